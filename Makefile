@@ -1,0 +1,38 @@
+# make demo: build, run the examples on the software GPU. make test: everything that CI runs.
+.PHONY: help setup build demo test test-all fuzz bench install clean
+PREFIX ?= /usr/local
+
+help:
+	@echo 'make demo      install what is missing, build, run the examples on the software GPU'
+	@echo 'make test      install what is missing, build, run every test that CI runs'
+	@echo 'make test-all  the same, and all tests under sanitizers, and longer fuzzing'
+	@echo 'make build     build/release/bin/inflight and build/release/lib'
+	@echo 'make fuzz      ten minutes of fuzzing;  make bench  the measurements'
+	@echo 'make install   into PREFIX, now $(PREFIX)'
+
+setup:
+	@tools/setup
+
+build: setup
+	@tools/build release
+
+demo: setup
+	@tools/demo
+
+test: setup
+	@tools/test
+
+test-all: setup
+	@tools/test all
+
+fuzz: setup
+	@tools/fuzz 600
+
+bench: setup
+	@tools/bench
+
+install: build
+	cmake --install build/release --prefix $(PREFIX)
+
+clean:
+	rm -rf build

@@ -1,0 +1,72 @@
+# Builds CUDA programs with nvcc, as their users do: the shared runtime, linked to this build's own
+# libcudart. One compile command a file, so that they build beside the C++.
+execute_process(COMMAND ${PROJECT_SOURCE_DIR}/tools/find-nvcc
+                OUTPUT_VARIABLE INFLIGHT_NVCC OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+set(INFLIGHT_NVCC_FLAGS -std=c++17 -lineinfo -cudart shared -ccbin ${CMAKE_CXX_COMPILER}
+                        -diag-suppress=20054 -I${PROJECT_SOURCE_DIR})
+
+# The value of a header line `// KEY: value` in a CUDA source, or an empty text. Such lines stand
+# before the first line that is no comment.
+function(inflight_header_value source key result)
+  file(STRINGS ${source} lines REGEX "^// ${key}: ")
+  set(value "")
+  if(lines)
+    list(GET lines 0 line)
+    string(REGEX REPLACE "^// ${key}: *" "" value "${line}")
+  endif()
+  set(${result} "${value}" PARENT_SCOPE)
+endfunction()
+
+# inflight_cuda_object(SOURCE OBJECT ARG...): compiles one source with nvcc.
+function(inflight_cuda_object source object)
+  get_filename_component(stem ${source} NAME_WE)
+  add_custom_command(
+    OUTPUT ${object}
+    COMMAND ${CCACHE} ${INFLIGHT_NVCC} ${INFLIGHT_NVCC_FLAGS} ${ARGN} -c ${source} -o ${object} -MD
+            -MF ${object}.d
+    DEPENDS ${source} DEPFILE ${object}.d
+    COMMENT "nvcc ${stem}.cu" VERBATIM)
+endfunction()
+
+# inflight_cuda_link(OUTPUT OBJECTS object... FLAGS arg...): links with nvcc.
+function(inflight_cuda_link output)
+  cmake_parse_arguments(LINK "" "" "OBJECTS;FLAGS" ${ARGN})
+  get_filename_component(name ${output} NAME)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${INFLIGHT_NVCC} -cudart shared -ccbin ${CMAKE_CXX_COMPILER} ${LINK_FLAGS}
+            -L${PROJECT_BINARY_DIR}/lib ${LINK_OBJECTS} -o ${output}
+    DEPENDS ${LINK_OBJECTS} inflight_libraries
+    COMMENT "link ${name}" VERBATIM)
+endfunction()
+
+# inflight_cuda_program(SOURCE OUTPUT RESULT): OUTPUT from SOURCE; RESULT is the list of files made.
+# The source's own first lines may say `// arch: sm_80` (else sm_90), `// flags: ...` for nvcc,
+# `// with: other.cu ...` for further sources of the same program, and `// library: lib.cu` for a
+# shared library OUTPUT.so beside it.
+function(inflight_cuda_program source output result)
+  foreach(key arch flags with library)
+    inflight_header_value(${source} ${key} ${key})
+  endforeach()
+  if(NOT arch)
+    set(arch sm_90)
+  endif()
+  separate_arguments(flags)
+  separate_arguments(with)
+  get_filename_component(folder ${source} DIRECTORY)
+  set(objects "")
+  foreach(part ${source} ${with})
+    get_filename_component(part ${part} ABSOLUTE BASE_DIR ${folder})
+    get_filename_component(stem ${part} NAME_WE)
+    inflight_cuda_object(${part} ${output}.${stem}.o -arch=${arch} ${flags})
+    list(APPEND objects ${output}.${stem}.o)
+  endforeach()
+  inflight_cuda_link(${output} OBJECTS ${objects} FLAGS -arch=${arch} ${flags})
+  set(made ${output})
+  if(library)
+    inflight_cuda_object(${folder}/${library} ${output}.so.o -arch=${arch} -Xcompiler -fPIC)
+    inflight_cuda_link(${output}.so OBJECTS ${output}.so.o FLAGS -arch=${arch} -shared)
+    list(APPEND made ${output}.so)
+  endif()
+  set(${result} ${made} PARENT_SCOPE)
+endfunction()
