@@ -1,0 +1,55 @@
+// The table of instructions, and opcodes as written decoded by it.
+#pragma once
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gpu/ptx/module.hpp"
+#include "gpu/ptx/name_map.hpp"
+
+namespace inflight::ptx {
+
+// What an opcode may be written with: a row of instructions.def.
+struct Rule {
+  Opcode opcode = Opcode::unknown;
+  std::uint8_t min_operands = 0, max_operands = 0;
+  std::uint8_t min_types = 0, max_types = 0;
+  std::uint64_t types = 0;   // bit Type
+  std::uint32_t spaces = 0;  // bit Space
+  std::uint8_t vectors = 0;  // bit 1, 2, 3: .v2, .v4, .v8
+  ModSet mods;
+  std::string_view mistake = {};  // a word in the row that is none
+};
+
+const Rule& rule(Opcode);
+
+// One dot component: `f32`, `shared::cta`, `v4`, `relaxed`.
+struct Word {
+  enum class Kind : std::uint8_t { unknown, type, space, vector, mod };
+  Kind kind = Kind::unknown;
+  std::uint16_t value = 0;  // Type, Space, 2 or 4 or 8, Mod
+};
+
+Word find_word(std::string_view component);
+
+// An opcode as written, decoded once.
+struct Form {
+  Instruction instruction;        // opcode to name; unknown if refusal says why
+  Opcode base = Opcode::unknown;  // known also where a modifier is not
+  std::string refusal;
+};
+
+Form decode(std::string_view opcode);
+
+// Remembers every form met. References hold as long as the cache.
+class FormCache {
+ public:
+  const Form& find(std::string_view opcode, std::uint32_t hash);
+
+ private:
+  NameMap names_;
+  std::deque<Form> forms_;
+};
+
+}  // namespace inflight::ptx

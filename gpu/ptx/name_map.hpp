@@ -1,0 +1,53 @@
+// Names to consecutive numbers: open addressing over views that the caller keeps alive.
+#pragma once
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace inflight::ptx {
+
+class NameMap {
+ public:
+  static constexpr std::uint32_t absent = 0xffffffff;
+
+  std::uint32_t find(std::string_view name, std::uint32_t hash) const {
+    if (slots_.empty()) return absent;
+    for (std::uint32_t i = hash & mask();; i = (i + 1) & mask()) {
+      const Slot& s = slots_[i];
+      if (s.id == absent || (s.hash == hash && names_[s.id] == name)) return s.id;
+    }
+  }
+
+  // The name's number: as before, or the next one.
+  std::uint32_t insert(std::string_view name, std::uint32_t hash) {
+    const std::uint32_t old = find(name, hash);
+    if (old != absent) return old;
+    if (names_.size() * 2 >= slots_.size()) grow();
+    names_.push_back(name);
+    put({hash, std::uint32_t(names_.size() - 1)});
+    return std::uint32_t(names_.size() - 1);
+  }
+
+  std::size_t size() const { return names_.size(); }
+
+ private:
+  struct Slot {
+    std::uint32_t hash = 0, id = absent;
+  };
+  std::uint32_t mask() const { return std::uint32_t(slots_.size() - 1); }
+  void put(Slot s) {
+    std::uint32_t i = s.hash & mask();
+    while (slots_[i].id != absent) i = (i + 1) & mask();
+    slots_[i] = s;
+  }
+  void grow() {
+    std::vector<Slot> old(slots_.empty() ? 64 : slots_.size() * 2);
+    old.swap(slots_);
+    for (const Slot& s : old)
+      if (s.id != absent) put(s);
+  }
+  std::vector<Slot> slots_;
+  std::vector<std::string_view> names_;
+};
+
+}  // namespace inflight::ptx

@@ -1,0 +1,350 @@
+// Instructions and their operands (PTX ISA 6, 9.1 to 9.3).
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "gpu/ptx/parser.hpp"
+
+namespace inflight::ptx {
+
+namespace {
+
+constexpr std::size_t kMostOperands = 0xffff;
+
+}  // namespace
+
+// At the guard or the opcode.
+bool Parser::instruction(const char* start, std::uint32_t line) {
+  Instruction guarded{};
+  if (*start == '@' && !guard(guarded)) return false;
+  lex_.skip();
+  auto text = lex_.take(kOpcode);
+  if (lex_.peek() == '.') text = spaced_opcode(text);
+  if (text.empty()) return lex_.expected("an instruction");
+  const Form& form = forms_.find(text, hash(text));
+  Instruction in = form.instruction;
+  in.name = text, in.line = line, in.location = location_;
+  in.guarded = guarded.guarded, in.guard_negated = guarded.guard_negated, in.guard = guarded.guard;
+  return form.base == Opcode::unknown ? unknown_instruction(in, form) : known_instruction(in, form);
+}
+
+// `prmt .b32`: the opcode as it is meant, without the space.
+std::string_view Parser::spaced_opcode(std::string_view head) {
+  std::string& text = strings_->emplace_back(head);
+  while (lex_.peek() == '.') text += lex_.take(kOpcode);
+  return text;
+}
+
+bool Parser::known_instruction(Instruction& in, const Form& form) {
+  const std::size_t pending = pending_.size();
+  return operands(form) && finish(in, form, pending);
+}
+
+// What nobody knows may be written in any way: without its operands, if they make no sense.
+bool Parser::unknown_instruction(Instruction& in, const Form& form) {
+  const char* start = lex_.raw();
+  const std::uint32_t line = lex_.line();
+  const std::size_t pending = pending_.size(), pool = pool_.size();
+  if (operands(form) && pending_.size() == pending) return finish(in, form, pending);
+  lex_.forget_error();
+  pending_.resize(pending), pool_.resize(pool), operands_.clear();
+  lex_.rewind(start, line);
+  if (!lex_.skip_to(';')) return lex_.expected("`;`");
+  return finish(in, form, pending);
+}
+
+// `@p` or `@!p`.
+bool Parser::guard(Instruction& in) {
+  lex_.accept('@');
+  in.guarded = true;
+  in.guard_negated = lex_.accept('!');
+  std::string_view text;
+  if (!name(text, "the guard predicate")) return false;
+  const Symbol s = lookup(text);
+  if (s.kind != Symbol::Kind::reg)
+    return lex_.fail_at(text.data(), fmt::format("`{}` is no register declared so far", text));
+  if (registers_[s.index].type != Type::pred)
+    return lex_.fail_at(text.data(),
+                        fmt::format("`{}` guards an instruction but is no predicate", text));
+  in.guard = s.index;
+  return true;
+}
+
+bool Parser::operands(const Form& form) {
+  operands_.clear();
+  refusal_.clear();
+  base_ = form.base;
+  if (lex_.accept(';')) return true;
+  do {
+    if (!operand()) return false;
+  } while (lex_.accept(','));
+  if (operands_.size() > kMostOperands) return lex_.fail("an instruction has too many operands");
+  return lex_.expect(';');
+}
+
+bool Parser::finish(Instruction& in, const Form& form, std::size_t pending) {
+  in.operands = std::uint32_t(pool_.size());
+  in.operand_count = std::uint16_t(operands_.size());
+  pool_.insert(pool_.end(), operands_.begin(), operands_.end());
+  for (; pending < pending_.size(); ++pending)
+    if (pending_[pending].in_instruction) pending_[pending].pool += in.operands;
+  const std::string why = complaint(in, form);
+  if (!why.empty()) {
+    in.opcode = Opcode::unknown;
+    refusals_.push_back({std::uint32_t(body_.size()), why});
+  }
+  body_.push_back(in);
+  return true;
+}
+
+// Why this instruction cannot run; empty if it can.
+std::string Parser::complaint(const Instruction& in, const Form& form) const {
+  if (!form.refusal.empty()) return form.refusal;
+  if (!refusal_.empty()) return refusal_;
+  if (!vectors_match(in, form.base))
+    return fmt::format("`{}` moves {} element{}, which its operand does not have", in.name,
+                       in.vector, in.vector == 1 ? "" : "s");
+  const Rule& r = rule(form.base);
+  if (in.operand_count >= r.min_operands && in.operand_count <= r.max_operands) return {};
+  const bool one = r.min_operands == r.max_operands;
+  return fmt::format("`{}` has {} operands; it takes {}", in.name, in.operand_count,
+                     one ? fmt::format("{}", r.min_operands)
+                         : fmt::format("{} to {}", r.min_operands, r.max_operands));
+}
+
+// A load or store of .v4 takes a vector of four, one without .v4 takes none.
+bool Parser::vectors_match(const Instruction& in, Opcode opcode) const {
+  const bool load = opcode == Opcode::ld || opcode == Opcode::ldu;
+  const std::size_t at = load ? 0 : 1;
+  if ((!load && opcode != Opcode::st) || operands_.size() <= at) return true;
+  const Operand& o = operands_[at];
+  return o.kind == Operand::Kind::vector ? o.count == in.vector && in.vector > 1 : in.vector == 1;
+}
+
+bool Parser::operand() {
+  const char c = lex_.peek();
+  if (c == '[') return bracketed();
+  Operand o;
+  if (c == '{') {
+    if (!elements(Operand::Kind::vector, '}', o)) return false;
+  } else if (c == '(' && base_ == Opcode::call) {
+    if (!elements(Operand::Kind::list, ')', o)) return false;
+  } else if (!simple(o, true, std::uint32_t(operands_.size()))) {
+    return false;
+  }
+  operands_.push_back(o);
+  return true;
+}
+
+// A name, `!name`, a number. `place`: where it will stand, in the instruction or in the pool.
+bool Parser::simple(Operand& o, bool in_instruction, std::uint32_t place) {
+  const char c = lex_.peek();
+  if (is(c, kWord) && !is(c, kDigit)) return name_operand(o, in_instruction, place);
+  constexpr std::string_view kConstantStarts = "0123456789.-+~(";
+  if (c == '-' && is(lex_.ahead(), kWord) && !is(lex_.ahead(), kDigit) && lex_.ahead() != 'W') {
+    lex_.accept('-');
+    if (base_ != Opcode::vmad) refusal_ = "only `vmad` takes a negated register";
+    return o.negated = true, name_operand(o, in_instruction, place);
+  }
+  if (kConstantStarts.find(c) != std::string_view::npos) return immediate(o);
+  if (c != '!') return lex_.expected("an operand");
+  lex_.accept('!');
+  if (!is(lex_.peek(), kWord) || is(lex_.here(), kDigit)) {
+    if (!immediate(o)) return false;
+    return o.value = !o.value, true;
+  }
+  return o.negated = true, name_operand(o, in_instruction, place);
+}
+
+bool Parser::immediate(Operand& o) {
+  Constant value;
+  if (!constant(value)) return false;
+  o.kind = value.kind == Literal::Kind::integer ? Operand::Kind::integer
+           : value.kind == Literal::Kind::f32   ? Operand::Kind::f32
+                                                : Operand::Kind::f64;
+  o.value = std::int64_t(value.bits);
+  return true;
+}
+
+bool Parser::name_operand(Operand& o, bool in_instruction, std::uint32_t place) {
+  const auto text = lex_.word();
+  if (text == "_") return o.kind = Operand::Kind::sink, pair(o);
+  const Symbol s = base_ == Opcode::bra ? Symbol{} : lookup(text);
+  switch (s.kind) {
+    case Symbol::Kind::reg:
+      o.kind = Operand::Kind::reg, o.index = s.index;
+      if (lex_.here() == '.') return selector(lex_.dotted(), o);
+      if (lex_.peek() == '+') return sum_operand();
+      return pair(o);
+    case Symbol::Kind::variable:
+      o.kind = Operand::Kind::variable, o.index = s.index;
+      return lex_.peek() == '[' ? indexed(o) : add_offset(o.value);
+    case Symbol::Kind::vector:
+      return vector_register(s, o);
+    case Symbol::Kind::function:
+      return o.kind = Operand::Kind::function, o.index = s.index, true;
+    case Symbol::Kind::table:
+      return o.kind = Operand::Kind::table, o.index = s.index, true;
+    default:
+      break;
+  }
+  if (text[0] == '%' && base_ != Opcode::bra) return special(text, o);
+  if (text == "WARP_SZ") return lex_.rewind(text.data(), lex_.line()), immediate(o);
+  o.kind = Operand::Kind::label;
+  pending_.push_back({place, none, 0, text, in_instruction});
+  return true;
+}
+
+// `%r1+4` where no address stands: ptxas takes it, nobody writes it.
+bool Parser::sum_operand() {
+  std::int64_t ignored = 0;
+  refusal_ = "a register plus a constant is supported in an address only";
+  return add_offset(ignored);
+}
+
+// `a[2]` behind the a: the address of an element.
+bool Parser::indexed(Operand& o) {
+  lex_.accept('[');
+  std::uint64_t index = 0;
+  const char c = lex_.peek();
+  o.base = Operand::Kind::variable, o.kind = Operand::Kind::address;
+  if (is(c, kWord) && !is(c, kDigit)) {
+    lex_.word();
+    refusal_ = "an array element whose index is a register is not supported: compute its address";
+  } else if (!constant_integer(index, "an index")) {
+    return false;
+  }
+  o.value = std::int64_t(index * size_of(module_.variables[o.index].type));
+  return lex_.expect(']');
+}
+
+// `p|q` behind the p.
+bool Parser::pair(Operand& o) {
+  if (!lex_.accept('|')) return true;
+  std::string_view text;
+  if (!name(text, "the second destination")) return false;
+  if (text == "_") return true;
+  const Symbol s = lookup(text);
+  if (s.kind != Symbol::Kind::reg)
+    return lex_.fail_at(text.data(), fmt::format("`{}` is no register declared so far", text));
+  o.second = s.index;
+  return true;
+}
+
+// `v` or `v.x` of `.reg .v4 .f32 v`.
+bool Parser::vector_register(const Symbol& s, Operand& o) {
+  const char* start = lex_.raw();
+  if (lex_.here() != '.') {
+    o.kind = Operand::Kind::vector, o.count = s.width;
+    o.index = std::uint32_t(pool_.size());
+    for (std::uint32_t i = 0; i < s.width; ++i) {
+      pool_.emplace_back().kind = Operand::Kind::reg;
+      pool_.back().index = s.index + i;
+    }
+    return true;
+  }
+  const auto part = lex_.dotted();
+  const auto at = part.size() == 2 ? std::string_view("xyzwrgba").find(part[1]) : part.npos;
+  if (at == part.npos || at % 4 >= s.width)
+    return lex_.fail_at(start, fmt::format("`{}` is no component of this register", part));
+  o.kind = Operand::Kind::reg, o.index = s.index + std::uint32_t(at % 4);
+  return pair(o);
+}
+
+// `.b3`, `.h1`, `.b3210` behind a register of a video instruction.
+bool Parser::selector(std::string_view text, Operand& o) {
+  Selector s;
+  bool good = text.size() >= 3 && text.size() <= 6 && (text[1] == 'b' || text[1] == 'h');
+  for (std::size_t i = 2; good && i < text.size(); ++i) {
+    good = text[i] >= '0' && text[i] <= '7';
+    s.parts[s.count++] = std::uint8_t(text[i] - '0');
+  }
+  if (!good) return lex_.fail_at(text.data(), fmt::format("`{}` is no part of a register", text));
+  s.unit = text[1];
+  o.value = s.value();
+  return true;
+}
+
+// `[a]`, `[a+4]`, `[map, {x, y}]`, `[texture, sampler, {x}]`: one operand for each part.
+bool Parser::bracketed() {
+  lex_.accept('[');
+  do {
+    Operand o;
+    const bool first = operands_.empty() || lex_.peek() != '{';
+    if (!(first ? address(o) : elements(Operand::Kind::vector, '}', o))) return false;
+    operands_.push_back(o);
+  } while (lex_.accept(','));
+  return lex_.expect(']');
+}
+
+bool Parser::address(Operand& o) {
+  o.kind = Operand::Kind::address;
+  const char c = lex_.peek();
+  if (!is(c, kWord) || is(c, kDigit)) {
+    std::uint64_t value;
+    o.base = Operand::Kind::integer;
+    if (!is(c, kDigit) && c != '-' && c != '(') return lex_.expected("an address");
+    if (!constant_integer(value, "an address")) return false;
+    return o.value = std::int64_t(value), true;
+  }
+  const auto text = lex_.word();
+  const Symbol s = lookup(text);
+  o.index = s.index;
+  if (s.kind == Symbol::Kind::reg) return o.base = Operand::Kind::reg, add_offset(o.value);
+  if (s.kind == Symbol::Kind::variable)
+    return o.base = Operand::Kind::variable, add_offset(o.value);
+  return lex_.fail_at(text.data(),
+                      fmt::format("`{}` is no register or variable declared so far", text));
+}
+
+// `{a, b}` or `(a, b)`: the elements go to the pool, one after another.
+bool Parser::elements(Operand::Kind kind, char close, Operand& o) {
+  lex_.accept(close == '}' ? '{' : '(');
+  const auto first = std::uint32_t(pool_.size());
+  o.kind = kind, o.index = first;
+  if (lex_.accept(close)) return true;
+  do {
+    Operand e;
+    const auto place = std::uint32_t(pool_.size());
+    pool_.emplace_back();
+    if (!simple(e, false, place)) return false;
+    if (e.kind == Operand::Kind::vector) {
+      refusal_ = "a vector register as one element of a list is not supported";
+      e = {};
+    }
+    pool_[place] = e;
+  } while (lex_.accept(','));
+  if (pool_.size() - first > kMostOperands) return lex_.fail("this list is too long");
+  o.count = std::uint16_t(pool_.size() - first);
+  return lex_.expect(close);
+}
+
+// The innermost symbol of that name. A register of a range is made when it is first named.
+Symbol Parser::lookup(std::string_view text) {
+  const Symbol s = symbols_.find(text, hash(text));
+  if (s.kind != Symbol::Kind::none && s.depth >= symbols_.deepest_range()) return s;
+  return from_range(text, s);
+}
+
+Symbol Parser::from_range(std::string_view text, const Symbol& found) {
+  Symbol best{};
+  std::uint64_t number = 0, power = 1;
+  constexpr unsigned kMostDigits = 9;
+  for (unsigned digits = 1; digits <= kMostDigits && digits < text.size(); ++digits, power *= 10) {
+    const char c = text[text.size() - digits];
+    if (!is(c, kDigit)) break;
+    number += power * std::uint64_t(c - '0');
+    if (c == '0' && digits > 1) continue;  // %r01 is not %r1
+    const auto prefix = text.substr(0, text.size() - digits);
+    const Symbol r = symbols_.find_range(prefix, hash(prefix), number);
+    if (r.kind == Symbol::Kind::range && (best.kind == Symbol::Kind::none || r.depth > best.depth))
+      best = r;
+  }
+  if (best.kind == Symbol::Kind::none) return found;
+  if (found.kind != Symbol::Kind::none && found.depth >= best.depth) return found;
+  const Symbol made = make_register(text, Type(best.type), best.width, best.depth);
+  symbols_.declare(text, hash(text), made);
+  return made;
+}
+
+}  // namespace inflight::ptx

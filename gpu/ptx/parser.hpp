@@ -1,0 +1,195 @@
+// The parser's state and its parts; parser.cpp, variables.cpp, functions.cpp, operands.cpp and
+// debug.cpp hold one part each. Every parse function returns false once an error is recorded.
+#pragma once
+#include <deque>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "gpu/ptx/instructions.hpp"
+#include "gpu/ptx/lexer.hpp"
+#include "gpu/ptx/parse.hpp"
+#include "gpu/ptx/symbols.hpp"
+
+namespace inflight::ptx {
+
+// What a text may ask for, so that no few bytes cost gigabytes.
+struct Limits {
+  static constexpr std::uint64_t variable_bytes = std::uint64_t{1} << 40;
+  static constexpr std::uint64_t initialised_bytes = std::uint64_t{1} << 28;  // of a whole module
+  static constexpr std::uint64_t registers = std::uint64_t{1} << 24;          // of one range
+  static constexpr std::uint32_t nesting = 64;                                // of any braces
+};
+
+class Parser {
+ public:
+  Parser(std::shared_ptr<const std::string> text, std::string name);
+  tl::expected<Module, Error> run();
+
+ private:
+  // --- parser.cpp: the module, shared pieces ---
+  bool module_statement();
+  bool version();
+  bool target();
+  bool address_size();
+  bool alias();
+  bool pragma();
+  bool linked(std::string_view directive);  // .extern, .visible, .weak, .common
+  bool module_declaration(std::string_view directive, Linkage);
+  bool integer(std::uint32_t& value, std::string_view what);
+  bool up_to_three(std::array<std::uint32_t, 3>&);  // `256, 1, 1`; what is left out is 1
+  bool name(std::string_view& text, std::string_view what);
+
+  // --- expressions.cpp: constant expressions (PTX ISA 4.6) ---
+  struct Constant {
+    Literal::Kind kind = Literal::Kind::integer;
+    bool is_unsigned = false;
+    std::uint64_t bits = 0;
+  };
+  bool constant(Constant&);
+  bool constant_integer(std::uint64_t& value, std::string_view what);
+  bool expression(int lowest, unsigned depth, Constant&);
+  bool unary(unsigned depth, Constant&);
+  bool parenthesised(unsigned depth, Constant&);
+  bool cast(std::string_view type, unsigned depth, Constant&);
+
+  // --- variables.cpp: declarations and initialisers ---
+  struct Declaration {
+    Variable variable;  // everything but the declarator
+    unsigned vector = 1;
+  };
+  struct Array {
+    std::vector<std::uint64_t> sizes;  // 0: `[]`
+  };
+  struct Fill {
+    Variable* variable;
+    Type type;
+    std::uint64_t element;               // bytes of one
+    std::vector<std::uint64_t> strides;  // bytes of one element of each dimension
+    std::uint64_t limit;                 // bytes
+  };
+  bool variables(Space, Linkage);  // `.align 4 .b8 a[2] = {1}, b;`
+  bool attributes(Declaration&);
+  bool attribute(Declaration&, std::string_view word);
+  bool managed_attribute(Declaration&);
+  bool pointer_attributes();
+  bool declarator(Declaration&, Array&);  // name and dimensions
+  bool dimensions(Array&);
+  bool variable_size(const Declaration&, const Array&, Variable&);
+  bool initialiser(Variable&, const Declaration&, const Array&);
+  bool reference_initialiser();
+  bool fill(Fill&, std::size_t dimension, std::uint64_t offset, std::uint64_t& filled);
+  bool fill_list(Fill&, std::size_t dimension, std::uint64_t offset, std::uint64_t& filled);
+  bool fill_scalar(Fill&, std::uint64_t offset);
+  bool fill_address(Fill&, std::uint64_t offset, Relocation, bool masked);
+  bool add_offset(std::int64_t& value);
+  bool masked_address(Fill&, std::uint64_t offset, std::uint64_t mask);
+  bool symbol_address(Relocation&);
+  bool store(Fill&, std::uint64_t offset, const Constant&);
+  bool reserve(Fill&, std::uint64_t offset);
+  bool add_variable(Variable);
+  bool merge_variable(std::uint32_t index, Variable&);
+  bool registers();  // `.reg .b32 %r<100>, x;`
+  bool register_name(Type, unsigned vector);
+  Symbol make_register(std::string_view name, Type, unsigned width, std::uint32_t depth);
+
+  // --- functions.cpp ---
+  bool function(bool entry, Linkage);
+  bool declare_function(Function head, std::vector<Variable> returns,
+                        std::vector<Variable> parameters);
+  void add_parameters(std::uint32_t function, std::vector<Variable>&& list,
+                      std::vector<std::uint32_t>& ids);
+  bool parameter_list(std::vector<Variable>&);
+  bool parameter(std::vector<Variable>&);
+  bool function_directives(Function&);
+  bool function_directive(Function&, std::string_view directive);  // false, no error: unknown
+  bool body(std::uint32_t function);
+  void begin_body(std::uint32_t function);
+  void end_body(std::uint32_t function);
+  bool declare_parameters(std::uint32_t function);
+  bool declare_parameter(std::uint32_t variable);
+  bool open_scope();
+  bool close_scope();
+  bool statement();
+  bool body_directive(std::string_view directive);
+  bool label(std::string_view name);
+  bool table(std::string_view name, std::string_view directive);
+  bool targets(std::uint32_t table, bool calls);
+  bool prototype(Table&);
+
+  // --- operands.cpp, specials.cpp: instructions ---
+  bool instruction(const char* start, std::uint32_t line);
+  std::string_view spaced_opcode(std::string_view head);
+  bool known_instruction(Instruction&, const Form&);
+  bool unknown_instruction(Instruction&, const Form&);
+  bool guard(Instruction&);
+  bool operands(const Form&);
+  bool finish(Instruction&, const Form&, std::size_t pending);
+  std::string complaint(const Instruction&, const Form&) const;
+  bool operand();
+  bool simple(Operand&, bool in_instruction, std::uint32_t place);
+  bool immediate(Operand&);
+  bool name_operand(Operand&, bool in_instruction, std::uint32_t place);
+  bool pair(Operand&);
+  bool sum_operand();
+  bool indexed(Operand&);
+  bool vectors_match(const Instruction&, Opcode) const;
+  bool vector_register(const Symbol&, Operand&);
+  bool selector(std::string_view text, Operand&);
+  bool bracketed();
+  bool address(Operand&);
+  bool elements(Operand::Kind, char close, Operand&);
+  Symbol lookup(std::string_view text);
+  Symbol from_range(std::string_view text, const Symbol& found);
+  bool special(std::string_view text, Operand&);
+  bool special_vector(std::string_view text, Operand&);
+
+  // --- pending names: labels and tables that may follow ---
+  struct Pending {
+    std::uint32_t pool;          // operand; or
+    std::uint32_t table, entry;  // entry of a table
+    std::string_view name;
+    bool in_instruction;  // pool counts from the instruction's first
+  };
+  bool settle(const Pending&);
+  void settle_scope();
+
+  // --- debug.cpp ---
+  bool file();
+  bool loc();
+  bool loc_details(Location&);
+  bool section();
+  bool debug_strings();
+  void name_inlined();
+
+  std::shared_ptr<const std::string> text_;
+  Lexer lex_;
+  Module module_;
+  Symbols symbols_;
+  FormCache forms_;
+  std::uint64_t initialised_ = 0;
+
+  // the function being parsed; scratch of its own size is kept from one to the next
+  std::uint32_t current_ = none;
+  std::vector<Register> registers_;
+  std::vector<Operand> pool_;
+  std::vector<Instruction> body_;
+  std::vector<Label> labels_;
+  std::vector<Table> tables_;
+  std::vector<Location> locations_;
+  std::vector<Refusal> refusals_;
+  std::vector<Pending> pending_;
+  std::vector<std::size_t> pending_scopes_;
+  std::uint32_t location_ = none;
+  std::unordered_map<std::uint64_t, std::uint32_t> inlined_at_;
+
+  // the instruction being parsed
+  std::vector<Operand> operands_;
+  Opcode base_ = Opcode::unknown;
+  std::string refusal_;  // of something named in an operand
+
+  std::shared_ptr<std::deque<std::string>> strings_;
+  std::unordered_map<std::string_view, std::uint32_t> debug_names_;  // .debug_str's labels
+};
+
+}  // namespace inflight::ptx
