@@ -1,0 +1,43 @@
+// When the bytes of an asynchronous copy move: the choice behind --async.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace inflight::async {
+
+// Every choice is legal for every program; a correct program cannot tell them apart.
+struct Timing {
+  enum class Policy : std::uint8_t {
+    early,     // at issue
+    late,      // at the wait that needs them
+    shuffled,  // at seeded random moments in between, operations of one group in random order
+  };
+  Policy policy = Policy::late;
+  std::uint64_t seed = 0;  // of `shuffled`
+  bool operator==(const Timing&) const = default;
+};
+
+// "early", "late", "shuffled" or "shuffled:SEED" (decimal). Nothing for any other text.
+std::optional<Timing> parse_timing(std::string_view text);
+
+// A small seeded generator (splitmix64): one stream per team, the same on every machine.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t next() {
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+  }
+  // Uniform enough in [0, bound), bound > 0.
+  std::uint32_t below(std::uint32_t bound) {
+    return static_cast<std::uint32_t>(((next() >> 32) * bound) >> 32);
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+}  // namespace inflight::async

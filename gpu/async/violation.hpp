@@ -1,0 +1,52 @@
+// Every rule of the asynchronous instructions that a program can break, each with its sentence.
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+namespace inflight::async {
+
+// X(name, sentence). The sentence completes "mbarrier.arrive: ...".
+#define INFLIGHT_ASYNC_VIOLATIONS(X)                                                             \
+  X(none, "no rule is broken")                                                                   \
+  X(not_initialised, "the eight bytes are no mbarrier: never initialised, or overwritten since") \
+  X(init_count_range, "an mbarrier is initialised with a count from 1 to 1048575")               \
+  X(arrive_count_range, "a count of arrivals is from 1 to 1048575")                              \
+  X(too_many_arrivals, "more arrivals than the current phase still expects")                     \
+  X(drop_below_zero, "more threads drop out than the mbarrier expects")                          \
+  X(tx_operand_range, "a count of transaction bytes is from 0 to 1048575")                       \
+  X(tx_overflow, "the transaction count would pass 1048575")                                     \
+  X(tx_underflow, "the transaction count would fall below -1048575")                             \
+  X(no_complete_completes, "an arrival with .noComplete would complete the phase")               \
+  X(pending_overflow, "the pending count would pass 1048575")                                    \
+  X(not_a_token, "the state operand did not come from an arrival on an mbarrier")                \
+  X(parity_range, "the phase parity is 0 or 1")                                                  \
+  X(copy_size, "cp.async copies 4, 8 or 16 bytes")                                               \
+  X(source_size, "src-size is greater than cp-size")
+
+// PTX leaves each of these undefined; here the operation that breaks a rule changes nothing and the
+// caller decides what becomes of the program.
+enum class Violation : std::uint8_t {
+#define X(name, text) name,
+  INFLIGHT_ASYNC_VIOLATIONS(X)
+#undef X
+};
+
+constexpr std::string_view name(Violation v) {
+  constexpr std::string_view names[] = {
+#define X(name, text) #name,
+      INFLIGHT_ASYNC_VIOLATIONS(X)
+#undef X
+  };
+  return names[static_cast<unsigned>(v)];
+}
+
+constexpr std::string_view sentence(Violation v) {
+  constexpr std::string_view sentences[] = {
+#define X(name, text) text,
+      INFLIGHT_ASYNC_VIOLATIONS(X)
+#undef X
+  };
+  return sentences[static_cast<unsigned>(v)];
+}
+
+}  // namespace inflight::async
