@@ -1,0 +1,90 @@
+// The one interface between an execution and whoever watches it: empty hooks, one an event.
+//
+// The machine asks topics() once a launch and prepares only those events; a launch that nobody
+// listens to pays one predictable branch. Hooks are called from several host threads at once:
+// events of one block come one after the other (not always from the same thread), blocks side by
+// side. kernel_begin comes before and kernel_end after every other event of a launch.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "gpu/check/events.hpp"
+
+namespace inflight::check {
+
+// A set of kinds of event.
+enum class Topic : std::uint32_t {
+  none = 0,
+  kernels = 1u << 0,       // kernel_begin, kernel_end, block_begin, block_end, thread_exit
+  instructions = 1u << 1,  // executed
+  branches = 1u << 2,      // diverged, reconverged
+  accesses = 1u << 3,      // accessed: with every address
+  fences = 1u << 4,
+  copies = 1u << 5,  // copy_*
+  barriers = 1u << 6,
+  mbarriers = 1u << 7,
+  collectives = 1u << 8,
+  waits = 1u << 9,
+  allocations = 1u << 10,
+  host = 1u << 11,  // stream_edge, host_accessed
+  all = (1u << 12) - 1,
+};
+constexpr Topic operator|(Topic a, Topic b) {
+  return static_cast<Topic>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
+}
+constexpr bool has(Topic set, Topic topic) {
+  return (static_cast<std::uint32_t>(set) & static_cast<std::uint32_t>(topic)) != 0;
+}
+
+// X(event struct, hook, topic)
+#define INFLIGHT_CHECK_EVENTS(X)           \
+  X(KernelBegin, kernel_begin, kernels)    \
+  X(KernelEnd, kernel_end, kernels)        \
+  X(BlockBegin, block_begin, kernels)      \
+  X(BlockEnd, block_end, kernels)          \
+  X(ThreadExit, thread_exit, kernels)      \
+  X(Executed, executed, instructions)      \
+  X(Divergence, diverged, branches)        \
+  X(Reconvergence, reconverged, branches)  \
+  X(Access, accessed, accesses)            \
+  X(Fence, fenced, fences)                 \
+  X(CopyIssued, copy_issued, copies)       \
+  X(CopyCommitted, copy_committed, copies) \
+  X(CopyCompleted, copy_completed, copies) \
+  X(CopyWaited, copy_waited, copies)       \
+  X(Barrier, barrier, barriers)            \
+  X(MbarrierOp, mbarrier, mbarriers)       \
+  X(Collective, collective, collectives)   \
+  X(Wait, waited, waits)                   \
+  X(Allocation, allocation, allocations)   \
+  X(StreamEdge, stream_edge, host)         \
+  X(HostAccess, host_accessed, host)
+
+class Listener {
+ public:
+  virtual ~Listener() = default;
+  // What this listener wants to hear; constant for its life. `kernels` always comes too.
+  virtual Topic topics() const { return Topic::all; }
+#define X(Event, hook, topic) \
+  virtual void hook(const Event&) {}
+  INFLIGHT_CHECK_EVENTS(X)
+#undef X
+};
+
+// Passes every event on to several listeners, in the order in which they were added.
+class Listeners : public Listener {
+ public:
+  // The listener must outlive this. Before the first event only.
+  void add(Listener& listener);
+  bool empty() const { return listeners_.empty(); }
+  Topic topics() const override { return topics_; }
+#define X(Event, hook, topic) void hook(const Event&) override;
+  INFLIGHT_CHECK_EVENTS(X)
+#undef X
+
+ private:
+  std::vector<Listener*> listeners_;
+  Topic topics_ = Topic::none;
+};
+
+}  // namespace inflight::check

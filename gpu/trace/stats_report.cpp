@@ -1,0 +1,164 @@
+// The numbers as a table and as JSON.
+#include <cxxabi.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "gpu/trace/stats.hpp"
+
+namespace inflight::trace {
+namespace {
+
+constexpr std::string_view spaces[] = {"global", "shared", "local", "constant", "param"};
+static_assert(std::size(spaces) == check::space_count);
+constexpr std::string_view copies[] = {"cp.async", "bulk, by group", "bulk, by mbarrier"};
+static_assert(std::size(copies) == check::completion_count);
+constexpr std::string_view barriers[] = {"block", "cluster", "grid"};
+static_assert(std::size(barriers) == check::barrier_kind_count);
+
+std::string demangled(const std::string& name) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
+  std::string result = status == 0 && text != nullptr ? text : name;
+  std::free(text);
+  return result;
+}
+
+// 1234567 as "1,234,567".
+std::string grouped(std::uint64_t n) {
+  std::string digits = std::to_string(n);
+  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, ",");
+  return digits;
+}
+
+// Three digits and a binary unit: "1.25 MiB".
+std::string bytes(std::uint64_t n) {
+  constexpr std::string_view units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  if (n < 1024) return fmt::format("{} B", n);
+  double value = static_cast<double>(n) / 1024;
+  std::size_t unit = 0;
+  for (; value >= 1000 && unit + 1 < std::size(units); ++unit) value /= 1024;
+  const int digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+  return fmt::format("{:.{}f} {}", value, digits, units[unit]);
+}
+
+using Out = fmt::memory_buffer;
+
+template <class... Columns>
+void row(Out& out, std::string_view name, const Columns&... columns) {
+  fmt::format_to(std::back_inserter(out), "  {:<18}", name);
+  (fmt::format_to(std::back_inserter(out), "{:>20}", columns), ...);
+  out.push_back('\n');
+}
+
+void add_instructions(Out& out, const Stats::Kernel& kernel) {
+  const Tally::Instructions all = kernel.tally.instructions();
+  row(out, "instructions", "by warps", "by threads", "active lanes");
+  for (std::size_t i = 0; i < kernel.tally.families.size(); ++i) {
+    const Tally::Instructions& f = kernel.tally.families[i];
+    if (f.warps == 0) continue;
+    row(out, i < kernel.families.size() ? "  " + kernel.families[i] : fmt::format("  family {}", i),
+        grouped(f.warps), grouped(f.threads),
+        fmt::format("{:.1f}", static_cast<double>(f.threads) / static_cast<double>(f.warps)));
+  }
+  row(out, "  all", grouped(all.warps), grouped(all.threads),
+      fmt::format("{:.1f}", kernel.tally.active_lanes()));
+}
+
+void add_memory(Out& out, const Tally& tally) {
+  bool head = false;
+  for (std::size_t i = 0; i < tally.memory.size(); ++i) {
+    const Tally::Memory& m = tally.memory[i];
+    if (m.accesses == 0) continue;
+    if (!std::exchange(head, true)) row(out, "memory", "loaded", "stored", "atomics");
+    row(out, fmt::format("  {}", spaces[i]), bytes(m.loaded), bytes(m.stored), bytes(m.atomic));
+  }
+}
+
+void add_copies(Out& out, const Tally& tally) {
+  bool head = false;
+  for (std::size_t i = 0; i < tally.copies.size(); ++i) {
+    const Tally::Copies& c = tally.copies[i];
+    if (c.copies == 0) continue;
+    if (!std::exchange(head, true)) row(out, "copies", "issued", "bytes");
+    row(out, fmt::format("  {}", copies[i]), grouped(c.copies), bytes(c.bytes));
+  }
+}
+
+void add_synchronisation(Out& out, const Tally& tally) {
+  for (std::size_t i = 0; i < tally.barriers.size(); ++i)
+    if (tally.barriers[i] != 0)
+      row(out, fmt::format("{} barriers", barriers[i]), grouped(tally.barriers[i]));
+  if (tally.mbarrier_arrivals + tally.mbarrier_phases + tally.mbarrier_waits != 0) {
+    row(out, "mbarriers", "arrivals", "phases", "tests");
+    row(out, "", grouped(tally.mbarrier_arrivals), grouped(tally.mbarrier_phases),
+        grouped(tally.mbarrier_waits));
+  }
+  if (tally.collectives != 0) row(out, "warp collectives", grouped(tally.collectives));
+  row(out, "divergent branches", grouped(tally.divergent_branches));
+}
+
+nlohmann::json to_json(const Stats::Kernel& kernel) {
+  const Tally& t = kernel.tally;
+  nlohmann::json families = nlohmann::json::object(), memory = families, by_copy = families,
+                 by_barrier = families;
+  for (std::size_t i = 0; i < t.families.size(); ++i)
+    if (t.families[i].warps != 0)
+      families[i < kernel.families.size() ? kernel.families[i] : fmt::format("family {}", i)] = {
+          {"warps", t.families[i].warps}, {"threads", t.families[i].threads}};
+  for (std::size_t i = 0; i < t.memory.size(); ++i)
+    memory[std::string(spaces[i])] = {{"accesses", t.memory[i].accesses},
+                                      {"loaded", t.memory[i].loaded},
+                                      {"stored", t.memory[i].stored},
+                                      {"atomic", t.memory[i].atomic}};
+  for (std::size_t i = 0; i < t.copies.size(); ++i)
+    by_copy[std::string(copies[i])] = {{"copies", t.copies[i].copies},
+                                       {"bytes", t.copies[i].bytes}};
+  for (std::size_t i = 0; i < t.barriers.size(); ++i)
+    by_barrier[std::string(barriers[i])] = t.barriers[i];
+  const Tally::Instructions all = t.instructions();
+  return {{"name", demangled(kernel.name)},
+          {"mangled", kernel.name},
+          {"launches", t.launches},
+          {"blocks", t.blocks},
+          {"instructions", families},
+          {"warp_instructions", all.warps},
+          {"thread_instructions", all.threads},
+          {"active_lanes", t.active_lanes()},
+          {"memory", memory},
+          {"copies", by_copy},
+          {"barriers", by_barrier},
+          {"mbarriers",
+           {{"arrivals", t.mbarrier_arrivals},
+            {"phases", t.mbarrier_phases},
+            {"tests", t.mbarrier_waits}}},
+          {"collectives", t.collectives},
+          {"divergent_branches", t.divergent_branches}};
+}
+
+}  // namespace
+
+std::string Stats::text() const {
+  Out out;
+  for (const Kernel& kernel : kernels()) {
+    const Tally& t = kernel.tally;
+    fmt::format_to(std::back_inserter(out), "{}{}: {} launch{}, {} block{}\n",
+                   out.size() == 0 ? "" : "\n", demangled(kernel.name), grouped(t.launches),
+                   t.launches == 1 ? "" : "es", grouped(t.blocks), t.blocks == 1 ? "" : "s");
+    add_instructions(out, kernel);
+    add_memory(out, t);
+    add_copies(out, t);
+    add_synchronisation(out, t);
+  }
+  return fmt::to_string(out);
+}
+
+nlohmann::json Stats::json() const {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Kernel& kernel : kernels()) list.push_back(to_json(kernel));
+  return {{"kernels", std::move(list)}};
+}
+
+}  // namespace inflight::trace

@@ -1,0 +1,212 @@
+// The statistics add up: over threads, launches and instances, in numbers, as text and as JSON.
+#include "gpu/trace/stats.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <vector>
+
+namespace inflight::trace {
+namespace {
+
+using check::Access;
+
+constexpr std::string_view families[] = {"integer", "load", "branch"};
+
+check::Kernel kernel(std::uint64_t launch, std::string_view name = "_Z4copyPi") {
+  check::Kernel k;
+  k.launch = launch;
+  k.name = name;
+  k.families = families;
+  return k;
+}
+
+check::Who who(std::uint64_t launch, check::Mask mask = 0xffffffff) {
+  check::Who w;
+  w.launch = launch;
+  w.mask = mask;
+  return w;
+}
+
+Access access(std::uint64_t launch, check::Space space, Access::Kind kind, std::uint32_t bytes,
+              check::Mask mask = 0xffffffff) {
+  Access a;
+  a.who = who(launch, mask);
+  a.space = space;
+  a.kind = kind;
+  a.bytes = bytes;
+  return a;
+}
+
+// One block's worth of every kind of event.
+void play(Stats& stats, const check::Kernel& k) {
+  const std::uint64_t launch = k.launch;
+  check::BlockBegin block;
+  block.kernel = &k;
+  stats.block_begin(block);
+  stats.executed({who(launch), 0});
+  stats.executed({who(launch, 0xff), 0});
+  stats.executed({who(launch), 1});
+  stats.diverged({who(launch), 0xff});
+  stats.accessed(access(launch, check::Space::global, Access::Kind::load, 16));
+  stats.accessed(access(launch, check::Space::global, Access::Kind::store, 4, 0xf));
+  stats.accessed(access(launch, check::Space::shared, Access::Kind::atomic, 4, 1));
+  stats.accessed(access(launch, check::Space::shared, Access::Kind::reduction, 8, 1));
+  check::CopyIssued copy;
+  copy.who = who(launch, 0xffff);
+  copy.bytes = 16;
+  stats.copy_issued(copy);
+  check::Barrier barrier;
+  barrier.who = who(launch);
+  stats.barrier(barrier);  // an arrival is no barrier yet
+  barrier.step = check::Barrier::Step::complete;
+  stats.barrier(barrier);
+  check::MbarrierOp op;
+  op.who = who(launch, 3);
+  op.count = 2;
+  op.done = true;
+  stats.mbarrier(op);
+  op.op = check::MbarrierOp::Op::try_wait;
+  stats.mbarrier(op);
+  check::Collective collective;
+  collective.who = who(launch);
+  stats.collective(collective);
+}
+
+void expect_plays(const Tally& t, std::uint64_t n) {
+  EXPECT_EQ(t.blocks, n);
+  EXPECT_EQ(t.families.at(0).warps, 2 * n);
+  EXPECT_EQ(t.families.at(0).threads, 40 * n);
+  EXPECT_EQ(t.instructions().warps, 3 * n);
+  EXPECT_EQ(t.instructions().threads, 72 * n);
+  EXPECT_DOUBLE_EQ(t.active_lanes(), 24);
+  EXPECT_EQ(t.divergent_branches, n);
+  EXPECT_EQ(t.memory[0].loaded, 512 * n);
+  EXPECT_EQ(t.memory[0].stored, 16 * n);
+  EXPECT_EQ(t.memory[0].accesses, 2 * n);
+  EXPECT_EQ(t.memory[1].atomic, 12 * n);
+  EXPECT_EQ(t.copies[0].copies, 16 * n);
+  EXPECT_EQ(t.copies[0].bytes, 256 * n);
+  EXPECT_EQ(t.barriers[0], n);
+  EXPECT_EQ(t.mbarrier_arrivals, 4 * n);
+  EXPECT_EQ(t.mbarrier_phases, n);
+  EXPECT_EQ(t.mbarrier_waits, 2 * n);
+  EXPECT_EQ(t.collectives, n);
+}
+
+void run(Stats& stats, const check::Kernel& k, int threads, int plays) {
+  stats.kernel_begin({&k});
+  std::vector<std::thread> workers;
+  for (int t = 0; t < threads; ++t)
+    workers.emplace_back([&] {
+      for (int i = 0; i < plays; ++i) play(stats, k);
+    });
+  for (std::thread& worker : workers) worker.join();
+  stats.kernel_end({&k, false});
+}
+
+TEST(Stats, AddsUpOverThreadsAndLaunches) {
+  Stats stats;
+  run(stats, kernel(1), 4, 100);
+  run(stats, kernel(2), 2, 50);
+  const auto kernels = stats.kernels();
+  ASSERT_EQ(kernels.size(), 1u);
+  EXPECT_EQ(kernels[0].tally.launches, 2u);
+  expect_plays(kernels[0].tally, 500);
+}
+
+TEST(Stats, LaunchesSideBySideKeepApart) {
+  Stats stats;
+  const check::Kernel a = kernel(1, "a"), b = kernel(2, "b");
+  stats.kernel_begin({&a});
+  stats.kernel_begin({&b});
+  std::thread first([&] {
+    for (int i = 0; i < 100; ++i) {
+      play(stats, a);
+      play(stats, b);
+    }
+  });
+  std::thread second([&] {
+    for (int i = 0; i < 300; ++i) play(stats, b);
+  });
+  first.join();
+  stats.kernel_end({&a, false});  // while b runs
+  second.join();
+  stats.kernel_end({&b, false});
+  const auto kernels = stats.kernels();
+  ASSERT_EQ(kernels.size(), 2u);
+  EXPECT_EQ(kernels[0].name, "b") << "the one with most instructions comes first";
+  expect_plays(kernels[0].tally, 400);
+}
+
+TEST(Stats, InstancesKeepApart) {
+  Stats one, two;
+  const check::Kernel k = kernel(7);
+  one.kernel_begin({&k});
+  two.kernel_begin({&k});
+  play(one, k);
+  play(two, k);
+  play(two, k);
+  one.kernel_end({&k, false});
+  two.kernel_end({&k, false});
+  expect_plays(one.kernels().at(0).tally, 1);
+  expect_plays(two.kernels().at(0).tally, 2);
+}
+
+TEST(Stats, RunningLaunchesAreNotReported) {
+  Stats stats;
+  const check::Kernel k = kernel(1);
+  stats.kernel_begin({&k});
+  play(stats, k);
+  EXPECT_TRUE(stats.kernels().empty());
+  EXPECT_EQ(stats.text(), "");
+}
+
+TEST(Stats, TextIsATable) {
+  Stats stats;
+  run(stats, kernel(1), 1, 1000);
+  EXPECT_EQ(stats.text(),
+            "copy(int*): 1 launch, 1,000 blocks\n"
+            "  instructions                  by warps          by threads        active lanes\n"
+            "    integer                        2,000              40,000                20.0\n"
+            "    load                           1,000              32,000                32.0\n"
+            "    all                            3,000              72,000                24.0\n"
+            "  memory                          loaded              stored             atomics\n"
+            "    global                       500 KiB            15.6 KiB                 0 B\n"
+            "    shared                           0 B                 0 B            11.7 KiB\n"
+            "  copies                          issued               bytes\n"
+            "    cp.async                      16,000             250 KiB\n"
+            "  block barriers                   1,000\n"
+            "  mbarriers                     arrivals              phases               tests\n"
+            "                                   4,000               1,000               2,000\n"
+            "  warp collectives                 1,000\n"
+            "  divergent branches               1,000\n");
+}
+
+TEST(Stats, JsonHasTheSameNumbers) {
+  Stats stats;
+  run(stats, kernel(1), 1, 10);
+  const nlohmann::json json = stats.json();
+  const nlohmann::json& k = json.at("kernels").at(0);
+  EXPECT_EQ(k.at("name"), "copy(int*)");
+  EXPECT_EQ(k.at("mangled"), "_Z4copyPi");
+  EXPECT_EQ(k.at("launches"), 1);
+  EXPECT_EQ(k.at("thread_instructions"), 720);
+  EXPECT_EQ(k.at("instructions").at("integer").at("threads"), 400);
+  EXPECT_FALSE(k.at("instructions").contains("branch")) << "nothing of that family ran";
+  EXPECT_EQ(k.at("memory").at("global").at("loaded"), 5120);
+  EXPECT_EQ(k.at("copies").at("cp.async").at("bytes"), 2560);
+  EXPECT_EQ(k.at("barriers").at("block"), 10);
+  EXPECT_EQ(k.at("mbarriers").at("phases"), 10);
+  EXPECT_EQ(k.at("divergent_branches"), 10);
+}
+
+TEST(Stats, ListensToWhatItCounts) {
+  Stats stats;
+  EXPECT_TRUE(has(stats.topics(), check::Topic::instructions));
+  EXPECT_FALSE(has(stats.topics(), check::Topic::host));
+}
+
+}  // namespace
+}  // namespace inflight::trace
