@@ -1,0 +1,118 @@
+// Teams of copies, and the mbarriers that their arrivals move.
+#include "gpu/machine/async_glue.hpp"
+
+#include "gpu/machine/block.hpp"
+#include "gpu/machine/observe.hpp"
+
+namespace inflight::machine {
+namespace {
+
+async::Timing timing(const Options& options) {
+  using Policy = async::Timing::Policy;
+  const Policy policy = options.timing == Timing::early      ? Policy::early
+                        : options.timing == Timing::shuffled ? Policy::shuffled
+                                                             : Policy::late;
+  return {policy, options.seed};
+}
+
+// What listens to a warp's copies, if anything does.
+async::CopyObserver* observer(Warp& w) {
+  Block& block = *w.block;
+  if (!block.grid->observation) return nullptr;
+  auto& observers = block.copy_observers;
+  if (observers.size() < block.warps.size()) observers.resize(block.warps.size());
+  if (!observers[w.index]) observers[w.index] = block.grid->observation->watch(w);
+  return observers[w.index].get();
+}
+
+// Tells apart the warps of a launch.
+std::uint64_t number(const Warp& w) { return w.block->linear * 64 + w.index; }
+
+template <class F>
+void each_team(Block& block, F f) {
+  for (std::size_t i = 0; i < block.teams.size(); ++i)
+    if (block.teams[i]) f(*block.teams[i]);
+}
+
+void heed(Block& block, const async::Progress& progress) {
+  if (progress.phase_completed) wake_mbarrier(block, Warp::any_detail);
+}
+
+}  // namespace
+
+async::Team& team_of(Warp& w) {
+  Block& block = *w.block;
+  if (block.teams.size() < block.warps.size()) block.teams.resize(block.warps.size());
+  auto& team = block.teams[w.index];
+  if (!team)
+    team = std::make_unique<async::Team>(timing(*block.grid->options), number(w), observer(w));
+  return *team;
+}
+
+// Whose phase is complete has its answer, as on a GPU where all waiters see a completion at once:
+// by the time a later one runs, an earlier one may have gone on to the next phase, or to
+// initialising the mbarrier anew.
+void wake_mbarrier(Block& block, std::uint64_t offset) {
+  for (auto& w : block.warps) {
+    for (const Split& s : w->parked) {
+      if (s.wait != Wait::mbarrier || (offset != Warp::any_detail && s.detail != offset)) continue;
+      const auto* word = reinterpret_cast<const async::mbarrier::Word*>(block.shared + s.detail);
+      if (async::mbarrier::decode(*word).parity != s.parity) w->granted |= s.mask;
+    }
+    w->wake(Wait::mbarrier, offset);
+  }
+}
+
+void settle_mbarrier(Block& block, const async::mbarrier::Word* word) {
+  const auto phase = async::mbarrier::decode(*word).parity;
+  each_team(block, [&](async::Team& team) {
+    if (!team.arrivals_pending() || async::mbarrier::decode(*word).parity != phase) return;
+    heed(block, team.flush_for(word));
+  });
+}
+
+void flush_team(Warp& w, std::uint32_t mask) {
+  Block& block = *w.block;
+  if (w.index < block.teams.size() && block.teams[w.index])
+    heed(block, block.teams[w.index]->flush(mask));
+}
+
+bool flush_block(Block& block) {
+  bool pending = false;
+  each_team(block, [&](async::Team& team) {
+    if (team.idle()) return;
+    pending = true;
+    heed(block, team.flush_all());
+  });
+  return pending;
+}
+
+void start_teams(Block& block) {
+  for (std::size_t i = 0; i < block.teams.size(); ++i)
+    if (block.teams[i])
+      block.teams[i]->reset(timing(*block.grid->options), number(*block.warps[i]),
+                            observer(*block.warps[i]));
+}
+
+void advance_block(Block& block) {
+  if (block.grid->options->timing != Timing::shuffled) return;
+  each_team(block, [&](async::Team& team) { heed(block, team.advance()); });
+}
+
+BadLanes resolve_mbarriers(Warp& w, const Op* op, std::uint64_t (&addresses)[lanes],
+                           LanePlaces& places, std::uint32_t (&offsets)[lanes]) {
+  const auto space = static_cast<ptx::Space>(op->detail);
+  lane_addresses(w, op, space, addresses);
+  const BadLanes bad =
+      resolve_lanes(w, op, w.mask, space, addresses, async::mbarrier::size, true, places);
+  if (bad.lanes) return bad;
+  if (const std::uint32_t elsewhere = w.mask & ~places.shared)
+    return {elsewhere, FaultKind::invalid_address_space};
+  for (std::uint32_t m = w.mask; m; m &= m - 1) {
+    const int l = std::countr_zero(m);
+    offsets[l] = static_cast<std::uint32_t>(places.at[l] - w.block->shared);
+  }
+  return {};
+}
+
+}  // namespace inflight::machine

@@ -1,0 +1,38 @@
+// Between the machine and the model of asynchronous copies.
+#pragma once
+#include <cstdint>
+
+#include "gpu/async/copy_groups.hpp"
+#include "gpu/machine/access.hpp"
+
+namespace inflight::machine {
+
+struct Block;
+struct Warp;
+
+// The warp's copies in flight: made on first use.
+async::Team& team_of(Warp& warp);
+
+// Wakes who waits for the mbarrier at `offset` in shared memory; Warp::any_detail: for any.
+void wake_mbarrier(Block& block, std::uint64_t offset);
+
+// Lets the asynchronous arrivals that waiters on this mbarrier need happen now, with the copies
+// before them, and wakes who can go on.
+void settle_mbarrier(Block& block, const async::mbarrier::Word* word);
+
+// Completes every copy and asynchronous arrival of these lanes, at their end.
+void flush_team(Warp& warp, std::uint32_t mask);
+// Completes everything that is pending in the block, and wakes who waited for it. True if anything
+// was pending.
+bool flush_block(Block& block);
+// The block's number has changed and nothing is in flight: streams of random timing start afresh.
+void start_teams(Block& block);
+// A moment passes: with shuffled timing, copies in flight may move. Costs nothing when none is.
+void advance_block(Block& block);
+
+// The mbarriers that lanes name: resolve_lanes() for 8 bytes of shared memory, by shared, generic
+// or 32-bit address. `offsets` are shared addresses.
+BadLanes resolve_mbarriers(Warp& w, const Op* op, std::uint64_t (&addresses)[lanes],
+                           LanePlaces& places, std::uint32_t (&offsets)[lanes]);
+
+}  // namespace inflight::machine

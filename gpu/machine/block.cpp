@@ -1,0 +1,130 @@
+// A block's life: its warps take turns until all threads have exited.
+#include "gpu/machine/block.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "gpu/machine/async_glue.hpp"
+#include "gpu/machine/observe.hpp"
+#include "gpu/machine/report.hpp"
+#include "gpu/machine/values.hpp"
+
+namespace inflight::machine {
+namespace {
+
+constexpr std::int32_t slice_ops = 16384;
+constexpr std::uint32_t hopeless = 256;  // rounds of nothing but failed waits: a deadlock
+constexpr std::uint32_t shared_alignment = 1024;
+
+std::uint32_t lanes_below(std::uint32_t count) {
+  return count >= 32 ? all_lanes : (1u << count) - 1;
+}
+
+}  // namespace
+
+void Block::start(std::uint64_t linear_index) {
+  const Launch& launch = *grid->launch;
+  linear = linear_index;
+  index = {static_cast<std::uint32_t>(linear % launch.grid.x),
+           static_cast<std::uint32_t>(linear / launch.grid.x % launch.grid.y),
+           static_cast<std::uint32_t>(linear / launch.grid.x / launch.grid.y)};
+  threads = alive_threads = static_cast<std::uint32_t>(launch.block.count());
+  barriers.fill({});
+  idle_rounds = 0;
+  if (shared_bytes != grid->shared_bytes || !shared) {
+    shared_bytes = grid->shared_bytes;
+    shared_storage.resize(shared_bytes + shared_alignment);
+    const auto at = reinterpret_cast<std::uintptr_t>(shared_storage.data());
+    shared = shared_storage.data() + (shared_alignment - at % shared_alignment) % shared_alignment;
+  }
+  std::memset(shared, 0, shared_bytes);
+
+  const std::uint32_t count = (threads + lanes - 1) / lanes;
+  const bool fresh = warps.empty();
+  for (std::uint32_t i = 0; fresh && i < count; ++i) {
+    auto w = std::make_unique<Warp>();
+    w->block = this;
+    w->index = i;
+    w->root = std::make_unique<Frame>();
+    w->root->code = grid->entry;
+    w->root->registers.resize(grid->entry->frame_bytes);
+    w->ensure_local(grid->entry->local_bytes);
+    fill_warp_values(*w);
+    warps.push_back(std::move(w));
+  }
+  fill_block_values(*this);
+  start_teams(*this);
+  for (auto& w : warps) {
+    w->base[2] = reinterpret_cast<char*>(values.data());
+    w->base[3] = reinterpret_cast<char*>(w->values.data());
+    w->alive = lanes_below(threads - w->first_thread());
+    w->slice = 0;
+    w->granted = 0;
+    w->parked.assign(1,
+                     Split{grid->entry->ops.data(), w->root.get(), w->alive, Wait::nothing, 0, 0});
+    w->frame = nullptr;
+  }
+  if (grid->observation) grid->observation->block_begin(*this);
+}
+
+Block::State Block::run(Worker& worker, std::uint32_t rounds) {
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    advance_block(*this);
+    bool live = false, ran = false, spinning = true, progressed = false;
+    for (auto& w : warps) {
+      if (w->done()) continue;
+      live = true;
+      const bool one_waits = w->parked.size() == 1 && w->parked[0].wait != Wait::nothing;
+      if (one_waits || !w->runnable()) continue;
+      ran = true;
+      w->worker = &worker;
+      w->run(slice_ops);
+      if (grid->stop.load(std::memory_order_relaxed)) return State::done;
+      spinning &= w->polled;
+      progressed |= w->progressed;
+      w->progressed = false;
+    }
+    if (!live) {
+      flush_block(*this);
+      if (grid->observation) grid->observation->block_end(*this);
+      return State::done;
+    }
+    if (progressed) idle_rounds = 0;
+    if (!ran) {
+      if (!unblock(worker)) {
+        grid->fail(FaultKind::deadlock, deadlock_report(*this));
+        return State::done;
+      }
+    } else if (spinning) {
+      return State::spinning;
+    }
+  }
+  return State::spinning;
+}
+
+bool Block::unblock(Worker& worker) {
+  if (flush_block(*this)) return true;
+  const bool waiting = std::any_of(warps.begin(), warps.end(), [](const auto& w) {
+    return std::any_of(w->parked.begin(), w->parked.end(),
+                       [](const Split& s) { return s.wait == Wait::mbarrier; });
+  });
+  if (!waiting || ++idle_rounds > hopeless) return false;
+  for (auto& w : warps) w->wake(Wait::mbarrier, Warp::any_detail);
+  worker.give_up = true;
+  for (auto& w : warps) {
+    if (!w->runnable()) continue;
+    w->worker = &worker;
+    w->run(1);
+    if (w->progressed) idle_rounds = 0;
+  }
+  worker.give_up = false;
+  return true;
+}
+
+void Block::lanes_exited(Warp& warp, std::uint32_t mask) {
+  if (grid->observation) grid->observation->exited(warp, mask);
+  flush_team(warp, mask);
+  threads_exited(static_cast<std::uint32_t>(std::popcount(mask)));
+}
+
+}  // namespace inflight::machine

@@ -1,0 +1,109 @@
+// A block (CTA) in execution, the grid it belongs to, and the host thread that runs it.
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "gpu/async/copy_groups.hpp"
+#include "gpu/machine/warp.hpp"
+
+namespace inflight::machine {
+
+// A hardware barrier of a block: bar, barrier (PTX ISA, "bar, barrier"). The phase being collected.
+struct NamedBarrier {
+  std::uint32_t arrived = 0;       // threads; full warps where `expected` was given
+  std::uint32_t expected = 0;      // threads, a multiple of 32; 0: all that live
+  std::uint32_t waiting = 0;       // of the arrived, those that wait
+  std::uint32_t reduced_popc = 0;  // threads whose predicate was true
+  bool reduced_and = true, reduced_or = false;
+};
+
+class Observation;
+
+// A launch being executed.
+struct Grid {
+  const Launch* launch = nullptr;
+  const Limits* limits = nullptr;
+  const Options* options = nullptr;
+  const std::function<void(std::string_view)>* print = nullptr;
+  const Code* entry = nullptr;
+  const Observation* observation = nullptr;  // null: nothing listens
+  Memory* memory = nullptr;
+  int device = 0;
+  std::uint64_t id = 0;
+  const std::byte* parameters = nullptr;
+  std::uint32_t static_shared = 0;  // bytes; dynamic shared memory starts after it, aligned
+  std::uint32_t dynamic_offset = 0;
+  std::uint32_t shared_bytes = 0;  // in all
+  bool uses_workspace = false;
+  std::uint64_t workspace = 0;            // what %envreg1:2 points to, if the kernel uses it
+  std::uint64_t stack_limit = 256 << 10;  // bytes of local memory a thread may use
+  std::atomic<bool> stop{false};          // a fault, a time-out or a cancellation ended it
+
+  // A function's code as this launch runs it (observed or not).
+  tl::expected<const Code*, std::string> code(Program::FunctionRef) const;
+  // Ends the launch; the first call decides its outcome.
+  void fail(FaultKind kind, std::string report);
+  Outcome outcome() const;
+
+ private:
+  mutable std::mutex mutex_;
+  Outcome outcome_;
+};
+
+struct Block {
+  Grid* grid = nullptr;
+  std::uint64_t linear = 0;
+  Dim3 index{0, 0, 0};
+  std::uint32_t threads = 0, alive_threads = 0;
+  std::byte* shared = nullptr;  // shared_bytes of Grid, aligned to 1024
+  std::uint32_t shared_bytes = 0;
+  std::array<NamedBarrier, 16> barriers;
+  std::vector<std::unique_ptr<Warp>> warps;
+  std::vector<std::unique_ptr<async::Team>>
+      teams;  // copies in flight, one team a warp; made on first use
+  std::vector<std::unique_ptr<async::CopyObserver>> copy_observers;  // one a team, if observed
+  LineBuffer shared_storage;
+  LineBuffer values;              // Base::block
+  std::uint32_t idle_rounds = 0;  // in a row in which waits gave up and nothing else moved
+
+  // Becomes block `linear` of its grid, with every thread at the kernel's entry.
+  void start(std::uint64_t linear_index);
+  enum class State : std::uint8_t {
+    done,      // every thread has exited, or the grid has stopped
+    spinning,  // whoever can run only polls: let other blocks run
+  };
+  // Runs warps in turn. Returns at the latest when the grid stops, or after `rounds` turns.
+  State run(Worker& worker, std::uint32_t rounds);
+  // Makes something that waits go on, when no warp can run. False: nothing can ever move.
+  bool unblock(Worker& worker);
+  void lanes_exited(Warp& warp, std::uint32_t mask);
+
+  // Have all threads that barrier `id` expects arrived?
+  bool complete(std::uint32_t id) const;
+  // If so: gives the waiting threads their reductions, wakes them and starts the next phase.
+  void try_complete(std::uint32_t id);
+  void threads_exited(std::uint32_t count);
+};
+
+// A host thread that runs blocks, and its caches.
+struct Worker {
+  // The last extent each memory op found good, by a hash of the op's address.
+  struct CachedExtent {
+    Extent extent;
+    std::uint64_t generation = 0;
+  };
+  static constexpr unsigned extents = 256;
+  std::array<CachedExtent, extents> cache;
+  CachedExtent& cached(const Op* op) {
+    return cache[(reinterpret_cast<std::uintptr_t>(op) / sizeof(Op)) % extents];
+  }
+  bool give_up = false;  // try_wait answers false instead of waiting on
+};
+
+}  // namespace inflight::machine

@@ -1,0 +1,73 @@
+// A function ready to execute.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "gpu/check/events.hpp"
+#include "gpu/machine/op.hpp"
+#include "gpu/machine/program.hpp"
+
+namespace inflight::machine {
+
+// Bytes aligned to a cache line, zero when fresh.
+class LineBuffer {
+ public:
+  void resize(std::size_t bytes) { lines_.resize((bytes + 63) / 64); }
+  std::byte* data() { return reinterpret_cast<std::byte*>(lines_.data()); }
+  const std::byte* data() const { return reinterpret_cast<const std::byte*>(lines_.data()); }
+  std::size_t size() const { return lines_.size() * 64; }
+
+ private:
+  struct alignas(64) Line {
+    std::byte bytes[64] = {};
+  };
+  std::vector<Line> lines_;
+};
+
+// One argument or result of a call: `size` bytes in the local memory of the caller's frame.
+struct Transfer {
+  std::uint32_t caller_offset, size;
+};
+
+struct CallSite {
+  Program::FunctionRef callee;  // {none, none}: indirect, the target is in Op::a
+  const struct Builtin* builtin = nullptr;
+  const struct Code* code = nullptr;  // of a direct call; set before the first launch that needs it
+  std::vector<Transfer> arguments, results;
+};
+
+// What an observed instruction tells of besides its lanes.
+struct ObservedInstruction {
+  std::uint32_t family = 0;
+  bool access = false;  // touches memory, at the observing op's address
+  bool generic = false,
+       frame = false;  // address: in any space; relative to the frame's local memory
+  check::Access::Kind kind = check::Access::Kind::load;
+  check::Space space = check::Space::global;
+  check::Order order = check::Order::weak;
+  check::Scope scope = check::Scope::thread;
+  std::uint32_t bytes = 0;
+};
+
+struct Code {
+  const Program* program = nullptr;
+  Program::FunctionRef ref;
+  const ptx::Module* module = nullptr;
+  const ptx::Function* function = nullptr;
+  std::vector<Op> ops;     // ends with an op that cannot fall through
+  std::vector<Ref> extra;  // operand lists: Op::extra is the first
+  LineBuffer constants;
+  std::uint32_t frame_bytes = 0;  // of registers, a warp
+  std::uint32_t local_bytes = 0;  // a thread: .local variables, parameters, call parameters
+  std::vector<std::uint32_t> parameter_offsets, return_offsets;  // in local memory; functions only
+  std::vector<CallSite> calls;                                   // Op::extra of a call
+  std::vector<std::vector<const Op*>> branch_tables;
+  std::vector<ObservedInstruction>
+      observed;                    // Op::extra of observing ops; only if decoded for a listener
+  std::uint32_t first_number = 0;  // of its instructions, in the program's numbering
+  bool reads_workspace = false;    // %envreg1, %envreg2
+  std::uint32_t registers = 0;     // 32-bit registers a thread that live at once at most
+};
+
+}  // namespace inflight::machine

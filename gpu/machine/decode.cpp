@@ -1,0 +1,422 @@
+// The walk over a function's blocks: each instruction finds its row and becomes ops.
+#include "gpu/machine/decode.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "gpu/machine/builtins.hpp"
+#include "gpu/machine/families/control.hpp"
+#include "gpu/machine/families/families.hpp"
+#include "gpu/machine/observe.hpp"
+
+namespace inflight::machine {
+
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::Space;
+using Kind = Operand::Kind;
+
+namespace {
+
+constexpr std::uint32_t no_block = ~0u;
+
+// Instructions whose handlers may park, split or end lanes. A guard around them becomes a branch.
+constexpr Opcode diverting[] = {Opcode::call,
+                                Opcode::ret,
+                                Opcode::exit,
+                                Opcode::trap,
+                                Opcode::brkpt,
+                                Opcode::brx_idx,
+                                Opcode::bar,
+                                Opcode::barrier,
+                                Opcode::barrier_cluster_arrive,
+                                Opcode::barrier_cluster_wait,
+                                Opcode::shfl,
+                                Opcode::vote,
+                                Opcode::match,
+                                Opcode::redux,
+                                Opcode::elect,
+                                Opcode::nanosleep,
+                                Opcode::mbarrier_try_wait,
+                                Opcode::mbarrier_test_wait,
+                                Opcode::griddepcontrol_wait,
+                                Opcode::cp_async_bulk_wait_group};
+
+bool diverts(Opcode opcode) {
+  return std::find(std::begin(diverting), std::end(diverting), opcode) != std::end(diverting);
+}
+
+// What the parser said of an instruction that it left undecoded.
+std::string why_unknown(const ptx::Function& function, std::uint32_t index) {
+  for (const auto& r : function.refusals)
+    if (r.instruction == index) return r.reason;
+  return "unknown instruction";
+}
+
+std::uint32_t align_up(std::uint32_t value, std::uint32_t to) { return (value + to - 1) / to * to; }
+
+}  // namespace
+
+Decoder::Decoder(const Program& program_, Program::FunctionRef ref, bool observed)
+    : code(std::make_unique<Code>()),
+      program(program_),
+      module(*program_.modules()[ref.module]),
+      function(module.functions[ref.function]),
+      observed_(observed) {
+  code->program = &program;
+  code->ref = ref;
+  code->module = &module;
+  code->function = &function;
+}
+
+void Decoder::refuse(const ptx::Instruction& in, std::string why) {
+  errors.push_back(fmt::format("{}, line {}: {} ({})", function.name, in.line, in.name, why));
+}
+
+Ref Decoder::constant(std::uint64_t bits, unsigned bytes) {
+  auto& known = constants_[std::countr_zero(bytes)];
+  if (bytes < 8) bits &= (1ull << (8 * bytes)) - 1;
+  if (auto it = known.find(bits); it != known.end()) return it->second;
+  const auto offset = align_up(static_cast<std::uint32_t>(constant_bytes_.size()), 64);
+  constant_bytes_.resize(offset + std::max(64u, 32 * bytes));
+  for (unsigned l = 0; l < 32; ++l)
+    std::memcpy(constant_bytes_.data() + offset + l * bytes, &bits, std::min(bytes, 8u));
+  return known[bits] = make_ref(Base::constants, offset);
+}
+
+Ref Decoder::scratch(unsigned bytes) {
+  const std::uint32_t offset = scratch_begin_ + scratch_used_;
+  scratch_used_ += align_up(bytes, 64);
+  scratch_max_ = std::max(scratch_max_, scratch_used_);
+  return make_ref(Base::frame, offset);
+}
+
+std::uint32_t Decoder::local_offset(std::uint32_t variable) const {
+  const auto it = local_offsets_.find(variable);
+  return it == local_offsets_.end() ? 0 : it->second;
+}
+
+bool Decoder::is_entry_parameter(std::uint32_t variable, std::uint32_t& offset) const {
+  if (!function.entry) return false;
+  std::uint32_t at = 0;
+  for (std::uint32_t p : function.parameters) {
+    const auto& v = module.variables[p];
+    at = align_up(at, std::max(1u, v.alignment));
+    if (p == variable) {
+      offset = at;
+      return true;
+    }
+    at += static_cast<std::uint32_t>(v.size);
+  }
+  return false;
+}
+
+Op& Decoder::emit(const ptx::Instruction& in, Handler handler) {
+  Op& op = code->ops.emplace_back();
+  op.run = handler;
+  op.instruction = current_;
+  if (guarded_) {
+    op.run = &run_guarded;
+    op.inner = handler;
+    op.guard = slots_.ref[in.guard];
+    if (in.guard_negated) op.flags |= Op::guard_negated;
+  }
+  return op;
+}
+
+// Local memory of one call: the function's parameters and results, its .local variables, and what
+// it passes to functions that it calls. The last live shortly, so they share space by lives.
+void Decoder::layout_locals() {
+  std::uint32_t end = 0;
+  auto place = [&](std::uint32_t v) {
+    const auto& variable = module.variables[v];
+    end = align_up(end, std::max(4u, variable.alignment));
+    local_offsets_[v] = end;
+    end += static_cast<std::uint32_t>(variable.size);
+    return local_offsets_[v];
+  };
+  if (!function.entry) {
+    for (std::uint32_t p : function.parameters) code->parameter_offsets.push_back(place(p));
+    for (std::uint32_t r : function.returns) code->return_offsets.push_back(place(r));
+  }
+  struct Life {
+    std::uint32_t variable, begin, end;
+  };
+  std::unordered_map<std::uint32_t, Life> lives;
+  for (std::uint32_t i = 0; i < function.body.size(); ++i) {
+    auto name = [&](const Operand& o) {
+      const bool variable =
+          o.kind == Kind::variable || (o.kind == Kind::address && o.base == Kind::variable);
+      if (!variable || module.variables[o.index].space != Space::param) return;
+      if (local_offsets_.contains(o.index)) return;
+      auto [it, fresh] = lives.try_emplace(o.index, Life{o.index, i, i});
+      it->second.end = i;
+    };
+    for (const Operand& o : function.operands(function.body[i])) {
+      name(o);
+      if (o.kind == Kind::list)
+        for (unsigned k = 0; k < o.count; ++k) name(function.pool[o.index + k]);
+    }
+  }
+  for (std::uint32_t v = 0; v < module.variables.size(); ++v)
+    if (module.variables[v].space == Space::local &&
+        module.variables[v].function == code->ref.function)
+      place(v);
+
+  std::vector<Life> order;
+  std::uint32_t unused = 0;
+  for (const auto& [v, life] : lives)
+    if (!is_entry_parameter(v, unused)) order.push_back(life);
+  std::sort(order.begin(), order.end(), [](const Life& a, const Life& b) {
+    return std::tie(a.begin, a.variable) < std::tie(b.begin, b.variable);
+  });
+  // Calls come one after the other: whoever begins after all others ended starts afresh.
+  const std::uint32_t base = align_up(end, 16);
+  std::uint32_t top = base, busy_until = 0;
+  for (const Life& life : order) {
+    if (life.begin > busy_until) top = base;
+    const auto& v = module.variables[life.variable];
+    top = align_up(top, std::max(4u, v.alignment));
+    local_offsets_[life.variable] = top;
+    top += align_up(static_cast<std::uint32_t>(v.size), 4);
+    busy_until = std::max(busy_until, life.end);
+    end = std::max(end, top);
+  }
+  code->local_bytes = align_up(end, 16);
+}
+
+void Decoder::run() {
+  flow_ = analyse(function);
+  slots_ = allocate(function, flow_);
+  scratch_begin_ = align_up(slots_.bytes, 64);
+  layout_locals();
+  block_start_.assign(flow_.blocks.size(), 0);
+  for (std::size_t i = 0; i < flow_.order.size(); ++i)
+    block(flow_.order[i], i + 1 < flow_.order.size() ? flow_.order[i + 1] : no_block);
+  patch();
+  code->frame_bytes = scratch_begin_ + scratch_max_;
+  code->registers = slots_.live_words;
+  code->constants.resize(std::max<std::size_t>(64, constant_bytes_.size()));
+  if (!constant_bytes_.empty())
+    std::memcpy(code->constants.data(), constant_bytes_.data(), constant_bytes_.size());
+}
+
+void Decoder::block(std::uint32_t id, std::uint32_t next) {
+  const BasicBlock& b = flow_.blocks[id];
+  block_start_[id] = static_cast<std::uint32_t>(code->ops.size());
+  for (std::uint32_t i = b.first; i < b.last; ++i) instruction(function.body[i], i);
+  static const ptx::Instruction none{};
+  guarded_ = false;
+  if (b.successors.empty() && (b.first == b.last || b.falls_through)) {
+    emit(none, &run_return);
+  } else if (b.falls_through) {
+    const std::uint32_t to = b.successors.back();
+    if (to != next || flow_.blocks[to].predecessors.size() > 1) jump_to(to);
+  }
+}
+
+void Decoder::jump_to(std::uint32_t block) {
+  static const ptx::Instruction none{};
+  guarded_ = false;
+  fixups_.push_back({static_cast<std::uint32_t>(code->ops.size()), block});
+  emit(none, &run_jump);
+}
+
+void Decoder::instruction(const ptx::Instruction& in, std::uint32_t index) {
+  current_ = index;
+  scratch_used_ = 0;
+  guarded_ = false;
+  if (observed_) {
+    guarded_ = in.guarded && in.opcode != Opcode::bra;
+    Lowering lo(*this, in);
+    emit_observer(lo);
+    guarded_ = false;
+  }
+  if (in.opcode == Opcode::bra) return branch(in);
+  if (!in.guarded || !diverts(in.opcode)) {
+    guarded_ = in.guarded;
+    return lower(in);
+  }
+  // Lanes whose guard is off go round the instruction and meet the others behind it.
+  const auto around = static_cast<std::uint32_t>(code->ops.size());
+  Op& op = emit(in, &run_branch);
+  op.guard = slots_.ref[in.guard];
+  if (!in.guard_negated) op.flags |= Op::guard_negated;
+  lower(in);
+  // The jump to the op behind it is where they meet; patch() turns op counts into pointers.
+  const auto meet = static_cast<std::uint32_t>(code->ops.size());
+  emit(in, &run_jump).imm = meet + 1;
+  code->ops[around].imm = meet + 1;
+  meets_.push_back(around);
+  meets_.push_back(meet);
+}
+
+void Decoder::branch(const ptx::Instruction& in) {
+  const auto operands = function.operands(in);
+  if (operands.empty() || operands[0].kind != Kind::label)
+    return refuse(in, "the target must be a label");
+  fixups_.push_back(
+      {static_cast<std::uint32_t>(code->ops.size()), flow_.block_of[operands[0].index]});
+  Op& op = emit(in, in.guarded ? &run_branch : &run_jump);
+  if (in.guarded) {
+    op.guard = slots_.ref[in.guard];
+    if (in.guard_negated) op.flags |= Op::guard_negated;
+  }
+}
+
+void Decoder::lower(const ptx::Instruction& in) {
+  Lowering lo(*this, in);
+  switch (in.opcode) {
+    case Opcode::ret:
+      emit(in, &run_return);
+      return;
+    case Opcode::exit:
+      emit(in, &run_exit);
+      return;
+    case Opcode::call:
+      return call(in, lo);
+    case Opcode::brx_idx:
+      return branch_table(in, lo);
+    case Opcode::unknown:
+      return refuse(in, why_unknown(function, current_));
+    default:
+      break;
+  }
+  const Row* row = find_row(in);
+  if (!row) return refuse(in, "not supported by the software GPU");
+  if (row->lower) {
+    if (!row->lower(lo, *row)) {
+      if (errors.empty()) refuse(in, "this form is not supported by the software GPU");
+      return;
+    }
+  } else if (!bind(in, lo, *row)) {
+    return;
+  }
+  lo.finish();
+}
+
+// Operands in the order written, into d, a, b, c as the row's types say.
+bool Decoder::bind(const ptx::Instruction& in, Lowering& lo, const Row& row) {
+  const auto operands = lo.operands;
+  Ref refs[4] = {no_ref, no_ref, no_ref, no_ref};
+  std::uint8_t flags = 0;
+  unsigned n = 0;
+  for (; n < 4 && row.operands[n] != ptx::Type::none; ++n) {
+    if (n >= operands.size()) {
+      refuse(in, "too few operands");
+      return false;
+    }
+    const ptx::Type type = row.operands[n];
+    if (n == 0) {
+      refs[0] = type == ptx::Type::pred ? lo.predicate_destination(operands[0])
+                                        : lo.destination(operands[0], type);
+    } else {
+      refs[n] = type == ptx::Type::pred
+                    ? lo.predicate(operands[n], flags, static_cast<std::uint8_t>(1u << n))
+                    : lo.source(operands[n], type);
+    }
+    if (refs[n] == no_ref) return false;
+  }
+  // A trailing cache policy changes nothing here.
+  if (n < operands.size() && !in.mods.has(ptx::Mod::L2_cache_hint)) {
+    refuse(in, "too many operands");
+    return false;
+  }
+  Op& op = lo.emit(row.handler);
+  op.d = refs[0], op.a = refs[1], op.b = refs[2], op.c = refs[3];
+  op.flags |= flags;
+  if (!operands.empty())
+    if (const Ref q = lo.second_destination(operands[0]); q != no_ref) op.imm = q, op.count = 2;
+  return true;
+}
+
+void Decoder::branch_table(const ptx::Instruction& in, Lowering& lo) {
+  const auto operands = lo.operands;
+  if (operands.size() != 2 || operands[1].kind != Kind::table)
+    return refuse(in, "brx.idx takes an index and a .branchtargets label");
+  const Ref a = lo.source(operands[0], ptx::Type::u32);
+  if (a == no_ref) return;
+  const auto table = static_cast<std::uint32_t>(code->branch_tables.size());
+  const auto& entries = function.tables[operands[1].index].entries;
+  code->branch_tables.emplace_back(entries.size());
+  for (std::uint32_t i = 0; i < entries.size(); ++i)
+    table_fixups_.push_back({table, i, flow_.block_of[entries[i]]});
+  Op& op = emit(in, &run_branch_table);
+  op.a = a, op.extra = table;
+}
+
+void Decoder::call(const ptx::Instruction& in, Lowering& lo) {
+  // (results), function, (arguments), prototype: the lists may be missing.
+  const Operand *callee = nullptr, *results = nullptr, *arguments = nullptr;
+  for (const Operand& o : lo.operands) {
+    if (o.kind == Kind::list)
+      (callee ? arguments : results) = &o;
+    else if (o.kind != Kind::table && !callee)
+      callee = &o;
+  }
+  if (!callee) return refuse(in, "names no function");
+  CallSite site;
+  auto transfers = [&](const Operand* list, std::vector<Transfer>& out) {
+    for (unsigned i = 0; list && i < list->count; ++i) {
+      const Operand& o = function.pool[list->index + i];
+      if (o.kind != Kind::variable)
+        return refuse(in, "only .param variables can be passed to a call"), false;
+      out.push_back(
+          {local_offset(o.index), static_cast<std::uint32_t>(module.variables[o.index].size)});
+    }
+    return true;
+  };
+  if (!transfers(results, site.results) || !transfers(arguments, site.arguments)) return;
+  Handler handler = &run_call;
+  Ref target = no_ref;
+  if (callee->kind == Kind::function) {
+    const auto& name = module.functions[callee->index].name;
+    site.callee = program.resolve(code->ref.module, callee->index);
+    if (site.callee.module == ptx::none) {
+      site.builtin = find_builtin(name);
+      if (!site.builtin)
+        return refuse(in, fmt::format("function {} is not defined in the program, nor supplied by "
+                                      "the software GPU",
+                                      name));
+      if (site.arguments.size() != site.builtin->arguments ||
+          site.results.size() != site.builtin->results)
+        return refuse(in, fmt::format("{} takes {} arguments", name, site.builtin->arguments));
+      handler = &run_builtin;
+    }
+  } else {
+    target = lo.source(*callee, ptx::Type::u64);
+    if (target == no_ref) return;
+    handler = &run_call_indirect;
+  }
+  const auto index = static_cast<std::uint32_t>(code->calls.size());
+  code->calls.push_back(std::move(site));
+  Op& op = emit(in, handler);
+  op.a = target, op.extra = index;
+}
+
+void Decoder::patch() {
+  auto& ops = code->ops;
+  for (const auto& f : fixups_) ops[f.op].target = &ops[block_start_[f.block]];
+  for (std::uint32_t m : meets_) ops[m].target = &ops[ops[m].imm];
+  for (const auto& f : table_fixups_)
+    code->branch_tables[f.table][f.entry] = &ops[block_start_[f.block]];
+}
+
+tl::expected<std::unique_ptr<Code>, std::string> decode(const Program& program,
+                                                        Program::FunctionRef ref, bool observed) {
+  Decoder decoder(program, ref, observed);
+  decoder.run();
+  if (!decoder.errors.empty()) return tl::make_unexpected(decoder.errors.front());
+  return std::move(decoder.code);
+}
+
+std::vector<std::string> refusals(const Program& program, Program::FunctionRef ref) {
+  Decoder decoder(program, ref, false);
+  decoder.run();
+  return std::move(decoder.errors);
+}
+
+}  // namespace inflight::machine

@@ -1,0 +1,194 @@
+// cp.async and its groups (PTX ISA, "Data Movement and Conversion Instructions: Non-bulk copy").
+//
+// Both ends are checked when a copy is issued; when its bytes move is gpu/async's to say.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "gpu/machine/async_glue.hpp"
+#include "gpu/machine/families/families.hpp"
+#include "gpu/machine/families/modifiers.hpp"
+
+namespace inflight::machine {
+namespace {
+
+using ptx::Mod;
+using ptx::Opcode;
+using ptx::Space;
+using ptx::Type;
+
+// What an operation of the model made happen, for the machine.
+const Op* heed(Warp& w, const Op* op, const async::Progress& progress) {
+  if (progress.phase_completed) wake_mbarrier(*w.block, Warp::any_detail);
+  w.progressed = true;
+  return op + 1;
+}
+
+// cp.async: Op::d, extra and detail are the shared address (register, offset, is it 64 bits wide);
+// Op::a and imm the global one; Op::b src-size; Op::c ignore-src; Op::count the bytes.
+struct Copy {
+  std::uint64_t shared[lanes], global[lanes];
+  std::uint32_t dst[lanes], src_bytes[lanes];
+};
+
+Op shared_address(const Op* op) {
+  Op other;
+  other.a = op->d;
+  other.imm = static_cast<std::int32_t>(op->extra);
+  other.flags = op->detail ? Op::address_64 : 0;
+  return other;
+}
+
+void source_sizes(const Warp& w, const Op* op, Copy& c) {
+  const std::uint32_t ignored = op->c == no_ref ? 0 : w.predicate(op->c, op->flags & Op::negate_c);
+  for (int l = 0; l < lanes; ++l) {
+    const std::uint32_t size =
+        op->b == no_ref ? op->count
+                        : std::min<std::uint32_t>(w.at<std::uint32_t>(op->b)[l], op->count);
+    c.src_bytes[l] = ignored >> l & 1 ? 0 : size;
+  }
+}
+
+const Op* check(Warp& w, const Op* op, Copy& c) {
+  LanePlaces places;
+  BadLanes bad = resolve_lanes(w, op, w.mask, Space::shared, c.shared, op->count, true, places);
+  if (bad.lanes)
+    return bad_access(w, op, bad.lanes, c.shared, op->count, true, Space::shared, bad.kind);
+  // Where nothing is read, the address may be anything.
+  std::uint32_t reads = 0;
+  for (int l = 0; l < lanes; ++l) reads |= c.src_bytes[l] ? 1u << l : 0;
+  bad = check_source(w, op, w.mask & reads, c.global, c.src_bytes, op->count);
+  if (bad.lanes)
+    return bad_access(w, op, bad.lanes, c.global, op->count, false, Space::global, bad.kind);
+  return nullptr;
+}
+
+const Op* run_copy(Warp& w, const Op* op) {
+  Copy c;
+  const Op destination = shared_address(op);
+  lane_addresses(w, &destination, Space::shared, c.shared);
+  lane_addresses(w, op, Space::global, c.global);
+  source_sizes(w, op, c);
+  if (const Op* ended = check(w, op, c)) return ended;
+  for (int l = 0; l < lanes; ++l) c.dst[l] = static_cast<std::uint32_t>(c.shared[l]);
+  async::Issue issue;
+  issue.mask = w.mask;
+  issue.bytes = op->count;
+  issue.dst = c.dst;
+  issue.src = c.global;
+  issue.src_bytes = op->b == no_ref && op->c == no_ref ? nullptr : c.src_bytes;
+  issue.dst_base = w.block->shared;
+  issue.tag = w.frame->code->first_number + op->instruction;
+  return heed(w, op, team_of(w).issue(issue));
+}
+
+const Op* run_commit(Warp& w, const Op* op) { return heed(w, op, team_of(w).commit(w.mask)); }
+const Op* run_wait_group(Warp& w, const Op* op) {
+  return heed(w, op, team_of(w).wait_group(w.mask, static_cast<std::uint32_t>(op->imm)));
+}
+const Op* run_wait_all(Warp& w, const Op* op) { return heed(w, op, team_of(w).wait_all(w.mask)); }
+
+template <bool noinc>
+const Op* run_arrive(Warp& w, const Op* op) {
+  std::uint64_t addresses[lanes];
+  std::uint32_t offsets[lanes];
+  LanePlaces places;
+  if (const BadLanes bad = resolve_mbarriers(w, op, addresses, places, offsets); bad.lanes)
+    return bad_access(w, op, bad.lanes, addresses, async::mbarrier::size, true,
+                      static_cast<Space>(op->detail), bad.kind);
+  async::ArriveIssue issue;
+  issue.mask = w.mask;
+  issue.mbarrier = offsets;
+  issue.base = w.block->shared;
+  issue.noinc = noinc;
+  issue.tag = w.frame->code->first_number + op->instruction;
+  const async::Progress progress = team_of(w).arrive(issue);
+  // Who waits already needs this arrival: it runs again and makes it happen.
+  for (std::uint32_t m = w.mask; m; m &= m - 1)
+    wake_mbarrier(*w.block, offsets[std::countr_zero(m)]);
+  return heed(w, op, progress);
+}
+
+// --- decoding ---
+
+bool is_predicate(const Lowering& lo, const ptx::Operand& o) {
+  return lo.register_type(o) == Type::pred;
+}
+
+bool bind_size(Lowering& lo, const ptx::Operand& o, Op& bound) {
+  if (is_predicate(lo, o)) {
+    bound.c = lo.predicate(o, bound.flags, Op::negate_c);
+    return bound.c != no_ref;
+  }
+  bound.b = lo.source(o, Type::u32);
+  return bound.b != no_ref;
+}
+
+// cp.async.{ca,cg}.shared.global [dst], [src], cp-size{, src-size}{, ignore-src}{, cache-policy}
+bool lower_copy(Lowering& lo, const Row&) {
+  if (!only(lo, {})) return false;
+  if (lo.in.space(0) == Space::shared_cluster)
+    return lo.refuse("copies into other blocks' shared memory are not supported yet");
+  const std::size_t given = lo.operands.size() - lo.in.mods.has(Mod::L2_cache_hint);
+  if (given < 3 || given > 5) return lo.refuse("cp.async takes two addresses and a size");
+  if (!lo.is_constant(lo.operands[2])) return lo.refuse("cp-size must be a constant");
+  const std::int64_t bytes = lo.constant(lo.operands[2]);
+  if (bytes != 16 && (lo.in.mods.has(Mod::cg) || (bytes != 4 && bytes != 8)))
+    return lo.refuse(fmt::format("{} copies {} bytes", lo.in.name,
+                                 lo.in.mods.has(Mod::cg) ? "16" : "4, 8 or 16"));
+  Op bound, destination;
+  for (std::size_t i = 3; i < given; ++i)
+    if (!bind_size(lo, lo.operands[i], bound)) return false;
+  if (!lo.address(lo.operands[0], destination) || !lo.address(lo.operands[1], bound)) return false;
+  Op& op = lo.emit(run_copy);
+  op.d = destination.a;
+  op.extra = static_cast<std::uint32_t>(destination.imm);
+  op.detail = destination.flags & Op::address_64 ? 1 : 0;
+  op.a = bound.a, op.imm = bound.imm, op.b = bound.b, op.c = bound.c;
+  op.flags |= bound.flags;
+  op.count = static_cast<std::uint8_t>(bytes);
+  return true;
+}
+
+bool lower_commit(Lowering& lo, const Row&) {
+  if (!only(lo, {})) return false;
+  lo.emit(run_commit);
+  return true;
+}
+bool lower_wait_all(Lowering& lo, const Row&) {
+  if (!only(lo, {})) return false;
+  lo.emit(run_wait_all);
+  return true;
+}
+bool lower_wait_group(Lowering& lo, const Row&) {
+  if (!only(lo, {})) return false;
+  if (lo.operands.size() != 1 || !lo.is_constant(lo.operands[0]))
+    return lo.refuse("cp.async.wait_group takes a constant");
+  lo.emit(run_wait_group).imm = lo.constant(lo.operands[0]);
+  return true;
+}
+
+bool lower_arrive(Lowering& lo, const Row&) {
+  if (!only(lo, {Mod::noinc})) return false;
+  if (lo.operands.size() != 1) return lo.refuse("it takes the address of an mbarrier");
+  const Space space = lo.in.space();
+  if (space == Space::shared_cluster)
+    return lo.refuse("mbarriers of other blocks (.shared::cluster) are not supported yet");
+  const bool named = lo.operands[0].base == ptx::Operand::Kind::variable;
+  const bool generic = space == Space::generic && !named;
+  Op& op = lo.emit(lo.in.mods.has(Mod::noinc) ? run_arrive<true> : run_arrive<false>);
+  op.detail = static_cast<std::uint16_t>(generic ? Space::generic : Space::shared);
+  return lo.address(lo.operands[0], op);
+}
+
+}  // namespace
+
+void async_copy_rows(Rows& rows) {
+  add(rows, any_form(Opcode::cp_async, lower_copy));
+  add(rows, any_form(Opcode::cp_async_commit_group, lower_commit));
+  add(rows, any_form(Opcode::cp_async_wait_group, lower_wait_group));
+  add(rows, any_form(Opcode::cp_async_wait_all, lower_wait_all));
+  add(rows, any_form(Opcode::cp_async_mbarrier_arrive, lower_arrive));
+}
+
+}  // namespace inflight::machine

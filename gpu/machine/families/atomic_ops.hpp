@@ -1,0 +1,167 @@
+// What atom and red do to a value: PTX ISA, "Parallel Synchronization and Communication
+// Instructions: atom". Each is a function of the old value and the operands.
+#pragma once
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+
+namespace inflight::machine::atomics {
+
+// An operation has: Value, the bits of an element; apply(old, b, c, global), the new bits.
+
+template <class T>
+struct Add {
+  using Value = std::make_unsigned_t<T>;
+  static Value apply(Value old, Value b, Value, bool) { return static_cast<Value>(old + b); }
+};
+template <class U>
+struct And {
+  using Value = U;
+  static U apply(U old, U b, U, bool) { return old & b; }
+};
+template <class U>
+struct Or {
+  using Value = U;
+  static U apply(U old, U b, U, bool) { return old | b; }
+};
+template <class U>
+struct Xor {
+  using Value = U;
+  static U apply(U old, U b, U, bool) { return old ^ b; }
+};
+template <class U>
+struct Exchange {
+  using Value = U;
+  static U apply(U, U b, U, bool) { return b; }
+};
+template <class U>
+struct CompareAndSwap {
+  using Value = U;
+  static U apply(U old, U b, U c, bool) { return old == b ? c : old; }
+};
+template <class U>
+struct Increment {
+  using Value = U;
+  static U apply(U old, U b, U, bool) { return old >= b ? 0 : old + 1; }
+};
+template <class U>
+struct Decrement {
+  using Value = U;
+  static U apply(U old, U b, U, bool) { return old == 0 || old > b ? b : old - 1; }
+};
+template <class T>
+struct Min {
+  using Value = std::make_unsigned_t<T>;
+  static Value apply(Value old, Value b, Value, bool) {
+    return static_cast<T>(b) < static_cast<T>(old) ? b : old;
+  }
+};
+template <class T>
+struct Max {
+  using Value = std::make_unsigned_t<T>;
+  static Value apply(Value old, Value b, Value, bool) {
+    return static_cast<T>(b) > static_cast<T>(old) ? b : old;
+  }
+};
+
+inline float flush(float x) {
+  return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.f, x) : x;
+}
+
+// In global memory subnormals are flushed; in shared memory they are kept.
+struct AddFloat {
+  using Value = std::uint32_t;
+  static Value apply(Value old, Value b, Value, bool global) {
+    float x = std::bit_cast<float>(old), y = std::bit_cast<float>(b);
+    if (global) x = flush(x), y = flush(y);
+    const float sum = x + y;
+    if (std::isnan(sum)) return 0x7fffffff;
+    return std::bit_cast<Value>(global ? flush(sum) : sum);
+  }
+};
+struct AddDouble {
+  using Value = std::uint64_t;
+  static Value apply(Value old, Value b, Value, bool) {
+    return std::bit_cast<Value>(std::bit_cast<double>(old) + std::bit_cast<double>(b));
+  }
+};
+
+// --- 16-bit floating point: computed as float, which rounds no sum of two of them twice ---
+
+struct Half {
+  static constexpr std::uint16_t nan = 0x7fff;
+  static float widen(std::uint16_t h) {
+    const int exponent = h >> 10 & 31, fraction = h & 1023;
+    const float sign = h & 0x8000 ? -1.f : 1.f;
+    if (exponent == 31) return fraction ? NAN : sign * INFINITY;
+    if (exponent == 0) return sign * std::ldexp(static_cast<float>(fraction), -24);
+    return sign * std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
+  }
+  static std::uint16_t narrow(float f) {
+    if (std::isnan(f)) return nan;
+    const std::uint16_t sign = std::signbit(f) ? 0x8000 : 0;
+    const float x = std::fabs(f);
+    if (x == 0) return sign;
+    if (x >= 65520.f) return sign | 0x7c00;
+    int exponent = 0;
+    std::frexp(x, &exponent);
+    const int unit = std::max(exponent - 11, -24);  // of the last place
+    const auto units = static_cast<std::uint32_t>(std::nearbyint(std::ldexp(x, -unit)));
+    // A carry out of the fraction moves into the exponent by itself.
+    return static_cast<std::uint16_t>(sign |
+                                      (units + (static_cast<std::uint32_t>(unit + 24) << 10)));
+  }
+};
+struct Bfloat {
+  static constexpr std::uint16_t nan = 0x7fff;
+  static float widen(std::uint16_t h) { return std::bit_cast<float>(std::uint32_t{h} << 16); }
+  static std::uint16_t narrow(float f) {
+    if (std::isnan(f)) return nan;
+    const auto bits = std::bit_cast<std::uint32_t>(f);
+    return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+  }
+};
+
+struct Sum {
+  static float of(float a, float b) { return a + b; }
+};
+// As min and max: a number beats a NaN, -0 is less than +0.
+struct Least {
+  static float of(float a, float b) {
+    if (std::isnan(a)) return b;
+    if (a == b) return std::signbit(a) ? a : b;
+    return b < a ? b : a;
+  }
+};
+struct Greatest {
+  static float of(float a, float b) {
+    if (std::isnan(a)) return b;
+    if (a == b) return std::signbit(a) ? b : a;
+    return b > a ? b : a;
+  }
+};
+
+template <class Format, class Function>
+struct Small {
+  using Value = std::uint16_t;
+  static Value apply(Value old, Value b, Value, bool) {
+    return Format::narrow(Function::of(Format::widen(old), Format::widen(b)));
+  }
+};
+// Two of them in a word.
+template <class Format, class Function>
+struct SmallPair {
+  using Value = std::uint32_t;
+  static Value apply(Value old, Value b, Value, bool global) {
+    const auto one = [&](int shift) {
+      return std::uint32_t{Small<Format, Function>::apply(static_cast<std::uint16_t>(old >> shift),
+                                                          static_cast<std::uint16_t>(b >> shift), 0,
+                                                          global)};
+    };
+    return one(0) | one(16) << 16;
+  }
+};
+
+}  // namespace inflight::machine::atomics

@@ -1,0 +1,238 @@
+// bar, barrier and bar.warp.sync (PTX ISA, "Parallel Synchronization and Communication").
+//
+// Threads arrive one by one, as since sm_70, also where the instruction says .aligned. A count is
+// in whole warps: lanes that a warp lacks (the last warp of a block, threads that exited) arrive
+// with its lowest living lane. A count of the whole block is the same as none.
+#include "gpu/machine/families/barrier.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <optional>
+#include <utility>
+
+#include "gpu/machine/families/collectives.hpp"
+#include "gpu/machine/families/families.hpp"
+#include "gpu/machine/lowering.hpp"
+
+namespace inflight::machine {
+namespace {
+
+using ptx::Mod;
+using ptx::Opcode;
+using ptx::Type;
+
+constexpr std::uint32_t barrier_ids = 16;
+
+struct Names {
+  std::uint32_t id = 0, expected = 0;  // which barrier, how many threads; 0: all that live
+  bool operator==(const Names&) const = default;
+};
+
+std::uint32_t whole_warps(std::uint32_t threads) { return (threads + lanes - 1) / lanes * lanes; }
+
+Names names(const Warp& w, const Op* op, int lane) {
+  Names n{w.at<std::uint32_t>(op->a)[lane], 0};
+  if (op->b == no_ref) return n;
+  const std::uint32_t count = whole_warps(w.at<std::uint32_t>(op->b)[lane]);
+  n.expected = count == whole_warps(w.block->threads) ? 0 : count;
+  return n;
+}
+
+std::uint32_t lane_count(std::uint32_t mask) {
+  return mask == all_lanes ? lanes : static_cast<std::uint32_t>(std::popcount(mask));
+}
+
+// Threads that arrive when the active lanes do.
+std::uint32_t arrivals(const Warp& w, const Names& n) {
+  const std::uint32_t active = lane_count(w.mask);
+  const bool lowest = (w.mask >> std::countr_zero(w.alive)) & 1;
+  if (n.expected == 0 || !lowest) return active;
+  return active + lanes - static_cast<std::uint32_t>(std::popcount(w.alive));
+}
+
+void reduce(const Warp& w, const Op* op, NamedBarrier& b) {
+  const std::uint32_t set = w.predicate(op->c, op->flags & Op::negate_c) & w.mask;
+  b.reduced_popc += static_cast<std::uint32_t>(std::popcount(set));
+  b.reduced_and &= set == w.mask;
+  b.reduced_or |= set != 0;
+}
+
+[[gnu::noinline]] const Op* misused(Warp& w, const Op* op, const Names& n) {
+  if (n.id >= barrier_ids)
+    return w.fault(op, FaultKind::illegal_instruction, w.mask,
+                   fmt::format("uses barrier {}; a block has barriers 0 to 15", n.id));
+  const NamedBarrier& b = w.block->barriers[n.id];
+  return w.fault(op, FaultKind::illegal_instruction, w.mask,
+                 fmt::format("arrives at barrier {} with a count of {} while {} threads that have "
+                             "arrived gave {} (0: the whole block)",
+                             n.id, n.expected, b.arrived, b.expected));
+}
+
+const Op* arrive(Warp& w, const Op* op, const Names& n) {
+  const auto action = static_cast<BarrierAction>(op->detail);
+  if (n.id >= barrier_ids) [[unlikely]]
+    return misused(w, op, n);
+  NamedBarrier& b = w.block->barriers[n.id];
+  if (b.arrived != 0 && b.expected != n.expected) [[unlikely]]
+    return misused(w, op, n);
+  const bool waits = action != BarrierAction::arrive;
+  b.expected = n.expected;
+  b.arrived += arrivals(w, n);
+  b.waiting += waits ? lane_count(w.mask) : 0;
+  if (op->c != no_ref) reduce(w, op, b);
+  w.progressed = true;
+  if (b.arrived >= (b.expected ? b.expected : w.block->alive_threads)) {
+    deliver_reduction(*w.frame, op, w.mask, b);
+    w.block->try_complete(n.id);
+    return w.jump(op + 1);
+  }
+  return waits ? w.park(op + 1, Wait::barrier, n.id) : op + 1;
+}
+
+const Op* run_barrier(Warp& w, const Op* op) {
+  const int first = std::countr_zero(w.mask);
+  const Names n = names(w, op, first);
+  std::uint32_t others = 0;
+  for (int l = first + 1; l < lanes; ++l)
+    if ((w.mask >> l) & 1 && names(w, op, l) != n) others |= 1u << l;
+  if (others) w.split_off(others, op);
+  return arrive(w, op, n);
+}
+
+// Both operands are constants: all lanes name the same barrier.
+const Op* run_barrier_uniform(Warp& w, const Op* op) { return arrive(w, op, names(w, op, 0)); }
+
+// --- bar.warp.sync: lanes may meet from different instructions --------------------------------
+
+const Op* run_warp_sync(Warp& w, const Op* op);
+
+bool waits_here(const Split& s) {
+  const Op& op = *s.pc;
+  return s.wait == Wait::collective && (op.run == run_warp_sync || op.inner == run_warp_sync);
+}
+
+// Of a waiting split, the lanes whose member mask is `members`.
+std::uint32_t lanes_with(const Warp& w, const Split& s, std::uint32_t members) {
+  return s.mask & lanes_equal(values_of(w, s, s.pc->a), members);
+}
+
+std::uint32_t waiting(const Warp& w, std::uint32_t members) {
+  std::uint32_t present = 0;
+  for (const Split& s : w.parked)
+    if (waits_here(s)) present |= lanes_with(w, s, members);
+  return present;
+}
+
+void release(Warp& w, std::uint32_t members) {
+  const std::size_t count = w.parked.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!waits_here(w.parked[i])) continue;
+    const std::uint32_t go = lanes_with(w, w.parked[i], members);
+    if (go == 0) continue;
+    Split freed = w.parked[i];
+    freed.mask = go, freed.wait = Wait::nothing, ++freed.pc;
+    if (w.parked[i].mask &= ~go)
+      w.parked.push_back(freed);
+    else
+      w.parked[i] = freed;
+  }
+}
+
+const Op* run_warp_sync(Warp& w, const Op* op) {
+  const auto* masks = w.at<std::uint32_t>(op->a);
+  std::uint32_t ready = 0, first_missing = 0;
+  for (std::uint32_t rest = w.mask; rest != 0;) {
+    const std::uint32_t members = masks[std::countr_zero(rest)];
+    const std::uint32_t group = rest & lanes_equal(masks, members);
+    rest &= ~group;
+    const std::uint32_t missing = members & w.alive & ~(group | waiting(w, members));
+    if (missing == 0) {
+      release(w, members);
+      ready |= group;
+    } else {
+      first_missing = members;
+    }
+  }
+  if (ready == 0) return w.park(op, Wait::collective, first_missing);
+  if (ready != w.mask) keep_waiting(w, op, w.mask & ~ready, first_missing);
+  w.progressed = true;
+  return w.jump(op + 1);
+}
+
+bool lower_warp_sync(Lowering& lo) {
+  const Ref mask = lo.source(lo.operands[0], Type::u32);
+  if (mask == no_ref) return false;
+  lo.emit(run_warp_sync).a = mask;
+  return true;
+}
+
+// --- decoding ---------------------------------------------------------------------------------
+
+// The action that the modifiers name, or nothing.
+std::optional<BarrierAction> action_of(const ptx::ModSet& mods) {
+  static const std::pair<ptx::ModSet, BarrierAction> actions[] = {
+      {{Mod::sync}, BarrierAction::sync},
+      {{Mod::arrive}, BarrierAction::arrive},
+      {{Mod::red, Mod::popc}, BarrierAction::red_popc},
+      {{Mod::red, Mod::and_}, BarrierAction::red_and},
+      {{Mod::red, Mod::or_}, BarrierAction::red_or}};
+  const ptx::ModSet plain = mods.without({Mod::aligned, Mod::cta});
+  for (const auto& [set, action] : actions)
+    if (plain == set) return action;
+  return std::nullopt;
+}
+
+bool lower_barrier(Lowering& lo, const Row&) {
+  if (lo.in.mods.without({Mod::aligned}) == ptx::ModSet{Mod::warp, Mod::sync})
+    return lower_warp_sync(lo);
+  const auto action = action_of(lo.in.mods);
+  if (!action) return lo.refuse("unknown modifiers of a barrier");
+  const bool reduces = *action >= BarrierAction::red_popc;
+  auto operands = lo.operands;
+  Op made;
+  if (reduces) {
+    const bool counts = *action == BarrierAction::red_popc;
+    if (operands.size() < 3) return lo.refuse("a reduction needs a destination and a predicate");
+    made.d =
+        counts ? lo.destination(operands[0], Type::u32) : lo.predicate_destination(operands[0]);
+    made.c = lo.predicate(operands.back(), made.flags, Op::negate_c);
+    if (made.d == no_ref || made.c == no_ref) return false;
+    operands = operands.subspan(1, operands.size() - 2);
+  }
+  if (operands.empty() || operands.size() > 2) return lo.refuse("takes a barrier and a count");
+  if (*action == BarrierAction::arrive && operands.size() != 2)
+    return lo.refuse("an arrival needs a count of threads");
+  bool uniform = true;
+  for (const auto& operand : operands) uniform &= lo.is_constant(operand);
+  made.a = lo.source(operands[0], Type::u32);
+  if (operands.size() == 2) made.b = lo.source(operands[1], Type::u32);
+  if (made.a == no_ref || (operands.size() == 2 && made.b == no_ref)) return false;
+  Op& op = lo.emit(uniform ? run_barrier_uniform : run_barrier);
+  op.d = made.d, op.a = made.a, op.b = made.b, op.c = made.c;
+  op.flags |= made.flags;
+  op.detail = static_cast<std::uint16_t>(*action);
+  return true;
+}
+
+}  // namespace
+
+void deliver_reduction(Frame& frame, const Op* op, std::uint32_t mask, const NamedBarrier& phase) {
+  const auto action = static_cast<BarrierAction>(op->detail);
+  if (action < BarrierAction::red_popc) return;
+  auto* out = reinterpret_cast<std::uint32_t*>(frame.registers.data() + (op->d & ~3u));
+  if (action == BarrierAction::red_popc) {
+    for (int l = 0; l < lanes; ++l)
+      if ((mask >> l) & 1) out[l] = phase.reduced_popc;
+    return;
+  }
+  const bool result = action == BarrierAction::red_and ? phase.reduced_and : phase.reduced_or;
+  *out = result ? *out | mask : *out & ~mask;
+}
+
+void barrier_rows(Rows& rows) {
+  for (Opcode opcode : {Opcode::bar, Opcode::barrier})
+    add(rows, {.opcode = opcode, .types = {}, .mods = {}, .operands = {}, .lower = lower_barrier});
+}
+
+}  // namespace inflight::machine

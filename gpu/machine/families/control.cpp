@@ -1,0 +1,124 @@
+// Branches, calls, returns.
+#include "gpu/machine/families/control.hpp"
+
+#include <bit>
+
+#include "gpu/machine/block.hpp"
+#include "gpu/machine/builtins.hpp"
+
+namespace inflight::machine {
+
+const Op* run_guarded(Warp& w, const Op* op) {
+  const std::uint32_t mask = w.mask;
+  const std::uint32_t on = mask & w.predicate(op->guard, op->flags & Op::guard_negated);
+  if (on == 0) return op + 1;
+  if (on == mask) return op->inner(w, op);
+  const bool whole = w.whole;
+  w.mask = on;
+  w.whole = false;
+  const Op* next = op->inner(w, op);
+  w.mask = mask;
+  w.whole = whole;
+  return next;
+}
+
+const Op* run_jump(Warp& w, const Op* op) { return w.jump(op->target); }
+
+const Op* run_branch(Warp& w, const Op* op) {
+  const std::uint32_t taken = w.mask & w.predicate(op->guard, op->flags & Op::guard_negated);
+  if (taken == 0) return op + 1;
+  if (taken == w.mask) return w.jump(op->target);
+  return w.diverge(op->target, taken, op + 1);
+}
+
+namespace {
+
+// Lanes whose `value` is the first active lane's.
+template <class T>
+std::uint32_t like_first(const Warp& w, const T* values) {
+  const T first = values[std::countr_zero(w.mask)];
+  std::uint32_t same = 0;
+  for (int l = 0; l < lanes; ++l)
+    if (values[l] == first) same |= 1u << l;
+  return same & w.mask;
+}
+
+void copy_words(Warp& w, std::uint32_t to, std::uint32_t from, std::uint32_t bytes) {
+  for (std::uint32_t i = 0; i < (bytes + 3) / 4; ++i) {
+    const std::uint32_t* in = w.local + (from / 4 + i) * lanes;
+    std::uint32_t* out = w.local + (to / 4 + i) * lanes;
+    for (int l = 0; l < lanes; ++l) out[l] = (w.mask >> l) & 1 ? in[l] : out[l];
+  }
+}
+
+const Op* enter(Warp& w, const Op* op, const CallSite& site, const Code& code) {
+  const auto& offsets = code.parameter_offsets;
+  if (offsets.size() != site.arguments.size() || code.return_offsets.size() != site.results.size())
+    return w.fault(op, FaultKind::invalid_pc, w.mask,
+                   "calls a function with other parameters than the call passes");
+  if (!w.call(&code, op)) return nullptr;
+  const std::uint32_t from = w.frame->parent->local_base;
+  for (std::size_t i = 0; i < offsets.size(); ++i)
+    copy_words(w, w.frame->local_base + offsets[i], from + site.arguments[i].caller_offset,
+               site.arguments[i].size);
+  return w.jump(code.ops.data());
+}
+
+// The code at a function's address, if this op called it before from this frame.
+const Code* called_before(const Frame& caller, const Op* op, Program::FunctionRef callee) {
+  for (const auto& c : caller.children)
+    if (c->call == op && c->code->ref == callee) return c->code;
+  return nullptr;
+}
+
+}  // namespace
+
+const Op* run_branch_table(Warp& w, const Op* op) {
+  const auto& targets = w.frame->code->branch_tables[op->extra];
+  const auto* index = w.at<std::uint32_t>(op->a);
+  const std::uint32_t lane = std::countr_zero(w.mask);
+  if (index[lane] >= targets.size())
+    return w.fault(op, FaultKind::invalid_pc, 1u << lane, "brx.idx with an index past its targets");
+  const std::uint32_t same = like_first(w, index);
+  if (same != w.mask) w.split_off(w.mask & ~same, op);
+  return w.jump(targets[index[lane]]);
+}
+
+const Op* run_call(Warp& w, const Op* op) {
+  const CallSite& site = w.frame->code->calls[op->extra];
+  return enter(w, op, site, *site.code);
+}
+
+const Op* run_call_indirect(Warp& w, const Op* op) {
+  const CallSite& site = w.frame->code->calls[op->extra];
+  const auto* targets = w.at<std::uint64_t>(op->a);
+  const std::uint64_t target = targets[std::countr_zero(w.mask)];
+  const std::uint32_t same = like_first(w, targets);
+  if (same != w.mask) w.split_off(w.mask & ~same, op);
+  const auto callee = w.frame->code->program->function_at(target);
+  if (callee.module == ptx::none)
+    return w.fault(op, FaultKind::invalid_pc, same, "calls an address that is no function");
+  if (const Code* code = called_before(*w.frame, op, callee)) return enter(w, op, site, *code);
+  const auto code = w.block->grid->code(callee);
+  if (!code) return w.fault(op, FaultKind::refused, same, code.error());
+  return enter(w, op, site, **code);
+}
+
+const Op* run_builtin(Warp& w, const Op* op) {
+  const CallSite& site = w.frame->code->calls[op->extra];
+  return site.builtin->run({w, op, site.arguments, site.results, w.frame->local_base});
+}
+
+const Op* run_return(Warp& w, const Op*) {
+  const Frame* callee = w.frame;
+  if (!callee->parent) return w.exit_lanes();
+  const CallSite& site = callee->parent->code->calls[callee->call->extra];
+  for (std::size_t i = 0; i < site.results.size(); ++i)
+    copy_words(w, callee->parent->local_base + site.results[i].caller_offset,
+               callee->local_base + callee->code->return_offsets[i], site.results[i].size);
+  return w.leave();
+}
+
+const Op* run_exit(Warp& w, const Op*) { return w.exit_lanes(); }
+
+}  // namespace inflight::machine

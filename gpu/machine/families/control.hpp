@@ -1,0 +1,17 @@
+// Handlers that decoding emits itself: jumps, branches, calls, the guard around an instruction.
+#pragma once
+#include "gpu/machine/op.hpp"
+
+namespace inflight::machine {
+
+const Op* run_guarded(Warp& w, const Op* op);       // wraps: Op::inner for the lanes of Op::guard
+const Op* run_jump(Warp& w, const Op* op);          // to Op::target
+const Op* run_branch(Warp& w, const Op* op);        // lanes of Op::guard to Op::target
+const Op* run_branch_table(Warp& w, const Op* op);  // by Op::a, Code::branch_tables[Op::extra]
+const Op* run_return(Warp& w, const Op* op);
+const Op* run_exit(Warp& w, const Op* op);
+const Op* run_call(Warp& w, const Op* op);           // Code::calls[Op::extra]
+const Op* run_call_indirect(Warp& w, const Op* op);  // likewise, targets in Op::a
+const Op* run_builtin(Warp& w, const Op* op);
+
+}  // namespace inflight::machine

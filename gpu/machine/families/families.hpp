@@ -1,0 +1,45 @@
+// The families of instructions. One function each appends its rows; see table.hpp.
+#pragma once
+#include "gpu/machine/table.hpp"
+
+// Families of loops over lanes: compiled once an instruction set. FAMILY(name) is a file
+// families/name.cpp with `void name_rows(Rows&)` in namespace INFLIGHT_ISA.
+#define INFLIGHT_LANE_FAMILIES(FAMILY) \
+  FAMILY(integer)                      \
+  FAMILY(integer_wide)                 \
+  FAMILY(bits)                         \
+  FAMILY(video)                        \
+  FAMILY(floating)                     \
+  FAMILY(rounded)                      \
+  FAMILY(approximate)                  \
+  FAMILY(half)                         \
+  FAMILY(compare)                      \
+  FAMILY(convert)                      \
+  FAMILY(convert_packed)               \
+  FAMILY(move)                         \
+  FAMILY(memory)                       \
+  FAMILY(shuffle)
+
+// Families that need no SIMD: compiled once.
+#define INFLIGHT_FAMILIES(FAMILY) \
+  FAMILY(barrier)                 \
+  FAMILY(atomic)                  \
+  FAMILY(fence)                   \
+  FAMILY(async_copy)              \
+  FAMILY(mbarrier)                \
+  FAMILY(system)
+
+namespace inflight::machine {
+#define FAMILY(name) void name##_rows(Rows&);
+namespace isa_baseline {
+INFLIGHT_LANE_FAMILIES(FAMILY)
+}
+namespace isa_avx2 {
+INFLIGHT_LANE_FAMILIES(FAMILY)
+}
+namespace isa_avx512 {
+INFLIGHT_LANE_FAMILIES(FAMILY)
+}
+INFLIGHT_FAMILIES(FAMILY)
+#undef FAMILY
+}  // namespace inflight::machine

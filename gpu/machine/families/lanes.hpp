@@ -1,0 +1,64 @@
+// Loops over a warp's lanes that the compiler turns into SIMD. Included only by family files, which
+// are compiled once an instruction set; everything here therefore lives in namespace INFLIGHT_ISA.
+// Such files use nothing inline from the standard library's containers, so that no code compiled
+// for a newer instruction set ends up shared with the rest of the program.
+#pragma once
+#include <cstdint>
+#include <cstring>
+
+#include "gpu/machine/table.hpp"
+#include "gpu/machine/warp.hpp"
+
+#ifndef INFLIGHT_ISA
+#  define INFLIGHT_ISA isa_baseline
+#endif
+
+namespace inflight::machine::INFLIGHT_ISA {
+
+// out[lane] = f(lane) for the active lanes. f is evaluated for all 32, so it must be harmless on
+// garbage: no memory access, no trap.
+template <class T, class F>
+[[gnu::always_inline]] inline void write(Warp& w, Ref d, F f) {
+  T* out = w.at<T>(d);
+  if (w.whole) [[likely]] {
+#pragma GCC ivdep
+    for (int l = 0; l < lanes; ++l) out[l] = f(l);
+  } else {
+    const std::uint32_t m = w.mask;
+#pragma GCC ivdep
+    for (int l = 0; l < lanes; ++l) out[l] = (m >> l) & 1 ? static_cast<T>(f(l)) : out[l];
+  }
+}
+
+// A bit a lane.
+template <class F>
+[[gnu::always_inline]] inline std::uint32_t bits(F f) {
+  std::uint32_t m = 0;
+  for (int l = 0; l < lanes; ++l) m |= f(l) ? 1u << l : 0u;
+  return m;
+}
+
+// d = f(a), d = f(a, b), d = f(a, b, c), lane by lane. F is a stateless callable type.
+template <class D, class A, class F>
+const Op* unary(Warp& w, const Op* op) {
+  const A* a = w.at<A>(op->a);
+  write<D>(w, op->d, [=](int l) { return F{}(a[l]); });
+  return op + 1;
+}
+template <class D, class A, class B, class F>
+const Op* binary(Warp& w, const Op* op) {
+  const A* a = w.at<A>(op->a);
+  const B* b = w.at<B>(op->b);
+  write<D>(w, op->d, [=](int l) { return F{}(a[l], b[l]); });
+  return op + 1;
+}
+template <class D, class A, class B, class C, class F>
+const Op* ternary(Warp& w, const Op* op) {
+  const A* a = w.at<A>(op->a);
+  const B* b = w.at<B>(op->b);
+  const C* c = w.at<C>(op->c);
+  write<D>(w, op->d, [=](int l) { return F{}(a[l], b[l], c[l]); });
+  return op + 1;
+}
+
+}  // namespace inflight::machine::INFLIGHT_ISA

@@ -1,0 +1,337 @@
+// mbarrier.* (PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier").
+//
+// Lanes act one after the other. Op::detail is the address's state space, shared or generic. An
+// operation that breaks a rule changes nothing and gives a token of nothing, as gpu/async says;
+// the thread goes on, as it does on a GPU.
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "gpu/machine/async_glue.hpp"
+#include "gpu/machine/families/families.hpp"
+#include "gpu/machine/families/modifiers.hpp"
+#include "gpu/machine/observe.hpp"
+
+namespace inflight::machine {
+namespace {
+
+namespace mb = async::mbarrier;
+using async::Violation;
+using mb::Step;
+using mb::Word;
+using ptx::Mod;
+using ptx::ModSet;
+using ptx::Opcode;
+using ptx::Space;
+using ptx::Type;
+
+constexpr int spin_cost = 256;
+
+struct Mbarriers {
+  std::uint64_t addresses[lanes];
+  LanePlaces places;
+  std::uint32_t offsets[lanes];
+  Word& word(int lane) const { return *reinterpret_cast<Word*>(places.at[lane]); }
+};
+
+// Null if every active lane names a place where an mbarrier can be.
+const Op* resolve(Warp& w, const Op* op, Mbarriers& m) {
+  const BadLanes bad = resolve_mbarriers(w, op, m.addresses, m.places, m.offsets);
+  if (!bad.lanes) return nullptr;
+  return bad_access(w, op, bad.lanes, m.addresses, mb::size, true, static_cast<Space>(op->detail),
+                    bad.kind);
+}
+
+template <class F>
+void each_lane(std::uint32_t mask, F f) {
+  for (; mask; mask &= mask - 1) f(std::countr_zero(mask));
+}
+
+std::uint32_t value(const Warp& w, Ref ref, int lane, std::uint32_t otherwise) {
+  return ref == no_ref ? otherwise : w.at<std::uint32_t>(ref)[lane];
+}
+
+// --- operations on the state: `count` is Op::b, 1 where it is absent; `bytes` is Op::c ---
+
+Step init(Word& word, std::uint32_t count, std::uint32_t) {
+  return {mb::init(word, count), {}, {}};
+}
+Step inval(Word& word, std::uint32_t, std::uint32_t) { return {mb::invalidate(word), {}, {}}; }
+Step arrive(Word& word, std::uint32_t count, std::uint32_t) { return mb::arrive(word, count); }
+Step arrive_no_complete(Word& word, std::uint32_t count, std::uint32_t) {
+  return mb::arrive_no_complete(word, count);
+}
+Step arrive_expect_tx(Word& word, std::uint32_t, std::uint32_t bytes) {
+  return mb::arrive_expect_tx(word, bytes);
+}
+Step drop(Word& word, std::uint32_t count, std::uint32_t) { return mb::arrive_drop(word, count); }
+Step drop_no_complete(Word& word, std::uint32_t count, std::uint32_t) {
+  return mb::arrive_drop_no_complete(word, count);
+}
+Step drop_expect_tx(Word& word, std::uint32_t, std::uint32_t bytes) {
+  return mb::arrive_drop_expect_tx(word, bytes);
+}
+Step expect_tx(Word& word, std::uint32_t, std::uint32_t bytes) {
+  return mb::expect_tx(word, bytes);
+}
+Step complete_tx(Word& word, std::uint32_t, std::uint32_t bytes) {
+  return mb::complete_tx(word, bytes);
+}
+
+// --- events; Op::count says order and scope ---
+
+using Event = check::MbarrierOp;
+
+std::uint8_t pack(check::Order order, check::Scope scope) {
+  return static_cast<std::uint8_t>(static_cast<unsigned>(order) | static_cast<unsigned>(scope)
+                                                                      << 4);
+}
+
+// Completes `event` with who, where and the mbarrier's state, and emits it.
+void tell(const Warp& w, const Op* op, const Mbarriers& m, int lane, Event& event,
+          Violation violation) {
+  const Observation& observation = *w.block->grid->observation;
+  event.who = observation.who(w, 1u << lane, w.frame->code->first_number + op->instruction);
+  event.address = m.offsets[lane];
+  event.order = static_cast<check::Order>(op->count & 15);
+  event.scope = static_cast<check::Scope>(op->count >> 4);
+  const mb::State state = mb::decode(m.word(lane));
+  event.phase_parity = state.parity;
+  event.expected = state.expected;
+  event.pending = state.pending;
+  event.tx_count = state.tx_count;
+  if (violation != Violation::none) event.violation = async::sentence(violation);
+  observation.listener().mbarrier(event);
+}
+
+using Operation = Step (*)(Word&, std::uint32_t count, std::uint32_t bytes);
+
+template <Operation operation, Event::Op name, bool no_complete = false>
+const Op* run_operation(Warp& w, const Op* op) {
+  Mbarriers m;
+  if (const Op* ended = resolve(w, op, m)) return ended;
+  each_lane(w.mask, [&](int l) {
+    const std::uint32_t count = value(w, op->b, l, 1), bytes = value(w, op->c, l, 0);
+    const Step step = operation(m.word(l), count, bytes);
+    if (w.block->grid->observation) [[unlikely]] {
+      Event event;
+      event.op = name;
+      event.count = count, event.tx_bytes = bytes;
+      event.done = step.completed, event.no_complete = no_complete;
+      tell(w, op, m, l, event, step.violation);
+    }
+    if (op->d != no_ref) w.at<std::uint64_t>(op->d)[l] = step.token;
+    if (step.completed) wake_mbarrier(*w.block, m.offsets[l]);
+  });
+  w.progressed = true;
+  return op + 1;
+}
+
+// --- waits: Op::d is a predicate, Op::b a token or, with .parity, a parity ---
+
+mb::Test ask(const Warp& w, const Op* op, const Mbarriers& m, int l, bool parity) {
+  return parity ? mb::test_parity(m.word(l), w.at<std::uint32_t>(op->b)[l])
+                : mb::test(m.word(l), w.at<std::uint64_t>(op->b)[l]);
+}
+
+void tell_answers(const Warp& w, const Op* op, const Mbarriers& m, bool parity, std::uint32_t done,
+                  Event::Op name) {
+  each_lane(w.mask, [&](int l) {
+    const mb::Test answer = ask(w, op, m, l, parity);
+    Event event;
+    event.op = name;
+    event.by_parity = parity;
+    event.parity =
+        parity ? w.at<std::uint32_t>(op->b)[l] : mb::decode(w.at<std::uint64_t>(op->b)[l]).parity;
+    event.done = done >> l & 1;
+    tell(w, op, m, l, event, answer.violation);
+  });
+}
+
+template <bool parity>
+std::uint32_t test(Warp& w, const Op* op, const Mbarriers& m) {
+  std::uint32_t done = 0;
+  each_lane(w.mask, [&](int l) {
+    if (!ask(w, op, m, l, parity).done) settle_mbarrier(*w.block, &m.word(l));
+    if (ask(w, op, m, l, parity).done) done |= 1u << l;
+  });
+  return done;
+}
+
+template <bool parity>
+const Op* run_test_wait(Warp& w, const Op* op) {
+  Mbarriers m;
+  if (const Op* ended = resolve(w, op, m)) return ended;
+  advance_block(*w.block);
+  const std::uint32_t done = test<parity>(w, op, m);
+  if (w.block->grid->observation) [[unlikely]]
+    tell_answers(w, op, m, parity, done, Event::Op::test_wait);
+  w.set_predicate(op->d, done);
+  if (done != w.mask) w.poll(spin_cost);
+  return op + 1;
+}
+
+bool same_mbarrier(const Warp& w, const Mbarriers& m) {
+  bool same = true;
+  const std::uint32_t first = m.offsets[std::countr_zero(w.mask)];
+  each_lane(w.mask, [&](int l) { same &= m.offsets[l] == first; });
+  return same;
+}
+
+// Waits until some lane's phase is complete; the scheduler may ask it to give up instead, so that a
+// program's own time-outs work.
+template <bool parity>
+const Op* run_try_wait(Warp& w, const Op* op) {
+  Mbarriers m;
+  if (const Op* ended = resolve(w, op, m)) return ended;
+  const std::uint32_t done = test<parity>(w, op, m) | (w.granted & w.mask);
+  w.granted &= ~w.mask;
+  if (!done && !w.worker->give_up && same_mbarrier(w, m)) {
+    const int first = std::countr_zero(w.mask);
+    return w.park(op, Wait::mbarrier, m.offsets[first], mb::decode(m.word(first)).parity);
+  }
+  if (w.block->grid->observation) [[unlikely]]
+    tell_answers(w, op, m, parity, done, Event::Op::try_wait);
+  w.set_predicate(op->d, done);
+  if (done != w.mask) w.poll(spin_cost);
+  return op + 1;
+}
+
+const Op* run_pending_count(Warp& w, const Op* op) {
+  each_lane(w.mask, [&](int l) {
+    w.at<std::uint32_t>(op->d)[l] = mb::pending_count(w.at<std::uint64_t>(op->a)[l]).pending;
+  });
+  return op + 1;
+}
+
+// --- decoding ---
+
+// The space of an mbarrier's address; nothing if other blocks' shared memory is meant.
+std::optional<Space> space_of(Lowering& lo) {
+  switch (lo.in.space()) {
+    case Space::generic:
+      return Space::generic;
+    case Space::shared:
+    case Space::shared_cta:
+      return Space::shared;
+    case Space::shared_cluster:
+      lo.refuse("mbarriers of other blocks (.shared::cluster) are not supported yet");
+      return {};
+    default:
+      lo.refuse("mbarriers are in shared memory");
+      return {};
+  }
+}
+
+std::uint8_t order_and_scope(const Lowering& lo) {
+  const bool waits =
+      lo.in.opcode == Opcode::mbarrier_test_wait || lo.in.opcode == Opcode::mbarrier_try_wait;
+  const auto order = lo.in.mods.has(Mod::relaxed) ? check::Order::relaxed
+                     : waits                      ? check::Order::acquire
+                                                  : check::Order::release;
+  return pack(order, lo.in.mods.has(Mod::cluster) ? check::Scope::cluster : check::Scope::cta);
+}
+
+// Emits `handler` with d, b and c as bound, and the address.
+bool emit(Lowering& lo, Handler handler, const ptx::Operand& address, Ref d, Ref b, Ref c) {
+  auto space = space_of(lo);
+  if (!space) return false;
+  if (*space == Space::generic && address.base == ptx::Operand::Kind::variable)
+    space = Space::shared;
+  Op& op = lo.emit(handler);
+  op.d = d, op.b = b, op.c = c;
+  op.count = order_and_scope(lo);
+  op.detail = static_cast<std::uint16_t>(*space);
+  return lo.address(address, op);
+}
+
+bool arity(Lowering& lo, std::size_t least, std::size_t most) {
+  if (lo.operands.size() >= least && lo.operands.size() <= most) return true;
+  return lo.refuse(fmt::format("{} takes {} to {} operands", lo.in.name, least, most));
+}
+
+constexpr ModSet scopes{Mod::release, Mod::acquire, Mod::relaxed, Mod::cta, Mod::cluster};
+
+bool lower_init(Lowering& lo, const Row&) {
+  if (!only(lo, {}) || !arity(lo, 2, 2)) return false;
+  const Ref count = lo.source(lo.operands[1], Type::u32);
+  return count != no_ref &&
+         emit(lo, run_operation<init, Event::Op::init>, lo.operands[0], no_ref, count, no_ref);
+}
+
+bool lower_inval(Lowering& lo, const Row&) {
+  if (!only(lo, {}) || !arity(lo, 1, 1)) return false;
+  return emit(lo, run_operation<inval, Event::Op::inval>, lo.operands[0], no_ref, no_ref, no_ref);
+}
+
+bool lower_tx(Lowering& lo, const Row&) {
+  if (!only(lo, scopes) || !arity(lo, 2, 2)) return false;
+  const Ref bytes = lo.source(lo.operands[1], Type::u32);
+  const bool expects = lo.in.opcode == Opcode::mbarrier_expect_tx;
+  return bytes != no_ref && emit(lo,
+                                 expects ? run_operation<expect_tx, Event::Op::expect_tx>
+                                         : run_operation<complete_tx, Event::Op::complete_tx>,
+                                 lo.operands[0], no_ref, no_ref, bytes);
+}
+
+bool lower_arrive(Lowering& lo, const Row&) {
+  if (!only(lo, scopes | ModSet{Mod::expect_tx, Mod::noComplete})) return false;
+  const bool drops = lo.in.opcode == Opcode::mbarrier_arrive_drop;
+  const bool tx = lo.in.mods.has(Mod::expect_tx), quiet = lo.in.mods.has(Mod::noComplete);
+  // The state may be left out: mbarrier.arrive [addr].
+  const std::size_t at =
+      !lo.operands.empty() && lo.operands[0].kind == ptx::Operand::Kind::address ? 0 : 1;
+  if (!arity(lo, at + (tx || quiet ? 2 : 1), at + 2)) return false;
+  const bool stateless = at == 0 || lo.operands[0].kind == ptx::Operand::Kind::sink;
+  const Ref state = stateless ? no_ref : lo.destination(lo.operands[0], Type::b64);
+  const bool counted = lo.operands.size() > at + 1;
+  const Ref operand = counted ? lo.source(lo.operands[at + 1], Type::u32) : no_ref;
+  if ((!stateless && state == no_ref) || (counted && operand == no_ref)) return false;
+  const Handler handler =
+      drops ? (tx      ? run_operation<drop_expect_tx, Event::Op::arrive_drop>
+               : quiet ? run_operation<drop_no_complete, Event::Op::arrive_drop, true>
+                       : run_operation<drop, Event::Op::arrive_drop>)
+            : (tx      ? run_operation<arrive_expect_tx, Event::Op::arrive>
+               : quiet ? run_operation<arrive_no_complete, Event::Op::arrive, true>
+                       : run_operation<arrive, Event::Op::arrive>);
+  return emit(lo, handler, lo.operands[at], state, tx ? no_ref : operand, tx ? operand : no_ref);
+}
+
+bool lower_wait(Lowering& lo, const Row&) {
+  if (!only(lo, scopes | ModSet{Mod::parity})) return false;
+  const bool tries = lo.in.opcode == Opcode::mbarrier_try_wait;
+  if (!arity(lo, 3, tries ? 4 : 3)) return false;
+  const bool parity = lo.in.mods.has(Mod::parity);
+  const Ref d = lo.predicate_destination(lo.operands[0]);
+  const Ref b = lo.source(lo.operands[2], parity ? Type::u32 : Type::b64);
+  if (d == no_ref || b == no_ref) return false;
+  const Handler handler = tries ? (parity ? run_try_wait<true> : run_try_wait<false>)
+                                : (parity ? run_test_wait<true> : run_test_wait<false>);
+  return emit(lo, handler, lo.operands[1], d, b, no_ref);
+}
+
+bool lower_pending_count(Lowering& lo, const Row&) {
+  if (!only(lo, {}) || !arity(lo, 2, 2)) return false;
+  const Ref d = lo.destination(lo.operands[0], Type::u32);
+  const Ref a = lo.source(lo.operands[1], Type::b64);
+  if (d == no_ref || a == no_ref) return false;
+  Op& op = lo.emit(run_pending_count);
+  op.d = d, op.a = a;
+  return true;
+}
+
+}  // namespace
+
+void mbarrier_rows(Rows& rows) {
+  add(rows, any_form(Opcode::mbarrier_init, lower_init));
+  add(rows, any_form(Opcode::mbarrier_inval, lower_inval));
+  add(rows, any_form(Opcode::mbarrier_expect_tx, lower_tx));
+  add(rows, any_form(Opcode::mbarrier_complete_tx, lower_tx));
+  add(rows, any_form(Opcode::mbarrier_arrive, lower_arrive));
+  add(rows, any_form(Opcode::mbarrier_arrive_drop, lower_arrive));
+  add(rows, any_form(Opcode::mbarrier_test_wait, lower_wait));
+  add(rows, any_form(Opcode::mbarrier_try_wait, lower_wait));
+  add(rows, any_form(Opcode::mbarrier_pending_count, lower_pending_count));
+}
+
+}  // namespace inflight::machine

@@ -1,0 +1,218 @@
+// Decoding of ld, ldu, st and of the instructions that only advise the caches.
+#include "gpu/machine/families/memory_lowering.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "gpu/machine/decode.hpp"
+#include "gpu/machine/families/modifiers.hpp"
+#include "gpu/machine/lowering.hpp"
+#include "gpu/machine/warp.hpp"
+
+namespace inflight::machine {
+namespace {
+
+using ptx::Mod;
+using ptx::Operand;
+using ptx::Space;
+using ptx::Type;
+using Kind = Operand::Kind;
+
+constexpr ptx::ModSet understood{Mod::weak,    Mod::volatile_, Mod::relaxed, Mod::acquire,
+                                 Mod::release, Mod::mmio,      Mod::cta,     Mod::cluster,
+                                 Mod::gpu,     Mod::sys};
+constexpr ptx::ModSet strong{Mod::volatile_, Mod::relaxed, Mod::acquire, Mod::release, Mod::mmio};
+
+// What the decoder knows of the address operand.
+struct Target {
+  AccessPlace place;
+  bool materialise = false;  // the variable's address must be computed first
+};
+
+// Does [variable + offset] name `bytes` aligned bytes inside the variable?
+bool inside(const ptx::Variable& v, std::int64_t offset, unsigned bytes) {
+  return offset >= 0 && offset % bytes == 0 && v.alignment % std::min(bytes, 16u) == 0 &&
+         (v.unsized || static_cast<std::uint64_t>(offset) + bytes <= v.size);
+}
+
+std::optional<Target> target(Lowering& lo, const Operand& address, unsigned bytes) {
+  Space space = lo.in.space();
+  const bool named = address.kind == Kind::address && address.base == Kind::variable;
+  const ptx::Variable* v = named ? &lo.module.variables[address.index] : nullptr;
+  if (v && space == Space::generic) space = v->space;
+  switch (space) {
+    case Space::global:
+    case Space::constant:
+      return Target{AccessPlace::global};
+    case Space::shared:
+    case Space::shared_cta:
+      return Target{AccessPlace::shared};
+    case Space::generic:
+      return Target{AccessPlace::generic};
+    case Space::param:
+    case Space::param_entry:
+    case Space::param_func: {
+      std::uint32_t ignored = 0;
+      const bool of_kernel =
+          v ? lo.decoder().is_entry_parameter(address.index, ignored) : lo.function.entry;
+      if (of_kernel) return Target{AccessPlace::parameter};
+      [[fallthrough]];
+    }
+    case Space::local:
+      if (!v) return Target{AccessPlace::local};
+      if (inside(*v, address.value, bytes)) return Target{AccessPlace::frame};
+      return Target{AccessPlace::local, true};
+    case Space::shared_cluster:
+      lo.refuse("shared memory of other blocks (.shared::cluster) is not supported yet");
+      return {};
+    default:
+      lo.refuse("this state space cannot be accessed");
+      return {};
+  }
+}
+
+bool bind_address(Lowering& lo, const Operand& address, Target t, Ref materialised, Op& op) {
+  if (!t.materialise) return lo.address(address, op);
+  op.a = materialised;
+  return true;
+}
+
+Ref materialise(Lowering& lo, const Operand& address) {
+  Operand variable = address;
+  variable.kind = Kind::variable;
+  return lo.source(variable, Type::u32);
+}
+
+struct Form {
+  Type type;       // of an element in memory
+  unsigned bytes;  // of an element in memory
+  unsigned count;
+  std::span<const Operand> values;  // the registers
+};
+
+std::optional<Form> form(Lowering& lo, const Operand& values) {
+  Form f{lo.in.type(), ptx::size_of(lo.in.type()), lo.in.vector, {&values, 1}};
+  if (lo.in.type_count != 1 || f.bytes == 0 || f.bytes > 16) {
+    lo.refuse("values of this type cannot be loaded or stored");
+    return {};
+  }
+  if (f.count == 1) return f;
+  if (values.kind != Kind::vector || values.count != f.count) {
+    lo.refuse(fmt::format("a vector of {} registers is needed", f.count));
+    return {};
+  }
+  f.values = {lo.function.pool.data() + values.index, f.count};
+  return f;
+}
+
+// Bytes of a lane of the operand's register; 0 if it is none.
+unsigned width(const Lowering& lo, const Operand& o) {
+  const Type type = lo.register_type(o);
+  return type == Type::none ? 0 : std::max(2u, ptx::size_of(type));
+}
+
+// The narrowest type that registers hold.
+Type slot_type(Type type) {
+  if (ptx::size_of(type) > 1) return type;
+  return ptx::is_signed(type) ? Type::s16 : Type::u16;
+}
+
+const AccessHandlers* find(AccessTable table, bool store, const Form& f, unsigned width) {
+  for (std::size_t i = 0; i < table.count; ++i) {
+    const AccessHandlers& r = table.rows[i];
+    if (r.store == store && r.bytes == f.bytes && r.count == f.count && r.width == width &&
+        (store || width == f.bytes || r.sign == ptx::is_signed(f.type)))
+      return &r;
+  }
+  return nullptr;
+}
+
+bool lower_access(Lowering& lo, AccessTable table, bool store) {
+  if (!only(lo, understood)) return false;
+  const bool hinted = lo.in.mods.has(Mod::L2_cache_hint);
+  if (lo.operands.size() != (hinted ? 3u : 2u)) return lo.refuse("it takes a value and an address");
+  const Operand& values = lo.operands[store ? 1 : 0];
+  const Operand& address = lo.operands[store ? 0 : 1];
+  const auto f = form(lo, values);
+  if (!f) return false;
+  const auto t = target(lo, address, f->bytes * f->count);
+  if (!t) return false;
+
+  const unsigned own = width(lo, f->values[0]);
+  const AccessHandlers* row =
+      f->count == 1 && own >= f->bytes ? find(table, store, *f, own) : nullptr;
+  const bool direct = row != nullptr;
+  if (!row) row = find(table, store, *f, ptx::size_of(slot_type(f->type)));
+  if (!row) return lo.refuse("vectors of this shape are not supported");
+  const Handler handler = row->at[static_cast<unsigned>(t->place)];
+  if (!handler) return lo.refuse("a kernel's parameters cannot be written");
+
+  Ref refs[8];
+  for (unsigned i = 0; i < f->count; ++i) {
+    const Operand& o = f->values[i];
+    const Type type = direct ? lo.register_type(o) : slot_type(f->type);
+    refs[i] = store ? lo.source(o, slot_type(type)) : lo.destination(o, slot_type(type));
+    if (refs[i] == no_ref) return false;
+  }
+  const Ref base = t->materialise ? materialise(lo, address) : no_ref;
+  const std::uint32_t rest = f->count > 3 ? lo.extra({refs + 3, f->count - 3}) : 0;
+  Op& op = lo.emit(handler);
+  op.d = refs[0];
+  if (f->count > 1) op.b = refs[1];
+  if (f->count > 2) op.c = refs[2];
+  op.extra = rest;
+  op.count = static_cast<std::uint8_t>(f->count);
+  if (!store && lo.in.mods.without(strong) != lo.in.mods) op.flags |= Op::strong;
+  return bind_address(lo, address, *t, base, op);
+}
+
+// --- advice to the caches ---
+
+const Op* nothing(Warp&, const Op* op) { return op + 1; }
+
+bool lower_hint(Lowering& lo, const Row&) {
+  if (!only(lo, {Mod::L1, Mod::L2, Mod::tensormap})) return false;
+  lo.emit(nothing);
+  return true;
+}
+
+const Op* opaque_policy(Warp& w, const Op* op) {
+  auto* out = w.at<std::uint64_t>(op->d);
+  for (int l = 0; l < lanes; ++l)
+    if (w.mask >> l & 1) out[l] = static_cast<std::uint64_t>(op->imm);
+  return op + 1;
+}
+
+// A cache policy is 64 opaque bits that accesses take back and ignore.
+bool lower_policy(Lowering& lo, const Row&) {
+  if (!only(lo, {Mod::L2})) return false;
+  if (lo.operands.empty()) return lo.refuse("it takes a destination");
+  const Ref d = lo.destination(lo.operands[0], Type::b64);
+  if (d == no_ref) return false;
+  constexpr std::int64_t normal = 0x10f0000000000000, first = 0x12f0000000000000,
+                         last = 0x14f0000000000000;
+  Op& op = lo.emit(opaque_policy);
+  op.d = d;
+  op.imm = lo.in.mods.has(Mod::L2_evict_first)  ? first
+           : lo.in.mods.has(Mod::L2_evict_last) ? last
+                                                : normal;
+  return true;
+}
+
+}  // namespace
+
+bool lower_load(Lowering& lo, AccessTable table) { return lower_access(lo, table, false); }
+bool lower_store(Lowering& lo, AccessTable table) { return lower_access(lo, table, true); }
+
+void add_cache_hints(Rows& rows) {
+  using ptx::Opcode;
+  for (Opcode o : {Opcode::prefetch, Opcode::prefetchu, Opcode::applypriority, Opcode::discard})
+    add(rows, any_form(o, lower_hint));
+  for (Opcode o :
+       {Opcode::createpolicy_fractional, Opcode::createpolicy_range, Opcode::createpolicy_cvt})
+    add(rows, any_form(o, lower_policy));
+}
+
+}  // namespace inflight::machine

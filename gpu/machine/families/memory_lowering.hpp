@@ -1,0 +1,45 @@
+// Which handler moves which form of ld and st. The handlers are compiled once an instruction set
+// (memory.cpp); choosing among them is not.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "gpu/machine/table.hpp"
+
+namespace inflight::machine {
+
+// Where an access goes, as far as it is known when the instruction is decoded.
+enum class AccessPlace : std::uint8_t {
+  global,     // .global and .const: host addresses
+  shared,     // offsets in the block's shared memory
+  local,      // offsets in the thread's local memory
+  generic,    // any of them
+  parameter,  // offsets in the kernel's parameters
+  frame,      // a fixed offset in the calling frame's local memory: parameters of calls
+};
+inline constexpr unsigned access_places = 6;
+
+struct AccessHandlers {
+  bool store;
+  std::uint8_t bytes;  // of an element in memory
+  bool sign;           // a load that sign-extends
+  std::uint8_t width;  // bytes of a register's lane
+  std::uint8_t count;  // elements
+  Handler at[access_places];
+};
+
+struct AccessTable {
+  const AccessHandlers* rows;
+  std::size_t count;
+};
+
+// Decode ld, ldu and st. The registers are Op::d, b, c, then Code::extra; the address is Op::a and
+// Op::imm, or imm alone.
+bool lower_load(Lowering&, AccessTable);
+bool lower_store(Lowering&, AccessTable);
+
+// Instructions that only advise the caches: prefetch, prefetchu, applypriority, discard,
+// createpolicy.
+void add_cache_hints(Rows&);
+
+}  // namespace inflight::machine

@@ -1,0 +1,23 @@
+// Row and refusal helpers of irregular instructions.
+#include "gpu/machine/families/modifiers.hpp"
+
+#include <fmt/format.h>
+
+namespace inflight::machine {
+
+Row any_form(ptx::Opcode opcode, bool (*lower)(Lowering&, const Row&)) {
+  Row row{};
+  row.opcode = opcode;
+  row.lower = lower;
+  return row;
+}
+
+bool only(Lowering& lo, const ptx::ModSet& understood) {
+  const ptx::ModSet rest = lo.in.mods.without(understood).without(ignorable());
+  if (rest.empty()) return true;
+  std::string names;
+  rest.for_each([&](ptx::Mod m) { names += fmt::format(" .{}", spelling(m)); });
+  return lo.refuse(fmt::format("{} is not supported with{}", lo.in.name, names));
+}
+
+}  // namespace inflight::machine

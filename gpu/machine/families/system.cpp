@@ -1,0 +1,71 @@
+// Instructions that speak to the machine itself: nanosleep, trap, brkpt, pmevent, setmaxnreg,
+// griddepcontrol (PTX ISA 9.7.19 and 9.7.13).
+#include "gpu/machine/families/families.hpp"
+#include "gpu/machine/lowering.hpp"
+#include "gpu/machine/warp.hpp"
+
+namespace inflight::machine {
+namespace {
+
+using ptx::Mod;
+using ptx::Opcode;
+using ptx::Type;
+
+// Others get the time that these lanes sleep. PTX promises no least duration.
+const Op* run_nanosleep(Warp& w, const Op* op) {
+  w.poll(0);
+  return w.pause(op + 1);
+}
+
+const Op* run_trap(Warp& w, const Op* op) {
+  return w.fault(op, FaultKind::trap, w.mask, "executed trap");
+}
+
+const Op* run_brkpt(Warp& w, const Op* op) {
+  return w.fault(op, FaultKind::illegal_instruction, w.mask,
+                 "executed brkpt, and no debugger is attached");
+}
+
+bool lower_nanosleep(Lowering& lo, const Row&) {
+  lo.emit(run_nanosleep);
+  return true;
+}
+bool lower_trap(Lowering& lo, const Row&) {
+  lo.emit(run_trap);
+  return true;
+}
+bool lower_brkpt(Lowering& lo, const Row&) {
+  lo.emit(run_brkpt);
+  return true;
+}
+
+// Nothing to do: events for a profiler that is not there, and dependencies on other grids, which
+// have always ended here when a grid begins.
+bool lower_nothing(Lowering&, const Row&) { return true; }
+
+// Registers are not scarce here; the operand keeps its rule: 24 to 256 in steps of 8.
+bool lower_setmaxnreg(Lowering& lo, const Row&) {
+  if (lo.operands.size() != 1 || !lo.is_constant(lo.operands[0]))
+    return lo.refuse("the register count must be a constant");
+  const std::int64_t count = lo.constant(lo.operands[0]);
+  if (count < 24 || count > 256 || count % 8 != 0)
+    return lo.refuse("the register count must be from 24 to 256 in steps of 8");
+  return true;
+}
+
+}  // namespace
+
+void system_rows(Rows& rows) {
+  const std::pair<Opcode, bool (*)(Lowering&, const Row&)> all[] = {
+      {Opcode::nanosleep, lower_nanosleep},
+      {Opcode::trap, lower_trap},
+      {Opcode::brkpt, lower_brkpt},
+      {Opcode::pmevent, lower_nothing},
+      {Opcode::setmaxnreg, lower_setmaxnreg},
+      {Opcode::griddepcontrol_wait, lower_nothing},
+      {Opcode::griddepcontrol_launch_dependents, lower_nothing}};
+  for (const auto& [opcode, lower] : all)
+    add(rows, {.opcode = opcode, .types = {}, .mods = {}, .operands = {}, .lower = lower});
+}
+
+}  // namespace inflight::machine

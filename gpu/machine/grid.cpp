@@ -1,0 +1,393 @@
+// A launch: checks, workers that run blocks, outcome.
+#include <fmt/format.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <optional>
+#include <set>
+#include <thread>
+
+#include "gpu/machine/block.hpp"
+#include "gpu/machine/decode.hpp"
+#include "gpu/machine/observe.hpp"
+#include "gpu/machine/progress.hpp"
+#include "gpu/machine/report.hpp"
+
+namespace inflight::machine {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::uint32_t turn = 4096;  // rounds of a block's warps before other blocks get a turn
+constexpr std::uint32_t reserved_shared = 1024;  // bytes a block that the system keeps, sm_90
+
+// Hands out blocks to workers: fresh ones in order while there is room for residents, then the
+// suspended ones in turn.
+class Blocks {
+ public:
+  Blocks(Grid& grid, std::uint64_t total, std::uint64_t resident_limit)
+      : grid_(grid), total_(total), limit_(resident_limit) {}
+
+  struct Ticket {
+    std::unique_ptr<Block> block;  // a suspended one
+    std::uint64_t fresh = none;    // or the index of one to start
+    static constexpr std::uint64_t none = ~0ull;
+    explicit operator bool() const { return block || fresh != none; }
+  };
+
+  Ticket take() {
+    std::lock_guard lock(mutex_);
+    if (next_ < total_ && resident_ < limit_) {
+      ++resident_;
+      return {nullptr, next_++};
+    }
+    if (suspended_.empty()) return {};
+    Ticket t{std::move(suspended_.front())};
+    suspended_.pop_front();
+    return t;
+  }
+  void suspend(std::unique_ptr<Block> block) {
+    std::lock_guard lock(mutex_);
+    suspended_.push_back(std::move(block));
+  }
+  void finish() {
+    std::lock_guard lock(mutex_);
+    --resident_;
+    done_.fetch_add(1, std::memory_order_relaxed);
+  }
+  bool finished() const { return done_.load(std::memory_order_relaxed) == total_; }
+  std::uint64_t done() const { return done_.load(std::memory_order_relaxed); }
+  std::uint64_t total() const { return total_; }
+  Grid& grid() const { return grid_; }
+  // Some block that has not ended, for reports. Only when no worker runs any more.
+  const Block* any_suspended() const { return suspended_.empty() ? nullptr : suspended_[0].get(); }
+
+ private:
+  Grid& grid_;
+  const std::uint64_t total_, limit_;
+  std::mutex mutex_;
+  std::deque<std::unique_ptr<Block>> suspended_;
+  std::uint64_t next_ = 0, resident_ = 0;
+  std::atomic<std::uint64_t> done_{0};
+};
+
+// Ends a launch that is cancelled or out of time, and shows its progress.
+class Watch {
+ public:
+  explicit Watch(Blocks& blocks)
+      : blocks_(blocks),
+        begin_(Clock::now()),
+        timed_(blocks.grid().options->timeout.count() != 0 || blocks.grid().options->progress),
+        progress_(*blocks.grid().options) {}
+
+  void look() {
+    Grid& grid = blocks_.grid();
+    if (grid.launch->cancel && grid.launch->cancel->load()) grid.stop = true;
+    if (!timed_) return;
+    const auto now = Clock::now();
+    const auto timeout = grid.options->timeout;
+    if (timeout.count() != 0 && now - begin_ > timeout) {
+      grid.fail(
+          FaultKind::timeout,
+          fmt::format("kernel {} was ended after {} ms, the limit that --timeout sets; {} of "
+                      "{} blocks were done",
+                      grid.launch->kernel->name, timeout.count(), blocks_.done(), blocks_.total()));
+    }
+    progress_.show(grid.launch->kernel->name, now - begin_, blocks_.done(), blocks_.total());
+  }
+
+ private:
+  Blocks& blocks_;
+  const Clock::time_point begin_;
+  const bool timed_;
+  Progress progress_;
+};
+
+void work(Blocks& blocks, Watch* watch) {
+  Grid& grid = blocks.grid();
+  Worker worker;
+  std::vector<std::unique_ptr<Block>> spare;
+  while (!grid.stop.load(std::memory_order_relaxed)) {
+    if (watch) watch->look();
+    auto ticket = blocks.take();
+    if (!ticket) {
+      if (blocks.finished() || !watch) return;
+      std::this_thread::yield();  // other workers hold what is left; keep watching
+      continue;
+    }
+    auto block = std::move(ticket.block);
+    if (!block) {
+      if (spare.empty()) {
+        block = std::make_unique<Block>();
+        block->grid = &grid;
+      } else {
+        block = std::move(spare.back());
+        spare.pop_back();
+      }
+      block->start(ticket.fresh);
+    }
+    if (block->run(worker, turn) == Block::State::done) {
+      blocks.finish();
+      spare.push_back(std::move(block));
+    } else {
+      blocks.suspend(std::move(block));
+    }
+  }
+}
+
+// Other threads that help with a launch's blocks. Nothing depends on them: the launching thread
+// runs blocks too, and who has not come when it is done stays away.
+class Helpers {
+ public:
+  Helpers(Blocks& blocks, unsigned count) : desk_(std::make_shared<Desk>()) {
+    desk_->blocks = &blocks;
+    for (unsigned i = 0; i < count; ++i) arena().enqueue([desk = desk_] { help(*desk); });
+  }
+  ~Helpers() {
+    std::unique_lock lock(desk_->mutex);
+    desk_->blocks = nullptr;
+    desk_->left.wait(lock, [&] { return desk_->present == 0; });
+  }
+  Helpers(const Helpers&) = delete;
+  Helpers& operator=(const Helpers&) = delete;
+
+  // Asked once: the answer is a file of the kernel's.
+  static unsigned cores() {
+    static const unsigned count = std::max(1u, std::thread::hardware_concurrency());
+    return count;
+  }
+
+ private:
+  struct Desk {
+    std::mutex mutex;
+    std::condition_variable left;
+    Blocks* blocks = nullptr;  // null: closed
+    unsigned present = 0;
+  };
+
+  static void help(Desk& desk) {
+    std::unique_lock lock(desk.mutex);
+    if (!desk.blocks) return;
+    ++desk.present;
+    lock.unlock();
+    work(*desk.blocks, nullptr);
+    lock.lock();
+    if (--desk.present == 0) desk.left.notify_one();
+  }
+  // All launches share it, so that none pays for waking threads that are awake.
+  static tbb::task_arena& arena() {
+    static auto& shared = *new tbb::task_arena(static_cast<int>(std::max(2u, cores())), 1);
+    return shared;
+  }
+
+  std::shared_ptr<Desk> desk_;
+};
+
+// Is a launch over before helpers have come? So it is if nothing in it repeats and it is small.
+bool brief(const Code& code, std::uint64_t warps) {
+  constexpr std::uint64_t few = 5000;  // instructions of warps, about 30 microseconds
+  if (code.ops.size() * warps > few || !code.calls.empty()) return false;
+  return std::none_of(code.ops.begin(), code.ops.end(),
+                      [](const Op& op) { return op.target && op.target <= &op; });
+}
+
+// Decodes everything a kernel can call directly, so that a launch that cannot run is refused whole.
+std::string prepare(Grid& grid, Program::FunctionRef entry) {
+  std::vector<Program::FunctionRef> queue{entry};
+  std::set<std::pair<std::uint32_t, std::uint32_t>> seen{{entry.module, entry.function}};
+  while (!queue.empty()) {
+    const auto code = grid.code(queue.back());
+    queue.pop_back();
+    if (!code) return code.error();
+    grid.uses_workspace |= (*code)->reads_workspace;
+    for (const CallSite& site : (*code)->calls) {
+      if (site.callee.module == ptx::none) continue;
+      const auto callee = grid.code(site.callee);
+      if (!callee) return callee.error();
+      std::atomic_ref(const_cast<CallSite&>(site).code).store(*callee, std::memory_order_relaxed);
+      if (seen.insert({site.callee.module, site.callee.function}).second)
+        queue.push_back(site.callee);
+    }
+  }
+  return {};
+}
+
+// What %envreg1:2 points to: {u32 size; u32 barrier}, the barrier zero. Every grid has one, also
+// those that are not cooperative (an H200 says so); only kernels that read it pay for it.
+class Workspace {
+ public:
+  explicit Workspace(Grid& grid) : memory_(*grid.memory) {
+    const auto at = memory_.allocate(grid.device, bytes, AllocationKind::device, 256,
+                                     "the cooperative grid's workspace");
+    if (!at) return;
+    grid.workspace = *at;
+    auto* words = reinterpret_cast<std::uint32_t*>(*at);
+    words[0] = bytes;
+    words[1] = 0;
+    address_ = *at;
+  }
+  ~Workspace() {
+    if (address_) memory_.release(address_);
+  }
+
+ private:
+  static constexpr std::uint32_t bytes = 8;
+  Memory& memory_;
+  std::uint64_t address_ = 0;
+};
+
+Outcome refuse(FaultKind kind, const Kernel& kernel, const std::string& why) {
+  return {kind, fmt::format("kernel {} cannot be launched: {}", kernel.name, why)};
+}
+
+Outcome check_shape(const Launch& launch, const Limits& limits) {
+  const Kernel& k = *launch.kernel;
+  const auto threads = launch.block.count();
+  if (launch.grid.count() == 0 || threads == 0)
+    return refuse(FaultKind::invalid_launch, k, "grid and block need at least one thread each way");
+  if (launch.grid.x > 0x7fffffffu || launch.grid.y > 65535 || launch.grid.z > 65535)
+    return refuse(FaultKind::invalid_launch, k, "the grid is larger than 2^31-1 x 65535 x 65535");
+  if (threads > limits.max_threads_per_block || launch.block.z > 64)
+    return refuse(FaultKind::invalid_launch, k,
+                  fmt::format("a block of {} threads; the device allows {}, and 64 in z", threads,
+                              limits.max_threads_per_block));
+  if (threads > k.max_threads)
+    return refuse(FaultKind::invalid_launch, k,
+                  fmt::format("a block of {} threads; the kernel was built for at most {}", threads,
+                              k.max_threads));
+  const auto& r = k.required_block;
+  if (r[0] && (launch.block.x != r[0] || launch.block.y != std::max(1u, r[1]) ||
+               launch.block.z != std::max(1u, r[2])))
+    return refuse(FaultKind::invalid_launch, k,
+                  fmt::format("its .reqntid asks for blocks of {} x {} x {}", r[0], r[1], r[2]));
+  const std::uint64_t shared = std::uint64_t{k.static_shared} + launch.dynamic_shared;
+  const std::uint64_t allowed = std::max(launch.shared_optin, limits.shared_per_block);
+  if (shared > allowed)
+    return refuse(FaultKind::invalid_launch, k,
+                  fmt::format("{} bytes of shared memory a block ({} static, {} dynamic); {} are "
+                              "allowed (cudaFuncSetAttribute raises this up to {})",
+                              shared, k.static_shared, launch.dynamic_shared, allowed,
+                              limits.shared_per_block_optin));
+  if (launch.cluster.count() != 1)
+    return refuse(FaultKind::refused, k, "thread block clusters are not supported yet");
+  return {};
+}
+
+}  // namespace
+
+tl::expected<const Code*, std::string> Grid::code(Program::FunctionRef ref) const {
+  return launch->kernel->program->code(ref, options->listener != nullptr);
+}
+
+void Grid::fail(FaultKind kind, std::string report) {
+  std::lock_guard lock(mutex_);
+  if (outcome_.ok()) outcome_ = {kind, std::move(report)};
+  stop = true;
+}
+
+Outcome Grid::outcome() const {
+  std::lock_guard lock(mutex_);
+  return outcome_;
+}
+
+std::uint32_t registers(const Kernel& kernel) {
+  constexpr std::uint32_t fewest = 16, most = 255, addressing = 6;
+  const auto code = kernel.program->code({kernel.module, kernel.function}, false);
+  const std::uint32_t live = code ? (*code)->registers + addressing : 32;
+  std::uint32_t limit = kernel.max_registers ? kernel.max_registers : most;
+  limit = std::min(limit, 65536 / std::max(1u, kernel.max_threads));
+  return std::clamp((live + 7) / 8 * 8, fewest, std::max(fewest, limit));
+}
+
+std::uint32_t resident_blocks(const Kernel& kernel, std::uint32_t threads,
+                              std::uint64_t dynamic_shared, const Limits& limits) {
+  const std::uint64_t shared = kernel.static_shared + dynamic_shared;
+  if (threads == 0 || threads > limits.max_threads_per_block || threads > kernel.max_threads ||
+      shared > limits.shared_per_block_optin)
+    return 0;
+  const std::uint32_t warps = (threads + lanes - 1) / lanes;
+  std::uint64_t blocks = limits.max_blocks_per_multiprocessor;
+  blocks = std::min<std::uint64_t>(blocks, limits.max_threads_per_multiprocessor / (warps * lanes));
+  blocks = std::min<std::uint64_t>(blocks,
+                                   limits.shared_per_multiprocessor / (shared + reserved_shared));
+  const std::uint64_t block_registers = std::uint64_t{registers(kernel)} * lanes * warps;
+  blocks = std::min(blocks, limits.registers_per_multiprocessor / block_registers);
+  return static_cast<std::uint32_t>(blocks);
+}
+
+Outcome run(const Launch& launch, const Limits& limits, const Options& options,
+            const std::function<void(std::string_view)>& print) {
+  const Kernel& kernel = *launch.kernel;
+  if (Outcome o = check_shape(launch, limits); !o.ok()) return o;
+
+  Grid grid;
+  grid.launch = &launch;
+  grid.limits = &limits;
+  grid.options = &options;
+  grid.print = &print;
+  grid.memory = &kernel.program->memory();
+  grid.device = kernel.program->device();
+  grid.id = launch.id;
+  grid.parameters = launch.parameters.data();
+  grid.static_shared = kernel.static_shared;
+  const std::uint32_t a = std::max(1u, kernel.dynamic_alignment);
+  grid.dynamic_offset = (kernel.static_shared + a - 1) / a * a;
+  grid.shared_bytes =
+      launch.dynamic_shared ? grid.dynamic_offset + launch.dynamic_shared : kernel.static_shared;
+  grid.stack_limit = std::max<std::uint64_t>(grid.stack_limit, options.stack_bytes);
+  const Program::FunctionRef entry{kernel.module, kernel.function};
+  if (const std::string why = prepare(grid, entry); !why.empty())
+    return refuse(FaultKind::refused, kernel, why);
+  grid.entry = *grid.code(entry);
+  grid.stack_limit += grid.entry->local_bytes;
+
+  const std::uint64_t total = launch.grid.count();
+  std::uint64_t resident =
+      std::uint64_t{resident_blocks(kernel, static_cast<std::uint32_t>(launch.block.count()),
+                                    launch.dynamic_shared, limits)} *
+      limits.multiprocessors;
+  if (resident == 0)
+    return refuse(FaultKind::too_many_resources, kernel,
+                  "a block needs more registers or shared memory than a multiprocessor has");
+  if (launch.cooperative && total > resident)
+    return refuse(FaultKind::cooperative_too_large, kernel,
+                  fmt::format("a cooperative grid of {} blocks; {} can be resident at once", total,
+                              resident));
+  std::optional<Workspace> workspace;
+  if (grid.uses_workspace) workspace.emplace(grid);
+
+  std::unique_ptr<Observation> observation;
+  if (options.listener) observation = std::make_unique<Observation>(grid, *options.listener);
+  grid.observation = observation.get();
+  Blocks blocks(grid, total, resident);
+  Watch watch(blocks);
+  const std::uint64_t block_warps = (launch.block.count() + lanes - 1) / lanes;
+  const auto workers = static_cast<unsigned>(
+      std::min<std::uint64_t>(options.workers ? options.workers : Helpers::cores(), total));
+  std::optional<Helpers> helpers;
+  if (workers > 1 && !brief(*grid.entry, block_warps * total)) helpers.emplace(blocks, workers - 1);
+  work(blocks, &watch);
+  helpers.reset();
+  return grid.outcome();
+}
+
+std::vector<std::string> unsupported(const Kernel& kernel) {
+  std::vector<std::string> all;
+  std::vector<Program::FunctionRef> queue{{kernel.module, kernel.function}};
+  std::set<std::pair<std::uint32_t, std::uint32_t>> seen{{kernel.module, kernel.function}};
+  while (!queue.empty()) {
+    const auto ref = queue.back();
+    queue.pop_back();
+    Decoder decoder(*kernel.program, ref, false);
+    decoder.run();
+    all.insert(all.end(), decoder.errors.begin(), decoder.errors.end());
+    for (const CallSite& site : decoder.code->calls)
+      if (site.callee.module != ptx::none &&
+          seen.insert({site.callee.module, site.callee.function}).second)
+        queue.push_back(site.callee);
+  }
+  return all;
+}
+
+}  // namespace inflight::machine

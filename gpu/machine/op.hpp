@@ -1,0 +1,53 @@
+// One decoded instruction: a handler and where its operands lie. 64 bytes, one cache line.
+#pragma once
+#include <cstdint>
+
+namespace inflight::machine {
+
+struct Warp;
+struct Op;
+
+// Executes one instruction for the warp's active lanes and returns the next one to execute; null
+// ends the warp's slice (the warp then knows why).
+using Handler = const Op* (*)(Warp&, const Op*);
+
+// Where an operand's lanes lie: a multiple of 4 bytes after one of the warp's four bases, which the
+// two low bits select. An operand of width N bytes is an array of 32 lanes of N bytes; a predicate
+// is one 32-bit word with a bit a lane.
+using Ref = std::uint32_t;
+enum class Base : std::uint32_t {
+  frame,      // the function's registers
+  constants,  // immediates, spread over 32 lanes, one copy a function
+  block,      // values that all threads of the block share (%ctaid, %ntid...)
+  warp,       // values of this warp's lanes (%tid, %laneid...)
+};
+constexpr Ref make_ref(Base base, std::uint32_t offset) { return offset | std::uint32_t(base); }
+inline constexpr Ref no_ref = 0xffffffff;
+
+struct alignas(64) Op {
+  Handler run = nullptr;    // what the loop calls: the instruction, or a wrapper around it
+  Handler inner = nullptr;  // what a wrapper (guard, observer) calls
+  Ref d = no_ref, a = no_ref, b = no_ref, c = no_ref;
+  union {
+    std::int64_t imm = 0;  // an address offset, an immediate, a static local offset...
+    const void* pointer;
+  };
+  const Op* target = nullptr;     // branches: where to
+  Ref guard = no_ref;             // @p: the predicate
+  std::uint32_t extra = 0;        // further operands: first in Code::extra
+  std::uint32_t instruction = 0;  // index in ptx::Function::body; of what this was decoded from
+  std::uint8_t flags = 0;         // see below
+  std::uint8_t count = 0;         // vector elements, list length, ... as the family says
+  std::uint16_t detail = 0;       // as the family says
+
+  static constexpr std::uint8_t guard_negated = 1;
+  static constexpr std::uint8_t negate_a = 2;  // predicate operands written `!p`
+  static constexpr std::uint8_t negate_b = 4;
+  static constexpr std::uint8_t negate_c = 8;
+  static constexpr std::uint8_t address_64 = 16;  // a memory operand's register is 64 bits wide
+  static constexpr std::uint8_t strong =
+      32;  // volatile, relaxed, acquire...: a poll, see Warp::poll
+};
+static_assert(sizeof(Op) == 128 || sizeof(Op) == 64);
+
+}  // namespace inflight::machine

@@ -1,0 +1,24 @@
+// A line on the terminal for launches that take longer than two seconds.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <string_view>
+
+#include "gpu/machine/launch.hpp"
+
+namespace inflight::machine {
+
+class Progress {
+ public:
+  explicit Progress(const Options& options);
+  ~Progress();  // clears the line
+  void show(std::string_view kernel, std::chrono::nanoseconds elapsed, std::uint64_t done,
+            std::uint64_t total);
+
+ private:
+  const bool enabled_;
+  bool shown_ = false;
+  std::chrono::nanoseconds next_{std::chrono::seconds{2}};
+};
+
+}  // namespace inflight::machine

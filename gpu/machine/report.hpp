@@ -1,0 +1,17 @@
+// What a fault says: one readable paragraph for standard error.
+#pragma once
+#include <string>
+
+#include "gpu/machine/block.hpp"
+
+namespace inflight::machine {
+
+// Kernel, source line, PTX line, block, thread (the first lane of `lane_mask`) and `what`.
+std::string fault_report(const Warp& w, const Op* op, FaultKind kind, std::uint32_t lane_mask,
+                         const std::string& what);
+// Who waits for what in a block in which nothing can move.
+std::string deadlock_report(const Block& block);
+// The same facts for a launch that ran out of time.
+std::string describe_waits(const Block& block);
+
+}  // namespace inflight::machine

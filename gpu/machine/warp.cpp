@@ -1,0 +1,239 @@
+// Splits: how the lanes of a warp part, wait, meet and take turns.
+#include "gpu/machine/warp.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "gpu/machine/block.hpp"
+#include "gpu/machine/observe.hpp"
+#include "gpu/machine/report.hpp"
+
+namespace inflight::machine {
+namespace {
+
+// The one who goes first: the deeper call, then the lower op.
+bool before(const Frame* a, const Op* a_pc, const Frame* b, const Op* b_pc) {
+  if (a->depth != b->depth) return a->depth > b->depth;
+  return std::less<>{}(a_pc, b_pc);
+}
+
+constexpr std::uint64_t starving = 64;  // slices after which a split gets one of its own
+
+}  // namespace
+
+void Warp::set_frame(Frame* f) {
+  frame = f;
+  base[0] = reinterpret_cast<char*>(f->registers.data());
+  base[1] = reinterpret_cast<char*>(const_cast<std::byte*>(f->code->constants.data()));
+}
+
+void Warp::resume(const Split& split) {
+  mask = split.mask;
+  whole = mask == alive;
+  if (split.frame != frame) set_frame(split.frame);
+}
+
+bool Warp::runnable() const {
+  for (const Split& s : parked)
+    if (s.wait == Wait::nothing) return true;
+  return false;
+}
+
+void Warp::keep(const Split& split) {
+  for (Split& s : parked) {
+    if (s.pc != split.pc || s.frame != split.frame) continue;
+    if (s.wait == Wait::nothing && split.wait == Wait::nothing) {
+      s.mask |= split.mask;
+      return;
+    }
+    // Lanes that wait for each other at a collective may now all be there: it runs again and sees.
+    if (s.wait == Wait::collective && split.wait != Wait::barrier) {
+      s.mask |= split.mask;
+      s.wait = Wait::nothing;
+      return;
+    }
+  }
+  parked.push_back(split);
+}
+
+const Op* Warp::next() {
+  if (parked.size() == 1) {  // as mostly
+    exclusive = false;
+    if (parked[0].wait != Wait::nothing) return nullptr;
+    const Split split = parked[0];
+    parked.clear();
+    resume(split);
+    return split.pc;
+  }
+  std::size_t best = parked.size();
+  for (std::size_t i = 0; i < parked.size(); ++i) {
+    if (parked[i].wait != Wait::nothing) continue;
+    if (best == parked.size() ||
+        before(parked[i].frame, parked[i].pc, parked[best].frame, parked[best].pc))
+      best = i;
+  }
+  exclusive = false;
+  if (best == parked.size()) return nullptr;
+  const Split split = parked[best];
+  parked.erase(parked.begin() + static_cast<std::ptrdiff_t>(best));
+  resume(split);
+  absorb(split.pc);
+  return split.pc;
+}
+
+void Warp::absorb(const Op* pc) {
+  const std::uint32_t before_meeting = mask;
+  for (std::size_t i = 0; i < parked.size();) {
+    const Split& s = parked[i];
+    if (s.pc != pc || s.frame != frame || (s.wait != Wait::nothing && s.wait != Wait::collective)) {
+      ++i;
+      continue;
+    }
+    mask |= s.mask;
+    parked.erase(parked.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  whole = mask == alive;
+  if (mask != before_meeting && block->grid->observation)
+    block->grid->observation->reconverged(*this);
+}
+
+const Op* Warp::converge(const Op* target) {
+  absorb(target);
+  if (exclusive) return target;
+  std::size_t best = parked.size();
+  for (std::size_t i = 0; i < parked.size(); ++i) {
+    const Split& s = parked[i];
+    const bool none = best == parked.size();
+    if (s.wait == Wait::nothing &&
+        before(s.frame, s.pc, none ? frame : parked[best].frame, none ? target : parked[best].pc))
+      best = i;
+  }
+  if (best == parked.size()) return target;
+  const Split split = parked[best];
+  parked[best] = {target, frame, mask, Wait::nothing, 0, slice};
+  resume(split);
+  return split.pc;
+}
+
+const Op* Warp::diverge(const Op* taken, std::uint32_t taken_mask, const Op* other) {
+  if (block->grid->observation) block->grid->observation->diverged(*this, taken_mask);
+  keep({taken, frame, taken_mask, Wait::nothing, 0, slice});
+  mask &= ~taken_mask;
+  whole = false;
+  return converge(other);
+}
+
+void Warp::split_off(std::uint32_t rest, const Op* pc) {
+  keep({pc, frame, rest, Wait::nothing, 0, slice});
+  mask &= ~rest;
+  whole = false;
+}
+
+const Op* Warp::pause(const Op* pc) {
+  keep({pc, frame, mask, Wait::nothing, 0, slice});
+  mask = 0;
+  return nullptr;
+}
+
+const Op* Warp::park(const Op* pc, Wait wait, std::uint64_t detail, std::uint32_t parity) {
+  const Split split{pc, frame, mask, wait, detail, slice, parity};
+  mask = 0;
+  if (parked.empty()) {
+    parked.push_back(split);
+    exclusive = false;
+    return nullptr;
+  }
+  keep(split);
+  return next();
+}
+
+bool Warp::call(const Code* code, const Op* op) {
+  Frame* callee = nullptr;
+  for (const auto& c : frame->children)
+    if (c->call == op && c->code == code) callee = c.get();
+  if (!callee) {
+    auto fresh = std::make_unique<Frame>();
+    fresh->parent = frame;
+    fresh->call = op;
+    fresh->code = code;
+    fresh->registers.resize(code->frame_bytes);
+    fresh->local_base = frame->local_base + frame->code->local_bytes;
+    fresh->depth = frame->depth + 1;
+    callee = fresh.get();
+    frame->children.push_back(std::move(fresh));
+  }
+  const std::uint64_t end = std::uint64_t{callee->local_base} + code->local_bytes;
+  if (end > block->grid->stack_limit || callee->depth > deepest_call) {
+    fault(op, FaultKind::stack_overflow, mask,
+          "calls nest deeper than the stack of its threads holds");
+    return false;
+  }
+  ensure_local(static_cast<std::uint32_t>(end));
+  set_frame(callee);
+  return true;
+}
+
+const Op* Warp::leave() {
+  const Op* pc = frame->call + 1;
+  set_frame(frame->parent);
+  return jump(pc);
+}
+
+const Op* Warp::exit_lanes() {
+  const std::uint32_t gone = mask;
+  alive &= ~gone;
+  mask = 0;
+  progressed = true;
+  block->lanes_exited(*this, gone);
+  wake(Wait::collective, any_detail);
+  return next();
+}
+
+const Op* Warp::fault(const Op* at, FaultKind kind, std::uint32_t lane_mask, std::string what) {
+  block->grid->fail(kind, fault_report(*this, at, kind, lane_mask, what));
+  mask = 0;
+  return nullptr;
+}
+
+void Warp::wake(Wait wait, std::uint64_t detail) {
+  for (Split& s : parked)
+    if (s.wait == wait && (detail == any_detail || s.detail == detail)) s.wait = Wait::nothing;
+}
+
+void Warp::ensure_local(std::uint32_t bytes) {
+  const std::size_t words = std::size_t{(bytes + 3) / 4} * lanes;
+  if (local_words.size() < words) {
+    local_words.resize(words);
+    local = local_words.data();
+  }
+}
+
+// A slice: the first split in order, or, where a spin or long running may starve others, the one
+// that waited longest.
+void Warp::run(std::int32_t slice_ops) {
+  ++slice;
+  budget = slice_ops;
+  const Op* pc = nullptr;
+  if (parked.size() > 1) {
+    std::size_t oldest = parked.size();
+    unsigned ready = 0;
+    for (std::size_t i = 0; i < parked.size(); ++i) {
+      if (parked[i].wait != Wait::nothing) continue;
+      ++ready;
+      if (oldest == parked.size() || parked[i].last_run < parked[oldest].last_run) oldest = i;
+    }
+    if (ready > 1 && (polled || slice - parked[oldest].last_run > starving)) {
+      const Split split = parked[oldest];
+      parked.erase(parked.begin() + static_cast<std::ptrdiff_t>(oldest));
+      resume(split);
+      absorb(split.pc);
+      exclusive = true;
+      pc = split.pc;
+    }
+  }
+  polled = false;
+  if (!pc) pc = next();
+  while (pc) pc = pc->run(*this, pc);
+}
+
+}  // namespace inflight::machine

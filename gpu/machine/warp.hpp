@@ -1,0 +1,155 @@
+// A warp: 32 lanes that run together while they stand at the same instruction.
+//
+// Lanes that part at a branch become splits. One split runs at a time; the others are parked. The
+// split that runs is the one in the deepest call and, there, at the lowest op: blocks are laid out
+// so that this reaches every meeting point with all lanes that go there ("thread frontiers").
+// Splits that meet at the same op in the same call merge. When a slice of the warp's time ends, the
+// split that waited longest gets the next slice, so every lane makes progress in the end.
+#pragma once
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gpu/machine/code.hpp"
+#include "gpu/machine/launch.hpp"
+#include "gpu/machine/op.hpp"
+
+namespace inflight::machine {
+
+struct Block;
+struct Worker;
+
+inline constexpr int lanes = 32;
+inline constexpr std::uint32_t all_lanes = 0xffffffff;
+
+// One call of a function by some lanes. Calls from the same place in the same caller share a frame.
+struct Frame {
+  Frame* parent = nullptr;
+  const Op* call = nullptr;  // in the caller: it goes on behind
+  const Code* code = nullptr;
+  LineBuffer registers;
+  std::uint32_t local_base = 0;  // bytes, in each lane's local memory
+  std::uint32_t depth = 0;
+  std::vector<std::unique_ptr<Frame>> children;
+};
+
+// What a split waits for.
+enum class Wait : std::uint8_t {
+  nothing,
+  barrier,     // bar/barrier: detail = barrier id
+  collective,  // a .sync instruction: detail = its member mask
+  mbarrier,    // try_wait: detail = shared offset of the mbarrier
+  cluster,     // barrier.cluster
+  sleep,       // nanosleep
+};
+
+struct Split {
+  const Op* pc = nullptr;
+  Frame* frame = nullptr;
+  std::uint32_t mask = 0;
+  Wait wait = Wait::nothing;
+  std::uint64_t detail = 0;
+  std::uint64_t last_run = 0;  // the slice in which it last ran
+  std::uint32_t parity = 0;    // of the phase that it waits for at an mbarrier
+};
+
+struct alignas(64) Warp {
+  // --- what handlers touch ---
+  char* base[4] = {};
+  std::uint32_t mask = 0;     // lanes that execute
+  bool whole = false;         // mask holds every lane that lives: writes need no mask
+  std::uint32_t alive = 0;    // lanes that have not exited
+  std::int32_t budget = 0;    // ops left in this slice
+  std::uint32_t carry = 0;    // the carry flag CC.CF, a bit a lane
+  std::uint32_t granted = 0;  // lanes whose phase at an mbarrier was seen complete when they woke
+  Frame* frame = nullptr;
+  Block* block = nullptr;
+  Worker* worker = nullptr;
+  std::uint32_t* local = nullptr;  // [word][lane]: byte b of lane l is in word b/4
+
+  template <class T>
+  T* at(Ref ref) {
+    return reinterpret_cast<T*>(base[ref & 3] + (ref & ~3u));
+  }
+  template <class T>
+  const T* at(Ref ref) const {
+    return reinterpret_cast<const T*>(base[ref & 3] + (ref & ~3u));
+  }
+  std::uint32_t predicate(Ref ref, bool negated) const {
+    return *at<std::uint32_t>(ref) ^ (negated ? all_lanes : 0);
+  }
+  // Writes a predicate's bits for the active lanes.
+  void set_predicate(Ref ref, std::uint32_t bits) {
+    std::uint32_t& p = *at<std::uint32_t>(ref);
+    p = (p & ~mask) | (bits & mask);
+  }
+
+  // A value in one lane's local memory. Naturally aligned; no bounds check.
+  template <class T>
+  T load_local(int lane, std::uint32_t offset) const {
+    T value;
+    auto* out = reinterpret_cast<char*>(&value);
+    for (std::uint32_t i = 0; i < sizeof(T); ++i) out[i] = *local_byte(lane, offset + i);
+    return value;
+  }
+  template <class T>
+  void store_local(int lane, std::uint32_t offset, T value) {
+    auto* in = reinterpret_cast<const char*>(&value);
+    for (std::uint32_t i = 0; i < sizeof(T); ++i) *local_byte(lane, offset + i) = in[i];
+  }
+  char* local_byte(int lane, std::uint32_t offset) const {
+    return reinterpret_cast<char*>(local + (offset / 4) * lanes + lane) + offset % 4;
+  }
+
+  // --- moving on: each returns what a handler returns ---
+  const Op* jump(const Op* target) {
+    if ((budget -= 8) < 0) [[unlikely]]
+      return pause(target);
+    return parked.empty() ? target : converge(target);
+  }
+  const Op* diverge(const Op* taken, std::uint32_t taken_mask, const Op* other);
+  void split_off(std::uint32_t rest, const Op* pc);  // lanes that go on at pc later
+  const Op* converge(const Op* target);  // meets splits at `target`, then runs whoever is first
+  const Op* pause(const Op* pc);         // the slice ends; goes on at pc
+  const Op* park(const Op* pc, Wait wait, std::uint64_t detail,
+                 std::uint32_t parity = 0);   // these lanes wait at pc
+  bool call(const Code* code, const Op* op);  // enters a frame; false: a fault ended the kernel
+  const Op* leave();                          // ret; exits the lanes in the outermost frame
+  const Op* exit_lanes();                     // exit
+  // Ends the kernel. The report is completed with kernel, block, thread and source line.
+  const Op* fault(const Op* at, FaultKind kind, std::uint32_t lane_mask, std::string what);
+  // A strong load or atomic: may be a spin, so it uses up the slice faster.
+  void poll(int cost = 64) {
+    budget -= cost;
+    polled = true;
+  }
+
+  // --- what the scheduler touches ---
+  std::vector<Split> parked;
+  std::uint32_t index = 0;  // in the block
+  std::uint64_t slice = 0;
+  bool exclusive = false;   // this slice belongs to one split whatever its place
+  bool polled = false;      // executed what may be part of a spin, in this slice
+  bool progressed = false;  // did anything that others may see since the flag was cleared
+  std::unique_ptr<Frame> root;
+  std::vector<std::uint32_t> local_words;
+  LineBuffer values;  // Base::warp
+
+  bool done() const { return alive == 0; }
+  bool runnable() const;
+  void run(std::int32_t slice_ops);  // one slice
+  static constexpr std::uint64_t any_detail = ~0ull;
+  static constexpr std::uint32_t deepest_call = 20000;
+  void wake(Wait wait, std::uint64_t detail);
+  void keep(const Split& split);    // parks it, merged with one at the same place
+  void absorb(const Op* pc);        // parked splits that are at pc too
+  const Op* next();                 // runs the first parked split that can run; null: none can
+  void resume(const Split& split);  // makes it the running split
+  void set_frame(Frame* f);
+  void ensure_local(std::uint32_t bytes);
+  std::uint32_t first_thread() const { return index * lanes; }
+};
+
+}  // namespace inflight::machine

@@ -1,0 +1,194 @@
+// machine::Memory: allocation, guards, reuse, access rules.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <set>
+
+#include "gpu/machine/memory.hpp"
+
+namespace inflight::machine {
+namespace {
+
+constexpr std::uint64_t MiB = 1 << 20;
+
+std::uint64_t take(Memory& m, std::uint64_t size, AllocationKind kind = AllocationKind::device,
+                   int device = 0, std::uint64_t alignment = 256) {
+  auto base = m.allocate(device, size, kind, alignment);
+  EXPECT_TRUE(base) << base.error();
+  return base.value_or(0);
+}
+
+TEST(Memory, AllocationsAreZeroAlignedAndApart) {
+  Memory m(1, 64 * MiB);
+  const auto a = take(m, 1000), b = take(m, 1000, AllocationKind::device, 0, 4096);
+  EXPECT_EQ(a % 256, 0u);
+  EXPECT_EQ(b % 4096, 0u);
+  EXPECT_GE(b > a ? b - a : a - b, 1000u + 256u);
+  auto* bytes = reinterpret_cast<unsigned char*>(a);
+  for (int i = 0; i < 1000; ++i) ASSERT_EQ(bytes[i], 0);
+  std::memset(bytes, 7, 1000);
+}
+
+TEST(Memory, ExtentIsExactlyTheAllocation) {
+  Memory m(1, 64 * MiB);
+  const auto a = take(m, 1000);
+  for (auto at : {a, a + 500, a + 999}) {
+    const Extent e = m.extent(0, at);
+    EXPECT_EQ(e.low, a);
+    EXPECT_EQ(e.high, a + 1000);
+    EXPECT_TRUE(e.writable);
+  }
+  EXPECT_EQ(m.extent(0, a + 1000).high, 0u);
+  EXPECT_EQ(m.extent(0, a - 1).high, 0u);
+  EXPECT_EQ(m.extent(0, 0).high, 0u);
+}
+
+TEST(Memory, NothingOfSizeZero) {
+  Memory m(1, MiB);
+  EXPECT_EQ(m.allocate(0, 0, AllocationKind::device).value(), 0u);
+  EXPECT_TRUE(m.live().empty());
+}
+
+TEST(Memory, CapacityIsKeptAndManagedMemoryIsOutsideIt) {
+  Memory m(1, 10 * MiB);
+  const auto a = take(m, 6 * MiB);
+  EXPECT_EQ(m.used(0), 6 * MiB);
+  auto refused = m.allocate(0, 5 * MiB, AllocationKind::device);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().find("5242880 bytes are wanted"), std::string::npos);
+  EXPECT_FALSE(m.allocate(0, ~0ull, AllocationKind::device));
+  EXPECT_FALSE(m.allocate(0, ~0ull - 300, AllocationKind::managed));
+  take(m, 20 * MiB, AllocationKind::managed);
+  EXPECT_EQ(m.used(0), 6 * MiB);
+  EXPECT_TRUE(m.release(a));
+  EXPECT_EQ(m.used(0), 0u);
+  take(m, 10 * MiB);
+}
+
+TEST(Memory, AFreedAllocationIsNamedAndNotReusedAtOnce) {
+  Memory m(1, 64 * MiB);
+  const auto a = take(m, 4096);
+  const auto before = m.generation();
+  ASSERT_TRUE(m.release(a));
+  EXPECT_NE(m.generation(), before);
+  EXPECT_FALSE(m.release(a));
+  EXPECT_FALSE(m.find(a));
+  EXPECT_EQ(m.extent(0, a).high, 0u);
+  const auto stale = m.nearest(a + 10);
+  ASSERT_TRUE(stale);
+  EXPECT_EQ(stale->base, a);
+  EXPECT_FALSE(stale->live);
+  EXPECT_NE(take(m, 4096), a);
+}
+
+TEST(Memory, NearestPrefersTheCloserNeighbour) {
+  Memory m(1, 64 * MiB);
+  const auto a = take(m, 256), b = take(m, 256);
+  EXPECT_EQ(m.nearest(a + 256 + 1)->base, a);
+  EXPECT_EQ(m.nearest(b - 1)->base, b);
+  EXPECT_EQ(m.nearest(5)->base, std::min(a, b));
+}
+
+TEST(Memory, LargeFreedMemoryReadsAsZeroWhenItComesBack) {
+  Memory m(1, 64 * MiB);
+  std::set<std::uint64_t> seen;
+  for (int i = 0; i < 300; ++i) {
+    const auto a = take(m, MiB + 8);
+    auto* word = reinterpret_cast<std::uint64_t*>(a + MiB / 2);
+    ASSERT_EQ(*word, 0u);
+    *word = 42;
+    seen.insert(a);
+    ASSERT_TRUE(m.release(a));
+  }
+  EXPECT_LT(seen.size(), 300u) << "quarantined ranges never came back";
+}
+
+TEST(Memory, ClearMakesZeros) {
+  Memory m(1, 64 * MiB);
+  for (std::uint64_t size : {std::uint64_t{100}, 3 * MiB + 100}) {
+    const auto a = take(m, size);
+    std::memset(reinterpret_cast<void*>(a), 9, size);
+    m.clear(a);
+    const auto* bytes = reinterpret_cast<const char*>(a);
+    EXPECT_EQ(std::count(bytes, bytes + size, 0), std::ptrdiff_t(size));
+  }
+}
+
+TEST(Memory, ConstantsAreReadOnlyToKernels) {
+  Memory m(1, MiB);
+  const auto a = take(m, 64, AllocationKind::constant);
+  EXPECT_EQ(m.extent(0, a).high, a + 64);
+  EXPECT_FALSE(m.extent(0, a).writable);
+}
+
+TEST(Memory, PeersReachEachOtherOnlyWhenAllowed) {
+  Memory m(2, 16 * MiB);
+  const auto mine = take(m, 64, AllocationKind::device, 0),
+             other = take(m, 64, AllocationKind::device, 1);
+  EXPECT_EQ(m.extent(0, other).high, 0u);
+  m.set_peer_access(0, 1, true);
+  EXPECT_TRUE(m.peer_access(0, 1));
+  EXPECT_EQ(m.extent(0, other).high, other + 64);
+  EXPECT_EQ(m.extent(1, mine).high, 0u);
+  const auto managed = take(m, 64, AllocationKind::managed, 1);
+  EXPECT_EQ(m.extent(0, managed).high, managed + 64);
+}
+
+TEST(Memory, HostMemoryIsAdopted) {
+  Memory m(2, 16 * MiB);
+  std::vector<char> host(1000);
+  ASSERT_TRUE(m.adopt(0, host.data(), 1000, AllocationKind::host));
+  EXPECT_FALSE(m.adopt(0, host.data() + 500, 10, AllocationKind::host));
+  EXPECT_FALSE(m.adopt(0, host.data(), 0, AllocationKind::host));
+  const auto at = reinterpret_cast<std::uint64_t>(host.data());
+  EXPECT_EQ(m.extent(1, at + 999).high, at + 1000);
+  EXPECT_TRUE(m.release(at));
+  EXPECT_EQ(m.extent(1, at).high, 0u);
+  EXPECT_TRUE(m.adopt(0, host.data() + 8, 100, AllocationKind::host));
+  EXPECT_TRUE(m.find(at + 8)->live);
+  EXPECT_FALSE(m.adopt(0, reinterpret_cast<void*>(take(m, 64) + 512), 8, AllocationKind::host));
+}
+
+TEST(Memory, WindowsAreApartFromEverything) {
+  Memory m(1, 16 * MiB);
+  const Windows& w = m.windows();
+  for (auto at : {w.shared, w.local, w.param, w.code}) {
+    EXPECT_NE(at, 0u);
+    EXPECT_EQ(at % Windows::shared_size, 0u);
+    EXPECT_EQ(m.extent(0, at).high, 0u);
+  }
+  const auto a = take(m, 64);
+  EXPECT_TRUE(a < w.shared || a >= w.code + Windows::code_size);
+}
+
+TEST(Memory, RandomHistoryNeverOverlaps) {
+  Memory m(1, 256 * MiB);
+  std::mt19937 random(7);
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> live;
+  for (int step = 0; step < 20000; ++step) {
+    if (live.size() > 100 || (!live.empty() && random() % 2)) {
+      const std::size_t i = random() % live.size();
+      ASSERT_TRUE(m.release(live[i].first));
+      live[i] = live.back();
+      live.pop_back();
+    } else {
+      const std::uint64_t size = 1 + random() % (random() % 8 ? 5000 : 300000);
+      live.emplace_back(take(m, size, AllocationKind::device, 0, 256u << random() % 5), size);
+    }
+  }
+  std::sort(live.begin(), live.end());
+  std::uint64_t total = 0;
+  for (std::size_t i = 0; i < live.size(); ++i) {
+    total += live[i].second;
+    if (i > 0) {
+      EXPECT_GE(live[i].first, live[i - 1].first + live[i - 1].second + 256);
+    }
+  }
+  EXPECT_EQ(m.used(0), total);
+  EXPECT_EQ(m.live().size(), live.size());
+}
+
+}  // namespace
+}  // namespace inflight::machine
