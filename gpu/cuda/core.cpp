@@ -1,0 +1,262 @@
+// The process's devices and contexts, and how they end with it.
+#include "gpu/cuda/core.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+
+#include "gpu/cuda/graph.hpp"
+#include "gpu/cuda/host_memory.hpp"
+#include "gpu/cuda/module.hpp"
+#include "gpu/cuda/observer.hpp"
+#include "gpu/cuda/pool.hpp"
+#include "gpu/cuda/profiles.hpp"
+
+namespace inflight::cuda {
+namespace {
+
+// Stack, printf FIFO, heap, -, pending launches, L2 fetch granularity, persisting L2, shared
+// memory: what a fresh H200 answers.
+constexpr std::uint64_t default_limits[limit_count] = {1024, 8650752, 8388608,  0,
+                                                       2048, 64,      11796480, 232448};
+
+std::atomic<bool> process_ends{false};
+
+const Profile& chosen_profile() {
+  const std::string& name = settings().device;
+  if (const Profile* profile = find_profile(name)) return *profile;
+  std::string known;
+  for (const Profile& profile : profiles())
+    known += (known.empty() ? "" : ", ") + std::string(profile.name);
+  say("INFLIGHT_DEVICE is '" + name + "', but it takes one of " + known + ".");
+  std::_Exit(2);
+}
+
+}  // namespace
+
+Device::Device(int ordinal, const Profile& profile)
+    : ordinal(ordinal), profile(profile), machine_limits(profile.limits()) {
+  restore_limits();
+}
+
+Device::~Device() = default;
+
+void Device::restore_limits() {
+  for (int i = 0; i < limit_count; ++i) limits[i] = default_limits[i];
+  flags = 0;
+  cache_config = 0;
+  pool = nullptr;
+}
+
+std::shared_ptr<Stream> Device::legacy() {
+  std::lock_guard lock(mutex_);
+  if (!legacy_) {
+    legacy_ = std::make_shared<Stream>(*this, Stream::Kind::legacy, false, 0);
+    streams_.push_back(legacy_);
+  }
+  return legacy_;
+}
+
+std::shared_ptr<Stream> Device::per_thread() {
+  thread_local std::map<Device*, std::shared_ptr<Stream>> streams;
+  std::shared_ptr<Stream>& stream = streams[this];
+  if (!stream) stream = make_stream(Stream::Kind::per_thread, false, 0);
+  return stream;
+}
+
+std::shared_ptr<Stream> Device::create_stream(bool non_blocking, int priority) {
+  return make_stream(Stream::Kind::user, non_blocking, priority);
+}
+
+std::shared_ptr<Stream> Device::make_stream(Stream::Kind kind, bool non_blocking, int priority) {
+  auto stream = std::make_shared<Stream>(*this, kind, non_blocking, priority);
+  std::lock_guard lock(mutex_);
+  std::erase_if(streams_, [](const auto& each) { return each.expired(); });
+  streams_.push_back(stream);
+  return stream;
+}
+
+std::vector<std::shared_ptr<Stream>> Device::streams() const {
+  std::vector<std::shared_ptr<Stream>> result;
+  std::lock_guard lock(mutex_);
+  for (const auto& each : streams_)
+    if (auto stream = each.lock()) result.push_back(std::move(stream));
+  return result;
+}
+
+Status Device::synchronize() {
+  for (const auto& stream : streams()) stream->synchronize();
+  flush();
+  return fault();
+}
+
+bool Device::wait_until(std::chrono::steady_clock::time_point deadline) const {
+  for (const auto& stream : streams()) {
+    Ticket last = stream->last();
+    if (!last.progress->wait_until(last.number, deadline)) return false;
+  }
+  return true;
+}
+
+void Device::kill(Status status, std::string_view report) {
+  Status alive = Status::success;
+  fault_.compare_exchange_strong(alive, status);
+  if (!report.empty()) say(report);
+}
+
+void Device::reset() {
+  const bool faulted = synchronize() != Status::success;
+  Core& core = Core::get();
+  for (const auto& stream : core.streams.all())
+    if (&stream->device() == this) core.streams.remove(stream.get());
+  for (const auto& event : core.events.all())
+    if (&event->device() == this) core.events.remove(event.get());
+  for (const auto& each : core.pools.all())
+    if (each->device == ordinal) each->forget_all();
+  release_host_memory(ordinal);
+  for (const machine::Allocation& each : core.memory.live())
+    if (each.device == ordinal &&
+        (each.kind == machine::AllocationKind::device ||
+         (each.kind == machine::AllocationKind::managed && each.name.empty())))
+      core.memory.release(each.base);
+  for (int other = 0; other < core.device_count(); ++other)
+    core.memory.set_peer_access(ordinal, other, false);
+  Registry::get().reset(ordinal);
+  restore_limits();
+  // As on an H200: a process whose kernel faulted never gets a working context again.
+  if (faulted) fault_ = Status::device_unavailable;
+}
+
+void Device::print(std::string_view text) {
+  std::lock_guard lock(text_mutex_);
+  text_ += text;
+}
+
+void Device::flush() {
+  std::string text;
+  {
+    std::lock_guard lock(text_mutex_);
+    text.swap(text_);
+  }
+  if (text.empty()) return;
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+std::size_t Device::unflushed() {
+  std::lock_guard lock(text_mutex_);
+  return text_.size();
+}
+
+namespace {
+
+// Streams get this long to finish what was launched and never waited for.
+constexpr std::chrono::seconds last_wait{10};
+
+void finish(Device& device) {
+  const auto deadline = std::chrono::steady_clock::now() + last_wait;
+  if (!device.wait_until(deadline)) {
+    say("the program ended while its kernels still ran; they were stopped after 10 seconds.");
+    device.cancel = true;
+    device.wait_until(std::chrono::steady_clock::now() + last_wait);
+  }
+  if (std::size_t bytes = device.unflushed())
+    say(std::to_string(bytes) +
+        " bytes that kernels printed were lost, as on a GPU: the program ended without "
+        "synchronising after the launch.");
+}
+
+void wind_up() {
+  process_ends = true;
+  if (Stream::on_worker()) return;  // a host function called exit()
+  Core& core = Core::get();
+  for (int i = 0; i < core.device_count(); ++i) finish(core.device(i));
+  report_observed();
+}
+
+}  // namespace
+
+Core::Core() : memory(settings().devices, chosen_profile().memory), profile_(chosen_profile()) {
+  for (int i = 0; i < settings().devices; ++i) {
+    devices_.push_back(std::make_unique<Device>(i, profile_));
+    auto context = std::make_shared<Context>();
+    context->device = devices_.back().get();
+    context->primary = true;
+    contexts.add(context);
+    primaries_.push_back(std::move(context));
+  }
+  std::atexit(wind_up);
+}
+
+Core& Core::get() {
+  static Core& core = *new Core;
+  return core;
+}
+
+bool Core::ending() { return process_ends.load(std::memory_order_acquire); }
+
+machine::Options Core::options(const Device& device) const {
+  const Settings& chosen = settings();
+  machine::Options options;
+  options.timing = chosen.timing;
+  options.seed = chosen.seed;
+  options.timeout = chosen.timeout;
+  options.workers = chosen.workers;
+  options.listener = observer();
+  options.progress = chosen.progress;
+  options.stack_bytes = device.limits[0];
+  options.heap_bytes = device.limits[2];
+  return options;
+}
+
+namespace {
+thread_local std::vector<Context*> context_stack;
+}
+
+Context* current_context() { return context_stack.empty() ? nullptr : context_stack.back(); }
+
+void push_context(Context* context) { context_stack.push_back(context); }
+
+Context* pop_context() {
+  if (context_stack.empty()) return nullptr;
+  Context* top = context_stack.back();
+  context_stack.pop_back();
+  return top;
+}
+
+void set_current_context(Context* context) {
+  pop_context();
+  if (context) push_context(context);
+}
+
+Device& current_device() {
+  Context* context = current_context();
+  return context ? *context->device : Core::get().device(0);
+}
+
+Status enable_peer(int device, int peer, unsigned flags) {
+  if (flags != 0) return Status::invalid_value;
+  if (device == peer) return Status::peer_access_unsupported;
+  machine::Memory& memory = Core::get().memory;
+  if (memory.peer_access(device, peer)) return Status::peer_access_already_enabled;
+  memory.set_peer_access(device, peer, true);
+  return Status::success;
+}
+
+Status disable_peer(int device, int peer) {
+  machine::Memory& memory = Core::get().memory;
+  if (device == peer || !memory.peer_access(device, peer)) return Status::peer_access_not_enabled;
+  memory.set_peer_access(device, peer, false);
+  return Status::success;
+}
+
+Result<std::shared_ptr<Stream>> stream_of(const void* handle, bool per_thread) {
+  const auto value = reinterpret_cast<std::uintptr_t>(handle);
+  if (value == 2 || (value == 0 && per_thread)) return current_device().per_thread();
+  if (value <= 1) return current_device().legacy();
+  if (auto stream = Core::get().streams.find(handle)) return stream;
+  return fail(Status::invalid_handle);
+}
+
+}  // namespace inflight::cuda

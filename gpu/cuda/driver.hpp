@@ -1,0 +1,87 @@
+// What the driver API's entry points share: how a call begins and ends.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "gpu/cuda/core.hpp"
+
+namespace inflight::cuda::driver {
+
+// CUDA Driver API: handles are opaque, device memory is an integer.
+using DevicePointer = unsigned long long;
+using Handle = void*;
+
+// Every CUresult is an int.
+int code_of(Status);
+
+// What a call needs before it may do anything.
+enum class Needs { nothing, initialisation, context };
+// success; not_initialized, deinitialized, invalid_context, or the fault that killed the context.
+Status begin(Needs);
+
+template <class Body>
+int enter(Needs needs, Body&& body) {
+  Status status = begin(needs);
+  if (status == Status::success) status = body();
+  return code_of(status);
+}
+
+// Stores a result's value; tells and returns its failure.
+template <class T, class To>
+Status store(Result<T> result, To* to) {
+  if (!to) return Status::invalid_value;
+  if (!result) return tell(result);
+  *to = To(std::move(*result));
+  return Status::success;
+}
+template <class To>
+Status store_value(To* to, To value) {
+  if (!to) return Status::invalid_value;
+  *to = value;
+  return Status::success;
+}
+
+inline void* pointer(DevicePointer address) { return reinterpret_cast<void*>(address); }
+inline DevicePointer address(const void* p) { return reinterpret_cast<DevicePointer>(p); }
+
+// The device of a CUdevice, or null.
+Device* device_at(int ordinal);
+// The context of a CUcontext; null stands for the current one where `or_current`.
+Context* context_of(Handle context, bool or_current = true);
+
+// Runs `body` with the stream; invalid_handle if there is none.
+template <class Body>
+Status with_stream(Handle handle, bool per_thread, Body&& body) {
+  auto stream = stream_of(handle, per_thread);
+  return stream ? body(**stream) : stream.error().status;
+}
+
+}  // namespace inflight::cuda::driver
+
+// INFLIGHT_CU(name, (parameters), { body }): an entry point whose body answers a Status; it needs a
+// current context. _INIT needs cuInit only, _BARE nothing. _TWO defines two names of one operation;
+// its body sees `second`: whether the second name was called (_ptsz and _ptds names: the thread's
+// own default stream). To be used inside this namespace.
+#define INFLIGHT_CU_ENTRY(needs, name, params, ...)                   \
+  extern "C" __attribute__((visibility("default"))) int name params { \
+    return enter(Needs::needs, [&]() -> Status __VA_ARGS__);          \
+  }
+#define INFLIGHT_CU(name, params, ...) INFLIGHT_CU_ENTRY(context, name, params, __VA_ARGS__)
+#define INFLIGHT_CU_INIT(name, params, ...) \
+  INFLIGHT_CU_ENTRY(initialisation, name, params, __VA_ARGS__)
+#define INFLIGHT_CU_BARE(name, params, ...) INFLIGHT_CU_ENTRY(nothing, name, params, __VA_ARGS__)
+#define INFLIGHT_CU_TWO_ENTRY(needs, one, two, params, ...) \
+  INFLIGHT_CU_ENTRY(needs, one, params, {                   \
+    [[maybe_unused]] constexpr bool second = false;         \
+    __VA_ARGS__                                             \
+  })                                                        \
+  INFLIGHT_CU_ENTRY(needs, two, params, {                   \
+    [[maybe_unused]] constexpr bool second = true;          \
+    __VA_ARGS__                                             \
+  })
+#define INFLIGHT_CU_TWO(one, two, params, ...) \
+  INFLIGHT_CU_TWO_ENTRY(context, one, two, params, __VA_ARGS__)
+#define INFLIGHT_CU_TWO_INIT(one, two, params, ...) \
+  INFLIGHT_CU_TWO_ENTRY(initialisation, one, two, params, __VA_ARGS__)

@@ -1,0 +1,53 @@
+// The sentence of a call that is not supported.
+#include "gpu/cuda/exports/stub.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "gpu/cuda/status.hpp"
+
+namespace inflight::cuda {
+namespace {
+
+struct Advice {
+  std::string_view part;  // of the call's name
+  std::string_view text;
+};
+
+// The first row whose part occurs in the name speaks.
+constexpr Advice advice[] = {
+    {"TensorMap", "tensor maps are not there yet; use cp.async copies, or run this part on a GPU"},
+    {"Tex", "textures are not supported; read through global memory instead"},
+    {"Surf", "surfaces are not supported; write through global memory instead"},
+    {"Array", "CUDA arrays are not supported; use linear or pitched memory"},
+    {"Graphics", "graphics interoperation needs a GPU"},
+    {"GL", "graphics interoperation needs a GPU"},
+    {"EGL", "graphics interoperation needs a GPU"},
+    {"VDPAU", "graphics interoperation needs a GPU"},
+    {"External", "memory and semaphores of other APIs need a GPU"},
+    {"Ipc", "sharing between processes is not supported; use one process"},
+    {"Multicast", "multicast objects need NVLink hardware"},
+    {"Coredump", "core dumps are not supported; a fault is told on standard error"},
+    {"Checkpoint", "checkpoints are not supported"},
+    {"Green", "green contexts are not supported; use an ordinary context"},
+};
+
+std::string_view advice_for(std::string_view name) {
+  for (const Advice& a : advice) {
+    if (name.find(a.part) != name.npos) return a.text;
+  }
+  return "use another call, or run this part on a GPU";
+}
+
+}  // namespace
+
+int refuse_call(const char* name) {
+  say_once(name,
+           fmt::format("{} is not supported by the software GPU and answers \"not supported\" "
+                       "(801): {}",
+                       name, advice_for(name)));
+  return int(Status::not_supported);
+}
+
+}  // namespace inflight::cuda

@@ -1,0 +1,25 @@
+// What an exported name does until a definition of it exists: it says so and answers 801.
+#pragma once
+
+namespace inflight::cuda {
+
+// Says once a process that `name` is not supported; returns the code of "not supported" (801).
+int refuse_call(const char* name);
+
+struct ExportedCall {
+  const char* name;
+  void* address;
+};
+// Every exported name of the driver library, sorted by name (generated; see stubs.cmake).
+extern const ExportedCall driver_calls[];
+extern const unsigned driver_calls_count;
+
+}  // namespace inflight::cuda
+
+// Weak, so that an entry point defined anywhere else in the library takes its place.
+#define INFLIGHT_STUB(name)                                            \
+  extern "C" __attribute__((weak, visibility("default"))) int name() { \
+    return inflight::cuda::refuse_call(#name);                         \
+  }
+#define INFLIGHT_EXPORT(name) \
+  { #name, reinterpret_cast < void*>(&name) }

@@ -1,0 +1,103 @@
+// Pinned memory of the host.
+#include "gpu/cuda/host_memory.hpp"
+
+#include <sys/mman.h>
+
+#include <map>
+#include <shared_mutex>
+
+#include "gpu/cuda/core.hpp"
+
+namespace inflight::cuda {
+namespace {
+
+struct Blocks {
+  std::shared_mutex mutex;
+  std::map<std::uint64_t, HostBlock> by_base;
+};
+
+Blocks& blocks() {
+  static Blocks& instance = *new Blocks;
+  return instance;
+}
+
+std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
+void* pointer_to(std::uint64_t address) { return reinterpret_cast<void*>(address); }
+
+void end(const HostBlock& block) {
+  Core::get().memory.release(block.base);
+  if (!block.registered) munmap(pointer_to(block.base), block.bytes);
+}
+
+// Takes the block out of the table if it is of the kind asked for.
+std::optional<HostBlock> take(void* base, bool registered) {
+  std::unique_lock lock(blocks().mutex);
+  auto it = blocks().by_base.find(address_of(base));
+  if (it == blocks().by_base.end() || it->second.registered != registered) return std::nullopt;
+  HostBlock block = it->second;
+  blocks().by_base.erase(it);
+  return block;
+}
+
+void keep(const HostBlock& block) {
+  std::unique_lock lock(blocks().mutex);
+  blocks().by_base[block.base] = block;
+}
+
+}  // namespace
+
+Result<void*> allocate_host(const Device& device, std::uint64_t bytes, unsigned flags) {
+  if (bytes == 0) return nullptr;
+  void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED) return fail(Status::out_of_memory);
+  Core::get().memory.adopt(device.ordinal, base, bytes, machine::AllocationKind::host);
+  keep({address_of(base), bytes, flags, false, device.ordinal});
+  return base;
+}
+
+Status free_host(void* base) {
+  auto block = take(base, false);
+  if (!block) return Status::invalid_value;
+  end(*block);
+  return Status::success;
+}
+
+Status register_host(const Device& device, void* base, std::uint64_t bytes, unsigned flags) {
+  if (!base || bytes == 0) return Status::invalid_value;
+  if (!Core::get().memory.adopt(device.ordinal, base, bytes, machine::AllocationKind::host))
+    return Status::host_memory_already_registered;
+  keep({address_of(base), bytes, flags, true, device.ordinal});
+  return Status::success;
+}
+
+Status unregister_host(void* base) {
+  if (!base) return Status::invalid_value;
+  auto block = take(base, true);
+  if (!block) return Status::host_memory_not_registered;
+  end(*block);
+  return Status::success;
+}
+
+std::optional<HostBlock> host_block(const void* address) {
+  std::shared_lock lock(blocks().mutex);
+  auto it = blocks().by_base.upper_bound(address_of(address));
+  if (it == blocks().by_base.begin()) return std::nullopt;
+  const HostBlock& block = std::prev(it)->second;
+  if (address_of(address) - block.base >= block.bytes) return std::nullopt;
+  return block;
+}
+
+void release_host_memory(int device) {
+  std::vector<HostBlock> ended;
+  {
+    std::unique_lock lock(blocks().mutex);
+    std::erase_if(blocks().by_base, [&](const auto& entry) {
+      if (entry.second.device == device) ended.push_back(entry.second);
+      return entry.second.device == device;
+    });
+  }
+  for (const HostBlock& block : ended) end(block);
+}
+
+}  // namespace inflight::cuda

@@ -1,0 +1,146 @@
+// Libraries loaded at run time, and the driver's entry points.
+#include <dlfcn.h>
+
+#include <cstring>
+#include <string>
+
+#include "gpu/cuda/module.hpp"
+#include "gpu/cuda/runtime_entry.hpp"
+
+using namespace inflight::cuda;
+
+namespace {
+
+template <class Body>
+int on_library(const void* handle, Body body) {
+  return entry([&]() -> Status {
+    auto library = Core::get().libraries.find(handle);
+    return library ? as_status(body(*library)) : Status::invalid_handle;
+  });
+}
+
+Status keep(void** place, Result<std::shared_ptr<LoadedModule>> library) {
+  if (!library) return tell(library);
+  *place = Core::get().libraries.add(std::move(*library));
+  return Status::success;
+}
+
+Status variable(LoadedModule& library, const char* name, bool managed, void** place,
+                std::size_t* bytes) {
+  if (!name) return Status::invalid_value;
+  auto symbol = library.symbol(name, current_device().ordinal);
+  if (!symbol || symbol->managed != managed) return Status::not_found;
+  if (place) *place = reinterpret_cast<void*>(symbol->address);
+  if (bytes) *bytes = symbol->size;
+  return Status::success;
+}
+
+// cudaDriverEntryPointQueryResult.
+enum QueryResult { found = 0, not_found = 1 };
+
+// Looks for the name that the flags and the version ask for in our own libcuda.so.1.
+void* driver_symbol(const std::string& name, bool thread_default) {
+  static void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (!library) return nullptr;
+  using Lookup = int (*)(const char*, void**, int, std::uint64_t, int*);
+  static auto lookup = reinterpret_cast<Lookup>(dlsym(library, "cuGetProcAddress_v2"));
+  constexpr std::uint64_t per_thread_flag = 2;
+  void* address = nullptr;
+  if (lookup &&
+      lookup(name.c_str(), &address, 13000, thread_default ? per_thread_flag : 0, nullptr) == 0)
+    return address;
+  return dlsym(library, name.c_str());
+}
+
+int driver_entry_point(const char* name, void** place, unsigned long long flags, int* result) {
+  constexpr unsigned long long per_thread_flag = 2;
+  return query([&] {
+    if (!name || !place || flags > per_thread_flag) return Status::invalid_value;
+    *place = driver_symbol(name, per_thread || flags == per_thread_flag);
+    if (result) *result = *place ? found : not_found;
+    return *place || result ? Status::success : Status::not_found;
+  });
+}
+
+}  // namespace
+
+INFLIGHT_API int INFLIGHT_STREAMED(cudaGetDriverEntryPoint)(const char* name, void** place,
+                                                            unsigned long long flags, int* result) {
+  return driver_entry_point(name, place, flags, result);
+}
+
+INFLIGHT_API int INFLIGHT_STREAMED(cudaGetDriverEntryPointByVersion)(const char* name, void** place,
+                                                                     unsigned,
+                                                                     unsigned long long flags,
+                                                                     int* result) {
+  return driver_entry_point(name, place, flags, result);
+}
+
+#ifndef INFLIGHT_PER_THREAD
+
+INFLIGHT_API int cudaLibraryLoadData(void** place, const void* image, int*, void**, unsigned, int*,
+                                     void**, unsigned) {
+  return entry([&] {
+    if (!place || !image) return Status::invalid_value;
+    return keep(place, LoadedModule::from_memory(image));
+  });
+}
+
+INFLIGHT_API int cudaLibraryLoadFromFile(void** place, const char* path, int*, void**, unsigned,
+                                         int*, void**, unsigned) {
+  return entry([&] {
+    if (!place || !path) return Status::invalid_value;
+    return keep(place, LoadedModule::from_file(path));
+  });
+}
+
+INFLIGHT_API int cudaLibraryUnload(void* handle) {
+  return entry([&] {
+    auto library = Core::get().libraries.remove(handle);
+    if (!library) return Status::invalid_handle;
+    library->close();
+    return Status::success;
+  });
+}
+
+INFLIGHT_API int cudaLibraryGetKernel(void** place, void* handle, const char* name) {
+  return on_library(handle, [&](LoadedModule& library) {
+    if (!place || !name) return Status::invalid_value;
+    auto kernel = library.kernel(name, current_device().ordinal);
+    if (!kernel) return tell(kernel);
+    *place = kernel->get();
+    return Status::success;
+  });
+}
+
+INFLIGHT_API int cudaLibraryGetKernelCount(unsigned* place, void* handle) {
+  return on_library(handle, [&](LoadedModule& library) {
+    auto kernels = library.kernels(current_device().ordinal);
+    if (!place || !kernels) return place ? tell(kernels) : Status::invalid_value;
+    *place = unsigned(kernels->size());
+    return Status::success;
+  });
+}
+
+INFLIGHT_API int cudaLibraryEnumerateKernels(void** place, unsigned count, void* handle) {
+  return on_library(handle, [&](LoadedModule& library) {
+    auto kernels = library.kernels(current_device().ordinal);
+    if (!place || !kernels) return place ? tell(kernels) : Status::invalid_value;
+    for (unsigned i = 0; i < count && i < kernels->size(); ++i) place[i] = (*kernels)[i].get();
+    return Status::success;
+  });
+}
+
+INFLIGHT_API int cudaLibraryGetGlobal(void** place, std::size_t* bytes, void* handle,
+                                      const char* name) {
+  return on_library(
+      handle, [&](LoadedModule& library) { return variable(library, name, false, place, bytes); });
+}
+
+INFLIGHT_API int cudaLibraryGetManaged(void** place, std::size_t* bytes, void* handle,
+                                       const char* name) {
+  return on_library(
+      handle, [&](LoadedModule& library) { return variable(library, name, true, place, bytes); });
+}
+
+#endif

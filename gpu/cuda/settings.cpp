@@ -1,0 +1,114 @@
+// Reads the INFLIGHT_ variables.
+#include "gpu/cuda/settings.hpp"
+
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+#include <system_error>
+
+#include "gpu/cuda/status.hpp"
+
+namespace inflight::cuda {
+namespace {
+
+template <class T>
+bool read_number(std::string_view text, T& value) {
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+// Each reader answers what the value may be, or nothing if it took it.
+using Reader = const char* (*)(std::string_view text, Settings& settings);
+
+const char* read_device(std::string_view text, Settings& settings) {
+  if (text.empty()) return "the name of a device profile, such as h200";
+  settings.device = text;
+  return nullptr;
+}
+
+const char* read_devices(std::string_view text, Settings& settings) {
+  if (read_number(text, settings.devices) && settings.devices >= 1 && settings.devices <= 64)
+    return nullptr;
+  return "a number of devices from 1 to 64";
+}
+
+const char* read_timing(std::string_view text, Settings& settings) {
+  constexpr const char* allowed = "early, late or shuffled:SEED with a number for SEED";
+  constexpr std::string_view shuffled = "shuffled:";
+  if (text == "early" || text == "late") {
+    settings.timing = text == "early" ? machine::Timing::early : machine::Timing::late;
+    return nullptr;
+  }
+  if (!text.starts_with(shuffled)) return allowed;
+  settings.timing = machine::Timing::shuffled;
+  return read_number(text.substr(shuffled.size()), settings.seed) ? nullptr : allowed;
+}
+
+const char* read_timeout(std::string_view text, Settings& settings) {
+  double seconds = 0;
+  if (!read_number(text, seconds) || !(seconds >= 0) || seconds > 1e9)
+    return "a number of seconds, 0 for no limit";
+  settings.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+  return nullptr;
+}
+
+const char* read_stats(std::string_view text, Settings& settings) {
+  if (text == "0" || text == "1") {
+    settings.stats = text == "1";
+    return nullptr;
+  }
+  if (!text.ends_with(".json")) return "0, 1 or a file's path that ends in .json";
+  settings.stats = true;
+  settings.stats_file = text;
+  return nullptr;
+}
+
+const char* read_workers(std::string_view text, Settings& settings) {
+  if (read_number(text, settings.workers) && settings.workers <= 1024) return nullptr;
+  return "a number of threads up to 1024, 0 for one a core";
+}
+
+const char* read_progress(std::string_view text, Settings& settings) {
+  settings.progress = text == "1";
+  return text == "0" || text == "1" ? nullptr : "0 or 1";
+}
+
+struct Variable {
+  const char* name;
+  Reader read;
+};
+constexpr Variable variables[] = {
+    {"INFLIGHT_DEVICE", read_device},     {"INFLIGHT_DEVICES", read_devices},
+    {"INFLIGHT_ASYNC", read_timing},      {"INFLIGHT_TIMEOUT", read_timeout},
+    {"INFLIGHT_STATS", read_stats},       {"INFLIGHT_WORKERS", read_workers},
+    {"INFLIGHT_PROGRESS", read_progress},
+};
+
+}  // namespace
+
+tl::expected<Settings, std::string> read_settings(
+    const std::function<const char*(const char*)>& variable) {
+  Settings settings;
+  for (const Variable& each : variables) {
+    const char* text = variable(each.name);
+    if (!text) continue;
+    if (const char* allowed = each.read(text, settings))
+      return tl::unexpected(std::string(each.name) + " is '" + text + "', but it takes " + allowed +
+                            ".");
+  }
+  return settings;
+}
+
+const Settings& settings() {
+  static const Settings& instance = *[] {
+    auto read = read_settings([](const char* name) -> const char* { return std::getenv(name); });
+    if (!read) {
+      say(read.error());
+      std::_Exit(2);
+    }
+    return new Settings(*read);
+  }();
+  return instance;
+}
+
+}  // namespace inflight::cuda

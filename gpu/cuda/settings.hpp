@@ -1,0 +1,34 @@
+// What the environment asks of the software GPU: every INFLIGHT_ variable is read here.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <tl/expected.hpp>
+
+#include "gpu/machine/launch.hpp"
+
+namespace inflight::cuda {
+
+struct Settings {
+  std::string device = "h200";                     // INFLIGHT_DEVICE: a profile's name
+  int devices = 1;                                 // INFLIGHT_DEVICES: 1 to 64
+  machine::Timing timing = machine::Timing::late;  // INFLIGHT_ASYNC: early, late, shuffled:SEED
+  std::uint64_t seed = 0;
+  std::chrono::milliseconds timeout{0};  // INFLIGHT_TIMEOUT: seconds a launch may take; 0: no limit
+  bool stats = false;                    // INFLIGHT_STATS: 1, or a path that ends in .json
+  std::string stats_file;
+  unsigned workers = 0;   // INFLIGHT_WORKERS: host threads; 0: all cores
+  bool progress = false;  // INFLIGHT_PROGRESS: 0 or 1
+};
+
+// Reads the variables through `variable` (null where unset). An error is one sentence that names
+// the variable, what it said and what it may say.
+tl::expected<Settings, std::string> read_settings(
+    const std::function<const char*(const char*)>& variable);
+
+// The process's own, read once; a bad value is told on standard error and ends the process with
+// status 2, since nothing the program computes would be what was asked for.
+const Settings& settings();
+
+}  // namespace inflight::cuda

@@ -1,0 +1,43 @@
+// User objects: the program's own resources, kept as long as graphs need them.
+#pragma once
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "gpu/cuda/status.hpp"
+
+namespace inflight::cuda {
+
+class Graph;
+
+// Counts references; the last one that goes calls the program's destructor.
+class UserObject {
+ public:
+  UserObject(void* data, void (*destroy)(void*), unsigned references)
+      : data_(data), destroy_(destroy), references_(references) {}
+  void retain(unsigned count);
+  Status release(unsigned count);  // invalid_value: more than there are
+
+ private:
+  void* data_;
+  void (*destroy_)(void*);
+  std::mutex mutex_;
+  unsigned references_;
+};
+
+// References that a graph and its copies hold together.
+struct UserReferences {
+  UserReferences(std::shared_ptr<UserObject> held, unsigned n)
+      : object(std::move(held)), count(n) {}
+  ~UserReferences() { object->release(count); }
+  UserReferences(const UserReferences&) = delete;
+  UserReferences& operator=(const UserReferences&) = delete;
+  std::shared_ptr<UserObject> object;
+  unsigned count;
+};
+
+// The graph takes `count` references: new ones, or the caller's where `move`.
+void hold(Graph& graph, const std::shared_ptr<UserObject>& object, unsigned count, bool move);
+Status let_go(Graph& graph, const std::shared_ptr<UserObject>& object, unsigned count);
+
+}  // namespace inflight::cuda

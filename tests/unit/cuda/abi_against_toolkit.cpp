@@ -1,0 +1,157 @@
+// Our declarations of CUDA's structures against a toolkit's own. Built only where one is found; a
+// difference does not compile.
+#include <cuda_runtime_api.h>
+
+#include "gpu/cuda/abi.hpp"
+#include "gpu/cuda/status.hpp"
+
+namespace abi = inflight::cuda::abi;
+
+#define SAME_SIZE(ours, theirs) static_assert(sizeof(abi::ours) == sizeof(theirs))
+#define SAME_PLACE(ours, our_field, theirs, their_field)                           \
+  static_assert(offsetof(abi::ours, our_field) == offsetof(theirs, their_field) && \
+                sizeof(abi::ours::our_field) == sizeof(theirs::their_field))
+
+SAME_SIZE(Dim3, dim3);
+SAME_SIZE(Extent, cudaExtent);
+SAME_SIZE(Position, cudaPos);
+SAME_SIZE(PitchedPointer, cudaPitchedPtr);
+SAME_PLACE(PitchedPointer, pitch, cudaPitchedPtr, pitch);
+SAME_PLACE(PitchedPointer, height, cudaPitchedPtr, ysize);
+SAME_SIZE(Location, cudaMemLocation);
+static_assert(abi::location_device == cudaMemLocationTypeDevice &&
+              abi::location_host == cudaMemLocationTypeHost &&
+              abi::location_numa == cudaMemLocationTypeHostNuma &&
+              abi::location_here == cudaMemLocationTypeHostNumaCurrent);
+
+SAME_SIZE(Copy3D, cudaMemcpy3DParms);
+SAME_PLACE(Copy3D, from, cudaMemcpy3DParms, srcPtr);
+SAME_PLACE(Copy3D, to_array, cudaMemcpy3DParms, dstArray);
+SAME_PLACE(Copy3D, to_position, cudaMemcpy3DParms, dstPos);
+SAME_PLACE(Copy3D, to, cudaMemcpy3DParms, dstPtr);
+SAME_PLACE(Copy3D, extent, cudaMemcpy3DParms, extent);
+SAME_PLACE(Copy3D, kind, cudaMemcpy3DParms, kind);
+SAME_SIZE(Copy3DPeer, cudaMemcpy3DPeerParms);
+SAME_PLACE(Copy3DPeer, from_device, cudaMemcpy3DPeerParms, srcDevice);
+SAME_PLACE(Copy3DPeer, to, cudaMemcpy3DPeerParms, dstPtr);
+SAME_PLACE(Copy3DPeer, extent, cudaMemcpy3DPeerParms, extent);
+SAME_SIZE(ChannelFormat, cudaChannelFormatDesc);
+SAME_SIZE(PointerAttributes, cudaPointerAttributes);
+SAME_PLACE(PointerAttributes, host_pointer, cudaPointerAttributes, hostPointer);
+SAME_SIZE(PoolProperties, cudaMemPoolProps);
+SAME_PLACE(PoolProperties, location, cudaMemPoolProps, location);
+SAME_PLACE(PoolProperties, max_size, cudaMemPoolProps, maxSize);
+SAME_SIZE(AccessDescription, cudaMemAccessDesc);
+
+SAME_SIZE(FunctionAttributes, cudaFuncAttributes);
+SAME_PLACE(FunctionAttributes, max_threads, cudaFuncAttributes, maxThreadsPerBlock);
+SAME_PLACE(FunctionAttributes, max_dynamic_shared, cudaFuncAttributes, maxDynamicSharedSizeBytes);
+SAME_PLACE(FunctionAttributes, cluster_must_be_set, cudaFuncAttributes, clusterDimMustBeSet);
+SAME_PLACE(FunctionAttributes, non_portable_cluster, cudaFuncAttributes,
+           nonPortableClusterSizeAllowed);
+SAME_SIZE(LaunchAttribute, cudaLaunchAttribute);
+SAME_SIZE(LaunchAttribute::Value, cudaLaunchAttributeValue);
+SAME_PLACE(LaunchAttribute, value, cudaLaunchAttribute, val);
+static_assert(abi::launch_cooperative == cudaLaunchAttributeCooperative &&
+              abi::launch_cluster == cudaLaunchAttributeClusterDimension &&
+              abi::launch_programmatic_serialization ==
+                  cudaLaunchAttributeProgrammaticStreamSerialization &&
+              abi::launch_priority == cudaLaunchAttributePriority &&
+              abi::launch_completion_event == cudaLaunchAttributeLaunchCompletionEvent &&
+              abi::launch_carveout == cudaLaunchAttributePreferredSharedMemoryCarveout &&
+              abi::launch_nvlink == cudaLaunchAttributeNvlinkUtilCentricScheduling);
+SAME_SIZE(LaunchConfig, cudaLaunchConfig_t);
+SAME_PLACE(LaunchConfig, dynamic_shared, cudaLaunchConfig_t, dynamicSmemBytes);
+SAME_PLACE(LaunchConfig, attributes, cudaLaunchConfig_t, attrs);
+SAME_PLACE(LaunchConfig, attribute_count, cudaLaunchConfig_t, numAttrs);
+
+SAME_SIZE(KernelNode, cudaKernelNodeParams);
+SAME_SIZE(KernelNode, cudaKernelNodeParamsV2);
+SAME_PLACE(KernelNode, arguments, cudaKernelNodeParams, kernelParams);
+SAME_SIZE(FillNode, cudaMemsetParams);
+SAME_SIZE(FillNode, cudaMemsetParamsV2);
+SAME_PLACE(FillNode, value, cudaMemsetParams, value);
+SAME_PLACE(FillNode, element, cudaMemsetParams, elementSize);
+SAME_PLACE(FillNode, width, cudaMemsetParams, width);
+SAME_SIZE(HostNode, cudaHostNodeParams);
+SAME_SIZE(HostNode, cudaHostNodeParamsV2);
+SAME_SIZE(CopyNode, cudaMemcpyNodeParams);
+SAME_PLACE(CopyNode, copy, cudaMemcpyNodeParams, copyParams);
+SAME_SIZE(AllocateNode, cudaMemAllocNodeParams);
+SAME_SIZE(AllocateNode, cudaMemAllocNodeParamsV2);
+SAME_PLACE(AllocateNode, bytes, cudaMemAllocNodeParams, bytesize);
+SAME_PLACE(AllocateNode, pointer, cudaMemAllocNodeParams, dptr);
+SAME_SIZE(GraphNode, cudaGraphNodeParams);
+SAME_PLACE(GraphNode, kernel, cudaGraphNodeParams, kernel);
+SAME_PLACE(GraphNode, allocate, cudaGraphNodeParams, alloc);
+static_assert(abi::node_kernel == cudaGraphNodeTypeKernel &&
+              abi::node_copy == cudaGraphNodeTypeMemcpy &&
+              abi::node_fill == cudaGraphNodeTypeMemset &&
+              abi::node_host == cudaGraphNodeTypeHost && abi::node_graph == cudaGraphNodeTypeGraph &&
+              abi::node_empty == cudaGraphNodeTypeEmpty &&
+              abi::node_wait == cudaGraphNodeTypeWaitEvent &&
+              abi::node_record == cudaGraphNodeTypeEventRecord &&
+              abi::node_allocate == cudaGraphNodeTypeMemAlloc &&
+              abi::node_free == cudaGraphNodeTypeMemFree &&
+              abi::node_conditional == cudaGraphNodeTypeConditional);
+SAME_SIZE(EdgeData, cudaGraphEdgeData);
+SAME_SIZE(InstantiateParameters, cudaGraphInstantiateParams);
+SAME_PLACE(InstantiateParameters, result, cudaGraphInstantiateParams, result_out);
+SAME_SIZE(UpdateResult, cudaGraphExecUpdateResultInfo);
+SAME_PLACE(UpdateResult, error_from_node, cudaGraphExecUpdateResultInfo, errorFromNode);
+
+#define SAME_CODE(ours, theirs) static_assert(int(inflight::cuda::Status::ours) == int(theirs))
+SAME_CODE(invalid_value, cudaErrorInvalidValue);
+SAME_CODE(out_of_memory, cudaErrorMemoryAllocation);
+SAME_CODE(not_initialized, cudaErrorInitializationError);
+SAME_CODE(deinitialized, cudaErrorCudartUnloading);
+SAME_CODE(invalid_configuration, cudaErrorInvalidConfiguration);
+SAME_CODE(invalid_pitch, cudaErrorInvalidPitchValue);
+SAME_CODE(invalid_symbol, cudaErrorInvalidSymbol);
+SAME_CODE(invalid_direction, cudaErrorInvalidMemcpyDirection);
+SAME_CODE(device_unavailable, cudaErrorDevicesUnavailable);
+SAME_CODE(invalid_device_function, cudaErrorInvalidDeviceFunction);
+SAME_CODE(no_device, cudaErrorNoDevice);
+SAME_CODE(invalid_device, cudaErrorInvalidDevice);
+SAME_CODE(invalid_image, cudaErrorInvalidKernelImage);
+SAME_CODE(invalid_context, cudaErrorDeviceUninitialized);
+SAME_CODE(no_binary_for_gpu, cudaErrorNoKernelImageForDevice);
+SAME_CODE(unsupported_limit, cudaErrorUnsupportedLimit);
+SAME_CODE(peer_access_unsupported, cudaErrorPeerAccessUnsupported);
+SAME_CODE(invalid_ptx, cudaErrorInvalidPtx);
+SAME_CODE(unsupported_ptx_version, cudaErrorUnsupportedPtxVersion);
+SAME_CODE(invalid_source, cudaErrorInvalidSource);
+SAME_CODE(file_not_found, cudaErrorFileNotFound);
+SAME_CODE(invalid_handle, cudaErrorInvalidResourceHandle);
+SAME_CODE(illegal_state, cudaErrorIllegalState);
+SAME_CODE(not_found, cudaErrorSymbolNotFound);
+SAME_CODE(not_ready, cudaErrorNotReady);
+SAME_CODE(illegal_address, cudaErrorIllegalAddress);
+SAME_CODE(launch_out_of_resources, cudaErrorLaunchOutOfResources);
+SAME_CODE(launch_timeout, cudaErrorLaunchTimeout);
+SAME_CODE(peer_access_already_enabled, cudaErrorPeerAccessAlreadyEnabled);
+SAME_CODE(peer_access_not_enabled, cudaErrorPeerAccessNotEnabled);
+SAME_CODE(assertion, cudaErrorAssert);
+SAME_CODE(host_memory_already_registered, cudaErrorHostMemoryAlreadyRegistered);
+SAME_CODE(host_memory_not_registered, cudaErrorHostMemoryNotRegistered);
+SAME_CODE(hardware_stack_error, cudaErrorHardwareStackError);
+SAME_CODE(illegal_instruction, cudaErrorIllegalInstruction);
+SAME_CODE(misaligned_address, cudaErrorMisalignedAddress);
+SAME_CODE(invalid_address_space, cudaErrorInvalidAddressSpace);
+SAME_CODE(invalid_pc, cudaErrorInvalidPc);
+SAME_CODE(launch_failed, cudaErrorLaunchFailure);
+SAME_CODE(cooperative_launch_too_large, cudaErrorCooperativeLaunchTooLarge);
+SAME_CODE(not_permitted, cudaErrorNotPermitted);
+SAME_CODE(not_supported, cudaErrorNotSupported);
+SAME_CODE(capture_unsupported, cudaErrorStreamCaptureUnsupported);
+SAME_CODE(capture_invalidated, cudaErrorStreamCaptureInvalidated);
+SAME_CODE(capture_merge, cudaErrorStreamCaptureMerge);
+SAME_CODE(capture_unmatched, cudaErrorStreamCaptureUnmatched);
+SAME_CODE(capture_unjoined, cudaErrorStreamCaptureUnjoined);
+SAME_CODE(capture_isolation, cudaErrorStreamCaptureIsolation);
+SAME_CODE(capture_implicit, cudaErrorStreamCaptureImplicit);
+SAME_CODE(captured_event, cudaErrorCapturedEvent);
+SAME_CODE(capture_wrong_thread, cudaErrorStreamCaptureWrongThread);
+SAME_CODE(graph_exec_update_failure, cudaErrorGraphExecUpdateFailure);
+SAME_CODE(invalid_cluster_size, cudaErrorInvalidClusterSize);
+SAME_CODE(unknown, cudaErrorUnknown);

@@ -1,0 +1,138 @@
+// Copies and fills against naive loops, and CUDA's checks of them.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+
+#include "gpu/cuda/transfer.hpp"
+
+namespace inflight::cuda {
+namespace {
+
+class Transfers : public testing::Test {
+ protected:
+  machine::Memory& memory = Core::get().memory;
+  std::vector<std::uint64_t> made;
+  char* device_bytes(std::uint64_t size) {
+    made.push_back(memory.allocate(0, size, machine::AllocationKind::device).value());
+    return reinterpret_cast<char*>(made.back());
+  }
+  void TearDown() override {
+    for (std::uint64_t base : made) memory.release(base);
+  }
+};
+
+TEST_F(Transfers, MoveEveryByteOfABoxOnce) {
+  std::mt19937 random(3);
+  auto below = [&](unsigned n) { return random() % n; };
+  for (int round = 0; round < 200; ++round) {
+    const std::uint64_t width = 1 + below(40), height = 1 + below(5), depth = 1 + below(4);
+    Copy copy;
+    copy.width = width;
+    copy.height = height;
+    copy.depth = depth;
+    copy.to_pitch = width + below(9);
+    copy.to_rows = height + below(3);
+    copy.from_pitch = width + below(9);
+    copy.from_rows = height + below(3);
+    std::vector<char> from(copy.from_pitch * copy.from_rows * depth);
+    for (char& c : from) c = char(random());
+    std::vector<char> to(copy.to_pitch * copy.to_rows * depth, 'x'), expected = to;
+    for (std::uint64_t z = 0; z < depth; ++z)
+      for (std::uint64_t y = 0; y < height; ++y)
+        for (std::uint64_t x = 0; x < width; ++x)
+          expected[(z * copy.to_rows + y) * copy.to_pitch + x] =
+              from[(z * copy.from_rows + y) * copy.from_pitch + x];
+    copy.to = to.data();
+    copy.from = from.data();
+    perform(copy);
+    ASSERT_EQ(to, expected);
+  }
+}
+
+TEST_F(Transfers, FillElementsOfEverySize) {
+  for (unsigned element : {1u, 2u, 4u}) {
+    char bytes[64];
+    std::memset(bytes, 'x', sizeof bytes);
+    perform(Fill{.to = bytes,
+                 .value = 0x01020304,
+                 .element = element,
+                 .width = 3,
+                 .height = 2,
+                 .depth = 1,
+                 .pitch = 20,
+                 .rows = 2});
+    for (int row = 0; row < 2; ++row)
+      for (unsigned i = 0; i < 3 * element; ++i)
+        EXPECT_EQ(bytes[row * 20 + i], char(4 - i % element));
+    EXPECT_EQ(bytes[3 * element], 'x');
+    EXPECT_EQ(bytes[20 + 3 * element], 'x');
+  }
+}
+
+TEST_F(Transfers, AreCheckedAsOnAnH200) {
+  using D = Direction;
+  char* d = device_bytes(1000);
+  char* e = device_bytes(1000);
+  char h[4096];
+  auto answer = [](void* to, const void* from, std::uint64_t bytes, D direction) {
+    return check(linear(to, from, bytes, direction));
+  };
+  EXPECT_EQ(answer(d, h, 1000, D::host_to_device), Status::success);
+  EXPECT_EQ(answer(d, h, 1001, D::host_to_device), Status::invalid_value);
+  EXPECT_EQ(answer(h, d, 1025, D::device_to_host), Status::invalid_value);
+  EXPECT_EQ(answer(d, h, 100, D::device_to_host), Status::invalid_value);
+  EXPECT_EQ(answer(h, d, 100, D::host_to_device), Status::invalid_value);
+  EXPECT_EQ(answer(d, h, 100, D::device_to_device), Status::invalid_value);
+  EXPECT_EQ(answer(d, e, 100, D::host_to_device), Status::success);
+  EXPECT_EQ(answer(d, e, 100, D::device_to_host), Status::success);
+  EXPECT_EQ(answer(d, e, 100, D::host_to_host), Status::success);
+  EXPECT_EQ(answer(h + 2000, h, 100, D::by_address), Status::success);
+  EXPECT_EQ(answer(h + 2000, h, 100, D::device_to_device), Status::invalid_value);
+  EXPECT_EQ(answer(d, h, 100, D(7)), Status::invalid_direction);
+  EXPECT_EQ(answer(nullptr, h, 100, D::host_to_device), Status::invalid_value);
+  EXPECT_EQ(answer(nullptr, nullptr, 0, D::by_address), Status::success);
+  Copy rows{.to = d,
+            .from = h,
+            .width = 15,
+            .height = 2,
+            .depth = 1,
+            .to_pitch = 10,
+            .to_rows = 2,
+            .from_pitch = 20,
+            .from_rows = 2,
+            .direction = D::host_to_device};
+  EXPECT_EQ(check(rows), Status::invalid_pitch);
+  rows.to_pitch = 512;
+  rows.width = 489;
+  rows.from_pitch = 512;
+  EXPECT_EQ(check(rows), Status::invalid_value) << "the last row ends past the allocation";
+  Fill fill{.to = d,
+            .value = 1,
+            .element = 1,
+            .width = 1001,
+            .height = 1,
+            .depth = 1,
+            .pitch = 1001,
+            .rows = 1};
+  EXPECT_EQ(check(fill), Status::invalid_value);
+  fill.width = 1000;
+  EXPECT_EQ(check(fill), Status::success);
+  fill.to = h;
+  EXPECT_EQ(check(fill), Status::invalid_value);
+}
+
+TEST_F(Transfers, TakePageableSourcesAtTheCall) {
+  auto stream = Core::get().device(0).create_stream(true, 0);
+  char* d = device_bytes(1000);
+  std::vector<char> h(1000, 'a');
+  ASSERT_EQ(copy(*stream, linear(d, h.data(), 1000, Direction::host_to_device), true),
+            Status::success);
+  std::fill(h.begin(), h.end(), 'b');
+  ASSERT_EQ(copy(*stream, linear(h.data(), d, 1000, Direction::device_to_host), true),
+            Status::success);
+  EXPECT_EQ(h, std::vector<char>(1000, 'a'));
+}
+
+}  // namespace
+}  // namespace inflight::cuda

@@ -1,0 +1,184 @@
+// The fatbin reader against containers that nvcc 13.0 made (tests/fuzz/corpus/fatbin).
+#include "gpu/cuda/fatbin.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "gpu/cuda/bytes.hpp"
+
+namespace inflight::cuda {
+namespace {
+
+using testing::HasSubstr;
+
+std::string corpus(const std::string& name) {
+  std::ifstream file(INFLIGHT_FATBIN_CORPUS "/" + name, std::ios::binary);
+  EXPECT_TRUE(file) << name;
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+std::vector<Image> images_of(const std::string& bytes) {
+  auto images = read_fatbin(bytes_of(bytes));
+  EXPECT_TRUE(images) << images.error();
+  return images.value_or(std::vector<Image>{});
+}
+
+std::string ptx_of(const std::string& name, Architecture device = {90, true, false}) {
+  std::string bytes = corpus(name);
+  std::vector<Image> images = images_of(bytes);
+  auto image = choose(images, device);
+  if (!image) return image.error();
+  return unpack(**image).value_or("damaged");
+}
+
+class Packings : public testing::TestWithParam<const char*> {};
+
+TEST_P(Packings, GiveTheSameText) {
+  std::string text = ptx_of(GetParam());
+  EXPECT_EQ(text, ptx_of("raw.fatbin"));
+  EXPECT_THAT(text, HasSubstr(".visible .entry _Z5counti"));
+  EXPECT_EQ(text.find('\0'), text.npos);
+}
+INSTANTIATE_TEST_SUITE_P(Fatbin, Packings,
+                         testing::Values("zstd.fatbin", "lz4.fatbin", "raw.fatbin"));
+
+TEST(Fatbin, PackingIsReadFromTheFlags) {
+  std::string zstd = corpus("zstd.fatbin"), lz4 = corpus("lz4.fatbin"), raw = corpus("raw.fatbin");
+  EXPECT_EQ(images_of(zstd).back().packing, Image::Packing::zstd);
+  EXPECT_EQ(images_of(lz4).back().packing, Image::Packing::lz4);
+  EXPECT_EQ(images_of(raw).back().packing, Image::Packing::raw);
+  EXPECT_EQ(images_of(raw).back().version_major, 9);
+}
+
+struct Choice {
+  int device;
+  const char* target;
+};
+class Choices : public testing::TestWithParam<Choice> {};
+
+TEST_P(Choices, TakeTheHighestUsable) {
+  std::string text = ptx_of("several.fatbin", {GetParam().device, true, false});
+  EXPECT_THAT(text, HasSubstr(std::string(".target ") + GetParam().target + "\n"));
+}
+// The fatbin has compute_80, compute_90, compute_90a and compute_100f.
+INSTANTIATE_TEST_SUITE_P(Fatbin, Choices,
+                         testing::Values(Choice{80, "sm_80"}, Choice{86, "sm_80"},
+                                         Choice{90, "sm_90a"}, Choice{100, "sm_100f"},
+                                         Choice{103, "sm_90"}, Choice{120, "sm_90"}));
+
+TEST(Fatbin, ArchitecturesWithSuffixAreToldApart) {
+  std::string bytes = corpus("pair.fatbin");
+  std::vector<Image> images = images_of(bytes);
+  std::vector<std::string> ptx;
+  for (const Image& image : images) {
+    if (image.kind == Image::Kind::ptx) ptx.push_back(spelling(image.architecture));
+  }
+  EXPECT_THAT(ptx, testing::UnorderedElementsAre("sm_90", "sm_90a"));
+}
+
+TEST(Fatbin, MachineCodeAloneNamesTheFlag) {
+  EXPECT_THAT(ptx_of("specific.fatbin"),
+              HasSubstr("NVCC_APPEND_FLAGS=\"-gencode arch=compute_90a,code=compute_90a\""));
+}
+
+TEST(Fatbin, PtxForALaterChipNamesBoth) {
+  std::string why = ptx_of("zstd.fatbin", {80, false, false});
+  EXPECT_THAT(why, HasSubstr("is for sm_90"));
+  EXPECT_THAT(why, HasSubstr("compute_80"));
+}
+
+TEST(Fatbin, EveryCutIsRefusedOrEmpty) {
+  std::string whole = corpus("zstd.fatbin");
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    std::string part = whole.substr(0, size);
+    EXPECT_FALSE(read_fatbin(bytes_of(part))) << size;
+  }
+}
+
+TEST(Fatbin, ADamagedFrameIsASentence) {
+  std::string bytes = corpus("zstd.fatbin");
+  std::vector<Image> images = images_of(bytes);
+  std::size_t at =
+      std::size_t(reinterpret_cast<const char*>(images.back().stored.data()) - bytes.data());
+  bytes[at] ^= 0x55;
+  images = images_of(bytes);
+  auto text = unpack(images.back());
+  ASSERT_FALSE(text);
+  EXPECT_THAT(text.error(), HasSubstr("damaged"));
+}
+
+TEST(Fatbin, ALyingSizeIsRefused) {
+  std::string bytes = corpus("lz4.fatbin");
+  std::vector<Image> images = images_of(bytes);
+  Image image = images.back();
+  image.size = largest_image + 1;
+  EXPECT_FALSE(unpack(image));
+  image.size = largest_image;
+  EXPECT_FALSE(unpack(image));
+  image.size = images.back().size - 1;
+  EXPECT_FALSE(unpack(image));
+}
+
+TEST(Fatbin, ContentIsToldByItsStart) {
+  EXPECT_EQ(content_of(bytes_of(corpus("zstd.fatbin"))), Content::fatbin);
+  EXPECT_EQ(content_of(bytes_of(corpus("program.elf"))), Content::elf);
+  EXPECT_EQ(content_of(bytes_of(corpus("text.ptx"))), Content::text);
+  EXPECT_EQ(content_of(bytes_of(".version 9.0")), Content::text);
+  EXPECT_EQ(content_of(bytes_of("\n\n// generated")), Content::text);
+  EXPECT_EQ(content_of(bytes_of("hello")), Content::unknown);
+  EXPECT_EQ(content_of({}), Content::unknown);
+}
+
+TEST(Elf, BothSectionsAreRead) {
+  std::string file = corpus("program.elf");
+  auto fatbins = read_elf(bytes_of(file));
+  ASSERT_TRUE(fatbins) << fatbins.error();
+  EXPECT_EQ(fatbins->size(), 2u);
+  auto found = find_ptx(bytes_of(file));
+  ASSERT_TRUE(found) << found.error();
+  std::vector<std::string> targets;
+  for (const FoundText& each : *found) targets.push_back(spelling(each.architecture));
+  EXPECT_THAT(targets, testing::ElementsAre("sm_80", "sm_90", "sm_90a", "sm_100f", "sm_90"));
+}
+
+TEST(Elf, ACubinIsRefusedWithAdvice) {
+  std::string bytes = corpus("specific.fatbin");
+  std::vector<Image> images = images_of(bytes);
+  auto cubin = unpack(images.front());
+  ASSERT_TRUE(cubin);
+  auto fatbins = read_elf(bytes_of(*cubin));
+  ASSERT_FALSE(fatbins);
+  EXPECT_THAT(fatbins.error(), HasSubstr("compute_90"));
+}
+
+TEST(Elf, AProgramWithoutKernelsSaysSo) {
+  std::ifstream self("/proc/self/exe", std::ios::binary);
+  std::string file{std::istreambuf_iterator<char>(self), std::istreambuf_iterator<char>()};
+  auto found = find_ptx(bytes_of(file));
+  ASSERT_FALSE(found);
+  EXPECT_THAT(found.error(), HasSubstr("holds no fatbin"));
+}
+
+TEST(FindPtx, BareTextTellsItsTarget) {
+  auto found = find_ptx(bytes_of(".version 8.0\n.target sm_90a\n.address_size 64\n"));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(spelling(found->at(0).architecture), "sm_90a");
+}
+
+TEST(LinkedImage, GivesItsTextsBack) {
+  std::vector<std::string> texts{"first", "", std::string(1000, 'x')};
+  std::string image = join_texts(texts);
+  EXPECT_EQ(linked_size(bytes_of(image)), image.size());
+  auto back = split_texts(bytes_of(image));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(*back, texts);
+  for (std::size_t size = 0; size < image.size(); ++size) {
+    EXPECT_FALSE(split_texts(bytes_of(image.substr(0, size))));
+  }
+}
+
+}  // namespace
+}  // namespace inflight::cuda

@@ -1,0 +1,79 @@
+// The INFLIGHT_ variables: what they mean and what is said of bad values.
+#include "gpu/cuda/settings.hpp"
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <string>
+
+namespace inflight::cuda {
+namespace {
+
+using testing::HasSubstr;
+
+auto read(const std::map<std::string, std::string>& variables) {
+  return read_settings([&](const char* name) -> const char* {
+    auto it = variables.find(name);
+    return it == variables.end() ? nullptr : it->second.c_str();
+  });
+}
+
+TEST(Settings, AreTheDefaultsWithoutVariables) {
+  auto settings = read({});
+  ASSERT_TRUE(settings);
+  EXPECT_EQ(settings->device, "h200");
+  EXPECT_EQ(settings->devices, 1);
+  EXPECT_EQ(settings->timing, machine::Timing::late);
+  EXPECT_EQ(settings->timeout.count(), 0);
+  EXPECT_FALSE(settings->stats);
+}
+
+TEST(Settings, ReadEveryVariable) {
+  auto settings = read({{"INFLIGHT_DEVICE", "a100"},
+                        {"INFLIGHT_DEVICES", "4"},
+                        {"INFLIGHT_ASYNC", "shuffled:77"},
+                        {"INFLIGHT_TIMEOUT", "2.5"},
+                        {"INFLIGHT_STATS", "out/stats.json"},
+                        {"INFLIGHT_WORKERS", "3"},
+                        {"INFLIGHT_PROGRESS", "1"}});
+  ASSERT_TRUE(settings) << settings.error();
+  EXPECT_EQ(settings->device, "a100");
+  EXPECT_EQ(settings->devices, 4);
+  EXPECT_EQ(settings->timing, machine::Timing::shuffled);
+  EXPECT_EQ(settings->seed, 77u);
+  EXPECT_EQ(settings->timeout.count(), 2500);
+  EXPECT_TRUE(settings->stats);
+  EXPECT_EQ(settings->stats_file, "out/stats.json");
+  EXPECT_EQ(settings->workers, 3u);
+  EXPECT_TRUE(settings->progress);
+}
+
+struct Bad {
+  const char *name, *text, *allowed;
+};
+class BadSetting : public testing::TestWithParam<Bad> {};
+
+TEST_P(BadSetting, IsNamedWithWhatItMayBe) {
+  auto settings = read({{GetParam().name, GetParam().text}});
+  ASSERT_FALSE(settings);
+  EXPECT_THAT(settings.error(), HasSubstr(GetParam().name));
+  EXPECT_THAT(settings.error(), HasSubstr(std::string("'") + GetParam().text + "'"));
+  EXPECT_THAT(settings.error(), HasSubstr(GetParam().allowed));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, BadSetting,
+                         testing::Values(Bad{"INFLIGHT_DEVICE", "", "profile"},
+                                         Bad{"INFLIGHT_DEVICES", "0", "from 1 to 64"},
+                                         Bad{"INFLIGHT_DEVICES", "65", "from 1 to 64"},
+                                         Bad{"INFLIGHT_DEVICES", "2x", "from 1 to 64"},
+                                         Bad{"INFLIGHT_ASYNC", "soon", "shuffled:SEED"},
+                                         Bad{"INFLIGHT_ASYNC", "shuffled:", "shuffled:SEED"},
+                                         Bad{"INFLIGHT_ASYNC", "shuffled:x", "shuffled:SEED"},
+                                         Bad{"INFLIGHT_TIMEOUT", "-1", "seconds"},
+                                         Bad{"INFLIGHT_TIMEOUT", "nan", "seconds"},
+                                         Bad{"INFLIGHT_STATS", "stats.txt", ".json"},
+                                         Bad{"INFLIGHT_WORKERS", "many", "threads"},
+                                         Bad{"INFLIGHT_PROGRESS", "yes", "0 or 1"}));
+
+}  // namespace
+}  // namespace inflight::cuda
