@@ -1,0 +1,27 @@
+// The subcommands of `inflight`. Each adds itself to the application and sets `status`, the exit
+// status of the whole command, when it runs.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace inflight::cli {
+
+inline constexpr int ok = 0;
+inline constexpr int failed = 1;            // the subcommand could not do what was asked
+inline constexpr int usage = 2;             // the command line makes no sense
+inline constexpr int not_executable = 126;  // as a shell has it
+inline constexpr int not_found = 127;       // as a shell has it
+
+// The program and its arguments are not the command's to parse: take_program() takes them off the
+// command line's words (all after "inflight"), and add_run()'s subcommand runs them.
+std::vector<std::string> take_program(std::vector<std::string>& words);
+void add_run(CLI::App& app, const std::vector<std::string>& program, int& status);
+void add_ptx(CLI::App& app, int& status);
+void add_devices(CLI::App& app, int& status);
+void add_env(CLI::App& app, int& status);
+
+}  // namespace inflight::cli

@@ -1,0 +1,42 @@
+// inflight devices: the profiles that the software GPU can take.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/terminal.hpp"
+#include "gpu/cuda/profiles.hpp"
+#include "gpu/cuda/settings.hpp"
+
+namespace inflight::cli {
+namespace {
+
+constexpr const char* row = "{:<7} {:<26} {:<8} {:>8} {:>4} {:>11} {:>10} {:>7}\n";
+
+void list() {
+  out(styled(Style::bold, fmt::format(row, "NAME", "IS", "ARCH", "MEMORY", "SMS", "SHARED/BLOCK",
+                                      "THREADS/SM", "L2")));
+  for (const cuda::Profile& each : cuda::profiles()) {
+    using enum cuda::Attribute;
+    out(fmt::format(row, each.name, each.title, cuda::spelling(each.architecture),
+                    fmt::format("{} GiB", each.memory >> 30), each[multiprocessors],
+                    fmt::format("{} KiB", each[shared_per_block_optin] >> 10),
+                    each[threads_per_multiprocessor], fmt::format("{} MiB", each[l2_bytes] >> 20)));
+  }
+  out(fmt::format(
+      "\nChoose with 'inflight run --device NAME' or INFLIGHT_DEVICE; {} unless told.\n",
+      cuda::Settings{}.device));
+}
+
+}  // namespace
+
+void add_devices(CLI::App& app, int& status) {
+  CLI::App* command =
+      app.add_subcommand("devices", "list the devices that the software GPU can be");
+  command->callback([&status] {
+    list();
+    status = ok;
+  });
+}
+
+}  // namespace inflight::cli

@@ -1,0 +1,63 @@
+// inflight env: what a build and a shell need so that nvcc's programs reach the software GPU.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "cli/commands.hpp"
+#include "cli/paths.hpp"
+#include "cli/terminal.hpp"
+
+namespace inflight::cli {
+namespace {
+
+std::string shell_quoted(const std::string& text) {
+  std::string result = "'";
+  for (char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return result + "'";
+}
+
+// `old` with `part` before it, unless it is in there already.
+std::string with(const char* variable, const std::string& part, const char* separator) {
+  const char* set = std::getenv(variable);
+  std::string old = set ? set : "";
+  if (old.empty()) return part;
+  return (separator + old + separator).find(separator + part + separator) != std::string::npos
+             ? old
+             : part + separator + old;
+}
+
+void print_shell(const std::string& libraries) {
+  std::string flags = with("NVCC_APPEND_FLAGS", "-cudart shared -L" + libraries, " ");
+  out("export NVCC_APPEND_FLAGS=" + shell_quoted(flags) + "\n");
+  out("export LD_LIBRARY_PATH=" + shell_quoted(with("LD_LIBRARY_PATH", libraries, ":")) + "\n");
+  out("export PATH=" + shell_quoted(with("PATH", executable_folder(), ":")) + "\n");
+}
+
+int print(bool cmake) {
+  auto libraries = library_folder();
+  if (!libraries) return complain(libraries.error() + "."), failed;
+  if (cmake) {
+    out("-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared\n");
+  } else {
+    print_shell(*libraries);
+  }
+  return ok;
+}
+
+}  // namespace
+
+void add_env(CLI::App& app, int& status) {
+  CLI::App* command =
+      app.add_subcommand("env", "print what a build and a shell need: eval \"$(inflight env)\"");
+  command->footer(
+      "In such a shell nvcc links the shared runtime, and what it builds runs on the software "
+      "GPU.");
+  auto cmake = std::make_shared<bool>(false);
+  command->add_flag("--cmake", *cmake, "print arguments for cmake instead");
+  command->callback([cmake, &status] { status = print(*cmake); });
+}
+
+}  // namespace inflight::cli

@@ -1,0 +1,48 @@
+// Finding the libraries and programs.
+#include "cli/paths.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <system_error>
+
+namespace inflight::cli {
+namespace fs = std::filesystem;
+
+std::string executable_folder() {
+  std::error_code error;
+  fs::path self = fs::read_symlink("/proc/self/exe", error);
+  return error ? std::string() : self.parent_path().string();
+}
+
+tl::expected<std::string, std::string> library_folder() {
+  // An installation keeps them apart from the system's own libcuda.so.1, in lib/inflight.
+  for (const char* place : {"../lib/inflight", "../lib"}) {
+    fs::path folder = (fs::path(executable_folder()) / place).lexically_normal();
+    std::error_code error;
+    if (fs::exists(folder / "libcudart.so.13", error)) return folder.string();
+  }
+  return tl::unexpected("libcudart.so.13 is missing beside this command (looked in " +
+                        (fs::path(executable_folder()) / "../lib").lexically_normal().string() +
+                        "): build it with 'make build' or install it anew");
+}
+
+namespace {
+bool is_file(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path, error) && !fs::is_directory(path, error);
+}
+}  // namespace
+
+std::string find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return is_file(name) ? name : std::string();
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "/usr/bin:/bin");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    fs::path candidate = fs::path(folder.empty() ? "." : folder) / name;
+    if (is_file(candidate)) return candidate.string();
+  }
+  return {};
+}
+
+}  // namespace inflight::cli

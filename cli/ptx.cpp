@@ -1,0 +1,218 @@
+// inflight ptx: the PTX in a file, its kernels, and what this build cannot run of them.
+#include <cxxabi.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <memory>
+#include <sstream>
+#include <string>
+
+#include "cli/commands.hpp"
+#include "cli/ptx_file.hpp"
+#include "cli/terminal.hpp"
+#include "gpu/cuda/profiles.hpp"
+#include "gpu/machine/launch.hpp"
+#include "gpu/machine/memory.hpp"
+#include "gpu/machine/program.hpp"
+#include "gpu/ptx/parse.hpp"
+
+namespace inflight::cli {
+namespace {
+
+struct Request {
+  std::string path, kernel, device = "h200";
+  bool print = false;
+};
+
+using Modules = std::vector<std::shared_ptr<const ptx::Module>>;
+
+std::string demangled(const std::string& name) {
+  int status = 0;
+  std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
+  return status == 0 ? text.get() : name;
+}
+
+// Whether the user means this kernel: by its name in PTX or by what the source calls it.
+bool wanted(const Request& request, const std::string& name) {
+  if (request.kernel.empty() || name == request.kernel) return true;
+  std::string text = demangled(name);
+  std::string before = text.substr(0, text.find('('));
+  return text == request.kernel || before == request.kernel ||
+         before.substr(0, before.find('<')) == request.kernel;
+}
+
+std::string_view kind_of(const cuda::Image& image) {
+  switch (image.kind) {
+    case cuda::Image::Kind::ptx:
+      return "PTX";
+    case cuda::Image::Kind::elf:
+      return "cubin";
+    case cuda::Image::Kind::lto:
+      return "LTO-IR";
+  }
+  return "unknown";
+}
+
+std::string_view packing_of(const cuda::Image& image) {
+  constexpr std::string_view names[] = {"raw", "LZ4", "zstd"};
+  return names[std::size_t(image.packing)];
+}
+
+void show_image(const cuda::Image& image, bool chosen) {
+  std::string version = image.kind == cuda::Image::Kind::ptx
+                            ? fmt::format("{}.{}", image.version_major, image.version_minor)
+                            : "";
+  out(fmt::format("  {:<7} {:<9} {:<5} {:<5} {:>9} bytes  {}{}\n", kind_of(image),
+                  cuda::spelling(image.architecture), version, packing_of(image),
+                  image.size ? image.size : image.stored.size(), image.name,
+                  chosen ? styled(Style::green, " <- runs") : ""));
+}
+
+void show_images(const PtxFile& file, const cuda::Profile& profile) {
+  if (file.fatbins.empty()) return;
+  out(styled(Style::bold, fmt::format("images ({} takes the one marked)\n", profile.title)));
+  for (const auto& images : file.fatbins) {
+    auto chosen = cuda::choose(images, profile.architecture);
+    for (const cuda::Image& image : images) show_image(image, chosen && *chosen == &image);
+  }
+  if (!file.units.empty())
+    for (const std::string& why : file.passed_over) out("  passed over: " + why + "\n");
+  out("\n");
+}
+
+tl::expected<std::shared_ptr<const ptx::Module>, std::string> parse(const Unit& unit) {
+  auto module = ptx::parse(unit.text, unit.source);
+  if (module) return std::make_shared<const ptx::Module>(std::move(*module));
+  return tl::unexpected(
+      fmt::format("{}line {}, column {}: {}.", unit.source.empty() ? "" : unit.source + ": ",
+                  module.error().line, module.error().column, module.error().message));
+}
+
+// As the loader does it: all units together, as separate compilation wants; where these do not
+// belong together (the same name in two of them), each alone.
+using Programs = std::vector<std::unique_ptr<machine::Program>>;
+tl::expected<Programs, std::string> link(const Modules& modules, machine::Memory& memory) {
+  Programs result;
+  if (auto all = machine::Program::link(modules, memory, 0)) {
+    result.push_back(std::move(*all));
+    return result;
+  }
+  for (const auto& module : modules) {
+    auto one = machine::Program::link({module}, memory, 0);
+    if (!one) return tl::unexpected(one.error().message);
+    result.push_back(std::move(*one));
+  }
+  return result;
+}
+
+constexpr const char* row = "  {:>12} {:>8} {:>7} {:>6} {:>13}  {}\n";
+
+void show_kernel(const machine::Kernel& kernel) {
+  const ptx::Module& module = *kernel.program->modules()[kernel.module];
+  out(fmt::format(row, fmt::format("{} ({} B)", kernel.parameters.size(), kernel.parameter_bytes),
+                  fmt::format("{} B", kernel.static_shared),
+                  fmt::format("{} B", kernel.local_bytes), machine::registers(kernel),
+                  module.functions[kernel.function].body.size(), demangled(kernel.name)));
+  for (const std::string& why : machine::unsupported(kernel))
+    out("      " + styled(Style::red, "cannot run: ") + why + "\n");
+}
+
+int show_kernels(const Request& request, const Modules& modules) {
+  machine::Memory memory(1, 1ull << 30);
+  auto programs = link(modules, memory);
+  if (!programs) return complain(programs.error() + "."), failed;
+  out(styled(Style::bold, "kernels\n") +
+      styled(Style::faint,
+             fmt::format(row, "parameters", "shared", "local", "regs~", "instructions", "kernel")));
+  int shown = 0, refused = 0;
+  for (const auto& program : *programs) {
+    for (const machine::Kernel& kernel : program->kernels()) {
+      if (!wanted(request, kernel.name)) continue;
+      show_kernel(kernel);
+      ++shown;
+      refused += !machine::unsupported(kernel).empty();
+    }
+  }
+  if (shown == 0 && !request.kernel.empty())
+    return complain(fmt::format("there is no kernel '{}' in it.", request.kernel)), failed;
+  out(fmt::format("{} kernel{}, {}.\n", shown, shown == 1 ? "" : "s",
+                  refused == 0 ? "all of which this build runs"
+                               : fmt::format("{} of which this build cannot run", refused)));
+  return ok;
+}
+
+// The text of one function: nvcc closes it with a brace in the first column.
+void print_function(const ptx::Module& module, const ptx::Function& function) {
+  std::istringstream lines(*module.text);
+  std::string line;
+  for (unsigned number = 1; std::getline(lines, line); ++number) {
+    if (number < function.line) continue;
+    out(line + "\n");
+    if (line.starts_with("}")) return;
+  }
+}
+
+int print_texts(const Request& request, const PtxFile& file, const Modules& modules) {
+  if (request.kernel.empty()) {
+    for (const Unit& unit : file.units) out(*unit.text + "\n");
+    return ok;
+  }
+  bool any = false;
+  for (const auto& module : modules) {
+    for (const ptx::Function& function : module->functions) {
+      if (!function.entry || !wanted(request, std::string(function.name))) continue;
+      print_function(*module, function);
+      any = true;
+    }
+  }
+  if (any) return ok;
+  complain(fmt::format("there is no kernel '{}' in it.", request.kernel));
+  return failed;
+}
+
+int inspect(const Request& request) {
+  const cuda::Profile* profile = cuda::find_profile(request.device);
+  if (!profile) {
+    complain(
+        fmt::format("there is no device '{}'; 'inflight devices' lists them.", request.device));
+    return usage;
+  }
+  auto file = read_ptx_file(request.path, profile->architecture);
+  if (!file) return complain(file.error()), failed;
+  if (!request.print) show_images(*file, *profile);
+  if (file->units.empty()) {
+    complain(
+        fmt::format("{} can run nothing of it: {}.", profile->title,
+                    file->passed_over.empty() ? "it holds no PTX" : file->passed_over.front()));
+    return failed;
+  }
+  if (request.print && request.kernel.empty()) return print_texts(request, *file, {});
+  Modules modules;
+  for (const Unit& unit : file->units) {
+    auto module = parse(unit);
+    if (!module) return complain(module.error()), failed;
+    modules.push_back(*module);
+  }
+  return request.print ? print_texts(request, *file, modules) : show_kernels(request, modules);
+}
+
+}  // namespace
+
+void add_ptx(CLI::App& app, int& status) {
+  CLI::App* command =
+      app.add_subcommand("ptx", "show a file's PTX, its kernels, and what cannot run of them");
+  auto request = std::make_shared<Request>();
+  command->add_option("FILE", request->path, "PTX text, fatbin, program, shared object or .o file")
+      ->required();
+  command
+      ->add_option("--kernel", request->kernel, "only this kernel, as PTX or the source names it")
+      ->type_name("NAME");
+  command->add_flag("--print", request->print, "print the PTX text itself");
+  command->add_option("--device", request->device, "choose images as this device does")
+      ->type_name("NAME");
+  command->callback([request, &status] { status = inspect(*request); });
+}
+
+}  // namespace inflight::cli

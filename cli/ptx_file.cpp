@@ -1,0 +1,80 @@
+// Reading a file's device code.
+#include "cli/ptx_file.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+namespace inflight::cli {
+namespace {
+
+tl::expected<std::vector<std::byte>, std::string> bytes_of(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error))
+    return tl::unexpected("'" + path + "' is a folder.");
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) return tl::unexpected("'" + path + "' cannot be read: " + std::strerror(errno) + ".");
+  std::vector<std::byte> result(std::size_t(file.tellg()));
+  file.seekg(0);
+  file.read(reinterpret_cast<char*>(result.data()), std::streamsize(result.size()));
+  if (!file) return tl::unexpected("'" + path + "' cannot be read to its end.");
+  return result;
+}
+
+// Fills `units` from the fatbins: what the device would choose of each.
+void choose_units(PtxFile& file, cuda::Architecture device) {
+  for (const auto& images : file.fatbins) {
+    auto chosen = cuda::choose(images, device);
+    if (!chosen) {
+      // The linker adds a fatbin without PTX to most programs; it means nothing.
+      auto is_ptx = [](const cuda::Image& image) { return image.kind == cuda::Image::Kind::ptx; };
+      if (std::any_of(images.begin(), images.end(), is_ptx))
+        file.passed_over.push_back(chosen.error());
+      continue;
+    }
+    auto text = cuda::unpack(**chosen);
+    if (!text) {
+      file.passed_over.push_back(text.error());
+      continue;
+    }
+    file.units.push_back({(*chosen)->name, (*chosen)->architecture,
+                          std::make_shared<const std::string>(std::move(*text))});
+  }
+}
+
+// The fatbins of the bytes; nothing for text without a container.
+tl::expected<std::vector<std::vector<cuda::Image>>, std::string> fatbins_of(
+    std::span<const std::byte> bytes) {
+  using Fatbins = std::vector<std::vector<cuda::Image>>;
+  if (cuda::content_of(bytes) == cuda::Content::elf) return cuda::read_elf(bytes);
+  if (cuda::content_of(bytes) != cuda::Content::fatbin) return Fatbins{};
+  auto images = cuda::read_fatbin(bytes);
+  if (!images) return tl::unexpected(images.error());
+  return Fatbins{std::move(*images)};
+}
+
+}  // namespace
+
+tl::expected<PtxFile, std::string> read_ptx_file(const std::string& path,
+                                                 cuda::Architecture device) {
+  auto bytes = bytes_of(path);
+  if (!bytes) return tl::unexpected(bytes.error());
+  PtxFile file;
+  file.bytes = std::move(*bytes);
+  auto fatbins = fatbins_of(file.bytes);
+  if (!fatbins) return tl::unexpected("'" + path + "': " + fatbins.error() + ".");
+  file.fatbins = std::move(*fatbins);
+  choose_units(file, device);
+  if (!file.units.empty()) return file;
+  auto found = cuda::find_ptx(file.bytes);
+  if (!found) return tl::unexpected("'" + path + "': " + found.error() + ".");
+  if (!file.fatbins.empty()) return file;
+  for (auto& each : *found)
+    file.units.push_back(
+        {each.name, each.architecture, std::make_shared<const std::string>(std::move(each.text))});
+  return file;
+}
+
+}  // namespace inflight::cli

@@ -1,0 +1,164 @@
+// inflight run: a program on the software GPU. Sets variables, then becomes the program.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/paths.hpp"
+#include "cli/program_file.hpp"
+#include "cli/terminal.hpp"
+#include "gpu/cuda/profiles.hpp"
+#include "gpu/cuda/settings.hpp"
+
+namespace inflight::cli {
+namespace {
+
+struct Variable {
+  const char* option;
+  const char* name;
+  const char* takes;
+  const char* help;
+};
+constexpr std::array variables = {
+    Variable{"--device", "INFLIGHT_DEVICE", "NAME",
+             "the device to be; 'inflight devices' lists them"},
+    Variable{"--devices", "INFLIGHT_DEVICES", "N", "how many such devices there are"},
+    Variable{"--async", "INFLIGHT_ASYNC", "early|late|shuffled:SEED",
+             "when the bytes of asynchronous copies move; late unless told"},
+    Variable{"--timeout", "INFLIGHT_TIMEOUT", "SECONDS", "end a kernel that runs longer"},
+    Variable{"--workers", "INFLIGHT_WORKERS", "N",
+             "host threads to run blocks on; all cores unless told"},
+};
+constexpr const char* stats_variable = "INFLIGHT_STATS";
+constexpr const char* progress_variable = "INFLIGHT_PROGRESS";
+
+struct Request {
+  std::array<std::string, variables.size()> values;
+  std::string stats;
+  bool no_progress = false;
+};
+
+using Environment = std::map<std::string, std::string>;
+
+Environment environment_of(const Request& request) {
+  Environment result;
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    if (!request.values[i].empty()) result[variables[i].name] = request.values[i];
+  }
+  if (!request.stats.empty())
+    result[stats_variable] = request.stats == "true" ? "1" : request.stats;
+  if (request.no_progress) {
+    result[progress_variable] = "0";
+  } else if (!std::getenv(progress_variable)) {
+    result[progress_variable] = "1";
+  }
+  return result;
+}
+
+// What is wrong with the options and the variables, judged as the library will judge them.
+std::string objection(const Environment& environment) {
+  auto settings = cuda::read_settings([&](const char* name) -> const char* {
+    auto found = environment.find(name);
+    return found == environment.end() ? std::getenv(name) : found->second.c_str();
+  });
+  if (!settings) {
+    std::string text = settings.error();
+    for (const Variable& each : variables) {
+      if (environment.count(each.name) && text.starts_with(std::string(each.name) + " "))
+        text.replace(0, std::strlen(each.name), each.option);
+    }
+    if (environment.count(stats_variable) && text.starts_with(stats_variable))
+      text.replace(0, std::strlen(stats_variable), "--stats");
+    return text;
+  }
+  if (cuda::find_profile(settings->device)) return {};
+  return fmt::format("there is no device '{}'; 'inflight devices' lists them.", settings->device);
+}
+
+void prepend(const char* variable, const std::string& folder) {
+  const char* old = std::getenv(variable);
+  std::string value = old && *old ? folder + ":" + old : folder;
+  setenv(variable, value.c_str(), 1);
+}
+
+int become(const std::string& path, const std::vector<std::string>& words) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  execv(path.c_str(), arguments.data());
+  complain(fmt::format("'{}' cannot be run: {}.", path, std::strerror(errno)));
+  return not_executable;
+}
+
+int run(const Request& request, const std::vector<std::string>& words) {
+  if (words.empty()) {
+    complain("'run' needs a program: inflight run [options] [--] PROGRAM [ARG...].");
+    return usage;
+  }
+  Environment environment = environment_of(request);
+  if (std::string text = objection(environment); !text.empty()) return complain(text), usage;
+
+  std::string path = find_program(words[0]);
+  if (path.empty()) {
+    complain(fmt::format("there is no program '{}'.", words[0]));
+    return not_found;
+  }
+  auto libraries = library_folder();
+  if (!libraries) return complain(libraries.error() + "."), failed;
+  if (std::string why = out_of_reach(read_program_file(path)); !why.empty()) complain(why);
+  for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
+  prepend("LD_LIBRARY_PATH", *libraries);
+  return become(path, words);
+}
+
+bool takes_value(const std::string& word) {
+  return std::any_of(variables.begin(), variables.end(),
+                     [&](const Variable& each) { return word == each.option; });
+}
+
+}  // namespace
+
+std::vector<std::string> take_program(std::vector<std::string>& words) {
+  if (words.empty() || words[0] != "run") return {};
+  std::size_t i = 1;
+  while (i < words.size() && words[i].starts_with("-") && words[i] != "--")
+    i += takes_value(words[i]) ? 2 : 1;
+  if (i >= words.size()) return {};
+  std::size_t program = words[i] == "--" ? i + 1 : i;
+  std::vector<std::string> result(words.begin() + std::ptrdiff_t(program), words.end());
+  words.resize(i);
+  return result;
+}
+
+void add_run(CLI::App& app, const std::vector<std::string>& program, int& status) {
+  CLI::App* command = app.add_subcommand(
+      "run", "run a program on the software GPU: run [options] [--] PROGRAM [ARG...]");
+  command->footer(
+      "The program is whatever nvcc built with the shared runtime ('inflight env'). The exit "
+      "status "
+      "is\nthe program's; 2 for a bad option, 126 for a program that cannot be run, 127 for none.\n"
+      "Each option sets the variable in brackets, which works as well without this command.");
+  auto request = std::make_shared<Request>();
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    const Variable& each = variables[i];
+    command
+        ->add_option(each.option, request->values[i], fmt::format("{} [{}]", each.help, each.name))
+        ->type_name(each.takes);
+  }
+  command->add_flag("--stats", request->stats,
+                    "count what each kernel did, on standard error or in --stats=FILE.json "
+                    "[INFLIGHT_STATS]");
+  command->add_flag("--no-progress", request->no_progress,
+                    "no progress line for long launches [INFLIGHT_PROGRESS=0]");
+  command->callback([request, &program, &status] { status = run(*request, program); });
+}
+
+}  // namespace inflight::cli

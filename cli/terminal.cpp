@@ -1,0 +1,54 @@
+// Colours and messages.
+#include "cli/terminal.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace inflight::cli {
+namespace {
+
+bool takes_colours(int descriptor) {
+  const char* no = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  return isatty(descriptor) && !(no && *no) && terminal && std::string_view(terminal) != "dumb";
+}
+
+constexpr std::string_view codes[] = {"1", "2", "31", "32", "33"};
+
+std::string wrap(Style style, std::string_view text) {
+  std::string result = "\033[";
+  result += codes[int(style)];
+  result += 'm';
+  result += text;
+  return result + "\033[0m";
+}
+
+void line(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fputc('\n', stderr);
+}
+
+}  // namespace
+
+bool colours() {
+  static const bool instance = takes_colours(STDOUT_FILENO);
+  return instance;
+}
+
+std::string styled(Style style, std::string_view text) {
+  return colours() ? wrap(style, text) : std::string(text);
+}
+
+void out(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+void complain(std::string_view sentence) {
+  std::string name = "inflight:";
+  if (takes_colours(STDERR_FILENO)) name = wrap(Style::red, name);
+  line(name + " " + std::string(sentence));
+}
+
+void hint(std::string_view sentence) { line("          " + std::string(sentence)); }
+
+}  // namespace inflight::cli

@@ -1,0 +1,29 @@
+# expect NAME STATUS REGEX COMMAND...: the command's exit status and a line of its output (of both
+# streams) are as told. Sets $output. Sourced with the command under test as $1.
+set -u
+inflight=$1
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+unset INFLIGHT_DEVICE INFLIGHT_DEVICES INFLIGHT_ASYNC INFLIGHT_TIMEOUT INFLIGHT_STATS \
+  INFLIGHT_WORKERS INFLIGHT_PROGRESS NVCC_APPEND_FLAGS
+
+fail() {
+  echo "FAIL: $*"
+  failures=$((failures + 1))
+}
+
+expect() {
+  local name=$1 wanted=$2 pattern=$3 status
+  shift 3
+  output=$("$@" 2>&1 </dev/null)
+  status=$?
+  [ "$status" = "$wanted" ] || fail "$name: exit status $status, not $wanted: $output"
+  grep -qE -- "$pattern" <<<"$output" || fail "$name: no line matches '$pattern': $output"
+}
+
+finish() {
+  [ "$failures" = 0 ]
+  exit
+}

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# inflight ptx: every kind of file, and files that are none.
+. "$(dirname "$0")/lib.sh"
+corpus=$here/../fuzz/corpus/fatbin
+for file in raw.fatbin lz4.fatbin zstd.fatbin program.elf text.ptx relocatable.fatbin; do
+  expect "kernels of $file" 0 'kernels?, all of which this build runs' "$inflight" ptx "$corpus/$file"
+done
+expect "images" 0 'PTX +sm_[0-9]+ .*zstd' "$inflight" ptx "$corpus/zstd.fatbin"
+expect "the text" 0 '^\.version [0-9]' "$inflight" ptx --print "$corpus/lz4.fatbin"
+expect "a kernel that is not there" 1 "no kernel 'absent'" "$inflight" ptx --kernel absent "$corpus/text.ptx"
+expect "an unknown device" 2 "no device 'x'" "$inflight" ptx --device x "$corpus/text.ptx"
+expect "no file" 2 '^inflight: ' "$inflight" ptx
+expect "a missing file" 1 'cannot be read' "$inflight" ptx "$work/nothing"
+expect "a folder" 1 'is a folder' "$inflight" ptx "$work"
+echo 'hello' >"$work/hello.ptx"
+expect "no PTX at all" 1 '^inflight: ' "$inflight" ptx "$work/hello.ptx"
+expect "a program without device code" 1 'holds no fatbin' "$inflight" ptx /bin/true
+printf '.version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() {\n  frobnicate.u32 %%r1;\n}\n' >"$work/odd.ptx"
+expect "an unknown instruction" 0 'cannot run: .*frobnicate' "$inflight" ptx "$work/odd.ptx"
+printf '.version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k( {\n' >"$work/bad.ptx"
+expect "a syntax error has its line" 1 'line [0-9]+' "$inflight" ptx "$work/bad.ptx"
+finish

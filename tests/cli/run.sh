@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# inflight run: exit status, arguments, variables, and what cannot be run.
+. "$(dirname "$0")/lib.sh"
+cat >"$work/program" <<'P'
+#!/bin/sh
+echo "arguments: $*"
+env | grep -E '^(INFLIGHT_|LD_LIBRARY_PATH)' | sort
+exit 17
+P
+chmod +x "$work/program"
+
+expect "the program's exit status" 17 'arguments: $' "$inflight" run "$work/program"
+expect "the library path" 17 '^LD_LIBRARY_PATH=/.*lib' "$inflight" run "$work/program"
+expect "an older library path stays" 17 '^LD_LIBRARY_PATH=/.*:/old$' \
+  env LD_LIBRARY_PATH=/old "$inflight" run "$work/program"
+expect "arguments are the program's" 17 '^arguments: --help -x --device h100 --$' \
+  "$inflight" run "$work/program" --help -x --device h100 --
+expect "two dashes before the program" 17 '^arguments: --async 3$' \
+  "$inflight" run --device a100 -- "$work/program" --async 3
+expect "a program found in PATH" 17 '^arguments: a b$' \
+  env PATH="$work:$PATH" "$inflight" run program a b
+expect "a signal" 134 '' bash -c '"$0" run sh -c "kill -ABRT \$\$"; exit $?' "$inflight"
+
+for pair in '--device a100:INFLIGHT_DEVICE=a100' '--devices 3:INFLIGHT_DEVICES=3' \
+  '--async early:INFLIGHT_ASYNC=early' '--async=shuffled:7:INFLIGHT_ASYNC=shuffled:7' \
+  '--timeout 2.5:INFLIGHT_TIMEOUT=2.5' '--workers 1:INFLIGHT_WORKERS=1' '--stats:INFLIGHT_STATS=1' \
+  '--stats=/tmp/x.json:INFLIGHT_STATS=/tmp/x.json' '--no-progress:INFLIGHT_PROGRESS=0'; do
+  option=${pair%:INFLIGHT*} variable=INFLIGHT${pair##*:INFLIGHT}
+  # shellcheck disable=SC2086
+  expect "$option" 17 "^$variable\$" "$inflight" run $option "$work/program"
+done
+expect "a variable stays as it is" 17 '^INFLIGHT_DEVICE=b200$' \
+  env INFLIGHT_DEVICE=b200 "$inflight" run "$work/program"
+
+expect "no program" 2 'needs a program' "$inflight" run
+expect "no program after options" 2 'needs a program' "$inflight" run --device h100 --
+expect "a program that is not there" 127 "no program '.*/nothing'" "$inflight" run "$work/nothing"
+expect "a name that is nowhere" 127 "no program 'no-such-thing'" "$inflight" run no-such-thing
+touch "$work/plain"
+expect "a file that is no program" 126 'cannot be run: ' "$inflight" run "$work/plain"
+expect "a folder" 127 'no program' "$inflight" run "$work"
+expect "an unknown option" 2 '^inflight: .*--bogus' "$inflight" run --bogus "$work/program"
+expect "a bad order of copies" 2 "^inflight: --async is 'soon', but it takes early" \
+  "$inflight" run --async soon "$work/program"
+expect "a bad seed" 2 'shuffled:SEED' "$inflight" run --async shuffled:x "$work/program"
+expect "a bad number" 2 '^inflight: --devices is ' "$inflight" run --devices 0 "$work/program"
+expect "a bad timeout" 2 '^inflight: --timeout is ' "$inflight" run --timeout -1 "$work/program"
+expect "a bad report" 2 '^inflight: --stats is ' "$inflight" run --stats=report.txt "$work/program"
+expect "an unknown device" 2 "no device 'h300'" "$inflight" run --device h300 "$work/program"
+expect "a bad variable" 2 '^inflight: INFLIGHT_WORKERS is ' \
+  env INFLIGHT_WORKERS=many "$inflight" run "$work/program"
+
+# A program with device code but without the shared runtime.
+printf 'int main() { return 5; }\n' >"$work/static.cpp"
+printf '.section .nv_fatbin,"a"\n.quad 0\n.section .note.GNU-stack,"",@progbits\n' >"$work/fatbin.s"
+g++ "$work/static.cpp" "$work/fatbin.s" -o "$work/static"
+expect "the static runtime" 5 'NVCC_APPEND_FLAGS="-cudart shared"' "$inflight" run "$work/static"
+printf 'int main() { return 5; }\n' >"$work/host.cpp"
+g++ "$work/host.cpp" -o "$work/host"
+expect "a program without device code" 5 '^$' "$inflight" run "$work/host"
+finish
