@@ -1,0 +1,14 @@
+// software-only
+// stderr: shared
+// One element past a block's own shared memory, which a GPU lets pass.
+#include "tests/kernels/kernel_test.cuh"
+
+__global__ void store(int at) {
+  extern __shared__ int s[];
+  s[at] = 1;
+}
+
+int main() {
+  store<<<1, 1, 64>>>(16);
+  SAY(cudaDeviceSynchronize());
+}

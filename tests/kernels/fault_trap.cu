@@ -1,0 +1,14 @@
+// stderr: trap
+// A trap ends the kernel with an error of its own.
+#include "tests/kernels/kernel_test.cuh"
+
+__global__ void stop(int at) {
+  if (threadIdx.x == at) __trap();
+}
+
+int main() {
+  stop<<<1, 32>>>(99);
+  SAY(cudaDeviceSynchronize());
+  stop<<<1, 32>>>(5);
+  SAY(cudaDeviceSynchronize());
+}
