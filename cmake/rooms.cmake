@@ -43,5 +43,6 @@ endfunction()
 function(inflight_unit_tests room)
   add_executable(unit_${room} ${ARGN})
   target_link_libraries(unit_${room} PRIVATE inflight_${room} GTest::gtest_main)
-  gtest_discover_tests(unit_${room} TEST_PREFIX ${room}. DISCOVERY_TIMEOUT 60)
+  gtest_discover_tests(unit_${room} TEST_PREFIX ${room}. DISCOVERY_TIMEOUT 60
+                       PROPERTIES TIMEOUT 60)
 endfunction()

@@ -156,7 +156,7 @@ __global__ void play(const Op* ops, const uint32_t* first, Answer* answers, cons
       while (!test_parity(bar_address, op.operand)) {
       }
     Answer a{};
-    if (op.what != Do::inval && !op.quiet) {
+    if (!op.quiet) {
       a.parity0 = test_parity(bar_address, 0);
       a.parity1 = test_parity(bar_address, 1);
       for (int s = 0; s < slots; ++s)
@@ -380,6 +380,17 @@ std::vector<Sequence> silent() {
   return {
       {"silent: expecting what already came",
        {{Do::init, 1}, {Do::complete_tx, 64}, {Do::arrive}, {Do::expect_tx, 64}, {Do::arrive}}},
+      {"silent: used after it was invalidated",
+       {{Do::init, 2},
+        {Do::arrive},
+        {Do::inval},
+        {Do::arrive},
+        {Do::inval},
+        {Do::expect_tx, 16},
+        {Do::arrive_count, 2},
+        {Do::inval},
+        {Do::complete_tx, 16},
+        {Do::arrive}}},
       {"silent: everyone drops", {{Do::init, 2}, {Do::drop}, {Do::drop}}},
       {"silent: everyone drops at once", {{Do::init, 2}, {Do::drop_count, 2}}},
       {"silent: everyone drops, then transactions",
@@ -408,7 +419,7 @@ void print(const Sequence& sequence, const Answer* answers, size_t base) {
     const Op& op = sequence.ops[i];
     const Answer& a = answers[base + i];
     std::printf("  %s %u", names[uint32_t(op.what)], op.operand);
-    if (op.what != Do::inval && !op.quiet) std::printf(" even=%u odd=%u", a.parity0, a.parity1);
+    if (!op.quiet) std::printf(" even=%u odd=%u", a.parity0, a.parity1);
     if (op.count) std::printf(" pending=%u", a.pending);
     for (size_t j = i + 1 > slots ? i + 1 - slots : 0; j <= i; ++j)
       if (op.ask >> ((base + j) % slots) & 1)

@@ -63,8 +63,8 @@ TEST(Profiles, CapabilityIsTheArchitecture) {
 // What differs between machines with the chip, and what the chip can and the software GPU cannot.
 bool may_differ(int number) {
   static const std::set<int> machine{33, 34, 50, 131, 134, 139, 140};
-  static const std::set<int> ability{88,  92,  93,  94,  100, 101, 103, 107, 110, 112,
-                                     114, 116, 117, 118, 119, 121, 124, 125, 128, 132,
+  static const std::set<int> ability{88,  92,  93,  94,  96,  100, 101, 103, 107, 110, 112,
+                                     114, 116, 117, 118, 119, 121, 124, 125, 128, 129, 132,
                                      133, 136, 137, 141, 142, 143, 144, 145, 146, 147};
   return machine.count(number) || ability.count(number);
 }
