@@ -76,6 +76,7 @@ int main() {
   std::printf("scale has %zu bytes\n", size);
   DRIVER(cuMemAlloc(&data, 400));
   DRIVER(cuMemsetD32(data, 7, 100));
+  DRIVER(cuCtxSynchronize());  // a non-blocking stream does not wait for the default one
   DRIVER(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
   DRIVER(cuModuleGetFunction(&function, module, "fill"));
   int count = 70, add = 5, factor = 11;

@@ -399,6 +399,7 @@ TEST_F(Driver, AStreamWaitsForAValue) {
   ASSERT_EQ(cuStreamCreate(&writer, 1), success);
   Address memory = allocate(8);
   ASSERT_EQ(cuMemsetD32_v2(memory, 0, 2), success);
+  ASSERT_EQ(cuCtxSynchronize(), success);  // non-blocking streams do not wait for the memset
   ASSERT_EQ(cuStreamWaitValue32_v2(waiter, memory, 5, 0), success);
   EXPECT_EQ(cuStreamQuery(waiter), not_ready);
   ASSERT_EQ(cuStreamWriteValue32_v2(writer, memory, 4, 0), success);
