@@ -1,0 +1,168 @@
+// Which bytes a tensor copy moves (PTX ISA, "Tensors: Tiled mode, im2col mode, Interleave layout,
+// Swizzling modes"; cp.async.bulk.tensor). A copy is a sequence of runs: bytes that lie together in
+// shared and in global memory, or that are out of range and have no place in global memory.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "gpu/async/tensor_map.hpp"
+
+namespace inflight::async {
+
+// The operands of a copy beside its map.
+struct TensorPlace {
+  std::array<std::int32_t, max_tensor_rank> at{};  // tensorCoords, dimension 0 first
+  std::array<std::uint16_t, 3> offset{};           // im2col: added to W, H, D of every pixel
+  std::uint32_t shared = 0;                        // address of the box in shared memory
+};
+
+struct TensorRun {
+  std::uint32_t shared = 0;  // address, swizzled
+  std::uint32_t bytes = 0;
+  std::uint64_t global = 0;  // address, if inside
+  bool inside = false;       // else: filled by a load, left out by a store
+};
+
+// How a map's box lies in shared memory: rows of dimension 0, one after the other.
+struct TensorBox {
+  std::uint32_t row_bytes = 0;  // of the box
+  std::uint32_t pitch = 0;      // from row to row in shared memory
+  std::uint32_t rows = 0;
+  // What complete_tx counts: the whole box, out-of-range elements included, gaps between rows not.
+  std::uint64_t tx_bytes() const { return std::uint64_t{row_bytes} * rows; }
+  // The shared memory that the copy may touch, if it begins where the swizzle's pattern does.
+  std::uint64_t shared_bytes() const { return std::uint64_t{pitch} * rows; }
+};
+TensorBox box_of(const TensorMap& map);
+
+// Elements that a tile takes along a dimension: every element_stride-th of the box. Dimension 0 has
+// no stride unless the layout is interleaved.
+constexpr std::uint32_t traversed(const TensorMap& m, std::uint32_t dimension) {
+  const std::uint32_t step = dimension == 0 ? 1 : m.element_stride[dimension];
+  return (m.box[dimension] + step - 1) / step;
+}
+
+namespace impl {
+
+// A row of the box: where its element at coordinate 0 of dimension 0 lies, if the row is in range.
+struct TensorRow {
+  std::uint64_t global = 0;
+  bool inside = true;
+};
+
+inline void add_position(const TensorMap& m, std::uint32_t dimension, std::int64_t position,
+                         TensorRow& row) {
+  row.inside &= position >= 0 && position < static_cast<std::int64_t>(m.dim[dimension]);
+  row.global += static_cast<std::uint64_t>(position) * m.stride[dimension];
+}
+
+template <class F>
+void for_each_tile_row(const TensorMap& m, const TensorPlace& place, F f) {
+  std::array<std::uint32_t, max_tensor_rank> count{}, i{};
+  for (std::uint32_t d = 1; d < m.rank; ++d) count[d] = traversed(m, d);
+  for (;;) {
+    TensorRow row{m.global_address};
+    for (std::uint32_t d = 1; d < m.rank; ++d)
+      add_position(m, d, place.at[d] + std::int64_t{i[d]} * m.element_stride[d], row);
+    f(row);
+    std::uint32_t d = 1;
+    while (d < m.rank && ++i[d] == count[d]) i[d++] = 0;
+    if (d >= m.rank) return;
+  }
+}
+
+// The pixels of a column: from the start through the bounding box along W, then H, D and N. The
+// corners bound W, H and D, counted from the tensor's first and last element; N has no bound.
+template <class F>
+void for_each_column_row(const TensorMap& m, const TensorPlace& place, F f) {
+  const std::uint32_t spatial = m.rank - 2;
+  std::array<std::int64_t, max_tensor_rank> pixel{};
+  for (std::uint32_t d = 1; d < m.rank; ++d) pixel[d] = place.at[d];
+  for (std::uint32_t p = 0; p < m.pixels; ++p) {
+    TensorRow row{m.global_address};
+    for (std::uint32_t s = 0; s < spatial; ++s)
+      add_position(m, s + 1, pixel[s + 1] + place.offset[s], row);
+    add_position(m, m.rank - 1, pixel[m.rank - 1], row);
+    f(row);
+    std::uint32_t s = 0;
+    for (; s < spatial; ++s) {
+      pixel[s + 1] += m.element_stride[s + 1];
+      const auto last = static_cast<std::int64_t>(m.dim[s + 1]) - 1 + m.upper_corner[s];
+      if (pixel[s + 1] <= last) break;
+      pixel[s + 1] = m.lower_corner[s];
+    }
+    if (s == spatial) ++pixel[m.rank - 1];
+  }
+}
+
+template <class F>
+void for_each_row(const TensorMap& m, const TensorPlace& place, F f) {
+  m.mode == TensorMode::tile ? for_each_tile_row(m, place, f) : for_each_column_row(m, place, f);
+}
+
+// Cuts a run where swizzled chunks part.
+template <class F>
+void emit(Swizzle mode, TensorRun run, F& f) {
+  if (mode == Swizzle::none) {
+    if (run.bytes != 0) f(run);
+    return;
+  }
+  std::uint32_t address = run.shared;
+  std::uint64_t global = run.global;
+  for (std::uint32_t left = run.bytes; left != 0;) {
+    const std::uint32_t bytes = std::min(left, swizzle_chunk - address % swizzle_chunk);
+    f(TensorRun{swizzle(mode, address), bytes, global, run.inside});
+    address += bytes;
+    global += bytes;
+    left -= bytes;
+  }
+}
+
+}  // namespace impl
+
+// Calls f(const TensorRun&) for every run of the copy, in the order of the box. Together the runs
+// are the box: every byte of it once.
+template <class F>
+void for_each_run(const TensorMap& m, const TensorPlace& place, F f) {
+  const TensorBox box = box_of(m);
+  const std::int64_t size = m.element_bytes(), row_bytes = box.row_bytes;
+  const std::int64_t first = place.at[0] * size, end = static_cast<std::int64_t>(m.dim[0]) * size;
+  // Of each row that is in range, the bytes [left, right) are.
+  const std::int64_t left = std::clamp<std::int64_t>(-first, 0, row_bytes);
+  const std::int64_t right = std::clamp<std::int64_t>(end - first, left, row_bytes);
+  std::uint32_t shared = place.shared;
+  impl::for_each_row(m, place, [&](const impl::TensorRow& row) {
+    const auto emit = [&](std::int64_t from, std::int64_t to, bool inside) {
+      const std::uint64_t global = inside ? row.global + static_cast<std::uint64_t>(first + from) : 0;
+      impl::emit(m.swizzle,
+                 {static_cast<std::uint32_t>(shared + from), static_cast<std::uint32_t>(to - from),
+                  global, inside},
+                 f);
+    };
+    if (row.inside) {
+      emit(0, left, false);
+      emit(left, right, true);
+      emit(right, row_bytes, false);
+    } else {
+      emit(0, row_bytes, false);
+    }
+    shared += box.pitch;
+  });
+}
+
+// Why this machine cannot perform copies with a map, or an empty sentence.
+std::string_view refusal(const TensorMap& map);
+
+// --- moving the bytes ---------------------------------------------------------------------------
+// Addresses are turned into host addresses by adding a base; null means that they are host
+// addresses. Whoever knows the memory has checked them (for_each_run gives all).
+struct TensorMemory {
+  std::byte* shared = nullptr;  // host address of shared address 0
+  std::byte* global = nullptr;  // host address of global address 0
+};
+
+void tensor_load(const TensorMap&, const TensorPlace&, const TensorMemory&);
+void tensor_store(const TensorMap&, const TensorPlace&, const TensorMemory&);
+
+}  // namespace inflight::async

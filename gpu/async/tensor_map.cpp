@@ -1,0 +1,214 @@
+// The 128 bytes of a tensor map.
+#include "gpu/async/tensor_map.hpp"
+
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+namespace inflight::async {
+namespace {
+
+constexpr std::uint64_t mark = 0x01'70'61'6d'74'69'66'ce;  // the last byte counts the layouts
+
+struct Packed {
+  std::uint64_t mark;
+  std::uint64_t global_address;
+  std::uint64_t stride[4];
+  std::uint32_t dim_less_one[max_tensor_rank];
+  std::uint16_t box[max_tensor_rank];
+  std::int16_t lower_corner[3], upper_corner[3];
+  std::uint16_t channels, pixels;
+  std::uint8_t element_stride[max_tensor_rank];
+  std::uint8_t mode, type, rank, interleave, swizzle, l2_promotion, fill;
+  std::uint8_t unused[22];
+};
+static_assert(sizeof(Packed) == tensor_map_bytes && std::is_trivially_copyable_v<Packed>);
+
+template <class To, class From, std::size_t n, std::size_t m>
+void copy_fields(To (&to)[n], const std::array<From, m>& from, std::size_t first = 0) {
+  for (std::size_t i = 0; i < n; ++i) to[i] = static_cast<To>(from[first + i]);
+}
+template <class To, std::size_t m, class From, std::size_t n>
+void copy_fields(std::array<To, m>& to, const From (&from)[n]) {
+  for (std::size_t i = 0; i < n; ++i) to[i] = from[i];
+}
+
+// What one field must be for any copy to make sense of it.
+struct FieldRule {
+  bool (*broken)(const Packed&);
+  NotATensorMap text;
+};
+
+template <std::size_t n, class T, class Predicate>
+bool any(const T (&values)[n], Predicate broken) {
+  for (const T& value : values)
+    if (broken(value)) return true;
+  return false;
+}
+
+std::uint32_t inner_bytes(const Packed& p) {
+  const bool tile = p.mode == static_cast<std::uint8_t>(TensorMode::tile);
+  return (tile ? p.box[0] : p.channels) * size_of(static_cast<TensorType>(p.type));
+}
+
+constexpr FieldRule field_rules[] = {
+    {[](const Packed& p) { return p.mark != mark; },
+     "the 128 bytes are no tensor map: never encoded, or overwritten since"},
+    {[](const Packed& p) { return p.mode > 1 || p.type >= tensor_type_count; },
+     "the tensor map's element type is none of sm_90"},
+    {[](const Packed& p) { return p.rank == 0 || p.rank > max_tensor_rank; },
+     "the tensor map's rank is not from 1 to 5"},
+    {[](const Packed& p) { return p.interleave > 2 || p.swizzle > 3 || p.fill > 1; },
+     "the tensor map's interleave layout, swizzle mode or fill mode is none of sm_90"},
+    {[](const Packed& p) {
+       return any(p.stride, [](std::uint64_t s) { return s % 16 != 0 || s >> 40 != 0; });
+     },
+     "a stride of the tensor map is no multiple of 16 below 2^40"},
+    {[](const Packed& p) {
+       return any(p.box, [](std::uint16_t b) { return b == 0 || b > 256; }) || p.channels == 0 ||
+              p.channels > 256 || p.pixels == 0 || p.pixels > 1024;
+     },
+     "the tensor map's box is empty or too large"},
+    {[](const Packed& p) {
+       return any(p.element_stride, [](std::uint8_t s) { return s == 0 || s > 8; });
+     },
+     "an element stride of the tensor map is not from 1 to 8"},
+    {[](const Packed& p) { return p.global_address % 16 != 0; },
+     "the tensor map's global address is no multiple of 16"},
+    {[](const Packed& p) {
+       const std::uint32_t span = swizzle_span(static_cast<Swizzle>(p.swizzle));
+       return p.interleave == 0 && span != 0 && inner_bytes(p) > span;
+     },
+     "a row of the tensor map's box is wider than its swizzle"},
+};
+
+NotATensorMap broken_rule(const Packed& p) {
+  for (const FieldRule& rule : field_rules)
+    if (rule.broken(p)) return rule.text;
+  return {};
+}
+
+// The immediates of `.elemtype` (PTX ISA, tensormap.replace, "Valid values for elemtype").
+constexpr TensorType elemtype_immediates[] = {
+    TensorType::u8,   TensorType::u16,  TensorType::u32,     TensorType::s32,     TensorType::u64,
+    TensorType::s64,  TensorType::f16,  TensorType::f32,     TensorType::f32_ftz, TensorType::f64,
+    TensorType::bf16, TensorType::tf32, TensorType::tf32_ftz};
+
+// How tensormap.replace writes a field: how many ordinals it has and which values it can hold.
+struct Replacement {
+  std::uint32_t ordinals;  // 1: the field has none
+  std::uint64_t least, most;
+  void (*write)(Packed&, std::uint32_t ordinal, std::uint64_t value);
+};
+
+constexpr std::uint64_t any_value = std::numeric_limits<std::uint64_t>::max();
+// Indexed by TensorMapField.
+constexpr Replacement replacements[] = {
+    {1, 0, any_value, [](Packed& p, std::uint32_t, std::uint64_t v) { p.global_address = v; }},
+    {1, 0, max_tensor_rank - 1,
+     [](Packed& p, std::uint32_t, std::uint64_t v) { p.rank = static_cast<std::uint8_t>(v + 1); }},
+    {max_tensor_rank, 1, 256,
+     [](Packed& p, std::uint32_t i, std::uint64_t v) { p.box[i] = static_cast<std::uint16_t>(v); }},
+    {max_tensor_rank, 1, std::uint64_t{1} << 32,
+     [](Packed& p, std::uint32_t i, std::uint64_t v) {
+       p.dim_less_one[i] = static_cast<std::uint32_t>(v - 1);
+     }},
+    {max_tensor_rank - 1, 0, (std::uint64_t{1} << 40) - 1,
+     [](Packed& p, std::uint32_t i, std::uint64_t v) { p.stride[i] = v; }},
+    {max_tensor_rank, 1, 8,
+     [](Packed& p, std::uint32_t i, std::uint64_t v) {
+       p.element_stride[i] = static_cast<std::uint8_t>(v);
+     }},
+    {1, 0, tensor_type_count - 1,
+     [](Packed& p, std::uint32_t, std::uint64_t v) {
+       p.type = static_cast<std::uint8_t>(elemtype_immediates[v]);
+     }},
+    {1, 0, 2,
+     [](Packed& p, std::uint32_t, std::uint64_t v) {
+       p.interleave = static_cast<std::uint8_t>(v);
+     }},
+    {1, 0, 3,
+     [](Packed& p, std::uint32_t, std::uint64_t v) { p.swizzle = static_cast<std::uint8_t>(v); }},
+    {1, 0, 1,
+     [](Packed& p, std::uint32_t, std::uint64_t v) { p.fill = static_cast<std::uint8_t>(v); }},
+};
+
+Packed to_packed(const TensorMap& m) {
+  Packed p{};
+  p.mark = mark;
+  p.global_address = m.global_address;
+  copy_fields(p.stride, m.stride, 1);
+  for (std::uint32_t i = 0; i < max_tensor_rank; ++i)
+    p.dim_less_one[i] = static_cast<std::uint32_t>(m.dim[i] - 1);
+  copy_fields(p.box, m.box);
+  copy_fields(p.lower_corner, m.lower_corner);
+  copy_fields(p.upper_corner, m.upper_corner);
+  p.channels = static_cast<std::uint16_t>(m.channels);
+  p.pixels = static_cast<std::uint16_t>(m.pixels);
+  copy_fields(p.element_stride, m.element_stride);
+  p.mode = static_cast<std::uint8_t>(m.mode);
+  p.type = static_cast<std::uint8_t>(m.type);
+  p.rank = static_cast<std::uint8_t>(m.rank);
+  p.interleave = static_cast<std::uint8_t>(m.interleave);
+  p.swizzle = static_cast<std::uint8_t>(m.swizzle);
+  p.l2_promotion = static_cast<std::uint8_t>(m.l2_promotion);
+  p.fill = static_cast<std::uint8_t>(m.fill);
+  return p;
+}
+
+TensorMap from_packed(const Packed& p) {
+  TensorMap m;
+  m.mode = static_cast<TensorMode>(p.mode);
+  m.type = static_cast<TensorType>(p.type);
+  m.rank = p.rank;
+  m.global_address = p.global_address;
+  for (std::uint32_t i = 0; i < max_tensor_rank; ++i)
+    m.dim[i] = std::uint64_t{p.dim_less_one[i]} + 1;
+  m.stride[0] = m.element_bytes();
+  for (std::uint32_t i = 1; i < max_tensor_rank; ++i) m.stride[i] = p.stride[i - 1];
+  copy_fields(m.box, p.box);
+  copy_fields(m.element_stride, p.element_stride);
+  copy_fields(m.lower_corner, p.lower_corner);
+  copy_fields(m.upper_corner, p.upper_corner);
+  m.channels = p.channels;
+  m.pixels = p.pixels;
+  m.interleave = static_cast<Interleave>(p.interleave);
+  m.swizzle = static_cast<Swizzle>(p.swizzle);
+  m.l2_promotion = static_cast<L2Promotion>(p.l2_promotion);
+  m.fill = static_cast<OobFill>(p.fill);
+  return m;
+}
+
+}  // namespace
+
+OpaqueTensorMap pack(const TensorMap& map) {
+  const Packed packed = to_packed(map);
+  OpaqueTensorMap opaque;
+  std::memcpy(opaque.bytes.data(), &packed, sizeof packed);
+  return opaque;
+}
+
+tl::expected<TensorMap, NotATensorMap> unpack(const void* bytes) {
+  Packed packed;
+  std::memcpy(&packed, bytes, sizeof packed);
+  if (const NotATensorMap broken = broken_rule(packed); !broken.empty())
+    return tl::make_unexpected(broken);
+  return from_packed(packed);
+}
+
+tl::expected<void, NotATensorMap> replace(void* bytes, TensorMapField field, std::uint32_t ordinal,
+                                          std::uint64_t value) {
+  Packed packed;
+  std::memcpy(&packed, bytes, sizeof packed);
+  if (packed.mark != mark) return tl::make_unexpected(field_rules[0].text);
+  const Replacement& r = replacements[static_cast<unsigned>(field)];
+  if (ordinal >= r.ordinals)
+    return tl::make_unexpected(NotATensorMap("the ordinal is past the field's last dimension"));
+  if (value < r.least || value > r.most)
+    return tl::make_unexpected(NotATensorMap("the value is none that the field can hold"));
+  r.write(packed, ordinal, value);
+  std::memcpy(bytes, &packed, sizeof packed);
+  return {};
+}
+
+}  // namespace inflight::async

@@ -1,0 +1,88 @@
+// What a tensor map says, and the 128 opaque bytes that say it (CUDA driver API, "Tensor Map Object
+// Management"; PTX ISA, "Tensors" and "tensormap.replace").
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <tl/expected.hpp>
+
+#include "gpu/async/swizzle.hpp"
+#include "gpu/async/tensor_type.hpp"
+
+namespace inflight::async {
+
+inline constexpr std::uint32_t max_tensor_rank = 5;
+
+// How the global tensor's innermost dimension lies: together, or in slices of 16 or 32 bytes as in
+// NC/8HWC8 and NC/16HWC16. CUtensorMapInterleave's values.
+enum class Interleave : std::uint8_t { none, b16, b32 };
+// Bytes of a slice; 0 where there are none.
+constexpr std::uint32_t slice_bytes(Interleave interleave) {
+  return interleave == Interleave::none ? 0 : 8u << static_cast<unsigned>(interleave);
+}
+
+// L2 fetch size: a hint, kept and not acted upon. CUtensorMapL2promotion's values.
+enum class L2Promotion : std::uint8_t { none, b64, b128, b256 };
+// What out-of-range elements read as. CUtensorMapFloatOOBfill's values.
+enum class OobFill : std::uint8_t { zero, nan };
+enum class TensorMode : std::uint8_t { tile, im2col };
+
+// Dimension 0 is the innermost. For im2col the dimensions are C, W, H, D, N without those that the
+// rank leaves out, and the corners are those of W, H, D.
+struct TensorMap {
+  TensorMode mode = TensorMode::tile;
+  TensorType type = TensorType::u8;
+  std::uint32_t rank = 1;
+  std::uint64_t global_address = 0;
+  std::array<std::uint64_t, max_tensor_rank> dim{1, 1, 1, 1, 1};  // elements
+  std::array<std::uint64_t, max_tensor_rank> stride{};  // bytes; [0] is the element's size
+  std::array<std::uint32_t, max_tensor_rank> box{1, 1, 1, 1, 1};  // tile: elements traversed
+  std::array<std::uint32_t, max_tensor_rank> element_stride{1, 1, 1, 1, 1};
+  std::array<std::int32_t, 3> lower_corner{}, upper_corner{};  // im2col
+  std::uint32_t channels = 1, pixels = 1;                      // im2col: a pixel's, a column's
+  Interleave interleave = Interleave::none;
+  Swizzle swizzle = Swizzle::none;
+  L2Promotion l2_promotion = L2Promotion::none;
+  OobFill fill = OobFill::zero;
+
+  std::uint32_t element_bytes() const { return size_of(type); }
+  bool operator==(const TensorMap&) const = default;
+};
+
+// The object that programs copy about. The layout is ours (CUDA leaves it opaque): a mark and a
+// version, so that other bytes are told apart from it, then the fields.
+inline constexpr std::size_t tensor_map_bytes = 128, tensor_map_alignment = 64;
+struct alignas(tensor_map_alignment) OpaqueTensorMap {
+  std::array<std::byte, tensor_map_bytes> bytes{};
+};
+
+OpaqueTensorMap pack(const TensorMap&);
+
+// What keeps 128 bytes from being a tensor map, as a sentence without a subject.
+using NotATensorMap = std::string_view;
+// Reads 128 bytes at any alignment; fails where they are no tensor map or a field holds a value
+// that no copy can use (tensormap.replace may have put it there).
+tl::expected<TensorMap, NotATensorMap> unpack(const void* bytes);
+
+// The fields of tensormap.replace, in the spelling of PTX.
+enum class TensorMapField : std::uint8_t {
+  global_address,
+  rank,            // one less than the rank
+  box_dim,         // ordinal: the dimension
+  global_dim,      // ordinal: the dimension
+  global_stride,   // ordinal 0 is dimension 1; bytes, a multiple of 16 (before PTX ISA 8.5 programs
+                   // pass a sixteenth of it; who knows the version multiplies)
+  element_stride,  // ordinal: the dimension
+  elemtype,        // immediates as in the ISA's table: not the order of CUtensorMapDataType
+  interleave_layout,
+  swizzle_mode,
+  fill_mode,
+};
+// Rewrites one field in the 128 bytes. The parts of a map may contradict each other between two
+// replacements, so only what the field itself can hold is checked; unpack() checks the rest.
+// Fails, with the bytes unchanged, on bytes that are no map, an ordinal or a value out of range.
+tl::expected<void, NotATensorMap> replace(void* bytes, TensorMapField field, std::uint32_t ordinal,
+                                          std::uint64_t value);
+
+}  // namespace inflight::async
