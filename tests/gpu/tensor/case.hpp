@@ -1,0 +1,233 @@
+// A case of tensor_truth and its one line of text. Plain C++17.
+#pragma once
+#include <cstdint>
+#include <cstdio>
+#include <sstream>
+#include <string>
+
+#include "pattern.hpp"
+
+namespace tensor_truth {
+
+constexpr unsigned most_dimensions = 6;  // one more than there may be
+
+// The arguments of an encoding; global_address is an offset in the arena.
+struct Map {
+  bool im2col = false;
+  std::uint32_t type = 7, rank = 1, interleave = 0, swizzle = 0, l2 = 0, fill = 0;
+  std::uint64_t address = 0;
+  std::uint64_t dim[most_dimensions] = {1, 1, 1, 1, 1, 1};
+  std::uint64_t stride[most_dimensions] = {16, 16, 16, 16, 16, 16};  // of dimensions 1 and up
+  std::uint32_t box[most_dimensions] = {1, 1, 1, 1, 1, 1};
+  std::uint32_t element_stride[most_dimensions] = {1, 1, 1, 1, 1, 1};
+  std::int32_t lower[most_dimensions] = {}, upper[most_dimensions] = {};
+  std::uint32_t channels = 1, pixels = 1;
+  std::uint32_t misalign = 0;  // of the object itself
+  std::uint32_t null = 0;      // bits: which pointer is null, see null_pointers
+
+  unsigned dims() const { return rank < most_dimensions ? rank : most_dimensions; }
+  unsigned spatial() const { return dims() > 2 ? dims() - 2 : 0; }
+};
+enum NullPointer : std::uint32_t {
+  null_map = 1,
+  null_dim = 2,
+  null_strides = 4,
+  null_box = 8,
+  null_element_strides = 16,
+  null_lower = 32,
+  null_upper = 64,
+};
+
+// What tensormap.replace writes first; 0: nothing.
+struct Replace {
+  std::uint32_t field = 0;  // 1 and up, in the order of replace_field_name
+  std::uint32_t ordinal = 0;
+  std::uint64_t value = 0;
+};
+inline const char* replace_field_name(std::uint32_t field) {
+  static const char* const names[] = {"",
+                                      "global_address",
+                                      "rank",
+                                      "box_dim",
+                                      "global_dim",
+                                      "global_stride",
+                                      "element_stride",
+                                      "elemtype",
+                                      "interleave_layout",
+                                      "swizzle_mode",
+                                      "fill_mode"};
+  return field <= 10 ? names[field] : "?";
+}
+
+enum class Kind : std::uint32_t {
+  load,
+  store,
+  reduce,
+  encode,        // only encode
+  probe,         // a load that tells where bytes came from
+  value_load,    // the special values, loaded
+  value_store,   // the special values, stored
+  value_reduce,  // every pair of special values
+};
+inline const char* kind_name(Kind kind) {
+  static const char* const names[] = {"load",  "store",      "reduce",      "encode",
+                                      "probe", "value_load", "value_store", "value_reduce"};
+  return names[static_cast<unsigned>(kind)];
+}
+
+struct Case {
+  Kind kind = Kind::load;
+  std::uint32_t op = 0;  // reduce
+  Map map;
+  std::int32_t at[most_dimensions] = {};
+  std::uint32_t offset[3] = {};
+  std::uint32_t shared = 0;  // place of the box in the shared arena
+  std::uint32_t salt = 0;    // of the patterns
+  Replace replace;
+};
+
+template <class T>
+std::string list(char letter, const T* values, unsigned count) {
+  std::string text = std::string(" ") + letter;
+  for (unsigned i = 0; i < count; ++i) text += (i ? "," : "") + std::to_string(values[i]);
+  return text;
+}
+inline std::string number(char letter, std::uint64_t value) {
+  return std::string(" ") + letter + std::to_string(value);
+}
+
+inline std::string to_text(const Map& m) {
+  std::string s =
+      std::string(m.im2col ? " im2col" : " tile") + number('T', m.type) + number('R', m.rank);
+  if (m.interleave != 0) s += number('i', m.interleave);
+  if (m.swizzle != 0) s += number('w', m.swizzle);
+  if (m.l2 != 0) s += number('l', m.l2);
+  if (m.fill != 0) s += number('f', m.fill);
+  s += number('b', m.address) + list('d', m.dim, m.dims());
+  if (m.dims() > 1) s += list('s', m.stride, m.dims() - 1);
+  if (m.im2col) {
+    s += list('L', m.lower, m.spatial()) + list('U', m.upper, m.spatial()) +
+         number('C', m.channels) + number('P', m.pixels);
+  } else {
+    s += list('x', m.box, m.dims());
+  }
+  s += list('e', m.element_stride, m.dims());
+  if (m.misalign != 0) s += number('a', m.misalign);
+  if (m.null != 0) s += number('N', m.null);
+  return s;
+}
+inline std::string to_text(const Case& c) {
+  std::string s = kind_name(c.kind);
+  if (c.kind == Kind::reduce || c.kind == Kind::value_reduce) s += std::string(" ") + op_name(c.op);
+  s += to_text(c.map);
+  if (c.kind == Kind::encode) return s;
+  s += list('c', c.at, c.map.dims());
+  if (c.map.im2col) s += list('o', c.offset, c.map.spatial());
+  s += number('m', c.shared) + number('p', c.salt);
+  if (c.replace.field != 0)
+    s += std::string(" ") + replace_field_name(c.replace.field) + number('O', c.replace.ordinal) +
+         number('V', c.replace.value);
+  return s;
+}
+
+template <class T>
+void read_list(const std::string& word, T* values, unsigned most) {
+  std::istringstream in(word.substr(1));
+  std::string item;
+  for (unsigned i = 0; i < most && std::getline(in, item, ','); ++i)
+    values[i] = static_cast<T>(item[0] == '-' ? static_cast<std::uint64_t>(std::stoll(item))
+                                              : std::stoull(item));
+}
+
+// One word of a line; false if it is none.
+inline bool read_word(const std::string& word, Case& c) {
+  Map& m = c.map;
+  for (unsigned k = 0; k < 8; ++k)
+    if (word == kind_name(static_cast<Kind>(k))) return c.kind = static_cast<Kind>(k), true;
+  for (unsigned o = 0; o < op_count; ++o)
+    if (word == op_name(o)) return c.op = o, true;
+  for (unsigned f = 1; f <= 10; ++f)
+    if (word == replace_field_name(f)) return c.replace.field = f, true;
+  if (word == "tile" || word == "im2col") return m.im2col = word == "im2col", true;
+  switch (word[0]) {
+    case 'T':
+      return read_list(word, &m.type, 1), true;
+    case 'R':
+      return read_list(word, &m.rank, 1), true;
+    case 'i':
+      return read_list(word, &m.interleave, 1), true;
+    case 'w':
+      return read_list(word, &m.swizzle, 1), true;
+    case 'l':
+      return read_list(word, &m.l2, 1), true;
+    case 'f':
+      return read_list(word, &m.fill, 1), true;
+    case 'b':
+      return read_list(word, &m.address, 1), true;
+    case 'd':
+      return read_list(word, m.dim, most_dimensions), true;
+    case 's':
+      return read_list(word, m.stride, most_dimensions), true;
+    case 'x':
+      return read_list(word, m.box, most_dimensions), true;
+    case 'e':
+      return read_list(word, m.element_stride, most_dimensions), true;
+    case 'L':
+      return read_list(word, m.lower, most_dimensions), true;
+    case 'U':
+      return read_list(word, m.upper, most_dimensions), true;
+    case 'C':
+      return read_list(word, &m.channels, 1), true;
+    case 'P':
+      return read_list(word, &m.pixels, 1), true;
+    case 'a':
+      return read_list(word, &m.misalign, 1), true;
+    case 'N':
+      return read_list(word, &m.null, 1), true;
+    case 'c':
+      return read_list(word, c.at, most_dimensions), true;
+    case 'o':
+      return read_list(word, c.offset, 3), true;
+    case 'm':
+      return read_list(word, &c.shared, 1), true;
+    case 'p':
+      return read_list(word, &c.salt, 1), true;
+    case 'O':
+      return read_list(word, &c.replace.ordinal, 1), true;
+    case 'V':
+      return read_list(word, &c.replace.value, 1), true;
+    default:
+      return false;
+  }
+}
+
+// "NUMBER kind words... = answer words": the case and the answer's text.
+inline bool from_text(const std::string& line, Case& c, std::string& answer) {
+  std::istringstream words(line);
+  std::string word;
+  words >> word;
+  c = {};
+  while (words >> word && word != "=")
+    if (!read_word(word, c)) return false;
+  std::getline(words >> std::ws, answer);
+  return word == "=";
+}
+
+// A replaced map's copy takes the box of the replaced map, so predictions are left to the reader.
+// The bytes that complete_tx should count.
+inline std::uint32_t box_bytes(const Map& m) {
+  const std::uint32_t size = type_bytes(m.type);
+  if (m.im2col) return m.channels * size * m.pixels;
+  std::uint32_t bytes = m.box[0] * size;
+  for (unsigned i = 1; i < m.dims(); ++i)
+    bytes *= (m.box[i] + m.element_stride[i] - 1) / m.element_stride[i];
+  return bytes;
+}
+// The shared memory that a box takes: rows at the pitch of the swizzle.
+inline std::uint32_t box_extent(const Map& m) {
+  const std::uint32_t size = type_bytes(m.type), row = (m.im2col ? m.channels : m.box[0]) * size;
+  const std::uint32_t pitch = m.swizzle == 0 || m.interleave != 0 ? row : 16u << m.swizzle;
+  return row == 0 ? 0 : box_bytes(m) / row * (pitch > row ? pitch : row);
+}
+
+}  // namespace tensor_truth
