@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 
+#include "gpu/async/reduction.hpp"
 #include "gpu/async/tensor_map.hpp"
 
 namespace inflight::async {
@@ -134,7 +135,8 @@ void for_each_run(const TensorMap& m, const TensorPlace& place, F f) {
   std::uint32_t shared = place.shared;
   impl::for_each_row(m, place, [&](const impl::TensorRow& row) {
     const auto emit = [&](std::int64_t from, std::int64_t to, bool inside) {
-      const std::uint64_t global = inside ? row.global + static_cast<std::uint64_t>(first + from) : 0;
+      const std::uint64_t global =
+          inside ? row.global + static_cast<std::uint64_t>(first + from) : 0;
       impl::emit(m.swizzle,
                  {static_cast<std::uint32_t>(shared + from), static_cast<std::uint32_t>(to - from),
                   global, inside},
@@ -164,5 +166,7 @@ struct TensorMemory {
 
 void tensor_load(const TensorMap&, const TensorPlace&, const TensorMemory&);
 void tensor_store(const TensorMap&, const TensorPlace&, const TensorMemory&);
+// `reduce` is that of the map's element type.
+void tensor_reduce(const TensorMap&, const TensorPlace&, const TensorMemory&, Reduce reduce);
 
 }  // namespace inflight::async

@@ -88,12 +88,13 @@ struct Case {
 
 template <class T>
 std::string list(char letter, const T* values, unsigned count) {
-  std::string text = std::string(" ") + letter;
-  for (unsigned i = 0; i < count; ++i) text += (i ? "," : "") + std::to_string(values[i]);
+  std::string text{' ', letter};
+  for (unsigned i = 0; i < count; ++i)
+    text.append(i > 0 ? "," : "").append(std::to_string(values[i]));
   return text;
 }
 inline std::string number(char letter, std::uint64_t value) {
-  return std::string(" ") + letter + std::to_string(value);
+  return std::string{' ', letter}.append(std::to_string(value));
 }
 
 inline std::string to_text(const Map& m) {

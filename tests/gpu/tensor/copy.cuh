@@ -186,12 +186,22 @@ __device__ inline bool becomes(std::uint32_t bar, std::uint64_t bits, long long 
   return word(bar) == bits;
 }
 
+__device__ inline void pause(long long cycles) {
+  for (const long long start = clock64(); clock64() - start < cycles;) {
+  }
+}
+
 // How many bytes the copy's complete_tx counted, found by comparing with a second mbarrier; then
-// the phase is completed and waited for, as any program would.
+// the phase is completed and waited for, as any program would. Bytes are counted in parts, so the
+// word may pass the expected one: it has to stay there.
 __device__ inline std::uint32_t completed_tx(std::uint32_t bar, std::uint32_t other,
                                              std::uint32_t expected) {
   std::uint32_t bytes = expected;
-  if (!becomes(bar, word_after(other, expected), 2000000)) {
+  const std::uint64_t wanted = word_after(other, expected);
+  becomes(bar, wanted, 2000000);
+  pause(20000);
+  if (word(bar) != wanted) {
+    pause(2000000);
     const std::uint64_t seen = word(bar);
     for (bytes = 0; bytes <= shared_bytes && word_after(other, bytes) != seen;) ++bytes;
     if (bytes > shared_bytes) return unknown_tx;

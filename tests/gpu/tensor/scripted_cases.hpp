@@ -330,7 +330,7 @@ inline std::string values_text(const Case& c, const unsigned char* image) {
       std::memcpy(&bits, image + (std::size_t{row} * width + i) * size, size);
       char word[24];
       std::snprintf(word, sizeof word, "%llx", static_cast<unsigned long long>(bits));
-      text += (text.empty() ? "" : " ") + std::string(word);
+      text.append(text.empty() ? "" : " ").append(word);
     }
   return text;
 }
@@ -361,7 +361,7 @@ inline std::string origins_text(const unsigned char* image) {
       std::snprintf(word, sizeof word, "%zu+%zuz", start, i - start);
     else
       std::snprintf(word, sizeof word, "%zu+%zux%x", start, i - start, first);
-    text += (text.empty() ? "" : " ") + std::string(word);
+    text.append(text.empty() ? "" : " ").append(word);
   }
   return text.empty() ? "nothing" : text;
 }

@@ -1,0 +1,129 @@
+// One function a type and operation.
+#include "gpu/async/reduction.hpp"
+
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "gpu/async/small_floats.hpp"
+
+namespace inflight::async {
+namespace {
+
+// f(old, operand) for every element, each in one atomic step.
+template <class T, T (*f)(T, T)>
+void each(std::byte* destination, const std::byte* source, std::size_t bytes) {
+  for (std::size_t at = 0; at < bytes; at += sizeof(T)) {
+    T operand;
+    std::memcpy(&operand, source + at, sizeof operand);
+    std::atomic_ref<T> element(*reinterpret_cast<T*>(destination + at));
+    T old = element.load(std::memory_order_relaxed);
+    while (!element.compare_exchange_weak(old, f(old, operand), std::memory_order_relaxed)) {
+    }
+  }
+}
+
+template <class T>
+T add(T a, T b) {
+  return static_cast<T>(a + b);
+}
+template <class T>
+T smaller(T a, T b) {
+  return b < a ? b : a;
+}
+template <class T>
+T larger(T a, T b) {
+  return a < b ? b : a;
+}
+template <class T>
+T increment(T a, T b) {
+  return a >= b ? 0 : a + 1;
+}
+template <class T>
+T decrement(T a, T b) {
+  return a == 0 || a > b ? b : a - 1;
+}
+template <class T>
+T bit_and(T a, T b) {
+  return a & b;
+}
+template <class T>
+T bit_or(T a, T b) {
+  return a | b;
+}
+template <class T>
+T bit_xor(T a, T b) {
+  return a ^ b;
+}
+
+constexpr std::uint64_t f64_nan = 0x7fffffffffffffff;
+
+std::uint32_t add_f32(std::uint32_t a, std::uint32_t b) {
+  const float sum = std::bit_cast<float>(flushed(a)) + std::bit_cast<float>(flushed(b));
+  const auto bits = std::bit_cast<std::uint32_t>(sum);
+  return is_nan(bits) ? f32_magnitude : flushed(bits);
+}
+std::uint64_t add_f64(std::uint64_t a, std::uint64_t b) {
+  const double sum = std::bit_cast<double>(a) + std::bit_cast<double>(b);
+  return std::isnan(sum) ? f64_nan : std::bit_cast<std::uint64_t>(sum);
+}
+
+// Sums of two small floats are rounded once: a float holds more than twice their digits.
+template <class Format>
+std::uint16_t add_small(std::uint16_t a, std::uint16_t b) {
+  return Format::round(Format::value(a) + Format::value(b));
+}
+// A number and a NaN give the number; -0 is less than +0.
+template <class Format, bool least>
+std::uint16_t extreme_small(std::uint16_t a, std::uint16_t b) {
+  const bool a_nan = (a & 0x7fff) > Format::infinity, b_nan = (b & 0x7fff) > Format::infinity;
+  if (a_nan && b_nan) return Format::nan;
+  if (a_nan || b_nan) return a_nan ? b : a;
+  const float x = Format::value(a), y = Format::value(b);
+  const bool a_less = x < y || (x == y && std::signbit(x));
+  return a_less == least ? a : b;
+}
+
+struct Row {
+  TensorType type;
+  Reduce functions[reduce_op_count];  // by ReduceOp
+};
+
+template <class U, class S>  // arithmetic in U, comparison in S
+constexpr Reduce integer_functions[] = {
+    each<U, add<U>>,       each<S, smaller<S>>, each<S, larger<S>>, each<U, increment<U>>,
+    each<U, decrement<U>>, each<U, bit_and<U>>, each<U, bit_or<U>>, each<U, bit_xor<U>>};
+template <class U, class S, bool has_add, bool counts>
+constexpr Row integer_row(TensorType type) {
+  const auto& f = integer_functions<U, S>;
+  return {type,
+          {has_add ? f[0] : nullptr, f[1], f[2], counts ? f[3] : nullptr, counts ? f[4] : nullptr,
+           f[5], f[6], f[7]}};
+}
+
+using u16 = std::uint16_t;
+constexpr Row rows[] = {
+    integer_row<std::uint32_t, std::uint32_t, true, true>(TensorType::u32),
+    integer_row<std::uint32_t, std::int32_t, true, false>(TensorType::s32),
+    integer_row<std::uint64_t, std::uint64_t, true, false>(TensorType::u64),
+    integer_row<std::uint64_t, std::int64_t, false, false>(TensorType::s64),
+    {TensorType::f16,
+     {each<u16, add_small<F16>>, each<u16, extreme_small<F16, true>>,
+      each<u16, extreme_small<F16, false>>}},
+    {TensorType::bf16,
+     {each<u16, add_small<Bf16>>, each<u16, extreme_small<Bf16, true>>,
+      each<u16, extreme_small<Bf16, false>>}},
+    {TensorType::f32, {each<std::uint32_t, add_f32>}},
+    {TensorType::f64, {each<std::uint64_t, add_f64>}},
+};
+
+}  // namespace
+
+Reduce reduction(ReduceOp op, TensorType type) {
+  for (const Row& row : rows)
+    if (row.type == type) return row.functions[static_cast<unsigned>(op)];
+  return nullptr;
+}
+
+}  // namespace inflight::async
