@@ -30,7 +30,7 @@ bool block_fits(const machine::Dim3& block, const machine::Kernel& kernel,
   return block.count() <= std::min(kernel.max_threads, limits.max_threads_per_block);
 }
 
-Status check_cluster(const KernelWork& work, const Device& device) {
+Status check_cluster(const KernelWork& work, const machine::Kernel& kernel, const Device& device) {
   const machine::Dim3& cluster = work.cluster;
   if (cluster.count() == 1) return Status::success;
   const FunctionSettings settings = work.function->settings(device.ordinal);
@@ -38,10 +38,11 @@ Status check_cluster(const KernelWork& work, const Device& device) {
   const bool divides = !any_zero(cluster) && work.grid.x % cluster.x == 0 &&
                        work.grid.y % cluster.y == 0 && work.grid.z % cluster.z == 0;
   const bool known = device.profile.architecture.number >= first_with_clusters;
-  if (!known || !divides || cluster.count() > most) return Status::invalid_cluster_size;
-  say_once("clusters", "kernel " + work.function->name +
-                           " was not launched: thread block clusters are not supported yet.");
-  return Status::not_supported;
+  const auto& required = kernel.required_cluster;
+  const bool agrees =
+      required[0] == 0 || cluster == machine::Dim3{required[0], required[1], required[2]};
+  return known && divides && agrees && cluster.count() <= most ? Status::success
+                                                               : Status::invalid_cluster_size;
 }
 
 Status check_runnable(const Function& function, const machine::Kernel& kernel) {
@@ -56,9 +57,10 @@ Status check_runnable(const Function& function, const machine::Kernel& kernel) {
 
 bool fits_cooperatively(const KernelWork& work, const machine::Kernel& kernel,
                         const Device& device) {
-  const std::uint64_t resident = machine::resident_blocks(
-      kernel, std::uint32_t(work.block.count()), work.dynamic_shared, device.machine_limits);
-  return work.grid.count() <= resident * device.machine_limits.multiprocessors;
+  const std::uint64_t resident =
+      machine::resident_clusters(kernel, work.cluster, std::uint32_t(work.block.count()),
+                                 work.dynamic_shared, device.machine_limits);
+  return work.grid.count() <= resident * work.cluster.count();
 }
 
 }  // namespace
@@ -85,7 +87,7 @@ Status check_launch(const KernelWork& work, Device& device) {
     return Status::invalid_value;
   if (work.dynamic_shared > dynamic_shared_limit(*work.function, kernel, device))
     return Status::invalid_value;
-  if (Status status = check_cluster(work, device); status != Status::success) return status;
+  if (Status status = check_cluster(work, kernel, device); status != Status::success) return status;
   if (work.cooperative && !fits_cooperatively(work, kernel, device))
     return Status::cooperative_launch_too_large;
   return check_runnable(*work.function, kernel);

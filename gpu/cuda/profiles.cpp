@@ -24,6 +24,10 @@ constexpr Row rows[] = {
 #undef INFLIGHT_ATTRIBUTE
 };
 
+// What cudaOccupancyMaxActiveClusters of one H200 (tests/gpu/clusters.cu) tells of its GPCs; eight
+// more multiprocessors hold clusters of one and two only. Chips differ in this.
+constexpr std::uint32_t h200_gpcs[] = {18, 18, 16, 16, 16, 16, 16, 8};
+
 // Memory in bytes: what cudaMemGetInfo calls total.
 constexpr Profile table[profile_count] = {
     {"a100", "NVIDIA A100-SXM4-80GB", {80, false, false}, 85'097'971'712, 0},
@@ -193,6 +197,7 @@ machine::Limits Profile::limits() const {
   limits.shared_per_multiprocessor = value(Attribute::shared_per_multiprocessor);
   limits.registers_per_multiprocessor = value(Attribute::registers_per_multiprocessor);
   limits.clock_khz = value(Attribute::clock_khz);
+  if (name == "h200") limits.gpcs.assign(std::begin(h200_gpcs), std::end(h200_gpcs));
   return limits;
 }
 

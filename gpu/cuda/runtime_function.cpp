@@ -228,12 +228,12 @@ INFLIGHT_API int cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* place, c
 
 namespace {
 
-std::uint64_t cluster_blocks(const abi::LaunchConfig& config, const machine::Kernel& kernel) {
+machine::Dim3 cluster_asked(const abi::LaunchConfig& config) {
   machine::Dim3 cluster;
   for (unsigned i = 0; i < config.attribute_count; ++i)
     if (const auto& each = config.attributes[i]; each.id == abi::launch_cluster)
       cluster = {each.value.cluster.x, each.value.cluster.y, each.value.cluster.z};
-  return std::max<std::uint64_t>(cluster_of(kernel, cluster).count(), 1);
+  return cluster;
 }
 
 constexpr int first_with_clusters = 90;  // sm number
@@ -246,18 +246,19 @@ INFLIGHT_API int cudaOccupancyMaxActiveClusters(int* place, const void* handle,
   return about(handle, [&](Function&, const machine::Kernel& kernel, Device& device) {
     if (!place || !config) return Status::invalid_value;
     const abi::Dim3& block = config->block;
-    const std::uint64_t resident = machine::resident_blocks(
-        kernel, block.x * block.y * block.z, config->dynamic_shared, device.machine_limits);
-    *place =
-        int(resident * device.machine_limits.multiprocessors / cluster_blocks(*config, kernel));
+    const machine::Dim3 cluster = cluster_of(kernel, cluster_asked(*config));
+    if (cluster.count() == 0) return Status::invalid_cluster_size;
+    *place = int(machine::resident_clusters(kernel, cluster, block.x * block.y * block.z,
+                                            config->dynamic_shared, device.machine_limits));
     return Status::success;
   });
 }
 
 INFLIGHT_API int cudaOccupancyMaxPotentialClusterSize(int* place, const void* handle,
                                                       const abi::LaunchConfig* config) {
-  return about(handle, [&](Function& function, const machine::Kernel&, Device& device) {
+  return about(handle, [&](Function& function, const machine::Kernel& kernel, Device& device) {
     if (!place || !config) return Status::invalid_value;
+    if (kernel.required_cluster[0]) return Status::invalid_cluster_size;  // as an H200 answers
     if (device.profile.architecture.number < first_with_clusters) return Status::not_supported;
     const bool any = function.settings(device.ordinal).non_portable_cluster;
     *place = any ? largest_cluster : portable_cluster;

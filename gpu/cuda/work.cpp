@@ -32,6 +32,7 @@ constexpr FaultCode fault_codes[] = {
     {machine::FaultKind::stack_overflow, Status::hardware_stack_error},
     {machine::FaultKind::assertion, Status::assertion},
     {machine::FaultKind::trap, Status::launch_failed},
+    {machine::FaultKind::launch_failure, Status::launch_failed},
     {machine::FaultKind::deadlock, Status::launch_timeout},
     {machine::FaultKind::timeout, Status::launch_timeout},
 };

@@ -15,6 +15,11 @@ bool holds(const Extent& e, std::uint64_t address, std::uint32_t size, bool writ
          (!writing || e.writable);
 }
 
+bool is_shared(ptx::Space space) {
+  using ptx::Space;
+  return space == Space::shared || space == Space::shared_cta || space == Space::shared_cluster;
+}
+
 // Is [address, address + size) inside the window? Then `offset` is where.
 bool in_window(std::uint64_t address, std::uint64_t window, std::uint64_t window_size,
                std::uint64_t& offset) {
@@ -70,12 +75,38 @@ std::string describe_offset(std::string_view space, std::uint64_t offset, std::u
   return fmt::format("offset 0x{:x} is in the {} bytes of {}", offset, size, space);
 }
 
+std::string describe_shared(const Warp& w, std::uint64_t address, bool own_only) {
+  const Block& self = *w.block;
+  const SharedPlace place = shared_place(self, address);
+  const std::uint64_t rank = address >> rank_shift;
+  if (self.cluster->blocks.size() == 1)
+    return describe_offset("shared memory that this block has", address, self.shared_bytes);
+  if (place.block == &self)
+    return describe_offset("shared memory that this block has", place.offset, self.shared_bytes);
+  if (!place.block)
+    return fmt::format("it names the block of rank {} in a cluster of {}", rank,
+                       self.cluster->blocks.size());
+  if (own_only)
+    return fmt::format(
+        "it names the block of rank {}, and the instruction accesses only its own block's shared "
+        "memory (.shared::cta): use .shared::cluster",
+        rank);
+  if (place.block->ended)
+    return fmt::format(
+        "the block of rank {} has ended: a block must stay until nobody uses its shared memory "
+        "(barrier.cluster, cluster.sync())",
+        rank);
+  return describe_offset(fmt::format("shared memory that the block of rank {} has", rank),
+                         place.offset, place.block->shared_bytes);
+}
+
 std::string describe_in(const Warp& w, std::uint64_t address, ptx::Space space) {
   using ptx::Space;
   switch (space) {
     case Space::shared:
     case Space::shared_cta:
-      return describe_offset("shared memory that this block has", address, w.block->shared_bytes);
+    case Space::shared_cluster:
+      return describe_shared(w, address, space != Space::shared_cluster);
     case Space::local:
       return describe_offset("local memory that this thread has", address, local_bytes(w));
     case Space::param:
@@ -92,6 +123,7 @@ std::string_view space_name(ptx::Space space) {
   switch (space) {
     case Space::shared:
     case Space::shared_cta:
+    case Space::shared_cluster:
       return "shared";
     case Space::local:
       return "local";
@@ -205,10 +237,10 @@ BadLanes check_source(Warp& w, const Op* op, std::uint32_t mask, const std::uint
 void lane_addresses(const Warp& w, const Op* op, ptx::Space space, std::uint64_t (&out)[lanes]) {
   const bool wide = op->flags & Op::address_64;
   const auto offset = static_cast<std::uint64_t>(op->imm);
-  const bool shared = space == ptx::Space::shared || space == ptx::Space::shared_cta;
-  const std::uint64_t keep = shared ? 0xffffffff : ~0ull;
+  const bool shared = is_shared(space);
+  const std::uint64_t keep = shared ? 0xffffffff : ~0ull, named = shared ? w.block->window : 0;
   for (int l = 0; l < lanes; ++l) {
-    const std::uint64_t a = op->a == no_ref ? 0
+    const std::uint64_t a = op->a == no_ref ? named
                             : wide          ? w.at<std::uint64_t>(op->a)[l]
                                             : w.at<std::uint32_t>(op->a)[l];
     out[l] = (a + offset) & keep;
@@ -219,8 +251,9 @@ BadLanes resolve_lanes(Warp& w, const Op* op, std::uint32_t mask, ptx::Space spa
                        const std::uint64_t* addresses, std::uint32_t size, bool writing,
                        LanePlaces& out) {
   const Windows& at = w.block->grid->memory->windows();
-  const bool shared = space == ptx::Space::shared || space == ptx::Space::shared_cta;
+  const bool shared = is_shared(space), own_only = shared && space != ptx::Space::shared_cluster;
   std::uint32_t misaligned = 0, outside = 0, nowhere = 0;
+  FaultKind why = FaultKind::illegal_address;
   out.shared = 0;
   for (std::uint32_t m = mask; m; m &= m - 1) {
     const int l = std::countr_zero(m);
@@ -230,9 +263,11 @@ BadLanes resolve_lanes(Warp& w, const Op* op, std::uint32_t mask, ptx::Space spa
       misaligned |= bit;
     } else if (shared || (space == ptx::Space::generic &&
                           in_window(addresses[l], at.shared, at.shared_size, offset))) {
-      out.at[l] = resolve_shared(w, offset, size);
+      out.at[l] = resolve_shared(w, offset, size, own_only);
       out.shared |= bit;
-      if (!out.at[l]) outside |= bit;
+      if (out.at[l]) continue;
+      if (!outside) why = shared_fault(*w.block, offset, size, own_only);
+      outside |= bit;
     } else if (space == ptx::Space::generic &&
                (in_window(addresses[l], at.local, at.local_size, offset) ||
                 in_window(addresses[l], at.param, at.param_size, offset))) {
@@ -244,14 +279,14 @@ BadLanes resolve_lanes(Warp& w, const Op* op, std::uint32_t mask, ptx::Space spa
   }
   if (misaligned) return {misaligned, FaultKind::misaligned_address};
   if (nowhere) return {nowhere, FaultKind::invalid_address_space};
-  return {outside, outside ? FaultKind::illegal_address : FaultKind::none};
+  return {outside, outside ? why : FaultKind::none};
 }
 
 std::string describe_address(const Warp& w, std::uint64_t address) {
   const Windows& at = w.block->grid->memory->windows();
   std::uint64_t offset = 0;
   if (in_window(address, at.shared, at.shared_size, offset))
-    return describe_in(w, offset, ptx::Space::shared);
+    return describe_in(w, offset, ptx::Space::shared_cluster);
   if (in_window(address, at.local, at.local_size, offset))
     return describe_in(w, offset, ptx::Space::local);
   if (in_window(address, at.param, at.param_size, offset))

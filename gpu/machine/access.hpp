@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "gpu/machine/block.hpp"
+#include "gpu/machine/cluster.hpp"
 
 namespace inflight::machine {
 
@@ -20,10 +20,15 @@ bool write_generic(Warp& w, int lane, std::uint64_t address, const void* in, std
 // for `op` first.
 std::byte* resolve_global(Warp& w, const Op* op, std::uint64_t address, std::uint32_t size,
                           bool writing);
-// `offset` in the block's shared memory. Null if past its end.
-inline std::byte* resolve_shared(Warp& w, std::uint64_t offset, std::uint32_t size) {
+// `address` in shared memory of the block or, unless `own_only`, of others of its cluster. Null if
+// it is out of bounds.
+inline std::byte* resolve_shared(Warp& w, std::uint64_t address, std::uint32_t size,
+                                 bool own_only = false) {
   const Block& b = *w.block;
-  return offset + size <= b.shared_bytes && offset + size >= offset ? b.shared + offset : nullptr;
+  const std::uint64_t offset = address ^ b.window;
+  if (offset + size <= b.shared_bytes && offset + size >= offset) return b.shared + offset;
+  if (shared_fault(b, address, size, own_only) != FaultKind::none) return nullptr;
+  return shared_place(b, address).at();
 }
 
 // The lanes that may not make an access, and why.
@@ -43,7 +48,7 @@ void lane_addresses(const Warp& w, const Op* op, ptx::Space space, std::uint64_t
 // Where lanes' bytes lie on the host, for what is done lane by lane.
 struct LanePlaces {
   std::byte* at[lanes];
-  std::uint32_t shared = 0;  // lanes whose bytes are in the block's shared memory
+  std::uint32_t shared = 0;  // lanes whose bytes are in shared memory of the block's cluster
 };
 // Finds the places of `size`-byte accesses to global, shared or generic addresses. A generic
 // address in local or parameter memory is of the wrong state space: those have no places.

@@ -99,19 +99,26 @@ void advance_block(Block& block) {
   each_team(block, [&](async::Team& team) { heed(block, team.advance()); });
 }
 
-BadLanes resolve_mbarriers(Warp& w, const Op* op, std::uint64_t (&addresses)[lanes],
-                           LanePlaces& places, std::uint32_t (&offsets)[lanes]) {
+BadLanes resolve_mbarriers(Warp& w, const Op* op, bool own_only, LaneMbarriers& out) {
   const auto space = static_cast<ptx::Space>(op->detail);
-  lane_addresses(w, op, space, addresses);
+  const std::uint64_t window = w.block->grid->memory->windows().shared;
+  LanePlaces places;
+  lane_addresses(w, op, space, out.addresses);
   const BadLanes bad =
-      resolve_lanes(w, op, w.mask, space, addresses, async::mbarrier::size, true, places);
+      resolve_lanes(w, op, w.mask, space, out.addresses, async::mbarrier::size, true, places);
   if (bad.lanes) return bad;
   if (const std::uint32_t elsewhere = w.mask & ~places.shared)
     return {elsewhere, FaultKind::invalid_address_space};
+  std::uint32_t others = 0;
   for (std::uint32_t m = w.mask; m; m &= m - 1) {
     const int l = std::countr_zero(m);
-    offsets[l] = static_cast<std::uint32_t>(places.at[l] - w.block->shared);
+    const SharedPlace place = shared_place(
+        *w.block, space == ptx::Space::generic ? out.addresses[l] - window : out.addresses[l]);
+    out.blocks[l] = place.block;
+    out.offsets[l] = place.offset;
+    if (place.block != w.block) others |= 1u << l;
   }
+  if (own_only && others) return {others, FaultKind::illegal_instruction};
   return {};
 }
 

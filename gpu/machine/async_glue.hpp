@@ -30,9 +30,17 @@ void start_teams(Block& block);
 // A moment passes: with shuffled timing, copies in flight may move. Costs nothing when none is.
 void advance_block(Block& block);
 
-// The mbarriers that lanes name: resolve_lanes() for 8 bytes of shared memory, by shared, generic
-// or 32-bit address. `offsets` are shared addresses.
-BadLanes resolve_mbarriers(Warp& w, const Op* op, std::uint64_t (&addresses)[lanes],
-                           LanePlaces& places, std::uint32_t (&offsets)[lanes]);
+// The mbarriers that lanes name.
+struct LaneMbarriers {
+  std::uint64_t addresses[lanes];  // as written
+  Block* blocks[lanes];            // of the cluster, in whose shared memory they are
+  std::uint32_t offsets[lanes];    // there
+  async::mbarrier::Word& word(int lane) const {
+    return *reinterpret_cast<async::mbarrier::Word*>(blocks[lane]->shared + offsets[lane]);
+  }
+};
+// Finds them by the shared or generic addresses of Op::a and Op::imm; Op::detail is the space.
+// `own_only`: the instruction works on mbarriers of the executing block alone.
+BadLanes resolve_mbarriers(Warp& w, const Op* op, bool own_only, LaneMbarriers& out);
 
 }  // namespace inflight::machine

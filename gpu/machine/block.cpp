@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "gpu/machine/async_glue.hpp"
+#include "gpu/machine/cluster.hpp"
 #include "gpu/machine/observe.hpp"
 #include "gpu/machine/report.hpp"
 #include "gpu/machine/values.hpp"
@@ -13,7 +14,6 @@ namespace inflight::machine {
 namespace {
 
 constexpr std::int32_t slice_ops = 16384;
-constexpr std::uint32_t hopeless = 256;  // rounds of nothing but failed waits: a deadlock
 constexpr std::uint32_t shared_alignment = 1024;
 
 std::uint32_t lanes_below(std::uint32_t count) {
@@ -22,15 +22,13 @@ std::uint32_t lanes_below(std::uint32_t count) {
 
 }  // namespace
 
-void Block::start(std::uint64_t linear_index) {
+void Block::start(const Dim3& at) {
   const Launch& launch = *grid->launch;
-  linear = linear_index;
-  index = {static_cast<std::uint32_t>(linear % launch.grid.x),
-           static_cast<std::uint32_t>(linear / launch.grid.x % launch.grid.y),
-           static_cast<std::uint32_t>(linear / launch.grid.x / launch.grid.y)};
+  index = at;
+  linear = (std::uint64_t{at.z} * launch.grid.y + at.y) * launch.grid.x + at.x;
   threads = alive_threads = static_cast<std::uint32_t>(launch.block.count());
   barriers.fill({});
-  idle_rounds = 0;
+  ended = false;
   if (shared_bytes != grid->shared_bytes || !shared) {
     shared_bytes = grid->shared_bytes;
     shared_storage.resize(shared_bytes + shared_alignment);
@@ -60,6 +58,7 @@ void Block::start(std::uint64_t linear_index) {
     w->alive = lanes_below(threads - w->first_thread());
     w->slice = 0;
     w->granted = 0;
+    w->cluster_arrived = w->cluster_phase = 0;
     w->parked.assign(1,
                      Split{grid->entry->ops.data(), w->root.get(), w->alive, Wait::nothing, 0, 0});
     w->frame = nullptr;
@@ -68,9 +67,10 @@ void Block::start(std::uint64_t linear_index) {
 }
 
 Block::State Block::run(Worker& worker, std::uint32_t rounds) {
+  progressed = false;
   for (std::uint32_t round = 0; round < rounds; ++round) {
     advance_block(*this);
-    bool live = false, ran = false, spinning = true, progressed = false;
+    bool live = false, ran = false, spinning = true;
     for (auto& w : warps) {
       if (w->done()) continue;
       live = true;
@@ -86,44 +86,24 @@ Block::State Block::run(Worker& worker, std::uint32_t rounds) {
     }
     if (!live) {
       flush_block(*this);
+      ended = true;
       if (grid->observation) grid->observation->block_end(*this);
       return State::done;
     }
-    if (progressed) idle_rounds = 0;
-    if (!ran) {
-      if (!unblock(worker)) {
-        grid->fail(FaultKind::deadlock, deadlock_report(*this));
-        return State::done;
-      }
-    } else if (spinning) {
-      return State::spinning;
-    }
+    if (ran && spinning) return State::spinning;
+    if (!ran && !flush_block(*this)) return State::stuck;
   }
   return State::spinning;
 }
 
-bool Block::unblock(Worker& worker) {
-  if (flush_block(*this)) return true;
-  const bool waiting = std::any_of(warps.begin(), warps.end(), [](const auto& w) {
-    return std::any_of(w->parked.begin(), w->parked.end(),
-                       [](const Split& s) { return s.wait == Wait::mbarrier; });
-  });
-  if (!waiting || ++idle_rounds > hopeless) return false;
-  for (auto& w : warps) w->wake(Wait::mbarrier, Warp::any_detail);
-  worker.give_up = true;
-  for (auto& w : warps) {
-    if (!w->runnable()) continue;
-    w->worker = &worker;
-    w->run(1);
-    if (w->progressed) idle_rounds = 0;
-  }
-  worker.give_up = false;
-  return true;
+bool Block::can_run() const {
+  return std::any_of(warps.begin(), warps.end(), [](const auto& w) { return w->runnable(); });
 }
 
 void Block::lanes_exited(Warp& warp, std::uint32_t mask) {
   if (grid->observation) grid->observation->exited(warp, mask);
   flush_team(warp, mask);
+  cluster->threads_exited(warp, mask);
   threads_exited(static_cast<std::uint32_t>(std::popcount(mask)));
 }
 

@@ -24,6 +24,7 @@ struct NamedBarrier {
 };
 
 class Observation;
+struct Cluster;
 
 // A launch being executed.
 struct Grid {
@@ -58,6 +59,11 @@ struct Grid {
 
 struct Block {
   Grid* grid = nullptr;
+  Cluster* cluster = nullptr;
+  std::uint32_t rank = 0;    // in the cluster
+  std::uint32_t window = 0;  // where its shared addresses begin: rank << 24
+  bool ended = true;         // every thread has exited
+  bool progressed = false;   // something other than polling was done in the last run()
   std::uint64_t linear = 0;
   Dim3 index{0, 0, 0};
   std::uint32_t threads = 0, alive_threads = 0;
@@ -69,19 +75,18 @@ struct Block {
       teams;  // copies in flight, one team a warp; made on first use
   std::vector<std::unique_ptr<async::CopyObserver>> copy_observers;  // one a team, if observed
   LineBuffer shared_storage;
-  LineBuffer values;              // Base::block
-  std::uint32_t idle_rounds = 0;  // in a row in which waits gave up and nothing else moved
+  LineBuffer values;  // Base::block
 
-  // Becomes block `linear` of its grid, with every thread at the kernel's entry.
-  void start(std::uint64_t linear_index);
+  // Becomes the block at `index` of its grid, with every thread at the kernel's entry.
+  void start(const Dim3& index);
   enum class State : std::uint8_t {
     done,      // every thread has exited, or the grid has stopped
-    spinning,  // whoever can run only polls: let other blocks run
+    spinning,  // whoever can run only polls, or had its turn: let other blocks run
+    stuck,     // no warp can run and nothing of its own is in flight
   };
   // Runs warps in turn. Returns at the latest when the grid stops, or after `rounds` turns.
   State run(Worker& worker, std::uint32_t rounds);
-  // Makes something that waits go on, when no warp can run. False: nothing can ever move.
-  bool unblock(Worker& worker);
+  bool can_run() const;
   void lanes_exited(Warp& warp, std::uint32_t mask);
 
   // Have all threads that barrier `id` expects arrived?

@@ -60,12 +60,12 @@ std::uint32_t align_up(std::uint32_t value, std::uint32_t to) { return (value + 
 
 }  // namespace
 
-Decoder::Decoder(const Program& program_, Program::FunctionRef ref, bool observed)
+Decoder::Decoder(const Program& program_, Program::FunctionRef ref, CodeForm form)
     : code(std::make_unique<Code>()),
       program(program_),
       module(*program_.modules()[ref.module]),
       function(module.functions[ref.function]),
-      observed_(observed) {
+      form_(form) {
   code->program = &program;
   code->ref = ref;
   code->module = &module;
@@ -229,7 +229,7 @@ void Decoder::instruction(const ptx::Instruction& in, std::uint32_t index) {
   current_ = index;
   scratch_used_ = 0;
   guarded_ = false;
-  if (observed_) {
+  if (form_.observed) {
     guarded_ = in.guarded && in.opcode != Opcode::bra;
     Lowering lo(*this, in);
     emit_observer(lo);
@@ -406,15 +406,15 @@ void Decoder::patch() {
 }
 
 tl::expected<std::unique_ptr<Code>, std::string> decode(const Program& program,
-                                                        Program::FunctionRef ref, bool observed) {
-  Decoder decoder(program, ref, observed);
+                                                        Program::FunctionRef ref, CodeForm form) {
+  Decoder decoder(program, ref, form);
   decoder.run();
   if (!decoder.errors.empty()) return tl::make_unexpected(decoder.errors.front());
   return std::move(decoder.code);
 }
 
 std::vector<std::string> refusals(const Program& program, Program::FunctionRef ref) {
-  Decoder decoder(program, ref, false);
+  Decoder decoder(program, ref, {});
   decoder.run();
   return std::move(decoder.errors);
 }

@@ -13,10 +13,9 @@
 
 namespace inflight::machine {
 
-// Decodes one function. With `observed`, ops tell the launch's listener what they do. The error is
-// a sentence that names the instruction and its line.
+// Decodes one function. The error is a sentence that names the instruction and its line.
 tl::expected<std::unique_ptr<Code>, std::string> decode(const Program& program,
-                                                        Program::FunctionRef ref, bool observed);
+                                                        Program::FunctionRef ref, CodeForm form);
 
 // Every reason why the function cannot be decoded, one sentence each.
 std::vector<std::string> refusals(const Program& program, Program::FunctionRef ref);
@@ -24,9 +23,10 @@ std::vector<std::string> refusals(const Program& program, Program::FunctionRef r
 // The state of one decode(). Lowering is its hand at one instruction.
 class Decoder {
  public:
-  Decoder(const Program& program, Program::FunctionRef ref, bool observed);
+  Decoder(const Program& program, Program::FunctionRef ref, CodeForm form);
   void run();
   std::unique_ptr<Code> code;
+  bool clustered() const { return form_.clustered; }
   std::vector<std::string> errors;
 
   const Program& program;
@@ -55,7 +55,7 @@ class Decoder {
 
   Flow flow_;
   Slots slots_;
-  bool observed_;
+  CodeForm form_;
   bool guarded_ = false;       // emit() wraps ops with the instruction's guard
   std::uint32_t current_ = 0;  // instruction index
   std::uint32_t scratch_begin_ = 0, scratch_used_ = 0, scratch_max_ = 0;

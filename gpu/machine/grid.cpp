@@ -9,7 +9,7 @@
 #include <set>
 #include <thread>
 
-#include "gpu/machine/block.hpp"
+#include "gpu/machine/cluster.hpp"
 #include "gpu/machine/decode.hpp"
 #include "gpu/machine/observe.hpp"
 #include "gpu/machine/progress.hpp"
@@ -22,18 +22,18 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint32_t turn = 4096;  // rounds of a block's warps before other blocks get a turn
 constexpr std::uint32_t reserved_shared = 1024;  // bytes a block that the system keeps, sm_90
 
-// Hands out blocks to workers: fresh ones in order while there is room for residents, then the
+// Hands out clusters to workers: fresh ones in order while there is room for residents, then the
 // suspended ones in turn.
-class Blocks {
+class Clusters {
  public:
-  Blocks(Grid& grid, std::uint64_t total, std::uint64_t resident_limit)
+  Clusters(Grid& grid, std::uint64_t total, std::uint64_t resident_limit)
       : grid_(grid), total_(total), limit_(resident_limit) {}
 
   struct Ticket {
-    std::unique_ptr<Block> block;  // a suspended one
-    std::uint64_t fresh = none;    // or the index of one to start
+    std::unique_ptr<Cluster> cluster;  // a suspended one
+    std::uint64_t fresh = none;        // or the index of one to start
     static constexpr std::uint64_t none = ~0ull;
-    explicit operator bool() const { return block || fresh != none; }
+    explicit operator bool() const { return cluster || fresh != none; }
   };
 
   Ticket take() {
@@ -47,9 +47,9 @@ class Blocks {
     suspended_.pop_front();
     return t;
   }
-  void suspend(std::unique_ptr<Block> block) {
+  void suspend(std::unique_ptr<Cluster> cluster) {
     std::lock_guard lock(mutex_);
-    suspended_.push_back(std::move(block));
+    suspended_.push_back(std::move(cluster));
   }
   void finish() {
     std::lock_guard lock(mutex_);
@@ -57,17 +57,16 @@ class Blocks {
     done_.fetch_add(1, std::memory_order_relaxed);
   }
   bool finished() const { return done_.load(std::memory_order_relaxed) == total_; }
-  std::uint64_t done() const { return done_.load(std::memory_order_relaxed); }
-  std::uint64_t total() const { return total_; }
+  std::uint64_t blocks_done() const { return done_.load(std::memory_order_relaxed) * size(); }
+  std::uint64_t blocks() const { return total_ * size(); }
   Grid& grid() const { return grid_; }
-  // Some block that has not ended, for reports. Only when no worker runs any more.
-  const Block* any_suspended() const { return suspended_.empty() ? nullptr : suspended_[0].get(); }
 
  private:
+  std::uint64_t size() const { return grid_.launch->cluster.count(); }
   Grid& grid_;
   const std::uint64_t total_, limit_;
   std::mutex mutex_;
-  std::deque<std::unique_ptr<Block>> suspended_;
+  std::deque<std::unique_ptr<Cluster>> suspended_;
   std::uint64_t next_ = 0, resident_ = 0;
   std::atomic<std::uint64_t> done_{0};
 };
@@ -75,63 +74,63 @@ class Blocks {
 // Ends a launch that is cancelled or out of time, and shows its progress.
 class Watch {
  public:
-  explicit Watch(Blocks& blocks)
-      : blocks_(blocks),
+  explicit Watch(Clusters& clusters)
+      : clusters_(clusters),
         begin_(Clock::now()),
-        timed_(blocks.grid().options->timeout.count() != 0 || blocks.grid().options->progress),
-        progress_(*blocks.grid().options) {}
+        timed_(clusters.grid().options->timeout.count() != 0 || clusters.grid().options->progress),
+        progress_(*clusters.grid().options) {}
 
   void look() {
-    Grid& grid = blocks_.grid();
+    Grid& grid = clusters_.grid();
     if (grid.launch->cancel && grid.launch->cancel->load()) grid.stop = true;
     if (!timed_) return;
     const auto now = Clock::now();
     const auto timeout = grid.options->timeout;
     if (timeout.count() != 0 && now - begin_ > timeout) {
-      grid.fail(
-          FaultKind::timeout,
-          fmt::format("kernel {} was ended after {} ms, the limit that --timeout sets; {} of "
-                      "{} blocks were done",
-                      grid.launch->kernel->name, timeout.count(), blocks_.done(), blocks_.total()));
+      grid.fail(FaultKind::timeout,
+                fmt::format("kernel {} was ended after {} ms, the limit that --timeout sets; {} of "
+                            "{} blocks were done",
+                            grid.launch->kernel->name, timeout.count(), clusters_.blocks_done(),
+                            clusters_.blocks()));
     }
-    progress_.show(grid.launch->kernel->name, now - begin_, blocks_.done(), blocks_.total());
+    progress_.show(grid.launch->kernel->name, now - begin_, clusters_.blocks_done(),
+                   clusters_.blocks());
   }
 
  private:
-  Blocks& blocks_;
+  Clusters& clusters_;
   const Clock::time_point begin_;
   const bool timed_;
   Progress progress_;
 };
 
-void work(Blocks& blocks, Watch* watch) {
-  Grid& grid = blocks.grid();
+void work(Clusters& clusters, Watch* watch) {
+  Grid& grid = clusters.grid();
   Worker worker;
-  std::vector<std::unique_ptr<Block>> spare;
+  std::vector<std::unique_ptr<Cluster>> spare;
   while (!grid.stop.load(std::memory_order_relaxed)) {
     if (watch) watch->look();
-    auto ticket = blocks.take();
+    auto ticket = clusters.take();
     if (!ticket) {
-      if (blocks.finished() || !watch) return;
+      if (clusters.finished() || !watch) return;
       std::this_thread::yield();  // other workers hold what is left; keep watching
       continue;
     }
-    auto block = std::move(ticket.block);
-    if (!block) {
+    auto cluster = std::move(ticket.cluster);
+    if (!cluster) {
       if (spare.empty()) {
-        block = std::make_unique<Block>();
-        block->grid = &grid;
+        cluster = std::make_unique<Cluster>(grid);
       } else {
-        block = std::move(spare.back());
+        cluster = std::move(spare.back());
         spare.pop_back();
       }
-      block->start(ticket.fresh);
+      cluster->start(ticket.fresh);
     }
-    if (block->run(worker, turn) == Block::State::done) {
-      blocks.finish();
-      spare.push_back(std::move(block));
+    if (cluster->run(worker, turn) == Cluster::State::done) {
+      clusters.finish();
+      spare.push_back(std::move(cluster));
     } else {
-      blocks.suspend(std::move(block));
+      clusters.suspend(std::move(cluster));
     }
   }
 }
@@ -140,13 +139,13 @@ void work(Blocks& blocks, Watch* watch) {
 // runs blocks too, and who has not come when it is done stays away.
 class Helpers {
  public:
-  Helpers(Blocks& blocks, unsigned count) : desk_(std::make_shared<Desk>()) {
-    desk_->blocks = &blocks;
+  Helpers(Clusters& clusters, unsigned count) : desk_(std::make_shared<Desk>()) {
+    desk_->clusters = &clusters;
     for (unsigned i = 0; i < count; ++i) arena().enqueue([desk = desk_] { help(*desk); });
   }
   ~Helpers() {
     std::unique_lock lock(desk_->mutex);
-    desk_->blocks = nullptr;
+    desk_->clusters = nullptr;
     desk_->left.wait(lock, [&] { return desk_->present == 0; });
   }
   Helpers(const Helpers&) = delete;
@@ -162,16 +161,16 @@ class Helpers {
   struct Desk {
     std::mutex mutex;
     std::condition_variable left;
-    Blocks* blocks = nullptr;  // null: closed
+    Clusters* clusters = nullptr;  // null: closed
     unsigned present = 0;
   };
 
   static void help(Desk& desk) {
     std::unique_lock lock(desk.mutex);
-    if (!desk.blocks) return;
+    if (!desk.clusters) return;
     ++desk.present;
     lock.unlock();
-    work(*desk.blocks, nullptr);
+    work(*desk.clusters, nullptr);
     lock.lock();
     if (--desk.present == 0) desk.left.notify_one();
   }
@@ -241,6 +240,20 @@ Outcome refuse(FaultKind kind, const Kernel& kernel, const std::string& why) {
   return {kind, fmt::format("kernel {} cannot be launched: {}", kernel.name, why)};
 }
 
+Outcome check_cluster(const Launch& launch, const Limits& limits) {
+  const Dim3 &c = launch.cluster, &grid = launch.grid;
+  if (c.count() == 1) return {};
+  if (c.count() == 0 || grid.x % c.x || grid.y % c.y || grid.z % c.z)
+    return refuse(
+        FaultKind::invalid_launch, *launch.kernel,
+        fmt::format("clusters of {} x {} x {} blocks do not divide its grid", c.x, c.y, c.z));
+  if (c.count() > limits.max_cluster)
+    return refuse(
+        FaultKind::invalid_launch, *launch.kernel,
+        fmt::format("clusters of {} blocks; the device allows {}", c.count(), limits.max_cluster));
+  return {};
+}
+
 Outcome check_shape(const Launch& launch, const Limits& limits) {
   const Kernel& k = *launch.kernel;
   const auto threads = launch.block.count();
@@ -269,15 +282,14 @@ Outcome check_shape(const Launch& launch, const Limits& limits) {
                               "allowed (cudaFuncSetAttribute raises this up to {})",
                               shared, k.static_shared, launch.dynamic_shared, allowed,
                               limits.shared_per_block_optin));
-  if (launch.cluster.count() != 1)
-    return refuse(FaultKind::refused, k, "thread block clusters are not supported yet");
-  return {};
+  return check_cluster(launch, limits);
 }
 
 }  // namespace
 
 tl::expected<const Code*, std::string> Grid::code(Program::FunctionRef ref) const {
-  return launch->kernel->program->code(ref, options->listener != nullptr);
+  return launch->kernel->program->code(
+      ref, {.observed = options->listener != nullptr, .clustered = launch->cluster.count() > 1});
 }
 
 void Grid::fail(FaultKind kind, std::string report) {
@@ -293,7 +305,7 @@ Outcome Grid::outcome() const {
 
 std::uint32_t registers(const Kernel& kernel) {
   constexpr std::uint32_t fewest = 16, most = 255, addressing = 6;
-  const auto code = kernel.program->code({kernel.module, kernel.function}, false);
+  const auto code = kernel.program->code({kernel.module, kernel.function}, {});
   const std::uint32_t live = code ? (*code)->registers + addressing : 32;
   std::uint32_t limit = kernel.max_registers ? kernel.max_registers : most;
   limit = std::min(limit, 65536 / std::max(1u, kernel.max_threads));
@@ -314,6 +326,19 @@ std::uint32_t resident_blocks(const Kernel& kernel, std::uint32_t threads,
   const std::uint64_t block_registers = std::uint64_t{registers(kernel)} * lanes * warps;
   blocks = std::min(blocks, limits.registers_per_multiprocessor / block_registers);
   return static_cast<std::uint32_t>(blocks);
+}
+
+// Clusters of more than two live within a GPC (graphics processing cluster); a pair of
+// multiprocessors always shares one. What an H200 answers to cudaOccupancyMaxActiveClusters.
+std::uint64_t resident_clusters(const Kernel& kernel, const Dim3& cluster, std::uint32_t threads,
+                                std::uint64_t dynamic_shared, const Limits& limits) {
+  const std::uint64_t blocks = resident_blocks(kernel, threads, dynamic_shared, limits);
+  const std::uint64_t size = std::max<std::uint64_t>(1, cluster.count());
+  if (size <= 2 || limits.gpcs.empty()) return blocks * limits.multiprocessors / size;
+  std::uint64_t count = 0;
+  for (const std::uint32_t multiprocessors : limits.gpcs)
+    if (multiprocessors >= size) count += blocks * multiprocessors / size;
+  return count;
 }
 
 Outcome run(const Launch& launch, const Limits& limits, const Options& options,
@@ -342,32 +367,32 @@ Outcome run(const Launch& launch, const Limits& limits, const Options& options,
   grid.entry = *grid.code(entry);
   grid.stack_limit += grid.entry->local_bytes;
 
-  const std::uint64_t total = launch.grid.count();
-  std::uint64_t resident =
-      std::uint64_t{resident_blocks(kernel, static_cast<std::uint32_t>(launch.block.count()),
-                                    launch.dynamic_shared, limits)} *
-      limits.multiprocessors;
+  const std::uint64_t total = launch.grid.count() / launch.cluster.count();
+  const std::uint64_t resident =
+      resident_clusters(kernel, launch.cluster, static_cast<std::uint32_t>(launch.block.count()),
+                        launch.dynamic_shared, limits);
   if (resident == 0)
     return refuse(FaultKind::too_many_resources, kernel,
                   "a block needs more registers or shared memory than a multiprocessor has");
   if (launch.cooperative && total > resident)
     return refuse(FaultKind::cooperative_too_large, kernel,
-                  fmt::format("a cooperative grid of {} blocks; {} can be resident at once", total,
-                              resident));
+                  fmt::format("a cooperative grid of {} blocks; {} can be resident at once",
+                              launch.grid.count(), resident * launch.cluster.count()));
   std::optional<Workspace> workspace;
   if (grid.uses_workspace) workspace.emplace(grid);
 
   std::unique_ptr<Observation> observation;
   if (options.listener) observation = std::make_unique<Observation>(grid, *options.listener);
   grid.observation = observation.get();
-  Blocks blocks(grid, total, resident);
-  Watch watch(blocks);
+  Clusters clusters(grid, total, resident);
+  Watch watch(clusters);
   const std::uint64_t block_warps = (launch.block.count() + lanes - 1) / lanes;
   const auto workers = static_cast<unsigned>(
       std::min<std::uint64_t>(options.workers ? options.workers : Helpers::cores(), total));
   std::optional<Helpers> helpers;
-  if (workers > 1 && !brief(*grid.entry, block_warps * total)) helpers.emplace(blocks, workers - 1);
-  work(blocks, &watch);
+  if (workers > 1 && !brief(*grid.entry, block_warps * launch.grid.count()))
+    helpers.emplace(clusters, workers - 1);
+  work(clusters, &watch);
   helpers.reset();
   return grid.outcome();
 }
@@ -379,7 +404,7 @@ std::vector<std::string> unsupported(const Kernel& kernel) {
   while (!queue.empty()) {
     const auto ref = queue.back();
     queue.pop_back();
-    Decoder decoder(*kernel.program, ref, false);
+    Decoder decoder(*kernel.program, ref, {});
     decoder.run();
     all.insert(all.end(), decoder.errors.begin(), decoder.errors.end());
     for (const CallSite& site : decoder.code->calls)

@@ -32,6 +32,8 @@ struct Limits {
   std::uint32_t shared_per_multiprocessor = 228 << 10;
   std::uint32_t registers_per_multiprocessor = 65536;
   std::uint32_t clock_khz = 1980000;  // of %clock
+  std::uint32_t max_cluster = 16;     // blocks
+  std::vector<std::uint32_t> gpcs;  // multiprocessors of each GPC that holds clusters of 3 and more
 };
 
 enum class Timing : std::uint8_t { late, early, shuffled };
@@ -61,10 +63,11 @@ enum class FaultKind : std::uint8_t {
   invalid_pc,           // a call to what is no function
   illegal_instruction,  // `brkpt`, a malformed operation
   stack_overflow,
-  assertion,  // __assertfail
-  trap,       // `trap`
-  deadlock,   // nothing can ever move
-  timeout,    // --timeout passed
+  assertion,       // __assertfail
+  trap,            // `trap`
+  launch_failure,  // shared memory of a block that is not there
+  deadlock,        // nothing can ever move
+  timeout,         // --timeout passed
 };
 
 struct Outcome {
@@ -90,8 +93,15 @@ struct Launch {
 [[gnu::visibility("default")]] std::uint32_t registers(const Kernel&);
 
 // How many blocks of this shape fit one multiprocessor; 0 if none does.
-[[gnu::visibility("default")]] std::uint32_t resident_blocks(const Kernel&, std::uint32_t threads, std::uint64_t dynamic_shared,
-                              const Limits&);
+[[gnu::visibility("default")]] std::uint32_t resident_blocks(const Kernel&, std::uint32_t threads,
+                                                             std::uint64_t dynamic_shared,
+                                                             const Limits&);
+
+// How many clusters of blocks of this shape the device holds at once.
+[[gnu::visibility("default")]] std::uint64_t resident_clusters(const Kernel&, const Dim3& cluster,
+                                                               std::uint32_t threads,
+                                                               std::uint64_t dynamic_shared,
+                                                               const Limits&);
 
 // Runs a launch to its end on the calling thread and the machine's workers. Thread-safe: several
 // launches may run at once. What kernels print goes to `print` in whole messages.

@@ -137,10 +137,18 @@ Ref Lowering::source(const Operand& o, Type type) {
         refuse(fmt::format("variable {} is declared extern and nobody defines it", v.name));
         return no_ref;
       }
-      if (!place.dynamic_shared) return decoder_.constant(place.address + o.value, bytes);
-      if (o.value == 0) return dynamic_shared_slot(bytes);
-      refuse("an offset from an unsized shared array in mov is not supported");
-      return no_ref;
+      const bool moves_with_rank = place.space == Space::shared && decoder_.clustered();
+      if (!place.dynamic_shared && !moves_with_rank)
+        return decoder_.constant(place.address + o.value, bytes);
+      const Ref start =
+          place.dynamic_shared ? dynamic_shared_slot(bytes) : shared_window_slot(bytes);
+      const std::int64_t beyond =
+          o.value + (place.dynamic_shared ? 0 : static_cast<std::int64_t>(place.address));
+      if (beyond == 0) return start;
+      const Ref d = scratch(type);
+      Op& op = emit(moves().offset[bytes == 8]);
+      op.a = start, op.d = d, op.imm = beyond;
+      return d;
     }
     case Kind::function: {
       const auto target = decoder_.program.resolve(decoder_.code->ref.module, o.index);
@@ -241,6 +249,9 @@ void Lowering::finish() {
 
 Ref Lowering::predicate(const Operand& o, std::uint8_t& flags, std::uint8_t negated_flag) {
   if (o.kind == Kind::integer) return decoder_.constant(o.value ? 0xffffffffu : 0u, 4);
+  if (o.kind == Kind::special &&
+      static_cast<ptx::Special>(o.index) == ptx::Special::is_explicit_cluster)
+    return special_slot(ptx::Special::is_explicit_cluster, 0);
   if (o.kind != Kind::reg || function.registers[o.index].type != Type::pred) {
     refuse("a predicate register is needed");
     return no_ref;

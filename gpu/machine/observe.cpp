@@ -6,6 +6,7 @@
 #include <cstring>
 #include <optional>
 
+#include "gpu/machine/cluster.hpp"
 #include "gpu/machine/decode.hpp"
 
 namespace inflight::machine {
@@ -140,8 +141,18 @@ void add_access(Lowering& lo, Op& op, ObservedInstruction& info) {
 
 // Tells of the lanes of `mask` in one space.
 void tell_access(const Warp& w, const ObservedInstruction& info, std::uint32_t instruction,
-                 check::Space space, std::uint32_t mask, const std::uint64_t* addresses) {
+                 check::Space space, std::uint32_t mask, std::uint64_t* addresses) {
   if (!mask) return;
+  std::uint16_t ranks[lanes];
+  bool elsewhere = false;
+  if (space == check::Space::shared && w.block->cluster->blocks.size() > 1) {
+    for (int l = 0; l < lanes; ++l) {
+      ranks[l] = static_cast<std::uint16_t>(addresses[l] >> rank_shift);
+      if (!(mask >> l & 1)) continue;
+      elsewhere |= ranks[l] != w.block->rank;
+      addresses[l] &= offset_mask;
+    }
+  }
   const Observation& observation = *w.block->grid->observation;
   check::Access event;
   event.who = observation.who(w, mask, instruction);
@@ -151,6 +162,7 @@ void tell_access(const Warp& w, const ObservedInstruction& info, std::uint32_t i
   event.scope = info.scope;
   event.bytes = info.bytes;
   event.addresses = addresses;
+  event.ranks = elsewhere ? ranks : nullptr;
   event.written = info.kind == check::Access::Kind::load ? 0 : mask;
   observation.listener().accessed(event);
 }
@@ -189,8 +201,11 @@ const Op* run_observer(Warp& w, const Op* op) {
   observation.listener().executed(event);
   if (!info.access) return op + 1;
   std::array<std::uint64_t, lanes> addresses;
+  const std::uint64_t named = info.space == check::Space::shared ? w.block->window
+                              : info.frame                       ? w.frame->local_base
+                                                                 : 0;
   for (int l = 0; l < lanes; ++l) {
-    const std::uint64_t base = op->a == no_ref              ? info.frame * w.frame->local_base
+    const std::uint64_t base = op->a == no_ref              ? named
                                : op->flags & Op::address_64 ? w.at<std::uint64_t>(op->a)[l]
                                                             : w.at<std::uint32_t>(op->a)[l];
     addresses[l] = base + static_cast<std::uint64_t>(op->imm);
@@ -369,7 +384,9 @@ check::Who Observation::who(const Warp& w, std::uint32_t mask, std::uint32_t ins
 void Observation::block_begin(const Block& block) const {
   check::BlockBegin event;
   event.kernel = &kernel_;
-  event.block = event.cluster = block.linear;
+  event.block = block.linear;
+  event.cluster = block.cluster->blocks.front()->linear;
+  event.rank = static_cast<std::uint16_t>(block.rank);
   event.threads = block.threads;
   event.shared_bytes = block.shared_bytes;
   listener_.block_begin(event);

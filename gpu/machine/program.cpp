@@ -96,7 +96,7 @@ struct Program::Tables {
 
   std::unordered_map<std::string_view, std::uint32_t> kernel_index, symbol_index, own_index;
 
-  std::vector<std::atomic<const Code*>> ready[2];  // plain, observed; by dense function
+  std::vector<std::atomic<const Code*>> ready[CodeForm::count];  // by dense function
   std::mutex decoding;
   std::vector<std::unique_ptr<Code>> decoded;
   std::unordered_map<std::uint64_t, std::string> refused;
@@ -471,12 +471,12 @@ Program::FunctionRef Program::function_at(std::uint64_t code_address) const {
 
 // Decoding runs outside the lock: one decode may ask for another. Of two threads that decode the
 // same function at once, the first to finish is kept.
-tl::expected<const Code*, std::string> Program::code(FunctionRef ref, bool observed) const {
+tl::expected<const Code*, std::string> Program::code(FunctionRef ref, CodeForm form) const {
   Tables& t = *tables_;
   const std::uint32_t index = t.dense(ref);
-  std::atomic<const Code*>& slot = t.ready[observed][index];
+  std::atomic<const Code*>& slot = t.ready[form.number()][index];
   if (const Code* code = slot.load(std::memory_order_acquire)) return code;
-  const std::uint64_t key = std::uint64_t{index} * 2 + observed;
+  const std::uint64_t key = std::uint64_t{index} * CodeForm::count + form.number();
   {
     std::lock_guard lock(t.decoding);
     if (auto it = t.refused.find(key); it != t.refused.end()) return tl::unexpected(it->second);
@@ -484,7 +484,7 @@ tl::expected<const Code*, std::string> Program::code(FunctionRef ref, bool obser
   if (!t.function(ref).has_body)
     return tl::unexpected(
         fmt::format("function '{}' is declared but nobody defines it", t.function(ref).name));
-  auto made = decode(*this, ref, observed);
+  auto made = decode(*this, ref, form);
   std::lock_guard lock(t.decoding);
   if (!made)
     return tl::unexpected(t.refused.try_emplace(key, std::move(made.error())).first->second);

@@ -16,8 +16,16 @@
 
 namespace inflight::machine {
 
-struct Code;       // a decoded function (code.hpp)
+struct Code;  // a decoded function (code.hpp)
 class Program;
+
+// How a function is decoded: what a launch does not need costs it nothing.
+struct CodeForm {
+  bool observed = false;   // ops tell the launch's listener what they do
+  bool clustered = false;  // shared addresses carry the block's rank in its cluster
+  unsigned number() const { return observed + 2u * clustered; }
+  static constexpr unsigned count = 4;
+};
 
 struct Parameter {
   std::uint32_t offset, size, alignment;  // bytes, in the parameter buffer
@@ -27,18 +35,18 @@ struct Parameter {
 struct Kernel {
   std::string name;
   const Program* program = nullptr;
-  std::uint32_t module = 0, function = 0;       // where it stands in the program
+  std::uint32_t module = 0, function = 0;  // where it stands in the program
   std::vector<Parameter> parameters;
   std::uint32_t parameter_bytes = 0;
-  std::uint32_t static_shared = 0;              // bytes, of every .shared variable it can reach
-  std::uint32_t dynamic_alignment = 16;         // of where dynamic shared memory starts after them
-  std::uint32_t local_bytes = 0;                // a thread's own frame
-  std::uint32_t constant_bytes = 0;             // of its module
-  std::uint32_t max_threads = 1024;             // a block, from .maxntid or .reqntid
+  std::uint32_t static_shared = 0;       // bytes, of every .shared variable it can reach
+  std::uint32_t dynamic_alignment = 16;  // of where dynamic shared memory starts after them
+  std::uint32_t local_bytes = 0;         // a thread's own frame
+  std::uint32_t constant_bytes = 0;      // of its module
+  std::uint32_t max_threads = 1024;      // a block, from .maxntid or .reqntid
   std::array<std::uint32_t, 3> required_block{};    // .reqntid; zeros: free
   std::array<std::uint32_t, 3> required_cluster{};  // .reqnctapercluster; zeros: free
-  std::uint32_t max_registers = 0;              // .maxnreg, or 0
-  int ptx_version = 0, target = 0;              // 90, 90: of the image it came from
+  std::uint32_t max_registers = 0;                  // .maxnreg, or 0
+  int ptx_version = 0, target = 0;                  // 90, 90: of the image it came from
 };
 
 struct Symbol {
@@ -86,11 +94,11 @@ class Program {
     bool defined = false;
   };
   Place place(std::uint32_t module, std::uint32_t variable) const;
-  std::uint64_t code_address(FunctionRef) const;               // a function's address as a value
-  FunctionRef function_at(std::uint64_t code_address) const;   // and back; {none, none} if no function
-  // The decoded function, made on first use; or why it cannot run. `observed`: the form whose ops
-  // tell the launch's listener what they do. Thread-safe.
-  tl::expected<const Code*, std::string> code(FunctionRef, bool observed) const;
+  std::uint64_t code_address(FunctionRef) const;  // a function's address as a value
+  FunctionRef function_at(
+      std::uint64_t code_address) const;  // and back; {none, none} if no function
+  // The decoded function, made on first use; or why it cannot run. Thread-safe.
+  tl::expected<const Code*, std::string> code(FunctionRef, CodeForm) const;
 
  private:
   Program() = default;

@@ -39,6 +39,7 @@ std::string_view headline(FaultKind kind) {
                                                "stack overflow",
                                                "assertion failed",
                                                "trap",
+                                               "launch failure",
                                                "deadlock",
                                                "timeout"};
   return words[static_cast<unsigned>(kind)];
@@ -164,7 +165,8 @@ std::string awaited(const Warp& w, const Split& s) {
     case Wait::collective:
       return "wait for " + at_collective(w, s);
     case Wait::cluster:
-      return "wait for the other blocks of the cluster";
+      return fmt::format("wait at barrier.cluster, where {} of {} threads have arrived",
+                         w.block->cluster->arrived(), w.block->cluster->alive());
     case Wait::sleep:
       return "sleep";
     case Wait::nothing:
@@ -234,9 +236,15 @@ std::string describe_waits(const Block& block) {
   return text;
 }
 
-std::string deadlock_report(const Block& block) {
-  return fmt::format("deadlock in kernel {}: no thread of block {} can ever go on\n{}",
-                     kernel_of(*block.grid), triple(block.index), describe_waits(block));
+std::string deadlock_report(const Cluster& cluster) {
+  const Block& first = *cluster.blocks.front();
+  const bool alone = cluster.blocks.size() == 1;
+  std::string text = fmt::format(
+      "deadlock in kernel {}: no thread of {} {} can ever go on\n", kernel_of(*cluster.grid),
+      alone ? "block" : "the cluster that begins at block", triple(first.index));
+  for (const auto& block : cluster.blocks)
+    if (!block->ended) text += describe_waits(*block);
+  return text;
 }
 
 }  // namespace inflight::machine

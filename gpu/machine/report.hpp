@@ -2,15 +2,15 @@
 #pragma once
 #include <string>
 
-#include "gpu/machine/block.hpp"
+#include "gpu/machine/cluster.hpp"
 
 namespace inflight::machine {
 
 // Kernel, source line, PTX line, block, thread (the first lane of `lane_mask`) and `what`.
 std::string fault_report(const Warp& w, const Op* op, FaultKind kind, std::uint32_t lane_mask,
                          const std::string& what);
-// Who waits for what in a block in which nothing can move.
-std::string deadlock_report(const Block& block);
+// Who waits for what in a cluster in which nothing can move.
+std::string deadlock_report(const Cluster& cluster);
 // The same facts for a launch that ran out of time.
 std::string describe_waits(const Block& block);
 

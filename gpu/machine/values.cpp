@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "gpu/machine/block.hpp"
+#include "gpu/machine/cluster.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -36,7 +36,12 @@ constexpr BlockValue block_values[] = {
      true},
     {Special::nsmid, [](const Block& b) { return b.grid->limits->multiprocessors; }},
     {Special::gridid, [](const Block& b) { return std::uint32_t(b.grid->id); }},
-    {Special::is_explicit_cluster, [](const Block&) { return 0u; }},
+    {Special::is_explicit_cluster,
+     [](const Block& b) {
+       const bool asked =
+           cluster_shape(b).count() > 1 || b.grid->launch->kernel->required_cluster[0] != 0;
+       return asked ? all_lanes : 0u;  // a predicate
+     }},
     {Special::clusterid_x, [](const Block& b) { return b.index.x / cluster_shape(b).x; }, true},
     {Special::clusterid_y, [](const Block& b) { return b.index.y / cluster_shape(b).y; }, true},
     {Special::clusterid_z, [](const Block& b) { return b.index.z / cluster_shape(b).z; }, true},
@@ -52,12 +57,7 @@ constexpr BlockValue block_values[] = {
     {Special::cluster_nctaid_x, [](const Block& b) { return cluster_shape(b).x; }},
     {Special::cluster_nctaid_y, [](const Block& b) { return cluster_shape(b).y; }},
     {Special::cluster_nctaid_z, [](const Block& b) { return cluster_shape(b).z; }},
-    {Special::cluster_ctarank,
-     [](const Block& b) {
-       const Dim3 c = cluster_shape(b);
-       return b.index.x % c.x + c.x * (b.index.y % c.y + c.y * (b.index.z % c.z));
-     },
-     true},
+    {Special::cluster_ctarank, [](const Block& b) { return b.rank; }},
     {Special::cluster_nctarank,
      [](const Block& b) { return std::uint32_t(cluster_shape(b).count()); }},
     {Special::reserved_smem_offset_begin, [](const Block&) { return 0u; }},
@@ -91,6 +91,8 @@ static_assert(sizeof(WarpValues) == std::size(warp_values) * value_bytes);
 
 constexpr std::uint32_t dynamic_offset = block_count * value_bytes;
 constexpr std::uint32_t wide_dynamic_offset = dynamic_offset + value_bytes;
+constexpr std::uint32_t window_offset = wide_dynamic_offset + wide_value_bytes;
+constexpr std::uint32_t wide_window_offset = window_offset + value_bytes;
 
 }  // namespace
 
@@ -104,6 +106,10 @@ Ref special_slot(Special special, std::int64_t) {
 
 Ref dynamic_shared_slot(unsigned bytes) {
   return make_ref(Base::block, bytes == 8 ? wide_dynamic_offset : dynamic_offset);
+}
+
+Ref shared_window_slot(unsigned bytes) {
+  return make_ref(Base::block, bytes == 8 ? wide_window_offset : window_offset);
 }
 
 std::uint64_t read_special(Warp& w, Special special) {
@@ -134,7 +140,7 @@ bool is_constant_address(const Warp& w, std::uint64_t address) {
   return allocation && allocation->kind == AllocationKind::constant;
 }
 
-std::uint32_t block_values_size() { return wide_dynamic_offset + wide_value_bytes; }
+std::uint32_t block_values_size() { return wide_window_offset + wide_value_bytes; }
 std::uint32_t warp_values_size() { return sizeof(WarpValues); }
 
 void fill_block_values(Block& block) {
@@ -146,8 +152,11 @@ void fill_block_values(Block& block) {
     out += lanes;
   }
   if (!fresh) return;
-  std::fill_n(out, lanes, block.grid->dynamic_offset);
-  std::fill_n(reinterpret_cast<std::uint64_t*>(out + lanes), lanes, block.grid->dynamic_offset);
+  for (const std::uint32_t value : {block.window | block.grid->dynamic_offset, block.window}) {
+    std::fill_n(out, lanes, value);
+    std::fill_n(reinterpret_cast<std::uint64_t*>(out + lanes), lanes, value);
+    out += 3 * lanes;
+  }
 }
 
 void fill_warp_values(Warp& warp) {

@@ -20,6 +20,8 @@ inline constexpr std::uint32_t wide_value_bytes = 256;  // a 64-bit value
 Ref special_slot(ptx::Special special, std::int64_t envreg);
 // Where unsized extern .shared arrays begin, as a 32-bit and as a 64-bit value.
 Ref dynamic_shared_slot(unsigned bytes);
+// Where the block's shared addresses begin, likewise: zero outside clusters.
+Ref shared_window_slot(unsigned bytes);
 // Values of clocks and the like, computed when read: 4 or 8 bytes.
 std::uint64_t read_special(Warp& w, ptx::Special special);
 

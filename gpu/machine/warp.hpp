@@ -64,6 +64,8 @@ struct alignas(64) Warp {
   std::int32_t budget = 0;    // ops left in this slice
   std::uint32_t carry = 0;    // the carry flag CC.CF, a bit a lane
   std::uint32_t granted = 0;  // lanes whose phase at an mbarrier was seen complete when they woke
+  std::uint32_t cluster_arrived = 0;  // lanes that arrived at barrier.cluster and have not waited
+  std::uint32_t cluster_phase = 0;    // the parity of the phase in which they did
   Frame* frame = nullptr;
   Block* block = nullptr;
   Worker* worker = nullptr;

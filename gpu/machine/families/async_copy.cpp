@@ -70,7 +70,8 @@ const Op* run_copy(Warp& w, const Op* op) {
   lane_addresses(w, op, Space::global, c.global);
   source_sizes(w, op, c);
   if (const Op* ended = check(w, op, c)) return ended;
-  for (int l = 0; l < lanes; ++l) c.dst[l] = static_cast<std::uint32_t>(c.shared[l]);
+  for (int l = 0; l < lanes; ++l)
+    c.dst[l] = static_cast<std::uint32_t>(c.shared[l]) ^ w.block->window;
   async::Issue issue;
   issue.mask = w.mask;
   issue.bytes = op->count;
@@ -90,22 +91,20 @@ const Op* run_wait_all(Warp& w, const Op* op) { return heed(w, op, team_of(w).wa
 
 template <bool noinc>
 const Op* run_arrive(Warp& w, const Op* op) {
-  std::uint64_t addresses[lanes];
-  std::uint32_t offsets[lanes];
-  LanePlaces places;
-  if (const BadLanes bad = resolve_mbarriers(w, op, addresses, places, offsets); bad.lanes)
-    return bad_access(w, op, bad.lanes, addresses, async::mbarrier::size, true,
+  LaneMbarriers m;
+  if (const BadLanes bad = resolve_mbarriers(w, op, true, m); bad.lanes)
+    return bad_access(w, op, bad.lanes, m.addresses, async::mbarrier::size, true,
                       static_cast<Space>(op->detail), bad.kind);
   async::ArriveIssue issue;
   issue.mask = w.mask;
-  issue.mbarrier = offsets;
+  issue.mbarrier = m.offsets;
   issue.base = w.block->shared;
   issue.noinc = noinc;
   issue.tag = w.frame->code->first_number + op->instruction;
   const async::Progress progress = team_of(w).arrive(issue);
   // Who waits already needs this arrival: it runs again and makes it happen.
-  for (std::uint32_t m = w.mask; m; m &= m - 1)
-    wake_mbarrier(*w.block, offsets[std::countr_zero(m)]);
+  for (std::uint32_t rest = w.mask; rest; rest &= rest - 1)
+    wake_mbarrier(*w.block, m.offsets[std::countr_zero(rest)]);
   return heed(w, op, progress);
 }
 

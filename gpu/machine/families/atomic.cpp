@@ -355,10 +355,10 @@ std::optional<Space> space_of(Lowering& lo, const ptx::Operand& address) {
   if (space == Space::generic && address.base == ptx::Operand::Kind::variable)
     space = lo.module.variables[address.index].space;
   if (space == Space::shared_cta) space = Space::shared;
-  if (space == Space::generic || space == Space::global || space == Space::shared) return space;
-  lo.refuse(space == Space::shared_cluster
-                ? "shared memory of other blocks (.shared::cluster) is not supported yet"
-                : "atomics work on global and shared memory only");
+  if (space == Space::generic || space == Space::global || space == Space::shared ||
+      space == Space::shared_cluster)
+    return space;
+  lo.refuse("atomics work on global and shared memory only");
   return {};
 }
 

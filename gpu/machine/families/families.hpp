@@ -23,6 +23,7 @@
 // Families that need no SIMD: compiled once.
 #define INFLIGHT_FAMILIES(FAMILY) \
   FAMILY(barrier)                 \
+  FAMILY(cluster)                 \
   FAMILY(atomic)                  \
   FAMILY(fence)                   \
   FAMILY(async_copy)              \

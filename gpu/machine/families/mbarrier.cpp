@@ -27,16 +27,11 @@ using ptx::Type;
 
 constexpr int spin_cost = 256;
 
-struct Mbarriers {
-  std::uint64_t addresses[lanes];
-  LanePlaces places;
-  std::uint32_t offsets[lanes];
-  Word& word(int lane) const { return *reinterpret_cast<Word*>(places.at[lane]); }
-};
+using Mbarriers = LaneMbarriers;
 
 // Null if every active lane names a place where an mbarrier can be.
-const Op* resolve(Warp& w, const Op* op, Mbarriers& m) {
-  const BadLanes bad = resolve_mbarriers(w, op, m.addresses, m.places, m.offsets);
+const Op* resolve(Warp& w, const Op* op, bool own_only, Mbarriers& m) {
+  const BadLanes bad = resolve_mbarriers(w, op, own_only, m);
   if (!bad.lanes) return nullptr;
   return bad_access(w, op, bad.lanes, m.addresses, mb::size, true, static_cast<Space>(op->detail),
                     bad.kind);
@@ -93,6 +88,7 @@ void tell(const Warp& w, const Op* op, const Mbarriers& m, int lane, Event& even
   const Observation& observation = *w.block->grid->observation;
   event.who = observation.who(w, 1u << lane, w.frame->code->first_number + op->instruction);
   event.address = m.offsets[lane];
+  event.rank = static_cast<std::uint16_t>(m.blocks[lane]->rank);
   event.order = static_cast<check::Order>(op->count & 15);
   event.scope = static_cast<check::Scope>(op->count >> 4);
   const mb::State state = mb::decode(m.word(lane));
@@ -106,10 +102,15 @@ void tell(const Warp& w, const Op* op, const Mbarriers& m, int lane, Event& even
 
 using Operation = Step (*)(Word&, std::uint32_t count, std::uint32_t bytes);
 
+// Initialising and invalidating are for the block's own mbarriers; arrivals and transaction counts
+// reach other blocks' (.shared::cluster).
+template <Event::Op name>
+inline constexpr bool own_only = name == Event::Op::init || name == Event::Op::inval;
+
 template <Operation operation, Event::Op name, bool no_complete = false>
 const Op* run_operation(Warp& w, const Op* op) {
   Mbarriers m;
-  if (const Op* ended = resolve(w, op, m)) return ended;
+  if (const Op* ended = resolve(w, op, own_only<name>, m)) return ended;
   each_lane(w.mask, [&](int l) {
     const std::uint32_t count = value(w, op->b, l, 1), bytes = value(w, op->c, l, 0);
     const Step step = operation(m.word(l), count, bytes);
@@ -121,7 +122,7 @@ const Op* run_operation(Warp& w, const Op* op) {
       tell(w, op, m, l, event, step.violation);
     }
     if (op->d != no_ref) w.at<std::uint64_t>(op->d)[l] = step.token;
-    if (step.completed) wake_mbarrier(*w.block, m.offsets[l]);
+    if (step.completed) wake_mbarrier(*m.blocks[l], m.offsets[l]);
   });
   w.progressed = true;
   return op + 1;
@@ -161,7 +162,7 @@ std::uint32_t test(Warp& w, const Op* op, const Mbarriers& m) {
 template <bool parity>
 const Op* run_test_wait(Warp& w, const Op* op) {
   Mbarriers m;
-  if (const Op* ended = resolve(w, op, m)) return ended;
+  if (const Op* ended = resolve(w, op, true, m)) return ended;
   advance_block(*w.block);
   const std::uint32_t done = test<parity>(w, op, m);
   if (w.block->grid->observation) [[unlikely]]
@@ -183,7 +184,7 @@ bool same_mbarrier(const Warp& w, const Mbarriers& m) {
 template <bool parity>
 const Op* run_try_wait(Warp& w, const Op* op) {
   Mbarriers m;
-  if (const Op* ended = resolve(w, op, m)) return ended;
+  if (const Op* ended = resolve(w, op, true, m)) return ended;
   const std::uint32_t done = test<parity>(w, op, m) | (w.granted & w.mask);
   w.granted &= ~w.mask;
   if (!done && !w.worker->give_up && same_mbarrier(w, m)) {
@@ -206,7 +207,7 @@ const Op* run_pending_count(Warp& w, const Op* op) {
 
 // --- decoding ---
 
-// The space of an mbarrier's address; nothing if other blocks' shared memory is meant.
+// The space of an mbarrier's address, if it can be one.
 std::optional<Space> space_of(Lowering& lo) {
   switch (lo.in.space()) {
     case Space::generic:
@@ -215,8 +216,7 @@ std::optional<Space> space_of(Lowering& lo) {
     case Space::shared_cta:
       return Space::shared;
     case Space::shared_cluster:
-      lo.refuse("mbarriers of other blocks (.shared::cluster) are not supported yet");
-      return {};
+      return Space::shared_cluster;
     default:
       lo.refuse("mbarriers are in shared memory");
       return {};

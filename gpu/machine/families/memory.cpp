@@ -149,7 +149,44 @@ template <class E>
   return nullptr;
 }
 
-inline Stretch shared_stretch(const Warp& w) { return {ptx::Space::shared, w.block->shared_bytes}; }
+// Accesses to shared memory that need more than a range check: in other blocks of the cluster, or
+// out of bounds. Null if all is well.
+template <class E>
+[[gnu::noinline]] const Op* move_cluster(Warp& w, const Op* op, std::uint32_t mask,
+                                         const Address* shared, ptx::Space space) {
+  LanePlaces places;
+  if (const BadLanes bad = resolve_lanes(w, op, mask, space, shared, E::bytes, E::writes, places);
+      bad.lanes)
+    return bad_access(w, op, bad.lanes, shared, E::bytes, E::writes, space, bad.kind);
+  Address host[lanes];
+  for (int l = 0; l < lanes; ++l) host[l] = reinterpret_cast<Address>(places.at[l]);
+  E::run(w, op, mask, Scattered<Address>{0, host, 0});
+  return nullptr;
+}
+
+template <class E>
+[[gnu::noinline]] const Op* move_shared(Warp& w, const Op* op, std::uint32_t mask, const Offset* a,
+                                        Offset imm, ptx::Space space) {
+  const Block& b = *w.block;
+  Offset own[lanes];
+  if (b.window) {
+    for (int l = 0; l < lanes; ++l) own[l] = (a[l] + imm) ^ b.window;
+    a = own, imm = 0;
+  }
+  const Reach<Offset> r = reach(a, imm, mask);
+  if (!fits<E::bytes>(r, b.shared_bytes)) [[unlikely]] {
+    Address full[lanes];
+    for (int l = 0; l < lanes; ++l) full[l] = static_cast<Offset>(a[l] + imm) ^ b.window;
+    return move_cluster<E>(w, op, mask, full, space);
+  }
+  const auto from = reinterpret_cast<std::uintptr_t>(b.shared);
+  if (r.low == r.high)
+    E::uniform(w, op, mask, at(from + r.low), at(from + r.low));
+  else
+    E::run(w, op, mask, Scattered<Offset>{from, a, imm});
+  return nullptr;
+}
+
 inline Stretch parameter_stretch(const Warp& w) {
   return {ptx::Space::param, w.block->grid->launch->kernel->parameter_bytes};
 }
@@ -173,12 +210,12 @@ const Op* global(Warp& w, const Op* op) {
   return finish<E>(w, op);
 }
 
-template <class E>
+template <class E, ptx::Space space = ptx::Space::shared>
 [[gnu::noinline]] const Op* shared_rare(Warp& w, const Op* op) {
   Offset buffer[lanes];
-  const Offset* a = narrow_addresses(w, op, buffer);
-  const Op* ended = move_stretch<E>(w, op, w.mask, w.block->shared, a, static_cast<Offset>(op->imm),
-                                    shared_stretch(w));
+  const Offset* a =
+      op->a == no_ref ? fill<Offset>(buffer, w.block->window) : narrow_addresses(w, op, buffer);
+  const Op* ended = move_shared<E>(w, op, w.mask, a, static_cast<Offset>(op->imm), space);
   return ended ? ended : finish<E>(w, op);
 }
 
@@ -187,8 +224,9 @@ const Op* shared(Warp& w, const Op* op) {
   if (w.mask != all_lanes || op->a == no_ref || op->flags & Op::address_64) [[unlikely]]
     return shared_rare<E>(w, op);
   const Offset* a = w.at<Offset>(op->a);
-  const Offset first = a[0] + static_cast<Offset>(op->imm),
-               second = a[half] + static_cast<Offset>(op->imm);
+  const Offset window = w.block->window;
+  const Offset first = (a[0] + static_cast<Offset>(op->imm)) ^ window,
+               second = (a[half] + static_cast<Offset>(op->imm)) ^ window;
   const std::uint64_t high = first < second ? second : first, size = w.block->shared_bytes;
   char* const origin = reinterpret_cast<char*>(w.block->shared);
   const Shape lie = shape<E::bytes>(a);
@@ -277,7 +315,7 @@ template <class E>
   std::uint32_t rest = w.mask;
   Offset offsets[lanes];
   if (const auto m = inside(rest, a, imm, at.shared, at.shared_size, offsets)) {
-    if (const Op* ended = move_stretch<E>(w, op, m, w.block->shared, offsets, 0, shared_stretch(w)))
+    if (const Op* ended = move_shared<E>(w, op, m, offsets, 0, ptx::Space::shared_cluster))
       return ended;
     rest &= ~m;
   }
@@ -300,7 +338,8 @@ template <class E>
 const Op* generic(Warp& w, const Op* op) {
   const auto locate = [&](Address low, Address high, std::uint64_t bytes, Address& distance) {
     if (known_good(w, op, low, high, bytes, E::writes)) return true;
-    const Address window = w.block->grid->memory->windows().shared, size = w.block->shared_bytes;
+    const Address window = w.block->grid->memory->windows().shared + w.block->window,
+                  size = w.block->shared_bytes;
     if (low < window || high - window > size || size - (high - window) < bytes) return false;
     distance = reinterpret_cast<std::uintptr_t>(w.block->shared) - window;
     return true;
@@ -314,15 +353,24 @@ const Op* generic(Warp& w, const Op* op) {
 template <class M, class R, int N>
 constexpr AccessHandlers load_row() {
   using E = Load<M, R, N>;
-  return {
-      false,     sizeof(M), static_cast<M>(-1) < M{0},
-      sizeof(R), N,         {global<E>, shared<E>, local<E>, generic<E>, parameter<E>, frame<E>}};
+  return {false,
+          sizeof(M),
+          static_cast<M>(-1) < M{0},
+          sizeof(R),
+          N,
+          {global<E>, shared<E>, local<E>, generic<E>, parameter<E>, frame<E>,
+           shared_rare<E, ptx::Space::shared_cluster>}};
 }
 template <class M, class R, int N>
 constexpr AccessHandlers store_row() {
   using E = Store<M, R, N>;
-  return {true,      sizeof(M), false,
-          sizeof(R), N,         {global<E>, shared<E>, local<E>, generic<E>, nullptr, frame<E>}};
+  return {true,
+          sizeof(M),
+          false,
+          sizeof(R),
+          N,
+          {global<E>, shared<E>, local<E>, generic<E>, nullptr, frame<E>,
+           shared_rare<E, ptx::Space::shared_cluster>}};
 }
 
 using u8 = std::uint8_t;

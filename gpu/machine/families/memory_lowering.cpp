@@ -65,8 +65,7 @@ std::optional<Target> target(Lowering& lo, const Operand& address, unsigned byte
       if (inside(*v, address.value, bytes)) return Target{AccessPlace::frame};
       return Target{AccessPlace::local, true};
     case Space::shared_cluster:
-      lo.refuse("shared memory of other blocks (.shared::cluster) is not supported yet");
-      return {};
+      return Target{AccessPlace::cluster};
     default:
       lo.refuse("this state space cannot be accessed");
       return {};

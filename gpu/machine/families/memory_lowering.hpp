@@ -11,13 +11,14 @@ namespace inflight::machine {
 // Where an access goes, as far as it is known when the instruction is decoded.
 enum class AccessPlace : std::uint8_t {
   global,     // .global and .const: host addresses
-  shared,     // offsets in the block's shared memory
+  shared,     // addresses of the block's shared memory
   local,      // offsets in the thread's local memory
   generic,    // any of them
   parameter,  // offsets in the kernel's parameters
   frame,      // a fixed offset in the calling frame's local memory: parameters of calls
+  cluster,    // addresses of shared memory of any block of the cluster
 };
-inline constexpr unsigned access_places = 6;
+inline constexpr unsigned access_places = 7;
 
 struct AccessHandlers {
   bool store;

@@ -1,7 +1,7 @@
 // mov, cvta, isspacep, and the moves that decoding composes other instructions with.
 #include "gpu/machine/families/move.hpp"
 
-#include "gpu/machine/block.hpp"
+#include "gpu/machine/cluster.hpp"
 #include "gpu/machine/families/lanes.hpp"
 #include "gpu/machine/lowering.hpp"
 #include "gpu/machine/values.hpp"
@@ -127,6 +127,13 @@ const Op* in_window(Warp& w, const Op* op) {
   w.set_predicate(op->d, bits([=](int l) { return static_cast<uint64_t>(a[l]) - low < size; }));
   return op + 1;
 }
+// Own shared memory: the part of the window that has the block's rank.
+const Op* in_own_shared(Warp& w, const Op* op) {
+  const uint64_t* a = w.at<uint64_t>(op->a);
+  const uint64_t low = static_cast<uint64_t>(op->imm) + w.block->window;
+  w.set_predicate(op->d, bits([=](int l) { return a[l] - low <= offset_mask; }));
+  return op + 1;
+}
 const Op* in_no_window(Warp& w, const Op* op) {
   const uint64_t* a = w.at<uint64_t>(op->a);
   const Windows& v = w.block->grid->memory->windows();
@@ -144,6 +151,69 @@ const Op* in_constant(Warp& w, const Op* op) {
     if ((w.mask >> l) & 1 && is_constant_address(w, a[l])) m |= 1u << l;
   w.set_predicate(op->d, m);
   return op + 1;
+}
+
+// mapa: the same place in the shared memory of the cluster's block of rank b. Op::imm is where
+// shared addresses begin among those of a.
+template <class T>
+const Op* map_rank(Warp& w, const Op* op) {
+  const T* a = w.at<T>(op->a);
+  const uint32_t* rank = w.at<uint32_t>(op->b);
+  const T base = static_cast<T>(op->imm);
+  write<T>(w, op->d, [=](int l) {
+    return base + ((a[l] - base) & offset_mask) + (static_cast<T>(rank[l]) << rank_shift);
+  });
+  return op + 1;
+}
+// getctarank: the rank that a shared address names.
+template <class T>
+const Op* rank_of(Warp& w, const Op* op) {
+  const T* a = w.at<T>(op->a);
+  const T base = static_cast<T>(op->imm);
+  write<uint32_t>(w, op->d,
+                  [=](int l) { return static_cast<uint32_t>((a[l] - base) >> rank_shift); });
+  return op + 1;
+}
+
+bool is_shared(Space space) {
+  return space == Space::shared || space == Space::shared_cta || space == Space::shared_cluster;
+}
+std::int64_t shared_base(Lowering& lo) {
+  const bool generic = !is_shared(lo.in.space());
+  return generic ? static_cast<std::int64_t>(lo.program_memory().windows().shared) : 0;
+}
+
+// A shared variable by its name is a shared address, also where generic ones are meant.
+Ref shared_operand(Lowering& lo, const ptx::Operand& o, Type type, std::int64_t& base) {
+  if (o.kind == ptx::Operand::Kind::variable) base = 0;
+  return lo.source(o, type);
+}
+
+bool lower_mapa(Lowering& lo, const Row&) {
+  if (lo.operands.size() != 3) return lo.refuse("it takes an address and a rank");
+  const Type type = lo.in.type();
+  if (type != Type::u32 && type != Type::u64) return lo.refuse("addresses are .u32 or .u64");
+  std::int64_t base = shared_base(lo);
+  const Ref a = shared_operand(lo, lo.operands[1], type, base);
+  const Ref b = lo.source(lo.operands[2], Type::u32);
+  const Ref d = lo.destination(lo.operands[0], type);
+  if (a == no_ref || b == no_ref || d == no_ref) return false;
+  Op& op = lo.emit(type == Type::u32 ? Handler(&map_rank<uint32_t>) : Handler(&map_rank<uint64_t>));
+  op.a = a, op.b = b, op.d = d, op.imm = base;
+  return true;
+}
+
+bool lower_getctarank(Lowering& lo, const Row&) {
+  if (lo.operands.size() != 2) return lo.refuse("it takes an address");
+  const Type type = lo.in.type();
+  if (type != Type::u32 && type != Type::u64) return lo.refuse("addresses are .u32 or .u64");
+  std::int64_t base = shared_base(lo);
+  const Ref a = shared_operand(lo, lo.operands[1], type, base);
+  const Ref d = lo.destination(lo.operands[0], Type::u32);
+  if (a == no_ref || d == no_ref) return false;
+  Op& op = lo.emit(type == Type::u32 ? Handler(&rank_of<uint32_t>) : Handler(&rank_of<uint64_t>));
+  op.a = a, op.d = d, op.imm = base;
+  return true;
 }
 
 bool lower_mov(Lowering& lo, const Row&) {
@@ -190,6 +260,7 @@ bool lower_isspacep(Lowering& lo, const Row&) {
   Handler handler = &in_window<uint64_t>;
   unsigned log_size = 32;
   if (space == Space::global) handler = &in_no_window;
+  if (space == Space::shared || space == Space::shared_cta) handler = &in_own_shared;
   if (space == Space::constant) handler = &in_constant;
   if (space == Space::param || space == Space::param_entry) log_size = 16;
   Op& op = lo.emit(handler);
@@ -229,6 +300,8 @@ MoveHandlers move_handlers() {
   m.unpack[1] = &unpack<uint16_t>;
   m.unpack[2] = &unpack<uint32_t>;
   m.unpack[3] = &unpack<uint64_t>;
+  m.offset[0] = &offset<uint32_t>;
+  m.offset[1] = &offset<uint64_t>;
   m.local_address[0] = &local_address<uint32_t>;
   m.local_address[1] = &local_address<uint64_t>;
   m.special[0] = &special<uint32_t>;
@@ -239,6 +312,8 @@ MoveHandlers move_handlers() {
 void move_rows(Rows& rows) {
   add(rows, {Opcode::mov, {}, {}, {}, nullptr, &lower_mov});
   add(rows, {Opcode::cvta, {}, {}, {}, nullptr, &lower_cvta});
+  add(rows, {Opcode::mapa, {}, {}, {}, nullptr, &lower_mapa});
+  add(rows, {Opcode::getctarank, {}, {}, {}, nullptr, &lower_getctarank});
   add(rows, {Opcode::isspacep, {}, {}, {}, nullptr, &lower_isspacep});
 }
 

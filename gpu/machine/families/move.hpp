@@ -12,6 +12,7 @@ struct MoveHandlers {
   Handler pack2[5] = {};          // [width of a part]: d = {a, b}
   Handler pack4[5] = {};          // parts in Code::extra
   Handler unpack[5] = {};         // [width of a part]: d = part `detail` of a, Op::count parts
+  Handler offset[2] = {};         // 32 and 64 bits: d = a + imm
   Handler local_address[2] = {};  // 32 and 64 bits: d = frame's local base + imm
   Handler special[2] = {};        // 32 and 64 bits: d = read_special(detail)
 };

@@ -17,7 +17,8 @@ class Access : public testing::Test {
     grid.launch = &launch;
     grid.memory = &memory;
     grid.parameters = parameters;
-    block.grid = &grid;
+    cluster = std::make_unique<Cluster>(grid);
+    Block& block = *cluster->blocks.front();
     block.shared = shared;
     block.shared_bytes = sizeof shared;
     warp.block = &block;
@@ -36,7 +37,7 @@ class Access : public testing::Test {
   Kernel kernel;
   Launch launch;
   Grid grid;
-  Block block;
+  std::unique_ptr<Cluster> cluster;
   Worker worker;
   Warp warp;
   alignas(64) std::byte shared[256] = {};

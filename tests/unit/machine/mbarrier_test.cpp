@@ -271,7 +271,11 @@ TEST_F(Mbarriers, FaultOutsideSharedMemory) {
             FaultKind::illegal_address);
   EXPECT_EQ(
       run_block(1, "1", "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%bar];").kind,
-      FaultKind::refused);
+      FaultKind::none);
+  EXPECT_EQ(
+      run_block(1, "1", "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%bar+65536];")
+          .kind,
+      FaultKind::illegal_address);
 }
 
 }  // namespace

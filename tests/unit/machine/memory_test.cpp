@@ -487,8 +487,7 @@ TEST_F(LoadStore, EndsTheKernelForBadAccesses) {
 }
 
 TEST_F(LoadStore, NamesWhatItDoesNotSupport) {
-  for (const char* access :
-       {"ld.shared::cluster.u32 %r0, [%rd0];", "ld.global.relu.u32 %r0, [%rd0];"}) {
+  for (const char* access : {"ld.const::7.u32 %r0, [%rd0];", "ld.global.relu.u32 %r0, [%rd0];"}) {
     const Program* program =
         link(entry(1, std::string(".reg .b64 %rd<2>; .reg .b32 %r<2>;\n") + access + "\n ret;"));
     if (!program) continue;

@@ -235,13 +235,13 @@ TEST(Program, DynamicSharedMemoryFollowsTheStaticPart) {
 
 TEST(Program, CodeIsDecodedOnceAndKept) {
   PtxRunner r({".visible .entry k() { ret; }\n.extern .func gone();"});
-  const auto first = r.program->code({0, 0}, false), again = r.program->code({0, 0}, false);
+  const auto first = r.program->code({0, 0}, {}), again = r.program->code({0, 0}, {});
   ASSERT_TRUE(first && again);
   EXPECT_EQ(*first, *again);
-  const auto observed = r.program->code({0, 0}, true);
+  const auto observed = r.program->code({0, 0}, {.observed = true});
   ASSERT_TRUE(observed);
   EXPECT_NE(*observed, *first);
-  EXPECT_EQ(r.program->code({0, 1}, false).error(),
+  EXPECT_EQ(r.program->code({0, 1}, {}).error(),
             "function 'gone' is declared but nobody defines it");
 }
 
