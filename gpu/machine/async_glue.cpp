@@ -1,19 +1,11 @@
 // Teams of copies, and the mbarriers that their arrivals move.
 #include "gpu/machine/async_glue.hpp"
 
-#include "gpu/machine/block.hpp"
+#include "gpu/machine/bulk_glue.hpp"
 #include "gpu/machine/observe.hpp"
 
 namespace inflight::machine {
 namespace {
-
-async::Timing timing(const Options& options) {
-  using Policy = async::Timing::Policy;
-  const Policy policy = options.timing == Timing::early      ? Policy::early
-                        : options.timing == Timing::shuffled ? Policy::shuffled
-                                                             : Policy::late;
-  return {policy, options.seed};
-}
 
 // What listens to a warp's copies, if anything does.
 async::CopyObserver* observer(Warp& w) {
@@ -40,12 +32,21 @@ void heed(Block& block, const async::Progress& progress) {
 
 }  // namespace
 
+async::Timing async_timing(const Options& options) {
+  using Policy = async::Timing::Policy;
+  const Policy policy = options.timing == Timing::early      ? Policy::early
+                        : options.timing == Timing::shuffled ? Policy::shuffled
+                                                             : Policy::late;
+  return {policy, options.seed};
+}
+
 async::Team& team_of(Warp& w) {
   Block& block = *w.block;
   if (block.teams.size() < block.warps.size()) block.teams.resize(block.warps.size());
   auto& team = block.teams[w.index];
   if (!team)
-    team = std::make_unique<async::Team>(timing(*block.grid->options), number(w), observer(w));
+    team =
+        std::make_unique<async::Team>(async_timing(*block.grid->options), number(w), observer(w));
   return *team;
 }
 
@@ -69,6 +70,8 @@ void settle_mbarrier(Block& block, const async::mbarrier::Word* word) {
     if (!team.arrivals_pending() || async::mbarrier::decode(*word).parity != phase) return;
     heed(block, team.flush_for(word));
   });
+  if (block.cluster->copies && async::mbarrier::decode(*word).parity == phase)
+    block.cluster->copies->model.flush_for(word);
 }
 
 void flush_team(Warp& w, std::uint32_t mask) {
@@ -90,13 +93,14 @@ bool flush_block(Block& block) {
 void start_teams(Block& block) {
   for (std::size_t i = 0; i < block.teams.size(); ++i)
     if (block.teams[i])
-      block.teams[i]->reset(timing(*block.grid->options), number(*block.warps[i]),
+      block.teams[i]->reset(async_timing(*block.grid->options), number(*block.warps[i]),
                             observer(*block.warps[i]));
 }
 
 void advance_block(Block& block) {
   if (block.grid->options->timing != Timing::shuffled) return;
   each_team(block, [&](async::Team& team) { heed(block, team.advance()); });
+  if (block.cluster->copies) block.cluster->copies->model.advance();
 }
 
 BadLanes resolve_mbarriers(Warp& w, const Op* op, bool own_only, LaneMbarriers& out) {

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "gpu/machine/async_glue.hpp"
-#include "gpu/machine/cluster.hpp"
+#include "gpu/machine/bulk_glue.hpp"
 #include "gpu/machine/observe.hpp"
 #include "gpu/machine/report.hpp"
 #include "gpu/machine/values.hpp"
@@ -13,7 +13,12 @@
 namespace inflight::machine {
 namespace {
 
-constexpr std::int32_t slice_ops = 16384;
+// A warp's first turns are short and grow: warps begin together, as on a GPU, and long ones pay for
+// few turns.
+constexpr std::int32_t first_slice = 16, longest_slice = 16384;
+std::int32_t slice_ops(std::uint64_t turns) {
+  return turns < 10 ? first_slice << turns : longest_slice;
+}
 constexpr std::uint32_t shared_alignment = 1024;
 
 std::uint32_t lanes_below(std::uint32_t count) {
@@ -78,7 +83,7 @@ Block::State Block::run(Worker& worker, std::uint32_t rounds) {
       if (one_waits || !w->runnable()) continue;
       ran = true;
       w->worker = &worker;
-      w->run(slice_ops);
+      w->run(slice_ops(w->slice));
       if (grid->stop.load(std::memory_order_relaxed)) return State::done;
       spinning &= w->polled;
       progressed |= w->progressed;
@@ -86,6 +91,7 @@ Block::State Block::run(Worker& worker, std::uint32_t rounds) {
     }
     if (!live) {
       flush_block(*this);
+      if (cluster->copies) cluster->copies->model.flush_block(rank);
       ended = true;
       if (grid->observation) grid->observation->block_end(*this);
       return State::done;

@@ -5,13 +5,17 @@
 #include <bit>
 
 #include "gpu/machine/async_glue.hpp"
+#include "gpu/machine/bulk_glue.hpp"
 #include "gpu/machine/report.hpp"
 
 namespace inflight::machine {
 namespace {
 
-constexpr std::uint32_t hopeless = 256;  // rounds of nothing but failed waits: a deadlock
-constexpr std::uint32_t turn = 64;       // rounds of a block before the cluster's next one
+// Nothing but failed waits, for so many rounds and so long: a deadlock. A program that gives up by
+// itself after many tries, or after a time, has done so by then.
+constexpr std::uint32_t hopeless = 256;
+constexpr std::chrono::milliseconds patience{200};
+constexpr std::uint32_t turn = 64;  // rounds of a block before the cluster's next one
 
 bool waits_at_mbarrier(const Block& block) {
   return std::any_of(block.warps.begin(), block.warps.end(), [](const auto& w) {
@@ -34,6 +38,8 @@ Cluster::Cluster(Grid& g) : grid(&g) {
   }
 }
 
+Cluster::~Cluster() = default;
+
 void Cluster::start(std::uint64_t linear) {
   const Dim3 &shape = grid->launch->cluster, &all = grid->launch->grid;
   const std::uint64_t across = all.x / shape.x, deep = all.y / shape.y;
@@ -51,6 +57,7 @@ void Cluster::start(std::uint64_t linear) {
         {first.x + r % shape.x, first.y + r / shape.x % shape.y, first.z + r / shape.x / shape.y});
     alive_ += block->threads;
   }
+  if (copies) copies->model.reset(blocks.front()->linear);
 }
 
 Cluster::State Cluster::run(Worker& worker, std::uint32_t rounds) {
@@ -80,9 +87,12 @@ Cluster::State Cluster::run(Worker& worker, std::uint32_t rounds) {
 
 // No warp can run: waits that may give up do. False: nothing can ever move.
 bool Cluster::unblock(Worker& worker) {
+  if (copies && copies->model.flush_all()) return true;
   bool waiting = false;
   for (auto& block : blocks) waiting |= !block->ended && waits_at_mbarrier(*block);
-  if (!waiting || ++idle_rounds_ > hopeless) return false;
+  const auto now = std::chrono::steady_clock::now();
+  if (idle_rounds_++ == 0) idle_since_ = now;
+  if (!waiting || (idle_rounds_ > hopeless && now - idle_since_ > patience)) return false;
   worker.give_up = true;
   for (auto& block : blocks) {
     if (block->ended) continue;

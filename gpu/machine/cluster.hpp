@@ -3,6 +3,7 @@
 // clusters is a cluster of its own. One host thread runs a cluster's blocks in turn, so nothing in
 // it needs a lock.
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -15,8 +16,11 @@ namespace inflight::machine {
 inline constexpr unsigned rank_shift = 24;
 inline constexpr std::uint32_t offset_mask = (1u << rank_shift) - 1;
 
+class ClusterCopies;
+
 struct Cluster {
   explicit Cluster(Grid& grid);
+  ~Cluster();
 
   // Becomes cluster `linear` of the grid (counted as blocks are: x, then y, then z).
   void start(std::uint64_t linear);
@@ -37,6 +41,7 @@ struct Cluster {
 
   Grid* grid = nullptr;
   std::vector<std::unique_ptr<Block>> blocks;  // by rank
+  std::unique_ptr<ClusterCopies> copies;       // bulk copies in flight; made on first use
 
  private:
   bool unblock(Worker& worker);
@@ -45,6 +50,7 @@ struct Cluster {
   std::uint64_t arrived_ = 0, alive_ = 0;  // threads
   bool odd_phase_ = false;
   std::uint32_t idle_rounds_ = 0;  // in a row in which waits gave up and nothing else moved
+  std::chrono::steady_clock::time_point idle_since_;
 };
 
 // Where a shared address lies in a block's cluster.

@@ -27,6 +27,7 @@
   FAMILY(atomic)                  \
   FAMILY(fence)                   \
   FAMILY(async_copy)              \
+  FAMILY(bulk)                    \
   FAMILY(mbarrier)                \
   FAMILY(system)
 

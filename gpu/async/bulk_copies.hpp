@@ -1,0 +1,114 @@
+// Bulk and tensor copies in flight of a cluster (PTX ISA, "Data Movement and Conversion
+// Instructions: Bulk copy", "Tensor copy"; st.async and red.async, which complete the same way).
+//
+//   issue        a copy begins; what completes it is an mbarrier's tx-count or a bulk group
+//   commit       the thread's uncommitted bulk-group copies become its newest group
+//   wait_group   returns once at most its `n` newest groups may still be in flight
+//
+// A copy that an mbarrier completes counts its bytes there when they have been written. A thread's
+// groups complete in the order of their commits. Timing (timing.hpp) chooses among the legal
+// moments at which bytes move. Nothing blocks: a wait makes its bytes move and returns, so the
+// caller only ever waits on mbarriers, with flush_for().
+//
+// Used by one host thread at a time. Addresses are checked (bounds, alignment) by whoever knows the
+// memory. A multicast is a copy for each destination.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "gpu/async/mbarrier.hpp"
+#include "gpu/async/reduction.hpp"
+#include "gpu/async/tensor_copy.hpp"
+#include "gpu/async/timing.hpp"
+
+namespace inflight::async {
+
+// One bulk copy to one destination.
+struct BulkCopy {
+  enum class Kind : std::uint8_t {
+    bytes,         // `bytes` from `from` to `to`
+    value,         // st.async, red.async: the bytes are `value`
+    tensor_load,   // the tensor's box to shared memory
+    tensor_store,  // and back
+  };
+  Kind kind = Kind::bytes;
+  Reduce reduce = nullptr;           // combined with the destination instead of written
+  std::uint32_t bytes = 0;           // of `bytes` and `value`
+  std::uint16_t byte_mask = 0xffff;  // of every 16 bytes, which are written
+  std::byte* to = nullptr;           // host addresses
+  const std::byte* from = nullptr;
+  std::array<std::byte, 16> value{};
+  TensorMap map;      // of tensor copies
+  TensorPlace place;  // .shared counts from `shared`
+  std::byte* shared = nullptr;
+
+  mbarrier::Word* mbarrier = nullptr;  // completes it; null: a bulk group does, or nothing
+  std::uint32_t tx_bytes = 0;          // counted there
+
+  std::uint64_t id = 0;      // set at issue: counts the cluster's, from 1
+  std::uint32_t thread = 0;  // who issued it: block_rank << 10 | thread of the block
+  // The caller's; observers see them.
+  std::uint64_t tag = 0;
+  std::uint32_t rank = 0, mbarrier_offset = 0;  // of the destination's mbarrier
+};
+
+class BulkObserver {
+ public:
+  virtual ~BulkObserver() = default;
+  virtual void issued(const BulkCopy&) {}
+  // Its bytes have moved; `step` is what that did to its mbarrier.
+  virtual void completed(const BulkCopy&, const mbarrier::Step&) {}
+  virtual void committed(std::uint32_t /*thread*/) {}
+  virtual void waited(std::uint32_t /*thread*/, std::uint32_t /*allowed*/, bool /*read_only*/) {}
+};
+
+class BulkCopies {
+ public:
+  // `number` tells apart the random streams of clusters that share a seed.
+  BulkCopies(Timing timing, std::uint64_t number, BulkObserver& observer);
+  ~BulkCopies();
+  // As if new. Copies still in flight are forgotten: flush_all() first.
+  void reset(std::uint64_t number);
+
+  void issue(const BulkCopy& copy);
+  void commit(std::uint32_t thread);
+  // `.read` asks that the sources have been read: here the whole copy is done then.
+  void wait_group(std::uint32_t thread, std::uint32_t newest_allowed, bool read_only);
+
+  // Completes the copies that count on this mbarrier, in order, until its phase completes. Call it
+  // when a test of the mbarrier fails and its thread has nothing else to do.
+  void flush_for(const mbarrier::Word* word);
+  // Completes everything that a block issued (its end), or everything (nothing else can run).
+  // False if there was nothing.
+  bool flush_block(std::uint32_t rank);
+  bool flush_all();
+  // A moment passes: with shuffled timing some bytes may move.
+  void advance();
+
+  bool idle() const { return in_flight_.empty(); }
+  std::size_t in_flight() const { return in_flight_.size(); }
+  std::uint32_t groups_in_flight(std::uint32_t thread) const;
+
+ private:
+  struct Record {
+    BulkCopy copy;
+    std::uint32_t group = 0;  // of its thread, counted from 0; its number when committed
+  };
+  using Records = std::vector<std::unique_ptr<Record>>;
+  template <class Due>
+  bool complete_if(Due due);
+  void complete(const BulkCopy& copy);
+
+  Timing timing_;
+  Random random_;
+  BulkObserver& observer_;
+  Records in_flight_, spare_;                                // in flight: oldest first
+  std::unordered_map<std::uint32_t, std::uint32_t> groups_;  // committed, by thread
+  std::uint64_t issued_ = 0;
+};
+
+}  // namespace inflight::async

@@ -1,0 +1,341 @@
+// Bulk and tensor copies (PTX ISA, "Data Movement and Conversion Instructions: Bulk copy, Tensor
+// copy"), st.async and red.async: checking what a lane asks for and handing it to gpu/async, which
+// says when bytes move.
+//
+// Where the ISA is silent, as an H200 does: sizes count in whole 16 bytes; the mbarrier that hears
+// of a copy is the one at its offset in the destination's block.
+#include "gpu/machine/families/bulk.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <optional>
+
+#include "gpu/machine/access.hpp"
+#include "gpu/machine/async_glue.hpp"
+#include "gpu/machine/bulk_glue.hpp"
+#include "gpu/machine/values.hpp"
+
+namespace inflight::machine {
+namespace {
+
+using async::BulkCopy;
+using ptx::Space;
+using Name = BulkOperands::Name;
+
+constexpr std::uint32_t granule = 16;            // bytes: of sizes and addresses
+constexpr std::uint32_t tensor_alignment = 128;  // bytes, of a box in shared memory
+
+template <class T>
+std::uint64_t read(const Warp& w, const Op* op, unsigned name, int lane) {
+  return w.at<T>(w.frame->code->extra[op->extra + name])[lane];
+}
+bool given(const Warp& w, const Op* op, unsigned name) {
+  return w.frame->code->extra[op->extra + name] != no_ref;
+}
+
+BulkForm form_of(const Op* op) {
+  BulkForm form;
+  std::memcpy(&form, &op->imm, sizeof form);
+  return form;
+}
+
+// One lane's copy while it is being checked. A check that fails ends the kernel.
+class Asked {
+ public:
+  Asked(Warp& warp, const Op* op_, int lane_) : w(warp), op(op_), lane(lane_), form(form_of(op_)) {
+    copy.thread =
+        cluster_thread(w.block->rank, w.first_thread() + static_cast<std::uint32_t>(lane));
+    copy.tag = w.frame->code->first_number + op->instruction;
+  }
+
+  Warp& w;
+  const Op* const op;
+  const int lane;
+  const BulkForm form;
+  BulkCopy copy;
+  const Op* ended = nullptr;  // what the handler returns if a check failed
+
+  std::uint64_t wide(unsigned name) const { return read<std::uint64_t>(w, op, name, lane); }
+  std::uint32_t narrow(unsigned name) const {
+    return static_cast<std::uint32_t>(read<std::uint32_t>(w, op, name, lane));
+  }
+  std::uint16_t half(unsigned name) const {
+    return static_cast<std::uint16_t>(read<std::uint16_t>(w, op, name, lane));
+  }
+  bool has(unsigned name) const { return given(w, op, name); }
+
+  bool fail(FaultKind kind, std::string what) {
+    ended = w.fault(op, kind, 1u << lane, std::move(what));
+    failed = true;
+    return false;
+  }
+  bool bad(std::uint64_t address, std::uint32_t bytes, bool writing, Space space, FaultKind kind) {
+    std::uint64_t addresses[lanes];
+    addresses[lane] = address;
+    ended = bad_access(w, op, 1u << lane, addresses, bytes, writing, space, kind);
+    failed = true;
+    return false;
+  }
+  bool aligned(std::uint64_t address, std::uint32_t alignment, std::string_view what) {
+    if (address % alignment == 0) return true;
+    return fail(
+        FaultKind::misaligned_address,
+        fmt::format("the {} of a bulk copy, 0x{:x}, is misaligned: it must be a multiple of "
+                    "{}",
+                    what, address, alignment));
+  }
+
+  // `bytes` of global memory.
+  bool global(std::uint64_t address, std::uint32_t bytes, bool writing) {
+    if (bytes == 0 || resolve_global(w, op, address, bytes, writing)) return true;
+    return bad(address, bytes, writing, Space::global, FaultKind::illegal_address);
+  }
+  // `bytes` of shared memory of some block of the cluster.
+  std::byte* shared(std::uint32_t address, std::uint32_t bytes, bool writing, bool own_only) {
+    const Space space = own_only ? Space::shared : Space::shared_cluster;
+    const FaultKind kind = shared_fault(*w.block, address, bytes, own_only);
+    if (kind == FaultKind::none) return shared_place(*w.block, address).at();
+    bad(address, bytes, writing, space, kind);
+    return nullptr;
+  }
+  // The mbarrier that hears of the copy: at the offset of its operand, in the block of rank `rank`.
+  bool completes(std::uint32_t rank, std::uint32_t tx_bytes) {
+    const std::uint32_t offset = narrow(Name::mbarrier) & offset_mask;
+    if (!aligned(offset, async::mbarrier::alignment, "mbarrier")) return false;
+    std::byte* at = shared(rank << rank_shift | offset, async::mbarrier::size, true, false);
+    if (!at) return false;
+    copy.mbarrier = reinterpret_cast<async::mbarrier::Word*>(at);
+    copy.mbarrier_offset = offset;
+    copy.rank = rank;
+    copy.tx_bytes = tx_bytes;
+    return true;
+  }
+  bool operation(async::TensorType type) {
+    if (!form.reduces) return true;
+    copy.reduce = async::reduction(form.operation, type);
+    if (copy.reduce) return true;
+    return fail(FaultKind::illegal_instruction,
+                fmt::format("tensors of type {} have no .{} reduction", async::facts(type).cuda,
+                            async::name(form.operation)));
+  }
+
+  // Calls f(rank) for each block that the copy goes to: until one fails.
+  template <class F>
+  bool each_destination(std::uint32_t to, F f) {
+    if (!has(Name::ctas)) return f(to >> rank_shift);
+    for (std::uint32_t ctas = half(Name::ctas), rank = 0; ctas != 0; ctas >>= 1, ++rank)
+      if (ctas & 1 && !f(rank)) return false;
+    return true;
+  }
+
+  void issue() { bulk_copies(*w.block->cluster).issue(copy); }
+  bool failed = false;
+};
+
+// Runs one(Asked&) for every active lane; goes on behind the instruction unless one ended the
+// kernel.
+template <class One>
+const Op* each_lane(Warp& w, const Op* op, One one) {
+  for (std::uint32_t m = w.mask; m; m &= m - 1) {
+    Asked asked(w, op, std::countr_zero(m));
+    one(asked);
+    if (asked.failed) return asked.ended;
+  }
+  w.progressed = true;
+  return op + 1;
+}
+
+// --- tensor maps ---
+
+// The 128 bytes that the map operand points to; generic, const, param or global.
+std::optional<async::TensorMap> tensor_map(Asked& a) {
+  const std::uint64_t address = a.wide(Name::map);
+  if (!a.aligned(address, async::tensor_map_alignment, "tensor map")) return {};
+  std::byte bytes[async::tensor_map_bytes];
+  if (!read_generic(a.w, a.lane, address, bytes, sizeof bytes)) {
+    a.bad(address, sizeof bytes, false, Space::generic, FaultKind::illegal_address);
+    return {};
+  }
+  const auto map = async::unpack(bytes);
+  if (!map) {
+    a.fail(FaultKind::illegal_instruction,
+           fmt::format("the 128 bytes at 0x{:x}, used as a tensor map, {}", address, map.error()));
+    return {};
+  }
+  if (map->rank != a.form.rank || (map->mode == async::TensorMode::im2col) != a.form.im2col) {
+    a.fail(FaultKind::illegal_instruction,
+           fmt::format("the instruction is for {}-dimensional {} copies and its tensor map is "
+                       "{}-dimensional, {}",
+                       a.form.rank, a.form.im2col ? "im2col" : "tile", map->rank,
+                       map->mode == async::TensorMode::im2col ? "im2col" : "tile"));
+    return {};
+  }
+  if (const auto why = async::refusal(*map); !why.empty()) {
+    a.fail(FaultKind::refused, std::string(why));
+    return {};
+  }
+  return *map;
+}
+
+async::TensorPlace place_of(const Asked& a) {
+  async::TensorPlace place;
+  for (unsigned i = 0; i < a.form.rank; ++i)
+    place.at[i] = static_cast<std::int32_t>(a.narrow(Name::place + i));
+  for (unsigned i = 0; i < 3; ++i)
+    if (a.has(Name::offset + i)) place.offset[i] = a.half(Name::offset + i);
+  return place;
+}
+
+// Every byte that the copy touches in global memory. Rows are what counts: swizzling moves bytes
+// about in shared memory only.
+bool check_tensor(Asked& a, const BulkCopy& copy, bool writing) {
+  async::TensorMap rows = copy.map;
+  rows.swizzle = async::Swizzle::none;
+  bool good = true;
+  async::for_each_run(rows, copy.place, [&](const async::TensorRun& run) {
+    if (good && run.inside) good = a.global(run.global, run.bytes, writing);
+  });
+  return good;
+}
+
+// The box in the shared memory of the block of rank `rank`.
+bool box_in(Asked& a, std::uint32_t rank, std::uint32_t offset, bool writing) {
+  const auto bytes = static_cast<std::uint32_t>(async::box_of(a.copy.map).shared_bytes());
+  if (!a.aligned(offset, tensor_alignment, "box in shared memory")) return false;
+  std::byte* at = a.shared(rank << rank_shift | offset, bytes, writing, false);
+  if (!at) return false;
+  a.copy.shared = at - offset;
+  a.copy.place.shared = offset;
+  return true;
+}
+
+}  // namespace
+
+const Op* bulk_load(Warp& w, const Op* op) {
+  return each_lane(w, op, [](Asked& a) {
+    const std::uint64_t from = a.wide(Name::from);
+    const std::uint32_t to = a.narrow(Name::to), bytes = a.narrow(Name::size) & ~(granule - 1);
+    if (!a.aligned(from, granule, "source") || !a.aligned(to, granule, "destination")) return;
+    if (!a.global(from, bytes, false)) return;
+    a.copy.from = reinterpret_cast<const std::byte*>(from);
+    a.copy.bytes = bytes;
+    a.each_destination(to, [&](std::uint32_t rank) {
+      const std::uint32_t there = rank << rank_shift | (to & offset_mask);
+      a.copy.to = a.shared(there, bytes, true, a.form.own_only);
+      if (!a.copy.to || !a.completes(rank, bytes)) return false;
+      a.issue();
+      return true;
+    });
+  });
+}
+
+const Op* bulk_copy(Warp& w, const Op* op) {
+  return each_lane(w, op, [](Asked& a) {
+    const std::uint32_t from = a.narrow(Name::from), to = a.narrow(Name::to),
+                        bytes = a.narrow(Name::size) & ~(granule - 1);
+    if (!a.aligned(from, granule, "source") || !a.aligned(to, granule, "destination")) return;
+    if (!(a.copy.from = a.shared(from, bytes, false, true))) return;
+    if (!(a.copy.to = a.shared(to, bytes, true, false))) return;
+    if (!a.operation(static_cast<async::TensorType>(a.form.type))) return;
+    a.copy.bytes = bytes;
+    if (a.completes(to >> rank_shift, bytes)) a.issue();
+  });
+}
+
+const Op* bulk_store(Warp& w, const Op* op) {
+  return each_lane(w, op, [](Asked& a) {
+    const std::uint64_t to = a.wide(Name::to);
+    const std::uint32_t from = a.narrow(Name::from), bytes = a.narrow(Name::size) & ~(granule - 1);
+    if (!a.aligned(from, granule, "source") || !a.aligned(to, granule, "destination")) return;
+    if (!(a.copy.from = a.shared(from, bytes, false, true))) return;
+    if (!a.global(to, bytes, true)) return;
+    if (!a.operation(static_cast<async::TensorType>(a.form.type))) return;
+    a.copy.to = reinterpret_cast<std::byte*>(to);
+    a.copy.bytes = bytes;
+    if (a.has(Name::mask)) a.copy.byte_mask = a.half(Name::mask);
+    a.issue();
+  });
+}
+
+// Nothing to move. An H200 checks the address's alignment and ignores what lies there.
+const Op* bulk_prefetch(Warp& w, const Op* op) {
+  return each_lane(w, op, [](Asked& a) { a.aligned(a.wide(Name::from), granule, "source"); });
+}
+
+const Op* bulk_tensor_load(Warp& w, const Op* op) {
+  return each_lane(w, op, [](Asked& a) {
+    const auto map = tensor_map(a);
+    if (!map) return;
+    a.copy.kind = BulkCopy::Kind::tensor_load;
+    a.copy.map = *map;
+    a.copy.place = place_of(a);
+    if (!check_tensor(a, a.copy, false)) return;
+    const std::uint32_t to = a.narrow(Name::to);
+    const auto bytes = static_cast<std::uint32_t>(async::box_of(*map).tx_bytes());
+    a.each_destination(to, [&](std::uint32_t rank) {
+      if (!box_in(a, rank, to & offset_mask, true) || !a.completes(rank, bytes)) return false;
+      a.issue();
+      return true;
+    });
+  });
+}
+
+const Op* bulk_tensor_store(Warp& w, const Op* op) {
+  return each_lane(w, op, [](Asked& a) {
+    const auto map = tensor_map(a);
+    if (!map) return;
+    a.copy.kind = BulkCopy::Kind::tensor_store;
+    a.copy.map = *map;
+    a.copy.place = place_of(a);
+    const std::uint32_t from = a.narrow(Name::from);
+    if (from >> rank_shift != a.w.block->rank) {
+      a.shared(from, granule, false, true);
+      return;
+    }
+    if (!a.operation(map->type) || !check_tensor(a, a.copy, true)) return;
+    if (box_in(a, a.w.block->rank, from & offset_mask, false)) a.issue();
+  });
+}
+
+const Op* bulk_tensor_prefetch(Warp& w, const Op* op) {
+  return each_lane(w, op, [](Asked& a) { tensor_map(a); });
+}
+
+const Op* bulk_commit(Warp& w, const Op* op) {
+  return each_lane(w, op,
+                   [](Asked& a) { bulk_copies(*a.w.block->cluster).model.commit(a.copy.thread); });
+}
+
+const Op* bulk_wait(Warp& w, const Op* op) {
+  for (std::uint32_t m = w.mask; m; m &= m - 1)
+    bulk_copies(*w.block->cluster)
+        .model.wait_group(
+            cluster_thread(w.block->rank,
+                           w.first_thread() + static_cast<std::uint32_t>(std::countr_zero(m))),
+            static_cast<std::uint32_t>(op->imm), op->detail != 0);
+  w.progressed = true;
+  return op + 1;
+}
+
+const Op* async_store(Warp& w, const Op* op) {
+  return each_lane(w, op, [](Asked& a) {
+    AsyncStoreForm form;
+    std::memcpy(&form, &a.op->imm, sizeof form);
+    const std::uint32_t to = a.narrow(Name::to), count = a.op->count, bytes = form.bytes * count;
+    if (!a.aligned(to, bytes, "destination")) return;
+    if (!(a.copy.to = a.shared(to, bytes, true, false))) return;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const std::uint64_t value =
+          form.bytes == 8 ? a.wide(Name::place + i) : a.narrow(Name::place + i);
+      std::memcpy(a.copy.value.data() + i * form.bytes, &value, form.bytes);
+    }
+    a.copy.kind = BulkCopy::Kind::value;
+    a.copy.bytes = bytes;
+    if (form.reduces)
+      a.copy.reduce = async::reduction(form.operation, static_cast<async::TensorType>(form.type));
+    if (a.completes(to >> rank_shift, bytes)) a.issue();
+  });
+}
+
+}  // namespace inflight::machine
