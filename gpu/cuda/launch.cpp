@@ -50,8 +50,9 @@ Status check_runnable(const Function& function, const machine::Kernel& kernel) {
   if (missing.empty()) return Status::success;
   std::string list;
   for (const std::string& each : missing) list += "\n  " + each;
-  say("kernel " + function.name + " was not launched, because it needs what this software GPU " +
-      "does not support:" + list);
+  say_once("kernel " + function.name,
+           "kernel " + function.name + " was not launched, because it needs what this software " +
+               "GPU does not support:" + list);
   return Status::not_supported;
 }
 

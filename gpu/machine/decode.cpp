@@ -72,8 +72,12 @@ Decoder::Decoder(const Program& program_, Program::FunctionRef ref, CodeForm for
   code->function = &function;
 }
 
+// The first place of each kind: a kernel that needs tensor cores needs them in a hundred places.
 void Decoder::refuse(const ptx::Instruction& in, std::string why) {
-  errors.push_back(fmt::format("{}, line {}: {} ({})", function.name, in.line, in.name, why));
+  const std::string what = fmt::format(": {} ({})", in.name, why);
+  for (const std::string& error : errors)
+    if (error.ends_with(what)) return;
+  errors.push_back(fmt::format("{}, line {}{}", function.name, in.line, what));
 }
 
 Ref Decoder::constant(std::uint64_t bits, unsigned bytes) {

@@ -25,7 +25,8 @@ using ptx::Opcode;
 using ptx::Space;
 using ptx::Type;
 
-constexpr int spin_cost = 256;
+// A failed test ends the warp's turn: only what others do can make the next one succeed.
+constexpr int spin_cost = 1 << 20;
 
 using Mbarriers = LaneMbarriers;
 

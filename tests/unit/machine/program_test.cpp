@@ -132,6 +132,23 @@ TEST(Program, WhatNobodyDefinesStopsOnlyTheKernelsThatNeedIt) {
   EXPECT_EQ(initialiser.error, "Undefined reference to 'gone' in 'm0'");
 }
 
+TEST(Program, EachKindOfRefusalIsToldOnceWithItsFirstPlace) {
+  PtxRunner r({R"(.extern .func nowhere();
+.extern .func nobody();
+.visible .entry k() {
+  call nowhere;
+  call nobody;
+  call nowhere;
+  ret;
+})"});
+  const std::vector<std::string> reasons = unsupported(*r.program->kernel("k"));
+  ASSERT_EQ(reasons.size(), 2u);
+  EXPECT_EQ(reasons[0].find("k, line 7: "), 0u) << reasons[0];
+  EXPECT_NE(reasons[0].find("nowhere"), std::string::npos) << reasons[0];
+  EXPECT_EQ(reasons[1].find("k, line 8: "), 0u) << reasons[1];
+  EXPECT_NE(reasons[1].find("nobody"), std::string::npos) << reasons[1];
+}
+
 TEST(Program, MemoryThatDoesNotSufficeIsAnErrorAndGivenBack) {
   PtxRunner r({".visible .global .b8 a[1048576];\n.visible .global .b8 big[100000000];"});
   EXPECT_NE(r.error.find("no memory for 'big'"), std::string::npos) << r.error;
