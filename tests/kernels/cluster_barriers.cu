@@ -1,4 +1,5 @@
 // mbarriers of other blocks: arrivals, transaction counts and drops that come from the cluster.
+// async: late early shuffled:1
 #include "tests/kernels/kernel_test.cuh"
 
 #include <cooperative_groups.h>
