@@ -13,12 +13,7 @@
 namespace inflight::machine {
 namespace {
 
-// A warp's first turns are short and grow: warps begin together, as on a GPU, and long ones pay for
-// few turns.
-constexpr std::int32_t first_slice = 16, longest_slice = 16384;
-std::int32_t slice_ops(std::uint64_t turns) {
-  return turns < 10 ? first_slice << turns : longest_slice;
-}
+constexpr std::int32_t slice_ops = 16384;
 constexpr std::uint32_t shared_alignment = 1024;
 
 std::uint32_t lanes_below(std::uint32_t count) {
@@ -83,7 +78,7 @@ Block::State Block::run(Worker& worker, std::uint32_t rounds) {
       if (one_waits || !w->runnable()) continue;
       ran = true;
       w->worker = &worker;
-      w->run(slice_ops(w->slice));
+      w->run(slice_ops);
       if (grid->stop.load(std::memory_order_relaxed)) return State::done;
       spinning &= w->polled;
       progressed |= w->progressed;
