@@ -57,16 +57,24 @@ T bit_xor(T a, T b) {
   return a ^ b;
 }
 
-constexpr std::uint64_t f64_nan = 0x7fffffffffffffff;
-
 std::uint32_t add_f32(std::uint32_t a, std::uint32_t b) {
-  const float sum = std::bit_cast<float>(flushed(a)) + std::bit_cast<float>(flushed(b));
-  const auto bits = std::bit_cast<std::uint32_t>(sum);
-  return is_nan(bits) ? f32_magnitude : flushed(bits);
+  const float sum = std::bit_cast<float>(a) + std::bit_cast<float>(b);
+  return std::isnan(sum) ? f32_magnitude : std::bit_cast<std::uint32_t>(sum);
 }
+// A subnormal becomes a zero of its sign.
+std::uint32_t flushed(std::uint32_t f32) {
+  return (f32 & f32_infinity) == 0 ? f32 & ~f32_magnitude : f32;
+}
+std::uint32_t add_f32_ftz(std::uint32_t a, std::uint32_t b) {
+  return flushed(add_f32(flushed(a), flushed(b)));
+}
+// A NaN comes through with all its bits, the operand's before that in memory.
 std::uint64_t add_f64(std::uint64_t a, std::uint64_t b) {
-  const double sum = std::bit_cast<double>(a) + std::bit_cast<double>(b);
-  return std::isnan(sum) ? f64_nan : std::bit_cast<std::uint64_t>(sum);
+  constexpr std::uint64_t indefinite = 0xfff8000000000000;  // infinity - infinity
+  const double x = std::bit_cast<double>(a), y = std::bit_cast<double>(b), sum = x + y;
+  if (std::isnan(y)) return b;
+  if (std::isnan(x)) return a;
+  return std::isnan(sum) ? indefinite : std::bit_cast<std::uint64_t>(sum);
 }
 
 // Sums of two small floats are rounded once: a float holds more than twice their digits.
@@ -94,20 +102,21 @@ template <class U, class S>  // arithmetic in U, comparison in S
 constexpr Reduce integer_functions[] = {
     each<U, add<U>>,       each<S, smaller<S>>, each<S, larger<S>>, each<U, increment<U>>,
     each<U, decrement<U>>, each<U, bit_and<U>>, each<U, bit_or<U>>, each<U, bit_xor<U>>};
-template <class U, class S, bool has_add, bool counts>
+template <class U, class S, bool counts>
 constexpr Row integer_row(TensorType type) {
   const auto& f = integer_functions<U, S>;
   return {type,
-          {has_add ? f[0] : nullptr, f[1], f[2], counts ? f[3] : nullptr, counts ? f[4] : nullptr,
-           f[5], f[6], f[7]}};
+          {f[0], f[1], f[2], counts ? f[3] : nullptr, counts ? f[4] : nullptr, f[5], f[6], f[7]}};
 }
 
 using u16 = std::uint16_t;
 constexpr Row rows[] = {
-    integer_row<std::uint32_t, std::uint32_t, true, true>(TensorType::u32),
-    integer_row<std::uint32_t, std::int32_t, true, false>(TensorType::s32),
-    integer_row<std::uint64_t, std::uint64_t, true, false>(TensorType::u64),
-    integer_row<std::uint64_t, std::int64_t, false, false>(TensorType::s64),
+    integer_row<std::uint32_t, std::uint32_t, true>(TensorType::u32),
+    integer_row<std::uint32_t, std::int32_t, false>(TensorType::s32),
+    integer_row<std::uint64_t, std::uint64_t, false>(TensorType::u64),
+    {TensorType::s64,
+     {nullptr, each<std::int64_t, smaller<std::int64_t>>,
+      each<std::int64_t, larger<std::int64_t>>}},
     {TensorType::f16,
      {each<u16, add_small<F16>>, each<u16, extreme_small<F16, true>>,
       each<u16, extreme_small<F16, false>>}},
@@ -116,6 +125,9 @@ constexpr Row rows[] = {
       each<u16, extreme_small<Bf16, false>>}},
     {TensorType::f32, {each<std::uint32_t, add_f32>}},
     {TensorType::f64, {each<std::uint64_t, add_f64>}},
+    {TensorType::f32_ftz, {each<std::uint32_t, add_f32_ftz>}},
+    {TensorType::tf32, {each<std::uint32_t, add_f32>}},
+    {TensorType::tf32_ftz, {each<std::uint32_t, add_f32_ftz>}},
 };
 
 }  // namespace

@@ -8,11 +8,6 @@ namespace inflight::async {
 inline constexpr std::uint32_t f32_infinity = 0x7f800000, f32_magnitude = 0x7fffffff;
 
 constexpr bool is_nan(std::uint32_t f32) { return (f32 & f32_magnitude) > f32_infinity; }
-constexpr bool is_subnormal(std::uint32_t f32) { return (f32 & f32_infinity) == 0; }
-// A subnormal becomes a zero of its sign.
-constexpr std::uint32_t flushed(std::uint32_t f32) {
-  return is_subnormal(f32) ? f32 & ~f32_magnitude : f32;
-}
 
 struct F16 {
   static constexpr std::uint16_t infinity = 0x7c00, nan = 0x7fff;
@@ -51,10 +46,11 @@ struct Bf16 {
 };
 
 // The 32 bits of a tf32: those of f32 with the 13 lowest of the fraction rounded away, to nearest
-// even. NaNs and infinities stay.
+// even. Every NaN becomes the same one.
 constexpr std::uint32_t round_to_tf32(std::uint32_t f32) {
-  if ((f32 & f32_infinity) == f32_infinity) return f32;
-  return (f32 + 0xfff + (f32 >> 13 & 1)) & ~std::uint32_t{0x1fff};
+  constexpr std::uint32_t lost = 0x1fff;
+  if (is_nan(f32)) return f32_magnitude & ~lost;
+  return (f32 + lost / 2 + (f32 >> 13 & 1)) & ~lost;
 }
 
 }  // namespace inflight::async

@@ -17,12 +17,9 @@ std::byte* host(std::byte* base, std::uint64_t address) {
 using Convert = std::uint32_t (*)(std::uint32_t);
 Convert conversion(TensorType type) {
   switch (type) {
-    case TensorType::f32_ftz:
-      return flushed;
     case TensorType::tf32:
-      return round_to_tf32;
     case TensorType::tf32_ftz:
-      return [](std::uint32_t bits) { return round_to_tf32(flushed(bits)); };
+      return round_to_tf32;
     default:
       return nullptr;
   }
@@ -45,19 +42,8 @@ void move(std::byte* to, const std::byte* from, std::uint32_t bytes, Convert con
   }
 }
 
-// The special NaN of out-of-range elements, by type.
-std::uint64_t nan_fill(TensorType type) {
-  switch (type) {
-    case TensorType::f16:
-      return F16::nan;
-    case TensorType::bf16:
-      return Bf16::nan;
-    case TensorType::f64:
-      return 0x7fffffffffffffff;
-    default:
-      return f32_magnitude;
-  }
-}
+// The special NaN of out-of-range elements, whatever their type.
+constexpr std::uint64_t nan_fill = 0x7ff77ff77ff77ff7;
 
 void fill(std::byte* to, std::uint32_t bytes, std::uint32_t element_bytes, std::uint64_t element) {
   if (element == 0) return void(std::memset(to, 0, bytes));
@@ -68,25 +54,19 @@ void fill(std::byte* to, std::uint32_t bytes, std::uint32_t element_bytes, std::
 }  // namespace
 
 TensorBox box_of(const TensorMap& m) {
+  const bool tile = m.mode == TensorMode::tile;
   TensorBox box;
-  box.row_bytes = (m.mode == TensorMode::tile ? m.box[0] : m.channels) * m.element_bytes();
-  box.pitch = std::max(box.row_bytes, swizzle_span(m.swizzle));
-  box.rows = m.mode == TensorMode::tile ? 1 : m.pixels;
-  for (std::uint32_t d = 1; d < m.rank && m.mode == TensorMode::tile; ++d)
-    box.rows *= traversed(m, d);
+  box.row_bytes = m.sliced() ? m.inner_bytes() : (tile ? m.box[0] : m.channels) * m.element_bytes();
+  box.pitch = m.sliced() ? box.row_bytes : std::max(box.row_bytes, swizzle_span(m.swizzle));
+  box.rows = tile ? 1 : m.pixels;
+  for (std::uint32_t d = m.first_spatial(); d < m.rank && tile; ++d) box.rows *= traversed(m, d);
   return box;
-}
-
-std::string_view refusal(const TensorMap& m) {
-  if (m.interleave != Interleave::none)
-    return "interleaved tensor maps are not supported: CU_TENSOR_MAP_INTERLEAVE_NONE is";
-  return {};
 }
 
 void tensor_load(const TensorMap& m, const TensorPlace& place, const TensorMemory& memory) {
   const Convert convert = conversion(m.type);
-  const std::uint64_t filler = m.fill == OobFill::zero ? 0 : nan_fill(m.type);
-  for_each_run(m, place, [&](const TensorRun& run) {
+  const std::uint64_t filler = m.fill == OobFill::zero ? 0 : nan_fill;
+  for_each_run(m, place, TensorDirection::load, [&](const TensorRun& run) {
     std::byte* const to = host(memory.shared, run.shared);
     run.inside ? move(to, host(memory.global, run.global), run.bytes, convert)
                : fill(to, run.bytes, m.element_bytes(), filler);
@@ -94,16 +74,15 @@ void tensor_load(const TensorMap& m, const TensorPlace& place, const TensorMemor
 }
 
 void tensor_store(const TensorMap& m, const TensorPlace& place, const TensorMemory& memory) {
-  const Convert convert = conversion(m.type);
-  for_each_run(m, place, [&](const TensorRun& run) {
+  for_each_run(m, place, TensorDirection::store, [&](const TensorRun& run) {
     if (!run.inside) return;
-    move(host(memory.global, run.global), host(memory.shared, run.shared), run.bytes, convert);
+    move(host(memory.global, run.global), host(memory.shared, run.shared), run.bytes, nullptr);
   });
 }
 
 void tensor_reduce(const TensorMap& m, const TensorPlace& place, const TensorMemory& memory,
                    Reduce reduce) {
-  for_each_run(m, place, [&](const TensorRun& run) {
+  for_each_run(m, place, TensorDirection::store, [&](const TensorRun& run) {
     if (!run.inside) return;
     reduce(host(memory.global, run.global), host(memory.shared, run.shared), run.bytes);
   });

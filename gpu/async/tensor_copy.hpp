@@ -8,6 +8,7 @@
 
 #include "gpu/async/reduction.hpp"
 #include "gpu/async/tensor_map.hpp"
+#include "gpu/async/violation.hpp"
 
 namespace inflight::async {
 
@@ -25,7 +26,10 @@ struct TensorRun {
   bool inside = false;       // else: filled by a load, left out by a store
 };
 
-// How a map's box lies in shared memory: rows of dimension 0, one after the other.
+// A reduction moves as a store does.
+enum class TensorDirection : std::uint8_t { load, store };
+
+// How a map's box lies in shared memory: rows of dimension 0 or slices, one after the other.
 struct TensorBox {
   std::uint32_t row_bytes = 0;  // of the box
   std::uint32_t pitch = 0;      // from row to row in shared memory
@@ -37,16 +41,18 @@ struct TensorBox {
 };
 TensorBox box_of(const TensorMap& map);
 
-// Elements that a tile takes along a dimension: every element_stride-th of the box. Dimension 0 has
-// no stride unless the layout is interleaved.
+// Positions that a tile takes along a dimension: every element_stride-th of the box. Rows of
+// elements have no stride, and slices of channels come one at a time.
 constexpr std::uint32_t traversed(const TensorMap& m, std::uint32_t dimension) {
-  const std::uint32_t step = dimension == 0 ? 1 : m.element_stride[dimension];
+  if (m.sliced() && dimension == m.rank - 2) return 1;
+  const std::uint32_t step = dimension == 0 && !m.sliced() ? 1 : m.element_stride[dimension];
   return (m.box[dimension] + step - 1) / step;
 }
 
 namespace impl {
 
-// A row of the box: where its element at coordinate 0 of dimension 0 lies, if the row is in range.
+// A row of the box: where it lies at position 0 of dimension 0 (a slice: where it lies), if it is
+// in range.
 struct TensorRow {
   std::uint64_t global = 0;
   bool inside = true;
@@ -60,40 +66,46 @@ inline void add_position(const TensorMap& m, std::uint32_t dimension, std::int64
 
 template <class F>
 void for_each_tile_row(const TensorMap& m, const TensorPlace& place, F f) {
+  const std::uint32_t first = m.first_spatial();
   std::array<std::uint32_t, max_tensor_rank> count{}, i{};
-  for (std::uint32_t d = 1; d < m.rank; ++d) count[d] = traversed(m, d);
+  for (std::uint32_t d = first; d < m.rank; ++d) count[d] = traversed(m, d);
   for (;;) {
     TensorRow row{m.global_address};
-    for (std::uint32_t d = 1; d < m.rank; ++d)
+    for (std::uint32_t d = first; d < m.rank; ++d)
       add_position(m, d, place.at[d] + std::int64_t{i[d]} * m.element_stride[d], row);
     f(row);
-    std::uint32_t d = 1;
+    std::uint32_t d = first;
     while (d < m.rank && ++i[d] == count[d]) i[d++] = 0;
     if (d >= m.rank) return;
   }
 }
 
-// The pixels of a column: from the start through the bounding box along W, then H, D and N. The
-// corners bound W, H and D, counted from the tensor's first and last element; N has no bound.
+// The last coordinate of the bounding box. The corners bound W, H and D, counted from the tensor's
+// first and last element; N has no bound.
+inline std::int64_t last_pixel(const TensorMap& m, std::uint32_t s) {
+  return static_cast<std::int64_t>(m.dim[s + m.first_spatial()]) - 1 + m.upper_corner[s];
+}
+
+// The pixels of a column: from the start through the bounding box along W, then H, D and N.
 template <class F>
 void for_each_column_row(const TensorMap& m, const TensorPlace& place, F f) {
-  const std::uint32_t spatial = m.rank - 2;
+  const std::uint32_t first = m.first_spatial(), spatial = m.spatial(), images = m.rank - 1;
   std::array<std::int64_t, max_tensor_rank> pixel{};
-  for (std::uint32_t d = 1; d < m.rank; ++d) pixel[d] = place.at[d];
+  for (std::uint32_t d = first; d < m.rank; ++d) pixel[d] = place.at[d];
   for (std::uint32_t p = 0; p < m.pixels; ++p) {
     TensorRow row{m.global_address};
-    for (std::uint32_t s = 0; s < spatial; ++s)
-      add_position(m, s + 1, pixel[s + 1] + place.offset[s], row);
-    add_position(m, m.rank - 1, pixel[m.rank - 1], row);
+    for (std::uint32_t d = first; d < m.rank; ++d) {
+      const bool moved = d - first < spatial;
+      add_position(m, d, pixel[d] + (moved ? place.offset[d - first] : 0), row);
+    }
     f(row);
     std::uint32_t s = 0;
     for (; s < spatial; ++s) {
-      pixel[s + 1] += m.element_stride[s + 1];
-      const auto last = static_cast<std::int64_t>(m.dim[s + 1]) - 1 + m.upper_corner[s];
-      if (pixel[s + 1] <= last) break;
-      pixel[s + 1] = m.lower_corner[s];
+      pixel[s + first] += m.element_stride[s + first];
+      if (pixel[s + first] <= last_pixel(m, s)) break;
+      pixel[s + first] = m.lower_corner[s];
     }
-    if (s == spatial) ++pixel[m.rank - 1];
+    if (s == spatial) pixel[images] += m.element_stride[images];
   }
 }
 
@@ -120,18 +132,31 @@ void emit(Swizzle mode, TensorRun run, F& f) {
   }
 }
 
+// Of each row that is in range, the bytes [left, right) are.
+struct InRange {
+  std::int64_t left, right;
+};
+inline InRange in_range(const TensorMap& m, const TensorPlace& place, TensorDirection direction,
+                        std::int64_t row_bytes) {
+  if (m.sliced()) return {0, row_bytes};
+  const std::int64_t size = m.element_bytes(), first = place.at[0] * size;
+  std::int64_t end = static_cast<std::int64_t>(m.dim[0]) * size;
+  // A store writes whole chunks: it goes on to the end of the one that holds the last element.
+  if (direction == TensorDirection::store)
+    end = (end + swizzle_chunk - 1) / swizzle_chunk * swizzle_chunk;
+  const std::int64_t left = std::clamp<std::int64_t>(-first, 0, row_bytes);
+  return {left, std::clamp<std::int64_t>(end - first, left, row_bytes)};
+}
+
 }  // namespace impl
 
 // Calls f(const TensorRun&) for every run of the copy, in the order of the box. Together the runs
 // are the box: every byte of it once.
 template <class F>
-void for_each_run(const TensorMap& m, const TensorPlace& place, F f) {
+void for_each_run(const TensorMap& m, const TensorPlace& place, TensorDirection direction, F f) {
   const TensorBox box = box_of(m);
-  const std::int64_t size = m.element_bytes(), row_bytes = box.row_bytes;
-  const std::int64_t first = place.at[0] * size, end = static_cast<std::int64_t>(m.dim[0]) * size;
-  // Of each row that is in range, the bytes [left, right) are.
-  const std::int64_t left = std::clamp<std::int64_t>(-first, 0, row_bytes);
-  const std::int64_t right = std::clamp<std::int64_t>(end - first, left, row_bytes);
+  const auto [left, right] = impl::in_range(m, place, direction, box.row_bytes);
+  const std::int64_t first = m.sliced() ? 0 : std::int64_t{place.at[0]} * m.element_bytes();
   std::uint32_t shared = place.shared;
   impl::for_each_row(m, place, [&](const impl::TensorRow& row) {
     const auto emit = [&](std::int64_t from, std::int64_t to, bool inside) {
@@ -145,16 +170,17 @@ void for_each_run(const TensorMap& m, const TensorPlace& place, F f) {
     if (row.inside) {
       emit(0, left, false);
       emit(left, right, true);
-      emit(right, row_bytes, false);
+      emit(right, box.row_bytes, false);
     } else {
-      emit(0, row_bytes, false);
+      emit(0, box.row_bytes, false);
     }
     shared += box.pitch;
   });
 }
 
-// Why this machine cannot perform copies with a map, or an empty sentence.
-std::string_view refusal(const TensorMap& map);
+// The first rule that a copy breaks. A GPU faults: with a misaligned address on
+// tensor_shared_alignment, with an illegal instruction on any other.
+Violation tensor_violation(const TensorMap&, const TensorPlace&, TensorDirection);
 
 // --- moving the bytes ---------------------------------------------------------------------------
 // Addresses are turned into host addresses by adding a base; null means that they are host

@@ -75,6 +75,14 @@ constexpr FieldRule field_rules[] = {
      "an element stride of the tensor map is not from 1 to 8"},
     {[](const Packed& p) { return p.global_address % 16 != 0; },
      "the tensor map's global address is no multiple of 16"},
+    {[](const Packed& p) { return inner_bytes(p) % 16 != 0; },
+     "a row of the tensor map's box is no multiple of 16 bytes"},
+    {[](const Packed& p) {
+       return p.fill != 0 && !facts(static_cast<TensorType>(p.type)).floating_point;
+     },
+     "the tensor map fills an integer type with NaN"},
+    {[](const Packed& p) { return p.interleave != 0 && p.rank < 3; },
+     "the tensor map's rank is less than 3, which an interleaved layout has"},
     {[](const Packed& p) {
        const std::uint32_t span = swizzle_span(static_cast<Swizzle>(p.swizzle));
        return p.interleave == 0 && span != 0 && inner_bytes(p) > span;
@@ -164,7 +172,8 @@ TensorMap from_packed(const Packed& p) {
   m.global_address = p.global_address;
   for (std::uint32_t i = 0; i < max_tensor_rank; ++i)
     m.dim[i] = std::uint64_t{p.dim_less_one[i]} + 1;
-  m.stride[0] = m.element_bytes();
+  m.interleave = static_cast<Interleave>(p.interleave);
+  m.stride[0] = m.inner_bytes();
   for (std::uint32_t i = 1; i < max_tensor_rank; ++i) m.stride[i] = p.stride[i - 1];
   copy_fields(m.box, p.box);
   copy_fields(m.element_stride, p.element_stride);
@@ -172,7 +181,6 @@ TensorMap from_packed(const Packed& p) {
   copy_fields(m.upper_corner, p.upper_corner);
   m.channels = p.channels;
   m.pixels = p.pixels;
-  m.interleave = static_cast<Interleave>(p.interleave);
   m.swizzle = static_cast<Swizzle>(p.swizzle);
   m.l2_promotion = static_cast<L2Promotion>(p.l2_promotion);
   m.fill = static_cast<OobFill>(p.fill);

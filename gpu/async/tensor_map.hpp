@@ -14,8 +14,8 @@ namespace inflight::async {
 
 inline constexpr std::uint32_t max_tensor_rank = 5;
 
-// How the global tensor's innermost dimension lies: together, or in slices of 16 or 32 bytes as in
-// NC/8HWC8 and NC/16HWC16. CUtensorMapInterleave's values.
+// How the global tensor's channels lie: together, or in slices of 16 or 32 bytes as in NC/8HWC8 and
+// NC/16HWC16. CUtensorMapInterleave's values.
 enum class Interleave : std::uint8_t { none, b16, b32 };
 // Bytes of a slice; 0 where there are none.
 constexpr std::uint32_t slice_bytes(Interleave interleave) {
@@ -28,15 +28,17 @@ enum class L2Promotion : std::uint8_t { none, b64, b128, b256 };
 enum class OobFill : std::uint8_t { zero, nan };
 enum class TensorMode : std::uint8_t { tile, im2col };
 
-// Dimension 0 is the innermost. For im2col the dimensions are C, W, H, D, N without those that the
-// rank leaves out, and the corners are those of W, H, D.
+// Dimension 0 is the innermost. Without slices the dimensions are whatever the program says, for
+// im2col C, W, H, D, N without those that the rank leaves out. With slices they are W, H, D, slices
+// of channels, N: an element of dimension 0 is a whole slice, and a copy takes one slice of
+// channels at a time, whatever the box says of that dimension. The corners are those of W, H, D.
 struct TensorMap {
   TensorMode mode = TensorMode::tile;
   TensorType type = TensorType::u8;
   std::uint32_t rank = 1;
   std::uint64_t global_address = 0;
   std::array<std::uint64_t, max_tensor_rank> dim{1, 1, 1, 1, 1};  // elements
-  std::array<std::uint64_t, max_tensor_rank> stride{};  // bytes; [0] is the element's size
+  std::array<std::uint64_t, max_tensor_rank> stride{};            // bytes; [0] is inner_bytes()
   std::array<std::uint32_t, max_tensor_rank> box{1, 1, 1, 1, 1};  // tile: elements traversed
   std::array<std::uint32_t, max_tensor_rank> element_stride{1, 1, 1, 1, 1};
   std::array<std::int32_t, 3> lower_corner{}, upper_corner{};  // im2col
@@ -46,7 +48,15 @@ struct TensorMap {
   L2Promotion l2_promotion = L2Promotion::none;
   OobFill fill = OobFill::zero;
 
-  std::uint32_t element_bytes() const { return size_of(type); }
+  constexpr std::uint32_t element_bytes() const { return size_of(type); }
+  constexpr bool sliced() const { return interleave != Interleave::none; }
+  // From one position of dimension 0 to the next.
+  constexpr std::uint32_t inner_bytes() const {
+    return sliced() ? slice_bytes(interleave) : element_bytes();
+  }
+  // Dimensions s + first_spatial() of W, H, D, of which there are spatial() in im2col.
+  constexpr std::uint32_t first_spatial() const { return sliced() ? 0 : 1; }
+  constexpr std::uint32_t spatial() const { return rank - 2; }
   bool operator==(const TensorMap&) const = default;
 };
 

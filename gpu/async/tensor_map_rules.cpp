@@ -45,7 +45,7 @@ struct Rule {
 };
 
 constexpr std::uint64_t most_elements = std::uint64_t{1} << 32,
-                        stride_limit = std::uint64_t{1} << 40;
+                        stride_limit = std::uint64_t{1} << 40, most_box_bytes = 228 << 10;
 
 bool is_packed_type(std::uint32_t type) {
   return type >= tensor_type_count && type < tensor_type_count + std::size(packed_tensor_types);
@@ -66,11 +66,6 @@ bool wider_than_swizzle(const EncodeArguments& a, std::uint64_t row_bytes) {
 // them.
 constexpr Rule<EncodeArguments> common_rules[] = {
     {"tensorMap", "must not be null", [](const EncodeArguments& a) { return null(a.tensor_map); }},
-    {"tensorMap", "must be aligned to 64 bytes",
-     [](const EncodeArguments& a) {
-       const auto at = reinterpret_cast<std::uintptr_t>(a.tensor_map);
-       return address(at % tensor_map_alignment != 0, at);
-     }},
     {"tensorDataType", "is a packed type, which needs compute capability 10.0 or higher",
      [](const EncodeArguments& a) { return scalar(is_packed_type(a.data_type), a.data_type); }},
     {"tensorDataType", "is no CUtensorMapDataType",
@@ -93,8 +88,8 @@ constexpr Rule<EncodeArguments> common_rules[] = {
        return scalar(a.rank == 0 || a.rank > max_tensor_rank, a.rank);
      }},
     {"globalDim", "must not be null", [](const EncodeArguments& a) { return null(a.global_dim); }},
-    {"globalStrides", "must not be null for a rank above 1",
-     [](const EncodeArguments& a) { return a.rank == 1 ? std::nullopt : null(a.global_strides); }},
+    {"globalStrides", "must not be null",
+     [](const EncodeArguments& a) { return null(a.global_strides); }},
     {"elementStrides", "must not be null",
      [](const EncodeArguments& a) { return null(a.element_strides); }},
     {"tensorRank", "must be at least 3 for an interleaved layout",
@@ -129,8 +124,6 @@ constexpr Rule<EncodeArguments> common_rules[] = {
      [](const EncodeArguments& a) {
        return each(a.element_strides, a.rank, [](std::uint32_t s) { return s == 0 || s > 8; });
      }},
-    {"swizzle", "must be CU_TENSOR_MAP_SWIZZLE_32B for CU_TENSOR_MAP_INTERLEAVE_32B",
-     [](const EncodeArguments& a) { return scalar(slices_of_32(a) && a.swizzle != 1, a.swizzle); }},
     {"oobFill", "must be CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE for a type that is not floating-point",
      [](const EncodeArguments& a) {
        const bool real = facts(static_cast<TensorType>(a.data_type)).floating_point;
@@ -146,14 +139,20 @@ constexpr Rule<TiledArguments> tiled_rules[] = {
      }},
     {"boxDim", "times the element size must be a multiple of 16 bytes",
      [](const TiledArguments& a) {
-       return each(a.box_dim, sliced(a) ? 0 : 1,
-                   [&](std::uint32_t b) { return b * element_bytes(a) % 16 != 0; });
+       return each(a.box_dim, 1, [&](std::uint32_t b) { return b * element_bytes(a) % 16 != 0; });
      }},
     {"boxDim", "times the element size must not exceed the span of the swizzle",
      [](const TiledArguments& a) {
        return each(a.box_dim, 1, [&](std::uint32_t b) {
          return wider_than_swizzle(a, std::uint64_t{b} * element_bytes(a));
        });
+     }},
+    {"boxDim", "makes a box of more than 233472 bytes (elements times their size)",
+     [](const TiledArguments& a) -> Finding {
+       std::uint64_t bytes = std::uint64_t{a.box_dim[0]} * element_bytes(a);
+       for (std::uint32_t i = 1; i < a.rank; ++i)
+         bytes *= (a.box_dim[i] + a.element_strides[i] - 1) / a.element_strides[i];
+       return scalar(bytes > most_box_bytes, a.box_dim[0]);
      }},
 };
 
@@ -181,9 +180,13 @@ constexpr Rule<Im2colArguments> im2col_rules[] = {
      [](const Im2colArguments& a) { return corners(a, a.upper_corner); }},
     {"pixelBoxUpperCorner", "leaves a box without pixels",
      [](const Im2colArguments& a) -> Finding {
+       const std::uint32_t first = sliced(a) ? 0 : 1;  // dimension of corner 0
        for (std::uint32_t i = 0; i + 2 < a.rank; ++i) {
-         const auto size = static_cast<std::int64_t>(a.global_dim[i + 1]);
-         if (size + a.upper_corner[i] - a.lower_corner[i] <= 0)
+         const std::uint64_t size = a.global_dim[first + i];
+         const auto upper = static_cast<std::uint64_t>(a.upper_corner[i]),
+                    lower = static_cast<std::uint64_t>(a.lower_corner[i]);
+         // The driver counts in 32-bit integers: a dimension of 2^31 and more is mostly refused.
+         if (static_cast<std::int32_t>(size + upper - lower) <= 0)
            return Offence{static_cast<int>(i), std::to_string(a.upper_corner[i])};
        }
        return {};
@@ -196,7 +199,7 @@ constexpr Rule<Im2colArguments> im2col_rules[] = {
     {"channelsPerPixel", "times the element size must be a multiple of 16 bytes",
      [](const Im2colArguments& a) {
        const std::uint32_t c = a.channels_per_pixel;
-       return scalar(!sliced(a) && c * element_bytes(a) % 16 != 0, c);
+       return scalar(c * element_bytes(a) % 16 != 0, c);
      }},
     {"channelsPerPixel", "times the element size must not exceed the span of the swizzle",
      [](const Im2colArguments& a) {
@@ -207,6 +210,12 @@ constexpr Rule<Im2colArguments> im2col_rules[] = {
      [](const Im2colArguments& a) {
        const std::uint32_t p = a.pixels_per_column;
        return scalar(p == 0 || p > 1024, p);
+     }},
+    {"pixelsPerColumn", "makes a box of more than 233472 bytes (elements times their size)",
+     [](const Im2colArguments& a) {
+       const std::uint32_t p = a.pixels_per_column;
+       return scalar(std::uint64_t{p} * a.channels_per_pixel * element_bytes(a) > most_box_bytes,
+                     p);
      }},
 };
 
@@ -224,13 +233,13 @@ TensorMap common_map(const EncodeArguments& a, TensorMode mode) {
   m.type = static_cast<TensorType>(a.data_type);
   m.rank = a.rank;
   m.global_address = a.global_address;
-  m.stride[0] = m.element_bytes();
+  m.interleave = static_cast<Interleave>(a.interleave);
+  m.stride[0] = m.inner_bytes();
   for (std::uint32_t i = 0; i < a.rank; ++i) {
     m.dim[i] = a.global_dim[i];
     m.element_stride[i] = a.element_strides[i];
     if (i > 0) m.stride[i] = a.global_strides[i - 1];
   }
-  m.interleave = static_cast<Interleave>(a.interleave);
   m.swizzle = static_cast<Swizzle>(a.swizzle);
   m.l2_promotion = static_cast<L2Promotion>(a.l2_promotion);
   m.fill = static_cast<OobFill>(a.oob_fill);

@@ -21,7 +21,13 @@ namespace inflight::async {
   X(not_a_token, "the state operand did not come from an arrival on an mbarrier")                \
   X(parity_range, "the phase parity is 0 or 1")                                                  \
   X(copy_size, "cp.async copies 4, 8 or 16 bytes")                                               \
-  X(source_size, "src-size is greater than cp-size")
+  X(source_size, "src-size is greater than cp-size")                                             \
+  X(tensor_shared_alignment, "the box in shared memory is aligned to 128 bytes")                 \
+  X(tensor_start_alignment, "a box starts at a multiple of 16 bytes of dimension 0")             \
+  X(tensor_negative_store, "a store or reduction starts at no negative coordinate")              \
+  X(tensor_start_outside, "a column starts in the bounding box of im2col mode")                  \
+  X(tensor_store_bounds, "a store or reduction has its bounding box inside the tensor")          \
+  X(tensor_no_reduction, "the element type has no such reduction")
 
 // PTX leaves each of these undefined; here the operation that breaks a rule changes nothing and the
 // caller decides what becomes of the program.

@@ -1,5 +1,6 @@
 // Every case of tensor_truth, in the order of its output: what may fault comes last.
 #pragma once
+#include <utility>
 #include <vector>
 
 #include "encodings.hpp"
@@ -8,25 +9,38 @@
 namespace tensor_truth {
 
 inline std::vector<Case> all_cases() {
-  std::vector<Case> all = encoding_cases();
-  const auto append = [&](const std::vector<Case>& more) {
+  std::vector<Case> all;
+  std::uint32_t group = 0;
+  const auto append = [&](std::vector<Case> more) {
+    for (Case& c : more) c.group = group;
     all.insert(all.end(), more.begin(), more.end());
+    ++group;
   };
+  const auto append_random = [&](Case (*random)(std::uint64_t), std::uint64_t first,
+                                 std::uint64_t count) {
+    std::vector<Case> cases;
+    for (std::uint64_t seed = first; seed < first + count; ++seed) cases.push_back(random(seed));
+    append(std::move(cases));
+  };
+  const auto append_added = [&](void (*add)(std::vector<Case>&)) {
+    std::vector<Case> cases;
+    add(cases);
+    append(std::move(cases));
+  };
+  append(encoding_cases());
   append(value_cases());
   append(fill_cases());
   append(swizzle_cases());
-  for (std::uint64_t seed = 0; seed < 1800; ++seed) all.push_back(random_tile(seed));
-  for (std::uint64_t seed = 0; seed < 700; ++seed) all.push_back(random_im2col(100000 + seed));
-  std::vector<Case> probes;
-  add_tile_probes(probes);
-  add_im2col_probes(probes);
-  add_interleave_probes(probes);
-  append(probes);
-  for (std::uint64_t seed = 0; seed < 300; ++seed) all.push_back(random_interleaved(200000 + seed));
-  std::vector<Case> replaced;
-  add_replace_probes(replaced);
-  append(replaced);
+  append_random(random_tile, 0, 1800);
+  append_random(random_im2col, 100000, 700);
+  append_added(add_tile_probes);
+  append_added(add_im2col_probes);
+  append_added(add_interleave_probes);
+  append_added(add_interleaved_im2col_probes);
+  append_random(random_interleaved, 200000, 300);
+  append_added(add_replace_probes);
   append(doubtful_value_cases());
+  append_added(add_faults);
   return all;
 }
 

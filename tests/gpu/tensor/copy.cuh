@@ -191,22 +191,16 @@ __device__ inline void pause(long long cycles) {
   }
 }
 
-// How many bytes the copy's complete_tx counted, found by comparing with a second mbarrier; then
-// the phase is completed and waited for, as any program would. Bytes are counted in parts, so the
-// word may pass the expected one: it has to stay there.
+// Whether the copy's complete_tx counted as many bytes as expected: the word is compared with that
+// of a second mbarrier. Then the phase is completed and waited for, as any program would. Bytes are
+// counted in parts, so the word may pass the expected one: it has to stay there.
 __device__ inline std::uint32_t completed_tx(std::uint32_t bar, std::uint32_t other,
                                              std::uint32_t expected) {
-  std::uint32_t bytes = expected;
   const std::uint64_t wanted = word_after(other, expected);
   becomes(bar, wanted, 2000000);
   pause(20000);
-  if (word(bar) != wanted) {
-    pause(2000000);
-    const std::uint64_t seen = word(bar);
-    for (bytes = 0; bytes <= shared_bytes && word_after(other, bytes) != seen;) ++bytes;
-    if (bytes > shared_bytes) return unknown_tx;
-  }
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes)
+  if (word(bar) != wanted) return unknown_tx;
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(expected)
                : "memory");
   std::uint32_t done = 0;
   for (const long long start = clock64(); !done && clock64() - start < 10000000;)
@@ -216,7 +210,7 @@ __device__ inline std::uint32_t completed_tx(std::uint32_t bar, std::uint32_t ot
         : "=r"(done)
         : "r"(bar)
         : "memory");
-  return done ? bytes : unknown_tx;
+  return done ? expected : unknown_tx;
 }
 
 __device__ inline std::uint32_t perform(const Job& j, const void* map, std::uint32_t arena,

@@ -1,4 +1,5 @@
-// Encodings at and past the edges of what is legal, one argument at a time and two at random.
+// Encodings at and past the edges of what is legal, one argument at a time and two at random. The
+// driver itself crashes on null corners and on a rank of 2^32 - 1: those are left out.
 #pragma once
 #include <vector>
 
@@ -71,7 +72,8 @@ inline void add_common_edges(EncodingList& l, const Map& m) {
   l.vary<std::uint32_t>(m, [](Map& x) -> std::uint32_t& { return x.fill; }, {2, 3});
   l.vary<std::uint32_t>(m, [](Map& x) -> std::uint32_t& { return x.swizzle; },
                         {0, 1, 2, 3, 4, 5, 6, 7});
-  l.vary<std::uint32_t>(m, [](Map& x) -> std::uint32_t& { return x.misalign; }, {8, 16, 32, 64});
+  l.vary<std::uint32_t>(m, [](Map& x) -> std::uint32_t& { return x.misalign; },
+                        {1, 2, 4, 8, 16, 32, 64});
   l.vary<std::uint32_t>(m, [](Map& x) -> std::uint32_t& { return x.null; },
                         {null_map, null_dim, null_strides, null_element_strides});
   const unsigned last = m.rank - 1;
@@ -81,6 +83,33 @@ inline void add_common_edges(EncodingList& l, const Map& m) {
                              {0, 8, 12, 16, 24, 32, 48, 112, 127, (1ull << 40) - 32,
                               (1ull << 40) - 16, 1ull << 40, (1ull << 40) + 16});
   l.vary_each<std::uint32_t>(m, last + 1, [](Map& x) { return x.element_stride; }, {0, 2, 8, 9});
+}
+
+// Boxes of about as many bytes as shared memory has.
+inline void add_large_boxes(EncodingList& l) {
+  static const std::uint32_t boxes[][3] = {
+      {16, 64, 227},  {16, 87, 167},  {16, 64, 228}, {16, 121, 121}, {16, 127, 129}, {16, 128, 128},
+      {16, 145, 113}, {16, 150, 112}, {256, 32, 31}, {256, 4, 227},  {256, 4, 228},  {256, 32, 32}};
+  for (const auto& box : boxes)
+    for (std::uint32_t swizzle : {0u, 3u})
+      for (std::uint32_t step : {1u, 2u})
+        for (std::uint32_t type : {0u, 4u}) {
+          Map m = legal_tile(3, 0);
+          m.type = type;
+          m.swizzle = swizzle;
+          for (unsigned d = 0; d < 3; ++d) m.box[d] = box[d];
+          m.box[0] /= type_bytes(type);
+          m.element_stride[2] = step;
+          l.add(m);
+        }
+  for (std::uint32_t pixels : {900u, 904u, 908u, 909u, 912u, 913u, 1023u, 1024u})
+    for (std::uint32_t type : {0u, 2u}) {
+      Map m = legal_im2col(3, 0);
+      m.type = type;
+      m.channels = 256;
+      m.pixels = pixels;
+      l.add(m);
+    }
 }
 
 inline void add_tile_edges(EncodingList& l) {
@@ -93,7 +122,7 @@ inline void add_tile_edges(EncodingList& l) {
                                  {0, 1, 4294967296, 4294967297});
     }
   l.vary<std::uint32_t>(legal_tile(3, 0), [](Map& x) -> std::uint32_t& { return x.rank; },
-                        {0, 1, 2, 4, 5, 6, 7, 4294967295});
+                        {0, 1, 2, 4, 5, 6, 7, 255});
   l.vary<std::uint32_t>(legal_tile(2, 1), [](Map& x) -> std::uint32_t& { return x.rank; }, {1, 2});
   l.vary<std::uint32_t>(legal_tile(3, 0), [](Map& x) -> std::uint32_t& { return x.interleave; },
                         {3, 4, 255});
@@ -109,12 +138,38 @@ inline void add_tile_edges(EncodingList& l) {
         m.box[0] = bytes / type_bytes(type);
         l.add(m);
       }
+  add_large_boxes(l);
   Map large = legal_tile(5, 0);  // more than any shared memory
   for (std::uint32_t& b : large.box) b = 256;
   l.add(large);
   Map huge = legal_tile(5, 0);  // past the address space
   for (std::uint64_t& d : huge.dim) d = 4294967296;
   l.add(huge);
+}
+
+// Bounding boxes of no and of little area in each dimension, and dimensions past 32 bits.
+inline void add_bounding_boxes(EncodingList& l) {
+  for (std::uint32_t interleave = 0; interleave <= 2; ++interleave)
+    for (std::uint32_t rank = 3; rank <= 5; ++rank) {
+      const Map m = legal_im2col(rank, interleave);
+      for (unsigned d = 0; d < rank; ++d) {
+        for (unsigned s = 0; s < m.spatial(); ++s)
+          for (std::int32_t gap = -1; gap <= 1; ++gap) {
+            Map narrow = m;
+            narrow.dim[d] = 10;
+            narrow.lower[s] = 5;
+            narrow.upper[s] = -5 + gap;
+            l.add(narrow);
+          }
+        for (std::uint64_t dim : {2147483647ull, 2147483648ull, 4294967295ull, 4294967296ull}) {
+          Map wide = m;
+          wide.dim[d] = dim;
+          l.add(wide);
+          for (unsigned s = 0; s < m.spatial(); ++s) wide.lower[s] = -2, wide.upper[s] = 1;
+          l.add(wide);
+        }
+      }
+    }
 }
 
 inline void add_im2col_edges(EncodingList& l) {
@@ -139,21 +194,9 @@ inline void add_im2col_edges(EncodingList& l) {
                             {0, 1, 4, 7, 8, 9, 12, 24, 64, 255, 256, 257, 264});
       l.vary<std::uint32_t>(m, [](Map& x) -> std::uint32_t& { return x.pixels; },
                             {0, 1, 256, 257, 1023, 1024, 1025});
-      for (std::int32_t gap = -2; gap <= 2; ++gap) {  // boxes of no and of little area
-        Map narrow = m;
-        narrow.dim[1] = 10;
-        narrow.lower[0] = 5;
-        narrow.upper[0] = -5 + gap;
-        l.add(narrow);
-        narrow.lower[0] = -5;
-        narrow.upper[0] = -15 + gap;
-        l.add(narrow);
-      }
     }
   l.vary<std::uint32_t>(legal_im2col(4, 0), [](Map& x) -> std::uint32_t& { return x.rank; },
                         {0, 1, 2, 6});
-  l.vary<std::uint32_t>(legal_im2col(4, 0), [](Map& x) -> std::uint32_t& { return x.null; },
-                        {null_lower, null_upper});
   for (std::uint32_t swizzle = 0; swizzle <= 3; ++swizzle)
     for (std::uint32_t channels : {8u, 16u, 24u, 32u, 40u, 64u, 72u}) {
       Map m = legal_im2col(4, 0);
@@ -214,6 +257,7 @@ inline std::vector<Case> encoding_cases() {
   EncodingList l;
   add_tile_edges(l);
   add_im2col_edges(l);
+  add_bounding_boxes(l);
   for (std::uint64_t seed = 0; seed < 300; ++seed) l.add(random_encoding(seed));
   return l.cases;
 }

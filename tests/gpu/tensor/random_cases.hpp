@@ -20,7 +20,7 @@ inline bool reducible(unsigned type, unsigned op) {
   const bool half = type == 6 || type == 9;
   switch (op) {
     case op_add:
-      return integer32 || type == 4 || half || type == 7 || type == 8;
+      return integer32 || type == 4 || is_real(type);
     case op_min:
     case op_max:
       return integer32 || integer64 || half;
@@ -28,7 +28,7 @@ inline bool reducible(unsigned type, unsigned op) {
     case op_dec:
       return type == 2;
     default:
-      return integer32 || integer64;
+      return integer32 || type == 4;
   }
 }
 
@@ -118,6 +118,11 @@ inline std::int32_t choose_start(Random& r, std::uint64_t dim, std::uint32_t rea
   return static_cast<std::int32_t>(negative ? at : std::max<std::int64_t>(0, at));
 }
 
+// A copy starts at a whole chunk of 16 bytes of dimension 0: others fault.
+inline std::int32_t align_start(std::int32_t at, unsigned type) {
+  return at & -static_cast<std::int32_t>(16 / type_bytes(type));
+}
+
 inline void choose_shared(Random& r, Case& c) {
   const std::uint32_t extent = box_extent(c.map) + 1024;
   const std::uint32_t step = r.chance(50) ? 1024 : 128;
@@ -145,28 +150,37 @@ inline Case random_tile(std::uint64_t seed) {
     wanted[d] = 1 + r.below(d == 0 ? std::max(many, 16u) : many);
   }
   choose_tensor(r, m, wanted, c.kind == Kind::load && r.chance(4));
-  const bool negative = c.kind == Kind::load || r.chance(40);
-  for (unsigned d = 0; d < m.rank; ++d) {
-    c.at[d] = choose_start(r, m.dim[d], m.box[d], negative);
-    const std::int32_t chunk = static_cast<std::int32_t>(16 / type_bytes(m.type));
-    if (d == 0 && r.chance(40)) c.at[d] -= c.at[d] % chunk;
-  }
+  for (unsigned d = 0; d < m.rank; ++d)
+    c.at[d] = choose_start(r, m.dim[d], m.box[d], c.kind == Kind::load);
+  c.at[0] = align_start(c.at[0], m.type);
   choose_shared(r, c);
   return c;
 }
 
-inline void choose_corners(Random& r, Map& m) {
+// `inside`: the bounding box lies in the tensor.
+inline void choose_corners(Random& r, Map& m, bool inside) {
   const std::int32_t limit = m.rank == 3 ? 30 : m.rank == 4 ? 20 : 15;
   for (unsigned s = 0; s < m.spatial(); ++s) {
-    const auto size = static_cast<std::int32_t>(m.dim[s + 1]);
+    const auto size = static_cast<std::int32_t>(m.dim[s + (m.interleave == 0 ? 1 : 0)]);
     do {
-      m.lower[s] = static_cast<std::int32_t>(r.between(-std::min(limit, 4), std::min(limit, 3)));
-      m.upper[s] = static_cast<std::int32_t>(r.between(-std::min(limit, 4), std::min(limit, 3)));
+      m.lower[s] = static_cast<std::int32_t>(r.between(inside ? 0 : -std::min(limit, 4), 3));
+      m.upper[s] = static_cast<std::int32_t>(r.between(-std::min(limit, 4), inside ? 0 : 3));
     } while (size + m.upper[s] - m.lower[s] <= 0);
   }
 }
 
-// Copies that start in the bounding box: PTX defines no other.
+// Copies that start in the bounding box: others fault, as do those that write beyond the tensor.
+inline void choose_column(Random& r, Case& c, bool negative) {
+  Map& m = c.map;
+  choose_corners(r, m, !negative);
+  const unsigned first = m.interleave == 0 ? 1 : 0;
+  for (unsigned s = 0; s < m.spatial(); ++s) {
+    const std::int64_t last = static_cast<std::int64_t>(m.dim[first + s]) - 1 + m.upper[s];
+    c.at[first + s] = static_cast<std::int32_t>(r.between(m.lower[s], last));
+    c.offset[s] = negative ? r.below(4) : 0;
+  }
+}
+
 inline Case random_im2col(std::uint64_t seed) {
   Random r(seed);
   Case c;
@@ -183,14 +197,9 @@ inline Case random_im2col(std::uint64_t seed) {
   std::uint64_t wanted[most_dimensions];
   for (unsigned d = 0; d < m.rank; ++d) wanted[d] = 1 + r.below(d == 0 ? 3 * m.channels : 12);
   choose_tensor(r, m, wanted, false);
-  choose_corners(r, m);
   const bool negative = c.kind == Kind::load;
-  c.at[0] = choose_start(r, m.dim[0], m.channels, negative);
-  for (unsigned s = 0; s < m.spatial(); ++s) {
-    const auto size = static_cast<std::int32_t>(m.dim[s + 1]);
-    c.at[s + 1] = static_cast<std::int32_t>(r.between(m.lower[s], size - 1 + m.upper[s]));
-    c.offset[s] = c.kind == Kind::load ? r.below(4) : 0;
-  }
+  choose_column(r, c, negative);
+  c.at[0] = align_start(choose_start(r, m.dim[0], m.channels, negative), m.type);
   c.at[m.rank - 1] = static_cast<std::int32_t>(
       r.between(negative ? -1 : 0, static_cast<std::int64_t>(m.dim[m.rank - 1])));
   choose_shared(r, c);
@@ -203,11 +212,13 @@ inline Case random_interleaved(std::uint64_t seed) {
   Case c;
   choose_common(r, c);
   Map& m = c.map;
+  m.im2col = r.chance(25);
   m.rank = 3 + r.below(3);
   m.interleave = 1 + r.below(2);
-  m.swizzle = m.interleave == 2 ? 1 : r.below(4);
+  m.swizzle = m.interleave == 2 && r.chance(60) ? 1 : r.below(4);
   const std::uint32_t slice = 8u << m.interleave, size = type_bytes(m.type);
-  m.box[0] = r.chance(60) ? slice / size : 1 + r.below(3 * slice / size);
+  m.box[0] = m.channels = r.chance(60) ? slice / size : 16 * (1 + r.below(6)) / size;
+  m.pixels = 1 + r.below(12);
   for (unsigned d = 1; d < m.rank; ++d) m.box[d] = 1 + r.below(d < 3 ? 5 : 2);
   if (r.chance(25)) m.element_stride[1] = 1 + r.below(3);
   if (r.chance(10)) m.element_stride[0] = 2;
@@ -220,8 +231,9 @@ inline Case random_interleaved(std::uint64_t seed) {
   }
   m.address = 4096;
   for (unsigned d = 0; d < m.rank; ++d)
-    c.at[d] = static_cast<std::int32_t>(r.between(-1, static_cast<std::int64_t>(m.dim[d])));
-  if (r.chance(50)) c.at[0] = 0;
+    c.at[d] = static_cast<std::int32_t>(
+        r.between(c.kind == Kind::load ? -1 : 0, static_cast<std::int64_t>(m.dim[d])));
+  if (m.im2col) choose_column(r, c, c.kind == Kind::load);
   c.shared = 1024 * r.below(8) + (r.chance(30) ? 128 * r.below(8) : 0);
   return c;
 }

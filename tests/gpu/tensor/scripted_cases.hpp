@@ -111,7 +111,7 @@ inline void add_interleave_probes(std::vector<Case>& cases) {
   static const std::uint64_t strides[] = {0x40, 0x400, 0x2000, 0x8000};
   for (std::uint32_t interleave = 1; interleave <= 2; ++interleave)
     for (std::uint32_t rank = 3; rank <= 5; ++rank)
-      for (std::uint32_t step = 0; step < 14; ++step) {
+      for (std::uint32_t step = 0; step < 13; ++step) {
         const std::uint32_t slice = (8u << interleave) / 4;
         Case c = probe(rank, slice);
         Map& m = c.map;
@@ -126,7 +126,7 @@ inline void add_interleave_probes(std::vector<Case>& cases) {
           case 0:
             break;
           case 1:
-            c.at[0] = 1;
+            c.at[0] = 4;
             break;
           case 2:
             c.at[0] = static_cast<std::int32_t>(slice);
@@ -135,25 +135,24 @@ inline void add_interleave_probes(std::vector<Case>& cases) {
             m.box[0] = 2 * slice;
             break;
           case 4:
-            m.box[0] = slice - 1;
+            m.box[0] = 4;
+            m.box[1] = 2;
             break;
           case 5:
-            m.box[0] = 3 * slice + 1;
+            m.box[0] = 3 * slice;
             m.box[1] = 2;
             break;
           case 6:
-            c.at[0] = static_cast<std::int32_t>(4 * slice - 1);
+            c.at[0] = -4;
+            m.box[0] = 2 * slice;
             break;
           case 7:
-            c.at[0] = -1;
-            break;
           case 8:
           case 9:
           case 10:
-          case 11:
-            m.box[std::min(step - 7, rank - 1)] = 4;
+            m.box[std::min(step - 6, rank - 1)] = 4;
             break;
-          case 12:
+          case 11:
             m.box[0] = 2 * slice;
             m.element_stride[0] = 2;
             break;
@@ -181,15 +180,10 @@ inline void add_tile_probes(std::vector<Case>& cases) {
     c.at[1] = -static_cast<std::int32_t>(step) + 1;
     cases.push_back(c);
   }
-  for (std::int32_t at = -5; at <= 5; ++at) {  // narrow boxes, unaligned starts
+  for (std::int32_t at = -8; at <= 16; at += 4) {  // narrow boxes
     Case c = probe(2, 4);
     c.map.swizzle = 3;
     c.at[0] = at;
-    cases.push_back(c);
-  }
-  for (std::uint32_t place : {16u, 32u, 64u, 96u}) {  // shared memory aligned to less than 128
-    Case c = probe(2, 8);
-    c.shared = 1024 + place;
     cases.push_back(c);
   }
   Case large = probe(2, 256);  // fills most of the arena
@@ -200,9 +194,42 @@ inline void add_tile_probes(std::vector<Case>& cases) {
   cases.push_back(large);
 }
 
+// What is expected to fault, a few of each sort.
+inline void add_faults(std::vector<Case>& cases) {
+  for (Kind kind : {Kind::load, Kind::store, Kind::reduce})
+    for (std::int32_t at : {-1, 2, 9}) {  // no whole chunk
+      Case c = probe(2, 8);
+      c.kind = kind;
+      c.at[0] = at;
+      cases.push_back(c);
+    }
+  for (Kind kind : {Kind::store, Kind::reduce})
+    for (unsigned d = 0; d < 3; ++d)
+      for (bool im2col : {false, true}) {  // negative, or a bounding box beyond the tensor
+        Case c = probe(3, 8);
+        c.kind = kind;
+        c.map.im2col = im2col;
+        c.map.channels = 8;
+        c.map.lower[0] = d == 1 ? -1 : 0;
+        c.map.upper[0] = d == 2 ? 1 : 0;
+        if (!im2col || d == 0) c.at[d] = d == 0 ? -4 : -1;
+        cases.push_back(c);
+      }
+  for (Kind kind : {Kind::load, Kind::store})
+    for (std::uint32_t swizzle : {0u, 1u, 3u})  // shared memory aligned to less than 128
+      for (std::uint32_t place : {16u, 32u, 64u}) {
+        Case c = probe(2, 8);
+        if (kind != Kind::load) c.kind = kind;
+        c.map.swizzle = swizzle;
+        c.shared = 1024 + place;
+        cases.push_back(c);
+      }
+}
+
 inline void add_im2col_probes(std::vector<Case>& cases) {
   for (std::uint32_t rank = 3; rank <= 5; ++rank)
     for (std::uint32_t step = 0; step < 12; ++step) {
+      if ((step == 8 || step == 9) && rank != 4) continue;  // faults
       Case c = probe(rank, 4);
       Map& m = c.map;
       m.im2col = true;
@@ -254,6 +281,31 @@ inline void add_im2col_probes(std::vector<Case>& cases) {
     }
 }
 
+inline void add_interleaved_im2col_probes(std::vector<Case>& cases) {
+  for (std::uint32_t interleave = 1; interleave <= 2; ++interleave)
+    for (std::uint32_t rank = 3; rank <= 5; ++rank)
+      for (std::uint32_t step = 0; step < 9; ++step) {
+        const std::uint32_t slice = (8u << interleave) / 4;
+        Case c = probe(rank, slice);
+        Map& m = c.map;
+        m.im2col = true;
+        m.interleave = interleave;
+        m.swizzle = interleave == 2 ? 1 : 0;
+        m.channels = step == 1 ? 2 * slice : slice;
+        m.pixels = 40;
+        for (unsigned d = 0; d < rank; ++d) m.dim[d] = 3 + d % 2;
+        for (std::uint64_t& stride : m.stride) stride *= 2;
+        for (unsigned s = 0; s < m.spatial(); ++s) {
+          if (step == 2) m.lower[s] = c.at[s] = -1 - static_cast<int>(s);
+          if (step == 3) m.upper[s] = -1;
+          if (step == 4) c.offset[s] = 1 + s;
+        }
+        if (step >= 5) m.element_stride[std::min(step - 5, rank - 1)] = 2;
+        if (step == 8) m.element_stride[rank - 1] = 2, c.at[rank - 2] = 1;
+        cases.push_back(c);
+      }
+}
+
 inline void add_replace_probes(std::vector<Case>& cases) {
   const struct {
     std::uint32_t field, ordinal;
@@ -277,7 +329,7 @@ inline void add_replace_probes(std::vector<Case>& cases) {
   }
   Case c = probe(3, 4);
   c.map.type = 7;
-  c.at[0] = -2;
+  c.at[0] = -4;
   c.replace = {10, 0, 1};
   cases.push_back(c);
 }

@@ -29,11 +29,13 @@ TEST(Reduction, ExistsForTheTypesOfTheTable) {
   const struct {
     TensorType type;
     const char* operations;  // add min max inc dec and or xor
-  } rows[] = {{TensorType::u32, "11111111"}, {TensorType::s32, "11100111"},
-              {TensorType::u64, "11100111"}, {TensorType::s64, "01100111"},
-              {TensorType::f16, "11100000"}, {TensorType::bf16, "11100000"},
-              {TensorType::f32, "10000000"}, {TensorType::f64, "10000000"},
-              {TensorType::u8, "00000000"},  {TensorType::u16, "00000000"}};
+  } rows[] = {{TensorType::u32, "11111111"},      {TensorType::s32, "11100111"},
+              {TensorType::u64, "11100111"},      {TensorType::s64, "01100000"},
+              {TensorType::f16, "11100000"},      {TensorType::bf16, "11100000"},
+              {TensorType::f32, "10000000"},      {TensorType::f64, "10000000"},
+              {TensorType::f32_ftz, "10000000"},  {TensorType::tf32, "10000000"},
+              {TensorType::tf32_ftz, "10000000"}, {TensorType::u8, "00000000"},
+              {TensorType::u16, "00000000"}};
   for (const auto& row : rows)
     for (std::uint32_t op = 0; op < reduce_op_count; ++op)
       EXPECT_EQ(reduction(static_cast<ReduceOp>(op), row.type) != nullptr,
@@ -86,7 +88,28 @@ TEST(Reduction, RoundsToTf32) {
   EXPECT_EQ(round_to_tf32(0x3f801001), 0x3f802000u);
   EXPECT_EQ(round_to_tf32(0x3f803000), 0x3f804000u) << "tie to even";
   EXPECT_EQ(round_to_tf32(0x7f7fffff), 0x7f800000u);
-  EXPECT_EQ(round_to_tf32(0x7f800001), 0x7f800001u);
+  EXPECT_EQ(round_to_tf32(0x7f800001), 0x7fffe000u);
+  EXPECT_EQ(round_to_tf32(0xff800000), 0xff800000u);
+}
+
+TEST(Reduction, FlushesSubnormalsWhereTheTypeSaysSo) {
+  using enum ReduceOp;
+  const std::uint32_t least_normal = 0x00800000;
+  EXPECT_EQ(reduced<std::uint32_t>(add, TensorType::f32, 1, 1), 2u);
+  EXPECT_EQ(reduced<std::uint32_t>(add, TensorType::f32_ftz, 1, 1), 0u);
+  EXPECT_EQ(reduced<std::uint32_t>(add, TensorType::tf32, 1, least_normal), least_normal + 1);
+  EXPECT_EQ(reduced<std::uint32_t>(add, TensorType::tf32_ftz, 1, least_normal), least_normal);
+}
+
+TEST(Reduction, KeepsTheBitsOfAnF64NaN) {
+  using enum ReduceOp;
+  const std::uint64_t one = 0x3ff0000000000000, infinity = 0x7ff0000000000000,
+                      signaling = 0x7ff0000000000001, quiet = 0xfff8000000000123,
+                      sign = std::uint64_t{1} << 63;
+  EXPECT_EQ(reduced(add, TensorType::f64, one, signaling), signaling);
+  EXPECT_EQ(reduced(add, TensorType::f64, quiet, one), quiet);
+  EXPECT_EQ(reduced(add, TensorType::f64, quiet, signaling), signaling) << "the operand's first";
+  EXPECT_EQ(reduced(add, TensorType::f64, infinity, infinity | sign), 0xfff8000000000000u);
 }
 
 TEST(Reduction, IsAtomicAgainstOtherThreads) {

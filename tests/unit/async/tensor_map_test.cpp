@@ -71,7 +71,7 @@ TEST(TensorMapReplace, ChangesOneField) {
       {TensorMapField::element_stride, 2, 5, [](TensorMap& m) { m.element_stride[2] = 5; }},
       {TensorMapField::swizzle_mode, 0, 3, [](TensorMap& m) { m.swizzle = Swizzle::b128; }},
       {TensorMapField::interleave_layout, 0, 1,
-       [](TensorMap& m) { m.interleave = Interleave::b16; }},
+       [](TensorMap& m) { m.interleave = Interleave::b16, m.stride[0] = 16; }},
       {TensorMapField::fill_mode, 0, 0, [](TensorMap& m) { m.fill = OobFill::zero; }},
       {TensorMapField::elemtype, 0, 8, [](TensorMap& m) { m.type = TensorType::f32_ftz; }},
       {TensorMapField::elemtype, 0, 11, [](TensorMap& m) { m.type = TensorType::tf32; }},

@@ -16,6 +16,8 @@ namespace inflight::async {
 
 class TensorPlayer {
  public:
+  static constexpr const char *illegal = "error cudaErrorIllegalInstruction",
+                              *misaligned = "error cudaErrorMisalignedAddress";
   using Case = tensor_truth::Case;
   using Kind = tensor_truth::Kind;
   using Bytes = std::vector<unsigned char>;
@@ -57,7 +59,7 @@ class TensorPlayer {
   // Whether the copy touches nothing but the arenas.
   bool stays_inside(const Case& c, const TensorMap& m) const {
     bool inside = true;
-    for_each_run(m, place(c), [&](const TensorRun& run) {
+    for_each_run(m, place(c), direction_of(c), [&](const TensorRun& run) {
       inside &= run.shared + run.bytes <= tensor_truth::shared_bytes;
       inside &= !run.inside || (run.global >= arena &&
                                 run.global + run.bytes <= arena + tensor_truth::global_bytes);
@@ -65,18 +67,24 @@ class TensorPlayer {
     return inside;
   }
 
-  // What stands after the '=' of the case's line, as far as the model says it. A copy that this
-  // machine refuses answers "refused".
+  static TensorDirection direction_of(const Case& c) {
+    return is_load(c.kind) ? TensorDirection::load : TensorDirection::store;
+  }
+  // What stands after the '=' of the case's line, where a GPU faults for what the model refuses.
   std::string answer(const Case& c) {
     const auto encoded = encode(c.map);
     const int code = encoded ? 0 : encoded.error().code;
     if (c.kind == Kind::encode) return std::to_string(code);
     if (!encoded) return "encode " + std::to_string(code);
     const auto map = replaced(c, *encoded);
-    if (!map || !refusal(*map).empty()) return "refused";
+    if (!map) return illegal;
+    const TensorDirection direction = direction_of(c);
+    const Violation violation = tensor_violation(*map, place(c), direction);
+    if (violation == Violation::tensor_shared_alignment) return misaligned;
+    if (violation != Violation::none) return illegal;
     if (!stays_inside(c, *map)) return "outside the arena";
     Bytes shared = before(c, false), global = before(c, true);
-    if (!perform(c, *map, shared, global)) return "refused";
+    if (!perform(c, *map, shared, global)) return illegal;
     std::string text = image_text(c, shared.data(), global.data());
     if (is_load(c.kind)) text = std::to_string(box_of(*map).tx_bytes()) + " " + text;
     return text;
