@@ -35,30 +35,35 @@ Status variable(LoadedModule& library, const char* name, bool managed, void** pl
   return Status::success;
 }
 
-// cudaDriverEntryPointQueryResult.
+// cudaDriverEntryPointQueryResult, and cuGetProcAddress's answers.
 enum QueryResult { found = 0, not_found = 1 };
 
-// Looks for the name that the flags and the version ask for in our own libcuda.so.1.
-void* driver_symbol(const std::string& name, bool thread_default) {
-  static void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (!library) return nullptr;
-  using Lookup = int (*)(const char*, void**, int, std::uint64_t, int*);
-  static auto lookup = reinterpret_cast<Lookup>(dlsym(library, "cuGetProcAddress_v2"));
-  constexpr std::uint64_t per_thread_flag = 2;
+struct EntryPoint {
   void* address = nullptr;
-  if (lookup &&
-      lookup(name.c_str(), &address, 13000, thread_default ? per_thread_flag : 0, nullptr) == 0)
-    return address;
-  return dlsym(library, name.c_str());
+  int query = not_found;
+};
+
+// Looks for the name that the flags and the version ask for in our own libcuda.so.1.
+EntryPoint driver_symbol(const std::string& name, int version, std::uint64_t flags) {
+  static void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  using Lookup = int (*)(const char*, void**, int, std::uint64_t, int*);
+  static auto lookup =
+      library ? reinterpret_cast<Lookup>(dlsym(library, "cuGetProcAddress_v2")) : nullptr;
+  EntryPoint result;
+  if (lookup) lookup(name.c_str(), &result.address, version, flags, &result.query);
+  return result;
 }
 
-int driver_entry_point(const char* name, void** place, unsigned long long flags, int* result) {
+int driver_entry_point(const char* name, void** place, unsigned version, unsigned long long flags,
+                       int* result) {
   constexpr unsigned long long per_thread_flag = 2;
   return query([&] {
     if (!name || !place || flags > per_thread_flag) return Status::invalid_value;
-    *place = driver_symbol(name, per_thread || flags == per_thread_flag);
-    if (result) *result = *place ? found : not_found;
-    return *place || result ? Status::success : Status::not_found;
+    const auto [address, answer] =
+        driver_symbol(name, int(version), per_thread ? per_thread_flag : flags);
+    *place = address;
+    if (result) *result = answer;
+    return address || result ? Status::success : Status::not_found;
   });
 }
 
@@ -66,14 +71,15 @@ int driver_entry_point(const char* name, void** place, unsigned long long flags,
 
 INFLIGHT_API int INFLIGHT_STREAMED(cudaGetDriverEntryPoint)(const char* name, void** place,
                                                             unsigned long long flags, int* result) {
-  return driver_entry_point(name, place, flags, result);
+  constexpr unsigned built_for = 13000;
+  return driver_entry_point(name, place, built_for, flags, result);
 }
 
 INFLIGHT_API int INFLIGHT_STREAMED(cudaGetDriverEntryPointByVersion)(const char* name, void** place,
-                                                                     unsigned,
+                                                                     unsigned version,
                                                                      unsigned long long flags,
                                                                      int* result) {
-  return driver_entry_point(name, place, flags, result);
+  return driver_entry_point(name, place, version, flags, result);
 }
 
 #ifndef INFLIGHT_PER_THREAD

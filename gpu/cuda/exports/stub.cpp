@@ -17,7 +17,6 @@ struct Advice {
 
 // The first row whose part occurs in the name speaks.
 constexpr Advice advice[] = {
-    {"TensorMap", "tensor maps are not there yet; use cp.async copies, or run this part on a GPU"},
     {"Tex", "textures are not supported; read through global memory instead"},
     {"Surf", "surfaces are not supported; write through global memory instead"},
     {"Array", "CUDA arrays are not supported; use linear or pitched memory"},

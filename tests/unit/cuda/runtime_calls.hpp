@@ -13,6 +13,8 @@ int cudaPeekAtLastError();
 const char* cudaGetErrorName(int);
 int cudaGetDeviceCount(int*);
 int cudaSetDevice(int);
+int cudaGetDriverEntryPoint(const char*, void**, unsigned long long, int*);
+int cudaGetDriverEntryPointByVersion(const char*, void**, unsigned, unsigned long long, int*);
 int cudaGetDevice(int*);
 int cudaDeviceReset();
 int cudaDeviceSynchronize();

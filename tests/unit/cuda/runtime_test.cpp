@@ -1,6 +1,8 @@
 // The runtime as a program sees it: memory, streams, events, launches. Answers are an H200's.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <vector>
 
@@ -305,6 +307,37 @@ TEST(Runtime, StreamsWaitForEvents) {
   *static_cast<volatile unsigned*>(flag) = 1;
   EXPECT_EQ(cudaStreamSynchronize(second), 0);
   EXPECT_EQ(*static_cast<volatile unsigned*>(numbers), 1u);
+}
+
+// Two ways into the driver, and the driver's answer: the map is made in the runtime's context.
+TEST(Runtime, GivesTheDriversEntryPoints) {
+  void *encode = nullptr, *same = nullptr, *numbers = nullptr;
+  int query = -1;
+  ASSERT_EQ(cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &encode, 0, &query), 0);
+  EXPECT_EQ(query, 0);
+  ASSERT_EQ(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &same, 12000, 0, &query), 0);
+  EXPECT_EQ(query, 0);
+  EXPECT_EQ(same, encode);
+  ASSERT_EQ(cudaMalloc(&numbers, 4096), 0);
+  alignas(64) unsigned char map[128] = {};
+  const std::uint64_t dims[] = {64, 16}, strides[] = {64};
+  const std::uint32_t box[] = {16, 4}, steps[] = {1, 1};
+  const auto call = reinterpret_cast<int (*)(
+      void*, unsigned, unsigned, void*, const std::uint64_t*, const std::uint64_t*,
+      const std::uint32_t*, const std::uint32_t*, unsigned, unsigned, unsigned, unsigned)>(encode);
+  EXPECT_EQ(call(map, 0, 2, numbers, dims, strides, box, steps, 0, 0, 0, 0), 0);
+  EXPECT_NE(std::count(map, map + sizeof map, 0), 128);
+
+  constexpr int too_old = 2, no_symbol = 1;
+  EXPECT_EQ(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &same, 11000, 0, &query), 0);
+  EXPECT_EQ(query, too_old);
+  EXPECT_EQ(same, nullptr);
+  EXPECT_EQ(cudaGetDriverEntryPoint("cuNothing", &same, 0, &query), 0);
+  EXPECT_EQ(query, no_symbol);
+  void *older = nullptr, *newer = nullptr;
+  EXPECT_EQ(cudaGetDriverEntryPointByVersion("cuCtxCreate", &older, 11000, 0, &query), 0);
+  EXPECT_EQ(cudaGetDriverEntryPointByVersion("cuCtxCreate", &newer, 13000, 0, &query), 0);
+  EXPECT_NE(older, newer);
 }
 
 }  // namespace
