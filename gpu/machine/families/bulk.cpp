@@ -23,8 +23,7 @@ using async::BulkCopy;
 using ptx::Space;
 using Name = BulkOperands::Name;
 
-constexpr std::uint32_t granule = 16;            // bytes: of sizes and addresses
-constexpr std::uint32_t tensor_alignment = 128;  // bytes, of a box in shared memory
+constexpr std::uint32_t granule = 16;  // bytes: of sizes and addresses
 
 template <class T>
 std::uint64_t read(const Warp& w, const Op* op, unsigned name, int lane) {
@@ -171,43 +170,46 @@ std::optional<async::TensorMap> tensor_map(Asked& a) {
                        map->mode == async::TensorMode::im2col ? "im2col" : "tile"));
     return {};
   }
-  if (const auto why = async::refusal(*map); !why.empty()) {
-    a.fail(FaultKind::refused, std::string(why));
-    return {};
-  }
   return *map;
 }
 
-async::TensorPlace place_of(const Asked& a) {
+// The coordinates and offsets; `shared`: of the box, in whichever block.
+async::TensorPlace place_of(const Asked& a, std::uint32_t shared) {
   async::TensorPlace place;
   for (unsigned i = 0; i < a.form.rank; ++i)
     place.at[i] = static_cast<std::int32_t>(a.narrow(Name::place + i));
   for (unsigned i = 0; i < 3; ++i)
     if (a.has(Name::offset + i)) place.offset[i] = a.half(Name::offset + i);
+  place.shared = shared & offset_mask;
   return place;
 }
 
-// Every byte that the copy touches in global memory. Rows are what counts: swizzling moves bytes
-// about in shared memory only.
-bool check_tensor(Asked& a, const BulkCopy& copy, bool writing) {
+// The rules of the copy itself, and every byte that it touches in global memory. Rows are what
+// counts there: swizzling moves bytes about in shared memory only.
+bool check_tensor(Asked& a, async::TensorDirection direction) {
+  const BulkCopy& copy = a.copy;
+  const auto violation = async::tensor_violation(copy.map, copy.place, direction);
+  if (violation != async::Violation::none)
+    return a.fail(violation == async::Violation::tensor_shared_alignment
+                      ? FaultKind::misaligned_address
+                      : FaultKind::illegal_instruction,
+                  fmt::format("a tensor copy breaks a rule: {}", async::sentence(violation)));
   async::TensorMap rows = copy.map;
   rows.swizzle = async::Swizzle::none;
   bool good = true;
-  async::for_each_run(rows, copy.place, [&](const async::TensorRun& run) {
-    if (good && run.inside) good = a.global(run.global, run.bytes, writing);
+  async::for_each_run(rows, copy.place, direction, [&](const async::TensorRun& run) {
+    if (good && run.inside)
+      good = a.global(run.global, run.bytes, direction == async::TensorDirection::store);
   });
   return good;
 }
 
 // The box in the shared memory of the block of rank `rank`.
-bool box_in(Asked& a, std::uint32_t rank, std::uint32_t offset, bool writing) {
+bool box_in(Asked& a, std::uint32_t rank, bool writing) {
   const auto bytes = static_cast<std::uint32_t>(async::box_of(a.copy.map).shared_bytes());
-  if (!a.aligned(offset, tensor_alignment, "box in shared memory")) return false;
-  std::byte* at = a.shared(rank << rank_shift | offset, bytes, writing, false);
-  if (!at) return false;
-  a.copy.shared = at - offset;
-  a.copy.place.shared = offset;
-  return true;
+  std::byte* at = a.shared(rank << rank_shift | a.copy.place.shared, bytes, writing, false);
+  if (at) a.copy.shared = at - a.copy.place.shared;
+  return at != nullptr;
 }
 
 }  // namespace
@@ -269,12 +271,12 @@ const Op* bulk_tensor_load(Warp& w, const Op* op) {
     if (!map) return;
     a.copy.kind = BulkCopy::Kind::tensor_load;
     a.copy.map = *map;
-    a.copy.place = place_of(a);
-    if (!check_tensor(a, a.copy, false)) return;
     const std::uint32_t to = a.narrow(Name::to);
+    a.copy.place = place_of(a, to);
+    if (!check_tensor(a, async::TensorDirection::load)) return;
     const auto bytes = static_cast<std::uint32_t>(async::box_of(*map).tx_bytes());
     a.each_destination(to, [&](std::uint32_t rank) {
-      if (!box_in(a, rank, to & offset_mask, true) || !a.completes(rank, bytes)) return false;
+      if (!box_in(a, rank, true) || !a.completes(rank, bytes)) return false;
       a.issue();
       return true;
     });
@@ -287,14 +289,14 @@ const Op* bulk_tensor_store(Warp& w, const Op* op) {
     if (!map) return;
     a.copy.kind = BulkCopy::Kind::tensor_store;
     a.copy.map = *map;
-    a.copy.place = place_of(a);
     const std::uint32_t from = a.narrow(Name::from);
+    a.copy.place = place_of(a, from);
     if (from >> rank_shift != a.w.block->rank) {
       a.shared(from, granule, false, true);
       return;
     }
-    if (!a.operation(map->type) || !check_tensor(a, a.copy, true)) return;
-    if (box_in(a, a.w.block->rank, from & offset_mask, false)) a.issue();
+    if (!a.operation(map->type) || !check_tensor(a, async::TensorDirection::store)) return;
+    if (box_in(a, a.w.block->rank, false)) a.issue();
   });
 }
 
