@@ -275,8 +275,11 @@ Outcome check_shape(const Launch& launch, const Limits& limits) {
     return refuse(FaultKind::invalid_launch, k,
                   fmt::format("its .reqntid asks for blocks of {} x {} x {}", r[0], r[1], r[2]));
   const std::uint64_t shared = std::uint64_t{k.static_shared} + launch.dynamic_shared;
-  const std::uint64_t allowed = std::max(launch.shared_optin, limits.shared_per_block);
-  if (shared > allowed)
+  // cudaFuncAttributeMaxDynamicSharedMemorySize speaks of the dynamic part alone.
+  const std::uint64_t allowed =
+      std::min<std::uint64_t>(std::uint64_t{k.static_shared} + launch.shared_optin,
+                              limits.shared_per_block_optin);
+  if (shared > std::max<std::uint64_t>(allowed, limits.shared_per_block))
     return refuse(FaultKind::invalid_launch, k,
                   fmt::format("{} bytes of shared memory a block ({} static, {} dynamic); {} are "
                               "allowed (cudaFuncSetAttribute raises this up to {})",
