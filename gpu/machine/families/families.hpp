@@ -28,6 +28,8 @@
   FAMILY(fence)                   \
   FAMILY(async_copy)              \
   FAMILY(mbarrier)                \
+  FAMILY(matrix)                  \
+  FAMILY(tensor_map)              \
   FAMILY(system)
 
 namespace inflight::machine {
