@@ -48,6 +48,7 @@ struct ObservedInstruction {
   check::Order order = check::Order::weak;
   check::Scope scope = check::Scope::thread;
   std::uint32_t bytes = 0;
+  std::uint32_t lanes = ~0u;  // that access; the others only take part
 };
 
 struct Code {

@@ -42,6 +42,8 @@ const Family families[] = {
     {"atomic", {Opcode::atom, Opcode::red}},
     {"fence", {Opcode::fence, Opcode::membar, Opcode::fence_proxy, Opcode::fence_mbarrier_init}},
     {"barrier", {Opcode::bar, Opcode::barrier}},
+    {"matrix", {Opcode::ldmatrix, Opcode::stmatrix, Opcode::movmatrix}},
+    {"tensor map", {Opcode::tensormap_replace, Opcode::tensormap_cp_fenceproxy}},
     {"collective",
      {Opcode::shfl, Opcode::vote, Opcode::match, Opcode::redux, Opcode::activemask, Opcode::elect}},
     {"copy",
@@ -84,8 +86,10 @@ std::optional<check::Access::Kind> access_kind(Opcode opcode) {
   switch (opcode) {
     case Opcode::ld:
     case Opcode::ldu:
+    case Opcode::ldmatrix:
       return check::Access::Kind::load;
     case Opcode::st:
+    case Opcode::stmatrix:
       return check::Access::Kind::store;
     case Opcode::atom:
       return check::Access::Kind::atomic;
@@ -115,6 +119,13 @@ check::Space space_of(Space space) {
   }
 }
 
+// Of ldmatrix and stmatrix: eight lanes a matrix name a row of 16 bytes each.
+void add_matrix_rows(const Lowering& lo, ObservedInstruction& info) {
+  const int matrices = lo.in.mods.has(Mod::x4) ? 4 : lo.in.mods.has(Mod::x2) ? 2 : 1;
+  info.bytes = 16;
+  info.lanes = matrices == 4 ? ~0u : (1u << 8 * matrices) - 1;
+}
+
 void add_access(Lowering& lo, Op& op, ObservedInstruction& info) {
   const auto kind = access_kind(lo.in.opcode);
   if (!kind) return;
@@ -129,7 +140,9 @@ void add_access(Lowering& lo, Op& op, ObservedInstruction& info) {
   info.generic = lo.in.space_count == 0;
   info.space = space_of(lo.in.space());
   info.frame = info.space == check::Space::local && op.a == no_ref;
-  info.bytes = ptx::size_of(lo.in.types[lo.in.type_count - 1]) * lo.in.vector;
+  if (lo.in.type_count) info.bytes = ptx::size_of(lo.in.types[lo.in.type_count - 1]) * lo.in.vector;
+  if (lo.in.opcode == Opcode::ldmatrix || lo.in.opcode == Opcode::stmatrix)
+    add_matrix_rows(lo, info);
   info.order = check::Order::weak;
   if (*kind == check::Access::Kind::atomic || *kind == check::Access::Kind::reduction)
     info.order = check::Order::relaxed, info.scope = check::Scope::gpu;
@@ -199,7 +212,7 @@ const Op* run_observer(Warp& w, const Op* op) {
   event.who = observation.who(w, mask, instruction);
   event.family = info.family;
   observation.listener().executed(event);
-  if (!info.access) return op + 1;
+  if (!info.access || !(mask &= info.lanes)) return op + 1;
   std::array<std::uint64_t, lanes> addresses;
   const std::uint64_t named = info.space == check::Space::shared ? w.block->window
                               : info.frame                       ? w.frame->local_base

@@ -29,6 +29,8 @@
   FAMILY(async_copy)              \
   FAMILY(bulk)                    \
   FAMILY(mbarrier)                \
+  FAMILY(matrix)                  \
+  FAMILY(tensor_map)              \
   FAMILY(system)
 
 namespace inflight::machine {

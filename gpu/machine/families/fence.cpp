@@ -1,4 +1,4 @@
-// membar and fence (PTX ISA, "membar, fence").
+// membar, fence and fence.proxy (PTX ISA, "membar, fence").
 //
 // The host keeps loads in order with loads and stores with stores, so only sequential consistency
 // past the block costs an instruction: the threads of a block run on one host thread.
@@ -11,7 +11,9 @@ namespace inflight::machine {
 namespace {
 
 using ptx::Mod;
+using ptx::ModSet;
 using ptx::Opcode;
+using ptx::Space;
 
 const Op* order(Warp&, const Op* op) {
   std::atomic_thread_fence(std::memory_order_acq_rel);
@@ -27,24 +29,78 @@ bool emit(Lowering& lo, bool past_block) {
   return true;
 }
 
+constexpr ModSet scopes{Mod::cta, Mod::cluster, Mod::gpu, Mod::sys};
+constexpr ModSet restrictions{Mod::sync_restrict_shared_cta, Mod::sync_restrict_shared_cluster};
+
+// An acquire restricted to .shared::cluster, or a release to .shared::cta, of .cluster scope: the
+// forms that `.sync_restrict` has.
+bool restricted_well(const ModSet& mods) {
+  const bool acquires = mods.has(Mod::acquire) && mods.has(Mod::sync_restrict_shared_cluster);
+  const bool releases = mods.has(Mod::release) && mods.has(Mod::sync_restrict_shared_cta);
+  return acquires != releases && mods.has(Mod::cluster);
+}
+bool check_restriction(Lowering& lo) {
+  if (lo.in.mods.without(restrictions) == lo.in.mods || restricted_well(lo.in.mods)) return true;
+  return lo.refuse(
+      "a fence is .acquire.sync_restrict::shared::cluster.cluster or "
+      ".release.sync_restrict::shared::cta.cluster");
+}
+
 bool lower_fence(Lowering& lo, const Row&) {
-  if (!only(lo, {Mod::sc, Mod::acq_rel, Mod::acquire, Mod::release, Mod::cta, Mod::cluster,
-                 Mod::gpu, Mod::sys}))
-    return false;
+  const ModSet orders{Mod::sc, Mod::acq_rel, Mod::acquire, Mod::release};
+  if (!only(lo, orders | scopes | restrictions) || !check_restriction(lo)) return false;
   // Without an order it is .acq_rel.
   return emit(lo, lo.in.mods.has(Mod::sc) && !lo.in.mods.has(Mod::cta));
 }
 
 bool lower_membar(Lowering& lo, const Row&) {
-  if (!only(lo, {Mod::cta, Mod::gl, Mod::sys})) return false;
+  if (!only(lo, {Mod::cta, Mod::gl, Mod::sys, Mod::proxy, Mod::alias})) return false;
   return emit(lo, !lo.in.mods.has(Mod::cta));
 }
 
-// Every access is made by one proxy of the host until there are bulk copies: a full fence is more
-// than is asked for.
-bool lower_proxy(Lowering& lo, const Row&) {
+// --- fence.proxy: whatever the proxy, a full fence is more than is asked for ---
+
+// fence.proxy.{alias, async}, the latter perhaps of one state space
+bool lower_two_way(Lowering& lo) {
+  const bool async = lo.in.mods.has(Mod::async);
   if (!only(lo, {Mod::alias, Mod::async})) return false;
-  return emit(lo, true);
+  if (async == lo.in.mods.has(Mod::alias)) return lo.refuse("fence.proxy needs one kind of proxy");
+  if (lo.in.space_count > (async ? 1 : 0)) return lo.refuse("it names too many state spaces");
+  if (async && lo.in.space_count == 1) {
+    const Space space = lo.in.space();
+    if (space != Space::global && space != Space::shared_cta && space != Space::shared_cluster)
+      return lo.refuse("the async proxy is of .global, .shared::cta or .shared::cluster");
+  }
+  return lo.operands.empty() ? emit(lo, true) : lo.refuse("it takes no operands");
+}
+
+// fence.proxy.tensormap::generic.release.scope, ...acquire.scope [map], 128
+bool lower_tensormap(Lowering& lo) {
+  if (!only(lo, ModSet{Mod::tensormap_generic, Mod::acquire, Mod::release} | scopes)) return false;
+  const bool acquires = lo.in.mods.has(Mod::acquire);
+  if (acquires == lo.in.mods.has(Mod::release)) return lo.refuse("it needs .acquire or .release");
+  if (lo.in.mods.without(scopes) == lo.in.mods) return lo.refuse("it needs a scope");
+  if (!acquires) return lo.operands.empty() ? emit(lo, true) : lo.refuse("it takes no operands");
+  const auto o = lo.operands;
+  constexpr std::int64_t map_bytes = 128;
+  Op unused;
+  if (o.size() != 2 || !lo.is_constant(o[1]) || lo.constant(o[1]) != map_bytes)
+    return lo.refuse("it takes an address and the size 128");
+  return lo.address(o[0], unused) && emit(lo, true);
+}
+
+// fence.proxy.async::generic.{acquire, release}.sync_restrict::....cluster
+bool lower_async_generic(Lowering& lo) {
+  const ModSet known{Mod::async_generic, Mod::acquire, Mod::release, Mod::cluster};
+  if (!only(lo, known | restrictions)) return false;
+  if (lo.in.mods.without(restrictions) == lo.in.mods) return lo.refuse("it needs .sync_restrict");
+  return check_restriction(lo) && emit(lo, true);
+}
+
+bool lower_proxy(Lowering& lo, const Row&) {
+  if (lo.in.mods.has(Mod::tensormap_generic)) return lower_tensormap(lo);
+  if (lo.in.mods.has(Mod::async_generic)) return lower_async_generic(lo);
+  return lower_two_way(lo);
 }
 
 // mbarrier.init is an ordinary store here.

@@ -177,6 +177,18 @@ bool lower_hint(Lowering& lo, const Row&) {
   return true;
 }
 
+// applypriority and discard work on one line of the L2 cache. To discard its bytes is to leave them
+// undefined, and what they were is one way.
+bool lower_line(Lowering& lo, const Row&) {
+  constexpr std::int64_t line_bytes = 128;
+  if (!only(lo, {Mod::L2})) return false;
+  const auto o = lo.operands;
+  if (o.size() != 2 || !lo.is_constant(o[1]) || lo.constant(o[1]) != line_bytes)
+    return lo.refuse("it takes an address and the size 128");
+  lo.emit(nothing);
+  return true;
+}
+
 const Op* opaque_policy(Warp& w, const Op* op) {
   auto* out = w.at<std::uint64_t>(op->d);
   for (int l = 0; l < lanes; ++l)
@@ -186,7 +198,7 @@ const Op* opaque_policy(Warp& w, const Op* op) {
 
 // A cache policy is 64 opaque bits that accesses take back and ignore.
 bool lower_policy(Lowering& lo, const Row&) {
-  if (!only(lo, {Mod::L2})) return false;
+  if (!only(lo, {Mod::L2, Mod::L2_evict_unchanged})) return false;
   if (lo.operands.empty()) return lo.refuse("it takes a destination");
   const Ref d = lo.destination(lo.operands[0], Type::b64);
   if (d == no_ref) return false;
@@ -207,8 +219,8 @@ bool lower_store(Lowering& lo, AccessTable table) { return lower_access(lo, tabl
 
 void add_cache_hints(Rows& rows) {
   using ptx::Opcode;
-  for (Opcode o : {Opcode::prefetch, Opcode::prefetchu, Opcode::applypriority, Opcode::discard})
-    add(rows, any_form(o, lower_hint));
+  for (Opcode o : {Opcode::prefetch, Opcode::prefetchu}) add(rows, any_form(o, lower_hint));
+  for (Opcode o : {Opcode::applypriority, Opcode::discard}) add(rows, any_form(o, lower_line));
   for (Opcode o :
        {Opcode::createpolicy_fractional, Opcode::createpolicy_range, Opcode::createpolicy_cvt})
     add(rows, any_form(o, lower_policy));

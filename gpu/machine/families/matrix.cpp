@@ -1,0 +1,170 @@
+// ldmatrix, stmatrix and movmatrix: 8x8 matrices of 16-bit elements between shared memory and the
+// registers of a warp (PTX ISA, "Warp-level Matrix Instructions: ldmatrix, stmatrix, movmatrix").
+//
+// Of each matrix, lane T holds row T/4, columns 2(T%4) and 2(T%4)+1, or the same of its transpose;
+// lane 8i+r names the 16 bytes of row r of matrix i. The whole warp takes part: lanes that stand
+// apart wait for each other first.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "gpu/machine/access.hpp"
+#include "gpu/machine/families/families.hpp"
+#include "gpu/machine/families/modifiers.hpp"
+
+namespace inflight::machine {
+namespace {
+
+using ptx::Mod;
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::Space;
+using ptx::Type;
+
+constexpr int side = 8, lanes_a_row = lanes / side;
+constexpr std::uint32_t row_bytes = side * sizeof(std::uint16_t);
+
+struct Tile {
+  std::uint16_t at[side][side];
+  std::uint16_t& element(int lane, int half, bool transposed) {
+    const int row = lane / lanes_a_row, column = 2 * (lane % lanes_a_row) + half;
+    return transposed ? at[column][row] : at[row][column];
+  }
+};
+
+void to_registers(const Warp& w, Tile& tile, bool transposed, std::uint32_t* to) {
+  for (int l = 0; l < lanes; ++l)
+    if (w.mask >> l & 1)
+      to[l] = tile.element(l, 0, transposed) |
+              static_cast<std::uint32_t>(tile.element(l, 1, transposed)) << 16;
+}
+
+void from_registers(const std::uint32_t* from, bool transposed, Tile& tile) {
+  for (int l = 0; l < lanes; ++l)
+    for (int half = 0; half < 2; ++half)
+      tile.element(l, half, transposed) = static_cast<std::uint16_t>(from[l] >> 16 * half);
+}
+
+// --- Op::count: matrices; extra: their registers; flags: transposed; detail: the space ---
+
+constexpr std::uint8_t transposed_flag = Op::negate_a;
+
+bool transposed(const Op* op) { return op->flags & transposed_flag; }
+
+std::uint32_t* registers(Warp& w, const Op* op, int matrix) {
+  return w.at<std::uint32_t>(w.frame->code->extra[op->extra + static_cast<unsigned>(matrix)]);
+}
+
+// Null if the warp is whole and every row has its place; else what the handler returns.
+const Op* rows_of(Warp& w, const Op* op, bool writing, LanePlaces& rows) {
+  if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
+  const int count = op->count * side;
+  const std::uint32_t naming = count == lanes ? all_lanes : (1u << count) - 1;
+  if (naming & ~w.alive)
+    return w.fault(
+        op, FaultKind::illegal_instruction, w.mask,
+        fmt::format("lanes 0 to {} name the rows, and some of them have ended", count - 1));
+  const auto space = static_cast<Space>(op->detail);
+  std::uint64_t addresses[lanes];
+  lane_addresses(w, op, space, addresses);
+  BadLanes bad = resolve_lanes(w, op, naming, space, addresses, row_bytes, writing, rows);
+  if (!bad.lanes) bad = {naming & ~rows.shared, FaultKind::invalid_address_space};
+  if (!bad.lanes) return nullptr;
+  return bad_access(w, op, bad.lanes, addresses, row_bytes, writing, space, bad.kind);
+}
+
+const Op* run_load(Warp& w, const Op* op) {
+  LanePlaces rows;
+  if (const Op* ended = rows_of(w, op, false, rows); ended || !w.mask) return ended;
+  Tile tiles[4];
+  for (int m = 0; m < op->count; ++m)
+    for (int r = 0; r < side; ++r) std::memcpy(tiles[m].at[r], rows.at[m * side + r], row_bytes);
+  // Only now: a destination may have been the address.
+  for (int m = 0; m < op->count; ++m)
+    to_registers(w, tiles[m], transposed(op), registers(w, op, m));
+  return op + 1;
+}
+
+const Op* run_store(Warp& w, const Op* op) {
+  LanePlaces rows;
+  if (const Op* ended = rows_of(w, op, true, rows); ended || !w.mask) return ended;
+  for (int m = 0; m < op->count; ++m) {
+    Tile tile;
+    from_registers(registers(w, op, m), transposed(op), tile);
+    for (int r = 0; r < side; ++r) std::memcpy(rows.at[m * side + r], tile.at[r], row_bytes);
+  }
+  w.progressed = true;
+  return op + 1;
+}
+
+const Op* run_move(Warp& w, const Op* op) {
+  if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
+  Tile tile;
+  from_registers(w.at<std::uint32_t>(op->a), false, tile);
+  to_registers(w, tile, true, w.at<std::uint32_t>(op->d));
+  return op + 1;
+}
+
+// --- decoding ---
+
+// How many matrices the modifiers name; 0, refused, if they are not what sm_90 has.
+int count_of(Lowering& lo) {
+  constexpr ptx::ModSet known{Mod::m8n8, Mod::x1, Mod::x2, Mod::x4, Mod::trans};
+  if (!only(lo, known)) return 0;
+  if (lo.in.type() == Type::b16 && lo.in.mods.has(Mod::m8n8))
+    return lo.in.mods.has(Mod::x4) ? 4 : lo.in.mods.has(Mod::x2) ? 2 : 1;
+  lo.refuse(fmt::format("{} is supported with .m8n8 and .b16 only, as sm_90 has it", lo.in.name));
+  return 0;
+}
+
+// The operand's registers: `{a, b}`, or one by itself.
+std::span<const Operand> registers_of(const Lowering& lo, const Operand& o) {
+  if (o.kind != Operand::Kind::vector) return {&o, 1};
+  return {lo.function.pool.data() + o.index, o.count};
+}
+
+bool lower_access(Lowering& lo, const Row&) {
+  const bool loads = lo.in.opcode == Opcode::ldmatrix;
+  const int count = count_of(lo);
+  if (!count) return false;
+  Space space = lo.in.space();
+  if (lo.operands.size() != 2) return lo.refuse("it takes registers and an address");
+  const Operand& address = lo.operands[loads ? 1 : 0];
+  if (address.base == Operand::Kind::variable && space == Space::generic) space = Space::shared;
+  const auto list = registers_of(lo, lo.operands[loads ? 0 : 1]);
+  if (list.size() != static_cast<unsigned>(count))
+    return lo.refuse(fmt::format("{} takes {} registers", lo.in.name, count));
+  Ref refs[4];
+  for (int i = 0; i < count; ++i) {
+    refs[i] = loads ? lo.destination(list[i], Type::b32) : lo.source(list[i], Type::b32);
+    if (refs[i] == no_ref) return false;
+  }
+  const std::uint32_t extra = lo.extra({refs, static_cast<std::size_t>(count)});
+  Op& op = lo.emit(loads ? run_load : run_store);
+  op.extra = extra;
+  op.count = static_cast<std::uint8_t>(count);
+  op.detail = static_cast<std::uint16_t>(space);
+  if (lo.in.mods.has(Mod::trans)) op.flags |= transposed_flag;
+  return lo.address(address, op);
+}
+
+bool lower_move(Lowering& lo, const Row&) {
+  if (!count_of(lo)) return false;
+  if (!lo.in.mods.has(Mod::trans)) return lo.refuse("movmatrix transposes: it needs .trans");
+  const Ref d = lo.destination(lo.operands[0], Type::b32);
+  const Ref a = lo.source(lo.operands[1], Type::b32);
+  if (d == no_ref || a == no_ref) return false;
+  Op& op = lo.emit(run_move);
+  op.d = d, op.a = a;
+  return true;
+}
+
+}  // namespace
+
+void matrix_rows(Rows& rows) {
+  add(rows, any_form(Opcode::ldmatrix, lower_access));
+  add(rows, any_form(Opcode::stmatrix, lower_access));
+  add(rows, any_form(Opcode::movmatrix, lower_move));
+}
+
+}  // namespace inflight::machine

@@ -1,0 +1,201 @@
+// tensormap.replace and tensormap.cp_fenceproxy (PTX ISA, "Data Movement and Conversion
+// Instructions: tensormap.replace", "Parallel Synchronization: tensormap.cp_fenceproxy").
+//
+// What a field is and which values it can hold is gpu/async's to say.
+#include "gpu/async/tensor_map.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <bit>
+#include <cstring>
+
+#include "gpu/machine/access.hpp"
+#include "gpu/machine/families/families.hpp"
+#include "gpu/machine/families/modifiers.hpp"
+
+namespace inflight::machine {
+namespace {
+
+using async::TensorMapField;
+using ptx::Mod;
+using ptx::ModSet;
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::Space;
+using ptx::Type;
+
+constexpr std::uint32_t map_bytes = async::tensor_map_bytes;
+
+// Where a lane's tensor map lies; null after a fault.
+std::byte* map_at(Warp& w, const Op* op, int lane, Space space, std::uint64_t address,
+                  bool writing) {
+  const auto bad = [&](FaultKind kind) -> std::byte* {
+    std::uint64_t addresses[lanes] = {};
+    addresses[lane] = address;
+    bad_access(w, op, 1u << lane, addresses, map_bytes, writing, space, kind);
+    return nullptr;
+  };
+  if (address % async::tensor_map_alignment != 0) {
+    w.fault(op, FaultKind::misaligned_address, 1u << lane,
+            fmt::format("the tensor map at 0x{:x} is misaligned: its address must be a multiple of "
+                        "{}",
+                        address, async::tensor_map_alignment));
+    return nullptr;
+  }
+  std::byte* const at = space == Space::shared ? resolve_shared(w, address, map_bytes, true)
+                        : space == Space::generic
+                            ? resolve_generic(w, address, map_bytes, writing)
+                            : resolve_global(w, op, address, map_bytes, writing);
+  return at ? at : bad(FaultKind::illegal_address);
+}
+
+// --- tensormap.replace: Op::b is the value, c its ordinal or no_ref ---
+// Op::detail is the space, count the field; flags: a stride counts sixteenths, the value has 64
+// bits.
+
+constexpr std::uint8_t in_sixteenths = Op::negate_b, wide_value = Op::negate_c;
+
+std::uint64_t value_of(const Warp& w, const Op* op, int lane) {
+  const std::uint64_t value =
+      op->flags & wide_value ? w.at<std::uint64_t>(op->b)[lane] : w.at<std::uint32_t>(op->b)[lane];
+  return op->flags & in_sixteenths ? value << 4 : value;
+}
+
+const Op* run_replace(Warp& w, const Op* op) {
+  const auto space = static_cast<Space>(op->detail);
+  std::uint64_t addresses[lanes];
+  lane_addresses(w, op, space, addresses);
+  for (std::uint32_t rest = w.mask; rest; rest &= rest - 1) {
+    const int l = std::countr_zero(rest);
+    std::byte* const map = map_at(w, op, l, space, addresses[l], true);
+    if (!map) return nullptr;
+    const std::uint32_t ordinal = op->c == no_ref ? 0 : w.at<std::uint32_t>(op->c)[l];
+    const auto done =
+        async::replace(map, static_cast<TensorMapField>(op->count), ordinal, value_of(w, op, l));
+    if (!done)
+      return w.fault(op, FaultKind::illegal_instruction, 1u << l,
+                     fmt::format("cannot replace the field: {} (value {}, ordinal {})",
+                                 done.error(), value_of(w, op, l), ordinal));
+  }
+  w.progressed = true;
+  return op + 1;
+}
+
+struct Field {
+  Mod mod;
+  TensorMapField field;
+  Type type;  // of the new value
+  bool ordinal, immediate;
+};
+constexpr Field fields[] = {
+    {Mod::global_address, TensorMapField::global_address, Type::b64, false, false},
+    {Mod::rank, TensorMapField::rank, Type::b32, false, false},
+    {Mod::box_dim, TensorMapField::box_dim, Type::b32, true, false},
+    {Mod::global_dim, TensorMapField::global_dim, Type::b32, true, false},
+    {Mod::global_stride, TensorMapField::global_stride, Type::b64, true, false},
+    {Mod::element_stride, TensorMapField::element_stride, Type::b32, true, false},
+    {Mod::elemtype, TensorMapField::elemtype, Type::b32, false, true},
+    {Mod::interleave_layout, TensorMapField::interleave_layout, Type::b32, false, true},
+    {Mod::swizzle_mode, TensorMapField::swizzle_mode, Type::b32, false, true},
+    {Mod::fill_mode, TensorMapField::fill_mode, Type::b32, false, true},
+};
+
+const Field* field_of(Lowering& lo) {
+  for (const Field& f : fields)
+    if (lo.in.mods.has(f.mod)) return only(lo, {Mod::tile, f.mod}) ? &f : nullptr;
+  only(lo, {Mod::tile});  // .swizzle_atomicity is of sm_100
+  return nullptr;
+}
+
+bool check_form(Lowering& lo, const Field& f) {
+  if (lo.in.type(0) != Type::b1024 || lo.in.type(1) != f.type)
+    return lo.refuse(fmt::format("{} replaces this field by a .{}", lo.in.name, spelling(f.type)));
+  if (lo.operands.size() != (f.ordinal ? 3u : 2u))
+    return lo.refuse(f.ordinal ? "it takes an address, an ordinal and a value"
+                               : "it takes an address and a value");
+  if (f.ordinal && !lo.is_constant(lo.operands[1]))
+    return lo.refuse("the ordinal must be a constant");
+  if (f.immediate && !lo.is_constant(lo.operands[1]))
+    return lo.refuse("the new value of this field must be a constant");
+  return true;
+}
+
+Space place_of(const Lowering& lo, const Operand& address) {
+  const Space space = lo.in.space();
+  if (space == Space::shared_cta) return Space::shared;
+  if (space == Space::generic && address.base == Operand::Kind::variable)
+    return lo.module.variables[address.index].space;
+  return space;
+}
+
+// Programs of PTX ISA before 8.5 give strides in units of 16 bytes.
+bool old_strides(const ptx::Module& m) {
+  return m.version_major < 8 || (m.version_major == 8 && m.version_minor < 5);
+}
+
+bool lower_replace(Lowering& lo, const Row&) {
+  const Field* f = field_of(lo);
+  if (!f || !check_form(lo, *f)) return false;
+  const Ref ordinal = f->ordinal ? lo.source(lo.operands[1], Type::u32) : no_ref;
+  const Ref value = lo.source(lo.operands.back(), f->type);
+  if (value == no_ref || (f->ordinal && ordinal == no_ref)) return false;
+  Op& op = lo.emit(run_replace);
+  op.b = value, op.c = ordinal;
+  op.count = static_cast<std::uint8_t>(f->field);
+  op.detail = static_cast<std::uint16_t>(place_of(lo, lo.operands[0]));
+  if (f->type == Type::b64) op.flags |= wide_value;
+  if (f->field == TensorMapField::global_stride && old_strides(lo.module))
+    op.flags |= in_sixteenths;
+  return lo.address(lo.operands[0], op);
+}
+
+// --- tensormap.cp_fenceproxy: Op::a and imm are the global address; d, extra and detail the shared
+// one (register, offset, is it 64 bits wide) ---
+
+const Op* run_copy(Warp& w, const Op* op) {
+  if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
+  Op shared;
+  shared.a = op->d;
+  shared.imm = static_cast<std::int32_t>(op->extra);
+  shared.flags = op->detail ? Op::address_64 : 0;
+  std::uint64_t to[lanes], from[lanes];
+  lane_addresses(w, op, Space::global, to);
+  lane_addresses(w, &shared, Space::shared, from);
+  for (std::uint32_t rest = w.mask; rest; rest &= rest - 1) {
+    const int l = std::countr_zero(rest);
+    const std::byte* const source = map_at(w, op, l, Space::shared, from[l], false);
+    std::byte* const target = source ? map_at(w, op, l, Space::global, to[l], true) : nullptr;
+    if (!target) return nullptr;
+    std::memcpy(target, source, map_bytes);
+  }
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  w.progressed = true;
+  return op + 1;
+}
+
+bool lower_copy(Lowering& lo, const Row&) {
+  if (!only(lo, {Mod::tensormap_generic, Mod::release, Mod::cta, Mod::cluster, Mod::gpu, Mod::sys}))
+    return false;
+  if (lo.in.space(0) != Space::global || lo.in.space(1) != Space::shared_cta)
+    return lo.refuse("tensormap.cp_fenceproxy copies .global.shared::cta");
+  if (lo.operands.size() != 3 || !lo.is_constant(lo.operands[2]) ||
+      lo.constant(lo.operands[2]) != map_bytes)
+    return lo.refuse("it takes two addresses and the size 128");
+  Op source;
+  if (!lo.address(lo.operands[1], source)) return false;
+  Op& op = lo.emit(run_copy);
+  op.d = source.a;
+  op.extra = static_cast<std::uint32_t>(source.imm);
+  op.detail = source.flags & Op::address_64 ? 1 : 0;
+  return lo.address(lo.operands[0], op);
+}
+
+}  // namespace
+
+void tensor_map_rows(Rows& rows) {
+  add(rows, any_form(Opcode::tensormap_replace, lower_replace));
+  add(rows, any_form(Opcode::tensormap_cp_fenceproxy, lower_copy));
+}
+
+}  // namespace inflight::machine
