@@ -117,15 +117,14 @@ TEST_F(TensorMaps, ABrokenRuleIsNamedWithArgumentIndexAndValue) {
   EXPECT_EQ(map, Map{});
 }
 
-TEST_F(TensorMaps, TheMapItselfIsAlignedTo64Bytes) {
+// As the driver of an H200: only a copy that uses the map finds it misaligned.
+TEST_F(TensorMaps, TheMapMayLieAnywhereButNowhere) {
   const Request request;
   std::array<Map, 2> maps;
-  auto [code, text] = heard([&] { return request.tiled(maps[0].bytes.data() + 32); });
-  EXPECT_EQ(code, invalid_value);
-  EXPECT_THAT(text, testing::MatchesRegex("inflight: cuTensorMapEncodeTiled: tensorMap = "
-                                          "0x[0-9a-f]+ must be aligned to 64 bytes\n"));
-  EXPECT_EQ(maps[0], Map{});
-  std::tie(code, text) = heard([&] { return request.tiled(nullptr); });
+  EXPECT_EQ(request.tiled(&map), success);
+  ASSERT_EQ(request.tiled(maps[0].bytes.data() + 32), success);
+  EXPECT_EQ(std::memcmp(maps[0].bytes.data() + 32, map.bytes.data(), sizeof map), 0);
+  const auto [code, text] = heard([&] { return request.tiled(nullptr); });
   EXPECT_EQ(code, invalid_value);
   EXPECT_THAT(text, testing::HasSubstr("tensorMap = null"));
 }
