@@ -69,7 +69,7 @@ TEST(TensorMapReplace, EveryField) {
   for (const Case& c : cases) {
     async::TensorMap wanted = plain();
     c.change(wanted);
-    wanted.stride[0] = wanted.element_bytes();
+    wanted.stride[0] = wanted.inner_bytes();
     const Result got = replaced(c.instruction);
     ASSERT_TRUE(got.outcome.ok()) << got.outcome.report;
     EXPECT_EQ(got.map, wanted) << c.instruction;
