@@ -23,5 +23,6 @@ void add_run(CLI::App& app, const std::vector<std::string>& program, int& status
 void add_ptx(CLI::App& app, int& status);
 void add_devices(CLI::App& app, int& status);
 void add_env(CLI::App& app, int& status);
+void add_swizzle(CLI::App& app, int& status);
 
 }  // namespace inflight::cli

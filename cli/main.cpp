@@ -41,6 +41,7 @@ int main(int count, char** arguments) {
   add_run(app, program, status);
   add_ptx(app, status);
   add_devices(app, status);
+  add_swizzle(app, status);
   add_env(app, status);
 
   std::string first = words.empty() ? "" : words[0];

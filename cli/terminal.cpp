@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 
 namespace inflight::cli {
 namespace {
@@ -16,10 +17,11 @@ bool takes_colours(int descriptor) {
 }
 
 constexpr std::string_view codes[] = {"1", "2", "31", "32", "33"};
+constexpr std::string_view tints[] = {"31", "33", "32", "36", "34", "35", "91", "94"};
 
-std::string wrap(Style style, std::string_view text) {
+std::string wrap(std::string_view code, std::string_view text) {
   std::string result = "\033[";
-  result += codes[int(style)];
+  result += code;
   result += 'm';
   result += text;
   return result + "\033[0m";
@@ -38,14 +40,18 @@ bool colours() {
 }
 
 std::string styled(Style style, std::string_view text) {
-  return colours() ? wrap(style, text) : std::string(text);
+  return colours() ? wrap(codes[int(style)], text) : std::string(text);
+}
+
+std::string tinted(unsigned tint, std::string_view text) {
+  return colours() ? wrap(tints[tint % std::size(tints)], text) : std::string(text);
 }
 
 void out(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 void complain(std::string_view sentence) {
   std::string name = "inflight:";
-  if (takes_colours(STDERR_FILENO)) name = wrap(Style::red, name);
+  if (takes_colours(STDERR_FILENO)) name = wrap(codes[int(Style::red)], name);
   line(name + " " + std::string(sentence));
 }
 

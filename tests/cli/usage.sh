@@ -8,7 +8,7 @@ expect "an unknown subcommand" 2 "no subcommand 'walk'" "$inflight" walk
 expect "what to do instead" 2 'inflight run walk' "$inflight" walk
 expect "an unknown option" 2 '^inflight: ' "$inflight" --walk
 expect "help of run names the variables" 0 'INFLIGHT_ASYNC' "$inflight" run --help
-for each in run ptx devices env; do
+for each in run ptx devices env swizzle; do
   expect "help of $each" 0 'Usage: ' "$inflight" $each --help
 done
 finish
