@@ -1,3 +1,4 @@
+// arch: compute_90
 // What a GPU answers to every form of every arithmetic instruction. One line a form: its name, a
 // hash of 4096 results, and the first few of them (operands of special values). Approximate forms
 // come last, with the greatest error and the results for special values; those need not be equal.
