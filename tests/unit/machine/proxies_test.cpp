@@ -175,12 +175,17 @@ TEST(MbarriersAtClusterScope, ATimeLimitEndsTheWait) {
   EXPECT_EQ(out[0], 2u);
 }
 
+// Without arithmetic there is nothing to order.
+TEST(TensorCores, FencesAloneRun) {
+  for (const char* text : {"wgmma.fence.sync.aligned;", "wgmma.commit_group.sync.aligned;",
+                           "wgmma.wait_group.sync.aligned 0;"})
+    expect_runs(text);
+}
+
 // Tensor-core arithmetic, and what came with sm_100, is told by name before anything runs.
 TEST(Refusals, NameTheInstruction) {
   for (const std::string text :
-       {"wgmma.fence.sync.aligned", "wgmma.commit_group.sync.aligned",
-        "wgmma.wait_group.sync.aligned 0",
-        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%r2,%r3,%r4,%r5}, {%r2,%r3,%r4,%r5}, "
+       {"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%r2,%r3,%r4,%r5}, {%r2,%r3,%r4,%r5}, "
         "{%r2,%r3}, {%r2,%r3,%r4,%r5}",
         "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 "
         "[%r2], [%r3]",
