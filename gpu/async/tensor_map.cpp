@@ -12,6 +12,9 @@ constexpr std::uint64_t mark = 0x01'70'61'6d'74'69'66'ce;  // the last byte coun
 
 struct Packed {
   std::uint64_t mark;
+  // Programs know of one bit here and clear it for small tensors, against a fault of drivers up to
+  // 13.1 (CUTLASS, make_tma_copy_desc): whatever it holds means nothing.
+  std::uint64_t ignored;
   std::uint64_t global_address;
   std::uint64_t stride[4];
   std::uint32_t dim_less_one[max_tensor_rank];
@@ -20,7 +23,7 @@ struct Packed {
   std::uint16_t channels, pixels;
   std::uint8_t element_stride[max_tensor_rank];
   std::uint8_t mode, type, rank, interleave, swizzle, l2_promotion, fill;
-  std::uint8_t unused[22];
+  std::uint8_t unused[14];
 };
 static_assert(sizeof(Packed) == tensor_map_bytes && std::is_trivially_copyable_v<Packed>);
 

@@ -118,5 +118,22 @@ TEST(TensorMapReplace, AMapThatContradictsItselfIsNoMap) {
   EXPECT_TRUE(unpack(opaque.bytes.data()));
 }
 
+// CUTLASS clears bit 21 of the second word for tensors under 128 KiB.
+TEST(TensorMap, TheBitThatProgramsClearMeansNothing) {
+  TensorMap map;
+  map.global_address = ~std::uint64_t{15};
+  map.dim[0] = map.box[0] = 16;
+  OpaqueTensorMap opaque = pack(map);
+  for (const std::uint64_t mask : {~(std::uint64_t{1} << 21), ~std::uint64_t{0}}) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, opaque.bytes.data() + 8, sizeof word);
+    word = mask == ~std::uint64_t{0} ? word | std::uint64_t{1} << 21 : word & mask;
+    std::memcpy(opaque.bytes.data() + 8, &word, sizeof word);
+    const auto read = unpack(opaque.bytes.data());
+    ASSERT_TRUE(read) << read.error();
+    EXPECT_EQ(read->global_address, map.global_address);
+  }
+}
+
 }  // namespace
 }  // namespace inflight::async
