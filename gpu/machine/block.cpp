@@ -14,6 +14,7 @@ namespace inflight::machine {
 namespace {
 
 constexpr std::int32_t slice_ops = 16384;
+constexpr std::uint32_t longest_in_step = 128;  // rounds
 constexpr std::uint32_t shared_alignment = 1024;
 
 std::uint32_t lanes_below(std::uint32_t count) {
@@ -29,6 +30,7 @@ void Block::start(const Dim3& at) {
   threads = alive_threads = static_cast<std::uint32_t>(launch.block.count());
   barriers.fill({});
   ended = false;
+  in_step = grid->entry->makes_mbarriers && threads > lanes ? longest_in_step : 0;
   if (shared_bytes != grid->shared_bytes || !shared) {
     shared_bytes = grid->shared_bytes;
     shared_storage.resize(shared_bytes + shared_alignment);
@@ -70,6 +72,7 @@ Block::State Block::run(Worker& worker, std::uint32_t rounds) {
   progressed = false;
   for (std::uint32_t round = 0; round < rounds; ++round) {
     advance_block(*this);
+    const bool step = in_step != 0;
     bool live = false, ran = false, spinning = true;
     for (auto& w : warps) {
       if (w->done()) continue;
@@ -78,7 +81,7 @@ Block::State Block::run(Worker& worker, std::uint32_t rounds) {
       if (one_waits || !w->runnable()) continue;
       ran = true;
       w->worker = &worker;
-      w->run(slice_ops);
+      step ? w->run_one() : w->run(slice_ops);
       if (grid->stop.load(std::memory_order_relaxed)) return State::done;
       spinning &= w->polled;
       progressed |= w->progressed;
@@ -91,6 +94,7 @@ Block::State Block::run(Worker& worker, std::uint32_t rounds) {
       if (grid->observation) grid->observation->block_end(*this);
       return State::done;
     }
+    if (step && in_step) --in_step;
     if (ran && spinning) return State::spinning;
     if (!ran && !flush_block(*this)) return State::stuck;
   }

@@ -63,7 +63,11 @@ struct Block {
   std::uint32_t rank = 0;    // in the cluster
   std::uint32_t window = 0;  // where its shared addresses begin: rank << 24
   bool ended = true;         // every thread has exited
-  bool progressed = false;   // something other than polling was done in the last run()
+  // Rounds in which each warp does one instruction only. A kernel that makes mbarriers begins so:
+  // its warps start together, as on a GPU, where programs get away with clearing an mbarrier's
+  // bytes from every thread while one initialises it.
+  std::uint32_t in_step = 0;
+  bool progressed = false;  // something other than polling was done in the last run()
   std::uint64_t linear = 0;
   Dim3 index{0, 0, 0};
   std::uint32_t threads = 0, alive_threads = 0;

@@ -57,6 +57,7 @@ struct Code {
   const ptx::Module* module = nullptr;
   const ptx::Function* function = nullptr;
   std::vector<Op> ops;     // ends with an op that cannot fall through
+  bool makes_mbarriers = false;  // it has an mbarrier.init
   std::vector<Ref> extra;  // operand lists: Op::extra is the first
   LineBuffer constants;
   std::uint32_t frame_bytes = 0;  // of registers, a warp

@@ -208,6 +208,24 @@ void Warp::ensure_local(std::uint32_t bytes) {
   }
 }
 
+// One instruction of the first split in order.
+void Warp::run_one() {
+  ++slice;
+  budget = 1 << 20;
+  polled = false;
+  const Op* pc = next();
+  while (pc) {
+    const std::uint32_t instruction = pc->instruction;
+    const Op* const after = pc->run(*this, pc);
+    if (!after) return;
+    if (after->instruction != instruction) {
+      pause(after);
+      return;
+    }
+    pc = after;
+  }
+}
+
 // A slice: the first split in order, or, where a spin or long running may starve others, the one
 // that waited longest.
 void Warp::run(std::int32_t slice_ops) {

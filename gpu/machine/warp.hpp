@@ -141,6 +141,7 @@ struct alignas(64) Warp {
 
   bool done() const { return alive == 0; }
   bool runnable() const;
+  void run_one();
   void run(std::int32_t slice_ops);  // one slice
   static constexpr std::uint64_t any_detail = ~0ull;
   static constexpr std::uint32_t deepest_call = 20000;

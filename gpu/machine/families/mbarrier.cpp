@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "gpu/machine/async_glue.hpp"
+#include "gpu/machine/decode.hpp"
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/families/modifiers.hpp"
 #include "gpu/machine/observe.hpp"
@@ -125,6 +126,7 @@ const Op* run_operation(Warp& w, const Op* op) {
     if (op->d != no_ref) w.at<std::uint64_t>(op->d)[l] = step.token;
     if (step.completed) wake_mbarrier(*m.blocks[l], m.offsets[l]);
   });
+  if constexpr (name == Event::Op::init) w.block->in_step = 0;
   w.progressed = true;
   return op + 1;
 }
@@ -255,6 +257,7 @@ constexpr ModSet scopes{Mod::release, Mod::acquire, Mod::relaxed, Mod::cta, Mod:
 
 bool lower_init(Lowering& lo, const Row&) {
   if (!only(lo, {}) || !arity(lo, 2, 2)) return false;
+  lo.decoder().code->makes_mbarriers = true;
   const Ref count = lo.source(lo.operands[1], Type::u32);
   return count != no_ref &&
          emit(lo, run_operation<init, Event::Op::init>, lo.operands[0], no_ref, count, no_ref);
