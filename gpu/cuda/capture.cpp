@@ -150,8 +150,14 @@ Result<Node*> capture_work(Stream& stream, Work work) {
   Capture& capture = *stream.capture;
   if (capture.state == CaptureState::invalidated) return fail(Status::capture_invalidated);
   auto& tips = capture.tips[&stream];
+  const auto* kernel = std::get_if<KernelWork>(&work);
+  const bool programmatic = kernel && kernel->programmatic;
   auto node = capture.graph->add(std::move(work), tips);
-  if (node) tips = {*node};
+  if (!node) return node;
+  if (programmatic)
+    for (const Node* tip : tips)
+      if (std::holds_alternative<KernelWork>(tip->work)) (*node)->kinds[tip] = programmatic_edge;
+  tips = {*node};
   return node;
 }
 

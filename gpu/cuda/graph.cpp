@@ -16,6 +16,17 @@ bool contains(const std::vector<Node*>& nodes, const Node* node) {
   return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
 }
 
+bool is_kernel(const Node& node) { return std::holds_alternative<KernelWork>(node.work); }
+
+// Only kernels have ports, and programmatic edges start at one of them (cudaGraphEdgeData).
+bool possible(const EdgeKind& kind, const Node& from, const Node& to) {
+  constexpr unsigned char programmatic_port = 1, last_port = 2, programmatic = 1;
+  if (kind.to_port != 0 || kind.from_port > last_port || kind.type > programmatic) return false;
+  if (kind.from_port != 0 && !is_kernel(from)) return false;
+  if (kind.type == programmatic) return kind.from_port != 0 && is_kernel(from) && is_kernel(to);
+  return kind.from_port != programmatic_port;
+}
+
 // cudaGraphNodeType, in the order of Work's alternatives.
 constexpr int node_types[] = {0, 1, 2, 3, 4, 5, 6, 7, 10, 11};
 
@@ -31,6 +42,11 @@ void point_at_arguments(Node& node) {
 }
 
 }  // namespace
+
+EdgeKind Node::kind(const Node* dependency) const {
+  const auto found = kinds.find(dependency);
+  return found == kinds.end() ? EdgeKind{} : found->second;
+}
 
 int node_type(const Work& work) { return node_types[work.index()]; }
 
@@ -71,22 +87,29 @@ Result<Node*> Graph::add(Work work, const std::vector<Node*>& dependencies) {
   return node_handles().add(node);
 }
 
-Status Graph::connect(Node* from, Node* to) {
-  if (!owns(from) || !owns(to) || from == to || contains(to->dependencies, from))
+Status Graph::connect(Node* from, Node* to, EdgeKind kind) {
+  if (!owns(from) || !owns(to) || from == to || contains(to->dependencies, from) ||
+      !possible(kind, *from, *to))
     return Status::invalid_value;
   to->dependencies.push_back(from);
+  if (!kind.plain()) to->kinds[from] = kind;
   return Status::success;
 }
 
-Status Graph::disconnect(Node* from, Node* to) {
-  if (!owns(from) || !owns(to) || !contains(to->dependencies, from)) return Status::invalid_value;
+Status Graph::disconnect(Node* from, Node* to, EdgeKind kind) {
+  if (!owns(from) || !owns(to) || !contains(to->dependencies, from) || to->kind(from) != kind)
+    return Status::invalid_value;
   std::erase(to->dependencies, from);
+  to->kinds.erase(from);
   return Status::success;
 }
 
 Status Graph::remove(Node* node) {
   if (!owns(node)) return Status::invalid_value;
-  for (const auto& each : nodes_) std::erase(each->dependencies, node);
+  for (const auto& each : nodes_) {
+    std::erase(each->dependencies, node);
+    each->kinds.erase(node);
+  }
   node->graph = nullptr;
   node_handles().remove(node);
   std::erase_if(nodes_, [&](const auto& each) { return each.get() == node; });
@@ -110,7 +133,8 @@ std::vector<Node*> Graph::dependents(const Node* node) const {
 std::vector<Graph::Edge> Graph::edges() const {
   std::vector<Edge> result;
   for (const auto& node : nodes_)
-    for (Node* dependency : node->dependencies) result.push_back({dependency, node.get()});
+    for (Node* dependency : node->dependencies)
+      result.push_back({dependency, node.get(), node->kind(dependency)});
   return result;
 }
 
@@ -144,9 +168,12 @@ std::shared_ptr<Graph> Graph::clone() const {
     made->origin = node.get();
     twin[node.get()] = made;
   }
-  for (const auto& node : nodes_)
+  for (const auto& node : nodes_) {
     for (const Node* dependency : node->dependencies)
       twin[node.get()]->dependencies.push_back(twin[dependency]);
+    for (const auto& [dependency, kind] : node->kinds)
+      twin[node.get()]->kinds[twin[dependency]] = kind;
+  }
   return copy;
 }
 

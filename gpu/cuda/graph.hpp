@@ -12,10 +12,22 @@
 
 namespace inflight::cuda {
 
+// What of the node before it an edge waits for, by cudaGraphEdgeData's numbers; zeros: all of it. A
+// node runs once its predecessors are done whatever the edge allows.
+struct EdgeKind {
+  unsigned char from_port = 0, to_port = 0, type = 0;
+  bool plain() const { return *this == EdgeKind{}; }
+  bool operator==(const EdgeKind&) const = default;
+};
+// Between two kernels: the second may start when the first allows it.
+inline constexpr EdgeKind programmatic_edge{1, 0, 1};
+
 struct Node {
   Graph* graph = nullptr;  // while it is part of one
   Work work;
   std::vector<Node*> dependencies;
+  std::map<const Node*, EdgeKind> kinds;  // of the dependencies whose edge is not plain
+  EdgeKind kind(const Node* dependency) const;
   const Node* origin = nullptr;  // what a clone's node was cloned from
   std::uint32_t id = 0;          // counts up within its graph
   std::vector<void*> arguments;  // of a kernel: one pointer a parameter, into work's buffer
@@ -32,8 +44,8 @@ class Graph {
   ~Graph();
   // Adds a node that waits for `dependencies` (invalid_value: not nodes of this graph, or twice).
   Result<Node*> add(Work work, const std::vector<Node*>& dependencies);
-  Status connect(Node* from, Node* to);     // `to` waits for `from`
-  Status disconnect(Node* from, Node* to);  // invalid_value: no such edge
+  Status connect(Node* from, Node* to, EdgeKind kind = {});     // `to` waits for `from`
+  Status disconnect(Node* from, Node* to, EdgeKind kind = {});  // invalid_value: no such edge
   Status remove(Node* node);
 
   const std::vector<std::shared_ptr<Node>>& nodes() const { return nodes_; }
@@ -41,6 +53,7 @@ class Graph {
   std::vector<Node*> dependents(const Node* node) const;
   struct Edge {
     Node *from, *to;
+    EdgeKind kind;
   };
   std::vector<Edge> edges() const;
   // Nodes so that each comes after what it waits for, else as added; nothing for a cycle.

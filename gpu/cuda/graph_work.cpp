@@ -161,16 +161,41 @@ abi::FillNode fill_node(const Fill& fill) {
   return {fill.to, fill.pitch, fill.value, fill.element, fill.width, fill.height};
 }
 
+Result<EdgeKind> edge_kind(const abi::EdgeData* data) {
+  if (!data) return EdgeKind{};
+  for (unsigned char byte : data->reserved)
+    if (byte != 0) return fail(Status::invalid_value);
+  return EdgeKind{data->from_port, data->to_port, data->type};
+}
+
+namespace {
+
+Status connect(Graph& graph, Node* node, const std::vector<Node*>& dependencies,
+               const abi::EdgeData* edges) {
+  for (std::size_t i = 0; i < dependencies.size(); ++i) {
+    const auto kind = edge_kind(edges ? edges + i : nullptr);
+    const Status status = kind ? graph.connect(dependencies[i], node, *kind) : kind.error().status;
+    if (status != Status::success) return status;
+  }
+  return Status::success;
+}
+
+}  // namespace
+
 Status add_node(void** place, const void* handle, void* const* dependencies, std::size_t count,
-                Result<Work> work) {
+                Result<Work> work, const abi::EdgeData* edges) {
   std::lock_guard lock(graph_mutex());
   auto graph = Core::get().graphs.find(handle);
   auto nodes = nodes_of(dependencies, count);
   if (!place || !graph || !nodes) return Status::invalid_value;
   work = checked(std::move(work));
   if (!work) return tell(work);
-  auto node = graph->add(std::move(*work), *nodes);
+  auto node = graph->add(std::move(*work), {});
   if (!node) return node.error().status;
+  if (Status status = connect(*graph, *node, *nodes, edges); status != Status::success) {
+    graph->remove(*node);
+    return status;
+  }
   *place = *node;
   return Status::success;
 }

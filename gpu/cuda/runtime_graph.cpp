@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 
 using namespace inflight::cuda;
 
@@ -23,8 +22,14 @@ Status answer_nodes(const std::vector<Node*>& nodes, void** place, std::size_t* 
   return Status::success;
 }
 
-void answer_edges(abi::EdgeData* edges, std::size_t count) {
-  if (edges) std::memset(static_cast<void*>(edges), 0, count * sizeof *edges);
+// Edges' data, as much as there is room for; lossy_query where nobody asks for data that says
+// something.
+Status answer_edges(const std::vector<EdgeKind>& kinds, abi::EdgeData* place, std::size_t room) {
+  for (std::size_t i = 0; i < std::min(room, kinds.size()); ++i) {
+    if (!place && !kinds[i].plain()) return Status::lossy_query;
+    if (place) place[i] = {kinds[i].from_port, kinds[i].to_port, kinds[i].type, {}};
+  }
+  return Status::success;
 }
 
 std::vector<Node*> pointers(const std::vector<std::shared_ptr<Node>>& nodes) {
@@ -43,15 +48,17 @@ int on_any_node(const void* handle, Body body) {
   });
 }
 
-using Change = Status (Graph::*)(Node*, Node*);
-int change_edges(void* graph, void* const* from, void* const* to, std::size_t count,
-                 Change change) {
+using Change = Status (Graph::*)(Node*, Node*, EdgeKind);
+int change_edges(void* graph, void* const* from, void* const* to, const abi::EdgeData* data,
+                 std::size_t count, Change change) {
   return on_graph(graph, [&](Graph& g) {
     auto sources = nodes_of(from, count), targets = nodes_of(to, count);
     if (!sources || !targets) return Status::invalid_value;
     Status status = Status::success;
-    for (std::size_t i = 0; i < count && status == Status::success; ++i)
-      status = (g.*change)((*sources)[i], (*targets)[i]);
+    for (std::size_t i = 0; i < count && status == Status::success; ++i) {
+      const auto kind = edge_kind(data ? data + i : nullptr);
+      status = kind ? (g.*change)((*sources)[i], (*targets)[i], *kind) : kind.error().status;
+    }
     return status;
   });
 }
@@ -124,13 +131,16 @@ INFLIGHT_API int cudaGraphGetEdges(void* handle, void** from, void** to, abi::Ed
                                    std::size_t* count) {
   return on_graph(handle, [&](Graph& graph) {
     std::vector<Node*> sources, targets;
+    std::vector<EdgeKind> kinds;
     for (const auto& edge : graph.edges()) {
       sources.push_back(edge.from);
       targets.push_back(edge.to);
+      kinds.push_back(edge.kind);
     }
     if (!count || (!from != !to)) return Status::invalid_value;
     std::size_t room = *count;
-    if (from) answer_edges(data, std::min(room, sources.size()));
+    if (from)
+      if (Status status = answer_edges(kinds, data, room); status != Status::success) return status;
     answer_nodes(sources, from, &room);
     return answer_nodes(targets, to, count);
   });
@@ -147,7 +157,11 @@ INFLIGHT_API int cudaGraphNodeGetType(void* handle, int* type) {
 INFLIGHT_API int cudaGraphNodeGetDependencies(void* handle, void** place, abi::EdgeData* data,
                                               std::size_t* count) {
   return on_any_node(handle, [&](Node& node) {
-    if (place && count) answer_edges(data, std::min(*count, node.dependencies.size()));
+    std::vector<EdgeKind> kinds;
+    for (const Node* each : node.dependencies) kinds.push_back(node.kind(each));
+    if (place && count)
+      if (Status status = answer_edges(kinds, data, *count); status != Status::success)
+        return status;
     return answer_nodes(node.dependencies, place, count);
   });
 }
@@ -156,19 +170,23 @@ INFLIGHT_API int cudaGraphNodeGetDependentNodes(void* handle, void** place, abi:
                                                 std::size_t* count) {
   return on_any_node(handle, [&](Node& node) {
     const std::vector<Node*> dependents = node.graph->dependents(&node);
-    if (place && count) answer_edges(data, std::min(*count, dependents.size()));
+    std::vector<EdgeKind> kinds;
+    for (const Node* each : dependents) kinds.push_back(each->kind(&node));
+    if (place && count)
+      if (Status status = answer_edges(kinds, data, *count); status != Status::success)
+        return status;
     return answer_nodes(dependents, place, count);
   });
 }
 
 INFLIGHT_API int cudaGraphAddDependencies(void* graph, void* const* from, void* const* to,
-                                          const abi::EdgeData*, std::size_t count) {
-  return change_edges(graph, from, to, count, &Graph::connect);
+                                          const abi::EdgeData* data, std::size_t count) {
+  return change_edges(graph, from, to, data, count, &Graph::connect);
 }
 
 INFLIGHT_API int cudaGraphRemoveDependencies(void* graph, void* const* from, void* const* to,
-                                             const abi::EdgeData*, std::size_t count) {
-  return change_edges(graph, from, to, count, &Graph::disconnect);
+                                             const abi::EdgeData* data, std::size_t count) {
+  return change_edges(graph, from, to, data, count, &Graph::disconnect);
 }
 
 INFLIGHT_API int cudaGraphDestroyNode(void* handle) {

@@ -9,6 +9,8 @@ namespace inflight::cuda {
 
 // The nodes of an array of handles, or nothing if one is none.
 std::optional<std::vector<Node*>> nodes_of(void* const* handles, std::size_t count);
+// What an edge's data says; plain without data. invalid_value where reserved bytes are set.
+Result<EdgeKind> edge_kind(const abi::EdgeData* data);
 
 Status instantiate(void** place, const void* graph, unsigned long long flags);
 
@@ -31,7 +33,7 @@ abi::FillNode fill_node(const Fill& fill);
 
 // Adds, changes, changes in an instantiated graph. Each checks the work first.
 Status add_node(void** place, const void* graph, void* const* dependencies, std::size_t count,
-                Result<Work> work);
+                Result<Work> work, const abi::EdgeData* edges = nullptr);
 Status set_node(const void* node, Result<Work> work);
 Status set_exec_node(const void* exec, const void* node, Result<Work> work);
 

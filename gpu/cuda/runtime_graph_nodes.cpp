@@ -47,8 +47,9 @@ Result<Work> from_symbol(void* to, const void* symbol, std::size_t bytes, std::s
 }  // namespace
 
 INFLIGHT_API int cudaGraphAddNode(void** place, void* graph, void* const* dependencies,
-                                  const abi::EdgeData*, std::size_t count, abi::GraphNode* node) {
-  return ADD_NODE(work_of(node));
+                                  const abi::EdgeData* edges, std::size_t count,
+                                  abi::GraphNode* node) {
+  return entry([&] { return add_node(place, graph, dependencies, count, work_of(node), edges); });
 }
 INFLIGHT_API int cudaGraphNodeSetParams(void* node, abi::GraphNode* parameters) {
   return SET_NODE(work_of(parameters));
@@ -76,6 +77,7 @@ Result<Work> keep_attributes(const Work* before, Result<Work> after) {
   auto* fresh = after ? std::get_if<KernelWork>(&*after) : nullptr;
   if (!old || !fresh) return after;
   fresh->cooperative = old->cooperative;
+  fresh->programmatic = old->programmatic;
   fresh->priority = old->priority;
   if (fresh->cluster == inflight::machine::Dim3{}) fresh->cluster = old->cluster;
   return after;
@@ -87,6 +89,7 @@ Status read_attribute(const KernelWork& work, int id, Value* value) {
   if (!value || id < 0 || id > abi::launch_nvlink) return Status::invalid_value;
   *value = {};
   if (id == abi::launch_cooperative) value->integer = work.cooperative;
+  if (id == abi::launch_programmatic_serialization) value->integer = work.programmatic;
   if (id == abi::launch_priority) value->integer = work.priority;
   if (id == abi::launch_cluster && work.cluster != inflight::machine::Dim3{})
     value->cluster = {work.cluster.x, work.cluster.y, work.cluster.z};
@@ -96,6 +99,7 @@ Status read_attribute(const KernelWork& work, int id, Value* value) {
 Status write_attribute(KernelWork& work, int id, const Value* value) {
   if (!value || id < 0 || id > abi::launch_nvlink) return Status::invalid_value;
   if (id == abi::launch_cooperative) work.cooperative = value->integer != 0;
+  if (id == abi::launch_programmatic_serialization) work.programmatic = value->integer != 0;
   if (id == abi::launch_priority) work.priority = value->integer;
   if (id == abi::launch_cluster)
     work.cluster = {value->cluster.x, value->cluster.y, value->cluster.z};

@@ -10,7 +10,7 @@ namespace {
 // What launch attributes ask for, beyond the configuration itself.
 struct Wishes {
   inflight::machine::Dim3 cluster;
-  bool cooperative = false;
+  bool cooperative = false, programmatic = false;
   int priority = 0;
   std::shared_ptr<Event> event;  // recorded once the kernel is done
 };
@@ -29,10 +29,13 @@ Status take(const abi::LaunchAttribute& attribute, Wishes& wishes) {
     case abi::launch_cooperative:
       wishes.cooperative = attribute.value.integer != 0;
       return Status::success;
+    // A kernel that starts when its predecessor is done keeps every promise of these three.
+    case abi::launch_programmatic_serialization:
+      wishes.programmatic = attribute.value.integer != 0;
+      return Status::success;
     case abi::launch_priority:
       wishes.priority = attribute.value.integer;
       return Status::success;
-    // A kernel that starts when its predecessor is done keeps every promise of these.
     case abi::launch_programmatic_event:
     case abi::launch_completion_event:
       return take_event(attribute, wishes);
@@ -55,6 +58,7 @@ Status launch(Stream& stream, const void* function, const abi::Dim3& grid, const
   if (!work) return tell(work);
   if (wishes.cluster != inflight::machine::Dim3{}) work->cluster = wishes.cluster;
   work->cooperative = wishes.cooperative;
+  work->programmatic = wishes.programmatic;
   work->priority = wishes.priority;
   Status status = submit(stream, std::move(*work));
   if (status != Status::success || !wishes.event) return status;

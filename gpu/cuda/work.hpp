@@ -20,6 +20,7 @@ struct KernelWork {
   machine::Dim3 grid, block, cluster;
   std::uint32_t dynamic_shared = 0;  // bytes
   bool cooperative = false;
+  bool programmatic = false;  // may start before the kernel in front of it has ended
   std::vector<std::byte> parameters;
   int priority = 0;
 };

@@ -1,4 +1,4 @@
-// flags: -gencode arch=compute_90a,code=compute_90a
+// arch: sm_90a
 // Fences of every proxy, cache policies, hints and register counts compile, run, and leave what the
 // kernel computes alone.
 #include <cstdint>
@@ -62,6 +62,7 @@ __global__ void hints(unsigned* out) {
 }
 
 __global__ void __launch_bounds__(256, 1) registers(unsigned* out) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
   if (threadIdx.x < 128) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
     out[threadIdx.x] = threadIdx.x;
@@ -69,6 +70,7 @@ __global__ void __launch_bounds__(256, 1) registers(unsigned* out) {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
     out[threadIdx.x] = 7 * threadIdx.x;
   }
+#endif
 }
 
 void show(const char* name, const unsigned* values, int count) {

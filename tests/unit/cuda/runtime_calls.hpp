@@ -80,6 +80,14 @@ int cudaGraphAddMemFreeNode(void**, void*, void* const*, std::size_t, void*);
 int cudaGraphAddNode(void**, void*, void* const*, const abi::EdgeData*, std::size_t,
                      abi::GraphNode*);
 int cudaGraphGetNodes(void*, void**, std::size_t*);
+int cudaGraphGetEdges(void*, void**, void**, abi::EdgeData*, std::size_t*);
+int cudaGraphNodeGetDependencies(void*, void**, abi::EdgeData*, std::size_t*);
+int cudaGraphNodeGetDependentNodes(void*, void**, abi::EdgeData*, std::size_t*);
+int cudaGraphAddDependencies(void*, void* const*, void* const*, const abi::EdgeData*, std::size_t);
+int cudaGraphRemoveDependencies(void*, void* const*, void* const*, const abi::EdgeData*,
+                                std::size_t);
+int cudaGraphKernelNodeGetAttribute(void*, int, abi::LaunchAttribute::Value*);
+int cudaLaunchKernelExC(const abi::LaunchConfig*, const void*, void**);
 int cudaGraphNodeGetType(void*, int*);
 int cudaGraphKernelNodeGetParams(void*, abi::KernelNode*);
 int cudaGraphInstantiate(void**, void*, unsigned long long);

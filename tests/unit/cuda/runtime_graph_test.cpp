@@ -103,6 +103,85 @@ TEST_F(RuntimeGraph, AnswersNodesAsAnH200) {
   EXPECT_EQ(cudaGraphCreate(&captured, 1), 1);
 }
 
+// Programmatic edges (CUDA guide, "Programmatic Dependent Launch: Use in CUDA Graphs"): kept, told,
+// and nothing that overlaps.
+TEST_F(RuntimeGraph, CaptureKeepsProgrammaticLaunches) {
+  abi::LaunchAttribute attribute{};
+  attribute.id = abi::launch_programmatic_serialization;
+  attribute.value.integer = 1;
+  unsigned value = 3;
+  arguments = {&numbers, &count, &value};
+  const abi::LaunchConfig config{{1, 1, 1}, {128, 1, 1}, 0, stream, &attribute, 1};
+  ASSERT_EQ(cudaStreamBeginCapture(stream, 0), 0);
+  EXPECT_EQ(cudaMemsetAsync(numbers, 0, 400, stream), 0);
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(cudaLaunchKernelExC(&config, kernel("add"), arguments.data()), 0);
+  EXPECT_EQ(launch_add(numbers, count, 5, stream), 0);
+  void *captured = nullptr, *twin = nullptr, *exec = nullptr;
+  ASSERT_EQ(cudaStreamEndCapture(stream, &captured), 0);
+  ASSERT_EQ(cudaGraphClone(&twin, captured), 0);
+
+  void *from[9], *to[9];
+  abi::EdgeData data[9];
+  std::size_t edges = 9;
+  constexpr int lossy_query = 402;
+  EXPECT_EQ(cudaGraphGetEdges(captured, from, to, nullptr, &edges), lossy_query);
+  for (void* each : {captured, twin}) {
+    edges = 9;
+    ASSERT_EQ(cudaGraphGetEdges(each, from, to, data, &edges), 0);
+    ASSERT_EQ(edges, 4u);
+    // The first follows a memset, the last asked for nothing.
+    for (int i = 0; i < 4; ++i) EXPECT_EQ(data[i].type, i == 1 || i == 2) << i;
+    EXPECT_EQ(data[1].from_port, 1);
+    EXPECT_EQ(data[1].to_port, 0);
+  }
+  abi::LaunchAttribute::Value kept{};
+  EXPECT_EQ(cudaGraphKernelNodeGetAttribute(from[2], attribute.id, &kept), 0);
+  EXPECT_EQ(kept.integer, 1);
+  ASSERT_EQ(cudaGraphInstantiate(&exec, captured, 0), 0);
+  run(exec);
+  EXPECT_EQ(first(), 14u);
+}
+
+TEST_F(RuntimeGraph, EdgesKeepTheirData) {
+  unsigned value = 2;
+  const abi::KernelNode parameters = add_node(value);
+  void *a = nullptr, *b = nullptr, *fill = nullptr, *exec = nullptr;
+  ASSERT_EQ(cudaGraphAddKernelNode(&a, graph, nullptr, 0, &parameters), 0);
+  abi::GraphNode any{};
+  any.kernel = parameters;
+  abi::EdgeData programmatic{1, 0, 1, {}}, at_start{2, 0, 1, {}};
+  ASSERT_EQ(cudaGraphAddNode(&b, graph, &a, &programmatic, 1, &any), 0);
+  void *before = nullptr, *after = nullptr;
+  abi::EdgeData told{};
+  std::size_t one = 1;
+  EXPECT_EQ(cudaGraphNodeGetDependencies(b, &before, &told, &one), 0);
+  EXPECT_EQ(before, a);
+  EXPECT_EQ(told.type, 1);
+  EXPECT_EQ(cudaGraphNodeGetDependentNodes(a, &after, &told, &one), 0);
+  EXPECT_EQ(after, b);
+  EXPECT_EQ(told.from_port, 1);
+
+  // An edge is named with its data, and takes other data only anew.
+  EXPECT_EQ(cudaGraphRemoveDependencies(graph, &a, &b, nullptr, 1), 1);
+  EXPECT_EQ(cudaGraphAddDependencies(graph, &a, &b, &at_start, 1), 1);
+  EXPECT_EQ(cudaGraphRemoveDependencies(graph, &a, &b, &programmatic, 1), 0);
+  EXPECT_EQ(cudaGraphAddDependencies(graph, &a, &b, &at_start, 1), 0);
+
+  // Ports belong to kernels, and no edge arrives at one.
+  abi::FillNode fill_parameters{numbers, 0, 0, 4, 100, 1};
+  ASSERT_EQ(cudaGraphAddMemsetNode(&fill, graph, nullptr, 0, &fill_parameters), 0);
+  EXPECT_EQ(cudaGraphAddDependencies(graph, &fill, &a, &programmatic, 1), 1);
+  EXPECT_EQ(cudaGraphAddDependencies(graph, &a, &fill, &programmatic, 1), 1);
+  const abi::EdgeData to_port{0, 1, 0, {}}, reserved{0, 0, 0, {1}}, no_port{3, 0, 1, {}};
+  for (const abi::EdgeData& data : {to_port, reserved, no_port})
+    EXPECT_EQ(cudaGraphAddDependencies(graph, &fill, &a, &data, 1), 1);
+  EXPECT_EQ(cudaGraphAddDependencies(graph, &fill, &a, nullptr, 1), 0);
+  ASSERT_EQ(cudaGraphInstantiate(&exec, graph, 0), 0);
+  run(exec);
+  EXPECT_EQ(first(), 4u);
+}
+
 TEST_F(RuntimeGraph, MemoryOfAGraphIsUsableInsideIt) {
   abi::AllocateNode made{};
   made.pool.allocation_type = 1;
