@@ -146,6 +146,8 @@ const Op* run_warp_sync(Warp& w, const Op* op) {
     const std::uint32_t members = masks[std::countr_zero(rest)];
     const std::uint32_t group = rest & lanes_equal(masks, members);
     rest &= ~group;
+    if (const std::uint32_t strangers = group & ~members)
+      return not_a_member(w, op, strangers, members);
     const std::uint32_t missing = members & w.alive & ~(group | waiting(w, members));
     if (missing == 0) {
       release(w, members);

@@ -1,6 +1,8 @@
 // Waiting for the lanes of a member mask, and running a collective whose lanes stand apart.
 #include "gpu/machine/families/collectives.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <optional>
@@ -221,6 +223,12 @@ void keep_waiting(Warp& w, const Op* op, std::uint32_t mask, std::uint32_t membe
   w.whole = false;
 }
 
+const Op* not_a_member(Warp& w, const Op* op, std::uint32_t strangers, std::uint32_t members) {
+  return w.fault(
+      op, FaultKind::illegal_instruction, strangers,
+      fmt::format("takes part with the member mask 0x{:08x}, which leaves itself out", members));
+}
+
 const Op* run_groups(Warp& w, const Op* op, Collective run) {
   const std::uint32_t split = w.mask;
   const auto* masks = w.at<std::uint32_t>(op->extra);
@@ -230,6 +238,8 @@ const Op* run_groups(Warp& w, const Op* op, Collective run) {
     const std::uint32_t members = masks[std::countr_zero(rest)];
     const std::uint32_t group = rest & lanes_equal(masks, members);
     rest &= ~group;
+    if (const std::uint32_t strangers = group & ~members)
+      return not_a_member(w, op, strangers, members);
     std::vector<Part> parts = waiting_elsewhere(w, op, members);
     std::uint32_t present = group;
     for (const Part& p : parts) present |= p.mask;

@@ -39,6 +39,10 @@ extern ShuffleMap shuffle_maps[];
 // parks the others.
 const Op* run_groups(Warp& w, const Op* op, Collective run);
 
+// Ends the kernel for lanes whose member mask leaves them out: undefined in PTX, an illegal
+// instruction on an H200, for every .sync instruction.
+const Op* not_a_member(Warp& w, const Op* op, std::uint32_t strangers, std::uint32_t members);
+
 // Lanes whose value is `value`.
 std::uint32_t lanes_equal(const std::uint32_t* values, std::uint32_t value);
 // The lanes of an operand of a parked split.

@@ -17,7 +17,8 @@ const Op* collective(Warp& w, const Op* op) {
   const U32 alike = op->detail & CollectiveShape::same_members
                         ? all_lanes
                         : lane_bits<U32>([=](int l) { return masks[l] == members; });
-  if ((members & w.alive & ~w.mask) != 0 || (w.mask & ~alike) != 0) return run_groups(w, op, F);
+  if ((members & w.alive & ~w.mask) != 0 || (w.mask & ~(alike & members)) != 0)
+    return run_groups(w, op, F);
   F(w, op, members & w.mask);
   return op + 1;
 }

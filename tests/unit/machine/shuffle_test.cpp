@@ -108,11 +108,12 @@ TEST(Vote, AllAnyUniBallot) {
   vote.sync.any.pred %p2, %p1, -1;
   vote.sync.all.pred %p3, %p1, -1;
   vote.sync.uni.pred %p4, %p1, -1;
-  vote.sync.all.pred %p5, !%p1, 0xffffff80;
+  setp.ge.u32 %p6, %r1, 7;
+  setp.ne.u32 %p5, %r1, %r1;
+  @%p6 vote.sync.all.pred %p5, !%p1, 0xffffff80;
   selp.u32 %r3, 256, 0, %p2; selp.u32 %r4, 512, 0, %p3; selp.u32 %r5, 1024, 0, %p4;
   selp.u32 %r6, 2048, 0, %p5;
   or.b32 %r9, %r2, %r3; or.b32 %r9, %r9, %r4; or.b32 %r9, %r9, %r5;
-  setp.ge.u32 %p6, %r1, 7;
   @%p6 or.b32 %r9, %r9, %r6;)");
   for (std::uint32_t l = 0; l < 32; ++l) ASSERT_EQ(got[l], 127u + 256 + (l >= 7 ? 2048 : 0)) << l;
 }
@@ -154,13 +155,16 @@ TEST(Redux, EveryOperation) {
     for (auto value : got) ASSERT_EQ(value, c.want) << c.op;
   }
   const auto parity =
-      lanes_of("redux.sync.xor.b32 %r9, %r1, 0xff; setp.gt.u32 %p1, %r1, 7; @%p1 mov.u32 %r9, 0;");
+      lanes_of("setp.lt.u32 %p1, %r1, 8; mov.u32 %r9, 0; @%p1 redux.sync.xor.b32 %r9, %r1, 0xff;");
   EXPECT_EQ(parity[3], 0u ^ 1 ^ 2 ^ 3 ^ 4 ^ 5 ^ 6 ^ 7);
 }
 
 TEST(Elect, TheSameLaneForTheSameMask) {
   const auto got = lanes_of(R"(
-  elect.sync %r2|%p1, 0xfffffff0;
+  setp.ge.u32 %p3, %r1, 4;
+  mov.u32 %r2, 4;
+  setp.ne.u32 %p1, %r1, %r1;
+  @%p3 elect.sync %r2|%p1, 0xfffffff0;
   elect.sync _|%p2, -1;
   selp.u32 %r3, 100, 0, %p1; selp.u32 %r4, 1000, 0, %p2;
   add.u32 %r9, %r2, %r3; add.u32 %r9, %r9, %r4;)");
