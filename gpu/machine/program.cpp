@@ -327,8 +327,8 @@ Program::Tables::Linked Program::Tables::fill() {
       if (!defines_in_memory(m, i)) continue;
       const std::uint64_t base = places[m][i].address;
       program.memory_->clear(base);
-      std::memcpy(reinterpret_cast<void*>(base), v.initial.data(),
-                  std::min<std::uint64_t>(v.initial.size(), v.size));
+      std::copy_n(v.initial.data(), std::min<std::uint64_t>(v.initial.size(), v.size),
+                  reinterpret_cast<std::byte*>(base));
       for (const ptx::Relocation& r : v.relocations)
         if (auto done = relocate(m, v, r, base); !done) return done;
     }

@@ -2,6 +2,7 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -51,7 +52,8 @@ class KernelRunner : public testing::Test {
     launch.dynamic_shared = shape.dynamic_shared;
     launch.shared_optin = limits.shared_per_block_optin;
     launch.parameters.resize(arguments.size() * 8);
-    std::memcpy(launch.parameters.data(), arguments.data(), arguments.size() * 8);
+    std::copy_n(reinterpret_cast<const std::byte*>(arguments.data()), arguments.size() * 8,
+                launch.parameters.data());
     return machine::run(launch, limits, options, [](std::string_view) {});
   }
   // An entry `k` with `count` parameters .b64 p0, p1... around `body`.

@@ -2,6 +2,7 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -54,8 +55,9 @@ class PtxRunner {
     }
     launch.grid = grid, launch.block = block, launch.dynamic_shared = dynamic_shared;
     launch.parameters.resize(launch.kernel->parameter_bytes);
-    std::memcpy(launch.parameters.data(), parameters.data(),
-                std::min(launch.parameters.size(), parameters.size() * 8));
+    std::copy_n(reinterpret_cast<const std::byte*>(parameters.data()),
+                std::min(launch.parameters.size(), parameters.size() * 8),
+                launch.parameters.data());
     printed.clear();
     return machine::run(launch, Limits{}, options, [this](std::string_view s) { printed += s; });
   }
