@@ -1,6 +1,5 @@
-// A lane takes part in a warp's collective with a member mask that leaves it out: the error of
-// each, in a process of its own. stderr: illegal instruction in kernel leave_out.*member mask
-// 0xffffffdf, which leaves itself out
+// A lane's member mask leaves the lane out: the error of each collective, in a process of its own.
+// stderr: illegal instruction in kernel leave_out.*mask 0xffffffdf, which leaves itself out
 #include <sys/wait.h>
 #include <unistd.h>
 
