@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 
 #include <cstring>
+#include <filesystem>
 #include <string>
 
 #include "gpu/cuda/module.hpp"
@@ -43,9 +44,18 @@ struct EntryPoint {
   int query = not_found;
 };
 
+// The driver that the program has loaded, or else the one beside this library.
+void* driver_library() {
+  if (void* loaded = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD)) return loaded;
+  Dl_info self{};
+  if (!dladdr(reinterpret_cast<void*>(&driver_library), &self) || !self.dli_fname) return nullptr;
+  const auto beside = std::filesystem::path(self.dli_fname).replace_filename("libcuda.so.1");
+  return dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
 // Looks for the name that the flags and the version ask for in our own libcuda.so.1.
 EntryPoint driver_symbol(const std::string& name, int version, std::uint64_t flags) {
-  static void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  static void* library = driver_library();
   using Lookup = int (*)(const char*, void**, int, std::uint64_t, int*);
   static auto lookup =
       library ? reinterpret_cast<Lookup>(dlsym(library, "cuGetProcAddress_v2")) : nullptr;

@@ -49,18 +49,20 @@ void source_sizes(const Warp& w, const Op* op, Copy& c) {
   }
 }
 
-const Op* check(Warp& w, const Op* op, Copy& c) {
+// False: a fault has ended the kernel.
+bool check(Warp& w, const Op* op, Copy& c) {
   LanePlaces places;
   BadLanes bad = resolve_lanes(w, op, w.mask, Space::shared, c.shared, op->count, true, places);
-  if (bad.lanes)
-    return bad_access(w, op, bad.lanes, c.shared, op->count, true, Space::shared, bad.kind);
+  if (bad.lanes) {
+    bad_access(w, op, bad.lanes, c.shared, op->count, true, Space::shared, bad.kind);
+    return false;
+  }
   // Where nothing is read, the address may be anything.
   std::uint32_t reads = 0;
   for (int l = 0; l < lanes; ++l) reads |= c.src_bytes[l] ? 1u << l : 0;
   bad = check_source(w, op, w.mask & reads, c.global, c.src_bytes, op->count);
-  if (bad.lanes)
-    return bad_access(w, op, bad.lanes, c.global, op->count, false, Space::global, bad.kind);
-  return nullptr;
+  if (bad.lanes) bad_access(w, op, bad.lanes, c.global, op->count, false, Space::global, bad.kind);
+  return !bad.lanes;
 }
 
 const Op* run_copy(Warp& w, const Op* op) {
@@ -69,7 +71,7 @@ const Op* run_copy(Warp& w, const Op* op) {
   lane_addresses(w, &destination, Space::shared, c.shared);
   lane_addresses(w, op, Space::global, c.global);
   source_sizes(w, op, c);
-  if (const Op* ended = check(w, op, c)) return ended;
+  if (!check(w, op, c)) return nullptr;
   for (int l = 0; l < lanes; ++l)
     c.dst[l] = static_cast<std::uint32_t>(c.shared[l]) ^ w.block->window;
   async::Issue issue;

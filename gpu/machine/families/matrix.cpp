@@ -55,27 +55,28 @@ std::uint32_t* registers(Warp& w, const Op* op, int matrix) {
   return w.at<std::uint32_t>(w.frame->code->extra[op->extra + static_cast<unsigned>(matrix)]);
 }
 
-// Null if the warp is whole and every row has its place; else what the handler returns.
-const Op* rows_of(Warp& w, const Op* op, bool writing, LanePlaces& rows) {
-  if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
+// Has every row its place? If not, a fault has ended the kernel.
+bool rows_of(Warp& w, const Op* op, bool writing, LanePlaces& rows) {
   const int count = op->count * side;
   const std::uint32_t naming = count == lanes ? all_lanes : (1u << count) - 1;
-  if (naming & ~w.alive)
-    return w.fault(
-        op, FaultKind::illegal_instruction, w.mask,
-        fmt::format("lanes 0 to {} name the rows, and some of them have ended", count - 1));
+  if (naming & ~w.alive) {
+    w.fault(op, FaultKind::illegal_instruction, w.mask,
+            fmt::format("lanes 0 to {} name the rows, and some of them have ended", count - 1));
+    return false;
+  }
   const auto space = static_cast<Space>(op->detail);
   std::uint64_t addresses[lanes];
   lane_addresses(w, op, space, addresses);
   BadLanes bad = resolve_lanes(w, op, naming, space, addresses, row_bytes, writing, rows);
   if (!bad.lanes) bad = {naming & ~rows.shared, FaultKind::invalid_address_space};
-  if (!bad.lanes) return nullptr;
-  return bad_access(w, op, bad.lanes, addresses, row_bytes, writing, space, bad.kind);
+  if (bad.lanes) bad_access(w, op, bad.lanes, addresses, row_bytes, writing, space, bad.kind);
+  return !bad.lanes;
 }
 
 const Op* run_load(Warp& w, const Op* op) {
+  if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
   LanePlaces rows;
-  if (const Op* ended = rows_of(w, op, false, rows); ended || !w.mask) return ended;
+  if (!rows_of(w, op, false, rows)) return nullptr;
   Tile tiles[4];
   for (int m = 0; m < op->count; ++m)
     for (int r = 0; r < side; ++r) std::memcpy(tiles[m].at[r], rows.at[m * side + r], row_bytes);
@@ -86,8 +87,9 @@ const Op* run_load(Warp& w, const Op* op) {
 }
 
 const Op* run_store(Warp& w, const Op* op) {
+  if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
   LanePlaces rows;
-  if (const Op* ended = rows_of(w, op, true, rows); ended || !w.mask) return ended;
+  if (!rows_of(w, op, true, rows)) return nullptr;
   for (int m = 0; m < op->count; ++m) {
     Tile tile;
     from_registers(registers(w, op, m), transposed(op), tile);

@@ -31,12 +31,14 @@ constexpr int spin_cost = 1 << 20;
 
 using Mbarriers = LaneMbarriers;
 
-// Null if every active lane names a place where an mbarrier can be.
-const Op* resolve(Warp& w, const Op* op, bool own_only, Mbarriers& m) {
+// Does every active lane name a place where an mbarrier can be? If not, a fault has ended the
+// kernel.
+bool resolve(Warp& w, const Op* op, bool own_only, Mbarriers& m) {
   const BadLanes bad = resolve_mbarriers(w, op, own_only, m);
-  if (!bad.lanes) return nullptr;
-  return bad_access(w, op, bad.lanes, m.addresses, mb::size, true, static_cast<Space>(op->detail),
-                    bad.kind);
+  if (bad.lanes)
+    bad_access(w, op, bad.lanes, m.addresses, mb::size, true, static_cast<Space>(op->detail),
+               bad.kind);
+  return !bad.lanes;
 }
 
 template <class F>
@@ -112,7 +114,7 @@ inline constexpr bool own_only = name == Event::Op::init || name == Event::Op::i
 template <Operation operation, Event::Op name, bool no_complete = false>
 const Op* run_operation(Warp& w, const Op* op) {
   Mbarriers m;
-  if (const Op* ended = resolve(w, op, own_only<name>, m)) return ended;
+  if (!resolve(w, op, own_only<name>, m)) return nullptr;
   each_lane(w.mask, [&](int l) {
     const std::uint32_t count = value(w, op->b, l, 1), bytes = value(w, op->c, l, 0);
     const Step step = operation(m.word(l), count, bytes);
@@ -165,7 +167,7 @@ std::uint32_t test(Warp& w, const Op* op, const Mbarriers& m) {
 template <bool parity>
 const Op* run_test_wait(Warp& w, const Op* op) {
   Mbarriers m;
-  if (const Op* ended = resolve(w, op, true, m)) return ended;
+  if (!resolve(w, op, true, m)) return nullptr;
   advance_block(*w.block);
   const std::uint32_t done = test<parity>(w, op, m);
   if (w.block->grid->observation) [[unlikely]]
@@ -187,7 +189,7 @@ bool same_mbarrier(const Warp& w, const Mbarriers& m) {
 template <bool parity>
 const Op* run_try_wait(Warp& w, const Op* op) {
   Mbarriers m;
-  if (const Op* ended = resolve(w, op, true, m)) return ended;
+  if (!resolve(w, op, true, m)) return nullptr;
   const std::uint32_t done = test<parity>(w, op, m) | (w.granted & w.mask);
   w.granted &= ~w.mask;
   if (!done && !w.worker->give_up && same_mbarrier(w, m)) {

@@ -102,8 +102,8 @@ struct Stretch {
   std::uint64_t size;
 };
 
-[[gnu::noinline]] const Op* bad_offset(Warp& w, const Op* op, std::uint32_t mask, const Offset* a,
-                                       Offset imm, std::uint32_t bytes, bool writes, Stretch s) {
+[[gnu::noinline]] void bad_offset(Warp& w, const Op* op, std::uint32_t mask, const Offset* a,
+                                  Offset imm, std::uint32_t bytes, bool writes, Stretch s) {
   Address full[lanes];
   std::uint32_t past = 0, misaligned = 0;
   for (int l = 0; l < lanes; ++l) {
@@ -111,8 +111,8 @@ struct Stretch {
     if (full[l] + bytes > s.size) past |= mask & 1u << l;
     if (full[l] % bytes) misaligned |= mask & 1u << l;
   }
-  return bad_access(w, op, misaligned ? misaligned : past, full, bytes, writes, s.space,
-                    misaligned ? FaultKind::misaligned_address : FaultKind::illegal_address);
+  bad_access(w, op, misaligned ? misaligned : past, full, bytes, writes, s.space,
+             misaligned ? FaultKind::misaligned_address : FaultKind::illegal_address);
 }
 
 template <unsigned bytes>
@@ -120,53 +120,59 @@ inline bool fits(const Reach<Offset>& r, std::uint64_t size) {
   return r.high + std::uint64_t{bytes} <= size && !(r.bits & (bytes - 1));
 }
 
-// Null if all is well.
+// The movers of stretches answer whether all was well; if not, a fault has ended the kernel.
 template <class E>
-[[gnu::noinline]] const Op* move_stretch(Warp& w, const Op* op, std::uint32_t mask,
-                                         const std::byte* origin, const Offset* a, Offset imm,
-                                         Stretch s) {
+[[gnu::noinline]] bool move_stretch(Warp& w, const Op* op, std::uint32_t mask,
+                                    const std::byte* origin, const Offset* a, Offset imm,
+                                    Stretch s) {
   const Reach<Offset> r = reach(a, imm, mask);
-  if (!fits<E::bytes>(r, s.size)) [[unlikely]]
-    return bad_offset(w, op, mask, a, imm, E::bytes, E::writes, s);
+  if (!fits<E::bytes>(r, s.size)) [[unlikely]] {
+    bad_offset(w, op, mask, a, imm, E::bytes, E::writes, s);
+    return false;
+  }
   const auto from = reinterpret_cast<std::uintptr_t>(origin);
   if (r.low == r.high)
     E::uniform(w, op, mask, at(from + r.low), at(from + r.low));
   else
     E::run(w, op, mask, Scattered<Offset>{from, a, imm});
-  return nullptr;
+  return true;
 }
 template <class E>
-[[gnu::noinline]] const Op* move_local(Warp& w, const Op* op, std::uint32_t mask, const Offset* a,
-                                       Offset imm) {
+[[gnu::noinline]] bool move_local(Warp& w, const Op* op, std::uint32_t mask, const Offset* a,
+                                  Offset imm) {
   const Reach<Offset> r = reach(a, imm, mask);
   const Stretch s{ptx::Space::local, local_bytes(w)};
-  if (!fits<E::bytes>(r, s.size)) [[unlikely]]
-    return bad_offset(w, op, mask, a, imm, E::bytes, E::writes, s);
+  if (!fits<E::bytes>(r, s.size)) [[unlikely]] {
+    bad_offset(w, op, mask, a, imm, E::bytes, E::writes, s);
+    return false;
+  }
   if (r.low == r.high)
     E::run(w, op, mask, LocalRow{w.local, r.low});
   else
     E::run(w, op, mask, LocalScattered{w.local, a, imm});
-  return nullptr;
+  return true;
 }
 
 // Accesses to shared memory that need more than a range check: in other blocks of the cluster, or
-// out of bounds. Null if all is well.
+// out of bounds.
 template <class E>
-[[gnu::noinline]] const Op* move_cluster(Warp& w, const Op* op, std::uint32_t mask,
-                                         const Address* shared, ptx::Space space) {
+[[gnu::noinline]] bool move_cluster(Warp& w, const Op* op, std::uint32_t mask,
+                                    const Address* shared, ptx::Space space) {
   LanePlaces places;
   if (const BadLanes bad = resolve_lanes(w, op, mask, space, shared, E::bytes, E::writes, places);
-      bad.lanes)
-    return bad_access(w, op, bad.lanes, shared, E::bytes, E::writes, space, bad.kind);
+      bad.lanes) {
+    bad_access(w, op, bad.lanes, shared, E::bytes, E::writes, space, bad.kind);
+    return false;
+  }
   Address host[lanes];
   for (int l = 0; l < lanes; ++l) host[l] = reinterpret_cast<Address>(places.at[l]);
   E::run(w, op, mask, Scattered<Address>{0, host, 0});
-  return nullptr;
+  return true;
 }
 
 template <class E>
-[[gnu::noinline]] const Op* move_shared(Warp& w, const Op* op, std::uint32_t mask, const Offset* a,
-                                        Offset imm, ptx::Space space) {
+[[gnu::noinline]] bool move_shared(Warp& w, const Op* op, std::uint32_t mask, const Offset* a,
+                                   Offset imm, ptx::Space space) {
   const Block& b = *w.block;
   Offset own[lanes];
   if (b.window) {
@@ -184,7 +190,7 @@ template <class E>
     E::uniform(w, op, mask, at(from + r.low), at(from + r.low));
   else
     E::run(w, op, mask, Scattered<Offset>{from, a, imm});
-  return nullptr;
+  return true;
 }
 
 inline Stretch parameter_stretch(const Warp& w) {
@@ -215,8 +221,8 @@ template <class E, ptx::Space space = ptx::Space::shared>
   Offset buffer[lanes];
   const Offset* a =
       op->a == no_ref ? fill<Offset>(buffer, w.block->window) : narrow_addresses(w, op, buffer);
-  const Op* ended = move_shared<E>(w, op, w.mask, a, static_cast<Offset>(op->imm), space);
-  return ended ? ended : finish<E>(w, op);
+  const bool done = move_shared<E>(w, op, w.mask, a, static_cast<Offset>(op->imm), space);
+  return done ? finish<E>(w, op) : nullptr;
 }
 
 template <class E>
@@ -245,8 +251,7 @@ template <class E>
 [[gnu::noinline]] const Op* local_rare(Warp& w, const Op* op) {
   Offset buffer[lanes];
   const Offset* a = narrow_addresses(w, op, buffer);
-  const Op* ended = move_local<E>(w, op, w.mask, a, static_cast<Offset>(op->imm));
-  return ended ? ended : op + 1;
+  return move_local<E>(w, op, w.mask, a, static_cast<Offset>(op->imm)) ? op + 1 : nullptr;
 }
 
 // Most often all lanes are at one offset, in a 64-bit register.
@@ -268,9 +273,9 @@ template <class E>
 [[gnu::noinline]] const Op* parameter_rare(Warp& w, const Op* op) {
   Offset buffer[lanes];
   const Offset* a = narrow_addresses(w, op, buffer);
-  const Op* ended = move_stretch<E>(w, op, w.mask, w.block->grid->parameters, a,
+  const bool done = move_stretch<E>(w, op, w.mask, w.block->grid->parameters, a,
                                     static_cast<Offset>(op->imm), parameter_stretch(w));
-  return ended ? ended : op + 1;
+  return done ? op + 1 : nullptr;
 }
 
 // Mostly a parameter by its name: one value for all lanes.
@@ -315,19 +320,17 @@ template <class E>
   std::uint32_t rest = w.mask;
   Offset offsets[lanes];
   if (const auto m = inside(rest, a, imm, at.shared, at.shared_size, offsets)) {
-    if (const Op* ended = move_shared<E>(w, op, m, offsets, 0, ptx::Space::shared_cluster))
-      return ended;
+    if (!move_shared<E>(w, op, m, offsets, 0, ptx::Space::shared_cluster)) return nullptr;
     rest &= ~m;
   }
   if (const auto m = inside(rest, a, imm, at.local, at.local_size, offsets)) {
-    if (const Op* ended = move_local<E>(w, op, m, offsets, 0)) return ended;
+    if (!move_local<E>(w, op, m, offsets, 0)) return nullptr;
     rest &= ~m;
   }
   if constexpr (!E::writes) {
     if (const auto m = inside(rest, a, imm, at.param, at.param_size, offsets)) {
-      if (const Op* ended = move_stretch<E>(w, op, m, w.block->grid->parameters, offsets, 0,
-                                            parameter_stretch(w)))
-        return ended;
+      if (!move_stretch<E>(w, op, m, w.block->grid->parameters, offsets, 0, parameter_stretch(w)))
+        return nullptr;
       rest &= ~m;
     }
   }

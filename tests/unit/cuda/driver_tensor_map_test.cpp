@@ -197,7 +197,8 @@ TEST_F(TensorMaps, AReplacedAddressKeepsTheRules) {
   EXPECT_EQ(code, invalid_value);
   EXPECT_THAT(text, testing::HasSubstr("are no tensor map"));
   EXPECT_EQ(replace(nullptr, 0x1000).first, invalid_value);
-  EXPECT_EQ(replace(map.bytes.data() + 16, 0x1000).first, invalid_value);  // not where it begins
+  Map two[2] = {map, map};
+  EXPECT_EQ(replace(two[0].bytes.data() + 16, 0x1000).first, invalid_value);  // not where it begins
 }
 
 TEST(TensorMapsElsewhere, OlderDevicesHaveNone) {

@@ -7,6 +7,7 @@ namespace inflight::machine {
 namespace {
 
 using s128 = __int128;
+using u128 = unsigned __int128;
 
 template <class T>
 const char* letter() {
@@ -40,14 +41,11 @@ std::vector<Check> arithmetic() {
   constexpr int width = 8 * sizeof(T);
   add<T>(c, "add", 2, [](s128 a, s128 b, s128) { return a + b; });
   add<T>(c, "sub", 2, [](s128 a, s128 b, s128) { return a - b; });
-  add<T>(c, "mul.lo", 2, [](s128 a, s128 b, s128) { return a * b; });
+  add<T>(c, "mul.lo", 2, [](s128 a, s128 b, s128) { return s128(u128(a) * u128(b)); });
   add<T>(c, "mul.hi", 2, [](s128 a, s128 b, s128) {
-    return std::is_signed_v<T> ? a * b >> width
-                               : static_cast<s128>(static_cast<unsigned __int128>(a) *
-                                                       static_cast<unsigned __int128>(b) >>
-                                                   width);
+    return std::is_signed_v<T> ? a * b >> width : s128(u128(a) * u128(b) >> width);
   });
-  add<T>(c, "mad.lo", 3, [](s128 a, s128 b, s128 d) { return a * b + d; });
+  add<T>(c, "mad.lo", 3, [](s128 a, s128 b, s128 d) { return s128(u128(a) * u128(b) + u128(d)); });
   add<T>(c, "min", 2, [](s128 a, s128 b, s128) { return std::min(a, b); });
   add<T>(c, "max", 2, [](s128 a, s128 b, s128) { return std::max(a, b); });
   add<T>(c, "sad", 3, [](s128 a, s128 b, s128 d) { return d + (a < b ? b - a : a - b); });
