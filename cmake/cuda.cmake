@@ -3,7 +3,8 @@
 execute_process(COMMAND ${PROJECT_SOURCE_DIR}/tools/find-nvcc
                 OUTPUT_VARIABLE INFLIGHT_NVCC OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 set(INFLIGHT_NVCC_FLAGS -std=c++17 -lineinfo -cudart shared -ccbin ${CMAKE_CXX_COMPILER}
-                        -diag-suppress=20054 -I${PROJECT_SOURCE_DIR})
+                        -diag-suppress=20054 -I${PROJECT_SOURCE_DIR}
+                        -I${PROJECT_SOURCE_DIR}/include)
 
 # The value of a header line `// KEY: value` in a CUDA source, or an empty text. Such lines stand
 # before the first line that is no comment.

@@ -10,10 +10,10 @@ build() {
   local parts=("$source")
   for other in $(header with); do parts+=("$folder/$other"); done
   # shellcheck disable=SC2046
-  nvcc -std=c++17 -lineinfo -arch="${arch:-sm_90}" -diag-suppress=20054 -I. $(header flags) \
+  nvcc -std=c++17 -lineinfo -arch="${arch:-sm_90}" -diag-suppress=20054 -I. -Iinclude $(header flags) \
     "${parts[@]}" -o "$program" || return
   [ -z "$(header library)" ] ||
-    nvcc -std=c++17 -arch="${arch:-sm_90}" -I. -Xcompiler -fPIC -shared "$folder/$(header library)" \
+    nvcc -std=c++17 -arch="${arch:-sm_90}" -I. -Iinclude -Xcompiler -fPIC -shared "$folder/$(header library)" \
       -o "$program.so"
 }
 
