@@ -39,16 +39,11 @@ INFLIGHT_DEVICE T tree(const T* values, unsigned valid, Op& op) {
   }
 }
 
-// A lane's share of what `Warps` warps left at `results`, in loads of up to 16 bytes.
-template <unsigned Warps, class T>
-INFLIGHT_DEVICE void read_results(const T* results, unsigned place, T* values) {
-  using by = reading<T, Warps>;
-  struct alignas(by::granule > 16 ? 16 : by::granule) chunk {
-    unsigned char bytes[by::bytes];
-  };
-  const chunk read = reinterpret_cast<const chunk*>(results)[place];
-  std::memcpy(values, &read, by::bytes);
-}
+// A lane's share of what `Warps` warps left behind, to be read 16 bytes at a time.
+template <class T, unsigned Warps>
+struct alignas(reading<T, Warps>::granule > 16 ? 16 : reading<T, Warps>::granule) share {
+  T values[reading<T, Warps>::each];
+};
 
 // The reduction of the results of `Warps` warps. A whole warp calls it.
 template <unsigned Warps, class T, class Op>
@@ -60,9 +55,8 @@ INFLIGHT_DEVICE T reduce_results(const T* results, Op& op) {
     return reduce_first<Warps>(results, Warps, op);
   } else {
     const unsigned lane = own_lane() % by::spread;
-    T values[by::each];
-    read_results<Warps>(results, lane, values);
-    return butterfly<by::spread>(every_lane, lane, tree<by::each>(values, by::each, op), op);
+    const auto read = reinterpret_cast<const share<T, Warps>*>(results)[lane];
+    return butterfly<by::spread, Warps>(every_lane, lane, tree<by::each>(read.values, by::each, op), op);
   }
 }
 
@@ -71,9 +65,9 @@ template <unsigned Warps, class T, class Op>
 INFLIGHT_DEVICE T reduce_first(const T* results, unsigned valid, Op& op) {
   using by = reading<T, Warps>;
   const unsigned lane = own_lane() % by::spread;
-  T values[by::each];
-  read_results<Warps>(results, lane < by::lanes ? lane : by::lanes - 1, values);
-  T value = tree<by::each>(values, valid - lane * by::each, op);
+  const unsigned place = lane < by::lanes ? lane : by::lanes - 1;
+  const auto read = reinterpret_cast<const share<T, Warps>*>(results)[place];
+  T value = tree<by::each>(read.values, valid - lane * by::each, op);
 #pragma unroll
   for (unsigned step = 1; step < by::spread; step *= 2) {
     const T other = across(every_lane, value, step);
@@ -88,6 +82,7 @@ INFLIGHT_DEVICE T reduce_first(const T* results, unsigned valid, Op& op) {
 template <class T, class Op>
 INFLIGHT_DEVICE T reduce_row(const T* results, unsigned count, Op& op) {
   T value = results[0];
+#pragma unroll 1
   for (unsigned i = 1; i < count; ++i) value = op(value, results[i]);
   return value;
 }
@@ -111,11 +106,11 @@ INFLIGHT_DEVICE T over_warps(unsigned rank, unsigned threads, T* results, const 
   const std::uint32_t mask = Warps != 0 ? every_lane : lanes_present(warp, threads);
   T own, out{};
   if constexpr (Wanted == result::reduction) {
-    if constexpr (Warps != 0) own = reduce_lanes<32>(every_lane, lane, value, op);
+    if constexpr (Warps != 0) own = reduce_lanes<32, Warps>(every_lane, lane, value, op);
     else own = reduce_lanes<0>(mask, lane, value, op);
     if (lane == 0) results[warp] = own;
   } else {
-    if constexpr (Warps != 0) own = scan_lanes<32>(every_lane, lane, value, op);
+    if constexpr (Warps != 0) own = scan_lanes<32, Warps>(every_lane, lane, value, op);
     else own = scan_lanes<0>(mask, lane, value, op);
     if (lane == unsigned(__popc(mask)) - 1) results[warp] = own;
     if constexpr (Wanted == result::exclusive)

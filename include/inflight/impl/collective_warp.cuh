@@ -12,8 +12,10 @@
 
 namespace inflight::impl {
 
-template <class T>
-inline constexpr bool by_fours = sizeof(T) <= 4;
+// The more exchanges want room, though: `Crowd` is the number of warps that are known to do the same
+// at the same time, and from sixteen on two at a time is faster.
+template <class T, unsigned Crowd>
+inline constexpr bool by_fours = sizeof(T) <= 4 && Crowd < 16;
 
 // op over the own and another lane's value, the lower lane's on the left.
 template <bool Swaps, class T, class Op>
@@ -23,37 +25,37 @@ INFLIGHT_DEVICE T join(bool own_is_upper, const T& own, const T& other, Op& op) 
 }
 
 // Lanes N apart hold groups of N neighbours; each lane ends with the reduction of its group.
-template <unsigned N, unsigned Step = 1, class T, class Op>
+template <unsigned N, unsigned Crowd = 1, unsigned Step = 1, class T, class Op>
 INFLIGHT_DEVICE T butterfly(std::uint32_t mask, unsigned rank, const T& value, Op& op) {
   constexpr bool swaps = commutes<T, std::remove_cv_t<Op>>;
   if constexpr (Step >= N) {
     return value;
-  } else if constexpr (4 * Step <= N && by_fours<T>) {
+  } else if constexpr (4 * Step <= N && by_fours<T, Crowd>) {
     const T second = across(mask, value, Step), third = across(mask, value, 2 * Step),
             fourth = across(mask, value, 3 * Step);
     const T near = join<swaps>(rank & Step, value, second, op);
     const T far = join<swaps>(rank & Step, third, fourth, op);
-    return butterfly<N, 4 * Step>(mask, rank, join<swaps>(rank & (2 * Step), near, far, op), op);
+    return butterfly<N, Crowd, 4 * Step>(mask, rank, join<swaps>(rank & (2 * Step), near, far, op), op);
   } else {
     const T other = across(mask, value, Step);
-    return butterfly<N, 2 * Step>(mask, rank, join<swaps>(rank & Step, value, other, op), op);
+    return butterfly<N, Crowd, 2 * Step>(mask, rank, join<swaps>(rank & Step, value, other, op), op);
   }
 }
 
 // Inclusive scan of ranks 0 to N - 1, which are neighbouring lanes.
-template <unsigned N, unsigned Step = 1, class T, class Op>
+template <unsigned N, unsigned Crowd = 1, unsigned Step = 1, class T, class Op>
 INFLIGHT_DEVICE T scan_up(std::uint32_t mask, unsigned rank, const T& value, Op& op) {
   if constexpr (Step >= N) {
     return value;
-  } else if constexpr (4 * Step <= N && by_fours<T>) {
+  } else if constexpr (4 * Step <= N && by_fours<T, Crowd>) {
     const T second = from_below<N>(mask, value, Step), third = from_below<N>(mask, value, 2 * Step),
             fourth = from_below<N>(mask, value, 3 * Step);
     const T near = rank >= Step ? op(second, value) : value;
     const T far = rank >= 3 * Step ? op(fourth, third) : third;
-    return scan_up<N, 4 * Step>(mask, rank, rank >= 2 * Step ? op(far, near) : near, op);
+    return scan_up<N, Crowd, 4 * Step>(mask, rank, rank >= 2 * Step ? op(far, near) : near, op);
   } else {
     const T other = from_below<N>(mask, value, Step);
-    return scan_up<N, 2 * Step>(mask, rank, rank >= Step ? op(other, value) : value, op);
+    return scan_up<N, Crowd, 2 * Step>(mask, rank, rank >= Step ? op(other, value) : value, op);
   }
 }
 
@@ -91,23 +93,23 @@ INFLIGHT_DEVICE T scan_by_rank(std::uint32_t mask, T value, Op& op) {
 }
 
 // Lanes of one warp: Threads where the type tells how many (0: any mask). `mask` as on_lanes chose it.
-template <unsigned Threads, class T, class Op>
+template <unsigned Threads, unsigned Crowd = 1, class T, class Op>
 INFLIGHT_DEVICE T reduce_lanes(std::uint32_t mask, unsigned rank, const T& value, Op& op) {
   constexpr bool hardware = hardware_reduces<T, std::remove_cv_t<Op>>();
   if constexpr (hardware && (Threads == 32 || Threads == 0)) {
     return redux<what<T, std::remove_cv_t<Op>>>(mask, value);
   } else {
     decltype(auto) apply = applied<T>(op);
-    if constexpr (Threads != 0) return butterfly<Threads>(mask, rank, value, apply);
+    if constexpr (Threads != 0) return butterfly<Threads, Crowd>(mask, rank, value, apply);
     else if (mask == every_lane) return butterfly<32>(every_lane, rank, value, apply);
     else return reduce_by_rank(mask, value, apply);
   }
 }
 
-template <unsigned Threads, class T, class Op>
+template <unsigned Threads, unsigned Crowd = 1, class T, class Op>
 INFLIGHT_DEVICE T scan_lanes(std::uint32_t mask, unsigned rank, const T& value, Op& op) {
   decltype(auto) apply = applied<T>(op);
-  if constexpr (Threads != 0) return scan_up<Threads>(mask, rank, value, apply);
+  if constexpr (Threads != 0) return scan_up<Threads, Crowd>(mask, rank, value, apply);
   else if (mask == every_lane) return scan_up<32>(every_lane, rank, value, apply);
   else return scan_by_rank(mask, value, apply);
 }
