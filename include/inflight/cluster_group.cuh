@@ -6,6 +6,13 @@
 
 namespace inflight {
 
+class cluster_group;
+
+// The caller's cluster: call it without template arguments. A kernel launched without clusters has
+// clusters of one block.
+template <class Chip = void>
+INFLIGHT_DEVICE cluster_group this_cluster();
+
 // The cluster of the calling thread's block. Made by this_cluster(). Ranks count x first.
 class cluster_group {
  public:
@@ -67,8 +74,7 @@ class cluster_group {
   friend INFLIGHT_DEVICE cluster_group this_cluster();
 };
 
-// Call it without template arguments. A kernel launched without clusters has clusters of one block.
-template <class Chip = void>
+template <class Chip>
 INFLIGHT_DEVICE cluster_group this_cluster() {
   static_assert(impl::has_sm90<Chip>,
                 "thread block clusters need sm_90 or later: compile with -arch=sm_90 or higher");

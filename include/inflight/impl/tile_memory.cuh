@@ -40,7 +40,7 @@ struct tile_place {
   }
   INFLIGHT_DEVICE static void sync(tile_memory* memory) {
     __syncwarp();
-    if (block_thread_rank() % 32 == 0)
+    if (ptx::lane_id() == 0)
       flip_sync<ptx::scope::cta>(word(memory),
                                  flip_share(block_thread_rank() % Size == 0, Size / 32));
     __syncwarp();
