@@ -8,7 +8,7 @@ constexpr unsigned rounds = 5;
 // Each round's values are the last round's, moved by one thread: a result that came from the wrong
 // half of the scratch shows.
 template <unsigned Threads, class T, class Op>
-__global__ void blocks(const T* in, Results<T>* out, Op op) {
+__global__ void __launch_bounds__(Threads) blocks(const T* in, Results<T>* out, Op op) {
   __shared__ inflight::block_scratch<T, Threads> scratch;
   auto block = inflight::this_thread_block();
   auto team = inflight::with_scratch(block, scratch);
@@ -18,7 +18,7 @@ __global__ void blocks(const T* in, Results<T>* out, Op op) {
 }
 
 template <unsigned Size, class T, class Op>
-__global__ void tiles(const T* in, Results<T>* out, Op op) {
+__global__ void __launch_bounds__(512) tiles(const T* in, Results<T>* out, Op op) {
   __shared__ inflight::block_tile_memory<512> memory;
   __shared__ inflight::block_scratch<T, 512> scratch;
   auto block = inflight::this_thread_block(memory);
