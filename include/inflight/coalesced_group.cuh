@@ -67,7 +67,7 @@ class coalesced_group {
   INFLIGHT_DEVICE explicit coalesced_group(std::uint32_t mask, unsigned meta_rank = 0,
                                            unsigned meta_size = 1)
       : mask_(mask),
-        rank_(__popc(mask & ptx::lanes_below())),
+        rank_(impl::lanes_below_in(mask)),
         meta_rank_(meta_rank),
         meta_size_(meta_size) {}
 
