@@ -138,16 +138,18 @@ class scratch_group<Group, cluster_scratch<T, Threads, Blocks>> {
 // a block_scratch in shared memory, a cluster_group with a cluster_scratch. Tiles of one block share
 // one object. A barrier of the group.
 template <class Group, class T, unsigned Threads>
-INFLIGHT_DEVICE auto with_scratch(const Group& group, block_scratch<T, Threads>& scratch) {
+INFLIGHT_DEVICE scratch_group<Group, block_scratch<T, Threads>> with_scratch(
+    const Group& group, block_scratch<T, Threads>& scratch) {
   static_assert(!impl::in_warp<Group>::value,
                 "a tile of at most 32 threads and a coalesced_group need no scratch: pass the group "
                 "to reduce itself");
-  return scratch_group<Group, block_scratch<T, Threads>>(group, scratch);
+  return {group, scratch};
 }
 template <class Group, class T, unsigned Threads, unsigned Blocks>
-INFLIGHT_DEVICE auto with_scratch(const Group& group, cluster_scratch<T, Threads, Blocks>& scratch) {
+INFLIGHT_DEVICE scratch_group<Group, cluster_scratch<T, Threads, Blocks>> with_scratch(
+    const Group& group, cluster_scratch<T, Threads, Blocks>& scratch) {
   static_assert(impl::has_sm90<Group>, "clusters need sm_90 or later: compile with -arch=sm_90a");
-  return scratch_group<Group, cluster_scratch<T, Threads, Blocks>>(group, scratch);
+  return {group, scratch};
 }
 
 }  // namespace inflight
