@@ -143,11 +143,17 @@ INFLIGHT_DEVICE scratch_group<Group, block_scratch<T, Threads>> with_scratch(
       !impl::in_warp<Group>::value,
       "a tile of at most 32 threads and a coalesced_group need no scratch: pass the group "
       "to reduce itself");
+  static_assert(
+      !impl::has_blocks<Group>::value,
+      "a block_scratch is one block's: a cluster_group needs a cluster_scratch, and grids "
+      "have no such collective");
   return {group, scratch};
 }
 template <class Group, class T, unsigned Threads, unsigned Blocks>
 INFLIGHT_DEVICE scratch_group<Group, cluster_scratch<T, Threads, Blocks>> with_scratch(
     const Group& group, cluster_scratch<T, Threads, Blocks>& scratch) {
+  static_assert(impl::shares_memory<Group>::value,
+                "a cluster_scratch is for a cluster_group: a block needs a block_scratch");
   static_assert(impl::has_sm90<Group>, "clusters need sm_90 or later: compile with -arch=sm_90a");
   return {group, scratch};
 }
