@@ -75,8 +75,8 @@ static INFLIGHT_DEVICE multi_grid_group this_multi_grid() {
 }
 
 // The GPUs that take part, with peer access among them and a few hundred bytes of flags on each.
-// Host object; reused by any number of launches, one after the other. The current device is left as
-// it was by every function.
+// Host object; reused by any number of launches, one after the other; after one that was aborted,
+// init() again. The current device is left as it was by every function.
 class multi_grid_state {
  public:
   multi_grid_state() = default;
