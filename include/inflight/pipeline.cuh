@@ -88,11 +88,11 @@ class pipeline<thread_scope_thread, Stages, async_groups> {
 // --- a group ---
 
 // Threads of a block, each a producer, a consumer or both. Waits are mbarrier waits; a producer's
-// commit arrives when its copies are done, a consumer's release is one arrival a warp.
+// commit arrives when its copies are done, a consumer's release at once.
 template <int Stages>
 class pipeline<thread_scope_block, Stages, mbarrier_arrivals> {
  public:
-  INFLIGHT_DEVICE explicit pipeline(const impl::pipeline_place<Stages>& place) : place_(place) {}
+  INFLIGHT_DEVICE explicit pipeline(impl::pipeline_place<Stages> place) : place_(place) {}
 
   // Waits until the next stage to fill has been released by all consumers.
   INFLIGHT_DEVICE void producer_acquire() { place_.wait_empty(head_); }
@@ -109,7 +109,7 @@ class pipeline<thread_scope_block, Stages, mbarrier_arrivals> {
   }
   // Waits until the oldest stage is full: all threads' copies are there.
   INFLIGHT_DEVICE void consumer_wait() { place_.wait_full(tail_); }
-  // This warp has used the stage. All consumers of the warp call it together.
+  // This thread has used the stage; it may be filled again when all consumers have.
   INFLIGHT_DEVICE void consumer_release() {
     place_.release(tail_);
     tail_.advance();
@@ -141,7 +141,7 @@ class pipeline<thread_scope_block, Stages, transaction_bytes> {
   static_assert(Stages >= 1, "A pipeline has at least one stage.");
 
  public:
-  INFLIGHT_DEVICE explicit pipeline(const impl::pipeline_place<Stages>& place) : place_(place) {}
+  INFLIGHT_DEVICE explicit pipeline(impl::pipeline_place<Stages> place) : place_(place) {}
 
   // The one producing thread.
   INFLIGHT_DEVICE void producer_acquire() {
@@ -188,7 +188,7 @@ INFLIGHT_DEVICE auto make_pipeline(const Group& group,
                                    pipeline_shared_state<thread_scope_block, Stages>* state)
     -> pipeline<thread_scope_block, static_cast<int>(Stages), Completion> {
   return pipeline<thread_scope_block, static_cast<int>(Stages), Completion>(
-      impl::set_up<Completion>(group, state, true, true));
+      impl::set_up<Completion>(group, state));
 }
 
 // The same with a role for each thread.
@@ -198,8 +198,7 @@ INFLIGHT_DEVICE auto make_pipeline(const Group& group,
                                    pipeline_role role)
     -> pipeline<thread_scope_block, static_cast<int>(Stages), Completion> {
   return pipeline<thread_scope_block, static_cast<int>(Stages), Completion>(
-      impl::set_up<Completion>(group, state, role == pipeline_role::producer,
-                               role == pipeline_role::consumer));
+      impl::set_up<Completion>(group, state, role == pipeline_role::producer));
 }
 
 // The same: the first `producers` threads by rank produce, the others consume.
@@ -217,7 +216,7 @@ INFLIGHT_DEVICE auto make_pipeline(const Group& group,
 
 // The group's threads, all producers, copy `bytes` together.
 template <class Group, class T, class Size, thread_scope Scope, int Stages, class Completion>
-INFLIGHT_DEVICE void memcpy_async(const Group& group, T* shared, const T* global, const Size& bytes,
+INFLIGHT_DEVICE void memcpy_async(const Group& group, T* shared, const T* global, Size bytes,
                                   pipeline<Scope, Stages, Completion>& into) {
   const bool plainly = impl::copy_part<impl::promise<T, Size>>(
       shared, global, static_cast<std::uint32_t>(bytes), group.thread_rank(), group.num_threads());
@@ -226,7 +225,7 @@ INFLIGHT_DEVICE void memcpy_async(const Group& group, T* shared, const T* global
 
 // This thread alone copies `bytes`.
 template <class T, class Size, thread_scope Scope, int Stages, class Completion>
-INFLIGHT_DEVICE void memcpy_async(T* shared, const T* global, const Size& bytes,
+INFLIGHT_DEVICE void memcpy_async(T* shared, const T* global, Size bytes,
                                   pipeline<Scope, Stages, Completion>& into) {
   if (impl::copy_part<impl::promise<T, Size>>(shared, global, static_cast<std::uint32_t>(bytes), 0,
                                               1))
@@ -235,7 +234,7 @@ INFLIGHT_DEVICE void memcpy_async(T* shared, const T* global, const Size& bytes,
 
 // This thread's copy into a stage fed by transaction bytes: a bulk copy, multiples of 16.
 template <class T, class Size, int Stages>
-INFLIGHT_DEVICE void memcpy_async(T* shared, const T* global, const Size& bytes,
+INFLIGHT_DEVICE void memcpy_async(T* shared, const T* global, Size bytes,
                                   pipeline<thread_scope_block, Stages, transaction_bytes>& into) {
   into.copies().load(shared, global, static_cast<std::uint32_t>(bytes));
 }
