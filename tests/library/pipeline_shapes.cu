@@ -43,6 +43,33 @@ void check(const Buffer<int>& in, const std::vector<int>& source) {
   run("thread scope, 8", thread_scope<Api, Threads, PerThread, 8>, Threads, tile, 4);
 }
 
+// The documented form of a thread's pipeline, which names no depth: `Ahead` batches are.
+template <int Ahead>
+__global__ void unnamed_depth(int* out, const int* in, int batches) {
+  __shared__ int shared[Ahead][64];
+  inflight::pipeline<inflight::thread_scope_thread> pipe = inflight::make_pipeline();
+  for (int done = 0, fetched = 0; done < batches; ++done) {
+    for (; fetched < batches && fetched < done + Ahead; ++fetched) {
+      pipe.producer_acquire();
+      inflight::memcpy_async(&shared[fetched % Ahead][threadIdx.x],
+                             in + shapes::start<64>(fetched) + threadIdx.x, sizeof(int), pipe);
+      pipe.producer_commit();
+    }
+    pipe.consumer_wait();
+    shapes::compute<64, 64>(out + shapes::start<64>(done), shared[done % Ahead], threadIdx.x);
+    pipe.consumer_release();
+  }
+}
+
+void own_of_unknown_depth(const Buffer<int>& in, const std::vector<int>& source) {
+  Checker<shapes::ours> run{in, source};
+  run("unnamed depth, 1 ahead", unnamed_depth<1>, 64, 64, 8);
+  run("unnamed depth, 2 ahead", unnamed_depth<2>, 64, 64, 8);
+  run("unnamed depth, 3 ahead", unnamed_depth<3>, 64, 64, 16);
+  run("unnamed depth, 4 ahead", unnamed_depth<4>, 64, 64, 8);
+  run("unnamed depth, 7 ahead", unnamed_depth<7>, 64, 64, 16);
+}
+
 }  // namespace
 
 int main() {
@@ -54,4 +81,5 @@ int main() {
   check<shapes::ours, 128, 1>(in, source);
   check<shapes::ours, 64, 8>(in, source);
   check<shapes::nvidia, 64, 4>(in, source);
+  own_of_unknown_depth(in, source);
 }
