@@ -10,7 +10,7 @@ class coalesced_group {
  public:
   INFLIGHT_DEVICE unsigned num_threads() const { return __popc(mask_); }
   INFLIGHT_DEVICE unsigned size() const { return num_threads(); }
-  INFLIGHT_DEVICE unsigned thread_rank() const { return __popc(mask_ & ptx::lanes_below()); }
+  INFLIGHT_DEVICE unsigned thread_rank() const { return rank_; }
 
   // The lanes of the warp that belong to the group. An extension.
   INFLIGHT_DEVICE std::uint32_t mask() const { return mask_; }
@@ -66,7 +66,10 @@ class coalesced_group {
   // The lanes of `mask`, the caller's among them. An extension.
   INFLIGHT_DEVICE explicit coalesced_group(std::uint32_t mask, unsigned meta_rank = 0,
                                            unsigned meta_size = 1)
-      : mask_(mask), meta_rank_(meta_rank), meta_size_(meta_size) {}
+      : mask_(mask),
+        rank_(impl::lanes_below_in(mask)),
+        meta_rank_(meta_rank),
+        meta_size_(meta_size) {}
 
  private:
   template <class T>
@@ -74,7 +77,7 @@ class coalesced_group {
     return impl::by_words(value, [&](auto word) { return ptx::shfl(mask_, word, lane); });
   }
   std::uint32_t mask_;
-  unsigned meta_rank_, meta_size_;
+  unsigned rank_, meta_rank_, meta_size_;
 };
 
 // The threads of the warp that are together at this moment: the discovery pattern of the CUDA C++

@@ -17,56 +17,54 @@ class warp_tile {
  public:
   INFLIGHT_DEVICE static constexpr unsigned num_threads() { return Size; }
   INFLIGHT_DEVICE static constexpr unsigned size() { return Size; }
-  INFLIGHT_DEVICE static unsigned thread_rank() {
-    return Size == 1 ? 0 : ptx::lane_id() & (Size - 1);
-  }
+  INFLIGHT_DEVICE unsigned thread_rank() const { return lane_ & (Size - 1); }
 
   // The lanes of the warp that belong to the tile. An extension: cooperative groups keep it hidden.
-  INFLIGHT_DEVICE static std::uint32_t mask() {
+  INFLIGHT_DEVICE std::uint32_t mask() const {
     if constexpr (Size == 32) return 0xffffffffu;
     return ((1u << (Size % 32)) - 1) << first_lane();
   }
 
   // bar.warp.sync: waits for the tile's threads and orders their accesses to memory.
-  INFLIGHT_DEVICE static void sync() { ptx::warp_sync(mask()); }
+  INFLIGHT_DEVICE void sync() const { ptx::warp_sync(mask()); }
 
   // The value of the thread of rank `source`, modulo the tile's size; of the one `delta` ranks
   // below or above, or the caller's own where there is none; of the one at the caller's rank xor
   // `ranks`. T: trivially copyable, at most 32 bytes.
   template <class T>
-  INFLIGHT_DEVICE static T shfl(T value, unsigned source) {
+  INFLIGHT_DEVICE T shfl(T value, unsigned source) const {
     return by_words(value, [&](auto word) { return ptx::shfl<int(Size)>(mask(), word, source); });
   }
   template <class T>
-  INFLIGHT_DEVICE static T shfl_up(T value, unsigned delta) {
+  INFLIGHT_DEVICE T shfl_up(T value, unsigned delta) const {
     return by_words(value, [&](auto word) { return ptx::shfl_up<int(Size)>(mask(), word, delta); });
   }
   template <class T>
-  INFLIGHT_DEVICE static T shfl_down(T value, unsigned delta) {
+  INFLIGHT_DEVICE T shfl_down(T value, unsigned delta) const {
     return by_words(value,
                     [&](auto word) { return ptx::shfl_down<int(Size)>(mask(), word, delta); });
   }
   template <class T>
-  INFLIGHT_DEVICE static T shfl_xor(T value, unsigned ranks) {
+  INFLIGHT_DEVICE T shfl_xor(T value, unsigned ranks) const {
     return by_words(value,
                     [&](auto word) { return ptx::shfl_xor<int(Size)>(mask(), word, ranks); });
   }
 
   // Whether the predicate is non-zero in any thread, in all of them; in which, bit r for rank r.
-  INFLIGHT_DEVICE static int any(int predicate) { return ptx::vote_any(mask(), predicate != 0); }
-  INFLIGHT_DEVICE static int all(int predicate) { return ptx::vote_all(mask(), predicate != 0); }
-  INFLIGHT_DEVICE static unsigned ballot(int predicate) {
+  INFLIGHT_DEVICE int any(int predicate) const { return ptx::vote_any(mask(), predicate != 0); }
+  INFLIGHT_DEVICE int all(int predicate) const { return ptx::vote_all(mask(), predicate != 0); }
+  INFLIGHT_DEVICE unsigned ballot(int predicate) const {
     return ptx::ballot(mask(), predicate != 0) >> first_lane();
   }
 
   // The ranks that hold the same value; all ranks if all hold the same, else none, and `same` says
   // which. Values are compared as bytes; at most 8.
   template <class T>
-  INFLIGHT_DEVICE static unsigned match_any(T value) {
+  INFLIGHT_DEVICE unsigned match_any(T value) const {
     return ptx::match_any(mask(), comparable(value)) >> first_lane();
   }
   template <class T>
-  INFLIGHT_DEVICE static unsigned match_all(T value, int& same) {
+  INFLIGHT_DEVICE unsigned match_all(T value, int& same) const {
     bool equal;
     const unsigned lanes = ptx::match_all(mask(), comparable(value), equal);
     same = equal;
@@ -76,12 +74,14 @@ class warp_tile {
   INFLIGHT_DEVICE static constexpr impl::tile_memory* tile_memory() { return nullptr; }
 
  protected:
-  INFLIGHT_DEVICE explicit warp_tile(impl::tile_memory*) {}
+  INFLIGHT_DEVICE explicit warp_tile(impl::tile_memory*) : lane_(ptx::lane_id()) {}
+  INFLIGHT_DEVICE unsigned lane() const { return lane_; }
 
  private:
-  INFLIGHT_DEVICE static unsigned first_lane() {
-    return Size == 32 ? 0 : ptx::lane_id() & (32 - Size);
-  }
+  INFLIGHT_DEVICE unsigned first_lane() const { return lane_ & (32 - Size); }
+
+  // Read once: the compiler would not see that each reading gives the same.
+  unsigned lane_;
 };
 
 // What tiles of several warps can do, through their block's block_tile_memory. All threads of the
@@ -161,7 +161,12 @@ class thread_block_tile : public impl::tile_base<Size> {
   INFLIGHT_DEVICE static unsigned meta_group_size() {
     return (Parent::num_threads() + Size - 1) / Size;
   }
-  INFLIGHT_DEVICE static unsigned meta_group_rank() { return Parent::thread_rank() / Size; }
+  INFLIGHT_DEVICE unsigned meta_group_rank() const {
+    if constexpr (impl::is_warp_group<Parent>)
+      return (this->lane() & (impl::tile_size<Parent> - 1)) / Size;
+    else
+      return Parent::thread_rank() / Size;
+  }
 
   // Made by tiled_partition; by hand only where `memory` is the block's.
   INFLIGHT_DEVICE explicit thread_block_tile(impl::tile_memory* memory)

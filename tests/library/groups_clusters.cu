@@ -1,6 +1,7 @@
 // arch: sm_90a
 // Blocks of a cluster: shapes, barriers, and each other's shared memory.
 #include <inflight/groups.cuh>
+#include <inflight/ptx/address.cuh>
 
 #include "tests/kernels/kernel_test.cuh"
 
@@ -27,6 +28,8 @@ __global__ void __cluster_dims__(2, 2, 1) shapes(unsigned* wrong) {
       grid.cluster_rank() == blockIdx.x / 2 + 2 * (blockIdx.y / 2),
       same(grid.cluster_index(), dim3(blockIdx.x / 2, blockIdx.y / 2, 0)),
       cg::group_size(cluster) == 64,
+      reinterpret_cast<int*>(__cvta_shared_to_generic(inflight::ptx::map_shared_to_rank(
+          inflight::ptx::shared_address(values), 3))) == cluster.map_shared_rank(values, 3),
   };
   for (int i = 0; i < int(sizeof holds); ++i)
     if (!holds[i]) atomicAdd(&wrong[i], 1);
@@ -57,12 +60,13 @@ __global__ void __cluster_dims__(4, 1, 1) around(int* out) {
 
 __global__ void alone(unsigned* out) {
   auto cluster = cg::this_cluster();
-  cluster.sync();
+  inflight::ptx::cluster_arrive_relaxed();
+  inflight::ptx::cluster_wait();
   if (threadIdx.x == 0) atomicAdd(out, cluster.num_blocks() + cluster.block_rank());
 }
 
 int main() {
-  Buffer<unsigned> wrong(12), blocks(1);
+  Buffer<unsigned> wrong(13), blocks(1);
   shapes<<<dim3(4, 4), dim3(8, 2)>>>(wrong);
   print("threads for which a member was wrong", wrong.read());
   Buffer<int> out(8 * 64);

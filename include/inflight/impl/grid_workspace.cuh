@@ -13,11 +13,10 @@
 namespace inflight::impl {
 
 INFLIGHT_DEVICE std::uint64_t grid_workspace() {
-  std::uint64_t address;
-  asm("{\n.reg .b32 high, low;\nmov.b32 high, %%envreg1;\nmov.b32 low, %%envreg2;\n"
-      "mov.b64 %0, {low, high};\n}"
-      : "=l"(address));
-  return address;
+  std::uint32_t high, low;
+  asm("mov.b32 %0, %%envreg1;" : "=r"(high));
+  asm("mov.b32 %0, %%envreg2;" : "=r"(low));
+  return std::uint64_t(high) << 32 | low;
 }
 
 INFLIGHT_DEVICE std::uint32_t* grid_word() {
@@ -46,11 +45,14 @@ INFLIGHT_DEVICE void grid_wait(const std::uint32_t* word, std::uint32_t before) 
 }
 
 INFLIGHT_DEVICE void grid_sync(std::uint32_t* word) {
-  std::uint32_t before = 0;
-  if (leads_block()) before = ptx::ld_relaxed<ptx::scope::gpu>(word);
+  std::uint32_t before = 0, share = 0;
+  if (leads_block()) {
+    before = ptx::ld_relaxed<ptx::scope::gpu>(word);
+    share = grid_share();
+  }
   __syncthreads();
   if (leads_block()) {
-    ptx::red_add_release<ptx::scope::gpu>(word, grid_share());
+    ptx::red_add_release<ptx::scope::gpu>(word, share);
     flip_wait<ptx::scope::gpu>(word, before);
   }
   __syncthreads();

@@ -32,6 +32,11 @@ INFLIGHT_DEVICE auto comparable(const T& value) {
   return bits;
 }
 
+// The caller's rank among the lanes of `mask`.
+INFLIGHT_DEVICE unsigned lanes_below_in(std::uint32_t mask) {
+  return __popc(mask & ptx::lanes_below());
+}
+
 // The lane of the set bit that has `n` set bits below it.
 INFLIGHT_DEVICE std::uint32_t nth_lane(std::uint32_t mask, std::uint32_t n) {
   if (n == 0) return __ffs(mask) - 1;

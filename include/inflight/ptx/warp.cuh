@@ -33,9 +33,10 @@ INFLIGHT_DEVICE void warp_sync(std::uint32_t mask) { __syncwarp(mask); }
 // in `mask` must be converged. sm_90.
 INFLIGHT_DEVICE bool elect(std::uint32_t mask) {
   std::uint32_t elected;
-  asm volatile("{\n.reg .pred chosen;\nelect.sync _|chosen, %1;\nselp.u32 %0, 1, 0, chosen;\n}"
-               : "=r"(elected)
-               : "r"(mask));
+  asm volatile(
+      "{\t.reg .pred chosen;\n\telect.sync _|chosen, %1;\n\tselp.u32 %0, 1, 0, chosen;\n\t}"
+      : "=r"(elected)
+      : "r"(mask));
   return elected != 0;
 }
 

@@ -1,0 +1,188 @@
+// The grids of several GPUs of one host as a group: one cooperative launch on each, and a barrier
+// through flags in peer memory. It replaces the multi-device launch that CUDA 13 no longer has.
+//
+//   inflight::multi_grid_state state;                 // once: peer access and flags
+//   state.init({0, 1});
+//   inflight::launch_multi_grid(state, kernel, grid, block, shared, nullptr,
+//                               inflight::multi_grid_handle{}, inflight::per_grid(pointers), n);
+//
+//   __global__ void kernel(inflight::multi_grid_handle handle, float* mine, int n) {
+//     auto all = inflight::this_multi_grid(handle);
+//     all.sync();
+//   }
+//
+// The kernel may also take no handle and call this_multi_grid() without one; see there.
+#pragma once
+#include <inflight/grid_group.cuh>
+#include <inflight/impl/multi_grid_flags.cuh>
+#include <inflight/impl/multi_grid_launch.cuh>
+#include <inflight/launch.cuh>
+#include <vector>
+
+namespace inflight {
+
+// What a kernel needs to know to meet the others. A launch fills it in; one made by hand is empty.
+struct multi_grid_handle {
+  impl::multi_grid_flags* flags[impl::most_grids] = {};  // of each grid, on its own GPU
+  unsigned rank = 0;
+  unsigned count = 0;
+};
+
+// All threads of all the grids of one launch_multi_grid. Ranks go grid by grid.
+class multi_grid_group {
+ public:
+  // Whether the kernel was launched by launch_multi_grid, and so may call sync().
+  INFLIGHT_DEVICE bool is_valid() const { return handle_.count != 0; }
+
+  // Every thread of every grid waits for all; what each wrote before, anywhere, is seen by all
+  // after. The last block of a grid to arrive (atom.acq_rel.gpu) tells each GPU so, with one fence
+  // and a st.relaxed.sys into each one's memory; each block polls its own GPU's flags by
+  // ld.acquire.sys, one thread a flag. PTX ISA, "Memory Consistency Model: Causality Order".
+  INFLIGHT_DEVICE void sync() const {
+    impl::multi_grid_sync(handle_.flags, handle_.rank, handle_.count);
+  }
+
+  INFLIGHT_DEVICE unsigned long long num_threads() const {
+    return grid_group::num_threads() * handle_.count;
+  }
+  INFLIGHT_DEVICE unsigned long long size() const { return num_threads(); }
+  INFLIGHT_DEVICE unsigned long long thread_rank() const {
+    return grid_group::num_threads() * handle_.rank + grid_group::thread_rank();
+  }
+  INFLIGHT_DEVICE unsigned grid_rank() const { return handle_.rank; }
+  INFLIGHT_DEVICE unsigned num_grids() const { return handle_.count; }
+
+  INFLIGHT_DEVICE explicit multi_grid_group(const multi_grid_handle& handle) : handle_(handle) {}
+
+ private:
+  multi_grid_handle handle_;
+};
+
+INFLIGHT_DEVICE multi_grid_group this_multi_grid(const multi_grid_handle& handle) {
+  return multi_grid_group(handle);
+}
+
+// The same without a handle, as programs written for CUDA 12 have it. launch_multi_grid leaves the
+// handle in a variable of each GPU, one a translation unit: the kernel and its launch must stand in
+// the same source file, and launches from one file that run at the same time must be of one
+// multi_grid_state. Where there was no such launch, is_valid() is false.
+static INFLIGHT_DEVICE multi_grid_group this_multi_grid() {
+  return multi_grid_group(*reinterpret_cast<const multi_grid_handle*>(impl::current_multi_grid));
+}
+
+// The GPUs that take part, with peer access among them and a few hundred bytes of flags on each.
+// Host object; reused by any number of launches, one after the other. The current device is left as
+// it was by every function.
+class multi_grid_state {
+ public:
+  multi_grid_state() = default;
+  multi_grid_state(const multi_grid_state&) = delete;
+  multi_grid_state& operator=(const multi_grid_state&) = delete;
+  ~multi_grid_state() { release(); }
+
+  // Two to eight different GPUs (or one), each able to reach the others' memory; else
+  // cudaErrorPeerAccessUnsupported or the runtime's error.
+  cudaError_t init(const std::vector<int>& devices) {
+    release();
+    if (devices.empty() || devices.size() > impl::most_grids) return cudaErrorInvalidValue;
+    impl::device_guard guard;
+    for (int device : devices) {
+      cudaError_t error = impl::reach_peers(device, devices);
+      impl::multi_grid_flags* flags = nullptr;
+      if (error == cudaSuccess) error = cudaMalloc(&flags, sizeof *flags);
+      if (error == cudaSuccess) handle_.flags[handle_.count++] = flags;
+      if (error == cudaSuccess) error = cudaMemset(flags, 0, sizeof *flags);
+      if (error == cudaSuccess) error = cudaDeviceSynchronize();
+      if (error != cudaSuccess) return release(), error;
+      devices_.push_back(device);
+    }
+    return cudaSuccess;
+  }
+
+  // The first `count` GPUs; all there are, where none is given.
+  cudaError_t init_first(int count = 0) {
+    if (count == 0) {
+      const cudaError_t error = cudaGetDeviceCount(&count);
+      if (error != cudaSuccess) return error;
+    }
+    std::vector<int> devices;
+    for (int device = 0; device < count; ++device) devices.push_back(device);
+    return init(devices);
+  }
+
+  // Frees the flags; no launch may be running.
+  void release() {
+    for (unsigned i = 0; i < handle_.count; ++i) cudaFree(handle_.flags[i]);
+    handle_ = {}, devices_.clear();
+  }
+
+  const std::vector<int>& devices() const { return devices_; }
+  multi_grid_handle handle(unsigned rank) const {
+    multi_grid_handle handle = handle_;
+    handle.rank = rank;
+    return handle;
+  }
+
+ private:
+  multi_grid_handle handle_;
+  std::vector<int> devices_;
+};
+
+// An argument that differs: grid r of the launch gets values[r].
+template <class T>
+struct per_grid_values {
+  const T* values;
+};
+template <class T>
+per_grid_values<T> per_grid(const std::vector<T>& values) {
+  return {values.data()};
+}
+template <class T>
+per_grid_values<T> per_grid(const T* values) {
+  return {values};
+}
+
+// Launches the kernel once on each GPU of `state`, cooperatively, in streams[rank] (of that GPU)
+// or, where `streams` is null, in each one's default stream; does not wait. All grids have one
+// shape. An argument is the same for all grids, except per_grid(...), and a multi_grid_handle, in
+// whose place each grid gets its own. All launches are checked by occupancy before the first: a
+// grid whose peers fail to start waits for ever.
+template <class... Parameters, class... Arguments>
+static cudaError_t launch_multi_grid(const multi_grid_state& state, void (*kernel)(Parameters...),
+                                     dim3 grid, dim3 block, std::size_t shared,
+                                     const cudaStream_t* streams, const Arguments&... arguments) {
+  impl::device_guard guard;
+  const unsigned threads = block.x * block.y * block.z;
+  unsigned most = 0;
+  cudaError_t error = impl::smallest_full_grid(&most, state.devices(), kernel, threads, shared);
+  if (error == cudaSuccess && grid.x * grid.y * grid.z > most)
+    error = cudaErrorCooperativeLaunchTooLarge;
+  constexpr bool by_handle = (std::is_same_v<std::decay_t<Parameters>, multi_grid_handle> || ...);
+  for (unsigned rank = 0; error == cudaSuccess && rank < state.devices().size(); ++rank) {
+    const multi_grid_handle handle = state.handle(rank);
+    const cudaStream_t stream = streams ? streams[rank] : nullptr;
+    error = cudaSetDevice(state.devices()[rank]);
+    if (!by_handle && error == cudaSuccess)
+      error = cudaMemcpyToSymbolAsync(impl::current_multi_grid, &handle, sizeof handle, 0,
+                                      cudaMemcpyHostToDevice, stream);
+    if (error == cudaSuccess)
+      error = launch_cooperative(kernel, grid, block, shared, stream,
+                                 impl::of_grid(arguments, handle, rank)...);
+  }
+  return error;
+}
+
+// The same with grids as large as the smallest of the GPUs holds.
+template <class... Parameters, class... Arguments>
+static cudaError_t launch_multi_grid(const multi_grid_state& state, void (*kernel)(Parameters...),
+                                     whole_device_t, dim3 block, std::size_t shared,
+                                     const cudaStream_t* streams, const Arguments&... arguments) {
+  impl::device_guard guard;
+  unsigned most = 0;
+  const cudaError_t error =
+      impl::smallest_full_grid(&most, state.devices(), kernel, block.x * block.y * block.z, shared);
+  if (error != cudaSuccess) return error;
+  return launch_multi_grid(state, kernel, dim3(most), block, shared, streams, arguments...);
+}
+
+}  // namespace inflight
