@@ -1,0 +1,155 @@
+// Shared memory for collectives over more than a warp: whole blocks, tiles of 64 to 512 threads and
+// clusters. Cooperative groups stop at tiles; this is an extension.
+//
+//   __shared__ inflight::block_scratch<float, 256> scratch;       // once a block, no initialisation
+//   auto team = inflight::with_scratch(inflight::this_thread_block(), scratch);
+//   float sum = inflight::reduce(team, x, inflight::plus<float>());        // every thread has it
+//   float upto = inflight::inclusive_scan(team, x);
+//
+// A group with scratch is a group: it has num_threads(), thread_rank() and sync(). Making it is one
+// barrier; each collective after it is one barrier of the group more, because the scratch has two
+// halves and takes turns with them: no warp can be two collectives ahead of another. So keep the
+// object, across a loop too, rather than making it anew; every thread of the group must make the same
+// calls on it in the same order. The scratch may be used for something else, or by another group,
+// only after a barrier of the threads that used it. Fastest where the block has exactly `Threads`
+// threads, a multiple of 32; every smaller block is right too.
+#pragma once
+#include <inflight/impl/collective_block.cuh>
+
+namespace inflight {
+
+// Scratch for values of up to sizeof(T) bytes in blocks of up to Threads threads.
+template <class T, unsigned Threads = 1024>
+struct alignas(16) block_scratch {
+  static_assert(Threads > 0 && Threads <= 1024, "a block has 1 to 1024 threads");
+  static_assert(sizeof(T) <= 32, "reduce and scans take values of at most 32 bytes");
+  static constexpr unsigned threads = Threads, value_bytes = sizeof(T);
+  static constexpr unsigned half_bytes = (((Threads + 31) / 32 * sizeof(T)) + 15) / 16 * 16;
+  alignas(alignof(T)) unsigned char bytes[2][half_bytes];
+};
+
+// The same for clusters of up to Blocks blocks, one object in each of them. sm_90.
+template <class T, unsigned Threads = 1024, unsigned Blocks = 16>
+struct cluster_scratch {
+  static_assert(Blocks > 0 && Blocks <= 16, "a cluster has 1 to 16 blocks");
+  block_scratch<T, Threads> block;
+  alignas(alignof(T)) unsigned char totals[2][Blocks * sizeof(T)];
+};
+
+// A group and its scratch. Made by with_scratch.
+template <class Group, class Scratch>
+class scratch_group;
+
+template <class Group, class T, unsigned Threads>
+class scratch_group<Group, block_scratch<T, Threads>> {
+ public:
+  INFLIGHT_DEVICE unsigned num_threads() const { return unsigned(group_.num_threads()); }
+  INFLIGHT_DEVICE unsigned size() const { return num_threads(); }
+  INFLIGHT_DEVICE unsigned thread_rank() const { return unsigned(group_.thread_rank()); }
+  INFLIGHT_DEVICE void sync() const { group_.sync(); }
+
+  INFLIGHT_DEVICE scratch_group(const Group& group, block_scratch<T, Threads>& scratch)
+      : group_(group), scratch_(&scratch) {
+    static_assert(tile_threads <= Threads, "the scratch is for fewer threads than the tile has");
+    if (tile_threads == 0 && num_threads() > Threads) __trap();
+    sync();
+  }
+
+  // What reduce and the scans stand on.
+  template <impl::result Wanted, class V, class Op>
+  INFLIGHT_DEVICE V collective(const V& value, Op& op) const {
+    static_assert(sizeof(V) <= sizeof(T) && alignof(V) <= alignof(block_scratch<T, Threads>),
+                  "the value is larger than those that the block_scratch was made for");
+    const auto meet = [this] { sync(); };
+    V* results = reinterpret_cast<V*>(scratch_->bytes[turn_]);
+    turn_ ^= 1;
+    if constexpr (tile_threads != 0) {
+      results += group_.meta_group_rank() * (tile_threads / 32);
+      return impl::over_warps<Wanted, tile_threads / 32>(thread_rank(), tile_threads, results, value,
+                                                         op, static_cast<V*>(nullptr), meet);
+    } else {
+      if constexpr (Threads % 32 == 0)
+        if (num_threads() == Threads)
+          return impl::over_warps<Wanted, Threads / 32>(thread_rank(), Threads, results, value, op,
+                                                        static_cast<V*>(nullptr), meet);
+      return impl::over_warps<Wanted, 0>(thread_rank(), num_threads(), results, value, op,
+                                         static_cast<V*>(nullptr), meet);
+    }
+  }
+
+ private:
+  static constexpr unsigned tile_threads = impl::static_threads<Group>::value;
+  Group group_;
+  block_scratch<T, Threads>* scratch_;
+  mutable unsigned turn_ = 0;
+};
+
+template <class Group, class T, unsigned Threads, unsigned Blocks>
+class scratch_group<Group, cluster_scratch<T, Threads, Blocks>> {
+ public:
+  INFLIGHT_DEVICE unsigned num_threads() const { return unsigned(group_.num_threads()); }
+  INFLIGHT_DEVICE unsigned size() const { return num_threads(); }
+  INFLIGHT_DEVICE unsigned thread_rank() const { return unsigned(group_.thread_rank()); }
+  INFLIGHT_DEVICE void sync() const { group_.sync(); }
+
+  INFLIGHT_DEVICE scratch_group(const Group& group, cluster_scratch<T, Threads, Blocks>& scratch)
+      : group_(group), scratch_(&scratch) {
+    if (block_threads() > Threads || group.num_blocks() > Blocks) __trap();
+    sync();
+  }
+
+  template <impl::result Wanted, class V, class Op>
+  INFLIGHT_DEVICE V collective(const V& value, Op& op) const {
+    static_assert(sizeof(V) <= sizeof(T) && alignof(V) <= alignof(block_scratch<T, Threads>),
+                  "the value is larger than those that the cluster_scratch was made for");
+    const unsigned rank = thread_rank() % block_threads(), block = unsigned(group_.block_rank()),
+                   blocks = unsigned(group_.num_blocks());
+    V* results = reinterpret_cast<V*>(scratch_->block.bytes[turn_]);
+    V* totals = reinterpret_cast<V*>(scratch_->totals[turn_]);
+    turn_ ^= 1;
+    // The block first; then its total goes to every block.
+    V total, own;
+    const auto meet = [] { __syncthreads(); };
+    if (Threads % 32 == 0 && block_threads() == Threads)
+      own = impl::over_warps<Wanted, (Threads + 31) / 32>(rank, Threads, results, value, op, &total,
+                                                          meet);
+    else
+      own = impl::over_warps<Wanted, 0>(rank, block_threads(), results, value, op, &total, meet);
+    if constexpr (Wanted == impl::result::reduction) total = own;
+    for (unsigned to = rank; to < blocks; to += block_threads())
+      *group_.map_shared_rank(totals + block, int(to)) = total;
+    sync();
+    decltype(auto) apply = impl::applied<V>(op);
+    if constexpr (Wanted == impl::result::reduction)
+      return impl::reduce_row(totals, blocks, apply);
+    if (block == 0) return own;
+    const V before = impl::reduce_row(totals, block, apply);
+    return Wanted == impl::result::exclusive && rank == 0 ? before : apply(before, own);
+  }
+
+ private:
+  INFLIGHT_DEVICE static unsigned block_threads() { return blockDim.x * blockDim.y * blockDim.z; }
+  Group group_;
+  cluster_scratch<T, Threads, Blocks>* scratch_;
+  mutable unsigned turn_ = 0;
+};
+
+// The group with scratch to do collectives in: a thread_block or a tile of 64 threads and more with
+// a block_scratch in shared memory, a cluster_group with a cluster_scratch. Tiles of one block share
+// one object. A barrier of the group.
+template <class Group, class T, unsigned Threads>
+INFLIGHT_DEVICE scratch_group<Group, block_scratch<T, Threads>> with_scratch(
+    const Group& group, block_scratch<T, Threads>& scratch) {
+  static_assert(!impl::in_warp<Group>::value,
+                "a tile of at most 32 threads and a coalesced_group need no scratch: pass the group "
+                "to reduce itself");
+  return {group, scratch};
+}
+template <class Group, class T, unsigned Threads, unsigned Blocks>
+INFLIGHT_DEVICE scratch_group<Group, cluster_scratch<T, Threads, Blocks>> with_scratch(
+    const Group& group, cluster_scratch<T, Threads, Blocks>& scratch) {
+  static_assert(impl::has_sm90<Group>, "clusters need sm_90 or later: compile with -arch=sm_90a");
+  return {group, scratch};
+}
+
+}  // namespace inflight

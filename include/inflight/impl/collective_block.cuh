@@ -1,0 +1,137 @@
+// Reductions and scans among the warps of a block or wide tile, and among the blocks of a cluster:
+// each warp reduces its own, puts the result where all see it, and after one barrier every warp
+// combines what it needs by itself.
+#pragma once
+#include <inflight/impl/collective_warp.cuh>
+
+namespace inflight::impl {
+
+INFLIGHT_HOST_DEVICE constexpr unsigned power_not_below(unsigned n) {
+  unsigned power = 1;
+  while (power < n) power *= 2;
+  return power;
+}
+
+// How a warp reads the results of `Warps` warps: each lane takes `each` neighbours, at most 32 bytes
+// and eight, and `lanes` lanes between them have all. `spread` is `lanes` made a power of two.
+template <class T, unsigned Warps>
+struct reading {
+  INFLIGHT_HOST_DEVICE static constexpr unsigned pick() {
+    unsigned most = 32 / sizeof(T) < 8 ? 32 / sizeof(T) : 8;
+    if (Warps <= most) return Warps;
+    while (Warps % most != 0) most /= 2;
+    return most;
+  }
+  static constexpr unsigned each = pick(), lanes = Warps / each, spread = power_not_below(lanes);
+  static constexpr unsigned bytes = each * sizeof(T), granule = bytes & (0u - bytes);
+};
+
+// The tree over the first `valid` of N values.
+template <unsigned N, class T, class Op>
+INFLIGHT_DEVICE T tree(const T* values, unsigned valid, Op& op) {
+  if constexpr (N == 1) {
+    return values[0];
+  } else {
+    constexpr unsigned half = power_not_below(N) / 2;
+    const T left = tree<half>(values, valid, op);
+    const T right = tree<N - half>(values + half, valid - half, op);
+    return int(valid) > int(half) ? op(left, right) : left;
+  }
+}
+
+// A lane's share of what `Warps` warps left behind, to be read 16 bytes at a time.
+template <class T, unsigned Warps>
+struct alignas(reading<T, Warps>::granule > 16 ? 16 : reading<T, Warps>::granule) share {
+  T values[reading<T, Warps>::each];
+};
+
+// The reduction of the results of `Warps` warps. A whole warp calls it.
+template <unsigned Warps, class T, class Op>
+INFLIGHT_DEVICE T reduce_first(const T* results, unsigned valid, Op& op);
+template <unsigned Warps, class T, class Op>
+INFLIGHT_DEVICE T reduce_results(const T* results, Op& op) {
+  using by = reading<T, Warps>;
+  if constexpr (by::lanes != by::spread) {
+    return reduce_first<Warps>(results, Warps, op);
+  } else {
+    const unsigned lane = own_lane() % by::spread;
+    const auto read = reinterpret_cast<const share<T, Warps>*>(results)[lane];
+    return butterfly<by::spread, Warps>(every_lane, lane, tree<by::each>(read.values, by::each, op), op);
+  }
+}
+
+// Of the first `valid` of them alone, the same for the whole warp; of no use where that is 0.
+template <unsigned Warps, class T, class Op>
+INFLIGHT_DEVICE T reduce_first(const T* results, unsigned valid, Op& op) {
+  using by = reading<T, Warps>;
+  const unsigned lane = own_lane() % by::spread;
+  const unsigned place = lane < by::lanes ? lane : by::lanes - 1;
+  const auto read = reinterpret_cast<const share<T, Warps>*>(results)[place];
+  T value = tree<by::each>(read.values, valid - lane * by::each, op);
+#pragma unroll
+  for (unsigned step = 1; step < by::spread; step *= 2) {
+    const T other = across(every_lane, value, step);
+    const unsigned block = lane & ~(step - 1);
+    if (lane & step) value = block * by::each < valid ? op(other, value) : other;
+    else value = (block + step) * by::each < valid ? op(value, other) : value;
+  }
+  return value;
+}
+
+// One after another, from rank 0: for counts that the compiler does not know.
+template <class T, class Op>
+INFLIGHT_DEVICE T reduce_row(const T* results, unsigned count, Op& op) {
+  T value = results[0];
+#pragma unroll 1
+  for (unsigned i = 1; i < count; ++i) value = op(value, results[i]);
+  return value;
+}
+
+// The lanes of warp `warp` among `threads` threads.
+INFLIGHT_DEVICE std::uint32_t lanes_present(unsigned warp, unsigned threads) {
+  const unsigned left = threads - 32 * warp;
+  return left >= 32 ? every_lane : (1u << left) - 1;
+}
+
+enum class result { reduction, inclusive, exclusive };
+
+// What one thread of a group of several warps gets. `results` has a place a warp; `meet()` is the
+// group's barrier. Warps: their number where it is known and all are whole; else 0, and `threads`
+// tells. `total`, if not null, receives the reduction over the whole group.
+template <result Wanted, unsigned Warps, class T, class Op, class Meet>
+INFLIGHT_DEVICE T over_warps(unsigned rank, unsigned threads, T* results, const T& value, Op& op,
+                             T* total, Meet meet) {
+  const unsigned warp = rank / 32, lane = rank % 32;
+  decltype(auto) apply = applied<T>(op);
+  const std::uint32_t mask = Warps != 0 ? every_lane : lanes_present(warp, threads);
+  T own, out{};
+  if constexpr (Wanted == result::reduction) {
+    if constexpr (Warps != 0) own = reduce_lanes<32, Warps>(every_lane, lane, value, op);
+    else own = reduce_lanes<0>(mask, lane, value, op);
+    if (lane == 0) results[warp] = own;
+  } else {
+    if constexpr (Warps != 0) own = scan_lanes<32, Warps>(every_lane, lane, value, op);
+    else own = scan_lanes<0>(mask, lane, value, op);
+    if (lane == unsigned(__popc(mask)) - 1) results[warp] = own;
+    if constexpr (Wanted == result::exclusive)
+      out = excluded<32>(mask, lane, value, own, op);
+  }
+  meet();
+  if constexpr (Wanted == result::reduction) {
+    if constexpr (Warps != 0) return reduce_results<Warps>(results, apply);
+    else return reduce_row(results, (threads + 31) / 32, apply);
+  } else {
+    if (total != nullptr) {
+      if constexpr (Warps != 0) *total = reduce_results<Warps>(results, apply);
+      else *total = reduce_row(results, (threads + 31) / 32, apply);
+    }
+    T before;
+    if constexpr (Warps != 0) before = reduce_first<Warps>(results, warp, apply);
+    else before = reduce_row(results, warp, apply);
+    if constexpr (Wanted == result::inclusive) return warp == 0 ? own : apply(before, own);
+    else if (warp == 0) return out;
+    else return lane == 0 ? before : apply(before, out);
+  }
+}
+
+}  // namespace inflight::impl

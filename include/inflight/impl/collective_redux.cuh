@@ -1,0 +1,78 @@
+// Reductions that redux.sync can do: of integers of up to 64 bits, and the least and the greatest of
+// floating-point values, whose order is that of integers once negative ones are turned round.
+#pragma once
+#include <cstring>
+#include <inflight/impl/collective_traits.cuh>
+#include <inflight/ptx/redux.cuh>
+
+namespace inflight::impl {
+
+template <class T, class Op>
+INFLIGHT_HOST_DEVICE constexpr bool hardware_reduces() {
+  constexpr operation does = what<T, Op>;
+  if constexpr (does == operation::other || std::is_same_v<T, bool> || sizeof(T) > 8) return false;
+  if constexpr (std::is_floating_point_v<T>)
+    return does == operation::less || does == operation::greater;
+  return true;
+}
+
+// 32 bits, or 64 as two words.
+template <operation Does, class Word>
+INFLIGHT_DEVICE Word redux_word(std::uint32_t mask, Word value) {
+  if constexpr (Does == operation::plus) return Word(ptx::redux_add(mask, std::uint32_t(value)));
+  if constexpr (Does == operation::less) return ptx::redux_min(mask, value);
+  if constexpr (Does == operation::greater) return ptx::redux_max(mask, value);
+  if constexpr (Does == operation::bit_and) return Word(ptx::redux_and(mask, std::uint32_t(value)));
+  if constexpr (Does == operation::bit_or) return Word(ptx::redux_or(mask, std::uint32_t(value)));
+  if constexpr (Does == operation::bit_xor) return Word(ptx::redux_xor(mask, std::uint32_t(value)));
+}
+
+template <operation Does, class Long>
+INFLIGHT_DEVICE Long redux_long(std::uint32_t mask, Long value) {
+  using High = std::conditional_t<std::is_signed_v<Long>, std::int32_t, std::uint32_t>;
+  const std::uint64_t bits = std::uint64_t(value);
+  if constexpr (Does == operation::plus) {
+    // 27 bits at a time: the sum of 32 such pieces fits a word.
+    constexpr std::uint32_t piece = (1u << 27) - 1;
+    const std::uint64_t low = ptx::redux_add(mask, std::uint32_t(bits) & piece);
+    const std::uint64_t middle = ptx::redux_add(mask, std::uint32_t(bits >> 27) & piece);
+    const std::uint64_t high = ptx::redux_add(mask, std::uint32_t(bits >> 54));
+    return Long(low + (middle << 27) + (high << 54));
+  } else if constexpr (Does == operation::less || Does == operation::greater) {
+    // The high words decide; the low words of those that share the best one decide the rest.
+    const High own = High(bits >> 32), high = redux_word<Does>(mask, own);
+    const std::uint32_t out = Does == operation::less ? ~0u : 0u;
+    const std::uint32_t low = redux_word<Does>(mask, own == high ? std::uint32_t(bits) : out);
+    return Long(std::uint64_t(std::uint32_t(high)) << 32 | low);
+  } else {
+    const std::uint32_t low = redux_word<Does>(mask, std::uint32_t(bits));
+    const std::uint32_t high = redux_word<Does>(mask, std::uint32_t(bits >> 32));
+    return Long(std::uint64_t(high) << 32 | low);
+  }
+}
+
+// Of the lanes of `mask`, which all get it.
+template <operation Does, class T>
+INFLIGHT_DEVICE T redux(std::uint32_t mask, T value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    using Int = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+    constexpr Int magnitude = Int(~std::uint64_t(0) >> (65 - 8 * sizeof(T)));
+    Int bits;
+    std::memcpy(&bits, &value, sizeof(T));
+    bits ^= (bits >> (8 * sizeof(T) - 1)) & magnitude;
+    // A NaN stands beyond everything, on the side that loses.
+    if (value != value) bits = Does == operation::less ? magnitude : Int(~magnitude);
+    bits = redux<Does>(mask, bits);
+    bits ^= (bits >> (8 * sizeof(T) - 1)) & magnitude;
+    std::memcpy(&value, &bits, sizeof(T));
+    return value;
+  } else if constexpr (sizeof(T) == 8) {
+    return T(redux_long<Does>(
+        mask, std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>(value)));
+  } else {
+    using Word = std::conditional_t<std::is_signed_v<T>, std::int32_t, std::uint32_t>;
+    return T(redux_word<Does>(mask, Word(value)));
+  }
+}
+
+}  // namespace inflight::impl

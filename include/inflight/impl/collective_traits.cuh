@@ -1,0 +1,89 @@
+// What collectives ask at compile time: of a group, how many threads and whether they are lanes of
+// one warp; of an operator, whether it is one that the chip knows, or whose arguments may swap.
+#pragma once
+#include <inflight/impl/config.cuh>
+#include <inflight/operators.cuh>
+#include <type_traits>
+
+namespace inflight::impl {
+
+// The number of a group's threads where its type says it; else 0.
+template <class Group, class = void>
+struct static_threads : std::integral_constant<unsigned, 0> {};
+template <class Group>
+struct static_threads<
+    Group, std::void_t<std::integral_constant<unsigned, unsigned(Group::num_threads())>>>
+    : std::integral_constant<unsigned, unsigned(Group::num_threads())> {};
+
+// Groups inside one warp can name their lanes.
+template <class Group, class = void>
+struct in_warp : std::false_type {};
+template <class Group>
+struct in_warp<Group, std::void_t<decltype(std::declval<const Group&>().mask())>>
+    : std::bool_constant<(static_threads<Group>::value <= 32)> {};
+
+// The type of op(value, value), in which a collective computes.
+template <class Value, class Op>
+using result_of = std::decay_t<decltype(std::declval<std::decay_t<Op>&>()(
+    std::declval<std::decay_t<Value>&>(), std::declval<std::decay_t<Value>&>()))>;
+
+template <class T>
+INFLIGHT_HOST_DEVICE constexpr void require_value() {
+  static_assert(std::is_trivially_copyable<T>::value,
+                "reduce and scans move values between threads as bytes: the type must be trivially "
+                "copyable.");
+  static_assert(sizeof(T) <= 32, "reduce and scans take values of at most 32 bytes.");
+}
+
+enum class operation { other, plus, less, greater, bit_and, bit_or, bit_xor };
+
+// The library's operators on a type that they name, or that `<>` leaves open.
+template <class T, class Op>
+struct operation_of : std::integral_constant<operation, operation::other> {};
+#define INFLIGHT_OPERATION(NAME)                                                          \
+  template <class T>                                                                      \
+  struct operation_of<T, NAME<T>> : std::integral_constant<operation, operation::NAME> {}; \
+  template <class T>                                                                      \
+  struct operation_of<T, NAME<void>> : std::integral_constant<operation, operation::NAME> {}
+INFLIGHT_OPERATION(plus);
+INFLIGHT_OPERATION(less);
+INFLIGHT_OPERATION(greater);
+INFLIGHT_OPERATION(bit_and);
+INFLIGHT_OPERATION(bit_or);
+INFLIGHT_OPERATION(bit_xor);
+#undef INFLIGHT_OPERATION
+
+template <class T, class Op>
+inline constexpr operation what = std::is_arithmetic_v<T> ? operation_of<T, Op>::value
+                                                          : operation::other;
+
+// op(a, b) and op(b, a) are the same bits: all lanes of a butterfly then agree, whichever way round
+// they combine.
+template <class T, class Op>
+inline constexpr bool commutes = what<T, Op> != operation::other;
+
+// The lesser and the greater of floating-point values, as PTX "min" and "max" have it: a NaN gives
+// way, and -0 is below +0. By operator< alone the result would depend on the order.
+template <class T, bool Greater>
+struct extreme {
+  INFLIGHT_DEVICE T operator()(T a, T b) const {
+    if constexpr (sizeof(T) == 4) return Greater ? fmaxf(a, b) : fminf(a, b);
+    else return Greater ? fmax(a, b) : fmin(a, b);
+  }
+};
+template <class T, bool Greater>
+inline constexpr bool commutes<T, extreme<T, Greater>> = true;
+
+// The operator that collectives apply in place of `op`.
+template <class T, class Op>
+INFLIGHT_DEVICE decltype(auto) applied(Op& op) {
+  if constexpr (std::is_floating_point_v<T> && what<T, std::remove_cv_t<Op>> == operation::less)
+    return extreme<T, false>{};
+  else if constexpr (std::is_floating_point_v<T> &&
+                     what<T, std::remove_cv_t<Op>> == operation::greater)
+    return extreme<T, true>{};
+  else
+    return (op);
+}
+
+}  // namespace inflight::impl

@@ -1,0 +1,133 @@
+// Reductions and scans among the lanes of a warp.
+//
+// Every reduction is the balanced tree over ranks: neighbours first, then pairs of them, the lower
+// rank on the left. Tiles of a size and coalesced groups of as many threads give the same bits.
+//
+// An exchange takes some 24 cycles and an addition 4, so values of one word go four ranks at a time:
+// three exchanges under way together, then two levels of the same tree. Longer values, whose words
+// already fill the exchange unit, go two at a time.
+#pragma once
+#include <inflight/impl/collective_lanes.cuh>
+#include <inflight/impl/collective_redux.cuh>
+
+namespace inflight::impl {
+
+// The more exchanges want room, though: `Crowd` is the number of warps that are known to do the same
+// at the same time, and from sixteen on two at a time is faster.
+template <class T, unsigned Crowd>
+inline constexpr bool by_fours = sizeof(T) <= 4 && Crowd < 16;
+
+// op over the own and another lane's value, the lower lane's on the left.
+template <bool Swaps, class T, class Op>
+INFLIGHT_DEVICE T join(bool own_is_upper, const T& own, const T& other, Op& op) {
+  if constexpr (Swaps) return op(own, other);
+  else return own_is_upper ? op(other, own) : op(own, other);
+}
+
+// Lanes N apart hold groups of N neighbours; each lane ends with the reduction of its group.
+template <unsigned N, unsigned Crowd = 1, unsigned Step = 1, class T, class Op>
+INFLIGHT_DEVICE T butterfly(std::uint32_t mask, unsigned rank, const T& value, Op& op) {
+  constexpr bool swaps = commutes<T, std::remove_cv_t<Op>>;
+  if constexpr (Step >= N) {
+    return value;
+  } else if constexpr (4 * Step <= N && by_fours<T, Crowd>) {
+    const T second = across(mask, value, Step), third = across(mask, value, 2 * Step),
+            fourth = across(mask, value, 3 * Step);
+    const T near = join<swaps>(rank & Step, value, second, op);
+    const T far = join<swaps>(rank & Step, third, fourth, op);
+    return butterfly<N, Crowd, 4 * Step>(mask, rank, join<swaps>(rank & (2 * Step), near, far, op), op);
+  } else {
+    const T other = across(mask, value, Step);
+    return butterfly<N, Crowd, 2 * Step>(mask, rank, join<swaps>(rank & Step, value, other, op), op);
+  }
+}
+
+// Inclusive scan of ranks 0 to N - 1, which are neighbouring lanes.
+template <unsigned N, unsigned Crowd = 1, unsigned Step = 1, class T, class Op>
+INFLIGHT_DEVICE T scan_up(std::uint32_t mask, unsigned rank, const T& value, Op& op) {
+  if constexpr (Step >= N) {
+    return value;
+  } else if constexpr (4 * Step <= N && by_fours<T, Crowd>) {
+    const T second = from_below<N>(mask, value, Step), third = from_below<N>(mask, value, 2 * Step),
+            fourth = from_below<N>(mask, value, 3 * Step);
+    const T near = rank >= Step ? op(second, value) : value;
+    const T far = rank >= 3 * Step ? op(fourth, third) : third;
+    return scan_up<N, Crowd, 4 * Step>(mask, rank, rank >= 2 * Step ? op(far, near) : near, op);
+  } else {
+    const T other = from_below<N>(mask, value, Step);
+    return scan_up<N, Crowd, 2 * Step>(mask, rank, rank >= Step ? op(other, value) : value, op);
+  }
+}
+
+// The lanes of any mask, ranked from the lowest: each lane follows the one next to it, and in each
+// step learns from it both the value and who stands twice as far.
+template <class T, class Op>
+INFLIGHT_DEVICE T reduce_by_rank(std::uint32_t mask, T value, Op& op) {
+  const std::uint32_t above = mask & ~lanes_under() & ~(1u << own_lane());
+  const unsigned count = __popc(mask), rank = __popc(mask & lanes_under());
+  unsigned next = above ? __ffs(above) - 1 : own_lane();
+  for (unsigned distance = 1; distance < count; distance *= 2) {
+    const T other = from_lane(mask, value, next);
+    next = from_lane(mask, next, next);
+    if (rank + distance < count) value = op(value, other);
+  }
+  return from_lane(mask, value, __ffs(mask) - 1);
+}
+
+// The lane of the next lower rank; the own one for rank 0.
+INFLIGHT_DEVICE unsigned lane_before(std::uint32_t mask) {
+  const std::uint32_t below = mask & lanes_under();
+  return below ? 31 - __clz(below) : own_lane();
+}
+
+template <class T, class Op>
+INFLIGHT_DEVICE T scan_by_rank(std::uint32_t mask, T value, Op& op) {
+  const unsigned count = __popc(mask), rank = __popc(mask & lanes_under());
+  unsigned before = lane_before(mask);
+  for (unsigned distance = 1; distance < count; distance *= 2) {
+    const T other = from_lane(mask, value, before);
+    before = from_lane(mask, before, before);
+    if (rank >= distance) value = op(other, value);
+  }
+  return value;
+}
+
+// Lanes of one warp: Threads where the type tells how many (0: any mask). `mask` as on_lanes chose it.
+template <unsigned Threads, unsigned Crowd = 1, class T, class Op>
+INFLIGHT_DEVICE T reduce_lanes(std::uint32_t mask, unsigned rank, const T& value, Op& op) {
+  constexpr bool hardware = hardware_reduces<T, std::remove_cv_t<Op>>();
+  if constexpr (hardware && (Threads == 32 || Threads == 0)) {
+    return redux<what<T, std::remove_cv_t<Op>>>(mask, value);
+  } else {
+    decltype(auto) apply = applied<T>(op);
+    if constexpr (Threads != 0) return butterfly<Threads, Crowd>(mask, rank, value, apply);
+    else if (mask == every_lane) return butterfly<32>(every_lane, rank, value, apply);
+    else return reduce_by_rank(mask, value, apply);
+  }
+}
+
+template <unsigned Threads, unsigned Crowd = 1, class T, class Op>
+INFLIGHT_DEVICE T scan_lanes(std::uint32_t mask, unsigned rank, const T& value, Op& op) {
+  decltype(auto) apply = applied<T>(op);
+  if constexpr (Threads != 0) return scan_up<Threads, Crowd>(mask, rank, value, apply);
+  else if (mask == every_lane) return scan_up<32>(every_lane, rank, value, apply);
+  else return scan_by_rank(mask, value, apply);
+}
+
+// The inclusive results moved up by one rank; T{} for rank 0. Sums of integers are taken back
+// instead, which needs no exchange.
+template <unsigned Threads, class T, class Op>
+INFLIGHT_DEVICE T excluded(std::uint32_t mask, unsigned rank, const T& value, const T& inclusive,
+                           Op&) {
+  constexpr operation does = what<T, std::remove_cv_t<Op>>;
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool> && does == operation::plus) {
+    return T(inclusive - value);
+  } else {
+    T before;
+    if constexpr (Threads != 0) before = from_below<Threads>(mask, inclusive, 1);
+    else before = from_lane(mask, inclusive, lane_before(mask));
+    return rank == 0 ? T{} : before;
+  }
+}
+
+}  // namespace inflight::impl

@@ -1,0 +1,63 @@
+// reduce and inclusive_scan on tiles beside the same by hand.
+#include <inflight/groups.cuh>
+#include <inflight/reduce.cuh>
+#include <inflight/scan.cuh>
+
+#define BOTH(NAME, T, SIZE, LIBRARY, HAND)                                              \
+  extern "C" __global__ void library_##NAME(T* data) {                                  \
+    auto tile = inflight::tiled_partition<SIZE>(inflight::this_thread_block());         \
+    const T value = data[threadIdx.x];                                                  \
+    data[threadIdx.x] = LIBRARY;                                                        \
+  }                                                                                     \
+  extern "C" __global__ void hand_##NAME(T* data) {                                     \
+    const T value = data[threadIdx.x];                                                  \
+    data[threadIdx.x] = HAND;                                                           \
+  }
+
+template <unsigned Step, class T>
+__device__ __forceinline__ T fours(unsigned mask, T v) {
+  const T second = __shfl_xor_sync(mask, v, Step), third = __shfl_xor_sync(mask, v, 2 * Step),
+          fourth = __shfl_xor_sync(mask, v, 3 * Step);
+  return (v + second) + (third + fourth);
+}
+__device__ __forceinline__ float sum_32(float v) {
+  v = fours<4>(~0u, fours<1>(~0u, v));
+  return v + __shfl_xor_sync(~0u, v, 16);
+}
+__device__ __forceinline__ unsigned lane() {
+  unsigned lane;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  return lane;
+}
+__device__ __forceinline__ float sum_8_of(unsigned mask, float v) {
+  v = fours<1>(mask, v);
+  return v + __shfl_xor_sync(mask, v, 4);
+}
+__device__ __forceinline__ float sum_8(float v) {
+  if (__activemask() == ~0u) return sum_8_of(~0u, v);
+  return sum_8_of(0xffu << (lane() & 24), v);
+}
+template <unsigned Step, class T>
+__device__ __forceinline__ T up_fours(unsigned rank, T v) {
+  const T second = __shfl_up_sync(~0u, v, Step), third = __shfl_up_sync(~0u, v, 2 * Step),
+          fourth = __shfl_up_sync(~0u, v, 3 * Step);
+  const T near = rank >= Step ? second + v : v, far = rank >= 3 * Step ? fourth + third : third;
+  return rank >= 2 * Step ? far + near : near;
+}
+template <class T>
+__device__ __forceinline__ T upto_32(T v) {
+  const unsigned rank = lane() & 31;
+  v = up_fours<4>(rank, up_fours<1>(rank, v));
+  const T other = __shfl_up_sync(~0u, v, 16);
+  return rank >= 16 ? other + v : v;
+}
+
+BOTH(reduce_32_int, int, 32, inflight::reduce(tile, value, inflight::plus<int>()),
+     __reduce_add_sync(~0u, value))
+BOTH(reduce_32_float, float, 32, inflight::reduce(tile, value, inflight::plus<float>()),
+     sum_32(value))
+BOTH(reduce_8_float, float, 8, inflight::reduce(tile, value, inflight::plus<float>()),
+     sum_8(value))
+BOTH(scan_32_int, int, 32, inflight::inclusive_scan(tile, value), upto_32(value))
+BOTH(scan_32_float, float, 32, inflight::inclusive_scan(tile, value), upto_32(value))
+BOTH(exclusive_32_int, int, 32, inflight::exclusive_scan(tile, value), upto_32(value) - value)
