@@ -38,6 +38,11 @@ struct tensor_arguments {
 inline std::string number(std::int64_t value, const char* unit = "") {
   return std::to_string(value) + unit;
 }
+// "1 byte", "2 bytes"
+inline std::string count(std::int64_t value, const char* what) {
+  return number(value, " ") + what + (value == 1 ? "" : "s");
+}
+inline constexpr const char* swizzle_names[] = {"none", "b32", "b64", "b128"};
 inline std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
@@ -65,12 +70,12 @@ inline finding check_counts(const tensor_arguments& a) {
   if (rank == 0)
     return broken("extents", -1, "{}", "must have 1 to 5 dimensions", "give one number for each");
   if (strides != 0 && strides != rank - 1)
-    return broken("strides", -1, number(strides, strides == 1 ? " number" : " numbers"),
-                  "must be one fewer than the " + number(rank) + " dimensions",
+    return broken("strides", -1, count(strides, "number"),
+                  "must be one fewer than the " + count(rank, "dimension"),
                   "leave out that of dimension 0, whose elements lie together");
   if (steps != 0 && steps != rank)
-    return broken("element_strides", -1, number(steps, steps == 1 ? " number" : " numbers"),
-                  "must be one for each of the " + number(rank) + " dimensions",
+    return broken("element_strides", -1, count(steps, "number"),
+                  "must be one for each of the " + count(rank, "dimension"),
                   "give 1 for those where the box takes every position");
   if (a.sliced() && rank < 3)
     return broken("interleave", -1, number(a.slice_bytes(), "-byte slices"),
@@ -93,8 +98,8 @@ inline finding check_type(const tensor_arguments& a) {
                   std::string("needs a floating-point type, and the type is ") + facts(a.type).name,
                   "use tensor_fill::zero");
   if (a.options.interleave == tensor_interleave::b32 && a.options.swizzle != swizzle::b32)
-    return broken("swizzle", -1, number(swizzle_span(a.options.swizzle), " bytes"),
-                  "must be that of 32 bytes where slices are of 32", "use swizzle::b32");
+    return broken("swizzle", -1, swizzle_names[static_cast<int>(a.options.swizzle)],
+                  "must be b32 where the slices are of 32 bytes", "use swizzle::b32");
   return {};
 }
 
@@ -105,9 +110,9 @@ inline finding check_pointer(const tensor_arguments& a) {
   char text[24];
   std::snprintf(text, sizeof text, "0x%" PRIxPTR, a.pointer);
   return broken("pointer", -1, text, "must be a multiple of " + number(multiple) + " bytes",
-                "it lies " + number(past) +
-                    " past one; begin there and add to the coordinates, or copy "
-                    "the tensor to where cudaMalloc says");
+                "begin " + count(past, "byte") +
+                    " earlier and add to the coordinates, or move the "
+                    "tensor (cudaMalloc gives multiples of 256)");
 }
 
 inline finding check_extents(tensor_arguments& a) {
@@ -161,7 +166,8 @@ inline finding check_strides(tensor_arguments& a) {
     const std::string value = number(stride, packed ? " bytes (packed)" : " bytes");
     if (stride < 0 || stride >= std::int64_t{1} << 40)
       return broken("strides", i, value, "must be from 0 to 2^40 - 1 bytes",
-                    stride < 0 ? "turn the dimension round" : "make maps of parts of the tensor");
+                    stride < 0 ? "begin at the other end of the dimension"
+                               : "make maps of parts of the tensor");
     if (stride % multiple != 0) {
       const std::int64_t right = round_up(stride, multiple);
       return broken("strides", i, value, "must be a multiple of " + number(multiple),
@@ -181,8 +187,9 @@ inline finding check_element_strides(tensor_arguments& a) {
   for (int i = 0; i < a.options.element_strides.count; ++i) {
     const std::int64_t step = a.options.element_strides.value[i];
     if (step < 1 || step > 8)
-      return broken("element_strides", i, number(step), "must be from 1 to 8",
-                    "skip further in the tensor's own strides");
+      return broken(
+          "element_strides", i, number(step), "must be from 1 to 8",
+          step < 1 ? "1 takes every position" : "skip further by the tensor's own strides");
     a.element_strides[i] = static_cast<std::uint32_t>(step);
   }
   return {};
@@ -190,21 +197,24 @@ inline finding check_element_strides(tensor_arguments& a) {
 
 // The row of a box: `argument[index] = count` elements of dimension 0.
 inline finding check_row(const tensor_arguments& a, const char* argument, int index,
-                         std::int64_t count) {
-  const std::int64_t bytes = count * a.element_bytes();
-  const std::string value =
-      number(count, count == 1 ? " element (" : " elements (") + number(bytes, " bytes)");
-  const auto elements = [&](std::int64_t of) { return number(of / a.element_bytes()); };
+                         std::int64_t elements) {
+  const std::int64_t bytes = elements * a.element_bytes();
+  const std::string value = count(elements, "element") + " (" + count(bytes, "byte") + ")";
+  const auto take = [&](std::int64_t row) {
+    return "take " + count(row / a.element_bytes(), "element");
+  };
   const std::int64_t span = swizzle_span(a.options.swizzle);
   if (a.sliced()) return {};
   if (bytes % 16 != 0)
     return broken(argument, index, value, "must be a multiple of 16 bytes",
-                  "take " + elements(round_up(bytes, 16)) + " elements");
+                  take(round_up(bytes, 16)));
   if (span != 0 && bytes > span)
     return broken(argument, index, value,
                   "must be at most " + number(span) + " bytes, the span of the swizzle",
-                  "take " + elements(span) + " elements and more boxes" +
-                      (bytes <= 128 ? ", or a wider swizzle" : ", or no swizzle"));
+                  take(span) + " and more boxes, or use " +
+                      (bytes > 128  ? "no swizzle"
+                       : bytes > 64 ? "swizzle::b128"
+                                    : "swizzle::b64"));
   return {};
 }
 
@@ -212,8 +222,8 @@ constexpr std::int64_t most_box_bytes = 233472;  // all of a multiprocessor's sh
 
 inline finding check_box(const tensor_arguments& a, const tensor_dims& box) {
   if (box.count != a.rank())
-    return broken("box", -1, number(box.count, box.count == 1 ? " number" : " numbers"),
-                  "must be one for each of the " + number(a.rank()) + " dimensions",
+    return broken("box", -1, count(box.count, "number"),
+                  "must be one for each of the " + count(a.rank(), "dimension"),
                   "give 1 for those where the box is thin");
   std::int64_t bytes = a.element_bytes();
   std::string shape;
@@ -237,16 +247,16 @@ inline finding check_box(const tensor_arguments& a, const tensor_dims& box) {
 
 inline finding check_im2col(const tensor_arguments& a, const im2col_box& box) {
   if (a.rank() < 3)
-    return broken("extents", -1, number(a.rank(), a.rank() == 1 ? " number" : " numbers"),
-                  "must be 3 to 5 for im2col", "give C, W, H, D and N; D and H may be left out");
+    return broken("extents", -1, count(a.rank(), "number"), "must be 3 to 5 for im2col",
+                  "give C, W, H, D and N; D and H may be left out");
   const int spatial = a.rank() - 2;
   const std::int64_t limit = spatial == 1 ? 32768 : spatial == 2 ? 128 : 16;
   const tensor_dims* corners[] = {&box.lower_corner, &box.upper_corner};
   const char* names[] = {"lower_corner", "upper_corner"};
   for (int c = 0; c < 2; ++c) {
     if (corners[c]->count != spatial)
-      return broken(names[c], -1, number(corners[c]->count, " numbers"),
-                    "must be one for each of the " + number(spatial) + " dimensions W, H, D",
+      return broken(names[c], -1, count(corners[c]->count, "number"),
+                    "must be one for each dimension of W, H, D, here " + number(spatial),
                     "C and N have none");
     for (int i = 0; i < spatial; ++i)
       if (corners[c]->value[i] < -limit || corners[c]->value[i] >= limit)
@@ -288,7 +298,13 @@ inline finding check_common(tensor_arguments& a) {
   return check_strides(a);
 }
 
-inline tensor_map_result answer(const char* function, int status, const tensor_map& map) {
+// Calls `encode`; where nobody has used the GPU yet, once more after the runtime has been woken.
+template <class Encode>
+tensor_map_result answer(const char* function, Encode encode) {
+  tensor_map map;
+  int status = encode(&map);
+  if (status == cudaErrorInitializationError && cudaFree(nullptr) == cudaSuccess)
+    status = encode(&map);
   if (status == 0) return map;
   return broken(function, -1, number(status),
                 std::string("is the driver's answer (") +
@@ -309,13 +325,12 @@ inline tensor_map_result encode_tiled(tensor_arguments a, const tensor_dims& box
   if (!encode) return missing(name);
   std::uint32_t box_dim[5] = {};
   for (int i = 0; i < box.count; ++i) box_dim[i] = static_cast<std::uint32_t>(box.value[i]);
-  tensor_map map;
-  const int status =
-      encode(&map, static_cast<int>(a.type), a.rank(), reinterpret_cast<void*>(a.pointer), a.dim,
-             a.strides, box_dim, a.element_strides, static_cast<int>(a.options.interleave),
-             static_cast<int>(a.options.swizzle), static_cast<int>(a.options.l2_promotion),
-             static_cast<int>(a.options.fill));
-  return answer(name, status, map);
+  return answer(name, [&](void* map) {
+    return encode(map, static_cast<int>(a.type), a.rank(), reinterpret_cast<void*>(a.pointer),
+                  a.dim, a.strides, box_dim, a.element_strides,
+                  static_cast<int>(a.options.interleave), static_cast<int>(a.options.swizzle),
+                  static_cast<int>(a.options.l2_promotion), static_cast<int>(a.options.fill));
+  });
 }
 
 inline tensor_map_result encode_im2col(tensor_arguments a, const im2col_box& box) {
@@ -329,13 +344,13 @@ inline tensor_map_result encode_im2col(tensor_arguments a, const im2col_box& box
     lower[i] = static_cast<int>(box.lower_corner.value[i]);
     upper[i] = static_cast<int>(box.upper_corner.value[i]);
   }
-  tensor_map map;
-  const int status = encode(
-      &map, static_cast<int>(a.type), a.rank(), reinterpret_cast<void*>(a.pointer), a.dim,
-      a.strides, lower, upper, box.channels_per_pixel, box.pixels_per_column, a.element_strides,
-      static_cast<int>(a.options.interleave), static_cast<int>(a.options.swizzle),
-      static_cast<int>(a.options.l2_promotion), static_cast<int>(a.options.fill));
-  return answer(name, status, map);
+  return answer(name, [&](void* map) {
+    return encode(map, static_cast<int>(a.type), a.rank(), reinterpret_cast<void*>(a.pointer),
+                  a.dim, a.strides, lower, upper, box.channels_per_pixel, box.pixels_per_column,
+                  a.element_strides, static_cast<int>(a.options.interleave),
+                  static_cast<int>(a.options.swizzle), static_cast<int>(a.options.l2_promotion),
+                  static_cast<int>(a.options.fill));
+  });
 }
 
 }  // namespace inflight::impl
