@@ -1,6 +1,6 @@
 // arch: sm_90a
 // Boxes of one to five dimensions, loaded from and stored to tensors whose rows are padded, inside
-// and across every edge, with and without an L2 policy, at every step of element strides.
+// and across every edge, with and without an L2 policy, with element strides; prefetches before.
 #include "tests/library/tensors.cuh"
 
 namespace {
@@ -10,10 +10,13 @@ constexpr int most = 4096;  // bytes of a box
 template <int Rank, bool Hint, class T, std::size_t... D>
 __device__ void load_box(T* box, const inflight::tensor_map& map, const At& at,
                          inflight::barrier<>& ready, std::index_sequence<D...>) {
-  if constexpr (Hint)
+  if constexpr (Hint) {
+    inflight::prefetch_async(map, {at.value[D]...}, evict_first());
     inflight::copy_async(box, map, {at.value[D]...}, ready, evict_first());
-  else
+  } else {
+    inflight::prefetch_async(map, {at.value[D]...});
     inflight::copy_async(box, map, {at.value[D]...}, ready.native());
+  }
 }
 template <int Rank, bool Hint, class T, std::size_t... D>
 __device__ void store_box(T* box, const inflight::tensor_map& map, const At& at,

@@ -19,7 +19,6 @@ namespace impl {
 
 template <int Rank>
 struct coordinates {
-  static_assert(Rank <= 5, "A tensor has at most five dimensions.");
   static_assert(has_sm90<coordinates>,
                 "Tensor copies need sm_90 or later: compile with -arch=sm_90a.");
   INFLIGHT_DEVICE explicit coordinates(const coordinate (&at)[Rank]) {
@@ -31,7 +30,6 @@ struct coordinates {
 
 template <int Rank, int Offsets>
 struct offsets {
-  static_assert(Rank >= 3, "An im2col tensor has three to five dimensions.");
   static_assert(Offsets == Rank - 2,
                 "im2col takes an offset for each of W, H, D: two fewer than "
                 "there are coordinates.");
