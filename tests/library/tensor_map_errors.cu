@@ -1,4 +1,5 @@
 // arch: sm_90a
+// stderr: pixelBoxUpperCorner
 // What make_tensor_map says of wrong arguments, one sentence a rule, and what it accepts.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
