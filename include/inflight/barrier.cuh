@@ -34,7 +34,7 @@ class barrier {
   using arrival_token = std::uint64_t;
 
   // The most arrivals that a phase can have.
-  static constexpr unsigned max() { return (1u << 20) - 1; }
+  INFLIGHT_HOST_DEVICE static constexpr unsigned max() { return (1u << 20) - 1; }
 
   // One thread, once, before anyone uses it; a barrier of the block (or cluster) must follow.
   // mbarrier.init and, on sm_90, the fence that shows it to copies and to other blocks.

@@ -1,0 +1,94 @@
+// All threads of a kernel launch as a group, and barriers among its blocks.
+//
+// Blocks may wait for each other only where all of them run at once: in a cooperative launch
+// (launch_cooperative, cudaLaunchCooperativeKernel), which refuses a grid too large for the chip.
+#pragma once
+#include <inflight/impl/flip_barrier.cuh>
+#include <inflight/impl/grid_workspace.cuh>
+#include <inflight/impl/group_lanes.cuh>
+#include <inflight/ptx/cluster.cuh>
+
+namespace inflight {
+
+// A barrier of all blocks of a grid, in global memory of the program's own. Zero bytes are its
+// initial state (cudaMemset, or a __device__ variable), and each round leaves it ready for the
+// next, also of a later launch. Grids that run at the same time need one each. Every thread of
+// every block calls each function.
+class grid_barrier {
+ public:
+  // Waits for all blocks; what any of their threads wrote before is seen by all after. One thread a
+  // block does it: red.release.gpu, then polling by ld.acquire.gpu (PTX ISA, "Memory Consistency
+  // Model"), between two bar.sync.
+  INFLIGHT_DEVICE void sync() { impl::grid_sync(&word_); }
+
+  // sync() in halves, for work that neither needs the others' results nor makes what they need.
+  INFLIGHT_DEVICE std::uint32_t arrive() { return impl::grid_arrive(&word_); }
+  INFLIGHT_DEVICE void wait(std::uint32_t token) { impl::grid_wait(&word_, token); }
+
+ private:
+  std::uint32_t word_;
+};
+
+// The grid of the calling thread. Made by this_grid(). Ranks are 64 bits wide.
+class grid_group {
+ public:
+  using arrival_token = std::uint32_t;
+
+  // Whether the grid can synchronise: whether its launch brought memory for the barrier. Recent
+  // drivers give it to every launch, so this is no proof of a cooperative one.
+  INFLIGHT_DEVICE bool is_valid() const { return impl::grid_workspace() != 0; }
+
+  // grid_barrier::sync() on the word that a cooperative launch sets aside for each grid. See
+  // impl/grid_workspace.cuh for where it stands; who wants documented ground alone passes a
+  // grid_barrier.
+  INFLIGHT_DEVICE void sync() const { impl::grid_sync(impl::grid_word()); }
+  INFLIGHT_DEVICE void sync(grid_barrier& barrier) const { barrier.sync(); }
+  INFLIGHT_DEVICE arrival_token barrier_arrive() const {
+    return impl::grid_arrive(impl::grid_word());
+  }
+  INFLIGHT_DEVICE void barrier_wait(arrival_token&& token) const {
+    impl::grid_wait(impl::grid_word(), token);
+  }
+
+  // The caller in [0, num_threads()): blocks in order, x first, and in each its threads, x first.
+  INFLIGHT_DEVICE static unsigned long long thread_rank() {
+    return block_rank() * impl::block_threads() + impl::block_thread_rank();
+  }
+  INFLIGHT_DEVICE static unsigned long long num_threads() {
+    return num_blocks() * impl::block_threads();
+  }
+  INFLIGHT_DEVICE static unsigned long long size() { return num_threads(); }
+
+  // Blocks: their number, the caller's among them, the grid's shape (gridDim), blockIdx.
+  INFLIGHT_DEVICE static unsigned long long block_rank() {
+    return blockIdx.x + static_cast<unsigned long long>(gridDim.x) *
+                            (blockIdx.y + static_cast<unsigned long long>(gridDim.y) * blockIdx.z);
+  }
+  INFLIGHT_DEVICE static unsigned long long num_blocks() {
+    return static_cast<unsigned long long>(gridDim.x) * gridDim.y * gridDim.z;
+  }
+  INFLIGHT_DEVICE static dim3 dim_blocks() { return gridDim; }
+  INFLIGHT_DEVICE static dim3 group_dim() { return gridDim; }
+  INFLIGHT_DEVICE static dim3 block_index() { return blockIdx; }
+
+  // Clusters: their number, the caller's among them, the grid's shape in them, its index. sm_90.
+  INFLIGHT_DEVICE static unsigned long long num_clusters() {
+    const dim3 all = ptx::clusters();
+    return static_cast<unsigned long long>(all.x) * all.y * all.z;
+  }
+  INFLIGHT_DEVICE static unsigned long long cluster_rank() {
+    const dim3 all = ptx::clusters(), at = ptx::cluster_index();
+    return at.x + static_cast<unsigned long long>(all.x) *
+                      (at.y + static_cast<unsigned long long>(all.y) * at.z);
+  }
+  INFLIGHT_DEVICE static dim3 dim_clusters() { return ptx::clusters(); }
+  INFLIGHT_DEVICE static dim3 cluster_index() { return ptx::cluster_index(); }
+
+ private:
+  INFLIGHT_DEVICE grid_group() {}
+  friend INFLIGHT_DEVICE grid_group this_grid();
+};
+
+INFLIGHT_DEVICE grid_group this_grid() { return grid_group(); }
+
+}  // namespace inflight

@@ -1,0 +1,59 @@
+// The barrier of a grid: where its word stands, and how blocks meet on it.
+//
+// A cooperative launch sets memory aside for each grid, and hands its address to the kernel in the
+// environment registers 1 (high half) and 2 (low half): {u32 bytes; u32 barrier}. PTX ISA names
+// %envreg as 'driver-defined'; the driver's side is not documented, but every program that was
+// compiled with grid synchronisation and without -rdc since CUDA 11 reads it, so a driver cannot
+// drop it without breaking them all. What else there is does not do: a __device__ variable is one a
+// translation unit, shared by grids that run at the same time and know no number of their own small
+// enough to index it. The word works as impl/flip_barrier.cuh says, whatever value it starts from.
+#pragma once
+#include <inflight/impl/flip_barrier.cuh>
+
+namespace inflight::impl {
+
+INFLIGHT_DEVICE std::uint64_t grid_workspace() {
+  std::uint64_t address;
+  asm("{\n.reg .b32 high, low;\nmov.b32 high, %%envreg1;\nmov.b32 low, %%envreg2;\n"
+      "mov.b64 %0, {low, high};\n}"
+      : "=l"(address));
+  return address;
+}
+
+INFLIGHT_DEVICE std::uint32_t* grid_word() {
+  return reinterpret_cast<std::uint32_t*>(grid_workspace() + 4);
+}
+
+INFLIGHT_DEVICE bool leads_block() { return (threadIdx.x | threadIdx.y | threadIdx.z) == 0; }
+
+INFLIGHT_DEVICE std::uint32_t grid_share() {
+  return flip_share((blockIdx.x | blockIdx.y | blockIdx.z) == 0, gridDim.x * gridDim.y * gridDim.z);
+}
+
+// The leader reads the word before its block arrives, so that the arrival need not bring back the
+// old value: red is one way, atom is both.
+INFLIGHT_DEVICE std::uint32_t grid_arrive(std::uint32_t* word) {
+  std::uint32_t before = 0;
+  if (leads_block()) before = ptx::ld_relaxed<ptx::scope::gpu>(word);
+  __syncthreads();
+  if (leads_block()) ptx::red_add_release<ptx::scope::gpu>(word, grid_share());
+  return before;
+}
+
+INFLIGHT_DEVICE void grid_wait(const std::uint32_t* word, std::uint32_t before) {
+  if (leads_block()) flip_wait<ptx::scope::gpu>(word, before);
+  __syncthreads();
+}
+
+INFLIGHT_DEVICE void grid_sync(std::uint32_t* word) {
+  std::uint32_t before = 0;
+  if (leads_block()) before = ptx::ld_relaxed<ptx::scope::gpu>(word);
+  __syncthreads();
+  if (leads_block()) {
+    ptx::red_add_release<ptx::scope::gpu>(word, grid_share());
+    flip_wait<ptx::scope::gpu>(word, before);
+  }
+  __syncthreads();
+}
+
+}  // namespace inflight::impl

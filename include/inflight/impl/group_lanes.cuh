@@ -1,0 +1,63 @@
+// How groups inside a warp count their lanes, and how values travel by words.
+#pragma once
+#include <inflight/ptx/warp.cuh>
+#include <type_traits>
+
+namespace inflight::impl {
+
+// A value as 32-bit words, each put through `each`; the rest of the last word is zero.
+template <class T, class Each>
+INFLIGHT_DEVICE T by_words(const T& value, Each each) {
+  static_assert(std::is_trivially_copyable_v<T>,
+                "a shuffled value must be trivially copyable: it travels as bytes");
+  static_assert(sizeof(T) <= 32, "a shuffled value must have at most 32 bytes");
+  constexpr int count = (sizeof(T) + 3) / 4;
+  std::uint32_t words[count];
+  words[count - 1] = 0;
+  memcpy(words, &value, sizeof(T));
+#pragma unroll
+  for (int i = 0; i < count; ++i) words[i] = each(words[i]);
+  T result = value;
+  memcpy(&result, words, sizeof(T));
+  return result;
+}
+
+// A value to compare, as 32 or 64 bits.
+template <class T>
+INFLIGHT_DEVICE auto comparable(const T& value) {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8,
+                "match_any and match_all compare values of at most 8 bytes");
+  std::conditional_t<(sizeof(T) > 4), std::uint64_t, std::uint32_t> bits = 0;
+  memcpy(&bits, &value, sizeof(T));
+  return bits;
+}
+
+// The lane of the set bit that has `n` set bits below it.
+INFLIGHT_DEVICE std::uint32_t nth_lane(std::uint32_t mask, std::uint32_t n) {
+  if (n == 0) return __ffs(mask) - 1;
+  if (mask == 0xffffffffu) return n;
+  std::uint32_t lane = 0;
+#pragma unroll
+  for (int half = 16; half != 0; half /= 2) {
+    const std::uint32_t below = __popc((mask >> lane) & ((1u << half) - 1));
+    if (n >= below) n -= below, lane += half;
+  }
+  return lane;
+}
+
+// The bits of `lanes` that stand in `mask`, moved together: bit r is that of the group's rank r.
+INFLIGHT_DEVICE std::uint32_t lanes_to_ranks(std::uint32_t mask, std::uint32_t lanes) {
+  if (mask == 0xffffffffu) return lanes;
+  std::uint32_t ranks = 0;
+  for (std::uint32_t bit = 1; mask != 0; bit <<= 1, mask &= mask - 1)
+    if (lanes & mask & (0u - mask)) ranks |= bit;
+  return ranks;
+}
+
+// A thread in its block, x first.
+INFLIGHT_DEVICE unsigned block_thread_rank() {
+  return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+}
+INFLIGHT_DEVICE unsigned block_threads() { return blockDim.x * blockDim.y * blockDim.z; }
+
+}  // namespace inflight::impl

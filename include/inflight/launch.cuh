@@ -1,0 +1,77 @@
+// Launching kernels whose blocks wait for each other: cooperative grids, clusters, and grids as
+// large as the chip holds. Host code; every function gives the runtime's error, cudaSuccess where
+// it worked.
+//
+// Arguments are converted to the types of the kernel's parameters, as a call would; what does not
+// convert does not compile. Dynamic shared memory above 48 KiB and clusters above 8 blocks, which
+// the runtime wants asked for by attributes first, are asked for here.
+#pragma once
+#include <cuda_runtime.h>
+
+#include <inflight/impl/launch_arguments.cuh>
+
+namespace inflight {
+
+// How a kernel is launched.
+struct launch_shape {
+  dim3 grid = {1, 1, 1};          // blocks
+  dim3 block = {1, 1, 1};         // threads of each
+  std::size_t shared = 0;         // bytes of dynamic shared memory a block
+  cudaStream_t stream = nullptr;  // the current device's
+  dim3 cluster = {1, 1, 1};       // blocks of a cluster; must divide `grid`. Above 1: sm_90
+  bool cooperative = false;       // all blocks run at once, or the launch is refused
+};
+
+// Launches kernel(arguments...). cudaErrorCooperativeLaunchTooLarge where a cooperative grid does
+// not fit the chip. CUDA Runtime API, "cudaLaunchKernelExC".
+template <class... Parameters, class... Arguments>
+cudaError_t launch(void (*kernel)(Parameters...), const launch_shape& shape,
+                   Arguments&&... arguments) {
+  impl::launch_arguments<Parameters...> values(std::forward<Arguments>(arguments)...);
+  return impl::launch(reinterpret_cast<const void*>(kernel), shape, values.pointers());
+}
+
+// How many blocks of `threads` threads the current device runs at once: multiprocessors times
+// occupancy. The most that a cooperative launch takes.
+template <class... Parameters>
+cudaError_t full_grid(unsigned* blocks, void (*kernel)(Parameters...), unsigned threads,
+                      std::size_t shared = 0) {
+  return impl::full_grid(blocks, reinterpret_cast<const void*>(kernel), threads, shared);
+}
+
+// In place of a grid: as many blocks as full_grid says.
+struct whole_device_t {};
+inline constexpr whole_device_t whole_device{};
+
+// A cooperative launch: this_grid().sync() and grid_barrier work in it.
+template <class... Parameters, class... Arguments>
+cudaError_t launch_cooperative(void (*kernel)(Parameters...), dim3 grid, dim3 block,
+                               std::size_t shared, cudaStream_t stream, Arguments&&... arguments) {
+  launch_shape shape;
+  shape.grid = grid, shape.block = block, shape.shared = shared, shape.stream = stream;
+  shape.cooperative = true;
+  return launch(kernel, shape, std::forward<Arguments>(arguments)...);
+}
+
+// The same with a grid as large as the current device holds.
+template <class... Parameters, class... Arguments>
+cudaError_t launch_cooperative(void (*kernel)(Parameters...), whole_device_t, dim3 block,
+                               std::size_t shared, cudaStream_t stream, Arguments&&... arguments) {
+  unsigned blocks = 0;
+  const cudaError_t error = full_grid(&blocks, kernel, block.x * block.y * block.z, shared);
+  if (error != cudaSuccess) return error;
+  return launch_cooperative(kernel, dim3(blocks), block, shared, stream,
+                            std::forward<Arguments>(arguments)...);
+}
+
+// A launch in clusters of `cluster` blocks: this_cluster() works in it. `grid` counts blocks.
+template <class... Parameters, class... Arguments>
+cudaError_t launch_cluster(void (*kernel)(Parameters...), dim3 cluster, dim3 grid, dim3 block,
+                           std::size_t shared, cudaStream_t stream, Arguments&&... arguments) {
+  launch_shape shape;
+  shape.grid = grid, shape.block = block, shape.shared = shared, shape.stream = stream;
+  shape.cluster = cluster;
+  return launch(kernel, shape, std::forward<Arguments>(arguments)...);
+}
+
+}  // namespace inflight

@@ -1,0 +1,96 @@
+// Accesses to memory that order others: PTX ISA, "ld", "st", "red", "atom" and "Memory Consistency
+// Model".
+//
+// All work on 32 and 64 bit unsigned integers at a generic address, and hold among the threads of
+// `Scope`. An acquire that reads what a release wrote makes visible all that came before that
+// release; a relaxed access orders nothing.
+#pragma once
+#include <inflight/impl/config.cuh>
+
+namespace inflight::ptx {
+
+// The threads among which an access counts: of the block, the cluster (sm_90), the GPU, the system.
+enum class scope { cta, cluster, gpu, sys };
+
+// One instruction in its four scopes; PTX wants the scope spelled in the text.
+#define INFLIGHT_SCOPED(FRONT, BACK, ...)            \
+  if constexpr (Scope == scope::cta)                 \
+    asm volatile(FRONT ".cta" BACK __VA_ARGS__);     \
+  else if constexpr (Scope == scope::cluster)        \
+    asm volatile(FRONT ".cluster" BACK __VA_ARGS__); \
+  else if constexpr (Scope == scope::gpu)            \
+    asm volatile(FRONT ".gpu" BACK __VA_ARGS__);     \
+  else                                               \
+    asm volatile(FRONT ".sys" BACK __VA_ARGS__)
+
+#define INFLIGHT_LOAD(NAME, ORDER, TYPE, SUFFIX, LETTER)  \
+  template <scope Scope>                                  \
+  INFLIGHT_DEVICE TYPE NAME(const TYPE* at) {             \
+    TYPE value;                                           \
+    INFLIGHT_SCOPED("ld." ORDER, "." SUFFIX " %0, [%1];", \
+                    : "=" LETTER(value)                   \
+                    : "l"(at)                             \
+                    : "memory");                          \
+    return value;                                         \
+  }
+#define INFLIGHT_STORE(NAME, PTX, TYPE, SUFFIX, LETTER)                             \
+  template <scope Scope>                                                            \
+  INFLIGHT_DEVICE void NAME(TYPE* at, TYPE value) {                                 \
+    INFLIGHT_SCOPED(PTX, SUFFIX " [%0], %1;", ::"l"(at), LETTER(value) : "memory"); \
+  }
+#define INFLIGHT_ATOMIC(NAME, ORDER, OP, TYPE, SUFFIX, LETTER)         \
+  template <scope Scope>                                               \
+  INFLIGHT_DEVICE TYPE NAME(TYPE* at, TYPE value) {                    \
+    TYPE before;                                                       \
+    INFLIGHT_SCOPED("atom." ORDER, "." OP "." SUFFIX " %0, [%1], %2;", \
+                    : "=" LETTER(before)                               \
+                    : "l"(at), LETTER(value)                           \
+                    : "memory");                                       \
+    return before;                                                     \
+  }
+#define INFLIGHT_BOTH_WIDTHS(KIND, ...)        \
+  KIND(__VA_ARGS__, std::uint32_t, "u32", "r") \
+  KIND(__VA_ARGS__, std::uint64_t, "u64", "l")
+#define INFLIGHT_BOTH_WIDTHS_STORED(NAME, PTX, TAIL)         \
+  INFLIGHT_STORE(NAME, PTX, std::uint32_t, TAIL ".u32", "r") \
+  INFLIGHT_STORE(NAME, PTX, std::uint64_t, TAIL ".u64", "l")
+
+// ld_relaxed<Scope>(at), ld_acquire<Scope>(at): the value.
+INFLIGHT_BOTH_WIDTHS(INFLIGHT_LOAD, ld_relaxed, "relaxed")
+INFLIGHT_BOTH_WIDTHS(INFLIGHT_LOAD, ld_acquire, "acquire")
+
+// st_relaxed<Scope>(at, value), st_release<Scope>(at, value).
+INFLIGHT_BOTH_WIDTHS_STORED(st_relaxed, "st.relaxed", "")
+INFLIGHT_BOTH_WIDTHS_STORED(st_release, "st.release", "")
+
+// red_add_relaxed<Scope>(at, value), red_add_release: adds, and does not wait for the old value.
+INFLIGHT_BOTH_WIDTHS_STORED(red_add_relaxed, "red.relaxed", ".add")
+INFLIGHT_BOTH_WIDTHS_STORED(red_add_release, "red.release", ".add")
+
+// atom_add_relaxed<Scope>(at, value), _acquire, _release, _acq_rel: adds; the value before.
+INFLIGHT_BOTH_WIDTHS(INFLIGHT_ATOMIC, atom_add_relaxed, "relaxed", "add")
+INFLIGHT_BOTH_WIDTHS(INFLIGHT_ATOMIC, atom_add_acquire, "acquire", "add")
+INFLIGHT_BOTH_WIDTHS(INFLIGHT_ATOMIC, atom_add_release, "release", "add")
+INFLIGHT_BOTH_WIDTHS(INFLIGHT_ATOMIC, atom_add_acq_rel, "acq_rel", "add")
+
+#undef INFLIGHT_BOTH_WIDTHS_STORED
+#undef INFLIGHT_BOTH_WIDTHS
+#undef INFLIGHT_ATOMIC
+#undef INFLIGHT_STORE
+#undef INFLIGHT_LOAD
+#undef INFLIGHT_SCOPED
+
+// Orders the caller's accesses before it and after it, for threads of the scope.
+template <scope Scope>
+INFLIGHT_DEVICE void fence_acq_rel() {
+  if constexpr (Scope == scope::cta)
+    asm volatile("fence.acq_rel.cta;" ::: "memory");
+  else if constexpr (Scope == scope::cluster)
+    asm volatile("fence.acq_rel.cluster;" ::: "memory");
+  else if constexpr (Scope == scope::gpu)
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+  else
+    asm volatile("fence.acq_rel.sys;" ::: "memory");
+}
+
+}  // namespace inflight::ptx

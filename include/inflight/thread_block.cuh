@@ -1,0 +1,88 @@
+// The threads of a block as a group, and the scratch memory for its tiles of more than a warp.
+#pragma once
+#include <inflight/impl/group_lanes.cuh>
+#include <inflight/impl/group_traits.cuh>
+#include <inflight/impl/tile_memory.cuh>
+
+namespace inflight {
+
+// The calling thread's block. Made by this_thread_block().
+class thread_block {
+ public:
+  // What barrier_arrive gives and barrier_wait takes.
+  struct arrival_token {};
+
+  // Every thread of the block waits for all; what each wrote before is seen by all after. bar.sync
+  // 0 (CUDA C++ Programming Guide, "Synchronization Functions").
+  INFLIGHT_DEVICE static void sync() { __syncthreads(); }
+
+  // sync() in two halves, once each a round and by all threads. The hardware's barrier has no such
+  // halves: the waiting does all of it.
+  INFLIGHT_DEVICE static arrival_token barrier_arrive() { return {}; }
+  INFLIGHT_DEVICE static void barrier_wait(arrival_token&&) { sync(); }
+
+  // The caller in [0, num_threads()), x counted first.
+  INFLIGHT_DEVICE static unsigned thread_rank() { return impl::block_thread_rank(); }
+  INFLIGHT_DEVICE static unsigned num_threads() { return impl::block_threads(); }
+  INFLIGHT_DEVICE static unsigned size() { return num_threads(); }
+
+  // threadIdx, blockDim and blockIdx.
+  INFLIGHT_DEVICE static dim3 thread_index() { return threadIdx; }
+  INFLIGHT_DEVICE static dim3 dim_threads() { return blockDim; }
+  INFLIGHT_DEVICE static dim3 group_dim() { return blockDim; }
+  INFLIGHT_DEVICE static dim3 group_index() { return blockIdx; }
+
+  // Where tiles of several warps meet; null without block_tile_memory.
+  INFLIGHT_DEVICE impl::tile_memory* tile_memory() const { return memory_; }
+
+  thread_block(const thread_block&) = default;
+
+ private:
+  INFLIGHT_DEVICE explicit thread_block(impl::tile_memory* memory) : memory_(memory) {}
+  friend INFLIGHT_DEVICE thread_block this_thread_block();
+  friend INFLIGHT_DEVICE thread_block impl::block_with(impl::tile_memory*);
+  impl::tile_memory* memory_;
+};
+
+INFLIGHT_DEVICE thread_block this_thread_block() { return thread_block(nullptr); }
+
+namespace impl {
+INFLIGHT_DEVICE thread_block block_with(tile_memory* memory) {
+  for (unsigned i = block_thread_rank(); i < tile_memory::words; i += block_threads())
+    memory->word[i] = 0;
+  __syncthreads();
+  return thread_block(memory);
+}
+}  // namespace impl
+
+// Scratch for a block's tiles of 64 to 512 threads, in shared or global memory, one object a block:
+// 128 bytes of barriers, and 32 bytes a warp, the largest value that a collective takes. Needs no
+// initialisation of its own; uninitialised __shared__ memory will do.
+template <unsigned MaxBlockSize = 1024>
+struct block_tile_memory {
+  static_assert(MaxBlockSize > 0 && MaxBlockSize <= 1024, "a block has at most 1024 threads");
+  impl::tile_barriers barriers;
+  impl::tile_slot slots[(MaxBlockSize + 31) / 32];
+};
+
+// The block, with scratch memory for wide tiles. A collective of the whole block: it initialises
+// the memory and is a barrier. The block must not have more than MaxBlockSize threads.
+template <unsigned MaxBlockSize>
+INFLIGHT_DEVICE thread_block this_thread_block(block_tile_memory<MaxBlockSize>& memory) {
+  return impl::block_with(reinterpret_cast<impl::tile_memory*>(&memory));
+}
+
+// The names that programs written before CUDA 12 use. TileCommunicationSize, the bytes a warp
+// wants, is not needed: 32 bytes are always there, so no collective needs two rounds.
+namespace experimental {
+template <unsigned TileCommunicationSize = 8, unsigned MaxBlockSize = 1024>
+struct block_tile_memory : inflight::block_tile_memory<MaxBlockSize> {};
+
+template <unsigned TileCommunicationSize, unsigned MaxBlockSize>
+INFLIGHT_DEVICE thread_block
+this_thread_block(block_tile_memory<TileCommunicationSize, MaxBlockSize>& memory) {
+  return inflight::this_thread_block<MaxBlockSize>(memory);
+}
+}  // namespace experimental
+
+}  // namespace inflight

@@ -1,0 +1,215 @@
+// Tiles: a block cut into equal groups of 1 to 512 threads, the size known to the compiler.
+#pragma once
+#include <inflight/thread_block.cuh>
+
+namespace inflight {
+
+template <unsigned Size, class Parent = void>
+class thread_block_tile;
+
+namespace impl {
+
+// What tiles of one warp can do. Shuffles, votes and matches count by thread_rank(), and are
+// collectives: all threads of the tile call them. Each is one instruction for each 4 bytes.
+// Rules: PTX ISA, "shfl.sync", "vote.sync", "match.sync".
+template <unsigned Size>
+class warp_tile {
+ public:
+  INFLIGHT_DEVICE static constexpr unsigned num_threads() { return Size; }
+  INFLIGHT_DEVICE static constexpr unsigned size() { return Size; }
+  INFLIGHT_DEVICE static unsigned thread_rank() {
+    return Size == 1 ? 0 : ptx::lane_id() & (Size - 1);
+  }
+
+  // The lanes of the warp that belong to the tile. An extension: cooperative groups keep it hidden.
+  INFLIGHT_DEVICE static std::uint32_t mask() {
+    if constexpr (Size == 32) return 0xffffffffu;
+    return ((1u << (Size % 32)) - 1) << first_lane();
+  }
+
+  // bar.warp.sync: waits for the tile's threads and orders their accesses to memory.
+  INFLIGHT_DEVICE static void sync() { ptx::warp_sync(mask()); }
+
+  // The value of the thread of rank `source`, modulo the tile's size; of the one `delta` ranks
+  // below or above, or the caller's own where there is none; of the one at the caller's rank xor
+  // `ranks`. T: trivially copyable, at most 32 bytes.
+  template <class T>
+  INFLIGHT_DEVICE static T shfl(T value, unsigned source) {
+    return by_words(value, [&](auto word) { return ptx::shfl<int(Size)>(mask(), word, source); });
+  }
+  template <class T>
+  INFLIGHT_DEVICE static T shfl_up(T value, unsigned delta) {
+    return by_words(value, [&](auto word) { return ptx::shfl_up<int(Size)>(mask(), word, delta); });
+  }
+  template <class T>
+  INFLIGHT_DEVICE static T shfl_down(T value, unsigned delta) {
+    return by_words(value,
+                    [&](auto word) { return ptx::shfl_down<int(Size)>(mask(), word, delta); });
+  }
+  template <class T>
+  INFLIGHT_DEVICE static T shfl_xor(T value, unsigned ranks) {
+    return by_words(value,
+                    [&](auto word) { return ptx::shfl_xor<int(Size)>(mask(), word, ranks); });
+  }
+
+  // Whether the predicate is non-zero in any thread, in all of them; in which, bit r for rank r.
+  INFLIGHT_DEVICE static int any(int predicate) { return ptx::vote_any(mask(), predicate != 0); }
+  INFLIGHT_DEVICE static int all(int predicate) { return ptx::vote_all(mask(), predicate != 0); }
+  INFLIGHT_DEVICE static unsigned ballot(int predicate) {
+    return ptx::ballot(mask(), predicate != 0) >> first_lane();
+  }
+
+  // The ranks that hold the same value; all ranks if all hold the same, else none, and `same` says
+  // which. Values are compared as bytes; at most 8.
+  template <class T>
+  INFLIGHT_DEVICE static unsigned match_any(T value) {
+    return ptx::match_any(mask(), comparable(value)) >> first_lane();
+  }
+  template <class T>
+  INFLIGHT_DEVICE static unsigned match_all(T value, int& same) {
+    bool equal;
+    const unsigned lanes = ptx::match_all(mask(), comparable(value), equal);
+    same = equal;
+    return lanes >> first_lane();
+  }
+
+  INFLIGHT_DEVICE static constexpr impl::tile_memory* tile_memory() { return nullptr; }
+
+ protected:
+  INFLIGHT_DEVICE explicit warp_tile(impl::tile_memory*) {}
+
+ private:
+  INFLIGHT_DEVICE static unsigned first_lane() {
+    return Size == 32 ? 0 : ptx::lane_id() & (32 - Size);
+  }
+};
+
+// What tiles of several warps can do, through their block's block_tile_memory. All threads of the
+// tile take part in every call. The block's size must be a multiple of Size.
+template <unsigned Size>
+class wide_tile {
+ public:
+  INFLIGHT_DEVICE static constexpr unsigned num_threads() { return Size; }
+  INFLIGHT_DEVICE static constexpr unsigned size() { return Size; }
+  INFLIGHT_DEVICE static unsigned thread_rank() { return block_thread_rank() & (Size - 1); }
+
+  // Waits for the tile's threads: one atomic addition a warp, none of the block's sixteen barriers.
+  INFLIGHT_DEVICE void sync() const { tile_place<Size>::sync(memory_); }
+
+  // The value of the thread of rank `source`, which must be the same in all threads. Two sync().
+  template <class T>
+  INFLIGHT_DEVICE T shfl(T value, unsigned source) const {
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 32,
+                  "a shuffled value must be trivially copyable and have at most 32 bytes");
+    T* slot = scratch<T>(0);
+    if (thread_rank() == source) memcpy(slot, &value, sizeof(T));
+    sync();
+    memcpy(&value, slot, sizeof(T));
+    sync();
+    return value;
+  }
+
+  // Whether the predicate is non-zero in any thread, in all of them. Two sync().
+  INFLIGHT_DEVICE int any(int predicate) const {
+    return vote(ptx::vote_any(0xffffffffu, predicate != 0), [](int a, int b) { return a | b; });
+  }
+  INFLIGHT_DEVICE int all(int predicate) const {
+    return vote(ptx::vote_all(0xffffffffu, predicate != 0), [](int a, int b) { return a & b; });
+  }
+
+  // 32 bytes that belong to warp `warp` of the tile while a collective runs: for collectives built
+  // on top. Whoever writes there calls sync() before others read and after they have. An extension.
+  template <class T>
+  INFLIGHT_DEVICE T* scratch(unsigned warp) const {
+    static_assert(sizeof(T) <= 32, "a warp's scratch has 32 bytes");
+    return static_cast<T*>(tile_place<Size>::slot(memory_, warp));
+  }
+
+  INFLIGHT_DEVICE impl::tile_memory* tile_memory() const { return memory_; }
+
+ protected:
+  INFLIGHT_DEVICE explicit wide_tile(impl::tile_memory* memory) : memory_(memory) {}
+
+ private:
+  template <class Combine>
+  INFLIGHT_DEVICE int vote(int mine, Combine combine) const {
+    if (thread_rank() % 32 == 0) *scratch<int>(thread_rank() / 32) = mine;
+    sync();
+    for (unsigned warp = 0; warp < Size / 32; ++warp) mine = combine(mine, *scratch<int>(warp));
+    sync();
+    return mine;
+  }
+  impl::tile_memory* memory_;
+};
+
+template <unsigned Size>
+using tile_base = std::conditional_t<(Size <= 32), warp_tile<Size>, wide_tile<Size>>;
+
+}  // namespace impl
+
+// `Size` neighbouring threads of a block; Size is 1, 2, 4, ... 512. Made by tiled_partition<Size>.
+// Parent, the group that was cut, is part of the type: then rank among the siblings is computed
+// from thread indices. thread_block_tile<Size>, with no parent, stores it; every tile converts to
+// that.
+template <unsigned Size, class Parent>
+class thread_block_tile : public impl::tile_base<Size> {
+  static_assert(Size != 0 && (Size & (Size - 1)) == 0 && Size <= 512,
+                "a tile has 1, 2, 4, 8, 16, 32, 64, 128, 256 or 512 threads");
+
+ public:
+  // How many tiles the parent was cut into, and which of them this is.
+  INFLIGHT_DEVICE static unsigned meta_group_size() {
+    return (Parent::num_threads() + Size - 1) / Size;
+  }
+  INFLIGHT_DEVICE static unsigned meta_group_rank() { return Parent::thread_rank() / Size; }
+
+  // Made by tiled_partition; by hand only where `memory` is the block's.
+  INFLIGHT_DEVICE explicit thread_block_tile(impl::tile_memory* memory)
+      : impl::tile_base<Size>(memory) {}
+};
+
+template <unsigned Size>
+class thread_block_tile<Size, void> : public impl::tile_base<Size> {
+  static_assert(Size != 0 && (Size & (Size - 1)) == 0 && Size <= 512,
+                "a tile has 1, 2, 4, 8, 16, 32, 64, 128, 256 or 512 threads");
+
+ public:
+  INFLIGHT_DEVICE unsigned meta_group_size() const { return meta_size_; }
+  INFLIGHT_DEVICE unsigned meta_group_rank() const { return meta_rank_; }
+
+  template <class Parent>
+  INFLIGHT_DEVICE thread_block_tile(const thread_block_tile<Size, Parent>& tile)
+      : impl::tile_base<Size>(tile.tile_memory()),
+        meta_rank_(tile.meta_group_rank()),
+        meta_size_(tile.meta_group_size()) {}
+
+ private:
+  INFLIGHT_DEVICE thread_block_tile(impl::tile_memory* memory, unsigned rank, unsigned size)
+      : impl::tile_base<Size>(memory), meta_rank_(rank), meta_size_(size) {}
+  friend INFLIGHT_DEVICE thread_block_tile<1, void> this_thread();
+  unsigned meta_rank_, meta_size_;
+};
+
+// The calling thread alone, as a group.
+INFLIGHT_DEVICE thread_block_tile<1, void> this_thread() { return {nullptr, 0, 1}; }
+
+// Cuts a block or a tile into tiles of `Size` neighbouring threads. No thread waits, no instruction
+// is spent. The parent's size must be a multiple of Size. Tiles of more than 32 need a block made
+// with block_tile_memory.
+template <unsigned Size, class Parent>
+INFLIGHT_DEVICE thread_block_tile<Size, Parent> tiled_partition(const Parent& parent) {
+  static_assert(impl::is_block<Parent> || impl::is_tile<Parent>,
+                "tiled_partition<Size> cuts a thread_block or a thread_block_tile");
+  static_assert(impl::is_block<Parent> || Size <= impl::tile_size<Parent>,
+                "a tile cannot be larger than the tile it is cut from");
+  if constexpr (Size <= 32)
+    return thread_block_tile<Size, Parent>(nullptr);
+  else
+    return thread_block_tile<Size, Parent>(parent.tile_memory());
+}
+
+namespace experimental {
+using inflight::tiled_partition;
+}
+
+}  // namespace inflight
