@@ -18,8 +18,8 @@ using output = inflight::swizzled_tile<float, rows, columns>;
 // Every element becomes the mean of its four neighbours. A block takes every gridDim.y-th tile of a
 // column of tiles.
 __global__ void __launch_bounds__(threads)
-    diffuse(const __grid_constant__ inflight::tensor_map from,
-            const __grid_constant__ inflight::tensor_map to, int tiles) {
+    diffuse(const __grid_constant__ inflight::tile_map<input> from,
+            const __grid_constant__ inflight::tile_map<output> to, int tiles) {
   __shared__ input in[2];
   __shared__ output out[2];
   __shared__ inflight::barrier<> ready[2];
@@ -78,8 +78,8 @@ int main() {
   for (std::size_t i = 0; i < plate.size(); ++i) plate[i] = float(i * 2654435761u >> 16);
   float *a = device_copy(plate), *b = device_copy(plate);
   const auto in_a = inflight::make_tensor_map<input>(a, {width, height}).value(),
-             in_b = inflight::make_tensor_map<input>(b, {width, height}).value(),
-             out_a = inflight::make_tensor_map<output>(a, {width, height}).value(),
+             in_b = inflight::make_tensor_map<input>(b, {width, height}).value();
+  const auto out_a = inflight::make_tensor_map<output>(a, {width, height}).value(),
              out_b = inflight::make_tensor_map<output>(b, {width, height}).value();
 
   const int across = (width + columns - 1) / columns, down = (height + rows - 1) / rows;

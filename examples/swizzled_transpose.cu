@@ -21,8 +21,8 @@ __host__ __device__ constexpr int column_of(int lane, int k) {
 }
 
 __global__ void __launch_bounds__(threads)
-    transpose(const __grid_constant__ inflight::tensor_map in,
-              const __grid_constant__ inflight::tensor_map out) {
+    transpose(const __grid_constant__ inflight::tile_map<tile> in,
+              const __grid_constant__ inflight::tile_map<tile> out) {
   __shared__ tile from, to;
   __shared__ inflight::barrier<> ready;
   const int x = blockIdx.x * side, y = blockIdx.y * side;

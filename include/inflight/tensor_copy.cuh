@@ -32,9 +32,12 @@
 namespace inflight {
 
 // Brings the map itself near: to be called once, early, by one thread. prefetch.tensormap.
-INFLIGHT_DEVICE void prefetch_map(const tensor_map& map) {
-  ptx::prefetch_tensormap(impl::generic_address(map));
+template <class Map>
+INFLIGHT_DEVICE void prefetch_map(const Map& map) {
+  ptx::prefetch_tensormap(impl::map_address(map));
 }
+
+// In all of these `map` is a tensor_map, or a tile_map, whose copies want its tile.
 
 // --- loads: one cp.async.bulk.tensor; `policy...` is nothing, or an L2 policy of createpolicy
 // --- (std::uint64_t), here and below
@@ -42,42 +45,40 @@ INFLIGHT_DEVICE void prefetch_map(const tensor_map& map) {
 // From the tensor to `box`. `done` is a barrier<>, or the mbarrier's std::uint64_t*, and hears of
 // the bytes of the whole box, those out of range included; or a `transaction`, which also counts
 // them: then the box is a swizzled_tile.
-template <class Box, int Rank, class Barrier, class... Policy>
-INFLIGHT_DEVICE void copy_async(Box&& box, const tensor_map& map, const coordinate (&at)[Rank],
+template <class Box, class Map, int Rank, class Barrier, class... Policy>
+INFLIGHT_DEVICE void copy_async(Box&& box, const Map& map, const coordinate (&at)[Rank],
                                 Barrier&& done, Policy... policy) {
   const impl::coordinates<Rank> to(at);
-  ptx::cp_async_bulk_tensor_load(impl::box_address(box), impl::generic_address(map), to.value,
+  ptx::cp_async_bulk_tensor_load(impl::box_address(box), impl::map_address(map, box), to.value,
                                  impl::mbarrier_of(done, box), policy...);
 }
-template <class Box, int Rank, int Offsets, class Barrier, class... Policy>
-INFLIGHT_DEVICE void copy_im2col_async(Box&& box, const tensor_map& map,
-                                       const coordinate (&at)[Rank],
+template <class Box, class Map, int Rank, int Offsets, class Barrier, class... Policy>
+INFLIGHT_DEVICE void copy_im2col_async(Box&& box, const Map& map, const coordinate (&at)[Rank],
                                        const coordinate (&offset)[Offsets], Barrier&& done,
                                        Policy... policy) {
   const impl::coordinates<Rank> to(at);
   const impl::offsets<Rank, Offsets> by(offset);
-  ptx::cp_async_bulk_tensor_load_im2col(impl::box_address(box), impl::generic_address(map),
+  ptx::cp_async_bulk_tensor_load_im2col(impl::box_address(box), impl::map_address(map, box),
                                         to.value, by.value, impl::mbarrier_of(done, box),
                                         policy...);
 }
 
 // To every block of the cluster whose rank has its bit set in `ranks`: to the place, and with the
 // barrier, that `box` and `done` have in this block. Each block expects the bytes at its own.
-template <class Box, int Rank, class Barrier, class... Policy>
-INFLIGHT_DEVICE void multicast_async(Box&& box, const tensor_map& map, const coordinate (&at)[Rank],
+template <class Box, class Map, int Rank, class Barrier, class... Policy>
+INFLIGHT_DEVICE void multicast_async(Box&& box, const Map& map, const coordinate (&at)[Rank],
                                      Barrier&& done, std::uint16_t ranks, Policy... policy) {
   const impl::coordinates<Rank> to(at);
-  ptx::cp_async_bulk_tensor_multicast(impl::box_address(box), impl::generic_address(map), to.value,
+  ptx::cp_async_bulk_tensor_multicast(impl::box_address(box), impl::map_address(map, box), to.value,
                                       impl::mbarrier_of(done, box), ranks, policy...);
 }
-template <class Box, int Rank, int Offsets, class Barrier, class... Policy>
-INFLIGHT_DEVICE void multicast_im2col_async(Box&& box, const tensor_map& map,
-                                            const coordinate (&at)[Rank],
+template <class Box, class Map, int Rank, int Offsets, class Barrier, class... Policy>
+INFLIGHT_DEVICE void multicast_im2col_async(Box&& box, const Map& map, const coordinate (&at)[Rank],
                                             const coordinate (&offset)[Offsets], Barrier&& done,
                                             std::uint16_t ranks, Policy... policy) {
   const impl::coordinates<Rank> to(at);
   const impl::offsets<Rank, Offsets> by(offset);
-  ptx::cp_async_bulk_tensor_multicast_im2col(impl::box_address(box), impl::generic_address(map),
+  ptx::cp_async_bulk_tensor_multicast_im2col(impl::box_address(box), impl::map_address(map, box),
                                              to.value, by.value, impl::mbarrier_of(done, box),
                                              ranks, policy...);
 }
@@ -85,18 +86,18 @@ INFLIGHT_DEVICE void multicast_im2col_async(Box&& box, const tensor_map& map,
 // --- stores: one cp.async.bulk.tensor or cp.reduce.async.bulk.tensor ---
 
 // From `box` to the tensor.
-template <int Rank, class Box, class... Policy>
-INFLIGHT_DEVICE void store_async(const tensor_map& map, const coordinate (&at)[Rank],
-                                 const Box& box, Policy... policy) {
+template <class Map, int Rank, class Box, class... Policy>
+INFLIGHT_DEVICE void store_async(const Map& map, const coordinate (&at)[Rank], const Box& box,
+                                 Policy... policy) {
   const impl::coordinates<Rank> to(at);
-  ptx::cp_async_bulk_tensor_store(impl::generic_address(map), to.value, impl::box_address(box),
+  ptx::cp_async_bulk_tensor_store(impl::map_address(map, box), to.value, impl::box_address(box),
                                   policy...);
 }
-template <int Rank, class Box, class... Policy>
-INFLIGHT_DEVICE void store_im2col_async(const tensor_map& map, const coordinate (&at)[Rank],
+template <class Map, int Rank, class Box, class... Policy>
+INFLIGHT_DEVICE void store_im2col_async(const Map& map, const coordinate (&at)[Rank],
                                         const Box& box, Policy... policy) {
   const impl::coordinates<Rank> to(at);
-  ptx::cp_async_bulk_tensor_store_im2col(impl::generic_address(map), to.value,
+  ptx::cp_async_bulk_tensor_store_im2col(impl::map_address(map, box), to.value,
                                          impl::box_address(box), policy...);
 }
 
@@ -104,37 +105,36 @@ INFLIGHT_DEVICE void store_im2col_async(const tensor_map& map, const coordinate 
 // element type has add, min and max if it is an integer of 4 or 8 bytes (signed 8: min, max alone),
 // f16 or bf16; add if f32 or f64; inc and dec if u32; the bitwise ones if an integer of 4 or 8
 // bytes.
-template <reduction Operation, int Rank, class Box, class... Policy>
-INFLIGHT_DEVICE void reduce_async(const tensor_map& map, const coordinate (&at)[Rank],
-                                  const Box& box, Policy... policy) {
+template <reduction Operation, class Map, int Rank, class Box, class... Policy>
+INFLIGHT_DEVICE void reduce_async(const Map& map, const coordinate (&at)[Rank], const Box& box,
+                                  Policy... policy) {
   const impl::coordinates<Rank> to(at);
-  ptx::cp_reduce_async_bulk_tensor<Operation>(impl::generic_address(map), to.value,
+  ptx::cp_reduce_async_bulk_tensor<Operation>(impl::map_address(map, box), to.value,
                                               impl::box_address(box), policy...);
 }
-template <reduction Operation, int Rank, class Box, class... Policy>
-INFLIGHT_DEVICE void reduce_im2col_async(const tensor_map& map, const coordinate (&at)[Rank],
+template <reduction Operation, class Map, int Rank, class Box, class... Policy>
+INFLIGHT_DEVICE void reduce_im2col_async(const Map& map, const coordinate (&at)[Rank],
                                          const Box& box, Policy... policy) {
   const impl::coordinates<Rank> to(at);
-  ptx::cp_reduce_async_bulk_tensor_im2col<Operation>(impl::generic_address(map), to.value,
+  ptx::cp_reduce_async_bulk_tensor_im2col<Operation>(impl::map_address(map, box), to.value,
                                                      impl::box_address(box), policy...);
 }
 
 // --- prefetches: one cp.async.bulk.prefetch.tensor ---
 
 // Brings a box of the tensor into L2.
-template <int Rank, class... Policy>
-INFLIGHT_DEVICE void prefetch_async(const tensor_map& map, const coordinate (&at)[Rank],
+template <class Map, int Rank, class... Policy>
+INFLIGHT_DEVICE void prefetch_async(const Map& map, const coordinate (&at)[Rank],
                                     Policy... policy) {
   const impl::coordinates<Rank> to(at);
-  ptx::cp_async_bulk_prefetch_tensor(impl::generic_address(map), to.value, policy...);
+  ptx::cp_async_bulk_prefetch_tensor(impl::map_address(map), to.value, policy...);
 }
-template <int Rank, int Offsets, class... Policy>
-INFLIGHT_DEVICE void prefetch_im2col_async(const tensor_map& map, const coordinate (&at)[Rank],
+template <class Map, int Rank, int Offsets, class... Policy>
+INFLIGHT_DEVICE void prefetch_im2col_async(const Map& map, const coordinate (&at)[Rank],
                                            const coordinate (&offset)[Offsets], Policy... policy) {
   const impl::coordinates<Rank> to(at);
   const impl::offsets<Rank, Offsets> by(offset);
-  ptx::cp_async_bulk_prefetch_tensor_im2col(impl::generic_address(map), to.value, by.value,
-                                            policy...);
+  ptx::cp_async_bulk_prefetch_tensor_im2col(impl::map_address(map), to.value, by.value, policy...);
 }
 
 }  // namespace inflight

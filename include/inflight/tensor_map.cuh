@@ -26,6 +26,13 @@ struct alignas(64) tensor_map {
   std::uint64_t opaque[16];
 };
 
+// The map of a tensor whose boxes are Tiles (a swizzled_tile): a tensor_map, but copying to or from
+// another tile through it does not compile.
+template <class Tile>
+struct tile_map : tensor_map {
+  static_assert(impl::is_swizzled_tile<Tile>, "A tile_map is for a swizzled_tile.");
+};
+
 // Up to five integers, one a dimension. Dimension 0 is the innermost, whose elements lie together:
 // the width of an image, the columns of a row-major matrix.
 struct tensor_dims {
@@ -91,23 +98,24 @@ struct tensor_map_error {
 };
 
 // A map, or the reason why there is none.
+template <class Map = tensor_map>
 class tensor_map_result {
  public:
-  tensor_map_result(const tensor_map& map) : map_(map), good_(true) {}
+  tensor_map_result(const Map& map) : map_(map), good_(true) {}
   tensor_map_result(tensor_map_error error) : error_(std::move(error)) {}
 
   explicit operator bool() const { return good_; }
   // Only where there is one.
-  const tensor_map& operator*() const { return map_; }
+  const Map& operator*() const { return map_; }
   // Throws std::invalid_argument with the error's message where there is none.
-  const tensor_map& value() const {
+  const Map& value() const {
     if (!good_) throw std::invalid_argument(error_.message());
     return map_;
   }
   const tensor_map_error& error() const { return error_; }
 
  private:
-  tensor_map map_{};
+  Map map_{};
   tensor_map_error error_;
   bool good_ = false;
 };
@@ -119,34 +127,46 @@ class tensor_map_result {
 namespace inflight {
 
 // The map of the tensor at `pointer` (device memory, a multiple of 16 bytes) of `extents` elements,
-// for copies of `box` elements. Integers stand for those of their size; other types by
+// for copies of `box` elements. Integers stand for those of their size; for other types see
 // options.type.
 template <class T>
-tensor_map_result make_tensor_map(T* pointer, const tensor_dims& extents, const tensor_dims& box,
-                                  const tensor_map_options& options = {}) {
+tensor_map_result<> make_tensor_map(T* pointer, const tensor_dims& extents, const tensor_dims& box,
+                                    const tensor_map_options& options = {}) {
   return impl::encode_tiled(impl::tensor_arguments(pointer, extents, options), box);
 }
 
 // The same for boxes that are a swizzled_tile: element type, box and swizzle are the tile's, so
-// that they agree. The tile's rows and columns are dimensions 1 and 0; the box is 1 along further
+// that they agree. The tile's columns and rows are dimensions 0 and 1; the box is 1 along further
 // ones. A tensor of one dimension wants a tile of one row.
 template <class Tile>
-tensor_map_result make_tensor_map(const typename Tile::value_type* pointer,
-                                  const tensor_dims& extents, tensor_map_options options = {}) {
-  static_assert(impl::is_swizzled_tile<Tile>, "make_tensor_map<Tile> wants a swizzled_tile.");
+tensor_map_result<tile_map<Tile>> make_tensor_map(const typename Tile::value_type* pointer,
+                                                  const tensor_dims& extents,
+                                                  tensor_map_options options = {}) {
   options.swizzle = Tile::mode;
   tensor_dims box(Tile::columns, Tile::rows, 1, 1, 1);
   box.count = Tile::rows == 1 || extents.count > 1 ? extents.count : 2;
-  return make_tensor_map(pointer, extents, box, options);
+  return impl::for_tile<Tile>(make_tensor_map(pointer, extents, box, options));
 }
 
 // The map of an im2col tensor: extents are C, W, H, D, N without those that the rank, 3 to 5,
 // leaves out.
 template <class T>
-tensor_map_result make_im2col_tensor_map(T* pointer, const tensor_dims& extents,
-                                         const im2col_box& box,
-                                         const tensor_map_options& options = {}) {
+tensor_map_result<> make_im2col_tensor_map(T* pointer, const tensor_dims& extents,
+                                           const im2col_box& box,
+                                           const tensor_map_options& options = {}) {
   return impl::encode_im2col(impl::tensor_arguments(pointer, extents, options), box);
+}
+
+// The same for columns that are a swizzled_tile: a row for each pixel, a column for each channel.
+template <class Tile>
+tensor_map_result<tile_map<Tile>> make_im2col_tensor_map(const typename Tile::value_type* pointer,
+                                                         const tensor_dims& extents,
+                                                         const tensor_dims& lower_corner,
+                                                         const tensor_dims& upper_corner,
+                                                         tensor_map_options options = {}) {
+  options.swizzle = Tile::mode;
+  const im2col_box box = {lower_corner, upper_corner, Tile::columns, Tile::rows};
+  return impl::for_tile<Tile>(make_im2col_tensor_map(pointer, extents, box, options));
 }
 
 }  // namespace inflight

@@ -10,8 +10,8 @@ using inflight::swizzle;
 
 // Loads the box at (x, y), writes it by row and column to `out`; doubles it in place, stores it.
 template <class Tile, int Rank>
-__global__ void through(const __grid_constant__ inflight::tensor_map from,
-                        const __grid_constant__ inflight::tensor_map to, At at,
+__global__ void through(const __grid_constant__ inflight::tile_map<Tile> from,
+                        const __grid_constant__ inflight::tile_map<Tile> to, At at,
                         typename Tile::value_type* out) {
   __shared__ Tile tile;
   __shared__ inflight::barrier<> ready;

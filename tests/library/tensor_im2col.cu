@@ -146,6 +146,39 @@ void test(const char* what, const Shape& shape, const Column& column,
   verdict((std::string(what) + " stores and adds").c_str(), tensor.read() == wanted);
 }
 
+// Columns into a swizzled tile: a row for each pixel.
+using pixels = inflight::swizzled_tile<int, 16, 32, inflight::swizzle::b128>;
+
+__global__ void load_tile(const __grid_constant__ inflight::tile_map<pixels> map, int* out) {
+  __shared__ pixels tile;
+  __shared__ inflight::barrier<> ready;
+  if (threadIdx.x == 0) {
+    ready.init(1);
+    inflight::transaction copies(ready);
+    inflight::copy_im2col_async(tile, map, {32, -1, 2, 1}, {1, 0}, copies);
+    copies.arrive();
+  }
+  __syncthreads();
+  ready.wait_parity(0);
+  for (int i = threadIdx.x; i < 16 * 32; i += blockDim.x) out[i] = tile(i / 32, i % 32);
+}
+
+void test_tile() {
+  const Shape shape({64, 9, 8, 2});
+  Buffer<int> tensor(numbered<int>(shape.size())), out(16 * 32);
+  const auto map = good(
+      inflight::make_im2col_tensor_map<pixels>(tensor.device, shape.extents(), {-1, -1}, {-1, -1}));
+  load_tile<<<1, 64>>>(map, out.device);
+  out.read();
+  bool right = true;
+  each_of_column(shape, {{-1, -1}, {-1, -1}, {1, 1}, 32, 16}, {{32, -1, 2, 1}}, {{1, 0}},
+                 [&](long n, std::array<long, 5> where) {
+                   right &=
+                       out.host[n] == (shape.inside(where) ? tensor.host[shape.index(where)] : 0);
+                 });
+  verdict("a swizzled tile loads", right);
+}
+
 }  // namespace
 
 int main() {
@@ -158,4 +191,5 @@ int main() {
           {{{{0, 0, 0, 0}}, {{1, 1}}}, {{{4, 2, 4, 1}}, {{0, 1}}}});
   test<5>("W, H, D", Shape({4, 6, 5, 4, 2}), {{-1, -2, 0}, {1, 0, -1}, {1, 1, 1}, 4, 64},
           {{{{0, -1, -2, 0, 0}}, {{0, 0, 0}}}, {{{0, 3, 2, 1, 1}}, {{1, 2, 1}}}});
+  test_tile();
 }

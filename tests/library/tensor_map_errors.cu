@@ -21,7 +21,8 @@ struct Complex {
   double real, imaginary;
 };
 
-void say(const inflight::tensor_map_result& map) {
+template <class Map>
+void say(const inflight::tensor_map_result<Map>& map) {
   std::printf("  %s\n", map ? "accepted" : map.error().message().c_str());
 }
 

@@ -1,6 +1,8 @@
 // arch: sm_90a
 // One block of a cluster loads a box for several: tiles and im2col columns, with and without an L2
 // policy. Each block waits at its own barrier for all bytes that come to it.
+#include <inflight/cluster_group.cuh>
+
 #include "tests/library/tensors.cuh"
 
 namespace {
@@ -8,40 +10,33 @@ namespace {
 using tile = inflight::swizzled_tile<float, 8, 32, inflight::swizzle::b128>;
 constexpr int blocks = 4;
 
-__device__ unsigned rank() {
-  unsigned r;
-  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
-  return r;
-}
-__device__ void cluster_sync() {
-  asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
-}
-
 // Block r loads the box at row 8 r for the blocks of `ranks[r]`, to place r of each.
 template <bool Hint>
 __global__ void __cluster_dims__(blocks)
     tiles(const __grid_constant__ inflight::tensor_map map, At ranks, float* out) {
+  auto cluster = inflight::this_cluster();
+  const unsigned rank = cluster.block_rank();
   __shared__ tile box[blocks];
   __shared__ inflight::barrier<> ready;
   for (unsigned i = threadIdx.x; i < sizeof box; i += blockDim.x) box[0].bytes[i] = 0;
   if (threadIdx.x == 0) ready.init(1);
   inflight::release_to_async();
-  cluster_sync();
+  cluster.sync();
   if (threadIdx.x == 0) {
     inflight::transaction mine(ready);
     for (int r = 0; r < blocks; ++r)
-      if (ranks.value[r] >> rank() & 1) mine.expect(tile::transaction_bytes);
+      if (ranks.value[r] >> rank & 1) mine.expect(tile::transaction_bytes);
     mine.arrive();
-    const auto to = static_cast<std::uint16_t>(ranks.value[rank()]);
+    const auto to = static_cast<std::uint16_t>(ranks.value[rank]);
     if constexpr (Hint)
-      inflight::multicast_async(box[rank()], map, {0, 8 * rank()}, ready, to, evict_first());
+      inflight::multicast_async(box[rank], map, {0, 8 * rank}, ready, to, evict_first());
     else
-      inflight::multicast_async(box[rank()], map, {0, 8 * rank()}, ready, to);
+      inflight::multicast_async(box[rank], map, {0, 8 * rank}, ready, to);
   }
   ready.wait_parity(0);
   for (int i = threadIdx.x; i < blocks * 8 * 32; i += blockDim.x)
-    out[rank() * blocks * 8 * 32 + i] = box[i / 256](i / 32 % 8, i % 32);
-  cluster_sync();
+    out[rank * blocks * 8 * 32 + i] = box[i / 256](i / 32 % 8, i % 32);
+  cluster.sync();
 }
 
 template <bool Hint>
@@ -64,6 +59,8 @@ void test_tiles(const char* what) {
 template <bool Hint>
 __global__ void __cluster_dims__(blocks)
     columns(const __grid_constant__ inflight::tensor_map map, int* out) {
+  auto cluster = inflight::this_cluster();
+  const unsigned rank = cluster.block_rank();
   __shared__ alignas(128) int box[32];
   __shared__ inflight::barrier<> ready;
   if (threadIdx.x == 0) {
@@ -72,8 +69,8 @@ __global__ void __cluster_dims__(blocks)
     mine.expect(sizeof box);
     mine.arrive();
   }
-  cluster_sync();
-  if (rank() == 2 && threadIdx.x == 0) {
+  cluster.sync();
+  if (rank == 2 && threadIdx.x == 0) {
     if constexpr (Hint)
       inflight::multicast_im2col_async(box, map, {0, 3, 1}, {1}, ready.native(), 0b1111,
                                        evict_first());
@@ -81,8 +78,8 @@ __global__ void __cluster_dims__(blocks)
       inflight::multicast_im2col_async(box, map, {0, 3, 1}, {1}, ready.native(), 0b1111);
   }
   ready.wait_parity(0);
-  out[rank() * 32 + threadIdx.x] = box[threadIdx.x];
-  cluster_sync();
+  out[rank * 32 + threadIdx.x] = box[threadIdx.x];
+  cluster.sync();
 }
 
 template <bool Hint>

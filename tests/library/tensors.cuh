@@ -64,7 +64,8 @@ inline void each_of_box(int rank, const std::array<int, 5>& box, const std::arra
   }
 }
 
-inline const inflight::tensor_map& good(const inflight::tensor_map_result& map) {
+template <class Map>
+const Map& good(const inflight::tensor_map_result<Map>& map) {
   if (!map) {
     std::printf("%s\n", map.error().message().c_str());
     std::exit(3);

@@ -300,7 +300,7 @@ inline finding check_common(tensor_arguments& a) {
 
 // Calls `encode`; where nobody has used the GPU yet, once more after the runtime has been woken.
 template <class Encode>
-tensor_map_result answer(const char* function, Encode encode) {
+tensor_map_result<> answer(const char* function, Encode encode) {
   tensor_map map;
   int status = encode(&map);
   if (status == cudaErrorInitializationError && cudaFree(nullptr) == cudaSuccess)
@@ -317,7 +317,7 @@ inline tensor_map_error missing(const char* function) {
       "tensor maps need a GPU of compute capability 9.0 and a driver for CUDA 12.0 or later");
 }
 
-inline tensor_map_result encode_tiled(tensor_arguments a, const tensor_dims& box) {
+inline tensor_map_result<> encode_tiled(tensor_arguments a, const tensor_dims& box) {
   if (finding f = check_common(a)) return *f;
   if (finding f = check_box(a, box)) return *f;
   const char* name = "cuTensorMapEncodeTiled";
@@ -333,7 +333,7 @@ inline tensor_map_result encode_tiled(tensor_arguments a, const tensor_dims& box
   });
 }
 
-inline tensor_map_result encode_im2col(tensor_arguments a, const im2col_box& box) {
+inline tensor_map_result<> encode_im2col(tensor_arguments a, const im2col_box& box) {
   if (finding f = check_common(a)) return *f;
   if (finding f = check_im2col(a, box)) return *f;
   const char* name = "cuTensorMapEncodeIm2col";
@@ -351,6 +351,12 @@ inline tensor_map_result encode_im2col(tensor_arguments a, const im2col_box& box
                   static_cast<int>(a.options.swizzle), static_cast<int>(a.options.l2_promotion),
                   static_cast<int>(a.options.fill));
   });
+}
+
+template <class Tile>
+tensor_map_result<tile_map<Tile>> for_tile(const tensor_map_result<>& map) {
+  if (!map) return map.error();
+  return tile_map<Tile>{*map};
 }
 
 }  // namespace inflight::impl

@@ -19,8 +19,6 @@ namespace impl {
 
 template <int Rank>
 struct coordinates {
-  static_assert(has_sm90<coordinates>,
-                "Tensor copies need sm_90 or later: compile with -arch=sm_90a.");
   INFLIGHT_DEVICE explicit coordinates(const coordinate (&at)[Rank]) {
 #pragma unroll
     for (int i = 0; i < Rank; ++i) value[i] = at[i].value;
@@ -41,8 +39,27 @@ struct offsets {
 };
 
 // A generic address: of a kernel's parameter, of constant or of global memory.
-INFLIGHT_DEVICE std::uint64_t generic_address(const tensor_map& map) {
+template <class Map>
+INFLIGHT_DEVICE std::uint64_t map_address(const Map& map) {
+  static_assert(std::is_base_of<tensor_map, Map>::value, "A tensor copy wants a tensor_map.");
+  static_assert(has_sm90<Map>, "Tensor copies need sm_90 or later: compile with -arch=sm_90a.");
   return reinterpret_cast<std::uint64_t>(&map);
+}
+
+// The same, for a copy to or from `box`: a tile_map goes with its own tile. Plain memory goes with
+// any.
+template <class Map, class Box>
+inline constexpr bool agree = true;
+template <class Tile, class T, int Rows, int Columns, swizzle Swizzle>
+inline constexpr bool agree<tile_map<Tile>, swizzled_tile<T, Rows, Columns, Swizzle>> =
+    std::is_same<Tile, swizzled_tile<T, Rows, Columns, Swizzle>>::value;
+
+template <class Map, class Box>
+INFLIGHT_DEVICE std::uint64_t map_address(const Map& map, const Box&) {
+  static_assert(agree<Map, Box>,
+                "The map is made for another tile than this one: make it with "
+                "make_tensor_map<Tile> of this tile's type.");
+  return map_address(map);
 }
 
 template <class T, int Rows, int Columns, swizzle Swizzle>

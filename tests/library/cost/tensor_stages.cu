@@ -14,7 +14,7 @@ __device__ unsigned address(const void* p) {
 
 }  // namespace
 
-extern "C" __global__ void library_loads(const __grid_constant__ inflight::tensor_map map,
+extern "C" __global__ void library_loads(const __grid_constant__ inflight::tile_map<tile> map,
                                          float* out, int tiles) {
   __shared__ tile stage[stages];
   __shared__ inflight::barrier<> ready[stages];
@@ -38,7 +38,7 @@ extern "C" __global__ void library_loads(const __grid_constant__ inflight::tenso
   out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
-extern "C" __global__ void hand_loads(const __grid_constant__ inflight::tensor_map map, float* out,
+extern "C" __global__ void hand_loads(const __grid_constant__ inflight::tile_map<tile> map, float* out,
                                       int tiles) {
   __shared__ alignas(1024) unsigned char stage[stages][rows * 128];
   __shared__ alignas(8) unsigned long long ready[stages];
@@ -79,7 +79,7 @@ extern "C" __global__ void hand_loads(const __grid_constant__ inflight::tensor_m
   out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
-extern "C" __global__ void library_store(const __grid_constant__ inflight::tensor_map map,
+extern "C" __global__ void library_store(const __grid_constant__ inflight::tile_map<tile> map,
                                          const float* in) {
   __shared__ tile box;
   for (int column = 0; column < columns; ++column)
@@ -92,7 +92,7 @@ extern "C" __global__ void library_store(const __grid_constant__ inflight::tenso
   inflight::bulk_wait_read();
 }
 
-extern "C" __global__ void hand_store(const __grid_constant__ inflight::tensor_map map,
+extern "C" __global__ void hand_store(const __grid_constant__ inflight::tile_map<tile> map,
                                       const float* in) {
   __shared__ alignas(1024) unsigned char box[rows * 128];
   for (int column = 0; column < columns; ++column) {

@@ -1,5 +1,5 @@
 // The type in angle brackets is a tile, not an element.
-// error: make_tensor_map<Tile> wants a swizzled_tile
+// error: A tile_map is for a swizzled_tile
 #include <inflight/tensor_map.cuh>
 
 struct Pair {
