@@ -48,7 +48,7 @@ INFLIGHT_DEVICE void prefetch_map(const Map& map) {
 template <class Box, class Map, int Rank, class Barrier, class... Policy>
 INFLIGHT_DEVICE void copy_async(Box&& box, const Map& map, const coordinate (&at)[Rank],
                                 Barrier&& done, Policy... policy) {
-  const impl::coordinates<Rank> to(at);
+  const impl::tensor_coordinates<Rank> to(at);
   ptx::cp_async_bulk_tensor_load(impl::box_address(box), impl::map_address(map, box), to.value,
                                  impl::mbarrier_of(done, box), policy...);
 }
@@ -56,8 +56,8 @@ template <class Box, class Map, int Rank, int Offsets, class Barrier, class... P
 INFLIGHT_DEVICE void copy_im2col_async(Box&& box, const Map& map, const coordinate (&at)[Rank],
                                        const coordinate (&offset)[Offsets], Barrier&& done,
                                        Policy... policy) {
-  const impl::coordinates<Rank> to(at);
-  const impl::offsets<Rank, Offsets> by(offset);
+  const impl::tensor_coordinates<Rank> to(at);
+  const impl::tensor_offsets<Rank, Offsets> by(offset);
   ptx::cp_async_bulk_tensor_load_im2col(impl::box_address(box), impl::map_address(map, box),
                                         to.value, by.value, impl::mbarrier_of(done, box),
                                         policy...);
@@ -68,7 +68,7 @@ INFLIGHT_DEVICE void copy_im2col_async(Box&& box, const Map& map, const coordina
 template <class Box, class Map, int Rank, class Barrier, class... Policy>
 INFLIGHT_DEVICE void multicast_async(Box&& box, const Map& map, const coordinate (&at)[Rank],
                                      Barrier&& done, std::uint16_t ranks, Policy... policy) {
-  const impl::coordinates<Rank> to(at);
+  const impl::tensor_coordinates<Rank> to(at);
   ptx::cp_async_bulk_tensor_multicast(impl::box_address(box), impl::map_address(map, box), to.value,
                                       impl::mbarrier_of(done, box), ranks, policy...);
 }
@@ -76,8 +76,8 @@ template <class Box, class Map, int Rank, int Offsets, class Barrier, class... P
 INFLIGHT_DEVICE void multicast_im2col_async(Box&& box, const Map& map, const coordinate (&at)[Rank],
                                             const coordinate (&offset)[Offsets], Barrier&& done,
                                             std::uint16_t ranks, Policy... policy) {
-  const impl::coordinates<Rank> to(at);
-  const impl::offsets<Rank, Offsets> by(offset);
+  const impl::tensor_coordinates<Rank> to(at);
+  const impl::tensor_offsets<Rank, Offsets> by(offset);
   ptx::cp_async_bulk_tensor_multicast_im2col(impl::box_address(box), impl::map_address(map, box),
                                              to.value, by.value, impl::mbarrier_of(done, box),
                                              ranks, policy...);
@@ -89,14 +89,14 @@ INFLIGHT_DEVICE void multicast_im2col_async(Box&& box, const Map& map, const coo
 template <class Map, int Rank, class Box, class... Policy>
 INFLIGHT_DEVICE void store_async(const Map& map, const coordinate (&at)[Rank], const Box& box,
                                  Policy... policy) {
-  const impl::coordinates<Rank> to(at);
+  const impl::tensor_coordinates<Rank> to(at);
   ptx::cp_async_bulk_tensor_store(impl::map_address(map, box), to.value, impl::box_address(box),
                                   policy...);
 }
 template <class Map, int Rank, class Box, class... Policy>
 INFLIGHT_DEVICE void store_im2col_async(const Map& map, const coordinate (&at)[Rank],
                                         const Box& box, Policy... policy) {
-  const impl::coordinates<Rank> to(at);
+  const impl::tensor_coordinates<Rank> to(at);
   ptx::cp_async_bulk_tensor_store_im2col(impl::map_address(map, box), to.value,
                                          impl::box_address(box), policy...);
 }
@@ -108,14 +108,14 @@ INFLIGHT_DEVICE void store_im2col_async(const Map& map, const coordinate (&at)[R
 template <reduction Operation, class Map, int Rank, class Box, class... Policy>
 INFLIGHT_DEVICE void reduce_async(const Map& map, const coordinate (&at)[Rank], const Box& box,
                                   Policy... policy) {
-  const impl::coordinates<Rank> to(at);
+  const impl::tensor_coordinates<Rank> to(at);
   ptx::cp_reduce_async_bulk_tensor<Operation>(impl::map_address(map, box), to.value,
                                               impl::box_address(box), policy...);
 }
 template <reduction Operation, class Map, int Rank, class Box, class... Policy>
 INFLIGHT_DEVICE void reduce_im2col_async(const Map& map, const coordinate (&at)[Rank],
                                          const Box& box, Policy... policy) {
-  const impl::coordinates<Rank> to(at);
+  const impl::tensor_coordinates<Rank> to(at);
   ptx::cp_reduce_async_bulk_tensor_im2col<Operation>(impl::map_address(map, box), to.value,
                                                      impl::box_address(box), policy...);
 }
@@ -126,14 +126,14 @@ INFLIGHT_DEVICE void reduce_im2col_async(const Map& map, const coordinate (&at)[
 template <class Map, int Rank, class... Policy>
 INFLIGHT_DEVICE void prefetch_async(const Map& map, const coordinate (&at)[Rank],
                                     Policy... policy) {
-  const impl::coordinates<Rank> to(at);
+  const impl::tensor_coordinates<Rank> to(at);
   ptx::cp_async_bulk_prefetch_tensor(impl::map_address(map), to.value, policy...);
 }
 template <class Map, int Rank, int Offsets, class... Policy>
 INFLIGHT_DEVICE void prefetch_im2col_async(const Map& map, const coordinate (&at)[Rank],
                                            const coordinate (&offset)[Offsets], Policy... policy) {
-  const impl::coordinates<Rank> to(at);
-  const impl::offsets<Rank, Offsets> by(offset);
+  const impl::tensor_coordinates<Rank> to(at);
+  const impl::tensor_offsets<Rank, Offsets> by(offset);
   ptx::cp_async_bulk_prefetch_tensor_im2col(impl::map_address(map), to.value, by.value, policy...);
 }
 

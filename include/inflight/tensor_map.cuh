@@ -132,7 +132,8 @@ namespace inflight {
 template <class T>
 tensor_map_result<> make_tensor_map(T* pointer, const tensor_dims& extents, const tensor_dims& box,
                                     const tensor_map_options& options = {}) {
-  return impl::encode_tiled(impl::tensor_arguments(pointer, extents, options), box);
+  return impl::tensor_rules::encode_tiled(impl::tensor_rules::arguments(pointer, extents, options),
+                                          box);
 }
 
 // The same for boxes that are a swizzled_tile: element type, box and swizzle are the tile's, so
@@ -145,7 +146,7 @@ tensor_map_result<tile_map<Tile>> make_tensor_map(const typename Tile::value_typ
   options.swizzle = Tile::mode;
   tensor_dims box(Tile::columns, Tile::rows, 1, 1, 1);
   box.count = Tile::rows == 1 || extents.count > 1 ? extents.count : 2;
-  return impl::for_tile<Tile>(make_tensor_map(pointer, extents, box, options));
+  return impl::tensor_rules::for_tile<Tile>(make_tensor_map(pointer, extents, box, options));
 }
 
 // The map of an im2col tensor: extents are C, W, H, D, N without those that the rank, 3 to 5,
@@ -154,7 +155,8 @@ template <class T>
 tensor_map_result<> make_im2col_tensor_map(T* pointer, const tensor_dims& extents,
                                            const im2col_box& box,
                                            const tensor_map_options& options = {}) {
-  return impl::encode_im2col(impl::tensor_arguments(pointer, extents, options), box);
+  return impl::tensor_rules::encode_im2col(impl::tensor_rules::arguments(pointer, extents, options),
+                                           box);
 }
 
 // The same for columns that are a swizzled_tile: a row for each pixel, a column for each channel.
@@ -166,7 +168,7 @@ tensor_map_result<tile_map<Tile>> make_im2col_tensor_map(const typename Tile::va
                                                          tensor_map_options options = {}) {
   options.swizzle = Tile::mode;
   const im2col_box box = {lower_corner, upper_corner, Tile::columns, Tile::rows};
-  return impl::for_tile<Tile>(make_im2col_tensor_map(pointer, extents, box, options));
+  return impl::tensor_rules::for_tile<Tile>(make_im2col_tensor_map(pointer, extents, box, options));
 }
 
 }  // namespace inflight

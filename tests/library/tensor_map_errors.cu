@@ -17,6 +17,9 @@ using inflight::tensor_interleave;
 using inflight::tensor_map_options;
 using inflight::tensor_type;
 
+struct Pair {
+  std::int16_t left, right;
+};
 struct Complex {
   double real, imaginary;
 };
@@ -60,6 +63,7 @@ void numbers_of_arguments() {
 void types() {
   std::printf("types\n");
   say(make_tensor_map(at<Complex>(0x7000), {64}, {16}));
+  say(make_tensor_map(at<Pair>(0x7000), {64}, {16}));
   say(make_tensor_map(tensor, {64}, {16}, with([](auto& o) { o.type = tensor_type::bf16; })));
   say(make_tensor_map(at<int>(0x7000), {64}, {16},
                       with([](auto& o) { o.fill = tensor_fill::nan; })));

@@ -7,12 +7,12 @@
 #include <inflight/impl/tensor_map_driver.cuh>
 #include <inflight/tensor_map.cuh>
 
-namespace inflight::impl {
+namespace inflight::impl::tensor_rules {
 
 // make_tensor_map's arguments as the driver wants them.
-struct tensor_arguments {
+struct arguments {
   template <class T>
-  tensor_arguments(T* pointer, const tensor_dims& extents, const tensor_map_options& options)
+  arguments(T* pointer, const tensor_dims& extents, const tensor_map_options& options)
       : pointer(reinterpret_cast<std::uintptr_t>(pointer)),
         pointee_bytes(sizeof(T)),
         extents(extents),
@@ -20,7 +20,7 @@ struct tensor_arguments {
         type(options.type == tensor_type::of_pointer ? tensor_type_of<T>() : options.type) {}
 
   int rank() const { return extents.count; }
-  int element_bytes() const { return facts(type).bytes; }
+  int element_bytes() const { return tensor_facts_of(type).bytes; }
   bool sliced() const { return options.interleave != tensor_interleave::none; }
   int slice_bytes() const { return options.interleave == tensor_interleave::b16 ? 16 : 32; }
   // Bytes from position to position of dimension 0.
@@ -64,7 +64,7 @@ class finding {
   bool found_ = false;
 };
 
-inline finding check_counts(const tensor_arguments& a) {
+inline finding check_counts(const arguments& a) {
   const int rank = a.rank(), strides = a.options.strides.count,
             steps = a.options.element_strides.count;
   if (rank == 0)
@@ -84,26 +84,31 @@ inline finding check_counts(const tensor_arguments& a) {
   return {};
 }
 
-inline finding check_type(const tensor_arguments& a) {
+inline finding check_type(const arguments& a) {
   if (a.type == tensor_type::of_pointer)
-    return broken("type", -1, "that of " + number(a.pointee_bytes) + "-byte elements",
-                  "goes with no element type of tensors", "set options.type, or cast the pointer");
+    return broken(
+        "type", -1, "that of " + number(a.pointee_bytes) + "-byte elements",
+        "goes with no element type of tensors",
+        a.pointee_bytes == 1 || a.pointee_bytes == 2 || a.pointee_bytes == 4 || a.pointee_bytes == 8
+            ? "set options.type, or cast the pointer"
+            : "cast the pointer to a type of 1, 2, 4 or 8 bytes");
   if (a.element_bytes() != a.pointee_bytes)
-    return broken("type", -1, facts(a.type).name,
+    return broken("type", -1, tensor_facts_of(a.type).name,
                   "has " + number(a.element_bytes()) + "-byte elements, the pointer's have " +
                       number(a.pointee_bytes),
                   "choose a type of that size, or cast the pointer");
-  if (a.options.fill == tensor_fill::nan && !facts(a.type).floating_point)
-    return broken("fill", -1, "nan",
-                  std::string("needs a floating-point type, and the type is ") + facts(a.type).name,
-                  "use tensor_fill::zero");
+  if (a.options.fill == tensor_fill::nan && !tensor_facts_of(a.type).floating_point)
+    return broken(
+        "fill", -1, "nan",
+        std::string("needs a floating-point type, and the type is ") + tensor_facts_of(a.type).name,
+        "use tensor_fill::zero");
   if (a.options.interleave == tensor_interleave::b32 && a.options.swizzle != swizzle::b32)
     return broken("swizzle", -1, swizzle_names[static_cast<int>(a.options.swizzle)],
                   "must be b32 where the slices are of 32 bytes", "use swizzle::b32");
   return {};
 }
 
-inline finding check_pointer(const tensor_arguments& a) {
+inline finding check_pointer(const arguments& a) {
   const int multiple = a.options.interleave == tensor_interleave::b32 ? 32 : 16;
   const int past = static_cast<int>(a.pointer % multiple);
   if (past == 0) return {};
@@ -115,7 +120,7 @@ inline finding check_pointer(const tensor_arguments& a) {
                     "tensor (cudaMalloc gives multiples of 256)");
 }
 
-inline finding check_extents(tensor_arguments& a) {
+inline finding check_extents(arguments& a) {
   for (int i = 0; i < a.rank(); ++i) {
     const std::int64_t extent = a.extents.value[i];
     if (extent < 1 || extent > std::int64_t{1} << 32)
@@ -134,7 +139,7 @@ inline std::int64_t bytes_of(std::int64_t stride, std::int64_t extent) {
 }
 
 // Every stride must step over the dimensions that have smaller ones, in whatever order they come.
-inline finding check_overlap(const tensor_arguments& a) {
+inline finding check_overlap(const arguments& a) {
   std::int64_t below = bytes_of(a.inner_bytes(), a.extents.value[0]);
   bool done[4] = {};
   for (int n = 0; n + 1 < a.rank(); ++n) {
@@ -156,7 +161,7 @@ inline finding check_overlap(const tensor_arguments& a) {
   return {};
 }
 
-inline finding check_strides(tensor_arguments& a) {
+inline finding check_strides(arguments& a) {
   const int multiple = a.options.interleave == tensor_interleave::b32 ? 32 : 16;
   const bool packed = a.options.strides.count == 0;
   std::int64_t below = a.inner_bytes();
@@ -183,7 +188,7 @@ inline finding check_strides(tensor_arguments& a) {
   return check_overlap(a);
 }
 
-inline finding check_element_strides(tensor_arguments& a) {
+inline finding check_element_strides(arguments& a) {
   for (int i = 0; i < a.options.element_strides.count; ++i) {
     const std::int64_t step = a.options.element_strides.value[i];
     if (step < 1 || step > 8)
@@ -196,7 +201,7 @@ inline finding check_element_strides(tensor_arguments& a) {
 }
 
 // The row of a box: `argument[index] = count` elements of dimension 0.
-inline finding check_row(const tensor_arguments& a, const char* argument, int index,
+inline finding check_row(const arguments& a, const char* argument, int index,
                          std::int64_t elements) {
   const std::int64_t bytes = elements * a.element_bytes();
   const std::string value = count(elements, "element") + " (" + count(bytes, "byte") + ")";
@@ -220,7 +225,7 @@ inline finding check_row(const tensor_arguments& a, const char* argument, int in
 
 constexpr std::int64_t most_box_bytes = 233472;  // all of a multiprocessor's shared memory
 
-inline finding check_box(const tensor_arguments& a, const tensor_dims& box) {
+inline finding check_box(const arguments& a, const tensor_dims& box) {
   if (box.count != a.rank())
     return broken("box", -1, count(box.count, "number"),
                   "must be one for each of the " + count(a.rank(), "dimension"),
@@ -245,7 +250,7 @@ inline finding check_box(const tensor_arguments& a, const tensor_dims& box) {
   return {};
 }
 
-inline finding check_im2col(const tensor_arguments& a, const im2col_box& box) {
+inline finding check_im2col(const arguments& a, const im2col_box& box) {
   if (a.rank() < 3)
     return broken("extents", -1, count(a.rank(), "number"), "must be 3 to 5 for im2col",
                   "give C, W, H, D and N; D and H may be left out");
@@ -289,7 +294,7 @@ inline finding check_im2col(const tensor_arguments& a, const im2col_box& box) {
   return {};
 }
 
-inline finding check_common(tensor_arguments& a) {
+inline finding check_common(arguments& a) {
   if (finding f = check_counts(a)) return f;
   if (finding f = check_type(a)) return f;
   if (finding f = check_pointer(a)) return f;
@@ -317,7 +322,7 @@ inline tensor_map_error missing(const char* function) {
       "tensor maps need a GPU of compute capability 9.0 and a driver for CUDA 12.0 or later");
 }
 
-inline tensor_map_result<> encode_tiled(tensor_arguments a, const tensor_dims& box) {
+inline tensor_map_result<> encode_tiled(arguments a, const tensor_dims& box) {
   if (finding f = check_common(a)) return *f;
   if (finding f = check_box(a, box)) return *f;
   const char* name = "cuTensorMapEncodeTiled";
@@ -333,7 +338,7 @@ inline tensor_map_result<> encode_tiled(tensor_arguments a, const tensor_dims& b
   });
 }
 
-inline tensor_map_result<> encode_im2col(tensor_arguments a, const im2col_box& box) {
+inline tensor_map_result<> encode_im2col(arguments a, const im2col_box& box) {
   if (finding f = check_common(a)) return *f;
   if (finding f = check_im2col(a, box)) return *f;
   const char* name = "cuTensorMapEncodeIm2col";
@@ -359,4 +364,4 @@ tensor_map_result<tile_map<Tile>> for_tile(const tensor_map_result<>& map) {
   return tile_map<Tile>{*map};
 }
 
-}  // namespace inflight::impl
+}  // namespace inflight::impl::tensor_rules

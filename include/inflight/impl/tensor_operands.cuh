@@ -18,8 +18,8 @@ struct coordinate {
 namespace impl {
 
 template <int Rank>
-struct coordinates {
-  INFLIGHT_DEVICE explicit coordinates(const coordinate (&at)[Rank]) {
+struct tensor_coordinates {
+  INFLIGHT_DEVICE explicit tensor_coordinates(const coordinate (&at)[Rank]) {
 #pragma unroll
     for (int i = 0; i < Rank; ++i) value[i] = at[i].value;
   }
@@ -27,11 +27,11 @@ struct coordinates {
 };
 
 template <int Rank, int Offsets>
-struct offsets {
+struct tensor_offsets {
   static_assert(Offsets == Rank - 2,
                 "im2col takes an offset for each of W, H, D: two fewer than "
                 "there are coordinates.");
-  INFLIGHT_DEVICE explicit offsets(const coordinate (&by)[Offsets]) {
+  INFLIGHT_DEVICE explicit tensor_offsets(const coordinate (&by)[Offsets]) {
 #pragma unroll
     for (int i = 0; i < Offsets; ++i) value[i] = static_cast<std::uint16_t>(by[i].value);
   }
@@ -49,14 +49,14 @@ INFLIGHT_DEVICE std::uint64_t map_address(const Map& map) {
 // The same, for a copy to or from `box`: a tile_map goes with its own tile. Plain memory goes with
 // any.
 template <class Map, class Box>
-inline constexpr bool agree = true;
+inline constexpr bool map_fits = true;
 template <class Tile, class T, int Rows, int Columns, swizzle Swizzle>
-inline constexpr bool agree<tile_map<Tile>, swizzled_tile<T, Rows, Columns, Swizzle>> =
+inline constexpr bool map_fits<tile_map<Tile>, swizzled_tile<T, Rows, Columns, Swizzle>> =
     std::is_same<Tile, swizzled_tile<T, Rows, Columns, Swizzle>>::value;
 
 template <class Map, class Box>
 INFLIGHT_DEVICE std::uint64_t map_address(const Map& map, const Box&) {
-  static_assert(agree<Map, Box>,
+  static_assert(map_fits<Map, Box>,
                 "The map is made for another tile than this one: make it with "
                 "make_tensor_map<Tile> of this tile's type.");
   return map_address(map);

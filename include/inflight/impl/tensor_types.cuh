@@ -39,7 +39,7 @@ inline constexpr tensor_type_facts tensor_types[] = {
     {"u64", 8, false},     {"s64", 8, false},       {"f16", 2, true},     {"f32", 4, true},
     {"f64", 8, true},      {"bf16", 2, true},       {"f32_ftz", 4, true}, {"tf32", 4, true},
     {"tf32_ftz", 4, true}, {"of_pointer", 0, false}};
-inline const tensor_type_facts& facts(tensor_type type) {
+inline const tensor_type_facts& tensor_facts_of(tensor_type type) {
   return tensor_types[static_cast<int>(type)];
 }
 
