@@ -53,8 +53,7 @@ inline constexpr int promise = alignment_of_size<Size> >= 16
 // Copies `bytes` (a number, or aligned_size_t) to `shared`. Called by all threads of the group;
 // each closes one cp.async group.
 template <class Group, class T, class Size>
-INFLIGHT_DEVICE void memcpy_async(const Group& group, T* shared, const T* global,
-                                  const Size& bytes) {
+INFLIGHT_DEVICE void memcpy_async(const Group& group, T* shared, const T* global, Size bytes) {
   impl::copy_part<impl::promise<T, Size>>(shared, global, static_cast<std::uint32_t>(bytes),
                                           group.thread_rank(), group.num_threads());
   ptx::cp_async_commit_group();
@@ -63,8 +62,8 @@ INFLIGHT_DEVICE void memcpy_async(const Group& group, T* shared, const T* global
 // The same in elements: as many as both `shared_count` and `global_count` have. Aligned counts are
 // numbers of elements whose bytes are such a multiple.
 template <class Group, class T, class SharedCount, class GlobalCount>
-INFLIGHT_DEVICE auto memcpy_async(const Group& group, T* shared, const SharedCount& shared_count,
-                                  const T* global, const GlobalCount& global_count)
+INFLIGHT_DEVICE auto memcpy_async(const Group& group, T* shared, SharedCount shared_count,
+                                  const T* global, GlobalCount global_count)
     -> decltype(static_cast<std::size_t>(shared_count), static_cast<std::size_t>(global_count),
                 void()) {
   static_assert(impl::alignment_of_size<SharedCount> == impl::alignment_of_size<GlobalCount>,
@@ -97,7 +96,7 @@ INFLIGHT_DEVICE void wait(const Group& group) {
 // if it is to stand for its copies, or this call's own: it defers the phase until they are done,
 // and the threads arrive as always. cp.async.mbarrier.arrive.
 template <class Group, class T, class Size>
-INFLIGHT_DEVICE void memcpy_async(const Group& group, T* shared, const T* global, const Size& bytes,
+INFLIGHT_DEVICE void memcpy_async(const Group& group, T* shared, const T* global, Size bytes,
                                   barrier<>& done) {
   impl::copy_part<impl::promise<T, Size>>(shared, global, static_cast<std::uint32_t>(bytes),
                                           group.thread_rank(), group.num_threads());

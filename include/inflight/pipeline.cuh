@@ -15,7 +15,7 @@
 // | | make_pipeline<transaction_bytes>(group, &state) | a group; one thread copies | bytes of bulk
 // and tensor copies |
 //
-// The number of stages is part of the type, so no wait depends on one at run time. CUDA C++
+// The number of stages is part of the type. CUDA C++
 // Programming Guide, "Asynchronous Data Copies using cuda::pipeline".
 #pragma once
 #include <inflight/barrier.cuh>
@@ -31,7 +31,7 @@ struct async_groups {};
 struct mbarrier_arrivals {};
 struct transaction_bytes {};
 
-template <thread_scope Scope, int Stages = Scope == thread_scope_thread ? 8 : 1,
+template <thread_scope Scope, int Stages = Scope == thread_scope_thread ? 4 : 1,
           class Completion = async_groups>
 class pipeline;
 
@@ -52,26 +52,26 @@ class pipeline_shared_state {
 // --- one thread ---
 
 // A thread's own pipeline: it both produces and consumes, and other threads see its copies behind a
-// barrier after consumer_wait(). Up to Stages batches may be ahead; more are allowed, but then a
-// wait waits for some of the newer ones too.
-//
-// A wait is one cp.async.wait_group of fixed depth: where fewer groups are in flight than that,
-// empty ones are closed first, which costs an instruction each and happens once, at the end of a
-// stream.
+// barrier after consumer_wait(). Up to Stages batches may be ahead; with more, a wait waits for
+// some of the newer ones too.
 template <int Stages>
 class pipeline<thread_scope_thread, Stages, async_groups> {
+  static_assert(Stages >= 1, "A pipeline has at least one stage.");
+
  public:
   INFLIGHT_DEVICE void producer_acquire() {}
   INFLIGHT_DEVICE void producer_commit() {
     ptx::cp_async_commit_group();
     ++ahead_;
   }
+  // Waits for the oldest batch. How many are behind it is known at run time only, as a stream's
+  // last ones have none: one comparison where Stages are ahead, and one more for each fewer.
   INFLIGHT_DEVICE void consumer_wait() {
-    for (; ahead_ < Stages; ++ahead_) ptx::cp_async_commit_group();
-    ptx::cp_async_wait_group<Stages - 1>();
+    wait_behind<Stages>();
     --ahead_;
   }
-  // Waits until all but the `Newer` newest batches are there.
+  // Waits until all but the `Newer` newest batches are there: one instruction. For streams that
+  // commit a batch each time, empty ones at the end.
   template <int Newer>
   INFLIGHT_DEVICE void consumer_wait_prior() {
     ptx::cp_async_wait_group<Newer>();
@@ -82,17 +82,29 @@ class pipeline<thread_scope_thread, Stages, async_groups> {
   INFLIGHT_DEVICE void copied_plainly() {}
 
  private:
-  int ahead_ = 0;  // groups closed and not waited for
+  template <int Ahead>
+  INFLIGHT_DEVICE void wait_behind() {
+    if constexpr (Ahead == 1) {
+      ptx::cp_async_wait_group<0>();
+    } else {
+      if (ahead_ >= Ahead)
+        ptx::cp_async_wait_group<Ahead - 1>();
+      else
+        wait_behind<Ahead - 1>();
+    }
+  }
+
+  int ahead_ = 0;  // batches closed and not waited for
 };
 
 // --- a group ---
 
 // Threads of a block, each a producer, a consumer or both. Waits are mbarrier waits; a producer's
-// commit arrives when its copies are done, a consumer's release is one arrival a warp.
+// commit arrives when its copies are done, a consumer's release at once.
 template <int Stages>
 class pipeline<thread_scope_block, Stages, mbarrier_arrivals> {
  public:
-  INFLIGHT_DEVICE explicit pipeline(const impl::pipeline_place<Stages>& place) : place_(place) {}
+  INFLIGHT_DEVICE explicit pipeline(impl::pipeline_place<Stages> place) : place_(place) {}
 
   // Waits until the next stage to fill has been released by all consumers.
   INFLIGHT_DEVICE void producer_acquire() { place_.wait_empty(head_); }
@@ -109,7 +121,7 @@ class pipeline<thread_scope_block, Stages, mbarrier_arrivals> {
   }
   // Waits until the oldest stage is full: all threads' copies are there.
   INFLIGHT_DEVICE void consumer_wait() { place_.wait_full(tail_); }
-  // This warp has used the stage. All consumers of the warp call it together.
+  // This thread has used the stage; it may be filled again when all consumers have.
   INFLIGHT_DEVICE void consumer_release() {
     place_.release(tail_);
     tail_.advance();
@@ -141,7 +153,7 @@ class pipeline<thread_scope_block, Stages, transaction_bytes> {
   static_assert(Stages >= 1, "A pipeline has at least one stage.");
 
  public:
-  INFLIGHT_DEVICE explicit pipeline(const impl::pipeline_place<Stages>& place) : place_(place) {}
+  INFLIGHT_DEVICE explicit pipeline(impl::pipeline_place<Stages> place) : place_(place) {}
 
   // The one producing thread.
   INFLIGHT_DEVICE void producer_acquire() {
@@ -175,8 +187,8 @@ class pipeline<thread_scope_block, Stages, transaction_bytes> {
 
 // --- making them ---
 
-// A thread's own pipeline; no shared memory. make_pipeline<N>() makes its waits exact for N stages.
-template <int Stages = 8>
+// A thread's own pipeline; no shared memory. Its waits are exact for up to `Stages` batches ahead.
+template <int Stages = 4>
 INFLIGHT_DEVICE pipeline<thread_scope_thread, Stages> make_pipeline() {
   return {};
 }
@@ -188,7 +200,7 @@ INFLIGHT_DEVICE auto make_pipeline(const Group& group,
                                    pipeline_shared_state<thread_scope_block, Stages>* state)
     -> pipeline<thread_scope_block, static_cast<int>(Stages), Completion> {
   return pipeline<thread_scope_block, static_cast<int>(Stages), Completion>(
-      impl::set_up<Completion>(group, state, true, true));
+      impl::set_up<Completion>(group, state));
 }
 
 // The same with a role for each thread.
@@ -198,8 +210,7 @@ INFLIGHT_DEVICE auto make_pipeline(const Group& group,
                                    pipeline_role role)
     -> pipeline<thread_scope_block, static_cast<int>(Stages), Completion> {
   return pipeline<thread_scope_block, static_cast<int>(Stages), Completion>(
-      impl::set_up<Completion>(group, state, role == pipeline_role::producer,
-                               role == pipeline_role::consumer));
+      impl::set_up<Completion>(group, state, role == pipeline_role::producer));
 }
 
 // The same: the first `producers` threads by rank produce, the others consume.
@@ -217,7 +228,7 @@ INFLIGHT_DEVICE auto make_pipeline(const Group& group,
 
 // The group's threads, all producers, copy `bytes` together.
 template <class Group, class T, class Size, thread_scope Scope, int Stages, class Completion>
-INFLIGHT_DEVICE void memcpy_async(const Group& group, T* shared, const T* global, const Size& bytes,
+INFLIGHT_DEVICE void memcpy_async(const Group& group, T* shared, const T* global, Size bytes,
                                   pipeline<Scope, Stages, Completion>& into) {
   const bool plainly = impl::copy_part<impl::promise<T, Size>>(
       shared, global, static_cast<std::uint32_t>(bytes), group.thread_rank(), group.num_threads());
@@ -226,7 +237,7 @@ INFLIGHT_DEVICE void memcpy_async(const Group& group, T* shared, const T* global
 
 // This thread alone copies `bytes`.
 template <class T, class Size, thread_scope Scope, int Stages, class Completion>
-INFLIGHT_DEVICE void memcpy_async(T* shared, const T* global, const Size& bytes,
+INFLIGHT_DEVICE void memcpy_async(T* shared, const T* global, Size bytes,
                                   pipeline<Scope, Stages, Completion>& into) {
   if (impl::copy_part<impl::promise<T, Size>>(shared, global, static_cast<std::uint32_t>(bytes), 0,
                                               1))
@@ -235,7 +246,7 @@ INFLIGHT_DEVICE void memcpy_async(T* shared, const T* global, const Size& bytes,
 
 // This thread's copy into a stage fed by transaction bytes: a bulk copy, multiples of 16.
 template <class T, class Size, int Stages>
-INFLIGHT_DEVICE void memcpy_async(T* shared, const T* global, const Size& bytes,
+INFLIGHT_DEVICE void memcpy_async(T* shared, const T* global, Size bytes,
                                   pipeline<thread_scope_block, Stages, transaction_bytes>& into) {
   into.copies().load(shared, global, static_cast<std::uint32_t>(bytes));
 }

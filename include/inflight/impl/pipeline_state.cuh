@@ -31,8 +31,7 @@ struct pipeline_cursor {
 
 template <int Stages>
 struct pipeline_place {
-  std::uint32_t state;      // shared address of full[0]; empty[0] is behind full[Stages - 1]
-  std::uint32_t consumers;  // the lanes of this warp that consume, of which the first arrives
+  std::uint32_t state;  // shared address of full[0]; empty[0] is behind full[Stages - 1]
 
   INFLIGHT_DEVICE std::uint32_t full(const pipeline_cursor<Stages>& at) const {
     return state + 8 * at.stage;
@@ -47,58 +46,52 @@ struct pipeline_place {
   INFLIGHT_DEVICE void wait_full(const pipeline_cursor<Stages>& at) const {
     wait_parity(full(at), at.parity);
   }
+  // Every consumer arrives. One arrival a warp behind a __syncwarp is slower on an H200: a stream
+  // through one stage reached 0.83 of this one's speed.
   INFLIGHT_DEVICE void release(const pipeline_cursor<Stages>& at) const {
-    __syncwarp(consumers);
-    if (leads()) ptx::mbarrier_arrive(empty(at));
-  }
-  INFLIGHT_DEVICE bool leads() const { return (consumers & lanes_below()) == 0; }
-  static INFLIGHT_DEVICE std::uint32_t lanes_below() {
-    std::uint32_t mask;
-    asm("mov.u32 %0, %%lanemask_lt;" : "=r"(mask));
-    return mask;
+    ptx::mbarrier_arrive(empty(at));
   }
 };
 
-// The lanes of this thread's warp that are in the group, all of which are here: by rank, as warps
-// of consecutive ranks where the group is a block, else as the group says.
-template <class Group, class = void>
-struct group_lanes {
-  static INFLIGHT_DEVICE std::uint32_t of(const Group& group) {
-    const std::uint32_t first = group.thread_rank() & ~31u, rest = group.num_threads() - first;
-    return rest >= 32 ? ~0u : (1u << rest) - 1;
+// Initialises the mbarriers for so many arrivals a stage. One thread.
+template <std::size_t Stages>
+INFLIGHT_DEVICE void init_stages(pipeline_shared_state<thread_scope_block, Stages>* state,
+                                 unsigned producers, unsigned consumers) {
+  for (std::size_t i = 0; i < Stages; ++i) {
+    ptx::mbarrier_init(ptx::shared_address(&state->full[i]), producers);
+    ptx::mbarrier_init(ptx::shared_address(&state->empty[i]), consumers);
   }
-};
-template <class Group>
-struct group_lanes<Group, std::void_t<decltype(std::declval<const Group&>().mask())>> {
-  static INFLIGHT_DEVICE std::uint32_t of(const Group& group) { return group.mask(); }
-};
+  publish_mbarriers();
+}
 
-// Counts the producers and the warps that consume, and initialises the mbarriers.
+template <class Completion>
+inline constexpr bool by_bytes = std::is_same_v<Completion, transaction_bytes>;
+
+// Everyone produces and consumes.
 template <class Completion, class Group, std::size_t Stages>
 INFLIGHT_DEVICE pipeline_place<static_cast<int>(Stages)> set_up(
-    const Group& group, pipeline_shared_state<thread_scope_block, Stages>* state, bool produces,
-    bool consumes) {
-  const std::uint32_t consumers = __ballot_sync(group_lanes<Group>::of(group), consumes);
-  pipeline_place<static_cast<int>(Stages)> place{ptx::shared_address(state->full), consumers};
-  const bool leader = consumes && place.leads();
-  // Two counters lie where the first mbarriers will.
-  auto* counts = reinterpret_cast<unsigned*>(state->full);
-  if (group.thread_rank() == 0) counts[0] = counts[1] = 0;
+    const Group& group, pipeline_shared_state<thread_scope_block, Stages>* state) {
+  const unsigned threads = group.num_threads();
+  if (group.thread_rank() == 0) init_stages(state, by_bytes<Completion> ? 1 : threads, threads);
   group.sync();
-  if (produces) atomicAdd(&counts[0], 1u);
-  if (leader) atomicAdd(&counts[1], 1u);
+  return {ptx::shared_address(state->full)};
+}
+
+// Counts who does what first, where the first mbarrier will be.
+template <class Completion, class Group, std::size_t Stages>
+INFLIGHT_DEVICE pipeline_place<static_cast<int>(Stages)> set_up(
+    const Group& group, pipeline_shared_state<thread_scope_block, Stages>* state, bool produces) {
+  auto* producers = reinterpret_cast<unsigned*>(state->full);
+  if (group.thread_rank() == 0) *producers = 0;
+  group.sync();
+  if (produces) atomicAdd(producers, 1u);
   group.sync();
   if (group.thread_rank() == 0) {
-    constexpr bool by_bytes = std::is_same_v<Completion, transaction_bytes>;
-    const unsigned producers = by_bytes ? 1 : counts[0], users = counts[1];
-    for (int i = 0; i < static_cast<int>(Stages); ++i) {
-      ptx::mbarrier_init(place.state + 8 * i, producers);
-      ptx::mbarrier_init(place.state + 8 * (static_cast<int>(Stages) + i), users);
-    }
-    publish_mbarriers();
+    const unsigned count = *producers;
+    init_stages(state, by_bytes<Completion> ? 1 : count, group.num_threads() - count);
   }
   group.sync();
-  return place;
+  return {ptx::shared_address(state->full)};
 }
 
 }  // namespace impl
