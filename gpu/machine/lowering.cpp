@@ -314,4 +314,21 @@ bool Lowering::address(const Operand& o, Op& op) {
   }
 }
 
+Ref Lowering::address_lanes(const Operand& o, Type type) {
+  if (o.kind != Kind::address) {
+    refuse("an address in brackets is needed");
+    return no_ref;
+  }
+  Operand base = o;
+  base.kind = o.base;
+  if (o.base != Kind::reg) return source(base, type);
+  base.value = 0;
+  const Ref a = source(base, type);
+  if (o.value == 0 || a == no_ref) return a;
+  const Ref d = scratch(type);
+  Op& op = emit(moves().offset[type == Type::u64]);
+  op.a = a, op.d = d, op.imm = o.value;
+  return d;
+}
+
 }  // namespace inflight::machine

@@ -22,7 +22,6 @@ using ptx::Space;
 constexpr std::uint64_t code_step = 16;  // bytes of address space a function
 std::atomic<std::uint64_t> next_code_slot{1};
 
-bool is_shared(Space s) { return s == Space::shared || s == Space::shared_cta; }
 bool in_memory(Space s) { return s == Space::global || s == Space::constant; }
 bool is_definition(Linkage l) { return l != Linkage::local && l != Linkage::external; }
 
