@@ -55,6 +55,11 @@ bool Lowering::refuse(std::string why) {
   return false;
 }
 
+bool Lowering::on_target(int number, std::string_view form) {
+  if (module.target_number >= number) return true;
+  return refuse(fmt::format("{} needs .target sm_{} or later", form, number));
+}
+
 const Memory& Lowering::program_memory() const { return decoder_.program.memory(); }
 
 Type Lowering::register_type(const Operand& o) const {

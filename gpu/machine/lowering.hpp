@@ -50,6 +50,8 @@ class Lowering {
   std::int64_t constant(const ptx::Operand& operand) const;  // of an integer operand
   // Declines: the kernel is refused at launch with this and the instruction's line.
   bool refuse(std::string why);
+  // Was the program compiled for sm_`number` or later? `form`, which it needs, is refused if not.
+  bool on_target(int number, std::string_view form);
   void finish();  // emits what destination() put off
 
   Decoder& decoder() { return decoder_; }

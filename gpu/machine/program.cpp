@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <cstring>
 
 #include "gpu/machine/code.hpp"
@@ -27,14 +26,6 @@ bool is_definition(Linkage l) { return l != Linkage::local && l != Linkage::exte
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t to) {
   return to == 0 ? value : (value + to - 1) / to * to;
-}
-
-int target_number(std::string_view target) {
-  const auto digit = target.find_first_of("0123456789");
-  int number = 0;
-  if (digit != target.npos)
-    std::from_chars(target.data() + digit, target.data() + target.size(), number);
-  return number;
 }
 
 struct VariableRef {
@@ -364,7 +355,7 @@ Kernel Program::Tables::describe(std::uint32_t m, std::uint32_t f) const {
                           std::max(fn.reqnctapercluster[2], 1u)};
   k.max_registers = fn.maxnreg;
   k.ptx_version = mod.version_major * 10 + mod.version_minor;
-  k.target = target_number(mod.target);
+  k.target = mod.target_number;
   return k;
 }
 

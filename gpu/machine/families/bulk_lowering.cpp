@@ -152,6 +152,9 @@ bool lower_bulk(Lowering& lo, const Row&) {
   const bool load = is_shared(to) && from == Space::global, store = to == Space::global;
   if (!(load || store || is_shared(to)) || (store && !is_shared(from)) || (load && reduces))
     return lo.refuse("these state spaces cannot be copied between");
+  const bool masked = lo.in.mods.has(Mod::cp_mask);
+  if (masked && (!store || reduces)) return lo.refuse("only copies to .global have .cp_mask");
+  if (masked && !lo.on_target(100, ".cp_mask")) return false;
   BulkForm form;
   form.own_only = to == Space::shared_cta;
   if (reduces && !reduction_of(lo, form)) return false;
@@ -164,7 +167,7 @@ bool lower_bulk(Lowering& lo, const Row&) {
   if (!store && !in.address(refs[Name::mbarrier], Type::u32)) return false;
   if (lo.in.mods.has(Mod::multicast_cluster) && !in.value(refs[Name::ctas], Type::u16))
     return false;
-  if (lo.in.mods.has(Mod::cp_mask) && !in.value(refs[Name::mask], Type::u16)) return false;
+  if (masked && !in.value(refs[Name::mask], Type::u16)) return false;
   return in.done() && emit(lo, load ? bulk_load : store ? bulk_store : bulk_copy, refs, form);
 }
 
