@@ -46,8 +46,7 @@ INFLIGHT_DEVICE std::uint64_t map_address(const Map& map) {
   return reinterpret_cast<std::uint64_t>(&map);
 }
 
-// The same, for a copy to or from `box`: a tile_map goes with its own tile. Plain memory goes with
-// any.
+// The same, for a copy to or from a box: a tile_map goes with its own tile, or with plain memory.
 template <class Map, class Box>
 inline constexpr bool map_fits = true;
 template <class Tile, class T, int Rows, int Columns, swizzle Swizzle>
