@@ -102,8 +102,8 @@ INFLIGHT_DEVICE void store_im2col_async(const Map& map, const coordinate (&at)[R
 }
 
 // tensor = Operation(tensor, box), each element atomically: relaxed, at device scope. The map's
-// element type has add, min, max and the bitwise ones if it is an integer of 4 or 8 bytes (s64: no
-// add), inc and dec if u32, add, min and max if f16 or bf16, add if f32 or f64.
+// element type has add, min, max and the bitwise ones if it is an integer of 4 or 8 bytes (s64:
+// min and max alone), inc and dec if u32, add, min and max if f16 or bf16, add if f32 or f64.
 template <reduction Operation, class Map, int Rank, class Box, class... Policy>
 INFLIGHT_DEVICE void reduce_async(const Map& map, const coordinate (&at)[Rank], const Box& box,
                                   Policy... policy) {

@@ -152,8 +152,8 @@ INFLIGHT_DEVICE void cp_async_bulk_tensor_store_im2col(std::uint64_t map,
   }
 
 // global = Op(global, this block's shared memory), element by element, each atomically. The map's
-// element type must have it: integers of 4 and 8 bytes add, min, max and the bitwise ones (s64 no
-// add), u32 inc and dec, f16 and bf16 add, min and max, f32 and f64 add.
+// element type must have it: integers of 4 and 8 bytes add, min, max and the bitwise ones (s64
+// min and max alone), u32 inc and dec, f16 and bf16 add, min and max, f32 and f64 add.
 template <reduction Op, int Rank>
 INFLIGHT_DEVICE void cp_reduce_async_bulk_tensor(std::uint64_t map, tensor_coordinates<Rank> at,
                                                  std::uint32_t src) {
