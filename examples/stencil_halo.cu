@@ -9,14 +9,13 @@
 namespace {
 
 constexpr int columns = 32, rows = 32, threads = 256;
-// A box begins at a multiple of 16 bytes: four columns of halo on either side, of which one is
-// used.
+// A box begins at a multiple of 16 bytes: a halo of four columns on either side; one is used.
 constexpr int halo = 4;
 using input = inflight::swizzled_tile<float, rows + 2, columns + 2 * halo>;
 using output = inflight::swizzled_tile<float, rows, columns>;
 
-// Every element becomes the mean of its four neighbours. A block takes every gridDim.y-th tile of a
-// column of tiles.
+// Every element becomes the mean of its four neighbours. A column of tiles is dealt to gridDim.y
+// blocks in turn.
 __global__ void __launch_bounds__(threads)
     diffuse(const __grid_constant__ inflight::tile_map<input> from,
             const __grid_constant__ inflight::tile_map<output> to, int tiles) {

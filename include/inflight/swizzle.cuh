@@ -5,8 +5,7 @@
 // banks. A swizzled_tile finds the element (row, column) again:
 //
 //   using tile = inflight::swizzled_tile<float, 32, 32, inflight::swizzle::b128>;
-//   auto map = inflight::make_tensor_map<tile>(pointer, {width, height});  // the same box and
-//   swizzle
+//   auto map = inflight::make_tensor_map<tile>(pointer, {width, height});  // its box, its swizzle
 //   __shared__ tile box;
 //   ... copy_async(box, map, {x, y}, barrier) ... box(row, column) ...
 #pragma once
@@ -56,8 +55,7 @@ struct swizzled_tile {
   static constexpr std::uint32_t row_bytes = Columns * sizeof(T);
   static constexpr std::uint32_t pitch =
       Swizzle == swizzle::none ? row_bytes : swizzle_span(Swizzle);
-  // The shared address must be a multiple of this: PTX asks 128 of any tensor copy, the pattern
-  // more.
+  // Of the shared address: PTX asks 128 of any tensor copy, the pattern more.
   static constexpr std::uint32_t alignment = swizzle_period(Swizzle);
   // What the mbarrier of a load hears of, elements out of range included, gaps between rows not.
   static constexpr std::uint32_t transaction_bytes = Rows * row_bytes;

@@ -102,12 +102,13 @@ INFLIGHT_DEVICE void store_im2col_async(const Map& map, const coordinate (&at)[R
 }
 
 // tensor = Operation(tensor, box), each element atomically: relaxed, at device scope. The map's
-// element type has add, min and max if it is an integer of 4 or 8 bytes (signed 8: min, max alone),
-// f16 or bf16; add if f32 or f64; inc and dec if u32; the bitwise ones if an integer of 4 or 8
-// bytes.
+// element type has add, min, max and the bitwise ones if it is an integer of 4 or 8 bytes (s64:
+// min and max alone), inc and dec if u32, add, min and max if f16 or bf16, add if f32 or f64.
 template <reduction Operation, class Map, int Rank, class Box, class... Policy>
 INFLIGHT_DEVICE void reduce_async(const Map& map, const coordinate (&at)[Rank], const Box& box,
                                   Policy... policy) {
+  static_assert(impl::box_reduces<Operation, Box>(),
+                "The tile's element type lacks this reduction.");
   const impl::tensor_coordinates<Rank> to(at);
   ptx::cp_reduce_async_bulk_tensor<Operation>(impl::map_address(map, box), to.value,
                                               impl::box_address(box), policy...);
@@ -115,6 +116,8 @@ INFLIGHT_DEVICE void reduce_async(const Map& map, const coordinate (&at)[Rank], 
 template <reduction Operation, class Map, int Rank, class Box, class... Policy>
 INFLIGHT_DEVICE void reduce_im2col_async(const Map& map, const coordinate (&at)[Rank],
                                          const Box& box, Policy... policy) {
+  static_assert(impl::box_reduces<Operation, Box>(),
+                "The tile's element type lacks this reduction.");
   const impl::tensor_coordinates<Rank> to(at);
   ptx::cp_reduce_async_bulk_tensor_im2col<Operation>(impl::map_address(map, box), to.value,
                                                      impl::box_address(box), policy...);

@@ -1,5 +1,4 @@
-// Tensor maps: what a tensor copy knows of the tensor in global memory and of the box that it
-// moves.
+// Tensor maps: what a tensor copy knows of the tensor in global memory and of its box.
 //
 //   auto map = inflight::make_tensor_map(pointer, {width, height}, {64, 32});
 //   if (!map) std::puts(map.error().message().c_str());   // or map.value(), which throws it
@@ -8,8 +7,7 @@
 // The arguments are checked against every rule of the CUDA driver API, "Tensor Map Object
 // Management", before the driver sees them, and the one that breaks a rule is named. The driver's
 // function is looked up at run time: programs do not link libcuda. Copies are in tensor_copy.cuh; a
-// kernel that changes maps finds its instructions in ptx/tensor_map.cuh. Compute capability 9.0 or
-// higher.
+// kernel that changes maps finds its instructions in ptx/tensor_map.cuh. sm_90.
 #pragma once
 #include <inflight/impl/config.cuh>
 #include <inflight/impl/tensor_types.cuh>
@@ -127,8 +125,7 @@ class tensor_map_result {
 namespace inflight {
 
 // The map of the tensor at `pointer` (device memory, a multiple of 16 bytes) of `extents` elements,
-// for copies of `box` elements. Integers stand for those of their size; for other types see
-// options.type.
+// for copies of `box` elements. Integers stand for those of their size; see options.type.
 template <class T>
 tensor_map_result<> make_tensor_map(T* pointer, const tensor_dims& extents, const tensor_dims& box,
                                     const tensor_map_options& options = {}) {
@@ -149,8 +146,7 @@ tensor_map_result<tile_map<Tile>> make_tensor_map(const typename Tile::value_typ
   return impl::tensor_rules::for_tile<Tile>(make_tensor_map(pointer, extents, box, options));
 }
 
-// The map of an im2col tensor: extents are C, W, H, D, N without those that the rank, 3 to 5,
-// leaves out.
+// The map of an im2col tensor: extents are C, W, H, D, N; D, or H and D, may be left out.
 template <class T>
 tensor_map_result<> make_im2col_tensor_map(T* pointer, const tensor_dims& extents,
                                            const im2col_box& box,

@@ -1,6 +1,6 @@
 // arch: sm_90a
 // Tensor copies into and out of swizzled tiles: the map is made from the tile's type, and the
-// element (row, column) of the tile is that of the box. Wide and narrow rows, all swizzles, further
+// element (row, column) of the tile is that of the box. Wide and narrow rows, one to three
 // dimensions.
 #include "tests/library/tensors.cuh"
 

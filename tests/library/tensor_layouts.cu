@@ -38,8 +38,7 @@ std::vector<unsigned> box(const inflight::tensor_map& map, At at, int bytes) {
   return out.read();
 }
 
-// W, H, slices, N: a position of dimension 0 is a whole slice, and a copy takes one slice's
-// channels.
+// W, H, slices, N: a position of dimension 0 is a whole slice, and a copy takes one of them.
 void slices(const char* what, inflight::tensor_interleave interleave, int words) {
   const Shape shape({6, 5, 3, 2});
   Buffer<unsigned> tensor(numbered<unsigned>(shape.size() * words));

@@ -1,5 +1,4 @@
-// What the tests of tensor copies share: tensors on the host, and the boxes that copies should
-// bring.
+// What the tests of tensor copies share: tensors on the host, and what copies should bring.
 #pragma once
 #include <array>
 #include <functional>

@@ -1,6 +1,5 @@
-// The rules of make_tensor_map's arguments, one function each: CUDA driver API,
-// cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col. Where the documents are silent, what an
-// H200's driver refuses.
+// The rules of make_tensor_map's arguments: CUDA driver API, cuTensorMapEncodeTiled and
+// cuTensorMapEncodeIm2col; where the documents are silent, what an H200's driver refuses.
 #pragma once
 #include <cinttypes>
 #include <cstdio>

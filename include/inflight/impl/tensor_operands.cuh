@@ -46,8 +46,7 @@ INFLIGHT_DEVICE std::uint64_t map_address(const Map& map) {
   return reinterpret_cast<std::uint64_t>(&map);
 }
 
-// The same, for a copy to or from `box`: a tile_map goes with its own tile. Plain memory goes with
-// any.
+// The same, for a copy to or from a box: a tile_map goes with its own tile, or with plain memory.
 template <class Map, class Box>
 inline constexpr bool map_fits = true;
 template <class Tile, class T, int Rows, int Columns, swizzle Swizzle>
@@ -69,6 +68,38 @@ INFLIGHT_DEVICE std::uint32_t box_address(const swizzled_tile<T, Rows, Columns, 
 template <class T>
 INFLIGHT_DEVICE std::uint32_t box_address(const T* box) {
   return ptx::shared_address(box);
+}
+
+// Has an element type of tensors the reduction?
+constexpr bool tensor_type_reduces(tensor_type type, reduction op) {
+  const bool order = op == reduction::min || op == reduction::max;
+  const bool count = op == reduction::inc || op == reduction::dec;
+  switch (type) {
+    case tensor_type::u32:
+      return true;
+    case tensor_type::s32:
+    case tensor_type::u64:
+      return !count;
+    case tensor_type::s64:
+      return order;
+    case tensor_type::f16:
+    case tensor_type::bf16:
+      return order || op == reduction::add;
+    case tensor_type::u8:
+    case tensor_type::u16:
+      return false;
+    case tensor_type::of_pointer:
+      return true;  // options.type decides
+    default:
+      return op == reduction::add;
+  }
+}
+template <reduction Operation, class Box>
+constexpr bool box_reduces() {
+  if constexpr (is_swizzled_tile<Box>)
+    return tensor_type_reduces(tensor_type_of<typename Box::value_type>(), Operation);
+  else
+    return true;
 }
 
 template <class Box>

@@ -3,8 +3,7 @@
 #pragma once
 
 // X(rank, first operands, text of the coordinates, text of im2col's offsets, five texts of the
-// operands that follow, what the caller adds). The coordinates `at` are the first operands, then
-// come the offsets.
+// operands that follow, what the caller adds). The first operands are the coordinates, the offsets.
 #define INFLIGHT_AT_1 "r"(at[0])
 #define INFLIGHT_AT_2 INFLIGHT_AT_1, "r"(at[1])
 #define INFLIGHT_AT_3 INFLIGHT_AT_2, "r"(at[2])

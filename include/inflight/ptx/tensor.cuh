@@ -103,8 +103,7 @@ INFLIGHT_DEVICE void cp_async_bulk_tensor_multicast_im2col(std::uint32_t dst, st
                  "l"(map), "r"(src)__VA_ARGS__                                                  \
                  : "memory");
 
-// This block's shared memory -> global. Elements out of range are left out; no coordinate is
-// negative.
+// This block's shared memory -> global, without what is out of range; no coordinate is negative.
 template <int Rank>
 INFLIGHT_DEVICE void cp_async_bulk_tensor_store(std::uint64_t map, tensor_coordinates<Rank> at,
                                                 std::uint32_t src) {
@@ -153,9 +152,8 @@ INFLIGHT_DEVICE void cp_async_bulk_tensor_store_im2col(std::uint64_t map,
   }
 
 // global = Op(global, this block's shared memory), element by element, each atomically. The map's
-// element type decides: add, min and max are for integers of 4 and 8 bytes (signed 8: min and max
-// alone), f16 and bf16, add for f32 and f64 too; inc and dec for u32; the others for integers of 4
-// and 8 bytes.
+// element type must have it: integers of 4 and 8 bytes add, min, max and the bitwise ones (s64
+// min and max alone), u32 inc and dec, f16 and bf16 add, min and max, f32 and f64 add.
 template <reduction Op, int Rank>
 INFLIGHT_DEVICE void cp_reduce_async_bulk_tensor(std::uint64_t map, tensor_coordinates<Rank> at,
                                                  std::uint32_t src) {

@@ -38,8 +38,8 @@ extern "C" __global__ void library_loads(const __grid_constant__ inflight::tile_
   out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
-extern "C" __global__ void hand_loads(const __grid_constant__ inflight::tile_map<tile> map, float* out,
-                                      int tiles) {
+extern "C" __global__ void hand_loads(const __grid_constant__ inflight::tile_map<tile> map,
+                                      float* out, int tiles) {
   __shared__ alignas(1024) unsigned char stage[stages][rows * 128];
   __shared__ alignas(8) unsigned long long ready[stages];
   if (threadIdx.x == 0)
