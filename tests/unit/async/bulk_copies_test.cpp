@@ -118,8 +118,8 @@ TEST(BulkCopies, ShuffledMovesAsMomentsPassInAnyOrder) {
 }
 
 TEST(BulkCopies, OneSeedAndNumberAreOneHistory) {
-  const auto play = [](std::uint64_t seed, std::uint64_t number) {
-    Cluster c(shuffled(seed), number);
+  const auto go_on = [](Cluster& c) {
+    c.log.lines.clear();
     for (std::uint32_t i = 0; i < 40; ++i) {
       c.copies.issue(c.copy(i * 64, 64));
       c.copies.advance();
@@ -127,9 +127,17 @@ TEST(BulkCopies, OneSeedAndNumberAreOneHistory) {
     c.copies.flush_all();
     return c.log.lines;
   };
+  const auto play = [&](std::uint64_t seed, std::uint64_t number) {
+    Cluster c(shuffled(seed), number);
+    return go_on(c);
+  };
   EXPECT_EQ(play(1, 7), play(1, 7));
   EXPECT_NE(play(1, 7), play(2, 7));
   EXPECT_NE(play(1, 7), play(1, 8));
+  Cluster again(shuffled(1), 8);
+  go_on(again);
+  again.copies.reset(7);
+  EXPECT_EQ(go_on(again), play(1, 7));
 }
 
 // --- groups ---
@@ -419,13 +427,14 @@ TEST(BulkCopies, AnEndingBlockCompletesWhatItIssued) {
   BulkCopy load = c.load(128, 64, bar);
   load.thread = 1 << 10 | 6;
   c.copies.issue(load);
-  EXPECT_FALSE(c.copies.flush_block(2));
+  c.copies.issue(c.copy(192, 64, 2 << 10));
+  EXPECT_FALSE(c.copies.flush_block(3));
   EXPECT_TRUE(c.copies.flush_block(1));
   EXPECT_EQ(c.log.completed_ids, (std::vector<std::uint64_t>{2, 3}));
   EXPECT_FALSE(c.copies.flush_block(1));
   EXPECT_TRUE(c.copies.flush_all());
   EXPECT_FALSE(c.copies.flush_all());
-  EXPECT_TRUE(c.m.moved(0, 192));
+  EXPECT_TRUE(c.m.moved(0, 256));
 }
 
 TEST(BulkCopies, ResetForgetsCopiesAndGroupsAndCountsFromOne) {
