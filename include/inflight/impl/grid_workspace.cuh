@@ -44,17 +44,12 @@ INFLIGHT_DEVICE void grid_wait(const std::uint32_t* word, std::uint32_t before) 
   __syncthreads();
 }
 
+// The arrival brings back the old value here: on an H200 that is 0.88 of the time of NVIDIA's
+// barrier for 132 and for 264 blocks, and reading the word first 0.95 and 1.19
+// (bench/library/grid_barrier.cu).
 INFLIGHT_DEVICE void grid_sync(std::uint32_t* word) {
-  std::uint32_t before = 0, share = 0;
-  if (leads_block()) {
-    before = ptx::ld_relaxed<ptx::scope::gpu>(word);
-    share = grid_share();
-  }
   __syncthreads();
-  if (leads_block()) {
-    ptx::red_add_release<ptx::scope::gpu>(word, share);
-    flip_wait<ptx::scope::gpu>(word, before);
-  }
+  if (leads_block()) flip_sync<ptx::scope::gpu>(word, grid_share());
   __syncthreads();
 }
 

@@ -22,6 +22,12 @@ using encode_im2col_function = int (*)(void* map, int type, std::uint32_t rank, 
 // Null where the driver lacks the function or there is no driver.
 template <class Function>
 Function driver_function(const char* name) {
+  // The driver encodes for the device of the current context, which must be there: an H200's
+  // answers 201, invalid context, in a program that has not used the device yet.
+  if (cudaFree(nullptr) != cudaSuccess) {
+    cudaGetLastError();  // ours to tell
+    return nullptr;
+  }
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found{};
 #if CUDART_VERSION >= 12050
