@@ -107,6 +107,8 @@ INFLIGHT_DEVICE void store_im2col_async(const Map& map, const coordinate (&at)[R
 template <reduction Operation, class Map, int Rank, class Box, class... Policy>
 INFLIGHT_DEVICE void reduce_async(const Map& map, const coordinate (&at)[Rank], const Box& box,
                                   Policy... policy) {
+  static_assert(impl::box_reduces<Operation, Box>(),
+                "The tile's element type lacks this reduction.");
   const impl::tensor_coordinates<Rank> to(at);
   ptx::cp_reduce_async_bulk_tensor<Operation>(impl::map_address(map, box), to.value,
                                               impl::box_address(box), policy...);
@@ -114,6 +116,8 @@ INFLIGHT_DEVICE void reduce_async(const Map& map, const coordinate (&at)[Rank], 
 template <reduction Operation, class Map, int Rank, class Box, class... Policy>
 INFLIGHT_DEVICE void reduce_im2col_async(const Map& map, const coordinate (&at)[Rank],
                                          const Box& box, Policy... policy) {
+  static_assert(impl::box_reduces<Operation, Box>(),
+                "The tile's element type lacks this reduction.");
   const impl::tensor_coordinates<Rank> to(at);
   ptx::cp_reduce_async_bulk_tensor_im2col<Operation>(impl::map_address(map, box), to.value,
                                                      impl::box_address(box), policy...);

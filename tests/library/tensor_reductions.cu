@@ -110,6 +110,34 @@ void test(const char* what) {
   verdict(what, right<Op, 2, T>(1) && right<Op, 2, T, true>(2));
 }
 
+// Two blocks add their swizzled tiles to the same place.
+using tile = inflight::swizzled_tile<float, 16, 32, inflight::swizzle::b128>;
+
+__global__ void add_tiles(const __grid_constant__ inflight::tile_map<tile> map) {
+  __shared__ tile box;
+  for (int i = threadIdx.x; i < 16 * 32; i += blockDim.x)
+    box(i / 32, i % 32) = float((blockIdx.x + 1) * i);
+  inflight::release_to_async();
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  inflight::reduce_async<reduction::add>(map, {32, 8}, box);
+  inflight::bulk_commit();
+  inflight::bulk_wait_read();
+}
+
+void test_tiles() {
+  Buffer<float> tensor(std::vector<float>(64 * 24, 0.5f));
+  add_tiles<<<2, 64>>>(good(inflight::make_tensor_map<tile>(tensor, {64, 24})));
+  tensor.read();
+  bool right = true;
+  for (int i = 0; i < 64 * 24; ++i) {
+    const int row = i / 64 - 8, column = i % 64 - 32;
+    const float sum = row < 0 || column < 0 ? 0 : 3.0f * float(row * 32 + column);
+    right &= tensor.host[i] == 0.5f + sum;
+  }
+  verdict("two blocks' swizzled tiles", right);
+}
+
 }  // namespace
 
 int main() {
@@ -137,4 +165,5 @@ int main() {
   verdict("xor u32, 3-D", right<reduction::bit_xor, 3, std::uint32_t>(1));
   verdict("max s32, 4-D", right<reduction::max, 4, std::int32_t, true>(1));
   verdict("add f32, 5-D", right<reduction::add, 5, float>(1));
+  test_tiles();
 }

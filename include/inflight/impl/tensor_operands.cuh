@@ -70,6 +70,38 @@ INFLIGHT_DEVICE std::uint32_t box_address(const T* box) {
   return ptx::shared_address(box);
 }
 
+// Has an element type of tensors the reduction?
+INFLIGHT_HOST_DEVICE constexpr bool tensor_type_reduces(tensor_type type, reduction op) {
+  const bool order = op == reduction::min || op == reduction::max;
+  const bool count = op == reduction::inc || op == reduction::dec;
+  switch (type) {
+    case tensor_type::u32:
+      return true;
+    case tensor_type::s32:
+    case tensor_type::u64:
+      return !count;
+    case tensor_type::s64:
+      return order;
+    case tensor_type::f16:
+    case tensor_type::bf16:
+      return order || op == reduction::add;
+    case tensor_type::u8:
+    case tensor_type::u16:
+      return false;
+    case tensor_type::of_pointer:
+      return true;  // options.type decides
+    default:
+      return op == reduction::add;
+  }
+}
+template <reduction Operation, class Box>
+INFLIGHT_HOST_DEVICE constexpr bool box_reduces() {
+  if constexpr (is_swizzled_tile<Box>)
+    return tensor_type_reduces(tensor_type_of<typename Box::value_type>(), Operation);
+  else
+    return true;
+}
+
 template <class Box>
 INFLIGHT_DEVICE std::uint32_t mbarrier_of(const barrier<>& done, const Box&) {
   return done.address();
