@@ -1,6 +1,6 @@
-// How long a collective takes: NVIDIA's and Inflight's in one run, in chains where each call waits for
-// the one before, one block. Prints cycles and nanoseconds a call, medians of 11 runs after 2, and
-// the ratio. Before it is timed, each chain's first rounds are compared with the host's.
+// How long a collective takes: NVIDIA's and Inflight's in one run, in chains where each call waits
+// for the one before, one block. Prints cycles and nanoseconds a call, medians of 11 runs after 2,
+// and the ratio. Before it is timed, each chain's first rounds are compared with the host's.
 //
 //   nvcc -std=c++17 -O3 -arch=sm_90a -I. -Iinclude bench/library/collectives.cu -o collectives
 //   collectives [ROUNDS]   (4096 calls a chain if not given)
@@ -100,7 +100,8 @@ TILE_CASE(our_exclusive, gives::below, inflight, inflight::exclusive_scan(tile, 
 TILE_CASE(their_coalesced, gives::all, cg,
           (void(tile), cg::reduce(cg::coalesced_threads(), value, cg::plus<T>())));
 TILE_CASE(our_coalesced, gives::all, inflight,
-          (void(tile), inflight::reduce(inflight::coalesced_threads(), value, inflight::plus<T>())));
+          (void(tile),
+           inflight::reduce(inflight::coalesced_threads(), value, inflight::plus<T>())));
 
 // CUB's storage may be used again only after a barrier, which is the caller's.
 template <class T, unsigned Threads>
@@ -158,18 +159,18 @@ using cub_scan_raking = cub_scan<T, Threads, cub::BLOCK_SCAN_RAKING>;
 template <class T, unsigned Threads>
 using cub_scan_warps = cub_scan<T, Threads, cub::BLOCK_SCAN_WARP_SCANS>;
 
-#define BLOCK_CASE(NAME, RESULT, CALL)                                                            \
-  template <class T, unsigned Threads>                                                            \
-  struct NAME {                                                                                   \
-    using type = T;                                                                               \
-    using storage = inflight::block_scratch<T, Threads>;                                          \
-    static constexpr unsigned threads = Threads, group = Threads;                                 \
-    static constexpr gives result = RESULT;                                                       \
-    decltype(inflight::with_scratch(std::declval<inflight::thread_block>(),                       \
-                                    std::declval<storage&>())) team;                              \
-    __device__ explicit NAME(storage& memory)                                                     \
-        : team(inflight::with_scratch(inflight::this_thread_block(), memory)) {}                  \
-    __device__ T operator()(T value) { return CALL; }                                             \
+#define BLOCK_CASE(NAME, RESULT, CALL)                                           \
+  template <class T, unsigned Threads>                                           \
+  struct NAME {                                                                  \
+    using type = T;                                                              \
+    using storage = inflight::block_scratch<T, Threads>;                         \
+    static constexpr unsigned threads = Threads, group = Threads;                \
+    static constexpr gives result = RESULT;                                      \
+    decltype(inflight::with_scratch(std::declval<inflight::thread_block>(),      \
+                                    std::declval<storage&>())) team;             \
+    __device__ explicit NAME(storage& memory)                                    \
+        : team(inflight::with_scratch(inflight::this_thread_block(), memory)) {} \
+    __device__ T operator()(T value) { return CALL; }                            \
   }
 BLOCK_CASE(our_block_reduce, gives::all, inflight::reduce(team, value, inflight::plus<T>()));
 BLOCK_CASE(our_block_scan, gives::upto, inflight::inclusive_scan(team, value));
@@ -270,8 +271,8 @@ template <class T, unsigned Threads>
 void blocks(const char* type) {
   compare<cub_reduce<T, Threads>, our_block_reduce<T, Threads>>("cub::BlockReduce, for thread 0",
                                                                 type);
-  compare<cub_reduce_all<T, Threads>, our_block_reduce<T, Threads>>(
-      "cub::BlockReduce, sent to all", type);
+  compare<cub_reduce_all<T, Threads>, our_block_reduce<T, Threads>>("cub::BlockReduce, sent to all",
+                                                                    type);
   compare<cub_scan_raking<T, Threads>, our_block_scan<T, Threads>>("cub::BlockScan, raking", type);
   compare<cub_scan_warps<T, Threads>, our_block_scan<T, Threads>>("cub::BlockScan, warp scans",
                                                                   type);

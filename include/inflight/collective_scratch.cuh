@@ -1,18 +1,18 @@
 // Shared memory for collectives over more than a warp: whole blocks, tiles of 64 to 512 threads and
 // clusters. Cooperative groups stop at tiles; this is an extension.
 //
-//   __shared__ inflight::block_scratch<float, 256> scratch;       // once a block, no initialisation
-//   auto team = inflight::with_scratch(inflight::this_thread_block(), scratch);
+//   __shared__ inflight::block_scratch<float, 256> scratch;       // once a block, no
+//   initialisation auto team = inflight::with_scratch(inflight::this_thread_block(), scratch);
 //   float sum = inflight::reduce(team, x, inflight::plus<float>());        // every thread has it
 //   float upto = inflight::inclusive_scan(team, x);
 //
 // A group with scratch is a group: it has num_threads(), thread_rank() and sync(). Making it is one
 // barrier; each collective after it is one barrier of the group more, because the scratch has two
 // halves and takes turns with them: no warp can be two collectives ahead of another. So keep the
-// object, across a loop too, rather than making it anew; every thread of the group must make the same
-// calls on it in the same order. The scratch may be used for something else, or by another group,
-// only after a barrier of the threads that used it. Fastest where the block has exactly `Threads`
-// threads, a multiple of 32; every smaller block is right too.
+// object, across a loop too, rather than making it anew; every thread of the group must make the
+// same calls on it in the same order. The scratch may be used for something else, or by another
+// group, only after a barrier of the threads that used it. Fastest where the block has exactly
+// `Threads` threads, a multiple of 32; every smaller block is right too.
 #pragma once
 #include <inflight/impl/collective_block.cuh>
 
@@ -65,8 +65,8 @@ class scratch_group<Group, block_scratch<T, Threads>> {
     turn_ ^= 1;
     if constexpr (tile_threads != 0) {
       results += group_.meta_group_rank() * (tile_threads / 32);
-      return impl::over_warps<Wanted, tile_threads / 32>(thread_rank(), tile_threads, results, value,
-                                                         op, static_cast<V*>(nullptr), meet);
+      return impl::over_warps<Wanted, tile_threads / 32>(thread_rank(), tile_threads, results,
+                                                         value, op, static_cast<V*>(nullptr), meet);
     } else {
       if constexpr (Threads % 32 == 0)
         if (num_threads() == Threads)
@@ -120,8 +120,7 @@ class scratch_group<Group, cluster_scratch<T, Threads, Blocks>> {
       *group_.map_shared_rank(totals + block, int(to)) = total;
     sync();
     decltype(auto) apply = impl::applied<V>(op);
-    if constexpr (Wanted == impl::result::reduction)
-      return impl::reduce_row(totals, blocks, apply);
+    if constexpr (Wanted == impl::result::reduction) return impl::reduce_row(totals, blocks, apply);
     if (block == 0) return own;
     const V before = impl::reduce_row(totals, block, apply);
     return Wanted == impl::result::exclusive && rank == 0 ? before : apply(before, own);
@@ -135,14 +134,15 @@ class scratch_group<Group, cluster_scratch<T, Threads, Blocks>> {
 };
 
 // The group with scratch to do collectives in: a thread_block or a tile of 64 threads and more with
-// a block_scratch in shared memory, a cluster_group with a cluster_scratch. Tiles of one block share
-// one object. A barrier of the group.
+// a block_scratch in shared memory, a cluster_group with a cluster_scratch. Tiles of one block
+// share one object. A barrier of the group.
 template <class Group, class T, unsigned Threads>
 INFLIGHT_DEVICE scratch_group<Group, block_scratch<T, Threads>> with_scratch(
     const Group& group, block_scratch<T, Threads>& scratch) {
-  static_assert(!impl::in_warp<Group>::value,
-                "a tile of at most 32 threads and a coalesced_group need no scratch: pass the group "
-                "to reduce itself");
+  static_assert(
+      !impl::in_warp<Group>::value,
+      "a tile of at most 32 threads and a coalesced_group need no scratch: pass the group "
+      "to reduce itself");
   return {group, scratch};
 }
 template <class Group, class T, unsigned Threads, unsigned Blocks>

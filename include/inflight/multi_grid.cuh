@@ -158,17 +158,23 @@ static cudaError_t launch_multi_grid(const multi_grid_state& state, void (*kerne
   if (error == cudaSuccess && grid.x * grid.y * grid.z > most)
     error = cudaErrorCooperativeLaunchTooLarge;
   constexpr bool by_handle = (std::is_same_v<std::decay_t<Parameters>, multi_grid_handle> || ...);
-  for (unsigned rank = 0; error == cudaSuccess && rank < state.devices().size(); ++rank) {
-    const multi_grid_handle handle = state.handle(rank);
-    const cudaStream_t stream = streams ? streams[rank] : nullptr;
-    error = cudaSetDevice(state.devices()[rank]);
-    if (!by_handle && error == cudaSuccess)
-      error = cudaMemcpyToSymbolAsync(impl::current_multi_grid, &handle, sizeof handle, 0,
-                                      cudaMemcpyHostToDevice, stream);
-    if (error == cudaSuccess)
-      error = launch_cooperative(kernel, grid, block, shared, stream,
-                                 impl::of_grid(arguments, handle, rank)...);
-  }
+  const auto on_each = [&](auto action) {
+    for (unsigned rank = 0; error == cudaSuccess && rank < state.devices().size(); ++rank) {
+      error = cudaSetDevice(state.devices()[rank]);
+      if (error == cudaSuccess)
+        error = action(rank, state.handle(rank), streams ? streams[rank] : nullptr);
+    }
+  };
+  // Whatever may have to wait comes before the first launch, whose grid waits for the others.
+  if (!by_handle)
+    on_each([&](unsigned, const multi_grid_handle& handle, cudaStream_t stream) {
+      return cudaMemcpyToSymbolAsync(impl::current_multi_grid, &handle, sizeof handle, 0,
+                                     cudaMemcpyHostToDevice, stream);
+    });
+  on_each([&](unsigned rank, const multi_grid_handle& handle, cudaStream_t stream) {
+    return launch_cooperative(kernel, grid, block, shared, stream,
+                              impl::of_grid(arguments, handle, rank)...);
+  });
   return error;
 }
 

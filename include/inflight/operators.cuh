@@ -2,9 +2,9 @@
 //
 // The names and meanings of cooperative groups: `plus`, `bit_and`, `bit_or` and `bit_xor` give what
 // the C++ operator gives, `less` the lesser of two values and `greater` the greater, both by
-// operator<. Write the type, `plus<int>()`: where it is one that the chip reduces by itself, `reduce`
-// sees that and uses the hardware. Without a type, `plus<>()` takes the types of its arguments, which
-// may differ.
+// operator<. Write the type, `plus<int>()`: where it is one that the chip reduces by itself,
+// `reduce` sees that and uses the hardware. Without a type, `plus<>()` takes the types of its
+// arguments, which may differ.
 #pragma once
 #include <inflight/impl/config.cuh>
 #include <type_traits>

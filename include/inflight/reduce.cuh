@@ -1,24 +1,24 @@
 // reduce: every thread of a group gives a value, and every thread gets their combination.
 //
-// Groups: thread_block_tile of 1 to 512 threads and coalesced_group, as in cooperative groups; whole
-// blocks and clusters through with_scratch (collective_scratch.cuh). All threads of the group must
-// call it. Values: any trivially copyable type of at most 32 bytes that the operator takes. Operators:
-// those of operators.cuh, or any callable.
+// Groups: thread_block_tile of 1 to 512 threads and coalesced_group, as in cooperative groups;
+// whole blocks and clusters through with_scratch (collective_scratch.cuh). All threads of the group
+// must call it. Values: any trivially copyable type of at most 32 bytes that the operator takes.
+// Operators: those of operators.cuh, or any callable.
 //
 // What it compiles to. A tile of 32 and a coalesced group, integers and the library's operators:
-// redux.sync (PTX ISA, "redux.sync"), one for up to 32 bits, two or three for 64; less and greater of
-// float and double: the same on their bits, put in integer order. Everything else on a tile: shuffles
-// in a butterfly, so that no broadcast follows: 7 for a value of one word on 32 lanes, three at a
-// time; 5 a word for longer values. A coalesced group: two shuffles a step and a last one. A block:
-// one barrier, and each warp reduces the warps' results by itself.
+// redux.sync (PTX ISA, "redux.sync"), one for up to 32 bits, two or three for 64; less and greater
+// of float and double: the same on their bits, put in integer order. Everything else on a tile:
+// shuffles in a butterfly, so that no broadcast follows: 7 for a value of one word on 32 lanes,
+// three at a time; 5 a word for longer values. A coalesced group: two shuffles a step and a last
+// one. A block: one barrier, and each warp reduces the warps' results by itself.
 //
 // Order. Within a warp the combination is the balanced tree over ranks, lower ranks on the left,
 // whatever the kind of group and whichever lanes it has: the same values in the same ranks give the
 // same bits, every time, on every chip, for floating-point sums too; and the operator needs to be
-// associative, not commutative. A whole block of exactly the scratch's size, and wide tiles, continue
-// the tree over warps; other blocks combine the warps' results from rank 0 on, as clusters do their
-// blocks'. All threads get the same bits. `less` and `greater` of float and double are PTX's "min"
-// and "max": a NaN gives way to a number, -0 is below +0.
+// associative, not commutative. A whole block of exactly the scratch's size, and wide tiles,
+// continue the tree over warps; other blocks combine the warps' results from rank 0 on, as clusters
+// do their blocks'. All threads get the same bits. `less` and `greater` of float and double are
+// PTX's "min" and "max": a NaN gives way to a number, -0 is below +0.
 #pragma once
 #include <inflight/impl/collective.cuh>
 #include <inflight/impl/collective_atomic.cuh>
@@ -29,8 +29,8 @@ namespace inflight {
 // The combination of all threads' values, of the type op(value, value).
 template <class Group, class T, class Op>
 INFLIGHT_DEVICE auto reduce(const Group& group, T&& value, Op&& op) -> impl::result_of<T, Op> {
-  return impl::collective<impl::result::reduction>(
-      group, static_cast<impl::result_of<T, Op>>(value), op);
+  return impl::collective<impl::result::reduction>(group,
+                                                   static_cast<impl::result_of<T, Op>>(value), op);
 }
 
 // Reduces, and one thread combines the result into `target` atomically, or stores it there: nobody

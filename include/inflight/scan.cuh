@@ -1,17 +1,17 @@
-// inclusive_scan, exclusive_scan: every thread of a group gives a value, and gets the combination of
-// those of the ranks up to its own, or below it.
+// inclusive_scan, exclusive_scan: every thread of a group gives a value, and gets the combination
+// of those of the ranks up to its own, or below it.
 //
-// Groups, values and operators as for reduce (reduce.cuh). Without an operator: the sum. The exclusive
-// result of rank 0 is T{}, as in cooperative groups, whatever the operator.
+// Groups, values and operators as for reduce (reduce.cuh). Without an operator: the sum. The
+// exclusive result of rank 0 is T{}, as in cooperative groups, whatever the operator.
 //
-// What it compiles to. A tile: shuffles, for 32 lanes 7 for a value of one word, three at a time, and
-// 5 a word for longer values; exclusive: one more, and none for sums of integers, which subtract. A
-// coalesced group: two shuffles a step. A block: one barrier; each warp then combines the results of
-// the warps below it.
+// What it compiles to. A tile: shuffles, for 32 lanes 7 for a value of one word, three at a time,
+// and 5 a word for longer values; exclusive: one more, and none for sums of integers, which
+// subtract. A coalesced group: two shuffles a step. A block: one barrier; each warp then combines
+// the results of the warps below it.
 //
 // Order: always lower ranks on the left, and the operator needs to be associative, not commutative.
-// What rank r gets depends on nothing but the values of ranks 0 to r, and for groups over more than a
-// warp on the number of threads: the same bits every time. In floating point, the last rank's
+// What rank r gets depends on nothing but the values of ranks 0 to r, and for groups over more than
+// a warp on the number of threads: the same bits every time. In floating point, the last rank's
 // inclusive sum and reduce's need not be the same bits.
 #pragma once
 #include <inflight/impl/collective.cuh>
@@ -23,8 +23,8 @@ namespace inflight {
 template <class Group, class T, class Op>
 INFLIGHT_DEVICE auto inclusive_scan(const Group& group, T&& value, Op&& op)
     -> impl::result_of<T, Op> {
-  return impl::collective<impl::result::inclusive>(
-      group, static_cast<impl::result_of<T, Op>>(value), op);
+  return impl::collective<impl::result::inclusive>(group,
+                                                   static_cast<impl::result_of<T, Op>>(value), op);
 }
 template <class Group, class T>
 INFLIGHT_DEVICE std::decay_t<T> inclusive_scan(const Group& group, T&& value) {
@@ -35,8 +35,8 @@ INFLIGHT_DEVICE std::decay_t<T> inclusive_scan(const Group& group, T&& value) {
 template <class Group, class T, class Op>
 INFLIGHT_DEVICE auto exclusive_scan(const Group& group, T&& value, Op&& op)
     -> impl::result_of<T, Op> {
-  return impl::collective<impl::result::exclusive>(
-      group, static_cast<impl::result_of<T, Op>>(value), op);
+  return impl::collective<impl::result::exclusive>(group,
+                                                   static_cast<impl::result_of<T, Op>>(value), op);
 }
 template <class Group, class T>
 INFLIGHT_DEVICE std::decay_t<T> exclusive_scan(const Group& group, T&& value) {

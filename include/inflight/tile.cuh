@@ -75,7 +75,6 @@ class warp_tile {
 
  protected:
   INFLIGHT_DEVICE explicit warp_tile(impl::tile_memory*) : lane_(ptx::lane_id()) {}
-  INFLIGHT_DEVICE unsigned lane() const { return lane_; }
 
  private:
   INFLIGHT_DEVICE unsigned first_lane() const { return lane_ & (32 - Size); }
@@ -148,51 +147,34 @@ using tile_base = std::conditional_t<(Size <= 32), warp_tile<Size>, wide_tile<Si
 }  // namespace impl
 
 // `Size` neighbouring threads of a block; Size is 1, 2, 4, ... 512. Made by tiled_partition<Size>.
-// Parent, the group that was cut, is part of the type: then rank among the siblings is computed
-// from thread indices. thread_block_tile<Size>, with no parent, stores it; every tile converts to
-// that.
-template <unsigned Size, class Parent>
-class thread_block_tile : public impl::tile_base<Size> {
-  static_assert(Size != 0 && (Size & (Size - 1)) == 0 && Size <= 512,
-                "a tile has 1, 2, 4, 8, 16, 32, 64, 128, 256 or 512 threads");
-
- public:
-  // How many tiles the parent was cut into, and which of them this is.
-  INFLIGHT_DEVICE static unsigned meta_group_size() {
-    return (Parent::num_threads() + Size - 1) / Size;
-  }
-  INFLIGHT_DEVICE unsigned meta_group_rank() const {
-    if constexpr (impl::is_warp_group<Parent>)
-      return (this->lane() & (impl::tile_size<Parent> - 1)) / Size;
-    else
-      return Parent::thread_rank() / Size;
-  }
-
-  // Made by tiled_partition; by hand only where `memory` is the block's.
-  INFLIGHT_DEVICE explicit thread_block_tile(impl::tile_memory* memory)
-      : impl::tile_base<Size>(memory) {}
-};
-
 template <unsigned Size>
 class thread_block_tile<Size, void> : public impl::tile_base<Size> {
   static_assert(Size != 0 && (Size & (Size - 1)) == 0 && Size <= 512,
                 "a tile has 1, 2, 4, 8, 16, 32, 64, 128, 256 or 512 threads");
 
  public:
+  // How many tiles the parent was cut into, and which of them this is.
   INFLIGHT_DEVICE unsigned meta_group_size() const { return meta_size_; }
   INFLIGHT_DEVICE unsigned meta_group_rank() const { return meta_rank_; }
 
-  template <class Parent>
-  INFLIGHT_DEVICE thread_block_tile(const thread_block_tile<Size, Parent>& tile)
-      : impl::tile_base<Size>(tile.tile_memory()),
-        meta_rank_(tile.meta_group_rank()),
-        meta_size_(tile.meta_group_size()) {}
-
- private:
+ protected:
   INFLIGHT_DEVICE thread_block_tile(impl::tile_memory* memory, unsigned rank, unsigned size)
       : impl::tile_base<Size>(memory), meta_rank_(rank), meta_size_(size) {}
+
+ private:
   friend INFLIGHT_DEVICE thread_block_tile<1, void> this_thread();
   unsigned meta_rank_, meta_size_;
+};
+
+// A tile whose type also tells which group was cut; it is a thread_block_tile<Size> too.
+template <unsigned Size, class Parent>
+class thread_block_tile : public thread_block_tile<Size, void> {
+ private:
+  INFLIGHT_DEVICE thread_block_tile(impl::tile_memory* memory, const Parent& parent)
+      : thread_block_tile<Size, void>(memory, parent.thread_rank() / Size,
+                                      (parent.num_threads() + Size - 1) / Size) {}
+  template <unsigned Part, class Whole>
+  friend INFLIGHT_DEVICE thread_block_tile<Part, Whole> tiled_partition(const Whole&);
 };
 
 // The calling thread alone, as a group.
@@ -207,10 +189,9 @@ INFLIGHT_DEVICE thread_block_tile<Size, Parent> tiled_partition(const Parent& pa
                 "tiled_partition<Size> cuts a thread_block or a thread_block_tile");
   static_assert(impl::is_block<Parent> || Size <= impl::tile_size<Parent>,
                 "a tile cannot be larger than the tile it is cut from");
-  if constexpr (Size <= 32)
-    return thread_block_tile<Size, Parent>(nullptr);
-  else
-    return thread_block_tile<Size, Parent>(parent.tile_memory());
+  impl::tile_memory* memory = nullptr;
+  if constexpr (Size > 32) memory = parent.tile_memory();
+  return thread_block_tile<Size, Parent>(memory, parent);
 }
 
 namespace experimental {

@@ -1,5 +1,6 @@
-// The order in which reduce and the scans combine floating-point values is fixed by ranks alone: the
-// bits are those of the same tree on the host, for tiles and groups of any lanes, and for blocks.
+// The order in which reduce and the scans combine floating-point values is fixed by ranks alone:
+// the bits are those of the same tree on the host, for tiles and groups of any lanes, and for
+// blocks.
 #include "collective_reference.cuh"
 
 constexpr unsigned most = 1024;
@@ -23,9 +24,8 @@ std::vector<float> steps(std::vector<float> values) {
 
 template <unsigned Size>
 __device__ void tile(float value, Results<float>* out) {
-  out[threadIdx.x] =
-      all_three(inflight::tiled_partition<Size>(inflight::this_thread_block()), value,
-                inflight::plus<float>());
+  out[threadIdx.x] = all_three(inflight::tiled_partition<Size>(inflight::this_thread_block()),
+                               value, inflight::plus<float>());
 }
 
 __global__ void warps(const float* in, Results<float>* out) {

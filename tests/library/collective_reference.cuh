@@ -11,8 +11,10 @@
 // Values of any type: small numbers where sums must be exact in any order, all bits otherwise.
 template <class T>
 T make_value(Random& random) {
-  if constexpr (std::is_integral_v<T>) return T(random.next());
-  else return T(float(int(random.next32() % 64) - 32));
+  if constexpr (std::is_integral_v<T>)
+    return T(random.next());
+  else
+    return T(float(int(random.next32() % 64) - 32));
 }
 
 // 16 bytes with an operator, as float4 would have it.
@@ -76,9 +78,12 @@ inline Pixel make_value(Random& random) {
 
 template <class T>
 bool same(const T& a, const T& b) {
-  if constexpr (std::is_same_v<T, Place>) return a.key == b.key && a.at == b.at && a.more == b.more;
-  else if constexpr (std::is_same_v<T, __half>) return __half2float(a) == __half2float(b);
-  else return std::memcmp(&a, &b, sizeof(T)) == 0;
+  if constexpr (std::is_same_v<T, Place>)
+    return a.key == b.key && a.at == b.at && a.more == b.more;
+  else if constexpr (std::is_same_v<T, __half>)
+    return __half2float(a) == __half2float(b);
+  else
+    return std::memcmp(&a, &b, sizeof(T)) == 0;
 }
 
 // The values of some ranks, and what each collective must give.
@@ -137,8 +142,10 @@ inline std::vector<unsigned> ranks(unsigned first, unsigned count) {
 }
 
 inline void say(const char* what, const char* group, int errors) {
-  if (errors == 0) std::printf("%s, %s: right\n", what, group);
-  else std::printf("%s, %s: %d wrong\n", what, group, errors);
+  if (errors == 0)
+    std::printf("%s, %s: right\n", what, group);
+  else
+    std::printf("%s, %s: %d wrong\n", what, group, errors);
 }
 
 template <class T>

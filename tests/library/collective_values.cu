@@ -1,5 +1,5 @@
-// reduce and the scans of what is no number: structures of 3 to 32 bytes, half, operators that do not
-// commute, lambdas, and operators whose result is of another type.
+// reduce and the scans of what is no number: structures of 3 to 32 bytes, half, operators that do
+// not commute, lambdas, and operators whose result is of another type.
 #include "collective_reference.cuh"
 
 constexpr unsigned threads = 64;

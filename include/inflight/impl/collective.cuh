@@ -14,8 +14,8 @@ struct has_scratch<scratch_group<Group, Scratch>> : std::true_type {};
 template <class Group, class = void>
 struct carries_memory : std::false_type {};
 template <class Group>
-struct carries_memory<
-    Group, std::void_t<decltype(std::declval<const Group&>().template scratch<int>(0u))>>
+struct carries_memory<Group,
+                      std::void_t<decltype(std::declval<const Group&>().template scratch<int>(0u))>>
     : std::true_type {};
 
 template <result Wanted, class Group, class V, class Op>
@@ -23,8 +23,10 @@ INFLIGHT_DEVICE V collective(const Group& group, const V& value, Op& op) {
   require_value<V>();
   constexpr unsigned threads = static_threads<Group>::value;
   if constexpr (threads == 1) {
-    if constexpr (Wanted == result::exclusive) return V{};
-    else return value;
+    if constexpr (Wanted == result::exclusive)
+      return V{};
+    else
+      return value;
   } else if constexpr (in_warp<Group>::value) {
     return on_lanes(group, [&](std::uint32_t mask) -> V {
       const unsigned rank = group.thread_rank();
@@ -32,16 +34,18 @@ INFLIGHT_DEVICE V collective(const Group& group, const V& value, Op& op) {
         return reduce_lanes<threads>(mask, rank, value, op);
       } else {
         const V inclusive = scan_lanes<threads>(mask, rank, value, op);
-        if constexpr (Wanted == result::inclusive) return inclusive;
-        else return excluded<threads>(mask, rank, value, inclusive, op);
+        if constexpr (Wanted == result::inclusive)
+          return inclusive;
+        else
+          return excluded<threads>(mask, rank, value, inclusive, op);
       }
     });
   } else if constexpr (has_scratch<Group>::value) {
     return group.template collective<Wanted>(value, op);
   } else if constexpr (carries_memory<Group>::value && threads != 0) {
-    const V out = over_warps<Wanted, threads / 32>(
-        group.thread_rank(), threads, group.template scratch<V>(0), value, op,
-        static_cast<V*>(nullptr), [&] { group.sync(); });
+    const V out = over_warps<Wanted, threads / 32>(group.thread_rank(), threads,
+                                                   group.template scratch<V>(0), value, op,
+                                                   static_cast<V*>(nullptr), [&] { group.sync(); });
     group.sync();
     return out;
   } else {

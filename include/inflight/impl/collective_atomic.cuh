@@ -31,8 +31,9 @@ INFLIGHT_DEVICE void update(Target& target, const Target& value, Op& op) {
   } else if constexpr (std::is_integral_v<Target> && does != operation::other) {
     constexpr bool is_signed = std::is_signed_v<Target>;
     using Bits = std::conditional_t<sizeof(Target) == 4, unsigned, unsigned long long>;
-    using Number = std::conditional_t<
-        is_signed, std::conditional_t<sizeof(Target) == 4, int, long long>, Bits>;
+    using Number =
+        std::conditional_t<is_signed, std::conditional_t<sizeof(Target) == 4, int, long long>,
+                           Bits>;
     Bits* bits = reinterpret_cast<Bits*>(&target);
     Number* number = reinterpret_cast<Number*>(&target);
     if constexpr (does == operation::plus) atomicAdd(bits, Bits(value));
@@ -43,8 +44,10 @@ INFLIGHT_DEVICE void update(Target& target, const Target& value, Op& op) {
     if constexpr (does == operation::bit_xor) atomicXor(bits, Bits(value));
   } else {
     decltype(auto) apply = applied<Target>(op);
-    if constexpr (sizeof(Target) == 4) update_by_exchange<unsigned>(target, value, apply);
-    else update_by_exchange<unsigned long long>(target, value, apply);
+    if constexpr (sizeof(Target) == 4)
+      update_by_exchange<unsigned>(target, value, apply);
+    else
+      update_by_exchange<unsigned long long>(target, value, apply);
   }
 }
 

@@ -12,8 +12,9 @@ INFLIGHT_HOST_DEVICE constexpr unsigned power_not_below(unsigned n) {
   return power;
 }
 
-// How a warp reads the results of `Warps` warps: each lane takes `each` neighbours, at most 32 bytes
-// and eight, and `lanes` lanes between them have all. `spread` is `lanes` made a power of two.
+// How a warp reads the results of `Warps` warps: each lane takes `each` neighbours, at most 32
+// bytes and eight, and `lanes` lanes between them have all. `spread` is `lanes` made a power of
+// two.
 template <class T, unsigned Warps>
 struct reading {
   INFLIGHT_HOST_DEVICE static constexpr unsigned pick() {
@@ -45,37 +46,64 @@ struct alignas(reading<T, Warps>::granule > 16 ? 16 : reading<T, Warps>::granule
   T values[reading<T, Warps>::each];
 };
 
-// The reduction of the results of `Warps` warps. A whole warp calls it.
+// Where redux.sync can do it and the results are too many for one lane, each lane takes one of
+// them.
+template <class T, unsigned Warps, class Op>
+inline constexpr bool by_hardware =
+    hardware_reduces<T, std::remove_cv_t<Op>>() && reading<T, Warps>::lanes > 1;
+
+template <class T, class Op>
+INFLIGHT_DEVICE T redux_results(const T* results, unsigned valid, Op&) {
+  constexpr operation does = what<T, std::remove_cv_t<Op>>;
+  const unsigned lane = own_lane();
+  return redux<does>(every_lane, lane < valid ? results[lane] : neutral<T, does>());
+}
+
+// The reduction of the first `valid` of the results of `Warps` warps, which is the same number for
+// the whole warp that calls it; of no use where that is 0.
 template <unsigned Warps, class T, class Op>
-INFLIGHT_DEVICE T reduce_first(const T* results, unsigned valid, Op& op);
+INFLIGHT_DEVICE T reduce_first(const T* results, unsigned valid, Op& op) {
+  using by = reading<T, Warps>;
+  constexpr operation does = what<T, std::remove_cv_t<Op>>;
+  if constexpr (by_hardware<T, Warps, Op>) {
+    return redux_results(results, valid, op);
+  } else {
+    const unsigned lane = own_lane() % by::spread;
+    const unsigned place = lane < by::lanes ? lane : by::lanes - 1;
+    const auto read = reinterpret_cast<const share<T, Warps>*>(results)[place];
+    T value = tree<by::each>(read.values, valid - lane * by::each, op);
+    if constexpr (by::spread == 1) {
+      return value;
+    } else if constexpr (does != operation::other) {
+      if (lane * by::each >= valid) value = neutral<T, does>();
+      return butterfly<by::spread, Warps>(every_lane, lane, value, op);
+    } else {
+#pragma unroll
+      for (unsigned step = 1; step < by::spread; step *= 2) {
+        const T other = across(every_lane, value, step);
+        const unsigned block = lane & ~(step - 1);
+        if (lane & step)
+          value = block * by::each < valid ? op(other, value) : other;
+        else
+          value = (block + step) * by::each < valid ? op(value, other) : value;
+      }
+      return value;
+    }
+  }
+}
+
+// Of all of them.
 template <unsigned Warps, class T, class Op>
 INFLIGHT_DEVICE T reduce_results(const T* results, Op& op) {
   using by = reading<T, Warps>;
-  if constexpr (by::lanes != by::spread) {
+  if constexpr (by_hardware<T, Warps, Op> || by::lanes != by::spread) {
     return reduce_first<Warps>(results, Warps, op);
   } else {
     const unsigned lane = own_lane() % by::spread;
     const auto read = reinterpret_cast<const share<T, Warps>*>(results)[lane];
-    return butterfly<by::spread, Warps>(every_lane, lane, tree<by::each>(read.values, by::each, op), op);
+    return butterfly<by::spread, Warps>(every_lane, lane, tree<by::each>(read.values, by::each, op),
+                                        op);
   }
-}
-
-// Of the first `valid` of them alone, the same for the whole warp; of no use where that is 0.
-template <unsigned Warps, class T, class Op>
-INFLIGHT_DEVICE T reduce_first(const T* results, unsigned valid, Op& op) {
-  using by = reading<T, Warps>;
-  const unsigned lane = own_lane() % by::spread;
-  const unsigned place = lane < by::lanes ? lane : by::lanes - 1;
-  const auto read = reinterpret_cast<const share<T, Warps>*>(results)[place];
-  T value = tree<by::each>(read.values, valid - lane * by::each, op);
-#pragma unroll
-  for (unsigned step = 1; step < by::spread; step *= 2) {
-    const T other = across(every_lane, value, step);
-    const unsigned block = lane & ~(step - 1);
-    if (lane & step) value = block * by::each < valid ? op(other, value) : other;
-    else value = (block + step) * by::each < valid ? op(value, other) : value;
-  }
-  return value;
 }
 
 // One after another, from rank 0: for counts that the compiler does not know.
@@ -106,31 +134,43 @@ INFLIGHT_DEVICE T over_warps(unsigned rank, unsigned threads, T* results, const 
   const std::uint32_t mask = Warps != 0 ? every_lane : lanes_present(warp, threads);
   T own, out{};
   if constexpr (Wanted == result::reduction) {
-    if constexpr (Warps != 0) own = reduce_lanes<32, Warps>(every_lane, lane, value, op);
-    else own = reduce_lanes<0>(mask, lane, value, op);
+    if constexpr (Warps != 0)
+      own = reduce_lanes<32, Warps>(every_lane, lane, value, op);
+    else
+      own = reduce_lanes<0>(mask, lane, value, op);
     if (lane == 0) results[warp] = own;
   } else {
-    if constexpr (Warps != 0) own = scan_lanes<32, Warps>(every_lane, lane, value, op);
-    else own = scan_lanes<0>(mask, lane, value, op);
+    if constexpr (Warps != 0)
+      own = scan_lanes<32, Warps>(every_lane, lane, value, op);
+    else
+      own = scan_lanes<0>(mask, lane, value, op);
     if (lane == unsigned(__popc(mask)) - 1) results[warp] = own;
-    if constexpr (Wanted == result::exclusive)
-      out = excluded<32>(mask, lane, value, own, op);
+    if constexpr (Wanted == result::exclusive) out = excluded<32>(mask, lane, value, own, op);
   }
   meet();
   if constexpr (Wanted == result::reduction) {
-    if constexpr (Warps != 0) return reduce_results<Warps>(results, apply);
-    else return reduce_row(results, (threads + 31) / 32, apply);
+    if constexpr (Warps != 0)
+      return reduce_results<Warps>(results, apply);
+    else
+      return reduce_row(results, (threads + 31) / 32, apply);
   } else {
     if (total != nullptr) {
-      if constexpr (Warps != 0) *total = reduce_results<Warps>(results, apply);
-      else *total = reduce_row(results, (threads + 31) / 32, apply);
+      if constexpr (Warps != 0)
+        *total = reduce_results<Warps>(results, apply);
+      else
+        *total = reduce_row(results, (threads + 31) / 32, apply);
     }
     T before;
-    if constexpr (Warps != 0) before = reduce_first<Warps>(results, warp, apply);
-    else before = reduce_row(results, warp, apply);
-    if constexpr (Wanted == result::inclusive) return warp == 0 ? own : apply(before, own);
-    else if (warp == 0) return out;
-    else return lane == 0 ? before : apply(before, out);
+    if constexpr (Warps != 0)
+      before = reduce_first<Warps>(results, warp, apply);
+    else
+      before = reduce_row(results, warp, apply);
+    if constexpr (Wanted == result::inclusive)
+      return warp == 0 ? own : apply(before, own);
+    else if (warp == 0)
+      return out;
+    else
+      return lane == 0 ? before : apply(before, out);
   }
 }
 

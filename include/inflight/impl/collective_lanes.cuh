@@ -40,7 +40,7 @@ INFLIGHT_DEVICE T across(std::uint32_t mask, const T& value, unsigned bits) {
 template <unsigned Width = 32, class T>
 INFLIGHT_DEVICE T from_below(std::uint32_t mask, const T& value, unsigned distance) {
   return each_word(value,
-                  [=](std::uint32_t word) { return __shfl_up_sync(mask, word, distance, Width); });
+                   [=](std::uint32_t word) { return __shfl_up_sync(mask, word, distance, Width); });
 }
 // Of lane `lane`.
 template <class T>
@@ -48,11 +48,11 @@ INFLIGHT_DEVICE T from_lane(std::uint32_t mask, const T& value, unsigned lane) {
   return each_word(value, [=](std::uint32_t word) { return __shfl_sync(mask, word, int(lane)); });
 }
 
-// Runs `body(mask)` with the lanes that meet in it. A mask that the compiler cannot see costs a check
-// of who is there (match, redux, vote) in front of the exchange; so where the whole warp runs
-// together, as it mostly does, a tile names the whole warp, and where exactly a coalesced group does,
-// the group names those that are running.
-// Every lane in the answer of activemask executed it together, hence takes the same branch.
+// Runs `body(mask)` with the lanes that meet in it. A mask that the compiler cannot see costs a
+// check of who is there (match, redux, vote) in front of the exchange; so where the whole warp runs
+// together, as it mostly does, a tile names the whole warp, and where exactly a coalesced group
+// does, the group names those that are running. Every lane in the answer of activemask executed it
+// together, hence takes the same branch.
 template <class Group, class Body>
 INFLIGHT_DEVICE auto on_lanes(const Group& group, Body body) {
   constexpr unsigned threads = static_threads<Group>::value;

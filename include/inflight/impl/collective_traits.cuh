@@ -3,6 +3,7 @@
 #pragma once
 #include <inflight/impl/config.cuh>
 #include <inflight/operators.cuh>
+#include <limits>
 #include <type_traits>
 
 namespace inflight::impl {
@@ -11,8 +12,8 @@ namespace inflight::impl {
 template <class Group, class = void>
 struct static_threads : std::integral_constant<unsigned, 0> {};
 template <class Group>
-struct static_threads<
-    Group, std::void_t<std::integral_constant<unsigned, unsigned(Group::num_threads())>>>
+struct static_threads<Group,
+                      std::void_t<std::integral_constant<unsigned, unsigned(Group::num_threads())>>>
     : std::integral_constant<unsigned, unsigned(Group::num_threads())> {};
 
 // Groups inside one warp can name their lanes.
@@ -40,10 +41,10 @@ enum class operation { other, plus, less, greater, bit_and, bit_or, bit_xor };
 // The library's operators on a type that they name, or that `<>` leaves open.
 template <class T, class Op>
 struct operation_of : std::integral_constant<operation, operation::other> {};
-#define INFLIGHT_OPERATION(NAME)                                                          \
-  template <class T>                                                                      \
+#define INFLIGHT_OPERATION(NAME)                                                           \
+  template <class T>                                                                       \
   struct operation_of<T, NAME<T>> : std::integral_constant<operation, operation::NAME> {}; \
-  template <class T>                                                                      \
+  template <class T>                                                                       \
   struct operation_of<T, NAME<void>> : std::integral_constant<operation, operation::NAME> {}
 INFLIGHT_OPERATION(plus);
 INFLIGHT_OPERATION(less);
@@ -54,8 +55,8 @@ INFLIGHT_OPERATION(bit_xor);
 #undef INFLIGHT_OPERATION
 
 template <class T, class Op>
-inline constexpr operation what = std::is_arithmetic_v<T> ? operation_of<T, Op>::value
-                                                          : operation::other;
+inline constexpr operation what =
+    std::is_arithmetic_v<T> ? operation_of<T, Op>::value : operation::other;
 
 // op(a, b) and op(b, a) are the same bits: all lanes of a butterfly then agree, whichever way round
 // they combine.
@@ -67,12 +68,35 @@ inline constexpr bool commutes = what<T, Op> != operation::other;
 template <class T, bool Greater>
 struct extreme {
   INFLIGHT_DEVICE T operator()(T a, T b) const {
-    if constexpr (sizeof(T) == 4) return Greater ? fmaxf(a, b) : fminf(a, b);
-    else return Greater ? fmax(a, b) : fmin(a, b);
+    if constexpr (sizeof(T) == 4)
+      return Greater ? fmaxf(a, b) : fminf(a, b);
+    else
+      return Greater ? fmax(a, b) : fmin(a, b);
   }
 };
 template <class T, bool Greater>
-inline constexpr bool commutes<T, extreme<T, Greater>> = true;
+struct operation_of<T, extreme<T, Greater>>
+    : std::integral_constant<operation, Greater ? operation::greater : operation::less> {};
+
+// What leaves any other value as it is; for operators that have it, known by `what`. (-0 + 0 is 0,
+// and a NaN gives way.)
+template <class T, operation Does>
+INFLIGHT_DEVICE T neutral() {
+  if constexpr (std::is_floating_point_v<T>) {
+    if constexpr (Does == operation::plus)
+      return T(-0.0);
+    else
+      return T(__int_as_float(0x7fffffff));
+  } else if constexpr (Does == operation::bit_and) {
+    return T(~T(0));
+  } else if constexpr (Does == operation::less) {
+    return std::numeric_limits<T>::max();
+  } else if constexpr (Does == operation::greater) {
+    return std::numeric_limits<T>::lowest();
+  } else {
+    return T(0);
+  }
+}
 
 // The operator that collectives apply in place of `op`.
 template <class T, class Op>

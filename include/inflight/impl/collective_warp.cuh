@@ -3,25 +3,27 @@
 // Every reduction is the balanced tree over ranks: neighbours first, then pairs of them, the lower
 // rank on the left. Tiles of a size and coalesced groups of as many threads give the same bits.
 //
-// An exchange takes some 24 cycles and an addition 4, so values of one word go four ranks at a time:
-// three exchanges under way together, then two levels of the same tree. Longer values, whose words
-// already fill the exchange unit, go two at a time.
+// An exchange takes some 24 cycles and an addition 4, so values of one word go four ranks at a
+// time: three exchanges under way together, then two levels of the same tree. Longer values, whose
+// words already fill the exchange unit, go two at a time.
 #pragma once
 #include <inflight/impl/collective_lanes.cuh>
 #include <inflight/impl/collective_redux.cuh>
 
 namespace inflight::impl {
 
-// The more exchanges want room, though: `Crowd` is the number of warps that are known to do the same
-// at the same time, and from sixteen on two at a time is faster.
+// The more exchanges want room, though: `Crowd` is the number of warps that are known to do the
+// same at the same time, and from sixteen on two at a time is faster.
 template <class T, unsigned Crowd>
 inline constexpr bool by_fours = sizeof(T) <= 4 && Crowd < 16;
 
 // op over the own and another lane's value, the lower lane's on the left.
 template <bool Swaps, class T, class Op>
 INFLIGHT_DEVICE T join(bool own_is_upper, const T& own, const T& other, Op& op) {
-  if constexpr (Swaps) return op(own, other);
-  else return own_is_upper ? op(other, own) : op(own, other);
+  if constexpr (Swaps)
+    return op(own, other);
+  else
+    return own_is_upper ? op(other, own) : op(own, other);
 }
 
 // Lanes N apart hold groups of N neighbours; each lane ends with the reduction of its group.
@@ -35,10 +37,12 @@ INFLIGHT_DEVICE T butterfly(std::uint32_t mask, unsigned rank, const T& value, O
             fourth = across(mask, value, 3 * Step);
     const T near = join<swaps>(rank & Step, value, second, op);
     const T far = join<swaps>(rank & Step, third, fourth, op);
-    return butterfly<N, Crowd, 4 * Step>(mask, rank, join<swaps>(rank & (2 * Step), near, far, op), op);
+    return butterfly<N, Crowd, 4 * Step>(mask, rank, join<swaps>(rank & (2 * Step), near, far, op),
+                                         op);
   } else {
     const T other = across(mask, value, Step);
-    return butterfly<N, Crowd, 2 * Step>(mask, rank, join<swaps>(rank & Step, value, other, op), op);
+    return butterfly<N, Crowd, 2 * Step>(mask, rank, join<swaps>(rank & Step, value, other, op),
+                                         op);
   }
 }
 
@@ -92,7 +96,8 @@ INFLIGHT_DEVICE T scan_by_rank(std::uint32_t mask, T value, Op& op) {
   return value;
 }
 
-// Lanes of one warp: Threads where the type tells how many (0: any mask). `mask` as on_lanes chose it.
+// Lanes of one warp: Threads where the type tells how many (0: any mask). `mask` as on_lanes chose
+// it.
 template <unsigned Threads, unsigned Crowd = 1, class T, class Op>
 INFLIGHT_DEVICE T reduce_lanes(std::uint32_t mask, unsigned rank, const T& value, Op& op) {
   constexpr bool hardware = hardware_reduces<T, std::remove_cv_t<Op>>();
@@ -100,18 +105,24 @@ INFLIGHT_DEVICE T reduce_lanes(std::uint32_t mask, unsigned rank, const T& value
     return redux<what<T, std::remove_cv_t<Op>>>(mask, value);
   } else {
     decltype(auto) apply = applied<T>(op);
-    if constexpr (Threads != 0) return butterfly<Threads, Crowd>(mask, rank, value, apply);
-    else if (mask == every_lane) return butterfly<32>(every_lane, rank, value, apply);
-    else return reduce_by_rank(mask, value, apply);
+    if constexpr (Threads != 0)
+      return butterfly<Threads, Crowd>(mask, rank, value, apply);
+    else if (mask == every_lane)
+      return butterfly<32>(every_lane, rank, value, apply);
+    else
+      return reduce_by_rank(mask, value, apply);
   }
 }
 
 template <unsigned Threads, unsigned Crowd = 1, class T, class Op>
 INFLIGHT_DEVICE T scan_lanes(std::uint32_t mask, unsigned rank, const T& value, Op& op) {
   decltype(auto) apply = applied<T>(op);
-  if constexpr (Threads != 0) return scan_up<Threads, Crowd>(mask, rank, value, apply);
-  else if (mask == every_lane) return scan_up<32>(every_lane, rank, value, apply);
-  else return scan_by_rank(mask, value, apply);
+  if constexpr (Threads != 0)
+    return scan_up<Threads, Crowd>(mask, rank, value, apply);
+  else if (mask == every_lane)
+    return scan_up<32>(every_lane, rank, value, apply);
+  else
+    return scan_by_rank(mask, value, apply);
 }
 
 // The inclusive results moved up by one rank; T{} for rank 0. Sums of integers are taken back
@@ -124,8 +135,10 @@ INFLIGHT_DEVICE T excluded(std::uint32_t mask, unsigned rank, const T& value, co
     return T(inclusive - value);
   } else {
     T before;
-    if constexpr (Threads != 0) before = from_below<Threads>(mask, inclusive, 1);
-    else before = from_lane(mask, inclusive, lane_before(mask));
+    if constexpr (Threads != 0)
+      before = from_below<Threads>(mask, inclusive, 1);
+    else
+      before = from_lane(mask, inclusive, lane_before(mask));
     return rank == 0 ? T{} : before;
   }
 }

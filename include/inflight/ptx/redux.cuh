@@ -1,4 +1,5 @@
-// Reductions of 32-bit integers over the lanes of a warp, in one instruction: PTX ISA, "redux.sync".
+// Reductions of 32-bit integers over the lanes of a warp, in one instruction: PTX ISA,
+// "redux.sync".
 //
 // `mask` names the lanes that take part, a bit each; each of them executes the instruction with the
 // same mask, and each gets the result. By the compiler's own names, so that it knows that the lanes

@@ -3,15 +3,15 @@
 #include <inflight/reduce.cuh>
 #include <inflight/scan.cuh>
 
-#define BOTH(NAME, T, SIZE, LIBRARY, HAND)                                              \
-  extern "C" __global__ void library_##NAME(T* data) {                                  \
-    auto tile = inflight::tiled_partition<SIZE>(inflight::this_thread_block());         \
-    const T value = data[threadIdx.x];                                                  \
-    data[threadIdx.x] = LIBRARY;                                                        \
-  }                                                                                     \
-  extern "C" __global__ void hand_##NAME(T* data) {                                     \
-    const T value = data[threadIdx.x];                                                  \
-    data[threadIdx.x] = HAND;                                                           \
+#define BOTH(NAME, T, SIZE, LIBRARY, HAND)                                      \
+  extern "C" __global__ void library_##NAME(T* data) {                          \
+    auto tile = inflight::tiled_partition<SIZE>(inflight::this_thread_block()); \
+    const T value = data[threadIdx.x];                                          \
+    data[threadIdx.x] = LIBRARY;                                                \
+  }                                                                             \
+  extern "C" __global__ void hand_##NAME(T* data) {                             \
+    const T value = data[threadIdx.x];                                          \
+    data[threadIdx.x] = HAND;                                                   \
   }
 
 template <unsigned Step, class T>
@@ -56,8 +56,7 @@ BOTH(reduce_32_int, int, 32, inflight::reduce(tile, value, inflight::plus<int>()
      __reduce_add_sync(~0u, value))
 BOTH(reduce_32_float, float, 32, inflight::reduce(tile, value, inflight::plus<float>()),
      sum_32(value))
-BOTH(reduce_8_float, float, 8, inflight::reduce(tile, value, inflight::plus<float>()),
-     sum_8(value))
+BOTH(reduce_8_float, float, 8, inflight::reduce(tile, value, inflight::plus<float>()), sum_8(value))
 BOTH(scan_32_int, int, 32, inflight::inclusive_scan(tile, value), upto_32(value))
 BOTH(scan_32_float, float, 32, inflight::inclusive_scan(tile, value), upto_32(value))
 BOTH(exclusive_32_int, int, 32, inflight::exclusive_scan(tile, value), upto_32(value) - value)
