@@ -71,7 +71,7 @@ INFLIGHT_DEVICE std::uint32_t box_address(const T* box) {
 }
 
 // Has an element type of tensors the reduction?
-constexpr bool tensor_type_reduces(tensor_type type, reduction op) {
+INFLIGHT_HOST_DEVICE constexpr bool tensor_type_reduces(tensor_type type, reduction op) {
   const bool order = op == reduction::min || op == reduction::max;
   const bool count = op == reduction::inc || op == reduction::dec;
   switch (type) {
@@ -95,7 +95,7 @@ constexpr bool tensor_type_reduces(tensor_type type, reduction op) {
   }
 }
 template <reduction Operation, class Box>
-constexpr bool box_reduces() {
+INFLIGHT_HOST_DEVICE constexpr bool box_reduces() {
   if constexpr (is_swizzled_tile<Box>)
     return tensor_type_reduces(tensor_type_of<typename Box::value_type>(), Operation);
   else

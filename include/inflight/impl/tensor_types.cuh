@@ -45,7 +45,7 @@ inline const tensor_type_facts& tensor_facts_of(tensor_type type) {
 
 // of_pointer where no element type goes with T.
 template <class T>
-constexpr tensor_type tensor_type_of() {
+INFLIGHT_HOST_DEVICE constexpr tensor_type tensor_type_of() {
   using U = std::remove_cv_t<T>;
   if constexpr (std::is_same<U, float>::value) return tensor_type::f32;
   if constexpr (std::is_same<U, double>::value) return tensor_type::f64;
