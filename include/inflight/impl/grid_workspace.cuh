@@ -26,7 +26,8 @@ INFLIGHT_DEVICE std::uint32_t* grid_word() {
 INFLIGHT_DEVICE bool leads_block() { return (threadIdx.x | threadIdx.y | threadIdx.z) == 0; }
 
 INFLIGHT_DEVICE std::uint32_t grid_share() {
-  return flip_share((blockIdx.x | blockIdx.y | blockIdx.z) == 0, gridDim.x * gridDim.y * gridDim.z);
+  const std::uint32_t blocks = gridDim.x * gridDim.y * gridDim.z;
+  return flip_share((blockIdx.x | blockIdx.y | blockIdx.z) == 0, blocks);
 }
 
 // The leader reads the word before its block arrives, so that the arrival need not bring back the

@@ -302,13 +302,11 @@ inline finding check_common(arguments& a) {
   return check_strides(a);
 }
 
-// Calls `encode`; where nobody has used the GPU yet, once more after the runtime has been woken.
+// Calls `encode` and says what the driver says.
 template <class Encode>
 tensor_map_result<> answer(const char* function, Encode encode) {
   tensor_map map;
-  int status = encode(&map);
-  if (status == cudaErrorInitializationError && cudaFree(nullptr) == cudaSuccess)
-    status = encode(&map);
+  const int status = encode(&map);
   if (status == 0) return map;
   return broken(function, -1, number(status),
                 std::string("is the driver's answer (") +

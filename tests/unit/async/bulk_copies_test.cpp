@@ -335,7 +335,9 @@ TEST(BulkCopies, ReductionsCombineWhenTheyMove) {
     c.copies.issue(copy);
     c.copies.issue(copy);
     c.copies.commit(0);
-    if (timing == late) EXPECT_EQ(sums[7], 1007u);
+    if (timing == late) {
+      EXPECT_EQ(sums[7], 1007u);
+    }
     c.copies.wait_group(0, 0, fully);
     for (std::uint32_t i = 0; i < 8; ++i) EXPECT_EQ(sums[i], 1000 + i + 2 * i * i);
     EXPECT_TRUE(c.m.untouched(32, 16));
