@@ -23,7 +23,7 @@ __device__ sum_type warp_sum(sum_type value) {
 }
 
 __global__ void sum(inflight::multi_grid_handle handle, const unsigned* mine, std::size_t count,
-                    sums_of_all sums, sum_type* total) {
+                    const __grid_constant__ sums_of_all sums, sum_type* total) {
   auto all = inflight::this_multi_grid(handle);
   auto grid = inflight::this_grid();
   sum_type value = 0;

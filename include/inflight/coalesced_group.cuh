@@ -6,55 +6,55 @@ namespace inflight {
 
 // Some lanes of one warp, ranked from the lowest. Shuffles, votes and matches count by rank, as
 // those of thread_block_tile do, and cost some more: a rank must be turned into a lane.
-class coalesced_group {
+class coalesced_group : public thread_group {
  public:
-  INFLIGHT_DEVICE unsigned num_threads() const { return __popc(mask_); }
+  INFLIGHT_DEVICE unsigned num_threads() const { return __popc(mask()); }
   INFLIGHT_DEVICE unsigned size() const { return num_threads(); }
   INFLIGHT_DEVICE unsigned thread_rank() const { return rank_; }
 
   // The lanes of the warp that belong to the group. An extension.
-  INFLIGHT_DEVICE std::uint32_t mask() const { return mask_; }
+  INFLIGHT_DEVICE std::uint32_t mask() const { return lanes(); }
 
   // How many groups came of the partition that made this one, and which of them it is; 1 and 0 for
   // coalesced_threads().
   INFLIGHT_DEVICE unsigned meta_group_size() const { return meta_size_; }
   INFLIGHT_DEVICE unsigned meta_group_rank() const { return meta_rank_; }
 
-  INFLIGHT_DEVICE void sync() const { ptx::warp_sync(mask_); }
+  INFLIGHT_DEVICE void sync() const { ptx::warp_sync(mask()); }
 
   // The value of the thread of rank `source` (less than num_threads()); of the one `delta` ranks
   // below or above, or the caller's own where there is none.
   template <class T>
   INFLIGHT_DEVICE T shfl(T value, unsigned source) const {
-    return from_lane(value, impl::nth_lane(mask_, source));
+    return from_lane(value, impl::nth_lane(mask(), source));
   }
   template <class T>
   INFLIGHT_DEVICE T shfl_up(T value, unsigned delta) const {
     const unsigned rank = thread_rank();
-    return from_lane(value, rank < delta ? ptx::lane_id() : impl::nth_lane(mask_, rank - delta));
+    return from_lane(value, rank < delta ? ptx::lane_id() : impl::nth_lane(mask(), rank - delta));
   }
   template <class T>
   INFLIGHT_DEVICE T shfl_down(T value, unsigned delta) const {
     const unsigned above = num_threads() - 1 - thread_rank();
-    return from_lane(value,
-                     above < delta ? ptx::lane_id() : impl::nth_lane(mask_, thread_rank() + delta));
+    return from_lane(
+        value, above < delta ? ptx::lane_id() : impl::nth_lane(mask(), thread_rank() + delta));
   }
 
-  INFLIGHT_DEVICE int any(int predicate) const { return ptx::vote_any(mask_, predicate != 0); }
-  INFLIGHT_DEVICE int all(int predicate) const { return ptx::vote_all(mask_, predicate != 0); }
+  INFLIGHT_DEVICE int any(int predicate) const { return ptx::vote_any(mask(), predicate != 0); }
+  INFLIGHT_DEVICE int all(int predicate) const { return ptx::vote_all(mask(), predicate != 0); }
   INFLIGHT_DEVICE unsigned ballot(int predicate) const {
-    return impl::lanes_to_ranks(mask_, ptx::ballot(mask_, predicate != 0));
+    return impl::lanes_to_ranks(mask(), ptx::ballot(mask(), predicate != 0));
   }
   template <class T>
   INFLIGHT_DEVICE unsigned match_any(T value) const {
-    return impl::lanes_to_ranks(mask_, ptx::match_any(mask_, impl::comparable(value)));
+    return impl::lanes_to_ranks(mask(), ptx::match_any(mask(), impl::comparable(value)));
   }
   template <class T>
   INFLIGHT_DEVICE unsigned match_all(T value, int& same) const {
     bool equal;
-    const unsigned lanes = ptx::match_all(mask_, impl::comparable(value), equal);
+    const unsigned lanes = ptx::match_all(mask(), impl::comparable(value), equal);
     same = equal;
-    return impl::lanes_to_ranks(mask_, lanes);
+    return impl::lanes_to_ranks(mask(), lanes);
   }
 
   // A tile of one warp is such a group too.
@@ -66,7 +66,7 @@ class coalesced_group {
   // The lanes of `mask`, the caller's among them. An extension.
   INFLIGHT_DEVICE explicit coalesced_group(std::uint32_t mask, unsigned meta_rank = 0,
                                            unsigned meta_size = 1)
-      : mask_(mask),
+      : thread_group(kind::lanes, mask),
         rank_(impl::lanes_below_in(mask)),
         meta_rank_(meta_rank),
         meta_size_(meta_size) {}
@@ -74,9 +74,8 @@ class coalesced_group {
  private:
   template <class T>
   INFLIGHT_DEVICE T from_lane(const T& value, std::uint32_t lane) const {
-    return impl::by_words(value, [&](auto word) { return ptx::shfl(mask_, word, lane); });
+    return impl::by_words(value, [&](auto word) { return ptx::shfl(mask(), word, lane); });
   }
-  std::uint32_t mask_;
   unsigned rank_, meta_rank_, meta_size_;
 };
 

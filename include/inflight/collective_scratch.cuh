@@ -9,10 +9,11 @@
 // A group with scratch is a group: it has num_threads(), thread_rank() and sync(). Making it is one
 // barrier; each collective after it is one barrier of the group more, because the scratch has two
 // halves and takes turns with them: no warp can be two collectives ahead of another. So keep the
-// object, across a loop too, rather than making it anew; every thread of the group must make the
-// same calls on it in the same order. The scratch may be used for something else, or by another
-// group, only after a barrier of the threads that used it. Fastest where the block has exactly
-// `Threads` threads, a multiple of 32; every smaller block is right too.
+// object, across a loop too, rather than making it anew (it cannot be copied, only referred to);
+// every thread of the group must make the same calls on it in the same order. The scratch may be
+// used for something else, or by another group, only after a barrier of the threads that used it.
+// Fastest where the block has exactly `Threads` threads, a multiple of 32; every smaller block is
+// right too.
 #pragma once
 #include <inflight/impl/collective_block.cuh>
 
@@ -51,9 +52,11 @@ class scratch_group<Group, block_scratch<T, Threads>> {
   INFLIGHT_DEVICE scratch_group(const Group& group, block_scratch<T, Threads>& scratch)
       : group_(group), scratch_(&scratch) {
     static_assert(tile_threads <= Threads, "the scratch is for fewer threads than the tile has");
-    if (tile_threads == 0 && num_threads() > Threads) __trap();
+    if (impl::block_threads() > Threads) __trap();
     sync();
   }
+
+  scratch_group(const scratch_group&) = delete;  // which half is next, would be known to one only
 
   // What reduce and the scans stand on.
   template <impl::result Wanted, class V, class Op>
@@ -64,7 +67,7 @@ class scratch_group<Group, block_scratch<T, Threads>> {
     V* results = reinterpret_cast<V*>(scratch_->bytes[turn_]);
     turn_ ^= 1;
     if constexpr (tile_threads != 0) {
-      results += group_.meta_group_rank() * (tile_threads / 32);
+      results += impl::block_thread_rank() / tile_threads * (tile_threads / 32);
       return impl::over_warps<Wanted, tile_threads / 32>(thread_rank(), tile_threads, results,
                                                          value, op, static_cast<V*>(nullptr), meet);
     } else {
@@ -94,29 +97,31 @@ class scratch_group<Group, cluster_scratch<T, Threads, Blocks>> {
 
   INFLIGHT_DEVICE scratch_group(const Group& group, cluster_scratch<T, Threads, Blocks>& scratch)
       : group_(group), scratch_(&scratch) {
-    if (block_threads() > Threads || group.num_blocks() > Blocks) __trap();
+    if (impl::block_threads() > Threads || group.num_blocks() > Blocks) __trap();
     sync();
   }
+
+  scratch_group(const scratch_group&) = delete;
 
   template <impl::result Wanted, class V, class Op>
   INFLIGHT_DEVICE V collective(const V& value, Op& op) const {
     static_assert(sizeof(V) <= sizeof(T) && alignof(V) <= alignof(block_scratch<T, Threads>),
                   "the value is larger than those that the cluster_scratch was made for");
-    const unsigned rank = thread_rank() % block_threads(), block = unsigned(group_.block_rank()),
-                   blocks = unsigned(group_.num_blocks());
+    const unsigned threads = impl::block_threads(), rank = impl::block_thread_rank();
+    const unsigned block = unsigned(group_.block_rank()), blocks = unsigned(group_.num_blocks());
     V* results = reinterpret_cast<V*>(scratch_->block.bytes[turn_]);
     V* totals = reinterpret_cast<V*>(scratch_->totals[turn_]);
     turn_ ^= 1;
     // The block first; then its total goes to every block.
     V total, own;
     const auto meet = [] { __syncthreads(); };
-    if (Threads % 32 == 0 && block_threads() == Threads)
+    if (Threads % 32 == 0 && threads == Threads)
       own = impl::over_warps<Wanted, (Threads + 31) / 32>(rank, Threads, results, value, op, &total,
                                                           meet);
     else
-      own = impl::over_warps<Wanted, 0>(rank, block_threads(), results, value, op, &total, meet);
+      own = impl::over_warps<Wanted, 0>(rank, threads, results, value, op, &total, meet);
     if constexpr (Wanted == impl::result::reduction) total = own;
-    for (unsigned to = rank; to < blocks; to += block_threads())
+    for (unsigned to = rank; to < blocks; to += threads)
       *group_.map_shared_rank(totals + block, int(to)) = total;
     sync();
     decltype(auto) apply = impl::applied<V>(op);
@@ -127,7 +132,6 @@ class scratch_group<Group, cluster_scratch<T, Threads, Blocks>> {
   }
 
  private:
-  INFLIGHT_DEVICE static unsigned block_threads() { return blockDim.x * blockDim.y * blockDim.z; }
   Group group_;
   cluster_scratch<T, Threads, Blocks>* scratch_;
   mutable unsigned turn_ = 0;
@@ -143,11 +147,17 @@ INFLIGHT_DEVICE scratch_group<Group, block_scratch<T, Threads>> with_scratch(
       !impl::in_warp<Group>::value,
       "a tile of at most 32 threads and a coalesced_group need no scratch: pass the group "
       "to reduce itself");
+  static_assert(
+      !impl::has_blocks<Group>::value,
+      "a block_scratch is one block's: a cluster_group needs a cluster_scratch, and grids "
+      "have no such collective");
   return {group, scratch};
 }
 template <class Group, class T, unsigned Threads, unsigned Blocks>
 INFLIGHT_DEVICE scratch_group<Group, cluster_scratch<T, Threads, Blocks>> with_scratch(
     const Group& group, cluster_scratch<T, Threads, Blocks>& scratch) {
+  static_assert(impl::shares_memory<Group>::value,
+                "a cluster_scratch is for a cluster_group: a block needs a block_scratch");
   static_assert(impl::has_sm90<Group>, "clusters need sm_90 or later: compile with -arch=sm_90a");
   return {group, scratch};
 }

@@ -7,6 +7,7 @@
 #include <inflight/impl/grid_workspace.cuh>
 #include <inflight/impl/group_lanes.cuh>
 #include <inflight/ptx/cluster.cuh>
+#include <inflight/thread_group.cuh>
 
 namespace inflight {
 
@@ -30,7 +31,7 @@ class grid_barrier {
 };
 
 // The grid of the calling thread. Made by this_grid(). Ranks are 64 bits wide.
-class grid_group {
+class grid_group : public thread_group {
  public:
   using arrival_token = std::uint32_t;
 
@@ -52,22 +53,13 @@ class grid_group {
   }
 
   // The caller in [0, num_threads()): blocks in order, x first, and in each its threads, x first.
-  INFLIGHT_DEVICE static unsigned long long thread_rank() {
-    return block_rank() * impl::block_threads() + impl::block_thread_rank();
-  }
-  INFLIGHT_DEVICE static unsigned long long num_threads() {
-    return num_blocks() * impl::block_threads();
-  }
+  INFLIGHT_DEVICE static unsigned long long thread_rank() { return impl::grid_thread_rank(); }
+  INFLIGHT_DEVICE static unsigned long long num_threads() { return impl::grid_threads(); }
   INFLIGHT_DEVICE static unsigned long long size() { return num_threads(); }
 
   // Blocks: their number, the caller's among them, the grid's shape (gridDim), blockIdx.
-  INFLIGHT_DEVICE static unsigned long long block_rank() {
-    return blockIdx.x + static_cast<unsigned long long>(gridDim.x) *
-                            (blockIdx.y + static_cast<unsigned long long>(gridDim.y) * blockIdx.z);
-  }
-  INFLIGHT_DEVICE static unsigned long long num_blocks() {
-    return static_cast<unsigned long long>(gridDim.x) * gridDim.y * gridDim.z;
-  }
+  INFLIGHT_DEVICE static unsigned long long block_rank() { return impl::grid_block_rank(); }
+  INFLIGHT_DEVICE static unsigned long long num_blocks() { return impl::grid_blocks(); }
   INFLIGHT_DEVICE static dim3 dim_blocks() { return gridDim; }
   INFLIGHT_DEVICE static dim3 group_dim() { return gridDim; }
   INFLIGHT_DEVICE static dim3 block_index() { return blockIdx; }
@@ -86,7 +78,7 @@ class grid_group {
   INFLIGHT_DEVICE static dim3 cluster_index() { return ptx::cluster_index(); }
 
  private:
-  INFLIGHT_DEVICE grid_group() {}
+  INFLIGHT_DEVICE grid_group() : thread_group(kind::grid) {}
   friend INFLIGHT_DEVICE grid_group this_grid();
 };
 

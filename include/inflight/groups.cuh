@@ -10,51 +10,11 @@
 #include <inflight/coalesced_group.cuh>
 #include <inflight/grid_group.cuh>
 #include <inflight/thread_block.cuh>
+#include <inflight/thread_group.cuh>
 #include <inflight/tile.cuh>
 #include <utility>
 
 namespace inflight {
-
-// Any of: thread_block, a tile of at most 32 threads, coalesced_group, grid_group; which, is known
-// when the program runs. Specific types make better code.
-class thread_group {
- public:
-  INFLIGHT_DEVICE unsigned long long num_threads() const {
-    if (kind_ == kind::grid) return grid_group::num_threads();
-    return kind_ == kind::block ? thread_block::num_threads() : unsigned(__popc(mask_));
-  }
-  INFLIGHT_DEVICE unsigned long long size() const { return num_threads(); }
-  INFLIGHT_DEVICE unsigned long long thread_rank() const {
-    if (kind_ == kind::grid) return grid_group::thread_rank();
-    return kind_ == kind::block ? thread_block::thread_rank()
-                                : unsigned(__popc(mask_ & ptx::lanes_below()));
-  }
-  INFLIGHT_DEVICE void sync() const {
-    if (kind_ == kind::grid)
-      impl::grid_sync(impl::grid_word());
-    else if (kind_ == kind::block)
-      thread_block::sync();
-    else
-      ptx::warp_sync(mask_);
-  }
-
-  INFLIGHT_DEVICE thread_group(const thread_block&) : kind_(kind::block), mask_(0) {}
-  INFLIGHT_DEVICE thread_group(const grid_group&) : kind_(kind::grid), mask_(0) {}
-  INFLIGHT_DEVICE thread_group(const coalesced_group& group)
-      : kind_(kind::lanes), mask_(group.mask()) {}
-  template <unsigned Size, class Parent>
-  INFLIGHT_DEVICE thread_group(const thread_block_tile<Size, Parent>& tile)
-      : kind_(kind::lanes), mask_(tile.mask()) {
-    static_assert(Size <= 32, "a thread_group holds tiles of at most 32 threads");
-  }
-
- private:
-  enum class kind : unsigned { block, grid, lanes };
-  INFLIGHT_DEVICE explicit thread_group(std::uint32_t mask) : kind_(kind::lanes), mask_(mask) {}
-  friend INFLIGHT_DEVICE thread_group tiled_partition(const thread_group&, unsigned);
-  kind kind_;
-  std::uint32_t mask_;
-};
 
 // Cuts a block, a tile or a coalesced group into groups of `size` neighbouring threads, a size that
 // the compiler need not know: 1, 2, 4, 8, 16 or 32. tiled_partition<Size> is the better one. A
@@ -63,10 +23,7 @@ INFLIGHT_DEVICE thread_group tiled_partition(const thread_group& parent, unsigne
   if (parent.kind_ == thread_group::kind::lanes)
     return tiled_partition(coalesced_group(parent.mask_), size);
   const std::uint32_t ones = size >= 32 ? 0xffffffffu : (1u << size) - 1;
-  return thread_group(ones << (ptx::lane_id() & (32 - size)));
-}
-INFLIGHT_DEVICE thread_group tiled_partition(const thread_block& parent, unsigned size) {
-  return tiled_partition(thread_group(parent), size);
+  return thread_group(thread_group::kind::lanes, ones << (ptx::lane_id() & (32 - size)));
 }
 template <unsigned Size, class Parent>
 INFLIGHT_DEVICE thread_group tiled_partition(const thread_block_tile<Size, Parent>& parent,

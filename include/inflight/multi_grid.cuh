@@ -24,9 +24,13 @@ namespace inflight {
 // What a kernel needs to know to meet the others. A launch fills it in; one made by hand is empty.
 struct multi_grid_handle {
   impl::multi_grid_flags* flags[impl::most_grids] = {};  // of each grid, on its own GPU
+  impl::multi_grid_flags* own = nullptr;
   unsigned rank = 0;
   unsigned count = 0;
 };
+
+static_assert(sizeof(multi_grid_handle) == sizeof impl::current_multi_grid,
+              "the variable holds one handle");
 
 // All threads of all the grids of one launch_multi_grid. Ranks go grid by grid.
 class multi_grid_group {
@@ -39,7 +43,7 @@ class multi_grid_group {
   // and a st.relaxed.sys into each one's memory; each block polls its own GPU's flags by
   // ld.acquire.sys, one thread a flag. PTX ISA, "Memory Consistency Model: Causality Order".
   INFLIGHT_DEVICE void sync() const {
-    impl::multi_grid_sync(handle_.flags, handle_.rank, handle_.count);
+    impl::multi_grid_sync(handle_.flags, handle_.own, handle_.rank, handle_.count);
   }
 
   INFLIGHT_DEVICE unsigned long long num_threads() const {
@@ -71,8 +75,8 @@ static INFLIGHT_DEVICE multi_grid_group this_multi_grid() {
 }
 
 // The GPUs that take part, with peer access among them and a few hundred bytes of flags on each.
-// Host object; reused by any number of launches, one after the other. The current device is left as
-// it was by every function.
+// Host object; reused by any number of launches, one after the other; after one that was aborted,
+// init() again. The current device is left as it was by every function.
 class multi_grid_state {
  public:
   multi_grid_state() = default;
@@ -119,7 +123,7 @@ class multi_grid_state {
   const std::vector<int>& devices() const { return devices_; }
   multi_grid_handle handle(unsigned rank) const {
     multi_grid_handle handle = handle_;
-    handle.rank = rank;
+    handle.rank = rank, handle.own = handle_.flags[rank];
     return handle;
   }
 

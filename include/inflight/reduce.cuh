@@ -8,9 +8,9 @@
 // What it compiles to. A tile of 32 and a coalesced group, integers and the library's operators:
 // redux.sync (PTX ISA, "redux.sync"), one for up to 32 bits, two or three for 64; less and greater
 // of float and double: the same on their bits, put in integer order. Everything else on a tile:
-// shuffles in a butterfly, so that no broadcast follows: 7 for a value of one word on 32 lanes,
-// three at a time; 5 a word for longer values. A coalesced group: two shuffles a step and a last
-// one. A block: one barrier, and each warp reduces the warps' results by itself.
+// shuffles in a butterfly, so that no broadcast follows: on 32 lanes 7 a word for values of up to 8
+// bytes, three at a time, and 5 a word for longer ones. A coalesced group: two shuffles a step and
+// a last one. A block: one barrier, and each warp reduces the warps' results by itself.
 //
 // Order. Within a warp the combination is the balanced tree over ranks, lower ranks on the left,
 // whatever the kind of group and whichever lanes it has: the same values in the same ranks give the

@@ -4,8 +4,8 @@
 // Groups, values and operators as for reduce (reduce.cuh). Without an operator: the sum. The
 // exclusive result of rank 0 is T{}, as in cooperative groups, whatever the operator.
 //
-// What it compiles to. A tile: shuffles, for 32 lanes 7 for a value of one word, three at a time,
-// and 5 a word for longer values; exclusive: one more, and none for sums of integers, which
+// What it compiles to. A tile: shuffles, on 32 lanes 7 a word for values of up to 8 bytes, three at
+// a time, and 5 a word for longer ones; exclusive: one more, and none for sums of integers, which
 // subtract. A coalesced group: two shuffles a step. A block: one barrier; each warp then combines
 // the results of the warps below it.
 //

@@ -3,11 +3,12 @@
 #include <inflight/impl/group_lanes.cuh>
 #include <inflight/impl/group_traits.cuh>
 #include <inflight/impl/tile_memory.cuh>
+#include <inflight/thread_group.cuh>
 
 namespace inflight {
 
 // The calling thread's block. Made by this_thread_block().
-class thread_block {
+class thread_block : public thread_group {
  public:
   // What barrier_arrive gives and barrier_wait takes.
   struct arrival_token {};
@@ -38,7 +39,8 @@ class thread_block {
   thread_block(const thread_block&) = default;
 
  private:
-  INFLIGHT_DEVICE explicit thread_block(impl::tile_memory* memory) : memory_(memory) {}
+  INFLIGHT_DEVICE explicit thread_block(impl::tile_memory* memory)
+      : thread_group(kind::block), memory_(memory) {}
   friend INFLIGHT_DEVICE thread_block this_thread_block();
   friend INFLIGHT_DEVICE thread_block impl::block_with(impl::tile_memory*);
   impl::tile_memory* memory_;

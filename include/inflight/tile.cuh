@@ -9,21 +9,27 @@ class thread_block_tile;
 
 namespace impl {
 
+// The lanes of the tile of `Size` that a lane is in.
+template <unsigned Size>
+INFLIGHT_DEVICE std::uint32_t tile_lanes(unsigned lane) {
+  if constexpr (Size == 32)
+    return 0xffffffffu;
+  else
+    return ((1u << Size) - 1) << (lane & (32 - Size));
+}
+
 // What tiles of one warp can do. Shuffles, votes and matches count by thread_rank(), and are
 // collectives: all threads of the tile call them. Each is one instruction for each 4 bytes.
 // Rules: PTX ISA, "shfl.sync", "vote.sync", "match.sync".
 template <unsigned Size>
-class warp_tile {
+class warp_tile : public thread_group {
  public:
   INFLIGHT_DEVICE static constexpr unsigned num_threads() { return Size; }
   INFLIGHT_DEVICE static constexpr unsigned size() { return Size; }
   INFLIGHT_DEVICE unsigned thread_rank() const { return lane_ & (Size - 1); }
 
   // The lanes of the warp that belong to the tile. An extension: cooperative groups keep it hidden.
-  INFLIGHT_DEVICE std::uint32_t mask() const {
-    if constexpr (Size == 32) return 0xffffffffu;
-    return ((1u << (Size % 32)) - 1) << first_lane();
-  }
+  INFLIGHT_DEVICE std::uint32_t mask() const { return lanes(); }
 
   // bar.warp.sync: waits for the tile's threads and orders their accesses to memory.
   INFLIGHT_DEVICE void sync() const { ptx::warp_sync(mask()); }
@@ -74,9 +80,11 @@ class warp_tile {
   INFLIGHT_DEVICE static constexpr impl::tile_memory* tile_memory() { return nullptr; }
 
  protected:
-  INFLIGHT_DEVICE explicit warp_tile(impl::tile_memory*) : lane_(ptx::lane_id()) {}
+  INFLIGHT_DEVICE explicit warp_tile(impl::tile_memory*) : warp_tile(ptx::lane_id()) {}
 
  private:
+  INFLIGHT_DEVICE explicit warp_tile(unsigned lane)
+      : thread_group(kind::lanes, tile_lanes<Size>(lane)), lane_(lane) {}
   INFLIGHT_DEVICE unsigned first_lane() const { return lane_ & (32 - Size); }
 
   // Read once: the compiler would not see that each reading gives the same.

@@ -71,12 +71,18 @@ __global__ void sums(int* out) {
   }
 }
 
+// Every group but wide tiles is a thread_group.
+__device__ void meet(cg::thread_group& group) { group.sync(); }
+
 // A block's barrier, whole and in halves, and one thread that acts for all.
 __global__ void neighbours(int* out) {
   __shared__ int values[64];
   auto block = cg::this_thread_block();
   unsigned me = block.thread_rank();
   values[me] = int(me);
+  auto warp = cg::tiled_partition<32>(block);
+  meet(warp);
+  meet(block);
   cg::sync(block);
   int sum = values[63 - me];
   auto token = block.barrier_arrive();

@@ -55,7 +55,7 @@ inline constexpr bool by_hardware =
 template <class T, class Op>
 INFLIGHT_DEVICE T redux_results(const T* results, unsigned valid, Op&) {
   constexpr operation does = what<T, std::remove_cv_t<Op>>;
-  const unsigned lane = own_lane();
+  const unsigned lane = ptx::lane_id();
   return redux<does>(every_lane, lane < valid ? results[lane] : neutral<T, does>());
 }
 
@@ -68,7 +68,7 @@ INFLIGHT_DEVICE T reduce_first(const T* results, unsigned valid, Op& op) {
   if constexpr (by_hardware<T, Warps, Op>) {
     return redux_results(results, valid, op);
   } else {
-    const unsigned lane = own_lane() % by::spread;
+    const unsigned lane = ptx::lane_id() % by::spread;
     const unsigned place = lane < by::lanes ? lane : by::lanes - 1;
     const auto read = reinterpret_cast<const share<T, Warps>*>(results)[place];
     T value = tree<by::each>(read.values, valid - lane * by::each, op);
@@ -99,7 +99,7 @@ INFLIGHT_DEVICE T reduce_results(const T* results, Op& op) {
   if constexpr (by_hardware<T, Warps, Op> || by::lanes != by::spread) {
     return reduce_first<Warps>(results, Warps, op);
   } else {
-    const unsigned lane = own_lane() % by::spread;
+    const unsigned lane = ptx::lane_id() % by::spread;
     const auto read = reinterpret_cast<const share<T, Warps>*>(results)[lane];
     return butterfly<by::spread, Warps>(every_lane, lane, tree<by::each>(read.values, by::each, op),
                                         op);

@@ -1,51 +1,27 @@
 // Values of any size between the lanes of a warp, and which mask such an exchange names.
 #pragma once
-#include <cstring>
 #include <inflight/impl/collective_traits.cuh>
+#include <inflight/impl/group_lanes.cuh>
 
 namespace inflight::impl {
 
 inline constexpr std::uint32_t every_lane = 0xffffffffu;
 
-INFLIGHT_DEVICE std::uint32_t own_lane() {
-  std::uint32_t lane;
-  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
-  return lane;
-}
-INFLIGHT_DEVICE std::uint32_t lanes_under() {
-  std::uint32_t lanes;
-  asm("mov.u32 %0, %%lanemask_lt;" : "=r"(lanes));
-  return lanes;
-}
-
-// Applies `exchange` to each 32-bit word of the value.
-template <class T, class Exchange>
-INFLIGHT_DEVICE T each_word(const T& value, Exchange exchange) {
-  constexpr unsigned count = (sizeof(T) + 3) / 4;
-  std::uint32_t words[count] = {};
-  std::memcpy(words, &value, sizeof(T));
-#pragma unroll
-  for (unsigned i = 0; i < count; ++i) words[i] = exchange(words[i]);
-  T result;
-  std::memcpy(&result, words, sizeof(T));
-  return result;
-}
-
 // The value of the lane whose number differs in the bits of `bits`.
 template <class T>
 INFLIGHT_DEVICE T across(std::uint32_t mask, const T& value, unsigned bits) {
-  return each_word(value, [=](std::uint32_t word) { return __shfl_xor_sync(mask, word, bits); });
+  return by_words(value, [=](std::uint32_t word) { return ptx::shfl_xor(mask, word, bits); });
 }
 // Of the lane `distance` below; the own one where that would leave the segment of Width lanes.
 template <unsigned Width = 32, class T>
 INFLIGHT_DEVICE T from_below(std::uint32_t mask, const T& value, unsigned distance) {
-  return each_word(value,
-                   [=](std::uint32_t word) { return __shfl_up_sync(mask, word, distance, Width); });
+  return by_words(
+      value, [=](std::uint32_t word) { return ptx::shfl_up<int(Width)>(mask, word, distance); });
 }
 // Of lane `lane`.
 template <class T>
 INFLIGHT_DEVICE T from_lane(std::uint32_t mask, const T& value, unsigned lane) {
-  return each_word(value, [=](std::uint32_t word) { return __shfl_sync(mask, word, int(lane)); });
+  return by_words(value, [=](std::uint32_t word) { return ptx::shfl(mask, word, lane); });
 }
 
 // Runs `body(mask)` with the lanes that meet in it. A mask that the compiler cannot see costs a
@@ -59,7 +35,7 @@ INFLIGHT_DEVICE auto on_lanes(const Group& group, Body body) {
   if constexpr (threads == 32) {
     return body(every_lane);
   } else {
-    const std::uint32_t running = __activemask();
+    const std::uint32_t running = ptx::active_mask();
     if constexpr (threads != 0) {
       if (running == every_lane) return body(every_lane);
       return body(group.mask());

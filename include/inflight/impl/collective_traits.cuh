@@ -23,6 +23,19 @@ template <class Group>
 struct in_warp<Group, std::void_t<decltype(std::declval<const Group&>().mask())>>
     : std::bool_constant<(static_threads<Group>::value <= 32)> {};
 
+// Groups of several blocks.
+template <class Group, class = void>
+struct has_blocks : std::false_type {};
+template <class Group>
+struct has_blocks<Group, std::void_t<decltype(std::declval<const Group&>().num_blocks())>>
+    : std::true_type {};
+template <class Group, class = void>
+struct shares_memory : std::false_type {};
+template <class Group>
+struct shares_memory<
+    Group, std::void_t<decltype(std::declval<const Group&>().map_shared_rank((int*)nullptr, 0))>>
+    : std::true_type {};
+
 // The type of op(value, value), in which a collective computes.
 template <class Value, class Op>
 using result_of = std::decay_t<decltype(std::declval<std::decay_t<Op>&>()(

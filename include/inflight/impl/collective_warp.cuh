@@ -15,7 +15,7 @@ namespace inflight::impl {
 // The more exchanges want room, though: `Crowd` is the number of warps that are known to do the
 // same at the same time, and from sixteen on two at a time is faster.
 template <class T, unsigned Crowd>
-inline constexpr bool by_fours = sizeof(T) <= 4 && Crowd < 16;
+inline constexpr bool by_fours = sizeof(T) <= 8 && Crowd < 16;
 
 // op over the own and another lane's value, the lower lane's on the left.
 template <bool Swaps, class T, class Op>
@@ -67,9 +67,9 @@ INFLIGHT_DEVICE T scan_up(std::uint32_t mask, unsigned rank, const T& value, Op&
 // step learns from it both the value and who stands twice as far.
 template <class T, class Op>
 INFLIGHT_DEVICE T reduce_by_rank(std::uint32_t mask, T value, Op& op) {
-  const std::uint32_t above = mask & ~lanes_under() & ~(1u << own_lane());
-  const unsigned count = __popc(mask), rank = __popc(mask & lanes_under());
-  unsigned next = above ? __ffs(above) - 1 : own_lane();
+  const std::uint32_t above = mask & ~ptx::lanes_below() & ~(1u << ptx::lane_id());
+  const unsigned count = __popc(mask), rank = __popc(mask & ptx::lanes_below());
+  unsigned next = above ? __ffs(above) - 1 : ptx::lane_id();
   for (unsigned distance = 1; distance < count; distance *= 2) {
     const T other = from_lane(mask, value, next);
     next = from_lane(mask, next, next);
@@ -80,13 +80,13 @@ INFLIGHT_DEVICE T reduce_by_rank(std::uint32_t mask, T value, Op& op) {
 
 // The lane of the next lower rank; the own one for rank 0.
 INFLIGHT_DEVICE unsigned lane_before(std::uint32_t mask) {
-  const std::uint32_t below = mask & lanes_under();
-  return below ? 31 - __clz(below) : own_lane();
+  const std::uint32_t below = mask & ptx::lanes_below();
+  return below ? 31 - __clz(below) : ptx::lane_id();
 }
 
 template <class T, class Op>
 INFLIGHT_DEVICE T scan_by_rank(std::uint32_t mask, T value, Op& op) {
-  const unsigned count = __popc(mask), rank = __popc(mask & lanes_under());
+  const unsigned count = __popc(mask), rank = __popc(mask & ptx::lanes_below());
   unsigned before = lane_before(mask);
   for (unsigned distance = 1; distance < count; distance *= 2) {
     const T other = from_lane(mask, value, before);

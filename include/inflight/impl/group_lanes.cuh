@@ -65,4 +65,17 @@ INFLIGHT_DEVICE unsigned block_thread_rank() {
 }
 INFLIGHT_DEVICE unsigned block_threads() { return blockDim.x * blockDim.y * blockDim.z; }
 
+// The same for blocks in their grid, and threads: block by block.
+INFLIGHT_DEVICE unsigned long long grid_blocks() {
+  return static_cast<unsigned long long>(gridDim.x) * gridDim.y * gridDim.z;
+}
+INFLIGHT_DEVICE unsigned long long grid_block_rank() {
+  return blockIdx.x + static_cast<unsigned long long>(gridDim.x) *
+                          (blockIdx.y + static_cast<unsigned long long>(gridDim.y) * blockIdx.z);
+}
+INFLIGHT_DEVICE unsigned long long grid_threads() { return grid_blocks() * block_threads(); }
+INFLIGHT_DEVICE unsigned long long grid_thread_rank() {
+  return grid_block_rank() * block_threads() + block_thread_rank();
+}
+
 }  // namespace inflight::impl

@@ -15,12 +15,13 @@ struct multi_grid_flags {
 
 // The handle of the last launch from this translation unit: as bytes, so that it needs no
 // initialisation. 8-byte words of a multi_grid_handle.
-static __device__ std::uint64_t current_multi_grid[most_grids + 1];
+static __device__ std::uint64_t current_multi_grid[most_grids + 2];
 
-INFLIGHT_DEVICE void multi_grid_sync(multi_grid_flags* const* flags, unsigned rank,
-                                     unsigned count) {
+// `flags` is indexed by constants alone: a table among a kernel's parameters then stays there, and
+// is not copied to local memory.
+INFLIGHT_DEVICE void multi_grid_sync(multi_grid_flags* const (&flags)[most_grids],
+                                     multi_grid_flags* own, unsigned rank, unsigned count) {
   using ptx::scope;
-  multi_grid_flags* own = flags[rank];
   const unsigned thread = block_thread_rank(), threads = block_threads();
   // Its own grid's flag moves only once this block has arrived.
   std::uint32_t round = 0;
@@ -31,8 +32,9 @@ INFLIGHT_DEVICE void multi_grid_sync(multi_grid_flags* const* flags, unsigned ra
     if (ptx::atom_add_acq_rel<scope::gpu>(&own->arrived, 1u) == blocks - 1) {
       ptx::st_relaxed<scope::gpu>(&own->arrived, 0u);
       ptx::fence_acq_rel<scope::sys>();
-      for (unsigned peer = 0; peer < count; ++peer)
-        ptx::st_relaxed<scope::sys>(&flags[peer]->round[rank], round);
+#pragma unroll
+      for (unsigned peer = 0; peer < most_grids; ++peer)
+        if (peer < count) ptx::st_relaxed<scope::sys>(&flags[peer]->round[rank], round);
     }
   }
   // A flag a thread, all of them at once.
