@@ -48,6 +48,24 @@ struct flip_atom {
   }
 };
 
+// The same, polled by relaxed loads, and one fence after them.
+struct flip_atom_relaxed {
+  word* at;
+  __device__ explicit flip_atom_relaxed(word* memory) : at(memory) {}
+  __device__ void sync() {
+    __syncthreads();
+    if (leads()) {
+      const word before = ptx::atom_add_acq_rel<gpu>(at, share());
+      if (((before ^ (before + share())) & inflight::impl::flip_bit) == 0) {
+        while (((ptx::ld_relaxed<gpu>(at) ^ before) & inflight::impl::flip_bit) == 0) {
+        }
+        ptx::fence_acq_rel<gpu>();
+      }
+    }
+    __syncthreads();
+  }
+};
+
 // The flipping word, what it was kept from the round before: no load and no answer to wait for.
 struct flip_kept {
   word* at;
@@ -250,6 +268,7 @@ void measure_all(int blocks, int threads, int rounds) {
   measure<library_grid>("this_grid().sync()", blocks, threads, rounds, base);
   measure<library_barrier>("grid_barrier", blocks, threads, rounds, base);
   measure<flip_atom>("flip, atom brings the phase", blocks, threads, rounds, base);
+  measure<flip_atom_relaxed>("flip, atom, relaxed polling", blocks, threads, rounds, base);
   measure<flip_kept>("flip, phase kept", blocks, threads, rounds, base);
   measure<flip_warps>("flip, phase kept, every warp polls", blocks, threads, rounds, base);
   measure<flip_relaxed_poll>("flip, phase kept, relaxed polling", blocks, threads, rounds, base);

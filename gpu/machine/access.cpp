@@ -15,11 +15,6 @@ bool holds(const Extent& e, std::uint64_t address, std::uint32_t size, bool writ
          (!writing || e.writable);
 }
 
-bool is_shared(ptx::Space space) {
-  using ptx::Space;
-  return space == Space::shared || space == Space::shared_cta || space == Space::shared_cluster;
-}
-
 // Is [address, address + size) inside the window? Then `offset` is where.
 bool in_window(std::uint64_t address, std::uint64_t window, std::uint64_t window_size,
                std::uint64_t& offset) {

@@ -4,19 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdio>
 
 #include "gpu/machine/access.hpp"
 #include "gpu/machine/builtin_printf.hpp"
+#include "gpu/machine/each_lane.hpp"
 
 namespace inflight::machine {
 namespace {
-
-template <class F>
-void each_lane(std::uint32_t mask, F f) {
-  for (; mask != 0; mask &= mask - 1) f(std::countr_zero(mask));
-}
 
 // int vprintf(const char* format, void* arguments)
 const Op* run_vprintf(const BuiltinCall& call) {

@@ -55,6 +55,11 @@ bool Lowering::refuse(std::string why) {
   return false;
 }
 
+bool Lowering::on_target(int number, std::string_view form) {
+  if (module.target_number >= number) return true;
+  return refuse(fmt::format("{} needs .target sm_{} or later", form, number));
+}
+
 const Memory& Lowering::program_memory() const { return decoder_.program.memory(); }
 
 Type Lowering::register_type(const Operand& o) const {
@@ -312,6 +317,23 @@ bool Lowering::address(const Operand& o, Op& op) {
     default:
       return refuse("this address cannot be formed");
   }
+}
+
+Ref Lowering::address_lanes(const Operand& o, Type type) {
+  if (o.kind != Kind::address) {
+    refuse("an address in brackets is needed");
+    return no_ref;
+  }
+  Operand base = o;
+  base.kind = o.base;
+  if (o.base != Kind::reg) return source(base, type);
+  base.value = 0;
+  const Ref a = source(base, type);
+  if (o.value == 0 || a == no_ref) return a;
+  const Ref d = scratch(type);
+  Op& op = emit(moves().offset[type == Type::u64]);
+  op.a = a, op.d = d, op.imm = o.value;
+  return d;
 }
 
 }  // namespace inflight::machine

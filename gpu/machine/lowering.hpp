@@ -41,6 +41,8 @@ class Lowering {
   // Sets op.a, op.imm and the address_64 flag for `[operand]`. With a variable or constant base,
   // op.a is no_ref and op.imm the whole address (offset in the space the variable lives in).
   bool address(const ptx::Operand& operand, Op& op);
+  // The lanes of the address that `[operand]` means, as `type`: where an instruction has several.
+  Ref address_lanes(const ptx::Operand& operand, ptx::Type type);
   Ref scratch(ptx::Type type);                     // lanes that live until this instruction is done
   std::uint32_t extra(std::span<const Ref> refs);  // appends to Code::extra; the first one's index
   ptx::Type register_type(const ptx::Operand& operand) const;  // none if it is no register
@@ -48,6 +50,8 @@ class Lowering {
   std::int64_t constant(const ptx::Operand& operand) const;  // of an integer operand
   // Declines: the kernel is refused at launch with this and the instruction's line.
   bool refuse(std::string why);
+  // Was the program compiled for sm_`number` or later? `form`, which it needs, is refused if not.
+  bool on_target(int number, std::string_view form);
   void finish();  // emits what destination() put off
 
   Decoder& decoder() { return decoder_; }

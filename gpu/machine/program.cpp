@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <cstring>
 
 #include "gpu/machine/code.hpp"
@@ -22,20 +21,11 @@ using ptx::Space;
 constexpr std::uint64_t code_step = 16;  // bytes of address space a function
 std::atomic<std::uint64_t> next_code_slot{1};
 
-bool is_shared(Space s) { return s == Space::shared || s == Space::shared_cta; }
 bool in_memory(Space s) { return s == Space::global || s == Space::constant; }
 bool is_definition(Linkage l) { return l != Linkage::local && l != Linkage::external; }
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t to) {
   return to == 0 ? value : (value + to - 1) / to * to;
-}
-
-int target_number(std::string_view target) {
-  const auto digit = target.find_first_of("0123456789");
-  int number = 0;
-  if (digit != target.npos)
-    std::from_chars(target.data() + digit, target.data() + target.size(), number);
-  return number;
 }
 
 struct VariableRef {
@@ -365,7 +355,7 @@ Kernel Program::Tables::describe(std::uint32_t m, std::uint32_t f) const {
                           std::max(fn.reqnctapercluster[2], 1u)};
   k.max_registers = fn.maxnreg;
   k.ptx_version = mod.version_major * 10 + mod.version_minor;
-  k.target = target_number(mod.target);
+  k.target = mod.target_number;
   return k;
 }
 

@@ -173,6 +173,7 @@ struct Module {
   std::string name;  // where it came from, for messages
   int version_major = 0, version_minor = 0;
   std::string_view target;  // "sm_90a"
+  int target_number = 0;    // 90
   unsigned address_size = 64;
   std::vector<Variable> variables;
   std::vector<Function> functions;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+
 namespace inflight::ptx {
 
 Parser::Parser(std::shared_ptr<const std::string> text, std::string name)
@@ -123,8 +125,11 @@ bool Parser::target() {
   do {
     std::string_view text;
     if (!name(text, "a target such as sm_90")) return false;
-    if (module_.target.empty() && (text.starts_with("sm_") || text.starts_with("compute_")))
+    if (module_.target.empty() && (text.starts_with("sm_") || text.starts_with("compute_"))) {
       module_.target = text;
+      std::from_chars(text.data() + text.find('_') + 1, text.data() + text.size(),
+                      module_.target_number);
+    }
   } while (lex_.accept(','));
   return true;
 }

@@ -72,6 +72,10 @@ enum class Space : std::uint8_t {
   tex,
 };
 
+constexpr bool is_shared(Space space) {
+  return space == Space::shared || space == Space::shared_cta || space == Space::shared_cluster;
+}
+
 // X(name, spelling with the %)
 // clang-format off
 #define INFLIGHT_PTX_SPECIALS(X)                                                                 \

@@ -18,7 +18,7 @@ namespace inflight {
 class grid_barrier {
  public:
   // Waits for all blocks; what any of their threads wrote before is seen by all after. One thread a
-  // block does it: red.release.gpu, then polling by ld.acquire.gpu (PTX ISA, "Memory Consistency
+  // block does it: atom.acq_rel.gpu, then polling by ld.acquire.gpu (PTX ISA, "Memory Consistency
   // Model"), between two bar.sync.
   INFLIGHT_DEVICE void sync() { impl::grid_sync(&word_); }
 
@@ -35,8 +35,9 @@ class grid_group : public thread_group {
  public:
   using arrival_token = std::uint32_t;
 
-  // Whether the grid can synchronise: whether its launch brought memory for the barrier. Recent
-  // drivers give it to every launch, so this is no proof of a cooperative one.
+  // Whether the grid can synchronise: whether its launch brought memory for the barrier. True in a
+  // cooperative launch; in others an H200's driver gives it to kernels that synchronise the grid,
+  // and not to those that do not.
   INFLIGHT_DEVICE bool is_valid() const { return impl::grid_workspace() != 0; }
 
   // grid_barrier::sync() on the word that a cooperative launch sets aside for each grid. See

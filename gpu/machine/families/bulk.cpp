@@ -14,6 +14,7 @@
 #include "gpu/machine/access.hpp"
 #include "gpu/machine/async_glue.hpp"
 #include "gpu/machine/bulk_glue.hpp"
+#include "gpu/machine/each_lane.hpp"
 #include "gpu/machine/values.hpp"
 
 namespace inflight::machine {
@@ -135,14 +136,15 @@ class Asked {
 // Runs one(Asked&) for every active lane; goes on behind the instruction unless one ended the
 // kernel.
 template <class One>
-const Op* each_lane(Warp& w, const Op* op, One one) {
-  for (std::uint32_t m = w.mask; m; m &= m - 1) {
-    Asked asked(w, op, std::countr_zero(m));
+const Op* each_asked(Warp& w, const Op* op, One one) {
+  const Op* next = op + 1;
+  w.progressed |= each_lane(w.mask, [&](int lane) {
+    Asked asked(w, op, lane);
     one(asked);
-    if (asked.failed) return asked.ended;
-  }
-  w.progressed = true;
-  return op + 1;
+    if (asked.failed) next = asked.ended;
+    return !asked.failed;
+  });
+  return next;
 }
 
 // --- tensor maps ---
@@ -218,7 +220,7 @@ bool box_in(Asked& a, std::uint32_t rank, bool writing) {
 }  // namespace
 
 const Op* bulk_load(Warp& w, const Op* op) {
-  return each_lane(w, op, [](Asked& a) {
+  return each_asked(w, op, [](Asked& a) {
     const std::uint64_t from = a.wide(Name::from);
     const std::uint32_t to = a.narrow(Name::to), bytes = a.narrow(Name::size) & ~(granule - 1);
     if (!a.aligned(from, granule, "source") || !a.aligned(to, granule, "destination")) return;
@@ -236,7 +238,7 @@ const Op* bulk_load(Warp& w, const Op* op) {
 }
 
 const Op* bulk_copy(Warp& w, const Op* op) {
-  return each_lane(w, op, [](Asked& a) {
+  return each_asked(w, op, [](Asked& a) {
     const std::uint32_t from = a.narrow(Name::from), to = a.narrow(Name::to),
                         bytes = a.narrow(Name::size) & ~(granule - 1);
     if (!a.aligned(from, granule, "source") || !a.aligned(to, granule, "destination")) return;
@@ -249,7 +251,7 @@ const Op* bulk_copy(Warp& w, const Op* op) {
 }
 
 const Op* bulk_store(Warp& w, const Op* op) {
-  return each_lane(w, op, [](Asked& a) {
+  return each_asked(w, op, [](Asked& a) {
     const std::uint64_t to = a.wide(Name::to);
     const std::uint32_t from = a.narrow(Name::from), bytes = a.narrow(Name::size) & ~(granule - 1);
     if (!a.aligned(from, granule, "source") || !a.aligned(to, granule, "destination")) return;
@@ -265,11 +267,11 @@ const Op* bulk_store(Warp& w, const Op* op) {
 
 // Nothing to move. An H200 checks the address's alignment and ignores what lies there.
 const Op* bulk_prefetch(Warp& w, const Op* op) {
-  return each_lane(w, op, [](Asked& a) { a.aligned(a.wide(Name::from), granule, "source"); });
+  return each_asked(w, op, [](Asked& a) { a.aligned(a.wide(Name::from), granule, "source"); });
 }
 
 const Op* bulk_tensor_load(Warp& w, const Op* op) {
-  return each_lane(w, op, [](Asked& a) {
+  return each_asked(w, op, [](Asked& a) {
     const auto map = tensor_map(a);
     if (!map) return;
     a.copy.kind = BulkCopy::Kind::tensor_load;
@@ -287,7 +289,7 @@ const Op* bulk_tensor_load(Warp& w, const Op* op) {
 }
 
 const Op* bulk_tensor_store(Warp& w, const Op* op) {
-  return each_lane(w, op, [](Asked& a) {
+  return each_asked(w, op, [](Asked& a) {
     const auto map = tensor_map(a);
     if (!map) return;
     a.copy.kind = BulkCopy::Kind::tensor_store;
@@ -304,27 +306,27 @@ const Op* bulk_tensor_store(Warp& w, const Op* op) {
 }
 
 const Op* bulk_tensor_prefetch(Warp& w, const Op* op) {
-  return each_lane(w, op, [](Asked& a) { tensor_map(a); });
+  return each_asked(w, op, [](Asked& a) { tensor_map(a); });
 }
 
 const Op* bulk_commit(Warp& w, const Op* op) {
-  return each_lane(w, op,
-                   [](Asked& a) { bulk_copies(*a.w.block->cluster).model.commit(a.copy.thread); });
+  return each_asked(w, op,
+                    [](Asked& a) { bulk_copies(*a.w.block->cluster).model.commit(a.copy.thread); });
 }
 
 const Op* bulk_wait(Warp& w, const Op* op) {
-  for (std::uint32_t m = w.mask; m; m &= m - 1)
+  each_lane(w.mask, [&](int lane) {
+    const auto thread = w.first_thread() + static_cast<std::uint32_t>(lane);
     bulk_copies(*w.block->cluster)
-        .model.wait_group(
-            cluster_thread(w.block->rank,
-                           w.first_thread() + static_cast<std::uint32_t>(std::countr_zero(m))),
-            static_cast<std::uint32_t>(op->imm), op->detail != 0);
+        .model.wait_group(cluster_thread(w.block->rank, thread),
+                          static_cast<std::uint32_t>(op->imm), op->detail != 0);
+  });
   w.progressed = true;
   return op + 1;
 }
 
 const Op* async_store(Warp& w, const Op* op) {
-  return each_lane(w, op, [](Asked& a) {
+  return each_asked(w, op, [](Asked& a) {
     AsyncStoreForm form;
     std::memcpy(&form, &a.op->imm, sizeof form);
     const std::uint32_t to = a.narrow(Name::to), count = a.op->count, bytes = form.bytes * count;

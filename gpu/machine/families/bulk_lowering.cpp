@@ -9,7 +9,6 @@
 #include "gpu/machine/families/bulk.hpp"
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/families/modifiers.hpp"
-#include "gpu/machine/families/move.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -55,32 +54,10 @@ constexpr Mod dimensions[] = {Mod::_1d, Mod::_2d, Mod::_3d, Mod::_4d, Mod::_5d};
 constexpr ModSet dimension_mods{Mod::_1d, Mod::_2d, Mod::_3d, Mod::_4d, Mod::_5d};
 constexpr ModSet tensor_modes{Mod::tile, Mod::im2col, Mod::im2col_no_offs};
 
-// The lanes' addresses that `[operand]` means.
-Ref address_lanes(Lowering& lo, const Operand& o, Type type) {
-  if (o.kind != Kind::address) {
-    lo.refuse("an address in brackets is needed");
-    return no_ref;
-  }
-  Operand base = o;
-  base.kind = o.base;
-  if (o.base != Kind::reg) return lo.source(base, type);
-  base.value = 0;
-  const Ref a = lo.source(base, type);
-  if (o.value == 0 || a == no_ref) return a;
-  const Ref d = lo.scratch(type);
-  Op& op = lo.emit(moves().offset[type == Type::u64]);
-  op.a = a, op.d = d, op.imm = o.value;
-  return d;
-}
-
 Refs no_refs() {
   Refs refs;
   refs.fill(no_ref);
   return refs;
-}
-
-bool is_shared(Space space) {
-  return space == Space::shared || space == Space::shared_cta || space == Space::shared_cluster;
 }
 
 std::optional<ReduceOp> operation_of(const Lowering& lo) {
@@ -101,7 +78,7 @@ class Reader {
     if (lo.in.mods.has(Mod::L2_cache_hint) && !left_.empty()) take_hint();
   }
   bool address(Ref& ref, Type type) {
-    return next([&](const Operand& o) { return ref = address_lanes(lo_, o, type); });
+    return next([&](const Operand& o) { return ref = lo_.address_lanes(o, type); });
   }
   bool value(Ref& ref, Type type) {
     return next([&](const Operand& o) { return ref = lo_.source(o, type); });
@@ -175,6 +152,9 @@ bool lower_bulk(Lowering& lo, const Row&) {
   const bool load = is_shared(to) && from == Space::global, store = to == Space::global;
   if (!(load || store || is_shared(to)) || (store && !is_shared(from)) || (load && reduces))
     return lo.refuse("these state spaces cannot be copied between");
+  const bool masked = lo.in.mods.has(Mod::cp_mask);
+  if (masked && (!store || reduces)) return lo.refuse("only copies to .global have .cp_mask");
+  if (masked && !lo.on_target(100, ".cp_mask")) return false;
   BulkForm form;
   form.own_only = to == Space::shared_cta;
   if (reduces && !reduction_of(lo, form)) return false;
@@ -187,7 +167,7 @@ bool lower_bulk(Lowering& lo, const Row&) {
   if (!store && !in.address(refs[Name::mbarrier], Type::u32)) return false;
   if (lo.in.mods.has(Mod::multicast_cluster) && !in.value(refs[Name::ctas], Type::u16))
     return false;
-  if (lo.in.mods.has(Mod::cp_mask) && !in.value(refs[Name::mask], Type::u16)) return false;
+  if (masked && !in.value(refs[Name::mask], Type::u16)) return false;
   return in.done() && emit(lo, load ? bulk_load : store ? bulk_store : bulk_copy, refs, form);
 }
 

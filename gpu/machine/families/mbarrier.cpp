@@ -9,6 +9,7 @@
 
 #include "gpu/machine/async_glue.hpp"
 #include "gpu/machine/decode.hpp"
+#include "gpu/machine/each_lane.hpp"
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/families/modifiers.hpp"
 #include "gpu/machine/observe.hpp"
@@ -39,11 +40,6 @@ bool resolve(Warp& w, const Op* op, bool own_only, Mbarriers& m) {
     bad_access(w, op, bad.lanes, m.addresses, mb::size, true, static_cast<Space>(op->detail),
                bad.kind);
   return !bad.lanes;
-}
-
-template <class F>
-void each_lane(std::uint32_t mask, F f) {
-  for (; mask; mask &= mask - 1) f(std::countr_zero(mask));
 }
 
 std::uint32_t value(const Warp& w, Ref ref, int lane, std::uint32_t otherwise) {

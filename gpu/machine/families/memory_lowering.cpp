@@ -136,6 +136,7 @@ bool lower_access(Lowering& lo, AccessTable table, bool store) {
   const Operand& address = lo.operands[store ? 0 : 1];
   const auto f = form(lo, values);
   if (!f) return false;
+  if (f->bytes * f->count > 16 && !lo.on_target(100, "an access of 256 bits")) return false;
   const auto t = target(lo, address, f->bytes * f->count);
   if (!t) return false;
 

@@ -175,9 +175,6 @@ const Op* rank_of(Warp& w, const Op* op) {
   return op + 1;
 }
 
-bool is_shared(Space space) {
-  return space == Space::shared || space == Space::shared_cta || space == Space::shared_cluster;
-}
 std::int64_t shared_base(Lowering& lo) {
   const bool generic = !is_shared(lo.in.space());
   return generic ? static_cast<std::int64_t>(lo.program_memory().windows().shared) : 0;

@@ -150,18 +150,13 @@ bool lower_replace(Lowering& lo, const Row&) {
   return lo.address(lo.operands[0], op);
 }
 
-// --- tensormap.cp_fenceproxy: Op::a and imm are the global address; d, extra and detail the shared
-// one (register, offset, is it 64 bits wide) ---
+// --- tensormap.cp_fenceproxy: Op::a and imm are the global address, b lanes of the shared one ---
 
 const Op* run_copy(Warp& w, const Op* op) {
   if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
-  Op shared;
-  shared.a = op->d;
-  shared.imm = static_cast<std::int32_t>(op->extra);
-  shared.flags = op->detail ? Op::address_64 : 0;
-  std::uint64_t to[lanes], from[lanes];
+  std::uint64_t to[lanes];
   lane_addresses(w, op, Space::global, to);
-  lane_addresses(w, &shared, Space::shared, from);
+  const auto* from = w.at<std::uint32_t>(op->b);
   for (std::uint32_t rest = w.mask; rest; rest &= rest - 1) {
     const int l = std::countr_zero(rest);
     const std::byte* const source = map_at(w, op, l, Space::shared, from[l], false);
@@ -182,12 +177,10 @@ bool lower_copy(Lowering& lo, const Row&) {
   if (lo.operands.size() != 3 || !lo.is_constant(lo.operands[2]) ||
       lo.constant(lo.operands[2]) != map_bytes)
     return lo.refuse("it takes two addresses and the size 128");
-  Op source;
-  if (!lo.address(lo.operands[1], source)) return false;
+  const Ref from = lo.address_lanes(lo.operands[1], Type::u32);
+  if (from == no_ref) return false;
   Op& op = lo.emit(run_copy);
-  op.d = source.a;
-  op.extra = static_cast<std::uint32_t>(source.imm);
-  op.detail = source.flags & Op::address_64 ? 1 : 0;
+  op.b = from;
   return lo.address(lo.operands[0], op);
 }
 

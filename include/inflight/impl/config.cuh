@@ -5,10 +5,10 @@
 #include <cstdint>
 
 #if !defined(__CUDACC__)
-#error "Inflight's headers are CUDA C++: compile with nvcc (or clang++ -x cuda)."
+#  error "Inflight's headers are CUDA C++: compile with nvcc (or clang++ -x cuda)."
 #endif
 #if __cplusplus < 201703L
-#error "Inflight's headers need C++17: compile with -std=c++17 or later."
+#  error "Inflight's headers need C++17: compile with -std=c++17 or later."
 #endif
 
 #define INFLIGHT_DEVICE __device__ __forceinline__

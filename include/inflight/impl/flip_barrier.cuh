@@ -19,15 +19,15 @@ INFLIGHT_DEVICE std::uint32_t flip_share(bool first, std::uint32_t parties) {
 // parties did before they arrived is seen after.
 template <ptx::scope Scope>
 INFLIGHT_DEVICE void flip_wait(const std::uint32_t* word, std::uint32_t before) {
-  while (((ptx::ld_acquire<Scope>(word) ^ before) & flip_bit) == 0) {
+  while (static_cast<int>(ptx::ld_acquire<Scope>(word) ^ before) >= 0) {
   }
 }
 
-// Arrives and waits at once.
+// Arrives and waits at once. The difference's top bit is its sign.
 template <ptx::scope Scope>
 INFLIGHT_DEVICE void flip_sync(std::uint32_t* word, std::uint32_t share) {
   const std::uint32_t before = ptx::atom_add_acq_rel<Scope>(word, share);
-  if (((before ^ (before + share)) & flip_bit) == 0) flip_wait<Scope>(word, before);
+  if (static_cast<int>(before ^ (before + share)) >= 0) flip_wait<Scope>(word, before);
 }
 
 }  // namespace inflight::impl

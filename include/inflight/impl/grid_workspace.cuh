@@ -26,7 +26,8 @@ INFLIGHT_DEVICE std::uint32_t* grid_word() {
 INFLIGHT_DEVICE bool leads_block() { return (threadIdx.x | threadIdx.y | threadIdx.z) == 0; }
 
 INFLIGHT_DEVICE std::uint32_t grid_share() {
-  return flip_share((blockIdx.x | blockIdx.y | blockIdx.z) == 0, gridDim.x * gridDim.y * gridDim.z);
+  const std::uint32_t blocks = gridDim.x * gridDim.y * gridDim.z;
+  return flip_share((blockIdx.x | blockIdx.y | blockIdx.z) == 0, blocks);
 }
 
 // The leader reads the word before its block arrives, so that the arrival need not bring back the
@@ -44,17 +45,12 @@ INFLIGHT_DEVICE void grid_wait(const std::uint32_t* word, std::uint32_t before) 
   __syncthreads();
 }
 
+// The arrival brings back the old value here: on an H200 that is 0.88 of the time of NVIDIA's
+// barrier for 132 and for 264 blocks, and reading the word first 0.95 and 1.19
+// (bench/library/grid_barrier.cu).
 INFLIGHT_DEVICE void grid_sync(std::uint32_t* word) {
-  std::uint32_t before = 0, share = 0;
-  if (leads_block()) {
-    before = ptx::ld_relaxed<ptx::scope::gpu>(word);
-    share = grid_share();
-  }
   __syncthreads();
-  if (leads_block()) {
-    ptx::red_add_release<ptx::scope::gpu>(word, share);
-    flip_wait<ptx::scope::gpu>(word, before);
-  }
+  if (leads_block()) flip_sync<ptx::scope::gpu>(word, grid_share());
   __syncthreads();
 }
 

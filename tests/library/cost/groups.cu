@@ -78,18 +78,17 @@ extern "C" __global__ void hand_grid_sync(int* out) {
   asm("mov.b32 %0, %%envreg1;" : "=r"(high));
   asm("mov.b32 %0, %%envreg2;" : "=r"(low));
   unsigned long long word = (static_cast<unsigned long long>(high) << 32 | low) + 4;
-  unsigned before = 0, add = 0;
-  if ((threadIdx.x | threadIdx.y | threadIdx.z) == 0) {
-    asm volatile("ld.relaxed.gpu.u32 %0, [%1];" : "=r"(before) : "l"(word) : "memory");
-    unsigned blocks = gridDim.x * gridDim.y * gridDim.z;
-    add = (blockIdx.x | blockIdx.y | blockIdx.z) == 0 ? 0x80000001u - blocks : 1u;
-  }
   __syncthreads();
   if ((threadIdx.x | threadIdx.y | threadIdx.z) == 0) {
-    asm volatile("red.release.gpu.add.u32 [%0], %1;" ::"l"(word), "r"(add) : "memory");
-    unsigned now;
-    do asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(word) : "memory");
-    while (int(now ^ before) >= 0);
+    unsigned blocks = gridDim.x * gridDim.y * gridDim.z, before, now;
+    unsigned add = (blockIdx.x | blockIdx.y | blockIdx.z) == 0 ? 0x80000001u - blocks : 1u;
+    asm volatile("atom.acq_rel.gpu.add.u32 %0, [%1], %2;"
+                 : "=r"(before)
+                 : "l"(word), "r"(add)
+                 : "memory");
+    if (int(before ^ (before + add)) >= 0) do
+        asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(word) : "memory");
+      while (int(now ^ before) >= 0);
   }
   __syncthreads();
   out[blockIdx.x] += out[(blockIdx.x + 1) % gridDim.x];

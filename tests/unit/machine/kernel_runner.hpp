@@ -21,8 +21,8 @@ class KernelRunner : public testing::Test {
   Limits limits;
 
   // Links a module; `text` is what follows the directives at its head.
-  const Program* link(const std::string& text) {
-    const std::string head = ".version 8.7\n.target sm_90a\n.address_size 64\n";
+  const Program* link(const std::string& text, const std::string& target = "sm_90a") {
+    const std::string head = ".version 8.7\n.target " + target + "\n.address_size 64\n";
     auto module = ptx::parse(std::make_shared<const std::string>(head + text), "test");
     if (!module) {
       ADD_FAILURE() << module.error().message << " in line " << module.error().line << "\n" << text;

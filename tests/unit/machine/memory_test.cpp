@@ -14,6 +14,7 @@ struct Form {
   unsigned bytes, count;
   const char* declare;  // its registers' type
   unsigned size() const { return bytes * count; }
+  const char* target() const { return size() > 16 ? "sm_100" : "sm_90"; }
 };
 const Form forms[] = {
     {"u8", 1, 1, "b16"},     {"b8", 1, 1, "b32"},     {"u8", 1, 1, "b64"},
@@ -154,7 +155,8 @@ TEST_F(LoadStore, LoadsWhatLiesThere) {
           link(kernel(place, f,
                       fmt::format("@%p ld{}.{} {}, [%at]; @%p st.global.{} [%out], {};",
                                   place.space, f.type, v, f.type, v),
-                      false));
+                      false),
+               f.target());
       const auto table = noise(elements * f.size());
       const auto before = noise(32 * f.size());
       for (const Pattern& pattern : patterns())
@@ -186,7 +188,8 @@ TEST_F(LoadStore, StoresWhereItSays) {
           link(kernel(place, f,
                       fmt::format("ld.global.{} {}, [%out]; @%p st{}.{} [%at], {}; bar.sync 0;",
                                   f.type, v, place.space, f.type, v),
-                      true));
+                      true),
+               f.target());
       const auto values = noise(32 * f.size());
       for (const Pattern& pattern : patterns())
         for (std::uint32_t mask : masks) {
@@ -207,6 +210,21 @@ TEST_F(LoadStore, StoresWhereItSays) {
           memory.release(table);
         }
     }
+  }
+}
+
+TEST_F(LoadStore, VectorsOf256BitsAreRefusedBeforeSm100) {
+  for (const char* access : {"ld.global.v8.b32 {%r0,%r1,%r2,%r3,%r4,%r5,%r6,%r7}, [%rd0];",
+                             "st.global.v4.b64 [%rd0], {%rd0,%rd1,%rd2,%rd3};"}) {
+    const std::string text = entry(1, std::string(R"(
+  .reg .b64 %rd<4>; .reg .b32 %r<8>;
+  ld.param.u64 %rd0, [p0];
+  )") + access + " ret;");
+    const auto room = upload(std::vector<std::uint64_t>(4));
+    const Outcome o = run(link(text, "sm_90a"), {}, {room});
+    EXPECT_EQ(o.kind, FaultKind::refused) << access;
+    EXPECT_NE(o.report.find("needs .target sm_100 or later"), std::string::npos) << o.report;
+    EXPECT_TRUE(run(link(text, "sm_100"), {}, {room}).ok()) << access;
   }
 }
 

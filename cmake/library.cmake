@@ -1,0 +1,18 @@
+# The library: the target inflight::inflight is its headers. They need nvcc, and C++17.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+add_library(inflight_headers INTERFACE)
+add_library(inflight::inflight ALIAS inflight_headers)
+set_target_properties(inflight_headers PROPERTIES EXPORT_NAME inflight)
+target_include_directories(inflight_headers INTERFACE
+                           $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>
+                           $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_compile_features(inflight_headers INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:cuda_std_17>)
+
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/inflight)
+install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/include/inflight DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS inflight_headers EXPORT inflight)
+install(EXPORT inflight NAMESPACE inflight:: DESTINATION ${package} FILE inflight-config.cmake)
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/inflight-config-version.cmake
+                                 COMPATIBILITY SameMajorVersion ARCH_INDEPENDENT)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/inflight-config-version.cmake DESTINATION ${package})

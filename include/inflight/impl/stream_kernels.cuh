@@ -1,0 +1,160 @@
+// The kernels of transform and for_each_tile, and their launches.
+#pragma once
+#include <inflight/copy.cuh>
+#include <inflight/impl/strided_copy.cuh>
+#include <type_traits>
+
+namespace inflight::impl {
+
+// Count values of T, moved by one instruction where they have its size and alignment.
+template <class T, int Count>
+struct alignas(sizeof(T) * Count) pack {
+  T value[Count];
+};
+
+// The vector register type of so many bytes.
+template <int Bytes>
+struct word;
+template <>
+struct word<16> {
+  using type = uint4;
+};
+template <>
+struct word<8> {
+  using type = uint2;
+};
+template <>
+struct word<4> {
+  using type = unsigned;
+};
+template <>
+struct word<2> {
+  using type = unsigned short;
+};
+template <>
+struct word<1> {
+  using type = unsigned char;
+};
+
+// Loads and stores that are used once: .cs, evict first.
+template <class Pack>
+INFLIGHT_DEVICE Pack load_once(const Pack* from) {
+  using Word = typename word<sizeof(Pack)>::type;
+  const Word bits = __ldcs(reinterpret_cast<const Word*>(from));
+  Pack value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+template <class Pack>
+INFLIGHT_DEVICE void store_once(Pack* to, const Pack& value) {
+  using Word = typename word<sizeof(Pack)>::type;
+  Word bits;
+  memcpy(&bits, &value, sizeof bits);
+  __stcs(reinterpret_cast<Word*>(to), bits);
+}
+
+inline constexpr int stream_threads = 256;
+
+template <int Count, class Operation, class Out, class... In>
+__global__ void __launch_bounds__(stream_threads)
+    stream_vectors(std::size_t n, Operation operation, Out* out, const In*... in) {
+  const std::size_t i = std::size_t{blockIdx.x} * stream_threads + threadIdx.x;
+  const std::size_t first = i * Count;
+  if (first + Count <= n) {
+    pack<Out, Count> result;
+    auto each = [&](const pack<In, Count>&... values) {
+#pragma unroll
+      for (int k = 0; k < Count; ++k) result.value[k] = operation(values.value[k]...);
+    };
+    each(load_once(reinterpret_cast<const pack<In, Count>*>(in) + i)...);
+    store_once(reinterpret_cast<pack<Out, Count>*>(out) + i, result);
+  } else {
+    for (std::size_t k = first; k < n; ++k) out[k] = operation(in[k]...);
+  }
+}
+
+template <class Operation, class Out, class... In>
+__global__ void __launch_bounds__(stream_threads)
+    stream_elements(std::size_t n, Operation operation, Out* out, const In*... in) {
+  const std::size_t i = std::size_t{blockIdx.x} * stream_threads + threadIdx.x;
+  if (i < n) out[i] = operation(in[i]...);
+}
+
+constexpr bool power_of_two(std::size_t n) { return n != 0 && (n & (n - 1)) == 0; }
+template <class... T>
+constexpr std::size_t largest() {
+  std::size_t most = 0;
+  ((most = sizeof(T) > most ? sizeof(T) : most), ...);
+  return most;
+}
+
+// Vectors of 16 bytes of the largest type, where all types and pointers allow it; else elements.
+template <class Operation, class Out, class... In>
+cudaError_t stream_launch(std::size_t n, cudaStream_t stream, Operation operation, Out* out,
+                          const In*... in) {
+  static_assert((std::is_trivially_copyable_v<In> && ...) && std::is_trivially_copyable_v<Out>,
+                "transform moves trivially copyable types.");
+  if (n == 0) return cudaSuccess;
+  constexpr bool even =
+      largest<Out, In...>() <= 16 && power_of_two(sizeof(Out)) && (power_of_two(sizeof(In)) && ...);
+  constexpr int count = even ? static_cast<int>(16 / largest<Out, In...>()) : 1;
+  const auto blocks = [](std::size_t threads) {
+    return static_cast<unsigned>((threads + stream_threads - 1) / stream_threads);
+  };
+  if constexpr (even) {
+    const auto fits = [](const void* at, std::size_t element) {
+      return reinterpret_cast<std::uintptr_t>(at) % (element * count) == 0;
+    };
+    if (fits(out, sizeof(Out)) && (fits(in, sizeof(In)) && ...)) {
+      stream_vectors<count><<<blocks((n + count - 1) / count), stream_threads, 0, stream>>>(
+          n, operation, out, in...);
+      return cudaGetLastError();
+    }
+  }
+  stream_elements<<<blocks(n), stream_threads, 0, stream>>>(n, operation, out, in...);
+  return cudaGetLastError();
+}
+
+inline constexpr int tile_threads = 128;
+
+template <int Tile, class T, class Body>
+__global__ void __launch_bounds__(tile_threads) each_tile(const T* in, std::size_t n, Body body) {
+  __shared__ alignas(sizeof(T) * Tile >= 128 ? 128 : 16) unsigned char room[sizeof(T) * Tile];
+  T* tile = reinterpret_cast<T*>(room);
+  const std::size_t first = std::size_t{blockIdx.x} * Tile;
+  const int count = n - first < Tile ? static_cast<int>(n - first) : Tile;
+  const auto bytes = static_cast<std::uint32_t>(count * sizeof(T));
+  const T* from = in + first;
+  bool bulk = false;
+  if constexpr (has_sm90<T>) {
+    __shared__ barrier<> full;
+    bulk = ((reinterpret_cast<std::uintptr_t>(from) | bytes) & 15) == 0;
+    if (bulk) {
+      if (threadIdx.x == 0) {
+        full.init(1);
+        transaction copies(full);
+        copies.load(tile, from, bytes);
+        copies.arrive();
+      }
+      __syncthreads();
+      full.wait_parity(0);
+    }
+  }
+  if (!bulk) {
+    copy_part<alignof(T) < 8 ? alignof(T) : 8>(tile, from, bytes, threadIdx.x, tile_threads);
+    ptx::cp_async_wait_all();
+    __syncthreads();
+  }
+  body(const_cast<const T*>(tile), first, count);
+}
+
+template <int Tile, class T, class Body>
+cudaError_t tile_launch(const T* in, std::size_t n, Body body, cudaStream_t stream) {
+  static_assert(std::is_trivially_copyable_v<T>, "A tile holds a trivially copyable type.");
+  if (n == 0) return cudaSuccess;
+  each_tile<Tile>
+      <<<static_cast<unsigned>((n + Tile - 1) / Tile), tile_threads, 0, stream>>>(in, n, body);
+  return cudaGetLastError();
+}
+
+}  // namespace inflight::impl

@@ -1,0 +1,64 @@
+// A copy from global to shared memory shared out among the threads of a group.
+#pragma once
+#include <inflight/ptx/address.cuh>
+#include <inflight/ptx/cp_async.cuh>
+
+namespace inflight::impl {
+
+// The part of `rank` among `threads` of [0, bytes) in pieces of Bytes.
+template <int Bytes>
+INFLIGHT_DEVICE void copy_pieces(std::uint32_t dst, std::uint64_t src, std::uint32_t bytes,
+                                 std::uint32_t rank, std::uint32_t threads) {
+  constexpr cache kind = Bytes == 16 ? cache::global : cache::all;
+  for (std::uint32_t at = rank * Bytes; at < bytes; at += threads * Bytes)
+    ptx::cp_async<Bytes, kind>(dst + at, src + at);
+}
+
+// Copies this thread's part asynchronously, in the widest pieces that addresses and size allow;
+// `Alignment` is what the caller promises of all three. True if bytes were left that cp.async
+// cannot move, fewer than 4 or not aligned to 4: they were copied by ordinary loads and stores.
+template <int Alignment>
+INFLIGHT_DEVICE bool copy_part(void* shared, const void* global, std::uint32_t bytes,
+                               std::uint32_t rank, std::uint32_t threads) {
+  const std::uint32_t dst = ptx::shared_address(shared);
+  const std::uint64_t src = ptx::global_address(global);
+  if constexpr (Alignment >= 16) {
+    copy_pieces<16>(dst, src, bytes, rank, threads);
+    return false;
+  } else {
+    const std::uint32_t low = dst | static_cast<std::uint32_t>(src);
+    std::uint32_t done = 0;
+    if ((low & 15) == 0) {
+      done = bytes & ~15u;
+      copy_pieces<16>(dst, src, done, rank, threads);
+    } else if (Alignment >= 8 || (low & 7) == 0) {
+      done = bytes & ~7u;
+      copy_pieces<8>(dst, src, done, rank, threads);
+    }
+    if (Alignment >= 4 || (low & 3) == 0) {
+      const std::uint32_t rest = (bytes & ~3u) - done;
+      if (rest != 0) copy_pieces<4>(dst + done, src + done, rest, rank, threads);
+      done += rest;
+    }
+    if (Alignment < 4 || done < bytes) {
+      for (std::uint32_t at = done + rank; at < bytes; at += threads)
+        static_cast<char*>(shared)[at] = static_cast<const char*>(global)[at];
+    }
+    return done < bytes;
+  }
+}
+
+// One thread's copy of Bytes that are known when compiled, a multiple of 4.
+template <int Bytes, int Alignment>
+INFLIGHT_DEVICE void copy_own(void* shared, const void* global) {
+  constexpr int piece = Alignment >= 16 && Bytes % 16 == 0 ? 16
+                        : Alignment >= 8 && Bytes % 8 == 0 ? 8
+                                                           : 4;
+  const std::uint32_t dst = ptx::shared_address(shared);
+  const std::uint64_t src = ptx::global_address(global);
+  constexpr cache kind = piece == 16 ? cache::global : cache::all;
+#pragma unroll
+  for (int at = 0; at < Bytes; at += piece) ptx::cp_async<piece, kind>(dst + at, src + at);
+}
+
+}  // namespace inflight::impl

@@ -1,0 +1,364 @@
+// The rules of make_tensor_map's arguments: CUDA driver API, cuTensorMapEncodeTiled and
+// cuTensorMapEncodeIm2col; where the documents are silent, what an H200's driver refuses.
+#pragma once
+#include <cinttypes>
+#include <cstdio>
+#include <inflight/impl/tensor_map_driver.cuh>
+#include <inflight/tensor_map.cuh>
+
+namespace inflight::impl::tensor_rules {
+
+// make_tensor_map's arguments as the driver wants them.
+struct arguments {
+  template <class T>
+  arguments(T* pointer, const tensor_dims& extents, const tensor_map_options& options)
+      : pointer(reinterpret_cast<std::uintptr_t>(pointer)),
+        pointee_bytes(sizeof(T)),
+        extents(extents),
+        options(options),
+        type(options.type == tensor_type::of_pointer ? tensor_type_of<T>() : options.type) {}
+
+  int rank() const { return extents.count; }
+  int element_bytes() const { return tensor_facts_of(type).bytes; }
+  bool sliced() const { return options.interleave != tensor_interleave::none; }
+  int slice_bytes() const { return options.interleave == tensor_interleave::b16 ? 16 : 32; }
+  // Bytes from position to position of dimension 0.
+  int inner_bytes() const { return sliced() ? slice_bytes() : element_bytes(); }
+
+  std::uintptr_t pointer;
+  int pointee_bytes;
+  tensor_dims extents;
+  tensor_map_options options;
+  tensor_type type;
+  std::uint64_t dim[5] = {}, strides[5] = {};
+  std::uint32_t element_strides[5] = {1, 1, 1, 1, 1};
+};
+
+inline std::string number(std::int64_t value, const char* unit = "") {
+  return std::to_string(value) + unit;
+}
+// "1 byte", "2 bytes"
+inline std::string count(std::int64_t value, const char* what) {
+  return number(value, " ") + what + (value == 1 ? "" : "s");
+}
+inline constexpr const char* swizzle_names[] = {"none", "b32", "b64", "b128"};
+inline std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+inline tensor_map_error broken(const char* argument, int index, std::string value, std::string rule,
+                               std::string fix) {
+  return {argument, index, std::move(value), std::move(rule), std::move(fix)};
+}
+
+// A rule keeps silent or says what breaks it.
+class finding {
+ public:
+  finding() = default;
+  finding(tensor_map_error error) : error_(std::move(error)), found_(true) {}
+  explicit operator bool() const { return found_; }
+  const tensor_map_error& operator*() const { return error_; }
+
+ private:
+  tensor_map_error error_;
+  bool found_ = false;
+};
+
+inline finding check_counts(const arguments& a) {
+  const int rank = a.rank(), strides = a.options.strides.count,
+            steps = a.options.element_strides.count;
+  if (rank == 0)
+    return broken("extents", -1, "{}", "must have 1 to 5 dimensions", "give one number for each");
+  if (strides != 0 && strides != rank - 1)
+    return broken("strides", -1, count(strides, "number"),
+                  "must be one fewer than the " + count(rank, "dimension"),
+                  "leave out that of dimension 0, whose elements lie together");
+  if (steps != 0 && steps != rank)
+    return broken("element_strides", -1, count(steps, "number"),
+                  "must be one for each of the " + count(rank, "dimension"),
+                  "give 1 for those where the box takes every position");
+  if (a.sliced() && rank < 3)
+    return broken("interleave", -1, number(a.slice_bytes(), "-byte slices"),
+                  "needs a tensor of at least 3 dimensions",
+                  "give W, slices and N, or interleave none");
+  return {};
+}
+
+inline finding check_type(const arguments& a) {
+  if (a.type == tensor_type::of_pointer)
+    return broken(
+        "type", -1, "that of " + number(a.pointee_bytes) + "-byte elements",
+        "goes with no element type of tensors",
+        a.pointee_bytes == 1 || a.pointee_bytes == 2 || a.pointee_bytes == 4 || a.pointee_bytes == 8
+            ? "set options.type, or cast the pointer"
+            : "cast the pointer to a type of 1, 2, 4 or 8 bytes");
+  if (a.element_bytes() != a.pointee_bytes)
+    return broken("type", -1, tensor_facts_of(a.type).name,
+                  "has " + number(a.element_bytes()) + "-byte elements, the pointer's have " +
+                      number(a.pointee_bytes),
+                  "choose a type of that size, or cast the pointer");
+  if (a.options.fill == tensor_fill::nan && !tensor_facts_of(a.type).floating_point)
+    return broken(
+        "fill", -1, "nan",
+        std::string("needs a floating-point type, and the type is ") + tensor_facts_of(a.type).name,
+        "use tensor_fill::zero");
+  if (a.options.interleave == tensor_interleave::b32 && a.options.swizzle != swizzle::b32)
+    return broken("swizzle", -1, swizzle_names[static_cast<int>(a.options.swizzle)],
+                  "must be b32 where the slices are of 32 bytes", "use swizzle::b32");
+  return {};
+}
+
+inline finding check_pointer(const arguments& a) {
+  const int multiple = a.options.interleave == tensor_interleave::b32 ? 32 : 16;
+  const int past = static_cast<int>(a.pointer % multiple);
+  if (past == 0) return {};
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%" PRIxPTR, a.pointer);
+  return broken("pointer", -1, text, "must be a multiple of " + number(multiple) + " bytes",
+                "begin " + count(past, "byte") +
+                    " earlier and add to the coordinates, or move the "
+                    "tensor (cudaMalloc gives multiples of 256)");
+}
+
+inline finding check_extents(arguments& a) {
+  for (int i = 0; i < a.rank(); ++i) {
+    const std::int64_t extent = a.extents.value[i];
+    if (extent < 1 || extent > std::int64_t{1} << 32)
+      return broken(
+          "extents", i, number(extent), "must be from 1 to 4294967296",
+          extent < 1 ? "a tensor without elements needs no map" : "split the dimension into two");
+    a.dim[i] = static_cast<std::uint64_t>(extent);
+  }
+  return {};
+}
+
+// The product, or 2^62 where it would pass that. Neither is negative.
+inline std::int64_t bytes_of(std::int64_t stride, std::int64_t extent) {
+  constexpr std::int64_t most = std::int64_t{1} << 62;
+  return stride > most / extent ? most : stride * extent;
+}
+
+// Every stride must step over the dimensions that have smaller ones, in whatever order they come.
+inline finding check_overlap(const arguments& a) {
+  std::int64_t below = bytes_of(a.inner_bytes(), a.extents.value[0]);
+  bool done[4] = {};
+  for (int n = 0; n + 1 < a.rank(); ++n) {
+    int i = -1;
+    for (int j = 0; j + 1 < a.rank(); ++j)
+      if (!done[j] && (i < 0 || a.strides[j] < a.strides[i])) i = j;
+    done[i] = true;
+    const auto stride = static_cast<std::int64_t>(a.strides[i]);
+    const std::int64_t extent = a.extents.value[i + 1];
+    if (extent == 1) continue;
+    if (stride < below)
+      return broken("strides", i, number(stride, " bytes"),
+                    "must be at least the " + number(below) + " bytes that it steps over",
+                    bytes_of(stride, a.element_bytes()) >= below
+                        ? "strides count bytes, not elements"
+                        : "set options.overlapping if positions are meant to overlap");
+    below = bytes_of(stride, extent);
+  }
+  return {};
+}
+
+inline finding check_strides(arguments& a) {
+  const int multiple = a.options.interleave == tensor_interleave::b32 ? 32 : 16;
+  const bool packed = a.options.strides.count == 0;
+  std::int64_t below = a.inner_bytes();
+  for (int i = 0; i + 1 < a.rank(); ++i) {
+    below = bytes_of(below, a.extents.value[i]);
+    const std::int64_t stride = packed ? below : a.options.strides.value[i];
+    const std::string value = number(stride, packed ? " bytes (packed)" : " bytes");
+    if (stride < 0 || stride >= std::int64_t{1} << 40)
+      return broken("strides", i, value, "must be from 0 to 2^40 - 1 bytes",
+                    stride < 0 ? "begin at the other end of the dimension"
+                               : "make maps of parts of the tensor");
+    if (stride % multiple != 0) {
+      const std::int64_t right = round_up(stride, multiple);
+      return broken("strides", i, value, "must be a multiple of " + number(multiple),
+                    std::string("pad each ") +
+                        (i == 0   ? "row"
+                         : i == 1 ? "plane"
+                                  : "block") +
+                        " to " + number(right) + " bytes (" + number(right - stride) + " more)");
+    }
+    a.strides[i] = static_cast<std::uint64_t>(stride);
+  }
+  if (a.options.overlapping) return {};
+  return check_overlap(a);
+}
+
+inline finding check_element_strides(arguments& a) {
+  for (int i = 0; i < a.options.element_strides.count; ++i) {
+    const std::int64_t step = a.options.element_strides.value[i];
+    if (step < 1 || step > 8)
+      return broken(
+          "element_strides", i, number(step), "must be from 1 to 8",
+          step < 1 ? "1 takes every position" : "skip further by the tensor's own strides");
+    a.element_strides[i] = static_cast<std::uint32_t>(step);
+  }
+  return {};
+}
+
+// The row of a box: `argument[index] = count` elements of dimension 0.
+inline finding check_row(const arguments& a, const char* argument, int index,
+                         std::int64_t elements) {
+  const std::int64_t bytes = elements * a.element_bytes();
+  const std::string value = count(elements, "element") + " (" + count(bytes, "byte") + ")";
+  const auto take = [&](std::int64_t row) {
+    return "take " + count(row / a.element_bytes(), "element");
+  };
+  const std::int64_t span = swizzle_span(a.options.swizzle);
+  if (a.sliced()) return {};
+  if (bytes % 16 != 0)
+    return broken(argument, index, value, "must be a multiple of 16 bytes",
+                  take(round_up(bytes, 16)));
+  if (span != 0 && bytes > span)
+    return broken(argument, index, value,
+                  "must be at most " + number(span) + " bytes, the span of the swizzle",
+                  take(span) + " and more boxes, or use " +
+                      (bytes > 128  ? "no swizzle"
+                       : bytes > 64 ? "swizzle::b128"
+                                    : "swizzle::b64"));
+  return {};
+}
+
+constexpr std::int64_t most_box_bytes = 233472;  // all of a multiprocessor's shared memory
+
+inline finding check_box(const arguments& a, const tensor_dims& box) {
+  if (box.count != a.rank())
+    return broken("box", -1, count(box.count, "number"),
+                  "must be one for each of the " + count(a.rank(), "dimension"),
+                  "give 1 for those where the box is thin");
+  std::int64_t bytes = a.element_bytes();
+  std::string shape;
+  for (int i = 0; i < box.count; ++i) {
+    const std::int64_t size = box.value[i];
+    if (size < 1 || size > 256)
+      return broken("box", i, number(size), "must be from 1 to 256",
+                    size < 1 ? "a box has at least one element"
+                             : "copy " + number((size + 255) / 256) +
+                                   " boxes, or fold the dimension "
+                                   "into two");
+    bytes *= i == 0 ? size : (size + a.element_strides[i] - 1) / a.element_strides[i];
+    shape += (i == 0 ? "" : " x ") + number(size);
+  }
+  if (finding row = check_row(a, "box", 0, box.value[0])) return row;
+  if (bytes > most_box_bytes)
+    return broken("box", -1, shape + " elements (" + number(bytes) + " bytes)",
+                  "must be at most 233472 bytes", "copy several boxes");
+  return {};
+}
+
+inline finding check_im2col(const arguments& a, const im2col_box& box) {
+  if (a.rank() < 3)
+    return broken("extents", -1, count(a.rank(), "number"), "must be 3 to 5 for im2col",
+                  "give C, W, H, D and N; D and H may be left out");
+  const int spatial = a.rank() - 2;
+  const std::int64_t limit = spatial == 1 ? 32768 : spatial == 2 ? 128 : 16;
+  const tensor_dims* corners[] = {&box.lower_corner, &box.upper_corner};
+  const char* names[] = {"lower_corner", "upper_corner"};
+  for (int c = 0; c < 2; ++c) {
+    if (corners[c]->count != spatial)
+      return broken(names[c], -1, count(corners[c]->count, "number"),
+                    "must be one for each dimension of W, H, D, here " + number(spatial),
+                    "C and N have none");
+    for (int i = 0; i < spatial; ++i)
+      if (corners[c]->value[i] < -limit || corners[c]->value[i] >= limit)
+        return broken(names[c], i, number(corners[c]->value[i]),
+                      "must be from " + number(-limit) + " to " + number(limit - 1) +
+                          " for a tensor of " + number(a.rank()) + " dimensions",
+                      "pad the tensor itself");
+  }
+  for (int i = 0; i < spatial; ++i) {
+    const std::int64_t upper = box.upper_corner.value[i], lower = box.lower_corner.value[i],
+                       pixels = a.extents.value[i + (a.sliced() ? 0 : 1)] + upper - lower;
+    if (pixels < 1)
+      return broken(
+          "upper_corner", i, number(upper), "leaves a bounding box without pixels",
+          "it must be at least " + number(upper + 1 - pixels) + " with that lower corner");
+  }
+  if (box.channels_per_pixel < 1 || box.channels_per_pixel > 256)
+    return broken("channels_per_pixel", -1, number(box.channels_per_pixel), "must be from 1 to 256",
+                  "copy the channels in several parts");
+  if (box.pixels_per_column < 1 || box.pixels_per_column > 1024)
+    return broken("pixels_per_column", -1, number(box.pixels_per_column), "must be from 1 to 1024",
+                  "copy several columns");
+  if (finding row = check_row(a, "channels_per_pixel", -1, box.channels_per_pixel)) return row;
+  const std::int64_t bytes =
+      std::int64_t{box.channels_per_pixel} * box.pixels_per_column * a.element_bytes();
+  if (bytes > most_box_bytes)
+    return broken("pixels_per_column", -1,
+                  number(box.pixels_per_column, " pixels (") + number(bytes, " bytes)"),
+                  "must make at most 233472 bytes", "copy several columns");
+  return {};
+}
+
+inline finding check_common(arguments& a) {
+  if (finding f = check_counts(a)) return f;
+  if (finding f = check_type(a)) return f;
+  if (finding f = check_pointer(a)) return f;
+  if (finding f = check_extents(a)) return f;
+  if (finding f = check_element_strides(a)) return f;
+  return check_strides(a);
+}
+
+// Calls `encode` and says what the driver says.
+template <class Encode>
+tensor_map_result<> answer(const char* function, Encode encode) {
+  tensor_map map;
+  const int status = encode(&map);
+  if (status == 0) return map;
+  return broken(function, -1, number(status),
+                std::string("is the driver's answer (") +
+                    cudaGetErrorString(static_cast<cudaError_t>(status)) + ")",
+                "it knows a rule that its documents do not tell");
+}
+inline tensor_map_error missing(const char* function) {
+  return broken(
+      function, -1, "", "is not to be had from the driver",
+      "tensor maps need a GPU of compute capability 9.0 and a driver for CUDA 12.0 or later");
+}
+
+inline tensor_map_result<> encode_tiled(arguments a, const tensor_dims& box) {
+  if (finding f = check_common(a)) return *f;
+  if (finding f = check_box(a, box)) return *f;
+  const char* name = "cuTensorMapEncodeTiled";
+  const auto encode = driver_function<encode_tiled_function>(name);
+  if (!encode) return missing(name);
+  std::uint32_t box_dim[5] = {};
+  for (int i = 0; i < box.count; ++i) box_dim[i] = static_cast<std::uint32_t>(box.value[i]);
+  return answer(name, [&](void* map) {
+    return encode(map, static_cast<int>(a.type), a.rank(), reinterpret_cast<void*>(a.pointer),
+                  a.dim, a.strides, box_dim, a.element_strides,
+                  static_cast<int>(a.options.interleave), static_cast<int>(a.options.swizzle),
+                  static_cast<int>(a.options.l2_promotion), static_cast<int>(a.options.fill));
+  });
+}
+
+inline tensor_map_result<> encode_im2col(arguments a, const im2col_box& box) {
+  if (finding f = check_common(a)) return *f;
+  if (finding f = check_im2col(a, box)) return *f;
+  const char* name = "cuTensorMapEncodeIm2col";
+  const auto encode = driver_function<encode_im2col_function>(name);
+  if (!encode) return missing(name);
+  int lower[3] = {}, upper[3] = {};
+  for (int i = 0; i + 2 < a.rank(); ++i) {
+    lower[i] = static_cast<int>(box.lower_corner.value[i]);
+    upper[i] = static_cast<int>(box.upper_corner.value[i]);
+  }
+  return answer(name, [&](void* map) {
+    return encode(map, static_cast<int>(a.type), a.rank(), reinterpret_cast<void*>(a.pointer),
+                  a.dim, a.strides, lower, upper, box.channels_per_pixel, box.pixels_per_column,
+                  a.element_strides, static_cast<int>(a.options.interleave),
+                  static_cast<int>(a.options.swizzle), static_cast<int>(a.options.l2_promotion),
+                  static_cast<int>(a.options.fill));
+  });
+}
+
+template <class Tile>
+tensor_map_result<tile_map<Tile>> for_tile(const tensor_map_result<>& map) {
+  if (!map) return map.error();
+  return tile_map<Tile>{*map};
+}
+
+}  // namespace inflight::impl::tensor_rules

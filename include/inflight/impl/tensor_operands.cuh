@@ -1,0 +1,124 @@
+// What the verbs of tensor_copy.cuh turn into operands of instructions.
+#pragma once
+#include <inflight/barrier.cuh>
+#include <inflight/swizzle.cuh>
+#include <inflight/tensor_map.cuh>
+#include <type_traits>
+
+namespace inflight {
+
+// A coordinate: any integer type, so that {blockIdx.x * 64, y} needs no casts. 32 bits, signed.
+struct coordinate {
+  std::int32_t value;
+  template <class Integer, class = std::enable_if_t<std::is_integral<Integer>::value>>
+  INFLIGHT_HOST_DEVICE constexpr coordinate(Integer value)
+      : value(static_cast<std::int32_t>(value)) {}
+};
+
+namespace impl {
+
+template <int Rank>
+struct tensor_coordinates {
+  INFLIGHT_DEVICE explicit tensor_coordinates(const coordinate (&at)[Rank]) {
+#pragma unroll
+    for (int i = 0; i < Rank; ++i) value[i] = at[i].value;
+  }
+  std::int32_t value[Rank];
+};
+
+template <int Rank, int Offsets>
+struct tensor_offsets {
+  static_assert(Offsets == Rank - 2,
+                "im2col takes an offset for each of W, H, D: two fewer than "
+                "there are coordinates.");
+  INFLIGHT_DEVICE explicit tensor_offsets(const coordinate (&by)[Offsets]) {
+#pragma unroll
+    for (int i = 0; i < Offsets; ++i) value[i] = static_cast<std::uint16_t>(by[i].value);
+  }
+  std::uint16_t value[Offsets];
+};
+
+// A generic address: of a kernel's parameter, of constant or of global memory.
+template <class Map>
+INFLIGHT_DEVICE std::uint64_t map_address(const Map& map) {
+  static_assert(std::is_base_of<tensor_map, Map>::value, "A tensor copy wants a tensor_map.");
+  static_assert(has_sm90<Map>, "Tensor copies need sm_90 or later: compile with -arch=sm_90a.");
+  return reinterpret_cast<std::uint64_t>(&map);
+}
+
+// The same, for a copy to or from a box: a tile_map goes with its own tile, or with plain memory.
+template <class Map, class Box>
+inline constexpr bool map_fits = true;
+template <class Tile, class T, int Rows, int Columns, swizzle Swizzle>
+inline constexpr bool map_fits<tile_map<Tile>, swizzled_tile<T, Rows, Columns, Swizzle>> =
+    std::is_same<Tile, swizzled_tile<T, Rows, Columns, Swizzle>>::value;
+
+template <class Map, class Box>
+INFLIGHT_DEVICE std::uint64_t map_address(const Map& map, const Box&) {
+  static_assert(map_fits<Map, Box>,
+                "The map is made for another tile than this one: make it with "
+                "make_tensor_map<Tile> of this tile's type.");
+  return map_address(map);
+}
+
+template <class T, int Rows, int Columns, swizzle Swizzle>
+INFLIGHT_DEVICE std::uint32_t box_address(const swizzled_tile<T, Rows, Columns, Swizzle>& tile) {
+  return ptx::shared_address(&tile);
+}
+template <class T>
+INFLIGHT_DEVICE std::uint32_t box_address(const T* box) {
+  return ptx::shared_address(box);
+}
+
+// Has an element type of tensors the reduction?
+INFLIGHT_HOST_DEVICE constexpr bool tensor_type_reduces(tensor_type type, reduction op) {
+  const bool order = op == reduction::min || op == reduction::max;
+  const bool count = op == reduction::inc || op == reduction::dec;
+  switch (type) {
+    case tensor_type::u32:
+      return true;
+    case tensor_type::s32:
+    case tensor_type::u64:
+      return !count;
+    case tensor_type::s64:
+      return order;
+    case tensor_type::f16:
+    case tensor_type::bf16:
+      return order || op == reduction::add;
+    case tensor_type::u8:
+    case tensor_type::u16:
+      return false;
+    case tensor_type::of_pointer:
+      return true;  // options.type decides
+    default:
+      return op == reduction::add;
+  }
+}
+template <reduction Operation, class Box>
+INFLIGHT_HOST_DEVICE constexpr bool box_reduces() {
+  if constexpr (is_swizzled_tile<Box>)
+    return tensor_type_reduces(tensor_type_of<typename Box::value_type>(), Operation);
+  else
+    return true;
+}
+
+template <class Box>
+INFLIGHT_DEVICE std::uint32_t mbarrier_of(const barrier<>& done, const Box&) {
+  return done.address();
+}
+template <class Box>
+INFLIGHT_DEVICE std::uint32_t mbarrier_of(const std::uint64_t* done, const Box&) {
+  return ptx::shared_address(done);
+}
+template <class Box>
+INFLIGHT_DEVICE std::uint32_t mbarrier_of(transaction& copies, const Box&) {
+  static_assert(
+      is_swizzled_tile<Box>,
+      "A transaction counts the bytes of a swizzled_tile; for plain memory pass the barrier, "
+      "and tell the transaction the bytes with expect().");
+  copies.expect(Box::transaction_bytes);
+  return copies.mbarrier();
+}
+
+}  // namespace impl
+}  // namespace inflight

@@ -1,0 +1,66 @@
+// The element types of tensor maps, and those that C++ types go with.
+#pragma once
+#include <inflight/impl/config.cuh>
+#include <type_traits>
+
+struct __half;
+struct __nv_bfloat16;
+
+namespace inflight {
+
+// The values are those of CUDA's CUtensorMapDataType. The _ftz types read subnormals as zero where
+// a reduction adds; tf32 rounds f32 as it is loaded.
+enum class tensor_type : std::uint8_t {
+  u8,
+  u16,
+  u32,
+  s32,
+  u64,
+  s64,
+  f16,
+  f32,
+  f64,
+  bf16,
+  f32_ftz,
+  tf32,
+  tf32_ftz,
+  of_pointer  // the type that goes with what the pointer points to
+};
+
+namespace impl {
+
+struct tensor_type_facts {
+  const char* name;
+  int bytes;
+  bool floating_point;
+};
+inline constexpr tensor_type_facts tensor_types[] = {
+    {"u8", 1, false},      {"u16", 2, false},       {"u32", 4, false},    {"s32", 4, false},
+    {"u64", 8, false},     {"s64", 8, false},       {"f16", 2, true},     {"f32", 4, true},
+    {"f64", 8, true},      {"bf16", 2, true},       {"f32_ftz", 4, true}, {"tf32", 4, true},
+    {"tf32_ftz", 4, true}, {"of_pointer", 0, false}};
+inline const tensor_type_facts& tensor_facts_of(tensor_type type) {
+  return tensor_types[static_cast<int>(type)];
+}
+
+// of_pointer where no element type goes with T.
+template <class T>
+INFLIGHT_HOST_DEVICE constexpr tensor_type tensor_type_of() {
+  using U = std::remove_cv_t<T>;
+  if constexpr (std::is_same<U, float>::value) return tensor_type::f32;
+  if constexpr (std::is_same<U, double>::value) return tensor_type::f64;
+  if constexpr (std::is_same<U, __half>::value) return tensor_type::f16;
+  if constexpr (std::is_same<U, __nv_bfloat16>::value) return tensor_type::bf16;
+  if constexpr (std::is_integral<U>::value || std::is_enum<U>::value) {
+    if constexpr (sizeof(U) == 1) return tensor_type::u8;
+    if constexpr (sizeof(U) == 2) return tensor_type::u16;
+    if constexpr (sizeof(U) == 4)
+      return std::is_signed<U>::value ? tensor_type::s32 : tensor_type::u32;
+    if constexpr (sizeof(U) == 8)
+      return std::is_signed<U>::value ? tensor_type::s64 : tensor_type::u64;
+  }
+  return tensor_type::of_pointer;
+}
+
+}  // namespace impl
+}  // namespace inflight

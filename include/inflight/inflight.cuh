@@ -1,0 +1,24 @@
+// All of the library.
+#pragma once
+#include <inflight/barrier.cuh>
+#include <inflight/cluster_group.cuh>
+#include <inflight/coalesced_group.cuh>
+#include <inflight/collective_scratch.cuh>
+#include <inflight/copy.cuh>
+#include <inflight/grid_group.cuh>
+#include <inflight/groups.cuh>
+#include <inflight/launch.cuh>
+#include <inflight/memcpy_async.cuh>
+#include <inflight/multi_grid.cuh>
+#include <inflight/operators.cuh>
+#include <inflight/pipeline.cuh>
+#include <inflight/pipeline_primitives.cuh>
+#include <inflight/reduce.cuh>
+#include <inflight/scan.cuh>
+#include <inflight/swizzle.cuh>
+#include <inflight/tensor_copy.cuh>
+#include <inflight/tensor_map.cuh>
+#include <inflight/thread_block.cuh>
+#include <inflight/thread_scope.cuh>
+#include <inflight/tile.cuh>
+#include <inflight/transform.cuh>

@@ -1,0 +1,97 @@
+// Bulk copies of any multiple of 16 bytes: PTX ISA, "cp.async.bulk", sm_90.
+//
+// One thread issues one; both addresses are multiples of 16. Loads complete on an mbarrier by
+// transaction bytes, stores by groups of the issuing thread. They belong to the async proxy: see
+// ptx/fence.cuh for what ordinary writes need before.
+#pragma once
+#include <inflight/impl/config.cuh>
+
+namespace inflight {
+
+// What a reduction does with the bytes that are there: dst = op(dst, src).
+enum class reduction { add, min, max, inc, dec, bit_and, bit_or, bit_xor };
+
+namespace ptx {
+
+// global -> this block's shared memory.
+INFLIGHT_DEVICE void cp_async_bulk_load(std::uint32_t dst, std::uint64_t src, std::uint32_t bytes,
+                                        std::uint32_t mbarrier) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+          "r"(dst),
+      "l"(src), "r"(bytes), "r"(mbarrier)
+      : "memory");
+}
+
+// The same with an L2 policy.
+INFLIGHT_DEVICE void cp_async_bulk_load(std::uint32_t dst, std::uint64_t src, std::uint32_t bytes,
+                                        std::uint32_t mbarrier, std::uint64_t policy) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint"
+      " [%0], [%1], %2, [%3], %4;" ::"r"(dst),
+      "l"(src), "r"(bytes), "r"(mbarrier), "l"(policy)
+      : "memory");
+}
+
+// global -> the same place in the shared memory of every block of the cluster whose rank has a bit
+// in `ranks`; each block's mbarrier at the same place hears of its bytes.
+INFLIGHT_DEVICE void cp_async_bulk_multicast(std::uint32_t dst, std::uint64_t src,
+                                             std::uint32_t bytes, std::uint32_t mbarrier,
+                                             std::uint16_t ranks) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
+      " [%0], [%1], %2, [%3], %4;" ::"r"(dst),
+      "l"(src), "r"(bytes), "r"(mbarrier), "h"(ranks)
+      : "memory");
+}
+
+// This block's shared memory -> that of another block of the cluster, whose mbarrier hears of it:
+// `dst` and `mbarrier` are shared::cluster addresses, as mapa gives.
+INFLIGHT_DEVICE void cp_async_bulk_to_cluster(std::uint32_t dst, std::uint32_t src,
+                                              std::uint32_t bytes, std::uint32_t mbarrier) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes"
+      " [%0], [%1], %2, [%3];" ::"r"(dst),
+      "r"(src), "r"(bytes), "r"(mbarrier)
+      : "memory");
+}
+
+// Shared memory -> global.
+INFLIGHT_DEVICE void cp_async_bulk_store(std::uint64_t dst, std::uint32_t src,
+                                         std::uint32_t bytes) {
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(dst), "r"(src),
+               "r"(bytes)
+               : "memory");
+}
+
+// The address of `src` as block `rank` of the cluster sees it.
+INFLIGHT_DEVICE std::uint32_t mapa(std::uint32_t address, std::uint32_t rank) {
+  std::uint32_t there;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
+  return there;
+}
+
+// Brings bytes into L2.
+INFLIGHT_DEVICE void cp_async_bulk_prefetch(std::uint64_t src, std::uint32_t bytes) {
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(src), "r"(bytes) : "memory");
+}
+
+// Closes the group of the bulk stores and reductions that this thread has issued.
+INFLIGHT_DEVICE void cp_async_bulk_commit_group() {
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+// Waits until at most `Newer` groups are in flight: what the others wrote is there.
+template <int Newer>
+INFLIGHT_DEVICE void cp_async_bulk_wait_group() {
+  asm volatile("cp.async.bulk.wait_group %0;" ::"n"(Newer) : "memory");
+}
+
+// The same for their reading: their sources may be written again.
+template <int Newer>
+INFLIGHT_DEVICE void cp_async_bulk_wait_group_read() {
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Newer) : "memory");
+}
+
+}  // namespace ptx
+}  // namespace inflight

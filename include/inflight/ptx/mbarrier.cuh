@@ -1,0 +1,146 @@
+// mbarrier: PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier", sm_80;
+// transaction bytes, try_wait and other blocks' mbarriers, sm_90.
+//
+// An mbarrier is 64 opaque bits in shared memory, a multiple of 8 by address. Addresses are those
+// of ptx::shared_address; a token tells the phase that an arrival belonged to.
+#pragma once
+#include <inflight/impl/config.cuh>
+
+namespace inflight::ptx {
+
+// One to 2^20 - 1 arrivals complete a phase.
+INFLIGHT_DEVICE void mbarrier_init(std::uint32_t mbarrier, std::uint32_t arrivals) {
+  asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(mbarrier), "r"(arrivals) : "memory");
+}
+
+// The 64 bits are ordinary memory again.
+INFLIGHT_DEVICE void mbarrier_inval(std::uint32_t mbarrier) {
+  asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(mbarrier) : "memory");
+}
+
+INFLIGHT_DEVICE std::uint64_t mbarrier_arrive(std::uint32_t mbarrier) {
+  std::uint64_t token;
+  asm volatile("mbarrier.arrive.shared.b64 %0, [%1];" : "=l"(token) : "r"(mbarrier) : "memory");
+  return token;
+}
+
+// `count` arrivals at once. sm_90; on sm_80 only such as do not complete the phase.
+INFLIGHT_DEVICE std::uint64_t mbarrier_arrive(std::uint32_t mbarrier, std::uint32_t count) {
+  std::uint64_t token;
+  asm volatile("mbarrier.arrive.shared.b64 %0, [%1], %2;"
+               : "=l"(token)
+               : "r"(mbarrier), "r"(count)
+               : "memory");
+  return token;
+}
+
+// Arrives, and from the next phase on one arrival fewer is expected.
+INFLIGHT_DEVICE std::uint64_t mbarrier_arrive_drop(std::uint32_t mbarrier) {
+  std::uint64_t token;
+  asm volatile("mbarrier.arrive_drop.shared.b64 %0, [%1];"
+               : "=l"(token)
+               : "r"(mbarrier)
+               : "memory");
+  return token;
+}
+
+// Arrives `count` times without completing the phase: other arrivals must still be pending.
+INFLIGHT_DEVICE std::uint64_t mbarrier_arrive_no_complete(std::uint32_t mbarrier,
+                                                          std::uint32_t count) {
+  std::uint64_t token;
+  asm volatile("mbarrier.arrive.noComplete.shared.b64 %0, [%1], %2;"
+               : "=l"(token)
+               : "r"(mbarrier), "r"(count)
+               : "memory");
+  return token;
+}
+
+// The current phase also waits for `bytes` of copies. sm_90.
+INFLIGHT_DEVICE void mbarrier_expect_tx(std::uint32_t mbarrier, std::uint32_t bytes) {
+  asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(mbarrier),
+               "r"(bytes)
+               : "memory");
+}
+
+// Expects bytes, then arrives: one instruction. sm_90.
+INFLIGHT_DEVICE std::uint64_t mbarrier_arrive_expect_tx(std::uint32_t mbarrier,
+                                                        std::uint32_t bytes) {
+  std::uint64_t token;
+  asm volatile("mbarrier.arrive.expect_tx.shared.b64 %0, [%1], %2;"
+               : "=l"(token)
+               : "r"(mbarrier), "r"(bytes)
+               : "memory");
+  return token;
+}
+
+// Has the phase of the token completed?
+INFLIGHT_DEVICE bool mbarrier_test_wait(std::uint32_t mbarrier, std::uint64_t token) {
+  std::uint32_t done;
+  asm volatile("{ .reg .pred p; mbarrier.test_wait.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+               : "=r"(done)
+               : "r"(mbarrier), "l"(token)
+               : "memory");
+  return done;
+}
+
+// Has the phase of that parity (0 for the first) completed? Only the current phase and the one
+// before it can be asked for.
+INFLIGHT_DEVICE bool mbarrier_test_wait_parity(std::uint32_t mbarrier, std::uint32_t parity) {
+  std::uint32_t done;
+  asm volatile(
+      "{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+      : "=r"(done)
+      : "r"(mbarrier), "r"(parity)
+      : "memory");
+  return done;
+}
+
+// The same, asleep for a time that the chip chooses if it has not. sm_90.
+INFLIGHT_DEVICE bool mbarrier_try_wait(std::uint32_t mbarrier, std::uint64_t token) {
+  std::uint32_t done;
+  asm volatile("{ .reg .pred p; mbarrier.try_wait.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+               : "=r"(done)
+               : "r"(mbarrier), "l"(token)
+               : "memory");
+  return done;
+}
+INFLIGHT_DEVICE bool mbarrier_try_wait_parity(std::uint32_t mbarrier, std::uint32_t parity) {
+  std::uint32_t done;
+  asm volatile(
+      "{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+      : "=r"(done)
+      : "r"(mbarrier), "r"(parity)
+      : "memory");
+  return done;
+}
+
+// The same, for `nanoseconds` at most.
+INFLIGHT_DEVICE bool mbarrier_try_wait_parity_for(std::uint32_t mbarrier, std::uint32_t parity,
+                                                  std::uint32_t nanoseconds) {
+  std::uint32_t done;
+  asm volatile(
+      "{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2, %3; selp.u32 %0, 1, 0, p; }"
+      : "=r"(done)
+      : "r"(mbarrier), "r"(parity), "r"(nanoseconds)
+      : "memory");
+  return done;
+}
+
+// The arrivals still pending when the token was made.
+INFLIGHT_DEVICE std::uint32_t mbarrier_pending_count(std::uint64_t token) {
+  std::uint32_t count;
+  asm volatile("mbarrier.pending_count.b64 %0, %1;" : "=r"(count) : "l"(token));
+  return count;
+}
+
+// Arrives on the mbarrier at the same place in the shared memory of block `rank` of this cluster;
+// what this thread wrote before is seen by who waits there. sm_90.
+INFLIGHT_DEVICE void mbarrier_arrive_remote(std::uint32_t mbarrier, std::uint32_t rank) {
+  asm volatile(
+      "{ .reg .b32 there; mapa.shared::cluster.u32 there, %0, %1;"
+      " mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there]; }" ::"r"(mbarrier),
+      "r"(rank)
+      : "memory");
+}
+
+}  // namespace inflight::ptx

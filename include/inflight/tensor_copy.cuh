@@ -1,0 +1,143 @@
+// Tensor copies: boxes of tensors of one to five dimensions between global and shared memory,
+// through a tensor map. PTX ISA, "cp.async.bulk.tensor"; CUDA C++ Programming Guide, "Asynchronous
+// Data Copies using the Tensor Memory Accelerator". sm_90.
+//
+// | from -> to | call | complete by |
+// |---|---|---|
+// | global -> shared | copy_async | transaction, or a barrier that expects the bytes |
+// | global -> shared of several blocks | multicast_async | each block's barrier |
+// | shared -> global | store_async, reduce_async | bulk_commit, bulk_wait, bulk_wait_read |
+// | global -> L2 | prefetch_async | nothing waits for it |
+//
+// One thread issues a copy. Coordinates are those of the box's first element, dimension 0 (the
+// column) first, and may be any integers. That of dimension 0 times the element's size is a
+// multiple of 16. Loads may begin and end outside the tensor: what is not in it is filled
+// (tensor_map_options::fill). Stores and reductions begin at no negative coordinate and leave out
+// what is past the end. A box in shared memory is a swizzled_tile, or plain memory at a multiple of
+// 128 bytes. Where threads wrote a box that a store reads, each calls release_to_async() (copy.cuh)
+// before the barrier behind which the one thread issues it.
+//
+//   inflight::transaction copies(ready);
+//   inflight::copy_async(tile, map, {x, y}, copies);  // knows the tile's bytes
+//   copies.arrive();
+//
+// The functions whose names have im2col take the maps of make_im2col_tensor_map: coordinates C, W,
+// H, D, N without those that the rank leaves out, and offsets within the filter for W, H, D.
+#pragma once
+#include <inflight/impl/tensor_operands.cuh>
+#include <inflight/ptx/tensor.cuh>
+#include <inflight/ptx/tensor_map.cuh>
+#include <inflight/tensor_map.cuh>
+
+namespace inflight {
+
+// Brings the map itself near: to be called once, early, by one thread. prefetch.tensormap.
+template <class Map>
+INFLIGHT_DEVICE void prefetch_map(const Map& map) {
+  ptx::prefetch_tensormap(impl::map_address(map));
+}
+
+// In all of these `map` is a tensor_map, or a tile_map, whose copies want its tile.
+
+// --- loads: one cp.async.bulk.tensor; `policy...` is nothing, or an L2 policy of createpolicy
+// --- (std::uint64_t), here and below
+
+// From the tensor to `box`. `done` is a barrier<>, or the mbarrier's std::uint64_t*, and hears of
+// the bytes of the whole box, those out of range included; or a `transaction`, which also counts
+// them: then the box is a swizzled_tile.
+template <class Box, class Map, int Rank, class Barrier, class... Policy>
+INFLIGHT_DEVICE void copy_async(Box&& box, const Map& map, const coordinate (&at)[Rank],
+                                Barrier&& done, Policy... policy) {
+  const impl::tensor_coordinates<Rank> to(at);
+  ptx::cp_async_bulk_tensor_load(impl::box_address(box), impl::map_address(map, box), to.value,
+                                 impl::mbarrier_of(done, box), policy...);
+}
+template <class Box, class Map, int Rank, int Offsets, class Barrier, class... Policy>
+INFLIGHT_DEVICE void copy_im2col_async(Box&& box, const Map& map, const coordinate (&at)[Rank],
+                                       const coordinate (&offset)[Offsets], Barrier&& done,
+                                       Policy... policy) {
+  const impl::tensor_coordinates<Rank> to(at);
+  const impl::tensor_offsets<Rank, Offsets> by(offset);
+  ptx::cp_async_bulk_tensor_load_im2col(impl::box_address(box), impl::map_address(map, box),
+                                        to.value, by.value, impl::mbarrier_of(done, box),
+                                        policy...);
+}
+
+// To every block of the cluster whose rank has its bit set in `ranks`: to the place, and with the
+// barrier, that `box` and `done` have in this block. Each block expects the bytes at its own.
+template <class Box, class Map, int Rank, class Barrier, class... Policy>
+INFLIGHT_DEVICE void multicast_async(Box&& box, const Map& map, const coordinate (&at)[Rank],
+                                     Barrier&& done, std::uint16_t ranks, Policy... policy) {
+  const impl::tensor_coordinates<Rank> to(at);
+  ptx::cp_async_bulk_tensor_multicast(impl::box_address(box), impl::map_address(map, box), to.value,
+                                      impl::mbarrier_of(done, box), ranks, policy...);
+}
+template <class Box, class Map, int Rank, int Offsets, class Barrier, class... Policy>
+INFLIGHT_DEVICE void multicast_im2col_async(Box&& box, const Map& map, const coordinate (&at)[Rank],
+                                            const coordinate (&offset)[Offsets], Barrier&& done,
+                                            std::uint16_t ranks, Policy... policy) {
+  const impl::tensor_coordinates<Rank> to(at);
+  const impl::tensor_offsets<Rank, Offsets> by(offset);
+  ptx::cp_async_bulk_tensor_multicast_im2col(impl::box_address(box), impl::map_address(map, box),
+                                             to.value, by.value, impl::mbarrier_of(done, box),
+                                             ranks, policy...);
+}
+
+// --- stores: one cp.async.bulk.tensor or cp.reduce.async.bulk.tensor ---
+
+// From `box` to the tensor.
+template <class Map, int Rank, class Box, class... Policy>
+INFLIGHT_DEVICE void store_async(const Map& map, const coordinate (&at)[Rank], const Box& box,
+                                 Policy... policy) {
+  const impl::tensor_coordinates<Rank> to(at);
+  ptx::cp_async_bulk_tensor_store(impl::map_address(map, box), to.value, impl::box_address(box),
+                                  policy...);
+}
+template <class Map, int Rank, class Box, class... Policy>
+INFLIGHT_DEVICE void store_im2col_async(const Map& map, const coordinate (&at)[Rank],
+                                        const Box& box, Policy... policy) {
+  const impl::tensor_coordinates<Rank> to(at);
+  ptx::cp_async_bulk_tensor_store_im2col(impl::map_address(map, box), to.value,
+                                         impl::box_address(box), policy...);
+}
+
+// tensor = Operation(tensor, box), each element atomically: relaxed, at device scope. The map's
+// element type has add, min, max and the bitwise ones if it is an integer of 4 or 8 bytes (s64:
+// min and max alone), inc and dec if u32, add, min and max if f16 or bf16, add if f32 or f64.
+template <reduction Operation, class Map, int Rank, class Box, class... Policy>
+INFLIGHT_DEVICE void reduce_async(const Map& map, const coordinate (&at)[Rank], const Box& box,
+                                  Policy... policy) {
+  static_assert(impl::box_reduces<Operation, Box>(),
+                "The tile's element type lacks this reduction.");
+  const impl::tensor_coordinates<Rank> to(at);
+  ptx::cp_reduce_async_bulk_tensor<Operation>(impl::map_address(map, box), to.value,
+                                              impl::box_address(box), policy...);
+}
+template <reduction Operation, class Map, int Rank, class Box, class... Policy>
+INFLIGHT_DEVICE void reduce_im2col_async(const Map& map, const coordinate (&at)[Rank],
+                                         const Box& box, Policy... policy) {
+  static_assert(impl::box_reduces<Operation, Box>(),
+                "The tile's element type lacks this reduction.");
+  const impl::tensor_coordinates<Rank> to(at);
+  ptx::cp_reduce_async_bulk_tensor_im2col<Operation>(impl::map_address(map, box), to.value,
+                                                     impl::box_address(box), policy...);
+}
+
+// --- prefetches: one cp.async.bulk.prefetch.tensor ---
+
+// Brings a box of the tensor into L2.
+template <class Map, int Rank, class... Policy>
+INFLIGHT_DEVICE void prefetch_async(const Map& map, const coordinate (&at)[Rank],
+                                    Policy... policy) {
+  const impl::tensor_coordinates<Rank> to(at);
+  ptx::cp_async_bulk_prefetch_tensor(impl::map_address(map), to.value, policy...);
+}
+template <class Map, int Rank, int Offsets, class... Policy>
+INFLIGHT_DEVICE void prefetch_im2col_async(const Map& map, const coordinate (&at)[Rank],
+                                           const coordinate (&offset)[Offsets], Policy... policy) {
+  const impl::tensor_coordinates<Rank> to(at);
+  const impl::tensor_offsets<Rank, Offsets> by(offset);
+  ptx::cp_async_bulk_prefetch_tensor_im2col(impl::map_address(map), to.value, by.value, policy...);
+}
+
+}  // namespace inflight

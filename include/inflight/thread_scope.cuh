@@ -1,0 +1,14 @@
+// Which threads an object is for: PTX ISA, "Memory Consistency Model: Scope".
+#pragma once
+#include <inflight/impl/config.cuh>
+
+namespace inflight {
+
+enum thread_scope {
+  thread_scope_system,
+  thread_scope_device,
+  thread_scope_block,
+  thread_scope_thread,
+};
+
+}  // namespace inflight

@@ -1,0 +1,7 @@
+// error: No bulk reduction of this operation and type to global memory
+// A minimum of floats, which PTX has not.
+#include <inflight/copy.cuh>
+__global__ void kernel(float* out) {
+  __shared__ alignas(16) float shared[4];
+  inflight::bulk_reduce<inflight::reduction::min>(out, shared, sizeof shared);
+}

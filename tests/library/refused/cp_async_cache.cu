@@ -1,0 +1,7 @@
+// error: cache::global moves 16 bytes; use cache::all for 4 or 8
+// .cg with 8 bytes.
+#include <inflight/copy.cuh>
+__global__ void kernel(const char* in) {
+  __shared__ alignas(8) char shared[8];
+  inflight::cp_async<8, inflight::cache::global>(shared, in);
+}

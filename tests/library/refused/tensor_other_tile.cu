@@ -1,0 +1,12 @@
+// A map of one tile, a copy to another: it would bring more bytes than the tile has place for.
+// error: The map is made for another tile than this one
+#include <inflight/tensor_copy.cuh>
+
+using large = inflight::swizzled_tile<float, 64, 32, inflight::swizzle::b128>;
+using small = inflight::swizzled_tile<float, 32, 32, inflight::swizzle::b128>;
+
+__global__ void kernel(const __grid_constant__ inflight::tile_map<large> map) {
+  __shared__ small tile;
+  __shared__ inflight::barrier<> ready;
+  inflight::copy_async(tile, map, {0, 0}, ready);
+}
