@@ -57,6 +57,10 @@ void* driver_library() {
 EntryPoint driver_symbol(const std::string& name, int version, std::uint64_t flags) {
   static void* library = driver_library();
   using Lookup = int (*)(const char*, void**, int, std::uint64_t, int*);
+  using Init = int (*)(unsigned);
+  // Asking for an entry point initialises the driver, on a GPU too; it makes no context.
+  static auto init = library ? reinterpret_cast<Init>(dlsym(library, "cuInit")) : nullptr;
+  if (init) init(0);
   static auto lookup =
       library ? reinterpret_cast<Lookup>(dlsym(library, "cuGetProcAddress_v2")) : nullptr;
   EntryPoint result;

@@ -19,6 +19,7 @@
 #include <inflight/tensor_copy.cuh>
 #include <inflight/tensor_map.cuh>
 #include <inflight/thread_block.cuh>
+#include <inflight/thread_group.cuh>
 #include <inflight/thread_scope.cuh>
 #include <inflight/tile.cuh>
 #include <inflight/transform.cuh>
