@@ -1,4 +1,4 @@
-// The 64 bits that createpolicy makes: L2 eviction priorities, fractions, and ranges of addresses.
+// The 64 bits that createpolicy.fractional makes of L2 eviction priorities and fractions.
 #include "tests/kernels/kernel_test.cuh"
 
 namespace {
@@ -17,16 +17,7 @@ constexpr int most = 32;
     asm volatile("createpolicy." text " %0, %1;" : "=l"(bits) : "f"(value)); \
     out[n++] = bits;                                                         \
   }
-#define RANGE(text, primary, total)                             \
-  {                                                             \
-    unsigned long long bits;                                    \
-    asm volatile("createpolicy.range" text " %0, [%1], %2, %3;" \
-                 : "=l"(bits)                                   \
-                 : "l"(base), "r"(primary), "r"(total));        \
-    out[n++] = bits;                                            \
-  }
-
-__global__ void policies(unsigned long long* out, int* count, unsigned long long base) {
+__global__ void policies(unsigned long long* out, int* count) {
   int n = 0;
   POLICY("fractional.L2::evict_last.b64")
   POLICY("fractional.L2::evict_normal.b64")
@@ -39,8 +30,10 @@ __global__ void policies(unsigned long long* out, int* count, unsigned long long
   FRACTION("fractional.L2::evict_last.L2::evict_first.b64", 0.5f)
   FRACTION("fractional.L2::evict_normal.L2::evict_unchanged.b64", 0.75f)
   FRACTION("fractional.L2::evict_first.L2::evict_unchanged.b64", 1.0f)
-  RANGE(".L2::evict_last.L2::evict_first.b64", 0x100000u, 0x200000u)
-  RANGE(".L2::evict_first.L2::evict_unchanged.b64", 0x100000u, 0x100000u)
+  // A sixteenth of the lines at least, and in whole sixteenths.
+  const float fractions[] = {0.03f, 0.0625f, 0.0626f, 0.09f, 0.0938f, 0.1f,  0.125f,
+                             0.3f,  0.34f,   0.5001f, 0.53f, 0.9f,    0.97f, 0.9999f};
+  for (float fraction : fractions) FRACTION("fractional.L2::evict_first.b64", fraction)
   *count = n;
 }
 
@@ -49,7 +42,7 @@ __global__ void policies(unsigned long long* out, int* count, unsigned long long
 int main() {
   Buffer<unsigned long long> out(most);
   Buffer<int> count(1);
-  policies<<<1, 1>>>(out, count, 0x7000000000ull);
+  policies<<<1, 1>>>(out, count);
   out.read();
   for (int i = 0; i < count.read()[0]; ++i) std::printf("%016llx\n", out.host[i]);
 }
