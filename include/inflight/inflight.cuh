@@ -1,6 +1,7 @@
 // All of the library.
 #pragma once
 #include <inflight/barrier.cuh>
+#include <inflight/cache_policy.cuh>
 #include <inflight/cluster_group.cuh>
 #include <inflight/coalesced_group.cuh>
 #include <inflight/collective_scratch.cuh>
