@@ -11,7 +11,6 @@
 namespace {
 
 constexpr int consumers = 128, threads = 32 + consumers, tile_count = 2048, tiles_of_block = 16;
-constexpr int stages = inflight::stages_for<tile_count * sizeof(float), 4>();
 using tile_type = float[tile_count];
 
 struct parameters {
@@ -47,6 +46,7 @@ __device__ void consume(Pipeline& pipe, tile_type* tile, float* out, parameters 
 }
 
 __global__ void __launch_bounds__(threads) stream(float* out, const float* in, parameters by) {
+  constexpr int stages = inflight::stages_for<sizeof(tile_type), 4>();  // four blocks an SM
   __shared__ alignas(128) tile_type tile[stages];
   __shared__ inflight::pipeline_shared_state<inflight::thread_scope_block, stages> state;
   auto block = inflight::this_thread_block();
@@ -73,7 +73,6 @@ int main() {
   const double seconds = seconds_of([&] {
     stream<<<count / tile_count / tiles_of_block, threads>>>(out, in, {3, 1});
   });
-  std::printf("  %d stages of %zu KiB\n", stages, sizeof(tile_type) / 1024);
   return report("a warp that fetches, four that compute", 8.0 * count, seconds,
                 host_copy(out, count) == wanted)
              ? 0
