@@ -134,6 +134,13 @@ class transaction {
     bytes_ += bytes;
   }
 
+  // The same for a number of bytes that is known when compiled.
+  template <std::uint32_t Bytes>
+  INFLIGHT_DEVICE void load(void* shared, const void* global) {
+    static_assert(Bytes % 16 == 0, "A bulk copy moves a multiple of 16 bytes.");
+    load(shared, global, Bytes);
+  }
+
   // A copy that somebody else issues with this barrier (see mbarrier()), say a tensor copy.
   INFLIGHT_DEVICE void expect(std::uint32_t bytes) { bytes_ += bytes; }
 

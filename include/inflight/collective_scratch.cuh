@@ -1,9 +1,9 @@
 // Shared memory for collectives over more than a warp: whole blocks, tiles of 64 to 512 threads and
 // clusters. Cooperative groups stop at tiles; this is an extension.
 //
-//   __shared__ inflight::block_scratch<float, 256> scratch;       // once a block, no
-//   initialisation auto team = inflight::with_scratch(inflight::this_thread_block(), scratch);
-//   float sum = inflight::reduce(team, x, inflight::plus<float>());        // every thread has it
+//   __shared__ inflight::block_scratch<float, 256> scratch;  // once a block, as it comes
+//   auto team = inflight::with_scratch(inflight::this_thread_block(), scratch);
+//   float sum = inflight::reduce(team, x, inflight::plus<float>());  // every thread has it
 //   float upto = inflight::inclusive_scan(team, x);
 //
 // A group with scratch is a group: it has num_threads(), thread_rank() and sync(). Making it is one

@@ -2,16 +2,17 @@
 //
 // | from -> to | call | complete by |
 // |---|---|---|
-// | global -> shared, 4 to 16 bytes a thread | cp_async | cp_async_wait, barrier::arrive_on_copies
-// | | global -> shared | bulk_load | transaction, or a barrier that expects the bytes | | global ->
-// shared of several blocks | bulk_multicast | each block's barrier | | shared -> shared of another
-// block | bulk_to_block | that block's barrier | | shared -> global | bulk_store, bulk_reduce |
-// bulk_commit, bulk_wait, bulk_wait_read |
+// | global -> shared, 4 to 16 bytes a thread | cp_async | cp_async_wait, arrive_on_copies |
+// | global -> shared | bulk_load | transaction, or a barrier that expects the bytes |
+// | global -> shared of several blocks | bulk_multicast | each block's barrier |
+// | shared -> shared of another block | bulk_to_block | that block's barrier |
+// | shared -> global | bulk_store, bulk_reduce | bulk_commit, bulk_wait, bulk_wait_read |
 //
 // A bulk copy is issued by one thread and belongs to the async proxy: what threads have written to
 // its source in shared memory must be released to it first (release_to_async), by every thread that
-// wrote, before the barrier behind which the one thread issues it. Loads need no such fence. CUDA
-// C++ Programming Guide, "Asynchronous Data Copies"; PTX ISA, "Asynchronous copy".
+// wrote, before the barrier behind which the one thread issues it. Loads need no such fence.
+//
+// CUDA C++ Programming Guide, "Asynchronous Data Copies"; PTX ISA, "Asynchronous copy".
 #pragma once
 #include <inflight/barrier.cuh>
 #include <inflight/impl/bulk_reduce.cuh>

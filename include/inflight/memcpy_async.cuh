@@ -92,9 +92,8 @@ INFLIGHT_DEVICE void wait(const Group& group) {
 
 // --- with a barrier ---
 
-// The threads of the group copy; each one's next arrival on the barrier must be arrive_on_copies()
-// if it is to stand for its copies, or this call's own: it defers the phase until they are done,
-// and the threads arrive as always. cp.async.mbarrier.arrive.
+// The threads of the group copy, and the barrier's current phase also waits for their copies; the
+// threads arrive as always. cp.async.mbarrier.arrive.
 template <class Group, class T, class Size>
 INFLIGHT_DEVICE void memcpy_async(const Group& group, T* shared, const T* global, Size bytes,
                                   barrier<>& done) {

@@ -11,14 +11,14 @@
 // | made by | who takes part | completion |
 // |---|---|---|
 // | make_pipeline() | one thread | async_groups: its cp.async groups |
-// | make_pipeline(group, &state) | a group | mbarrier_arrivals: producers arrive with their copies
-// | | make_pipeline<transaction_bytes>(group, &state) | a group; one thread copies | bytes of bulk
-// and tensor copies |
+// | make_pipeline(group, &state) | a group | mbarrier_arrivals: producers arrive with their copies |
+// | make_pipeline<transaction_bytes>(group, &state) | a group; one thread copies | bulk copies' bytes |
 //
-// The number of stages is part of the type. CUDA C++
-// Programming Guide, "Asynchronous Data Copies using cuda::pipeline".
+// The number of stages is part of the type.
+// CUDA C++ Programming Guide, "Asynchronous Data Copies using cuda::pipeline".
 #pragma once
 #include <inflight/barrier.cuh>
+#include <inflight/copy.cuh>
 #include <inflight/impl/pipeline_state.cuh>
 #include <inflight/memcpy_async.cuh>
 
@@ -261,16 +261,18 @@ INFLIGHT_DEVICE void pipeline_consumer_wait_prior(
 // --- how deep ---
 
 // The bytes that must be in flight an SM to keep the memory busy: A100 16 KiB, H200 48, B200 64.
-inline constexpr int bytes_in_flight = impl::target >= 1000  ? 65536
-                                       : impl::target >= 900 ? 49152
-                                                             : 16384;
+INFLIGHT_HOST_DEVICE constexpr int bytes_in_flight(int sm) {
+  return sm >= 100 ? 65536 : sm >= 90 ? 49152 : 16384;
+}
 
 // A number of stages, 2 to 8, with which BlocksPerSm blocks have that much in flight, TileBytes a
-// stage, while each uses one more stage.
-template <int TileBytes, int BlocksPerSm = 1>
+// stage, while each uses one stage more. `Sm` is the chip's compute capability: the same answer on
+// the host and on the device.
+template <int TileBytes, int BlocksPerSm = 1, int Sm = 90>
 INFLIGHT_HOST_DEVICE constexpr int stages_for() {
   static_assert(TileBytes > 0 && BlocksPerSm > 0, "A tile has bytes, and an SM blocks.");
-  const int deep = (bytes_in_flight + TileBytes * BlocksPerSm - 1) / (TileBytes * BlocksPerSm) + 1;
+  constexpr int all = TileBytes * BlocksPerSm;
+  constexpr int deep = (bytes_in_flight(Sm) + all - 1) / all + 1;
   return deep < 2 ? 2 : deep > 8 ? 8 : deep;
 }
 

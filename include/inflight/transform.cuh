@@ -37,6 +37,9 @@ inline cudaError_t transform(Out* out, const A* a, const B* b, std::size_t n, Op
 template <class T>
 inline constexpr int tile_elements = sizeof(T) >= 4096 ? 1 : static_cast<int>(4096 / sizeof(T));
 
+// The threads of the blocks that for_each_tile runs.
+inline constexpr unsigned tile_threads = impl::tile_threads;
+
 // Calls body(const T* tile, std::size_t first, int count) for each tile [first, first + count) of
 // [0, n), with the tile in shared memory. All 128 threads of a block call it together, so it may
 // use

@@ -12,7 +12,8 @@ constexpr int threads = 128, stages = 3, batches = 7;
 static_assert(
     std::is_trivial_v<inflight::pipeline_shared_state<inflight::thread_scope_block, stages>>,
     "a pipeline's shared state needs no constructor");
-static_assert(inflight::stages_for<1 << 20>() == 2 && inflight::stages_for<1024>() == 8,
+static_assert(inflight::stages_for<1 << 20>() == 2 && inflight::stages_for<1024>() == 8 &&
+                  inflight::stages_for<8192, 1, 80>() == 3 && inflight::stages_for<8192, 2>() == 4,
               "depths lie between 2 and 8");
 
 // The first 32 threads copy for the 96 others.

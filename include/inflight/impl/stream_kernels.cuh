@@ -115,7 +115,7 @@ cudaError_t stream_launch(std::size_t n, cudaStream_t stream, Operation operatio
   return cudaGetLastError();
 }
 
-inline constexpr int tile_threads = 128;
+inline constexpr unsigned tile_threads = 128;
 
 template <int Tile, class T, class Body>
 __global__ void __launch_bounds__(tile_threads) each_tile(const T* in, std::size_t n, Body body) {
