@@ -3,7 +3,7 @@
 // candidates.
 //
 //   nvcc -std=c++17 -O3 -arch=sm_90a -I. -Iinclude bench/library/collective_search.cu -o search
-//   search [ROUNDS [TYPE]]   (4096 calls a chain, and int, float, double and long long, if not given)
+//   search [ROUNDS [TYPE]]   (4096 calls a chain and every type if not given)
 #include <cstring>
 
 #include "bench/library/collective_chain.cuh"
