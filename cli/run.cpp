@@ -34,6 +34,8 @@ constexpr std::array variables = {
     Variable{"--async", "INFLIGHT_ASYNC", "early|late|shuffled:SEED",
              "when the bytes of asynchronous copies move; late unless told"},
     Variable{"--timeout", "INFLIGHT_TIMEOUT", "SECONDS", "end a kernel that runs longer"},
+    Variable{"--slack", "INFLIGHT_SLACK", "BYTES",
+             "let allocations reach to the next multiple, as a GPU's pages do; 1 unless told"},
     Variable{"--workers", "INFLIGHT_WORKERS", "N",
              "host threads to run blocks on; all cores unless told"},
 };

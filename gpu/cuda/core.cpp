@@ -194,6 +194,15 @@ Core& Core::get() {
   return core;
 }
 
+tl::expected<std::uint64_t, std::string> Core::allocate(int device, std::uint64_t bytes,
+                                                        machine::AllocationKind kind) {
+  constexpr std::uint64_t alignment = 512;  // as on an H200
+  const std::uint64_t slack = settings().slack;
+  const bool fits = bytes <= ~std::uint64_t{0} - slack;
+  const std::uint64_t size = fits ? (bytes + slack - 1) / slack * slack : bytes;
+  return memory.allocate(device, size, kind, alignment);
+}
+
 bool Core::ending() { return process_ends.load(std::memory_order_acquire); }
 
 machine::Options Core::options(const Device& device) const {

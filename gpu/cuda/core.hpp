@@ -96,6 +96,10 @@ class Core {
   static bool ending();
 
   machine::Memory memory;
+  // What cudaMalloc and its relatives get: aligned as on a GPU, and as far past its end as
+  // INFLIGHT_SLACK says.
+  tl::expected<std::uint64_t, std::string> allocate(int device, std::uint64_t bytes,
+                                                    machine::AllocationKind kind);
   const Profile& profile() const { return profile_; }
   int device_count() const { return int(devices_.size()); }
   Device& device(int ordinal) { return *devices_[ordinal]; }

@@ -38,7 +38,7 @@ std::shared_ptr<Pool> Pool::of_device(int device) {
 Result<std::uint64_t> Pool::allocate(std::uint64_t bytes) {
   std::lock_guard lock(mutex_);
   if (max_bytes_ && used_ + bytes > max_bytes_) return fail(Status::out_of_memory);
-  auto address = Core::get().memory.allocate(device, bytes, machine::AllocationKind::device, 512);
+  auto address = Core::get().allocate(device, bytes, machine::AllocationKind::device);
   if (!address) return fail(Status::out_of_memory);
   live_[*address] = bytes;
   used_ += bytes;

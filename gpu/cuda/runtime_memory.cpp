@@ -12,14 +12,14 @@ using inflight::machine::AllocationKind;
 
 namespace {
 
-constexpr std::uint64_t alignment = 512, pitch_step = 512;  // bytes, as on an H200
+constexpr std::uint64_t pitch_step = 512;  // bytes, as on an H200
 constexpr unsigned host_flags = 0x7, register_flags = 0xf, host_is_mapped = 0x2;
 constexpr unsigned attach_global = 1, attach_host = 2;
 
 Status allocate(void** place, std::size_t bytes, AllocationKind kind) {
   if (!place) return Status::invalid_value;
   const int device = current_device().ordinal;
-  auto address = Core::get().memory.allocate(device, bytes, kind, alignment);
+  auto address = Core::get().allocate(device, bytes, kind);
   if (!address) return Status::out_of_memory;
   *place = reinterpret_cast<void*>(*address);
   if (bytes)

@@ -1,6 +1,7 @@
 // Reads the INFLIGHT_ variables.
 #include "gpu/cuda/settings.hpp"
 
+#include <bit>
 #include <charconv>
 #include <cstdlib>
 #include <string_view>
@@ -63,6 +64,13 @@ const char* read_stats(std::string_view text, Settings& settings) {
   return nullptr;
 }
 
+const char* read_slack(std::string_view text, Settings& settings) {
+  constexpr std::uint64_t page = 2 << 20;
+  const bool number = read_number(text, settings.slack);
+  if (number && std::has_single_bit(settings.slack) && settings.slack <= page) return nullptr;
+  return "a power of two up to 2097152, a GPU's page";
+}
+
 const char* read_workers(std::string_view text, Settings& settings) {
   if (read_number(text, settings.workers) && settings.workers <= 1024) return nullptr;
   return "a number of threads up to 1024, 0 for one a core";
@@ -81,7 +89,7 @@ constexpr Variable variables[] = {
     {"INFLIGHT_DEVICE", read_device},     {"INFLIGHT_DEVICES", read_devices},
     {"INFLIGHT_ASYNC", read_timing},      {"INFLIGHT_TIMEOUT", read_timeout},
     {"INFLIGHT_STATS", read_stats},       {"INFLIGHT_WORKERS", read_workers},
-    {"INFLIGHT_PROGRESS", read_progress},
+    {"INFLIGHT_PROGRESS", read_progress}, {"INFLIGHT_SLACK", read_slack},
 };
 
 }  // namespace

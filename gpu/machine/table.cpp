@@ -107,7 +107,7 @@ class Table {
 void add(Rows& rows, const Row& row) { rows.push_back(row); }
 
 const Row* find_row(const ptx::Instruction& in) {
-  static const Table table;
+  static const Table& table = *new Table;  // threads may decode while the program ends
   const Row* row = table.find(in);
   // A wildcard row is one with a lower function; a plain row without types must match exactly.
   return row && (row->lower || in.mods.without(ignorable()) == row->mods) ? row : nullptr;

@@ -246,7 +246,7 @@ bool is_wgmma_shape(Opcode o, const std::array<std::uint16_t, 3>& s) {
 // Longest run of leading components that is an opcode; `text` keeps what follows. A component's
 // part behind `::` may be a modifier of its own: `tcgen05.wait::ld`, `mma.sp::ordered_metadata`.
 Opcode take_opcode(std::string_view& text) {
-  static const Index index(kOpcodeNames);
+  static const Index& index = *new Index(kOpcodeNames);
   constexpr int kMostComponents = 5;
   std::size_t ends[kMostComponents * 2];
   int count = 0;
@@ -368,7 +368,7 @@ std::string_view spelling(Mod m) {
 }
 
 Word find_word(std::string_view component) {
-  static const WordIndex index;
+  static const WordIndex& index = *new WordIndex;  // threads may decode while the program ends
   const auto found = index.names.find(component, hash(component));
   return found == NameMap::absent ? Word{} : index.words[found].word;
 }

@@ -14,9 +14,9 @@ constexpr std::string_view kSpecialNames[] = {
 };
 
 const NameMap& special_names() {
-  static const NameMap map = [] {
-    NameMap m;
-    for (auto text : kSpecialNames) m.insert(text, hash(text));
+  static const NameMap& map = *[] {
+    auto* m = new NameMap;
+    for (auto text : kSpecialNames) m->insert(text, hash(text));
     return m;
   }();
   return map;

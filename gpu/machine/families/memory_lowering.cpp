@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <optional>
 
 #include "gpu/machine/decode.hpp"
@@ -190,26 +192,49 @@ bool lower_line(Lowering& lo, const Row&) {
   return true;
 }
 
-const Op* opaque_policy(Warp& w, const Op* op) {
+// How many sixteenths of the accesses the primary priority takes: at least one. The chip looks at
+// eleven bits of the fraction.
+std::uint64_t sixteenths(float fraction) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &fraction, sizeof bits);
+  bits = (bits + 0x1000) & ~0x1fffu;
+  std::memcpy(&fraction, &bits, sizeof fraction);
+  return static_cast<std::uint64_t>(std::clamp(std::ceil(16 * fraction), 1.0f, 16.0f));
+}
+
+const Op* make_policy(Warp& w, const Op* op) {
   auto* out = w.at<std::uint64_t>(op->d);
   for (int l = 0; l < lanes; ++l)
-    if (w.mask >> l & 1) out[l] = static_cast<std::uint64_t>(op->imm);
+    if (w.mask >> l & 1) {
+      const std::uint64_t share = op->a == no_ref ? 16 : sixteenths(w.at<float>(op->a)[l]);
+      out[l] = static_cast<std::uint64_t>(op->imm) | (share - 1) << 52;
+    }
   return op + 1;
 }
 
-// A cache policy is 64 opaque bits that accesses take back and ignore.
+// A cache policy is 64 bits that accesses take back and ignore. As an H200 makes them of fractions:
+// 1, the primary priority in 3 bits, whether the secondary is evict_first, the fraction in
+// sixteenths less one. Ranges of addresses and createpolicy.cvt are taken for the whole fraction.
 bool lower_policy(Lowering& lo, const Row&) {
   if (!only(lo, {Mod::L2, Mod::L2_evict_unchanged})) return false;
-  if (lo.operands.empty()) return lo.refuse("it takes a destination");
-  const Ref d = lo.destination(lo.operands[0], Type::b64);
+  const auto o = lo.operands;
+  if (o.empty()) return lo.refuse("it takes a destination");
+  const bool fractional = lo.in.opcode == ptx::Opcode::createpolicy_fractional;
+  const Ref fraction = fractional && o.size() > 1 ? lo.source(o[1], Type::f32) : no_ref;
+  const Ref d = lo.destination(o[0], Type::b64);
   if (d == no_ref) return false;
-  constexpr std::int64_t normal = 0x10f0000000000000, first = 0x12f0000000000000,
-                         last = 0x14f0000000000000;
-  Op& op = lo.emit(opaque_policy);
+  // The secondary priority, where there is one, is evict_first or evict_unchanged.
+  const auto has = [&](Mod mod) { return lo.in.mods.has(mod); };
+  const bool first = has(Mod::L2_evict_first);
+  const std::int64_t primary = has(Mod::L2_evict_normal) ? 3
+                               : has(Mod::L2_evict_last) ? 2
+                               : first                   ? 1
+                                                         : 0;
+  const bool secondary_first = first && primary > 1;
+  Op& op = lo.emit(make_policy);
   op.d = d;
-  op.imm = lo.in.mods.has(Mod::L2_evict_first)  ? first
-           : lo.in.mods.has(Mod::L2_evict_last) ? last
-                                                : normal;
+  op.a = fraction;
+  op.imm = std::int64_t{1} << 60 | primary << 57 | std::int64_t{secondary_first} << 56;
   return true;
 }
 

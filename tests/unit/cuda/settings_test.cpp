@@ -35,6 +35,7 @@ TEST(Settings, ReadEveryVariable) {
                         {"INFLIGHT_TIMEOUT", "2.5"},
                         {"INFLIGHT_STATS", "out/stats.json"},
                         {"INFLIGHT_WORKERS", "3"},
+                        {"INFLIGHT_SLACK", "512"},
                         {"INFLIGHT_PROGRESS", "1"}});
   ASSERT_TRUE(settings) << settings.error();
   EXPECT_EQ(settings->device, "a100");
@@ -42,6 +43,7 @@ TEST(Settings, ReadEveryVariable) {
   EXPECT_EQ(settings->timing, machine::Timing::shuffled);
   EXPECT_EQ(settings->seed, 77u);
   EXPECT_EQ(settings->timeout.count(), 2500);
+  EXPECT_EQ(settings->slack, 512u);
   EXPECT_TRUE(settings->stats);
   EXPECT_EQ(settings->stats_file, "out/stats.json");
   EXPECT_EQ(settings->workers, 3u);
@@ -73,6 +75,8 @@ INSTANTIATE_TEST_SUITE_P(All, BadSetting,
                                          Bad{"INFLIGHT_TIMEOUT", "nan", "seconds"},
                                          Bad{"INFLIGHT_STATS", "stats.txt", ".json"},
                                          Bad{"INFLIGHT_WORKERS", "many", "threads"},
+                                         Bad{"INFLIGHT_SLACK", "100", "a power of two"},
+                                         Bad{"INFLIGHT_SLACK", "4194304", "a power of two"},
                                          Bad{"INFLIGHT_PROGRESS", "yes", "0 or 1"}));
 
 }  // namespace
