@@ -1,6 +1,7 @@
 // Which way to do a collective is fastest: candidates in one run, beside NVIDIA's, in chains as in
 // collectives.cu. Prints cycles and nanoseconds a call; what the library does is one of the
-// candidates.
+// candidates. Tried before, slower everywhere and no longer here: shfl.up's predicate in place of a
+// comparison of ranks; bar.arrive for the warps that have nothing to do before a second barrier.
 //
 //   nvcc -std=c++17 -O3 -arch=sm_90a -I. -Iinclude bench/library/collective_search.cu -o search
 //   search [ROUNDS [TYPE]]   (4096 calls a chain and every type if not given)
@@ -21,63 +22,21 @@ void line(const char* what, const char* type) {
 
 // ---- Tiles: how the mask is found, and how many exchanges go together.
 
-enum class mask_by { branch, likely, likely_running, variable };
+// The whole warp's where all of it runs, else the tile's own; or always the tile's own.
+enum class mask_by { branch, variable };
 
 template <mask_by Way, unsigned Size, class Body>
 __device__ __forceinline__ auto with_mask(Body body) {
-  const unsigned own =
-      Size == 32 ? ~0u : ((1u << (Size % 32)) - 1) << (ptx::lane_id() & (32 - Size));
   if constexpr (Size == 32) return body(~0u);
-  if constexpr (Way == mask_by::variable) return body(own);
-  const unsigned running = __activemask();
-  if constexpr (Way == mask_by::branch) {
-    if (running == ~0u) return body(~0u);
-  } else if constexpr (Way == mask_by::likely) {
-    if (__builtin_expect(running == ~0u, 1)) return body(~0u);
-  } else if constexpr (Way == mask_by::likely_running) {
-    if (__builtin_expect(running == ~0u, 1)) return body(running);
-  }
-  return body(own);
+  if constexpr (Way == mask_by::branch)
+    if (__activemask() == ~0u) return body(~0u);
+  return body(((1u << (Size % 32)) - 1) << (ptx::lane_id() & (32 - Size)));
 }
 
-// shfl.up's own predicate tells whether there was a lane.
-template <unsigned Width>
-__device__ __forceinline__ bool up(unsigned mask, unsigned& to, unsigned value, unsigned distance) {
-  unsigned found;
-  asm volatile(
-      "{\t.reg .pred p;\n\tshfl.sync.up.b32 %0|p, %2, %3, %4, %5;\n\tselp.u32 %1, 1, 0, p;\n\t}"
-      : "=r"(to), "=r"(found)
-      : "r"(value), "r"(distance), "n"((32 - int(Width)) << 8), "r"(mask));
-  return found != 0;
-}
-template <unsigned Width, class T>
-__device__ __forceinline__ bool up_value(unsigned mask, T& to, const T& value, unsigned distance) {
-  unsigned words[sizeof(T) / 4];
-  std::memcpy(words, &value, sizeof(T));
-  bool found = false;
-#pragma unroll
-  for (unsigned i = 0; i < sizeof(T) / 4; ++i)
-    found = up<Width>(mask, words[i], words[i], distance);
-  std::memcpy(&to, words, sizeof(T));
-  return found;
-}
-template <unsigned N, bool Fours, unsigned Step = 1, class T>
-__device__ __forceinline__ T scan_found(unsigned mask, T value) {
-  if constexpr (Step >= N) {
-    return value;
-  } else if constexpr (Fours && 4 * Step <= N) {
-    T second, third, fourth;
-    const bool one = up_value<N>(mask, second, value, Step),
-               two = up_value<N>(mask, third, value, 2 * Step),
-               three = up_value<N>(mask, fourth, value, 3 * Step);
-    const T near = one ? second + value : value, far = three ? fourth + third : third;
-    return scan_found<N, Fours, 4 * Step>(mask, two ? far + near : near);
-  } else {
-    T other;
-    const bool found = up_value<N>(mask, other, value, Step);
-    return scan_found<N, Fours, 2 * Step>(mask, found ? other + value : value);
-  }
-}
+// What the library takes for the number of warps that exchange at the same time: few for four ranks
+// at a time, many for two.
+template <bool Fours>
+constexpr unsigned crowd = Fours ? 1 : 32;
 
 template <class T, unsigned Size, mask_by Way, bool Fours>
 struct tile_reduce {
@@ -88,14 +47,12 @@ struct tile_reduce {
   __device__ explicit tile_reduce(storage&) {}
   __device__ T operator()(T value) {
     inflight::plus<T> op;
-    const unsigned rank = ptx::lane_id() % Size;
     return with_mask<Way, Size>([&](unsigned mask) {
-      return impl::butterfly < Size, Fours ? 1 : 32 > (mask, rank, value, op);
+      return impl::butterfly<Size, crowd<Fours>>(mask, ptx::lane_id() % Size, value, op);
     });
   }
 };
-enum class scan_by { rank, found };
-template <class T, unsigned Size, mask_by Way, bool Fours, scan_by By>
+template <class T, unsigned Size, mask_by Way, bool Fours>
 struct tile_scan {
   using type = T;
   using storage = None;
@@ -104,12 +61,8 @@ struct tile_scan {
   __device__ explicit tile_scan(storage&) {}
   __device__ T operator()(T value) {
     inflight::plus<T> op;
-    const unsigned rank = ptx::lane_id() % Size;
     return with_mask<Way, Size>([&](unsigned mask) {
-      if constexpr (By == scan_by::rank)
-        return impl::scan_up < Size, Fours ? 1 : 32 > (mask, rank, value, op);
-      else
-        return scan_found<Size, Fours>(mask, value);
+      return impl::scan_up<Size, crowd<Fours>>(mask, ptx::lane_id() % Size, value, op);
     });
   }
 };
@@ -123,10 +76,8 @@ void tile_ways(const char* type, const char* way) {
   };
   line<tile_reduce<T, Size, Way, false>>(named("reduce by twos"), type);
   line<tile_reduce<T, Size, Way, true>>(named("reduce by fours"), type);
-  line<tile_scan<T, Size, Way, false, scan_by::rank>>(named("scan by twos"), type);
-  line<tile_scan<T, Size, Way, true, scan_by::rank>>(named("scan by fours"), type);
-  line<tile_scan<T, Size, Way, false, scan_by::found>>(named("scan by twos, predicate"), type);
-  line<tile_scan<T, Size, Way, true, scan_by::found>>(named("scan by fours, predicate"), type);
+  line<tile_scan<T, Size, Way, false>>(named("scan by twos"), type);
+  line<tile_scan<T, Size, Way, true>>(named("scan by fours"), type);
 }
 template <class T, unsigned Size>
 void tile(const char* type) {
@@ -134,11 +85,7 @@ void tile(const char* type) {
   line<our_reduce<T, Size>>("inflight::reduce", type);
   line<their_scan<T, Size>>("cg::inclusive_scan", type);
   line<our_scan<T, Size>>("inflight::inclusive_scan", type);
-  if constexpr (Size != 32) {
-    tile_ways<T, Size, mask_by::branch>(type, "branch");
-    tile_ways<T, Size, mask_by::likely>(type, "likely");
-    tile_ways<T, Size, mask_by::likely_running>(type, "likely, running");
-  }
+  if constexpr (Size != 32) tile_ways<T, Size, mask_by::branch>(type, "branch");
   tile_ways<T, Size, mask_by::variable>(type, "variable");
 }
 
@@ -172,7 +119,7 @@ __device__ __forceinline__ T warp_sum(T value) {
   if constexpr (std::is_integral_v<T>)
     return impl::reduce_lanes<32>(~0u, ptx::lane_id(), value, op);
   else
-    return impl::butterfly < 32, Fours ? 1 : 32 > (~0u, ptx::lane_id(), value, op);
+    return impl::butterfly<32, crowd<Fours>>(~0u, ptx::lane_id(), value, op);
 }
 template <unsigned Count, class T, bool Fours>
 __device__ __forceinline__ T lanes_sum(const T* results) {
@@ -181,7 +128,7 @@ __device__ __forceinline__ T lanes_sum(const T* results) {
   if constexpr (std::is_integral_v<T>) {
     return warp_sum<T, Fours>(lane < Count ? results[lane] : T(0));
   } else {
-    return impl::butterfly < Count, Fours ? 1 : 32 > (~0u, lane, results[lane % Count], op);
+    return impl::butterfly<Count, crowd<Fours>>(~0u, lane, results[lane % Count], op);
   }
 }
 template <unsigned Count, class T>
@@ -195,7 +142,7 @@ __device__ __forceinline__ T wide_sum(const T* at) {
   return impl::tree<Count>(read.values, Count, op);
 }
 
-template <class T, unsigned Threads, second How, bool Fours, bool Arrive>
+template <class T, unsigned Threads, second How, bool Fours>
 struct block_way {
   using type = T;
   using storage = Room<T, Threads>;
@@ -205,17 +152,6 @@ struct block_way {
   unsigned turn = 0;
   __device__ explicit block_way(storage& room) : room(room) {
     if (threadIdx.x < 3) room.sums[threadIdx.x] = T(0);
-  }
-  // Where one warp goes on, the others need not wait for each other before the second barrier.
-  __device__ void meet(bool goes_on) {
-    if constexpr (Arrive) {
-      if (goes_on)
-        asm volatile("bar.sync 1, %0;" ::"n"(Threads) : "memory");
-      else
-        asm volatile("bar.arrive 1, %0;" ::"n"(Threads) : "memory");
-    } else {
-      __syncthreads();
-    }
   }
   __device__ T operator()(T value) {
     inflight::plus<T> op;
@@ -249,7 +185,7 @@ struct block_way {
       constexpr unsigned rakes = How == second::rake_one ? 1 : 4, each = warps / rakes;
       constexpr unsigned apart = each * sizeof(T) > 16 ? each + 16 / sizeof(T) : each;
       room.raked[threadIdx.x / each * apart + threadIdx.x % each] = value;
-      meet(warp < rakes);
+      __syncthreads();
       if (warp < rakes) {
         const T own = wide_sum<each>(room.raked + threadIdx.x * apart);
         const T sum = warp_sum<T, true>(own);
@@ -260,7 +196,7 @@ struct block_way {
     } else {
       const T own = warp_sum<T, Fours>(value);
       if (lane == 0) room.results[0][warp] = own;
-      meet(warp == 0);
+      __syncthreads();
       if (warp == 0) {
         T sum;
         if constexpr (How == second::one_lane)
@@ -278,7 +214,7 @@ struct block_way {
 };
 
 enum class upward { each, one, rake };
-template <class T, unsigned Threads, upward How, bool Fours, scan_by By, bool Arrive>
+template <class T, unsigned Threads, upward How, bool Fours>
 struct scan_way {
   using type = T;
   using storage = Room<T, Threads>;
@@ -290,20 +226,7 @@ struct scan_way {
   template <bool ByFours>
   __device__ T warp_scan(T value) {
     inflight::plus<T> op;
-    if constexpr (By == scan_by::rank)
-      return impl::scan_up < 32, ByFours ? 1 : 32 > (~0u, ptx::lane_id(), value, op);
-    else
-      return scan_found<32, ByFours>(~0u, value);
-  }
-  __device__ void meet(bool goes_on) {
-    if constexpr (Arrive) {
-      if (goes_on)
-        asm volatile("bar.sync 1, %0;" ::"n"(Threads) : "memory");
-      else
-        asm volatile("bar.arrive 1, %0;" ::"n"(Threads) : "memory");
-    } else {
-      __syncthreads();
-    }
+    return impl::scan_up<32, crowd<ByFours>>(~0u, ptx::lane_id(), value, op);
   }
   __device__ T operator()(T value) {
     inflight::plus<T> op;
@@ -320,7 +243,7 @@ struct scan_way {
       T* results = room.results[0];
       const T own = warp_scan<Fours>(value);
       if (lane == 31) results[warp] = own;
-      meet(warp == 0);
+      __syncthreads();
       if (warp == 0) {
         const T sum = warp_scan<true>(results[lane % warps]);
         if (lane < warps) room.results[1][lane] = sum;
@@ -332,7 +255,7 @@ struct scan_way {
       constexpr unsigned apart = each * sizeof(T) > 16 ? each + 16 / sizeof(T) : each;
       T& mine = room.raked[threadIdx.x / each * apart + threadIdx.x % each];
       mine = value;
-      meet(warp == 0);
+      __syncthreads();
       if (warp == 0) {
         auto& row = *reinterpret_cast<Wide<each, T>*>(room.raked + lane * apart);
         auto row_values = row;
@@ -355,40 +278,26 @@ void block(const char* type) {
   line<cub_reduce<T, Threads>>("cub::BlockReduce, for thread 0", type);
   line<cub_reduce_all<T, Threads>>("cub::BlockReduce, sent to all", type);
   line<our_block_reduce<T, Threads>>("inflight::reduce", type);
-  line<block_way<T, Threads, second::each_lane, false, false>>("reduce each_lane, twos", type);
-  line<block_way<T, Threads, second::each_lane, true, false>>("reduce each_lane, fours", type);
-  line<block_way<T, Threads, second::each_wide, false, false>>("reduce each_wide, twos", type);
-  line<block_way<T, Threads, second::each_wide, true, false>>("reduce each_wide, fours", type);
-  line<block_way<T, Threads, second::one_lane, false, false>>("reduce one_lane, twos", type);
-  line<block_way<T, Threads, second::one_lane, true, false>>("reduce one_lane, fours", type);
-  line<block_way<T, Threads, second::one_lane, false, true>>("reduce one_lane, twos, arrive", type);
-  line<block_way<T, Threads, second::one_lane, true, true>>("reduce one_lane, fours, arrive", type);
-  line<block_way<T, Threads, second::one_wide, false, false>>("reduce one_wide, twos", type);
-  line<block_way<T, Threads, second::one_wide, false, true>>("reduce one_wide, twos, arrive", type);
-  line<block_way<T, Threads, second::one_serial, false, false>>("reduce one_serial, twos", type);
-  line<block_way<T, Threads, second::one_serial, false, true>>("reduce one_serial, twos, arrive",
-                                                               type);
+  line<block_way<T, Threads, second::each_lane, false>>("reduce each_lane, twos", type);
+  line<block_way<T, Threads, second::each_lane, true>>("reduce each_lane, fours", type);
+  line<block_way<T, Threads, second::each_wide, false>>("reduce each_wide, twos", type);
+  line<block_way<T, Threads, second::each_wide, true>>("reduce each_wide, fours", type);
+  line<block_way<T, Threads, second::one_lane, false>>("reduce one_lane, twos", type);
+  line<block_way<T, Threads, second::one_wide, false>>("reduce one_wide, twos", type);
+  line<block_way<T, Threads, second::one_serial, false>>("reduce one_serial, twos", type);
+  line<block_way<T, Threads, second::one_serial, true>>("reduce one_serial, fours", type);
   if constexpr (std::is_same_v<T, int>)
-    line<block_way<T, Threads, second::atomic, false, false>>("reduce atomic", type);
-  line<block_way<T, Threads, second::rake_one, false, false>>("reduce rake_one", type);
-  line<block_way<T, Threads, second::rake_one, false, true>>("reduce rake_one, arrive", type);
-  line<block_way<T, Threads, second::rake_four, false, false>>("reduce rake_four", type);
-  line<block_way<T, Threads, second::rake_four, false, true>>("reduce rake_four, arrive", type);
+    line<block_way<T, Threads, second::atomic, false>>("reduce atomic", type);
+  line<block_way<T, Threads, second::rake_one, false>>("reduce rake_one", type);
+  line<block_way<T, Threads, second::rake_four, false>>("reduce rake_four", type);
   line<cub_scan_raking<T, Threads>>("cub::BlockScan, raking", type);
   line<cub_scan_warps<T, Threads>>("cub::BlockScan, warp scans", type);
   line<our_block_scan<T, Threads>>("inflight::inclusive_scan", type);
-  constexpr scan_by rank = scan_by::rank, found = scan_by::found;
-  line<scan_way<T, Threads, upward::each, false, rank, false>>("scan each, twos", type);
-  line<scan_way<T, Threads, upward::each, true, rank, false>>("scan each, fours", type);
-  line<scan_way<T, Threads, upward::each, false, found, false>>("scan each, twos, predicate", type);
-  line<scan_way<T, Threads, upward::one, false, rank, false>>("scan one, twos", type);
-  line<scan_way<T, Threads, upward::one, true, rank, false>>("scan one, fours", type);
-  line<scan_way<T, Threads, upward::one, false, rank, true>>("scan one, twos, arrive", type);
-  line<scan_way<T, Threads, upward::one, false, found, false>>("scan one, twos, predicate", type);
-  line<scan_way<T, Threads, upward::one, false, found, true>>("scan one, twos, pred., arrive",
-                                                              type);
-  line<scan_way<T, Threads, upward::rake, false, rank, false>>("scan rake", type);
-  line<scan_way<T, Threads, upward::rake, false, rank, true>>("scan rake, arrive", type);
+  line<scan_way<T, Threads, upward::each, false>>("scan each, twos", type);
+  line<scan_way<T, Threads, upward::each, true>>("scan each, fours", type);
+  line<scan_way<T, Threads, upward::one, false>>("scan one, twos", type);
+  line<scan_way<T, Threads, upward::one, true>>("scan one, fours", type);
+  line<scan_way<T, Threads, upward::rake, false>>("scan rake", type);
 }
 
 template <class T>
@@ -407,9 +316,7 @@ int main(int argc, char** argv) {
   cudaDeviceProp chip;
   check(cudaGetDeviceProperties(&chip, 0));
   std::printf("%s, one block; a call in cycles and ns\n", chip.name);
-  const auto wanted = [&](const char* type) {
-    return argc < 3 || std::strcmp(argv[2], type) == 0;
-  };
+  const auto wanted = [&](const char* type) { return argc < 3 || std::strcmp(argv[2], type) == 0; };
   if (wanted("int")) all<int>("int");
   if (wanted("float")) all<float>("float");
   if (wanted("double")) all<double>("double");

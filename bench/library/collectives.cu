@@ -46,7 +46,10 @@ int main(int argc, char** argv) {
   blocks<int, 1024>("int");
   blocks<float, 128>("float");
   blocks<float, 256>("float");
+  blocks<float, 512>("float");
   blocks<float, 1024>("float");
+  blocks<double, 256>("double");
+  blocks<double, 1024>("double");
   std::printf(all_right ? "all results right\n" : "SOME RESULTS ARE WRONG\n");
   return all_right ? 0 : 1;
 }

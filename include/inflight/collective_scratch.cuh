@@ -7,12 +7,12 @@
 //   float upto = inflight::inclusive_scan(team, x);
 //
 // A group with scratch is a group: it has num_threads(), thread_rank() and sync(). Making it is one
-// barrier; each collective after it is one barrier of the group more, or two for large blocks
-// (reduce.cuh, scan.cuh), because the scratch has two halves and takes turns with them: no warp can
-// be two collectives ahead of another. So keep the
-// object, across a loop too, rather than making it anew (it cannot be copied, only referred to);
-// every thread of the group must make the same calls on it in the same order. The scratch may be
-// used for something else, or by another group, only after a barrier of the threads that used it.
+// barrier; each collective after it is one barrier of the group more, in some large blocks two
+// (reduce.cuh and scan.cuh say which). One is enough because the scratch has two halves and takes
+// turns with them: no warp can be two collectives ahead of another. So keep the object, across a
+// loop too, rather than making it anew (it cannot be copied, only referred to); every thread of the
+// group must make the same calls on it in the same order. The scratch may be used for something
+// else, or by another group, only after a barrier of the threads that used it.
 // Fastest where the block has exactly `Threads` threads, a multiple of 32; every smaller block is
 // right too.
 #pragma once

@@ -180,9 +180,9 @@ INFLIGHT_DEVICE void scan_for_all(unsigned rank, T* results, Op& op) {
 enum class result { reduction, inclusive, exclusive };
 
 // What one thread of a group of several warps gets. `results` has a place a warp; `meet()` is the
-// group's barrier, and cheap if the group is a Block. Warps: their number where it is known and all
-// are whole; else 0, and `threads` tells. `total`, if not null, receives the reduction over the
-// whole group.
+// group's barrier. Block: the group is a whole block, which may meet twice (what a second barrier
+// of a tile costs is not measured). Warps: their number where it is known and all are whole; else
+// 0, and `threads` tells. `total`, if not null, receives the reduction over the whole group.
 template <result Wanted, unsigned Warps, bool Block, class T, class Op, class Meet>
 INFLIGHT_DEVICE T over_warps(unsigned rank, unsigned threads, T* results, const T& value, Op& op,
                              T* total, Meet meet) {
