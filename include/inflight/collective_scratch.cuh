@@ -7,11 +7,12 @@
 //   float upto = inflight::inclusive_scan(team, x);
 //
 // A group with scratch is a group: it has num_threads(), thread_rank() and sync(). Making it is one
-// barrier; each collective after it is one barrier of the group more, because the scratch has two
-// halves and takes turns with them: no warp can be two collectives ahead of another. So keep the
-// object, across a loop too, rather than making it anew (it cannot be copied, only referred to);
-// every thread of the group must make the same calls on it in the same order. The scratch may be
-// used for something else, or by another group, only after a barrier of the threads that used it.
+// barrier; each collective after it is one barrier of the group more, in some large blocks two
+// (reduce.cuh and scan.cuh say which). One is enough because the scratch has two halves and takes
+// turns with them: no warp can be two collectives ahead of another. So keep the object, across a
+// loop too, rather than making it anew (it cannot be copied, only referred to); every thread of the
+// group must make the same calls on it in the same order. The scratch may be used for something
+// else, or by another group, only after a barrier of the threads that used it.
 // Fastest where the block has exactly `Threads` threads, a multiple of 32; every smaller block is
 // right too.
 #pragma once
@@ -50,7 +51,7 @@ class scratch_group<Group, block_scratch<T, Threads>> {
   INFLIGHT_DEVICE void sync() const { group_.sync(); }
 
   INFLIGHT_DEVICE scratch_group(const Group& group, block_scratch<T, Threads>& scratch)
-      : group_(group), scratch_(&scratch) {
+      : group_(group), address_(impl::kept(ptx::shared_address(&scratch.bytes))) {
     static_assert(tile_threads <= Threads, "the scratch is for fewer threads than the tile has");
     if (impl::block_threads() > Threads) __trap();
     sync();
@@ -64,26 +65,27 @@ class scratch_group<Group, block_scratch<T, Threads>> {
     static_assert(sizeof(V) <= sizeof(T) && alignof(V) <= alignof(block_scratch<T, Threads>),
                   "the value is larger than those that the block_scratch was made for");
     const auto meet = [this] { sync(); };
-    V* results = reinterpret_cast<V*>(scratch_->bytes[turn_]);
+    V* results = static_cast<V*>(
+        __cvta_shared_to_generic(address_ + turn_ * block_scratch<T, Threads>::half_bytes));
     turn_ ^= 1;
     if constexpr (tile_threads != 0) {
       results += impl::block_thread_rank() / tile_threads * (tile_threads / 32);
-      return impl::over_warps<Wanted, tile_threads / 32>(thread_rank(), tile_threads, results,
-                                                         value, op, static_cast<V*>(nullptr), meet);
+      return impl::over_warps<Wanted, tile_threads / 32, false>(
+          thread_rank(), tile_threads, results, value, op, static_cast<V*>(nullptr), meet);
     } else {
       if constexpr (Threads % 32 == 0)
-        if (num_threads() == Threads)
-          return impl::over_warps<Wanted, Threads / 32>(thread_rank(), Threads, results, value, op,
-                                                        static_cast<V*>(nullptr), meet);
-      return impl::over_warps<Wanted, 0>(thread_rank(), num_threads(), results, value, op,
-                                         static_cast<V*>(nullptr), meet);
+        if (__builtin_expect(num_threads() == Threads, 1))
+          return impl::over_warps<Wanted, Threads / 32, true>(
+              thread_rank(), Threads, results, value, op, static_cast<V*>(nullptr), meet);
+      return impl::over_warps<Wanted, 0, true>(thread_rank(), num_threads(), results, value, op,
+                                               static_cast<V*>(nullptr), meet);
     }
   }
 
  private:
   static constexpr unsigned tile_threads = impl::static_threads<Group>::value;
   Group group_;
-  block_scratch<T, Threads>* scratch_;
+  std::uint32_t address_;  // of the bytes in shared memory
   mutable unsigned turn_ = 0;
 };
 
@@ -116,10 +118,10 @@ class scratch_group<Group, cluster_scratch<T, Threads, Blocks>> {
     V total, own;
     const auto meet = [] { __syncthreads(); };
     if (Threads % 32 == 0 && threads == Threads)
-      own = impl::over_warps<Wanted, (Threads + 31) / 32>(rank, Threads, results, value, op, &total,
-                                                          meet);
+      own = impl::over_warps<Wanted, (Threads + 31) / 32, true>(rank, Threads, results, value, op,
+                                                                &total, meet);
     else
-      own = impl::over_warps<Wanted, 0>(rank, threads, results, value, op, &total, meet);
+      own = impl::over_warps<Wanted, 0, true>(rank, threads, results, value, op, &total, meet);
     if constexpr (Wanted == impl::result::reduction) total = own;
     for (unsigned to = rank; to < blocks; to += threads)
       *group_.map_shared_rank(totals + block, int(to)) = total;

@@ -9,8 +9,12 @@
 // redux.sync (PTX ISA, "redux.sync"), one for up to 32 bits, two or three for 64; less and greater
 // of float and double: the same on their bits, put in integer order. Everything else on a tile:
 // shuffles in a butterfly, so that no broadcast follows: on 32 lanes 7 a word for values of up to 8
-// bytes, three at a time, and 5 a word for longer ones. A coalesced group: two shuffles a step and
-// a last one. A block: one barrier, and each warp reduces the warps' results by itself.
+// bytes, three at a time, and 5 a word for longer ones, and in blocks of many warps (16; 8 for 8
+// bytes). Tiles name their own lanes, whoever else runs. A coalesced group: two shuffles a step and
+// a last one. A block: one barrier, and each warp reduces the warps' results by itself; where
+// redux.sync does not do it and the results are 8 or more and over 32 bytes (sums of float in
+// blocks of 512 and 1024 threads), the first warp reduces them for all and a second barrier
+// follows.
 //
 // Order. Within a warp the combination is the balanced tree over ranks, lower ranks on the left,
 // whatever the kind of group and whichever lanes it has: the same values in the same ranks give the

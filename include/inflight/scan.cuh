@@ -5,9 +5,11 @@
 // exclusive result of rank 0 is T{}, as in cooperative groups, whatever the operator.
 //
 // What it compiles to. A tile: shuffles, on 32 lanes 7 a word for values of up to 8 bytes, three at
-// a time, and 5 a word for longer ones; exclusive: one more, and none for sums of integers, which
-// subtract. A coalesced group: two shuffles a step. A block: one barrier; each warp then combines
-// the results of the warps below it.
+// a time, and 5 a word for longer ones, and in blocks of many warps (16; 8 for 8 bytes); exclusive:
+// one more, and none for sums of integers, which subtract. A coalesced group: two shuffles a step.
+// A block: one barrier; each warp then combines the results of the warps below it. In blocks of 768
+// threads and more, where redux.sync does not do that, the first warp scans the warps' results for
+// all, and a second barrier follows.
 //
 // Order: always lower ranks on the left, and the operator needs to be associative, not commutative.
 // What rank r gets depends on nothing but the values of ranks 0 to r, and for groups over more than

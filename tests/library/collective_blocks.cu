@@ -79,5 +79,8 @@ int main() {
   test<Matrix>("32 bytes, a product", Product());
   say("int bit_xor", "tile<128>", tile_errors<128, int>(inflight::bit_xor<int>()));
   say("short less", "tile<256>", tile_errors<256, short>(inflight::less<short>()));
+  say("float plus", "block of 800", block_errors<800, float>(800, inflight::plus<float>()));
+  say("12 bytes, the first of the greatest", "block of 800",
+      block_errors<800, Place>(800, First()));
   say("short plus", "block of 640", block_errors<640, short>(640, inflight::plus<short>()));
 }

