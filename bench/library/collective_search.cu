@@ -67,6 +67,44 @@ struct tile_scan {
   }
 };
 
+// Eight ranks at a time: seven exchanges under way together.
+template <unsigned N, class T>
+__device__ __forceinline__ T sum_eights(unsigned mask, unsigned rank, T value) {
+  inflight::plus<T> op;
+  T all[8] = {value};
+#pragma unroll
+  for (unsigned i = 1; i < 8; ++i) all[i] = impl::across(mask, value, i);
+  return impl::butterfly<N, 1, 8>(mask, rank, impl::tree<8>(all, 8, op), op);
+}
+template <unsigned N, class T>
+__device__ __forceinline__ T scan_eights(unsigned mask, unsigned rank, T value) {
+  inflight::plus<T> op;
+  T all[8] = {value};
+#pragma unroll
+  for (unsigned i = 1; i < 8; ++i) all[i] = impl::from_below<N>(mask, value, i);
+#pragma unroll
+  for (unsigned step = 1; step < 8; step *= 2)
+#pragma unroll
+    for (unsigned i = 0; i < 8; i += 2 * step)
+      if (rank >= i + step) all[i] = all[i + step] + all[i];
+  return impl::scan_up<N, 1, 8>(mask, rank, all[0], op);
+}
+template <class T, unsigned Size, gives Gives>
+struct tile_eights {
+  using type = T;
+  using storage = None;
+  static constexpr unsigned threads = 256, group = Size;
+  static constexpr gives result = Gives;
+  __device__ explicit tile_eights(storage&) {}
+  __device__ T operator()(T value) {
+    return with_mask<mask_by::variable, Size>([&](unsigned mask) {
+      const unsigned rank = ptx::lane_id() % Size;
+      if constexpr (Gives == gives::all) return sum_eights<Size>(mask, rank, value);
+      return scan_eights<Size>(mask, rank, value);
+    });
+  }
+};
+
 template <class T, unsigned Size, mask_by Way>
 void tile_ways(const char* type, const char* way) {
   char what[80];
@@ -87,6 +125,8 @@ void tile(const char* type) {
   line<our_scan<T, Size>>("inflight::inclusive_scan", type);
   if constexpr (Size != 32) tile_ways<T, Size, mask_by::branch>(type, "branch");
   tile_ways<T, Size, mask_by::variable>(type, "variable");
+  line<tile_eights<T, Size, gives::all>>("reduce by eights, mask variable", type);
+  line<tile_eights<T, Size, gives::upto>>("scan by eights, mask variable", type);
 }
 
 // ---- Blocks.
