@@ -30,12 +30,12 @@ __device__ __forceinline__ unsigned lane() {
   return lane;
 }
 __device__ __forceinline__ float sum_8_of(unsigned mask, float v) {
-  v = fours<1>(mask, v);
-  return v + __shfl_xor_sync(mask, v, 4);
+  float all[8] = {v};
+#pragma unroll
+  for (int i = 1; i < 8; ++i) all[i] = __shfl_xor_sync(mask, v, i);
+  return ((all[0] + all[1]) + (all[2] + all[3])) + ((all[4] + all[5]) + (all[6] + all[7]));
 }
-__device__ __forceinline__ float sum_8(float v) {
-  return sum_8_of(0xffu << (lane() & 24), v);
-}
+__device__ __forceinline__ float sum_8(float v) { return sum_8_of(0xffu << (lane() & 24), v); }
 template <unsigned Step, class T>
 __device__ __forceinline__ T up_fours(unsigned rank, T v) {
   const T second = __shfl_up_sync(~0u, v, Step), third = __shfl_up_sync(~0u, v, 2 * Step),
