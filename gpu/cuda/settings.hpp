@@ -18,8 +18,8 @@ struct Settings {
   std::chrono::milliseconds timeout{0};  // INFLIGHT_TIMEOUT: seconds a launch may take; 0: no limit
   bool stats = false;                    // INFLIGHT_STATS: 1, or a path that ends in .json
   std::string stats_file;
-  std::uint64_t slack =
-      1;                  // INFLIGHT_SLACK: allocations reach to the next multiple of so many bytes
+  // INFLIGHT_SLACK: allocations reach to the next multiple of so many bytes, a power of two.
+  std::uint64_t slack = 1;
   unsigned workers = 0;   // INFLIGHT_WORKERS: host threads; 0: all cores
   bool progress = false;  // INFLIGHT_PROGRESS: 0 or 1
 };

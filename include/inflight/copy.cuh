@@ -16,6 +16,7 @@
 #pragma once
 #include <inflight/barrier.cuh>
 #include <inflight/impl/bulk_reduce.cuh>
+#include <inflight/ptx/cluster.cuh>
 #include <inflight/ptx/fence.cuh>
 
 namespace inflight {
@@ -88,8 +89,9 @@ INFLIGHT_DEVICE void bulk_multicast(void* shared, const void* global, std::uint3
 // in this block; that block's barrier hears of it.
 INFLIGHT_DEVICE void bulk_to_block(void* there, const void* here, std::uint32_t bytes,
                                    unsigned rank, const barrier<>& done) {
-  ptx::cp_async_bulk_to_cluster(ptx::mapa(ptx::shared_address(there), rank),
-                                ptx::shared_address(here), bytes, ptx::mapa(done.address(), rank));
+  ptx::cp_async_bulk_to_cluster(ptx::map_shared_to_rank(ptx::shared_address(there), rank),
+                                ptx::shared_address(here), bytes,
+                                ptx::map_shared_to_rank(done.address(), rank));
 }
 
 // From shared to global memory.
@@ -108,9 +110,9 @@ INFLIGHT_DEVICE void bulk_reduce(T* global, const T* shared, std::uint32_t bytes
 template <reduction Operation, class T>
 INFLIGHT_DEVICE void bulk_reduce_to_block(T* there, const T* here, std::uint32_t bytes,
                                           unsigned rank, const barrier<>& done) {
-  impl::reduce_to_cluster<Operation, T>::run(ptx::mapa(ptx::shared_address(there), rank),
-                                             ptx::shared_address(here), bytes,
-                                             ptx::mapa(done.address(), rank));
+  impl::reduce_to_cluster<Operation, T>::run(
+      ptx::map_shared_to_rank(ptx::shared_address(there), rank), ptx::shared_address(here), bytes,
+      ptx::map_shared_to_rank(done.address(), rank));
 }
 
 // Brings bytes of global memory into L2.

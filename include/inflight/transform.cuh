@@ -9,9 +9,8 @@
 // kernel launches do, with the launch's error; pointers are to device memory.
 //
 // How: one 16-byte vector a thread, blocks of 256, and as many blocks as there is data. On an H200
-// that is as fast as cudaMemcpyAsync (docs/performance.md), and faster than any pipeline: blocks
-// that are dispatched in order keep the DRAM pages that are open few, which more vectors a thread,
-// larger tiles and persistent blocks do not.
+// that is as fast as cudaMemcpyAsync, and faster than what passes through shared memory
+// (docs/performance.md).
 #pragma once
 #include <inflight/copy.cuh>
 #include <inflight/impl/stream_kernels.cuh>

@@ -1,5 +1,6 @@
 // Waiting on an mbarrier: a loop of two instructions, asleep between tries where the chip can.
 #pragma once
+#include <inflight/ptx/fence.cuh>
 #include <inflight/ptx/mbarrier.cuh>
 
 namespace inflight::impl {
@@ -45,7 +46,7 @@ INFLIGHT_DEVICE void wait_token(std::uint32_t mbarrier, std::uint64_t token) {
 // copies. A barrier of the block must follow.
 INFLIGHT_DEVICE void publish_mbarriers() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  ptx::fence_mbarrier_init();
 #endif
 }
 

@@ -46,7 +46,7 @@ INFLIGHT_DEVICE void cp_async_bulk_multicast(std::uint32_t dst, std::uint64_t sr
 }
 
 // This block's shared memory -> that of another block of the cluster, whose mbarrier hears of it:
-// `dst` and `mbarrier` are shared::cluster addresses, as mapa gives.
+// `dst` and `mbarrier` are shared::cluster addresses, as map_shared_to_rank gives.
 INFLIGHT_DEVICE void cp_async_bulk_to_cluster(std::uint32_t dst, std::uint32_t src,
                                               std::uint32_t bytes, std::uint32_t mbarrier) {
   asm volatile(
@@ -62,13 +62,6 @@ INFLIGHT_DEVICE void cp_async_bulk_store(std::uint64_t dst, std::uint32_t src,
   asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(dst), "r"(src),
                "r"(bytes)
                : "memory");
-}
-
-// The address of `src` as block `rank` of the cluster sees it.
-INFLIGHT_DEVICE std::uint32_t mapa(std::uint32_t address, std::uint32_t rank) {
-  std::uint32_t there;
-  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
-  return there;
 }
 
 // Brings bytes into L2.
