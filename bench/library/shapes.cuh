@@ -1,8 +1,10 @@
-// The five documented shapes of a pipeline, out[i] = in[i] * 3 + 1 over int elements, written once
-// for NVIDIA's cuda::pipeline and for ours. A block of `Threads` streams `batches` tiles of
-// `PerThread` elements a thread; tile b of a block follows that of all other blocks, as documented.
+// The five documented shapes of a pipeline, and copies of a group without one, out[i] = in[i] * 3 +
+// 1 over int elements, written once for NVIDIA's cuda::pipeline and for ours. A block of `Threads`
+// streams `batches` tiles of `PerThread` elements a thread; tile b of a block follows that of all
+// other blocks, as documented.
 #pragma once
 #include <cooperative_groups.h>
+#include <cooperative_groups/memcpy_async.h>
 
 #include <cuda/pipeline>
 #include <inflight/inflight.cuh>
@@ -29,6 +31,14 @@ struct ours {
   static __device__ void copy(Arguments&&... arguments) {
     inflight::memcpy_async(arguments...);
   }
+  template <int Newer, class Group>
+  static __device__ void wait_for_group(const Group& group) {
+    inflight::wait_prior<Newer>(group);
+  }
+  template <class... Arguments>
+  static __device__ void copy_by_group(Arguments&&... arguments) {
+    inflight::memcpy_async(arguments...);
+  }
 };
 
 struct nvidia {
@@ -51,6 +61,14 @@ struct nvidia {
   static __device__ void copy(Arguments&&... arguments) {
     cuda::memcpy_async(arguments...);
   }
+  template <int Newer, class Group>
+  static __device__ void wait_for_group(const Group& group) {
+    cooperative_groups::wait_prior<Newer>(group);
+  }
+  template <class... Arguments>
+  static __device__ void copy_by_group(Arguments&&... arguments) {
+    cooperative_groups::memcpy_async(arguments...);
+  }
 };
 
 template <int Tile>
@@ -60,8 +78,9 @@ __device__ std::size_t start(int batch) {
 
 template <int Threads, int Tile>
 __device__ void compute(int* out, const int* tile, int rank) {
-#pragma unroll 8
-  for (int i = rank; i < Tile; i += Threads) out[i] = tile[i] * 3 + 1;
+#pragma unroll
+  for (int i = 0; i < Tile / Threads; ++i)
+    out[i * Threads + rank] = tile[i * Threads + rank] * 3 + 1;
 }
 
 template <class Api, int Threads, int PerThread, int Stages>
@@ -146,9 +165,12 @@ __global__ void __launch_bounds__(Threads) specialised(int* out, const int* in, 
   if (producer) {
     for (int batch = 0; batch < batches; ++batch) {
       pipe.producer_acquire();
-      for (int i = rank * piece; i < tile; i += half * piece)
-        Api::copy(&shared[batch % Stages][i], in + start<tile>(batch) + i,
+#pragma unroll
+      for (int i = 0; i < tile / half / piece; ++i) {
+        const int at = (i * half + rank) * piece;
+        Api::copy(&shared[batch % Stages][at], in + start<tile>(batch) + at,
                   typename Api::template aligned<4 * piece>(4 * piece), pipe);
+      }
       pipe.producer_commit();
     }
   } else {
@@ -170,9 +192,11 @@ __global__ void __launch_bounds__(Threads) thread_scope(int* out, const int* in,
     for (; fetched < batches && fetched < done + Stages; ++fetched) {
       pipe.producer_acquire();
 #pragma unroll
-      for (int i = threadIdx.x * piece; i < tile; i += Threads * piece)
-        Api::copy(&shared[fetched % Stages][i], in + start<tile>(fetched) + i,
+      for (int i = 0; i < PerThread / piece; ++i) {
+        const int at = (i * Threads + threadIdx.x) * piece;
+        Api::copy(&shared[fetched % Stages][at], in + start<tile>(fetched) + at,
                   typename Api::template aligned<4 * piece>(4 * piece), pipe);
+      }
       pipe.producer_commit();
     }
     pipe.consumer_wait();
@@ -180,6 +204,31 @@ __global__ void __launch_bounds__(Threads) thread_scope(int* out, const int* in,
     compute<Threads, tile>(out + start<tile>(done), shared[done % Stages], threadIdx.x);
     __syncthreads();
     pipe.consumer_release();
+  }
+}
+
+// memcpy_async of a group alone, a stage ahead.
+template <class Api, int Threads, int PerThread, int Stages>
+__global__ void __launch_bounds__(Threads) group_copies(int* out, const int* in, int batches) {
+  constexpr int tile = Threads * PerThread;
+  static_assert(Stages == 2, "this shape has two stages");
+  __shared__ alignas(16) int shared[2][tile];
+  auto block = Api::block();
+  auto fetch = [&](int batch) {
+    Api::copy_by_group(
+        block, shared[batch % 2], in + start<tile>(batch),
+        typename Api::template aligned < 4 * PerThread % 16 ? 4 : 16 > (sizeof shared[0]));
+  };
+  fetch(0);
+  for (int batch = 0; batch < batches; ++batch) {
+    if (batch + 1 < batches) {
+      fetch(batch + 1);
+      Api::template wait_for_group<1>(block);
+    } else {
+      Api::template wait_for_group<0>(block);
+    }
+    compute<Threads, tile>(out + start<tile>(batch), shared[batch % 2], threadIdx.x);
+    block.sync();
   }
 }
 

@@ -1,10 +1,10 @@
 // Streams through shared memory, out[i] = in[i] * 3 + 1 over int, beside cudaMemcpyAsync in one
 // run:
 //   streams [ELEMENTS [ROUNDS]]      1 GiB and 11 by default
-// The documented shapes of a pipeline, NVIDIA's and ours from one source (shapes.cuh), with one
-// element a thread as documented and with tiles of a few KiB; and transform. Medians after 2
-// warm-ups, as ratios to the median copy measured just before; every result is checked. Markdown on
-// standard output.
+// The documented shapes of a pipeline and a group's copies, NVIDIA's and ours from one source
+// (shapes.cuh), with one element a thread as documented and with tiles of a few KiB; the same by
+// hand; and transform. Medians after 2 warm-ups, as ratios to the median copy measured just before;
+// every result is checked. Markdown on standard output.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -22,29 +22,59 @@ struct Triple {
   __device__ int operator()(int v) const { return v * 3 + 1; }
 };
 
-// A stream as one writes it by hand: a thread's own groups, each thread its own vectors.
-template <int Threads, int Stages>
+__device__ int affine(int v) { return v * 3 + 1; }
+__device__ int4 affine(int4 v) {
+  return make_int4(affine(v.x), affine(v.y), affine(v.z), affine(v.w));
+}
+template <int Bytes>
+__device__ void fetch_async(void* shared, const void* global) {
+  const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  if constexpr (Bytes == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(global), "n"(Bytes)
+                 : "memory");
+}
+
+// A stream as one writes it by hand, no thread reading what another fetched: no barrier. One int or
+// one int4 a thread.
+template <class T, int Threads, int Stages>
 __global__ void __launch_bounds__(Threads) by_hand(int* out, const int* in, int batches) {
-  __shared__ int4 tile[Stages][Threads];
-  const int4* from = reinterpret_cast<const int4*>(in);
-  int4* to = reinterpret_cast<int4*>(out);
+  __shared__ T tile[Stages][Threads];
+  const T* from = reinterpret_cast<const T*>(in);
+  T* to = reinterpret_cast<T*>(out);
   const auto at = [](int b) {
     return (std::size_t(b) * gridDim.x + blockIdx.x) * Threads + threadIdx.x;
   };
   const auto fetch = [&](int b) {
-    if (b < batches)
-      asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<unsigned>(
-                       __cvta_generic_to_shared(&tile[b % Stages][threadIdx.x]))),
-                   "l"(from + at(b))
-                   : "memory");
+    if (b < batches) fetch_async<sizeof(T)>(&tile[b % Stages][threadIdx.x], from + at(b));
     asm volatile("cp.async.commit_group;" ::: "memory");
   };
   for (int s = 0; s < Stages - 1; ++s) fetch(s);
   for (int b = 0; b < batches; ++b) {
     fetch(b + Stages - 1);
     asm volatile("cp.async.wait_group %0;" ::"n"(Stages - 1) : "memory");
-    const int4 v = tile[b % Stages][threadIdx.x];
-    to[at(b)] = make_int4(v.x * 3 + 1, v.y * 3 + 1, v.z * 3 + 1, v.w * 3 + 1);
+    to[at(b)] = affine(tile[b % Stages][threadIdx.x]);
+  }
+}
+
+// One int a thread, fetched 16 bytes each by a quarter of the threads; one barrier a batch, which
+// says both that a batch is there and that the one before has been used.
+template <int Threads, int Stages>
+__global__ void __launch_bounds__(Threads) by_hand_together(int* out, const int* in, int batches) {
+  __shared__ alignas(16) int tile[Stages][Threads];
+  const auto start = [](int b) { return (std::size_t(b) * gridDim.x + blockIdx.x) * Threads; };
+  const auto fetch = [&](int b) {
+    if (b < batches && threadIdx.x < Threads / 4)
+      fetch_async<16>(&tile[b % Stages][threadIdx.x * 4], in + start(b) + threadIdx.x * 4);
+    asm volatile("cp.async.commit_group;" ::: "memory");
+  };
+  for (int s = 0; s < Stages - 1; ++s) fetch(s);
+  for (int b = 0; b < batches; ++b) {
+    asm volatile("cp.async.wait_group %0;" ::"n"(Stages - 2) : "memory");
+    __syncthreads();
+    fetch(b + Stages - 1);
+    out[start(b) + threadIdx.x] = affine(tile[b % Stages][threadIdx.x]);
   }
 }
 
@@ -131,6 +161,8 @@ struct Bench {
           specialised<nvidia, Threads, PerThread, 2>, Threads, PerThread, batches);
     shape("thread scope, 2 stages", thread_scope<ours, Threads, PerThread, 2>,
           thread_scope<nvidia, Threads, PerThread, 2>, Threads, PerThread, batches);
+    shape("memcpy_async of a group", group_copies<ours, Threads, PerThread, 2>,
+          group_copies<nvidia, Threads, PerThread, 2>, Threads, PerThread, batches);
   }
 };
 
@@ -146,7 +178,17 @@ int main(int argc, char** argv) {
   bench.shapes_with<128, 8>(2);
   bench.shapes_with<64, 8>(2);
   bench.shapes_with<128, 4>(4);
-  bench.shape("cp.async by hand, 4 stages", by_hand<128, 4>, nullptr, 128, 4, 4);
+  const auto hand = [&](const char* name, Bench::Kernel kernel, int threads, int each,
+                        int batches) {
+    bench.shape(name, kernel, nullptr, threads, each, batches);
+  };
+  hand("by hand, 1 stage, no barrier", by_hand<int, 256, 1>, 256, 1, 8);
+  hand("by hand, 2 stages, no barrier", by_hand<int, 256, 2>, 256, 1, 8);
+  hand("by hand, 4 stages, no barrier", by_hand<int, 256, 4>, 256, 1, 8);
+  hand("by hand, 2 stages, one barrier", by_hand_together<256, 2>, 256, 1, 8);
+  hand("by hand, 4 stages, one barrier", by_hand_together<256, 4>, 256, 1, 8);
+  hand("by hand, 8 stages, one barrier", by_hand_together<256, 8>, 256, 1, 8);
+  hand("by hand, 4 stages, no barrier", by_hand<int4, 128, 4>, 128, 4, 4);
   std::printf(
       "| transform | 256 x 4, one batch | | %s |\n",
       bench.measure([&] { CHECK(inflight::transform(bench.out, bench.in, bench.n, Triple{})); })

@@ -13,30 +13,55 @@
 // loop too, rather than making it anew (it cannot be copied, only referred to); every thread of the
 // group must make the same calls on it in the same order. The scratch may be used for something
 // else, or by another group, only after a barrier of the threads that used it.
-// Fastest where the block has exactly `Threads` threads, a multiple of 32; every smaller block is
-// right too.
+//
+// The number in the type is that of the block's threads, exactly: the code has no other case in it.
+// block_scratch<T>, without a number, is for blocks of any size; its collectives take the warps'
+// results one after another. In a block of another size than the type says, the kernel traps.
 #pragma once
 #include <inflight/impl/collective_block.cuh>
+#include <inflight/impl/kept.cuh>
 
 namespace inflight {
 
-// Scratch for values of up to sizeof(T) bytes in blocks of up to Threads threads.
-template <class T, unsigned Threads = 1024>
+// In place of a block's number of threads: any.
+inline constexpr unsigned any_threads = 0;
+
+// Scratch for values of up to sizeof(T) bytes in blocks of Threads threads.
+template <class T, unsigned Threads = any_threads>
 struct alignas(16) block_scratch {
-  static_assert(Threads > 0 && Threads <= 1024, "a block has 1 to 1024 threads");
+  static_assert(Threads <= 1024, "a block has 1 to 1024 threads");
   static_assert(sizeof(T) <= 32, "reduce and scans take values of at most 32 bytes");
-  static constexpr unsigned threads = Threads, value_bytes = sizeof(T);
-  static constexpr unsigned half_bytes = (((Threads + 31) / 32 * sizeof(T)) + 15) / 16 * 16;
+  static constexpr unsigned warps = Threads == any_threads ? 32 : (Threads + 31) / 32;
+  static constexpr unsigned half_bytes = (warps * sizeof(T) + 15) / 16 * 16;
   alignas(alignof(T)) unsigned char bytes[2][half_bytes];
 };
 
 // The same for clusters of up to Blocks blocks, one object in each of them. sm_90.
-template <class T, unsigned Threads = 1024, unsigned Blocks = 16>
+template <class T, unsigned Threads = any_threads, unsigned Blocks = 16>
 struct cluster_scratch {
   static_assert(Blocks > 0 && Blocks <= 16, "a cluster has 1 to 16 blocks");
   block_scratch<T, Threads> block;
   alignas(alignof(T)) unsigned char totals[2][Blocks * sizeof(T)];
 };
+
+namespace impl {
+
+// Stops the kernel where the block has not the number of threads that the scratch's type says.
+template <unsigned Threads>
+INFLIGHT_DEVICE void require_threads() {
+  if (Threads != any_threads && block_threads() != Threads) __trap();
+}
+
+// A collective of all threads of a block that has so many, or any number.
+template <result Wanted, unsigned Threads, class V, class Op, class Meet>
+INFLIGHT_DEVICE V over_block(V* results, const V& value, Op& op, V* total, Meet meet) {
+  constexpr unsigned whole_warps = Threads % 32 == 0 ? Threads / 32 : 0;
+  return over_warps<Wanted, whole_warps, true>(block_thread_rank(),
+                                               Threads != any_threads ? Threads : block_threads(),
+                                               results, value, op, total, meet);
+}
+
+}  // namespace impl
 
 // A group and its scratch. Made by with_scratch.
 template <class Group, class Scratch>
@@ -52,8 +77,9 @@ class scratch_group<Group, block_scratch<T, Threads>> {
 
   INFLIGHT_DEVICE scratch_group(const Group& group, block_scratch<T, Threads>& scratch)
       : group_(group), address_(impl::kept(ptx::shared_address(&scratch.bytes))) {
-    static_assert(tile_threads <= Threads, "the scratch is for fewer threads than the tile has");
-    if (impl::block_threads() > Threads) __trap();
+    static_assert(Threads == any_threads || tile_threads <= Threads,
+                  "the scratch is for fewer threads than the tile has");
+    impl::require_threads<Threads>();
     sync();
   }
 
@@ -73,12 +99,7 @@ class scratch_group<Group, block_scratch<T, Threads>> {
       return impl::over_warps<Wanted, tile_threads / 32, false>(
           thread_rank(), tile_threads, results, value, op, static_cast<V*>(nullptr), meet);
     } else {
-      if constexpr (Threads % 32 == 0)
-        if (__builtin_expect(num_threads() == Threads, 1))
-          return impl::over_warps<Wanted, Threads / 32, true>(
-              thread_rank(), Threads, results, value, op, static_cast<V*>(nullptr), meet);
-      return impl::over_warps<Wanted, 0, true>(thread_rank(), num_threads(), results, value, op,
-                                               static_cast<V*>(nullptr), meet);
+      return impl::over_block<Wanted, Threads>(results, value, op, static_cast<V*>(nullptr), meet);
     }
   }
 
@@ -99,7 +120,8 @@ class scratch_group<Group, cluster_scratch<T, Threads, Blocks>> {
 
   INFLIGHT_DEVICE scratch_group(const Group& group, cluster_scratch<T, Threads, Blocks>& scratch)
       : group_(group), scratch_(&scratch) {
-    if (impl::block_threads() > Threads || group.num_blocks() > Blocks) __trap();
+    impl::require_threads<Threads>();
+    if (group.num_blocks() > Blocks) __trap();
     sync();
   }
 
@@ -115,13 +137,9 @@ class scratch_group<Group, cluster_scratch<T, Threads, Blocks>> {
     V* totals = reinterpret_cast<V*>(scratch_->totals[turn_]);
     turn_ ^= 1;
     // The block first; then its total goes to every block.
-    V total, own;
-    const auto meet = [] { __syncthreads(); };
-    if (Threads % 32 == 0 && threads == Threads)
-      own = impl::over_warps<Wanted, (Threads + 31) / 32, true>(rank, Threads, results, value, op,
-                                                                &total, meet);
-    else
-      own = impl::over_warps<Wanted, 0, true>(rank, threads, results, value, op, &total, meet);
+    V total;
+    const V own =
+        impl::over_block<Wanted, Threads>(results, value, op, &total, [] { __syncthreads(); });
     if constexpr (Wanted == impl::result::reduction) total = own;
     for (unsigned to = rank; to < blocks; to += threads)
       *group_.map_shared_rank(totals + block, int(to)) = total;

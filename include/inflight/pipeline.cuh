@@ -128,15 +128,15 @@ class pipeline<thread_scope_block, Stages, mbarrier_arrivals> {
   }
 
   // The stage that is being filled, and the one that is being used: 0 to Stages - 1.
-  INFLIGHT_DEVICE int producer_stage() const { return head_.stage; }
-  INFLIGHT_DEVICE int consumer_stage() const { return tail_.stage; }
+  INFLIGHT_DEVICE int producer_stage() const { return head_.stage(); }
+  INFLIGHT_DEVICE int consumer_stage() const { return tail_.stage(); }
 
   // For memcpy_async: some bytes of the stage were written by ordinary stores.
   INFLIGHT_DEVICE void copied_plainly() { plainly_ = true; }
 
  private:
   impl::pipeline_place<Stages> place_;
-  impl::pipeline_cursor<Stages> head_, tail_;
+  impl::pipeline_cursor<Stages> head_{1}, tail_{0};
   bool plainly_ = false;
 };
 
@@ -176,12 +176,12 @@ class pipeline<thread_scope_block, Stages, transaction_bytes> {
     tail_.advance();
   }
 
-  INFLIGHT_DEVICE int producer_stage() const { return head_.stage; }
-  INFLIGHT_DEVICE int consumer_stage() const { return tail_.stage; }
+  INFLIGHT_DEVICE int producer_stage() const { return head_.stage(); }
+  INFLIGHT_DEVICE int consumer_stage() const { return tail_.stage(); }
 
  private:
   impl::pipeline_place<Stages> place_;
-  impl::pipeline_cursor<Stages> head_, tail_;
+  impl::pipeline_cursor<Stages> head_{1}, tail_{0};
   transaction copies_{0u};
 };
 

@@ -19,9 +19,9 @@
 // Order. Within a warp the combination is the balanced tree over ranks, lower ranks on the left,
 // whatever the kind of group and whichever lanes it has: the same values in the same ranks give the
 // same bits, every time, on every chip, for floating-point sums too; and the operator needs to be
-// associative, not commutative. A whole block of exactly the scratch's size, and wide tiles,
-// continue the tree over warps; other blocks combine the warps' results from rank 0 on, as clusters
-// do their blocks'. All threads get the same bits. `less` and `greater` of float and double are
+// associative, not commutative. Wide tiles, and blocks whose scratch's type says how many threads,
+// continue the tree over warps; blocks of any size combine the warps' results from rank 0 on, as
+// clusters do their blocks'. All threads get the same bits. `less` and `greater` of float and double are
 // PTX's "min" and "max": a NaN gives way to a number, -0 is below +0.
 #pragma once
 #include <inflight/impl/collective.cuh>

@@ -41,7 +41,8 @@ int errors_of(unsigned blocks, unsigned threads, Op op) {
 template <class T, class Op>
 void test(const char* name, Op op) {
   say(name, "8 blocks of 128", errors_of<128, T>(8, 128, op));
-  say(name, "4 blocks of 50", errors_of<128, T>(4, 50, op));
+  say(name, "4 blocks of 50", errors_of<inflight::any_threads, T>(4, 50, op));
+  say(name, "2 blocks of 50", errors_of<50, T>(2, 50, op));
   say(name, "1 block of 64", errors_of<64, T>(1, 64, op));
 }
 

@@ -8,13 +8,6 @@
 
 namespace inflight::impl {
 
-// A value in a register, which the compiler does not work out anew. Of an address in shared memory
-// it otherwise does so at each use, from a special register on sm_90.
-INFLIGHT_DEVICE std::uint32_t kept(std::uint32_t value) {
-  asm volatile("" : "+r"(value));
-  return value;
-}
-
 INFLIGHT_HOST_DEVICE constexpr unsigned power_not_below(unsigned n) {
   unsigned power = 1;
   while (power < n) power *= 2;

@@ -14,19 +14,38 @@ class pipeline_shared_state;
 
 namespace impl {
 
-// The stage that comes next, and the parity of the round through the ring.
-template <int Stages>
-struct pipeline_cursor {
-  int stage = 0;
-  std::uint32_t parity = 0;
+// Where a thread stands in the ring of stages: the stage that comes next, and the parity of the
+// phase that it waits for there, which turns with each round. Consumers begin with phase 0.
+// Producers begin with the phase before, which counts as complete: in the first round nothing has
+// to be released.
+template <int Stages, bool PowerOfTwo = (Stages & (Stages - 1)) == 0>
+class pipeline_cursor {
+ public:
+  INFLIGHT_DEVICE explicit pipeline_cursor(std::uint32_t first_parity) : parity_(first_parity) {}
+  INFLIGHT_DEVICE int stage() const { return stage_; }
+  INFLIGHT_DEVICE std::uint32_t parity() const { return parity_; }
   INFLIGHT_DEVICE void advance() {
-    if constexpr (Stages == 1) {
-      parity ^= 1;
-    } else {
-      ++stage;
-      if (stage == Stages) stage = 0, parity ^= 1;
-    }
+    ++stage_;
+    if (stage_ == Stages) stage_ = 0, parity_ ^= 1;
   }
+
+ private:
+  int stage_ = 0;
+  std::uint32_t parity_;
+};
+
+// Of a power of two, a counter holds both.
+template <int Stages>
+class pipeline_cursor<Stages, true> {
+ public:
+  INFLIGHT_DEVICE explicit pipeline_cursor(std::uint32_t first_parity)
+      : turn_(first_parity * Stages) {}
+  INFLIGHT_DEVICE int stage() const { return static_cast<int>(turn_ % Stages); }
+  INFLIGHT_DEVICE std::uint32_t parity() const { return turn_ / Stages & 1; }
+  INFLIGHT_DEVICE void advance() { ++turn_; }
+
+ private:
+  std::uint32_t turn_;
 };
 
 template <int Stages>
@@ -34,17 +53,16 @@ struct pipeline_place {
   std::uint32_t state;  // shared address of full[0]; empty[0] is behind full[Stages - 1]
 
   INFLIGHT_DEVICE std::uint32_t full(const pipeline_cursor<Stages>& at) const {
-    return state + 8 * at.stage;
+    return state + 8 * at.stage();
   }
   INFLIGHT_DEVICE std::uint32_t empty(const pipeline_cursor<Stages>& at) const {
-    return state + 8 * (Stages + at.stage);
+    return state + 8 * (Stages + at.stage());
   }
-  // In the first round nothing has to be released: the phase before the first counts as complete.
   INFLIGHT_DEVICE void wait_empty(const pipeline_cursor<Stages>& at) const {
-    wait_parity(empty(at), at.parity ^ 1);
+    wait_parity(empty(at), at.parity());
   }
   INFLIGHT_DEVICE void wait_full(const pipeline_cursor<Stages>& at) const {
-    wait_parity(full(at), at.parity);
+    wait_parity(full(at), at.parity());
   }
   // Every consumer arrives. One arrival a warp behind a __syncwarp is slower on an H200: a stream
   // through one stage reached 0.83 of this one's speed.

@@ -22,11 +22,12 @@ INFLIGHT_DEVICE bool copy_part(void* shared, const void* global, std::uint32_t b
                                std::uint32_t rank, std::uint32_t threads) {
   const std::uint32_t dst = ptx::shared_address(shared);
   const std::uint64_t src = ptx::global_address(global);
-  if constexpr (Alignment >= 16) {
+  const std::uint32_t low = dst | static_cast<std::uint32_t>(src);
+  // What is nearly always so has a way of its own, of one loop.
+  if (Alignment >= 16 || ((low | bytes) & 15) == 0) {
     copy_pieces<16>(dst, src, bytes, rank, threads);
     return false;
   } else {
-    const std::uint32_t low = dst | static_cast<std::uint32_t>(src);
     std::uint32_t done = 0;
     if ((low & 15) == 0) {
       done = bytes & ~15u;
