@@ -33,7 +33,7 @@ class thread_block : public thread_group {
   INFLIGHT_DEVICE static dim3 group_dim() { return blockDim; }
   INFLIGHT_DEVICE static dim3 group_index() { return blockIdx; }
 
-  // Where tiles of several warps meet; null without block_tile_memory.
+  // Where tiles of several warps meet; null without block_tile_memory: in the reserved bytes.
   INFLIGHT_DEVICE impl::tile_memory* tile_memory() const { return memory_; }
 
   thread_block(const thread_block&) = default;
@@ -59,7 +59,9 @@ INFLIGHT_DEVICE thread_block block_with(tile_memory* memory) {
 
 // Scratch for a block's tiles of 64 to 512 threads, in shared or global memory, one object a block:
 // 128 bytes of barriers, and 32 bytes a warp, the largest value that a collective takes. Needs no
-// initialisation of its own; uninitialised __shared__ memory will do.
+// initialisation of its own; uninitialised __shared__ memory will do. Without it such tiles use the
+// shared memory that each block has reserved (PTX ISA, "%reserved_smem_offset_begin"), whose
+// barrier takes one atomic more, and where a value of more than 8 bytes travels in several rounds.
 template <unsigned MaxBlockSize = 1024>
 struct block_tile_memory {
   static_assert(MaxBlockSize > 0 && MaxBlockSize <= 1024, "a block has at most 1024 threads");

@@ -91,8 +91,9 @@ class warp_tile : public thread_group {
   unsigned lane_;
 };
 
-// What tiles of several warps can do, through their block's block_tile_memory. All threads of the
-// tile take part in every call. The block's size must be a multiple of Size.
+// What tiles of several warps can do, through their block's block_tile_memory or, if it has none,
+// through the shared memory that is reserved in each block. All threads of the tile take part in
+// every call. The block's size must be a multiple of Size.
 template <unsigned Size>
 class wide_tile {
  public:
@@ -100,19 +101,22 @@ class wide_tile {
   INFLIGHT_DEVICE static constexpr unsigned size() { return Size; }
   INFLIGHT_DEVICE static unsigned thread_rank() { return block_thread_rank() & (Size - 1); }
 
-  // Waits for the tile's threads: one atomic addition a warp, none of the block's sixteen barriers.
+  // Waits for the tile's threads: an atomic operation a warp, none of the block's sixteen barriers.
   INFLIGHT_DEVICE void sync() const { tile_place<Size>::sync(memory_); }
 
-  // The value of the thread of rank `source`, which must be the same in all threads. Two sync().
+  // The value of the thread of rank `source`, which must be the same in all threads. Two sync() a
+  // round.
   template <class T>
   INFLIGHT_DEVICE T shfl(T value, unsigned source) const {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 32,
                   "a shuffled value must be trivially copyable and have at most 32 bytes");
-    T* slot = scratch<T>(0);
-    if (thread_rank() == source) memcpy(slot, &value, sizeof(T));
-    sync();
-    memcpy(&value, slot, sizeof(T));
-    sync();
+    in_rounds<sizeof(T)>([&](unsigned from, unsigned bytes) {
+      unsigned char* slot = scratch<unsigned char>(0);
+      if (thread_rank() == source) memcpy(slot, reinterpret_cast<char*>(&value) + from, bytes);
+      sync();
+      memcpy(reinterpret_cast<char*>(&value) + from, slot, bytes);
+      sync();
+    });
     return value;
   }
 
@@ -124,12 +128,30 @@ class wide_tile {
     return vote(ptx::vote_all(0xffffffffu, predicate != 0), [](int a, int b) { return a & b; });
   }
 
-  // 32 bytes that belong to warp `warp` of the tile while a collective runs: for collectives built
-  // on top. Whoever writes there calls sync() before others read and after they have. An extension.
+  // scratch_bytes() bytes that belong to warp `warp` of the tile while a collective runs, those of
+  // the next warp behind them: for collectives built on top. Whoever writes there calls sync()
+  // before others read and after they have. An extension.
   template <class T>
   INFLIGHT_DEVICE T* scratch(unsigned warp) const {
-    static_assert(sizeof(T) <= 32, "a warp's scratch has 32 bytes");
     return static_cast<T*>(tile_place<Size>::slot(memory_, warp));
+  }
+  INFLIGHT_DEVICE unsigned scratch_bytes() const {
+    return memory_ != nullptr ? sizeof(tile_slot) : reserved_slot_bytes;
+  }
+
+  // What is known of each warp, told to all: `all` has a place for each, and in the thread for
+  // which `tells` holds, one of each warp, its own warp's is filled in. Two sync() a round. An
+  // extension.
+  template <class T>
+  INFLIGHT_DEVICE void tell(bool tells, T* all) const {
+    const unsigned own = thread_rank() / 32;
+    in_rounds<sizeof(T)>([&](unsigned from, unsigned bytes) {
+      if (tells) memcpy(scratch<char>(own), reinterpret_cast<char*>(&all[own]) + from, bytes);
+      sync();
+      for (unsigned warp = 0; warp < Size / 32; ++warp)
+        memcpy(reinterpret_cast<char*>(&all[warp]) + from, scratch<char>(warp), bytes);
+      sync();
+    });
   }
 
   INFLIGHT_DEVICE impl::tile_memory* tile_memory() const { return memory_; }
@@ -138,6 +160,17 @@ class wide_tile {
   INFLIGHT_DEVICE explicit wide_tile(impl::tile_memory* memory) : memory_(memory) {}
 
  private:
+  // round(from, bytes) for the parts of a value that fit a warp's scratch: one, or pieces of 8.
+  template <unsigned Bytes, class Round>
+  INFLIGHT_DEVICE void in_rounds(Round round) const {
+    if (Bytes <= scratch_bytes()) {
+      round(0, Bytes);
+    } else {
+#pragma unroll
+      for (unsigned from = 0; from < Bytes; from += reserved_slot_bytes)
+        round(from, Bytes - from < reserved_slot_bytes ? Bytes - from : reserved_slot_bytes);
+    }
+  }
   template <class Combine>
   INFLIGHT_DEVICE int vote(int mine, Combine combine) const {
     if (thread_rank() % 32 == 0) *scratch<int>(thread_rank() / 32) = mine;
@@ -189,8 +222,7 @@ class thread_block_tile : public thread_block_tile<Size, void> {
 INFLIGHT_DEVICE thread_block_tile<1, void> this_thread() { return {nullptr, 0, 1}; }
 
 // Cuts a block or a tile into tiles of `Size` neighbouring threads. No thread waits, no instruction
-// is spent. The parent's size must be a multiple of Size. Tiles of more than 32 need a block made
-// with block_tile_memory.
+// is spent. The parent's size must be a multiple of Size.
 template <unsigned Size, class Parent>
 INFLIGHT_DEVICE thread_block_tile<Size, Parent> tiled_partition(const Parent& parent) {
   static_assert(impl::is_block<Parent> || impl::is_tile<Parent>,

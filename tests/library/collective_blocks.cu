@@ -1,6 +1,6 @@
 // reduce and the scans over whole blocks of any size, and over tiles of 64 to 512 threads: with
-// scratch of their own, and with the memory that such tiles bring. Several in a row on one scratch,
-// with one barrier each.
+// scratch of their own, with the memory that such tiles bring, and with what is reserved. Several
+// in a row on one scratch, with one barrier each.
 #include "collective_reference.cuh"
 
 constexpr unsigned rounds = 5;
@@ -26,6 +26,8 @@ __global__ void __launch_bounds__(512) tiles(const T* in, Results<T>* out, Op op
   const unsigned rank = block.thread_rank();
   out[rank] = all_three(tile, in[rank], op);
   out[512 + rank] = all_three(inflight::with_scratch(tile, scratch), in[rank], op);
+  auto bare = inflight::tiled_partition<Size>(inflight::this_thread_block());
+  out[1024 + rank] = all_three(bare, in[rank], op);
 }
 
 template <unsigned Threads, class T, class Op>
@@ -47,12 +49,12 @@ int block_errors(dim3 shape, Op op) {
 template <unsigned Size, class T, class Op>
 int tile_errors(Op op) {
   Buffer<T> in(make_values<T>(512, Size));
-  Buffer<Results<T>> out(1024);
+  Buffer<Results<T>> out(1536);
   tiles<Size><<<1, 512>>>(in.device, out.device, op);
   auto& got = out.read();
   int errors = 0;
   for (unsigned first = 0; first < 512; first += Size)
-    for (unsigned way = 0; way < 2; ++way)
+    for (unsigned way = 0; way < 3; ++way)
       errors += wrong(in.host, got, ranks(first, Size), op, way * 512);
   return errors;
 }

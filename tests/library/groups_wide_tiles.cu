@@ -1,4 +1,5 @@
-// Tiles of 64 to 512 threads, with their scratch memory in shared and in global memory.
+// Tiles of 64 to 512 threads, with their scratch memory in shared and in global memory, and
+// without.
 #include <inflight/groups.cuh>
 
 #include "tests/kernels/kernel_test.cuh"
@@ -59,6 +60,23 @@ __global__ void in_shared(unsigned* out, int* values) {
   out[rank] = wrong;
 }
 
+// Without memory of their own; a block with some uses both, one after the other.
+template <unsigned Size>
+__global__ void in_reserved(unsigned* out, int* values) {
+  auto block = cg::this_thread_block();
+  auto tile = cg::tiled_partition<Size>(block);
+  const unsigned rank = block.thread_rank();
+  unsigned wrong = look<Size>(tile, rank, values);
+  if (rank < blockDim.x / Size * Size / 2) {
+    auto half = cg::tiled_partition < Size == 64 ? 32 : Size / 2 > (tile);
+    wrong |= unsigned(half.shfl(rank, 3) != rank / half.size() * half.size() + 3) << 12;
+  }
+  __shared__ cg::block_tile_memory<> memory;
+  wrong |= look<Size>(cg::tiled_partition<Size>(cg::this_thread_block(memory)), rank, values);
+  wrong |= look<Size>(tile, rank, values);
+  out[rank] = wrong;
+}
+
 __device__ cg::block_tile_memory<512> of_blocks[2];
 
 __global__ void in_global(unsigned* out, int* values) {
@@ -98,6 +116,10 @@ int main() {
   in_shared<128><<<1, 384>>>(out, values), report("tile<128>, three of them", 384);
   in_shared<256><<<1, 1024>>>(out, values), report("tile<256>, four of them", 1024);
   in_shared<512><<<1, 512>>>(out, values), report("tile<512>, the whole block", 512);
+  in_reserved<64><<<1, 1024>>>(out, values), report("tile<64>, without memory", 1024);
+  in_reserved<128><<<1, 384>>>(out, values), report("tile<128>, without memory", 384);
+  in_reserved<256><<<1, 1024>>>(out, values), report("tile<256>, without memory", 1024);
+  in_reserved<512><<<1, 1024>>>(out, values), report("tile<512>, without memory", 1024);
   in_global<<<2, 512>>>(out, values), report("scratch in global memory, tiles of tiles", 1024);
   experimental<<<1, 256>>>(out, values), report("experimental::block_tile_memory<4, 256>", 256);
 }

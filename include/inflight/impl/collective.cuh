@@ -10,7 +10,7 @@ struct has_scratch : std::false_type {};
 template <class Group, class Scratch>
 struct has_scratch<scratch_group<Group, Scratch>> : std::true_type {};
 
-// Tiles of several warps, which carry 32 bytes a warp of their block's block_tile_memory.
+// Tiles of several warps, which have some bytes a warp in shared memory.
 template <class Group, class = void>
 struct carries_memory : std::false_type {};
 template <class Group>
@@ -43,9 +43,16 @@ INFLIGHT_DEVICE V collective(const Group& group, const V& value, Op& op) {
   } else if constexpr (has_scratch<Group>::value) {
     return group.template collective<Wanted>(value, op);
   } else if constexpr (carries_memory<Group>::value && threads != 0) {
-    const V out = over_warps<Wanted, threads / 32, false>(
-        group.thread_rank(), threads, group.template scratch<V>(0), value, op,
-        static_cast<V*>(nullptr), [&] { group.sync(); });
+    const auto among = [&](V* results, auto meet) {
+      return over_warps<Wanted, threads / 32, false>(group.thread_rank(), threads, results, value,
+                                                     op, static_cast<V*>(nullptr), meet);
+    };
+    if (sizeof(V) > group.scratch_bytes()) {
+      constexpr unsigned teller = Wanted == result::reduction ? 0 : 31;
+      row<V, threads / 32> results;
+      return among(results.values, [&] { group.tell(ptx::lane_id() == teller, results.values); });
+    }
+    const V out = among(group.template scratch<V>(0), [&] { group.sync(); });
     group.sync();
     return out;
   } else {
