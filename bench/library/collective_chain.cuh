@@ -25,14 +25,16 @@ inline void check(cudaError_t error) {
 }
 
 // Who gets the result: all threads of a group, each up to its own rank or below it, or only the
-// block's first.
-enum class gives { all, upto, below, first };
+// block's first; or each keeps its own value.
+enum class gives { all, upto, below, first, own };
 
 // One call a round. A reduction's result is divided by the group's threads, so that a chain of sums
 // stays where it is; integers wrap, and have their rank added, so that they do not end as zeros.
 template <class T, unsigned Group, gives Gives>
 __host__ __device__ T settled(T result, unsigned rank) {
-  if constexpr (std::is_floating_point_v<T>)
+  if constexpr (Gives == gives::own)
+    return result;
+  else if constexpr (std::is_floating_point_v<T>)
     return result * (T(1) / T(Gives == gives::all || Gives == gives::first ? Group : 32));
   else if constexpr (Gives == gives::all || Gives == gives::first)
     return result + T(rank);
@@ -99,6 +101,50 @@ TILE_CASE(their_coalesced, gives::all, cg,
 TILE_CASE(our_coalesced, gives::all, inflight,
           (void(tile),
            inflight::reduce(inflight::coalesced_threads(), value, inflight::plus<T>())));
+
+// Tiles of several warps, in a block of 512. Theirs meet in the block's reserved shared memory, and
+// so do ours where the block brings none.
+template <class T, unsigned Size, gives Result, class Storage, class Block>
+struct wide_case {
+  using type = T;
+  using storage = Storage;
+  static constexpr unsigned threads = 512, group = Size;
+  static constexpr gives result = Result;
+  Block block;
+};
+struct their_blocks {
+  using storage = None;
+  using block = cg::thread_block;
+  static __device__ block make(storage&) { return cg::this_thread_block(); }
+};
+struct our_bare_blocks {
+  using storage = None;
+  using block = inflight::thread_block;
+  static __device__ block make(storage&) { return inflight::this_thread_block(); }
+};
+struct our_blocks {
+  using storage = inflight::block_tile_memory<512>;
+  using block = inflight::thread_block;
+  static __device__ block make(storage& memory) { return inflight::this_thread_block(memory); }
+};
+#define WIDE_CASE(NAME, RESULT, SPACE, CALL)                                                   \
+  template <class T, unsigned Size, class Blocks>                                              \
+  struct NAME : wide_case<T, Size, RESULT, typename Blocks::storage, typename Blocks::block> { \
+    __device__ explicit NAME(typename Blocks::storage& memory)                                 \
+        : wide_case<T, Size, RESULT, typename Blocks::storage, typename Blocks::block>{        \
+              Blocks::make(memory)} {}                                                         \
+    __device__ T operator()(T value) {                                                         \
+      auto tile = SPACE::tiled_partition<Size>(this->block);                                   \
+      return CALL;                                                                             \
+    }                                                                                          \
+  }
+WIDE_CASE(their_wide_sync, gives::own, cg, (tile.sync(), value));
+WIDE_CASE(our_wide_sync, gives::own, inflight, (tile.sync(), value));
+WIDE_CASE(their_wide_reduce, gives::all, cg, cg::reduce(tile, value, cg::plus<T>()));
+WIDE_CASE(our_wide_reduce, gives::all, inflight,
+          inflight::reduce(tile, value, inflight::plus<T>()));
+WIDE_CASE(their_wide_scan, gives::upto, cg, cg::inclusive_scan(tile, value));
+WIDE_CASE(our_wide_scan, gives::upto, inflight, inflight::inclusive_scan(tile, value));
 
 // CUB's storage may be used again only after a barrier, which is the caller's.
 template <class T, unsigned Threads>
@@ -187,7 +233,8 @@ std::vector<typename Case::type> expected(std::vector<typename Case::type> value
         T result = all;
         if (Case::result == gives::upto) result = sum;
         if (Case::result == gives::below) result = before;
-        if (Case::result == gives::first && first + i != 0) result = own;
+        if (Case::result == gives::own || (Case::result == gives::first && first + i != 0))
+          result = own;
         value = settled<T, Case::group, Case::result>(result, i);
       }
     }

@@ -19,6 +19,22 @@ void tiles(const char* type) {
   compare<their_exclusive<T, 32>, our_exclusive<T, 32>>("cg::exclusive_scan", type);
 }
 
+template <class T, unsigned Size>
+void wide_tiles(const char* type) {
+  compare<their_wide_sync<T, Size, their_blocks>, our_wide_sync<T, Size, our_bare_blocks>>(
+      "tile.sync, no memory", type);
+  compare<their_wide_sync<T, Size, their_blocks>, our_wide_sync<T, Size, our_blocks>>(
+      "tile.sync, block_tile_memory", type);
+  compare<their_wide_reduce<T, Size, their_blocks>, our_wide_reduce<T, Size, our_bare_blocks>>(
+      "cg::reduce, no memory", type);
+  compare<their_wide_reduce<T, Size, their_blocks>, our_wide_reduce<T, Size, our_blocks>>(
+      "cg::reduce, block_tile_memory", type);
+  compare<their_wide_scan<T, Size, their_blocks>, our_wide_scan<T, Size, our_bare_blocks>>(
+      "cg::inclusive_scan, no memory", type);
+  compare<their_wide_scan<T, Size, their_blocks>, our_wide_scan<T, Size, our_blocks>>(
+      "cg::inclusive_scan, block_tile_memory", type);
+}
+
 template <class T, unsigned Threads>
 void blocks(const char* type) {
   compare<cub_reduce<T, Threads>, our_block_reduce<T, Threads>>("cub::BlockReduce, for thread 0",
@@ -41,6 +57,11 @@ int main(int argc, char** argv) {
   tiles<float>("float");
   tiles<long long>("long long");
   tiles<double>("double");
+  wide_tiles<int, 64>("int");
+  wide_tiles<int, 256>("int");
+  wide_tiles<float, 64>("float");
+  wide_tiles<float, 128>("float");
+  wide_tiles<float, 512>("float");
   blocks<int, 128>("int");
   blocks<int, 256>("int");
   blocks<int, 1024>("int");

@@ -50,22 +50,23 @@ INFLIGHT_DEVICE thread_block this_thread_block() { return thread_block(nullptr);
 
 namespace impl {
 INFLIGHT_DEVICE thread_block block_with(tile_memory* memory) {
-  for (unsigned i = block_thread_rank(); i < tile_memory::words; i += block_threads())
-    memory->word[i] = 0;
+  for (unsigned warp = block_thread_rank(); warp < 32; warp += block_threads())
+    memory->flags.of_warp[warp] = 0;
   __syncthreads();
   return thread_block(memory);
 }
 }  // namespace impl
 
 // Scratch for a block's tiles of 64 to 512 threads, in shared or global memory, one object a block:
-// 128 bytes of barriers, and 32 bytes a warp, the largest value that a collective takes. Needs no
+// 32 bytes of flags, and 32 bytes a warp, the largest value that a collective takes. Needs no
 // initialisation of its own; uninitialised __shared__ memory will do. Without it such tiles use the
-// shared memory that each block has reserved (PTX ISA, "%reserved_smem_offset_begin"), whose
-// barrier takes one atomic more, and where a value of more than 8 bytes travels in several rounds.
+// shared memory that each block has reserved (PTX ISA, "%reserved_smem_offset_begin"), where a
+// value of more than 8 bytes travels in several rounds; so do tiles of NVIDIA's cooperative groups:
+// do not use both in one kernel without giving ours an object.
 template <unsigned MaxBlockSize = 1024>
 struct block_tile_memory {
   static_assert(MaxBlockSize > 0 && MaxBlockSize <= 1024, "a block has at most 1024 threads");
-  impl::tile_barriers barriers;
+  impl::tile_flags flags;
   impl::tile_slot slots[(MaxBlockSize + 31) / 32];
 };
 

@@ -101,7 +101,8 @@ class wide_tile {
   INFLIGHT_DEVICE static constexpr unsigned size() { return Size; }
   INFLIGHT_DEVICE static unsigned thread_rank() { return block_thread_rank() & (Size - 1); }
 
-  // Waits for the tile's threads: an atomic operation a warp, none of the block's sixteen barriers.
+  // Waits for the tile's threads, by a flag a warp: none of the block's sixteen barriers, no
+  // atomics.
   INFLIGHT_DEVICE void sync() const { tile_place<Size>::sync(memory_); }
 
   // The value of the thread of rank `source`, which must be the same in all threads. Two sync() a

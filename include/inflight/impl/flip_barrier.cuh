@@ -1,4 +1,4 @@
-// A barrier in one 32-bit word that sets itself back: what grids and wide tiles wait on.
+// A barrier in one 32-bit word that sets itself back: what grids wait on.
 //
 // Each party adds its share to the word. The shares of all sum up to 2^31: one party, the first,
 // adds 2^31 - (parties - 1), every other adds 1. So each round flips the top bit, leaves the others

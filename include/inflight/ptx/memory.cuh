@@ -1,9 +1,9 @@
 // Accesses to memory that order others: PTX ISA, "ld", "st", "red", "atom" and "Memory Consistency
 // Model".
 //
-// All work on 32 and 64 bit unsigned integers at a generic address, and hold among the threads of
-// `Scope`. An acquire that reads what a release wrote makes visible all that came before that
-// release; a relaxed access orders nothing.
+// All work on 32 and 64 bit unsigned integers, some on bytes, at a generic address, and hold among
+// the threads of `Scope`. An acquire that reads what a release wrote makes visible all that came
+// before that release; a relaxed access orders nothing.
 #pragma once
 #include <inflight/impl/config.cuh>
 
@@ -33,6 +33,13 @@ enum class scope { cta, cluster, gpu, sys };
                     : "memory");                          \
     return value;                                         \
   }
+#define INFLIGHT_LOAD_BYTE(NAME, ORDER)                                                \
+  template <scope Scope>                                                               \
+  INFLIGHT_DEVICE std::uint32_t NAME(const std::uint8_t* at) {                         \
+    std::uint32_t value;                                                               \
+    INFLIGHT_SCOPED("ld." ORDER, ".u8 %0, [%1];", : "=r"(value) : "l"(at) : "memory"); \
+    return value;                                                                      \
+  }
 #define INFLIGHT_STORE(NAME, PTX, TYPE, SUFFIX, LETTER)                             \
   template <scope Scope>                                                            \
   INFLIGHT_DEVICE void NAME(TYPE* at, TYPE value) {                                 \
@@ -58,17 +65,20 @@ enum class scope { cta, cluster, gpu, sys };
 // ld_relaxed<Scope>(at), ld_acquire<Scope>(at): the value.
 INFLIGHT_BOTH_WIDTHS(INFLIGHT_LOAD, ld_relaxed, "relaxed")
 INFLIGHT_BOTH_WIDTHS(INFLIGHT_LOAD, ld_acquire, "acquire")
+INFLIGHT_LOAD_BYTE(ld_relaxed, "relaxed")
+INFLIGHT_LOAD_BYTE(ld_acquire, "acquire")
 
 // st_relaxed<Scope>(at, value), st_release<Scope>(at, value).
 INFLIGHT_BOTH_WIDTHS_STORED(st_relaxed, "st.relaxed", "")
 INFLIGHT_BOTH_WIDTHS_STORED(st_release, "st.release", "")
+template <scope Scope>
+INFLIGHT_DEVICE void st_release(std::uint8_t* at, std::uint32_t value) {
+  INFLIGHT_SCOPED("st.release", ".u8 [%0], %1;", ::"l"(at), "r"(value) : "memory");
+}
 
 // red_add_relaxed<Scope>(at, value), red_add_release: adds, and does not wait for the old value.
 INFLIGHT_BOTH_WIDTHS_STORED(red_add_relaxed, "red.relaxed", ".add")
 INFLIGHT_BOTH_WIDTHS_STORED(red_add_release, "red.release", ".add")
-
-// red_and_release<Scope>(at, value): clears the bits that the value does not have.
-INFLIGHT_STORE(red_and_release, "red.release", std::uint32_t, ".and.b32", "r")
 
 // atom_add_relaxed<Scope>(at, value), _acquire, _release, _acq_rel: adds; the value before.
 INFLIGHT_BOTH_WIDTHS(INFLIGHT_ATOMIC, atom_add_relaxed, "relaxed", "add")
@@ -76,13 +86,11 @@ INFLIGHT_BOTH_WIDTHS(INFLIGHT_ATOMIC, atom_add_acquire, "acquire", "add")
 INFLIGHT_BOTH_WIDTHS(INFLIGHT_ATOMIC, atom_add_release, "release", "add")
 INFLIGHT_BOTH_WIDTHS(INFLIGHT_ATOMIC, atom_add_acq_rel, "acq_rel", "add")
 
-// atom_or_acq_rel<Scope>(at, value): sets bits; the word before.
-INFLIGHT_ATOMIC(atom_or_acq_rel, "acq_rel", "or", std::uint32_t, "b32", "r")
-
 #undef INFLIGHT_BOTH_WIDTHS_STORED
 #undef INFLIGHT_BOTH_WIDTHS
 #undef INFLIGHT_ATOMIC
 #undef INFLIGHT_STORE
+#undef INFLIGHT_LOAD_BYTE
 #undef INFLIGHT_LOAD
 #undef INFLIGHT_SCOPED
 
