@@ -82,7 +82,8 @@ struct Access {
   Scope scope = Scope::thread;
   Proxy proxy = Proxy::generic;
   std::uint32_t bytes = 0;  // each lane, all elements of a vector together
-  // [32] global: addresses; the others: offsets in the space of the block or thread.
+  // [32] global: addresses; the others: offsets in the space of the block or thread. Variables in
+  // shared memory begin at 1024; CUDA keeps what is before, which is zero when the block begins.
   const std::uint64_t* addresses = nullptr;
   const std::uint16_t* ranks = nullptr;  // [32] shared memory of a cluster peer: whose; null: own
   Mask written = 0;                      // lanes that wrote: a failed compare-and-swap only reads
@@ -274,7 +275,7 @@ struct BlockBegin {
   std::uint64_t cluster = 0;  // linear index of its cluster
   std::uint16_t rank = 0;     // in its cluster
   std::uint32_t threads = 0;
-  std::uint32_t shared_bytes = 0;  // static and dynamic
+  std::uint32_t shared_bytes = 0;  // static and dynamic, from offset 1024
 };
 struct BlockEnd {
   const Kernel* kernel = nullptr;

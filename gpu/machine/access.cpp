@@ -70,14 +70,22 @@ std::string describe_offset(std::string_view space, std::uint64_t offset, std::u
   return fmt::format("offset 0x{:x} is in the {} bytes of {}", offset, size, space);
 }
 
+std::string describe_shared_of(const Block& b, std::string_view whose, std::uint64_t offset) {
+  if (offset < reserved_shared)
+    return fmt::format(
+        "offset 0x{:x} is in the {} bytes before the shared memory of {}, which CUDA keeps for "
+        "itself",
+        offset, reserved_shared, whose);
+  return describe_offset(fmt::format("shared memory that {} has", whose), offset - reserved_shared,
+                         b.shared_end - reserved_shared);
+}
+
 std::string describe_shared(const Warp& w, std::uint64_t address, bool own_only) {
   const Block& self = *w.block;
   const SharedPlace place = shared_place(self, address);
   const std::uint64_t rank = address >> rank_shift;
-  if (self.cluster->blocks.size() == 1)
-    return describe_offset("shared memory that this block has", address, self.shared_bytes);
-  if (place.block == &self)
-    return describe_offset("shared memory that this block has", place.offset, self.shared_bytes);
+  if (self.cluster->blocks.size() == 1) return describe_shared_of(self, "this block", address);
+  if (place.block == &self) return describe_shared_of(self, "this block", place.offset);
   if (!place.block)
     return fmt::format("it names the block of rank {} in a cluster of {}", rank,
                        self.cluster->blocks.size());
@@ -91,8 +99,7 @@ std::string describe_shared(const Warp& w, std::uint64_t address, bool own_only)
         "the block of rank {} has ended: a block must stay until nobody uses its shared memory "
         "(barrier.cluster, cluster.sync())",
         rank);
-  return describe_offset(fmt::format("shared memory that the block of rank {} has", rank),
-                         place.offset, place.block->shared_bytes);
+  return describe_shared_of(*place.block, fmt::format("the block of rank {}", rank), place.offset);
 }
 
 std::string describe_in(const Warp& w, std::uint64_t address, ptx::Space space) {

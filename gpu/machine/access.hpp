@@ -26,7 +26,8 @@ inline std::byte* resolve_shared(Warp& w, std::uint64_t address, std::uint32_t s
                                  bool own_only = false) {
   const Block& b = *w.block;
   const std::uint64_t offset = address ^ b.window;
-  if (offset + size <= b.shared_bytes && offset + size >= offset) return b.shared + offset;
+  if (offset >= reserved_shared && offset + size <= b.shared_end && offset + size >= offset)
+    return b.shared + offset;
   if (shared_fault(b, address, size, own_only) != FaultKind::none) return nullptr;
   return shared_place(b, address).at();
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gpu/async/copy_groups.hpp"
+#include "gpu/machine/reserved_shared.hpp"
 #include "gpu/machine/warp.hpp"
 
 namespace inflight::machine {
@@ -39,8 +40,9 @@ struct Grid {
   std::uint64_t id = 0;
   const std::byte* parameters = nullptr;
   std::uint32_t static_shared = 0;  // bytes; dynamic shared memory starts after it, aligned
-  std::uint32_t dynamic_offset = 0;
-  std::uint32_t shared_bytes = 0;  // in all
+  // Offsets in shared memory: a block's own is [reserved_shared, shared_end), and [0, reserved_end)
+  // if its kernel uses that.
+  std::uint32_t dynamic_offset = 0, shared_end = reserved_shared, reserved_end = 0;
   bool uses_workspace = false;
   std::uint64_t workspace = 0;            // what %envreg1:2 points to, if the kernel uses it
   std::uint64_t stack_limit = 256 << 10;  // bytes of local memory a thread may use
@@ -71,8 +73,8 @@ struct Block {
   std::uint64_t linear = 0;
   Dim3 index{0, 0, 0};
   std::uint32_t threads = 0, alive_threads = 0;
-  std::byte* shared = nullptr;  // shared_bytes of Grid, aligned to 1024
-  std::uint32_t shared_bytes = 0;
+  std::byte* shared = nullptr;  // where offset 0 is, aligned to 1024
+  std::uint32_t shared_end = reserved_shared, reserved_end = 0;  // as of Grid
   std::array<NamedBarrier, 16> barriers;
   std::vector<std::unique_ptr<Warp>> warps;
   std::vector<std::unique_ptr<async::Team>>

@@ -46,7 +46,7 @@ void ClusterCopies::issued(const BulkCopy& copy) {
   event.bytes = is_tensor(copy) ? std::uint32_t(async::box_of(copy.map).tx_bytes()) : copy.bytes;
   const auto place = [&](const std::byte* at, check::Space& space) {
     for (const auto& block : cluster_.blocks) {
-      if (at < block->shared || at >= block->shared + block->shared_bytes) continue;
+      if (at < block->shared || at >= block->shared + block->shared_end) continue;
       space = check::Space::shared;
       ranks[lane] = static_cast<std::uint16_t>(block->rank);
       return static_cast<std::uint64_t>(at - block->shared);

@@ -57,7 +57,10 @@ struct Cluster {
 struct SharedPlace {
   Block* block = nullptr;    // null: no block of the cluster has that rank
   std::uint32_t offset = 0;  // in its shared memory, perhaps past the end
-  bool holds(std::uint64_t size) const { return block && offset + size <= block->shared_bytes; }
+  bool holds(std::uint64_t size) const {
+    if (!block) return false;
+    return offset + size <= (offset < reserved_shared ? block->reserved_end : block->shared_end);
+  }
   std::byte* at() const { return block->shared + offset; }
 };
 SharedPlace shared_place(const Block& self, std::uint64_t address);

@@ -20,7 +20,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::uint32_t turn = 4096;  // rounds of a block's warps before other blocks get a turn
-constexpr std::uint32_t reserved_shared = 1024;  // bytes a block that the system keeps, sm_90
 
 // Hands out clusters to workers: fresh ones in order while there is room for residents, then the
 // suspended ones in turn.
@@ -276,9 +275,8 @@ Outcome check_shape(const Launch& launch, const Limits& limits) {
                   fmt::format("its .reqntid asks for blocks of {} x {} x {}", r[0], r[1], r[2]));
   const std::uint64_t shared = std::uint64_t{k.static_shared} + launch.dynamic_shared;
   // cudaFuncAttributeMaxDynamicSharedMemorySize speaks of the dynamic part alone.
-  const std::uint64_t allowed =
-      std::min<std::uint64_t>(std::uint64_t{k.static_shared} + launch.shared_optin,
-                              limits.shared_per_block_optin);
+  const std::uint64_t allowed = std::min<std::uint64_t>(
+      std::uint64_t{k.static_shared} + launch.shared_optin, limits.shared_per_block_optin);
   if (shared > std::max<std::uint64_t>(allowed, limits.shared_per_block))
     return refuse(FaultKind::invalid_launch, k,
                   fmt::format("{} bytes of shared memory a block ({} static, {} dynamic); {} are "
@@ -360,9 +358,10 @@ Outcome run(const Launch& launch, const Limits& limits, const Options& options,
   grid.parameters = launch.parameters.data();
   grid.static_shared = kernel.static_shared;
   const std::uint32_t a = std::max(1u, kernel.dynamic_alignment);
-  grid.dynamic_offset = (kernel.static_shared + a - 1) / a * a;
-  grid.shared_bytes =
-      launch.dynamic_shared ? grid.dynamic_offset + launch.dynamic_shared : kernel.static_shared;
+  grid.dynamic_offset = (reserved_shared + kernel.static_shared + a - 1) / a * a;
+  grid.shared_end = launch.dynamic_shared ? grid.dynamic_offset + launch.dynamic_shared
+                                          : reserved_shared + kernel.static_shared;
+  grid.reserved_end = kernel.uses_reserved_shared ? reserved_shared_usable : 0;
   grid.stack_limit = std::max<std::uint64_t>(grid.stack_limit, options.stack_bytes);
   const Program::FunctionRef entry{kernel.module, kernel.function};
   if (const std::string why = prepare(grid, entry); !why.empty())

@@ -401,7 +401,7 @@ void Observation::block_begin(const Block& block) const {
   event.cluster = block.cluster->blocks.front()->linear;
   event.rank = static_cast<std::uint16_t>(block.rank);
   event.threads = block.threads;
-  event.shared_bytes = block.shared_bytes;
+  event.shared_bytes = block.shared_end - reserved_shared;
   listener_.block_begin(event);
 }
 

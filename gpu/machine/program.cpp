@@ -24,6 +24,16 @@ std::atomic<std::uint64_t> next_code_slot{1};
 bool in_memory(Space s) { return s == Space::global || s == Space::constant; }
 bool is_definition(Linkage l) { return l != Linkage::local && l != Linkage::external; }
 
+bool tells_of_reserved_shared(const ptx::Operand& o) {
+  using ptx::Special;
+  if (o.kind != ptx::Operand::Kind::special) return false;
+  const auto special = static_cast<Special>(o.index);
+  return special == Special::reserved_smem_offset_begin ||
+         special == Special::reserved_smem_offset_end ||
+         special == Special::reserved_smem_offset_cap ||
+         special == Special::reserved_smem_offset_0 || special == Special::reserved_smem_offset_1;
+}
+
 std::uint64_t round_up(std::uint64_t value, std::uint64_t to) {
   return to == 0 ? value : (value + to - 1) / to * to;
 }
@@ -202,6 +212,7 @@ void Program::Tables::scan(std::uint32_t m, std::uint32_t f) {
     }
   }
   for (const ptx::Operand& o : fn.pool) {
+    mine.reserved_shared |= tells_of_reserved_shared(o);
     const bool named =
         o.kind == Kind::variable || (o.kind == Kind::address && o.base == Kind::variable);
     if (!named || !is_shared(module(m).variables[o.index].space)) continue;
@@ -245,7 +256,7 @@ Program::Tables::Linked Program::Tables::layout_shared() {
             uses[dense(f)].address_taken = true;
   for (std::uint32_t m = 0; m < count; ++m)
     for (std::uint32_t f = 0; f < module(m).functions.size(); ++f)
-      if (is_kernel(m, f)) shared_of_kernels.push_back({dense({m, f}), 0, 1});
+      if (is_kernel(m, f)) shared_of_kernels.push_back({.entry = dense({m, f})});
   if (!machine::layout_shared(uses, shared, shared_of_kernels))
     return tl::unexpected(LinkError{"a kernel's .shared variables take 4 GiB or more"});
   return {};
@@ -375,8 +386,10 @@ void Program::Tables::list_kernels() {
       Kernel k = describe(m, f);
       k.constant_bytes = static_cast<std::uint32_t>(constant_bytes);
       k.local_bytes = static_cast<std::uint32_t>(local_bytes[f]);
-      k.static_shared = shared_of_kernels[next].bytes;
-      k.dynamic_alignment = std::max(16u, shared_of_kernels[next++].dynamic_alignment);
+      const SharedOfKernel& shared = shared_of_kernels[next++];
+      k.static_shared = shared.bytes;
+      k.dynamic_alignment = std::max(16u, shared.dynamic_alignment);
+      k.uses_reserved_shared = shared.reserved_shared;
       program.kernels_.push_back(std::move(k));
     }
   }

@@ -40,6 +40,7 @@ struct Kernel {
   std::uint32_t parameter_bytes = 0;
   std::uint32_t static_shared = 0;       // bytes, of every .shared variable it can reach
   std::uint32_t dynamic_alignment = 16;  // of where dynamic shared memory starts after them
+  bool uses_reserved_shared = false;     // a function that it can reach asks where it is
   std::uint32_t local_bytes = 0;         // a thread's own frame
   std::uint32_t constant_bytes = 0;      // of its module
   std::uint32_t max_threads = 1024;      // a block, from .maxntid or .reqntid

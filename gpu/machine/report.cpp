@@ -139,7 +139,7 @@ std::string at_barrier(const Block& block, std::uint64_t id) {
 
 std::string at_mbarrier(const Block& block, std::uint64_t offset) {
   std::string text = fmt::format("the mbarrier at shared offset 0x{:x}", offset);
-  if (offset + async::mbarrier::size > block.shared_bytes) return text;
+  if (offset + async::mbarrier::size > block.shared_end) return text;
   async::mbarrier::Word word = 0;
   std::memcpy(&word, block.shared + offset, sizeof(word));
   const auto state = async::mbarrier::decode(word);

@@ -48,7 +48,8 @@ std::uint64_t next_free(const Taken& taken, std::uint64_t from, std::uint64_t si
 
 // The lowest offset that is free in all of the kernels.
 std::uint64_t place(const std::vector<Taken>& taken, const Ids& kernels, const SharedVariable& v) {
-  std::uint64_t offset = 0;
+  const std::uint64_t a = v.alignment;
+  std::uint64_t offset = (reserved_shared + a - 1) / a * a;
   for (bool moved = true; moved;) {
     moved = false;
     for (std::uint32_t k : kernels) {
@@ -70,9 +71,11 @@ bool layout_shared(std::span<const FunctionUses> functions, std::span<SharedVari
 
   std::vector<Ids> users(variables.size());  // kernels, ascending
   for (std::uint32_t k = 0; k < kernels.size(); ++k)
-    for (std::uint32_t f : reachable(functions, address_taken, kernels[k].entry))
+    for (std::uint32_t f : reachable(functions, address_taken, kernels[k].entry)) {
+      kernels[k].reserved_shared |= functions[f].reserved_shared;
       for (std::uint32_t v : functions[f].shared)
         if (users[v].empty() || users[v].back() != k) users[v].push_back(k);
+    }
 
   // Variables of many kernels first: then what belongs to one kernel fills up behind, without gaps.
   Ids order(variables.size());
@@ -95,7 +98,8 @@ bool layout_shared(std::span<const FunctionUses> functions, std::span<SharedVari
     v.offset = static_cast<std::uint32_t>(offset);
     for (std::uint32_t k : users[id]) {
       taken[k][offset] = end;
-      kernels[k].bytes = std::max(kernels[k].bytes, static_cast<std::uint32_t>(end));
+      kernels[k].bytes =
+          std::max(kernels[k].bytes, static_cast<std::uint32_t>(end) - reserved_shared);
     }
   }
   return true;

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "gpu/machine/reserved_shared.hpp"
 #include "gpu/ptx/module.hpp"
 
 namespace inflight::machine {
@@ -17,6 +18,7 @@ struct FunctionUses {
   std::vector<std::uint32_t> callees;  // FunctionUses
   bool calls_indirectly = false;
   bool address_taken = false;
+  bool reserved_shared = false;  // asks where reserved shared memory is
 };
 
 struct SharedVariable {
@@ -28,11 +30,13 @@ struct SharedVariable {
 // What one kernel reaches.
 struct SharedOfKernel {
   std::uint32_t entry = 0;              // FunctionUses
-  std::uint32_t bytes = 0;              // the result: the end of the last static variable
+  std::uint32_t bytes = 0;              // the result: to the end of the last static variable
   std::uint32_t dynamic_alignment = 1;  // the result: what its dynamic variables ask for
+  bool reserved_shared = false;         // the result: a function of it asks for it
 };
 
-// Sets every `offset`, `bytes` and `dynamic_alignment`. False if a kernel needs 4 GiB or more.
+// Sets what is called a result above. Variables follow the reserved bytes. False if a kernel needs
+// 4 GiB or more.
 bool layout_shared(std::span<const FunctionUses> functions, std::span<SharedVariable> variables,
                    std::span<SharedOfKernel> kernels);
 

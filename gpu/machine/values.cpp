@@ -61,10 +61,14 @@ constexpr BlockValue block_values[] = {
     {Special::cluster_nctarank,
      [](const Block& b) { return std::uint32_t(cluster_shape(b).count()); }},
     {Special::reserved_smem_offset_begin, [](const Block&) { return 0u; }},
-    {Special::reserved_smem_offset_end, [](const Block&) { return 0u; }},
-    {Special::reserved_smem_offset_cap, [](const Block&) { return 0u; }},
-    {Special::total_smem_size, [](const Block& b) { return b.shared_bytes; }},
-    {Special::aggr_smem_size, [](const Block& b) { return b.shared_bytes; }},
+    {Special::reserved_smem_offset_end, [](const Block&) { return reserved_shared_usable; }},
+    {Special::reserved_smem_offset_cap, [](const Block&) { return reserved_shared; }},
+    // These two are used as addresses.
+    {Special::reserved_smem_offset_0, [](const Block& b) { return b.window; }},
+    {Special::reserved_smem_offset_1, [](const Block& b) { return b.window; }},
+    {Special::total_smem_size,
+     [](const Block& b) { return (b.shared_end - reserved_shared + 127) / 128 * 128; }},
+    {Special::aggr_smem_size, [](const Block& b) { return b.shared_end; }},
     {Special::dynamic_smem_size, [](const Block& b) { return b.grid->launch->dynamic_shared; }},
     {Special::current_graph_exec, [](const Block&) { return 0u; }},
     // A cooperative grid's workspace: %envreg1 is the high word of its address, %envreg2 the low.

@@ -122,6 +122,8 @@ struct alignas(64) Warp {
   const Op* exit_lanes();                     // exit
   // Ends the kernel. The report is completed with kernel, block, thread and source line.
   const Op* fault(const Op* at, FaultKind kind, std::uint32_t lane_mask, std::string what);
+  // What ends the slice: only what other warps do can make the next try succeed.
+  static constexpr int spin_cost = 1 << 20;
   // A strong load or atomic: may be a spin, so it uses up the slice faster.
   void poll(int cost = 64) {
     budget -= cost;

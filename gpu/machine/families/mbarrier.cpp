@@ -27,9 +27,6 @@ using ptx::Opcode;
 using ptx::Space;
 using ptx::Type;
 
-// A failed test ends the warp's turn: only what others do can make the next one succeed.
-constexpr int spin_cost = 1 << 20;
-
 using Mbarriers = LaneMbarriers;
 
 // Does every active lane name a place where an mbarrier can be? If not, a fault has ended the
@@ -169,7 +166,7 @@ const Op* run_test_wait(Warp& w, const Op* op) {
   if (w.block->grid->observation) [[unlikely]]
     tell_answers(w, op, m, parity, done, Event::Op::test_wait);
   w.set_predicate(op->d, done);
-  if (done != w.mask) w.poll(spin_cost);
+  if (done != w.mask) w.poll(Warp::spin_cost);
   return op + 1;
 }
 
@@ -195,7 +192,7 @@ const Op* run_try_wait(Warp& w, const Op* op) {
   if (w.block->grid->observation) [[unlikely]]
     tell_answers(w, op, m, parity, done, Event::Op::try_wait);
   w.set_predicate(op->d, done);
-  if (done != w.mask) w.poll(spin_cost);
+  if (done != w.mask) w.poll(Warp::spin_cost);
   return op + 1;
 }
 

@@ -153,8 +153,8 @@ template <class E>
   return true;
 }
 
-// Accesses to shared memory that need more than a range check: in other blocks of the cluster, or
-// out of bounds.
+// Accesses to shared memory that need more than a range check: in other blocks of the cluster, in
+// reserved bytes, or out of bounds.
 template <class E>
 [[gnu::noinline]] bool move_cluster(Warp& w, const Op* op, std::uint32_t mask,
                                     const Address* shared, ptx::Space space) {
@@ -180,9 +180,11 @@ template <class E>
     a = own, imm = 0;
   }
   const Reach<Offset> r = reach(a, imm, mask);
-  if (!fits<E::bytes>(r, b.shared_bytes)) [[unlikely]] {
+  if (r.low < reserved_shared || !fits<E::bytes>(r, b.shared_end)) [[unlikely]] {
     Address full[lanes];
     for (int l = 0; l < lanes; ++l) full[l] = static_cast<Offset>(a[l] + imm) ^ b.window;
+    // A strong load of reserved bytes is the wait of a tile of several warps for the others.
+    if (!E::writes && op->flags & Op::strong && r.high < reserved_shared) w.poll(Warp::spin_cost);
     return move_cluster<E>(w, op, mask, full, space);
   }
   const auto from = reinterpret_cast<std::uintptr_t>(b.shared);
@@ -231,10 +233,12 @@ const Op* shared(Warp& w, const Op* op) {
     return shared_rare<E>(w, op);
   const Offset* a = w.at<Offset>(op->a);
   const Offset window = w.block->window;
-  const Offset first = (a[0] + static_cast<Offset>(op->imm)) ^ window,
-               second = (a[half] + static_cast<Offset>(op->imm)) ^ window;
-  const std::uint64_t high = first < second ? second : first, size = w.block->shared_bytes;
-  char* const origin = reinterpret_cast<char*>(w.block->shared);
+  // Counted from the end of the reserved bytes, so that those are far past the end.
+  const Offset first = ((a[0] + static_cast<Offset>(op->imm)) ^ window) - reserved_shared,
+               second = ((a[half] + static_cast<Offset>(op->imm)) ^ window) - reserved_shared;
+  const std::uint64_t high = first < second ? second : first,
+                      size = w.block->shared_end - reserved_shared;
+  char* const origin = reinterpret_cast<char*>(w.block->shared + reserved_shared);
   const Shape lie = shape<E::bytes>(a);
   if ((first | second) & (E::bytes - 1)) [[unlikely]]
     return shared_rare<E>(w, op);
@@ -341,10 +345,11 @@ template <class E>
 const Op* generic(Warp& w, const Op* op) {
   const auto locate = [&](Address low, Address high, std::uint64_t bytes, Address& distance) {
     if (known_good(w, op, low, high, bytes, E::writes)) return true;
-    const Address window = w.block->grid->memory->windows().shared + w.block->window,
-                  size = w.block->shared_bytes;
+    const Address window =
+                      w.block->grid->memory->windows().shared + w.block->window + reserved_shared,
+                  size = w.block->shared_end - reserved_shared;
     if (low < window || high - window > size || size - (high - window) < bytes) return false;
-    distance = reinterpret_cast<std::uintptr_t>(w.block->shared) - window;
+    distance = reinterpret_cast<std::uintptr_t>(w.block->shared + reserved_shared) - window;
     return true;
   };
   if (!move_whole<E>(w, op, locate)) return generic_rare<E>(w, op);

@@ -20,7 +20,7 @@ class Access : public testing::Test {
     cluster = std::make_unique<Cluster>(grid);
     Block& block = *cluster->blocks.front();
     block.shared = shared;
-    block.shared_bytes = sizeof shared;
+    block.shared_end = sizeof shared;
     warp.block = &block;
     warp.worker = &worker;
     warp.mask = all_lanes;
@@ -29,7 +29,9 @@ class Access : public testing::Test {
     other = *memory.allocate(1, 1000, AllocationKind::device);
     constant = *memory.allocate(0, 64, AllocationKind::constant, 256, "table");
   }
-  std::uint64_t shared_at(std::uint64_t offset) { return memory.windows().shared + offset; }
+  std::uint64_t shared_at(std::uint64_t offset) {
+    return memory.windows().shared + reserved_shared + offset;
+  }
   std::uint64_t local_at(std::uint64_t offset) { return memory.windows().local + offset; }
   std::uint64_t param_at(std::uint64_t offset) { return memory.windows().param + offset; }
 
@@ -40,14 +42,14 @@ class Access : public testing::Test {
   std::unique_ptr<Cluster> cluster;
   Worker worker;
   Warp warp;
-  alignas(64) std::byte shared[256] = {};
+  alignas(64) std::byte shared[reserved_shared + 256] = {};
   alignas(64) std::byte parameters[16] = {};
   std::uint64_t base = 0, other = 0, constant = 0;
 };
 
 TEST_F(Access, ResolvesEveryWindow) {
   EXPECT_EQ(resolve_generic(warp, base + 996, 4, true), reinterpret_cast<std::byte*>(base + 996));
-  EXPECT_EQ(resolve_generic(warp, shared_at(252), 4, true), shared + 252);
+  EXPECT_EQ(resolve_generic(warp, shared_at(252), 4, true), shared + reserved_shared + 252);
   EXPECT_EQ(resolve_generic(warp, param_at(8), 8, false), parameters + 8);
   EXPECT_NE(resolve_generic(warp, constant, 4, false), nullptr);
 }
@@ -68,6 +70,21 @@ TEST_F(Access, RefusesWhatIsOutside) {
   EXPECT_NE(why.find("cannot write"), std::string::npos) << why;
   EXPECT_EQ(resolve_generic(warp, memory.windows().code + 8, 4, false, &why), nullptr);
   EXPECT_NE(why.find("function"), std::string::npos) << why;
+}
+
+TEST_F(Access, ReservedSharedMemoryIsThereForWhoAsks) {
+  const std::uint64_t window = memory.windows().shared;
+  std::string why;
+  EXPECT_EQ(resolve_generic(warp, window, 4, false, &why), nullptr);
+  EXPECT_NE(why.find("in the 1024 bytes before the shared memory of this block"), std::string::npos)
+      << why;
+  cluster->blocks.front()->reserved_end = reserved_shared_usable;
+  EXPECT_EQ(resolve_generic(warp, window, 4, true), shared);
+  EXPECT_EQ(resolve_generic(warp, window + 284, 4, true), shared + 284);
+  EXPECT_EQ(resolve_generic(warp, window + 285, 4, true), nullptr);
+  EXPECT_EQ(resolve_generic(warp, window + 1020, 8, true, &why), nullptr);
+  EXPECT_NE(why.find("offset 0x3fc is in the 1024 bytes before"), std::string::npos) << why;
+  EXPECT_EQ(resolve_generic(warp, shared_at(0), 4, true), shared + reserved_shared);
 }
 
 TEST_F(Access, NeedsPeerAccessToAnotherDevice) {

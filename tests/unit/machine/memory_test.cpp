@@ -478,6 +478,12 @@ TEST_F(LoadStore, EndsTheKernelForBadAccesses) {
       {"ld.u32 %r0, [0];", FaultKind::illegal_address, "null pointer"},
       {"st.shared.u32 [%rd1+128], %r0;", FaultKind::illegal_address,
        "past the end of the 128 bytes"},
+      {"ld.shared.u32 %r0, [%rd1+-4];", FaultKind::illegal_address,
+       "offset 0x3fc is in the 1024 bytes before the shared memory of this block, which CUDA "
+       "keeps"},
+      {"st.shared.u32 [%r9], %r0;", FaultKind::illegal_address, "offset 0x0 is in the 1024 bytes"},
+      {"red.shared.add.u32 [%r9], %r0;", FaultKind::illegal_address, "which CUDA keeps for itself"},
+      {"st.u32 [%rd3+-1024], %r0;", FaultKind::illegal_address, "which CUDA keeps for itself"},
       {"ld.shared.u64 %rd2, [%rd1+4];", FaultKind::misaligned_address, "multiple of 8"},
       {"st.u32 [%rd3+128], %r0;", FaultKind::illegal_address, "past the end of the 128 bytes"},
       {"ld.local.u32 %r0, [%rd4+1048576];", FaultKind::illegal_address, "local memory"},
@@ -488,9 +494,10 @@ TEST_F(LoadStore, EndsTheKernelForBadAccesses) {
     const Program* program = link(".const .align 4 .b32 c[4];\n" + entry(2, std::string(R"(
   .shared .align 16 .b8 s[128];
   .local .align 16 .b8 l[16];
-  .reg .b64 %rd<8>; .reg .b32 %r<8>;
+  .reg .b64 %rd<8>; .reg .b32 %r<10>;
   ld.param.u64 %rd0, [p0];
   ld.param.u64 %rd5, [p1];
+  mov.u32 %r9, 0;
   mov.u64 %rd1, s;
   cvta.shared.u64 %rd3, %rd1;
   mov.u64 %rd4, l;

@@ -230,6 +230,51 @@ TEST(Program, SharedVariablesReachedThroughAPointerCountToo) {
   EXPECT_TRUE(r.run("k", {}, {32, 1, 1}).ok());
 }
 
+// Asked for in a function of another module that is reached through a pointer.
+TEST(Program, KernelsThatReachReservedSharedMemoryHaveIt) {
+  PtxRunner r({R"(
+.visible .func touch() {
+  .reg .b32 %r<3>; .reg .b64 %rd<3>;
+  mov.u32 %r1, %reserved_smem_offset_1;
+  cvt.u64.u32 %rd1, %r1;
+  cvta.shared.u64 %rd1, %rd1;
+  red.add.u32 [%rd1+284], 1;
+  ret; }
+)",
+               R"(
+.extern .func touch();
+.visible .global .u64 pointer = touch;
+.visible .entry k() {
+  .reg .b64 %rd1;
+  ld.global.u64 %rd1, [pointer];
+  P: .callprototype _ ();
+  call %rd1, P; ret; }
+.visible .entry without() { .reg .b32 %r<2>; mov.u32 %r1, 0; ld.shared.u32 %r1, [%r1]; ret; }
+.visible .entry past() {
+  .reg .b32 %r<3>; mov.u32 %r1, %reserved_smem_offset_end; ld.shared.u32 %r2, [%r1]; ret; }
+)"});
+  ASSERT_NE(r.program, nullptr) << r.error;
+  EXPECT_TRUE(r.program->kernel("k")->uses_reserved_shared);
+  EXPECT_FALSE(r.program->kernel("without")->uses_reserved_shared);
+  EXPECT_EQ(r.program->kernel("k")->static_shared, 0u);
+  const Outcome o = r.run("k", {4, 1, 1}, {64, 1, 1});
+  EXPECT_TRUE(o.ok()) << o.report;
+  EXPECT_EQ(r.run("without", {}, {32, 1, 1}).kind, FaultKind::illegal_address);
+  EXPECT_EQ(r.run("past", {}, {32, 1, 1}).kind, FaultKind::illegal_address);
+}
+
+TEST(Program, SharedVariablesBeginAfterTheReservedBytesAndAreAligned) {
+  PtxRunner r({kernel_k(R"(
+  mov.u32 %r3, wide; st.global.u32 [%rd2], %r3;
+  mov.u32 %r3, narrow; st.global.u32 [%rd2+4], %r3;)",
+                        ".shared .align 2048 .b8 wide[64];\n.shared .align 4 .b8 narrow[4];")});
+  auto* out = r.make<std::uint32_t>(64);
+  const Outcome o = r.run("k", {}, {1, 1, 1}, {reinterpret_cast<std::uint64_t>(out)});
+  ASSERT_TRUE(o.ok()) << o.report;
+  EXPECT_EQ(out[0], 2048u);
+  EXPECT_EQ(out[1], 1024u);
+}
+
 TEST(Program, DynamicSharedMemoryFollowsTheStaticPart) {
   PtxRunner r(
       {kernel_k(R"(

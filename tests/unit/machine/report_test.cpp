@@ -94,7 +94,7 @@ WAIT:
 )"});
   const Outcome o = r.run("k", {}, {});
   EXPECT_EQ(o.kind, FaultKind::deadlock);
-  expect_parts(o.report, {"deadlock in kernel k", "wait for the mbarrier at shared offset 0x0",
+  expect_parts(o.report, {"deadlock in kernel k", "wait for the mbarrier at shared offset 0x400",
                           "lacks 2 of 3 arrivals", "mbarrier.try_wait.shared.b64"});
 }
 
