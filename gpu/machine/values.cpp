@@ -64,8 +64,8 @@ constexpr BlockValue block_values[] = {
     {Special::reserved_smem_offset_end, [](const Block&) { return reserved_shared_usable; }},
     {Special::reserved_smem_offset_cap, [](const Block&) { return reserved_shared; }},
     // These two are used as addresses.
-    {Special::reserved_smem_offset_0, [](const Block& b) { return b.window; }},
-    {Special::reserved_smem_offset_1, [](const Block& b) { return b.window; }},
+    {Special::reserved_smem_offset_0, [](const Block&) { return 0u; }},
+    {Special::reserved_smem_offset_1, [](const Block&) { return 0u; }},
     {Special::total_smem_size,
      [](const Block& b) { return (b.shared_end - reserved_shared + 127) / 128 * 128; }},
     {Special::aggr_smem_size, [](const Block& b) { return b.shared_end; }},

@@ -61,8 +61,7 @@ INFLIGHT_DEVICE thread_block block_with(tile_memory* memory) {
 // 32 bytes of flags, and 32 bytes a warp, the largest value that a collective takes. Needs no
 // initialisation of its own; uninitialised __shared__ memory will do. Without it such tiles use the
 // shared memory that each block has reserved (PTX ISA, "%reserved_smem_offset_begin"), where a
-// value of more than 8 bytes travels in several rounds; so do tiles of NVIDIA's cooperative groups:
-// do not use both in one kernel without giving ours an object.
+// value of more than 8 bytes travels in several rounds and a barrier takes longer.
 template <unsigned MaxBlockSize = 1024>
 struct block_tile_memory {
   static_assert(MaxBlockSize > 0 && MaxBlockSize <= 1024, "a block has at most 1024 threads");

@@ -65,6 +65,15 @@ __global__ void alone(unsigned* out) {
   if (threadIdx.x == 0) atomicAdd(out, cluster.num_blocks() + cluster.block_rank());
 }
 
+// Each block's tiles of several warps, which have no memory but what each block has reserved.
+__global__ void __cluster_dims__(4, 1, 1) wide_tiles(int* out) {
+  auto tile = cg::tiled_partition<64>(cg::this_thread_block());
+  int value = blockIdx.x * 1000 + int(threadIdx.x);
+  for (unsigned round = 0; round < 20; ++round) value = tile.shfl(value, round % 64) + 1;
+  out[blockIdx.x * blockDim.x + threadIdx.x] = value;
+  cg::this_cluster().sync();
+}
+
 int main() {
   Buffer<unsigned> wrong(13), blocks(1);
   shapes<<<dim3(4, 4), dim3(8, 2)>>>(wrong);
@@ -76,6 +85,12 @@ int main() {
     for (int t = 0; t < 64; ++t)
       right &= out.read()[b * 64 + t] == (b / 4 * 4 + (b + 2) % 4) * 64 + t + 6;
   std::printf("around the cluster: %s\n", right ? "right" : "WRONG");
+  Buffer<int> tiles(8 * 256);
+  wide_tiles<<<8, 256>>>(tiles);
+  right = true;
+  for (int b = 0; b < 8; ++b)
+    for (int t = 0; t < 256; ++t) right &= tiles.read()[b * 256 + t] == b * 1000 + t / 64 * 64 + 20;
+  std::printf("tiles of 64 without memory: %s\n", right ? "right" : "WRONG");
   alone<<<3, 32>>>(blocks);
   std::printf("without clusters: %u blocks in three clusters\n", blocks.read()[0]);
 }

@@ -4,6 +4,7 @@
 #include <inflight/impl/config.cuh>
 #include <inflight/impl/group_lanes.cuh>
 #include <inflight/ptx/address.cuh>
+#include <inflight/ptx/cluster.cuh>
 #include <inflight/ptx/memory.cuh>
 #include <inflight/ptx/warp.cuh>
 
@@ -26,16 +27,19 @@ struct tile_memory {
   tile_slot slot[32];
 };
 
-// What a block without one has: the first 288 bytes of its shared memory, zero when it starts.
+// What a block without one has: the first 288 bytes of its shared memory. They can be found as
+// others left them, cooperative groups among them, who share them so: a word for each size of
+// tiles, zero outside of barriers, and 8 bytes a warp, which may be anything.
 struct reserved_tile_memory {
-  tile_flags flags;
+  std::uint32_t waiting[8];
   std::uint64_t slot[32];
   INFLIGHT_DEVICE static reserved_tile_memory* of_block() {
-    return static_cast<reserved_tile_memory*>(
-        __cvta_shared_to_generic(ptx::reserved_shared_begin()));
+    std::uint32_t at = ptx::reserved_shared_begin();
+    if constexpr (has_sm90<>) at = ptx::map_shared_to_rank(at, ptx::cluster_block_rank());
+    return static_cast<reserved_tile_memory*>(__cvta_shared_to_generic(at));
   }
 };
-static_assert(sizeof(reserved_tile_memory) <= 288, "a block has 288 bytes reserved for its tiles");
+static_assert(sizeof(reserved_tile_memory) == 288, "a block has 288 bytes reserved for its tiles");
 inline constexpr unsigned reserved_slot_bytes = 8;
 
 // Makes the block's flags ready; all its threads call it.
@@ -50,10 +54,6 @@ struct tile_place {
   static constexpr unsigned shift = Size == 64 ? 0 : Size == 128 ? 2 : Size == 256 ? 4 : 6;
 
   INFLIGHT_DEVICE static unsigned first_warp() { return block_thread_rank() / Size * warps; }
-  INFLIGHT_DEVICE static std::uint8_t* flags(tile_memory* memory) {
-    return memory != nullptr ? memory->flags.of_warp
-                             : reserved_tile_memory::of_block()->flags.of_warp;
-  }
   // The slot of the tile's warp `warp`: 32 bytes, or 8 of the reserved ones.
   INFLIGHT_DEVICE static void* slot(tile_memory* memory, unsigned warp) {
     const unsigned at = first_warp() + warp;
@@ -61,27 +61,49 @@ struct tile_place {
                              : &reserved_tile_memory::of_block()->slot[at];
   }
 
-  // Each warp says that it has come, and each lane looks for one of the tile's warps until that has
-  // come too, or is one barrier further: it cannot be two. On an H200, 2 to 16 warps: 150 to 190
-  // cycles; with an atomic addition to one word, on which the first lane waits, 620 to 720.
   INFLIGHT_DEVICE static void sync(tile_memory* memory) {
-    std::uint8_t* all = flags(memory);
-    std::uint8_t* own = &all[block_thread_rank() / 32];
+    memory != nullptr ? by_flags(memory->flags.of_warp) : in_reserved();
+  }
+
+ private:
+  static constexpr std::uint32_t every_lane = 0xffffffffu;
+
+  // Each warp says that it has come, and each lane looks for one of the tile's warps until that has
+  // come too, or is one barrier further: it cannot be two.
+  INFLIGHT_DEVICE static void by_flags(std::uint8_t* flags) {
+    std::uint8_t* own = &flags[block_thread_rank() / 32];
     const std::uint32_t before = ptx::ld_relaxed<ptx::scope::cta>(own);
     const std::uint32_t round = (before >> shift) + 1;
     __syncwarp();
     if (ptx::lane_id() == 0)
       ptx::st_release<ptx::scope::cta>(own, (before & ~(3u << shift)) | (round & 3) << shift);
-    const std::uint8_t* other = &all[first_warp() + ptx::lane_id() % warps];
+    const std::uint8_t* other = &flags[first_warp() + ptx::lane_id() % warps];
     while (!ptx::vote_all(every_lane, has_come(ptx::ld_acquire<ptx::scope::cta>(other), round))) {
     }
     __syncwarp();
   }
-
- private:
-  static constexpr std::uint32_t every_lane = 0xffffffffu;
   INFLIGHT_DEVICE static bool has_come(std::uint32_t flag, std::uint32_t round) {
     return (((flag >> shift) - round) & 3) < 2;
+  }
+
+  // Each warp sets its bit and waits until it is gone. The last clears those of the tile, so that a
+  // warp may set its bit for the next barrier while another has not looked yet. All lanes wait:
+  // one alone, with the others behind it, takes twice as long.
+  INFLIGHT_DEVICE static void in_reserved() {
+    std::uint32_t* waiting = &reserved_tile_memory::of_block()->waiting[shift / 2];
+    const std::uint32_t mine = 1u << block_thread_rank() / 32;
+    const std::uint32_t all = ((1u << warps) - 1) << first_warp();
+    std::uint32_t before = 0;
+    __syncwarp();
+    if (ptx::lane_id() == 0) before = ptx::atom_or_acq_rel<ptx::scope::cta>(waiting, mine);
+    before = ptx::shfl(every_lane, before, 0);
+    if (((before | mine) & all) != all) {
+      while (ptx::ld_acquire<ptx::scope::cta>(waiting) & mine) {
+      }
+    } else if (ptx::lane_id() == 0) {
+      ptx::red_and_release<ptx::scope::cta>(waiting, ~all);
+    }
+    __syncwarp();
   }
 };
 

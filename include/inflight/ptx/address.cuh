@@ -15,8 +15,8 @@ INFLIGHT_DEVICE std::uint64_t global_address(const void* pointer) {
   return static_cast<std::uint64_t>(__cvta_generic_to_global(pointer));
 }
 
-// Where the shared memory begins that each block has reserved for system software; the first 288
-// bytes are those of cooperative groups. PTX ISA, "%reserved_smem_offset_begin".
+// Where the shared memory begins that each block has reserved for system software; in a cluster,
+// that of the block of rank 0. PTX ISA, "%reserved_smem_offset_begin".
 INFLIGHT_DEVICE std::uint32_t reserved_shared_begin() {
   std::uint32_t begin;
   asm("mov.u32 %0, %%reserved_smem_offset_begin;" : "=r"(begin));
