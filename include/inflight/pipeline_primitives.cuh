@@ -19,8 +19,16 @@ INFLIGHT_DEVICE void pipeline_memcpy_async(void* shared, const void* global, std
 
 // The same with a size that is an ordinary argument: 4, 8 or 16, and a constant, or else it is
 // chosen at run time.
+INFLIGHT_DEVICE void pipeline_memcpy_async(void* shared, const void* global, std::size_t bytes) {
+  if (bytes == 16)
+    pipeline_memcpy_async<16>(shared, global);
+  else if (bytes == 8)
+    pipeline_memcpy_async<8>(shared, global);
+  else
+    pipeline_memcpy_async<4>(shared, global);
+}
 INFLIGHT_DEVICE void pipeline_memcpy_async(void* shared, const void* global, std::size_t bytes,
-                                           std::size_t zfill = 0) {
+                                           std::size_t zfill) {
   if (bytes == 16)
     pipeline_memcpy_async<16>(shared, global, zfill);
   else if (bytes == 8)
@@ -38,10 +46,36 @@ INFLIGHT_DEVICE void pipeline_wait_prior() {
   ptx::cp_async_wait_group<Newer>();
 }
 
+namespace impl {
+
+inline constexpr int most_newer_groups = 8;
+
+template <int Newer = 0>
+INFLIGHT_DEVICE void wait_prior_group(std::size_t newer) {
+  if constexpr (Newer == most_newer_groups) {
+    pipeline_wait_prior<Newer>();
+  } else {
+    if (newer == Newer)
+      pipeline_wait_prior<Newer>();
+    else
+      wait_prior_group<Newer + 1>(newer);
+  }
+}
+
+}  // namespace impl
+
+// The same with a number that is an ordinary argument. A constant of up to 8 is one instruction; of
+// a number at run time 0 to 8 are told apart. A larger one waits for all but the 8 newest: for more
+// than it need, never for less.
+INFLIGHT_DEVICE void pipeline_wait_prior(std::size_t newer) { impl::wait_prior_group(newer); }
+
 // The barrier's phase also waits for this thread's copies so far; its expected count is the same as
 // before in the end. cp.async.mbarrier.arrive.
 INFLIGHT_DEVICE void pipeline_arrive_on(barrier<>* which) {
   ptx::cp_async_mbarrier_arrive(which->address());
+}
+INFLIGHT_DEVICE void pipeline_arrive_on(std::uint64_t* mbarrier) {
+  ptx::cp_async_mbarrier_arrive(ptx::shared_address(mbarrier));
 }
 
 }  // namespace inflight

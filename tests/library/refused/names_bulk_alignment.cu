@@ -1,0 +1,9 @@
+// Addresses of which less is promised than a bulk copy needs.
+// error: pass aligned_size_t<16> or more
+#include <inflight/device.cuh>
+
+__global__ void kernel(const int* in) {
+  __shared__ alignas(16) int shared[64];
+  __shared__ inflight::barrier<> bar;
+  inflight::device::memcpy_async_tx(shared, in, inflight::aligned_size_t<8>(256), bar);
+}

@@ -1,0 +1,8 @@
+// A tensor map is no array of bytes.
+// error: A tensor copy wants the address of a CUtensorMap or of an inflight::tensor_map
+#include <inflight/device.cuh>
+
+__global__ void kernel(const unsigned char* map) {
+  __shared__ alignas(128) float box[256];
+  inflight::device::experimental::cp_async_bulk_tensor_1d_shared_to_global(map, 0, box);
+}
