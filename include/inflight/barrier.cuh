@@ -13,6 +13,7 @@
 //   ready.wait(token);            // everybody's part is done
 #pragma once
 #include <inflight/impl/mbarrier_wait.cuh>
+#include <inflight/impl/timed_wait.cuh>
 #include <inflight/ptx/address.cuh>
 #include <inflight/ptx/bulk.cuh>
 #include <inflight/ptx/cp_async.cuh>
@@ -33,6 +34,10 @@ class barrier {
   // Tells the phase that an arrival belonged to.
   using arrival_token = std::uint64_t;
 
+  barrier() = default;
+  // Made where it is to be, as by placement new: init().
+  INFLIGHT_DEVICE explicit barrier(unsigned arrivals) { init(arrivals); }
+
   // The most arrivals that a phase can have.
   INFLIGHT_HOST_DEVICE static constexpr unsigned max() { return (1u << 20) - 1; }
 
@@ -49,11 +54,12 @@ class barrier {
   // This thread's part of the phase is done, and what it wrote is seen by those who wait.
   INFLIGHT_DEVICE arrival_token arrive() { return ptx::mbarrier_arrive(address()); }
 
-  // `count` arrivals at once. sm_90.
+  // `count` arrivals at once; on sm_80, which has no such instruction, all but the last by one that
+  // must not complete the phase.
   INFLIGHT_DEVICE arrival_token arrive(unsigned count) {
-    static_assert(impl::has_sm90<barrier>,
-                  "arrive(count) needs sm_90; on sm_80 call arrive() for each.");
-    return ptx::mbarrier_arrive(address(), count);
+    if constexpr (impl::has_sm90<barrier>) return ptx::mbarrier_arrive(address(), count);
+    if (count > 1) ptx::mbarrier_arrive_no_complete(address(), count - 1);
+    return arrive();
   }
 
   // Arrives, and takes no part in later phases.
@@ -73,6 +79,29 @@ class barrier {
   }
   INFLIGHT_DEVICE bool test_parity(unsigned parity) const {
     return ptx::mbarrier_test_wait_parity(address(), parity);
+  }
+
+  // The same, waiting for so long, a duration, or until then, a time of the GPU's clock, as
+  // cuda::std::chrono has them.
+  INFLIGHT_DEVICE bool try_wait(arrival_token token) const { return test(token); }
+  INFLIGHT_DEVICE bool try_wait_parity(bool parity) const { return test_parity(parity); }
+  template <class Duration>
+  INFLIGHT_DEVICE bool try_wait_for(arrival_token token, const Duration& time) const {
+    return impl::test_for(impl::nanoseconds(time), [&] { return test(token); });
+  }
+  template <class Duration>
+  INFLIGHT_DEVICE bool try_wait_parity_for(bool parity, const Duration& time) const {
+    return impl::test_for(impl::nanoseconds(time), [&] { return test_parity(parity); });
+  }
+  template <class Time>
+  INFLIGHT_DEVICE bool try_wait_until(arrival_token token, const Time& time) const {
+    return impl::test_until(impl::nanoseconds(time.time_since_epoch()),
+                            [&] { return test(token); });
+  }
+  template <class Time>
+  INFLIGHT_DEVICE bool try_wait_parity_until(bool parity, const Time& time) const {
+    return impl::test_until(impl::nanoseconds(time.time_since_epoch()),
+                            [&] { return test_parity(parity); });
   }
 
   // Waits until the token's phase has completed.

@@ -6,6 +6,7 @@
 #include <inflight/coalesced_group.cuh>
 #include <inflight/collective_scratch.cuh>
 #include <inflight/copy.cuh>
+#include <inflight/device.cuh>
 #include <inflight/grid_group.cuh>
 #include <inflight/groups.cuh>
 #include <inflight/launch.cuh>

@@ -1,8 +1,10 @@
-// memcpy_async: a group copies bytes from global to shared memory together, and goes on at once.
+// memcpy_async: a group, or a thread, copies bytes from global to shared memory and goes on at
+// once.
 //
 // The copy is asynchronous (cp.async) as far as both addresses are multiples of 4, and goes in
 // pieces of 16 bytes where they and the size allow it; what is left is copied before the call
-// returns. With aligned_size_t<16> the pieces are known when compiled.
+// returns, and so is everything in other directions. With aligned_size_t<16> the pieces are known
+// when compiled. A group is any object with size(), thread_rank() and, for wait, sync().
 //
 // With a group alone, wait(group) or wait_prior<N>(group) ends it; with a pipeline, its stage; with
 // a barrier, the phase in which the threads arrive. CUDA C++ Programming Guide, "memcpy_async" (of
@@ -50,29 +52,26 @@ inline constexpr int promise = alignment_of_size<Size> >= 16
 
 // --- a group by itself: cooperative groups' form ---
 
-// Copies `bytes` (a number, or aligned_size_t) to `shared`. Called by all threads of the group;
-// each closes one cp.async group.
+// Copies `bytes`, a number or an aligned_size_t. Called by all threads of the group; each closes
+// one cp.async group.
 template <class Group, class T, class Size>
-INFLIGHT_DEVICE void memcpy_async(const Group& group, T* shared, const T* global, Size bytes) {
-  impl::copy_part<impl::promise<T, Size>>(shared, global, static_cast<std::uint32_t>(bytes),
-                                          group.thread_rank(), group.num_threads());
+INFLIGHT_DEVICE void memcpy_async(const Group& group, T* to, const T* from, Size bytes) {
+  impl::copy_part<impl::promise<T, Size>>(group, to, from, bytes);
   ptx::cp_async_commit_group();
 }
 
-// The same in elements: as many as both `shared_count` and `global_count` have. Aligned counts are
-// numbers of elements whose bytes are such a multiple.
-template <class Group, class T, class SharedCount, class GlobalCount>
-INFLIGHT_DEVICE auto memcpy_async(const Group& group, T* shared, SharedCount shared_count,
-                                  const T* global, GlobalCount global_count)
-    -> decltype(static_cast<std::size_t>(shared_count), static_cast<std::size_t>(global_count),
-                void()) {
-  static_assert(impl::alignment_of_size<SharedCount> == impl::alignment_of_size<GlobalCount>,
-                "Both counts promise the same alignment, or neither does.");
-  const std::size_t of_shared = shared_count, of_global = global_count;
-  const std::size_t count = of_shared < of_global ? of_shared : of_global;
-  impl::copy_part<impl::promise<T, SharedCount>>(shared, global,
-                                                 static_cast<std::uint32_t>(count * sizeof(T)),
-                                                 group.thread_rank(), group.num_threads());
+// The same in elements: as many as both counts have. Aligned counts are numbers of elements whose
+// bytes are such a multiple.
+template <class Group, class T, class ToCount, class FromCount>
+INFLIGHT_DEVICE auto memcpy_async(const Group& group, T* to, ToCount to_count, const T* from,
+                                  FromCount from_count)
+    -> decltype(static_cast<std::size_t>(to_count), static_cast<std::size_t>(from_count), void()) {
+  using promised =
+      std::conditional_t<(impl::alignment_of_size<ToCount> < impl::alignment_of_size<FromCount>),
+                         ToCount, FromCount>;
+  const std::size_t of_to = to_count, of_from = from_count;
+  impl::copy_part<impl::promise<T, promised>>(group, to, from,
+                                              (of_to < of_from ? of_to : of_from) * sizeof(T));
   ptx::cp_async_commit_group();
 }
 
@@ -95,11 +94,25 @@ INFLIGHT_DEVICE void wait(const Group& group) {
 // The threads of the group copy, and the barrier's current phase also waits for their copies; the
 // threads arrive as always. cp.async.mbarrier.arrive.
 template <class Group, class T, class Size>
-INFLIGHT_DEVICE void memcpy_async(const Group& group, T* shared, const T* global, Size bytes,
+INFLIGHT_DEVICE void memcpy_async(const Group& group, T* to, const T* from, Size bytes,
                                   barrier<>& done) {
-  impl::copy_part<impl::promise<T, Size>>(shared, global, static_cast<std::uint32_t>(bytes),
-                                          group.thread_rank(), group.num_threads());
+  impl::copy_part<impl::promise<T, Size>>(group, to, from, bytes);
   ptx::cp_async_mbarrier_arrive(done.address());
+}
+template <class Group, class Size>
+INFLIGHT_DEVICE void memcpy_async(const Group& group, void* to, const void* from, Size bytes,
+                                  barrier<>& done) {
+  memcpy_async<Group, void>(group, to, from, bytes, done);
+}
+
+// This thread alone copies.
+template <class T, class Size>
+INFLIGHT_DEVICE void memcpy_async(T* to, const T* from, Size bytes, barrier<>& done) {
+  memcpy_async(impl::one_thread{}, to, from, bytes, done);
+}
+template <class Size>
+INFLIGHT_DEVICE void memcpy_async(void* to, const void* from, Size bytes, barrier<>& done) {
+  memcpy_async(impl::one_thread{}, to, from, bytes, done);
 }
 
 }  // namespace inflight

@@ -14,7 +14,8 @@
 // | make_pipeline(group, &state) | a group | mbarrier_arrivals: producers arrive with their copies |
 // | make_pipeline<transaction_bytes>(group, &state) | a group; one thread copies | bulk copies' bytes |
 //
-// The number of stages is part of the type.
+// The number of stages is part of the type, `auto pipe = make_pipeline(...)`. A pipeline of a block
+// is a pipeline<thread_scope_block> too, which has it in a variable: for functions that take any.
 // CUDA C++ Programming Guide, "Asynchronous Data Copies using cuda::pipeline".
 #pragma once
 #include <inflight/barrier.cuh>
@@ -31,18 +32,22 @@ struct async_groups {};
 struct mbarrier_arrivals {};
 struct transaction_bytes {};
 
-template <thread_scope Scope, int Stages = Scope == thread_scope_thread ? 4 : 1,
-          class Completion = async_groups>
+// In place of a block pipeline's number of stages: known when the program runs.
+inline constexpr int any_stages = 0;
+
+template <thread_scope Scope, int Stages = Scope == thread_scope_thread ? 4 : any_stages,
+          class Completion =
+              std::conditional_t<Scope == thread_scope_thread, async_groups, mbarrier_arrivals>>
 class pipeline;
 
 // Shared memory of a pipeline of a block: two mbarriers a stage. Trivial: make_pipeline sets it up.
-template <thread_scope Scope, std::size_t Stages>
+template <thread_scope Scope, std::uint8_t Stages>
 class pipeline_shared_state {
   static_assert(
       Scope == thread_scope_block,
       "A pipeline's shared state is for thread_scope_block; a pipeline of one thread needs "
       "none: make_pipeline().");
-  static_assert(Stages >= 1 && Stages <= 255, "A pipeline has 1 to 255 stages.");
+  static_assert(Stages >= 1, "A pipeline has 1 to 255 stages.");
 
  public:
   std::uint64_t full[Stages];   // completes when a stage has been filled
@@ -101,43 +106,70 @@ class pipeline<thread_scope_thread, Stages, async_groups> {
 
 // Threads of a block, each a producer, a consumer or both. Waits are mbarrier waits; a producer's
 // commit arrives when its copies are done, a consumer's release at once.
-template <int Stages>
-class pipeline<thread_scope_block, Stages, mbarrier_arrivals> {
+template <>
+class pipeline<thread_scope_block, any_stages, mbarrier_arrivals> {
  public:
-  INFLIGHT_DEVICE explicit pipeline(impl::pipeline_place<Stages> place) : place_(place) {}
+  INFLIGHT_DEVICE pipeline(const impl::pipeline_ring& ring, int stages)
+      : ring_(ring), stages_(stages) {}
 
   // Waits until the next stage to fill has been released by all consumers.
-  INFLIGHT_DEVICE void producer_acquire() { place_.wait_empty(head_); }
+  INFLIGHT_DEVICE void producer_acquire() { ring_.acquire(stages_); }
   // The stage is full once all producers have committed it and their copies are done.
-  INFLIGHT_DEVICE void producer_commit() {
-    if (plainly_) {
-      ptx::cp_async_mbarrier_arrive(place_.full(head_));
-      ptx::mbarrier_arrive(place_.full(head_));
-      plainly_ = false;
-    } else {
-      ptx::cp_async_mbarrier_arrive_noinc(place_.full(head_));
-    }
-    head_.advance();
-  }
+  INFLIGHT_DEVICE void producer_commit() { commit(stages_); }
   // Waits until the oldest stage is full: all threads' copies are there.
-  INFLIGHT_DEVICE void consumer_wait() { place_.wait_full(tail_); }
-  // This thread has used the stage; it may be filled again when all consumers have.
-  INFLIGHT_DEVICE void consumer_release() {
-    place_.release(tail_);
-    tail_.advance();
+  INFLIGHT_DEVICE void consumer_wait() { ring_.wait(); }
+  // The same for so long, a duration, or until then, a time of the GPU's clock, as
+  // cuda::std::chrono has them: whether it is full.
+  template <class Duration>
+  INFLIGHT_DEVICE bool consumer_wait_for(const Duration& time) {
+    return impl::test_for(impl::nanoseconds(time), [&] { return ring_.is_full(); });
   }
+  template <class Time>
+  INFLIGHT_DEVICE bool consumer_wait_until(const Time& time) {
+    return impl::test_until(impl::nanoseconds(time.time_since_epoch()),
+                            [&] { return ring_.is_full(); });
+  }
+  // This thread has used the stage; it may be filled again when all consumers have.
+  INFLIGHT_DEVICE void consumer_release() { ring_.release(stages_); }
 
-  // The stage that is being filled, and the one that is being used: 0 to Stages - 1.
-  INFLIGHT_DEVICE int producer_stage() const { return head_.stage(); }
-  INFLIGHT_DEVICE int consumer_stage() const { return tail_.stage(); }
+  // The stage that is being filled, and the one that is being used: 0 to the stages' number - 1.
+  INFLIGHT_DEVICE int producer_stage() const { return ring_.head.stage; }
+  INFLIGHT_DEVICE int consumer_stage() const { return ring_.tail.stage; }
+
+  // This thread goes on without the pipeline, with nothing of its own under way. Nothing has to be
+  // done for that.
+  INFLIGHT_DEVICE void quit() {}
 
   // For memcpy_async: some bytes of the stage were written by ordinary stores.
   INFLIGHT_DEVICE void copied_plainly() { plainly_ = true; }
 
- private:
-  impl::pipeline_place<Stages> place_;
-  impl::pipeline_cursor<Stages> head_{1}, tail_{0};
+ protected:
+  INFLIGHT_DEVICE void commit(int stages) {
+    const std::uint32_t full = ring_.full(ring_.head);
+    if (plainly_) {
+      ptx::cp_async_mbarrier_arrive(full);
+      ptx::mbarrier_arrive(full);
+      plainly_ = false;
+    } else {
+      ptx::cp_async_mbarrier_arrive_noinc(full);
+    }
+    ring_.head.advance(stages);
+  }
+  impl::pipeline_ring ring_;
+  int stages_;
   bool plainly_ = false;
+};
+
+// The same with a number of stages that the compiler knows.
+template <int Stages>
+class pipeline<thread_scope_block, Stages, mbarrier_arrivals>
+    : public pipeline<thread_scope_block, any_stages, mbarrier_arrivals> {
+ public:
+  INFLIGHT_DEVICE explicit pipeline(const impl::pipeline_ring& ring)
+      : pipeline<thread_scope_block, any_stages, mbarrier_arrivals>(ring, Stages) {}
+  INFLIGHT_DEVICE void producer_acquire() { this->ring_.acquire(Stages); }
+  INFLIGHT_DEVICE void producer_commit() { this->commit(Stages); }
+  INFLIGHT_DEVICE void consumer_release() { this->ring_.release(Stages); }
 };
 
 // The same, fed by bulk and tensor copies: one thread produces, and a stage is full when the bytes
@@ -153,35 +185,32 @@ class pipeline<thread_scope_block, Stages, transaction_bytes> {
   static_assert(Stages >= 1, "A pipeline has at least one stage.");
 
  public:
-  INFLIGHT_DEVICE explicit pipeline(impl::pipeline_place<Stages> place) : place_(place) {}
+  INFLIGHT_DEVICE explicit pipeline(const impl::pipeline_ring& ring) : ring_(ring) {}
 
   // The one producing thread.
   INFLIGHT_DEVICE void producer_acquire() {
-    static_assert(impl::has_sm90<impl::pipeline_place<Stages>>,
+    static_assert(impl::has_sm90<pipeline>,
                   "A pipeline of transaction_bytes needs sm_90; on sm_80 use mbarrier_arrivals.");
-    place_.wait_empty(head_);
-    copies_ = transaction(place_.full(head_));
+    ring_.acquire(Stages);
+    copies_ = transaction(ring_.full(ring_.head));
   }
   // Where the stage's copies are issued and counted.
   INFLIGHT_DEVICE transaction& copies() { return copies_; }
   INFLIGHT_DEVICE void producer_commit() {
     copies_.arrive();
-    head_.advance();
+    ring_.head.advance(Stages);
   }
 
   // All consumers.
-  INFLIGHT_DEVICE void consumer_wait() { place_.wait_full(tail_); }
-  INFLIGHT_DEVICE void consumer_release() {
-    place_.release(tail_);
-    tail_.advance();
-  }
+  INFLIGHT_DEVICE void consumer_wait() { ring_.wait(); }
+  INFLIGHT_DEVICE void consumer_release() { ring_.release(Stages); }
+  INFLIGHT_DEVICE void quit() {}
 
-  INFLIGHT_DEVICE int producer_stage() const { return head_.stage(); }
-  INFLIGHT_DEVICE int consumer_stage() const { return tail_.stage(); }
+  INFLIGHT_DEVICE int producer_stage() const { return ring_.head.stage; }
+  INFLIGHT_DEVICE int consumer_stage() const { return ring_.tail.stage; }
 
  private:
-  impl::pipeline_place<Stages> place_;
-  impl::pipeline_cursor<Stages> head_{1}, tail_{0};
+  impl::pipeline_ring ring_;
   transaction copies_{0u};
 };
 
@@ -195,30 +224,29 @@ INFLIGHT_DEVICE pipeline<thread_scope_thread, Stages> make_pipeline() {
 
 // All threads of the group call it, in one place; it waits for them. Everyone produces and
 // consumes.
-template <class Completion = mbarrier_arrivals, class Group, std::size_t Stages>
+template <class Completion = mbarrier_arrivals, class Group, std::uint8_t Stages>
 INFLIGHT_DEVICE auto make_pipeline(const Group& group,
                                    pipeline_shared_state<thread_scope_block, Stages>* state)
-    -> pipeline<thread_scope_block, static_cast<int>(Stages), Completion> {
-  return pipeline<thread_scope_block, static_cast<int>(Stages), Completion>(
-      impl::set_up<Completion>(group, state));
+    -> pipeline<thread_scope_block, Stages, Completion> {
+  return pipeline<thread_scope_block, Stages, Completion>(impl::set_up<Completion>(group, state));
 }
 
 // The same with a role for each thread.
-template <class Completion = mbarrier_arrivals, class Group, std::size_t Stages>
+template <class Completion = mbarrier_arrivals, class Group, std::uint8_t Stages>
 INFLIGHT_DEVICE auto make_pipeline(const Group& group,
                                    pipeline_shared_state<thread_scope_block, Stages>* state,
                                    pipeline_role role)
-    -> pipeline<thread_scope_block, static_cast<int>(Stages), Completion> {
-  return pipeline<thread_scope_block, static_cast<int>(Stages), Completion>(
+    -> pipeline<thread_scope_block, Stages, Completion> {
+  return pipeline<thread_scope_block, Stages, Completion>(
       impl::set_up<Completion>(group, state, role == pipeline_role::producer));
 }
 
 // The same: the first `producers` threads by rank produce, the others consume.
-template <class Completion = mbarrier_arrivals, class Group, std::size_t Stages>
+template <class Completion = mbarrier_arrivals, class Group, std::uint8_t Stages>
 INFLIGHT_DEVICE auto make_pipeline(const Group& group,
                                    pipeline_shared_state<thread_scope_block, Stages>* state,
                                    std::size_t producers)
-    -> pipeline<thread_scope_block, static_cast<int>(Stages), Completion> {
+    -> pipeline<thread_scope_block, Stages, Completion> {
   return make_pipeline<Completion>(
       group, state,
       group.thread_rank() < producers ? pipeline_role::producer : pipeline_role::consumer);
@@ -228,19 +256,27 @@ INFLIGHT_DEVICE auto make_pipeline(const Group& group,
 
 // The group's threads, all producers, copy `bytes` together.
 template <class Group, class T, class Size, thread_scope Scope, int Stages, class Completion>
-INFLIGHT_DEVICE void memcpy_async(const Group& group, T* shared, const T* global, Size bytes,
+INFLIGHT_DEVICE void memcpy_async(const Group& group, T* to, const T* from, Size bytes,
                                   pipeline<Scope, Stages, Completion>& into) {
-  const bool plainly = impl::copy_part<impl::promise<T, Size>>(
-      shared, global, static_cast<std::uint32_t>(bytes), group.thread_rank(), group.num_threads());
-  if (plainly) into.copied_plainly();
+  if (impl::copy_part<impl::promise<T, Size>>(group, to, from, bytes)) into.copied_plainly();
+}
+template <class Group, class Size, thread_scope Scope, int Stages, class Completion>
+INFLIGHT_DEVICE void memcpy_async(const Group& group, void* to, const void* from, Size bytes,
+                                  pipeline<Scope, Stages, Completion>& into) {
+  if (impl::copy_part<impl::promise<void, Size>>(group, to, from, bytes)) into.copied_plainly();
 }
 
 // This thread alone copies `bytes`.
 template <class T, class Size, thread_scope Scope, int Stages, class Completion>
-INFLIGHT_DEVICE void memcpy_async(T* shared, const T* global, Size bytes,
+INFLIGHT_DEVICE void memcpy_async(T* to, const T* from, Size bytes,
                                   pipeline<Scope, Stages, Completion>& into) {
-  if (impl::copy_part<impl::promise<T, Size>>(shared, global, static_cast<std::uint32_t>(bytes), 0,
-                                              1))
+  if (impl::copy_part<impl::promise<T, Size>>(impl::one_thread{}, to, from, bytes))
+    into.copied_plainly();
+}
+template <class Size, thread_scope Scope, int Stages, class Completion>
+INFLIGHT_DEVICE void memcpy_async(void* to, const void* from, Size bytes,
+                                  pipeline<Scope, Stages, Completion>& into) {
+  if (impl::copy_part<impl::promise<void, Size>>(impl::one_thread{}, to, from, bytes))
     into.copied_plainly();
 }
 

@@ -116,6 +116,10 @@ cudaError_t stream_launch(std::size_t n, cudaStream_t stream, Operation operatio
 }
 
 inline constexpr unsigned tile_threads = 128;
+struct tile_block {
+  INFLIGHT_DEVICE static constexpr unsigned size() { return tile_threads; }
+  INFLIGHT_DEVICE static unsigned thread_rank() { return threadIdx.x; }
+};
 
 template <int Tile, class T, class Body>
 __global__ void __launch_bounds__(tile_threads) each_tile(const T* in, std::size_t n, Body body) {
@@ -141,7 +145,7 @@ __global__ void __launch_bounds__(tile_threads) each_tile(const T* in, std::size
     }
   }
   if (!bulk) {
-    copy_part<alignof(T) < 8 ? alignof(T) : 8>(tile, from, bytes, threadIdx.x, tile_threads);
+    copy_part<alignof(T) < 8 ? alignof(T) : 8>(tile_block{}, tile, from, bytes);
     ptx::cp_async_wait_all();
     __syncthreads();
   }

@@ -14,39 +14,63 @@ INFLIGHT_DEVICE void copy_pieces(std::uint32_t dst, std::uint64_t src, std::uint
     ptx::cp_async<Bytes, kind>(dst + at, src + at);
 }
 
-// Copies this thread's part asynchronously, in the widest pieces that addresses and size allow;
-// `Alignment` is what the caller promises of all three. True if bytes were left that cp.async
-// cannot move, fewer than 4 or not aligned to 4: they were copied by ordinary loads and stores.
-template <int Alignment>
-INFLIGHT_DEVICE bool copy_part(void* shared, const void* global, std::uint32_t bytes,
-                               std::uint32_t rank, std::uint32_t threads) {
-  const std::uint32_t dst = ptx::shared_address(shared);
-  const std::uint64_t src = ptx::global_address(global);
+// The same by ordinary loads and stores, whatever memory it is.
+template <class Piece>
+INFLIGHT_DEVICE void copy_plainly(void* to, const void* from, std::uint32_t bytes,
+                                  std::uint32_t rank, std::uint32_t threads) {
+  for (std::uint32_t at = rank; at < bytes / sizeof(Piece); at += threads)
+    static_cast<Piece*>(to)[at] = static_cast<const Piece*>(from)[at];
+}
+
+// A thread by itself, to copy_part a group.
+struct one_thread {
+  INFLIGHT_DEVICE static constexpr unsigned size() { return 1; }
+  INFLIGHT_DEVICE static constexpr unsigned thread_rank() { return 0; }
+};
+
+// Copies the calling thread's part of a group's copy, asynchronously and in the widest pieces that
+// addresses and size allow; `Alignment` is what the caller promises of all three. True if bytes
+// were copied by ordinary loads and stores: what cp.async cannot move, fewer than 4 or not aligned
+// to 4, and everything where the copy is not from global to this block's shared memory.
+template <int Alignment, class Group, class Size>
+INFLIGHT_DEVICE bool copy_part(const Group& group, void* to, const void* from, Size size) {
+  const auto bytes = static_cast<std::uint32_t>(size);
+  const auto rank = static_cast<std::uint32_t>(group.thread_rank());
+  const auto threads = static_cast<std::uint32_t>(group.size());
+  // Known when compiled, mostly.
+  if (!__isShared(to) || !__isGlobal(from)) {
+    const auto low = reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from);
+    if (((low | bytes) & 3) == 0)
+      copy_plainly<std::uint32_t>(to, from, bytes, rank, threads);
+    else
+      copy_plainly<unsigned char>(to, from, bytes, rank, threads);
+    return true;
+  }
+  const std::uint32_t dst = ptx::shared_address(to);
+  const std::uint64_t src = ptx::global_address(from);
   const std::uint32_t low = dst | static_cast<std::uint32_t>(src);
   // What is nearly always so has a way of its own, of one loop.
   if (Alignment >= 16 || ((low | bytes) & 15) == 0) {
     copy_pieces<16>(dst, src, bytes, rank, threads);
     return false;
-  } else {
-    std::uint32_t done = 0;
-    if ((low & 15) == 0) {
-      done = bytes & ~15u;
-      copy_pieces<16>(dst, src, done, rank, threads);
-    } else if (Alignment >= 8 || (low & 7) == 0) {
-      done = bytes & ~7u;
-      copy_pieces<8>(dst, src, done, rank, threads);
-    }
-    if (Alignment >= 4 || (low & 3) == 0) {
-      const std::uint32_t rest = (bytes & ~3u) - done;
-      if (rest != 0) copy_pieces<4>(dst + done, src + done, rest, rank, threads);
-      done += rest;
-    }
-    if (Alignment < 4 || done < bytes) {
-      for (std::uint32_t at = done + rank; at < bytes; at += threads)
-        static_cast<char*>(shared)[at] = static_cast<const char*>(global)[at];
-    }
-    return done < bytes;
   }
+  std::uint32_t done = 0;
+  if ((low & 15) == 0) {
+    done = bytes & ~15u;
+    copy_pieces<16>(dst, src, done, rank, threads);
+  } else if (Alignment >= 8 || (low & 7) == 0) {
+    done = bytes & ~7u;
+    copy_pieces<8>(dst, src, done, rank, threads);
+  }
+  if (Alignment >= 4 || (low & 3) == 0) {
+    const std::uint32_t rest = (bytes & ~3u) - done;
+    if (rest != 0) copy_pieces<4>(dst + done, src + done, rest, rank, threads);
+    done += rest;
+  }
+  if (Alignment >= 4 && done == bytes) return false;
+  copy_plainly<unsigned char>(static_cast<char*>(to) + done, static_cast<const char*>(from) + done,
+                              bytes - done, rank, threads);
+  return done < bytes;
 }
 
 // One thread's copy of Bytes that are known when compiled, a multiple of 4.
