@@ -14,12 +14,10 @@ class pipeline_shared_state;
 
 namespace impl {
 
-// Where a thread stands in the ring: the stage that comes next, and the parity of the phase that it
-// waits for there, which turns with each round. Consumers begin with phase 0. Producers begin with
-// the phase before, which counts as complete: in the first round nothing has to be released.
+// Where a thread stands in the ring: the stage that comes next, and the parity of the round.
 struct pipeline_cursor {
-  std::uint32_t parity;
   int stage = 0;
+  std::uint32_t parity = 0;
   INFLIGHT_DEVICE void advance(int stages) {
     if (++stage == stages) stage = 0, parity ^= 1;
   }
@@ -29,7 +27,7 @@ struct pipeline_cursor {
 // pipeline's type says it.
 struct pipeline_ring {
   std::uint32_t state;  // shared address of full[0]; empty[0] is behind full[stages - 1]
-  pipeline_cursor head{1}, tail{0};
+  pipeline_cursor head{}, tail{};
 
   INFLIGHT_DEVICE std::uint32_t full(const pipeline_cursor& at) const {
     return state + 8 * at.stage;
@@ -37,7 +35,10 @@ struct pipeline_ring {
   INFLIGHT_DEVICE std::uint32_t empty(const pipeline_cursor& at, int stages) const {
     return state + 8 * (stages + at.stage);
   }
-  INFLIGHT_DEVICE void acquire(int stages) const { wait_parity(empty(head, stages), head.parity); }
+  // In the first round nothing has to be released: the phase before the first counts as complete.
+  INFLIGHT_DEVICE void acquire(int stages) const {
+    wait_parity(empty(head, stages), head.parity ^ 1);
+  }
   INFLIGHT_DEVICE void wait() const { wait_parity(full(tail), tail.parity); }
   INFLIGHT_DEVICE bool is_full() const {
     return ptx::mbarrier_test_wait_parity(full(tail), tail.parity);

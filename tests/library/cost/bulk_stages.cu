@@ -14,7 +14,7 @@ extern "C" __global__ void library_bulk_stages(int* out, const int* in, int batc
   __shared__ inflight::pipeline_shared_state<inflight::thread_scope_block, stages> state;
   struct {
     static __device__ unsigned thread_rank() { return threadIdx.x; }
-    static __device__ constexpr unsigned num_threads() { return threads; }
+    static __device__ constexpr unsigned size() { return threads; }
     static __device__ void sync() { __syncthreads(); }
   } block;
   auto pipe = inflight::make_pipeline<inflight::transaction_bytes>(block, &state);
