@@ -57,6 +57,15 @@ class grid_group : public thread_group {
   INFLIGHT_DEVICE static unsigned long long num_threads() { return impl::grid_threads(); }
   INFLIGHT_DEVICE static unsigned long long size() { return num_threads(); }
 
+  // The caller's place in the grid, and the grid's shape, both in threads.
+  INFLIGHT_DEVICE static dim3 thread_index() {
+    return dim3(blockIdx.x * blockDim.x + threadIdx.x, blockIdx.y * blockDim.y + threadIdx.y,
+                blockIdx.z * blockDim.z + threadIdx.z);
+  }
+  INFLIGHT_DEVICE static dim3 dim_threads() {
+    return dim3(gridDim.x * blockDim.x, gridDim.y * blockDim.y, gridDim.z * blockDim.z);
+  }
+
   // Blocks: their number, the caller's among them, the grid's shape (gridDim), blockIdx.
   INFLIGHT_DEVICE static unsigned long long block_rank() { return impl::grid_block_rank(); }
   INFLIGHT_DEVICE static unsigned long long num_blocks() { return impl::grid_blocks(); }

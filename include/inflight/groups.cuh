@@ -17,19 +17,20 @@
 namespace inflight {
 
 // Cuts a block, a tile or a coalesced group into groups of `size` neighbouring threads, a size that
-// the compiler need not know: 1, 2, 4, 8, 16 or 32. tiled_partition<Size> is the better one. A
-// collective where the parent is part of a warp; a grid cannot be cut.
+// the compiler need not know: 1, 2, 4, 8, 16 or 32; the last has what is left.
+// tiled_partition<Size> is the better one. A collective where the parent is part of a warp; a grid
+// cannot be cut.
 INFLIGHT_DEVICE thread_group tiled_partition(const thread_group& parent, unsigned size) {
+  const std::uint32_t lanes = impl::lanes_of_block();
   if (parent.kind_ == thread_group::kind::lanes)
-    return tiled_partition(coalesced_group(parent.mask_), size);
-  const std::uint32_t ones = size >= 32 ? 0xffffffffu : (1u << size) - 1;
-  return thread_group(thread_group::kind::lanes, ones << (ptx::lane_id() & (32 - size)));
+    return tiled_partition(coalesced_group(parent.mask_ & lanes), size);
+  return thread_group(thread_group::kind::lanes, impl::lanes_beside(size) & lanes);
 }
 template <unsigned Size, class Parent>
 INFLIGHT_DEVICE thread_group tiled_partition(const thread_block_tile<Size, Parent>& parent,
                                              unsigned size) {
   static_assert(Size <= 32, "only tiled_partition<Size> cuts a tile of several warps");
-  return tiled_partition(coalesced_group(parent), size);
+  return coalesced_group(parent.mask() & impl::lanes_beside(size) & impl::lanes_of_block());
 }
 
 // The members as functions.

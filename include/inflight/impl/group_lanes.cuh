@@ -65,6 +65,18 @@ INFLIGHT_DEVICE unsigned block_thread_rank() {
 }
 INFLIGHT_DEVICE unsigned block_threads() { return blockDim.x * blockDim.y * blockDim.z; }
 
+// The lanes of the calling thread's warp that exist: in a block's last warp perhaps not all.
+INFLIGHT_DEVICE std::uint32_t lanes_of_block() {
+  const unsigned left = block_threads() - (block_thread_rank() & ~31u);
+  return left >= 32 ? 0xffffffffu : (1u << left) - 1;
+}
+
+// The `size` neighbouring lanes that the caller is among; `size` is a power of two.
+INFLIGHT_DEVICE std::uint32_t lanes_beside(unsigned size) {
+  if (size >= 32) return 0xffffffffu;
+  return ((1u << size) - 1) << (ptx::lane_id() & (32 - size));
+}
+
 // The same for blocks in their grid, and threads: block by block.
 INFLIGHT_DEVICE unsigned long long grid_blocks() {
   return static_cast<unsigned long long>(gridDim.x) * gridDim.y * gridDim.z;
