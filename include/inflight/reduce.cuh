@@ -21,8 +21,8 @@
 // same bits, every time, on every chip, for floating-point sums too; and the operator needs to be
 // associative, not commutative. Wide tiles, and blocks whose scratch's type says how many threads,
 // continue the tree over warps; blocks of any size combine the warps' results from rank 0 on, as
-// clusters do their blocks'. All threads get the same bits. `less` and `greater` of float and double are
-// PTX's "min" and "max": a NaN gives way to a number, -0 is below +0.
+// clusters do their blocks'. All threads get the same bits. `less` and `greater` of float and
+// double are PTX's "min" and "max": a NaN gives way to a number, -0 is below +0.
 #pragma once
 #include <inflight/impl/collective.cuh>
 #include <inflight/impl/collective_atomic.cuh>
@@ -39,19 +39,29 @@ INFLIGHT_DEVICE auto reduce(const Group& group, T&& value, Op&& op) -> impl::res
 
 // Reduces, and one thread combines the result into `target` atomically, or stores it there: nobody
 // waits for that, and nothing is ordered by it. `target` is a variable of 4 or 8 bytes in global or
-// shared memory, which other threads of the GPU may update at the same time. The value is converted
-// to its type.
+// shared memory, which other threads of the GPU may update at the same time: a plain one, or a
+// class with a value_type and atomic members, cuda::atomic or cuda::atomic_ref, whose fetch_add and
+// so on are then used, with memory_order_relaxed and in the scope that the class says. The value is
+// converted to its type.
 template <class Group, class Target, class T, class Op>
 INFLIGHT_DEVICE void reduce_update_async(const Group& group, Target& target, T&& value, Op&& op) {
-  const Target reduced = impl::collective<impl::result::reduction>(
-      group, static_cast<impl::result_of<T, Op>>(value), op);
+  const auto reduced = static_cast<impl::held<Target>>(impl::collective<impl::result::reduction>(
+      group, static_cast<impl::result_of<T, Op>>(value), op));
   if (group.thread_rank() == 0) impl::update(target, reduced, op);
 }
 template <class Group, class Target, class T, class Op>
 INFLIGHT_DEVICE void reduce_store_async(const Group& group, Target& target, T&& value, Op&& op) {
-  const Target reduced = impl::collective<impl::result::reduction>(
-      group, static_cast<impl::result_of<T, Op>>(value), op);
+  const auto reduced = static_cast<impl::held<Target>>(impl::collective<impl::result::reduction>(
+      group, static_cast<impl::result_of<T, Op>>(value), op));
   if (group.thread_rank() == 0) impl::store_relaxed(target, reduced);
+}
+
+// The same with a pointer: an ordinary store, of any type.
+template <class Group, class Target, class T, class Op>
+INFLIGHT_DEVICE void reduce_store_async(const Group& group, Target* target, T&& value, Op&& op) {
+  const auto reduced = static_cast<Target>(impl::collective<impl::result::reduction>(
+      group, static_cast<impl::result_of<T, Op>>(value), op));
+  if (group.thread_rank() == 0) *target = reduced;
 }
 
 }  // namespace inflight

@@ -17,6 +17,7 @@
 // inclusive sum and reduce's need not be the same bits.
 #pragma once
 #include <inflight/impl/collective.cuh>
+#include <inflight/impl/collective_atomic.cuh>
 #include <inflight/operators.cuh>
 
 namespace inflight {
@@ -43,6 +44,36 @@ INFLIGHT_DEVICE auto exclusive_scan(const Group& group, T&& value, Op&& op)
 template <class Group, class T>
 INFLIGHT_DEVICE std::decay_t<T> exclusive_scan(const Group& group, T&& value) {
   return exclusive_scan(group, value, plus<std::decay_t<T>>());
+}
+
+// Scans that go on from a variable. One thread combines the reduction of all values into `target`
+// atomically, and every thread gets op(what the target held before, its result of the scan); from
+// exclusive_scan_update, rank 0 gets what it held. So groups that share a counter each take their
+// part of it: each thread of a group says how much it needs, and gets where its own begins.
+// `target`: as for reduce_update_async. After the scan: the atomic, and one shuffle; in a wide tile
+// the shuffle is two barriers, with scratch a reduction. Nothing else is ordered by it. CUDA C++
+// Programming Guide, "inclusive_scan and exclusive_scan".
+template <class Group, class Target, class T, class Op>
+INFLIGHT_DEVICE auto inclusive_scan_update(const Group& group, Target& target, T&& value, Op&& op)
+    -> impl::result_of<T, Op> {
+  return impl::scan_update<impl::result::inclusive>(group, target,
+                                                    static_cast<impl::result_of<T, Op>>(value), op);
+}
+template <class Group, class Target, class T>
+INFLIGHT_DEVICE std::decay_t<T> inclusive_scan_update(const Group& group, Target& target,
+                                                      T&& value) {
+  return inclusive_scan_update(group, target, value, plus<std::decay_t<T>>());
+}
+template <class Group, class Target, class T, class Op>
+INFLIGHT_DEVICE auto exclusive_scan_update(const Group& group, Target& target, T&& value, Op&& op)
+    -> impl::result_of<T, Op> {
+  return impl::scan_update<impl::result::exclusive>(group, target,
+                                                    static_cast<impl::result_of<T, Op>>(value), op);
+}
+template <class Group, class Target, class T>
+INFLIGHT_DEVICE std::decay_t<T> exclusive_scan_update(const Group& group, Target& target,
+                                                      T&& value) {
+  return exclusive_scan_update(group, target, value, plus<std::decay_t<T>>());
 }
 
 }  // namespace inflight

@@ -3,7 +3,6 @@
 #pragma once
 #include <inflight/impl/config.cuh>
 #include <inflight/operators.cuh>
-#include <limits>
 #include <type_traits>
 
 namespace inflight::impl {
@@ -91,6 +90,11 @@ template <class T, bool Greater>
 struct operation_of<T, extreme<T, Greater>>
     : std::integral_constant<operation, Greater ? operation::greater : operation::less> {};
 
+// The greatest number of an integer type.
+template <class T>
+inline constexpr T greatest = std::is_signed_v<T> ? T(~std::uint64_t(0) >> (65 - 8 * sizeof(T)))
+                                                  : T(~std::uint64_t(0));
+
 // What leaves any other value as it is; for operators that have it, known by `what`. (-0 + 0 is 0,
 // and a NaN gives way.)
 template <class T, operation Does>
@@ -103,9 +107,9 @@ INFLIGHT_DEVICE T neutral() {
   } else if constexpr (Does == operation::bit_and) {
     return T(~T(0));
   } else if constexpr (Does == operation::less) {
-    return std::numeric_limits<T>::max();
+    return greatest<T>;
   } else if constexpr (Does == operation::greater) {
-    return std::numeric_limits<T>::lowest();
+    return std::is_signed_v<T> ? T(~greatest<T>) : T(0);
   } else {
     return T(0);
   }
