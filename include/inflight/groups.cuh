@@ -39,11 +39,11 @@ INFLIGHT_DEVICE void sync(const Group& group) {
   group.sync();
 }
 template <class Group>
-INFLIGHT_DEVICE auto thread_rank(const Group& group) {
+INFLIGHT_DEVICE auto thread_rank(const Group& group) -> decltype(group.thread_rank()) {
   return group.thread_rank();
 }
 template <class Group>
-INFLIGHT_DEVICE auto group_size(const Group& group) {
+INFLIGHT_DEVICE auto group_size(const Group& group) -> decltype(group.num_threads()) {
   return group.num_threads();
 }
 
