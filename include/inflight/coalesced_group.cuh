@@ -74,7 +74,7 @@ class coalesced_group : public thread_group {
  private:
   template <class T>
   INFLIGHT_DEVICE T from_lane(const T& value, std::uint32_t lane) const {
-    return impl::by_words(value, [&](auto word) { return ptx::shfl(mask(), word, lane); });
+    return impl::by_words(value, [&](std::uint32_t word) { return ptx::shfl(mask(), word, lane); });
   }
   unsigned rank_, meta_rank_, meta_size_;
 };

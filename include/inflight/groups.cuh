@@ -12,7 +12,6 @@
 #include <inflight/thread_block.cuh>
 #include <inflight/thread_group.cuh>
 #include <inflight/tile.cuh>
-#include <utility>
 
 namespace inflight {
 

@@ -1,4 +1,4 @@
-// All of the library.
+// All of the library; for NVRTC, all but what is host code.
 #pragma once
 #include <inflight/barrier.cuh>
 #include <inflight/cache_policy.cuh>
@@ -9,9 +9,7 @@
 #include <inflight/device.cuh>
 #include <inflight/grid_group.cuh>
 #include <inflight/groups.cuh>
-#include <inflight/launch.cuh>
 #include <inflight/memcpy_async.cuh>
-#include <inflight/multi_grid.cuh>
 #include <inflight/operators.cuh>
 #include <inflight/pipeline.cuh>
 #include <inflight/pipeline_primitives.cuh>
@@ -24,4 +22,8 @@
 #include <inflight/thread_group.cuh>
 #include <inflight/thread_scope.cuh>
 #include <inflight/tile.cuh>
-#include <inflight/transform.cuh>
+#if !defined(__CUDACC_RTC__)
+#  include <inflight/launch.cuh>
+#  include <inflight/multi_grid.cuh>
+#  include <inflight/transform.cuh>
+#endif

@@ -3,7 +3,6 @@
 #pragma once
 #include <inflight/impl/config.cuh>
 #include <inflight/operators.cuh>
-#include <type_traits>
 
 namespace inflight::impl {
 

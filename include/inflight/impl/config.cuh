@@ -1,8 +1,7 @@
 // What every header of the library needs: how its functions are declared, and which chip they are
 // compiled for.
 #pragma once
-#include <cstddef>
-#include <cstdint>
+#include <inflight/impl/standard.cuh>
 
 #if !defined(__CUDACC__)
 #  error "Inflight's headers are CUDA C++: compile with nvcc (or clang++ -x cuda)."

@@ -1,7 +1,6 @@
 // How groups inside a warp count their lanes, and how values travel by words.
 #pragma once
 #include <inflight/ptx/warp.cuh>
-#include <type_traits>
 
 namespace inflight::impl {
 

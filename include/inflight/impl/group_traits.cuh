@@ -1,7 +1,6 @@
 // Which kind of group a type is.
 #pragma once
 #include <inflight/impl/config.cuh>
-#include <type_traits>
 
 namespace inflight {
 
