@@ -7,8 +7,6 @@
 // arguments, which may differ.
 #pragma once
 #include <inflight/impl/config.cuh>
-#include <type_traits>
-#include <utility>
 
 namespace inflight {
 

@@ -10,7 +10,6 @@
 //   ... copy_async(box, map, {x, y}, barrier) ... box(row, column) ...
 #pragma once
 #include <inflight/impl/config.cuh>
-#include <type_traits>
 
 namespace inflight {
 

@@ -12,8 +12,10 @@
 #include <inflight/impl/config.cuh>
 #include <inflight/impl/tensor_types.cuh>
 #include <inflight/swizzle.cuh>
-#include <stdexcept>
-#include <string>
+#if !defined(__CUDACC_RTC__)
+#  include <stdexcept>
+#  include <string>
+#endif
 
 namespace inflight {
 
@@ -30,6 +32,8 @@ template <class Tile>
 struct tile_map : tensor_map {
   static_assert(impl::is_swizzled_tile<Tile>, "A tile_map is for a swizzled_tile.");
 };
+
+#if !defined(__CUDACC_RTC__)  // from here on host code: maps are made there
 
 // Up to five integers, one a dimension. Dimension 0 is the innermost, whose elements lie together:
 // the width of an image, the columns of a row-major matrix.
@@ -120,7 +124,7 @@ class tensor_map_result {
 
 }  // namespace inflight
 
-#include <inflight/impl/tensor_map_rules.cuh>
+#  include <inflight/impl/tensor_map_rules.cuh>
 
 namespace inflight {
 
@@ -167,4 +171,5 @@ tensor_map_result<tile_map<Tile>> make_im2col_tensor_map(const typename Tile::va
   return impl::tensor_rules::for_tile<Tile>(make_im2col_tensor_map(pointer, extents, box, options));
 }
 
+#endif
 }  // namespace inflight

@@ -39,21 +39,23 @@ class warp_tile : public thread_group {
   // `ranks`. T: trivially copyable, at most 32 bytes.
   template <class T>
   INFLIGHT_DEVICE T shfl(T value, unsigned source) const {
-    return by_words(value, [&](auto word) { return ptx::shfl<int(Size)>(mask(), word, source); });
+    return by_words(value,
+                    [&](std::uint32_t word) { return ptx::shfl<int(Size)>(mask(), word, source); });
   }
   template <class T>
   INFLIGHT_DEVICE T shfl_up(T value, unsigned delta) const {
-    return by_words(value, [&](auto word) { return ptx::shfl_up<int(Size)>(mask(), word, delta); });
+    return by_words(
+        value, [&](std::uint32_t word) { return ptx::shfl_up<int(Size)>(mask(), word, delta); });
   }
   template <class T>
   INFLIGHT_DEVICE T shfl_down(T value, unsigned delta) const {
-    return by_words(value,
-                    [&](auto word) { return ptx::shfl_down<int(Size)>(mask(), word, delta); });
+    return by_words(
+        value, [&](std::uint32_t word) { return ptx::shfl_down<int(Size)>(mask(), word, delta); });
   }
   template <class T>
   INFLIGHT_DEVICE T shfl_xor(T value, unsigned ranks) const {
-    return by_words(value,
-                    [&](auto word) { return ptx::shfl_xor<int(Size)>(mask(), word, ranks); });
+    return by_words(
+        value, [&](std::uint32_t word) { return ptx::shfl_xor<int(Size)>(mask(), word, ranks); });
   }
 
   // Whether the predicate is non-zero in any thread, in all of them; in which, bit r for rank r.

@@ -1,10 +1,15 @@
 // cp.reduce.async.bulk: which operations there are for which types, one row each (PTX ISA,
 // "cp.reduce.async.bulk", table of types).
 #pragma once
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
+#if !defined(__CUDACC_RTC__)  // whose programs may have no such headers, and no use of them
+#  include <cuda_bf16.h>
+#  include <cuda_fp16.h>
+#endif
 
 #include <inflight/ptx/bulk.cuh>
+
+struct __half;
+struct __nv_bfloat16;
 
 namespace inflight::impl {
 

@@ -1,7 +1,6 @@
 // Reductions that redux.sync can do: of integers of up to 64 bits, and the least and the greatest
 // of floating-point values, whose order is that of integers once negative ones are turned round.
 #pragma once
-#include <cstring>
 #include <inflight/impl/collective_traits.cuh>
 #include <inflight/ptx/redux.cuh>
 

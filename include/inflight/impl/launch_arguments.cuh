@@ -4,8 +4,6 @@
 
 #include <inflight/impl/config.cuh>
 #include <tuple>
-#include <type_traits>
-#include <utility>
 
 namespace inflight {
 struct launch_shape;

@@ -4,7 +4,6 @@
 #include <inflight/impl/mbarrier_wait.cuh>
 #include <inflight/ptx/address.cuh>
 #include <inflight/ptx/mbarrier.cuh>
-#include <type_traits>
 
 namespace inflight {
 

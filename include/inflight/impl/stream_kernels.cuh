@@ -2,7 +2,6 @@
 #pragma once
 #include <inflight/copy.cuh>
 #include <inflight/impl/strided_copy.cuh>
-#include <type_traits>
 
 namespace inflight::impl {
 

@@ -8,6 +8,21 @@
 
 namespace inflight::impl::tensor_rules {
 
+// In the order of tensor_type.
+struct tensor_type_facts {
+  const char* name;
+  int bytes;
+  bool floating_point;
+};
+inline constexpr tensor_type_facts tensor_types[] = {
+    {"u8", 1, false},      {"u16", 2, false},       {"u32", 4, false},    {"s32", 4, false},
+    {"u64", 8, false},     {"s64", 8, false},       {"f16", 2, true},     {"f32", 4, true},
+    {"f64", 8, true},      {"bf16", 2, true},       {"f32_ftz", 4, true}, {"tf32", 4, true},
+    {"tf32_ftz", 4, true}, {"of_pointer", 0, false}};
+inline const tensor_type_facts& tensor_facts_of(tensor_type type) {
+  return tensor_types[static_cast<int>(type)];
+}
+
 // make_tensor_map's arguments as the driver wants them.
 struct arguments {
   template <class T>

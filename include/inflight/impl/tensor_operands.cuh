@@ -3,7 +3,6 @@
 #include <inflight/barrier.cuh>
 #include <inflight/swizzle.cuh>
 #include <inflight/tensor_map.cuh>
-#include <type_traits>
 
 namespace inflight {
 

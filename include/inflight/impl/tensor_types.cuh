@@ -1,7 +1,6 @@
 // The element types of tensor maps, and those that C++ types go with.
 #pragma once
 #include <inflight/impl/config.cuh>
-#include <type_traits>
 
 struct __half;
 struct __nv_bfloat16;
@@ -28,20 +27,6 @@ enum class tensor_type : std::uint8_t {
 };
 
 namespace impl {
-
-struct tensor_type_facts {
-  const char* name;
-  int bytes;
-  bool floating_point;
-};
-inline constexpr tensor_type_facts tensor_types[] = {
-    {"u8", 1, false},      {"u16", 2, false},       {"u32", 4, false},    {"s32", 4, false},
-    {"u64", 8, false},     {"s64", 8, false},       {"f16", 2, true},     {"f32", 4, true},
-    {"f64", 8, true},      {"bf16", 2, true},       {"f32_ftz", 4, true}, {"tf32", 4, true},
-    {"tf32_ftz", 4, true}, {"of_pointer", 0, false}};
-inline const tensor_type_facts& tensor_facts_of(tensor_type type) {
-  return tensor_types[static_cast<int>(type)];
-}
 
 // of_pointer where no element type goes with T.
 template <class T>

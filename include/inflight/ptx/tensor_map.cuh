@@ -6,7 +6,6 @@
 // thread that copies acquires it, through the tensormap proxy.
 #pragma once
 #include <inflight/impl/config.cuh>
-#include <type_traits>
 
 namespace inflight {
 
