@@ -46,6 +46,32 @@ void test(const char* name, Op op) {
   say(name, "1 block of 64", errors_of<64, T>(1, 64, op));
 }
 
+// A cluster goes on from a variable twice: after the first time, it holds the sum.
+template <unsigned Threads>
+__global__ void __cluster_dims__(4) go_on(int* target, int* got) {
+  __shared__ inflight::cluster_scratch<int, Threads, 4> scratch;
+  auto cluster = inflight::this_cluster();
+  auto team = inflight::with_scratch(cluster, scratch);
+  const int value = int(cluster.thread_rank()) + 1;
+  int* own = got + 2 * cluster.thread_rank();
+  own[0] = inflight::exclusive_scan_update(team, *target, value);
+  own[1] = inflight::inclusive_scan_update(team, *target, value);
+}
+
+template <unsigned Threads>
+int errors_going_on(int threads) {
+  const int count = 4 * threads, start = 7, sum = count * (count + 1) / 2;
+  Buffer<int> target(std::vector<int>{start}), got(2 * count);
+  go_on<Threads><<<4, threads>>>(target.device, got.device);
+  got.read();
+  int errors = target.read()[0] != start + 2 * sum;
+  for (int i = 0; i < count; ++i) {
+    errors += got.host[2 * i] != start + i * (i + 1) / 2;
+    errors += got.host[2 * i + 1] != start + sum + (i + 1) * (i + 2) / 2;
+  }
+  return errors;
+}
+
 int main() {
   test<int>("int plus", inflight::plus<int>());
   test<float>("float greater", inflight::greater<float>());
@@ -53,4 +79,6 @@ int main() {
   test<Matrix>("32 bytes, a product", Product());
   say("12 bytes, the first of the greatest", "2 blocks of 800",
       errors_of<800, Place>(2, 800, First()));
+  say("scan_update", "4 blocks of 64", errors_going_on<64>(64));
+  say("scan_update", "4 blocks of 50", errors_going_on<inflight::any_threads>(50));
 }
