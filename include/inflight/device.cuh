@@ -9,7 +9,6 @@
 #include <inflight/impl/device_names.cuh>
 #include <inflight/memcpy_async.cuh>
 #include <inflight/ptx/fence.cuh>
-#include <type_traits>
 
 namespace inflight::device {
 

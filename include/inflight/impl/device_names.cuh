@@ -3,7 +3,6 @@
 #include <inflight/barrier.cuh>
 #include <inflight/ptx/tensor.cuh>
 #include <inflight/tensor_map.cuh>
-#include <type_traits>
 
 // CUDA's tensor map, as <cuda.h> declares it.
 struct CUtensorMap_st;

@@ -14,6 +14,7 @@
 namespace std {
 
 using ::memcpy;
+using ::ptrdiff_t;
 using ::size_t;
 
 using int8_t = signed char;
@@ -65,6 +66,14 @@ struct conditional<false, Then, Else> {
 };
 template <bool Condition, class Then, class Else>
 using conditional_t = typename conditional<Condition, Then, Else>::type;
+
+// The first that is true, or the last; those behind it are not looked at.
+template <class...>
+struct disjunction : false_type {};
+template <class Last>
+struct disjunction<Last> : Last {};
+template <class First, class... More>
+struct disjunction<First, More...> : conditional_t<First::value, First, disjunction<More...>> {};
 
 template <class, class>
 struct is_same : false_type {};
