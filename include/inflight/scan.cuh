@@ -51,7 +51,7 @@ INFLIGHT_DEVICE std::decay_t<T> exclusive_scan(const Group& group, T&& value) {
 // exclusive_scan_update, rank 0 gets what it held. So groups that share a counter each take their
 // part of it: each thread of a group says how much it needs, and gets where its own begins.
 // `target`: as for reduce_update_async. After the scan: the atomic, and one shuffle; in a wide tile
-// the shuffle is two barriers, with scratch a reduction. Nothing else is ordered by it. CUDA C++
+// the shuffle is a barrier, with scratch a reduction. Nothing else is ordered by it. CUDA C++
 // Programming Guide, "inclusive_scan and exclusive_scan".
 template <class Group, class Target, class T, class Op>
 INFLIGHT_DEVICE auto inclusive_scan_update(const Group& group, Target& target, T&& value, Op&& op)

@@ -33,27 +33,27 @@ class thread_block : public thread_group {
   INFLIGHT_DEVICE static dim3 group_dim() { return blockDim; }
   INFLIGHT_DEVICE static dim3 group_index() { return blockIdx; }
 
-  // Where tiles of several warps meet; null without block_tile_memory: in the reserved bytes.
-  INFLIGHT_DEVICE impl::tile_memory* tile_memory() const { return memory_; }
+  // Where tiles of several warps meet: in its block_tile_memory, or in the reserved bytes.
+  INFLIGHT_DEVICE impl::meeting_place meeting_place() const { return place_; }
 
   thread_block(const thread_block&) = default;
 
  private:
-  INFLIGHT_DEVICE explicit thread_block(impl::tile_memory* memory)
-      : thread_group(kind::block), memory_(memory) {}
+  INFLIGHT_DEVICE explicit thread_block(const impl::meeting_place& place)
+      : thread_group(kind::block), place_(place) {}
   friend INFLIGHT_DEVICE thread_block this_thread_block();
   friend INFLIGHT_DEVICE thread_block impl::block_with(impl::tile_memory*);
-  impl::tile_memory* memory_;
+  impl::meeting_place place_;
 };
 
-INFLIGHT_DEVICE thread_block this_thread_block() { return thread_block(nullptr); }
+INFLIGHT_DEVICE thread_block this_thread_block() { return thread_block(impl::meeting_place{}); }
 
 namespace impl {
 INFLIGHT_DEVICE thread_block block_with(tile_memory* memory) {
   for (unsigned warp = block_thread_rank(); warp < 32; warp += block_threads())
     memory->flags.of_warp[warp] = 0;
   __syncthreads();
-  return thread_block(memory);
+  return thread_block({memory, true});
 }
 }  // namespace impl
 

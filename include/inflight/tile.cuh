@@ -79,10 +79,10 @@ class warp_tile : public thread_group {
     return lanes >> first_lane();
   }
 
-  INFLIGHT_DEVICE static constexpr impl::tile_memory* tile_memory() { return nullptr; }
+  INFLIGHT_DEVICE static constexpr impl::meeting_place meeting_place() { return {}; }
 
  protected:
-  INFLIGHT_DEVICE explicit warp_tile(impl::tile_memory*) : warp_tile(ptx::lane_id()) {}
+  INFLIGHT_DEVICE explicit warp_tile(const impl::meeting_place&) : warp_tile(ptx::lane_id()) {}
 
  private:
   INFLIGHT_DEVICE explicit warp_tile(unsigned lane)
@@ -105,41 +105,53 @@ class wide_tile {
 
   // Waits for the tile's threads, by a flag a warp: none of the block's sixteen barriers, no
   // atomics.
-  INFLIGHT_DEVICE void sync() const { tile_place<Size>::sync(memory_); }
+  INFLIGHT_DEVICE void sync() const { tile_place<Size>::sync(place_); }
 
-  // The value of the thread of rank `source`, which must be the same in all threads. Two sync() a
+  // The same; when all threads have come and before any goes on, those of warp `leader` of the tile
+  // call work(), what it writes is seen by all, and it sees what they wrote. An extension.
+  template <class Work>
+  INFLIGHT_DEVICE void sync_around(unsigned leader, Work work) const {
+    tile_place<Size>::sync_around(place_, leader, work);
+  }
+
+  // The value of the thread of rank `source`, which must be the same in all threads. One sync() a
   // round.
   template <class T>
   INFLIGHT_DEVICE T shfl(T value, unsigned source) const {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 32,
                   "a shuffled value must be trivially copyable and have at most 32 bytes");
+    const unsigned lane = ptx::lane_id();
     in_rounds<sizeof(T)>([&](unsigned from, unsigned bytes) {
-      unsigned char* slot = scratch<unsigned char>(0);
-      if (thread_rank() == source) memcpy(slot, reinterpret_cast<char*>(&value) + from, bytes);
-      sync();
-      memcpy(reinterpret_cast<char*>(&value) + from, slot, bytes);
-      sync();
+      char* const part = reinterpret_cast<char*>(&value) + from;
+      sync_around(source / 32, [&] {
+        if (lane == source % 32)
+          for (unsigned warp = 0; warp < Size / 32; ++warp)
+            memcpy(scratch<char>(warp), part, bytes);
+      });
+      memcpy(part, scratch<char>(thread_rank() / 32), bytes);
     });
     return value;
   }
 
-  // Whether the predicate is non-zero in any thread, in all of them. Two sync().
+  // Whether the predicate is non-zero in any thread, in all of them. One sync().
   INFLIGHT_DEVICE int any(int predicate) const {
-    return vote(ptx::vote_any(0xffffffffu, predicate != 0), [](int a, int b) { return a | b; });
+    return vote(ptx::vote_any(0xffffffffu, predicate != 0),
+                [](bool mine) { return ptx::vote_any(0xffffffffu, mine); });
   }
   INFLIGHT_DEVICE int all(int predicate) const {
-    return vote(ptx::vote_all(0xffffffffu, predicate != 0), [](int a, int b) { return a & b; });
+    return vote(ptx::vote_all(0xffffffffu, predicate != 0),
+                [](bool mine) { return ptx::vote_all(0xffffffffu, mine); });
   }
 
-  // scratch_bytes() bytes that belong to warp `warp` of the tile while a collective runs, those of
-  // the next warp behind them: for collectives built on top. Whoever writes there calls sync()
-  // before others read and after they have. An extension.
+  // scratch_bytes() bytes that belong to warp `warp` of the tile while a collective runs, for
+  // collectives built on top. A warp writes into its own, behind a __syncwarp(), before it calls
+  // sync() or sync_around(); into others' writes only the leader in its work. An extension.
   template <class T>
   INFLIGHT_DEVICE T* scratch(unsigned warp) const {
-    return static_cast<T*>(tile_place<Size>::slot(memory_, warp));
+    return static_cast<T*>(tile_place<Size>::slot(place_, warp));
   }
   INFLIGHT_DEVICE unsigned scratch_bytes() const {
-    return memory_ != nullptr ? sizeof(tile_slot) : reserved_slot_bytes;
+    return place_.given ? sizeof(tile_slot) : reserved_slot_bytes;
   }
 
   // What is known of each warp, told to all: `all` has a place for each, and in the thread for
@@ -149,6 +161,7 @@ class wide_tile {
   INFLIGHT_DEVICE void tell(bool tells, T* all) const {
     const unsigned own = thread_rank() / 32;
     in_rounds<sizeof(T)>([&](unsigned from, unsigned bytes) {
+      __syncwarp();
       if (tells) memcpy(scratch<char>(own), reinterpret_cast<char*>(&all[own]) + from, bytes);
       sync();
       for (unsigned warp = 0; warp < Size / 32; ++warp)
@@ -157,10 +170,10 @@ class wide_tile {
     });
   }
 
-  INFLIGHT_DEVICE impl::tile_memory* tile_memory() const { return memory_; }
+  INFLIGHT_DEVICE impl::meeting_place meeting_place() const { return place_; }
 
  protected:
-  INFLIGHT_DEVICE explicit wide_tile(impl::tile_memory* memory) : memory_(memory) {}
+  INFLIGHT_DEVICE explicit wide_tile(const impl::meeting_place& place) : place_(place) {}
 
  private:
   // round(from, bytes) for the parts of a value that fit a warp's scratch: one, or pieces of 8.
@@ -174,15 +187,20 @@ class wide_tile {
         round(from, Bytes - from < reserved_slot_bytes ? Bytes - from : reserved_slot_bytes);
     }
   }
+  // Each warp's vote, of which the first makes one for all.
   template <class Combine>
   INFLIGHT_DEVICE int vote(int mine, Combine combine) const {
-    if (thread_rank() % 32 == 0) *scratch<int>(thread_rank() / 32) = mine;
-    sync();
-    for (unsigned warp = 0; warp < Size / 32; ++warp) mine = combine(mine, *scratch<int>(warp));
-    sync();
-    return mine;
+    const unsigned warp = thread_rank() / 32, lane = ptx::lane_id();
+    __syncwarp();
+    if (lane == 0) *scratch<int>(warp) = mine;
+    sync_around(0, [&] {
+      const int together = combine(*scratch<int>(lane % (Size / 32)) != 0);
+      __syncwarp();
+      if (lane < Size / 32) *scratch<int>(lane) = together;
+    });
+    return *scratch<int>(warp);
   }
-  impl::tile_memory* memory_;
+  impl::meeting_place place_;
 };
 
 template <unsigned Size>
@@ -202,8 +220,8 @@ class thread_block_tile<Size, void> : public impl::tile_base<Size> {
   INFLIGHT_DEVICE unsigned meta_group_rank() const { return meta_rank_; }
 
  protected:
-  INFLIGHT_DEVICE thread_block_tile(impl::tile_memory* memory, unsigned rank, unsigned size)
-      : impl::tile_base<Size>(memory), meta_rank_(rank), meta_size_(size) {}
+  INFLIGHT_DEVICE thread_block_tile(const impl::meeting_place& place, unsigned rank, unsigned size)
+      : impl::tile_base<Size>(place), meta_rank_(rank), meta_size_(size) {}
 
  private:
   friend INFLIGHT_DEVICE thread_block_tile<1, void> this_thread();
@@ -214,15 +232,15 @@ class thread_block_tile<Size, void> : public impl::tile_base<Size> {
 template <unsigned Size, class Parent>
 class thread_block_tile : public thread_block_tile<Size, void> {
  private:
-  INFLIGHT_DEVICE thread_block_tile(impl::tile_memory* memory, const Parent& parent)
-      : thread_block_tile<Size, void>(memory, parent.thread_rank() / Size,
+  INFLIGHT_DEVICE thread_block_tile(const impl::meeting_place& place, const Parent& parent)
+      : thread_block_tile<Size, void>(place, parent.thread_rank() / Size,
                                       (parent.num_threads() + Size - 1) / Size) {}
   template <unsigned Part, class Whole>
   friend INFLIGHT_DEVICE thread_block_tile<Part, Whole> tiled_partition(const Whole&);
 };
 
 // The calling thread alone, as a group.
-INFLIGHT_DEVICE thread_block_tile<1, void> this_thread() { return {nullptr, 0, 1}; }
+INFLIGHT_DEVICE thread_block_tile<1, void> this_thread() { return {{}, 0, 1}; }
 
 // Cuts a block or a tile into tiles of `Size` neighbouring threads. No thread waits, no instruction
 // is spent. The parent's size must be a multiple of Size.
@@ -232,9 +250,9 @@ INFLIGHT_DEVICE thread_block_tile<Size, Parent> tiled_partition(const Parent& pa
                 "tiled_partition<Size> cuts a thread_block or a thread_block_tile");
   static_assert(impl::is_block<Parent> || Size <= impl::tile_size<Parent>,
                 "a tile cannot be larger than the tile it is cut from");
-  impl::tile_memory* memory = nullptr;
-  if constexpr (Size > 32) memory = parent.tile_memory();
-  return thread_block_tile<Size, Parent>(memory, parent);
+  impl::meeting_place place;
+  if constexpr (Size > 32) place = parent.meeting_place();
+  return thread_block_tile<Size, Parent>(place, parent);
 }
 
 namespace experimental {

@@ -1,6 +1,7 @@
 // One way in for reduce and the scans: which machinery a group has.
 #pragma once
 #include <inflight/collective_scratch.cuh>
+#include <inflight/impl/collective_tile.cuh>
 #include <inflight/impl/collective_warp.cuh>
 
 namespace inflight::impl {
@@ -17,24 +18,6 @@ template <class Group>
 struct carries_memory<Group,
                       std::void_t<decltype(std::declval<const Group&>().template scratch<int>(0u))>>
     : std::true_type {};
-
-// In a tile of several warps. What meets there need not fit its scratch: then it is told in rounds.
-template <result Wanted, unsigned Threads, class Group, class V, class Op>
-INFLIGHT_DEVICE V collective_of_warps(const Group& group, const V& value, Op& op) {
-  V* const no_total = nullptr;
-  const unsigned rank = group.thread_rank();
-  if (sizeof(V) > group.scratch_bytes()) {
-    constexpr unsigned teller = Wanted == result::reduction ? 0 : 31;
-    row<V, Threads / 32> results;
-    return over_warps<Wanted, Threads / 32, false>(
-        rank, Threads, results.values, value, op, no_total,
-        [&] { group.tell(ptx::lane_id() == teller, results.values); });
-  }
-  const V out = over_warps<Wanted, Threads / 32, false>(rank, Threads, group.template scratch<V>(0),
-                                                        value, op, no_total, [&] { group.sync(); });
-  group.sync();
-  return out;
-}
 
 template <result Wanted, class Group, class V, class Op>
 INFLIGHT_DEVICE V collective(const Group& group, const V& value, Op& op) {
@@ -61,7 +44,7 @@ INFLIGHT_DEVICE V collective(const Group& group, const V& value, Op& op) {
   } else if constexpr (has_scratch<Group>::value) {
     return group.template collective<Wanted>(value, op);
   } else if constexpr (carries_memory<Group>::value && threads != 0) {
-    return collective_of_warps<Wanted, threads>(group, value, op);
+    return over_tile<Wanted, threads / 32>(group, value, op);
   } else {
     static_assert(never<Group>,
                   "reduce and scans over a whole block or cluster need shared memory: pass "

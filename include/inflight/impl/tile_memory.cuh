@@ -42,11 +42,17 @@ struct reserved_tile_memory {
 static_assert(sizeof(reserved_tile_memory) == 288, "a block has 288 bytes reserved for its tiles");
 inline constexpr unsigned reserved_slot_bytes = 8;
 
+// Where a block's tiles meet: in the memory that it was given, or in what is reserved. Which, is
+// said by itself, as the compiler cannot tell that an address in shared memory is not null.
+struct meeting_place {
+  tile_memory* memory = nullptr;
+  bool given = false;
+};
+
 // Makes the block's flags ready; all its threads call it.
 INFLIGHT_DEVICE thread_block block_with(tile_memory* memory);
 
-// A tile of `Size` threads, 64 to 512, of the calling thread's block. `memory` is null where the
-// block has only what is reserved.
+// A tile of `Size` threads, 64 to 512, of the calling thread's block.
 template <unsigned Size>
 struct tile_place {
   static constexpr unsigned warps = Size / 32;
@@ -55,55 +61,101 @@ struct tile_place {
 
   INFLIGHT_DEVICE static unsigned first_warp() { return block_thread_rank() / Size * warps; }
   // The slot of the tile's warp `warp`: 32 bytes, or 8 of the reserved ones.
-  INFLIGHT_DEVICE static void* slot(tile_memory* memory, unsigned warp) {
+  INFLIGHT_DEVICE static void* slot(const meeting_place& place, unsigned warp) {
     const unsigned at = first_warp() + warp;
-    return memory != nullptr ? static_cast<void*>(&memory->slot[at])
-                             : &reserved_tile_memory::of_block()->slot[at];
+    return place.given ? static_cast<void*>(&place.memory->slot[at])
+                       : &reserved_tile_memory::of_block()->slot[at];
   }
 
-  INFLIGHT_DEVICE static void sync(tile_memory* memory) {
-    memory != nullptr ? by_flags(memory->flags.of_warp) : in_reserved();
+  INFLIGHT_DEVICE static void sync(const meeting_place& place) {
+    if (place.given)
+      meet_by_flags(place.memory->flags.of_warp);
+    else
+      sync_around(place, 0, [] {});
+  }
+
+  // The same; when all have come and before any goes on, warp `leader` of the tile does `work`.
+  template <class Work>
+  INFLIGHT_DEVICE static void sync_around(const meeting_place& place, unsigned leader, Work work) {
+    const bool leads = block_thread_rank() / 32 == first_warp() + leader;
+    __syncwarp();
+    if (place.given)
+      around_by_flags(place.memory->flags.of_warp, leader, leads, work);
+    else
+      around_in_reserved(leads, work);
+    __syncwarp();
   }
 
  private:
   static constexpr std::uint32_t every_lane = 0xffffffffu;
 
-  // Each warp says that it has come, and each lane looks for one of the tile's warps until that has
-  // come too, or is one barrier further: it cannot be two.
-  INFLIGHT_DEVICE static void by_flags(std::uint8_t* flags) {
+  // A warp's byte with the size's count one further.
+  INFLIGHT_DEVICE static std::uint32_t advanced(std::uint32_t flags, std::uint32_t round) {
+    return (flags & ~(3u << shift)) | (round & 3) << shift;
+  }
+  // Whether that warp has come to the barrier `round`, or is one further: it cannot be two.
+  INFLIGHT_DEVICE static bool has_come(const std::uint8_t* flags, std::uint32_t round) {
+    return (((ptx::ld_acquire<ptx::scope::cta>(flags) >> shift) - round) & 3) < 2;
+  }
+
+  // Each warp says that it has come, and each lane looks for one of the tile's warps until that
+  // has.
+  INFLIGHT_DEVICE static void meet_by_flags(std::uint8_t* flags) {
     std::uint8_t* own = &flags[block_thread_rank() / 32];
     const std::uint32_t before = ptx::ld_relaxed<ptx::scope::cta>(own);
     const std::uint32_t round = (before >> shift) + 1;
     __syncwarp();
-    if (ptx::lane_id() == 0)
-      ptx::st_release<ptx::scope::cta>(own, (before & ~(3u << shift)) | (round & 3) << shift);
+    if (ptx::lane_id() == 0) ptx::st_release<ptx::scope::cta>(own, advanced(before, round));
     const std::uint8_t* other = &flags[first_warp() + ptx::lane_id() % warps];
-    while (!ptx::vote_all(every_lane, has_come(ptx::ld_acquire<ptx::scope::cta>(other), round))) {
+    while (!ptx::vote_all(every_lane, has_come(other, round))) {
     }
     __syncwarp();
-  }
-  INFLIGHT_DEVICE static bool has_come(std::uint32_t flag, std::uint32_t round) {
-    return (((flag >> shift) - round) & 3) < 2;
   }
 
-  // Each warp sets its bit and waits until it is gone. The last clears those of the tile, so that a
-  // warp may set its bit for the next barrier while another has not looked yet. All lanes wait:
-  // one alone, with the others behind it, takes twice as long.
-  INFLIGHT_DEVICE static void in_reserved() {
+  // The leader looks for the others, and says that it has come when its work is done.
+  template <class Work>
+  INFLIGHT_DEVICE static void around_by_flags(std::uint8_t* flags, unsigned leader, bool leads,
+                                              Work work) {
+    std::uint8_t* own = &flags[block_thread_rank() / 32];
+    const std::uint32_t before = ptx::ld_relaxed<ptx::scope::cta>(own);
+    const std::uint32_t round = (before >> shift) + 1;
+    __syncwarp();
+    if (leads) {
+      const unsigned other = ptx::lane_id() % warps;
+      while (!ptx::vote_all(every_lane,
+                            other == leader || has_come(&flags[first_warp() + other], round))) {
+      }
+      __syncwarp();
+      work();
+      __syncwarp();
+    }
+    if (ptx::lane_id() == 0) ptx::st_release<ptx::scope::cta>(own, advanced(before, round));
+    if (!leads)
+      while (!has_come(&flags[first_warp() + leader], round)) {
+      }
+  }
+
+  // Each warp sets its bit and waits until it is gone. The leader, which sets none, waits for the
+  // others' and clears them; so that a warp may set its bit for the next barrier while another has
+  // not looked yet.
+  template <class Work>
+  INFLIGHT_DEVICE static void around_in_reserved(bool leads, Work work) {
     std::uint32_t* waiting = &reserved_tile_memory::of_block()->waiting[shift / 2];
     const std::uint32_t mine = 1u << block_thread_rank() / 32;
-    const std::uint32_t all = ((1u << warps) - 1) << first_warp();
-    std::uint32_t before = 0;
-    __syncwarp();
-    if (ptx::lane_id() == 0) before = ptx::atom_or_acq_rel<ptx::scope::cta>(waiting, mine);
-    before = ptx::shfl(every_lane, before, 0);
-    if (((before | mine) & all) != all) {
+    const std::uint32_t others = ((1u << warps) - 1) << first_warp() & ~mine;
+    if (leads) {
+      while ((ptx::ld_acquire<ptx::scope::cta>(waiting) & others) != others) {
+      }
+      __syncwarp();
+      work();
+      __syncwarp();
+      if (ptx::lane_id() == 0) ptx::red_and_release<ptx::scope::cta>(waiting, ~others);
+    } else {
+      if (ptx::lane_id() == 0) ptx::red_or_release<ptx::scope::cta>(waiting, mine);
+      __syncwarp();
       while (ptx::ld_acquire<ptx::scope::cta>(waiting) & mine) {
       }
-    } else if (ptx::lane_id() == 0) {
-      ptx::red_and_release<ptx::scope::cta>(waiting, ~all);
     }
-    __syncwarp();
   }
 };
 

@@ -80,7 +80,8 @@ INFLIGHT_DEVICE void st_release(std::uint8_t* at, std::uint32_t value) {
 INFLIGHT_BOTH_WIDTHS_STORED(red_add_relaxed, "red.relaxed", ".add")
 INFLIGHT_BOTH_WIDTHS_STORED(red_add_release, "red.release", ".add")
 
-// red_and_release<Scope>(at, value): clears the bits that the value does not have.
+// red_or_release<Scope>(at, value): sets bits; red_and_release: clears those that the value lacks.
+INFLIGHT_STORE(red_or_release, "red.release", std::uint32_t, ".or.b32", "r")
 INFLIGHT_STORE(red_and_release, "red.release", std::uint32_t, ".and.b32", "r")
 
 // atom_add_relaxed<Scope>(at, value), _acquire, _release, _acq_rel: adds; the value before.
@@ -88,9 +89,6 @@ INFLIGHT_BOTH_WIDTHS(INFLIGHT_ATOMIC, atom_add_relaxed, "relaxed", "add")
 INFLIGHT_BOTH_WIDTHS(INFLIGHT_ATOMIC, atom_add_acquire, "acquire", "add")
 INFLIGHT_BOTH_WIDTHS(INFLIGHT_ATOMIC, atom_add_release, "release", "add")
 INFLIGHT_BOTH_WIDTHS(INFLIGHT_ATOMIC, atom_add_acq_rel, "acq_rel", "add")
-
-// atom_or_acq_rel<Scope>(at, value): sets bits; the word before.
-INFLIGHT_ATOMIC(atom_or_acq_rel, "acq_rel", "or", std::uint32_t, "b32", "r")
 
 #undef INFLIGHT_BOTH_WIDTHS_STORED
 #undef INFLIGHT_BOTH_WIDTHS

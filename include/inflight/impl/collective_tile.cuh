@@ -1,0 +1,61 @@
+// Reductions and scans in a tile of several warps: each warp leaves its own result in its slot, the
+// first combines them when all have come, and leaves each warp what it needs in the same slot. So
+// one barrier does, and no slot is written that somebody may still read.
+#pragma once
+#include <inflight/impl/collective_block.cuh>
+
+namespace inflight::impl {
+
+// The first warp's part, a lane for each warp and its slot: the reduction for all, or what stands
+// below each; below the first there is nothing, and its slot stays as it is.
+template <result Wanted, unsigned Warps, class T, class Op>
+INFLIGHT_DEVICE void share_out(T* slot, unsigned lane, Op& op) {
+  constexpr operation does = what<T, std::remove_cv_t<Op>>;
+  T value = *slot;
+  if constexpr (Wanted != result::reduction) {
+    value = scan_up<Warps>(every_lane, lane % Warps, value, op);
+    value = from_below<32>(every_lane, value, 1);
+  } else if constexpr (hardware_reduces<T, std::remove_cv_t<Op>>()) {
+    value = redux<does>(every_lane, lane < Warps ? value : neutral<T, does>());
+  } else {
+    value = butterfly<Warps>(every_lane, lane % Warps, value, op);
+  }
+  __syncwarp();
+  if (lane < Warps && (Wanted == result::reduction || lane != 0)) *slot = value;
+}
+
+template <result Wanted, unsigned Warps, class Group, class T, class Op>
+INFLIGHT_DEVICE T over_tile(const Group& group, const T& value, Op& op) {
+  constexpr unsigned teller = Wanted == result::reduction ? 0 : 31;
+  const unsigned warp = group.thread_rank() / 32, lane = ptx::lane_id();
+  if (sizeof(T) > group.scratch_bytes()) {
+    // Told in rounds, to all, and each warp for itself.
+    row<T, Warps> results;
+    return over_warps<Wanted, Warps, false>(group.thread_rank(), Warps * 32, results.values, value,
+                                            op, static_cast<T*>(nullptr),
+                                            [&] { group.tell(lane == teller, results.values); });
+  }
+  decltype(auto) apply = applied<T>(op);
+  T* const slot = group.template scratch<T>(warp);
+  T own, out{};
+  if constexpr (Wanted == result::reduction)
+    own = reduce_lanes<32, Warps>(every_lane, lane, value, op);
+  else
+    own = scan_lanes<32, Warps>(every_lane, lane, value, op);
+  __syncwarp();  // behind the last call's reading of the slot
+  if (lane == teller) *slot = own;
+  if constexpr (Wanted == result::exclusive) out = excluded<32>(every_lane, lane, value, own, op);
+  group.sync_around(
+      0, [&] { share_out<Wanted, Warps>(group.template scratch<T>(lane % Warps), lane, apply); });
+  const T got = *slot;
+  if constexpr (Wanted == result::reduction)
+    return got;
+  else if constexpr (Wanted == result::inclusive)
+    return warp == 0 ? own : apply(got, own);
+  else if (warp == 0)
+    return out;
+  else
+    return lane == 0 ? got : apply(got, out);
+}
+
+}  // namespace inflight::impl
