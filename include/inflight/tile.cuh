@@ -107,24 +107,23 @@ class wide_tile {
   // atomics.
   INFLIGHT_DEVICE void sync() const { tile_place<Size>::sync(place_); }
 
-  // The same; when all threads have come and before any goes on, those of warp `leader` of the tile
-  // call work(), what it writes is seen by all, and it sees what they wrote. An extension.
-  template <class Work>
-  INFLIGHT_DEVICE void sync_around(unsigned leader, Work work) const {
-    tile_place<Size>::sync_around(place_, leader, work);
-  }
-
-  // The value of the thread of rank `source`, which must be the same in all threads. One sync() a
-  // round.
+  // The value of the thread of rank `source`, which must be the same in all threads. Two sync(), or
+  // one and more where there is no block_tile_memory.
   template <class T>
   INFLIGHT_DEVICE T shfl(T value, unsigned source) const {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 32,
                   "a shuffled value must be trivially copyable and have at most 32 bytes");
-    const unsigned lane = ptx::lane_id();
+    if (place_.given) {
+      if (thread_rank() == source) memcpy(scratch<char>(0), &value, sizeof(T));
+      sync();
+      memcpy(&value, scratch<char>(0), sizeof(T));
+      sync();
+      return value;
+    }
     in_rounds<sizeof(T)>([&](unsigned from, unsigned bytes) {
       char* const part = reinterpret_cast<char*>(&value) + from;
       sync_around(source / 32, [&] {
-        if (lane == source % 32)
+        if (thread_rank() == source)
           for (unsigned warp = 0; warp < Size / 32; ++warp)
             memcpy(scratch<char>(warp), part, bytes);
       });
@@ -133,7 +132,7 @@ class wide_tile {
     return value;
   }
 
-  // Whether the predicate is non-zero in any thread, in all of them. One sync().
+  // Whether the predicate is non-zero in any thread, in all of them. Likewise.
   INFLIGHT_DEVICE int any(int predicate) const {
     return vote(ptx::vote_any(0xffffffffu, predicate != 0),
                 [](bool mine) { return ptx::vote_any(0xffffffffu, mine); });
@@ -143,9 +142,17 @@ class wide_tile {
                 [](bool mine) { return ptx::vote_all(0xffffffffu, mine); });
   }
 
-  // scratch_bytes() bytes that belong to warp `warp` of the tile while a collective runs, for
-  // collectives built on top. A warp writes into its own, behind a __syncwarp(), before it calls
-  // sync() or sync_around(); into others' writes only the leader in its work. An extension.
+  // For collectives built on top; extensions. Whether the block has block_tile_memory: then each
+  // warp has 32 bytes of it, those of the next warp behind them, and whoever writes there calls
+  // sync() before others read and after they have.
+  INFLIGHT_DEVICE bool has_memory() const { return place_.given; }
+  // Else each warp has 8 bytes, and sync_around(): when all threads have come and before any goes
+  // on, those of warp `leader` call work(). A warp writes into its own bytes, behind a
+  // __syncwarp(), before it calls that; into others' writes only the leader in its work.
+  template <class Work>
+  INFLIGHT_DEVICE void sync_around(unsigned leader, Work work) const {
+    tile_place<Size>::sync_around(leader, work);
+  }
   template <class T>
   INFLIGHT_DEVICE T* scratch(unsigned warp) const {
     return static_cast<T*>(tile_place<Size>::slot(place_, warp));
@@ -187,16 +194,23 @@ class wide_tile {
         round(from, Bytes - from < reserved_slot_bytes ? Bytes - from : reserved_slot_bytes);
     }
   }
-  // Each warp's vote, of which the first makes one for all.
+  // Each warp's vote, and one made of them for all.
   template <class Combine>
   INFLIGHT_DEVICE int vote(int mine, Combine combine) const {
     const unsigned warp = thread_rank() / 32, lane = ptx::lane_id();
+    const auto together = [&] { return combine(*scratch<int>(lane % (Size / 32)) != 0); };
     __syncwarp();
     if (lane == 0) *scratch<int>(warp) = mine;
+    if (place_.given) {
+      sync();
+      const int all = together();
+      sync();
+      return all;
+    }
     sync_around(0, [&] {
-      const int together = combine(*scratch<int>(lane % (Size / 32)) != 0);
+      const int all = together();
       __syncwarp();
-      if (lane < Size / 32) *scratch<int>(lane) = together;
+      if (lane < Size / 32) *scratch<int>(lane) = all;
     });
     return *scratch<int>(warp);
   }

@@ -1,10 +1,21 @@
-// Reductions and scans in a tile of several warps: each warp leaves its own result in its slot, the
-// first combines them when all have come, and leaves each warp what it needs in the same slot. So
-// one barrier does, and no slot is written that somebody may still read.
+// Reductions and scans in a tile of several warps.
+//
+// With block_tile_memory, where a barrier is cheap: each warp leaves its result, and behind the
+// barrier each combines what it needs; behind a second one the memory is free again. In the
+// reserved bytes, where a barrier costs twice that: the first warp combines when all have come, and
+// leaves each warp what it needs in the warp's own slot. So one barrier does.
 #pragma once
 #include <inflight/impl/collective_block.cuh>
 
 namespace inflight::impl {
+
+// Each warp combines what it needs, behind meet().
+template <result Wanted, unsigned Warps, class Group, class T, class Op, class Meet>
+INFLIGHT_DEVICE T each_for_itself(const Group& group, T* results, const T& value, Op& op,
+                                  Meet meet) {
+  return over_warps<Wanted, Warps, false>(group.thread_rank(), Warps * 32, results, value, op,
+                                          static_cast<T*>(nullptr), meet);
+}
 
 // The first warp's part, a lane for each warp and its slot: the reduction for all, or what stands
 // below each; below the first there is nothing, and its slot stays as it is.
@@ -28,12 +39,17 @@ template <result Wanted, unsigned Warps, class Group, class T, class Op>
 INFLIGHT_DEVICE T over_tile(const Group& group, const T& value, Op& op) {
   constexpr unsigned teller = Wanted == result::reduction ? 0 : 31;
   const unsigned warp = group.thread_rank() / 32, lane = ptx::lane_id();
+  if (group.has_memory()) {
+    const T got = each_for_itself<Wanted, Warps>(group, group.template scratch<T>(0), value, op,
+                                                 [&] { group.sync(); });
+    group.sync();
+    return got;
+  }
   if (sizeof(T) > group.scratch_bytes()) {
     // Told in rounds, to all, and each warp for itself.
     row<T, Warps> results;
-    return over_warps<Wanted, Warps, false>(group.thread_rank(), Warps * 32, results.values, value,
-                                            op, static_cast<T*>(nullptr),
-                                            [&] { group.tell(lane == teller, results.values); });
+    return each_for_itself<Wanted, Warps>(group, results.values, value, op,
+                                          [&] { group.tell(lane == teller, results.values); });
   }
   decltype(auto) apply = applied<T>(op);
   T* const slot = group.template scratch<T>(warp);

@@ -71,79 +71,21 @@ struct tile_place {
     if (place.given)
       meet_by_flags(place.memory->flags.of_warp);
     else
-      sync_around(place, 0, [] {});
+      sync_around(0, [] {});
   }
 
-  // The same; when all have come and before any goes on, warp `leader` of the tile does `work`.
+  // A barrier by what is reserved; when all have come and before any goes on, warp `leader` of the
+  // tile does `work`. Each other warp sets its bit and waits until it is gone; the leader waits for
+  // all bits and clears them at once, so that a warp may set its bit for the next barrier while
+  // another has not looked yet.
   template <class Work>
-  INFLIGHT_DEVICE static void sync_around(const meeting_place& place, unsigned leader, Work work) {
-    const bool leads = block_thread_rank() / 32 == first_warp() + leader;
-    __syncwarp();
-    if (place.given)
-      around_by_flags(place.memory->flags.of_warp, leader, leads, work);
-    else
-      around_in_reserved(leads, work);
-    __syncwarp();
-  }
-
- private:
-  static constexpr std::uint32_t every_lane = 0xffffffffu;
-
-  // A warp's byte with the size's count one further.
-  INFLIGHT_DEVICE static std::uint32_t advanced(std::uint32_t flags, std::uint32_t round) {
-    return (flags & ~(3u << shift)) | (round & 3) << shift;
-  }
-  // Whether that warp has come to the barrier `round`, or is one further: it cannot be two.
-  INFLIGHT_DEVICE static bool has_come(const std::uint8_t* flags, std::uint32_t round) {
-    return (((ptx::ld_acquire<ptx::scope::cta>(flags) >> shift) - round) & 3) < 2;
-  }
-
-  // Each warp says that it has come, and each lane looks for one of the tile's warps until that
-  // has.
-  INFLIGHT_DEVICE static void meet_by_flags(std::uint8_t* flags) {
-    std::uint8_t* own = &flags[block_thread_rank() / 32];
-    const std::uint32_t before = ptx::ld_relaxed<ptx::scope::cta>(own);
-    const std::uint32_t round = (before >> shift) + 1;
-    __syncwarp();
-    if (ptx::lane_id() == 0) ptx::st_release<ptx::scope::cta>(own, advanced(before, round));
-    const std::uint8_t* other = &flags[first_warp() + ptx::lane_id() % warps];
-    while (!ptx::vote_all(every_lane, has_come(other, round))) {
-    }
-    __syncwarp();
-  }
-
-  // The leader looks for the others, and says that it has come when its work is done.
-  template <class Work>
-  INFLIGHT_DEVICE static void around_by_flags(std::uint8_t* flags, unsigned leader, bool leads,
-                                              Work work) {
-    std::uint8_t* own = &flags[block_thread_rank() / 32];
-    const std::uint32_t before = ptx::ld_relaxed<ptx::scope::cta>(own);
-    const std::uint32_t round = (before >> shift) + 1;
-    __syncwarp();
-    if (leads) {
-      const unsigned other = ptx::lane_id() % warps;
-      while (!ptx::vote_all(every_lane,
-                            other == leader || has_come(&flags[first_warp() + other], round))) {
-      }
-      __syncwarp();
-      work();
-      __syncwarp();
-    }
-    if (ptx::lane_id() == 0) ptx::st_release<ptx::scope::cta>(own, advanced(before, round));
-    if (!leads)
-      while (!has_come(&flags[first_warp() + leader], round)) {
-      }
-  }
-
-  // Each warp sets its bit and waits until it is gone. The leader, which sets none, waits for the
-  // others' and clears them; so that a warp may set its bit for the next barrier while another has
-  // not looked yet.
-  template <class Work>
-  INFLIGHT_DEVICE static void around_in_reserved(bool leads, Work work) {
+  INFLIGHT_DEVICE static void sync_around(unsigned leader, Work work) {
     std::uint32_t* waiting = &reserved_tile_memory::of_block()->waiting[shift / 2];
-    const std::uint32_t mine = 1u << block_thread_rank() / 32;
+    const unsigned warp = block_thread_rank() / 32;
+    const std::uint32_t mine = 1u << warp;
     const std::uint32_t others = ((1u << warps) - 1) << first_warp() & ~mine;
-    if (leads) {
+    __syncwarp();
+    if (warp == first_warp() + leader) {
       while ((ptx::ld_acquire<ptx::scope::cta>(waiting) & others) != others) {
       }
       __syncwarp();
@@ -156,6 +98,28 @@ struct tile_place {
       while (ptx::ld_acquire<ptx::scope::cta>(waiting) & mine) {
       }
     }
+    __syncwarp();
+  }
+
+ private:
+  static constexpr std::uint32_t every_lane = 0xffffffffu;
+
+  // Each warp says that it has come, and each lane looks for one of the tile's warps until that has
+  // come too, or is one barrier further: it cannot be two.
+  INFLIGHT_DEVICE static void meet_by_flags(std::uint8_t* flags) {
+    std::uint8_t* own = &flags[block_thread_rank() / 32];
+    const std::uint32_t before = ptx::ld_relaxed<ptx::scope::cta>(own);
+    const std::uint32_t round = (before >> shift) + 1;
+    __syncwarp();
+    if (ptx::lane_id() == 0)
+      ptx::st_release<ptx::scope::cta>(own, (before & ~(3u << shift)) | (round & 3) << shift);
+    const std::uint8_t* other = &flags[first_warp() + ptx::lane_id() % warps];
+    while (!ptx::vote_all(every_lane, has_come(ptx::ld_acquire<ptx::scope::cta>(other), round))) {
+    }
+    __syncwarp();
+  }
+  INFLIGHT_DEVICE static bool has_come(std::uint32_t flag, std::uint32_t round) {
+    return (((flag >> shift) - round) & 3) < 2;
   }
 };
 
