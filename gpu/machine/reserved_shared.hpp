@@ -10,9 +10,10 @@ namespace inflight::machine {
 // cudaDevAttrReservedSharedMemoryPerBlock.
 inline constexpr std::uint32_t reserved_shared = 1024;
 
-// Of them, those between begin and end: they are zero when a block starts, and its kernel may use
-// them if it mentions one of the registers. Who names another of the bytes, or any without asking
-// where they are, has an address wrong, though an H200 lets it pass: here it is out of bounds.
+// Of them, those between begin and end, which a kernel may use if it mentions one of the registers.
+// Here they are zero when a block starts; an H200 hands on what others left. Who names another of
+// the bytes, or any without asking where they are, has an address wrong, though an H200 lets it
+// pass: here it is out of bounds.
 inline constexpr std::uint32_t reserved_shared_usable = 288;
 
 }  // namespace inflight::machine

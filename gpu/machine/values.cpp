@@ -63,7 +63,7 @@ constexpr BlockValue block_values[] = {
     {Special::reserved_smem_offset_begin, [](const Block&) { return 0u; }},
     {Special::reserved_smem_offset_end, [](const Block&) { return reserved_shared_usable; }},
     {Special::reserved_smem_offset_cap, [](const Block&) { return reserved_shared; }},
-    // These two are used as addresses.
+    // These two are used as addresses. In a cluster they name rank 0's block, as on an H200.
     {Special::reserved_smem_offset_0, [](const Block&) { return 0u; }},
     {Special::reserved_smem_offset_1, [](const Block&) { return 0u; }},
     {Special::total_smem_size,
