@@ -44,25 +44,6 @@ struct cluster_scratch {
   alignas(alignof(T)) unsigned char totals[2][Blocks * sizeof(T)];
 };
 
-namespace impl {
-
-// Stops the kernel where the block has not the number of threads that the scratch's type says.
-template <unsigned Threads>
-INFLIGHT_DEVICE void require_threads() {
-  if (Threads != any_threads && block_threads() != Threads) __trap();
-}
-
-// A collective of all threads of a block that has so many, or any number.
-template <result Wanted, unsigned Threads, class V, class Op, class Meet>
-INFLIGHT_DEVICE V over_block(V* results, const V& value, Op& op, V* total, Meet meet) {
-  constexpr unsigned whole_warps = Threads % 32 == 0 ? Threads / 32 : 0;
-  return over_warps<Wanted, whole_warps, true>(block_thread_rank(),
-                                               Threads != any_threads ? Threads : block_threads(),
-                                               results, value, op, total, meet);
-}
-
-}  // namespace impl
-
 // A group and its scratch. Made by with_scratch.
 template <class Group, class Scratch>
 class scratch_group;

@@ -229,4 +229,20 @@ INFLIGHT_DEVICE T over_warps(unsigned rank, unsigned threads, T* results, const 
   }
 }
 
+// Stops the kernel where the block has not the number of threads that the scratch's type says, if
+// it says one (not 0).
+template <unsigned Threads>
+INFLIGHT_DEVICE void require_threads() {
+  if (Threads != 0 && block_threads() != Threads) __trap();
+}
+
+// A collective of all threads of a block that has so many, or any number (0).
+template <result Wanted, unsigned Threads, class V, class Op, class Meet>
+INFLIGHT_DEVICE V over_block(V* results, const V& value, Op& op, V* total, Meet meet) {
+  constexpr unsigned whole_warps = Threads % 32 == 0 ? Threads / 32 : 0;
+  return over_warps<Wanted, whole_warps, true>(block_thread_rank(),
+                                               Threads != 0 ? Threads : block_threads(), results,
+                                               value, op, total, meet);
+}
+
 }  // namespace inflight::impl
