@@ -9,7 +9,7 @@
 //   __shared__ tile box;
 //   ... copy_async(box, map, {x, y}, barrier) ... box(row, column) ...
 #pragma once
-#include <inflight/impl/config.cuh>
+#include <inflight/impl/host_device.cuh>
 
 namespace inflight {
 

@@ -9,7 +9,7 @@
 // function is looked up at run time: programs do not link libcuda. Copies are in tensor_copy.cuh; a
 // kernel that changes maps finds its instructions in ptx/tensor_map.cuh. sm_90.
 #pragma once
-#include <inflight/impl/config.cuh>
+#include <inflight/impl/host_device.cuh>
 #include <inflight/impl/tensor_types.cuh>
 #include <inflight/swizzle.cuh>
 #if !defined(__CUDACC_RTC__)

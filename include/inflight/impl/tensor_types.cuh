@@ -1,6 +1,6 @@
 // The element types of tensor maps, and those that C++ types go with.
 #pragma once
-#include <inflight/impl/config.cuh>
+#include <inflight/impl/host_device.cuh>
 
 struct __half;
 struct __nv_bfloat16;

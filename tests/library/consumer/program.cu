@@ -1,10 +1,23 @@
-// All of the library, from where the package says it is, in two translation units' worth of names.
+// All of the library in the other translation unit, and main.
+#include <cstdio>
 #include <inflight/inflight.cuh>
 
-__global__ void kernel(int* out) {
-  auto block = inflight::this_thread_block();
-  auto pipe = inflight::make_pipeline();
-  pipe.producer_commit();
-  pipe.consumer_wait();
-  out[block.thread_rank()] = int(block.size());
+#include "kernels.cuh"
+
+struct twice {
+  __device__ int operator()(int x) const { return 2 * x; }
+};
+
+int main() {
+  static_assert(__cplusplus >= 201703L, "the target asks for C++17");
+  int* numbers;
+  if (cudaMallocManaged(&numbers, 1000 * sizeof(int)) != cudaSuccess) return 1;
+  for (int i = 0; i < 1000; ++i) numbers[i] = i;
+  inflight::transform(numbers, numbers, 1000, twice{});
+  bool right = cudaDeviceSynchronize() == cudaSuccess;
+  for (int i = 0; i < 1000; ++i) right = right && numbers[i] == 2 * i;
+#if defined(WITH_HOST)
+  right = launched_from_cpp() && right;
+#endif
+  std::puts(right ? "right" : "wrong");
 }

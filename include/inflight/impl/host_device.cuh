@@ -1,0 +1,13 @@
+// What the headers need that host code may include too, compiled by whatever compiler of C++.
+#pragma once
+#include <inflight/impl/standard.cuh>
+
+#if __cplusplus < 201703L
+#  error "Inflight's headers need C++17: compile with -std=c++17 or later."
+#endif
+
+#if defined(__CUDACC__)
+#  define INFLIGHT_HOST_DEVICE __host__ __device__ __forceinline__
+#else
+#  define INFLIGHT_HOST_DEVICE inline
+#endif
