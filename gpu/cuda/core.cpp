@@ -1,6 +1,8 @@
 // The process's devices and contexts, and how they end with it.
 #include "gpu/cuda/core.hpp"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +12,7 @@
 #include "gpu/cuda/host_memory.hpp"
 #include "gpu/cuda/module.hpp"
 #include "gpu/cuda/observer.hpp"
+#include "gpu/cuda/of_this_thread.hpp"
 #include "gpu/cuda/pool.hpp"
 #include "gpu/cuda/profiles.hpp"
 
@@ -22,6 +25,7 @@ constexpr std::uint64_t default_limits[limit_count] = {1024, 8650752, 8388608,  
                                                        2048, 64,      11796480, 232448};
 
 std::atomic<bool> process_ends{false};
+std::atomic<bool> process_forked{false};
 
 const Profile& chosen_profile() {
   const std::string& name = settings().device;
@@ -59,8 +63,10 @@ std::shared_ptr<Stream> Device::legacy() {
 }
 
 std::shared_ptr<Stream> Device::per_thread() {
-  thread_local std::map<Device*, std::shared_ptr<Stream>> streams;
-  std::shared_ptr<Stream>& stream = streams[this];
+  struct Own {
+    std::map<Device*, std::shared_ptr<Stream>> streams;
+  };
+  std::shared_ptr<Stream>& stream = of_this_thread<Own>().streams[this];
   if (!stream) stream = make_stream(Stream::Kind::per_thread, false, 0);
   return stream;
 }
@@ -169,6 +175,7 @@ void finish(Device& device) {
 
 void wind_up() {
   process_ends = true;
+  if (process_forked) return;  // the threads that work is done by stayed with the parent
   if (Stream::on_worker()) return;  // a host function called exit()
   Core& core = Core::get();
   for (int i = 0; i < core.device_count(); ++i) finish(core.device(i));
@@ -187,6 +194,7 @@ Core::Core() : memory(settings().devices, chosen_profile().memory), profile_(cho
     primaries_.push_back(std::move(context));
   }
   std::atexit(wind_up);
+  pthread_atfork(nullptr, nullptr, [] { process_forked = true; });
 }
 
 Core& Core::get() {
@@ -204,6 +212,7 @@ tl::expected<std::uint64_t, std::string> Core::allocate(int device, std::uint64_
 }
 
 bool Core::ending() { return process_ends.load(std::memory_order_acquire); }
+bool Core::forked() { return process_forked.load(std::memory_order_acquire); }
 
 machine::Options Core::options(const Device& device) const {
   const Settings& chosen = settings();
@@ -220,17 +229,20 @@ machine::Options Core::options(const Device& device) const {
 }
 
 namespace {
-thread_local std::vector<Context*> context_stack;
-}
+struct ContextStack {
+  std::vector<Context*> contexts;
+};
+std::vector<Context*>& context_stack() { return of_this_thread<ContextStack>().contexts; }
+}  // namespace
 
-Context* current_context() { return context_stack.empty() ? nullptr : context_stack.back(); }
+Context* current_context() { return context_stack().empty() ? nullptr : context_stack().back(); }
 
-void push_context(Context* context) { context_stack.push_back(context); }
+void push_context(Context* context) { context_stack().push_back(context); }
 
 Context* pop_context() {
-  if (context_stack.empty()) return nullptr;
-  Context* top = context_stack.back();
-  context_stack.pop_back();
+  if (context_stack().empty()) return nullptr;
+  Context* top = context_stack().back();
+  context_stack().pop_back();
   return top;
 }
 
@@ -242,6 +254,14 @@ void set_current_context(Context* context) {
 Device& current_device() {
   Context* context = current_context();
   return context ? *context->device : Core::get().device(0);
+}
+
+Status tell_forked() {
+  say_once("forked",
+           "this process was forked from one that had used CUDA, and CUDA does not work in such a "
+           "child, on a GPU neither: calls answer 'initialization error'. Fork before the first "
+           "CUDA call, or start the child anew (in Python: multiprocessing's 'spawn').");
+  return Status::not_initialized;
 }
 
 Status enable_peer(int device, int peer, unsigned flags) {

@@ -94,6 +94,9 @@ class Core {
   static Core& get();
   // True from the moment the process ends: entry points answer deinitialized.
   static bool ending();
+  // True in a child that fork() made after the core was built: its threads are not there. Entry
+  // points answer not_initialized, as on a GPU.
+  static bool forked();
 
   machine::Memory memory;
   // What cudaMalloc and its relatives get: aligned as on a GPU, and as far past its end as
@@ -134,6 +137,9 @@ void push_context(Context* context);
 Context* pop_context();
 void set_current_context(Context* context);  // replaces the top; null empties it
 Device& current_device();
+
+// What every call answers in a forked child (not_initialized); says once why.
+Status tell_forked();
 
 // Lets kernels of `device` reach memory of `peer`, or no longer (peer_access_unsupported: itself;
 // peer_access_already_enabled, peer_access_not_enabled; invalid_value: flags are not 0).

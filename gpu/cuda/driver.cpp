@@ -35,6 +35,7 @@ int code_of(Status status) {
 Status begin(Needs needs) {
   if (Core::ending()) return Status::deinitialized;
   if (needs == Needs::nothing) return Status::success;
+  if (Core::forked()) return tell_forked();
   Context* context = current_context();
   if (!initialised && !context) return Status::not_initialized;
   if (needs == Needs::initialisation) return Status::success;
@@ -55,6 +56,7 @@ Context* context_of(Handle context, bool or_current) {
 
 INFLIGHT_CU_BARE(cuInit, (unsigned flags), {
   if (flags != 0) return Status::invalid_value;
+  if (Core::forked()) return tell_forked();
   Core::get();
   initialised = true;
   return Status::success;

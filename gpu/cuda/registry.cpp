@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "gpu/cuda/core.hpp"
 #include "gpu/cuda/module.hpp"
 #include "gpu/cuda/wrapper.hpp"
 
@@ -27,6 +28,7 @@ void** Registry::add(const void* wrapper) {
 }
 
 void Registry::remove(void** handle) {
+  if (Core::forked()) return;  // its lock may be held by a thread that stayed with the parent
   std::unique_ptr<Entry> gone;
   {
     std::lock_guard lock(mutex_);

@@ -1,4 +1,5 @@
 // Stream capture and graph launches. Compiled twice: see runtime_entry.hpp.
+#include "gpu/cuda/of_this_thread.hpp"
 #include "gpu/cuda/runtime_entry.hpp"
 #include "gpu/cuda/runtime_graph.hpp"
 
@@ -14,8 +15,10 @@ Status answer_graph(void** place, Result<std::shared_ptr<Graph>> graph) {
 }
 
 // What cudaStreamGetCaptureInfo points into: the thread's last answer.
-thread_local std::vector<void*> shown_tips;
-thread_local std::vector<abi::EdgeData> shown_edges;
+struct ShownCapture {
+  std::vector<void*> tips;
+  std::vector<abi::EdgeData> edges;
+};
 
 Status capture_info(Stream& stream, int* state, unsigned long long* id, void** graph,
                     void* const** tips, const abi::EdgeData** edges, std::size_t* count) {
@@ -27,12 +30,13 @@ Status capture_info(Stream& stream, int* state, unsigned long long* id, void** g
   std::lock_guard lock(graph_mutex());
   auto capture = capture_of(stream);
   const auto& nodes = capture->tips[&stream];
-  shown_tips.assign(nodes.begin(), nodes.end());
-  shown_edges.assign(nodes.size(), {});
+  auto& shown = of_this_thread<ShownCapture>();
+  shown.tips.assign(nodes.begin(), nodes.end());
+  shown.edges.assign(nodes.size(), {});
   if (id) *id = capture->id;
   if (graph) *graph = Core::get().graphs.add(capture->graph);
-  if (tips) *tips = shown_tips.data();
-  if (edges) *edges = shown_edges.data();
+  if (tips) *tips = shown.tips.data();
+  if (edges) *edges = shown.edges.data();
   if (count) *count = nodes.size();
   return Status::success;
 }

@@ -14,6 +14,7 @@ int record(Status status) {
 
 Status callable() {
   if (Core::ending()) return Status::deinitialized;
+  if (Core::forked()) return tell_forked();
   return Stream::on_worker() ? Status::not_permitted : Status::success;
 }
 

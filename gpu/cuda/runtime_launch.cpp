@@ -1,5 +1,6 @@
 // Kernel launches. Compiled twice: see runtime_entry.hpp.
 #include "gpu/cuda/launch.hpp"
+#include "gpu/cuda/of_this_thread.hpp"
 #include "gpu/cuda/operations.hpp"
 #include "gpu/cuda/runtime_entry.hpp"
 
@@ -144,21 +145,25 @@ struct Configuration {
   std::size_t dynamic_shared;
   void* stream;
 };
-thread_local std::vector<Configuration> configurations;
+struct Configurations {
+  std::vector<Configuration> stack;
+};
+std::vector<Configuration>& configurations() { return of_this_thread<Configurations>().stack; }
 
 }  // namespace
 
 INFLIGHT_API unsigned __cudaPushCallConfiguration(abi::Dim3 grid, abi::Dim3 block,
                                                   std::size_t dynamic_shared, void* stream) {
-  configurations.push_back({grid, block, dynamic_shared, stream});
+  configurations().push_back({grid, block, dynamic_shared, stream});
   return 0;
 }
 
 INFLIGHT_API int __cudaPopCallConfiguration(abi::Dim3* grid, abi::Dim3* block,
                                             std::size_t* dynamic_shared, void* stream) {
-  if (configurations.empty()) return int(Status::invalid_configuration);
-  const Configuration top = configurations.back();
-  configurations.pop_back();
+  std::vector<Configuration>& stack = configurations();
+  if (stack.empty()) return int(Status::invalid_configuration);
+  const Configuration top = stack.back();
+  stack.pop_back();
   *grid = top.grid;
   *block = top.block;
   *dynamic_shared = top.dynamic_shared;

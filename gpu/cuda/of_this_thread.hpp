@@ -1,0 +1,22 @@
+// What a thread keeps between its calls of CUDA.
+#pragma once
+#include <pthread.h>
+
+namespace inflight::cuda {
+
+// The calling thread's T, made at its first use and deleted when the thread ends. The thread that
+// ends the process keeps its own: atexit functions and destructors of static objects call CUDA
+// after C++ has destroyed that thread's thread_local objects.
+template <class T>
+T& of_this_thread() {
+  static const pthread_key_t key = [] {
+    pthread_key_t made{};
+    pthread_key_create(&made, [](void* each) { delete static_cast<T*>(each); });
+    return made;
+  }();
+  auto* mine = static_cast<T*>(pthread_getspecific(key));
+  if (!mine) pthread_setspecific(key, mine = new T);
+  return *mine;
+}
+
+}  // namespace inflight::cuda
