@@ -36,6 +36,8 @@ constexpr std::array variables = {
     Variable{"--timeout", "INFLIGHT_TIMEOUT", "SECONDS", "end a kernel that runs longer"},
     Variable{"--slack", "INFLIGHT_SLACK", "BYTES",
              "let allocations reach to the next multiple, as a GPU's pages do; 1 unless told"},
+    Variable{"--memory", "INFLIGHT_MEMORY", "SIZE",
+             "how much of the host's memory devices may take, such as 16G; 7/8 of it unless told"},
     Variable{"--workers", "INFLIGHT_WORKERS", "N",
              "host threads to run blocks on; all cores unless told"},
 };

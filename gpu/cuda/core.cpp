@@ -1,6 +1,7 @@
 // The process's devices and contexts, and how they end with it.
 #include "gpu/cuda/core.hpp"
 
+#include <fmt/format.h>
 #include <pthread.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <map>
 
 #include "gpu/cuda/graph.hpp"
+#include "gpu/cuda/host_limits.hpp"
 #include "gpu/cuda/host_memory.hpp"
 #include "gpu/cuda/module.hpp"
 #include "gpu/cuda/observer.hpp"
@@ -184,7 +186,10 @@ void wind_up() {
 
 }  // namespace
 
-Core::Core() : memory(settings().devices, chosen_profile().memory), profile_(chosen_profile()) {
+Core::Core()
+    : memory(settings().devices, chosen_profile().memory,
+             settings().memory.value_or(default_host_share())),
+      profile_(chosen_profile()) {
   for (int i = 0; i < settings().devices; ++i) {
     devices_.push_back(std::make_unique<Device>(i, profile_));
     auto context = std::make_shared<Context>();
@@ -208,7 +213,26 @@ tl::expected<std::uint64_t, std::string> Core::allocate(int device, std::uint64_
   const std::uint64_t slack = settings().slack;
   const bool fits = bytes <= ~std::uint64_t{0} - slack;
   const std::uint64_t size = fits ? (bytes + slack - 1) / slack * slack : bytes;
-  return memory.allocate(device, size, kind, alignment);
+  auto made = memory.allocate(device, size, kind, alignment);
+  if (!made) tell_if_host_is_full(size);
+  return made;
+}
+
+bool Core::take_host_share(std::uint64_t bytes) {
+  if (memory.host_share().take(bytes)) return true;
+  tell_if_host_is_full(bytes);
+  return false;
+}
+
+void Core::tell_if_host_is_full(std::uint64_t bytes) {
+  const machine::HostShare& share = memory.host_share();
+  if (bytes > memory.capacity() || bytes <= share.left()) return;  // as on a GPU
+  say_once(
+      "host memory",
+      fmt::format("an allocation of {} bytes fails with 'out of memory', since devices may "
+                  "take {} bytes of this host's memory and {} of them are left. A GPU would "
+                  "have had room. --memory SIZE (INFLIGHT_MEMORY) sets how much they may take.",
+                  bytes, share.limit(), share.left()));
 }
 
 bool Core::ending() { return process_ends.load(std::memory_order_acquire); }

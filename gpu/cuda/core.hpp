@@ -103,6 +103,9 @@ class Core {
   // INFLIGHT_SLACK says.
   tl::expected<std::uint64_t, std::string> allocate(int device, std::uint64_t bytes,
                                                     machine::AllocationKind kind);
+  // Counts memory that is made elsewhere and that only devices' memory is made of. False where the
+  // host has no more, which is told once.
+  bool take_host_share(std::uint64_t bytes);
   const Profile& profile() const { return profile_; }
   int device_count() const { return int(devices_.size()); }
   Device& device(int ordinal) { return *devices_[ordinal]; }
@@ -124,6 +127,7 @@ class Core {
 
  private:
   Core();
+  void tell_if_host_is_full(std::uint64_t bytes);
   const Profile& profile_;
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<std::shared_ptr<Context>> primaries_;

@@ -39,7 +39,7 @@ INFLIGHT_CU(cuMemAllocPitch_v2,
              unsigned element),
             {
               if (element != 4 && element != 8 && element != 16) return Status::invalid_value;
-              return allocate(to, width * height, [&](void** made) {
+              return allocate(to, width && height, [&](void** made) {
                 return cudaMallocPitch(made, pitch, width, height);
               });
             })

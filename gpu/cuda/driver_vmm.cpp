@@ -31,9 +31,14 @@ class Physical {
  public:
   Physical(const AllocationProperties& properties, std::size_t bytes)
       : properties(properties), bytes(bytes), file_(memfd_create("device memory", MFD_CLOEXEC)) {
-    made_ = file_ >= 0 && ftruncate(file_, off_t(bytes)) == 0;
+    made_ = file_ >= 0 && Core::get().take_host_share(bytes);
+    if (made_ && ftruncate(file_, off_t(bytes)) != 0) {
+      Core::get().memory.host_share().give_back(bytes);
+      made_ = false;
+    }
   }
   ~Physical() {
+    if (made_) Core::get().memory.host_share().give_back(bytes);
     if (file_ >= 0) close(file_);
   }
   bool made() const { return made_; }

@@ -7,6 +7,7 @@
 #include <shared_mutex>
 
 #include "gpu/cuda/core.hpp"
+#include "gpu/cuda/host_limits.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -21,12 +22,16 @@ Blocks& blocks() {
   return instance;
 }
 
+constexpr unsigned read_only = 0x8;  // cudaHostRegisterReadOnly
+
 std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
 void* pointer_to(std::uint64_t address) { return reinterpret_cast<void*>(address); }
 
 void end(const HostBlock& block) {
   Core::get().memory.release(block.base);
-  if (!block.registered) munmap(pointer_to(block.base), block.bytes);
+  if (block.registered) return;
+  munmap(pointer_to(block.base), block.bytes);
+  Core::get().memory.host_share().give_back(block.bytes);
 }
 
 // Takes the block out of the table if it is of the kind asked for.
@@ -48,9 +53,13 @@ void keep(const HostBlock& block) {
 
 Result<void*> allocate_host(const Device& device, std::uint64_t bytes, unsigned flags) {
   if (bytes == 0) return nullptr;
+  if (!Core::get().take_host_share(bytes)) return fail(Status::out_of_memory);
   void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (base == MAP_FAILED) return fail(Status::out_of_memory);
+  if (base == MAP_FAILED) {
+    Core::get().memory.host_share().give_back(bytes);
+    return fail(Status::out_of_memory);
+  }
   Core::get().memory.adopt(device.ordinal, base, bytes, machine::AllocationKind::host);
   keep({address_of(base), bytes, flags, false, device.ordinal});
   return base;
@@ -65,6 +74,9 @@ Status free_host(void* base) {
 
 Status register_host(const Device& device, void* base, std::uint64_t bytes, unsigned flags) {
   if (!base || bytes == 0) return Status::invalid_value;
+  if (bytes > host_memory()) return Status::out_of_memory;
+  const Mapped range = mapped(base, bytes);
+  if (!range.all || (!range.writable && !(flags & read_only))) return Status::invalid_value;
   if (!Core::get().memory.adopt(device.ordinal, base, bytes, machine::AllocationKind::host))
     return Status::host_memory_already_registered;
   keep({address_of(base), bytes, flags, true, device.ordinal});

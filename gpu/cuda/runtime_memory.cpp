@@ -30,13 +30,14 @@ Status allocate(void** place, std::size_t bytes, AllocationKind kind) {
   return Status::success;
 }
 
-std::size_t pitch_of(std::size_t width) {
-  return (width + pitch_step - 1) / pitch_step * pitch_step;
-}
-
 Status allocate_pitched(abi::PitchedPointer& box, std::size_t depth) {
-  box.pitch = pitch_of(box.width);
-  return allocate(&box.pointer, box.pitch * box.height * depth, AllocationKind::device);
+  std::size_t bytes = 0;
+  if (__builtin_add_overflow(box.width, pitch_step - 1, &box.pitch)) return Status::out_of_memory;
+  box.pitch -= box.pitch % pitch_step;
+  if (__builtin_mul_overflow(box.pitch, box.height, &bytes) ||
+      __builtin_mul_overflow(bytes, depth, &bytes))
+    return Status::out_of_memory;
+  return allocate(&box.pointer, bytes, AllocationKind::device);
 }
 
 Status release(void* pointer) {
@@ -168,7 +169,7 @@ INFLIGHT_API int cudaMemGetInfo(std::size_t* free, std::size_t* total) {
     if (!free || !total) return Status::invalid_value;
     const inflight::machine::Memory& memory = Core::get().memory;
     *total = memory.capacity();
-    *free = memory.capacity() - memory.used(current_device().ordinal);
+    *free = memory.available(current_device().ordinal);
     return Status::success;
   });
 }

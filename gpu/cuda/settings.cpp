@@ -71,6 +71,20 @@ const char* read_slack(std::string_view text, Settings& settings) {
   return "a power of two up to 2097152, a GPU's page";
 }
 
+const char* read_memory(std::string_view text, Settings& settings) {
+  constexpr const char* allowed =
+      "a number of bytes, with K, M, G or T behind it for powers of 1024";
+  constexpr std::string_view units = "KMGT";
+  const auto unit = text.empty() ? text.npos : units.find(text.back());
+  const unsigned shift = unit == text.npos ? 0 : 10 * (static_cast<unsigned>(unit) + 1);
+  if (shift) text.remove_suffix(1);
+  std::uint64_t count = 0;
+  if (!read_number(text, count) || count == 0 || count > (~std::uint64_t{0} >> shift))
+    return allowed;
+  settings.memory = count << shift;
+  return nullptr;
+}
+
 const char* read_workers(std::string_view text, Settings& settings) {
   if (read_number(text, settings.workers) && settings.workers <= 1024) return nullptr;
   return "a number of threads up to 1024, 0 for one a core";
@@ -90,6 +104,7 @@ constexpr Variable variables[] = {
     {"INFLIGHT_ASYNC", read_timing},      {"INFLIGHT_TIMEOUT", read_timeout},
     {"INFLIGHT_STATS", read_stats},       {"INFLIGHT_WORKERS", read_workers},
     {"INFLIGHT_PROGRESS", read_progress}, {"INFLIGHT_SLACK", read_slack},
+    {"INFLIGHT_MEMORY", read_memory},
 };
 
 }  // namespace

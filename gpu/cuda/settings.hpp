@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <tl/expected.hpp>
 
@@ -20,6 +21,9 @@ struct Settings {
   std::string stats_file;
   // INFLIGHT_SLACK: allocations reach to the next multiple of so many bytes, a power of two.
   std::uint64_t slack = 1;
+  // INFLIGHT_MEMORY: bytes of the host's memory that devices may take together; none: what
+  // default_host_share() says.
+  std::optional<std::uint64_t> memory;
   unsigned workers = 0;   // INFLIGHT_WORKERS: host threads; 0: all cores
   bool progress = false;  // INFLIGHT_PROGRESS: 0 or 1
 };

@@ -133,7 +133,8 @@ struct Memory::Arena {
   }
 };
 
-Memory::Memory(int devices, std::uint64_t capacity) : capacity_(capacity) {
+Memory::Memory(int devices, std::uint64_t capacity, std::uint64_t host_limit)
+    : capacity_(capacity), host_share_(host_limit) {
   arenas_.resize(static_cast<std::size_t>(devices) + 1);
   const std::uint64_t wanted = round_up(std::max(2 * capacity, least_arena), huge_page) + huge_page;
   for (std::size_t i = 0; i < arenas_.size(); ++i)
@@ -191,8 +192,16 @@ tl::expected<std::uint64_t, std::string> Memory::allocate(int device, std::uint6
   if (!shared_with_all(kind) && size > capacity_ - std::min(arena.used, capacity_))
     return tl::unexpected(fmt::format("{} bytes are wanted and device {} has {} of {} left", size,
                                       device, capacity_ - arena.used, capacity_));
+  if (!host_share_.take(size))
+    return tl::unexpected(fmt::format(
+        "{} bytes are wanted, and {} are left of the {} bytes of this host's memory that the "
+        "software GPU may take",
+        size, host_share_.left(), host_share_.limit()));
   auto at = carve(arena, size, alignment);
-  if (!at) return at;
+  if (!at) {
+    host_share_.give_back(size);
+    return at;
+  }
   arena.used += size;
   if (kind == AllocationKind::heap) arena.heap_used += size;
   allocations_[*at] = {*at,  size,       kind,           device, kind != AllocationKind::constant,
@@ -229,6 +238,7 @@ bool Memory::release(std::uint64_t base) {
   freed.live = false;
   if (Arena* arena = arena_holding(base)) {
     arena->used -= freed.size;
+    host_share_.give_back(freed.size);
     if (freed.kind == AllocationKind::heap) arena->heap_used -= freed.size;
     if (freed.size >= big) discard(base, block_bytes(freed.size));
   }

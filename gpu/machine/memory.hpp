@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "gpu/machine/host_share.hpp"
+
 namespace inflight::machine {
 
 enum class AllocationKind : std::uint8_t {
@@ -60,8 +62,9 @@ struct Windows {
 
 class [[gnu::visibility("default")]] Memory {
  public:
-  // One address space for `devices` devices with `capacity` bytes of memory each.
-  Memory(int devices, std::uint64_t capacity);
+  // One address space for `devices` devices with `capacity` bytes of memory each, which may take
+  // `host_limit` bytes of the host's memory together.
+  Memory(int devices, std::uint64_t capacity, std::uint64_t host_limit = ~std::uint64_t{0});
   ~Memory();
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
@@ -96,6 +99,12 @@ class [[gnu::visibility("default")]] Memory {
   bool peer_access(int from, int to) const;
 
   std::uint64_t capacity() const { return capacity_; }
+  // What allocate() takes from; for memory of other makers that kernels reach, too.
+  HostShare& host_share() { return host_share_; }
+  // Bytes that a device's next allocations can have at most.
+  std::uint64_t available(int device) const {
+    return std::min(capacity_ - std::min(used(device), capacity_), host_share_.left());
+  }
   std::uint64_t used(int device) const;       // bytes in the device's live allocations
   std::uint64_t heap_used(int device) const;  // of them, those that kernels made
   // Sets the bytes of a live allocation to zero; large ones go back to the host until touched.
@@ -120,6 +129,7 @@ class [[gnu::visibility("default")]] Memory {
   std::vector<Arena> arenas_;  // one a device, then the host's
   std::vector<std::vector<bool>> peers_;
   std::uint64_t capacity_ = 0, next_id_ = 1;
+  HostShare host_share_;
   std::atomic<std::uint64_t> generation_{1};
   Windows windows_;
   void* window_base_ = nullptr;

@@ -26,6 +26,7 @@ TEST(Settings, AreTheDefaultsWithoutVariables) {
   EXPECT_EQ(settings->timing, machine::Timing::late);
   EXPECT_EQ(settings->timeout.count(), 0);
   EXPECT_FALSE(settings->stats);
+  EXPECT_FALSE(settings->memory);
 }
 
 TEST(Settings, ReadEveryVariable) {
@@ -36,6 +37,7 @@ TEST(Settings, ReadEveryVariable) {
                         {"INFLIGHT_STATS", "out/stats.json"},
                         {"INFLIGHT_WORKERS", "3"},
                         {"INFLIGHT_SLACK", "512"},
+                        {"INFLIGHT_MEMORY", "3G"},
                         {"INFLIGHT_PROGRESS", "1"}});
   ASSERT_TRUE(settings) << settings.error();
   EXPECT_EQ(settings->device, "a100");
@@ -44,6 +46,7 @@ TEST(Settings, ReadEveryVariable) {
   EXPECT_EQ(settings->seed, 77u);
   EXPECT_EQ(settings->timeout.count(), 2500);
   EXPECT_EQ(settings->slack, 512u);
+  EXPECT_EQ(settings->memory, std::uint64_t{3} << 30);
   EXPECT_TRUE(settings->stats);
   EXPECT_EQ(settings->stats_file, "out/stats.json");
   EXPECT_EQ(settings->workers, 3u);
@@ -75,6 +78,10 @@ INSTANTIATE_TEST_SUITE_P(All, BadSetting,
                                          Bad{"INFLIGHT_TIMEOUT", "nan", "seconds"},
                                          Bad{"INFLIGHT_STATS", "stats.txt", ".json"},
                                          Bad{"INFLIGHT_WORKERS", "many", "threads"},
+                                         Bad{"INFLIGHT_MEMORY", "", "K, M, G or T"},
+                                         Bad{"INFLIGHT_MEMORY", "0", "K, M, G or T"},
+                                         Bad{"INFLIGHT_MEMORY", "G", "K, M, G or T"},
+                                         Bad{"INFLIGHT_MEMORY", "17179869184G", "K, M, G or T"},
                                          Bad{"INFLIGHT_SLACK", "100", "a power of two"},
                                          Bad{"INFLIGHT_SLACK", "4194304", "a power of two"},
                                          Bad{"INFLIGHT_PROGRESS", "yes", "0 or 1"}));

@@ -67,6 +67,23 @@ TEST(Memory, CapacityIsKeptAndManagedMemoryIsOutsideIt) {
   take(m, 10 * MiB);
 }
 
+TEST(Memory, DevicesAndManagedMemoryShareWhatTheHostGives) {
+  Memory m(2, 10 * MiB, 12 * MiB);
+  const auto a = m.allocate(0, 8 * MiB, AllocationKind::device).value();
+  EXPECT_EQ(m.available(0), 2 * MiB);
+  EXPECT_EQ(m.available(1), 4 * MiB);
+  auto refused = m.allocate(1, 5 * MiB, AllocationKind::device);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().find("4194304 are left of the 12582912 bytes"), std::string::npos);
+  EXPECT_FALSE(m.allocate(0, 5 * MiB, AllocationKind::managed));
+  EXPECT_TRUE(m.allocate(0, 4 * MiB, AllocationKind::managed));
+  EXPECT_TRUE(m.release(a));
+  EXPECT_EQ(m.available(1), 8 * MiB);
+  EXPECT_FALSE(m.host_share().take(9 * MiB));
+  EXPECT_TRUE(m.host_share().take(8 * MiB));
+  EXPECT_EQ(m.available(0), 0u);
+}
+
 TEST(Memory, AFreedAllocationIsNamedAndNotReusedAtOnce) {
   Memory m(1, 64 * MiB);
   const auto a = take(m, 4096);
