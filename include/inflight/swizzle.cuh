@@ -80,10 +80,20 @@ struct swizzled_tile {
     return *reinterpret_cast<const T*>(bytes + offset(row, column));
   }
 
-  // Bytes from the beginning of the tile to the element.
+  // Bytes from the beginning of the tile to the element: swizzled_offset(mode, row * pitch +
+  // column * sizeof(T)), as a sum whose two parts change with row and column alone wherever one of
+  // them is a constant. In an unrolled loop the exclusive or is thus taken once, not once for each
+  // element.
   INFLIGHT_HOST_DEVICE static constexpr std::uint32_t offset(int row, int column) {
-    return swizzled_offset(Swizzle, static_cast<std::uint32_t>(row) * pitch +
-                                        static_cast<std::uint32_t>(column) * sizeof(T));
+    const auto y = static_cast<std::uint32_t>(row);
+    const std::uint32_t x = static_cast<std::uint32_t>(column) * sizeof(T);
+    if constexpr (Swizzle == swizzle::none) {
+      return y * pitch + x;
+    } else {
+      // The pattern goes on after each 128 bytes, which a narrow span fills with several rows.
+      constexpr std::uint32_t rows_alike = 128 / pitch, chunks = pitch / swizzle_chunk;
+      return y * pitch + (x ^ (y / rows_alike % chunks * swizzle_chunk));
+    }
   }
 
   // The beginning of the tile, for copies.

@@ -1,6 +1,7 @@
 // The swizzle function and the tiles that apply it, on the host and in shared memory, against
 // tables made by the rule of the chunks: the k-th 16 bytes of line n go to place k xor n.
 #include <inflight/swizzle.cuh>
+#include <string>
 
 #include "tests/kernels/kernel_test.cuh"
 
@@ -101,6 +102,55 @@ void tile(const char* name) {
   verdict("elements", found && raw.host == wanted);
 }
 
+// Of every element of a tile, that it lies where swizzled_offset puts it.
+template <class Tile>
+__host__ __device__ constexpr int misplaced() {
+  int count = 0;
+  for (int row = 0; row < Tile::rows; ++row)
+    for (int column = 0; column < Tile::columns; ++column)
+      count +=
+          Tile::offset(row, column) !=
+          swizzled_offset(Tile::mode,
+                          row * Tile::pitch + column * unsigned(sizeof(typename Tile::value_type)));
+  return count;
+}
+static_assert(misplaced<swizzled_tile<std::uint16_t, 16, 64, swizzle::b128>>() == 0, "");
+
+template <class... Tiles>
+__global__ void count_misplaced(int* count) {
+  *count = (misplaced<Tiles>() + ...);
+}
+
+struct alignas(16) Sixteen {
+  unsigned char bytes[16];
+};
+
+// Rows of the span's width, of half of it (or 16 bytes), of three quarters (or 16 bytes).
+template <class T, swizzle Mode>
+void everywhere(const char* name) {
+  constexpr int span = Mode == swizzle::none ? 128 : inflight::swizzle_span(Mode), chunk = 16;
+  constexpr int half = span / 2, more = span == 32 ? chunk : span / 4 * 3, size = sizeof(T);
+  using Full = swizzled_tile<T, 256, span / size, Mode>;
+  using Half = swizzled_tile<T, 37, half / size, Mode>;
+  using More = swizzled_tile<T, 9, more / size, Mode>;
+  using Least = swizzled_tile<T, 1, chunk / size, Mode>;
+  Buffer<int> wrong(1);
+  count_misplaced<Full, Half, More, Least><<<1, 1>>>(wrong.device);
+  std::printf("%s, rows of %d, %d, %d and 16 bytes: ", name, span, half, more);
+  verdict("offsets",
+          wrong.read()[0] == 0 &&
+              misplaced<Full>() + misplaced<Half>() + misplaced<More>() + misplaced<Least>() == 0);
+}
+
+template <class T>
+void every_mode(const char* name) {
+  const std::string size = name;
+  everywhere<T, swizzle::none>((size + " none").c_str());
+  everywhere<T, swizzle::b32>((size + " b32").c_str());
+  everywhere<T, swizzle::b64>((size + " b64").c_str());
+  everywhere<T, swizzle::b128>((size + " b128").c_str());
+}
+
 }  // namespace
 
 int main() {
@@ -116,4 +166,9 @@ int main() {
   tile<unsigned char, 20, 128, swizzle::b128>("byte 20x128 b128");
   tile<std::uint16_t, 8, 24, swizzle::b64>("16 bits 8x24 b64");
   tile<double, 5, 2, swizzle::b128>("double 5x2 b128");
+  every_mode<std::uint8_t>("1 byte");
+  every_mode<std::uint16_t>("2 bytes");
+  every_mode<float>("4 bytes");
+  every_mode<double>("8 bytes");
+  every_mode<Sixteen>("16 bytes");
 }

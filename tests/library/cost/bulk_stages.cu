@@ -1,6 +1,8 @@
 // arch: sm_90a
 // A stream through bulk copies, one thread producing: the library's form beside what one writes by
 // hand.
+// more: bulk_stages SASS 5: register moves between the four copies of the unrolled loop of fetches
+// more: bulk_stages integer 4: the same
 #include <inflight/pipeline.cuh>
 
 namespace {

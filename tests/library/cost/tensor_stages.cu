@@ -71,8 +71,8 @@ extern "C" __global__ void hand_loads(const __grid_constant__ inflight::tile_map
         "}" ::"r"(address(&ready[n % stages])),
         "r"(n / stages % 2)
         : "memory");
-    const unsigned offset = threadIdx.x * 128u + n % columns * 4u;
-    sum += *reinterpret_cast<float*>(stage[n % stages] + (offset ^ ((offset >> 3) & 0x70)));
+    const unsigned place = n % columns * 4u ^ threadIdx.x % 8 * 16;
+    sum += *reinterpret_cast<float*>(stage[n % stages] + threadIdx.x * 128u + place);
     __syncthreads();
     if (threadIdx.x == 0 && n + stages < tiles) fetch(n + stages);
   }
@@ -96,9 +96,8 @@ extern "C" __global__ void hand_store(const __grid_constant__ inflight::tile_map
                                       const float* in) {
   __shared__ alignas(1024) unsigned char box[rows * 128];
   for (int column = 0; column < columns; ++column) {
-    const unsigned offset = threadIdx.x * 128u + column * 4u;
-    *reinterpret_cast<float*>(box + (offset ^ ((offset >> 3) & 0x70))) =
-        in[column * rows + threadIdx.x];
+    const unsigned place = column * 4u ^ threadIdx.x % 8 * 16;
+    *reinterpret_cast<float*>(box + threadIdx.x * 128u + place) = in[column * rows + threadIdx.x];
   }
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   __syncthreads();
