@@ -120,7 +120,7 @@ template <class Due>
 bool BulkCopies::complete_if(Due due) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < in_flight_.size(); ++i) {
-    if (!due(*in_flight_[i])) {
+    if (!due(*in_flight_[i]) || observer_.stopped()) {
       if (kept != i) std::swap(in_flight_[kept], in_flight_[i]);
       ++kept;
       continue;

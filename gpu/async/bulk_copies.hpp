@@ -64,6 +64,8 @@ class BulkObserver {
   virtual void completed(const BulkCopy&, const mbarrier::Step&) {}
   virtual void committed(std::uint32_t /*thread*/) {}
   virtual void waited(std::uint32_t /*thread*/, std::uint32_t /*allowed*/, bool /*read_only*/) {}
+  // Nothing needs to move any more: asked before each copy, since thousands may be in flight.
+  virtual bool stopped() const { return false; }
 };
 
 class BulkCopies {

@@ -159,20 +159,21 @@ std::size_t Device::unflushed() {
 
 namespace {
 
-// Streams get this long to finish what was launched and never waited for.
+// What was launched and never waited for gets this long to end by itself; then it is stopped, which
+// takes no longer than what a stream does besides: a copy, a function of the host's.
+constexpr std::chrono::milliseconds grace{100};
 constexpr std::chrono::seconds last_wait{10};
 
-void finish(Device& device) {
-  const auto deadline = std::chrono::steady_clock::now() + last_wait;
-  if (!device.wait_until(deadline)) {
-    say("the program ended while its kernels still ran; they were stopped after 10 seconds.");
-    device.cancel = true;
-    device.wait_until(std::chrono::steady_clock::now() + last_wait);
-  }
-  if (std::size_t bytes = device.unflushed())
-    say(std::to_string(bytes) +
-        " bytes that kernels printed were lost, as on a GPU: the program ended without "
-        "synchronising after the launch.");
+void finish(const std::vector<Device*>& devices) {
+  const auto now = std::chrono::steady_clock::now();
+  for (Device* device : devices)
+    if (!device->wait_until(now + grace)) device->cancel = true;
+  for (Device* device : devices) device->wait_until(now + last_wait);
+  for (Device* device : devices)
+    if (std::size_t bytes = device->unflushed())
+      say(std::to_string(bytes) +
+          " bytes that kernels printed were lost, as on a GPU: the program ended without "
+          "synchronising after the launch.");
 }
 
 void wind_up() {
@@ -180,7 +181,9 @@ void wind_up() {
   if (process_forked) return;  // the threads that work is done by stayed with the parent
   if (Stream::on_worker()) return;  // a host function called exit()
   Core& core = Core::get();
-  for (int i = 0; i < core.device_count(); ++i) finish(core.device(i));
+  std::vector<Device*> devices;
+  for (int i = 0; i < core.device_count(); ++i) devices.push_back(&core.device(i));
+  finish(devices);
   report_observed();
 }
 

@@ -62,7 +62,7 @@ class Device {
   void flush();
   std::size_t unflushed();  // bytes
 
-  std::atomic<bool> cancel{false};  // set to end every running launch
+  std::atomic<bool> cancel{false};  // set at exit: ends running launches, drops what waits
   std::atomic<std::uint32_t> flags{0};
   std::atomic<int> cache_config{0};
   std::array<std::atomic<std::uint64_t>, limit_count> limits;

@@ -88,7 +88,10 @@ void run_kernel(const KernelWork& work, Stream& stream) {
   observe_edge(check::StreamEdge::Kind::launch, stream, launch.id);
   machine::Outcome outcome = machine::run(launch, device.machine_limits, core.options(device),
                                           [&](std::string_view text) { device.print(text); });
-  if (!outcome.ok()) device.kill(status_of(outcome.kind), outcome.report);
+  if (!outcome.ok())
+    device.kill(status_of(outcome.kind), outcome.report);
+  else if (!outcome.report.empty())  // it was cancelled
+    say(outcome.report);
 }
 
 struct Perform {
@@ -177,7 +180,7 @@ std::shared_ptr<GraphMemory> GraphMemory::find(std::uint64_t address) {
 Status check(const Work& work, Device& device) { return std::visit(Check{device}, work); }
 
 void perform(const Work& work, Stream& stream) {
-  if (stream.device().fault() != Status::success) return;
+  if (stream.device().fault() != Status::success || stream.device().cancel) return;
   std::visit(Perform{stream}, work);
 }
 

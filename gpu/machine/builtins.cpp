@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 
 #include "gpu/machine/access.hpp"
@@ -12,6 +13,13 @@
 
 namespace inflight::machine {
 namespace {
+
+// What a lane's call takes of its warp's slice, in ops.
+constexpr std::uint32_t print_cost = 128, heap_cost = 256;
+
+std::uint64_t cost(const Warp& w, std::uint32_t each) {
+  return std::uint64_t{each} * static_cast<std::uint32_t>(std::popcount(w.mask));
+}
 
 // int vprintf(const char* format, void* arguments)
 const Op* run_vprintf(const BuiltinCall& call) {
@@ -31,7 +39,8 @@ const Op* run_vprintf(const BuiltinCall& call) {
   const auto& print = w.block->grid->print;
   if (print && *print && !text.empty()) (*print)(text);
   w.progressed = true;
-  return bad ? w.fault(call.op, FaultKind::illegal_address, bad, why) : call.op + 1;
+  return bad ? w.fault(call.op, FaultKind::illegal_address, bad, why)
+             : w.spend(call.op + 1, cost(w, print_cost) + text.size());
 }
 
 std::string text_or(Warp& w, int lane, std::uint64_t address, std::string_view other) {
@@ -74,7 +83,7 @@ const Op* run_malloc(const BuiltinCall& call) {
     call.result<std::uint64_t>(0, lane, address);
   });
   w.progressed = true;
-  return call.op + 1;
+  return w.spend(call.op + 1, cost(w, heap_cost));
 }
 
 // void free(void*)
@@ -93,7 +102,7 @@ const Op* run_free(const BuiltinCall& call) {
     what = address;
   });
   w.progressed = true;
-  if (bad == 0) return call.op + 1;
+  if (bad == 0) return w.spend(call.op + 1, cost(w, heap_cost));
   return w.fault(call.op, FaultKind::illegal_address, bad,
                  fmt::format("free() of an address that malloc() in a kernel did not return: {}",
                              describe_address(w, what)));

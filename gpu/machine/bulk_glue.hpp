@@ -22,6 +22,7 @@ class ClusterCopies final : async::BulkObserver {
   void completed(const async::BulkCopy& copy, const async::mbarrier::Step& step) override;
   void committed(std::uint32_t thread) override;
   void waited(std::uint32_t thread, std::uint32_t allowed, bool read_only) override;
+  bool stopped() const override { return cluster_.grid->stop.load(std::memory_order_relaxed); }
   const Observation* observation() const { return cluster_.grid->observation; }
   check::Who who(std::uint32_t thread, std::uint64_t instruction) const;
 

@@ -11,6 +11,7 @@
 #include "gpu/machine/families/control.hpp"
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/observe.hpp"
+#include "gpu/machine/warp.hpp"
 
 namespace inflight::machine {
 
@@ -407,8 +408,16 @@ void Decoder::call(const ptx::Instruction& in, Lowering& lo) {
 
 void Decoder::patch() {
   auto& ops = code->ops;
-  for (const auto& f : fixups_) ops[f.op].target = &ops[block_start_[f.block]];
-  for (std::uint32_t m : meets_) ops[m].target = &ops[ops[m].imm];
+  for (const auto& f : fixups_) {
+    Op& jump = ops[f.op];
+    jump.target = &ops[block_start_[f.block]];
+    // A loop pays for its body, so that a slice is bounded however long that is.
+    jump.imm = std::max(Warp::shortest_jump, Warp::distance(jump.target, &jump));
+  }
+  for (std::uint32_t m : meets_) {
+    ops[m].target = &ops[ops[m].imm];
+    ops[m].imm = Warp::shortest_jump;
+  }
   for (const auto& f : table_fixups_)
     code->branch_tables[f.table][f.entry] = &ops[block_start_[f.block]];
 }

@@ -1,186 +1,18 @@
-// A launch: checks, workers that run blocks, outcome.
+// A launch: checks, what its blocks share, outcome.
 #include <fmt/format.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <deque>
 #include <optional>
 #include <set>
-#include <thread>
 
-#include "gpu/machine/cluster.hpp"
 #include "gpu/machine/decode.hpp"
 #include "gpu/machine/observe.hpp"
-#include "gpu/machine/progress.hpp"
 #include "gpu/machine/report.hpp"
+#include "gpu/machine/watch.hpp"
+#include "gpu/machine/workers.hpp"
 
 namespace inflight::machine {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-constexpr std::uint32_t turn = 4096;  // rounds of a block's warps before other blocks get a turn
-
-// Hands out clusters to workers: fresh ones in order while there is room for residents, then the
-// suspended ones in turn.
-class Clusters {
- public:
-  Clusters(Grid& grid, std::uint64_t total, std::uint64_t resident_limit)
-      : grid_(grid), total_(total), limit_(resident_limit) {}
-
-  struct Ticket {
-    std::unique_ptr<Cluster> cluster;  // a suspended one
-    std::uint64_t fresh = none;        // or the index of one to start
-    static constexpr std::uint64_t none = ~0ull;
-    explicit operator bool() const { return cluster || fresh != none; }
-  };
-
-  Ticket take() {
-    std::lock_guard lock(mutex_);
-    if (next_ < total_ && resident_ < limit_) {
-      ++resident_;
-      return {nullptr, next_++};
-    }
-    if (suspended_.empty()) return {};
-    Ticket t{std::move(suspended_.front())};
-    suspended_.pop_front();
-    return t;
-  }
-  void suspend(std::unique_ptr<Cluster> cluster) {
-    std::lock_guard lock(mutex_);
-    suspended_.push_back(std::move(cluster));
-  }
-  void finish() {
-    std::lock_guard lock(mutex_);
-    --resident_;
-    done_.fetch_add(1, std::memory_order_relaxed);
-  }
-  bool finished() const { return done_.load(std::memory_order_relaxed) == total_; }
-  std::uint64_t blocks_done() const { return done_.load(std::memory_order_relaxed) * size(); }
-  std::uint64_t blocks() const { return total_ * size(); }
-  Grid& grid() const { return grid_; }
-
- private:
-  std::uint64_t size() const { return grid_.launch->cluster.count(); }
-  Grid& grid_;
-  const std::uint64_t total_, limit_;
-  std::mutex mutex_;
-  std::deque<std::unique_ptr<Cluster>> suspended_;
-  std::uint64_t next_ = 0, resident_ = 0;
-  std::atomic<std::uint64_t> done_{0};
-};
-
-// Ends a launch that is cancelled or out of time, and shows its progress.
-class Watch {
- public:
-  explicit Watch(Clusters& clusters)
-      : clusters_(clusters),
-        begin_(Clock::now()),
-        timed_(clusters.grid().options->timeout.count() != 0 || clusters.grid().options->progress),
-        progress_(*clusters.grid().options) {}
-
-  void look() {
-    Grid& grid = clusters_.grid();
-    if (grid.launch->cancel && grid.launch->cancel->load()) grid.stop = true;
-    if (!timed_) return;
-    const auto now = Clock::now();
-    const auto timeout = grid.options->timeout;
-    if (timeout.count() != 0 && now - begin_ > timeout) {
-      grid.fail(FaultKind::timeout,
-                fmt::format("kernel {} was ended after {} ms, the limit that --timeout sets; {} of "
-                            "{} blocks were done",
-                            grid.launch->kernel->name, timeout.count(), clusters_.blocks_done(),
-                            clusters_.blocks()));
-    }
-    progress_.show(grid.launch->kernel->name, now - begin_, clusters_.blocks_done(),
-                   clusters_.blocks());
-  }
-
- private:
-  Clusters& clusters_;
-  const Clock::time_point begin_;
-  const bool timed_;
-  Progress progress_;
-};
-
-void work(Clusters& clusters, Watch* watch) {
-  Grid& grid = clusters.grid();
-  Worker worker;
-  std::vector<std::unique_ptr<Cluster>> spare;
-  while (!grid.stop.load(std::memory_order_relaxed)) {
-    if (watch) watch->look();
-    auto ticket = clusters.take();
-    if (!ticket) {
-      if (clusters.finished() || !watch) return;
-      std::this_thread::yield();  // other workers hold what is left; keep watching
-      continue;
-    }
-    auto cluster = std::move(ticket.cluster);
-    if (!cluster) {
-      if (spare.empty()) {
-        cluster = std::make_unique<Cluster>(grid);
-      } else {
-        cluster = std::move(spare.back());
-        spare.pop_back();
-      }
-      cluster->start(ticket.fresh);
-    }
-    if (cluster->run(worker, turn) == Cluster::State::done) {
-      clusters.finish();
-      spare.push_back(std::move(cluster));
-    } else {
-      clusters.suspend(std::move(cluster));
-    }
-  }
-}
-
-// Other threads that help with a launch's blocks. Nothing depends on them: the launching thread
-// runs blocks too, and who has not come when it is done stays away.
-class Helpers {
- public:
-  Helpers(Clusters& clusters, unsigned count) : desk_(std::make_shared<Desk>()) {
-    desk_->clusters = &clusters;
-    for (unsigned i = 0; i < count; ++i) arena().enqueue([desk = desk_] { help(*desk); });
-  }
-  ~Helpers() {
-    std::unique_lock lock(desk_->mutex);
-    desk_->clusters = nullptr;
-    desk_->left.wait(lock, [&] { return desk_->present == 0; });
-  }
-  Helpers(const Helpers&) = delete;
-  Helpers& operator=(const Helpers&) = delete;
-
-  // Asked once: the answer is a file of the kernel's.
-  static unsigned cores() {
-    static const unsigned count = std::max(1u, std::thread::hardware_concurrency());
-    return count;
-  }
-
- private:
-  struct Desk {
-    std::mutex mutex;
-    std::condition_variable left;
-    Clusters* clusters = nullptr;  // null: closed
-    unsigned present = 0;
-  };
-
-  static void help(Desk& desk) {
-    std::unique_lock lock(desk.mutex);
-    if (!desk.clusters) return;
-    ++desk.present;
-    lock.unlock();
-    work(*desk.clusters, nullptr);
-    lock.lock();
-    if (--desk.present == 0) desk.left.notify_one();
-  }
-  // All launches share it, so that none pays for waking threads that are awake.
-  static tbb::task_arena& arena() {
-    static auto& shared = *new tbb::task_arena(static_cast<int>(std::max(2u, cores())), 1);
-    return shared;
-  }
-
-  std::shared_ptr<Desk> desk_;
-};
 
 // Is a launch over before helpers have come? So it is if nothing in it repeats and it is small.
 bool brief(const Code& code, std::uint64_t warps) {
@@ -286,6 +118,23 @@ Outcome check_shape(const Launch& launch, const Limits& limits) {
   return check_cluster(launch, limits);
 }
 
+// The outcome of a launch that was stopped. Whoever stopped it from outside does not know where it
+// was.
+Outcome ended_early(const Clusters& clusters) {
+  Outcome outcome = clusters.grid().outcome();
+  const bool cancelled = outcome.ok();
+  if (!cancelled && outcome.kind != FaultKind::timeout) return outcome;
+  const Cluster* cluster = clusters.unfinished();
+  if (!cluster) return outcome;
+  if (cancelled)
+    outcome.report = fmt::format(
+        "kernel {} was still running when the program ended; it was stopped, as on a GPU\n",
+        kernel_of(clusters.grid()));
+  for (const auto& block : cluster->blocks)
+    if (!block->ended) outcome.report += describe_waits(*block);
+  return outcome;
+}
+
 }  // namespace
 
 tl::expected<const Code*, std::string> Grid::code(Program::FunctionRef ref) const {
@@ -387,16 +236,14 @@ Outcome run(const Launch& launch, const Limits& limits, const Options& options,
   if (options.listener) observation = std::make_unique<Observation>(grid, *options.listener);
   grid.observation = observation.get();
   Clusters clusters(grid, total, resident);
-  Watch watch(clusters);
   const std::uint64_t block_warps = (launch.block.count() + lanes - 1) / lanes;
-  const auto workers = static_cast<unsigned>(
-      std::min<std::uint64_t>(options.workers ? options.workers : Helpers::cores(), total));
-  std::optional<Helpers> helpers;
-  if (workers > 1 && !brief(*grid.entry, block_warps * launch.grid.count()))
-    helpers.emplace(clusters, workers - 1);
-  work(clusters, &watch);
-  helpers.reset();
-  return grid.outcome();
+  const bool alone = brief(*grid.entry, block_warps * launch.grid.count());
+  const std::uint64_t workers = options.workers ? options.workers : host_cores();
+  {
+    Watch watch(clusters);
+    run_all(clusters, alone ? 1 : static_cast<unsigned>(std::min(workers, total)));
+  }
+  return grid.stop ? ended_early(clusters) : Outcome{};
 }
 
 std::vector<std::string> unsupported(const Kernel& kernel) {

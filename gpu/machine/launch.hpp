@@ -72,7 +72,9 @@ enum class FaultKind : std::uint8_t {
 
 struct Outcome {
   FaultKind kind = FaultKind::none;
-  std::string report;  // one readable paragraph for standard error; empty when all is well
+  // One readable paragraph for standard error; empty when all is well. A launch that was cancelled
+  // says where it was.
+  std::string report;
   bool ok() const { return kind == FaultKind::none; }
 };
 

@@ -127,8 +127,6 @@ std::string ranges(std::uint32_t mask, std::uint32_t first = 0) {
   return text;
 }
 
-std::string kernel_of(const Grid& grid) { return demangled(grid.launch->kernel->name); }
-
 // --- waits --------------------------------------------------------------------------------------
 
 std::string at_barrier(const Block& block, std::uint64_t id) {
@@ -179,6 +177,8 @@ std::string awaited(const Warp& w, const Split& s) {
 const Op* waits_at(const Split& s) { return s.wait == Wait::barrier ? s.pc - 1 : s.pc; }
 
 }  // namespace
+
+std::string kernel_of(const Grid& grid) { return demangled(grid.launch->kernel->name); }
 
 std::string fault_report(const Warp& w, const Op* op, FaultKind kind, std::uint32_t lane_mask,
                          const std::string& what) {

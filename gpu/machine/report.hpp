@@ -11,7 +11,9 @@ std::string fault_report(const Warp& w, const Op* op, FaultKind kind, std::uint3
                          const std::string& what);
 // Who waits for what in a cluster in which nothing can move.
 std::string deadlock_report(const Cluster& cluster);
-// The same facts for a launch that ran out of time.
+// The same facts for a block of a launch that was stopped.
 std::string describe_waits(const Block& block);
+// Its name as the program's source has it.
+std::string kernel_of(const Grid& grid);
 
 }  // namespace inflight::machine

@@ -118,6 +118,7 @@ const Op* Warp::converge(const Op* target) {
 const Op* Warp::diverge(const Op* taken, std::uint32_t taken_mask, const Op* other) {
   if (block->grid->observation) block->grid->observation->diverged(*this, taken_mask);
   keep({taken, frame, taken_mask, Wait::nothing, 0, slice});
+  budget -= shortest_jump;
   mask &= ~taken_mask;
   whole = false;
   return converge(other);
@@ -127,6 +128,12 @@ void Warp::split_off(std::uint32_t rest, const Op* pc) {
   keep({pc, frame, rest, Wait::nothing, 0, slice});
   mask &= ~rest;
   whole = false;
+}
+
+const Op* Warp::spend(const Op* next, std::uint64_t ops) {
+  budget -= static_cast<std::int32_t>(
+      std::min(ops, static_cast<std::uint64_t>(std::max(budget, 0)) + shortest_jump));
+  return block->grid->stop.load(std::memory_order_relaxed) ? pause(next) : next;
 }
 
 const Op* Warp::pause(const Op* pc) {
@@ -173,10 +180,11 @@ bool Warp::call(const Code* code, const Op* op) {
   return true;
 }
 
-const Op* Warp::leave() {
+const Op* Warp::leave(const Op* from) {
+  const std::int32_t passed = distance(frame->code->ops.data(), from);
   const Op* pc = frame->call + 1;
   set_frame(frame->parent);
-  return jump(pc);
+  return jump(pc, std::max(shortest_jump, passed));
 }
 
 const Op* Warp::exit_lanes() {

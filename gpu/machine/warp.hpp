@@ -6,6 +6,7 @@
 // Splits that meet at the same op in the same call merge. When a slice of the warp's time ends, the
 // split that waited longest gets the next slice, so every lane makes progress in the end.
 #pragma once
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <memory>
@@ -106,8 +107,15 @@ struct alignas(64) Warp {
   }
 
   // --- moving on: each returns what a handler returns ---
-  const Op* jump(const Op* target) {
-    if ((budget -= 8) < 0) [[unlikely]]
+  // What a jump takes from the slice: the ops that it goes back over, or this if they are fewer.
+  static constexpr std::int32_t shortest_jump = 8;
+  // Ops from one to the other, which lies behind; none if it lies before.
+  static std::int32_t distance(const Op* from, const Op* to) {
+    constexpr std::ptrdiff_t most = 1 << 20;  // more than a slice
+    return static_cast<std::int32_t>(std::clamp<std::ptrdiff_t>(to - from, 0, most));
+  }
+  const Op* jump(const Op* target, std::int32_t cost = shortest_jump) {
+    if ((budget -= cost) < 0) [[unlikely]]
       return pause(target);
     return parked.empty() ? target : converge(target);
   }
@@ -118,10 +126,13 @@ struct alignas(64) Warp {
   const Op* park(const Op* pc, Wait wait, std::uint64_t detail,
                  std::uint32_t parity = 0);   // these lanes wait at pc
   bool call(const Code* code, const Op* op);  // enters a frame; false: a fault ended the kernel
-  const Op* leave();                          // ret; exits the lanes in the outermost frame
+  const Op* leave(const Op* from);            // ret at `from`, in a called function
   const Op* exit_lanes();                     // exit
   // Ends the kernel. The report is completed with kernel, block, thread and source line.
   const Op* fault(const Op* at, FaultKind kind, std::uint32_t lane_mask, std::string what);
+  // Goes on at `next` behind an instruction that took as long as so many ops. The slice ends
+  // if the launch has been stopped meanwhile: code without a jump would not hear of it.
+  const Op* spend(const Op* next, std::uint64_t ops);
   // What ends the slice: only what other warps do can make the next try succeed.
   static constexpr int spin_cost = 1 << 20;
   // A strong load or atomic: may be a spin, so it uses up the slice faster.

@@ -129,22 +129,38 @@ class Asked {
     return true;
   }
 
-  void issue() { bulk_copies(*w.block->cluster).issue(copy); }
+  void issue() {
+    bulk_copies(*w.block->cluster).issue(copy);
+    constexpr std::uint64_t each = 32, each_row = 8;  // ops
+    cost += each;
+    if (copy.kind == BulkCopy::Kind::bytes || copy.kind == BulkCopy::Kind::value) {
+      cost += copy.bytes / granule;
+    } else {
+      const async::TensorBox box = async::box_of(copy.map);
+      cost += box.rows * each_row + box.tx_bytes() / granule;
+    }
+  }
   bool failed = false;
+  std::uint64_t cost = 0;  // of what it issued, in ops
 };
 
 // Runs one(Asked&) for every active lane; goes on behind the instruction unless one ended the
 // kernel.
 template <class One>
 const Op* each_asked(Warp& w, const Op* op, One one) {
-  const Op* next = op + 1;
+  const std::atomic<bool>& stop = w.block->grid->stop;
+  const Op* ended = nullptr;
+  bool failed = false;
+  std::uint64_t cost = 0;
   w.progressed |= each_lane(w.mask, [&](int lane) {
     Asked asked(w, op, lane);
     one(asked);
-    if (asked.failed) next = asked.ended;
-    return !asked.failed;
+    cost += asked.cost;
+    ended = asked.ended;
+    failed = asked.failed;
+    return !failed && !stop.load(std::memory_order_relaxed);
   });
-  return next;
+  return failed ? ended : w.spend(op + 1, cost);
 }
 
 // --- tensor maps ---

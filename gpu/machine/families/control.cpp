@@ -1,6 +1,7 @@
 // Branches, calls, returns.
 #include "gpu/machine/families/control.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "gpu/machine/block.hpp"
@@ -22,12 +23,14 @@ const Op* run_guarded(Warp& w, const Op* op) {
   return next;
 }
 
-const Op* run_jump(Warp& w, const Op* op) { return w.jump(op->target); }
+const Op* run_jump(Warp& w, const Op* op) {
+  return w.jump(op->target, static_cast<std::int32_t>(op->imm));
+}
 
 const Op* run_branch(Warp& w, const Op* op) {
   const std::uint32_t taken = w.mask & w.predicate(op->guard, op->flags & Op::guard_negated);
   if (taken == 0) return op + 1;
-  if (taken == w.mask) return w.jump(op->target);
+  if (taken == w.mask) return w.jump(op->target, static_cast<std::int32_t>(op->imm));
   return w.diverge(op->target, taken, op + 1);
 }
 
@@ -81,7 +84,8 @@ const Op* run_branch_table(Warp& w, const Op* op) {
     return w.fault(op, FaultKind::invalid_pc, 1u << lane, "brx.idx with an index past its targets");
   const std::uint32_t same = like_first(w, index);
   if (same != w.mask) w.split_off(w.mask & ~same, op);
-  return w.jump(targets[index[lane]]);
+  const Op* target = targets[index[lane]];
+  return w.jump(target, std::max(Warp::shortest_jump, Warp::distance(target, op)));
 }
 
 const Op* run_call(Warp& w, const Op* op) {
@@ -109,14 +113,14 @@ const Op* run_builtin(Warp& w, const Op* op) {
   return site.builtin->run({w, op, site.arguments, site.results, w.frame->local_base});
 }
 
-const Op* run_return(Warp& w, const Op*) {
+const Op* run_return(Warp& w, const Op* op) {
   const Frame* callee = w.frame;
   if (!callee->parent) return w.exit_lanes();
   const CallSite& site = callee->parent->code->calls[callee->call->extra];
   for (std::size_t i = 0; i < site.results.size(); ++i)
     copy_words(w, callee->parent->local_base + site.results[i].caller_offset,
                callee->local_base + callee->code->return_offsets[i], site.results[i].size);
-  return w.leave();
+  return w.leave(op);
 }
 
 const Op* run_exit(Warp& w, const Op*) { return w.exit_lanes(); }
