@@ -27,7 +27,7 @@ constexpr int threads = 128, stages = 3, tile_count = 1024, tiles_of_block = 16;
 
 // Everyone produces and consumes; a batch is a tile, and `stages` of them are on their way.
 __global__ void __launch_bounds__(threads) by_hand(unsigned* out, const unsigned* in) {
-  __shared__ alignas(16) unsigned tile[stages][tile_count];
+  alignas(16) __shared__ unsigned tile[stages][tile_count];
   __shared__ inflight::pipeline_shared_state<thread_scope_block, stages> state;
   auto block = inflight::this_thread_block();
   auto pipe = inflight::make_pipeline(block, &state);

@@ -47,7 +47,7 @@ __device__ void consume(Pipeline& pipe, tile_type* tile, float* out, parameters 
 
 __global__ void __launch_bounds__(threads) stream(float* out, const float* in, parameters by) {
   constexpr int stages = inflight::stages_for<sizeof(tile_type), 4>();  // four blocks an SM
-  __shared__ alignas(128) tile_type tile[stages];
+  alignas(128) __shared__ tile_type tile[stages];
   __shared__ inflight::pipeline_shared_state<inflight::thread_scope_block, stages> state;
   auto block = inflight::this_thread_block();
   // The first 32 threads produce, the others consume.

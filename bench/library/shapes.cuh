@@ -87,7 +87,7 @@ template <class Api, int Threads, int PerThread, int Stages>
 __global__ void __launch_bounds__(Threads) single_stage(int* out, const int* in, int batches) {
   constexpr int tile = Threads * PerThread;
   static_assert(Stages == 1, "this shape has one stage");
-  __shared__ alignas(16) int shared[tile];
+  alignas(16) __shared__ int shared[tile];
   __shared__ typename Api::template state<1> state;
   auto block = Api::block();
   auto pipe = Api::make(block, &state);
@@ -106,7 +106,7 @@ template <class Api, int Threads, int PerThread, int Stages>
 __global__ void __launch_bounds__(Threads) staging(int* out, const int* in, int batches) {
   constexpr int tile = Threads * PerThread;
   static_assert(Stages == 2, "this shape has two stages");
-  __shared__ alignas(16) int shared[2][tile];
+  alignas(16) __shared__ int shared[2][tile];
   __shared__ typename Api::template state<2> state;
   auto block = Api::block();
   auto pipe = Api::make(block, &state);
@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(Threads) staging(int* out, const int* in, int 
 template <class Api, int Threads, int PerThread, int Stages>
 __global__ void __launch_bounds__(Threads) unified(int* out, const int* in, int batches) {
   constexpr int tile = Threads * PerThread;
-  __shared__ alignas(16) int shared[Stages][tile];
+  alignas(16) __shared__ int shared[Stages][tile];
   __shared__ typename Api::template state<Stages> state;
   auto block = Api::block();
   auto pipe = Api::make(block, &state);
@@ -156,7 +156,7 @@ template <class Api, int Threads, int PerThread, int Stages>
 __global__ void __launch_bounds__(Threads) specialised(int* out, const int* in, int batches) {
   constexpr int tile = Threads * PerThread, half = Threads / 2;
   constexpr int piece = PerThread % 2 ? 1 : 4;
-  __shared__ alignas(16) int shared[Stages][tile];
+  alignas(16) __shared__ int shared[Stages][tile];
   __shared__ typename Api::template state<Stages> state;
   auto block = Api::block();
   const bool producer = threadIdx.x % 2 == 0;
@@ -186,7 +186,7 @@ __global__ void __launch_bounds__(Threads) specialised(int* out, const int* in, 
 template <class Api, int Threads, int PerThread, int Stages>
 __global__ void __launch_bounds__(Threads) thread_scope(int* out, const int* in, int batches) {
   constexpr int tile = Threads * PerThread, piece = PerThread % 4 ? 1 : 4;
-  __shared__ alignas(16) int shared[Stages][tile];
+  alignas(16) __shared__ int shared[Stages][tile];
   auto pipe = Api::template make_own<Stages>();
   for (int done = 0, fetched = 0; done < batches; ++done) {
     for (; fetched < batches && fetched < done + Stages; ++fetched) {
@@ -212,7 +212,7 @@ template <class Api, int Threads, int PerThread, int Stages>
 __global__ void __launch_bounds__(Threads) group_copies(int* out, const int* in, int batches) {
   constexpr int tile = Threads * PerThread;
   static_assert(Stages == 2, "this shape has two stages");
-  __shared__ alignas(16) int shared[2][tile];
+  alignas(16) __shared__ int shared[2][tile];
   auto block = Api::block();
   auto fetch = [&](int batch) {
     Api::copy_by_group(

@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(Threads) by_hand(int* out, const int* in, int 
 // says both that a batch is there and that the one before has been used.
 template <int Threads, int Stages>
 __global__ void __launch_bounds__(Threads) by_hand_together(int* out, const int* in, int batches) {
-  __shared__ alignas(16) int tile[Stages][Threads];
+  alignas(16) __shared__ int tile[Stages][Threads];
   const auto start = [](int b) { return (std::size_t(b) * gridDim.x + blockIdx.x) * Threads; };
   const auto fetch = [&](int b) {
     if (b < batches && threadIdx.x < Threads / 4)

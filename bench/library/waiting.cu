@@ -113,7 +113,7 @@ struct meet_hardware {
 
 template <class Way>
 __global__ void __launch_bounds__(256) operations(long long* cycles) {
-  __shared__ alignas(8) unsigned long long shared;
+  alignas(8) __shared__ unsigned long long shared;
   const unsigned mbarrier = address(&shared);
   if (threadIdx.x == 0) init(mbarrier, Way::count);
   __syncthreads();
@@ -213,7 +213,7 @@ template <class Way>
 __global__ void __launch_bounds__(512) barriers(long long* cycles, unsigned warps) {
   __shared__ unsigned words[16], flags[16];
   __shared__ unsigned char bytes[16];
-  __shared__ alignas(8) unsigned long long mbarriers[16];
+  alignas(8) __shared__ unsigned long long mbarriers[16];
   if (threadIdx.x < 16) {
     words[threadIdx.x] = flags[threadIdx.x] = bytes[threadIdx.x] = 0;
     init(address(&mbarriers[threadIdx.x]), warps);

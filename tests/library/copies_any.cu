@@ -53,7 +53,7 @@ enum {
 };
 
 __global__ void copies(const int* in, int* out, int* wrong) {
-  __shared__ alignas(16) int a[count], b[count];
+  alignas(16) __shared__ int a[count], b[count];
   auto block = inflight::this_thread_block();
   constexpr std::size_t bytes = sizeof a;
   const auto expect = [&](int way, const int* got) {

@@ -21,7 +21,7 @@ __device__ void cluster_sync() {
 
 // Two tiles of one phase by a transaction; stored back swapped.
 __global__ void load_store(int* out, const int* in) {
-  __shared__ alignas(128) int a[count], b[count];
+  alignas(128) __shared__ int a[count], b[count];
   __shared__ inflight::barrier<> full;
   if (threadIdx.x == 0) {
     inflight::bulk_prefetch(in, bytes);
@@ -48,7 +48,7 @@ __global__ void load_store(int* out, const int* in) {
 
 // A tile for both blocks of the cluster, and each block's own to the other.
 __global__ void __cluster_dims__(blocks, 1, 1) in_cluster(int* out, const int* in) {
-  __shared__ alignas(128) int shared[count], own[count], other[count];
+  alignas(128) __shared__ int shared[count], own[count], other[count];
   __shared__ inflight::barrier<> both, exchanged;
   const unsigned rank = block_rank();
   for (int i = threadIdx.x; i < count; i += blockDim.x) own[i] = int(rank) * 1000 + i;
@@ -78,7 +78,7 @@ __global__ void __cluster_dims__(blocks, 1, 1) in_cluster(int* out, const int* i
 
 template <inflight::reduction operation, class T>
 __global__ void reduce(T* global, const T* with) {
-  __shared__ alignas(128) T shared[16];
+  alignas(128) __shared__ T shared[16];
   if (threadIdx.x < 16) shared[threadIdx.x] = with[threadIdx.x];
   inflight::release_to_async();
   __syncthreads();
@@ -104,7 +104,7 @@ void check(const char* name, F f) {
 // Every block adds its tile to block 0's.
 template <inflight::reduction operation, class T>
 __global__ void __cluster_dims__(4, 1, 1) reduce_there(T* out) {
-  __shared__ alignas(128) T sum[16], mine[16];
+  alignas(128) __shared__ T sum[16], mine[16];
   __shared__ inflight::barrier<> done;
   const unsigned rank = block_rank();
   if (threadIdx.x < 16)

@@ -22,7 +22,7 @@ const char* const names[] = {"memcpy_async_tx and barrier_arrive_tx", "barrier_a
 
 template <int way>
 __global__ void load(int* out, const int* in) {
-  __shared__ alignas(16) int shared[words];
+  alignas(16) __shared__ int shared[words];
   __shared__ Barrier bar;
   if (threadIdx.x == 0) init(&bar, blockDim.x + (way == arrive_two_tx));
   __syncthreads();
@@ -77,7 +77,7 @@ __global__ void arrivals(int* out) {
 // Two groups, each of its own half; the thread that issued them reads what they wrote, and writes
 // one's source again as soon as it has been read.
 __global__ void store(int* out, int* again, const int* in) {
-  __shared__ alignas(16) int shared[2][words];
+  alignas(16) __shared__ int shared[2][words];
   for (int i = threadIdx.x; i < 2 * words; i += threads) shared[i / words][i % words] = in[i] + 1;
   cde::fence_proxy_async_shared_cta();
   __syncthreads();
@@ -138,7 +138,7 @@ __device__ void store_box(const Map* map, const At& at, const int* box) {
 template <int Rank, class Map>
 __global__ void move_box(const __grid_constant__ Map map, At from, At to) {
   constexpr int size = rank_words[Rank];
-  __shared__ alignas(128) int box[size];
+  alignas(128) __shared__ int box[size];
   __shared__ Barrier bar;
   if (threadIdx.x == 0) init(&bar, blockDim.x);
   __syncthreads();

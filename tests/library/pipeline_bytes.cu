@@ -12,7 +12,7 @@ constexpr int threads = 96, stages = 3, batches = 10, count = 256;
 
 // Everyone consumes; thread 0 also produces.
 __global__ void unified(int* out, const int* in) {
-  __shared__ alignas(128) int tile[stages][count];
+  alignas(128) __shared__ int tile[stages][count];
   __shared__ inflight::pipeline_shared_state<inflight::thread_scope_block, stages> state;
   auto block = inflight::this_thread_block();
   auto pipe = inflight::make_pipeline<inflight::transaction_bytes>(block, &state);
@@ -34,7 +34,7 @@ __global__ void unified(int* out, const int* in) {
 // A warp produces, and one of its threads issues two copies a stage; the others consume in place,
 // and one of them stores.
 __global__ void specialised(int* out, const int* in) {
-  __shared__ alignas(128) int tile[stages][count];
+  alignas(128) __shared__ int tile[stages][count];
   __shared__ inflight::pipeline_shared_state<inflight::thread_scope_block, stages> state;
   auto block = inflight::this_thread_block();
   const bool produces = threadIdx.x < 32;

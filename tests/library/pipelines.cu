@@ -62,7 +62,7 @@ __global__ void by_warp(int* out, const int* in) {
 // Any number of bytes from any address to any address.
 __global__ void any_bytes(unsigned char* out, const unsigned char* in, int from, int to,
                           int bytes) {
-  __shared__ alignas(16) unsigned char tile[2][512];
+  alignas(16) __shared__ unsigned char tile[2][512];
   __shared__ inflight::pipeline_shared_state<inflight::thread_scope_block, 2> state;
   auto block = inflight::this_thread_block();
   auto pipe = inflight::make_pipeline(block, &state);
@@ -103,7 +103,7 @@ __global__ void own(int* out, const int* in) {
 
 // cooperative groups' way: a group, and waits for its oldest copies.
 __global__ void by_group(int* out, const int* in) {
-  __shared__ alignas(16) int tile[2][threads];
+  alignas(16) __shared__ int tile[2][threads];
   auto block = inflight::this_thread_block();
   inflight::memcpy_async(block, tile[0], in, inflight::aligned_size_t<16>(sizeof tile[0]));
   for (int b = 1; b < batches; ++b) {

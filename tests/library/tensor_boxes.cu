@@ -29,7 +29,7 @@ __device__ void store_box(T* box, const inflight::tensor_map& map, const At& at,
 
 template <int Rank, bool Hint, class T>
 __global__ void load(const __grid_constant__ inflight::tensor_map map, At at, T* out, int count) {
-  __shared__ alignas(128) T box[most / sizeof(T)];
+  alignas(128) __shared__ T box[most / sizeof(T)];
   __shared__ inflight::barrier<> ready;
   if (threadIdx.x == 0) {
     inflight::prefetch_map(map);
@@ -49,7 +49,7 @@ __global__ void load(const __grid_constant__ inflight::tensor_map map, At at, T*
 template <int Rank, bool Hint, class T>
 __global__ void store(const __grid_constant__ inflight::tensor_map map, At at, const T* in,
                       int count) {
-  __shared__ alignas(128) T box[most / sizeof(T)];
+  alignas(128) __shared__ T box[most / sizeof(T)];
   for (int i = threadIdx.x; i < count; i += blockDim.x) box[i] = in[i];
   inflight::release_to_async();
   __syncthreads();

@@ -24,7 +24,7 @@ __device__ void load_column(int* box, const inflight::tensor_map& map, const At&
 template <int Rank, bool Hint>
 __global__ void load(const __grid_constant__ inflight::tensor_map map, At at, At offset, int* out,
                      int count) {
-  __shared__ alignas(128) int box[most];
+  alignas(128) __shared__ int box[most];
   __shared__ inflight::barrier<> ready;
   if (threadIdx.x == 0) ready.init(1);
   __syncthreads();
@@ -62,7 +62,7 @@ __device__ void store_column(const inflight::tensor_map& map, const At& at, cons
 template <int Rank, bool Hint>
 __global__ void store(const __grid_constant__ inflight::tensor_map map, At at, const int* in,
                       int count) {
-  __shared__ alignas(128) int box[most];
+  alignas(128) __shared__ int box[most];
   for (int i = threadIdx.x; i < count; i += blockDim.x) box[i] = in[i];
   inflight::release_to_async();
   __syncthreads();

@@ -16,7 +16,7 @@ __device__ void load_box(void* box, const inflight::tensor_map& map, const At& a
 template <int Rank>
 __global__ void load(const __grid_constant__ inflight::tensor_map map, At at, unsigned* out,
                      int bytes) {
-  __shared__ alignas(1024) unsigned box[most / 4];
+  alignas(1024) __shared__ unsigned box[most / 4];
   __shared__ inflight::barrier<> ready;
   if (threadIdx.x == 0) {
     ready.init(1);

@@ -58,7 +58,7 @@ __device__ void apply(change which, ptx::map_address<Space> map, const float* ot
 template <bool ThroughShared>
 __global__ void modify(tensor_map* map, change which, const float* other) {
   if constexpr (ThroughShared) {
-    __shared__ alignas(128) tensor_map copy;
+    alignas(128) __shared__ tensor_map copy;
     for (int i = threadIdx.x; i < 16; i += 32) copy.opaque[i] = map->opaque[i];
     __syncwarp();
     if (threadIdx.x == 0) apply<map_space::shared>(which, ptx::shared_address(&copy), other);
@@ -71,7 +71,7 @@ __global__ void modify(tensor_map* map, change which, const float* other) {
 }
 
 __global__ void load(const tensor_map* map, int bytes, unsigned* out) {
-  __shared__ alignas(1024) unsigned tile[most];
+  alignas(1024) __shared__ unsigned tile[most];
   __shared__ inflight::barrier<> ready;
   for (int i = threadIdx.x; i < most; i += blockDim.x) tile[i] = 0xdddddddd;
   inflight::release_to_async();

@@ -61,7 +61,7 @@ __global__ void __cluster_dims__(blocks)
     columns(const __grid_constant__ inflight::tensor_map map, int* out) {
   auto cluster = inflight::this_cluster();
   const unsigned rank = cluster.block_rank();
-  __shared__ alignas(128) int box[32];
+  alignas(128) __shared__ int box[32];
   __shared__ inflight::barrier<> ready;
   if (threadIdx.x == 0) {
     ready.init(1);

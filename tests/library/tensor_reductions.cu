@@ -24,7 +24,7 @@ __device__ void reduce_box(const inflight::tensor_map& map, const At& at, const 
 template <reduction Op, int Rank, bool Hint, class T>
 __global__ void reduce(const __grid_constant__ inflight::tensor_map map, At at, const T* in,
                        int count) {
-  __shared__ alignas(128) T box[256];
+  alignas(128) __shared__ T box[256];
   for (int i = threadIdx.x; i < count; i += blockDim.x) box[i] = in[i];
   inflight::release_to_async();
   __syncthreads();

@@ -16,7 +16,7 @@ template <class Group, class = void>
 struct carries_memory : std::false_type {};
 template <class Group>
 struct carries_memory<Group,
-                      std::void_t<decltype(std::declval<const Group&>().template scratch<int>(0u))>>
+                      std::void_t<decltype(declval<const Group&>().template scratch<int>(0u))>>
     : std::true_type {};
 
 template <result Wanted, class Group, class V, class Op>

@@ -17,9 +17,8 @@ struct relaxed_order {
 template <class Target, class = void>
 struct updates_itself : std::false_type {};
 template <class Target>
-struct updates_itself<Target,
-                      std::void_t<decltype(std::declval<Target&>().fetch_add(
-                          std::declval<const typename Target::value_type&>(), relaxed_order{}))>>
+struct updates_itself<Target, std::void_t<decltype(declval<Target&>().fetch_add(
+                                  declval<const typename Target::value_type&>(), relaxed_order{}))>>
     : std::true_type {};
 
 // What a target holds.

@@ -18,26 +18,26 @@ struct static_threads<Group,
 template <class Group, class = void>
 struct in_warp : std::false_type {};
 template <class Group>
-struct in_warp<Group, std::void_t<decltype(std::declval<const Group&>().mask())>>
+struct in_warp<Group, std::void_t<decltype(declval<const Group&>().mask())>>
     : std::bool_constant<(static_threads<Group>::value <= 32)> {};
 
 // Groups of several blocks.
 template <class Group, class = void>
 struct has_blocks : std::false_type {};
 template <class Group>
-struct has_blocks<Group, std::void_t<decltype(std::declval<const Group&>().num_blocks())>>
+struct has_blocks<Group, std::void_t<decltype(declval<const Group&>().num_blocks())>>
     : std::true_type {};
 template <class Group, class = void>
 struct shares_memory : std::false_type {};
 template <class Group>
 struct shares_memory<
-    Group, std::void_t<decltype(std::declval<const Group&>().map_shared_rank((int*)nullptr, 0))>>
+    Group, std::void_t<decltype(declval<const Group&>().map_shared_rank((int*)nullptr, 0))>>
     : std::true_type {};
 
 // The type of op(value, value), in which a collective computes.
 template <class Value, class Op>
-using result_of = std::decay_t<decltype(std::declval<std::decay_t<Op>&>()(
-    std::declval<std::decay_t<Value>&>(), std::declval<std::decay_t<Value>&>()))>;
+using result_of = std::decay_t<decltype(declval<std::decay_t<Op>&>()(
+    declval<std::decay_t<Value>&>(), declval<std::decay_t<Value>&>()))>;
 
 template <class T>
 INFLIGHT_HOST_DEVICE constexpr void require_value() {

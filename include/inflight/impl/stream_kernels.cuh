@@ -11,45 +11,51 @@ struct alignas(sizeof(T) * Count) pack {
   T value[Count];
 };
 
-// The vector register type of so many bytes.
+// The vector register type of so many bytes, with loads and stores of what is used once: .cs, evict
+// first. They are __ldcs and __stcs, which Clang does not have.
 template <int Bytes>
 struct word;
-template <>
-struct word<16> {
-  using type = uint4;
-};
-template <>
-struct word<8> {
-  using type = uint2;
-};
-template <>
-struct word<4> {
-  using type = unsigned;
-};
-template <>
-struct word<2> {
-  using type = unsigned short;
-};
-template <>
-struct word<1> {
-  using type = unsigned char;
-};
+#define INFLIGHT_WORD(BYTES, TYPE, REGISTER, SUFFIX, TEXT, ADDRESS, OUT, IN)              \
+  template <>                                                                             \
+  struct word<BYTES> {                                                                    \
+    using type = TYPE;                                                                    \
+    INFLIGHT_DEVICE static type load_once(const type* from) {                             \
+      REGISTER v;                                                                         \
+      asm volatile("ld.global.cs." SUFFIX " " TEXT ", [" ADDRESS "];" : OUT : "l"(from)); \
+      return static_cast<type>(v);                                                        \
+    }                                                                                     \
+    INFLIGHT_DEVICE static void store_once(type* to, const type& value) {                 \
+      const REGISTER v = value;                                                           \
+      asm("st.global.cs." SUFFIX " [" ADDRESS "], " TEXT ";" ::IN, "l"(to) : "memory");   \
+    }                                                                                     \
+  };
+#define INFLIGHT_LIST(...) __VA_ARGS__
+INFLIGHT_WORD(16, uint4, uint4, "v4.u32", "{%0, %1, %2, %3}", "%4",
+              INFLIGHT_LIST("=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)),
+              INFLIGHT_LIST("r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w)))
+INFLIGHT_WORD(8, uint2, uint2, "v2.u32", "{%0, %1}", "%2", INFLIGHT_LIST("=r"(v.x), "=r"(v.y)),
+              INFLIGHT_LIST("r"(v.x), "r"(v.y)))
+INFLIGHT_WORD(4, unsigned, unsigned, "u32", "%0", "%1", "=r"(v), "r"(v))
+INFLIGHT_WORD(2, unsigned short, unsigned short, "u16", "%0", "%1", "=h"(v), "h"(v))
+INFLIGHT_WORD(1, unsigned char, unsigned, "u8", "%0", "%1", "=r"(v), "r"(v))
+#undef INFLIGHT_LIST
+#undef INFLIGHT_WORD
 
-// Loads and stores that are used once: .cs, evict first.
+// A pack in its word's size.
 template <class Pack>
 INFLIGHT_DEVICE Pack load_once(const Pack* from) {
-  using Word = typename word<sizeof(Pack)>::type;
-  const Word bits = __ldcs(reinterpret_cast<const Word*>(from));
+  using Word = word<sizeof(Pack)>;
+  const auto bits = Word::load_once(reinterpret_cast<const typename Word::type*>(from));
   Pack value;
   memcpy(&value, &bits, sizeof value);
   return value;
 }
 template <class Pack>
 INFLIGHT_DEVICE void store_once(Pack* to, const Pack& value) {
-  using Word = typename word<sizeof(Pack)>::type;
-  Word bits;
+  using Word = word<sizeof(Pack)>;
+  typename Word::type bits;
   memcpy(&bits, &value, sizeof bits);
-  __stcs(reinterpret_cast<Word*>(to), bits);
+  Word::store_once(reinterpret_cast<typename Word::type*>(to), bits);
 }
 
 inline constexpr int stream_threads = 256;
@@ -122,7 +128,7 @@ struct tile_block {
 
 template <int Tile, class T, class Body>
 __global__ void __launch_bounds__(tile_threads) each_tile(const T* in, std::size_t n, Body body) {
-  __shared__ alignas(sizeof(T) * Tile >= 128 ? 128 : 16) unsigned char room[sizeof(T) * Tile];
+  alignas(sizeof(T) * Tile >= 128 ? 128 : 16) __shared__ unsigned char room[sizeof(T) * Tile];
   T* tile = reinterpret_cast<T*>(room);
   const std::size_t first = std::size_t{blockIdx.x} * Tile;
   const int count = n - first < Tile ? static_cast<int>(n - first) : Tile;

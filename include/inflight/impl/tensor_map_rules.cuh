@@ -26,12 +26,12 @@ inline const tensor_type_facts& tensor_facts_of(tensor_type type) {
 // make_tensor_map's arguments as the driver wants them.
 struct arguments {
   template <class T>
-  arguments(T* pointer, const tensor_dims& extents, const tensor_map_options& options)
-      : pointer(reinterpret_cast<std::uintptr_t>(pointer)),
+  arguments(T* tensor, const tensor_dims& sizes, const tensor_map_options& asked)
+      : pointer(reinterpret_cast<std::uintptr_t>(tensor)),
         pointee_bytes(sizeof(T)),
-        extents(extents),
-        options(options),
-        type(options.type == tensor_type::of_pointer ? tensor_type_of<T>() : options.type) {}
+        extents(sizes),
+        options(asked),
+        type(asked.type == tensor_type::of_pointer ? tensor_type_of<T>() : asked.type) {}
 
   int rank() const { return extents.count; }
   int element_bytes() const { return tensor_facts_of(type).bytes; }

@@ -10,8 +10,8 @@ namespace inflight {
 struct coordinate {
   std::int32_t value;
   template <class Integer, class = std::enable_if_t<std::is_integral<Integer>::value>>
-  INFLIGHT_HOST_DEVICE constexpr coordinate(Integer value)
-      : value(static_cast<std::int32_t>(value)) {}
+  INFLIGHT_HOST_DEVICE constexpr coordinate(Integer integer)
+      : value(static_cast<std::int32_t>(integer)) {}
 };
 
 namespace impl {

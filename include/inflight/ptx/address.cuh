@@ -5,14 +5,27 @@
 namespace inflight::ptx {
 
 // The address in this block's shared memory that a generic pointer stands for, as instructions on
-// .shared take it.
+// .shared take it. Clang gets the instruction: it cannot translate an address that it knows to be
+// in another space, not even where that is never executed.
 INFLIGHT_DEVICE std::uint32_t shared_address(const void* pointer) {
+#if defined(__clang__) && defined(__CUDA__)
+  std::uint64_t address;
+  asm("cvta.to.shared.u64 %0, %1;" : "=l"(address) : "l"(pointer));
+  return static_cast<std::uint32_t>(address);
+#else
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
+#endif
 }
 
 // The same for global memory.
 INFLIGHT_DEVICE std::uint64_t global_address(const void* pointer) {
+#if defined(__clang__) && defined(__CUDA__)
+  std::uint64_t address;
+  asm("cvta.to.global.u64 %0, %1;" : "=l"(address) : "l"(pointer));
+  return address;
+#else
   return static_cast<std::uint64_t>(__cvta_generic_to_global(pointer));
+#endif
 }
 
 // Where the shared memory begins that each block has reserved for system software; in a cluster,

@@ -12,7 +12,7 @@ constexpr int stages = 4, threads = 128, count = 1024;
 }  // namespace
 
 extern "C" __global__ void library_bulk_stages(int* out, const int* in, int batches) {
-  __shared__ alignas(128) int tile[stages][count];
+  alignas(128) __shared__ int tile[stages][count];
   __shared__ inflight::pipeline_shared_state<inflight::thread_scope_block, stages> state;
   struct {
     static __device__ unsigned thread_rank() { return threadIdx.x; }
@@ -35,7 +35,7 @@ extern "C" __global__ void library_bulk_stages(int* out, const int* in, int batc
 }
 
 extern "C" __global__ void hand_bulk_stages(int* out, const int* in, int batches) {
-  __shared__ alignas(128) int tile[stages][count];
+  alignas(128) __shared__ int tile[stages][count];
   __shared__ unsigned long long bars[2 * stages];
   const auto shared = [](const void* at) {
     return static_cast<unsigned>(__cvta_generic_to_shared(at));

@@ -40,8 +40,8 @@ extern "C" __global__ void library_loads(const __grid_constant__ inflight::tile_
 
 extern "C" __global__ void hand_loads(const __grid_constant__ inflight::tile_map<tile> map,
                                       float* out, int tiles) {
-  __shared__ alignas(1024) unsigned char stage[stages][rows * 128];
-  __shared__ alignas(8) unsigned long long ready[stages];
+  alignas(1024) __shared__ unsigned char stage[stages][rows * 128];
+  alignas(8) __shared__ unsigned long long ready[stages];
   if (threadIdx.x == 0)
     for (int i = 0; i < stages; ++i) {
       asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(address(&ready[i])), "r"(1)
@@ -94,7 +94,7 @@ extern "C" __global__ void library_store(const __grid_constant__ inflight::tile_
 
 extern "C" __global__ void hand_store(const __grid_constant__ inflight::tile_map<tile> map,
                                       const float* in) {
-  __shared__ alignas(1024) unsigned char box[rows * 128];
+  alignas(1024) __shared__ unsigned char box[rows * 128];
   for (int column = 0; column < columns; ++column) {
     const unsigned place = column * 4u ^ threadIdx.x % 8 * 16;
     *reinterpret_cast<float*>(box + threadIdx.x * 128u + place) = in[column * rows + threadIdx.x];

@@ -5,7 +5,7 @@ constexpr int threads = 128, tiles = 8, count = 4 * threads;
 
 // Each tile is written back in reverse. While one is used, the next is on its way.
 __global__ void reverse(int* out, const int* in) {
-  __shared__ alignas(16) int tile[2][count];
+  alignas(16) __shared__ int tile[2][count];
   const int mine = 4 * threadIdx.x;  // 16 bytes of each tile
   auto fetch = [&](int i) {
     if (i < tiles) inflight::cp_async<16>(&tile[i % 2][mine], in + i * count + mine);

@@ -6,7 +6,7 @@ constexpr int threads = 128, count = 1024;
 
 // Each block brings two arrays, multiplies them in place and sends the result away.
 __global__ void multiply(float* out, const float* a, const float* b) {
-  __shared__ alignas(16) float x[count], y[count];
+  alignas(16) __shared__ float x[count], y[count];
   __shared__ inflight::barrier<> ready;
   if (threadIdx.x == 0) {
     ready.init(1);  // one arrival: this thread's. And the bytes that it announces

@@ -6,7 +6,7 @@ constexpr int threads = 128, stages = 3, batches = 10, count = 512;
 
 // Adds up the tiles of a row, tile by tile, with up to three of them on their way.
 __global__ void add_tiles(int* sum, const int* in) {
-  __shared__ alignas(16) int tile[stages][count];
+  alignas(16) __shared__ int tile[stages][count];
   __shared__ inflight::pipeline_shared_state<inflight::thread_scope_block, stages> state;
   auto block = inflight::this_thread_block();
   auto pipe = inflight::make_pipeline(block, &state);

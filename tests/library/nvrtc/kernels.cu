@@ -42,7 +42,7 @@ extern "C" __global__ void grid(int* out, const int* in) {
 }
 
 extern "C" __global__ void copies(int* out, const int* in) {
-  __shared__ alignas(16) int tile[2][threads];
+  alignas(16) __shared__ int tile[2][threads];
   if (threadIdx.x < threads / 4) cp_async<16>(&tile[0][4 * threadIdx.x], in + 4 * threadIdx.x);
   cp_async_commit();
   pipeline_memcpy_async(&tile[1][threadIdx.x], in + threads + threadIdx.x, 4);
@@ -74,7 +74,7 @@ extern "C" __global__ void barriers(int* out, const int* in) {
 
 extern "C" __global__ void pipelines(int* out, const int* in) {
   constexpr int stages = 2, batches = 4;
-  __shared__ alignas(16) int tile[stages][threads];
+  alignas(16) __shared__ int tile[stages][threads];
   __shared__ pipeline_shared_state<thread_scope_block, stages> state;
   const auto block = this_thread_block();
   auto pipe = make_pipeline(block, &state);
@@ -106,7 +106,7 @@ extern "C" __global__ void __cluster_dims__(2) clusters(int* out, const int* in)
 }
 
 extern "C" __global__ void bulk_copies(int* out, const int* in) {
-  __shared__ alignas(16) int tile[threads];
+  alignas(16) __shared__ int tile[threads];
   __shared__ barrier<> ready;
   if (threadIdx.x == 0) {
     ready.init(1);

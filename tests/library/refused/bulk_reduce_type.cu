@@ -2,6 +2,6 @@
 // A minimum of floats, which PTX has not.
 #include <inflight/copy.cuh>
 __global__ void kernel(float* out) {
-  __shared__ alignas(16) float shared[4];
+  alignas(16) __shared__ float shared[4];
   inflight::bulk_reduce<inflight::reduction::min>(out, shared, sizeof shared);
 }

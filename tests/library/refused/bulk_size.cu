@@ -2,7 +2,7 @@
 // A size that no bulk copy has.
 #include <inflight/barrier.cuh>
 __global__ void kernel(const char* in) {
-  __shared__ alignas(16) char shared[32];
+  alignas(16) __shared__ char shared[32];
   __shared__ inflight::barrier<> full;
   inflight::transaction copies(full);
   copies.load<20>(shared, in);

@@ -2,6 +2,6 @@
 // .cg with 8 bytes.
 #include <inflight/copy.cuh>
 __global__ void kernel(const char* in) {
-  __shared__ alignas(8) char shared[8];
+  alignas(8) __shared__ char shared[8];
   inflight::cp_async<8, inflight::cache::global>(shared, in);
 }

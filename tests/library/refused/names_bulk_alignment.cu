@@ -3,7 +3,7 @@
 #include <inflight/device.cuh>
 
 __global__ void kernel(const int* in) {
-  __shared__ alignas(16) int shared[64];
+  alignas(16) __shared__ int shared[64];
   __shared__ inflight::barrier<> bar;
   inflight::device::memcpy_async_tx(shared, in, inflight::aligned_size_t<8>(256), bar);
 }

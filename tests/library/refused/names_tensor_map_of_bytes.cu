@@ -3,6 +3,6 @@
 #include <inflight/device.cuh>
 
 __global__ void kernel(const unsigned char* map) {
-  __shared__ alignas(128) float box[256];
+  alignas(128) __shared__ float box[256];
   inflight::device::experimental::cp_async_bulk_tensor_1d_shared_to_global(map, 0, box);
 }

@@ -3,6 +3,6 @@
 #include <inflight/tensor_copy.cuh>
 
 __global__ void kernel(const __grid_constant__ inflight::tensor_map map) {
-  __shared__ alignas(128) int box[32];
+  alignas(128) __shared__ int box[32];
   inflight::store_im2col_async(map, {0, 0}, box);
 }

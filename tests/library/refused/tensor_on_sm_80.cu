@@ -4,7 +4,7 @@
 #include <inflight/tensor_copy.cuh>
 
 __global__ void kernel(const __grid_constant__ inflight::tensor_map map) {
-  __shared__ alignas(128) float box[256];
+  alignas(128) __shared__ float box[256];
   __shared__ inflight::barrier<> ready;
   inflight::copy_async(box, map, {0, 0}, ready);
 }
