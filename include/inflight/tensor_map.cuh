@@ -129,7 +129,8 @@ class tensor_map_result {
 namespace inflight {
 
 // The map of the tensor at `pointer` (device memory, a multiple of 16 bytes) of `extents` elements,
-// for copies of `box` elements. Integers stand for those of their size; see options.type.
+// for copies of `box` elements. Integers stand for those of their size, other types of one byte,
+// such as those of cuda_fp8.h, for u8; see options.type.
 template <class T>
 tensor_map_result<> make_tensor_map(T* pointer, const tensor_dims& extents, const tensor_dims& box,
                                     const tensor_map_options& options = {}) {

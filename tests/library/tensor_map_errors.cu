@@ -3,6 +3,7 @@
 // What make_tensor_map says of wrong arguments, one sentence a rule, and what it accepts.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 
 #include "tests/library/tensors.cuh"
 
@@ -176,6 +177,7 @@ void accepted() {
   accept<const float>("const float");
   accept<double>("double");
   accept<__nv_bfloat16>("bfloat16");
+  accept<__nv_fp8_e4m3>("fp8");
   accept<float>("f32_ftz", tensor_type::f32_ftz);
   accept<float>("tf32", tensor_type::tf32);
   accept<float>("tf32_ftz", tensor_type::tf32_ftz);

@@ -28,7 +28,8 @@ enum class tensor_type : std::uint8_t {
 
 namespace impl {
 
-// of_pointer where no element type goes with T.
+// of_pointer where no element type goes with T. Of one byte there is only u8, as which
+// __nv_fp8_e4m3 and its like are copied.
 template <class T>
 INFLIGHT_HOST_DEVICE constexpr tensor_type tensor_type_of() {
   using U = std::remove_cv_t<T>;
@@ -44,6 +45,7 @@ INFLIGHT_HOST_DEVICE constexpr tensor_type tensor_type_of() {
     if constexpr (sizeof(U) == 8)
       return std::is_signed<U>::value ? tensor_type::s64 : tensor_type::u64;
   }
+  if constexpr (sizeof(U) == 1 && std::is_trivially_copyable<U>::value) return tensor_type::u8;
   return tensor_type::of_pointer;
 }
 
