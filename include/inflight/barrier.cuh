@@ -71,7 +71,11 @@ class barrier {
 
   // Arrives on the barrier at this place in the shared memory of block `rank` of the cluster.
   // sm_90.
-  INFLIGHT_DEVICE void arrive_at(unsigned rank) { ptx::mbarrier_arrive_remote(address(), rank); }
+  template <class Chip = void>
+  INFLIGHT_DEVICE void arrive_at(unsigned rank) {
+    impl::require_clusters<Chip>();
+    ptx::mbarrier_arrive_remote(address(), rank);
+  }
 
   // Has the token's phase completed? Does not wait.
   INFLIGHT_DEVICE bool test(arrival_token token) const {
@@ -108,7 +112,7 @@ class barrier {
   INFLIGHT_DEVICE void wait(arrival_token token) const { impl::wait_token(address(), token); }
 
   // The same for the phase of that parity: 0 for the first, 1 for the second, 0 for the third. For
-  // threads that did not arrive themselves; `phase` keeps the parity for them.
+  // threads that did not arrive themselves; `barrier_phase` keeps the parity for them.
   INFLIGHT_DEVICE void wait_parity(unsigned parity) const { impl::wait_parity(address(), parity); }
 
   INFLIGHT_DEVICE void arrive_and_wait() { wait(arrive()); }
@@ -129,9 +133,9 @@ INFLIGHT_DEVICE void init(barrier<Scope>* which, unsigned arrivals) {
 
 // One thread's view of a barrier on which others arrive, or copies: it keeps the parity, so that
 // every wait() is for the phase after the last.
-class phase {
+class barrier_phase {
  public:
-  INFLIGHT_DEVICE explicit phase(const barrier<>& which) : address_(which.address()) {}
+  INFLIGHT_DEVICE explicit barrier_phase(const barrier<>& which) : address_(which.address()) {}
   INFLIGHT_DEVICE void wait() {
     impl::wait_parity(address_, parity_);
     parity_ ^= 1;
@@ -157,7 +161,9 @@ class transaction {
   INFLIGHT_DEVICE explicit transaction(std::uint32_t mbarrier) : address_(mbarrier) {}
 
   // `bytes` from global to this block's shared memory: multiples of 16, both addresses too.
+  template <class Chip = void>
   INFLIGHT_DEVICE void load(void* shared, const void* global, std::uint32_t bytes) {
+    impl::require_bulk_copies<Chip>();
     ptx::cp_async_bulk_load(ptx::shared_address(shared), ptx::global_address(global), bytes,
                             address_);
     bytes_ += bytes;
@@ -174,7 +180,9 @@ class transaction {
   INFLIGHT_DEVICE void expect(std::uint32_t bytes) { bytes_ += bytes; }
 
   // Expects the bytes of all copies so far and arrives.
+  template <class Chip = void>
   INFLIGHT_DEVICE std::uint64_t arrive() {
+    impl::require_bulk_copies<Chip>();
     return ptx::mbarrier_arrive_expect_tx(address_, bytes_);
   }
 

@@ -25,8 +25,8 @@ struct launch_shape {
 // Launches kernel(arguments...). cudaErrorCooperativeLaunchTooLarge where a cooperative grid does
 // not fit the chip. CUDA Runtime API, "cudaLaunchKernelExC".
 template <class... Parameters, class... Arguments>
-cudaError_t launch(void (*kernel)(Parameters...), const launch_shape& shape,
-                   Arguments&&... arguments) {
+cudaError_t launch_kernel(void (*kernel)(Parameters...), const launch_shape& shape,
+                          Arguments&&... arguments) {
   impl::launch_arguments<Parameters...> values(std::forward<Arguments>(arguments)...);
   return impl::launch(reinterpret_cast<const void*>(kernel), shape, values.pointers());
 }
@@ -50,7 +50,7 @@ cudaError_t launch_cooperative(void (*kernel)(Parameters...), dim3 grid, dim3 bl
   launch_shape shape;
   shape.grid = grid, shape.block = block, shape.shared = shared, shape.stream = stream;
   shape.cooperative = true;
-  return launch(kernel, shape, std::forward<Arguments>(arguments)...);
+  return launch_kernel(kernel, shape, std::forward<Arguments>(arguments)...);
 }
 
 // The same with a grid as large as the current device holds.
@@ -71,7 +71,7 @@ cudaError_t launch_cluster(void (*kernel)(Parameters...), dim3 cluster, dim3 gri
   launch_shape shape;
   shape.grid = grid, shape.block = block, shape.shared = shared, shape.stream = stream;
   shape.cluster = cluster;
-  return launch(kernel, shape, std::forward<Arguments>(arguments)...);
+  return launch_kernel(kernel, shape, std::forward<Arguments>(arguments)...);
 }
 
 }  // namespace inflight

@@ -46,15 +46,16 @@ INFLIGHT_DEVICE void prefetch_map(const Map& map) {
 // the bytes of the whole box, those out of range included; or a `transaction`, which also counts
 // them: then the box is a swizzled_tile.
 template <class Box, class Map, int Rank, class Barrier, class... Policy>
-INFLIGHT_DEVICE void copy_async(Box&& box, const Map& map, const coordinate (&at)[Rank],
+INFLIGHT_DEVICE void copy_async(Box&& box, const Map& map, const tensor_coordinate (&at)[Rank],
                                 Barrier&& done, Policy... policy) {
   const impl::tensor_coordinates<Rank> to(at);
   ptx::cp_async_bulk_tensor_load(impl::box_address(box), impl::map_address(map, box), to.value,
                                  impl::mbarrier_of(done, box), policy...);
 }
 template <class Box, class Map, int Rank, int Offsets, class Barrier, class... Policy>
-INFLIGHT_DEVICE void copy_im2col_async(Box&& box, const Map& map, const coordinate (&at)[Rank],
-                                       const coordinate (&offset)[Offsets], Barrier&& done,
+INFLIGHT_DEVICE void copy_im2col_async(Box&& box, const Map& map,
+                                       const tensor_coordinate (&at)[Rank],
+                                       const tensor_coordinate (&offset)[Offsets], Barrier&& done,
                                        Policy... policy) {
   const impl::tensor_coordinates<Rank> to(at);
   const impl::tensor_offsets<Rank, Offsets> by(offset);
@@ -66,16 +67,17 @@ INFLIGHT_DEVICE void copy_im2col_async(Box&& box, const Map& map, const coordina
 // To every block of the cluster whose rank has its bit set in `ranks`: to the place, and with the
 // barrier, that `box` and `done` have in this block. Each block expects the bytes at its own.
 template <class Box, class Map, int Rank, class Barrier, class... Policy>
-INFLIGHT_DEVICE void multicast_async(Box&& box, const Map& map, const coordinate (&at)[Rank],
+INFLIGHT_DEVICE void multicast_async(Box&& box, const Map& map, const tensor_coordinate (&at)[Rank],
                                      Barrier&& done, std::uint16_t ranks, Policy... policy) {
   const impl::tensor_coordinates<Rank> to(at);
   ptx::cp_async_bulk_tensor_multicast(impl::box_address(box), impl::map_address(map, box), to.value,
                                       impl::mbarrier_of(done, box), ranks, policy...);
 }
 template <class Box, class Map, int Rank, int Offsets, class Barrier, class... Policy>
-INFLIGHT_DEVICE void multicast_im2col_async(Box&& box, const Map& map, const coordinate (&at)[Rank],
-                                            const coordinate (&offset)[Offsets], Barrier&& done,
-                                            std::uint16_t ranks, Policy... policy) {
+INFLIGHT_DEVICE void multicast_im2col_async(Box&& box, const Map& map,
+                                            const tensor_coordinate (&at)[Rank],
+                                            const tensor_coordinate (&offset)[Offsets],
+                                            Barrier&& done, std::uint16_t ranks, Policy... policy) {
   const impl::tensor_coordinates<Rank> to(at);
   const impl::tensor_offsets<Rank, Offsets> by(offset);
   ptx::cp_async_bulk_tensor_multicast_im2col(impl::box_address(box), impl::map_address(map, box),
@@ -87,14 +89,14 @@ INFLIGHT_DEVICE void multicast_im2col_async(Box&& box, const Map& map, const coo
 
 // From `box` to the tensor.
 template <class Map, int Rank, class Box, class... Policy>
-INFLIGHT_DEVICE void store_async(const Map& map, const coordinate (&at)[Rank], const Box& box,
-                                 Policy... policy) {
+INFLIGHT_DEVICE void store_async(const Map& map, const tensor_coordinate (&at)[Rank],
+                                 const Box& box, Policy... policy) {
   const impl::tensor_coordinates<Rank> to(at);
   ptx::cp_async_bulk_tensor_store(impl::map_address(map, box), to.value, impl::box_address(box),
                                   policy...);
 }
 template <class Map, int Rank, class Box, class... Policy>
-INFLIGHT_DEVICE void store_im2col_async(const Map& map, const coordinate (&at)[Rank],
+INFLIGHT_DEVICE void store_im2col_async(const Map& map, const tensor_coordinate (&at)[Rank],
                                         const Box& box, Policy... policy) {
   const impl::tensor_coordinates<Rank> to(at);
   ptx::cp_async_bulk_tensor_store_im2col(impl::map_address(map, box), to.value,
@@ -104,17 +106,17 @@ INFLIGHT_DEVICE void store_im2col_async(const Map& map, const coordinate (&at)[R
 // tensor = Operation(tensor, box), each element atomically: relaxed, at device scope. The map's
 // element type has add, min, max and the bitwise ones if it is an integer of 4 or 8 bytes (s64:
 // min and max alone), inc and dec if u32, add, min and max if f16 or bf16, add if f32 or f64.
-template <reduction Operation, class Map, int Rank, class Box, class... Policy>
-INFLIGHT_DEVICE void reduce_async(const Map& map, const coordinate (&at)[Rank], const Box& box,
-                                  Policy... policy) {
+template <reduction_op Operation, class Map, int Rank, class Box, class... Policy>
+INFLIGHT_DEVICE void reduce_async(const Map& map, const tensor_coordinate (&at)[Rank],
+                                  const Box& box, Policy... policy) {
   static_assert(impl::box_reduces<Operation, Box>(),
                 "The tile's element type lacks this reduction.");
   const impl::tensor_coordinates<Rank> to(at);
   ptx::cp_reduce_async_bulk_tensor<Operation>(impl::map_address(map, box), to.value,
                                               impl::box_address(box), policy...);
 }
-template <reduction Operation, class Map, int Rank, class Box, class... Policy>
-INFLIGHT_DEVICE void reduce_im2col_async(const Map& map, const coordinate (&at)[Rank],
+template <reduction_op Operation, class Map, int Rank, class Box, class... Policy>
+INFLIGHT_DEVICE void reduce_im2col_async(const Map& map, const tensor_coordinate (&at)[Rank],
                                          const Box& box, Policy... policy) {
   static_assert(impl::box_reduces<Operation, Box>(),
                 "The tile's element type lacks this reduction.");
@@ -127,14 +129,15 @@ INFLIGHT_DEVICE void reduce_im2col_async(const Map& map, const coordinate (&at)[
 
 // Brings a box of the tensor into L2.
 template <class Map, int Rank, class... Policy>
-INFLIGHT_DEVICE void prefetch_async(const Map& map, const coordinate (&at)[Rank],
+INFLIGHT_DEVICE void prefetch_async(const Map& map, const tensor_coordinate (&at)[Rank],
                                     Policy... policy) {
   const impl::tensor_coordinates<Rank> to(at);
   ptx::cp_async_bulk_prefetch_tensor(impl::map_address(map), to.value, policy...);
 }
 template <class Map, int Rank, int Offsets, class... Policy>
-INFLIGHT_DEVICE void prefetch_im2col_async(const Map& map, const coordinate (&at)[Rank],
-                                           const coordinate (&offset)[Offsets], Policy... policy) {
+INFLIGHT_DEVICE void prefetch_im2col_async(const Map& map, const tensor_coordinate (&at)[Rank],
+                                           const tensor_coordinate (&offset)[Offsets],
+                                           Policy... policy) {
   const impl::tensor_coordinates<Rank> to(at);
   const impl::tensor_offsets<Rank, Offsets> by(offset);
   ptx::cp_async_bulk_prefetch_tensor_im2col(impl::map_address(map), to.value, by.value, policy...);

@@ -37,7 +37,7 @@ __global__ void by_parity(int* out) {
   }
   __syncthreads();
   if (threadIdx.x == 0) {
-    inflight::phase done(ready);
+    inflight::barrier_phase done(ready);
     for (int round = 0; round < rounds; ++round) {
       done.wait();
       int sum = 0;
@@ -47,7 +47,7 @@ __global__ void by_parity(int* out) {
     }
     out[rounds] = done.parity();
   } else {
-    inflight::phase free(taken);
+    inflight::barrier_phase free(taken);
     for (int round = 0; round < rounds; ++round) {
       value[threadIdx.x] = round + int(threadIdx.x);
       ready.arrive();
@@ -94,7 +94,7 @@ __global__ void tests(int* out) {
   out[0] = two.test(first), out[1] = two.test_parity(0), out[2] = two.test_parity(1);
   two.arrive();
   out[3] = two.test(first), out[4] = two.test_parity(0), out[5] = two.test_parity(1);
-  inflight::phase view(two);
+  inflight::barrier_phase view(two);
   out[6] = view.test();
   view.wait();
   out[7] = view.test();

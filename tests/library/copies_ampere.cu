@@ -42,8 +42,8 @@ __device__ void with_zeros(char* to, const char* from, unsigned valid) {
 
 template <int way>
 __global__ void copy(Words* out, const Words* in, std::uint64_t hint) {
-  using inflight::cache;
-  using inflight::prefetch;
+  using inflight::cache_operator;
+  using inflight::l2_prefetch;
   __shared__ Words shared[threads];
   const unsigned t = threadIdx.x;
   char* to = reinterpret_cast<char*>(shared + t);
@@ -52,11 +52,13 @@ __global__ void copy(Words* out, const Words* in, std::uint64_t hint) {
   if constexpr (way == by_4) in_pieces<4>(to, from);
   if constexpr (way == by_8) in_pieces<8>(to, from);
   if constexpr (way == by_16) inflight::cp_async<16>(to, from);
-  if constexpr (way == by_16_all) inflight::cp_async<16, cache::all>(to, from);
-  if constexpr (way == prefetch_64) inflight::cp_async<16, cache::global, prefetch::b64>(to, from);
+  if constexpr (way == by_16_all) inflight::cp_async<16, cache_operator::all>(to, from);
+  if constexpr (way == prefetch_64)
+    inflight::cp_async<16, cache_operator::global, l2_prefetch::b64>(to, from);
   if constexpr (way == prefetch_128)
-    inflight::cp_async<16, cache::global, prefetch::b128>(to, from);
-  if constexpr (way == prefetch_256) inflight::cp_async<16, cache::all, prefetch::b256>(to, from);
+    inflight::cp_async<16, cache_operator::global, l2_prefetch::b128>(to, from);
+  if constexpr (way == prefetch_256)
+    inflight::cp_async<16, cache_operator::all, l2_prefetch::b256>(to, from);
   if constexpr (way == zero_fill_4) with_zeros<4>(to, from, t % 5);
   if constexpr (way == zero_fill_8) with_zeros<8>(to, from, t % 9);
   if constexpr (way == zero_fill_16) with_zeros<16>(to, from, t % 17);

@@ -76,7 +76,7 @@ __global__ void __cluster_dims__(blocks, 1, 1) in_cluster(int* out, const int* i
   cluster_sync();
 }
 
-template <inflight::reduction operation, class T>
+template <inflight::reduction_op operation, class T>
 __global__ void reduce(T* global, const T* with) {
   alignas(128) __shared__ T shared[16];
   if (threadIdx.x < 16) shared[threadIdx.x] = with[threadIdx.x];
@@ -89,7 +89,7 @@ __global__ void reduce(T* global, const T* with) {
   }
 }
 
-template <inflight::reduction operation, class T, class F>
+template <inflight::reduction_op operation, class T, class F>
 void check(const char* name, F f) {
   std::vector<T> there(16), with(16);
   for (int i = 0; i < 16; ++i) there[i] = T(i * 37 % 23), with[i] = T(i * 29 % 19);
@@ -102,7 +102,7 @@ void check(const char* name, F f) {
 }
 
 // Every block adds its tile to block 0's.
-template <inflight::reduction operation, class T>
+template <inflight::reduction_op operation, class T>
 __global__ void __cluster_dims__(4, 1, 1) reduce_there(T* out) {
   alignas(128) __shared__ T sum[16], mine[16];
   __shared__ inflight::barrier<> done;
@@ -127,7 +127,7 @@ __global__ void __cluster_dims__(4, 1, 1) reduce_there(T* out) {
   cluster_sync();
 }
 
-template <inflight::reduction operation, class T, class F>
+template <inflight::reduction_op operation, class T, class F>
 void check_there(const char* name, F f) {
   Buffer<T> out(16);
   reduce_there<operation, T><<<4, 32>>>(out.device);
@@ -152,28 +152,28 @@ const auto dec = [](auto a, auto b) { return a == 0 || a > b ? b : a - 1; };
 
 template <class T>
 void integers(const char* name) {
-  using inflight::reduction;
+  using inflight::reduction_op;
   std::printf("%s\n", name);
-  check<reduction::add, T>("add", add);
-  check<reduction::min, T>("min", least);
-  check<reduction::max, T>("max", most);
-  check<reduction::bit_and, T>("and", both);
-  check<reduction::bit_or, T>("or", either);
-  check<reduction::bit_xor, T>("xor", one);
+  check<reduction_op::add, T>("add", add);
+  check<reduction_op::min, T>("min", least);
+  check<reduction_op::max, T>("max", most);
+  check<reduction_op::bit_and, T>("and", both);
+  check<reduction_op::bit_or, T>("or", either);
+  check<reduction_op::bit_xor, T>("xor", one);
 }
 template <class T>
 void halves(const char* name) {
-  using inflight::reduction;
+  using inflight::reduction_op;
   std::printf("%s\n", name);
-  check<reduction::add, T>("add", [](T a, T b) { return float(a) + float(b); });
-  check<reduction::min, T>("min", [](T a, T b) { return float(a) < float(b) ? a : b; });
-  check<reduction::max, T>("max", [](T a, T b) { return float(a) < float(b) ? b : a; });
+  check<reduction_op::add, T>("add", [](T a, T b) { return float(a) + float(b); });
+  check<reduction_op::min, T>("min", [](T a, T b) { return float(a) < float(b) ? a : b; });
+  check<reduction_op::max, T>("max", [](T a, T b) { return float(a) < float(b) ? b : a; });
 }
 
 }  // namespace
 
 int main() {
-  using inflight::reduction;
+  using inflight::reduction_op;
   std::vector<int> values(2 * count);
   for (int i = 0; i < 2 * count; ++i) values[i] = i * 3;
   const auto source = values;
@@ -195,27 +195,27 @@ int main() {
   std::printf("multicast, to another block: %s\n", right ? "right" : "WRONG");
 
   integers<unsigned>("unsigned");
-  check<reduction::inc, unsigned>("inc", inc);
-  check<reduction::dec, unsigned>("dec", dec);
+  check<reduction_op::inc, unsigned>("inc", inc);
+  check<reduction_op::dec, unsigned>("dec", dec);
   integers<int>("int");
   integers<unsigned long long>("unsigned long long");
   integers<long long>("long long");
   halves<__half>("__half");
   halves<__nv_bfloat16>("__nv_bfloat16");
-  check<reduction::add, float>("float add", add);
-  check<reduction::add, double>("double add", add);
+  check<reduction_op::add, float>("float add", add);
+  check<reduction_op::add, double>("double add", add);
 
-  check_there<reduction::add, unsigned>("unsigned add", add);
-  check_there<reduction::add, int>("int add", add);
-  check_there<reduction::add, unsigned long long>("unsigned long long add", add);
-  check_there<reduction::min, unsigned>("unsigned min", least);
-  check_there<reduction::min, int>("int min", least);
-  check_there<reduction::max, unsigned>("unsigned max", most);
-  check_there<reduction::max, int>("int max", most);
-  check_there<reduction::bit_and, unsigned>("unsigned and", both);
-  check_there<reduction::bit_and, int>("int and", both);
-  check_there<reduction::bit_or, unsigned>("unsigned or", either);
-  check_there<reduction::bit_or, int>("int or", either);
-  check_there<reduction::bit_xor, unsigned>("unsigned xor", one);
-  check_there<reduction::bit_xor, int>("int xor", one);
+  check_there<reduction_op::add, unsigned>("unsigned add", add);
+  check_there<reduction_op::add, int>("int add", add);
+  check_there<reduction_op::add, unsigned long long>("unsigned long long add", add);
+  check_there<reduction_op::min, unsigned>("unsigned min", least);
+  check_there<reduction_op::min, int>("int min", least);
+  check_there<reduction_op::max, unsigned>("unsigned max", most);
+  check_there<reduction_op::max, int>("int max", most);
+  check_there<reduction_op::bit_and, unsigned>("unsigned and", both);
+  check_there<reduction_op::bit_and, int>("int and", both);
+  check_there<reduction_op::bit_or, unsigned>("unsigned or", either);
+  check_there<reduction_op::bit_or, int>("int or", either);
+  check_there<reduction_op::bit_xor, unsigned>("unsigned xor", one);
+  check_there<reduction_op::bit_xor, int>("int xor", one);
 }

@@ -43,17 +43,17 @@ __global__ void load(const __grid_constant__ inflight::tensor_map map, At at, At
 template <int Rank, bool Hint, std::size_t... D>
 __device__ void store_column(const inflight::tensor_map& map, const At& at, const int* box,
                              std::index_sequence<D...>) {
-  using inflight::reduction;
+  using inflight::reduction_op;
   if constexpr (Hint) {
     inflight::store_im2col_async(map, {at.value[D]...}, box, evict_first());
     inflight::bulk_commit();
     inflight::bulk_wait();
-    inflight::reduce_im2col_async<reduction::add>(map, {at.value[D]...}, box, evict_first());
+    inflight::reduce_im2col_async<reduction_op::add>(map, {at.value[D]...}, box, evict_first());
   } else {
     inflight::store_im2col_async(map, {at.value[D]...}, box);
     inflight::bulk_commit();
     inflight::bulk_wait();
-    inflight::reduce_im2col_async<reduction::add>(map, {at.value[D]...}, box);
+    inflight::reduce_im2col_async<reduction_op::add>(map, {at.value[D]...}, box);
   }
   inflight::bulk_commit();
   inflight::bulk_wait();

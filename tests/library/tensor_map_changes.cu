@@ -7,7 +7,7 @@ namespace {
 
 namespace ptx = inflight::ptx;
 using inflight::map_space;
-using inflight::reduction;
+using inflight::reduction_op;
 using inflight::tensor_map;
 
 constexpr int most = 1024;

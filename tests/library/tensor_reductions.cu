@@ -8,11 +8,11 @@
 
 namespace {
 
-using inflight::reduction;
+using inflight::reduction_op;
 
 constexpr int columns = 16, rows = 6;
 
-template <reduction Op, int Rank, bool Hint, class T, std::size_t... D>
+template <reduction_op Op, int Rank, bool Hint, class T, std::size_t... D>
 __device__ void reduce_box(const inflight::tensor_map& map, const At& at, const T* box,
                            std::index_sequence<D...>) {
   if constexpr (Hint)
@@ -21,7 +21,7 @@ __device__ void reduce_box(const inflight::tensor_map& map, const At& at, const 
     inflight::reduce_async<Op>(map, {at.value[D]...}, box);
 }
 
-template <reduction Op, int Rank, bool Hint, class T>
+template <reduction_op Op, int Rank, bool Hint, class T>
 __global__ void reduce(const __grid_constant__ inflight::tensor_map map, At at, const T* in,
                        int count) {
   alignas(128) __shared__ T box[256];
@@ -35,16 +35,16 @@ __global__ void reduce(const __grid_constant__ inflight::tensor_map map, At at, 
 }
 
 // PTX ISA, "red": inc and dec wrap at the operand.
-template <reduction Op, class T>
+template <reduction_op Op, class T>
 T apply(T a, T b) {
-  if constexpr (Op == reduction::add) return T(a + b);
-  if constexpr (Op == reduction::min) return b < a ? b : a;
-  if constexpr (Op == reduction::max) return a < b ? b : a;
-  if constexpr (Op == reduction::inc) return a >= b ? 0 : a + 1;
-  if constexpr (Op == reduction::dec) return a == 0 || a > b ? b : a - 1;
-  if constexpr (Op == reduction::bit_and) return a & b;
-  if constexpr (Op == reduction::bit_or) return a | b;
-  if constexpr (Op == reduction::bit_xor) return a ^ b;
+  if constexpr (Op == reduction_op::add) return T(a + b);
+  if constexpr (Op == reduction_op::min) return b < a ? b : a;
+  if constexpr (Op == reduction_op::max) return a < b ? b : a;
+  if constexpr (Op == reduction_op::inc) return a >= b ? 0 : a + 1;
+  if constexpr (Op == reduction_op::dec) return a == 0 || a > b ? b : a - 1;
+  if constexpr (Op == reduction_op::bit_and) return a & b;
+  if constexpr (Op == reduction_op::bit_or) return a | b;
+  if constexpr (Op == reduction_op::bit_xor) return a ^ b;
 }
 
 template <class T>
@@ -71,7 +71,7 @@ float as_float(T value) {
     return float(value);
 }
 
-template <reduction Op, int Rank, class T, bool Hint = false>
+template <reduction_op Op, int Rank, class T, bool Hint = false>
 bool right(std::uint64_t seed) {
   std::vector<int> extents = {columns, Rank == 1 ? 1 : rows, 3, 2, 2};
   extents.resize(Rank);
@@ -105,7 +105,7 @@ bool right(std::uint64_t seed) {
   return same;
 }
 
-template <reduction Op, class T>
+template <reduction_op Op, class T>
 void test(const char* what) {
   verdict(what, right<Op, 2, T>(1) && right<Op, 2, T, true>(2));
 }
@@ -120,7 +120,7 @@ __global__ void add_tiles(const __grid_constant__ inflight::tile_map<tile> map) 
   inflight::release_to_async();
   __syncthreads();
   if (threadIdx.x != 0) return;
-  inflight::reduce_async<reduction::add>(map, {32, 8}, box);
+  inflight::reduce_async<reduction_op::add>(map, {32, 8}, box);
   inflight::bulk_commit();
   inflight::bulk_wait_read();
 }
@@ -141,29 +141,29 @@ void test_tiles() {
 }  // namespace
 
 int main() {
-  test<reduction::add, std::uint32_t>("add u32");
-  test<reduction::add, std::int32_t>("add s32");
-  test<reduction::add, std::uint64_t>("add u64");
-  test<reduction::add, float>("add f32");
-  test<reduction::add, double>("add f64");
-  test<reduction::add, __half>("add f16");
-  test<reduction::add, __nv_bfloat16>("add bf16");
-  test<reduction::min, std::uint32_t>("min u32");
-  test<reduction::min, std::int32_t>("min s32");
-  test<reduction::min, std::int64_t>("min s64");
-  test<reduction::min, __half>("min f16");
-  test<reduction::max, std::int32_t>("max s32");
-  test<reduction::max, std::uint64_t>("max u64");
-  test<reduction::max, __nv_bfloat16>("max bf16");
-  test<reduction::inc, std::uint32_t>("inc u32");
-  test<reduction::dec, std::uint32_t>("dec u32");
-  test<reduction::bit_and, std::uint32_t>("and u32");
-  test<reduction::bit_and, std::uint64_t>("and u64");
-  test<reduction::bit_or, std::int32_t>("or s32");
-  test<reduction::bit_xor, std::uint64_t>("xor u64");
-  verdict("add s32, 1-D", right<reduction::add, 1, std::int32_t>(1));
-  verdict("xor u32, 3-D", right<reduction::bit_xor, 3, std::uint32_t>(1));
-  verdict("max s32, 4-D", right<reduction::max, 4, std::int32_t, true>(1));
-  verdict("add f32, 5-D", right<reduction::add, 5, float>(1));
+  test<reduction_op::add, std::uint32_t>("add u32");
+  test<reduction_op::add, std::int32_t>("add s32");
+  test<reduction_op::add, std::uint64_t>("add u64");
+  test<reduction_op::add, float>("add f32");
+  test<reduction_op::add, double>("add f64");
+  test<reduction_op::add, __half>("add f16");
+  test<reduction_op::add, __nv_bfloat16>("add bf16");
+  test<reduction_op::min, std::uint32_t>("min u32");
+  test<reduction_op::min, std::int32_t>("min s32");
+  test<reduction_op::min, std::int64_t>("min s64");
+  test<reduction_op::min, __half>("min f16");
+  test<reduction_op::max, std::int32_t>("max s32");
+  test<reduction_op::max, std::uint64_t>("max u64");
+  test<reduction_op::max, __nv_bfloat16>("max bf16");
+  test<reduction_op::inc, std::uint32_t>("inc u32");
+  test<reduction_op::dec, std::uint32_t>("dec u32");
+  test<reduction_op::bit_and, std::uint32_t>("and u32");
+  test<reduction_op::bit_and, std::uint64_t>("and u64");
+  test<reduction_op::bit_or, std::int32_t>("or s32");
+  test<reduction_op::bit_xor, std::uint64_t>("xor u64");
+  verdict("add s32, 1-D", right<reduction_op::add, 1, std::int32_t>(1));
+  verdict("xor u32, 3-D", right<reduction_op::bit_xor, 3, std::uint32_t>(1));
+  verdict("max s32, 4-D", right<reduction_op::max, 4, std::int32_t, true>(1));
+  verdict("add f32, 5-D", right<reduction_op::add, 5, float>(1));
   test_tiles();
 }

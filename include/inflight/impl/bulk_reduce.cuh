@@ -14,7 +14,7 @@ struct __nv_bfloat16;
 namespace inflight::impl {
 
 // dst in global memory, src in this block's shared memory; completes by bulk groups.
-template <reduction Operation, class T>
+template <reduction_op Operation, class T>
 struct reduce_to_global {
   static_assert(
       never<T>,
@@ -25,7 +25,7 @@ struct reduce_to_global {
 };
 #define INFLIGHT_ROW(operation, type, form)                                                      \
   template <>                                                                                    \
-  struct reduce_to_global<reduction::operation, type> {                                          \
+  struct reduce_to_global<reduction_op::operation, type> {                                       \
     static INFLIGHT_DEVICE void run(std::uint64_t dst, std::uint32_t src, std::uint32_t bytes) { \
       asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group." form                    \
                    " [%0], [%1], %2;" ::"l"(dst),                                                \
@@ -70,7 +70,7 @@ INFLIGHT_ROW(bit_xor, long long, "xor.b64")
 #undef INFLIGHT_ROW
 
 // dst and the mbarrier in some block of the cluster, src in this block's shared memory.
-template <reduction Operation, class T>
+template <reduction_op Operation, class T>
 struct reduce_to_cluster {
   static_assert(
       never<T>,
@@ -80,7 +80,7 @@ struct reduce_to_cluster {
 };
 #define INFLIGHT_ROW(operation, type, form)                                                     \
   template <>                                                                                   \
-  struct reduce_to_cluster<reduction::operation, type> {                                        \
+  struct reduce_to_cluster<reduction_op::operation, type> {                                     \
     static INFLIGHT_DEVICE void run(std::uint32_t dst, std::uint32_t src, std::uint32_t bytes,  \
                                     std::uint32_t mbarrier) {                                   \
       asm volatile(                                                                             \

@@ -37,5 +37,19 @@ inline constexpr bool never = false;
 template <class T = void>
 inline constexpr bool has_sm90 = compiled_for >= 900 && sizeof(T*) != 0;
 
+// What is said where something of sm_90 is used for an older chip. Use is a type that the caller's
+// template leaves open.
+template <class Use>
+INFLIGHT_HOST_DEVICE constexpr void require_bulk_copies() {
+  static_assert(has_sm90<Use>,
+                "Bulk copies need sm_90 or later: compile with -arch=sm_90a. On sm_80 copy with "
+                "memcpy_async or cp_async.");
+}
+template <class Use>
+INFLIGHT_HOST_DEVICE constexpr void require_clusters() {
+  static_assert(has_sm90<Use>,
+                "Thread block clusters need sm_90 or later: compile with -arch=sm_90a.");
+}
+
 }  // namespace impl
 }  // namespace inflight

@@ -9,7 +9,7 @@ namespace inflight::impl {
 template <int Bytes>
 INFLIGHT_DEVICE void copy_pieces(std::uint32_t dst, std::uint64_t src, std::uint32_t bytes,
                                  std::uint32_t rank, std::uint32_t threads) {
-  constexpr cache kind = Bytes == 16 ? cache::global : cache::all;
+  constexpr cache_operator kind = Bytes == 16 ? cache_operator::global : cache_operator::all;
   for (std::uint32_t at = rank * Bytes; at < bytes; at += threads * Bytes)
     ptx::cp_async<Bytes, kind>(dst + at, src + at);
 }
@@ -81,7 +81,7 @@ INFLIGHT_DEVICE void copy_own(void* shared, const void* global) {
                                                            : 4;
   const std::uint32_t dst = ptx::shared_address(shared);
   const std::uint64_t src = ptx::global_address(global);
-  constexpr cache kind = piece == 16 ? cache::global : cache::all;
+  constexpr cache_operator kind = piece == 16 ? cache_operator::global : cache_operator::all;
 #pragma unroll
   for (int at = 0; at < Bytes; at += piece) ptx::cp_async<piece, kind>(dst + at, src + at);
 }

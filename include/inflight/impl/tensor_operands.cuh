@@ -7,10 +7,10 @@
 namespace inflight {
 
 // A coordinate: any integer type, so that {blockIdx.x * 64, y} needs no casts. 32 bits, signed.
-struct coordinate {
+struct tensor_coordinate {
   std::int32_t value;
   template <class Integer, class = std::enable_if_t<std::is_integral<Integer>::value>>
-  INFLIGHT_HOST_DEVICE constexpr coordinate(Integer integer)
+  INFLIGHT_HOST_DEVICE constexpr tensor_coordinate(Integer integer)
       : value(static_cast<std::int32_t>(integer)) {}
 };
 
@@ -18,7 +18,7 @@ namespace impl {
 
 template <int Rank>
 struct tensor_coordinates {
-  INFLIGHT_DEVICE explicit tensor_coordinates(const coordinate (&at)[Rank]) {
+  INFLIGHT_DEVICE explicit tensor_coordinates(const tensor_coordinate (&at)[Rank]) {
 #pragma unroll
     for (int i = 0; i < Rank; ++i) value[i] = at[i].value;
   }
@@ -30,7 +30,7 @@ struct tensor_offsets {
   static_assert(Offsets == Rank - 2,
                 "im2col takes an offset for each of W, H, D: two fewer than "
                 "there are coordinates.");
-  INFLIGHT_DEVICE explicit tensor_offsets(const coordinate (&by)[Offsets]) {
+  INFLIGHT_DEVICE explicit tensor_offsets(const tensor_coordinate (&by)[Offsets]) {
 #pragma unroll
     for (int i = 0; i < Offsets; ++i) value[i] = static_cast<std::uint16_t>(by[i].value);
   }
@@ -70,9 +70,9 @@ INFLIGHT_DEVICE std::uint32_t box_address(const T* box) {
 }
 
 // Has an element type of tensors the reduction?
-INFLIGHT_HOST_DEVICE constexpr bool tensor_type_reduces(tensor_type type, reduction op) {
-  const bool order = op == reduction::min || op == reduction::max;
-  const bool count = op == reduction::inc || op == reduction::dec;
+INFLIGHT_HOST_DEVICE constexpr bool tensor_type_reduces(tensor_type type, reduction_op op) {
+  const bool order = op == reduction_op::min || op == reduction_op::max;
+  const bool count = op == reduction_op::inc || op == reduction_op::dec;
   switch (type) {
     case tensor_type::u32:
       return true;
@@ -83,17 +83,17 @@ INFLIGHT_HOST_DEVICE constexpr bool tensor_type_reduces(tensor_type type, reduct
       return order;
     case tensor_type::f16:
     case tensor_type::bf16:
-      return order || op == reduction::add;
+      return order || op == reduction_op::add;
     case tensor_type::u8:
     case tensor_type::u16:
       return false;
     case tensor_type::of_pointer:
       return true;  // options.type decides
     default:
-      return op == reduction::add;
+      return op == reduction_op::add;
   }
 }
-template <reduction Operation, class Box>
+template <reduction_op Operation, class Box>
 INFLIGHT_HOST_DEVICE constexpr bool box_reduces() {
   if constexpr (is_swizzled_tile<Box>)
     return tensor_type_reduces(tensor_type_of<typename Box::value_type>(), Operation);

@@ -9,7 +9,7 @@
 namespace inflight {
 
 // What a reduction does with the bytes that are there: dst = op(dst, src).
-enum class reduction { add, min, max, inc, dec, bit_and, bit_or, bit_xor };
+enum class reduction_op { add, min, max, inc, dec, bit_and, bit_or, bit_xor };
 
 namespace ptx {
 

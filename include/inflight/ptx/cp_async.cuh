@@ -10,41 +10,41 @@ namespace inflight {
 
 // Where a cp.async may leave a copy on its way: in L1 and L2 (.ca), or in L2 alone (.cg, which
 // moves 16 bytes).
-enum class cache { all, global };
+enum class cache_operator { all, global };
 
 // How much around it L2 is asked to fetch: .L2::64B, .L2::128B, .L2::256B.
-enum class prefetch { none, b64, b128, b256 };
+enum class l2_prefetch { none, b64, b128, b256 };
 
 namespace ptx {
 
 // cp.async.{ca,cg}.shared.global{.L2::...} [dst], [src], Bytes;
-template <int Bytes, cache Cache, prefetch Level = prefetch::none>
+template <int Bytes, cache_operator Cache, l2_prefetch Level = l2_prefetch::none>
 INFLIGHT_DEVICE void cp_async(std::uint32_t dst, std::uint64_t src) {
   static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "cp.async moves 4, 8 or 16 bytes.");
-  static_assert(Cache == cache::all || Bytes == 16,
-                "cache::global moves 16 bytes; use cache::all for 4 or 8.");
+  static_assert(Cache == cache_operator::all || Bytes == 16,
+                "cache_operator::global moves 16 bytes; use cache_operator::all for 4 or 8.");
 #define INFLIGHT_CP_ASYNC(form) \
   asm volatile("cp.async." form " [%0], [%1], %2;" ::"r"(dst), "l"(src), "n"(Bytes) : "memory")
-  if constexpr (Cache == cache::global) {
-    if constexpr (Level == prefetch::none) INFLIGHT_CP_ASYNC("cg.shared.global");
-    if constexpr (Level == prefetch::b64) INFLIGHT_CP_ASYNC("cg.shared.global.L2::64B");
-    if constexpr (Level == prefetch::b128) INFLIGHT_CP_ASYNC("cg.shared.global.L2::128B");
-    if constexpr (Level == prefetch::b256) INFLIGHT_CP_ASYNC("cg.shared.global.L2::256B");
+  if constexpr (Cache == cache_operator::global) {
+    if constexpr (Level == l2_prefetch::none) INFLIGHT_CP_ASYNC("cg.shared.global");
+    if constexpr (Level == l2_prefetch::b64) INFLIGHT_CP_ASYNC("cg.shared.global.L2::64B");
+    if constexpr (Level == l2_prefetch::b128) INFLIGHT_CP_ASYNC("cg.shared.global.L2::128B");
+    if constexpr (Level == l2_prefetch::b256) INFLIGHT_CP_ASYNC("cg.shared.global.L2::256B");
   } else {
-    if constexpr (Level == prefetch::none) INFLIGHT_CP_ASYNC("ca.shared.global");
-    if constexpr (Level == prefetch::b64) INFLIGHT_CP_ASYNC("ca.shared.global.L2::64B");
-    if constexpr (Level == prefetch::b128) INFLIGHT_CP_ASYNC("ca.shared.global.L2::128B");
-    if constexpr (Level == prefetch::b256) INFLIGHT_CP_ASYNC("ca.shared.global.L2::256B");
+    if constexpr (Level == l2_prefetch::none) INFLIGHT_CP_ASYNC("ca.shared.global");
+    if constexpr (Level == l2_prefetch::b64) INFLIGHT_CP_ASYNC("ca.shared.global.L2::64B");
+    if constexpr (Level == l2_prefetch::b128) INFLIGHT_CP_ASYNC("ca.shared.global.L2::128B");
+    if constexpr (Level == l2_prefetch::b256) INFLIGHT_CP_ASYNC("ca.shared.global.L2::256B");
   }
 #undef INFLIGHT_CP_ASYNC
 }
 
 // The same, of which the first `src_bytes` (0 to Bytes) are copied and the rest is filled with
 // zeros.
-template <int Bytes, cache Cache>
+template <int Bytes, cache_operator Cache>
 INFLIGHT_DEVICE void cp_async_zero_fill(std::uint32_t dst, std::uint64_t src,
                                         std::uint32_t src_bytes) {
-  if constexpr (Cache == cache::global)
+  if constexpr (Cache == cache_operator::global)
     asm volatile("cp.async.cg.shared.global [%0], [%1], %2, %3;" ::"r"(dst), "l"(src), "n"(Bytes),
                  "r"(src_bytes)
                  : "memory");
@@ -55,9 +55,9 @@ INFLIGHT_DEVICE void cp_async_zero_fill(std::uint32_t dst, std::uint64_t src,
 }
 
 // The same; where `ignore` is true the source is not looked at, and zeros are written.
-template <int Bytes, cache Cache>
+template <int Bytes, cache_operator Cache>
 INFLIGHT_DEVICE void cp_async_ignore(std::uint32_t dst, std::uint64_t src, bool ignore) {
-  if constexpr (Cache == cache::global)
+  if constexpr (Cache == cache_operator::global)
     asm volatile(
         "{ .reg .pred p; setp.ne.b32 p, %3, 0; cp.async.cg.shared.global [%0], [%1], %2, p; }" ::
             "r"(dst),
@@ -72,9 +72,9 @@ INFLIGHT_DEVICE void cp_async_ignore(std::uint32_t dst, std::uint64_t src, bool 
 }
 
 // The same with an L2 policy that createpolicy made.
-template <int Bytes, cache Cache>
+template <int Bytes, cache_operator Cache>
 INFLIGHT_DEVICE void cp_async_policy(std::uint32_t dst, std::uint64_t src, std::uint64_t policy) {
-  if constexpr (Cache == cache::global)
+  if constexpr (Cache == cache_operator::global)
     asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], %2, %3;" ::"r"(dst),
                  "l"(src), "n"(Bytes), "l"(policy)
                  : "memory");

@@ -131,46 +131,46 @@ INFLIGHT_DEVICE void cp_async_bulk_tensor_store_im2col(std::uint64_t map,
                         INFLIGHT_ONE_MORE, , "l"(policy))
 }
 
-#define INFLIGHT_REDUCE(RANKS, MODE, ...)                                                \
-  if constexpr (Op == reduction::add) {                                                  \
-    RANKS(INFLIGHT_STORE, "cp.reduce", "add." MODE, __VA_ARGS__)                         \
-  } else if constexpr (Op == reduction::min) {                                           \
-    RANKS(INFLIGHT_STORE, "cp.reduce", "min." MODE, __VA_ARGS__)                         \
-  } else if constexpr (Op == reduction::max) {                                           \
-    RANKS(INFLIGHT_STORE, "cp.reduce", "max." MODE, __VA_ARGS__)                         \
-  } else if constexpr (Op == reduction::inc) {                                           \
-    RANKS(INFLIGHT_STORE, "cp.reduce", "inc." MODE, __VA_ARGS__)                         \
-  } else if constexpr (Op == reduction::dec) {                                           \
-    RANKS(INFLIGHT_STORE, "cp.reduce", "dec." MODE, __VA_ARGS__)                         \
-  } else if constexpr (Op == reduction::bit_and) {                                       \
-    RANKS(INFLIGHT_STORE, "cp.reduce", "and." MODE, __VA_ARGS__)                         \
-  } else if constexpr (Op == reduction::bit_or) {                                        \
-    RANKS(INFLIGHT_STORE, "cp.reduce", "or." MODE, __VA_ARGS__)                          \
-  } else {                                                                               \
-    static_assert(Op == reduction::bit_xor, "A reduction that tensor copies have not."); \
-    RANKS(INFLIGHT_STORE, "cp.reduce", "xor." MODE, __VA_ARGS__)                         \
+#define INFLIGHT_REDUCE(RANKS, MODE, ...)                                                   \
+  if constexpr (Op == reduction_op::add) {                                                  \
+    RANKS(INFLIGHT_STORE, "cp.reduce", "add." MODE, __VA_ARGS__)                            \
+  } else if constexpr (Op == reduction_op::min) {                                           \
+    RANKS(INFLIGHT_STORE, "cp.reduce", "min." MODE, __VA_ARGS__)                            \
+  } else if constexpr (Op == reduction_op::max) {                                           \
+    RANKS(INFLIGHT_STORE, "cp.reduce", "max." MODE, __VA_ARGS__)                            \
+  } else if constexpr (Op == reduction_op::inc) {                                           \
+    RANKS(INFLIGHT_STORE, "cp.reduce", "inc." MODE, __VA_ARGS__)                            \
+  } else if constexpr (Op == reduction_op::dec) {                                           \
+    RANKS(INFLIGHT_STORE, "cp.reduce", "dec." MODE, __VA_ARGS__)                            \
+  } else if constexpr (Op == reduction_op::bit_and) {                                       \
+    RANKS(INFLIGHT_STORE, "cp.reduce", "and." MODE, __VA_ARGS__)                            \
+  } else if constexpr (Op == reduction_op::bit_or) {                                        \
+    RANKS(INFLIGHT_STORE, "cp.reduce", "or." MODE, __VA_ARGS__)                             \
+  } else {                                                                                  \
+    static_assert(Op == reduction_op::bit_xor, "A reduction that tensor copies have not."); \
+    RANKS(INFLIGHT_STORE, "cp.reduce", "xor." MODE, __VA_ARGS__)                            \
   }
 
 // global = Op(global, this block's shared memory), element by element, each atomically. The map's
 // element type must have it: integers of 4 and 8 bytes add, min, max and the bitwise ones (s64
 // min and max alone), u32 inc and dec, f16 and bf16 add, min and max, f32 and f64 add.
-template <reduction Op, int Rank>
+template <reduction_op Op, int Rank>
 INFLIGHT_DEVICE void cp_reduce_async_bulk_tensor(std::uint64_t map, tensor_coordinates<Rank> at,
                                                  std::uint32_t src) {
   INFLIGHT_REDUCE(INFLIGHT_TILE_RANKS, "tile", "", INFLIGHT_NO_MORE, )
 }
-template <reduction Op, int Rank>
+template <reduction_op Op, int Rank>
 INFLIGHT_DEVICE void cp_reduce_async_bulk_tensor(std::uint64_t map, tensor_coordinates<Rank> at,
                                                  std::uint32_t src, std::uint64_t policy) {
   INFLIGHT_REDUCE(INFLIGHT_TILE_RANKS, "tile", ".L2::cache_hint", INFLIGHT_ONE_MORE, , "l"(policy))
 }
-template <reduction Op, int Rank>
+template <reduction_op Op, int Rank>
 INFLIGHT_DEVICE void cp_reduce_async_bulk_tensor_im2col(std::uint64_t map,
                                                         tensor_coordinates<Rank> at,
                                                         std::uint32_t src) {
   INFLIGHT_REDUCE(INFLIGHT_IM2COL_RANKS, "im2col_no_offs", "", INFLIGHT_NO_MORE, )
 }
-template <reduction Op, int Rank>
+template <reduction_op Op, int Rank>
 INFLIGHT_DEVICE void cp_reduce_async_bulk_tensor_im2col(std::uint64_t map,
                                                         tensor_coordinates<Rank> at,
                                                         std::uint32_t src, std::uint64_t policy) {

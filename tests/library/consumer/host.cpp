@@ -30,9 +30,10 @@ bool launched_from_cpp() {
   for (int i = 0; i < 8 * 32; ++i) in[i] = float(i);
   inflight::launch_shape shape;
   shape.grid = 8, shape.block = 32;
-  bool right = inflight::launch(row_sums, shape, out, in) == cudaSuccess;
+  bool right = inflight::launch_kernel(row_sums, shape, out, in) == cudaSuccess;
   shape.grid = 1;
-  right = right && inflight::launch(second_row, shape, out + 8, map_of(in).value()) == cudaSuccess;
+  right = right &&
+          inflight::launch_kernel(second_row, shape, out + 8, map_of(in).value()) == cudaSuccess;
   right = right && cudaDeviceSynchronize() == cudaSuccess;
   for (int i = 0; i < 8; ++i) right = right && out[i] == 32 * 32 * i + 31 * 16;
   for (int i = 0; i < 32; ++i) right = right && out[8 + i] == 32 + i;

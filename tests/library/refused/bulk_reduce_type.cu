@@ -3,5 +3,5 @@
 #include <inflight/copy.cuh>
 __global__ void kernel(float* out) {
   alignas(16) __shared__ float shared[4];
-  inflight::bulk_reduce<inflight::reduction::min>(out, shared, sizeof shared);
+  inflight::bulk_reduce<inflight::reduction_op::min>(out, shared, sizeof shared);
 }

@@ -3,5 +3,5 @@
 #include <inflight/copy.cuh>
 __global__ void kernel(const char* in) {
   __shared__ char shared[32];
-  inflight::cp_async<12, inflight::cache::all>(shared, in);
+  inflight::cp_async<12, inflight::cache_operator::all>(shared, in);
 }

@@ -6,5 +6,5 @@ using tile = inflight::swizzled_tile<float, 8, 32>;
 
 __global__ void kernel(const __grid_constant__ inflight::tile_map<tile> map) {
   __shared__ tile box;
-  inflight::reduce_async<inflight::reduction::min>(map, {0, 0}, box);
+  inflight::reduce_async<inflight::reduction_op::min>(map, {0, 0}, box);
 }
