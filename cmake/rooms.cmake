@@ -17,6 +17,8 @@ add_compile_options(-Wall -Wextra -ffp-contract=off -fno-math-errno)
 find_program(CCACHE ccache)
 if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+else()
+  set(CCACHE "")  # it also stands before nvcc (cuda.cmake)
 endif()
 
 option(INFLIGHT_ASAN "AddressSanitizer and UndefinedBehaviorSanitizer" OFF)

@@ -86,7 +86,11 @@ Status register_host(const Device& device, void* base, std::uint64_t bytes, unsi
 Status unregister_host(void* base) {
   if (!base) return Status::invalid_value;
   auto block = take(base, true);
-  if (!block) return Status::host_memory_not_registered;
+  if (!block) {
+    const auto around = host_block(base);  // as an H200: the pointer must be the block's first
+    const bool within = around && around->registered;
+    return within ? Status::invalid_value : Status::host_memory_not_registered;
+  }
   end(*block);
   return Status::success;
 }

@@ -45,7 +45,10 @@ constexpr LimitRule limit_rules[limit_count] = {
 }  // namespace
 
 INFLIGHT_API int cudaGetDeviceCount(int* count) {
-  return answer(count, Core::get().device_count());
+  const int devices = Core::get().device_count();
+  if (!Core::forked() || !count) return answer(count, devices);
+  *count = devices;  // as an H200: a forked child still knows
+  return record(Status::success);
 }
 
 INFLIGHT_API int cudaDriverGetVersion(int* place) { return answer(place, version); }

@@ -32,11 +32,11 @@ Status allocate(void** place, std::size_t bytes, AllocationKind kind) {
 
 Status allocate_pitched(abi::PitchedPointer& box, std::size_t depth) {
   std::size_t bytes = 0;
-  if (__builtin_add_overflow(box.width, pitch_step - 1, &box.pitch)) return Status::out_of_memory;
+  if (__builtin_add_overflow(box.width, pitch_step - 1, &box.pitch)) return Status::invalid_value;
   box.pitch -= box.pitch % pitch_step;
   if (__builtin_mul_overflow(box.pitch, box.height, &bytes) ||
       __builtin_mul_overflow(bytes, depth, &bytes))
-    return Status::out_of_memory;
+    return Status::invalid_value;
   return allocate(&box.pointer, bytes, AllocationKind::device);
 }
 
