@@ -25,6 +25,7 @@ struct Location {
   int type;  // 0 none, 1 device, 2 host, 3 host NUMA node, 4 the current NUMA node
   int id;
 };
+enum AllocationType { allocation_pinned = 1, allocation_managed = 2 };
 enum LocationType { location_none, location_device, location_host, location_numa, location_here };
 
 // --- copies and memory ------------------------------------------------------------------------
@@ -49,6 +50,31 @@ struct Copy3DPeer {  // cudaMemcpy3DPeerParms
   PitchedPointer to;
   int to_device;
   Extent extent;
+};
+struct CopyAttributes {  // cudaMemcpyAttributes
+  int order;
+  Location from_hint, to_hint;
+  unsigned flags;
+};
+struct CopyOperand3D {  // cudaMemcpy3DOperand
+  int type;             // 1 pointer, 2 array
+  union {
+    struct {
+      void* pointer;
+      std::size_t row_length, layer_height;
+      Location hint;
+    } pointer;
+    struct {
+      void* array;
+      Position offset;
+    } array;
+  };
+};
+struct BatchCopy3D {  // cudaMemcpy3DBatchOp
+  CopyOperand3D from, to;
+  Extent extent;
+  int order;
+  unsigned flags;
 };
 struct ChannelFormat {  // cudaChannelFormatDesc
   int x, y, z, w, kind;

@@ -10,6 +10,7 @@
 #include <map>
 
 #include "gpu/cuda/graph.hpp"
+#include "gpu/cuda/graph_memory.hpp"
 #include "gpu/cuda/host_limits.hpp"
 #include "gpu/cuda/host_memory.hpp"
 #include "gpu/cuda/module.hpp"
@@ -52,7 +53,6 @@ void Device::restore_limits() {
   for (int i = 0; i < limit_count; ++i) limits[i] = default_limits[i];
   flags = 0;
   cache_config = 0;
-  pool = nullptr;
 }
 
 std::shared_ptr<Stream> Device::legacy() {
@@ -74,7 +74,9 @@ std::shared_ptr<Stream> Device::per_thread() {
 }
 
 std::shared_ptr<Stream> Device::create_stream(bool non_blocking, int priority) {
-  return make_stream(Stream::Kind::user, non_blocking, priority);
+  auto stream = make_stream(Stream::Kind::user, non_blocking, priority);
+  stream->context = current_context();
+  return stream;
 }
 
 std::shared_ptr<Stream> Device::make_stream(Stream::Kind kind, bool non_blocking, int priority) {
@@ -95,6 +97,7 @@ std::vector<std::shared_ptr<Stream>> Device::streams() const {
 
 Status Device::synchronize() {
   for (const auto& stream : streams()) stream->synchronize();
+  release_idle_pools();
   flush();
   return fault();
 }
@@ -122,6 +125,8 @@ void Device::reset() {
     if (&event->device() == this) core.events.remove(event.get());
   for (const auto& each : core.pools.all())
     if (each->device == ordinal) each->forget_all();
+  forget_current_pools(ordinal);
+  GraphMemory::forget(ordinal);
   release_host_memory(ordinal);
   for (const machine::Allocation& each : core.memory.live())
     if (each.device == ordinal &&
@@ -253,34 +258,6 @@ machine::Options Core::options(const Device& device) const {
   options.stack_bytes = device.limits[0];
   options.heap_bytes = device.limits[2];
   return options;
-}
-
-namespace {
-struct ContextStack {
-  std::vector<Context*> contexts;
-};
-std::vector<Context*>& context_stack() { return of_this_thread<ContextStack>().contexts; }
-}  // namespace
-
-Context* current_context() { return context_stack().empty() ? nullptr : context_stack().back(); }
-
-void push_context(Context* context) { context_stack().push_back(context); }
-
-Context* pop_context() {
-  if (context_stack().empty()) return nullptr;
-  Context* top = context_stack().back();
-  context_stack().pop_back();
-  return top;
-}
-
-void set_current_context(Context* context) {
-  pop_context();
-  if (context) push_context(context);
-}
-
-Device& current_device() {
-  Context* context = current_context();
-  return context ? *context->device : Core::get().device(0);
 }
 
 Status tell_forked() {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu/cuda/context.hpp"
 #include "gpu/cuda/event.hpp"
 #include "gpu/cuda/function.hpp"
 #include "gpu/cuda/handles.hpp"
@@ -66,7 +67,6 @@ class Device {
   std::atomic<std::uint32_t> flags{0};
   std::atomic<int> cache_config{0};
   std::array<std::atomic<std::uint64_t>, limit_count> limits;
-  std::atomic<Pool*> pool{nullptr};  // cudaDeviceSetMemPool; null: the default one
 
  private:
   std::shared_ptr<Stream> make_stream(Stream::Kind kind, bool non_blocking, int priority);
@@ -78,14 +78,6 @@ class Device {
   std::atomic<Status> fault_{Status::success};
   std::mutex text_mutex_;
   std::string text_;
-};
-
-// A CUcontext: a name for a device's state. The runtime uses each device's primary one.
-struct Context {
-  Device* device = nullptr;
-  bool primary = false;
-  unsigned flags = 0;
-  std::atomic<int> retained{0};  // of a primary context
 };
 
 class Core {
@@ -133,14 +125,6 @@ class Core {
   std::vector<std::shared_ptr<Context>> primaries_;
   std::atomic<std::uint64_t> launches_{0};
 };
-
-// The calling thread's stack of contexts (cuCtxPushCurrent); its top decides the current device.
-// current_device() is device 0 while the stack is empty, as in the runtime.
-Context* current_context();
-void push_context(Context* context);
-Context* pop_context();
-void set_current_context(Context* context);  // replaces the top; null empties it
-Device& current_device();
 
 // What every call answers in a forked child (not_initialized); says once why.
 Status tell_forked();

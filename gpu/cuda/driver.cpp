@@ -3,6 +3,8 @@
 
 #include <atomic>
 
+#include "gpu/cuda/pool.hpp"
+
 namespace inflight::cuda::driver {
 namespace {
 
@@ -37,11 +39,48 @@ Status begin(Needs needs) {
   if (needs == Needs::nothing) return Status::success;
   if (Core::forked()) return tell_forked();
   Context* context = current_context();
-  if (!initialised && !context) return Status::not_initialized;
+  if (!initialised && !context && !any_primary_used()) return Status::not_initialized;
   if (needs == Needs::initialisation) return Status::success;
   if (!context) return Status::invalid_context;
-  bool live = Core::get().contexts.find(context) != nullptr;
+  bool live = Core::get().contexts.find(context) && (!context->primary || context->active);
   return live ? context->device->fault() : Status::context_is_destroyed;
+}
+
+namespace {
+
+Context* primary_of(int device) { return &Core::get().primary(device); }
+
+}  // namespace
+
+Context* of_any() { return primary_of(0); }
+
+Context* of_device(int ordinal) { return device_at(ordinal) ? primary_of(ordinal) : of_any(); }
+
+Context* of_stream(Handle handle) {
+  constexpr std::uintptr_t last_default = 2;  // cudaStreamPerThread
+  if (reinterpret_cast<std::uintptr_t>(handle) <= last_default) return nullptr;
+  auto stream = Core::get().streams.find(handle);
+  return stream ? home_of(*stream) : of_any();
+}
+
+Context* of_event(Handle handle) {
+  auto event = Core::get().events.find(handle);
+  if (!event) return of_any();
+  return event->context ? event->context : primary_of(event->device().ordinal);
+}
+
+Context* of_memory(DevicePointer inside) {
+  auto found = Core::get().memory.find(inside);
+  return found ? primary_of(found->device) : of_any();
+}
+
+Context* of_pool(Handle handle) {
+  auto pool = Core::get().pools.find(handle);
+  return pool ? primary_of(pool->device) : of_any();
+}
+
+Context* home_of(const Stream& stream) {
+  return stream.context ? stream.context : primary_of(stream.device().ordinal);
 }
 
 Device* device_at(int ordinal) {

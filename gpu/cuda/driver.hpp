@@ -28,6 +28,20 @@ int enter(Needs needs, Body&& body) {
   return code_of(status);
 }
 
+// The same for a call that names an object: with no context current it runs in the object's, which
+// `home` finds; invalid_context if it answers null.
+template <class Home, class Body>
+int enter_at(Home&& home, Body&& body) {
+  Status status = begin(Needs::initialisation);
+  if (status != Status::success) return code_of(status);
+  if (current_context()) return enter(Needs::context, body);
+  Context* context = home();
+  if (!context) return code_of(Status::invalid_context);
+  StandIn stand_in(context);
+  status = context->device->fault();
+  return code_of(status == Status::success ? body() : status);
+}
+
 // Stores a result's value; tells and returns its failure.
 template <class T, class To>
 Status store(Result<T> result, To* to) {
@@ -51,6 +65,22 @@ Device* device_at(int ordinal);
 // The context of a CUcontext; null stands for the current one where `or_current`.
 Context* context_of(Handle context, bool or_current = true);
 
+// The contexts of what programs name. An object that there is not has that of device 0, where the
+// call will say so; a default stream has none but the current one: null.
+Context* of_any();  // objects of no context, as graphs
+Context* of_device(int ordinal);
+Context* of_stream(Handle);
+Context* of_event(Handle);
+Context* of_memory(DevicePointer inside);
+Context* of_pool(Handle);
+Context* of_module(Handle);
+Context* of_function(Handle);
+inline Context* of_memory(const void* inside) {
+  return of_memory(reinterpret_cast<DevicePointer>(inside));
+}
+// The context that a stream was made in.
+Context* home_of(const Stream&);
+
 // Runs `body` with the stream; invalid_handle if there is none.
 template <class Body>
 Status with_stream(Handle handle, bool per_thread, Body&& body) {
@@ -61,9 +91,10 @@ Status with_stream(Handle handle, bool per_thread, Body&& body) {
 }  // namespace inflight::cuda::driver
 
 // INFLIGHT_CU(name, (parameters), { body }): an entry point whose body answers a Status; it needs a
-// current context. _INIT needs cuInit only, _BARE nothing. _TWO defines two names of one operation;
-// its body sees `second`: whether the second name was called (_ptsz and _ptds names: the thread's
-// own default stream). To be used inside this namespace.
+// current context. INFLIGHT_CU_AT(home, ...) names an object, which brings its own: `home` is one
+// of the of_...() above. _INIT needs cuInit only, _BARE nothing. _TWO defines two names of one
+// operation; its body sees `second`: whether the second name was called (_ptsz and _ptds names: the
+// thread's own default stream). To be used inside this namespace.
 #define INFLIGHT_CU_ENTRY(needs, name, params, ...)                   \
   extern "C" __attribute__((visibility("default"))) int name params { \
     return enter(Needs::needs, [&]() -> Status __VA_ARGS__);          \
@@ -72,16 +103,21 @@ Status with_stream(Handle handle, bool per_thread, Body&& body) {
 #define INFLIGHT_CU_INIT(name, params, ...) \
   INFLIGHT_CU_ENTRY(initialisation, name, params, __VA_ARGS__)
 #define INFLIGHT_CU_BARE(name, params, ...) INFLIGHT_CU_ENTRY(nothing, name, params, __VA_ARGS__)
-#define INFLIGHT_CU_TWO_ENTRY(needs, one, two, params, ...) \
-  INFLIGHT_CU_ENTRY(needs, one, params, {                   \
-    [[maybe_unused]] constexpr bool second = false;         \
-    __VA_ARGS__                                             \
-  })                                                        \
-  INFLIGHT_CU_ENTRY(needs, two, params, {                   \
-    [[maybe_unused]] constexpr bool second = true;          \
-    __VA_ARGS__                                             \
+#define INFLIGHT_CU_AT(home, name, params, ...)                         \
+  extern "C" __attribute__((visibility("default"))) int name params {   \
+    return enter_at([&] { return home; }, [&]() -> Status __VA_ARGS__); \
+  }
+#define INFLIGHT_CU_PAIR(entry, kind, one, two, params, ...) \
+  entry(kind, one, params, {                                 \
+    [[maybe_unused]] constexpr bool second = false;          \
+    __VA_ARGS__                                              \
+  }) entry(kind, two, params, {                              \
+    [[maybe_unused]] constexpr bool second = true;           \
+    __VA_ARGS__                                              \
   })
 #define INFLIGHT_CU_TWO(one, two, params, ...) \
-  INFLIGHT_CU_TWO_ENTRY(context, one, two, params, __VA_ARGS__)
+  INFLIGHT_CU_PAIR(INFLIGHT_CU_ENTRY, context, one, two, params, __VA_ARGS__)
 #define INFLIGHT_CU_TWO_INIT(one, two, params, ...) \
-  INFLIGHT_CU_TWO_ENTRY(initialisation, one, two, params, __VA_ARGS__)
+  INFLIGHT_CU_PAIR(INFLIGHT_CU_ENTRY, initialisation, one, two, params, __VA_ARGS__)
+#define INFLIGHT_CU_TWO_AT(home, one, two, params, ...) \
+  INFLIGHT_CU_PAIR(INFLIGHT_CU_AT, home, one, two, params, __VA_ARGS__)

@@ -108,7 +108,7 @@ INFLIGHT_CU_INIT(cuCtxGetDevice_v2, (int* device, Handle context), {
   return found ? store_value(device, found->device->ordinal) : Status::invalid_context;
 })
 INFLIGHT_CU(cuCtxSynchronize, (), { return synchronize(nullptr); })
-INFLIGHT_CU(cuCtxSynchronize_v2, (Handle context), { return synchronize(context); })
+INFLIGHT_CU_INIT(cuCtxSynchronize_v2, (Handle context), { return synchronize(context); })
 INFLIGHT_CU_INIT(cuCtxGetApiVersion, (Handle context, unsigned* version), {
   return context_of(context) ? store_value(version, api_version) : Status::invalid_context;
 })

@@ -135,11 +135,11 @@ Result<Copy> box_of(const Copy3D& box) {
     return copy_line(to_ptr(to), from_ptr(from), bytes, Direction::direction, nullptr, second,    \
                      false);                                                                      \
   })                                                                                              \
-  INFLIGHT_CU_TWO(later, later_thread,                                                            \
-                  (to_type to, from_type from, std::size_t bytes, Handle stream), {               \
-                    return copy_line(to_ptr(to), from_ptr(from), bytes, Direction::direction,     \
-                                     stream, second, true);                                       \
-                  })
+  INFLIGHT_CU_TWO_AT(of_stream(stream), later, later_thread,                                      \
+                     (to_type to, from_type from, std::size_t bytes, Handle stream), {            \
+                       return copy_line(to_ptr(to), from_ptr(from), bytes, Direction::direction,  \
+                                        stream, second, true);                                    \
+                     })
 
 INFLIGHT_COPY(cuMemcpy, cuMemcpy_ptds, cuMemcpyAsync, cuMemcpyAsync_ptsz, DevicePointer,
               DevicePointer, pointer, pointer, by_address)
@@ -158,51 +158,55 @@ INFLIGHT_CU_TWO(cuMemcpyPeer, cuMemcpyPeer_ptds,
                   return copy_peers(to, to_context, from, from_context, bytes, nullptr, second,
                                     false);
                 })
-INFLIGHT_CU_TWO(cuMemcpyPeerAsync, cuMemcpyPeerAsync_ptsz,
-                (DevicePointer to, Handle to_context, DevicePointer from, Handle from_context,
-                 std::size_t bytes, Handle stream),
-                {
-                  return copy_peers(to, to_context, from, from_context, bytes, stream, second,
-                                    true);
-                })
+INFLIGHT_CU_TWO_AT(of_stream(stream), cuMemcpyPeerAsync, cuMemcpyPeerAsync_ptsz,
+                   (DevicePointer to, Handle to_context, DevicePointer from, Handle from_context,
+                    std::size_t bytes, Handle stream),
+                   {
+                     return copy_peers(to, to_context, from, from_context, bytes, stream, second,
+                                       true);
+                   })
 INFLIGHT_CU_TWO(cuMemcpy2D_v2, cuMemcpy2D_v2_ptds, (const Copy2D* box),
                 { return copy_box(box, nullptr, second, false); })
 INFLIGHT_CU_TWO(cuMemcpy2DUnaligned_v2, cuMemcpy2DUnaligned_v2_ptds, (const Copy2D* box),
                 { return copy_box(box, nullptr, second, false); })
-INFLIGHT_CU_TWO(cuMemcpy2DAsync_v2, cuMemcpy2DAsync_v2_ptsz, (const Copy2D* box, Handle stream),
-                { return copy_box(box, stream, second, true); })
+INFLIGHT_CU_TWO_AT(of_stream(stream), cuMemcpy2DAsync_v2, cuMemcpy2DAsync_v2_ptsz,
+                   (const Copy2D* box, Handle stream),
+                   { return copy_box(box, stream, second, true); })
 INFLIGHT_CU_TWO(cuMemcpy3D_v2, cuMemcpy3D_v2_ptds, (const Copy3D* box),
                 { return copy_box(box, nullptr, second, false); })
-INFLIGHT_CU_TWO(cuMemcpy3DAsync_v2, cuMemcpy3DAsync_v2_ptsz, (const Copy3D* box, Handle stream),
-                { return copy_box(box, stream, second, true); })
+INFLIGHT_CU_TWO_AT(of_stream(stream), cuMemcpy3DAsync_v2, cuMemcpy3DAsync_v2_ptsz,
+                   (const Copy3D* box, Handle stream),
+                   { return copy_box(box, stream, second, true); })
 INFLIGHT_CU_TWO(cuMemcpy3DPeer, cuMemcpy3DPeer_ptds, (const Copy3D* box),
                 { return copy_peer(box, nullptr, second, false); })
-INFLIGHT_CU_TWO(cuMemcpy3DPeerAsync, cuMemcpy3DPeerAsync_ptsz, (const Copy3D* box, Handle stream),
-                { return copy_peer(box, stream, second, true); })
+INFLIGHT_CU_TWO_AT(of_stream(stream), cuMemcpy3DPeerAsync, cuMemcpy3DPeerAsync_ptsz,
+                   (const Copy3D* box, Handle stream),
+                   { return copy_peer(box, stream, second, true); })
 
-#define INFLIGHT_FILL(bits, value_type)                                                           \
-  INFLIGHT_CU_TWO(                                                                                \
-      cuMemsetD##bits##_v2, cuMemsetD##bits##_v2_ptds,                                            \
-      (DevicePointer to, value_type value, std::size_t count), {                                  \
-        return fill_rows(to, {value, bits / 8}, {0, count, 1}, nullptr, second, false);           \
-      })                                                                                          \
-  INFLIGHT_CU_TWO(cuMemsetD##bits##Async, cuMemsetD##bits##Async_ptsz,                            \
-                  (DevicePointer to, value_type value, std::size_t count, Handle stream), {       \
-                    return fill_rows(to, {value, bits / 8}, {0, count, 1}, stream, second, true); \
-                  })                                                                              \
-  INFLIGHT_CU_TWO(                                                                                \
-      cuMemsetD2D##bits##_v2, cuMemsetD2D##bits##_v2_ptds,                                        \
-      (DevicePointer to, std::size_t pitch, value_type value, std::size_t width,                  \
-       std::size_t height),                                                                       \
-      {                                                                                           \
-        return fill_rows(to, {value, bits / 8}, {pitch, width, height}, nullptr, second, false);  \
-      })                                                                                          \
-  INFLIGHT_CU_TWO(                                                                                \
-      cuMemsetD2D##bits##Async, cuMemsetD2D##bits##Async_ptsz,                                    \
-      (DevicePointer to, std::size_t pitch, value_type value, std::size_t width,                  \
-       std::size_t height, Handle stream),                                                        \
-      {                                                                                           \
-        return fill_rows(to, {value, bits / 8}, {pitch, width, height}, stream, second, true);    \
+#define INFLIGHT_FILL(bits, value_type)                                                          \
+  INFLIGHT_CU_TWO(                                                                               \
+      cuMemsetD##bits##_v2, cuMemsetD##bits##_v2_ptds,                                           \
+      (DevicePointer to, value_type value, std::size_t count), {                                 \
+        return fill_rows(to, {value, bits / 8}, {0, count, 1}, nullptr, second, false);          \
+      })                                                                                         \
+  INFLIGHT_CU_TWO_AT(                                                                            \
+      of_stream(stream), cuMemsetD##bits##Async, cuMemsetD##bits##Async_ptsz,                    \
+      (DevicePointer to, value_type value, std::size_t count, Handle stream), {                  \
+        return fill_rows(to, {value, bits / 8}, {0, count, 1}, stream, second, true);            \
+      })                                                                                         \
+  INFLIGHT_CU_TWO(                                                                               \
+      cuMemsetD2D##bits##_v2, cuMemsetD2D##bits##_v2_ptds,                                       \
+      (DevicePointer to, std::size_t pitch, value_type value, std::size_t width,                 \
+       std::size_t height),                                                                      \
+      {                                                                                          \
+        return fill_rows(to, {value, bits / 8}, {pitch, width, height}, nullptr, second, false); \
+      })                                                                                         \
+  INFLIGHT_CU_TWO_AT(                                                                            \
+      of_stream(stream), cuMemsetD2D##bits##Async, cuMemsetD2D##bits##Async_ptsz,                \
+      (DevicePointer to, std::size_t pitch, value_type value, std::size_t width,                 \
+       std::size_t height, Handle stream),                                                       \
+      {                                                                                          \
+        return fill_rows(to, {value, bits / 8}, {pitch, width, height}, stream, second, true);   \
       })
 
 INFLIGHT_FILL(8, unsigned char)

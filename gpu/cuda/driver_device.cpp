@@ -1,6 +1,4 @@
 // Driver API: devices and primary contexts.
-#include <dlfcn.h>
-
 #include <cstdlib>
 #include <cstring>
 
@@ -115,35 +113,25 @@ INFLIGHT_CU_INIT(cuDeviceCanAccessPeer, (int* can, int device, int peer), {
 INFLIGHT_CU_INIT(cuDeviceGetP2PAttribute, (int* value, int attribute, int from, int to),
                  { return store_p2p(value, attribute, from, to); })
 
+INFLIGHT_CU(cuFlushGPUDirectRDMAWrites, (int, int), { return Status::success; })
+
 // --- primary contexts ---
 
 INFLIGHT_CU_DEVICE(cuDevicePrimaryCtxRetain, (Handle * context, int device), {
-  Context& primary = Core::get().primary(device);
-  ++primary.retained;
-  return store_value(context, Handle(&primary));
+  if (!context) return Status::invalid_value;
+  retain_primary(Core::get().primary(device));
+  return store_value(context, Handle(&Core::get().primary(device)));
 })
 
 namespace {
 
-// The runtime keeps the primary contexts retained for as long as it is loaded.
-bool runtime_loaded() {
-  void* library = dlopen("libcudart.so.13", RTLD_LAZY | RTLD_NOLOAD);
-  if (library) dlclose(library);
-  return library != nullptr;
+// Calls the operation with the primary context of a device.
+Status with_primary(int device, Status (*operation)(Context&)) {
+  return device_at(device) ? operation(Core::get().primary(device)) : Status::invalid_device;
 }
 
-Status release_primary(int device) {
-  if (!device_at(device)) return Status::invalid_device;
-  Context& primary = Core::get().primary(device);
-  if (primary.retained == 0) return Status::invalid_context;
-  if (--primary.retained == 0 && !runtime_loaded()) Core::get().device(device).reset();
-  return Status::success;
-}
-
-Status reset_primary(int device) {
-  Device* found = device_at(device);
-  if (!found) return Status::invalid_device;
-  found->reset();
+Status reset(Context& context) {
+  reset_primary(context);
   return Status::success;
 }
 
@@ -160,15 +148,15 @@ Status set_primary_flags(int device, unsigned flags) {
 }  // namespace
 
 INFLIGHT_CU_TWO_INIT(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (int device),
-                     { return release_primary(device); })
+                     { return with_primary(device, release_primary); })
 INFLIGHT_CU_TWO_INIT(cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset_v2, (int device),
-                     { return reset_primary(device); })
+                     { return with_primary(device, reset); })
 INFLIGHT_CU_TWO_INIT(cuDevicePrimaryCtxSetFlags, cuDevicePrimaryCtxSetFlags_v2,
                      (int device, unsigned flags), { return set_primary_flags(device, flags); })
 INFLIGHT_CU_DEVICE(cuDevicePrimaryCtxGetState, (int device, unsigned* flags, int* active), {
   if (!flags || !active) return Status::invalid_value;
   *flags = found->flags;
-  *active = Core::get().primary(device).retained > 0 ? 1 : 0;
+  *active = Core::get().primary(device).active ? 1 : 0;
   return Status::success;
 })
 

@@ -13,13 +13,6 @@ Status with_function(Handle handle, Body&& body) {
   return function ? body(*function) : Status::invalid_handle;
 }
 
-// Makes another device current while a call that acts on the current one runs.
-class Current {
- public:
-  explicit Current(int device) { push_context(&Core::get().primary(device)); }
-  ~Current() { pop_context(); }
-};
-
 // CUfunction_attribute, by its numbers from 0.
 Status store_attribute(int* value, int attribute, Handle function) {
   abi::FunctionAttributes a;
@@ -95,27 +88,30 @@ Status best_block(int* grid, int* block, Handle function, SharedOfBlock shared_o
 
 }  // namespace
 
-INFLIGHT_CU(cuFuncGetAttribute, (int* value, int attribute, Handle function),
-            { return store_attribute(value, attribute, function); })
-INFLIGHT_CU(cuFuncSetAttribute, (Handle function, int attribute, int value),
-            { return runtime(cudaFuncSetAttribute(function, attribute, value)); })
-INFLIGHT_CU(cuFuncSetCacheConfig, (Handle function, int config),
-            { return runtime(cudaFuncSetCacheConfig(function, config)); })
-INFLIGHT_CU(cuFuncSetSharedMemConfig, (Handle function, int config), {
+INFLIGHT_CU_AT(of_function(function), cuFuncGetAttribute,
+               (int* value, int attribute, Handle function),
+               { return store_attribute(value, attribute, function); })
+INFLIGHT_CU_AT(of_function(function), cuFuncSetAttribute,
+               (Handle function, int attribute, int value),
+               { return runtime(cudaFuncSetAttribute(function, attribute, value)); })
+INFLIGHT_CU_AT(of_function(function), cuFuncSetCacheConfig, (Handle function, int config),
+               { return runtime(cudaFuncSetCacheConfig(function, config)); })
+INFLIGHT_CU_AT(of_function(function), cuFuncSetSharedMemConfig, (Handle function, int config), {
   return with_function(function, [&](Function&) {
     return config < 0 || config > 2 ? Status::invalid_value : Status::success;
   });
 })
-INFLIGHT_CU(cuFuncGetModule, (Handle * module, Handle function),
-            { return store_module(module, function); })
-INFLIGHT_CU(cuFuncGetName, (const char** name, Handle function),
-            { return store_name(name, function); })
-INFLIGHT_CU(cuFuncGetParamInfo,
-            (Handle function, std::size_t index, std::size_t* offset, std::size_t* size),
-            { return store_parameter(function, index, offset, size); })
-INFLIGHT_CU(cuFuncIsLoaded, (int* state, Handle function),
-            { return with_function(function, [&](Function&) { return store_value(state, 1); }); })
-INFLIGHT_CU(cuFuncLoad, (Handle function), {
+INFLIGHT_CU_AT(of_function(function), cuFuncGetModule, (Handle * module, Handle function),
+               { return store_module(module, function); })
+INFLIGHT_CU_AT(of_function(function), cuFuncGetName, (const char** name, Handle function),
+               { return store_name(name, function); })
+INFLIGHT_CU_AT(of_function(function), cuFuncGetParamInfo,
+               (Handle function, std::size_t index, std::size_t* offset, std::size_t* size),
+               { return store_parameter(function, index, offset, size); })
+INFLIGHT_CU_AT(of_function(function), cuFuncIsLoaded, (int* state, Handle function), {
+  return with_function(function, [&](Function&) { return store_value(state, 1); });
+})
+INFLIGHT_CU_AT(of_function(function), cuFuncLoad, (Handle function), {
   return with_function(function, [](Function& f) { return tell(f.on(current_device().ordinal)); });
 })
 
@@ -123,49 +119,49 @@ INFLIGHT_CU(cuFuncLoad, (Handle function), {
 INFLIGHT_CU(cuKernelGetFunction, (Handle * function, Handle kernel), {
   return with_function(kernel, [&](Function&) { return store_value(function, kernel); });
 })
-INFLIGHT_CU_INIT(cuKernelGetLibrary, (Handle * library, Handle kernel),
-                 { return store_module(library, kernel); })
-INFLIGHT_CU_INIT(cuKernelGetName, (const char** name, Handle kernel),
-                 { return store_name(name, kernel); })
-INFLIGHT_CU_INIT(cuKernelGetParamInfo,
-                 (Handle kernel, std::size_t index, std::size_t* offset, std::size_t* size),
-                 { return store_parameter(kernel, index, offset, size); })
+INFLIGHT_CU_AT(of_function(kernel), cuKernelGetLibrary, (Handle * library, Handle kernel),
+               { return store_module(library, kernel); })
+INFLIGHT_CU_AT(of_function(kernel), cuKernelGetName, (const char** name, Handle kernel),
+               { return store_name(name, kernel); })
+INFLIGHT_CU_AT(of_function(kernel), cuKernelGetParamInfo,
+               (Handle kernel, std::size_t index, std::size_t* offset, std::size_t* size),
+               { return store_parameter(kernel, index, offset, size); })
 INFLIGHT_CU_INIT(cuKernelGetAttribute, (int* value, int attribute, Handle kernel, int device), {
   if (!device_at(device)) return Status::invalid_device;
-  Current current(device);
+  StandIn current(&Core::get().primary(device));
   return store_attribute(value, attribute, kernel);
 })
 INFLIGHT_CU_INIT(cuKernelSetAttribute, (int attribute, int value, Handle kernel, int device), {
   if (!device_at(device)) return Status::invalid_device;
-  Current current(device);
+  StandIn current(&Core::get().primary(device));
   return runtime(cudaFuncSetAttribute(kernel, attribute, value));
 })
 INFLIGHT_CU_INIT(cuKernelSetCacheConfig, (Handle kernel, int config, int device), {
   if (!device_at(device)) return Status::invalid_device;
-  Current current(device);
+  StandIn current(&Core::get().primary(device));
   return runtime(cudaFuncSetCacheConfig(kernel, config));
 })
 
 // --- occupancy ---
 
-INFLIGHT_CU(cuOccupancyMaxActiveBlocksPerMultiprocessor,
-            (int* count, Handle function, int threads, std::size_t shared),
-            { return blocks(count, function, threads, shared); })
-INFLIGHT_CU(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
-            (int* count, Handle function, int threads, std::size_t shared, unsigned flags),
-            { return blocks(count, function, threads, shared, flags); })
-INFLIGHT_CU(cuOccupancyMaxPotentialBlockSize,
-            (int* grid, int* block, Handle function, SharedOfBlock shared_of, std::size_t shared,
-             int limit),
-            { return best_block(grid, block, function, shared_of, shared, limit, 0); })
-INFLIGHT_CU(cuOccupancyMaxPotentialBlockSizeWithFlags,
-            (int* grid, int* block, Handle function, SharedOfBlock shared_of, std::size_t shared,
-             int limit, unsigned flags),
-            { return best_block(grid, block, function, shared_of, shared, limit, flags); })
-INFLIGHT_CU(cuOccupancyAvailableDynamicSMemPerBlock,
-            (std::size_t * shared, Handle function, int count, int threads), {
-              return runtime(
-                  cudaOccupancyAvailableDynamicSMemPerBlock(shared, function, count, threads));
-            })
+INFLIGHT_CU_AT(of_function(function), cuOccupancyMaxActiveBlocksPerMultiprocessor,
+               (int* count, Handle function, int threads, std::size_t shared),
+               { return blocks(count, function, threads, shared); })
+INFLIGHT_CU_AT(of_function(function), cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+               (int* count, Handle function, int threads, std::size_t shared, unsigned flags),
+               { return blocks(count, function, threads, shared, flags); })
+INFLIGHT_CU_AT(of_function(function), cuOccupancyMaxPotentialBlockSize,
+               (int* grid, int* block, Handle function, SharedOfBlock shared_of, std::size_t shared,
+                int limit),
+               { return best_block(grid, block, function, shared_of, shared, limit, 0); })
+INFLIGHT_CU_AT(of_function(function), cuOccupancyMaxPotentialBlockSizeWithFlags,
+               (int* grid, int* block, Handle function, SharedOfBlock shared_of, std::size_t shared,
+                int limit, unsigned flags),
+               { return best_block(grid, block, function, shared_of, shared, limit, flags); })
+INFLIGHT_CU_AT(of_function(function), cuOccupancyAvailableDynamicSMemPerBlock,
+               (std::size_t * shared, Handle function, int count, int threads), {
+                 return runtime(
+                     cudaOccupancyAvailableDynamicSMemPerBlock(shared, function, count, threads));
+               })
 
 }  // namespace inflight::cuda::driver

@@ -11,6 +11,20 @@ struct KernelNode {
   Handle kernel, context;
 };
 
+// Where a node is made: in the context that its parameters name, else in its function's.
+Context* of_node(const KernelNode* node) {
+  if (!node) return of_any();
+  Context* named = context_of(node->context, false);
+  return named ? named : of_function(node->node.function);
+}
+Context* of_node(const abi::KernelNode* node) {
+  return node ? of_function(node->function) : of_any();
+}
+Context* of_context(Handle handle) {
+  Context* named = context_of(handle, false);
+  return named ? named : of_any();
+}
+
 abi::KernelNode plain(const KernelNode& node) {
   abi::KernelNode result = node.node;
   if (!result.function) result.function = node.kernel;
@@ -113,10 +127,10 @@ Status with_node(GraphNode* node, Call&& call) {
 // How every cuGraphAdd*Node begins: where the node goes, its graph and what it waits for.
 #define NODE_PLACE Handle *node, Handle graph, const Handle *after, std::size_t count
 #define NODE_ARGUMENTS node, graph, after, count
-#define INFLIGHT_ADD_NODE(cu, cuda, Parameters)        \
-  extern "C" int cuda(NODE_PLACE, Parameters);         \
-  INFLIGHT_CU(cu, (NODE_PLACE, Parameters parameters), \
-              { return runtime(cuda(NODE_ARGUMENTS, parameters)); })
+#define INFLIGHT_ADD_NODE(cu, cuda, Parameters)                     \
+  extern "C" int cuda(NODE_PLACE, Parameters);                      \
+  INFLIGHT_CU_AT(of_any(), cu, (NODE_PLACE, Parameters parameters), \
+                 { return runtime(cuda(NODE_ARGUMENTS, parameters)); })
 
 extern "C" {
 int cudaGraphAddEmptyNode(NODE_PLACE);
@@ -138,62 +152,69 @@ int cudaGraphExecNodeSetParams(Handle exec, Handle, abi::GraphNode*);
 
 // --- any kind ---
 
-INFLIGHT_CU(cuGraphAddNode, (NODE_PLACE, GraphNode* parameters), {
+INFLIGHT_CU_AT(of_any(), cuGraphAddNode, (NODE_PLACE, GraphNode* parameters), {
   return with_node(parameters, [&](abi::GraphNode* p) {
     return cudaGraphAddNode(node, graph, after, nullptr, count, p);
   });
 })
-INFLIGHT_CU(cuGraphAddNode_v2,
-            (Handle * node, Handle graph, const Handle* after, const abi::EdgeData* edges,
-             std::size_t count, GraphNode* parameters),
-            {
-              return with_node(parameters, [&](abi::GraphNode* p) {
-                return cudaGraphAddNode(node, graph, after, edges, count, p);
-              });
-            })
-INFLIGHT_CU(cuGraphNodeSetParams, (Handle node, GraphNode* parameters), {
+INFLIGHT_CU_AT(of_any(), cuGraphAddNode_v2,
+               (Handle * node, Handle graph, const Handle* after, const abi::EdgeData* edges,
+                std::size_t count, GraphNode* parameters),
+               {
+                 return with_node(parameters, [&](abi::GraphNode* p) {
+                   return cudaGraphAddNode(node, graph, after, edges, count, p);
+                 });
+               })
+INFLIGHT_CU_AT(of_any(), cuGraphNodeSetParams, (Handle node, GraphNode* parameters), {
   return with_node(parameters, [&](abi::GraphNode* p) { return cudaGraphNodeSetParams(node, p); });
 })
-INFLIGHT_CU(cuGraphExecNodeSetParams, (Handle exec, Handle node, GraphNode* parameters), {
-  return with_node(parameters,
-                   [&](abi::GraphNode* p) { return cudaGraphExecNodeSetParams(exec, node, p); });
-})
+INFLIGHT_CU_AT(of_any(), cuGraphExecNodeSetParams,
+               (Handle exec, Handle node, GraphNode* parameters), {
+                 return with_node(parameters, [&](abi::GraphNode* p) {
+                   return cudaGraphExecNodeSetParams(exec, node, p);
+                 });
+               })
 
-INFLIGHT_CU(cuGraphAddEmptyNode, (NODE_PLACE),
-            { return runtime(cudaGraphAddEmptyNode(NODE_ARGUMENTS)); })
+INFLIGHT_CU_AT(of_any(), cuGraphAddEmptyNode, (NODE_PLACE),
+               { return runtime(cudaGraphAddEmptyNode(NODE_ARGUMENTS)); })
 
 // --- kernels ---
 
-INFLIGHT_CU(cuGraphAddKernelNode, (NODE_PLACE, const abi::KernelNode* parameters),
-            { return runtime(cudaGraphAddKernelNode(NODE_ARGUMENTS, parameters)); })
-INFLIGHT_CU(cuGraphAddKernelNode_v2, (NODE_PLACE, const KernelNode* parameters), {
-  return with_kernel(parameters, [&](const abi::KernelNode* p) {
-    return cudaGraphAddKernelNode(NODE_ARGUMENTS, p);
-  });
-})
+INFLIGHT_CU_AT(of_node(parameters), cuGraphAddKernelNode,
+               (NODE_PLACE, const abi::KernelNode* parameters),
+               { return runtime(cudaGraphAddKernelNode(NODE_ARGUMENTS, parameters)); })
+INFLIGHT_CU_AT(of_node(parameters), cuGraphAddKernelNode_v2,
+               (NODE_PLACE, const KernelNode* parameters), {
+                 return with_kernel(parameters, [&](const abi::KernelNode* p) {
+                   return cudaGraphAddKernelNode(NODE_ARGUMENTS, p);
+                 });
+               })
 INFLIGHT_FORWARD_2(cuGraphKernelNodeGetParams, cudaGraphKernelNodeGetParams, Handle,
                    abi::KernelNode*)
-INFLIGHT_CU(cuGraphKernelNodeGetParams_v2, (Handle node, KernelNode* parameters), {
+INFLIGHT_CU_AT(of_any(), cuGraphKernelNodeGetParams_v2, (Handle node, KernelNode* parameters), {
   if (!parameters) return Status::invalid_value;
   parameters->kernel = nullptr;
   parameters->context = current_context();
   return runtime(cudaGraphKernelNodeGetParams(node, &parameters->node));
 })
-INFLIGHT_CU(cuGraphKernelNodeSetParams, (Handle node, const abi::KernelNode* parameters),
-            { return runtime(cudaGraphKernelNodeSetParams(node, parameters)); })
-INFLIGHT_CU(cuGraphKernelNodeSetParams_v2, (Handle node, const KernelNode* parameters), {
-  return with_kernel(
-      parameters, [&](const abi::KernelNode* p) { return cudaGraphKernelNodeSetParams(node, p); });
-})
-INFLIGHT_CU(cuGraphExecKernelNodeSetParams,
-            (Handle exec, Handle node, const abi::KernelNode* parameters),
-            { return runtime(cudaGraphExecKernelNodeSetParams(exec, node, parameters)); })
-INFLIGHT_CU(cuGraphExecKernelNodeSetParams_v2,
-            (Handle exec, Handle node, const KernelNode* parameters), {
-              return with_kernel(parameters, [&](const abi::KernelNode* p) {
-                return cudaGraphExecKernelNodeSetParams(exec, node, p);
-              });
-            })
+INFLIGHT_CU_AT(of_node(parameters), cuGraphKernelNodeSetParams,
+               (Handle node, const abi::KernelNode* parameters),
+               { return runtime(cudaGraphKernelNodeSetParams(node, parameters)); })
+INFLIGHT_CU_AT(of_node(parameters), cuGraphKernelNodeSetParams_v2,
+               (Handle node, const KernelNode* parameters), {
+                 return with_kernel(parameters, [&](const abi::KernelNode* p) {
+                   return cudaGraphKernelNodeSetParams(node, p);
+                 });
+               })
+INFLIGHT_CU_AT(of_node(parameters), cuGraphExecKernelNodeSetParams,
+               (Handle exec, Handle node, const abi::KernelNode* parameters),
+               { return runtime(cudaGraphExecKernelNodeSetParams(exec, node, parameters)); })
+INFLIGHT_CU_AT(of_node(parameters), cuGraphExecKernelNodeSetParams_v2,
+               (Handle exec, Handle node, const KernelNode* parameters), {
+                 return with_kernel(parameters, [&](const abi::KernelNode* p) {
+                   return cudaGraphExecKernelNodeSetParams(exec, node, p);
+                 });
+               })
 INFLIGHT_FORWARD_3(cuGraphKernelNodeGetAttribute, cudaGraphKernelNodeGetAttribute, Handle, int,
                    void*)
 INFLIGHT_FORWARD_3(cuGraphKernelNodeSetAttribute, cudaGraphKernelNodeSetAttribute, Handle, int,
@@ -203,33 +224,38 @@ INFLIGHT_FORWARD_2(cuGraphKernelNodeCopyAttributes, cudaGraphKernelNodeCopyAttri
 
 // --- copies and fills ---
 
-INFLIGHT_CU(cuGraphAddMemcpyNode, (NODE_PLACE, const Copy3D* box, Handle), {
-  return with_copy(box,
-                   [&](const abi::Copy3D* c) { return cudaGraphAddMemcpyNode(NODE_ARGUMENTS, c); });
-})
-INFLIGHT_CU(cuGraphMemcpyNodeGetParams, (Handle node, Copy3D* box), {
+INFLIGHT_CU_AT(of_context(context), cuGraphAddMemcpyNode,
+               (NODE_PLACE, const Copy3D* box, Handle context), {
+                 return with_copy(box, [&](const abi::Copy3D* c) {
+                   return cudaGraphAddMemcpyNode(NODE_ARGUMENTS, c);
+                 });
+               })
+INFLIGHT_CU_AT(of_any(), cuGraphMemcpyNodeGetParams, (Handle node, Copy3D* box), {
   abi::Copy3D copy{};
   if (!box) return Status::invalid_value;
   Status status = runtime(cudaGraphMemcpyNodeGetParams(node, &copy));
   if (status == Status::success) driver_copy(copy, *box);
   return status;
 })
-INFLIGHT_CU(cuGraphMemcpyNodeSetParams, (Handle node, const Copy3D* box), {
+INFLIGHT_CU_AT(of_any(), cuGraphMemcpyNodeSetParams, (Handle node, const Copy3D* box), {
   return with_copy(box,
                    [&](const abi::Copy3D* c) { return cudaGraphMemcpyNodeSetParams(node, c); });
 })
-INFLIGHT_CU(cuGraphExecMemcpyNodeSetParams, (Handle exec, Handle node, const Copy3D* box, Handle), {
-  return with_copy(
-      box, [&](const abi::Copy3D* c) { return cudaGraphExecMemcpyNodeSetParams(exec, node, c); });
-})
-INFLIGHT_CU(cuGraphAddMemsetNode, (NODE_PLACE, const abi::FillNode* parameters, Handle),
-            { return runtime(cudaGraphAddMemsetNode(NODE_ARGUMENTS, parameters)); })
+INFLIGHT_CU_AT(of_context(context), cuGraphExecMemcpyNodeSetParams,
+               (Handle exec, Handle node, const Copy3D* box, Handle context), {
+                 return with_copy(box, [&](const abi::Copy3D* c) {
+                   return cudaGraphExecMemcpyNodeSetParams(exec, node, c);
+                 });
+               })
+INFLIGHT_CU_AT(of_context(context), cuGraphAddMemsetNode,
+               (NODE_PLACE, const abi::FillNode* parameters, Handle context),
+               { return runtime(cudaGraphAddMemsetNode(NODE_ARGUMENTS, parameters)); })
 INFLIGHT_FORWARD_2(cuGraphMemsetNodeGetParams, cudaGraphMemsetNodeGetParams, Handle, abi::FillNode*)
 INFLIGHT_FORWARD_2(cuGraphMemsetNodeSetParams, cudaGraphMemsetNodeSetParams, Handle,
                    const abi::FillNode*)
-INFLIGHT_CU(cuGraphExecMemsetNodeSetParams,
-            (Handle exec, Handle node, const abi::FillNode* parameters, Handle),
-            { return runtime(cudaGraphExecMemsetNodeSetParams(exec, node, parameters)); })
+INFLIGHT_CU_AT(of_context(context), cuGraphExecMemsetNodeSetParams,
+               (Handle exec, Handle node, const abi::FillNode* parameters, Handle context),
+               { return runtime(cudaGraphExecMemsetNodeSetParams(exec, node, parameters)); })
 
 // --- host functions, children, events ---
 
@@ -260,8 +286,8 @@ INFLIGHT_FORWARD_3(cuGraphExecEventWaitNodeSetEvent, cudaGraphExecEventWaitNodeS
 INFLIGHT_ADD_NODE(cuGraphAddMemAllocNode, cudaGraphAddMemAllocNode, abi::AllocateNode*)
 INFLIGHT_FORWARD_2(cuGraphMemAllocNodeGetParams, cudaGraphMemAllocNodeGetParams, Handle,
                    abi::AllocateNode*)
-INFLIGHT_CU(cuGraphAddMemFreeNode, (NODE_PLACE, DevicePointer memory),
-            { return runtime(cudaGraphAddMemFreeNode(NODE_ARGUMENTS, pointer(memory))); })
+INFLIGHT_CU_AT(of_any(), cuGraphAddMemFreeNode, (NODE_PLACE, DevicePointer memory),
+               { return runtime(cudaGraphAddMemFreeNode(NODE_ARGUMENTS, pointer(memory))); })
 INFLIGHT_FORWARD_2(cuGraphMemFreeNodeGetParams, cudaGraphMemFreeNodeGetParams, Handle, void*)
 
 }  // namespace inflight::cuda::driver

@@ -47,8 +47,8 @@ Result<Arguments> arguments_of(Handle handle, void* const* extra) {
   return result;
 }
 
-INFLIGHT_CU_TWO(
-    cuLaunchKernel, cuLaunchKernel_ptsz,
+INFLIGHT_CU_TWO_AT(
+    of_stream(stream), cuLaunchKernel, cuLaunchKernel_ptsz,
     (Handle function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
      unsigned block_y, unsigned block_z, unsigned shared, Handle stream, void** arguments,
      void** extra),
@@ -57,13 +57,14 @@ INFLIGHT_CU_TWO(
           {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, stream, nullptr, 0};
       return launch(config, function, arguments, extra, second);
     })
-INFLIGHT_CU_TWO(cuLaunchKernelEx, cuLaunchKernelEx_ptsz,
-                (const LaunchConfig* config, Handle function, void** arguments, void** extra), {
-                  if (!config) return Status::invalid_value;
-                  return launch(*config, function, arguments, extra, second);
-                })
-INFLIGHT_CU_TWO(
-    cuLaunchCooperativeKernel, cuLaunchCooperativeKernel_ptsz,
+INFLIGHT_CU_TWO_AT(config ? of_stream(config->stream) : of_any(), cuLaunchKernelEx,
+                   cuLaunchKernelEx_ptsz,
+                   (const LaunchConfig* config, Handle function, void** arguments, void** extra), {
+                     if (!config) return Status::invalid_value;
+                     return launch(*config, function, arguments, extra, second);
+                   })
+INFLIGHT_CU_TWO_AT(
+    of_stream(stream), cuLaunchCooperativeKernel, cuLaunchCooperativeKernel_ptsz,
     (Handle function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
      unsigned block_y, unsigned block_z, unsigned shared, Handle stream, void** arguments),
     {
@@ -85,17 +86,17 @@ Status with_config(const LaunchConfig* config, Call&& call) {
 
 }  // namespace
 
-INFLIGHT_CU(cuOccupancyMaxPotentialClusterSize,
-            (int* size, Handle function, const LaunchConfig* config), {
-              return with_config(config, [&](const abi::LaunchConfig* asked) {
-                return cudaOccupancyMaxPotentialClusterSize(size, function, asked);
-              });
-            })
-INFLIGHT_CU(cuOccupancyMaxActiveClusters, (int* count, Handle function, const LaunchConfig* config),
-            {
-              return with_config(config, [&](const abi::LaunchConfig* asked) {
-                return cudaOccupancyMaxActiveClusters(count, function, asked);
-              });
-            })
+INFLIGHT_CU_AT(of_function(function), cuOccupancyMaxPotentialClusterSize,
+               (int* size, Handle function, const LaunchConfig* config), {
+                 return with_config(config, [&](const abi::LaunchConfig* asked) {
+                   return cudaOccupancyMaxPotentialClusterSize(size, function, asked);
+                 });
+               })
+INFLIGHT_CU_AT(of_function(function), cuOccupancyMaxActiveClusters,
+               (int* count, Handle function, const LaunchConfig* config), {
+                 return with_config(config, [&](const abi::LaunchConfig* asked) {
+                   return cudaOccupancyMaxActiveClusters(count, function, asked);
+                 });
+               })
 
 }  // namespace inflight::cuda::driver

@@ -39,11 +39,11 @@ INFLIGHT_CU(cuLibraryGetGlobal,
                 return store_symbol(address, bytes, m, name, false);
               });
             })
-INFLIGHT_CU(cuLibraryGetManaged,
-            (DevicePointer * address, std::size_t* bytes, Handle library, const char* name), {
-              return with_module(library, [&](LoadedModule& m) {
-                return store_symbol(address, bytes, m, name, true);
-              });
-            })
+INFLIGHT_CU_AT(of_module(library), cuLibraryGetManaged,
+               (DevicePointer * address, std::size_t* bytes, Handle library, const char* name), {
+                 return with_module(library, [&](LoadedModule& m) {
+                   return store_symbol(address, bytes, m, name, true);
+                 });
+               })
 
 }  // namespace inflight::cuda::driver

@@ -15,6 +15,7 @@ namespace {
 
 // A CUlinkState. What cuLinkComplete answers lives as long as it.
 struct Link {
+  Context* const context = current_context();
   JitOptions options;
   std::vector<std::string> texts;
   std::string image;
@@ -102,6 +103,11 @@ Status complete(Link& link, void** image, std::size_t* bytes) {
   return Status::success;
 }
 
+Context* of_link(Handle handle) {
+  auto link = links().find(handle);
+  return link ? link->context : of_any();
+}
+
 template <class Body>
 Status with_link(Handle handle, Body&& body) {
   auto link = links().find(handle);
@@ -117,20 +123,22 @@ INFLIGHT_CU(cuLinkCreate_v2, (unsigned count, int* options, void** values, Handl
   *state = links().add(std::move(link));
   return Status::success;
 })
-INFLIGHT_CU(cuLinkAddData_v2,
-            (Handle state, int type, void* data, std::size_t bytes, const char*, unsigned, int*,
-             void**),
-            {
-              if (!data || bytes == 0) return Status::invalid_value;
-              return with_link(state, [&](Link& link) {
-                return add(link, type, {static_cast<const std::byte*>(data), bytes});
-              });
-            })
-INFLIGHT_CU(cuLinkAddFile_v2, (Handle state, int type, const char* path, unsigned, int*, void**),
-            { return with_link(state, [&](Link& link) { return add_file(link, type, path); }); })
-INFLIGHT_CU(cuLinkComplete, (Handle state, void** image, std::size_t* bytes),
-            { return with_link(state, [&](Link& link) { return complete(link, image, bytes); }); })
-INFLIGHT_CU(cuLinkDestroy, (Handle state),
-            { return links().remove(state) ? Status::success : Status::invalid_handle; })
+INFLIGHT_CU_AT(of_link(state), cuLinkAddData_v2,
+               (Handle state, int type, void* data, std::size_t bytes, const char*, unsigned, int*,
+                void**),
+               {
+                 if (!data || bytes == 0) return Status::invalid_value;
+                 return with_link(state, [&](Link& link) {
+                   return add(link, type, {static_cast<const std::byte*>(data), bytes});
+                 });
+               })
+INFLIGHT_CU_AT(of_link(state), cuLinkAddFile_v2,
+               (Handle state, int type, const char* path, unsigned, int*, void**),
+               { return with_link(state, [&](Link& link) { return add_file(link, type, path); }); })
+INFLIGHT_CU_AT(of_link(state), cuLinkComplete, (Handle state, void** image, std::size_t* bytes), {
+  return with_link(state, [&](Link& link) { return complete(link, image, bytes); });
+})
+INFLIGHT_CU_AT(of_link(state), cuLinkDestroy, (Handle state),
+               { return links().remove(state) ? Status::success : Status::invalid_handle; })
 
 }  // namespace inflight::cuda::driver

@@ -1,4 +1,4 @@
-// Driver API: allocation, pinned and managed memory, memory pools.
+// Driver API: allocation, pinned and managed memory.
 #include "gpu/cuda/driver_runtime.hpp"
 
 namespace inflight::cuda::driver {
@@ -46,7 +46,8 @@ INFLIGHT_CU(cuMemAllocPitch_v2,
 INFLIGHT_CU(cuMemAllocManaged, (DevicePointer * to, std::size_t bytes, unsigned flags), {
   return allocate(to, bytes, [&](void** made) { return cudaMallocManaged(made, bytes, flags); });
 })
-INFLIGHT_CU(cuMemFree_v2, (DevicePointer memory), { return runtime(cudaFree(pointer(memory))); })
+INFLIGHT_CU_AT(of_memory(memory), cuMemFree_v2, (DevicePointer memory),
+               { return runtime(cudaFree(pointer(memory))); })
 INFLIGHT_CU(cuMemAllocHost_v2, (void** to, std::size_t bytes), {
   if (bytes == no_bytes) return Status::invalid_value;
   return runtime(cudaHostAlloc(to, bytes, 0));
@@ -55,92 +56,58 @@ INFLIGHT_CU(cuMemHostAlloc, (void** to, std::size_t bytes, unsigned flags), {
   if (bytes == no_bytes) return Status::invalid_value;
   return runtime(cudaHostAlloc(to, bytes, flags));
 })
-INFLIGHT_CU(cuMemFreeHost, (void* memory),
-            { return memory ? runtime(cudaFreeHost(memory)) : Status::invalid_value; })
+INFLIGHT_CU_AT(of_memory(memory), cuMemFreeHost, (void* memory),
+               { return memory ? runtime(cudaFreeHost(memory)) : Status::invalid_value; })
 INFLIGHT_CU_TWO(cuMemHostRegister, cuMemHostRegister_v2,
                 (void* memory, std::size_t bytes, unsigned flags),
                 { return runtime(cudaHostRegister(memory, bytes, flags)); })
-INFLIGHT_CU(cuMemHostUnregister, (void* memory), { return runtime(cudaHostUnregister(memory)); })
-INFLIGHT_CU(cuMemHostGetDevicePointer_v2, (DevicePointer * to, void* memory, unsigned flags), {
-  return allocate(to, 1,
-                  [&](void** made) { return cudaHostGetDevicePointer(made, memory, flags); });
-})
-INFLIGHT_CU(cuMemHostGetFlags, (unsigned* flags, void* memory),
-            { return runtime(cudaHostGetFlags(flags, memory)); })
+INFLIGHT_CU_AT(of_memory(memory), cuMemHostUnregister, (void* memory),
+               { return runtime(cudaHostUnregister(memory)); })
+INFLIGHT_CU_AT(of_memory(memory), cuMemHostGetDevicePointer_v2,
+               (DevicePointer * to, void* memory, unsigned flags), {
+                 return allocate(to, 1, [&](void** made) {
+                   return cudaHostGetDevicePointer(made, memory, flags);
+                 });
+               })
+INFLIGHT_CU_AT(of_memory(memory), cuMemHostGetFlags, (unsigned* flags, void* memory),
+               { return runtime(cudaHostGetFlags(flags, memory)); })
 INFLIGHT_CU(cuMemGetInfo_v2, (std::size_t * free, std::size_t* total),
             { return runtime(cudaMemGetInfo(free, total)); })
-INFLIGHT_CU(cuMemGetAddressRange_v2,
-            (DevicePointer * base, std::size_t* bytes, DevicePointer inside),
-            { return range_of(base, bytes, inside); })
+INFLIGHT_CU_AT(of_memory(inside), cuMemGetAddressRange_v2,
+               (DevicePointer * base, std::size_t* bytes, DevicePointer inside),
+               { return range_of(base, bytes, inside); })
 
 // --- managed memory ---
 
-INFLIGHT_CU(cuMemAdvise, (DevicePointer memory, std::size_t bytes, int advice, int device),
-            { return runtime(cudaMemAdvise(pointer(memory), bytes, advice, location_of(device))); })
-INFLIGHT_CU(cuMemAdvise_v2,
-            (DevicePointer memory, std::size_t bytes, int advice, abi::Location location),
-            { return runtime(cudaMemAdvise(pointer(memory), bytes, advice, location)); })
-INFLIGHT_CU_TWO(cuMemPrefetchAsync, cuMemPrefetchAsync_ptsz,
-                (DevicePointer memory, std::size_t bytes, int device, Handle stream), {
-                  return runtime(cudaMemPrefetchAsync(pointer(memory), bytes, location_of(device),
-                                                      0, at(stream, second)));
-                })
-INFLIGHT_CU_TWO(cuMemPrefetchAsync_v2, cuMemPrefetchAsync_v2_ptsz,
-                (DevicePointer memory, std::size_t bytes, abi::Location location, unsigned flags,
-                 Handle stream),
-                {
-                  return runtime(cudaMemPrefetchAsync(pointer(memory), bytes, location, flags,
-                                                      at(stream, second)));
-                })
-INFLIGHT_CU(cuMemRangeGetAttribute,
-            (void* data, std::size_t size, int attribute, DevicePointer memory, std::size_t bytes),
-            {
-              return runtime(
-                  cudaMemRangeGetAttribute(data, size, attribute, pointer(memory), bytes));
-            })
-INFLIGHT_CU(cuMemRangeGetAttributes,
-            (void** data, std::size_t* sizes, int* attributes, std::size_t count,
-             DevicePointer memory, std::size_t bytes),
-            {
-              return runtime(cudaMemRangeGetAttributes(data, sizes, attributes, count,
-                                                       pointer(memory), bytes));
-            })
-
-// --- pools ---
-
-INFLIGHT_CU_TWO(cuMemAllocAsync, cuMemAllocAsync_ptsz,
-                (DevicePointer * to, std::size_t bytes, Handle stream), {
-                  return allocate(to, bytes, [&](void** made) {
-                    return cudaMallocAsync(made, bytes, at(stream, second));
-                  });
-                })
-INFLIGHT_CU_TWO(cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync_ptsz,
-                (DevicePointer * to, std::size_t bytes, Handle pool, Handle stream), {
-                  return allocate(to, bytes, [&](void** made) {
-                    return cudaMallocFromPoolAsync(made, bytes, pool, at(stream, second));
-                  });
-                })
-INFLIGHT_CU_TWO(cuMemFreeAsync, cuMemFreeAsync_ptsz, (DevicePointer memory, Handle stream),
-                { return runtime(cudaFreeAsync(pointer(memory), at(stream, second))); })
-INFLIGHT_CU_INIT(cuDeviceGetDefaultMemPool, (Handle * pool, int device),
-                 { return runtime(cudaDeviceGetDefaultMemPool(pool, device)); })
-INFLIGHT_CU_INIT(cuDeviceGetMemPool, (Handle * pool, int device),
-                 { return runtime(cudaDeviceGetMemPool(pool, device)); })
-INFLIGHT_CU_INIT(cuDeviceSetMemPool, (int device, Handle pool),
-                 { return runtime(cudaDeviceSetMemPool(device, pool)); })
-INFLIGHT_CU_INIT(cuMemPoolCreate, (Handle * pool, const abi::PoolProperties* properties),
-                 { return runtime(cudaMemPoolCreate(pool, properties)); })
-INFLIGHT_CU_INIT(cuMemPoolDestroy, (Handle pool), { return runtime(cudaMemPoolDestroy(pool)); })
-INFLIGHT_CU_INIT(cuMemPoolTrimTo, (Handle pool, std::size_t bytes),
-                 { return runtime(cudaMemPoolTrimTo(pool, bytes)); })
-INFLIGHT_CU_INIT(cuMemPoolGetAttribute, (Handle pool, int attribute, void* value),
-                 { return runtime(cudaMemPoolGetAttribute(pool, attribute, value)); })
-INFLIGHT_CU_INIT(cuMemPoolSetAttribute, (Handle pool, int attribute, void* value),
-                 { return runtime(cudaMemPoolSetAttribute(pool, attribute, value)); })
-INFLIGHT_CU_INIT(cuMemPoolSetAccess,
-                 (Handle pool, const abi::AccessDescription* list, std::size_t count),
-                 { return runtime(cudaMemPoolSetAccess(pool, list, count)); })
-INFLIGHT_CU_INIT(cuMemPoolGetAccess, (int* flags, Handle pool, const abi::Location* location),
-                 { return runtime(cudaMemPoolGetAccess(flags, pool, location)); })
+INFLIGHT_CU_AT(of_memory(memory), cuMemAdvise,
+               (DevicePointer memory, std::size_t bytes, int advice, int device), {
+                 return runtime(cudaMemAdvise(pointer(memory), bytes, advice, location_of(device)));
+               })
+INFLIGHT_CU_AT(of_memory(memory), cuMemAdvise_v2,
+               (DevicePointer memory, std::size_t bytes, int advice, abi::Location location),
+               { return runtime(cudaMemAdvise(pointer(memory), bytes, advice, location)); })
+INFLIGHT_CU_TWO_AT(of_stream(stream), cuMemPrefetchAsync, cuMemPrefetchAsync_ptsz,
+                   (DevicePointer memory, std::size_t bytes, int device, Handle stream), {
+                     return runtime(cudaMemPrefetchAsync(
+                         pointer(memory), bytes, location_of(device), 0, at(stream, second)));
+                   })
+INFLIGHT_CU_TWO_AT(of_stream(stream), cuMemPrefetchAsync_v2, cuMemPrefetchAsync_v2_ptsz,
+                   (DevicePointer memory, std::size_t bytes, abi::Location location, unsigned flags,
+                    Handle stream),
+                   {
+                     return runtime(cudaMemPrefetchAsync(pointer(memory), bytes, location, flags,
+                                                         at(stream, second)));
+                   })
+INFLIGHT_CU_AT(
+    of_memory(memory), cuMemRangeGetAttribute,
+    (void* data, std::size_t size, int attribute, DevicePointer memory, std::size_t bytes),
+    { return runtime(cudaMemRangeGetAttribute(data, size, attribute, pointer(memory), bytes)); })
+INFLIGHT_CU_AT(of_memory(memory), cuMemRangeGetAttributes,
+               (void** data, std::size_t* sizes, int* attributes, std::size_t count,
+                DevicePointer memory, std::size_t bytes),
+               {
+                 return runtime(cudaMemRangeGetAttributes(data, sizes, attributes, count,
+                                                          pointer(memory), bytes));
+               })
 
 }  // namespace inflight::cuda::driver

@@ -112,30 +112,31 @@ Status perform_all(Stream& stream, const Operation* list, unsigned count, unsign
 
 }  // namespace
 
-INFLIGHT_CU_TWO(cuStreamWaitValue32_v2, cuStreamWaitValue32_v2_ptsz,
-                (Handle stream, DevicePointer memory, std::uint32_t value, unsigned flags), {
-                  return with_stream(stream, second,
-                                     [&](Stream& s) { return wait(s, memory, value, flags); });
-                })
-INFLIGHT_CU_TWO(cuStreamWaitValue64_v2, cuStreamWaitValue64_v2_ptsz,
-                (Handle stream, DevicePointer memory, std::uint64_t value, unsigned flags), {
-                  return with_stream(stream, second,
-                                     [&](Stream& s) { return wait(s, memory, value, flags); });
-                })
-INFLIGHT_CU_TWO(cuStreamWriteValue32_v2, cuStreamWriteValue32_v2_ptsz,
-                (Handle stream, DevicePointer memory, std::uint32_t value, unsigned flags), {
-                  return with_stream(stream, second,
-                                     [&](Stream& s) { return write(s, memory, value, flags); });
-                })
-INFLIGHT_CU_TWO(cuStreamWriteValue64_v2, cuStreamWriteValue64_v2_ptsz,
-                (Handle stream, DevicePointer memory, std::uint64_t value, unsigned flags), {
-                  return with_stream(stream, second,
-                                     [&](Stream& s) { return write(s, memory, value, flags); });
-                })
-INFLIGHT_CU_TWO(cuStreamBatchMemOp_v2, cuStreamBatchMemOp_v2_ptsz,
-                (Handle stream, unsigned count, const Operation* list, unsigned flags), {
-                  return with_stream(stream, second,
-                                     [&](Stream& s) { return perform_all(s, list, count, flags); });
-                })
+INFLIGHT_CU_TWO_AT(of_stream(stream), cuStreamWaitValue32_v2, cuStreamWaitValue32_v2_ptsz,
+                   (Handle stream, DevicePointer memory, std::uint32_t value, unsigned flags), {
+                     return with_stream(stream, second,
+                                        [&](Stream& s) { return wait(s, memory, value, flags); });
+                   })
+INFLIGHT_CU_TWO_AT(of_stream(stream), cuStreamWaitValue64_v2, cuStreamWaitValue64_v2_ptsz,
+                   (Handle stream, DevicePointer memory, std::uint64_t value, unsigned flags), {
+                     return with_stream(stream, second,
+                                        [&](Stream& s) { return wait(s, memory, value, flags); });
+                   })
+INFLIGHT_CU_TWO_AT(of_stream(stream), cuStreamWriteValue32_v2, cuStreamWriteValue32_v2_ptsz,
+                   (Handle stream, DevicePointer memory, std::uint32_t value, unsigned flags), {
+                     return with_stream(stream, second,
+                                        [&](Stream& s) { return write(s, memory, value, flags); });
+                   })
+INFLIGHT_CU_TWO_AT(of_stream(stream), cuStreamWriteValue64_v2, cuStreamWriteValue64_v2_ptsz,
+                   (Handle stream, DevicePointer memory, std::uint64_t value, unsigned flags), {
+                     return with_stream(stream, second,
+                                        [&](Stream& s) { return write(s, memory, value, flags); });
+                   })
+INFLIGHT_CU_TWO_AT(of_stream(stream), cuStreamBatchMemOp_v2, cuStreamBatchMemOp_v2_ptsz,
+                   (Handle stream, unsigned count, const Operation* list, unsigned flags), {
+                     return with_stream(stream, second, [&](Stream& s) {
+                       return perform_all(s, list, count, flags);
+                     });
+                   })
 
 }  // namespace inflight::cuda::driver

@@ -10,6 +10,17 @@ Handles<LoadedModule>& modules() {
   return *handles;
 }
 
+Context* of_module(Handle handle) {
+  auto module = modules().find(handle);
+  return module && module->context ? module->context : of_any();
+}
+
+// A function's module, as its handle names it.
+Context* of_function(Handle handle) {
+  auto function = Core::get().functions.find(handle);
+  return function ? of_module(const_cast<void*>(function->module)) : of_any();
+}
+
 Status keep(Handle* to, Result<std::shared_ptr<LoadedModule>> module) {
   if (!to) return Status::invalid_value;
   if (!module) return tell(module);
@@ -17,6 +28,11 @@ Status keep(Handle* to, Result<std::shared_ptr<LoadedModule>> module) {
   if (!program) return tell(program);
   *to = modules().add(std::move(*module));
   return Status::success;
+}
+
+Status keep_here(Handle* to, Result<std::shared_ptr<LoadedModule>> module) {
+  if (module) (*module)->context = current_context();
+  return keep(to, std::move(module));
 }
 
 Status unload(Handle handle) {
@@ -73,14 +89,14 @@ Status load(Handle* to, const void* image, const JitOptions& options) {
   auto program = (*module)->on(current_device().ordinal);
   write_logs(options, program ? std::string_view{} : program.error().message);
   if (!program) return tell(program);
-  *to = modules().add(std::move(*module));
-  return Status::success;
+  return keep_here(to, std::move(module));
 }
 
 }  // namespace
 
-INFLIGHT_CU(cuModuleLoad, (Handle * module, const char* path),
-            { return path ? keep(module, LoadedModule::from_file(path)) : Status::invalid_value; })
+INFLIGHT_CU(cuModuleLoad, (Handle * module, const char* path), {
+  return path ? keep_here(module, LoadedModule::from_file(path)) : Status::invalid_value;
+})
 INFLIGHT_CU(cuModuleLoadData, (Handle * module, const void* image),
             { return load(module, image, {}); })
 INFLIGHT_CU(cuModuleLoadDataEx,
@@ -89,22 +105,26 @@ INFLIGHT_CU(cuModuleLoadDataEx,
             })
 INFLIGHT_CU(cuModuleLoadFatBinary, (Handle * module, const void* image),
             { return load(module, image, {}); })
-INFLIGHT_CU(cuModuleUnload, (Handle module), { return unload(module); })
+INFLIGHT_CU_AT(of_module(module), cuModuleUnload, (Handle module), { return unload(module); })
 INFLIGHT_CU_INIT(cuModuleGetLoadingMode, (int* mode), { return store_value(mode, loads_lazily); })
-INFLIGHT_CU(cuModuleGetFunction, (Handle * function, Handle module, const char* name), {
-  return with_module(module, [&](LoadedModule& m) { return store_kernel(function, m, name); });
-})
-INFLIGHT_CU(cuModuleGetFunctionCount, (unsigned* count, Handle module), {
+INFLIGHT_CU_AT(of_module(module), cuModuleGetFunction,
+               (Handle * function, Handle module, const char* name), {
+                 return with_module(
+                     module, [&](LoadedModule& m) { return store_kernel(function, m, name); });
+               })
+INFLIGHT_CU_AT(of_module(module), cuModuleGetFunctionCount, (unsigned* count, Handle module), {
   return with_module(module, [&](LoadedModule& m) { return store_kernel_count(count, m); });
 })
-INFLIGHT_CU(cuModuleEnumerateFunctions, (Handle * functions, unsigned count, Handle module), {
-  return with_module(module, [&](LoadedModule& m) { return store_kernels(functions, count, m); });
-})
-INFLIGHT_CU(cuModuleGetGlobal_v2,
-            (DevicePointer * address, std::size_t* bytes, Handle module, const char* name), {
-              return with_module(module, [&](LoadedModule& m) {
-                return store_symbol(address, bytes, m, name, false);
-              });
-            })
+INFLIGHT_CU_AT(of_module(module), cuModuleEnumerateFunctions,
+               (Handle * functions, unsigned count, Handle module), {
+                 return with_module(
+                     module, [&](LoadedModule& m) { return store_kernels(functions, count, m); });
+               })
+INFLIGHT_CU_AT(of_module(module), cuModuleGetGlobal_v2,
+               (DevicePointer * address, std::size_t* bytes, Handle module, const char* name), {
+                 return with_module(module, [&](LoadedModule& m) {
+                   return store_symbol(address, bytes, m, name, false);
+                 });
+               })
 
 }  // namespace inflight::cuda::driver

@@ -20,6 +20,8 @@ Status with_module(Handle handle, Body&& body) {
 // Parses and links now, so that what is wrong with an image is told where it is loaded, and stores
 // the handle.
 Status keep(Handle* to, Result<std::shared_ptr<LoadedModule>> module);
+// The same for a module, which belongs to the current context; a library belongs to none.
+Status keep_here(Handle* to, Result<std::shared_ptr<LoadedModule>> module);
 Status unload(Handle handle);
 
 Status store_kernel(Handle* to, LoadedModule& module, const char* name);

@@ -81,21 +81,23 @@ void answer_unknown(void* to, int attribute) {
 
 }  // namespace
 
-INFLIGHT_CU(cuPointerGetAttribute, (void* to, int attribute, DevicePointer pointer),
-            { return answer(to, attribute, pointer); })
-INFLIGHT_CU(cuPointerGetAttributes,
-            (unsigned count, int* attributes, void** to, DevicePointer pointer), {
-              if (!attributes || !to) return Status::invalid_value;
-              for (unsigned i = 0; i < count; ++i) {
-                Status status = answer(to[i], attributes[i], pointer);
-                if (status != Status::success && to[i]) answer_unknown(to[i], attributes[i]);
-              }
-              return Status::success;
-            })
-INFLIGHT_CU(cuPointerSetAttribute, (const void* value, int attribute, DevicePointer pointer), {
-  constexpr int sync_memops = 6;
-  if (!value || attribute != sync_memops) return Status::invalid_value;
-  return Core::get().memory.find(pointer) ? Status::success : Status::invalid_value;
-})
+INFLIGHT_CU_AT(of_memory(pointer), cuPointerGetAttribute,
+               (void* to, int attribute, DevicePointer pointer),
+               { return answer(to, attribute, pointer); })
+INFLIGHT_CU_AT(of_memory(pointer), cuPointerGetAttributes,
+               (unsigned count, int* attributes, void** to, DevicePointer pointer), {
+                 if (!attributes || !to) return Status::invalid_value;
+                 for (unsigned i = 0; i < count; ++i) {
+                   Status status = answer(to[i], attributes[i], pointer);
+                   if (status != Status::success && to[i]) answer_unknown(to[i], attributes[i]);
+                 }
+                 return Status::success;
+               })
+INFLIGHT_CU_AT(of_memory(pointer), cuPointerSetAttribute,
+               (const void* value, int attribute, DevicePointer pointer), {
+                 constexpr int sync_memops = 6;
+                 if (!value || attribute != sync_memops) return Status::invalid_value;
+                 return Core::get().memory.find(pointer) ? Status::success : Status::invalid_value;
+               })
 
 }  // namespace inflight::cuda::driver

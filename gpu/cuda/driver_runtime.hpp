@@ -32,19 +32,6 @@ int cudaMemPrefetchAsync(const void*, std::size_t, abi::Location, unsigned flags
 int cudaMemRangeGetAttribute(void*, std::size_t, int attribute, const void*, std::size_t);
 int cudaMemRangeGetAttributes(void**, std::size_t*, int* attributes, std::size_t count, const void*,
                               std::size_t);
-int cudaMallocAsync(void**, std::size_t, void* stream);
-int cudaMallocFromPoolAsync(void**, std::size_t, void* pool, void* stream);
-int cudaFreeAsync(void*, void* stream);
-int cudaDeviceGetDefaultMemPool(void** pool, int device);
-int cudaDeviceGetMemPool(void** pool, int device);
-int cudaDeviceSetMemPool(int device, void* pool);
-int cudaMemPoolCreate(void** pool, const abi::PoolProperties*);
-int cudaMemPoolDestroy(void* pool);
-int cudaMemPoolTrimTo(void* pool, std::size_t);
-int cudaMemPoolGetAttribute(void* pool, int attribute, void* value);
-int cudaMemPoolSetAttribute(void* pool, int attribute, void* value);
-int cudaMemPoolSetAccess(void* pool, const abi::AccessDescription*, std::size_t count);
-int cudaMemPoolGetAccess(int* flags, void* pool, const abi::Location*);
 int cudaStreamCreateWithPriority(void** stream, unsigned flags, int priority);
 int cudaStreamDestroy(void* stream);
 int cudaStreamSynchronize(void* stream);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 
+#include "gpu/cuda/context.hpp"
 #include "gpu/cuda/stream.hpp"
 
 namespace inflight::cuda {
@@ -30,6 +31,7 @@ class Event {
   Device& device() const { return device_; }
 
   const bool timing, blocking_sync, interprocess;
+  Context* const context = current_context();  // that it was made in; null: the primary one
   // Where a capturing stream recorded it, else null. Guarded by capture_mutex().
   std::shared_ptr<Capture> capture;
   std::vector<struct Node*> captured_nodes;  // the graph's nodes that it stands for

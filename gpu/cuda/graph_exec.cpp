@@ -13,13 +13,13 @@ std::uint64_t next_exec_id() {
   return ++last;
 }
 
-// What the graph's allocation and release nodes do to memory, in launch order. False: an allocation
-// whose memory of an earlier launch was never released.
-bool account(const Work& work) {
-  if (auto* made = std::get_if<AllocateWork>(&work)) return !made->memory->live.exchange(true);
-  if (auto* freed = std::get_if<FreeWork>(&work); freed && freed->memory)
-    freed->memory->live = false;
-  return true;
+constexpr std::uint64_t auto_free_on_launch = 1;  // cudaGraphInstantiateFlags
+
+// What a graph's allocation and release nodes do to memory; no memory: nothing.
+GraphReservation::Step memory_step(const Work& work) {
+  if (auto* made = std::get_if<AllocateWork>(&work)) return {made->memory, true};
+  if (auto* freed = std::get_if<FreeWork>(&work)) return {freed->memory, false};
+  return {nullptr, false};
 }
 
 }  // namespace
@@ -68,10 +68,14 @@ Status GraphExec::launch(const std::shared_ptr<Stream>& stream) {
   if (Status status = allowed_now(*stream); status != Status::success) return status;
   auto steps = std::make_shared<std::vector<Step>>();
   std::vector<Ticket> after;
+  GraphReservation reservation;
   {
     std::lock_guard lock(mutex_);
+    std::vector<GraphReservation::Step> memory;
     for (const Step& step : steps_)
-      if (!account(step.work)) return Status::invalid_value;
+      if (auto each = memory_step(step.work); each.memory) memory.push_back(std::move(each));
+    Status status = reservation.take(memory, *stream, flags & auto_free_on_launch);
+    if (status != Status::success) return status;
     *steps = steps_;
     after.push_back(last_);
   }
@@ -82,6 +86,7 @@ Status GraphExec::launch(const std::shared_ptr<Stream>& stream) {
   }
   stream->device().flush();
   Ticket ticket = stream->submit([steps, raw = stream.get()] { run(*steps, *raw); }, after);
+  reservation.launched(ticket);
   std::lock_guard lock(mutex_);
   last_ = ticket;
   return Status::success;

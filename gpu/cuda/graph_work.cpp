@@ -67,11 +67,15 @@ Result<Work> work_of(const abi::HostNode* node) {
   return Work(HostWork{node->function, node->data});
 }
 
-Result<Work> work_of(abi::AllocateNode* node) {
+Result<Work> work_of(abi::AllocateNode* node, const NodeSite& site) {
   if (!node || node->bytes == 0 || node->pool.location.type != abi::location_device)
     return fail(Status::invalid_value);
   if (!device_exists(node->pool.location.id)) return fail(Status::invalid_device);
-  auto memory = GraphMemory::make(node->pool.location.id, node->bytes);
+  std::lock_guard lock(graph_mutex());
+  auto graph = Core::get().graphs.find(site.graph);
+  auto after = nodes_of(site.dependencies, site.count);
+  if (!graph || !after) return fail(Status::invalid_value);
+  auto memory = GraphMemory::make(*graph, *after, node->pool.location.id, node->bytes);
   node->pointer = reinterpret_cast<void*>(memory->address);
   return Work(AllocateWork{memory});
 }
@@ -103,7 +107,7 @@ Result<Work> free_work(void* pointer) {
   return Work(FreeWork{memory, memory->address});
 }
 
-Result<Work> work_of(abi::GraphNode* node) {
+Result<Work> work_of(abi::GraphNode* node, const NodeSite& site) {
   if (!node) return fail(Status::invalid_value);
   switch (node->type) {
     case abi::node_kernel:
@@ -123,7 +127,7 @@ Result<Work> work_of(abi::GraphNode* node) {
     case abi::node_record:
       return record_work(node->event);
     case abi::node_allocate:
-      return work_of(&node->allocate);
+      return work_of(&node->allocate, site);
     case abi::node_free:
       return free_work(node->freed);
     case abi::node_semaphore_signal:

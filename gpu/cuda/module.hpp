@@ -16,6 +16,8 @@
 
 namespace inflight::cuda {
 
+struct Context;  // context.hpp
+
 // A translation unit's images, of which each device takes one; or one PTX text.
 struct Unit {
   std::vector<Image> images;  // empty: `text` is all there is
@@ -55,6 +57,7 @@ class LoadedModule : public std::enable_shared_from_this<LoadedModule> {
   void close();
 
   const std::string& name() const { return name_; }
+  Context* context = nullptr;  // of a module: where it was loaded
   // Why a unit could not be linked in, or empty: where a missing kernel may have been.
   std::string passed_over() {
     std::lock_guard lock(mutex_);

@@ -3,6 +3,7 @@
 
 #include "gpu/cuda/capture.hpp"
 #include "gpu/cuda/observer.hpp"
+#include "gpu/cuda/pool.hpp"
 
 namespace inflight::cuda {
 
@@ -17,6 +18,7 @@ Status destroy_stream(const void* handle) {
 Status wait_for(Stream& stream) {
   if (Status status = waitable(stream); status != Status::success) return status;
   stream.synchronize();
+  release_idle_pools();
   observe_edge(check::StreamEdge::Kind::stream_sync, stream);
   stream.device().flush();
   return stream.device().fault();
@@ -56,6 +58,7 @@ Status wait_event(Stream& stream, const std::shared_ptr<Event>& event, unsigned 
 Status wait_for(const Event& event) {
   if (Status status = waitable(event); status != Status::success) return status;
   event.synchronize();
+  release_idle_pools();
   event.device().flush();
   return event.device().fault();
 }

@@ -1,4 +1,5 @@
 // Copies and fills. Compiled twice: see runtime_entry.hpp.
+#include "gpu/cuda/batch.hpp"
 #include "gpu/cuda/runtime_entry.hpp"
 
 using namespace inflight::cuda;
@@ -158,17 +159,19 @@ INFLIGHT_API int cudaMemcpyPeerAsync(void* to, int to_device, const void* from, 
 }
 #endif
 
-INFLIGHT_API int INFLIGHT_STREAMED(cudaMemcpyBatchAsync)(void* const* to, const void* const* from,
-                                                         const std::size_t* bytes,
-                                                         std::size_t count, const void*,
-                                                         std::size_t*, std::size_t, void* stream) {
+INFLIGHT_API int INFLIGHT_STREAMED(cudaMemcpyBatchAsync)(
+    void* const* to, const void* const* from, const std::size_t* bytes, std::size_t count,
+    abi::CopyAttributes* attributes, std::size_t* starts, std::size_t attribute_count,
+    void* stream) {
   return on_stream(stream, [&](Stream& s) {
-    if (!to || !from || !bytes || count == 0) return Status::invalid_value;
-    Status status = Status::success;
-    for (std::size_t i = 0; i < count && status == Status::success; ++i)
-      status = copy(s, linear(to[i], from[i], bytes[i], Direction::by_address), true);
-    return status;
+    return copy_batch(s, {to, from, bytes, count, attributes, starts, attribute_count});
   });
+}
+
+INFLIGHT_API int INFLIGHT_STREAMED(cudaMemcpy3DBatchAsync)(std::size_t count,
+                                                           abi::BatchCopy3D* list,
+                                                           unsigned long long flags, void* stream) {
+  return on_stream(stream, [&](Stream& s) { return copy_batch(s, list, count, flags); });
 }
 
 INFLIGHT_API int INFLIGHT_DEFAULTED(cudaMemcpyToSymbol)(const void* symbol, const void* from,

@@ -57,12 +57,16 @@ INFLIGHT_API int cudaRuntimeGetVersion(int* place) { return answer(place, versio
 INFLIGHT_API int cudaSetDevice(int ordinal) {
   return about(ordinal, [&](Device&) {
     set_current_context(&Core::get().primary(ordinal));
+    use_in_runtime(Core::get().primary(ordinal));
     return Status::success;
   });
 }
 
 INFLIGHT_API int cudaInitDevice(int ordinal, unsigned, unsigned) {
-  return about(ordinal, [](Device&) { return Status::success; });
+  return about(ordinal, [&](Device&) {
+    use_in_runtime(Core::get().primary(ordinal));
+    return Status::success;
+  });
 }
 
 INFLIGHT_API int cudaSetValidDevices(int* ordinals, int count) {
@@ -146,7 +150,7 @@ INFLIGHT_API int cudaDeviceSynchronize() {
 
 INFLIGHT_API int cudaDeviceReset() {
   return query([] {
-    current_device().reset();
+    reset_primary(Core::get().primary(current_device().ordinal));
     return Status::success;
   });
 }

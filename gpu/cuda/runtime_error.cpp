@@ -20,8 +20,15 @@ Status callable() {
 
 Status usable() {
   if (Status status = callable(); status != Status::success) return status;
-  if (!current_context()) set_current_context(&Core::get().primary(0));
-  return current_device().fault();
+  Context* context = current_context();
+  if (!context) {
+    context = &Core::get().primary(0);
+    set_current_context(context);
+    use_in_runtime(*context);
+  } else if (context->primary && !context->active && !StandIn::current()) {
+    use_in_runtime(*context);
+  }
+  return context->device->fault();
 }
 
 Result<std::shared_ptr<Function>> function_of(const void* handle) {

@@ -264,25 +264,21 @@ INFLIGHT_API int cudaGraphNodeGetEnabled(void* handle, void* node, unsigned* ena
 INFLIGHT_API int cudaDeviceGetGraphMemAttribute(int device, int attribute, void* value) {
   return entry([&] {
     if (!device_exists(device)) return Status::invalid_device;
-    if (!value || attribute < 0 || attribute > 3) return Status::invalid_value;
-    const GraphMemory::Totals totals = GraphMemory::totals(device);
-    const std::uint64_t answers[] = {totals.used, totals.used_high, totals.reserved,
-                                     totals.reserved_high};
-    *static_cast<std::uint64_t*>(value) = answers[attribute];
-    return Status::success;
+    return get_graph_memory_attribute(device, attribute, value);
   });
 }
 
 INFLIGHT_API int cudaDeviceSetGraphMemAttribute(int device, int attribute, void* value) {
   return entry([&] {
     if (!device_exists(device)) return Status::invalid_device;
-    const bool high_mark = attribute == 1 || attribute == 3;
-    if (!value || !high_mark || *static_cast<std::uint64_t*>(value)) return Status::invalid_value;
-    GraphMemory::reset_high(device);
-    return Status::success;
+    return set_graph_memory_attribute(device, attribute, value);
   });
 }
 
 INFLIGHT_API int cudaDeviceGraphMemTrim(int device) {
-  return record(device_exists(device) ? Status::success : Status::invalid_device);
+  return entry([&] {
+    if (!device_exists(device)) return Status::invalid_device;
+    trim_graph_memory(device);
+    return Status::success;
+  });
 }

@@ -14,13 +14,21 @@ Result<EdgeKind> edge_kind(const abi::EdgeData* data);
 
 Status instantiate(void** place, const void* graph, unsigned long long flags);
 
+// Where a node is to be added; no graph: nowhere.
+struct NodeSite {
+  const void* graph = nullptr;
+  void* const* dependencies = nullptr;
+  std::size_t count = 0;
+};
+
 // Work from the parameters of a node; invalid_value where a pointer is null.
 Result<Work> work_of(const abi::KernelNode* node);
 Result<Work> work_of(const abi::Copy3D* node);
 Result<Work> work_of(const abi::FillNode* node);
 Result<Work> work_of(const abi::HostNode* node);
-Result<Work> work_of(abi::AllocateNode* node);  // also writes its address
-Result<Work> work_of(abi::GraphNode* node);     // any kind
+// Also writes the address, which depends on where the node is added.
+Result<Work> work_of(abi::AllocateNode* node, const NodeSite& site);
+Result<Work> work_of(abi::GraphNode* node, const NodeSite& site = {});  // any kind
 Result<Work> child_work(const void* graph);
 Result<Work> record_work(const void* event);
 Result<Work> wait_work(const void* event);

@@ -7,7 +7,8 @@ namespace {
 
 // Parameters every cudaGraphAdd…Node begins with.
 #define NODE_PLACE void **place, void *graph, void *const *dependencies, std::size_t count
-#define ADD_NODE(work) entry([&] { return add_node(place, graph, dependencies, count, work); })
+#define ADD_NODE(...) \
+  entry([&] { return add_node(place, graph, dependencies, count, __VA_ARGS__); })
 #define SET_NODE(work) entry([&] { return set_node(node, work); })
 #define SET_EXEC(work) entry([&] { return set_exec_node(exec, node, work); })
 
@@ -49,7 +50,10 @@ Result<Work> from_symbol(void* to, const void* symbol, std::size_t bytes, std::s
 INFLIGHT_API int cudaGraphAddNode(void** place, void* graph, void* const* dependencies,
                                   const abi::EdgeData* edges, std::size_t count,
                                   abi::GraphNode* node) {
-  return entry([&] { return add_node(place, graph, dependencies, count, work_of(node), edges); });
+  return entry([&] {
+    return add_node(place, graph, dependencies, count, work_of(node, {graph, dependencies, count}),
+                    edges);
+  });
 }
 INFLIGHT_API int cudaGraphNodeSetParams(void* node, abi::GraphNode* parameters) {
   return SET_NODE(work_of(parameters));
@@ -276,7 +280,7 @@ INFLIGHT_API int cudaGraphExecEventWaitNodeSetEvent(void* exec, void* node, void
 // --- memory -----------------------------------------------------------------------------------
 
 INFLIGHT_API int cudaGraphAddMemAllocNode(NODE_PLACE, abi::AllocateNode* parameters) {
-  return ADD_NODE(work_of(parameters));
+  return ADD_NODE(work_of(parameters, NodeSite{graph, dependencies, count}));
 }
 INFLIGHT_API int cudaGraphMemAllocNodeGetParams(void* handle, abi::AllocateNode* place) {
   return on_node<AllocateWork>(handle, [&](Node&, const AllocateWork& work) {

@@ -1,4 +1,5 @@
 // Allocation, pinned memory, and what a pointer is.
+#include <algorithm>
 #include <cstring>
 
 #include "gpu/cuda/host_memory.hpp"
@@ -44,8 +45,8 @@ Status release(void* pointer) {
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
   if (!pointer) return Status::success;
   if (auto memory = GraphMemory::find(address)) {
-    memory->live = false;
-    return Status::success;
+    Core::get().device(memory->device).synchronize();
+    return memory->end() ? Status::success : Status::invalid_value;
   }
   auto allocation = Core::get().memory.find(address);
   if (!allocation || !claim_free(address)) return Status::invalid_value;
@@ -169,7 +170,9 @@ INFLIGHT_API int cudaMemGetInfo(std::size_t* free, std::size_t* total) {
     if (!free || !total) return Status::invalid_value;
     const inflight::machine::Memory& memory = Core::get().memory;
     *total = memory.capacity();
-    *free = memory.available(current_device().ordinal);
+    const std::uint64_t left = memory.available(current_device().ordinal);
+    const std::uint64_t graphs = graph_memory_totals(current_device().ordinal).reserved;
+    *free = left - std::min(graphs, left);
     return Status::success;
   });
 }

@@ -18,6 +18,7 @@ namespace inflight::cuda {
 
 class Device;
 struct Capture;
+struct Context;
 
 // How many tasks of a stream are done. Outlives the stream while somebody holds a ticket.
 class Progress {
@@ -78,6 +79,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   using AttributeValue = std::array<char, 64>;
   std::optional<AttributeValue> attribute(int id) const;
   void set_attribute(int id, const AttributeValue& value);
+  // The context it was made in; null: the device's primary one.
+  Context* context = nullptr;
   // What this stream records into, or null. Guarded by capture_mutex() (graph_capture.hpp).
   std::shared_ptr<Capture> capture;
 

@@ -131,7 +131,7 @@ void perform(const Fill& fill) {
       fill_row(static_cast<char*>(fill.to) + (z * fill.rows + y) * fill.pitch, fill);
 }
 
-Status copy(Stream& stream, const Copy& request, bool asynchronous) {
+Status copy(Stream& stream, const Copy& request, bool asynchronous, SourceOrder order) {
   if (Status status = check(request); status != Status::success) return status;
   if (capturing(stream)) {
     if (!asynchronous) return unsafe_in_capture();
@@ -141,6 +141,8 @@ Status copy(Stream& stream, const Copy& request, bool asynchronous) {
   if (request.bytes() == 0 && asynchronous) return Status::success;
   Copy work = request;
   Staging staging = asynchronous ? staging_of(request) : Staging::wait;
+  if (asynchronous && order == SourceOrder::during_call && !pageable(request.to))
+    staging = Staging::snapshot;
   observe_copy(stream, request, asynchronous);
   if (staging == Staging::wait) {
     stream.run([&] { perform(Work(work), stream); });

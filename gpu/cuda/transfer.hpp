@@ -55,7 +55,10 @@ void perform(const Fill&);
 // The whole call: checks, then in stream order, or into the graph that the stream captures.
 // `asynchronous` false: returns when the bytes have moved (CUDA's rules for pageable memory are
 // kept either way: API synchronization behavior).
-Status copy(Stream& stream, const Copy& copy, bool asynchronous);
+// cudaMemcpySrcAccessOrder by its numbers: when an asynchronous copy may read its source.
+enum class SourceOrder : int { stream = 1, during_call = 2, any = 3 };
+Status copy(Stream& stream, const Copy& copy, bool asynchronous,
+            SourceOrder order = SourceOrder::stream);
 Status fill(Stream& stream, const Fill& fill, bool asynchronous);
 
 // True if `address` is plain host memory: no allocation of ours.

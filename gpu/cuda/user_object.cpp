@@ -41,4 +41,44 @@ Status let_go(Graph& graph, const std::shared_ptr<UserObject>& object, unsigned 
   return Status::success;
 }
 
+Status make_user_object(void** place, void* data, void (*destroy)(void*), unsigned references,
+                        unsigned flags) {
+  constexpr unsigned no_destructor_sync = 1;  // the one flag there is, and it must be given
+  if (!place || !destroy || references == 0 || flags != no_destructor_sync)
+    return Status::invalid_value;
+  *place = Core::get().user_objects.add(std::make_shared<UserObject>(data, destroy, references));
+  return Status::success;
+}
+
+Status retain_user_object(const void* handle, unsigned count) {
+  std::lock_guard lock(graph_mutex());
+  auto object = Core::get().user_objects.find(handle);
+  if (!object || count == 0) return Status::invalid_value;
+  object->retain(count);
+  return Status::success;
+}
+
+Status release_user_object(const void* handle, unsigned count) {
+  std::lock_guard lock(graph_mutex());
+  auto object = Core::get().user_objects.find(handle);
+  return object && count ? object->release(count) : Status::invalid_value;
+}
+
+Status hold_user_object(const void* graph, const void* handle, unsigned count, unsigned flags) {
+  constexpr unsigned move = 1;
+  std::lock_guard lock(graph_mutex());
+  auto holder = Core::get().graphs.find(graph);
+  auto object = Core::get().user_objects.find(handle);
+  if (!holder || !object || count == 0 || flags > move) return Status::invalid_value;
+  hold(*holder, object, count, flags == move);
+  return Status::success;
+}
+
+Status let_go_of_user_object(const void* graph, const void* handle, unsigned count) {
+  std::lock_guard lock(graph_mutex());
+  auto holder = Core::get().graphs.find(graph);
+  auto object = Core::get().user_objects.find(handle);
+  return holder && object && count ? let_go(*holder, object, count) : Status::invalid_value;
+}
+
 }  // namespace inflight::cuda

@@ -36,6 +36,14 @@ struct UserReferences {
   unsigned count;
 };
 
+// What programs do with the handles of user objects and graphs (invalid_value).
+Status make_user_object(void** place, void* data, void (*destroy)(void*), unsigned references,
+                        unsigned flags);
+Status retain_user_object(const void* handle, unsigned count);
+Status release_user_object(const void* handle, unsigned count);
+Status hold_user_object(const void* graph, const void* handle, unsigned count, unsigned flags);
+Status let_go_of_user_object(const void* graph, const void* handle, unsigned count);
+
 // The graph takes `count` references: new ones, or the caller's where `move`.
 void hold(Graph& graph, const std::shared_ptr<UserObject>& object, unsigned count, bool move);
 Status let_go(Graph& graph, const std::shared_ptr<UserObject>& object, unsigned count);

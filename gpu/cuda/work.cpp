@@ -1,9 +1,6 @@
 // Doing a piece of work, and the checks before it.
 #include "gpu/cuda/work.hpp"
 
-#include <algorithm>
-#include <map>
-
 #include "gpu/cuda/capture.hpp"
 #include "gpu/cuda/graph.hpp"
 #include "gpu/cuda/launch.hpp"
@@ -120,62 +117,6 @@ void observe(const Work& work, const Stream& stream) {
 }
 
 }  // namespace
-
-GraphMemory::GraphMemory(int device, std::uint64_t bytes) : device(device), bytes(bytes) {
-  auto made = Core::get().memory.allocate(device, bytes, machine::AllocationKind::device, 512);
-  address = made.value_or(0);
-}
-
-GraphMemory::~GraphMemory() {
-  if (address) Core::get().memory.release(address);
-}
-
-namespace {
-struct GraphMemories {
-  std::mutex mutex;
-  std::map<std::uint64_t, std::weak_ptr<GraphMemory>> by_address;
-  std::map<int, GraphMemory::Totals> totals;  // by device: high-water marks
-};
-GraphMemories& graph_memories() {
-  static GraphMemories& instance = *new GraphMemories;
-  return instance;
-}
-}  // namespace
-
-std::shared_ptr<GraphMemory> GraphMemory::make(int device, std::uint64_t bytes) {
-  auto memory = std::make_shared<GraphMemory>(device, bytes);
-  std::lock_guard lock(graph_memories().mutex);
-  std::erase_if(graph_memories().by_address,
-                [](const auto& each) { return each.second.expired(); });
-  graph_memories().by_address[memory->address] = memory;
-  return memory;
-}
-
-GraphMemory::Totals GraphMemory::totals(int device) {
-  std::lock_guard lock(graph_memories().mutex);
-  Totals& marks = graph_memories().totals[device];
-  marks.used = marks.reserved = 0;
-  for (const auto& [address, weak] : graph_memories().by_address) {
-    auto memory = weak.lock();
-    if (!memory || memory->device != device) continue;
-    marks.reserved += memory->bytes;
-    if (memory->live) marks.used += memory->bytes;
-  }
-  marks.used_high = std::max(marks.used_high, marks.used);
-  marks.reserved_high = std::max(marks.reserved_high, marks.reserved);
-  return marks;
-}
-
-void GraphMemory::reset_high(int device) {
-  std::lock_guard lock(graph_memories().mutex);
-  graph_memories().totals[device] = {};
-}
-
-std::shared_ptr<GraphMemory> GraphMemory::find(std::uint64_t address) {
-  std::lock_guard lock(graph_memories().mutex);
-  auto it = graph_memories().by_address.find(address);
-  return it == graph_memories().by_address.end() ? nullptr : it->second.lock();
-}
 
 Status check(const Work& work, Device& device) { return std::visit(Check{device}, work); }
 

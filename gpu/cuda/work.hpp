@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gpu/cuda/core.hpp"
+#include "gpu/cuda/graph_memory.hpp"
 #include "gpu/cuda/transfer.hpp"
 
 namespace inflight::cuda {
@@ -37,23 +38,6 @@ struct WaitWork {
 };
 struct ChildWork {
   std::shared_ptr<Graph> graph;
-};
-// Memory of a graph's allocation node: its address is fixed when the node is made, and it lasts as
-// long as the graph or what was instantiated from it.
-struct GraphMemory {
-  GraphMemory(int device, std::uint64_t bytes);
-  ~GraphMemory();
-  int device = 0;
-  std::uint64_t address = 0, bytes = 0;  // address 0: out of memory
-  std::atomic<bool> live{false};         // between its allocation and its release
-  static std::shared_ptr<GraphMemory> make(int device, std::uint64_t bytes);
-  static std::shared_ptr<GraphMemory> find(std::uint64_t address);
-  // What graphs hold on a device, in bytes.
-  struct Totals {
-    std::uint64_t used = 0, used_high = 0, reserved = 0, reserved_high = 0;
-  };
-  static Totals totals(int device);
-  static void reset_high(int device);
 };
 struct AllocateWork {
   std::shared_ptr<GraphMemory> memory;

@@ -1,5 +1,6 @@
 // Our declarations of CUDA's structures against a toolkit's own. Built only where one is found; a
 // difference does not compile.
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 
 #include "gpu/cuda/abi.hpp"
@@ -35,13 +36,36 @@ SAME_SIZE(Copy3DPeer, cudaMemcpy3DPeerParms);
 SAME_PLACE(Copy3DPeer, from_device, cudaMemcpy3DPeerParms, srcDevice);
 SAME_PLACE(Copy3DPeer, to, cudaMemcpy3DPeerParms, dstPtr);
 SAME_PLACE(Copy3DPeer, extent, cudaMemcpy3DPeerParms, extent);
+SAME_SIZE(CopyAttributes, cudaMemcpyAttributes);
+SAME_SIZE(CopyAttributes, CUmemcpyAttributes);
+SAME_PLACE(CopyAttributes, order, cudaMemcpyAttributes, srcAccessOrder);
+SAME_PLACE(CopyAttributes, to_hint, cudaMemcpyAttributes, dstLocHint);
+SAME_PLACE(CopyAttributes, flags, CUmemcpyAttributes, flags);
+SAME_SIZE(CopyOperand3D, cudaMemcpy3DOperand);
+SAME_SIZE(CopyOperand3D, CUmemcpy3DOperand);
+SAME_PLACE(CopyOperand3D, pointer, CUmemcpy3DOperand, op.ptr);
+SAME_PLACE(CopyOperand3D, pointer.row_length, cudaMemcpy3DOperand, op.ptr.rowLength);
+SAME_PLACE(CopyOperand3D, pointer.layer_height, CUmemcpy3DOperand, op.ptr.layerHeight);
+SAME_SIZE(BatchCopy3D, cudaMemcpy3DBatchOp);
+SAME_SIZE(BatchCopy3D, CUDA_MEMCPY3D_BATCH_OP);
+SAME_PLACE(BatchCopy3D, to, cudaMemcpy3DBatchOp, dst);
+SAME_PLACE(BatchCopy3D, extent, CUDA_MEMCPY3D_BATCH_OP, extent);
+SAME_PLACE(BatchCopy3D, order, CUDA_MEMCPY3D_BATCH_OP, srcAccessOrder);
+SAME_PLACE(BatchCopy3D, flags, cudaMemcpy3DBatchOp, flags);
 SAME_SIZE(ChannelFormat, cudaChannelFormatDesc);
 SAME_SIZE(PointerAttributes, cudaPointerAttributes);
 SAME_PLACE(PointerAttributes, host_pointer, cudaPointerAttributes, hostPointer);
 SAME_SIZE(PoolProperties, cudaMemPoolProps);
 SAME_PLACE(PoolProperties, location, cudaMemPoolProps, location);
 SAME_PLACE(PoolProperties, max_size, cudaMemPoolProps, maxSize);
+SAME_SIZE(PoolProperties, CUmemPoolProps);
+SAME_SIZE(Location, CUmemLocation);
+static_assert(int(abi::allocation_pinned) == CU_MEM_ALLOCATION_TYPE_PINNED &&
+              int(abi::allocation_managed) == CU_MEM_ALLOCATION_TYPE_MANAGED &&
+              int(abi::location_none) == CU_MEM_LOCATION_TYPE_NONE &&
+              int(abi::location_numa) == CU_MEM_LOCATION_TYPE_HOST_NUMA);
 SAME_SIZE(AccessDescription, cudaMemAccessDesc);
+SAME_SIZE(AccessDescription, CUmemAccessDesc);
 
 SAME_SIZE(FunctionAttributes, cudaFuncAttributes);
 SAME_PLACE(FunctionAttributes, max_threads, cudaFuncAttributes, maxThreadsPerBlock);
