@@ -18,7 +18,11 @@ namespace inflight::cuda {
 
 // What backs one block while graphs run. Its holder keeps it until another takes it over.
 struct GraphReserve {
-  std::uint64_t bytes = 0;
+  explicit GraphReserve(std::uint64_t bytes) : bytes(bytes) {}
+  ~GraphReserve() { Core::get().memory.host_share().give_back(bytes); }
+  GraphReserve(const GraphReserve&) = delete;
+  GraphReserve& operator=(const GraphReserve&) = delete;
+  const std::uint64_t bytes;
   std::uint64_t holder = 0;  // the block's id
   std::uint64_t stream = 0;  // of the latest launch
   Ticket last;               // of the latest launch
@@ -226,10 +230,12 @@ std::shared_ptr<GraphReserve> reserve_for(Block& block, const Stream& stream,
     if (!best || each->bytes < best->bytes) best = each;
   }
   if (!best) {
-    const std::uint64_t left = Core::get().memory.available(block.device), held = device.held();
-    if (left < held || block.bytes > left - held) return nullptr;
-    best = std::make_shared<GraphReserve>();
-    best->bytes = block.bytes;
+    Core& core = Core::get();
+    const std::uint64_t taken_there = device.held() + core.memory.used(block.device);
+    const std::uint64_t capacity = core.memory.capacity();
+    if (taken_there > capacity || block.bytes > capacity - taken_there) return nullptr;
+    if (!core.take_host_share(block.bytes)) return nullptr;
+    best = std::make_shared<GraphReserve>(block.bytes);
     device.reserves.push_back(best);
     device.used_high = std::max(device.used_high, device.held());
     device.reserved_high = std::max(device.reserved_high, device.held());

@@ -168,11 +168,11 @@ INFLIGHT_API int cudaHostGetFlags(unsigned* flags, void* pointer) {
 INFLIGHT_API int cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   return entry([&] {
     if (!free || !total) return Status::invalid_value;
-    const inflight::machine::Memory& memory = Core::get().memory;
+    inflight::machine::Memory& memory = Core::get().memory;
+    const int device = current_device().ordinal;
+    const std::uint64_t used = memory.used(device) + graph_memory_totals(device).reserved;
     *total = memory.capacity();
-    const std::uint64_t left = memory.available(current_device().ordinal);
-    const std::uint64_t graphs = graph_memory_totals(current_device().ordinal).reserved;
-    *free = left - std::min(graphs, left);
+    *free = std::min(*total - std::min(used, memory.capacity()), memory.host_share().left());
     return Status::success;
   });
 }

@@ -8,6 +8,8 @@ const char* const text =
     ".version 7.0\n.target sm_70\n.address_size 64\n.visible .global .u32 v;\n"
     ".visible .entry k() { ret; }\n";
 
+void nothing(void*) {}
+
 #define TELL(call)                                                                       \
   do {                                                                                   \
     cuCtxSetCurrent(nullptr);                                                            \
@@ -75,8 +77,7 @@ int main() {
   TELL(cuStreamWriteValue32(stream, a, 1, 0));
   TELL(cuStreamSynchronize(stream));
   TELL(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, stream, nullptr, nullptr));
-  TELL(cuLaunchHostFunc(
-      stream, [](void*) {}, nullptr));
+  TELL(cuLaunchHostFunc(stream, nothing, nullptr));
   TELL(cuFuncGetAttribute(&number, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, kernel));
   TELL(cuFuncSetAttribute(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 1024));
   TELL(cuFuncLoad(kernel));

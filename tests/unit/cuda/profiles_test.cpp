@@ -65,7 +65,7 @@ bool may_differ(int number) {
   static const std::set<int> machine{33, 34, 50, 131, 134, 139, 140};
   static const std::set<int> ability{88,  92,  93,  94,  96,  100, 101, 103, 107, 110, 112,
                                      114, 116, 117, 118, 119, 121, 124, 125, 128, 129, 132,
-                                     133, 136, 137, 141, 142, 143, 144, 145, 146, 147};
+                                     133, 136, 137, 141, 143, 145, 146, 147};
   return machine.count(number) || ability.count(number);
 }
 
