@@ -28,11 +28,15 @@ bool Parser::function(bool entry, Linkage linkage) {
 
 bool Parser::declare_function(Function head, std::vector<Variable> returns,
                               std::vector<Variable> parameters) {
+  if (!check_parameters(head, parameters)) return false;
   const std::uint32_t h = hash(head.name);
   const Symbol old = symbols_.find(head.name, h);
   if (old.kind != Symbol::Kind::none && old.kind != Symbol::Kind::function)
     return lex_.fail_at(head.name.data(), fmt::format("`{}` is already a variable", head.name));
   std::uint32_t id = old.index;
+  if (old.kind == Symbol::Kind::function &&
+      !same_head(module_.functions[id], head, returns, parameters))
+    return false;
   if (old.kind == Symbol::Kind::none) {
     id = std::uint32_t(module_.functions.size());
     module_.functions.emplace_back();
@@ -229,6 +233,9 @@ bool Parser::body_directive(std::string_view directive) {
   const bool old = module_.version_major * 100 + module_.version_minor < 104;
   if (old && space == Space::param && module_.functions[current_].entry)
     return lex_.fail("parameters inside a kernel's body, as before PTX 1.4, are not supported");
+  const bool own = space == Space::param || space == Space::local;
+  if (known && own && linkage == Linkage::external)
+    return lex_.fail_at(directive.data(), "a function's own variables cannot be extern");
   if (known) return variables(space, linkage);
   return lex_.fail_at(directive.data(),
                       fmt::format("`{}` is no directive that may stand in a function", directive));
@@ -255,12 +262,18 @@ bool Parser::label(std::string_view name) {
 
 bool Parser::table(std::string_view name, std::string_view directive) {
   const auto id = std::uint32_t(tables_.size());
-  tables_.push_back({name, {}, {}, {}});
+  const bool calls = directive == ".calltargets", prototyped = directive == ".callprototype";
+  tables_.push_back({name,
+                     calls        ? Table::Kind::calls
+                     : prototyped ? Table::Kind::prototype
+                                  : Table::Kind::branches,
+                     {},
+                     {},
+                     {}});
   const Symbol s{.kind = Symbol::Kind::table, .index = id, .depth = symbols_.depth()};
   if (!symbols_.declare(name, hash(name), s))
     return lex_.fail_at(name.data(), fmt::format("`{}` is already declared in this scope", name));
-  if (directive == ".callprototype") return prototype(tables_[id]);
-  return targets(id, directive == ".calltargets");
+  return prototyped ? prototype(tables_[id]) : targets(id, calls);
 }
 
 bool Parser::targets(std::uint32_t id, bool calls) {
@@ -294,7 +307,8 @@ bool Parser::prototype(Table& t) {
 bool Parser::settle(const Pending& p) {
   const Symbol s = symbols_.find(p.name, hash(p.name));
   if (s.depth != symbols_.depth()) return false;
-  if (s.kind != Symbol::Kind::label && s.kind != Symbol::Kind::table) return false;
+  const bool table = s.kind == Symbol::Kind::table && p.table == none;
+  if (s.kind != Symbol::Kind::label && !table) return false;
   if (p.table != none) return tables_[p.table].entries[p.entry] = s.index, true;
   pool_[p.pool].kind = s.kind == Symbol::Kind::label ? Operand::Kind::label : Operand::Kind::table;
   return pool_[p.pool].index = s.index, true;

@@ -127,7 +127,9 @@ struct Label {
 
 // .branchtargets, .calltargets or .callprototype under its label.
 struct Table {
+  enum class Kind : std::uint8_t { branches, calls, prototype };
   std::string_view name;
+  Kind kind;
   std::vector<std::uint32_t> entries;         // label ids, or function ids
   std::vector<Variable> returns, parameters;  // of a .callprototype
 };

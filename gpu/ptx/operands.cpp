@@ -25,7 +25,8 @@ bool Parser::instruction(const char* start, std::uint32_t line) {
   Instruction in = form.instruction;
   in.name = text, in.line = line, in.location = location_;
   in.guarded = guarded.guarded, in.guard_negated = guarded.guard_negated, in.guard = guarded.guard;
-  return form.base == Opcode::unknown ? unknown_instruction(in, form) : known_instruction(in, form);
+  return form.base == Opcode::unknown ? unknown_instruction(in, form)
+                                      : known_instruction(in, form, start);
 }
 
 // `prmt .b32`: the opcode as it is meant, without the space.
@@ -35,9 +36,9 @@ std::string_view Parser::spaced_opcode(std::string_view head) {
   return text;
 }
 
-bool Parser::known_instruction(Instruction& in, const Form& form) {
+bool Parser::known_instruction(Instruction& in, const Form& form, const char* start) {
   const std::size_t pending = pending_.size();
-  return operands(form) && finish(in, form, pending);
+  return operands(form) && check(in, start) && finish(in, form, pending);
 }
 
 // What nobody knows may be written in any way: without its operands, if they make no sense.
@@ -112,13 +113,13 @@ std::string Parser::complaint(const Instruction& in, const Form& form) const {
                          : fmt::format("{} to {}", r.min_operands, r.max_operands));
 }
 
-// A load or store of .v4 takes a vector of four, one without .v4 takes none.
+// A load or store of .v4 takes a vector of four, one without .v4 a scalar or a vector of one.
 bool Parser::vectors_match(const Instruction& in, Opcode opcode) const {
   const bool load = opcode == Opcode::ld || opcode == Opcode::ldu;
   const std::size_t at = load ? 0 : 1;
   if ((!load && opcode != Opcode::st) || operands_.size() <= at) return true;
   const Operand& o = operands_[at];
-  return o.kind == Operand::Kind::vector ? o.count == in.vector && in.vector > 1 : in.vector == 1;
+  return o.kind == Operand::Kind::vector ? o.count == in.vector : in.vector == 1;
 }
 
 bool Parser::operand() {

@@ -159,6 +159,9 @@ bool Parser::alias() {
     return lex_.fail_at(from.data(), fmt::format("`{}` is an alias of itself", from));
   if (module_.functions[f.index].has_body)
     return lex_.fail_at(from.data(), fmt::format("`{}` has a body and can be no alias", from));
+  if (!same_signature(module_.functions[f.index], module_.functions[target]))
+    return lex_.fail_at(from.data(),
+                        fmt::format("`{}` and `{}` have other parameters or results", from, to));
   module_.functions[f.index].alias_of = target;
   return lex_.expect(';');
 }

@@ -1,5 +1,6 @@
-// The parser's state and its parts; parser.cpp, variables.cpp, functions.cpp, operands.cpp and
-// debug.cpp hold one part each. Every parse function returns false once an error is recorded.
+// The parser's state and its parts; parser.cpp, variables.cpp, functions.cpp, operands.cpp,
+// checks.cpp and debug.cpp hold one part each. Every parse function returns false once an error is
+// recorded.
 #pragma once
 #include <deque>
 #include <string>
@@ -120,7 +121,7 @@ class Parser {
   // --- operands.cpp, specials.cpp: instructions ---
   bool instruction(const char* start, std::uint32_t line);
   std::string_view spaced_opcode(std::string_view head);
-  bool known_instruction(Instruction&, const Form&);
+  bool known_instruction(Instruction&, const Form&, const char* start);
   bool unknown_instruction(Instruction&, const Form&);
   bool guard(Instruction&);
   bool operands(const Form&);
@@ -153,6 +154,23 @@ class Parser {
   };
   bool settle(const Pending&);
   void settle_scope();
+
+  // --- checks.cpp: what is refused although every word is known ---
+  using Variables = std::vector<const Variable*>;
+  bool check(const Instruction&, const char* start);
+  std::string address_mistake(const Instruction&) const;
+  std::string table_mistake() const;
+  std::string call_mistake() const;
+  std::string list_mistake(const Operand* list, const Variables& formals, bool results) const;
+  std::string passed_mistake(const Operand&, const Variable& formal, bool result) const;
+  bool is_formal(std::uint32_t variable, std::vector<std::uint32_t> Function::*list) const;
+  Variables formals(const std::vector<std::uint32_t>& ids) const;
+  static Variables views(const std::vector<Variable>&);
+  static bool alike(const Variables& a, const Variables& b);
+  bool same_signature(const Function& a, const Function& b) const;
+  bool same_head(const Function& old, const Function& head, const std::vector<Variable>& returns,
+                 const std::vector<Variable>& parameters);
+  bool check_parameters(const Function& head, const std::vector<Variable>& parameters);
 
   // --- debug.cpp ---
   bool file();

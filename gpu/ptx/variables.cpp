@@ -21,6 +21,8 @@ bool Parser::variables(Space space, Linkage linkage) {
   d.variable.space = space;
   d.variable.linkage = linkage;
   d.variable.function = current_;
+  if (space == Space::local && current_ == none)
+    return lex_.fail("a .local variable belongs to a function: it cannot be declared outside one");
   if (!attributes(d)) return false;
   do {
     Declaration one = d;

@@ -62,8 +62,9 @@ struct Checker {
   }
 
   void table(const Table& t) const {
+    const bool branches = t.kind == Table::Kind::branches;
     for (std::uint32_t e : t.entries)
-      require(e < f.labels.size() || e < m.functions.size(), "a target exists");
+      require(e < (branches ? f.labels.size() : m.functions.size()), "a target exists");
   }
 
   void run() const {

@@ -49,15 +49,16 @@ TEST(Functions, CallsNameResultsCalleeArgumentsAndPrototype) {
       "ld.param.b32 %r1, [retval0]; }\n"
       "call nothing;\n"
       "call nothing, ();\n"
-      "{ .param .b64 param0; .param .b32 retval0; proto: .callprototype (.param .b32 _) _ "
+      "{ .param .b64 param0; .param .align 8 .b8 param1[16]; .param .b32 retval0; proto: "
+      ".callprototype (.param .b32 _) _ "
       "(.param .b64 _, .param .align 8 .b8 _[16]) .noreturn;\n"
-      "call (retval0), %rd2, (param0), proto; }\n"
+      "call (retval0), %rd2, (param0, param1), proto; }\n"
       "ret; }");
   const Function& k = function(m);
   EXPECT_EQ(show(m, k, k.body[1]), "call.uni (var:retval0) func:vprintf (var:param0,var:param1)");
   EXPECT_EQ(show(m, k, k.body[3]), "call func:nothing");
   EXPECT_EQ(show(m, k, k.body[4]), "call func:nothing ()");
-  EXPECT_EQ(show(m, k, k.body[5]), "call (var:retval0) %rd2 (var:param0) table:proto");
+  EXPECT_EQ(show(m, k, k.body[5]), "call (var:retval0) %rd2 (var:param0,var:param1) table:proto");
   ASSERT_EQ(k.tables.size(), 1u);
   EXPECT_EQ(k.tables[0].returns.at(0).size, 4u);
   EXPECT_EQ(k.tables[0].parameters.at(1).size, 16u);

@@ -1,0 +1,251 @@
+// What is refused although every word of it is known, as the driver's assembler refuses it: calls
+// that do not fit their callee, addresses of another state space than the instruction's, functions
+// declared in two ways, kernels with too many parameters.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "gpu/ptx/parser.hpp"
+
+namespace inflight::ptx {
+
+namespace {
+
+using Kind = Operand::Kind;
+
+constexpr std::uint64_t kKernelParameterBytes = 32764;
+constexpr std::uint64_t kOldKernelParameterBytes = 4352;  // before PTX 8.1, and before sm_70
+constexpr std::uint32_t kFunctionParameterAlignment = 128;
+
+// Instructions whose one state space is that of the address they access.
+constexpr Opcode kAccesses[] = {Opcode::ld,       Opcode::ldu,       Opcode::st,
+                                Opcode::atom,     Opcode::red,       Opcode::ldmatrix,
+                                Opcode::stmatrix, Opcode::wmma_load, Opcode::wmma_store};
+
+constexpr bool is_parameter(Space s) {
+  return s == Space::param || s == Space::param_entry || s == Space::param_func;
+}
+
+// Can an instruction in the state space `written` access a variable of the state space `declared`?
+constexpr bool reaches(Space written, Space declared) {
+  if (is_parameter(declared)) return is_parameter(written);
+  if (is_shared(declared)) return is_shared(written) || written == Space::generic;
+  return written == declared || written == Space::generic;
+}
+
+std::string_view space_word(Space s) {
+  if (is_shared(s)) return ".shared";
+  if (is_parameter(s)) return ".param";
+  return s == Space::constant ? ".const" : s == Space::local ? ".local" : ".global";
+}
+
+bool is_array(const Variable& v) { return v.unsized || v.size != size_of(v.type); }
+
+bool is_untyped(Type t) {
+  return t == Type::b8 || t == Type::b16 || t == Type::b32 || t == Type::b64 || t == Type::b128;
+}
+
+// May one type's bits be passed for the other's? Both have the same size.
+bool same_class(Type a, Type b) {
+  return is_untyped(a) || is_untyped(b) || is_float(a) == is_float(b);
+}
+
+std::string declared_as(const Variable& v) {
+  if (v.unsized) return fmt::format("an array of any size aligned to {}", v.alignment);
+  return is_array(v) ? fmt::format("{} bytes aligned to {}", v.size, v.alignment)
+                     : fmt::format(".{}", spelling(v.type));
+}
+
+// Why `actual` cannot be passed for `formal`; empty if it can.
+std::string misfit(const Variable& formal, const Variable& actual) {
+  const bool alike = is_array(formal) == is_array(actual) &&
+                     (formal.unsized || actual.size == formal.size) &&
+                     (is_array(formal) || same_class(formal.type, actual.type)) &&
+                     actual.alignment == formal.alignment;
+  if (alike) return {};
+  return fmt::format("`{}` is {} where {} is declared", actual.name, declared_as(actual),
+                     declared_as(formal));
+}
+
+}  // namespace
+
+// At the end of an instruction that began at `start`.
+bool Parser::check(const Instruction& in, const char* start) {
+  const std::string why = in.opcode == Opcode::call      ? call_mistake()
+                          : in.opcode == Opcode::brx_idx ? table_mistake()
+                                                         : address_mistake(in);
+  return why.empty() || lex_.fail_at(start, fmt::format("`{}`: {}", in.name, why));
+}
+
+std::string Parser::address_mistake(const Instruction& in) const {
+  if (std::find(std::begin(kAccesses), std::end(kAccesses), in.opcode) == std::end(kAccesses))
+    return {};
+  for (const Operand& o : operands_) {
+    if (o.kind != Kind::address || o.base != Kind::variable) continue;
+    const Variable& v = module_.variables[o.index];
+    if (!reaches(in.space(), v.space))
+      return fmt::format("`{}` is a {} variable, of another state space than the instruction's",
+                         v.name, space_word(v.space));
+    if (in.opcode == Opcode::st && is_formal(o.index, &Function::parameters))
+      return fmt::format("`{}` is a parameter, which the function cannot write", v.name);
+  }
+  return {};
+}
+
+std::string Parser::table_mistake() const {
+  if (operands_.size() != 2 || operands_[1].kind != Kind::table) return {};
+  const Table& t = tables_[operands_[1].index];
+  if (t.kind == Table::Kind::branches) return {};
+  return fmt::format("`{}` is no list of .branchtargets", t.name);
+}
+
+bool Parser::is_formal(std::uint32_t variable, std::vector<std::uint32_t> Function::*list) const {
+  const auto& formals = module_.functions[current_].*list;
+  return std::find(formals.begin(), formals.end(), variable) != formals.end();
+}
+
+std::string Parser::call_mistake() const {
+  // (results), function, (arguments), table: the lists may be missing.
+  const Operand *callee = nullptr, *results = nullptr, *arguments = nullptr, *table = nullptr;
+  for (const Operand& o : operands_) {
+    if (o.kind == Kind::list)
+      (callee ? arguments : results) = &o;
+    else
+      (callee ? table : callee) = &o;
+  }
+  if (!callee) return "it names no function";
+  const auto fits = [&](const Variables& r, const Variables& p) {
+    std::string why = list_mistake(results, r, true);
+    return why.empty() ? list_mistake(arguments, p, false) : why;
+  };
+  if (callee->kind == Kind::function) {
+    const Function& f = module_.functions[callee->index];
+    if (f.entry) return fmt::format("`{}` is a kernel; only a .func can be called", f.name);
+    if (table) return "a call by name takes no table of targets";
+    return fits(formals(f.returns), formals(f.parameters));
+  }
+  if (callee->kind == Kind::label) return {};  // nothing of that name so far: settle_scope() tells
+  if (callee->kind != Kind::reg) return "what it calls is neither a function nor a register";
+  if (!table || table->kind != Kind::table)
+    return "a call through a register needs a .callprototype or .calltargets declared before";
+  const Table& t = tables_[table->index];
+  if (t.kind == Table::Kind::branches)
+    return fmt::format("`{}` lists .branchtargets, not functions", t.name);
+  if (t.kind == Table::Kind::prototype) return fits(views(t.returns), views(t.parameters));
+  for (std::uint32_t id : t.entries) {
+    const Function& f = module_.functions[id];
+    if (std::string why = fits(formals(f.returns), formals(f.parameters)); !why.empty()) return why;
+  }
+  return {};
+}
+
+Parser::Variables Parser::formals(const std::vector<std::uint32_t>& ids) const {
+  Variables list;
+  for (std::uint32_t id : ids) list.push_back(&module_.variables[id]);
+  return list;
+}
+
+Parser::Variables Parser::views(const std::vector<Variable>& variables) {
+  Variables list;
+  for (const Variable& v : variables) list.push_back(&v);
+  return list;
+}
+
+std::string Parser::list_mistake(const Operand* list, const Variables& formals,
+                                 bool results) const {
+  const std::size_t count = list ? list->count : 0;
+  if (count != formals.size())
+    return fmt::format("it has {} {} where the callee declares {}", count,
+                       results ? "results" : "arguments", formals.size());
+  for (std::size_t i = 0; i < count; ++i)
+    if (std::string why = passed_mistake(pool_[list->index + i], *formals[i], results);
+        !why.empty())
+      return why;
+  return {};
+}
+
+// Why a call cannot pass `o` for `formal`.
+std::string Parser::passed_mistake(const Operand& o, const Variable& formal, bool result) const {
+  switch (o.kind) {
+    case Kind::variable: {
+      const Variable& v = module_.variables[o.index];
+      if (v.space != Space::param)
+        return fmt::format(
+            "`{}` is a {} variable: calls pass .param variables, registers and "
+            "constants",
+            v.name, space_word(v.space));
+      if (is_formal(o.index, &Function::parameters) || is_formal(o.index, &Function::returns))
+        return fmt::format("`{}` is a parameter of the calling function itself: copy it", v.name);
+      return o.value ? fmt::format("`{}` is passed with an offset", v.name) : misfit(formal, v);
+    }
+    case Kind::reg: {
+      const Register& r = registers_[o.index];
+      Variable passed{.name = r.name, .type = r.type};
+      passed.size = passed.alignment = size_of(r.type);
+      return r.type == Type::pred ? fmt::format("`{}` is a predicate", r.name)
+                                  : misfit(formal, passed);
+    }
+    case Kind::integer:
+    case Kind::f32:
+    case Kind::f64:
+      if (result) return "a constant takes no result";
+      return is_array(formal) ? "a constant is passed for an array" : "";
+    case Kind::sink:
+      return result ? "" : "`_` is passed as an argument";
+    default:
+      return "it passes what is no .param variable, register or constant";
+  }
+}
+
+// Do two lists of parameters or results lay out alike?
+bool Parser::alike(const Variables& a, const Variables& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Variable* x, const Variable* y) {
+                      return x->size == y->size && x->unsized == y->unsized &&
+                             x->alignment == y->alignment && x->space == y->space;
+                    });
+}
+
+// A second head of a function says the same as the first: calls were checked against that one.
+bool Parser::same_head(const Function& old, const Function& head,
+                       const std::vector<Variable>& returns,
+                       const std::vector<Variable>& parameters) {
+  return (old.entry == head.entry && alike(formals(old.returns), views(returns)) &&
+          alike(formals(old.parameters), views(parameters))) ||
+         lex_.fail_at(head.name.data(),
+                      fmt::format("`{}` is declared with other parameters or results on line {}",
+                                  head.name, old.line));
+}
+
+bool Parser::same_signature(const Function& a, const Function& b) const {
+  return a.entry == b.entry && alike(formals(a.returns), formals(b.returns)) &&
+         alike(formals(a.parameters), formals(b.parameters));
+}
+
+// Kernels take so many bytes, and functions' parameters no great alignment.
+bool Parser::check_parameters(const Function& head, const std::vector<Variable>& parameters) {
+  std::uint64_t bytes = 0;
+  for (const Variable& v : parameters) {
+    if (head.entry && v.unsized)
+      return lex_.fail_at(v.name.data(), fmt::format("a kernel's parameter has a size; `{}` has "
+                                                     "none",
+                                                     v.name));
+    if (!head.entry && v.alignment > kFunctionParameterAlignment)
+      return lex_.fail_at(v.name.data(),
+                          fmt::format("`{}` is aligned to {} bytes; a parameter of a function is "
+                                      "aligned to at most {}",
+                                      v.name, v.alignment, kFunctionParameterAlignment));
+    const std::uint64_t alignment = std::max(1u, v.alignment);
+    bytes = (bytes + alignment - 1) / alignment * alignment + v.size;
+  }
+  const bool many =
+      module_.version_major * 10 + module_.version_minor >= 81 && module_.target_number >= 70;
+  const std::uint64_t most = many ? kKernelParameterBytes : kOldKernelParameterBytes;
+  if (!head.entry || !head.has_body || bytes <= most) return true;
+  return lex_.fail_at(
+      head.name.data(),
+      fmt::format("kernel `{}` has {} bytes of parameters; it may have {}{}", head.name, bytes,
+                  most, many ? "" : " (32764 from PTX 8.1 and sm_70 on)"));
+}
+
+}  // namespace inflight::ptx
