@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <optional>
 #include <utility>
@@ -29,7 +30,9 @@ struct Names {
   bool operator==(const Names&) const = default;
 };
 
-std::uint32_t whole_warps(std::uint32_t threads) { return (threads + lanes - 1) / lanes * lanes; }
+std::uint32_t whole_warps(std::uint32_t threads) {
+  return std::min(threads, UINT32_MAX - lanes) / lanes * lanes + (threads % lanes ? lanes : 0);
+}
 
 Names names(const Warp& w, const Op* op, int lane) {
   Names n{w.at<std::uint32_t>(op->a)[lane], 0};
@@ -146,7 +149,7 @@ const Op* run_warp_sync(Warp& w, const Op* op) {
     const std::uint32_t members = masks[std::countr_zero(rest)];
     const std::uint32_t group = rest & lanes_equal(masks, members);
     rest &= ~group;
-    if (const std::uint32_t strangers = group & ~members)
+    if (const std::uint32_t strangers = group & ~members; strangers && group != w.mask)
       return not_a_member(w, op, strangers, members);
     const std::uint32_t missing = members & w.alive & ~(group | waiting(w, members));
     if (missing == 0) {

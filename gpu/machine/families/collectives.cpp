@@ -97,7 +97,7 @@ void hand_out(const Warp& w, const Part& p, const Joint& joint) {
     copy_bits(*lanes_at<std::uint32_t>(w, *p.frame, q), joint.q, p.mask);
 }
 
-void run_joint(Warp& w, const std::vector<Part>& parts, Collective run, std::uint32_t members) {
+void run_joint(Warp& w, const std::vector<Part>& parts, Collective run) {
   Joint joint{};
   Op op = *parts.front().op;
   op.flags &= static_cast<std::uint8_t>(~Op::negate_a);
@@ -119,7 +119,7 @@ void run_joint(Warp& w, const std::vector<Part>& parts, Collective run, std::uin
     w.mask |= p.mask;
   }
   w.whole = false;
-  run(w, &op, members & w.mask);
+  run(w, &op, w.mask);
   for (const Part& p : parts) hand_out(w, p, joint);
   w.base[0] = registers;
 }
@@ -238,7 +238,7 @@ const Op* run_groups(Warp& w, const Op* op, Collective run) {
     const std::uint32_t members = masks[std::countr_zero(rest)];
     const std::uint32_t group = rest & lanes_equal(masks, members);
     rest &= ~group;
-    if (const std::uint32_t strangers = group & ~members)
+    if (const std::uint32_t strangers = group & ~members; strangers && group != split)
       return not_a_member(w, op, strangers, members);
     std::vector<Part> parts = waiting_elsewhere(w, op, members);
     std::uint32_t present = group;
@@ -250,11 +250,11 @@ const Op* run_groups(Warp& w, const Op* op, Collective run) {
     ready |= group;
     if (parts.empty()) {
       w.mask = group, w.whole = false;
-      run(w, op, members & group);
+      run(w, op, group);
       continue;
     }
     parts.insert(parts.begin(), Part{op, w.frame, group});
-    run_joint(w, parts, run, members);
+    run_joint(w, parts, run);
     gone.insert(gone.end(), parts.begin() + 1, parts.end());
   }
   w.mask = split;

@@ -3,17 +3,18 @@
 //
 // A `.sync` instruction waits until every living lane of its member mask executes the same
 // instruction (same qualifiers) with the same mask; not necessarily at the same place. Lanes that
-// are not in their own mask take part as if they were. Reading from a lane that does not take part
-// gives the reader's own value; PTX leaves it undefined.
+// their own mask leaves out take part as if it named them, provided that all lanes that execute the
+// instruction together have that mask; else they end the kernel. Reading from a lane that does not
+// take part gives the reader's own value; PTX leaves it undefined.
 #pragma once
 #include "gpu/machine/lowering.hpp"
 #include "gpu/machine/warp.hpp"
 
 namespace inflight::machine {
 
-// Executes a collective for the lanes of w.mask, all of which are there. `members`: those of them
-// that the mask names. Operands: Op::d and imm (the q of `d|q`, or no_ref), a, b, c; extra is the
-// member mask's ref, no_ref for forms without .sync.
+// Executes a collective for the lanes of w.mask, all of which are there; `members` are those.
+// Operands: Op::d and imm (the q of `d|q`, or no_ref), a, b, c; extra is the member mask's ref,
+// no_ref for forms without .sync.
 using Collective = void (*)(Warp& w, const Op* op, std::uint32_t members);
 
 // What Op::detail of a collective says of its operands.
@@ -39,8 +40,8 @@ extern ShuffleMap shuffle_maps[];
 // parks the others.
 const Op* run_groups(Warp& w, const Op* op, Collective run);
 
-// Ends the kernel for lanes whose member mask leaves them out: undefined in PTX, an illegal
-// instruction on an H200, for every .sync instruction.
+// Ends the kernel for lanes whose member mask leaves them out where others have another mask:
+// undefined in PTX, an illegal instruction on an H200, for every .sync instruction.
 const Op* not_a_member(Warp& w, const Op* op, std::uint32_t strangers, std::uint32_t members);
 
 // Lanes whose value is `value`.
