@@ -109,10 +109,10 @@ const Op* run_free(const BuiltinCall& call) {
 }
 
 constexpr Builtin builtins[] = {
-    {"vprintf", 2, 1, run_vprintf},
-    {"__assertfail", 5, 0, run_assertfail},
-    {"malloc", 1, 1, run_malloc},
-    {"free", 1, 0, run_free},
+    {"vprintf", {8, 8}, 4, run_vprintf},
+    {"__assertfail", {8, 8, 4, 8, 8}, 0, run_assertfail},
+    {"malloc", {8}, 8, run_malloc},
+    {"free", {8}, 0, run_free},
 };
 
 }  // namespace
@@ -121,6 +121,14 @@ const Builtin* find_builtin(std::string_view name) {
   const auto* it = std::find_if(std::begin(builtins), std::end(builtins),
                                 [&](const Builtin& b) { return b.name == name; });
   return it == std::end(builtins) ? nullptr : it;
+}
+
+bool fits(const Builtin& builtin, const CallSite& site) {
+  const auto wanted = std::find(builtin.arguments.begin(), builtin.arguments.end(), 0);
+  const std::size_t results = builtin.result ? 1 : 0;
+  return std::equal(builtin.arguments.begin(), wanted, site.arguments.begin(), site.arguments.end(),
+                    [](std::uint8_t bytes, const LocalRange& a) { return a.size == bytes; }) &&
+         site.results.size() == results && (!results || site.results[0].size == builtin.result);
 }
 
 }  // namespace inflight::machine

@@ -25,16 +25,16 @@ class LineBuffer {
   std::vector<Line> lines_;
 };
 
-// One argument or result of a call: `size` bytes in the local memory of the caller's frame.
-struct Transfer {
-  std::uint32_t caller_offset, size;
+// An argument, parameter or result: `size` bytes in the local memory of a frame.
+struct LocalRange {
+  std::uint32_t offset, size;
 };
 
 struct CallSite {
   Program::FunctionRef callee;  // {none, none}: indirect, the target is in Op::a
   const struct Builtin* builtin = nullptr;
   const struct Code* code = nullptr;  // of a direct call; set before the first launch that needs it
-  std::vector<Transfer> arguments, results;
+  std::vector<LocalRange> arguments, results;  // of the caller's frame
 };
 
 // What an observed instruction tells of besides its lanes.
@@ -56,14 +56,16 @@ struct Code {
   Program::FunctionRef ref;
   const ptx::Module* module = nullptr;
   const ptx::Function* function = nullptr;
-  std::vector<Op> ops;     // ends with an op that cannot fall through
+  std::vector<Op> ops;           // ends with an op that cannot fall through
   bool makes_mbarriers = false;  // it has an mbarrier.init
-  std::vector<Ref> extra;  // operand lists: Op::extra is the first
+  std::vector<Ref> extra;        // operand lists: Op::extra is the first
   LineBuffer constants;
-  std::uint32_t frame_bytes = 0;  // of registers, a warp
-  std::uint32_t local_bytes = 0;  // a thread: .local variables, parameters, call parameters
-  std::vector<std::uint32_t> parameter_offsets, return_offsets;  // in local memory; functions only
-  std::vector<CallSite> calls;                                   // Op::extra of a call
+  std::uint32_t frame_bytes = 0;       // of registers, a warp
+  std::uint32_t local_bytes = 0;       // a thread: .local variables, parameters, call parameters
+  std::uint32_t local_alignment = 16;  // of the frame in local memory
+  bool dynamic_stack = false;          // it moves the stack pointer: alloca, stackrestore
+  std::vector<LocalRange> parameters, returns;  // of a function that is no kernel
+  std::vector<CallSite> calls;                  // Op::extra of a call
   std::vector<std::vector<const Op*>> branch_tables;
   std::vector<ObservedInstruction>
       observed;                    // Op::extra of observing ops; only if decoded for a listener

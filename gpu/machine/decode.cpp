@@ -23,6 +23,7 @@ using Kind = Operand::Kind;
 namespace {
 
 constexpr std::uint32_t no_block = ~0u;
+constexpr std::uint64_t most_local_bytes = 512 << 10;  // a thread's, on every GPU
 
 // Instructions whose handlers may park, split or end lanes. A guard around them becomes a branch.
 constexpr Opcode diverting[] = {Opcode::call,
@@ -59,6 +60,26 @@ std::string why_unknown(const ptx::Function& function, std::uint32_t index) {
   for (const auto& r : function.refusals)
     if (r.instruction == index) return r.reason;
   return "unknown instruction";
+}
+
+// Why a call does not fit the function it calls, which may be another module's; empty if it does.
+std::string misfit(const Program& program, const CallSite& site) {
+  const ptx::Module& module = *program.modules()[site.callee.module];
+  const ptx::Function& callee = module.functions[site.callee.function];
+  const auto alike = [&](const std::vector<LocalRange>& passed,
+                         const std::vector<std::uint32_t>& formals) {
+    return std::equal(passed.begin(), passed.end(), formals.begin(), formals.end(),
+                      [&](const LocalRange& p, std::uint32_t formal) {
+                        const ptx::Variable& v = module.variables[formal];
+                        return v.unsized ||
+                               p.size == v.size;  // a callee with an unsized one is refused
+                      });
+  };
+  if (!callee.entry && alike(site.arguments, callee.parameters) &&
+      alike(site.results, callee.returns))
+    return {};
+  return fmt::format("{} is defined in {} with other parameters or results than the call passes",
+                     callee.name, module.name);
 }
 
 std::uint32_t align_up(std::uint32_t value, std::uint32_t to) { return (value + to - 1) / to * to; }
@@ -136,20 +157,40 @@ Op& Decoder::emit(const ptx::Instruction& in, Handler handler) {
   return op;
 }
 
+// Parameters that calls cannot pass here.
+void Decoder::refuse_parameters() {
+  for (const auto* list : {&function.parameters, &function.returns})
+    for (std::uint32_t v : *list) {
+      if (module.variables[v].unsized)
+        errors.push_back(
+            fmt::format("{} is variadic (its parameter {} has no size), which is not "
+                        "supported",
+                        function.name, module.variables[v].name));
+      else if (module.variables[v].space == Space::reg)
+        errors.push_back(fmt::format("{} has the .reg parameter {}; only .param ones are supported",
+                                     function.name, module.variables[v].name));
+    }
+}
+
 // Local memory of one call: the function's parameters and results, its .local variables, and what
 // it passes to functions that it calls. The last live shortly, so they share space by lives.
 void Decoder::layout_locals() {
-  std::uint32_t end = 0;
-  auto place = [&](std::uint32_t v) {
+  std::uint64_t end = 0;
+  auto put = [&](std::uint32_t v, std::uint64_t& at) {
     const auto& variable = module.variables[v];
-    end = align_up(end, std::max(4u, variable.alignment));
-    local_offsets_[v] = end;
-    end += static_cast<std::uint32_t>(variable.size);
-    return local_offsets_[v];
+    const std::uint32_t alignment = std::max(4u, variable.alignment);
+    at = (at + alignment - 1) / alignment * alignment;
+    local_offsets_[v] = static_cast<std::uint32_t>(at);
+    code->local_alignment = std::max(code->local_alignment, alignment);
+    const LocalRange range{static_cast<std::uint32_t>(at),
+                           static_cast<std::uint32_t>(variable.size)};
+    at += (variable.size + 3) / 4 * 4;
+    return range;
   };
   if (!function.entry) {
-    for (std::uint32_t p : function.parameters) code->parameter_offsets.push_back(place(p));
-    for (std::uint32_t r : function.returns) code->return_offsets.push_back(place(r));
+    refuse_parameters();
+    for (std::uint32_t p : function.parameters) code->parameters.push_back(put(p, end));
+    for (std::uint32_t r : function.returns) code->returns.push_back(put(r, end));
   }
   struct Life {
     std::uint32_t variable, begin, end;
@@ -166,14 +207,14 @@ void Decoder::layout_locals() {
     };
     for (const Operand& o : function.operands(function.body[i])) {
       name(o);
-      if (o.kind == Kind::list)
+      if (o.kind == Kind::list || o.kind == Kind::vector)
         for (unsigned k = 0; k < o.count; ++k) name(function.pool[o.index + k]);
     }
   }
   for (std::uint32_t v = 0; v < module.variables.size(); ++v)
     if (module.variables[v].space == Space::local &&
         module.variables[v].function == code->ref.function)
-      place(v);
+      put(v, end);
 
   std::vector<Life> order;
   std::uint32_t unused = 0;
@@ -183,18 +224,21 @@ void Decoder::layout_locals() {
     return std::tie(a.begin, a.variable) < std::tie(b.begin, b.variable);
   });
   // Calls come one after the other: whoever begins after all others ended starts afresh.
-  const std::uint32_t base = align_up(end, 16);
-  std::uint32_t top = base, busy_until = 0;
+  const std::uint64_t base = (end + 15) / 16 * 16;
+  std::uint64_t top = base;
+  std::uint32_t busy_until = 0;
   for (const Life& life : order) {
     if (life.begin > busy_until) top = base;
-    const auto& v = module.variables[life.variable];
-    top = align_up(top, std::max(4u, v.alignment));
-    local_offsets_[life.variable] = top;
-    top += align_up(static_cast<std::uint32_t>(v.size), 4);
+    put(life.variable, top);
     busy_until = std::max(busy_until, life.end);
     end = std::max(end, top);
   }
-  code->local_bytes = align_up(end, 16);
+  if (end > most_local_bytes || code->local_alignment > most_local_bytes)
+    errors.push_back(
+        fmt::format("{} needs {} bytes of local memory a thread, aligned to {}; a "
+                    "thread has {}",
+                    function.name, end, code->local_alignment, most_local_bytes));
+  code->local_bytes = static_cast<std::uint32_t>((end + 15) / 16 * 16);
 }
 
 void Decoder::run() {
@@ -344,7 +388,7 @@ bool Decoder::bind(const ptx::Instruction& in, Lowering& lo, const Row& row) {
 
 void Decoder::branch_table(const ptx::Instruction& in, Lowering& lo) {
   const auto operands = lo.operands;
-  if (operands.size() != 2 || operands[1].kind != Kind::table)
+  if (operands.size() != 2 || !is_branch_table(function, operands[1]))
     return refuse(in, "brx.idx takes an index and a .branchtargets label");
   const Ref a = lo.source(operands[0], ptx::Type::u32);
   if (a == no_ref) return;
@@ -368,10 +412,10 @@ void Decoder::call(const ptx::Instruction& in, Lowering& lo) {
   }
   if (!callee) return refuse(in, "names no function");
   CallSite site;
-  auto transfers = [&](const Operand* list, std::vector<Transfer>& out) {
+  auto transfers = [&](const Operand* list, std::vector<LocalRange>& out) {
     for (unsigned i = 0; list && i < list->count; ++i) {
       const Operand& o = function.pool[list->index + i];
-      if (o.kind != Kind::variable)
+      if (o.kind != Kind::variable || module.variables[o.index].space != Space::param)
         return refuse(in, "only .param variables can be passed to a call"), false;
       out.push_back(
           {local_offset(o.index), static_cast<std::uint32_t>(module.variables[o.index].size)});
@@ -390,10 +434,13 @@ void Decoder::call(const ptx::Instruction& in, Lowering& lo) {
         return refuse(in, fmt::format("function {} is not defined in the program, nor supplied by "
                                       "the software GPU",
                                       name));
-      if (site.arguments.size() != site.builtin->arguments ||
-          site.results.size() != site.builtin->results)
-        return refuse(in, fmt::format("{} takes {} arguments", name, site.builtin->arguments));
+      if (!fits(*site.builtin, site))
+        return refuse(in, fmt::format("{} is declared with other arguments or results than the "
+                                      "device runtime's {} has",
+                                      name, name));
       handler = &run_builtin;
+    } else if (const std::string why = misfit(program, site); !why.empty()) {
+      return refuse(in, why);
     }
   } else {
     target = lo.source(*callee, ptx::Type::u64);

@@ -42,6 +42,7 @@ class Decoder {
   void refuse(const ptx::Instruction& in, std::string why);
 
  private:
+  void refuse_parameters();
   void layout_locals();
   void block(std::uint32_t id, std::uint32_t next);
   void instruction(const ptx::Instruction& in, std::uint32_t index);

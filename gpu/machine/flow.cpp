@@ -114,6 +114,11 @@ class Orderer {
 
 }  // namespace
 
+bool is_branch_table(const ptx::Function& function, const ptx::Operand& o) {
+  return o.kind == ptx::Operand::Kind::table &&
+         function.tables[o.index].kind == ptx::Table::Kind::branches;
+}
+
 Flow analyse(const ptx::Function& function) {
   Flow flow;
   const auto& body = function.body;
@@ -145,7 +150,7 @@ Flow analyse(const ptx::Function& function) {
         operands[0].kind == ptx::Operand::Kind::label) {
       block.successors.push_back(flow.block_of[operands[0].index]);
     } else if (end.opcode == Opcode::brx_idx && operands.size() > 1 &&
-               operands[1].kind == ptx::Operand::Kind::table) {
+               is_branch_table(function, operands[1])) {
       for (std::uint32_t l : function.tables[operands[1].index].entries)
         block.successors.push_back(flow.block_of[l]);
     }

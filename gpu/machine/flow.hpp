@@ -27,4 +27,7 @@ struct Flow {
 
 Flow analyse(const ptx::Function& function);
 
+// Is the operand a list of .branchtargets?
+bool is_branch_table(const ptx::Function&, const ptx::Operand&);
+
 }  // namespace inflight::machine

@@ -85,6 +85,20 @@ Outcome check_cluster(const Launch& launch, const Limits& limits) {
   return {};
 }
 
+// Where a block's dynamic shared memory begins and its shared memory ends.
+constexpr std::uint64_t most_padding =
+    1024;  // of dynamic shared memory: a tensor copy's box asks for it
+struct SharedExtent {
+  std::uint64_t dynamic, end;
+};
+SharedExtent shared_extent(const Launch& launch) {
+  const Kernel& k = *launch.kernel;
+  const std::uint64_t a = std::max(1u, k.dynamic_alignment),
+                      end = std::uint64_t{reserved_shared} + k.static_shared,
+                      dynamic = (end + a - 1) / a * a;
+  return {dynamic, launch.dynamic_shared ? dynamic + launch.dynamic_shared : end};
+}
+
 Outcome check_shape(const Launch& launch, const Limits& limits) {
   const Kernel& k = *launch.kernel;
   const auto threads = launch.block.count();
@@ -115,6 +129,12 @@ Outcome check_shape(const Launch& launch, const Limits& limits) {
                               "allowed (cudaFuncSetAttribute raises this up to {})",
                               shared, k.static_shared, launch.dynamic_shared, allowed,
                               limits.shared_per_block_optin));
+  if (shared_extent(launch).end > reserved_shared + limits.shared_per_block_optin + most_padding)
+    return refuse(
+        FaultKind::invalid_launch, k,
+        fmt::format("its dynamic shared memory is aligned to {} bytes, past the {} that a "
+                    "block can have",
+                    k.dynamic_alignment, limits.shared_per_block_optin));
   return check_cluster(launch, limits);
 }
 
@@ -195,6 +215,10 @@ Outcome run(const Launch& launch, const Limits& limits, const Options& options,
             const std::function<void(std::string_view)>& print) {
   const Kernel& kernel = *launch.kernel;
   if (Outcome o = check_shape(launch, limits); !o.ok()) return o;
+  if (launch.parameters.size() < kernel.parameter_bytes)
+    return refuse(FaultKind::invalid_launch, kernel,
+                  fmt::format("{} bytes of parameters are given and it has {}",
+                              launch.parameters.size(), kernel.parameter_bytes));
 
   Grid grid;
   grid.launch = &launch;
@@ -206,10 +230,9 @@ Outcome run(const Launch& launch, const Limits& limits, const Options& options,
   grid.id = launch.id;
   grid.parameters = launch.parameters.data();
   grid.static_shared = kernel.static_shared;
-  const std::uint32_t a = std::max(1u, kernel.dynamic_alignment);
-  grid.dynamic_offset = (reserved_shared + kernel.static_shared + a - 1) / a * a;
-  grid.shared_end = launch.dynamic_shared ? grid.dynamic_offset + launch.dynamic_shared
-                                          : reserved_shared + kernel.static_shared;
+  const SharedExtent extent = shared_extent(launch);
+  grid.dynamic_offset = static_cast<std::uint32_t>(extent.dynamic);
+  grid.shared_end = static_cast<std::uint32_t>(extent.end);
   grid.reserved_end = kernel.uses_reserved_shared ? reserved_shared_usable : 0;
   grid.stack_limit = std::max<std::uint64_t>(grid.stack_limit, options.stack_bytes);
   const Program::FunctionRef entry{kernel.module, kernel.function};

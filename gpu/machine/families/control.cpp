@@ -1,6 +1,8 @@
 // Branches, calls, returns.
 #include "gpu/machine/families/control.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 
@@ -54,17 +56,36 @@ void copy_words(Warp& w, std::uint32_t to, std::uint32_t from, std::uint32_t byt
   }
 }
 
+// The call site fits the callee: decoding has seen to it, or enter_any.
 const Op* enter(Warp& w, const Op* op, const CallSite& site, const Code& code) {
-  const auto& offsets = code.parameter_offsets;
-  if (offsets.size() != site.arguments.size() || code.return_offsets.size() != site.results.size())
-    return w.fault(op, FaultKind::invalid_pc, w.mask,
-                   "calls a function with other parameters than the call passes");
   if (!w.call(&code, op)) return nullptr;
   const std::uint32_t from = w.frame->parent->local_base;
-  for (std::size_t i = 0; i < offsets.size(); ++i)
-    copy_words(w, w.frame->local_base + offsets[i], from + site.arguments[i].caller_offset,
+  for (std::size_t i = 0; i < site.arguments.size(); ++i)
+    copy_words(w, w.frame->local_base + code.parameters[i].offset, from + site.arguments[i].offset,
                site.arguments[i].size);
   return w.jump(code.ops.data());
+}
+
+bool same_sizes(const std::vector<LocalRange>& a, const std::vector<LocalRange>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const LocalRange& x, const LocalRange& y) { return x.size == y.size; });
+}
+
+std::string sizes(const std::vector<LocalRange>& list) {
+  std::string text;
+  for (const LocalRange& r : list) text += fmt::format("{}{}", text.empty() ? "" : ", ", r.size);
+  return text.empty() ? "no" : text;
+}
+
+// A call through a register, whose prototype says nothing of what the callee is.
+const Op* enter_any(Warp& w, const Op* op, const CallSite& site, const Code& code) {
+  if (!same_sizes(site.arguments, code.parameters) || !same_sizes(site.results, code.returns))
+    return w.fault(op, FaultKind::invalid_pc, w.mask,
+                   fmt::format("calls {} with {} bytes of arguments and {} bytes of results; it "
+                               "takes {} and returns {}",
+                               code.function->name, sizes(site.arguments), sizes(site.results),
+                               sizes(code.parameters), sizes(code.returns)));
+  return enter(w, op, site, code);
 }
 
 // The code at a function's address, if this op called it before from this frame.
@@ -102,10 +123,10 @@ const Op* run_call_indirect(Warp& w, const Op* op) {
   const auto callee = w.frame->code->program->function_at(target);
   if (callee.module == ptx::none)
     return w.fault(op, FaultKind::invalid_pc, same, "calls an address that is no function");
-  if (const Code* code = called_before(*w.frame, op, callee)) return enter(w, op, site, *code);
+  if (const Code* code = called_before(*w.frame, op, callee)) return enter_any(w, op, site, *code);
   const auto code = w.block->grid->code(callee);
   if (!code) return w.fault(op, FaultKind::refused, same, code.error());
-  return enter(w, op, site, **code);
+  return enter_any(w, op, site, **code);
 }
 
 const Op* run_builtin(Warp& w, const Op* op) {
@@ -118,8 +139,8 @@ const Op* run_return(Warp& w, const Op* op) {
   if (!callee->parent) return w.exit_lanes();
   const CallSite& site = callee->parent->code->calls[callee->call->extra];
   for (std::size_t i = 0; i < site.results.size(); ++i)
-    copy_words(w, callee->parent->local_base + site.results[i].caller_offset,
-               callee->local_base + callee->code->return_offsets[i], site.results[i].size);
+    copy_words(w, callee->parent->local_base + site.results[i].offset,
+               callee->local_base + callee->code->returns[i].offset, site.results[i].size);
   return w.leave(op);
 }
 

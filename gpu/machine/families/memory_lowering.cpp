@@ -36,7 +36,7 @@ struct Target {
 // Does [variable + offset] name `bytes` aligned bytes inside the variable?
 bool inside(const ptx::Variable& v, std::int64_t offset, unsigned bytes) {
   return offset >= 0 && offset % bytes == 0 && v.alignment % std::min(bytes, 16u) == 0 &&
-         (v.unsized || static_cast<std::uint64_t>(offset) + bytes <= v.size);
+         static_cast<std::uint64_t>(offset) + bytes <= v.size;
 }
 
 std::optional<Target> target(Lowering& lo, const Operand& address, unsigned bytes) {
@@ -99,9 +99,9 @@ std::optional<Form> form(Lowering& lo, const Operand& values) {
     lo.refuse("values of this type cannot be loaded or stored");
     return {};
   }
-  if (f.count == 1) return f;
+  if (f.count == 1 && values.kind != Kind::vector) return f;
   if (values.kind != Kind::vector || values.count != f.count) {
-    lo.refuse(fmt::format("a vector of {} registers is needed", f.count));
+    lo.refuse(fmt::format("a vector of {} register{} is needed", f.count, f.count == 1 ? "" : "s"));
     return {};
   }
   f.values = {lo.function.pool.data() + values.index, f.count};
