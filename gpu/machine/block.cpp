@@ -63,6 +63,7 @@ void Block::start(const Dim3& at) {
     w->slice = 0;
     w->granted = 0;
     w->cluster_arrived = w->cluster_phase = 0;
+    w->root->begin(w->alive);
     w->parked.assign(1,
                      Split{grid->entry->ops.data(), w->root.get(), w->alive, Wait::nothing, 0, 0});
     w->frame = nullptr;

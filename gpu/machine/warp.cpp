@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "gpu/machine/block.hpp"
+#include "gpu/machine/each_lane.hpp"
 #include "gpu/machine/observe.hpp"
 #include "gpu/machine/report.hpp"
 
@@ -154,29 +155,59 @@ const Op* Warp::park(const Op* pc, Wait wait, std::uint64_t detail, std::uint32_
   return next();
 }
 
-bool Warp::call(const Code* code, const Op* op) {
-  Frame* callee = nullptr;
+void Frame::begin(std::uint32_t mask) {
+  if (!code->dynamic_stack) return;
+  if (!stack) stack = std::make_unique<StackPointers>();
+  each_lane(mask, [&](int l) { (*stack)[l] = local_base + code->local_bytes; });
+}
+
+std::uint64_t Frame::end(std::uint32_t mask) const {
+  if (!stack) return std::uint64_t{local_base} + code->local_bytes;
+  std::uint32_t highest = 0;
+  each_lane(mask, [&](int l) { highest = std::max(highest, (*stack)[l]); });
+  return highest;
+}
+
+bool Warp::in_use(const Frame& f) const {
+  for (const Split& s : parked)
+    for (const Frame* at = s.frame; at && at->depth >= f.depth; at = at->parent)
+      if (at == &f) return true;
+  return false;
+}
+
+// A frame of an earlier call from the same place serves again. Where the caller's stack has moved
+// since, it moves along, unless other lanes are still in that call.
+Frame& Warp::callee_frame(const Code* code, const Op* op, std::uint32_t local_base) {
   for (const auto& c : frame->children)
-    if (c->call == op && c->code == code) callee = c.get();
-  if (!callee) {
-    auto fresh = std::make_unique<Frame>();
-    fresh->parent = frame;
-    fresh->call = op;
-    fresh->code = code;
-    fresh->registers.resize(code->frame_bytes);
-    fresh->local_base = frame->local_base + frame->code->local_bytes;
-    fresh->depth = frame->depth + 1;
-    callee = fresh.get();
-    frame->children.push_back(std::move(fresh));
-  }
-  const std::uint64_t end = std::uint64_t{callee->local_base} + code->local_bytes;
-  if (end > block->grid->stack_limit || callee->depth > deepest_call) {
+    if (c->call == op && c->code == code && c->local_base == local_base) return *c;
+  for (const auto& c : frame->children)
+    if (c->call == op && c->code == code && !in_use(*c)) {
+      c->local_base = local_base;
+      return *c;
+    }
+  auto fresh = std::make_unique<Frame>();
+  fresh->parent = frame;
+  fresh->call = op;
+  fresh->code = code;
+  fresh->registers.resize(code->frame_bytes);
+  fresh->local_base = local_base;
+  fresh->depth = frame->depth + 1;
+  return *frame->children.emplace_back(std::move(fresh));
+}
+
+bool Warp::call(const Code* code, const Op* op) {
+  const std::uint64_t alignment = code->local_alignment,
+                      base = (frame->end(mask) + alignment - 1) & ~(alignment - 1),
+                      end = base + code->local_bytes;
+  if (end > block->grid->stack_limit || frame->depth >= deepest_call) {
     fault(op, FaultKind::stack_overflow, mask,
           "calls nest deeper than the stack of its threads holds");
     return false;
   }
+  Frame& callee = callee_frame(code, op, static_cast<std::uint32_t>(base));
+  callee.begin(mask);
   ensure_local(static_cast<std::uint32_t>(end));
-  set_frame(callee);
+  set_frame(&callee);
   return true;
 }
 

@@ -7,6 +7,7 @@
 // split that waited longest gets the next slice, so every lane makes progress in the end.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <memory>
@@ -25,6 +26,9 @@ struct Worker;
 inline constexpr int lanes = 32;
 inline constexpr std::uint32_t all_lanes = 0xffffffff;
 
+// Where each lane's stack ends: an offset in its local memory.
+using StackPointers = std::array<std::uint32_t, lanes>;
+
 // One call of a function by some lanes. Calls from the same place in the same caller share a frame.
 struct Frame {
   Frame* parent = nullptr;
@@ -33,7 +37,13 @@ struct Frame {
   LineBuffer registers;
   std::uint32_t local_base = 0;  // bytes, in each lane's local memory
   std::uint32_t depth = 0;
+  std::unique_ptr<StackPointers> stack;  // of code that moves them
   std::vector<std::unique_ptr<Frame>> children;
+
+  // Lanes of `mask` begin the function: their stacks end behind its frame.
+  void begin(std::uint32_t mask);
+  // Where the frame of a function that lanes of `mask` call begins at the earliest.
+  std::uint64_t end(std::uint32_t mask) const;
 };
 
 // What a split waits for.
@@ -164,6 +174,8 @@ struct alignas(64) Warp {
   const Op* next();                 // runs the first parked split that can run; null: none can
   void resume(const Split& split);  // makes it the running split
   void set_frame(Frame* f);
+  Frame& callee_frame(const Code* code, const Op* op, std::uint32_t local_base);
+  bool in_use(const Frame& f) const;  // by a parked split, or in a call made from it
   void ensure_local(std::uint32_t bytes);
   std::uint32_t first_thread() const { return index * lanes; }
 };

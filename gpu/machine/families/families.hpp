@@ -31,6 +31,7 @@
   FAMILY(mbarrier)                \
   FAMILY(matrix)                  \
   FAMILY(tensor_map)              \
+  FAMILY(stack)                   \
   FAMILY(system)
 
 namespace inflight::machine {
