@@ -80,6 +80,10 @@ std::uint32_t Lowering::extra(std::span<const Ref> refs) {
 
 Ref Lowering::source(const Operand& o, Type type) {
   const unsigned bytes = ptx::size_of(type);
+  if (bytes == 0) {
+    refuse("this operand has no type");
+    return no_ref;
+  }
   switch (o.kind) {
     case Kind::reg: {
       const Type declared = function.registers[o.index].type;
@@ -164,6 +168,7 @@ Ref Lowering::source(const Operand& o, Type type) {
       return decoder_.constant(decoder_.program.code_address(target), bytes);
     }
     case Kind::vector: {
+      if (o.count == 1) return source(function.pool[o.index], type);
       if (o.count == 0 || bytes % o.count != 0) break;
       static constexpr Type parts[] = {Type::b8, Type::b16, Type::b32, Type::b64};
       const unsigned part = bytes / o.count;
