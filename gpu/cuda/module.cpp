@@ -103,8 +103,11 @@ bool has_managed(const std::vector<Parsed>& modules) {
 }
 
 Result<std::unique_ptr<machine::Program>> link(std::vector<Parsed> modules, int device) {
-  auto linked = machine::Program::link(std::move(modules), Core::get().memory, device);
-  if (!linked) return fail(Status::invalid_ptx, linked.error().message);
+  auto linked =
+      machine::Program::link(std::move(modules), Core::get().memory, device, settings().slack);
+  if (!linked)
+    return fail(linked.error().no_memory ? Status::out_of_memory : Status::invalid_ptx,
+                linked.error().message);
   return std::move(*linked);
 }
 

@@ -38,6 +38,10 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t to) {
   return to == 0 ? value : (value + to - 1) / to * to;
 }
 
+std::uint32_t clamped(std::uint64_t bytes) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, UINT32_MAX));
+}
+
 struct VariableRef {
   std::uint32_t module = ptx::none, variable = ptx::none;
 };
@@ -45,7 +49,7 @@ struct VariableRef {
 }  // namespace
 
 struct Program::Tables {
-  explicit Tables(Program& p) : program(p) {}
+  Tables(Program& p, std::uint64_t slack_) : program(p), slack(slack_) {}
   ~Tables() {
     for (std::uint64_t base : allocations) program.memory_->release(base);
   }
@@ -79,6 +83,7 @@ struct Program::Tables {
                                   std::uint32_t first) const;
 
   Program& program;
+  const std::uint64_t slack;
   std::unordered_map<std::string_view, FunctionRef> functions;  // by linked name
   std::unordered_map<std::string_view, VariableRef> variables;
   // A module's own names, for initialisers.
@@ -275,12 +280,12 @@ Program::Tables::Linked Program::Tables::layout_memory() {
       const auto kind = all[v].managed                    ? AllocationKind::managed
                         : all[v].space == Space::constant ? AllocationKind::constant
                                                           : AllocationKind::variable;
-      auto base =
-          program.memory_->allocate(program.device_, std::max<std::uint64_t>(all[v].size, 1), kind,
-                                    all[v].alignment, std::string(all[v].name));
+      auto base = program.memory_->allocate(
+          program.device_, round_up(std::max<std::uint64_t>(all[v].size, 1), slack), kind,
+          all[v].alignment, std::string(all[v].name));
       if (!base)
         return tl::unexpected(
-            LinkError{fmt::format("no memory for '{}': {}", all[v].name, base.error())});
+            LinkError{fmt::format("no memory for '{}': {}", all[v].name, base.error()), true});
       allocations.push_back(*base);
       places[m][v] = {all[v].space, *base, false, true};
     }
@@ -384,8 +389,8 @@ void Program::Tables::list_kernels() {
     for (std::uint32_t f = 0; f < module(m).functions.size(); ++f) {
       if (!is_kernel(m, f)) continue;
       Kernel k = describe(m, f);
-      k.constant_bytes = static_cast<std::uint32_t>(constant_bytes);
-      k.local_bytes = static_cast<std::uint32_t>(local_bytes[f]);
+      k.constant_bytes = clamped(constant_bytes);
+      k.local_bytes = clamped(local_bytes[f]);
       const SharedOfKernel& shared = shared_of_kernels[next++];
       k.static_shared = shared.bytes;
       k.dynamic_alignment = std::max(16u, shared.dynamic_alignment);
@@ -421,12 +426,13 @@ Program::Tables::Linked Program::Tables::link() {
 }
 
 tl::expected<std::unique_ptr<Program>, LinkError> Program::link(
-    std::vector<std::shared_ptr<const ptx::Module>> modules, Memory& memory, int device) {
+    std::vector<std::shared_ptr<const ptx::Module>> modules, Memory& memory, int device,
+    std::uint64_t slack) {
   std::unique_ptr<Program> program(new Program());
   program->modules_ = std::move(modules);
   program->memory_ = &memory;
   program->device_ = device;
-  program->tables_ = std::make_unique<Tables>(*program);
+  program->tables_ = std::make_unique<Tables>(*program, slack);
   if (auto done = program->tables_->link(); !done) return tl::unexpected(done.error());
   return program;
 }

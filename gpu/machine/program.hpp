@@ -59,15 +59,18 @@ struct Symbol {
 
 struct LinkError {
   std::string message;
+  bool no_memory = false;  // for a variable
 };
 
 class Program {
  public:
   // Links modules into one program on `device`: lays variables out in `memory`, fills initialisers,
   // resolves extern names across modules (as nvlink does). A name that nobody defines is an error
-  // only for the kernels that need it, told at their launch.
+  // only for the kernels that need it, told at their launch. Variables in memory reach to the next
+  // multiple of `slack`, a power of two.
   static tl::expected<std::unique_ptr<Program>, LinkError> link(
-      std::vector<std::shared_ptr<const ptx::Module>> modules, Memory& memory, int device);
+      std::vector<std::shared_ptr<const ptx::Module>> modules, Memory& memory, int device,
+      std::uint64_t slack = 1);
   ~Program();
 
   const Kernel* kernel(std::string_view name) const;
