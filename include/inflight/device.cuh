@@ -45,7 +45,7 @@ INFLIGHT_DEVICE void memcpy_async_tx(T* dst, const T* src, aligned_size_t<Alignm
   static_assert(Alignment >= 16,
                 "A bulk copy's addresses and size are multiples of 16 bytes: pass "
                 "aligned_size_t<16> or more.");
-  static_assert(std::is_trivially_copyable<T>::value,
+  static_assert(moves_as_bytes<T>,
                 "A bulk copy moves bytes: its elements must be trivially copyable.");
   ptx::cp_async_bulk_load(ptx::shared_address(dst), ptx::global_address(src),
                           static_cast<std::uint32_t>(bytes.value), bar.address());

@@ -7,12 +7,12 @@
 //
 // What it compiles to. A tile of 32 and a coalesced group, integers and the library's operators:
 // redux.sync (PTX ISA, "redux.sync"), one for up to 32 bits, two or three for 64; less and greater
-// of float and double: the same on their bits, put in integer order. Everything else on a tile:
-// shuffles in a butterfly, so that no broadcast follows: on 32 lanes 7 a word for values of up to 8
-// bytes, three at a time, and 5 a word for longer ones, and in blocks of many warps (16; 8 for 8
-// bytes). Tiles name their own lanes, whoever else runs. A coalesced group: two shuffles a step and
-// a last one. A block: one barrier, and each warp reduces the warps' results by itself; where
-// redux.sync does not do it and the results are 8 or more and over 32 bytes (sums of float in
+// of floating-point numbers: the same on their bits, put in integer order. Everything else on a
+// tile: shuffles in a butterfly, so that no broadcast follows: on 32 lanes 7 a word for values of
+// up to 8 bytes, three at a time, and 5 a word for longer ones, and in blocks of many warps (16; 8
+// for 8 bytes). Tiles name their own lanes, whoever else runs. A coalesced group: two shuffles a
+// step and a last one. A block: one barrier, and each warp reduces the warps' results by itself;
+// where redux.sync does not do it and the results are 8 or more and over 32 bytes (sums of float in
 // blocks of 512 and 1024 threads), the first warp reduces them for all and a second barrier
 // follows.
 //
@@ -21,8 +21,9 @@
 // same bits, every time, on every chip, for floating-point sums too; and the operator needs to be
 // associative, not commutative. Wide tiles, and blocks whose scratch's type says how many threads,
 // continue the tree over warps; blocks of any size combine the warps' results from rank 0 on, as
-// clusters do their blocks'. All threads get the same bits. `less` and `greater` of float and
-// double are PTX's "min" and "max": a NaN gives way to a number, -0 is below +0.
+// clusters do their blocks'. All threads get the same bits. `less` and `greater` of float, double,
+// __half and __nv_bfloat16 are PTX's "min" and "max": a NaN gives way to a number, -0 is below +0;
+// of __half2 and __nv_bfloat162, each half's by itself.
 #pragma once
 #include <inflight/impl/collective.cuh>
 #include <inflight/impl/collective_atomic.cuh>

@@ -9,6 +9,7 @@
 //   __shared__ tile box;
 //   ... copy_async(box, map, {x, y}, barrier) ... box(row, column) ...
 #pragma once
+#include <inflight/bytes.cuh>
 #include <inflight/impl/host_device.cuh>
 
 namespace inflight {
@@ -60,7 +61,9 @@ struct swizzled_tile {
   static constexpr std::uint32_t transaction_bytes = Rows * row_bytes;
 
   static_assert(Rows > 0 && Columns > 0, "A tile has at least one row and one column.");
-  static_assert(std::is_trivially_copyable<T>::value, "A tile's elements are copied as bytes.");
+  static_assert(moves_as_bytes<T>,
+                "A tile's elements are copied as bytes: they must be trivially copyable, or "
+                "inflight::moves_as_bytes say that their bytes are enough.");
   static_assert(swizzle_chunk % sizeof(T) == 0,
                 "A tile's elements must fit a 16-byte chunk: 1, 2, 4, 8 or 16 bytes each.");
   static_assert(row_bytes % swizzle_chunk == 0,

@@ -111,7 +111,7 @@ class wide_tile {
   // one and more where there is no block_tile_memory.
   template <class T>
   INFLIGHT_DEVICE T shfl(T value, unsigned source) const {
-    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 32,
+    static_assert(moves_as_bytes<T> && sizeof(T) <= 32,
                   "a shuffled value must be trivially copyable and have at most 32 bytes");
     if (place_.given) {
       if (thread_rank() == source) memcpy(scratch<char>(0), &value, sizeof(T));

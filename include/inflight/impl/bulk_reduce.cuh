@@ -6,10 +6,8 @@
 #  include <cuda_fp16.h>
 #endif
 
+#include <inflight/bytes.cuh>
 #include <inflight/ptx/bulk.cuh>
-
-struct __half;
-struct __nv_bfloat16;
 
 namespace inflight::impl {
 
@@ -68,6 +66,11 @@ INFLIGHT_ROW(bit_xor, int, "xor.b32")
 INFLIGHT_ROW(bit_xor, unsigned long long, "xor.b64")
 INFLIGHT_ROW(bit_xor, long long, "xor.b64")
 #undef INFLIGHT_ROW
+// Pairs are two elements each.
+template <reduction Operation>
+struct reduce_to_global<Operation, __half2> : reduce_to_global<Operation, __half> {};
+template <reduction Operation>
+struct reduce_to_global<Operation, __nv_bfloat162> : reduce_to_global<Operation, __nv_bfloat16> {};
 
 // dst and the mbarrier in some block of the cluster, src in this block's shared memory.
 template <reduction_op Operation, class T>

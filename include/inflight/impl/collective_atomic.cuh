@@ -108,7 +108,7 @@ template <class Target, class Op>
 INFLIGHT_DEVICE held<Target> update(Target& target, const held<Target>& value, Op& op) {
   require_target<Target>();
   using Held = held<Target>;
-  constexpr bool number = std::is_arithmetic_v<Held>;
+  constexpr bool number = is_number<Held>;
   constexpr operation does =
       number ? operation_on<Held, std::remove_cv_t<Op>>::value : operation::other;
   constexpr bool extremal = does == operation::less || does == operation::greater;
@@ -118,7 +118,7 @@ INFLIGHT_DEVICE held<Target> update(Target& target, const held<Target>& value, O
     return update_integer<does>(target, value);
   } else if constexpr (std::is_floating_point_v<Target> && does == operation::plus) {
     return atomicAdd(&target, value);
-  } else if constexpr (std::is_floating_point_v<Held> && extremal) {
+  } else if constexpr (is_real<Held> && extremal) {
     extreme<Held, does == operation::greater> apply;
     return update_by_exchange(target, value, apply);
   } else if constexpr (extremal) {

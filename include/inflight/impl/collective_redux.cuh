@@ -10,8 +10,8 @@ template <class T, class Op>
 INFLIGHT_HOST_DEVICE constexpr bool hardware_reduces() {
   constexpr operation does = what<T, Op>;
   if constexpr (does == operation::other || std::is_same_v<T, bool> || sizeof(T) > 8) return false;
-  if constexpr (std::is_floating_point_v<T>)
-    return does == operation::less || does == operation::greater;
+  if constexpr (is_half_pair<T>) return false;
+  if constexpr (is_real<T>) return does == operation::less || does == operation::greater;
   return true;
 }
 
@@ -53,7 +53,17 @@ INFLIGHT_DEVICE Long redux_long(std::uint32_t mask, Long value) {
 // Of the lanes of `mask`, which all get it.
 template <operation Does, class T>
 INFLIGHT_DEVICE T redux(std::uint32_t mask, T value) {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (is_half<T>) {
+    constexpr std::int32_t infinity = std::is_same<T, __half>::value ? 0x7c00 : 0x7f80;
+    std::int16_t bits;
+    memcpy(&bits, &value, sizeof(T));
+    std::int32_t order = bits ^ ((bits >> 15) & 0x7fff);
+    if ((bits & 0x7fff) > infinity) order = Does == operation::less ? 0x7fff : -0x8000;
+    order = redux_word<Does>(mask, order);
+    bits = static_cast<std::int16_t>(order ^ ((order >> 15) & 0x7fff));
+    memcpy(static_cast<void*>(&value), &bits, sizeof(T));
+    return value;
+  } else if constexpr (std::is_floating_point_v<T>) {
     using Int = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
     constexpr Int magnitude = Int(~std::uint64_t(0) >> (65 - 8 * sizeof(T)));
     Int bits;

@@ -1,6 +1,7 @@
 // What collectives ask at compile time: of a group, how many threads and whether they are lanes of
 // one warp; of an operator, whether it is one that the chip knows, or whose arguments may swap.
 #pragma once
+#include <inflight/bytes.cuh>
 #include <inflight/impl/config.cuh>
 #include <inflight/operators.cuh>
 
@@ -41,9 +42,9 @@ using result_of = std::decay_t<decltype(declval<std::decay_t<Op>&>()(
 
 template <class T>
 INFLIGHT_HOST_DEVICE constexpr void require_value() {
-  static_assert(std::is_trivially_copyable<T>::value,
+  static_assert(moves_as_bytes<T>,
                 "reduce and scans move values between threads as bytes: the type must be trivially "
-                "copyable.");
+                "copyable, or inflight::moves_as_bytes say that its bytes are enough.");
   static_assert(sizeof(T) <= 32, "reduce and scans take values of at most 32 bytes.");
 }
 
@@ -66,8 +67,7 @@ INFLIGHT_OPERATION(bit_xor);
 #undef INFLIGHT_OPERATION
 
 template <class T, class Op>
-inline constexpr operation what =
-    std::is_arithmetic_v<T> ? operation_of<T, Op>::value : operation::other;
+inline constexpr operation what = is_number<T> ? operation_of<T, Op>::value : operation::other;
 
 // op(a, b) and op(b, a) are the same bits: all lanes of a butterfly then agree, whichever way round
 // they combine.
@@ -75,11 +75,16 @@ template <class T, class Op>
 inline constexpr bool commutes = what<T, Op> != operation::other;
 
 // The lesser and the greater of floating-point values, as PTX "min" and "max" have it: a NaN gives
-// way, and -0 is below +0. By operator< alone the result would depend on the order.
+// way, and -0 is below +0. By operator< alone the result would depend on the order. Of pairs, each
+// half by itself.
 template <class T, bool Greater>
 struct extreme {
   INFLIGHT_DEVICE T operator()(T a, T b) const {
-    if constexpr (sizeof(T) == 4)
+    if constexpr (is_half<T>)
+      return Greater ? __hmax(a, b) : __hmin(a, b);
+    else if constexpr (is_half_pair<T>)
+      return Greater ? __hmax2(a, b) : __hmin2(a, b);
+    else if constexpr (sizeof(T) == 4)
       return Greater ? fmaxf(a, b) : fminf(a, b);
     else
       return Greater ? fmax(a, b) : fmin(a, b);
@@ -98,7 +103,12 @@ inline constexpr T greatest = std::is_signed_v<T> ? T(~std::uint64_t(0) >> (65 -
 // and a NaN gives way.)
 template <class T, operation Does>
 INFLIGHT_DEVICE T neutral() {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (is_half<T> || is_half_pair<T>) {
+    constexpr std::uint32_t bits = Does == operation::plus ? 0x80008000u : 0x7fff7fffu;
+    T value;
+    memcpy(static_cast<void*>(&value), &bits, sizeof(T));
+    return value;
+  } else if constexpr (std::is_floating_point_v<T>) {
     if constexpr (Does == operation::plus)
       return T(-0.0);
     else
@@ -117,10 +127,9 @@ INFLIGHT_DEVICE T neutral() {
 // The operator that collectives apply in place of `op`.
 template <class T, class Op>
 INFLIGHT_DEVICE decltype(auto) applied(Op& op) {
-  if constexpr (std::is_floating_point_v<T> && what<T, std::remove_cv_t<Op>> == operation::less)
+  if constexpr (is_real<T> && what<T, std::remove_cv_t<Op>> == operation::less)
     return extreme<T, false>{};
-  else if constexpr (std::is_floating_point_v<T> &&
-                     what<T, std::remove_cv_t<Op>> == operation::greater)
+  else if constexpr (is_real<T> && what<T, std::remove_cv_t<Op>> == operation::greater)
     return extreme<T, true>{};
   else
     return (op);

@@ -1,5 +1,6 @@
 // How groups inside a warp count their lanes, and how values travel by words.
 #pragma once
+#include <inflight/bytes.cuh>
 #include <inflight/ptx/warp.cuh>
 
 namespace inflight::impl {
@@ -7,8 +8,9 @@ namespace inflight::impl {
 // A value as 32-bit words, each put through `each`; the rest of the last word is zero.
 template <class T, class Each>
 INFLIGHT_DEVICE T by_words(const T& value, Each each) {
-  static_assert(std::is_trivially_copyable_v<T>,
-                "a shuffled value must be trivially copyable: it travels as bytes");
+  static_assert(moves_as_bytes<T>,
+                "a shuffled value must be trivially copyable, as it travels as bytes, or "
+                "inflight::moves_as_bytes say that its bytes are enough");
   static_assert(sizeof(T) <= 32, "a shuffled value must have at most 32 bytes");
   constexpr int count = (sizeof(T) + 3) / 4;
   std::uint32_t words[count];
@@ -17,14 +19,14 @@ INFLIGHT_DEVICE T by_words(const T& value, Each each) {
 #pragma unroll
   for (int i = 0; i < count; ++i) words[i] = each(words[i]);
   T result = value;
-  memcpy(&result, words, sizeof(T));
+  memcpy(static_cast<void*>(&result), words, sizeof(T));
   return result;
 }
 
 // A value to compare, as 32 or 64 bits.
 template <class T>
 INFLIGHT_DEVICE auto comparable(const T& value) {
-  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8,
+  static_assert(moves_as_bytes<T> && sizeof(T) <= 8,
                 "match_any and match_all compare values of at most 8 bytes");
   std::conditional_t<(sizeof(T) > 4), std::uint64_t, std::uint32_t> bits = 0;
   memcpy(&bits, &value, sizeof(T));

@@ -97,7 +97,7 @@ constexpr std::size_t largest() {
 template <class Operation, class Out, class... In>
 cudaError_t stream_launch(std::size_t n, cudaStream_t stream, Operation operation, Out* out,
                           const In*... in) {
-  static_assert((std::is_trivially_copyable_v<In> && ...) && std::is_trivially_copyable_v<Out>,
+  static_assert((moves_as_bytes<In> && ...) && moves_as_bytes<Out>,
                 "transform moves trivially copyable types.");
   if (n == 0) return cudaSuccess;
   constexpr bool even =
@@ -159,7 +159,7 @@ __global__ void __launch_bounds__(tile_threads) each_tile(const T* in, std::size
 
 template <int Tile, class T, class Body>
 cudaError_t tile_launch(const T* in, std::size_t n, Body body, cudaStream_t stream) {
-  static_assert(std::is_trivially_copyable_v<T>, "A tile holds a trivially copyable type.");
+  static_assert(moves_as_bytes<T>, "A tile holds a trivially copyable type.");
   if (n == 0) return cudaSuccess;
   each_tile<Tile>
       <<<static_cast<unsigned>((n + Tile - 1) / Tile), tile_threads, 0, stream>>>(in, n, body);

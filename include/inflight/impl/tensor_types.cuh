@@ -1,9 +1,7 @@
 // The element types of tensor maps, and those that C++ types go with.
 #pragma once
+#include <inflight/bytes.cuh>
 #include <inflight/impl/host_device.cuh>
-
-struct __half;
-struct __nv_bfloat16;
 
 namespace inflight {
 
@@ -29,7 +27,7 @@ enum class tensor_type : std::uint8_t {
 namespace impl {
 
 // of_pointer where no element type goes with T. Of one byte there is only u8, as which
-// __nv_fp8_e4m3 and its like are copied.
+// __nv_fp8_e4m3 and its like are copied; a pair of 16-bit numbers is a word.
 template <class T>
 INFLIGHT_HOST_DEVICE constexpr tensor_type tensor_type_of() {
   using U = std::remove_cv_t<T>;
@@ -37,6 +35,7 @@ INFLIGHT_HOST_DEVICE constexpr tensor_type tensor_type_of() {
   if constexpr (std::is_same<U, double>::value) return tensor_type::f64;
   if constexpr (std::is_same<U, __half>::value) return tensor_type::f16;
   if constexpr (std::is_same<U, __nv_bfloat16>::value) return tensor_type::bf16;
+  if constexpr (is_half_pair<U>) return tensor_type::u32;
   if constexpr (std::is_integral<U>::value || std::is_enum<U>::value) {
     if constexpr (sizeof(U) == 1) return tensor_type::u8;
     if constexpr (sizeof(U) == 2) return tensor_type::u16;
