@@ -1,5 +1,6 @@
 // All of the library: for NVRTC, all but what is host code; for files of C++ alone, what is.
 #pragma once
+#include <inflight/bytes.cuh>
 #include <inflight/swizzle.cuh>
 #include <inflight/tensor_map.cuh>
 #if !defined(__CUDACC_RTC__)
@@ -13,6 +14,7 @@
 #  include <inflight/collective_scratch.cuh>
 #  include <inflight/copy.cuh>
 #  include <inflight/device.cuh>
+#  include <inflight/dynamic_shared.cuh>
 #  include <inflight/grid_group.cuh>
 #  include <inflight/groups.cuh>
 #  include <inflight/memcpy_async.cuh>

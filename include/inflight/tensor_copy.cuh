@@ -37,20 +37,22 @@ INFLIGHT_DEVICE void prefetch_map(const Map& map) {
   ptx::prefetch_tensormap(impl::map_address(map));
 }
 
-// In all of these `map` is a tensor_map, or a tile_map, whose copies want its tile.
+// In all of these `map` is a tensor_map, or a tile_map, whose copies want its tile and as many
+// coordinates as it has dimensions.
 
 // --- loads: one cp.async.bulk.tensor; `policy...` is nothing, or an L2 policy of createpolicy
 // --- (std::uint64_t), here and below
 
 // From the tensor to `box`. `done` is a barrier<>, or the mbarrier's std::uint64_t*, and hears of
 // the bytes of the whole box, those out of range included; or a `transaction`, which also counts
-// them: then the box is a swizzled_tile.
+// them: then the box is a swizzled_tile. A pipeline of transaction_bytes stands for the transaction
+// of the stage that was acquired.
 template <class Box, class Map, int Rank, class Barrier, class... Policy>
 INFLIGHT_DEVICE void copy_async(Box&& box, const Map& map, const tensor_coordinate (&at)[Rank],
                                 Barrier&& done, Policy... policy) {
   const impl::tensor_coordinates<Rank> to(at);
-  ptx::cp_async_bulk_tensor_load(impl::box_address(box), impl::map_address(map, box), to.value,
-                                 impl::mbarrier_of(done, box), policy...);
+  ptx::cp_async_bulk_tensor_load(impl::box_address(box), impl::map_address<Rank>(map, box),
+                                 to.value, impl::mbarrier_of(done, box), policy...);
 }
 template <class Box, class Map, int Rank, int Offsets, class Barrier, class... Policy>
 INFLIGHT_DEVICE void copy_im2col_async(Box&& box, const Map& map,
@@ -59,7 +61,7 @@ INFLIGHT_DEVICE void copy_im2col_async(Box&& box, const Map& map,
                                        Policy... policy) {
   const impl::tensor_coordinates<Rank> to(at);
   const impl::tensor_offsets<Rank, Offsets> by(offset);
-  ptx::cp_async_bulk_tensor_load_im2col(impl::box_address(box), impl::map_address(map, box),
+  ptx::cp_async_bulk_tensor_load_im2col(impl::box_address(box), impl::map_address<Rank>(map, box),
                                         to.value, by.value, impl::mbarrier_of(done, box),
                                         policy...);
 }
@@ -70,8 +72,8 @@ template <class Box, class Map, int Rank, class Barrier, class... Policy>
 INFLIGHT_DEVICE void multicast_async(Box&& box, const Map& map, const tensor_coordinate (&at)[Rank],
                                      Barrier&& done, std::uint16_t ranks, Policy... policy) {
   const impl::tensor_coordinates<Rank> to(at);
-  ptx::cp_async_bulk_tensor_multicast(impl::box_address(box), impl::map_address(map, box), to.value,
-                                      impl::mbarrier_of(done, box), ranks, policy...);
+  ptx::cp_async_bulk_tensor_multicast(impl::box_address(box), impl::map_address<Rank>(map, box),
+                                      to.value, impl::mbarrier_of(done, box), ranks, policy...);
 }
 template <class Box, class Map, int Rank, int Offsets, class Barrier, class... Policy>
 INFLIGHT_DEVICE void multicast_im2col_async(Box&& box, const Map& map,
@@ -80,9 +82,9 @@ INFLIGHT_DEVICE void multicast_im2col_async(Box&& box, const Map& map,
                                             Barrier&& done, std::uint16_t ranks, Policy... policy) {
   const impl::tensor_coordinates<Rank> to(at);
   const impl::tensor_offsets<Rank, Offsets> by(offset);
-  ptx::cp_async_bulk_tensor_multicast_im2col(impl::box_address(box), impl::map_address(map, box),
-                                             to.value, by.value, impl::mbarrier_of(done, box),
-                                             ranks, policy...);
+  ptx::cp_async_bulk_tensor_multicast_im2col(impl::box_address(box),
+                                             impl::map_address<Rank>(map, box), to.value, by.value,
+                                             impl::mbarrier_of(done, box), ranks, policy...);
 }
 
 // --- stores: one cp.async.bulk.tensor or cp.reduce.async.bulk.tensor ---
@@ -92,14 +94,14 @@ template <class Map, int Rank, class Box, class... Policy>
 INFLIGHT_DEVICE void store_async(const Map& map, const tensor_coordinate (&at)[Rank],
                                  const Box& box, Policy... policy) {
   const impl::tensor_coordinates<Rank> to(at);
-  ptx::cp_async_bulk_tensor_store(impl::map_address(map, box), to.value, impl::box_address(box),
-                                  policy...);
+  ptx::cp_async_bulk_tensor_store(impl::map_address<Rank>(map, box), to.value,
+                                  impl::box_address(box), policy...);
 }
 template <class Map, int Rank, class Box, class... Policy>
 INFLIGHT_DEVICE void store_im2col_async(const Map& map, const tensor_coordinate (&at)[Rank],
                                         const Box& box, Policy... policy) {
   const impl::tensor_coordinates<Rank> to(at);
-  ptx::cp_async_bulk_tensor_store_im2col(impl::map_address(map, box), to.value,
+  ptx::cp_async_bulk_tensor_store_im2col(impl::map_address<Rank>(map, box), to.value,
                                          impl::box_address(box), policy...);
 }
 
@@ -109,19 +111,23 @@ INFLIGHT_DEVICE void store_im2col_async(const Map& map, const tensor_coordinate 
 template <reduction_op Operation, class Map, int Rank, class Box, class... Policy>
 INFLIGHT_DEVICE void reduce_async(const Map& map, const tensor_coordinate (&at)[Rank],
                                   const Box& box, Policy... policy) {
-  static_assert(impl::box_reduces<Operation, Box>(),
-                "The tile's element type lacks this reduction.");
+  static_assert(
+      impl::box_reduces<Operation, Box>(),
+      "The tile's element type lacks this reduction (pairs of numbers are copied as words: "
+      "use a tile of __half or __nv_bfloat16).");
   const impl::tensor_coordinates<Rank> to(at);
-  ptx::cp_reduce_async_bulk_tensor<Operation>(impl::map_address(map, box), to.value,
+  ptx::cp_reduce_async_bulk_tensor<Operation>(impl::map_address<Rank>(map, box), to.value,
                                               impl::box_address(box), policy...);
 }
 template <reduction_op Operation, class Map, int Rank, class Box, class... Policy>
 INFLIGHT_DEVICE void reduce_im2col_async(const Map& map, const tensor_coordinate (&at)[Rank],
                                          const Box& box, Policy... policy) {
-  static_assert(impl::box_reduces<Operation, Box>(),
-                "The tile's element type lacks this reduction.");
+  static_assert(
+      impl::box_reduces<Operation, Box>(),
+      "The tile's element type lacks this reduction (pairs of numbers are copied as words: "
+      "use a tile of __half or __nv_bfloat16).");
   const impl::tensor_coordinates<Rank> to(at);
-  ptx::cp_reduce_async_bulk_tensor_im2col<Operation>(impl::map_address(map, box), to.value,
+  ptx::cp_reduce_async_bulk_tensor_im2col<Operation>(impl::map_address<Rank>(map, box), to.value,
                                                      impl::box_address(box), policy...);
 }
 
@@ -132,7 +138,7 @@ template <class Map, int Rank, class... Policy>
 INFLIGHT_DEVICE void prefetch_async(const Map& map, const tensor_coordinate (&at)[Rank],
                                     Policy... policy) {
   const impl::tensor_coordinates<Rank> to(at);
-  ptx::cp_async_bulk_prefetch_tensor(impl::map_address(map), to.value, policy...);
+  ptx::cp_async_bulk_prefetch_tensor(impl::map_address<Rank>(map), to.value, policy...);
 }
 template <class Map, int Rank, int Offsets, class... Policy>
 INFLIGHT_DEVICE void prefetch_im2col_async(const Map& map, const tensor_coordinate (&at)[Rank],
@@ -140,7 +146,8 @@ INFLIGHT_DEVICE void prefetch_im2col_async(const Map& map, const tensor_coordina
                                            Policy... policy) {
   const impl::tensor_coordinates<Rank> to(at);
   const impl::tensor_offsets<Rank, Offsets> by(offset);
-  ptx::cp_async_bulk_prefetch_tensor_im2col(impl::map_address(map), to.value, by.value, policy...);
+  ptx::cp_async_bulk_prefetch_tensor_im2col(impl::map_address<Rank>(map), to.value, by.value,
+                                            policy...);
 }
 
 }  // namespace inflight

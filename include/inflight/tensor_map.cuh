@@ -26,11 +26,13 @@ struct alignas(64) tensor_map {
   std::uint64_t opaque[16];
 };
 
-// The map of a tensor whose boxes are Tiles (a swizzled_tile): a tensor_map, but copying to or from
-// another tile through it does not compile.
-template <class Tile>
+// The map of a tensor of Rank dimensions whose boxes are Tiles (a swizzled_tile): a tensor_map, but
+// copying to or from another tile through it, or with fewer or more coordinates, does not compile.
+template <class Tile, int Rank = 2>
 struct tile_map : tensor_map {
   static_assert(impl::is_swizzled_tile<Tile>, "A tile_map is for a swizzled_tile.");
+  static_assert(Rank >= 1 && Rank <= 5, "A tensor has one to five dimensions.");
+  static constexpr int rank = Rank;
 };
 
 #if !defined(__CUDACC_RTC__)  // from here on host code: maps are made there
@@ -46,6 +48,13 @@ struct tensor_dims {
       : count(sizeof...(Integers)), value{static_cast<std::int64_t>(values)...} {
     static_assert(sizeof...(Integers) <= 5, "A tensor has at most five dimensions.");
   }
+};
+
+// One of them, where the number of dimensions is to be known when compiled.
+struct tensor_extent {
+  std::int64_t value;
+  template <class Integer, class = std::enable_if_t<std::is_integral<Integer>::value>>
+  constexpr tensor_extent(Integer value) : value(static_cast<std::int64_t>(value)) {}
 };
 
 // How channels lie in global memory: together, or in slices of 16 or 32 bytes as in NC/8HWC8 and
@@ -140,15 +149,24 @@ tensor_map_result<> make_tensor_map(T* pointer, const tensor_dims& extents, cons
 
 // The same for boxes that are a swizzled_tile: element type, box and swizzle are the tile's, so
 // that they agree. The tile's columns and rows are dimensions 0 and 1; the box is 1 along further
-// ones. A tensor of one dimension wants a tile of one row.
-template <class Tile>
-tensor_map_result<tile_map<Tile>> make_tensor_map(const typename Tile::value_type* pointer,
-                                                  const tensor_dims& extents,
-                                                  tensor_map_options options = {}) {
-  options.swizzle = Tile::mode;
-  tensor_dims box(Tile::columns, Tile::rows, 1, 1, 1);
-  box.count = Tile::rows == 1 || extents.count > 1 ? extents.count : 2;
-  return impl::tensor_rules::for_tile<Tile>(make_tensor_map(pointer, extents, box, options));
+// ones. A tensor of one dimension wants a tile of one row. The number of extents in braces is the
+// map's number of dimensions: make_tensor_map<tile>(p, {width, height}) makes a tile_map<tile>,
+// with {width, height, images} a tile_map<tile, 3>.
+template <class Tile, int Rank>
+tensor_map_result<tile_map<Tile, Rank>> make_tensor_map(const typename Tile::value_type* pointer,
+                                                        const tensor_extent (&extents)[Rank],
+                                                        const tensor_map_options& options = {}) {
+  return impl::tensor_rules::encode_tile<Tile, Rank>(pointer, impl::tensor_rules::dims(extents),
+                                                     options);
+}
+
+// The same for extents that are counted when the program runs: there must be Rank of them.
+template <class Tile, int Rank = 2, class Dims,
+          class = std::enable_if_t<std::is_same<Dims, tensor_dims>::value>>
+tensor_map_result<tile_map<Tile, Rank>> make_tensor_map(const typename Tile::value_type* pointer,
+                                                        const Dims& extents,
+                                                        const tensor_map_options& options = {}) {
+  return impl::tensor_rules::encode_tile<Tile, Rank>(pointer, extents, options);
 }
 
 // The map of an im2col tensor: extents are C, W, H, D, N; D, or H and D, may be left out.
@@ -161,15 +179,21 @@ tensor_map_result<> make_im2col_tensor_map(T* pointer, const tensor_dims& extent
 }
 
 // The same for columns that are a swizzled_tile: a row for each pixel, a column for each channel.
-template <class Tile>
-tensor_map_result<tile_map<Tile>> make_im2col_tensor_map(const typename Tile::value_type* pointer,
-                                                         const tensor_dims& extents,
-                                                         const tensor_dims& lower_corner,
-                                                         const tensor_dims& upper_corner,
-                                                         tensor_map_options options = {}) {
-  options.swizzle = Tile::mode;
-  const im2col_box box = {lower_corner, upper_corner, Tile::columns, Tile::rows};
-  return impl::tensor_rules::for_tile<Tile>(make_im2col_tensor_map(pointer, extents, box, options));
+template <class Tile, int Rank>
+tensor_map_result<tile_map<Tile, Rank>> make_im2col_tensor_map(
+    const typename Tile::value_type* pointer, const tensor_extent (&extents)[Rank],
+    const tensor_dims& lower_corner, const tensor_dims& upper_corner,
+    const tensor_map_options& options = {}) {
+  return impl::tensor_rules::encode_im2col_tile<Tile, Rank>(
+      pointer, impl::tensor_rules::dims(extents), lower_corner, upper_corner, options);
+}
+template <class Tile, int Rank, class Dims,
+          class = std::enable_if_t<std::is_same<Dims, tensor_dims>::value>>
+tensor_map_result<tile_map<Tile, Rank>> make_im2col_tensor_map(
+    const typename Tile::value_type* pointer, const Dims& extents, const tensor_dims& lower_corner,
+    const tensor_dims& upper_corner, const tensor_map_options& options = {}) {
+  return impl::tensor_rules::encode_im2col_tile<Tile, Rank>(pointer, extents, lower_corner,
+                                                            upper_corner, options);
 }
 
 #endif

@@ -10,8 +10,8 @@ using inflight::swizzle;
 
 // Loads the box at (x, y), writes it by row and column to `out`; doubles it in place, stores it.
 template <class Tile, int Rank>
-__global__ void through(const __grid_constant__ inflight::tile_map<Tile> from,
-                        const __grid_constant__ inflight::tile_map<Tile> to, At at,
+__global__ void through(const __grid_constant__ inflight::tile_map<Tile, Rank> from,
+                        const __grid_constant__ inflight::tile_map<Tile, Rank> to, At at,
                         typename Tile::value_type* out) {
   __shared__ Tile tile;
   __shared__ inflight::barrier<> ready;
@@ -49,8 +49,8 @@ void test(const char* what) {
   const Shape shape(std::vector<int>(extents.begin(), extents.begin() + Rank));
   Buffer<T> from(numbered<T>(shape.size())), to(shape.size()), out(Rows * Columns);
   const auto options = shape.options(sizeof(T));
-  const auto source = good(inflight::make_tensor_map<Tile>(from, shape.extents(), options)),
-             sink = good(inflight::make_tensor_map<Tile>(to, shape.extents(), options));
+  const auto source = good(inflight::make_tensor_map<Tile, Rank>(from, shape.extents(), options)),
+             sink = good(inflight::make_tensor_map<Tile, Rank>(to, shape.extents(), options));
   const At at = {{Columns, Rank > 1 ? Rows + 1 : 0, Rank > 2 ? 2 : 0}};
   through<Tile, Rank><<<1, 64>>>(source, sink, at, out.device);
   std::vector<T> doubled(shape.size());

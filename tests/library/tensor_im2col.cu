@@ -149,7 +149,7 @@ void test(const char* what, const Shape& shape, const Column& column,
 // Columns into a swizzled tile: a row for each pixel.
 using pixels = inflight::swizzled_tile<int, 16, 32, inflight::swizzle::b128>;
 
-__global__ void load_tile(const __grid_constant__ inflight::tile_map<pixels> map, int* out) {
+__global__ void load_tile(const __grid_constant__ inflight::tile_map<pixels, 4> map, int* out) {
   __shared__ pixels tile;
   __shared__ inflight::barrier<> ready;
   if (threadIdx.x == 0) {
@@ -166,8 +166,8 @@ __global__ void load_tile(const __grid_constant__ inflight::tile_map<pixels> map
 void test_tile() {
   const Shape shape({64, 9, 8, 2});
   Buffer<int> tensor(numbered<int>(shape.size())), out(16 * 32);
-  const auto map = good(
-      inflight::make_im2col_tensor_map<pixels>(tensor.device, shape.extents(), {-1, -1}, {-1, -1}));
+  const auto map = good(inflight::make_im2col_tensor_map<pixels, 4>(tensor.device, shape.extents(),
+                                                                    {-1, -1}, {-1, -1}));
   load_tile<<<1, 64>>>(map, out.device);
   out.read();
   bool right = true;

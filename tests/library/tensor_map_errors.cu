@@ -123,6 +123,8 @@ void boxes() {
                         o.element_strides = {1, 9};
                       })));
   say(make_tensor_map<inflight::swizzled_tile<float, 4, 32, swizzle::b128>>(tensor, {64}));
+  say(make_tensor_map<inflight::swizzled_tile<float, 4, 32, swizzle::b128>>(
+      tensor, inflight::tensor_dims(64, 64, 2)));
 }
 
 void layouts() {

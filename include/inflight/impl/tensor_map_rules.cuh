@@ -370,10 +370,49 @@ inline tensor_map_result<> encode_im2col(arguments a, const im2col_box& box) {
   });
 }
 
-template <class Tile>
-tensor_map_result<tile_map<Tile>> for_tile(const tensor_map_result<>& map) {
+// --- maps of tiles ---
+
+template <int Rank>
+tensor_dims dims(const tensor_extent (&extents)[Rank]) {
+  static_assert(Rank <= 5, "A tensor has one to five dimensions.");
+  tensor_dims all;
+  for (int i = 0; i < Rank && i < 5; ++i) all.value[i] = extents[i].value;
+  all.count = Rank;
+  return all;
+}
+
+template <class Tile, int Rank>
+tensor_map_result<tile_map<Tile, Rank>> for_tile(const tensor_map_result<>& map,
+                                                 const tensor_dims& extents) {
+  if (extents.count != Rank && extents.count >= 1)
+    return broken("extents", -1, count(extents.count, "number"),
+                  "must be the " + count(Rank, "dimension") + " of the map's type",
+                  "make a tile_map<Tile, " + number(extents.count) + ">");
   if (!map) return map.error();
-  return tile_map<Tile>{*map};
+  tile_map<Tile, Rank> typed;
+  static_cast<tensor_map&>(typed) = *map;
+  return typed;
+}
+
+template <class Tile, int Rank>
+tensor_map_result<tile_map<Tile, Rank>> encode_tile(const typename Tile::value_type* pointer,
+                                                    const tensor_dims& extents,
+                                                    tensor_map_options options) {
+  options.swizzle = Tile::mode;
+  tensor_dims box(Tile::columns, Tile::rows, 1, 1, 1);
+  box.count = Tile::rows == 1 || extents.count > 1 ? extents.count : 2;
+  return for_tile<Tile, Rank>(encode_tiled(arguments(pointer, extents, options), box), extents);
+}
+
+template <class Tile, int Rank>
+tensor_map_result<tile_map<Tile, Rank>> encode_im2col_tile(const typename Tile::value_type* pointer,
+                                                           const tensor_dims& extents,
+                                                           const tensor_dims& lower_corner,
+                                                           const tensor_dims& upper_corner,
+                                                           tensor_map_options options) {
+  options.swizzle = Tile::mode;
+  const im2col_box box = {lower_corner, upper_corner, Tile::columns, Tile::rows};
+  return for_tile<Tile, Rank>(encode_im2col(arguments(pointer, extents, options), box), extents);
 }
 
 }  // namespace inflight::impl::tensor_rules

@@ -1,6 +1,7 @@
 // What the verbs of tensor_copy.cuh turn into operands of instructions.
 #pragma once
 #include <inflight/barrier.cuh>
+#include <inflight/impl/require.cuh>
 #include <inflight/swizzle.cuh>
 #include <inflight/tensor_map.cuh>
 
@@ -37,32 +38,47 @@ struct tensor_offsets {
   std::uint16_t value[Offsets];
 };
 
-// A generic address: of a kernel's parameter, of constant or of global memory.
+// The dimensions that a map's type tells; 0 where it tells none.
 template <class Map>
+inline constexpr int map_rank = 0;
+template <class Tile, int Rank>
+inline constexpr int map_rank<tile_map<Tile, Rank>> = Rank;
+
+// A generic address: of a kernel's parameter, of constant or of global memory; for a copy with Rank
+// coordinates, if any (not 0).
+template <int Rank = 0, class Map>
 INFLIGHT_DEVICE std::uint64_t map_address(const Map& map) {
   static_assert(std::is_base_of<tensor_map, Map>::value, "A tensor copy wants a tensor_map.");
   static_assert(has_sm90<Map>, "Tensor copies need sm_90 or later: compile with -arch=sm_90a.");
+  static_assert(Rank == 0 || map_rank<Map> == 0 || map_rank<Map> == Rank,
+                "A copy wants as many coordinates as the map's tensor has dimensions: a "
+                "tile_map<Tile> has two, a tile_map<Tile, 3> three.");
   return reinterpret_cast<std::uint64_t>(&map);
 }
 
 // The same, for a copy to or from a box: a tile_map goes with its own tile, or with plain memory.
 template <class Map, class Box>
 inline constexpr bool map_fits = true;
-template <class Tile, class T, int Rows, int Columns, swizzle Swizzle>
-inline constexpr bool map_fits<tile_map<Tile>, swizzled_tile<T, Rows, Columns, Swizzle>> =
+template <class Tile, int Rank, class T, int Rows, int Columns, swizzle Swizzle>
+inline constexpr bool map_fits<tile_map<Tile, Rank>, swizzled_tile<T, Rows, Columns, Swizzle>> =
     std::is_same<Tile, swizzled_tile<T, Rows, Columns, Swizzle>>::value;
 
-template <class Map, class Box>
+template <int Rank, class Map, class Box>
 INFLIGHT_DEVICE std::uint64_t map_address(const Map& map, const Box&) {
   static_assert(map_fits<Map, Box>,
                 "The map is made for another tile than this one: make it with "
                 "make_tensor_map<Tile> of this tile's type.");
-  return map_address(map);
+  return map_address<Rank>(map);
 }
 
 template <class T, int Rows, int Columns, swizzle Swizzle>
 INFLIGHT_DEVICE std::uint32_t box_address(const swizzled_tile<T, Rows, Columns, Swizzle>& tile) {
-  return ptx::shared_address(&tile);
+  const std::uint32_t address = ptx::shared_address(&tile);
+  INFLIGHT_REQUIRE((address & (swizzled_tile<T, Rows, Columns, Swizzle>::alignment - 1)) == 0,
+                   "a swizzled_tile lies at a multiple of its alignment, else a tensor copy's "
+                   "swizzle puts its elements elsewhere: declare it __shared__, or take it from "
+                   "dynamic_shared<T>()");
+  return address;
 }
 template <class T>
 INFLIGHT_DEVICE std::uint32_t box_address(const T* box) {
@@ -96,27 +112,44 @@ INFLIGHT_HOST_DEVICE constexpr bool tensor_type_reduces(tensor_type type, reduct
 template <reduction_op Operation, class Box>
 INFLIGHT_HOST_DEVICE constexpr bool box_reduces() {
   if constexpr (is_swizzled_tile<Box>)
-    return tensor_type_reduces(tensor_type_of<typename Box::value_type>(), Operation);
+    return !is_half_pair<typename Box::value_type> &&
+           tensor_type_reduces(tensor_type_of<typename Box::value_type>(), Operation);
   else
     return true;
 }
 
-template <class Box>
-INFLIGHT_DEVICE std::uint32_t mbarrier_of(const barrier<>& done, const Box&) {
-  return done.address();
-}
-template <class Box>
-INFLIGHT_DEVICE std::uint32_t mbarrier_of(const std::uint64_t* done, const Box&) {
-  return ptx::shared_address(done);
-}
-template <class Box>
-INFLIGHT_DEVICE std::uint32_t mbarrier_of(transaction& copies, const Box&) {
-  static_assert(
-      is_swizzled_tile<Box>,
-      "A transaction counts the bytes of a swizzled_tile; for plain memory pass the barrier, "
-      "and tell the transaction the bytes with expect().");
-  copies.expect(Box::transaction_bytes);
-  return copies.mbarrier();
+// Pipelines whose stages bulk copies fill have copies(), a transaction.
+template <class Done, class = void>
+inline constexpr bool has_copies = false;
+template <class Done>
+inline constexpr bool has_copies<Done, std::void_t<decltype(impl::declval<Done&>().copies())>> =
+    std::is_same<decltype(impl::declval<Done&>().copies()), transaction&>::value;
+
+// The mbarrier on which a copy to `box` completes; a transaction hears of its bytes.
+template <class Done, class Box>
+INFLIGHT_DEVICE std::uint32_t mbarrier_of(Done& done, const Box& box) {
+  if constexpr (std::is_same<Done, transaction>::value) {
+    static_assert(
+        is_swizzled_tile<Box>,
+        "A transaction counts the bytes of a swizzled_tile; for plain memory pass the barrier, "
+        "and tell the transaction the bytes with expect().");
+    if constexpr (is_swizzled_tile<Box>) done.expect(Box::transaction_bytes);
+    return done.mbarrier();
+  } else if constexpr (std::is_convertible_v<Done&, const barrier<>&>) {
+    const barrier<>& which = done;
+    return which.address();
+  } else if constexpr (std::is_convertible_v<Done&, const std::uint64_t*>) {
+    const std::uint64_t* which = done;
+    return ptx::shared_address(which);
+  } else if constexpr (has_copies<Done>) {
+    return mbarrier_of(done.copies(), box);
+  } else {
+    static_assert(never<Done, Box>,
+                  "A tensor copy completes on a barrier<>, its std::uint64_t*, a transaction, or a "
+                  "stage of a pipeline made by make_pipeline<transaction_bytes>; other pipelines "
+                  "wait for threads, not for bytes.");
+    return 0;
+  }
 }
 
 }  // namespace impl
