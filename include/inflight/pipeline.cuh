@@ -21,6 +21,7 @@
 #include <inflight/barrier.cuh>
 #include <inflight/copy.cuh>
 #include <inflight/impl/pipeline_state.cuh>
+#include <inflight/impl/require.cuh>
 #include <inflight/memcpy_async.cuh>
 
 namespace inflight {
@@ -41,17 +42,17 @@ template <thread_scope Scope, int Stages = Scope == thread_scope_thread ? 4 : an
 class pipeline;
 
 // Shared memory of a pipeline of a block: two mbarriers a stage. Trivial: make_pipeline sets it up.
-template <thread_scope Scope, std::uint8_t Stages>
+template <thread_scope Scope, int Stages>
 class pipeline_shared_state {
   static_assert(
       Scope == thread_scope_block,
       "A pipeline's shared state is for thread_scope_block; a pipeline of one thread needs "
       "none: make_pipeline().");
-  static_assert(Stages >= 1, "A pipeline has 1 to 255 stages.");
+  static_assert(Stages >= 1 && Stages <= 255, "A pipeline has 1 to 255 stages.");
 
  public:
-  std::uint64_t full[Stages];   // completes when a stage has been filled
-  std::uint64_t empty[Stages];  // completes when a stage has been used
+  std::uint64_t full[Stages < 1 ? 1 : Stages];   // completes when a stage has been filled
+  std::uint64_t empty[Stages < 1 ? 1 : Stages];  // completes when a stage has been used
 };
 
 // --- one thread ---
@@ -173,7 +174,8 @@ class pipeline<thread_scope_block, Stages, mbarrier_arrivals>
 };
 
 // The same, fed by bulk and tensor copies: one thread produces, and a stage is full when the bytes
-// that it announced are there. sm_90.
+// that it announced are there. Others with the role of a producer do nothing in the loop: what a
+// second thread commits would complete the stage before its time. sm_90.
 //
 //   if (producer) {
 //     pipe.producer_acquire();
@@ -197,7 +199,10 @@ class pipeline<thread_scope_block, Stages, transaction_bytes> {
   // Where the stage's copies are issued and counted.
   INFLIGHT_DEVICE transaction& copies() { return copies_; }
   INFLIGHT_DEVICE void producer_commit() {
-    copies_.arrive();
+    [[maybe_unused]] const std::uint64_t before = copies_.arrive();
+    INFLIGHT_REQUIRE(ptx::mbarrier_pending_count(before) == 1,
+                     "one thread produces into a pipeline of transaction_bytes: let one of the "
+                     "producers acquire, copy and commit, and the others nothing");
     ring_.head.advance(Stages);
   }
 
@@ -224,7 +229,7 @@ INFLIGHT_DEVICE pipeline<thread_scope_thread, Stages> make_pipeline() {
 
 // All threads of the group call it, in one place; it waits for them. Everyone produces and
 // consumes.
-template <class Completion = mbarrier_arrivals, class Group, std::uint8_t Stages>
+template <class Completion = mbarrier_arrivals, class Group, int Stages>
 INFLIGHT_DEVICE auto make_pipeline(const Group& group,
                                    pipeline_shared_state<thread_scope_block, Stages>* state)
     -> pipeline<thread_scope_block, Stages, Completion> {
@@ -232,7 +237,7 @@ INFLIGHT_DEVICE auto make_pipeline(const Group& group,
 }
 
 // The same with a role for each thread.
-template <class Completion = mbarrier_arrivals, class Group, std::uint8_t Stages>
+template <class Completion = mbarrier_arrivals, class Group, int Stages>
 INFLIGHT_DEVICE auto make_pipeline(const Group& group,
                                    pipeline_shared_state<thread_scope_block, Stages>* state,
                                    pipeline_role role)
@@ -242,7 +247,7 @@ INFLIGHT_DEVICE auto make_pipeline(const Group& group,
 }
 
 // The same: the first `producers` threads by rank produce, the others consume.
-template <class Completion = mbarrier_arrivals, class Group, std::uint8_t Stages>
+template <class Completion = mbarrier_arrivals, class Group, int Stages>
 INFLIGHT_DEVICE auto make_pipeline(const Group& group,
                                    pipeline_shared_state<thread_scope_block, Stages>* state,
                                    std::size_t producers)
@@ -254,16 +259,35 @@ INFLIGHT_DEVICE auto make_pipeline(const Group& group,
 
 // --- copies into the stage that was acquired ---
 
+namespace impl {
+
+// A group's copies arrive thread by thread, which a stage of transaction bytes does not wait for.
+template <class Completion>
+INFLIGHT_DEVICE constexpr void require_group_copies() {
+  static_assert(
+      !by_bytes<Completion>,
+      "A pipeline of transaction_bytes is filled by bulk copies, which one thread issues: "
+      "call memcpy_async(shared, global, bytes, pipe) without the group, in that thread.");
+}
+
+}  // namespace impl
+
 // The group's threads, all producers, copy `bytes` together.
 template <class Group, class T, class Size, thread_scope Scope, int Stages, class Completion>
 INFLIGHT_DEVICE void memcpy_async(const Group& group, T* to, const T* from, Size bytes,
                                   pipeline<Scope, Stages, Completion>& into) {
-  if (impl::copy_part<impl::promise<T, Size>>(group, to, from, bytes)) into.copied_plainly();
+  impl::require_group_copies<Completion>();
+  if constexpr (!impl::by_bytes<Completion>) {
+    if (impl::copy_part<impl::promise<T, Size>>(group, to, from, bytes)) into.copied_plainly();
+  }
 }
 template <class Group, class Size, thread_scope Scope, int Stages, class Completion>
 INFLIGHT_DEVICE void memcpy_async(const Group& group, void* to, const void* from, Size bytes,
                                   pipeline<Scope, Stages, Completion>& into) {
-  if (impl::copy_part<impl::promise<void, Size>>(group, to, from, bytes)) into.copied_plainly();
+  impl::require_group_copies<Completion>();
+  if constexpr (!impl::by_bytes<Completion>) {
+    if (impl::copy_part<impl::promise<void, Size>>(group, to, from, bytes)) into.copied_plainly();
+  }
 }
 
 // This thread alone copies `bytes`.
@@ -286,12 +310,27 @@ INFLIGHT_DEVICE void memcpy_async(T* shared, const T* global, Size bytes,
                                   pipeline<thread_scope_block, Stages, transaction_bytes>& into) {
   into.copies().load(shared, global, static_cast<std::uint32_t>(bytes));
 }
+template <class Size, int Stages>
+INFLIGHT_DEVICE void memcpy_async(void* shared, const void* global, Size bytes,
+                                  pipeline<thread_scope_block, Stages, transaction_bytes>& into) {
+  into.copies().load(shared, global, static_cast<std::uint32_t>(bytes));
+}
 
 // Waits for all but the `Newer` newest batches of a thread's pipeline.
 template <int Newer, int Stages>
 INFLIGHT_DEVICE void pipeline_consumer_wait_prior(
     pipeline<thread_scope_thread, Stages, async_groups>& which) {
   which.template consumer_wait_prior<Newer>();
+}
+
+// The barrier's current phase also waits for what this thread has copied so far through its
+// pipeline; its threads arrive as always. Called in place of producer_commit(): the batch is the
+// barrier's, and consumer_wait() does not wait for it. cp.async.mbarrier.arrive. CUDA C++
+// Programming Guide, "pipeline_producer_commit".
+template <int Stages>
+INFLIGHT_DEVICE void pipeline_producer_commit(pipeline<thread_scope_thread, Stages, async_groups>&,
+                                              barrier<>& done) {
+  ptx::cp_async_mbarrier_arrive(done.address());
 }
 
 // --- how deep ---

@@ -54,7 +54,7 @@ struct tensor_dims {
 struct tensor_extent {
   std::int64_t value;
   template <class Integer, class = std::enable_if_t<std::is_integral<Integer>::value>>
-  constexpr tensor_extent(Integer value) : value(static_cast<std::int64_t>(value)) {}
+  constexpr tensor_extent(Integer integer) : value(static_cast<std::int64_t>(integer)) {}
 };
 
 // How channels lie in global memory: together, or in slices of 16 or 32 bytes as in NC/8HWC8 and

@@ -132,6 +132,23 @@ __global__ void with_barrier(int* out, const int* in) {
   }
 }
 
+// A thread's own pipeline, whose batches complete on a barrier: other threads may read them.
+__global__ void onto_barrier(int* out, const int* in) {
+  __shared__ int tile[threads];
+  __shared__ inflight::barrier<> full;
+  if (threadIdx.x == 0) init(&full, threads);
+  __syncthreads();
+  auto pipe = inflight::make_pipeline();
+  for (int b = 0; b < batches; ++b) {
+    pipe.producer_acquire();
+    inflight::memcpy_async(tile + threadIdx.x, in + b * threads + threadIdx.x, sizeof(int), pipe);
+    inflight::pipeline_producer_commit(pipe, full);
+    full.arrive_and_wait();
+    out[b * threads + threadIdx.x] = tile[threads - 1 - threadIdx.x];
+    __syncthreads();
+  }
+}
+
 bool reversed(const std::vector<int>& out, const std::vector<int>& in, int run) {
   bool right = true;
   for (int i = 0; i < batches * threads; ++i)
@@ -155,6 +172,7 @@ int main() {
   check("by warp", by_warp, source, 32);
   check("by group", by_group, source);
   check("with barrier", with_barrier, source);
+  check("a thread's own onto a barrier", onto_barrier, source);
 
   Buffer<int> in(source), out(threads);
   own<<<1, threads>>>(out, in);

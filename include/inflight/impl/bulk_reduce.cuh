@@ -67,9 +67,9 @@ INFLIGHT_ROW(bit_xor, unsigned long long, "xor.b64")
 INFLIGHT_ROW(bit_xor, long long, "xor.b64")
 #undef INFLIGHT_ROW
 // Pairs are two elements each.
-template <reduction Operation>
+template <reduction_op Operation>
 struct reduce_to_global<Operation, __half2> : reduce_to_global<Operation, __half> {};
-template <reduction Operation>
+template <reduction_op Operation>
 struct reduce_to_global<Operation, __nv_bfloat162> : reduce_to_global<Operation, __nv_bfloat16> {};
 
 // dst and the mbarrier in some block of the cluster, src in this block's shared memory.

@@ -8,7 +8,7 @@
 namespace inflight {
 
 struct transaction_bytes;
-template <thread_scope Scope, std::uint8_t Stages>
+template <thread_scope Scope, int Stages>
 class pipeline_shared_state;
 
 namespace impl {
@@ -50,7 +50,7 @@ struct pipeline_ring {
 };
 
 // Initialises the mbarriers for so many arrivals a stage. One thread.
-template <std::uint8_t Stages>
+template <int Stages>
 INFLIGHT_DEVICE void init_stages(pipeline_shared_state<thread_scope_block, Stages>* state,
                                  unsigned producers, unsigned consumers) {
   for (int i = 0; i < Stages; ++i) {
@@ -64,7 +64,7 @@ template <class Completion>
 inline constexpr bool by_bytes = std::is_same_v<Completion, transaction_bytes>;
 
 // Everyone produces and consumes.
-template <class Completion, class Group, std::uint8_t Stages>
+template <class Completion, class Group, int Stages>
 INFLIGHT_DEVICE pipeline_ring set_up(const Group& group,
                                      pipeline_shared_state<thread_scope_block, Stages>* state) {
   const unsigned threads = unsigned(group.size());
@@ -74,7 +74,7 @@ INFLIGHT_DEVICE pipeline_ring set_up(const Group& group,
 }
 
 // Counts who does what first, where the first mbarrier will be.
-template <class Completion, class Group, std::uint8_t Stages>
+template <class Completion, class Group, int Stages>
 INFLIGHT_DEVICE pipeline_ring set_up(const Group& group,
                                      pipeline_shared_state<thread_scope_block, Stages>* state,
                                      bool produces) {

@@ -1,4 +1,5 @@
 // arch: sm_90a
+// flags: -DNDEBUG
 // A stream through bulk copies, one thread producing: the library's form beside what one writes by
 // hand.
 // more: bulk_stages SASS 5: register moves between the four copies of the unrolled loop of fetches
