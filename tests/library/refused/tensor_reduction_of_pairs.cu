@@ -6,5 +6,5 @@
 using tile = inflight::swizzled_tile<__half2, 8, 32>;
 __global__ void kernel(const __grid_constant__ inflight::tile_map<tile> map) {
   __shared__ tile box;
-  inflight::reduce_async<inflight::reduction::add>(map, {0, 0}, box);
+  inflight::reduce_async<inflight::reduction_op::add>(map, {0, 0}, box);
 }
