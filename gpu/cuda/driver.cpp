@@ -41,6 +41,7 @@ Status begin(Needs needs) {
   Context* context = current_context();
   if (!initialised && !context && !any_primary_used()) return Status::not_initialized;
   if (needs == Needs::initialisation) return Status::success;
+  if (Stream::on_worker()) return Status::not_permitted;  // a host function in a stream
   if (!context) return Status::invalid_context;
   bool live = Core::get().contexts.find(context) && (!context->primary || context->active);
   return live ? context->device->fault() : Status::context_is_destroyed;

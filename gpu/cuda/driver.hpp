@@ -18,7 +18,8 @@ int code_of(Status);
 
 // What a call needs before it may do anything.
 enum class Needs { nothing, initialisation, context };
-// success; not_initialized, deinitialized, invalid_context, or the fault that killed the context.
+// success; not_initialized, deinitialized, not_permitted (inside a host function), invalid_context,
+// or the fault that killed the context.
 Status begin(Needs);
 
 template <class Body>
@@ -34,7 +35,7 @@ template <class Home, class Body>
 int enter_at(Home&& home, Body&& body) {
   Status status = begin(Needs::initialisation);
   if (status != Status::success) return code_of(status);
-  if (current_context()) return enter(Needs::context, body);
+  if (current_context() || Stream::on_worker()) return enter(Needs::context, body);
   Context* context = home();
   if (!context) return code_of(Status::invalid_context);
   StandIn stand_in(context);

@@ -356,6 +356,37 @@ TEST_F(NoContext, GraphsNeedNone) {
   });
 }
 
+// In a host function nothing may be called, whatever is named: it would wait for itself.
+struct Called {
+  Handle stream, context;
+  Address from;
+  char bytes[64];
+  int without = -1, with = -1;
+};
+void call_from_stream(void* data) {
+  auto& called = *static_cast<Called*>(data);
+  const auto copy = [&] {
+    return call("cuMemcpyDtoHAsync_v2", static_cast<void*>(called.bytes), called.from, Z{64},
+                called.stream);
+  };
+  Handle before = nullptr;
+  call("cuCtxGetCurrent", &before);
+  call("cuCtxSetCurrent", Handle{});
+  called.without = copy();
+  call("cuCtxSetCurrent", called.context);
+  called.with = copy();
+  call("cuCtxSetCurrent", before);
+}
+
+TEST_F(NoContext, HostFunctionsMayNotCall) {
+  constexpr int not_permitted = 800;
+  Called called{stream, context, from, {}};
+  ASSERT_EQ(call("cuLaunchHostFunc", stream, call_from_stream, static_cast<void*>(&called)), ok);
+  ASSERT_EQ(call("cuStreamSynchronize", stream), ok);
+  EXPECT_EQ(called.without, not_permitted);
+  EXPECT_EQ(called.with, not_permitted);
+}
+
 TEST_F(NoContext, AnObjectsContextIsNotTheRuntimesUse) {
   ASSERT_EQ(call("cuCtxSetCurrent", Handle{}), ok);
   ASSERT_EQ(call("cuStreamQuery", stream), ok);
