@@ -33,6 +33,8 @@ constexpr std::array variables = {
     Variable{"--devices", "INFLIGHT_DEVICES", "N", "how many such devices there are"},
     Variable{"--async", "INFLIGHT_ASYNC", "early|late|shuffled:SEED",
              "when the bytes of asynchronous copies move; late unless told"},
+    Variable{"--turns", "INFLIGHT_TURNS", "N|random:SEED",
+             "instructions that a warp runs before others do; as on a chip unless told"},
     Variable{"--timeout", "INFLIGHT_TIMEOUT", "SECONDS", "end a kernel that runs longer"},
     Variable{"--slack", "INFLIGHT_SLACK", "BYTES",
              "let allocations reach to the next multiple, as a GPU's pages do; 1 unless told"},

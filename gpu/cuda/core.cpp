@@ -250,6 +250,7 @@ machine::Options Core::options(const Device& device) const {
   const Settings& chosen = settings();
   machine::Options options;
   options.timing = chosen.timing;
+  options.turns = chosen.turns;
   options.seed = chosen.seed;
   options.timeout = chosen.timeout;
   options.workers = chosen.workers;

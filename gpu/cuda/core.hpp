@@ -15,6 +15,7 @@
 #include "gpu/cuda/settings.hpp"
 #include "gpu/cuda/status.hpp"
 #include "gpu/cuda/stream.hpp"
+#include "gpu/machine/clock.hpp"
 #include "gpu/machine/launch.hpp"
 #include "gpu/machine/memory.hpp"
 
@@ -63,6 +64,7 @@ class Device {
   void flush();
   std::size_t unflushed();  // bytes
 
+  std::atomic<std::uint64_t> clock{machine::Clock::first};  // where the last launch's end set it
   std::atomic<bool> cancel{false};  // set at exit: ends running launches, drops what waits
   std::atomic<std::uint32_t> flags{0};
   std::atomic<int> cache_config{0};

@@ -45,6 +45,17 @@ const char* read_timing(std::string_view text, Settings& settings) {
   return read_number(text.substr(shuffled.size()), settings.seed) ? nullptr : allowed;
 }
 
+const char* read_turns(std::string_view text, Settings& settings) {
+  constexpr std::string_view random = "random:";
+  using Kind = machine::Turns::Kind;
+  machine::Turns& turns = settings.turns;
+  turns.kind = text.starts_with(random) ? Kind::random : Kind::fixed;
+  const bool good = turns.kind == Kind::random
+                        ? read_number(text.substr(random.size()), turns.seed)
+                        : read_number(text, turns.instructions) && turns.instructions != 0;
+  return good ? nullptr : "a number of instructions from 1, or random:SEED with a number for SEED";
+}
+
 const char* read_timeout(std::string_view text, Settings& settings) {
   double seconds = 0;
   if (!read_number(text, seconds) || !(seconds >= 0) || seconds > 1e9)
@@ -100,11 +111,11 @@ struct Variable {
   Reader read;
 };
 constexpr Variable variables[] = {
-    {"INFLIGHT_DEVICE", read_device},     {"INFLIGHT_DEVICES", read_devices},
-    {"INFLIGHT_ASYNC", read_timing},      {"INFLIGHT_TIMEOUT", read_timeout},
-    {"INFLIGHT_STATS", read_stats},       {"INFLIGHT_WORKERS", read_workers},
-    {"INFLIGHT_PROGRESS", read_progress}, {"INFLIGHT_SLACK", read_slack},
-    {"INFLIGHT_MEMORY", read_memory},
+    {"INFLIGHT_DEVICE", read_device},   {"INFLIGHT_DEVICES", read_devices},
+    {"INFLIGHT_ASYNC", read_timing},    {"INFLIGHT_TURNS", read_turns},
+    {"INFLIGHT_TIMEOUT", read_timeout}, {"INFLIGHT_STATS", read_stats},
+    {"INFLIGHT_WORKERS", read_workers}, {"INFLIGHT_PROGRESS", read_progress},
+    {"INFLIGHT_SLACK", read_slack},     {"INFLIGHT_MEMORY", read_memory},
 };
 
 }  // namespace

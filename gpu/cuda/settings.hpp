@@ -16,6 +16,7 @@ struct Settings {
   int devices = 1;                                 // INFLIGHT_DEVICES: 1 to 64
   machine::Timing timing = machine::Timing::late;  // INFLIGHT_ASYNC: early, late, shuffled:SEED
   std::uint64_t seed = 0;
+  machine::Turns turns;                  // INFLIGHT_TURNS: instructions, random:SEED
   std::chrono::milliseconds timeout{0};  // INFLIGHT_TIMEOUT: seconds a launch may take; 0: no limit
   bool stats = false;                    // INFLIGHT_STATS: 1, or a path that ends in .json
   std::string stats_file;

@@ -82,6 +82,7 @@ void run_kernel(const KernelWork& work, Stream& stream) {
   launch.id = core.next_launch();
   launch.stream = stream.id();
   launch.cancel = &device.cancel;
+  launch.clock = &device.clock;
   observe_edge(check::StreamEdge::Kind::launch, stream, launch.id);
   machine::Outcome outcome = machine::run(launch, device.machine_limits, core.options(device),
                                           [&](std::string_view text) { device.print(text); });

@@ -14,6 +14,7 @@ namespace inflight::machine {
 namespace {
 
 constexpr std::int32_t slice_ops = 16384;
+constexpr std::int32_t short_slice_ops = 512;   // of who only waits for time to pass
 constexpr std::uint32_t longest_in_step = 128;  // rounds
 constexpr std::uint32_t shared_alignment = 1024;
 
@@ -30,6 +31,7 @@ void Block::start(const Dim3& at) {
   threads = alive_threads = static_cast<std::uint32_t>(launch.block.count());
   barriers.fill({});
   ended = false;
+  clock.start(grid->begin);
   in_step = grid->entry->makes_mbarriers && threads > lanes ? longest_in_step : 0;
   if (shared_end != grid->shared_end || !shared) {
     shared_end = grid->shared_end;
@@ -54,6 +56,8 @@ void Block::start(const Dim3& at) {
     fill_warp_values(*w);
     warps.push_back(std::move(w));
   }
+  if (const Turns& asked = grid->options->turns; fresh || asked.kind == Turns::Kind::random)
+    turns.start(asked, linear, warps.size());
   fill_block_values(*this);
   start_teams(*this);
   for (auto& w : warps) {
@@ -61,6 +65,8 @@ void Block::start(const Dim3& at) {
     w->base[3] = reinterpret_cast<char*>(w->values.data());
     w->alive = lanes_below(threads - w->first_thread());
     w->slice = 0;
+    w->counted = 0;
+    w->phases = turns.phases_in_step();
     w->granted = 0;
     w->cluster_arrived = w->cluster_phase = 0;
     w->root->begin(w->alive);
@@ -71,37 +77,95 @@ void Block::start(const Dim3& at) {
   if (grid->observation) grid->observation->block_begin(*this);
 }
 
+struct Block::Round {
+  bool live = false, ran = false;            // some warp has not ended, has run
+  bool spinning = true, progressed = false;  // all that ran polled; one did what others may see
+  std::uint8_t polls = 0;
+};
+
+void Block::take_turns(Worker& worker, Round& round) {
+  const bool step = in_step != 0, usual = !step && !turns.counted();
+  const std::int32_t ops = clock.jumps() ? short_slice_ops : slice_ops;
+  Round r;
+  turns.next_round();
+  for (std::size_t i = 0; i < warps.size(); ++i) {
+    Warp& w = *warps[usual ? i : turns.warp(i)];
+    if (w.done()) continue;
+    r.live = true;
+    const bool can = w.parked.size() == 1 ? w.parked[0].wait == Wait::nothing : w.runnable();
+    if (!can) continue;
+    r.ran = true;
+    w.worker = &worker;
+    if (usual) [[likely]]
+      w.run(ops);
+    else if (step)
+      w.run_instructions(1, false);
+    else
+      w.run_instructions(turns.instructions(), true);
+    if (grid->stop.load(std::memory_order_relaxed)) return;
+    clock.pass(w.used());
+    r.spinning &= w.polled != 0;
+    r.polls |= w.polled;
+    r.progressed |= w.progressed;
+    w.progressed = false;
+  }
+  if (step && in_step) --in_step;
+  round = r;
+}
+
+void Block::pass_time(const Round& round) {
+  if (round.spinning && !round.progressed)
+    clock.waited(round.polls, grid->limits->clock_khz);
+  else
+    clock.worked();
+}
+
 Block::State Block::run(Worker& worker, std::uint32_t rounds) {
   progressed = false;
-  for (std::uint32_t round = 0; round < rounds; ++round) {
+  for (std::uint32_t n = 0; n < rounds; ++n) {
     advance_block(*this);
-    const bool step = in_step != 0;
-    bool live = false, ran = false, spinning = true;
-    for (auto& w : warps) {
-      if (w->done()) continue;
-      live = true;
-      const bool one_waits = w->parked.size() == 1 && w->parked[0].wait != Wait::nothing;
-      if (one_waits || !w->runnable()) continue;
-      ran = true;
-      w->worker = &worker;
-      step ? w->run_one() : w->run(slice_ops);
-      if (grid->stop.load(std::memory_order_relaxed)) return State::done;
-      spinning &= w->polled;
-      progressed |= w->progressed;
-      w->progressed = false;
-    }
-    if (!live) {
+    if (clock.due()) wake_sleepers();
+    Round round;
+    take_turns(worker, round);
+    if (grid->stop.load(std::memory_order_relaxed)) return State::done;
+    progressed |= round.progressed;
+    if (!round.live) {
       flush_block(*this);
       if (cluster->copies) cluster->copies->model.flush_block(rank);
       ended = true;
       if (grid->observation) grid->observation->block_end(*this);
       return State::done;
     }
-    if (step && in_step) --in_step;
-    if (ran && spinning) return State::spinning;
-    if (!ran && !flush_block(*this)) return State::stuck;
+    if (round.ran) {
+      pass_time(round);
+      if (round.spinning) return State::spinning;
+    } else if (clock.wake() != Clock::never) {
+      clock.reach(clock.wake());
+    } else if (!flush_block(*this)) {
+      return State::stuck;
+    }
   }
   return State::spinning;
+}
+
+const Op* Block::sleep(Warp& w, const Op* pc, std::uint64_t nanoseconds) {
+  const std::uint64_t until =
+      clock.now() + w.used() + cycles(nanoseconds, grid->limits->clock_khz) + 1;
+  clock.sleep_until(until);
+  w.polled |= Polls::time;
+  return w.park(pc, Wait::sleep, until);
+}
+
+void Block::wake_sleepers() {
+  clock.clear_sleepers();
+  for (auto& w : warps)
+    for (Split& s : w->parked) {
+      if (s.wait != Wait::sleep) continue;
+      if (s.detail <= clock.now())
+        s.wait = Wait::nothing;
+      else
+        clock.sleep_until(s.detail);
+    }
 }
 
 bool Block::can_run() const {

@@ -11,6 +11,7 @@
 
 #include "gpu/async/copy_groups.hpp"
 #include "gpu/machine/reserved_shared.hpp"
+#include "gpu/machine/turns.hpp"
 #include "gpu/machine/warp.hpp"
 
 namespace inflight::machine {
@@ -47,6 +48,15 @@ struct Grid {
   std::uint64_t workspace = 0;            // what %envreg1:2 points to, if the kernel uses it
   std::uint64_t stack_limit = 256 << 10;  // bytes of local memory a thread may use
   std::atomic<bool> stop{false};          // a fault, a time-out or a cancellation ended it
+  std::uint64_t begin = Clock::first;     // on the device's clock
+  std::atomic<std::uint64_t> latest{Clock::first};  // that a block has told of
+
+  // A block's clock has come this far.
+  void reached(std::uint64_t cycle) {
+    std::uint64_t seen = latest.load(std::memory_order_relaxed);
+    while (seen < cycle && !latest.compare_exchange_weak(seen, cycle, std::memory_order_relaxed)) {
+    }
+  }
 
   // A function's code as this launch runs it (observed or not).
   tl::expected<const Code*, std::string> code(Program::FunctionRef) const;
@@ -70,6 +80,8 @@ struct Block {
   // bytes from every thread while one initialises it.
   std::uint32_t in_step = 0;
   bool progressed = false;  // something other than polling was done in the last run()
+  TurnOrder turns;
+  Clock clock;
   std::uint64_t linear = 0;
   Dim3 index{0, 0, 0};
   std::uint32_t threads = 0, alive_threads = 0;
@@ -93,6 +105,8 @@ struct Block {
   // Runs warps in turn. Returns at the latest when the grid stops, or after `rounds` turns.
   State run(Worker& worker, std::uint32_t rounds);
   bool can_run() const;
+  // The lanes of `warp` that are active sleep for so long and go on at `pc`.
+  const Op* sleep(Warp& warp, const Op* pc, std::uint64_t nanoseconds);
   void lanes_exited(Warp& warp, std::uint32_t mask);
 
   // Have all threads that barrier `id` expects arrived?
@@ -100,6 +114,12 @@ struct Block {
   // If so: gives the waiting threads their reductions, wakes them and starts the next phase.
   void try_complete(std::uint32_t id);
   void threads_exited(std::uint32_t count);
+
+ private:
+  struct Round;  // what a round of turns came to
+  void take_turns(Worker& worker, Round& round);
+  void pass_time(const Round& round);
+  void wake_sleepers();
 };
 
 // A host thread that runs blocks, and its caches.

@@ -22,6 +22,7 @@ void Block::try_complete(std::uint32_t id) {
       if (s.wait != Wait::barrier || s.detail != id) continue;
       if (const Op* op = s.pc - 1; op->c != no_ref) deliver_reduction(*s.frame, op, s.mask, phase);
       s.wait = Wait::nothing;
+      w->phases = turns.phases_in_step();
     }
 }
 

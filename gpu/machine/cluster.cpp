@@ -62,6 +62,7 @@ void Cluster::start(std::uint64_t linear) {
 
 Cluster::State Cluster::run(Worker& worker, std::uint32_t rounds) {
   const std::uint32_t each = blocks.size() == 1 ? rounds : std::min(rounds, turn);
+  follow_others();
   for (;;) {
     bool live = false, stuck = true;
     for (auto& block : blocks) {
@@ -72,8 +73,11 @@ Cluster::State Cluster::run(Worker& worker, std::uint32_t rounds) {
       stuck &= state != Block::State::spinning;
       if (block->progressed) idle_rounds_ = 0;
     }
-    if (!live) return State::done;
-    if (!stuck) return State::suspended;
+    const std::uint64_t now = meet_clocks();
+    if (!live || !stuck) {
+      grid->reached(now);
+      return live ? State::suspended : State::done;
+    }
     // A block that ended may have been what another waited for.
     if (std::any_of(blocks.begin(), blocks.end(),
                     [](const auto& b) { return !b->ended && b->can_run(); }))
@@ -83,6 +87,21 @@ Cluster::State Cluster::run(Worker& worker, std::uint32_t rounds) {
       return State::done;
     }
   }
+}
+
+// Who waits for what other clusters write is not earlier than they were.
+void Cluster::follow_others() {
+  for (auto& block : blocks)
+    if (block->clock.waits_for_others())
+      block->clock.reach(grid->latest.load(std::memory_order_relaxed));
+}
+
+// The blocks run at once on a chip: none is far ahead. The time that it is then.
+std::uint64_t Cluster::meet_clocks() {
+  std::uint64_t latest = 0;
+  for (const auto& block : blocks) latest = std::max(latest, block->clock.now());
+  for (auto& block : blocks) block->clock.reach(latest);
+  return latest;
 }
 
 // No warp can run: waits that may give up do. False: nothing can ever move.
@@ -96,11 +115,13 @@ bool Cluster::unblock(Worker& worker) {
   worker.give_up = true;
   for (auto& block : blocks) {
     if (block->ended) continue;
+    block->clock.jump();
     for (auto& w : block->warps) w->wake(Wait::mbarrier, Warp::any_detail);
     for (auto& w : block->warps) {
       if (!w->runnable()) continue;
       w->worker = &worker;
       w->run(1);
+      block->clock.pass(w->used());
       if (w->progressed) idle_rounds_ = 0;
     }
   }

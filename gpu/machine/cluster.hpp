@@ -45,6 +45,8 @@ struct Cluster {
 
  private:
   bool unblock(Worker& worker);
+  void follow_others();
+  std::uint64_t meet_clocks();
   void try_complete();
   std::uint32_t current() const { return odd_phase_ ? all_lanes : 0; }
   std::uint64_t arrived_ = 0, alive_ = 0;  // threads

@@ -11,6 +11,7 @@
 #include "gpu/machine/families/control.hpp"
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/observe.hpp"
+#include "gpu/machine/phases.hpp"
 #include "gpu/machine/warp.hpp"
 
 namespace inflight::machine {
@@ -243,6 +244,7 @@ void Decoder::layout_locals() {
 
 void Decoder::run() {
   flow_ = analyse(function);
+  phase_begins_ = phase_begins(function, flow_);
   slots_ = allocate(function, flow_);
   scratch_begin_ = align_up(slots_.bytes, 64);
   layout_locals();
@@ -259,7 +261,7 @@ void Decoder::run() {
 
 void Decoder::block(std::uint32_t id, std::uint32_t next) {
   const BasicBlock& b = flow_.blocks[id];
-  block_start_[id] = static_cast<std::uint32_t>(code->ops.size());
+  block_start_[id] = counted_ = static_cast<std::uint32_t>(code->ops.size());
   for (std::uint32_t i = b.first; i < b.last; ++i) instruction(function.body[i], i);
   static const ptx::Instruction none{};
   guarded_ = false;
@@ -282,6 +284,7 @@ void Decoder::instruction(const ptx::Instruction& in, std::uint32_t index) {
   current_ = index;
   scratch_used_ = 0;
   guarded_ = false;
+  if (phase_begins_[index]) emit(in, &run_phase);
   if (form_.observed) {
     guarded_ = in.guarded && in.opcode != Opcode::bra;
     Lowering lo(*this, in);
@@ -305,6 +308,14 @@ void Decoder::instruction(const ptx::Instruction& in, std::uint32_t index) {
   code->ops[around].imm = meet + 1;
   meets_.push_back(around);
   meets_.push_back(meet);
+}
+
+// Only jumps take from a slice: who looks at the time pays for the ops before it, so that it sees
+// them.
+void Decoder::read_clock() {
+  const auto here = static_cast<std::uint32_t>(code->ops.size());
+  code->ops.back().imm = here - counted_;
+  counted_ = here;
 }
 
 void Decoder::branch(const ptx::Instruction& in) {

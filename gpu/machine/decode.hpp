@@ -40,6 +40,7 @@ class Decoder {
   bool is_entry_parameter(std::uint32_t variable, std::uint32_t& offset) const;
   Op& emit(const ptx::Instruction& in, Handler handler);
   void refuse(const ptx::Instruction& in, std::string why);
+  void read_clock();  // what emit() made last reads a clock
 
  private:
   void refuse_parameters();
@@ -69,6 +70,8 @@ class Decoder {
   };
   std::vector<Fixup> fixups_;
   std::vector<std::uint32_t> meets_;  // ops whose imm is their target's index
+  std::vector<bool> phase_begins_;    // by instruction
+  std::uint32_t counted_ = 0;         // the op up to which the block's ops have been paid for
   struct TableFixup {
     std::uint32_t table, entry, block;
   };

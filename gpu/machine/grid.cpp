@@ -67,6 +67,15 @@ class Workspace {
   std::uint64_t address_ = 0;
 };
 
+// What a launch takes besides its blocks, on the device's clock.
+constexpr std::uint64_t launch_cycles = 2000;
+
+void advance(std::atomic<std::uint64_t>& clock, std::uint64_t to) {
+  std::uint64_t now = clock.load();
+  while (now < to && !clock.compare_exchange_weak(now, to)) {
+  }
+}
+
 Outcome refuse(FaultKind kind, const Kernel& kernel, const std::string& why) {
   return {kind, fmt::format("kernel {} cannot be launched: {}", kernel.name, why)};
 }
@@ -258,6 +267,8 @@ Outcome run(const Launch& launch, const Limits& limits, const Options& options,
   std::unique_ptr<Observation> observation;
   if (options.listener) observation = std::make_unique<Observation>(grid, *options.listener);
   grid.observation = observation.get();
+  if (launch.clock) grid.begin = launch.clock->load();
+  grid.latest = grid.begin;
   Clusters clusters(grid, total, resident);
   const std::uint64_t block_warps = (launch.block.count() + lanes - 1) / lanes;
   const bool alone = brief(*grid.entry, block_warps * launch.grid.count());
@@ -266,6 +277,7 @@ Outcome run(const Launch& launch, const Limits& limits, const Options& options,
     Watch watch(clusters);
     run_all(clusters, alone ? 1 : static_cast<unsigned>(std::min(workers, total)));
   }
+  if (launch.clock) advance(*launch.clock, grid.latest.load() + launch_cycles);
   return grid.stop ? ended_early(clusters) : Outcome{};
 }
 

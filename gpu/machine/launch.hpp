@@ -38,7 +38,20 @@ struct Limits {
 
 enum class Timing : std::uint8_t { late, early, shuffled };
 
+// In what turns a block's warps run: --turns.
+struct Turns {
+  enum class Kind : std::uint8_t {
+    chip,    // long ones, but in step behind a barrier: an order that a chip is likely to take
+    fixed,   // so many instructions each
+    random,  // of random lengths, warps and blocks in a random order
+  };
+  Kind kind = Kind::chip;
+  std::uint32_t instructions = 0;
+  std::uint64_t seed = 0;
+};
+
 struct Options {
+  Turns turns;
   Timing timing = Timing::late;          // --async
   std::uint64_t seed = 0;                // --async shuffled:SEED
   std::chrono::milliseconds timeout{0};  // --timeout a launch; 0: none
@@ -88,6 +101,9 @@ struct Launch {
   std::uint64_t id = 0;                       // counts launches, for messages and %gridid
   std::uint64_t stream = 0;                   // for events only
   const std::atomic<bool>* cancel = nullptr;  // set by another thread to end the launch early
+  // The device's clock (machine/clock.hpp): the launch begins then and sets it to its end. Null:
+  // nobody launches another.
+  std::atomic<std::uint64_t>* clock = nullptr;
 };
 
 // 32-bit registers a thread: how many live at once, rounded as the hardware gives them out. What

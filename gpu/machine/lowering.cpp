@@ -128,6 +128,7 @@ Ref Lowering::source(const Operand& o, Type type) {
       const Ref d = scratch(type);
       Op& op = emit(moves().special[bytes == 8]);
       op.d = d, op.detail = static_cast<std::uint16_t>(special);
+      decoder_.read_clock();
       return d;
     }
     case Kind::variable: {

@@ -2,7 +2,6 @@
 #include "gpu/machine/values.hpp"
 
 #include <algorithm>
-#include <chrono>
 
 #include "gpu/machine/cluster.hpp"
 
@@ -117,25 +116,17 @@ Ref shared_window_slot(unsigned bytes) {
 }
 
 std::uint64_t read_special(Warp& w, Special special) {
-  using namespace std::chrono;
-  const std::uint64_t now =
-      duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count();
-  const std::uint64_t clock =
-      duration_cast<nanoseconds>(steady_clock::now().time_since_epoch()).count() *
-      (w.block->grid->limits->clock_khz / 1000) / 1000;
+  const std::uint64_t clock = w.block->clock.now() + w.used();
   switch (special) {
     case Special::clock:
-      return std::uint32_t(clock);
-    case Special::clock_hi:
-      return clock >> 32;
     case Special::clock64:
       return clock;
-    case Special::globaltimer_lo:
-      return std::uint32_t(now);
+    case Special::clock_hi:
+      return clock >> 32;
     case Special::globaltimer_hi:
-      return now >> 32;
+      return nanoseconds(clock, w.block->grid->limits->clock_khz) >> 32;
     default:
-      return now;
+      return nanoseconds(clock, w.block->grid->limits->clock_khz);
   }
 }
 

@@ -18,7 +18,7 @@ bool before(const Frame* a, const Op* a_pc, const Frame* b, const Op* b_pc) {
   return std::less<>{}(a_pc, b_pc);
 }
 
-constexpr std::uint64_t starving = 64;  // slices after which a split gets one of its own
+constexpr std::uint64_t starving = 256;  // slices after which a split gets one of its own
 
 }  // namespace
 
@@ -48,7 +48,7 @@ void Warp::keep(const Split& split) {
       return;
     }
     // Lanes that wait for each other at a collective may now all be there: it runs again and sees.
-    if (s.wait == Wait::collective && split.wait != Wait::barrier) {
+    if (s.wait == Wait::collective && split.wait != Wait::barrier && split.wait != Wait::sleep) {
       s.mask |= split.mask;
       s.wait = Wait::nothing;
       return;
@@ -143,6 +143,11 @@ const Op* Warp::pause(const Op* pc) {
   return nullptr;
 }
 
+const Op* Warp::yield(const Op* pc) {
+  --slice;
+  return pause(pc);
+}
+
 const Op* Warp::park(const Op* pc, Wait wait, std::uint64_t detail, std::uint32_t parity) {
   const Split split{pc, frame, mask, wait, detail, slice, parity};
   mask = 0;
@@ -235,8 +240,11 @@ const Op* Warp::fault(const Op* at, FaultKind kind, std::uint32_t lane_mask, std
 }
 
 void Warp::wake(Wait wait, std::uint64_t detail) {
-  for (Split& s : parked)
-    if (s.wait == wait && (detail == any_detail || s.detail == detail)) s.wait = Wait::nothing;
+  for (Split& s : parked) {
+    if (s.wait != wait || (detail != any_detail && s.detail != detail)) continue;
+    s.wait = Wait::nothing;
+    if (wait != Wait::collective) phases = block->turns.phases_in_step();
+  }
 }
 
 void Warp::ensure_local(std::uint32_t bytes) {
@@ -247,30 +255,9 @@ void Warp::ensure_local(std::uint32_t bytes) {
   }
 }
 
-// One instruction of the first split in order.
-void Warp::run_one() {
-  ++slice;
-  budget = 1 << 20;
-  polled = false;
-  const Op* pc = next();
-  while (pc) {
-    const std::uint32_t instruction = pc->instruction;
-    const Op* const after = pc->run(*this, pc);
-    if (!after) return;
-    if (after->instruction != instruction) {
-      pause(after);
-      return;
-    }
-    pc = after;
-  }
-}
-
-// A slice: the first split in order, or, where a spin or long running may starve others, the one
-// that waited longest.
-void Warp::run(std::int32_t slice_ops) {
-  ++slice;
-  budget = slice_ops;
-  const Op* pc = nullptr;
+// The first split in order, or, where a spin or long running may starve others, the one that waited
+// longest.
+const Op* Warp::next_fair() {
   if (parked.size() > 1) {
     std::size_t oldest = parked.size();
     unsigned ready = 0;
@@ -285,11 +272,45 @@ void Warp::run(std::int32_t slice_ops) {
       resume(split);
       absorb(split.pc);
       exclusive = true;
-      pc = split.pc;
+      polled = 0;
+      return split.pc;
     }
   }
-  polled = false;
-  if (!pc) pc = next();
+  polled = 0;
+  return next();
+}
+
+void Warp::run_instructions(std::uint32_t count, bool fair) {
+  constexpr std::int32_t slice_instructions = 1 << 14, enough = 1 << 20;
+  if (counted >= slice_instructions) counted = 0;
+  if (counted == 0) ++slice;
+  allotted = budget = enough;
+  if (!fair) polled = 0;
+  const Op* pc = fair ? next_fair() : next();
+  std::uint32_t done = 0;
+  while (pc) {
+    const Op* const after = pc->run(*this, pc);
+    if (!after) break;
+    if (after->instruction != pc->instruction && ++done == count) {
+      pause(after);
+      break;
+    }
+    pc = after;
+  }
+  allotted += static_cast<std::int32_t>(done);
+  counted += static_cast<std::int32_t>(done) + 1;
+}
+
+void Warp::run(std::int32_t slice_ops) {
+  ++slice;
+  allotted = budget = slice_ops;
+  const Op* pc = nullptr;
+  if (parked.size() == 1) [[likely]] {
+    polled = 0;
+    pc = next();
+  } else {
+    pc = next_fair();
+  }
   while (pc) pc = pc->run(*this, pc);
 }
 

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu/machine/clock.hpp"
 #include "gpu/machine/code.hpp"
 #include "gpu/machine/launch.hpp"
 #include "gpu/machine/op.hpp"
@@ -53,7 +54,7 @@ enum class Wait : std::uint8_t {
   collective,  // a .sync instruction: detail = its member mask
   mbarrier,    // try_wait: detail = shared offset of the mbarrier
   cluster,     // barrier.cluster
-  sleep,       // nanosleep
+  sleep,       // nanosleep: detail = the cycle at which it ends
 };
 
 struct Split {
@@ -133,6 +134,7 @@ struct alignas(64) Warp {
   void split_off(std::uint32_t rest, const Op* pc);  // lanes that go on at pc later
   const Op* converge(const Op* target);  // meets splits at `target`, then runs whoever is first
   const Op* pause(const Op* pc);         // the slice ends; goes on at pc
+  const Op* yield(const Op* pc);         // the turn ends, not the slice
   const Op* park(const Op* pc, Wait wait, std::uint64_t detail,
                  std::uint32_t parity = 0);   // these lanes wait at pc
   bool call(const Code* code, const Op* op);  // enters a frame; false: a fault ended the kernel
@@ -143,35 +145,48 @@ struct alignas(64) Warp {
   // Goes on at `next` behind an instruction that took as long as so many ops. The slice ends
   // if the launch has been stopped meanwhile: code without a jump would not hear of it.
   const Op* spend(const Op* next, std::uint64_t ops);
-  // What ends the slice: only what other warps do can make the next try succeed.
-  static constexpr int spin_cost = 1 << 20;
-  // A strong load or atomic: may be a spin, so it uses up the slice faster.
-  void poll(int cost = 64) {
+  // A strong load or atomic, or a look at the time: may be a spin, so it uses up the slice faster.
+  void poll(std::uint8_t what = Polls::memory) {
+    constexpr std::int32_t cost = 64;
     budget -= cost;
-    polled = true;
+    polled |= what;
   }
+  // What ends the slice: only what other warps do can make the next try succeed.
+  void spin() {
+    poll();
+    allotted -= budget + 1;
+    budget = -1;
+  }
+  // What it took of its turn so far, in cycles of its block's clock.
+  std::uint64_t used() const { return static_cast<std::uint64_t>(std::max(0, allotted - budget)); }
 
   // --- what the scheduler touches ---
   std::vector<Split> parked;
   std::uint32_t index = 0;  // in the block
   std::uint64_t slice = 0;
-  bool exclusive = false;   // this slice belongs to one split whatever its place
-  bool polled = false;      // executed what may be part of a spin, in this slice
-  bool progressed = false;  // did anything that others may see since the flag was cleared
+  std::int32_t allotted = 0;  // the budget that its turn began with
+  std::int32_t counted = 0;   // instructions of this slice, where turns count them
+  std::uint32_t phases = 0;   // that it is still to begin in step with its block
+  bool exclusive = false;     // this slice belongs to one split whatever its place
+  std::uint8_t polled = 0;    // Polls: executed what may be part of a spin, in this turn
+  bool progressed = false;    // did anything that others may see since the flag was cleared
   std::unique_ptr<Frame> root;
   std::vector<std::uint32_t> local_words;
   LineBuffer values;  // Base::warp
 
   bool done() const { return alive == 0; }
   bool runnable() const;
-  void run_one();
   void run(std::int32_t slice_ops);  // one slice
+  // A turn of so many instructions; `fair`: for the split that waited longest where a spin or long
+  // running may starve it.
+  void run_instructions(std::uint32_t count, bool fair);
   static constexpr std::uint64_t any_detail = ~0ull;
   static constexpr std::uint32_t deepest_call = 20000;
   void wake(Wait wait, std::uint64_t detail);
   void keep(const Split& split);    // parks it, merged with one at the same place
   void absorb(const Op* pc);        // parked splits that are at pc too
   const Op* next();                 // runs the first parked split that can run; null: none can
+  const Op* next_fair();            // or one that others may starve
   void resume(const Split& split);  // makes it the running split
   void set_frame(Frame* f);
   Frame& callee_frame(const Code* code, const Op* op, std::uint32_t local_base);

@@ -89,7 +89,7 @@ Clusters::Ticket Clusters::take() {
   std::lock_guard lock(mutex_);
   if (next_ < total_ && resident_ < limit_) {
     ++resident_;
-    return {nullptr, next_++};
+    return {nullptr, start_order(grid_.options->turns, next_++, total_, limit_)};
   }
   if (suspended_.empty()) return {};
   Ticket t{std::move(suspended_.front())};

@@ -23,7 +23,8 @@ expect "a signal" 134 '' bash -c '"$0" run sh -c "kill -ABRT \$\$"; exit $?' "$i
 
 for pair in '--device a100:INFLIGHT_DEVICE=a100' '--devices 3:INFLIGHT_DEVICES=3' \
   '--async early:INFLIGHT_ASYNC=early' '--async=shuffled:7:INFLIGHT_ASYNC=shuffled:7' \
-  '--timeout 2.5:INFLIGHT_TIMEOUT=2.5' '--workers 1:INFLIGHT_WORKERS=1' '--slack 512:INFLIGHT_SLACK=512' '--memory 16G:INFLIGHT_MEMORY=16G' '--stats:INFLIGHT_STATS=1' \
+  '--timeout 2.5:INFLIGHT_TIMEOUT=2.5' '--workers 1:INFLIGHT_WORKERS=1' '--slack 512:INFLIGHT_SLACK=512' '--memory 16G:INFLIGHT_MEMORY=16G' '--turns random:9:INFLIGHT_TURNS=random:9' \
+  '--stats:INFLIGHT_STATS=1' \
   '--stats=/tmp/x.json:INFLIGHT_STATS=/tmp/x.json' '--no-progress:INFLIGHT_PROGRESS=0'; do
   option=${pair%:INFLIGHT*} variable=INFLIGHT${pair##*:INFLIGHT}
   # shellcheck disable=SC2086
@@ -43,6 +44,9 @@ expect "an unknown option" 2 '^inflight: .*--bogus' "$inflight" run --bogus "$wo
 expect "a bad order of copies" 2 "^inflight: --async is 'soon', but it takes early" \
   "$inflight" run --async soon "$work/program"
 expect "a bad seed" 2 'shuffled:SEED' "$inflight" run --async shuffled:x "$work/program"
+expect "a turn of nothing" 2 "^inflight: --turns is '0', but it takes a number of instructions from 1" \
+  "$inflight" run --turns 0 "$work/program"
+expect "a bad seed of turns" 2 'random:SEED' "$inflight" run --turns random "$work/program"
 expect "a bad number" 2 '^inflight: --devices is ' "$inflight" run --devices 0 "$work/program"
 expect "a bad size of memory" 2 '^inflight: --memory is .16X., but it takes a number of bytes' \
   "$inflight" run --memory 16X "$work/program"

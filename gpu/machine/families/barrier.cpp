@@ -2,7 +2,8 @@
 //
 // Threads arrive one by one, as since sm_70, also where the instruction says .aligned. A count is
 // in whole warps: lanes that a warp lacks (the last warp of a block, threads that exited) arrive
-// with its lowest living lane. A count of the whole block is the same as none.
+// with its lowest living lane. A count of the whole block goes with none, but is one: threads that
+// arrive and exit are not waited for twice.
 #include "gpu/machine/families/barrier.hpp"
 
 #include <fmt/format.h>
@@ -38,8 +39,12 @@ Names names(const Warp& w, const Op* op, int lane) {
   Names n{w.at<std::uint32_t>(op->a)[lane], 0};
   if (op->b == no_ref) return n;
   const std::uint32_t count = whole_warps(w.at<std::uint32_t>(op->b)[lane]);
-  n.expected = count == whole_warps(w.block->threads) ? 0 : count;
+  n.expected = count == whole_warps(w.block->threads) ? w.block->threads : count;
   return n;
+}
+
+bool whole_block(const Warp& w, std::uint32_t expected) {
+  return expected == 0 || expected == w.block->threads;
 }
 
 std::uint32_t lane_count(std::uint32_t mask) {
@@ -50,7 +55,7 @@ std::uint32_t lane_count(std::uint32_t mask) {
 std::uint32_t arrivals(const Warp& w, const Names& n) {
   const std::uint32_t active = lane_count(w.mask);
   const bool lowest = (w.mask >> std::countr_zero(w.alive)) & 1;
-  if (n.expected == 0 || !lowest) return active;
+  if (whole_block(w, n.expected) || !lowest) return active;
   return active + lanes - static_cast<std::uint32_t>(std::popcount(w.alive));
 }
 
@@ -77,10 +82,11 @@ const Op* arrive(Warp& w, const Op* op, const Names& n) {
   if (n.id >= barrier_ids) [[unlikely]]
     return misused(w, op, n);
   NamedBarrier& b = w.block->barriers[n.id];
-  if (b.arrived != 0 && b.expected != n.expected) [[unlikely]]
-    return misused(w, op, n);
+  if (b.arrived != 0 && b.expected != n.expected) [[unlikely]] {
+    if (!whole_block(w, b.expected) || !whole_block(w, n.expected)) return misused(w, op, n);
+  }
   const bool waits = action != BarrierAction::arrive;
-  b.expected = n.expected;
+  b.expected = b.arrived == 0 ? n.expected : std::max(b.expected, n.expected);
   b.arrived += arrivals(w, n);
   b.waiting += waits ? lane_count(w.mask) : 0;
   if (op->c != no_ref) reduce(w, op, b);
@@ -88,6 +94,7 @@ const Op* arrive(Warp& w, const Op* op, const Names& n) {
   if (b.arrived >= (b.expected ? b.expected : w.block->alive_threads)) {
     deliver_reduction(*w.frame, op, w.mask, b);
     w.block->try_complete(n.id);
+    w.phases = w.block->turns.phases_in_step();
     return w.jump(op + 1);
   }
   return waits ? w.park(op + 1, Wait::barrier, n.id) : op + 1;

@@ -36,6 +36,12 @@ const Op* run_branch(Warp& w, const Op* op) {
   return w.diverge(op->target, taken, op + 1);
 }
 
+const Op* run_phase(Warp& w, const Op* op) {
+  if (w.phases == 0) return op + 1;
+  --w.phases;
+  return w.yield(op + 1);
+}
+
 namespace {
 
 // Lanes whose `value` is the first active lane's.

@@ -166,7 +166,7 @@ const Op* run_test_wait(Warp& w, const Op* op) {
   if (w.block->grid->observation) [[unlikely]]
     tell_answers(w, op, m, parity, done, Event::Op::test_wait);
   w.set_predicate(op->d, done);
-  if (done != w.mask) w.poll(Warp::spin_cost);
+  if (done != w.mask) w.spin();
   return op + 1;
 }
 
@@ -192,7 +192,7 @@ const Op* run_try_wait(Warp& w, const Op* op) {
   if (w.block->grid->observation) [[unlikely]]
     tell_answers(w, op, m, parity, done, Event::Op::try_wait);
   w.set_predicate(op->d, done);
-  if (done != w.mask) w.poll(Warp::spin_cost);
+  if (done != w.mask) w.spin();
   return op + 1;
 }
 

@@ -184,7 +184,7 @@ template <class E>
     Address full[lanes];
     for (int l = 0; l < lanes; ++l) full[l] = static_cast<Offset>(a[l] + imm) ^ b.window;
     // A strong load of reserved bytes is the wait of a tile of several warps for the others.
-    if (!E::writes && op->flags & Op::strong && r.high < reserved_shared) w.poll(Warp::spin_cost);
+    if (!E::writes && op->flags & Op::strong && r.high < reserved_shared) w.spin();
     return move_cluster<E>(w, op, mask, full, space);
   }
   const auto from = reinterpret_cast<std::uintptr_t>(b.shared);

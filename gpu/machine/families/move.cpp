@@ -83,9 +83,14 @@ const Op* local_address(Warp& w, const Op* op) {
 }
 template <class T>
 const Op* special(Warp& w, const Op* op) {
+  w.budget -= static_cast<std::int32_t>(op->imm);
   const T value = static_cast<T>(read_special(w, ptx::Special(op->detail)));
   write<T>(w, op->d, [=](int) { return value; });
-  w.poll();
+  w.poll(Polls::time);
+  // Who spins on the clock has short turns: others' work is what it waits for, if for anything.
+  constexpr std::int32_t shorter = 192;
+  w.budget -= shorter;
+  w.allotted -= shorter;
   return op + 1;
 }
 

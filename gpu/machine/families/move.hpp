@@ -14,7 +14,7 @@ struct MoveHandlers {
   Handler unpack[5] = {};         // [width of a part]: d = part `detail` of a, Op::count parts
   Handler offset[2] = {};         // 32 and 64 bits: d = a + imm
   Handler local_address[2] = {};  // 32 and 64 bits: d = frame's local base + imm
-  Handler special[2] = {};        // 32 and 64 bits: d = read_special(detail)
+  Handler special[2] = {};        // 32 and 64 bits: d = read_special(detail); costs imm
 };
 
 // For the instruction set in use.

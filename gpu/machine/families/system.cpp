@@ -1,8 +1,11 @@
 // Instructions that speak to the machine itself: nanosleep, trap, brkpt, pmevent, setmaxnreg,
 // griddepcontrol (PTX ISA 9.7.19 and 9.7.13).
+#include <algorithm>
+
+#include "gpu/machine/block.hpp"
+#include "gpu/machine/each_lane.hpp"
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/lowering.hpp"
-#include "gpu/machine/warp.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -11,10 +14,13 @@ using ptx::Mod;
 using ptx::Opcode;
 using ptx::Type;
 
-// Others get the time that these lanes sleep. PTX promises no least duration.
+// Lanes that ask for different times sleep for the longest: PTX allows twice the time, and promises
+// none.
 const Op* run_nanosleep(Warp& w, const Op* op) {
-  w.poll(0);
-  return w.pause(op + 1);
+  const auto* asked = w.at<std::uint32_t>(op->a);
+  std::uint32_t longest = 0;
+  each_lane(w.mask, [&](int lane) { longest = std::max(longest, asked[lane]); });
+  return w.block->sleep(w, op + 1, longest);
 }
 
 const Op* run_trap(Warp& w, const Op* op) {
@@ -27,7 +33,10 @@ const Op* run_brkpt(Warp& w, const Op* op) {
 }
 
 bool lower_nanosleep(Lowering& lo, const Row&) {
-  lo.emit(run_nanosleep);
+  if (lo.operands.size() != 1) return lo.refuse("takes a duration");
+  const Ref duration = lo.source(lo.operands[0], Type::u32);
+  if (duration == no_ref) return false;
+  lo.emit(run_nanosleep).a = duration;
   return true;
 }
 bool lower_trap(Lowering& lo, const Row&) {

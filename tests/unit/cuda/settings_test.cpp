@@ -38,6 +38,7 @@ TEST(Settings, ReadEveryVariable) {
                         {"INFLIGHT_WORKERS", "3"},
                         {"INFLIGHT_SLACK", "512"},
                         {"INFLIGHT_MEMORY", "3G"},
+                        {"INFLIGHT_TURNS", "32"},
                         {"INFLIGHT_PROGRESS", "1"}});
   ASSERT_TRUE(settings) << settings.error();
   EXPECT_EQ(settings->device, "a100");
@@ -47,6 +48,8 @@ TEST(Settings, ReadEveryVariable) {
   EXPECT_EQ(settings->timeout.count(), 2500);
   EXPECT_EQ(settings->slack, 512u);
   EXPECT_EQ(settings->memory, std::uint64_t{3} << 30);
+  EXPECT_EQ(settings->turns.kind, machine::Turns::Kind::fixed);
+  EXPECT_EQ(settings->turns.instructions, 32u);
   EXPECT_TRUE(settings->stats);
   EXPECT_EQ(settings->stats_file, "out/stats.json");
   EXPECT_EQ(settings->workers, 3u);
@@ -84,6 +87,9 @@ INSTANTIATE_TEST_SUITE_P(All, BadSetting,
                                          Bad{"INFLIGHT_MEMORY", "17179869184G", "K, M, G or T"},
                                          Bad{"INFLIGHT_SLACK", "100", "a power of two"},
                                          Bad{"INFLIGHT_SLACK", "4194304", "a power of two"},
+                                         Bad{"INFLIGHT_TURNS", "0", "instructions from 1"},
+                                         Bad{"INFLIGHT_TURNS", "random:", "random:SEED"},
+                                         Bad{"INFLIGHT_TURNS", "chip", "random:SEED"},
                                          Bad{"INFLIGHT_PROGRESS", "yes", "0 or 1"}));
 
 }  // namespace

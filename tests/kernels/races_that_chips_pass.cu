@@ -1,0 +1,88 @@
+// Programs that lack a barrier and are right on a chip all the same, since the warps that a barrier has
+// released run nearly side by side: the user hears of none of this from a GPU, and is not misled here.
+#include "tests/kernels/kernel_test.cuh"
+
+// A block's reduction without a barrier between its last read of shared memory and the next call's write.
+__device__ float block_reduce(float v) {
+  __shared__ float s[32];
+  int w = threadIdx.x / 32, l = threadIdx.x % 32;
+  for (int o = 16; o; o >>= 1) v += __shfl_xor_sync(~0u, v, o);
+  if (l == 0) s[w] = v;
+  __syncthreads();
+  if (w == 0) {
+    v = l < blockDim.x / 32 ? s[l] : 0;
+    for (int o = 16; o; o >>= 1) v += __shfl_xor_sync(~0u, v, o);
+    if (l == 0) s[0] = v;
+  }
+  __syncthreads();
+  return s[0];
+}
+__global__ void reduce_twice(float* out) {
+  float v = block_reduce(block_reduce(1));
+  if (threadIdx.x % 32 == 0) out[threadIdx.x / 32] = v;
+}
+
+// The same where the function is called and the pointer is generic.
+__device__ __noinline__ float called_reduce(float v, float* s) {
+  int w = threadIdx.x / 32, l = threadIdx.x % 32;
+  for (int o = 16; o; o >>= 1) v += __shfl_xor_sync(~0u, v, o);
+  if (l == 0) s[w] = v;
+  __syncthreads();
+  v = 0;
+  for (int i = 0; i < int(blockDim.x) / 32; ++i) v += s[i];
+  return v;
+}
+__global__ void called_twice(float* out) {
+  __shared__ float s[32];
+  float v = called_reduce(called_reduce(1, s), s);
+  if (threadIdx.x % 32 == 0) out[threadIdx.x / 32] = v;
+}
+
+// One thread broadcasts a new value each turn of a loop, with one barrier where two belong.
+__global__ void broadcast(float* out) {
+  __shared__ float s;
+  float sum = 0;
+  for (int i = 0; i < 20; ++i) {
+    if (threadIdx.x == i) s = i;
+    __syncthreads();
+    float v = s;
+    for (int o = 16; o; o >>= 1) v += __shfl_xor_sync(~0u, v, o);
+    for (int k = 0; k < 8; ++k) v = sqrtf(v * v);
+    sum += v / 32;
+    if (i % 2) __syncthreads();
+  }
+  if (threadIdx.x % 32 == 0) out[threadIdx.x / 32] = sum;
+}
+
+// A stencil in place, in global memory: all have read their neighbour before anyone writes.
+__global__ void shift(float* data, float* out) {
+  data[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  float v = data[(threadIdx.x + 32) % blockDim.x];
+  for (int k = 0; k < 8; ++k) v = sqrtf(v * v);
+  data[threadIdx.x] = v;
+  if (threadIdx.x % 32 == 0) out[threadIdx.x / 32] = v;
+}
+
+int wrong(Buffer<float>& out, int warps, float expected, float step) {
+  int count = 0;
+  std::vector<float>& values = out.read();
+  for (int w = 0; w < warps; ++w) count += values[w] != expected + step * w;
+  return count;
+}
+
+int main() {
+  Buffer<float> out(32), data(1024);
+  for (int threads = 64; threads <= 512; threads *= 2) {
+    const int warps = threads / 32;
+    reduce_twice<<<1, threads>>>(out);
+    std::printf("%d threads: reduced %d wrong", threads, wrong(out, warps, float(threads) * threads, 0));
+    called_twice<<<1, threads>>>(out);
+    std::printf(", called %d", wrong(out, warps, float(threads) * threads, 0));
+    broadcast<<<1, threads>>>(out);
+    std::printf(", broadcast %d", wrong(out, warps, 190, 0));
+    shift<<<1, threads>>>(data, out);
+    int shifted = wrong(out, warps - 1, 32, 32);
+    std::printf(", shifted %d\n", shifted);
+  }
+}
