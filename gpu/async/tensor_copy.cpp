@@ -63,6 +63,18 @@ TensorBox box_of(const TensorMap& m) {
   return box;
 }
 
+std::uint64_t touched_bytes(const TensorMap& m, std::uint32_t shared) {
+  const std::uint64_t bytes = box_of(m).shared_bytes();
+  const std::uint32_t span = swizzle_span(m.swizzle);
+  std::uint64_t end = bytes;
+  if (span == 0) return end;
+  for (std::uint64_t at = bytes / span * span; at < bytes; at += swizzle_chunk) {
+    const auto address = static_cast<std::uint32_t>(shared + at);
+    end = std::max(end, std::uint64_t{swizzle(m.swizzle, address)} + swizzle_chunk - shared);
+  }
+  return end;
+}
+
 void tensor_load(const TensorMap& m, const TensorPlace& place, const TensorMemory& memory) {
   const Convert convert = conversion(m.type);
   const std::uint64_t filler = m.fill == OobFill::zero ? 0 : nan_fill;

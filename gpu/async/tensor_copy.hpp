@@ -33,13 +33,17 @@ enum class TensorDirection : std::uint8_t { load, store };
 struct TensorBox {
   std::uint32_t row_bytes = 0;  // of the box
   std::uint32_t pitch = 0;      // from row to row in shared memory
-  std::uint32_t rows = 0;
+  std::uint64_t rows = 0;
   // What complete_tx counts: the whole box, out-of-range elements included, gaps between rows not.
-  std::uint64_t tx_bytes() const { return std::uint64_t{row_bytes} * rows; }
+  std::uint64_t tx_bytes() const { return row_bytes * rows; }
   // The shared memory that the copy may touch, if it begins where the swizzle's pattern does.
-  std::uint64_t shared_bytes() const { return std::uint64_t{pitch} * rows; }
+  std::uint64_t shared_bytes() const { return pitch * rows; }
 };
 TensorBox box_of(const TensorMap& map);
+
+// The bytes behind `shared` that a copy to or from there touches: beyond shared_bytes() where the
+// swizzle carries a chunk of the last, unfinished line further.
+std::uint64_t touched_bytes(const TensorMap& map, std::uint32_t shared);
 
 // Positions that a tile takes along a dimension: every element_stride-th of the box. Rows of
 // elements have no stride, and slices of channels come one at a time.
@@ -149,6 +153,14 @@ inline InRange in_range(const TensorMap& m, const TensorPlace& place, TensorDire
 }
 
 }  // namespace impl
+
+// Bytes that each row of a store writes past the last element of dimension 0.
+inline std::uint32_t store_padding(const TensorMap& m, const TensorPlace& place) {
+  const std::int64_t row_bytes = box_of(m).row_bytes;
+  return static_cast<std::uint32_t>(
+      impl::in_range(m, place, TensorDirection::store, row_bytes).right -
+      impl::in_range(m, place, TensorDirection::load, row_bytes).right);
+}
 
 // Calls f(const TensorRun&) for every run of the copy, in the order of the box. Together the runs
 // are the box: every byte of it once.

@@ -1,14 +1,20 @@
 // The 128 bytes of a tensor map.
 #include "gpu/async/tensor_map.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <type_traits>
+
+#include "gpu/async/tensor_map_rules.hpp"
 
 namespace inflight::async {
 namespace {
 
 constexpr std::uint64_t mark = 0x01'70'61'6d'74'69'66'ce;  // the last byte counts the layouts
+constexpr const char* no_mark =
+    "the 128 bytes are no tensor map: never encoded, or overwritten since";
 
 struct Packed {
   std::uint64_t mark;
@@ -34,69 +40,6 @@ void copy_fields(To (&to)[n], const std::array<From, m>& from, std::size_t first
 template <class To, std::size_t m, class From, std::size_t n>
 void copy_fields(std::array<To, m>& to, const From (&from)[n]) {
   for (std::size_t i = 0; i < n; ++i) to[i] = from[i];
-}
-
-// What one field must be for any copy to make sense of it.
-struct FieldRule {
-  bool (*broken)(const Packed&);
-  NotATensorMap text;
-};
-
-template <std::size_t n, class T, class Predicate>
-bool any(const T (&values)[n], Predicate broken) {
-  for (const T& value : values)
-    if (broken(value)) return true;
-  return false;
-}
-
-std::uint32_t inner_bytes(const Packed& p) {
-  const bool tile = p.mode == static_cast<std::uint8_t>(TensorMode::tile);
-  return (tile ? p.box[0] : p.channels) * size_of(static_cast<TensorType>(p.type));
-}
-
-constexpr FieldRule field_rules[] = {
-    {[](const Packed& p) { return p.mark != mark; },
-     "the 128 bytes are no tensor map: never encoded, or overwritten since"},
-    {[](const Packed& p) { return p.mode > 1 || p.type >= tensor_type_count; },
-     "the tensor map's element type is none of sm_90"},
-    {[](const Packed& p) { return p.rank == 0 || p.rank > max_tensor_rank; },
-     "the tensor map's rank is not from 1 to 5"},
-    {[](const Packed& p) { return p.interleave > 2 || p.swizzle > 3 || p.fill > 1; },
-     "the tensor map's interleave layout, swizzle mode or fill mode is none of sm_90"},
-    {[](const Packed& p) {
-       return any(p.stride, [](std::uint64_t s) { return s % 16 != 0 || s >> 40 != 0; });
-     },
-     "a stride of the tensor map is no multiple of 16 below 2^40"},
-    {[](const Packed& p) {
-       return any(p.box, [](std::uint16_t b) { return b == 0 || b > 256; }) || p.channels == 0 ||
-              p.channels > 256 || p.pixels == 0 || p.pixels > 1024;
-     },
-     "the tensor map's box is empty or too large"},
-    {[](const Packed& p) {
-       return any(p.element_stride, [](std::uint8_t s) { return s == 0 || s > 8; });
-     },
-     "an element stride of the tensor map is not from 1 to 8"},
-    {[](const Packed& p) { return p.global_address % 16 != 0; },
-     "the tensor map's global address is no multiple of 16"},
-    {[](const Packed& p) { return inner_bytes(p) % 16 != 0; },
-     "a row of the tensor map's box is no multiple of 16 bytes"},
-    {[](const Packed& p) {
-       return p.fill != 0 && !facts(static_cast<TensorType>(p.type)).floating_point;
-     },
-     "the tensor map fills an integer type with NaN"},
-    {[](const Packed& p) { return p.interleave != 0 && p.rank < 3; },
-     "the tensor map's rank is less than 3, which an interleaved layout has"},
-    {[](const Packed& p) {
-       const std::uint32_t span = swizzle_span(static_cast<Swizzle>(p.swizzle));
-       return p.interleave == 0 && span != 0 && inner_bytes(p) > span;
-     },
-     "a row of the tensor map's box is wider than its swizzle"},
-};
-
-NotATensorMap broken_rule(const Packed& p) {
-  for (const FieldRule& rule : field_rules)
-    if (rule.broken(p)) return rule.text;
-  return {};
 }
 
 // The immediates of `.elemtype` (PTX ISA, tensormap.replace, "Valid values for elemtype").
@@ -190,6 +133,41 @@ TensorMap from_packed(const Packed& p) {
   return m;
 }
 
+// What encoding would be called with to make these bytes, and the first rule that this breaks.
+struct Fields {
+  std::uint64_t dim[max_tensor_rank];
+  std::uint32_t box[max_tensor_rank], element_stride[max_tensor_rank];
+  std::int32_t lower_corner[3], upper_corner[3];
+
+  explicit Fields(const Packed& p) {
+    for (std::uint32_t i = 0; i < max_tensor_rank; ++i) {
+      dim[i] = std::uint64_t{p.dim_less_one[i]} + 1;
+      box[i] = p.box[i];
+      element_stride[i] = p.element_stride[i];
+    }
+    std::copy_n(p.lower_corner, 3, lower_corner);
+    std::copy_n(p.upper_corner, 3, upper_corner);
+  }
+  EncodeArguments arguments(const Packed& p) const {
+    return {&p,        p.type,         p.rank,         p.global_address,
+            dim,       p.stride,       element_stride, p.interleave,
+            p.swizzle, p.l2_promotion, p.fill};
+  }
+};
+
+std::optional<EncodeError> broken_tile_rule(const Packed& p) {
+  const Fields fields(p);
+  const auto map = encode_tiled({fields.arguments(p), fields.box});
+  return map ? std::nullopt : std::optional(map.error());
+}
+
+std::optional<EncodeError> broken_im2col_rule(const Packed& p) {
+  const Fields fields(p);
+  const auto map = encode_im2col(
+      {fields.arguments(p), fields.lower_corner, fields.upper_corner, p.channels, p.pixels});
+  return map ? std::nullopt : std::optional(map.error());
+}
+
 }  // namespace
 
 OpaqueTensorMap pack(const TensorMap& map) {
@@ -202,16 +180,35 @@ OpaqueTensorMap pack(const TensorMap& map) {
 tl::expected<TensorMap, NotATensorMap> unpack(const void* bytes) {
   Packed packed;
   std::memcpy(&packed, bytes, sizeof packed);
-  if (const NotATensorMap broken = broken_rule(packed); !broken.empty())
-    return tl::make_unexpected(broken);
+  if (packed.mark != mark) return tl::make_unexpected(NotATensorMap(no_mark));
+  if (packed.mode > static_cast<std::uint8_t>(TensorMode::im2col))
+    return tl::make_unexpected(NotATensorMap("its mode is neither tile nor im2col"));
+  const bool tile = packed.mode == static_cast<std::uint8_t>(TensorMode::tile);
+  if (const auto broken = tile ? broken_tile_rule(packed) : broken_im2col_rule(packed))
+    return tl::make_unexpected((tile ? "cuTensorMapEncodeTiled would refuse it: "
+                                     : "cuTensorMapEncodeIm2col would refuse it: ") +
+                               broken->sentence());
   return from_packed(packed);
+}
+
+tl::expected<const TensorMap*, NotATensorMap> TensorMaps::read(std::uint64_t address,
+                                                               const void* bytes) {
+  Known& known = known_[address / tensor_map_bytes % known_.size()];
+  if (known.valid && std::memcmp(known.bytes.data(), bytes, tensor_map_bytes) == 0)
+    return &known.map;
+  auto map = unpack(bytes);
+  if (!map) return tl::make_unexpected(std::move(map.error()));
+  std::memcpy(known.bytes.data(), bytes, tensor_map_bytes);
+  known.map = *map;
+  known.valid = true;
+  return &known.map;
 }
 
 tl::expected<void, NotATensorMap> replace(void* bytes, TensorMapField field, std::uint32_t ordinal,
                                           std::uint64_t value) {
   Packed packed;
   std::memcpy(&packed, bytes, sizeof packed);
-  if (packed.mark != mark) return tl::make_unexpected(field_rules[0].text);
+  if (packed.mark != mark) return tl::make_unexpected(NotATensorMap(no_mark));
   const Replacement& r = replacements[static_cast<unsigned>(field)];
   if (ordinal >= r.ordinals)
     return tl::make_unexpected(NotATensorMap("the ordinal is past the field's last dimension"));

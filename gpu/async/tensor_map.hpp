@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
+#include <string>
 #include <tl/expected.hpp>
 
 #include "gpu/async/swizzle.hpp"
@@ -69,11 +69,29 @@ struct alignas(tensor_map_alignment) OpaqueTensorMap {
 
 OpaqueTensorMap pack(const TensorMap&);
 
-// What keeps 128 bytes from being a tensor map, as a sentence without a subject.
-using NotATensorMap = std::string_view;
-// Reads 128 bytes at any alignment; fails where they are no tensor map or a field holds a value
-// that no copy can use (tensormap.replace may have put it there).
+// Why 128 bytes are no tensor map that a copy can use: a clause that can stand behind a colon.
+using NotATensorMap = std::string;
+// Reads 128 bytes at any alignment, however they came about: the program may have changed them with
+// tensormap.replace, or have made them up. Fails unless encoding (tensor_map_rules.hpp) would take
+// the same fields.
 tl::expected<TensorMap, NotATensorMap> unpack(const void* bytes);
+
+// The maps that were read lately: the rules are applied once for as long as a map's bytes stay the
+// same.
+class TensorMaps {
+ public:
+  // As unpack(). `address` is where the program keeps the map. The result holds until the next
+  // read.
+  tl::expected<const TensorMap*, NotATensorMap> read(std::uint64_t address, const void* bytes);
+
+ private:
+  struct Known {
+    std::array<std::byte, tensor_map_bytes> bytes{};
+    TensorMap map;
+    bool valid = false;
+  };
+  std::array<Known, 8> known_;
+};
 
 // The fields of tensormap.replace, in the spelling of PTX.
 enum class TensorMapField : std::uint8_t {

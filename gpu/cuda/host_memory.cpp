@@ -12,6 +12,8 @@
 namespace inflight::cuda {
 namespace {
 
+constexpr std::uint64_t page_bytes = 4096;
+
 struct Blocks {
   std::shared_mutex mutex;
   std::map<std::uint64_t, HostBlock> by_base;
@@ -60,7 +62,9 @@ Result<void*> allocate_host(const Device& device, std::uint64_t bytes, unsigned 
     Core::get().memory.host_share().give_back(bytes);
     return fail(Status::out_of_memory);
   }
-  Core::get().memory.adopt(device.ordinal, base, bytes, machine::AllocationKind::host);
+  const auto to_page_end = static_cast<std::uint32_t>(-bytes % page_bytes);
+  Core::get().memory.adopt(device.ordinal, base, bytes, machine::AllocationKind::host, {},
+                           {.padding = to_page_end});
   keep({address_of(base), bytes, flags, false, device.ordinal});
   return base;
 }
@@ -77,7 +81,8 @@ Status register_host(const Device& device, void* base, std::uint64_t bytes, unsi
   if (bytes > host_memory()) return Status::out_of_memory;
   const Mapped range = mapped(base, bytes);
   if (!range.all || (!range.writable && !(flags & read_only))) return Status::invalid_value;
-  if (!Core::get().memory.adopt(device.ordinal, base, bytes, machine::AllocationKind::host))
+  if (!Core::get().memory.adopt(device.ordinal, base, bytes, machine::AllocationKind::host, {},
+                                {.writable = range.writable}))
     return Status::host_memory_already_registered;
   keep({address_of(base), bytes, flags, true, device.ordinal});
   return Status::success;

@@ -155,6 +155,15 @@ bool local_place(const Warp& w, std::uint64_t address, std::uint32_t size, std::
 
 }  // namespace
 
+ptx::Space space_of(const Warp& w, std::uint64_t address) {
+  const Windows& at = w.block->grid->memory->windows();
+  std::uint64_t offset = 0;
+  if (in_window(address, at.shared, at.shared_size, offset)) return ptx::Space::shared;
+  if (in_window(address, at.local, at.local_size, offset)) return ptx::Space::local;
+  if (in_window(address, at.param, at.param_size, offset)) return ptx::Space::param;
+  return ptx::Space::global;
+}
+
 std::byte* resolve_generic(Warp& w, std::uint64_t address, std::uint32_t size, bool writing,
                            std::string* why) {
   const Grid& grid = *w.block->grid;

@@ -7,6 +7,9 @@
 
 namespace inflight::machine {
 
+// The state space that a generic address lies in: shared, local, param, or global for all others.
+ptx::Space space_of(const Warp& w, std::uint64_t generic_address);
+
 // Where `size` bytes at a generic address lie on the host for `lane`, or null if any of them is out
 // of bounds (then `why`, if given, says what lies there). Local memory is interleaved and has no
 // such place: use read_generic and write_generic for it.

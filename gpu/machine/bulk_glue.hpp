@@ -16,6 +16,7 @@ class ClusterCopies final : async::BulkObserver {
   // Issues a copy; who waits for its mbarrier already gets another look.
   void issue(const async::BulkCopy& copy);
   async::BulkCopies model;
+  async::TensorMaps maps;  // as the cluster's threads read them
 
  private:
   void issued(const async::BulkCopy& copy) override;

@@ -204,8 +204,16 @@ tl::expected<std::uint64_t, std::string> Memory::allocate(int device, std::uint6
   }
   arena.used += size;
   if (kind == AllocationKind::heap) arena.heap_used += size;
-  allocations_[*at] = {*at,  size,       kind,           device, kind != AllocationKind::constant,
-                       true, next_id_++, std::move(name)};
+  const auto padding = static_cast<std::uint32_t>(round_up(size, granule) - size);
+  allocations_[*at] = {*at,
+                       size,
+                       kind,
+                       device,
+                       kind != AllocationKind::constant,
+                       true,
+                       next_id_++,
+                       std::move(name),
+                       padding};
   return at;
 }
 
@@ -217,14 +225,15 @@ bool Memory::overlaps_live(std::uint64_t base, std::uint64_t size) const {
 }
 
 bool Memory::adopt(int device, const void* host, std::uint64_t size, AllocationKind kind,
-                   std::string name) {
+                   std::string name, Adopted how) {
   const auto base = reinterpret_cast<std::uint64_t>(host);
   if (size == 0 || base == 0 || base + size < base) return false;
   std::unique_lock lock(mutex_);
   if (overlaps_live(base, size) || arena_holding(base) || arena_holding(base + size - 1))
     return false;
   forget_overlapping(base, size);
-  allocations_[base] = {base, size, kind, device, true, true, next_id_++, std::move(name)};
+  allocations_[base] = {
+      base, size, kind, device, how.writable, true, next_id_++, std::move(name), how.padding};
   return true;
 }
 
@@ -316,6 +325,12 @@ Extent Memory::extent(int device, std::uint64_t address) const {
       a->device == device || shared_with_all(a->kind) ||
       peers_[static_cast<std::size_t>(device)][static_cast<std::size_t>(a->device)];
   return reachable ? Extent{a->base, a->base + a->size, a->writable} : Extent{};
+}
+
+std::uint64_t Memory::padded_end(std::uint64_t address) const {
+  std::shared_lock lock(mutex_);
+  const Allocation* a = live_at(address);
+  return a ? a->base + a->size + a->padding : 0;
 }
 
 void Memory::set_peer_access(int from, int to, bool enabled) {

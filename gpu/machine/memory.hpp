@@ -39,6 +39,7 @@ struct Allocation {
   bool live = true;      // false once freed (kept for a while, to name a stale pointer)
   std::uint64_t id = 0;  // counts up from 1 over the process
   std::string name;      // a variable's name, or empty
+  std::uint32_t padding = 0;  // bytes behind it that belong to nobody else
 };
 
 // The addresses [low, high) that one check covers.
@@ -78,8 +79,15 @@ class [[gnu::visibility("default")]] Memory {
                                                     std::string name = {});
   // Makes [base, base+size) of the host's own memory accessible to kernels. False if it overlaps a
   // live allocation or is empty.
+  struct Adopted {
+    std::uint32_t padding = 0;  // bytes behind it that belong to nobody else
+    bool writable = true;       // to kernels: writing would end the process where the host cannot
+  };
   bool adopt(int device, const void* base, std::uint64_t size, AllocationKind kind,
-             std::string name = {});
+             std::string name, Adopted how);
+  bool adopt(int device, const void* base, std::uint64_t size, AllocationKind kind) {
+    return adopt(device, base, size, kind, {}, {});
+  }
   // Ends the allocation that starts at `base`. False if there is none that lives.
   bool release(std::uint64_t base);
 
@@ -91,6 +99,8 @@ class [[gnu::visibility("default")]] Memory {
 
   // What `device` may access around `address`: empty if nothing.
   Extent extent(int device, std::uint64_t address) const;
+  // Where the live allocation that holds `address` ends, with the padding behind it; 0 if none does.
+  std::uint64_t padded_end(std::uint64_t address) const;
   // Changes with every release and peer change: cached extents are then stale. (A new allocation
   // makes no cached extent wrong: an empty one is never kept.)
   std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }

@@ -92,11 +92,11 @@ class Asked {
     return bad(address, bytes, writing, Space::global, FaultKind::illegal_address);
   }
   // `bytes` of shared memory of some block of the cluster.
-  std::byte* shared(std::uint32_t address, std::uint32_t bytes, bool writing, bool own_only) {
+  std::byte* shared(std::uint32_t address, std::uint64_t bytes, bool writing, bool own_only) {
     const Space space = own_only ? Space::shared : Space::shared_cluster;
     const FaultKind kind = shared_fault(*w.block, address, bytes, own_only);
     if (kind == FaultKind::none) return shared_place(*w.block, address).at();
-    bad(address, bytes, writing, space, kind);
+    bad(address, static_cast<std::uint32_t>(bytes), writing, space, kind);
     return nullptr;
   }
   // The mbarrier that hears of the copy: at the offset of its operand, in the block of rank `rank`.
@@ -165,30 +165,49 @@ const Op* each_asked(Warp& w, const Op* op, One one) {
 
 // --- tensor maps ---
 
-// The 128 bytes that the map operand points to; generic, const, param or global.
-std::optional<async::TensorMap> tensor_map(Asked& a) {
+// The map operand is a generic address in .param, .const or .global: the unit that copies tensors
+// sees neither local nor shared memory.
+bool in_map_space(Asked& a, std::uint64_t address) {
+  const Space space = space_of(a.w, address);
+  if (space != Space::local && !is_shared(space)) return true;
+  return a.fail(
+      FaultKind::invalid_address_space,
+      fmt::format(
+          "the tensor map at 0x{:x} lies in {} memory: a copy takes its map from a "
+          "__grid_constant__ parameter of the kernel, from global or from constant memory{}",
+          address, space == Space::local ? "local" : "shared",
+          space == Space::local ? " (a map that is passed to a function by value, or a "
+                                  "parameter without __grid_constant__, is a copy in local "
+                                  "memory: pass a reference or a pointer)"
+                                : ""));
+}
+
+// The map that the map operand points to; null after a fault.
+const async::TensorMap* tensor_map(Asked& a) {
   const std::uint64_t address = a.wide(Name::map);
-  if (!a.aligned(address, async::tensor_map_alignment, "tensor map")) return {};
+  if (!in_map_space(a, address)) return nullptr;
+  if (!a.aligned(address, async::tensor_map_alignment, "tensor map")) return nullptr;
   std::byte bytes[async::tensor_map_bytes];
   if (!read_generic(a.w, a.lane, address, bytes, sizeof bytes)) {
     a.bad(address, sizeof bytes, false, Space::generic, FaultKind::illegal_address);
-    return {};
+    return nullptr;
   }
-  const auto map = async::unpack(bytes);
-  if (!map) {
+  const auto read = bulk_copies(*a.w.block->cluster).maps.read(address, bytes);
+  if (!read) {
     a.fail(FaultKind::illegal_instruction,
-           fmt::format("the 128 bytes at 0x{:x}, used as a tensor map, {}", address, map.error()));
-    return {};
+           fmt::format("the tensor map at 0x{:x} cannot be used: {}", address, read.error()));
+    return nullptr;
   }
+  const async::TensorMap* const map = *read;
   if (map->rank != a.form.rank || (map->mode == async::TensorMode::im2col) != a.form.im2col) {
     a.fail(FaultKind::illegal_instruction,
            fmt::format("the instruction is for {}-dimensional {} copies and its tensor map is "
                        "{}-dimensional, {}",
                        a.form.rank, a.form.im2col ? "im2col" : "tile", map->rank,
                        map->mode == async::TensorMode::im2col ? "im2col" : "tile"));
-    return {};
+    return nullptr;
   }
-  return *map;
+  return map;
 }
 
 // The coordinates and offsets; `shared`: of the box, in whichever block.
@@ -202,10 +221,22 @@ async::TensorPlace place_of(const Asked& a, std::uint32_t shared) {
   return place;
 }
 
+// A store writes `padding` bytes past the elements of a row, which end at `end`, to the end of
+// their 16-byte chunk. Inside an allocation, or in the padding behind it (sizes of device memory
+// are rounded up to 256 bytes), that is no error of the program. Behind memory that the program
+// registered it would change bytes that are none of the GPU's.
+bool check_padding(Asked& a, std::uint64_t end, std::uint32_t padding) {
+  if (a.w.block->grid->memory->padded_end(end - 1) >= end + padding) return true;
+  return a.fail(
+      FaultKind::illegal_address,
+      fmt::format("a tensor store writes whole 16-byte chunks, and the chunk of its last element "
+                  "goes {} bytes past 0x{:x}, where its memory ends: {}. Let the memory end at a "
+                  "multiple of 16 bytes, or register more of it",
+                  padding, end, describe_address(a.w, end)));
+}
+
 // The rules of the copy itself, and every byte that it touches in global memory. Rows are what
-// counts there: swizzling moves bytes about in shared memory only. A store's last chunk may end in
-// the padding of an allocation (sizes are rounded up to 256 bytes), which is no error of the
-// program: the elements in range count, as a load has them.
+// counts there: swizzling moves bytes about in shared memory only.
 bool check_tensor(Asked& a, async::TensorDirection direction) {
   const BulkCopy& copy = a.copy;
   const auto violation = async::tensor_violation(copy.map, copy.place, direction);
@@ -216,18 +247,21 @@ bool check_tensor(Asked& a, async::TensorDirection direction) {
                   fmt::format("a tensor copy breaks a rule: {}", async::sentence(violation)));
   async::TensorMap rows = copy.map;
   rows.swizzle = async::Swizzle::none;
+  const bool store = direction == async::TensorDirection::store;
+  const std::uint32_t padding = store ? async::store_padding(rows, copy.place) : 0;
   bool good = true;
-  async::for_each_run(
-      rows, copy.place, async::TensorDirection::load, [&](const async::TensorRun& run) {
-        if (good && run.inside)
-          good = a.global(run.global, run.bytes, direction == async::TensorDirection::store);
-      });
+  async::for_each_run(rows, copy.place, async::TensorDirection::load,
+                      [&](const async::TensorRun& run) {
+                        if (!good || !run.inside) return;
+                        good = a.global(run.global, run.bytes, store) &&
+                               (padding == 0 || check_padding(a, run.global + run.bytes, padding));
+                      });
   return good;
 }
 
 // The box in the shared memory of the block of rank `rank`.
 bool box_in(Asked& a, std::uint32_t rank, bool writing) {
-  const auto bytes = static_cast<std::uint32_t>(async::box_of(a.copy.map).shared_bytes());
+  const std::uint64_t bytes = async::touched_bytes(a.copy.map, a.copy.place.shared);
   std::byte* at = a.shared(rank << rank_shift | a.copy.place.shared, bytes, writing, false);
   if (at) a.copy.shared = at - a.copy.place.shared;
   return at != nullptr;

@@ -21,6 +21,17 @@ TEST(TensorCases, EveryLineReadsBack) {
   }
 }
 
+// The runs end where touched_bytes() says, whatever the swizzle does with the last line.
+bool touches_what_it_says(const TensorMap& m, const Case& c) {
+  const TensorPlace place = TensorPlayer::place(c);
+  std::uint64_t end = 0, begin = ~std::uint64_t{0};
+  for_each_run(m, place, TensorDirection::load, [&](const TensorRun& run) {
+    end = std::max(end, std::uint64_t{run.shared} + run.bytes);
+    begin = std::min(begin, std::uint64_t{run.shared});
+  });
+  return begin >= place.shared && end <= place.shared + touched_bytes(m, place.shared);
+}
+
 TEST(TensorCases, RandomCasesAreLegalAndCountTheirBox) {
   TensorPlayer player;
   std::uint32_t copies = 0, faults = 0;
@@ -34,6 +45,7 @@ TEST(TensorCases, RandomCasesAreLegalAndCountTheirBox) {
       continue;
     }
     ASSERT_EQ(box_of(*map).tx_bytes(), tensor_truth::box_bytes(c.map)) << to_text(c);
+    ASSERT_TRUE(touches_what_it_says(*map, c)) << to_text(c);
     ASSERT_LE(c.shared + box_of(*map).shared_bytes(), tensor_truth::shared_bytes) << to_text(c);
     ASSERT_TRUE(player.stays_inside(c, *map)) << to_text(c);
     ++copies;

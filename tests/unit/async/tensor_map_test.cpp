@@ -118,6 +118,96 @@ TEST(TensorMapReplace, AMapThatContradictsItselfIsNoMap) {
   EXPECT_TRUE(unpack(opaque.bytes.data()));
 }
 
+// --- bytes that no encoding made ---
+
+struct Forged {
+  void (*change)(TensorMap&);
+  const char* rule;
+};
+
+TEST(TensorMap, WhateverEncodingRefusesIsNoMap) {
+  const Forged cases[] = {
+      // 2^32 bytes and 2^32 rows: each a multiple of what 32 bits hold.
+      {[](TensorMap& m) {
+         m.type = TensorType::f64, m.rank = 4, m.box = {256, 256, 256, 32, 1};
+         m.element_stride = {1, 1, 1, 1, 1}, m.swizzle = Swizzle::none;
+       },
+       "makes a box of more than 233472 bytes"},
+      {[](TensorMap& m) {
+         m.type = TensorType::u8, m.rank = 5, m.box = {16, 256, 256, 256, 256};
+         m.element_stride = {1, 1, 1, 1, 1}, m.fill = OobFill::zero;
+       },
+       "makes a box of more than 233472 bytes"},
+      {[](TensorMap& m) { m.box[1] = 257; }, "boxDim[1] = 257 must be from 1 to 256"},
+      {[](TensorMap& m) { m.box[0] = 15; }, "must be a multiple of 16 bytes"},
+      {[](TensorMap& m) { m.box[0] = 20; }, "must not exceed the span of the swizzle"},
+      {[](TensorMap& m) { m.element_stride[2] = 0; }, "elementStrides[2] = 0 must be from 1 to 8"},
+      {[](TensorMap& m) { m.rank = 0; }, "tensorRank = 0 must be from 1 to 5"},
+      {[](TensorMap& m) { m.rank = 200; }, "tensorRank = 200 must be from 1 to 5"},
+      {[](TensorMap& m) { m.type = TensorType(99); }, "is no CUtensorMapDataType"},
+      {[](TensorMap& m) { m.mode = TensorMode(2); }, "neither tile nor im2col"},
+      {[](TensorMap& m) { m.interleave = Interleave(255); }, "is no CUtensorMapInterleave"},
+      {[](TensorMap& m) { m.swizzle = Swizzle(255); }, "is no CUtensorMapSwizzle"},
+      {[](TensorMap& m) { m.fill = OobFill(7); }, "is no CUtensorMapFloatOOBfill"},
+      {[](TensorMap& m) { m.l2_promotion = L2Promotion(4); }, "is no CUtensorMapL2promotion"},
+      {[](TensorMap& m) { m.global_address += 8; }, "must be aligned to 16 bytes"},
+      {[](TensorMap& m) {
+         m.interleave = Interleave::b32, m.global_address += 16, m.swizzle = Swizzle::b32;
+       },
+       "must be aligned to 32 bytes"},
+      {[](TensorMap& m) { m.interleave = Interleave::b32, m.stride[1] = 272; },
+       "must be a multiple of 32"},
+      {[](TensorMap& m) { m.interleave = Interleave::b16, m.rank = 2; },
+       "must be at least 3 for an interleaved layout"},
+      {[](TensorMap& m) { m.stride[2] = 8; }, "globalStrides[1] = 8 must be a multiple of 16"},
+      {[](TensorMap& m) { m.stride[2] = std::uint64_t{1} << 40; }, "must be less than 2^40"},
+      {[](TensorMap& m) { m.type = TensorType::s32; }, "not floating-point"},
+      {[](TensorMap& m) {
+         m.mode = TensorMode::im2col, m.dim[1] = 100, m.channels = 16, m.pixels = 1025;
+       },
+       "pixelsPerColumn = 1025"},
+      {[](TensorMap& m) { m.mode = TensorMode::im2col, m.dim[1] = 100, m.channels = 300; },
+       "channelsPerPixel = 300"},
+      {[](TensorMap& m) {
+         m.mode = TensorMode::im2col, m.channels = 16, m.upper_corner[0] = -32768;
+         m.dim[1] = 100;
+       },
+       "leaves a box without pixels"},
+      {[](TensorMap& m) {
+         m.mode = TensorMode::im2col, m.rank = 4, m.channels = 16, m.lower_corner[1] = -129;
+       },
+       "-128 to 127 for rank 4"},
+      {[](TensorMap& m) { m.mode = TensorMode::im2col, m.rank = 2, m.channels = 16; },
+       "tensorRank = 2 must be 3, 4 or 5"},
+  };
+  for (const Forged& c : cases) {
+    TensorMap m = a_map();
+    c.change(m);
+    const auto read = unpack(pack(m).bytes.data());
+    ASSERT_FALSE(read) << c.rule;
+    EXPECT_NE(read.error().find(c.rule), std::string::npos) << read.error();
+  }
+}
+
+TEST(TensorMaps, ReadAnewWhatChanged) {
+  TensorMaps maps;
+  OpaqueTensorMap opaque = pack(a_map());
+  constexpr std::uint64_t address = 0x1000;
+  const auto read = [&] { return maps.read(address, opaque.bytes.data()); };
+  ASSERT_TRUE(read());
+  EXPECT_EQ(**read(), a_map());
+  ASSERT_TRUE(replace(opaque.bytes.data(), TensorMapField::box_dim, 1, 7));
+  EXPECT_EQ((*read())->box[1], 7u);
+  ASSERT_TRUE(replace(opaque.bytes.data(), TensorMapField::swizzle_mode, 0, 1));
+  EXPECT_FALSE(read());
+  ASSERT_TRUE(replace(opaque.bytes.data(), TensorMapField::swizzle_mode, 0, 2));
+  EXPECT_EQ((*read())->box[1], 7u);
+  // Another map that would lie at the same place of the table.
+  OpaqueTensorMap nothing;
+  EXPECT_FALSE(maps.read(address + (std::uint64_t{1} << 20), nothing.bytes.data()));
+  EXPECT_FALSE(TensorMaps().read(0, nothing.bytes.data()));
+}
+
 // CUTLASS clears bit 21 of the second word for tensors under 128 KiB.
 TEST(TensorMap, TheBitThatProgramsClearMeansNothing) {
   TensorMap map;
