@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 
 #include "gpu/machine/block.hpp"
@@ -101,6 +102,20 @@ const Code* called_before(const Frame& caller, const Op* op, Program::FunctionRe
   return nullptr;
 }
 
+// What a kernel can reach by direct calls is known before its launch. A function that was called by
+// its address reaches more.
+const Code* callee_of(Warp& w, const Op* op, const CallSite& site) {
+  std::atomic_ref known(const_cast<CallSite&>(site).code);
+  if (const Code* code = known.load(std::memory_order_relaxed)) [[likely]]
+    return code;
+  const auto code = w.block->grid->code(site.callee);
+  if (code)
+    known.store(*code, std::memory_order_relaxed);
+  else
+    w.fault(op, FaultKind::refused, w.mask, code.error());
+  return code.value_or(nullptr);
+}
+
 }  // namespace
 
 const Op* run_branch_table(Warp& w, const Op* op) {
@@ -117,7 +132,8 @@ const Op* run_branch_table(Warp& w, const Op* op) {
 
 const Op* run_call(Warp& w, const Op* op) {
   const CallSite& site = w.frame->code->calls[op->extra];
-  return enter(w, op, site, *site.code);
+  const Code* const code = callee_of(w, op, site);
+  return code ? enter(w, op, site, *code) : nullptr;
 }
 
 const Op* run_call_indirect(Warp& w, const Op* op) {

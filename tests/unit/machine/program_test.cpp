@@ -295,6 +295,31 @@ TEST(Program, DynamicSharedMemoryFollowsTheStaticPart) {
             FaultKind::illegal_address);
 }
 
+// `outer` is known by its address alone, and `inner` only to it.
+TEST(Program, AFunctionCalledByItsAddressCallsOthers) {
+  PtxRunner r({kernel_k("mov.u64 %rd5, table; ld.global.u64 %rd6, [%rd5];"
+                        "{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r1;\n"
+                        "P: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
+                        "call (b), %rd6, (a), P; ld.param.b32 %r2, [b]; }"
+                        "st.global.u32 [%rd2], %r2;",
+                        R"(
+.func (.param .b32 r) inner(.param .b32 a) {
+  .reg .b32 %x; ld.param.b32 %x, [a]; add.u32 %x, %x, 5; st.param.b32 [r], %x; ret;
+}
+.func (.param .b32 r) outer(.param .b32 a) {
+  .reg .b32 %x; ld.param.b32 %x, [a];
+  { .param .b32 p; .param .b32 q; st.param.b32 [p], %x; call (q), inner, (p);
+    ld.param.b32 %x, [q]; }
+  add.u32 %x, %x, %x; st.param.b32 [r], %x; ret;
+}
+.global .align 8 .u64 table[1] = {outer};
+)")});
+  auto* out = r.make<std::uint32_t>(32);
+  const Outcome o = r.run("k", {}, {32, 1, 1}, {reinterpret_cast<std::uint64_t>(out)});
+  ASSERT_TRUE(o.ok()) << o.report;
+  for (std::uint32_t l = 0; l < 32; ++l) EXPECT_EQ(out[l], 2 * (l + 5));
+}
+
 TEST(Program, CodeIsDecodedOnceAndKept) {
   PtxRunner r({".visible .entry k() { ret; }\n.extern .func gone();"});
   const auto first = r.program->code({0, 0}, {}), again = r.program->code({0, 0}, {});
