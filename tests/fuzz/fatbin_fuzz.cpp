@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gpu/cuda/fatbin.hpp"
+#include "tests/fuzz/image_mutator.hpp"
 
 using namespace inflight::cuda;
 
@@ -43,4 +44,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!found && found.error().empty()) std::abort();
   split_texts(bytes);
   return 0;
+}
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
+                                               std::size_t most, unsigned seed) {
+  return inflight::fuzz::mutate_image(data, size, most, seed);
 }

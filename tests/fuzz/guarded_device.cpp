@@ -80,6 +80,8 @@ std::unique_ptr<machine::Program> GuardedDevice::link(const std::string& text) {
 }
 
 machine::Outcome GuardedDevice::run(machine::Launch& launch, const machine::Options& options) {
+  static std::uint64_t launches = 0;
+  launch.id = ++launches;
   const std::vector<std::byte> parameters = launch.parameters;
   std::size_t printed = 0;
   const machine::Outcome outcome =

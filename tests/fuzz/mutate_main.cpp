@@ -1,14 +1,24 @@
 // Runs a fuzz target without libFuzzer: every file of a corpus as it is, then mutated, the same way
-// in every run. Usage: PROGRAM ROUNDS FILE...
+// in every run. An input that ends the process, or takes longer than 20 seconds, is written to a
+// file and described.
+// Usage: PROGRAM ROUNDS FILE...
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <random>
 #include <string>
 #include <vector>
+
+#include "tests/fuzz/choices.hpp"
+#include "tests/fuzz/reporting.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 // A target's own way to mutate, if it has one; as libFuzzer calls it.
@@ -16,15 +26,76 @@ extern "C" __attribute__((weak)) std::size_t LLVMFuzzerCustomMutator(std::uint8_
                                                                      std::size_t size,
                                                                      std::size_t most,
                                                                      unsigned seed);
+extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*)());
+// A target that asks for all of the host's memory ends with a report, not with the machine.
+extern "C" __attribute__((used, visibility("default"))) const char* __asan_default_options() {
+  return "hard_rss_limit_mb=4096:max_allocation_size_mb=4096:detect_leaks=0:handle_abort=1";
+}
+extern "C" __attribute__((used, visibility("default"))) const char* __ubsan_default_options() {
+  return "print_stacktrace=1:abort_on_error=1";
+}
 
 namespace {
 
 using Input = std::vector<std::uint8_t>;
 using Random = std::mt19937_64;
 
+constexpr unsigned patience = 20;  // seconds an input
+
+const char* program = "";
+const char* file = "";
+const Input* current = nullptr;
+long round_number = 0;
+
+void keep(const char* path) {
+  const int out = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  if (out < 0) return;
+  const auto size = static_cast<ssize_t>(current->size());
+  if (write(out, current->data(), current->size()) != size) std::perror(path);
+  close(out);
+}
+
+void tell_failing_input() {
+  if (!current) return;
+  const char* name = std::strrchr(program, '/');
+  const std::string path = std::string(name ? name + 1 : program) + ".failed";
+  keep(path.c_str());
+  std::fprintf(stderr, "%s: %s, round %ld; again with: %s 0 %s\n", program, file, round_number,
+               program, path.c_str());
+  if (!inflight::fuzz::running().empty())
+    std::fprintf(stderr, "%s\n", inflight::fuzz::running().c_str());
+  current = nullptr;
+}
+
+void on_signal(int number) {
+  std::fprintf(stderr, number == SIGALRM ? "an input takes longer than %u seconds\n" : "signal\n",
+               patience);
+  tell_failing_input();
+  _exit(number == SIGALRM ? 124 : 125);
+}
+
+// Where a sanitizer is, it hears of crashes first.
+void watch() {
+  if (__sanitizer_set_death_callback) {
+    __sanitizer_set_death_callback(tell_failing_input);
+  } else {
+    for (int number : {SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL}) std::signal(number, on_signal);
+  }
+  std::signal(SIGALRM, on_signal);
+}
+
+void run(const Input& input) {
+  current = &input;
+  inflight::fuzz::running().clear();
+  alarm(patience);
+  LLVMFuzzerTestOneInput(input.data(), input.size());
+  alarm(0);
+  current = nullptr;
+}
+
 Input read_file(const char* path) {
-  std::ifstream file(path, std::ios::binary);
-  return Input(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  std::ifstream in(path, std::ios::binary);
+  return Input(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
 }
 
 std::size_t place(const Input& input, Random& random) { return random() % (input.size() + 1); }
@@ -35,11 +106,9 @@ void flip_bits(Input& input, Random& random) {
   }
 }
 
-// Numbers that sizes and offsets break on.
 void plant_number(Input& input, Random& random) {
-  static constexpr std::uint64_t numbers[] = {
-      0, 1, 0x7f, 0xff, 0xffff, 0x7fffffff, 0xffffffff, 1ull << 32, 1ull << 63, ~0ull};
-  std::uint64_t number = numbers[random() % std::size(numbers)];
+  const std::uint64_t number =
+      inflight::fuzz::extremes[random() % std::size(inflight::fuzz::extremes)];
   std::size_t at = place(input, random), width = std::size_t{1} << random() % 4;
   for (std::size_t i = 0; i < width && at + i < input.size(); ++i) {
     input[at + i] = std::uint8_t(number >> 8 * i);
@@ -64,7 +133,7 @@ void mutate(Input& input, Random& random) {
 
 void mutate_own(Input& input, Random& random) {
   const std::size_t size = input.size();
-  input.resize(size + 4096);
+  input.resize(2 * size + 4096);
   input.resize(LLVMFuzzerCustomMutator(input.data(), size, input.size(), unsigned(random())));
 }
 
@@ -72,17 +141,34 @@ void mutate_own(Input& input, Random& random) {
 
 int main(int count, char** arguments) {
   if (count < 3) return std::fprintf(stderr, "usage: %s ROUNDS FILE...\n", arguments[0]), 2;
-  long rounds = std::atol(arguments[1]), inputs = 0;
-  for (int file = 2; file < count; ++file) {
-    Input original = read_file(arguments[file]);
-    Random random(original.size());
-    LLVMFuzzerTestOneInput(original.data(), original.size());
-    for (long round = 0; round < rounds; ++round, ++inputs) {
-      Input input = original;
-      LLVMFuzzerCustomMutator ? mutate_own(input, random) : mutate(input, random);
-      LLVMFuzzerTestOneInput(input.data(), input.size());
+  program = arguments[0];
+  watch();
+  const long rounds = std::atol(arguments[1]);
+  long inputs = 0;
+  struct Seed {
+    const char* path;
+    Input bytes;
+    Random random;
+  };
+  std::vector<Seed> seeds;
+  for (int i = 2; i < count; ++i) {
+    Input bytes = read_file(arguments[i]);
+    const std::size_t size = bytes.size();
+    seeds.push_back({arguments[i], std::move(bytes), Random(size)});
+  }
+  for (round_number = 0; round_number <= rounds; ++round_number) {
+    for (Seed& seed : seeds) {
+      file = seed.path;
+      Input input = seed.bytes;
+      if (round_number > 0)
+        LLVMFuzzerCustomMutator ? mutate_own(input, seed.random) : mutate(input, seed.random);
+      run(input);
+      ++inputs;
     }
   }
-  std::printf("%ld inputs, no crash\n", inputs);
+  std::printf("%ld inputs, no crash", inputs);
+  for (const auto& [what, times] : inflight::fuzz::tallies())
+    std::printf("; %s %ld", what.c_str(), times);
+  std::printf("\n");
   return 0;
 }

@@ -1,25 +1,17 @@
 // Any bytes at all through the PTX parser: it may refuse, never crash, and what it accepts holds no
 // index out of range.
-#include <algorithm>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <iterator>
 #include <memory>
-#include <random>
 #include <string>
 
 #include "gpu/ptx/parse.hpp"
+#include "tests/fuzz/ptx_mutator.hpp"
+#include "tests/fuzz/reporting.hpp"
 
 namespace {
 
 using namespace inflight::ptx;
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "the parser broke its promise: %s\n", what);
-  std::abort();
-}
+using inflight::fuzz::require;
 
 struct Checker {
   const Module& m;
@@ -99,60 +91,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   return 0;
 }
 
-namespace {
-
-using Random = std::minstd_rand;
-
-std::size_t below(Random& random, std::size_t n) { return n ? random() % n : 0; }
-
-// A stretch of words copied to another place, a token put in, a stretch taken out, a byte changed.
-void mutate(std::string& text, Random& random) {
-  static const char* const kTokens[] = {"{",       "}",
-                                        "[",       "]",
-                                        "(",       ")",
-                                        ";",       ",",
-                                        "|",       "!",
-                                        "@",       "<",
-                                        ">",       "=",
-                                        "+",       "-",
-                                        "_",       "\"",
-                                        "/*",      "%r1",
-                                        "::",      "*",
-                                        "0f",      "0x",
-                                        "%p",      ".reg",
-                                        ".b32",    ".global",
-                                        "?",       ".loc",
-                                        "<<",      ".",
-                                        ".func",   "99999999999999999999",
-                                        ":",       "%tid",
-                                        ".b8 ",    ".ptr",
-                                        ".extern", ".param "};
-  const std::size_t at = below(random, text.size() + 1);
-  switch (below(random, 5)) {
-    case 0:
-      text.erase(at, below(random, 12));
-      break;
-    case 1:
-      text.insert(at, kTokens[below(random, std::size(kTokens))]);
-      break;
-    case 2:
-      if (at < text.size()) text[at] = char(random());
-      break;
-    default:
-      text.insert(at, text.substr(below(random, text.size()), below(random, 40)));
-      break;
-  }
-}
-
-}  // namespace
-
-// PTX is made of words: mutants made of words reach further than mutants made of bits.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
                                                std::size_t most, unsigned seed) {
-  std::string text(reinterpret_cast<const char*>(data), size);
-  Random random(seed + 1);
-  for (std::size_t n = 1 + below(random, 4); n--;) mutate(text, random);
-  const std::size_t kept = std::min(text.size(), most);
-  std::copy_n(text.begin(), kept, data);
-  return kept;
+  return inflight::fuzz::mutate_ptx(data, size, most, seed);
 }
