@@ -33,11 +33,12 @@ Status allocate(void** place, std::size_t bytes, AllocationKind kind) {
 
 Status allocate_pitched(abi::PitchedPointer& box, std::size_t depth) {
   std::size_t bytes = 0;
-  if (__builtin_add_overflow(box.width, pitch_step - 1, &box.pitch)) return Status::invalid_value;
+  bool wrapped = __builtin_add_overflow(box.width, pitch_step - 1, &box.pitch);
   box.pitch -= box.pitch % pitch_step;
-  if (__builtin_mul_overflow(box.pitch, box.height, &bytes) ||
-      __builtin_mul_overflow(bytes, depth, &bytes))
-    return Status::invalid_value;
+  wrapped |= __builtin_mul_overflow(box.pitch, box.height, &bytes);
+  wrapped |= __builtin_mul_overflow(bytes, depth, &bytes);
+  // An H200 allocates what is left of the product: nothing is invalid, as a rule it is too much.
+  if (wrapped) return bytes ? Status::out_of_memory : Status::invalid_value;
   return allocate(&box.pointer, bytes, AllocationKind::device);
 }
 

@@ -1,4 +1,5 @@
-// Sizes that no GPU has are out of memory; products of sizes that no integer holds are invalid values.
+// Sizes that no GPU has are out of memory; products of sizes that no integer holds
+// are that or invalid values.
 // flags: -lcuda
 #include <cstdio>
 #include <cuda.h>

@@ -29,7 +29,7 @@ int main() {
   show("clusters of 16");
   cg::launch_shape shape;
   shape.grid = 16, shape.block = 32, shape.cluster = 8, shape.cooperative = true;
-  CHECK(cg::launch(ranks, shape, out, true));
+  CHECK(cg::launch_kernel(ranks, shape, out, true));
   show("cooperative, clusters of 8");
   SAY(cg::launch_cluster(ranks, 3, 8, 32, 0, nullptr, out, false));
   SAY(cg::launch_cluster(ranks, 32, 32, 32, 0, nullptr, out, false));

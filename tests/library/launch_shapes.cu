@@ -35,9 +35,9 @@ int main() {
   Buffer<float> in(std::vector<float>{1, 2.5f});
   cg::launch_shape shape;
   shape.grid = 2, shape.block = 64;
-  CHECK(cg::launch(arguments, shape, sum, in, 'A', Pair{0.25, 3}, 1 << 20));
+  CHECK(cg::launch_kernel(arguments, shape, sum, in, 'A', Pair{0.25, 3}, 1 << 20));
   std::printf("arguments: %g\n", sum.read()[0]);
-  SAY(cg::launch(nothing, shape));
+  SAY(cg::launch_kernel(nothing, shape));
   SAY(cg::launch_cooperative(nothing, dim3(2, 3), dim3(4, 4, 4), 0, nullptr));
 
   unsigned full = 0, other = 0;
@@ -57,6 +57,6 @@ int main() {
 
   Buffer<int> out(1);
   shape.grid = 1, shape.shared = 100 * 1024;
-  CHECK(cg::launch(large, shape, out, 25 * 1024 - 1));
+  CHECK(cg::launch_kernel(large, shape, out, 25 * 1024 - 1));
   std::printf("100 KiB of shared memory: %d\n", out.read()[0]);
 }
