@@ -144,24 +144,24 @@ INFLIGHT_CU_INIT(cuKernelSetCacheConfig, (Handle kernel, int config, int device)
 
 // --- occupancy ---
 
-INFLIGHT_CU_AT(of_function(function), cuOccupancyMaxActiveBlocksPerMultiprocessor,
-               (int* count, Handle function, int threads, std::size_t shared),
-               { return blocks(count, function, threads, shared); })
-INFLIGHT_CU_AT(of_function(function), cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
-               (int* count, Handle function, int threads, std::size_t shared, unsigned flags),
-               { return blocks(count, function, threads, shared, flags); })
-INFLIGHT_CU_AT(of_function(function), cuOccupancyMaxPotentialBlockSize,
-               (int* grid, int* block, Handle function, SharedOfBlock shared_of, std::size_t shared,
-                int limit),
-               { return best_block(grid, block, function, shared_of, shared, limit, 0); })
-INFLIGHT_CU_AT(of_function(function), cuOccupancyMaxPotentialBlockSizeWithFlags,
-               (int* grid, int* block, Handle function, SharedOfBlock shared_of, std::size_t shared,
-                int limit, unsigned flags),
-               { return best_block(grid, block, function, shared_of, shared, limit, flags); })
-INFLIGHT_CU_AT(of_function(function), cuOccupancyAvailableDynamicSMemPerBlock,
-               (std::size_t * shared, Handle function, int count, int threads), {
-                 return runtime(
-                     cudaOccupancyAvailableDynamicSMemPerBlock(shared, function, count, threads));
-               })
+INFLIGHT_CU(cuOccupancyMaxActiveBlocksPerMultiprocessor,
+            (int* count, Handle function, int threads, std::size_t shared),
+            { return blocks(count, function, threads, shared); })
+INFLIGHT_CU(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+            (int* count, Handle function, int threads, std::size_t shared, unsigned flags),
+            { return blocks(count, function, threads, shared, flags); })
+INFLIGHT_CU(cuOccupancyMaxPotentialBlockSize,
+            (int* grid, int* block, Handle function, SharedOfBlock shared_of, std::size_t shared,
+             int limit),
+            { return best_block(grid, block, function, shared_of, shared, limit, 0); })
+INFLIGHT_CU(cuOccupancyMaxPotentialBlockSizeWithFlags,
+            (int* grid, int* block, Handle function, SharedOfBlock shared_of, std::size_t shared,
+             int limit, unsigned flags),
+            { return best_block(grid, block, function, shared_of, shared, limit, flags); })
+INFLIGHT_CU(cuOccupancyAvailableDynamicSMemPerBlock,
+            (std::size_t * shared, Handle function, int count, int threads), {
+              return runtime(
+                  cudaOccupancyAvailableDynamicSMemPerBlock(shared, function, count, threads));
+            })
 
 }  // namespace inflight::cuda::driver

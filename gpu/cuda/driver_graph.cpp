@@ -42,20 +42,19 @@ INFLIGHT_CU_AT(of_any(), cuGraphRemoveDependencies,
 
 // --- instantiated graphs ---
 
-INFLIGHT_FORWARD_3(cuGraphInstantiateWithFlags, cudaGraphInstantiateWithFlags, Handle*, Handle,
-                   unsigned long long)
-INFLIGHT_CU_TWO_AT(of_any(), cuGraphInstantiate, cuGraphInstantiate_v2,
-                   (Handle * exec, Handle graph, Handle* error_node, char* log, std::size_t bytes),
-                   {
-                     if (error_node) *error_node = nullptr;
-                     if (log && bytes) *log = '\0';
-                     return runtime(cudaGraphInstantiateWithFlags(exec, graph, 0));
-                   })
-INFLIGHT_FORWARD_3(cuGraphInstantiateWithParams, cudaGraphInstantiateWithParams, Handle*, Handle,
-                   abi::InstantiateParameters*)
-INFLIGHT_CU_AT(of_any(), cuGraphInstantiateWithParams_ptsz,
-               (Handle * exec, Handle graph, abi::InstantiateParameters* parameters),
-               { return runtime(cudaGraphInstantiateWithParams(exec, graph, parameters)); })
+extern "C" int cudaGraphInstantiateWithFlags(Handle*, Handle, unsigned long long);
+extern "C" int cudaGraphInstantiateWithParams(Handle*, Handle, abi::InstantiateParameters*);
+INFLIGHT_CU(cuGraphInstantiateWithFlags, (Handle * exec, Handle graph, unsigned long long flags),
+            { return runtime(cudaGraphInstantiateWithFlags(exec, graph, flags)); })
+INFLIGHT_CU_TWO(cuGraphInstantiate, cuGraphInstantiate_v2,
+                (Handle * exec, Handle graph, Handle* error_node, char* log, std::size_t bytes), {
+                  if (error_node) *error_node = nullptr;
+                  if (log && bytes) *log = '\0';
+                  return runtime(cudaGraphInstantiateWithFlags(exec, graph, 0));
+                })
+INFLIGHT_CU_TWO(cuGraphInstantiateWithParams, cuGraphInstantiateWithParams_ptsz,
+                (Handle * exec, Handle graph, abi::InstantiateParameters* parameters),
+                { return runtime(cudaGraphInstantiateWithParams(exec, graph, parameters)); })
 INFLIGHT_FORWARD_1(cuGraphExecDestroy, cudaGraphExecDestroy, Handle)
 INFLIGHT_FORWARD_2(cuGraphExecGetFlags, cudaGraphExecGetFlags, Handle, unsigned long long*)
 INFLIGHT_FORWARD_3(cuGraphExecUpdate_v2, cudaGraphExecUpdate, Handle, Handle, abi::UpdateResult*)

@@ -86,17 +86,17 @@ Status with_config(const LaunchConfig* config, Call&& call) {
 
 }  // namespace
 
-INFLIGHT_CU_AT(of_function(function), cuOccupancyMaxPotentialClusterSize,
-               (int* size, Handle function, const LaunchConfig* config), {
-                 return with_config(config, [&](const abi::LaunchConfig* asked) {
-                   return cudaOccupancyMaxPotentialClusterSize(size, function, asked);
-                 });
-               })
-INFLIGHT_CU_AT(of_function(function), cuOccupancyMaxActiveClusters,
-               (int* count, Handle function, const LaunchConfig* config), {
-                 return with_config(config, [&](const abi::LaunchConfig* asked) {
-                   return cudaOccupancyMaxActiveClusters(count, function, asked);
-                 });
-               })
+INFLIGHT_CU(cuOccupancyMaxPotentialClusterSize,
+            (int* size, Handle function, const LaunchConfig* config), {
+              return with_config(config, [&](const abi::LaunchConfig* asked) {
+                return cudaOccupancyMaxPotentialClusterSize(size, function, asked);
+              });
+            })
+INFLIGHT_CU(cuOccupancyMaxActiveClusters, (int* count, Handle function, const LaunchConfig* config),
+            {
+              return with_config(config, [&](const abi::LaunchConfig* asked) {
+                return cudaOccupancyMaxActiveClusters(count, function, asked);
+              });
+            })
 
 }  // namespace inflight::cuda::driver

@@ -73,9 +73,9 @@ INFLIGHT_CU_AT(of_memory(memory), cuMemHostGetFlags, (unsigned* flags, void* mem
                { return runtime(cudaHostGetFlags(flags, memory)); })
 INFLIGHT_CU(cuMemGetInfo_v2, (std::size_t * free, std::size_t* total),
             { return runtime(cudaMemGetInfo(free, total)); })
-INFLIGHT_CU_AT(of_memory(inside), cuMemGetAddressRange_v2,
-               (DevicePointer * base, std::size_t* bytes, DevicePointer inside),
-               { return range_of(base, bytes, inside); })
+INFLIGHT_CU(cuMemGetAddressRange_v2,
+            (DevicePointer * base, std::size_t* bytes, DevicePointer inside),
+            { return range_of(base, bytes, inside); })
 
 // --- managed memory ---
 

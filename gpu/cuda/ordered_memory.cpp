@@ -16,6 +16,7 @@ constexpr int last_int_attribute = 3;
 
 Status answer_pool(void** place, const abi::Location* location, int allocation_type,
                    ChoosePool which) {
+  if (location && location->type == abi::location_here) return Status::not_supported;
   auto where = pool_place(location, allocation_type);
   if (!place || !where) return place ? where.error().status : Status::invalid_value;
   *place = which(*where).get();
@@ -32,7 +33,7 @@ Status choose_pool(const abi::Location* location, int allocation_type, const voi
 Status make_pool(void** place, const abi::PoolProperties* properties) {
   if (!place || !properties) return Status::invalid_value;
   auto where = pool_place(&properties->location, properties->allocation_type);
-  if (!where) return where.error().status;
+  if (!where) return Status::invalid_value;
   const bool managed = where->allocation == abi::allocation_managed;
   const bool shareable = properties->handle_types != 0;
   if (shareable && (managed || where->type == abi::location_host)) return Status::invalid_value;

@@ -13,7 +13,7 @@
 namespace inflight::cuda {
 namespace {
 
-constexpr std::uint64_t reserve_step = 32 << 20, unit = 512;  // bytes
+constexpr std::uint64_t reserve_step = 32 << 20;  // bytes
 constexpr int first_reuse = 1, last_reuse = 3;
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t to) {
@@ -88,15 +88,13 @@ machine::AllocationKind Pool::kind() const {
 }
 
 Result<std::uint64_t> Pool::allocate(std::uint64_t bytes) {
-  if (bytes > ~std::uint64_t{0} - unit) return fail(Status::out_of_memory);
-  const std::uint64_t counted = round_up(bytes, unit);
   std::lock_guard lock(mutex_);
-  if (max_bytes_ && (counted > max_bytes_ || used_ > max_bytes_ - counted))
+  if (max_bytes_ && (bytes > max_bytes_ || used_ > max_bytes_ - bytes))
     return fail(Status::out_of_memory);
   auto address = Core::get().allocate(device, bytes, kind());
   if (!address) return fail(Status::out_of_memory);
-  live_[*address] = counted;
-  used_ += counted;
+  live_[*address] = bytes;
+  used_ += bytes;
   count();
   return *address;
 }
@@ -132,7 +130,7 @@ void Pool::trim_to_threshold() {
     std::lock_guard lock(mutex_);
     threshold = threshold_;
   }
-  trim(threshold);
+  trim(threshold / reserve_step * reserve_step);  // as an H200: more than the threshold goes
 }
 
 void Pool::forget_all() {

@@ -82,6 +82,9 @@ int main() {
   TELL(cuFuncSetAttribute(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 1024));
   TELL(cuFuncLoad(kernel));
   TELL(cuOccupancyMaxActiveBlocksPerMultiprocessor(&number, kernel, 32, 0));
+  TELL(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&number, kernel, 32, 0, 0));
+  TELL(cuOccupancyMaxPotentialBlockSize(&number, &number, kernel, nullptr, 0, 0));
+  TELL(cuOccupancyAvailableDynamicSMemPerBlock(&bytes, kernel, 1, 32));
   TELL(cuModuleGetFunction(&kernel, module, "k"));
   TELL(cuModuleGetGlobal(&made, &bytes, module, "v"));
   TELL(cuKernelGetFunction(&kernel, entry));
@@ -106,6 +109,10 @@ int main() {
   TELL(cuGraphCreate(&graph, 0));
   TELL(cuGraphAddEmptyNode(&node, graph, nullptr, 0));
   TELL(cuGraphInstantiate(&exec, graph, 0));
+  CUcontext out;
+  cuCtxPushCurrent(context);
+  TELL(cuGraphInstantiate(&exec, graph, 0));
+  cuCtxPopCurrent(&out);
   TELL(cuGraphLaunch(exec, stream));
   TELL(cuGraphLaunch(exec, nullptr));
   TELL(cuMemFree(b));

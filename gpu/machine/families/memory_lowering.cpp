@@ -39,6 +39,12 @@ bool inside(const ptx::Variable& v, std::int64_t offset, unsigned bytes) {
          static_cast<std::uint64_t>(offset) + bytes <= v.size;
 }
 
+// Has it a place in a frame? Others have addresses, which say nothing of where frames lie.
+bool in_frame(const ptx::Variable& v) {
+  return v.space == Space::local || v.space == Space::param || v.space == Space::param_entry ||
+         v.space == Space::param_func;
+}
+
 std::optional<Target> target(Lowering& lo, const Operand& address, unsigned bytes) {
   Space space = lo.in.space();
   const bool named = address.kind == Kind::address && address.base == Kind::variable;
@@ -64,6 +70,10 @@ std::optional<Target> target(Lowering& lo, const Operand& address, unsigned byte
     }
     case Space::local:
       if (!v) return Target{AccessPlace::local};
+      if (!in_frame(*v)) {
+        lo.refuse(fmt::format("'{}' is a variable of another state space", v->name));
+        return {};
+      }
       if (inside(*v, address.value, bytes)) return Target{AccessPlace::frame};
       return Target{AccessPlace::local, true};
     case Space::shared_cluster:

@@ -260,7 +260,7 @@ TEST_F(NoContext, MemoryAndPoolsHaveTheirs) {
       ROW(ok, cuMemsetD2D8Async, to, Z{64}, static_cast<unsigned char>(1), Z{8}, Z{2}, stream),
       ROW(ok, cuPointerGetAttribute, static_cast<void*>(wide), 2, to),
       ROW(ok, cuPointerGetAttributes, 1u, attribute, answers, to),
-      ROW(ok, cuMemGetAddressRange_v2, &made, &size, to),
+      ROW(no_context, cuMemGetAddressRange_v2, &made, &size, to),
       ROW(ok, cuMemHostGetDevicePointer_v2, &made, pinned, 0u),
       ROW(ok, cuMemHostGetFlags, &word, pinned),
       ROW(no_context, cuMemcpyDtoH_v2, static_cast<void*>(bytes), to, Z{64}),
@@ -297,8 +297,8 @@ TEST_F(NoContext, ModulesFunctionsAndLinksHaveTheirs) {
       ROW(1, cuFuncGetParamInfo, function, Z{0}, &size, &size),
       ROW(ok, cuFuncIsLoaded, &number, function),
       ROW(ok, cuFuncLoad, function),
-      ROW(ok, cuOccupancyMaxActiveBlocksPerMultiprocessor, &number, function, 32, Z{0}),
-      ROW(ok, cuOccupancyAvailableDynamicSMemPerBlock, &size, function, 1, 32),
+      ROW(no_context, cuOccupancyMaxActiveBlocksPerMultiprocessor, &number, function, 32, Z{0}),
+      ROW(no_context, cuOccupancyAvailableDynamicSMemPerBlock, &size, function, 1, 32),
       ROW(ok, cuLaunchKernel, function, 1u, 1u, 1u, 1u, 1u, 1u, 0u, stream, none, none),
       ROW(ok, cuLaunchKernelEx, &config, function, none, none),
       ROW(ok, cuLaunchCooperativeKernel, function, 1u, 1u, 1u, 1u, 1u, 1u, 0u, stream, none),
@@ -323,7 +323,7 @@ TEST_F(NoContext, ModulesFunctionsAndLinksHaveTheirs) {
   });
 }
 
-TEST_F(NoContext, GraphsNeedNone) {
+TEST_F(NoContext, GraphsNeedOneToBeInstantiatedOnly) {
   FillNode fill{to, 0, 0, 1, 64, 1};
   HostNode host{nothing, nullptr};
   KernelNode launch{function, {1, 1, 1}, {1, 1, 1}, 0, nullptr, nullptr, nullptr, nullptr};
@@ -340,7 +340,12 @@ TEST_F(NoContext, GraphsNeedNone) {
       ROW(ok, cuGraphNodeGetType, node, &number),
       ROW(ok, cuGraphClone, &other, graph),
       ROW(ok, cuGraphDestroy, other),
-      ROW(ok, cuGraphInstantiateWithFlags, &exec, graph, 0ull),
+      ROW(no_context, cuGraphInstantiateWithFlags, &exec, graph, 0ull),
+  });
+  ASSERT_EQ(call("cuCtxPushCurrent_v2", context), ok);
+  ASSERT_EQ(call("cuGraphInstantiateWithFlags", &exec, graph, 0ull), ok);
+  ASSERT_EQ(call("cuCtxPopCurrent_v2", &other), ok);
+  play({
       ROW(ok, cuGraphUpload, exec, stream),
       ROW(ok, cuGraphLaunch, exec, stream),
       ROW(no_context, cuGraphLaunch, exec, none),
