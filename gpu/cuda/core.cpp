@@ -11,6 +11,7 @@
 
 #include "gpu/cuda/graph.hpp"
 #include "gpu/cuda/graph_memory.hpp"
+#include "gpu/cuda/guard.hpp"
 #include "gpu/cuda/host_limits.hpp"
 #include "gpu/cuda/host_memory.hpp"
 #include "gpu/cuda/module.hpp"
@@ -114,6 +115,7 @@ void Device::kill(Status status, std::string_view report) {
   Status alive = Status::success;
   fault_.compare_exchange_strong(alive, status);
   if (!report.empty()) say(report);
+  report_observed();
 }
 
 void Device::reset() {
@@ -185,11 +187,14 @@ void wind_up() {
   process_ends = true;
   if (process_forked) return;  // the threads that work is done by stayed with the parent
   if (Stream::on_worker()) return;  // a host function called exit()
-  Core& core = Core::get();
-  std::vector<Device*> devices;
-  for (int i = 0; i < core.device_count(); ++i) devices.push_back(&core.device(i));
-  finish(devices);
-  report_observed();
+  guarded("the end of the program", [] {
+    Core& core = Core::get();
+    std::vector<Device*> devices;
+    for (int i = 0; i < core.device_count(); ++i) devices.push_back(&core.device(i));
+    finish(devices);
+    report_observed();
+    return Status::success;
+  });
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "gpu/cuda/core.hpp"
+#include "gpu/cuda/guard.hpp"
 
 namespace inflight::cuda::driver {
 
@@ -22,25 +23,32 @@ enum class Needs { nothing, initialisation, context };
 // or the fault that killed the context.
 Status begin(Needs);
 
+// Every entry point of the driver: `call` is its name. No exception leaves.
 template <class Body>
-int enter(Needs needs, Body&& body) {
-  Status status = begin(needs);
-  if (status == Status::success) status = body();
-  return code_of(status);
+int enter(Needs needs, const char* call, Body&& body) {
+  return code_of(guarded(call, [&]() -> Status {
+    Status status = begin(needs);
+    return status == Status::success ? body() : status;
+  }));
 }
 
 // The same for a call that names an object: with no context current it runs in the object's, which
 // `home` finds; invalid_context if it answers null.
 template <class Home, class Body>
-int enter_at(Home&& home, Body&& body) {
-  Status status = begin(Needs::initialisation);
-  if (status != Status::success) return code_of(status);
-  if (current_context() || Stream::on_worker()) return enter(Needs::context, body);
-  Context* context = home();
-  if (!context) return code_of(Status::invalid_context);
-  StandIn stand_in(context);
-  status = context->device->fault();
-  return code_of(status == Status::success ? body() : status);
+int enter_at(const char* call, Home&& home, Body&& body) {
+  return code_of(guarded(call, [&]() -> Status {
+    Status status = begin(Needs::initialisation);
+    if (status != Status::success) return status;
+    if (current_context() || Stream::on_worker()) {
+      status = begin(Needs::context);
+      return status == Status::success ? body() : status;
+    }
+    Context* context = home();
+    if (!context) return Status::invalid_context;
+    StandIn stand_in(context);
+    status = context->device->fault();
+    return status == Status::success ? body() : status;
+  }));
 }
 
 // Stores a result's value; tells and returns its failure.
@@ -98,15 +106,15 @@ Status with_stream(Handle handle, bool per_thread, Body&& body) {
 // thread's own default stream). To be used inside this namespace.
 #define INFLIGHT_CU_ENTRY(needs, name, params, ...)                   \
   extern "C" __attribute__((visibility("default"))) int name params { \
-    return enter(Needs::needs, [&]() -> Status __VA_ARGS__);          \
+    return enter(Needs::needs, #name, [&]() -> Status __VA_ARGS__);   \
   }
 #define INFLIGHT_CU(name, params, ...) INFLIGHT_CU_ENTRY(context, name, params, __VA_ARGS__)
 #define INFLIGHT_CU_INIT(name, params, ...) \
   INFLIGHT_CU_ENTRY(initialisation, name, params, __VA_ARGS__)
 #define INFLIGHT_CU_BARE(name, params, ...) INFLIGHT_CU_ENTRY(nothing, name, params, __VA_ARGS__)
-#define INFLIGHT_CU_AT(home, name, params, ...)                         \
-  extern "C" __attribute__((visibility("default"))) int name params {   \
-    return enter_at([&] { return home; }, [&]() -> Status __VA_ARGS__); \
+#define INFLIGHT_CU_AT(home, name, params, ...)                                \
+  extern "C" __attribute__((visibility("default"))) int name params {          \
+    return enter_at(#name, [&] { return home; }, [&]() -> Status __VA_ARGS__); \
   }
 #define INFLIGHT_CU_PAIR(entry, kind, one, two, params, ...) \
   entry(kind, one, params, {                                 \

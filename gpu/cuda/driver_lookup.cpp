@@ -86,6 +86,37 @@ std::string object_of(void* code) {
   return dladdr(code, &info) && info.dli_fname ? info.dli_fname : "the program";
 }
 
+// NVIDIA's libraries that ask for tables of the driver's, and what that means for their users.
+struct Caller {
+  std::string_view part;  // of the file's name
+  std::string_view text;  // empty: it goes on without
+};
+constexpr std::string_view closed =
+    "is one of NVIDIA's closed libraries, which carry machine code only and NVIDIA's own CUDA "
+    "runtime; the software GPU cannot run them: use a library that comes as source or PTX";
+constexpr Caller callers[] = {
+    {"libnvrtc", ""},        {"libnvJitLink", ""},    {"libnvptxcompiler", ""},
+    {"libnvvm", ""},         {"libcublas", closed},   {"libcudnn", closed},
+    {"libcufft", closed},    {"libcurand", closed},   {"libcusolver", closed},
+    {"libcusparse", closed}, {"libnpp", closed},      {"libnccl", closed},
+    {"libnvjpeg", closed},   {"libcutensor", closed}, {"libnvinfer", closed},
+};
+constexpr std::string_view rebuild =
+    "contains NVIDIA's own CUDA runtime, which runs on NVIDIA's driver only; rebuild the program "
+    "with NVCC_APPEND_FLAGS=\"-cudart shared\" in the environment, or with CMake's "
+    "CUDA_RUNTIME_LIBRARY=Shared";
+
+Status refuse_table(const void** table, void* from) {
+  if (table) *table = nullptr;
+  const std::string caller = object_of(from);
+  const std::string_view file = std::string_view(caller).substr(caller.rfind('/') + 1);
+  const auto known = std::ranges::find_if(
+      callers, [&](const Caller& each) { return file.starts_with(each.part); });
+  const std::string_view text = known == std::end(callers) ? rebuild : known->text;
+  if (!text.empty()) say_once("cuGetExportTable", fmt::format("{} {}", caller, text));
+  return Status::not_supported;
+}
+
 }  // namespace
 
 INFLIGHT_CU_BARE(cuGetProcAddress,
@@ -99,21 +130,12 @@ INFLIGHT_CU_BARE(cuGetProcAddress_v2,
                    Status status = look_up(name, to, cuda_version, flags, query);
                    return query && status == Status::not_found ? Status::success : status;
                  })
-// NVIDIA's own runtime asks for undocumented tables, which only NVIDIA's driver has. So does nvrtc,
-// which goes on without.
+// NVIDIA's own runtime asks for undocumented tables, which only NVIDIA's driver has. So do
+// compilers and linkers, which go on without.
 extern "C" __attribute__((visibility("default"))) int cuGetExportTable(const void** table,
                                                                        const void*) {
-  if (table) *table = nullptr;
-  std::string caller = object_of(__builtin_return_address(0));
-  if (caller.find("libnvrtc") == caller.npos) {
-    say_once(
-        "cuGetExportTable",
-        fmt::format("{} contains NVIDIA's own CUDA runtime, which runs on NVIDIA's driver only; "
-                    "rebuild the program with NVCC_APPEND_FLAGS=\"-cudart shared\" in the "
-                    "environment, or with CMake's CUDA_RUNTIME_LIBRARY=Shared",
-                    caller));
-  }
-  return int(Status::not_supported);
+  void* const from = __builtin_return_address(0);
+  return enter(Needs::nothing, "cuGetExportTable", [&] { return refuse_table(table, from); });
 }
 
 }  // namespace inflight::cuda::driver

@@ -16,19 +16,28 @@ constexpr unsigned map_host_flag = 0x08;
 
 // For questions about one device: body(Device&).
 template <class Body>
-int about(int ordinal, Body body) {
-  return query([&]() -> Status {
-    if (!device_exists(ordinal)) return Status::invalid_device;
-    return as_status(body(Core::get().device(ordinal)));
-  });
+int about(int ordinal, Body body, const char* call = __builtin_FUNCTION()) {
+  return query(
+      [&]() -> Status {
+        if (!device_exists(ordinal)) return Status::invalid_device;
+        return as_status(body(Core::get().device(ordinal)));
+      },
+      call);
 }
 
-int answer(int* place, int value) {
-  return query([&] {
-    if (!place) return Status::invalid_value;
-    *place = value;
-    return Status::success;
-  });
+// Stores what value() gives.
+template <class Value>
+int answer(int* place, Value value, const char* call = __builtin_FUNCTION()) {
+  return query(
+      [&] {
+        if (!place) return Status::invalid_value;
+        *place = value();
+        return Status::success;
+      },
+      call);
+}
+int accept(const char* call = __builtin_FUNCTION()) {
+  return query([] { return Status::success; }, call);
 }
 
 // CUDA guide, "cudaDeviceSetLimit": what the device makes of a wish.
@@ -45,14 +54,20 @@ constexpr LimitRule limit_rules[limit_count] = {
 }  // namespace
 
 INFLIGHT_API int cudaGetDeviceCount(int* count) {
-  const int devices = Core::get().device_count();
-  if (!Core::forked() || !count) return answer(count, devices);
-  *count = devices;  // as an H200: a forked child still knows
-  return record(Status::success);
+  if (!Core::forked() || !count) return answer(count, [] { return Core::get().device_count(); });
+  // As an H200: a forked child still knows.
+  return record(guarded("cudaGetDeviceCount", [&] {
+    *count = Core::get().device_count();
+    return Status::success;
+  }));
 }
 
-INFLIGHT_API int cudaDriverGetVersion(int* place) { return answer(place, version); }
-INFLIGHT_API int cudaRuntimeGetVersion(int* place) { return answer(place, version); }
+INFLIGHT_API int cudaDriverGetVersion(int* place) {
+  return answer(place, [] { return version; });
+}
+INFLIGHT_API int cudaRuntimeGetVersion(int* place) {
+  return answer(place, [] { return version; });
+}
 
 INFLIGHT_API int cudaSetDevice(int ordinal) {
   return about(ordinal, [&](Device&) {
@@ -77,7 +92,9 @@ INFLIGHT_API int cudaSetValidDevices(int* ordinals, int count) {
   });
 }
 
-INFLIGHT_API int cudaGetDevice(int* ordinal) { return answer(ordinal, current_device().ordinal); }
+INFLIGHT_API int cudaGetDevice(int* ordinal) {
+  return answer(ordinal, [] { return current_device().ordinal; });
+}
 
 INFLIGHT_API int cudaGetDeviceProperties(void* properties, int ordinal) {
   return about(ordinal, [&](Device& device) {
@@ -97,7 +114,7 @@ INFLIGHT_API int cudaDeviceGetAttribute(int* value, int attribute, int ordinal) 
 }
 
 INFLIGHT_API int cudaChooseDevice(int* ordinal, const void* properties) {
-  return properties ? answer(ordinal, 0) : record(Status::invalid_value);
+  return answer(properties ? ordinal : nullptr, [] { return 0; });
 }
 
 INFLIGHT_API int cudaDeviceGetPCIBusId(char* text, int length, int ordinal) {
@@ -137,7 +154,8 @@ INFLIGHT_API int cudaSetDeviceFlags(unsigned flags) {
 }
 
 INFLIGHT_API int cudaGetDeviceFlags(unsigned* flags) {
-  return answer(reinterpret_cast<int*>(flags), int(current_device().flags | map_host_flag));
+  return answer(reinterpret_cast<int*>(flags),
+                [] { return int(current_device().flags | map_host_flag); });
 }
 
 INFLIGHT_API int cudaDeviceSynchronize() {
@@ -183,20 +201,24 @@ INFLIGHT_API int cudaDeviceSetCacheConfig(int config) {
   });
 }
 INFLIGHT_API int cudaDeviceGetCacheConfig(int* config) {
-  return answer(config, current_device().cache_config);
+  return answer(config, [] { return current_device().cache_config.load(); });
 }
 // Banks are four bytes wide since Maxwell; other wishes are accepted and ignored.
-INFLIGHT_API int cudaDeviceSetSharedMemConfig(int) { return record(Status::success); }
-INFLIGHT_API int cudaDeviceGetSharedMemConfig(int* config) { return answer(config, 1); }
-INFLIGHT_API int cudaCtxResetPersistingL2Cache() { return record(Status::success); }
-INFLIGHT_API int cudaDeviceFlushGPUDirectRDMAWrites(int, int) { return record(Status::success); }
-INFLIGHT_API int cudaProfilerStart() { return record(Status::success); }
-INFLIGHT_API int cudaProfilerStop() { return record(Status::success); }
+INFLIGHT_API int cudaDeviceSetSharedMemConfig(int) { return accept(); }
+INFLIGHT_API int cudaDeviceGetSharedMemConfig(int* config) {
+  return answer(config, [] { return 1; });
+}
+INFLIGHT_API int cudaCtxResetPersistingL2Cache() { return accept(); }
+INFLIGHT_API int cudaDeviceFlushGPUDirectRDMAWrites(int, int) { return accept(); }
+INFLIGHT_API int cudaProfilerStart() { return accept(); }
+INFLIGHT_API int cudaProfilerStop() { return accept(); }
 
 INFLIGHT_API int cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
-  if (least) *least = lowest_priority;
-  if (greatest) *greatest = highest_priority;
-  return record(Status::success);
+  return query([&] {
+    if (least) *least = lowest_priority;
+    if (greatest) *greatest = highest_priority;
+    return Status::success;
+  });
 }
 
 // --- peers ------------------------------------------------------------------------------------

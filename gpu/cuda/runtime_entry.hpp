@@ -3,6 +3,7 @@
 #include "gpu/cuda/abi.hpp"
 #include "gpu/cuda/capture.hpp"
 #include "gpu/cuda/core.hpp"
+#include "gpu/cuda/guard.hpp"
 #include "gpu/cuda/status.hpp"
 #include "gpu/cuda/transfer.hpp"
 #include "gpu/cuda/work.hpp"
@@ -39,43 +40,56 @@ Status as_status(const Result<T>& result) {
   return tell(result);
 }
 
+// Every entry point that can fail ends in one of these, which let no exception out. `call` is the
+// entry point's own name.
+
 // A call that needs a working context.
 template <class Body>
-int entry(Body body) {
-  Status status = usable();
-  return record(status == Status::success ? as_status(body()) : status);
+int entry(Body body, const char* call = __builtin_FUNCTION()) {
+  return record(guarded(call, [&]() -> Status {
+    Status status = usable();
+    return status == Status::success ? as_status(body()) : status;
+  }));
 }
 // One that does not: questions about devices, handles and errors.
 template <class Body>
-int query(Body body) {
-  Status status = callable();
-  return record(status == Status::success ? as_status(body()) : status);
+int query(Body body, const char* call = __builtin_FUNCTION()) {
+  return record(guarded(call, [&]() -> Status {
+    Status status = callable();
+    return status == Status::success ? as_status(body()) : status;
+  }));
 }
 // One that a stream capture forbids, as cudaMalloc.
 template <class Body>
-int uncaptured(Body body) {
-  return entry([&]() -> Status {
-    Status status = allowed_in_capture();
-    return status == Status::success ? as_status(body()) : status;
-  });
+int uncaptured(Body body, const char* call = __builtin_FUNCTION()) {
+  return entry(
+      [&]() -> Status {
+        Status status = allowed_in_capture();
+        return status == Status::success ? as_status(body()) : status;
+      },
+      call);
 }
 // One on a stream: body(Stream&).
 template <class Body>
-int on_stream(const void* handle, Body body) {
-  return entry([&]() -> Status {
-    auto stream = stream_of(handle, per_thread);
-    if (!stream) return stream.error().status;
-    if (Status fault = (*stream)->device().fault(); fault != Status::success) return fault;
-    return as_status(body(**stream));
-  });
+int on_stream(const void* handle, Body body, const char* call = __builtin_FUNCTION()) {
+  return entry(
+      [&]() -> Status {
+        auto stream = stream_of(handle, per_thread);
+        if (!stream) return stream.error().status;
+        if (Status fault = (*stream)->device().fault(); fault != Status::success) return fault;
+        return as_status(body(**stream));
+      },
+      call);
 }
 // One on an event: body(Event&).
 template <class Body>
-int on_event(const void* handle, Body body) {
-  return entry([&]() -> Status {
-    auto event = Core::get().events.find(handle);
-    return event ? as_status(body(*event)) : Status::invalid_handle;
-  });
+int on_event(const void* handle, Body body, const char* call = __builtin_FUNCTION()) {
+  return entry(
+      [&]() -> Status {
+        auto event = Core::get().events.find(handle);
+        return event ? as_status(body(*event)) : Status::invalid_handle;
+      },
+      call);
 }
 
 inline bool device_exists(int ordinal) {

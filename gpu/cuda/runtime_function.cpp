@@ -12,42 +12,70 @@ namespace machine = inflight::machine;
 
 // --- registration, before main ----------------------------------------------------------------
 
-INFLIGHT_API void** __cudaRegisterFatBinary(void* wrapper) { return Registry::get().add(wrapper); }
+namespace {
+
+// What could not be registered is unknown when it is used.
+template <class Body>
+void registering(Body body, const char* call = __builtin_FUNCTION()) {
+  record(guarded(call, [&] {
+    body(Registry::get());
+    return Status::success;
+  }));
+}
+
+}  // namespace
+
+INFLIGHT_API void** __cudaRegisterFatBinary(void* wrapper) {
+  static void* none = nullptr;  // the handle of nothing
+  void** handle = &none;
+  registering([&](Registry& registry) { handle = registry.add(wrapper); });
+  return handle;
+}
 INFLIGHT_API void __cudaRegisterFatBinaryEnd(void**) {}
-INFLIGHT_API void __cudaUnregisterFatBinary(void** handle) { Registry::get().remove(handle); }
+INFLIGHT_API void __cudaUnregisterFatBinary(void** handle) {
+  registering([&](Registry& registry) { registry.remove(handle); });
+}
 
 INFLIGHT_API void __cudaRegisterFunction(void** handle, const char* host, char*,
                                          const char* device_name, int, void*, void*, void*, void*,
                                          int*) {
-  Registry::get().add_function(handle, host, device_name);
+  registering([&](Registry& registry) { registry.add_function(handle, host, device_name); });
 }
 
 INFLIGHT_API void __cudaRegisterVar(void** handle, char* host, char*, const char* device_name, int,
                                     std::size_t size, int, int) {
-  Registry::get().add_variable(handle, host, device_name, size);
+  registering([&](Registry& registry) { registry.add_variable(handle, host, device_name, size); });
 }
 
 INFLIGHT_API void __cudaRegisterManagedVar(void** handle, void** host_pointer, char*,
                                            const char* device_name, int, std::size_t size, int,
                                            int) {
-  Registry::get().add_managed(handle, host_pointer, device_name, size);
+  registering(
+      [&](Registry& registry) { registry.add_managed(handle, host_pointer, device_name, size); });
 }
 
 INFLIGHT_API char __cudaInitModule(void** handle) {
-  return Registry::get().initialise(handle, current_device().ordinal) == Status::success;
+  return guarded("__cudaInitModule", [&] {
+           return Registry::get().initialise(handle, current_device().ordinal);
+         }) == Status::success;
 }
 
+namespace {
+Status store_kernel(void** place, const void* host) {
+  if (!place) return Status::invalid_value;
+  auto function = function_of(host);
+  if (!function) return function.error().status;
+  *place = function->get();
+  return Status::success;
+}
+}  // namespace
+
 INFLIGHT_API int __cudaGetKernel(void** place, const void* host) {
-  return query([&] {
-    auto function = function_of(host);
-    if (!function) return function.error().status;
-    *place = function->get();
-    return Status::success;
-  });
+  return query([&] { return store_kernel(place, host); });
 }
 
 INFLIGHT_API int cudaGetKernel(void** place, const void* host) {
-  return place ? __cudaGetKernel(place, host) : record(Status::invalid_value);
+  return query([&] { return store_kernel(place, host); });
 }
 INFLIGHT_API int cudaGetFuncBySymbol(void** place, const void* host) {
   return cudaGetKernel(place, host);
@@ -59,15 +87,17 @@ namespace {
 
 // For calls about one kernel on the current device: body(Function&, const Kernel&, Device&).
 template <class Body>
-int about(const void* handle, Body body) {
-  return entry([&]() -> Status {
-    auto function = function_of(handle);
-    if (!function) return function.error().status;
-    Device& device = current_device();
-    auto kernel = (*function)->on(device.ordinal);
-    if (!kernel) return tell(kernel);
-    return as_status(body(**function, **kernel, device));
-  });
+int about(const void* handle, Body body, const char* call = __builtin_FUNCTION()) {
+  return entry(
+      [&]() -> Status {
+        auto function = function_of(handle);
+        if (!function) return function.error().status;
+        Device& device = current_device();
+        auto kernel = (*function)->on(device.ordinal);
+        if (!kernel) return tell(kernel);
+        return as_status(body(**function, **kernel, device));
+      },
+      call);
 }
 
 enum FunctionAttribute {

@@ -40,27 +40,27 @@ std::vector<Node*> pointers(const std::vector<std::shared_ptr<Node>>& nodes) {
 
 // body(Node&), whatever its work.
 template <class Body>
-int on_any_node(const void* handle, Body body) {
-  return entry([&]() -> Status {
-    std::lock_guard lock(graph_mutex());
-    auto node = node_of(handle);
-    return node ? as_status(body(*node)) : Status::invalid_value;
-  });
+int on_any_node(const void* handle, Body body, const char* call = __builtin_FUNCTION()) {
+  return entry(
+      [&]() -> Status {
+        std::lock_guard lock(graph_mutex());
+        auto node = node_of(handle);
+        return node ? as_status(body(*node)) : Status::invalid_value;
+      },
+      call);
 }
 
 using Change = Status (Graph::*)(Node*, Node*, EdgeKind);
-int change_edges(void* graph, void* const* from, void* const* to, const abi::EdgeData* data,
-                 std::size_t count, Change change) {
-  return on_graph(graph, [&](Graph& g) {
-    auto sources = nodes_of(from, count), targets = nodes_of(to, count);
-    if (!sources || !targets) return Status::invalid_value;
-    Status status = Status::success;
-    for (std::size_t i = 0; i < count && status == Status::success; ++i) {
-      const auto kind = edge_kind(data ? data + i : nullptr);
-      status = kind ? (g.*change)((*sources)[i], (*targets)[i], *kind) : kind.error().status;
-    }
-    return status;
-  });
+Status change_edges(Graph& graph, void* const* from, void* const* to, const abi::EdgeData* data,
+                    std::size_t count, Change change) {
+  auto sources = nodes_of(from, count), targets = nodes_of(to, count);
+  if (!sources || !targets) return Status::invalid_value;
+  Status status = Status::success;
+  for (std::size_t i = 0; i < count && status == Status::success; ++i) {
+    const auto kind = edge_kind(data ? data + i : nullptr);
+    status = kind ? (graph.*change)((*sources)[i], (*targets)[i], *kind) : kind.error().status;
+  }
+  return status;
 }
 
 constexpr const char* type_names[] = {"kernel", "memcpy", "memset",       "host",
@@ -181,12 +181,14 @@ INFLIGHT_API int cudaGraphNodeGetDependentNodes(void* handle, void** place, abi:
 
 INFLIGHT_API int cudaGraphAddDependencies(void* graph, void* const* from, void* const* to,
                                           const abi::EdgeData* data, std::size_t count) {
-  return change_edges(graph, from, to, data, count, &Graph::connect);
+  return on_graph(
+      graph, [&](Graph& g) { return change_edges(g, from, to, data, count, &Graph::connect); });
 }
 
 INFLIGHT_API int cudaGraphRemoveDependencies(void* graph, void* const* from, void* const* to,
                                              const abi::EdgeData* data, std::size_t count) {
-  return change_edges(graph, from, to, data, count, &Graph::disconnect);
+  return on_graph(
+      graph, [&](Graph& g) { return change_edges(g, from, to, data, count, &Graph::disconnect); });
 }
 
 INFLIGHT_API int cudaGraphDestroyNode(void* handle) {
@@ -209,12 +211,14 @@ INFLIGHT_API int cudaGraphInstantiateWithFlags(void** place, void* graph,
 
 namespace {
 template <class Body>
-int on_exec(const void* handle, Body body) {
-  return entry([&]() -> Status {
-    std::lock_guard lock(graph_mutex());
-    auto exec = Core::get().graph_execs.find(handle);
-    return exec ? as_status(body(*exec)) : Status::invalid_value;
-  });
+int on_exec(const void* handle, Body body, const char* call = __builtin_FUNCTION()) {
+  return entry(
+      [&]() -> Status {
+        std::lock_guard lock(graph_mutex());
+        auto exec = Core::get().graph_execs.find(handle);
+        return exec ? as_status(body(*exec)) : Status::invalid_value;
+      },
+      call);
 }
 }  // namespace
 

@@ -47,23 +47,27 @@ Status set_exec_node(const void* exec, const void* node, Result<Work> work);
 
 // For calls that read a node: body(Node&, const T&) if its work is a T.
 template <class T, class Body>
-int on_node(const void* handle, Body body) {
-  return entry([&]() -> Status {
-    std::lock_guard lock(graph_mutex());
-    auto node = node_of(handle);
-    auto* work = node ? std::get_if<T>(&node->work) : nullptr;
-    return work ? as_status(body(*node, *work)) : Status::invalid_value;
-  });
+int on_node(const void* handle, Body body, const char* call = __builtin_FUNCTION()) {
+  return entry(
+      [&]() -> Status {
+        std::lock_guard lock(graph_mutex());
+        auto node = node_of(handle);
+        auto* work = node ? std::get_if<T>(&node->work) : nullptr;
+        return work ? as_status(body(*node, *work)) : Status::invalid_value;
+      },
+      call);
 }
 
 // For calls about a graph: body(Graph&).
 template <class Body>
-int on_graph(const void* handle, Body body) {
-  return entry([&]() -> Status {
-    std::lock_guard lock(graph_mutex());
-    auto graph = Core::get().graphs.find(handle);
-    return graph ? as_status(body(*graph)) : Status::invalid_value;
-  });
+int on_graph(const void* handle, Body body, const char* call = __builtin_FUNCTION()) {
+  return entry(
+      [&]() -> Status {
+        std::lock_guard lock(graph_mutex());
+        auto graph = Core::get().graphs.find(handle);
+        return graph ? as_status(body(*graph)) : Status::invalid_value;
+      },
+      call);
 }
 
 }  // namespace inflight::cuda

@@ -76,8 +76,9 @@ INFLIGHT_API int cudaGraphKernelNodeGetParams(void* handle, abi::KernelNode* pla
 namespace {
 
 // The attributes of a launch that its parameters do not say.
-Result<Work> keep_attributes(const Work* before, Result<Work> after) {
-  auto* old = before ? std::get_if<KernelWork>(before) : nullptr;
+Result<Work> keep_attributes(const void* node, Result<Work> after) {
+  auto before = node_of(node);
+  auto* old = before ? std::get_if<KernelWork>(&before->work) : nullptr;
   auto* fresh = after ? std::get_if<KernelWork>(&*after) : nullptr;
   if (!old || !fresh) return after;
   fresh->cooperative = old->cooperative;
@@ -113,13 +114,11 @@ Status write_attribute(KernelWork& work, int id, const Value* value) {
 }  // namespace
 
 INFLIGHT_API int cudaGraphKernelNodeSetParams(void* node, const abi::KernelNode* parameters) {
-  auto before = node_of(node);
-  return SET_NODE(keep_attributes(before ? &before->work : nullptr, work_of(parameters)));
+  return SET_NODE(keep_attributes(node, work_of(parameters)));
 }
 INFLIGHT_API int cudaGraphExecKernelNodeSetParams(void* exec, void* node,
                                                   const abi::KernelNode* parameters) {
-  auto before = node_of(node);
-  return SET_EXEC(keep_attributes(before ? &before->work : nullptr, work_of(parameters)));
+  return SET_EXEC(keep_attributes(node, work_of(parameters)));
 }
 INFLIGHT_API int cudaGraphKernelNodeGetAttribute(void* handle, int id, Value* value) {
   return on_node<KernelWork>(

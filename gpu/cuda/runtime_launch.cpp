@@ -67,10 +67,24 @@ Status launch(Stream& stream, const void* function, const abi::Dim3& grid, const
 }
 
 int launch_entry(const void* function, const abi::Dim3& grid, const abi::Dim3& block,
-                 void** arguments, std::size_t dynamic_shared, void* stream, const Wishes& wishes) {
-  return on_stream(stream, [&](Stream& s) {
-    return launch(s, function, grid, block, arguments, dynamic_shared, wishes);
-  });
+                 void** arguments, std::size_t dynamic_shared, void* stream, const Wishes& wishes,
+                 const char* call = __builtin_FUNCTION()) {
+  return on_stream(
+      stream,
+      [&](Stream& s) {
+        return launch(s, function, grid, block, arguments, dynamic_shared, wishes);
+      },
+      call);
+}
+
+Status launch(const abi::LaunchConfig& config, const void* function, void** arguments,
+              Stream& stream) {
+  Wishes wishes;
+  for (unsigned i = 0; i < config.attribute_count; ++i)
+    if (Status status = take(config.attributes[i], wishes); status != Status::success)
+      return status;
+  return launch(stream, function, config.grid, config.block, arguments, config.dynamic_shared,
+                wishes);
 }
 
 }  // namespace
@@ -100,13 +114,9 @@ INFLIGHT_API int INFLIGHT_STREAMED(cudaLaunchCooperativeKernel)(const void* func
 INFLIGHT_API int INFLIGHT_STREAMED(cudaLaunchKernelExC)(const abi::LaunchConfig* config,
                                                         const void* function, void** arguments) {
   if (!config || (config->attribute_count && !config->attributes))
-    return record(Status::invalid_value);
-  Wishes wishes;
-  for (unsigned i = 0; i < config->attribute_count; ++i)
-    if (Status status = take(config->attributes[i], wishes); status != Status::success)
-      return record(status);
-  return launch_entry(function, config->grid, config->block, arguments, config->dynamic_shared,
-                      config->stream, wishes);
+    return query([] { return Status::invalid_value; });
+  return on_stream(config->stream,
+                   [&](Stream& s) { return launch(*config, function, arguments, s); });
 }
 
 #ifndef INFLIGHT_PER_THREAD
@@ -154,8 +164,10 @@ std::vector<Configuration>& configurations() { return of_this_thread<Configurati
 
 INFLIGHT_API unsigned __cudaPushCallConfiguration(abi::Dim3 grid, abi::Dim3 block,
                                                   std::size_t dynamic_shared, void* stream) {
-  configurations().push_back({grid, block, dynamic_shared, stream});
-  return 0;
+  return unsigned(record(guarded("the configuration of a launch", [&] {
+    configurations().push_back({grid, block, dynamic_shared, stream});
+    return Status::success;
+  })));
 }
 
 INFLIGHT_API int __cudaPopCallConfiguration(abi::Dim3* grid, abi::Dim3* block,

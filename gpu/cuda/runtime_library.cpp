@@ -13,11 +13,13 @@ using namespace inflight::cuda;
 namespace {
 
 template <class Body>
-int on_library(const void* handle, Body body) {
-  return entry([&]() -> Status {
-    auto library = Core::get().libraries.find(handle);
-    return library ? as_status(body(*library)) : Status::invalid_handle;
-  });
+int on_library(const void* handle, Body body, const char* call = __builtin_FUNCTION()) {
+  return entry(
+      [&]() -> Status {
+        auto library = Core::get().libraries.find(handle);
+        return library ? as_status(body(*library)) : Status::invalid_handle;
+      },
+      call);
 }
 
 Status keep(void** place, Result<std::shared_ptr<LoadedModule>> library) {
@@ -68,17 +70,15 @@ EntryPoint driver_symbol(const std::string& name, int version, std::uint64_t fla
   return result;
 }
 
-int driver_entry_point(const char* name, void** place, unsigned version, unsigned long long flags,
-                       int* result) {
+Status driver_entry_point(const char* name, void** place, unsigned version,
+                          unsigned long long flags, int* result) {
   constexpr unsigned long long per_thread_flag = 2;
-  return query([&] {
-    if (!name || !place || flags > per_thread_flag) return Status::invalid_value;
-    const auto [address, answer] =
-        driver_symbol(name, int(version), per_thread ? per_thread_flag : flags);
-    *place = address;
-    if (result) *result = answer;
-    return address || result ? Status::success : Status::not_found;
-  });
+  if (!name || !place || flags > per_thread_flag) return Status::invalid_value;
+  const auto [address, answer] =
+      driver_symbol(name, int(version), per_thread ? per_thread_flag : flags);
+  *place = address;
+  if (result) *result = answer;
+  return address || result ? Status::success : Status::not_found;
 }
 
 }  // namespace
@@ -86,14 +86,14 @@ int driver_entry_point(const char* name, void** place, unsigned version, unsigne
 INFLIGHT_API int INFLIGHT_STREAMED(cudaGetDriverEntryPoint)(const char* name, void** place,
                                                             unsigned long long flags, int* result) {
   constexpr unsigned built_for = 13000;
-  return driver_entry_point(name, place, built_for, flags, result);
+  return query([&] { return driver_entry_point(name, place, built_for, flags, result); });
 }
 
 INFLIGHT_API int INFLIGHT_STREAMED(cudaGetDriverEntryPointByVersion)(const char* name, void** place,
                                                                      unsigned version,
                                                                      unsigned long long flags,
                                                                      int* result) {
-  return driver_entry_point(name, place, version, flags, result);
+  return query([&] { return driver_entry_point(name, place, version, flags, result); });
 }
 
 #ifndef INFLIGHT_PER_THREAD

@@ -10,11 +10,13 @@ namespace {
 
 // For calls about one pool: body(shared_ptr<Pool>).
 template <class Body>
-int on_pool(const void* handle, Body body) {
-  return entry([&]() -> Status {
-    auto pool = find_pool(handle);
-    return pool ? body(pool) : Status::invalid_value;
-  });
+int on_pool(const void* handle, Body body, const char* call = __builtin_FUNCTION()) {
+  return entry(
+      [&]() -> Status {
+        auto pool = find_pool(handle);
+        return pool ? body(pool) : Status::invalid_value;
+      },
+      call);
 }
 
 #endif

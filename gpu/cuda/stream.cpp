@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "gpu/cuda/core.hpp"
+#include "gpu/cuda/guard.hpp"
 
 namespace inflight::cuda {
 
@@ -72,6 +73,14 @@ void Stream::close() {
   queue_->changed.notify_all();
 }
 
+void Stream::perform(const Task& task) const {
+  const Status status = guarded("work in a stream", [&] {
+    task();
+    return Status::success;
+  });
+  if (status != Status::success) device_.kill(status, {});
+}
+
 void Stream::work(const std::shared_ptr<Queue>& queue) {
   worker_thread = true;
   std::unique_lock lock(queue->mutex);
@@ -83,7 +92,7 @@ void Stream::work(const std::shared_ptr<Queue>& queue) {
     queue->items.pop_front();
     lock.unlock();
     for (const Ticket& ticket : item.after) ticket.wait();
-    item.task();
+    item.keep->perform(item.task);
     item = {};
     queue->progress->finish_one();
     lock.lock();
@@ -110,12 +119,10 @@ Ticket Stream::submit(Task task, std::vector<Ticket> after) {
   Ticket ticket{queue_->progress, 0};
   {
     std::lock_guard lock(queue_->mutex);
+    if (!queue_->started) std::thread(work, queue_).detach();
+    queue_->started = true;
     queue_->items.push_back({std::move(task), std::move(after), shared_from_this()});
     ticket.number = ++queue_->submitted;
-    if (!queue_->started) {
-      queue_->started = true;
-      std::thread(work, queue_).detach();
-    }
   }
   queue_->changed.notify_all();
   return ticket;
@@ -132,7 +139,7 @@ bool Stream::try_claim() {
 void Stream::run(Task task) {
   std::vector<Ticket> after = implied();
   if (!after.empty() || !try_claim()) return submit(std::move(task), std::move(after)).wait();
-  task();
+  perform(task);
   {
     std::lock_guard lock(queue_->mutex);
     queue_->busy = false;
@@ -154,7 +161,7 @@ bool Stream::help() const {
   queue->busy = true;
   lock.unlock();
   worker_thread = true;
-  item.task();
+  perform(item.task);
   worker_thread = false;
   item = {};
   lock.lock();

@@ -95,6 +95,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   };
   struct Queue;  // shared with the worker, which may outlive the stream
   static void work(const std::shared_ptr<Queue>& queue);
+  // Does a task; an exception in it, also a host function's own, kills the context.
+  void perform(const Task& task) const;
   std::vector<Ticket> implied() const;
   bool try_claim();
   // Does the next task on the calling thread, which has nothing to do but wait. False if there is

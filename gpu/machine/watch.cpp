@@ -31,11 +31,9 @@ class Watch::Watcher {
 
   void add(Watch& watch) {
     std::lock_guard lock(mutex_);
+    if (!started_) std::thread([this] { work(); }).detach();
+    started_ = true;
     watches_.push_back(&watch);
-    if (!started_) {
-      started_ = true;
-      std::thread([this] { work(); }).detach();
-    }
     if (asleep_) changed_.notify_one();
   }
   void remove(Watch& watch) {
@@ -44,6 +42,15 @@ class Watch::Watcher {
   }
 
  private:
+  // A host without memory for a sentence is asked again later.
+  static Clock::time_point look_at(Watch& watch, Clock::time_point now) {
+    try {
+      return watch.look(now);
+    } catch (const std::exception&) {
+      return now + tick;
+    }
+  }
+
   void work() {
     std::unique_lock lock(mutex_);
     for (;;) {
@@ -53,7 +60,7 @@ class Watch::Watcher {
       while (!watches_.empty()) {
         const auto now = Clock::now();
         auto next = now + tick;
-        for (Watch* watch : watches_) next = std::min(next, watch->look(now));
+        for (Watch* watch : watches_) next = std::min(next, look_at(*watch, now));
         lock.unlock();
         std::this_thread::sleep_until(next);
         lock.lock();

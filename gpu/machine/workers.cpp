@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <exception>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace inflight::machine {
@@ -13,7 +15,7 @@ namespace {
 
 constexpr std::uint32_t turn = 4096;  // rounds of a block's warps before other blocks get a turn
 
-void work(Clusters& clusters) {
+void run_clusters(Clusters& clusters) {
   Grid& grid = clusters.grid();
   Worker worker;
   std::vector<std::unique_ptr<Cluster>> spare;
@@ -40,18 +42,31 @@ void work(Clusters& clusters) {
   }
 }
 
+// What throws in one worker, such as the end of the host's memory, ends the launch for all.
+void work(Clusters& clusters) {
+  try {
+    run_clusters(clusters);
+  } catch (...) {
+    clusters.grid().stop = true;
+    throw;
+  }
+}
+
 // Other threads that help with a launch's blocks. Nothing depends on them: the launching thread
 // runs blocks too, and who has not come when it is done stays away.
 class Helpers {
  public:
   Helpers(Clusters& clusters, unsigned count) : desk_(std::make_shared<Desk>()) {
     desk_->clusters = &clusters;
-    for (unsigned i = 0; i < count; ++i) arena().enqueue([desk = desk_] { help(*desk); });
+    try {
+      for (unsigned i = 0; i < count; ++i) arena().enqueue([desk = desk_] { help(*desk); });
+    } catch (const std::bad_alloc&) {  // fewer help
+    }
   }
-  ~Helpers() {
-    std::unique_lock lock(desk_->mutex);
-    desk_->clusters = nullptr;
-    desk_->left.wait(lock, [&] { return desk_->present == 0; });
+  ~Helpers() { dismiss(); }
+  // Waits until nobody helps any more, and throws what one of them threw.
+  void finish() {
+    if (auto thrown = dismiss()) std::rethrow_exception(thrown);
   }
   Helpers(const Helpers&) = delete;
   Helpers& operator=(const Helpers&) = delete;
@@ -62,7 +77,15 @@ class Helpers {
     std::condition_variable left;
     Clusters* clusters = nullptr;  // null: closed
     unsigned present = 0;
+    std::exception_ptr thrown;
   };
+
+  std::exception_ptr dismiss() {
+    std::unique_lock lock(desk_->mutex);
+    desk_->clusters = nullptr;
+    desk_->left.wait(lock, [&] { return desk_->present == 0; });
+    return std::exchange(desk_->thrown, nullptr);
+  }
 
   static void help(Desk& desk) {
     std::unique_lock lock(desk.mutex);
@@ -70,8 +93,14 @@ class Helpers {
     ++desk.present;
     Clusters& clusters = *desk.clusters;
     lock.unlock();
-    work(clusters);
+    std::exception_ptr thrown;
+    try {
+      work(clusters);
+    } catch (...) {
+      thrown = std::current_exception();
+    }
     lock.lock();
+    if (thrown) desk.thrown = thrown;
     if (--desk.present == 0) desk.left.notify_one();
   }
   // All launches share it, so that none pays for waking threads that are awake.
@@ -120,6 +149,7 @@ void run_all(Clusters& clusters, unsigned workers) {
   if (workers <= 1) return work(clusters);
   Helpers helpers(clusters, workers - 1);
   work(clusters);
+  helpers.finish();
 }
 
 // Asked once: the answer is a file of the kernel's.

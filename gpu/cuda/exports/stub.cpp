@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "gpu/cuda/status.hpp"
+#include "gpu/cuda/guard.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -42,11 +42,13 @@ std::string_view advice_for(std::string_view name) {
 }  // namespace
 
 int refuse_call(const char* name) {
-  say_once(name,
-           fmt::format("{} is not supported by the software GPU and answers \"not supported\" "
-                       "(801): {}",
-                       name, advice_for(name)));
-  return int(Status::not_supported);
+  return int(guarded(name, [&] {
+    say_once(name,
+             fmt::format("{} is not supported by the software GPU and answers \"not supported\" "
+                         "(801): {}",
+                         name, advice_for(name)));
+    return Status::not_supported;
+  }));
 }
 
 }  // namespace inflight::cuda
