@@ -2,25 +2,15 @@
 #include "cli/ptx_file.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 
 namespace inflight::cli {
 namespace {
 
-tl::expected<std::vector<std::byte>, std::string> bytes_of(const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error))
-    return tl::unexpected("'" + path + "' is a folder.");
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) return tl::unexpected("'" + path + "' cannot be read: " + std::strerror(errno) + ".");
-  std::vector<std::byte> result(std::size_t(file.tellg()));
-  file.seekg(0);
-  file.read(reinterpret_cast<char*>(result.data()), std::streamsize(result.size()));
-  if (!file) return tl::unexpected("'" + path + "' cannot be read to its end.");
-  return result;
+tl::expected<std::string, std::string> text_of(const std::string& path) {
+  auto file = cuda::File::open(path);
+  auto text = file ? file->all() : tl::unexpected(file.error());
+  if (!text) return tl::unexpected("'" + path + "' " + text.error() + ".");
+  return text;
 }
 
 // Fills `units` from the fatbins: what the device would choose of each.
@@ -28,9 +18,10 @@ void choose_units(PtxFile& file, cuda::Architecture device) {
   for (const auto& images : file.fatbins) {
     auto chosen = cuda::choose(images, device);
     if (!chosen) {
-      // The linker adds a fatbin without PTX to most programs; it means nothing.
+      // The linker adds a fatbin without PTX to most programs, and NVIDIA's device runtime to some;
+      // they mean nothing.
       auto is_ptx = [](const cuda::Image& image) { return image.kind == cuda::Image::Kind::ptx; };
-      if (std::any_of(images.begin(), images.end(), is_ptx))
+      if (std::any_of(images.begin(), images.end(), is_ptx) && !cuda::is_device_runtime(images))
         file.passed_over.push_back(chosen.error());
       continue;
     }
@@ -59,16 +50,17 @@ tl::expected<std::vector<std::vector<cuda::Image>>, std::string> fatbins_of(
 
 tl::expected<PtxFile, std::string> read_ptx_file(const std::string& path,
                                                  cuda::Architecture device) {
-  auto bytes = bytes_of(path);
-  if (!bytes) return tl::unexpected(bytes.error());
+  auto text = text_of(path);
+  if (!text) return tl::unexpected(text.error());
   PtxFile file;
-  file.bytes = std::move(*bytes);
-  auto fatbins = fatbins_of(file.bytes);
+  file.text = std::make_shared<const std::string>(std::move(*text));
+  const auto bytes = cuda::bytes_of(*file.text);
+  auto fatbins = fatbins_of(bytes);
   if (!fatbins) return tl::unexpected("'" + path + "': " + fatbins.error() + ".");
   file.fatbins = std::move(*fatbins);
   choose_units(file, device);
   if (!file.units.empty()) return file;
-  auto found = cuda::find_ptx(file.bytes);
+  auto found = cuda::find_ptx(bytes);
   if (!found) return tl::unexpected("'" + path + "': " + found.error() + ".");
   if (!file.fatbins.empty()) return file;
   for (auto& each : *found)

@@ -1,6 +1,5 @@
 // A file's device code as `inflight ptx` shows it: its images, what a device takes of them, parsed.
 #pragma once
-#include <cstddef>
 #include <memory>
 #include <string>
 #include <tl/expected.hpp>
@@ -19,7 +18,7 @@ struct Unit {
 };
 
 struct PtxFile {
-  std::vector<std::byte> bytes;                   // what `images` point into
+  std::shared_ptr<const std::string> text;        // what `images` point into
   std::vector<std::vector<cuda::Image>> fatbins;  // empty for PTX text
   std::vector<Unit> units;                        // one a fatbin at most
   std::vector<std::string> passed_over;           // why a fatbin has no unit: sentences

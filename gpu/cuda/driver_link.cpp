@@ -1,14 +1,13 @@
 // Driver API: the linker, for PTX inputs.
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iterator>
 #include <vector>
 
 #include "gpu/cuda/bytes.hpp"
 #include "gpu/cuda/driver_module.hpp"
 #include "gpu/cuda/driver_options.hpp"
 #include "gpu/cuda/profiles.hpp"
+#include "gpu/cuda/source.hpp"
 
 namespace inflight::cuda::driver {
 namespace {
@@ -81,12 +80,22 @@ Status add(Link& link, int type, Bytes bytes) {
   return refuse(link, "the linker's input is neither PTX nor an object file with PTX");
 }
 
+Status add_data(Link& link, int type, const void* data, std::size_t bytes) {
+  ProcessMemory memory(data);
+  const auto there = memory.take(0, bytes);
+  if (there) return add(link, type, *there);
+  return tell(Failure(Status::invalid_value,
+                      fmt::format("the linker's input is said to have {} bytes, which cannot all "
+                                  "be read at {}",
+                                  bytes, data)));
+}
+
 Status add_file(Link& link, int type, const char* path) {
   if (!path) return Status::invalid_value;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Status::file_not_found;
-  std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  return add(link, type, bytes_of(bytes));
+  auto file = File::open(path);
+  const auto bytes = file ? file->all() : tl::unexpected(file.error());
+  if (bytes) return add(link, type, bytes_of(*bytes));
+  return tell(Failure(Status::file_not_found, fmt::format("the file {} {}", path, bytes.error())));
 }
 
 // Links once to learn of mistakes now; the image holds the texts, to be linked where it is loaded.
@@ -129,7 +138,7 @@ INFLIGHT_CU_AT(of_link(state), cuLinkAddData_v2,
                {
                  if (!data || bytes == 0) return Status::invalid_value;
                  return with_link(state, [&](Link& link) {
-                   return add(link, type, {static_cast<const std::byte*>(data), bytes});
+                   return add_data(link, type, data, bytes);
                  });
                })
 INFLIGHT_CU_AT(of_link(state), cuLinkAddFile_v2,

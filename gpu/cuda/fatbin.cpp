@@ -49,40 +49,53 @@ struct Entry {
   std::uint64_t bytes = 0;  // with its header
 };
 
-std::string name_of(Bytes entry) {
-  auto name = slice(entry, field<std::uint32_t>(entry, name_at),
-                    field<std::uint32_t>(entry, name_length_at));
+// A name is a convenience: one that cannot be read is none.
+std::string name_of(Source& source, std::uint64_t at, std::uint64_t header, Bytes head) {
+  constexpr std::uint32_t longest = 4096;
+  const std::uint64_t offset = field<std::uint32_t>(head, name_at);
+  const auto length = field<std::uint32_t>(head, name_length_at);
+  if (length > longest || offset > header || length > header - offset) return {};
+  const auto name = source.take(at + offset, length);
   if (!name) return {};
-  std::string_view text = characters(*name);
+  const std::string_view text = characters(*name);
   return std::string(text.substr(0, text.find('\0')));
 }
 
-tl::expected<Entry, std::string> read_entry(Bytes rest, std::uint64_t at) {
+// The entry that begins at byte `at` of the fatbin, which begins at byte `start` of the source and
+// has `rest` bytes from there on, as it says.
+tl::expected<Entry, std::string> read_entry(Source& source, std::uint64_t start, std::uint64_t at,
+                                            std::uint64_t rest, Bodies bodies) {
   auto bad = [at](std::string_view what) {
     return tl::unexpected(fmt::format("the fatbin is damaged: the entry at byte {} {}", at, what));
   };
-  std::uint64_t header = field<std::uint32_t>(rest, entry_header_at);
-  std::uint64_t stored = field<std::uint64_t>(rest, stored_at);
-  std::uint64_t packed = field<std::uint32_t>(rest, packed_at);
-  if (rest.size() < entry_bytes) return bad("is cut off");
-  if (header < entry_bytes || header > rest.size()) return bad("has an impossible header size");
-  auto body = slice(rest, header, stored);
-  if (!body) return bad("reaches past the end");
+  if (rest < entry_bytes) return bad("is cut off");
+  const auto head = source.take(start + at, entry_bytes);
+  if (!head) return bad("lies past the end of what can be read");
+  const std::uint64_t header = field<std::uint32_t>(*head, entry_header_at);
+  const std::uint64_t stored = field<std::uint64_t>(*head, stored_at);
+  const std::uint64_t packed = field<std::uint32_t>(*head, packed_at);
+  if (header < entry_bytes || header > rest) return bad("has an impossible header size");
+  if (stored > rest - header) return bad("reaches past the end");
   if (packed > stored) return bad("says its packed data is larger than what is stored");
-  std::uint64_t flags = field<std::uint64_t>(rest, flags_at);
+  const std::uint64_t flags = field<std::uint64_t>(*head, flags_at);
   Entry entry;
   entry.bytes = header + stored;
   Image& image = entry.image;
-  image.kind = Image::Kind{field<std::uint16_t>(rest, kind_at)};
+  image.kind = Image::Kind{field<std::uint16_t>(*head, kind_at)};
   image.packing = packing_of(flags, packed);
-  image.architecture = {int(field<std::uint32_t>(rest, architecture_at) & 0xffff),
+  image.architecture = {int(field<std::uint32_t>(*head, architecture_at) & 0xffff),
                         (flags & specific_flag) != 0, (flags & family_flag) != 0};
-  image.version_major = field<std::uint16_t>(rest, major_at);
-  image.version_minor = field<std::uint16_t>(rest, minor_at);
-  image.name = name_of(rest.first(header));
-  bool raw = image.packing == Image::Packing::raw;
-  image.stored = raw ? *body : body->first(packed);
-  image.size = raw ? stored : field<std::uint64_t>(rest, unpacked_at);
+  image.version_major = field<std::uint16_t>(*head, major_at);
+  image.version_minor = field<std::uint16_t>(*head, minor_at);
+  image.name = name_of(source, start + at, header, *head);
+  const bool raw = image.packing == Image::Packing::raw;
+  image.size = raw ? stored : field<std::uint64_t>(*head, unpacked_at);
+  if (bodies == Bodies::ptx && image.kind != Image::Kind::ptx) return entry;
+  if (image.kind == Image::Kind::ptx && image.size > largest_image)
+    return bad(fmt::format("says that it takes {} bytes", image.size));
+  const auto body = source.take(start + at + header, raw ? stored : packed);
+  if (!body) return bad("has data past the end of what can be read");
+  image.stored = *body;
   return entry;
 }
 
@@ -141,7 +154,7 @@ Content content_of(std::span<const std::byte> start) {
   if (magic == header_magic) return Content::fatbin;
   std::string_view text = characters(start);
   if (text.starts_with(elf_magic)) return Content::elf;
-  if (linked_size(start)) return Content::linked;
+  if (is_linked(start)) return Content::linked;
   auto first = text.find_first_not_of(" \t\r\n\v\f");
   if (first == text.npos) return Content::unknown;
   return text[first] == '.' || text[first] == '/' ? Content::text : Content::unknown;
@@ -154,23 +167,28 @@ std::uint64_t fatbin_size(std::span<const std::byte> header) {
   return head + rest;
 }
 
-tl::expected<std::vector<Image>, std::string> read_fatbin(std::span<const std::byte> bytes) {
-  std::uint64_t size = fatbin_size(bytes);
+tl::expected<std::vector<Image>, std::string> read_fatbin(Source& source, std::uint64_t start,
+                                                          Bodies bodies) {
+  const auto header = source.take(start, header_bytes);
+  const std::uint64_t size = header ? fatbin_size(*header) : 0;
   if (size == 0)
     return tl::unexpected(std::string("these bytes are no fatbin: its header is damaged"));
-  if (size > bytes.size()) {
-    return tl::unexpected(fmt::format("the fatbin is cut off: {} of {} bytes", bytes.size(), size));
-  }
-  bytes = bytes.first(size);
+  if (const std::uint64_t there = source.size() - start; size > there)
+    return tl::unexpected(fmt::format("the fatbin is cut off: {} of {} bytes", there, size));
   std::vector<Image> images;
-  std::uint64_t at = field<std::uint16_t>(bytes, 6);
+  std::uint64_t at = field<std::uint16_t>(*header, 6);
   while (at < size) {
-    auto entry = read_entry(bytes.subspan(at), at);
+    auto entry = read_entry(source, start, at, size - at, bodies);
     if (!entry) return tl::unexpected(entry.error());
     images.push_back(std::move(entry->image));
     at += entry->bytes;
   }
   return images;
+}
+
+tl::expected<std::vector<Image>, std::string> read_fatbin(std::span<const std::byte> bytes) {
+  Buffer source(bytes);
+  return read_fatbin(source, 0, Bodies::all);
 }
 
 tl::expected<std::string, std::string> unpack(const Image& image) {

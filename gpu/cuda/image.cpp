@@ -1,11 +1,11 @@
 // Finding PTX in whatever bytes a program or a user hands over: ELF files, fatbins, texts, links.
-#include <elf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 
 #include "gpu/cuda/bytes.hpp"
+#include "gpu/cuda/elf.hpp"
 #include "gpu/cuda/fatbin.hpp"
 
 namespace inflight::cuda {
@@ -13,41 +13,27 @@ namespace {
 
 constexpr std::string_view link_magic = "IFLINKED";
 constexpr std::uint64_t link_header = 24;  // magic, total bytes, number of texts
-constexpr Elf64_Half machine_cuda = 190;
-
-struct Section {
-  std::string_view name;
-  Bytes data;
-};
-
-std::vector<Section> sections_of(Bytes file) {
-  auto header = field<Elf64_Ehdr>(file, 0);
-  std::vector<Section> result;
-  auto at = [&](std::uint64_t i) {
-    return field<Elf64_Shdr>(file, header.e_shoff + i * sizeof(Elf64_Shdr));
-  };
-  Elf64_Shdr names = at(header.e_shstrndx);
-  auto strings = slice(file, names.sh_offset, names.sh_size);
-  if (!strings || header.e_shentsize != sizeof(Elf64_Shdr)) return result;
-  for (unsigned i = 0; i < header.e_shnum; ++i) {
-    Elf64_Shdr section = at(i);
-    auto data = slice(file, section.sh_offset, section.sh_size);
-    if (!data || section.sh_type == SHT_NOBITS || section.sh_name >= strings->size()) continue;
-    std::string_view name = characters(*strings).substr(section.sh_name);
-    result.push_back({name.substr(0, name.find('\0')), *data});
-  }
-  return result;
-}
+constexpr std::uint16_t machine_cuda = 190;
 
 // The fatbins that lie one after another in a section, each on a multiple of 8 bytes.
-tl::expected<void, std::string> read_section(Bytes data, std::vector<std::vector<Image>>& into) {
-  for (std::uint64_t at = 0; at + 16 <= data.size();) {
-    std::uint64_t size = fatbin_size(data.subspan(at));
+tl::expected<void, std::string> read_section(Source& source, const ElfSection& section,
+                                             Bodies bodies, std::vector<std::vector<Image>>& into) {
+  const std::string outside =
+      fmt::format("the ELF file is damaged: its section {} lies outside of it", section.name);
+  if (section.offset > source.size() || section.size > source.size() - section.offset)
+    return tl::unexpected(outside);
+  for (std::uint64_t at = 0; at + 16 <= section.size;) {
+    const auto header = source.take(section.offset + at, 16);
+    if (!header) return tl::unexpected(outside);
+    const std::uint64_t size = fatbin_size(*header);
+    if (size > section.size - at)
+      return tl::unexpected(
+          fmt::format("the fatbin is cut off: {} of {} bytes", section.size - at, size));
     if (size == 0) {
       at += 8;
       continue;
     }
-    auto images = read_fatbin(data.subspan(at));
+    auto images = read_fatbin(source, section.offset + at, bodies);
     if (!images) return tl::unexpected(images.error());
     into.push_back(std::move(*images));
     at += (size + 7) / 8 * 8;
@@ -127,26 +113,40 @@ void append(std::string& to, std::uint64_t number) {
 
 }  // namespace
 
-tl::expected<std::vector<std::vector<Image>>, std::string> read_elf(
-    std::span<const std::byte> file) {
-  auto header = field<Elf64_Ehdr>(file, 0);
-  if (content_of(file) != Content::elf || file.size() < sizeof header ||
-      header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB) {
-    return tl::unexpected(std::string("the file is no 64-bit little-endian ELF file"));
-  }
-  if (header.e_machine == machine_cuda) {
+tl::expected<std::vector<std::vector<Image>>, std::string> read_elf(Source& source, Bodies bodies) {
+  const auto file = read_elf_file(source);
+  if (!file) return tl::unexpected(file.error());
+  if (file->machine == machine_cuda) {
     return tl::unexpected(std::string(
         "this is a cubin, machine code for one GPU; the software GPU runs PTX: build with nvcc "
-        "-ptx "
-        "or -fatbin, or give nvrtc --gpu-architecture=compute_90 and take nvrtcGetPTX"));
+        "-ptx or -fatbin, give nvrtc --gpu-architecture=compute_90 and take nvrtcGetPTX, and in "
+        "the "
+        "place of nvJitLink's cubin let cuLinkAddData and cuLinkComplete link the PTX (of LTO-IR, "
+        "nvJitLink makes PTX: -lto -ptx, nvJitLinkGetLinkedPtx)"));
   }
   std::vector<std::vector<Image>> result;
-  for (const Section& section : sections_of(file)) {
+  for (const ElfSection& section : file->sections) {
     if (section.name != ".nv_fatbin" && section.name != "__nv_relfatbin") continue;
-    auto read = read_section(section.data, result);
+    auto read = read_section(source, section, bodies, result);
     if (!read) return tl::unexpected(read.error());
   }
   return result;
+}
+
+tl::expected<std::vector<std::vector<Image>>, std::string> read_elf(
+    std::span<const std::byte> file) {
+  Buffer source(file);
+  return read_elf(source, Bodies::all);
+}
+
+bool is_device_runtime(std::span<const Image> images) {
+  for (const Image& image : images) {
+    if (image.kind != Image::Kind::ptx) continue;
+    const auto text = unpack(image);
+    // Its names of static functions hold its source file's.
+    return text && text->find("cuda_device_runtime_cu") != text->npos;
+  }
+  return false;
 }
 
 Found find_ptx(std::span<const std::byte> file) {
@@ -180,27 +180,42 @@ std::string join_texts(std::span<const std::string> texts) {
   return result;
 }
 
+bool is_linked(std::span<const std::byte> header) {
+  return characters(header).starts_with(link_magic);
+}
+
 std::uint64_t linked_size(std::span<const std::byte> header) {
-  if (header.size() < 16 || !characters(header).starts_with(link_magic)) return 0;
+  if (header.size() < 16 || !is_linked(header)) return 0;
   auto size = field<std::uint64_t>(header, link_magic.size());
   return size < link_header || size > (1ull << 40) ? 0 : size;
 }
 
-tl::expected<std::vector<std::string>, std::string> split_texts(std::span<const std::byte> bytes) {
-  auto bad = [] { return tl::unexpected(std::string("the linked image is damaged")); };
-  std::uint64_t size = linked_size(bytes);
-  if (size == 0 || size > bytes.size()) return bad();
-  bytes = bytes.first(size);
-  auto count = field<std::uint64_t>(bytes, 16);
+tl::expected<std::vector<std::string>, std::string> split_texts(Source& source) {
+  constexpr std::uint64_t most = 1 << 20;  // texts of one link
+  const auto bad = [] { return tl::unexpected(std::string("the linked image is damaged")); };
+  const auto header = source.take(0, link_header);
+  const std::uint64_t size = header ? linked_size(*header) : 0;
+  const std::uint64_t count = header ? field<std::uint64_t>(*header, 16) : 0;
+  if (size == 0 || size > source.size() || count > most) return bad();
   std::vector<std::string> texts;
   std::uint64_t at = link_header;
   for (std::uint64_t i = 0; i < count; ++i) {
-    auto text = slice(bytes, at + 8, field<std::uint64_t>(bytes, at));
-    if (at + 8 > size || !text) return bad();
+    constexpr std::uint64_t length_bytes = sizeof(std::uint64_t);
+    const auto length = size - at < length_bytes ? std::nullopt : source.take(at, length_bytes);
+    if (!length) return bad();
+    at += length_bytes;
+    const auto bytes = field<std::uint64_t>(*length, 0);
+    const auto text = bytes > size - at ? std::nullopt : source.take(at, bytes);
+    if (!text) return bad();
     texts.emplace_back(characters(*text));
-    at += 8 + text->size();
+    at += bytes;
   }
   return texts;
+}
+
+tl::expected<std::vector<std::string>, std::string> split_texts(std::span<const std::byte> bytes) {
+  Buffer source(bytes);
+  return split_texts(source);
 }
 
 }  // namespace inflight::cuda

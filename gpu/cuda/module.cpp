@@ -57,15 +57,25 @@ struct Text {
   std::string name;
 };
 
-Result<Text> text_of(const Unit& unit, Architecture architecture, const std::string& module) {
-  if (!unit.error.empty()) return fail(Status::invalid_image, unit.error);
-  if (unit.text) return Text{unit.text, module};
-  auto image = choose(unit.images, architecture);
-  if (!image) return fail(Status::no_binary_for_gpu, image.error());
+Result<Text> text_of(std::span<const Image> images, Architecture architecture,
+                     const std::string& module) {
+  auto image = choose(images, architecture);
+  if (!image)
+    return fail(Status::no_binary_for_gpu, is_device_runtime(images) ? "" : image.error());
   auto text = unpack(**image);
   if (!text) return fail(Status::invalid_image, text.error());
   std::string name = (*image)->name.empty() ? module : (*image)->name;
   return Text{std::make_shared<const std::string>(std::move(*text)), std::move(name)};
+}
+
+Result<Text> text_of(const Unit& unit, Architecture architecture, const std::string& module) {
+  if (!unit.error.empty()) return fail(Status::invalid_image, unit.error);
+  if (unit.text) return Text{unit.text, module};
+  if (!unit.registered) return text_of(unit.images, architecture, module);
+  ProcessMemory memory(unit.registered);
+  auto images = read_fatbin(memory, 0, Bodies::ptx);
+  if (!images) return fail(Status::invalid_image, images.error());
+  return text_of(*images, architecture, module);
 }
 
 struct ParsedUnits {

@@ -20,10 +20,12 @@ struct Context;  // context.hpp
 
 // A translation unit's images, of which each device takes one; or one PTX text.
 struct Unit {
-  std::vector<Image> images;  // empty: `text` is all there is
+  std::vector<Image> images;
   std::shared_ptr<const std::string> text;
-  std::shared_ptr<const std::string> owner;  // keeps what `images` point into; null: the program
-  std::string error;                         // why it could not be read; told when it is needed
+  std::shared_ptr<const void> owner;  // keeps what `images` point into
+  // A fatbin in the program's own memory, which is read when it is needed; null: none.
+  const void* registered = nullptr;
+  std::string error;  // why it could not be read; told when it is needed
 };
 
 // A CUmodule, a CUlibrary, or what one __cudaRegisterFatBinary registered.
@@ -89,8 +91,8 @@ class Registry {
  public:
   static Registry& get();
 
-  // __cudaRegisterFatBinary: reads the headers of its entries only. The result is the handle that
-  // the other calls take; never null.
+  // __cudaRegisterFatBinary: reads no fatbin yet. The result is the handle that the other calls
+  // take; never null.
   void** add(const void* wrapper);
   // __cudaUnregisterFatBinary: ends the handle, its functions and its variables.
   void remove(void** handle);

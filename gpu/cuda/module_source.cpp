@@ -1,12 +1,9 @@
 // What programs hand over to be loaded, told apart by content and taken to pieces.
 #include <fmt/format.h>
 
-#include <cstring>
-#include <fstream>
-#include <iterator>
-
 #include "gpu/cuda/bytes.hpp"
 #include "gpu/cuda/module.hpp"
+#include "gpu/cuda/source.hpp"
 #include "gpu/cuda/wrapper.hpp"
 
 namespace inflight::cuda {
@@ -20,34 +17,18 @@ Unit unit_of_text(std::string text) {
   return unit;
 }
 
-// The fatbin in `owner`, which the unit keeps.
-Unit unit_of_copy(std::shared_ptr<const std::string> owner) {
-  Unit unit;
-  auto images = read_fatbin(bytes_of(*owner));
-  if (images) {
-    unit.images = std::move(*images);
-  } else {
-    unit.error = images.error();
-  }
-  unit.owner = std::move(owner);
-  return unit;
-}
+using Memory = std::shared_ptr<ProcessMemory>;
 
-std::shared_ptr<const std::string> copy_of(const void* data, std::uint64_t bytes) {
-  return std::make_shared<const std::string>(static_cast<const char*>(data), bytes);
-}
-
-Result<Units> units_of_fatbin(const void* data) {
-  std::uint64_t bytes = fatbin_size({static_cast<const std::byte*>(data), 16});
-  if (bytes == 0) return fail(Status::invalid_image, "the fatbin's header is damaged");
+Result<Units> units_of_fatbin(const Memory& memory) {
+  auto images = read_fatbin(*memory, 0, Bodies::ptx);
+  if (!images) return fail(Status::invalid_image, images.error());
   Units units;
-  units.push_back(unit_of_copy(copy_of(data, bytes)));
-  if (!units[0].error.empty()) return fail(Status::invalid_image, units[0].error);
+  units.emplace_back().images = std::move(*images);
+  units.back().owner = memory;
   return units;
 }
 
-Result<Units> units_of_link(Bytes bytes) {
-  auto texts = split_texts(bytes);
+Result<Units> units_of_texts(tl::expected<std::vector<std::string>, std::string> texts) {
   if (!texts) return fail(Status::invalid_image, texts.error());
   Units units;
   for (std::string& text : *texts) units.push_back(unit_of_text(std::move(text)));
@@ -57,78 +38,84 @@ Result<Units> units_of_link(Bytes bytes) {
 Result<Units> units_of_wrapper(const void* wrapper) {
   Units units;
   for (const void* fatbin : fatbins_of(wrapper)) {
-    auto one = units_of_fatbin(fatbin);
+    auto one = units_of_fatbin(std::make_shared<ProcessMemory>(fatbin));
     if (!one) return one;
     units.insert(units.end(), one->begin(), one->end());
   }
+  if (units.empty()) return fail(Status::invalid_image, "the fatbin's wrapper is damaged");
   return units;
 }
 
-Result<Units> units_of_elf(std::shared_ptr<const std::string> file) {
-  auto fatbins = read_elf(bytes_of(*file));
+using Fatbins = tl::expected<std::vector<std::vector<Image>>, std::string>;
+
+Result<Units> units_of_elf(Fatbins fatbins, const std::shared_ptr<const void>& owner) {
   if (!fatbins) return fail(Status::no_binary_for_gpu, fatbins.error());
   Units units;
-  for (auto& images : *fatbins) units.push_back({std::move(images), nullptr, file, {}});
+  for (auto& images : *fatbins) {
+    units.emplace_back().images = std::move(images);
+    units.back().owner = owner;
+  }
   if (units.empty()) return fail(Status::invalid_image, "the ELF file holds no fatbin");
   return units;
 }
 
-constexpr std::size_t elf_header_bytes = 64;
-
-// The size of an ELF file in memory: where its table of sections ends, by its header.
-std::uint64_t elf_size(const void* data) {
-  Bytes header(static_cast<const std::byte*>(data), elf_header_bytes);
-  return field<std::uint64_t>(header, 0x28) +
-         std::uint64_t{field<std::uint16_t>(header, 0x3A)} * field<std::uint16_t>(header, 0x3C);
+Result<Units> no_image() {
+  return fail(Status::invalid_image, "the image is neither PTX text nor a fatbin");
 }
 
-Result<Units> units_of_file(std::shared_ptr<const std::string> file) {
-  Bytes bytes = bytes_of(*file);
+Result<Units> units_of_file(const std::shared_ptr<const std::string>& file) {
+  const Bytes bytes = bytes_of(*file);
   switch (content_of(bytes)) {
     case Content::elf:
-      return units_of_elf(std::move(file));
+      return units_of_elf(read_elf(bytes), file);
     case Content::linked:
-      return units_of_link(bytes);
+      return units_of_texts(split_texts(bytes));
     case Content::text:
       return Units{unit_of_text(file->substr(0, file->find('\0')))};
     case Content::fatbin: {
-      Units units{unit_of_copy(std::move(file))};
-      if (!units[0].error.empty()) return fail(Status::invalid_image, units[0].error);
+      auto images = read_fatbin(bytes);
+      if (!images) return fail(Status::invalid_image, images.error());
+      Units units;
+      units.emplace_back().images = std::move(*images);
+      units.back().owner = file;
       return units;
     }
     case Content::wrapper:
     case Content::unknown:
       break;
   }
-  return fail(Status::invalid_image, "the image is neither PTX text nor a fatbin");
+  return no_image();
 }
 
-// Reads no further than each kind's own header allows; of unknown bytes only the first ones, up to
-// a NUL.
+Result<Units> units_of_text(ProcessMemory& memory) {
+  auto text = memory.text(largest_image);
+  if (!text)
+    return fail(Status::invalid_image,
+                "the image's text has no end: PTX text must end with a NUL character");
+  if (content_of(bytes_of(*text)) != Content::text) return no_image();
+  return Units{unit_of_text(std::move(*text))};
+}
+
+// What lies at an address is told by its first bytes, and read as far as its own headers say and
+// the memory allows; of unknown bytes only what comes before a NUL.
 Result<Units> units_of_memory(const void* image) {
-  auto* start = static_cast<const std::byte*>(image);
-  std::size_t readable = strnlen(static_cast<const char*>(image), 4);
-  if (readable < 4)
-    return fail(Status::invalid_image, "the image is neither PTX text nor a fatbin");
-  switch (content_of({start, 4})) {
+  const auto memory = std::make_shared<ProcessMemory>(image);
+  constexpr std::uint64_t magic_bytes = 4, link_bytes = 16;
+  const auto magic = memory->take(0, magic_bytes);
+  if (!magic) return units_of_text(*memory);
+  switch (content_of(*magic)) {
     case Content::wrapper:
       return units_of_wrapper(image);
     case Content::fatbin:
-      return units_of_fatbin(image);
-    case Content::elf: {
-      // The header alone tells a cubin, whose size is then never trusted.
-      auto header = read_elf({start, elf_header_bytes});
-      if (!header) return fail(Status::no_binary_for_gpu, header.error());
-      return units_of_elf(copy_of(image, elf_size(image)));
-    }
+      return units_of_fatbin(memory);
+    case Content::elf:
+      return units_of_elf(read_elf(*memory, Bodies::ptx), memory);
     default:
       break;
   }
-  std::size_t length = std::strlen(static_cast<const char*>(image));
-  if (length >= 8 && std::memcmp(image, "IFLINKED", 8) == 0) {
-    return units_of_link({start, linked_size({start, 16})});
-  }
-  return units_of_file(copy_of(image, length));
+  const auto start = memory->take(0, link_bytes);
+  if (start && is_linked(*start)) return units_of_texts(split_texts(*memory));
+  return units_of_text(*memory);
 }
 
 Result<std::shared_ptr<LoadedModule>> make(Result<Units> units, std::string name) {
@@ -144,11 +131,12 @@ Result<std::shared_ptr<LoadedModule>> LoadedModule::from_memory(const void* imag
 }
 
 Result<std::shared_ptr<LoadedModule>> LoadedModule::from_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return fail(Status::file_not_found, fmt::format("the file {} cannot be read", path));
-  auto bytes = std::make_shared<const std::string>(std::istreambuf_iterator<char>(file),
-                                                   std::istreambuf_iterator<char>());
-  return make(units_of_file(std::move(bytes)), path);
+  auto file = File::open(path);
+  if (!file) return fail(Status::file_not_found, fmt::format("the file {} {}", path, file.error()));
+  auto bytes = file->all();
+  if (!bytes)
+    return fail(Status::file_not_found, fmt::format("the file {} {}", path, bytes.error()));
+  return make(units_of_file(std::make_shared<const std::string>(std::move(*bytes))), path);
 }
 
 }  // namespace inflight::cuda

@@ -1,7 +1,7 @@
 // Reading fatbin wrappers out of the program's memory.
 #include "gpu/cuda/wrapper.hpp"
 
-#include "gpu/cuda/bytes.hpp"
+#include "gpu/cuda/source.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -12,38 +12,35 @@ struct Wrapper {
   const void* prelinked;  // version 2: a null-terminated array of pointers to fatbins
 };
 
-Unit unit_in_place(const void* data) {
-  auto* start = static_cast<const std::byte*>(data);
-  Unit unit;
-  std::uint64_t bytes = fatbin_size({start, 16});
-  auto images = read_fatbin({start, bytes});
-  if (images) {
-    unit.images = std::move(*images);
-  } else {
-    unit.error = images.error();
+// The pointers of an array, up to the null that ends it or the end of what can be read.
+std::vector<const void*> pointers_at(const void* array) {
+  constexpr std::uint64_t most = 1 << 20;
+  ProcessMemory memory(array);
+  std::vector<const void*> result;
+  for (std::uint64_t i = 0; i < most; ++i) {
+    const auto bytes = memory.take(i * sizeof(void*), sizeof(void*));
+    const auto* pointer = bytes ? field<const void*>(*bytes, 0) : nullptr;
+    if (!pointer) break;
+    result.push_back(pointer);
   }
-  return unit;
+  return result;
 }
 
 }  // namespace
 
 std::vector<const void*> fatbins_of(const void* pointer) {
-  auto* wrapper = static_cast<const Wrapper*>(pointer);
-  std::vector<const void*> result;
-  if (content_of({static_cast<const std::byte*>(pointer), 4}) != Content::wrapper) return result;
-  if (wrapper->version == 2 && wrapper->prelinked) {
-    for (auto* each = static_cast<const void* const*>(wrapper->prelinked); *each; ++each) {
-      result.push_back(*each);
-    }
-  } else if (wrapper->version <= 2 && wrapper->data) {
-    result.push_back(wrapper->data);
-  }
-  return result;
+  ProcessMemory memory(pointer);
+  const auto bytes = memory.take(0, sizeof(Wrapper));
+  if (!bytes || content_of(*bytes) != Content::wrapper) return {};
+  const auto wrapper = field<Wrapper>(*bytes, 0);
+  if (wrapper.version == 2 && wrapper.prelinked) return pointers_at(wrapper.prelinked);
+  if (wrapper.version <= 2 && wrapper.data) return {wrapper.data};
+  return {};
 }
 
 std::vector<Unit> registered_units(const void* wrapper) {
   std::vector<Unit> units;
-  for (const void* fatbin : fatbins_of(wrapper)) units.push_back(unit_in_place(fatbin));
+  for (const void* fatbin : fatbins_of(wrapper)) units.emplace_back().registered = fatbin;
   if (units.empty()) {
     units.emplace_back().error =
         "the program registered a fatbin in a wrapper that is not known here; rebuild it with CUDA "

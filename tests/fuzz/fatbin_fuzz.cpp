@@ -1,8 +1,12 @@
-// Any bytes at all, read as a fatbin, an ELF file and a linked image: no crash, no read past the
-// end.
+// Any bytes at all, read as a fatbin, an ELF file and a linked image, of a known size and at the
+// end of what can be read: no crash, no read past the end.
+#include <sys/mman.h>
+
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -29,6 +33,32 @@ void check_images(const std::vector<Image>& images, std::span<const std::byte> b
   }
 }
 
+// Where the bytes of nobody's size end: what follows cannot be read.
+constexpr std::size_t room = 1 << 20;
+char* end_of_memory() {
+  static char* const end = [] {
+    constexpr std::size_t page = 4096;
+    void* made = mmap(nullptr, room + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (made == MAP_FAILED || mprotect(made, room, PROT_READ | PROT_WRITE) != 0) std::abort();
+    return static_cast<char*>(made) + room;
+  }();
+  return end;
+}
+
+void read_in_memory(const std::uint8_t* data, std::size_t size) {
+  size = std::min(size, room);
+  char* start = end_of_memory() - size;
+  if (size) std::memcpy(start, data, size);
+  ProcessMemory fatbin(start), elf(start), linked(start), text(start);
+  if (auto images = read_fatbin(fatbin, 0, Bodies::ptx)) {
+    for (const Image& image : *images)
+      if (image.kind == Image::Kind::ptx) unpack(image);
+  }
+  read_elf(elf, Bodies::ptx);
+  split_texts(linked);
+  text.text(room);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -43,6 +73,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   auto found = find_ptx(bytes);
   if (!found && found.error().empty()) std::abort();
   split_texts(bytes);
+  read_in_memory(data, size);
   return 0;
 }
 

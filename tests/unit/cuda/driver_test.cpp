@@ -308,6 +308,18 @@ TEST_F(Driver, ABoxIsCopiedOutOfRows) {
   EXPECT_EQ(cuMemcpy2D_v2(&copy), not_supported);
 }
 
+TEST_F(Driver, TheLinkerLooksBeforeItReads) {
+  std::string text = ".version 8.0\n.target sm_80\n.address_size 64\n";
+  Handle link = nullptr;
+  ASSERT_EQ(cuLinkCreate_v2(0, nullptr, nullptr, &link), success);
+  constexpr int invalid_value = 1;
+  EXPECT_EQ(cuLinkAddData_v2(link, 1, text.data(), std::size_t{1} << 46, "", 0, nullptr, nullptr),
+            invalid_value);
+  EXPECT_EQ(cuLinkAddData_v2(link, 1, reinterpret_cast<void*>(8), 64, "", 0, nullptr, nullptr),
+            invalid_value);
+  EXPECT_EQ(cuLinkDestroy(link), success);
+}
+
 TEST_F(Driver, TwoTextsLinkIntoOneImage) {
   std::string caller = R"(
 .version 8.0
