@@ -1,6 +1,8 @@
 // inflight: runs and inspects CUDA programs on the software GPU.
 #include <CLI/CLI.hpp>
+#include <exception>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/commands.hpp"
@@ -10,10 +12,24 @@ using namespace inflight::cli;
 
 namespace {
 
-// What CLI11 says of a bad command line, in this command's own form.
+// What CLI11 says of a bad command line, as a sentence.
+std::string sentence(const CLI::ParseError& error) {
+  const std::string text = error.what(), name = text.substr(0, text.find(':'));
+  constexpr std::string_view missing = " missing", one = ": 1 required ";
+  const auto takes = text.find(one);
+  if (takes != text.npos && text.ends_with(missing)) {
+    const auto from = takes + one.size();
+    return name + " needs a value: " + text.substr(from, text.size() - missing.size() - from) + ".";
+  }
+  if (text.find("At Most 1 required") != text.npos) return name + " was given more than once.";
+  if (dynamic_cast<const CLI::ExtrasError*>(&error))
+    return "'" + text.substr(text.find(": ") + 2) + "' is no option or argument here.";
+  return text + ".";
+}
+
 int refuse(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == int(CLI::ExitCodes::Success)) return app.exit(error);
-  complain(error.what());
+  complain(sentence(error));
   hint("'inflight --help' lists the subcommands, 'inflight SUBCOMMAND --help' their options.");
   return usage;
 }
@@ -50,10 +66,19 @@ int main(int count, char** arguments) {
     hint("To run a program: inflight run " + first + ". 'inflight --help' lists the subcommands.");
     return usage;
   }
+  for (const std::string& word : words)
+    if (word.starts_with("--") && word.ends_with('=')) {
+      complain(word.substr(0, word.size() - 1) + " needs a value after the equals sign.");
+      return usage;
+    }
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::ParseError& error) {
     return refuse(app, error);
+  } catch (const std::exception& error) {
+    complain(std::string("this host gave no more memory, or something else failed: ") +
+             error.what() + ".");
+    return failed;
   }
   if (app.get_subcommands().empty()) out(app.help());
   return status;

@@ -1,9 +1,7 @@
 // inflight ptx: the PTX in a file, its kernels, and what this build cannot run of them.
-#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdlib>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -11,6 +9,7 @@
 #include "cli/commands.hpp"
 #include "cli/ptx_file.hpp"
 #include "cli/terminal.hpp"
+#include "gpu/check/names.hpp"
 #include "gpu/cuda/profiles.hpp"
 #include "gpu/machine/launch.hpp"
 #include "gpu/machine/memory.hpp"
@@ -27,17 +26,12 @@ struct Request {
 
 using Modules = std::vector<std::shared_ptr<const ptx::Module>>;
 
-std::string demangled(const std::string& name) {
-  int status = 0;
-  std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
-  return status == 0 ? text.get() : name;
-}
-
-// Whether the user means this kernel: by its name in PTX or by what the source calls it.
+// Whether the user means this kernel: by its name in PTX, by what the source calls it, or by the
+// hash that a message gives where it cuts the name.
 bool wanted(const Request& request, const std::string& name) {
   if (request.kernel.empty() || name == request.kernel) return true;
-  std::string text = demangled(name);
+  if (request.kernel == "#" + check::short_hash(name)) return true;
+  std::string text = check::demangled(name);
   std::string before = text.substr(0, text.find('('));
   return text == request.kernel || before == request.kernel ||
          before.substr(0, before.find('<')) == request.kernel;
@@ -75,6 +69,10 @@ void show_images(const PtxFile& file, const cuda::Profile& profile) {
   out(styled(Style::bold, fmt::format("images ({} takes the one marked)\n", profile.title)));
   for (const auto& images : file.fatbins) {
     auto chosen = cuda::choose(images, profile.architecture);
+    if (!chosen && cuda::is_device_runtime(images)) {
+      out("  NVIDIA's device runtime (libcudadevrt), of which nothing is used\n");
+      continue;
+    }
     for (const cuda::Image& image : images) show_image(image, chosen && *chosen == &image);
   }
   if (!file.units.empty())
@@ -114,7 +112,7 @@ void show_kernel(const machine::Kernel& kernel) {
   out(fmt::format(row, fmt::format("{} ({} B)", kernel.parameters.size(), kernel.parameter_bytes),
                   fmt::format("{} B", kernel.static_shared),
                   fmt::format("{} B", kernel.local_bytes), machine::registers(kernel),
-                  module.functions[kernel.function].body.size(), demangled(kernel.name)));
+                  module.functions[kernel.function].body.size(), check::demangled(kernel.name)));
   for (const std::string& why : machine::unsupported(kernel))
     out("      " + styled(Style::red, "cannot run: ") + why + "\n");
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "gpu/check/names.hpp"
 #include "gpu/cuda/profiles.hpp"
 
 namespace inflight::cuda {
@@ -51,7 +52,8 @@ Status check_runnable(const Function& function, const machine::Kernel& kernel) {
   std::string list;
   for (const std::string& each : missing) list += "\n  " + each;
   say_once("kernel " + function.name,
-           "kernel " + function.name + " was not launched, because it needs what this software " +
+           "kernel " + check::readable(function.name) +
+               " was not launched, because it needs what this software " +
                "GPU does not support:" + list);
   return Status::not_supported;
 }

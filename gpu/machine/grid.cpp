@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "gpu/check/names.hpp"
 #include "gpu/machine/decode.hpp"
 #include "gpu/machine/observe.hpp"
 #include "gpu/machine/report.hpp"
@@ -77,7 +78,7 @@ void advance(std::atomic<std::uint64_t>& clock, std::uint64_t to) {
 }
 
 Outcome refuse(FaultKind kind, const Kernel& kernel, const std::string& why) {
-  return {kind, fmt::format("kernel {} cannot be launched: {}", kernel.name, why)};
+  return {kind, fmt::format("kernel {} cannot be launched: {}", check::readable(kernel.name), why)};
 }
 
 Outcome check_cluster(const Launch& launch, const Limits& limits) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "gpu/check/names.hpp"
 #include "gpu/machine/decode.hpp"
 #include "gpu/machine/families/move.hpp"
 #include "gpu/machine/values.hpp"
@@ -163,7 +164,8 @@ Ref Lowering::source(const Operand& o, Type type) {
     case Kind::function: {
       const auto target = decoder_.program.resolve(decoder_.code->ref.module, o.index);
       if (target.module == ptx::none) {
-        refuse(fmt::format("function {} is not defined", module.functions[o.index].name));
+        refuse(fmt::format("function {} is not defined",
+                           check::readable(module.functions[o.index].name)));
         return no_ref;
       }
       return decoder_.constant(decoder_.program.code_address(target), bytes);

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "gpu/check/names.hpp"
 #include "gpu/machine/code.hpp"
 #include "gpu/machine/decode.hpp"
 #include "gpu/machine/shared_layout.hpp"
@@ -491,8 +492,8 @@ tl::expected<const Code*, std::string> Program::code(FunctionRef ref, CodeForm f
     if (auto it = t.refused.find(key); it != t.refused.end()) return tl::unexpected(it->second);
   }
   if (!t.function(ref).has_body)
-    return tl::unexpected(
-        fmt::format("function '{}' is declared but nobody defines it", t.function(ref).name));
+    return tl::unexpected(fmt::format("function '{}' is declared but nobody defines it",
+                                      check::readable(t.function(ref).name)));
   auto made = decode(*this, ref, form);
   std::lock_guard lock(t.decoding);
   if (!made)

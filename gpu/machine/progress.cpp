@@ -6,6 +6,8 @@
 
 #include <cstdio>
 
+#include "gpu/check/names.hpp"
+
 namespace inflight::machine {
 
 Progress::Progress(const Options& options) : enabled_(options.progress && isatty(STDERR_FILENO)) {}
@@ -22,7 +24,8 @@ void Progress::show(std::string_view kernel, std::chrono::nanoseconds elapsed, s
   const double seconds = std::chrono::duration<double>(elapsed).count();
   const double left =
       done ? seconds / static_cast<double>(done) * static_cast<double>(total - done) : 0;
-  fmt::print(stderr, "\r\033[K{:.40}: {} of {} blocks, {:.0f} s", kernel, done, total, seconds);
+  fmt::print(stderr, "\r\033[K{:.40}: {} of {} blocks, {:.0f} s", check::readable(kernel), done,
+             total, seconds);
   if (done) fmt::print(stderr, ", about {:.0f} s left", left);
   std::fflush(stderr);
 }

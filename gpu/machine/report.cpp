@@ -1,29 +1,20 @@
 // Faults and deadlocks in words: kernel, source, thread, and who waits for what.
 #include "gpu/machine/report.hpp"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <bit>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <tuple>
 
 #include "gpu/async/mbarrier.hpp"
+#include "gpu/check/names.hpp"
 
 namespace inflight::machine {
 namespace {
 
 constexpr std::size_t most_lines = 24;  // of waits, in one report
-
-std::string demangled(std::string_view name) {
-  int status = 0;
-  char* text = abi::__cxa_demangle(std::string(name).c_str(), nullptr, nullptr, &status);
-  std::string result = status == 0 && text ? text : std::string(name);
-  std::free(text);
-  return result;
-}
 
 std::string_view headline(FaultKind kind) {
   static constexpr std::string_view words[] = {"no fault",
@@ -68,7 +59,7 @@ std::string source_of(const Code& code, const ptx::Instruction& in) {
     text += fmt::format("{}:{}:{}", path_of(*code.module, l.file), l.line, l.column);
     if (l.inlined_at < locations.size())
       text += l.function.empty() ? std::string(", inlined at ")
-                                 : fmt::format(", in {} inlined at ", demangled(l.function));
+                                 : fmt::format(", in {} inlined at ", check::readable(l.function));
     at = l.inlined_at;
   }
   return text;
@@ -178,7 +169,7 @@ const Op* waits_at(const Split& s) { return s.wait == Wait::barrier ? s.pc - 1 :
 
 }  // namespace
 
-std::string kernel_of(const Grid& grid) { return demangled(grid.launch->kernel->name); }
+std::string kernel_of(const Grid& grid) { return check::readable(grid.launch->kernel->name); }
 
 std::string fault_report(const Warp& w, const Op* op, FaultKind kind, std::uint32_t lane_mask,
                          const std::string& what) {

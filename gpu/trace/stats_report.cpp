@@ -1,11 +1,10 @@
 // The numbers as a table and as JSON.
-#include <cxxabi.h>
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "gpu/check/names.hpp"
 #include "gpu/trace/stats.hpp"
 
 namespace inflight::trace {
@@ -17,14 +16,6 @@ constexpr std::string_view copies[] = {"cp.async", "bulk, by group", "bulk, by m
 static_assert(std::size(copies) == check::completion_count);
 constexpr std::string_view barriers[] = {"block", "cluster", "grid"};
 static_assert(std::size(barriers) == check::barrier_kind_count);
-
-std::string demangled(const std::string& name) {
-  int status = 0;
-  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-  std::string result = status == 0 && text != nullptr ? text : name;
-  std::free(text);
-  return result;
-}
 
 // 1234567 as "1,234,567".
 std::string grouped(std::uint64_t n) {
@@ -119,7 +110,7 @@ nlohmann::json to_json(const Stats::Kernel& kernel) {
   for (std::size_t i = 0; i < t.barriers.size(); ++i)
     by_barrier[std::string(barriers[i])] = t.barriers[i];
   const Tally::Instructions all = t.instructions();
-  return {{"name", demangled(kernel.name)},
+  return {{"name", check::demangled(kernel.name)},
           {"mangled", kernel.name},
           {"launches", t.launches},
           {"blocks", t.blocks},
@@ -145,7 +136,7 @@ std::string Stats::text() const {
   for (const Kernel& kernel : kernels()) {
     const Tally& t = kernel.tally;
     fmt::format_to(std::back_inserter(out), "{}{}: {} launch{}, {} block{}\n",
-                   out.size() == 0 ? "" : "\n", demangled(kernel.name), grouped(t.launches),
+                   out.size() == 0 ? "" : "\n", check::readable(kernel.name), grouped(t.launches),
                    t.launches == 1 ? "" : "es", grouped(t.blocks), t.blocks == 1 ? "" : "s");
     add_instructions(out, kernel);
     add_memory(out, t);

@@ -15,8 +15,31 @@ expect "a folder" 1 'is a folder' "$inflight" ptx "$work"
 echo 'hello' >"$work/hello.ptx"
 expect "no PTX at all" 1 '^inflight: ' "$inflight" ptx "$work/hello.ptx"
 expect "a program without device code" 1 'holds no fatbin' "$inflight" ptx /bin/true
+for file in "$corpus"/damaged_*; do
+  expect "$(basename "$file")" 1 '^inflight: ' "$inflight" ptx "$file"
+done
+expect "no regular file" 1 'is no regular file' "$inflight" ptx /dev/zero
 printf '.version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() {\n  frobnicate.u32 %%r1;\n}\n' >"$work/odd.ptx"
 expect "an unknown instruction" 0 'cannot run: .*frobnicate' "$inflight" ptx "$work/odd.ptx"
+sed -i 's/ k()/ _Z4busyv()/' "$work/odd.ptx"
+expect "a refusal names the kernel as its source does" 0 'cannot run: busy\(\), line 5: ' \
+  "$inflight" ptx "$work/odd.ptx"
+cat >"$work/launches.ptx" <<'P'
+.version 9.0
+.target sm_90
+.address_size 64
+.extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2(.param .b64 a, .param .b64 b);
+.visible .entry k() {
+  .reg .b64 %d<2>;
+  .param .b32 r; .param .b64 a; .param .b64 b;
+  mov.u64 %d0, 0;
+  st.param.b64 [a], %d0;
+  st.param.b64 [b], %d0;
+  call (r), __cudaCDP2LaunchDeviceV2, (a, b);
+  ret;
+}
+P
+expect "a kernel that launches kernels" 0 'dynamic parallelism' "$inflight" ptx "$work/launches.ptx"
 printf '.version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k( {\n' >"$work/bad.ptx"
 expect "a syntax error has its line" 1 'line [0-9]+' "$inflight" ptx "$work/bad.ptx"
 finish

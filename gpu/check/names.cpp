@@ -1,0 +1,121 @@
+// Demangling, and cutting down what templates make of a name.
+#include "gpu/check/names.hpp"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <system_error>
+
+namespace inflight::check {
+namespace {
+
+constexpr std::string_view operators[] = {
+    "operator<=>", "operator<<=", "operator>>=", "operator->*", "operator<<", "operator>>",
+    "operator<=",  "operator>=",  "operator->",  "operator<",   "operator>",  "->"};
+
+// How many characters at `at` are an operator, whose angles are no brackets; 0: none.
+std::size_t operator_at(std::string_view text, std::size_t at) {
+  for (std::string_view each : operators)
+    if (text.substr(at).starts_with(each)) return each.size();
+  return 0;
+}
+
+struct Cut {
+  std::string text;
+  int deepest = 0;        // nesting of template arguments
+  bool balanced = false;  // every bracket has its partner
+};
+
+// The name with the template arguments that nest deeper than `depth` left out.
+Cut cut_arguments(std::string_view name, int depth) {
+  Cut cut;
+  int nesting = 0;
+  bool sound = true;
+  for (std::size_t at = 0; at < name.size();) {
+    if (const std::size_t length = operator_at(name, at)) {
+      if (nesting <= depth) cut.text += name.substr(at, length);
+      at += length;
+      continue;
+    }
+    const char c = name[at++];
+    if (c == '>') {
+      sound &= --nesting >= 0;
+      if (nesting == depth) cut.text += "...";
+    }
+    if (nesting <= depth) cut.text += c;
+    if (c == '<') cut.deepest = std::max(cut.deepest, ++nesting);
+  }
+  cut.balanced = sound && nesting == 0;
+  return cut;
+}
+
+// Without what stands in the last parentheses, which are the parameters.
+std::string cut_parameters(std::string_view name) {
+  int nesting = 0;
+  for (std::size_t at = name.size(); at-- > 0;) {
+    if (name[at] == ')') ++nesting;
+    if (name[at] != '(' || --nesting != 0) continue;
+    const std::string_view after = name.substr(name.find_last_of(')') + 1);
+    return std::string(name.substr(0, at)) + "(...)" + std::string(after);
+  }
+  return std::string(name);
+}
+
+// What a mangled name begins with, up to its template arguments:
+// "cutlass::device_kernel<...>(...)". For names that the demangler gives up on, as it does past
+// 1,024 characters.
+std::string outline(std::string_view name) {
+  if (!name.starts_with("_Z")) return std::string(name);
+  name.remove_prefix(name.starts_with("_ZN") ? 3 : 2);
+  std::string text;
+  for (;;) {
+    if (name.starts_with('L')) name.remove_prefix(1);  // of internal linkage
+    std::size_t length = 0;
+    const auto number = std::from_chars(name.data(), name.data() + name.size(), length);
+    name.remove_prefix(static_cast<std::size_t>(number.ptr - name.data()));
+    if (number.ec != std::errc{} || length > name.size()) break;
+    const std::string_view part = name.substr(0, length);
+    text += text.empty() ? "" : "::";
+    text += part.starts_with("_GLOBAL__N_") ? "(anonymous namespace)" : part;
+    name.remove_prefix(length);
+  }
+  if (name.starts_with('I')) text += "<...>";
+  return text + "(...)";
+}
+
+}  // namespace
+
+std::string demangled(std::string_view name) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(std::string(name).c_str(), nullptr, nullptr, &status), std::free);
+  return status == 0 && text ? text.get() : std::string(name);
+}
+
+std::string short_hash(std::string_view name) {
+  std::uint32_t hash = 2166136261u;  // FNV-1a
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  char digits[9];
+  std::snprintf(digits, sizeof digits, "%08x", hash);
+  return digits;
+}
+
+std::string readable(std::string_view name, std::size_t most) {
+  std::string text = demangled(name);
+  if (text.size() <= most) return text;
+  if (text == name) text = outline(name);
+  if (text.ends_with(')') || text.ends_with(" const")) text = cut_parameters(text);
+  const Cut whole = cut_arguments(text, 0);
+  if (whole.balanced)
+    for (int depth = whole.deepest - 1; depth >= 0 && text.size() > most; --depth)
+      text = cut_arguments(text, depth).text;
+  if (text.size() > most) text = text.substr(0, most) + "...";
+  return text + " #" + short_hash(name);
+}
+
+}  // namespace inflight::check
