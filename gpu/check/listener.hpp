@@ -6,6 +6,7 @@
 // side. kernel_begin comes before and kernel_end after every other event of a launch.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "gpu/check/events.hpp"
@@ -16,9 +17,9 @@ namespace inflight::check {
 enum class Topic : std::uint32_t {
   none = 0,
   kernels = 1u << 0,       // kernel_begin, kernel_end, block_begin, block_end, thread_exit
-  instructions = 1u << 1,  // executed
+  instructions = 1u << 1,  // executed, executed_run
   branches = 1u << 2,      // diverged, reconverged
-  accesses = 1u << 3,      // accessed: with every address
+  accesses = 1u << 3,      // accessed
   fences = 1u << 4,
   copies = 1u << 5,  // copy_*
   barriers = 1u << 6,
@@ -26,8 +27,9 @@ enum class Topic : std::uint32_t {
   collectives = 1u << 8,
   waits = 1u << 9,
   allocations = 1u << 10,
-  host = 1u << 11,  // stream_edge, host_accessed
-  all = (1u << 12) - 1,
+  host = 1u << 11,       // stream_edge, host_accessed
+  addresses = 1u << 12,  // of accesses; where nobody wants them, Access::addresses may be null
+  all = (1u << 13) - 1,
 };
 constexpr Topic operator|(Topic a, Topic b) {
   return static_cast<Topic>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
@@ -69,6 +71,9 @@ class Listener {
   virtual void hook(const Event&) {}
   INFLIGHT_CHECK_EVENTS(X)
 #undef X
+  // A straight run of instructions, `families` of one after another, is about to execute; `who` has
+  // the first. A listener that does not take the run hears of each instruction.
+  virtual void executed_run(const Who& who, std::span<const std::uint32_t> families);
 };
 
 // Passes every event on to several listeners, in the order in which they were added.
@@ -81,6 +86,7 @@ class Listeners : public Listener {
 #define X(Event, hook, topic) void hook(const Event&) override;
   INFLIGHT_CHECK_EVENTS(X)
 #undef X
+  void executed_run(const Who& who, std::span<const std::uint32_t> families) override;
 
  private:
   std::vector<Listener*> listeners_;

@@ -3,7 +3,9 @@
 
 #include <cstdio>
 #include <fstream>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "gpu/trace/stats.hpp"
 
@@ -28,6 +30,12 @@ check::Listener* observer() { return stats(); }
 
 void report_observed() {
   if (!stats()) return;
+  static std::mutex mutex;
+  static std::uint64_t reported = ~std::uint64_t{0};  // launches
+  const std::lock_guard lock(mutex);
+  std::uint64_t launches = 0;
+  for (const auto& kernel : stats()->kernels()) launches += kernel.tally.launches;
+  if (launches == std::exchange(reported, launches)) return;
   if (!settings().stats_file.empty()) return write_json(settings().stats_file);
   const std::string text = stats()->text();
   std::fwrite(text.data(), 1, text.size(), stderr);

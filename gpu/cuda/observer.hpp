@@ -8,7 +8,8 @@ namespace inflight::cuda {
 
 // The listener that the settings ask for, or null.
 check::Listener* observer();
-// What the listener has to say at the end of the process.
+// What the listener has to say, at the end of the process and when a context dies: programs abort
+// then. Says nothing twice.
 void report_observed();
 
 void observe_edge(check::StreamEdge::Kind kind, const Stream& stream, std::uint64_t other = 0);

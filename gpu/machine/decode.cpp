@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstring>
 
+#include "gpu/check/names.hpp"
 #include "gpu/machine/builtins.hpp"
 #include "gpu/machine/families/control.hpp"
 #include "gpu/machine/families/families.hpp"
@@ -104,7 +105,7 @@ void Decoder::refuse(const ptx::Instruction& in, std::string why) {
   const std::string what = fmt::format(": {} ({})", in.name, why);
   for (const std::string& error : errors)
     if (error.ends_with(what)) return;
-  errors.push_back(fmt::format("{}, line {}{}", function.name, in.line, what));
+  errors.push_back(fmt::format("{}, line {}{}", check::readable(function.name), in.line, what));
 }
 
 Ref Decoder::constant(std::uint64_t bits, unsigned bytes) {
@@ -249,6 +250,7 @@ void Decoder::run() {
   scratch_begin_ = align_up(slots_.bytes, 64);
   layout_locals();
   block_start_.assign(flow_.blocks.size(), 0);
+  if (form_.observed) code->first_number = first_number(program, code->ref);
   for (std::size_t i = 0; i < flow_.order.size(); ++i)
     block(flow_.order[i], i + 1 < flow_.order.size() ? flow_.order[i + 1] : no_block);
   patch();
@@ -262,6 +264,8 @@ void Decoder::run() {
 void Decoder::block(std::uint32_t id, std::uint32_t next) {
   const BasicBlock& b = flow_.blocks[id];
   block_start_[id] = counted_ = static_cast<std::uint32_t>(code->ops.size());
+  run_end_ = b.first;
+  block_end_ = b.last;
   for (std::uint32_t i = b.first; i < b.last; ++i) instruction(function.body[i], i);
   static const ptx::Instruction none{};
   guarded_ = false;
@@ -288,7 +292,8 @@ void Decoder::instruction(const ptx::Instruction& in, std::uint32_t index) {
   if (form_.observed) {
     guarded_ = in.guarded && in.opcode != Opcode::bra;
     Lowering lo(*this, in);
-    emit_observer(lo);
+    if (index >= run_end_) run_end_ = emit_run(lo, index, block_end_);
+    emit_access(lo);
     guarded_ = false;
   }
   if (in.opcode == Opcode::bra) return branch(in);
@@ -441,6 +446,10 @@ void Decoder::call(const ptx::Instruction& in, Lowering& lo) {
     site.callee = program.resolve(code->ref.module, callee->index);
     if (site.callee.module == ptx::none) {
       site.builtin = find_builtin(name);
+      if (!site.builtin && std::string_view(name).starts_with("__cudaCDP"))
+        return refuse(in, fmt::format("{} is of dynamic parallelism, kernels that launch kernels, "
+                                      "which is not supported; launch from the host",
+                                      name));
       if (!site.builtin)
         return refuse(in, fmt::format("function {} is not defined in the program, nor supplied by "
                                       "the software GPU",

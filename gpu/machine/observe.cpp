@@ -152,6 +152,19 @@ void add_access(Lowering& lo, Op& op, ObservedInstruction& info) {
     if (lo.in.mods.has(s.mod)) info.scope = s.scope;
 }
 
+check::Access access_event(const Warp& w, const ObservedInstruction& info,
+                           std::uint32_t instruction, check::Space space, std::uint32_t mask) {
+  check::Access event;
+  event.who = w.block->grid->observation->who(w, mask, instruction);
+  event.space = space;
+  event.kind = info.kind;
+  event.order = info.order;
+  event.scope = info.scope;
+  event.bytes = info.bytes;
+  event.written = info.kind == check::Access::Kind::load ? 0 : mask;
+  return event;
+}
+
 // Tells of the lanes of `mask` in one space.
 void tell_access(const Warp& w, const ObservedInstruction& info, std::uint32_t instruction,
                  check::Space space, std::uint32_t mask, std::uint64_t* addresses) {
@@ -166,18 +179,10 @@ void tell_access(const Warp& w, const ObservedInstruction& info, std::uint32_t i
       addresses[l] &= offset_mask;
     }
   }
-  const Observation& observation = *w.block->grid->observation;
-  check::Access event;
-  event.who = observation.who(w, mask, instruction);
-  event.space = space;
-  event.kind = info.kind;
-  event.order = info.order;
-  event.scope = info.scope;
-  event.bytes = info.bytes;
+  check::Access event = access_event(w, info, instruction, space, mask);
   event.addresses = addresses;
   event.ranks = elsewhere ? ranks : nullptr;
-  event.written = info.kind == check::Access::Kind::load ? 0 : mask;
-  observation.listener().accessed(event);
+  w.block->grid->observation->listener().accessed(event);
 }
 
 void tell_generic(const Warp& w, const ObservedInstruction& info, std::uint32_t instruction,
@@ -200,19 +205,34 @@ void tell_generic(const Warp& w, const ObservedInstruction& info, std::uint32_t 
   tell_access(w, info, instruction, check::Space::global, mask & global, addresses.data());
 }
 
-const Op* run_observer(Warp& w, const Op* op) {
+// The lanes that an observing op tells of: it looks at the guard itself.
+std::uint32_t observed_lanes(const Warp& w, const Op* op) {
+  if (op->guard == no_ref) return w.mask;
+  return w.mask & w.predicate(op->guard, op->flags & Op::guard_negated);
+}
+
+const Op* run_counter(Warp& w, const Op* op) {
+  const std::uint32_t mask = observed_lanes(w, op);
+  if (mask == 0) return op + 1;
+  const Code& code = *w.frame->code;
+  const Observation& observation = *w.block->grid->observation;
+  observation.listener().executed_run(
+      observation.who(w, mask, code.first_number + op->instruction),
+      {code.extra.data() + op->extra, static_cast<std::size_t>(op->imm)});
+  return op + 1;
+}
+
+const Op* run_accessor(Warp& w, const Op* op) {
   const Code& code = *w.frame->code;
   const ObservedInstruction& info = code.observed[op->extra];
-  std::uint32_t mask = w.mask;
-  if (op->guard != no_ref) mask &= w.predicate(op->guard, op->flags & Op::guard_negated);
+  const std::uint32_t mask = observed_lanes(w, op) & info.lanes;
   if (mask == 0) return op + 1;
-  const Observation& observation = *w.block->grid->observation;
   const std::uint32_t instruction = code.first_number + op->instruction;
-  check::Executed event;
-  event.who = observation.who(w, mask, instruction);
-  event.family = info.family;
-  observation.listener().executed(event);
-  if (!info.access || !(mask &= info.lanes)) return op + 1;
+  const Observation& observation = *w.block->grid->observation;
+  if (!observation.wants_addresses() && !info.generic) {
+    observation.listener().accessed(access_event(w, info, instruction, info.space, mask));
+    return op + 1;
+  }
   std::array<std::uint64_t, lanes> addresses;
   const std::uint64_t named = info.space == check::Space::shared ? w.block->window
                               : info.frame                       ? w.frame->local_base
@@ -231,15 +251,18 @@ const Op* run_observer(Warp& w, const Op* op) {
   return op + 1;
 }
 
-// Where each function's instructions begin in the program's numbering.
-std::uint32_t numbers_before(const Program& program, Program::FunctionRef ref) {
-  std::uint32_t count = 0;
-  for (std::uint32_t m = 0; m <= ref.module; ++m) {
-    const auto& functions = program.modules()[m]->functions;
-    const std::uint32_t end = m == ref.module ? ref.function : std::uint32_t(functions.size());
-    for (std::uint32_t f = 0; f < end; ++f) count += std::uint32_t(functions[f].body.size());
-  }
-  return count;
+Op& emit_observing(Lowering& lo, Handler handler) {
+  Op& op = lo.emit(handler);
+  op.run = handler;
+  op.inner = nullptr;
+  return op;
+}
+
+// A guarded branch executes for all lanes; of other guarded instructions the lanes that it is on
+// for.
+bool has_own_lanes(const ptx::Instruction& in) { return in.guarded && in.opcode != Opcode::bra; }
+bool may_lose_lanes(const ptx::Instruction& in) {
+  return in.opcode == Opcode::call || in.opcode == Opcode::exit || in.opcode == Opcode::ret;
 }
 
 check::Instruction describe(const check::Kernel& kernel, std::uint32_t number) {
@@ -357,20 +380,46 @@ std::uint32_t family_of(const ptx::Instruction& in) {
   return other;
 }
 
-void emit_observer(Lowering& lo) {
+std::uint32_t emit_run(Lowering& lo, std::uint32_t first, std::uint32_t last) {
   Code& code = *lo.decoder().code;
-  if (code.observed.empty()) code.first_number = numbers_before(*code.program, code.ref);
+  const auto& body = code.function->body;
+  std::uint32_t end = first;
+  Op& op = emit_observing(lo, &run_counter);
+  op.extra = static_cast<std::uint32_t>(code.extra.size());
+  do {
+    code.extra.push_back(family_of(body[end]));
+  } while (!has_own_lanes(body[end]) && !may_lose_lanes(body[end]) && ++end < last &&
+           !has_own_lanes(body[end]));
+  op.imm = static_cast<std::int64_t>(code.extra.size() - op.extra);
+  return first + static_cast<std::uint32_t>(op.imm);
+}
+
+void emit_access(Lowering& lo) {
+  if (!access_kind(lo.in.opcode)) return;
+  Code& code = *lo.decoder().code;
   ObservedInstruction info;
   info.family = family_of(lo.in);
-  Op& op = lo.emit(&run_observer);
-  op.run = &run_observer;  // looks at the guard itself
-  op.inner = nullptr;
+  Op& op = emit_observing(lo, &run_accessor);
   op.extra = static_cast<std::uint32_t>(code.observed.size());
   add_access(lo, op, info);
+  if (!info.access) return code.ops.pop_back();
   code.observed.push_back(info);
 }
 
-Observation::Observation(Grid& grid, check::Listener& listener) : grid_(grid), listener_(listener) {
+std::uint32_t first_number(const Program& program, Program::FunctionRef ref) {
+  std::uint32_t count = 0;
+  for (std::uint32_t m = 0; m <= ref.module; ++m) {
+    const auto& functions = program.modules()[m]->functions;
+    const std::uint32_t end = m == ref.module ? ref.function : std::uint32_t(functions.size());
+    for (std::uint32_t f = 0; f < end; ++f) count += std::uint32_t(functions[f].body.size());
+  }
+  return count;
+}
+
+Observation::Observation(Grid& grid, check::Listener& listener)
+    : grid_(grid),
+      listener_(listener),
+      wants_addresses_(check::has(listener.topics(), check::Topic::addresses)) {
   const Launch& launch = *grid.launch;
   kernel_.launch = launch.id;
   kernel_.name = launch.kernel->name;

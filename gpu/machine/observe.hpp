@@ -13,9 +13,15 @@
 
 namespace inflight::machine {
 
-// Emits the op that tells of the instruction whose other ops follow: that it executes and, of a
-// load, store, atomic or reduction, which addresses it touches.
-void emit_observer(Lowering& lo);
+// Emits the op that tells of a straight run of instructions, which all execute if the first does:
+// body[first] and those after it, up to `last`, that have no guard of their own and come before one
+// after which lanes may be missing. The index behind the run.
+std::uint32_t emit_run(Lowering& lo, std::uint32_t first, std::uint32_t last);
+// Of a load, store, atomic or reduction, whose other ops follow: emits the op that tells which
+// addresses it touches.
+void emit_access(Lowering& lo);
+// Where a function's instructions begin in the program's numbering.
+std::uint32_t first_number(const Program& program, Program::FunctionRef ref);
 
 // The events of one launch. Made and ended with it.
 class Observation {
@@ -25,6 +31,8 @@ class Observation {
   Observation(const Observation&) = delete;
 
   check::Listener& listener() const { return listener_; }
+  // Whether the listener looks at the addresses of accesses.
+  bool wants_addresses() const { return wants_addresses_; }
   void block_begin(const Block& block) const;
   void block_end(const Block& block) const;
   void diverged(const Warp& w, std::uint32_t taken) const;
@@ -40,6 +48,7 @@ class Observation {
  private:
   Grid& grid_;
   check::Listener& listener_;
+  const bool wants_addresses_;
   check::Kernel kernel_;
 };
 

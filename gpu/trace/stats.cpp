@@ -84,8 +84,8 @@ Stats::~Stats() = default;
 
 check::Topic Stats::topics() const {
   using check::Topic;
-  return Topic::kernels | Topic::instructions | Topic::branches | Topic::accesses | Topic::copies |
-         Topic::barriers | Topic::mbarriers | Topic::collectives;
+  return Topic::kernels | Topic::instructions | Topic::branches | Topic::accesses |
+         Topic::copies | Topic::barriers | Topic::mbarriers | Topic::collectives;
 }
 
 Tally& Stats::tally(std::uint64_t launch) {
@@ -136,12 +136,17 @@ void Stats::kernel_end(const check::KernelEnd& event) {
 
 void Stats::block_begin(const check::BlockBegin& event) { ++tally(event.kernel->launch).blocks; }
 
-void Stats::executed(const check::Executed& event) {
-  std::vector<Tally::Instructions>& families = tally(event.who.launch).families;
-  if (event.family >= families.size()) [[unlikely]]
-    families.resize(event.family + 1);
-  ++families[event.family].warps;
-  families[event.family].threads += threads_of(event.who);
+void Stats::executed(const check::Executed& event) { executed_run(event.who, {&event.family, 1}); }
+
+void Stats::executed_run(const check::Who& who, std::span<const std::uint32_t> families) {
+  std::vector<Tally::Instructions>& counts = tally(who.launch).families;
+  const std::uint64_t threads = threads_of(who);
+  for (const std::uint32_t family : families) {
+    if (family >= counts.size()) [[unlikely]]
+      counts.resize(family + 1);
+    ++counts[family].warps;
+    counts[family].threads += threads;
+  }
 }
 
 void Stats::diverged(const check::Divergence& event) {

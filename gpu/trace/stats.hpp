@@ -70,6 +70,7 @@ class Stats : public check::Listener {
   void kernel_end(const check::KernelEnd&) override;
   void block_begin(const check::BlockBegin&) override;
   void executed(const check::Executed&) override;
+  void executed_run(const check::Who&, std::span<const std::uint32_t> families) override;
   void diverged(const check::Divergence&) override;
   void accessed(const check::Access&) override;
   void copy_issued(const check::CopyIssued&) override;

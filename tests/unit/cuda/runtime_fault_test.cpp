@@ -1,6 +1,8 @@
 // Kernels that fail: the code reaches the program, and the context stays dead.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "tests/unit/cuda/runtime_calls.hpp"
 
 namespace inflight::cuda::testing {
@@ -80,6 +82,23 @@ TEST(RuntimeFault, LeavesLaterWorkUndone) {
   launch_add(numbers, 1, 1, stream);
   EXPECT_EQ(cudaStreamSynchronize(stream), 719);
   EXPECT_EQ(*static_cast<unsigned*>(numbers), 0u);
+}
+
+// Programs abort when a call fails, and abort() runs no atexit function.
+void time_out_and_abort() {
+  setenv("INFLIGHT_STATS", "1", 1);
+  setenv("INFLIGHT_TIMEOUT", "0.2", 1);
+  void* flag = nullptr;
+  cudaMalloc(&flag, 4);
+  cudaMemset(flag, 0, 4);
+  void* arguments[] = {&flag};
+  cudaLaunchKernel(kernel("spin"), {}, {}, arguments, 0, nullptr);
+  if (cudaDeviceSynchronize() == 702) std::abort();
+}
+
+TEST(RuntimeFaultDeathTest, StatisticsAreToldThoughTheProgramAborts) {
+  ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  EXPECT_DEATH(time_out_and_abort(), "spin: 1 launch, 1 block");
 }
 
 }  // namespace
