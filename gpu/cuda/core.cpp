@@ -97,9 +97,11 @@ std::vector<std::shared_ptr<Stream>> Device::streams() const {
 }
 
 Status Device::synchronize() {
-  for (const auto& stream : streams()) stream->synchronize();
-  release_idle_pools();
-  flush();
+  {
+    const PrintfFifo::Waiting waiting(printed);
+    for (const auto& stream : streams()) stream->synchronize();
+    release_idle_pools();
+  }
   return fault();
 }
 
@@ -143,27 +145,6 @@ void Device::reset() {
   if (faulted) fault_ = Status::device_unavailable;
 }
 
-void Device::print(std::string_view text) {
-  std::lock_guard lock(text_mutex_);
-  text_ += text;
-}
-
-void Device::flush() {
-  std::string text;
-  {
-    std::lock_guard lock(text_mutex_);
-    text.swap(text_);
-  }
-  if (text.empty()) return;
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
-}
-
-std::size_t Device::unflushed() {
-  std::lock_guard lock(text_mutex_);
-  return text_.size();
-}
-
 namespace {
 
 // What was launched and never waited for gets this long to end by itself; then it is stopped, which
@@ -177,7 +158,7 @@ void finish(const std::vector<Device*>& devices) {
     if (!device->wait_until(now + grace)) device->cancel = true;
   for (Device* device : devices) device->wait_until(now + last_wait);
   for (Device* device : devices)
-    if (std::size_t bytes = device->unflushed())
+    if (const std::uint64_t bytes = device->printed.unshown())
       say(std::to_string(bytes) +
           " bytes that kernels printed were lost, as on a GPU: the program ended without "
           "synchronising after the launch.");
@@ -261,8 +242,12 @@ machine::Options Core::options(const Device& device) const {
   options.workers = chosen.workers;
   options.listener = observer();
   options.progress = chosen.progress;
-  options.stack_bytes = device.limits[0];
-  options.heap_bytes = device.limits[2];
+  options.stack_bytes = device.limits[stack_limit];
+  const machine::Limits& limits = device.machine_limits;
+  const std::uint64_t at_once = limits.multiprocessors * limits.max_threads_per_multiprocessor;
+  options.call_bytes = std::min(std::max(options.call_bytes, options.stack_bytes * at_once),
+                                memory.host_share().limit() / 4);
+  options.heap_bytes = device.limits[heap_limit];
   return options;
 }
 

@@ -12,6 +12,7 @@
 #include "gpu/cuda/event.hpp"
 #include "gpu/cuda/function.hpp"
 #include "gpu/cuda/handles.hpp"
+#include "gpu/cuda/printf_fifo.hpp"
 #include "gpu/cuda/settings.hpp"
 #include "gpu/cuda/status.hpp"
 #include "gpu/cuda/stream.hpp"
@@ -30,6 +31,7 @@ class GraphExec;     // graph.hpp
 
 // cudaLimit / CUlimit, by their numbers.
 inline constexpr int limit_count = 8;
+inline constexpr int stack_limit = 0, printf_fifo_limit = 1, heap_limit = 2;
 
 // A device and the state of its context: every CUcontext of a device shares it.
 class Device {
@@ -59,10 +61,7 @@ class Device {
   // cudaDeviceReset: waits, frees allocations, clears the fault and the settings.
   void reset();
 
-  // What kernels print is kept until a synchronisation point (CUDA guide, "Formatted Output").
-  void print(std::string_view text);
-  void flush();
-  std::size_t unflushed();  // bytes
+  PrintfFifo printed;
 
   std::atomic<std::uint64_t> clock{machine::Clock::first};  // where the last launch's end set it
   std::atomic<bool> cancel{false};  // set at exit: ends running launches, drops what waits
@@ -78,8 +77,6 @@ class Device {
   std::shared_ptr<Stream> legacy_;
   std::vector<std::weak_ptr<Stream>> streams_;
   std::atomic<Status> fault_{Status::success};
-  std::mutex text_mutex_;
-  std::string text_;
 };
 
 class Core {

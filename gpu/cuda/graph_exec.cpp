@@ -84,7 +84,7 @@ Status GraphExec::launch(const std::shared_ptr<Stream>& stream) {
     auto recording = wait ? wait->event->latest() : nullptr;
     if (recording) after.push_back(recording->ticket);
   }
-  stream->device().flush();
+  stream->device().printed.flush();
   Ticket ticket = stream->submit([steps, raw = stream.get()] { run(*steps, *raw); }, after);
   reservation.launched(ticket);
   std::lock_guard lock(mutex_);

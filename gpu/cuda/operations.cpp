@@ -17,10 +17,12 @@ Status destroy_stream(const void* handle) {
 
 Status wait_for(Stream& stream) {
   if (Status status = waitable(stream); status != Status::success) return status;
-  stream.synchronize();
-  release_idle_pools();
-  observe_edge(check::StreamEdge::Kind::stream_sync, stream);
-  stream.device().flush();
+  {
+    const PrintfFifo::Waiting waiting(stream.device().printed);
+    stream.synchronize();
+    release_idle_pools();
+    observe_edge(check::StreamEdge::Kind::stream_sync, stream);
+  }
   return stream.device().fault();
 }
 
@@ -57,9 +59,11 @@ Status wait_event(Stream& stream, const std::shared_ptr<Event>& event, unsigned 
 
 Status wait_for(const Event& event) {
   if (Status status = waitable(event); status != Status::success) return status;
-  event.synchronize();
-  release_idle_pools();
-  event.device().flush();
+  {
+    const PrintfFifo::Waiting waiting(event.device().printed);
+    event.synchronize();
+    release_idle_pools();
+  }
   return event.device().fault();
 }
 
@@ -73,7 +77,7 @@ Status add_callback(Stream& stream, void* handle, StreamCallback callback, void*
   if (capturing(stream)) return Status::capture_unsupported;
   if (Status status = allowed_now(stream); status != Status::success) return status;
   stream.submit([&device = stream.device(), handle, callback, data] {
-    device.flush();
+    device.printed.flush();
     callback(handle, int(device.fault()), data);
   });
   return Status::success;

@@ -35,14 +35,25 @@ bool Progress::reached(std::uint64_t number) const {
 
 struct Stream::Queue {
   std::mutex mutex;
-  std::condition_variable changed;
+  std::condition_variable changed, room;
   std::deque<Item> items;
   std::uint64_t submitted = 0;
+  unsigned waiting_for_room = 0;
   bool started = false, closed = false, busy = false;
   std::shared_ptr<Progress> progress = std::make_shared<Progress>();
+
+  Item take() {
+    Item item = std::move(items.front());
+    items.pop_front();
+    if (waiting_for_room != 0) room.notify_one();
+    return item;
+  }
 };
 
 namespace {
+
+// As on a GPU: a launch waits for room once so many are pending in its stream.
+constexpr std::size_t most_pending = 1024;
 
 thread_local bool worker_thread = false;
 
@@ -88,8 +99,7 @@ void Stream::work(const std::shared_ptr<Queue>& queue) {
     queue->changed.wait(lock,
                         [&] { return !queue->busy && (!queue->items.empty() || queue->closed); });
     if (queue->items.empty()) return;
-    Item item = std::move(queue->items.front());
-    queue->items.pop_front();
+    Item item = queue->take();
     lock.unlock();
     for (const Ticket& ticket : item.after) ticket.wait();
     item.keep->perform(item.task);
@@ -118,7 +128,11 @@ Ticket Stream::submit(Task task, std::vector<Ticket> after) {
   for (Ticket& ticket : implied()) after.push_back(std::move(ticket));
   Ticket ticket{queue_->progress, 0};
   {
-    std::lock_guard lock(queue_->mutex);
+    std::unique_lock lock(queue_->mutex);
+    ++queue_->waiting_for_room;
+    // A worker's own submission cannot wait for itself.
+    queue_->room.wait(lock, [&] { return worker_thread || queue_->items.size() < most_pending; });
+    --queue_->waiting_for_room;
     if (!queue_->started) std::thread(work, queue_).detach();
     queue_->started = true;
     queue_->items.push_back({std::move(task), std::move(after), shared_from_this()});
@@ -156,8 +170,7 @@ bool Stream::help() const {
   if (!queue->progress->reached(queue->submitted - queue->items.size())) return false;
   for (const Ticket& ticket : queue->items.front().after)
     if (!ticket.done()) return false;
-  Item item = std::move(queue->items.front());
-  queue->items.pop_front();
+  Item item = queue->take();
   queue->busy = true;
   lock.unlock();
   worker_thread = true;

@@ -57,7 +57,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   ~Stream();
 
   // Appends a task, which starts when the stream's earlier tasks, `after` and what the legacy
-  // stream's rule adds are done (CUDA guide, "Implicit synchronization").
+  // stream's rule adds are done (CUDA guide, "Implicit synchronization"). Waits while the stream's
+  // queue is full, except on a worker's thread.
   Ticket submit(Task task, std::vector<Ticket> after = {});
   // Does a task in the stream's order and returns when it is done: on the calling thread if the
   // stream is idle, else as submit() does.

@@ -72,11 +72,6 @@ std::shared_ptr<std::vector<char>> snapshot(Copy& copy) {
   return bytes;
 }
 
-Status finish(Stream& stream) {
-  stream.device().flush();
-  return stream.device().fault();
-}
-
 }  // namespace
 
 bool pageable(const void* address) { return !Core::get().memory.find(address_of(address)); }
@@ -145,8 +140,11 @@ Status copy(Stream& stream, const Copy& request, bool asynchronous, SourceOrder 
     staging = Staging::snapshot;
   observe_copy(stream, request, asynchronous);
   if (staging == Staging::wait) {
-    stream.run([&] { perform(Work(work), stream); });
-    return finish(stream);
+    {
+      const PrintfFifo::Waiting waiting(stream.device().printed);
+      stream.run([&] { perform(Work(work), stream); });
+    }
+    return stream.device().fault();
   }
   std::shared_ptr<std::vector<char>> staged;
   if (staging == Staging::snapshot) staged = snapshot(work);

@@ -84,8 +84,9 @@ void run_kernel(const KernelWork& work, Stream& stream) {
   launch.cancel = &device.cancel;
   launch.clock = &device.clock;
   observe_edge(check::StreamEdge::Kind::launch, stream, launch.id);
-  machine::Outcome outcome = machine::run(launch, device.machine_limits, core.options(device),
-                                          [&](std::string_view text) { device.print(text); });
+  machine::Outcome outcome = machine::run(
+      launch, device.machine_limits, core.options(device),
+      [&](std::string_view text) { device.printed.write(text, device.limits[printf_fifo_limit]); });
   if (!outcome.ok())
     device.kill(status_of(outcome.kind), outcome.report);
   else if (!outcome.report.empty())  // it was cancelled
@@ -98,7 +99,7 @@ struct Perform {
   void operator()(const Copy& copy) const { perform(copy); }
   void operator()(const Fill& fill) const { perform(fill); }
   void operator()(const HostWork& work) const {
-    stream.device().flush();
+    stream.device().printed.flush();
     observe_edge(check::StreamEdge::Kind::host_function, stream);
     work.function(work.data);
   }
@@ -133,7 +134,7 @@ Status submit(Stream& stream, Work work) {
     return node ? Status::success : node.error().status;
   }
   if (Status status = allowed_now(stream); status != Status::success) return status;
-  if (std::holds_alternative<KernelWork>(work)) stream.device().flush();
+  if (std::holds_alternative<KernelWork>(work)) stream.device().printed.flush();
   observe(work, stream);
   stream.submit([work = std::move(work), &stream] { perform(work, stream); });
   return Status::success;

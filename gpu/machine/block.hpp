@@ -47,6 +47,7 @@ struct Grid {
   bool uses_workspace = false;
   std::uint64_t workspace = 0;            // what %envreg1:2 points to, if the kernel uses it
   std::uint64_t stack_limit = 256 << 10;  // bytes of local memory a thread may use
+  std::atomic<std::uint64_t> call_bytes{0};  // of the host's memory, for frames below the kernels'
   std::atomic<bool> stop{false};          // a fault, a time-out or a cancellation ended it
   std::uint64_t begin = Clock::first;     // on the device's clock
   std::atomic<std::uint64_t> latest{Clock::first};  // that a block has told of

@@ -118,6 +118,15 @@ bool append_string(Warp& w, int lane, std::string& out, const Conversion& c, std
 
 }  // namespace
 
+bool Messages::stopped() const { return warp_.block->grid->stop.load(std::memory_order_relaxed); }
+
+void Messages::print() {
+  const auto& print = warp_.block->grid->print;
+  if (print && *print && !text.empty()) (*print)(text);
+  printed_ += text.size();
+  text.clear();
+}
+
 bool read_string(Warp& w, int lane, std::uint64_t address, std::string& out) {
   constexpr std::uint32_t step = 64;
   char chunk[step];
@@ -139,14 +148,15 @@ bool read_string(Warp& w, int lane, std::uint64_t address, std::string& out) {
 }
 
 Printed format_message(Warp& w, int lane, std::uint64_t format, std::uint64_t address,
-                       std::string& out) {
+                       Messages& messages) {
   if (format == 0) return {-1, {}};
   std::string text;
   if (!read_string(w, lane, format, text))
     return {-1, "printf's format is out of bounds: " + describe_address(w, format)};
   Arguments arguments(w, lane, address);
+  std::string& out = messages.text;
   std::string error;
-  for (const char* p = text.c_str(); *p != 0;) {
+  for (const char* p = text.c_str(); *p != 0 && !messages.stopped(); messages.print_if_much()) {
     if (*p != '%') {
       const std::size_t plain = std::strcspn(p, "%");
       out.append(p, plain);

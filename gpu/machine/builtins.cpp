@@ -24,23 +24,21 @@ std::uint64_t cost(const Warp& w, std::uint32_t each) {
 // int vprintf(const char* format, void* arguments)
 const Op* run_vprintf(const BuiltinCall& call) {
   Warp& w = call.warp;
-  std::string text;
+  Messages messages(w);
   std::uint32_t bad = 0;
   std::string why;
   each_lane(w.mask, [&](int lane) {
     const auto format = call.argument<std::uint64_t>(0, lane);
     const auto arguments = call.argument<std::uint64_t>(1, lane);
-    const Printed printed = format_message(w, lane, format, arguments, text);
+    const Printed printed = format_message(w, lane, format, arguments, messages);
     call.result<std::int32_t>(0, lane, printed.arguments);
     if (printed.error.empty()) return;
     bad |= 1u << lane;
     if (why.empty()) why = printed.error;
   });
-  const auto& print = w.block->grid->print;
-  if (print && *print && !text.empty()) (*print)(text);
   w.progressed = true;
   return bad ? w.fault(call.op, FaultKind::illegal_address, bad, why)
-             : w.spend(call.op + 1, cost(w, print_cost) + text.size());
+             : w.spend(call.op + 1, cost(w, print_cost) + messages.bytes());
 }
 
 std::string text_or(Warp& w, int lane, std::uint64_t address, std::string_view other) {
@@ -75,11 +73,8 @@ const Op* run_malloc(const BuiltinCall& call) {
   const Grid& grid = *w.block->grid;
   each_lane(w.mask, [&](int lane) {
     const auto size = call.argument<std::uint64_t>(0, lane);
-    const std::uint64_t used = grid.memory->heap_used(grid.device);
-    const std::uint64_t left = grid.options->heap_bytes - std::min(used, grid.options->heap_bytes);
-    std::uint64_t address = 0;
-    if (size <= left)
-      address = grid.memory->allocate(grid.device, size, AllocationKind::heap).value_or(0);
+    const auto address =
+        grid.memory->allocate_heap(grid.device, size, grid.options->heap_bytes).value_or(0);
     call.result<std::uint64_t>(0, lane, address);
   });
   w.progressed = true;

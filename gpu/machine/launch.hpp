@@ -60,6 +60,7 @@ struct Options {
   bool progress = false;                 // show progress on standard error when it is a terminal
   std::uint64_t stack_bytes =
       1024;  // cudaLimitStackSize; a frame known at compile time may be larger
+  std::uint64_t call_bytes = 1 << 30;  // of the host's memory, for a launch's calls
   std::uint64_t heap_bytes = 8 << 20;  // cudaLimitMallocHeapSize
 };
 

@@ -181,13 +181,31 @@ tl::expected<std::uint64_t, std::string> Memory::allocate(int device, std::uint6
                                                           AllocationKind kind,
                                                           std::uint64_t alignment,
                                                           std::string name) {
+  std::unique_lock lock(mutex_);
+  return allocate_locked(device, size, kind, alignment, std::move(name));
+}
+
+tl::expected<std::uint64_t, std::string> Memory::allocate_heap(int device, std::uint64_t size,
+                                                               std::uint64_t limit) {
+  std::unique_lock lock(mutex_);
+  const std::uint64_t used = arenas_[static_cast<std::size_t>(device)].heap_used;
+  const std::uint64_t left = limit - std::min(used, limit);
+  if (size > left || heap_charge(size) > left)
+    return tl::unexpected(
+        fmt::format("{} bytes are wanted and the heap has {} of {} left", size, left, limit));
+  return allocate_locked(device, size, AllocationKind::heap, granule, {});
+}
+
+tl::expected<std::uint64_t, std::string> Memory::allocate_locked(int device, std::uint64_t size,
+                                                                 AllocationKind kind,
+                                                                 std::uint64_t alignment,
+                                                                 std::string name) {
   if (size == 0) return 0;
   alignment = std::max(alignment, granule);
   if (device < 0 || device + 1 >= static_cast<int>(arenas_.size()))
     return tl::unexpected(fmt::format("there is no device {}", device));
   if ((alignment & (alignment - 1)) != 0 || alignment > least_arena)
     return tl::unexpected(fmt::format("an alignment of {} bytes is not possible", alignment));
-  std::unique_lock lock(mutex_);
   Arena& arena = arena_of(device, kind);
   if (!shared_with_all(kind) && size > capacity_ - std::min(arena.used, capacity_))
     return tl::unexpected(fmt::format("{} bytes are wanted and device {} has {} of {} left", size,
@@ -203,7 +221,7 @@ tl::expected<std::uint64_t, std::string> Memory::allocate(int device, std::uint6
     return at;
   }
   arena.used += size;
-  if (kind == AllocationKind::heap) arena.heap_used += size;
+  if (kind == AllocationKind::heap) arena.heap_used += heap_charge(size);
   const auto padding = static_cast<std::uint32_t>(round_up(size, granule) - size);
   allocations_[*at] = {*at,
                        size,
@@ -248,7 +266,7 @@ bool Memory::release(std::uint64_t base) {
   if (Arena* arena = arena_holding(base)) {
     arena->used -= freed.size;
     host_share_.give_back(freed.size);
-    if (freed.kind == AllocationKind::heap) arena->heap_used -= freed.size;
+    if (freed.kind == AllocationKind::heap) arena->heap_used -= heap_charge(freed.size);
     if (freed.size >= big) discard(base, block_bytes(freed.size));
   }
   try {

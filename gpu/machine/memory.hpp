@@ -42,6 +42,12 @@ struct Allocation {
   std::uint32_t padding = 0;  // bytes behind it that belong to nobody else
 };
 
+// What an allocation takes of a device's heap: its bytes in units of 16, and a header.
+constexpr std::uint64_t heap_charge(std::uint64_t size) {
+  constexpr std::uint64_t unit = 16, header = 64;
+  return (size / unit + (size % unit != 0)) * unit + header;
+}
+
 // The addresses [low, high) that one check covers.
 struct Extent {
   std::uint64_t low = 0, high = 0;
@@ -73,10 +79,13 @@ class [[gnu::visibility("default")]] Memory {
   // Returns the base address (aligned to `alignment`, at least 256), or what went wrong: `size`
   // past what is left of the device's capacity or of the host's memory. The bytes are zero when
   // fresh, unspecified when reused, as on a GPU. A size of 0 gives address 0.
-  tl::expected<std::uint64_t, std::string> allocate(int device, std::uint64_t size,
-                                                    AllocationKind kind,
-                                                    std::uint64_t alignment = 256,
-                                                    std::string name = {});
+  tl::expected<std::uint64_t, std::string> allocate(
+      int device, std::uint64_t size, AllocationKind kind, std::uint64_t alignment = 256,
+      std::string name = {});
+  // What malloc() in a kernel gets: an error too if the device's heap would hold more than `limit`
+  // bytes, counted as heap_charge() does.
+  tl::expected<std::uint64_t, std::string> allocate_heap(int device, std::uint64_t size,
+                                                         std::uint64_t limit);
   // Makes [base, base+size) of the host's own memory accessible to kernels. False if it overlaps a
   // live allocation or is empty.
   struct Adopted {
@@ -116,14 +125,17 @@ class [[gnu::visibility("default")]] Memory {
     return std::min(capacity_ - std::min(used(device), capacity_), host_share_.left());
   }
   std::uint64_t used(int device) const;       // bytes in the device's live allocations
-  std::uint64_t heap_used(int device) const;  // of them, those that kernels made
+  std::uint64_t heap_used(int device) const;  // by malloc() in kernels, as heap_charge() counts
   // Sets the bytes of a live allocation to zero; large ones go back to the host until touched.
   void clear(std::uint64_t base);
   const Windows& windows() const { return windows_; }
 
  private:
+  tl::expected<std::uint64_t, std::string> allocate_locked(
+      int device, std::uint64_t size, AllocationKind kind, std::uint64_t alignment,
+      std::string name);
   struct Arena;  // one device's (or the host's) reserved range and its free lists
-  tl::expected<std::uint64_t, std::string> carve(Arena& arena, std::uint64_t size,
+  tl::expected<std::uint64_t, std::string> carve(Arena & arena, std::uint64_t size,
                                                  std::uint64_t alignment);
   Arena& arena_of(int device, AllocationKind kind);
   Arena* arena_holding(std::uint64_t address);

@@ -15,6 +15,7 @@ namespace inflight::machine {
 namespace {
 
 constexpr std::size_t most_lines = 24;  // of waits, in one report
+constexpr std::size_t most_calls = 16;  // that enclose a fault, besides the kernel's own
 
 std::string_view headline(FaultKind kind) {
   static constexpr std::string_view words[] = {"no fault",
@@ -181,8 +182,13 @@ std::string fault_report(const Warp& w, const Op* op, FaultKind kind, std::uint3
       text += fmt::format("  source: {}\n", source);
     text += fmt::format("  PTX:    {}\n", ptx_of(code, *in));
   }
-  for (const Frame* f = w.frame; f->parent && f->call; f = f->parent)
-    text += fmt::format("  called from {}\n", place_of(*f->parent->code, f->call));
+  std::size_t calls = 0;
+  for (const Frame* f = w.frame; f->parent && f->call; f = f->parent) {
+    if (calls++ < most_calls || !f->parent->parent)
+      text += fmt::format("  called from {}\n", place_of(*f->parent->code, f->call));
+    else if (calls == most_calls + 1)
+      text += fmt::format("  ... of {} calls\n", w.frame->depth);
+  }
   const int lane = lane_mask ? std::countr_zero(lane_mask) : 0;
   const int others = lane_mask ? std::popcount(lane_mask) - 1 : 0;
   text += fmt::format("  thread: {} of block {}", triple(thread_index(w, lane)),

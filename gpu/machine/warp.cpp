@@ -1,8 +1,11 @@
 // Splits: how the lanes of a warp part, wait, meet and take turns.
 #include "gpu/machine/warp.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
+#include <iterator>
 
 #include "gpu/machine/block.hpp"
 #include "gpu/machine/each_lane.hpp"
@@ -21,6 +24,17 @@ bool before(const Frame* a, const Op* a_pc, const Frame* b, const Op* b_pc) {
 constexpr std::uint64_t starving = 256;  // slices after which a split gets one of its own
 
 }  // namespace
+
+// Frames of deep recursion one by one: each inside its caller's end would take the host's stack.
+Warp::~Warp() {
+  std::vector<std::unique_ptr<Frame>> all;
+  all.push_back(std::move(root));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!all[i]) continue;
+    auto inner = std::move(all[i]->children);
+    std::move(inner.begin(), inner.end(), std::back_inserter(all));
+  }
+}
 
 void Warp::set_frame(Frame* f) {
   frame = f;
@@ -173,53 +187,91 @@ std::uint64_t Frame::end(std::uint32_t mask) const {
   return highest;
 }
 
-bool Warp::in_use(const Frame& f) const {
-  for (const Split& s : parked)
-    for (const Frame* at = s.frame; at && at->depth >= f.depth; at = at->parent)
-      if (at == &f) return true;
-  return false;
-}
-
-// A frame of an earlier call from the same place serves again. Where the caller's stack has moved
-// since, it moves along, unless other lanes are still in that call.
-Frame& Warp::callee_frame(const Code* code, const Op* op, std::uint32_t local_base) {
+// The frame of a call by the running lanes: the one of the last call from here, or one that nobody
+// is in. Adds the bytes of a new one to `grown`. Where the caller's stack has moved since, the frame
+// moves along, unless other lanes are still in it.
+Frame& Warp::enter_frame(const Code* code, const Op* op, std::uint32_t local_base,
+                         std::uint64_t& grown) {
   for (const auto& c : frame->children)
     if (c->call == op && c->code == code && c->local_base == local_base) return *c;
   for (const auto& c : frame->children)
-    if (c->call == op && c->code == code && !in_use(*c)) {
+    if (c->call == op && c->code == code && c->inside == 0) {
       c->local_base = local_base;
       return *c;
     }
-  auto fresh = std::make_unique<Frame>();
-  fresh->parent = frame;
-  fresh->call = op;
-  fresh->code = code;
-  fresh->registers.resize(code->frame_bytes);
-  fresh->local_base = local_base;
-  fresh->depth = frame->depth + 1;
-  return *frame->children.emplace_back(std::move(fresh));
+  std::unique_ptr<Frame> f;
+  const auto kept = std::find_if(spare.rbegin(), spare.rend(),
+                                 [code](const auto& each) { return each->code == code; });
+  if (kept != spare.rend()) {
+    f = std::move(*kept);
+    spare.erase(std::next(kept).base());
+    spare_bytes -= f->bytes();
+  } else {
+    f = std::make_unique<Frame>();
+    f->code = code;
+    f->registers.resize(code->frame_bytes);
+    grown += f->bytes();
+  }
+  f->parent = frame;
+  f->call = op;
+  f->local_base = local_base;
+  f->depth = frame->depth + 1;
+  return *frame->children.emplace_back(std::move(f));
+}
+
+// The lanes `gone` leave `f`. When nobody is left in it, it stays for the next call from the same
+// place, and what it called is spare: so there are as many frames as calls that nest, not as ways
+// to call.
+void Warp::leave_frame(Frame* f, std::uint32_t gone) {
+  f->inside &= ~gone;
+  if (f->inside != 0 || f->children.empty()) return;
+  for (auto& c : f->children) {
+    spare_bytes += c->bytes();
+    spare.push_back(std::move(c));
+  }
+  f->children.clear();
+  while (spare_bytes > most_spare) {
+    const std::uint64_t bytes = spare.front()->bytes();
+    spare_bytes -= bytes;
+    block->grid->call_bytes -= bytes;
+    spare.erase(spare.begin());
+  }
 }
 
 bool Warp::call(const Code* code, const Op* op) {
+  Grid& grid = *block->grid;
+  const auto refuse = [&](std::string why) {
+    fault(op, FaultKind::stack_overflow, mask, std::move(why));
+    return false;
+  };
   const std::uint64_t alignment = code->local_alignment,
                       base = (frame->end(mask) + alignment - 1) & ~(alignment - 1),
                       end = base + code->local_bytes;
-  if (end > block->grid->stack_limit || frame->depth >= deepest_call) {
-    fault(op, FaultKind::stack_overflow, mask,
-          "calls nest deeper than the stack of its threads holds");
-    return false;
-  }
-  Frame& callee = callee_frame(code, op, static_cast<std::uint32_t>(base));
+  if (end > grid.stack_limit || frame->depth >= deepest_call)
+    return refuse("calls nest deeper than the stack of its threads holds");
+  std::uint64_t grown = 0;
+  Frame& callee = enter_frame(code, op, static_cast<std::uint32_t>(base), grown);
+  callee.inside |= mask;
   callee.begin(mask);
+  const std::size_t before = local_words.capacity();
   ensure_local(static_cast<std::uint32_t>(end));
+  grown += (local_words.capacity() - before) * sizeof(local_words[0]);
+  if (grown != 0 && (grid.call_bytes += grown) > grid.options->call_bytes)
+    return refuse(fmt::format(
+        "the calls of its threads nest so deep that their registers and local memory take more "
+        "than {} MiB of the host's memory; call less deeply, launch fewer threads at once, or "
+        "raise the limit with cudaDeviceSetLimit(cudaLimitStackSize, BYTES)",
+        grid.options->call_bytes >> 20));
   set_frame(&callee);
   return true;
 }
 
 const Op* Warp::leave(const Op* from) {
   const std::int32_t passed = distance(frame->code->ops.data(), from);
-  const Op* pc = frame->call + 1;
-  set_frame(frame->parent);
+  Frame* const left = frame;
+  const Op* pc = left->call + 1;
+  set_frame(left->parent);
+  leave_frame(left, mask);
   return jump(pc, std::max(shortest_jump, passed));
 }
 
@@ -230,6 +282,10 @@ const Op* Warp::exit_lanes() {
   progressed = true;
   block->lanes_exited(*this, gone);
   wake(Wait::collective, any_detail);
+  if (frame->parent) [[unlikely]] {
+    for (Frame* f = frame; f->parent; f = f->parent) leave_frame(f, gone);
+    frame = nullptr;
+  }
   return next();
 }
 

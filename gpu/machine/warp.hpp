@@ -38,6 +38,7 @@ struct Frame {
   LineBuffer registers;
   std::uint32_t local_base = 0;  // bytes, in each lane's local memory
   std::uint32_t depth = 0;
+  std::uint32_t inside = 0;              // lanes that called and have not left
   std::unique_ptr<StackPointers> stack;  // of code that moves them
   std::vector<std::unique_ptr<Frame>> children;
 
@@ -45,6 +46,7 @@ struct Frame {
   void begin(std::uint32_t mask);
   // Where the frame of a function that lanes of `mask` call begins at the earliest.
   std::uint64_t end(std::uint32_t mask) const;
+  std::uint64_t bytes() const { return sizeof(Frame) + registers.size(); }
 };
 
 // What a split waits for.
@@ -68,6 +70,11 @@ struct Split {
 };
 
 struct alignas(64) Warp {
+  Warp() = default;
+  ~Warp();
+  Warp(const Warp&) = delete;
+  Warp& operator=(const Warp&) = delete;
+
   // --- what handlers touch ---
   char* base[4] = {};
   std::uint32_t mask = 0;     // lanes that execute
@@ -171,6 +178,8 @@ struct alignas(64) Warp {
   std::uint8_t polled = 0;    // Polls: executed what may be part of a spin, in this turn
   bool progressed = false;    // did anything that others may see since the flag was cleared
   std::unique_ptr<Frame> root;
+  std::vector<std::unique_ptr<Frame>> spare;  // that no lane is in, newest last
+  std::uint64_t spare_bytes = 0;
   std::vector<std::uint32_t> local_words;
   LineBuffer values;  // Base::warp
 
@@ -189,9 +198,11 @@ struct alignas(64) Warp {
   const Op* next_fair();            // or one that others may starve
   void resume(const Split& split);  // makes it the running split
   void set_frame(Frame* f);
-  Frame& callee_frame(const Code* code, const Op* op, std::uint32_t local_base);
-  bool in_use(const Frame& f) const;  // by a parked split, or in a call made from it
   void ensure_local(std::uint32_t bytes);
+  Frame& enter_frame(const Code* code, const Op* op, std::uint32_t local_base,
+                     std::uint64_t& grown);
+  void leave_frame(Frame* f, std::uint32_t gone);
+  static constexpr std::uint64_t most_spare = 128 << 10;  // bytes
   std::uint32_t first_thread() const { return index * lanes; }
 };
 

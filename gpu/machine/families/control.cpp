@@ -95,10 +95,12 @@ const Op* enter_any(Warp& w, const Op* op, const CallSite& site, const Code& cod
   return enter(w, op, site, code);
 }
 
-// The code at a function's address, if this op called it before from this frame.
-const Code* called_before(const Frame& caller, const Op* op, Program::FunctionRef callee) {
-  for (const auto& c : caller.children)
-    if (c->call == op && c->code->ref == callee) return c->code;
+// The code of a function that this warp has been in and has a frame of.
+const Code* called_before(const Warp& w, Program::FunctionRef callee) {
+  for (auto f = w.spare.rbegin(); f != w.spare.rend(); ++f)
+    if ((*f)->code->ref == callee) return (*f)->code;
+  for (const auto& f : w.frame->children)
+    if (f->code->ref == callee) return f->code;
   return nullptr;
 }
 
@@ -145,7 +147,7 @@ const Op* run_call_indirect(Warp& w, const Op* op) {
   const auto callee = w.frame->code->program->function_at(target);
   if (callee.module == ptx::none)
     return w.fault(op, FaultKind::invalid_pc, same, "calls an address that is no function");
-  if (const Code* code = called_before(*w.frame, op, callee)) return enter_any(w, op, site, *code);
+  if (const Code* code = called_before(w, callee)) return enter_any(w, op, site, *code);
   const auto code = w.block->grid->code(callee);
   if (!code) return w.fault(op, FaultKind::refused, same, code.error());
   return enter_any(w, op, site, **code);

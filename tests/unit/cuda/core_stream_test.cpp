@@ -38,6 +38,51 @@ TEST_F(Streams, DoTheirTasksInOrder) {
   for (int i = 0; i < 1000; ++i) EXPECT_EQ(done[i], i);
 }
 
+TEST_F(Streams, AreFullAtSomeLength) {
+  auto stream = make(true);
+  Gate gate;
+  stream->submit(gate.task());
+  constexpr int many = 5000;
+  std::atomic<int> submitted{0}, done{0};
+  std::thread host([&] {
+    for (; submitted < many; ++submitted) stream->submit([&] { ++done; });
+  });
+  for (int before = -1; before != submitted; std::this_thread::sleep_for(50ms)) before = submitted;
+  EXPECT_GE(submitted, 1000);
+  EXPECT_LE(submitted, 1100);
+  gate.opened.set_value();
+  host.join();
+  stream->synchronize();
+  EXPECT_EQ(done, many);
+}
+
+TEST_F(Streams, AreNeverFullToTheirOwnTasks) {
+  auto stream = make(true);
+  std::atomic<int> done{0};
+  Ticket outer = stream->submit([&] {
+    for (int i = 0; i < 2000; ++i) stream->submit([&] { ++done; });
+  });
+  outer.wait();
+  stream->synchronize();
+  EXPECT_EQ(done, 2000);
+}
+
+TEST_F(Streams, FullOnesHoldUpNoOther) {
+  auto full = make(true), free = make(true);
+  Gate gate;
+  full->submit(gate.task());
+  std::thread host([&] {
+    for (int i = 0; i < 2000; ++i) full->submit([] {});
+  });
+  std::atomic<int> done{0};
+  for (int i = 0; i < 100; ++i) free->submit([&] { ++done; });
+  free->synchronize();
+  EXPECT_EQ(done, 100);
+  gate.opened.set_value();
+  host.join();
+  full->synchronize();
+}
+
 TEST_F(Streams, RunBesideEachOther) {
   auto held = make(true), free = make(true);
   Gate gate;

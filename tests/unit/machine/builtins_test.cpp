@@ -115,6 +115,20 @@ TEST(Printf, WidthAndPrecisionFromArguments) {
             "   4|4   |1.2");
 }
 
+TEST(Printf, HoldsLittleOfALongMessage) {
+  PtxRunner r(
+      {print_kernel({std::string("%900000d").append("%900000d").append("%900000d\n"), ""})});
+  std::size_t longest = 0, all = 0;
+  r.print = [&](std::string_view text) {
+    longest = std::max(longest, text.size());
+    all += text.size();
+  };
+  auto* out = r.make<std::uint32_t>(32);
+  ASSERT_TRUE(r.run("k", {}, {32, 1, 1}, {reinterpret_cast<std::uint64_t>(out)}).ok());
+  EXPECT_EQ(all, 32u * 2700001);
+  EXPECT_LT(longest, 1000000u);
+}
+
 TEST(Printf, ANullFormatReturnsMinusOne) {
   EXPECT_EQ(print({"x", "mov.u64 %rd5, 0;"}).returned, -1);
 }
@@ -186,7 +200,20 @@ TEST(Heap, TheLimitGivesNull) {
   ASSERT_TRUE(r.run("k", {}, {2, 1, 1}, {reinterpret_cast<std::uint64_t>(out)}).ok());
   EXPECT_NE(out[0], 0u);
   EXPECT_EQ(out[1], 0u);
-  EXPECT_EQ(r.memory.heap_used(0), 600u);
+  EXPECT_EQ(r.memory.heap_used(0), heap_charge(600));
+}
+
+TEST(Heap, SmallAllocationsCountWithTheirHeaders) {
+  PtxRunner r({kernel_k("mov.u32 %r9, 0; NEXT: " + allocate("1") + R"(
+  setp.ne.u64 %p1, %rd5, 0;
+  @%p1 add.u32 %r9, %r9, 1;
+  @%p1 bra NEXT;
+  st.global.u32 [%rd2], %r9;)",
+                        heap)});
+  r.options.heap_bytes = 64 << 10;
+  auto* out = r.make<std::uint32_t>(1);
+  ASSERT_TRUE(r.run("k", {}, {1, 1, 1}, {reinterpret_cast<std::uint64_t>(out)}).ok());
+  EXPECT_EQ(out[0], (64 << 10) / heap_charge(1));
 }
 
 TEST(Heap, WhatEndsBadlyIsNamed) {

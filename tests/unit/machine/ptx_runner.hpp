@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -59,12 +60,14 @@ class PtxRunner {
                 std::min(launch.parameters.size(), parameters.size() * 8),
                 launch.parameters.data());
     printed.clear();
-    return machine::run(launch, Limits{}, options, [this](std::string_view s) { printed += s; });
+    return machine::run(launch, limits, options, print);
   }
 
   Memory memory;
   std::unique_ptr<Program> program;
   std::string error, printed;
+  std::function<void(std::string_view)> print = [this](std::string_view s) { printed += s; };
+  Limits limits;
   Options options{.timeout = std::chrono::milliseconds(20000), .workers = 1};
 };
 
