@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "gpu/async/fingerprint.hpp"
+
 namespace inflight::async {
 namespace {
 
@@ -36,6 +38,37 @@ void move(const BulkCopy& c) {
   }
 }
 
+template <class F>
+void for_each_source_run(const BulkCopy& c, F f) {
+  const bool load = c.kind == BulkCopy::Kind::tensor_load;
+  const auto direction = load ? TensorDirection::load : TensorDirection::store;
+  for_each_run(c.map, c.place, direction, [&](const TensorRun& run) {
+    if (!run.inside) return;
+    f(load ? reinterpret_cast<const std::byte*>(run.global) : c.shared + run.shared, run.bytes);
+  });
+}
+
+std::uint64_t source_fingerprint(const BulkCopy& c) {
+  if (c.kind == BulkCopy::Kind::value) return 0;
+  if (c.kind == BulkCopy::Kind::bytes) return fingerprint(c.from, c.bytes);
+  std::uint64_t chain = 0;
+  for_each_source_run(c, [&](const std::byte* from, std::uint32_t bytes) {
+    chain = fingerprint(from, bytes, chain);
+  });
+  return chain;
+}
+
+bool reads(const BulkCopy& c, std::uint64_t low, std::uint64_t high) {
+  bool some = false;
+  const auto look = [&](const std::byte* from, std::uint32_t bytes) {
+    const auto at = reinterpret_cast<std::uint64_t>(from);
+    some |= at < high && at + bytes > low;
+  };
+  if (c.kind == BulkCopy::Kind::bytes) look(c.from, c.bytes);
+  if (c.kind == BulkCopy::Kind::tensor_load) for_each_source_run(c, look);
+  return some;
+}
+
 bool in_group(const BulkCopy& c) { return c.mbarrier == nullptr; }
 
 }  // namespace
@@ -65,6 +98,8 @@ void BulkCopies::issue(const BulkCopy& copy) {
   record->copy = copy;
   record->copy.id = ++issued_;
   if (in_group(copy)) record->group = groups_[copy.thread];
+  if (timing_.policy == Timing::Policy::early) record->copy.watch = false;
+  if (record->copy.watch) record->source = source_fingerprint(copy);
   observer_.issued(record->copy);
   in_flight_.push_back(std::move(record));
   if (timing_.policy == Timing::Policy::early) flush_all();
@@ -125,7 +160,7 @@ bool BulkCopies::complete_if(Due due) {
       ++kept;
       continue;
     }
-    complete(in_flight_[i]->copy);
+    complete(*in_flight_[i]);
     spare_.push_back(std::move(in_flight_[i]));
   }
   const bool some = kept != in_flight_.size();
@@ -133,7 +168,17 @@ bool BulkCopies::complete_if(Due due) {
   return some;
 }
 
-void BulkCopies::complete(const BulkCopy& copy) {
+void BulkCopies::watch(std::uint64_t low, std::uint64_t high) {
+  for (const auto& r : in_flight_) {
+    if (r->copy.watch || !reads(r->copy, low, high)) continue;
+    r->copy.watch = true;
+    r->source = source_fingerprint(r->copy);
+  }
+}
+
+void BulkCopies::complete(const Record& record) {
+  const BulkCopy& copy = record.copy;
+  if (copy.watch && source_fingerprint(copy) != record.source) observer_.source_modified(copy);
   move(copy);
   mbarrier::Step step;
   if (copy.mbarrier != nullptr) step = mbarrier::complete_tx(*copy.mbarrier, copy.tx_bytes);

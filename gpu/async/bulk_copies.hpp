@@ -48,6 +48,7 @@ struct BulkCopy {
 
   mbarrier::Word* mbarrier = nullptr;  // completes it; null: a bulk group does, or nothing
   std::uint32_t tx_bytes = 0;          // counted there
+  bool watch = false;  // its source can change: notice if it has, when the bytes move
 
   std::uint64_t id = 0;      // set at issue: counts the cluster's, from 1
   std::uint32_t thread = 0;  // who issued it: block_rank << 10 | thread of the block
@@ -62,6 +63,8 @@ class BulkObserver {
   virtual void issued(const BulkCopy&) {}
   // Its bytes have moved; `step` is what that did to its mbarrier.
   virtual void completed(const BulkCopy&, const mbarrier::Step&) {}
+  // Its bytes are about to move and are not those that were there at its issue.
+  virtual void source_modified(const BulkCopy&) {}
   virtual void committed(std::uint32_t /*thread*/) {}
   virtual void waited(std::uint32_t /*thread*/, std::uint32_t /*allowed*/, bool /*read_only*/) {}
   // Nothing needs to move any more: asked before each copy, since thousands may be in flight.
@@ -90,6 +93,8 @@ class BulkCopies {
   bool flush_all();
   // A moment passes: with shuffled timing some bytes may move.
   void advance();
+  // Watches the copies in flight whose sources are in [low, high), as BulkCopy::watch does.
+  void watch(std::uint64_t low, std::uint64_t high);
 
   bool idle() const { return in_flight_.empty(); }
   std::size_t in_flight() const { return in_flight_.size(); }
@@ -98,12 +103,13 @@ class BulkCopies {
  private:
   struct Record {
     BulkCopy copy;
-    std::uint32_t group = 0;  // of its thread, counted from 0; its number when committed
+    std::uint32_t group = 0;   // of its thread, counted from 0; its number when committed
+    std::uint64_t source = 0;  // the fingerprint at issue, of a copy that is watched
   };
   using Records = std::vector<std::unique_ptr<Record>>;
   template <class Due>
   bool complete_if(Due due);
-  void complete(const BulkCopy& copy);
+  void complete(const Record& record);
 
   Timing timing_;
   Random random_;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "gpu/async/fingerprint.hpp"
 #include "gpu/async/record_queue.hpp"
 
 namespace inflight::async {
@@ -90,18 +91,38 @@ Random stream_of(Timing timing, std::uint64_t number) {
   return Random(timing.seed ^ (number * 0xd1342543de82ef95));
 }
 
-void report(Violation violation, std::uint32_t thread, std::uint32_t mbarrier, Progress& progress) {
+void report(Violation violation, std::uint32_t thread, std::uint32_t mbarrier, std::uint64_t tag,
+            Progress& progress) {
   if (violation == Violation::none || progress.violation != Violation::none) return;
   progress.violation = violation;
   progress.thread = thread;
   progress.mbarrier = mbarrier;
+  progress.tag = tag;
 }
 
-Progress refuse(Violation violation, std::uint32_t thread) {
+Progress refuse(Violation violation, std::uint32_t thread, std::uint64_t tag) {
   Progress p;
-  p.violation = violation;
-  p.thread = thread;
+  report(violation, thread, 0, tag, p);
   return p;
+}
+
+std::uint64_t source_fingerprint(const Copy& c, std::uint32_t t) {
+  return c.src_bytes[t] == 0 ? 0 : fingerprint(source(c, t), c.src_bytes[t]);
+}
+
+void watch_sources(Record& record, std::uint32_t mask) {
+  Copy& c = *record.carried;
+  for_each_thread(mask & ~record.watched,
+                  [&](std::uint32_t t) { c.src_fingerprint[t] = source_fingerprint(c, t); });
+  record.watched |= mask;
+}
+
+void check_sources(const Record& record, std::uint32_t mask, Progress& progress) {
+  const Copy& c = *record.carried;
+  for_each_thread(record.watched & mask, [&](std::uint32_t t) {
+    if (source_fingerprint(c, t) != c.src_fingerprint[t])
+      report(Violation::source_modified, t, 0, c.tag, progress);
+  });
 }
 
 }  // namespace
@@ -161,6 +182,8 @@ bool Team::State::fill(Copy& copy, const Issue& issue) {
 
 // Moves the bytes of these threads.
 void Team::State::perform(Record& record, std::uint32_t mask, Progress& progress) {
+  if (record.watched != 0) [[unlikely]]
+    check_sources(record, mask, progress);
   move_bytes(*record.carried, mask, record.whole);
   record.mask &= ~mask;
   record.due &= ~mask;
@@ -178,7 +201,7 @@ void Team::State::fire(Record& record, std::uint32_t mask, Progress& progress) {
   for_each_thread(mask, [&](std::uint32_t t) {
     const mbarrier::Step step = mbarrier::arrive(word_at(c.dst_base, c.dst[t]));
     progress.phase_completed |= step.completed;
-    report(step.violation, t, c.dst[t], progress);
+    report(step.violation, t, c.dst[t], c.tag, progress);
     if (observer != nullptr) [[unlikely]]
       observer->arrived({c.id, c.tag, t, c.dst[t], record.noinc}, step);
   });
@@ -189,7 +212,7 @@ void Team::State::expect_arrival(Record& record, std::uint32_t t, Progress& prog
   const Copy& c = *record.carried;
   const Violation v =
       record.noinc ? Violation::none : mbarrier::add_pending(word_at(c.dst_base, c.dst[t]));
-  report(v, t, c.dst[t], progress);
+  report(v, t, c.dst[t], c.tag, progress);
   if (v != Violation::none) record.mask &= ~(1u << t);
   if (v == Violation::none && observer != nullptr) [[unlikely]]
     observer->arrival_issued({c.id, c.tag, t, c.dst[t], record.noinc});
@@ -320,10 +343,10 @@ Progress Team::issue(const Issue& issue) {
   Progress progress;
   if (issue.mask == 0) return progress;
   if (issue.bytes != 4 && issue.bytes != 8 && issue.bytes != 16)
-    return refuse(Violation::copy_size, std::countr_zero(issue.mask));
+    return refuse(Violation::copy_size, std::countr_zero(issue.mask), issue.tag);
   if (issue.src_bytes != nullptr)
     if (const std::uint32_t t = thread_over(issue); t < team_size)
-      return refuse(Violation::source_size, t);
+      return refuse(Violation::source_size, t, issue.tag);
   s.make_room(progress);
   Record& r = s.queue.push(Record::Kind::copy, issue.mask, true);
   ++s.copies;
@@ -333,6 +356,8 @@ Progress Team::issue(const Issue& issue) {
   if (s.early()) {
     s.perform(r, issue.mask, progress);
     s.drop_finished();
+  } else if (issue.watch) {
+    watch_sources(r, issue.mask);
   }
   s.pass_moment(progress);
   return progress;
@@ -422,6 +447,20 @@ Progress Team::advance() {
   Progress progress;
   state_->pass_moment(progress);
   return progress;
+}
+
+void Team::watch(std::uint64_t low, std::uint64_t high) {
+  RecordQueue& queue = state_->queue;
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    Record& r = queue[i];
+    if (r.kind != Record::Kind::copy) continue;
+    std::uint32_t inside = 0;
+    for_each_thread(r.mask, [&](std::uint32_t t) {
+      const std::uint64_t from = r.carried->src[t];
+      if (from < high && from + r.carried->src_bytes[t] > low) inside |= 1u << t;
+    });
+    watch_sources(r, inside);
+  }
 }
 
 bool Team::idle() const { return state_->copies == 0 && state_->arrivals == 0; }

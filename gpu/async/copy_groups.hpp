@@ -43,6 +43,7 @@ struct Issue {
   std::byte* dst_base = nullptr;             // host address of shared address 0
   const std::byte* src_base = nullptr;       // host address of global address 0
   std::uint64_t tag = 0;                     // the caller's (an instruction); observers see it
+  bool watch = false;  // its source can change: notice if it has, when the bytes move
 };
 
 // A copy in flight, as observers and reports see it.
@@ -54,6 +55,7 @@ struct Copy {
   std::array<std::uint32_t, team_size> dst;  // shared addresses
   std::array<std::uint64_t, team_size> src;  // global addresses
   std::array<std::uint8_t, team_size> src_bytes;
+  std::array<std::uint64_t, team_size> src_fingerprint;  // of watched threads
   std::byte* dst_base = nullptr;
   const std::byte* src_base = nullptr;
 };
@@ -98,6 +100,7 @@ struct Progress {
   Violation violation = Violation::none;  // the first one
   std::uint32_t thread = 0;               // that broke the rule
   std::uint32_t mbarrier = 0;             // shared address, of a violation on an mbarrier
+  std::uint64_t tag = 0;                  // of the copy or arrival that broke it
 };
 
 class Team {
@@ -126,6 +129,8 @@ class Team {
   Progress flush_all() { return flush(0xffffffff); }
   // A moment passes: with shuffled timing some bytes may move.
   Progress advance();
+  // Watches the copies in flight whose sources are in [low, high), as Issue::watch does.
+  void watch(std::uint64_t low, std::uint64_t high);
 
   bool idle() const;  // no copy and no arrival is pending
   bool arrivals_pending() const;

@@ -14,11 +14,12 @@ namespace inflight::async {
 struct Record {
   enum class Kind : std::uint8_t { copy, commit, arrival };
   Kind kind = Kind::copy;
-  bool whole = true;        // copy: no thread zero-fills
-  bool noinc = false;       // arrival
-  std::uint32_t mask = 0;   // threads for which it is still outstanding
-  std::uint32_t due = 0;    // threads for which the call in progress completes it
-  Copy* carried = nullptr;  // of an arrival, dst holds the mbarriers' addresses
+  bool whole = true;          // copy: no thread zero-fills
+  bool noinc = false;         // arrival
+  std::uint32_t mask = 0;     // threads for which it is still outstanding
+  std::uint32_t due = 0;      // threads for which the call in progress completes it
+  std::uint32_t watched = 0;  // copy: threads whose sources are watched
+  Copy* carried = nullptr;    // of an arrival, dst holds the mbarriers' addresses
 };
 
 class RecordQueue {

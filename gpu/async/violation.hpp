@@ -22,6 +22,7 @@ namespace inflight::async {
   X(parity_range, "the phase parity is 0 or 1")                                                  \
   X(copy_size, "cp.async copies 4, 8 or 16 bytes")                                               \
   X(source_size, "src-size is greater than cp-size")                                             \
+  X(source_modified, "the source of a copy stays as it is until the copy has read it")           \
   X(tensor_shared_alignment, "the box in shared memory is aligned to 128 bytes")                 \
   X(tensor_start_alignment, "a box starts at a multiple of 16 bytes of dimension 0")             \
   X(tensor_negative_store, "a store or reduction starts at no negative coordinate")              \

@@ -166,7 +166,7 @@ void finish(const std::vector<Device*>& devices) {
 
 void wind_up() {
   process_ends = true;
-  if (process_forked) return;  // the threads that work is done by stayed with the parent
+  if (process_forked) return;       // the threads that work is done by stayed with the parent
   if (Stream::on_worker()) return;  // a host function called exit()
   guarded("the end of the program", [] {
     Core& core = Core::get();
@@ -246,7 +246,10 @@ machine::Options Core::options(const Device& device) const {
   const machine::Limits& limits = device.machine_limits;
   const std::uint64_t at_once = limits.multiprocessors * limits.max_threads_per_multiprocessor;
   options.call_bytes = std::min(std::max(options.call_bytes, options.stack_bytes * at_once),
-                                memory.host_share().limit() / 4);
+                                get().memory.host_share().limit() / 4);
+  options.advise = [](const std::string& key, const std::string& sentence) {
+    say_once(key, sentence);
+  };
   options.heap_bytes = device.limits[heap_limit];
   return options;
 }

@@ -7,6 +7,8 @@
 #include <bit>
 #include <cstring>
 
+#include "gpu/machine/async_glue.hpp"
+
 namespace inflight::machine {
 namespace {
 
@@ -153,6 +155,13 @@ bool local_place(const Warp& w, std::uint64_t address, std::uint32_t size, std::
          offset + size <= local_bytes(w);
 }
 
+// A thread is about to write to an allocation for the first time in its launch: copies that are in
+// flight from it are watched from here on.
+void note_writing(Warp& w, const Extent& e) {
+  if (!w.block->grid->written.mark(e.low)) return;
+  watch_copies(*w.block->cluster, e.low, e.high);
+}
+
 }  // namespace
 
 ptx::Space space_of(const Warp& w, std::uint64_t address) {
@@ -174,9 +183,10 @@ std::byte* resolve_generic(Warp& w, std::uint64_t address, std::uint32_t size, b
     place = resolve_shared(w, offset, size);
   } else if (in_window(address, at.param, at.param_size, offset)) {
     if (!writing) place = parameter_place(w, offset, size);
-  } else if (!in_window(address, at.local, at.local_size, offset) &&
-             holds(grid.memory->extent(grid.device, address), address, size, writing)) {
-    place = reinterpret_cast<std::byte*>(address);
+  } else if (!in_window(address, at.local, at.local_size, offset)) {
+    const Extent e = grid.memory->extent(grid.device, address);
+    if (holds(e, address, size, writing)) place = reinterpret_cast<std::byte*>(address);
+    if (place && writing) note_writing(w, e);
   }
   if (!place && why) *why = describe_address(w, address);
   return place;
@@ -210,8 +220,14 @@ std::byte* resolve_global(Warp& w, const Op* op, std::uint64_t address, std::uin
   Worker::CachedExtent& known = w.worker->cached(op);
   const std::uint64_t now = grid.memory->generation();
   if (known.generation != now || !holds(known.extent, address, size, writing)) {
-    const Extent e = grid.memory->extent(grid.device, address);
+    Extent e = grid.memory->extent(grid.device, address);
     if (!holds(e, address, size, writing)) return nullptr;
+    ++w.worker->lookups;
+    if (writing)
+      note_writing(w, e);
+    else
+      e.writable =
+          false;  // to this op, and to one that shares its place: the first write comes here
     known = {e, now};
   }
   return reinterpret_cast<std::byte*>(address);
@@ -243,6 +259,11 @@ BadLanes check_source(Warp& w, const Op* op, std::uint32_t mask, const std::uint
   }
   if (misaligned) return {misaligned, FaultKind::misaligned_address};
   return {outside, outside ? FaultKind::illegal_address : FaultKind::none};
+}
+
+bool SourceWatch::needed() const {
+  if (warp_.worker->lookups != lookups_) return true;  // perhaps of several allocations
+  return warp_.block->grid->written.test(warp_.worker->cached(op_).extent.low);
 }
 
 void lane_addresses(const Warp& w, const Op* op, ptx::Space space, std::uint64_t (&out)[lanes]) {

@@ -62,6 +62,19 @@ BadLanes resolve_lanes(Warp& w, const Op* op, std::uint32_t mask, ptx::Space spa
 
 // The same for global sources of copies of which lane l reads bytes[l]: addresses are multiples of
 // `alignment`.
+// Made before an op's sources are resolved: can any of them change while a copy is in flight? They
+// cannot where no thread of the launch has written to their allocation.
+class SourceWatch {
+ public:
+  SourceWatch(const Warp& w, const Op* op) : warp_(w), op_(op), lookups_(w.worker->lookups) {}
+  bool needed() const;
+
+ private:
+  const Warp& warp_;
+  const Op* op_;
+  std::uint64_t lookups_;
+};
+
 BadLanes check_source(Warp& w, const Op* op, std::uint32_t mask, const std::uint64_t* addresses,
                       const std::uint32_t* bytes, std::uint32_t alignment);
 

@@ -1,6 +1,7 @@
 // Teams of copies, and the mbarriers that their arrivals move.
 #include "gpu/machine/async_glue.hpp"
 
+#include "gpu/machine/advice.hpp"
 #include "gpu/machine/bulk_glue.hpp"
 #include "gpu/machine/observe.hpp"
 
@@ -26,11 +27,19 @@ void each_team(Block& block, F f) {
     if (block.teams[i]) f(*block.teams[i]);
 }
 
+}  // namespace
+
 void heed(Block& block, const async::Progress& progress) {
   if (progress.phase_completed) wake_mbarrier(block, Warp::any_detail);
+  if (progress.violation != async::Violation::none) [[unlikely]]
+    advise(*block.grid, progress.violation, progress.tag);
 }
 
-}  // namespace
+void watch_copies(Cluster& cluster, std::uint64_t low, std::uint64_t high) {
+  for (auto& block : cluster.blocks)
+    each_team(*block, [&](async::Team& team) { team.watch(low, high); });
+  if (cluster.copies) cluster.copies->model.watch(low, high);
+}
 
 async::Timing async_timing(const Options& options) {
   using Policy = async::Timing::Policy;

@@ -23,6 +23,13 @@ void wake_mbarrier(Block& block, std::uint64_t offset);
 // before them, and wakes who can go on.
 void settle_mbarrier(Block& block, const async::mbarrier::Word* word);
 
+// Copies in flight whose sources are in [low, high) of global memory are watched: a change there
+// is noticed when they land.
+void watch_copies(Cluster& cluster, std::uint64_t low, std::uint64_t high);
+
+// What a team's call made happen, for the block: wakes waiters, tells of rules that were broken.
+void heed(Block& block, const async::Progress& progress);
+
 // Completes every copy and asynchronous arrival of these lanes, at their end.
 void flush_team(Warp& warp, std::uint32_t mask);
 // Completes everything that is pending in the block, and wakes who waited for it. True if anything

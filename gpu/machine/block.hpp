@@ -6,13 +6,16 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gpu/async/copy_groups.hpp"
 #include "gpu/machine/reserved_shared.hpp"
 #include "gpu/machine/turns.hpp"
 #include "gpu/machine/warp.hpp"
+#include "gpu/machine/written.hpp"
 
 namespace inflight::machine {
 
@@ -48,6 +51,7 @@ struct Grid {
   std::uint64_t workspace = 0;            // what %envreg1:2 points to, if the kernel uses it
   std::uint64_t stack_limit = 256 << 10;  // bytes of local memory a thread may use
   std::atomic<std::uint64_t> call_bytes{0};  // of the host's memory, for frames below the kernels'
+  Written written;
   std::atomic<bool> stop{false};          // a fault, a time-out or a cancellation ended it
   std::uint64_t begin = Clock::first;     // on the device's clock
   std::atomic<std::uint64_t> latest{Clock::first};  // that a block has told of
@@ -61,6 +65,8 @@ struct Grid {
 
   // A function's code as this launch runs it (observed or not).
   tl::expected<const Code*, std::string> code(Program::FunctionRef) const;
+  // Has nobody asked this of an instruction before?
+  bool first_time(std::uint64_t instruction, unsigned what);
   // Ends the launch; the first call decides its outcome.
   void fail(FaultKind kind, std::string report);
   Outcome outcome() const;
@@ -68,6 +74,7 @@ struct Grid {
  private:
   mutable std::mutex mutex_;
   Outcome outcome_;
+  std::set<std::pair<std::uint64_t, unsigned>> asked_;
 };
 
 struct Block {
@@ -135,7 +142,8 @@ struct Worker {
   CachedExtent& cached(const Op* op) {
     return cache[(reinterpret_cast<std::uintptr_t>(op) / sizeof(Op)) % extents];
   }
-  bool give_up = false;  // try_wait answers false instead of waiting on
+  std::uint64_t lookups = 0;  // of extents that were in no cache
+  bool give_up = false;       // try_wait answers false instead of waiting on
 };
 
 }  // namespace inflight::machine

@@ -1,6 +1,7 @@
 // Bulk copies: waking who waits for them, and their events.
 #include "gpu/machine/bulk_glue.hpp"
 
+#include "gpu/machine/advice.hpp"
 #include "gpu/machine/async_glue.hpp"
 #include "gpu/machine/observe.hpp"
 
@@ -79,6 +80,12 @@ void ClusterCopies::completed(const BulkCopy& copy, const async::mbarrier::Step&
     observation()->listener().copy_completed(event);
   }
   if (step.completed) wake_mbarrier(*cluster_.blocks[copy.rank], copy.mbarrier_offset);
+  if (step.violation != async::Violation::none) [[unlikely]]
+    advise(*cluster_.grid, step.violation, copy.tag);
+}
+
+void ClusterCopies::source_modified(const BulkCopy& copy) {
+  advise(*cluster_.grid, async::Violation::source_modified, copy.tag);
 }
 
 void ClusterCopies::committed(std::uint32_t thread) {

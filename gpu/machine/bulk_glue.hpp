@@ -21,6 +21,7 @@ class ClusterCopies final : async::BulkObserver {
  private:
   void issued(const async::BulkCopy& copy) override;
   void completed(const async::BulkCopy& copy, const async::mbarrier::Step& step) override;
+  void source_modified(const async::BulkCopy& copy) override;
   void committed(std::uint32_t thread) override;
   void waited(std::uint32_t thread, std::uint32_t allowed, bool read_only) override;
   bool stopped() const override { return cluster_.grid->stop.load(std::memory_order_relaxed); }

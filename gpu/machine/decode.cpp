@@ -11,6 +11,7 @@
 #include "gpu/machine/builtins.hpp"
 #include "gpu/machine/families/control.hpp"
 #include "gpu/machine/families/families.hpp"
+#include "gpu/machine/numbering.hpp"
 #include "gpu/machine/observe.hpp"
 #include "gpu/machine/phases.hpp"
 #include "gpu/machine/warp.hpp"
@@ -96,6 +97,7 @@ Decoder::Decoder(const Program& program_, Program::FunctionRef ref, CodeForm for
       form_(form) {
   code->program = &program;
   code->ref = ref;
+  code->first_number = first_number(program, ref);
   code->module = &module;
   code->function = &function;
 }
@@ -250,7 +252,6 @@ void Decoder::run() {
   scratch_begin_ = align_up(slots_.bytes, 64);
   layout_locals();
   block_start_.assign(flow_.blocks.size(), 0);
-  if (form_.observed) code->first_number = first_number(program, code->ref);
   for (std::size_t i = 0; i < flow_.order.size(); ++i)
     block(flow_.order[i], i + 1 < flow_.order.size() ? flow_.order[i + 1] : no_block);
   patch();

@@ -178,47 +178,14 @@ void Grid::fail(FaultKind kind, std::string report) {
   stop = true;
 }
 
+bool Grid::first_time(std::uint64_t instruction, unsigned what) {
+  std::lock_guard lock(mutex_);
+  return asked_.emplace(instruction, what).second;
+}
+
 Outcome Grid::outcome() const {
   std::lock_guard lock(mutex_);
   return outcome_;
-}
-
-std::uint32_t registers(const Kernel& kernel) {
-  constexpr std::uint32_t fewest = 16, most = 255, addressing = 6;
-  const auto code = kernel.program->code({kernel.module, kernel.function}, {});
-  const std::uint32_t live = code ? (*code)->registers + addressing : 32;
-  std::uint32_t limit = kernel.max_registers ? kernel.max_registers : most;
-  limit = std::min(limit, 65536 / std::max(1u, kernel.max_threads));
-  return std::clamp((live + 7) / 8 * 8, fewest, std::max(fewest, limit));
-}
-
-std::uint32_t resident_blocks(const Kernel& kernel, std::uint32_t threads,
-                              std::uint64_t dynamic_shared, const Limits& limits) {
-  const std::uint64_t shared = kernel.static_shared + dynamic_shared;
-  if (threads == 0 || threads > limits.max_threads_per_block || threads > kernel.max_threads ||
-      shared > limits.shared_per_block_optin)
-    return 0;
-  const std::uint32_t warps = (threads + lanes - 1) / lanes;
-  std::uint64_t blocks = limits.max_blocks_per_multiprocessor;
-  blocks = std::min<std::uint64_t>(blocks, limits.max_threads_per_multiprocessor / (warps * lanes));
-  blocks = std::min<std::uint64_t>(blocks,
-                                   limits.shared_per_multiprocessor / (shared + reserved_shared));
-  const std::uint64_t block_registers = std::uint64_t{registers(kernel)} * lanes * warps;
-  blocks = std::min(blocks, limits.registers_per_multiprocessor / block_registers);
-  return static_cast<std::uint32_t>(blocks);
-}
-
-// Clusters of more than two live within a GPC (graphics processing cluster); a pair of
-// multiprocessors always shares one. What an H200 answers to cudaOccupancyMaxActiveClusters.
-std::uint64_t resident_clusters(const Kernel& kernel, const Dim3& cluster, std::uint32_t threads,
-                                std::uint64_t dynamic_shared, const Limits& limits) {
-  const std::uint64_t blocks = resident_blocks(kernel, threads, dynamic_shared, limits);
-  const std::uint64_t size = std::max<std::uint64_t>(1, cluster.count());
-  if (size <= 2 || limits.gpcs.empty()) return blocks * limits.multiprocessors / size;
-  std::uint64_t count = 0;
-  for (const std::uint32_t multiprocessors : limits.gpcs)
-    if (multiprocessors >= size) count += blocks * multiprocessors / size;
-  return count;
 }
 
 Outcome run(const Launch& launch, const Limits& limits, const Options& options,

@@ -62,6 +62,9 @@ struct Options {
       1024;  // cudaLimitStackSize; a frame known at compile time may be larger
   std::uint64_t call_bytes = 1 << 30;  // of the host's memory, for a launch's calls
   std::uint64_t heap_bytes = 8 << 20;  // cudaLimitMallocHeapSize
+  // Hears of what is no fault but makes results doubtful: a sentence, and a key that is the same
+  // wherever the sentence would be. From any thread; null: nobody hears.
+  std::function<void(const std::string& key, const std::string& sentence)> advise;
 };
 
 // What ended a kernel. Each has one CUDA error code (gpu/cuda maps them).
@@ -110,6 +113,17 @@ struct Launch {
 // 32-bit registers a thread: how many live at once, rounded as the hardware gives them out. What
 // ptxas would use on a GPU is not known here.
 [[gnu::visibility("default")]] std::uint32_t registers(const Kernel&);
+
+// Its name as the program's source has it.
+[[gnu::visibility("default")]] std::string source_name(const Kernel&);
+
+// What a kernel whose registers nothing bounds needs of the register file.
+struct RegisterNeed {
+  std::uint32_t live = 0;  // that live at once in PTX, a thread; 0: ptxas was told the block's size
+  std::uint32_t room = 0;  // that a thread can have in blocks of this size
+};
+[[gnu::visibility("default")]] RegisterNeed register_need(const Kernel&, std::uint32_t threads,
+                                                          const Limits&);
 
 // How many blocks of this shape fit one multiprocessor; 0 if none does.
 [[gnu::visibility("default")]] std::uint32_t resident_blocks(const Kernel&, std::uint32_t threads,

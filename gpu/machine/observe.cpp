@@ -8,6 +8,7 @@
 
 #include "gpu/machine/cluster.hpp"
 #include "gpu/machine/decode.hpp"
+#include "gpu/machine/numbering.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -268,25 +269,18 @@ bool may_lose_lanes(const ptx::Instruction& in) {
 check::Instruction describe(const check::Kernel& kernel, std::uint32_t number) {
   const auto& program = *static_cast<const Grid*>(kernel.context)->launch->kernel->program;
   check::Instruction out;
-  for (const auto& module : program.modules()) {
-    for (const auto& function : module->functions) {
-      if (number >= function.body.size()) {
-        number -= std::uint32_t(function.body.size());
-        continue;
-      }
-      const auto& in = function.body[number];
-      out.text = in.name;
-      out.family = family_of(in);
-      out.ptx_line = in.line;
-      out.function = function.name;
-      if (in.location == ptx::none) return out;
-      const auto& location = function.locations[in.location];
-      out.line = location.line, out.column = location.column;
-      for (const auto& file : module->files)
-        if (file.index == location.file) out.file = file.path;
-      return out;
-    }
-  }
+  const Numbered found = instruction_of(program, number);
+  if (!found.instruction) return out;
+  const ptx::Instruction& in = *found.instruction;
+  out.text = in.name;
+  out.family = family_of(in);
+  out.ptx_line = in.line;
+  out.function = found.function->name;
+  if (in.location == ptx::none) return out;
+  const auto& location = found.function->locations[in.location];
+  out.line = location.line, out.column = location.column;
+  for (const auto& file : found.module->files)
+    if (file.index == location.file) out.file = file.path;
   return out;
 }
 
@@ -404,16 +398,6 @@ void emit_access(Lowering& lo) {
   add_access(lo, op, info);
   if (!info.access) return code.ops.pop_back();
   code.observed.push_back(info);
-}
-
-std::uint32_t first_number(const Program& program, Program::FunctionRef ref) {
-  std::uint32_t count = 0;
-  for (std::uint32_t m = 0; m <= ref.module; ++m) {
-    const auto& functions = program.modules()[m]->functions;
-    const std::uint32_t end = m == ref.module ? ref.function : std::uint32_t(functions.size());
-    for (std::uint32_t f = 0; f < end; ++f) count += std::uint32_t(functions[f].body.size());
-  }
-  return count;
 }
 
 Observation::Observation(Grid& grid, check::Listener& listener)

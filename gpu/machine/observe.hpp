@@ -20,8 +20,6 @@ std::uint32_t emit_run(Lowering& lo, std::uint32_t first, std::uint32_t last);
 // Of a load, store, atomic or reduction, whose other ops follow: emits the op that tells which
 // addresses it touches.
 void emit_access(Lowering& lo);
-// Where a function's instructions begin in the program's numbering.
-std::uint32_t first_number(const Program& program, Program::FunctionRef ref);
 
 // The events of one launch. Made and ended with it.
 class Observation {

@@ -363,7 +363,9 @@ Kernel Program::Tables::describe(std::uint32_t m, std::uint32_t f) const {
   const auto product = [](const std::array<std::uint32_t, 3>& a) {
     return std::uint64_t{a[0]} * std::max(a[1], 1u) * std::max(a[2], 1u);
   };
-  if (const auto threads = product(fn.reqntid[0] ? fn.reqntid : fn.maxntid))
+  const auto threads = product(fn.reqntid[0] ? fn.reqntid : fn.maxntid);
+  k.built_for_size = threads != 0;
+  if (threads != 0)
     k.max_threads = static_cast<std::uint32_t>(std::min<std::uint64_t>(threads, 1024));
   if (fn.reqntid[0])
     k.required_block = {fn.reqntid[0], std::max(fn.reqntid[1], 1u), std::max(fn.reqntid[2], 1u)};

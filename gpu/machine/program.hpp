@@ -44,6 +44,7 @@ struct Kernel {
   std::uint32_t local_bytes = 0;         // a thread's own frame
   std::uint32_t constant_bytes = 0;      // of its module
   std::uint32_t max_threads = 1024;      // a block, from .maxntid or .reqntid
+  bool built_for_size = false;           // it has one of them: its registers fit such blocks
   std::array<std::uint32_t, 3> required_block{};    // .reqntid; zeros: free
   std::array<std::uint32_t, 3> required_cluster{};  // .reqnctapercluster; zeros: free
   std::uint32_t max_registers = 0;                  // .maxnreg, or 0

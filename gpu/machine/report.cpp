@@ -10,6 +10,7 @@
 
 #include "gpu/async/mbarrier.hpp"
 #include "gpu/check/names.hpp"
+#include "gpu/machine/numbering.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -51,13 +52,14 @@ std::string_view path_of(const ptx::Module& module, std::uint32_t file) {
 }
 
 // "file.cu:12:7, in f() inlined at file.cu:30:3": the whole chain. Empty without -lineinfo.
-std::string source_of(const Code& code, const ptx::Instruction& in) {
+std::string source_of(const ptx::Module& module, const ptx::Function& function,
+                      const ptx::Instruction& in) {
   std::string text;
-  const auto& locations = code.function->locations;
+  const auto& locations = function.locations;
   std::uint32_t steps = 0;
   for (std::uint32_t at = in.location; at < locations.size() && steps < 64; ++steps) {
     const ptx::Location& l = locations[at];
-    text += fmt::format("{}:{}:{}", path_of(*code.module, l.file), l.line, l.column);
+    text += fmt::format("{}:{}:{}", path_of(module, l.file), l.line, l.column);
     if (l.inlined_at < locations.size())
       text += l.function.empty() ? std::string(", inlined at ")
                                  : fmt::format(", in {} inlined at ", check::readable(l.function));
@@ -80,16 +82,21 @@ std::string_view ptx_line(const ptx::Module& module, std::uint32_t number) {
   return first == text.npos ? std::string_view{} : text.substr(first, last - first + 1);
 }
 
-std::string ptx_of(const Code& code, const ptx::Instruction& in) {
-  return fmt::format("line {}: {}", in.line, ptx_line(*code.module, in.line));
+std::string ptx_of(const ptx::Module& module, const ptx::Instruction& in) {
+  return fmt::format("line {}: {}", in.line, ptx_line(module, in.line));
+}
+
+std::string place_of(const ptx::Module& module, const ptx::Function& function,
+                     const ptx::Instruction& in) {
+  const std::string source = source_of(module, function, in);
+  return source.empty() ? "PTX " + ptx_of(module, in) : fmt::format("{} ({})", source, in.name);
 }
 
 // The shortest text that finds the place: the source line, else the PTX line.
 std::string place_of(const Code& code, const Op* op) {
   const ptx::Instruction* in = instruction_of(code, op);
   if (!in) return "the end of the function";
-  const std::string source = source_of(code, *in);
-  return source.empty() ? "PTX " + ptx_of(code, *in) : fmt::format("{} ({})", source, in->name);
+  return place_of(*code.module, *code.function, *in);
 }
 
 // --- threads ------------------------------------------------------------------------------------
@@ -170,7 +177,9 @@ const Op* waits_at(const Split& s) { return s.wait == Wait::barrier ? s.pc - 1 :
 
 }  // namespace
 
-std::string kernel_of(const Grid& grid) { return check::readable(grid.launch->kernel->name); }
+std::string source_name(const Kernel& kernel) { return check::readable(kernel.name); }
+
+std::string kernel_of(const Grid& grid) { return source_name(*grid.launch->kernel); }
 
 std::string fault_report(const Warp& w, const Op* op, FaultKind kind, std::uint32_t lane_mask,
                          const std::string& what) {
@@ -178,9 +187,9 @@ std::string fault_report(const Warp& w, const Op* op, FaultKind kind, std::uint3
   std::string text = fmt::format("{} in kernel {}: {}\n", headline(kind), kernel_of(grid), what);
   const Code& code = *w.frame->code;
   if (const ptx::Instruction* in = instruction_of(code, op)) {
-    if (const std::string source = source_of(code, *in); !source.empty())
+    if (const std::string source = source_of(*code.module, *code.function, *in); !source.empty())
       text += fmt::format("  source: {}\n", source);
-    text += fmt::format("  PTX:    {}\n", ptx_of(code, *in));
+    text += fmt::format("  PTX:    {}\n", ptx_of(*code.module, *in));
   }
   std::size_t calls = 0;
   for (const Frame* f = w.frame; f->parent && f->call; f = f->parent) {
@@ -197,6 +206,12 @@ std::string fault_report(const Warp& w, const Op* op, FaultKind kind, std::uint3
     text += fmt::format(", and {} more thread{} of its warp", others, others == 1 ? "" : "s");
   return text + fmt::format("; launched as {} blocks of {} threads\n", triple(grid.launch->grid),
                             triple(grid.launch->block));
+}
+
+std::string place_of(const Program& program, std::uint64_t number) {
+  const Numbered found = instruction_of(program, number);
+  if (!found.instruction) return "an instruction";
+  return place_of(*found.module, *found.function, *found.instruction);
 }
 
 std::string describe_waits(const Block& block) {

@@ -13,6 +13,8 @@ std::string fault_report(const Warp& w, const Op* op, FaultKind kind, std::uint3
 std::string deadlock_report(const Cluster& cluster);
 // The same facts for a block of a launch that was stopped.
 std::string describe_waits(const Block& block);
+// Where an instruction of the program stands (numbering.hpp): its source line, else its PTX line.
+std::string place_of(const Program& program, std::uint64_t number);
 // Its name as the program's source has it.
 std::string kernel_of(const Grid& grid);
 

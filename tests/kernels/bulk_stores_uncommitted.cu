@@ -1,3 +1,4 @@
+// stderr: kernel .*store.*source of this copy was written while the copy was in flight
 // async: late
 // Waits for groups of bulk stores do not wait for stores that no group has taken: the source is
 // overwritten under them. Each block stores 32 KiB, waits in one of four ways, and writes its

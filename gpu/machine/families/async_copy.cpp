@@ -17,9 +17,8 @@ using ptx::Opcode;
 using ptx::Space;
 using ptx::Type;
 
-// What an operation of the model made happen, for the machine.
 const Op* heed(Warp& w, const Op* op, const async::Progress& progress) {
-  if (progress.phase_completed) wake_mbarrier(*w.block, Warp::any_detail);
+  machine::heed(*w.block, progress);
   w.progressed = true;
   return op + 1;
 }
@@ -71,6 +70,7 @@ const Op* run_copy(Warp& w, const Op* op) {
   lane_addresses(w, &destination, Space::shared, c.shared);
   lane_addresses(w, op, Space::global, c.global);
   source_sizes(w, op, c);
+  const SourceWatch watch(w, op);
   if (!check(w, op, c)) return nullptr;
   for (int l = 0; l < lanes; ++l)
     c.dst[l] = static_cast<std::uint32_t>(c.shared[l]) ^ w.block->window;
@@ -82,6 +82,7 @@ const Op* run_copy(Warp& w, const Op* op) {
   issue.src_bytes = op->b == no_ref && op->c == no_ref ? nullptr : c.src_bytes;
   issue.dst_base = w.block->shared;
   issue.tag = w.frame->code->first_number + op->instruction;
+  issue.watch = watch.needed();
   return heed(w, op, team_of(w).issue(issue));
 }
 

@@ -274,7 +274,9 @@ const Op* bulk_load(Warp& w, const Op* op) {
     const std::uint64_t from = a.wide(Name::from);
     const std::uint32_t to = a.narrow(Name::to), bytes = a.narrow(Name::size) & ~(granule - 1);
     if (!a.aligned(from, granule, "source") || !a.aligned(to, granule, "destination")) return;
+    const SourceWatch watch(a.w, a.op);
     if (!a.global(from, bytes, false)) return;
+    a.copy.watch = watch.needed();
     a.copy.from = reinterpret_cast<const std::byte*>(from);
     a.copy.bytes = bytes;
     a.each_destination(to, [&](std::uint32_t rank) {
@@ -296,6 +298,7 @@ const Op* bulk_copy(Warp& w, const Op* op) {
     if (!(a.copy.to = a.shared(to, bytes, true, false))) return;
     if (!a.operation(static_cast<async::TensorType>(a.form.type))) return;
     a.copy.bytes = bytes;
+    a.copy.watch = true;
     if (a.completes(to >> rank_shift, bytes)) a.issue();
   });
 }
@@ -310,6 +313,7 @@ const Op* bulk_store(Warp& w, const Op* op) {
     if (!a.operation(static_cast<async::TensorType>(a.form.type))) return;
     a.copy.to = reinterpret_cast<std::byte*>(to);
     a.copy.bytes = bytes;
+    a.copy.watch = true;
     if (a.has(Name::mask)) a.copy.byte_mask = a.half(Name::mask);
     a.issue();
   });
@@ -328,7 +332,9 @@ const Op* bulk_tensor_load(Warp& w, const Op* op) {
     a.copy.map = *map;
     const std::uint32_t to = a.narrow(Name::to);
     a.copy.place = place_of(a, to);
+    const SourceWatch watch(a.w, a.op);
     if (!check_tensor(a, async::TensorDirection::load)) return;
+    a.copy.watch = watch.needed();
     const auto bytes = static_cast<std::uint32_t>(async::box_of(*map).tx_bytes());
     a.each_destination(to, [&](std::uint32_t rank) {
       if (!box_in(a, rank, true) || !a.completes(rank, bytes)) return false;
@@ -343,6 +349,7 @@ const Op* bulk_tensor_store(Warp& w, const Op* op) {
     const auto map = tensor_map(a);
     if (!map) return;
     a.copy.kind = BulkCopy::Kind::tensor_store;
+    a.copy.watch = true;
     a.copy.map = *map;
     const std::uint32_t from = a.narrow(Name::from);
     a.copy.place = place_of(a, from);

@@ -24,6 +24,7 @@ class Log : public BulkObserver {
     if (step.violation != Violation::none) lines.emplace_back(name(step.violation));
     completed_ids.push_back(c.id);
   }
+  void source_modified(const BulkCopy& c) override { add("source modified", c.id); }
   void committed(std::uint32_t thread) override { add("committed", thread); }
   void waited(std::uint32_t thread, std::uint32_t allowed, bool read_only) override {
     add(read_only ? "read by" : "waited by", thread);
@@ -99,6 +100,75 @@ TEST(BulkCopies, LateMovesAtTheWaitThatNeedsIt) {
   c.copies.wait_group(0, 0, fully);
   EXPECT_TRUE(c.m.moved(2 * 512, 512));
   EXPECT_TRUE(c.copies.idle());
+}
+
+TEST(BulkCopies, AWatchedSourceThatChangesIsNoticedWhenItsBytesMove) {
+  Cluster c(late);
+  BulkCopy watched = c.copy(0, 256);
+  watched.watch = true;
+  c.copies.issue(watched);
+  c.copies.issue(c.copy(256, 256));
+  c.m.global[255] ^= std::byte{1};
+  c.m.global[256] ^= std::byte{1};
+  c.copies.flush_all();
+  EXPECT_EQ(c.log.lines, (Log::Lines{"issued 1", "issued 2", "source modified 1", "completed 1",
+                                     "completed 2"}));
+  c.copies.issue(watched);
+  c.copies.flush_all();
+  EXPECT_EQ(c.log.lines.back(), "completed 3");
+}
+
+TEST(BulkCopies, WatchingCanBeginAfterTheIssue) {
+  Cluster c(late);
+  c.copies.issue(c.copy(0, 256));
+  c.copies.issue(c.copy(256, 256));
+  const auto base = reinterpret_cast<std::uintptr_t>(c.m.global);
+  c.copies.watch(base + 500, base + 600);
+  c.m.global[0] ^= std::byte{1};
+  c.m.global[400] ^= std::byte{1};
+  c.copies.flush_all();
+  EXPECT_EQ(std::count(c.log.lines.begin(), c.log.lines.end(), "source modified 1"), 0);
+  EXPECT_EQ(std::count(c.log.lines.begin(), c.log.lines.end(), "source modified 2"), 1);
+}
+
+TEST(BulkCopies, OfATensorsSourceWhatTheBoxHoldsIsWatched) {
+  for (const bool load : {true, false}) {
+    Cluster c(late);
+    BulkCopy copy;
+    copy.kind = load ? BulkCopy::Kind::tensor_load : BulkCopy::Kind::tensor_store;
+    copy.map.type = TensorType::f32;
+    copy.map.rank = 2;
+    copy.map.global_address = reinterpret_cast<std::uintptr_t>(c.m.global);
+    copy.map.dim = {64, 64};
+    copy.map.stride = {4, 256};
+    copy.map.box = {32, 8};
+    copy.map.element_stride = {1, 1};
+    copy.map.swizzle = Swizzle::b128;
+    copy.shared = c.m.shared;
+    copy.place.at = {48, 60};  // 16 columns and 4 rows are in range
+    copy.watch = true;
+    std::byte* const source = load ? c.m.global : c.m.shared;
+    const auto modified = [&](std::size_t offset) {
+      c.log.lines.clear();
+      c.copies.issue(copy);
+      source[offset] ^= std::byte{1};
+      c.copies.flush_all();
+      return std::count_if(c.log.lines.begin(), c.log.lines.end(), [](const std::string& line) {
+        return line.starts_with("source modified");
+      });
+    };
+    if (load) {
+      EXPECT_EQ(modified(60 * 256 + 48 * 4), 1);
+      EXPECT_EQ(modified(63 * 256 + 63 * 4 + 3), 1);
+      EXPECT_EQ(modified(60 * 256 + 47 * 4), 0);
+      EXPECT_EQ(modified(59 * 256 + 63 * 4), 0);
+    } else {
+      EXPECT_EQ(modified(0), 1);
+      EXPECT_EQ(modified(3 * 128 + (3 * 16 ^ 3 * 16)), 1);
+      EXPECT_EQ(modified(64), 0);       // columns past the tensor's end
+      EXPECT_EQ(modified(4 * 128), 0);  // rows
+    }
+  }
 }
 
 TEST(BulkCopies, ShuffledMovesAsMomentsPassInAnyOrder) {

@@ -49,6 +49,73 @@ TEST(CopyGroups, WaitGroupLeavesUncommittedCopiesAndWaitAllDoesNot) {
   EXPECT_TRUE(m.moved(0, 128));
 }
 
+// --- sources that change under a copy in flight ---
+
+TEST(CopyGroups, AWatchedSourceThatChangesIsNoticedWhenItsBytesMove) {
+  for (Timing timing : {late, shuffled(1)}) {
+    Memory m;
+    Team team(timing);
+    Issue issue = m.issue(all, 16, 0);
+    issue.watch = true, issue.tag = 42;
+    ASSERT_EQ(team.issue(issue).violation, Violation::none);
+    m.global[5 * 16 + 15] ^= std::byte{1};
+    const Progress p = team.wait_all(all);
+    if (timing == shuffled(1) && p.violation == Violation::none) continue;  // they moved before
+    EXPECT_EQ(p.violation, Violation::source_modified);
+    EXPECT_EQ(p.thread, 5u);
+    EXPECT_EQ(p.tag, 42u);
+    EXPECT_TRUE(m.moved(0, 512));
+  }
+}
+
+TEST(CopyGroups, ASourceThatIsNotWatchedOrHasBeenReadMayChange) {
+  Memory m;
+  Team team(late);
+  Issue issue = m.issue(all, 16, 0);
+  team.issue(issue);
+  m.global[0] ^= std::byte{1};
+  EXPECT_EQ(team.wait_all(all).violation, Violation::none);
+  issue.watch = true;
+  team.issue(issue);
+  EXPECT_EQ(team.wait_all(all).violation, Violation::none);
+  m.global[0] ^= std::byte{1};
+  EXPECT_EQ(team.wait_all(all).violation, Violation::none);
+  Team eager(early);
+  eager.issue(issue);
+  m.global[0] ^= std::byte{1};
+  EXPECT_EQ(eager.wait_all(all).violation, Violation::none);
+}
+
+TEST(CopyGroups, BytesThatACopyDoesNotReadMayChange) {
+  Memory m;
+  Team team(late);
+  std::uint32_t sizes[team_size];
+  std::fill_n(sizes, team_size, 6);
+  Issue issue = m.issue(all, 16, 0);
+  issue.watch = true, issue.src_bytes = sizes;
+  team.issue(issue);
+  m.global[6] ^= std::byte{1};
+  EXPECT_EQ(team.wait_all(all).violation, Violation::none);
+  team.issue(issue);
+  m.global[5] ^= std::byte{1};
+  EXPECT_EQ(team.wait_all(all).violation, Violation::source_modified);
+}
+
+TEST(CopyGroups, WatchingCanBeginAfterTheIssue) {
+  Memory m;
+  Team team(late);
+  team.issue(m.issue(all, 16, 0));
+  team.issue(m.issue(all, 16, 512));
+  const auto base = reinterpret_cast<std::uintptr_t>(m.global);
+  team.watch(base + 520, base + 530);
+  m.global[0] ^= std::byte{1};
+  EXPECT_EQ(team.wait_group(0, 0).violation, Violation::none);
+  m.global[527] ^= std::byte{1};
+  const Progress p = team.wait_all(all);
+  EXPECT_EQ(p.violation, Violation::source_modified);
+  EXPECT_EQ(p.thread, 0u);
+}
+
 TEST(CopyGroups, EmptyGroupsCount) {
   Memory m;
   Team team(late);

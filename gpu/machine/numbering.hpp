@@ -1,0 +1,20 @@
+// A program's instructions numbered through, module by module and function by function: what events
+// and copies name an instruction by.
+#pragma once
+#include <cstdint>
+
+#include "gpu/machine/program.hpp"
+
+namespace inflight::machine {
+
+// The number of a function's first instruction.
+std::uint32_t first_number(const Program& program, Program::FunctionRef ref);
+
+struct Numbered {
+  const ptx::Module* module = nullptr;
+  const ptx::Function* function = nullptr;
+  const ptx::Instruction* instruction = nullptr;  // null: the program has no such number
+};
+Numbered instruction_of(const Program& program, std::uint64_t number);
+
+}  // namespace inflight::machine
