@@ -1,6 +1,8 @@
 // Kernel launches: arguments into the parameter buffer, and what CUDA checks at the call.
 #include "gpu/cuda/launch.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -58,6 +60,23 @@ Status check_runnable(const Function& function, const machine::Kernel& kernel) {
   return Status::not_supported;
 }
 
+// ptxas mostly takes fewer registers than live at once in PTX: from this excess on, a kernel that
+// nothing bounds rarely fits (docs/performance.md, "Registers").
+constexpr std::uint32_t doubtful_percent = 140;
+
+void warn_of_registers(const KernelWork& work, const machine::Kernel& kernel,
+                       const Device& device) {
+  const auto threads = std::uint32_t(work.block.count());
+  const machine::RegisterNeed need = machine::register_need(kernel, threads, device.machine_limits);
+  if (need.live * 100 <= need.room * doubtful_percent) return;
+  say_once("registers of " + work.function->name,
+           fmt::format("kernel {} may be refused in blocks of {} threads by a GPU (error 701, too "
+                       "many resources requested for launch): {} registers of a thread live at "
+                       "once, and such a block has room for {}; give it __launch_bounds__({}), or "
+                       "launch smaller blocks.",
+                       machine::source_name(kernel), threads, need.live, need.room, threads));
+}
+
 bool fits_cooperatively(const KernelWork& work, const machine::Kernel& kernel,
                         const Device& device) {
   const std::uint64_t resident =
@@ -91,6 +110,7 @@ Status check_launch(const KernelWork& work, Device& device) {
   if (work.dynamic_shared > dynamic_shared_limit(*work.function, kernel, device))
     return Status::invalid_value;
   if (Status status = check_cluster(work, kernel, device); status != Status::success) return status;
+  warn_of_registers(work, kernel, device);
   if (work.cooperative && !fits_cooperatively(work, kernel, device))
     return Status::cooperative_launch_too_large;
   return check_runnable(*work.function, kernel);

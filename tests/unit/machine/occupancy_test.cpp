@@ -1,0 +1,43 @@
+// What a block's threads can have of the register file, and what a kernel needs of it.
+#include "tests/unit/machine/ptx_runner.hpp"
+
+namespace inflight::machine {
+namespace {
+
+// A kernel in which `count` registers live at once.
+std::string keeps(unsigned count, const std::string& bounds = {}) {
+  std::string body = ".reg .b32 %k<" + std::to_string(count) + ">;\n";
+  for (unsigned i = 0; i < count; ++i)
+    body += "ld.global.u32 %k" + std::to_string(i) + ", [%rd2+" + std::to_string(4 * i) + "];\n";
+  body += "bar.sync 0;\nmov.u32 %r2, 0;\n";
+  for (unsigned i = 0; i < count; ++i) body += "xor.b32 %r2, %r2, %k" + std::to_string(i) + ";\n";
+  std::string text = kernel_k(body + "st.global.u32 [%rd2], %r2;");
+  return text.replace(text.find(") {"), 1, ")\n" + bounds);
+}
+
+RegisterNeed need(const std::string& text, std::uint32_t threads) {
+  PtxRunner r({text});
+  return register_need(*r.program->kernel("k"), threads, r.limits);
+}
+
+TEST(Registers, ABlocksRoomIsTheFileByItsWarps) {
+  const std::pair<std::uint32_t, std::uint32_t> rooms[] = {{1, 255},   {256, 255}, {257, 224},
+                                                           {512, 128}, {768, 80},  {1024, 64}};
+  for (const auto& [threads, room] : rooms)
+    EXPECT_EQ(need(keeps(1), threads).room, room) << threads;
+}
+
+TEST(Registers, ThoseThatLiveAtOnceAreNeeded) {
+  EXPECT_NEAR(need(keeps(100), 1024).live, 100, 8);
+  EXPECT_NEAR(need(keeps(400), 1024).live, 400, 8);
+}
+
+TEST(Registers, WhatBoundsThemIsHeeded) {
+  EXPECT_EQ(need(keeps(400), 256).live, 0u) << "255 are the most that a thread uses";
+  EXPECT_EQ(need(keeps(100, ".maxntid 1024, 1, 1\n"), 1024).live, 0u);
+  EXPECT_EQ(need(keeps(100, ".reqntid 1024, 1, 1\n"), 1024).live, 0u);
+  EXPECT_EQ(need(keeps(100, ".maxnreg 40\n"), 1024).live, 40u);
+}
+
+}  // namespace
+}  // namespace inflight::machine
