@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <new>
 
 #include "gpu/machine/block.hpp"
 #include "gpu/machine/each_lane.hpp"
@@ -28,11 +29,14 @@ constexpr std::uint64_t starving = 256;  // slices after which a split gets one 
 // Frames of deep recursion one by one: each inside its caller's end would take the host's stack.
 Warp::~Warp() {
   std::vector<std::unique_ptr<Frame>> all;
-  all.push_back(std::move(root));
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (!all[i]) continue;
-    auto inner = std::move(all[i]->children);
-    std::move(inner.begin(), inner.end(), std::back_inserter(all));
+  try {
+    all.push_back(std::move(root));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (!all[i]) continue;
+      auto inner = std::move(all[i]->children);
+      std::move(inner.begin(), inner.end(), std::back_inserter(all));
+    }
+  } catch (const std::bad_alloc&) {  // a host without memory for the list: what is left ends nested
   }
 }
 
