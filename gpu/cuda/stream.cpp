@@ -124,14 +124,15 @@ std::vector<Ticket> Stream::implied() const {
   return tickets;
 }
 
-Ticket Stream::submit(Task task, std::vector<Ticket> after) {
+Ticket Stream::submit(Task task, std::vector<Ticket> after, WhenFull when_full) {
   for (Ticket& ticket : implied()) after.push_back(std::move(ticket));
   Ticket ticket{queue_->progress, 0};
   {
     std::unique_lock lock(queue_->mutex);
     ++queue_->waiting_for_room;
     // A worker's own submission cannot wait for itself.
-    queue_->room.wait(lock, [&] { return worker_thread || queue_->items.size() < most_pending; });
+    const bool grows = worker_thread || when_full == WhenFull::grow;
+    queue_->room.wait(lock, [&] { return grows || queue_->items.size() < most_pending; });
     --queue_->waiting_for_room;
     if (!queue_->started) std::thread(work, queue_).detach();
     queue_->started = true;

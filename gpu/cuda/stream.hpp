@@ -58,8 +58,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   // Appends a task, which starts when the stream's earlier tasks, `after` and what the legacy
   // stream's rule adds are done (CUDA guide, "Implicit synchronization"). Waits while the stream's
-  // queue is full, except on a worker's thread.
-  Ticket submit(Task task, std::vector<Ticket> after = {});
+  // queue is full, unless told to let it grow or on a worker's thread.
+  enum class WhenFull : bool { wait, grow };
+  Ticket submit(Task task, std::vector<Ticket> after = {}, WhenFull when_full = WhenFull::wait);
   // Does a task in the stream's order and returns when it is done: on the calling thread if the
   // stream is idle, else as submit() does.
   void run(Task task);

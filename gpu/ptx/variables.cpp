@@ -21,7 +21,9 @@ bool Parser::variables(Space space, Linkage linkage) {
   d.variable.space = space;
   d.variable.linkage = linkage;
   d.variable.function = current_;
-  if (space == Space::local && current_ == none)
+  // An H200's driver takes the declaration of one outside functions. Nobody can use it.
+  const bool homeless = space == Space::local && current_ == none;
+  if (homeless && linkage == Linkage::external)
     return lex_.fail("a .local variable belongs to a function: it cannot be declared outside one");
   if (!attributes(d)) return false;
   do {
@@ -32,7 +34,7 @@ bool Parser::variables(Space space, Linkage linkage) {
     if (one.variable.unsized && linkage != Linkage::external)
       return lex_.fail(
           fmt::format("`{}` has no size: only an extern array may have none", one.variable.name));
-    if (!add_variable(std::move(one.variable))) return false;
+    if (!homeless && !add_variable(std::move(one.variable))) return false;
   } while (lex_.accept(','));
   return lex_.expect(';');
 }

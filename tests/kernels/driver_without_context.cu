@@ -109,10 +109,8 @@ int main() {
   TELL(cuGraphCreate(&graph, 0));
   TELL(cuGraphAddEmptyNode(&node, graph, nullptr, 0));
   TELL(cuGraphInstantiate(&exec, graph, 0));
-  CUcontext out;
-  cuCtxPushCurrent(context);
-  TELL(cuGraphInstantiate(&exec, graph, 0));
-  cuCtxPopCurrent(&out);
+  cuCtxSetCurrent(context);
+  cuGraphInstantiate(&exec, graph, 0);
   TELL(cuGraphLaunch(exec, stream));
   TELL(cuGraphLaunch(exec, nullptr));
   TELL(cuMemFree(b));

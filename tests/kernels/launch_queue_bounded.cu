@@ -1,5 +1,5 @@
-// A stream takes a bounded number of launches, copies, fills and host functions while its first
-// kernel runs; then the call waits for room. All of them are done in the end.
+// A stream takes a bounded number of launches, copies and fills while its first kernel runs; then the
+// call waits for room. Host functions do not wait. All of them are done in the end.
 #include <atomic>
 #include <chrono>
 #include <thread>

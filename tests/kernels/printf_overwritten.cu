@@ -1,6 +1,6 @@
 // stderr: bytes that kernels printed were overwritten
-// A kernel prints more than printf's buffer holds before the host synchronises: the newest lines
-// are kept, the oldest are not.
+// A kernel prints more than printf's buffer holds before the host synchronises: the newest line is
+// kept, and not all the others.
 #include <unistd.h>
 
 #include <chrono>
@@ -32,16 +32,14 @@ int main() {
   dup2(terminal, 1);
 
   std::rewind(file);
-  int count = 0, first = -1, last = -1, number = 0, backwards = 0;
+  int count = 0, number = 0;
+  bool newest = false;
   for (char text[64]; std::fgets(text, sizeof text, file);) {
     if (std::sscanf(text, "line %d", &number) != 1) continue;
-    if (first < 0) first = number;
-    backwards += number <= last;
-    last = number;
+    newest |= number == lines - 1;
     ++count;
   }
   std::printf("%s\n", cudaGetErrorName(error));
   std::printf("some lines are there: %d, all: %d\n", count > 1000, count == lines);
-  std::printf("the oldest is there: %d, the newest: %d, out of order: %d\n", first == 0,
-              last == lines - 1, backwards);
+  std::printf("the newest is there: %d\n", newest);
 }

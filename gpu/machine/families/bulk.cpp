@@ -171,7 +171,7 @@ bool in_map_space(Asked& a, std::uint64_t address) {
   const Space space = space_of(a.w, address);
   if (space != Space::local && !is_shared(space)) return true;
   return a.fail(
-      FaultKind::invalid_address_space,
+      FaultKind::illegal_address,
       fmt::format(
           "the tensor map at 0x{:x} lies in {} memory: a copy takes its map from a "
           "__grid_constant__ parameter of the kernel, from global or from constant memory{}",
@@ -194,7 +194,7 @@ const async::TensorMap* tensor_map(Asked& a) {
   }
   const auto read = bulk_copies(*a.w.block->cluster).maps.read(address, bytes);
   if (!read) {
-    a.fail(FaultKind::illegal_instruction,
+    a.fail(FaultKind::illegal_address,
            fmt::format("the tensor map at 0x{:x} cannot be used: {}", address, read.error()));
     return nullptr;
   }

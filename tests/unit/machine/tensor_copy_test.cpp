@@ -45,7 +45,7 @@ Outcome run(PtxRunner& r, const TensorMap& map) {
 }
 
 void expect_refused(const Outcome& o, const char* rule) {
-  EXPECT_EQ(o.kind, FaultKind::illegal_instruction);
+  EXPECT_EQ(o.kind, FaultKind::illegal_address);
   EXPECT_NE(o.report.find(rule), std::string::npos) << o.report;
 }
 
@@ -93,7 +93,7 @@ TEST(TensorMapOfTheProgram, MustLieWhereTheCopyingUnitSees) {
     PtxRunner r({kernel_k(where + copy_bytes + load("1d", "0", "%rd6"),
                           std::string(shared) + ".shared .align 128 .b8 t[128];")});
     const Outcome o = run(r, row_of(r.make<char>(4096)));
-    EXPECT_EQ(o.kind, FaultKind::invalid_address_space) << place;
+    EXPECT_EQ(o.kind, FaultKind::illegal_address) << place;
     EXPECT_NE(o.report.find(std::string("lies in ") + place + " memory"), std::string::npos)
         << o.report;
     EXPECT_NE(o.report.find("__grid_constant__"), std::string::npos) << o.report;

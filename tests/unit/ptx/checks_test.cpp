@@ -205,8 +205,9 @@ TEST(Checks, AddressesAreOfTheInstructionsStateSpace) {
 }
 
 TEST(Checks, OwnVariablesBelongToAFunction) {
-  EXPECT_EQ(mistake(".local .b8 a[64];"),
-            "a .local variable belongs to a function: it cannot be declared outside one");
+  EXPECT_EQ(mistake(".local .b8 a[64]; .visible .entry k() { ret; }"), "");
+  EXPECT_NE(mistake(".local .b32 a; .visible .entry k() { .reg .b32 %r; ld.local.b32 %r, [a]; }"),
+            "");
   EXPECT_EQ(mistake(".extern .local .b8 a[];"),
             "a .local variable belongs to a function: it cannot be declared outside one");
   const std::string own = "a function's own variables cannot be extern";
