@@ -69,7 +69,7 @@ void Block::start(const Dim3& at) {
     w->phases = turns.phases_in_step();
     w->granted = 0;
     w->cluster_arrived = w->cluster_phase = 0;
-    w->root->begin(w->alive);
+    if (grid->entry->dynamic_stack) w->root->begin(w->alive);
     w->parked.assign(1,
                      Split{grid->entry->ops.data(), w->root.get(), w->alive, Wait::nothing, 0, 0});
     w->frame = nullptr;
@@ -78,7 +78,7 @@ void Block::start(const Dim3& at) {
 }
 
 struct Block::Round {
-  bool live = false, ran = false;            // some warp has not ended, has run
+  bool live = false, ran = false;            // some warp goes on behind it, some warp has run
   bool spinning = true, progressed = false;  // all that ran polled; one did what others may see
   std::uint8_t polls = 0;
 };
@@ -91,9 +91,11 @@ void Block::take_turns(Worker& worker, Round& round) {
   for (std::size_t i = 0; i < warps.size(); ++i) {
     Warp& w = *warps[usual ? i : turns.warp(i)];
     if (w.done()) continue;
-    r.live = true;
     const bool can = w.parked.size() == 1 ? w.parked[0].wait == Wait::nothing : w.runnable();
-    if (!can) continue;
+    if (!can) {
+      r.live = true;
+      continue;
+    }
     r.ran = true;
     w.worker = &worker;
     if (usual) [[likely]]
@@ -104,6 +106,7 @@ void Block::take_turns(Worker& worker, Round& round) {
       w.run_instructions(turns.instructions(), true);
     if (grid->stop.load(std::memory_order_relaxed)) return;
     clock.pass(w.used());
+    r.live |= !w.done();
     r.spinning &= w.polled != 0;
     r.polls |= w.polled;
     r.progressed |= w.progressed;
