@@ -185,9 +185,10 @@ tl::expected<TensorMap, NotATensorMap> unpack(const void* bytes) {
     return tl::make_unexpected(NotATensorMap("its mode is neither tile nor im2col"));
   const bool tile = packed.mode == static_cast<std::uint8_t>(TensorMode::tile);
   if (const auto broken = tile ? broken_tile_rule(packed) : broken_im2col_rule(packed))
-    return tl::make_unexpected((tile ? "cuTensorMapEncodeTiled would refuse it: "
-                                     : "cuTensorMapEncodeIm2col would refuse it: ") +
-                               broken->sentence());
+    return tl::make_unexpected(NotATensorMap((tile ? "cuTensorMapEncodeTiled would refuse it: "
+                                                   : "cuTensorMapEncodeIm2col would refuse it: ") +
+                                                 broken->sentence(),
+                                             broken->rule == rule_box_bytes));
   return from_packed(packed);
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <tl/expected.hpp>
+#include <utility>
 
 #include "gpu/async/swizzle.hpp"
 #include "gpu/async/tensor_type.hpp"
@@ -70,7 +71,12 @@ struct alignas(tensor_map_alignment) OpaqueTensorMap {
 OpaqueTensorMap pack(const TensorMap&);
 
 // Why 128 bytes are no tensor map that a copy can use: a clause that can stand behind a colon.
-using NotATensorMap = std::string;
+struct NotATensorMap {
+  std::string sentence;
+  bool box_too_large = false;  // for shared memory; an H200 faults otherwise then
+  NotATensorMap(std::string why, bool large = false)
+      : sentence(std::move(why)), box_too_large(large) {}
+};
 // Reads 128 bytes at any alignment, however they came about: the program may have changed them with
 // tensormap.replace, or have made them up. Fails unless encoding (tensor_map_rules.hpp) would take
 // the same fields.

@@ -147,7 +147,7 @@ constexpr Rule<TiledArguments> tiled_rules[] = {
          return wider_than_swizzle(a, std::uint64_t{b} * element_bytes(a));
        });
      }},
-    {"boxDim", "makes a box of more than 233472 bytes (elements times their size)",
+    {"boxDim", rule_box_bytes,
      [](const TiledArguments& a) -> Finding {
        std::uint64_t bytes = std::uint64_t{a.box_dim[0]} * element_bytes(a);
        for (std::uint32_t i = 1; i < a.rank; ++i)
@@ -211,7 +211,7 @@ constexpr Rule<Im2colArguments> im2col_rules[] = {
        const std::uint32_t p = a.pixels_per_column;
        return scalar(p == 0 || p > 1024, p);
      }},
-    {"pixelsPerColumn", "makes a box of more than 233472 bytes (elements times their size)",
+    {"pixelsPerColumn", rule_box_bytes,
      [](const Im2colArguments& a) {
        const std::uint32_t p = a.pixels_per_column;
        return scalar(std::uint64_t{p} * a.channels_per_pixel * element_bytes(a) > most_box_bytes,

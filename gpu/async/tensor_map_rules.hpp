@@ -30,6 +30,10 @@ struct Im2colArguments : EncodeArguments {
   std::uint32_t channels_per_pixel = 0, pixels_per_column = 0;
 };
 
+// The rule of boxDim, and of pixelsPerColumn.
+inline constexpr std::string_view rule_box_bytes =
+    "makes a box of more than 233472 bytes (elements times their size)";
+
 // The broken rule: `argument[index] = value rule`.
 struct EncodeError {
   std::string_view argument;  // CUDA's spelling

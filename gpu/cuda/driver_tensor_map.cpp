@@ -56,7 +56,8 @@ Status replace_address(void* map, const void* global) {
   if (!map) return refuse(call, "tensorMap must not be null", Status::invalid_value);
   const DevicePointer target = address(global);
   const auto old = async::unpack(map);
-  if (!old) return refuse(call, fmt::format("tensorMap: {}", old.error()), Status::invalid_value);
+  if (!old)
+    return refuse(call, fmt::format("tensorMap: {}", old.error().sentence), Status::invalid_value);
   const unsigned alignment = old->interleave == async::Interleave::b32 ? 32 : 16;
   if (target % alignment != 0)
     return refuse(

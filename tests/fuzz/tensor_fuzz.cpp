@@ -96,7 +96,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (choices.one_in(2)) change(opaque, choices);
   const auto map = unpack(opaque.bytes.data());
   if (!map) {
-    require(!map.error().empty(), "a refusal has a sentence");
+    require(!map.error().sentence.empty(), "a refusal has a sentence");
     inflight::fuzz::tally("maps refused");
     return 0;
   }

@@ -194,8 +194,9 @@ const async::TensorMap* tensor_map(Asked& a) {
   }
   const auto read = bulk_copies(*a.w.block->cluster).maps.read(address, bytes);
   if (!read) {
-    a.fail(FaultKind::illegal_address,
-           fmt::format("the tensor map at 0x{:x} cannot be used: {}", address, read.error()));
+    a.fail(
+        read.error().box_too_large ? FaultKind::illegal_address : FaultKind::illegal_instruction,
+        fmt::format("the tensor map at 0x{:x} cannot be used: {}", address, read.error().sentence));
     return nullptr;
   }
   const async::TensorMap* const map = *read;

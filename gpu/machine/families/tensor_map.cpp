@@ -76,7 +76,7 @@ const Op* run_replace(Warp& w, const Op* op) {
     if (!done)
       return w.fault(op, FaultKind::illegal_instruction, 1u << l,
                      fmt::format("cannot replace the field: {} (value {}, ordinal {})",
-                                 done.error(), value_of(w, op, l), ordinal));
+                                 done.error().sentence, value_of(w, op, l), ordinal));
   }
   w.progressed = true;
   return op + 1;

@@ -28,7 +28,7 @@ TEST(TensorMap, SaysTheSameAfterPackingAndMoving) {
   char elsewhere[tensor_map_bytes + 1];  // at any alignment
   std::memcpy(elsewhere + 1, opaque.bytes.data(), tensor_map_bytes);
   const auto again = unpack(elsewhere + 1);
-  ASSERT_TRUE(again) << again.error();
+  ASSERT_TRUE(again) << again.error().sentence;
   EXPECT_EQ(*again, a_map());
 }
 
@@ -82,7 +82,7 @@ TEST(TensorMapReplace, ChangesOneField) {
     TensorMap expected = a_map();
     write.change(expected);
     const auto found = unpack(opaque.bytes.data());
-    ASSERT_TRUE(found) << found.error();
+    ASSERT_TRUE(found) << found.error().sentence;
     EXPECT_EQ(*found, expected) << static_cast<int>(write.field);
   }
 }
@@ -185,7 +185,7 @@ TEST(TensorMap, WhateverEncodingRefusesIsNoMap) {
     c.change(m);
     const auto read = unpack(pack(m).bytes.data());
     ASSERT_FALSE(read) << c.rule;
-    EXPECT_NE(read.error().find(c.rule), std::string::npos) << read.error();
+    EXPECT_NE(read.error().sentence.find(c.rule), std::string::npos) << read.error().sentence;
   }
 }
 
@@ -220,7 +220,7 @@ TEST(TensorMap, TheBitThatProgramsClearMeansNothing) {
     word = mask == ~std::uint64_t{0} ? word | std::uint64_t{1} << 21 : word & mask;
     std::memcpy(opaque.bytes.data() + 8, &word, sizeof word);
     const auto read = unpack(opaque.bytes.data());
-    ASSERT_TRUE(read) << read.error();
+    ASSERT_TRUE(read) << read.error().sentence;
     EXPECT_EQ(read->global_address, map.global_address);
   }
 }
