@@ -105,6 +105,8 @@ Status free_ordered(void* pointer, Stream& stream) {
   }
   if (capturing(stream)) return Status::invalid_value;  // not of this graph
   if (!claim_free(address)) return Status::invalid_value;
+  // A pool counts by calls: what a stream will free is not in use any more.
+  if (auto pool = pool_of(address)) pool->release(address);
   observe_allocation(check::Allocation::Step::released, check::Allocation::Kind::pool,
                      stream.device().ordinal, address, 0, &stream);
   return submit(stream, FreeWork{nullptr, address});

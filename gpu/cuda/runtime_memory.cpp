@@ -178,8 +178,10 @@ INFLIGHT_API int cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   });
 }
 
+// As a GPU's runtime, it makes no context current.
 INFLIGHT_API int cudaPointerGetAttributes(abi::PointerAttributes* attributes, const void* pointer) {
-  return entry([&] {
+  return query([&] {
+    if (Status fault = current_device().fault(); fault != Status::success) return fault;
     if (!attributes) return Status::invalid_value;
     *attributes = {};
     auto found = Core::get().memory.find(reinterpret_cast<std::uint64_t>(pointer));

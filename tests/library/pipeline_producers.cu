@@ -59,5 +59,6 @@ int main() {
   verdict("tensor copies into a pipeline", out.read() == in.host);
   Buffer<int> numbers(6 * 128), sums(96);
   all_produce<<<1, 96>>>(sums.device, numbers.device);
-  std::printf("32 producers: %s\n", cudaGetErrorName(cudaDeviceSynchronize()));
+  // An H200 answers 719 (launch failure), not that of an assert.
+  std::printf("32 producers end with an error: %d\n", cudaDeviceSynchronize() != cudaSuccess);
 }
