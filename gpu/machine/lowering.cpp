@@ -21,6 +21,11 @@ using Kind = Operand::Kind;
 
 namespace {
 
+// Addresses wrap, as the instructions' own additions do.
+std::int64_t wrapped_sum(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+
 int log2_bytes(Type type) { return std::countr_zero(std::max(1u, ptx::size_of(type))); }
 
 // A literal's bits as a value of `type`.
@@ -140,7 +145,7 @@ Ref Lowering::source(const Operand& o, Type type) {
       if (v.space == Space::local || v.space == Space::param) {
         const Ref d = scratch(type);
         Op& op = emit(moves().local_address[bytes == 8]);
-        op.d = d, op.imm = decoder_.local_offset(o.index) + o.value;
+        op.d = d, op.imm = wrapped_sum(decoder_.local_offset(o.index), o.value);
         return d;
       }
       const auto place = decoder_.program.place(decoder_.code->ref.module, o.index);
@@ -153,8 +158,8 @@ Ref Lowering::source(const Operand& o, Type type) {
         return decoder_.constant(place.address + o.value, bytes);
       const Ref start =
           place.dynamic_shared ? dynamic_shared_slot(bytes) : shared_window_slot(bytes);
-      const std::int64_t beyond =
-          o.value + (place.dynamic_shared ? 0 : static_cast<std::int64_t>(place.address));
+      const std::int64_t beyond = wrapped_sum(
+          o.value, place.dynamic_shared ? 0 : static_cast<std::int64_t>(place.address));
       if (beyond == 0) return start;
       const Ref d = scratch(type);
       Op& op = emit(moves().offset[bytes == 8]);
