@@ -14,9 +14,16 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 # The machine promises IEEE results to the bit: no contraction, no reassociation.
 add_compile_options(-Wall -Wextra -ffp-contract=off -fno-math-errno)
+# A first build is faster so; later ones are not, as ccache keeps its objects for one build folder
+# alone then.
+option(INFLIGHT_PRECOMPILE "precompile the headers of other libraries" OFF)
 find_program(CCACHE ccache)
 if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  if(INFLIGHT_PRECOMPILE)  # on these terms alone
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+                                    CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+  endif()
 else()
   set(CCACHE "")  # it also stands before nvcc (cuda.cmake)
 endif()
@@ -37,12 +44,40 @@ if(INFLIGHT_TSAN)
   add_link_options(-fsanitize=thread)
 endif()
 
-# inflight_room(NAME SOURCES file... DEPENDS target...)
+# Headers of the standard library and fmt take longer than most of what includes them: they are read
+# once. inflight_precompile(TARGET HEADER...): for TARGET; with HEADERs, in a set of its own.
+set(COMMON_HEADERS <algorithm> <chrono> <cstdint> <cstring> <deque> <functional> <map> <memory> <mutex>
+                   <optional> <span> <string> <unordered_map> <vector> <fmt/format.h> <tl/expected.hpp>)
+function(inflight_common_headers)
+  if(NOT INFLIGHT_PRECOMPILE)
+    return()
+  endif()
+  file(WRITE ${PROJECT_BINARY_DIR}/headers.cpp "// Only its precompiled headers are wanted.\n")
+  add_library(inflight_common_headers OBJECT ${PROJECT_BINARY_DIR}/headers.cpp)
+  target_link_libraries(inflight_common_headers PRIVATE fmt::fmt tl::expected)
+  inflight_precompile(inflight_common_headers ${COMMON_HEADERS})
+endfunction()
+function(inflight_precompile target)
+  if(NOT INFLIGHT_PRECOMPILE)
+    return()
+  endif()
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+  if(ARGN)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+    return()
+  endif()
+  target_precompile_headers(${target} REUSE_FROM inflight_common_headers)
+endfunction()
+
+# inflight_room(NAME [PRECOMPILED] SOURCES file... DEPENDS target...)
 function(inflight_room name)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ROOM "PRECOMPILED" "" "SOURCES;DEPENDS" ${ARGN})
   add_library(inflight_${name} STATIC ${ROOM_SOURCES})
   target_include_directories(inflight_${name} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(inflight_${name} PUBLIC ${ROOM_DEPENDS})
+  if(ROOM_PRECOMPILED)
+    inflight_precompile(inflight_${name})
+  endif()
 endfunction()
 
 # inflight_unit_tests(ROOM file...): one GoogleTest program a room.
