@@ -60,9 +60,11 @@ std::string out_of_reach(const ProgramFile& program) {
            "('inflight env' prints that), or with CMAKE_CUDA_RUNTIME_LIBRARY=Shared.";
   }
   for (const std::string& name : program.needed) {
-    if (name.starts_with("libcudart.so.") && name != "libcudart.so.13") {
+    if (name.starts_with("libcudart.so.") && name != "libcudart.so.13" &&
+        name != "libcudart.so.12") {
       return "the program was built against " + name +
-             "; the software GPU stands in for libcudart.so.13: build it with CUDA 13.";
+             "; the software GPU stands in for libcudart.so.12 and libcudart.so.13: build it with "
+             "CUDA 12 or 13.";
     }
   }
   return {};

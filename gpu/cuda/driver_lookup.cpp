@@ -123,10 +123,11 @@ INFLIGHT_CU_BARE(cuGetProcAddress,
                  (const char* name, void** to, int cuda_version, unsigned long long flags),
                  { return look_up(name, to, cuda_version, flags, nullptr); })
 // With a place for the query's result, what is not found is no error.
-INFLIGHT_CU_BARE(cuGetProcAddress_v2,
+INFLIGHT_CU_PAIR(INFLIGHT_CU_ENTRY, nothing, cuGetProcAddress_v2, cuGetProcAddress_v2_ptsz,
                  (const char* name, void** to, int cuda_version, unsigned long long flags,
                   int* query),
                  {
+                   if (second && flags == 0) flags = per_thread_stream;
                    Status status = look_up(name, to, cuda_version, flags, query);
                    return query && status == Status::not_found ? Status::success : status;
                  })

@@ -43,10 +43,24 @@ const Row* row_of(int number) {
 
 // The integer fields of cudaDeviceProp in their order (CUDA Runtime API, "cudaDeviceProp"): `wide`
 // ones are size_t. Each lies at the next multiple of its size after the one before it.
+enum Presence { always, until_12, since_12, since_13 };
 struct PropertyField {
   bool wide;
   int attribute;
+  Presence presence = always;
 };
+constexpr bool has_field(PropertyLayout layout, Presence presence) {
+  switch (presence) {
+    case until_12:
+      return layout <= PropertyLayout::cuda12;
+    case since_12:
+      return layout >= PropertyLayout::cuda12;
+    case since_13:
+      return layout >= PropertyLayout::cuda13;
+    default:
+      return true;
+  }
+}
 constexpr int total_memory = 0;  // stands for Profile::memory
 constexpr PropertyField property_fields[] = {
     {true, total_memory},
@@ -62,17 +76,22 @@ constexpr PropertyField property_fields[] = {
     {false, 5},
     {false, 6},
     {false, 7},
+    {false, 13, until_12},
     {true, 9},
     {false, 75},
     {false, 76},
     {true, 14},
     {true, 51},
+    {false, 15, until_12},
     {false, 16},
+    {false, 17, until_12},
     {false, 18},
     {false, 19},
+    {false, 20, until_12},
     // textures
     {false, 21},
     {false, 77},
+    {false, 69, until_12},
     {false, 22},
     {false, 23},
     {false, 73},
@@ -121,6 +140,7 @@ constexpr PropertyField property_fields[] = {
     {false, 35},
     {false, 40},
     {false, 41},
+    {false, 36, until_12},
     {false, 37},
     // l2CacheSize to regsPerMultiprocessor
     {false, 38},
@@ -136,11 +156,13 @@ constexpr PropertyField property_fields[] = {
     {false, 84},
     {false, 85},
     {false, 86},
+    {false, 87, until_12},
     {false, 88},
     {false, 89},
     {false, 90},
     {false, 91},
     {false, 95},
+    {false, 96, until_12},
     {true, 97},
     // pageableMemoryAccessUsesHostPageTables to reservedSharedMemPerBlock
     {false, 100},
@@ -148,27 +170,28 @@ constexpr PropertyField property_fields[] = {
     {false, 106},
     {false, 109},
     {true, 111},
-    // hostRegisterSupported to the end
-    {false, 99},
-    {false, 112},
-    {false, 113},
-    {false, 114},
-    {false, 115},
-    {false, 116},
-    {false, 117},
-    {false, 118},
-    {false, 119},
-    {false, 121},
-    {false, 125},
-    {false, 120},
-    {false, 129},
-    {false, 130},
-    {false, 131},
-    {false, 133},
-    {false, 134},
-    {false, 139},
-    {false, 140},
-    {false, 143}};
+    // hostRegisterSupported to unifiedFunctionPointers
+    {false, 99, since_12},
+    {false, 112, since_12},
+    {false, 113, since_12},
+    {false, 114, since_12},
+    {false, 115, since_12},
+    {false, 116, since_12},
+    {false, 117, since_12},
+    {false, 118, since_12},
+    {false, 119, since_12},
+    {false, 121, since_12},
+    {false, 125, since_12},
+    {false, 120, since_12},
+    {false, 129, since_12},
+    // deviceNumaConfig to the end
+    {false, 130, since_13},
+    {false, 131, since_13},
+    {false, 133, since_13},
+    {false, 134, since_13},
+    {false, 139, since_13},
+    {false, 140, since_13},
+    {false, 143, since_13}};
 constexpr std::size_t name_at = 0, name_bytes = 256, uuid_at = 256, first_field_at = 288;
 
 std::uint64_t property(const Profile& profile, int ordinal, int attribute) {
@@ -224,13 +247,14 @@ std::string pci_address(const Profile& profile, int ordinal) {
                      value(Attribute::pci_bus), value(Attribute::pci_device));
 }
 
-void fill_properties(const Profile& profile, int ordinal, void* properties) {
+void fill_properties(const Profile& profile, int ordinal, void* properties, PropertyLayout layout) {
   auto* bytes = static_cast<std::byte*>(properties);
-  std::memset(bytes, 0, device_prop_bytes);
+  std::memset(bytes, 0, property_bytes(layout));
   profile.title.copy(reinterpret_cast<char*>(bytes + name_at), name_bytes - 1);
   fill_uuid(profile, ordinal, bytes + uuid_at);
   std::size_t at = first_field_at;
   for (const PropertyField& f : property_fields) {
+    if (!has_field(layout, f.presence)) continue;
     std::size_t size = f.wide ? sizeof(std::uint64_t) : sizeof(std::uint32_t);
     at = (at + size - 1) / size * size;
     std::uint64_t value = property(profile, ordinal, f.attribute);

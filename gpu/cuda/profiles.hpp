@@ -66,8 +66,14 @@ void fill_uuid(const Profile&, int ordinal, void* uuid);
 // "0000:01:00.0"
 std::string pci_address(const Profile&, int ordinal);
 
-// Fills the 1,008 bytes of a cudaDeviceProp as CUDA 13.0 lays it out.
-inline constexpr std::size_t device_prop_bytes = 1008;
-void fill_properties(const Profile&, int ordinal, void* properties);
+// cudaDeviceProp as releases lay it out: CUDA 12 added to that of CUDA 11, and CUDA 13 took eight
+// fields out and added seven.
+enum class PropertyLayout { cuda11, cuda12, cuda13 };
+constexpr std::size_t property_bytes(PropertyLayout layout) {
+  constexpr std::size_t sizes[] = {728, 1032, 1008};
+  return sizes[std::size_t(layout)];
+}
+void fill_properties(const Profile&, int ordinal, void* properties,
+                     PropertyLayout layout = PropertyLayout::cuda13);
 
 }  // namespace inflight::cuda

@@ -140,6 +140,7 @@ TEST_P(Boundary, SaysThatTheHostHasNoMemory) {
 
 INSTANTIATE_TEST_SUITE_P(Libraries, Boundary,
                          ::testing::Values(Library{"runtime", "libcudart.so.13"},
+                                           Library{"runtime12", "libcudart.so.12"},
                                            Library{"driver", "libcuda.so.1"}),
                          [](const auto& info) { return std::string(info.param.list); });
 

@@ -68,6 +68,7 @@ int cuLinkAddData_v2(Handle, int, void*, std::size_t, const char*, unsigned, int
 int cuLinkComplete(Handle, void**, std::size_t*);
 int cuLinkDestroy(Handle);
 int cuGetProcAddress_v2(const char*, void**, int, unsigned long long, int*);
+int cuGetProcAddress_v2_ptsz(const char*, void**, int, unsigned long long, int*);
 int cuGetExportTable(const void**, const void*);
 int cuGetErrorName(int, const char**);
 int cuMemAddressReserve(Address*, std::size_t, std::size_t, Address, unsigned long long);
@@ -437,6 +438,11 @@ TEST(DriverLookup, TheVersionDecides) {
   ASSERT_EQ(cuGetProcAddress_v2("cuLaunchKernel", &found, 13000, 0, &query), success);
   ASSERT_EQ(cuGetProcAddress_v2("cuLaunchKernel", &other, 13000, 2, &query), success);
   EXPECT_NE(found, other);
+  // What cuda.h calls it in programs with per-thread default streams, which are its default.
+  ASSERT_EQ(cuGetProcAddress_v2_ptsz("cuLaunchKernel", &found, 12090, 0, &query), success);
+  EXPECT_EQ(found, other);
+  ASSERT_EQ(cuGetProcAddress_v2_ptsz("cuLaunchKernel", &found, 12090, 1, &query), success);
+  EXPECT_NE(found, other);
   EXPECT_EQ(cuGetProcAddress_v2("cuNothing", &found, 13000, 0, &query), success);
   EXPECT_EQ(query, 1);
   EXPECT_EQ(found, nullptr);
@@ -450,7 +456,7 @@ TEST(DriverLookup, EveryExportedNameIsFound) {
     void* address = nullptr;
     EXPECT_EQ(cuGetProcAddress_v2(name.c_str(), &address, 13000, 0, nullptr), success) << name;
   }
-  EXPECT_EQ(names, 637);
+  EXPECT_EQ(names, 638);
 }
 
 TEST(DriverRefusals, AreSaidOnceByName) {

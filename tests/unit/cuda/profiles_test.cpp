@@ -17,7 +17,7 @@ const Profile& h200() { return *find_profile("h200"); }
 
 template <class T>
 T property(const Profile& profile, std::size_t offset, int ordinal = 0) {
-  std::array<std::byte, device_prop_bytes> bytes;
+  std::array<std::byte, property_bytes(PropertyLayout::cuda13)> bytes;
   fill_properties(profile, ordinal, bytes.data());
   T value;
   std::memcpy(&value, bytes.data() + offset, sizeof value);
@@ -63,9 +63,9 @@ TEST(Profiles, CapabilityIsTheArchitecture) {
 // What differs between machines with the chip, and what the chip can and the software GPU cannot.
 bool may_differ(int number) {
   static const std::set<int> machine{33, 34, 50, 131, 134, 139, 140};
-  static const std::set<int> ability{88,  92,  93,  94,  96,  100, 101, 103, 107, 110, 112,
-                                     114, 116, 117, 118, 119, 121, 124, 125, 128, 129, 132,
-                                     133, 136, 137, 141, 143, 145, 146, 147};
+  static const std::set<int> ability{88,  92,  93,  94,  96,  100, 101, 103, 107, 110,
+                                     112, 114, 116, 117, 118, 119, 121, 124, 125, 128,
+                                     129, 132, 133, 136, 137, 141, 143, 145, 146, 147};
   return machine.count(number) || ability.count(number);
 }
 
@@ -93,7 +93,7 @@ TEST(Properties, FieldsLieWhereProgramsReadThem) {
   EXPECT_EQ(property<std::uint64_t>(h200(), 696), 1024u);          // reservedSharedMemPerBlock
   EXPECT_EQ(property<int>(h200(), 748), 1);                        // clusterLaunch
   EXPECT_EQ(property<int>(*find_profile("a100"), 748), 0);
-  for (std::size_t at = 784; at < device_prop_bytes; at += 4) {
+  for (std::size_t at = 784; at < property_bytes(PropertyLayout::cuda13); at += 4) {
     EXPECT_EQ(property<int>(h200(), at), 0) << at;  // reserved
   }
 }
