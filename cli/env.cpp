@@ -30,8 +30,11 @@ std::string with(const char* variable, const std::string& part, const char* sepa
 }
 
 void print_shell(const std::string& libraries) {
-  std::string flags = with("NVCC_APPEND_FLAGS", "-cudart shared -L" + libraries, " ");
+  std::string flags = with("NVCC_APPEND_FLAGS", "-cudart shared", " ");
   out("export NVCC_APPEND_FLAGS=" + shell_quoted(flags) + "\n");
+  // For toolkits without a libcudart.so of their own; one that has it, of whichever version, is
+  // taken first.
+  out("export LIBRARY_PATH=" + shell_quoted(with("LIBRARY_PATH", libraries, ":")) + "\n");
   out("export LD_LIBRARY_PATH=" + shell_quoted(with("LD_LIBRARY_PATH", libraries, ":")) + "\n");
   out("export PATH=" + shell_quoted(with("PATH", executable_folder(), ":")) + "\n");
 }

@@ -5,6 +5,7 @@ execute_process(COMMAND ${PROJECT_SOURCE_DIR}/tools/find-nvcc
 set(INFLIGHT_NVCC_FLAGS -std=c++17 -lineinfo -cudart shared -ccbin ${CMAKE_CXX_COMPILER}
                         -diag-suppress=20054 -I${PROJECT_SOURCE_DIR}
                         -I${PROJECT_SOURCE_DIR}/include)
+set(INFLIGHT_NVCC_LIBRARIES -L${PROJECT_BINARY_DIR}/lib)
 
 # The value of a header line `// KEY: value` in a CUDA source, or an empty text. Such lines stand
 # before the first line that is no comment.
@@ -36,7 +37,7 @@ function(inflight_cuda_link output)
   add_custom_command(
     OUTPUT ${output}
     COMMAND ${INFLIGHT_NVCC} -cudart shared -ccbin ${CMAKE_CXX_COMPILER} ${LINK_FLAGS}
-            -L${PROJECT_BINARY_DIR}/lib ${LINK_OBJECTS} -o ${output}
+            ${INFLIGHT_NVCC_LIBRARIES} ${LINK_OBJECTS} -o ${output}
     DEPENDS ${LINK_OBJECTS} inflight_libraries
     COMMENT "link ${name}" VERBATIM)
 endfunction()

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # What builds and shells need.
 . "$(dirname "$0")/lib.sh"
-expect "the flag for nvcc" 0 "^export NVCC_APPEND_FLAGS='-cudart shared -L" "$inflight" env
+expect "the flag for nvcc" 0 "^export NVCC_APPEND_FLAGS='-cudart shared'" "$inflight" env
+expect "where -lcudart is found" 0 "^export LIBRARY_PATH='/" "$inflight" env
 expect "the libraries" 0 "^export LD_LIBRARY_PATH='/" "$inflight" env
 expect "cmake's argument" 0 '^-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared$' "$inflight" env --cmake
 
@@ -9,7 +10,7 @@ expect "cmake's argument" 0 '^-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared$' "$inflight" 
 once=$(NVCC_APPEND_FLAGS=-O1 PATH=/bin:/usr/bin bash -c 'eval "$("$0" env)"; echo "$NVCC_APPEND_FLAGS|$LD_LIBRARY_PATH|$PATH"' "$inflight")
 twice=$(NVCC_APPEND_FLAGS=-O1 PATH=/bin:/usr/bin bash -c 'eval "$("$0" env)"; eval "$("$0" env)"; echo "$NVCC_APPEND_FLAGS|$LD_LIBRARY_PATH|$PATH"' "$inflight")
 [ "$once" = "$twice" ] || fail "taken twice it changes: $once, then $twice"
-[[ $once == "-cudart shared -L"*" -O1|"*":/bin:/usr/bin" ]] || fail "it lost what was there: $once"
+[[ $once == "-cudart shared -O1|"*":/bin:/usr/bin" ]] || fail "it lost what was there: $once"
 expect "the command is in that PATH" 0 '^inflight ' \
   env PATH=/bin:/usr/bin bash -c 'eval "$("$0" env)"; inflight --version' "$inflight"
 finish
