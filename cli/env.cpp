@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -19,24 +18,15 @@ std::string shell_quoted(const std::string& text) {
   return result + "'";
 }
 
-// `old` with `part` before it, unless it is in there already.
-std::string with(const char* variable, const std::string& part, const char* separator) {
-  const char* set = std::getenv(variable);
-  std::string old = set ? set : "";
-  if (old.empty()) return part;
-  return (separator + old + separator).find(separator + part + separator) != std::string::npos
-             ? old
-             : part + separator + old;
-}
-
 void print_shell(const std::string& libraries) {
-  std::string flags = with("NVCC_APPEND_FLAGS", "-cudart shared", " ");
+  std::string flags = list_with("NVCC_APPEND_FLAGS", "-cudart shared", " ");
   out("export NVCC_APPEND_FLAGS=" + shell_quoted(flags) + "\n");
   // For toolkits without a libcudart.so of their own; one that has it, of whichever version, is
   // taken first.
-  out("export LIBRARY_PATH=" + shell_quoted(with("LIBRARY_PATH", libraries, ":")) + "\n");
-  out("export LD_LIBRARY_PATH=" + shell_quoted(with("LD_LIBRARY_PATH", libraries, ":")) + "\n");
-  out("export PATH=" + shell_quoted(with("PATH", executable_folder(), ":")) + "\n");
+  out("export LIBRARY_PATH=" + shell_quoted(list_with("LIBRARY_PATH", libraries)) + "\n");
+  out("export LD_LIBRARY_PATH=" + shell_quoted(list_with("LD_LIBRARY_PATH", libraries)) + "\n");
+  out("export LD_AUDIT=" + shell_quoted(audit_with(libraries)) + "\n");
+  out("export PATH=" + shell_quoted(list_with("PATH", executable_folder())) + "\n");
 }
 
 int print(bool cmake) {
@@ -56,8 +46,8 @@ void add_env(CLI::App& app, int& status) {
   CLI::App* command =
       app.add_subcommand("env", "print what a build and a shell need: eval \"$(inflight env)\"");
   command->footer(
-      "In such a shell nvcc links the shared runtime, and what it builds runs on the software "
-      "GPU.");
+      "In such a shell every CUDA program runs on the software GPU, and nvcc links the shared "
+      "runtime.");
   auto cmake = std::make_shared<bool>(false);
   command->add_flag("--cmake", *cmake, "print arguments for cmake instead");
   command->callback([cmake, &status] { status = print(*cmake); });

@@ -27,6 +27,25 @@ tl::expected<std::string, std::string> library_folder() {
                         "): build it with 'make build' or install it anew");
 }
 
+std::string list_with(const char* variable, const std::string& entry, const char* separator) {
+  const char* set = std::getenv(variable);
+  const std::string old = set ? set : "";
+  if (old.empty()) return entry;
+  return (separator + old + separator).find(separator + entry + separator) != std::string::npos
+             ? old
+             : entry + separator + old;
+}
+
+std::string audit_with(const std::string& libraries) {
+  std::string result = libraries + "/" + audit_module;
+  const char* set = std::getenv("LD_AUDIT");
+  std::istringstream entries(set ? set : "");
+  for (std::string entry; std::getline(entries, entry, ':');) {
+    if (!entry.empty() && fs::path(entry).filename() != audit_module) result += ":" + entry;
+  }
+  return result;
+}
+
 namespace {
 bool is_file(const fs::path& path) {
   std::error_code error;

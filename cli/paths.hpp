@@ -11,6 +11,14 @@ tl::expected<std::string, std::string> library_folder();
 // The folder of this executable, or an empty text.
 std::string executable_folder();
 
+// The module in that folder which sends a program's searches and calls to those libraries.
+inline constexpr const char* audit_module = "libinflight_audit.so";
+
+// A variable's list with `entry` before it, and once: LD_LIBRARY_PATH, say, with ":" between entries.
+std::string list_with(const char* variable, const std::string& entry, const char* separator = ":");
+// LD_AUDIT with that folder's module, and no other one of that name.
+std::string audit_with(const std::string& libraries);
+
 // A bare name looked up in PATH as a shell does, any other as it is. Empty if no such file exists.
 std::string find_program(const std::string& name);
 

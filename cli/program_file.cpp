@@ -4,7 +4,8 @@
 #include <elf.h>
 
 #include <cstdint>
-#include <string_view>
+#include <filesystem>
+#include <system_error>
 
 #include "gpu/cuda/elf.hpp"
 
@@ -23,15 +24,7 @@ void read_dynamic(cuda::Source& file, const cuda::ElfSection& section,
     if (entry.d_tag == DT_NULL) break;
     const std::uint64_t name = entry.d_un.d_val;
     if (entry.d_tag == DT_NEEDED) result.needed.push_back(cuda::text_at(*strings, name));
-    if (entry.d_tag == DT_RPATH) result.rpath = cuda::text_at(*strings, name);
   }
-}
-
-bool starts_with(const std::vector<std::string>& names, std::string_view prefix) {
-  for (const std::string& name : names) {
-    if (std::string_view(name).starts_with(prefix)) return true;
-  }
-  return false;
 }
 
 }  // namespace
@@ -41,27 +34,26 @@ ProgramFile read_program_file(const std::string& path) {
   const auto elf = file ? cuda::read_elf_file(*file) : tl::unexpected(file.error());
   ProgramFile result;
   if (!elf) return result;
-  result.elf = true;
   result.executable = elf->type == ET_EXEC || elf->type == ET_DYN;
   for (const cuda::ElfSection& each : elf->sections) {
     if (each.name == ".nv_fatbin") result.device_code = true;
+    if (each.name == ".interp") result.loader = true;
     if (each.type == SHT_DYNAMIC && each.link < elf->sections.size())
       read_dynamic(*file, each, elf->sections[each.link], result);
   }
   return result;
 }
 
-std::string out_of_reach(const ProgramFile& program) {
+std::string out_of_reach(const ProgramFile& program, const std::string& libraries) {
   if (!program.executable) return {};
-  if (program.device_code && !starts_with(program.needed, "libcudart.so")) {
-    return "the program is linked with the static CUDA runtime, which the software GPU cannot "
-           "stand "
-           "in for: build it with NVCC_APPEND_FLAGS=\"-cudart shared\" in the environment "
-           "('inflight env' prints that), or with CMAKE_CUDA_RUNTIME_LIBRARY=Shared.";
+  if (program.device_code && !program.loader) {
+    return "the program is linked statically, also with the C library, so that no dynamic loader can "
+           "send its CUDA calls to the software GPU: link it without -static.";
   }
   for (const std::string& name : program.needed) {
-    if (name.starts_with("libcudart.so.") && name != "libcudart.so.13" &&
-        name != "libcudart.so.12") {
+    std::error_code error;
+    if (name.starts_with("libcudart.so.") &&
+        !std::filesystem::exists(std::filesystem::path(libraries) / name, error)) {
       return "the program was built against " + name +
              "; the software GPU stands in for libcudart.so.12 and libcudart.so.13: build it with "
              "CUDA 12 or 13.";

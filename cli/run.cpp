@@ -89,12 +89,6 @@ std::string objection(const Environment& environment) {
   return fmt::format("there is no device '{}'; 'inflight devices' lists them.", settings->device);
 }
 
-void prepend(const char* variable, const std::string& folder) {
-  const char* old = std::getenv(variable);
-  std::string value = old && *old ? folder + ":" + old : folder;
-  setenv(variable, value.c_str(), 1);
-}
-
 int become(const std::string& path, const std::vector<std::string>& words) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -119,9 +113,11 @@ int run(const Request& request, const std::vector<std::string>& words) {
   }
   auto libraries = library_folder();
   if (!libraries) return complain(libraries.error() + "."), failed;
-  if (std::string why = out_of_reach(read_program_file(path)); !why.empty()) complain(why);
+  if (std::string why = out_of_reach(read_program_file(path), *libraries); !why.empty())
+    complain(why);
   for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
-  prepend("LD_LIBRARY_PATH", *libraries);
+  setenv("LD_LIBRARY_PATH", list_with("LD_LIBRARY_PATH", *libraries).c_str(), 1);
+  setenv("LD_AUDIT", audit_with(*libraries).c_str(), 1);
   return become(path, words);
 }
 
@@ -148,9 +144,8 @@ void add_run(CLI::App& app, const std::vector<std::string>& program, int& status
   CLI::App* command = app.add_subcommand(
       "run", "run a program on the software GPU: run [options] [--] PROGRAM [ARG...]");
   command->footer(
-      "The program is whatever nvcc built with the shared runtime ('inflight env'). The exit "
-      "status "
-      "is\nthe program's; 2 for a bad option, 126 for a program that cannot be run, 127 for none.\n"
+      "The program is whatever nvcc built, or what starts it: python, make, a shell. The exit "
+      "status is\nthe program's; 2 for a bad option, 126 for a program that cannot be run, 127 for none.\n"
       "Each option sets the variable in brackets, which works as well without this command.");
   auto request = std::make_shared<Request>();
   for (std::size_t i = 0; i < variables.size(); ++i) {

@@ -102,8 +102,9 @@ constexpr Caller callers[] = {
     {"libnvjpeg", closed},   {"libcutensor", closed}, {"libnvinfer", closed},
 };
 constexpr std::string_view rebuild =
-    "contains NVIDIA's own CUDA runtime, which runs on NVIDIA's driver only; rebuild the program "
-    "with NVCC_APPEND_FLAGS=\"-cudart shared\" in the environment, or with CMake's "
+    "contains NVIDIA's own CUDA runtime, which runs on NVIDIA's driver only; run the program with "
+    "'inflight run', which takes that runtime's place unless its names were stripped, or build it "
+    "with NVCC_APPEND_FLAGS=\"-cudart shared\" in the environment or with CMake's "
     "CUDA_RUNTIME_LIBRARY=Shared";
 
 Status refuse_table(const void** table, void* from) {

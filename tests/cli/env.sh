@@ -4,13 +4,14 @@
 expect "the flag for nvcc" 0 "^export NVCC_APPEND_FLAGS='-cudart shared'" "$inflight" env
 expect "where -lcudart is found" 0 "^export LIBRARY_PATH='/" "$inflight" env
 expect "the libraries" 0 "^export LD_LIBRARY_PATH='/" "$inflight" env
+expect "the loader's module" 0 "^export LD_AUDIT='/.*/libinflight_audit.so'$" "$inflight" env
 expect "cmake's argument" 0 '^-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared$' "$inflight" env --cmake
 
 # A shell takes it, keeps what it had, and taking it twice changes nothing more.
-once=$(NVCC_APPEND_FLAGS=-O1 PATH=/bin:/usr/bin bash -c 'eval "$("$0" env)"; echo "$NVCC_APPEND_FLAGS|$LD_LIBRARY_PATH|$PATH"' "$inflight")
-twice=$(NVCC_APPEND_FLAGS=-O1 PATH=/bin:/usr/bin bash -c 'eval "$("$0" env)"; eval "$("$0" env)"; echo "$NVCC_APPEND_FLAGS|$LD_LIBRARY_PATH|$PATH"' "$inflight")
+once=$(NVCC_APPEND_FLAGS=-O1 PATH=/bin:/usr/bin bash -c 'eval "$("$0" env)"; echo "$NVCC_APPEND_FLAGS|$LD_LIBRARY_PATH|$PATH|$LD_AUDIT"' "$inflight")
+twice=$(NVCC_APPEND_FLAGS=-O1 PATH=/bin:/usr/bin bash -c 'eval "$("$0" env)"; eval "$("$0" env)"; echo "$NVCC_APPEND_FLAGS|$LD_LIBRARY_PATH|$PATH|$LD_AUDIT"' "$inflight")
 [ "$once" = "$twice" ] || fail "taken twice it changes: $once, then $twice"
-[[ $once == "-cudart shared -O1|"*":/bin:/usr/bin" ]] || fail "it lost what was there: $once"
+[[ $once == "-cudart shared -O1|"*":/bin:/usr/bin|"*/libinflight_audit.so ]] || fail "it lost what was there: $once"
 expect "the command is in that PATH" 0 '^inflight ' \
   env PATH=/bin:/usr/bin bash -c 'eval "$("$0" env)"; inflight --version' "$inflight"
 finish

@@ -4,7 +4,7 @@
 cat >"$work/program" <<'P'
 #!/bin/sh
 echo "arguments: $*"
-env | grep -E '^(INFLIGHT_|LD_LIBRARY_PATH)' | sort
+env | grep -E '^(INFLIGHT_|LD_)' | sort
 exit 17
 P
 chmod +x "$work/program"
@@ -13,6 +13,11 @@ expect "the program's exit status" 17 'arguments: $' "$inflight" run "$work/prog
 expect "the library path" 17 '^LD_LIBRARY_PATH=/.*lib' "$inflight" run "$work/program"
 expect "an older library path stays" 17 '^LD_LIBRARY_PATH=/.*:/old$' \
   env LD_LIBRARY_PATH=/old "$inflight" run "$work/program"
+expect "the loader's module" 17 '^LD_AUDIT=/.*/libinflight_audit.so$' "$inflight" run "$work/program"
+expect "another's module stays" 17 '^LD_AUDIT=/.*/libinflight_audit.so:/other.so$' \
+  bash -c 'LD_AUDIT=/gone/libinflight_audit.so:/other.so "$0" run "$1" 2>/dev/null' "$inflight" "$work/program"
+expect "a library path that has it already" 17 '^LD_LIBRARY_PATH=[^:]*$' \
+  "$inflight" run "$inflight" run "$work/program"
 expect "arguments are the program's" 17 '^arguments: --help -x --device h100 --$' \
   "$inflight" run "$work/program" --help -x --device h100 --
 expect "two dashes before the program" 17 '^arguments: --async 3$' \
@@ -56,11 +61,14 @@ expect "an unknown device" 2 "no device 'h300'" "$inflight" run --device h300 "$
 expect "a bad variable" 2 '^inflight: INFLIGHT_WORKERS is ' \
   env INFLIGHT_WORKERS=many "$inflight" run "$work/program"
 
-# A program with device code but without the shared runtime.
+# A program with device code that is linked without a dynamic loader, and one whose static runtime has
+# no names; tests/loader runs those that work.
 printf 'int main() { return 5; }\n' >"$work/static.cpp"
 printf '.section .nv_fatbin,"a"\n.quad 0\n.section .note.GNU-stack,"",@progbits\n' >"$work/fatbin.s"
-g++ "$work/static.cpp" "$work/fatbin.s" -o "$work/static"
-expect "the static runtime" 5 'NVCC_APPEND_FLAGS="-cudart shared"' "$inflight" run "$work/static"
+g++ -static "$work/static.cpp" "$work/fatbin.s" -o "$work/static"
+expect "no dynamic loader" 5 'link it without -static' "$inflight" run "$work/static"
+g++ "$work/static.cpp" "$work/fatbin.s" -o "$work/stripped"
+expect "a runtime without names" 5 'NVCC_APPEND_FLAGS="-cudart shared"' "$inflight" run "$work/stripped"
 printf 'int main() { return 5; }\n' >"$work/host.cpp"
 g++ "$work/host.cpp" -o "$work/host"
 expect "a program without device code" 5 '^$' "$inflight" run "$work/host"

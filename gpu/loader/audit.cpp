@@ -1,0 +1,151 @@
+// The audit module, libinflight_audit.so, which `inflight run` names in LD_AUDIT: the dynamic
+// loader asks it about every search for a library and tells it of every object, in the program and
+// in its child processes (rtld-audit(7)). It sends searches for CUDA's libraries to ours, and calls
+// of a static CUDA runtime too.
+#include <link.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "gpu/loader/binder.hpp"
+#include "gpu/loader/host.hpp"
+#include "gpu/loader/redirect.hpp"
+#include "gpu/loader/stand_ins.hpp"
+#include "gpu/loader/static_runtime.hpp"
+
+namespace inflight::loader {
+namespace {
+
+constexpr std::string_view module_name = "/libinflight_audit.so";
+
+char own_folder[page_bytes];
+char found_path[page_bytes];  // the last answer to a search; the loader copies it
+std::string_view program_name = "the program";
+Islands* all_islands = nullptr;  // the loader's lock guards it
+
+// What the loader keeps for us of each object: its link_map, and in the lowest bit whether it is
+// one of our libraries.
+constexpr std::uintptr_t ours = 1;
+
+bool is_program(const link_map& object) { return !object.l_prev; }
+std::string_view name_of(const link_map& object) {
+  return *object.l_name ? std::string_view(object.l_name) : program_name;
+}
+
+constexpr std::string_view advice =
+    "build it with NVCC_APPEND_FLAGS=\"-cudart shared\" in the environment ('inflight env' prints "
+    "that), or with CMAKE_CUDA_RUNTIME_LIBRARY=Shared.";
+
+void say_out_of_reach(const link_map& object, const StaticRuntime& runtime) {
+  const std::string_view name = name_of(object);
+  if (runtime.empty()) {
+    say({"'", name,
+         "' contains NVIDIA's static CUDA runtime, whose names are stripped, so that its "
+         "calls cannot be sent to the software GPU: do not strip it, or ",
+         advice});
+  } else {
+    say({"'", name, "' contains the static runtime of CUDA ",
+         runtime.major() == 12 ? "12" : "11 or older",
+         ", which the software GPU does not stand in for: build it with CUDA 12 or 13."});
+  }
+}
+
+void replace(const link_map& object, const ElfView& elf, const StaticRuntime& runtime) {
+  const Redirected made = redirect({elf, object.l_addr, &object}, runtime, binder_address());
+  if (made.islands) {
+    made.islands->next = all_islands;
+    all_islands = made.islands;
+  } else {
+    say({"the static CUDA runtime in '", name_of(object), "' cannot be replaced, as ", made.failure,
+         ": ", advice});
+  }
+}
+
+void examine(const link_map& object, const ElfView& elf) {
+  const bool device_code = elf.has_section(".nv_fatbin") || elf.has_section(".nvFatBinSegment");
+  // Only with device code, or what loads a driver, can it hold the runtime.
+  if (!device_code && !(elf.has_symbols() && imports(elf, "dlopen"))) return;
+  const StaticRuntime runtime(elf);
+  if (!runtime.empty() && serves(runtime.major())) return replace(object, elf, runtime);
+  // Of a library the driver says it, when it is asked: most are never used.
+  const bool elsewhere = runtime.empty() && imports(elf, "__cudaRegisterFatBinary");
+  if (is_program(object) && device_code && !elsewhere) say_out_of_reach(object, runtime);
+}
+
+bool lies_in(std::string_view path, std::string_view folder) {
+  return path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/';
+}
+
+// An object's cookie, after what its file asks for has been done.
+std::uintptr_t meet(const link_map& object) {
+  const auto cookie = reinterpret_cast<std::uintptr_t>(&object);
+  if (lies_in(object.l_name, own_folder)) return cookie | ours;
+  const MappedFile file(*object.l_name ? object.l_name : "/proc/self/exe");
+  if (const auto elf = ElfView::of(file.bytes())) examine(object, *elf);
+  return cookie;
+}
+
+// LD_AUDIT's own text says where this module lies.
+void find_folder(std::string_view paths) {
+  const std::size_t name = paths.find(module_name);
+  if (name == paths.npos) return;
+  const std::size_t before = paths.rfind(':', name);
+  const std::size_t start = before == paths.npos ? 0 : before + 1;
+  std::size_t used = 0;
+  if (paths[start] != '/') {
+    if (!current_folder(own_folder, sizeof own_folder)) return;
+    used = std::strlen(own_folder);
+    own_folder[used++] = '/';
+  }
+  if (used + (name - start) + 1 > sizeof own_folder) return;
+  std::memcpy(own_folder + used, paths.data() + start, name - start);
+  own_folder[used + name - start] = 0;
+}
+
+__attribute__((constructor)) void start(int, char** arguments, char** environment) {
+  if (arguments && *arguments) program_name = *arguments;
+  for (; environment && *environment; ++environment) {
+    constexpr std::string_view variable = "LD_AUDIT=";
+    std::string_view text = *environment;
+    if (!text.starts_with(variable)) continue;
+    text.remove_prefix(variable.size());
+    find_folder(text);
+  }
+  set_library_folder(own_folder);
+}
+
+}  // namespace
+}  // namespace inflight::loader
+
+using namespace inflight::loader;
+#define INFLIGHT_AUDIT extern "C" __attribute__((visibility("default")))
+
+INFLIGHT_AUDIT unsigned la_version(unsigned version) { return *own_folder ? version : 0; }
+
+INFLIGHT_AUDIT unsigned la_objopen(link_map* object, Lmid_t space, std::uintptr_t* cookie) {
+  if (space == LM_ID_BASE && is_program(*object)) set_program(object);
+  *cookie = meet(*object);
+  return 0;
+}
+
+// Our libraries look for NVIDIA's own beyond them.
+INFLIGHT_AUDIT char* la_objsearch(const char* name, std::uintptr_t* cookie, unsigned flag) {
+  char file[256];
+  const bool answered =
+      flag == LA_SER_ORIG && !(*cookie & ours) && stand_in_name(name, file, sizeof file) &&
+      library_path(file, found_path, sizeof found_path) && file_exists(found_path);
+  return answered ? found_path : const_cast<char*>(name);
+}
+
+INFLIGHT_AUDIT unsigned la_objclose(std::uintptr_t* cookie) {
+  const auto* object = reinterpret_cast<const void*>(*cookie & ~ours);
+  for (Islands** each = &all_islands; *each; each = &(*each)->next) {
+    Islands* islands = *each;
+    if (islands->object != object) continue;
+    *each = islands->next;
+    release(islands);
+    break;
+  }
+  return 0;
+}

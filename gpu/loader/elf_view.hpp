@@ -1,0 +1,63 @@
+// An object's ELF file as the loader room reads it: sections, segments and symbols in place,
+// without a copy and without memory of its own. No number in the file is believed.
+#pragma once
+#include <elf.h>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "gpu/cuda/bytes.hpp"
+
+namespace inflight::loader {
+
+using cuda::Bytes;
+
+struct Symbol {
+  std::string_view name;
+  std::uint64_t address = 0, size = 0;
+  bool function = false;
+  bool defined = false;
+};
+
+class ElfView {
+ public:
+  // Of a 64-bit x86-64 program or shared object; valid as long as the bytes.
+  static std::optional<ElfView> of(Bytes file);
+
+  bool has_section(std::string_view name) const;
+  // f(Elf64_Phdr) for each segment.
+  template <class F>
+  void each_segment(F f) const {
+    for (unsigned i = 0; i < header_.e_phnum; ++i) {
+      const std::uint64_t at = header_.e_phoff + std::uint64_t{i} * sizeof(Elf64_Phdr);
+      f(cuda::field<Elf64_Phdr>(file_, at));
+    }
+  }
+  // f(Symbol) for each symbol of the table of that type: SHT_SYMTAB, which strip removes, or
+  // SHT_DYNSYM.
+  template <class F>
+  void each_symbol(std::uint32_t type, F f) const {
+    const Table table = symbols(type);
+    for (std::uint64_t at = 0; at + sizeof(Elf64_Sym) <= table.entries.size();
+         at += sizeof(Elf64_Sym))
+      f(symbol(table, at));
+  }
+  bool has_symbols() const { return !symbols(SHT_SYMTAB).entries.empty(); }
+
+ private:
+  struct Table {
+    Bytes entries, names;
+  };
+  ElfView(Bytes file, const Elf64_Ehdr& header) : file_(file), header_(header) {}
+  std::uint64_t section_count() const;
+  Elf64_Shdr section(std::uint64_t index) const;
+  Bytes contents(const Elf64_Shdr& section) const;
+  Table symbols(std::uint32_t type) const;
+  static Symbol symbol(const Table& table, std::uint64_t at);
+
+  Bytes file_;
+  Elf64_Ehdr header_;
+};
+
+}  // namespace inflight::loader

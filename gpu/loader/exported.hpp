@@ -1,0 +1,12 @@
+// Finds a function that a loaded library exports, in its own tables in memory.
+#pragma once
+#include <link.h>
+
+#include <string_view>
+
+namespace inflight::loader {
+
+// Null where the library has none of that name.
+void* exported(const link_map& library, std::string_view name);
+
+}  // namespace inflight::loader

@@ -1,0 +1,56 @@
+// The encodings of three instructions: JMP and PUSH, relative and through memory.
+#include "gpu/loader/jump.hpp"
+
+#include <cstring>
+
+namespace inflight::loader {
+namespace {
+
+// The displacement of an instruction that ends at `end`.
+std::int64_t displacement(std::uint64_t end, std::uint64_t to) {
+  return static_cast<std::int64_t>(to - end);
+}
+
+void put32(std::uint8_t* to, std::uint64_t value) {
+  const auto low = static_cast<std::uint32_t>(value);
+  std::memcpy(to, &low, sizeof low);
+}
+
+// JMP or PUSH of the word at `to`: FF /4 and FF /6, relative to the next instruction.
+void through_memory(std::uint8_t* code, std::uint8_t operation, std::uint64_t at,
+                    std::uint64_t to) {
+  code[0] = 0xFF;
+  code[1] = operation;
+  put32(code + 2, to - (at + 6));
+}
+constexpr std::uint8_t jump_through = 0x25, push_word = 0x35;
+
+}  // namespace
+
+std::optional<Jump> jump(std::uint64_t from, std::uint64_t to) {
+  const std::int64_t distance = displacement(from + jump_bytes, to);
+  if (distance != static_cast<std::int32_t>(distance)) return std::nullopt;
+  Jump code{0xE9};
+  put32(code.data() + 1, static_cast<std::uint64_t>(distance));
+  return code;
+}
+
+Island island(std::uint64_t at, std::uint64_t slot, std::uint32_t index, std::uint64_t common) {
+  Island code{};
+  through_memory(code.data(), jump_through, at, slot);
+  code[6] = 0x68;  // PUSH imm32
+  put32(code.data() + 7, index);
+  code[11] = 0xE9;
+  put32(code.data() + 12, common - (at + island_bytes));
+  return code;
+}
+
+Island common_part(std::uint64_t at, std::uint64_t owner, std::uint64_t binder) {
+  Island code;
+  code.fill(0xCC);
+  through_memory(code.data(), push_word, at, owner);
+  through_memory(code.data() + 6, jump_through, at + 6, binder);
+  return code;
+}
+
+}  // namespace inflight::loader

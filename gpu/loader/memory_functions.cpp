@@ -1,0 +1,35 @@
+// What a compiler may call by itself, for the audit module, which has no C library.
+#include <cstddef>
+
+extern "C" {
+void* memcpy(void* to, const void* from, std::size_t bytes) {
+  void* result = to;
+  asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+  return result;
+}
+void* memset(void* to, int value, std::size_t bytes) {
+  void* result = to;
+  asm volatile("rep stosb" : "+D"(to), "+c"(bytes) : "a"(value) : "memory");
+  return result;
+}
+int memcmp(const void* a, const void* b, std::size_t bytes) {
+  const auto* x = static_cast<const unsigned char*>(a);
+  const auto* y = static_cast<const unsigned char*>(b);
+  for (; bytes > 0; --bytes, ++x, ++y) {
+    if (*x != *y) return *x - *y;
+  }
+  return 0;
+}
+void* memchr(const void* where, int value, std::size_t bytes) {
+  const auto* at = static_cast<const unsigned char*>(where);
+  for (; bytes > 0; --bytes, ++at) {
+    if (*at == static_cast<unsigned char>(value)) return const_cast<unsigned char*>(at);
+  }
+  return nullptr;
+}
+std::size_t strlen(const char* text) {
+  std::size_t length = 0;
+  while (text[length] != 0) ++length;
+  return length;
+}
+}

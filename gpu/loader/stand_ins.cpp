@@ -1,0 +1,68 @@
+// The names under which CUDA's libraries are asked for: by soname, by a full version, without one,
+// or as wheels rename what they carry, with a hash before ".so".
+#include "gpu/loader/stand_ins.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace inflight::loader {
+namespace {
+
+struct Library {
+  std::string_view name;
+  std::string_view version;  // where none is asked for
+};
+constexpr Library libraries[] = {{"libcuda", "1"},
+                                 {"libcudart", "13"},
+                                 {"libnvJitLink", "13"},
+                                 {"libnvrtc", "13"},
+                                 {"libnvidia-ml", "1"}};
+
+bool all_of(std::string_view text, bool (*test)(char)) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), test);
+}
+bool digit(char c) { return c >= '0' && c <= '9'; }
+bool hexadecimal(char c) { return digit(c) || (c >= 'a' && c <= 'f'); }
+
+// Takes what comes before the first `mark`, or all of it.
+std::string_view take(std::string_view& text, char mark) {
+  const std::size_t end = std::min(text.find(mark), text.size());
+  const std::string_view part(text.data(), end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return part;
+}
+
+const Library* find(std::string_view stem) {
+  for (const Library& each : libraries) {
+    if (stem == each.name) return &each;
+    std::string_view hash = stem;
+    if (!hash.starts_with(each.name)) continue;
+    hash.remove_prefix(each.name.size());
+    if (!hash.starts_with('-')) continue;
+    hash.remove_prefix(1);
+    if (all_of(hash, hexadecimal)) return &each;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool stand_in_name(std::string_view path, char* to, std::size_t bytes) {
+  if (const std::size_t slash = path.rfind('/'); slash != path.npos) path.remove_prefix(slash + 1);
+  const Library* library = find(take(path, '.'));
+  if (!library || take(path, '.') != "so") return false;
+  const std::string_view asked = take(path, '.');
+  const std::string_view version = asked.empty() ? library->version : asked;
+  if (!all_of(version, digit)) return false;
+  const std::string_view parts[] = {library->name, ".so.", version};
+  std::size_t used = 0;
+  for (std::string_view part : parts) {
+    if (part.size() >= bytes - used) return false;
+    std::memcpy(to + used, part.data(), part.size());
+    used += part.size();
+  }
+  to[used] = 0;
+  return true;
+}
+
+}  // namespace inflight::loader

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Programs reach the software GPU whatever they were linked with: run.sh INFLIGHT FOLDER RUNTIME, the
+# folder of the programs and NVIDIA's own libcudart.so.13.
+. "$(dirname "$0")/../cli/lib.sh"
+inflight=$(realpath "$1") bin=$(realpath "$2") runtime=$3
+export INFLIGHT_PROGRESS=0
+unset LD_AUDIT LD_LIBRARY_PATH
+
+plain='before main: 1
+thread: 0
+thread: 1
+thread: 2
+thread: 3
+device: NVIDIA H200
+last error: no error
+kernel: 32 threads
+atexit: 38
+destructor: cudaSuccess'
+# whole NAME OUTPUT COMMAND...: it exits with 0 and prints exactly that, and nothing as an error.
+whole() {
+  local name=$1 wanted=$2
+  shift 2
+  expect "$name" 0 '' "$@"
+  [ "$output" = "$wanted" ] || fail "$name: printed: $output"
+}
+whole "nvcc's default" "$plain" "$inflight" run "$bin/plain"
+whole "at fixed addresses, bound at the start" "$plain" "$inflight" run "$bin/fixed"
+whole "separate compilation" 'units: 42 cudaSuccess' "$inflight" run "$bin/units"
+whole "no kernels" 'devices: 1, runtime 13' "$inflight" run "$bin/runtime_only"
+whole "a path to NVIDIA's runtime" "$plain" "$inflight" run "$bin/rpath"
+whole "objects loaded, closed and loaded again" $'1\n11\n12\n22\n23\n33' \
+  "$inflight" run "$bin/host" "$bin/one.so" "$bin/ten.so"
+
+whole "a shell's child" "$plain" "$inflight" run bash -c "'$bin/plain'"
+printf 'all:\n\t@%s\n' "$bin/plain" >"$work/Makefile"
+whole "make's child" "$plain" "$inflight" run make -s -C "$work"
+whole "a command inside another" "$plain" "$inflight" run "$inflight" run "$bin/plain"
+whole "the options of both" 'device: NVIDIA A100-SXM4-80GB' \
+  bash -c '"$0" run --device a100 bash -c "$1" | grep device' "$inflight" "$bin/plain"
+whole "a shell that took its variables" "$plain" \
+  bash -c 'eval "$("$0" env)"; "$1"' "$inflight" "$bin/plain"
+whole "a relative path of the module" "$plain" \
+  bash -c 'cd "$(dirname "$0")/.." && LD_AUDIT=lib/libinflight_audit.so "$1"' "$inflight" "$bin/plain"
+
+if python=$(type -P python3); then
+  whole "an extension of Python's" $'1\n11\n12' "$inflight" run "$python" -c "
+import ctypes, subprocess, sys
+one, ten = ctypes.CDLL('$bin/one.so'), ctypes.CDLL('$bin/ten.so')
+one.extension_make.restype = ctypes.c_void_p
+memory = ctypes.c_void_p(one.extension_make(8))
+for each in one, ten, one: print(each.extension_add(memory, 8), flush=True)"
+  whole "a child of Python's" "$plain" "$inflight" run "$python" -c "
+import subprocess; subprocess.run(['$bin/plain'], check=True)"
+  whole "NVIDIA's runtime by its path" '0 1' "$inflight" run "$python" -c "
+import ctypes
+count = ctypes.c_int()
+print(ctypes.CDLL('$runtime').cudaGetDeviceCount(ctypes.byref(count)), count.value)"
+fi
+
+# What cannot be reached says so, once, and what to do.
+expect "stripped" 0 "^inflight: '.*/stripped' contains NVIDIA's static CUDA runtime, whose names are stripped" \
+  "$inflight" run "$bin/stripped"
+grep -q 'NVCC_APPEND_FLAGS="-cudart shared"' <<<"$output" || fail "stripped: not what to do: $output"
+cp "$bin/one.so" "$work/hidden.so"
+strip "$work/hidden.so"
+expect "a stripped object, at its first call" 0 "hidden.so contains NVIDIA's own CUDA runtime" \
+  "$inflight" run "$bin/host" "$work/hidden.so" "$bin/one.so"
+finish
