@@ -26,6 +26,8 @@ void print_shell(const std::string& libraries) {
   out("export LIBRARY_PATH=" + shell_quoted(list_with("LIBRARY_PATH", libraries)) + "\n");
   out("export LD_LIBRARY_PATH=" + shell_quoted(list_with("LD_LIBRARY_PATH", libraries)) + "\n");
   out("export LD_AUDIT=" + shell_quoted(audit_with(libraries)) + "\n");
+  for (const char* variable : assembler_variables)
+    out(std::string("export ") + variable + "=" + shell_quoted(assembler()) + "\n");
   out("export PATH=" + shell_quoted(list_with("PATH", executable_folder())) + "\n");
 }
 

@@ -46,6 +46,10 @@ std::string audit_with(const std::string& libraries) {
   return result;
 }
 
+std::string assembler() {
+  return (fs::path(executable_folder()) / "../libexec/inflight/ptxas").lexically_normal().string();
+}
+
 namespace {
 bool is_file(const fs::path& path) {
   std::error_code error;

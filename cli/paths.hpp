@@ -8,6 +8,11 @@ namespace inflight::cli {
 // The folder with libcudart.so.13 and libcuda.so.1 that belongs to this executable: of the build
 // tree or of the installation. An error is a sentence.
 tl::expected<std::string, std::string> library_folder();
+// What stands in for the assembler that a program runs itself, and the variables by which Triton is
+// told of it.
+std::string assembler();
+inline constexpr const char* assembler_variables[] = {"TRITON_PTXAS_PATH",
+                                                      "TRITON_PTXAS_BLACKWELL_PATH"};
 // The folder of this executable, or an empty text.
 std::string executable_folder();
 

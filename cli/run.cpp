@@ -118,6 +118,7 @@ int run(const Request& request, const std::vector<std::string>& words) {
   for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
   setenv("LD_LIBRARY_PATH", list_with("LD_LIBRARY_PATH", *libraries).c_str(), 1);
   setenv("LD_AUDIT", audit_with(*libraries).c_str(), 1);
+  for (const char* variable : assembler_variables) setenv(variable, assembler().c_str(), 0);
   return become(path, words);
 }
 

@@ -5,6 +5,7 @@ expect "the flag for nvcc" 0 "^export NVCC_APPEND_FLAGS='-cudart shared'" "$infl
 expect "where -lcudart is found" 0 "^export LIBRARY_PATH='/" "$inflight" env
 expect "the libraries" 0 "^export LD_LIBRARY_PATH='/" "$inflight" env
 expect "the loader's module" 0 "^export LD_AUDIT='/.*/libinflight_audit.so'$" "$inflight" env
+expect "the assembler of Triton" 0 "^export TRITON_PTXAS_PATH='/.*/libexec/inflight/ptxas'$" "$inflight" env
 expect "cmake's argument" 0 '^-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared$' "$inflight" env --cmake
 
 # A shell takes it, keeps what it had, and taking it twice changes nothing more.

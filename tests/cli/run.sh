@@ -4,7 +4,7 @@
 cat >"$work/program" <<'P'
 #!/bin/sh
 echo "arguments: $*"
-env | grep -E '^(INFLIGHT_|LD_)' | sort
+env | grep -E '^(INFLIGHT_|LD_|TRITON_)' | sort
 exit 17
 P
 chmod +x "$work/program"
@@ -18,6 +18,12 @@ expect "another's module stays" 17 '^LD_AUDIT=/.*/libinflight_audit.so:/other.so
   bash -c 'LD_AUDIT=/gone/libinflight_audit.so:/other.so "$0" run "$1" 2>/dev/null' "$inflight" "$work/program"
 expect "a library path that has it already" 17 '^LD_LIBRARY_PATH=[^:]*$' \
   "$inflight" run "$inflight" run "$work/program"
+for variable in TRITON_PTXAS_PATH TRITON_PTXAS_BLACKWELL_PATH; do
+  expect "the assembler of Triton" 17 "^$variable=/.*/libexec/inflight/ptxas\$" \
+    env -u $variable "$inflight" run "$work/program"
+  expect "an assembler of the user's" 17 "^$variable=/mine\$" \
+    env $variable=/mine "$inflight" run "$work/program"
+done
 expect "arguments are the program's" 17 '^arguments: --help -x --device h100 --$' \
   "$inflight" run "$work/program" --help -x --device h100 --
 expect "two dashes before the program" 17 '^arguments: --async 3$' \

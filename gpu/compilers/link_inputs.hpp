@@ -1,0 +1,35 @@
+// What a program gives nvJitLink to link: PTX out of texts, fatbins, object files and archives, and
+// what only NVIDIA's own linker can read.
+#pragma once
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "gpu/compilers/link_options.hpp"
+#include "gpu/cuda/bytes.hpp"
+
+namespace inflight::compilers {
+
+// nvJitLinkInputType.
+enum class InputType : int {
+  cubin = 1,
+  ptx = 2,
+  ltoir = 3,
+  fatbin = 4,
+  object = 5,
+  library = 6,
+  any = 10,
+};
+
+struct LinkInput {
+  std::vector<std::string> texts;  // PTX
+  bool for_original = false;       // it holds LTO-IR, and the link is one of LTO-IR
+  bool device_runtime = false;     // it holds NVIDIA's device runtime, which is left out
+};
+
+// The content decides; where `type` says something else that is an error.
+tl::expected<LinkInput, LinkError> read_link_input(InputType type, cuda::Bytes bytes,
+                                                   const LinkOptions& options);
+
+}  // namespace inflight::compilers

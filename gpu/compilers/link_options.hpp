@@ -1,0 +1,45 @@
+// The options of nvJitLinkCreate.
+#pragma once
+#include <span>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "gpu/cuda/fatbin.hpp"
+
+namespace inflight::compilers {
+
+// nvJitLinkResult.
+enum class LinkStatus : int {
+  success = 0,
+  unrecognized_option = 1,
+  missing_arch = 2,
+  invalid_input = 3,
+  ptx_compile = 4,
+  nvvm_compile = 5,
+  internal = 6,
+  unrecognized_input = 8,
+  null_input = 10,
+  incompatible_options = 11,
+  incorrect_input_type = 12,
+  unsupported_arch = 17,
+  lto_not_enabled = 18,
+};
+
+struct LinkError {
+  LinkStatus status = LinkStatus::internal;
+  std::string message;  // for the error log, without a newline
+};
+
+struct LinkOptions {
+  cuda::Architecture architecture;
+  bool lto = false;
+  bool ptx = false;        // the linked PTX is wanted
+  unsigned registers = 0;  // the most that a thread may use; 0: no limit
+  std::vector<std::string> words;
+};
+
+// Refuses what NVIDIA's library refuses, with its codes and words.
+tl::expected<LinkOptions, LinkError> read_link_options(std::span<const char* const> words);
+
+}  // namespace inflight::compilers

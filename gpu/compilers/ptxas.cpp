@@ -1,0 +1,81 @@
+// ptxas: hands PTX on as if it were machine code, for programs that run an assembler themselves
+// (Triton). The software GPU's driver takes PTX text where machine code is expected.
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "gpu/compilers/ptxas_options.hpp"
+#include "gpu/compilers/register_limit.hpp"
+#include "gpu/cuda/source.hpp"
+#include "gpu/ptx/parse.hpp"
+
+namespace inflight::compilers {
+namespace {
+
+constexpr int failed = 255;  // as ptxas ends after an error
+
+// Triton reads the release, takes it for the newest PTX that can be assembled, and keeps what was
+// assembled under the whole text: apart from what NVIDIA's own makes.
+constexpr const char* version =
+    "ptxas of the software GPU, which hands PTX on as it is (Inflight {})\n"
+    "Cuda compilation tools, release 13.0, V13.0.0\n";
+constexpr const char* help =
+    "usage: ptxas [options] FILE [-o OUTPUT]\n"
+    "Hands the PTX of FILE on as OUTPUT (elf.o unless told), for the software GPU to load, if it "
+    "can "
+    "be\nread. Options for code generation are taken and mean nothing; --version tells the "
+    "version.\n";
+
+int fatal(const std::string& sentence) {
+  fmt::print(stderr, "ptxas fatal   : {}\n", sentence);
+  return failed;
+}
+
+int assemble(const PtxasOptions& options) {
+  auto input = cuda::File::open(options.input);
+  auto bytes = input ? input->all() : tl::unexpected(input.error());
+  if (!bytes)
+    return fatal(
+        fmt::format("Could not open input file '{}': it {}", options.input, bytes.error()));
+  auto text = std::make_shared<const std::string>(bytes->substr(0, bytes->find('\0')));
+  auto module = ptx::parse(text, options.input);
+  if (!module) {
+    fmt::print(stderr, "ptxas {}, line {}; error   : {}\n", options.input, module.error().line,
+               module.error().message);
+    return fatal("Ptx assembly aborted due to errors");
+  }
+  std::ofstream output(options.output, std::ios::binary | std::ios::trunc);
+  const std::string image = limit_registers(*text, options.registers);
+  output.write(image.c_str(), std::streamsize(image.size() + 1));
+  output.close();
+  if (!output)
+    return fatal(
+        fmt::format("Could not write output file '{}': {}", options.output, std::strerror(errno)));
+  return 0;
+}
+
+}  // namespace
+}  // namespace inflight::compilers
+
+int main(int count, char** words) {
+  using namespace inflight::compilers;
+  const auto options = read_ptxas_options({words + 1, words + count});
+  if (!options) return fatal(options.error());
+  switch (options->action) {
+    case PtxasOptions::Action::version:
+      fmt::print(version, INFLIGHT_VERSION);
+      return 0;
+    case PtxasOptions::Action::help:
+      fmt::print("{}", help);
+      return 0;
+    case PtxasOptions::Action::assemble:
+      break;
+  }
+  return assemble(*options);
+}
