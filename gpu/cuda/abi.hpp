@@ -1,5 +1,6 @@
 // The structures that programs pass to the runtime, laid out as CUDA 13.0 documents them (CUDA
-// runtime API, "Data types used by CUDA Runtime"). Handles are plain pointers, enumerations ints.
+// runtime API, "Data types used by CUDA Runtime"); those whose names end in 12 differ in CUDA 12.
+// Handles are plain pointers, enumerations ints.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -85,6 +86,10 @@ struct PointerAttributes {
   void* device_pointer;
   void* host_pointer;
   long reserved[8];
+};
+struct PointerAttributes12 {  // cudaPointerAttributes, until CUDA 13
+  int type, device;
+  void *device_pointer, *host_pointer;
 };
 struct PoolProperties {  // cudaMemPoolProps
   int allocation_type;

@@ -11,12 +11,6 @@ namespace {
 
 constexpr int version = 12090;
 
-struct PointerAttributes12 {  // cudaPointerAttributes
-  int type, device;
-  void *device_pointer, *host_pointer;
-};
-static_assert(sizeof(PointerAttributes12) == 24);
-
 // Before CUDA 12.2 a place was a device's number, -1 for the host.
 constexpr abi::Location location_of(int device) {
   if (device < 0) return {abi::location_host, 0};
@@ -120,7 +114,7 @@ INFLIGHT_API int cudaEventElapsedTime_v2(float* milliseconds, void* start, void*
 
 // --- memory -----------------------------------------------------------------------------------
 
-INFLIGHT_API int cudaPointerGetAttributes(PointerAttributes12* place, const void* pointer) {
+INFLIGHT_API int cudaPointerGetAttributes(abi::PointerAttributes12* place, const void* pointer) {
   abi::PointerAttributes whole{};
   const int code = inflight_13_cudaPointerGetAttributes(place ? &whole : nullptr, pointer);
   if (code == 0) *place = {whole.type, whole.device, whole.device_pointer, whole.host_pointer};

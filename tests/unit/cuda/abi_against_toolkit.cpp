@@ -1,12 +1,15 @@
-// Our declarations of CUDA's structures against a toolkit's own. Built only where one is found; a
-// difference does not compile.
+// Our declarations of CUDA's structures against a toolkit's own, of CUDA 12 or 13. Built only where
+// one is found; a difference does not compile.
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
 #include "gpu/cuda/abi.hpp"
+#include "gpu/cuda/profiles.hpp"
 #include "gpu/cuda/status.hpp"
 
 namespace abi = inflight::cuda::abi;
+using inflight::cuda::property_bytes;
+using inflight::cuda::PropertyLayout;
 
 #define SAME_SIZE(ours, theirs) static_assert(sizeof(abi::ours) == sizeof(theirs))
 #define SAME_PLACE(ours, our_field, theirs, their_field)                           \
@@ -36,6 +39,7 @@ SAME_SIZE(Copy3DPeer, cudaMemcpy3DPeerParms);
 SAME_PLACE(Copy3DPeer, from_device, cudaMemcpy3DPeerParms, srcDevice);
 SAME_PLACE(Copy3DPeer, to, cudaMemcpy3DPeerParms, dstPtr);
 SAME_PLACE(Copy3DPeer, extent, cudaMemcpy3DPeerParms, extent);
+#if CUDART_VERSION >= 12080
 SAME_SIZE(CopyAttributes, cudaMemcpyAttributes);
 SAME_SIZE(CopyAttributes, CUmemcpyAttributes);
 SAME_PLACE(CopyAttributes, order, cudaMemcpyAttributes, srcAccessOrder);
@@ -52,18 +56,30 @@ SAME_PLACE(BatchCopy3D, to, cudaMemcpy3DBatchOp, dst);
 SAME_PLACE(BatchCopy3D, extent, CUDA_MEMCPY3D_BATCH_OP, extent);
 SAME_PLACE(BatchCopy3D, order, CUDA_MEMCPY3D_BATCH_OP, srcAccessOrder);
 SAME_PLACE(BatchCopy3D, flags, cudaMemcpy3DBatchOp, flags);
+#endif
 SAME_SIZE(ChannelFormat, cudaChannelFormatDesc);
+#if CUDART_VERSION >= 13000
 SAME_SIZE(PointerAttributes, cudaPointerAttributes);
 SAME_PLACE(PointerAttributes, host_pointer, cudaPointerAttributes, hostPointer);
+static_assert(property_bytes(PropertyLayout::cuda13) == sizeof(cudaDeviceProp));
+#else
+SAME_SIZE(PointerAttributes12, cudaPointerAttributes);
+SAME_PLACE(PointerAttributes12, host_pointer, cudaPointerAttributes, hostPointer);
+static_assert(property_bytes(PropertyLayout::cuda12) == sizeof(cudaDeviceProp));
+static_assert(property_bytes(PropertyLayout::cuda11) ==
+              offsetof(cudaDeviceProp, hostRegisterSupported));
+#endif
 SAME_SIZE(PoolProperties, cudaMemPoolProps);
 SAME_PLACE(PoolProperties, location, cudaMemPoolProps, location);
 SAME_PLACE(PoolProperties, max_size, cudaMemPoolProps, maxSize);
 SAME_SIZE(PoolProperties, CUmemPoolProps);
 SAME_SIZE(Location, CUmemLocation);
 static_assert(int(abi::allocation_pinned) == CU_MEM_ALLOCATION_TYPE_PINNED &&
-              int(abi::allocation_managed) == CU_MEM_ALLOCATION_TYPE_MANAGED &&
-              int(abi::location_none) == CU_MEM_LOCATION_TYPE_NONE &&
               int(abi::location_numa) == CU_MEM_LOCATION_TYPE_HOST_NUMA);
+#if CUDART_VERSION >= 13000
+static_assert(int(abi::allocation_managed) == CU_MEM_ALLOCATION_TYPE_MANAGED &&
+              int(abi::location_none) == CU_MEM_LOCATION_TYPE_NONE);
+#endif
 SAME_SIZE(AccessDescription, cudaMemAccessDesc);
 SAME_SIZE(AccessDescription, CUmemAccessDesc);
 
@@ -81,9 +97,13 @@ static_assert(abi::launch_cooperative == cudaLaunchAttributeCooperative &&
               abi::launch_programmatic_serialization ==
                   cudaLaunchAttributeProgrammaticStreamSerialization &&
               abi::launch_priority == cudaLaunchAttributePriority &&
-              abi::launch_completion_event == cudaLaunchAttributeLaunchCompletionEvent &&
-              abi::launch_carveout == cudaLaunchAttributePreferredSharedMemoryCarveout &&
-              abi::launch_nvlink == cudaLaunchAttributeNvlinkUtilCentricScheduling);
+              abi::launch_completion_event == cudaLaunchAttributeLaunchCompletionEvent);
+#if CUDART_VERSION >= 12080
+static_assert(abi::launch_carveout == cudaLaunchAttributePreferredSharedMemoryCarveout);
+#endif
+#if CUDART_VERSION >= 13000
+static_assert(abi::launch_nvlink == cudaLaunchAttributeNvlinkUtilCentricScheduling);
+#endif
 SAME_SIZE(LaunchConfig, cudaLaunchConfig_t);
 SAME_PLACE(LaunchConfig, dynamic_shared, cudaLaunchConfig_t, dynamicSmemBytes);
 SAME_PLACE(LaunchConfig, attributes, cudaLaunchConfig_t, attrs);
@@ -108,16 +128,14 @@ SAME_PLACE(AllocateNode, pointer, cudaMemAllocNodeParams, dptr);
 SAME_SIZE(GraphNode, cudaGraphNodeParams);
 SAME_PLACE(GraphNode, kernel, cudaGraphNodeParams, kernel);
 SAME_PLACE(GraphNode, allocate, cudaGraphNodeParams, alloc);
-static_assert(abi::node_kernel == cudaGraphNodeTypeKernel &&
-              abi::node_copy == cudaGraphNodeTypeMemcpy &&
-              abi::node_fill == cudaGraphNodeTypeMemset &&
-              abi::node_host == cudaGraphNodeTypeHost && abi::node_graph == cudaGraphNodeTypeGraph &&
-              abi::node_empty == cudaGraphNodeTypeEmpty &&
-              abi::node_wait == cudaGraphNodeTypeWaitEvent &&
-              abi::node_record == cudaGraphNodeTypeEventRecord &&
-              abi::node_allocate == cudaGraphNodeTypeMemAlloc &&
-              abi::node_free == cudaGraphNodeTypeMemFree &&
-              abi::node_conditional == cudaGraphNodeTypeConditional);
+static_assert(
+    abi::node_kernel == cudaGraphNodeTypeKernel && abi::node_copy == cudaGraphNodeTypeMemcpy &&
+    abi::node_fill == cudaGraphNodeTypeMemset && abi::node_host == cudaGraphNodeTypeHost &&
+    abi::node_graph == cudaGraphNodeTypeGraph && abi::node_empty == cudaGraphNodeTypeEmpty &&
+    abi::node_wait == cudaGraphNodeTypeWaitEvent &&
+    abi::node_record == cudaGraphNodeTypeEventRecord &&
+    abi::node_allocate == cudaGraphNodeTypeMemAlloc && abi::node_free == cudaGraphNodeTypeMemFree &&
+    abi::node_conditional == cudaGraphNodeTypeConditional);
 SAME_SIZE(EdgeData, cudaGraphEdgeData);
 SAME_SIZE(InstantiateParameters, cudaGraphInstantiateParams);
 SAME_PLACE(InstantiateParameters, result, cudaGraphInstantiateParams, result_out);

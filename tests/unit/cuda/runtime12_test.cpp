@@ -16,11 +16,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-struct PointerAttributes {
-  int type, device;
-  void *device_pointer, *host_pointer;
-};
-
 extern "C" {
 int cudaDeviceSynchronize();
 int cudaDriverGetVersion(int*);
@@ -50,7 +45,7 @@ int cudaMemRangeGetAttribute(void*, std::size_t, int, const void*, std::size_t);
 int cudaMemcpy(void*, const void*, std::size_t, int);
 int cudaMemcpyBatchAsync(void**, void**, std::size_t*, std::size_t, abi::CopyAttributes*,
                          std::size_t*, std::size_t, std::size_t*, void*);
-int cudaPointerGetAttributes(PointerAttributes*, const void*);
+int cudaPointerGetAttributes(abi::PointerAttributes12*, const void*);
 int cudaRuntimeGetVersion(int*);
 int cudaStreamBeginCapture(void*, int);
 int cudaStreamCreateWithFlags(void**, unsigned);
@@ -131,7 +126,7 @@ TEST(Runtime12, LaysPropertiesOutAsCuda12) {
 
 TEST(Runtime12, WritesNoMoreOfAPointersAttributesThanCuda12Has) {
   struct {
-    PointerAttributes attributes;
+    abi::PointerAttributes12 attributes;
     long behind = 0x5a5a;
   } place;
   void* memory = nullptr;
