@@ -6,6 +6,7 @@ set(INFLIGHT_NVCC_FLAGS -std=c++17 -lineinfo -cudart shared -ccbin ${CMAKE_CXX_C
                         -diag-suppress=20054 -I${PROJECT_SOURCE_DIR}
                         -I${PROJECT_SOURCE_DIR}/include)
 set(INFLIGHT_NVCC_LIBRARIES -L${PROJECT_BINARY_DIR}/lib)
+set(INFLIGHT_NVCC_RUNTIME shared)
 
 # The value of a header line `// KEY: value` in a CUDA source, or an empty text. Such lines stand
 # before the first line that is no comment.
@@ -36,13 +37,14 @@ function(inflight_cuda_link output)
   get_filename_component(name ${output} NAME)
   add_custom_command(
     OUTPUT ${output}
-    COMMAND ${INFLIGHT_NVCC} -cudart shared -ccbin ${CMAKE_CXX_COMPILER} ${LINK_FLAGS}
+    COMMAND ${INFLIGHT_NVCC} -cudart ${INFLIGHT_NVCC_RUNTIME} -ccbin ${CMAKE_CXX_COMPILER} ${LINK_FLAGS}
             ${INFLIGHT_NVCC_LIBRARIES} ${LINK_OBJECTS} -o ${output}
     DEPENDS ${LINK_OBJECTS} inflight_libraries
     COMMENT "link ${name}" VERBATIM)
 endfunction()
 
-# inflight_cuda_program(SOURCE OUTPUT RESULT): OUTPUT from SOURCE; RESULT is the list of files made.
+# inflight_cuda_program(SOURCE OUTPUT RESULT): OUTPUT from SOURCE; RESULT is the list of files made, RESULT_link
+# what inflight_cuda_link made OUTPUT of.
 # The source's own first lines may say `// arch: sm_80` (else sm_90), `// flags: ...` for nvcc,
 # `// with: other.cu ...` for further sources of the same program, and `// library: lib.cu` for a
 # shared library OUTPUT.so beside it.
@@ -63,7 +65,9 @@ function(inflight_cuda_program source output result)
     inflight_cuda_object(${part} ${output}.${stem}.o -arch=${arch} ${flags})
     list(APPEND objects ${output}.${stem}.o)
   endforeach()
-  inflight_cuda_link(${output} OBJECTS ${objects} FLAGS -arch=${arch} ${flags})
+  set(link OBJECTS ${objects} FLAGS -arch=${arch} ${flags})
+  inflight_cuda_link(${output} ${link})
+  set(${result}_link ${link} PARENT_SCOPE)
   set(made ${output})
   if(library)
     inflight_cuda_object(${folder}/${library} ${output}.so.o -arch=${arch} -Xcompiler -fPIC)
