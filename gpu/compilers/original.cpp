@@ -14,14 +14,17 @@
 #include <unordered_set>
 
 #include "gpu/cuda/status.hpp"
+#include "gpu/loader/stand_ins.hpp"
+
+extern "C" {
+// What audit.cpp of the loader room writes into; a stand-in is also known by it.
+[[gnu::visibility("default")]] char inflight_asked_path[inflight::loader::asked_path_bytes] = {};
+}
 
 namespace inflight::compilers {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Every stand-in exports it, so that one build's is not taken for the original by another's.
-constexpr const char* mark = "inflight_stand_in";
 
 // Where wheels put the libraries, below site-packages: those of CUDA 13, and of CUDA 12.
 constexpr std::string_view wheel_folders[] = {"nvidia/cu13/lib", "nvidia/cu12/lib",
@@ -162,19 +165,27 @@ std::vector<std::string> library_folders() {
 void Original::load() {
   const auto folders = library_folders();
   searched_ = folders.size();
+  if (*inflight_asked_path && open(inflight_asked_path)) return;
   for (const std::string& folder : folders) {
-    const std::string path = folder + "/" + soname_;
-    std::error_code error;
-    if (!fs::exists(path, error) || is_own(path)) continue;
-    void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!handle) continue;
-    if (!dlsym(handle, mark)) {
-      handle_ = handle;
-      path_ = path;
-      return;
-    }
-    dlclose(handle);
+    if (open(fs::path(folder) / soname_)) return;
   }
+}
+
+// The loader takes a path that was asked for before for what it gave then: a stand-in, perhaps. So
+// the path is spelled as nobody else does.
+bool Original::open(const fs::path& path) {
+  std::error_code error;
+  if (!fs::exists(path, error) || is_own(path)) return false;
+  const std::string spelling = (path.parent_path() / "." / path.filename()).string();
+  void* handle = dlopen(spelling.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle) return false;
+  if (!dlsym(handle, loader::asked_path_name.data())) {
+    handle_ = handle;
+    path_ = path;
+    return true;
+  }
+  dlclose(handle);
+  return false;
 }
 
 bool Original::found() {
@@ -198,5 +209,3 @@ void* Original::find(const char* name) {
 }
 
 }  // namespace inflight::compilers
-
-extern "C" [[gnu::visibility("default")]] const int inflight_stand_in = 1;

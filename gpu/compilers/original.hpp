@@ -1,6 +1,7 @@
 // NVIDIA's own library of the name that a stand-in bears, found where the program would have found
 // it.
 #pragma once
+#include <filesystem>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -32,6 +33,7 @@ class Original {
  private:
   void* find(const char* name);
   void load();
+  bool open(const std::filesystem::path& path);
 
   std::string soname_, wheel_;
   std::once_flag once_;

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "gpu/loader/binder.hpp"
+#include "gpu/loader/exported.hpp"
 #include "gpu/loader/host.hpp"
 #include "gpu/loader/redirect.hpp"
 #include "gpu/loader/stand_ins.hpp"
@@ -20,7 +21,8 @@ namespace {
 constexpr std::string_view module_name = "/libinflight_audit.so";
 
 char own_folder[page_bytes];
-char found_path[page_bytes];  // the last answer to a search; the loader copies it
+char found_path[page_bytes];        // the last answer to a search; the loader copies it
+char asked_path[asked_path_bytes];  // what that search was for; empty for a name without a folder
 std::string_view program_name = "the program";
 Islands* all_islands = nullptr;  // the loader's lock guards it
 
@@ -77,10 +79,25 @@ bool lies_in(std::string_view path, std::string_view folder) {
   return path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/';
 }
 
+void keep_asked_path(std::string_view name) {
+  const bool fits = name.find('/') != name.npos && name.size() < sizeof asked_path;
+  if (fits) std::memcpy(asked_path, name.data(), name.size());
+  asked_path[fits ? name.size() : 0] = 0;
+}
+
+// The library of ours that the last search was for is told what it was for.
+void tell_asked_path(const link_map& object) {
+  if (void* to = exported(object, asked_path_name))
+    std::memcpy(to, asked_path, std::strlen(asked_path) + 1);
+}
+
 // An object's cookie, after what its file asks for has been done.
 std::uintptr_t meet(const link_map& object) {
   const auto cookie = reinterpret_cast<std::uintptr_t>(&object);
-  if (lies_in(object.l_name, own_folder)) return cookie | ours;
+  if (lies_in(object.l_name, own_folder)) {
+    tell_asked_path(object);
+    return cookie | ours;
+  }
   const MappedFile file(*object.l_name ? object.l_name : "/proc/self/exe");
   if (const auto elf = ElfView::of(file.bytes())) examine(object, *elf);
   return cookie;
@@ -132,6 +149,7 @@ INFLIGHT_AUDIT unsigned la_objopen(link_map* object, Lmid_t space, std::uintptr_
 // Our libraries look for NVIDIA's own beyond them.
 INFLIGHT_AUDIT char* la_objsearch(const char* name, std::uintptr_t* cookie, unsigned flag) {
   char file[256];
+  if (flag == LA_SER_ORIG) keep_asked_path(name);
   const bool answered =
       flag == LA_SER_ORIG && !(*cookie & ours) && stand_in_name(name, file, sizeof file) &&
       library_path(file, found_path, sizeof found_path) && file_exists(found_path);

@@ -10,4 +10,10 @@ namespace inflight::loader {
 // library that is none of NVIDIA's. Whether we have such a file is for the caller to see.
 bool stand_in_name(std::string_view path, char* to, std::size_t bytes);
 
+// A stand-in that needs NVIDIA's own library may export an array of this name and of so many bytes.
+// When the stand-in is loaded, the path by which the program asked for it is written there, where
+// that was a path.
+inline constexpr std::string_view asked_path_name = "inflight_asked_path";
+inline constexpr std::size_t asked_path_bytes = 4096;
+
 }  // namespace inflight::loader
