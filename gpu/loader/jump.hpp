@@ -14,6 +14,13 @@ using Jump = std::array<std::uint8_t, jump_bytes>;
 // A jump at `from` to `to`; nothing where that is further than 2 GiB.
 std::optional<Jump> jump(std::uint64_t from, std::uint64_t to);
 
+// Where there is room, an entry jumps over the bytes at which debuggers put a breakpoint on a
+// function, behind its first instructions, to the jump proper: such a breakpoint may be set and
+// removed again without harm.
+inline constexpr std::size_t stepped_bytes = 8 + jump_bytes;
+inline constexpr std::size_t step_to = 8;
+inline constexpr std::array<std::uint8_t, 2> step{0xEB, step_to - 2};
+
 // An island jumps to what its slot holds. That is at first its own second half, which pushes the
 // island's index and jumps to the common part; the common part pushes the word `owner` and jumps to
 // what the word `binder` holds.

@@ -51,6 +51,11 @@ bool in_text(const ElfView& elf, std::uint64_t address, std::uint64_t bytes) {
   return inside;
 }
 
+// The bytes that a jump may take at a function's entry, as far as `wanted` ones are enough.
+std::uint64_t room(const StaticRuntime& runtime, const Symbol& function, std::uint64_t wanted) {
+  return function.size >= wanted ? function.size : runtime.room(function);
+}
+
 // What the islands of a runtime take.
 struct Need {
   std::uint64_t functions = 0;
@@ -65,7 +70,7 @@ Need need_of(const MappedObject& object, const StaticRuntime& runtime) {
     if (!public_name(function.name)) need.text += function.name.size() + 1;
     if (!in_text(object.elf, function.address, jump_bytes))
       need.failure = "a function of it lies outside of the program's code";
-    if (function.size < jump_bytes && runtime.room(function) < jump_bytes)
+    if (room(runtime, function, jump_bytes) < jump_bytes)
       need.failure = "a function of it is too short for a jump";
   });
   return need;
@@ -153,12 +158,21 @@ bool open_text(const MappedObject& object, Access access) {
   return opened;
 }
 
+template <class Code>
+void write(std::uint64_t address, const Code& code) {
+  std::memcpy(reinterpret_cast<void*>(address), code.data(), code.size());
+}
+
 void write_jumps(const MappedObject& object, const StaticRuntime& runtime, const Islands& islands) {
   std::uint64_t index = 0;
   runtime.each_public([&](const Symbol& function) {
-    const std::uint64_t from = object.base + function.address;
-    const auto code = jump(from, address_of(islands, index++));
-    if (code) std::memcpy(reinterpret_cast<void*>(from), code->data(), code->size());
+    std::uint64_t from = object.base + function.address;
+    if (room(runtime, function, stepped_bytes) >= stepped_bytes &&
+        in_text(object.elf, function.address, stepped_bytes)) {
+      write(from, step);
+      from += step_to;
+    }
+    if (const auto code = jump(from, address_of(islands, index++))) write(from, *code);
   });
   runtime.each_internal([&](const Symbol& function) {
     if (in_text(object.elf, function.address, 1))

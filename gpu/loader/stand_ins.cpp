@@ -11,12 +11,13 @@ namespace {
 struct Library {
   std::string_view name;
   std::string_view version;  // where none is asked for
+  bool of_driver = false;    // its files have the driver's version, its soname always that one
 };
-constexpr Library libraries[] = {{"libcuda", "1"},
+constexpr Library libraries[] = {{"libcuda", "1", true},
                                  {"libcudart", "13"},
                                  {"libnvJitLink", "13"},
                                  {"libnvrtc", "13"},
-                                 {"libnvidia-ml", "1"}};
+                                 {"libnvidia-ml", "1", true}};
 
 bool all_of(std::string_view text, bool (*test)(char)) {
   return !text.empty() && std::all_of(text.begin(), text.end(), test);
@@ -52,8 +53,9 @@ bool stand_in_name(std::string_view path, char* to, std::size_t bytes) {
   const Library* library = find(take(path, '.'));
   if (!library || take(path, '.') != "so") return false;
   const std::string_view asked = take(path, '.');
-  const std::string_view version = asked.empty() ? library->version : asked;
-  if (!all_of(version, digit)) return false;
+  if (!asked.empty() && !all_of(asked, digit)) return false;
+  const bool given = asked.empty() || library->of_driver;
+  const std::string_view version = given ? library->version : asked;
   const std::string_view parts[] = {library->name, ".so.", version};
   std::size_t used = 0;
   for (std::string_view part : parts) {

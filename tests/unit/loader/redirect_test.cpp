@@ -1,0 +1,128 @@
+// Jumps are written as they are encoded, and calls of a loaded object go where its islands say.
+#include "gpu/loader/redirect.hpp"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <link.h>
+
+#include <map>
+#include <string>
+
+#include "gpu/loader/exported.hpp"
+#include "gpu/loader/host.hpp"
+#include "gpu/loader/jump.hpp"
+#include "tests/unit/loader/sample.hpp"
+
+// What an unbound island enters here: it drops what the island pushed, and answers itself.
+asm(".text\n"
+    ".globl sample_binder\n"
+    "sample_binder:\n"
+    "  add $16, %rsp\n"
+    "  mov $77, %eax\n"
+    "  ret\n");
+extern "C" void sample_binder();
+
+namespace inflight::loader {
+namespace {
+
+TEST(Jump, ReachesTwoGibibytesBothWays) {
+  EXPECT_EQ(*jump(0x1000, 0x1005), (Jump{0xE9, 0, 0, 0, 0}));
+  EXPECT_EQ(*jump(0x1000, 0x1000), (Jump{0xE9, 0xFB, 0xFF, 0xFF, 0xFF}));
+  EXPECT_EQ(*jump(0x1000, 0x1005 + 0x7FFFFFFFull), (Jump{0xE9, 0xFF, 0xFF, 0xFF, 0x7F}));
+  EXPECT_FALSE(jump(0x1000, 0x1005 + 0x80000000ull));
+  EXPECT_FALSE(jump(0x100000000ull, 0));
+}
+
+class Sample : public testing::Test {
+ protected:
+  Sample() : file_(sample_file()), elf_(*ElfView::of(cuda::bytes_of(file_))), runtime_(elf_) {
+    library_ = dlopen(INFLIGHT_SAMPLE, RTLD_NOW | RTLD_LOCAL);
+    dlinfo(library_, RTLD_DI_LINKMAP, &map_);
+  }
+  ~Sample() override { dlclose(library_); }
+  Redirected redirect_it() {
+    return redirect({elf_, map_->l_addr, map_}, runtime_,
+                    reinterpret_cast<std::uint64_t>(&sample_binder));
+  }
+  int call(const char* name) { return reinterpret_cast<int (*)()>(dlsym(library_, name))(); }
+
+  std::string file_;
+  ElfView elf_;
+  StaticRuntime runtime_;
+  void* library_ = nullptr;
+  link_map* map_ = nullptr;
+};
+
+int replacement() { return 99; }
+
+TEST_F(Sample, PublicFunctionsGoToTheIslands) {
+  EXPECT_EQ(call("cudaMalloc"), 7);
+  EXPECT_EQ(call("__cudaGetProcAddress"), 0);
+  const Redirected made = redirect_it();
+  ASSERT_TRUE(made.islands) << made.failure;
+  const Islands& islands = *made.islands;
+  EXPECT_EQ(islands.count, 4u);
+  EXPECT_EQ(islands.major, 13u);
+  std::map<std::string, std::uint64_t> index;
+  for (std::uint64_t i = 0; i < islands.count; ++i) index[islands.names[i]] = i;
+  for (const char* each :
+       {"__cudaRegisterFatBinary", "cudaMalloc", "cudaOfALaterRelease", "__cudaGetProcAddress"}) {
+    ASSERT_TRUE(index.contains(each)) << each;
+    EXPECT_EQ(call(each), 77) << each;  // not bound yet
+    islands.slots[index[each]] = reinterpret_cast<std::uint64_t>(&replacement);
+    EXPECT_EQ(call(each), 99) << each;
+  }
+}
+
+TEST_F(Sample, OtherFunctionsStay) {
+  const Redirected made = redirect_it();
+  ASSERT_TRUE(made.islands) << made.failure;
+  EXPECT_EQ(call("user_before"), 1);
+  EXPECT_EQ(call("cudaOfTheUser"), 2);
+  EXPECT_EQ(call("user_between"), 3);
+  EXPECT_EQ(call("libcudart_static_not_a_digest"), 9);
+  EXPECT_EQ(call("user_after"), 10);
+  const auto* internal = static_cast<const std::uint8_t*>(dlsym(library_, sample_digest));
+  EXPECT_EQ(*internal, 0xC3);
+}
+
+// As debuggers set and remove one: behind the first instructions.
+TEST_F(Sample, ABreakpointInAnEntryDoesNoHarm) {
+  ASSERT_TRUE(redirect_it().islands);
+  const auto entry = reinterpret_cast<std::uint64_t>(dlsym(library_, "cudaMalloc"));
+  const std::uint64_t page = entry & ~std::uint64_t{4095};
+  ASSERT_TRUE(protect_pages(page, 8192, Access::read_write_execute));
+  for (std::uint64_t at : {2, 3, 4, 7}) *reinterpret_cast<std::uint8_t*>(entry + at) = 0xCC;
+  EXPECT_EQ(call("cudaMalloc"), 77);
+}
+
+// A function that ends behind the code, as a damaged symbol table says: nothing is written at all.
+TEST_F(Sample, FunctionsOutsideOfTheCodeAreRefused) {
+  Symbol wanted;
+  runtime_.each_public([&](const Symbol& symbol) {
+    if (symbol.name == "cudaMalloc") wanted = symbol;
+  });
+  const std::string address(reinterpret_cast<const char*>(&wanted.address), 8);
+  std::string damaged = file_;
+  for (auto at = damaged.find(address); at != damaged.npos; at = damaged.find(address, at + 8))
+    damaged.replace(at, 8, std::string(8, '\x7f'));
+  const ElfView elf = *ElfView::of(cuda::bytes_of(damaged));
+  const Redirected made = redirect({elf, map_->l_addr, map_}, StaticRuntime(elf),
+                                   reinterpret_cast<std::uint64_t>(&sample_binder));
+  EXPECT_FALSE(made.islands);
+  EXPECT_NE(made.failure.find("outside of the program's code"), made.failure.npos);
+  EXPECT_EQ(call("cudaMalloc"), 7);
+}
+
+TEST(Exported, FindsWhatTheLoaderFinds) {
+  link_map* map = nullptr;
+  void* library = dlopen("libc.so.6", RTLD_NOW);
+  ASSERT_EQ(dlinfo(library, RTLD_DI_LINKMAP, &map), 0);
+  for (const char* each : {"dlmopen", "dlsym", "dlerror", "getpid"})
+    EXPECT_EQ(exported(*map, each), dlsym(library, each)) << each;
+  EXPECT_EQ(exported(*map, "no_such_function"), nullptr);
+  dlclose(library);
+}
+
+}  // namespace
+}  // namespace inflight::loader
