@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# run.sh INFLIGHT PROGRAM.py, or run.sh INFLIGHT --sessions PAGE: a program under `inflight run`, or the
+# sessions of a page. Exit status 77 where the Python packages are missing. INFLIGHT_TEST_PYTHON names
+# another environment's python than .python.
+set -u
+inflight=$(realpath "$1")
+here=$(cd "$(dirname "$0")" && pwd)
+python=${INFLIGHT_TEST_PYTHON:-$here/../../.python/bin/python}
+"$python" -c 'import numba.cuda, triton' 2>/dev/null || {
+  echo "skipped: $python has no Triton and Numba-CUDA (tools/install-python installs them)"
+  exit 77
+}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# What others of this machine compiled is not what is tested.
+export TRITON_CACHE_DIR=$work/triton NUMBA_CACHE_DIR=$work/numba
+unset TRITON_PTXAS_PATH TRITON_PTXAS_BLACKWELL_PATH LD_LIBRARY_PATH LD_AUDIT LD_PRELOAD
+case $2 in
+--sessions)
+  PATH=$(dirname "$inflight"):$(dirname "$python"):$PATH "$python" "$here/sessions/check" "$3" "$work"
+  ;;
+*)
+  PATH=$(dirname "$python"):$PATH PYTHONPATH=$here/support "$inflight" run python -W ignore "$2"
+  ;;
+esac
