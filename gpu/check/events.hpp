@@ -255,10 +255,42 @@ struct Wait {
 
 // --- execution ------------------------------------------------------------------------------
 
-// An instruction is about to execute for `who.mask`. For statistics and timelines.
+// An instruction is about to execute for `who.mask`. For timelines.
 struct Executed {
   Who who;
   std::uint32_t family = 0;  // index in Kernel::families
+};
+
+// What a launch did, in sums, for statistics: told once it has ended, in parts that add up, before
+// its KernelEnd and on the same thread.
+
+// Instructions that executed equally often.
+struct RunCount {
+  const Kernel* kernel = nullptr;
+  std::span<const std::uint32_t> instructions, families;  // as Who's and Executed's, one each
+  std::uint64_t warps = 0, threads = 0;  // each of them: once a warp, by so many lanes
+};
+
+// A load, store, atomic or reduction, in one space.
+struct AccessCount {
+  const Kernel* kernel = nullptr;
+  std::uint32_t instruction = nothing;
+  Space space = Space::global;
+  Access::Kind kind = Access::Kind::load;
+  std::uint32_t bytes = 0;  // each thread
+  std::uint64_t warps = 0, threads = 0;
+};
+
+// What some of its blocks did.
+struct BlockCount {
+  const Kernel* kernel = nullptr;
+  std::uint64_t blocks = 0;
+  std::uint64_t divergent_branches = 0;                      // a warp's
+  std::array<std::uint64_t, barrier_kind_count> barriers{};  // completed, by BarrierKind
+  // Threads' copies, and what they write, by Completion.
+  std::array<std::uint64_t, completion_count> copies{}, copied_bytes{};
+  // Threads' arrivals; phases that operations completed; threads' tests and waits.
+  std::uint64_t mbarrier_arrivals = 0, mbarrier_phases = 0, mbarrier_tests = 0;
 };
 
 struct KernelBegin {

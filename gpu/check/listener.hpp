@@ -6,7 +6,6 @@
 // side. kernel_begin comes before and kernel_end after every other event of a launch.
 #pragma once
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "gpu/check/events.hpp"
@@ -16,8 +15,8 @@ namespace inflight::check {
 // A set of kinds of event.
 enum class Topic : std::uint32_t {
   none = 0,
-  kernels = 1u << 0,       // kernel_begin, kernel_end, block_begin, block_end, thread_exit
-  instructions = 1u << 1,  // executed, executed_run
+  kernels = 1u << 0,       // kernel_begin, kernel_end
+  instructions = 1u << 1,  // executed
   branches = 1u << 2,      // diverged, reconverged
   accesses = 1u << 3,      // accessed
   fences = 1u << 4,
@@ -29,7 +28,9 @@ enum class Topic : std::uint32_t {
   allocations = 1u << 10,
   host = 1u << 11,       // stream_edge, host_accessed
   addresses = 1u << 12,  // of accesses; where nobody wants them, Access::addresses may be null
-  all = (1u << 13) - 1,
+  blocks = 1u << 13,     // block_begin, block_end, thread_exit
+  counts = 1u << 14,     // *_counted: sums, for a fraction of what events cost
+  all = (1u << 15) - 1,
 };
 constexpr Topic operator|(Topic a, Topic b) {
   return static_cast<Topic>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
@@ -42,9 +43,9 @@ constexpr bool has(Topic set, Topic topic) {
 #define INFLIGHT_CHECK_EVENTS(X)           \
   X(KernelBegin, kernel_begin, kernels)    \
   X(KernelEnd, kernel_end, kernels)        \
-  X(BlockBegin, block_begin, kernels)      \
-  X(BlockEnd, block_end, kernels)          \
-  X(ThreadExit, thread_exit, kernels)      \
+  X(BlockBegin, block_begin, blocks)       \
+  X(BlockEnd, block_end, blocks)           \
+  X(ThreadExit, thread_exit, blocks)       \
   X(Executed, executed, instructions)      \
   X(Divergence, diverged, branches)        \
   X(Reconvergence, reconverged, branches)  \
@@ -60,7 +61,10 @@ constexpr bool has(Topic set, Topic topic) {
   X(Wait, waited, waits)                   \
   X(Allocation, allocation, allocations)   \
   X(StreamEdge, stream_edge, host)         \
-  X(HostAccess, host_accessed, host)
+  X(HostAccess, host_accessed, host)       \
+  X(RunCount, run_counted, counts)         \
+  X(AccessCount, access_counted, counts)   \
+  X(BlockCount, blocks_counted, counts)
 
 class Listener {
  public:
@@ -71,9 +75,6 @@ class Listener {
   virtual void hook(const Event&) {}
   INFLIGHT_CHECK_EVENTS(X)
 #undef X
-  // A straight run of instructions, `families` of one after another, is about to execute; `who` has
-  // the first. A listener that does not take the run hears of each instruction.
-  virtual void executed_run(const Who& who, std::span<const std::uint32_t> families);
 };
 
 // Passes every event on to several listeners, in the order in which they were added.
@@ -86,7 +87,6 @@ class Listeners : public Listener {
 #define X(Event, hook, topic) void hook(const Event&) override;
   INFLIGHT_CHECK_EVENTS(X)
 #undef X
-  void executed_run(const Who& who, std::span<const std::uint32_t> families) override;
 
  private:
   std::vector<Listener*> listeners_;

@@ -52,6 +52,7 @@ void Block::start(const Dim3& at) {
     w->root = std::make_unique<Frame>();
     w->root->code = grid->entry;
     w->root->registers.resize(grid->entry->frame_bytes);
+    if (counts) w->root->counts = counts->of(*grid->entry);
     w->ensure_local(grid->entry->local_bytes);
     fill_warp_values(*w);
     warps.push_back(std::move(w));

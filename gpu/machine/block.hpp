@@ -29,6 +29,7 @@ struct NamedBarrier {
 };
 
 class Observation;
+class Counts;
 struct Cluster;
 
 // A launch being executed.
@@ -80,6 +81,7 @@ struct Grid {
 struct Block {
   Grid* grid = nullptr;
   Cluster* cluster = nullptr;
+  Counts* counts = nullptr;  // null: nobody wants sums
   std::uint32_t rank = 0;    // in the cluster
   std::uint32_t window = 0;  // where its shared addresses begin: rank << 24
   bool ended = true;         // every thread has exited

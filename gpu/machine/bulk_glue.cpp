@@ -22,6 +22,10 @@ ClusterCopies::ClusterCopies(Cluster& cluster)
     : model(async_timing(*cluster.grid->options), cluster.blocks.front()->linear, *this),
       cluster_(cluster) {}
 
+bool ClusterCopies::wanted() const {
+  return observation() && observation()->wants(check::Topic::copies);
+}
+
 void ClusterCopies::issue(const BulkCopy& copy) {
   model.issue(copy);
   if (copy.mbarrier) wake_mbarrier(*cluster_.blocks[copy.rank], copy.mbarrier_offset);
@@ -36,6 +40,12 @@ check::Who ClusterCopies::who(std::uint32_t thread, std::uint64_t instruction) c
 
 void ClusterCopies::issued(const BulkCopy& copy) {
   if (!observation()) return;
+  const auto completion =
+      copy.mbarrier ? check::Completion::transaction : check::Completion::bulk_group;
+  const std::uint32_t bytes =
+      is_tensor(copy) ? std::uint32_t(async::box_of(copy.map).tx_bytes()) : copy.bytes;
+  if (Counts* const counts = cluster_.blocks.front()->counts) counts->copies(completion, 1, bytes);
+  if (!wanted()) return;
   const int lane = static_cast<int>(copy.thread % lanes);
   std::uint64_t sources[lanes]{}, destinations[lanes]{};
   std::uint16_t ranks[lanes]{};
@@ -43,8 +53,8 @@ void ClusterCopies::issued(const BulkCopy& copy) {
   event.who = who(copy.thread, copy.tag);
   event.id = copy.id | bulk_ids;
   event.proxy = check::Proxy::async;
-  event.completion = copy.mbarrier ? check::Completion::transaction : check::Completion::bulk_group;
-  event.bytes = is_tensor(copy) ? std::uint32_t(async::box_of(copy.map).tx_bytes()) : copy.bytes;
+  event.completion = completion;
+  event.bytes = bytes;
   const auto place = [&](const std::byte* at, check::Space& space) {
     for (const auto& block : cluster_.blocks) {
       if (at < block->shared || at >= block->shared + block->shared_end) continue;
@@ -73,7 +83,7 @@ void ClusterCopies::issued(const BulkCopy& copy) {
 }
 
 void ClusterCopies::completed(const BulkCopy& copy, const async::mbarrier::Step& step) {
-  if (observation()) {
+  if (wanted()) {
     check::CopyCompleted event;
     event.who = who(copy.thread, copy.tag);
     event.id = copy.id | bulk_ids;
@@ -89,13 +99,13 @@ void ClusterCopies::source_modified(const BulkCopy& copy) {
 }
 
 void ClusterCopies::committed(std::uint32_t thread) {
-  if (!observation()) return;
+  if (!wanted()) return;
   observation()->listener().copy_committed(
       {who(thread, check::nothing), check::Completion::bulk_group});
 }
 
 void ClusterCopies::waited(std::uint32_t thread, std::uint32_t allowed, bool read_only) {
-  if (!observation()) return;
+  if (!wanted()) return;
   check::CopyWaited event;
   event.who = who(thread, check::nothing);
   event.completion = check::Completion::bulk_group;

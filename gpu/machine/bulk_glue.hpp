@@ -26,6 +26,7 @@ class ClusterCopies final : async::BulkObserver {
   void waited(std::uint32_t thread, std::uint32_t allowed, bool read_only) override;
   bool stopped() const override { return cluster_.grid->stop.load(std::memory_order_relaxed); }
   const Observation* observation() const { return cluster_.grid->observation; }
+  bool wanted() const;  // the events of copies
   check::Who who(std::uint32_t thread, std::uint64_t instruction) const;
 
   Cluster& cluster_;

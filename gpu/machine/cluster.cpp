@@ -6,6 +6,7 @@
 
 #include "gpu/machine/async_glue.hpp"
 #include "gpu/machine/bulk_glue.hpp"
+#include "gpu/machine/observe.hpp"
 #include "gpu/machine/report.hpp"
 
 namespace inflight::machine {
@@ -34,6 +35,7 @@ Cluster::Cluster(Grid& g) : grid(&g) {
     block->cluster = this;
     block->rank = rank;
     block->window = rank << rank_shift;
+    if (g.observation) block->counts = g.observation->new_counts();
     blocks.push_back(std::move(block));
   }
 }

@@ -37,10 +37,8 @@ struct CallSite {
   std::vector<LocalRange> arguments, results;  // of the caller's frame
 };
 
-// What an observed instruction tells of besides its lanes.
-struct ObservedInstruction {
-  std::uint32_t family = 0;
-  bool access = false;  // touches memory, at the observing op's address
+// A load, store, atomic or reduction, as listeners see it.
+struct ObservedAccess {
   bool generic = false,
        frame = false;  // address: in any space; relative to the frame's local memory
   check::Access::Kind kind = check::Access::Kind::load;
@@ -49,6 +47,19 @@ struct ObservedInstruction {
   check::Scope scope = check::Scope::thread;
   std::uint32_t bytes = 0;
   std::uint32_t lanes = ~0u;  // that access; the others only take part
+};
+
+// What counting ops count, each in a slot of its block's (counting.hpp).
+struct CountedRun {
+  std::uint32_t slot = 0;
+  std::vector<std::uint32_t> instructions, families;  // as Who's and Executed's, one each
+};
+struct CountedAccess {
+  std::uint32_t slot = 0, instruction = 0;
+  std::uint32_t since = 0;  // the instruction before which the slot's op stands
+  check::Space space = check::Space::global;
+  check::Access::Kind kind = check::Access::Kind::load;
+  std::uint32_t bytes = 0;
 };
 
 struct Code {
@@ -67,8 +78,11 @@ struct Code {
   std::vector<LocalRange> parameters, returns;  // of a function that is no kernel
   std::vector<CallSite> calls;                  // Op::extra of a call
   std::vector<std::vector<const Op*>> branch_tables;
-  std::vector<ObservedInstruction>
-      observed;                    // Op::extra of observing ops; only if decoded for a listener
+  // Only if decoded for a listener:
+  std::vector<ObservedAccess> observed;  // Op::extra of observing ops
+  std::vector<CountedRun> counted_runs;
+  std::vector<CountedAccess> counted_accesses;
+  std::uint32_t count_slots = 0;
   std::uint32_t first_number = 0;  // of its instructions, in the program's numbering
   bool reads_workspace = false;    // %envreg1, %envreg2
   std::uint32_t registers = 0;     // 32-bit registers a thread that live at once at most

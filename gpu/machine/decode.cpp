@@ -11,7 +11,6 @@
 #include "gpu/machine/builtins.hpp"
 #include "gpu/machine/families/control.hpp"
 #include "gpu/machine/families/families.hpp"
-#include "gpu/machine/numbering.hpp"
 #include "gpu/machine/observe.hpp"
 #include "gpu/machine/phases.hpp"
 #include "gpu/machine/warp.hpp"
@@ -97,7 +96,7 @@ Decoder::Decoder(const Program& program_, Program::FunctionRef ref, CodeForm for
       form_(form) {
   code->program = &program;
   code->ref = ref;
-  code->first_number = first_number(program, ref);
+  code->first_number = program.first_number(ref);
   code->module = &module;
   code->function = &function;
 }
@@ -265,8 +264,7 @@ void Decoder::run() {
 void Decoder::block(std::uint32_t id, std::uint32_t next) {
   const BasicBlock& b = flow_.blocks[id];
   block_start_[id] = counted_ = static_cast<std::uint32_t>(code->ops.size());
-  run_end_ = b.first;
-  block_end_ = b.last;
+  counting_.begin();
   for (std::uint32_t i = b.first; i < b.last; ++i) instruction(function.body[i], i);
   static const ptx::Instruction none{};
   guarded_ = false;
@@ -289,12 +287,17 @@ void Decoder::instruction(const ptx::Instruction& in, std::uint32_t index) {
   current_ = index;
   scratch_used_ = 0;
   guarded_ = false;
-  if (phase_begins_[index]) emit(in, &run_phase);
-  if (form_.observed) {
+  if (phase_begins_[index]) {
+    emit(in, &run_phase);
+    counting_.meet();
+  }
+  if (form_.observed || form_.counted) {
+    // A guarded branch executes for all lanes; other guarded instructions for those that it is on
+    // for.
     guarded_ = in.guarded && in.opcode != Opcode::bra;
     Lowering lo(*this, in);
-    if (index >= run_end_) run_end_ = emit_run(lo, index, block_end_);
-    emit_access(lo);
+    if (form_.observed) emit_observing(lo);
+    if (form_.counted) counting_.emit(lo, index, guarded_, diverts(in.opcode));
     guarded_ = false;
   }
   if (in.opcode == Opcode::bra) return branch(in);

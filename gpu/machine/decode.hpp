@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gpu/machine/code.hpp"
+#include "gpu/machine/counting.hpp"
 #include "gpu/machine/flow.hpp"
 #include "gpu/machine/liveness.hpp"
 #include "gpu/machine/lowering.hpp"
@@ -58,9 +59,9 @@ class Decoder {
   Flow flow_;
   Slots slots_;
   CodeForm form_;
-  bool guarded_ = false;                       // emit() wraps ops with the instruction's guard
-  std::uint32_t current_ = 0;                  // instruction index
-  std::uint32_t block_end_ = 0, run_end_ = 0;  // of the block and, observed, of the run: indices
+  CountingOps counting_;
+  bool guarded_ = false;       // emit() wraps ops with the instruction's guard
+  std::uint32_t current_ = 0;  // instruction index
   std::uint32_t scratch_begin_ = 0, scratch_used_ = 0, scratch_max_ = 0;
   std::unordered_map<std::uint32_t, std::uint32_t> local_offsets_;
   std::unordered_map<std::uint64_t, Ref> constants_[5];  // by log2 of the width

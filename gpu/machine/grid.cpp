@@ -168,8 +168,12 @@ Outcome ended_early(const Clusters& clusters) {
 }  // namespace
 
 tl::expected<const Code*, std::string> Grid::code(Program::FunctionRef ref) const {
+  using check::Topic;
+  const Topic topics = options->listener ? options->listener->topics() : Topic::none;
   return launch->kernel->program->code(
-      ref, {.observed = options->listener != nullptr, .clustered = launch->cluster.count() > 1});
+      ref, {.observed = check::has(topics, Topic::instructions | Topic::accesses),
+            .counted = check::has(topics, Topic::counts),
+            .clustered = launch->cluster.count() > 1});
 }
 
 void Grid::fail(FaultKind kind, std::string report) {

@@ -7,9 +7,6 @@
 
 namespace inflight::machine {
 
-// The number of a function's first instruction.
-std::uint32_t first_number(const Program& program, Program::FunctionRef ref);
-
 struct Numbered {
   const ptx::Module* module = nullptr;
   const ptx::Function* function = nullptr;

@@ -13,6 +13,7 @@
 namespace inflight::machine {
 namespace {
 
+using check::Topic;
 using ptx::Mod;
 using ptx::Opcode;
 using ptx::Space;
@@ -121,40 +122,14 @@ check::Space space_of(Space space) {
 }
 
 // Of ldmatrix and stmatrix: eight lanes a matrix name a row of 16 bytes each.
-void add_matrix_rows(const Lowering& lo, ObservedInstruction& info) {
+void add_matrix_rows(const Lowering& lo, ObservedAccess& info) {
   const int matrices = lo.in.mods.has(Mod::x4) ? 4 : lo.in.mods.has(Mod::x2) ? 2 : 1;
   info.bytes = 16;
   info.lanes = matrices == 4 ? ~0u : (1u << 8 * matrices) - 1;
 }
 
-void add_access(Lowering& lo, Op& op, ObservedInstruction& info) {
-  const auto kind = access_kind(lo.in.opcode);
-  if (!kind) return;
-  const auto operand = std::find_if(lo.operands.begin(), lo.operands.end(), [](const auto& o) {
-    return o.kind == ptx::Operand::Kind::address;
-  });
-  // Parameters of functions are registers in all but name.
-  if (operand == lo.operands.end() || (lo.in.space() == Space::param && !lo.function.entry)) return;
-  if (!lo.address(*operand, op)) return;
-  info.access = true;
-  info.kind = *kind;
-  info.generic = lo.in.space_count == 0;
-  info.space = space_of(lo.in.space());
-  info.frame = info.space == check::Space::local && op.a == no_ref;
-  if (lo.in.type_count) info.bytes = ptx::size_of(lo.in.types[lo.in.type_count - 1]) * lo.in.vector;
-  if (lo.in.opcode == Opcode::ldmatrix || lo.in.opcode == Opcode::stmatrix)
-    add_matrix_rows(lo, info);
-  info.order = check::Order::weak;
-  if (*kind == check::Access::Kind::atomic || *kind == check::Access::Kind::reduction)
-    info.order = check::Order::relaxed, info.scope = check::Scope::gpu;
-  for (const auto& o : orders)
-    if (lo.in.mods.has(o.mod)) info.order = o.order;
-  for (const auto& s : scopes)
-    if (lo.in.mods.has(s.mod)) info.scope = s.scope;
-}
-
-check::Access access_event(const Warp& w, const ObservedInstruction& info,
-                           std::uint32_t instruction, check::Space space, std::uint32_t mask) {
+check::Access access_event(const Warp& w, const ObservedAccess& info, std::uint32_t instruction,
+                           check::Space space, std::uint32_t mask) {
   check::Access event;
   event.who = w.block->grid->observation->who(w, mask, instruction);
   event.space = space;
@@ -167,7 +142,7 @@ check::Access access_event(const Warp& w, const ObservedInstruction& info,
 }
 
 // Tells of the lanes of `mask` in one space.
-void tell_access(const Warp& w, const ObservedInstruction& info, std::uint32_t instruction,
+void tell_access(const Warp& w, const ObservedAccess& info, std::uint32_t instruction,
                  check::Space space, std::uint32_t mask, std::uint64_t* addresses) {
   if (!mask) return;
   std::uint16_t ranks[lanes];
@@ -186,7 +161,7 @@ void tell_access(const Warp& w, const ObservedInstruction& info, std::uint32_t i
   w.block->grid->observation->listener().accessed(event);
 }
 
-void tell_generic(const Warp& w, const ObservedInstruction& info, std::uint32_t instruction,
+void tell_generic(const Warp& w, const ObservedAccess& info, std::uint32_t instruction,
                   std::uint32_t mask, std::array<std::uint64_t, lanes>& addresses) {
   const Windows& at = w.block->grid->memory->windows();
   std::uint32_t shared = 0, local = 0, param = 0;
@@ -212,25 +187,24 @@ std::uint32_t observed_lanes(const Warp& w, const Op* op) {
   return w.mask & w.predicate(op->guard, op->flags & Op::guard_negated);
 }
 
-const Op* run_counter(Warp& w, const Op* op) {
+const Op* tell_executed(Warp& w, const Op* op) {
   const std::uint32_t mask = observed_lanes(w, op);
   if (mask == 0) return op + 1;
-  const Code& code = *w.frame->code;
   const Observation& observation = *w.block->grid->observation;
-  observation.listener().executed_run(
-      observation.who(w, mask, code.first_number + op->instruction),
-      {code.extra.data() + op->extra, static_cast<std::size_t>(op->imm)});
+  if (observation.wants(check::Topic::instructions))
+    observation.listener().executed(
+        {observation.who(w, mask, w.frame->code->first_number + op->instruction), op->extra});
   return op + 1;
 }
 
-const Op* run_accessor(Warp& w, const Op* op) {
+const Op* tell_accessed(Warp& w, const Op* op) {
   const Code& code = *w.frame->code;
-  const ObservedInstruction& info = code.observed[op->extra];
+  const ObservedAccess& info = code.observed[op->extra];
   const std::uint32_t mask = observed_lanes(w, op) & info.lanes;
   if (mask == 0) return op + 1;
   const std::uint32_t instruction = code.first_number + op->instruction;
   const Observation& observation = *w.block->grid->observation;
-  if (!observation.wants_addresses() && !info.generic) {
+  if (!observation.wants(check::Topic::addresses) && !info.generic) {
     observation.listener().accessed(access_event(w, info, instruction, info.space, mask));
     return op + 1;
   }
@@ -252,18 +226,12 @@ const Op* run_accessor(Warp& w, const Op* op) {
   return op + 1;
 }
 
-Op& emit_observing(Lowering& lo, Handler handler) {
+Op& emit_teller(Lowering& lo, Handler handler, std::size_t extra) {
   Op& op = lo.emit(handler);
   op.run = handler;
   op.inner = nullptr;
+  op.extra = static_cast<std::uint32_t>(extra);
   return op;
-}
-
-// A guarded branch executes for all lanes; of other guarded instructions the lanes that it is on
-// for.
-bool has_own_lanes(const ptx::Instruction& in) { return in.guarded && in.opcode != Opcode::bra; }
-bool may_lose_lanes(const ptx::Instruction& in) {
-  return in.opcode == Opcode::call || in.opcode == Opcode::exit || in.opcode == Opcode::ret;
 }
 
 check::Instruction describe(const check::Kernel& kernel, std::uint32_t number) {
@@ -290,6 +258,9 @@ class Copies : public async::CopyObserver {
   Copies(const Observation& observation, const Warp& warp) : to_(observation), warp_(warp) {}
 
   void issued(const async::Copy& copy) override {
+    if (Counts* const counts = warp_.block->counts)
+      counts->copies(check::Completion::thread_group, copy.mask, copy.bytes);
+    if (!to_.wants(Topic::copies)) return;
     check::CopyIssued event;
     event.who = to_.who(warp_, copy.mask, static_cast<std::uint32_t>(copy.tag));
     event.id = copy.id;
@@ -304,23 +275,30 @@ class Copies : public async::CopyObserver {
     to_.listener().copy_issued(event);
   }
   void committed(std::uint32_t mask) override {
+    if (!to_.wants(Topic::copies)) return;
     check::CopyCommitted event;
     event.who = to_.who(warp_, mask);
     to_.listener().copy_committed(event);
   }
   void completed(const async::Copy& copy, std::uint32_t mask) override {
+    if (!to_.wants(Topic::copies)) return;
     check::CopyCompleted event;
     event.who = to_.who(warp_, mask, static_cast<std::uint32_t>(copy.tag));
     event.id = copy.id;
     to_.listener().copy_completed(event);
   }
   void arrival_issued(const async::Arrival& arrival) override {
-    tell_arrival(arrival, check::MbarrierOp::Op::async_arrive_issued, {});
+    if (to_.wants(Topic::mbarriers))
+      tell_arrival(arrival, check::MbarrierOp::Op::async_arrive_issued, {});
   }
   void arrived(const async::Arrival& arrival, const async::mbarrier::Step& step) override {
-    tell_arrival(arrival, check::MbarrierOp::Op::async_arrive, step);
+    using Op = check::MbarrierOp::Op;
+    if (Counts* const counts = warp_.block->counts)
+      counts->mbarrier(Op::async_arrive, 1, step.completed);
+    if (to_.wants(Topic::mbarriers)) tell_arrival(arrival, Op::async_arrive, step);
   }
   void waited(std::uint32_t mask, std::uint32_t allowed) override {
+    if (!to_.wants(Topic::copies)) return;
     check::CopyWaited event;
     event.who = to_.who(warp_, mask);
     event.allowed = allowed;
@@ -374,36 +352,44 @@ std::uint32_t family_of(const ptx::Instruction& in) {
   return other;
 }
 
-std::uint32_t emit_run(Lowering& lo, std::uint32_t first, std::uint32_t last) {
-  Code& code = *lo.decoder().code;
-  const auto& body = code.function->body;
-  std::uint32_t end = first;
-  Op& op = emit_observing(lo, &run_counter);
-  op.extra = static_cast<std::uint32_t>(code.extra.size());
-  do {
-    code.extra.push_back(family_of(body[end]));
-  } while (!has_own_lanes(body[end]) && !may_lose_lanes(body[end]) && ++end < last &&
-           !has_own_lanes(body[end]));
-  op.imm = static_cast<std::int64_t>(code.extra.size() - op.extra);
-  return first + static_cast<std::uint32_t>(op.imm);
+const ptx::Operand* describe_access(const Lowering& lo, ObservedAccess& info) {
+  const auto kind = access_kind(lo.in.opcode);
+  if (!kind) return nullptr;
+  const auto operand = std::find_if(lo.operands.begin(), lo.operands.end(), [](const auto& o) {
+    return o.kind == ptx::Operand::Kind::address;
+  });
+  // Parameters of functions are registers in all but name.
+  if (operand == lo.operands.end() || (lo.in.space() == Space::param && !lo.function.entry))
+    return nullptr;
+  info.kind = *kind;
+  info.generic = lo.in.space_count == 0;
+  info.space = space_of(lo.in.space());
+  info.frame = info.space == check::Space::local && operand->base != ptx::Operand::Kind::reg;
+  if (lo.in.type_count) info.bytes = ptx::size_of(lo.in.types[lo.in.type_count - 1]) * lo.in.vector;
+  if (lo.in.opcode == Opcode::ldmatrix || lo.in.opcode == Opcode::stmatrix)
+    add_matrix_rows(lo, info);
+  info.order = check::Order::weak;
+  if (*kind == check::Access::Kind::atomic || *kind == check::Access::Kind::reduction)
+    info.order = check::Order::relaxed, info.scope = check::Scope::gpu;
+  for (const auto& o : orders)
+    if (lo.in.mods.has(o.mod)) info.order = o.order;
+  for (const auto& s : scopes)
+    if (lo.in.mods.has(s.mod)) info.scope = s.scope;
+  return &*operand;
 }
 
-void emit_access(Lowering& lo) {
-  if (!access_kind(lo.in.opcode)) return;
+void emit_observing(Lowering& lo) {
+  emit_teller(lo, tell_executed, family_of(lo.in));
+  ObservedAccess access;
+  const ptx::Operand* const address = describe_access(lo, access);
+  if (!address) return;
   Code& code = *lo.decoder().code;
-  ObservedInstruction info;
-  info.family = family_of(lo.in);
-  Op& op = emit_observing(lo, &run_accessor);
-  op.extra = static_cast<std::uint32_t>(code.observed.size());
-  add_access(lo, op, info);
-  if (!info.access) return code.ops.pop_back();
-  code.observed.push_back(info);
+  lo.address(*address, emit_teller(lo, tell_accessed, code.observed.size()));
+  code.observed.push_back(access);
 }
 
 Observation::Observation(Grid& grid, check::Listener& listener)
-    : grid_(grid),
-      listener_(listener),
-      wants_addresses_(check::has(listener.topics(), check::Topic::addresses)) {
+    : grid_(grid), listener_(listener), topics_(listener.topics()) {
   const Launch& launch = *grid.launch;
   kernel_.launch = launch.id;
   kernel_.name = launch.kernel->name;
@@ -421,13 +407,25 @@ Observation::Observation(Grid& grid, check::Listener& listener)
   listener_.kernel_begin({&kernel_});
 }
 
-Observation::~Observation() { listener_.kernel_end({&kernel_, !grid_.outcome().ok()}); }
+Observation::~Observation() {
+  for (const auto& counts : counts_) counts->tell(listener_, kernel_);
+  listener_.kernel_end({&kernel_, !grid_.outcome().ok()});
+}
+
+Counts* Observation::new_counts() const {
+  if (!wants(Topic::counts)) return nullptr;
+  auto counts = std::make_unique<Counts>();
+  const std::lock_guard lock(mutex_);
+  return counts_.emplace_back(std::move(counts)).get();
+}
 
 check::Who Observation::who(const Warp& w, std::uint32_t mask, std::uint32_t instruction) const {
   return {kernel_.launch, w.block->linear, w.index, mask, instruction};
 }
 
 void Observation::block_begin(const Block& block) const {
+  if (block.counts) ++block.counts->sums.blocks;
+  if (!wants(Topic::blocks)) return;
   check::BlockBegin event;
   event.kernel = &kernel_;
   event.block = block.linear;
@@ -439,19 +437,25 @@ void Observation::block_begin(const Block& block) const {
 }
 
 void Observation::block_end(const Block& block) const {
-  listener_.block_end({&kernel_, block.linear});
+  if (wants(Topic::blocks)) listener_.block_end({&kernel_, block.linear});
 }
 
 void Observation::diverged(const Warp& w, std::uint32_t taken) const {
-  listener_.diverged({who(w, w.mask), taken});
+  if (Counts* const counts = w.block->counts) ++counts->sums.divergent_branches;
+  if (wants(Topic::branches)) listener_.diverged({who(w, w.mask), taken});
 }
-void Observation::reconverged(const Warp& w) const { listener_.reconverged({who(w, w.mask)}); }
+void Observation::reconverged(const Warp& w) const {
+  if (wants(Topic::branches)) listener_.reconverged({who(w, w.mask)});
+}
 void Observation::exited(const Warp& w, std::uint32_t mask) const {
-  listener_.thread_exit({who(w, mask)});
+  if (wants(Topic::blocks)) listener_.thread_exit({who(w, mask)});
 }
 
 void Observation::barrier(const Block& block, std::uint32_t id, check::Barrier::Step step,
                           const Warp* w, std::uint32_t expected, std::uint32_t arrived) const {
+  if (block.counts && step == check::Barrier::Step::complete)
+    ++block.counts->sums.barriers[static_cast<std::size_t>(check::BarrierKind::cta)];
+  if (!wants(Topic::barriers)) return;
   check::Barrier event;
   event.who = w ? who(*w, w->mask) : check::Who{kernel_.launch, block.linear, 0, 0, check::nothing};
   event.step = step;

@@ -3,23 +3,24 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "gpu/async/copy_groups.hpp"
 #include "gpu/check/listener.hpp"
 #include "gpu/machine/block.hpp"
+#include "gpu/machine/counting.hpp"
 #include "gpu/machine/lowering.hpp"
 
 namespace inflight::machine {
 
-// Emits the op that tells of a straight run of instructions, which all execute if the first does:
-// body[first] and those after it, up to `last`, that have no guard of their own and come before one
-// after which lanes may be missing. The index behind the run.
-std::uint32_t emit_run(Lowering& lo, std::uint32_t first, std::uint32_t last);
-// Of a load, store, atomic or reduction, whose other ops follow: emits the op that tells which
+// Emits the ops that tell of an instruction, whose other ops follow: that it executes, and which
 // addresses it touches.
-void emit_access(Lowering& lo);
+void emit_observing(Lowering& lo);
+// If the instruction accesses memory as one that listeners hear of: how, and its address.
+const ptx::Operand* describe_access(const Lowering& lo, ObservedAccess& access);
 
 // The events of one launch. Made and ended with it.
 class Observation {
@@ -29,8 +30,9 @@ class Observation {
   Observation(const Observation&) = delete;
 
   check::Listener& listener() const { return listener_; }
-  // Whether the listener looks at the addresses of accesses.
-  bool wants_addresses() const { return wants_addresses_; }
+  bool wants(check::Topic topic) const { return check::has(topics_, topic); }
+  // For a Block that is made, as long as this lives; null: nobody wants sums.
+  Counts* new_counts() const;
   void block_begin(const Block& block) const;
   void block_end(const Block& block) const;
   void diverged(const Warp& w, std::uint32_t taken) const;
@@ -46,8 +48,10 @@ class Observation {
  private:
   Grid& grid_;
   check::Listener& listener_;
-  const bool wants_addresses_;
+  const check::Topic topics_;
   check::Kernel kernel_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<Counts>> counts_;
 };
 
 // The families that instructions are counted by, and an instruction's index among them.

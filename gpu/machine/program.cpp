@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <utility>
 
 #include "gpu/check/names.hpp"
 #include "gpu/machine/code.hpp"
@@ -89,8 +90,9 @@ struct Program::Tables {
   std::unordered_map<std::string_view, VariableRef> variables;
   // A module's own names, for initialisers.
   std::vector<std::unordered_map<std::string_view, std::uint32_t>> own_functions, own_variables;
-  std::vector<std::uint32_t> first_function;  // dense index by module; one more at the end
-  std::uint64_t first_slot = 0;               // in the code window
+  std::vector<std::uint32_t> first_function;     // dense index by module; one more at the end
+  std::vector<std::uint32_t> first_instruction;  // by dense function
+  std::uint64_t first_slot = 0;                  // in the code window
   std::vector<std::vector<Place>> places;
   std::vector<std::uint64_t> allocations;
 
@@ -188,6 +190,10 @@ Program::Tables::Linked Program::Tables::reserve_code() {
     return tl::unexpected(LinkError{"too many functions have been loaded by this process"});
   for (auto& ready_form : ready)
     ready_form = std::vector<std::atomic<const Code*>>(functions_count());
+  std::uint32_t count = 0;
+  for (const auto& each : program.modules_)
+    for (const ptx::Function& f : each->functions)
+      first_instruction.push_back(std::exchange(count, count + std::uint32_t(f.body.size())));
   return {};
 }
 
@@ -479,6 +485,10 @@ Program::FunctionRef Program::function_at(std::uint64_t code_address) const {
   const auto& firsts = tables_->first_function;
   const auto module = std::upper_bound(firsts.begin(), firsts.end(), index) - firsts.begin() - 1;
   return {static_cast<std::uint32_t>(module), static_cast<std::uint32_t>(index) - firsts[module]};
+}
+
+std::uint32_t Program::first_number(FunctionRef ref) const {
+  return tables_->first_instruction[tables_->dense(ref)];
 }
 
 // Decoding runs outside the lock: one decode may ask for another. Of two threads that decode the

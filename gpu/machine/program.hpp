@@ -22,9 +22,10 @@ class Program;
 // How a function is decoded: what a launch does not need costs it nothing.
 struct CodeForm {
   bool observed = false;   // ops tell the launch's listener what they do
+  bool counted = false;    // ops count what they do
   bool clustered = false;  // shared addresses carry the block's rank in its cluster
-  unsigned number() const { return observed + 2u * clustered; }
-  static constexpr unsigned count = 4;
+  unsigned number() const { return observed + 2u * counted + 4u * clustered; }
+  static constexpr unsigned count = 8;
 };
 
 struct Parameter {
@@ -102,6 +103,8 @@ class Program {
   std::uint64_t code_address(FunctionRef) const;  // a function's address as a value
   FunctionRef function_at(
       std::uint64_t code_address) const;  // and back; {none, none} if no function
+  // The number of the function's first instruction when all the program's are numbered through.
+  std::uint32_t first_number(FunctionRef) const;
   // The decoded function, made on first use; or why it cannot run. Thread-safe.
   tl::expected<const Code*, std::string> code(FunctionRef, CodeForm) const;
 

@@ -214,6 +214,7 @@ Frame& Warp::enter_frame(const Code* code, const Op* op, std::uint32_t local_bas
     f = std::make_unique<Frame>();
     f->code = code;
     f->registers.resize(code->frame_bytes);
+    if (block->counts) f->counts = block->counts->of(*code);
     grown += f->bytes();
   }
   f->parent = frame;
@@ -295,6 +296,9 @@ const Op* Warp::exit_lanes() {
 
 const Op* Warp::fault(const Op* at, FaultKind kind, std::uint32_t lane_mask, std::string what) {
   block->grid->fail(kind, fault_report(*this, at, kind, lane_mask, what));
+  if (block->counts)
+    block->counts->stopped(*frame->code, frame->code->first_number + at->instruction,
+                           counted_lanes);
   mask = 0;
   return nullptr;
 }

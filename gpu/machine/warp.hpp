@@ -40,6 +40,7 @@ struct Frame {
   std::uint32_t depth = 0;
   std::uint32_t inside = 0;              // lanes that called and have not left
   std::unique_ptr<StackPointers> stack;  // of code that moves them
+  struct Count* counts = nullptr;        // of counted code: its slots
   std::vector<std::unique_ptr<Frame>> children;
 
   // Lanes of `mask` begin the function: their stacks end behind its frame.
@@ -171,12 +172,13 @@ struct alignas(64) Warp {
   std::vector<Split> parked;
   std::uint32_t index = 0;  // in the block
   std::uint64_t slice = 0;
-  std::int32_t allotted = 0;  // the budget that its turn began with
-  std::int32_t counted = 0;   // instructions of this slice, where turns count them
-  std::uint32_t phases = 0;   // that it is still to begin in step with its block
-  bool exclusive = false;     // this slice belongs to one split whatever its place
-  std::uint8_t polled = 0;    // Polls: executed what may be part of a spin, in this turn
-  bool progressed = false;    // did anything that others may see since the flag was cleared
+  std::int32_t allotted = 0;        // the budget that its turn began with
+  std::int32_t counted = 0;         // instructions of this slice, where turns count them
+  std::uint32_t phases = 0;         // that it is still to begin in step with its block
+  std::uint32_t counted_lanes = 0;  // by the last counting op
+  bool exclusive = false;           // this slice belongs to one split whatever its place
+  std::uint8_t polled = 0;          // Polls: executed what may be part of a spin, in this turn
+  bool progressed = false;          // did anything that others may see since the flag was cleared
   std::unique_ptr<Frame> root;
   std::vector<std::unique_ptr<Frame>> spare;  // that no lane is in, newest last
   std::uint64_t spare_bytes = 0;

@@ -1,22 +1,19 @@
 // What kernels did, in numbers: the listener behind `inflight run --stats`.
 #pragma once
 #include <array>
-#include <atomic>
 #include <cstdint>
-#include <cstdio>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
-#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "gpu/check/listener.hpp"
 
 namespace inflight::trace {
 
-// Sums over some launches of one kernel. Bytes are those of active lanes.
+// Sums over the launches of one kernel. Bytes are those of active lanes.
 struct Tally {
   struct Instructions {
     std::uint64_t warps = 0, threads = 0;  // executed once a warp, by so many of its lanes
@@ -35,16 +32,14 @@ struct Tally {
   std::array<Copies, check::completion_count> copies{};             // by check::Completion
   std::array<std::uint64_t, check::barrier_kind_count> barriers{};  // completed, by BarrierKind
   std::uint64_t mbarrier_arrivals = 0, mbarrier_phases = 0, mbarrier_waits = 0;
-  std::uint64_t collectives = 0, divergent_branches = 0;  // a warp's
+  std::uint64_t divergent_branches = 0;  // a warp's
 
-  // `other` of the same kernel, so that families mean the same.
-  void add(const Tally& other);
   Instructions instructions() const;  // of all families
   double active_lanes() const;        // a warp instruction's, on average; 0 without any
 };
 
-// Hooks cost a few additions into memory of the calling thread's own; threads meet only when a
-// launch begins or ends. A kernel is known by its name: its launches are added up.
+// The machine counts, a launch's sums come when it ends. A kernel is known by its name: its
+// launches are added up.
 class Stats : public check::Listener {
  public:
   struct Kernel {
@@ -52,11 +47,6 @@ class Stats : public check::Listener {
     std::vector<std::string> families;  // names, as Tally::families
     Tally tally;
   };
-
-  Stats();
-  ~Stats() override;
-  Stats(const Stats&) = delete;
-  Stats& operator=(const Stats&) = delete;
 
   // Of the launches that have ended: the kernel with most thread instructions first.
   std::vector<Kernel> kernels() const;
@@ -68,26 +58,16 @@ class Stats : public check::Listener {
   check::Topic topics() const override;
   void kernel_begin(const check::KernelBegin&) override;
   void kernel_end(const check::KernelEnd&) override;
-  void block_begin(const check::BlockBegin&) override;
-  void executed(const check::Executed&) override;
-  void executed_run(const check::Who&, std::span<const std::uint32_t> families) override;
-  void diverged(const check::Divergence&) override;
-  void accessed(const check::Access&) override;
-  void copy_issued(const check::CopyIssued&) override;
-  void barrier(const check::Barrier&) override;
-  void mbarrier(const check::MbarrierOp&) override;
-  void collective(const check::Collective&) override;
+  void run_counted(const check::RunCount&) override;
+  void access_counted(const check::AccessCount&) override;
+  void blocks_counted(const check::BlockCount&) override;
 
  private:
-  struct Shard;  // one host thread's tallies of the launches that run
-  Tally& tally(std::uint64_t launch);
-  Tally& find(std::uint64_t launch);
-  Shard& own_shard();
+  Tally& tally(const check::Kernel&);
 
-  const std::uint64_t id_;  // tells apart the instances that a host thread has met
   mutable std::mutex mutex_;
-  std::vector<std::unique_ptr<Shard>> shards_;
-  std::map<std::string, Kernel, std::less<>> ended_;
+  std::map<std::string, Kernel, std::less<>> kernels_;
+  std::unordered_map<std::uint64_t, Kernel*> running_;  // by launch
 };
 
 }  // namespace inflight::trace

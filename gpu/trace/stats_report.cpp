@@ -87,7 +87,6 @@ void add_synchronisation(Out& out, const Tally& tally) {
     row(out, "", grouped(tally.mbarrier_arrivals), grouped(tally.mbarrier_phases),
         grouped(tally.mbarrier_waits));
   }
-  if (tally.collectives != 0) row(out, "warp collectives", grouped(tally.collectives));
   row(out, "divergent branches", grouped(tally.divergent_branches));
 }
 
@@ -125,7 +124,6 @@ nlohmann::json to_json(const Stats::Kernel& kernel) {
            {{"arrivals", t.mbarrier_arrivals},
             {"phases", t.mbarrier_phases},
             {"tests", t.mbarrier_waits}}},
-          {"collectives", t.collectives},
           {"divergent_branches", t.divergent_branches}};
 }
 

@@ -5,6 +5,7 @@
 // the thread goes on, as it does on a GPU.
 #include <fmt/format.h>
 
+#include <bit>
 #include <optional>
 
 #include "gpu/machine/async_glue.hpp"
@@ -79,6 +80,11 @@ std::uint8_t pack(check::Order order, check::Scope scope) {
                                                                       << 4);
 }
 
+bool wanted(const Warp& w) {
+  const Observation* const observation = w.block->grid->observation;
+  return observation && observation->wants(check::Topic::mbarriers);
+}
+
 // Completes `event` with who, where and the mbarrier's state, and emits it.
 void tell(const Warp& w, const Op* op, const Mbarriers& m, int lane, Event& event,
           Violation violation) {
@@ -111,7 +117,9 @@ const Op* run_operation(Warp& w, const Op* op) {
   each_lane(w.mask, [&](int l) {
     const std::uint32_t count = value(w, op->b, l, 1), bytes = value(w, op->c, l, 0);
     const Step step = operation(m.word(l), count, bytes);
-    if (w.block->grid->observation) [[unlikely]] {
+    if (w.block->counts) [[unlikely]]
+      w.block->counts->mbarrier(name, count, step.completed);
+    if (wanted(w)) [[unlikely]] {
       Event event;
       event.op = name;
       event.count = count, event.tx_bytes = bytes;
@@ -135,6 +143,9 @@ mb::Test ask(const Warp& w, const Op* op, const Mbarriers& m, int l, bool parity
 
 void tell_answers(const Warp& w, const Op* op, const Mbarriers& m, bool parity, std::uint32_t done,
                   Event::Op name) {
+  if (w.block->counts)
+    w.block->counts->sums.mbarrier_tests += static_cast<std::uint64_t>(std::popcount(w.mask));
+  if (!wanted(w)) return;
   each_lane(w.mask, [&](int l) {
     const mb::Test answer = ask(w, op, m, l, parity);
     Event event;
