@@ -84,34 +84,47 @@ struct Block::Round {
   std::uint8_t polls = 0;
 };
 
+// One warp's turn. False: the grid has stopped.
+template <class Run>
+bool Block::take_turn(Warp& w, Worker& worker, Round& r, Run run) {
+  if (w.done()) return true;
+  const bool can = w.parked.size() == 1 ? w.parked[0].wait == Wait::nothing : w.runnable();
+  if (!can) {
+    r.live = true;
+    return true;
+  }
+  r.ran = true;
+  w.worker = &worker;
+  run(w);
+  if (grid->stop.load(std::memory_order_relaxed)) return false;
+  clock.pass(w.used());
+  r.live |= !w.done();
+  r.spinning &= w.polled != 0;
+  r.polls |= w.polled;
+  r.progressed |= w.progressed;
+  w.progressed = false;
+  return true;
+}
+
 void Block::take_turns(Worker& worker, Round& round) {
-  const bool step = in_step != 0, usual = !step && !turns.counted();
   const std::int32_t ops = clock.jumps() ? short_slice_ops : slice_ops;
   Round r;
+  if (in_step == 0 && !turns.counted()) [[likely]] {
+    for (auto& w : warps)
+      if (!take_turn(*w, worker, r, [ops](Warp& each) { each.run(ops); })) return;
+    round = r;
+    return;
+  }
+  const bool step = in_step != 0;
   turns.next_round();
   for (std::size_t i = 0; i < warps.size(); ++i) {
-    Warp& w = *warps[usual ? i : turns.warp(i)];
-    if (w.done()) continue;
-    const bool can = w.parked.size() == 1 ? w.parked[0].wait == Wait::nothing : w.runnable();
-    if (!can) {
-      r.live = true;
-      continue;
-    }
-    r.ran = true;
-    w.worker = &worker;
-    if (usual) [[likely]]
-      w.run(ops);
-    else if (step)
-      w.run_instructions(1, false);
-    else
-      w.run_instructions(turns.instructions(), true);
-    if (grid->stop.load(std::memory_order_relaxed)) return;
-    clock.pass(w.used());
-    r.live |= !w.done();
-    r.spinning &= w.polled != 0;
-    r.polls |= w.polled;
-    r.progressed |= w.progressed;
-    w.progressed = false;
+    const bool goes_on = take_turn(*warps[turns.warp(i)], worker, r, [&](Warp& w) {
+      if (step)
+        w.run_instructions(1, false);
+      else
+        w.run_instructions(turns.instructions(), true);
+    });
+    if (!goes_on) return;
   }
   if (step && in_step) --in_step;
   round = r;

@@ -128,6 +128,8 @@ struct Block {
  private:
   struct Round;  // what a round of turns came to
   void take_turns(Worker& worker, Round& round);
+  template <class Run>
+  bool take_turn(Warp& warp, Worker& worker, Round& round, Run run);
   void pass_time(const Round& round);
   void wake_sleepers();
 };

@@ -17,12 +17,13 @@ void Block::try_complete(std::uint32_t id) {
   if (grid->observation)
     grid->observation->barrier(*this, id, check::Barrier::Step::complete, nullptr, phase.expected,
                                phase.arrived);
+  const std::uint32_t in_step = turns.phases_in_step();
   for (auto& w : warps)
     for (Split& s : w->parked) {
       if (s.wait != Wait::barrier || s.detail != id) continue;
       if (const Op* op = s.pc - 1; op->c != no_ref) deliver_reduction(*s.frame, op, s.mask, phase);
       s.wait = Wait::nothing;
-      w->phases = turns.phases_in_step();
+      w->phases = in_step;
     }
 }
 

@@ -371,7 +371,11 @@ void Warp::run(std::int32_t slice_ops) {
   const Op* pc = nullptr;
   if (parked.size() == 1) [[likely]] {
     polled = 0;
-    pc = next();
+    exclusive = false;
+    if (parked[0].wait != Wait::nothing) return;
+    resume(parked[0]);
+    pc = parked[0].pc;
+    parked.clear();
   } else {
     pc = next_fair();
   }

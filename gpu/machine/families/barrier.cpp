@@ -113,6 +113,19 @@ const Op* run_barrier(Warp& w, const Op* op) {
 // Both operands are constants: all lanes name the same barrier.
 const Op* run_barrier_uniform(Warp& w, const Op* op) { return arrive(w, op, names(w, op, 0)); }
 
+// bar.sync of all that live, at the constant barrier Op::extra: as almost always. Those who are not
+// the last to come and gave no other count need nothing but to be counted.
+const Op* run_barrier_sync(Warp& w, const Op* op) {
+  NamedBarrier& b = w.block->barriers[op->extra];
+  const std::uint32_t threads = lane_count(w.mask);
+  if (b.expected != 0 || b.arrived + threads >= w.block->alive_threads)
+    return arrive(w, op, {op->extra, 0});
+  b.arrived += threads;
+  b.waiting += threads;
+  w.progressed = true;
+  return w.park(op + 1, Wait::barrier, op->extra);
+}
+
 // --- bar.warp.sync: lanes may meet from different instructions --------------------------------
 
 const Op* run_warp_sync(Warp& w, const Op* op);
@@ -220,7 +233,12 @@ bool lower_barrier(Lowering& lo, const Row&) {
   made.a = lo.source(operands[0], Type::u32);
   if (operands.size() == 2) made.b = lo.source(operands[1], Type::u32);
   if (made.a == no_ref || (operands.size() == 2 && made.b == no_ref)) return false;
-  Op& op = lo.emit(uniform ? run_barrier_uniform : run_barrier);
+  const bool plain = uniform && *action == BarrierAction::sync && operands.size() == 1;
+  const std::uint64_t id = plain ? static_cast<std::uint64_t>(lo.constant(operands[0])) : 0;
+  Op& op = lo.emit(plain && id < barrier_ids ? run_barrier_sync
+                   : uniform                 ? run_barrier_uniform
+                                             : run_barrier);
+  op.extra = static_cast<std::uint32_t>(id);
   op.d = made.d, op.a = made.a, op.b = made.b, op.c = made.c;
   op.flags |= made.flags;
   op.detail = static_cast<std::uint16_t>(*action);
