@@ -153,11 +153,15 @@ struct alignas(64) Warp {
   // Goes on at `next` behind an instruction that took as long as so many ops. The slice ends
   // if the launch has been stopped meanwhile: code without a jump would not hear of it.
   const Op* spend(const Op* next, std::uint64_t ops);
-  // A strong load or atomic, or a look at the time: may be a spin, so it uses up the slice faster.
+  // A look at the time, or a strong load or atomic, takes so many cycles. It may be a spin, so it
+  // uses up the slice faster; and only another warp can end a spin on memory.
+  static constexpr std::int32_t poll_cycles = 64, memory_poll_ops = 512;
   void poll(std::uint8_t what = Polls::memory) {
-    constexpr std::int32_t cost = 64;
-    budget -= cost;
+    budget -= poll_cycles;
     polled |= what;
+    if (what != Polls::memory) return;
+    budget -= memory_poll_ops - poll_cycles;
+    allotted -= memory_poll_ops - poll_cycles;
   }
   // What ends the slice: only what other warps do can make the next try succeed.
   void spin() {
