@@ -92,7 +92,7 @@ void flush_team(Warp& w, std::uint32_t mask) {
 bool flush_block(Block& block) {
   bool pending = false;
   each_team(block, [&](async::Team& team) {
-    if (team.idle()) return;
+    if (team.idle() || block.grid->stop.load(std::memory_order_relaxed)) return;
     pending = true;
     heed(block, team.flush_all());
   });
