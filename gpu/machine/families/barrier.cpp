@@ -113,13 +113,18 @@ const Op* run_barrier(Warp& w, const Op* op) {
 // Both operands are constants: all lanes name the same barrier.
 const Op* run_barrier_uniform(Warp& w, const Op* op) { return arrive(w, op, names(w, op, 0)); }
 
+// Apart, so that the usual way needs no registers saved.
+[[gnu::noinline]] const Op* arrive_otherwise(Warp& w, const Op* op) {
+  return arrive(w, op, {op->extra, 0});
+}
+
 // bar.sync of all that live, at the constant barrier Op::extra: as almost always. Those who are not
 // the last to come and gave no other count need nothing but to be counted.
 const Op* run_barrier_sync(Warp& w, const Op* op) {
   NamedBarrier& b = w.block->barriers[op->extra];
   const std::uint32_t threads = lane_count(w.mask);
   if (b.expected != 0 || b.arrived + threads >= w.block->alive_threads)
-    return arrive(w, op, {op->extra, 0});
+    return arrive_otherwise(w, op);
   b.arrived += threads;
   b.waiting += threads;
   w.progressed = true;
