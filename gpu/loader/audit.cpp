@@ -11,6 +11,7 @@
 #include "gpu/loader/binder.hpp"
 #include "gpu/loader/exported.hpp"
 #include "gpu/loader/host.hpp"
+#include "gpu/loader/needed_names.hpp"
 #include "gpu/loader/redirect.hpp"
 #include "gpu/loader/stand_ins.hpp"
 #include "gpu/loader/static_runtime.hpp"
@@ -91,6 +92,11 @@ void tell_asked_path(const link_map& object) {
     std::memcpy(to, asked_path, std::strlen(asked_path) + 1);
 }
 
+// Puts the path of our library of that name into found_path, if there is one.
+bool find_ours(std::string_view name) {
+  return library_path(name, found_path, sizeof found_path) && file_exists(found_path);
+}
+
 // An object's cookie, after what its file asks for has been done.
 std::uintptr_t meet(const link_map& object) {
   const auto cookie = reinterpret_cast<std::uintptr_t>(&object);
@@ -98,6 +104,7 @@ std::uintptr_t meet(const link_map& object) {
     tell_asked_path(object);
     return cookie | ours;
   }
+  restore_needed_names(object, [](const char* name) { return find_ours(name); });
   const MappedFile file(*object.l_name ? object.l_name : "/proc/self/exe");
   if (const auto elf = ElfView::of(file.bytes())) examine(object, *elf);
   return cookie;
@@ -150,9 +157,8 @@ INFLIGHT_AUDIT unsigned la_objopen(link_map* object, Lmid_t space, std::uintptr_
 INFLIGHT_AUDIT char* la_objsearch(const char* name, std::uintptr_t* cookie, unsigned flag) {
   char file[256];
   if (flag == LA_SER_ORIG) keep_asked_path(name);
-  const bool answered =
-      flag == LA_SER_ORIG && !(*cookie & ours) && stand_in_name(name, file, sizeof file) &&
-      library_path(file, found_path, sizeof found_path) && file_exists(found_path);
+  const bool answered = flag == LA_SER_ORIG && !(*cookie & ours) &&
+                        stand_in_name(name, file, sizeof file) && find_ours(file);
   return answered ? found_path : const_cast<char*>(name);
 }
 

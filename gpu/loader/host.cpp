@@ -38,6 +38,8 @@ bool failed(long result) { return result < 0 && result >= -largest_error; }
 
 constexpr int protection(Access access) {
   switch (access) {
+    case Access::read:
+      return PROT_READ;
     case Access::read_write:
       return PROT_READ | PROT_WRITE;
     case Access::read_execute:

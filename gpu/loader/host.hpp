@@ -28,7 +28,7 @@ bool file_exists(const char* path);
 bool current_folder(char* to, std::size_t bytes);
 
 inline constexpr std::uint64_t page_bytes = 4096;
-enum class Access { read_write, read_execute, read_write_execute };
+enum class Access { read, read_write, read_execute, read_write_execute };
 // Fresh zeroed pages at exactly that address, or false.
 bool map_pages(std::uint64_t address, std::uint64_t bytes);
 void unmap_pages(std::uint64_t address, std::uint64_t bytes);

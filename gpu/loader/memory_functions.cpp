@@ -27,6 +27,12 @@ void* memchr(const void* where, int value, std::size_t bytes) {
   }
   return nullptr;
 }
+char* strchr(const char* text, int value) {
+  for (;; ++text) {
+    if (*text == static_cast<char>(value)) return const_cast<char*>(text);
+    if (*text == 0) return nullptr;
+  }
+}
 std::size_t strlen(const char* text) {
   std::size_t length = 0;
   while (text[length] != 0) ++length;

@@ -30,6 +30,12 @@ whole "no kernels" 'devices: 1, runtime 13' "$inflight" run "$bin/runtime_only"
 whole "a path to NVIDIA's runtime" "$plain" "$inflight" run "$bin/rpath"
 whole "objects loaded, closed and loaded again" $'1\n11\n12\n22\n23\n33' \
   "$inflight" run "$bin/host" "$bin/one.so" "$bin/ten.so"
+whole "objects with the shared runtime" $'5\n10\n15\n20\n25\n30' \
+  "$inflight" run "$bin/host" "$bin/shared.so" "$bin/shared.so"
+whole "a runtime that a wheel renamed" $'3\n6\n9\n12\n15\n18' \
+  "$inflight" run "$bin/host" "$bin/wheel.so" "$bin/wheel.so"
+whole "it and others" $'5\n8\n13\n16\n21\n24' \
+  "$inflight" run "$bin/host" "$bin/shared.so" "$bin/wheel.so"
 
 whole "a shell's child" "$plain" "$inflight" run bash -c "'$bin/plain'"
 printf 'all:\n\t@%s\n' "$bin/plain" >"$work/Makefile"
