@@ -38,7 +38,7 @@ std::string_view Parser::spaced_opcode(std::string_view head) {
 
 bool Parser::known_instruction(Instruction& in, const Form& form, const char* start) {
   const std::size_t pending = pending_.size();
-  return operands(form) && check(in, start) && finish(in, form, pending);
+  return complete(in) && operands(form) && check(in, start) && finish(in, form, pending);
 }
 
 // What nobody knows may be written in any way: without its operands, if they make no sense.

@@ -155,6 +155,9 @@ class Parser {
   bool settle(const Pending&);
   void settle_scope();
 
+  // --- unsaid.cpp: what older PTX leaves unsaid ---
+  bool complete(Instruction&);
+
   // --- checks.cpp: what is refused although every word is known ---
   using Variables = std::vector<const Variable*>;
   bool check(const Instruction&, const char* start);

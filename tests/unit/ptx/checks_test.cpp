@@ -215,5 +215,24 @@ TEST(Checks, OwnVariablesBelongToAFunction) {
   EXPECT_EQ(mistake(".visible .entry k() { .extern .local .b8 a[4]; ret; }"), own);
 }
 
+TEST(Checks, PrecisionIsSaidSincePtxOfOld) {
+  const auto head = [](const char* version, const char* code) {
+    return try_parse(std::string(version) + ".entry k() { .reg .f32 %f; .reg .f64 %d; " + code +
+                     " ret; }");
+  };
+  const auto mods = [](const auto& module) { return module->functions[0].body[0].mods; };
+  const char *first = ".version 1.3\n.target sm_13\n", *later = ".version 3.1\n.target sm_20\n";
+  EXPECT_EQ(mods(head(first, "div.f32 %f, %f, %f;")), (ModSet{Mod::approx, Mod::ftz}));
+  EXPECT_EQ(mods(head(first, "div.f64 %d, %d, %d;")), ModSet{Mod::rn});
+  EXPECT_EQ(mods(head(first, "cvt.rn.f32.u32 %f, 1;")), ModSet{Mod::rn});
+  EXPECT_EQ(mods(head(later, "mad.f32 %f, %f, %f, %f;")), ModSet{Mod::rn});
+  EXPECT_EQ(mods(head(later, "add.f32 %f, %f, %f;")), ModSet{});
+  for (const char* code :
+       {"mad.f32 %f, %f, %f, %f;", "fma.f64 %d, %d, %d, %d;", "sin.f32 %f, %f;"}) {
+    const std::string name(code, std::string_view(code).find(' '));
+    EXPECT_EQ(mistake(std::string(".entry k() { .reg .f32 %f; .reg .f64 %d; ") + code + " ret; }"),
+              "`" + name + "` says no precision: a rounding such as `.rn`, or `.approx`");
+  }
+}
 }  // namespace
 }  // namespace inflight::ptx
