@@ -98,6 +98,17 @@ int become(const std::string& path, const std::vector<std::string>& words) {
   return not_executable;
 }
 
+// The dynamic loader that asks an audit module lays out the threads' own storage before it knows
+// the program's libraries. What those of sanitizers take does not fit into the room that it leaves.
+void make_room_for_sanitizers(const ProgramFile& program) {
+  const auto sanitizer = [](const std::string& library) {
+    return library.starts_with("libtsan.so") || library.starts_with("liblsan.so");
+  };
+  if (!std::any_of(program.needed.begin(), program.needed.end(), sanitizer)) return;
+  const std::string room = "glibc.rtld.optional_static_tls=2097152";
+  setenv("GLIBC_TUNABLES", list_with("GLIBC_TUNABLES", room).c_str(), 1);
+}
+
 int run(const Request& request, const std::vector<std::string>& words) {
   if (words.empty()) {
     complain("'run' needs a program: inflight run [options] [--] PROGRAM [ARG...].");
@@ -113,8 +124,9 @@ int run(const Request& request, const std::vector<std::string>& words) {
   }
   auto libraries = library_folder();
   if (!libraries) return complain(libraries.error() + "."), failed;
-  if (std::string why = out_of_reach(read_program_file(path), *libraries); !why.empty())
-    complain(why);
+  const ProgramFile program = read_program_file(path);
+  if (std::string why = out_of_reach(program, *libraries); !why.empty()) complain(why);
+  make_room_for_sanitizers(program);
   for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
   setenv("LD_LIBRARY_PATH", list_with("LD_LIBRARY_PATH", *libraries).c_str(), 1);
   setenv("LD_AUDIT", audit_with(*libraries).c_str(), 1);
@@ -146,7 +158,8 @@ void add_run(CLI::App& app, const std::vector<std::string>& program, int& status
       "run", "run a program on the software GPU: run [options] [--] PROGRAM [ARG...]");
   command->footer(
       "The program is whatever nvcc built, or what starts it: python, make, a shell. The exit "
-      "status is\nthe program's; 2 for a bad option, 126 for a program that cannot be run, 127 for none.\n"
+      "status is\nthe program's; 2 for a bad option, 126 for a program that cannot be run, 127 for "
+      "none.\n"
       "Each option sets the variable in brackets, which works as well without this command.");
   auto request = std::make_shared<Request>();
   for (std::size_t i = 0; i < variables.size(); ++i) {

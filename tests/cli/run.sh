@@ -75,6 +75,10 @@ g++ -static "$work/static.cpp" "$work/fatbin.s" -o "$work/static"
 expect "no dynamic loader" 5 'link it without -static' "$inflight" run "$work/static"
 g++ "$work/static.cpp" "$work/fatbin.s" -o "$work/stripped"
 expect "a runtime without names" 5 'NVCC_APPEND_FLAGS="-cudart shared"' "$inflight" run "$work/stripped"
+for sanitizer in thread leak address; do
+  g++ -fsanitize=$sanitizer "$work/static.cpp" -o "$work/sanitized"
+  expect "the sanitizer of $sanitizer" 5 '^$' "$inflight" run "$work/sanitized"
+done
 printf 'int main() { return 5; }\n' >"$work/host.cpp"
 g++ "$work/host.cpp" -o "$work/host"
 expect "a program without device code" 5 '^$' "$inflight" run "$work/host"
