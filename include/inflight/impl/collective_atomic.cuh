@@ -13,12 +13,21 @@ struct relaxed_order {
   }
 };
 
-// Objects that update themselves: they have a value_type and fetch_add.
+// What an object with atomic members holds: its value_type, or what it loads (cuda::atomic of
+// CUDA 12.4 has no value_type).
+template <class Target>
+typename Target::value_type value_in(int);
+template <class Target>
+std::decay_t<decltype(declval<Target&>().load(relaxed_order{}))> value_in(long);
+template <class Target>
+using value_held = std::remove_cv_t<decltype(value_in<Target>(0))>;
+
+// Objects that update themselves: they hold a value and have fetch_add.
 template <class Target, class = void>
 struct updates_itself : std::false_type {};
 template <class Target>
 struct updates_itself<Target, std::void_t<decltype(declval<Target&>().fetch_add(
-                                  declval<const typename Target::value_type&>(), relaxed_order{}))>>
+                                  declval<const value_held<Target>&>(), relaxed_order{}))>>
     : std::true_type {};
 
 // What a target holds.
@@ -28,7 +37,7 @@ struct held_by {
 };
 template <class Target>
 struct held_by<Target, true> {
-  using type = std::remove_cv_t<typename Target::value_type>;
+  using type = value_held<Target>;
 };
 template <class Target>
 using held = typename held_by<Target>::type;
