@@ -18,7 +18,7 @@ constexpr std::size_t no_bytes = 0;
 
 Status range_of(DevicePointer* base, std::size_t* bytes, DevicePointer inside) {
   auto found = Core::get().memory.find(inside);
-  if (!found || found->kind == machine::AllocationKind::host) return Status::not_found;
+  if (!found) return Status::not_found;
   if (base) *base = found->base;
   if (bytes) *bytes = found->size;
   return Status::success;

@@ -7,6 +7,7 @@
 
 #include "gpu/cuda/bytes.hpp"
 #include "gpu/cuda/core.hpp"
+#include "gpu/cuda/device_runtime.hpp"
 #include "gpu/cuda/profiles.hpp"
 #include "gpu/ptx/parse.hpp"
 
@@ -78,6 +79,21 @@ Result<Text> text_of(const Unit& unit, Architecture architecture, const std::str
   return text_of(*images, architecture, module);
 }
 
+// Adds what the modules call of the device runtime, unless they have one of their own.
+Result<void> add_device_runtime(std::vector<Parsed>& modules) {
+  const auto needs = [](const Parsed& module) { return needs_device_runtime(*module); };
+  const auto has = [](const Parsed& module) {
+    return std::ranges::any_of(module->functions, [](const ptx::Function& function) {
+      return function.has_body && is_supplied(function.name);
+    });
+  };
+  if (std::ranges::none_of(modules, needs) || std::ranges::any_of(modules, has)) return {};
+  auto parsed = parse_cache().get(device_runtime(), "the device runtime");
+  if (!parsed) return fail(parsed.error());
+  modules.push_back(std::move(*parsed));
+  return {};
+}
+
 struct ParsedUnits {
   std::vector<Parsed> modules;
   std::string passed_over;  // why a unit is not among them, or empty
@@ -102,6 +118,7 @@ Result<ParsedUnits> parse_all(const std::vector<Unit>& units, Architecture archi
     result.modules.push_back(std::move(*parsed));
   }
   if (result.modules.empty()) return fail(first);
+  if (auto added = add_device_runtime(result.modules); !added) return fail(added.error());
   return result;
 }
 

@@ -72,6 +72,13 @@ std::shared_ptr<std::vector<char>> snapshot(Copy& copy) {
   return bytes;
 }
 
+// Memory that the host can read is filled when a call that is not asynchronous returns.
+bool host_reads(const void* memory) {
+  const auto found = Core::get().memory.find(address_of(memory));
+  return found && (found->kind == machine::AllocationKind::host ||
+                   found->kind == machine::AllocationKind::managed);
+}
+
 }  // namespace
 
 bool pageable(const void* address) { return !Core::get().memory.find(address_of(address)); }
@@ -155,7 +162,10 @@ Status copy(Stream& stream, const Copy& request, bool asynchronous, SourceOrder 
 Status fill(Stream& stream, const Fill& request, bool asynchronous) {
   if (Status status = check(request); status != Status::success) return status;
   if (capturing(stream) && !asynchronous) return unsafe_in_capture();
-  return submit(stream, request);
+  const Status status = submit(stream, request);
+  if (asynchronous || status != Status::success || !host_reads(request.to)) return status;
+  stream.synchronize();
+  return stream.device().fault();
 }
 
 }  // namespace inflight::cuda
