@@ -16,9 +16,9 @@ struct relaxed_order {
 // What an object with atomic members holds: its value_type, or what it loads (cuda::atomic of
 // CUDA 12.4 has no value_type).
 template <class Target>
-typename Target::value_type value_in(int);
+INFLIGHT_DEVICE typename Target::value_type value_in(int);
 template <class Target>
-std::decay_t<decltype(declval<Target&>().load(relaxed_order{}))> value_in(long);
+INFLIGHT_DEVICE std::decay_t<decltype(declval<Target&>().load(relaxed_order{}))> value_in(long);
 template <class Target>
 using value_held = std::remove_cv_t<decltype(value_in<Target>(0))>;
 
