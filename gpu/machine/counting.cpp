@@ -1,10 +1,11 @@
 // Counting ops, and telling what they counted.
 #include "gpu/machine/counting.hpp"
 
-#include <algorithm>
+#include <iterator>
 
 #include "gpu/machine/block.hpp"
 #include "gpu/machine/decode.hpp"
+#include "gpu/machine/each_lane.hpp"
 #include "gpu/machine/observe.hpp"
 
 namespace inflight::machine {
@@ -36,13 +37,19 @@ const Op* count_lanes(Warp& w, const Op* op) {
 constexpr check::Space generic_spaces[] = {check::Space::shared, check::Space::local,
                                            check::Space::param, check::Space::global};
 
+static_assert(Windows::shared_size == 1ull << 32 && Windows::local_size == 1ull << 32);
+
+unsigned space_index(const Windows& at, std::uint64_t address) {
+  if (address - at.shared < Windows::shared_size) return 0;
+  if (address - at.local < Windows::local_size) return 1;
+  return address - at.param < Windows::param_size ? 2 : 3;
+}
+
 template <class A>
-std::uint32_t in_windows(const A* addresses, std::uint64_t offset, std::uint64_t begin,
-                         std::uint64_t size) {
-  std::uint32_t inside = 0;
-  for (int l = 0; l < lanes; ++l)
-    inside |= static_cast<std::uint32_t>(addresses[l] + offset - begin < size) << l;
-  return inside;
+bool have_high_word(const A* addresses, std::uint64_t offset, std::uint64_t like) {
+  std::uint64_t differ = 0;
+  for (int l = 0; l < lanes; ++l) differ |= (addresses[l] + offset) ^ like;
+  return differ >> 32 == 0;
 }
 
 template <class A>
@@ -50,16 +57,16 @@ void count_spaces(Warp& w, const Op* op, std::uint32_t mask, const A* addresses)
   const Windows& at = w.block->grid->memory->windows();
   const auto offset = static_cast<std::uint64_t>(op->imm);
   Count* const counts = &slot(w, op);
-  // The windows lie side by side.
-  std::uint32_t rest =
-      mask & in_windows(addresses, offset, at.shared, at.param + Windows::param_size - at.shared);
-  if (const std::uint32_t global = mask & ~rest) counts[3].add(global);
-  if (rest == 0) return;
-  const std::uint64_t begins[] = {at.shared, at.local, at.param},
-                      sizes[] = {Windows::shared_size, Windows::local_size, Windows::param_size};
-  for (int i = 0; i < 3; ++i)
-    if (const std::uint32_t there = rest & in_windows(addresses, offset, begins[i], sizes[i]))
-      counts[i].add(there);
+  // Windows begin at multiples of 2^32: addresses with one high word are in one space, where that
+  // is not the short window of parameters.
+  const std::uint64_t first = addresses[std::countr_zero(mask)] + offset;
+  if (mask == all_lanes && (first ^ at.param) >> 32 != 0 &&
+      have_high_word(addresses, offset, first))
+    return counts[space_index(at, first)].add(mask);
+  std::uint32_t in[std::size(generic_spaces)] = {};
+  each_lane(mask, [&](int l) { in[space_index(at, addresses[l] + offset)] |= 1u << l; });
+  for (unsigned i = 0; i < std::size(generic_spaces); ++i)
+    if (in[i] != 0) counts[i].add(in[i]);
 }
 
 const Op* count_generic(Warp& w, const Op* op) {
