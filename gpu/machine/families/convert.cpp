@@ -255,8 +255,14 @@ void half_rows(Rows& rows) {
   halves_of_reals<Format, Mod::rz>(rows);
   halves_of_reals<Format, Mod::rm>(rows);
   halves_of_reals<Format, Mod::rp>(rows);
-  constexpr Type T = Format::type;
+  constexpr Type T = Format::type, other = T == f16 ? bf16 : f16;
   static constexpr Row table[] = {
+      // To nearest without being told, as ptxas has it.
+      {cvt,
+       {T, other},
+       {},
+       {T, other},
+       through_doubles<load<other, false>, store_half<Format, other, Mod::rn, Clamp::none>>},
       {cvt, {T, f32}, {Mod::rn}, {T, f32}, unary<U16, float, Narrow<Format, Clamp::none>>},
       {cvt, {T, f32}, {Mod::rn, Mod::sat}, {T, f32}, unary<U16, float, Narrow<Format, Clamp::sat>>},
   };
