@@ -67,6 +67,11 @@ fi
 expect "stripped" 0 "^inflight: '.*/stripped' contains NVIDIA's static CUDA runtime, whose names are stripped" \
   "$inflight" run "$bin/stripped"
 grep -q 'NVCC_APPEND_FLAGS="-cudart shared"' <<<"$output" || fail "stripped: not what to do: $output"
+# A sandbox may forbid the filter itself.
+if "$bin/without_executable_memory" /bin/true; then
+  expect "no executable memory" 0 "^inflight: the static CUDA runtime in '.*/runtime_only' cannot be replaced, as this host gives" \
+    "$inflight" run "$bin/without_executable_memory" "$bin/runtime_only"
+fi
 cp "$bin/one.so" "$work/hidden.so"
 strip "$work/hidden.so"
 expect "a stripped object, at its first call" 0 "hidden.so contains NVIDIA's own CUDA runtime" \
