@@ -119,7 +119,7 @@ void* load(Runtime& runtime, const DynamicLoading& dynamic) {
   char path[page_bytes];
   if (!library_path(runtime.library, path, sizeof path))
     give_up(runtime.library, "its path is too long");
-  void* handle = dynamic.open(LM_ID_BASE, path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  void* handle = dynamic.open(LM_ID_BASE, path, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
   if (!handle) {
     const char* why = dynamic.error ? dynamic.error() : nullptr;
     give_up(path, why ? why : "it cannot be loaded");

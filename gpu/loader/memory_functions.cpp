@@ -1,4 +1,6 @@
 // What a compiler may call by itself, for the audit module, which has no C library.
+#include <emmintrin.h>
+
 #include <cstddef>
 
 extern "C" {
@@ -22,6 +24,13 @@ int memcmp(const void* a, const void* b, std::size_t bytes) {
 }
 void* memchr(const void* where, int value, std::size_t bytes) {
   const auto* at = static_cast<const unsigned char*>(where);
+  // It finds the ends of thousands of names.
+  const __m128i wanted = _mm_set1_epi8(static_cast<char>(value));
+  for (; bytes >= sizeof wanted; bytes -= sizeof wanted, at += sizeof wanted) {
+    const __m128i here = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+    const int found = _mm_movemask_epi8(_mm_cmpeq_epi8(here, wanted));
+    if (found != 0) return const_cast<unsigned char*>(at + __builtin_ctz(unsigned(found)));
+  }
   for (; bytes > 0; --bytes, ++at) {
     if (*at == static_cast<unsigned char>(value)) return const_cast<unsigned char*>(at);
   }

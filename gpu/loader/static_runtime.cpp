@@ -19,6 +19,15 @@ struct Telling {
 };
 constexpr Telling telling[] = {{"cudaBindTexture", 11}, {"cudaThreadSynchronize", 12}};
 
+// Below 0 where `known`, which ends in NUL, comes before `wanted`, which has none.
+int order(const char* known, std::string_view wanted) {
+  for (char c : wanted) {
+    if (*known != c) return static_cast<unsigned char>(*known) - static_cast<unsigned char>(c);
+    ++known;
+  }
+  return *known;
+}
+
 bool looks_public(std::string_view name) {
   if (name.starts_with("__")) name.remove_prefix(2);
   return name.size() > 4 && name.starts_with("cuda") && name[4] >= 'A' && name[4] <= 'Z';
@@ -28,8 +37,11 @@ bool looks_public(std::string_view name) {
 
 const char* public_name(std::string_view name) {
   if (!looks_public(name)) return nullptr;
-  const auto* found = std::lower_bound(std::begin(runtime_names), std::end(runtime_names), name);
-  return found != std::end(runtime_names) && *found == name ? *found : nullptr;
+  // Every symbol table is looked through for hundreds of names, so that lengths are not taken.
+  const auto* found = std::lower_bound(
+      std::begin(runtime_names), std::end(runtime_names), name,
+      [](const char* known, std::string_view wanted) { return order(known, wanted) < 0; });
+  return found != std::end(runtime_names) && order(*found, name) == 0 ? *found : nullptr;
 }
 
 bool imports(const ElfView& elf, std::string_view name) {
