@@ -168,6 +168,11 @@ std::optional<EncodeError> broken_im2col_rule(const Packed& p) {
   return map ? std::nullopt : std::optional(map.error());
 }
 
+bool is_blank(const void* bytes) {
+  const std::array<std::byte, tensor_map_bytes> zeros{};
+  return std::memcmp(bytes, zeros.data(), zeros.size()) == 0;
+}
+
 }  // namespace
 
 OpaqueTensorMap pack(const TensorMap& map) {
@@ -209,6 +214,7 @@ tl::expected<void, NotATensorMap> replace(void* bytes, TensorMapField field, std
                                           std::uint64_t value) {
   Packed packed;
   std::memcpy(&packed, bytes, sizeof packed);
+  if (is_blank(bytes)) packed = to_packed(TensorMap{});
   if (packed.mark != mark) return tl::make_unexpected(NotATensorMap(no_mark));
   const Replacement& r = replacements[static_cast<unsigned>(field)];
   if (ordinal >= r.ordinals)

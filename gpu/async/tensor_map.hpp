@@ -113,9 +113,11 @@ enum class TensorMapField : std::uint8_t {
   swizzle_mode,
   fill_mode,
 };
-// Rewrites one field in the 128 bytes. The parts of a map may contradict each other between two
-// replacements, so only what the field itself can hold is checked; unpack() checks the rest.
-// Fails, with the bytes unchanged, on bytes that are no map, an ordinal or a value out of range.
+// Rewrites one field in the 128 bytes. 128 zeros become a map of one byte first: kernels that make
+// their own maps (Triton's) start from zeros and replace every field. The parts of a map may
+// contradict each other between two replacements, so only what the field itself can hold is
+// checked; unpack() checks the rest. Fails, with the bytes unchanged, on other bytes that are no
+// map, an ordinal or a value out of range.
 tl::expected<void, NotATensorMap> replace(void* bytes, TensorMapField field, std::uint32_t ordinal,
                                           std::uint64_t value);
 

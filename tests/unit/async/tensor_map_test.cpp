@@ -106,8 +106,42 @@ TEST(TensorMapReplace, RefusesWhatAFieldCannotHold) {
     EXPECT_FALSE(replace(opaque.bytes.data(), write.field, write.ordinal, write.value));
     EXPECT_EQ(opaque.bytes, before.bytes);
   }
-  OpaqueTensorMap zeros;
-  EXPECT_FALSE(replace(zeros.bytes.data(), TensorMapField::rank, 0, 1));
+  OpaqueTensorMap junk;
+  junk.bytes[127] = std::byte{1};
+  EXPECT_FALSE(replace(junk.bytes.data(), TensorMapField::rank, 0, 1));
+}
+
+// As Triton's kernels make their maps.
+TEST(TensorMapReplace, ZerosBecomeAMap) {
+  OpaqueTensorMap opaque;
+  EXPECT_FALSE(unpack(opaque.bytes.data()));
+  const auto put = [&](TensorMapField field, std::uint32_t ordinal, std::uint64_t value) {
+    ASSERT_TRUE(replace(opaque.bytes.data(), field, ordinal, value));
+  };
+  put(TensorMapField::global_address, 0, 0x40000);
+  put(TensorMapField::rank, 0, 1);
+  put(TensorMapField::box_dim, 0, 16);
+  put(TensorMapField::box_dim, 1, 4);
+  put(TensorMapField::global_dim, 0, 64);
+  put(TensorMapField::global_dim, 1, 40);
+  put(TensorMapField::global_stride, 0, 256);
+  put(TensorMapField::element_stride, 0, 1);
+  put(TensorMapField::element_stride, 1, 1);
+  put(TensorMapField::elemtype, 0, 7);
+  put(TensorMapField::interleave_layout, 0, 0);
+  put(TensorMapField::swizzle_mode, 0, 2);
+  put(TensorMapField::fill_mode, 0, 0);
+  const auto map = unpack(opaque.bytes.data());
+  ASSERT_TRUE(map) << map.error().sentence;
+  TensorMap wanted;
+  wanted.type = TensorType::f32;
+  wanted.rank = 2;
+  wanted.global_address = 0x40000;
+  wanted.dim = {64, 40, 1, 1, 1};
+  wanted.stride = {4, 256, 0, 0, 0};
+  wanted.box = {16, 4, 1, 1, 1};
+  wanted.swizzle = Swizzle::b64;
+  EXPECT_EQ(*map, wanted);
 }
 
 TEST(TensorMapReplace, AMapThatContradictsItselfIsNoMap) {

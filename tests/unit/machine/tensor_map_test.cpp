@@ -118,7 +118,8 @@ TEST(TensorMapReplace, WhatCannotBeIsAFaultWithItsReason) {
             FaultKind::illegal_instruction, "none that the field can hold (value 257, ordinal 1)"},
         {"tensormap.replace.tile.global_dim.global.b1024.b32 [%rd1], 5, 1;",
          FaultKind::illegal_instruction, "ordinal"},
-        {"tensormap.replace.tile.rank.global.b1024.b32 [%rd1+128], 1;",
+        {"st.global.u32 [%rd1+128], 77; tensormap.replace.tile.rank.global.b1024.b32 [%rd1+128], "
+         "1;",
          FaultKind::illegal_instruction, "are no tensor map"},
         {"tensormap.replace.tile.rank.global.b1024.b32 [%rd1+32], 1;",
          FaultKind::misaligned_address, "multiple of 64"},
