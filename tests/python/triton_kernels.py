@@ -110,8 +110,40 @@ def autotuned(n=5000):
     close("an autotuned kernel", out.numpy(), 2 * x, 0)
 
 
+@triton.jit
+def transpose_kernel(x, out, rows, columns, M: tl.constexpr, N: tl.constexpr):
+    source = tl.make_tensor_descriptor(x, [rows, columns], [columns, 1], [M, N])
+    target = tl.make_tensor_descriptor(out, [columns, rows], [rows, 1], [N, M])
+    row, column = tl.program_id(0) * M, tl.program_id(1) * N
+    target.store([column, row], source.load([row, column]).T)
+
+
+def descriptors(rows=96, columns=160, M=32, N=64):
+    memory = []
+
+    def scratch(size, alignment, stream):
+        memory.append(Tensor(np.zeros(size + alignment, np.int8)))
+        address = memory[-1].data_ptr()
+        return Place(-(-address // alignment) * alignment)
+
+    triton.set_allocator(scratch)
+    x = random.random((rows, columns), dtype=np.float32)
+    out = Tensor(np.zeros((columns, rows), np.float32))
+    transpose_kernel[(rows // M, triton.cdiv(columns, N))](Tensor(x), out, rows, columns, M=M, N=N)
+    close("descriptors made by the kernel", out.numpy(), x.T, 0)
+
+
+class Place:
+    def __init__(self, address):
+        self.address = address
+
+    def data_ptr(self):
+        return self.address
+
+
 vector_add()
 softmax()
 dropout()
 layer_norm()
 autotuned()
+descriptors()
