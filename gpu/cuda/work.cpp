@@ -6,6 +6,7 @@
 #include "gpu/cuda/launch.hpp"
 #include "gpu/cuda/observer.hpp"
 #include "gpu/cuda/pool.hpp"
+#include "gpu/machine/interrupt.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -32,6 +33,7 @@ constexpr FaultCode fault_codes[] = {
     {machine::FaultKind::launch_failure, Status::launch_failed},
     {machine::FaultKind::deadlock, Status::launch_timeout},
     {machine::FaultKind::timeout, Status::launch_timeout},
+    {machine::FaultKind::interrupted, Status::launch_timeout},
 };
 
 Status status_of(machine::FaultKind kind) {
@@ -91,6 +93,7 @@ void run_kernel(const KernelWork& work, Stream& stream) {
     device.kill(status_of(outcome.kind), outcome.report);
   else if (!outcome.report.empty())  // it was cancelled
     say(outcome.report);
+  if (outcome.kind == machine::FaultKind::interrupted) machine::interrupt::die_if_due();
 }
 
 struct Perform {

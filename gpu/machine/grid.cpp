@@ -153,7 +153,9 @@ Outcome check_shape(const Launch& launch, const Limits& limits) {
 Outcome ended_early(const Clusters& clusters) {
   Outcome outcome = clusters.grid().outcome();
   const bool cancelled = outcome.ok();
-  if (!cancelled && outcome.kind != FaultKind::timeout) return outcome;
+  const bool by_the_user =
+      outcome.kind == FaultKind::timeout || outcome.kind == FaultKind::interrupted;
+  if (!cancelled && !by_the_user) return outcome;
   const Cluster* cluster = clusters.unfinished();
   if (!cluster) return outcome;
   if (cancelled)

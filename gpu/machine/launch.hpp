@@ -85,6 +85,7 @@ enum class FaultKind : std::uint8_t {
   launch_failure,  // shared memory of a block that is not there
   deadlock,        // nothing can ever move
   timeout,         // --timeout passed
+  interrupted,     // Ctrl-C
 };
 
 struct Outcome {

@@ -34,7 +34,8 @@ std::string_view headline(FaultKind kind) {
                                                "trap",
                                                "launch failure",
                                                "deadlock",
-                                               "timeout"};
+                                               "timeout",
+                                               "interrupted"};
   return words[static_cast<unsigned>(kind)];
 }
 

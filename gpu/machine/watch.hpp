@@ -1,8 +1,10 @@
-// Who looks after running launches: ends those that are cancelled or out of time, shows their
-// progress.
+// Who looks after running launches: ends those that are cancelled, interrupted or out of time,
+// shows their progress.
 #pragma once
 #include <chrono>
+#include <string>
 
+#include "gpu/machine/launch.hpp"
 #include "gpu/machine/progress.hpp"
 
 namespace inflight::machine {
@@ -24,10 +26,14 @@ class Watch {
 
   // Looks once; the moment at which it wants to look again at the latest.
   Clock::time_point look(Clock::time_point now);
+  // Ctrl-C came while this launch ran; `at_once` if it came again.
+  void interrupt(Clock::time_point now, bool at_once);
+  void end(FaultKind kind, const std::string& how);
 
   Clusters& clusters_;
   const Clock::time_point begin_;
   const bool watched_;
+  Clock::time_point give_up_ = Clock::time_point::max();  // when it is ended after a Ctrl-C
   Progress progress_;
 };
 
