@@ -9,6 +9,7 @@
 
 #include "gpu/cuda/driver.hpp"
 #include "gpu/cuda/exports/stub.hpp"
+#include "gpu/cuda/machine_code.hpp"
 
 namespace inflight::cuda::driver {
 namespace {
@@ -78,12 +79,6 @@ Status look_up(const char* name, void** to, int cuda_version, unsigned long long
   *to = found.address;
   if (query) *query = int(found.query);
   return found.address ? Status::success : Status::not_found;
-}
-
-// The file of the program or library that holds `code`.
-std::string object_of(void* code) {
-  Dl_info info{};
-  return dladdr(code, &info) && info.dli_fname ? info.dli_fname : "the program";
 }
 
 // NVIDIA's libraries that ask for tables of the driver's, and what that means for their users.

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 
+#include "gpu/check/names.hpp"
 #include "gpu/cuda/bytes.hpp"
 #include "gpu/cuda/core.hpp"
 #include "gpu/cuda/device_runtime.hpp"
+#include "gpu/cuda/machine_code.hpp"
 #include "gpu/cuda/profiles.hpp"
 #include "gpu/ptx/parse.hpp"
 
@@ -76,7 +78,19 @@ Result<Text> text_of(const Unit& unit, Architecture architecture, const std::str
   ProcessMemory memory(unit.registered);
   auto images = read_fatbin(memory, 0, Bodies::ptx);
   if (!images) return fail(Status::invalid_image, images.error());
-  return text_of(*images, architecture, module);
+  auto text = text_of(*images, architecture, module);
+  if (!text && text.error().status == Status::no_binary_for_gpu && !text.error().message.empty())
+    return fail(Status::no_binary_for_gpu,
+                machine_code_only(unit.registered, text.error().message));
+  return text;
+}
+
+// The same for the one who asked for this kernel.
+Failure of_kernel(std::string_view name, Failure failure) {
+  if (failure.status == Status::no_binary_for_gpu && !failure.message.empty())
+    failure.message =
+        fmt::format("kernel {} cannot run: {}", check::readable(name), failure.message);
+  return failure;
 }
 
 // Adds what the modules call of the device runtime, unless they have one of their own.
@@ -179,7 +193,7 @@ std::shared_ptr<Function> LoadedModule::function(std::string_view name) {
     auto module = weak.lock();
     if (!module) return fail(Status::invalid_handle, "the kernel's module has been unloaded");
     auto program = module->on(device);
-    if (!program) return fail(program.error());
+    if (!program) return fail(of_kernel(key, program.error()));
     const machine::Kernel* kernel = (*program)->kernel(key);
     if (!kernel) return fail(Status::invalid_device_function, module->passed_over());
     return kernel;
