@@ -7,6 +7,8 @@
 #include <mutex>
 #include <set>
 
+#include "gpu/cuda/logs.hpp"
+
 namespace inflight::cuda {
 namespace {
 
@@ -51,6 +53,7 @@ std::string_view driver_error_text(int code) {
 }
 
 void say(std::string_view sentence) {
+  if (!sentence.empty()) Logs::get().add(Level::error, sentence);
   std::string line = "inflight: " + std::string(sentence);
   if (line.back() != '\n') line += '\n';
   std::fwrite(line.data(), 1, line.size(), stderr);

@@ -65,7 +65,7 @@ std::string_view runtime_error_text(int code);
 std::string_view driver_error_name(int code);
 std::string_view driver_error_text(int code);
 
-// Writes "inflight: SENTENCE" to standard error.
+// Writes "inflight: SENTENCE" to standard error, and the sentence into the driver's log (logs.hpp).
 void say(std::string_view sentence);
 // The same, but once a process for each `key`.
 void say_once(std::string_view key, std::string_view sentence);
