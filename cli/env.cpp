@@ -7,7 +7,10 @@
 
 #include "cli/commands.hpp"
 #include "cli/paths.hpp"
+#include "cli/python.hpp"
 #include "cli/terminal.hpp"
+#include "gpu/cuda/profiles.hpp"
+#include "gpu/cuda/settings.hpp"
 
 namespace inflight::cli {
 namespace {
@@ -28,6 +31,10 @@ void print_shell(const std::string& libraries) {
   out("export LD_AUDIT=" + shell_quoted(audit_with(libraries)) + "\n");
   for (const char* variable : assembler_variables)
     out(std::string("export ") + variable + "=" + shell_quoted(assembler()) + "\n");
+  const char* device = std::getenv("INFLIGHT_DEVICE");
+  if (const cuda::Profile* profile = cuda::find_profile(device ? device : cuda::Settings{}.device))
+    for (const PythonVariable& each : python_variables(libraries, profile->architecture.number))
+      out("export " + each.name + "=" + shell_quoted(each.value) + "\n");
   out("export PATH=" + shell_quoted(list_with("PATH", executable_folder())) + "\n");
 }
 

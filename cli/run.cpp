@@ -14,6 +14,7 @@
 #include "cli/commands.hpp"
 #include "cli/paths.hpp"
 #include "cli/program_file.hpp"
+#include "cli/python.hpp"
 #include "cli/terminal.hpp"
 #include "gpu/cuda/profiles.hpp"
 #include "gpu/cuda/settings.hpp"
@@ -69,12 +70,16 @@ Environment environment_of(const Request& request) {
   return result;
 }
 
-// What is wrong with the options and the variables, judged as the library will judge them.
-std::string objection(const Environment& environment) {
-  auto settings = cuda::read_settings([&](const char* name) -> const char* {
+tl::expected<cuda::Settings, std::string> settings_of(const Environment& environment) {
+  return cuda::read_settings([&](const char* name) -> const char* {
     auto found = environment.find(name);
     return found == environment.end() ? std::getenv(name) : found->second.c_str();
   });
+}
+
+// What is wrong with the options and the variables, judged as the library will judge them.
+std::string objection(const Environment& environment) {
+  auto settings = settings_of(environment);
   if (!settings) {
     std::string text = settings.error();
     for (const Variable& each : variables) {
@@ -87,6 +92,12 @@ std::string objection(const Environment& environment) {
   }
   if (cuda::find_profile(settings->device)) return {};
   return fmt::format("there is no device '{}'; 'inflight devices' lists them.", settings->device);
+}
+
+// After objection() found nothing.
+const cuda::Profile* chosen_profile(const Environment& environment) {
+  auto settings = settings_of(environment);
+  return cuda::find_profile(settings->device);
 }
 
 int become(const std::string& path, const std::vector<std::string>& words) {
@@ -131,6 +142,9 @@ int run(const Request& request, const std::vector<std::string>& words) {
   setenv("LD_LIBRARY_PATH", list_with("LD_LIBRARY_PATH", *libraries).c_str(), 1);
   setenv("LD_AUDIT", audit_with(*libraries).c_str(), 1);
   for (const char* variable : assembler_variables) setenv(variable, assembler().c_str(), 0);
+  const int architecture = chosen_profile(environment)->architecture.number;
+  for (const PythonVariable& each : python_variables(*libraries, architecture))
+    setenv(each.name.c_str(), each.value.c_str(), 1);
   return become(path, words);
 }
 

@@ -4,7 +4,7 @@
 cat >"$work/program" <<'P'
 #!/bin/sh
 echo "arguments: $*"
-env | grep -E '^(INFLIGHT_|LD_|TRITON_)' | sort
+env | grep -E '^(INFLIGHT_|LD_|TRITON_|PYTHONPATH|TORCH_)' | sort
 exit 17
 P
 chmod +x "$work/program"
@@ -14,6 +14,14 @@ expect "the library path" 17 '^LD_LIBRARY_PATH=/.*lib' "$inflight" run "$work/pr
 expect "an older library path stays" 17 '^LD_LIBRARY_PATH=/.*:/old$' \
   env LD_LIBRARY_PATH=/old "$inflight" run "$work/program"
 expect "the loader's module" 17 '^LD_AUDIT=/.*/libinflight_audit.so$' "$inflight" run "$work/program"
+expect "the package for Python" 17 '^PYTHONPATH=/.*/lib/python:/mine$' \
+  env PYTHONPATH=/mine "$inflight" run "$work/program"
+expect "a package that Python imports" 0 '^/.*/lib/python/inflight/__init__.py$' \
+  "$inflight" run python3 -c 'import inflight; print(inflight.__file__)'
+expect "what PyTorch's extensions are built for" 17 '^TORCH_CUDA_ARCH_LIST=8.0\+PTX$' \
+  "$inflight" run --device a100 "$work/program"
+expect "what the user builds PyTorch's extensions for" 17 '^TORCH_CUDA_ARCH_LIST=8.6$' \
+  env TORCH_CUDA_ARCH_LIST=8.6 "$inflight" run "$work/program"
 expect "another's module stays" 17 '^LD_AUDIT=/.*/libinflight_audit.so:/other.so$' \
   bash -c 'LD_AUDIT=/gone/libinflight_audit.so:/other.so "$0" run "$1" 2>/dev/null' "$inflight" "$work/program"
 expect "a library path that has it already" 17 '^LD_LIBRARY_PATH=[^:]*$' \

@@ -1,0 +1,29 @@
+// Where Python finds the package `inflight`, and what PyTorch's extensions are built for.
+#include "cli/python.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include "cli/paths.hpp"
+
+namespace inflight::cli {
+
+std::vector<PythonVariable> python_variables(const std::string& libraries, int architecture) {
+  std::vector<PythonVariable> result;
+  const std::string package = libraries + "/python";
+  std::error_code error;
+  if (std::filesystem::exists(package, error))
+    result.push_back({"PYTHONPATH", list_with("PYTHONPATH", package)});
+  // torch.utils.cpp_extension embeds PTX only where it is told to.
+  constexpr const char* architectures = "TORCH_CUDA_ARCH_LIST";
+  const char* chosen = std::getenv(architectures);
+  result.push_back(
+      {architectures, chosen ? std::string(chosen)
+                             : fmt::format("{}.{}+PTX", architecture / 10, architecture % 10)});
+  return result;
+}
+
+}  // namespace inflight::cli
