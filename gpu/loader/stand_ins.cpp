@@ -17,6 +17,7 @@ constexpr Library libraries[] = {{"libcuda", "1", true},
                                  {"libcudart", "13"},
                                  {"libnvJitLink", "13"},
                                  {"libnvrtc", "13"},
+                                 {"libcupti", "13"},
                                  {"libnvidia-ml", "1", true}};
 
 bool all_of(std::string_view text, bool (*test)(char)) {

@@ -167,7 +167,9 @@ class Compiled(unittest.TestCase):
         expected = f(*mine)
         expected.backward()
         # Backward would begin with a fill, and add up what it finds: eager operations.
-        gradients = torch.autograd.grad(torch.compile(f)(*theirs), theirs, torch.ones(()).cuda())
+        # So does Inductor where it folds constants of both directions.
+        compiled = torch.compile(f, options={"joint_graph_constant_folding": False})
+        gradients = torch.autograd.grad(compiled(*theirs), theirs, torch.ones(()).cuda())
         for one, other in zip(mine, gradients):
             torch.testing.assert_close(other.cpu(), one.grad, rtol=1e-4, atol=1e-5)
 
@@ -246,7 +248,7 @@ class Manners(unittest.TestCase):
         self.assertRegex(done.stderr, r"source: .*device_test.py:\d+")
 
     def test_profiler_and_ranges(self):
-        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+        with torch.profiler.profile() as profile:
             with torch.cuda.nvtx.range("work"):
                 run_axpy(torch.ones(64).cuda(), torch.ones(64).cuda())
             torch.cuda.synchronize()

@@ -23,6 +23,7 @@ TEST(StandIns, WhateverPathIsAskedFor) {
   EXPECT_EQ(name_for("libcudart-9335f6a2.so.12.4.127"), "libcudart.so.12");
   EXPECT_EQ(name_for("/a/libnvJitLink.so.13"), "libnvJitLink.so.13");
   EXPECT_EQ(name_for("libnvidia-ml.so.1"), "libnvidia-ml.so.1");
+  EXPECT_EQ(name_for("/wheels/nvidia/cu13/lib/libcupti.so.13"), "libcupti.so.13");
 }
 
 TEST(StandIns, NoOtherLibraries) {
