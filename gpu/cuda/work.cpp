@@ -6,6 +6,7 @@
 #include "gpu/cuda/launch.hpp"
 #include "gpu/cuda/observer.hpp"
 #include "gpu/cuda/pool.hpp"
+#include "gpu/cuda/settings.hpp"
 #include "gpu/machine/interrupt.hpp"
 
 namespace inflight::cuda {
@@ -78,6 +79,7 @@ void run_kernel(const KernelWork& work, Stream& stream) {
   launch.block = work.block;
   launch.cluster = work.cluster;
   launch.dynamic_shared = work.dynamic_shared;
+  launch.shared_granule = static_cast<std::uint32_t>(settings().slack);
   launch.shared_optin = dynamic_shared_limit(*work.function, **kernel, device);
   launch.cooperative = work.cooperative;
   launch.parameters = work.parameters;

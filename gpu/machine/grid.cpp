@@ -106,7 +106,10 @@ SharedExtent shared_extent(const Launch& launch) {
   const std::uint64_t a = std::max(1u, k.dynamic_alignment),
                       end = std::uint64_t{reserved_shared} + k.static_shared,
                       dynamic = (end + a - 1) / a * a;
-  return {dynamic, launch.dynamic_shared ? dynamic + launch.dynamic_shared : end};
+  const std::uint64_t g = std::max(1u, launch.shared_granule),
+                      bytes = (launch.dynamic_shared ? dynamic + launch.dynamic_shared : end) -
+                              reserved_shared;
+  return {dynamic, reserved_shared + (bytes + g - 1) / g * g};
 }
 
 Outcome check_shape(const Launch& launch, const Limits& limits) {

@@ -100,6 +100,7 @@ struct Launch {
   const Kernel* kernel = nullptr;
   Dim3 grid, block, cluster;
   std::uint32_t dynamic_shared = 0;       // bytes
+  std::uint32_t shared_granule = 1;       // a block's shared memory ends at a multiple of it
   std::uint32_t shared_optin = 48 << 10;  // what cudaFuncSetAttribute allowed this function
   bool cooperative = false;
   std::vector<std::byte> parameters;          // laid out as Kernel::parameters says

@@ -33,7 +33,7 @@ struct Parameter {
 };
 
 // What is known of a kernel before it is decoded.
-struct Kernel {
+struct [[gnu::visibility("default")]] Kernel {
   std::string name;
   const Program* program = nullptr;
   std::uint32_t module = 0, function = 0;  // where it stands in the program

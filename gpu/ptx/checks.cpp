@@ -180,7 +180,8 @@ std::string Parser::passed_mistake(const Operand& o, const Variable& formal, boo
     }
     case Kind::reg: {
       const Register& r = registers_[o.index];
-      Variable passed{.name = r.name, .type = r.type};
+      Variable passed;
+      passed.name = r.name, passed.type = r.type;
       passed.size = passed.alignment = size_of(r.type);
       return r.type == Type::pred ? fmt::format("`{}` is a predicate", r.name)
                                   : misfit(formal, passed);

@@ -19,9 +19,13 @@ static_assert(std::size(barriers) == check::barrier_kind_count);
 
 // 1234567 as "1,234,567".
 std::string grouped(std::uint64_t n) {
-  std::string digits = std::to_string(n);
-  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, ",");
-  return digits;
+  const std::string digits = std::to_string(n);
+  std::string result;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i && (digits.size() - i) % 3 == 0) result += ',';
+    result += digits[i];
+  }
+  return result;
 }
 
 // Three digits and a binary unit: "1.25 MiB".

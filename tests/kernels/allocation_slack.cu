@@ -1,6 +1,6 @@
 // options: --slack 512
-// A program that runs past the end of an allocation, and of its own variables, and as on a GPU into
-// memory that nobody has.
+// A program that runs past the end of an allocation, of its own variables and of its shared memory,
+// and as on a GPU into memory that nobody has.
 #include "tests/kernels/kernel_test.cuh"
 
 __device__ int global_variable[25];
@@ -12,6 +12,14 @@ __global__ void fill(int* out, int count) {
 __global__ void fill_variable(int count) {
   for (int i = threadIdx.x; i < count; i += blockDim.x) global_variable[i] = constants[i];
 }
+// In a block of 100 bytes: an H200 gives shared memory in pieces of 128.
+__global__ void read_shared(int* out) {
+  __shared__ int few[25];
+  if (threadIdx.x < 25) few[threadIdx.x] = 1;
+  __syncthreads();
+  volatile int* all = few;
+  out[threadIdx.x] = all[threadIdx.x];
+}
 
 int main() {
   int* out = nullptr;
@@ -19,5 +27,7 @@ int main() {
   fill<<<1, 32>>>(out, 128);
   SAY(cudaDeviceSynchronize());
   fill_variable<<<1, 32>>>(128);
+  SAY(cudaDeviceSynchronize());
+  read_shared<<<1, 32>>>(out);
   SAY(cudaDeviceSynchronize());
 }

@@ -36,7 +36,7 @@ bool given(const Warp& w, const Op* op, unsigned name) {
 
 BulkForm form_of(const Op* op) {
   BulkForm form;
-  std::memcpy(&form, &op->imm, sizeof form);
+  std::memcpy(static_cast<void*>(&form), &op->imm, sizeof form);
   return form;
 }
 
@@ -386,7 +386,7 @@ const Op* bulk_wait(Warp& w, const Op* op) {
 const Op* async_store(Warp& w, const Op* op) {
   return each_asked(w, op, [](Asked& a) {
     AsyncStoreForm form;
-    std::memcpy(&form, &a.op->imm, sizeof form);
+    std::memcpy(static_cast<void*>(&form), &a.op->imm, sizeof form);
     const std::uint32_t to = a.narrow(Name::to), count = a.op->count, bytes = form.bytes * count;
     if (!a.aligned(to, bytes, "destination")) return;
     if (!(a.copy.to = a.shared(to, bytes, true, false))) return;
