@@ -118,11 +118,11 @@ tl::expected<std::vector<std::vector<Image>>, std::string> read_elf(Source& sour
   if (!file) return tl::unexpected(file.error());
   if (file->machine == machine_cuda) {
     return tl::unexpected(std::string(
-        "this is a cubin, machine code for one GPU; the software GPU runs PTX: build with nvcc "
-        "-ptx or -fatbin, give nvrtc --gpu-architecture=compute_90 and take nvrtcGetPTX, and in "
-        "the "
-        "place of nvJitLink's cubin let cuLinkAddData and cuLinkComplete link the PTX (of LTO-IR, "
-        "nvJitLink makes PTX: -lto -ptx, nvJitLinkGetLinkedPtx)"));
+        "this is a cubin, machine code for one GPU; the software GPU runs PTX: build files with "
+        "nvcc -ptx or -fatbin, and let a program that compiles while it runs load libnvrtc and "
+        "libnvJitLink as shared libraries under 'inflight run', which then give PTX; where they "
+        "are linked statically, ask them for PTX (compute_90, nvrtcGetPTX; -lto -ptx, "
+        "nvJitLinkGetLinkedPtx)"));
   }
   std::vector<std::vector<Image>> result;
   for (const ElfSection& section : file->sections) {
