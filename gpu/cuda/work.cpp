@@ -1,6 +1,8 @@
 // Doing a piece of work, and the checks before it.
 #include "gpu/cuda/work.hpp"
 
+#include <algorithm>
+
 #include "gpu/cuda/capture.hpp"
 #include "gpu/cuda/graph.hpp"
 #include "gpu/cuda/launch.hpp"
@@ -67,6 +69,9 @@ struct Check {
   Status operator()(const FreeWork&) const { return Status::success; }
 };
 
+// A compiler may read a block's last few bytes as one vector: shared memory ends at none's middle.
+constexpr std::uint32_t widest_access = 16;
+
 void run_kernel(const KernelWork& work, Stream& stream) {
   Core& core = Core::get();
   Device& device = core.device(work.device);
@@ -79,7 +84,7 @@ void run_kernel(const KernelWork& work, Stream& stream) {
   launch.block = work.block;
   launch.cluster = work.cluster;
   launch.dynamic_shared = work.dynamic_shared;
-  launch.shared_granule = static_cast<std::uint32_t>(settings().slack);
+  launch.shared_granule = std::max(widest_access, static_cast<std::uint32_t>(settings().slack));
   launch.shared_optin = dynamic_shared_limit(*work.function, **kernel, device);
   launch.cooperative = work.cooperative;
   launch.parameters = work.parameters;

@@ -230,9 +230,6 @@ bool Parser::body_directive(std::string_view directive) {
   const bool known = w.kind == Word::Kind::space &&
                      (space == Space::param || space == Space::local || space == Space::shared ||
                       space == Space::global || space == Space::constant || space == Space::tex);
-  const bool old = module_.version_major * 100 + module_.version_minor < 104;
-  if (old && space == Space::param && module_.functions[current_].entry)
-    return lex_.fail("parameters inside a kernel's body, as before PTX 1.4, are not supported");
   const bool own = space == Space::param || space == Space::local;
   if (known && own && linkage == Linkage::external)
     return lex_.fail_at(directive.data(), "a function's own variables cannot be extern");

@@ -118,6 +118,8 @@ bool Parser::version() {
   module_.version_major = std::stoi(std::string(text.substr(0, dot)));
   module_.version_minor = std::stoi(std::string(text.substr(dot + 1)));
   if (!module_.version_major) return lex_.fail_at(start, "there is no PTX version 0");
+  if (module_.version_major == 1 && module_.version_minor < 4)
+    return lex_.fail_at(start, "PTX before version 1.4 is taken by no driver any more");
   return true;
 }
 

@@ -2,40 +2,19 @@
 // flushes subnormal numbers (PTX ISA 9.7.3 and 11.1.6; tests/kernels/ptx_of_old asked an H200).
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "gpu/ptx/parser.hpp"
 
 namespace inflight::ptx {
 
 namespace {
 
-// Versions of PTX, as major * 10 + minor.
-constexpr int kFirst = 10, kPrecisionSaid = 14, kRoundedMad = 32, kAlways = 0;
-
-// An instruction whose text gives its precision, and what stands for none before version `said`.
-struct Precise {
-  Opcode opcode;
-  Type type;
-  Mod unsaid;
-  int said;
-};
-constexpr Precise kPrecise[] = {
-    {Opcode::mad, Type::f32, Mod::rn, kRoundedMad},
-    {Opcode::mad, Type::f64, Mod::rn, kPrecisionSaid},
-    {Opcode::fma, Type::f32, Mod::rn, kAlways},
-    {Opcode::fma, Type::f64, Mod::rn, kAlways},
-    {Opcode::div, Type::f32, Mod::approx, kPrecisionSaid},
-    {Opcode::div, Type::f64, Mod::rn, kPrecisionSaid},
-    {Opcode::rcp, Type::f32, Mod::approx, kPrecisionSaid},
-    {Opcode::rcp, Type::f64, Mod::rn, kPrecisionSaid},
-    {Opcode::sqrt, Type::f32, Mod::approx, kPrecisionSaid},
-    {Opcode::sqrt, Type::f64, Mod::rn, kPrecisionSaid},
-    {Opcode::rsqrt, Type::f32, Mod::approx, kPrecisionSaid},
-    {Opcode::rsqrt, Type::f64, Mod::approx, kPrecisionSaid},
-    {Opcode::sin, Type::f32, Mod::approx, kPrecisionSaid},
-    {Opcode::cos, Type::f32, Mod::approx, kPrecisionSaid},
-    {Opcode::lg2, Type::f32, Mod::approx, kPrecisionSaid},
-    {Opcode::ex2, Type::f32, Mod::approx, kPrecisionSaid},
-};
+// What takes its precision from its text. `mad.f32` did not before PTX 3.2, and was `fma.rn.f32` to
+// drivers.
+constexpr Opcode kPrecise[] = {Opcode::mad,   Opcode::fma, Opcode::div, Opcode::rcp, Opcode::sqrt,
+                               Opcode::rsqrt, Opcode::sin, Opcode::cos, Opcode::lg2, Opcode::ex2};
+constexpr int kRoundedMad = 32;  // major * 10 + minor
 constexpr Mod kPrecisions[] = {Mod::rn, Mod::rz, Mod::rm, Mod::rp, Mod::approx, Mod::full};
 
 bool says_precision(const Instruction& in) {
@@ -44,10 +23,9 @@ bool says_precision(const Instruction& in) {
   return false;
 }
 
-const Precise* precise(const Instruction& in) {
-  for (const Precise& p : kPrecise)
-    if (p.opcode == in.opcode && p.type == in.types[0]) return &p;
-  return nullptr;
+bool is_precise(const Instruction& in) {
+  return in.type_count && (in.types[0] == Type::f32 || in.types[0] == Type::f64) &&
+         std::find(std::begin(kPrecise), std::end(kPrecise), in.opcode) != std::end(kPrecise);
 }
 
 // Does it read floating-point numbers, some of 32 bits? Its last type is the source's.
@@ -61,12 +39,10 @@ bool flushes(const Instruction& in) {
 
 bool Parser::complete(Instruction& in) {
   if (module_.target_number && module_.target_number < 20 && flushes(in)) in.mods.insert(Mod::ftz);
-  if (!in.type_count || !is_float(in.types[0])) return true;
-  const Precise* p = precise(in);
-  if (!p || says_precision(in)) return true;
+  if (!is_precise(in) || says_precision(in)) return true;
   const int version = module_.version_major * 10 + module_.version_minor;
-  if (version >= kFirst && version < p->said) {
-    in.mods.insert(p->unsaid);
+  if (in.opcode == Opcode::mad && in.types[0] == Type::f32 && version < kRoundedMad) {
+    in.mods.insert(Mod::rn);
     return true;
   }
   return lex_.fail_at(in.name.data(), fmt::format("`{}` says no precision: a rounding such as "

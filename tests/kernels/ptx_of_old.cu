@@ -1,4 +1,6 @@
 // flags: -lcuda
+// stderr: PTX before version 1.4 is taken by no driver any more
+// stderr: `sin.f32` says no precision
 // PTX of before sm_20: which forms a driver takes, `mad.f32` without a rounding, subnormal numbers.
 #include <cuda.h>
 

@@ -30,8 +30,7 @@ const Op* collective(Warp& w, const Op* op) {
 // --- shfl -------------------------------------------------------------------------------------
 
 // d[l] = a[from[l]] for the active lanes.
-[[gnu::always_inline]] inline void permute(Warp& w, const Op* op, const S32* from) {
-  const S32* a = w.at<S32>(op->a);
+[[gnu::always_inline]] inline void permute(Warp& w, const Op* op, const S32* a, const S32* from) {
 #if defined(__AVX512F__)
   const __m512i low = _mm512_load_si512(a), high = _mm512_load_si512(a + 16);
   const auto pick = [&](int at) {
@@ -48,10 +47,13 @@ const Op* collective(Warp& w, const Op* op) {
 #endif
 }
 
-// A lane that does not take part gives nothing: its reader keeps its own value.
-[[gnu::always_inline]] inline void keep_active(U32 active, const S32* from, S32* out) {
-#pragma GCC ivdep
-  for (S32 l = 0; l < lanes; ++l) out[l] = (active >> from[l]) & 1 ? from[l] : l;
+// A lane that does not take part gives 0, as on an H200 (tests/kernels/shuffle_from_outside).
+[[gnu::always_inline]] inline void permute_active(Warp& w, const Op* op, const S32* from) {
+  const S32* a = w.at<S32>(op->a);
+  if (w.mask == all_lanes) return permute(w, op, a, from);
+  alignas(64) S32 given[lanes];
+  for (int l = 0; l < lanes; ++l) given[l] = (w.mask >> l) & 1 ? a[l] : 0;
+  permute(w, op, given, from);
 }
 
 template <Shuffle Mode>
@@ -72,9 +74,8 @@ void shuffle_by_operands(Warp& w, const Op* op) {
     from[l] = (good ? j : l) & 31;
     inside[l] = good ? -1 : 0;
   }
-  if (w.mask != all_lanes) keep_active(w.mask, from, from);
   const U32 good = signs(inside);
-  permute(w, op, from);
+  permute_active(w, op, from);
   write_q(w, op, good);
 }
 
@@ -82,13 +83,7 @@ template <Shuffle Mode>
 void shuffle(Warp& w, const Op* op, U32) {
   if (!(op->detail & CollectiveShape::mapped)) return shuffle_by_operands<Mode>(w, op);
   const ShuffleMap& map = shuffle_maps[op->b];
-  if (w.mask == all_lanes) {
-    permute(w, op, map.from);
-  } else {
-    alignas(64) S32 from[lanes];
-    keep_active(w.mask, map.from, from);
-    permute(w, op, from);
-  }
+  permute_active(w, op, map.from);
   write_q(w, op, map.inside);
 }
 

@@ -221,9 +221,8 @@ TEST(Checks, PrecisionIsSaidSincePtxOfOld) {
                      " ret; }");
   };
   const auto mods = [](const auto& module) { return module->functions[0].body[0].mods; };
-  const char *first = ".version 1.3\n.target sm_13\n", *later = ".version 3.1\n.target sm_20\n";
-  EXPECT_EQ(mods(head(first, "div.f32 %f, %f, %f;")), (ModSet{Mod::approx, Mod::ftz}));
-  EXPECT_EQ(mods(head(first, "div.f64 %d, %d, %d;")), ModSet{Mod::rn});
+  const char *first = ".version 1.4\n.target sm_13\n", *later = ".version 3.1\n.target sm_20\n";
+  EXPECT_EQ(mods(head(first, "mad.f32 %f, %f, %f, %f;")), (ModSet{Mod::rn, Mod::ftz}));
   EXPECT_EQ(mods(head(first, "cvt.rn.f32.u32 %f, 1;")), ModSet{Mod::rn});
   EXPECT_EQ(mods(head(later, "mad.f32 %f, %f, %f, %f;")), ModSet{Mod::rn});
   EXPECT_EQ(mods(head(later, "add.f32 %f, %f, %f;")), ModSet{});
