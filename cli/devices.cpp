@@ -11,14 +11,14 @@
 namespace inflight::cli {
 namespace {
 
-constexpr const char* row = "{:<7} {:<26} {:<8} {:>8} {:>4} {:>11} {:>10} {:>7}\n";
+constexpr const char* row_format = "{:<7} {:<26} {:<8} {:>8} {:>4} {:>11} {:>10} {:>7}\n";
 
 void list() {
-  out(styled(Style::bold, fmt::format(row, "NAME", "IS", "ARCH", "MEMORY", "SMS", "SHARED/BLOCK",
-                                      "THREADS/SM", "L2")));
+  out(styled(Style::bold, fmt::format(row_format, "NAME", "IS", "ARCH", "MEMORY", "SMS",
+                                      "SHARED/BLOCK", "THREADS/SM", "L2")));
   for (const cuda::Profile& each : cuda::profiles()) {
     using enum cuda::Attribute;
-    out(fmt::format(row, each.name, each.title, cuda::spelling(each.architecture),
+    out(fmt::format(row_format, each.name, each.title, cuda::spelling(each.architecture),
                     fmt::format("{} GiB", each.memory >> 30), each[multiprocessors],
                     fmt::format("{} KiB", each[shared_per_block_optin] >> 10),
                     each[threads_per_multiprocessor], fmt::format("{} MiB", each[l2_bytes] >> 20)));

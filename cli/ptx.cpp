@@ -19,7 +19,7 @@
 namespace inflight::cli {
 namespace {
 
-struct Request {
+struct PtxRequest {
   std::string path, kernel, device = "h200";
   bool print = false;
 };
@@ -28,7 +28,7 @@ using Modules = std::vector<std::shared_ptr<const ptx::Module>>;
 
 // Whether the user means this kernel: by its name in PTX, by what the source calls it, or by the
 // hash that a message gives where it cuts the name.
-bool wanted(const Request& request, const std::string& name) {
+bool wanted(const PtxRequest& request, const std::string& name) {
   if (request.kernel.empty() || name == request.kernel) return true;
   if (request.kernel == "#" + check::short_hash(name)) return true;
   std::string text = check::demangled(name);
@@ -117,7 +117,7 @@ void show_kernel(const machine::Kernel& kernel) {
     out("      " + styled(Style::red, "cannot run: ") + why + "\n");
 }
 
-int show_kernels(const Request& request, const Modules& modules) {
+int show_kernels(const PtxRequest& request, const Modules& modules) {
   machine::Memory memory(1, 1ull << 30);
   auto programs = link(modules, memory);
   if (!programs) return complain(programs.error() + "."), failed;
@@ -152,7 +152,7 @@ void print_function(const ptx::Module& module, const ptx::Function& function) {
   }
 }
 
-int print_texts(const Request& request, const PtxFile& file, const Modules& modules) {
+int print_texts(const PtxRequest& request, const PtxFile& file, const Modules& modules) {
   if (request.kernel.empty()) {
     for (const Unit& unit : file.units) out(*unit.text + "\n");
     return ok;
@@ -170,7 +170,7 @@ int print_texts(const Request& request, const PtxFile& file, const Modules& modu
   return failed;
 }
 
-int inspect(const Request& request) {
+int inspect(const PtxRequest& request) {
   const cuda::Profile* profile = cuda::find_profile(request.device);
   if (!profile) {
     complain(
@@ -201,7 +201,7 @@ int inspect(const Request& request) {
 void add_ptx(CLI::App& app, int& status) {
   CLI::App* command =
       app.add_subcommand("ptx", "show a file's PTX, its kernels, and what cannot run of them");
-  auto request = std::make_shared<Request>();
+  auto request = std::make_shared<PtxRequest>();
   command->add_option("FILE", request->path, "PTX text, fatbin, program, shared object or .o file")
       ->required();
   command

@@ -47,7 +47,7 @@ constexpr std::array variables = {
 constexpr const char* stats_variable = "INFLIGHT_STATS";
 constexpr const char* progress_variable = "INFLIGHT_PROGRESS";
 
-struct Request {
+struct RunRequest {
   std::array<std::string, variables.size()> values;
   std::string stats;
   bool no_progress = false;
@@ -55,7 +55,7 @@ struct Request {
 
 using Environment = std::map<std::string, std::string>;
 
-Environment environment_of(const Request& request) {
+Environment environment_of(const RunRequest& request) {
   Environment result;
   for (std::size_t i = 0; i < variables.size(); ++i) {
     if (!request.values[i].empty()) result[variables[i].name] = request.values[i];
@@ -120,7 +120,7 @@ void make_room_for_sanitizers(const ProgramFile& program) {
   setenv("GLIBC_TUNABLES", list_with("GLIBC_TUNABLES", room).c_str(), 1);
 }
 
-int run(const Request& request, const std::vector<std::string>& words) {
+int run(const RunRequest& request, const std::vector<std::string>& words) {
   if (words.empty()) {
     complain("'run' needs a program: inflight run [options] [--] PROGRAM [ARG...].");
     return usage;
@@ -175,7 +175,7 @@ void add_run(CLI::App& app, const std::vector<std::string>& program, int& status
       "status is\nthe program's; 2 for a bad option, 126 for a program that cannot be run, 127 for "
       "none.\n"
       "Each option sets the variable in brackets, which works as well without this command.");
-  auto request = std::make_shared<Request>();
+  auto request = std::make_shared<RunRequest>();
   for (std::size_t i = 0; i < variables.size(); ++i) {
     const Variable& each = variables[i];
     command

@@ -16,7 +16,7 @@
 namespace inflight::cli {
 namespace {
 
-struct Request {
+struct SwizzleRequest {
   std::string mode = "128B", type = "f32", box = "32x16", pattern, svg;
 };
 
@@ -57,7 +57,7 @@ Parsed<async::TensorType> type_of(std::string_view text) {
 }
 
 // A box that a tensor copy can have, whatever the mode.
-Parsed<SwizzledBox> box_of(const Request& request) {
+Parsed<SwizzledBox> box_of(const SwizzleRequest& request) {
   constexpr std::uint32_t most = 256;
   const auto type = type_of(request.type);
   if (!type) return tl::unexpected(type.error());
@@ -230,7 +230,7 @@ int write_svg(const std::string& path, const SwizzledBox& box) {
   return ok;
 }
 
-int show(const Request& request) {
+int show(const SwizzleRequest& request) {
   auto box = box_of(request);
   if (!box) return complain(box.error()), usage;
   if (!request.pattern.empty()) return suggest(request.pattern, *box);
@@ -252,7 +252,7 @@ int show(const Request& request) {
 void add_swizzle(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand(
       "swizzle", "show where a tensor copy's box lands in shared memory, and its bank conflicts");
-  auto request = std::make_shared<Request>();
+  auto request = std::make_shared<SwizzleRequest>();
   command->add_option("--mode", request->mode, "none, 32B, 64B or 128B")->type_name("MODE");
   command->add_option("--type", request->type, "the elements' type: u8, f16, bf16, f32, ...")
       ->type_name("TYPE");

@@ -7,6 +7,7 @@ set(INFLIGHT_NVCC_FLAGS -std=c++17 -lineinfo -cudart shared -ccbin ${CMAKE_CXX_C
                         -I${PROJECT_SOURCE_DIR}/include)
 set(INFLIGHT_NVCC_LIBRARIES -L${PROJECT_BINARY_DIR}/lib)
 set(INFLIGHT_NVCC_RUNTIME shared)
+set(INFLIGHT_NVCC_NEEDS inflight_libraries)  # targets that linking waits for
 
 # The value of a header line `// KEY: value` in a CUDA source, or an empty text. Such lines stand
 # before the first line that is no comment.
@@ -39,7 +40,7 @@ function(inflight_cuda_link output)
     OUTPUT ${output}
     COMMAND ${INFLIGHT_NVCC} -cudart ${INFLIGHT_NVCC_RUNTIME} -ccbin ${CMAKE_CXX_COMPILER} ${LINK_FLAGS}
             ${INFLIGHT_NVCC_LIBRARIES} ${LINK_OBJECTS} -o ${output}
-    DEPENDS ${LINK_OBJECTS} inflight_libraries
+    DEPENDS ${LINK_OBJECTS} ${INFLIGHT_NVCC_NEEDS}
     COMMENT "link ${name}" VERBATIM)
 endfunction()
 

@@ -15,12 +15,12 @@ endif()
 # The machine promises IEEE results to the bit: no contraction, no reassociation.
 add_compile_options(-Wall -Wextra -ffp-contract=off -fno-math-errno)
 # A first build is faster so; later ones are not, as ccache keeps its objects for one build folder
-# alone then.
-option(INFLIGHT_PRECOMPILE "precompile the headers of other libraries" OFF)
+# alone then, and one changed file takes its neighbours along.
+option(INFLIGHT_QUICK "precompile the headers of other libraries, and compile files together" OFF)
 find_program(CCACHE ccache)
 if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
-  if(INFLIGHT_PRECOMPILE)  # on these terms alone
+  if(INFLIGHT_QUICK)  # on these terms alone
     set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
                                     CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
   endif()
@@ -49,7 +49,7 @@ endif()
 set(COMMON_HEADERS <algorithm> <chrono> <cstdint> <cstring> <deque> <functional> <map> <memory> <mutex>
                    <optional> <span> <string> <unordered_map> <vector> <fmt/format.h> <tl/expected.hpp>)
 function(inflight_common_headers)
-  if(NOT INFLIGHT_PRECOMPILE)
+  if(NOT INFLIGHT_QUICK)
     return()
   endif()
   file(WRITE ${PROJECT_BINARY_DIR}/headers.cpp "// Only its precompiled headers are wanted.\n")
@@ -58,7 +58,7 @@ function(inflight_common_headers)
   inflight_precompile(inflight_common_headers ${COMMON_HEADERS})
 endfunction()
 function(inflight_precompile target)
-  if(NOT INFLIGHT_PRECOMPILE)
+  if(NOT INFLIGHT_QUICK)
     return()
   endif()
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
@@ -67,6 +67,15 @@ function(inflight_precompile target)
     return()
   endif()
   target_precompile_headers(${target} REUSE_FROM inflight_common_headers)
+endfunction()
+
+# inflight_together(TARGET FILE...): the sources of TARGET are compiled some at a time, but for the
+# FILEs, whose names are others' too.
+function(inflight_together target)
+  if(INFLIGHT_QUICK)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
 endfunction()
 
 # inflight_room(NAME [PRECOMPILED] SOURCES file... DEPENDS target...)

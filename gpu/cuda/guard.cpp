@@ -12,7 +12,7 @@ namespace inflight::cuda {
 Status status_of_exception(const char* call) {
   try {
     throw;
-  } catch (const abi::__forced_unwind&) {
+  } catch (const ::abi::__forced_unwind&) {
     throw;
   } catch (const std::bad_alloc&) {
     std::fprintf(stderr,

@@ -192,7 +192,7 @@ constexpr PropertyField property_fields[] = {
     {false, 139, since_13},
     {false, 140, since_13},
     {false, 143, since_13}};
-constexpr std::size_t name_at = 0, name_bytes = 256, uuid_at = 256, first_field_at = 288;
+constexpr std::size_t title_at = 0, title_bytes = 256, uuid_at = 256, first_field_at = 288;
 
 std::uint64_t property(const Profile& profile, int ordinal, int attribute) {
   if (attribute == total_memory) return profile.memory;
@@ -250,7 +250,7 @@ std::string pci_address(const Profile& profile, int ordinal) {
 void fill_properties(const Profile& profile, int ordinal, void* properties, PropertyLayout layout) {
   auto* bytes = static_cast<std::byte*>(properties);
   std::memset(bytes, 0, property_bytes(layout));
-  profile.title.copy(reinterpret_cast<char*>(bytes + name_at), name_bytes - 1);
+  profile.title.copy(reinterpret_cast<char*>(bytes + title_at), title_bytes - 1);
   fill_uuid(profile, ordinal, bytes + uuid_at);
   std::size_t at = first_field_at;
   for (const PropertyField& f : property_fields) {
