@@ -5,7 +5,7 @@
 // instruction (same qualifiers) with the same mask; not necessarily at the same place. Lanes that
 // their own mask leaves out take part as if it named them, provided that all lanes that execute the
 // instruction together have that mask; else they end the kernel. Reading from a lane that does not
-// take part gives the reader's own value; PTX leaves it undefined.
+// take part gives 0, as on an H200; PTX leaves it undefined.
 #pragma once
 #include "gpu/machine/lowering.hpp"
 #include "gpu/machine/warp.hpp"
