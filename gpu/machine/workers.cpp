@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <deque>
 #include <exception>
 #include <thread>
 #include <utility>
@@ -59,7 +60,7 @@ class Helpers {
   Helpers(Clusters& clusters, unsigned count) : desk_(std::make_shared<Desk>()) {
     desk_->clusters = &clusters;
     try {
-      for (unsigned i = 0; i < count; ++i) arena().enqueue([desk = desk_] { help(*desk); });
+      for (unsigned i = 0; i < count; ++i) pool().ask(desk_);
     } catch (const std::bad_alloc&) {  // fewer help
     }
   }
@@ -103,9 +104,36 @@ class Helpers {
     if (thrown) desk.thrown = thrown;
     if (--desk.present == 0) desk.left.notify_one();
   }
+
+  // The threads. A task carries nothing and is made under the mutex that it takes first, so that
+  // ThreadSanitizer, to which oneTBB's library is opaque, sees who made it before who runs it.
+  class Pool {
+   public:
+    void ask(const std::shared_ptr<Desk>& desk) {
+      std::lock_guard lock(mutex_);
+      asked_.push_back(desk);
+      try {
+        arena_.enqueue([] { help(*pool().next()); });
+      } catch (...) {
+        asked_.pop_back();
+        throw;
+      }
+    }
+
+   private:
+    std::shared_ptr<Desk> next() {
+      std::lock_guard lock(mutex_);
+      auto desk = std::move(asked_.front());
+      asked_.pop_front();
+      return desk;
+    }
+    tbb::task_arena arena_{static_cast<int>(std::max(2u, host_cores())), 1};
+    std::mutex mutex_;
+    std::deque<std::shared_ptr<Desk>> asked_;  // one for each task that has not begun
+  };
   // All launches share it, so that none pays for waking threads that are awake.
-  static tbb::task_arena& arena() {
-    static auto& shared = *new tbb::task_arena(static_cast<int>(std::max(2u, host_cores())), 1);
+  static Pool& pool() {
+    static auto& shared = *new Pool;
     return shared;
   }
 
