@@ -5,8 +5,8 @@
 
 #include "cli/commands.hpp"
 #include "cli/terminal.hpp"
-#include "gpu/cuda/profiles.hpp"
-#include "gpu/cuda/settings.hpp"
+#include "gpu/cuda/core/profiles.hpp"
+#include "gpu/cuda/core/settings.hpp"
 
 namespace inflight::cli {
 namespace {

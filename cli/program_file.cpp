@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "gpu/cuda/elf.hpp"
+#include "gpu/cuda/image/elf.hpp"
 
 namespace inflight::cli {
 namespace {

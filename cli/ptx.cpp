@@ -10,7 +10,7 @@
 #include "cli/ptx_file.hpp"
 #include "cli/terminal.hpp"
 #include "gpu/check/names.hpp"
-#include "gpu/cuda/profiles.hpp"
+#include "gpu/cuda/core/profiles.hpp"
 #include "gpu/machine/launch.hpp"
 #include "gpu/machine/memory.hpp"
 #include "gpu/machine/program.hpp"

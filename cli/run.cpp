@@ -16,8 +16,8 @@
 #include "cli/program_file.hpp"
 #include "cli/python.hpp"
 #include "cli/terminal.hpp"
-#include "gpu/cuda/profiles.hpp"
-#include "gpu/cuda/settings.hpp"
+#include "gpu/cuda/core/profiles.hpp"
+#include "gpu/cuda/core/settings.hpp"
 
 namespace inflight::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gpu/cuda/fatbin.hpp"
+#include "gpu/cuda/image/fatbin.hpp"
 
 namespace inflight::compilers {
 

@@ -8,7 +8,7 @@
 #include <charconv>
 #include <cstring>
 
-#include "gpu/cuda/fatbin.hpp"
+#include "gpu/cuda/image/fatbin.hpp"
 
 namespace inflight::compilers {
 namespace {

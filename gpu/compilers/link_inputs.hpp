@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "gpu/compilers/link_options.hpp"
-#include "gpu/cuda/bytes.hpp"
+#include "gpu/cuda/image/bytes.hpp"
 
 namespace inflight::compilers {
 

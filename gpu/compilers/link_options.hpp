@@ -5,7 +5,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "gpu/cuda/fatbin.hpp"
+#include "gpu/cuda/image/fatbin.hpp"
 
 namespace inflight::compilers {
 

@@ -10,10 +10,10 @@
 #include "gpu/compilers/link_options.hpp"
 #include "gpu/compilers/original.hpp"
 #include "gpu/compilers/register_limit.hpp"
-#include "gpu/cuda/guard.hpp"
-#include "gpu/cuda/handles.hpp"
-#include "gpu/cuda/link_check.hpp"
-#include "gpu/cuda/source.hpp"
+#include "gpu/cuda/core/handles.hpp"
+#include "gpu/cuda/core/report/guard.hpp"
+#include "gpu/cuda/image/link_check.hpp"
+#include "gpu/cuda/image/source.hpp"
 
 namespace inflight::compilers {
 namespace {

@@ -11,7 +11,7 @@
 #include "gpu/compilers/architecture.hpp"
 #include "gpu/compilers/original.hpp"
 #include "gpu/compilers/register_limit.hpp"
-#include "gpu/cuda/guard.hpp"
+#include "gpu/cuda/core/report/guard.hpp"
 
 #define INFLIGHT_EXPORT extern "C" [[gnu::visibility("default")]]
 

@@ -13,7 +13,7 @@
 #include <sstream>
 #include <unordered_set>
 
-#include "gpu/cuda/status.hpp"
+#include "gpu/cuda/core/report/status.hpp"
 #include "gpu/loader/stand_ins.hpp"
 
 extern "C" {

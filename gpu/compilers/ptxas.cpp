@@ -12,7 +12,7 @@
 
 #include "gpu/compilers/ptxas_options.hpp"
 #include "gpu/compilers/register_limit.hpp"
-#include "gpu/cuda/source.hpp"
+#include "gpu/cuda/image/source.hpp"
 #include "gpu/ptx/parse.hpp"
 
 namespace inflight::compilers {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "gpu/cuda/bytes.hpp"
+#include "gpu/cuda/image/bytes.hpp"
 
 namespace inflight::loader {
 

@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <string_view>
 
-#include "gpu/cuda/bytes.hpp"
+#include "gpu/cuda/image/bytes.hpp"
 
 namespace inflight::loader {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/cuda/fatbin.hpp"
+#include "gpu/cuda/image/fatbin.hpp"
 #include "tests/fuzz/image_mutator.hpp"
 
 using namespace inflight::cuda;

@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "gpu/cuda/guard.hpp"
+#include "gpu/cuda/core/report/guard.hpp"
 
 namespace inflight::cuda {
 namespace {

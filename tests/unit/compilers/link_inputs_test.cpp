@@ -8,7 +8,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "gpu/cuda/fatbin.hpp"
+#include "gpu/cuda/image/fatbin.hpp"
 
 namespace inflight::compilers {
 namespace {

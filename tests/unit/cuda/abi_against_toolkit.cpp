@@ -3,9 +3,9 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
-#include "gpu/cuda/abi.hpp"
-#include "gpu/cuda/profiles.hpp"
-#include "gpu/cuda/status.hpp"
+#include "gpu/cuda/core/abi.hpp"
+#include "gpu/cuda/core/profiles.hpp"
+#include "gpu/cuda/core/report/status.hpp"
 
 namespace abi = inflight::cuda::abi;
 using inflight::cuda::property_bytes;

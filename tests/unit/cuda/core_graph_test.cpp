@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <random>
 
-#include "gpu/cuda/capture.hpp"
-#include "gpu/cuda/graph.hpp"
+#include "gpu/cuda/core/graph/capture.hpp"
+#include "gpu/cuda/core/graph/graph.hpp"
 
 namespace inflight::cuda {
 namespace {

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "gpu/cuda/core.hpp"
+#include "gpu/cuda/core/core.hpp"
 
 namespace inflight::cuda {
 namespace {

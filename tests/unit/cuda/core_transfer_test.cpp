@@ -4,7 +4,7 @@
 #include <cstring>
 #include <random>
 
-#include "gpu/cuda/transfer.hpp"
+#include "gpu/cuda/core/memory/transfer.hpp"
 
 namespace inflight::cuda {
 namespace {

@@ -1,5 +1,5 @@
 // The fatbin reader against containers that nvcc 13.0 made (tests/fuzz/corpus/fatbin).
-#include "gpu/cuda/fatbin.hpp"
+#include "gpu/cuda/image/fatbin.hpp"
 
 #include <gmock/gmock.h>
 
@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "gpu/cuda/bytes.hpp"
+#include "gpu/cuda/image/bytes.hpp"
 
 namespace inflight::cuda {
 namespace {

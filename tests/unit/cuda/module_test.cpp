@@ -1,5 +1,5 @@
 // Loading what host code registers: wrappers around the fatbins of tests/fuzz/corpus/fatbin.
-#include "gpu/cuda/module.hpp"
+#include "gpu/cuda/core/module.hpp"
 
 #include <gmock/gmock.h>
 
@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "gpu/cuda/core.hpp"
+#include "gpu/cuda/core/core.hpp"
 
 namespace inflight::cuda {
 namespace {

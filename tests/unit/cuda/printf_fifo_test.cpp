@@ -1,5 +1,5 @@
 // printf's buffer: shown when the host synchronises or waits, the oldest text overwritten.
-#include "gpu/cuda/printf_fifo.hpp"
+#include "gpu/cuda/core/report/printf_fifo.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // Device profiles: the table is whole, and cudaDeviceProp says the same as the attributes.
-#include "gpu/cuda/profiles.hpp"
+#include "gpu/cuda/core/profiles.hpp"
 
 #include <gmock/gmock.h>
 

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <string>
 
-#include "gpu/cuda/abi.hpp"
-#include "gpu/cuda/status.hpp"
+#include "gpu/cuda/core/abi.hpp"
+#include "gpu/cuda/core/report/status.hpp"
 
 namespace inflight::cuda::testing {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string>
 
-#include "gpu/cuda/abi.hpp"
+#include "gpu/cuda/core/abi.hpp"
 
 namespace inflight::cuda::testing {
 

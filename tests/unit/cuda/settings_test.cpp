@@ -1,5 +1,5 @@
 // The INFLIGHT_ variables: what they mean and what is said of bad values.
-#include "gpu/cuda/settings.hpp"
+#include "gpu/cuda/core/settings.hpp"
 
 #include <gmock/gmock.h>
 

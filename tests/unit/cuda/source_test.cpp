@@ -1,5 +1,5 @@
 // Images in memory of which nobody knows how far it goes: what cannot be read is an answer.
-#include "gpu/cuda/source.hpp"
+#include "gpu/cuda/image/source.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/mman.h>
@@ -11,7 +11,7 @@
 #include <functional>
 #include <iterator>
 
-#include "gpu/cuda/module.hpp"
+#include "gpu/cuda/core/module.hpp"
 
 namespace inflight::cuda {
 namespace {

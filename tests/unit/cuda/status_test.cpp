@@ -1,5 +1,5 @@
 // Names and texts of errors, as the CUDA 13.0 libraries say them.
-#include "gpu/cuda/status.hpp"
+#include "gpu/cuda/core/report/status.hpp"
 
 #include <gtest/gtest.h>
 

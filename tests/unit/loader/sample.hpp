@@ -4,7 +4,7 @@
 #include <iterator>
 #include <string>
 
-#include "gpu/cuda/bytes.hpp"
+#include "gpu/cuda/image/bytes.hpp"
 
 namespace inflight::loader {
 

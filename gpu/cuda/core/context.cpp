@@ -1,0 +1,104 @@
+// The stack of contexts of each thread, and who uses the primary ones.
+#include "gpu/cuda/core/context.hpp"
+
+#include <mutex>
+#include <vector>
+
+#include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/of_this_thread.hpp"
+
+namespace inflight::cuda {
+namespace {
+
+struct ContextStack {
+  std::vector<Context*> contexts;
+  std::size_t last_stand_in = 0;  // the stack's depth with it; 0: there is none
+};
+ContextStack& stack() { return of_this_thread<ContextStack>(); }
+
+// Guards the counts of users. The flags are read without it.
+std::mutex& users_mutex() {
+  static std::mutex& mutex = *new std::mutex;
+  return mutex;
+}
+std::atomic<bool> primary_used{false};
+
+void add_user(Context& context) {
+  ++context.users;
+  context.active = true;
+  primary_used = true;
+}
+
+void deactivate(Context& context) {
+  context.active = false;
+  if (context.runtime_uses.exchange(false) && context.users > 0) --context.users;
+}
+
+}  // namespace
+
+Context* current_context() { return stack().contexts.empty() ? nullptr : stack().contexts.back(); }
+
+void push_context(Context* context) { stack().contexts.push_back(context); }
+
+Context* pop_context() {
+  if (stack().contexts.empty()) return nullptr;
+  Context* top = stack().contexts.back();
+  stack().contexts.pop_back();
+  return top;
+}
+
+void set_current_context(Context* context) {
+  pop_context();
+  if (context) push_context(context);
+}
+
+Device& current_device() {
+  Context* context = current_context();
+  return context ? *context->device : Core::get().device(0);
+}
+
+StandIn::StandIn(Context* context) : below_(stack().last_stand_in), pushed_(context != nullptr) {
+  if (!pushed_) return;
+  push_context(context);
+  stack().last_stand_in = stack().contexts.size();
+}
+
+StandIn::~StandIn() {
+  if (pushed_) pop_context();
+  stack().last_stand_in = below_;
+}
+
+bool StandIn::current() { return stack().last_stand_in != 0 && stack().last_stand_in == stack().contexts.size(); }
+
+bool any_primary_used() { return primary_used.load(std::memory_order_acquire); }
+
+void retain_primary(Context& context) {
+  std::lock_guard lock(users_mutex());
+  add_user(context);
+}
+
+Status release_primary(Context& context) {
+  {
+    std::lock_guard lock(users_mutex());
+    if (context.users == 0) return Status::invalid_context;
+    if (--context.users > 0) return Status::success;
+    context.runtime_uses = false;
+    context.active = false;
+  }
+  context.device->reset();
+  return Status::success;
+}
+
+void reset_primary(Context& context) {
+  context.device->reset();
+  std::lock_guard lock(users_mutex());
+  deactivate(context);
+}
+
+void use_in_runtime(Context& context) {
+  if (context.runtime_uses.load(std::memory_order_acquire)) return;
+  std::lock_guard lock(users_mutex());
+  if (!context.runtime_uses.exchange(true)) add_user(context);
+}
+
+}  // namespace inflight::cuda

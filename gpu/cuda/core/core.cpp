@@ -1,0 +1,289 @@
+// The process's devices and contexts, and how they end with it.
+#include "gpu/cuda/core/core.hpp"
+
+#include <fmt/format.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+
+#include "gpu/cuda/core/graph/graph.hpp"
+#include "gpu/cuda/core/graph/graph_memory.hpp"
+#include "gpu/cuda/core/memory/host_limits.hpp"
+#include "gpu/cuda/core/memory/host_memory.hpp"
+#include "gpu/cuda/core/memory/pool.hpp"
+#include "gpu/cuda/core/module.hpp"
+#include "gpu/cuda/core/of_this_thread.hpp"
+#include "gpu/cuda/core/profiles.hpp"
+#include "gpu/cuda/core/report/guard.hpp"
+#include "gpu/cuda/core/report/observer.hpp"
+
+namespace inflight::cuda {
+namespace {
+
+// Stack, printf FIFO, heap, -, pending launches, L2 fetch granularity, persisting L2, shared
+// memory: what a fresh H200 answers.
+constexpr std::uint64_t default_limits[limit_count] = {1024, 8650752, 8388608,  0,
+                                                       2048, 64,      11796480, 232448};
+
+std::atomic<bool> process_ends{false};
+std::atomic<bool> process_forked{false};
+
+const Profile& chosen_profile() {
+  const std::string& name = settings().device;
+  if (const Profile* profile = find_profile(name)) return *profile;
+  std::string known;
+  for (const Profile& profile : profiles())
+    known += (known.empty() ? "" : ", ") + std::string(profile.name);
+  say("INFLIGHT_DEVICE is '" + name + "', but it takes one of " + known + ".");
+  std::_Exit(2);
+}
+
+}  // namespace
+
+Device::Device(int ordinal, const Profile& profile)
+    : ordinal(ordinal), profile(profile), machine_limits(profile.limits()) {
+  restore_limits();
+}
+
+Device::~Device() = default;
+
+void Device::restore_limits() {
+  for (int i = 0; i < limit_count; ++i) limits[i] = default_limits[i];
+  flags = 0;
+  cache_config = 0;
+}
+
+std::shared_ptr<Stream> Device::legacy() {
+  std::lock_guard lock(mutex_);
+  if (!legacy_) {
+    legacy_ = std::make_shared<Stream>(*this, Stream::Kind::legacy, false, 0);
+    streams_.push_back(legacy_);
+  }
+  return legacy_;
+}
+
+std::shared_ptr<Stream> Device::per_thread() {
+  struct Own {
+    std::map<Device*, std::shared_ptr<Stream>> streams;
+  };
+  std::shared_ptr<Stream>& stream = of_this_thread<Own>().streams[this];
+  if (!stream) stream = make_stream(Stream::Kind::per_thread, false, 0);
+  return stream;
+}
+
+std::shared_ptr<Stream> Device::create_stream(bool non_blocking, int priority) {
+  auto stream = make_stream(Stream::Kind::user, non_blocking, priority);
+  stream->context = current_context();
+  return stream;
+}
+
+std::shared_ptr<Stream> Device::make_stream(Stream::Kind kind, bool non_blocking, int priority) {
+  auto stream = std::make_shared<Stream>(*this, kind, non_blocking, priority);
+  std::lock_guard lock(mutex_);
+  std::erase_if(streams_, [](const auto& each) { return each.expired(); });
+  streams_.push_back(stream);
+  return stream;
+}
+
+std::vector<std::shared_ptr<Stream>> Device::streams() const {
+  std::vector<std::shared_ptr<Stream>> result;
+  std::lock_guard lock(mutex_);
+  for (const auto& each : streams_)
+    if (auto stream = each.lock()) result.push_back(std::move(stream));
+  return result;
+}
+
+Status Device::synchronize() {
+  {
+    const PrintfFifo::Waiting waiting(printed);
+    for (const auto& stream : streams()) stream->synchronize();
+    release_idle_pools();
+  }
+  return fault();
+}
+
+bool Device::wait_until(std::chrono::steady_clock::time_point deadline) const {
+  for (const auto& stream : streams()) {
+    Ticket last = stream->last();
+    if (!last.progress->wait_until(last.number, deadline)) return false;
+  }
+  return true;
+}
+
+void Device::kill(Status status, std::string_view report) {
+  Status alive = Status::success;
+  fault_.compare_exchange_strong(alive, status);
+  if (!report.empty()) say(report);
+  report_observed();
+}
+
+void Device::reset() {
+  const bool faulted = synchronize() != Status::success;
+  Core& core = Core::get();
+  for (const auto& stream : core.streams.all())
+    if (&stream->device() == this) core.streams.remove(stream.get());
+  for (const auto& event : core.events.all())
+    if (&event->device() == this) core.events.remove(event.get());
+  for (const auto& each : core.pools.all())
+    if (each->device == ordinal) each->forget_all();
+  forget_current_pools(ordinal);
+  GraphMemory::forget(ordinal);
+  release_host_memory(ordinal);
+  for (const machine::Allocation& each : core.memory.live())
+    if (each.device == ordinal &&
+        (each.kind == machine::AllocationKind::device ||
+         (each.kind == machine::AllocationKind::managed && each.name.empty())))
+      core.memory.release(each.base);
+  for (int other = 0; other < core.device_count(); ++other)
+    core.memory.set_peer_access(ordinal, other, false);
+  Registry::get().reset(ordinal);
+  restore_limits();
+  // As on an H200: a process whose kernel faulted never gets a working context again.
+  if (faulted) fault_ = Status::device_unavailable;
+}
+
+namespace {
+
+// What was launched and never waited for gets this long to end by itself; then it is stopped, which
+// takes no longer than what a stream does besides: a copy, a function of the host's.
+constexpr std::chrono::milliseconds grace{100};
+constexpr std::chrono::seconds last_wait{10};
+
+void finish(const std::vector<Device*>& devices) {
+  const auto now = std::chrono::steady_clock::now();
+  for (Device* device : devices)
+    if (!device->wait_until(now + grace)) device->cancel = true;
+  for (Device* device : devices) device->wait_until(now + last_wait);
+  for (Device* device : devices)
+    if (const std::uint64_t bytes = device->printed.unshown())
+      say(std::to_string(bytes) +
+          " bytes that kernels printed were lost, as on a GPU: the program ended without "
+          "synchronising after the launch.");
+}
+
+void wind_up() {
+  process_ends = true;
+  if (process_forked) return;       // the threads that work is done by stayed with the parent
+  if (Stream::on_worker()) return;  // a host function called exit()
+  guarded("the end of the program", [] {
+    Core& core = Core::get();
+    std::vector<Device*> devices;
+    for (int i = 0; i < core.device_count(); ++i) devices.push_back(&core.device(i));
+    finish(devices);
+    report_observed();
+    return Status::success;
+  });
+}
+
+}  // namespace
+
+Core::Core()
+    : memory(settings().devices, chosen_profile().memory,
+             settings().memory.value_or(default_host_share())),
+      profile_(chosen_profile()) {
+  for (int i = 0; i < settings().devices; ++i) {
+    devices_.push_back(std::make_unique<Device>(i, profile_));
+    auto context = std::make_shared<Context>();
+    context->device = devices_.back().get();
+    context->primary = true;
+    contexts.add(context);
+    primaries_.push_back(std::move(context));
+  }
+  std::atexit(wind_up);
+  pthread_atfork(nullptr, nullptr, [] { process_forked = true; });
+}
+
+Core& Core::get() {
+  static Core& core = *new Core;
+  return core;
+}
+
+tl::expected<std::uint64_t, std::string> Core::allocate(int device, std::uint64_t bytes,
+                                                        machine::AllocationKind kind) {
+  constexpr std::uint64_t alignment = 512;  // as on an H200
+  const std::uint64_t slack = settings().slack;
+  const bool fits = bytes <= ~std::uint64_t{0} - slack;
+  const std::uint64_t size = fits ? (bytes + slack - 1) / slack * slack : bytes;
+  auto made = memory.allocate(device, size, kind, alignment);
+  if (!made) tell_if_host_is_full(size);
+  return made;
+}
+
+bool Core::take_host_share(std::uint64_t bytes) {
+  if (memory.host_share().take(bytes)) return true;
+  tell_if_host_is_full(bytes);
+  return false;
+}
+
+void Core::tell_if_host_is_full(std::uint64_t bytes) {
+  const machine::HostShare& share = memory.host_share();
+  if (bytes > memory.capacity() || bytes <= share.left()) return;  // as on a GPU
+  say_once(
+      "host memory",
+      fmt::format("an allocation of {} bytes fails with 'out of memory', since devices may "
+                  "take {} bytes of this host's memory and {} of them are left. A GPU would "
+                  "have had room. --memory SIZE (INFLIGHT_MEMORY) sets how much they may take.",
+                  bytes, share.limit(), share.left()));
+}
+
+bool Core::ending() { return process_ends.load(std::memory_order_acquire); }
+bool Core::forked() { return process_forked.load(std::memory_order_acquire); }
+
+machine::Options Core::options(const Device& device) const {
+  const Settings& chosen = settings();
+  machine::Options options;
+  options.timing = chosen.timing;
+  options.turns = chosen.turns;
+  options.seed = chosen.seed;
+  options.timeout = chosen.timeout;
+  options.workers = chosen.workers;
+  options.listener = observer();
+  options.progress = chosen.progress;
+  options.stack_bytes = device.limits[stack_limit];
+  const machine::Limits& limits = device.machine_limits;
+  const std::uint64_t at_once = limits.multiprocessors * limits.max_threads_per_multiprocessor;
+  options.call_bytes = std::min(std::max(options.call_bytes, options.stack_bytes * at_once),
+                                get().memory.host_share().limit() / 4);
+  options.advise = [](const std::string& key, const std::string& sentence) {
+    say_once(key, sentence);
+  };
+  options.heap_bytes = device.limits[heap_limit];
+  return options;
+}
+
+Status tell_forked() {
+  say_once("forked",
+           "this process was forked from one that had used CUDA, and CUDA does not work in such a "
+           "child, on a GPU neither: calls answer 'initialization error'. Fork before the first "
+           "CUDA call, or start the child anew (in Python: multiprocessing's 'spawn').");
+  return Status::not_initialized;
+}
+
+Status enable_peer(int device, int peer, unsigned flags) {
+  if (flags != 0) return Status::invalid_value;
+  if (device == peer) return Status::peer_access_unsupported;
+  machine::Memory& memory = Core::get().memory;
+  if (memory.peer_access(device, peer)) return Status::peer_access_already_enabled;
+  memory.set_peer_access(device, peer, true);
+  return Status::success;
+}
+
+Status disable_peer(int device, int peer) {
+  machine::Memory& memory = Core::get().memory;
+  if (device == peer || !memory.peer_access(device, peer)) return Status::peer_access_not_enabled;
+  memory.set_peer_access(device, peer, false);
+  return Status::success;
+}
+
+Result<std::shared_ptr<Stream>> stream_of(const void* handle, bool per_thread) {
+  const auto value = reinterpret_cast<std::uintptr_t>(handle);
+  if (value == 2 || (value == 0 && per_thread)) return current_device().per_thread();
+  if (value <= 1) return current_device().legacy();
+  if (auto stream = Core::get().streams.find(handle)) return stream;
+  return fail(Status::invalid_handle);
+}
+
+}  // namespace inflight::cuda

@@ -1,0 +1,144 @@
+// The process's one GPU system, which libcudart.so.13 and libcuda.so.1 both stand on: devices with
+// their contexts and streams, memory, and the handles that programs hold.
+#pragma once
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "gpu/cuda/core/context.hpp"
+#include "gpu/cuda/core/function.hpp"
+#include "gpu/cuda/core/handles.hpp"
+#include "gpu/cuda/core/report/printf_fifo.hpp"
+#include "gpu/cuda/core/report/status.hpp"
+#include "gpu/cuda/core/settings.hpp"
+#include "gpu/cuda/core/stream/event.hpp"
+#include "gpu/cuda/core/stream/stream.hpp"
+#include "gpu/machine/clock.hpp"
+#include "gpu/machine/launch.hpp"
+#include "gpu/machine/memory.hpp"
+
+namespace inflight::cuda {
+
+struct Profile;      // profiles.hpp
+class LoadedModule;  // module.hpp
+class UserObject;    // user_object.hpp
+class Pool;          // pool.hpp
+class Graph;         // graph.hpp
+class GraphExec;     // graph.hpp
+
+// cudaLimit / CUlimit, by their numbers.
+inline constexpr int limit_count = 8;
+inline constexpr int stack_limit = 0, printf_fifo_limit = 1, heap_limit = 2;
+
+// A device and the state of its context: every CUcontext of a device shares it.
+class Device {
+ public:
+  Device(int ordinal, const Profile& profile);
+  ~Device();
+
+  const int ordinal;
+  const Profile& profile;
+  const machine::Limits machine_limits;
+
+  // The default streams. per_thread() is the calling thread's own.
+  std::shared_ptr<Stream> legacy();
+  std::shared_ptr<Stream> per_thread();
+  std::shared_ptr<Stream> create_stream(bool non_blocking, int priority);
+  // Streams the legacy stream's rule covers, and all that have unfinished work.
+  std::vector<std::shared_ptr<Stream>> streams() const;
+
+  // Waits for every stream, writes what kernels printed, and answers the sticky status.
+  Status synchronize();
+
+  // A fault kills the context: every later call answers its code until reset().
+  void kill(Status status, std::string_view report);
+  Status fault() const { return fault_.load(std::memory_order_acquire); }
+  // Waits until every stream is done or the deadline passes; false if some were not.
+  bool wait_until(std::chrono::steady_clock::time_point deadline) const;
+  // cudaDeviceReset: waits, frees allocations, clears the fault and the settings.
+  void reset();
+
+  PrintfFifo printed;
+
+  std::atomic<std::uint64_t> clock{machine::Clock::first};  // where the last launch's end set it
+  std::atomic<bool> cancel{false};  // set at exit: ends running launches, drops what waits
+  std::atomic<std::uint32_t> flags{0};
+  std::atomic<int> cache_config{0};
+  std::array<std::atomic<std::uint64_t>, limit_count> limits;
+
+ private:
+  std::shared_ptr<Stream> make_stream(Stream::Kind kind, bool non_blocking, int priority);
+  void restore_limits();
+
+  mutable std::mutex mutex_;
+  std::shared_ptr<Stream> legacy_;
+  std::vector<std::weak_ptr<Stream>> streams_;
+  std::atomic<Status> fault_{Status::success};
+};
+
+class Core {
+ public:
+  // Built at the first call; never destroyed, but wound up at exit.
+  static Core& get();
+  // True from the moment the process ends: entry points answer deinitialized.
+  static bool ending();
+  // True in a child that fork() made after the core was built: its threads are not there. Entry
+  // points answer not_initialized, as on a GPU.
+  static bool forked();
+
+  machine::Memory memory;
+  // What cudaMalloc and its relatives get: aligned as on a GPU, and as far past its end as
+  // INFLIGHT_SLACK says.
+  tl::expected<std::uint64_t, std::string> allocate(int device, std::uint64_t bytes,
+                                                    machine::AllocationKind kind);
+  // Counts memory that is made elsewhere and that only devices' memory is made of. False where the
+  // host has no more, which is told once.
+  bool take_host_share(std::uint64_t bytes);
+  const Profile& profile() const { return profile_; }
+  int device_count() const { return int(devices_.size()); }
+  Device& device(int ordinal) { return *devices_[ordinal]; }
+  Context& primary(int ordinal) { return *primaries_[ordinal]; }
+
+  Handles<Stream> streams;
+  Handles<Event> events;
+  Handles<Graph> graphs;
+  Handles<GraphExec> graph_execs;
+  Handles<UserObject> user_objects;
+  Handles<Pool> pools;
+  Handles<Function> functions;      // launchable by address: kernels' handles
+  Handles<LoadedModule> libraries;  // of cudaLibraryLoadData
+  Handles<Context> contexts;        // those of cuCtxCreate and the primary ones
+
+  // The machine's options for a launch on `device`, from settings and the device's limits.
+  machine::Options options(const Device& device) const;
+  std::uint64_t next_launch() { return ++launches_; }
+
+ private:
+  Core();
+  void tell_if_host_is_full(std::uint64_t bytes);
+  const Profile& profile_;
+  std::vector<std::unique_ptr<Device>> devices_;
+  std::vector<std::shared_ptr<Context>> primaries_;
+  std::atomic<std::uint64_t> launches_{0};
+};
+
+// What every call answers in a forked child (not_initialized); says once why.
+Status tell_forked();
+
+// Lets kernels of `device` reach memory of `peer`, or no longer (peer_access_unsupported: itself;
+// peer_access_already_enabled, peer_access_not_enabled; invalid_value: flags are not 0).
+Status enable_peer(int device, int peer, unsigned flags);
+Status disable_peer(int device, int peer);
+
+// Streams' priorities: the greater, the lower.
+inline constexpr int lowest_priority = 0, highest_priority = -5;
+
+// cudaStream_t or CUstream → stream: null means the legacy stream (the thread's own one where
+// `per_thread`, for the _ptsz names), 1 cudaStreamLegacy, 2 cudaStreamPerThread. invalid_handle
+// else.
+Result<std::shared_ptr<Stream>> stream_of(const void* handle, bool per_thread = false);
+
+}  // namespace inflight::cuda

@@ -1,0 +1,66 @@
+// A kernel as programs name it: one object serves cudaFunction_t, cudaKernel_t, CUfunction,
+// CUkernel.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "gpu/cuda/core/report/status.hpp"
+#include "gpu/machine/launch.hpp"
+#include "gpu/machine/program.hpp"
+
+namespace inflight::cuda {
+
+// What cudaFuncSetAttribute and its relatives keep; -1 stands for the default.
+struct FunctionSettings {
+  int max_dynamic_shared = -1;  // bytes; default: what is left of the limit without opt-in
+  int carveout = -1;            // percent
+  int cache = 0;                // cudaFuncCache
+  int shared_bank = 0;          // cudaSharedMemConfig
+  std::uint32_t cluster[3] = {0, 0, 0};
+  int cluster_policy = 0;
+  bool non_portable_cluster = false;
+};
+
+class Function {
+ public:
+  // Finds or loads the kernel on a device. What it captures keeps the module alive.
+  using Resolver = std::function<Result<const machine::Kernel*>(int device)>;
+  Function(std::string name, const void* module, Resolver resolver)
+      : name(std::move(name)), module(module), resolver_(std::move(resolver)) {}
+
+  // The linked kernel on `device`, loaded at the first call. Thread-safe.
+  Result<const machine::Kernel*> on(int device) const { return resolver_(device); }
+
+  const std::string name;    // as in PTX (mangled)
+  const void* const module;  // the handle of the library or module it belongs to
+
+  // What the machine cannot run of `kernel`, asked once.
+  std::vector<std::string> missing(const machine::Kernel* kernel) const {
+    std::lock_guard lock(mutex_);
+    auto [it, fresh] = missing_.try_emplace(kernel);
+    if (fresh) it->second = machine::unsupported(*kernel);
+    return it->second;
+  }
+
+  FunctionSettings settings(int device) const {
+    std::lock_guard lock(mutex_);
+    return device < int(settings_.size()) ? settings_[device] : FunctionSettings{};
+  }
+  void change(int device, const std::function<void(FunctionSettings&)>& edit) {
+    std::lock_guard lock(mutex_);
+    if (device >= int(settings_.size())) settings_.resize(device + 1);
+    edit(settings_[device]);
+  }
+
+ private:
+  Resolver resolver_;
+  mutable std::mutex mutex_;
+  std::vector<FunctionSettings> settings_;  // by device
+  mutable std::map<const machine::Kernel*, std::vector<std::string>> missing_;
+};
+
+}  // namespace inflight::cuda

@@ -1,0 +1,245 @@
+// Stream capture.
+#include "gpu/cuda/core/graph/capture.hpp"
+
+#include <algorithm>
+
+namespace inflight::cuda {
+namespace {
+
+// Captures in progress, under graph_mutex(). The count lets the usual call skip the lock.
+std::vector<std::shared_ptr<Capture>>& captures() {
+  static auto& instance = *new std::vector<std::shared_ptr<Capture>>;
+  return instance;
+}
+std::atomic<int> capture_count{0};
+thread_local CaptureMode thread_mode = CaptureMode::global;
+
+bool none_active() { return capture_count.load(std::memory_order_acquire) == 0; }
+
+void forget(const std::shared_ptr<Capture>& capture) {
+  for (auto& [stream, tips] : capture->tips) stream->capture = nullptr;
+  capture->ended = true;
+  std::erase(captures(), capture);
+  capture_count = int(captures().size());
+}
+
+void join(const std::shared_ptr<Capture>& capture, Stream& stream) {
+  stream.capture = capture;
+  capture->tips.try_emplace(&stream);
+}
+
+void merge(std::vector<Node*>& tips, const std::vector<Node*>& more) {
+  for (Node* node : more)
+    if (std::find(tips.begin(), tips.end(), node) == tips.end()) tips.push_back(node);
+}
+
+Status invalidate(Capture& capture, Status status) {
+  capture.state = CaptureState::invalidated;
+  return status;
+}
+
+bool disturbs(const Capture& capture) {
+  if (thread_mode == CaptureMode::relaxed) return false;
+  if (capture.thread == std::this_thread::get_id() && capture.mode != CaptureMode::relaxed)
+    return true;
+  return thread_mode == CaptureMode::global && capture.mode == CaptureMode::global;
+}
+
+// Invalidates the captures for which `hit` holds; `status` if there was one.
+template <class Hit>
+Status invalidate_where(Hit hit, Status status) {
+  if (none_active()) return Status::success;
+  std::lock_guard lock(graph_mutex());
+  Status result = Status::success;
+  for (const auto& capture : captures())
+    if (hit(*capture)) result = invalidate(*capture, status);
+  return result;
+}
+
+bool in_device(const Capture& capture, const Device& device) {
+  return std::any_of(capture.tips.begin(), capture.tips.end(),
+                     [&](const auto& each) { return &each.first->device() == &device; });
+}
+
+bool has_blocking_stream(const Capture& capture, const Device& device) {
+  return std::any_of(capture.tips.begin(), capture.tips.end(), [&](const auto& each) {
+    return &each.first->device() == &device && !each.first->non_blocking();
+  });
+}
+
+std::uint64_t next_capture_id() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
+}  // namespace
+
+Status begin_capture(Stream& stream, CaptureMode mode, std::shared_ptr<Graph> into,
+                     const std::vector<Node*>& dependencies) {
+  if (mode < CaptureMode::global || mode > CaptureMode::relaxed) return Status::invalid_value;
+  if (stream.kind() == Stream::Kind::legacy) return Status::capture_unsupported;
+  std::lock_guard lock(graph_mutex());
+  if (stream.capture) return Status::illegal_state;
+  auto capture = std::make_shared<Capture>();
+  capture->to_graph = into != nullptr;
+  capture->graph = into ? std::move(into) : std::make_shared<Graph>();
+  capture->mode = mode;
+  capture->thread = std::this_thread::get_id();
+  capture->origin = &stream;
+  capture->id = next_capture_id();
+  join(capture, stream);
+  capture->tips[&stream] = dependencies;
+  captures().push_back(capture);
+  capture_count = int(captures().size());
+  return Status::success;
+}
+
+Result<std::shared_ptr<Graph>> end_capture(Stream& stream) {
+  std::lock_guard lock(graph_mutex());
+  std::shared_ptr<Capture> capture = stream.capture;
+  if (!capture) return fail(Status::illegal_state);
+  if (capture->origin != &stream) {
+    invalidate(*capture, Status::capture_unmatched);
+    return fail(Status::capture_unmatched);
+  }
+  if (capture->mode != CaptureMode::relaxed && capture->thread != std::this_thread::get_id())
+    return fail(Status::capture_wrong_thread);
+  forget(capture);
+  if (capture->state == CaptureState::invalidated) return fail(Status::capture_invalidated);
+  const auto& tips = capture->tips[&stream];
+  bool joined = Graph::joined(capture->left, tips);
+  for (const auto& [other, nodes] : capture->tips) joined &= Graph::joined(nodes, tips);
+  if (!joined) return fail(Status::capture_unjoined);
+  return capture->graph;
+}
+
+CaptureMode exchange_capture_mode(CaptureMode mode) { return std::exchange(thread_mode, mode); }
+
+bool capturing(const Stream& stream) {
+  if (none_active()) return false;
+  std::lock_guard lock(graph_mutex());
+  return stream.capture != nullptr;
+}
+
+std::shared_ptr<Capture> capture_of(const Stream& stream) { return stream.capture; }
+
+Result<CaptureState> capture_state(const Stream& stream) {
+  if (none_active()) return CaptureState::none;
+  std::lock_guard lock(graph_mutex());
+  if (stream.capture) return stream.capture->state;
+  if (stream.kind() != Stream::Kind::legacy) return CaptureState::none;
+  for (const auto& capture : captures())
+    if (has_blocking_stream(*capture, stream.device())) return fail(Status::capture_implicit);
+  return CaptureState::none;
+}
+
+Status set_capture_tips(Stream& stream, const std::vector<Node*>& nodes, bool add) {
+  std::lock_guard lock(graph_mutex());
+  if (!stream.capture) return Status::illegal_state;
+  if (stream.capture->state == CaptureState::invalidated) return Status::capture_invalidated;
+  for (const Node* node : nodes)
+    if (node->graph != stream.capture->graph.get()) return Status::invalid_value;
+  auto& tips = stream.capture->tips[&stream];
+  if (!add) tips.clear();
+  merge(tips, nodes);
+  return Status::success;
+}
+
+Result<Node*> capture_work(Stream& stream, Work work) {
+  std::lock_guard lock(graph_mutex());
+  Capture& capture = *stream.capture;
+  if (capture.state == CaptureState::invalidated) return fail(Status::capture_invalidated);
+  auto& tips = capture.tips[&stream];
+  const auto* kernel = std::get_if<KernelWork>(&work);
+  const bool programmatic = kernel && kernel->programmatic;
+  auto node = capture.graph->add(std::move(work), tips);
+  if (!node) return node;
+  if (programmatic)
+    for (const Node* tip : tips)
+      if (std::holds_alternative<KernelWork>(tip->work)) (*node)->kinds[tip] = programmatic_edge;
+  tips = {*node};
+  return node;
+}
+
+bool captured_now(const Event& event) {
+  if (none_active()) return false;
+  std::lock_guard lock(graph_mutex());
+  return event.capture && !event.capture->ended;
+}
+
+Status capture_record(Stream& stream, Event& event) {
+  std::lock_guard lock(graph_mutex());
+  if (stream.capture->state == CaptureState::invalidated) return Status::capture_invalidated;
+  event.capture = stream.capture;
+  event.captured_nodes = stream.capture->tips[&stream];
+  return Status::success;
+}
+
+Status capture_wait(Stream& stream, Event& event) {
+  std::lock_guard lock(graph_mutex());
+  if (!event.capture || event.capture->ended)
+    return event.latest() ? invalidate(*stream.capture, Status::capture_isolation)
+                          : Status::success;
+  if (event.capture->state == CaptureState::invalidated) return Status::capture_invalidated;
+  if (!stream.capture) {
+    if (stream.kind() == Stream::Kind::legacy)
+      return invalidate(*event.capture, Status::capture_implicit);
+    join(event.capture, stream);
+  }
+  if (stream.capture != event.capture) {
+    invalidate(*event.capture, Status::capture_merge);
+    return invalidate(*stream.capture, Status::capture_merge);
+  }
+  merge(stream.capture->tips[&stream], event.captured_nodes);
+  return Status::success;
+}
+
+void leave_capture(Stream& stream) {
+  if (none_active()) return;
+  std::lock_guard lock(graph_mutex());
+  std::shared_ptr<Capture> capture = stream.capture;
+  if (!capture) return;
+  if (capture->origin == &stream) {
+    invalidate(*capture, Status::capture_invalidated);
+    return forget(capture);
+  }
+  merge(capture->left, capture->tips[&stream]);
+  capture->tips.erase(&stream);
+  stream.capture = nullptr;
+}
+
+Status unsafe_in_capture() {
+  return invalidate_where(
+      [](const Capture& c) { return disturbs(c) || c.mode != CaptureMode::global; },
+      Status::capture_implicit);
+}
+
+Status allowed_in_capture() { return invalidate_where(disturbs, Status::capture_unsupported); }
+
+Status allowed_now(const Stream& stream) {
+  if (stream.kind() != Stream::Kind::legacy) return Status::success;
+  return invalidate_where([&](const Capture& c) { return has_blocking_stream(c, stream.device()); },
+                          Status::capture_implicit);
+}
+
+Status waitable(const Stream& stream) {
+  if (Status status = invalidate_where([&](const Capture& c) { return stream.capture.get() == &c; },
+                                       Status::capture_unsupported);
+      status != Status::success)
+    return status;
+  if (Status status = allowed_in_capture(); status != Status::success) return status;
+  return allowed_now(stream);
+}
+
+Status waitable(const Event& event) {
+  if (Status status = allowed_in_capture(); status != Status::success) return status;
+  return invalidate_where([&](const Capture& c) { return event.capture.get() == &c; },
+                          Status::captured_event);
+}
+
+Status device_waitable(const Device& device) {
+  return invalidate_where([&](const Capture& c) { return in_device(c, device); },
+                          Status::capture_unsupported);
+}
+
+}  // namespace inflight::cuda

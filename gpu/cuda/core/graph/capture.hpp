@@ -1,0 +1,63 @@
+// Stream capture: what streams would do becomes a graph instead (CUDA guide, "Creating a Graph
+// Using Stream Capture").
+#pragma once
+#include <memory>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "gpu/cuda/core/graph/graph.hpp"
+
+namespace inflight::cuda {
+
+// cudaStreamCaptureMode by its numbers.
+enum class CaptureMode : int { global = 0, thread_local_ = 1, relaxed = 2 };
+// cudaStreamCaptureStatus by its numbers.
+enum class CaptureState : int { none = 0, active = 1, invalidated = 2 };
+
+struct Capture {
+  std::shared_ptr<Graph> graph;
+  CaptureMode mode = CaptureMode::global;
+  CaptureState state = CaptureState::active;
+  std::thread::id thread;
+  Stream* origin = nullptr;
+  std::uint64_t id = 0;
+  bool ended = false;
+  bool to_graph = false;  // cudaStreamBeginCaptureToGraph: the program owns the graph
+  // What the next work of each stream waits for.
+  std::unordered_map<Stream*, std::vector<Node*>> tips;
+  std::vector<Node*> left;  // the tips of streams that were destroyed meanwhile
+};
+
+Status begin_capture(Stream& stream, CaptureMode mode, std::shared_ptr<Graph> into = nullptr,
+                     const std::vector<Node*>& dependencies = {});
+Result<std::shared_ptr<Graph>> end_capture(Stream& stream);
+CaptureMode exchange_capture_mode(CaptureMode mode);
+
+bool capturing(const Stream& stream);
+// The state of `stream`'s capture; capture_implicit for the legacy stream while another captures.
+Result<CaptureState> capture_state(const Stream& stream);
+// The capture that `stream` takes part in, or null. Hold graph_mutex() while reading it.
+std::shared_ptr<Capture> capture_of(const Stream& stream);
+Status set_capture_tips(Stream& stream, const std::vector<Node*>& nodes, bool add);
+
+// Adds `work` as a node after the stream's tips (capture_invalidated).
+Result<Node*> capture_work(Stream& stream, Work work);
+// Whether the event stands for nodes of a capture in progress.
+bool captured_now(const Event& event);
+Status capture_record(Stream& stream, Event& event);
+// Also brings `stream` into the event's capture.
+Status capture_wait(Stream& stream, Event& event);
+
+// Ends a stream's part in a capture when the stream is destroyed.
+void leave_capture(Stream& stream);
+
+// Calls that capture forbids invalidate the captures they disturb and answer what CUDA does.
+Status unsafe_in_capture();                    // one that waits in or for a capturing stream
+Status allowed_in_capture();                   // potentially unsafe: cudaMalloc and relatives
+Status allowed_now(const Stream& stream);      // work in the legacy stream beside a capture
+Status waitable(const Stream& stream);         // queries and waits for a stream
+Status waitable(const Event& event);           // ... for an event
+Status device_waitable(const Device& device);  // ... for a device
+
+}  // namespace inflight::cuda

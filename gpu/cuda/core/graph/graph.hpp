@@ -1,0 +1,135 @@
+// Graphs: work and its order as data, and what is instantiated from them.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "gpu/cuda/core/graph/user_object.hpp"
+#include "gpu/cuda/core/stream/work.hpp"
+
+namespace inflight::cuda {
+
+// What of the node before it an edge waits for, by cudaGraphEdgeData's numbers; zeros: all of it. A
+// node runs once its predecessors are done whatever the edge allows.
+struct EdgeKind {
+  unsigned char from_port = 0, to_port = 0, type = 0;
+  bool plain() const { return *this == EdgeKind{}; }
+  bool operator==(const EdgeKind&) const = default;
+};
+// Between two kernels: the second may start when the first allows it.
+inline constexpr EdgeKind programmatic_edge{1, 0, 1};
+
+struct Node {
+  Graph* graph = nullptr;  // while it is part of one
+  Work work;
+  std::vector<Node*> dependencies;
+  std::map<const Node*, EdgeKind> kinds;  // of the dependencies whose edge is not plain
+  EdgeKind kind(const Node* dependency) const;
+  const Node* origin = nullptr;  // what a clone's node was cloned from
+  std::uint32_t id = 0;          // counts up within its graph
+  std::vector<void*> arguments;  // of a kernel: one pointer a parameter, into work's buffer
+};
+
+// cudaGraphNodeType of a node's work.
+int node_type(const Work& work);
+
+// Guards every graph's structure and every stream's capture.
+std::recursive_mutex& graph_mutex();
+
+class Graph {
+ public:
+  ~Graph();
+  // Adds a node that waits for `dependencies` (invalid_value: not nodes of this graph, or twice).
+  Result<Node*> add(Work work, const std::vector<Node*>& dependencies);
+  Status connect(Node* from, Node* to, EdgeKind kind = {});     // `to` waits for `from`
+  Status disconnect(Node* from, Node* to, EdgeKind kind = {});  // invalid_value: no such edge
+  Status remove(Node* node);
+
+  const std::vector<std::shared_ptr<Node>>& nodes() const { return nodes_; }
+  std::vector<Node*> roots() const;
+  std::vector<Node*> dependents(const Node* node) const;
+  struct Edge {
+    Node *from, *to;
+    EdgeKind kind;
+  };
+  std::vector<Edge> edges() const;
+  // Nodes so that each comes after what it waits for, else as added; nothing for a cycle.
+  Result<std::vector<Node*>> order() const;
+  std::shared_ptr<Graph> clone() const;
+  // Whether every node of `nodes` is in `tips` or before one of them.
+  static bool joined(const std::vector<Node*>& nodes, const std::vector<Node*>& tips);
+
+  std::uint64_t id = next_id();
+  std::vector<std::shared_ptr<UserReferences>> user_references;
+  bool embedded = false;  // the graph of a child node: its node destroys it
+
+ private:
+  static std::uint64_t next_id();
+  bool owns(const Node* node) const { return node && node->graph == this; }
+  std::vector<std::shared_ptr<Node>> nodes_;
+  std::uint32_t next_node_ = 0;
+};
+
+// Replaces a node's work by the same kind of work.
+void set_work(Node& node, Work work);
+
+// The live node of a handle, or null.
+std::shared_ptr<Node> node_of(const void* handle);
+
+// A graph as it was when it was instantiated; its nodes run one after another.
+class GraphExec {
+ public:
+  static Result<std::shared_ptr<GraphExec>> make(const Graph& graph, std::uint64_t flags);
+
+  Status launch(const std::shared_ptr<Stream>& stream);
+  // Replaces the work of `node` (one of the graph it was made from) by the same kind of work.
+  Status set(const Node* node, Work work);
+  Result<Work> work(const Node* node) const;
+  Status enable(const Node* node, bool enabled);
+  Result<bool> enabled(const Node* node) const;
+
+  // cudaGraphExecUpdateResult by its numbers.
+  enum class Change : int {
+    none = 0,
+    error = 1,
+    topology = 2,
+    node_type = 3,
+    function = 4,
+    parameters = 5,
+    not_supported = 6,
+  };
+  struct Updated {
+    Change change = Change::none;
+    Node* node = nullptr;  // of `graph`: where they differ
+  };
+  Updated update(const Graph& graph);
+
+  // The graph as it was instantiated, to become a child of another.
+  const std::shared_ptr<Graph>& source() const { return source_; }
+
+  const std::uint64_t flags;
+  const std::uint64_t id;
+
+ private:
+  struct Step {
+    const Node* node = nullptr;
+    Work work;
+    bool enabled = true;
+    std::vector<std::size_t> after;  // steps
+  };
+  explicit GraphExec(std::uint64_t flags);
+  Step* step(const Node* node);
+  Status set_child(Step& step, const Graph& child);
+  static void run(const std::vector<Step>& steps, Stream& stream);
+  static Result<std::vector<Step>> flatten(const Graph& graph);
+
+  mutable std::mutex mutex_;
+  std::vector<Step> steps_;
+  std::shared_ptr<Graph> source_;
+  Ticket last_;  // of the latest launch: two launches of one exec never overlap
+};
+
+}  // namespace inflight::cuda

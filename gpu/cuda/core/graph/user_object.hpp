@@ -1,0 +1,51 @@
+// User objects: the program's own resources, kept as long as graphs need them.
+#pragma once
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "gpu/cuda/core/report/status.hpp"
+
+namespace inflight::cuda {
+
+class Graph;
+
+// Counts references; the last one that goes calls the program's destructor.
+class UserObject {
+ public:
+  UserObject(void* data, void (*destroy)(void*), unsigned references)
+      : data_(data), destroy_(destroy), references_(references) {}
+  void retain(unsigned count);
+  Status release(unsigned count);  // invalid_value: more than there are
+
+ private:
+  void* data_;
+  void (*destroy_)(void*);
+  std::mutex mutex_;
+  unsigned references_;
+};
+
+// References that a graph and its copies hold together.
+struct UserReferences {
+  UserReferences(std::shared_ptr<UserObject> held, unsigned n)
+      : object(std::move(held)), count(n) {}
+  ~UserReferences() { object->release(count); }
+  UserReferences(const UserReferences&) = delete;
+  UserReferences& operator=(const UserReferences&) = delete;
+  std::shared_ptr<UserObject> object;
+  unsigned count;
+};
+
+// What programs do with the handles of user objects and graphs (invalid_value).
+Status make_user_object(void** place, void* data, void (*destroy)(void*), unsigned references,
+                        unsigned flags);
+Status retain_user_object(const void* handle, unsigned count);
+Status release_user_object(const void* handle, unsigned count);
+Status hold_user_object(const void* graph, const void* handle, unsigned count, unsigned flags);
+Status let_go_of_user_object(const void* graph, const void* handle, unsigned count);
+
+// The graph takes `count` references: new ones, or the caller's where `move`.
+void hold(Graph& graph, const std::shared_ptr<UserObject>& object, unsigned count, bool move);
+Status let_go(Graph& graph, const std::shared_ptr<UserObject>& object, unsigned count);
+
+}  // namespace inflight::cuda

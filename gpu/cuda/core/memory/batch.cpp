@@ -1,0 +1,165 @@
+// Batches of copies, prefetches and discards.
+#include "gpu/cuda/core/memory/batch.hpp"
+
+#include <vector>
+
+#include "gpu/cuda/core/memory/managed.hpp"
+#include "gpu/cuda/core/memory/transfer.hpp"
+#include "gpu/cuda/core/stream/work.hpp"
+
+namespace inflight::cuda {
+namespace {
+
+constexpr unsigned known_copy_flags = 1;  // cudaMemcpyFlagPreferOverlapWithCompute
+
+bool takes_batches(const Stream& stream) { return stream.kind() != Stream::Kind::legacy; }
+
+// Whether the lists of `parts` entries cover `count` items: they begin at 0 and grow.
+bool covers(const void* entries, const std::size_t* starts, std::size_t parts, std::size_t count) {
+  if (!entries || !starts || parts == 0 || parts > count || starts[0] != 0) return false;
+  for (std::size_t i = 1; i < parts; ++i)
+    if (starts[i] <= starts[i - 1]) return false;
+  return starts[parts - 1] < count;
+}
+
+// Calls body(item, index of the entry that holds for it) for every item until one is refused.
+template <class Body>
+Status for_each_item(std::size_t count, const std::size_t* starts, std::size_t parts, Body body) {
+  std::size_t part = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    while (part + 1 < parts && starts[part + 1] <= i) ++part;
+    if (Status status = body(i, part); status != Status::success) return status;
+  }
+  return Status::success;
+}
+
+struct Item {
+  Copy copy;
+  SourceOrder order;
+};
+
+Status check(const Item& item, unsigned flags) {
+  if (item.order < SourceOrder::stream || item.order > SourceOrder::any ||
+      (flags & ~known_copy_flags))
+    return Status::invalid_value;
+  return check(item.copy);
+}
+
+Status copy_all(Stream& stream, const std::vector<Item>& items) {
+  for (const Item& each : items) {
+    Status status = copy(stream, each.copy, true, each.order);
+    if (status != Status::success) return status;
+  }
+  return Status::success;
+}
+
+Result<char*> base_of(const abi::CopyOperand3D& operand) {
+  constexpr int pointer = 1, array = 2;
+  if (operand.type == array)
+    return fail(Status::not_supported,
+                "CUDA arrays are not supported; use linear or pitched memory.");
+  if (operand.type != pointer) return fail(Status::invalid_value);
+  return static_cast<char*>(operand.pointer.pointer);
+}
+
+Result<Item> item_of(const abi::BatchCopy3D& box) {
+  auto from = base_of(box.from), to = base_of(box.to);
+  if (!from || !to) return tl::unexpected(from ? to.error() : from.error());
+  const auto or_tight = [](std::size_t length, std::size_t tight) {
+    return length ? length : tight;
+  };
+  const abi::Extent& extent = box.extent;
+  Item item{{.to = *to,
+             .from = *from,
+             .width = extent.width,
+             .height = extent.height,
+             .depth = extent.depth,
+             .to_pitch = or_tight(box.to.pointer.row_length, extent.width),
+             .to_rows = or_tight(box.to.pointer.layer_height, extent.height),
+             .from_pitch = or_tight(box.from.pointer.row_length, extent.width),
+             .from_rows = or_tight(box.from.pointer.layer_height, extent.height)},
+            SourceOrder(box.order)};
+  const Copy& copy = item.copy;
+  const bool fits = copy.to_pitch >= copy.width && copy.from_pitch >= copy.width &&
+                    copy.to_rows >= copy.height && copy.from_rows >= copy.height;
+  if (!fits || copy.width == 0 || copy.height == 0 || copy.depth == 0)
+    return fail(Status::invalid_value);
+  return item;
+}
+
+void tell_index(std::size_t* failed, std::size_t index) {
+  if (failed) *failed = index;
+}
+constexpr std::size_t no_index = ~std::size_t{0};
+
+Status check_ranges(const Stream& stream, const RangeBatch& batch, unsigned long long flags) {
+  if (flags || !takes_batches(stream) || !batch.pointers || !batch.bytes || batch.count == 0)
+    return Status::invalid_value;
+  for (std::size_t i = 0; i < batch.count; ++i)
+    if (!is_managed(batch.pointers[i], batch.bytes[i])) return Status::invalid_value;
+  return Status::success;
+}
+
+}  // namespace
+
+Status copy_batch(Stream& stream, const CopyBatch& batch, std::size_t* failed) {
+  tell_index(failed, no_index);
+  if (!takes_batches(stream) || !batch.to || !batch.from || !batch.bytes ||
+      !covers(batch.attributes, batch.starts, batch.attribute_count, batch.count))
+    return Status::invalid_value;
+  std::vector<Item> items;
+  Status status = for_each_item(
+      batch.count, batch.starts, batch.attribute_count, [&](std::size_t i, std::size_t part) {
+        const abi::CopyAttributes& attributes = batch.attributes[part];
+        items.push_back(
+            {linear(batch.to[i], batch.from[i], batch.bytes[i], Direction::by_address),
+             SourceOrder(attributes.order)});
+        return check(items.back(), attributes.flags);
+      });
+  if (status == Status::success) return copy_all(stream, items);
+  if (!items.empty()) tell_index(failed, items.size() - 1);
+  return status;
+}
+
+Status copy_batch(Stream& stream, const abi::BatchCopy3D* list, std::size_t count,
+                  unsigned long long flags, std::size_t* failed) {
+  tell_index(failed, no_index);
+  if (flags || !list || count == 0 || !takes_batches(stream)) return Status::invalid_value;
+  std::vector<Item> items;
+  for (std::size_t i = 0; i < count; ++i) {
+    auto item = item_of(list[i]);
+    const Status status = item ? check(*item, list[i].flags) : tell(item);
+    if (status != Status::success) {
+      tell_index(failed, i);
+      return status;
+    }
+    items.push_back(*item);
+  }
+  return copy_all(stream, items);
+}
+
+Status prefetch_batch(Stream& stream, const RangeBatch& batch, unsigned long long flags) {
+  Status status = check_ranges(stream, batch, flags);
+  if (status != Status::success) return status;
+  if (!covers(batch.locations, batch.starts, batch.location_count, batch.count))
+    return Status::invalid_value;
+  status = for_each_item(batch.count, batch.starts, batch.location_count,
+                         [&](std::size_t i, std::size_t part) {
+                           return prefetch(batch.pointers[i], batch.bytes[i],
+                                           batch.locations[part]);
+                         });
+  return status == Status::success ? submit(stream, EmptyWork{}) : status;
+}
+
+// A discarded range has no defined contents until it is written, so nothing needs doing.
+Status discard_batch(Stream& stream, const RangeBatch& batch, unsigned long long flags) {
+  Status status = check_ranges(stream, batch, flags);
+  return status == Status::success ? submit(stream, EmptyWork{}) : status;
+}
+
+Status discard_and_prefetch_batch(Stream& stream, const RangeBatch& batch,
+                                  unsigned long long flags) {
+  return prefetch_batch(stream, batch, flags);
+}
+
+}  // namespace inflight::cuda

@@ -1,0 +1,120 @@
+// What programs advised on managed memory.
+#include "gpu/cuda/core/memory/managed.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "gpu/cuda/core/core.hpp"
+
+namespace inflight::cuda {
+namespace {
+
+constexpr int device_cpu = -1, device_invalid = -2;
+
+// What programs advised on one allocation.
+struct Advice {
+  bool read_mostly = false;
+  abi::Location preferred{abi::location_none, device_invalid};
+  abi::Location prefetched{abi::location_none, device_invalid};
+  std::vector<int> accessed_by;
+};
+std::mutex advice_mutex;
+std::map<std::uint64_t, Advice> advised;  // by the allocation's id
+
+// The id of the managed allocation that holds the range, or 0.
+std::uint64_t managed_range(const void* pointer, std::size_t bytes) {
+  const auto address = reinterpret_cast<std::uint64_t>(pointer);
+  auto found = Core::get().memory.find(address);
+  if (!found || found->kind != machine::AllocationKind::managed) return 0;
+  return bytes && bytes <= found->base + found->size - address ? found->id : 0;
+}
+
+bool known(const abi::Location& location) {
+  if (location.type == abi::location_device)
+    return location.id >= 0 && location.id < Core::get().device_count();
+  return location.type >= abi::location_host && location.type <= abi::location_here;
+}
+
+int ordinal_of(const abi::Location& location) {
+  if (location.type == abi::location_device) return location.id;
+  return location.type == abi::location_none ? device_invalid : device_cpu;
+}
+
+Status apply(Advice& advice, int what, const abi::Location& location) {
+  const int who = ordinal_of(location);
+  const bool place_needed = what == 3 || what == 5 || what == 6;
+  if (place_needed && !known(location)) return Status::invalid_device;
+  switch (what) {
+    case 1:
+    case 2:
+      advice.read_mostly = what == 1;
+      break;
+    case 3:
+      advice.preferred = location;
+      break;
+    case 4:
+      advice.preferred = {abi::location_none, device_invalid};
+      break;
+    case 5:
+      advice.accessed_by.push_back(who);
+      break;
+    case 6:
+      std::erase(advice.accessed_by, who);
+      break;
+    default:
+      return Status::invalid_value;
+  }
+  return Status::success;
+}
+
+// cudaMemRangeAttribute → the value; `count` ints may be written.
+Status read(const Advice& advice, int attribute, int* values, std::size_t count) {
+  const int answers[] = {0,
+                         advice.read_mostly,
+                         ordinal_of(advice.preferred),
+                         0,
+                         ordinal_of(advice.prefetched),
+                         advice.preferred.type,
+                         advice.preferred.id,
+                         advice.prefetched.type,
+                         advice.prefetched.id};
+  if (attribute < 1 || attribute >= int(std::size(answers)) || count == 0)
+    return Status::invalid_value;
+  if (attribute != 3) {
+    values[0] = answers[attribute];
+    return Status::success;
+  }
+  std::fill(values, values + count, device_invalid);
+  std::copy_n(advice.accessed_by.begin(), std::min(count, advice.accessed_by.size()), values);
+  return Status::success;
+}
+
+}  // namespace
+
+bool is_managed(const void* pointer, std::size_t bytes) { return managed_range(pointer, bytes); }
+
+Status advise(const void* pointer, std::size_t bytes, int advice, const abi::Location& location) {
+  const std::uint64_t id = managed_range(pointer, bytes);
+  if (!id) return Status::invalid_value;
+  std::lock_guard lock(advice_mutex);
+  return apply(advised[id], advice, location);
+}
+
+Status range_attribute(void* data, std::size_t bytes, int attribute, const void* pointer,
+                       std::size_t range) {
+  const std::uint64_t id = managed_range(pointer, range);
+  if (!id || !data || bytes % sizeof(int)) return Status::invalid_value;
+  std::lock_guard lock(advice_mutex);
+  return read(advised[id], attribute, static_cast<int*>(data), bytes / sizeof(int));
+}
+
+Status prefetch(const void* pointer, std::size_t bytes, const abi::Location& location) {
+  const std::uint64_t id = managed_range(pointer, bytes);
+  if (!id) return Status::invalid_value;
+  if (!known(location)) return Status::invalid_device;
+  std::lock_guard lock(advice_mutex);
+  advised[id].prefetched = location;
+  return Status::success;
+}
+
+}  // namespace inflight::cuda

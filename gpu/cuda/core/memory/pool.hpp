@@ -1,0 +1,126 @@
+// Memory pools, and allocation from them in stream order.
+#pragma once
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "gpu/cuda/core/abi.hpp"
+#include "gpu/cuda/core/report/status.hpp"
+#include "gpu/machine/memory.hpp"
+
+namespace inflight::cuda {
+
+class Stream;
+
+// cudaMemPoolAttr by its numbers.
+enum class PoolAttribute : int {
+  reuse_follow_event_dependencies = 1,
+  reuse_allow_opportunistic = 2,
+  reuse_allow_internal_dependencies = 3,
+  release_threshold = 4,
+  reserved_current = 5,
+  reserved_high = 6,
+  used_current = 7,
+  used_high = 8,
+};
+
+// Where a pool's memory lies: cudaMemAllocationType and cudaMemLocation by their numbers.
+struct PoolPlace {
+  int allocation = abi::allocation_pinned;
+  int type = abi::location_device, id = 0;
+  auto operator<=>(const PoolPlace&) const = default;
+};
+// invalid_value: no pool can lie there; invalid_device.
+Result<PoolPlace> pool_place(const abi::Location* location, int allocation_type);
+
+// Memory goes back when it is freed, whatever the release threshold; what programs can read of the
+// reserve is kept as CUDA would count it, in steps of 32 MiB.
+class Pool {
+ public:
+  Pool(const PoolPlace& place, bool is_default, std::uint64_t max_bytes = 0);
+
+  Result<std::uint64_t> allocate(std::uint64_t bytes);
+  // Stops counting the allocation. False: not of this pool.
+  bool release(std::uint64_t address);
+  // Gives the reserve back down to what is used, keeping `keep_bytes` of it.
+  void trim(std::uint64_t keep_bytes);
+  void trim_to_threshold();
+  // Ends every allocation: the device is reset.
+  void forget_all();
+
+  Result<std::uint64_t> attribute(int which) const;
+  Status set_attribute(int which, std::uint64_t value);
+  // cudaMemAccessFlags by their numbers: 0 none, 3 read and write.
+  unsigned access(const abi::Location& from) const;
+  Status set_access(const abi::Location& from, unsigned flags);
+
+  const PoolPlace place;
+  const int device;  // that accounts for it: its own, or 0
+  const bool is_default;
+
+ private:
+  std::uint64_t needed() const;
+  void count();
+  machine::AllocationKind kind() const;
+  mutable std::mutex mutex_;
+  std::map<std::uint64_t, std::uint64_t> live_;  // bytes by address
+  std::map<int, unsigned> access_;               // by device
+  std::uint64_t max_bytes_, reuse_[4] = {0, 1, 1, 1}, threshold_ = 0;
+  std::uint64_t used_ = 0, used_high_ = 0, reserved_ = 0, reserved_high_ = 0;
+};
+
+// A place's default pool and its current one (cudaMemSetMemPool).
+std::shared_ptr<Pool> default_pool(const PoolPlace& place);
+std::shared_ptr<Pool> current_pool(const PoolPlace& place);
+// invalid_value: the pool lies elsewhere.
+Status set_current_pool(const PoolPlace& place, const std::shared_ptr<Pool>& pool);
+void forget_current_pools(int device);
+
+// What programs ask of a place: `which` is one of the two above. They answer invalid_value,
+// invalid_device.
+using ChoosePool = std::shared_ptr<Pool> (*)(const PoolPlace&);
+Status answer_pool(void** place, const abi::Location* location, int allocation_type,
+                   ChoosePool which);
+Status choose_pool(const abi::Location* location, int allocation_type, const void* handle);
+// The same of a device's own memory.
+inline PoolPlace device_place(int device) { return {.id = device}; }
+inline Status answer_device_pool(void** place, int device, ChoosePool which) {
+  const abi::Location location{abi::location_device, device};
+  return answer_pool(place, &location, abi::allocation_pinned, which);
+}
+inline Status choose_device_pool(int device, const void* handle) {
+  const abi::Location location{abi::location_device, device};
+  return choose_pool(&location, abi::allocation_pinned, handle);
+}
+
+Status make_pool(void** place, const abi::PoolProperties* properties);
+Status destroy_pool(const std::shared_ptr<Pool>& pool);  // invalid_value: a default pool
+// Attributes as programs pass them: an int or 64 bits.
+Status get_pool_attribute(const Pool& pool, int which, void* value);
+Status set_pool_attribute(Pool& pool, int which, const void* value);
+Status set_pool_access(Pool& pool, const abi::AccessDescription* list, std::size_t count);
+Status get_pool_access(int* flags, const Pool& pool, const abi::Location* location);
+
+// The pool of a handle, or null.
+std::shared_ptr<Pool> find_pool(const void* handle);
+
+// In stream order, or as a node of the graph that the stream captures.
+Status allocate_ordered(void** place, std::uint64_t bytes, const std::shared_ptr<Pool>& pool,
+                        Stream& stream);
+Status free_ordered(void* pointer, Stream& stream);
+
+// What a synchronisation does: pools give back what they reserve beyond their threshold.
+void release_idle_pools();
+
+// out_of_memory.
+Result<std::uint64_t> allocate_from(const std::shared_ptr<Pool>& pool, std::uint64_t bytes);
+// The pool that holds `address`, or null.
+std::shared_ptr<Pool> pool_of(std::uint64_t address);
+// Marks `address` as freed in some stream's future; false if it was already or is no allocation.
+bool claim_free(std::uint64_t address);
+// Ends what claim_free() marked.
+void free_claimed(std::uint64_t address);
+
+}  // namespace inflight::cuda

@@ -1,0 +1,171 @@
+// Copies and fills: CUDA's checks, and moving the bytes.
+#include "gpu/cuda/core/memory/transfer.hpp"
+
+#include <cstring>
+#include <vector>
+
+#include "gpu/cuda/core/graph/capture.hpp"
+#include "gpu/cuda/core/report/observer.hpp"
+#include "gpu/cuda/core/stream/work.hpp"
+
+namespace inflight::cuda {
+namespace {
+
+// Copies from pageable memory up to this size return before the stream gets to them (CUDA runtime
+// API, "API synchronization behavior").
+constexpr std::uint64_t staged_bytes = 64 << 10;
+
+std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
+
+// From the first byte to the last of a pitched box.
+std::uint64_t extent(std::uint64_t width, std::uint64_t height, std::uint64_t depth,
+                     std::uint64_t pitch, std::uint64_t rows) {
+  return ((depth - 1) * rows + (height - 1)) * pitch + width;
+}
+
+// One side of a transfer lies in one allocation, or in plain host memory where that is allowed.
+Status check_side(const void* pointer, std::uint64_t bytes, bool must_be_ours) {
+  if (!pointer) return Status::invalid_value;
+  auto allocation = Core::get().memory.find(address_of(pointer));
+  if (!allocation) return must_be_ours ? Status::invalid_value : Status::success;
+  const std::uint64_t left = allocation->base + allocation->size - address_of(pointer);
+  return bytes <= left ? Status::success : Status::invalid_value;
+}
+
+bool contiguous(const Copy& copy) {
+  const bool rows =
+      copy.height == 1 || (copy.width == copy.to_pitch && copy.width == copy.from_pitch);
+  const bool slices =
+      copy.depth == 1 || (copy.height == copy.to_rows && copy.height == copy.from_rows);
+  return rows && slices && (copy.depth == 1 || copy.width == copy.to_pitch);
+}
+
+void fill_row(char* row, const Fill& fill) {
+  if (fill.element == 1) {
+    std::memset(row, int(fill.value), fill.width);
+    return;
+  }
+  for (std::uint64_t i = 0; i < fill.width; ++i)
+    std::memcpy(row + i * fill.element, &fill.value, fill.element);
+}
+
+// What the host must do itself before a copy may be left to the stream.
+enum class Staging { none, snapshot, wait };
+Staging staging_of(const Copy& copy) {
+  const bool from_host = pageable(copy.from), to_host = pageable(copy.to);
+  if (to_host) return Staging::wait;
+  if (!from_host) return Staging::none;
+  return copy.bytes() <= staged_bytes ? Staging::snapshot : Staging::wait;
+}
+
+// The copy's source bytes, packed; the copy then reads from them.
+std::shared_ptr<std::vector<char>> snapshot(Copy& copy) {
+  auto bytes = std::make_shared<std::vector<char>>(copy.bytes());
+  Copy packing = copy;
+  packing.to = bytes->data();
+  packing.to_pitch = copy.width;
+  packing.to_rows = copy.height;
+  perform(packing);
+  copy.from = bytes->data();
+  copy.from_pitch = copy.width;
+  copy.from_rows = copy.height;
+  return bytes;
+}
+
+// Memory that the host can read is filled when a call that is not asynchronous returns.
+bool host_reads(const void* memory) {
+  const auto found = Core::get().memory.find(address_of(memory));
+  return found && (found->kind == machine::AllocationKind::host ||
+                   found->kind == machine::AllocationKind::managed);
+}
+
+}  // namespace
+
+bool pageable(const void* address) { return !Core::get().memory.find(address_of(address)); }
+
+Status check(const Copy& copy) {
+  if (copy.direction > Direction::by_address) return Status::invalid_direction;
+  const bool rows = copy.height > 1 || copy.depth > 1;
+  if (rows && (copy.to_pitch < copy.width || copy.from_pitch < copy.width))
+    return Status::invalid_pitch;
+  if (copy.bytes() == 0) return Status::success;
+  if (copy.depth > 1 && (copy.to_rows < copy.height || copy.from_rows < copy.height))
+    return Status::invalid_value;
+  const bool to_device =
+      copy.direction == Direction::host_to_device || copy.direction == Direction::device_to_device;
+  const bool from_device =
+      copy.direction == Direction::device_to_host || copy.direction == Direction::device_to_device;
+  Status to = check_side(
+      copy.to, extent(copy.width, copy.height, copy.depth, copy.to_pitch, copy.to_rows), to_device);
+  if (to != Status::success) return to;
+  return check_side(copy.from,
+                    extent(copy.width, copy.height, copy.depth, copy.from_pitch, copy.from_rows),
+                    from_device);
+}
+
+Status check(const Fill& fill) {
+  if (fill.element != 1 && fill.element != 2 && fill.element != 4) return Status::invalid_value;
+  if (fill.width == 0 || fill.height == 0 || fill.depth == 0) return Status::success;
+  const std::uint64_t row = fill.width * fill.element;
+  if ((fill.height > 1 || fill.depth > 1) && fill.pitch < row) return Status::invalid_value;
+  if (address_of(fill.to) % fill.element != 0) return Status::invalid_value;
+  return check_side(fill.to, extent(row, fill.height, fill.depth, fill.pitch, fill.rows), true);
+}
+
+void perform(const Copy& copy) {
+  auto* to = static_cast<char*>(copy.to);
+  auto* from = static_cast<const char*>(copy.from);
+  if (copy.bytes() == 0) return;
+  if (contiguous(copy)) {
+    std::memmove(to, from, copy.bytes());
+    return;
+  }
+  for (std::uint64_t z = 0; z < copy.depth; ++z)
+    for (std::uint64_t y = 0; y < copy.height; ++y)
+      std::memmove(to + (z * copy.to_rows + y) * copy.to_pitch,
+                   from + (z * copy.from_rows + y) * copy.from_pitch, copy.width);
+}
+
+void perform(const Fill& fill) {
+  if (fill.width == 0) return;
+  for (std::uint64_t z = 0; z < fill.depth; ++z)
+    for (std::uint64_t y = 0; y < fill.height; ++y)
+      fill_row(static_cast<char*>(fill.to) + (z * fill.rows + y) * fill.pitch, fill);
+}
+
+Status copy(Stream& stream, const Copy& request, bool asynchronous, SourceOrder order) {
+  if (Status status = check(request); status != Status::success) return status;
+  if (capturing(stream)) {
+    if (!asynchronous) return unsafe_in_capture();
+    return submit(stream, request);
+  }
+  if (Status status = allowed_now(stream); status != Status::success) return status;
+  if (request.bytes() == 0 && asynchronous) return Status::success;
+  Copy work = request;
+  Staging staging = asynchronous ? staging_of(request) : Staging::wait;
+  if (asynchronous && order == SourceOrder::during_call && !pageable(request.to))
+    staging = Staging::snapshot;
+  observe_copy(stream, request, asynchronous);
+  if (staging == Staging::wait) {
+    {
+      const PrintfFifo::Waiting waiting(stream.device().printed);
+      stream.run([&] { perform(Work(work), stream); });
+    }
+    return stream.device().fault();
+  }
+  std::shared_ptr<std::vector<char>> staged;
+  if (staging == Staging::snapshot) staged = snapshot(work);
+  stream.submit([work, staged, &stream] { perform(Work(work), stream); });
+  return Status::success;
+}
+
+Status fill(Stream& stream, const Fill& request, bool asynchronous) {
+  if (Status status = check(request); status != Status::success) return status;
+  if (capturing(stream) && !asynchronous) return unsafe_in_capture();
+  const Status status = submit(stream, request);
+  if (asynchronous || status != Status::success || !host_reads(request.to)) return status;
+  stream.synchronize();
+  return stream.device().fault();
+}
+
+}  // namespace inflight::cuda

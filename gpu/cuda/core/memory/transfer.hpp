@@ -1,0 +1,67 @@
+// Copies and fills of memory: what is asked, whether it is allowed, and doing it.
+#pragma once
+#include <cstdint>
+
+#include "gpu/cuda/core/core.hpp"
+
+namespace inflight::cuda {
+
+// cudaMemcpyKind by its numbers.
+enum class Direction : std::uint8_t {
+  host_to_host = 0,
+  host_to_device = 1,
+  device_to_host = 2,
+  device_to_device = 3,
+  by_address = 4,
+};
+
+// A box of `width` bytes × `height` rows × `depth` slices. Rows lie `pitch` bytes apart, slices
+// `pitch * rows`. A linear copy has height and depth 1.
+struct Copy {
+  void* to = nullptr;
+  const void* from = nullptr;
+  std::uint64_t width = 0, height = 1, depth = 1;
+  std::uint64_t to_pitch = 0, to_rows = 1;      // of the destination
+  std::uint64_t from_pitch = 0, from_rows = 1;  // of the source
+  Direction direction = Direction::by_address;
+  std::uint64_t bytes() const { return width * height * depth; }
+};
+inline Copy linear(void* to, const void* from, std::uint64_t bytes, Direction direction) {
+  return {.to = to,
+          .from = from,
+          .width = bytes,
+          .to_pitch = bytes,
+          .from_pitch = bytes,
+          .direction = direction};
+}
+
+// `height` rows × `depth` slices of `width` elements of `element` bytes (1, 2 or 4).
+struct Fill {
+  void* to = nullptr;
+  std::uint32_t value = 0;
+  unsigned element = 1;
+  std::uint64_t width = 0, height = 1, depth = 1;  // width in elements
+  std::uint64_t pitch = 0, rows = 1;               // bytes; rows a slice
+};
+
+// success, invalid_value, invalid_pitch or invalid_direction. Device sides must lie inside one
+// allocation; host sides may be any memory of the host.
+Status check(const Copy&);
+Status check(const Fill&);
+
+void perform(const Copy&);
+void perform(const Fill&);
+
+// The whole call: checks, then in stream order, or into the graph that the stream captures.
+// `asynchronous` false: returns when the bytes have moved (CUDA's rules for pageable memory are
+// kept either way: API synchronization behavior).
+// cudaMemcpySrcAccessOrder by its numbers: when an asynchronous copy may read its source.
+enum class SourceOrder : int { stream = 1, during_call = 2, any = 3 };
+Status copy(Stream& stream, const Copy& copy, bool asynchronous,
+            SourceOrder order = SourceOrder::stream);
+Status fill(Stream& stream, const Fill& fill, bool asynchronous);
+
+// True if `address` is plain host memory: no allocation of ours.
+bool pageable(const void* address);
+
+}  // namespace inflight::cuda

@@ -1,0 +1,245 @@
+// Loading: images → PTX → parsed modules (shared by content) → one linked program a device.
+#include "gpu/cuda/core/module.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "gpu/check/names.hpp"
+#include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/profiles.hpp"
+#include "gpu/cuda/image/bytes.hpp"
+#include "gpu/cuda/image/device_runtime.hpp"
+#include "gpu/cuda/image/machine_code.hpp"
+#include "gpu/ptx/parse.hpp"
+
+namespace inflight::cuda {
+namespace {
+
+tl::unexpected<Failure> fail(const Failure& failure) { return tl::unexpected<Failure>(failure); }
+using inflight::cuda::fail;
+
+using Parsed = std::shared_ptr<const ptx::Module>;
+
+// Parsed modules by their text: a text that several modules or devices use is parsed once.
+class ParseCache {
+ public:
+  Result<Parsed> get(std::shared_ptr<const std::string> text, const std::string& name) {
+    if (Parsed known = find(*text)) return known;
+    auto parsed = ptx::parse(text, name);
+    if (!parsed) return refuse(parsed.error(), name);
+    auto module = std::make_shared<const ptx::Module>(std::move(*parsed));
+    std::lock_guard lock(mutex_);
+    modules_[std::hash<std::string_view>{}(*text)] = module;
+    return module;
+  }
+
+ private:
+  Parsed find(const std::string& text) {
+    std::lock_guard lock(mutex_);
+    auto it = modules_.find(std::hash<std::string_view>{}(text));
+    if (it == modules_.end()) return nullptr;
+    Parsed module = it->second.lock();
+    return module && *module->text == text ? module : nullptr;
+  }
+  static tl::unexpected<Failure> refuse(const ptx::Error& error, const std::string& name) {
+    return fail(Status::invalid_ptx,
+                fmt::format("{}, line {}: {}", name, error.line, error.message));
+  }
+  std::mutex mutex_;
+  std::unordered_map<std::size_t, std::weak_ptr<const ptx::Module>> modules_;
+};
+
+ParseCache& parse_cache() {
+  static auto* cache = new ParseCache;
+  return *cache;
+}
+
+struct Text {
+  std::shared_ptr<const std::string> text;
+  std::string name;
+};
+
+Result<Text> text_of(std::span<const Image> images, Architecture architecture,
+                     const std::string& module) {
+  auto image = choose(images, architecture);
+  if (!image)
+    return fail(Status::no_binary_for_gpu, is_device_runtime(images) ? "" : image.error());
+  auto text = unpack(**image);
+  if (!text) return fail(Status::invalid_image, text.error());
+  std::string name = (*image)->name.empty() ? module : (*image)->name;
+  return Text{std::make_shared<const std::string>(std::move(*text)), std::move(name)};
+}
+
+Result<Text> text_of(const Unit& unit, Architecture architecture, const std::string& module) {
+  if (!unit.error.empty()) return fail(Status::invalid_image, unit.error);
+  if (unit.text) return Text{unit.text, module};
+  if (!unit.registered) return text_of(unit.images, architecture, module);
+  ProcessMemory memory(unit.registered);
+  auto images = read_fatbin(memory, 0, Bodies::ptx);
+  if (!images) return fail(Status::invalid_image, images.error());
+  auto text = text_of(*images, architecture, module);
+  if (!text && text.error().status == Status::no_binary_for_gpu && !text.error().message.empty())
+    return fail(Status::no_binary_for_gpu,
+                machine_code_only(unit.registered, text.error().message));
+  return text;
+}
+
+// The same for the one who asked for this kernel.
+Failure of_kernel(std::string_view name, Failure failure) {
+  if (failure.status == Status::no_binary_for_gpu && !failure.message.empty())
+    failure.message =
+        fmt::format("kernel {} cannot run: {}", check::readable(name), failure.message);
+  return failure;
+}
+
+// Adds what the modules call of the device runtime, unless they have one of their own.
+Result<void> add_device_runtime(std::vector<Parsed>& modules) {
+  const auto needs = [](const Parsed& module) { return needs_device_runtime(*module); };
+  const auto has = [](const Parsed& module) {
+    return std::ranges::any_of(module->functions, [](const ptx::Function& function) {
+      return function.has_body && is_supplied(function.name);
+    });
+  };
+  if (std::ranges::none_of(modules, needs) || std::ranges::any_of(modules, has)) return {};
+  auto parsed = parse_cache().get(device_runtime(), "the device runtime");
+  if (!parsed) return fail(parsed.error());
+  modules.push_back(std::move(*parsed));
+  return {};
+}
+
+struct ParsedUnits {
+  std::vector<Parsed> modules;
+  std::string passed_over;  // why a unit is not among them, or empty
+};
+
+// A unit without usable PTX is passed over while others have some, since nvlink leaves such units
+// among the rest (the device runtime library); its names then stay undefined.
+Result<ParsedUnits> parse_all(const std::vector<Unit>& units, Architecture architecture,
+                              const std::string& module) {
+  ParsedUnits result;
+  Failure first{Status::invalid_image};
+  for (const Unit& unit : units) {
+    auto text = text_of(unit, architecture, module);
+    if (!text && text.error().status != Status::no_binary_for_gpu) return fail(text.error());
+    if (!text) {
+      if (result.passed_over.empty()) first = text.error();
+      result.passed_over = first.message;
+      continue;
+    }
+    auto parsed = parse_cache().get(text->text, text->name);
+    if (!parsed) return fail(parsed.error());
+    result.modules.push_back(std::move(*parsed));
+  }
+  if (result.modules.empty()) return fail(first);
+  if (auto added = add_device_runtime(result.modules); !added) return fail(added.error());
+  return result;
+}
+
+bool has_managed(const std::vector<Parsed>& modules) {
+  for (const Parsed& module : modules) {
+    if (std::ranges::any_of(module->variables, &ptx::Variable::managed)) return true;
+  }
+  return false;
+}
+
+Result<std::unique_ptr<machine::Program>> link(std::vector<Parsed> modules, int device) {
+  auto linked =
+      machine::Program::link(std::move(modules), Core::get().memory, device, settings().slack);
+  if (!linked)
+    return fail(linked.error().no_memory ? Status::out_of_memory : Status::invalid_ptx,
+                linked.error().message);
+  return std::move(*linked);
+}
+
+}  // namespace
+
+LoadedModule::LoadedModule(std::vector<Unit> units, std::string name)
+    : units_(std::move(units)), name_(name.empty() ? "the program's PTX" : std::move(name)) {}
+
+Result<const machine::Program*> LoadedModule::load(int device) {
+  if (closed_) return fail(Status::invalid_handle, "the module has been unloaded");
+  auto parsed = parse_all(units_, Core::get().device(device).profile.architecture, name_);
+  if (!parsed) return fail(parsed.error());
+  if (!loaded_.empty() && has_managed(parsed->modules)) {
+    return fail(Status::not_supported,
+                "a module with __managed__ variables is used on two devices, which the software "
+                "GPU cannot do yet; use cudaMallocManaged, or the module on one device only");
+  }
+  auto program = link(std::move(parsed->modules), device);
+  if (!program) return fail(program.error());
+  passed_over_ = parsed->passed_over;
+  return (loaded_[device] = std::move(*program)).get();
+}
+
+Result<const machine::Program*> LoadedModule::on(int device) {
+  std::lock_guard lock(mutex_);
+  if (auto it = loaded_.find(device); it != loaded_.end()) return it->second.get();
+  if (auto it = failures_.find(device); it != failures_.end())
+    return tl::unexpected<Failure>(it->second);
+  auto program = load(device);
+  // The sentence is told at the first failure; the code is answered each time.
+  if (!program && !closed_) failures_.emplace(device, program.error().status);
+  return program;
+}
+
+std::shared_ptr<Function> LoadedModule::function(std::string_view name) {
+  std::lock_guard lock(mutex_);
+  auto it = functions_.find(name);
+  if (it != functions_.end()) return it->second;
+  // The module owns its functions, so a function must not own the module.
+  auto resolve = [weak = weak_from_this(),
+                  key = std::string(name)](int device) -> Result<const machine::Kernel*> {
+    auto module = weak.lock();
+    if (!module) return fail(Status::invalid_handle, "the kernel's module has been unloaded");
+    auto program = module->on(device);
+    if (!program) return fail(of_kernel(key, program.error()));
+    const machine::Kernel* kernel = (*program)->kernel(key);
+    if (!kernel) return fail(Status::invalid_device_function, module->passed_over());
+    return kernel;
+  };
+  auto function = std::make_shared<Function>(std::string(name), this, std::move(resolve));
+  functions_.emplace(std::string(name), function);
+  Core::get().functions.add(function);
+  return function;
+}
+
+Result<std::shared_ptr<Function>> LoadedModule::kernel(std::string_view name, int device) {
+  auto program = on(device);
+  if (!program) return fail(program.error());
+  if (!(*program)->kernel(name)) return fail(Status::not_found);
+  return function(name);
+}
+
+Result<std::vector<std::shared_ptr<Function>>> LoadedModule::kernels(int device) {
+  auto program = on(device);
+  if (!program) return fail(program.error());
+  std::vector<std::shared_ptr<Function>> result;
+  for (const machine::Kernel& kernel : (*program)->kernels())
+    result.push_back(function(kernel.name));
+  return result;
+}
+
+Result<machine::Symbol> LoadedModule::symbol(std::string_view name, int device) {
+  auto program = on(device);
+  if (!program) return fail(program.error());
+  const machine::Symbol* symbol = (*program)->symbol(name);
+  if (!symbol) return fail(Status::not_found);
+  return *symbol;
+}
+
+void LoadedModule::drop(int device) {
+  std::lock_guard lock(mutex_);
+  loaded_.erase(device);
+  failures_.erase(device);
+}
+
+void LoadedModule::close() {
+  std::lock_guard lock(mutex_);
+  closed_ = true;
+  loaded_.clear();
+  for (auto& [name, function] : functions_) Core::get().functions.remove(function.get());
+  functions_.clear();
+}
+
+}  // namespace inflight::cuda

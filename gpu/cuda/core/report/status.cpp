@@ -1,0 +1,77 @@
+// Status codes' names and texts, and sentences to standard error.
+#include "gpu/cuda/core/report/status.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+#include <mutex>
+#include <set>
+
+#include "gpu/cuda/core/report/logs.hpp"
+
+namespace inflight::cuda {
+namespace {
+
+struct Row {
+  int code;
+  std::string_view runtime, driver, text;
+};
+constexpr Row rows[] = {
+#define X(code, runtime, driver, text) {code, runtime, driver, text},
+#include "gpu/cuda/core/report/status.def"
+#undef X
+};
+static_assert(std::is_sorted(std::begin(rows), std::end(rows),
+                             [](const Row& a, const Row& b) { return a.code < b.code; }));
+
+const Row* row_of(int code) {
+  auto it = std::lower_bound(std::begin(rows), std::end(rows), code,
+                             [](const Row& row, int c) { return row.code < c; });
+  return it != std::end(rows) && it->code == code ? &*it : nullptr;
+}
+
+}  // namespace
+
+std::string_view runtime_error_name(int code) {
+  const Row* row = row_of(code);
+  return row ? row->runtime : std::string_view{};
+}
+
+std::string_view runtime_error_text(int code) {
+  const Row* row = row_of(code);
+  return row && !row->runtime.empty() ? row->text : std::string_view{};
+}
+
+std::string_view driver_error_name(int code) {
+  const Row* row = row_of(code);
+  return row ? row->driver : std::string_view{};
+}
+
+std::string_view driver_error_text(int code) {
+  const Row* row = row_of(code);
+  return row && !row->driver.empty() ? row->text : std::string_view{};
+}
+
+void say(std::string_view sentence) {
+  if (!sentence.empty()) Logs::get().add(Level::error, sentence);
+  std::string line = "inflight: " + std::string(sentence);
+  if (line.back() != '\n') line += '\n';
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+void say_once(std::string_view key, std::string_view sentence) {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& said = *new std::set<std::string, std::less<>>;
+  {
+    std::lock_guard lock(mutex);
+    if (!said.emplace(key).second) return;
+  }
+  say(sentence);
+}
+
+Status tell(const Failure& failure) {
+  if (!failure.message.empty()) say(failure.message);
+  return failure.status;
+}
+
+}  // namespace inflight::cuda

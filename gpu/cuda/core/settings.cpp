@@ -1,0 +1,148 @@
+// Reads the INFLIGHT_ variables.
+#include "gpu/cuda/core/settings.hpp"
+
+#include <bit>
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+#include <system_error>
+
+#include "gpu/cuda/core/report/status.hpp"
+
+namespace inflight::cuda {
+namespace {
+
+template <class T>
+bool read_number(std::string_view text, T& value) {
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+// Each reader answers what the value may be, or nothing if it took it.
+using Reader = const char* (*)(std::string_view text, Settings& settings);
+
+const char* read_device(std::string_view text, Settings& settings) {
+  if (text.empty()) return "the name of a device profile, such as h200";
+  settings.device = text;
+  return nullptr;
+}
+
+const char* read_devices(std::string_view text, Settings& settings) {
+  if (read_number(text, settings.devices) && settings.devices >= 1 && settings.devices <= 64)
+    return nullptr;
+  return "a number of devices from 1 to 64";
+}
+
+const char* read_timing(std::string_view text, Settings& settings) {
+  constexpr const char* allowed = "early, late or shuffled:SEED with a number for SEED";
+  constexpr std::string_view shuffled = "shuffled:";
+  if (text == "early" || text == "late") {
+    settings.timing = text == "early" ? machine::Timing::early : machine::Timing::late;
+    return nullptr;
+  }
+  if (!text.starts_with(shuffled)) return allowed;
+  settings.timing = machine::Timing::shuffled;
+  return read_number(text.substr(shuffled.size()), settings.seed) ? nullptr : allowed;
+}
+
+const char* read_turns(std::string_view text, Settings& settings) {
+  constexpr std::string_view random = "random:";
+  using Kind = machine::Turns::Kind;
+  machine::Turns& turns = settings.turns;
+  turns.kind = text.starts_with(random) ? Kind::random : Kind::fixed;
+  const bool good = turns.kind == Kind::random
+                        ? read_number(text.substr(random.size()), turns.seed)
+                        : read_number(text, turns.instructions) && turns.instructions != 0;
+  return good ? nullptr : "a number of instructions from 1, or random:SEED with a number for SEED";
+}
+
+const char* read_timeout(std::string_view text, Settings& settings) {
+  double seconds = 0;
+  if (!read_number(text, seconds) || !(seconds >= 0) || seconds > 1e9)
+    return "a number of seconds, 0 for no limit";
+  settings.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+  return nullptr;
+}
+
+const char* read_stats(std::string_view text, Settings& settings) {
+  if (text == "0" || text == "1") {
+    settings.stats = text == "1";
+    return nullptr;
+  }
+  if (!text.ends_with(".json")) return "0, 1 or a file's path that ends in .json";
+  settings.stats = true;
+  settings.stats_file = text;
+  return nullptr;
+}
+
+const char* read_slack(std::string_view text, Settings& settings) {
+  constexpr std::uint64_t page = 2 << 20;
+  const bool number = read_number(text, settings.slack);
+  if (number && std::has_single_bit(settings.slack) && settings.slack <= page) return nullptr;
+  return "a power of two up to 2097152, a GPU's page";
+}
+
+const char* read_memory(std::string_view text, Settings& settings) {
+  constexpr const char* allowed =
+      "a number of bytes, with K, M, G or T behind it for powers of 1024";
+  constexpr std::string_view units = "KMGT";
+  const auto unit = text.empty() ? text.npos : units.find(text.back());
+  const unsigned shift = unit == text.npos ? 0 : 10 * (static_cast<unsigned>(unit) + 1);
+  if (shift) text.remove_suffix(1);
+  std::uint64_t count = 0;
+  if (!read_number(text, count) || count == 0 || count > (~std::uint64_t{0} >> shift))
+    return allowed;
+  settings.memory = count << shift;
+  return nullptr;
+}
+
+const char* read_workers(std::string_view text, Settings& settings) {
+  if (read_number(text, settings.workers) && settings.workers <= 1024) return nullptr;
+  return "a number of threads up to 1024, 0 for one a core";
+}
+
+const char* read_progress(std::string_view text, Settings& settings) {
+  settings.progress = text == "1";
+  return text == "0" || text == "1" ? nullptr : "0 or 1";
+}
+
+struct Variable {
+  const char* name;
+  Reader read;
+};
+constexpr Variable variables[] = {
+    {"INFLIGHT_DEVICE", read_device},   {"INFLIGHT_DEVICES", read_devices},
+    {"INFLIGHT_ASYNC", read_timing},    {"INFLIGHT_TURNS", read_turns},
+    {"INFLIGHT_TIMEOUT", read_timeout}, {"INFLIGHT_STATS", read_stats},
+    {"INFLIGHT_WORKERS", read_workers}, {"INFLIGHT_PROGRESS", read_progress},
+    {"INFLIGHT_SLACK", read_slack},     {"INFLIGHT_MEMORY", read_memory},
+};
+
+}  // namespace
+
+tl::expected<Settings, std::string> read_settings(
+    const std::function<const char*(const char*)>& variable) {
+  Settings settings;
+  for (const Variable& each : variables) {
+    const char* text = variable(each.name);
+    if (!text) continue;
+    if (const char* allowed = each.read(text, settings))
+      return tl::unexpected(std::string(each.name) + " is '" + text + "', but it takes " + allowed +
+                            ".");
+  }
+  return settings;
+}
+
+const Settings& settings() {
+  static const Settings& instance = *[] {
+    auto read = read_settings([](const char* name) -> const char* { return std::getenv(name); });
+    if (!read) {
+      say(read.error());
+      std::_Exit(2);
+    }
+    return new Settings(*read);
+  }();
+  return instance;
+}
+
+}  // namespace inflight::cuda

@@ -1,0 +1,118 @@
+// A stream: tasks done one after another by a thread of its own, which starts with the first task.
+#pragma once
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "gpu/cuda/core/report/status.hpp"
+
+namespace inflight::cuda {
+
+class Device;
+struct Capture;
+struct Context;
+
+// How many tasks of a stream are done. Outlives the stream while somebody holds a ticket.
+class Progress {
+ public:
+  void finish_one();
+  void wait(std::uint64_t number) const;
+  bool wait_until(std::uint64_t number, std::chrono::steady_clock::time_point deadline) const;
+  bool reached(std::uint64_t number) const;
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  std::uint64_t done_ = 0;
+};
+
+// One task of one stream, to be waited for. An empty ticket is always done.
+struct Ticket {
+  std::shared_ptr<const Progress> progress;
+  std::uint64_t number = 0;
+  bool done() const { return !progress || progress->reached(number); }
+  void wait() const {
+    if (progress) progress->wait(number);
+  }
+};
+
+using Task = std::function<void()>;
+
+class Stream : public std::enable_shared_from_this<Stream> {
+ public:
+  enum class Kind : std::uint8_t {
+    legacy,      // a device's default stream: waits for and is awaited by its blocking streams
+    per_thread,  // a host thread's default stream; blocking
+    user,
+  };
+  Stream(Device& device, Kind kind, bool non_blocking, int priority);
+  ~Stream();
+
+  // Appends a task, which starts when the stream's earlier tasks, `after` and what the legacy
+  // stream's rule adds are done (CUDA guide, "Implicit synchronization"). Waits while the stream's
+  // queue is full, unless told to let it grow or on a worker's thread.
+  enum class WhenFull : bool { wait, grow };
+  Ticket submit(Task task, std::vector<Ticket> after = {}, WhenFull when_full = WhenFull::wait);
+  // Does a task in the stream's order and returns when it is done: on the calling thread if the
+  // stream is idle, else as submit() does.
+  void run(Task task);
+  // The last task submitted: done when the stream is idle.
+  Ticket last() const;
+  // Waits for it; the legacy stream's own rule holds here too.
+  void synchronize() const;
+  bool idle() const { return last().done(); }
+  // The worker ends once what was submitted is done.
+  void close();
+
+  Device& device() const { return device_; }
+  Kind kind() const { return kind_; }
+  bool non_blocking() const { return non_blocking_; }
+  int priority() const { return priority_; }
+  std::uint64_t id() const { return id_; }
+  // Attributes of cudaStreamSetAttribute by their numbers: kept and given back, no more.
+  using AttributeValue = std::array<char, 64>;
+  std::optional<AttributeValue> attribute(int id) const;
+  void set_attribute(int id, const AttributeValue& value);
+  // The context it was made in; null: the device's primary one.
+  Context* context = nullptr;
+  // What this stream records into, or null. Guarded by capture_mutex() (graph_capture.hpp).
+  std::shared_ptr<Capture> capture;
+
+  // True on the thread of any stream: host functions may not call CUDA there.
+  static bool on_worker();
+
+ private:
+  struct Item {
+    Task task;
+    std::vector<Ticket> after;
+    std::shared_ptr<Stream> keep;  // a destroyed stream still finishes its work
+  };
+  struct Queue;  // shared with the worker, which may outlive the stream
+  static void work(const std::shared_ptr<Queue>& queue);
+  // Does a task; an exception in it, also a host function's own, kills the context.
+  void perform(const Task& task) const;
+  std::vector<Ticket> implied() const;
+  bool try_claim();
+  // Does the next task on the calling thread, which has nothing to do but wait. False if there is
+  // none that could start now.
+  bool help() const;
+
+  Device& device_;
+  Kind kind_;
+  bool non_blocking_;
+  int priority_;
+  std::uint64_t id_;
+  std::shared_ptr<Queue> queue_;
+  mutable std::mutex attribute_mutex_;
+  std::map<int, AttributeValue> attributes_;
+};
+
+}  // namespace inflight::cuda

@@ -1,0 +1,156 @@
+// Doing a piece of work, and the checks before it.
+#include "gpu/cuda/core/stream/work.hpp"
+
+#include <algorithm>
+
+#include "gpu/cuda/core/graph/capture.hpp"
+#include "gpu/cuda/core/graph/graph.hpp"
+#include "gpu/cuda/core/memory/pool.hpp"
+#include "gpu/cuda/core/report/observer.hpp"
+#include "gpu/cuda/core/settings.hpp"
+#include "gpu/cuda/core/stream/launch.hpp"
+#include "gpu/machine/interrupt.hpp"
+
+namespace inflight::cuda {
+namespace {
+
+struct FaultCode {
+  machine::FaultKind kind;
+  Status status;
+};
+// CUDA runtime API, cudaError; the order is FaultKind's.
+constexpr FaultCode fault_codes[] = {
+    {machine::FaultKind::none, Status::success},
+    {machine::FaultKind::refused, Status::not_supported},
+    {machine::FaultKind::invalid_launch, Status::invalid_value},
+    {machine::FaultKind::too_many_resources, Status::launch_out_of_resources},
+    {machine::FaultKind::cooperative_too_large, Status::cooperative_launch_too_large},
+    {machine::FaultKind::illegal_address, Status::illegal_address},
+    {machine::FaultKind::misaligned_address, Status::misaligned_address},
+    {machine::FaultKind::invalid_address_space, Status::invalid_address_space},
+    {machine::FaultKind::invalid_pc, Status::invalid_pc},
+    {machine::FaultKind::illegal_instruction, Status::illegal_instruction},
+    {machine::FaultKind::stack_overflow, Status::hardware_stack_error},
+    {machine::FaultKind::assertion, Status::assertion},
+    {machine::FaultKind::trap, Status::launch_failed},
+    {machine::FaultKind::launch_failure, Status::launch_failed},
+    {machine::FaultKind::deadlock, Status::launch_timeout},
+    {machine::FaultKind::timeout, Status::launch_timeout},
+    {machine::FaultKind::interrupted, Status::launch_timeout},
+};
+
+Status status_of(machine::FaultKind kind) {
+  for (const FaultCode& each : fault_codes)
+    if (each.kind == kind) return each.status;
+  return Status::launch_failed;
+}
+
+struct Check {
+  Device& device;
+  Status operator()(const KernelWork& work) const {
+    return check_launch(work, Core::get().device(work.device));
+  }
+  Status operator()(const Copy& copy) const { return check(copy); }
+  Status operator()(const Fill& fill) const { return check(fill); }
+  Status operator()(const HostWork& work) const {
+    return work.function ? Status::success : Status::invalid_value;
+  }
+  Status operator()(const RecordWork& work) const {
+    return work.event ? Status::success : Status::invalid_handle;
+  }
+  Status operator()(const WaitWork& work) const {
+    return work.event ? Status::success : Status::invalid_handle;
+  }
+  Status operator()(const AllocateWork& work) const {
+    return work.memory && work.memory->address ? Status::success : Status::out_of_memory;
+  }
+  Status operator()(const ChildWork&) const { return Status::success; }
+  Status operator()(const EmptyWork&) const { return Status::success; }
+  Status operator()(const FreeWork&) const { return Status::success; }
+};
+
+// A compiler may read a block's last few bytes as one vector: shared memory ends at none's middle.
+constexpr std::uint32_t widest_access = 16;
+
+void run_kernel(const KernelWork& work, Stream& stream) {
+  Core& core = Core::get();
+  Device& device = core.device(work.device);
+  if (device.fault() != Status::success) return;
+  auto kernel = work.function->on(work.device);
+  if (!kernel) return device.kill(kernel.error().status, kernel.error().message);
+  machine::Launch launch;
+  launch.kernel = *kernel;
+  launch.grid = work.grid;
+  launch.block = work.block;
+  launch.cluster = work.cluster;
+  launch.dynamic_shared = work.dynamic_shared;
+  launch.shared_granule = std::max(widest_access, static_cast<std::uint32_t>(settings().slack));
+  launch.shared_optin = dynamic_shared_limit(*work.function, **kernel, device);
+  launch.cooperative = work.cooperative;
+  launch.parameters = work.parameters;
+  launch.id = core.next_launch();
+  launch.stream = stream.id();
+  launch.cancel = &device.cancel;
+  launch.clock = &device.clock;
+  observe_edge(check::StreamEdge::Kind::launch, stream, launch.id);
+  machine::Outcome outcome = machine::run(
+      launch, device.machine_limits, core.options(device),
+      [&](std::string_view text) { device.printed.write(text, device.limits[printf_fifo_limit]); });
+  if (!outcome.ok())
+    device.kill(status_of(outcome.kind), outcome.report);
+  else if (!outcome.report.empty())  // it was cancelled
+    say(outcome.report);
+  if (outcome.kind == machine::FaultKind::interrupted) machine::interrupt::die_if_due();
+}
+
+struct Perform {
+  Stream& stream;
+  void operator()(const KernelWork& work) const { run_kernel(work, stream); }
+  void operator()(const Copy& copy) const { perform(copy); }
+  void operator()(const Fill& fill) const { perform(fill); }
+  void operator()(const HostWork& work) const {
+    stream.device().printed.flush();
+    observe_edge(check::StreamEdge::Kind::host_function, stream);
+    work.function(work.data);
+  }
+  void operator()(const RecordWork& work) const { work.event->mark(); }
+  void operator()(const WaitWork& work) const { work.event->synchronize(); }
+  void operator()(const FreeWork& work) const {
+    if (!work.memory) free_claimed(work.address);
+  }
+  void operator()(const ChildWork&) const {}  // its steps run one by one
+  void operator()(const EmptyWork&) const {}
+  void operator()(const AllocateWork&) const {}  // its memory is there already
+};
+
+void observe(const Work& work, const Stream& stream) {
+  if (auto* fill = std::get_if<Fill>(&work)) observe_fill(stream, *fill, true);
+  if (auto* copy = std::get_if<Copy>(&work)) observe_copy(stream, *copy, true);
+}
+
+}  // namespace
+
+Status check(const Work& work, Device& device) { return std::visit(Check{device}, work); }
+
+void perform(const Work& work, Stream& stream) {
+  if (stream.device().fault() != Status::success || stream.device().cancel) return;
+  std::visit(Perform{stream}, work);
+}
+
+Status submit(Stream& stream, Work work) {
+  if (Status status = check(work, stream.device()); status != Status::success) return status;
+  if (capturing(stream)) {
+    auto node = capture_work(stream, std::move(work));
+    return node ? Status::success : node.error().status;
+  }
+  if (Status status = allowed_now(stream); status != Status::success) return status;
+  if (std::holds_alternative<KernelWork>(work)) stream.device().printed.flush();
+  observe(work, stream);
+  // An H200's streams take 3,000 host functions without waiting, and 1,024 of anything else.
+  const auto when_full =
+      std::holds_alternative<HostWork>(work) ? Stream::WhenFull::grow : Stream::WhenFull::wait;
+  stream.submit([work = std::move(work), &stream] { perform(work, stream); }, {}, when_full);
+  return Status::success;
+}
+
+}  // namespace inflight::cuda

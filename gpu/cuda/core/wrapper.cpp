@@ -1,0 +1,52 @@
+// Reading fatbin wrappers out of the program's memory.
+#include "gpu/cuda/core/wrapper.hpp"
+
+#include "gpu/cuda/image/source.hpp"
+
+namespace inflight::cuda {
+namespace {
+
+struct Wrapper {
+  std::uint32_t magic, version;
+  const void* data;
+  const void* prelinked;  // version 2: a null-terminated array of pointers to fatbins
+};
+
+// The pointers of an array, up to the null that ends it or the end of what can be read.
+std::vector<const void*> pointers_at(const void* array) {
+  constexpr std::uint64_t most = 1 << 20;
+  ProcessMemory memory(array);
+  std::vector<const void*> result;
+  for (std::uint64_t i = 0; i < most; ++i) {
+    const auto bytes = memory.take(i * sizeof(void*), sizeof(void*));
+    const auto* pointer = bytes ? field<const void*>(*bytes, 0) : nullptr;
+    if (!pointer) break;
+    result.push_back(pointer);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<const void*> fatbins_of(const void* pointer) {
+  ProcessMemory memory(pointer);
+  const auto bytes = memory.take(0, sizeof(Wrapper));
+  if (!bytes || content_of(*bytes) != Content::wrapper) return {};
+  const auto wrapper = field<Wrapper>(*bytes, 0);
+  if (wrapper.version == 2 && wrapper.prelinked) return pointers_at(wrapper.prelinked);
+  if (wrapper.version <= 2 && wrapper.data) return {wrapper.data};
+  return {};
+}
+
+std::vector<Unit> registered_units(const void* wrapper) {
+  std::vector<Unit> units;
+  for (const void* fatbin : fatbins_of(wrapper)) units.emplace_back().registered = fatbin;
+  if (units.empty()) {
+    units.emplace_back().error =
+        "the program registered a fatbin in a wrapper that is not known here; rebuild it with CUDA 12 "
+        "or 13";
+  }
+  return units;
+}
+
+}  // namespace inflight::cuda

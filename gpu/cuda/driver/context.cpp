@@ -1,0 +1,177 @@
+// Driver API: contexts, their stack, limits and settings, and peers.
+#include "gpu/cuda/core/graph/capture.hpp"
+#include "gpu/cuda/core/handles.hpp"
+#include "gpu/cuda/driver/entry.hpp"
+
+namespace inflight::cuda::driver {
+namespace {
+
+constexpr unsigned flags_mask = 0x1ff;
+constexpr unsigned api_version = 3020;
+
+Status create(Handle* context, unsigned flags, int ordinal) {
+  Device* device = device_at(ordinal);
+  if (!context || (flags & ~flags_mask)) return Status::invalid_value;
+  if (!device) return Status::invalid_device;
+  auto made = std::make_shared<Context>();
+  made->device = device;
+  made->flags = flags;
+  push_context(made.get());
+  *context = Core::get().contexts.add(std::move(made));
+  return Status::success;
+}
+
+// Other threads may still have the context on their stacks, so the object stays; only its handle
+// ends.
+void retire(std::shared_ptr<Context> context) {
+  static auto* retired = new Handles<Context>;
+  retired->add(std::move(context));
+}
+
+Status destroy(Handle handle) {
+  auto context = Core::get().contexts.find(handle);
+  if (!context || context->primary) return Status::invalid_context;
+  context->device->synchronize();
+  if (current_context() == context.get()) pop_context();
+  Core::get().contexts.remove(handle);
+  retire(std::move(context));
+  return Status::success;
+}
+
+Status pop(Handle* context) {
+  Context* top = pop_context();
+  if (context) *context = top;
+  return top ? Status::success : Status::invalid_context;
+}
+
+Status push(Handle context) {
+  Context* found = context_of(context, false);
+  if (!found) return Status::invalid_context;
+  push_context(found);
+  return Status::success;
+}
+
+Status synchronize(Handle handle) {
+  Context* context = context_of(handle);
+  if (!context) return Status::invalid_context;
+  if (Status status = device_waitable(*context->device); status != Status::success) return status;
+  return context->device->synchronize();
+}
+
+// CUctxCreateParams of cuCtxCreate_v4: an affinity or a shared context asks for what is not there.
+struct CreateParameters {
+  const void* affinity;
+  int affinity_count;
+  const void* shared;
+};
+
+Status create_plain(Handle* context, bool plain, unsigned flags, int device) {
+  return plain ? create(context, flags, device) : Status::not_supported;
+}
+
+constexpr int sync_depth_limit = 3;  // of dynamic parallelism; gone since CUDA 12
+
+Status limit_status(int limit) {
+  if (limit < 0 || limit >= limit_count) return Status::invalid_value;
+  return limit == sync_depth_limit ? Status::unsupported_limit : Status::success;
+}
+
+}  // namespace
+
+INFLIGHT_CU_INIT(cuCtxCreate_v2, (Handle * context, unsigned flags, int device),
+                 { return create(context, flags, device); })
+INFLIGHT_CU_INIT(cuCtxCreate_v3,
+                 (Handle * context, void* affinity, int count, unsigned flags, int device),
+                 { return create_plain(context, !affinity && count == 0, flags, device); })
+INFLIGHT_CU_INIT(cuCtxCreate_v4,
+                 (Handle * context, CreateParameters* parameters, unsigned flags, int device), {
+                   bool plain = !parameters || (!parameters->affinity && !parameters->shared);
+                   return create_plain(context, plain, flags, device);
+                 })
+INFLIGHT_CU_TWO_INIT(cuCtxDestroy, cuCtxDestroy_v2, (Handle context), { return destroy(context); })
+INFLIGHT_CU_TWO_INIT(cuCtxPopCurrent, cuCtxPopCurrent_v2, (Handle * context),
+                     { return pop(context); })
+INFLIGHT_CU_TWO_INIT(cuCtxPushCurrent, cuCtxPushCurrent_v2, (Handle context),
+                     { return push(context); })
+INFLIGHT_CU_INIT(cuCtxGetCurrent, (Handle * context),
+                 { return store_value(context, Handle(current_context())); })
+INFLIGHT_CU_INIT(cuCtxSetCurrent, (Handle context), {
+  Context* found = context_of(context, false);
+  if (context && !found) return Status::invalid_context;
+  set_current_context(found);
+  return Status::success;
+})
+INFLIGHT_CU(cuCtxGetDevice, (int* device),
+            { return store_value(device, current_context()->device->ordinal); })
+INFLIGHT_CU_INIT(cuCtxGetDevice_v2, (int* device, Handle context), {
+  Context* found = context_of(context);
+  return found ? store_value(device, found->device->ordinal) : Status::invalid_context;
+})
+INFLIGHT_CU(cuCtxSynchronize, (), { return synchronize(nullptr); })
+INFLIGHT_CU_INIT(cuCtxSynchronize_v2, (Handle context), { return synchronize(context); })
+INFLIGHT_CU_INIT(cuCtxGetApiVersion, (Handle context, unsigned* version), {
+  return context_of(context) ? store_value(version, api_version) : Status::invalid_context;
+})
+INFLIGHT_CU_INIT(cuCtxGetId, (Handle context, unsigned long long* id), {
+  Context* found = context_of(context);
+  return found ? store_value(id, address(found)) : Status::invalid_context;
+})
+INFLIGHT_CU(cuCtxGetFlags, (unsigned* flags), {
+  Context* context = current_context();
+  return store_value(flags, context->primary ? context->device->flags.load() : context->flags);
+})
+INFLIGHT_CU(cuCtxSetFlags, (unsigned flags), {
+  if (flags & ~flags_mask) return Status::invalid_value;
+  Context* context = current_context();
+  context->flags = flags;
+  if (context->primary) context->device->flags = flags;
+  return Status::success;
+})
+INFLIGHT_CU(cuCtxGetLimit, (std::size_t * value, int limit), {
+  if (Status status = limit_status(limit); status != Status::success) return status;
+  return store_value(value, std::size_t(current_device().limits[limit]));
+})
+INFLIGHT_CU(cuCtxSetLimit, (int limit, std::size_t value), {
+  if (Status status = limit_status(limit); status != Status::success) return status;
+  current_device().limits[limit] = value;
+  return Status::success;
+})
+INFLIGHT_CU(cuCtxGetCacheConfig, (int* config),
+            { return store_value(config, current_device().cache_config.load()); })
+INFLIGHT_CU(cuCtxSetCacheConfig, (int config), {
+  if (config < 0 || config > 3) return Status::invalid_value;
+  current_device().cache_config = config;
+  return Status::success;
+})
+// Since Volta shared memory has banks of four bytes, whatever is asked.
+INFLIGHT_CU(cuCtxGetSharedMemConfig, (int* config), { return store_value(config, 1); })
+INFLIGHT_CU(cuCtxSetSharedMemConfig, (int config),
+            { return config < 0 || config > 2 ? Status::invalid_value : Status::success; })
+INFLIGHT_CU(cuCtxResetPersistingL2Cache, (), { return Status::success; })
+INFLIGHT_CU(cuCtxGetStreamPriorityRange, (int* least, int* greatest), {
+  if (least) *least = 0;
+  if (greatest) *greatest = highest_priority;
+  return Status::success;
+})
+INFLIGHT_CU(cuCtxEnablePeerAccess, (Handle context, unsigned flags), {
+  Context* peer = context_of(context, false);
+  if (flags != 0) return Status::invalid_value;
+  if (!peer) return Status::invalid_context;
+  int from = current_device().ordinal;
+  int to = peer->device->ordinal;
+  if (from == to) return Status::invalid_context;
+  if (Core::get().memory.peer_access(from, to)) return Status::peer_access_already_enabled;
+  Core::get().memory.set_peer_access(from, to, true);
+  return Status::success;
+})
+INFLIGHT_CU(cuCtxDisablePeerAccess, (Handle context), {
+  Context* peer = context_of(context, false);
+  if (!peer) return Status::invalid_context;
+  int from = current_device().ordinal;
+  int to = peer->device->ordinal;
+  if (!Core::get().memory.peer_access(from, to)) return Status::peer_access_not_enabled;
+  Core::get().memory.set_peer_access(from, to, false);
+  return Status::success;
+})
+
+}  // namespace inflight::cuda::driver

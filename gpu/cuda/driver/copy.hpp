@@ -1,0 +1,30 @@
+// The driver API's three-dimensional copies, which graphs hold too.
+#pragma once
+#include "gpu/cuda/core/memory/transfer.hpp"
+#include "gpu/cuda/driver/entry.hpp"
+
+namespace inflight::cuda::driver {
+
+// CUmemorytype.
+enum class MemoryType : unsigned { host = 1, device = 2, array = 3, unified = 4 };
+
+// CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER.
+struct Side3D {
+  std::size_t x, y, z, level;
+  MemoryType type;
+  const void* host;
+  DevicePointer device;
+  Handle array;
+  Handle context;  // of the PEER structure; reserved in the other
+  std::size_t pitch, height;
+};
+struct Copy3D {
+  Side3D from, to;
+  std::size_t width, height, depth;
+};
+
+// The copy that a structure asks for. A pitch or height of 0 stands for the width and the height of
+// what is copied (not_supported: an array; invalid_value: an unknown type of memory).
+Result<Copy> box_of(const Copy3D& box);
+
+}  // namespace inflight::cuda::driver

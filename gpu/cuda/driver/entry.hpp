@@ -1,0 +1,132 @@
+// What the driver API's entry points share: how a call begins and ends.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/report/guard.hpp"
+
+namespace inflight::cuda::driver {
+
+// CUDA Driver API: handles are opaque, device memory is an integer.
+using DevicePointer = unsigned long long;
+using Handle = void*;
+
+// Every CUresult is an int.
+int code_of(Status);
+
+// What a call needs before it may do anything.
+enum class Needs { nothing, initialisation, context };
+// success; not_initialized, deinitialized, not_permitted (inside a host function), invalid_context,
+// or the fault that killed the context.
+Status begin(Needs);
+
+// Every entry point of the driver: `call` is its name. No exception leaves.
+template <class Body>
+int enter(Needs needs, const char* call, Body&& body) {
+  return code_of(guarded(call, [&]() -> Status {
+    Status status = begin(needs);
+    return status == Status::success ? body() : status;
+  }));
+}
+
+// The same for a call that names an object: with no context current it runs in the object's, which
+// `home` finds; invalid_context if it answers null.
+template <class Home, class Body>
+int enter_at(const char* call, Home&& home, Body&& body) {
+  return code_of(guarded(call, [&]() -> Status {
+    Status status = begin(Needs::initialisation);
+    if (status != Status::success) return status;
+    if (current_context() || Stream::on_worker()) {
+      status = begin(Needs::context);
+      return status == Status::success ? body() : status;
+    }
+    Context* context = home();
+    if (!context) return Status::invalid_context;
+    StandIn stand_in(context);
+    status = context->device->fault();
+    return status == Status::success ? body() : status;
+  }));
+}
+
+// Stores a result's value; tells and returns its failure.
+template <class T, class To>
+Status store(Result<T> result, To* to) {
+  if (!to) return Status::invalid_value;
+  if (!result) return tell(result);
+  *to = To(std::move(*result));
+  return Status::success;
+}
+template <class To>
+Status store_value(To* to, To value) {
+  if (!to) return Status::invalid_value;
+  *to = value;
+  return Status::success;
+}
+
+inline void* pointer(DevicePointer address) { return reinterpret_cast<void*>(address); }
+inline DevicePointer address(const void* p) { return reinterpret_cast<DevicePointer>(p); }
+
+// The device of a CUdevice, or null.
+Device* device_at(int ordinal);
+// The context of a CUcontext; null stands for the current one where `or_current`.
+Context* context_of(Handle context, bool or_current = true);
+
+// The contexts of what programs name. An object that there is not has that of device 0, where the
+// call will say so; a default stream has none but the current one: null.
+Context* of_any();  // objects of no context, as graphs
+Context* of_device(int ordinal);
+Context* of_stream(Handle);
+Context* of_event(Handle);
+Context* of_memory(DevicePointer inside);
+Context* of_pool(Handle);
+Context* of_module(Handle);
+Context* of_function(Handle);
+inline Context* of_memory(const void* inside) {
+  return of_memory(reinterpret_cast<DevicePointer>(inside));
+}
+// The context that a stream was made in.
+Context* home_of(const Stream&);
+
+// Runs `body` with the stream; invalid_handle if there is none.
+template <class Body>
+Status with_stream(Handle handle, bool per_thread, Body&& body) {
+  auto stream = stream_of(handle, per_thread);
+  return stream ? body(**stream) : stream.error().status;
+}
+
+}  // namespace inflight::cuda::driver
+
+// INFLIGHT_CU(name, (parameters), { body }): an entry point whose body answers a Status; it needs a
+// current context. INFLIGHT_CU_AT(home, ...) names an object, which brings its own: `home` is one
+// of the of_...() above. _INIT needs cuInit only, _BARE nothing. _TWO defines two names of one
+// operation; its body sees `second`: whether the second name was called (_ptsz and _ptds names: the
+// thread's own default stream). To be used inside this namespace.
+#define INFLIGHT_CU_ENTRY(needs, name, params, ...)                   \
+  extern "C" __attribute__((visibility("default"))) int name params { \
+    return enter(Needs::needs, #name, [&]() -> Status __VA_ARGS__);   \
+  }
+#define INFLIGHT_CU(name, params, ...) INFLIGHT_CU_ENTRY(context, name, params, __VA_ARGS__)
+#define INFLIGHT_CU_INIT(name, params, ...) \
+  INFLIGHT_CU_ENTRY(initialisation, name, params, __VA_ARGS__)
+#define INFLIGHT_CU_BARE(name, params, ...) INFLIGHT_CU_ENTRY(nothing, name, params, __VA_ARGS__)
+#define INFLIGHT_CU_AT(home, name, params, ...)                                \
+  extern "C" __attribute__((visibility("default"))) int name params {          \
+    return enter_at(#name, [&] { return home; }, [&]() -> Status __VA_ARGS__); \
+  }
+#define INFLIGHT_CU_PAIR(entry, kind, one, two, params, ...) \
+  entry(kind, one, params, {                                 \
+    [[maybe_unused]] constexpr bool second = false;          \
+    __VA_ARGS__                                              \
+  }) entry(kind, two, params, {                              \
+    [[maybe_unused]] constexpr bool second = true;           \
+    __VA_ARGS__                                              \
+  })
+#define INFLIGHT_CU_TWO(one, two, params, ...) \
+  INFLIGHT_CU_PAIR(INFLIGHT_CU_ENTRY, context, one, two, params, __VA_ARGS__)
+#define INFLIGHT_CU_TWO_INIT(one, two, params, ...) \
+  INFLIGHT_CU_PAIR(INFLIGHT_CU_ENTRY, initialisation, one, two, params, __VA_ARGS__)
+#define INFLIGHT_CU_TWO_AT(home, one, two, params, ...) \
+  INFLIGHT_CU_PAIR(INFLIGHT_CU_AT, home, one, two, params, __VA_ARGS__)

@@ -1,0 +1,153 @@
+// Driver API: the linker, for PTX inputs.
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "gpu/cuda/core/profiles.hpp"
+#include "gpu/cuda/driver/module.hpp"
+#include "gpu/cuda/driver/options.hpp"
+#include "gpu/cuda/image/bytes.hpp"
+#include "gpu/cuda/image/source.hpp"
+
+namespace inflight::cuda::driver {
+namespace {
+
+// A CUlinkState. What cuLinkComplete answers lives as long as it.
+struct Link {
+  Context* const context = current_context();
+  JitOptions options;
+  std::vector<std::string> texts;
+  std::string image;
+};
+
+Handles<Link>& links() {
+  static auto* handles = new Handles<Link>;
+  return *handles;
+}
+
+// CUjitInputType.
+enum class Input : int { cubin = 0, ptx = 1, fatbin = 2, object = 3, library = 4, nvvm = 5 };
+
+Status refuse(Link& link, std::string message) {
+  write_logs(link.options, message);
+  return tell(Failure(Status::invalid_ptx, std::move(message)));
+}
+
+// The PTX of a fatbin for the current device.
+tl::expected<std::string, std::string> text_of_fatbin(Bytes bytes) {
+  auto images = read_fatbin(bytes);
+  if (!images) return tl::unexpected(images.error());
+  auto image = choose(*images, current_device().profile.architecture);
+  if (!image) return tl::unexpected(image.error());
+  return unpack(**image);
+}
+
+Status add_elf(Link& link, Bytes bytes) {
+  auto fatbins = read_elf(bytes);
+  if (!fatbins) return refuse(link, fatbins.error());
+  for (const auto& images : *fatbins) {
+    auto image = choose(images, current_device().profile.architecture);
+    if (!image) return refuse(link, image.error());
+    auto text = unpack(**image);
+    if (!text) return refuse(link, text.error());
+    link.texts.push_back(std::move(*text));
+  }
+  return Status::success;
+}
+
+// The bytes decide, not the type that the program names.
+Status add(Link& link, int type, Bytes bytes) {
+  if (Input(type) == Input::nvvm) {
+    return refuse(link, "LTO-IR cannot be linked by the software GPU; compile to PTX instead");
+  }
+  switch (content_of(bytes)) {
+    case Content::elf:
+      return add_elf(link, bytes);
+    case Content::fatbin: {
+      auto text = text_of_fatbin(bytes);
+      if (!text) return refuse(link, text.error());
+      link.texts.push_back(std::move(*text));
+      return Status::success;
+    }
+    case Content::text: {
+      std::string_view text = characters(bytes);
+      link.texts.emplace_back(text.substr(0, text.find('\0')));
+      return Status::success;
+    }
+    default:
+      break;
+  }
+  return refuse(link, "the linker's input is neither PTX nor an object file with PTX");
+}
+
+Status add_data(Link& link, int type, const void* data, std::size_t bytes) {
+  ProcessMemory memory(data);
+  const auto there = memory.take(0, bytes);
+  if (there) return add(link, type, *there);
+  return tell(Failure(Status::invalid_value,
+                      fmt::format("the linker's input is said to have {} bytes, which cannot all "
+                                  "be read at {}",
+                                  bytes, data)));
+}
+
+Status add_file(Link& link, int type, const char* path) {
+  if (!path) return Status::invalid_value;
+  auto file = File::open(path);
+  const auto bytes = file ? file->all() : tl::unexpected(file.error());
+  if (bytes) return add(link, type, bytes_of(*bytes));
+  return tell(Failure(Status::file_not_found, fmt::format("the file {} {}", path, bytes.error())));
+}
+
+// Links once to learn of mistakes now; the image holds the texts, to be linked where it is loaded.
+Status complete(Link& link, void** image, std::size_t* bytes) {
+  if (!image || link.texts.empty()) return Status::invalid_value;
+  link.image = join_texts(link.texts);
+  auto module = LoadedModule::from_memory(link.image.data());
+  if (!module) return refuse(link, module.error().message);
+  auto program = (*module)->on(current_device().ordinal);
+  if (!program) return refuse(link, program.error().message);
+  write_logs(link.options, {});
+  *image = link.image.data();
+  if (bytes) *bytes = link.image.size();
+  return Status::success;
+}
+
+Context* of_link(Handle handle) {
+  auto link = links().find(handle);
+  return link ? link->context : of_any();
+}
+
+template <class Body>
+Status with_link(Handle handle, Body&& body) {
+  auto link = links().find(handle);
+  return link ? body(*link) : Status::invalid_handle;
+}
+
+}  // namespace
+
+INFLIGHT_CU(cuLinkCreate_v2, (unsigned count, int* options, void** values, Handle* state), {
+  if (!state) return Status::invalid_value;
+  auto link = std::make_shared<Link>();
+  link->options = {count, options, values};
+  *state = links().add(std::move(link));
+  return Status::success;
+})
+INFLIGHT_CU_AT(of_link(state), cuLinkAddData_v2,
+               (Handle state, int type, void* data, std::size_t bytes, const char*, unsigned, int*,
+                void**),
+               {
+                 if (!data || bytes == 0) return Status::invalid_value;
+                 return with_link(state, [&](Link& link) {
+                   return add_data(link, type, data, bytes);
+                 });
+               })
+INFLIGHT_CU_AT(of_link(state), cuLinkAddFile_v2,
+               (Handle state, int type, const char* path, unsigned, int*, void**),
+               { return with_link(state, [&](Link& link) { return add_file(link, type, path); }); })
+INFLIGHT_CU_AT(of_link(state), cuLinkComplete, (Handle state, void** image, std::size_t* bytes), {
+  return with_link(state, [&](Link& link) { return complete(link, image, bytes); });
+})
+INFLIGHT_CU_AT(of_link(state), cuLinkDestroy, (Handle state),
+               { return links().remove(state) ? Status::success : Status::invalid_handle; })
+
+}  // namespace inflight::cuda::driver

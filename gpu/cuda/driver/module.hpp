@@ -1,0 +1,33 @@
+// What programs loaded through the driver API: modules and libraries share their handles.
+#pragma once
+#include <memory>
+
+#include "gpu/cuda/core/handles.hpp"
+#include "gpu/cuda/core/module.hpp"
+#include "gpu/cuda/driver/entry.hpp"
+
+namespace inflight::cuda::driver {
+
+Handles<LoadedModule>& modules();
+
+// Runs `body` with the module; invalid_handle if there is none.
+template <class Body>
+Status with_module(Handle handle, Body&& body) {
+  auto module = modules().find(handle);
+  return module ? body(*module) : Status::invalid_handle;
+}
+
+// Parses and links now, so that what is wrong with an image is told where it is loaded, and stores
+// the handle.
+Status keep(Handle* to, Result<std::shared_ptr<LoadedModule>> module);
+// The same for a module, which belongs to the current context; a library belongs to none.
+Status keep_here(Handle* to, Result<std::shared_ptr<LoadedModule>> module);
+Status unload(Handle handle);
+
+Status store_kernel(Handle* to, LoadedModule& module, const char* name);
+Status store_kernels(Handle* to, unsigned count, LoadedModule& module);
+Status store_kernel_count(unsigned* count, LoadedModule& module);
+Status store_symbol(DevicePointer* address, std::size_t* bytes, LoadedModule& module,
+                    const char* name, bool managed_only);
+
+}  // namespace inflight::cuda::driver

@@ -1,0 +1,301 @@
+// Driver API: virtual memory management. A reservation is a range of the host's address space, a
+// handle an anonymous file; what is mapped and accessible becomes an allocation.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "gpu/cuda/core/handles.hpp"
+#include "gpu/cuda/driver/runtime.hpp"
+
+namespace inflight::cuda::driver {
+namespace {
+
+constexpr std::size_t granularity = 2 << 20;  // bytes, as on an H200
+
+struct AllocationProperties {  // CUmemAllocationProp
+  int type;
+  int handle_types;
+  abi::Location location;
+  void* win32;
+  unsigned char compression, rdma;
+  unsigned short usage;
+  unsigned char reserved[4];
+};
+constexpr int pinned = 1;
+
+// A CUmemGenericAllocationHandle: memory without an address.
+class Physical {
+ public:
+  Physical(const AllocationProperties& properties, std::size_t bytes)
+      : properties(properties), bytes(bytes), file_(memfd_create("device memory", MFD_CLOEXEC)) {
+    made_ = file_ >= 0 && Core::get().take_host_share(bytes);
+    if (made_ && ftruncate(file_, off_t(bytes)) != 0) {
+      Core::get().memory.host_share().give_back(bytes);
+      made_ = false;
+    }
+  }
+  ~Physical() {
+    if (made_) Core::get().memory.host_share().give_back(bytes);
+    if (file_ >= 0) close(file_);
+  }
+  bool made() const { return made_; }
+  int file() const { return file_; }
+  const AllocationProperties properties;
+  const std::size_t bytes;
+  int handles = 1;  // given out and not yet released; guarded by the space's mutex
+
+ private:
+  int file_;
+  bool made_ = false;
+};
+
+struct Mapping {
+  std::size_t bytes = 0;
+  std::shared_ptr<Physical> physical;
+  bool accessible = false;
+};
+
+// Every reservation and mapping of the process, by address.
+struct Space {
+  std::mutex mutex;
+  std::map<DevicePointer, std::size_t> reservations;
+  std::map<DevicePointer, Mapping> mappings;
+  std::vector<DevicePointer> adopted;
+  std::map<int, std::size_t> used;  // bytes by device
+};
+Space& space() {
+  static auto* instance = new Space;
+  return *instance;
+}
+Handles<Physical>& physicals() {
+  static auto* handles = new Handles<Physical>;
+  return *handles;
+}
+
+// Neighbours that are mapped and accessible count as one allocation, since programs reach across
+// mappings.
+void adopt_runs(Space& s) {
+  machine::Memory& memory = Core::get().memory;
+  for (DevicePointer base : s.adopted) memory.release(base);
+  s.adopted.clear();
+  for (auto it = s.mappings.begin(); it != s.mappings.end();) {
+    auto [base, mapping] = *it;
+    DevicePointer end = base;
+    for (; it != s.mappings.end() && it->first == end && it->second.accessible; ++it) {
+      end += it->second.bytes;
+    }
+    if (end == base) {
+      ++it;
+      continue;
+    }
+    int device = mapping.physical->properties.location.id;
+    if (memory.adopt(device, pointer(base), end - base, machine::AllocationKind::device)) {
+      s.adopted.push_back(base);
+    }
+  }
+}
+
+bool whole(std::size_t bytes) { return bytes != 0 && bytes % granularity == 0; }
+
+Status reserve(DevicePointer* to, std::size_t bytes, std::size_t alignment) {
+  std::size_t align = std::max(alignment, granularity);
+  if (!to || !whole(bytes) || (align & (align - 1))) return Status::invalid_value;
+  void* raw =
+      mmap(nullptr, bytes + align, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (raw == MAP_FAILED) return Status::out_of_memory;
+  DevicePointer base = (address(raw) + align - 1) / align * align;
+  if (base > address(raw)) munmap(raw, base - address(raw));
+  DevicePointer end = address(raw) + bytes + align;
+  if (end > base + bytes) munmap(pointer(base + bytes), end - base - bytes);
+  std::lock_guard lock(space().mutex);
+  space().reservations[base] = bytes;
+  *to = base;
+  return Status::success;
+}
+
+bool holds_mapping(const Space& s, DevicePointer base, std::size_t bytes) {
+  auto next = s.mappings.lower_bound(base + bytes);
+  if (next == s.mappings.begin()) return false;
+  --next;
+  return next->first + next->second.bytes > base;
+}
+
+Status unreserve(DevicePointer base, std::size_t bytes) {
+  Space& s = space();
+  std::lock_guard lock(s.mutex);
+  auto it = s.reservations.find(base);
+  if (it == s.reservations.end() || it->second != bytes) return Status::invalid_value;
+  if (holds_mapping(s, base, bytes)) return Status::invalid_value;
+  munmap(pointer(base), bytes);
+  s.reservations.erase(it);
+  return Status::success;
+}
+
+Status create(unsigned long long* handle, std::size_t bytes, const AllocationProperties* wanted) {
+  if (!handle || !wanted || !whole(bytes) || wanted->type != pinned) return Status::invalid_value;
+  if (wanted->location.type != abi::location_device) return Status::not_supported;
+  if (!device_at(wanted->location.id)) return Status::invalid_device;
+  if (wanted->handle_types != 0) {
+    say_once("vmm handles", "memory made by cuMemCreate cannot be shared with other processes");
+  }
+  Space& s = space();
+  std::lock_guard lock(s.mutex);
+  const machine::Memory& memory = Core::get().memory;
+  std::size_t& used = s.used[wanted->location.id];
+  if (used + memory.used(wanted->location.id) + bytes > memory.capacity()) {
+    return Status::out_of_memory;
+  }
+  auto physical = std::make_shared<Physical>(*wanted, bytes);
+  if (!physical->made()) return Status::out_of_memory;
+  used += bytes;
+  *handle = address(physicals().add(std::move(physical)));
+  return Status::success;
+}
+
+Status release(unsigned long long handle) {
+  std::lock_guard lock(space().mutex);
+  auto physical = physicals().find(pointer(handle));
+  if (!physical) return Status::invalid_value;
+  if (--physical->handles > 0) return Status::success;
+  physicals().remove(pointer(handle));
+  space().used[physical->properties.location.id] -= physical->bytes;
+  return Status::success;
+}
+
+bool reserved(const Space& s, DevicePointer base, std::size_t bytes) {
+  auto next = s.reservations.upper_bound(base);
+  if (next == s.reservations.begin()) return false;
+  --next;
+  return base + bytes <= next->first + next->second;
+}
+
+Status map(DevicePointer base, std::size_t bytes, std::size_t offset, unsigned long long handle) {
+  auto physical = physicals().find(pointer(handle));
+  if (!physical) return Status::invalid_value;
+  if (!whole(bytes) || base % granularity || offset + bytes > physical->bytes || offset != 0) {
+    return Status::invalid_value;
+  }
+  Space& s = space();
+  std::lock_guard lock(s.mutex);
+  if (!reserved(s, base, bytes) || holds_mapping(s, base, bytes)) return Status::invalid_value;
+  void* at = mmap(pointer(base), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                  physical->file(), 0);
+  if (at == MAP_FAILED) return Status::out_of_memory;
+  s.mappings[base] = {bytes, std::move(physical), false};
+  return Status::success;
+}
+
+// [base, base+bytes) must be exactly a run of whole mappings.
+template <class Each>
+Status for_mappings(Space& s, DevicePointer base, std::size_t bytes, Each&& each) {
+  DevicePointer at = base;
+  for (auto it = s.mappings.find(at); it != s.mappings.end() && it->first == at;) {
+    if (at >= base + bytes) break;
+    at += it->second.bytes;
+    ++it;
+  }
+  if (at != base + bytes || bytes == 0) return Status::invalid_value;
+  auto first = s.mappings.find(base), last = s.mappings.lower_bound(base + bytes);
+  for (auto it = first; it != last; ++it) each(it->second);
+  return Status::success;
+}
+
+Status unmap(DevicePointer base, std::size_t bytes) {
+  Space& s = space();
+  std::lock_guard lock(s.mutex);
+  Status status = for_mappings(s, base, bytes, [](Mapping& m) { m.accessible = false; });
+  if (status != Status::success) return status;
+  for (int i = 0; i < Core::get().device_count(); ++i) Core::get().device(i).synchronize();
+  adopt_runs(s);
+  s.mappings.erase(s.mappings.find(base), s.mappings.lower_bound(base + bytes));
+  mmap(pointer(base), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+       0);
+  return Status::success;
+}
+
+constexpr int access_none = 0, access_read_write = 3;
+
+Status set_access(DevicePointer base, std::size_t bytes, const abi::AccessDescription* list,
+                  std::size_t count) {
+  if (!list || count == 0) return Status::invalid_value;
+  bool open = false;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (list[i].location.type != abi::location_device) return Status::not_supported;
+    if (!device_at(list[i].location.id)) return Status::invalid_device;
+    if (list[i].flags != access_none && list[i].flags != access_read_write) {
+      return Status::not_supported;
+    }
+    open |= list[i].flags == access_read_write;
+  }
+  Space& s = space();
+  std::lock_guard lock(s.mutex);
+  Status status = for_mappings(s, base, bytes, [&](Mapping& m) { m.accessible = open; });
+  if (status == Status::success) adopt_runs(s);
+  return status;
+}
+
+Status get_access(unsigned long long* flags, const abi::Location* location, DevicePointer inside) {
+  Space& s = space();
+  if (!flags || !location) return Status::invalid_value;
+  std::lock_guard lock(s.mutex);
+  if (!holds_mapping(s, inside, 1)) return Status::invalid_value;
+  auto it = std::prev(s.mappings.upper_bound(inside));
+  *flags = it->second.accessible ? access_read_write : access_none;
+  return Status::success;
+}
+
+Status retain(unsigned long long* handle, void* inside) {
+  Space& s = space();
+  std::lock_guard lock(s.mutex);
+  if (!handle || !holds_mapping(s, address(inside), 1)) return Status::invalid_value;
+  auto physical = std::prev(s.mappings.upper_bound(address(inside)))->second.physical;
+  if (physical->handles++ == 0) s.used[physical->properties.location.id] += physical->bytes;
+  *handle = address(physicals().add(physical));
+  return Status::success;
+}
+
+}  // namespace
+
+INFLIGHT_CU_INIT(cuMemGetAllocationGranularity,
+                 (std::size_t * bytes, const AllocationProperties* properties, int option), {
+                   if (!properties || option < 0 || option > 1) return Status::invalid_value;
+                   return store_value(bytes, granularity);
+                 })
+INFLIGHT_CU_INIT(cuMemAddressReserve,
+                 (DevicePointer * to, std::size_t bytes, std::size_t alignment, DevicePointer,
+                  unsigned long long flags),
+                 { return flags ? Status::invalid_value : reserve(to, bytes, alignment); })
+INFLIGHT_CU_INIT(cuMemAddressFree, (DevicePointer base, std::size_t bytes),
+                 { return unreserve(base, bytes); })
+INFLIGHT_CU_INIT(cuMemCreate,
+                 (unsigned long long* handle, std::size_t bytes,
+                  const AllocationProperties* properties, unsigned long long flags),
+                 { return flags ? Status::invalid_value : create(handle, bytes, properties); })
+INFLIGHT_CU_INIT(cuMemRelease, (unsigned long long handle), { return release(handle); })
+INFLIGHT_CU_INIT(cuMemMap,
+                 (DevicePointer base, std::size_t bytes, std::size_t offset,
+                  unsigned long long handle, unsigned long long flags),
+                 { return flags ? Status::invalid_value : map(base, bytes, offset, handle); })
+INFLIGHT_CU_INIT(cuMemUnmap, (DevicePointer base, std::size_t bytes),
+                 { return unmap(base, bytes); })
+INFLIGHT_CU_INIT(cuMemSetAccess,
+                 (DevicePointer base, std::size_t bytes, const abi::AccessDescription* list,
+                  std::size_t count),
+                 { return set_access(base, bytes, list, count); })
+INFLIGHT_CU_INIT(cuMemGetAccess,
+                 (unsigned long long* flags, const abi::Location* location, DevicePointer inside),
+                 { return get_access(flags, location, inside); })
+INFLIGHT_CU_INIT(cuMemRetainAllocationHandle, (unsigned long long* handle, void* inside),
+                 { return retain(handle, inside); })
+INFLIGHT_CU_INIT(cuMemGetAllocationPropertiesFromHandle,
+                 (AllocationProperties * properties, unsigned long long handle), {
+                   auto physical = physicals().find(pointer(handle));
+                   if (!physical || !properties) return Status::invalid_value;
+                   *properties = physical->properties;
+                   return Status::success;
+                 })
+
+}  // namespace inflight::cuda::driver

@@ -1,0 +1,29 @@
+// The one reader of ELF: what a file is, and its sections.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "gpu/cuda/image/source.hpp"
+
+namespace inflight::cuda {
+
+struct ElfSection {
+  std::string name;
+  std::uint32_t type = 0, link = 0;  // sh_type, sh_link
+  std::uint64_t offset = 0, size = 0;
+};
+
+struct ElfFile {
+  std::uint16_t type = 0, machine = 0;  // e_type, e_machine
+  std::vector<ElfSection> sections;     // those that take no bytes in the file have size 0
+};
+
+// Of a 64-bit little-endian ELF file. An error is a sentence without its stop.
+tl::expected<ElfFile, std::string> read_elf_file(Source&);
+
+// The NUL-terminated text at an offset of a section of strings; empty where there is none.
+std::string text_at(Bytes strings, std::uint64_t offset);
+
+}  // namespace inflight::cuda

@@ -1,0 +1,90 @@
+// Reads nvcc's fatbin container and chooses an image for a device. Needs no device and no core.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "gpu/cuda/image/source.hpp"
+
+namespace inflight::cuda {
+
+// A virtual or real architecture: sm_90, sm_90a, sm_100f.
+struct Architecture {
+  int number = 0;         // 90
+  bool specific = false;  // 'a': this architecture alone
+  bool family = false;    // 'f'
+  bool operator==(const Architecture&) const = default;
+};
+std::string spelling(const Architecture&);
+
+// One entry of a fatbin. `stored` points into the bytes that were read, or what a source copied.
+struct Image {
+  enum class Kind : std::uint16_t { ptx = 1, elf = 2, lto = 8 };
+  enum class Packing : std::uint8_t { raw, lz4, zstd };
+  Kind kind = Kind::ptx;
+  Packing packing = Packing::raw;
+  Architecture architecture;
+  int version_major = 0, version_minor = 0;  // of PTX: 9.0
+  std::string name;                          // source file's, or empty
+  std::span<const std::byte> stored;         // as it lies there, padding of packed data cut off;
+                                             // empty where Bodies::ptx left it there
+  std::uint64_t size = 0;                    // bytes when unpacked
+};
+
+// The largest image that unpack() makes: guards against containers that lie about sizes.
+inline constexpr std::uint64_t largest_image = 512ull << 20;
+
+// What kind of thing some bytes are, by their first bytes.
+enum class Content : std::uint8_t { wrapper, fatbin, elf, linked, text, unknown };
+Content content_of(std::span<const std::byte> start);
+
+// Which images' bytes are wanted: machine code may be large, and nobody runs it.
+enum class Bodies : std::uint8_t { all, ptx };
+// The images of the fatbin (header and entries) that begins `at` bytes into the source. An error is
+// a sentence without its stop.
+tl::expected<std::vector<Image>, std::string> read_fatbin(Source&, std::uint64_t at, Bodies);
+tl::expected<std::vector<Image>, std::string> read_fatbin(std::span<const std::byte> bytes);
+
+// How many bytes the fatbin that starts with these 16 bytes says it takes; 0 if it is no fatbin.
+std::uint64_t fatbin_size(std::span<const std::byte> header);
+
+// The image's own bytes. PTX ends before its NUL padding.
+tl::expected<std::string, std::string> unpack(const Image&);
+
+// Which PTX image a device of architecture `device` runs: the highest virtual architecture not
+// above it; an 'a' or 'f' image only on exactly its number, and then before the plain one. The
+// error says what the images are and which build option adds a usable one.
+tl::expected<const Image*, std::string> choose(std::span<const Image> images, Architecture device);
+
+// Whether this is NVIDIA's device runtime (libcudadevrt), which nvcc adds to programs compiled with
+// -rdc=true that launch kernels from kernels.
+bool is_device_runtime(std::span<const Image> images);
+
+// Every fatbin inside an ELF file (sections .nv_fatbin and __nv_relfatbin), in file order. Empty
+// for an ELF without one.
+tl::expected<std::vector<std::vector<Image>>, std::string> read_elf(Source&, Bodies);
+tl::expected<std::vector<std::vector<Image>>, std::string> read_elf(
+    std::span<const std::byte> file);
+
+// Every PTX of a file's bytes, whatever the file is: host executable, shared object, fatbin, PTX
+// text. What `inflight ptx FILE` shows.
+struct FoundText {
+  std::string name;           // source file's, or empty
+  Architecture architecture;  // of text without a container: what its .target says
+  std::string text;
+};
+tl::expected<std::vector<FoundText>, std::string> find_ptx(std::span<const std::byte> file);
+
+// Several PTX texts as one image that cuModuleLoadData accepts (what cuLinkComplete answers), and
+// back.
+std::string join_texts(std::span<const std::string> texts);
+tl::expected<std::vector<std::string>, std::string> split_texts(Source&);
+tl::expected<std::vector<std::string>, std::string> split_texts(std::span<const std::byte> bytes);
+// Whether these first 16 bytes begin such an image, and the size it then says; 0 if that cannot be.
+bool is_linked(std::span<const std::byte> header);
+std::uint64_t linked_size(std::span<const std::byte> header);
+
+}  // namespace inflight::cuda

@@ -1,0 +1,15 @@
+// Unpacks the data of fatbin images: zstd frames and raw LZ4 blocks.
+#pragma once
+#include <string>
+#include <tl/expected.hpp>
+
+#include "gpu/cuda/image/bytes.hpp"
+#include "gpu/cuda/image/fatbin.hpp"
+
+namespace inflight::cuda {
+
+// `stored` unpacked, which must come out at exactly `size` bytes; `size` is at most largest_image.
+tl::expected<std::string, std::string> unpack_bytes(Image::Packing, Bytes stored,
+                                                    std::uint64_t size);
+
+}  // namespace inflight::cuda

@@ -1,0 +1,258 @@
+// Devices: how many, which, what they can do, and their settings.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "gpu/cuda/core/profiles.hpp"
+#include "gpu/cuda/runtime/entry.hpp"
+
+using namespace inflight::cuda;
+
+namespace {
+
+constexpr int version = 13000;
+constexpr unsigned known_flags = 0x1f | 0x80;  // scheduling, mapping, local memory, sync memops
+constexpr unsigned map_host_flag = 0x08;
+
+// For questions about one device: body(Device&).
+template <class Body>
+int about(int ordinal, Body body, const char* call = __builtin_FUNCTION()) {
+  return query(
+      [&]() -> Status {
+        if (!device_exists(ordinal)) return Status::invalid_device;
+        return as_status(body(Core::get().device(ordinal)));
+      },
+      call);
+}
+
+// Stores what value() gives.
+template <class Value>
+int answer(int* place, Value value, const char* call = __builtin_FUNCTION()) {
+  return query(
+      [&] {
+        if (!place) return Status::invalid_value;
+        *place = value();
+        return Status::success;
+      },
+      call);
+}
+int accept(const char* call = __builtin_FUNCTION()) {
+  return query([] { return Status::success; }, call);
+}
+
+// CUDA guide, "cudaDeviceSetLimit": what the device makes of a wish.
+struct LimitRule {
+  std::uint64_t least, most;
+};
+constexpr LimitRule limit_rules[limit_count] = {
+    {0, 512 << 10},        {512 << 10, 1ull << 40},
+    {4 << 20, 1ull << 40}, {1, 0},
+    {0, 1 << 20},          {0, 128},
+    {0, 1ull << 32},       {1, 0},
+};
+
+}  // namespace
+
+INFLIGHT_API int cudaGetDeviceCount(int* count) {
+  if (!Core::forked() || !count) return answer(count, [] { return Core::get().device_count(); });
+  // As an H200: a forked child still knows.
+  return record(guarded("cudaGetDeviceCount", [&] {
+    *count = Core::get().device_count();
+    return Status::success;
+  }));
+}
+
+INFLIGHT_API int cudaDriverGetVersion(int* place) {
+  return answer(place, [] { return version; });
+}
+INFLIGHT_API int cudaRuntimeGetVersion(int* place) {
+  return answer(place, [] { return version; });
+}
+
+INFLIGHT_API int cudaSetDevice(int ordinal) {
+  return about(ordinal, [&](Device&) {
+    set_current_context(&Core::get().primary(ordinal));
+    use_in_runtime(Core::get().primary(ordinal));
+    return Status::success;
+  });
+}
+
+INFLIGHT_API int cudaInitDevice(int ordinal, unsigned, unsigned) {
+  return about(ordinal, [&](Device&) {
+    use_in_runtime(Core::get().primary(ordinal));
+    return Status::success;
+  });
+}
+
+INFLIGHT_API int cudaSetValidDevices(int* ordinals, int count) {
+  return query([&] {
+    if (count < 0 || (count > 0 && !ordinals)) return Status::invalid_value;
+    const bool all = std::all_of(ordinals, ordinals + count, device_exists);
+    return all ? Status::success : Status::invalid_device;
+  });
+}
+
+INFLIGHT_API int cudaGetDevice(int* ordinal) {
+  return answer(ordinal, [] { return current_device().ordinal; });
+}
+
+INFLIGHT_API int cudaGetDeviceProperties(void* properties, int ordinal) {
+  return about(ordinal, [&](Device& device) {
+    if (!properties) return Status::invalid_value;
+    fill_properties(device.profile, ordinal, properties);
+    return Status::success;
+  });
+}
+
+INFLIGHT_API int cudaDeviceGetAttribute(int* value, int attribute, int ordinal) {
+  return about(ordinal, [&](Device& device) {
+    auto found = device.profile.attribute(attribute, ordinal);
+    if (!value || !found) return Status::invalid_value;
+    *value = *found;
+    return Status::success;
+  });
+}
+
+INFLIGHT_API int cudaChooseDevice(int* ordinal, const void* properties) {
+  return answer(properties ? ordinal : nullptr, [] { return 0; });
+}
+
+INFLIGHT_API int cudaDeviceGetPCIBusId(char* text, int length, int ordinal) {
+  return about(ordinal, [&](Device& device) {
+    const std::string address = pci_address(device.profile, ordinal);
+    if (!text || length <= int(address.size())) return Status::invalid_value;
+    std::memcpy(text, address.c_str(), address.size() + 1);
+    return Status::success;
+  });
+}
+
+INFLIGHT_API int cudaDeviceGetByPCIBusId(int* ordinal, const char* text) {
+  return query([&] {
+    unsigned domain = 0, bus = 0, slot = 0, function = 0;
+    if (!ordinal || !text) return Status::invalid_value;
+    if (std::sscanf(text, "%x:%x:%x.%x", &domain, &bus, &slot, &function) < 3 &&
+        std::sscanf(text, "%x:%x.%x", &bus, &slot, &function) < 2)
+      return Status::invalid_value;
+    Core& core = Core::get();
+    for (int i = 0; i < core.device_count(); ++i) {
+      unsigned d = 0, b = 0, s = 0;
+      std::sscanf(pci_address(core.profile(), i).c_str(), "%x:%x:%x", &d, &b, &s);
+      if (d != domain || b != bus || s != slot) continue;
+      *ordinal = i;
+      return Status::success;
+    }
+    return Status::invalid_device;
+  });
+}
+
+INFLIGHT_API int cudaSetDeviceFlags(unsigned flags) {
+  return query([&] {
+    if (flags & ~known_flags) return Status::invalid_value;
+    current_device().flags = flags;
+    return Status::success;
+  });
+}
+
+INFLIGHT_API int cudaGetDeviceFlags(unsigned* flags) {
+  return answer(reinterpret_cast<int*>(flags),
+                [] { return int(current_device().flags | map_host_flag); });
+}
+
+INFLIGHT_API int cudaDeviceSynchronize() {
+  return entry([] {
+    Device& device = current_device();
+    if (Status status = device_waitable(device); status != Status::success) return status;
+    return device.synchronize();
+  });
+}
+
+INFLIGHT_API int cudaDeviceReset() {
+  return query([] {
+    reset_primary(Core::get().primary(current_device().ordinal));
+    return Status::success;
+  });
+}
+
+INFLIGHT_API int cudaDeviceGetLimit(std::size_t* value, int limit) {
+  return entry([&] {
+    if (!value) return Status::invalid_value;
+    if (limit < 0 || limit >= limit_count || limit == 3) return Status::unsupported_limit;
+    *value = current_device().limits[limit];
+    return Status::success;
+  });
+}
+
+INFLIGHT_API int cudaDeviceSetLimit(int limit, std::size_t value) {
+  return entry([&] {
+    if (limit < 0 || limit >= limit_count) return Status::unsupported_limit;
+    const LimitRule rule = limit_rules[limit];
+    if (rule.most < rule.least) return Status::unsupported_limit;
+    if (value > rule.most) return Status::invalid_value;
+    current_device().limits[limit] = std::max<std::uint64_t>(value, rule.least);
+    return Status::success;
+  });
+}
+
+INFLIGHT_API int cudaDeviceSetCacheConfig(int config) {
+  return entry([&] {
+    if (config < 0 || config > 3) return Status::invalid_value;
+    current_device().cache_config = config;
+    return Status::success;
+  });
+}
+INFLIGHT_API int cudaDeviceGetCacheConfig(int* config) {
+  return answer(config, [] { return current_device().cache_config.load(); });
+}
+// Banks are four bytes wide since Maxwell; other wishes are accepted and ignored.
+INFLIGHT_API int cudaDeviceSetSharedMemConfig(int) { return accept(); }
+INFLIGHT_API int cudaDeviceGetSharedMemConfig(int* config) {
+  return answer(config, [] { return 1; });
+}
+INFLIGHT_API int cudaCtxResetPersistingL2Cache() { return accept(); }
+INFLIGHT_API int cudaDeviceFlushGPUDirectRDMAWrites(int, int) { return accept(); }
+INFLIGHT_API int cudaProfilerStart() { return accept(); }
+INFLIGHT_API int cudaProfilerStop() { return accept(); }
+
+INFLIGHT_API int cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  return query([&] {
+    if (least) *least = lowest_priority;
+    if (greatest) *greatest = highest_priority;
+    return Status::success;
+  });
+}
+
+// --- peers ------------------------------------------------------------------------------------
+
+INFLIGHT_API int cudaDeviceCanAccessPeer(int* can, int ordinal, int peer) {
+  return about(ordinal, [&](Device&) {
+    if (!device_exists(peer)) return Status::invalid_device;
+    if (!can) return Status::invalid_value;
+    *can = ordinal != peer;
+    return Status::success;
+  });
+}
+
+INFLIGHT_API int cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
+  return entry([&] {
+    if (!device_exists(peer)) return Status::invalid_device;
+    return enable_peer(current_device().ordinal, peer, flags);
+  });
+}
+
+INFLIGHT_API int cudaDeviceDisablePeerAccess(int peer) {
+  return entry([&] {
+    if (!device_exists(peer)) return Status::invalid_device;
+    return disable_peer(current_device().ordinal, peer);
+  });
+}
+
+INFLIGHT_API int cudaDeviceGetP2PAttribute(int* value, int attribute, int from, int to) {
+  return about(from, [&](Device&) {
+    if (!device_exists(to) || from == to) return Status::invalid_device;
+    constexpr int answers[] = {-1, 1, 1, 1, 0, 0};  // by cudaDeviceP2PAttr
+    if (!value || attribute < 1 || attribute >= int(std::size(answers)))
+      return Status::invalid_value;
+    *value = answers[attribute];
+    return Status::success;
+  });
+}

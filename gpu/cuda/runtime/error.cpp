@@ -1,0 +1,66 @@
+// The last error of each thread, and the names and texts of errors.
+#include "gpu/cuda/core/module.hpp"
+#include "gpu/cuda/runtime/entry.hpp"
+
+namespace inflight::cuda {
+namespace {
+thread_local Status last_error = Status::success;
+}
+
+int record(Status status) {
+  if (status != Status::success && status != Status::not_ready) last_error = status;
+  return int(status);
+}
+
+Status callable() {
+  if (Core::ending()) return Status::deinitialized;
+  if (Core::forked()) return tell_forked();
+  return Stream::on_worker() ? Status::not_permitted : Status::success;
+}
+
+Status usable() {
+  if (Status status = callable(); status != Status::success) return status;
+  Context* context = current_context();
+  if (!context) {
+    context = &Core::get().primary(0);
+    set_current_context(context);
+    use_in_runtime(*context);
+  } else if (context->primary && !context->active && !StandIn::current()) {
+    use_in_runtime(*context);
+  }
+  return context->device->fault();
+}
+
+Result<std::shared_ptr<Function>> function_of(const void* handle) {
+  if (!handle) return fail(Status::invalid_device_function);
+  if (auto function = Registry::get().function(handle)) return function;
+  if (auto function = Core::get().functions.find(handle)) return function;
+  return fail(Status::invalid_handle);
+}
+
+Result<machine::Symbol> symbol_of(const void* host, int device) {
+  const auto address = reinterpret_cast<std::uint64_t>(host);
+  auto found = Core::get().memory.find(address);
+  if (!found || found->kind != machine::AllocationKind::managed || found->name.empty())
+    return Registry::get().symbol(host, device);
+  if (found->base != address) return fail(Status::invalid_symbol);
+  return machine::Symbol{found->name, found->base, found->size, ptx::Space::global, true};
+}
+
+}  // namespace inflight::cuda
+
+using namespace inflight::cuda;
+
+INFLIGHT_API int cudaGetLastError() { return int(std::exchange(last_error, Status::success)); }
+
+INFLIGHT_API int cudaPeekAtLastError() { return int(last_error); }
+
+INFLIGHT_API const char* cudaGetErrorName(int code) {
+  const std::string_view name = runtime_error_name(code);
+  return name.empty() ? "unrecognized error code" : name.data();
+}
+
+INFLIGHT_API const char* cudaGetErrorString(int code) {
+  const std::string_view text = runtime_error_text(code);
+  return text.empty() ? "unrecognized error code" : text.data();
+}

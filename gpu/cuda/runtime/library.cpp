@@ -1,0 +1,166 @@
+// Libraries loaded at run time, and the driver's entry points.
+#include <dlfcn.h>
+
+#include <cstring>
+#include <filesystem>
+#include <string>
+
+#include "gpu/cuda/core/module.hpp"
+#include "gpu/cuda/runtime/entry.hpp"
+
+using namespace inflight::cuda;
+
+namespace {
+
+template <class Body>
+int on_library(const void* handle, Body body, const char* call = __builtin_FUNCTION()) {
+  return entry(
+      [&]() -> Status {
+        auto library = Core::get().libraries.find(handle);
+        return library ? as_status(body(*library)) : Status::invalid_handle;
+      },
+      call);
+}
+
+Status keep(void** place, Result<std::shared_ptr<LoadedModule>> library) {
+  if (!library) return tell(library);
+  *place = Core::get().libraries.add(std::move(*library));
+  return Status::success;
+}
+
+Status variable(LoadedModule& library, const char* name, bool managed, void** place,
+                std::size_t* bytes) {
+  if (!name) return Status::invalid_value;
+  auto symbol = library.symbol(name, current_device().ordinal);
+  if (!symbol || symbol->managed != managed) return Status::not_found;
+  if (place) *place = reinterpret_cast<void*>(symbol->address);
+  if (bytes) *bytes = symbol->size;
+  return Status::success;
+}
+
+// cudaDriverEntryPointQueryResult, and cuGetProcAddress's answers.
+enum QueryResult { found = 0, not_found = 1 };
+
+struct EntryPoint {
+  void* address = nullptr;
+  int query = not_found;
+};
+
+// The driver that the program has loaded, or else the one beside this library.
+void* driver_library() {
+  if (void* loaded = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD)) return loaded;
+  Dl_info self{};
+  if (!dladdr(reinterpret_cast<void*>(&driver_library), &self) || !self.dli_fname) return nullptr;
+  const auto beside = std::filesystem::path(self.dli_fname).replace_filename("libcuda.so.1");
+  return dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
+// Looks for the name that the flags and the version ask for in our own libcuda.so.1.
+EntryPoint driver_symbol(const std::string& name, int version, std::uint64_t flags) {
+  static void* library = driver_library();
+  using Lookup = int (*)(const char*, void**, int, std::uint64_t, int*);
+  using Init = int (*)(unsigned);
+  // Asking for an entry point initialises the driver, on a GPU too; it makes no context.
+  static auto init = library ? reinterpret_cast<Init>(dlsym(library, "cuInit")) : nullptr;
+  if (init) init(0);
+  static auto lookup =
+      library ? reinterpret_cast<Lookup>(dlsym(library, "cuGetProcAddress_v2")) : nullptr;
+  EntryPoint result;
+  if (lookup) lookup(name.c_str(), &result.address, version, flags, &result.query);
+  return result;
+}
+
+Status driver_entry_point(const char* name, void** place, unsigned version,
+                          unsigned long long flags, int* result) {
+  constexpr unsigned long long per_thread_flag = 2;
+  if (!name || !place || flags > per_thread_flag) return Status::invalid_value;
+  const auto [address, answer] =
+      driver_symbol(name, int(version), per_thread ? per_thread_flag : flags);
+  *place = address;
+  if (result) *result = answer;
+  return address || result ? Status::success : Status::not_found;
+}
+
+}  // namespace
+
+INFLIGHT_API int INFLIGHT_STREAMED(cudaGetDriverEntryPoint)(const char* name, void** place,
+                                                            unsigned long long flags, int* result) {
+  constexpr unsigned built_for = 13000;
+  return query([&] { return driver_entry_point(name, place, built_for, flags, result); });
+}
+
+INFLIGHT_API int INFLIGHT_STREAMED(cudaGetDriverEntryPointByVersion)(const char* name, void** place,
+                                                                     unsigned version,
+                                                                     unsigned long long flags,
+                                                                     int* result) {
+  return query([&] { return driver_entry_point(name, place, version, flags, result); });
+}
+
+#ifndef INFLIGHT_PER_THREAD
+
+INFLIGHT_API int cudaLibraryLoadData(void** place, const void* image, int*, void**, unsigned, int*,
+                                     void**, unsigned) {
+  return entry([&] {
+    if (!place || !image) return Status::invalid_value;
+    return keep(place, LoadedModule::from_memory(image));
+  });
+}
+
+INFLIGHT_API int cudaLibraryLoadFromFile(void** place, const char* path, int*, void**, unsigned,
+                                         int*, void**, unsigned) {
+  return entry([&] {
+    if (!place || !path) return Status::invalid_value;
+    return keep(place, LoadedModule::from_file(path));
+  });
+}
+
+INFLIGHT_API int cudaLibraryUnload(void* handle) {
+  return entry([&] {
+    auto library = Core::get().libraries.remove(handle);
+    if (!library) return Status::invalid_handle;
+    library->close();
+    return Status::success;
+  });
+}
+
+INFLIGHT_API int cudaLibraryGetKernel(void** place, void* handle, const char* name) {
+  return on_library(handle, [&](LoadedModule& library) {
+    if (!place || !name) return Status::invalid_value;
+    auto kernel = library.kernel(name, current_device().ordinal);
+    if (!kernel) return tell(kernel);
+    *place = kernel->get();
+    return Status::success;
+  });
+}
+
+INFLIGHT_API int cudaLibraryGetKernelCount(unsigned* place, void* handle) {
+  return on_library(handle, [&](LoadedModule& library) {
+    auto kernels = library.kernels(current_device().ordinal);
+    if (!place || !kernels) return place ? tell(kernels) : Status::invalid_value;
+    *place = unsigned(kernels->size());
+    return Status::success;
+  });
+}
+
+INFLIGHT_API int cudaLibraryEnumerateKernels(void** place, unsigned count, void* handle) {
+  return on_library(handle, [&](LoadedModule& library) {
+    auto kernels = library.kernels(current_device().ordinal);
+    if (!place || !kernels) return place ? tell(kernels) : Status::invalid_value;
+    for (unsigned i = 0; i < count && i < kernels->size(); ++i) place[i] = (*kernels)[i].get();
+    return Status::success;
+  });
+}
+
+INFLIGHT_API int cudaLibraryGetGlobal(void** place, std::size_t* bytes, void* handle,
+                                      const char* name) {
+  return on_library(
+      handle, [&](LoadedModule& library) { return variable(library, name, false, place, bytes); });
+}
+
+INFLIGHT_API int cudaLibraryGetManaged(void** place, std::size_t* bytes, void* handle,
+                                       const char* name) {
+  return on_library(
+      handle, [&](LoadedModule& library) { return variable(library, name, true, place, bytes); });
+}
+
+#endif
