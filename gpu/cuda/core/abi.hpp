@@ -149,6 +149,12 @@ enum LaunchAttributeId {
   launch_carveout = 14,
   launch_nvlink = 16,
 };
+inline LaunchAttribute cooperative_attribute() {
+  LaunchAttribute attribute{};
+  attribute.id = launch_cooperative;
+  attribute.value.integer = 1;
+  return attribute;
+}
 struct LaunchConfig {  // cudaLaunchConfig_t
   Dim3 grid, block;
   std::size_t dynamic_shared;

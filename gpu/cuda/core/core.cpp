@@ -286,4 +286,12 @@ Result<std::shared_ptr<Stream>> stream_of(const void* handle, bool per_thread) {
   return fail(Status::invalid_handle);
 }
 
+Result<std::shared_ptr<Stream>> live_stream(const void* handle, bool per_thread) {
+  auto stream = stream_of(handle, per_thread);
+  if (!stream) return stream;
+  const Status fault = (*stream)->device().fault();
+  if (fault != Status::success) return fail(fault);
+  return stream;
+}
+
 }  // namespace inflight::cuda

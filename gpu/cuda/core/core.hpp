@@ -140,5 +140,12 @@ inline constexpr int lowest_priority = 0, highest_priority = -5;
 // `per_thread`, for the _ptsz names), 1 cudaStreamLegacy, 2 cudaStreamPerThread. invalid_handle
 // else.
 Result<std::shared_ptr<Stream>> stream_of(const void* handle, bool per_thread = false);
+// The same for a call that puts work into it or asks about it: also the fault that killed its
+// device's context.
+Result<std::shared_ptr<Stream>> live_stream(const void* handle, bool per_thread);
+
+inline bool device_exists(int ordinal) {
+  return ordinal >= 0 && ordinal < Core::get().device_count();
+}
 
 }  // namespace inflight::cuda

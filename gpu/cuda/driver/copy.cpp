@@ -1,8 +1,6 @@
 // Driver API: copies and fills.
 #include "gpu/cuda/driver/copy.hpp"
 
-#include "gpu/cuda/driver/runtime.hpp"
-
 namespace inflight::cuda::driver {
 namespace {
 

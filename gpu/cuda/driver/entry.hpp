@@ -7,6 +7,7 @@
 
 #include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/report/guard.hpp"
+#include "gpu/cuda/core/store.hpp"
 
 namespace inflight::cuda::driver {
 
@@ -51,21 +52,6 @@ int enter_at(const char* call, Home&& home, Body&& body) {
   }));
 }
 
-// Stores a result's value; tells and returns its failure.
-template <class T, class To>
-Status store(Result<T> result, To* to) {
-  if (!to) return Status::invalid_value;
-  if (!result) return tell(result);
-  *to = To(std::move(*result));
-  return Status::success;
-}
-template <class To>
-Status store_value(To* to, To value) {
-  if (!to) return Status::invalid_value;
-  *to = value;
-  return Status::success;
-}
-
 inline void* pointer(DevicePointer address) { return reinterpret_cast<void*>(address); }
 inline DevicePointer address(const void* p) { return reinterpret_cast<DevicePointer>(p); }
 
@@ -90,10 +76,10 @@ inline Context* of_memory(const void* inside) {
 // The context that a stream was made in.
 Context* home_of(const Stream&);
 
-// Runs `body` with the stream; invalid_handle if there is none.
+// Runs `body` with the stream (invalid_handle: there is none; the fault of its device's context).
 template <class Body>
 Status with_stream(Handle handle, bool per_thread, Body&& body) {
-  auto stream = stream_of(handle, per_thread);
+  auto stream = live_stream(handle, per_thread);
   return stream ? body(**stream) : stream.error().status;
 }
 

@@ -1,27 +1,43 @@
 // Driver API: events.
-#include "gpu/cuda/driver/runtime.hpp"
+#include "gpu/cuda/core/stream/operations.hpp"
+#include "gpu/cuda/driver/entry.hpp"
 
 namespace inflight::cuda::driver {
+namespace {
 
-INFLIGHT_CU(cuEventCreate, (Handle * event, unsigned flags),
-            { return runtime(cudaEventCreateWithFlags(event, flags)); })
+// Runs `body` with the event (invalid_handle: there is none).
+template <class Body>
+Status with_event(Handle handle, Body&& body) {
+  auto event = event_of(handle);
+  return event ? body(**event) : event.error().status;
+}
+
+}  // namespace
+
+INFLIGHT_CU(cuEventCreate, (Handle * event, unsigned flags), { return create_event(event, flags); })
 INFLIGHT_CU_TWO_AT(of_event(event), cuEventDestroy, cuEventDestroy_v2, (Handle event),
-                   { return runtime(cudaEventDestroy(event)); })
+                   { return destroy_event(event); })
 INFLIGHT_CU_TWO_AT(of_stream(stream), cuEventRecord, cuEventRecord_ptsz,
-                   (Handle event, Handle stream),
-                   { return runtime(cudaEventRecordWithFlags(event, at(stream, second), 0)); })
+                   (Handle event, Handle stream), {
+                     return with_stream(stream, second,
+                                        [&](Stream& s) { return record_event(s, event, 0); });
+                   })
 INFLIGHT_CU_TWO_AT(of_stream(stream), cuEventRecordWithFlags, cuEventRecordWithFlags_ptsz,
-                   (Handle event, Handle stream, unsigned flags),
-                   { return runtime(cudaEventRecordWithFlags(event, at(stream, second), flags)); })
+                   (Handle event, Handle stream, unsigned flags), {
+                     return with_stream(stream, second,
+                                        [&](Stream& s) { return record_event(s, event, flags); });
+                   })
 INFLIGHT_CU_AT(of_event(event), cuEventQuery, (Handle event),
-               { return runtime(cudaEventQuery(event)); })
+               { return with_event(event, [](Event& e) { return query(e); }); })
 INFLIGHT_CU_AT(of_event(event), cuEventSynchronize, (Handle event),
-               { return runtime(cudaEventSynchronize(event)); })
+               { return with_event(event, [](Event& e) { return synchronize(e); }); })
 INFLIGHT_CU_TWO_AT(of_event(start), cuEventElapsedTime, cuEventElapsedTime_v2,
                    (float* milliseconds, Handle start, Handle end),
-                   { return runtime(cudaEventElapsedTime(milliseconds, start, end)); })
+                   { return get_elapsed(milliseconds, start, end); })
 INFLIGHT_CU_TWO_AT(of_stream(stream), cuStreamWaitEvent, cuStreamWaitEvent_ptsz,
-                   (Handle stream, Handle event, unsigned flags),
-                   { return runtime(cudaStreamWaitEvent(at(stream, second), event, flags)); })
+                   (Handle stream, Handle event, unsigned flags), {
+                     return with_stream(stream, second,
+                                        [&](Stream& s) { return wait_event(s, event, flags); });
+                   })
 
 }  // namespace inflight::cuda::driver

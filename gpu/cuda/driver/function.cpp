@@ -1,8 +1,9 @@
 // Driver API: what functions are and need, and occupancy.
 #include <algorithm>
 
+#include "gpu/cuda/core/kernels.hpp"
 #include "gpu/cuda/core/profiles.hpp"
-#include "gpu/cuda/driver/runtime.hpp"
+#include "gpu/cuda/driver/entry.hpp"
 
 namespace inflight::cuda::driver {
 namespace {
@@ -13,11 +14,20 @@ Status with_function(Handle handle, Body&& body) {
   return function ? body(*function) : Status::invalid_handle;
 }
 
+// Runs `body` with the device's primary context current.
+template <class Body>
+Status on_device(int ordinal, Body&& body) {
+  if (!device_at(ordinal)) return Status::invalid_device;
+  StandIn current(&Core::get().primary(ordinal));
+  const Status fault = current_device().fault();
+  return fault == Status::success ? body() : fault;
+}
+
 // CUfunction_attribute, by its numbers from 0.
 Status store_attribute(int* value, int attribute, Handle function) {
   abi::FunctionAttributes a;
   if (!value) return Status::invalid_value;
-  Status status = runtime(cudaFuncGetAttributes(&a, function));
+  Status status = get_attributes(&a, function);
   if (status != Status::success) return status;
   const int values[] = {
       a.max_threads,        int(a.shared_bytes), int(a.constant_bytes),  int(a.local_bytes),
@@ -30,14 +40,8 @@ Status store_attribute(int* value, int attribute, Handle function) {
 }
 
 Status store_parameter(Handle handle, std::size_t index, std::size_t* offset, std::size_t* size) {
-  return with_function(handle, [&](Function& function) {
-    auto kernel = function.on(current_device().ordinal);
-    if (!kernel) return tell(kernel);
-    if (!offset || index >= (*kernel)->parameters.size()) return Status::invalid_value;
-    *offset = (*kernel)->parameters[index].offset;
-    if (size) *size = (*kernel)->parameters[index].size;
-    return Status::success;
-  });
+  return with_function(handle,
+                       [&](Function&) { return get_parameter(handle, index, offset, size); });
 }
 
 Status store_name(const char** name, Handle handle) {
@@ -48,11 +52,6 @@ Status store_module(Handle* module, Handle handle) {
   return with_function(handle, [&](Function& f) {
     return store_value(module, Handle(const_cast<void*>(f.module)));
   });
-}
-
-Status blocks(int* to, Handle function, int threads, std::size_t shared, unsigned flags = 0) {
-  return runtime(
-      cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(to, function, threads, shared, flags));
 }
 
 using SharedOfBlock = std::size_t (*)(int threads);
@@ -76,8 +75,8 @@ Status best_block(int* grid, int* block, Handle function, SharedOfBlock shared_o
   Potential best;
   for (int threads = most; threads > 0; threads = (threads - 1) / 32 * 32) {
     Potential each{0, threads};
-    status =
-        blocks(&each.blocks, function, threads, shared_of ? shared_of(threads) : shared, flags);
+    status = get_resident_blocks(&each.blocks, function, threads,
+                                 shared_of ? shared_of(threads) : shared, flags);
     if (status != Status::success) return status;
     if (each.better_than(best)) best = each;
   }
@@ -93,9 +92,9 @@ INFLIGHT_CU_AT(of_function(function), cuFuncGetAttribute,
                { return store_attribute(value, attribute, function); })
 INFLIGHT_CU_AT(of_function(function), cuFuncSetAttribute,
                (Handle function, int attribute, int value),
-               { return runtime(cudaFuncSetAttribute(function, attribute, value)); })
+               { return set_attribute(function, attribute, value); })
 INFLIGHT_CU_AT(of_function(function), cuFuncSetCacheConfig, (Handle function, int config),
-               { return runtime(cudaFuncSetCacheConfig(function, config)); })
+               { return set_cache_config(function, config); })
 INFLIGHT_CU_AT(of_function(function), cuFuncSetSharedMemConfig, (Handle function, int config), {
   return with_function(function, [&](Function&) {
     return config < 0 || config > 2 ? Status::invalid_value : Status::success;
@@ -127,29 +126,22 @@ INFLIGHT_CU_AT(of_function(kernel), cuKernelGetParamInfo,
                (Handle kernel, std::size_t index, std::size_t* offset, std::size_t* size),
                { return store_parameter(kernel, index, offset, size); })
 INFLIGHT_CU_INIT(cuKernelGetAttribute, (int* value, int attribute, Handle kernel, int device), {
-  if (!device_at(device)) return Status::invalid_device;
-  StandIn current(&Core::get().primary(device));
-  return store_attribute(value, attribute, kernel);
+  return on_device(device, [&] { return store_attribute(value, attribute, kernel); });
 })
 INFLIGHT_CU_INIT(cuKernelSetAttribute, (int attribute, int value, Handle kernel, int device), {
-  if (!device_at(device)) return Status::invalid_device;
-  StandIn current(&Core::get().primary(device));
-  return runtime(cudaFuncSetAttribute(kernel, attribute, value));
+  return on_device(device, [&] { return set_attribute(kernel, attribute, value); });
 })
-INFLIGHT_CU_INIT(cuKernelSetCacheConfig, (Handle kernel, int config, int device), {
-  if (!device_at(device)) return Status::invalid_device;
-  StandIn current(&Core::get().primary(device));
-  return runtime(cudaFuncSetCacheConfig(kernel, config));
-})
+INFLIGHT_CU_INIT(cuKernelSetCacheConfig, (Handle kernel, int config, int device),
+                 { return on_device(device, [&] { return set_cache_config(kernel, config); }); })
 
 // --- occupancy ---
 
 INFLIGHT_CU(cuOccupancyMaxActiveBlocksPerMultiprocessor,
             (int* count, Handle function, int threads, std::size_t shared),
-            { return blocks(count, function, threads, shared); })
+            { return get_resident_blocks(count, function, threads, shared, 0); })
 INFLIGHT_CU(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
             (int* count, Handle function, int threads, std::size_t shared, unsigned flags),
-            { return blocks(count, function, threads, shared, flags); })
+            { return get_resident_blocks(count, function, threads, shared, flags); })
 INFLIGHT_CU(cuOccupancyMaxPotentialBlockSize,
             (int* grid, int* block, Handle function, SharedOfBlock shared_of, std::size_t shared,
              int limit),
@@ -159,9 +151,7 @@ INFLIGHT_CU(cuOccupancyMaxPotentialBlockSizeWithFlags,
              int limit, unsigned flags),
             { return best_block(grid, block, function, shared_of, shared, limit, flags); })
 INFLIGHT_CU(cuOccupancyAvailableDynamicSMemPerBlock,
-            (std::size_t * shared, Handle function, int count, int threads), {
-              return runtime(
-                  cudaOccupancyAvailableDynamicSMemPerBlock(shared, function, count, threads));
-            })
+            (std::size_t * shared, Handle function, int count, int threads),
+            { return get_available_shared(shared, function, count, threads); })
 
 }  // namespace inflight::cuda::driver

@@ -1,4 +1,5 @@
 // Driver API: the nodes of graphs.
+#include "gpu/cuda/core/graph/nodes.hpp"
 #include "gpu/cuda/driver/copy.hpp"
 #include "gpu/cuda/driver/forward.hpp"
 
@@ -31,59 +32,32 @@ abi::KernelNode plain(const KernelNode& node) {
   return result;
 }
 
-// The runtime's structure for the same copy.
-Result<abi::Copy3D> runtime_copy(const Copy3D* box) {
+Result<Work> work_of(const Copy3D* box) {
   if (!box) return fail(Status::invalid_value);
   auto copy = box_of(*box);
   if (!copy) return tl::unexpected(copy.error());
-  abi::Copy3D result{};
-  result.from = {const_cast<void*>(copy->from), copy->from_pitch, copy->width, copy->from_rows};
-  result.to = {copy->to, copy->to_pitch, copy->width, copy->to_rows};
-  result.extent = {copy->width, copy->height, copy->depth};
-  result.kind = int(Direction::by_address);
-  return result;
+  return Work(*copy);
 }
 
-void driver_copy(const abi::Copy3D& from, Copy3D& to) {
-  to = {};
-  to.from = {from.from_position.x,
-             from.from_position.y,
-             from.from_position.z,
-             0,
-             MemoryType::unified,
-             nullptr,
-             address(from.from.pointer),
-             nullptr,
-             nullptr,
-             from.from.pitch,
-             from.from.height};
-  to.to = {from.to_position.x,
-           from.to_position.y,
-           from.to_position.z,
-           0,
-           MemoryType::unified,
-           nullptr,
-           address(from.to.pointer),
-           nullptr,
-           nullptr,
-           from.to.pitch,
-           from.to.height};
-  to.width = from.extent.width;
-  to.height = from.extent.height;
-  to.depth = from.extent.depth;
+Result<Work> work_of(const KernelNode* node) {
+  if (!node) return fail(Status::invalid_value);
+  const abi::KernelNode parameters = plain(*node);
+  return cuda::work_of(&parameters);
 }
 
-template <class Call>
-Status with_copy(const Copy3D* box, Call&& call) {
-  auto copy = runtime_copy(box);
-  return copy ? runtime(call(&*copy)) : tell(copy);
-}
-
-template <class Call>
-Status with_kernel(const KernelNode* node, Call&& call) {
-  if (!node) return Status::invalid_value;
-  abi::KernelNode parameters = plain(*node);
-  return runtime(call(&parameters));
+Copy3D driver_copy(const Copy& copy) {
+  Copy3D box{};
+  box.from.type = box.to.type = MemoryType::unified;
+  box.from.device = address(copy.from);
+  box.from.pitch = copy.from_pitch;
+  box.from.height = copy.from_rows;
+  box.to.device = address(copy.to);
+  box.to.pitch = copy.to_pitch;
+  box.to.height = copy.to_rows;
+  box.width = copy.width;
+  box.height = copy.height;
+  box.depth = copy.depth;
+  return box;
 }
 
 // CUgraphNodeParams where it differs from the runtime's: kernels and copies.
@@ -104,22 +78,12 @@ struct GraphNode {
 };
 static_assert(sizeof(GraphNode) == sizeof(abi::GraphNode));
 
-// Calls the runtime with its own form of `node`. Other kinds are the same in both, and are passed
-// as they are, since the runtime answers through some.
-template <class Call>
-Status with_node(GraphNode* node, Call&& call) {
-  if (!node) return Status::invalid_value;
-  abi::GraphNode changed{};
-  changed.type = node->type;
-  if (node->type == abi::node_kernel) {
-    changed.kernel = plain(node->kernel);
-    return runtime(call(&changed));
-  }
-  if (node->type != abi::node_copy) return runtime(call(reinterpret_cast<abi::GraphNode*>(node)));
-  auto copy = runtime_copy(&node->copy.copy);
-  if (!copy) return tell(copy);
-  changed.copy.copy = *copy;
-  return runtime(call(&changed));
+// Other kinds are the same in both APIs; some are answered through, so they are passed as they are.
+Result<Work> work_of(GraphNode* node, const NodeSite& site = {}) {
+  if (!node) return fail(Status::invalid_value);
+  if (node->type == abi::node_kernel) return work_of(&node->kernel);
+  if (node->type == abi::node_copy) return work_of(&node->copy.copy);
+  return cuda::work_of(reinterpret_cast<abi::GraphNode*>(node), site);
 }
 
 }  // namespace
@@ -127,167 +91,126 @@ Status with_node(GraphNode* node, Call&& call) {
 // How every cuGraphAdd*Node begins: where the node goes, its graph and what it waits for.
 #define NODE_PLACE Handle *node, Handle graph, const Handle *after, std::size_t count
 #define NODE_ARGUMENTS node, graph, after, count
-#define INFLIGHT_ADD_NODE(cu, cuda, Parameters)                     \
-  extern "C" int cuda(NODE_PLACE, Parameters);                      \
-  INFLIGHT_CU_AT(of_any(), cu, (NODE_PLACE, Parameters parameters), \
-                 { return runtime(cuda(NODE_ARGUMENTS, parameters)); })
-
-extern "C" {
-int cudaGraphAddEmptyNode(NODE_PLACE);
-int cudaGraphAddKernelNode(NODE_PLACE, const abi::KernelNode*);
-int cudaGraphKernelNodeSetParams(Handle, const abi::KernelNode*);
-int cudaGraphExecKernelNodeSetParams(Handle exec, Handle, const abi::KernelNode*);
-int cudaGraphAddMemcpyNode(NODE_PLACE, const abi::Copy3D*);
-int cudaGraphMemcpyNodeGetParams(Handle, abi::Copy3D*);
-int cudaGraphMemcpyNodeSetParams(Handle, const abi::Copy3D*);
-int cudaGraphExecMemcpyNodeSetParams(Handle exec, Handle, const abi::Copy3D*);
-int cudaGraphAddMemsetNode(NODE_PLACE, const abi::FillNode*);
-int cudaGraphExecMemsetNodeSetParams(Handle exec, Handle, const abi::FillNode*);
-int cudaGraphAddMemFreeNode(NODE_PLACE, void*);
-int cudaGraphAddNode(Handle*, Handle graph, const Handle*, const abi::EdgeData*, std::size_t,
-                     abi::GraphNode*);
-int cudaGraphNodeSetParams(Handle, abi::GraphNode*);
-int cudaGraphExecNodeSetParams(Handle exec, Handle, abi::GraphNode*);
-}
+#define ADD_NODE(...) add_node(NODE_ARGUMENTS, __VA_ARGS__)
 
 // --- any kind ---
 
 INFLIGHT_CU_AT(of_any(), cuGraphAddNode, (NODE_PLACE, GraphNode* parameters), {
-  return with_node(parameters, [&](abi::GraphNode* p) {
-    return cudaGraphAddNode(node, graph, after, nullptr, count, p);
-  });
+  return ADD_NODE(work_of(parameters, {graph, after, count}));
 })
 INFLIGHT_CU_AT(of_any(), cuGraphAddNode_v2,
                (Handle * node, Handle graph, const Handle* after, const abi::EdgeData* edges,
                 std::size_t count, GraphNode* parameters),
                {
-                 return with_node(parameters, [&](abi::GraphNode* p) {
-                   return cudaGraphAddNode(node, graph, after, edges, count, p);
-                 });
+                 return ADD_NODE(work_of(parameters, {graph, after, count}), edges);
                })
-INFLIGHT_CU_AT(of_any(), cuGraphNodeSetParams, (Handle node, GraphNode* parameters), {
-  return with_node(parameters, [&](abi::GraphNode* p) { return cudaGraphNodeSetParams(node, p); });
-})
+INFLIGHT_CU_AT(of_any(), cuGraphNodeSetParams, (Handle node, GraphNode* parameters),
+               { return set_node(node, work_of(parameters)); })
 INFLIGHT_CU_AT(of_any(), cuGraphExecNodeSetParams,
-               (Handle exec, Handle node, GraphNode* parameters), {
-                 return with_node(parameters, [&](abi::GraphNode* p) {
-                   return cudaGraphExecNodeSetParams(exec, node, p);
-                 });
-               })
+               (Handle exec, Handle node, GraphNode* parameters),
+               { return set_exec_node(exec, node, work_of(parameters)); })
 
-INFLIGHT_CU_AT(of_any(), cuGraphAddEmptyNode, (NODE_PLACE),
-               { return runtime(cudaGraphAddEmptyNode(NODE_ARGUMENTS)); })
+INFLIGHT_CU_AT(of_any(), cuGraphAddEmptyNode, (NODE_PLACE), { return ADD_NODE(Work(EmptyWork{})); })
 
 // --- kernels ---
 
 INFLIGHT_CU_AT(of_node(parameters), cuGraphAddKernelNode,
                (NODE_PLACE, const abi::KernelNode* parameters),
-               { return runtime(cudaGraphAddKernelNode(NODE_ARGUMENTS, parameters)); })
+               { return ADD_NODE(cuda::work_of(parameters)); })
 INFLIGHT_CU_AT(of_node(parameters), cuGraphAddKernelNode_v2,
-               (NODE_PLACE, const KernelNode* parameters), {
-                 return with_kernel(parameters, [&](const abi::KernelNode* p) {
-                   return cudaGraphAddKernelNode(NODE_ARGUMENTS, p);
-                 });
-               })
-INFLIGHT_FORWARD_2(cuGraphKernelNodeGetParams, cudaGraphKernelNodeGetParams, Handle,
-                   abi::KernelNode*)
+               (NODE_PLACE, const KernelNode* parameters),
+               { return ADD_NODE(work_of(parameters)); })
+INFLIGHT_FORWARD_2(cuGraphKernelNodeGetParams, get_node, Handle, abi::KernelNode*)
 INFLIGHT_CU_AT(of_any(), cuGraphKernelNodeGetParams_v2, (Handle node, KernelNode* parameters), {
   if (!parameters) return Status::invalid_value;
   parameters->kernel = nullptr;
   parameters->context = current_context();
-  return runtime(cudaGraphKernelNodeGetParams(node, &parameters->node));
+  return get_node(node, &parameters->node);
 })
 INFLIGHT_CU_AT(of_node(parameters), cuGraphKernelNodeSetParams,
                (Handle node, const abi::KernelNode* parameters),
-               { return runtime(cudaGraphKernelNodeSetParams(node, parameters)); })
+               { return set_kernel_node(node, parameters); })
 INFLIGHT_CU_AT(of_node(parameters), cuGraphKernelNodeSetParams_v2,
                (Handle node, const KernelNode* parameters), {
-                 return with_kernel(parameters, [&](const abi::KernelNode* p) {
-                   return cudaGraphKernelNodeSetParams(node, p);
-                 });
+                 if (!parameters) return Status::invalid_value;
+                 const abi::KernelNode kernel = plain(*parameters);
+                 return set_kernel_node(node, &kernel);
                })
 INFLIGHT_CU_AT(of_node(parameters), cuGraphExecKernelNodeSetParams,
                (Handle exec, Handle node, const abi::KernelNode* parameters),
-               { return runtime(cudaGraphExecKernelNodeSetParams(exec, node, parameters)); })
+               { return set_exec_kernel_node(exec, node, parameters); })
 INFLIGHT_CU_AT(of_node(parameters), cuGraphExecKernelNodeSetParams_v2,
                (Handle exec, Handle node, const KernelNode* parameters), {
-                 return with_kernel(parameters, [&](const abi::KernelNode* p) {
-                   return cudaGraphExecKernelNodeSetParams(exec, node, p);
-                 });
+                 if (!parameters) return Status::invalid_value;
+                 const abi::KernelNode kernel = plain(*parameters);
+                 return set_exec_kernel_node(exec, node, &kernel);
                })
-INFLIGHT_FORWARD_3(cuGraphKernelNodeGetAttribute, cudaGraphKernelNodeGetAttribute, Handle, int,
-                   void*)
-INFLIGHT_FORWARD_3(cuGraphKernelNodeSetAttribute, cudaGraphKernelNodeSetAttribute, Handle, int,
-                   const void*)
-INFLIGHT_FORWARD_2(cuGraphKernelNodeCopyAttributes, cudaGraphKernelNodeCopyAttributes, Handle,
-                   Handle)
+INFLIGHT_FORWARD_3(cuGraphKernelNodeGetAttribute, get_node_attribute, Handle, int,
+                   LaunchAttributeValue*)
+INFLIGHT_FORWARD_3(cuGraphKernelNodeSetAttribute, set_node_attribute, Handle, int,
+                   const LaunchAttributeValue*)
+INFLIGHT_FORWARD_2(cuGraphKernelNodeCopyAttributes, copy_node_attributes, Handle, Handle)
 
 // --- copies and fills ---
 
 INFLIGHT_CU_AT(of_context(context), cuGraphAddMemcpyNode,
-               (NODE_PLACE, const Copy3D* box, Handle context), {
-                 return with_copy(box, [&](const abi::Copy3D* c) {
-                   return cudaGraphAddMemcpyNode(NODE_ARGUMENTS, c);
-                 });
-               })
+               (NODE_PLACE, const Copy3D* box, Handle context), { return ADD_NODE(work_of(box)); })
 INFLIGHT_CU_AT(of_any(), cuGraphMemcpyNodeGetParams, (Handle node, Copy3D* box), {
-  abi::Copy3D copy{};
+  Copy copy;
   if (!box) return Status::invalid_value;
-  Status status = runtime(cudaGraphMemcpyNodeGetParams(node, &copy));
-  if (status == Status::success) driver_copy(copy, *box);
+  const Status status = get_node(node, &copy);
+  if (status == Status::success) *box = driver_copy(copy);
   return status;
 })
-INFLIGHT_CU_AT(of_any(), cuGraphMemcpyNodeSetParams, (Handle node, const Copy3D* box), {
-  return with_copy(box,
-                   [&](const abi::Copy3D* c) { return cudaGraphMemcpyNodeSetParams(node, c); });
-})
+INFLIGHT_CU_AT(of_any(), cuGraphMemcpyNodeSetParams, (Handle node, const Copy3D* box),
+               { return set_node(node, work_of(box)); })
 INFLIGHT_CU_AT(of_context(context), cuGraphExecMemcpyNodeSetParams,
-               (Handle exec, Handle node, const Copy3D* box, Handle context), {
-                 return with_copy(box, [&](const abi::Copy3D* c) {
-                   return cudaGraphExecMemcpyNodeSetParams(exec, node, c);
-                 });
-               })
+               (Handle exec, Handle node, const Copy3D* box, Handle context),
+               { return set_exec_node(exec, node, work_of(box)); })
 INFLIGHT_CU_AT(of_context(context), cuGraphAddMemsetNode,
                (NODE_PLACE, const abi::FillNode* parameters, Handle context),
-               { return runtime(cudaGraphAddMemsetNode(NODE_ARGUMENTS, parameters)); })
-INFLIGHT_FORWARD_2(cuGraphMemsetNodeGetParams, cudaGraphMemsetNodeGetParams, Handle, abi::FillNode*)
-INFLIGHT_FORWARD_2(cuGraphMemsetNodeSetParams, cudaGraphMemsetNodeSetParams, Handle,
-                   const abi::FillNode*)
+               { return ADD_NODE(cuda::work_of(parameters)); })
+INFLIGHT_FORWARD_2(cuGraphMemsetNodeGetParams, get_node, Handle, abi::FillNode*)
+INFLIGHT_CU_AT(of_any(), cuGraphMemsetNodeSetParams, (Handle node, const abi::FillNode* parameters),
+               { return set_node(node, cuda::work_of(parameters)); })
 INFLIGHT_CU_AT(of_context(context), cuGraphExecMemsetNodeSetParams,
                (Handle exec, Handle node, const abi::FillNode* parameters, Handle context),
-               { return runtime(cudaGraphExecMemsetNodeSetParams(exec, node, parameters)); })
+               { return set_exec_node(exec, node, cuda::work_of(parameters)); })
 
 // --- host functions, children, events ---
 
-INFLIGHT_ADD_NODE(cuGraphAddHostNode, cudaGraphAddHostNode, const abi::HostNode*)
-INFLIGHT_FORWARD_2(cuGraphHostNodeGetParams, cudaGraphHostNodeGetParams, Handle, abi::HostNode*)
-INFLIGHT_FORWARD_2(cuGraphHostNodeSetParams, cudaGraphHostNodeSetParams, Handle,
-                   const abi::HostNode*)
-INFLIGHT_FORWARD_3(cuGraphExecHostNodeSetParams, cudaGraphExecHostNodeSetParams, Handle, Handle,
-                   const abi::HostNode*)
-INFLIGHT_ADD_NODE(cuGraphAddChildGraphNode, cudaGraphAddChildGraphNode, Handle)
-INFLIGHT_FORWARD_2(cuGraphChildGraphNodeGetGraph, cudaGraphChildGraphNodeGetGraph, Handle, Handle*)
-INFLIGHT_FORWARD_3(cuGraphExecChildGraphNodeSetParams, cudaGraphExecChildGraphNodeSetParams, Handle,
-                   Handle, Handle)
-INFLIGHT_ADD_NODE(cuGraphAddEventRecordNode, cudaGraphAddEventRecordNode, Handle)
-INFLIGHT_FORWARD_2(cuGraphEventRecordNodeGetEvent, cudaGraphEventRecordNodeGetEvent, Handle,
-                   Handle*)
-INFLIGHT_FORWARD_2(cuGraphEventRecordNodeSetEvent, cudaGraphEventRecordNodeSetEvent, Handle, Handle)
-INFLIGHT_FORWARD_3(cuGraphExecEventRecordNodeSetEvent, cudaGraphExecEventRecordNodeSetEvent, Handle,
-                   Handle, Handle)
-INFLIGHT_ADD_NODE(cuGraphAddEventWaitNode, cudaGraphAddEventWaitNode, Handle)
-INFLIGHT_FORWARD_2(cuGraphEventWaitNodeGetEvent, cudaGraphEventWaitNodeGetEvent, Handle, Handle*)
-INFLIGHT_FORWARD_2(cuGraphEventWaitNodeSetEvent, cudaGraphEventWaitNodeSetEvent, Handle, Handle)
-INFLIGHT_FORWARD_3(cuGraphExecEventWaitNodeSetEvent, cudaGraphExecEventWaitNodeSetEvent, Handle,
-                   Handle, Handle)
+// The calls that add a kind of node and that change it in an instantiated graph, and the call that
+// changes it in a graph: `work` makes work of the parameters.
+#define INFLIGHT_NODE(add, set_exec, Parameters, work)                                  \
+  INFLIGHT_CU_AT(of_any(), add, (NODE_PLACE, Parameters parameters),                    \
+                 { return ADD_NODE(work(parameters)); })                                \
+  INFLIGHT_CU_AT(of_any(), set_exec, (Handle exec, Handle node, Parameters parameters), \
+                 { return set_exec_node(exec, node, work(parameters)); })
+#define INFLIGHT_SET_NODE(set, Parameters, work)                      \
+  INFLIGHT_CU_AT(of_any(), set, (Handle node, Parameters parameters), \
+                 { return set_node(node, work(parameters)); })
+
+INFLIGHT_NODE(cuGraphAddHostNode, cuGraphExecHostNodeSetParams, const abi::HostNode*, cuda::work_of)
+INFLIGHT_SET_NODE(cuGraphHostNodeSetParams, const abi::HostNode*, cuda::work_of)
+INFLIGHT_FORWARD_2(cuGraphHostNodeGetParams, get_node, Handle, abi::HostNode*)
+INFLIGHT_NODE(cuGraphAddChildGraphNode, cuGraphExecChildGraphNodeSetParams, Handle, child_work)
+INFLIGHT_FORWARD_2(cuGraphChildGraphNodeGetGraph, get_child_graph, Handle, Handle*)
+INFLIGHT_NODE(cuGraphAddEventRecordNode, cuGraphExecEventRecordNodeSetEvent, Handle, record_work)
+INFLIGHT_SET_NODE(cuGraphEventRecordNodeSetEvent, Handle, record_work)
+INFLIGHT_FORWARD_2(cuGraphEventRecordNodeGetEvent, get_recorded_event, Handle, Handle*)
+INFLIGHT_NODE(cuGraphAddEventWaitNode, cuGraphExecEventWaitNodeSetEvent, Handle, wait_work)
+INFLIGHT_SET_NODE(cuGraphEventWaitNodeSetEvent, Handle, wait_work)
+INFLIGHT_FORWARD_2(cuGraphEventWaitNodeGetEvent, get_awaited_event, Handle, Handle*)
 
 // --- memory ---
 
-INFLIGHT_ADD_NODE(cuGraphAddMemAllocNode, cudaGraphAddMemAllocNode, abi::AllocateNode*)
-INFLIGHT_FORWARD_2(cuGraphMemAllocNodeGetParams, cudaGraphMemAllocNodeGetParams, Handle,
-                   abi::AllocateNode*)
+INFLIGHT_CU_AT(of_any(), cuGraphAddMemAllocNode, (NODE_PLACE, abi::AllocateNode* parameters), {
+  return ADD_NODE(cuda::work_of(parameters, NodeSite{graph, after, count}));
+})
+INFLIGHT_FORWARD_2(cuGraphMemAllocNodeGetParams, get_node, Handle, abi::AllocateNode*)
 INFLIGHT_CU_AT(of_any(), cuGraphAddMemFreeNode, (NODE_PLACE, DevicePointer memory),
-               { return runtime(cudaGraphAddMemFreeNode(NODE_ARGUMENTS, pointer(memory))); })
-INFLIGHT_FORWARD_2(cuGraphMemFreeNodeGetParams, cudaGraphMemFreeNodeGetParams, Handle, void*)
+               { return ADD_NODE(free_work(pointer(memory))); })
+INFLIGHT_CU_AT(of_any(), cuGraphMemFreeNodeGetParams, (Handle node, void* place),
+               { return get_freed_pointer(node, static_cast<void**>(place)); })
 
 }  // namespace inflight::cuda::driver

@@ -1,15 +1,18 @@
 // Driver API: allocation, pinned and managed memory.
-#include "gpu/cuda/driver/runtime.hpp"
+#include "gpu/cuda/core/memory/allocation.hpp"
+#include "gpu/cuda/core/memory/managed.hpp"
+#include "gpu/cuda/driver/entry.hpp"
 
 namespace inflight::cuda::driver {
 namespace {
 
-// An allocating call of the runtime that answers an address.
+// Stores the address that `call` answers through its argument. The driver allocates no empty
+// memory.
 template <class Call>
 Status allocate(DevicePointer* to, std::size_t bytes, Call&& call) {
   void* made = nullptr;
   if (!to || bytes == 0) return Status::invalid_value;
-  Status status = runtime(call(&made));
+  Status status = call(&made);
   if (status == Status::success) *to = address(made);
   return status;
 }
@@ -32,47 +35,47 @@ abi::Location location_of(int device) {
 
 }  // namespace
 
-INFLIGHT_CU(cuMemAlloc_v2, (DevicePointer * to, std::size_t bytes),
-            { return allocate(to, bytes, [&](void** made) { return cudaMalloc(made, bytes); }); })
+INFLIGHT_CU(cuMemAlloc_v2, (DevicePointer * to, std::size_t bytes), {
+  return allocate(to, bytes, [&](void** made) { return allocate_device(made, bytes); });
+})
 INFLIGHT_CU(cuMemAllocPitch_v2,
             (DevicePointer * to, std::size_t* pitch, std::size_t width, std::size_t height,
              unsigned element),
             {
               if (element != 4 && element != 8 && element != 16) return Status::invalid_value;
               return allocate(to, width && height, [&](void** made) {
-                return cudaMallocPitch(made, pitch, width, height);
+                return allocate_rows(made, pitch, width, height);
               });
             })
 INFLIGHT_CU(cuMemAllocManaged, (DevicePointer * to, std::size_t bytes, unsigned flags), {
-  return allocate(to, bytes, [&](void** made) { return cudaMallocManaged(made, bytes, flags); });
+  return allocate(to, bytes, [&](void** made) { return allocate_managed(made, bytes, flags); });
 })
 INFLIGHT_CU_AT(of_memory(memory), cuMemFree_v2, (DevicePointer memory),
-               { return runtime(cudaFree(pointer(memory))); })
+               { return free_memory(pointer(memory)); })
 INFLIGHT_CU(cuMemAllocHost_v2, (void** to, std::size_t bytes), {
   if (bytes == no_bytes) return Status::invalid_value;
-  return runtime(cudaHostAlloc(to, bytes, 0));
+  return allocate_pinned(to, bytes, 0);
 })
 INFLIGHT_CU(cuMemHostAlloc, (void** to, std::size_t bytes, unsigned flags), {
   if (bytes == no_bytes) return Status::invalid_value;
-  return runtime(cudaHostAlloc(to, bytes, flags));
+  return allocate_pinned(to, bytes, flags);
 })
 INFLIGHT_CU_AT(of_memory(memory), cuMemFreeHost, (void* memory),
-               { return memory ? runtime(cudaFreeHost(memory)) : Status::invalid_value; })
+               { return memory ? free_pinned(memory) : Status::invalid_value; })
 INFLIGHT_CU_TWO(cuMemHostRegister, cuMemHostRegister_v2,
                 (void* memory, std::size_t bytes, unsigned flags),
-                { return runtime(cudaHostRegister(memory, bytes, flags)); })
+                { return register_pinned(memory, bytes, flags); })
 INFLIGHT_CU_AT(of_memory(memory), cuMemHostUnregister, (void* memory),
-               { return runtime(cudaHostUnregister(memory)); })
+               { return unregister_pinned(memory); })
 INFLIGHT_CU_AT(of_memory(memory), cuMemHostGetDevicePointer_v2,
                (DevicePointer * to, void* memory, unsigned flags), {
-                 return allocate(to, 1, [&](void** made) {
-                   return cudaHostGetDevicePointer(made, memory, flags);
-                 });
+                 return allocate(
+                     to, 1, [&](void** made) { return get_device_pointer(made, memory, flags); });
                })
 INFLIGHT_CU_AT(of_memory(memory), cuMemHostGetFlags, (unsigned* flags, void* memory),
-               { return runtime(cudaHostGetFlags(flags, memory)); })
+               { return get_pinned_flags(flags, memory); })
 INFLIGHT_CU(cuMemGetInfo_v2, (std::size_t * free, std::size_t* total),
-            { return runtime(cudaMemGetInfo(free, total)); })
+            { return get_memory_info(free, total); })
 INFLIGHT_CU(cuMemGetAddressRange_v2,
             (DevicePointer * base, std::size_t* bytes, DevicePointer inside),
             { return range_of(base, bytes, inside); })
@@ -80,34 +83,32 @@ INFLIGHT_CU(cuMemGetAddressRange_v2,
 // --- managed memory ---
 
 INFLIGHT_CU_AT(of_memory(memory), cuMemAdvise,
-               (DevicePointer memory, std::size_t bytes, int advice, int device), {
-                 return runtime(cudaMemAdvise(pointer(memory), bytes, advice, location_of(device)));
-               })
+               (DevicePointer memory, std::size_t bytes, int advice, int device),
+               { return advise(pointer(memory), bytes, advice, location_of(device)); })
 INFLIGHT_CU_AT(of_memory(memory), cuMemAdvise_v2,
                (DevicePointer memory, std::size_t bytes, int advice, abi::Location location),
-               { return runtime(cudaMemAdvise(pointer(memory), bytes, advice, location)); })
+               { return advise(pointer(memory), bytes, advice, location); })
 INFLIGHT_CU_TWO_AT(of_stream(stream), cuMemPrefetchAsync, cuMemPrefetchAsync_ptsz,
                    (DevicePointer memory, std::size_t bytes, int device, Handle stream), {
-                     return runtime(cudaMemPrefetchAsync(
-                         pointer(memory), bytes, location_of(device), 0, at(stream, second)));
+                     return with_stream(stream, second, [&](Stream& s) {
+                       return prefetch(s, pointer(memory), bytes, location_of(device), 0);
+                     });
                    })
 INFLIGHT_CU_TWO_AT(of_stream(stream), cuMemPrefetchAsync_v2, cuMemPrefetchAsync_v2_ptsz,
                    (DevicePointer memory, std::size_t bytes, abi::Location location, unsigned flags,
                     Handle stream),
                    {
-                     return runtime(cudaMemPrefetchAsync(pointer(memory), bytes, location, flags,
-                                                         at(stream, second)));
+                     return with_stream(stream, second, [&](Stream& s) {
+                       return prefetch(s, pointer(memory), bytes, location, flags);
+                     });
                    })
-INFLIGHT_CU_AT(
-    of_memory(memory), cuMemRangeGetAttribute,
-    (void* data, std::size_t size, int attribute, DevicePointer memory, std::size_t bytes),
-    { return runtime(cudaMemRangeGetAttribute(data, size, attribute, pointer(memory), bytes)); })
+INFLIGHT_CU_AT(of_memory(memory), cuMemRangeGetAttribute,
+               (void* data, std::size_t size, int attribute, DevicePointer memory,
+                std::size_t bytes),
+               { return range_attribute(data, size, attribute, pointer(memory), bytes); })
 INFLIGHT_CU_AT(of_memory(memory), cuMemRangeGetAttributes,
                (void** data, std::size_t* sizes, int* attributes, std::size_t count,
                 DevicePointer memory, std::size_t bytes),
-               {
-                 return runtime(cudaMemRangeGetAttributes(data, sizes, attributes, count,
-                                                          pointer(memory), bytes));
-               })
+               { return range_attributes(data, sizes, attributes, count, pointer(memory), bytes); })
 
 }  // namespace inflight::cuda::driver

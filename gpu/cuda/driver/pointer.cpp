@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "gpu/cuda/core/memory/pool.hpp"
-#include "gpu/cuda/driver/runtime.hpp"
+#include "gpu/cuda/driver/entry.hpp"
 
 namespace inflight::cuda::driver {
 namespace {

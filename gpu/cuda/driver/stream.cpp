@@ -1,11 +1,11 @@
 // Driver API: streams and host functions.
-#include "gpu/cuda/driver/runtime.hpp"
+#include "gpu/cuda/core/memory/managed.hpp"
+#include "gpu/cuda/core/stream/operations.hpp"
+#include "gpu/cuda/core/stream/work.hpp"
+#include "gpu/cuda/driver/entry.hpp"
 
 namespace inflight::cuda::driver {
 namespace {
-
-using Value = abi::LaunchAttribute::Value;
-using Callback = void (*)(Handle stream, int status, void* data);
 
 // A default stream is the current context's.
 Status context_handle(const Stream& stream, Handle* context) {
@@ -13,30 +13,48 @@ Status context_handle(const Stream& stream, Handle* context) {
   return store_value(context, Handle(made ? home_of(stream) : current_context()));
 }
 
+// What a callback is given as its stream: a per-thread name's null is CU_STREAM_PER_THREAD.
+Handle callback_handle(Handle stream, bool per_thread) {
+  return !stream && per_thread ? reinterpret_cast<Handle>(2) : stream;
+}
+
 }  // namespace
 
 INFLIGHT_CU(cuStreamCreate, (Handle * stream, unsigned flags),
-            { return runtime(cudaStreamCreateWithPriority(stream, flags, 0)); })
+            { return create_stream(stream, flags, 0); })
 INFLIGHT_CU(cuStreamCreateWithPriority, (Handle * stream, unsigned flags, int priority),
-            { return runtime(cudaStreamCreateWithPriority(stream, flags, priority)); })
+            { return create_stream(stream, flags, priority); })
 INFLIGHT_CU_TWO_AT(of_stream(stream), cuStreamDestroy, cuStreamDestroy_v2, (Handle stream),
-                   { return runtime(cudaStreamDestroy(stream)); })
+                   { return destroy_stream(stream); })
 INFLIGHT_CU_TWO_AT(of_stream(stream), cuStreamSynchronize, cuStreamSynchronize_ptsz,
-                   (Handle stream), { return runtime(cudaStreamSynchronize(at(stream, second))); })
+                   (Handle stream), {
+                     return with_stream(stream, second, [](Stream& s) { return synchronize(s); });
+                   })
 INFLIGHT_CU_TWO_AT(of_stream(stream), cuStreamQuery, cuStreamQuery_ptsz, (Handle stream),
-                   { return runtime(cudaStreamQuery(at(stream, second))); })
+                   { return with_stream(stream, second, [](Stream& s) { return query(s); }); })
 INFLIGHT_CU_TWO_AT(of_stream(stream), cuStreamGetPriority, cuStreamGetPriority_ptsz,
-                   (Handle stream, int* priority),
-                   { return runtime(cudaStreamGetPriority(at(stream, second), priority)); })
+                   (Handle stream, int* priority), {
+                     return with_stream(stream, second, [&](Stream& s) {
+                       return store_value(priority, s.priority());
+                     });
+                   })
 INFLIGHT_CU_TWO_AT(of_stream(stream), cuStreamGetFlags, cuStreamGetFlags_ptsz,
-                   (Handle stream, unsigned* flags),
-                   { return runtime(cudaStreamGetFlags(at(stream, second), flags)); })
+                   (Handle stream, unsigned* flags), {
+                     return with_stream(stream, second, [&](Stream& s) {
+                       return store_value(flags, unsigned(s.non_blocking()));
+                     });
+                   })
 INFLIGHT_CU_TWO_AT(of_stream(stream), cuStreamGetId, cuStreamGetId_ptsz,
-                   (Handle stream, unsigned long long* id),
-                   { return runtime(cudaStreamGetId(at(stream, second), id)); })
+                   (Handle stream, unsigned long long* id), {
+                     return with_stream(stream, second,
+                                        [&](Stream& s) { return store_value(id, s.id()); });
+                   })
 INFLIGHT_CU_TWO_AT(of_stream(stream), cuStreamGetDevice, cuStreamGetDevice_ptsz,
-                   (Handle stream, int* device),
-                   { return runtime(cudaStreamGetDevice(at(stream, second), device)); })
+                   (Handle stream, int* device), {
+                     return with_stream(stream, second, [&](Stream& s) {
+                       return store_value(device, s.device().ordinal);
+                     });
+                   })
 INFLIGHT_CU_TWO_AT(of_stream(stream), cuStreamGetCtx, cuStreamGetCtx_ptsz,
                    (Handle stream, Handle* context), {
                      return with_stream(stream, second,
@@ -49,28 +67,44 @@ INFLIGHT_CU_TWO_AT(of_stream(stream), cuStreamGetCtx_v2, cuStreamGetCtx_v2_ptsz,
                                         [&](Stream& s) { return context_handle(s, context); });
                    })
 INFLIGHT_CU_TWO_AT(of_stream(stream), cuStreamSetAttribute, cuStreamSetAttribute_ptsz,
-                   (Handle stream, int attribute, const Value* value), {
-                     return runtime(cudaStreamSetAttribute(at(stream, second), attribute, value));
+                   (Handle stream, int attribute, const StreamAttribute* value), {
+                     return with_stream(stream, second, [&](Stream& s) {
+                       return set_attribute(s, attribute, value);
+                     });
                    })
 INFLIGHT_CU_TWO_AT(of_stream(stream), cuStreamGetAttribute, cuStreamGetAttribute_ptsz,
-                   (Handle stream, int attribute, Value* value), {
-                     return runtime(cudaStreamGetAttribute(at(stream, second), attribute, value));
+                   (Handle stream, int attribute, StreamAttribute* value), {
+                     return with_stream(stream, second, [&](Stream& s) {
+                       return get_attribute(s, attribute, value);
+                     });
                    })
 INFLIGHT_CU_TWO_AT(of_stream(to), cuStreamCopyAttributes, cuStreamCopyAttributes_ptsz,
-                   (Handle to, Handle from),
-                   { return runtime(cudaStreamCopyAttributes(at(to, second), at(from, second))); })
+                   (Handle to, Handle from), {
+                     return with_stream(from, second, [&](Stream& source) {
+                       auto target = stream_of(to, second);
+                       if (!target) return target.error().status;
+                       copy_attributes(**target, source);
+                       return Status::success;
+                     });
+                   })
 INFLIGHT_CU_TWO_AT(of_stream(stream), cuStreamAttachMemAsync, cuStreamAttachMemAsync_ptsz,
-                   (Handle stream, DevicePointer memory, std::size_t bytes, unsigned flags), {
-                     return runtime(cudaStreamAttachMemAsync(at(stream, second), pointer(memory),
-                                                             bytes, flags));
+                   (Handle stream, DevicePointer memory, std::size_t, unsigned flags), {
+                     return with_stream(stream, second, [&](Stream& s) {
+                       return attach(s, pointer(memory), flags);
+                     });
                    })
 INFLIGHT_CU_TWO_AT(of_stream(stream), cuLaunchHostFunc, cuLaunchHostFunc_ptsz,
-                   (Handle stream, void (*function)(void*), void* data),
-                   { return runtime(cudaLaunchHostFunc(at(stream, second), function, data)); })
+                   (Handle stream, void (*function)(void*), void* data), {
+                     return with_stream(stream, second, [&](Stream& s) {
+                       return submit(s, HostWork{function, data});
+                     });
+                   })
 INFLIGHT_CU_TWO_AT(of_stream(stream), cuStreamAddCallback, cuStreamAddCallback_ptsz,
-                   (Handle stream, Callback callback, void* data, unsigned flags), {
-                     return runtime(
-                         cudaStreamAddCallback(at(stream, second), callback, data, flags));
+                   (Handle stream, StreamCallback callback, void* data, unsigned flags), {
+                     return with_stream(stream, second, [&](Stream& s) {
+                       return add_callback(s, callback_handle(stream, second), callback, data,
+                                           flags);
+                     });
                    })
 
 }  // namespace inflight::cuda::driver

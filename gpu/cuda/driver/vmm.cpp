@@ -7,8 +7,9 @@
 #include <map>
 #include <mutex>
 
+#include "gpu/cuda/core/abi.hpp"
 #include "gpu/cuda/core/handles.hpp"
-#include "gpu/cuda/driver/runtime.hpp"
+#include "gpu/cuda/driver/entry.hpp"
 
 namespace inflight::cuda::driver {
 namespace {

@@ -1,19 +1,11 @@
 // Copies and fills. Compiled twice: see entry.hpp.
 #include "gpu/cuda/core/memory/batch.hpp"
+#include "gpu/cuda/core/kernels.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
 
 using namespace inflight::cuda;
 
 namespace {
-
-Status refuse_arrays() {
-  say_once("arrays", "CUDA arrays are not supported; use linear or pitched memory.");
-  return Status::not_supported;
-}
-
-Direction direction_of(int kind) {
-  return kind < 0 || kind > int(Direction::by_address) ? Direction(0xff) : Direction(kind);
-}
 
 Copy rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
           std::size_t width, std::size_t height, int kind) {
@@ -50,19 +42,10 @@ Status fill_box(Stream& stream, const abi::PitchedPointer& box, int value,
               asynchronous);
 }
 
-// `bytes` at `offset` of the variable that `symbol` names, on the stream's device.
-Result<char*> symbol_range(const Stream& stream, const void* symbol, std::size_t bytes,
-                           std::size_t offset) {
-  auto found = symbol_of(symbol, stream.device().ordinal);
-  if (!found) return tl::unexpected(found.error());
-  if (offset > found->size || bytes > found->size - offset) return fail(Status::invalid_value);
-  return reinterpret_cast<char*>(found->address) + offset;
-}
-
 Status to_symbol(Stream& stream, const void* symbol, const void* from, std::size_t bytes,
                  std::size_t offset, int kind, bool asynchronous) {
   if (kind != 1 && kind != 3 && kind != 4) return Status::invalid_direction;
-  auto to = symbol_range(stream, symbol, bytes, offset);
+  auto to = symbol_range(symbol, stream.device().ordinal, bytes, offset);
   if (!to) return tell(to);
   return copy(stream, linear(*to, from, bytes, direction_of(kind)), asynchronous);
 }
@@ -70,15 +53,14 @@ Status to_symbol(Stream& stream, const void* symbol, const void* from, std::size
 Status from_symbol(Stream& stream, void* to, const void* symbol, std::size_t bytes,
                    std::size_t offset, int kind, bool asynchronous) {
   if (kind != 2 && kind != 3 && kind != 4) return Status::invalid_direction;
-  auto from = symbol_range(stream, symbol, bytes, offset);
+  auto from = symbol_range(symbol, stream.device().ordinal, bytes, offset);
   if (!from) return tell(from);
   return copy(stream, linear(to, *from, bytes, direction_of(kind)), asynchronous);
 }
 
 Status copy_box(Stream& stream, const abi::Copy3D* box, bool asynchronous) {
-  if (!box) return Status::invalid_value;
-  if (box->from_array || box->to_array) return refuse_arrays();
-  return copy_rows(stream, copy_of(*box), asynchronous);
+  auto request = copy_of(box);
+  return request ? copy_rows(stream, *request, asynchronous) : request.error().status;
 }
 
 Status copy_box(Stream& stream, const abi::Copy3DPeer* box, bool asynchronous) {
@@ -241,27 +223,6 @@ INFLIGHT_API int INFLIGHT_STREAMED(cudaMemset3DAsync)(abi::PitchedPointer box, i
 }
 
 #ifndef INFLIGHT_PER_THREAD
-namespace inflight::cuda {
-
-Copy copy_of(const abi::Copy3D& box) {
-  auto at = [](const abi::PitchedPointer& pointer, const abi::Position& position) {
-    return static_cast<char*>(pointer.pointer) +
-           (position.z * pointer.height + position.y) * pointer.pitch + position.x;
-  };
-  return {.to = at(box.to, box.to_position),
-          .from = at(box.from, box.from_position),
-          .width = box.extent.width,
-          .height = box.extent.height,
-          .depth = box.extent.depth,
-          .to_pitch = box.to.pitch,
-          .to_rows = box.to.height,
-          .from_pitch = box.from.pitch,
-          .from_rows = box.from.height,
-          .direction = direction_of(box.kind)};
-}
-
-}  // namespace inflight::cuda
-
 INFLIGHT_API int cudaGetSymbolAddress(void** place, const void* symbol) {
   return entry([&] {
     if (!place) return Status::invalid_value;

@@ -1,8 +1,16 @@
 // What CUDA 12's runtime answers otherwise than CUDA 13's: older forms under the names that newer
 // ones took in CUDA 13, calls that CUDA 13 removed, and structures that it changed. In
 // libcudart.so.12 alone, where exports/runtime12.names says what CUDA 13's own forms are called.
+#include "gpu/cuda/core/devices.hpp"
+#include "gpu/cuda/core/graph/nodes.hpp"
+#include "gpu/cuda/core/graph/operations.hpp"
+#include "gpu/cuda/core/memory/allocation.hpp"
 #include "gpu/cuda/core/memory/batch.hpp"
+#include "gpu/cuda/core/memory/managed.hpp"
 #include "gpu/cuda/core/profiles.hpp"
+#include "gpu/cuda/core/store.hpp"
+#include "gpu/cuda/core/stream/operations.hpp"
+#include "gpu/cuda/runtime/driver_library.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
 
 using namespace inflight::cuda;
@@ -34,43 +42,10 @@ int properties(void* place, int ordinal, PropertyLayout layout,
 
 }  // namespace
 
-// CUDA 13's forms, by their names here.
-extern "C" {
-int inflight_13_cudaPointerGetAttributes(abi::PointerAttributes*, const void*);
-int cudaDeviceGetCacheConfig(int*);
-int cudaDeviceGetLimit(std::size_t*, int);
-int cudaDeviceReset();
-int cudaDeviceSetCacheConfig(int);
-int cudaDeviceSetLimit(int, std::size_t);
-int cudaDeviceSynchronize();
-int cudaEventElapsedTime(float*, void*, void*);
-int cudaGetDriverEntryPointByVersion(const char*, void**, unsigned, unsigned long long, int*);
-int cudaGetDriverEntryPointByVersion_ptsz(const char*, void**, unsigned, unsigned long long, int*);
-int cudaGraphAddDependencies_v2(void*, void* const*, void* const*, const abi::EdgeData*,
-                                std::size_t);
-int cudaGraphAddNode_v2(void**, void*, void* const*, const abi::EdgeData*, std::size_t,
-                        abi::GraphNode*);
-int cudaGraphGetEdges_v2(void*, void**, void**, abi::EdgeData*, std::size_t*);
-int cudaGraphNodeGetDependencies_v2(void*, void**, abi::EdgeData*, std::size_t*);
-int cudaGraphNodeGetDependentNodes_v2(void*, void**, abi::EdgeData*, std::size_t*);
-int cudaGraphRemoveDependencies_v2(void*, void* const*, void* const*, const abi::EdgeData*,
-                                   std::size_t);
-int cudaMemAdvise_v2(const void*, std::size_t, int, abi::Location);
-int cudaMemPrefetchAsync_v2(const void*, std::size_t, abi::Location, unsigned, void*);
-int cudaStreamGetCaptureInfo_v3(void*, int*, unsigned long long*, void**, void* const**,
-                                const abi::EdgeData**, std::size_t*);
-int cudaStreamUpdateCaptureDependencies_v2(void*, void**, const abi::EdgeData*, std::size_t,
-                                           unsigned);
-}
-
 // --- devices ----------------------------------------------------------------------------------
 
 INFLIGHT_API int cudaRuntimeGetVersion(int* place) {
-  return query([&] {
-    if (!place) return Status::invalid_value;
-    *place = version;
-    return Status::success;
-  });
+  return query([&] { return store_value(place, version); });
 }
 
 INFLIGHT_API int cudaGetDeviceProperties_v2(void* place, int ordinal) {
@@ -83,23 +58,31 @@ INFLIGHT_API int cudaGetDeviceProperties(void* place, int ordinal) {
 
 INFLIGHT_API int cudaGetDriverEntryPoint(const char* name, void** place, unsigned long long flags,
                                          int* result) {
-  return cudaGetDriverEntryPointByVersion(name, place, version, flags, result);
+  return query([&] { return find_driver_entry_point(name, place, version, flags, false, result); });
 }
 INFLIGHT_API int cudaGetDriverEntryPoint_ptsz(const char* name, void** place,
                                               unsigned long long flags, int* result) {
-  return cudaGetDriverEntryPointByVersion_ptsz(name, place, version, flags, result);
+  return query([&] { return find_driver_entry_point(name, place, version, flags, true, result); });
 }
 
-INFLIGHT_API int cudaThreadExit() { return cudaDeviceReset(); }
-INFLIGHT_API int cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
+INFLIGHT_API int cudaThreadExit() {
+  return query([] { return reset_device(); });
+}
+INFLIGHT_API int cudaThreadSynchronize() {
+  return entry([] { return synchronize_device(); });
+}
 INFLIGHT_API int cudaThreadSetLimit(int limit, std::size_t value) {
-  return cudaDeviceSetLimit(limit, value);
+  return entry([&] { return set_limit(limit, value); });
 }
 INFLIGHT_API int cudaThreadGetLimit(std::size_t* value, int limit) {
-  return cudaDeviceGetLimit(value, limit);
+  return entry([&] { return get_limit(value, limit); });
 }
-INFLIGHT_API int cudaThreadSetCacheConfig(int config) { return cudaDeviceSetCacheConfig(config); }
-INFLIGHT_API int cudaThreadGetCacheConfig(int* config) { return cudaDeviceGetCacheConfig(config); }
+INFLIGHT_API int cudaThreadSetCacheConfig(int config) {
+  return entry([&] { return set_cache_config(config); });
+}
+INFLIGHT_API int cudaThreadGetCacheConfig(int* config) {
+  return query([&] { return store_value(config, current_device().cache_config.load()); });
+}
 // Every device since sm_13 has doubles: there is nothing to convert.
 INFLIGHT_API int cudaSetDoubleForDevice(double*) {
   return query([] { return Status::success; });
@@ -109,28 +92,34 @@ INFLIGHT_API int cudaSetDoubleForHost(double*) {
 }
 
 INFLIGHT_API int cudaEventElapsedTime_v2(float* milliseconds, void* start, void* end) {
-  return cudaEventElapsedTime(milliseconds, start, end);
+  return entry([&] { return get_elapsed(milliseconds, start, end); });
 }
 
 // --- memory -----------------------------------------------------------------------------------
 
 INFLIGHT_API int cudaPointerGetAttributes(abi::PointerAttributes12* place, const void* pointer) {
-  abi::PointerAttributes whole{};
-  const int code = inflight_13_cudaPointerGetAttributes(place ? &whole : nullptr, pointer);
-  if (code == 0) *place = {whole.type, whole.device, whole.device_pointer, whole.host_pointer};
-  return code;
+  return query([&] {
+    abi::PointerAttributes whole{};
+    if (Status fault = current_device().fault(); fault != Status::success) return fault;
+    const Status status = get_pointer_attributes(place ? &whole : nullptr, pointer);
+    if (status == Status::success)
+      *place = {whole.type, whole.device, whole.device_pointer, whole.host_pointer};
+    return status;
+  });
 }
 
 INFLIGHT_API int cudaMemAdvise(const void* pointer, std::size_t bytes, int advice, int device) {
-  return cudaMemAdvise_v2(pointer, bytes, advice, location_of(device));
+  return entry([&] { return advise(pointer, bytes, advice, location_of(device)); });
 }
 INFLIGHT_API int cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, int device,
                                       void* stream) {
-  return cudaMemPrefetchAsync_v2(pointer, bytes, location_of(device), 0, stream);
+  return on_stream(stream,
+                   [&](Stream& s) { return prefetch(s, pointer, bytes, location_of(device), 0); });
 }
 INFLIGHT_API int cudaMemPrefetchAsync_ptsz(const void* pointer, std::size_t bytes, int device,
                                            void* stream) {
-  return cudaMemPrefetchAsync_v2(pointer, bytes, location_of(device), 0, own(stream));
+  return on_stream(own(stream),
+                   [&](Stream& s) { return prefetch(s, pointer, bytes, location_of(device), 0); });
 }
 
 // Until CUDA 13 a place for the index of the copy that was refused stood before the stream.
@@ -147,8 +136,9 @@ INFLIGHT_API int cudaMemcpyBatchAsync_ptsz(void* const* to, void* const* from,
                                            const abi::CopyAttributes* attributes,
                                            const std::size_t* starts, std::size_t attribute_count,
                                            std::size_t* failed, void* stream) {
-  return cudaMemcpyBatchAsync(to, from, bytes, count, attributes, starts, attribute_count, failed,
-                              own(stream));
+  return on_stream(own(stream), [&](Stream& s) {
+    return copy_batch(s, {to, from, bytes, count, attributes, starts, attribute_count}, failed);
+  });
 }
 INFLIGHT_API int cudaMemcpy3DBatchAsync(std::size_t count, const abi::BatchCopy3D* list,
                                         std::size_t* failed, unsigned long long flags,
@@ -158,56 +148,65 @@ INFLIGHT_API int cudaMemcpy3DBatchAsync(std::size_t count, const abi::BatchCopy3
 INFLIGHT_API int cudaMemcpy3DBatchAsync_ptsz(std::size_t count, const abi::BatchCopy3D* list,
                                              std::size_t* failed, unsigned long long flags,
                                              void* stream) {
-  return cudaMemcpy3DBatchAsync(count, list, failed, flags, own(stream));
+  return on_stream(own(stream),
+                   [&](Stream& s) { return copy_batch(s, list, count, flags, failed); });
 }
 
 // --- captures ---------------------------------------------------------------------------------
 
 // The forms of CUDA 10 and 11, and their names for per-thread default streams.
 INFLIGHT_API int cudaStreamGetCaptureInfo(void* stream, int* state, unsigned long long* id) {
-  return cudaStreamGetCaptureInfo_v3(stream, state, id, nullptr, nullptr, nullptr, nullptr);
+  return on_stream(stream,
+                   [&](Stream& s) { return get_capture_info(s, {.state = state, .id = id}); });
 }
 INFLIGHT_API int cudaStreamGetCaptureInfo_ptsz(void* stream, int* state, unsigned long long* id) {
-  return cudaStreamGetCaptureInfo(own(stream), state, id);
+  return on_stream(own(stream),
+                   [&](Stream& s) { return get_capture_info(s, {.state = state, .id = id}); });
 }
 INFLIGHT_API int cudaStreamGetCaptureInfo_v2(void* stream, int* state, unsigned long long* id,
                                              void** graph, void* const** tips, std::size_t* count) {
-  return cudaStreamGetCaptureInfo_v3(stream, state, id, graph, tips, nullptr, count);
+  return on_stream(stream, [&](Stream& s) {
+    return get_capture_info(s, {state, id, graph, tips, nullptr, count});
+  });
 }
 INFLIGHT_API int cudaStreamGetCaptureInfo_v2_ptsz(void* stream, int* state, unsigned long long* id,
                                                   void** graph, void* const** tips,
                                                   std::size_t* count) {
-  return cudaStreamGetCaptureInfo_v2(own(stream), state, id, graph, tips, count);
+  return on_stream(own(stream), [&](Stream& s) {
+    return get_capture_info(s, {state, id, graph, tips, nullptr, count});
+  });
 }
 INFLIGHT_API int cudaStreamUpdateCaptureDependencies(void* stream, void** tips, std::size_t count,
                                                      unsigned flags) {
-  return cudaStreamUpdateCaptureDependencies_v2(stream, tips, nullptr, count, flags);
+  return on_stream(stream, [&](Stream& s) { return update_capture(s, tips, count, flags); });
 }
 INFLIGHT_API int cudaStreamUpdateCaptureDependencies_ptsz(void* stream, void** tips,
                                                           std::size_t count, unsigned flags) {
-  return cudaStreamUpdateCaptureDependencies(own(stream), tips, count, flags);
+  return on_stream(own(stream), [&](Stream& s) { return update_capture(s, tips, count, flags); });
 }
 
 // --- graphs, whose edges had no data before CUDA 12.3 -----------------------------------------
 
 INFLIGHT_API int cudaGraphAddNode(void** place, void* graph, void* const* dependencies,
                                   std::size_t count, abi::GraphNode* node) {
-  return cudaGraphAddNode_v2(place, graph, dependencies, nullptr, count, node);
+  return entry([&] {
+    return add_node(place, graph, dependencies, count, work_of(node, {graph, dependencies, count}));
+  });
 }
 INFLIGHT_API int cudaGraphAddDependencies(void* graph, void* const* from, void* const* to,
                                           std::size_t count) {
-  return cudaGraphAddDependencies_v2(graph, from, to, nullptr, count);
+  return entry([&] { return add_dependencies(graph, from, to, nullptr, count); });
 }
 INFLIGHT_API int cudaGraphRemoveDependencies(void* graph, void* const* from, void* const* to,
                                              std::size_t count) {
-  return cudaGraphRemoveDependencies_v2(graph, from, to, nullptr, count);
+  return entry([&] { return remove_dependencies(graph, from, to, nullptr, count); });
 }
 INFLIGHT_API int cudaGraphGetEdges(void* graph, void** from, void** to, std::size_t* count) {
-  return cudaGraphGetEdges_v2(graph, from, to, nullptr, count);
+  return entry([&] { return get_edges(graph, from, to, nullptr, count); });
 }
 INFLIGHT_API int cudaGraphNodeGetDependencies(void* node, void** place, std::size_t* count) {
-  return cudaGraphNodeGetDependencies_v2(node, place, nullptr, count);
+  return entry([&] { return get_dependencies(node, place, nullptr, count); });
 }
 INFLIGHT_API int cudaGraphNodeGetDependentNodes(void* node, void** place, std::size_t* count) {
-  return cudaGraphNodeGetDependentNodes_v2(node, place, nullptr, count);
+  return entry([&] { return get_dependents(node, place, nullptr, count); });
 }

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "gpu/cuda/core/devices.hpp"
 #include "gpu/cuda/core/profiles.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
 
@@ -39,17 +40,6 @@ int answer(int* place, Value value, const char* call = __builtin_FUNCTION()) {
 int accept(const char* call = __builtin_FUNCTION()) {
   return query([] { return Status::success; }, call);
 }
-
-// CUDA guide, "cudaDeviceSetLimit": what the device makes of a wish.
-struct LimitRule {
-  std::uint64_t least, most;
-};
-constexpr LimitRule limit_rules[limit_count] = {
-    {0, 512 << 10},        {512 << 10, 1ull << 40},
-    {4 << 20, 1ull << 40}, {1, 0},
-    {0, 1 << 20},          {0, 128},
-    {0, 1ull << 32},       {1, 0},
-};
 
 }  // namespace
 
@@ -159,46 +149,23 @@ INFLIGHT_API int cudaGetDeviceFlags(unsigned* flags) {
 }
 
 INFLIGHT_API int cudaDeviceSynchronize() {
-  return entry([] {
-    Device& device = current_device();
-    if (Status status = device_waitable(device); status != Status::success) return status;
-    return device.synchronize();
-  });
+  return entry([] { return synchronize_device(); });
 }
 
 INFLIGHT_API int cudaDeviceReset() {
-  return query([] {
-    reset_primary(Core::get().primary(current_device().ordinal));
-    return Status::success;
-  });
+  return query([] { return reset_device(); });
 }
 
 INFLIGHT_API int cudaDeviceGetLimit(std::size_t* value, int limit) {
-  return entry([&] {
-    if (!value) return Status::invalid_value;
-    if (limit < 0 || limit >= limit_count || limit == 3) return Status::unsupported_limit;
-    *value = current_device().limits[limit];
-    return Status::success;
-  });
+  return entry([&] { return get_limit(value, limit); });
 }
 
 INFLIGHT_API int cudaDeviceSetLimit(int limit, std::size_t value) {
-  return entry([&] {
-    if (limit < 0 || limit >= limit_count) return Status::unsupported_limit;
-    const LimitRule rule = limit_rules[limit];
-    if (rule.most < rule.least) return Status::unsupported_limit;
-    if (value > rule.most) return Status::invalid_value;
-    current_device().limits[limit] = std::max<std::uint64_t>(value, rule.least);
-    return Status::success;
-  });
+  return entry([&] { return set_limit(limit, value); });
 }
 
 INFLIGHT_API int cudaDeviceSetCacheConfig(int config) {
-  return entry([&] {
-    if (config < 0 || config > 3) return Status::invalid_value;
-    current_device().cache_config = config;
-    return Status::success;
-  });
+  return entry([&] { return set_cache_config(config); });
 }
 INFLIGHT_API int cudaDeviceGetCacheConfig(int* config) {
   return answer(config, [] { return current_device().cache_config.load(); });

@@ -59,25 +59,13 @@ int query(Body body, const char* call = __builtin_FUNCTION()) {
     return status == Status::success ? as_status(body()) : status;
   }));
 }
-// One that a stream capture forbids, as cudaMalloc.
-template <class Body>
-int uncaptured(Body body, const char* call = __builtin_FUNCTION()) {
-  return entry(
-      [&]() -> Status {
-        Status status = allowed_in_capture();
-        return status == Status::success ? as_status(body()) : status;
-      },
-      call);
-}
 // One on a stream: body(Stream&).
 template <class Body>
 int on_stream(const void* handle, Body body, const char* call = __builtin_FUNCTION()) {
   return entry(
       [&]() -> Status {
-        auto stream = stream_of(handle, per_thread);
-        if (!stream) return stream.error().status;
-        if (Status fault = (*stream)->device().fault(); fault != Status::success) return fault;
-        return as_status(body(**stream));
+        auto stream = live_stream(handle, per_thread);
+        return stream ? as_status(body(**stream)) : stream.error().status;
       },
       call);
 }
@@ -91,24 +79,5 @@ int on_event(const void* handle, Body body, const char* call = __builtin_FUNCTIO
       },
       call);
 }
-
-inline bool device_exists(int ordinal) {
-  return ordinal >= 0 && ordinal < Core::get().device_count();
-}
-
-// The variable that host code names: by its host shadow, or, a managed one, by its own address.
-Result<machine::Symbol> symbol_of(const void* host, int device);
-
-// A cudaMemcpy3D between pointers.
-Copy copy_of(const abi::Copy3D& box);
-
-// A launch from what a program passes: arguments one pointer each, or packed by `extra`.
-Result<KernelWork> kernel_work(Device& device, const void* function, const machine::Dim3& grid,
-                               const machine::Dim3& block, void* const* arguments,
-                               void* const* extra, std::size_t dynamic_shared);
-
-// The kernel that a program names by a host function, a cudaKernel_t or a cudaFunction_t
-// (invalid_device_function: null; invalid_handle: nothing of the kind).
-Result<std::shared_ptr<Function>> function_of(const void* handle);
 
 }  // namespace inflight::cuda

@@ -1,5 +1,4 @@
 // The last error of each thread, and the names and texts of errors.
-#include "gpu/cuda/core/module.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
 
 namespace inflight::cuda {
@@ -29,22 +28,6 @@ Status usable() {
     use_in_runtime(*context);
   }
   return context->device->fault();
-}
-
-Result<std::shared_ptr<Function>> function_of(const void* handle) {
-  if (!handle) return fail(Status::invalid_device_function);
-  if (auto function = Registry::get().function(handle)) return function;
-  if (auto function = Core::get().functions.find(handle)) return function;
-  return fail(Status::invalid_handle);
-}
-
-Result<machine::Symbol> symbol_of(const void* host, int device) {
-  const auto address = reinterpret_cast<std::uint64_t>(host);
-  auto found = Core::get().memory.find(address);
-  if (!found || found->kind != machine::AllocationKind::managed || found->name.empty())
-    return Registry::get().symbol(host, device);
-  if (found->base != address) return fail(Status::invalid_symbol);
-  return machine::Symbol{found->name, found->base, found->size, ptx::Space::global, true};
 }
 
 }  // namespace inflight::cuda

@@ -1,14 +1,26 @@
 // Libraries loaded at run time, and the driver's entry points.
-#include <dlfcn.h>
-
-#include <cstring>
-#include <filesystem>
-#include <string>
-
 #include "gpu/cuda/core/module.hpp"
+#include "gpu/cuda/runtime/driver_library.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
 
 using namespace inflight::cuda;
+
+INFLIGHT_API int INFLIGHT_STREAMED(cudaGetDriverEntryPoint)(const char* name, void** place,
+                                                            unsigned long long flags, int* result) {
+  constexpr unsigned built_for = 13000;
+  return query(
+      [&] { return find_driver_entry_point(name, place, built_for, flags, per_thread, result); });
+}
+
+INFLIGHT_API int INFLIGHT_STREAMED(cudaGetDriverEntryPointByVersion)(const char* name, void** place,
+                                                                     unsigned version,
+                                                                     unsigned long long flags,
+                                                                     int* result) {
+  return query(
+      [&] { return find_driver_entry_point(name, place, version, flags, per_thread, result); });
+}
+
+#ifndef INFLIGHT_PER_THREAD
 
 namespace {
 
@@ -38,65 +50,7 @@ Status variable(LoadedModule& library, const char* name, bool managed, void** pl
   return Status::success;
 }
 
-// cudaDriverEntryPointQueryResult, and cuGetProcAddress's answers.
-enum QueryResult { found = 0, not_found = 1 };
-
-struct EntryPoint {
-  void* address = nullptr;
-  int query = not_found;
-};
-
-// The driver that the program has loaded, or else the one beside this library.
-void* driver_library() {
-  if (void* loaded = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD)) return loaded;
-  Dl_info self{};
-  if (!dladdr(reinterpret_cast<void*>(&driver_library), &self) || !self.dli_fname) return nullptr;
-  const auto beside = std::filesystem::path(self.dli_fname).replace_filename("libcuda.so.1");
-  return dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL);
-}
-
-// Looks for the name that the flags and the version ask for in our own libcuda.so.1.
-EntryPoint driver_symbol(const std::string& name, int version, std::uint64_t flags) {
-  static void* library = driver_library();
-  using Lookup = int (*)(const char*, void**, int, std::uint64_t, int*);
-  using Init = int (*)(unsigned);
-  // Asking for an entry point initialises the driver, on a GPU too; it makes no context.
-  static auto init = library ? reinterpret_cast<Init>(dlsym(library, "cuInit")) : nullptr;
-  if (init) init(0);
-  static auto lookup =
-      library ? reinterpret_cast<Lookup>(dlsym(library, "cuGetProcAddress_v2")) : nullptr;
-  EntryPoint result;
-  if (lookup) lookup(name.c_str(), &result.address, version, flags, &result.query);
-  return result;
-}
-
-Status driver_entry_point(const char* name, void** place, unsigned version,
-                          unsigned long long flags, int* result) {
-  constexpr unsigned long long per_thread_flag = 2;
-  if (!name || !place || flags > per_thread_flag) return Status::invalid_value;
-  const auto [address, answer] =
-      driver_symbol(name, int(version), per_thread ? per_thread_flag : flags);
-  *place = address;
-  if (result) *result = answer;
-  return address || result ? Status::success : Status::not_found;
-}
-
 }  // namespace
-
-INFLIGHT_API int INFLIGHT_STREAMED(cudaGetDriverEntryPoint)(const char* name, void** place,
-                                                            unsigned long long flags, int* result) {
-  constexpr unsigned built_for = 13000;
-  return query([&] { return driver_entry_point(name, place, built_for, flags, result); });
-}
-
-INFLIGHT_API int INFLIGHT_STREAMED(cudaGetDriverEntryPointByVersion)(const char* name, void** place,
-                                                                     unsigned version,
-                                                                     unsigned long long flags,
-                                                                     int* result) {
-  return query([&] { return driver_entry_point(name, place, version, flags, result); });
-}
-
-#ifndef INFLIGHT_PER_THREAD
 
 INFLIGHT_API int cudaLibraryLoadData(void** place, const void* image, int*, void**, unsigned, int*,
                                      void**, unsigned) {

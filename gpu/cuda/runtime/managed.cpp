@@ -1,6 +1,7 @@
 // Managed memory's entry points. Compiled twice: see entry.hpp.
-#include "gpu/cuda/core/memory/batch.hpp"
 #include "gpu/cuda/core/memory/managed.hpp"
+
+#include "gpu/cuda/core/memory/batch.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
 
 using namespace inflight::cuda;
@@ -19,33 +20,19 @@ INFLIGHT_API int cudaMemRangeGetAttribute(void* data, std::size_t bytes, int att
 INFLIGHT_API int cudaMemRangeGetAttributes(void** data, std::size_t* bytes, int* attributes,
                                            std::size_t count, const void* pointer,
                                            std::size_t range) {
-  return entry([&] {
-    if (!data || !bytes || !attributes || count == 0) return Status::invalid_value;
-    Status status = Status::success;
-    for (std::size_t i = 0; i < count && status == Status::success; ++i)
-      status = range_attribute(data[i], bytes[i], attributes[i], pointer, range);
-    return status;
-  });
+  return entry([&] { return range_attributes(data, bytes, attributes, count, pointer, range); });
 }
 #endif
 
 INFLIGHT_API int INFLIGHT_STREAMED(cudaMemPrefetchAsync)(const void* pointer, std::size_t bytes,
                                                          abi::Location location, unsigned flags,
                                                          void* stream) {
-  return on_stream(stream, [&](Stream& s) {
-    if (flags != 0) return Status::invalid_value;
-    Status status = prefetch(pointer, bytes, location);
-    return status == Status::success ? submit(s, EmptyWork{}) : status;
-  });
+  return on_stream(stream, [&](Stream& s) { return prefetch(s, pointer, bytes, location, flags); });
 }
 
 INFLIGHT_API int INFLIGHT_STREAMED(cudaStreamAttachMemAsync)(void* stream, void* pointer,
                                                              std::size_t, unsigned flags) {
-  return on_stream(stream, [&](Stream& s) {
-    if (flags != 1 && flags != 2 && flags != 4) return Status::invalid_value;
-    if (!is_managed(pointer, 1)) return Status::invalid_value;
-    return submit(s, EmptyWork{});
-  });
+  return on_stream(stream, [&](Stream& s) { return attach(s, pointer, flags); });
 }
 
 INFLIGHT_API int INFLIGHT_STREAMED(cudaMemPrefetchBatchAsync)(

@@ -1,196 +1,67 @@
 // Allocation, pinned memory, and what a pointer is.
-#include <algorithm>
-#include <cstring>
-
-#include "gpu/cuda/core/memory/host_memory.hpp"
-#include "gpu/cuda/core/memory/pool.hpp"
-#include "gpu/cuda/core/report/observer.hpp"
+#include "gpu/cuda/core/memory/allocation.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
 
 using namespace inflight::cuda;
-using inflight::machine::Allocation;
-using inflight::machine::AllocationKind;
-
-namespace {
-
-constexpr std::uint64_t pitch_step = 512;  // bytes, as on an H200
-constexpr unsigned host_flags = 0x7, register_flags = 0xf, host_is_mapped = 0x2;
-constexpr unsigned attach_global = 1, attach_host = 2;
-
-Status allocate(void** place, std::size_t bytes, AllocationKind kind) {
-  if (!place) return Status::invalid_value;
-  const int device = current_device().ordinal;
-  auto address = Core::get().allocate(device, bytes, kind);
-  if (!address) return Status::out_of_memory;
-  *place = reinterpret_cast<void*>(*address);
-  if (bytes)
-    observe_allocation(inflight::check::Allocation::Step::made,
-                       kind == AllocationKind::managed ? inflight::check::Allocation::Kind::managed
-                                                       : inflight::check::Allocation::Kind::device,
-                       device, *address, bytes);
-  return Status::success;
-}
-
-Status allocate_pitched(abi::PitchedPointer& box, std::size_t depth) {
-  std::size_t bytes = 0;
-  bool wrapped = __builtin_add_overflow(box.width, pitch_step - 1, &box.pitch);
-  box.pitch -= box.pitch % pitch_step;
-  wrapped |= __builtin_mul_overflow(box.pitch, box.height, &bytes);
-  wrapped |= __builtin_mul_overflow(bytes, depth, &bytes);
-  // An H200 allocates what is left of the product: nothing is invalid, as a rule it is too much.
-  if (wrapped) return bytes ? Status::out_of_memory : Status::invalid_value;
-  return allocate(&box.pointer, bytes, AllocationKind::device);
-}
-
-Status release(void* pointer) {
-  const auto address = reinterpret_cast<std::uint64_t>(pointer);
-  if (!pointer) return Status::success;
-  if (auto memory = GraphMemory::find(address)) {
-    Core::get().device(memory->device).synchronize();
-    return memory->end() ? Status::success : Status::invalid_value;
-  }
-  auto allocation = Core::get().memory.find(address);
-  if (!allocation || !claim_free(address)) return Status::invalid_value;
-  // Work that uses it may still be queued; CUDA waits for it, too.
-  Device& device = Core::get().device(allocation->device);
-  device.synchronize();
-  observe_allocation(inflight::check::Allocation::Step::released,
-                     inflight::check::Allocation::Kind::device, device.ordinal, address,
-                     allocation->size);
-  free_claimed(address);
-  return device.fault();
-}
-
-Status allocate_pinned(void** place, std::size_t bytes, unsigned flags) {
-  if (!place) return Status::invalid_value;
-  *place = nullptr;
-  if (flags & ~host_flags) return Status::invalid_value;
-  auto base = allocate_host(current_device(), bytes, flags | host_is_mapped);
-  if (!base) return base.error().status;
-  *place = *base;
-  return Status::success;
-}
-
-// cudaMemoryType of an allocation.
-int type_of(AllocationKind kind) {
-  if (kind == AllocationKind::host) return 1;
-  return kind == AllocationKind::managed ? 3 : 2;
-}
-
-}  // namespace
 
 INFLIGHT_API int cudaMalloc(void** place, std::size_t bytes) {
-  return uncaptured([&] { return allocate(place, bytes, AllocationKind::device); });
+  return entry([&] { return allocate_device(place, bytes); });
 }
 
 INFLIGHT_API int cudaMallocManaged(void** place, std::size_t bytes, unsigned flags) {
-  return uncaptured([&] {
-    if (flags != attach_global && flags != attach_host) return Status::invalid_value;
-    return allocate(place, bytes, AllocationKind::managed);
-  });
+  return entry([&] { return allocate_managed(place, bytes, flags); });
 }
 
 INFLIGHT_API int cudaMallocPitch(void** place, std::size_t* pitch, std::size_t width,
                                  std::size_t height) {
-  return uncaptured([&] {
-    if (!place || !pitch) return Status::invalid_value;
-    abi::PitchedPointer box{nullptr, 0, width, height};
-    Status status = allocate_pitched(box, 1);
-    if (status != Status::success) return status;
-    *place = box.pointer;
-    *pitch = box.pitch;
-    return status;
-  });
+  return entry([&] { return allocate_rows(place, pitch, width, height); });
 }
 
 INFLIGHT_API int cudaMalloc3D(abi::PitchedPointer* place, abi::Extent extent) {
-  return uncaptured([&] {
-    if (!place) return Status::invalid_value;
-    abi::PitchedPointer box{nullptr, 0, extent.width, extent.height};
-    Status status = allocate_pitched(box, extent.depth);
-    if (status == Status::success) *place = box;
-    return status;
-  });
+  return entry([&] { return allocate_box(place, extent); });
 }
 
 INFLIGHT_API int cudaFree(void* pointer) {
-  return uncaptured([&] { return release(pointer); });
+  return entry([&] { return free_memory(pointer); });
 }
 
 INFLIGHT_API int cudaMallocHost(void** place, std::size_t bytes) {
-  return uncaptured([&] { return allocate_pinned(place, bytes, 0); });
+  return entry([&] { return allocate_pinned(place, bytes, 0); });
 }
 
 INFLIGHT_API int cudaHostAlloc(void** place, std::size_t bytes, unsigned flags) {
-  return uncaptured([&] { return allocate_pinned(place, bytes, flags); });
+  return entry([&] { return allocate_pinned(place, bytes, flags); });
 }
 
 INFLIGHT_API int cudaFreeHost(void* pointer) {
-  return uncaptured([&] {
-    if (!pointer) return Status::success;
-    auto block = host_block(pointer);
-    if (!block) return Status::invalid_value;
-    Core::get().device(block->device).synchronize();
-    return free_host(pointer);
-  });
+  return entry([&] { return free_pinned(pointer); });
 }
 
 INFLIGHT_API int cudaHostRegister(void* pointer, std::size_t bytes, unsigned flags) {
-  return uncaptured([&] {
-    if (flags & ~register_flags) return Status::invalid_value;
-    return register_host(current_device(), pointer, bytes, flags | host_is_mapped);
-  });
+  return entry([&] { return register_pinned(pointer, bytes, flags); });
 }
 
 INFLIGHT_API int cudaHostUnregister(void* pointer) {
-  return uncaptured([&] {
-    if (auto block = host_block(pointer)) Core::get().device(block->device).synchronize();
-    return unregister_host(pointer);
-  });
+  return entry([&] { return unregister_pinned(pointer); });
 }
 
 INFLIGHT_API int cudaHostGetDevicePointer(void** place, void* pointer, unsigned flags) {
-  return entry([&] {
-    if (!place || flags != 0 || !host_block(pointer)) return Status::invalid_value;
-    *place = pointer;  // one address space
-    return Status::success;
-  });
+  return entry([&] { return get_device_pointer(place, pointer, flags); });
 }
 
 INFLIGHT_API int cudaHostGetFlags(unsigned* flags, void* pointer) {
-  return entry([&] {
-    auto block = host_block(pointer);
-    if (!flags || !block) return Status::invalid_value;
-    *flags = block->flags;
-    return Status::success;
-  });
+  return entry([&] { return get_pinned_flags(flags, pointer); });
 }
 
 INFLIGHT_API int cudaMemGetInfo(std::size_t* free, std::size_t* total) {
-  return entry([&] {
-    if (!free || !total) return Status::invalid_value;
-    inflight::machine::Memory& memory = Core::get().memory;
-    const int device = current_device().ordinal;
-    const std::uint64_t used = memory.used(device) + graph_memory_totals(device).reserved;
-    *total = memory.capacity();
-    *free = std::min(*total - std::min(used, memory.capacity()), memory.host_share().left());
-    return Status::success;
-  });
+  return entry([&] { return get_memory_info(free, total); });
 }
 
 // As a GPU's runtime, it makes no context current.
 INFLIGHT_API int cudaPointerGetAttributes(abi::PointerAttributes* attributes, const void* pointer) {
   return query([&] {
     if (Status fault = current_device().fault(); fault != Status::success) return fault;
-    if (!attributes) return Status::invalid_value;
-    *attributes = {};
-    auto found = Core::get().memory.find(reinterpret_cast<std::uint64_t>(pointer));
-    void* same = const_cast<void*>(pointer);
-    attributes->type = found ? type_of(found->kind) : 0;
-    attributes->device = found ? found->device : -2;
-    attributes->device_pointer = found ? same : nullptr;
-    attributes->host_pointer = attributes->type == 2 ? nullptr : same;
-    return Status::success;
+    return get_pointer_attributes(attributes, pointer);
   });
 }
 

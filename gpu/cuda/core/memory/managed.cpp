@@ -5,6 +5,7 @@
 #include <map>
 
 #include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/stream/work.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -108,6 +109,15 @@ Status range_attribute(void* data, std::size_t bytes, int attribute, const void*
   return read(advised[id], attribute, static_cast<int*>(data), bytes / sizeof(int));
 }
 
+Status range_attributes(void* const* data, const std::size_t* bytes, const int* attributes,
+                        std::size_t count, const void* pointer, std::size_t range) {
+  if (!data || !bytes || !attributes || count == 0) return Status::invalid_value;
+  Status status = Status::success;
+  for (std::size_t i = 0; i < count && status == Status::success; ++i)
+    status = range_attribute(data[i], bytes[i], attributes[i], pointer, range);
+  return status;
+}
+
 Status prefetch(const void* pointer, std::size_t bytes, const abi::Location& location) {
   const std::uint64_t id = managed_range(pointer, bytes);
   if (!id) return Status::invalid_value;
@@ -115,6 +125,20 @@ Status prefetch(const void* pointer, std::size_t bytes, const abi::Location& loc
   std::lock_guard lock(advice_mutex);
   advised[id].prefetched = location;
   return Status::success;
+}
+
+Status prefetch(Stream& stream, const void* pointer, std::size_t bytes,
+                const abi::Location& location, unsigned flags) {
+  if (flags != 0) return Status::invalid_value;
+  Status status = prefetch(pointer, bytes, location);
+  return status == Status::success ? submit(stream, EmptyWork{}) : status;
+}
+
+Status attach(Stream& stream, const void* pointer, unsigned flags) {
+  constexpr unsigned global = 1, host = 2, single = 4;  // cudaMemAttach*
+  if (flags != global && flags != host && flags != single) return Status::invalid_value;
+  if (!is_managed(pointer, 1)) return Status::invalid_value;
+  return submit(stream, EmptyWork{});
 }
 
 }  // namespace inflight::cuda

@@ -7,6 +7,8 @@
 
 namespace inflight::cuda {
 
+class Stream;
+
 // Whether the range lies in one managed allocation.
 bool is_managed(const void* pointer, std::size_t bytes);
 // `advice` and `attribute` are cudaMemoryAdvise and cudaMemRangeAttribute by their numbers
@@ -14,6 +16,14 @@ bool is_managed(const void* pointer, std::size_t bytes);
 Status advise(const void* pointer, std::size_t bytes, int advice, const abi::Location& location);
 Status range_attribute(void* data, std::size_t bytes, int attribute, const void* pointer,
                        std::size_t range);
+// The same for several attributes, each with its place and that place's size.
+Status range_attributes(void* const* data, const std::size_t* bytes, const int* attributes,
+                        std::size_t count, const void* pointer, std::size_t range);
 Status prefetch(const void* pointer, std::size_t bytes, const abi::Location& location);
+// The same in stream order (invalid_value: flags are not 0).
+Status prefetch(Stream& stream, const void* pointer, std::size_t bytes,
+                const abi::Location& location, unsigned flags);
+// cudaStreamAttachMemAsync: whose accesses the range is for from then on.
+Status attach(Stream& stream, const void* pointer, unsigned flags);
 
 }  // namespace inflight::cuda

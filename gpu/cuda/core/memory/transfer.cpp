@@ -83,6 +83,32 @@ bool host_reads(const void* memory) {
 
 bool pageable(const void* address) { return !Core::get().memory.find(address_of(address)); }
 
+Direction direction_of(int kind) {
+  return kind < 0 || kind > int(Direction::by_address) ? Direction(0xff) : Direction(kind);
+}
+
+Result<Copy> copy_of(const abi::Copy3D* box) {
+  if (!box) return fail(Status::invalid_value);
+  if (box->from_array || box->to_array) {
+    say_once("arrays", "CUDA arrays are not supported; use linear or pitched memory.");
+    return fail(Status::not_supported);
+  }
+  const auto at = [](const abi::PitchedPointer& pointer, const abi::Position& position) {
+    return static_cast<char*>(pointer.pointer) +
+           (position.z * pointer.height + position.y) * pointer.pitch + position.x;
+  };
+  return Copy{.to = at(box->to, box->to_position),
+              .from = at(box->from, box->from_position),
+              .width = box->extent.width,
+              .height = box->extent.height,
+              .depth = box->extent.depth,
+              .to_pitch = box->to.pitch,
+              .to_rows = box->to.height,
+              .from_pitch = box->from.pitch,
+              .from_rows = box->from.height,
+              .direction = direction_of(box->kind)};
+}
+
 Status check(const Copy& copy) {
   if (copy.direction > Direction::by_address) return Status::invalid_direction;
   const bool rows = copy.height > 1 || copy.depth > 1;

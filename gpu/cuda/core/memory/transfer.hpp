@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 
+#include "gpu/cuda/core/abi.hpp"
 #include "gpu/cuda/core/core.hpp"
 
 namespace inflight::cuda {
@@ -34,6 +35,11 @@ inline Copy linear(void* to, const void* from, std::uint64_t bytes, Direction di
           .from_pitch = bytes,
           .direction = direction};
 }
+
+// A number of cudaMemcpyKind; one that there is not fails the check.
+Direction direction_of(int kind);
+// A cudaMemcpy3D between pointers (invalid_value: null; not_supported: CUDA arrays).
+Result<Copy> copy_of(const abi::Copy3D* box);
 
 // `height` rows × `depth` slices of `width` elements of `element` bytes (1, 2 or 4).
 struct Fill {

@@ -7,15 +7,15 @@
 #include <cstring>
 
 #include "gpu/check/names.hpp"
+#include "gpu/cuda/core/kernels.hpp"
 #include "gpu/cuda/core/profiles.hpp"
+#include "gpu/cuda/core/stream/operations.hpp"
 
 namespace inflight::cuda {
 namespace {
 
 constexpr std::uint32_t max_grid_x = 0x7fffffff, max_grid_yz = 65535;
 constexpr std::uint32_t max_block_xy = 1024, max_block_z = 64;
-constexpr std::uint64_t portable_cluster = 8, largest_cluster = 16;
-constexpr int first_with_clusters = 90;  // sm number
 
 bool any_zero(const machine::Dim3& d) { return d.x == 0 || d.y == 0 || d.z == 0; }
 
@@ -36,8 +36,7 @@ bool block_fits(const machine::Dim3& block, const machine::Kernel& kernel,
 Status check_cluster(const KernelWork& work, const machine::Kernel& kernel, const Device& device) {
   const machine::Dim3& cluster = work.cluster;
   if (cluster.count() == 1) return Status::success;
-  const FunctionSettings settings = work.function->settings(device.ordinal);
-  const std::uint64_t most = settings.non_portable_cluster ? largest_cluster : portable_cluster;
+  const std::uint64_t most = largest_cluster(*work.function, device);
   const bool divides = !any_zero(cluster) && work.grid.x % cluster.x == 0 &&
                        work.grid.y % cluster.y == 0 && work.grid.z % cluster.z == 0;
   const bool known = device.profile.architecture.number >= first_with_clusters;
@@ -90,6 +89,11 @@ bool fits_cooperatively(const KernelWork& work, const machine::Kernel& kernel,
 machine::Dim3 cluster_of(const machine::Kernel& kernel, const machine::Dim3& asked) {
   const auto& required = kernel.required_cluster;
   return required[0] ? machine::Dim3{required[0], required[1], required[2]} : asked;
+}
+
+std::uint64_t largest_cluster(const Function& function, const Device& device) {
+  constexpr std::uint64_t portable = 8, largest = 16;
+  return function.settings(device.ordinal).non_portable_cluster ? largest : portable;
 }
 
 std::uint32_t dynamic_shared_limit(const Function& function, const machine::Kernel& kernel,
@@ -153,6 +157,94 @@ Result<std::vector<std::byte>> pack_extra(const machine::Kernel& kernel, void* c
       return fail(Status::invalid_value);
   }
   return pack(kernel, buffer, bytes);
+}
+
+Result<KernelWork> kernel_work(Device& device, const void* function, const machine::Dim3& grid,
+                               const machine::Dim3& block, void* const* arguments,
+                               void* const* extra, std::size_t dynamic_shared) {
+  auto found = function_of(function);
+  if (!found) return tl::unexpected(found.error());
+  auto kernel = (*found)->on(device.ordinal);
+  if (!kernel) return tl::unexpected(kernel.error());
+  if (dynamic_shared > UINT32_MAX) return fail(Status::invalid_value);
+  auto packed = extra ? pack_extra(**kernel, extra) : pack(**kernel, arguments);
+  if (!packed) return tl::unexpected(packed.error());
+  KernelWork work;
+  work.function = *found;
+  work.device = device.ordinal;
+  work.host = function;
+  work.grid = grid;
+  work.block = block;
+  work.cluster = cluster_of(**kernel, {});
+  work.dynamic_shared = std::uint32_t(dynamic_shared);
+  work.parameters = std::move(*packed);
+  return work;
+}
+
+namespace {
+
+// What launch attributes set, beyond the configuration itself.
+struct LaunchOptions {
+  machine::Dim3 cluster;
+  bool cooperative = false, programmatic = false;
+  int priority = 0;
+  std::shared_ptr<Event> event;  // recorded once the kernel is done
+};
+
+Status set_event(const abi::LaunchAttribute& attribute, LaunchOptions& options) {
+  options.event = Core::get().events.find(attribute.value.event.event);
+  return options.event ? Status::success : Status::invalid_handle;
+}
+
+Status set_option(const abi::LaunchAttribute& attribute, LaunchOptions& options) {
+  switch (attribute.id) {
+    case abi::launch_cluster:
+      options.cluster = {attribute.value.cluster.x, attribute.value.cluster.y,
+                         attribute.value.cluster.z};
+      return Status::success;
+    case abi::launch_cooperative:
+      options.cooperative = attribute.value.integer != 0;
+      return Status::success;
+    // A kernel that starts when its predecessor is done keeps every promise of these three.
+    case abi::launch_programmatic_serialization:
+      options.programmatic = attribute.value.integer != 0;
+      return Status::success;
+    case abi::launch_priority:
+      options.priority = attribute.value.integer;
+      return Status::success;
+    case abi::launch_programmatic_event:
+    case abi::launch_completion_event:
+      return set_event(attribute, options);
+    case abi::launch_device_updatable:
+      if (!attribute.value.integer) return Status::success;
+      say_once("device updatable", "kernel nodes that a device updates are not supported.");
+      return Status::not_supported;
+    default:  // hints about speed
+      return attribute.id >= 0 && attribute.id <= abi::launch_nvlink ? Status::success
+                                                                     : Status::invalid_value;
+  }
+}
+
+machine::Dim3 dim3_of(const abi::Dim3& d) { return {d.x, d.y, d.z}; }
+
+}  // namespace
+
+Status launch(Stream& stream, const abi::LaunchConfig& config, const void* function,
+              void* const* arguments, void* const* extra) {
+  LaunchOptions options;
+  for (unsigned i = 0; i < config.attribute_count; ++i)
+    if (Status status = set_option(config.attributes[i], options); status != Status::success)
+      return status;
+  auto work = kernel_work(stream.device(), function, dim3_of(config.grid), dim3_of(config.block),
+                          arguments, extra, config.dynamic_shared);
+  if (!work) return tell(work);
+  if (options.cluster != machine::Dim3{}) work->cluster = options.cluster;
+  work->cooperative = options.cooperative;
+  work->programmatic = options.programmatic;
+  work->priority = options.priority;
+  Status status = submit(stream, std::move(*work));
+  if (status != Status::success || !options.event) return status;
+  return record_event(stream, options.event, 0);
 }
 
 }  // namespace inflight::cuda

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 
+#include "gpu/cuda/core/abi.hpp"
 #include "gpu/cuda/core/stream/work.hpp"
 
 namespace inflight::cuda {
@@ -16,6 +17,16 @@ Result<std::vector<std::byte>> pack(const machine::Kernel& kernel, const void* b
 // The same from CUDA's array of options (CU_LAUNCH_PARAM_*), as cuLaunchKernel's `extra`.
 Result<std::vector<std::byte>> pack_extra(const machine::Kernel& kernel, void* const* extra);
 
+// A launch from what a program passes: arguments one pointer each, or packed by `extra`.
+Result<KernelWork> kernel_work(Device& device, const void* function, const machine::Dim3& grid,
+                               const machine::Dim3& block, void* const* arguments,
+                               void* const* extra, std::size_t dynamic_shared);
+
+// Launches into the stream as the configuration and its attributes ask; the configuration's own
+// stream is not looked at (invalid_value, not_supported: an attribute).
+Status launch(Stream& stream, const abi::LaunchConfig& config, const void* function,
+              void* const* arguments, void* const* extra);
+
 // What CUDA checks when a launch is asked for: shape, shared memory, clusters, a cooperative grid's
 // size, and that the machine can run the kernel (not_supported, told with what it lacks).
 Status check_launch(const KernelWork& work, Device& device);
@@ -23,6 +34,9 @@ Status check_launch(const KernelWork& work, Device& device);
 // The cluster a launch gets: the kernel's own if it has one, else what was asked for.
 machine::Dim3 cluster_of(const machine::Kernel& kernel, const machine::Dim3& asked);
 
+inline constexpr int first_with_clusters = 90;  // sm number
+// How many blocks a cluster of the kernel may have on `device` now.
+std::uint64_t largest_cluster(const Function& function, const Device& device);
 // The most dynamic shared memory `function` may use on `device` now, in bytes.
 std::uint32_t dynamic_shared_limit(const Function& function, const machine::Kernel& kernel,
                                    const Device& device);

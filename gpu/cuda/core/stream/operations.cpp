@@ -1,11 +1,35 @@
 // What both APIs do with streams and events.
 #include "gpu/cuda/core/stream/operations.hpp"
 
+#include <algorithm>
+#include <bit>
+
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
 
 namespace inflight::cuda {
+namespace {
+
+constexpr unsigned non_blocking_stream = 1;
+constexpr unsigned blocking_sync = 1, disable_timing = 2, interprocess = 4, event_flags = 7;
+
+bool is_stream_attribute(int id) {
+  return id == abi::launch_access_policy || id == abi::launch_synchronization_policy ||
+         id == abi::launch_priority || id == abi::launch_memory_domain_map ||
+         id == abi::launch_memory_domain;
+}
+
+}  // namespace
+
+Status create_stream(void** place, unsigned flags, int priority) {
+  if (!place || (flags & ~non_blocking_stream)) return Status::invalid_value;
+  auto stream = current_device().create_stream(
+      flags & non_blocking_stream, std::clamp(priority, highest_priority, lowest_priority));
+  observe_edge(check::StreamEdge::Kind::created, *stream);
+  *place = Core::get().streams.add(std::move(stream));
+  return Status::success;
+}
 
 Status destroy_stream(const void* handle) {
   auto stream = Core::get().streams.remove(handle);
@@ -15,7 +39,7 @@ Status destroy_stream(const void* handle) {
   return Status::success;
 }
 
-Status wait_for(Stream& stream) {
+Status synchronize(Stream& stream) {
   if (Status status = waitable(stream); status != Status::success) return status;
   {
     const PrintfFifo::Waiting waiting(stream.device().printed);
@@ -26,9 +50,46 @@ Status wait_for(Stream& stream) {
   return stream.device().fault();
 }
 
-Status ask(Stream& stream) {
+Status query(Stream& stream) {
   if (Status status = waitable(stream); status != Status::success) return status;
   return stream.idle() ? stream.device().fault() : Status::not_ready;
+}
+
+Status set_attribute(Stream& stream, int id, const StreamAttribute* value) {
+  if (!value || !is_stream_attribute(id)) return Status::invalid_value;
+  stream.set_attribute(id, std::bit_cast<Stream::AttributeValue>(*value));
+  return Status::success;
+}
+
+Status get_attribute(const Stream& stream, int id, StreamAttribute* value) {
+  if (!value || !is_stream_attribute(id)) return Status::invalid_value;
+  auto kept = stream.attribute(id);
+  *value = kept ? std::bit_cast<StreamAttribute>(*kept) : StreamAttribute{};
+  if (!kept && id == abi::launch_priority) value->integer = stream.priority();
+  return Status::success;
+}
+
+void copy_attributes(Stream& to, const Stream& from) {
+  for (int id = 0; id <= abi::launch_nvlink; ++id)
+    if (auto kept = from.attribute(id)) to.set_attribute(id, *kept);
+}
+
+Status create_event(void** place, unsigned flags) {
+  if (!place || flags > event_flags) return Status::invalid_value;
+  if ((flags & interprocess) && !(flags & disable_timing)) return Status::invalid_value;
+  *place = Core::get().events.add(std::make_shared<Event>(
+      current_device(), !(flags & disable_timing), flags & blocking_sync, flags & interprocess));
+  return Status::success;
+}
+
+Status destroy_event(const void* handle) {
+  return Core::get().events.remove(handle) ? Status::success : Status::invalid_handle;
+}
+
+Result<std::shared_ptr<Event>> event_of(const void* handle) {
+  auto event = Core::get().events.find(handle);
+  if (!event) return fail(Status::invalid_handle);
+  return event;
 }
 
 Status record_event(Stream& stream, const std::shared_ptr<Event>& event, unsigned flags) {
@@ -57,7 +118,17 @@ Status wait_event(Stream& stream, const std::shared_ptr<Event>& event, unsigned 
   return Status::success;
 }
 
-Status wait_for(const Event& event) {
+Status record_event(Stream& stream, const void* handle, unsigned flags) {
+  auto event = event_of(handle);
+  return event ? record_event(stream, *event, flags) : event.error().status;
+}
+
+Status wait_event(Stream& stream, const void* handle, unsigned flags) {
+  auto event = event_of(handle);
+  return event ? wait_event(stream, *event, flags) : event.error().status;
+}
+
+Status synchronize(const Event& event) {
   if (Status status = waitable(event); status != Status::success) return status;
   {
     const PrintfFifo::Waiting waiting(event.device().printed);
@@ -67,13 +138,24 @@ Status wait_for(const Event& event) {
   return event.device().fault();
 }
 
-Status ask(const Event& event) {
+Status query(const Event& event) {
   if (Status status = waitable(event); status != Status::success) return status;
   return event.done() ? event.device().fault() : Status::not_ready;
 }
 
-Status add_callback(Stream& stream, void* handle, StreamCallback callback, void* data) {
-  if (!callback) return Status::invalid_value;
+Status get_elapsed(float* milliseconds, const void* start, const void* end) {
+  auto from = Core::get().events.find(start), to = Core::get().events.find(end);
+  if (!from || !to) return Status::invalid_handle;
+  if (!milliseconds) return Status::invalid_value;
+  auto time = elapsed(*from, *to);
+  if (!time) return time.error().status;
+  *milliseconds = *time;
+  return Status::success;
+}
+
+Status add_callback(Stream& stream, void* handle, StreamCallback callback, void* data,
+                    unsigned flags) {
+  if (flags || !callback) return Status::invalid_value;
   if (capturing(stream)) return Status::capture_unsupported;
   if (Status status = allowed_now(stream); status != Status::success) return status;
   stream.submit([&device = stream.device(), handle, callback, data] {

@@ -1,9 +1,11 @@
-// What the files of the runtime's graph entry points share.
+// Graph nodes as programs add, read and change them: handles and parameter structures on one side,
+// work on the other.
 #pragma once
 #include <optional>
 #include <vector>
 
-#include "gpu/cuda/runtime/entry.hpp"
+#include "gpu/cuda/core/abi.hpp"
+#include "gpu/cuda/core/graph/graph.hpp"
 
 namespace inflight::cuda {
 
@@ -11,8 +13,6 @@ namespace inflight::cuda {
 std::optional<std::vector<Node*>> nodes_of(void* const* handles, std::size_t count);
 // What an edge's data says; plain without data. invalid_value where reserved bytes are set.
 Result<EdgeKind> edge_kind(const abi::EdgeData* data);
-
-Status instantiate(void** place, const void* graph, unsigned long long flags);
 
 // Where a node is to be added; no graph: nowhere.
 struct NodeSite {
@@ -34,40 +34,31 @@ Result<Work> record_work(const void* event);
 Result<Work> wait_work(const void* event);
 Result<Work> free_work(void* pointer);
 
-// And back.
-abi::KernelNode kernel_node(Node& node, const KernelWork& work);
-abi::Copy3D copy_node(const Copy& copy);
-abi::FillNode fill_node(const Fill& fill);
-
 // Adds, changes, changes in an instantiated graph. Each checks the work first.
 Status add_node(void** place, const void* graph, void* const* dependencies, std::size_t count,
                 Result<Work> work, const abi::EdgeData* edges = nullptr);
 Status set_node(const void* node, Result<Work> work);
 Status set_exec_node(const void* exec, const void* node, Result<Work> work);
+// The same for a kernel, of whose launch the parameters do not say every attribute: those stay.
+Status set_kernel_node(const void* node, const abi::KernelNode* parameters);
+Status set_exec_kernel_node(const void* exec, const void* node, const abi::KernelNode* parameters);
 
-// For calls that read a node: body(Node&, const T&) if its work is a T.
-template <class T, class Body>
-int on_node(const void* handle, Body body, const char* call = __builtin_FUNCTION()) {
-  return entry(
-      [&]() -> Status {
-        std::lock_guard lock(graph_mutex());
-        auto node = node_of(handle);
-        auto* work = node ? std::get_if<T>(&node->work) : nullptr;
-        return work ? as_status(body(*node, *work)) : Status::invalid_value;
-      },
-      call);
-}
+// The parameters of a node (invalid_value: its work is of another kind, or there is no place).
+Status get_node(const void* node, abi::KernelNode* place);
+Status get_node(const void* node, abi::Copy3D* place);
+Status get_node(const void* node, Copy* place);
+Status get_node(const void* node, abi::FillNode* place);
+Status get_node(const void* node, abi::HostNode* place);
+Status get_node(const void* node, abi::AllocateNode* place);
+Status get_child_graph(const void* node, void** place);
+Status get_recorded_event(const void* node, void** place);
+Status get_awaited_event(const void* node, void** place);
+Status get_freed_pointer(const void* node, void** place);
 
-// For calls about a graph: body(Graph&).
-template <class Body>
-int on_graph(const void* handle, Body body, const char* call = __builtin_FUNCTION()) {
-  return entry(
-      [&]() -> Status {
-        std::lock_guard lock(graph_mutex());
-        auto graph = Core::get().graphs.find(handle);
-        return graph ? as_status(body(*graph)) : Status::invalid_value;
-      },
-      call);
-}
+// Attributes of a kernel node's launch.
+using LaunchAttributeValue = abi::LaunchAttribute::Value;
+Status get_node_attribute(const void* node, int id, LaunchAttributeValue* value);
+Status set_node_attribute(const void* node, int id, const LaunchAttributeValue* value);
+Status copy_node_attributes(const void* to, const void* from);
 
 }  // namespace inflight::cuda

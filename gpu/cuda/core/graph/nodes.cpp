@@ -1,15 +1,12 @@
 // Work from the parameters that programs give graph nodes, and back.
+#include "gpu/cuda/core/graph/nodes.hpp"
+
+#include "gpu/cuda/core/store.hpp"
 #include "gpu/cuda/core/stream/launch.hpp"
-#include "gpu/cuda/runtime/graph.hpp"
+#include "gpu/cuda/core/stream/operations.hpp"
 
 namespace inflight::cuda {
 namespace {
-
-Result<std::shared_ptr<Event>> event_of(const void* handle) {
-  auto event = Core::get().events.find(handle);
-  if (!event) return fail(Status::invalid_handle);
-  return event;
-}
 
 machine::Dim3 dim3_of(const abi::Dim3& d) { return {d.x, d.y, d.z}; }
 
@@ -42,12 +39,9 @@ Result<Work> work_of(const abi::KernelNode* node) {
 }
 
 Result<Work> work_of(const abi::Copy3D* node) {
-  if (!node) return fail(Status::invalid_value);
-  if (node->from_array || node->to_array) {
-    say_once("arrays", "CUDA arrays are not supported; use linear or pitched memory.");
-    return fail(Status::not_supported);
-  }
-  return Work(copy_of(*node));
+  auto copy = copy_of(node);
+  if (!copy) return tl::unexpected(copy.error());
+  return Work(*copy);
 }
 
 Result<Work> work_of(const abi::FillNode* node) {
@@ -143,28 +137,6 @@ Result<Work> work_of(abi::GraphNode* node, const NodeSite& site) {
   }
 }
 
-abi::KernelNode kernel_node(Node& node, const KernelWork& work) {
-  return {const_cast<void*>(work.host),
-          {work.grid.x, work.grid.y, work.grid.z},
-          {work.block.x, work.block.y, work.block.z},
-          work.dynamic_shared,
-          node.arguments.data(),
-          nullptr};
-}
-
-abi::Copy3D copy_node(const Copy& copy) {
-  abi::Copy3D result{};
-  result.from = {const_cast<void*>(copy.from), copy.from_pitch, copy.width, copy.from_rows};
-  result.to = {copy.to, copy.to_pitch, copy.width, copy.to_rows};
-  result.extent = {copy.width, copy.height, copy.depth};
-  result.kind = int(copy.direction);
-  return result;
-}
-
-abi::FillNode fill_node(const Fill& fill) {
-  return {fill.to, fill.pitch, fill.value, fill.element, fill.width, fill.height};
-}
-
 Result<EdgeKind> edge_kind(const abi::EdgeData* data) {
   if (!data) return EdgeKind{};
   for (unsigned char byte : data->reserved)
@@ -224,20 +196,148 @@ Status set_exec_node(const void* exec_handle, const void* handle, Result<Work> w
   return exec->set(node.get(), std::move(*work));
 }
 
-Status instantiate(void** place, const void* handle, unsigned long long flags) {
-  constexpr unsigned long long known = 0xf, device_launch = 4;
+namespace {
+
+// The attributes of a launch that its parameters do not say.
+Result<Work> keep_attributes(const void* node, Result<Work> after) {
+  auto before = node_of(node);
+  auto* old = before ? std::get_if<KernelWork>(&before->work) : nullptr;
+  auto* fresh = after ? std::get_if<KernelWork>(&*after) : nullptr;
+  if (!old || !fresh) return after;
+  fresh->cooperative = old->cooperative;
+  fresh->programmatic = old->programmatic;
+  fresh->priority = old->priority;
+  if (fresh->cluster == machine::Dim3{}) fresh->cluster = old->cluster;
+  return after;
+}
+
+// Runs body(Node&, T&) if the node's work is a T.
+template <class T, class Body>
+Status with_node(const void* handle, Body body) {
   std::lock_guard lock(graph_mutex());
-  auto graph = Core::get().graphs.find(handle);
-  if (!place || !graph || (flags & ~known)) return Status::invalid_value;
-  if (flags & device_launch) {
-    say_once("device graphs",
-             "graphs that kernels launch are not supported; launch from the host.");
-    return Status::not_supported;
-  }
-  auto exec = GraphExec::make(*graph, flags);
-  if (!exec) return exec.error().status;
-  *place = Core::get().graph_execs.add(std::move(*exec));
-  return Status::success;
+  auto node = node_of(handle);
+  auto* work = node ? std::get_if<T>(&node->work) : nullptr;
+  return work ? body(*node, *work) : Status::invalid_value;
+}
+
+}  // namespace
+
+Status set_kernel_node(const void* node, const abi::KernelNode* parameters) {
+  return set_node(node, keep_attributes(node, work_of(parameters)));
+}
+
+Status set_exec_kernel_node(const void* exec, const void* node, const abi::KernelNode* parameters) {
+  return set_exec_node(exec, node, keep_attributes(node, work_of(parameters)));
+}
+
+Status get_node(const void* handle, abi::KernelNode* place) {
+  return with_node<KernelWork>(handle, [&](Node& node, const KernelWork& work) {
+    return store_value(place, {const_cast<void*>(work.host),
+                               {work.grid.x, work.grid.y, work.grid.z},
+                               {work.block.x, work.block.y, work.block.z},
+                               work.dynamic_shared,
+                               node.arguments.data(),
+                               nullptr});
+  });
+}
+
+Status get_node(const void* handle, Copy* place) {
+  return with_node<Copy>(handle, [&](Node&, const Copy& copy) { return store_value(place, copy); });
+}
+
+Status get_node(const void* handle, abi::Copy3D* place) {
+  return with_node<Copy>(handle, [&](Node&, const Copy& copy) {
+    abi::Copy3D box{};
+    box.from = {const_cast<void*>(copy.from), copy.from_pitch, copy.width, copy.from_rows};
+    box.to = {copy.to, copy.to_pitch, copy.width, copy.to_rows};
+    box.extent = {copy.width, copy.height, copy.depth};
+    box.kind = int(copy.direction);
+    return store_value(place, box);
+  });
+}
+
+Status get_node(const void* handle, abi::FillNode* place) {
+  return with_node<Fill>(handle, [&](Node&, const Fill& fill) {
+    return store_value(place,
+                       {fill.to, fill.pitch, fill.value, fill.element, fill.width, fill.height});
+  });
+}
+
+Status get_node(const void* handle, abi::HostNode* place) {
+  return with_node<HostWork>(handle, [&](Node&, const HostWork& work) {
+    return store_value(place, {work.function, work.data});
+  });
+}
+
+Status get_node(const void* handle, abi::AllocateNode* place) {
+  return with_node<AllocateWork>(handle, [&](Node&, const AllocateWork& work) {
+    abi::AllocateNode node{};
+    node.pool.allocation_type = abi::allocation_pinned;
+    node.pool.location = {abi::location_device, work.memory->device};
+    node.bytes = work.memory->bytes;
+    node.pointer = reinterpret_cast<void*>(work.memory->address);
+    return store_value(place, node);
+  });
+}
+
+Status get_child_graph(const void* handle, void** place) {
+  return with_node<ChildWork>(handle, [&](Node&, const ChildWork& work) {
+    if (!place) return Status::invalid_value;
+    *place = Core::get().graphs.add(work.graph);
+    return Status::success;
+  });
+}
+
+Status get_recorded_event(const void* handle, void** place) {
+  return with_node<RecordWork>(
+      handle, [&](Node&, const RecordWork& work) { return store_value(place, work.event.get()); });
+}
+
+Status get_awaited_event(const void* handle, void** place) {
+  return with_node<WaitWork>(
+      handle, [&](Node&, const WaitWork& work) { return store_value(place, work.event.get()); });
+}
+
+Status get_freed_pointer(const void* handle, void** place) {
+  return with_node<FreeWork>(handle, [&](Node&, const FreeWork& work) {
+    return store_value(place, reinterpret_cast<void*>(work.address));
+  });
+}
+
+Status get_node_attribute(const void* handle, int id, LaunchAttributeValue* value) {
+  return with_node<KernelWork>(handle, [&](Node&, const KernelWork& work) {
+    if (!value || id < 0 || id > abi::launch_nvlink) return Status::invalid_value;
+    *value = {};
+    if (id == abi::launch_cooperative) value->integer = work.cooperative;
+    if (id == abi::launch_programmatic_serialization) value->integer = work.programmatic;
+    if (id == abi::launch_priority) value->integer = work.priority;
+    if (id == abi::launch_cluster && work.cluster != machine::Dim3{})
+      value->cluster = {work.cluster.x, work.cluster.y, work.cluster.z};
+    return Status::success;
+  });
+}
+
+Status set_node_attribute(const void* handle, int id, const LaunchAttributeValue* value) {
+  return with_node<KernelWork>(handle, [&](Node&, KernelWork& work) {
+    if (!value || id < 0 || id > abi::launch_nvlink) return Status::invalid_value;
+    if (id == abi::launch_cooperative) work.cooperative = value->integer != 0;
+    if (id == abi::launch_programmatic_serialization) work.programmatic = value->integer != 0;
+    if (id == abi::launch_priority) work.priority = value->integer;
+    if (id == abi::launch_cluster)
+      work.cluster = {value->cluster.x, value->cluster.y, value->cluster.z};
+    return Status::success;
+  });
+}
+
+Status copy_node_attributes(const void* to, const void* from) {
+  return with_node<KernelWork>(from, [&](Node&, const KernelWork& source) {
+    return with_node<KernelWork>(to, [&](Node&, KernelWork& target) {
+      target.cooperative = source.cooperative;
+      target.priority = source.priority;
+      target.cluster = source.cluster;
+      return Status::success;
+    });
+  });
 }
 
 }  // namespace inflight::cuda

@@ -1,0 +1,84 @@
+// What both APIs do with captures.
+#include "gpu/cuda/core/graph/capture.hpp"
+#include "gpu/cuda/core/graph/nodes.hpp"
+#include "gpu/cuda/core/graph/operations.hpp"
+#include "gpu/cuda/core/of_this_thread.hpp"
+#include "gpu/cuda/core/store.hpp"
+
+namespace inflight::cuda {
+
+Status begin_capture(Stream& stream, int mode) {
+  return begin_capture(stream, CaptureMode(mode), nullptr, {});
+}
+
+Status begin_capture_to_graph(Stream& stream, const void* handle, void* const* dependencies,
+                              std::size_t count, int mode) {
+  auto graph = Core::get().graphs.find(handle);
+  auto nodes = nodes_of(dependencies, count);
+  if (!graph || !nodes) return Status::invalid_value;
+  return begin_capture(stream, CaptureMode(mode), graph, *nodes);
+}
+
+Status end_capture(Stream& stream, void** place) {
+  auto graph = end_capture(stream);
+  if (place) *place = nullptr;
+  if (!graph) return graph.error().status;
+  if (place) *place = Core::get().graphs.add(std::move(*graph));
+  return Status::success;
+}
+
+Status get_capture_state(const Stream& stream, int* state) {
+  auto found = capture_state(stream);
+  if (!state) return Status::invalid_value;
+  return found ? store_value(state, int(*found)) : found.error().status;
+}
+
+namespace {
+
+// The thread's last answer, into which get_capture_info's lists point.
+struct ShownCapture {
+  std::vector<void*> tips;
+  std::vector<abi::EdgeData> edges;
+};
+
+template <class T>
+void store_if(T* to, const std::type_identity_t<T>& value) {
+  if (to) *to = value;
+}
+
+}  // namespace
+
+Status get_capture_info(Stream& stream, const CaptureInfo& info) {
+  if (!info.state) return Status::invalid_value;
+  auto found = capture_state(stream);
+  if (!found) return found.error().status;
+  *info.state = int(*found);
+  if (*found != CaptureState::active) return Status::success;
+  std::lock_guard lock(graph_mutex());
+  auto capture = capture_of(stream);
+  const auto& nodes = capture->tips[&stream];
+  auto& shown = of_this_thread<ShownCapture>();
+  shown.tips.assign(nodes.begin(), nodes.end());
+  shown.edges.assign(nodes.size(), {});
+  store_if(info.id, capture->id);
+  if (info.graph) *info.graph = Core::get().graphs.add(capture->graph);
+  store_if(info.tips, shown.tips.data());
+  store_if(info.edges, shown.edges.data());
+  store_if(info.count, nodes.size());
+  return Status::success;
+}
+
+Status update_capture(Stream& stream, void* const* tips, std::size_t count, unsigned flags) {
+  constexpr unsigned set = 1;
+  auto nodes = nodes_of(tips, count);
+  if (!nodes || flags > set) return Status::invalid_value;
+  return set_capture_tips(stream, *nodes, flags != set);
+}
+
+Status exchange_capture_mode(int* mode) {
+  if (!mode || *mode < 0 || *mode > int(CaptureMode::relaxed)) return Status::invalid_value;
+  *mode = int(exchange_capture_mode(CaptureMode(*mode)));
+  return Status::success;
+}
+
+}  // namespace inflight::cuda

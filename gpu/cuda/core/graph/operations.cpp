@@ -1,0 +1,270 @@
+// What both APIs do with graphs.
+#include "gpu/cuda/core/graph/operations.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "gpu/cuda/core/graph/capture.hpp"
+#include "gpu/cuda/core/graph/nodes.hpp"
+#include "gpu/cuda/core/store.hpp"
+
+namespace inflight::cuda {
+namespace {
+
+// Runs body(Graph&), body(Node&) or body(GraphExec&) with the object of a handle.
+template <class Body>
+Status with_graph(const void* handle, Body body) {
+  std::lock_guard lock(graph_mutex());
+  auto graph = Core::get().graphs.find(handle);
+  return graph ? body(*graph) : Status::invalid_value;
+}
+template <class Body>
+Status with_any_node(const void* handle, Body body) {
+  std::lock_guard lock(graph_mutex());
+  auto node = node_of(handle);
+  return node ? body(*node) : Status::invalid_value;
+}
+template <class Body>
+Status with_exec(const void* handle, Body body) {
+  std::lock_guard lock(graph_mutex());
+  auto exec = Core::get().graph_execs.find(handle);
+  return exec ? body(*exec) : Status::invalid_value;
+}
+
+Status store_nodes(const std::vector<Node*>& nodes, void** place, std::size_t* count) {
+  if (!count) return Status::invalid_value;
+  if (!place) {
+    *count = nodes.size();
+    return Status::success;
+  }
+  const std::size_t room = *count, given = std::min(room, nodes.size());
+  std::copy_n(nodes.begin(), given, place);
+  std::fill(place + given, place + room, nullptr);
+  *count = given;
+  return Status::success;
+}
+
+Status store_edges(const std::vector<EdgeKind>& kinds, abi::EdgeData* place, std::size_t room) {
+  for (std::size_t i = 0; i < std::min(room, kinds.size()); ++i) {
+    if (!place && !kinds[i].plain()) return Status::lossy_query;
+    if (place) place[i] = {kinds[i].from_port, kinds[i].to_port, kinds[i].type, {}};
+  }
+  return Status::success;
+}
+
+// Nodes at the other end of edges, and the edges' data.
+Status store_neighbours(const std::vector<Node*>& nodes, const std::vector<EdgeKind>& kinds,
+                        void** place, abi::EdgeData* data, std::size_t* count) {
+  if (place && count)
+    if (Status status = store_edges(kinds, data, *count); status != Status::success) return status;
+  return store_nodes(nodes, place, count);
+}
+
+std::vector<Node*> pointers(const std::vector<std::shared_ptr<Node>>& nodes) {
+  std::vector<Node*> result;
+  for (const auto& node : nodes) result.push_back(node.get());
+  return result;
+}
+
+using Change = Status (Graph::*)(Node*, Node*, EdgeKind);
+Status change_edges(const void* handle, void* const* from, void* const* to,
+                    const abi::EdgeData* data, std::size_t count, Change change) {
+  return with_graph(handle, [&](Graph& graph) {
+    auto sources = nodes_of(from, count), targets = nodes_of(to, count);
+    if (!sources || !targets) return Status::invalid_value;
+    Status status = Status::success;
+    for (std::size_t i = 0; i < count && status == Status::success; ++i) {
+      const auto kind = edge_kind(data ? data + i : nullptr);
+      status = kind ? (graph.*change)((*sources)[i], (*targets)[i], *kind) : kind.error().status;
+    }
+    return status;
+  });
+}
+
+constexpr const char* type_names[] = {"kernel", "memcpy", "memset",       "host",
+                                      "graph",  "empty",  "event wait",   "event record",
+                                      "signal", "wait",   "memory alloc", "memory free"};
+
+}  // namespace
+
+Status create_graph(void** place, unsigned flags) {
+  if (!place || flags) return Status::invalid_value;
+  *place = Core::get().graphs.add(std::make_shared<Graph>());
+  return Status::success;
+}
+
+Status destroy_graph(const void* handle) {
+  return with_graph(handle, [&](Graph& graph) {
+    if (graph.embedded) return Status::invalid_value;
+    Core::get().graphs.remove(handle);
+    return Status::success;
+  });
+}
+
+Status clone_graph(void** place, const void* handle) {
+  return with_graph(handle, [&](Graph& graph) {
+    if (!place) return Status::invalid_value;
+    *place = Core::get().graphs.add(graph.clone());
+    return Status::success;
+  });
+}
+
+Status find_in_clone(void** place, const void* original, const void* clone) {
+  return with_graph(clone, [&](Graph& graph) {
+    for (const auto& node : graph.nodes())
+      if (node->origin == original) return store_value(place, node.get());
+    return Status::invalid_value;
+  });
+}
+
+Status print_graph(const void* handle, const char* path) {
+  return with_graph(handle, [&](Graph& graph) {
+    std::FILE* file = path ? std::fopen(path, "w") : nullptr;
+    if (!file) return Status::invalid_value;
+    std::fprintf(file, "digraph graph_%llu {\n", static_cast<unsigned long long>(graph.id));
+    for (const auto& node : graph.nodes())
+      std::fprintf(file, "  n%u [label=\"%u: %s\"];\n", node->id, node->id,
+                   type_names[node_type(node->work)]);
+    for (const auto& edge : graph.edges())
+      std::fprintf(file, "  n%u -> n%u;\n", edge.from->id, edge.to->id);
+    std::fprintf(file, "}\n");
+    std::fclose(file);
+    return Status::success;
+  });
+}
+
+Status get_nodes(const void* handle, void** place, std::size_t* count) {
+  return with_graph(handle,
+                    [&](Graph& g) { return store_nodes(pointers(g.nodes()), place, count); });
+}
+
+Status get_root_nodes(const void* handle, void** place, std::size_t* count) {
+  return with_graph(handle, [&](Graph& g) { return store_nodes(g.roots(), place, count); });
+}
+
+Status get_edges(const void* handle, void** from, void** to, abi::EdgeData* data,
+                 std::size_t* count) {
+  return with_graph(handle, [&](Graph& graph) {
+    std::vector<Node*> sources, targets;
+    std::vector<EdgeKind> kinds;
+    for (const auto& edge : graph.edges()) {
+      sources.push_back(edge.from);
+      targets.push_back(edge.to);
+      kinds.push_back(edge.kind);
+    }
+    if (!count || (!from != !to)) return Status::invalid_value;
+    std::size_t room = *count;
+    if (from)
+      if (Status status = store_edges(kinds, data, room); status != Status::success) return status;
+    store_nodes(sources, from, &room);
+    return store_nodes(targets, to, count);
+  });
+}
+
+Status get_dependencies(const void* handle, void** place, abi::EdgeData* data, std::size_t* count) {
+  return with_any_node(handle, [&](Node& node) {
+    std::vector<EdgeKind> kinds;
+    for (const Node* each : node.dependencies) kinds.push_back(node.kind(each));
+    return store_neighbours(node.dependencies, kinds, place, data, count);
+  });
+}
+
+Status get_dependents(const void* handle, void** place, abi::EdgeData* data, std::size_t* count) {
+  return with_any_node(handle, [&](Node& node) {
+    const std::vector<Node*> dependents = node.graph->dependents(&node);
+    std::vector<EdgeKind> kinds;
+    for (const Node* each : dependents) kinds.push_back(each->kind(&node));
+    return store_neighbours(dependents, kinds, place, data, count);
+  });
+}
+
+Status get_node_type(const void* handle, int* type) {
+  return with_any_node(handle, [&](Node& node) { return store_value(type, node_type(node.work)); });
+}
+
+Status add_dependencies(const void* graph, void* const* from, void* const* to,
+                        const abi::EdgeData* data, std::size_t count) {
+  return change_edges(graph, from, to, data, count, &Graph::connect);
+}
+
+Status remove_dependencies(const void* graph, void* const* from, void* const* to,
+                           const abi::EdgeData* data, std::size_t count) {
+  return change_edges(graph, from, to, data, count, &Graph::disconnect);
+}
+
+Status destroy_node(const void* handle) {
+  return with_any_node(handle, [](Node& node) { return node.graph->remove(&node); });
+}
+
+Status instantiate(void** place, const void* handle, unsigned long long flags) {
+  constexpr unsigned long long known = 0xf, device_launch = 4;
+  return with_graph(handle, [&](Graph& graph) {
+    if (!place || (flags & ~known)) return Status::invalid_value;
+    if (flags & device_launch) {
+      say_once("device graphs",
+               "graphs that kernels launch are not supported; launch from the host.");
+      return Status::not_supported;
+    }
+    auto exec = GraphExec::make(graph, flags);
+    if (!exec) return exec.error().status;
+    *place = Core::get().graph_execs.add(std::move(*exec));
+    return Status::success;
+  });
+}
+
+Status instantiate(void** place, const void* graph, abi::InstantiateParameters* parameters) {
+  if (!parameters) return Status::invalid_value;
+  Status status = instantiate(place, graph, parameters->flags);
+  parameters->error_node = nullptr;
+  parameters->result = status == Status::success ? 0 : 1;  // cudaGraphInstantiateResult
+  return status;
+}
+
+Status destroy_exec(const void* handle) {
+  return with_exec(handle, [&](GraphExec&) {
+    Core::get().graph_execs.remove(handle);
+    return Status::success;
+  });
+}
+
+Status get_exec_flags(const void* handle, unsigned long long* flags) {
+  return with_exec(handle, [&](GraphExec& exec) { return store_value(flags, exec.flags); });
+}
+
+Status update_exec(const void* handle, const void* graph_handle, abi::UpdateResult* result) {
+  return with_exec(handle, [&](GraphExec& exec) {
+    auto graph = Core::get().graphs.find(graph_handle);
+    if (!graph || !result) return Status::invalid_value;
+    const GraphExec::Updated updated = exec.update(*graph);
+    *result = {int(updated.change), updated.node, nullptr};
+    return updated.change == GraphExec::Change::none ? Status::success
+                                                     : Status::graph_exec_update_failure;
+  });
+}
+
+Status set_enabled(const void* handle, const void* node, unsigned enabled) {
+  return with_exec(handle, [&](GraphExec& exec) {
+    return exec.enable(static_cast<const Node*>(node), enabled != 0);
+  });
+}
+
+Status get_enabled(const void* handle, const void* node, unsigned* enabled) {
+  return with_exec(handle, [&](GraphExec& exec) {
+    auto found = exec.enabled(static_cast<const Node*>(node));
+    return found ? store_value(enabled, *found) : Status::invalid_value;
+  });
+}
+
+// A launch into a capturing stream becomes a child node.
+Status launch_graph(Stream& stream, const void* handle) {
+  auto exec = Core::get().graph_execs.find(handle);
+  if (!exec) return Status::invalid_value;
+  if (!capturing(stream)) return exec->launch(stream.shared_from_this());
+  return submit(stream, ChildWork{exec->source()});
+}
+
+Status upload_graph(const void* handle) {
+  return Core::get().graph_execs.find(handle) ? Status::success : Status::invalid_value;
+}
+
+}  // namespace inflight::cuda

@@ -1,0 +1,66 @@
+// What both APIs do with graphs, instantiated graphs and captures, by their handles. Every call
+// answers invalid_value where a handle is none or there is no place for the answer.
+#pragma once
+#include <cstddef>
+
+#include "gpu/cuda/core/abi.hpp"
+#include "gpu/cuda/core/report/status.hpp"
+
+namespace inflight::cuda {
+
+class Stream;
+
+Status create_graph(void** place, unsigned flags);
+Status destroy_graph(const void* graph);
+Status clone_graph(void** place, const void* graph);
+Status find_in_clone(void** place, const void* original, const void* clone);
+Status print_graph(const void* graph, const char* path);  // in Graphviz's language
+
+// Lists are answered in CUDA's way: their length in `count` if there is no place for them, else as
+// much as `count` says that there is room for, and nulls behind it. Edges' data may be null
+// (lossy_query: it would have said something).
+Status get_nodes(const void* graph, void** place, std::size_t* count);
+Status get_root_nodes(const void* graph, void** place, std::size_t* count);
+Status get_edges(const void* graph, void** from, void** to, abi::EdgeData* data,
+                 std::size_t* count);
+Status get_dependencies(const void* node, void** place, abi::EdgeData* data, std::size_t* count);
+Status get_dependents(const void* node, void** place, abi::EdgeData* data, std::size_t* count);
+Status get_node_type(const void* node, int* type);
+
+Status add_dependencies(const void* graph, void* const* from, void* const* to,
+                        const abi::EdgeData* data, std::size_t count);
+Status remove_dependencies(const void* graph, void* const* from, void* const* to,
+                           const abi::EdgeData* data, std::size_t count);
+Status destroy_node(const void* node);
+
+// Instantiated graphs.
+Status instantiate(void** place, const void* graph, unsigned long long flags);
+Status instantiate(void** place, const void* graph, abi::InstantiateParameters* parameters);
+Status destroy_exec(const void* exec);
+Status get_exec_flags(const void* exec, unsigned long long* flags);
+Status update_exec(const void* exec, const void* graph, abi::UpdateResult* result);
+Status set_enabled(const void* exec, const void* node, unsigned enabled);
+Status get_enabled(const void* exec, const void* node, unsigned* enabled);
+Status launch_graph(Stream& stream, const void* exec);
+Status upload_graph(const void* exec);
+
+// Captures, with the numbers of cudaStreamCaptureMode and cudaStreamCaptureStatus.
+Status begin_capture(Stream& stream, int mode);
+Status begin_capture_to_graph(Stream& stream, const void* graph, void* const* dependencies,
+                              std::size_t count, int mode);
+Status end_capture(Stream& stream, void** graph);
+Status get_capture_state(const Stream& stream, int* state);
+// The lists last until the thread asks again. What is null is not answered, but for the state.
+struct CaptureInfo {
+  int* state = nullptr;
+  unsigned long long* id = nullptr;
+  void** graph = nullptr;
+  void* const** tips = nullptr;
+  const abi::EdgeData** edges = nullptr;
+  std::size_t* count = nullptr;
+};
+Status get_capture_info(Stream& stream, const CaptureInfo& info);
+Status update_capture(Stream& stream, void* const* tips, std::size_t count, unsigned flags);
+Status exchange_capture_mode(int* mode);
+
+}  // namespace inflight::cuda

@@ -1,0 +1,38 @@
+// Kernels and variables as programs name them, what they are, and how many blocks of a kernel fit.
+#pragma once
+#include <cstddef>
+#include <memory>
+
+#include "gpu/cuda/core/abi.hpp"
+#include "gpu/cuda/core/core.hpp"
+
+namespace inflight::cuda {
+
+// The kernel that a program names by a host function, a cudaKernel_t or a cudaFunction_t
+// (invalid_device_function: null; invalid_handle: nothing of the kind).
+Result<std::shared_ptr<Function>> function_of(const void* handle);
+// The variable that host code names: by its host shadow, or, a managed one, by its own address.
+Result<machine::Symbol> symbol_of(const void* host, int device);
+// Where `bytes` at `offset` of it lie (invalid_value: past its end).
+Result<void*> symbol_range(const void* host, int device, std::size_t bytes, std::size_t offset);
+
+// The calls below name a kernel by any of its handles and mean the current device, as its own
+// numbers for attributes and settings say (invalid_value: a number that there is not, or no place).
+
+Status get_attributes(abi::FunctionAttributes* place, const void* handle);
+Status set_attribute(const void* handle, int attribute, int value);
+Status set_attribute(const void* handle, int attribute, int value, int ordinal);  // on that device
+Status set_cache_config(const void* handle, int config);
+Status set_shared_bank(const void* handle, int config);
+// Where the parameter lies in the parameter buffer, in bytes; `size` may be null.
+Status get_parameter(const void* handle, std::size_t index, std::size_t* offset, std::size_t* size);
+
+// Occupancy. `flags` are cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags's.
+Status get_resident_blocks(int* place, const void* handle, int threads, std::size_t dynamic_shared,
+                           unsigned flags);
+// The most dynamic shared memory with which so many blocks fit on a multiprocessor.
+Status get_available_shared(std::size_t* place, const void* handle, int blocks, int threads);
+Status get_resident_clusters(int* place, const void* handle, const abi::LaunchConfig* config);
+Status get_largest_cluster(int* place, const void* handle, const abi::LaunchConfig* config);
+
+}  // namespace inflight::cuda

@@ -1,0 +1,174 @@
+// Memory as programs allocate and free it.
+#include "gpu/cuda/core/memory/allocation.hpp"
+
+#include <algorithm>
+
+#include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/graph/capture.hpp"
+#include "gpu/cuda/core/graph/graph_memory.hpp"
+#include "gpu/cuda/core/memory/host_memory.hpp"
+#include "gpu/cuda/core/memory/pool.hpp"
+#include "gpu/cuda/core/report/observer.hpp"
+
+namespace inflight::cuda {
+namespace {
+
+using machine::AllocationKind;
+
+constexpr std::uint64_t pitch_step = 512;  // bytes, as on an H200
+constexpr unsigned host_flags = 0x7, register_flags = 0xf, host_is_mapped = 0x2;
+constexpr unsigned attach_global = 1, attach_host = 2;
+
+check::Allocation::Kind event_kind(AllocationKind kind) {
+  return kind == AllocationKind::managed ? check::Allocation::Kind::managed
+                                         : check::Allocation::Kind::device;
+}
+
+Status allocate(void** place, std::size_t bytes, AllocationKind kind) {
+  if (!place) return Status::invalid_value;
+  const int device = current_device().ordinal;
+  auto address = Core::get().allocate(device, bytes, kind);
+  if (!address) return Status::out_of_memory;
+  *place = reinterpret_cast<void*>(*address);
+  if (bytes)
+    observe_allocation(check::Allocation::Step::made, event_kind(kind), device, *address, bytes);
+  return Status::success;
+}
+
+// Takes width and height out of `box`, and writes pointer and pitch into it.
+Status allocate_pitched(abi::PitchedPointer& box, std::size_t depth) {
+  std::size_t bytes = 0;
+  bool wrapped = __builtin_add_overflow(box.width, pitch_step - 1, &box.pitch);
+  box.pitch -= box.pitch % pitch_step;
+  wrapped |= __builtin_mul_overflow(box.pitch, box.height, &bytes);
+  wrapped |= __builtin_mul_overflow(bytes, depth, &bytes);
+  // An H200 allocates what is left of the product: nothing is invalid, as a rule it is too much.
+  if (wrapped) return bytes ? Status::out_of_memory : Status::invalid_value;
+  return allocate(&box.pointer, bytes, AllocationKind::device);
+}
+
+// cudaMemoryType of an allocation.
+int type_of(AllocationKind kind) {
+  if (kind == AllocationKind::host) return 1;
+  return kind == AllocationKind::managed ? 3 : 2;
+}
+
+}  // namespace
+
+Status allocate_device(void** place, std::size_t bytes) {
+  if (Status status = allowed_in_capture(); status != Status::success) return status;
+  return allocate(place, bytes, AllocationKind::device);
+}
+
+Status allocate_managed(void** place, std::size_t bytes, unsigned flags) {
+  if (Status status = allowed_in_capture(); status != Status::success) return status;
+  if (flags != attach_global && flags != attach_host) return Status::invalid_value;
+  return allocate(place, bytes, AllocationKind::managed);
+}
+
+Status allocate_rows(void** place, std::size_t* pitch, std::size_t width, std::size_t height) {
+  if (Status status = allowed_in_capture(); status != Status::success) return status;
+  if (!place || !pitch) return Status::invalid_value;
+  abi::PitchedPointer box{nullptr, 0, width, height};
+  if (Status status = allocate_pitched(box, 1); status != Status::success) return status;
+  *place = box.pointer;
+  *pitch = box.pitch;
+  return Status::success;
+}
+
+Status allocate_box(abi::PitchedPointer* place, const abi::Extent& extent) {
+  if (Status status = allowed_in_capture(); status != Status::success) return status;
+  if (!place) return Status::invalid_value;
+  abi::PitchedPointer box{nullptr, 0, extent.width, extent.height};
+  Status status = allocate_pitched(box, extent.depth);
+  if (status == Status::success) *place = box;
+  return status;
+}
+
+Status free_memory(void* pointer) {
+  if (Status status = allowed_in_capture(); status != Status::success) return status;
+  const auto address = reinterpret_cast<std::uint64_t>(pointer);
+  if (!pointer) return Status::success;
+  if (auto memory = GraphMemory::find(address)) {
+    Core::get().device(memory->device).synchronize();
+    return memory->end() ? Status::success : Status::invalid_value;
+  }
+  auto allocation = Core::get().memory.find(address);
+  if (!allocation || !claim_free(address)) return Status::invalid_value;
+  // Work that uses it may still be queued; CUDA waits for it, too.
+  Device& device = Core::get().device(allocation->device);
+  device.synchronize();
+  observe_allocation(check::Allocation::Step::released, check::Allocation::Kind::device,
+                     device.ordinal, address, allocation->size);
+  free_claimed(address);
+  return device.fault();
+}
+
+Status allocate_pinned(void** place, std::size_t bytes, unsigned flags) {
+  if (Status status = allowed_in_capture(); status != Status::success) return status;
+  if (!place) return Status::invalid_value;
+  *place = nullptr;
+  if (flags & ~host_flags) return Status::invalid_value;
+  auto base = allocate_host(current_device(), bytes, flags | host_is_mapped);
+  if (!base) return base.error().status;
+  *place = *base;
+  return Status::success;
+}
+
+Status free_pinned(void* pointer) {
+  if (Status status = allowed_in_capture(); status != Status::success) return status;
+  if (!pointer) return Status::success;
+  auto block = host_block(pointer);
+  if (!block) return Status::invalid_value;
+  Core::get().device(block->device).synchronize();
+  return free_host(pointer);
+}
+
+Status register_pinned(void* pointer, std::size_t bytes, unsigned flags) {
+  if (Status status = allowed_in_capture(); status != Status::success) return status;
+  if (flags & ~register_flags) return Status::invalid_value;
+  return register_host(current_device(), pointer, bytes, flags | host_is_mapped);
+}
+
+Status unregister_pinned(void* pointer) {
+  if (Status status = allowed_in_capture(); status != Status::success) return status;
+  if (auto block = host_block(pointer)) Core::get().device(block->device).synchronize();
+  return unregister_host(pointer);
+}
+
+Status get_device_pointer(void** place, void* pointer, unsigned flags) {
+  if (!place || flags != 0 || !host_block(pointer)) return Status::invalid_value;
+  *place = pointer;  // one address space
+  return Status::success;
+}
+
+Status get_pinned_flags(unsigned* flags, const void* pointer) {
+  auto block = host_block(pointer);
+  if (!flags || !block) return Status::invalid_value;
+  *flags = block->flags;
+  return Status::success;
+}
+
+Status get_memory_info(std::size_t* free, std::size_t* total) {
+  if (!free || !total) return Status::invalid_value;
+  machine::Memory& memory = Core::get().memory;
+  const int device = current_device().ordinal;
+  const std::uint64_t used = memory.used(device) + graph_memory_totals(device).reserved;
+  *total = memory.capacity();
+  *free = std::min(*total - std::min(used, memory.capacity()), memory.host_share().left());
+  return Status::success;
+}
+
+Status get_pointer_attributes(abi::PointerAttributes* attributes, const void* pointer) {
+  if (!attributes) return Status::invalid_value;
+  *attributes = {};
+  auto found = Core::get().memory.find(reinterpret_cast<std::uint64_t>(pointer));
+  void* same = const_cast<void*>(pointer);
+  attributes->type = found ? type_of(found->kind) : 0;
+  attributes->device = found ? found->device : -2;
+  attributes->device_pointer = found ? same : nullptr;
+  attributes->host_pointer = attributes->type == 2 ? nullptr : same;
+  return Status::success;
+}
+
+}  // namespace inflight::cuda

@@ -1,0 +1,58 @@
+// Finding libcuda.so.1 and asking it.
+#include "gpu/cuda/runtime/driver_library.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace inflight::cuda {
+namespace {
+
+// cudaDriverEntryPointQueryResult, and cuGetProcAddress's answers.
+enum QueryResult { found = 0, not_found = 1 };
+
+struct EntryPoint {
+  void* address = nullptr;
+  int query = not_found;
+};
+
+// The driver that the program has loaded, or else the one beside this library.
+void* driver_library() {
+  if (void* loaded = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD)) return loaded;
+  Dl_info self{};
+  if (!dladdr(reinterpret_cast<void*>(&driver_library), &self) || !self.dli_fname) return nullptr;
+  const auto beside = std::filesystem::path(self.dli_fname).replace_filename("libcuda.so.1");
+  return dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
+// Looks for the name that the flags and the version ask for in our own libcuda.so.1.
+EntryPoint driver_symbol(const std::string& name, int version, std::uint64_t flags) {
+  static void* library = driver_library();
+  using Lookup = int (*)(const char*, void**, int, std::uint64_t, int*);
+  using Init = int (*)(unsigned);
+  // Asking for an entry point initialises the driver, on a GPU too; it makes no context.
+  static auto init = library ? reinterpret_cast<Init>(dlsym(library, "cuInit")) : nullptr;
+  if (init) init(0);
+  static auto lookup =
+      library ? reinterpret_cast<Lookup>(dlsym(library, "cuGetProcAddress_v2")) : nullptr;
+  EntryPoint result;
+  if (lookup) lookup(name.c_str(), &result.address, version, flags, &result.query);
+  return result;
+}
+
+}  // namespace
+
+Status find_driver_entry_point(const char* name, void** place, unsigned version,
+                               unsigned long long flags, bool per_thread, int* result) {
+  constexpr unsigned long long per_thread_flag = 2;
+  if (!name || !place || flags > per_thread_flag) return Status::invalid_value;
+  const auto [address, answer] =
+      driver_symbol(name, int(version), per_thread ? per_thread_flag : flags);
+  *place = address;
+  if (result) *result = answer;
+  return address || result ? Status::success : Status::not_found;
+}
+
+}  // namespace inflight::cuda

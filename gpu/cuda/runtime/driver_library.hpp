@@ -1,0 +1,12 @@
+// The driver's entry points, for programs that ask the runtime for them.
+#pragma once
+#include "gpu/cuda/core/report/status.hpp"
+
+namespace inflight::cuda {
+
+// As cudaGetDriverEntryPointByVersion answers; `per_thread`: from a name for per-thread default
+// streams (invalid_value, not_found).
+Status find_driver_entry_point(const char* name, void** place, unsigned version,
+                               unsigned long long flags, bool per_thread, int* result);
+
+}  // namespace inflight::cuda
