@@ -17,7 +17,9 @@ inline constexpr int not_executable = 126;  // as a shell has it
 inline constexpr int not_found = 127;       // as a shell has it
 
 // The program and its arguments are not the command's to parse: take_program() takes them off the
-// command line's words (all after "inflight"), and add_run()'s subcommand runs them.
+// command line's words (all after "inflight"), and add_run()'s subcommand runs them. CLI11's own
+// prefix_command() refuses "run -- PROGRAM ARG" and passes an unknown option on as the program; its
+// envname() would name the option where a variable's value is wrong.
 std::vector<std::string> take_program(std::vector<std::string>& words);
 void add_run(CLI::App& app, const std::vector<std::string>& program, int& status);
 void add_ptx(CLI::App& app, int& status);

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "gpu/cuda/image/elf.hpp"
+#include "gpu/cuda/image/elf_tables.hpp"
 
 namespace inflight::cli {
 namespace {
@@ -23,7 +24,7 @@ void read_dynamic(cuda::Source& file, const cuda::ElfSection& section,
     const auto entry = field<Elf64_Dyn>(*entries, at);
     if (entry.d_tag == DT_NULL) break;
     const std::uint64_t name = entry.d_un.d_val;
-    if (entry.d_tag == DT_NEEDED) result.needed.push_back(cuda::text_at(*strings, name));
+    if (entry.d_tag == DT_NEEDED) result.needed.emplace_back(cuda::text_at(*strings, name));
   }
 }
 

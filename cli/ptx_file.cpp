@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "gpu/cuda/image/find_ptx.hpp"
+#include "gpu/cuda/image/unit.hpp"
+
 namespace inflight::cli {
 namespace {
 
@@ -13,25 +16,22 @@ tl::expected<std::string, std::string> text_of(const std::string& path) {
   return text;
 }
 
+// Whether it is worth a word that the device runs nothing of a fatbin: the linker adds one without
+// PTX to most programs, and NVIDIA's device runtime to some; they mean nothing.
+bool is_told(std::span<const cuda::Image> images) {
+  const auto is_ptx = [](const cuda::Image& image) { return image.kind == cuda::Image::Kind::ptx; };
+  return std::any_of(images.begin(), images.end(), is_ptx) && !cuda::is_device_runtime(images);
+}
+
 // Fills `units` from the fatbins: what the device would choose of each.
 void choose_units(PtxFile& file, cuda::Architecture device) {
   for (const auto& images : file.fatbins) {
-    auto chosen = cuda::choose(images, device);
-    if (!chosen) {
-      // The linker adds a fatbin without PTX to most programs, and NVIDIA's device runtime to some;
-      // they mean nothing.
-      auto is_ptx = [](const cuda::Image& image) { return image.kind == cuda::Image::Kind::ptx; };
-      if (std::any_of(images.begin(), images.end(), is_ptx) && !cuda::is_device_runtime(images))
-        file.passed_over.push_back(chosen.error());
-      continue;
+    auto text = cuda::text_of(images, device);
+    if (text) {
+      file.units.push_back({text->name, text->architecture, text->text});
+    } else if (text.error().kind != cuda::ImageError::Kind::unusable || is_told(images)) {
+      file.passed_over.push_back(text.error().message);
     }
-    auto text = cuda::unpack(**chosen);
-    if (!text) {
-      file.passed_over.push_back(text.error());
-      continue;
-    }
-    file.units.push_back({(*chosen)->name, (*chosen)->architecture,
-                          std::make_shared<const std::string>(std::move(*text))});
   }
 }
 

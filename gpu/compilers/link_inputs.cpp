@@ -8,7 +8,8 @@
 #include <charconv>
 #include <cstring>
 
-#include "gpu/cuda/image/fatbin.hpp"
+#include "gpu/cuda/image/linked.hpp"
+#include "gpu/cuda/image/unit.hpp"
 
 namespace inflight::compilers {
 namespace {
@@ -90,11 +91,9 @@ Found read_images(const std::vector<Image>& images, const LinkOptions& options) 
     input.device_runtime = true;
     return input;
   }
-  const auto image = cuda::choose(images, options.architecture);
-  if (!image) return refuse(LinkStatus::invalid_input, image.error());
-  auto text = cuda::unpack(**image);
-  if (!text) return refuse(LinkStatus::invalid_input, text.error());
-  input.texts.push_back(std::move(*text));
+  const auto text = cuda::text_of(images, options.architecture);
+  if (!text) return refuse(LinkStatus::invalid_input, text.error().message);
+  input.texts.push_back(*text->text);
   return input;
 }
 

@@ -13,6 +13,7 @@
 #include "gpu/cuda/core/handles.hpp"
 #include "gpu/cuda/core/report/guard.hpp"
 #include "gpu/cuda/image/link_check.hpp"
+#include "gpu/cuda/image/linked.hpp"
 #include "gpu/cuda/image/source.hpp"
 
 namespace inflight::compilers {

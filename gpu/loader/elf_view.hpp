@@ -1,13 +1,11 @@
 // An object's ELF file as the loader room reads it: sections, segments and symbols in place,
 // without a copy and without memory of its own. No number in the file is believed.
 #pragma once
-#include <elf.h>
-
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
-#include "gpu/cuda/image/bytes.hpp"
+#include "gpu/cuda/image/elf_tables.hpp"
 
 namespace inflight::loader {
 
@@ -29,8 +27,9 @@ class ElfView {
   // f(Elf64_Phdr) for each segment.
   template <class F>
   void each_segment(F f) const {
-    for (unsigned i = 0; i < header_.e_phnum; ++i) {
-      const std::uint64_t at = header_.e_phoff + std::uint64_t{i} * sizeof(Elf64_Phdr);
+    const Elf64_Ehdr& header = tables_.header();
+    for (unsigned i = 0; i < header.e_phnum; ++i) {
+      const std::uint64_t at = header.e_phoff + std::uint64_t{i} * sizeof(Elf64_Phdr);
       f(cuda::field<Elf64_Phdr>(file_, at));
     }
   }
@@ -38,7 +37,7 @@ class ElfView {
   // SHT_DYNSYM.
   template <class F>
   void each_symbol(std::uint32_t type, F f) const {
-    const Table table = symbols(type);
+    const SymbolTable table = symbols(type);
     for (std::uint64_t at = 0; at + sizeof(Elf64_Sym) <= table.entries.size();
          at += sizeof(Elf64_Sym))
       f(symbol(table, at));
@@ -46,18 +45,23 @@ class ElfView {
   bool has_symbols() const { return !symbols(SHT_SYMTAB).entries.empty(); }
 
  private:
-  struct Table {
+  struct TakeFromBytes {
+    Bytes file;
+    std::optional<Bytes> operator()(std::uint64_t at, std::uint64_t bytes) const {
+      return cuda::slice(file, at, bytes);
+    }
+  };
+  using Tables = cuda::ElfTables<TakeFromBytes>;
+  struct SymbolTable {
     Bytes entries, names;
   };
-  ElfView(Bytes file, const Elf64_Ehdr& header) : file_(file), header_(header) {}
-  std::uint64_t section_count() const;
-  Elf64_Shdr section(std::uint64_t index) const;
+  ElfView(Bytes file, const Tables& tables) : file_(file), tables_(tables) {}
   Bytes contents(const Elf64_Shdr& section) const;
-  Table symbols(std::uint32_t type) const;
-  static Symbol symbol(const Table& table, std::uint64_t at);
+  SymbolTable symbols(std::uint32_t type) const;
+  static Symbol symbol(const SymbolTable& table, std::uint64_t at);
 
   Bytes file_;
-  Elf64_Ehdr header_;
+  Tables tables_;
 };
 
 }  // namespace inflight::loader

@@ -38,6 +38,10 @@ expect "two dashes before the program" 17 '^arguments: --async 3$' \
   "$inflight" run --device a100 -- "$work/program" --async 3
 expect "a program found in PATH" 17 '^arguments: a b$' \
   env PATH="$work:$PATH" "$inflight" run program a b
+expect "a program with a subcommand's name" 0 '^INFLIGHT_DEVICE=a100$' \
+  "$inflight" run --device a100 env
+expect "such a program after two dashes" 0 '^INFLIGHT_DEVICE=a100$' \
+  "$inflight" run --device a100 -- env --
 expect "a signal" 134 '' bash -c '"$0" run sh -c "kill -ABRT \$\$"; exit $?' "$inflight"
 
 for pair in '--device a100:INFLIGHT_DEVICE=a100' '--devices 3:INFLIGHT_DEVICES=3' \

@@ -10,7 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "gpu/cuda/image/fatbin.hpp"
+#include "gpu/cuda/image/find_ptx.hpp"
+#include "gpu/cuda/image/linked.hpp"
 #include "tests/fuzz/image_mutator.hpp"
 
 using namespace inflight::cuda;

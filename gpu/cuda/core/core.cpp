@@ -11,12 +11,13 @@
 
 #include "gpu/cuda/core/graph/graph.hpp"
 #include "gpu/cuda/core/graph/graph_memory.hpp"
+#include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/memory/host_limits.hpp"
 #include "gpu/cuda/core/memory/host_memory.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
-#include "gpu/cuda/core/module.hpp"
 #include "gpu/cuda/core/of_this_thread.hpp"
 #include "gpu/cuda/core/profiles.hpp"
+#include "gpu/cuda/core/registry.hpp"
 #include "gpu/cuda/core/report/guard.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
 
@@ -206,7 +207,7 @@ tl::expected<std::uint64_t, std::string> Core::allocate(int device, std::uint64_
   constexpr std::uint64_t alignment = 512;  // as on an H200
   const std::uint64_t slack = settings().slack;
   const bool fits = bytes <= ~std::uint64_t{0} - slack;
-  const std::uint64_t size = fits ? (bytes + slack - 1) / slack * slack : bytes;
+  const std::uint64_t size = fits ? round_up(bytes, slack) : bytes;
   auto made = memory.allocate(device, size, kind, alignment);
   if (!made) tell_if_host_is_full(size);
   return made;

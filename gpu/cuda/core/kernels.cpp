@@ -3,8 +3,9 @@
 
 #include <algorithm>
 
-#include "gpu/cuda/core/module.hpp"
+#include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/profiles.hpp"
+#include "gpu/cuda/core/registry.hpp"
 #include "gpu/cuda/core/stream/launch.hpp"
 
 namespace inflight::cuda {
@@ -98,7 +99,7 @@ Result<std::shared_ptr<Function>> function_of(const void* handle) {
 }
 
 Result<machine::Symbol> symbol_of(const void* host, int device) {
-  const auto address = reinterpret_cast<std::uint64_t>(host);
+  const auto address = address_of(host);
   auto found = Core::get().memory.find(address);
   if (!found || found->kind != machine::AllocationKind::managed || found->name.empty())
     return Registry::get().symbol(host, device);
@@ -110,7 +111,7 @@ Result<void*> symbol_range(const void* host, int device, std::size_t bytes, std:
   auto found = symbol_of(host, device);
   if (!found) return tl::unexpected(found.error());
   if (offset > found->size || bytes > found->size - offset) return fail(Status::invalid_value);
-  return reinterpret_cast<char*>(found->address) + offset;
+  return pointer_to(found->address + offset);
 }
 
 Status get_attributes(abi::FunctionAttributes* place, const void* handle) {

@@ -8,9 +8,7 @@
 #include "gpu/check/names.hpp"
 #include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/profiles.hpp"
-#include "gpu/cuda/image/bytes.hpp"
 #include "gpu/cuda/image/device_runtime.hpp"
-#include "gpu/cuda/image/machine_code.hpp"
 #include "gpu/ptx/parse.hpp"
 
 namespace inflight::cuda {
@@ -55,37 +53,22 @@ ParseCache& parse_cache() {
   return *cache;
 }
 
-struct Text {
-  std::shared_ptr<const std::string> text;
-  std::string name;
-};
-
-Result<Text> text_of(std::span<const Image> images, Architecture architecture,
-                     const std::string& module) {
-  auto image = choose(images, architecture);
-  if (!image)
-    return fail(Status::no_binary_for_gpu, is_device_runtime(images) ? "" : image.error());
-  auto text = unpack(**image);
-  if (!text) return fail(Status::invalid_image, text.error());
-  std::string name = (*image)->name.empty() ? module : (*image)->name;
-  return Text{std::make_shared<const std::string>(std::move(*text)), std::move(name)};
+Failure failure_of(ImageError error) {
+  const auto status = [&] {
+    switch (error.kind) {
+      case ImageError::Kind::unusable:
+        return Status::no_binary_for_gpu;
+      case ImageError::Kind::no_file:
+        return Status::file_not_found;
+      case ImageError::Kind::damaged:
+        break;
+    }
+    return Status::invalid_image;
+  }();
+  return {status, std::move(error.message)};
 }
 
-Result<Text> text_of(const Unit& unit, Architecture architecture, const std::string& module) {
-  if (!unit.error.empty()) return fail(Status::invalid_image, unit.error);
-  if (unit.text) return Text{unit.text, module};
-  if (!unit.registered) return text_of(unit.images, architecture, module);
-  ProcessMemory memory(unit.registered);
-  auto images = read_fatbin(memory, 0, Bodies::ptx);
-  if (!images) return fail(Status::invalid_image, images.error());
-  auto text = text_of(*images, architecture, module);
-  if (!text && text.error().status == Status::no_binary_for_gpu && !text.error().message.empty())
-    return fail(Status::no_binary_for_gpu,
-                machine_code_only(unit.registered, text.error().message));
-  return text;
-}
-
-// The same for the one who asked for this kernel.
+// The same, said of the kernel that was asked for.
 Failure of_kernel(std::string_view name, Failure failure) {
   if (failure.status == Status::no_binary_for_gpu && !failure.message.empty())
     failure.message =
@@ -120,14 +103,15 @@ Result<ParsedUnits> parse_all(const std::vector<Unit>& units, Architecture archi
   ParsedUnits result;
   Failure first{Status::invalid_image};
   for (const Unit& unit : units) {
-    auto text = text_of(unit, architecture, module);
-    if (!text && text.error().status != Status::no_binary_for_gpu) return fail(text.error());
+    auto text = text_of(unit, architecture);
     if (!text) {
-      if (result.passed_over.empty()) first = text.error();
+      const Failure failure = failure_of(std::move(text.error()));
+      if (failure.status != Status::no_binary_for_gpu) return fail(failure);
+      if (result.passed_over.empty()) first = failure;
       result.passed_over = first.message;
       continue;
     }
-    auto parsed = parse_cache().get(text->text, text->name);
+    auto parsed = parse_cache().get(text->text, text->name.empty() ? module : text->name);
     if (!parsed) return fail(parsed.error());
     result.modules.push_back(std::move(*parsed));
   }
@@ -156,6 +140,24 @@ Result<std::unique_ptr<machine::Program>> link(std::vector<Parsed> modules, int 
 
 LoadedModule::LoadedModule(std::vector<Unit> units, std::string name)
     : units_(std::move(units)), name_(name.empty() ? "the program's PTX" : std::move(name)) {}
+
+namespace {
+
+Result<std::shared_ptr<LoadedModule>> make(Units units, std::string name) {
+  if (!units) return fail(failure_of(std::move(units.error())));
+  return std::make_shared<LoadedModule>(std::move(*units), std::move(name));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<LoadedModule>> LoadedModule::from_memory(const void* image) {
+  if (!image) return fail(Status::invalid_value);
+  return make(units_of_memory(image), {});
+}
+
+Result<std::shared_ptr<LoadedModule>> LoadedModule::from_file(const std::string& path) {
+  return make(units_of_file(path), path);
+}
 
 Result<const machine::Program*> LoadedModule::load(int device) {
   if (closed_) return fail(Status::invalid_handle, "the module has been unloaded");

@@ -1,10 +1,11 @@
 // The registry of what host code registers: kernels, variables and managed variables.
+#include "gpu/cuda/core/registry.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 
 #include "gpu/cuda/core/core.hpp"
-#include "gpu/cuda/core/module.hpp"
-#include "gpu/cuda/core/wrapper.hpp"
+#include "gpu/cuda/core/memory/addresses.hpp"
 
 namespace inflight::cuda {
 
@@ -102,7 +103,7 @@ Result<machine::Symbol> Registry::symbol(const void* host, int device) const {
 }
 
 void Registry::publish(const RegisteredVariable& variable, const machine::Symbol& symbol) {
-  *variable.managed = reinterpret_cast<void*>(symbol.address);
+  *variable.managed = pointer_to(symbol.address);
 }
 
 // A program whose module cannot be loaded still reads and writes its managed variables before it

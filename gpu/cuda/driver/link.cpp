@@ -7,6 +7,7 @@
 #include "gpu/cuda/driver/module.hpp"
 #include "gpu/cuda/driver/options.hpp"
 #include "gpu/cuda/image/bytes.hpp"
+#include "gpu/cuda/image/linked.hpp"
 #include "gpu/cuda/image/source.hpp"
 
 namespace inflight::cuda::driver {
@@ -33,26 +34,25 @@ Status refuse(Link& link, std::string message) {
   return tell(Failure(Status::invalid_ptx, std::move(message)));
 }
 
-// The PTX of a fatbin for the current device.
-tl::expected<std::string, std::string> text_of_fatbin(Bytes bytes) {
-  auto images = read_fatbin(bytes);
-  if (!images) return tl::unexpected(images.error());
-  auto image = choose(*images, current_device().profile.architecture);
-  if (!image) return tl::unexpected(image.error());
-  return unpack(**image);
+// Adds what the current device runs of a fatbin.
+Status add_images(Link& link, std::span<const Image> images) {
+  auto text = text_of(images, current_device().profile.architecture);
+  if (!text) return refuse(link, text.error().message);
+  link.texts.push_back(*text->text);
+  return Status::success;
 }
 
 Status add_elf(Link& link, Bytes bytes) {
   auto fatbins = read_elf(bytes);
   if (!fatbins) return refuse(link, fatbins.error());
-  for (const auto& images : *fatbins) {
-    auto image = choose(images, current_device().profile.architecture);
-    if (!image) return refuse(link, image.error());
-    auto text = unpack(**image);
-    if (!text) return refuse(link, text.error());
-    link.texts.push_back(std::move(*text));
-  }
+  for (const auto& images : *fatbins)
+    if (Status status = add_images(link, images); status != Status::success) return status;
   return Status::success;
+}
+
+Status add_fatbin(Link& link, Bytes bytes) {
+  auto images = read_fatbin(bytes);
+  return images ? add_images(link, *images) : refuse(link, images.error());
 }
 
 // The bytes decide, not the type that the program names.
@@ -63,12 +63,8 @@ Status add(Link& link, int type, Bytes bytes) {
   switch (content_of(bytes)) {
     case Content::elf:
       return add_elf(link, bytes);
-    case Content::fatbin: {
-      auto text = text_of_fatbin(bytes);
-      if (!text) return refuse(link, text.error());
-      link.texts.push_back(std::move(*text));
-      return Status::success;
-    }
+    case Content::fatbin:
+      return add_fatbin(link, bytes);
     case Content::text: {
       std::string_view text = characters(bytes);
       link.texts.emplace_back(text.substr(0, text.find('\0')));
@@ -132,15 +128,12 @@ INFLIGHT_CU(cuLinkCreate_v2, (unsigned count, int* options, void** values, Handl
   *state = links().add(std::move(link));
   return Status::success;
 })
-INFLIGHT_CU_AT(of_link(state), cuLinkAddData_v2,
-               (Handle state, int type, void* data, std::size_t bytes, const char*, unsigned, int*,
-                void**),
-               {
-                 if (!data || bytes == 0) return Status::invalid_value;
-                 return with_link(state, [&](Link& link) {
-                   return add_data(link, type, data, bytes);
-                 });
-               })
+INFLIGHT_CU_AT(
+    of_link(state), cuLinkAddData_v2,
+    (Handle state, int type, void* data, std::size_t bytes, const char*, unsigned, int*, void**), {
+      if (!data || bytes == 0) return Status::invalid_value;
+      return with_link(state, [&](Link& link) { return add_data(link, type, data, bytes); });
+    })
 INFLIGHT_CU_AT(of_link(state), cuLinkAddFile_v2,
                (Handle state, int type, const char* path, unsigned, int*, void**),
                { return with_link(state, [&](Link& link) { return add_file(link, type, path); }); })

@@ -29,7 +29,7 @@ constexpr Versions versions[] = {
 #undef INFLIGHT_VERSIONS
 };
 
-void* address_of(const std::string& name) {
+void* entry_point(const std::string& name) {
   std::span calls(driver_calls, driver_calls_count);
   auto at = std::ranges::lower_bound(
       calls, name, {}, [](const ExportedCall& c) { return std::string_view(c.name); });
@@ -51,7 +51,7 @@ int form_of(std::string_view name, int cuda_version) {
   auto row = std::ranges::find(versions, name, &Versions::name);
   if (row == std::end(versions)) {
     for (int form = most_versions; form > 1; --form) {
-      if (address_of(suffixed(name, form))) return form;
+      if (entry_point(suffixed(name, form))) return form;
     }
     return 1;
   }
@@ -65,10 +65,10 @@ Found find(std::string_view name, int cuda_version, bool per_thread) {
   if (form == 0) return {nullptr, Query::version_too_low};
   std::string full = suffixed(name, form);
   for (const char* ending : {"_ptsz", "_ptds"}) {
-    void* address = per_thread ? address_of(full + ending) : nullptr;
+    void* address = per_thread ? entry_point(full + ending) : nullptr;
     if (address) return {address, Query::found};
   }
-  void* address = address_of(full);
+  void* address = entry_point(full);
   return {address, address ? Query::found : Query::no_symbol};
 }
 

@@ -9,6 +9,7 @@
 
 #include "gpu/cuda/core/abi.hpp"
 #include "gpu/cuda/core/handles.hpp"
+#include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/driver/entry.hpp"
 
 namespace inflight::cuda::driver {
@@ -107,7 +108,7 @@ Status reserve(DevicePointer* to, std::size_t bytes, std::size_t alignment) {
   void* raw =
       mmap(nullptr, bytes + align, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (raw == MAP_FAILED) return Status::out_of_memory;
-  DevicePointer base = (address(raw) + align - 1) / align * align;
+  DevicePointer base = round_up(address(raw), align);
   if (base > address(raw)) munmap(raw, base - address(raw));
   DevicePointer end = address(raw) + bytes + align;
   if (end > base + bytes) munmap(pointer(base + bytes), end - base - bytes);

@@ -1,4 +1,4 @@
-// The one reader of ELF: what a file is, and its sections.
+// What kind of ELF file a source is, and its sections.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -22,8 +22,5 @@ struct ElfFile {
 
 // Of a 64-bit little-endian ELF file. An error is a sentence without its stop.
 tl::expected<ElfFile, std::string> read_elf_file(Source&);
-
-// The NUL-terminated text at an offset of a section of strings; empty where there is none.
-std::string text_at(Bytes strings, std::uint64_t offset);
 
 }  // namespace inflight::cuda

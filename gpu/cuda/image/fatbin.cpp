@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "gpu/cuda/image/bytes.hpp"
+#include "gpu/cuda/image/linked.hpp"
 #include "gpu/cuda/image/unpack.hpp"
 
 namespace inflight::cuda {
@@ -211,6 +212,16 @@ tl::expected<const Image*, std::string> choose(std::span<const Image> images, Ar
   }
   if (!best) return tl::unexpected(why_none(images, device));
   return best;
+}
+
+bool is_device_runtime(std::span<const Image> images) {
+  for (const Image& image : images) {
+    if (image.kind != Image::Kind::ptx) continue;
+    const auto text = unpack(image);
+    // Its names of static functions hold its source file's.
+    return text && text->find("cuda_device_runtime_cu") != text->npos;
+  }
+  return false;
 }
 
 }  // namespace inflight::cuda

@@ -69,22 +69,4 @@ tl::expected<std::vector<std::vector<Image>>, std::string> read_elf(Source&, Bod
 tl::expected<std::vector<std::vector<Image>>, std::string> read_elf(
     std::span<const std::byte> file);
 
-// Every PTX of a file's bytes, whatever the file is: host executable, shared object, fatbin, PTX
-// text. What `inflight ptx FILE` shows.
-struct FoundText {
-  std::string name;           // source file's, or empty
-  Architecture architecture;  // of text without a container: what its .target says
-  std::string text;
-};
-tl::expected<std::vector<FoundText>, std::string> find_ptx(std::span<const std::byte> file);
-
-// Several PTX texts as one image that cuModuleLoadData accepts (what cuLinkComplete answers), and
-// back.
-std::string join_texts(std::span<const std::string> texts);
-tl::expected<std::vector<std::string>, std::string> split_texts(Source&);
-tl::expected<std::vector<std::string>, std::string> split_texts(std::span<const std::byte> bytes);
-// Whether these first 16 bytes begin such an image, and the size it then says; 0 if that cannot be.
-bool is_linked(std::span<const std::byte> header);
-std::uint64_t linked_size(std::span<const std::byte> header);
-
 }  // namespace inflight::cuda

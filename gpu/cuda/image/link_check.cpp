@@ -82,7 +82,8 @@ tl::expected<void, std::string> check_link(const std::vector<NamedText>& texts, 
     for (const ptx::Function& function : modules[i].functions) {
       for_each_use(modules[i], function, [&](const ptx::Function& used) {
         if (used.has_body || used.alias_of != ptx::none || definitions.has(used.name) ||
-            machine::find_builtin(used.name) || is_supplied(used.name) || !told.insert(used.name).second)
+            machine::find_builtin(used.name) || is_supplied(used.name) ||
+            !told.insert(used.name).second)
           return;
         objections += fmt::format("error   : Undefined reference to '{}' in '{}'\n", used.name,
                                   texts[i].name);

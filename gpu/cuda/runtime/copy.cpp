@@ -1,6 +1,7 @@
 // Copies and fills. Compiled twice: see entry.hpp.
-#include "gpu/cuda/core/memory/batch.hpp"
 #include "gpu/cuda/core/kernels.hpp"
+#include "gpu/cuda/core/memory/addresses.hpp"
+#include "gpu/cuda/core/memory/batch.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
 
 using namespace inflight::cuda;
@@ -228,7 +229,7 @@ INFLIGHT_API int cudaGetSymbolAddress(void** place, const void* symbol) {
     if (!place) return Status::invalid_value;
     auto found = symbol_of(symbol, current_device().ordinal);
     if (!found) return tell(found);
-    *place = reinterpret_cast<void*>(found->address);
+    *place = pointer_to(found->address);
     return Status::success;
   });
 }

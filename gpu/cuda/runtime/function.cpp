@@ -1,6 +1,6 @@
 // Kernels as objects: registration, attributes, occupancy.
 #include "gpu/cuda/core/kernels.hpp"
-#include "gpu/cuda/core/module.hpp"
+#include "gpu/cuda/core/registry.hpp"
 #include "gpu/cuda/core/store.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
 

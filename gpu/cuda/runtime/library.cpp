@@ -1,4 +1,5 @@
 // Libraries loaded at run time, and the driver's entry points.
+#include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/module.hpp"
 #include "gpu/cuda/runtime/driver_library.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
@@ -45,7 +46,7 @@ Status variable(LoadedModule& library, const char* name, bool managed, void** pl
   if (!name) return Status::invalid_value;
   auto symbol = library.symbol(name, current_device().ordinal);
   if (!symbol || symbol->managed != managed) return Status::not_found;
-  if (place) *place = reinterpret_cast<void*>(symbol->address);
+  if (place) *place = pointer_to(symbol->address);
   if (bytes) *bytes = symbol->size;
   return Status::success;
 }

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "gpu/cuda/image/fatbin.hpp"
+#include "gpu/cuda/image/linked.hpp"
 
 namespace inflight::compilers {
 namespace {

@@ -1,5 +1,6 @@
 // The fatbin reader against containers that nvcc 13.0 made (tests/fuzz/corpus/fatbin).
-#include "gpu/cuda/image/fatbin.hpp"
+#include "gpu/cuda/image/find_ptx.hpp"
+#include "gpu/cuda/image/linked.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // Loading what host code registers: wrappers around the fatbins of tests/fuzz/corpus/fatbin.
-#include "gpu/cuda/core/module.hpp"
+#include "gpu/cuda/core/registry.hpp"
 
 #include <gmock/gmock.h>
 

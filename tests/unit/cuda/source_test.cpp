@@ -11,7 +11,7 @@
 #include <functional>
 #include <iterator>
 
-#include "gpu/cuda/core/module.hpp"
+#include "gpu/cuda/core/registry.hpp"
 
 namespace inflight::cuda {
 namespace {

@@ -13,6 +13,7 @@
 #include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/graph/graph.hpp"
+#include "gpu/cuda/core/memory/addresses.hpp"
 
 namespace inflight::cuda {
 
@@ -34,10 +35,6 @@ namespace {
 
 constexpr std::uint64_t step = 32 << 20, alignment = 512, guard = 4096;  // bytes
 
-constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t to) {
-  return (value + to - 1) / to * to;
-}
-
 std::uint64_t next_block_id() {
   static std::atomic<std::uint64_t> last{0};
   return ++last;
@@ -49,7 +46,7 @@ struct Block {
     void* at =
         mmap(nullptr, bytes + guard, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) return;
-    base = reinterpret_cast<std::uint64_t>(at);
+    base = address_of(at);
     mprotect(at, bytes, PROT_READ | PROT_WRITE);
   }
   ~Block() {

@@ -1,6 +1,7 @@
 // Work from the parameters that programs give graph nodes, and back.
 #include "gpu/cuda/core/graph/nodes.hpp"
 
+#include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/store.hpp"
 #include "gpu/cuda/core/stream/launch.hpp"
 #include "gpu/cuda/core/stream/operations.hpp"
@@ -70,7 +71,7 @@ Result<Work> work_of(abi::AllocateNode* node, const NodeSite& site) {
   auto after = nodes_of(site.dependencies, site.count);
   if (!graph || !after) return fail(Status::invalid_value);
   auto memory = GraphMemory::make(*graph, *after, node->pool.location.id, node->bytes);
-  node->pointer = reinterpret_cast<void*>(memory->address);
+  node->pointer = pointer_to(memory->address);
   return Work(AllocateWork{memory});
 }
 
@@ -96,7 +97,7 @@ Result<Work> wait_work(const void* handle) {
 }
 
 Result<Work> free_work(void* pointer) {
-  auto memory = GraphMemory::find(reinterpret_cast<std::uint64_t>(pointer));
+  auto memory = GraphMemory::find(address_of(pointer));
   if (!memory) return fail(Status::invalid_value);
   return Work(FreeWork{memory, memory->address});
 }
@@ -275,7 +276,7 @@ Status get_node(const void* handle, abi::AllocateNode* place) {
     node.pool.allocation_type = abi::allocation_pinned;
     node.pool.location = {abi::location_device, work.memory->device};
     node.bytes = work.memory->bytes;
-    node.pointer = reinterpret_cast<void*>(work.memory->address);
+    node.pointer = pointer_to(work.memory->address);
     return store_value(place, node);
   });
 }
@@ -300,7 +301,7 @@ Status get_awaited_event(const void* handle, void** place) {
 
 Status get_freed_pointer(const void* handle, void** place) {
   return with_node<FreeWork>(handle, [&](Node&, const FreeWork& work) {
-    return store_value(place, reinterpret_cast<void*>(work.address));
+    return store_value(place, pointer_to(work.address));
   });
 }
 

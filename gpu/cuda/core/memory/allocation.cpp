@@ -6,6 +6,7 @@
 #include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/graph/graph_memory.hpp"
+#include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/memory/host_memory.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
@@ -29,7 +30,7 @@ Status allocate(void** place, std::size_t bytes, AllocationKind kind) {
   const int device = current_device().ordinal;
   auto address = Core::get().allocate(device, bytes, kind);
   if (!address) return Status::out_of_memory;
-  *place = reinterpret_cast<void*>(*address);
+  *place = pointer_to(*address);
   if (bytes)
     observe_allocation(check::Allocation::Step::made, event_kind(kind), device, *address, bytes);
   return Status::success;
@@ -87,7 +88,7 @@ Status allocate_box(abi::PitchedPointer* place, const abi::Extent& extent) {
 
 Status free_memory(void* pointer) {
   if (Status status = allowed_in_capture(); status != Status::success) return status;
-  const auto address = reinterpret_cast<std::uint64_t>(pointer);
+  const auto address = address_of(pointer);
   if (!pointer) return Status::success;
   if (auto memory = GraphMemory::find(address)) {
     Core::get().device(memory->device).synchronize();
@@ -162,7 +163,7 @@ Status get_memory_info(std::size_t* free, std::size_t* total) {
 Status get_pointer_attributes(abi::PointerAttributes* attributes, const void* pointer) {
   if (!attributes) return Status::invalid_value;
   *attributes = {};
-  auto found = Core::get().memory.find(reinterpret_cast<std::uint64_t>(pointer));
+  auto found = Core::get().memory.find(address_of(pointer));
   void* same = const_cast<void*>(pointer);
   attributes->type = found ? type_of(found->kind) : 0;
   attributes->device = found ? found->device : -2;

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <string>
 
+#include "gpu/cuda/core/memory/addresses.hpp"
+
 namespace inflight::cuda {
 namespace {
 
@@ -55,7 +57,7 @@ std::uint64_t host_memory() {
 std::uint64_t default_host_share() { return host_memory() / 8 * 7; }
 
 Mapped mapped(const void* base, std::uint64_t bytes) {
-  auto at = reinterpret_cast<std::uint64_t>(base);
+  auto at = address_of(base);
   const std::uint64_t end = at + bytes;
   if (end < at) return {};
   Mapped result{false, true};

@@ -7,6 +7,7 @@
 #include <shared_mutex>
 
 #include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/memory/host_limits.hpp"
 
 namespace inflight::cuda {
@@ -25,9 +26,6 @@ Blocks& blocks() {
 }
 
 constexpr unsigned read_only = 0x8;  // cudaHostRegisterReadOnly
-
-std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
-void* pointer_to(std::uint64_t address) { return reinterpret_cast<void*>(address); }
 
 void end(const HostBlock& block) {
   Core::get().memory.release(block.base);

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/stream/work.hpp"
 
 namespace inflight::cuda {
@@ -24,7 +25,7 @@ std::map<std::uint64_t, Advice> advised;  // by the allocation's id
 
 // The id of the managed allocation that holds the range, or 0.
 std::uint64_t managed_range(const void* pointer, std::size_t bytes) {
-  const auto address = reinterpret_cast<std::uint64_t>(pointer);
+  const auto address = address_of(pointer);
   auto found = Core::get().memory.find(address);
   if (!found || found->kind != machine::AllocationKind::managed) return 0;
   return bytes && bytes <= found->base + found->size - address ? found->id : 0;

@@ -2,6 +2,7 @@
 #include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/graph/graph_memory.hpp"
+#include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/stream/work.hpp"
@@ -82,7 +83,7 @@ Status allocate_ordered(void** place, std::uint64_t bytes, const std::shared_ptr
   if (capturing(stream)) {
     auto memory = GraphMemory::make(stream, pool->device, bytes);
     Status status = submit(stream, AllocateWork{memory});
-    if (status == Status::success) *place = reinterpret_cast<void*>(memory->address);
+    if (status == Status::success) *place = pointer_to(memory->address);
     return status;
   }
   if (Status status = allowed_now(stream); status != Status::success) return status;
@@ -90,7 +91,7 @@ Status allocate_ordered(void** place, std::uint64_t bytes, const std::shared_ptr
   if (bytes == 0) return Status::success;
   auto address = allocate_from(pool, bytes);
   if (!address) return address.error().status;
-  *place = reinterpret_cast<void*>(*address);
+  *place = pointer_to(*address);
   observe_allocation(check::Allocation::Step::made, check::Allocation::Kind::pool, pool->device,
                      *address, bytes, &stream);
   return Status::success;
@@ -98,7 +99,7 @@ Status allocate_ordered(void** place, std::uint64_t bytes, const std::shared_ptr
 
 Status free_ordered(void* pointer, Stream& stream) {
   if (!pointer) return Status::success;
-  const auto address = reinterpret_cast<std::uint64_t>(pointer);
+  const auto address = address_of(pointer);
   if (auto memory = GraphMemory::find(address)) {
     if (!capturing(stream) && !memory->end()) return Status::invalid_value;
     return submit(stream, FreeWork{memory, address});  // which keeps it until then

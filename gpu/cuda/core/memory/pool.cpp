@@ -9,16 +9,13 @@
 #include <unordered_map>
 
 #include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/memory/addresses.hpp"
 
 namespace inflight::cuda {
 namespace {
 
 constexpr std::uint64_t reserve_step = 32 << 20;  // bytes
 constexpr int first_reuse = 1, last_reuse = 3;
-
-constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t to) {
-  return (value + to - 1) / to * to;
-}
 
 // Every allocation of a pool, and those of them and of others that streams will free.
 struct Ordered {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gpu/cuda/core/graph/capture.hpp"
+#include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/stream/work.hpp"
 
@@ -15,7 +16,6 @@ namespace {
 // API, "API synchronization behavior").
 constexpr std::uint64_t staged_bytes = 64 << 10;
 
-std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
 
 // From the first byte to the last of a pitched box.
 std::uint64_t extent(std::uint64_t width, std::uint64_t height, std::uint64_t depth,

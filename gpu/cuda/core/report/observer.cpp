@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/trace/stats.hpp"
 
 namespace inflight::cuda {
@@ -53,8 +54,8 @@ void observe_copy(const Stream& stream, const Copy& copy, bool asynchronous) {
   check::HostAccess event;
   event.stream = stream.id();
   event.asynchronous = asynchronous;
-  event.destination = reinterpret_cast<std::uint64_t>(copy.to);
-  event.source = reinterpret_cast<std::uint64_t>(copy.from);
+  event.destination = address_of(copy.to);
+  event.source = address_of(copy.from);
   event.destination_pitch = copy.to_pitch;
   event.source_pitch = copy.from_pitch;
   event.bytes = copy.width;
@@ -73,7 +74,7 @@ void observe_fill(const Stream& stream, const Fill& fill, bool asynchronous) {
   event.kind = check::HostAccess::Kind::set;
   event.stream = stream.id();
   event.asynchronous = asynchronous;
-  event.destination = reinterpret_cast<std::uint64_t>(fill.to);
+  event.destination = address_of(fill.to);
   event.destination_pitch = fill.pitch;
   event.bytes = fill.width * fill.element;
   event.rows = fill.height;

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "gpu/cuda/core/graph/capture.hpp"
+#include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
 
@@ -102,7 +103,7 @@ Status record_event(Stream& stream, const std::shared_ptr<Event>& event, unsigne
   event->capture = nullptr;
   event->record(stream);
   observe_edge(check::StreamEdge::Kind::event_record, stream,
-               reinterpret_cast<std::uint64_t>(event.get()));
+               address_of(event.get()));
   return Status::success;
 }
 
@@ -112,7 +113,7 @@ Status wait_event(Stream& stream, const std::shared_ptr<Event>& event, unsigned 
   if (capturing(stream) || captured_now(*event)) return capture_wait(stream, *event);
   if (Status status = allowed_now(stream); status != Status::success) return status;
   observe_edge(check::StreamEdge::Kind::event_wait, stream,
-               reinterpret_cast<std::uint64_t>(event.get()));
+               address_of(event.get()));
   auto recording = event->latest();
   if (recording && !recording->ticket.done()) stream.submit([] {}, {recording->ticket});
   return Status::success;

@@ -1,6 +1,9 @@
 // Reading fatbin wrappers out of the program's memory.
-#include "gpu/cuda/core/wrapper.hpp"
+#include "gpu/cuda/image/wrapper.hpp"
 
+#include <cstdint>
+
+#include "gpu/cuda/image/fatbin.hpp"
 #include "gpu/cuda/image/source.hpp"
 
 namespace inflight::cuda {
@@ -36,17 +39,6 @@ std::vector<const void*> fatbins_of(const void* pointer) {
   if (wrapper.version == 2 && wrapper.prelinked) return pointers_at(wrapper.prelinked);
   if (wrapper.version <= 2 && wrapper.data) return {wrapper.data};
   return {};
-}
-
-std::vector<Unit> registered_units(const void* wrapper) {
-  std::vector<Unit> units;
-  for (const void* fatbin : fatbins_of(wrapper)) units.emplace_back().registered = fatbin;
-  if (units.empty()) {
-    units.emplace_back().error =
-        "the program registered a fatbin in a wrapper that is not known here; rebuild it with CUDA 12 "
-        "or 13";
-  }
-  return units;
 }
 
 }  // namespace inflight::cuda

@@ -1,0 +1,67 @@
+// The fatbins inside ELF files.
+#include <fmt/format.h>
+
+#include "gpu/cuda/image/bytes.hpp"
+#include "gpu/cuda/image/elf.hpp"
+#include "gpu/cuda/image/fatbin.hpp"
+
+namespace inflight::cuda {
+namespace {
+
+constexpr std::uint16_t machine_cuda = 190;
+
+// The fatbins that lie one after another in a section, each on a multiple of 8 bytes.
+tl::expected<void, std::string> read_section(Source& source, const ElfSection& section,
+                                             Bodies bodies, std::vector<std::vector<Image>>& into) {
+  const std::string outside =
+      fmt::format("the ELF file is damaged: its section {} lies outside of it", section.name);
+  if (section.offset > source.size() || section.size > source.size() - section.offset)
+    return tl::unexpected(outside);
+  for (std::uint64_t at = 0; at + 16 <= section.size;) {
+    const auto header = source.take(section.offset + at, 16);
+    if (!header) return tl::unexpected(outside);
+    const std::uint64_t size = fatbin_size(*header);
+    if (size > section.size - at)
+      return tl::unexpected(
+          fmt::format("the fatbin is cut off: {} of {} bytes", section.size - at, size));
+    if (size == 0) {
+      at += 8;
+      continue;
+    }
+    auto images = read_fatbin(source, section.offset + at, bodies);
+    if (!images) return tl::unexpected(images.error());
+    into.push_back(std::move(*images));
+    at += (size + 7) / 8 * 8;
+  }
+  return {};
+}
+
+}  // namespace
+
+tl::expected<std::vector<std::vector<Image>>, std::string> read_elf(Source& source, Bodies bodies) {
+  const auto file = read_elf_file(source);
+  if (!file) return tl::unexpected(file.error());
+  if (file->machine == machine_cuda) {
+    return tl::unexpected(std::string(
+        "this is a cubin, machine code for one GPU; the software GPU runs PTX: build files with "
+        "nvcc -ptx or -fatbin, and let a program that compiles while it runs load libnvrtc and "
+        "libnvJitLink as shared libraries under 'inflight run', which then give PTX; where they "
+        "are linked statically, ask them for PTX (compute_90, nvrtcGetPTX; -lto -ptx, "
+        "nvJitLinkGetLinkedPtx)"));
+  }
+  std::vector<std::vector<Image>> result;
+  for (const ElfSection& section : file->sections) {
+    if (section.name != ".nv_fatbin" && section.name != "__nv_relfatbin") continue;
+    auto read = read_section(source, section, bodies, result);
+    if (!read) return tl::unexpected(read.error());
+  }
+  return result;
+}
+
+tl::expected<std::vector<std::vector<Image>>, std::string> read_elf(
+    std::span<const std::byte> file) {
+  Buffer source(file);
+  return read_elf(source, Bodies::all);
+}
+
+}  // namespace inflight::cuda

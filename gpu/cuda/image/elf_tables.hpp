@@ -1,0 +1,99 @@
+// The one reader of ELF: header, sections and their names, read where the file says they are and
+// only as far as it goes; no number in it is believed. It allocates nothing and needs no C library,
+// so that the loader's module, which comes before that, reads with it too.
+#pragma once
+#include <elf.h>
+
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include "gpu/cuda/image/bytes.hpp"
+
+namespace inflight::cuda {
+
+// The NUL-terminated text at an offset of a section of strings; empty where there is none.
+inline std::string_view text_at(Bytes strings, std::uint64_t offset) {
+  if (offset >= strings.size()) return {};
+  const char* start = characters(strings).data() + offset;
+  const void* end = std::memchr(start, 0, strings.size() - offset);
+  if (!end) return {};
+  return {start, static_cast<std::size_t>(static_cast<const char*>(end) - start)};
+}
+
+// Of a 64-bit little-endian file. `Take` is std::optional<Bytes>(offset, size): those bytes, or
+// nothing where the file does not have them all.
+template <class Take>
+class ElfTables {
+ public:
+  enum class Flaw {
+    none,
+    not_elf,          // nothing is known of it
+    unknown_headers,  // its sections' headers have another size
+    cut_table,        // its table of sections lies outside of it
+    cut_names,        // its sections' names do
+  };
+  explicit ElfTables(Take take) : take_(take), flaw_(read_header()) {
+    if (flaw_ == Flaw::none) flaw_ = read_sections();
+    if (flaw_ != Flaw::none) count_ = 0;
+  }
+  // Where there is one, there are no sections.
+  Flaw flaw() const { return flaw_; }
+  const Elf64_Ehdr& header() const { return header_; }
+
+  std::uint64_t count() const { return count_; }
+  // The section with that number; zeros past the last.
+  Elf64_Shdr section(std::uint64_t index) const {
+    return field<Elf64_Shdr>(table_, index * sizeof(Elf64_Shdr));
+  }
+  std::string_view name(const Elf64_Shdr& section) const {
+    return text_at(names_, section.sh_name);
+  }
+  // Nothing where they are not all there. A section may take no bytes in the file.
+  std::optional<Bytes> contents(const Elf64_Shdr& section) const {
+    if (section.sh_type == SHT_NOBITS) return Bytes{};
+    return take_(section.sh_offset, section.sh_size);
+  }
+
+ private:
+  Flaw read_header() {
+    const auto head = take_(0, sizeof(Elf64_Ehdr));
+    if (!head) return Flaw::not_elf;
+    header_ = field<Elf64_Ehdr>(*head, 0);
+    const bool known = std::memcmp(header_.e_ident, ELFMAG, SELFMAG) == 0 &&
+                       header_.e_ident[EI_CLASS] == ELFCLASS64 &&
+                       header_.e_ident[EI_DATA] == ELFDATA2LSB;
+    return known ? Flaw::none : Flaw::not_elf;
+  }
+
+  // Numbers that do not fit the header stand in the first section.
+  Flaw read_sections() {
+    if (header_.e_shoff == 0) return Flaw::none;
+    if (header_.e_shentsize != sizeof(Elf64_Shdr)) return Flaw::unknown_headers;
+    const auto first = take_(header_.e_shoff, sizeof(Elf64_Shdr));
+    if (!first) return Flaw::cut_table;
+    const auto head = field<Elf64_Shdr>(*first, 0);
+    count_ = header_.e_shnum ? header_.e_shnum : head.sh_size;
+    if (count_ == 0) return Flaw::none;
+    const auto table = count_ > ~std::uint64_t{0} / sizeof(Elf64_Shdr)
+                           ? std::nullopt
+                           : take_(header_.e_shoff, count_ * sizeof(Elf64_Shdr));
+    if (!table) return Flaw::cut_table;
+    table_ = *table;
+    const std::uint64_t named =
+        header_.e_shstrndx == SHN_XINDEX ? head.sh_link : header_.e_shstrndx;
+    const auto names = contents(section(named));
+    if (!names) return Flaw::cut_names;
+    names_ = *names;
+    return Flaw::none;
+  }
+
+  Take take_;
+  Elf64_Ehdr header_{};
+  Bytes table_, names_;
+  std::uint64_t count_ = 0;
+  Flaw flaw_;
+};
+
+}  // namespace inflight::cuda

@@ -1,0 +1,21 @@
+// Several PTX texts as one image, which cuModuleLoadData accepts: what cuLinkComplete answers.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "gpu/cuda/image/source.hpp"
+
+namespace inflight::cuda {
+
+std::string join_texts(std::span<const std::string> texts);
+// And back. An error is a sentence without its stop.
+tl::expected<std::vector<std::string>, std::string> split_texts(Source&);
+tl::expected<std::vector<std::string>, std::string> split_texts(std::span<const std::byte> bytes);
+// Whether these first 16 bytes begin such an image, and the size it then says; 0 if that cannot be.
+bool is_linked(std::span<const std::byte> header);
+std::uint64_t linked_size(std::span<const std::byte> header);
+
+}  // namespace inflight::cuda

@@ -1,0 +1,180 @@
+// What programs hand over to be loaded, told apart by content and taken to pieces.
+#include "gpu/cuda/image/unit.hpp"
+
+#include <fmt/format.h>
+
+#include "gpu/cuda/image/bytes.hpp"
+#include "gpu/cuda/image/linked.hpp"
+#include "gpu/cuda/image/machine_code.hpp"
+#include "gpu/cuda/image/source.hpp"
+#include "gpu/cuda/image/wrapper.hpp"
+
+namespace inflight::cuda {
+namespace {
+
+tl::unexpected<ImageError> damaged(std::string message) {
+  return tl::unexpected<ImageError>({ImageError::Kind::damaged, std::move(message)});
+}
+
+Unit unit_of_text(std::string text) {
+  Unit unit;
+  unit.text = std::make_shared<const std::string>(std::move(text));
+  return unit;
+}
+
+using Memory = std::shared_ptr<ProcessMemory>;
+
+Units units_of_fatbin(const Memory& memory) {
+  auto images = read_fatbin(*memory, 0, Bodies::ptx);
+  if (!images) return damaged(images.error());
+  std::vector<Unit> units;
+  units.emplace_back().images = std::move(*images);
+  units.back().owner = memory;
+  return units;
+}
+
+Units units_of_texts(tl::expected<std::vector<std::string>, std::string> texts) {
+  if (!texts) return damaged(texts.error());
+  std::vector<Unit> units;
+  for (std::string& text : *texts) units.push_back(unit_of_text(std::move(text)));
+  return units;
+}
+
+Units units_of_wrapper(const void* wrapper) {
+  std::vector<Unit> units;
+  for (const void* fatbin : fatbins_of(wrapper)) {
+    auto one = units_of_fatbin(std::make_shared<ProcessMemory>(fatbin));
+    if (!one) return one;
+    units.insert(units.end(), one->begin(), one->end());
+  }
+  if (units.empty()) return damaged("the fatbin's wrapper is damaged");
+  return units;
+}
+
+using Fatbins = tl::expected<std::vector<std::vector<Image>>, std::string>;
+
+Units units_of_elf(Fatbins fatbins, const std::shared_ptr<const void>& owner) {
+  if (!fatbins) return tl::unexpected<ImageError>({ImageError::Kind::unusable, fatbins.error()});
+  std::vector<Unit> units;
+  for (auto& images : *fatbins) {
+    units.emplace_back().images = std::move(images);
+    units.back().owner = owner;
+  }
+  if (units.empty()) return damaged("the ELF file holds no fatbin");
+  return units;
+}
+
+Units no_image() { return damaged("the image is neither PTX text nor a fatbin"); }
+
+Units units_of_bytes(const std::shared_ptr<const std::string>& file) {
+  const Bytes bytes = bytes_of(*file);
+  switch (content_of(bytes)) {
+    case Content::elf:
+      return units_of_elf(read_elf(bytes), file);
+    case Content::linked:
+      return units_of_texts(split_texts(bytes));
+    case Content::text:
+      return std::vector<Unit>{unit_of_text(file->substr(0, file->find('\0')))};
+    case Content::fatbin: {
+      auto images = read_fatbin(bytes);
+      if (!images) return damaged(images.error());
+      std::vector<Unit> units;
+      units.emplace_back().images = std::move(*images);
+      units.back().owner = file;
+      return units;
+    }
+    case Content::wrapper:
+    case Content::unknown:
+      break;
+  }
+  return no_image();
+}
+
+Units units_of_text(ProcessMemory& memory) {
+  auto text = memory.text(largest_image);
+  if (!text) return damaged("the image's text has no end: PTX text must end with a NUL character");
+  if (content_of(bytes_of(*text)) != Content::text) return no_image();
+  return std::vector<Unit>{unit_of_text(std::move(*text))};
+}
+
+}  // namespace
+
+// What lies at an address is told by its first bytes, and read as far as its own headers say and
+// the memory allows; of unknown bytes only what comes before a NUL.
+Units units_of_memory(const void* image) {
+  const auto memory = std::make_shared<ProcessMemory>(image);
+  constexpr std::uint64_t magic_bytes = 4, link_bytes = 16;
+  const auto magic = memory->take(0, magic_bytes);
+  if (!magic) return units_of_text(*memory);
+  switch (content_of(*magic)) {
+    case Content::wrapper:
+      return units_of_wrapper(image);
+    case Content::fatbin:
+      return units_of_fatbin(memory);
+    case Content::elf:
+      return units_of_elf(read_elf(*memory, Bodies::ptx), memory);
+    default:
+      break;
+  }
+  const auto start = memory->take(0, link_bytes);
+  if (start && is_linked(*start)) return units_of_texts(split_texts(*memory));
+  return units_of_text(*memory);
+}
+
+Units units_of_file(const std::string& path) {
+  auto file = File::open(path);
+  auto bytes = file ? file->all() : tl::unexpected(file.error());
+  if (!bytes)
+    return tl::unexpected<ImageError>(
+        {ImageError::Kind::no_file, fmt::format("the file {} {}", path, bytes.error())});
+  return units_of_bytes(std::make_shared<const std::string>(std::move(*bytes)));
+}
+
+std::vector<Unit> registered_units(const void* wrapper) {
+  std::vector<Unit> units;
+  for (const void* fatbin : fatbins_of(wrapper)) units.emplace_back().registered = fatbin;
+  if (units.empty()) {
+    units.emplace_back().error =
+        "the program registered a fatbin in a wrapper that is not known here; rebuild it with CUDA "
+        "12 or 13";
+  }
+  return units;
+}
+
+tl::expected<Text, ImageError> text_of(std::span<const Image> images, Architecture architecture) {
+  auto image = choose(images, architecture);
+  if (!image)
+    return tl::unexpected<ImageError>({ImageError::Kind::unusable, std::move(image.error())});
+  auto text = unpack(**image);
+  if (!text) return damaged(text.error());
+  return Text{std::make_shared<const std::string>(std::move(*text)), (*image)->name,
+              (*image)->architecture};
+}
+
+namespace {
+
+// Of the device runtime nobody needs to hear that it has no PTX.
+tl::expected<Text, ImageError> text_of_unit(std::span<const Image> images,
+                                            Architecture architecture) {
+  auto text = text_of(images, architecture);
+  if (!text && text.error().kind == ImageError::Kind::unusable && is_device_runtime(images))
+    text.error().message.clear();
+  return text;
+}
+
+}  // namespace
+
+tl::expected<Text, ImageError> text_of(const Unit& unit, Architecture architecture) {
+  if (!unit.error.empty()) return damaged(unit.error);
+  if (unit.text) return Text{unit.text, {}, {}};
+  if (!unit.registered) return text_of_unit(unit.images, architecture);
+  ProcessMemory memory(unit.registered);
+  auto images = read_fatbin(memory, 0, Bodies::ptx);
+  if (!images) return damaged(images.error());
+  auto text = text_of_unit(*images, architecture);
+  if (!text && text.error().kind == ImageError::Kind::unusable && !text.error().message.empty())
+    text.error().message = machine_code_only(unit.registered, text.error().message);
+  return text;
+}
+
+}  // namespace inflight::cuda

@@ -1,0 +1,53 @@
+// What a program hands over to be loaded, as units of which each gives a device one PTX text.
+#pragma once
+#include <memory>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "gpu/cuda/image/fatbin.hpp"
+
+namespace inflight::cuda {
+
+// Why an image gives no PTX; the message is a sentence without its stop, or empty where nobody
+// needs to hear of it.
+struct ImageError {
+  enum class Kind {
+    damaged,   // it is nothing that can be read
+    unusable,  // it holds nothing that the device can run
+    no_file,   // the file cannot be read
+  };
+  Kind kind = Kind::damaged;
+  std::string message;
+};
+
+// A translation unit's images, of which each device takes one; or one PTX text.
+struct Unit {
+  std::vector<Image> images;
+  std::shared_ptr<const std::string> text;
+  std::shared_ptr<const void> owner;  // keeps what `images` point into
+  // A fatbin in the program's own memory, which is read when it is needed; null: none.
+  const void* registered = nullptr;
+  std::string error;  // why it could not be read; told when it is needed
+};
+using Units = tl::expected<std::vector<Unit>, ImageError>;
+
+// From what cuModuleLoadData, cuModuleLoadFatBinary and cuLibraryLoadData are given: a wrapper, a
+// fatbin, PTX text or the image of a finished link, told apart by content. Copies what it keeps.
+Units units_of_memory(const void* image);
+// The same from a file (cuModuleLoad): also an executable or shared object with fatbins inside.
+Units units_of_file(const std::string& path);
+// The units of a registered wrapper, pointing into the program's own data. What is damaged becomes
+// a unit with an error.
+std::vector<Unit> registered_units(const void* wrapper);
+
+struct Text {
+  std::shared_ptr<const std::string> text;
+  std::string name;           // of what it was compiled from; empty: unknown
+  Architecture architecture;  // of the image that was chosen
+};
+// What a device of that architecture runs of a fatbin's images, and of a unit.
+tl::expected<Text, ImageError> text_of(std::span<const Image> images, Architecture architecture);
+tl::expected<Text, ImageError> text_of(const Unit& unit, Architecture architecture);
+
+}  // namespace inflight::cuda
