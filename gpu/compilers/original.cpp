@@ -195,7 +195,7 @@ bool Original::found() {
 
 void* Original::find(const char* name) {
   if (!found()) {
-    cuda::say_once(soname_,
+    cuda::report_once(soname_,
                    fmt::format("{} needs NVIDIA's own {}, which is in none of the {} folders where "
                                "this program's libraries are looked for: pip install {}, or put "
                                "its folder into LD_LIBRARY_PATH",
@@ -204,7 +204,7 @@ void* Original::find(const char* name) {
   }
   void* function = dlsym(handle_, name);
   if (!function)
-    cuda::say_once(name, fmt::format("{} has no {}: a newer one is needed", path_, name));
+    cuda::report_once(name, fmt::format("{} has no {}: a newer one is needed", path_, name));
   return function;
 }
 

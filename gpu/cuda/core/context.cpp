@@ -12,7 +12,7 @@ namespace {
 
 struct ContextStack {
   std::vector<Context*> contexts;
-  std::size_t last_stand_in = 0;  // the stack's depth with it; 0: there is none
+  std::size_t last_scope = 0;  // the depth of the innermost ScopedContext's entry; 0: none
 };
 ContextStack& stack() { return of_this_thread<ContextStack>(); }
 
@@ -57,18 +57,21 @@ Device& current_device() {
   return context ? *context->device : Core::get().device(0);
 }
 
-StandIn::StandIn(Context* context) : below_(stack().last_stand_in), pushed_(context != nullptr) {
+ScopedContext::ScopedContext(Context* context)
+    : below_(stack().last_scope), pushed_(context != nullptr) {
   if (!pushed_) return;
   push_context(context);
-  stack().last_stand_in = stack().contexts.size();
+  stack().last_scope = stack().contexts.size();
 }
 
-StandIn::~StandIn() {
+ScopedContext::~ScopedContext() {
   if (pushed_) pop_context();
-  stack().last_stand_in = below_;
+  stack().last_scope = below_;
 }
 
-bool StandIn::current() { return stack().last_stand_in != 0 && stack().last_stand_in == stack().contexts.size(); }
+bool ScopedContext::active() {
+  return stack().last_scope != 0 && stack().last_scope == stack().contexts.size();
+}
 
 bool any_primary_used() { return primary_used.load(std::memory_order_acquire); }
 

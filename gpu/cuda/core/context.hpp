@@ -14,8 +14,8 @@ struct Context {
   Device* device = nullptr;
   bool primary = false;
   unsigned flags = 0;
-  // Of a primary context: whether it holds state, and who keeps it. The runtime counts as one user
-  // from its first call that needs the device until the context is destroyed.
+  // Of a primary context: whether it holds state, and how many users retain it. The runtime counts
+  // as one user from its first call that needs the device until the context is destroyed.
   std::atomic<bool> active{false};
   std::atomic<bool> runtime_uses{false};
   std::atomic<int> users{0};
@@ -29,19 +29,18 @@ Context* pop_context();
 void set_current_context(Context* context);  // replaces the top; null empties it
 Device& current_device();
 
-// Makes `context` current while it lives, for a call that acts on the current one; null changes
-// nothing.
-class StandIn {
+// Makes `context` current for its own lifetime; null changes nothing.
+class ScopedContext {
  public:
-  explicit StandIn(Context* context);
-  ~StandIn();
-  StandIn(const StandIn&) = delete;
-  StandIn& operator=(const StandIn&) = delete;
-  // Whether the calling thread's current context is one of these.
-  static bool current();
+  explicit ScopedContext(Context* context);
+  ~ScopedContext();
+  ScopedContext(const ScopedContext&) = delete;
+  ScopedContext& operator=(const ScopedContext&) = delete;
+  // Whether a ScopedContext made the calling thread's current context current.
+  static bool active();
 
  private:
-  std::size_t below_;  // the depth of the stand-in that this one hides
+  std::size_t below_;  // the depth of the scope around this one
   bool pushed_;
 };
 
@@ -50,8 +49,8 @@ bool any_primary_used();
 void retain_primary(Context& context);
 // The last user's release destroys the context (invalid_context: nobody retained it).
 Status release_primary(Context& context);
-// Destroys the state of the primary context. Its users stay, but for the runtime, which comes back
-// with its next call.
+// Destroys the state of the primary context. Its users stay, except the runtime, which becomes one
+// again with its next call.
 void reset_primary(Context& context);
 // Counts the runtime among the context's users, once.
 void use_in_runtime(Context& context);

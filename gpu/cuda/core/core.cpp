@@ -25,7 +25,7 @@ namespace inflight::cuda {
 namespace {
 
 // Stack, printf FIFO, heap, -, pending launches, L2 fetch granularity, persisting L2, shared
-// memory: what a fresh H200 answers.
+// memory: as on an H200.
 constexpr std::uint64_t default_limits[limit_count] = {1024, 8650752, 8388608,  0,
                                                        2048, 64,      11796480, 232448};
 
@@ -38,7 +38,7 @@ const Profile& chosen_profile() {
   std::string known;
   for (const Profile& profile : profiles())
     known += (known.empty() ? "" : ", ") + std::string(profile.name);
-  say("INFLIGHT_DEVICE is '" + name + "', but it takes one of " + known + ".");
+  report("INFLIGHT_DEVICE is '" + name + "', but it takes one of " + known + ".");
   std::_Exit(2);
 }
 
@@ -114,10 +114,10 @@ bool Device::wait_until(std::chrono::steady_clock::time_point deadline) const {
   return true;
 }
 
-void Device::kill(Status status, std::string_view report) {
+void Device::kill(Status status, std::string_view text) {
   Status alive = Status::success;
   fault_.compare_exchange_strong(alive, status);
-  if (!report.empty()) say(report);
+  if (!text.empty()) report(text);
   report_observed();
 }
 
@@ -148,8 +148,8 @@ void Device::reset() {
 
 namespace {
 
-// What was launched and never waited for gets this long to end by itself; then it is stopped, which
-// takes no longer than what a stream does besides: a copy, a function of the host's.
+// At exit, work that nobody waited for may run for `grace` more; then launches are cancelled, and
+// only what cannot be cancelled (a copy, a host function) is waited for.
 constexpr std::chrono::milliseconds grace{100};
 constexpr std::chrono::seconds last_wait{10};
 
@@ -160,14 +160,14 @@ void finish(const std::vector<Device*>& devices) {
   for (Device* device : devices) device->wait_until(now + last_wait);
   for (Device* device : devices)
     if (const std::uint64_t bytes = device->printed.unshown())
-      say(std::to_string(bytes) +
-          " bytes that kernels printed were lost, as on a GPU: the program ended without "
-          "synchronising after the launch.");
+      report(std::to_string(bytes) +
+             " bytes that kernels printed were lost, as on a GPU: the program ended without "
+             "synchronising after the launch.");
 }
 
-void wind_up() {
+void end_process() {
   process_ends = true;
-  if (process_forked) return;       // the threads that work is done by stayed with the parent
+  if (process_forked) return;       // the threads that do the work stayed with the parent
   if (Stream::on_worker()) return;  // a host function called exit()
   guarded("the end of the program", [] {
     Core& core = Core::get();
@@ -193,7 +193,7 @@ Core::Core()
     contexts.add(context);
     primaries_.push_back(std::move(context));
   }
-  std::atexit(wind_up);
+  std::atexit(end_process);
   pthread_atfork(nullptr, nullptr, [] { process_forked = true; });
 }
 
@@ -209,20 +209,20 @@ tl::expected<std::uint64_t, std::string> Core::allocate(int device, std::uint64_
   const bool fits = bytes <= ~std::uint64_t{0} - slack;
   const std::uint64_t size = fits ? round_up(bytes, slack) : bytes;
   auto made = memory.allocate(device, size, kind, alignment);
-  if (!made) tell_if_host_is_full(size);
+  if (!made) report_if_host_is_full(size);
   return made;
 }
 
 bool Core::take_host_share(std::uint64_t bytes) {
   if (memory.host_share().take(bytes)) return true;
-  tell_if_host_is_full(bytes);
+  report_if_host_is_full(bytes);
   return false;
 }
 
-void Core::tell_if_host_is_full(std::uint64_t bytes) {
+void Core::report_if_host_is_full(std::uint64_t bytes) {
   const machine::HostShare& share = memory.host_share();
   if (bytes > memory.capacity() || bytes <= share.left()) return;  // as on a GPU
-  say_once(
+  report_once(
       "host memory",
       fmt::format("an allocation of {} bytes fails with 'out of memory', since devices may "
                   "take {} bytes of this host's memory and {} of them are left. A GPU would "
@@ -249,17 +249,18 @@ machine::Options Core::options(const Device& device) const {
   options.call_bytes = std::min(std::max(options.call_bytes, options.stack_bytes * at_once),
                                 get().memory.host_share().limit() / 4);
   options.advise = [](const std::string& key, const std::string& sentence) {
-    say_once(key, sentence);
+    report_once(key, sentence);
   };
   options.heap_bytes = device.limits[heap_limit];
   return options;
 }
 
-Status tell_forked() {
-  say_once("forked",
-           "this process was forked from one that had used CUDA, and CUDA does not work in such a "
-           "child, on a GPU neither: calls answer 'initialization error'. Fork before the first "
-           "CUDA call, or start the child anew (in Python: multiprocessing's 'spawn').");
+Status report_forked() {
+  report_once(
+      "forked",
+      "this process was forked from one that had used CUDA, and CUDA does not work in such a "
+      "child, on a GPU neither: calls answer 'initialization error'. Fork before the first "
+      "CUDA call, or start the child anew (in Python: multiprocessing's 'spawn').");
   return Status::not_initialized;
 }
 

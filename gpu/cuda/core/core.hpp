@@ -1,5 +1,5 @@
-// The process's one GPU system, which libcudart.so.13 and libcuda.so.1 both stand on: devices with
-// their contexts and streams, memory, and the handles that programs hold.
+// The state that libcudart and libcuda share in a process: devices with their contexts and streams,
+// memory, and the handles that programs hold.
 #pragma once
 #include <array>
 #include <atomic>
@@ -47,14 +47,14 @@ class Device {
   std::shared_ptr<Stream> legacy();
   std::shared_ptr<Stream> per_thread();
   std::shared_ptr<Stream> create_stream(bool non_blocking, int priority);
-  // Streams the legacy stream's rule covers, and all that have unfinished work.
+  // The streams that exist, and destroyed ones that still have work.
   std::vector<std::shared_ptr<Stream>> streams() const;
 
-  // Waits for every stream, writes what kernels printed, and answers the sticky status.
+  // Waits for every stream, shows what kernels printed, and returns the sticky status.
   Status synchronize();
 
-  // A fault kills the context: every later call answers its code until reset().
-  void kill(Status status, std::string_view report);
+  // A fault kills the context: every later call returns its code until reset().
+  void kill(Status status, std::string_view text);
   Status fault() const { return fault_.load(std::memory_order_acquire); }
   // Waits until every stream is done or the deadline passes; false if some were not.
   bool wait_until(std::chrono::steady_clock::time_point deadline) const;
@@ -64,7 +64,7 @@ class Device {
   PrintfFifo printed;
 
   std::atomic<std::uint64_t> clock{machine::Clock::first};  // where the last launch's end set it
-  std::atomic<bool> cancel{false};  // set at exit: ends running launches, drops what waits
+  std::atomic<bool> cancel{false};  // set at exit: ends running launches, drops pending work
   std::atomic<std::uint32_t> flags{0};
   std::atomic<int> cache_config{0};
   std::array<std::atomic<std::uint64_t>, limit_count> limits;
@@ -81,21 +81,21 @@ class Device {
 
 class Core {
  public:
-  // Built at the first call; never destroyed, but wound up at exit.
+  // Built at the first call and never destroyed; its work is ended when the process exits.
   static Core& get();
-  // True from the moment the process ends: entry points answer deinitialized.
+  // True once the process ends: entry points then return deinitialized.
   static bool ending();
-  // True in a child that fork() made after the core was built: its threads are not there. Entry
-  // points answer not_initialized, as on a GPU.
+  // True in a child that fork() made after the core was built, since the core's threads stay with
+  // the parent. Entry points return not_initialized there, as on a GPU.
   static bool forked();
 
   machine::Memory memory;
-  // What cudaMalloc and its relatives get: aligned as on a GPU, and as far past its end as
-  // INFLIGHT_SLACK says.
+  // Memory for cudaMalloc and its relatives: aligned as on a GPU, and accessible past its end up to
+  // the next multiple of INFLIGHT_SLACK.
   tl::expected<std::uint64_t, std::string> allocate(int device, std::uint64_t bytes,
                                                     machine::AllocationKind kind);
-  // Counts memory that is made elsewhere and that only devices' memory is made of. False where the
-  // host has no more, which is told once.
+  // Counts host memory that backs a device's memory and that the caller maps itself. False if the
+  // host has no more, which is reported once.
   bool take_host_share(std::uint64_t bytes);
   const Profile& profile() const { return profile_; }
   int device_count() const { return int(devices_.size()); }
@@ -118,15 +118,15 @@ class Core {
 
  private:
   Core();
-  void tell_if_host_is_full(std::uint64_t bytes);
+  void report_if_host_is_full(std::uint64_t bytes);
   const Profile& profile_;
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<std::shared_ptr<Context>> primaries_;
   std::atomic<std::uint64_t> launches_{0};
 };
 
-// What every call answers in a forked child (not_initialized); says once why.
-Status tell_forked();
+// The status of every call in a forked child (not_initialized); reports once why.
+Status report_forked();
 
 // Lets kernels of `device` reach memory of `peer`, or no longer (peer_access_unsupported: itself;
 // peer_access_already_enabled, peer_access_not_enabled; invalid_value: flags are not 0).
@@ -140,8 +140,8 @@ inline constexpr int lowest_priority = 0, highest_priority = -5;
 // `per_thread`, for the _ptsz names), 1 cudaStreamLegacy, 2 cudaStreamPerThread. invalid_handle
 // else.
 Result<std::shared_ptr<Stream>> stream_of(const void* handle, bool per_thread = false);
-// The same for a call that puts work into it or asks about it: also the fault that killed its
-// device's context.
+// The same for a call that submits work to the stream or queries it; also fails with the fault that
+// killed the context of the stream's device.
 Result<std::shared_ptr<Stream>> live_stream(const void* handle, bool per_thread);
 
 inline bool device_exists(int ordinal) {

@@ -14,7 +14,7 @@
 
 namespace inflight::cuda {
 
-// What cudaFuncSetAttribute and its relatives keep; -1 stands for the default.
+// Settings of cudaFuncSetAttribute and its relatives; -1: the default.
 struct FunctionSettings {
   int max_dynamic_shared = -1;  // bytes; default: what is left of the limit without opt-in
   int carveout = -1;            // percent
@@ -27,7 +27,7 @@ struct FunctionSettings {
 
 class Function {
  public:
-  // Finds or loads the kernel on a device. What it captures keeps the module alive.
+  // Finds or loads the kernel on a device.
   using Resolver = std::function<Result<const machine::Kernel*>(int device)>;
   Function(std::string name, const void* module, Resolver resolver)
       : name(std::move(name)), module(module), resolver_(std::move(resolver)) {}
@@ -38,7 +38,7 @@ class Function {
   const std::string name;    // as in PTX (mangled)
   const void* const module;  // the handle of the library or module it belongs to
 
-  // What the machine cannot run of `kernel`, asked once.
+  // What the machine cannot run of `kernel`, determined once.
   std::vector<std::string> missing(const machine::Kernel* kernel) const {
     std::lock_guard lock(mutex_);
     auto [it, fresh] = missing_.try_emplace(kernel);

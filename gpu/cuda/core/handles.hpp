@@ -1,4 +1,4 @@
-// Handles that programs hold: an opaque pointer is looked up here before anything reads through it.
+// Handles that programs hold. An opaque pointer is looked up here before it is dereferenced.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -8,7 +8,7 @@
 
 namespace inflight::cuda {
 
-// The live objects of one type, by address. A stale or foreign pointer finds null.
+// The live objects of one type, by address. A stale or foreign pointer gives null.
 template <class T>
 class Handles {
  public:

@@ -23,7 +23,7 @@ Status with_kernel(const void* handle, Device& device, Body body) {
   auto function = function_of(handle);
   if (!function) return function.error().status;
   auto kernel = (*function)->on(device.ordinal);
-  return kernel ? body(OnDevice{**function, **kernel, device}) : tell(kernel);
+  return kernel ? body(OnDevice{**function, **kernel, device}) : report(kernel);
 }
 template <class Body>
 Status with_kernel(const void* handle, Body body) {
@@ -209,7 +209,7 @@ Status get_resident_clusters(int* place, const void* handle, const abi::LaunchCo
 Status get_largest_cluster(int* place, const void* handle, const abi::LaunchConfig* config) {
   return with_kernel(handle, [&](const OnDevice& k) {
     if (!place || !config) return Status::invalid_value;
-    if (k.kernel.required_cluster[0]) return Status::invalid_cluster_size;  // as an H200 answers
+    if (k.kernel.required_cluster[0]) return Status::invalid_cluster_size;  // as on an H200
     if (k.device.profile.architecture.number < first_with_clusters) return Status::not_supported;
     *place = int(largest_cluster(k.function, k.device));
     return Status::success;

@@ -1,4 +1,5 @@
-// Kernels and variables as programs name them, what they are, and how many blocks of a kernel fit.
+// Kernels and variables by the names that programs have for them, kernels' attributes, and
+// occupancy.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -11,20 +12,20 @@ namespace inflight::cuda {
 // The kernel that a program names by a host function, a cudaKernel_t or a cudaFunction_t
 // (invalid_device_function: null; invalid_handle: nothing of the kind).
 Result<std::shared_ptr<Function>> function_of(const void* handle);
-// The variable that host code names: by its host shadow, or, a managed one, by its own address.
+// A variable by its host shadow, or a managed variable by its own address.
 Result<machine::Symbol> symbol_of(const void* host, int device);
-// Where `bytes` at `offset` of it lie (invalid_value: past its end).
+// The address of `bytes` bytes at `offset` in it (invalid_value: past its end).
 Result<void*> symbol_range(const void* host, int device, std::size_t bytes, std::size_t offset);
 
-// The calls below name a kernel by any of its handles and mean the current device, as its own
-// numbers for attributes and settings say (invalid_value: a number that there is not, or no place).
+// The functions below take any handle of a kernel, act on the current device, and use
+// cudaFuncAttribute's numbers (invalid_value: an unknown number, or no place).
 
 Status get_attributes(abi::FunctionAttributes* place, const void* handle);
 Status set_attribute(const void* handle, int attribute, int value);
 Status set_attribute(const void* handle, int attribute, int value, int ordinal);  // on that device
 Status set_cache_config(const void* handle, int config);
 Status set_shared_bank(const void* handle, int config);
-// Where the parameter lies in the parameter buffer, in bytes; `size` may be null.
+// The parameter's offset and size in the parameter buffer, in bytes; `size` may be null.
 Status get_parameter(const void* handle, std::size_t index, std::size_t* offset, std::size_t* size);
 
 // Occupancy. `flags` are cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags's.

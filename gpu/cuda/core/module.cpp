@@ -68,7 +68,7 @@ Failure failure_of(ImageError error) {
   return {status, std::move(error.message)};
 }
 
-// The same, said of the kernel that was asked for.
+// The failure, with the name of the kernel that cannot run.
 Failure of_kernel(std::string_view name, Failure failure) {
   if (failure.status == Status::no_binary_for_gpu && !failure.message.empty())
     failure.message =
@@ -76,7 +76,7 @@ Failure of_kernel(std::string_view name, Failure failure) {
   return failure;
 }
 
-// Adds what the modules call of the device runtime, unless they have one of their own.
+// Adds the device runtime if the modules call it and do not define it.
 Result<void> add_device_runtime(std::vector<Parsed>& modules) {
   const auto needs = [](const Parsed& module) { return needs_device_runtime(*module); };
   const auto has = [](const Parsed& module) {
@@ -93,11 +93,11 @@ Result<void> add_device_runtime(std::vector<Parsed>& modules) {
 
 struct ParsedUnits {
   std::vector<Parsed> modules;
-  std::string passed_over;  // why a unit is not among them, or empty
+  std::string passed_over;  // why a unit was skipped, or empty
 };
 
-// A unit without usable PTX is passed over while others have some, since nvlink leaves such units
-// among the rest (the device runtime library); its names then stay undefined.
+// A unit without usable PTX is skipped if others have some, since nvlink adds such units (the
+// device runtime library). Its names stay undefined.
 Result<ParsedUnits> parse_all(const std::vector<Unit>& units, Architecture architecture,
                               const std::string& module) {
   ParsedUnits result;
@@ -180,7 +180,7 @@ Result<const machine::Program*> LoadedModule::on(int device) {
   if (auto it = failures_.find(device); it != failures_.end())
     return tl::unexpected<Failure>(it->second);
   auto program = load(device);
-  // The sentence is told at the first failure; the code is answered each time.
+  // The first failure has a message; later ones only its code.
   if (!program && !closed_) failures_.emplace(device, program.error().status);
   return program;
 }

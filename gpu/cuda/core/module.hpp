@@ -26,11 +26,11 @@ class LoadedModule : public std::enable_shared_from_this<LoadedModule> {
   static Result<std::shared_ptr<LoadedModule>> from_memory(const void* image);
   static Result<std::shared_ptr<LoadedModule>> from_file(const std::string& path);
 
-  // The linked program on `device`, made at the first call. A failure is kept: its
-  // code is answered again, its sentence not.
+  // The linked program on `device`, made at the first call. A failure is kept: later calls return
+  // its code without its message.
   Result<const machine::Program*> on(int device);
 
-  // The kernel's handle, the same object at every call, whether or not any device has the kernel.
+  // The kernel's handle, the same at every call, whether or not any device has the kernel.
   std::shared_ptr<Function> function(std::string_view name);
   // The kernel's handle if the program on `device` has that kernel, else not_found.
   Result<std::shared_ptr<Function>> kernel(std::string_view name, int device);
@@ -41,12 +41,12 @@ class LoadedModule : public std::enable_shared_from_this<LoadedModule> {
 
   // Drops the program on `device` with its variables; the next use links it anew.
   void drop(int device);
-  // After this no program is made any more and every use fails: the program unloaded the module.
+  // The program unloaded the module: every later use fails.
   void close();
 
   const std::string& name() const { return name_; }
   Context* context = nullptr;  // of a module: where it was loaded
-  // Why a unit could not be linked in, or empty: where a missing kernel may have been.
+  // Why a unit was skipped, or empty. A missing kernel may have been in it.
   std::string passed_over() {
     std::lock_guard lock(mutex_);
     return passed_over_;

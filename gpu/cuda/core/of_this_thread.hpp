@@ -1,4 +1,4 @@
-// What a thread keeps between its calls of CUDA.
+// State of a thread between its calls of CUDA.
 #pragma once
 #include <pthread.h>
 

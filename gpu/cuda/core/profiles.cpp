@@ -24,8 +24,8 @@ constexpr Row rows[] = {
 #undef INFLIGHT_ATTRIBUTE
 };
 
-// What cudaOccupancyMaxActiveClusters of one H200 (tests/gpu/clusters.cu) tells of its GPCs; eight
-// more multiprocessors hold clusters of one and two only. Chips differ in this.
+// What cudaOccupancyMaxActiveClusters of one H200 (tests/gpu/clusters.cu) shows of its GPCs; eight
+// more multiprocessors hold clusters of one and two blocks only. Chips differ in this.
 constexpr std::uint32_t h200_gpcs[] = {18, 18, 16, 16, 16, 16, 16, 8};
 
 // Memory in bytes: what cudaMemGetInfo calls total.

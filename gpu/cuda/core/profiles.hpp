@@ -1,4 +1,4 @@
-// The devices that the software GPU can be, and every property that programs may ask of them.
+// The devices that the software GPU can be, with every property that programs can query.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace inflight::cuda {
 // cudaDevAttr* and CU_DEVICE_ATTRIBUTE_* share their numbers, 1 to attribute_count - 1.
 inline constexpr int attribute_count = 148;
 
-// Those that code of ours asks for by name. The numbers are the public ones.
+// The attributes that this code uses, with their public numbers.
 enum class Attribute : int {
   multiprocessors = 16,
   max_threads_per_block = 1,

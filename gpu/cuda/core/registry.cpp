@@ -106,9 +106,9 @@ void Registry::publish(const RegisteredVariable& variable, const machine::Symbol
   *variable.managed = pointer_to(symbol.address);
 }
 
-// A program whose module cannot be loaded still reads and writes its managed variables before it
-// looks at an error code: they get plain memory then.
-void Registry::stand_in(const RegisteredVariable& variable) {
+// A program whose module cannot be loaded may read and write its managed variables before it looks
+// at an error code, so they get plain memory.
+void Registry::back_with_plain_memory(const RegisteredVariable& variable) {
   if (!*variable.managed)
     *variable.managed = std::calloc(1, std::max<std::size_t>(variable.size, 1));
 }
@@ -125,8 +125,8 @@ Status Registry::initialise(void** handle, int device) {
     if (symbol) {
       publish(variable, *symbol);
     } else {
-      stand_in(variable);
-      status = tell(symbol);
+      back_with_plain_memory(variable);
+      status = report(symbol);
     }
   }
   return status;

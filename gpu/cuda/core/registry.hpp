@@ -21,7 +21,7 @@ struct RegisteredVariable {
   void** managed = nullptr;  // where host code reads a managed variable's address
 };
 
-// What __cudaRegister* registers. Works before main and after static destructors; never destroyed.
+// Filled by __cudaRegister*. Works before main and after static destructors; never destroyed.
 class Registry {
  public:
   static Registry& get();
@@ -29,7 +29,7 @@ class Registry {
   // __cudaRegisterFatBinary: reads no fatbin yet. The result is the handle that the other calls
   // take; never null.
   void** add(const void* wrapper);
-  // __cudaUnregisterFatBinary: ends the handle, its functions and its variables.
+  // __cudaUnregisterFatBinary: removes the handle, its functions and its variables.
   void remove(void** handle);
   void add_function(void** handle, const void* host, std::string_view device_name);
   void add_variable(void** handle, const void* host, std::string_view device_name,
@@ -47,7 +47,7 @@ class Registry {
   Status initialise(void** handle, int device);
   // The same for every handle that has managed variables.
   Status initialise_all(int device);
-  // Drops what is loaded on `device` (cudaDeviceReset).
+  // Unloads everything from `device` (cudaDeviceReset).
   void reset(int device);
 
  private:
@@ -63,7 +63,7 @@ class Registry {
   };
   Entry* entry(void** handle) const;
   static void publish(const RegisteredVariable& variable, const machine::Symbol& symbol);
-  static void stand_in(const RegisteredVariable& variable);
+  static void back_with_plain_memory(const RegisteredVariable& variable);
 
   mutable std::mutex mutex_;
   std::unordered_map<const void*, std::unique_ptr<Entry>> entries_;

@@ -18,7 +18,8 @@ bool read_number(std::string_view text, T& value) {
   return error == std::errc{} && end == text.data() + text.size();
 }
 
-// Each reader answers what the value may be, or nothing if it took it.
+// A reader returns null if it accepts the value, and else a description of the values that it
+// accepts.
 using Reader = const char* (*)(std::string_view text, Settings& settings);
 
 const char* read_device(std::string_view text, Settings& settings) {
@@ -137,7 +138,7 @@ const Settings& settings() {
   static const Settings& instance = *[] {
     auto read = read_settings([](const char* name) -> const char* { return std::getenv(name); });
     if (!read) {
-      say(read.error());
+      report(read.error());
       std::_Exit(2);
     }
     return new Settings(*read);

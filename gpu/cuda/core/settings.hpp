@@ -1,4 +1,4 @@
-// What the environment asks of the software GPU: every INFLIGHT_ variable is read here.
+// The settings of the software GPU: every INFLIGHT_ variable is read here.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -23,19 +23,19 @@ struct Settings {
   // INFLIGHT_SLACK: allocations reach to the next multiple of so many bytes, a power of two.
   std::uint64_t slack = 1;
   // INFLIGHT_MEMORY: bytes of the host's memory that devices may take together; none: what
-  // default_host_share() says.
+  // default_host_share().
   std::optional<std::uint64_t> memory;
   unsigned workers = 0;   // INFLIGHT_WORKERS: host threads; 0: all cores
   bool progress = false;  // INFLIGHT_PROGRESS: 0 or 1
 };
 
-// Reads the variables through `variable` (null where unset). An error is one sentence that names
-// the variable, what it said and what it may say.
+// Reads the variables through `variable` (null: unset). An error is one sentence with the variable,
+// its value and the values that it takes.
 tl::expected<Settings, std::string> read_settings(
     const std::function<const char*(const char*)>& variable);
 
-// The process's own, read once; a bad value is told on standard error and ends the process with
-// status 2, since nothing the program computes would be what was asked for.
+// The process's own, read once. A bad value is reported and ends the process with status 2, since
+// the program would not run as it was asked to.
 const Settings& settings();
 
 }  // namespace inflight::cuda

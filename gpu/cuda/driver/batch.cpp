@@ -1,20 +1,21 @@
 // Driver API: batches of copies, prefetches and discards.
 #include "gpu/cuda/core/memory/batch.hpp"
+
 #include "gpu/cuda/driver/entry.hpp"
 
 namespace inflight::cuda::driver {
 namespace {
 
-// Addresses as the runtime's lists hold them.
+// A list of addresses as a list of pointers.
 void* const* pointers(const DevicePointer* list) { return reinterpret_cast<void* const*>(list); }
 static_assert(sizeof(DevicePointer) == sizeof(void*));
 
 }  // namespace
 
 // Until CUDA 12.9 a place for the index of the copy that was refused stood before the stream.
-#define INFLIGHT_COPY_BATCH                                                                      \
-  const DevicePointer *to, const DevicePointer *from, const std::size_t *bytes,                  \
-      std::size_t count, const abi::CopyAttributes *attributes, const std::size_t *starts,       \
+#define INFLIGHT_COPY_BATCH                                                                        \
+  const DevicePointer *to, const DevicePointer *from, const std::size_t *bytes, std::size_t count, \
+      const abi::CopyAttributes *attributes, const std::size_t *starts,                            \
       std::size_t attribute_count
 #define INFLIGHT_THE_BATCH \
   { pointers(to), pointers(from), bytes, count, attributes, starts, attribute_count }

@@ -143,7 +143,7 @@ INFLIGHT_CU(cuCtxSetCacheConfig, (int config), {
   current_device().cache_config = config;
   return Status::success;
 })
-// Since Volta shared memory has banks of four bytes, whatever is asked.
+// Since Volta shared memory has banks of four bytes; other widths are accepted and ignored.
 INFLIGHT_CU(cuCtxGetSharedMemConfig, (int* config), { return store_value(config, 1); })
 INFLIGHT_CU(cuCtxSetSharedMemConfig, (int config),
             { return config < 0 || config > 2 ? Status::invalid_value : Status::success; })

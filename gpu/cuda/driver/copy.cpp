@@ -54,7 +54,7 @@ template <class Box>
 Status copy_box(const Box* box, Handle stream, bool per_thread, bool asynchronous) {
   if (!box) return Status::invalid_value;
   auto request = box_of(*box);
-  if (!request) return tell(request);
+  if (!request) return report(request);
   if (request->bytes() == 0) return Status::success;
   if (request->from_pitch < request->width || request->to_pitch < request->width) {
     return Status::invalid_value;

@@ -23,8 +23,8 @@ struct Copy3D {
   std::size_t width, height, depth;
 };
 
-// The copy that a structure asks for. A pitch or height of 0 stands for the width and the height of
-// what is copied (not_supported: an array; invalid_value: an unknown type of memory).
+// The copy that a structure describes. A pitch or height of 0 stands for the copy's width or height
+// (not_supported: an array; invalid_value: an unknown type of memory).
 Result<Copy> box_of(const Copy3D& box);
 
 }  // namespace inflight::cuda::driver

@@ -19,16 +19,16 @@ Status copy_text(std::string_view text, char* to, int size) {
 
 Status store_attribute(int* value, int attribute, const Device& device) {
   if (!value) return Status::invalid_value;
-  auto answer = device.profile.attribute(attribute, device.ordinal);
-  if (!answer) return Status::invalid_value;
-  *value = *answer;
+  auto found = device.profile.attribute(attribute, device.ordinal);
+  if (!found) return Status::invalid_value;
+  *value = *found;
   return Status::success;
 }
 
-// The part of a PCI address that programs may leave out is the domain and the function.
-bool same_address(std::string_view asked, const Device& device) {
+// Programs may omit the domain and the function of a PCI address.
+bool same_address(std::string_view address, const Device& device) {
   std::string own = pci_address(device.profile, device.ordinal);
-  std::string text(asked);
+  std::string text(address);
   if (text.find('.') == text.npos) text += ".0";
   for (char& c : text) c = char(std::toupper(c));
   return own.ends_with(text) && (text.size() == own.size() || text.size() == own.size() - 5);

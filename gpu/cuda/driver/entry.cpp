@@ -1,4 +1,4 @@
-// How a driver call begins and ends; cuInit, versions and errors.
+// The checks before a driver call, and its result; cuInit, versions and errors.
 #include "gpu/cuda/driver/entry.hpp"
 
 #include <atomic>
@@ -11,7 +11,7 @@ namespace {
 constexpr int driver_version = 13000;
 std::atomic<bool> initialised{false};
 
-// Codes that only the runtime API has, and what the driver API answers instead.
+// Codes that only the runtime API has, and the driver API's for the same.
 struct Translation {
   Status runtime;
   Status driver;
@@ -37,7 +37,7 @@ int code_of(Status status) {
 Status begin(Needs needs) {
   if (Core::ending()) return Status::deinitialized;
   if (needs == Needs::nothing) return Status::success;
-  if (Core::forked()) return tell_forked();
+  if (Core::forked()) return report_forked();
   Context* context = current_context();
   if (!initialised && !context && !any_primary_used()) return Status::not_initialized;
   if (needs == Needs::initialisation) return Status::success;
@@ -96,7 +96,7 @@ Context* context_of(Handle context, bool or_current) {
 
 INFLIGHT_CU_BARE(cuInit, (unsigned flags), {
   if (flags != 0) return Status::invalid_value;
-  if (Core::forked()) return tell_forked();
+  if (Core::forked()) return report_forked();
   Core::get();
   initialised = true;
   return Status::success;

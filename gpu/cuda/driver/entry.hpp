@@ -1,4 +1,4 @@
-// What the driver API's entry points share: how a call begins and ends.
+// What the driver API's entry points have in common: the checks before a call and its result.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,13 +18,13 @@ using Handle = void*;
 // Every CUresult is an int.
 int code_of(Status);
 
-// What a call needs before it may do anything.
+// What a call requires.
 enum class Needs { nothing, initialisation, context };
 // success; not_initialized, deinitialized, not_permitted (inside a host function), invalid_context,
 // or the fault that killed the context.
 Status begin(Needs);
 
-// Every entry point of the driver: `call` is its name. No exception leaves.
+// Runs an entry point's body; `call` is its name. No exception leaves.
 template <class Body>
 int enter(Needs needs, const char* call, Body&& body) {
   return code_of(guarded(call, [&]() -> Status {
@@ -33,8 +33,8 @@ int enter(Needs needs, const char* call, Body&& body) {
   }));
 }
 
-// The same for a call that names an object: with no context current it runs in the object's, which
-// `home` finds; invalid_context if it answers null.
+// The same for a call that names an object. If no context is current, it runs in the object's,
+// which `home` returns (invalid_context: null).
 template <class Home, class Body>
 int enter_at(const char* call, Home&& home, Body&& body) {
   return code_of(guarded(call, [&]() -> Status {
@@ -46,7 +46,7 @@ int enter_at(const char* call, Home&& home, Body&& body) {
     }
     Context* context = home();
     if (!context) return Status::invalid_context;
-    StandIn stand_in(context);
+    ScopedContext scope(context);
     status = context->device->fault();
     return status == Status::success ? body() : status;
   }));
@@ -57,11 +57,11 @@ inline DevicePointer address(const void* p) { return reinterpret_cast<DevicePoin
 
 // The device of a CUdevice, or null.
 Device* device_at(int ordinal);
-// The context of a CUcontext; null stands for the current one where `or_current`.
+// The context of a CUcontext; with `or_current`, null means the current one.
 Context* context_of(Handle context, bool or_current = true);
 
-// The contexts of what programs name. An object that there is not has that of device 0, where the
-// call will say so; a default stream has none but the current one: null.
+// The contexts of objects that programs name. An invalid handle gives device 0's, and the call then
+// fails by itself. A default stream has only the current context: null.
 Context* of_any();  // objects of no context, as graphs
 Context* of_device(int ordinal);
 Context* of_stream(Handle);
@@ -85,11 +85,11 @@ Status with_stream(Handle handle, bool per_thread, Body&& body) {
 
 }  // namespace inflight::cuda::driver
 
-// INFLIGHT_CU(name, (parameters), { body }): an entry point whose body answers a Status; it needs a
-// current context. INFLIGHT_CU_AT(home, ...) names an object, which brings its own: `home` is one
-// of the of_...() above. _INIT needs cuInit only, _BARE nothing. _TWO defines two names of one
-// operation; its body sees `second`: whether the second name was called (_ptsz and _ptds names: the
-// thread's own default stream). To be used inside this namespace.
+// INFLIGHT_CU(name, (parameters), { body }): an entry point whose body returns a Status; it
+// requires a current context. INFLIGHT_CU_AT(home, ...) is for calls that name an object with a
+// context: `home` is one of the of_...() above. _INIT requires cuInit only, _BARE nothing. _TWO
+// defines two names of one operation; in its body, `second` is whether the second name was called
+// (_ptsz and _ptds names: the thread's own default stream). Use them inside this namespace.
 #define INFLIGHT_CU_ENTRY(needs, name, params, ...)                   \
   extern "C" __attribute__((visibility("default"))) int name params { \
     return enter(Needs::needs, #name, [&]() -> Status __VA_ARGS__);   \
@@ -98,9 +98,10 @@ Status with_stream(Handle handle, bool per_thread, Body&& body) {
 #define INFLIGHT_CU_INIT(name, params, ...) \
   INFLIGHT_CU_ENTRY(initialisation, name, params, __VA_ARGS__)
 #define INFLIGHT_CU_BARE(name, params, ...) INFLIGHT_CU_ENTRY(nothing, name, params, __VA_ARGS__)
-#define INFLIGHT_CU_AT(home, name, params, ...)                                \
-  extern "C" __attribute__((visibility("default"))) int name params {          \
-    return enter_at(#name, [&] { return home; }, [&]() -> Status __VA_ARGS__); \
+#define INFLIGHT_CU_AT(home, name, params, ...)                       \
+  extern "C" __attribute__((visibility("default"))) int name params { \
+    return enter_at(                                                  \
+        #name, [&] { return home; }, [&]() -> Status __VA_ARGS__);    \
   }
 #define INFLIGHT_CU_PAIR(entry, kind, one, two, params, ...) \
   entry(kind, one, params, {                                 \

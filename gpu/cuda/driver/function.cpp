@@ -18,7 +18,7 @@ Status with_function(Handle handle, Body&& body) {
 template <class Body>
 Status on_device(int ordinal, Body&& body) {
   if (!device_at(ordinal)) return Status::invalid_device;
-  StandIn current(&Core::get().primary(ordinal));
+  ScopedContext current(&Core::get().primary(ordinal));
   const Status fault = current_device().fault();
   return fault == Status::success ? body() : fault;
 }
@@ -111,7 +111,8 @@ INFLIGHT_CU_AT(of_function(function), cuFuncIsLoaded, (int* state, Handle functi
   return with_function(function, [&](Function&) { return store_value(state, 1); });
 })
 INFLIGHT_CU_AT(of_function(function), cuFuncLoad, (Handle function), {
-  return with_function(function, [](Function& f) { return tell(f.on(current_device().ordinal)); });
+  return with_function(function,
+                       [](Function& f) { return report(f.on(current_device().ordinal)); });
 })
 
 // A kernel and its function are one object: it serves every device.

@@ -13,7 +13,7 @@
 namespace inflight::cuda::driver {
 namespace {
 
-// A CUlinkState. What cuLinkComplete answers lives as long as it.
+// A CUlinkState. The image of cuLinkComplete lives as long as it.
 struct Link {
   Context* const context = current_context();
   JitOptions options;
@@ -31,7 +31,7 @@ enum class Input : int { cubin = 0, ptx = 1, fatbin = 2, object = 3, library = 4
 
 Status refuse(Link& link, std::string message) {
   write_logs(link.options, message);
-  return tell(Failure(Status::invalid_ptx, std::move(message)));
+  return report(Failure(Status::invalid_ptx, std::move(message)));
 }
 
 // Adds what the current device runs of a fatbin.
@@ -55,7 +55,7 @@ Status add_fatbin(Link& link, Bytes bytes) {
   return images ? add_images(link, *images) : refuse(link, images.error());
 }
 
-// The bytes decide, not the type that the program names.
+// The kind of an input follows from its bytes, not from the type that the program passes.
 Status add(Link& link, int type, Bytes bytes) {
   if (Input(type) == Input::nvvm) {
     return refuse(link, "LTO-IR cannot be linked by the software GPU; compile to PTX instead");
@@ -80,10 +80,10 @@ Status add_data(Link& link, int type, const void* data, std::size_t bytes) {
   ProcessMemory memory(data);
   const auto there = memory.take(0, bytes);
   if (there) return add(link, type, *there);
-  return tell(Failure(Status::invalid_value,
-                      fmt::format("the linker's input is said to have {} bytes, which cannot all "
-                                  "be read at {}",
-                                  bytes, data)));
+  return report(Failure(Status::invalid_value,
+                        fmt::format("the linker's input is said to have {} bytes, which cannot all "
+                                    "be read at {}",
+                                    bytes, data)));
 }
 
 Status add_file(Link& link, int type, const char* path) {
@@ -91,10 +91,12 @@ Status add_file(Link& link, int type, const char* path) {
   auto file = File::open(path);
   const auto bytes = file ? file->all() : tl::unexpected(file.error());
   if (bytes) return add(link, type, bytes_of(*bytes));
-  return tell(Failure(Status::file_not_found, fmt::format("the file {} {}", path, bytes.error())));
+  return report(
+      Failure(Status::file_not_found, fmt::format("the file {} {}", path, bytes.error())));
 }
 
-// Links once to learn of mistakes now; the image holds the texts, to be linked where it is loaded.
+// Links once, so that errors are reported here. The image holds the texts, which are linked again
+// where it is loaded.
 Status complete(Link& link, void** image, std::size_t* bytes) {
   if (!image || link.texts.empty()) return Status::invalid_value;
   link.image = join_texts(link.texts);

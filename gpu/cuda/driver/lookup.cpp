@@ -81,10 +81,10 @@ Status look_up(const char* name, void** to, int cuda_version, unsigned long long
   return found.address ? Status::success : Status::not_found;
 }
 
-// NVIDIA's libraries that ask for tables of the driver's, and what that means for their users.
+// NVIDIA's libraries that ask for the driver's undocumented tables, and what to tell their users.
 struct Caller {
   std::string_view part;  // of the file's name
-  std::string_view text;  // empty: it goes on without
+  std::string_view text;  // empty: it works without
 };
 constexpr std::string_view closed =
     "is one of NVIDIA's closed libraries, which carry machine code only and NVIDIA's own CUDA "
@@ -109,7 +109,7 @@ Status refuse_table(const void** table, void* from) {
   const auto known = std::ranges::find_if(
       callers, [&](const Caller& each) { return file.starts_with(each.part); });
   const std::string_view text = known == std::end(callers) ? rebuild : known->text;
-  if (!text.empty()) say_once("cuGetExportTable", fmt::format("{} {}", caller, text));
+  if (!text.empty()) report_once("cuGetExportTable", fmt::format("{} {}", caller, text));
   return Status::not_supported;
 }
 
@@ -127,8 +127,8 @@ INFLIGHT_CU_PAIR(INFLIGHT_CU_ENTRY, nothing, cuGetProcAddress_v2, cuGetProcAddre
                    Status status = look_up(name, to, cuda_version, flags, query);
                    return query && status == Status::not_found ? Status::success : status;
                  })
-// NVIDIA's own runtime asks for undocumented tables, which only NVIDIA's driver has. So do
-// compilers and linkers, which go on without.
+// NVIDIA's own runtime needs undocumented tables, which only NVIDIA's driver has. Compilers and
+// linkers ask for them too, and work without.
 extern "C" __attribute__((visibility("default"))) int cuGetExportTable(const void** table,
                                                                        const void*) {
   void* const from = __builtin_return_address(0);

@@ -6,7 +6,7 @@
 namespace inflight::cuda::driver {
 namespace {
 
-// Stores the address that `call` answers through its argument. The driver allocates no empty
+// Stores the address that `call` writes to its argument. The driver allocates no empty
 // memory.
 template <class Call>
 Status allocate(DevicePointer* to, std::size_t bytes, Call&& call) {
@@ -27,7 +27,7 @@ Status range_of(DevicePointer* base, std::size_t* bytes, DevicePointer inside) {
   return Status::success;
 }
 
-// Before CUDA 12.2 a place was a device's number, -1 for the host.
+// Before CUDA 12.2 a location was a device's number, or -1 for the host.
 abi::Location location_of(int device) {
   if (device < 0) return {abi::location_host, 0};
   return {abi::location_device, device};

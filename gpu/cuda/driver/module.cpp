@@ -23,9 +23,9 @@ Context* of_function(Handle handle) {
 
 Status keep(Handle* to, Result<std::shared_ptr<LoadedModule>> module) {
   if (!to) return Status::invalid_value;
-  if (!module) return tell(module);
+  if (!module) return report(module);
   auto program = (*module)->on(current_device().ordinal);
-  if (!program) return tell(program);
+  if (!program) return report(program);
   *to = modules().add(std::move(*module));
   return Status::success;
 }
@@ -46,7 +46,7 @@ Status unload(Handle handle) {
 Status store_kernel(Handle* to, LoadedModule& module, const char* name) {
   if (!to || !name) return Status::invalid_value;
   auto function = module.kernel(name, current_device().ordinal);
-  if (!function) return tell(function);
+  if (!function) return report(function);
   *to = function->get();
   return Status::success;
 }
@@ -54,7 +54,7 @@ Status store_kernel(Handle* to, LoadedModule& module, const char* name) {
 Status store_kernels(Handle* to, unsigned count, LoadedModule& module) {
   if (!to) return Status::invalid_value;
   auto kernels = module.kernels(current_device().ordinal);
-  if (!kernels) return tell(kernels);
+  if (!kernels) return report(kernels);
   for (unsigned i = 0; i < count && i < kernels->size(); ++i) to[i] = (*kernels)[i].get();
   return Status::success;
 }
@@ -62,7 +62,7 @@ Status store_kernels(Handle* to, unsigned count, LoadedModule& module) {
 Status store_kernel_count(unsigned* count, LoadedModule& module) {
   if (!count) return Status::invalid_value;
   auto kernels = module.kernels(current_device().ordinal);
-  if (!kernels) return tell(kernels);
+  if (!kernels) return report(kernels);
   *count = unsigned(kernels->size());
   return Status::success;
 }
@@ -71,7 +71,7 @@ Status store_symbol(DevicePointer* address, std::size_t* bytes, LoadedModule& mo
                     const char* name, bool managed_only) {
   if (!name || (!address && !bytes)) return Status::invalid_value;
   auto symbol = module.symbol(name, current_device().ordinal);
-  if (!symbol) return tell(symbol);
+  if (!symbol) return report(symbol);
   if (managed_only && !symbol->managed) return Status::not_found;
   if (address) *address = symbol->address;
   if (bytes) *bytes = symbol->size;
@@ -85,10 +85,10 @@ constexpr int loads_lazily = 2;
 Status load(Handle* to, const void* image, const JitOptions& options) {
   if (!to || !image) return Status::invalid_value;
   auto module = LoadedModule::from_memory(image);
-  if (!module) return tell(module);
+  if (!module) return report(module);
   auto program = (*module)->on(current_device().ordinal);
   write_logs(options, program ? std::string_view{} : program.error().message);
-  if (!program) return tell(program);
+  if (!program) return report(program);
   return keep_here(to, std::move(module));
 }
 

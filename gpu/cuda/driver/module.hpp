@@ -1,4 +1,4 @@
-// What programs loaded through the driver API: modules and libraries share their handles.
+// Modules and libraries that programs loaded through the driver API; they share their handles.
 #pragma once
 #include <memory>
 
@@ -17,7 +17,7 @@ Status with_module(Handle handle, Body&& body) {
   return module ? body(*module) : Status::invalid_handle;
 }
 
-// Parses and links now, so that what is wrong with an image is told where it is loaded, and stores
+// Parses and links at once, so that an image's errors are reported where it is loaded, and stores
 // the handle.
 Status keep(Handle* to, Result<std::shared_ptr<LoadedModule>> module);
 // The same for a module, which belongs to the current context; a library belongs to none.

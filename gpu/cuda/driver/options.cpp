@@ -1,4 +1,4 @@
-// Answers to CUjit_option lists.
+// Writing what CUjit_option lists ask for.
 #include "gpu/cuda/driver/options.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// CUjit_option lists: where a program wants the compiler's words.
+// CUjit_option lists: the buffers that a program passes for the compiler's messages.
 #pragma once
 #include <string_view>
 
@@ -11,8 +11,8 @@ struct JitOptions {
   void** values = nullptr;
 };
 
-// Puts `error` into the program's error log and empties its information log, each cut to the size
-// that the program gave; the sizes and the time of compilation are answered.
+// Writes `error` into the program's error log and empties its information log, each cut to the size
+// of its buffer; stores the sizes and the time of compilation.
 void write_logs(const JitOptions&, std::string_view error);
 
 }  // namespace inflight::cuda::driver

@@ -9,87 +9,89 @@ namespace {
 
 using machine::AllocationKind;
 
-// One attribute's answer: up to 8 bytes, or nothing where the attribute does not fit the pointer.
-struct Answer {
-  std::uint64_t value = 0;
+// An attribute's value of up to 8 bytes, or none where the pointer does not have the attribute.
+struct Value {
+  std::uint64_t bits = 0;
   std::size_t bytes = 0;
 };
 
-Answer word(std::uint64_t value) { return {value, 8}; }
-Answer number(std::uint64_t value) { return {value, 4}; }
-Answer boolean(bool value) { return {value, 1}; }
+Value word(std::uint64_t value) { return {value, 8}; }
+Value number(std::uint64_t value) { return {value, 4}; }
+Value boolean(bool value) { return {value, 1}; }
 
-struct Asked {
+struct Pointer {
   machine::Allocation allocation;
-  DevicePointer pointer = 0;
+  DevicePointer address = 0;
   bool on_host() const { return allocation.kind == AllocationKind::host; }
   bool managed() const { return allocation.kind == AllocationKind::managed; }
 };
 
-std::uint64_t pool_handle(const Asked& a) {
-  auto pool = pool_of(a.allocation.base);
+std::uint64_t pool_handle(const Pointer& p) {
+  auto pool = pool_of(p.allocation.base);
   return pool ? address(pool.get()) : 0;
 }
 
 constexpr unsigned host_memory = 1, device_memory = 2, read_and_write = 3;
 
 // By CUpointer_attribute, from 1.
-using Question = Answer (*)(const Asked&);
-constexpr Question questions[] = {
-    [](const Asked& a) { return word(address(&Core::get().primary(a.allocation.device))); },
-    [](const Asked& a) { return number(a.on_host() ? host_memory : device_memory); },
-    [](const Asked& a) { return word(a.pointer); },
-    [](const Asked& a) { return a.on_host() || a.managed() ? word(a.pointer) : Answer{}; },
-    [](const Asked&) { return Answer{}; },                 // P2P tokens
-    [](const Asked&) { return boolean(false); },           // SYNC_MEMOPS
-    [](const Asked& a) { return word(a.allocation.id); },  // BUFFER_ID
-    [](const Asked& a) { return boolean(a.managed()); },
-    [](const Asked& a) { return number(unsigned(a.allocation.device)); },
-    [](const Asked&) { return boolean(false); },  // legacy IPC
-    [](const Asked& a) { return word(a.allocation.base); },
-    [](const Asked& a) { return word(a.allocation.size); },
-    [](const Asked&) { return boolean(true); },   // MAPPED
-    [](const Asked&) { return word(0); },         // shareable handle types
-    [](const Asked&) { return boolean(false); },  // GPUDirect RDMA
-    [](const Asked&) { return number(read_and_write); },
-    [](const Asked& a) { return word(pool_handle(a)); },
-    [](const Asked& a) { return word(a.allocation.size); },  // mapping's size
-    [](const Asked& a) { return word(a.allocation.base); },  // mapping's base
-    [](const Asked& a) { return word(a.allocation.id); },    // memory block
-    [](const Asked&) { return boolean(false); },             // hardware decompression
+using Attribute = Value (*)(const Pointer&);
+constexpr Attribute attributes[] = {
+    [](const Pointer& p) { return word(address(&Core::get().primary(p.allocation.device))); },
+    [](const Pointer& p) { return number(p.on_host() ? host_memory : device_memory); },
+    [](const Pointer& p) { return word(p.address); },
+    [](const Pointer& p) { return p.on_host() || p.managed() ? word(p.address) : Value{}; },
+    [](const Pointer&) { return Value{}; },                  // P2P tokens
+    [](const Pointer&) { return boolean(false); },           // SYNC_MEMOPS
+    [](const Pointer& p) { return word(p.allocation.id); },  // BUFFER_ID
+    [](const Pointer& p) { return boolean(p.managed()); },
+    [](const Pointer& p) { return number(unsigned(p.allocation.device)); },
+    [](const Pointer&) { return boolean(false); },  // legacy IPC
+    [](const Pointer& p) { return word(p.allocation.base); },
+    [](const Pointer& p) { return word(p.allocation.size); },
+    [](const Pointer&) { return boolean(true); },   // MAPPED
+    [](const Pointer&) { return word(0); },         // shareable handle types
+    [](const Pointer&) { return boolean(false); },  // GPUDirect RDMA
+    [](const Pointer&) { return number(read_and_write); },
+    [](const Pointer& p) { return word(pool_handle(p)); },
+    [](const Pointer& p) { return word(p.allocation.size); },  // mapping's size
+    [](const Pointer& p) { return word(p.allocation.base); },  // mapping's base
+    [](const Pointer& p) { return word(p.allocation.id); },    // memory block
+    [](const Pointer&) { return boolean(false); },             // hardware decompression
 };
+
+bool is_attribute(int number) { return number >= 1 && number <= int(std::size(attributes)); }
 
 constexpr int device_ordinal = 9;
 
-Status answer(void* to, int attribute, DevicePointer pointer) {
-  if (!to || attribute < 1 || attribute > int(std::size(questions))) return Status::invalid_value;
+Status store_attribute(void* to, int attribute, DevicePointer pointer) {
+  if (!to || !is_attribute(attribute)) return Status::invalid_value;
   auto found = Core::get().memory.find(pointer);
   if (!found) return Status::invalid_value;
-  Answer a = questions[attribute - 1]({*found, pointer});
-  if (a.bytes == 0) return Status::invalid_value;
-  std::memcpy(to, &a.value, a.bytes);
+  const Value value = attributes[attribute - 1]({*found, pointer});
+  if (value.bytes == 0) return Status::invalid_value;
+  std::memcpy(to, &value.bits, value.bytes);
   return Status::success;
 }
 
-// For a pointer that CUDA does not know, every answer is 0, except the device's number.
-void answer_unknown(void* to, int attribute) {
-  std::uint64_t value = attribute == device_ordinal ? 0xfffffffeull : 0;
-  if (attribute < 1 || attribute > int(std::size(questions))) return;
-  std::size_t bytes = questions[attribute - 1]({}).bytes;
-  std::memcpy(to, &value, bytes ? bytes : sizeof value);
+// A pointer that CUDA does not know has 0 for every attribute, except for the device's number.
+void store_unknown(void* to, int attribute) {
+  if (!is_attribute(attribute)) return;
+  const std::uint64_t bits = attribute == device_ordinal ? 0xfffffffeull : 0;
+  const std::size_t bytes = attributes[attribute - 1]({}).bytes;
+  std::memcpy(to, &bits, bytes ? bytes : sizeof bits);
 }
 
 }  // namespace
 
 INFLIGHT_CU_AT(of_memory(pointer), cuPointerGetAttribute,
                (void* to, int attribute, DevicePointer pointer),
-               { return answer(to, attribute, pointer); })
+               { return store_attribute(to, attribute, pointer); })
 INFLIGHT_CU_AT(of_memory(pointer), cuPointerGetAttributes,
-               (unsigned count, int* attributes, void** to, DevicePointer pointer), {
-                 if (!attributes || !to) return Status::invalid_value;
+               (unsigned count, int* numbers, void** to, DevicePointer pointer), {
+                 if (!numbers || !to) return Status::invalid_value;
                  for (unsigned i = 0; i < count; ++i) {
-                   Status status = answer(to[i], attributes[i], pointer);
-                   if (status != Status::success && to[i]) answer_unknown(to[i], attributes[i]);
+                   Status status = store_attribute(to[i], numbers[i], pointer);
+                   if (status != Status::success && to[i]) store_unknown(to[i], numbers[i]);
                  }
                  return Status::success;
                })

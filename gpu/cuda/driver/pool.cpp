@@ -1,5 +1,6 @@
 // Driver API: memory pools, and allocation from them in stream order.
 #include "gpu/cuda/core/memory/pool.hpp"
+
 #include "gpu/cuda/driver/entry.hpp"
 
 namespace inflight::cuda::driver {
@@ -48,17 +49,17 @@ INFLIGHT_CU_TWO_AT(of_stream(stream), cuMemFreeAsync, cuMemFreeAsync_ptsz,
 // --- which pool ---
 
 INFLIGHT_CU_INIT(cuDeviceGetDefaultMemPool, (Handle * pool, int device),
-                 { return answer_device_pool(pool, device, default_pool); })
+                 { return get_device_pool(pool, device, default_pool); })
 INFLIGHT_CU_INIT(cuDeviceGetMemPool, (Handle * pool, int device),
-                 { return answer_device_pool(pool, device, current_pool); })
+                 { return get_device_pool(pool, device, current_pool); })
 INFLIGHT_CU_INIT(cuDeviceSetMemPool, (int device, Handle pool),
-                 { return choose_device_pool(device, pool); })
+                 { return set_device_pool(device, pool); })
 INFLIGHT_CU_INIT(cuMemGetDefaultMemPool, (Handle * pool, const abi::Location* location, int type),
-                 { return answer_pool(pool, location, type, default_pool); })
+                 { return get_pool(pool, location, type, default_pool); })
 INFLIGHT_CU_INIT(cuMemGetMemPool, (Handle * pool, const abi::Location* location, int type),
-                 { return answer_pool(pool, location, type, current_pool); })
+                 { return get_pool(pool, location, type, current_pool); })
 INFLIGHT_CU_INIT(cuMemSetMemPool, (const abi::Location* location, int type, Handle pool),
-                 { return choose_pool(location, type, pool); })
+                 { return set_pool(location, type, pool); })
 
 // --- pools as objects ---
 

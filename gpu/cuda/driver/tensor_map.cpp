@@ -1,11 +1,12 @@
-// Driver API: tensor maps (CUDA driver API, "Tensor Map Object Management"). gpu/async says what a
-// tensor map is and which rules its arguments obey; here a broken one is told and becomes the
+// Driver API: tensor maps (CUDA driver API, "Tensor Map Object Management"). gpu/async defines
+// tensor maps and the rules of their arguments; here a broken rule is reported and becomes the
 // driver's code.
+#include "gpu/async/tensor_map.hpp"
+
 #include <fmt/format.h>
 
 #include <cstring>
 
-#include "gpu/async/tensor_map.hpp"
 #include "gpu/async/tensor_map_rules.hpp"
 #include "gpu/cuda/core/profiles.hpp"
 #include "gpu/cuda/driver/entry.hpp"
@@ -18,14 +19,14 @@ constexpr int first_with_tensor_maps = 90, first_with_packed_types = 100;  // sm
 int architecture() { return current_device().profile.architecture.number; }
 
 Status refuse(std::string_view call, std::string_view sentence, Status status) {
-  say(fmt::format("{}: {}", call, sentence));
+  report(fmt::format("{}: {}", call, sentence));
   return status;
 }
 Status refuse(std::string_view call, const async::EncodeError& error) {
   return refuse(call, error.sentence(), Status(error.code));
 }
 
-// What the device of the current context can do with such arguments at all.
+// Whether the current device supports such arguments.
 Status check_device(std::string_view call, const async::EncodeArguments& a) {
   if (architecture() < first_with_tensor_maps)
     return refuse(call, "tensor maps need a device of compute capability 9.0 or higher",
@@ -113,7 +114,7 @@ INFLIGHT_CU(cuTensorMapEncodeIm2colWide,
                               "im2col::w and im2col::w::128 are not supported by the software GPU",
                               Status::not_supported);
               const async::EncodeError error = async::encode_im2col_wide();
-              say(error.sentence());
+              report(error.sentence());
               return Status(error.code);
             })
 

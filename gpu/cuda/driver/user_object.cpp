@@ -1,5 +1,6 @@
 // Driver API: user objects.
 #include "gpu/cuda/core/graph/user_object.hpp"
+
 #include "gpu/cuda/driver/entry.hpp"
 
 namespace inflight::cuda::driver {
@@ -14,8 +15,8 @@ INFLIGHT_CU_INIT(cuUserObjectRelease, (Handle object, unsigned count),
                  { return release_user_object(object, count); })
 INFLIGHT_CU_INIT(cuGraphRetainUserObject,
                  (Handle graph, Handle object, unsigned count, unsigned flags),
-                 { return hold_user_object(graph, object, count, flags); })
+                 { return retain_in_graph(graph, object, count, flags); })
 INFLIGHT_CU_INIT(cuGraphReleaseUserObject, (Handle graph, Handle object, unsigned count),
-                 { return let_go_of_user_object(graph, object, count); })
+                 { return release_from_graph(graph, object, count); })
 
 }  // namespace inflight::cuda::driver

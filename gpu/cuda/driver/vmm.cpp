@@ -47,7 +47,7 @@ class Physical {
   int file() const { return file_; }
   const AllocationProperties properties;
   const std::size_t bytes;
-  int handles = 1;  // given out and not yet released; guarded by the space's mutex
+  int handles = 1;  // that programs have not released yet; guarded by the space's mutex
 
  private:
   int file_;
@@ -77,8 +77,7 @@ Handles<Physical>& physicals() {
   return *handles;
 }
 
-// Neighbours that are mapped and accessible count as one allocation, since programs reach across
-// mappings.
+// Adjacent mappings that are accessible become one allocation, since programs access across them.
 void adopt_runs(Space& s) {
   machine::Memory& memory = Core::get().memory;
   for (DevicePointer base : s.adopted) memory.release(base);
@@ -136,21 +135,23 @@ Status unreserve(DevicePointer base, std::size_t bytes) {
   return Status::success;
 }
 
-Status create(unsigned long long* handle, std::size_t bytes, const AllocationProperties* wanted) {
-  if (!handle || !wanted || !whole(bytes) || wanted->type != pinned) return Status::invalid_value;
-  if (wanted->location.type != abi::location_device) return Status::not_supported;
-  if (!device_at(wanted->location.id)) return Status::invalid_device;
-  if (wanted->handle_types != 0) {
-    say_once("vmm handles", "memory made by cuMemCreate cannot be shared with other processes");
+Status create(unsigned long long* handle, std::size_t bytes,
+              const AllocationProperties* properties) {
+  if (!handle || !properties || !whole(bytes) || properties->type != pinned)
+    return Status::invalid_value;
+  if (properties->location.type != abi::location_device) return Status::not_supported;
+  if (!device_at(properties->location.id)) return Status::invalid_device;
+  if (properties->handle_types != 0) {
+    report_once("vmm handles", "memory made by cuMemCreate cannot be shared with other processes");
   }
   Space& s = space();
   std::lock_guard lock(s.mutex);
   const machine::Memory& memory = Core::get().memory;
-  std::size_t& used = s.used[wanted->location.id];
-  if (used + memory.used(wanted->location.id) + bytes > memory.capacity()) {
+  std::size_t& used = s.used[properties->location.id];
+  if (used + memory.used(properties->location.id) + bytes > memory.capacity()) {
     return Status::out_of_memory;
   }
-  auto physical = std::make_shared<Physical>(*wanted, bytes);
+  auto physical = std::make_shared<Physical>(*properties, bytes);
   if (!physical->made()) return Status::out_of_memory;
   used += bytes;
   *handle = address(physicals().add(std::move(physical)));

@@ -1,4 +1,4 @@
-// The sentence of a call that is not supported.
+// Reporting a call that is not supported.
 #include "gpu/cuda/exports/stub.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ struct Advice {
   std::string_view text;
 };
 
-// The first row whose part occurs in the name speaks.
+// The first row whose part occurs in the name is used.
 constexpr Advice advice[] = {
     {"Tex", "textures are not supported; read through global memory instead"},
     {"Surf", "surfaces are not supported; write through global memory instead"},
@@ -45,10 +45,10 @@ std::string_view advice_for(std::string_view name) {
 
 int refuse_call(const char* name) {
   return int(guarded(name, [&] {
-    say_once(name,
-             fmt::format("{} is not supported by the software GPU and answers \"not supported\" "
-                         "(801): {}",
-                         name, advice_for(name)));
+    report_once(name,
+                fmt::format("{} is not supported by the software GPU and answers \"not supported\" "
+                            "(801): {}",
+                            name, advice_for(name)));
     return Status::not_supported;
   }));
 }

@@ -1,9 +1,9 @@
-// What an exported name does until a definition of it exists: it says so and answers 801.
+// Stubs of exported names that nothing defines: they report that and return 801.
 #pragma once
 
 namespace inflight::cuda {
 
-// Says once a process that `name` is not supported; returns the code of "not supported" (801).
+// Reports once a process that `name` is not supported; returns the code of "not supported" (801).
 int refuse_call(const char* name);
 
 struct ExportedCall {

@@ -1,4 +1,4 @@
-// Little-endian fields out of bytes that may be anything: every read is checked.
+// Little-endian fields of untrusted bytes: every read is checked.
 #pragma once
 #include <cstddef>
 #include <cstdint>

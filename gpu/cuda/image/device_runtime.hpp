@@ -1,6 +1,6 @@
-// The functions of NVIDIA's device runtime (cuda_device_runtime_api.h) that the software GPU has:
-// those by which kernels ask for their grid and wait for it. Programs that call them link
-// libcudadevrt, which holds no usable PTX for them.
+// The functions of NVIDIA's device runtime (cuda_device_runtime_api.h) that the software GPU
+// provides: those by which kernels get their grid's handle and synchronise it. Programs that call
+// them link libcudadevrt, which has no usable PTX for them.
 #pragma once
 #include <memory>
 #include <string>

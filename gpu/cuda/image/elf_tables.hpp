@@ -1,6 +1,6 @@
-// The one reader of ELF: header, sections and their names, read where the file says they are and
-// only as far as it goes; no number in it is believed. It allocates nothing and needs no C library,
-// so that the loader's module, which comes before that, reads with it too.
+// The reader of ELF's header, sections and their names. Every offset and size in the file is
+// checked against the file. It allocates nothing and needs no C library, since the loader's module,
+// which is loaded before any C library, uses it too.
 #pragma once
 #include <elf.h>
 

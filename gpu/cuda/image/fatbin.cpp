@@ -50,7 +50,7 @@ struct Entry {
   std::uint64_t bytes = 0;  // with its header
 };
 
-// A name is a convenience: one that cannot be read is none.
+// A name that cannot be read is left empty.
 std::string name_of(Source& source, std::uint64_t at, std::uint64_t header, Bytes head) {
   constexpr std::uint32_t longest = 4096;
   const std::uint64_t offset = field<std::uint32_t>(head, name_at);
@@ -63,7 +63,7 @@ std::string name_of(Source& source, std::uint64_t at, std::uint64_t header, Byte
 }
 
 // The entry that begins at byte `at` of the fatbin, which begins at byte `start` of the source and
-// has `rest` bytes from there on, as it says.
+// claims to have `rest` bytes from there on.
 tl::expected<Entry, std::string> read_entry(Source& source, std::uint64_t start, std::uint64_t at,
                                             std::uint64_t rest, Bodies bodies) {
   auto bad = [at](std::string_view what) {
@@ -100,7 +100,7 @@ tl::expected<Entry, std::string> read_entry(Source& source, std::uint64_t start,
   return entry;
 }
 
-// A usable image's rank: higher is better; negative for one that `device` cannot run.
+// The rank of an image: higher is better; negative if `device` cannot run it.
 int rank(const Image& image, Architecture device) {
   const Architecture& a = image.architecture;
   if (image.kind != Image::Kind::ptx || a.number > device.number) return -1;
@@ -218,7 +218,7 @@ bool is_device_runtime(std::span<const Image> images) {
   for (const Image& image : images) {
     if (image.kind != Image::Kind::ptx) continue;
     const auto text = unpack(image);
-    // Its names of static functions hold its source file's.
+    // The names of its static functions contain its source file's.
     return text && text->find("cuda_device_runtime_cu") != text->npos;
   }
   return false;

@@ -1,4 +1,4 @@
-// Reads nvcc's fatbin container and chooses an image for a device. Needs no device and no core.
+// Reads nvcc's fatbin container and chooses an image for an architecture.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -34,21 +34,21 @@ struct Image {
   std::uint64_t size = 0;                    // bytes when unpacked
 };
 
-// The largest image that unpack() makes: guards against containers that lie about sizes.
+// The largest image that unpack() makes, since a container may claim any size.
 inline constexpr std::uint64_t largest_image = 512ull << 20;
 
-// What kind of thing some bytes are, by their first bytes.
+// The kind of some bytes, by the first of them.
 enum class Content : std::uint8_t { wrapper, fatbin, elf, linked, text, unknown };
 Content content_of(std::span<const std::byte> start);
 
-// Which images' bytes are wanted: machine code may be large, and nobody runs it.
+// Which images' bytes to read: machine code may be large, and is never run.
 enum class Bodies : std::uint8_t { all, ptx };
 // The images of the fatbin (header and entries) that begins `at` bytes into the source. An error is
 // a sentence without its stop.
 tl::expected<std::vector<Image>, std::string> read_fatbin(Source&, std::uint64_t at, Bodies);
 tl::expected<std::vector<Image>, std::string> read_fatbin(std::span<const std::byte> bytes);
 
-// How many bytes the fatbin that starts with these 16 bytes says it takes; 0 if it is no fatbin.
+// The size in the header of a fatbin, which these 16 bytes are; 0 if they are none.
 std::uint64_t fatbin_size(std::span<const std::byte> header);
 
 // The image's own bytes. PTX ends before its NUL padding.
@@ -56,7 +56,7 @@ tl::expected<std::string, std::string> unpack(const Image&);
 
 // Which PTX image a device of architecture `device` runs: the highest virtual architecture not
 // above it; an 'a' or 'f' image only on exactly its number, and then before the plain one. The
-// error says what the images are and which build option adds a usable one.
+// error lists the images and names a build option that adds a usable one.
 tl::expected<const Image*, std::string> choose(std::span<const Image> images, Architecture device);
 
 // Whether this is NVIDIA's device runtime (libcudadevrt), which nvcc adds to programs compiled with

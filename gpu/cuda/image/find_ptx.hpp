@@ -10,7 +10,7 @@ namespace inflight::cuda {
 
 struct FoundText {
   std::string name;           // source file's, or empty
-  Architecture architecture;  // of text without a container: what its .target says
+  Architecture architecture;  // of text without a container: its .target
   std::string text;
 };
 // Whatever the file is: host executable, shared object, fatbin, PTX text. An error is a sentence

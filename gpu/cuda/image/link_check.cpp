@@ -1,4 +1,4 @@
-// What is wrong with PTX that is to be linked, told where ptxas and nvlink would tell it.
+// Errors in PTX that will be linked, in the words of ptxas and nvlink.
 #include "gpu/cuda/image/link_check.hpp"
 
 #include <fmt/format.h>
@@ -62,7 +62,7 @@ tl::expected<void, std::string> check_text(const NamedText& text) {
 tl::expected<void, std::string> check_link(const std::vector<NamedText>& texts, bool open) {
   std::vector<ptx::Module> modules;
   Definitions definitions;
-  std::string objections;
+  std::string errors;
   for (const NamedText& text : texts) {
     auto module = parse(text);
     if (!module) return tl::unexpected(module.error());
@@ -72,27 +72,27 @@ tl::expected<void, std::string> check_link(const std::vector<NamedText>& texts, 
     for (const ptx::Function& function : modules[i].functions) {
       if (!is_definition(function)) continue;
       if (std::string first = definitions.add(function, texts[i].name); !first.empty())
-        objections +=
+        errors +=
             fmt::format("error   : Multiple definition of '{}' in '{}', first defined in '{}'\n",
                         function.name, texts[i].name, first);
     }
   }
   for (std::size_t i = 0; i < modules.size() && !open; ++i) {
-    std::set<Name> told;
+    std::set<Name> reported;
     for (const ptx::Function& function : modules[i].functions) {
       for_each_use(modules[i], function, [&](const ptx::Function& used) {
         if (used.has_body || used.alias_of != ptx::none || definitions.has(used.name) ||
             machine::find_builtin(used.name) || is_supplied(used.name) ||
-            !told.insert(used.name).second)
+            !reported.insert(used.name).second)
           return;
-        objections += fmt::format("error   : Undefined reference to '{}' in '{}'\n", used.name,
-                                  texts[i].name);
+        errors += fmt::format("error   : Undefined reference to '{}' in '{}'\n", used.name,
+                              texts[i].name);
       });
     }
   }
-  if (objections.empty()) return {};
-  objections.pop_back();
-  return tl::unexpected(std::move(objections));
+  if (errors.empty()) return {};
+  errors.pop_back();
+  return tl::unexpected(std::move(errors));
 }
 
 }  // namespace inflight::cuda

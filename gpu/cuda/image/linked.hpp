@@ -1,4 +1,4 @@
-// Several PTX texts as one image, which cuModuleLoadData accepts: what cuLinkComplete answers.
+// Several PTX texts as one image, which cuLinkComplete returns and cuModuleLoadData accepts.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -14,7 +14,8 @@ std::string join_texts(std::span<const std::string> texts);
 // And back. An error is a sentence without its stop.
 tl::expected<std::vector<std::string>, std::string> split_texts(Source&);
 tl::expected<std::vector<std::string>, std::string> split_texts(std::span<const std::byte> bytes);
-// Whether these first 16 bytes begin such an image, and the size it then says; 0 if that cannot be.
+// Whether these first 16 bytes begin such an image, and the size in its header; 0 if that is
+// impossible.
 bool is_linked(std::span<const std::byte> header);
 std::uint64_t linked_size(std::span<const std::byte> header);
 

@@ -1,4 +1,4 @@
-// Sentences about libraries that carry machine code only.
+// Messages about libraries that carry machine code only.
 #include "gpu/cuda/image/machine_code.hpp"
 
 #include <dlfcn.h>
@@ -23,12 +23,12 @@ constexpr Built built[] = {
      "inflight.torch.enable()'"},
 };
 
-// Whether nothing was told of this file yet.
+// Whether this file is seen for the first time.
 bool first_of(const std::string& file) {
   static std::mutex& mutex = *new std::mutex;
-  static auto& told = *new std::set<std::string>;
+  static auto& seen = *new std::set<std::string>;
   std::lock_guard lock(mutex);
-  return told.insert(file).second;
+  return seen.insert(file).second;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Copies out of memory and files of which nothing is known.
+// Copying out of memory and files of unknown size.
 #include "gpu/cuda/image/source.hpp"
 
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 namespace inflight::cuda {
 namespace {
 
-constexpr std::uint64_t piece = 1 << 20;             // copied at once, so that a lie costs little
+constexpr std::uint64_t piece = 1 << 20;  // copied at once, so that a false size costs little
 constexpr std::uint64_t largest_total = 1ull << 30;  // of one source
 
 // What process_vm_readv does, where a sandbox forbids that call.

@@ -1,4 +1,4 @@
-// Where an image's bytes come from, piece by piece: nothing is read before it is known to be there.
+// Sources of an image's bytes, read piece by piece. A read past the end fails and does not fault.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,13 +14,13 @@ namespace inflight::cuda {
 class Source {
  public:
   virtual ~Source() = default;
-  // How many bytes there are at most.
+  // The most bytes that there can be.
   virtual std::uint64_t size() const = 0;
-  // [at, at + bytes), valid as long as the source; nothing where they are not all there.
+  // [at, at + bytes), valid as long as the source; nothing if they are not all there.
   virtual std::optional<Bytes> take(std::uint64_t at, std::uint64_t bytes) = 0;
 };
 
-// Bytes that lie where they are.
+// Bytes in memory, which are not copied.
 class Buffer : public Source {
  public:
   explicit Buffer(Bytes bytes) : bytes_(bytes) {}
@@ -33,7 +33,7 @@ class Buffer : public Source {
   Bytes bytes_;
 };
 
-// A source that copies what is taken, and refuses to copy without end.
+// A source that copies what is taken, up to a limit.
 class CopyingSource : public Source {
  public:
   std::optional<Bytes> take(std::uint64_t at, std::uint64_t bytes) override;
@@ -47,13 +47,13 @@ class CopyingSource : public Source {
   std::uint64_t total_ = 0;
 };
 
-// This process's memory from an address on, which the program gave without a length. The kernel
-// copies, so that an address that cannot be read is an answer and no signal.
+// This process's memory from an address on, for pointers that programs pass without a length. The
+// host's kernel copies, so that an unreadable address is an error and no signal.
 class ProcessMemory : public CopyingSource {
  public:
   explicit ProcessMemory(const void* start) : start_(reinterpret_cast<std::uintptr_t>(start)) {}
   std::uint64_t size() const override { return ~start_; }
-  // The bytes up to the first NUL; nothing where what can be read, or `most` bytes, end before it.
+  // The bytes up to the first NUL; nothing if the readable bytes, or `most` bytes, end before it.
   std::optional<std::string> text(std::uint64_t most);
 
  protected:

@@ -1,4 +1,4 @@
-// What programs hand over to be loaded, told apart by content and taken to pieces.
+// Recognising images by content and splitting them into units.
 #include "gpu/cuda/image/unit.hpp"
 
 #include <fmt/format.h>
@@ -99,8 +99,8 @@ Units units_of_text(ProcessMemory& memory) {
 
 }  // namespace
 
-// What lies at an address is told by its first bytes, and read as far as its own headers say and
-// the memory allows; of unknown bytes only what comes before a NUL.
+// The first bytes at an address determine the kind. What follows is read as far as its own headers
+// say and the memory is readable; of unknown bytes only those before a NUL.
 Units units_of_memory(const void* image) {
   const auto memory = std::make_shared<ProcessMemory>(image);
   constexpr std::uint64_t magic_bytes = 4, link_bytes = 16;
@@ -153,7 +153,7 @@ tl::expected<Text, ImageError> text_of(std::span<const Image> images, Architectu
 
 namespace {
 
-// Of the device runtime nobody needs to hear that it has no PTX.
+// That the device runtime has no PTX need not be reported.
 tl::expected<Text, ImageError> text_of_unit(std::span<const Image> images,
                                             Architecture architecture) {
   auto text = text_of(images, architecture);

@@ -1,4 +1,4 @@
-// What a program hands over to be loaded, as units of which each gives a device one PTX text.
+// Images that a program loads, as units; a device gets one PTX text of each.
 #pragma once
 #include <memory>
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace inflight::cuda {
 
-// Why an image gives no PTX; the message is a sentence without its stop, or empty where nobody
-// needs to hear of it.
+// Why an image gives no PTX. The message is a sentence without its stop, or empty if it need not be
+// reported.
 struct ImageError {
   enum class Kind {
-    damaged,   // it is nothing that can be read
+    damaged,   // it cannot be read
     unusable,  // it holds nothing that the device can run
     no_file,   // the file cannot be read
   };
@@ -28,16 +28,16 @@ struct Unit {
   std::shared_ptr<const void> owner;  // keeps what `images` point into
   // A fatbin in the program's own memory, which is read when it is needed; null: none.
   const void* registered = nullptr;
-  std::string error;  // why it could not be read; told when it is needed
+  std::string error;  // why it could not be read; reported when it is used
 };
 using Units = tl::expected<std::vector<Unit>, ImageError>;
 
-// From what cuModuleLoadData, cuModuleLoadFatBinary and cuLibraryLoadData are given: a wrapper, a
-// fatbin, PTX text or the image of a finished link, told apart by content. Copies what it keeps.
+// From the argument of cuModuleLoadData, cuModuleLoadFatBinary and cuLibraryLoadData: a wrapper, a
+// fatbin, PTX text or the image of a finished link, recognised by content. Copies what it keeps.
 Units units_of_memory(const void* image);
 // The same from a file (cuModuleLoad): also an executable or shared object with fatbins inside.
 Units units_of_file(const std::string& path);
-// The units of a registered wrapper, pointing into the program's own data. What is damaged becomes
+// The units of a registered wrapper, which point into the program's own data. A damaged one becomes
 // a unit with an error.
 std::vector<Unit> registered_units(const void* wrapper);
 
@@ -46,7 +46,7 @@ struct Text {
   std::string name;           // of what it was compiled from; empty: unknown
   Architecture architecture;  // of the image that was chosen
 };
-// What a device of that architecture runs of a fatbin's images, and of a unit.
+// The PTX that a device of that architecture runs, of a fatbin's images or of a unit.
 tl::expected<Text, ImageError> text_of(std::span<const Image> images, Architecture architecture);
 tl::expected<Text, ImageError> text_of(const Unit& unit, Architecture architecture);
 

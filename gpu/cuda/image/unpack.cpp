@@ -1,4 +1,4 @@
-// Unpacking with libzstd and liblz4, never trusting a size that the container claims.
+// Unpacking with libzstd and liblz4. The size that the container claims is not trusted.
 #include "gpu/cuda/image/unpack.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ tl::unexpected<std::string> damaged(std::string_view packing, std::string_view w
   return tl::unexpected(fmt::format("the fatbin is damaged: its {} data {}", packing, what));
 }
 
-// An LZ4 block grows at most 255-fold, so a larger claim is a lie not worth the memory.
+// An LZ4 block grows at most 255-fold, so a larger size is refused before memory is allocated.
 Unpacked unpack_lz4(Bytes stored, std::uint64_t size) {
   if (size > stored.size() * 255 + 64) return damaged("LZ4", "is too short for its size");
   std::string text(size, '\0');
@@ -26,7 +26,7 @@ Unpacked unpack_lz4(Bytes stored, std::uint64_t size) {
   return text;
 }
 
-// Streams, so that memory grows with what really comes out.
+// Streamed, so that memory grows only with the bytes that come out.
 Unpacked unpack_zstd(Bytes stored, std::uint64_t size) {
   std::unique_ptr<ZSTD_DStream, decltype(&ZSTD_freeDStream)> stream(ZSTD_createDStream(),
                                                                     ZSTD_freeDStream);

@@ -22,7 +22,7 @@ Copy rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pit
           .direction = direction_of(kind)};
 }
 
-// Every 2-D copy says its pitches, so they are checked even for one row.
+// A 2-D copy's pitches are checked even for one row.
 Status copy_rows(Stream& stream, const Copy& request, bool asynchronous) {
   if (request.to_pitch < request.width || request.from_pitch < request.width)
     return Status::invalid_pitch;
@@ -47,7 +47,7 @@ Status to_symbol(Stream& stream, const void* symbol, const void* from, std::size
                  std::size_t offset, int kind, bool asynchronous) {
   if (kind != 1 && kind != 3 && kind != 4) return Status::invalid_direction;
   auto to = symbol_range(symbol, stream.device().ordinal, bytes, offset);
-  if (!to) return tell(to);
+  if (!to) return report(to);
   return copy(stream, linear(*to, from, bytes, direction_of(kind)), asynchronous);
 }
 
@@ -55,7 +55,7 @@ Status from_symbol(Stream& stream, void* to, const void* symbol, std::size_t byt
                    std::size_t offset, int kind, bool asynchronous) {
   if (kind != 2 && kind != 3 && kind != 4) return Status::invalid_direction;
   auto from = symbol_range(symbol, stream.device().ordinal, bytes, offset);
-  if (!from) return tell(from);
+  if (!from) return report(from);
   return copy(stream, linear(to, *from, bytes, direction_of(kind)), asynchronous);
 }
 
@@ -228,7 +228,7 @@ INFLIGHT_API int cudaGetSymbolAddress(void** place, const void* symbol) {
   return entry([&] {
     if (!place) return Status::invalid_value;
     auto found = symbol_of(symbol, current_device().ordinal);
-    if (!found) return tell(found);
+    if (!found) return report(found);
     *place = pointer_to(found->address);
     return Status::success;
   });
@@ -238,7 +238,7 @@ INFLIGHT_API int cudaGetSymbolSize(std::size_t* place, const void* symbol) {
   return entry([&] {
     if (!place) return Status::invalid_value;
     auto found = symbol_of(symbol, current_device().ordinal);
-    if (!found) return tell(found);
+    if (!found) return report(found);
     *place = found->size;
     return Status::success;
   });

@@ -1,6 +1,6 @@
-// What CUDA 12's runtime answers otherwise than CUDA 13's: older forms under the names that newer
-// ones took in CUDA 13, calls that CUDA 13 removed, and structures that it changed. In
-// libcudart.so.12 alone, where exports/runtime12.names says what CUDA 13's own forms are called.
+// Where CUDA 12's runtime differs from CUDA 13's: older forms of calls whose names newer forms took
+// over in CUDA 13, calls that CUDA 13 removed, and structures that it changed. Part of
+// libcudart.so.12 only, in which CUDA 13's own forms have the names in exports/runtime12.names.
 #include "gpu/cuda/core/devices.hpp"
 #include "gpu/cuda/core/graph/nodes.hpp"
 #include "gpu/cuda/core/graph/operations.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 constexpr int version = 12090;
 
-// Before CUDA 12.2 a place was a device's number, -1 for the host.
+// Before CUDA 12.2 a location was a device's number, or -1 for the host.
 constexpr abi::Location location_of(int device) {
   if (device < 0) return {abi::location_host, 0};
   return {abi::location_device, device};
@@ -122,7 +122,7 @@ INFLIGHT_API int cudaMemPrefetchAsync_ptsz(const void* pointer, std::size_t byte
                    [&](Stream& s) { return prefetch(s, pointer, bytes, location_of(device), 0); });
 }
 
-// Until CUDA 13 a place for the index of the copy that was refused stood before the stream.
+// Until CUDA 13, these calls store the index of a copy that was refused.
 INFLIGHT_API int cudaMemcpyBatchAsync(void* const* to, void* const* from, const std::size_t* bytes,
                                       std::size_t count, const abi::CopyAttributes* attributes,
                                       const std::size_t* starts, std::size_t attribute_count,

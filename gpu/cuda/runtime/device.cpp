@@ -15,7 +15,7 @@ constexpr int version = 13000;
 constexpr unsigned known_flags = 0x1f | 0x80;  // scheduling, mapping, local memory, sync memops
 constexpr unsigned map_host_flag = 0x08;
 
-// For questions about one device: body(Device&).
+// For queries of one device: body(Device&).
 template <class Body>
 int about(int ordinal, Body body, const char* call = __builtin_FUNCTION()) {
   return query(
@@ -26,9 +26,9 @@ int about(int ordinal, Body body, const char* call = __builtin_FUNCTION()) {
       call);
 }
 
-// Stores what value() gives.
+// Stores value().
 template <class Value>
-int answer(int* place, Value value, const char* call = __builtin_FUNCTION()) {
+int store(int* place, Value value, const char* call = __builtin_FUNCTION()) {
   return query(
       [&] {
         if (!place) return Status::invalid_value;
@@ -44,7 +44,7 @@ int accept(const char* call = __builtin_FUNCTION()) {
 }  // namespace
 
 INFLIGHT_API int cudaGetDeviceCount(int* count) {
-  if (!Core::forked() || !count) return answer(count, [] { return Core::get().device_count(); });
+  if (!Core::forked() || !count) return store(count, [] { return Core::get().device_count(); });
   // As an H200: a forked child still knows.
   return record(guarded("cudaGetDeviceCount", [&] {
     *count = Core::get().device_count();
@@ -53,10 +53,10 @@ INFLIGHT_API int cudaGetDeviceCount(int* count) {
 }
 
 INFLIGHT_API int cudaDriverGetVersion(int* place) {
-  return answer(place, [] { return version; });
+  return store(place, [] { return version; });
 }
 INFLIGHT_API int cudaRuntimeGetVersion(int* place) {
-  return answer(place, [] { return version; });
+  return store(place, [] { return version; });
 }
 
 INFLIGHT_API int cudaSetDevice(int ordinal) {
@@ -83,7 +83,7 @@ INFLIGHT_API int cudaSetValidDevices(int* ordinals, int count) {
 }
 
 INFLIGHT_API int cudaGetDevice(int* ordinal) {
-  return answer(ordinal, [] { return current_device().ordinal; });
+  return store(ordinal, [] { return current_device().ordinal; });
 }
 
 INFLIGHT_API int cudaGetDeviceProperties(void* properties, int ordinal) {
@@ -104,7 +104,7 @@ INFLIGHT_API int cudaDeviceGetAttribute(int* value, int attribute, int ordinal) 
 }
 
 INFLIGHT_API int cudaChooseDevice(int* ordinal, const void* properties) {
-  return answer(properties ? ordinal : nullptr, [] { return 0; });
+  return store(properties ? ordinal : nullptr, [] { return 0; });
 }
 
 INFLIGHT_API int cudaDeviceGetPCIBusId(char* text, int length, int ordinal) {
@@ -144,8 +144,8 @@ INFLIGHT_API int cudaSetDeviceFlags(unsigned flags) {
 }
 
 INFLIGHT_API int cudaGetDeviceFlags(unsigned* flags) {
-  return answer(reinterpret_cast<int*>(flags),
-                [] { return int(current_device().flags | map_host_flag); });
+  return store(reinterpret_cast<int*>(flags),
+               [] { return int(current_device().flags | map_host_flag); });
 }
 
 INFLIGHT_API int cudaDeviceSynchronize() {
@@ -168,12 +168,12 @@ INFLIGHT_API int cudaDeviceSetCacheConfig(int config) {
   return entry([&] { return set_cache_config(config); });
 }
 INFLIGHT_API int cudaDeviceGetCacheConfig(int* config) {
-  return answer(config, [] { return current_device().cache_config.load(); });
+  return store(config, [] { return current_device().cache_config.load(); });
 }
-// Banks are four bytes wide since Maxwell; other wishes are accepted and ignored.
+// Banks are four bytes wide since Maxwell; other widths are accepted and ignored.
 INFLIGHT_API int cudaDeviceSetSharedMemConfig(int) { return accept(); }
 INFLIGHT_API int cudaDeviceGetSharedMemConfig(int* config) {
-  return answer(config, [] { return 1; });
+  return store(config, [] { return 1; });
 }
 INFLIGHT_API int cudaCtxResetPersistingL2Cache() { return accept(); }
 INFLIGHT_API int cudaDeviceFlushGPUDirectRDMAWrites(int, int) { return accept(); }
@@ -216,10 +216,10 @@ INFLIGHT_API int cudaDeviceDisablePeerAccess(int peer) {
 INFLIGHT_API int cudaDeviceGetP2PAttribute(int* value, int attribute, int from, int to) {
   return about(from, [&](Device&) {
     if (!device_exists(to) || from == to) return Status::invalid_device;
-    constexpr int answers[] = {-1, 1, 1, 1, 0, 0};  // by cudaDeviceP2PAttr
-    if (!value || attribute < 1 || attribute >= int(std::size(answers)))
+    constexpr int values[] = {-1, 1, 1, 1, 0, 0};  // by cudaDeviceP2PAttr
+    if (!value || attribute < 1 || attribute >= int(std::size(values)))
       return Status::invalid_value;
-    *value = answers[attribute];
+    *value = values[attribute];
     return Status::success;
   });
 }

@@ -10,7 +10,7 @@
 namespace inflight::cuda {
 namespace {
 
-// cudaDriverEntryPointQueryResult, and cuGetProcAddress's answers.
+// cudaDriverEntryPointQueryResult, and cuGetProcAddress's results.
 enum QueryResult { found = 0, not_found = 1 };
 
 struct EntryPoint {
@@ -27,7 +27,7 @@ void* driver_library() {
   return dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
-// Looks for the name that the flags and the version ask for in our own libcuda.so.1.
+// Finds the name for the flags and the version in our own libcuda.so.1.
 EntryPoint driver_symbol(const std::string& name, int version, std::uint64_t flags) {
   static void* library = driver_library();
   using Lookup = int (*)(const char*, void**, int, std::uint64_t, int*);
@@ -48,10 +48,10 @@ Status find_driver_entry_point(const char* name, void** place, unsigned version,
                                unsigned long long flags, bool per_thread, int* result) {
   constexpr unsigned long long per_thread_flag = 2;
   if (!name || !place || flags > per_thread_flag) return Status::invalid_value;
-  const auto [address, answer] =
+  const auto [address, query] =
       driver_symbol(name, int(version), per_thread ? per_thread_flag : flags);
   *place = address;
-  if (result) *result = answer;
+  if (result) *result = query;
   return address || result ? Status::success : Status::not_found;
 }
 

@@ -1,4 +1,4 @@
-// How every entry point of the runtime begins and ends: what may be called now, and the last error.
+// What the runtime's entry points have in common: the checks before a call, and the last error.
 #pragma once
 #include "gpu/cuda/core/abi.hpp"
 #include "gpu/cuda/core/core.hpp"
@@ -29,19 +29,20 @@ inline constexpr bool per_thread = false;
 // Keeps `status` as the thread's last error unless it is success or not_ready; its code.
 int record(Status status);
 
-// What forbids any call now: the process ends, or this is a host function in a stream.
+// success, or why no call is permitted now: the process ends, it was forked, or this is a host
+// function in a stream.
 Status callable();
-// callable(), and that the current device's context is alive.
+// The same, or the fault that killed the current device's context.
 Status usable();
 
 inline Status as_status(Status status) { return status; }
 template <class T>
 Status as_status(const Result<T>& result) {
-  return tell(result);
+  return report(result);
 }
 
-// Every entry point that can fail ends in one of these, which let no exception out. `call` is the
-// entry point's own name.
+// Every entry point that can fail is one of these, which let no exception out. `call` is the entry
+// point's own name.
 
 // A call that needs a working context.
 template <class Body>
@@ -51,7 +52,7 @@ int entry(Body body, const char* call = __builtin_FUNCTION()) {
     return status == Status::success ? as_status(body()) : status;
   }));
 }
-// One that does not: questions about devices, handles and errors.
+// A call that does not: queries of devices, handles and errors.
 template <class Body>
 int query(Body body, const char* call = __builtin_FUNCTION()) {
   return record(guarded(call, [&]() -> Status {
@@ -59,7 +60,7 @@ int query(Body body, const char* call = __builtin_FUNCTION()) {
     return status == Status::success ? as_status(body()) : status;
   }));
 }
-// One on a stream: body(Stream&).
+// A call on a stream: body(Stream&).
 template <class Body>
 int on_stream(const void* handle, Body body, const char* call = __builtin_FUNCTION()) {
   return entry(
@@ -69,7 +70,7 @@ int on_stream(const void* handle, Body body, const char* call = __builtin_FUNCTI
       },
       call);
 }
-// One on an event: body(Event&).
+// A call on an event: body(Event&).
 template <class Body>
 int on_event(const void* handle, Body body, const char* call = __builtin_FUNCTION()) {
   return entry(

@@ -13,7 +13,7 @@ int record(Status status) {
 
 Status callable() {
   if (Core::ending()) return Status::deinitialized;
-  if (Core::forked()) return tell_forked();
+  if (Core::forked()) return report_forked();
   return Stream::on_worker() ? Status::not_permitted : Status::success;
 }
 
@@ -24,7 +24,7 @@ Status usable() {
     context = &Core::get().primary(0);
     set_current_context(context);
     use_in_runtime(*context);
-  } else if (context->primary && !context->active && !StandIn::current()) {
+  } else if (context->primary && !context->active && !ScopedContext::active()) {
     use_in_runtime(*context);
   }
   return context->device->fault();

@@ -10,7 +10,7 @@ using namespace inflight::cuda;
 
 namespace {
 
-// What could not be registered is unknown when it is used.
+// What could not be registered is not found when it is used.
 template <class Body>
 void registering(Body body, const char* call = __builtin_FUNCTION()) {
   record(guarded(call, [&] {

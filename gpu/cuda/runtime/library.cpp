@@ -36,7 +36,7 @@ int on_library(const void* handle, Body body, const char* call = __builtin_FUNCT
 }
 
 Status keep(void** place, Result<std::shared_ptr<LoadedModule>> library) {
-  if (!library) return tell(library);
+  if (!library) return report(library);
   *place = Core::get().libraries.add(std::move(*library));
   return Status::success;
 }
@@ -82,7 +82,7 @@ INFLIGHT_API int cudaLibraryGetKernel(void** place, void* handle, const char* na
   return on_library(handle, [&](LoadedModule& library) {
     if (!place || !name) return Status::invalid_value;
     auto kernel = library.kernel(name, current_device().ordinal);
-    if (!kernel) return tell(kernel);
+    if (!kernel) return report(kernel);
     *place = kernel->get();
     return Status::success;
   });
@@ -91,7 +91,7 @@ INFLIGHT_API int cudaLibraryGetKernel(void** place, void* handle, const char* na
 INFLIGHT_API int cudaLibraryGetKernelCount(unsigned* place, void* handle) {
   return on_library(handle, [&](LoadedModule& library) {
     auto kernels = library.kernels(current_device().ordinal);
-    if (!place || !kernels) return place ? tell(kernels) : Status::invalid_value;
+    if (!place || !kernels) return place ? report(kernels) : Status::invalid_value;
     *place = unsigned(kernels->size());
     return Status::success;
   });
@@ -100,7 +100,7 @@ INFLIGHT_API int cudaLibraryGetKernelCount(unsigned* place, void* handle) {
 INFLIGHT_API int cudaLibraryEnumerateKernels(void** place, unsigned count, void* handle) {
   return on_library(handle, [&](LoadedModule& library) {
     auto kernels = library.kernels(current_device().ordinal);
-    if (!place || !kernels) return place ? tell(kernels) : Status::invalid_value;
+    if (!place || !kernels) return place ? report(kernels) : Status::invalid_value;
     for (unsigned i = 0; i < count && i < kernels->size(); ++i) place[i] = (*kernels)[i].get();
     return Status::success;
   });

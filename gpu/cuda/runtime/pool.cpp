@@ -1,5 +1,6 @@
 // Memory pools, and allocation in stream order.
 #include "gpu/cuda/core/memory/pool.hpp"
+
 #include "gpu/cuda/runtime/entry.hpp"
 
 using namespace inflight::cuda;
@@ -44,27 +45,27 @@ INFLIGHT_API int INFLIGHT_STREAMED(cudaFreeAsync)(void* pointer, void* stream) {
 #ifndef INFLIGHT_PER_THREAD
 
 INFLIGHT_API int cudaDeviceGetDefaultMemPool(void** place, int device) {
-  return entry([&] { return answer_device_pool(place, device, default_pool); });
+  return entry([&] { return get_device_pool(place, device, default_pool); });
 }
 
 INFLIGHT_API int cudaDeviceGetMemPool(void** place, int device) {
-  return entry([&] { return answer_device_pool(place, device, current_pool); });
+  return entry([&] { return get_device_pool(place, device, current_pool); });
 }
 
 INFLIGHT_API int cudaDeviceSetMemPool(int device, void* handle) {
-  return entry([&] { return choose_device_pool(device, handle); });
+  return entry([&] { return set_device_pool(device, handle); });
 }
 
 INFLIGHT_API int cudaMemGetDefaultMemPool(void** place, abi::Location* location, int type) {
-  return entry([&] { return answer_pool(place, location, type, default_pool); });
+  return entry([&] { return get_pool(place, location, type, default_pool); });
 }
 
 INFLIGHT_API int cudaMemGetMemPool(void** place, abi::Location* location, int type) {
-  return entry([&] { return answer_pool(place, location, type, current_pool); });
+  return entry([&] { return get_pool(place, location, type, current_pool); });
 }
 
 INFLIGHT_API int cudaMemSetMemPool(abi::Location* location, int type, void* handle) {
-  return entry([&] { return choose_pool(location, type, handle); });
+  return entry([&] { return set_pool(location, type, handle); });
 }
 
 INFLIGHT_API int cudaMemPoolCreate(void** place, const abi::PoolProperties* properties) {

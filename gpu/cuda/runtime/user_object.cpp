@@ -1,5 +1,6 @@
 // User objects' entry points.
 #include "gpu/cuda/core/graph/user_object.hpp"
+
 #include "gpu/cuda/runtime/entry.hpp"
 
 using namespace inflight::cuda;
@@ -19,9 +20,9 @@ INFLIGHT_API int cudaUserObjectRelease(void* handle, unsigned count) {
 
 INFLIGHT_API int cudaGraphRetainUserObject(void* graph, void* handle, unsigned count,
                                            unsigned flags) {
-  return entry([&] { return hold_user_object(graph, handle, count, flags); });
+  return entry([&] { return retain_in_graph(graph, handle, count, flags); });
 }
 
 INFLIGHT_API int cudaGraphReleaseUserObject(void* graph, void* handle, unsigned count) {
-  return entry([&] { return let_go_of_user_object(graph, handle, count); });
+  return entry([&] { return release_from_graph(graph, handle, count); });
 }

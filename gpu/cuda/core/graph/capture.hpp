@@ -1,5 +1,5 @@
-// Stream capture: what streams would do becomes a graph instead (CUDA guide, "Creating a Graph
-// Using Stream Capture").
+// Stream capture: work that is submitted to streams becomes nodes of a graph (CUDA guide, "Creating
+// a Graph Using Stream Capture").
 #pragma once
 #include <memory>
 #include <thread>
@@ -24,9 +24,9 @@ struct Capture {
   std::uint64_t id = 0;
   bool ended = false;
   bool to_graph = false;  // cudaStreamBeginCaptureToGraph: the program owns the graph
-  // What the next work of each stream waits for.
+  // The nodes that the next work of each stream depends on.
   std::unordered_map<Stream*, std::vector<Node*>> tips;
-  std::vector<Node*> left;  // the tips of streams that were destroyed meanwhile
+  std::vector<Node*> left;  // the tips of streams that were destroyed during the capture
 };
 
 Status begin_capture(Stream& stream, CaptureMode mode, std::shared_ptr<Graph> into = nullptr,
@@ -35,29 +35,31 @@ Result<std::shared_ptr<Graph>> end_capture(Stream& stream);
 CaptureMode exchange_capture_mode(CaptureMode mode);
 
 bool capturing(const Stream& stream);
-// The state of `stream`'s capture; capture_implicit for the legacy stream while another captures.
+// The state of `stream`'s capture (capture_implicit: the legacy stream, while a blocking one
+// captures).
 Result<CaptureState> capture_state(const Stream& stream);
 // The capture that `stream` takes part in, or null. Hold graph_mutex() while reading it.
 std::shared_ptr<Capture> capture_of(const Stream& stream);
 Status set_capture_tips(Stream& stream, const std::vector<Node*>& nodes, bool add);
 
-// Adds `work` as a node after the stream's tips (capture_invalidated).
+// Adds `work` as a node that depends on the stream's tips (capture_invalidated).
 Result<Node*> capture_work(Stream& stream, Work work);
-// Whether the event stands for nodes of a capture in progress.
+// Whether the event was recorded in a capture that is still in progress.
 bool captured_now(const Event& event);
 Status capture_record(Stream& stream, Event& event);
-// Also brings `stream` into the event's capture.
+// Makes the stream's next work depend on the event's nodes; `stream` joins the event's capture.
 Status capture_wait(Stream& stream, Event& event);
 
-// Ends a stream's part in a capture when the stream is destroyed.
+// Removes a stream that is destroyed from its capture.
 void leave_capture(Stream& stream);
 
-// Calls that capture forbids invalidate the captures they disturb and answer what CUDA does.
-Status unsafe_in_capture();                    // one that waits in or for a capturing stream
+// success where a capture permits a call of this kind; else the captures that the call disturbs are
+// invalidated, and the status is CUDA's.
+Status unsafe_in_capture();                    // a synchronous call on a capturing stream
 Status allowed_in_capture();                   // potentially unsafe: cudaMalloc and relatives
-Status allowed_now(const Stream& stream);      // work in the legacy stream beside a capture
-Status waitable(const Stream& stream);         // queries and waits for a stream
-Status waitable(const Event& event);           // ... for an event
-Status device_waitable(const Device& device);  // ... for a device
+Status allowed_now(const Stream& stream);      // work in the legacy stream during a capture
+Status waitable(const Stream& stream);         // a query of a stream, or a wait for it
+Status waitable(const Event& event);           // ... of an event
+Status device_waitable(const Device& device);  // ... of a device
 
 }  // namespace inflight::cuda

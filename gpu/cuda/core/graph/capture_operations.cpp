@@ -35,7 +35,7 @@ Status get_capture_state(const Stream& stream, int* state) {
 
 namespace {
 
-// The thread's last answer, into which get_capture_info's lists point.
+// What get_capture_info's lists point into: those of the thread's latest call.
 struct ShownCapture {
   std::vector<void*> tips;
   std::vector<abi::EdgeData> edges;

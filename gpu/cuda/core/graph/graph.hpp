@@ -12,8 +12,9 @@
 
 namespace inflight::cuda {
 
-// What of the node before it an edge waits for, by cudaGraphEdgeData's numbers; zeros: all of it. A
-// node runs once its predecessors are done whatever the edge allows.
+// The ports and the type of an edge, with cudaGraphEdgeData's numbers; zeros: the second node
+// depends on all of the first. Whatever the edge permits, a node runs after its dependencies are
+// done.
 struct EdgeKind {
   unsigned char from_port = 0, to_port = 0, type = 0;
   bool plain() const { return *this == EdgeKind{}; }

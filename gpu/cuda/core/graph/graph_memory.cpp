@@ -1,4 +1,4 @@
-// Planning the addresses of graphs' memory, and accounting for what backs them.
+// Assigning addresses to graphs' allocations, and accounting for the memory behind them.
 #include "gpu/cuda/core/graph/graph_memory.hpp"
 
 #include <sys/mman.h>
@@ -17,7 +17,8 @@
 
 namespace inflight::cuda {
 
-// What backs one block while graphs run. Its holder keeps it until another takes it over.
+// The memory behind one block while graphs run. It stays with its holder until another block takes
+// it.
 struct GraphReserve {
   explicit GraphReserve(std::uint64_t bytes) : bytes(bytes) {}
   ~GraphReserve() { Core::get().memory.host_share().give_back(bytes); }
@@ -40,7 +41,7 @@ std::uint64_t next_block_id() {
   return ++last;
 }
 
-// Addresses of one graph, in whole steps; ranges are dealt out from below.
+// Addresses of one graph, in multiples of `step`; ranges are taken from the lowest address up.
 struct Block {
   Block(int device, std::uint64_t wanted) : device(device), bytes(round_up(wanted, step)) {
     void* at =
@@ -57,7 +58,7 @@ struct Block {
 
   const int device;
   const std::uint64_t bytes, id = next_block_id();
-  std::uint64_t base = 0, dealt = 0;
+  std::uint64_t base = 0, taken = 0;    // `taken` bytes from the base on belong to ranges
   std::weak_ptr<GraphReserve> reserve;  // guarded by Graphs::mutex
 };
 
@@ -97,16 +98,16 @@ struct GraphRange {
 
 namespace {
 
-// A new range in the block, with room after it that no access may touch. Null: no room.
-std::shared_ptr<GraphRange> deal(const std::shared_ptr<Block>& block, std::uint64_t bytes) {
-  if (!block->base || bytes > block->bytes - block->dealt) return nullptr;
+// A new range in the block, followed by a gap that no allocation covers. Null: no room.
+std::shared_ptr<GraphRange> take_range(const std::shared_ptr<Block>& block, std::uint64_t bytes) {
+  if (!block->base || bytes > block->bytes - block->taken) return nullptr;
   auto range = std::make_shared<GraphRange>(block, bytes);
-  const std::uint64_t at = block->base + block->dealt;
+  const std::uint64_t at = block->base + block->taken;
   if (!Core::get().memory.adopt(block->device, reinterpret_cast<void*>(at), bytes,
                                 machine::AllocationKind::device))
     return nullptr;
   range->address = at;
-  block->dealt = std::min(block->bytes, block->dealt + round_up(bytes, alignment) + alignment);
+  block->taken = std::min(block->bytes, block->taken + round_up(bytes, alignment) + alignment);
   return range;
 }
 
@@ -140,7 +141,7 @@ std::shared_ptr<GraphMemory> GraphMemory::make(const Graph& graph, const std::ve
   constexpr std::uint64_t most = std::uint64_t{1} << 46;  // more is no address
   if (bytes == 0 || bytes > most) return memory;
   const auto freed = freed_before(after);
-  std::map<std::shared_ptr<GraphRange>, bool> ranges;  // whether nothing lives there by then
+  std::map<std::shared_ptr<GraphRange>, bool> ranges;  // whether it is free by then
   std::set<std::shared_ptr<Block>> blocks;
   for (const auto& node : graph.nodes()) {
     auto* made = std::get_if<AllocateWork>(&node->work);
@@ -154,8 +155,8 @@ std::shared_ptr<GraphMemory> GraphMemory::make(const Graph& graph, const std::ve
     if (vacant && range->bytes >= bytes && (!chosen || range->bytes < chosen->bytes))
       chosen = range;
   for (auto it = blocks.begin(); !chosen && it != blocks.end(); ++it)
-    chosen = deal(*it, padded(bytes));
-  if (!chosen) chosen = deal(std::make_shared<Block>(device, padded(bytes)), padded(bytes));
+    chosen = take_range(*it, padded(bytes));
+  if (!chosen) chosen = take_range(std::make_shared<Block>(device, padded(bytes)), padded(bytes));
   if (!chosen) return memory;
   memory->address = chosen->address;
   std::lock_guard lock(graphs().mutex);
@@ -183,7 +184,7 @@ std::shared_ptr<GraphMemory> GraphMemory::find(std::uint64_t address) {
   return nullptr;
 }
 
-// Under the mutex. What lives stays even if its graph is gone.
+// Call under the mutex. A live allocation outlasts its graph.
 void GraphMemory::set_live(bool live) {
   if (live_ == live) return;
   live_ = live;
@@ -213,8 +214,8 @@ bool GraphMemory::end() {
 
 namespace {
 
-// Finds or makes what backs `block` for a launch into `stream`. Under the mutex; null: out of
-// memory.
+// Finds or makes the memory behind `block` for a launch into `stream`. Call under the mutex. Null:
+// out of memory.
 std::shared_ptr<GraphReserve> reserve_for(Block& block, const Stream& stream,
                                           const std::vector<std::shared_ptr<GraphReserve>>& taken) {
   if (auto own = block.reserve.lock(); own && own->holder == block.id) return own;
@@ -247,7 +248,7 @@ std::shared_ptr<GraphReserve> reserve_for(Block& block, const Stream& stream,
 Status GraphReservation::take(const std::vector<Step>& steps, const Stream& stream,
                               bool frees_first) {
   if (steps.empty()) return Status::success;
-  // Released ranges are destroyed after the lock is.
+  // Declared before the lock, so that ranges are destroyed after it is released.
   std::vector<std::shared_ptr<GraphMemory>> ended;
   std::lock_guard lock(graphs().mutex);
   std::map<const GraphMemory*, bool> live;
@@ -294,9 +295,9 @@ enum Which { used_current, used_high, reserved_current, reserved_high };
 Status get_graph_memory_attribute(int device, int which, void* value) {
   if (!value || which < used_current || which > reserved_high) return Status::invalid_value;
   const GraphMemoryTotals totals = graph_memory_totals(device);
-  const std::uint64_t answers[] = {totals.used, totals.used_high, totals.reserved,
-                                   totals.reserved_high};
-  *static_cast<std::uint64_t*>(value) = answers[which];
+  const std::uint64_t values[] = {totals.used, totals.used_high, totals.reserved,
+                                  totals.reserved_high};
+  *static_cast<std::uint64_t*>(value) = values[which];
   return Status::success;
 }
 

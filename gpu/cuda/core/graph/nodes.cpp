@@ -128,10 +128,10 @@ Result<Work> work_of(abi::GraphNode* node, const NodeSite& site) {
     case abi::node_semaphore_signal:
     case abi::node_semaphore_wait:
     case abi::node_conditional:
-      say_once("graph node " + std::to_string(node->type),
-               node->type == abi::node_conditional
-                   ? "conditional graph nodes are not supported; launch from the host instead."
-                   : "graph nodes for semaphores of other APIs are not supported.");
+      report_once("graph node " + std::to_string(node->type),
+                  node->type == abi::node_conditional
+                      ? "conditional graph nodes are not supported; launch from the host instead."
+                      : "graph nodes for semaphores of other APIs are not supported.");
       return fail(Status::not_supported);
     default:
       return fail(Status::invalid_value);
@@ -166,7 +166,7 @@ Status add_node(void** place, const void* handle, void* const* dependencies, std
   auto nodes = nodes_of(dependencies, count);
   if (!place || !graph || !nodes) return Status::invalid_value;
   work = checked(std::move(work));
-  if (!work) return tell(work);
+  if (!work) return report(work);
   auto node = graph->add(std::move(*work), {});
   if (!node) return node.error().status;
   if (Status status = connect(*graph, *node, *nodes, edges); status != Status::success) {
@@ -181,7 +181,7 @@ Status set_node(const void* handle, Result<Work> work) {
   std::lock_guard lock(graph_mutex());
   auto node = node_of(handle);
   work = checked(std::move(work));
-  if (!work) return tell(work);
+  if (!work) return report(work);
   if (!node || node->work.index() != work->index()) return Status::invalid_value;
   set_work(*node, std::move(*work));
   return Status::success;
@@ -192,14 +192,14 @@ Status set_exec_node(const void* exec_handle, const void* handle, Result<Work> w
   auto exec = Core::get().graph_execs.find(exec_handle);
   auto node = node_of(handle);
   work = checked(std::move(work));
-  if (!work) return tell(work);
+  if (!work) return report(work);
   if (!exec || !node) return Status::invalid_value;
   return exec->set(node.get(), std::move(*work));
 }
 
 namespace {
 
-// The attributes of a launch that its parameters do not say.
+// Copies the launch attributes that the parameters do not contain from the node's present work.
 Result<Work> keep_attributes(const void* node, Result<Work> after) {
   auto before = node_of(node);
   auto* old = before ? std::get_if<KernelWork>(&before->work) : nullptr;

@@ -11,10 +11,10 @@ namespace inflight::cuda {
 
 // The nodes of an array of handles, or nothing if one is none.
 std::optional<std::vector<Node*>> nodes_of(void* const* handles, std::size_t count);
-// What an edge's data says; plain without data. invalid_value where reserved bytes are set.
+// An edge's kind from its data; plain without data (invalid_value: reserved bytes are set).
 Result<EdgeKind> edge_kind(const abi::EdgeData* data);
 
-// Where a node is to be added; no graph: nowhere.
+// Where a node will be added; no graph: nowhere.
 struct NodeSite {
   const void* graph = nullptr;
   void* const* dependencies = nullptr;
@@ -34,12 +34,12 @@ Result<Work> record_work(const void* event);
 Result<Work> wait_work(const void* event);
 Result<Work> free_work(void* pointer);
 
-// Adds, changes, changes in an instantiated graph. Each checks the work first.
+// Adds a node, changes one, and changes one in an instantiated graph. Each checks the work first.
 Status add_node(void** place, const void* graph, void* const* dependencies, std::size_t count,
                 Result<Work> work, const abi::EdgeData* edges = nullptr);
 Status set_node(const void* node, Result<Work> work);
 Status set_exec_node(const void* exec, const void* node, Result<Work> work);
-// The same for a kernel, of whose launch the parameters do not say every attribute: those stay.
+// The same for a kernel. Launch attributes that the parameters do not contain stay as they are.
 Status set_kernel_node(const void* node, const abi::KernelNode* parameters);
 Status set_exec_kernel_node(const void* exec, const void* node, const abi::KernelNode* parameters);
 

@@ -201,8 +201,8 @@ Status instantiate(void** place, const void* handle, unsigned long long flags) {
   return with_graph(handle, [&](Graph& graph) {
     if (!place || (flags & ~known)) return Status::invalid_value;
     if (flags & device_launch) {
-      say_once("device graphs",
-               "graphs that kernels launch are not supported; launch from the host.");
+      report_once("device graphs",
+                  "graphs that kernels launch are not supported; launch from the host.");
       return Status::not_supported;
     }
     auto exec = GraphExec::make(graph, flags);

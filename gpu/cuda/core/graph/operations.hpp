@@ -1,5 +1,5 @@
-// What both APIs do with graphs, instantiated graphs and captures, by their handles. Every call
-// answers invalid_value where a handle is none or there is no place for the answer.
+// Operations on graphs, instantiated graphs and captures, which both APIs' entry points call.
+// Objects are named by their handles; an invalid handle or a null place is invalid_value.
 #pragma once
 #include <cstddef>
 
@@ -16,9 +16,9 @@ Status clone_graph(void** place, const void* graph);
 Status find_in_clone(void** place, const void* original, const void* clone);
 Status print_graph(const void* graph, const char* path);  // in Graphviz's language
 
-// Lists are answered in CUDA's way: their length in `count` if there is no place for them, else as
-// much as `count` says that there is room for, and nulls behind it. Edges' data may be null
-// (lossy_query: it would have said something).
+// A list is stored as CUDA does: with no place for it, `count` gets its length; otherwise as many
+// entries as `count` has room for, and nulls after them. The place for edges' data may be null
+// (lossy_query: an edge is not plain).
 Status get_nodes(const void* graph, void** place, std::size_t* count);
 Status get_root_nodes(const void* graph, void** place, std::size_t* count);
 Status get_edges(const void* graph, void** from, void** to, abi::EdgeData* data,
@@ -50,7 +50,7 @@ Status begin_capture_to_graph(Stream& stream, const void* graph, void* const* de
                               std::size_t count, int mode);
 Status end_capture(Stream& stream, void** graph);
 Status get_capture_state(const Stream& stream, int* state);
-// The lists last until the thread asks again. What is null is not answered, but for the state.
+// Every place but the state's may be null. The lists are valid until the thread's next call.
 struct CaptureInfo {
   int* state = nullptr;
   unsigned long long* id = nullptr;

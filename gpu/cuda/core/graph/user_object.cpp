@@ -23,21 +23,22 @@ Status UserObject::release(unsigned count) {
   return Status::success;
 }
 
-void hold(Graph& graph, const std::shared_ptr<UserObject>& object, unsigned count, bool move) {
+void retain(Graph& graph, const std::shared_ptr<UserObject>& object, unsigned count, bool move) {
   if (!move) object->retain(count);
   graph.user_references.push_back(std::make_shared<UserReferences>(object, count));
 }
 
-Status let_go(Graph& graph, const std::shared_ptr<UserObject>& object, unsigned count) {
+Status release(Graph& graph, const std::shared_ptr<UserObject>& object, unsigned count) {
   auto& held = graph.user_references;
   auto it = std::find_if(held.begin(), held.end(), [&](const auto& each) {
     return each->object == object && each->count >= count;
   });
   if (it == held.end()) return Status::invalid_value;
-  // Copies of the graph may share the holding, so what stays becomes one of its own.
+  // Clones of the graph may share these references, so the rest becomes an entry of this graph
+  // alone.
   const std::shared_ptr<UserReferences> old = *it;
   held.erase(it);
-  if (unsigned rest = old->count - count) hold(graph, object, rest, false);
+  if (unsigned rest = old->count - count) retain(graph, object, rest, false);
   return Status::success;
 }
 
@@ -64,21 +65,21 @@ Status release_user_object(const void* handle, unsigned count) {
   return object && count ? object->release(count) : Status::invalid_value;
 }
 
-Status hold_user_object(const void* graph, const void* handle, unsigned count, unsigned flags) {
+Status retain_in_graph(const void* graph, const void* handle, unsigned count, unsigned flags) {
   constexpr unsigned move = 1;
   std::lock_guard lock(graph_mutex());
   auto holder = Core::get().graphs.find(graph);
   auto object = Core::get().user_objects.find(handle);
   if (!holder || !object || count == 0 || flags > move) return Status::invalid_value;
-  hold(*holder, object, count, flags == move);
+  retain(*holder, object, count, flags == move);
   return Status::success;
 }
 
-Status let_go_of_user_object(const void* graph, const void* handle, unsigned count) {
+Status release_from_graph(const void* graph, const void* handle, unsigned count) {
   std::lock_guard lock(graph_mutex());
   auto holder = Core::get().graphs.find(graph);
   auto object = Core::get().user_objects.find(handle);
-  return holder && object && count ? let_go(*holder, object, count) : Status::invalid_value;
+  return holder && object && count ? release(*holder, object, count) : Status::invalid_value;
 }
 
 }  // namespace inflight::cuda

@@ -41,11 +41,11 @@ Status make_user_object(void** place, void* data, void (*destroy)(void*), unsign
                         unsigned flags);
 Status retain_user_object(const void* handle, unsigned count);
 Status release_user_object(const void* handle, unsigned count);
-Status hold_user_object(const void* graph, const void* handle, unsigned count, unsigned flags);
-Status let_go_of_user_object(const void* graph, const void* handle, unsigned count);
+Status retain_in_graph(const void* graph, const void* handle, unsigned count, unsigned flags);
+Status release_from_graph(const void* graph, const void* handle, unsigned count);
 
 // The graph takes `count` references: new ones, or the caller's where `move`.
-void hold(Graph& graph, const std::shared_ptr<UserObject>& object, unsigned count, bool move);
-Status let_go(Graph& graph, const std::shared_ptr<UserObject>& object, unsigned count);
+void retain(Graph& graph, const std::shared_ptr<UserObject>& object, unsigned count, bool move);
+Status release(Graph& graph, const std::shared_ptr<UserObject>& object, unsigned count);
 
 }  // namespace inflight::cuda

@@ -1,4 +1,4 @@
-// Memory as programs allocate and free it.
+// Allocating and freeing device, managed and pinned memory.
 #include "gpu/cuda/core/memory/allocation.hpp"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ Status allocate_pitched(abi::PitchedPointer& box, std::size_t depth) {
   box.pitch -= box.pitch % pitch_step;
   wrapped |= __builtin_mul_overflow(box.pitch, box.height, &bytes);
   wrapped |= __builtin_mul_overflow(bytes, depth, &bytes);
-  // An H200 allocates what is left of the product: nothing is invalid, as a rule it is too much.
+  // An H200 allocates the wrapped product: 0 bytes are invalid, and mostly it is too much.
   if (wrapped) return bytes ? Status::out_of_memory : Status::invalid_value;
   return allocate(&box.pointer, bytes, AllocationKind::device);
 }

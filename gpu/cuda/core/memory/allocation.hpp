@@ -1,5 +1,5 @@
-// Memory as programs allocate and free it, outside of streams: device, managed and pinned; and what
-// a pointer is.
+// Allocating and freeing device, managed and pinned memory outside of streams, and the attributes
+// of pointers.
 #pragma once
 #include <cstddef>
 
@@ -8,15 +8,15 @@
 
 namespace inflight::cuda {
 
-// What allocates or frees is refused while a stream capture forbids it. `place` gets the address on
-// the current device (invalid_value: no place; out_of_memory).
+// Each fails while a stream capture forbids it. `place` gets the address, on the current device
+// (invalid_value: no place; out_of_memory).
 Status allocate_device(void** place, std::size_t bytes);
-// cudaMallocManaged: the flags say who may reach it first (invalid_value: neither).
+// With cudaMallocManaged's flags (invalid_value: neither global nor host).
 Status allocate_managed(void** place, std::size_t bytes, unsigned flags);
-// Rows that each begin on a boundary of 512 bytes.
+// Each row begins on a multiple of 512 bytes.
 Status allocate_rows(void** place, std::size_t* pitch, std::size_t width, std::size_t height);
 Status allocate_box(abi::PitchedPointer* place, const abi::Extent& extent);
-// Waits until nothing on the device can use it any more (invalid_value: no such allocation).
+// Waits for the device first, since queued work may use it (invalid_value: no such allocation).
 Status free_memory(void* pointer);
 
 // cudaHostAlloc and its relatives (host_memory.hpp), with the flags that programs pass.
@@ -30,7 +30,7 @@ Status get_pinned_flags(unsigned* flags, const void* pointer);
 
 // Of the current device, in bytes.
 Status get_memory_info(std::size_t* free, std::size_t* total);
-// What `pointer` is. Of a pointer that CUDA does not know only the host's side is there.
+// Of a pointer that CUDA does not know, only the host pointer is set.
 Status get_pointer_attributes(abi::PointerAttributes* attributes, const void* pointer);
 
 }  // namespace inflight::cuda

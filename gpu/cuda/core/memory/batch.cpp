@@ -87,7 +87,7 @@ Result<Item> item_of(const abi::BatchCopy3D& box) {
   return item;
 }
 
-void tell_index(std::size_t* failed, std::size_t index) {
+void store_index(std::size_t* failed, std::size_t index) {
   if (failed) *failed = index;
 }
 constexpr std::size_t no_index = ~std::size_t{0};
@@ -103,7 +103,7 @@ Status check_ranges(const Stream& stream, const RangeBatch& batch, unsigned long
 }  // namespace
 
 Status copy_batch(Stream& stream, const CopyBatch& batch, std::size_t* failed) {
-  tell_index(failed, no_index);
+  store_index(failed, no_index);
   if (!takes_batches(stream) || !batch.to || !batch.from || !batch.bytes ||
       !covers(batch.attributes, batch.starts, batch.attribute_count, batch.count))
     return Status::invalid_value;
@@ -111,26 +111,25 @@ Status copy_batch(Stream& stream, const CopyBatch& batch, std::size_t* failed) {
   Status status = for_each_item(
       batch.count, batch.starts, batch.attribute_count, [&](std::size_t i, std::size_t part) {
         const abi::CopyAttributes& attributes = batch.attributes[part];
-        items.push_back(
-            {linear(batch.to[i], batch.from[i], batch.bytes[i], Direction::by_address),
-             SourceOrder(attributes.order)});
+        items.push_back({linear(batch.to[i], batch.from[i], batch.bytes[i], Direction::by_address),
+                         SourceOrder(attributes.order)});
         return check(items.back(), attributes.flags);
       });
   if (status == Status::success) return copy_all(stream, items);
-  if (!items.empty()) tell_index(failed, items.size() - 1);
+  if (!items.empty()) store_index(failed, items.size() - 1);
   return status;
 }
 
 Status copy_batch(Stream& stream, const abi::BatchCopy3D* list, std::size_t count,
                   unsigned long long flags, std::size_t* failed) {
-  tell_index(failed, no_index);
+  store_index(failed, no_index);
   if (flags || !list || count == 0 || !takes_batches(stream)) return Status::invalid_value;
   std::vector<Item> items;
   for (std::size_t i = 0; i < count; ++i) {
     auto item = item_of(list[i]);
-    const Status status = item ? check(*item, list[i].flags) : tell(item);
+    const Status status = item ? check(*item, list[i].flags) : report(item);
     if (status != Status::success) {
-      tell_index(failed, i);
+      store_index(failed, i);
       return status;
     }
     items.push_back(*item);
@@ -143,11 +142,10 @@ Status prefetch_batch(Stream& stream, const RangeBatch& batch, unsigned long lon
   if (status != Status::success) return status;
   if (!covers(batch.locations, batch.starts, batch.location_count, batch.count))
     return Status::invalid_value;
-  status = for_each_item(batch.count, batch.starts, batch.location_count,
-                         [&](std::size_t i, std::size_t part) {
-                           return prefetch(batch.pointers[i], batch.bytes[i],
-                                           batch.locations[part]);
-                         });
+  status = for_each_item(
+      batch.count, batch.starts, batch.location_count, [&](std::size_t i, std::size_t part) {
+        return prefetch(batch.pointers[i], batch.bytes[i], batch.locations[part]);
+      });
   return status == Status::success ? submit(stream, EmptyWork{}) : status;
 }
 

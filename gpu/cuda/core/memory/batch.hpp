@@ -7,11 +7,11 @@
 
 namespace inflight::cuda {
 
-// Each checks everything before it does anything: invalid_value where lists are missing or do not fit,
-// or where the stream is the legacy one, which CUDA excludes; else what the first bad item is
-// refused with, whose index `failed` gets where it is given.
+// Each checks every item before it does anything (invalid_value: lists are missing or do not match,
+// or the stream is the legacy one, which CUDA excludes). A bad item's status is returned, and its
+// index stored in `failed` if that is not null.
 
-// `attributes[i]` holds for the copies from starts[i] on.
+// `attributes[i]` applies to the copies from starts[i] on.
 struct CopyBatch {
   void* const* to;
   const void* const* from;
@@ -25,7 +25,7 @@ Status copy_batch(Stream& stream, const CopyBatch& batch, std::size_t* failed = 
 Status copy_batch(Stream& stream, const abi::BatchCopy3D* list, std::size_t count,
                   unsigned long long flags, std::size_t* failed = nullptr);
 
-// Ranges of managed memory; `locations[i]` is where those from starts[i] on go.
+// Ranges of managed memory; `locations[i]` is the destination of those from starts[i] on.
 struct RangeBatch {
   void* const* pointers;
   const std::size_t* bytes;

@@ -1,4 +1,4 @@
-// What the host's kernel says of this process's memory.
+// How much memory this process may use, and which of it is mapped.
 #pragma once
 #include <cstdint>
 
@@ -6,7 +6,8 @@ namespace inflight::cuda {
 
 // The bytes of memory that this process may use: the machine's, or what its control group allows.
 std::uint64_t host_memory();
-// What devices may take of it unless INFLIGHT_MEMORY says otherwise: the rest is the program's own.
+// How much of it devices may use together unless INFLIGHT_MEMORY is set; the rest is for the
+// program.
 std::uint64_t default_host_share();
 
 struct Mapped {

@@ -34,7 +34,7 @@ void end(const HostBlock& block) {
   Core::get().memory.host_share().give_back(block.bytes);
 }
 
-// Takes the block out of the table if it is of the kind asked for.
+// Removes the block from the table if it is of that kind.
 std::optional<HostBlock> take(void* base, bool registered) {
   std::unique_lock lock(blocks().mutex);
   auto it = blocks().by_base.find(address_of(base));

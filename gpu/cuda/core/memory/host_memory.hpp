@@ -11,7 +11,7 @@ class Device;
 
 struct HostBlock {
   std::uint64_t base = 0, bytes = 0;
-  unsigned flags = 0;       // as cudaHostGetFlags answers them
+  unsigned flags = 0;       // as cudaHostGetFlags returns them
   bool registered = false;  // the program's own memory
   int device = 0;
 };

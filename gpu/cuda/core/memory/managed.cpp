@@ -42,26 +42,36 @@ int ordinal_of(const abi::Location& location) {
   return location.type == abi::location_none ? device_invalid : device_cpu;
 }
 
-Status apply(Advice& advice, int what, const abi::Location& location) {
-  const int who = ordinal_of(location);
-  const bool place_needed = what == 3 || what == 5 || what == 6;
-  if (place_needed && !known(location)) return Status::invalid_device;
-  switch (what) {
-    case 1:
-    case 2:
-      advice.read_mostly = what == 1;
+// cudaMemoryAdvise.
+enum AdviceKind {
+  set_read_mostly = 1,
+  unset_read_mostly = 2,
+  set_preferred = 3,
+  unset_preferred = 4,
+  set_accessed_by = 5,
+  unset_accessed_by = 6,
+};
+
+Status apply(Advice& advice, int kind, const abi::Location& location) {
+  const bool needs_location =
+      kind == set_preferred || kind == set_accessed_by || kind == unset_accessed_by;
+  if (needs_location && !known(location)) return Status::invalid_device;
+  switch (kind) {
+    case set_read_mostly:
+    case unset_read_mostly:
+      advice.read_mostly = kind == set_read_mostly;
       break;
-    case 3:
+    case set_preferred:
       advice.preferred = location;
       break;
-    case 4:
+    case unset_preferred:
       advice.preferred = {abi::location_none, device_invalid};
       break;
-    case 5:
-      advice.accessed_by.push_back(who);
+    case set_accessed_by:
+      advice.accessed_by.push_back(ordinal_of(location));
       break;
-    case 6:
-      std::erase(advice.accessed_by, who);
+    case unset_accessed_by:
+      std::erase(advice.accessed_by, ordinal_of(location));
       break;
     default:
       return Status::invalid_value;
@@ -71,7 +81,7 @@ Status apply(Advice& advice, int what, const abi::Location& location) {
 
 // cudaMemRangeAttribute → the value; `count` ints may be written.
 Status read(const Advice& advice, int attribute, int* values, std::size_t count) {
-  const int answers[] = {0,
+  const int results[] = {0,
                          advice.read_mostly,
                          ordinal_of(advice.preferred),
                          0,
@@ -80,10 +90,11 @@ Status read(const Advice& advice, int attribute, int* values, std::size_t count)
                          advice.preferred.id,
                          advice.prefetched.type,
                          advice.prefetched.id};
-  if (attribute < 1 || attribute >= int(std::size(answers)) || count == 0)
+  if (attribute < 1 || attribute >= int(std::size(results)) || count == 0)
     return Status::invalid_value;
-  if (attribute != 3) {
-    values[0] = answers[attribute];
+  constexpr int accessed_by = 3;
+  if (attribute != accessed_by) {
+    values[0] = results[attribute];
     return Status::success;
   }
   std::fill(values, values + count, device_invalid);

@@ -1,4 +1,5 @@
-// Managed memory: advice and prefetching. There is one memory, so they are checked and remembered.
+// Managed memory: advice and prefetching. Device and host share one memory here, so both are
+// checked and remembered, and move nothing.
 #pragma once
 #include <cstddef>
 
@@ -23,7 +24,7 @@ Status prefetch(const void* pointer, std::size_t bytes, const abi::Location& loc
 // The same in stream order (invalid_value: flags are not 0).
 Status prefetch(Stream& stream, const void* pointer, std::size_t bytes,
                 const abi::Location& location, unsigned flags);
-// cudaStreamAttachMemAsync: whose accesses the range is for from then on.
+// cudaStreamAttachMemAsync.
 Status attach(Stream& stream, const void* pointer, unsigned flags);
 
 }  // namespace inflight::cuda

@@ -15,16 +15,16 @@ constexpr int last_int_attribute = 3;
 
 }  // namespace
 
-Status answer_pool(void** place, const abi::Location* location, int allocation_type,
-                   ChoosePool which) {
+Status get_pool(void** place, const abi::Location* location, int allocation_type,
+                PoolGetter getter) {
   if (location && location->type == abi::location_here) return Status::not_supported;
   auto where = pool_place(location, allocation_type);
   if (!place || !where) return place ? where.error().status : Status::invalid_value;
-  *place = which(*where).get();
+  *place = getter(*where).get();
   return Status::success;
 }
 
-Status choose_pool(const abi::Location* location, int allocation_type, const void* handle) {
+Status set_pool(const abi::Location* location, int allocation_type, const void* handle) {
   auto where = pool_place(location, allocation_type);
   auto pool = find_pool(handle);
   if (!where || !pool) return where ? Status::invalid_value : where.error().status;
@@ -39,7 +39,7 @@ Status make_pool(void** place, const abi::PoolProperties* properties) {
   const bool shareable = properties->handle_types != 0;
   if (shareable && (managed || where->type == abi::location_host)) return Status::invalid_value;
   if (managed && properties->max_size != 0) return Status::invalid_value;
-  if (shareable) say_once("pool handles", "memory pools cannot be shared with other processes.");
+  if (shareable) report_once("pool handles", "memory pools cannot be shared with other processes.");
   *place = Core::get().pools.add(std::make_shared<Pool>(*where, false, properties->max_size));
   return Status::success;
 }
@@ -102,11 +102,11 @@ Status free_ordered(void* pointer, Stream& stream) {
   const auto address = address_of(pointer);
   if (auto memory = GraphMemory::find(address)) {
     if (!capturing(stream) && !memory->end()) return Status::invalid_value;
-    return submit(stream, FreeWork{memory, address});  // which keeps it until then
+    return submit(stream, FreeWork{memory, address});  // keeps `memory` until then
   }
   if (capturing(stream)) return Status::invalid_value;  // not of this graph
   if (!claim_free(address)) return Status::invalid_value;
-  // A pool counts by calls: what a stream will free is not in use any more.
+  // A pool stops counting at the call, before the stream frees the memory.
   if (auto pool = pool_of(address)) pool->release(address);
   observe_allocation(check::Allocation::Step::released, check::Allocation::Kind::pool,
                      stream.device().ordinal, address, 0, &stream);

@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t reserve_step = 32 << 20;  // bytes
 constexpr int first_reuse = 1, last_reuse = 3;
 
-// Every allocation of a pool, and those of them and of others that streams will free.
+// Every allocation of a pool, and the addresses, of pools or not, that streams will free.
 struct Ordered {
   std::mutex mutex;
   std::unordered_map<std::uint64_t, std::shared_ptr<Pool>> pools;  // by address
@@ -28,7 +28,7 @@ Ordered& ordered() {
   return instance;
 }
 
-// The pools that are current where no program has chosen another.
+// The default pools, and those that programs made current in their stead.
 struct Places {
   std::mutex mutex;
   std::map<PoolPlace, std::shared_ptr<Pool>> defaults, chosen;

@@ -35,8 +35,8 @@ struct PoolPlace {
 // invalid_value: no pool can lie there; invalid_device.
 Result<PoolPlace> pool_place(const abi::Location* location, int allocation_type);
 
-// Memory goes back when it is freed, whatever the release threshold; what programs can read of the
-// reserve is kept as CUDA would count it, in steps of 32 MiB.
+// Freed memory goes back to the device at once, whatever the release threshold. The reserve that
+// programs can query is computed as CUDA would count it, in multiples of 32 MiB.
 class Pool {
  public:
   Pool(const PoolPlace& place, bool is_default, std::uint64_t max_bytes = 0);
@@ -57,7 +57,7 @@ class Pool {
   Status set_access(const abi::Location& from, unsigned flags);
 
   const PoolPlace place;
-  const int device;  // that accounts for it: its own, or 0
+  const int device;  // the one that accounts for it: its own, or 0
   const bool is_default;
 
  private:
@@ -78,21 +78,21 @@ std::shared_ptr<Pool> current_pool(const PoolPlace& place);
 Status set_current_pool(const PoolPlace& place, const std::shared_ptr<Pool>& pool);
 void forget_current_pools(int device);
 
-// What programs ask of a place: `which` is one of the two above. They answer invalid_value,
-// invalid_device.
-using ChoosePool = std::shared_ptr<Pool> (*)(const PoolPlace&);
-Status answer_pool(void** place, const abi::Location* location, int allocation_type,
-                   ChoosePool which);
-Status choose_pool(const abi::Location* location, int allocation_type, const void* handle);
-// The same of a device's own memory.
+// The calls about a location's pools; `getter` is default_pool or current_pool (invalid_value,
+// invalid_device).
+using PoolGetter = std::shared_ptr<Pool> (*)(const PoolPlace&);
+Status get_pool(void** place, const abi::Location* location, int allocation_type,
+                PoolGetter getter);
+Status set_pool(const abi::Location* location, int allocation_type, const void* handle);
+// The same for a device's own memory.
 inline PoolPlace device_place(int device) { return {.id = device}; }
-inline Status answer_device_pool(void** place, int device, ChoosePool which) {
+inline Status get_device_pool(void** place, int device, PoolGetter getter) {
   const abi::Location location{abi::location_device, device};
-  return answer_pool(place, &location, abi::allocation_pinned, which);
+  return get_pool(place, &location, abi::allocation_pinned, getter);
 }
-inline Status choose_device_pool(int device, const void* handle) {
+inline Status set_device_pool(int device, const void* handle) {
   const abi::Location location{abi::location_device, device};
-  return choose_pool(&location, abi::allocation_pinned, handle);
+  return set_pool(&location, abi::allocation_pinned, handle);
 }
 
 Status make_pool(void** place, const abi::PoolProperties* properties);
@@ -111,16 +111,17 @@ Status allocate_ordered(void** place, std::uint64_t bytes, const std::shared_ptr
                         Stream& stream);
 Status free_ordered(void* pointer, Stream& stream);
 
-// What a synchronisation does: pools give back what they reserve beyond their threshold.
+// Called by every synchronisation: pools release what they reserve beyond their threshold.
 void release_idle_pools();
 
 // out_of_memory.
 Result<std::uint64_t> allocate_from(const std::shared_ptr<Pool>& pool, std::uint64_t bytes);
 // The pool that holds `address`, or null.
 std::shared_ptr<Pool> pool_of(std::uint64_t address);
-// Marks `address` as freed in some stream's future; false if it was already or is no allocation.
+// Marks `address` as freed by work that is queued in a stream. False: it already is, or it is no
+// allocation.
 bool claim_free(std::uint64_t address);
-// Ends what claim_free() marked.
+// Frees what claim_free() marked.
 void free_claimed(std::uint64_t address);
 
 }  // namespace inflight::cuda

@@ -16,7 +16,6 @@ namespace {
 // API, "API synchronization behavior").
 constexpr std::uint64_t staged_bytes = 64 << 10;
 
-
 // From the first byte to the last of a pitched box.
 std::uint64_t extent(std::uint64_t width, std::uint64_t height, std::uint64_t depth,
                      std::uint64_t pitch, std::uint64_t rows) {
@@ -49,7 +48,7 @@ void fill_row(char* row, const Fill& fill) {
     std::memcpy(row + i * fill.element, &fill.value, fill.element);
 }
 
-// What the host must do itself before a copy may be left to the stream.
+// What the host does before it leaves a copy to the stream.
 enum class Staging { none, snapshot, wait };
 Staging staging_of(const Copy& copy) {
   const bool from_host = pageable(copy.from), to_host = pageable(copy.to);
@@ -72,7 +71,7 @@ std::shared_ptr<std::vector<char>> snapshot(Copy& copy) {
   return bytes;
 }
 
-// Memory that the host can read is filled when a call that is not asynchronous returns.
+// A synchronous fill of memory that the host can read returns when the memory is filled.
 bool host_reads(const void* memory) {
   const auto found = Core::get().memory.find(address_of(memory));
   return found && (found->kind == machine::AllocationKind::host ||
@@ -90,7 +89,7 @@ Direction direction_of(int kind) {
 Result<Copy> copy_of(const abi::Copy3D* box) {
   if (!box) return fail(Status::invalid_value);
   if (box->from_array || box->to_array) {
-    say_once("arrays", "CUDA arrays are not supported; use linear or pitched memory.");
+    report_once("arrays", "CUDA arrays are not supported; use linear or pitched memory.");
     return fail(Status::not_supported);
   }
   const auto at = [](const abi::PitchedPointer& pointer, const abi::Position& position) {

@@ -1,4 +1,4 @@
-// Copies and fills of memory: what is asked, whether it is allowed, and doing it.
+// Copies and fills of memory: their description, their checks, and carrying them out.
 #pragma once
 #include <cstdint>
 
@@ -58,11 +58,11 @@ Status check(const Fill&);
 void perform(const Copy&);
 void perform(const Fill&);
 
-// The whole call: checks, then in stream order, or into the graph that the stream captures.
-// `asynchronous` false: returns when the bytes have moved (CUDA's rules for pageable memory are
-// kept either way: API synchronization behavior).
 // cudaMemcpySrcAccessOrder by its numbers: when an asynchronous copy may read its source.
 enum class SourceOrder : int { stream = 1, during_call = 2, any = 3 };
+// The whole call: checks, then carries out in stream order, or adds a node to the graph that the
+// stream captures. A call that is not `asynchronous` returns when the bytes have moved; CUDA's
+// rules for pageable memory hold either way (CUDA runtime API, "API synchronization behavior").
 Status copy(Stream& stream, const Copy& copy, bool asynchronous,
             SourceOrder order = SourceOrder::stream);
 Status fill(Stream& stream, const Fill& fill, bool asynchronous);

@@ -1,4 +1,4 @@
-// What becomes of an exception at the boundary.
+// Turning an exception into a status and a sentence.
 #include "gpu/cuda/core/report/guard.hpp"
 
 #include <cxxabi.h>

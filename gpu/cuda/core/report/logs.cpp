@@ -1,4 +1,4 @@
-// A ring of the last sentences, and who hears of new ones.
+// The latest sentences, and the callbacks for new ones.
 #include "gpu/cuda/core/report/logs.hpp"
 
 #include <fmt/chrono.h>

@@ -1,4 +1,4 @@
-// The driver's error log: the sentences that were told, kept for programs that ask for them.
+// The driver's error log: the latest sentences that were reported, for programs that ask for them.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -20,17 +20,16 @@ class Logs {
   using Callback = void (*)(void* data, Level level, char* message, std::size_t length);
   static Logs& get();  // never destroyed
 
-  // Keeps a sentence and calls the callbacks with it. At the program's end nobody is called any
-  // more.
+  // Keeps a sentence and calls the callbacks with it, except while the process ends.
   void add(Level level, std::string_view sentence);
 
   void* listen(Callback callback, void* data);
   Status stop_listening(void* handle);
 
-  // Where the next message will be written: a count of all before it.
+  // The number of messages so far, which is where the next will be.
   std::uint32_t end() const;
-  // The messages from `begin` on, a line each, in at most `most` bytes: the newest are kept, and a
-  // first line tells of those that were lost. Empty if not one fits.
+  // The messages from `begin` on, a line each, in at most `most` bytes. If they do not all fit, the
+  // newest are kept and a first line says so. Empty if none fits.
   std::string text(std::uint32_t begin, std::size_t most) const;
 
  private:

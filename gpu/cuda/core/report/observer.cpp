@@ -1,4 +1,4 @@
-// The host's side of the events that detectors and reports hear.
+// Events of the host, and the statistics that listen to them.
 #include "gpu/cuda/core/report/observer.hpp"
 
 #include <cstdio>
@@ -22,7 +22,7 @@ trace::Stats* stats() {
 void write_json(const std::string& path) {
   std::ofstream file(path);
   file << stats()->json().dump(2) << '\n';
-  if (!file) say("the statistics could not be written to '" + path + "'.");
+  if (!file) report("the statistics could not be written to '" + path + "'.");
 }
 
 }  // namespace

@@ -1,15 +1,15 @@
-// Tells whoever listens (statistics, detectors) what the host does. Costs a branch when nobody
-// does.
+// Events of the host for the process's listener (statistics, detectors). Without one, an event
+// costs a branch.
 #pragma once
 #include "gpu/check/listener.hpp"
 #include "gpu/cuda/core/memory/transfer.hpp"
 
 namespace inflight::cuda {
 
-// The listener that the settings ask for, or null.
+// The listener that the settings choose, or null.
 check::Listener* observer();
-// What the listener has to say, at the end of the process and when a context dies: programs abort
-// then. Says nothing twice.
+// Writes the listener's report: at the end of the process, and when a context dies, since programs
+// often abort then. Nothing is written twice.
 void report_observed();
 
 void observe_edge(check::StreamEdge::Kind kind, const Stream& stream, std::uint64_t other = 0);

@@ -15,8 +15,8 @@ namespace inflight::cuda {
 namespace {
 
 constexpr std::size_t piece_bytes = 16 << 10;        // overwritten at once
-constexpr std::size_t most_while_waiting = 1 << 20;  // then whoever prints shows it
-constexpr std::chrono::milliseconds pause{50};       // between two showings
+constexpr std::size_t most_while_waiting = 1 << 20;  // beyond it the kernel's thread shows it
+constexpr std::chrono::milliseconds pause{50};       // between two writes
 
 }  // namespace
 
@@ -51,7 +51,7 @@ void PrintfFifo::flush() {
   bytes_ = 0;
   lock.unlock();
   if (lost != 0)
-    say(fmt::format(
+    report(fmt::format(
         "{} bytes that kernels printed were overwritten by later ones, as on a GPU: the host did "
         "not synchronise before printf's buffer of {} bytes was full. Synchronise more often, or "
         "enlarge it: cudaDeviceSetLimit(cudaLimitPrintfFifoSize, BYTES).",

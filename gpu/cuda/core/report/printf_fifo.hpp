@@ -37,7 +37,7 @@ class PrintfFifo {
   void start_showing();
   void show_while_waiting();
 
-  std::mutex output_;  // held while text goes out, so that it keeps its order; before mutex_
+  std::mutex output_;  // held while text is written, to keep its order; locked before mutex_
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::string> pieces_;  // whole messages each, the oldest first

@@ -52,25 +52,25 @@ std::string_view driver_error_text(int code) {
   return row && !row->driver.empty() ? row->text : std::string_view{};
 }
 
-void say(std::string_view sentence) {
+void report(std::string_view sentence) {
   if (!sentence.empty()) Logs::get().add(Level::error, sentence);
   std::string line = "inflight: " + std::string(sentence);
   if (line.back() != '\n') line += '\n';
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
-void say_once(std::string_view key, std::string_view sentence) {
+void report_once(std::string_view key, std::string_view sentence) {
   static std::mutex& mutex = *new std::mutex;
   static auto& said = *new std::set<std::string, std::less<>>;
   {
     std::lock_guard lock(mutex);
     if (!said.emplace(key).second) return;
   }
-  say(sentence);
+  report(sentence);
 }
 
-Status tell(const Failure& failure) {
-  if (!failure.message.empty()) say(failure.message);
+Status report(const Failure& failure) {
+  if (!failure.message.empty()) report(failure.message);
   return failure.status;
 }
 

@@ -1,4 +1,4 @@
-// An event: the latest place in a stream where it was recorded, and when that place was reached.
+// An event: where in a stream it was last recorded, and when the stream got there.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -24,17 +24,17 @@ class Event {
   void record(Stream& stream);
   // Records here and now: what an event-record node of a running graph does.
   void mark();
-  // The latest recording, or null if there is none: such an event counts as complete.
+  // The latest recording; null if there is none, and the event then counts as complete.
   std::shared_ptr<const Recording> latest() const;
   bool done() const;
   void synchronize() const;
   Device& device() const { return device_; }
 
   const bool timing, blocking_sync, interprocess;
-  Context* const context = current_context();  // that it was made in; null: the primary one
+  Context* const context = current_context();  // it was created in; null: the primary one
   // Where a capturing stream recorded it, else null. Guarded by capture_mutex().
   std::shared_ptr<Capture> capture;
-  std::vector<struct Node*> captured_nodes;  // the graph's nodes that it stands for
+  std::vector<struct Node*> captured_nodes;  // of the graph: what a wait for it depends on
 
  private:
   Device& device_;

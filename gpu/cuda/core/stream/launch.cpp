@@ -52,15 +52,15 @@ Status check_runnable(const Function& function, const machine::Kernel& kernel) {
   if (missing.empty()) return Status::success;
   std::string list;
   for (const std::string& each : missing) list += "\n  " + each;
-  say_once("kernel " + function.name,
-           "kernel " + check::readable(function.name) +
-               " was not launched, because it needs what this software " +
-               "GPU does not support:" + list);
+  report_once("kernel " + function.name,
+              "kernel " + check::readable(function.name) +
+                  " was not launched, because it needs what this software " +
+                  "GPU does not support:" + list);
   return Status::not_supported;
 }
 
-// ptxas mostly takes fewer registers than live at once in PTX: from this excess on, a kernel that
-// nothing bounds rarely fits (docs/performance.md, "Registers").
+// ptxas mostly needs fewer registers than are live at once in PTX. Beyond this excess, a kernel
+// without launch bounds rarely fits (docs/performance.md, "Registers").
 constexpr std::uint32_t doubtful_percent = 140;
 
 void warn_of_registers(const KernelWork& work, const machine::Kernel& kernel,
@@ -68,12 +68,13 @@ void warn_of_registers(const KernelWork& work, const machine::Kernel& kernel,
   const auto threads = std::uint32_t(work.block.count());
   const machine::RegisterNeed need = machine::register_need(kernel, threads, device.machine_limits);
   if (need.live * 100 <= need.room * doubtful_percent) return;
-  say_once("registers of " + work.function->name,
-           fmt::format("kernel {} may be refused in blocks of {} threads by a GPU (error 701, too "
-                       "many resources requested for launch): {} registers of a thread live at "
-                       "once, and such a block has room for {}; give it __launch_bounds__({}), or "
-                       "launch smaller blocks.",
-                       machine::source_name(kernel), threads, need.live, need.room, threads));
+  report_once(
+      "registers of " + work.function->name,
+      fmt::format("kernel {} may be refused in blocks of {} threads by a GPU (error 701, too "
+                  "many resources requested for launch): {} registers of a thread live at "
+                  "once, and such a block has room for {}; give it __launch_bounds__({}), or "
+                  "launch smaller blocks.",
+                  machine::source_name(kernel), threads, need.live, need.room, threads));
 }
 
 bool fits_cooperatively(const KernelWork& work, const machine::Kernel& kernel,
@@ -86,9 +87,9 @@ bool fits_cooperatively(const KernelWork& work, const machine::Kernel& kernel,
 
 }  // namespace
 
-machine::Dim3 cluster_of(const machine::Kernel& kernel, const machine::Dim3& asked) {
+machine::Dim3 cluster_of(const machine::Kernel& kernel, const machine::Dim3& requested) {
   const auto& required = kernel.required_cluster;
-  return required[0] ? machine::Dim3{required[0], required[1], required[2]} : asked;
+  return required[0] ? machine::Dim3{required[0], required[1], required[2]} : requested;
 }
 
 std::uint64_t largest_cluster(const Function& function, const Device& device) {
@@ -107,7 +108,7 @@ std::uint32_t dynamic_shared_limit(const Function& function, const machine::Kern
 Status check_launch(const KernelWork& work, Device& device) {
   if (!work.function) return Status::invalid_device_function;
   auto found = work.function->on(device.ordinal);
-  if (!found) return tell(found);
+  if (!found) return report(found);
   const machine::Kernel& kernel = **found;
   if (!grid_fits(work.grid) || !block_fits(work.block, kernel, device.machine_limits))
     return Status::invalid_value;
@@ -217,7 +218,7 @@ Status set_option(const abi::LaunchAttribute& attribute, LaunchOptions& options)
       return set_event(attribute, options);
     case abi::launch_device_updatable:
       if (!attribute.value.integer) return Status::success;
-      say_once("device updatable", "kernel nodes that a device updates are not supported.");
+      report_once("device updatable", "kernel nodes that a device updates are not supported.");
       return Status::not_supported;
     default:  // hints about speed
       return attribute.id >= 0 && attribute.id <= abi::launch_nvlink ? Status::success
@@ -237,7 +238,7 @@ Status launch(Stream& stream, const abi::LaunchConfig& config, const void* funct
       return status;
   auto work = kernel_work(stream.device(), function, dim3_of(config.grid), dim3_of(config.block),
                           arguments, extra, config.dynamic_shared);
-  if (!work) return tell(work);
+  if (!work) return report(work);
   if (options.cluster != machine::Dim3{}) work->cluster = options.cluster;
   work->cooperative = options.cooperative;
   work->programmatic = options.programmatic;

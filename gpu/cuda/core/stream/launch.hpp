@@ -1,4 +1,4 @@
-// A kernel launch as an API call: from pointers to arguments to work on a stream.
+// Kernel launches: from an API call's parameters to work on a stream.
 #pragma once
 #include <cstdint>
 
@@ -22,17 +22,17 @@ Result<KernelWork> kernel_work(Device& device, const void* function, const machi
                                const machine::Dim3& block, void* const* arguments,
                                void* const* extra, std::size_t dynamic_shared);
 
-// Launches into the stream as the configuration and its attributes ask; the configuration's own
-// stream is not looked at (invalid_value, not_supported: an attribute).
+// Launches into `stream` with the configuration and its attributes; the stream in the configuration
+// is ignored (invalid_value, not_supported: an attribute).
 Status launch(Stream& stream, const abi::LaunchConfig& config, const void* function,
               void* const* arguments, void* const* extra);
 
-// What CUDA checks when a launch is asked for: shape, shared memory, clusters, a cooperative grid's
-// size, and that the machine can run the kernel (not_supported, told with what it lacks).
+// The checks of check(Work) for a kernel (not_supported: the machine cannot run it, which is
+// reported with what it lacks).
 Status check_launch(const KernelWork& work, Device& device);
 
-// The cluster a launch gets: the kernel's own if it has one, else what was asked for.
-machine::Dim3 cluster_of(const machine::Kernel& kernel, const machine::Dim3& asked);
+// The cluster of a launch: the kernel's own if it has one, else the one that was requested.
+machine::Dim3 cluster_of(const machine::Kernel& kernel, const machine::Dim3& requested);
 
 inline constexpr int first_with_clusters = 90;  // sm number
 // How many blocks a cluster of the kernel may have on `device` now.

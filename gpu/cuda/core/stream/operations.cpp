@@ -1,4 +1,4 @@
-// What both APIs do with streams and events.
+// Operations on streams and events.
 #include "gpu/cuda/core/stream/operations.hpp"
 
 #include <algorithm>
@@ -102,8 +102,7 @@ Status record_event(Stream& stream, const std::shared_ptr<Event>& event, unsigne
   if (Status status = allowed_now(stream); status != Status::success) return status;
   event->capture = nullptr;
   event->record(stream);
-  observe_edge(check::StreamEdge::Kind::event_record, stream,
-               address_of(event.get()));
+  observe_edge(check::StreamEdge::Kind::event_record, stream, address_of(event.get()));
   return Status::success;
 }
 
@@ -112,8 +111,7 @@ Status wait_event(Stream& stream, const std::shared_ptr<Event>& event, unsigned 
   if (capturing(stream) && (flags & external_event)) return submit(stream, WaitWork{event});
   if (capturing(stream) || captured_now(*event)) return capture_wait(stream, *event);
   if (Status status = allowed_now(stream); status != Status::success) return status;
-  observe_edge(check::StreamEdge::Kind::event_wait, stream,
-               address_of(event.get()));
+  observe_edge(check::StreamEdge::Kind::event_wait, stream, address_of(event.get()));
   auto recording = event->latest();
   if (recording && !recording->ticket.done()) stream.submit([] {}, {recording->ticket});
   return Status::success;

@@ -1,4 +1,4 @@
-// What both APIs do with streams and events, captures included.
+// Operations on streams and events, which both APIs' entry points call.
 #pragma once
 #include <memory>
 
@@ -7,10 +7,10 @@
 
 namespace inflight::cuda {
 
-// On the current device (invalid_value: no place, or unknown flags). A priority that there is not
+// On the current device (invalid_value: no place, or unknown flags). A priority out of range
 // becomes the nearest.
 Status create_stream(void** place, unsigned flags, int priority);
-// Ends the stream's handle; what was submitted is still done (invalid_handle).
+// Invalidates the handle; work that was submitted is still done (invalid_handle).
 Status destroy_stream(const void* handle);
 // Waits until the stream is idle and shows what kernels printed; the context's fault, if any.
 Status synchronize(Stream& stream);
@@ -23,7 +23,7 @@ Status set_attribute(Stream& stream, int id, const StreamAttribute* value);
 Status get_attribute(const Stream& stream, int id, StreamAttribute* value);
 void copy_attributes(Stream& to, const Stream& from);
 
-// Calls `callback` in stream order with the status that its context has by then.
+// Calls `callback` in stream order, with the status that the stream's context has then.
 using StreamCallback = void (*)(void* stream, int status, void* data);
 Status add_callback(Stream& stream, void* handle, StreamCallback callback, void* data,
                     unsigned flags);

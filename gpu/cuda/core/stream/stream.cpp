@@ -1,4 +1,4 @@
-// Streams: a queue and a thread each, ordered among themselves by tickets.
+// Streams: a queue and a thread each; tickets order them among one another.
 #include "gpu/cuda/core/stream/stream.hpp"
 
 #include <atomic>
@@ -52,13 +52,13 @@ struct Stream::Queue {
 
 namespace {
 
-// As on a GPU: a launch waits for room once so many are pending in its stream.
+// As on a GPU, a launch blocks while so many are pending in its stream.
 constexpr std::size_t most_pending = 1024;
 
 thread_local bool worker_thread = false;
 
 std::uint64_t next_stream_id() {
-  static std::atomic<std::uint64_t> last{12};  // ids below stand for default streams
+  static std::atomic<std::uint64_t> last{12};  // lower ids are default streams'
   return ++last;
 }
 
@@ -109,7 +109,7 @@ void Stream::work(const std::shared_ptr<Queue>& queue) {
   }
 }
 
-// The legacy rule: its work waits for the blocking streams' earlier work and they wait for its.
+// The legacy stream's work waits for earlier work of the blocking streams, and theirs for its.
 std::vector<Ticket> Stream::implied() const {
   std::vector<Ticket> tickets;
   auto add = [&](const Stream& other) {
@@ -130,7 +130,7 @@ Ticket Stream::submit(Task task, std::vector<Ticket> after, WhenFull when_full) 
   {
     std::unique_lock lock(queue_->mutex);
     ++queue_->waiting_for_room;
-    // A worker's own submission cannot wait for itself.
+    // A stream's thread cannot wait for room that it must make itself.
     const bool grows = worker_thread || when_full == WhenFull::grow;
     queue_->room.wait(lock, [&] { return grows || queue_->items.size() < most_pending; });
     --queue_->waiting_for_room;
@@ -163,7 +163,7 @@ void Stream::run(Task task) {
   queue_->changed.notify_all();
 }
 
-// Waking another core can take longer than a short kernel.
+// Worth it because waking another thread can take longer than a short kernel.
 bool Stream::help() const {
   const std::shared_ptr<Queue> queue = queue_;
   std::unique_lock lock(queue->mutex);

@@ -1,4 +1,5 @@
-// A stream: tasks done one after another by a thread of its own, which starts with the first task.
+// A stream: a queue of tasks, done in order by the stream's own thread, which starts with the
+// first.
 #pragma once
 #include <array>
 #include <chrono>
@@ -34,7 +35,7 @@ class Progress {
   std::uint64_t done_ = 0;
 };
 
-// One task of one stream, to be waited for. An empty ticket is always done.
+// A task of a stream that one can wait for. An empty ticket is always done.
 struct Ticket {
   std::shared_ptr<const Progress> progress;
   std::uint64_t number = 0;
@@ -56,20 +57,20 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Stream(Device& device, Kind kind, bool non_blocking, int priority);
   ~Stream();
 
-  // Appends a task, which starts when the stream's earlier tasks, `after` and what the legacy
-  // stream's rule adds are done (CUDA guide, "Implicit synchronization"). Waits while the stream's
-  // queue is full, unless told to let it grow or on a worker's thread.
+  // Appends a task. It starts when the stream's earlier tasks are done, those in `after`, and those
+  // that the legacy stream's rule adds (CUDA guide, "Implicit synchronization"). Blocks while the
+  // stream's queue is full, except with WhenFull::grow and on a stream's thread.
   enum class WhenFull : bool { wait, grow };
   Ticket submit(Task task, std::vector<Ticket> after = {}, WhenFull when_full = WhenFull::wait);
-  // Does a task in the stream's order and returns when it is done: on the calling thread if the
-  // stream is idle, else as submit() does.
+  // Does a task in stream order and returns when it is done. An idle stream's task runs on the
+  // calling thread.
   void run(Task task);
   // The last task submitted: done when the stream is idle.
   Ticket last() const;
-  // Waits for it; the legacy stream's own rule holds here too.
+  // Waits for it, and in the legacy stream for the work of the blocking streams.
   void synchronize() const;
   bool idle() const { return last().done(); }
-  // The worker ends once what was submitted is done.
+  // The thread ends when the submitted tasks are done.
   void close();
 
   Device& device() const { return device_; }
@@ -77,13 +78,13 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool non_blocking() const { return non_blocking_; }
   int priority() const { return priority_; }
   std::uint64_t id() const { return id_; }
-  // Attributes of cudaStreamSetAttribute by their numbers: kept and given back, no more.
+  // Attributes of cudaStreamSetAttribute by their numbers. They have no effect.
   using AttributeValue = std::array<char, 64>;
   std::optional<AttributeValue> attribute(int id) const;
   void set_attribute(int id, const AttributeValue& value);
-  // The context it was made in; null: the device's primary one.
+  // The context it was created in; null: the device's primary one.
   Context* context = nullptr;
-  // What this stream records into, or null. Guarded by capture_mutex() (graph_capture.hpp).
+  // The capture it takes part in, or null. Guarded by graph_mutex() (graph/graph.hpp).
   std::shared_ptr<Capture> capture;
 
   // True on the thread of any stream: host functions may not call CUDA there.
@@ -97,12 +98,12 @@ class Stream : public std::enable_shared_from_this<Stream> {
   };
   struct Queue;  // shared with the worker, which may outlive the stream
   static void work(const std::shared_ptr<Queue>& queue);
-  // Does a task; an exception in it, also a host function's own, kills the context.
+  // Does a task. An exception in it, such as a host function's own, kills the context.
   void perform(const Task& task) const;
   std::vector<Ticket> implied() const;
   bool try_claim();
-  // Does the next task on the calling thread, which has nothing to do but wait. False if there is
-  // none that could start now.
+  // Does the next task on the calling thread, which would wait otherwise. False if none can start
+  // now.
   bool help() const;
 
   Device& device_;

@@ -1,4 +1,4 @@
-// Doing a piece of work, and the checks before it.
+// Checking and doing work.
 #include "gpu/cuda/core/stream/work.hpp"
 
 #include <algorithm>
@@ -69,7 +69,7 @@ struct Check {
   Status operator()(const FreeWork&) const { return Status::success; }
 };
 
-// A compiler may read a block's last few bytes as one vector: shared memory ends at none's middle.
+// A compiler may read a block's last few bytes as one vector, so shared memory is a multiple of it.
 constexpr std::uint32_t widest_access = 16;
 
 void run_kernel(const KernelWork& work, Stream& stream) {
@@ -99,7 +99,7 @@ void run_kernel(const KernelWork& work, Stream& stream) {
   if (!outcome.ok())
     device.kill(status_of(outcome.kind), outcome.report);
   else if (!outcome.report.empty())  // it was cancelled
-    say(outcome.report);
+    report(outcome.report);
   if (outcome.kind == machine::FaultKind::interrupted) machine::interrupt::die_if_due();
 }
 

@@ -1,4 +1,4 @@
-// One piece of work: what a stream does next, and what a node of a graph holds.
+// One piece of work, for a stream or a node of a graph.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace inflight::cuda {
 struct KernelWork {
   std::shared_ptr<Function> function;
   int device = 0;
-  const void* host = nullptr;  // what the program named it by, to be given back
+  const void* host = nullptr;  // the handle that the program named it by
   machine::Dim3 grid, block, cluster;
   std::uint32_t dynamic_shared = 0;  // bytes
   bool cooperative = false;
@@ -49,14 +49,14 @@ struct FreeWork {
 using Work = std::variant<KernelWork, Copy, Fill, HostWork, ChildWork, EmptyWork, WaitWork,
                           RecordWork, AllocateWork, FreeWork>;
 
-// Checks `work` as CUDA does at the call; success or the code to answer. Kernels: shape, shared
-// memory, cooperative size, clusters, and that the machine can run them.
+// The checks that CUDA makes at the call. Of a kernel: shape, shared memory, the size of a
+// cooperative grid, clusters, and whether the machine can run it.
 Status check(const Work& work, Device& device);
 
-// Does it, on the calling thread; a fault kills the device's context.
+// Does the work on the calling thread. A fault kills the device's context.
 void perform(const Work& work, Stream& stream);
 
-// In stream order, or into the graph that the stream captures. Checks first.
+// Checks the work, then queues it in the stream, or adds it to the graph that the stream captures.
 Status submit(Stream& stream, Work work);
 
 }  // namespace inflight::cuda
