@@ -12,8 +12,8 @@
 #include "gpu/check/names.hpp"
 #include "gpu/cuda/core/profiles.hpp"
 #include "gpu/machine/launch.hpp"
-#include "gpu/machine/memory.hpp"
-#include "gpu/machine/program.hpp"
+#include "gpu/machine/link/program.hpp"
+#include "gpu/machine/memory/memory.hpp"
 #include "gpu/ptx/parse.hpp"
 
 namespace inflight::cli {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/machine/program.hpp"
+#include "gpu/machine/link/program.hpp"
 
 namespace inflight::check {
 class Listener;

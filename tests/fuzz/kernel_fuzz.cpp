@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string>
 
-#include "gpu/machine/program.hpp"
+#include "gpu/machine/link/program.hpp"
 #include "tests/fuzz/guarded_device.hpp"
 #include "tests/fuzz/ptx_mutator.hpp"
 #include "tests/fuzz/reporting.hpp"

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "gpu/machine/program.hpp"
+#include "gpu/machine/link/program.hpp"
 #include "tests/fuzz/guarded_device.hpp"
 #include "tests/fuzz/launch_forms.hpp"
 #include "tests/fuzz/reporting.hpp"

@@ -10,7 +10,7 @@
 
 #include "gpu/cuda/core/report/status.hpp"
 #include "gpu/machine/launch.hpp"
-#include "gpu/machine/program.hpp"
+#include "gpu/machine/link/program.hpp"
 
 namespace inflight::cuda {
 

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "gpu/cuda/image/device_runtime.hpp"
-#include "gpu/machine/builtins.hpp"
+#include "gpu/machine/builtins/builtins.hpp"
 #include "gpu/ptx/parse.hpp"
 
 namespace inflight::cuda {

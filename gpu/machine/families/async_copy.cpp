@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "gpu/machine/async_glue.hpp"
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/families/modifiers.hpp"
+#include "gpu/machine/run/thread_copies.hpp"
 
 namespace inflight::machine {
 namespace {

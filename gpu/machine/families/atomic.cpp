@@ -9,10 +9,10 @@
 
 #include <optional>
 
-#include "gpu/machine/access.hpp"
 #include "gpu/machine/families/atomic_ops.hpp"
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/families/modifiers.hpp"
+#include "gpu/machine/run/access.hpp"
 
 namespace inflight::machine {
 namespace {

@@ -13,9 +13,9 @@
 #include <optional>
 #include <utility>
 
+#include "gpu/machine/decode/lowering.hpp"
 #include "gpu/machine/families/collectives.hpp"
 #include "gpu/machine/families/families.hpp"
-#include "gpu/machine/lowering.hpp"
 
 namespace inflight::machine {
 namespace {

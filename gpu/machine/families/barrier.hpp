@@ -1,6 +1,6 @@
 // The reductions of bar.red, between the instruction and the barrier's completion.
 #pragma once
-#include "gpu/machine/block.hpp"
+#include "gpu/machine/run/block.hpp"
 
 namespace inflight::machine {
 

@@ -11,11 +11,11 @@
 #include <cstring>
 #include <optional>
 
-#include "gpu/machine/access.hpp"
-#include "gpu/machine/async_glue.hpp"
-#include "gpu/machine/bulk_glue.hpp"
-#include "gpu/machine/each_lane.hpp"
-#include "gpu/machine/values.hpp"
+#include "gpu/machine/run/access.hpp"
+#include "gpu/machine/run/cluster_copies.hpp"
+#include "gpu/machine/run/each_lane.hpp"
+#include "gpu/machine/run/thread_copies.hpp"
+#include "gpu/machine/run/values.hpp"
 
 namespace inflight::machine {
 namespace {

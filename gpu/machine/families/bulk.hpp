@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "gpu/async/reduction.hpp"
-#include "gpu/machine/op.hpp"
+#include "gpu/machine/decode/op.hpp"
 #include "gpu/ptx/types.hpp"
 
 namespace inflight::machine {

@@ -1,5 +1,5 @@
 // barrier.cluster (PTX ISA, "Parallel Synchronization and Communication: barrier.cluster").
-#include "gpu/machine/cluster.hpp"
+#include "gpu/machine/run/cluster.hpp"
 
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/families/modifiers.hpp"

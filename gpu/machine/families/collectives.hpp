@@ -7,8 +7,8 @@
 // instruction together have that mask; else they end the kernel. Reading from a lane that does not
 // take part gives 0, as on an H200; PTX leaves it undefined.
 #pragma once
-#include "gpu/machine/lowering.hpp"
-#include "gpu/machine/warp.hpp"
+#include "gpu/machine/decode/lowering.hpp"
+#include "gpu/machine/run/warp.hpp"
 
 namespace inflight::machine {
 

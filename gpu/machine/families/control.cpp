@@ -7,8 +7,8 @@
 #include <atomic>
 #include <bit>
 
-#include "gpu/machine/block.hpp"
-#include "gpu/machine/builtins.hpp"
+#include "gpu/machine/builtins/builtins.hpp"
+#include "gpu/machine/run/block.hpp"
 
 namespace inflight::machine {
 

@@ -1,6 +1,6 @@
 // Handlers that decoding emits itself: jumps, branches, calls, the guard around an instruction.
 #pragma once
-#include "gpu/machine/op.hpp"
+#include "gpu/machine/decode/op.hpp"
 
 namespace inflight::machine {
 

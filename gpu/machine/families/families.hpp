@@ -1,6 +1,6 @@
 // The families of instructions. One function each appends its rows; see table.hpp.
 #pragma once
-#include "gpu/machine/table.hpp"
+#include "gpu/machine/decode/table.hpp"
 
 // Families of loops over lanes: compiled once an instruction set. FAMILY(name) is a file
 // families/name.cpp with `void name_rows(Rows&)` in namespace INFLIGHT_ISA.

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "gpu/machine/table.hpp"
-#include "gpu/machine/warp.hpp"
+#include "gpu/machine/decode/table.hpp"
+#include "gpu/machine/run/warp.hpp"
 
 #ifndef INFLIGHT_ISA
 #  define INFLIGHT_ISA isa_baseline

@@ -8,12 +8,12 @@
 #include <bit>
 #include <optional>
 
-#include "gpu/machine/async_glue.hpp"
-#include "gpu/machine/decode.hpp"
-#include "gpu/machine/each_lane.hpp"
+#include "gpu/machine/decode/decode.hpp"
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/families/modifiers.hpp"
-#include "gpu/machine/observe.hpp"
+#include "gpu/machine/report/observe.hpp"
+#include "gpu/machine/run/each_lane.hpp"
+#include "gpu/machine/run/thread_copies.hpp"
 
 namespace inflight::machine {
 namespace {

@@ -3,10 +3,10 @@
 // Every access is checked once for the whole warp: against the end of shared or local memory, or
 // against the extent of global memory that this op last found good. Only when that fails are the
 // lanes looked at one by one.
-#include "gpu/machine/access.hpp"
 #include "gpu/machine/families/memory_lanes.hpp"
 #include "gpu/machine/families/memory_lowering.hpp"
 #include "gpu/machine/families/modifiers.hpp"
+#include "gpu/machine/run/access.hpp"
 
 namespace inflight::machine::INFLIGHT_ISA {
 namespace {

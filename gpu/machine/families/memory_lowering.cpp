@@ -8,10 +8,10 @@
 #include <cstring>
 #include <optional>
 
-#include "gpu/machine/decode.hpp"
+#include "gpu/machine/decode/decode.hpp"
+#include "gpu/machine/decode/lowering.hpp"
 #include "gpu/machine/families/modifiers.hpp"
-#include "gpu/machine/lowering.hpp"
-#include "gpu/machine/warp.hpp"
+#include "gpu/machine/run/warp.hpp"
 
 namespace inflight::machine {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "gpu/machine/table.hpp"
+#include "gpu/machine/decode/table.hpp"
 
 namespace inflight::machine {
 

@@ -1,6 +1,6 @@
 // What the lowering functions of irregular instructions share.
 #pragma once
-#include "gpu/machine/lowering.hpp"
+#include "gpu/machine/decode/lowering.hpp"
 
 namespace inflight::machine {
 

@@ -1,10 +1,10 @@
 // mov, cvta, isspacep, and the moves that decoding composes other instructions with.
 #include "gpu/machine/families/move.hpp"
 
-#include "gpu/machine/cluster.hpp"
+#include "gpu/machine/decode/lowering.hpp"
 #include "gpu/machine/families/lanes.hpp"
-#include "gpu/machine/lowering.hpp"
-#include "gpu/machine/values.hpp"
+#include "gpu/machine/run/cluster.hpp"
+#include "gpu/machine/run/values.hpp"
 
 namespace inflight::machine::INFLIGHT_ISA {
 namespace {

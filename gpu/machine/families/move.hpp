@@ -1,6 +1,6 @@
 // Moves between widths that decoding composes other instructions with.
 #pragma once
-#include "gpu/machine/op.hpp"
+#include "gpu/machine/decode/op.hpp"
 #include "gpu/ptx/types.hpp"
 
 namespace inflight::machine {

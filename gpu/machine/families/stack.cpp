@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <bit>
 
-#include "gpu/machine/block.hpp"
-#include "gpu/machine/decode.hpp"
-#include "gpu/machine/each_lane.hpp"
+#include "gpu/machine/decode/decode.hpp"
 #include "gpu/machine/families/families.hpp"
+#include "gpu/machine/run/block.hpp"
+#include "gpu/machine/run/each_lane.hpp"
 
 namespace inflight::machine {
 namespace {

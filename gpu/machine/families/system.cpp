@@ -2,10 +2,10 @@
 // griddepcontrol (PTX ISA 9.7.19 and 9.7.13).
 #include <algorithm>
 
-#include "gpu/machine/block.hpp"
-#include "gpu/machine/each_lane.hpp"
+#include "gpu/machine/decode/lowering.hpp"
 #include "gpu/machine/families/families.hpp"
-#include "gpu/machine/lowering.hpp"
+#include "gpu/machine/run/block.hpp"
+#include "gpu/machine/run/each_lane.hpp"
 
 namespace inflight::machine {
 namespace {

@@ -1,5 +1,5 @@
 // Addresses: what they resolve to in each window, and what is said of those that mean nothing.
-#include "gpu/machine/access.hpp"
+#include "gpu/machine/run/access.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // printf, assert, malloc and free, called from kernels.
-#include "gpu/machine/builtins.hpp"
+#include "gpu/machine/builtins/builtins.hpp"
 
 #include "tests/unit/machine/ptx_runner.hpp"
 

@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-#include "gpu/machine/memory.hpp"
+#include "gpu/machine/memory/memory.hpp"
 
 namespace inflight::machine {
 namespace {

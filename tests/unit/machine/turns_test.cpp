@@ -1,10 +1,10 @@
 // In what turns warps and blocks run, and how their clocks pass meanwhile.
-#include "gpu/machine/turns.hpp"
+#include "gpu/machine/run/turns.hpp"
 
 #include <set>
 #include <thread>
 
-#include "gpu/machine/clock.hpp"
+#include "gpu/machine/run/clock.hpp"
 #include "tests/unit/machine/kernel_runner.hpp"
 
 namespace inflight::machine {

@@ -8,7 +8,7 @@
 
 #include "gpu/cuda/core/abi.hpp"
 #include "gpu/cuda/core/report/status.hpp"
-#include "gpu/machine/memory.hpp"
+#include "gpu/machine/memory/memory.hpp"
 
 namespace inflight::cuda {
 

@@ -9,7 +9,7 @@
 #include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/settings.hpp"
 #include "gpu/cuda/core/stream/launch.hpp"
-#include "gpu/machine/interrupt.hpp"
+#include "gpu/machine/run/interrupt.hpp"
 
 namespace inflight::cuda {
 namespace {

@@ -1,0 +1,47 @@
+// printf in kernels: formats and arguments lie in the memory of the calling thread.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "gpu/machine/run/warp.hpp"
+
+namespace inflight::machine {
+
+struct Printed {
+  std::int32_t arguments = 0;  // what CUDA's printf returns: arguments formatted; -1: no format
+  std::string error;           // a sentence if a string could not be read; else empty
+};
+
+// What a warp prints, gathered so that its messages reach the launch's `print` together. However
+// long they are, little is held: what has gathered is printed once it is much.
+class Messages {
+ public:
+  explicit Messages(const Warp& w) : warp_(w) {}
+  ~Messages() { print(); }
+  Messages(const Messages&) = delete;
+  Messages& operator=(const Messages&) = delete;
+
+  std::string text;
+  void print_if_much() {
+    if (text.size() >= much) print();
+  }
+  std::uint64_t bytes() const { return printed_ + text.size(); }  // of all messages
+  bool stopped() const;  // the launch has ended: nobody needs the rest
+
+ private:
+  static constexpr std::size_t much = 64 << 10;
+  void print();
+  const Warp& warp_;
+  std::uint64_t printed_ = 0;
+};
+
+// Adds one thread's message to `out`. `arguments` is the generic address of the values, each
+// aligned to its size, as CUDA passes them to vprintf.
+Printed format_message(Warp& w, int lane, std::uint64_t format, std::uint64_t arguments,
+                       Messages& out);
+
+// Appends the string at a generic address, without its end mark. False if it leaves its allocation.
+bool read_string(Warp& w, int lane, std::uint64_t address, std::string& out);
+
+}  // namespace inflight::machine

@@ -1,0 +1,91 @@
+// A function ready to execute.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "gpu/check/events.hpp"
+#include "gpu/machine/decode/op.hpp"
+#include "gpu/machine/link/program.hpp"
+
+namespace inflight::machine {
+
+// Bytes aligned to a cache line, zero when fresh.
+class LineBuffer {
+ public:
+  void resize(std::size_t bytes) { lines_.resize((bytes + 63) / 64); }
+  std::byte* data() { return reinterpret_cast<std::byte*>(lines_.data()); }
+  const std::byte* data() const { return reinterpret_cast<const std::byte*>(lines_.data()); }
+  std::size_t size() const { return lines_.size() * 64; }
+
+ private:
+  struct alignas(64) Line {
+    std::byte bytes[64] = {};
+  };
+  std::vector<Line> lines_;
+};
+
+// An argument, parameter or result: `size` bytes in the local memory of a frame.
+struct LocalRange {
+  std::uint32_t offset, size;
+};
+
+struct CallSite {
+  Program::FunctionRef callee;  // {none, none}: indirect, the target is in Op::a
+  const struct Builtin* builtin = nullptr;
+  const struct Code* code = nullptr;  // of a direct call; set before the first launch that needs it
+  std::vector<LocalRange> arguments, results;  // of the caller's frame
+};
+
+// A load, store, atomic or reduction, as listeners see it.
+struct ObservedAccess {
+  bool generic = false,
+       frame = false;  // address: in any space; relative to the frame's local memory
+  check::Access::Kind kind = check::Access::Kind::load;
+  check::Space space = check::Space::global;
+  check::Order order = check::Order::weak;
+  check::Scope scope = check::Scope::thread;
+  std::uint32_t bytes = 0;
+  std::uint32_t lanes = ~0u;  // that access; the others only take part
+};
+
+// What counting ops count, each in a slot of its block's (counting.hpp).
+struct CountedRun {
+  std::uint32_t slot = 0;
+  std::vector<std::uint32_t> instructions, families;  // as Who's and Executed's, one each
+};
+struct CountedAccess {
+  std::uint32_t slot = 0, instruction = 0;
+  std::uint32_t since = 0;  // the instruction before which the slot's op stands
+  check::Space space = check::Space::global;
+  check::Access::Kind kind = check::Access::Kind::load;
+  std::uint32_t bytes = 0;
+};
+
+struct Code {
+  const Program* program = nullptr;
+  Program::FunctionRef ref;
+  const ptx::Module* module = nullptr;
+  const ptx::Function* function = nullptr;
+  std::vector<Op> ops;           // ends with an op that cannot fall through
+  bool makes_mbarriers = false;  // it has an mbarrier.init
+  std::vector<Ref> extra;        // operand lists: Op::extra is the first
+  LineBuffer constants;
+  std::uint32_t frame_bytes = 0;       // of registers, a warp
+  std::uint32_t local_bytes = 0;       // a thread: .local variables, parameters, call parameters
+  std::uint32_t local_alignment = 16;  // of the frame in local memory
+  bool dynamic_stack = false;          // it moves the stack pointer: alloca, stackrestore
+  std::vector<LocalRange> parameters, returns;  // of a function that is no kernel
+  std::vector<CallSite> calls;                  // Op::extra of a call
+  std::vector<std::vector<const Op*>> branch_tables;
+  // Only if decoded for a listener:
+  std::vector<ObservedAccess> observed;  // Op::extra of observing ops
+  std::vector<CountedRun> counted_runs;
+  std::vector<CountedAccess> counted_accesses;
+  std::uint32_t count_slots = 0;
+  std::uint32_t first_number = 0;  // of its instructions, in the program's numbering
+  bool reads_workspace = false;    // %envreg1, %envreg2
+  std::uint32_t registers = 0;     // 32-bit registers a thread that live at once at most
+};
+
+}  // namespace inflight::machine

@@ -1,0 +1,174 @@
+// The lookup over every family's rows, for the instruction set in use.
+#include "gpu/machine/decode/table.hpp"
+
+#include <unordered_map>
+
+#include "gpu/machine/decode/lowering.hpp"
+#include "gpu/machine/families/families.hpp"
+#include "gpu/machine/families/move.hpp"
+#include "gpu/machine/launch.hpp"
+
+namespace inflight::machine {
+namespace {
+
+using ptx::Mod;
+using ptx::Type;
+
+enum class Isa { baseline, avx2, avx512 };
+
+Isa best() {
+  __builtin_cpu_init();
+#ifdef INFLIGHT_HAS_AVX512
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("fma"))
+    return Isa::avx512;
+#endif
+#ifdef INFLIGHT_HAS_AVX2
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+      __builtin_cpu_supports("bmi2"))
+    return Isa::avx2;
+#endif
+  return Isa::baseline;
+}
+
+Isa chosen() {
+  static const Isa isa = best();
+  return isa;
+}
+
+// FNV-1a over what a row is found by.
+std::uint64_t key(ptx::Opcode opcode, const std::array<Type, 3>& types, const ptx::ModSet& mods) {
+  std::uint64_t h = 0xcbf29ce484222325;
+  auto mix = [&](std::uint64_t v) { h = (h ^ v) * 0x100000001b3; };
+  mix(static_cast<unsigned>(opcode));
+  for (Type t : types) mix(static_cast<unsigned>(t) + 1);
+  mods.for_each([&](Mod m) { mix(static_cast<unsigned>(m) + 1000); });
+  return h;
+}
+
+class Table {
+ public:
+  Table() {
+    Rows all;
+#define FAMILY(name) name##_rows(all);
+    switch (chosen()) {
+      case Isa::avx512:
+#ifdef INFLIGHT_HAS_AVX512
+      {
+        using namespace isa_avx512;
+        INFLIGHT_LANE_FAMILIES(FAMILY)
+      } break;
+#endif
+      case Isa::avx2:
+#ifdef INFLIGHT_HAS_AVX2
+      {
+        using namespace isa_avx2;
+        INFLIGHT_LANE_FAMILIES(FAMILY)
+      } break;
+#endif
+      case Isa::baseline:
+#ifdef INFLIGHT_HAS_BASELINE
+      {
+        using namespace isa_baseline;
+        INFLIGHT_LANE_FAMILIES(FAMILY)
+      }
+#endif
+      break;
+    }
+    INFLIGHT_FAMILIES(FAMILY)
+#undef FAMILY
+    for (const Row& row : all) rows_.emplace(key(row.opcode, row.types, row.mods), row);
+  }
+
+  const Row* find(const ptx::Instruction& in) const {
+    const std::array<Type, 3> types{in.types[0], in.types[1], in.types[2]};
+    const ptx::ModSet mods = in.mods.without(ignorable());
+    if (in.type_count <= 3)
+      if (const Row* row = find(in.opcode, types, mods)) return row;
+    return find(in.opcode, {}, {});
+  }
+
+ private:
+  const Row* find(ptx::Opcode opcode, const std::array<Type, 3>& types,
+                  const ptx::ModSet& mods) const {
+    const auto [first, last] = rows_.equal_range(key(opcode, types, mods));
+    for (auto it = first; it != last; ++it) {
+      const Row& row = it->second;
+      if (row.opcode == opcode && row.types == types && row.mods == mods) return &row;
+    }
+    return nullptr;
+  }
+  std::unordered_multimap<std::uint64_t, Row> rows_;
+};
+
+}  // namespace
+
+void add(Rows& rows, const Row& row) { rows.push_back(row); }
+
+const Row* find_row(const ptx::Instruction& in) {
+  static const Table& table = *new Table;  // threads may decode while the program ends
+  const Row* row = table.find(in);
+  // A wildcard row is one with a lower function; a plain row without types must match exactly.
+  return row && (row->lower || in.mods.without(ignorable()) == row->mods) ? row : nullptr;
+}
+
+const ptx::ModSet& ignorable() {
+  static const ptx::ModSet mods{Mod::uni,
+                                Mod::full,
+                                Mod::noftz,
+                                Mod::unified,
+                                Mod::sync,
+                                Mod::aligned,
+                                Mod::ca,
+                                Mod::cg,
+                                Mod::cs,
+                                Mod::lu,
+                                Mod::cv,
+                                Mod::wb,
+                                Mod::wt,
+                                Mod::nc,
+                                Mod::L1_evict_normal,
+                                Mod::L1_evict_unchanged,
+                                Mod::L1_evict_first,
+                                Mod::L1_evict_last,
+                                Mod::L1_no_allocate,
+                                Mod::L2_evict_last,
+                                Mod::L2_evict_normal,
+                                Mod::L2_evict_first,
+                                Mod::L2_64B,
+                                Mod::L2_128B,
+                                Mod::L2_256B,
+                                Mod::L2_cache_hint};
+  return mods;
+}
+
+const MoveHandlers& moves() {
+  static const MoveHandlers handlers = [] {
+    switch (chosen()) {
+#ifdef INFLIGHT_HAS_AVX512
+      case Isa::avx512:
+        return isa_avx512::move_handlers();
+#endif
+#ifdef INFLIGHT_HAS_AVX2
+      case Isa::avx2:
+        return isa_avx2::move_handlers();
+#endif
+#ifdef INFLIGHT_HAS_BASELINE
+      default:
+        return isa_baseline::move_handlers();
+#else
+      default:
+        return MoveHandlers{};
+#endif
+    }
+  }();
+  return handlers;
+}
+
+std::string_view instruction_set() {
+  constexpr std::string_view names[] = {"baseline", "avx2", "avx512"};
+  return names[static_cast<int>(chosen())];
+}
+
+}  // namespace inflight::machine

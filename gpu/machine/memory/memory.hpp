@@ -1,0 +1,162 @@
+// The memory that kernels may touch: allocations in one address space shared by host and devices.
+//
+// A global address is a host address. Device memory comes from one reserved range, with guard gaps
+// between allocations, so that an access past the end never lands in a neighbour. Pinned,
+// registered and managed host memory is adopted as an allocation of its own. Everything else is out
+// of bounds.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <utility>
+#include <vector>
+
+#include "gpu/machine/memory/host_share.hpp"
+
+namespace inflight::machine {
+
+enum class AllocationKind : std::uint8_t {
+  device,    // cudaMalloc and relatives
+  managed,   // cudaMallocManaged, __managed__
+  host,      // pinned or registered host memory
+  variable,  // a module's .global variable
+  constant,  // a module's .const variable
+  heap,      // malloc() called by a kernel
+};
+std::string_view spelling(AllocationKind);
+
+struct Allocation {
+  std::uint64_t base = 0, size = 0;  // bytes
+  AllocationKind kind = AllocationKind::device;
+  int device = 0;             // owner; host memory: the device current when it was made
+  bool writable = true;       // to kernels
+  bool live = true;           // false once freed (kept for a while, to name a stale pointer)
+  std::uint64_t id = 0;       // counts up from 1 over the process
+  std::string name;           // a variable's name, or empty
+  std::uint32_t padding = 0;  // bytes behind it that belong to nobody else
+};
+
+// What an allocation takes of a device's heap: its bytes in units of 16, and a header.
+constexpr std::uint64_t heap_charge(std::uint64_t size) {
+  constexpr std::uint64_t unit = 16, header = 64;
+  return (size / unit + (size % unit != 0)) * unit + header;
+}
+
+// The addresses [low, high) that one check covers.
+struct Extent {
+  std::uint64_t low = 0, high = 0;
+  bool writable = false;
+};
+
+// Where generic addresses of the other state spaces lie. Windows are reserved from the host, so no
+// global address falls into them.
+struct Windows {
+  std::uint64_t shared = 0;  // own block's shared memory at shared + offset, of shared_size bytes
+  std::uint64_t local = 0;   // the executing thread's local memory
+  std::uint64_t param = 0;   // the kernel's parameters
+  std::uint64_t code = 0;    // addresses of functions; never readable
+  static constexpr std::uint64_t shared_size = 1ull << 32;
+  static constexpr std::uint64_t local_size = 1ull << 32;
+  static constexpr std::uint64_t param_size = 1ull << 16;
+  static constexpr std::uint64_t code_size = 1ull << 32;
+};
+
+class [[gnu::visibility("default")]] Memory {
+ public:
+  // One address space for `devices` devices with `capacity` bytes of memory each, which may take
+  // `host_limit` bytes of the host's memory together.
+  Memory(int devices, std::uint64_t capacity, std::uint64_t host_limit = ~std::uint64_t{0});
+  ~Memory();
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  // Returns the base address (aligned to `alignment`, at least 256), or what went wrong: `size`
+  // past what is left of the device's capacity or of the host's memory. The bytes are zero when
+  // fresh, unspecified when reused, as on a GPU. A size of 0 gives address 0.
+  tl::expected<std::uint64_t, std::string> allocate(
+      int device, std::uint64_t size, AllocationKind kind, std::uint64_t alignment = 256,
+      std::string name = {});
+  // What malloc() in a kernel gets: an error too if the device's heap would hold more than `limit`
+  // bytes, counted as heap_charge() does.
+  tl::expected<std::uint64_t, std::string> allocate_heap(int device, std::uint64_t size,
+                                                         std::uint64_t limit);
+  // Makes [base, base+size) of the host's own memory accessible to kernels. False if it overlaps a
+  // live allocation or is empty.
+  struct Adopted {
+    std::uint32_t padding = 0;  // bytes behind it that belong to nobody else
+    bool writable = true;       // to kernels: writing would end the process where the host cannot
+  };
+  bool adopt(int device, const void* base, std::uint64_t size, AllocationKind kind,
+             std::string name, Adopted how);
+  bool adopt(int device, const void* base, std::uint64_t size, AllocationKind kind) {
+    return adopt(device, base, size, kind, {}, {});
+  }
+  // Ends the allocation that starts at `base`. False if there is none that lives.
+  bool release(std::uint64_t base);
+
+  // The live allocation that holds `address`, if any.
+  std::optional<Allocation> find(std::uint64_t address) const;
+  // The allocation, live or freed, that holds `address` or lies closest to it: for messages.
+  std::optional<Allocation> nearest(std::uint64_t address) const;
+  std::vector<Allocation> live() const;
+
+  // What `device` may access around `address`: empty if nothing.
+  Extent extent(int device, std::uint64_t address) const;
+  // Where the live allocation that holds `address` ends, with the padding behind it; 0 if none
+  // does.
+  std::uint64_t padded_end(std::uint64_t address) const;
+  // Changes with every release and peer change: cached extents are then stale. (A new allocation
+  // makes no cached extent wrong: an empty one is never kept.)
+  std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
+
+  void set_peer_access(int from, int to, bool enabled);
+  bool peer_access(int from, int to) const;
+
+  std::uint64_t capacity() const { return capacity_; }
+  // What allocate() takes from; for memory of other makers that kernels reach, too.
+  HostShare& host_share() { return host_share_; }
+  // Bytes that a device's next allocations can have at most.
+  std::uint64_t available(int device) const {
+    return std::min(capacity_ - std::min(used(device), capacity_), host_share_.left());
+  }
+  std::uint64_t used(int device) const;       // bytes in the device's live allocations
+  std::uint64_t heap_used(int device) const;  // by malloc() in kernels, as heap_charge() counts
+  // Sets the bytes of a live allocation to zero; large ones go back to the host until touched.
+  void clear(std::uint64_t base);
+  const Windows& windows() const { return windows_; }
+
+ private:
+  tl::expected<std::uint64_t, std::string> allocate_locked(
+      int device, std::uint64_t size, AllocationKind kind, std::uint64_t alignment,
+      std::string name);
+  struct Arena;  // one device's (or the host's) reserved range and its free lists
+  tl::expected<std::uint64_t, std::string> carve(Arena & arena, std::uint64_t size,
+                                                 std::uint64_t alignment);
+  Arena& arena_of(int device, AllocationKind kind);
+  Arena* arena_holding(std::uint64_t address);
+  const Allocation* live_at(std::uint64_t address) const;
+  bool overlaps_live(std::uint64_t base, std::uint64_t size) const;
+  void quarantine(const Allocation& freed);
+  void forget_oldest();
+  void forget_overlapping(std::uint64_t base, std::uint64_t size);
+  mutable std::shared_mutex mutex_;
+  std::map<std::uint64_t, Allocation> allocations_;                  // live, by base
+  std::map<std::uint64_t, Allocation> freed_;                        // a bounded number, by base
+  std::deque<std::pair<std::uint64_t, std::uint64_t>> freed_order_;  // base and id, oldest first
+  std::vector<Arena> arenas_;  // one a device, then the host's
+  std::vector<std::vector<bool>> peers_;
+  std::uint64_t capacity_ = 0, next_id_ = 1;
+  HostShare host_share_;
+  std::atomic<std::uint64_t> generation_{1};
+  Windows windows_;
+  void* window_base_ = nullptr;
+  std::uint64_t window_bytes_ = 0;
+};
+
+}  // namespace inflight::machine

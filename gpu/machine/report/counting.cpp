@@ -1,0 +1,193 @@
+// Counting ops, and telling what they counted.
+#include "gpu/machine/report/counting.hpp"
+
+#include <iterator>
+
+#include "gpu/machine/decode/decode.hpp"
+#include "gpu/machine/report/observe.hpp"
+#include "gpu/machine/run/block.hpp"
+#include "gpu/machine/run/each_lane.hpp"
+
+namespace inflight::machine {
+namespace {
+
+using ptx::Opcode;
+
+Count& slot(const Warp& w, const Op* op) { return w.frame->counts[op->extra]; }
+
+std::uint32_t guarded_lanes(const Warp& w, const Op* op) {
+  if (op->guard == no_ref) return w.mask;
+  return w.mask & w.predicate(op->guard, op->flags & Op::guard_negated);
+}
+
+const Op* count_run(Warp& w, const Op* op) {
+  slot(w, op).add(w.mask);
+  w.counted_lanes = w.mask;
+  return op + 1;
+}
+
+// Op::d: the lanes that can take part.
+const Op* count_lanes(Warp& w, const Op* op) {
+  const std::uint32_t mask = guarded_lanes(w, op) & op->d;
+  if (mask != 0) slot(w, op).add(mask);
+  return op + 1;
+}
+
+// Generic addresses: a slot a space, in the order of their windows, then global.
+constexpr check::Space generic_spaces[] = {check::Space::shared, check::Space::local,
+                                           check::Space::param, check::Space::global};
+
+static_assert(Windows::shared_size == 1ull << 32 && Windows::local_size == 1ull << 32);
+
+unsigned space_index(const Windows& at, std::uint64_t address) {
+  if (address - at.shared < Windows::shared_size) return 0;
+  if (address - at.local < Windows::local_size) return 1;
+  return address - at.param < Windows::param_size ? 2 : 3;
+}
+
+template <class A>
+bool have_high_word(const A* addresses, std::uint64_t offset, std::uint64_t like) {
+  std::uint64_t differ = 0;
+  for (int l = 0; l < lanes; ++l) differ |= (addresses[l] + offset) ^ like;
+  return differ >> 32 == 0;
+}
+
+template <class A>
+void count_spaces(Warp& w, const Op* op, std::uint32_t mask, const A* addresses) {
+  const Windows& at = w.block->grid->memory->windows();
+  const auto offset = static_cast<std::uint64_t>(op->imm);
+  Count* const counts = &slot(w, op);
+  // Windows begin at multiples of 2^32: addresses with one high word are in one space, where that
+  // is not the short window of parameters.
+  const std::uint64_t first = addresses[std::countr_zero(mask)] + offset;
+  if (mask == all_lanes && (first ^ at.param) >> 32 != 0 &&
+      have_high_word(addresses, offset, first))
+    return counts[space_index(at, first)].add(mask);
+  std::uint32_t in[std::size(generic_spaces)] = {};
+  each_lane(mask, [&](int l) { in[space_index(at, addresses[l] + offset)] |= 1u << l; });
+  for (unsigned i = 0; i < std::size(generic_spaces); ++i)
+    if (in[i] != 0) counts[i].add(in[i]);
+}
+
+const Op* count_generic(Warp& w, const Op* op) {
+  const std::uint32_t mask = guarded_lanes(w, op) & op->d;
+  if (mask == 0) return op + 1;
+  if (op->a == no_ref) {
+    static constexpr std::uint32_t zeros[lanes] = {};
+    count_spaces(w, op, mask, zeros);
+  } else if (op->flags & Op::address_64) {
+    count_spaces(w, op, mask, w.at<std::uint64_t>(op->a));
+  } else {
+    count_spaces(w, op, mask, w.at<std::uint32_t>(op->a));
+  }
+  return op + 1;
+}
+
+std::uint32_t add_slots(Code& code, std::uint32_t count) {
+  code.count_slots += count;
+  return code.count_slots - count;
+}
+
+Op& emit_counter(Lowering& lo, Handler handler, std::uint32_t slot) {
+  Op& op = lo.emit(handler);
+  op.run = handler;
+  op.inner = nullptr;
+  op.extra = slot;
+  return op;
+}
+
+}  // namespace
+
+Count* Counts::of(const Code& code) {
+  return slots_.try_emplace(&code, code.count_slots).first->second.data();
+}
+
+void Counts::mbarrier(check::MbarrierOp::Op op, std::uint32_t arrivals, bool completed) {
+  using Op = check::MbarrierOp::Op;
+  if (op == Op::arrive || op == Op::arrive_drop || op == Op::async_arrive)
+    sums.mbarrier_arrivals += arrivals;
+  sums.mbarrier_phases += completed;
+}
+
+void Counts::stopped(const Code& code, std::uint32_t instruction, std::uint32_t mask) {
+  stops_.push_back({&code, instruction, mask});
+}
+
+void Counts::copies(check::Completion completion, std::uint32_t mask, std::uint32_t bytes) {
+  const auto i = static_cast<std::size_t>(completion);
+  const auto threads = static_cast<std::uint64_t>(std::popcount(mask));
+  sums.copies[i] += threads;
+  sums.copied_bytes[i] += threads * bytes;
+}
+
+void Counts::tell(check::Listener& listener, const check::Kernel& kernel) const {
+  check::BlockCount blocks = sums;
+  blocks.kernel = &kernel;
+  listener.blocks_counted(blocks);
+  for (const auto& [code, slots] : slots_) {
+    for (const CountedRun& run : code->counted_runs) {
+      const Count& count = slots[run.slot];
+      if (count.warps != 0)
+        listener.run_counted(
+            {&kernel, run.instructions, run.families, count.warps, count.threads()});
+    }
+    for (const CountedAccess& a : code->counted_accesses) {
+      Count count = slots[a.slot];
+      for (const Stop& stop : stops_)
+        if (stop.code == code && a.since <= stop.instruction && stop.instruction < a.instruction)
+          count.take(stop.mask);
+      if (count.warps != 0)
+        listener.access_counted(
+            {&kernel, a.instruction, a.space, a.kind, a.bytes, count.warps, count.threads()});
+    }
+  }
+}
+
+// `own_slot` counts the instruction's lanes, if they are its own.
+void CountingOps::emit_access(Lowering& lo, std::uint32_t instruction, std::uint32_t own_slot) {
+  ObservedAccess access;
+  const ptx::Operand* const address = describe_access(lo, access);
+  if (!address) return;
+  Code& code = *lo.decoder().code;
+  const auto add = [&](std::uint32_t slot, check::Space space, std::uint32_t since) {
+    code.counted_accesses.push_back({slot, instruction, since, space, access.kind, access.bytes});
+  };
+  if (!access.generic && access.lanes == all_lanes) {
+    if (own_slot != none) return add(own_slot, access.space, instruction);
+    if (access_slot_ == none) {
+      access_slot_ = add_slots(code, 1);
+      access_since_ = instruction;
+      emit_counter(lo, count_run, access_slot_);
+    }
+    return add(access_slot_, access.space, access_since_);
+  }
+  const std::uint32_t first = add_slots(code, access.generic ? std::size(generic_spaces) : 1);
+  Op& op = emit_counter(lo, access.generic ? count_generic : count_lanes, first);
+  op.d = access.lanes;
+  if (!access.generic) return add(first, access.space, instruction);
+  lo.address(*address, op);
+  for (std::uint32_t i = 0; i < std::size(generic_spaces); ++i)
+    add(first + i, generic_spaces[i], instruction);
+}
+
+void CountingOps::emit(Lowering& lo, std::uint32_t index, bool own_lanes, bool diverts) {
+  Code& code = *lo.decoder().code;
+  const std::uint32_t instruction = code.first_number + index;
+  std::uint32_t run = run_;
+  if (own_lanes || run == none) {
+    const std::uint32_t slot = add_slots(code, 1);
+    run = static_cast<std::uint32_t>(code.counted_runs.size());
+    code.counted_runs.push_back({slot, {}, {}});
+    emit_counter(lo, own_lanes ? count_lanes : count_run, slot);
+    if (!own_lanes) run_ = run, access_slot_ = slot, access_since_ = instruction;
+  }
+  code.counted_runs[run].instructions.push_back(instruction);
+  code.counted_runs[run].families.push_back(family_of(lo.in));
+  emit_access(lo, instruction, own_lanes ? code.counted_runs[run].slot : none);
+  if (diverts) meet();
+  const bool ends =
+      lo.in.opcode == Opcode::call || lo.in.opcode == Opcode::exit || lo.in.opcode == Opcode::ret;
+  if (ends || (own_lanes && diverts)) run_ = none;
+}
+
+}  // namespace inflight::machine

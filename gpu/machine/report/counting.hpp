@@ -1,0 +1,73 @@
+// Counting what warps do, for listeners that want sums and no single events. Instructions that
+// execute equally often share a slot, and so do their accesses where the instruction names the
+// space; so a straight run of code costs one op.
+#pragma once
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "gpu/check/listener.hpp"
+#include "gpu/machine/decode/code.hpp"
+#include "gpu/machine/decode/lowering.hpp"
+
+namespace inflight::machine {
+
+// How often a slot's instructions executed.
+struct Count {
+  std::uint64_t warps = 0, missing = 0;  // lanes that did not take part
+  void add(std::uint32_t mask) {
+    ++warps;
+    if (mask != ~0u) missing += static_cast<std::uint64_t>(std::popcount(~mask));
+  }
+  void take(std::uint32_t mask) {
+    --warps;
+    missing -= static_cast<std::uint64_t>(std::popcount(~mask));
+  }
+  std::uint64_t threads() const { return 32 * warps - missing; }
+};
+
+// What one Block object counts of all the blocks that it becomes.
+class Counts {
+ public:
+  // The slots of a function.
+  Count* of(const Code& code);
+  // An operation on an mbarrier by one thread: its arrivals, if it is one, and whether the phase
+  // ended.
+  void mbarrier(check::MbarrierOp::Op op, std::uint32_t arrivals, bool completed);
+  // A fault ended the launch at `instruction`: lanes of `mask` did not come to the accesses after
+  // it that have been counted with it.
+  void stopped(const Code& code, std::uint32_t instruction, std::uint32_t mask);
+  void copies(check::Completion completion, std::uint32_t mask, std::uint32_t bytes);
+  void tell(check::Listener& listener, const check::Kernel& kernel) const;
+  check::BlockCount sums;
+
+ private:
+  struct Stop {
+    const Code* code;
+    std::uint32_t instruction, mask;
+  };
+  std::unordered_map<const Code*, std::vector<Count>> slots_;
+  std::vector<Stop> stops_;
+};
+
+// The decoder's hand at counting, from instruction to instruction of a function.
+class CountingOps {
+ public:
+  // A basic block begins.
+  void begin() { run_ = access_slot_ = none; }
+  // Lanes may wait here and meet others.
+  void meet() { access_slot_ = none; }
+  // Emits what counts the instruction `index`, before its own ops. `own_lanes`: emit() guards ops
+  // as it is. `diverts`: its lanes may part, wait or end.
+  void emit(Lowering& lo, std::uint32_t index, bool own_lanes, bool diverts);
+
+ private:
+  static constexpr std::uint32_t none = ~0u;
+  void emit_access(Lowering& lo, std::uint32_t instruction, std::uint32_t own_slot);
+  // Of the lanes that go straight on: in Code::counted_runs, and what counts their accesses.
+  std::uint32_t run_ = none, access_slot_ = none, access_since_ = 0;
+};
+
+}  // namespace inflight::machine

@@ -1,0 +1,472 @@
+// Events of a launch, from what the machine knows.
+#include "gpu/machine/report/observe.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+
+#include "gpu/machine/decode/decode.hpp"
+#include "gpu/machine/link/numbering.hpp"
+#include "gpu/machine/run/cluster.hpp"
+
+namespace inflight::machine {
+namespace {
+
+using check::Topic;
+using ptx::Mod;
+using ptx::Opcode;
+using ptx::Space;
+
+struct Family {
+  std::string_view name;
+  std::initializer_list<Opcode> opcodes;
+};
+
+// What no family lists is "other".
+const Family families[] = {
+    {"integer",
+     {Opcode::add, Opcode::sub, Opcode::mul, Opcode::mad, Opcode::mul24, Opcode::mad24,
+      Opcode::addc, Opcode::subc, Opcode::madc, Opcode::div, Opcode::rem, Opcode::abs, Opcode::neg,
+      Opcode::min, Opcode::max, Opcode::sad, Opcode::dp4a, Opcode::dp2a}},
+    {"bits",
+     {Opcode::and_, Opcode::or_, Opcode::xor_, Opcode::not_, Opcode::cnot, Opcode::shl, Opcode::shr,
+      Opcode::shf, Opcode::lop3, Opcode::bfe, Opcode::bfi, Opcode::bfind, Opcode::brev, Opcode::clz,
+      Opcode::popc, Opcode::fns, Opcode::prmt, Opcode::bmsk, Opcode::szext}},
+    {"float",
+     {Opcode::fma, Opcode::rcp, Opcode::sqrt, Opcode::rsqrt, Opcode::sin, Opcode::cos, Opcode::lg2,
+      Opcode::ex2, Opcode::tanh, Opcode::copysign, Opcode::testp}},
+    {"compare", {Opcode::set, Opcode::setp, Opcode::selp, Opcode::slct}},
+    {"convert", {Opcode::cvt}},
+    {"move", {Opcode::mov, Opcode::cvta, Opcode::isspacep}},
+    {"load", {Opcode::ld, Opcode::ldu}},
+    {"store", {Opcode::st}},
+    {"atomic", {Opcode::atom, Opcode::red}},
+    {"fence", {Opcode::fence, Opcode::membar, Opcode::fence_proxy, Opcode::fence_mbarrier_init}},
+    {"barrier", {Opcode::bar, Opcode::barrier}},
+    {"matrix", {Opcode::ldmatrix, Opcode::stmatrix, Opcode::movmatrix}},
+    {"tensor map", {Opcode::tensormap_replace, Opcode::tensormap_cp_fenceproxy}},
+    {"collective",
+     {Opcode::shfl, Opcode::vote, Opcode::match, Opcode::redux, Opcode::activemask, Opcode::elect}},
+    {"copy",
+     {Opcode::cp_async, Opcode::cp_async_commit_group, Opcode::cp_async_wait_group,
+      Opcode::cp_async_wait_all, Opcode::cp_async_mbarrier_arrive}},
+    {"mbarrier",
+     {Opcode::mbarrier_init, Opcode::mbarrier_inval, Opcode::mbarrier_arrive,
+      Opcode::mbarrier_arrive_drop, Opcode::mbarrier_expect_tx, Opcode::mbarrier_complete_tx,
+      Opcode::mbarrier_test_wait, Opcode::mbarrier_try_wait, Opcode::mbarrier_pending_count}},
+    {"branch", {Opcode::bra, Opcode::brx_idx}},
+    {"call", {Opcode::call, Opcode::ret, Opcode::exit}},
+    {"other", {}},
+};
+// add, mul and their like are in the first list; of a float type they are counted in the third.
+constexpr std::uint32_t integer = 0, floating = 2, other = std::size(families) - 1;
+
+check::Extents extents(const Dim3& d) { return {d.x, d.y, d.z}; }
+
+struct OrderOf {
+  Mod mod;
+  check::Order order;
+};
+constexpr OrderOf orders[] = {
+    {Mod::relaxed, check::Order::relaxed},     {Mod::acquire, check::Order::acquire},
+    {Mod::release, check::Order::release},     {Mod::acq_rel, check::Order::acq_rel},
+    {Mod::volatile_, check::Order::volatile_}, {Mod::mmio, check::Order::mmio},
+    {Mod::sc, check::Order::seq_cst}};
+struct ScopeOf {
+  Mod mod;
+  check::Scope scope;
+};
+constexpr ScopeOf scopes[] = {{Mod::cta, check::Scope::cta},
+                              {Mod::cluster, check::Scope::cluster},
+                              {Mod::gpu, check::Scope::gpu},
+                              {Mod::gl, check::Scope::gpu},
+                              {Mod::sys, check::Scope::sys}};
+
+// Which instructions touch memory through one bracketed operand, and how.
+std::optional<check::Access::Kind> access_kind(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::ld:
+    case Opcode::ldu:
+    case Opcode::ldmatrix:
+      return check::Access::Kind::load;
+    case Opcode::st:
+    case Opcode::stmatrix:
+      return check::Access::Kind::store;
+    case Opcode::atom:
+      return check::Access::Kind::atomic;
+    case Opcode::red:
+      return check::Access::Kind::reduction;
+    default:
+      return std::nullopt;
+  }
+}
+
+check::Space space_of(Space space) {
+  switch (space) {
+    case Space::shared:
+    case Space::shared_cta:
+    case Space::shared_cluster:
+      return check::Space::shared;
+    case Space::local:
+      return check::Space::local;
+    case Space::constant:
+      return check::Space::constant;
+    case Space::param:
+    case Space::param_entry:
+    case Space::param_func:
+      return check::Space::param;
+    default:
+      return check::Space::global;
+  }
+}
+
+// Of ldmatrix and stmatrix: eight lanes a matrix name a row of 16 bytes each.
+void add_matrix_rows(const Lowering& lo, ObservedAccess& info) {
+  const int matrices = lo.in.mods.has(Mod::x4) ? 4 : lo.in.mods.has(Mod::x2) ? 2 : 1;
+  info.bytes = 16;
+  info.lanes = matrices == 4 ? ~0u : (1u << 8 * matrices) - 1;
+}
+
+check::Access access_event(const Warp& w, const ObservedAccess& info, std::uint32_t instruction,
+                           check::Space space, std::uint32_t mask) {
+  check::Access event;
+  event.who = w.block->grid->observation->who(w, mask, instruction);
+  event.space = space;
+  event.kind = info.kind;
+  event.order = info.order;
+  event.scope = info.scope;
+  event.bytes = info.bytes;
+  event.written = info.kind == check::Access::Kind::load ? 0 : mask;
+  return event;
+}
+
+// Tells of the lanes of `mask` in one space.
+void tell_access(const Warp& w, const ObservedAccess& info, std::uint32_t instruction,
+                 check::Space space, std::uint32_t mask, std::uint64_t* addresses) {
+  if (!mask) return;
+  std::uint16_t ranks[lanes];
+  bool elsewhere = false;
+  if (space == check::Space::shared && w.block->cluster->blocks.size() > 1) {
+    for (int l = 0; l < lanes; ++l) {
+      ranks[l] = static_cast<std::uint16_t>(addresses[l] >> rank_shift);
+      if (!(mask >> l & 1)) continue;
+      elsewhere |= ranks[l] != w.block->rank;
+      addresses[l] &= offset_mask;
+    }
+  }
+  check::Access event = access_event(w, info, instruction, space, mask);
+  event.addresses = addresses;
+  event.ranks = elsewhere ? ranks : nullptr;
+  w.block->grid->observation->listener().accessed(event);
+}
+
+void tell_generic(const Warp& w, const ObservedAccess& info, std::uint32_t instruction,
+                  std::uint32_t mask, std::array<std::uint64_t, lanes>& addresses) {
+  const Windows& at = w.block->grid->memory->windows();
+  std::uint32_t shared = 0, local = 0, param = 0;
+  for (int l = 0; l < lanes; ++l) {
+    std::uint64_t& a = addresses[l];
+    if (a - at.shared < Windows::shared_size)
+      shared |= 1u << l, a -= at.shared;
+    else if (a - at.local < Windows::local_size)
+      local |= 1u << l, a -= at.local;
+    else if (a - at.param < Windows::param_size)
+      param |= 1u << l, a -= at.param;
+  }
+  const std::uint32_t global = ~(shared | local | param);
+  tell_access(w, info, instruction, check::Space::shared, mask & shared, addresses.data());
+  tell_access(w, info, instruction, check::Space::local, mask & local, addresses.data());
+  tell_access(w, info, instruction, check::Space::param, mask & param, addresses.data());
+  tell_access(w, info, instruction, check::Space::global, mask & global, addresses.data());
+}
+
+// The lanes that an observing op tells of: it looks at the guard itself.
+std::uint32_t observed_lanes(const Warp& w, const Op* op) {
+  if (op->guard == no_ref) return w.mask;
+  return w.mask & w.predicate(op->guard, op->flags & Op::guard_negated);
+}
+
+const Op* tell_executed(Warp& w, const Op* op) {
+  const std::uint32_t mask = observed_lanes(w, op);
+  if (mask == 0) return op + 1;
+  const Observation& observation = *w.block->grid->observation;
+  if (observation.wants(check::Topic::instructions))
+    observation.listener().executed(
+        {observation.who(w, mask, w.frame->code->first_number + op->instruction), op->extra});
+  return op + 1;
+}
+
+const Op* tell_accessed(Warp& w, const Op* op) {
+  const Code& code = *w.frame->code;
+  const ObservedAccess& info = code.observed[op->extra];
+  const std::uint32_t mask = observed_lanes(w, op) & info.lanes;
+  if (mask == 0) return op + 1;
+  const std::uint32_t instruction = code.first_number + op->instruction;
+  const Observation& observation = *w.block->grid->observation;
+  if (!observation.wants(check::Topic::addresses) && !info.generic) {
+    observation.listener().accessed(access_event(w, info, instruction, info.space, mask));
+    return op + 1;
+  }
+  std::array<std::uint64_t, lanes> addresses;
+  const std::uint64_t named = info.space == check::Space::shared ? w.block->window
+                              : info.frame                       ? w.frame->local_base
+                                                                 : 0;
+  for (int l = 0; l < lanes; ++l) {
+    const std::uint64_t base = op->a == no_ref              ? named
+                               : op->flags & Op::address_64 ? w.at<std::uint64_t>(op->a)[l]
+                                                            : w.at<std::uint32_t>(op->a)[l];
+    addresses[l] = base + static_cast<std::uint64_t>(op->imm);
+  }
+  if (info.generic) {
+    tell_generic(w, info, instruction, mask, addresses);
+  } else {
+    tell_access(w, info, instruction, info.space, mask, addresses.data());
+  }
+  return op + 1;
+}
+
+Op& emit_teller(Lowering& lo, Handler handler, std::size_t extra) {
+  Op& op = lo.emit(handler);
+  op.run = handler;
+  op.inner = nullptr;
+  op.extra = static_cast<std::uint32_t>(extra);
+  return op;
+}
+
+check::Instruction describe(const check::Kernel& kernel, std::uint32_t number) {
+  const auto& program = *static_cast<const Grid*>(kernel.context)->launch->kernel->program;
+  check::Instruction out;
+  const Numbered found = instruction_of(program, number);
+  if (!found.instruction) return out;
+  const ptx::Instruction& in = *found.instruction;
+  out.text = in.name;
+  out.family = family_of(in);
+  out.ptx_line = in.line;
+  out.function = found.function->name;
+  if (in.location == ptx::none) return out;
+  const auto& location = found.function->locations[in.location];
+  out.line = location.line, out.column = location.column;
+  for (const auto& file : found.module->files)
+    if (file.index == location.file) out.file = file.path;
+  return out;
+}
+
+// A team's copies, as events.
+class Copies : public async::CopyObserver {
+ public:
+  Copies(const Observation& observation, const Warp& warp) : to_(observation), warp_(warp) {}
+
+  void issued(const async::Copy& copy) override {
+    if (Counts* const counts = warp_.block->counts)
+      counts->copies(check::Completion::thread_group, copy.mask, copy.bytes);
+    if (!to_.wants(Topic::copies)) return;
+    check::CopyIssued event;
+    event.who = to_.who(warp_, copy.mask, static_cast<std::uint32_t>(copy.tag));
+    event.id = copy.id;
+    event.bytes = copy.bytes;
+    std::array<std::uint64_t, async::team_size> destinations;
+    std::array<std::uint32_t, async::team_size> sizes;
+    std::copy(copy.dst.begin(), copy.dst.end(), destinations.begin());
+    std::copy(copy.src_bytes.begin(), copy.src_bytes.end(), sizes.begin());
+    event.sources = copy.src.data();
+    event.destinations = destinations.data();
+    event.source_bytes = sizes.data();
+    to_.listener().copy_issued(event);
+  }
+  void committed(std::uint32_t mask) override {
+    if (!to_.wants(Topic::copies)) return;
+    check::CopyCommitted event;
+    event.who = to_.who(warp_, mask);
+    to_.listener().copy_committed(event);
+  }
+  void completed(const async::Copy& copy, std::uint32_t mask) override {
+    if (!to_.wants(Topic::copies)) return;
+    check::CopyCompleted event;
+    event.who = to_.who(warp_, mask, static_cast<std::uint32_t>(copy.tag));
+    event.id = copy.id;
+    to_.listener().copy_completed(event);
+  }
+  void arrival_issued(const async::Arrival& arrival) override {
+    if (to_.wants(Topic::mbarriers))
+      tell_arrival(arrival, check::MbarrierOp::Op::async_arrive_issued, {});
+  }
+  void arrived(const async::Arrival& arrival, const async::mbarrier::Step& step) override {
+    using Op = check::MbarrierOp::Op;
+    if (Counts* const counts = warp_.block->counts)
+      counts->mbarrier(Op::async_arrive, 1, step.completed);
+    if (to_.wants(Topic::mbarriers)) tell_arrival(arrival, Op::async_arrive, step);
+  }
+  void waited(std::uint32_t mask, std::uint32_t allowed) override {
+    if (!to_.wants(Topic::copies)) return;
+    check::CopyWaited event;
+    event.who = to_.who(warp_, mask);
+    event.allowed = allowed;
+    to_.listener().copy_waited(event);
+  }
+
+ private:
+  void tell_arrival(const async::Arrival& arrival, check::MbarrierOp::Op op,
+                    const async::mbarrier::Step& step) {
+    async::mbarrier::Word word;
+    std::memcpy(&word, warp_.block->shared + arrival.mbarrier, sizeof word);
+    const async::mbarrier::State state = async::mbarrier::decode(word);
+    check::MbarrierOp event;
+    event.who = to_.who(warp_, 1u << arrival.thread, static_cast<std::uint32_t>(arrival.tag));
+    event.op = op;
+    event.address = arrival.mbarrier;
+    event.count = 1;
+    event.no_inc = arrival.noinc;
+    event.done = step.completed;
+    event.order = check::Order::release;
+    event.phase_parity = state.parity;
+    event.expected = state.expected;
+    event.pending = state.pending;
+    event.tx_count = state.tx_count;
+    if (step.violation != async::Violation::none) event.violation = async::sentence(step.violation);
+    to_.listener().mbarrier(event);
+  }
+
+  const Observation& to_;
+  const Warp& warp_;
+};
+
+}  // namespace
+
+std::span<const std::string_view> instruction_families() {
+  static const auto names = [] {
+    std::array<std::string_view, std::size(families)> out;
+    std::transform(std::begin(families), std::end(families), out.begin(),
+                   [](const Family& f) { return f.name; });
+    return out;
+  }();
+  return names;
+}
+
+std::uint32_t family_of(const ptx::Instruction& in) {
+  for (std::uint32_t i = 0; i < std::size(families); ++i) {
+    const auto& opcodes = families[i].opcodes;
+    if (!std::count(opcodes.begin(), opcodes.end(), in.opcode)) continue;
+    return i == integer && ptx::is_float(in.type()) ? floating : i;
+  }
+  return other;
+}
+
+const ptx::Operand* describe_access(const Lowering& lo, ObservedAccess& info) {
+  const auto kind = access_kind(lo.in.opcode);
+  if (!kind) return nullptr;
+  const auto operand = std::find_if(lo.operands.begin(), lo.operands.end(), [](const auto& o) {
+    return o.kind == ptx::Operand::Kind::address;
+  });
+  // Parameters of functions are registers in all but name.
+  if (operand == lo.operands.end() || (lo.in.space() == Space::param && !lo.function.entry))
+    return nullptr;
+  info.kind = *kind;
+  info.generic = lo.in.space_count == 0;
+  info.space = space_of(lo.in.space());
+  info.frame = info.space == check::Space::local && operand->base != ptx::Operand::Kind::reg;
+  if (lo.in.type_count) info.bytes = ptx::size_of(lo.in.types[lo.in.type_count - 1]) * lo.in.vector;
+  if (lo.in.opcode == Opcode::ldmatrix || lo.in.opcode == Opcode::stmatrix)
+    add_matrix_rows(lo, info);
+  info.order = check::Order::weak;
+  if (*kind == check::Access::Kind::atomic || *kind == check::Access::Kind::reduction)
+    info.order = check::Order::relaxed, info.scope = check::Scope::gpu;
+  for (const auto& o : orders)
+    if (lo.in.mods.has(o.mod)) info.order = o.order;
+  for (const auto& s : scopes)
+    if (lo.in.mods.has(s.mod)) info.scope = s.scope;
+  return &*operand;
+}
+
+void emit_observing(Lowering& lo) {
+  emit_teller(lo, tell_executed, family_of(lo.in));
+  ObservedAccess access;
+  const ptx::Operand* const address = describe_access(lo, access);
+  if (!address) return;
+  Code& code = *lo.decoder().code;
+  lo.address(*address, emit_teller(lo, tell_accessed, code.observed.size()));
+  code.observed.push_back(access);
+}
+
+Observation::Observation(Grid& grid, check::Listener& listener)
+    : grid_(grid), listener_(listener), topics_(listener.topics()) {
+  const Launch& launch = *grid.launch;
+  kernel_.launch = launch.id;
+  kernel_.name = launch.kernel->name;
+  kernel_.device = grid.device;
+  kernel_.stream = launch.stream;
+  kernel_.grid = extents(launch.grid);
+  kernel_.block = extents(launch.block);
+  kernel_.cluster = extents(launch.cluster);
+  kernel_.static_shared = grid.static_shared;
+  kernel_.dynamic_shared = launch.dynamic_shared;
+  kernel_.cooperative = launch.cooperative;
+  kernel_.families = instruction_families();
+  kernel_.describe = &describe;
+  kernel_.context = &grid;
+  listener_.kernel_begin({&kernel_});
+}
+
+Observation::~Observation() {
+  for (const auto& counts : counts_) counts->tell(listener_, kernel_);
+  listener_.kernel_end({&kernel_, !grid_.outcome().ok()});
+}
+
+Counts* Observation::new_counts() const {
+  if (!wants(Topic::counts)) return nullptr;
+  auto counts = std::make_unique<Counts>();
+  const std::lock_guard lock(mutex_);
+  return counts_.emplace_back(std::move(counts)).get();
+}
+
+check::Who Observation::who(const Warp& w, std::uint32_t mask, std::uint32_t instruction) const {
+  return {kernel_.launch, w.block->linear, w.index, mask, instruction};
+}
+
+void Observation::block_begin(const Block& block) const {
+  if (block.counts) ++block.counts->sums.blocks;
+  if (!wants(Topic::blocks)) return;
+  check::BlockBegin event;
+  event.kernel = &kernel_;
+  event.block = block.linear;
+  event.cluster = block.cluster->blocks.front()->linear;
+  event.rank = static_cast<std::uint16_t>(block.rank);
+  event.threads = block.threads;
+  event.shared_bytes = block.shared_end - reserved_shared;
+  listener_.block_begin(event);
+}
+
+void Observation::block_end(const Block& block) const {
+  if (wants(Topic::blocks)) listener_.block_end({&kernel_, block.linear});
+}
+
+void Observation::diverged(const Warp& w, std::uint32_t taken) const {
+  if (Counts* const counts = w.block->counts) ++counts->sums.divergent_branches;
+  if (wants(Topic::branches)) listener_.diverged({who(w, w.mask), taken});
+}
+void Observation::reconverged(const Warp& w) const {
+  if (wants(Topic::branches)) listener_.reconverged({who(w, w.mask)});
+}
+void Observation::exited(const Warp& w, std::uint32_t mask) const {
+  if (wants(Topic::blocks)) listener_.thread_exit({who(w, mask)});
+}
+
+void Observation::barrier(const Block& block, std::uint32_t id, check::Barrier::Step step,
+                          const Warp* w, std::uint32_t expected, std::uint32_t arrived) const {
+  if (block.counts && step == check::Barrier::Step::complete)
+    ++block.counts->sums.barriers[static_cast<std::size_t>(check::BarrierKind::cta)];
+  if (!wants(Topic::barriers)) return;
+  check::Barrier event;
+  event.who = w ? who(*w, w->mask) : check::Who{kernel_.launch, block.linear, 0, 0, check::nothing};
+  event.step = step;
+  event.id = id;
+  event.expected = expected;
+  event.arrived = arrived;
+  listener_.barrier(event);
+}
+
+std::unique_ptr<async::CopyObserver> Observation::watch(const Warp& w) const {
+  return std::make_unique<Copies>(*this, w);
+}
+
+}  // namespace inflight::machine

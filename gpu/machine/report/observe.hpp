@@ -1,0 +1,61 @@
+// Telling a launch's listener what happens. Only code decoded for a listener has the ops that tell
+// of single instructions; other code pays nothing.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "gpu/async/copy_groups.hpp"
+#include "gpu/check/listener.hpp"
+#include "gpu/machine/decode/lowering.hpp"
+#include "gpu/machine/report/counting.hpp"
+#include "gpu/machine/run/block.hpp"
+
+namespace inflight::machine {
+
+// Emits the ops that tell of an instruction, whose other ops follow: that it executes, and which
+// addresses it touches.
+void emit_observing(Lowering& lo);
+// If the instruction accesses memory as one that listeners hear of: how, and its address.
+const ptx::Operand* describe_access(const Lowering& lo, ObservedAccess& access);
+
+// The events of one launch. Made and ended with it.
+class Observation {
+ public:
+  Observation(Grid& grid, check::Listener& listener);
+  ~Observation();
+  Observation(const Observation&) = delete;
+
+  check::Listener& listener() const { return listener_; }
+  bool wants(check::Topic topic) const { return check::has(topics_, topic); }
+  // For a Block that is made, as long as this lives; null: nobody wants sums.
+  Counts* new_counts() const;
+  void block_begin(const Block& block) const;
+  void block_end(const Block& block) const;
+  void diverged(const Warp& w, std::uint32_t taken) const;
+  void reconverged(const Warp& w) const;
+  void exited(const Warp& w, std::uint32_t mask) const;
+  void barrier(const Block& block, std::uint32_t id, check::Barrier::Step step, const Warp* w,
+               std::uint32_t expected, std::uint32_t arrived) const;
+  // Passes on what a team's copies do.
+  std::unique_ptr<async::CopyObserver> watch(const Warp& w) const;
+  check::Who who(const Warp& w, std::uint32_t mask,
+                 std::uint32_t instruction = check::nothing) const;
+
+ private:
+  Grid& grid_;
+  check::Listener& listener_;
+  const check::Topic topics_;
+  check::Kernel kernel_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<Counts>> counts_;
+};
+
+// The families that instructions are counted by, and an instruction's index among them.
+std::span<const std::string_view> instruction_families();
+std::uint32_t family_of(const ptx::Instruction& in);
+
+}  // namespace inflight::machine

@@ -1,0 +1,347 @@
+// Which bytes an address means, and what is said of one that means none.
+#include "gpu/machine/run/access.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "gpu/machine/run/thread_copies.hpp"
+
+namespace inflight::machine {
+namespace {
+
+bool holds(const Extent& e, std::uint64_t address, std::uint32_t size, bool writing) {
+  return address >= e.low && address < e.high && e.high - address >= size &&
+         (!writing || e.writable);
+}
+
+// Is [address, address + size) inside the window? Then `offset` is where.
+bool in_window(std::uint64_t address, std::uint64_t window, std::uint64_t window_size,
+               std::uint64_t& offset) {
+  offset = address - window;
+  return offset < window_size;
+}
+
+std::uint64_t parameter_bytes(const Warp& w) {
+  return w.block->grid->launch->kernel->parameter_bytes;
+}
+
+std::byte* parameter_place(const Warp& w, std::uint64_t offset, std::uint32_t size) {
+  if (offset + size > parameter_bytes(w)) return nullptr;
+  return const_cast<std::byte*>(w.block->grid->parameters) + offset;
+}
+
+std::string distance(std::uint64_t address, const Allocation& a) {
+  if (address < a.base) return fmt::format("{} bytes before the start of", a.base - address);
+  if (address >= a.base + a.size)
+    return fmt::format("{} bytes past the end of", address - a.base - a.size);
+  return fmt::format("{} bytes into", address - a.base);
+}
+
+std::string describe_allocation(const Allocation& a) {
+  std::string what = a.name.empty()
+                         ? fmt::format("the {}-byte {} allocation", a.size, spelling(a.kind))
+                         : fmt::format("'{}' ({} bytes, {})", a.name, a.size, spelling(a.kind));
+  return fmt::format("{} at 0x{:x}{}", what, a.base, a.live ? "" : ", which was freed");
+}
+
+// A global address: what lies there or nearest.
+std::string describe_global(const Warp& w, std::uint64_t address) {
+  if (address < 4096) return fmt::format("0x{:x} is a null pointer", address);
+  const Memory& memory = *w.block->grid->memory;
+  const auto a = memory.nearest(address);
+  if (!a) return fmt::format("0x{:x} is in no allocation: there is none", address);
+  std::string text =
+      fmt::format("0x{:x} is {} {}", address, distance(address, *a), describe_allocation(*a));
+  const int device = w.block->grid->device;
+  const bool inside = address >= a->base && address - a->base < a->size;
+  if (inside && a->live && a->device != device && !memory.peer_access(device, a->device))
+    text += fmt::format(" of device {}, to which device {} has no peer access", a->device, device);
+  else if (inside && a->live && !a->writable)
+    text += ", which kernels cannot write";
+  return text;
+}
+
+std::string describe_offset(std::string_view space, std::uint64_t offset, std::uint64_t size) {
+  if (size == 0) return fmt::format("there are no bytes of {}", space);
+  if (offset >= size)
+    return fmt::format("offset 0x{:x} is {} bytes past the end of the {} bytes of {}", offset,
+                       offset - size, size, space);
+  return fmt::format("offset 0x{:x} is in the {} bytes of {}", offset, size, space);
+}
+
+std::string describe_shared_of(const Block& b, std::string_view whose, std::uint64_t offset) {
+  if (offset < reserved_shared)
+    return fmt::format(
+        "offset 0x{:x} is in the {} bytes before the shared memory of {}, which CUDA keeps for "
+        "itself",
+        offset, reserved_shared, whose);
+  return describe_offset(fmt::format("shared memory that {} has", whose), offset - reserved_shared,
+                         b.shared_end - reserved_shared);
+}
+
+std::string describe_shared(const Warp& w, std::uint64_t address, bool own_only) {
+  const Block& self = *w.block;
+  const SharedPlace place = shared_place(self, address);
+  const std::uint64_t rank = address >> rank_shift;
+  if (self.cluster->blocks.size() == 1) return describe_shared_of(self, "this block", address);
+  if (place.block == &self) return describe_shared_of(self, "this block", place.offset);
+  if (!place.block)
+    return fmt::format("it names the block of rank {} in a cluster of {}", rank,
+                       self.cluster->blocks.size());
+  if (own_only)
+    return fmt::format(
+        "it names the block of rank {}, and the instruction accesses only its own block's shared "
+        "memory (.shared::cta): use .shared::cluster",
+        rank);
+  if (place.block->ended)
+    return fmt::format(
+        "the block of rank {} has ended: a block must stay until nobody uses its shared memory "
+        "(barrier.cluster, cluster.sync())",
+        rank);
+  return describe_shared_of(*place.block, fmt::format("the block of rank {}", rank), place.offset);
+}
+
+std::string describe_in(const Warp& w, std::uint64_t address, ptx::Space space) {
+  using ptx::Space;
+  switch (space) {
+    case Space::shared:
+    case Space::shared_cta:
+    case Space::shared_cluster:
+      return describe_shared(w, address, space != Space::shared_cluster);
+    case Space::local:
+      return describe_offset("local memory that this thread has", address, local_bytes(w));
+    case Space::param:
+      return describe_offset("parameters of this kernel", address, parameter_bytes(w));
+    case Space::generic:
+      return describe_address(w, address);
+    default:
+      return describe_global(w, address);
+  }
+}
+
+std::string_view space_name(ptx::Space space) {
+  using ptx::Space;
+  switch (space) {
+    case Space::shared:
+    case Space::shared_cta:
+    case Space::shared_cluster:
+      return "shared";
+    case Space::local:
+      return "local";
+    case Space::param:
+      return "parameter";
+    case Space::generic:
+      return "generic";
+    case Space::constant:
+      return "constant";
+    default:
+      return "global";
+  }
+}
+
+// What of a local access lies in which word.
+template <class Move>
+void each_local_byte(Warp& w, int lane, std::uint64_t offset, std::uint32_t size, Move move) {
+  for (std::uint32_t i = 0; i < size; ++i)
+    move(w.local_byte(lane, static_cast<std::uint32_t>(offset + i)), i);
+}
+
+// The byte offset in local memory that a generic address means, if it is good.
+bool local_place(const Warp& w, std::uint64_t address, std::uint32_t size, std::uint64_t& offset) {
+  return in_window(address, w.block->grid->memory->windows().local, Windows::local_size, offset) &&
+         offset + size <= local_bytes(w);
+}
+
+// A thread is about to write to an allocation for the first time in its launch: copies that are in
+// flight from it are watched from here on.
+void note_writing(Warp& w, const Extent& e) {
+  if (!w.block->grid->written.mark(e.low)) return;
+  watch_copies(*w.block->cluster, e.low, e.high);
+}
+
+}  // namespace
+
+ptx::Space space_of(const Warp& w, std::uint64_t address) {
+  const Windows& at = w.block->grid->memory->windows();
+  std::uint64_t offset = 0;
+  if (in_window(address, at.shared, at.shared_size, offset)) return ptx::Space::shared;
+  if (in_window(address, at.local, at.local_size, offset)) return ptx::Space::local;
+  if (in_window(address, at.param, at.param_size, offset)) return ptx::Space::param;
+  return ptx::Space::global;
+}
+
+std::byte* resolve_generic(Warp& w, std::uint64_t address, std::uint32_t size, bool writing,
+                           std::string* why) {
+  const Grid& grid = *w.block->grid;
+  const Windows& at = grid.memory->windows();
+  std::byte* place = nullptr;
+  std::uint64_t offset = 0;
+  if (in_window(address, at.shared, at.shared_size, offset)) {
+    place = resolve_shared(w, offset, size);
+  } else if (in_window(address, at.param, at.param_size, offset)) {
+    if (!writing) place = parameter_place(w, offset, size);
+  } else if (!in_window(address, at.local, at.local_size, offset)) {
+    const Extent e = grid.memory->extent(grid.device, address);
+    if (holds(e, address, size, writing)) place = reinterpret_cast<std::byte*>(address);
+    if (place && writing) note_writing(w, e);
+  }
+  if (!place && why) *why = describe_address(w, address);
+  return place;
+}
+
+bool read_generic(Warp& w, int lane, std::uint64_t address, void* out, std::uint32_t size) {
+  auto* to = static_cast<char*>(out);
+  if (std::uint64_t offset = 0; local_place(w, address, size, offset)) {
+    each_local_byte(w, lane, offset, size, [&](const char* p, std::uint32_t i) { to[i] = *p; });
+    return true;
+  }
+  const std::byte* from = resolve_generic(w, address, size, false);
+  if (from) std::memcpy(out, from, size);
+  return from != nullptr;
+}
+
+bool write_generic(Warp& w, int lane, std::uint64_t address, const void* in, std::uint32_t size) {
+  auto* from = static_cast<const char*>(in);
+  if (std::uint64_t offset = 0; local_place(w, address, size, offset)) {
+    each_local_byte(w, lane, offset, size, [&](char* p, std::uint32_t i) { *p = from[i]; });
+    return true;
+  }
+  std::byte* to = resolve_generic(w, address, size, true);
+  if (to) std::memcpy(to, in, size);
+  return to != nullptr;
+}
+
+std::byte* resolve_global(Warp& w, const Op* op, std::uint64_t address, std::uint32_t size,
+                          bool writing) {
+  const Grid& grid = *w.block->grid;
+  Worker::CachedExtent& known = w.worker->cached(op);
+  const std::uint64_t now = grid.memory->generation();
+  if (known.generation != now || !holds(known.extent, address, size, writing)) {
+    Extent e = grid.memory->extent(grid.device, address);
+    if (!holds(e, address, size, writing)) return nullptr;
+    ++w.worker->lookups;
+    if (writing)
+      note_writing(w, e);
+    else
+      e.writable =
+          false;  // to this op, and to one that shares its place: the first write comes here
+    known = {e, now};
+  }
+  return reinterpret_cast<std::byte*>(address);
+}
+
+BadLanes check_global(Warp& w, const Op* op, std::uint32_t mask, const std::uint64_t* addresses,
+                      std::uint32_t size, bool writing) {
+  std::uint32_t misaligned = 0, outside = 0;
+  for (std::uint32_t m = mask; m; m &= m - 1) {
+    const int l = std::countr_zero(m);
+    if (addresses[l] % size)
+      misaligned |= 1u << l;
+    else if (!resolve_global(w, op, addresses[l], size, writing))
+      outside |= 1u << l;
+  }
+  if (misaligned) return {misaligned, FaultKind::misaligned_address};
+  return {outside, outside ? FaultKind::illegal_address : FaultKind::none};
+}
+
+BadLanes check_source(Warp& w, const Op* op, std::uint32_t mask, const std::uint64_t* addresses,
+                      const std::uint32_t* bytes, std::uint32_t alignment) {
+  std::uint32_t misaligned = 0, outside = 0;
+  for (std::uint32_t m = mask; m; m &= m - 1) {
+    const int l = std::countr_zero(m);
+    if (addresses[l] % alignment)
+      misaligned |= 1u << l;
+    else if (!resolve_global(w, op, addresses[l], bytes[l], false))
+      outside |= 1u << l;
+  }
+  if (misaligned) return {misaligned, FaultKind::misaligned_address};
+  return {outside, outside ? FaultKind::illegal_address : FaultKind::none};
+}
+
+bool SourceWatch::needed() const {
+  if (warp_.worker->lookups != lookups_) return true;  // perhaps of several allocations
+  return warp_.block->grid->written.test(warp_.worker->cached(op_).extent.low);
+}
+
+void lane_addresses(const Warp& w, const Op* op, ptx::Space space, std::uint64_t (&out)[lanes]) {
+  const bool wide = op->flags & Op::address_64;
+  const auto offset = static_cast<std::uint64_t>(op->imm);
+  const bool shared = is_shared(space);
+  const std::uint64_t keep = shared ? 0xffffffff : ~0ull, named = shared ? w.block->window : 0;
+  for (int l = 0; l < lanes; ++l) {
+    const std::uint64_t a = op->a == no_ref ? named
+                            : wide          ? w.at<std::uint64_t>(op->a)[l]
+                                            : w.at<std::uint32_t>(op->a)[l];
+    out[l] = (a + offset) & keep;
+  }
+}
+
+BadLanes resolve_lanes(Warp& w, const Op* op, std::uint32_t mask, ptx::Space space,
+                       const std::uint64_t* addresses, std::uint32_t size, bool writing,
+                       LanePlaces& out) {
+  const Windows& at = w.block->grid->memory->windows();
+  const bool shared = is_shared(space), own_only = shared && space != ptx::Space::shared_cluster;
+  std::uint32_t misaligned = 0, outside = 0, nowhere = 0;
+  FaultKind why = FaultKind::illegal_address;
+  out.shared = 0;
+  for (std::uint32_t m = mask; m; m &= m - 1) {
+    const int l = std::countr_zero(m);
+    const std::uint32_t bit = 1u << l;
+    std::uint64_t offset = addresses[l];
+    if (addresses[l] & (size - 1)) {
+      misaligned |= bit;
+    } else if (shared || (space == ptx::Space::generic &&
+                          in_window(addresses[l], at.shared, at.shared_size, offset))) {
+      out.at[l] = resolve_shared(w, offset, size, own_only);
+      out.shared |= bit;
+      if (out.at[l]) continue;
+      if (!outside) why = shared_fault(*w.block, offset, size, own_only);
+      outside |= bit;
+    } else if (space == ptx::Space::generic &&
+               (in_window(addresses[l], at.local, at.local_size, offset) ||
+                in_window(addresses[l], at.param, at.param_size, offset))) {
+      nowhere |= bit;
+    } else {
+      out.at[l] = resolve_global(w, op, addresses[l], size, writing);
+      if (!out.at[l]) outside |= bit;
+    }
+  }
+  if (misaligned) return {misaligned, FaultKind::misaligned_address};
+  if (nowhere) return {nowhere, FaultKind::invalid_address_space};
+  return {outside, outside ? why : FaultKind::none};
+}
+
+std::string describe_address(const Warp& w, std::uint64_t address) {
+  const Windows& at = w.block->grid->memory->windows();
+  std::uint64_t offset = 0;
+  if (in_window(address, at.shared, at.shared_size, offset))
+    return describe_in(w, offset, ptx::Space::shared_cluster);
+  if (in_window(address, at.local, at.local_size, offset))
+    return describe_in(w, offset, ptx::Space::local);
+  if (in_window(address, at.param, at.param_size, offset))
+    return describe_in(w, offset, ptx::Space::param);
+  if (in_window(address, at.code, at.code_size, offset))
+    return fmt::format("0x{:x} is the address of a function, not of data", address);
+  return describe_global(w, address);
+}
+
+const Op* bad_access(Warp& w, const Op* op, std::uint32_t bad, const std::uint64_t* addresses,
+                     std::uint32_t size, bool writing, ptx::Space space, FaultKind kind) {
+  const std::uint64_t address = addresses[std::countr_zero(bad)];
+  std::string what = fmt::format("a {}-byte {} {} memory at 0x{:x} ", size,
+                                 writing ? "write to" : "read from", space_name(space), address);
+  if (kind == FaultKind::misaligned_address)
+    what += fmt::format("is misaligned: its address must be a multiple of {}", size);
+  else if (kind == FaultKind::invalid_address_space)
+    what += fmt::format("cannot be done in that state space: {}", describe_in(w, address, space));
+  else
+    what += fmt::format("is out of bounds: {}", describe_in(w, address, space));
+  if (const int others = std::popcount(bad) - 1; others > 0)
+    what += fmt::format(" ({} more threads of the warp fail likewise)", others);
+  return w.fault(op, kind, bad, std::move(what));
+}
+
+}  // namespace inflight::machine

@@ -1,0 +1,25 @@
+// The lines, each said once.
+#include "gpu/machine/run/advice.hpp"
+
+#include <fmt/format.h>
+
+#include "gpu/machine/report/report.hpp"
+
+namespace inflight::machine {
+
+void advise(Grid& grid, async::Violation violation, std::uint64_t instruction) {
+  const auto& say = grid.options->advise;
+  if (!say || !grid.first_time(instruction, static_cast<unsigned>(violation))) return;
+  const std::string place = fmt::format("kernel {}, {}", kernel_of(grid),
+                                        place_of(*grid.launch->kernel->program, instruction));
+  const std::string what =
+      violation == async::Violation::source_modified
+          ? "the source of this copy was written while the copy was in flight, so the result "
+            "depends on which of the two comes first; write there once a wait has shown that the "
+            "copy has read it"
+          : fmt::format("an asynchronous arrival breaks a rule and changes nothing: {}",
+                        async::sentence(violation));
+  say(place + std::string(async::name(violation)), place + ": " + what + ".");
+}
+
+}  // namespace inflight::machine

@@ -1,0 +1,199 @@
+// A block's life: its warps take turns until all threads have exited.
+#include "gpu/machine/run/block.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "gpu/machine/report/observe.hpp"
+#include "gpu/machine/report/report.hpp"
+#include "gpu/machine/run/cluster_copies.hpp"
+#include "gpu/machine/run/thread_copies.hpp"
+#include "gpu/machine/run/values.hpp"
+
+namespace inflight::machine {
+namespace {
+
+constexpr std::int32_t slice_ops = 16384;
+constexpr std::int32_t short_slice_ops = 512;   // of who only waits for time to pass
+constexpr std::uint32_t longest_in_step = 128;  // rounds
+constexpr std::uint32_t shared_alignment = 1024;
+
+std::uint32_t lanes_below(std::uint32_t count) {
+  return count >= 32 ? all_lanes : (1u << count) - 1;
+}
+
+}  // namespace
+
+void Block::start(const Dim3& at) {
+  const Launch& launch = *grid->launch;
+  index = at;
+  linear = (std::uint64_t{at.z} * launch.grid.y + at.y) * launch.grid.x + at.x;
+  threads = alive_threads = static_cast<std::uint32_t>(launch.block.count());
+  barriers.fill({});
+  ended = false;
+  clock.start(grid->begin);
+  in_step = grid->entry->makes_mbarriers && threads > lanes ? longest_in_step : 0;
+  if (shared_end != grid->shared_end || !shared) {
+    shared_end = grid->shared_end;
+    reserved_end = grid->reserved_end;
+    shared_storage.resize(shared_end + shared_alignment);
+    const auto at = reinterpret_cast<std::uintptr_t>(shared_storage.data());
+    shared = shared_storage.data() + (shared_alignment - at % shared_alignment) % shared_alignment;
+  }
+  std::memset(shared + reserved_shared, 0, shared_end - reserved_shared);
+  if (reserved_end) std::memset(shared, 0, reserved_end);
+
+  const std::uint32_t count = (threads + lanes - 1) / lanes;
+  const bool fresh = warps.empty();
+  for (std::uint32_t i = 0; fresh && i < count; ++i) {
+    auto w = std::make_unique<Warp>();
+    w->block = this;
+    w->index = i;
+    w->root = std::make_unique<Frame>();
+    w->root->code = grid->entry;
+    w->root->registers.resize(grid->entry->frame_bytes);
+    if (counts) w->root->counts = counts->of(*grid->entry);
+    w->ensure_local(grid->entry->local_bytes);
+    fill_warp_values(*w);
+    warps.push_back(std::move(w));
+  }
+  if (const Turns& asked = grid->options->turns; fresh || asked.kind == Turns::Kind::random)
+    turns.start(asked, linear, warps.size());
+  fill_block_values(*this);
+  start_teams(*this);
+  for (auto& w : warps) {
+    w->base[2] = reinterpret_cast<char*>(values.data());
+    w->base[3] = reinterpret_cast<char*>(w->values.data());
+    w->alive = lanes_below(threads - w->first_thread());
+    w->slice = 0;
+    w->counted = 0;
+    w->phases = turns.phases_in_step();
+    w->granted = 0;
+    w->cluster_arrived = w->cluster_phase = 0;
+    if (grid->entry->dynamic_stack) w->root->begin(w->alive);
+    w->parked.assign(1,
+                     Split{grid->entry->ops.data(), w->root.get(), w->alive, Wait::nothing, 0, 0});
+    w->frame = nullptr;
+  }
+  if (grid->observation) grid->observation->block_begin(*this);
+}
+
+struct Block::Round {
+  bool live = false, ran = false;            // some warp goes on behind it, some warp has run
+  bool spinning = true, progressed = false;  // all that ran polled; one did what others may see
+  std::uint8_t polls = 0;
+};
+
+// One warp's turn. False: the grid has stopped.
+template <class Run>
+bool Block::take_turn(Warp& w, Worker& worker, Round& r, Run run) {
+  if (w.done()) return true;
+  const bool can = w.parked.size() == 1 ? w.parked[0].wait == Wait::nothing : w.runnable();
+  if (!can) {
+    r.live = true;
+    return true;
+  }
+  r.ran = true;
+  w.worker = &worker;
+  run(w);
+  if (grid->stop.load(std::memory_order_relaxed)) return false;
+  clock.pass(w.used());
+  r.live |= !w.done();
+  r.spinning &= w.polled != 0;
+  r.polls |= w.polled;
+  r.progressed |= w.progressed;
+  w.progressed = false;
+  return true;
+}
+
+void Block::take_turns(Worker& worker, Round& round) {
+  const std::int32_t ops = clock.jumps() ? short_slice_ops : slice_ops;
+  Round r;
+  if (in_step == 0 && !turns.counted()) [[likely]] {
+    for (auto& w : warps)
+      if (!take_turn(*w, worker, r, [ops](Warp& each) { each.run(ops); })) return;
+    round = r;
+    return;
+  }
+  const bool step = in_step != 0;
+  turns.next_round();
+  for (std::size_t i = 0; i < warps.size(); ++i) {
+    const bool goes_on = take_turn(*warps[turns.warp(i)], worker, r, [&](Warp& w) {
+      if (step)
+        w.run_instructions(1, false);
+      else
+        w.run_instructions(turns.instructions(), true);
+    });
+    if (!goes_on) return;
+  }
+  if (step && in_step) --in_step;
+  round = r;
+}
+
+void Block::pass_time(const Round& round) {
+  if (round.spinning && !round.progressed)
+    clock.waited(round.polls, grid->limits->clock_khz);
+  else
+    clock.worked();
+}
+
+Block::State Block::run(Worker& worker, std::uint32_t rounds) {
+  progressed = false;
+  for (std::uint32_t n = 0; n < rounds; ++n) {
+    advance_block(*this);
+    if (clock.due()) wake_sleepers();
+    Round round;
+    take_turns(worker, round);
+    if (grid->stop.load(std::memory_order_relaxed)) return State::done;
+    progressed |= round.progressed;
+    if (!round.live) {
+      flush_block(*this);
+      if (cluster->copies) cluster->copies->model.flush_block(rank);
+      ended = true;
+      if (grid->observation) grid->observation->block_end(*this);
+      return State::done;
+    }
+    if (round.ran) {
+      pass_time(round);
+      if (round.spinning) return State::spinning;
+    } else if (clock.wake() != Clock::never) {
+      clock.reach(clock.wake());
+    } else if (!flush_block(*this)) {
+      return State::stuck;
+    }
+  }
+  return State::spinning;
+}
+
+const Op* Block::sleep(Warp& w, const Op* pc, std::uint64_t nanoseconds) {
+  const std::uint64_t until =
+      clock.now() + w.used() + cycles(nanoseconds, grid->limits->clock_khz) + 1;
+  clock.sleep_until(until);
+  w.polled |= Polls::time;
+  return w.park(pc, Wait::sleep, until);
+}
+
+void Block::wake_sleepers() {
+  clock.clear_sleepers();
+  for (auto& w : warps)
+    for (Split& s : w->parked) {
+      if (s.wait != Wait::sleep) continue;
+      if (s.detail <= clock.now())
+        s.wait = Wait::nothing;
+      else
+        clock.sleep_until(s.detail);
+    }
+}
+
+bool Block::can_run() const {
+  return std::any_of(warps.begin(), warps.end(), [](const auto& w) { return w->runnable(); });
+}
+
+void Block::lanes_exited(Warp& warp, std::uint32_t mask) {
+  if (grid->observation) grid->observation->exited(warp, mask);
+  flush_team(warp, mask);
+  cluster->threads_exited(warp, mask);
+  threads_exited(static_cast<std::uint32_t>(std::popcount(mask)));
+}
+
+}  // namespace inflight::machine

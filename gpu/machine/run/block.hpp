@@ -1,0 +1,153 @@
+// A block (CTA) in execution, the grid it belongs to, and the host thread that runs it.
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gpu/async/copy_groups.hpp"
+#include "gpu/machine/link/reserved_shared.hpp"
+#include "gpu/machine/run/turns.hpp"
+#include "gpu/machine/run/warp.hpp"
+#include "gpu/machine/run/written.hpp"
+
+namespace inflight::machine {
+
+// A hardware barrier of a block: bar, barrier (PTX ISA, "bar, barrier"). The phase being collected.
+struct NamedBarrier {
+  std::uint32_t arrived = 0;       // threads; full warps where `expected` was given
+  std::uint32_t expected = 0;      // threads, a multiple of 32; 0: all that live
+  std::uint32_t waiting = 0;       // of the arrived, those that wait
+  std::uint32_t reduced_popc = 0;  // threads whose predicate was true
+  bool reduced_and = true, reduced_or = false;
+};
+
+class Observation;
+class Counts;
+struct Cluster;
+
+// A launch being executed.
+struct Grid {
+  const Launch* launch = nullptr;
+  const Limits* limits = nullptr;
+  const Options* options = nullptr;
+  const std::function<void(std::string_view)>* print = nullptr;
+  const Code* entry = nullptr;
+  const Observation* observation = nullptr;  // null: nothing listens
+  Memory* memory = nullptr;
+  int device = 0;
+  std::uint64_t id = 0;
+  const std::byte* parameters = nullptr;
+  std::uint32_t static_shared = 0;  // bytes; dynamic shared memory starts after it, aligned
+  // Offsets in shared memory: a block's own is [reserved_shared, shared_end), and [0, reserved_end)
+  // if its kernel uses that.
+  std::uint32_t dynamic_offset = 0, shared_end = reserved_shared, reserved_end = 0;
+  bool uses_workspace = false;
+  std::uint64_t workspace = 0;               // what %envreg1:2 points to, if the kernel uses it
+  std::uint64_t stack_limit = 256 << 10;     // bytes of local memory a thread may use
+  std::atomic<std::uint64_t> call_bytes{0};  // of the host's memory, for frames below the kernels'
+  Written written;
+  std::atomic<bool> stop{false};       // a fault, a time-out or a cancellation ended it
+  std::uint64_t begin = Clock::first;  // on the device's clock
+  std::atomic<std::uint64_t> latest{Clock::first};  // that a block has told of
+
+  // A block's clock has come this far.
+  void reached(std::uint64_t cycle) {
+    std::uint64_t seen = latest.load(std::memory_order_relaxed);
+    while (seen < cycle && !latest.compare_exchange_weak(seen, cycle, std::memory_order_relaxed)) {
+    }
+  }
+
+  // A function's code as this launch runs it (observed or not).
+  tl::expected<const Code*, std::string> code(Program::FunctionRef) const;
+  // Has nobody asked this of an instruction before?
+  bool first_time(std::uint64_t instruction, unsigned what);
+  // Ends the launch; the first call decides its outcome.
+  void fail(FaultKind kind, std::string report);
+  Outcome outcome() const;
+
+ private:
+  mutable std::mutex mutex_;
+  Outcome outcome_;
+  std::set<std::pair<std::uint64_t, unsigned>> asked_;
+};
+
+struct Block {
+  Grid* grid = nullptr;
+  Cluster* cluster = nullptr;
+  Counts* counts = nullptr;  // null: nobody wants sums
+  std::uint32_t rank = 0;    // in the cluster
+  std::uint32_t window = 0;  // where its shared addresses begin: rank << 24
+  bool ended = true;         // every thread has exited
+  // Rounds in which each warp does one instruction only. A kernel that makes mbarriers begins so:
+  // its warps start together, as on a GPU, where programs get away with clearing an mbarrier's
+  // bytes from every thread while one initialises it.
+  std::uint32_t in_step = 0;
+  bool progressed = false;  // something other than polling was done in the last run()
+  TurnOrder turns;
+  Clock clock;
+  std::uint64_t linear = 0;
+  Dim3 index{0, 0, 0};
+  std::uint32_t threads = 0, alive_threads = 0;
+  std::byte* shared = nullptr;  // where offset 0 is, aligned to 1024
+  std::uint32_t shared_end = reserved_shared, reserved_end = 0;  // as of Grid
+  std::array<NamedBarrier, 16> barriers;
+  std::vector<std::unique_ptr<Warp>> warps;
+  std::vector<std::unique_ptr<async::Team>>
+      teams;  // copies in flight, one team a warp; made on first use
+  std::vector<std::unique_ptr<async::CopyObserver>> copy_observers;  // one a team, if observed
+  LineBuffer shared_storage;
+  LineBuffer values;  // Base::block
+
+  // Becomes the block at `index` of its grid, with every thread at the kernel's entry.
+  void start(const Dim3& index);
+  enum class State : std::uint8_t {
+    done,      // every thread has exited, or the grid has stopped
+    spinning,  // whoever can run only polls, or had its turn: let other blocks run
+    stuck,     // no warp can run and nothing of its own is in flight
+  };
+  // Runs warps in turn. Returns at the latest when the grid stops, or after `rounds` turns.
+  State run(Worker& worker, std::uint32_t rounds);
+  bool can_run() const;
+  // The lanes of `warp` that are active sleep for so long and go on at `pc`.
+  const Op* sleep(Warp& warp, const Op* pc, std::uint64_t nanoseconds);
+  void lanes_exited(Warp& warp, std::uint32_t mask);
+
+  // Have all threads that barrier `id` expects arrived?
+  bool complete(std::uint32_t id) const;
+  // If so: gives the waiting threads their reductions, wakes them and starts the next phase.
+  void try_complete(std::uint32_t id);
+  void threads_exited(std::uint32_t count);
+
+ private:
+  struct Round;  // what a round of turns came to
+  void take_turns(Worker& worker, Round& round);
+  template <class Run>
+  bool take_turn(Warp& warp, Worker& worker, Round& round, Run run);
+  void pass_time(const Round& round);
+  void wake_sleepers();
+};
+
+// A host thread that runs blocks, and its caches.
+struct Worker {
+  // The last extent each memory op found good, by a hash of the op's address.
+  struct CachedExtent {
+    Extent extent;
+    std::uint64_t generation = 0;
+  };
+  static constexpr unsigned extents = 256;
+  std::array<CachedExtent, extents> cache;
+  CachedExtent& cached(const Op* op) {
+    return cache[(reinterpret_cast<std::uintptr_t>(op) / sizeof(Op)) % extents];
+  }
+  std::uint64_t lookups = 0;  // of extents that were in no cache
+  bool give_up = false;       // try_wait answers false instead of waiting on
+};
+
+}  // namespace inflight::machine

@@ -1,0 +1,43 @@
+// How time passes for a block that waits.
+#include "gpu/machine/run/clock.hpp"
+
+namespace inflight::machine {
+namespace {
+
+constexpr std::uint64_t longest_step = 1ull << 32;
+
+}  // namespace
+
+// A sixteenth of the wait so far: a wait of any length takes a few hundred rounds, and ends so much
+// late at most.
+std::uint64_t Clock::step() const {
+  return std::clamp<std::uint64_t>((now_ - since_) / 16, 64, longest_step);
+}
+
+void Clock::waited(std::uint8_t polls, std::uint32_t khz) {
+  const bool remembered = memory_rounds_ != 0;
+  if (polls & Polls::memory)
+    memory_rounds_ = patience;
+  else if (remembered)
+    --memory_rounds_;
+  if (remembered != (memory_rounds_ != 0)) rounds_ = 0;  // it waits for something else now
+  if (rounds_++ == 0) {
+    since_ = now_;
+    host_since_ = std::chrono::steady_clock::now();
+  }
+  if (rounds_ < patience) return;
+  if (memory_rounds_ != 0) {
+    const std::chrono::nanoseconds host = std::chrono::steady_clock::now() - host_since_;
+    reach(since_ + machine::cycles(static_cast<std::uint64_t>(host.count()), khz));
+  } else {
+    const std::uint64_t next = now_ + step();
+    now_ = wake_ > now_ ? std::min(next, wake_) : next;
+  }
+}
+
+void Clock::jump() {
+  if (rounds_++ == 0) since_ = now_;
+  now_ += step();
+}
+
+}  // namespace inflight::machine

@@ -1,0 +1,177 @@
+// A cluster's blocks take turns; its barrier; its shared addresses.
+#include "gpu/machine/run/cluster.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "gpu/machine/report/observe.hpp"
+#include "gpu/machine/report/report.hpp"
+#include "gpu/machine/run/cluster_copies.hpp"
+#include "gpu/machine/run/thread_copies.hpp"
+
+namespace inflight::machine {
+namespace {
+
+// Nothing but failed waits, for so many rounds and so long: a deadlock. A program that gives up by
+// itself after many tries, or after a time, has done so by then.
+constexpr std::uint32_t hopeless = 256;
+constexpr std::chrono::milliseconds patience{200};
+constexpr std::uint32_t turn = 64;  // rounds of a block before the cluster's next one
+
+bool waits_at_mbarrier(const Block& block) {
+  return std::any_of(block.warps.begin(), block.warps.end(), [](const auto& w) {
+    return std::any_of(w->parked.begin(), w->parked.end(),
+                       [](const Split& s) { return s.wait == Wait::mbarrier; });
+  });
+}
+
+}  // namespace
+
+Cluster::Cluster(Grid& g) : grid(&g) {
+  const auto count = static_cast<std::uint32_t>(g.launch->cluster.count());
+  for (std::uint32_t rank = 0; rank < count; ++rank) {
+    auto block = std::make_unique<Block>();
+    block->grid = grid;
+    block->cluster = this;
+    block->rank = rank;
+    block->window = rank << rank_shift;
+    if (g.observation) block->counts = g.observation->new_counts();
+    blocks.push_back(std::move(block));
+  }
+}
+
+Cluster::~Cluster() = default;
+
+void Cluster::start(std::uint64_t linear) {
+  const Dim3 &shape = grid->launch->cluster, &all = grid->launch->grid;
+  const std::uint64_t across = all.x / shape.x, deep = all.y / shape.y;
+  const auto at = [](std::uint64_t cluster, std::uint32_t size) {
+    return static_cast<std::uint32_t>(cluster) * size;
+  };
+  const Dim3 first{at(linear % across, shape.x), at(linear / across % deep, shape.y),
+                   at(linear / across / deep, shape.z)};
+  arrived_ = alive_ = 0;
+  odd_phase_ = false;
+  idle_rounds_ = 0;
+  for (auto& block : blocks) {
+    const std::uint32_t r = block->rank;
+    block->start(
+        {first.x + r % shape.x, first.y + r / shape.x % shape.y, first.z + r / shape.x / shape.y});
+    alive_ += block->threads;
+  }
+  if (copies) copies->model.reset(blocks.front()->linear);
+}
+
+Cluster::State Cluster::run(Worker& worker, std::uint32_t rounds) {
+  const std::uint32_t each = blocks.size() == 1 ? rounds : std::min(rounds, turn);
+  follow_others();
+  for (;;) {
+    bool live = false, stuck = true;
+    for (auto& block : blocks) {
+      if (block->ended) continue;
+      const Block::State state = block->run(worker, each);
+      if (grid->stop.load(std::memory_order_relaxed)) return State::done;
+      live |= state != Block::State::done;
+      stuck &= state != Block::State::spinning;
+      if (block->progressed) idle_rounds_ = 0;
+    }
+    const std::uint64_t now = meet_clocks();
+    if (!live || !stuck) {
+      grid->reached(now);
+      return live ? State::suspended : State::done;
+    }
+    // A block that ended may have been what another waited for.
+    if (std::any_of(blocks.begin(), blocks.end(),
+                    [](const auto& b) { return !b->ended && b->can_run(); }))
+      continue;
+    if (!unblock(worker)) {
+      grid->fail(FaultKind::deadlock, deadlock_report(*this));
+      return State::done;
+    }
+  }
+}
+
+// Who waits for what other clusters write is not earlier than they were.
+void Cluster::follow_others() {
+  for (auto& block : blocks)
+    if (block->clock.waits_for_others())
+      block->clock.reach(grid->latest.load(std::memory_order_relaxed));
+}
+
+// The blocks run at once on a chip: none is far ahead. The time that it is then.
+std::uint64_t Cluster::meet_clocks() {
+  std::uint64_t latest = 0;
+  for (const auto& block : blocks) latest = std::max(latest, block->clock.now());
+  for (auto& block : blocks) block->clock.reach(latest);
+  return latest;
+}
+
+// No warp can run: waits that may give up do. False: nothing can ever move.
+bool Cluster::unblock(Worker& worker) {
+  if (copies && copies->model.flush_all()) return true;
+  bool waiting = false;
+  for (auto& block : blocks) waiting |= !block->ended && waits_at_mbarrier(*block);
+  const auto now = std::chrono::steady_clock::now();
+  if (idle_rounds_++ == 0) idle_since_ = now;
+  if (!waiting || (idle_rounds_ > hopeless && now - idle_since_ > patience)) return false;
+  worker.give_up = true;
+  for (auto& block : blocks) {
+    if (block->ended) continue;
+    block->clock.jump();
+    for (auto& w : block->warps) w->wake(Wait::mbarrier, Warp::any_detail);
+    for (auto& w : block->warps) {
+      if (!w->runnable()) continue;
+      w->worker = &worker;
+      w->run(1);
+      block->clock.pass(w->used());
+      if (w->progressed) idle_rounds_ = 0;
+    }
+  }
+  worker.give_up = false;
+  return true;
+}
+
+void Cluster::arrive(Warp& w, std::uint32_t mask) {
+  w.cluster_arrived |= mask;
+  w.cluster_phase = (w.cluster_phase & ~mask) | (current() & mask);
+  arrived_ += static_cast<std::uint32_t>(std::popcount(mask));
+  try_complete();
+}
+
+std::uint32_t Cluster::waiting(const Warp& w, std::uint32_t mask) const {
+  return mask & w.cluster_arrived & ~(w.cluster_phase ^ current());
+}
+
+void Cluster::threads_exited(Warp& w, std::uint32_t mask) {
+  arrived_ -= static_cast<std::uint32_t>(std::popcount(waiting(w, mask)));
+  w.cluster_arrived &= ~mask;
+  alive_ -= static_cast<std::uint32_t>(std::popcount(mask));
+  try_complete();
+}
+
+void Cluster::try_complete() {
+  if (arrived_ == 0 || arrived_ < alive_) return;
+  arrived_ = 0;
+  odd_phase_ = !odd_phase_;
+  for (auto& block : blocks)
+    for (auto& w : block->warps) w->wake(Wait::cluster, Warp::any_detail);
+}
+
+SharedPlace shared_place(const Block& self, std::uint64_t address) {
+  const auto offset = static_cast<std::uint32_t>(address) & offset_mask;
+  const std::uint64_t rank = address >> rank_shift;
+  const auto& blocks = self.cluster->blocks;
+  return {rank < blocks.size() ? blocks[rank].get() : nullptr, offset};
+}
+
+FaultKind shared_fault(const Block& self, std::uint64_t address, std::uint64_t size,
+                       bool own_only) {
+  const SharedPlace place = shared_place(self, address);
+  if (place.block == &self) return place.holds(size) ? FaultKind::none : FaultKind::illegal_address;
+  if (self.cluster->blocks.size() == 1) return FaultKind::illegal_address;
+  if (own_only) return FaultKind::illegal_instruction;
+  if (!place.block || place.block->ended) return FaultKind::launch_failure;
+  return place.holds(size) ? FaultKind::none : FaultKind::illegal_address;
+}
+
+}  // namespace inflight::machine

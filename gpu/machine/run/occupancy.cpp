@@ -1,0 +1,68 @@
+// What a multiprocessor holds of a kernel: registers, blocks, clusters.
+#include <algorithm>
+
+#include "gpu/machine/decode/code.hpp"
+#include "gpu/machine/launch.hpp"
+#include "gpu/machine/link/reserved_shared.hpp"
+#include "gpu/machine/run/warp.hpp"
+
+namespace inflight::machine {
+namespace {
+
+constexpr std::uint32_t granule = 8;  // registers a thread, of 256 a warp
+
+std::uint32_t warps_of(std::uint32_t threads) { return (threads + lanes - 1) / lanes; }
+
+}  // namespace
+
+RegisterNeed register_need(const Kernel& kernel, std::uint32_t threads, const Limits& limits) {
+  constexpr std::uint32_t most = 255;
+  RegisterNeed need;
+  const std::uint32_t file = limits.registers_per_multiprocessor / lanes;
+  need.room = std::min(most, file / std::max(1u, warps_of(threads)) / granule * granule);
+  if (kernel.built_for_size || need.room == most) return need;
+  const auto code = kernel.program->code({kernel.module, kernel.function}, {});
+  if (code) need.live = (*code)->registers;
+  if (kernel.max_registers != 0) need.live = std::min(need.live, kernel.max_registers);
+  return need;
+}
+
+std::uint32_t registers(const Kernel& kernel) {
+  constexpr std::uint32_t fewest = 16, most = 255, addressing = 6;
+  const auto code = kernel.program->code({kernel.module, kernel.function}, {});
+  const std::uint32_t live = code ? (*code)->registers + addressing : 32;
+  std::uint32_t limit = kernel.max_registers ? kernel.max_registers : most;
+  limit = std::min(limit, 65536 / std::max(1u, kernel.max_threads));
+  return std::clamp((live + granule - 1) / granule * granule, fewest, std::max(fewest, limit));
+}
+
+std::uint32_t resident_blocks(const Kernel& kernel, std::uint32_t threads,
+                              std::uint64_t dynamic_shared, const Limits& limits) {
+  const std::uint64_t shared = kernel.static_shared + dynamic_shared;
+  if (threads == 0 || threads > limits.max_threads_per_block || threads > kernel.max_threads ||
+      shared > limits.shared_per_block_optin)
+    return 0;
+  const std::uint32_t warps = warps_of(threads);
+  std::uint64_t blocks = limits.max_blocks_per_multiprocessor;
+  blocks = std::min<std::uint64_t>(blocks, limits.max_threads_per_multiprocessor / (warps * lanes));
+  blocks = std::min<std::uint64_t>(blocks,
+                                   limits.shared_per_multiprocessor / (shared + reserved_shared));
+  const std::uint64_t block_registers = std::uint64_t{registers(kernel)} * lanes * warps;
+  blocks = std::min(blocks, limits.registers_per_multiprocessor / block_registers);
+  return static_cast<std::uint32_t>(blocks);
+}
+
+// Clusters of more than two live within a GPC (graphics processing cluster); a pair of
+// multiprocessors always shares one. What an H200 answers to cudaOccupancyMaxActiveClusters.
+std::uint64_t resident_clusters(const Kernel& kernel, const Dim3& cluster, std::uint32_t threads,
+                                std::uint64_t dynamic_shared, const Limits& limits) {
+  const std::uint64_t blocks = resident_blocks(kernel, threads, dynamic_shared, limits);
+  const std::uint64_t size = std::max<std::uint64_t>(1, cluster.count());
+  if (size <= 2 || limits.gpcs.empty()) return blocks * limits.multiprocessors / size;
+  std::uint64_t count = 0;
+  for (const std::uint32_t multiprocessors : limits.gpcs)
+    if (multiprocessors >= size) count += blocks * multiprocessors / size;
+  return count;
+}
+
+}  // namespace inflight::machine

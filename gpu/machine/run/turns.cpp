@@ -1,0 +1,47 @@
+// Orders of warps and blocks: the chip's, a fixed length of turns, or random ones by a seed.
+#include "gpu/machine/run/turns.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace inflight::machine {
+namespace {
+
+constexpr std::uint64_t odd = 0xd1342543de82ef95;
+
+}  // namespace
+
+void TurnOrder::start(const Turns& turns, std::uint64_t block, std::size_t warps) {
+  turns_ = turns;
+  phases_ = turns.kind == Turns::Kind::chip && warps > 1 ? chip_phases : 0;
+  order_.clear();
+  if (turns.kind != Turns::Kind::random) return;
+  random_ = async::Random(turns.seed ^ (block + 1) * odd);
+  order_.resize(warps);
+  std::iota(order_.begin(), order_.end(), std::uint16_t{0});
+}
+
+void TurnOrder::shuffle() {
+  for (std::size_t i = order_.size(); i > 1; --i)
+    std::swap(order_[i - 1], order_[random_.below(static_cast<std::uint32_t>(i))]);
+}
+
+// Short and long ones alike: from 1 to 4096.
+std::uint32_t TurnOrder::instructions() {
+  if (turns_.kind == Turns::Kind::fixed) return turns_.instructions;
+  return 1 + random_.below(1u << random_.below(13));
+}
+
+// Those that have room together change places, no others: one may wait for another of them.
+std::uint64_t start_order(const Turns& turns, std::uint64_t n, std::uint64_t total,
+                          std::uint64_t resident) {
+  if (turns.kind != Turns::Kind::random) return n;
+  const std::uint64_t first = n / resident * resident, count = std::min(resident, total - first);
+  async::Random random(turns.seed ^ first * odd);
+  const std::uint64_t offset = random.next() % count;
+  std::uint64_t step = 1 + random.next() % count;
+  while (std::gcd(step, count) != 1) ++step;
+  return first + ((n - first) * step + offset) % count;
+}
+
+}  // namespace inflight::machine

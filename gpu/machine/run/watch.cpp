@@ -1,0 +1,142 @@
+// The thread that looks at all running launches a few times a second.
+#include "gpu/machine/run/watch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "gpu/machine/report/report.hpp"
+#include "gpu/machine/run/block.hpp"
+#include "gpu/machine/run/interrupt.hpp"
+#include "gpu/machine/run/workers.hpp"
+
+namespace inflight::machine {
+namespace {
+
+constexpr std::chrono::milliseconds tick{20};  // how late a cancellation may be
+// From then on a launch hears Ctrl-C.
+constexpr std::chrono::milliseconds long_running{200};
+// A program with a handler of its own, as Python, may want to use the device afterwards: a kernel
+// gets so long to end by itself, unless Ctrl-C comes again within `insistence`.
+constexpr std::chrono::seconds patience{2}, insistence{10};
+
+}  // namespace
+
+// Sleeps without end while nothing runs, and goes on ticking for a while after a launch: most
+// launches then wake nobody.
+class Watch::Watcher {
+ public:
+  static Watcher& get() {
+    static Watcher& shared = *new Watcher;
+    return shared;
+  }
+
+  void add(Watch& watch) {
+    std::lock_guard lock(mutex_);
+    if (!started_) std::thread([this] { work(); }).detach();
+    started_ = true;
+    watches_.push_back(&watch);
+    if (asleep_) changed_.notify_one();
+  }
+  void remove(Watch& watch) {
+    std::lock_guard lock(mutex_);
+    std::erase(watches_, &watch);
+  }
+
+ private:
+  // A host without memory for a sentence is asked again later.
+  static Clock::time_point look_at(Watch& watch, Clock::time_point now) {
+    try {
+      return watch.look(now);
+    } catch (const std::exception&) {
+      return now + tick;
+    }
+  }
+
+  void work() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      asleep_ = true;
+      changed_.wait(lock, [this] { return !watches_.empty(); });
+      asleep_ = false;
+      while (!watches_.empty()) {
+        const auto now = Clock::now();
+        auto next = now + tick;
+        hear_interrupts(now);
+        for (Watch* watch : watches_) next = std::min(next, look_at(*watch, now));
+        lock.unlock();
+        std::this_thread::sleep_until(next);
+        lock.lock();
+      }
+      interrupt::leave();
+    }
+  }
+
+  void hear_interrupts(Clock::time_point now) {
+    const auto runs_long = [now](const Watch* watch) {
+      return now - watch->begin_ >= long_running;
+    };
+    if (std::ranges::any_of(watches_, runs_long)) interrupt::listen();
+    const unsigned count = interrupt::count();
+    if (count == interrupts_) return;
+    const bool again =
+        count - interrupts_ > 1 || (interrupts_ != 0 && now - interrupted_ < insistence);
+    interrupts_ = count;
+    interrupted_ = now;
+    for (Watch* watch : watches_) watch->interrupt(now, again);
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Watch*> watches_;
+  unsigned interrupts_ = 0;        // heard so far
+  Clock::time_point interrupted_;  // when the last was
+  bool started_ = false, asleep_ = false;
+};
+
+Watch::Watch(Clusters& clusters)
+    : clusters_(clusters),
+      begin_(Clock::now()),
+      watched_(clusters.grid().launch->cancel || clusters.grid().options->timeout.count() != 0 ||
+               clusters.grid().options->progress),
+      progress_(*clusters.grid().options) {
+  if (watched_) Watcher::get().add(*this);
+}
+
+Watch::~Watch() {
+  if (watched_) Watcher::get().remove(*this);
+}
+
+Watch::Clock::time_point Watch::look(Clock::time_point now) {
+  Grid& grid = clusters_.grid();
+  if (grid.launch->cancel && grid.launch->cancel->load()) grid.stop = true;
+  progress_.show(grid.launch->kernel->name, now - begin_, clusters_.blocks_done(),
+                 clusters_.blocks());
+  if (now >= give_up_)
+    end(FaultKind::interrupted, fmt::format("by Ctrl-C (SIGINT) after {:.1f} s",
+                                            std::chrono::duration<double>(now - begin_).count()));
+  const auto timeout = grid.options->timeout;
+  if (timeout.count() == 0) return Clock::time_point::max();
+  if (now - begin_ < timeout) return begin_ + timeout;
+  end(FaultKind::timeout,
+      fmt::format("after {} ms, the limit that --timeout sets", timeout.count()));
+  return Clock::time_point::max();
+}
+
+void Watch::interrupt(Clock::time_point now, bool at_once) {
+  const bool handled = interrupt::disposition() == interrupt::Disposition::handles;
+  give_up_ = std::min(give_up_, handled && !at_once ? now + patience : now);
+}
+
+void Watch::end(FaultKind kind, const std::string& how) {
+  Grid& grid = clusters_.grid();
+  if (grid.stop) return;
+  grid.fail(kind, fmt::format("kernel {} was ended {}; {} of {} blocks were done\n",
+                              kernel_of(grid), how, clusters_.blocks_done(), clusters_.blocks()));
+}
+
+}  // namespace inflight::machine

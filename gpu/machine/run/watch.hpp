@@ -1,0 +1,40 @@
+// Who looks after running launches: ends those that are cancelled, interrupted or out of time,
+// shows their progress.
+#pragma once
+#include <chrono>
+#include <string>
+
+#include "gpu/machine/launch.hpp"
+#include "gpu/machine/run/progress.hpp"
+
+namespace inflight::machine {
+
+class Clusters;
+
+// A launch that is watched from construction to destruction, by a thread that all launches share:
+// who runs blocks never looks at the time. Launches that nothing can end early are not watched.
+class Watch {
+ public:
+  explicit Watch(Clusters& clusters);
+  ~Watch();
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  class Watcher;
+
+  // Looks once; the moment at which it wants to look again at the latest.
+  Clock::time_point look(Clock::time_point now);
+  // Ctrl-C came while this launch ran; `at_once` if it came again.
+  void interrupt(Clock::time_point now, bool at_once);
+  void end(FaultKind kind, const std::string& how);
+
+  Clusters& clusters_;
+  const Clock::time_point begin_;
+  const bool watched_;
+  Clock::time_point give_up_ = Clock::time_point::max();  // when it is ended after a Ctrl-C
+  Progress progress_;
+};
+
+}  // namespace inflight::machine
