@@ -16,7 +16,6 @@
 #include "gpu/cuda/core/settings.hpp"
 #include "gpu/cuda/core/stream/event.hpp"
 #include "gpu/cuda/core/stream/stream.hpp"
-#include "gpu/machine/run/clock.hpp"
 #include "gpu/machine/launch.hpp"
 #include "gpu/machine/memory/memory.hpp"
 #include "gpu/machine/run/clock.hpp"

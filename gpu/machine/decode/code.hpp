@@ -6,6 +6,7 @@
 
 #include "gpu/check/events.hpp"
 #include "gpu/machine/decode/op.hpp"
+#include "gpu/machine/instruction/function.hpp"
 #include "gpu/machine/link/program.hpp"
 
 namespace inflight::machine {
@@ -37,16 +38,13 @@ struct CallSite {
   std::vector<LocalRange> arguments, results;  // of the caller's frame
 };
 
-// A load, store, atomic or reduction, as listeners see it.
-struct ObservedAccess {
-  bool generic = false,
-       frame = false;  // address: in any space; relative to the frame's local memory
-  check::Access::Kind kind = check::Access::Kind::load;
-  check::Space space = check::Space::global;
-  check::Order order = check::Order::weak;
-  check::Scope scope = check::Scope::thread;
-  std::uint32_t bytes = 0;
-  std::uint32_t lanes = ~0u;  // that access; the others only take part
+// How a function is decoded: what a launch does not need costs it nothing.
+struct CodeForm {
+  bool observed = false;   // ops tell the launch's listener what they do
+  bool counted = false;    // ops count what they do
+  bool clustered = false;  // shared addresses carry the block's rank in its cluster
+  unsigned number() const { return observed + 2u * counted + 4u * clustered; }
+  static constexpr unsigned count = 8;
 };
 
 // What counting ops count, each in a slot of its block's (counting.hpp).
@@ -62,14 +60,25 @@ struct CountedAccess {
   std::uint32_t bytes = 0;
 };
 
+// What instructions of an op's kind have: T is one of Detail.
+template <class T>
+const T& use_of(const Op* op) {
+  return *op->what->as<T>();
+}
+
 struct Code {
+  static constexpr std::uint32_t none = ~0u;
   const Program* program = nullptr;
   Program::FunctionRef ref;
   const ptx::Module* module = nullptr;
   const ptx::Function* function = nullptr;
-  std::vector<Op> ops;           // ends with an op that cannot fall through
-  bool makes_mbarriers = false;  // it has an mbarrier.init
-  std::vector<Ref> extra;        // operand lists: Op::extra is the first
+  const Function* description = nullptr;
+  std::vector<Op> ops;                     // ends with an op that cannot fall through
+  std::vector<std::uint32_t> block_start;  // by basic block: its first op; none: never reached
+  std::vector<Ref> slots;                  // by register: where its lanes lie
+  bool loops = false;                      // it jumps back
+  bool makes_mbarriers = false;            // it has an mbarrier.init
+  std::vector<Ref> extra;                  // operand lists: Op::extra is the first
   LineBuffer constants;
   std::uint32_t frame_bytes = 0;       // of registers, a warp
   std::uint32_t local_bytes = 0;       // a thread: .local variables, parameters, call parameters
@@ -79,7 +88,6 @@ struct Code {
   std::vector<CallSite> calls;                  // Op::extra of a call
   std::vector<std::vector<const Op*>> branch_tables;
   // Only if decoded for a listener:
-  std::vector<ObservedAccess> observed;  // Op::extra of observing ops
   std::vector<CountedRun> counted_runs;
   std::vector<CountedAccess> counted_accesses;
   std::uint32_t count_slots = 0;

@@ -9,9 +9,9 @@
 
 #include "gpu/check/names.hpp"
 #include "gpu/machine/builtins/builtins.hpp"
-#include "gpu/machine/decode/phases.hpp"
 #include "gpu/machine/families/control.hpp"
 #include "gpu/machine/families/families.hpp"
+#include "gpu/machine/instruction/phases.hpp"
 #include "gpu/machine/report/observe.hpp"
 #include "gpu/machine/run/warp.hpp"
 
@@ -26,36 +26,6 @@ namespace {
 
 constexpr std::uint32_t no_block = ~0u;
 constexpr std::uint64_t most_local_bytes = 512 << 10;  // a thread's, on every GPU
-
-// Instructions whose handlers may park, split or end lanes. A guard around them becomes a branch.
-constexpr Opcode diverting[] = {Opcode::call,
-                                Opcode::ret,
-                                Opcode::exit,
-                                Opcode::trap,
-                                Opcode::brkpt,
-                                Opcode::brx_idx,
-                                Opcode::bar,
-                                Opcode::barrier,
-                                Opcode::barrier_cluster_arrive,
-                                Opcode::barrier_cluster_wait,
-                                Opcode::shfl,
-                                Opcode::vote,
-                                Opcode::match,
-                                Opcode::redux,
-                                Opcode::elect,
-                                Opcode::ldmatrix,
-                                Opcode::stmatrix,
-                                Opcode::movmatrix,
-                                Opcode::tensormap_cp_fenceproxy,
-                                Opcode::nanosleep,
-                                Opcode::mbarrier_try_wait,
-                                Opcode::mbarrier_test_wait,
-                                Opcode::griddepcontrol_wait,
-                                Opcode::cp_async_bulk_wait_group};
-
-bool diverts(Opcode opcode) {
-  return std::find(std::begin(diverting), std::end(diverting), opcode) != std::end(diverting);
-}
 
 // What the parser said of an instruction that it left undecoded.
 std::string why_unknown(const ptx::Function& function, std::uint32_t index) {
@@ -88,17 +58,21 @@ std::uint32_t align_up(std::uint32_t value, std::uint32_t to) { return (value + 
 
 }  // namespace
 
-Decoder::Decoder(const Program& program_, Program::FunctionRef ref, CodeForm form)
+Decoder::Decoder(const Program& program_, Program::FunctionRef ref, const Function& description,
+                 CodeForm form)
     : code(std::make_unique<Code>()),
       program(program_),
-      module(*program_.modules()[ref.module]),
-      function(module.functions[ref.function]),
+      module(*description.module),
+      function(*description.text),
+      description_(description),
+      flow_(description.flow),
       form_(form) {
   code->program = &program;
   code->ref = ref;
   code->first_number = program.first_number(ref);
   code->module = &module;
   code->function = &function;
+  code->description = &description;
 }
 
 // The first place of each kind: a kernel that needs tensor cores needs them in a hundred places.
@@ -147,17 +121,22 @@ bool Decoder::is_entry_parameter(std::uint32_t variable, std::uint32_t& offset) 
   return false;
 }
 
-Op& Decoder::emit(const ptx::Instruction& in, Handler handler) {
+Op& Decoder::emit(Handler handler) {
   Op& op = code->ops.emplace_back();
   op.run = handler;
   op.instruction = current_;
+  if (current_ < description_.body.size()) op.what = &description_.body[current_];
   if (guarded_) {
     op.run = &run_guarded;
     op.inner = handler;
-    op.guard = slots_.ref[in.guard];
-    if (in.guard_negated) op.flags |= Op::guard_negated;
+    guard(op, op.what->guard);
   }
   return op;
+}
+
+void Decoder::guard(Op& op, const Guard& guard) const {
+  op.guard = slots_.ref[guard.reg];
+  if (guard.negated) op.flags |= Op::guard_negated;
 }
 
 // Parameters that calls cannot pass here.
@@ -245,17 +224,17 @@ void Decoder::layout_locals() {
 }
 
 void Decoder::run() {
-  flow_ = analyse(function);
-  phase_begins_ = phase_begins(function, flow_);
-  slots_ = allocate(function, flow_);
+  phase_begins_ = phase_begins(description_);
+  slots_ = allocate(description_);
   scratch_begin_ = align_up(slots_.bytes, 64);
   layout_locals();
-  block_start_.assign(flow_.blocks.size(), 0);
+  code->block_start.assign(flow_.blocks.size(), Code::none);
   for (std::size_t i = 0; i < flow_.order.size(); ++i)
     block(flow_.order[i], i + 1 < flow_.order.size() ? flow_.order[i + 1] : no_block);
   patch();
   code->frame_bytes = scratch_begin_ + scratch_max_;
   code->registers = slots_.live_words;
+  code->slots = slots_.ref;
   code->constants.resize(std::max<std::size_t>(64, constant_bytes_.size()));
   if (!constant_bytes_.empty())
     std::memcpy(code->constants.data(), constant_bytes_.data(), constant_bytes_.size());
@@ -263,13 +242,12 @@ void Decoder::run() {
 
 void Decoder::block(std::uint32_t id, std::uint32_t next) {
   const BasicBlock& b = flow_.blocks[id];
-  block_start_[id] = counted_ = static_cast<std::uint32_t>(code->ops.size());
+  code->block_start[id] = counted_ = static_cast<std::uint32_t>(code->ops.size());
   counting_.begin();
-  for (std::uint32_t i = b.first; i < b.last; ++i) instruction(function.body[i], i);
-  static const ptx::Instruction none{};
+  for (std::uint32_t i = b.first; i < b.last; ++i) instruction(i);
   guarded_ = false;
   if (b.successors.empty() && (b.first == b.last || b.falls_through)) {
-    emit(none, &run_return);
+    emit(&run_return);
   } else if (b.falls_through) {
     const std::uint32_t to = b.successors.back();
     if (to != next || flow_.blocks[to].predecessors.size() > 1) jump_to(to);
@@ -277,43 +255,41 @@ void Decoder::block(std::uint32_t id, std::uint32_t next) {
 }
 
 void Decoder::jump_to(std::uint32_t block) {
-  static const ptx::Instruction none{};
   guarded_ = false;
   fixups_.push_back({static_cast<std::uint32_t>(code->ops.size()), block});
-  emit(none, &run_jump);
+  emit(&run_jump);
 }
 
-void Decoder::instruction(const ptx::Instruction& in, std::uint32_t index) {
+void Decoder::instruction(std::uint32_t index) {
+  const Instruction& what = description_.body[index];
   current_ = index;
   scratch_used_ = 0;
   guarded_ = false;
   if (phase_begins_[index]) {
-    emit(in, &run_phase);
+    emit(&run_phase);
     counting_.meet();
   }
   if (form_.observed || form_.counted) {
     // A guarded branch executes for all lanes; other guarded instructions for those that it is on
     // for.
-    guarded_ = in.guarded && in.opcode != Opcode::bra;
-    Lowering lo(*this, in);
+    guarded_ = what.guard && what.control != Control::branch;
+    Lowering lo(*this, what);
     if (form_.observed) emit_observing(lo);
-    if (form_.counted) counting_.emit(lo, index, guarded_, diverts(in.opcode));
+    if (form_.counted) counting_.emit(lo, index, guarded_);
     guarded_ = false;
   }
-  if (in.opcode == Opcode::bra) return branch(in);
-  if (!in.guarded || !diverts(in.opcode)) {
-    guarded_ = in.guarded;
-    return lower(in);
+  if (what.control == Control::branch) return branch(what);
+  if (!what.guard || !what.diverts()) {
+    guarded_ = static_cast<bool>(what.guard);
+    return lower(what);
   }
   // Lanes whose guard is off go round the instruction and meet the others behind it.
   const auto around = static_cast<std::uint32_t>(code->ops.size());
-  Op& op = emit(in, &run_branch);
-  op.guard = slots_.ref[in.guard];
-  if (!in.guard_negated) op.flags |= Op::guard_negated;
-  lower(in);
+  guard(emit(&run_branch), {what.guard.reg, !what.guard.negated});
+  lower(what);
   // The jump to the op behind it is where they meet; patch() turns op counts into pointers.
   const auto meet = static_cast<std::uint32_t>(code->ops.size());
-  emit(in, &run_jump).imm = meet + 1;
+  emit(&run_jump).imm = meet + 1;
   code->ops[around].imm = meet + 1;
   meets_.push_back(around);
   meets_.push_back(meet);
@@ -327,37 +303,34 @@ void Decoder::read_clock() {
   counted_ = here;
 }
 
-void Decoder::branch(const ptx::Instruction& in) {
-  const auto operands = function.operands(in);
+void Decoder::branch(const Instruction& what) {
+  const auto operands = function.operands(*what.text);
   if (operands.empty() || operands[0].kind != Kind::label)
-    return refuse(in, "the target must be a label");
+    return refuse(*what.text, "the target must be a label");
   fixups_.push_back(
       {static_cast<std::uint32_t>(code->ops.size()), flow_.block_of[operands[0].index]});
-  Op& op = emit(in, in.guarded ? &run_branch : &run_jump);
-  if (in.guarded) {
-    op.guard = slots_.ref[in.guard];
-    if (in.guard_negated) op.flags |= Op::guard_negated;
-  }
+  Op& op = emit(what.guard ? &run_branch : &run_jump);
+  if (what.guard) guard(op, what.guard);
 }
 
-void Decoder::lower(const ptx::Instruction& in) {
-  Lowering lo(*this, in);
-  switch (in.opcode) {
-    case Opcode::ret:
-      emit(in, &run_return);
+void Decoder::lower(const Instruction& what) {
+  const ptx::Instruction& in = *what.text;
+  Lowering lo(*this, what);
+  switch (what.control) {
+    case Control::ret:
+      emit(&run_return);
       return;
-    case Opcode::exit:
-      emit(in, &run_exit);
+    case Control::exit:
+      emit(&run_exit);
       return;
-    case Opcode::call:
+    case Control::call:
       return call(in, lo);
-    case Opcode::brx_idx:
+    case Control::branch_table:
       return branch_table(in, lo);
-    case Opcode::unknown:
-      return refuse(in, why_unknown(function, current_));
     default:
       break;
   }
+  if (what.opcode == Opcode::unknown) return refuse(in, why_unknown(function, current_));
   const Row* row = find_row(in);
   if (!row) return refuse(in, "not supported by the software GPU");
   if (row->lower) {
@@ -417,7 +390,7 @@ void Decoder::branch_table(const ptx::Instruction& in, Lowering& lo) {
   code->branch_tables.emplace_back(entries.size());
   for (std::uint32_t i = 0; i < entries.size(); ++i)
     table_fixups_.push_back({table, i, flow_.block_of[entries[i]]});
-  Op& op = emit(in, &run_branch_table);
+  Op& op = emit(&run_branch_table);
   op.a = a, op.extra = table;
 }
 
@@ -473,7 +446,7 @@ void Decoder::call(const ptx::Instruction& in, Lowering& lo) {
   }
   const auto index = static_cast<std::uint32_t>(code->calls.size());
   code->calls.push_back(std::move(site));
-  Op& op = emit(in, handler);
+  Op& op = emit(handler);
   op.a = target, op.extra = index;
 }
 
@@ -481,7 +454,8 @@ void Decoder::patch() {
   auto& ops = code->ops;
   for (const auto& f : fixups_) {
     Op& jump = ops[f.op];
-    jump.target = &ops[block_start_[f.block]];
+    jump.target = &ops[code->block_start[f.block]];
+    code->loops |= jump.target <= &jump;
     // A loop pays for its body, so that a slice is bounded however long that is.
     jump.imm = std::max(Warp::shortest_jump, Warp::distance(jump.target, &jump));
   }
@@ -489,22 +463,9 @@ void Decoder::patch() {
     ops[m].target = &ops[ops[m].imm];
     ops[m].imm = Warp::shortest_jump;
   }
+  code->loops |= !table_fixups_.empty();
   for (const auto& f : table_fixups_)
-    code->branch_tables[f.table][f.entry] = &ops[block_start_[f.block]];
-}
-
-tl::expected<std::unique_ptr<Code>, std::string> decode(const Program& program,
-                                                        Program::FunctionRef ref, CodeForm form) {
-  Decoder decoder(program, ref, form);
-  decoder.run();
-  if (!decoder.errors.empty()) return tl::make_unexpected(decoder.errors.front());
-  return std::move(decoder.code);
-}
-
-std::vector<std::string> refusals(const Program& program, Program::FunctionRef ref) {
-  Decoder decoder(program, ref, {});
-  decoder.run();
-  return std::move(decoder.errors);
+    code->branch_tables[f.table][f.entry] = &ops[code->block_start[f.block]];
 }
 
 }  // namespace inflight::machine

@@ -7,24 +7,18 @@
 #include <vector>
 
 #include "gpu/machine/decode/code.hpp"
-#include "gpu/machine/decode/flow.hpp"
-#include "gpu/machine/decode/liveness.hpp"
 #include "gpu/machine/decode/lowering.hpp"
+#include "gpu/machine/decode/slots.hpp"
 #include "gpu/machine/report/counting.hpp"
 
 namespace inflight::machine {
 
-// Decodes one function. The error is a sentence that names the instruction and its line.
-tl::expected<std::unique_ptr<Code>, std::string> decode(const Program& program,
-                                                        Program::FunctionRef ref, CodeForm form);
-
-// Every reason why the function cannot be decoded, one sentence each.
-std::vector<std::string> refusals(const Program& program, Program::FunctionRef ref);
-
-// The state of one decode(). Lowering is its hand at one instruction.
+// Decodes one function. Each instruction is a Lowering for a while.
 class Decoder {
  public:
-  Decoder(const Program& program, Program::FunctionRef ref, CodeForm form);
+  Decoder(const Program& program, Program::FunctionRef ref, const Function& description,
+          CodeForm form);
+  // Fills `code`, or `errors` with every reason why it cannot be run.
   void run();
   std::unique_ptr<Code> code;
   bool clustered() const { return form_.clustered; }
@@ -39,24 +33,26 @@ class Decoder {
   Ref slot(std::uint32_t reg) const { return slots_.ref[reg]; }
   std::uint32_t local_offset(std::uint32_t variable) const;  // in the function's local frame
   bool is_entry_parameter(std::uint32_t variable, std::uint32_t& offset) const;
-  Op& emit(const ptx::Instruction& in, Handler handler);
+  Op& emit(Handler handler);  // of the instruction that is being decoded
   void refuse(const ptx::Instruction& in, std::string why);
+  void guard(Op& op, const Guard& guard) const;
   void read_clock();  // what emit() made last reads a clock
 
  private:
   void refuse_parameters();
   void layout_locals();
   void block(std::uint32_t id, std::uint32_t next);
-  void instruction(const ptx::Instruction& in, std::uint32_t index);
-  void lower(const ptx::Instruction& in);
+  void instruction(std::uint32_t index);
+  void lower(const Instruction& what);
   bool bind(const ptx::Instruction& in, Lowering& lo, const Row& row);
-  void branch(const ptx::Instruction& in);
+  void branch(const Instruction& what);
   void branch_table(const ptx::Instruction& in, Lowering& lo);
   void call(const ptx::Instruction& in, Lowering& lo);
   void jump_to(std::uint32_t block);
   void patch();
 
-  Flow flow_;
+  const Function& description_;
+  const Flow& flow_;
   Slots slots_;
   CodeForm form_;
   CountingOps counting_;
@@ -66,7 +62,6 @@ class Decoder {
   std::unordered_map<std::uint32_t, std::uint32_t> local_offsets_;
   std::unordered_map<std::uint64_t, Ref> constants_[5];  // by log2 of the width
   std::vector<std::byte> constant_bytes_;
-  std::vector<std::uint32_t> block_start_;  // op index
   struct Fixup {
     std::uint32_t op, block;
   };

@@ -47,14 +47,15 @@ std::uint64_t literal_bits(const Operand& o, Type type) {
 
 }  // namespace
 
-Lowering::Lowering(Decoder& decoder, const ptx::Instruction& instruction)
-    : in(instruction),
+Lowering::Lowering(Decoder& decoder, const Instruction& instruction)
+    : what(instruction),
+      in(*instruction.text),
       function(decoder.function),
       module(decoder.module),
-      operands(decoder.function.operands(instruction)),
+      operands(decoder.function.operands(in)),
       decoder_(decoder) {}
 
-Op& Lowering::emit(Handler handler) { return decoder_.emit(in, handler); }
+Op& Lowering::emit(Handler handler) { return decoder_.emit(handler); }
 
 bool Lowering::refuse(std::string why) {
   decoder_.refuse(in, std::move(why));

@@ -13,9 +13,10 @@ class Decoder;
 
 class Lowering {
  public:
-  Lowering(Decoder& decoder, const ptx::Instruction& instruction);
+  Lowering(Decoder& decoder, const Instruction& instruction);
 
-  const ptx::Instruction& in;
+  const Instruction& what;
+  const ptx::Instruction& in;  // as written
   const ptx::Function& function;
   const ptx::Module& module;
   std::span<const ptx::Operand> operands;  // in the order written

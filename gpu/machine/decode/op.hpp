@@ -4,6 +4,7 @@
 
 namespace inflight::machine {
 
+struct Instruction;
 struct Warp;
 struct Op;
 
@@ -32,10 +33,13 @@ struct alignas(64) Op {
     std::int64_t imm = 0;  // an address offset, an immediate, a static local offset...
     const void* pointer;
   };
-  const Op* target = nullptr;     // branches: where to
+  union {
+    const Op* target = nullptr;  // branches: where to
+    const Instruction* what;     // others: what this was decoded from
+  };
   Ref guard = no_ref;             // @p: the predicate
   std::uint32_t extra = 0;        // further operands: first in Code::extra
-  std::uint32_t instruction = 0;  // index in ptx::Function::body; of what this was decoded from
+  std::uint32_t instruction = 0;  // index in Function::body: of what this was decoded from
   std::uint8_t flags = 0;         // see below
   std::uint8_t count = 0;         // vector elements, list length, ... as the family says
   std::uint16_t detail = 0;       // as the family says
@@ -47,7 +51,9 @@ struct alignas(64) Op {
   static constexpr std::uint8_t address_64 = 16;  // a memory operand's register is 64 bits wide
   static constexpr std::uint8_t strong =
       32;  // volatile, relaxed, acquire...: a poll, see Warp::poll
+  // A second address: its register is d, its offset `extra`.
+  static constexpr std::uint8_t second_address_64 = 64;
 };
-static_assert(sizeof(Op) == 128 || sizeof(Op) == 64);
+static_assert(sizeof(Op) == 64);
 
 }  // namespace inflight::machine

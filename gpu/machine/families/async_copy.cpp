@@ -23,8 +23,8 @@ const Op* heed(Warp& w, const Op* op, const async::Progress& progress) {
   return op + 1;
 }
 
-// cp.async: Op::d, extra and detail are the shared address (register, offset, is it 64 bits wide);
-// Op::a and imm the global one; Op::b src-size; Op::c ignore-src; Op::count the bytes.
+// cp.async: Op::a and imm are the global address, the second one is the shared; Op::b is src-size,
+// Op::c ignore-src.
 struct Copy {
   std::uint64_t shared[lanes], global[lanes];
   std::uint32_t dst[lanes], src_bytes[lanes];
@@ -34,33 +34,34 @@ Op shared_address(const Op* op) {
   Op other;
   other.a = op->d;
   other.imm = static_cast<std::int32_t>(op->extra);
-  other.flags = op->detail ? Op::address_64 : 0;
+  other.flags = op->flags & Op::second_address_64 ? Op::address_64 : 0;
   return other;
 }
 
 void source_sizes(const Warp& w, const Op* op, Copy& c) {
+  const std::uint32_t bytes = use_of<CopyUse>(op).bytes;
   const std::uint32_t ignored = op->c == no_ref ? 0 : w.predicate(op->c, op->flags & Op::negate_c);
   for (int l = 0; l < lanes; ++l) {
     const std::uint32_t size =
-        op->b == no_ref ? op->count
-                        : std::min<std::uint32_t>(w.at<std::uint32_t>(op->b)[l], op->count);
+        op->b == no_ref ? bytes : std::min<std::uint32_t>(w.at<std::uint32_t>(op->b)[l], bytes);
     c.src_bytes[l] = ignored >> l & 1 ? 0 : size;
   }
 }
 
 // False: a fault has ended the kernel.
 bool check(Warp& w, const Op* op, Copy& c) {
+  const std::uint32_t bytes = use_of<CopyUse>(op).bytes;
   LanePlaces places;
-  BadLanes bad = resolve_lanes(w, op, w.mask, Space::shared, c.shared, op->count, true, places);
+  BadLanes bad = resolve_lanes(w, op, w.mask, Space::shared, c.shared, bytes, true, places);
   if (bad.lanes) {
-    bad_access(w, op, bad.lanes, c.shared, op->count, true, Space::shared, bad.kind);
+    bad_access(w, op, bad.lanes, c.shared, bytes, true, Space::shared, bad.kind);
     return false;
   }
   // Where nothing is read, the address may be anything.
   std::uint32_t reads = 0;
   for (int l = 0; l < lanes; ++l) reads |= c.src_bytes[l] ? 1u << l : 0;
-  bad = check_source(w, op, w.mask & reads, c.global, c.src_bytes, op->count);
-  if (bad.lanes) bad_access(w, op, bad.lanes, c.global, op->count, false, Space::global, bad.kind);
+  bad = check_source(w, op, w.mask & reads, c.global, c.src_bytes, bytes);
+  if (bad.lanes) bad_access(w, op, bad.lanes, c.global, bytes, false, Space::global, bad.kind);
   return !bad.lanes;
 }
 
@@ -76,7 +77,7 @@ const Op* run_copy(Warp& w, const Op* op) {
     c.dst[l] = static_cast<std::uint32_t>(c.shared[l]) ^ w.block->window;
   async::Issue issue;
   issue.mask = w.mask;
-  issue.bytes = op->count;
+  issue.bytes = use_of<CopyUse>(op).bytes;
   issue.dst = c.dst;
   issue.src = c.global;
   issue.src_bytes = op->b == no_ref && op->c == no_ref ? nullptr : c.src_bytes;
@@ -88,21 +89,20 @@ const Op* run_copy(Warp& w, const Op* op) {
 
 const Op* run_commit(Warp& w, const Op* op) { return heed(w, op, team_of(w).commit(w.mask)); }
 const Op* run_wait_group(Warp& w, const Op* op) {
-  return heed(w, op, team_of(w).wait_group(w.mask, static_cast<std::uint32_t>(op->imm)));
+  return heed(w, op, team_of(w).wait_group(w.mask, use_of<GroupUse>(op).allowed));
 }
 const Op* run_wait_all(Warp& w, const Op* op) { return heed(w, op, team_of(w).wait_all(w.mask)); }
 
-template <bool noinc>
 const Op* run_arrive(Warp& w, const Op* op) {
   LaneMbarriers m;
   if (const BadLanes bad = resolve_mbarriers(w, op, true, m); bad.lanes)
     return bad_access(w, op, bad.lanes, m.addresses, async::mbarrier::size, true,
-                      static_cast<Space>(op->detail), bad.kind);
+                      op->what->memory.front().space, bad.kind);
   async::ArriveIssue issue;
   issue.mask = w.mask;
   issue.mbarrier = m.offsets;
   issue.base = w.block->shared;
-  issue.noinc = noinc;
+  issue.noinc = use_of<MbarrierUse>(op).no_inc;
   issue.tag = w.frame->code->first_number + op->instruction;
   const async::Progress progress = team_of(w).arrive(issue);
   // Who waits already needs this arrival: it runs again and makes it happen.
@@ -145,10 +145,9 @@ bool lower_copy(Lowering& lo, const Row&) {
   Op& op = lo.emit(run_copy);
   op.d = destination.a;
   op.extra = static_cast<std::uint32_t>(destination.imm);
-  op.detail = destination.flags & Op::address_64 ? 1 : 0;
+  if (destination.flags & Op::address_64) op.flags |= Op::second_address_64;
   op.a = bound.a, op.imm = bound.imm, op.b = bound.b, op.c = bound.c;
   op.flags |= bound.flags;
-  op.count = static_cast<std::uint8_t>(bytes);
   return true;
 }
 
@@ -166,21 +165,20 @@ bool lower_wait_group(Lowering& lo, const Row&) {
   if (!only(lo, {})) return false;
   if (lo.operands.size() != 1 || !lo.is_constant(lo.operands[0]))
     return lo.refuse("cp.async.wait_group takes a constant");
-  lo.emit(run_wait_group).imm = lo.constant(lo.operands[0]);
+  lo.emit(run_wait_group);
   return true;
 }
 
 bool lower_arrive(Lowering& lo, const Row&) {
   if (!only(lo, {Mod::noinc})) return false;
   if (lo.operands.size() != 1) return lo.refuse("it takes the address of an mbarrier");
-  const Space space = lo.in.space();
+  if (lo.what.memory.empty()) return lo.refuse("an address in brackets is needed");
+  const Space space = lo.what.memory.front().space;
   if (space == Space::shared_cluster)
     return lo.refuse("mbarriers of other blocks (.shared::cluster) are not supported yet");
-  const bool named = lo.operands[0].base == ptx::Operand::Kind::variable;
-  const bool generic = space == Space::generic && !named;
-  Op& op = lo.emit(lo.in.mods.has(Mod::noinc) ? run_arrive<true> : run_arrive<false>);
-  op.detail = static_cast<std::uint16_t>(generic ? Space::generic : Space::shared);
-  return lo.address(lo.operands[0], op);
+  if (space != Space::generic && space != Space::shared)
+    return lo.refuse("mbarriers are in shared memory");
+  return lo.address(lo.operands[0], lo.emit(run_arrive));
 }
 
 }  // namespace

@@ -189,7 +189,7 @@ template <class Operation, int count>
 template <class Operation, int count>
 const Op* run(Warp& w, const Op* op) {
   constexpr std::uint32_t bytes = sizeof(typename Operation::Value) * count;
-  const auto space = static_cast<Space>(op->detail);
+  const Space space = op->what->memory.front().space;
   std::uint64_t addresses[lanes];
   lane_addresses(w, op, space, addresses);
   const bool one = count == 1 && all_equal(addresses, w.mask);
@@ -349,17 +349,8 @@ bool bind_values(Lowering& lo, const Form& f, const ptx::Operand* d,
   return f.operation != Mod::cas || (op.c = lo.source(values[1], type)) != no_ref;
 }
 
-// The space the operand is in; generic where only the lanes know.
-std::optional<Space> space_of(Lowering& lo, const ptx::Operand& address) {
-  Space space = lo.in.space();
-  if (space == Space::generic && address.base == ptx::Operand::Kind::variable)
-    space = lo.module.variables[address.index].space;
-  if (space == Space::shared_cta) space = Space::shared;
-  if (space == Space::generic || space == Space::global || space == Space::shared ||
-      space == Space::shared_cluster)
-    return space;
-  lo.refuse("atomics work on global and shared memory only");
-  return {};
+bool has_atomics(Space space) {
+  return space == Space::generic || space == Space::global || is_shared(space);
 }
 
 bool lower_atomic(Lowering& lo, const Row&) {
@@ -373,16 +364,16 @@ bool lower_atomic(Lowering& lo, const Row&) {
   const std::size_t first = returns, needed = first + 2 + (f.operation == Mod::cas);
   const std::size_t given = lo.operands.size() - lo.in.mods.has(Mod::L2_cache_hint);
   if (given != needed) return lo.refuse(fmt::format("{} operands are needed", needed));
-  const auto space = space_of(lo, lo.operands[first]);
-  if (!space) return false;
+  if (lo.what.memory.empty() || lo.what.memory.front().operand != first)
+    return lo.refuse("an address in brackets is needed");
+  if (!has_atomics(lo.what.memory.front().space))
+    return lo.refuse("atomics work on global and shared memory only");
   Op bound;
   if (!bind_values(lo, f, returns ? &lo.operands[0] : nullptr, lo.operands.subspan(first + 1),
                    bound))
     return false;
   Op& op = lo.emit(f.handler);
   op.d = bound.d, op.b = bound.b, op.c = bound.c, op.extra = bound.extra;
-  op.count = static_cast<std::uint8_t>(f.count);
-  op.detail = static_cast<std::uint16_t>(*space);
   return lo.address(lo.operands[first], op);
 }
 

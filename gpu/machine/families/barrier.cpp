@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <optional>
 #include <utility>
 
 #include "gpu/machine/decode/lowering.hpp"
@@ -23,6 +22,7 @@ namespace {
 using ptx::Mod;
 using ptx::Opcode;
 using ptx::Type;
+using Step = BarrierUse::Step;
 
 constexpr std::uint32_t barrier_ids = 16;
 
@@ -78,14 +78,13 @@ void reduce(const Warp& w, const Op* op, NamedBarrier& b) {
 }
 
 const Op* arrive(Warp& w, const Op* op, const Names& n) {
-  const auto action = static_cast<BarrierAction>(op->detail);
   if (n.id >= barrier_ids) [[unlikely]]
     return misused(w, op, n);
   NamedBarrier& b = w.block->barriers[n.id];
   if (b.arrived != 0 && b.expected != n.expected) [[unlikely]] {
     if (!whole_block(w, b.expected) || !whole_block(w, n.expected)) return misused(w, op, n);
   }
-  const bool waits = action != BarrierAction::arrive;
+  const bool waits = use_of<BarrierUse>(op).step != Step::arrive;
   b.expected = b.arrived == 0 ? n.expected : std::max(b.expected, n.expected);
   b.arrived += arrivals(w, n);
   b.waiting += waits ? lane_count(w.mask) : 0;
@@ -97,7 +96,7 @@ const Op* arrive(Warp& w, const Op* op, const Names& n) {
     w.phases = w.block->turns.phases_in_step();
     return w.jump(op + 1);
   }
-  return waits ? w.park(op + 1, Wait::barrier, n.id) : op + 1;
+  return waits ? w.park(op, Wait::barrier, n.id) : op + 1;
 }
 
 const Op* run_barrier(Warp& w, const Op* op) {
@@ -128,16 +127,15 @@ const Op* run_barrier_sync(Warp& w, const Op* op) {
   b.arrived += threads;
   b.waiting += threads;
   w.progressed = true;
-  return w.park(op + 1, Wait::barrier, op->extra);
+  return w.park(op, Wait::barrier, op->extra);
 }
 
 // --- bar.warp.sync: lanes may meet from different instructions --------------------------------
 
-const Op* run_warp_sync(Warp& w, const Op* op);
-
 bool waits_here(const Split& s) {
-  const Op& op = *s.pc;
-  return s.wait == Wait::collective && (op.run == run_warp_sync || op.inner == run_warp_sync);
+  if (s.wait != Wait::collective) return false;
+  const auto* use = s.pc->what->as<BarrierUse>();
+  return use && use->of == BarrierUse::Of::warp;
 }
 
 // Of a waiting split, the lanes whose member mask is `members`.
@@ -199,30 +197,26 @@ bool lower_warp_sync(Lowering& lo) {
 
 // --- decoding ---------------------------------------------------------------------------------
 
-// The action that the modifiers name, or nothing.
-std::optional<BarrierAction> action_of(const ptx::ModSet& mods) {
-  static const std::pair<ptx::ModSet, BarrierAction> actions[] = {
-      {{Mod::sync}, BarrierAction::sync},
-      {{Mod::arrive}, BarrierAction::arrive},
-      {{Mod::red, Mod::popc}, BarrierAction::red_popc},
-      {{Mod::red, Mod::and_}, BarrierAction::red_and},
-      {{Mod::red, Mod::or_}, BarrierAction::red_or}};
-  const ptx::ModSet plain = mods.without({Mod::aligned, Mod::cta});
-  for (const auto& [set, action] : actions)
-    if (plain == set) return action;
-  return std::nullopt;
+// Are these the modifiers of a barrier?
+bool known(const ptx::ModSet& mods) {
+  static const ptx::ModSet forms[] = {{Mod::sync},
+                                      {Mod::arrive},
+                                      {Mod::red, Mod::popc},
+                                      {Mod::red, Mod::and_},
+                                      {Mod::red, Mod::or_}};
+  return std::ranges::find(forms, mods.without({Mod::aligned, Mod::cta})) != std::end(forms);
 }
 
 bool lower_barrier(Lowering& lo, const Row&) {
   if (lo.in.mods.without({Mod::aligned}) == ptx::ModSet{Mod::warp, Mod::sync})
     return lower_warp_sync(lo);
-  const auto action = action_of(lo.in.mods);
-  if (!action) return lo.refuse("unknown modifiers of a barrier");
-  const bool reduces = *action >= BarrierAction::red_popc;
+  if (!known(lo.in.mods)) return lo.refuse("unknown modifiers of a barrier");
+  const Step step = lo.what.as<BarrierUse>()->step;
+  const bool reduces = step >= Step::red_popc;
   auto operands = lo.operands;
   Op made;
   if (reduces) {
-    const bool counts = *action == BarrierAction::red_popc;
+    const bool counts = step == Step::red_popc;
     if (operands.size() < 3) return lo.refuse("a reduction needs a destination and a predicate");
     made.d =
         counts ? lo.destination(operands[0], Type::u32) : lo.predicate_destination(operands[0]);
@@ -231,14 +225,14 @@ bool lower_barrier(Lowering& lo, const Row&) {
     operands = operands.subspan(1, operands.size() - 2);
   }
   if (operands.empty() || operands.size() > 2) return lo.refuse("takes a barrier and a count");
-  if (*action == BarrierAction::arrive && operands.size() != 2)
+  if (step == Step::arrive && operands.size() != 2)
     return lo.refuse("an arrival needs a count of threads");
   bool uniform = true;
   for (const auto& operand : operands) uniform &= lo.is_constant(operand);
   made.a = lo.source(operands[0], Type::u32);
   if (operands.size() == 2) made.b = lo.source(operands[1], Type::u32);
   if (made.a == no_ref || (operands.size() == 2 && made.b == no_ref)) return false;
-  const bool plain = uniform && *action == BarrierAction::sync && operands.size() == 1;
+  const bool plain = uniform && step == Step::sync && operands.size() == 1;
   const std::uint64_t id = plain ? static_cast<std::uint64_t>(lo.constant(operands[0])) : 0;
   Op& op = lo.emit(plain && id < barrier_ids ? run_barrier_sync
                    : uniform                 ? run_barrier_uniform
@@ -246,22 +240,21 @@ bool lower_barrier(Lowering& lo, const Row&) {
   op.extra = static_cast<std::uint32_t>(id);
   op.d = made.d, op.a = made.a, op.b = made.b, op.c = made.c;
   op.flags |= made.flags;
-  op.detail = static_cast<std::uint16_t>(*action);
   return true;
 }
 
 }  // namespace
 
 void deliver_reduction(Frame& frame, const Op* op, std::uint32_t mask, const NamedBarrier& phase) {
-  const auto action = static_cast<BarrierAction>(op->detail);
-  if (action < BarrierAction::red_popc) return;
+  const Step step = use_of<BarrierUse>(op).step;
+  if (step < Step::red_popc) return;
   auto* out = reinterpret_cast<std::uint32_t*>(frame.registers.data() + (op->d & ~3u));
-  if (action == BarrierAction::red_popc) {
+  if (step == Step::red_popc) {
     for (int l = 0; l < lanes; ++l)
       if ((mask >> l) & 1) out[l] = phase.reduced_popc;
     return;
   }
-  const bool result = action == BarrierAction::red_and ? phase.reduced_and : phase.reduced_or;
+  const bool result = step == Step::red_and ? phase.reduced_and : phase.reduced_or;
   *out = result ? *out | mask : *out & ~mask;
 }
 

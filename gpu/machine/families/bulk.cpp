@@ -34,16 +34,11 @@ bool given(const Warp& w, const Op* op, unsigned name) {
   return w.frame->code->extra[op->extra + name] != no_ref;
 }
 
-BulkForm form_of(const Op* op) {
-  BulkForm form;
-  std::memcpy(static_cast<void*>(&form), &op->imm, sizeof form);
-  return form;
-}
-
 // One lane's copy while it is being checked. A check that fails ends the kernel.
 class Asked {
  public:
-  Asked(Warp& warp, const Op* op_, int lane_) : w(warp), op(op_), lane(lane_), form(form_of(op_)) {
+  Asked(Warp& warp, const Op* op_, int lane_)
+      : w(warp), op(op_), lane(lane_), form(use_of<CopyUse>(op_)) {
     copy.thread =
         cluster_thread(w.block->rank, w.first_thread() + static_cast<std::uint32_t>(lane));
     copy.tag = w.frame->code->first_number + op->instruction;
@@ -52,7 +47,7 @@ class Asked {
   Warp& w;
   const Op* const op;
   const int lane;
-  const BulkForm form;
+  const CopyUse& form;
   BulkCopy copy;
   const Op* ended = nullptr;  // what the handler returns if a check failed
 
@@ -113,11 +108,11 @@ class Asked {
   }
   bool operation(async::TensorType type) {
     if (!form.reduces) return true;
-    copy.reduce = async::reduction(form.operation, type);
+    copy.reduce = async::reduction(form.reduction.operation, type);
     if (copy.reduce) return true;
     return fail(FaultKind::illegal_instruction,
                 fmt::format("tensors of type {} have no .{} reduction", async::facts(type).cuda,
-                            async::name(form.operation)));
+                            async::name(form.reduction.operation)));
   }
 
   // Calls f(rank) for each block that the copy goes to: until one fails.
@@ -297,7 +292,7 @@ const Op* bulk_copy(Warp& w, const Op* op) {
     if (!a.aligned(from, granule, "source") || !a.aligned(to, granule, "destination")) return;
     if (!(a.copy.from = a.shared(from, bytes, false, true))) return;
     if (!(a.copy.to = a.shared(to, bytes, true, false))) return;
-    if (!a.operation(static_cast<async::TensorType>(a.form.type))) return;
+    if (!a.operation(a.form.reduction.type)) return;
     a.copy.bytes = bytes;
     a.copy.watch = true;
     if (a.completes(to >> rank_shift, bytes)) a.issue();
@@ -311,7 +306,7 @@ const Op* bulk_store(Warp& w, const Op* op) {
     if (!a.aligned(from, granule, "source") || !a.aligned(to, granule, "destination")) return;
     if (!(a.copy.from = a.shared(from, bytes, false, true))) return;
     if (!a.global(to, bytes, true)) return;
-    if (!a.operation(static_cast<async::TensorType>(a.form.type))) return;
+    if (!a.operation(a.form.reduction.type)) return;
     a.copy.to = reinterpret_cast<std::byte*>(to);
     a.copy.bytes = bytes;
     a.copy.watch = true;
@@ -373,11 +368,11 @@ const Op* bulk_commit(Warp& w, const Op* op) {
 }
 
 const Op* bulk_wait(Warp& w, const Op* op) {
+  const GroupUse& use = use_of<GroupUse>(op);
   each_lane(w.mask, [&](int lane) {
     const auto thread = w.first_thread() + static_cast<std::uint32_t>(lane);
     bulk_copies(*w.block->cluster)
-        .model.wait_group(cluster_thread(w.block->rank, thread),
-                          static_cast<std::uint32_t>(op->imm), op->detail != 0);
+        .model.wait_group(cluster_thread(w.block->rank, thread), use.allowed, use.read_only);
   });
   w.progressed = true;
   return op + 1;
@@ -385,9 +380,8 @@ const Op* bulk_wait(Warp& w, const Op* op) {
 
 const Op* async_store(Warp& w, const Op* op) {
   return each_asked(w, op, [](Asked& a) {
-    AsyncStoreForm form;
-    std::memcpy(static_cast<void*>(&form), &a.op->imm, sizeof form);
-    const std::uint32_t to = a.narrow(Name::to), count = a.op->count, bytes = form.bytes * count;
+    const CopyUse& form = a.form;
+    const std::uint32_t to = a.narrow(Name::to), count = form.count, bytes = form.bytes * count;
     if (!a.aligned(to, bytes, "destination")) return;
     if (!(a.copy.to = a.shared(to, bytes, true, false))) return;
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -398,7 +392,7 @@ const Op* async_store(Warp& w, const Op* op) {
     a.copy.kind = BulkCopy::Kind::value;
     a.copy.bytes = bytes;
     if (form.reduces)
-      a.copy.reduce = async::reduction(form.operation, static_cast<async::TensorType>(form.type));
+      a.copy.reduce = async::reduction(form.reduction.operation, form.reduction.type);
     if (a.completes(to >> rank_shift, bytes)) a.issue();
   });
 }

@@ -2,9 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#include "gpu/async/reduction.hpp"
 #include "gpu/machine/decode/op.hpp"
-#include "gpu/ptx/types.hpp"
 
 namespace inflight::machine {
 
@@ -26,17 +24,6 @@ struct BulkOperands {
   };
 };
 
-// What is known of a bulk copy when it is decoded: Op::imm.
-struct BulkForm {
-  bool own_only = false;  // the destination is .shared::cta
-  bool reduces = false;
-  async::ReduceOp operation = async::ReduceOp::add;
-  std::uint8_t type = 0;  // async::TensorType, of a reduction that is no tensor's
-  std::uint8_t rank = 0;  // of the tensor
-  bool im2col = false;
-};
-static_assert(sizeof(BulkForm) <= sizeof(std::int64_t));
-
 // The handlers: one for each direction.
 const Op* bulk_load(Warp& w, const Op* op);      // global to shared memory, of several blocks
 const Op* bulk_copy(Warp& w, const Op* op);      // shared memory to another block's
@@ -46,15 +33,8 @@ const Op* bulk_tensor_load(Warp& w, const Op* op);
 const Op* bulk_tensor_store(Warp& w, const Op* op);
 const Op* bulk_tensor_prefetch(Warp& w, const Op* op);
 const Op* bulk_commit(Warp& w, const Op* op);
-const Op* bulk_wait(Warp& w, const Op* op);  // Op::imm groups; Op::detail: .read
-// st.async, red.async: Op::imm is an AsyncStoreForm, Op::count the elements, whose values stand at
-// BulkOperands::place.
-struct AsyncStoreForm {
-  std::uint8_t bytes = 0;  // of an element
-  bool reduces = false;
-  async::ReduceOp operation = async::ReduceOp::add;
-  std::uint8_t type = 0;
-};
+const Op* bulk_wait(Warp& w, const Op* op);
+// st.async, red.async: the values stand at BulkOperands::place.
 const Op* async_store(Warp& w, const Op* op);
 
 }  // namespace inflight::machine

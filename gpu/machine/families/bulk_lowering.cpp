@@ -1,20 +1,16 @@
 // Decoding of bulk and tensor copies, st.async and red.async.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <cstring>
-#include <optional>
 
 #include "gpu/machine/families/bulk.hpp"
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/families/modifiers.hpp"
+#include "gpu/machine/instruction/detail.hpp"
 
 namespace inflight::machine {
 namespace {
 
-using async::ReduceOp;
-using async::TensorType;
 using ptx::Mod;
 using ptx::ModSet;
 using ptx::Opcode;
@@ -27,30 +23,9 @@ using Refs = std::array<Ref, BulkOperands::count>;
 
 constexpr ModSet completions{Mod::mbarrier_complete_tx_bytes, Mod::bulk_group};
 
-struct Operation {
-  Mod mod;
-  ReduceOp operation;
-};
-constexpr Operation operations[] = {
-    {Mod::add, ReduceOp::add},    {Mod::min, ReduceOp::min},      {Mod::max, ReduceOp::max},
-    {Mod::inc, ReduceOp::inc},    {Mod::dec, ReduceOp::dec},      {Mod::and_, ReduceOp::bit_and},
-    {Mod::or_, ReduceOp::bit_or}, {Mod::xor_, ReduceOp::bit_xor},
-};
 constexpr ModSet operation_mods{Mod::add, Mod::min,  Mod::max, Mod::inc,
                                 Mod::dec, Mod::and_, Mod::or_, Mod::xor_};
 
-struct ElementType {
-  Type ptx;
-  TensorType type;
-};
-constexpr ElementType element_types[] = {
-    {Type::u32, TensorType::u32}, {Type::s32, TensorType::s32},   {Type::b32, TensorType::u32},
-    {Type::u64, TensorType::u64}, {Type::s64, TensorType::s64},   {Type::b64, TensorType::u64},
-    {Type::f16, TensorType::f16}, {Type::bf16, TensorType::bf16}, {Type::f32, TensorType::f32},
-    {Type::f64, TensorType::f64},
-};
-
-constexpr Mod dimensions[] = {Mod::_1d, Mod::_2d, Mod::_3d, Mod::_4d, Mod::_5d};
 constexpr ModSet dimension_mods{Mod::_1d, Mod::_2d, Mod::_3d, Mod::_4d, Mod::_5d};
 constexpr ModSet tensor_modes{Mod::tile, Mod::im2col, Mod::im2col_no_offs};
 
@@ -58,17 +33,6 @@ Refs no_refs() {
   Refs refs;
   refs.fill(no_ref);
   return refs;
-}
-
-std::optional<ReduceOp> operation_of(const Lowering& lo) {
-  for (const Operation& each : operations)
-    if (lo.in.mods.has(each.mod)) return each.operation;
-  return {};
-}
-std::optional<TensorType> element_type(const Lowering& lo) {
-  for (const ElementType& each : element_types)
-    if (lo.in.type() == each.ptx) return each.type;
-  return {};
 }
 
 // Takes operands in the order written.
@@ -123,24 +87,19 @@ class Reader {
   std::vector<Operand> without_hint_;
 };
 
-bool emit(Lowering& lo, Handler handler, const Refs& refs, const BulkForm& form) {
+bool emit(Lowering& lo, Handler handler, const Refs& refs) {
   const std::uint32_t extra = lo.extra(refs);
-  Op& op = lo.emit(handler);
-  op.extra = extra;
-  std::memcpy(&op.imm, &form, sizeof form);
+  lo.emit(handler).extra = extra;
   return true;
 }
 
-// Sets what a reduction does; nothing to do for a copy.
-bool reduction_of(Lowering& lo, BulkForm& form) {
-  const auto operation = operation_of(lo);
-  const auto type = element_type(lo);
-  if (!operation || !type || !async::reduction(*operation, *type))
-    return lo.refuse(fmt::format("{} is no operation that PTX has", lo.in.name));
-  form.reduces = true;
-  form.operation = *operation;
-  form.type = static_cast<std::uint8_t>(*type);
-  return true;
+// Is there such a reduction?
+bool can_reduce(Lowering& lo) {
+  const CopyUse& use = *lo.what.as<CopyUse>();
+  if (use.reduces && element_type_of(lo.in.type()) &&
+      async::reduction(use.reduction.operation, use.reduction.type))
+    return true;
+  return lo.refuse(fmt::format("{} is no operation that PTX has", lo.in.name));
 }
 
 // cp.async.bulk and cp.reduce.async.bulk, by their spaces.
@@ -155,9 +114,7 @@ bool lower_bulk(Lowering& lo, const Row&) {
   const bool masked = lo.in.mods.has(Mod::cp_mask);
   if (masked && (!store || reduces)) return lo.refuse("only copies to .global have .cp_mask");
   if (masked && !lo.on_target(100, ".cp_mask")) return false;
-  BulkForm form;
-  form.own_only = to == Space::shared_cta;
-  if (reduces && !reduction_of(lo, form)) return false;
+  if (reduces && !can_reduce(lo)) return false;
   Refs refs = no_refs();
   Reader in(lo);
   if (!in.address(refs[Name::to], store ? Type::u64 : Type::u32) ||
@@ -168,7 +125,7 @@ bool lower_bulk(Lowering& lo, const Row&) {
   if (lo.in.mods.has(Mod::multicast_cluster) && !in.value(refs[Name::ctas], Type::u16))
     return false;
   if (masked && !in.value(refs[Name::mask], Type::u16)) return false;
-  return in.done() && emit(lo, load ? bulk_load : store ? bulk_store : bulk_copy, refs, form);
+  return in.done() && emit(lo, load ? bulk_load : store ? bulk_store : bulk_copy, refs);
 }
 
 bool lower_prefetch(Lowering& lo, const Row&) {
@@ -176,24 +133,20 @@ bool lower_prefetch(Lowering& lo, const Row&) {
   Refs refs = no_refs();
   Reader in(lo);
   return in.address(refs[Name::from], Type::u64) && in.value(refs[Name::size], Type::u32) &&
-         in.done() && emit(lo, bulk_prefetch, refs, {});
+         in.done() && emit(lo, bulk_prefetch, refs);
 }
 
 // --- tensors ---
 
-bool tensor_form(Lowering& lo, BulkForm& form) {
-  for (unsigned i = 0; i < std::size(dimensions); ++i)
-    if (lo.in.mods.has(dimensions[i])) form.rank = static_cast<std::uint8_t>(i + 1);
-  form.im2col = lo.in.mods.has(Mod::im2col) || lo.in.mods.has(Mod::im2col_no_offs);
-  if (form.rank == 0) return lo.refuse("its dimension is missing");
-  if (form.im2col && form.rank < 3) return lo.refuse("im2col copies have 3 to 5 dimensions");
+bool check_rank(Lowering& lo, const CopyUse& use) {
+  if (use.rank == 0) return lo.refuse("its dimension is missing");
+  if (use.im2col && use.rank < 3) return lo.refuse("im2col copies have 3 to 5 dimensions");
   return true;
 }
 
 // `[map, {coordinates}]`
-bool map_and_place(Reader& in, Refs& refs, const BulkForm& form) {
-  return in.address(refs[Name::map], Type::u64) &&
-         in.list(&refs[Name::place], form.rank, Type::u32);
+bool map_and_place(Reader& in, Refs& refs, const CopyUse& use) {
+  return in.address(refs[Name::map], Type::u64) && in.list(&refs[Name::place], use.rank, Type::u32);
 }
 
 bool lower_tensor(Lowering& lo, const Row&) {
@@ -202,56 +155,49 @@ bool lower_tensor(Lowering& lo, const Row&) {
                     ModSet{Mod::multicast_cluster}))
     return false;
   const Space to = lo.in.space(0);
-  BulkForm form;
-  if (!tensor_form(lo, form)) return false;
+  const CopyUse& use = *lo.what.as<CopyUse>();
+  if (!check_rank(lo, use)) return false;
   Refs refs = no_refs();
   Reader in(lo);
   if (to == Space::global) {
-    if (reduces) {
-      const auto operation = operation_of(lo);
-      if (!operation) return lo.refuse("its operation is missing");
-      form.reduces = true, form.operation = *operation;
-    }
-    return map_and_place(in, refs, form) && in.address(refs[Name::from], Type::u32) && in.done() &&
-           emit(lo, bulk_tensor_store, refs, form);
+    if (reduces && !use.reduces) return lo.refuse("its operation is missing");
+    return map_and_place(in, refs, use) && in.address(refs[Name::from], Type::u32) && in.done() &&
+           emit(lo, bulk_tensor_store, refs);
   }
   if (!is_shared(to) || reduces) return lo.refuse("these state spaces cannot be copied between");
-  form.own_only = to == Space::shared_cta;
-  if (!in.address(refs[Name::to], Type::u32) || !map_and_place(in, refs, form) ||
+  if (!in.address(refs[Name::to], Type::u32) || !map_and_place(in, refs, use) ||
       !in.address(refs[Name::mbarrier], Type::u32))
     return false;
-  if (lo.in.mods.has(Mod::im2col) && !in.list(&refs[Name::offset], form.rank - 2u, Type::u16))
+  if (lo.in.mods.has(Mod::im2col) && !in.list(&refs[Name::offset], use.rank - 2u, Type::u16))
     return false;
   if (lo.in.mods.has(Mod::multicast_cluster) && !in.value(refs[Name::ctas], Type::u16))
     return false;
-  return in.done() && emit(lo, bulk_tensor_load, refs, form);
+  return in.done() && emit(lo, bulk_tensor_load, refs);
 }
 
 bool lower_tensor_prefetch(Lowering& lo, const Row&) {
   if (!only(lo, dimension_mods | tensor_modes | ModSet{Mod::L2})) return false;
-  BulkForm form;
-  if (!tensor_form(lo, form)) return false;
+  const CopyUse& use = *lo.what.as<CopyUse>();
+  if (!check_rank(lo, use)) return false;
   Refs refs = no_refs();
   Reader in(lo);
-  if (!map_and_place(in, refs, form)) return false;
-  if (lo.in.mods.has(Mod::im2col) && !in.list(&refs[Name::offset], form.rank - 2u, Type::u16))
+  if (!map_and_place(in, refs, use)) return false;
+  if (lo.in.mods.has(Mod::im2col) && !in.list(&refs[Name::offset], use.rank - 2u, Type::u16))
     return false;
-  return in.done() && emit(lo, bulk_tensor_prefetch, refs, form);
+  return in.done() && emit(lo, bulk_tensor_prefetch, refs);
 }
 
 // --- groups ---
 
 bool lower_commit(Lowering& lo, const Row&) {
-  return only(lo, {}) && emit(lo, bulk_commit, no_refs(), {});
+  return only(lo, {}) && emit(lo, bulk_commit, no_refs());
 }
 
 bool lower_wait(Lowering& lo, const Row&) {
   if (!only(lo, {Mod::read})) return false;
   if (lo.operands.size() != 1 || !lo.is_constant(lo.operands[0]))
     return lo.refuse("it takes a constant");
-  Op& op = lo.emit(bulk_wait);
-  op.imm = lo.constant(lo.operands[0]);
-  op.detail = lo.in.mods.has(Mod::read);
+  lo.emit(bulk_wait);
   return true;
 }
 
@@ -264,26 +210,16 @@ bool lower_async_store(Lowering& lo, const Row&) {
     return false;
   if (lo.in.space() != Space::shared_cluster)
     return lo.refuse("only .shared::cluster is supported before sm_100");
-  AsyncStoreForm form;
-  form.bytes = static_cast<std::uint8_t>(ptx::size_of(lo.in.type()));
-  if (form.bytes != 4 && form.bytes != 8) return lo.refuse("values have 32 or 64 bits");
-  if (reduces) {
-    BulkForm reduction;
-    if (!reduction_of(lo, reduction)) return false;
-    form.reduces = true, form.operation = reduction.operation, form.type = reduction.type;
-  }
-  const Type type = form.bytes == 8 ? Type::b64 : Type::b32;
+  const CopyUse& use = *lo.what.as<CopyUse>();
+  if (use.bytes != 4 && use.bytes != 8) return lo.refuse("values have 32 or 64 bits");
+  if (reduces && !can_reduce(lo)) return false;
+  const Type type = use.bytes == 8 ? Type::b64 : Type::b32;
   Refs refs = no_refs();
   Reader in(lo);
-  if (!in.address(refs[Name::to], Type::u32) || !in.list(&refs[Name::place], lo.in.vector, type) ||
+  if (!in.address(refs[Name::to], Type::u32) || !in.list(&refs[Name::place], use.count, type) ||
       !in.address(refs[Name::mbarrier], Type::u32) || !in.done())
     return false;
-  const std::uint32_t extra = lo.extra(refs);
-  Op& op = lo.emit(async_store);
-  op.extra = extra;
-  op.count = lo.in.vector;
-  std::memcpy(&op.imm, &form, sizeof form);
-  return true;
+  return emit(lo, async_store, refs);
 }
 
 }  // namespace

@@ -20,11 +20,11 @@ namespace {
 
 using Shape = CollectiveShape;
 
-Handler handler_of(const Op& op) { return op.inner ? op.inner : op.run; }
-
-// Same instruction, same qualifiers: the handler is made for both.
+// Same instruction, same qualifiers, decoded alike.
 bool same_instruction(const Op& a, const Op& b) {
-  if (handler_of(a) != handler_of(b) || a.detail != b.detail || b.extra == no_ref) return false;
+  const ptx::Instruction &x = *a.what->text, &y = *b.what->text;
+  if (x.opcode != y.opcode || x.types != y.types || x.mods != y.mods) return false;
+  if (a.detail != b.detail || b.extra == no_ref) return false;
   return !(a.detail & Shape::mapped) || a.b == b.b;
 }
 

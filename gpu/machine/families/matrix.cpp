@@ -45,11 +45,7 @@ void from_registers(const std::uint32_t* from, bool transposed, Tile& tile) {
       tile.element(l, half, transposed) = static_cast<std::uint16_t>(from[l] >> 16 * half);
 }
 
-// --- Op::count: matrices; extra: their registers; flags: transposed; detail: the space ---
-
-constexpr std::uint8_t transposed_flag = Op::negate_a;
-
-bool transposed(const Op* op) { return op->flags & transposed_flag; }
+// --- Op::extra: the matrices' registers ---
 
 std::uint32_t* registers(Warp& w, const Op* op, int matrix) {
   return w.at<std::uint32_t>(w.frame->code->extra[op->extra + static_cast<unsigned>(matrix)]);
@@ -57,14 +53,14 @@ std::uint32_t* registers(Warp& w, const Op* op, int matrix) {
 
 // Has every row its place? If not, a fault has ended the kernel.
 bool rows_of(Warp& w, const Op* op, bool writing, LanePlaces& rows) {
-  const int count = op->count * side;
+  const int count = use_of<MatrixUse>(op).count * side;
   const std::uint32_t naming = count == lanes ? all_lanes : (1u << count) - 1;
   if (naming & ~w.alive) {
     w.fault(op, FaultKind::illegal_instruction, w.mask,
             fmt::format("lanes 0 to {} name the rows, and some of them have ended", count - 1));
     return false;
   }
-  const auto space = static_cast<Space>(op->detail);
+  const Space space = op->what->memory.front().space;
   std::uint64_t addresses[lanes];
   lane_addresses(w, op, space, addresses);
   BadLanes bad = resolve_lanes(w, op, naming, space, addresses, row_bytes, writing, rows);
@@ -77,12 +73,13 @@ const Op* run_load(Warp& w, const Op* op) {
   if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
   LanePlaces rows;
   if (!rows_of(w, op, false, rows)) return nullptr;
+  const MatrixUse use = use_of<MatrixUse>(op);
   Tile tiles[4];
-  for (int m = 0; m < op->count; ++m)
+  for (int m = 0; m < use.count; ++m)
     for (int r = 0; r < side; ++r) std::memcpy(tiles[m].at[r], rows.at[m * side + r], row_bytes);
   // Only now: a destination may have been the address.
-  for (int m = 0; m < op->count; ++m)
-    to_registers(w, tiles[m], transposed(op), registers(w, op, m));
+  for (int m = 0; m < use.count; ++m)
+    to_registers(w, tiles[m], use.transposed, registers(w, op, m));
   return op + 1;
 }
 
@@ -90,9 +87,10 @@ const Op* run_store(Warp& w, const Op* op) {
   if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
   LanePlaces rows;
   if (!rows_of(w, op, true, rows)) return nullptr;
-  for (int m = 0; m < op->count; ++m) {
+  const MatrixUse use = use_of<MatrixUse>(op);
+  for (int m = 0; m < use.count; ++m) {
     Tile tile;
-    from_registers(registers(w, op, m), transposed(op), tile);
+    from_registers(registers(w, op, m), use.transposed, tile);
     for (int r = 0; r < side; ++r) std::memcpy(rows.at[m * side + r], tile.at[r], row_bytes);
   }
   w.progressed = true;
@@ -113,8 +111,7 @@ const Op* run_move(Warp& w, const Op* op) {
 int count_of(Lowering& lo) {
   constexpr ptx::ModSet known{Mod::m8n8, Mod::x1, Mod::x2, Mod::x4, Mod::trans};
   if (!only(lo, known)) return 0;
-  if (lo.in.type() == Type::b16 && lo.in.mods.has(Mod::m8n8))
-    return lo.in.mods.has(Mod::x4) ? 4 : lo.in.mods.has(Mod::x2) ? 2 : 1;
+  if (lo.in.type() == Type::b16 && lo.in.mods.has(Mod::m8n8)) return lo.what.as<MatrixUse>()->count;
   lo.refuse(fmt::format("{} is supported with .m8n8 and .b16 only, as sm_90 has it", lo.in.name));
   return 0;
 }
@@ -129,10 +126,8 @@ bool lower_access(Lowering& lo, const Row&) {
   const bool loads = lo.in.opcode == Opcode::ldmatrix;
   const int count = count_of(lo);
   if (!count) return false;
-  Space space = lo.in.space();
   if (lo.operands.size() != 2) return lo.refuse("it takes registers and an address");
   const Operand& address = lo.operands[loads ? 1 : 0];
-  if (address.base == Operand::Kind::variable && space == Space::generic) space = Space::shared;
   const auto list = registers_of(lo, lo.operands[loads ? 0 : 1]);
   if (list.size() != static_cast<unsigned>(count))
     return lo.refuse(fmt::format("{} takes {} registers", lo.in.name, count));
@@ -144,15 +139,13 @@ bool lower_access(Lowering& lo, const Row&) {
   const std::uint32_t extra = lo.extra({refs, static_cast<std::size_t>(count)});
   Op& op = lo.emit(loads ? run_load : run_store);
   op.extra = extra;
-  op.count = static_cast<std::uint8_t>(count);
-  op.detail = static_cast<std::uint16_t>(space);
-  if (lo.in.mods.has(Mod::trans)) op.flags |= transposed_flag;
   return lo.address(address, op);
 }
 
 bool lower_move(Lowering& lo, const Row&) {
   if (!count_of(lo)) return false;
-  if (!lo.in.mods.has(Mod::trans)) return lo.refuse("movmatrix transposes: it needs .trans");
+  if (!lo.what.as<MatrixUse>()->transposed)
+    return lo.refuse("movmatrix transposes: it needs .trans");
   const Ref d = lo.destination(lo.operands[0], Type::b32);
   const Ref a = lo.source(lo.operands[1], Type::b32);
   if (d == no_ref || a == no_ref) return false;

@@ -1,12 +1,11 @@
 // mbarrier.* (PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier").
 //
-// Lanes act one after the other. Op::detail is the address's state space, shared or generic. An
+// Lanes act one after the other. An
 // operation that breaks a rule changes nothing and gives a token of nothing, as gpu/async says;
 // the thread goes on, as it does on a GPU.
 #include <fmt/format.h>
 
 #include <bit>
-#include <optional>
 
 #include "gpu/machine/decode/decode.hpp"
 #include "gpu/machine/families/families.hpp"
@@ -35,7 +34,7 @@ using Mbarriers = LaneMbarriers;
 bool resolve(Warp& w, const Op* op, bool own_only, Mbarriers& m) {
   const BadLanes bad = resolve_mbarriers(w, op, own_only, m);
   if (bad.lanes)
-    bad_access(w, op, bad.lanes, m.addresses, mb::size, true, static_cast<Space>(op->detail),
+    bad_access(w, op, bad.lanes, m.addresses, mb::size, true, op->what->memory.front().space,
                bad.kind);
   return !bad.lanes;
 }
@@ -71,14 +70,9 @@ Step complete_tx(Word& word, std::uint32_t, std::uint32_t bytes) {
   return mb::complete_tx(word, bytes);
 }
 
-// --- events; Op::count says order and scope ---
+// --- events ---
 
 using Event = check::MbarrierOp;
-
-std::uint8_t pack(check::Order order, check::Scope scope) {
-  return static_cast<std::uint8_t>(static_cast<unsigned>(order) | static_cast<unsigned>(scope)
-                                                                      << 4);
-}
 
 bool wanted(const Warp& w) {
   const Observation* const observation = w.block->grid->observation;
@@ -92,8 +86,11 @@ void tell(const Warp& w, const Op* op, const Mbarriers& m, int lane, Event& even
   event.who = observation.who(w, 1u << lane, w.frame->code->first_number + op->instruction);
   event.address = m.offsets[lane];
   event.rank = static_cast<std::uint16_t>(m.blocks[lane]->rank);
-  event.order = static_cast<check::Order>(op->count & 15);
-  event.scope = static_cast<check::Scope>(op->count >> 4);
+  const MbarrierUse& use = use_of<MbarrierUse>(op);
+  event.op = use.op;
+  event.no_complete = use.no_complete;
+  event.order = use.order;
+  event.scope = use.scope;
   const mb::State state = mb::decode(m.word(lane));
   event.phase_parity = state.parity;
   event.expected = state.expected;
@@ -110,7 +107,7 @@ using Operation = Step (*)(Word&, std::uint32_t count, std::uint32_t bytes);
 template <Event::Op name>
 inline constexpr bool own_only = name == Event::Op::init || name == Event::Op::inval;
 
-template <Operation operation, Event::Op name, bool no_complete = false>
+template <Operation operation, Event::Op name>
 const Op* run_operation(Warp& w, const Op* op) {
   Mbarriers m;
   if (!resolve(w, op, own_only<name>, m)) return nullptr;
@@ -121,9 +118,8 @@ const Op* run_operation(Warp& w, const Op* op) {
       w.block->counts->mbarrier(name, count, step.completed);
     if (wanted(w)) [[unlikely]] {
       Event event;
-      event.op = name;
       event.count = count, event.tx_bytes = bytes;
-      event.done = step.completed, event.no_complete = no_complete;
+      event.done = step.completed;
       tell(w, op, m, l, event, step.violation);
     }
     if (op->d != no_ref) w.at<std::uint64_t>(op->d)[l] = step.token;
@@ -141,15 +137,14 @@ mb::Test ask(const Warp& w, const Op* op, const Mbarriers& m, int l, bool parity
                 : mb::test(m.word(l), w.at<std::uint64_t>(op->b)[l]);
 }
 
-void tell_answers(const Warp& w, const Op* op, const Mbarriers& m, bool parity, std::uint32_t done,
-                  Event::Op name) {
+void tell_answers(const Warp& w, const Op* op, const Mbarriers& m, bool parity,
+                  std::uint32_t done) {
   if (w.block->counts)
     w.block->counts->sums.mbarrier_tests += static_cast<std::uint64_t>(std::popcount(w.mask));
   if (!wanted(w)) return;
   each_lane(w.mask, [&](int l) {
     const mb::Test answer = ask(w, op, m, l, parity);
     Event event;
-    event.op = name;
     event.by_parity = parity;
     event.parity =
         parity ? w.at<std::uint32_t>(op->b)[l] : mb::decode(w.at<std::uint64_t>(op->b)[l]).parity;
@@ -175,7 +170,7 @@ const Op* run_test_wait(Warp& w, const Op* op) {
   advance_block(*w.block);
   const std::uint32_t done = test<parity>(w, op, m);
   if (w.block->grid->observation) [[unlikely]]
-    tell_answers(w, op, m, parity, done, Event::Op::test_wait);
+    tell_answers(w, op, m, parity, done);
   w.set_predicate(op->d, done);
   if (done != w.mask) w.spin();
   return op + 1;
@@ -201,7 +196,7 @@ const Op* run_try_wait(Warp& w, const Op* op) {
     return w.park(op, Wait::mbarrier, m.offsets[first], mb::decode(m.word(first)).parity);
   }
   if (w.block->grid->observation) [[unlikely]]
-    tell_answers(w, op, m, parity, done, Event::Op::try_wait);
+    tell_answers(w, op, m, parity, done);
   w.set_predicate(op->d, done);
   if (done != w.mask) w.spin();
   return op + 1;
@@ -216,41 +211,14 @@ const Op* run_pending_count(Warp& w, const Op* op) {
 
 // --- decoding ---
 
-// The space of an mbarrier's address, if it can be one.
-std::optional<Space> space_of(Lowering& lo) {
-  switch (lo.in.space()) {
-    case Space::generic:
-      return Space::generic;
-    case Space::shared:
-    case Space::shared_cta:
-      return Space::shared;
-    case Space::shared_cluster:
-      return Space::shared_cluster;
-    default:
-      lo.refuse("mbarriers are in shared memory");
-      return {};
-  }
-}
-
-std::uint8_t order_and_scope(const Lowering& lo) {
-  const bool waits =
-      lo.in.opcode == Opcode::mbarrier_test_wait || lo.in.opcode == Opcode::mbarrier_try_wait;
-  const auto order = lo.in.mods.has(Mod::relaxed) ? check::Order::relaxed
-                     : waits                      ? check::Order::acquire
-                                                  : check::Order::release;
-  return pack(order, lo.in.mods.has(Mod::cluster) ? check::Scope::cluster : check::Scope::cta);
-}
-
 // Emits `handler` with d, b and c as bound, and the address.
 bool emit(Lowering& lo, Handler handler, const ptx::Operand& address, Ref d, Ref b, Ref c) {
-  auto space = space_of(lo);
-  if (!space) return false;
-  if (*space == Space::generic && address.base == ptx::Operand::Kind::variable)
-    space = Space::shared;
+  if (lo.what.memory.empty()) return lo.refuse("an address in brackets is needed");
+  const Space space = lo.what.memory.front().space;
+  if (space != Space::generic && !is_shared(space))
+    return lo.refuse("mbarriers are in shared memory");
   Op& op = lo.emit(handler);
   op.d = d, op.b = b, op.c = c;
-  op.count = order_and_scope(lo);
-  op.detail = static_cast<std::uint16_t>(*space);
   return lo.address(address, op);
 }
 
@@ -287,7 +255,8 @@ bool lower_tx(Lowering& lo, const Row&) {
 bool lower_arrive(Lowering& lo, const Row&) {
   if (!only(lo, scopes | ModSet{Mod::expect_tx, Mod::noComplete})) return false;
   const bool drops = lo.in.opcode == Opcode::mbarrier_arrive_drop;
-  const bool tx = lo.in.mods.has(Mod::expect_tx), quiet = lo.in.mods.has(Mod::noComplete);
+  const MbarrierUse& use = *lo.what.as<MbarrierUse>();
+  const bool tx = use.expects_bytes, quiet = use.no_complete;
   // The state may be left out: mbarrier.arrive [addr].
   const std::size_t at =
       !lo.operands.empty() && lo.operands[0].kind == ptx::Operand::Kind::address ? 0 : 1;
@@ -297,13 +266,12 @@ bool lower_arrive(Lowering& lo, const Row&) {
   const bool counted = lo.operands.size() > at + 1;
   const Ref operand = counted ? lo.source(lo.operands[at + 1], Type::u32) : no_ref;
   if ((!stateless && state == no_ref) || (counted && operand == no_ref)) return false;
-  const Handler handler =
-      drops ? (tx      ? run_operation<drop_expect_tx, Event::Op::arrive_drop>
-               : quiet ? run_operation<drop_no_complete, Event::Op::arrive_drop, true>
-                       : run_operation<drop, Event::Op::arrive_drop>)
-            : (tx      ? run_operation<arrive_expect_tx, Event::Op::arrive>
-               : quiet ? run_operation<arrive_no_complete, Event::Op::arrive, true>
-                       : run_operation<arrive, Event::Op::arrive>);
+  const Handler handler = drops ? (tx      ? run_operation<drop_expect_tx, Event::Op::arrive_drop>
+                                   : quiet ? run_operation<drop_no_complete, Event::Op::arrive_drop>
+                                           : run_operation<drop, Event::Op::arrive_drop>)
+                                : (tx      ? run_operation<arrive_expect_tx, Event::Op::arrive>
+                                   : quiet ? run_operation<arrive_no_complete, Event::Op::arrive>
+                                           : run_operation<arrive, Event::Op::arrive>);
   return emit(lo, handler, lo.operands[at], state, tx ? no_ref : operand, tx ? operand : no_ref);
 }
 
@@ -311,7 +279,7 @@ bool lower_wait(Lowering& lo, const Row&) {
   if (!only(lo, scopes | ModSet{Mod::parity})) return false;
   const bool tries = lo.in.opcode == Opcode::mbarrier_try_wait;
   if (!arity(lo, 3, tries ? 4 : 3)) return false;
-  const bool parity = lo.in.mods.has(Mod::parity);
+  const bool parity = lo.what.as<MbarrierUse>()->by_parity;
   const Ref d = lo.predicate_destination(lo.operands[0]);
   const Ref b = lo.source(lo.operands[2], parity ? Type::u32 : Type::b64);
   if (d == no_ref || b == no_ref) return false;

@@ -17,7 +17,6 @@
 namespace inflight::machine {
 namespace {
 
-using async::TensorMapField;
 using ptx::Mod;
 using ptx::ModSet;
 using ptx::Opcode;
@@ -25,6 +24,10 @@ using ptx::Operand;
 using ptx::Space;
 using ptx::Type;
 
+constexpr ModSet fields{
+    Mod::global_address, Mod::rank,           Mod::box_dim,  Mod::global_dim,
+    Mod::global_stride,  Mod::element_stride, Mod::elemtype, Mod::interleave_layout,
+    Mod::swizzle_mode,   Mod::fill_mode};
 constexpr std::uint32_t map_bytes = async::tensor_map_bytes;
 
 // Where a lane's tensor map lies; null after a fault.
@@ -51,19 +54,16 @@ std::byte* map_at(Warp& w, const Op* op, int lane, Space space, std::uint64_t ad
 }
 
 // --- tensormap.replace: Op::b is the value, c its ordinal or no_ref ---
-// Op::detail is the space, count the field; flags: a stride counts sixteenths, the value has 64
-// bits.
 
-constexpr std::uint8_t in_sixteenths = Op::negate_b, wide_value = Op::negate_c;
-
-std::uint64_t value_of(const Warp& w, const Op* op, int lane) {
+std::uint64_t value_of(const Warp& w, const Op* op, const MapFieldUse& use, int lane) {
   const std::uint64_t value =
-      op->flags & wide_value ? w.at<std::uint64_t>(op->b)[lane] : w.at<std::uint32_t>(op->b)[lane];
-  return op->flags & in_sixteenths ? value << 4 : value;
+      use.type == Type::b64 ? w.at<std::uint64_t>(op->b)[lane] : w.at<std::uint32_t>(op->b)[lane];
+  return use.in_sixteenths ? value << 4 : value;
 }
 
 const Op* run_replace(Warp& w, const Op* op) {
-  const auto space = static_cast<Space>(op->detail);
+  const MapFieldUse& use = use_of<MapFieldUse>(op);
+  const Space space = op->what->memory.front().space;
   std::uint64_t addresses[lanes];
   lane_addresses(w, op, space, addresses);
   for (std::uint32_t rest = w.mask; rest; rest &= rest - 1) {
@@ -71,44 +71,17 @@ const Op* run_replace(Warp& w, const Op* op) {
     std::byte* const map = map_at(w, op, l, space, addresses[l], true);
     if (!map) return nullptr;
     const std::uint32_t ordinal = op->c == no_ref ? 0 : w.at<std::uint32_t>(op->c)[l];
-    const auto done =
-        async::replace(map, static_cast<TensorMapField>(op->count), ordinal, value_of(w, op, l));
+    const auto done = async::replace(map, use.field, ordinal, value_of(w, op, use, l));
     if (!done)
       return w.fault(op, FaultKind::illegal_instruction, 1u << l,
                      fmt::format("cannot replace the field: {} (value {}, ordinal {})",
-                                 done.error().sentence, value_of(w, op, l), ordinal));
+                                 done.error().sentence, value_of(w, op, use, l), ordinal));
   }
   w.progressed = true;
   return op + 1;
 }
 
-struct Field {
-  Mod mod;
-  TensorMapField field;
-  Type type;  // of the new value
-  bool ordinal, immediate;
-};
-constexpr Field fields[] = {
-    {Mod::global_address, TensorMapField::global_address, Type::b64, false, false},
-    {Mod::rank, TensorMapField::rank, Type::b32, false, false},
-    {Mod::box_dim, TensorMapField::box_dim, Type::b32, true, false},
-    {Mod::global_dim, TensorMapField::global_dim, Type::b32, true, false},
-    {Mod::global_stride, TensorMapField::global_stride, Type::b64, true, false},
-    {Mod::element_stride, TensorMapField::element_stride, Type::b32, true, false},
-    {Mod::elemtype, TensorMapField::elemtype, Type::b32, false, true},
-    {Mod::interleave_layout, TensorMapField::interleave_layout, Type::b32, false, true},
-    {Mod::swizzle_mode, TensorMapField::swizzle_mode, Type::b32, false, true},
-    {Mod::fill_mode, TensorMapField::fill_mode, Type::b32, false, true},
-};
-
-const Field* field_of(Lowering& lo) {
-  for (const Field& f : fields)
-    if (lo.in.mods.has(f.mod)) return only(lo, {Mod::tile, f.mod}) ? &f : nullptr;
-  only(lo, {Mod::tile});  // .swizzle_atomicity is of sm_100
-  return nullptr;
-}
-
-bool check_form(Lowering& lo, const Field& f) {
+bool check_form(Lowering& lo, const MapFieldUse& f) {
   if (lo.in.type(0) != Type::b1024 || lo.in.type(1) != f.type)
     return lo.refuse(fmt::format("{} replaces this field by a .{}", lo.in.name, spelling(f.type)));
   if (lo.operands.size() != (f.ordinal ? 3u : 2u))
@@ -121,32 +94,15 @@ bool check_form(Lowering& lo, const Field& f) {
   return true;
 }
 
-Space place_of(const Lowering& lo, const Operand& address) {
-  const Space space = lo.in.space();
-  if (space == Space::shared_cta) return Space::shared;
-  if (space == Space::generic && address.base == Operand::Kind::variable)
-    return lo.module.variables[address.index].space;
-  return space;
-}
-
-// Programs of PTX ISA before 8.5 give strides in units of 16 bytes.
-bool old_strides(const ptx::Module& m) {
-  return m.version_major < 8 || (m.version_major == 8 && m.version_minor < 5);
-}
-
 bool lower_replace(Lowering& lo, const Row&) {
-  const Field* f = field_of(lo);
-  if (!f || !check_form(lo, *f)) return false;
+  // What is no field of sm_90's is refused by name.
+  const auto* f = lo.what.as<MapFieldUse>();
+  if (!only(lo, fields | ModSet{Mod::tile}) || !f || !check_form(lo, *f)) return false;
   const Ref ordinal = f->ordinal ? lo.source(lo.operands[1], Type::u32) : no_ref;
   const Ref value = lo.source(lo.operands.back(), f->type);
   if (value == no_ref || (f->ordinal && ordinal == no_ref)) return false;
   Op& op = lo.emit(run_replace);
   op.b = value, op.c = ordinal;
-  op.count = static_cast<std::uint8_t>(f->field);
-  op.detail = static_cast<std::uint16_t>(place_of(lo, lo.operands[0]));
-  if (f->type == Type::b64) op.flags |= wide_value;
-  if (f->field == TensorMapField::global_stride && old_strides(lo.module))
-    op.flags |= in_sixteenths;
   return lo.address(lo.operands[0], op);
 }
 

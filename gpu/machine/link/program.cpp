@@ -1,5 +1,4 @@
-// Linking: names across modules, variables into memory, kernels' shapes; and the cache of decoded
-// functions.
+// Linking: names across modules, variables into memory, kernels' shapes.
 #include "gpu/machine/link/program.hpp"
 
 #include <fmt/format.h>
@@ -10,8 +9,6 @@
 #include <utility>
 
 #include "gpu/check/names.hpp"
-#include "gpu/machine/decode/code.hpp"
-#include "gpu/machine/decode/decode.hpp"
 #include "gpu/machine/link/shared_layout.hpp"
 
 namespace inflight::machine {
@@ -103,11 +100,6 @@ struct Program::Tables {
   std::vector<SharedOfKernel> shared_of_kernels;
 
   std::unordered_map<std::string_view, std::uint32_t> kernel_index, symbol_index, own_index;
-
-  std::vector<std::atomic<const Code*>> ready[CodeForm::count];  // by dense function
-  std::mutex decoding;
-  std::vector<std::unique_ptr<Code>> decoded;
-  std::unordered_map<std::uint64_t, std::string> refused;
 };
 
 // --- names ----------------------------------------------------------------------------------
@@ -188,8 +180,6 @@ Program::Tables::Linked Program::Tables::reserve_code() {
   first_slot = next_code_slot.fetch_add(functions_count());
   if ((first_slot + functions_count()) * code_step > Windows::code_size)
     return tl::unexpected(LinkError{"too many functions have been loaded by this process"});
-  for (auto& ready_form : ready)
-    ready_form = std::vector<std::atomic<const Code*>>(functions_count());
   std::uint32_t count = 0;
   for (const auto& each : program.modules_)
     for (const ptx::Function& f : each->functions)
@@ -491,29 +481,14 @@ std::uint32_t Program::first_number(FunctionRef ref) const {
   return tables_->first_instruction[tables_->dense(ref)];
 }
 
-// Decoding runs outside the lock: one decode may ask for another. Of two threads that decode the
-// same function at once, the first to finish is kept.
-tl::expected<const Code*, std::string> Program::code(FunctionRef ref, CodeForm form) const {
-  Tables& t = *tables_;
-  const std::uint32_t index = t.dense(ref);
-  std::atomic<const Code*>& slot = t.ready[form.number()][index];
-  if (const Code* code = slot.load(std::memory_order_acquire)) return code;
-  const std::uint64_t key = std::uint64_t{index} * CodeForm::count + form.number();
-  {
-    std::lock_guard lock(t.decoding);
-    if (auto it = t.refused.find(key); it != t.refused.end()) return tl::unexpected(it->second);
-  }
-  if (!t.function(ref).has_body)
-    return tl::unexpected(fmt::format("function '{}' is declared but nobody defines it",
-                                      check::readable(t.function(ref).name)));
-  auto made = decode(*this, ref, form);
-  std::lock_guard lock(t.decoding);
-  if (!made)
-    return tl::unexpected(t.refused.try_emplace(key, std::move(made.error())).first->second);
-  if (const Code* code = slot.load(std::memory_order_acquire)) return code;
-  t.decoded.push_back(std::move(*made));
-  slot.store(t.decoded.back().get(), std::memory_order_release);
-  return t.decoded.back().get();
+std::uint32_t Program::function_count() const {
+  return static_cast<std::uint32_t>(tables_->functions_count());
+}
+std::uint32_t Program::function_index(FunctionRef ref) const { return tables_->dense(ref); }
+
+Program::Extension& Program::extension(std::unique_ptr<Extension> (*make)(const Program&)) const {
+  std::call_once(extended_, [&] { extension_ = make(*this); });
+  return *extension_;
 }
 
 }  // namespace inflight::machine

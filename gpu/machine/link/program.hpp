@@ -16,17 +16,7 @@
 
 namespace inflight::machine {
 
-struct Code;  // a decoded function (code.hpp)
 class Program;
-
-// How a function is decoded: what a launch does not need costs it nothing.
-struct CodeForm {
-  bool observed = false;   // ops tell the launch's listener what they do
-  bool counted = false;    // ops count what they do
-  bool clustered = false;  // shared addresses carry the block's rank in its cluster
-  unsigned number() const { return observed + 2u * counted + 4u * clustered; }
-  static constexpr unsigned count = 8;
-};
 
 struct Parameter {
   std::uint32_t offset, size, alignment;  // bytes, in the parameter buffer
@@ -105,8 +95,13 @@ class Program {
       std::uint64_t code_address) const;  // and back; {none, none} if no function
   // The number of the function's first instruction when all the program's are numbered through.
   std::uint32_t first_number(FunctionRef) const;
-  // The decoded function, made on first use; or why it cannot run. Thread-safe.
-  tl::expected<const Code*, std::string> code(FunctionRef, CodeForm) const;
+  std::uint32_t function_count() const;
+  std::uint32_t function_index(FunctionRef) const;  // among all modules' functions
+  // What somebody keeps of a program for as long as it lives: made at first use. Thread-safe.
+  struct Extension {
+    virtual ~Extension() = default;
+  };
+  Extension& extension(std::unique_ptr<Extension> (*make)(const Program&)) const;
 
  private:
   Program() = default;
@@ -117,6 +112,8 @@ class Program {
   std::vector<Kernel> kernels_;
   std::vector<Symbol> symbols_;
   std::unique_ptr<Tables> tables_;
+  mutable std::once_flag extended_;
+  mutable std::unique_ptr<Extension> extension_;
 };
 
 }  // namespace inflight::machine

@@ -11,8 +11,6 @@
 namespace inflight::machine {
 namespace {
 
-using ptx::Opcode;
-
 Count& slot(const Warp& w, const Op* op) { return w.frame->counts[op->extra]; }
 
 std::uint32_t guarded_lanes(const Warp& w, const Op* op) {
@@ -145,34 +143,37 @@ void Counts::tell(check::Listener& listener, const check::Kernel& kernel) const 
 
 // `own_slot` counts the instruction's lanes, if they are its own.
 void CountingOps::emit_access(Lowering& lo, std::uint32_t instruction, std::uint32_t own_slot) {
-  ObservedAccess access;
-  const ptx::Operand* const address = describe_access(lo, access);
-  if (!address) return;
+  const MemoryOperand* const access = observed_access(lo.what, lo.function);
+  if (!access) return;
   Code& code = *lo.decoder().code;
+  const check::Access::Kind kind = access_kind(access->role);
   const auto add = [&](std::uint32_t slot, check::Space space, std::uint32_t since) {
-    code.counted_accesses.push_back({slot, instruction, since, space, access.kind, access.bytes});
+    code.counted_accesses.push_back({slot, instruction, since, space, kind, access->bytes});
   };
-  if (!access.generic && access.lanes == all_lanes) {
-    if (own_slot != none) return add(own_slot, access.space, instruction);
+  const bool generic = access->space == ptx::Space::generic;
+  const check::Space space = check_space(access->space);
+  if (!generic && access->lanes == all_lanes) {
+    if (own_slot != none) return add(own_slot, space, instruction);
     if (access_slot_ == none) {
       access_slot_ = add_slots(code, 1);
       access_since_ = instruction;
       emit_counter(lo, count_run, access_slot_);
     }
-    return add(access_slot_, access.space, access_since_);
+    return add(access_slot_, space, access_since_);
   }
-  const std::uint32_t first = add_slots(code, access.generic ? std::size(generic_spaces) : 1);
-  Op& op = emit_counter(lo, access.generic ? count_generic : count_lanes, first);
-  op.d = access.lanes;
-  if (!access.generic) return add(first, access.space, instruction);
-  lo.address(*address, op);
+  const std::uint32_t first = add_slots(code, generic ? std::size(generic_spaces) : 1);
+  Op& op = emit_counter(lo, generic ? count_generic : count_lanes, first);
+  op.d = access->lanes;
+  if (!generic) return add(first, space, instruction);
+  lo.address(lo.operands[access->operand], op);
   for (std::uint32_t i = 0; i < std::size(generic_spaces); ++i)
     add(first + i, generic_spaces[i], instruction);
 }
 
-void CountingOps::emit(Lowering& lo, std::uint32_t index, bool own_lanes, bool diverts) {
+void CountingOps::emit(Lowering& lo, std::uint32_t index, bool own_lanes) {
   Code& code = *lo.decoder().code;
   const std::uint32_t instruction = code.first_number + index;
+  const bool diverts = lo.what.diverts();
   std::uint32_t run = run_;
   if (own_lanes || run == none) {
     const std::uint32_t slot = add_slots(code, 1);
@@ -182,11 +183,11 @@ void CountingOps::emit(Lowering& lo, std::uint32_t index, bool own_lanes, bool d
     if (!own_lanes) run_ = run, access_slot_ = slot, access_since_ = instruction;
   }
   code.counted_runs[run].instructions.push_back(instruction);
-  code.counted_runs[run].families.push_back(family_of(lo.in));
+  code.counted_runs[run].families.push_back(static_cast<std::uint32_t>(lo.what.family));
   emit_access(lo, instruction, own_lanes ? code.counted_runs[run].slot : none);
   if (diverts) meet();
-  const bool ends =
-      lo.in.opcode == Opcode::call || lo.in.opcode == Opcode::exit || lo.in.opcode == Opcode::ret;
+  const Control control = lo.what.control;
+  const bool ends = control == Control::call || control == Control::exit || control == Control::ret;
   if (ends || (own_lanes && diverts)) run_ = none;
 }
 

@@ -60,8 +60,8 @@ class CountingOps {
   // Lanes may wait here and meet others.
   void meet() { access_slot_ = none; }
   // Emits what counts the instruction `index`, before its own ops. `own_lanes`: emit() guards ops
-  // as it is. `diverts`: its lanes may part, wait or end.
-  void emit(Lowering& lo, std::uint32_t index, bool own_lanes, bool diverts);
+  // as it is.
+  void emit(Lowering& lo, std::uint32_t index, bool own_lanes);
 
  private:
   static constexpr std::uint32_t none = ~0u;

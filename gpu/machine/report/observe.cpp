@@ -4,145 +4,35 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <optional>
 
 #include "gpu/machine/decode/decode.hpp"
 #include "gpu/machine/link/numbering.hpp"
+#include "gpu/machine/run/access.hpp"
 #include "gpu/machine/run/cluster.hpp"
 
 namespace inflight::machine {
 namespace {
 
 using check::Topic;
-using ptx::Mod;
-using ptx::Opcode;
 using ptx::Space;
-
-struct Family {
-  std::string_view name;
-  std::initializer_list<Opcode> opcodes;
-};
-
-// What no family lists is "other".
-const Family families[] = {
-    {"integer",
-     {Opcode::add, Opcode::sub, Opcode::mul, Opcode::mad, Opcode::mul24, Opcode::mad24,
-      Opcode::addc, Opcode::subc, Opcode::madc, Opcode::div, Opcode::rem, Opcode::abs, Opcode::neg,
-      Opcode::min, Opcode::max, Opcode::sad, Opcode::dp4a, Opcode::dp2a}},
-    {"bits",
-     {Opcode::and_, Opcode::or_, Opcode::xor_, Opcode::not_, Opcode::cnot, Opcode::shl, Opcode::shr,
-      Opcode::shf, Opcode::lop3, Opcode::bfe, Opcode::bfi, Opcode::bfind, Opcode::brev, Opcode::clz,
-      Opcode::popc, Opcode::fns, Opcode::prmt, Opcode::bmsk, Opcode::szext}},
-    {"float",
-     {Opcode::fma, Opcode::rcp, Opcode::sqrt, Opcode::rsqrt, Opcode::sin, Opcode::cos, Opcode::lg2,
-      Opcode::ex2, Opcode::tanh, Opcode::copysign, Opcode::testp}},
-    {"compare", {Opcode::set, Opcode::setp, Opcode::selp, Opcode::slct}},
-    {"convert", {Opcode::cvt}},
-    {"move", {Opcode::mov, Opcode::cvta, Opcode::isspacep}},
-    {"load", {Opcode::ld, Opcode::ldu}},
-    {"store", {Opcode::st}},
-    {"atomic", {Opcode::atom, Opcode::red}},
-    {"fence", {Opcode::fence, Opcode::membar, Opcode::fence_proxy, Opcode::fence_mbarrier_init}},
-    {"barrier", {Opcode::bar, Opcode::barrier}},
-    {"matrix", {Opcode::ldmatrix, Opcode::stmatrix, Opcode::movmatrix}},
-    {"tensor map", {Opcode::tensormap_replace, Opcode::tensormap_cp_fenceproxy}},
-    {"collective",
-     {Opcode::shfl, Opcode::vote, Opcode::match, Opcode::redux, Opcode::activemask, Opcode::elect}},
-    {"copy",
-     {Opcode::cp_async, Opcode::cp_async_commit_group, Opcode::cp_async_wait_group,
-      Opcode::cp_async_wait_all, Opcode::cp_async_mbarrier_arrive}},
-    {"mbarrier",
-     {Opcode::mbarrier_init, Opcode::mbarrier_inval, Opcode::mbarrier_arrive,
-      Opcode::mbarrier_arrive_drop, Opcode::mbarrier_expect_tx, Opcode::mbarrier_complete_tx,
-      Opcode::mbarrier_test_wait, Opcode::mbarrier_try_wait, Opcode::mbarrier_pending_count}},
-    {"branch", {Opcode::bra, Opcode::brx_idx}},
-    {"call", {Opcode::call, Opcode::ret, Opcode::exit}},
-    {"other", {}},
-};
-// add, mul and their like are in the first list; of a float type they are counted in the third.
-constexpr std::uint32_t integer = 0, floating = 2, other = std::size(families) - 1;
 
 check::Extents extents(const Dim3& d) { return {d.x, d.y, d.z}; }
 
-struct OrderOf {
-  Mod mod;
-  check::Order order;
-};
-constexpr OrderOf orders[] = {
-    {Mod::relaxed, check::Order::relaxed},     {Mod::acquire, check::Order::acquire},
-    {Mod::release, check::Order::release},     {Mod::acq_rel, check::Order::acq_rel},
-    {Mod::volatile_, check::Order::volatile_}, {Mod::mmio, check::Order::mmio},
-    {Mod::sc, check::Order::seq_cst}};
-struct ScopeOf {
-  Mod mod;
-  check::Scope scope;
-};
-constexpr ScopeOf scopes[] = {{Mod::cta, check::Scope::cta},
-                              {Mod::cluster, check::Scope::cluster},
-                              {Mod::gpu, check::Scope::gpu},
-                              {Mod::gl, check::Scope::gpu},
-                              {Mod::sys, check::Scope::sys}};
-
-// Which instructions touch memory through one bracketed operand, and how.
-std::optional<check::Access::Kind> access_kind(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::ld:
-    case Opcode::ldu:
-    case Opcode::ldmatrix:
-      return check::Access::Kind::load;
-    case Opcode::st:
-    case Opcode::stmatrix:
-      return check::Access::Kind::store;
-    case Opcode::atom:
-      return check::Access::Kind::atomic;
-    case Opcode::red:
-      return check::Access::Kind::reduction;
-    default:
-      return std::nullopt;
-  }
-}
-
-check::Space space_of(Space space) {
-  switch (space) {
-    case Space::shared:
-    case Space::shared_cta:
-    case Space::shared_cluster:
-      return check::Space::shared;
-    case Space::local:
-      return check::Space::local;
-    case Space::constant:
-      return check::Space::constant;
-    case Space::param:
-    case Space::param_entry:
-    case Space::param_func:
-      return check::Space::param;
-    default:
-      return check::Space::global;
-  }
-}
-
-// Of ldmatrix and stmatrix: eight lanes a matrix name a row of 16 bytes each.
-void add_matrix_rows(const Lowering& lo, ObservedAccess& info) {
-  const int matrices = lo.in.mods.has(Mod::x4) ? 4 : lo.in.mods.has(Mod::x2) ? 2 : 1;
-  info.bytes = 16;
-  info.lanes = matrices == 4 ? ~0u : (1u << 8 * matrices) - 1;
-}
-
-check::Access access_event(const Warp& w, const ObservedAccess& info, std::uint32_t instruction,
+check::Access access_event(const Warp& w, const MemoryOperand& info, std::uint32_t instruction,
                            check::Space space, std::uint32_t mask) {
   check::Access event;
   event.who = w.block->grid->observation->who(w, mask, instruction);
   event.space = space;
-  event.kind = info.kind;
+  event.kind = access_kind(info.role);
   event.order = info.order;
   event.scope = info.scope;
   event.bytes = info.bytes;
-  event.written = info.kind == check::Access::Kind::load ? 0 : mask;
+  event.written = event.kind == check::Access::Kind::load ? 0 : mask;
   return event;
 }
 
 // Tells of the lanes of `mask` in one space.
-void tell_access(const Warp& w, const ObservedAccess& info, std::uint32_t instruction,
+void tell_access(const Warp& w, const MemoryOperand& info, std::uint32_t instruction,
                  check::Space space, std::uint32_t mask, std::uint64_t* addresses) {
   if (!mask) return;
   std::uint16_t ranks[lanes];
@@ -161,8 +51,8 @@ void tell_access(const Warp& w, const ObservedAccess& info, std::uint32_t instru
   w.block->grid->observation->listener().accessed(event);
 }
 
-void tell_generic(const Warp& w, const ObservedAccess& info, std::uint32_t instruction,
-                  std::uint32_t mask, std::array<std::uint64_t, lanes>& addresses) {
+void tell_generic(const Warp& w, const MemoryOperand& info, std::uint32_t instruction,
+                  std::uint32_t mask, std::uint64_t (&addresses)[lanes]) {
   const Windows& at = w.block->grid->memory->windows();
   std::uint32_t shared = 0, local = 0, param = 0;
   for (int l = 0; l < lanes; ++l) {
@@ -175,10 +65,10 @@ void tell_generic(const Warp& w, const ObservedAccess& info, std::uint32_t instr
       param |= 1u << l, a -= at.param;
   }
   const std::uint32_t global = ~(shared | local | param);
-  tell_access(w, info, instruction, check::Space::shared, mask & shared, addresses.data());
-  tell_access(w, info, instruction, check::Space::local, mask & local, addresses.data());
-  tell_access(w, info, instruction, check::Space::param, mask & param, addresses.data());
-  tell_access(w, info, instruction, check::Space::global, mask & global, addresses.data());
+  tell_access(w, info, instruction, check::Space::shared, mask & shared, addresses);
+  tell_access(w, info, instruction, check::Space::local, mask & local, addresses);
+  tell_access(w, info, instruction, check::Space::param, mask & param, addresses);
+  tell_access(w, info, instruction, check::Space::global, mask & global, addresses);
 }
 
 // The lanes that an observing op tells of: it looks at the guard itself.
@@ -197,31 +87,28 @@ const Op* tell_executed(Warp& w, const Op* op) {
   return op + 1;
 }
 
+// Op::extra: which memory operand; Op::a and Op::imm are its address.
 const Op* tell_accessed(Warp& w, const Op* op) {
   const Code& code = *w.frame->code;
-  const ObservedAccess& info = code.observed[op->extra];
+  const MemoryOperand& info = op->what->memory[op->extra];
   const std::uint32_t mask = observed_lanes(w, op) & info.lanes;
   if (mask == 0) return op + 1;
   const std::uint32_t instruction = code.first_number + op->instruction;
   const Observation& observation = *w.block->grid->observation;
-  if (!observation.wants(check::Topic::addresses) && !info.generic) {
-    observation.listener().accessed(access_event(w, info, instruction, info.space, mask));
+  const check::Space space = check_space(info.space);
+  const bool generic = info.space == Space::generic;
+  if (!observation.wants(check::Topic::addresses) && !generic) {
+    observation.listener().accessed(access_event(w, info, instruction, space, mask));
     return op + 1;
   }
-  std::array<std::uint64_t, lanes> addresses;
-  const std::uint64_t named = info.space == check::Space::shared ? w.block->window
-                              : info.frame                       ? w.frame->local_base
-                                                                 : 0;
-  for (int l = 0; l < lanes; ++l) {
-    const std::uint64_t base = op->a == no_ref              ? named
-                               : op->flags & Op::address_64 ? w.at<std::uint64_t>(op->a)[l]
-                                                            : w.at<std::uint32_t>(op->a)[l];
-    addresses[l] = base + static_cast<std::uint64_t>(op->imm);
-  }
-  if (info.generic) {
+  std::uint64_t addresses[lanes];
+  lane_addresses(w, op, info.space, addresses);
+  if (space == check::Space::local && info.address.base == Address::Base::variable)
+    for (std::uint64_t& a : addresses) a += w.frame->local_base;
+  if (generic) {
     tell_generic(w, info, instruction, mask, addresses);
   } else {
-    tell_access(w, info, instruction, info.space, mask, addresses.data());
+    tell_access(w, info, instruction, space, mask, addresses);
   }
   return op + 1;
 }
@@ -241,7 +128,7 @@ check::Instruction describe(const check::Kernel& kernel, std::uint32_t number) {
   if (!found.instruction) return out;
   const ptx::Instruction& in = *found.instruction;
   out.text = in.name;
-  out.family = family_of(in);
+  out.family = static_cast<std::uint32_t>(family_of(in));
   out.ptx_line = in.line;
   out.function = found.function->name;
   if (in.location == ptx::none) return out;
@@ -333,59 +220,53 @@ class Copies : public async::CopyObserver {
 
 }  // namespace
 
-std::span<const std::string_view> instruction_families() {
-  static const auto names = [] {
-    std::array<std::string_view, std::size(families)> out;
-    std::transform(std::begin(families), std::end(families), out.begin(),
-                   [](const Family& f) { return f.name; });
-    return out;
-  }();
-  return names;
-}
-
-std::uint32_t family_of(const ptx::Instruction& in) {
-  for (std::uint32_t i = 0; i < std::size(families); ++i) {
-    const auto& opcodes = families[i].opcodes;
-    if (!std::count(opcodes.begin(), opcodes.end(), in.opcode)) continue;
-    return i == integer && ptx::is_float(in.type()) ? floating : i;
+check::Access::Kind access_kind(MemoryOperand::Role role) {
+  using Role = MemoryOperand::Role;
+  switch (role) {
+    case Role::store:
+      return check::Access::Kind::store;
+    case Role::atomic:
+      return check::Access::Kind::atomic;
+    case Role::reduction:
+      return check::Access::Kind::reduction;
+    default:
+      return check::Access::Kind::load;
   }
-  return other;
 }
 
-const ptx::Operand* describe_access(const Lowering& lo, ObservedAccess& info) {
-  const auto kind = access_kind(lo.in.opcode);
-  if (!kind) return nullptr;
-  const auto operand = std::find_if(lo.operands.begin(), lo.operands.end(), [](const auto& o) {
-    return o.kind == ptx::Operand::Kind::address;
-  });
-  // Parameters of functions are registers in all but name.
-  if (operand == lo.operands.end() || (lo.in.space() == Space::param && !lo.function.entry))
-    return nullptr;
-  info.kind = *kind;
-  info.generic = lo.in.space_count == 0;
-  info.space = space_of(lo.in.space());
-  info.frame = info.space == check::Space::local && operand->base != ptx::Operand::Kind::reg;
-  if (lo.in.type_count) info.bytes = ptx::size_of(lo.in.types[lo.in.type_count - 1]) * lo.in.vector;
-  if (lo.in.opcode == Opcode::ldmatrix || lo.in.opcode == Opcode::stmatrix)
-    add_matrix_rows(lo, info);
-  info.order = check::Order::weak;
-  if (*kind == check::Access::Kind::atomic || *kind == check::Access::Kind::reduction)
-    info.order = check::Order::relaxed, info.scope = check::Scope::gpu;
-  for (const auto& o : orders)
-    if (lo.in.mods.has(o.mod)) info.order = o.order;
-  for (const auto& s : scopes)
-    if (lo.in.mods.has(s.mod)) info.scope = s.scope;
-  return &*operand;
+check::Space check_space(Space space) {
+  switch (space) {
+    case Space::shared:
+    case Space::shared_cta:
+    case Space::shared_cluster:
+      return check::Space::shared;
+    case Space::local:
+      return check::Space::local;
+    case Space::constant:
+      return check::Space::constant;
+    case Space::param:
+    case Space::param_entry:
+    case Space::param_func:
+      return check::Space::param;
+    default:
+      return check::Space::global;
+  }
+}
+
+const MemoryOperand* observed_access(const Instruction& in, const ptx::Function& function) {
+  for (const MemoryOperand& m : in.memory) {
+    if (m.role > MemoryOperand::Role::reduction) continue;
+    return check_space(m.space) == check::Space::param && !function.entry ? nullptr : &m;
+  }
+  return nullptr;
 }
 
 void emit_observing(Lowering& lo) {
-  emit_teller(lo, tell_executed, family_of(lo.in));
-  ObservedAccess access;
-  const ptx::Operand* const address = describe_access(lo, access);
-  if (!address) return;
-  Code& code = *lo.decoder().code;
-  lo.address(*address, emit_teller(lo, tell_accessed, code.observed.size()));
-  code.observed.push_back(access);
+  emit_teller(lo, tell_executed, static_cast<std::size_t>(lo.what.family));
+  const MemoryOperand* const access = observed_access(lo.what, lo.function);
+  if (!access) return;
+  const auto index = static_cast<std::size_t>(access - lo.what.memory.data());
+  lo.address(lo.operands[access->operand], emit_teller(lo, tell_accessed, index));
 }
 
 Observation::Observation(Grid& grid, check::Listener& listener)
@@ -401,7 +282,7 @@ Observation::Observation(Grid& grid, check::Listener& listener)
   kernel_.static_shared = grid.static_shared;
   kernel_.dynamic_shared = launch.dynamic_shared;
   kernel_.cooperative = launch.cooperative;
-  kernel_.families = instruction_families();
+  kernel_.families = family_names();
   kernel_.describe = &describe;
   kernel_.context = &grid;
   listener_.kernel_begin({&kernel_});

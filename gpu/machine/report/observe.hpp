@@ -19,8 +19,11 @@ namespace inflight::machine {
 // Emits the ops that tell of an instruction, whose other ops follow: that it executes, and which
 // addresses it touches.
 void emit_observing(Lowering& lo);
-// If the instruction accesses memory as one that listeners hear of: how, and its address.
-const ptx::Operand* describe_access(const Lowering& lo, ObservedAccess& access);
+// The operand through which an instruction of `function` accesses memory, if listeners hear of it:
+// parameters of functions are registers in all but name.
+const MemoryOperand* observed_access(const Instruction& in, const ptx::Function& function);
+check::Access::Kind access_kind(MemoryOperand::Role role);  // of one that they hear of
+check::Space check_space(ptx::Space space);                 // generic: global
 
 // The events of one launch. Made and ended with it.
 class Observation {
@@ -53,9 +56,5 @@ class Observation {
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Counts>> counts_;
 };
-
-// The families that instructions are counted by, and an instruction's index among them.
-std::span<const std::string_view> instruction_families();
-std::uint32_t family_of(const ptx::Instruction& in);
 
 }  // namespace inflight::machine

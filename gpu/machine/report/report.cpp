@@ -173,9 +173,6 @@ std::string awaited(const Warp& w, const Split& s) {
   return "can go on";
 }
 
-// A barrier's waiters stand behind their instruction, all others at it.
-const Op* waits_at(const Split& s) { return s.wait == Wait::barrier ? s.pc - 1 : s.pc; }
-
 }  // namespace
 
 std::string source_name(const Kernel& kernel) { return check::readable(kernel.name); }
@@ -242,7 +239,7 @@ std::string describe_waits(const Block& block) {
     const Line& line = lines[i];
     text += fmt::format("  {} thread{} (warp {}; lanes {}) {}, at {}\n", line.threads,
                         line.threads == 1 ? "" : "s", line.warps, ranges(line.split->mask),
-                        line.what, place_of(*line.split->frame->code, waits_at(*line.split)));
+                        line.what, place_of(*line.split->frame->code, line.split->pc));
   }
   if (lines.size() > most_lines)
     text += fmt::format("  and {} more groups of threads\n", lines.size() - most_lines);

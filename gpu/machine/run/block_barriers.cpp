@@ -21,8 +21,8 @@ void Block::try_complete(std::uint32_t id) {
   for (auto& w : warps)
     for (Split& s : w->parked) {
       if (s.wait != Wait::barrier || s.detail != id) continue;
-      if (const Op* op = s.pc - 1; op->c != no_ref) deliver_reduction(*s.frame, op, s.mask, phase);
-      s.wait = Wait::nothing;
+      if (s.pc->c != no_ref) deliver_reduction(*s.frame, s.pc, s.mask, phase);
+      s.wait = Wait::nothing, ++s.pc;
       w->phases = in_step;
     }
 }

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "gpu/check/names.hpp"
-#include "gpu/machine/decode/decode.hpp"
+#include "gpu/machine/decode/prepared.hpp"
 #include "gpu/machine/report/observe.hpp"
 #include "gpu/machine/report/report.hpp"
 #include "gpu/machine/run/watch.hpp"
@@ -18,9 +18,7 @@ namespace {
 // Is a launch over before helpers have come? So it is if nothing in it repeats and it is small.
 bool brief(const Code& code, std::uint64_t warps) {
   constexpr std::uint64_t few = 5000;  // instructions of warps, about 30 microseconds
-  if (code.ops.size() * warps > few || !code.calls.empty()) return false;
-  return std::none_of(code.ops.begin(), code.ops.end(),
-                      [](const Op& op) { return op.target && op.target <= &op; });
+  return code.ops.size() * warps <= few && code.calls.empty() && !code.loops;
 }
 
 // Decodes everything a kernel can call directly, so that a launch that cannot run is refused whole.
@@ -175,10 +173,10 @@ Outcome ended_early(const Clusters& clusters) {
 tl::expected<const Code*, std::string> Grid::code(Program::FunctionRef ref) const {
   using check::Topic;
   const Topic topics = options->listener ? options->listener->topics() : Topic::none;
-  return launch->kernel->program->code(
-      ref, {.observed = check::has(topics, Topic::instructions | Topic::accesses),
-            .counted = check::has(topics, Topic::counts),
-            .clustered = launch->cluster.count() > 1});
+  return prepared(*launch->kernel->program)
+      .code(ref, {.observed = check::has(topics, Topic::instructions | Topic::accesses),
+                  .counted = check::has(topics, Topic::counts),
+                  .clustered = launch->cluster.count() > 1});
 }
 
 void Grid::fail(FaultKind kind, std::string report) {
@@ -265,10 +263,9 @@ std::vector<std::string> unsupported(const Kernel& kernel) {
   while (!queue.empty()) {
     const auto ref = queue.back();
     queue.pop_back();
-    Decoder decoder(*kernel.program, ref, {});
-    decoder.run();
-    all.insert(all.end(), decoder.errors.begin(), decoder.errors.end());
-    for (const CallSite& site : decoder.code->calls)
+    const auto refusals = prepared(*kernel.program).refusals(ref);
+    all.insert(all.end(), refusals.begin(), refusals.end());
+    for (const CallSite& site : prepared(*kernel.program).calls(ref))
       if (site.callee.module != ptx::none &&
           seen.insert({site.callee.module, site.callee.function}).second)
         queue.push_back(site.callee);

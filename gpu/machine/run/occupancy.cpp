@@ -1,7 +1,7 @@
 // What a multiprocessor holds of a kernel: registers, blocks, clusters.
 #include <algorithm>
 
-#include "gpu/machine/decode/code.hpp"
+#include "gpu/machine/decode/prepared.hpp"
 #include "gpu/machine/launch.hpp"
 #include "gpu/machine/link/reserved_shared.hpp"
 #include "gpu/machine/run/warp.hpp"
@@ -21,7 +21,7 @@ RegisterNeed register_need(const Kernel& kernel, std::uint32_t threads, const Li
   const std::uint32_t file = limits.registers_per_multiprocessor / lanes;
   need.room = std::min(most, file / std::max(1u, warps_of(threads)) / granule * granule);
   if (kernel.built_for_size || need.room == most) return need;
-  const auto code = kernel.program->code({kernel.module, kernel.function}, {});
+  const auto code = prepared(*kernel.program).code({kernel.module, kernel.function}, {});
   if (code) need.live = (*code)->registers;
   if (kernel.max_registers != 0) need.live = std::min(need.live, kernel.max_registers);
   return need;
@@ -29,7 +29,7 @@ RegisterNeed register_need(const Kernel& kernel, std::uint32_t threads, const Li
 
 std::uint32_t registers(const Kernel& kernel) {
   constexpr std::uint32_t fewest = 16, most = 255, addressing = 6;
-  const auto code = kernel.program->code({kernel.module, kernel.function}, {});
+  const auto code = prepared(*kernel.program).code({kernel.module, kernel.function}, {});
   const std::uint32_t live = code ? (*code)->registers + addressing : 32;
   std::uint32_t limit = kernel.max_registers ? kernel.max_registers : most;
   limit = std::min(limit, 65536 / std::max(1u, kernel.max_threads));

@@ -113,7 +113,7 @@ void advance_block(Block& block) {
 }
 
 BadLanes resolve_mbarriers(Warp& w, const Op* op, bool own_only, LaneMbarriers& out) {
-  const auto space = static_cast<ptx::Space>(op->detail);
+  const ptx::Space space = op->what->memory.front().space;
   const std::uint64_t window = w.block->grid->memory->windows().shared;
   LanePlaces places;
   lane_addresses(w, op, space, out.addresses);

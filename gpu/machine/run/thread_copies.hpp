@@ -49,7 +49,7 @@ struct LaneMbarriers {
     return *reinterpret_cast<async::mbarrier::Word*>(blocks[lane]->shared + offsets[lane]);
   }
 };
-// Finds them by the shared or generic addresses of Op::a and Op::imm; Op::detail is the space.
+// Finds them by the addresses of Op::a and Op::imm, in the space of the first memory operand.
 // `own_only`: the instruction works on mbarriers of the executing block alone.
 BadLanes resolve_mbarriers(Warp& w, const Op* op, bool own_only, LaneMbarriers& out);
 

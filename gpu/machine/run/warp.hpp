@@ -61,7 +61,7 @@ enum class Wait : std::uint8_t {
 };
 
 struct Split {
-  const Op* pc = nullptr;
+  const Op* pc = nullptr;  // where it goes on: behind a barrier, once that is complete
   Frame* frame = nullptr;
   std::uint32_t mask = 0;
   Wait wait = Wait::nothing;

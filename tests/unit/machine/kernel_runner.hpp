@@ -10,6 +10,7 @@
 
 #include "gpu/machine/launch.hpp"
 #include "gpu/ptx/parse.hpp"
+#include "tests/unit/machine/audit.hpp"
 
 namespace inflight::machine {
 
@@ -35,6 +36,7 @@ class KernelRunner : public testing::Test {
       return nullptr;
     }
     programs.push_back(std::move(*program));
+    audit(*programs.back());
     return programs.back().get();
   }
 

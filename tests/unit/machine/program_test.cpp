@@ -1,4 +1,5 @@
 // Linking: names, addresses, initialisers, shared layout, kernels' shapes.
+#include "gpu/machine/decode/prepared.hpp"
 #include "tests/unit/machine/ptx_runner.hpp"
 
 namespace inflight::machine {
@@ -297,12 +298,13 @@ TEST(Program, DynamicSharedMemoryFollowsTheStaticPart) {
 
 // `outer` is known by its address alone, and `inner` only to it.
 TEST(Program, AFunctionCalledByItsAddressCallsOthers) {
-  PtxRunner r({kernel_k("mov.u64 %rd5, table; ld.global.u64 %rd6, [%rd5];"
-                        "{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r1;\n"
-                        "P: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
-                        "call (b), %rd6, (a), P; ld.param.b32 %r2, [b]; }"
-                        "st.global.u32 [%rd2], %r2;",
-                        R"(
+  PtxRunner r(
+      {kernel_k("mov.u64 %rd5, table; ld.global.u64 %rd6, [%rd5];"
+                "{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r1;\n"
+                "P: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
+                "call (b), %rd6, (a), P; ld.param.b32 %r2, [b]; }"
+                "st.global.u32 [%rd2], %r2;",
+                R"(
 .func (.param .b32 r) inner(.param .b32 a) {
   .reg .b32 %x; ld.param.b32 %x, [a]; add.u32 %x, %x, 5; st.param.b32 [r], %x; ret;
 }
@@ -322,13 +324,14 @@ TEST(Program, AFunctionCalledByItsAddressCallsOthers) {
 
 TEST(Program, CodeIsDecodedOnceAndKept) {
   PtxRunner r({".visible .entry k() { ret; }\n.extern .func gone();"});
-  const auto first = r.program->code({0, 0}, {}), again = r.program->code({0, 0}, {});
+  const auto first = prepared(*r.program).code({0, 0}, {}),
+             again = prepared(*r.program).code({0, 0}, {});
   ASSERT_TRUE(first && again);
   EXPECT_EQ(*first, *again);
-  const auto observed = r.program->code({0, 0}, {.observed = true});
+  const auto observed = prepared(*r.program).code({0, 0}, {.observed = true});
   ASSERT_TRUE(observed);
   EXPECT_NE(*observed, *first);
-  EXPECT_EQ(r.program->code({0, 1}, {}).error(),
+  EXPECT_EQ(prepared(*r.program).code({0, 1}, {}).error(),
             "function 'gone' is declared but nobody defines it");
 }
 

@@ -11,6 +11,7 @@
 
 #include "gpu/machine/launch.hpp"
 #include "gpu/ptx/parse.hpp"
+#include "tests/unit/machine/audit.hpp"
 
 namespace inflight::machine {
 
@@ -32,7 +33,7 @@ class PtxRunner {
     }
     auto linked = Program::link(std::move(modules), memory, 0);
     if (linked)
-      program = std::move(*linked);
+      program = std::move(*linked), audit(*program);
     else
       error = linked.error().message;
   }

@@ -1,5 +1,5 @@
 // A forward analysis: what may have been read and written since the last barrier.
-#include "gpu/machine/decode/phases.hpp"
+#include "gpu/machine/instruction/phases.hpp"
 
 #include <array>
 #include <cstdint>
@@ -8,7 +8,6 @@ namespace inflight::machine {
 namespace {
 
 using ptx::Mod;
-using ptx::Opcode;
 using ptx::Space;
 
 // What may have happened since the last barrier or phase: bits.
@@ -20,46 +19,38 @@ constexpr State accesses = shared_read | shared_written | global_read | global_w
 constexpr State released = 16;
 
 // Does it let a block's warps go on together?
-bool releases(const ptx::Instruction& in) {
-  if (in.guarded) return false;
-  if (in.opcode == Opcode::barrier_cluster_wait) return true;
-  if (in.opcode != Opcode::bar && in.opcode != Opcode::barrier) return false;
-  return !in.mods.has(Mod::warp) && !in.mods.has(Mod::arrive);
+bool releases(const Instruction& in) {
+  using Step = BarrierUse::Step;
+  const auto* barrier = in.as<BarrierUse>();
+  return barrier && !in.guard && barrier->of != BarrierUse::Of::warp &&
+         barrier->step != Step::arrive;
 }
 
 struct Access {
   State reads = 0, writes = 0;
 };
 
-Access access_of(const ptx::Instruction& in) {
-  const auto in_space = [&](State shared, State global) -> State {
-    switch (in.space()) {
-      case Space::generic:
-        return shared | global;
-      case Space::shared:
-      case Space::shared_cta:
-      case Space::shared_cluster:
-        return shared;
-      case Space::global:
-        return global;
+State in_space(const Instruction& in, const MemoryOperand& m, State shared, State global) {
+  if (ptx::is_shared(m.space) || in.family == Family::matrix) return shared;
+  if (m.space == Space::generic) return shared | global;
+  return m.space == Space::global ? global : 0;
+}
+
+Access access_of(const Instruction& in) {
+  Access access;
+  for (const MemoryOperand& m : in.memory) switch (m.role) {
+      case MemoryOperand::Role::load:
+        if (!in.text->mods.has(Mod::nc)) access.reads |= in_space(in, m, shared_read, global_read);
+        break;
+      case MemoryOperand::Role::store:
+      case MemoryOperand::Role::atomic:
+      case MemoryOperand::Role::reduction:
+        access.writes |= in_space(in, m, shared_written, global_written);
+        break;
       default:
-        return 0;
+        break;
     }
-  };
-  switch (in.opcode) {
-    case Opcode::ld:
-      return {in.mods.has(Mod::nc) ? 0 : in_space(shared_read, global_read), 0};
-    case Opcode::st:
-    case Opcode::atom:
-    case Opcode::red:
-      return {0, in_space(shared_written, global_written)};
-    case Opcode::ldmatrix:
-      return {shared_read, 0};
-    case Opcode::stmatrix:
-      return {0, shared_written};
-    default:
-      return {};
-  }
+  return access;
 }
 
 // Instructions that lie between a read and a write at least, for all other warps to have read.
@@ -72,9 +63,9 @@ class Walk {
   State state() const { return state_; }
 
   // Passes instruction `i`; does it begin a phase?
-  bool pass(const ptx::Instruction& in, std::int64_t i) {
+  bool pass(const Instruction& in, std::int64_t i) {
     if (releases(in)) return forget(released), false;
-    if (in.opcode == Opcode::call) return forget(accesses | released), false;
+    if (in.control == Control::call) return forget(accesses | released), false;
     Access access = access_of(in);
     if (!(state_ & released)) {
       access.reads &= shared_read;
@@ -109,9 +100,11 @@ class Walk {
 
 }  // namespace
 
-std::vector<bool> phase_begins(const ptx::Function& function, const Flow& flow) {
+std::vector<bool> phase_begins(const Function& function) {
+  const Flow& flow = function.flow;
   std::vector<State> before(flow.blocks.size(), 0);
-  if (!function.entry && !flow.order.empty()) before[flow.order.front()] = accesses | released;
+  if (!function.text->entry && !flow.order.empty())
+    before[flow.order.front()] = accesses | released;
   for (bool changed = true; changed;) {
     changed = false;
     for (const std::uint32_t id : flow.order) {

@@ -1,7 +1,9 @@
 // Basic blocks and their weak topological order.
-#include "gpu/machine/decode/flow.hpp"
+#include "gpu/machine/instruction/flow.hpp"
 
 #include <algorithm>
+
+#include "gpu/machine/instruction/facts.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -10,10 +12,7 @@ using ptx::Opcode;
 
 constexpr std::uint32_t deepest_nesting = 1000;  // of loops; deeper ones keep any order
 
-bool ends_block(const ptx::Instruction& in) {
-  return in.opcode == Opcode::bra || in.opcode == Opcode::brx_idx || in.opcode == Opcode::ret ||
-         in.opcode == Opcode::exit || in.opcode == Opcode::trap;
-}
+bool ends_block(const ptx::Instruction& in) { return ends_block(facts(in.opcode).control); }
 
 // Orders the nodes of one (sub)graph: strongly connected components in topological order; in each,
 // the head first, then the rest without the head, likewise.

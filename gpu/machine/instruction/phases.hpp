@@ -8,11 +8,11 @@
 #pragma once
 #include <vector>
 
-#include "gpu/machine/decode/flow.hpp"
+#include "gpu/machine/instruction/function.hpp"
 
 namespace inflight::machine {
 
 // For each instruction: does it begin a phase?
-std::vector<bool> phase_begins(const ptx::Function& function, const Flow& flow);
+std::vector<bool> phase_begins(const Function& function);
 
 }  // namespace inflight::machine

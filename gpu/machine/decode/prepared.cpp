@@ -1,0 +1,76 @@
+// The cache of descriptions and decoded functions.
+#include "gpu/machine/decode/prepared.hpp"
+
+#include <fmt/format.h>
+
+#include "gpu/check/names.hpp"
+#include "gpu/machine/decode/decode.hpp"
+
+namespace inflight::machine {
+
+Prepared::Prepared(const Program& program) : program_(program) {
+  for (auto& ready : ready_)
+    ready = std::vector<std::atomic<const Code*>>(program.function_count());
+}
+
+// Describing runs outside the lock. Of two threads that describe the same function at once, the
+// first to finish is kept.
+const Function& Prepared::function(Program::FunctionRef ref) {
+  const std::uint32_t index = program_.function_index(ref);
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto it = functions_.find(index); it != functions_.end()) return *it->second;
+  }
+  const ptx::Module& module = *program_.modules()[ref.module];
+  auto made = describe(module, module.functions[ref.function]);
+  const std::lock_guard lock(mutex_);
+  return *functions_.try_emplace(index, std::move(made)).first->second;
+}
+
+// Likewise.
+const Prepared::Decoded& Prepared::decoded(Program::FunctionRef ref, CodeForm form) {
+  const std::uint64_t key =
+      std::uint64_t{program_.function_index(ref)} * CodeForm::count + form.number();
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto it = decoded_.find(key); it != decoded_.end()) return it->second;
+  }
+  Decoded made;
+  const ptx::Function& text = program_.modules()[ref.module]->functions[ref.function];
+  if (text.has_body) {
+    Decoder decoder(program_, ref, function(ref), form);
+    decoder.run();
+    made = {std::move(decoder.code), std::move(decoder.errors)};
+  } else {
+    made.errors.push_back(
+        fmt::format("function '{}' is declared but nobody defines it", check::readable(text.name)));
+  }
+  const std::lock_guard lock(mutex_);
+  return decoded_.try_emplace(key, std::move(made)).first->second;
+}
+
+tl::expected<const Code*, std::string> Prepared::code(Program::FunctionRef ref, CodeForm form) {
+  std::atomic<const Code*>& ready = ready_[form.number()][program_.function_index(ref)];
+  if (const Code* code = ready.load(std::memory_order_acquire)) return code;
+  const Decoded& made = decoded(ref, form);
+  if (!made.errors.empty()) return tl::unexpected(made.errors.front());
+  ready.store(made.code.get(), std::memory_order_release);
+  return made.code.get();
+}
+
+std::span<const std::string> Prepared::refusals(Program::FunctionRef ref) {
+  return decoded(ref, {}).errors;
+}
+
+std::span<const CallSite> Prepared::calls(Program::FunctionRef ref) {
+  const Decoded& made = decoded(ref, {});
+  return made.code ? std::span<const CallSite>(made.code->calls) : std::span<const CallSite>();
+}
+
+Prepared& prepared(const Program& program) {
+  return static_cast<Prepared&>(program.extension([](const Program& p) {
+    return std::unique_ptr<Program::Extension>(std::make_unique<Prepared>(p));
+  }));
+}
+
+}  // namespace inflight::machine

@@ -1,0 +1,87 @@
+// Lifetimes by backward search from every use.
+#include "gpu/machine/instruction/liveness.hpp"
+
+#include <algorithm>
+
+namespace inflight::machine {
+namespace {
+
+struct Occurrence {
+  std::uint32_t reg, block;
+  auto operator<=>(const Occurrence&) const = default;
+};
+
+// Calls visit(register, does it write) for what the instruction reads, then for what it writes. A
+// guarded instruction keeps the old value in some lanes, so what it writes it reads as well.
+template <class Visit>
+void each_register(const Instruction& in, Visit visit) {
+  for (const RegisterUse& use : in.reads) visit(use.reg, false);
+  if (in.guard)
+    for (const RegisterUse& use : in.writes) visit(use.reg, false);
+  for (const RegisterUse& use : in.writes) visit(use.reg, true);
+}
+
+}  // namespace
+
+std::vector<Lifetime> lifetimes(const Function& function) {
+  const Flow& flow = function.flow;
+  std::vector<Lifetime> intervals(function.text->registers.size());
+  const auto blocks = flow.blocks.size();
+  std::vector<std::uint32_t> begin(blocks, ~0u), end(blocks, 0);
+  std::vector<Occurrence> exposed, defined;
+  std::vector<std::uint32_t> seen_use(function.text->registers.size(), ~0u);
+  std::vector<std::uint32_t> seen_definition(function.text->registers.size(), ~0u);
+  std::uint32_t position = 0;
+  for (std::uint32_t b : flow.order) {
+    begin[b] = position;
+    position += 2;
+    for (std::uint32_t i = flow.blocks[b].first; i < flow.blocks[b].last; ++i, position += 2) {
+      // Several registers are written one after the other, while others are still read.
+      const bool keep_sources = function.body[i].writes.size() > 1;
+      each_register(function.body[i], [&](std::uint32_t r, bool definition) {
+        if (!definition) intervals[r].extend(position);
+        if (definition || keep_sources) intervals[r].extend(position + 1);
+        if (definition) {
+          if (seen_definition[r] != b) defined.push_back({r, b});
+          seen_definition[r] = b;
+        } else if (seen_definition[r] != b && seen_use[r] != b) {
+          exposed.push_back({r, b});
+          seen_use[r] = b;
+        }
+      });
+    }
+    end[b] = position;
+    position += 2;
+  }
+  std::sort(exposed.begin(), exposed.end());
+  std::sort(defined.begin(), defined.end());
+
+  std::vector<std::uint32_t> visited(blocks, ~0u), defines(blocks, ~0u), work;
+  auto next_definition = defined.begin();
+  for (auto e = exposed.begin(); e != exposed.end();) {
+    const std::uint32_t r = e->reg;
+    while (next_definition != defined.end() && next_definition->reg < r) ++next_definition;
+    for (; next_definition != defined.end() && next_definition->reg == r; ++next_definition)
+      defines[next_definition->block] = r;
+    work.clear();
+    for (; e != exposed.end() && e->reg == r; ++e) {
+      visited[e->block] = r;
+      work.push_back(e->block);
+    }
+    while (!work.empty()) {
+      const std::uint32_t b = work.back();
+      work.pop_back();
+      intervals[r].extend(begin[b]);
+      for (std::uint32_t p : flow.blocks[b].predecessors) {
+        if (begin[p] == ~0u) continue;  // unreachable
+        intervals[r].extend(end[p]);
+        if (defines[p] == r || visited[p] == r) continue;
+        visited[p] = r;
+        work.push_back(p);
+      }
+    }
+  }
+  return intervals;
+}
+
+}  // namespace inflight::machine

@@ -1,0 +1,172 @@
+// A wrapper around every op, which compares a warp's registers before and after.
+#include "tests/unit/machine/audit.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <unordered_map>
+
+#include "gpu/machine/decode/prepared.hpp"
+#include "gpu/machine/decode/slots.hpp"
+#include "gpu/machine/families/control.hpp"
+#include "gpu/machine/run/warp.hpp"
+
+namespace inflight::machine {
+namespace {
+
+constexpr int runs = 24;  // of each op that are looked at
+
+struct Audited {
+  Handler run = nullptr;
+  std::atomic<int> left{runs};
+};
+
+// Programs are audited before they run, so whoever runs only reads the map.
+std::unordered_map<const Op*, Audited*> audited_ops;
+std::deque<Audited> all;
+std::mutex mutex;
+
+using Bytes = std::vector<std::byte>;
+
+Bytes registers(const Frame& frame) {
+  return {frame.registers.data(), frame.registers.data() + frame.registers.size()};
+}
+void restore(Frame& frame, const Bytes& bytes) {
+  std::memcpy(frame.registers.data(), bytes.data(), bytes.size());
+}
+
+// The bytes of the slots of some registers.
+class Area {
+ public:
+  explicit Area(const Code& code) : code_(code), held_(code.frame_bytes) {}
+  void add(std::span<const RegisterUse> uses) {
+    for (const RegisterUse& use : uses) add(use.reg);
+  }
+  void add(std::uint32_t reg) {
+    if (code_.slots[reg] == no_ref) return;
+    const std::size_t first = code_.slots[reg] & ~3u;
+    const std::size_t bytes = slot_bytes(code_.function->registers[reg].type);
+    std::fill_n(held_.begin() + static_cast<std::ptrdiff_t>(first), bytes, true);
+  }
+  bool holds(std::size_t byte) const { return held_[byte]; }
+
+ private:
+  const Code& code_;
+  std::vector<bool> held_;
+};
+
+Area all_registers(const Code& code) {
+  Area area(code);
+  for (std::uint32_t r = 0; r < code.slots.size(); ++r) area.add(r);
+  return area;
+}
+
+bool reads_time(const ptx::Function& function, const Instruction& in) {
+  for (const ptx::Operand& o : function.operands(*in.text))
+    if (o.kind == ptx::Operand::Kind::special) return true;
+  return false;
+}
+
+// Can it be run again with the same result, but for its registers?
+bool repeatable(const Code& code, const Instruction& in) {
+  return in.control == Control::next && in.memory.empty() && in.family != Family::system &&
+         in.family != Family::stack && in.family != Family::cache && in.family != Family::fence &&
+         in.family != Family::copy && in.family != Family::bulk_copy &&
+         !reads_time(*code.function, in);
+}
+
+bool moves_on(const Op* op, Handler run) {
+  return run == run_jump || run == run_branch || run == run_phase || op->inner == run_jump;
+}
+
+// Other registers get other values, and it runs again: does it compute the same?
+void check_reads(Warp& w, const Op* op, Handler run, const Instruction& in, const Bytes& before,
+                 std::uint32_t carry, std::int32_t budget) {
+  Frame& frame = *w.frame;
+  const Code& code = *frame.code;
+  const Bytes after = registers(frame);
+  const std::uint32_t carry_after = w.carry;
+  const std::int32_t budget_after = w.budget;
+  Area known(code);
+  known.add(in.reads);
+  // What other lanes keep is no operand, and must stay.
+  if (in.guard || w.mask != all_lanes) known.add(in.writes);
+  const Area named = all_registers(code);
+  Bytes poisoned = before;
+  for (std::size_t i = 0; i < poisoned.size(); ++i)
+    if (named.holds(i) && !known.holds(i)) poisoned[i] ^= std::byte{0xa5};
+  restore(frame, poisoned);
+  w.carry = in.reads_carry ? carry : ~carry;
+  w.budget = budget;
+  run(w, op);
+  Area written(code);
+  written.add(in.writes);
+  const Bytes again = registers(frame);
+  for (std::size_t i = 0; i < again.size(); ++i) {
+    const bool untouched = again[i] == poisoned[i] && after[i] == before[i];
+    if (written.holds(i) && again[i] != after[i] && !untouched) {
+      ADD_FAILURE() << in.text->name << ", line " << in.text->line
+                    << ", reads a register that its description does not name";
+      break;
+    }
+  }
+  restore(frame, after);
+  w.carry = carry_after;
+  w.budget = budget_after;
+}
+
+const Op* run_audited(Warp& w, const Op* op) {
+  Audited& audit = *audited_ops.at(op);
+  Frame* const frame = w.frame;
+  const Code& code = *frame->code;
+  if (op->instruction >= code.description->body.size() || moves_on(op, audit.run) ||
+      audit.left.fetch_sub(1, std::memory_order_relaxed) <= 0)
+    return audit.run(w, op);
+  const Instruction& in = code.description->body[op->instruction];
+  // A collective of lanes that stand at several places writes the registers of each.
+  const bool alone = in.control == Control::meet && w.parked.empty();
+  if (in.control != Control::next && !alone) return audit.run(w, op);
+  const Bytes before = registers(*frame);
+  const std::uint32_t carry = w.carry;
+  const std::int32_t budget = w.budget;
+  const Op* const next = audit.run(w, op);
+  if (w.frame != frame || !next) return next;  // it parked, or ended
+  const Bytes after = registers(*frame);
+  Area written(code);
+  written.add(in.writes);
+  const Area named = all_registers(code);
+  for (std::size_t i = 0; i < after.size(); ++i)
+    if (named.holds(i) && !written.holds(i) && after[i] != before[i]) {
+      ADD_FAILURE() << in.text->name << ", line " << in.text->line
+                    << ", writes a register that its description does not name";
+      break;
+    }
+  if (!in.writes_carry && w.carry != carry)
+    ADD_FAILURE() << in.text->name << " writes CC.CF; its description says not";
+  if (repeatable(code, in)) check_reads(w, op, audit.run, in, before, carry, budget);
+  return next;
+}
+
+}  // namespace
+
+void audit(const Program& program) {
+  const std::lock_guard lock(mutex);
+  for (std::uint32_t m = 0; m < program.modules().size(); ++m)
+    for (std::uint32_t f = 0; f < program.modules()[m]->functions.size(); ++f)
+      for (const bool clustered : {false, true}) {
+        const auto code = prepared(program).code({m, f}, {.clustered = clustered});
+        if (!code) continue;
+        for (const Op& op : (*code)->ops) {
+          if (op.run == run_audited) continue;
+          Audited& entry = all.emplace_back();
+          entry.run = op.run;
+          audited_ops[&op] = &entry;
+          const_cast<Op&>(op).run = run_audited;
+        }
+      }
+}
+
+}  // namespace inflight::machine

@@ -1,0 +1,201 @@
+// What descriptions say of instructions: the table of opcodes, and each kind's own facts.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest-spi.h>
+#include <gtest/gtest.h>
+
+#include "gpu/machine/decode/prepared.hpp"
+#include "gpu/machine/instruction/function.hpp"
+#include "gpu/ptx/parse.hpp"
+#include "tests/unit/machine/ptx_runner.hpp"
+
+namespace inflight::machine {
+namespace {
+
+using ptx::Opcode;
+using Role = MemoryOperand::Role;
+
+// The description of a function's body.
+struct Described {
+  explicit Described(const std::string& body, const std::string& declarations = {}) {
+    auto text = std::make_shared<const std::string>(
+        ".version 8.7\n.target sm_90a\n.address_size 64\n" + declarations +
+        ".visible .entry k(.param .u64 out) {\n  .reg .b32 %r<20>; .reg .b64 %rd<20>;\n"
+        "  .reg .pred %p<8>; .reg .f32 %f<8>; .reg .b16 %h<4>;\n" +
+        body + "\n}\n");
+    auto parsed = ptx::parse(text, "test");
+    if (!parsed) {
+      ADD_FAILURE() << parsed.error().message << " in line " << parsed.error().line;
+      return;
+    }
+    module = std::make_unique<const ptx::Module>(std::move(*parsed));
+    function = describe(*module, module->functions.back());
+  }
+  const Instruction& operator[](std::size_t i) const { return function->body.at(i); }
+  std::string names(std::span<const RegisterUse> uses) const {
+    std::vector<std::string_view> out;
+    for (const RegisterUse& use : uses) out.push_back(function->text->registers[use.reg].name);
+    return fmt::format("{}", fmt::join(out, " "));
+  }
+  // "writes <- reads"
+  std::string registers(std::size_t i = 0) const {
+    return names((*this)[i].writes) + " <- " + names((*this)[i].reads);
+  }
+  std::unique_ptr<const ptx::Module> module;
+  std::unique_ptr<const Function> function;
+};
+
+TEST(Descriptions, NameTheRegistersThatAreReadAndWritten) {
+  const struct {
+    const char *instruction, *registers;
+  } cases[] = {
+      {"add.s32 %r1, %r2, 5;", "%r1 <- %r2"},
+      {"@%p1 add.s32 %r1, %r2, %r3;", "%r1 <- %r2 %r3 %p1"},
+      {"setp.lt.s32 %p1|%p2, %r1, %r2;", "%p1 %p2 <- %r1 %r2"},
+      {"ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1+16];", "%f1 %f2 %f3 %f4 <- %rd1"},
+      {"st.shared.v2.b32 [%r1], {%r2, %r3};", " <- %r1 %r2 %r3"},
+      {"atom.global.add.u32 %r1, [%rd1], %r2;", "%r1 <- %rd1 %r2"},
+      {"atom.global.add.u32 _, [%rd1], %r2;", " <- %rd1 %r2"},
+      {"red.global.add.u32 [%rd1], %r2;", " <- %rd1 %r2"},
+      {"shfl.sync.idx.b32 %r1|%p1, %r2, %r3, 31, -1;", "%r1 %p1 <- %r2 %r3"},
+      {"elect.sync _|%p1, -1;", "%p1 <- "},
+      {"bar.sync 0;", " <- "},
+      {"bar.red.popc.u32 %r1, 0, %p1;", "%r1 <- %p1"},
+      {"barrier.arrive %r1, %r2;", " <- %r1 %r2"},
+      {"mbarrier.arrive.shared.b64 %rd1, [%r1];", "%rd1 <- %r1"},
+      {"mbarrier.arrive.shared.b64 _, [%r1], %r2;", " <- %r1 %r2"},
+      {"mbarrier.try_wait.parity.shared.b64 %p1, [%r1], %r2;", "%p1 <- %r1 %r2"},
+      {"cp.async.ca.shared.global [%r1], [%rd1], 4, %r2;", " <- %r1 %rd1 %r2"},
+      {"cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1, "
+       "{%r2, %r3}], [%r4];",
+       " <- %r1 %rd1 %r2 %r3 %r4"},
+      {"ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r1, %r2}, [%r3];", "%r1 %r2 <- %r3"},
+      {"p: .callprototype ()_ ();\ncall %rd1, (), p;", " <- %rd1"},
+  };
+  for (const auto& [instruction, registers] : cases)
+    EXPECT_EQ(Described(instruction).registers(), registers) << instruction;
+}
+
+TEST(Descriptions, SayWhatAccessesDoAndWhere) {
+  const Described d(R"(
+  ld.global.v2.f32 {%f1, %f2}, [%rd1+8];
+  ld.acquire.gpu.b32 %r1, [%rd1];
+  st.volatile.shared.b16 [v+2], %h1;
+  ld.b32 %r1, [v];
+  atom.acq_rel.cta.shared.cas.b32 %r1, [%r2], %r3, %r4;
+  red.global.add.u32 [%rd1], 1;
+  stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r1], {%r2};)",
+                    ".shared .align 8 .b8 v[64];\n");
+  const auto& load = d[0].memory.front();
+  EXPECT_EQ(load.role, Role::load);
+  EXPECT_EQ(load.space, ptx::Space::global);
+  EXPECT_EQ(load.bytes, 8u);
+  EXPECT_EQ(load.address.offset, 8);
+  EXPECT_TRUE(load.address.wide);
+  EXPECT_EQ(load.order, check::Order::weak);
+  EXPECT_EQ(d[1].memory.front().order, check::Order::acquire);
+  EXPECT_EQ(d[1].memory.front().scope, check::Scope::gpu);
+  EXPECT_EQ(d[1].memory.front().space, ptx::Space::generic);
+  EXPECT_EQ(d[2].memory.front().scope, check::Scope::sys);
+  EXPECT_EQ(d[2].memory.front().address.base, Address::Base::variable);
+  // A variable's name says where it is.
+  EXPECT_EQ(d[3].memory.front().space, ptx::Space::shared);
+  EXPECT_EQ(d[4].memory.front().role, Role::atomic);
+  EXPECT_EQ(d[4].memory.front().order, check::Order::acq_rel);
+  EXPECT_EQ(d[4].memory.front().scope, check::Scope::cta);
+  EXPECT_EQ(d[5].memory.front().role, Role::reduction);
+  EXPECT_EQ(d[5].memory.front().order, check::Order::relaxed);
+  EXPECT_EQ(d[6].memory.front().bytes, 16u);
+  EXPECT_EQ(d[6].memory.front().lanes, 0xffu);
+}
+
+TEST(Descriptions, SayWhatCopiesMoveAndWhatCompletesThem) {
+  const Described d(R"(
+  cp.async.cg.shared.global [%r1], [%rd1], 16;
+  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], %r2, [%r3];
+  cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], %r2;
+  cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%rd1], [%r1], %r2;
+  cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%rd1, {%r1, %r2, %r3}], [%r4];
+  st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [%r1], {%r2, %r3}, [%r4];
+  cp.async.bulk.wait_group.read 3;
+  cp.async.wait_all;)");
+  const auto roles = [&](std::size_t i) {
+    std::vector<Role> out;
+    for (const MemoryOperand& m : d[i].memory) out.push_back(m.role);
+    return out;
+  };
+  using Roles = std::vector<Role>;
+  EXPECT_EQ(roles(0), (Roles{Role::destination, Role::source}));
+  EXPECT_EQ(d[0].as<CopyUse>()->completion, check::Completion::thread_group);
+  EXPECT_EQ(d[0].memory[1].bytes, 16u);
+  EXPECT_EQ(d[0].memory[0].proxy, check::Proxy::generic);
+  EXPECT_EQ(roles(1), (Roles{Role::destination, Role::source, Role::mbarrier}));
+  EXPECT_EQ(d[1].memory[0].proxy, check::Proxy::async);
+  EXPECT_EQ(roles(2), (Roles{Role::destination, Role::source}));
+  EXPECT_EQ(d[2].as<CopyUse>()->completion, check::Completion::bulk_group);
+  EXPECT_TRUE(d[3].as<CopyUse>()->reduces);
+  EXPECT_EQ(d[3].as<CopyUse>()->reduction.type, async::TensorType::f32);
+  EXPECT_EQ(roles(4), (Roles{Role::tensor_map, Role::source}));
+  EXPECT_EQ(d[4].as<CopyUse>()->rank, 3);
+  EXPECT_EQ(roles(5), (Roles{Role::destination, Role::mbarrier}));
+  EXPECT_EQ(d[5].memory[0].bytes, 8u);
+  EXPECT_EQ(d[6].as<GroupUse>()->allowed, 3u);
+  EXPECT_TRUE(d[6].as<GroupUse>()->read_only);
+  EXPECT_EQ(d[7].as<GroupUse>()->allowed, check::CopyWaited::all_copies);
+}
+
+TEST(Descriptions, SayWhatFencesOrderAndBarriersAre) {
+  const Described d(R"(
+  fence.acq_rel.gpu;
+  membar.cta;
+  fence.proxy.async.shared::cta;
+  fence.mbarrier_init.release.cluster;
+  bar.warp.sync -1;
+  barrier.cluster.arrive.relaxed.aligned;
+  barrier.cluster.wait.acquire;
+  mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [%r1], %r2;
+  mbarrier.test_wait.relaxed.cta.shared.b64 %p1, [%r1], %rd1;)");
+  EXPECT_EQ(d[0].as<Fence>()->order, check::Order::acq_rel);
+  EXPECT_EQ(d[0].as<Fence>()->scope, check::Scope::gpu);
+  EXPECT_EQ(d[1].as<Fence>()->order, check::Order::seq_cst);
+  EXPECT_EQ(d[1].as<Fence>()->scope, check::Scope::cta);
+  EXPECT_EQ(d[2].as<Fence>()->kind, check::Fence::Kind::proxy);
+  EXPECT_EQ(d[2].as<Fence>()->to, check::Proxy::async);
+  EXPECT_EQ(d[2].as<Fence>()->only, ptx::Space::shared_cta);
+  EXPECT_EQ(d[3].as<Fence>()->kind, check::Fence::Kind::mbarrier_init);
+  EXPECT_EQ(d[4].as<BarrierUse>()->of, BarrierUse::Of::warp);
+  EXPECT_EQ(d[5].as<BarrierUse>()->order, check::Order::relaxed);
+  EXPECT_EQ(d[6].as<BarrierUse>()->step, BarrierUse::Step::wait);
+  EXPECT_TRUE(d[7].as<MbarrierUse>()->expects_bytes);
+  EXPECT_EQ(d[7].as<MbarrierUse>()->scope, check::Scope::cluster);
+  EXPECT_EQ(d[8].as<MbarrierUse>()->order, check::Order::relaxed);
+}
+
+// What the tests' audit would say of a description that leaves a register out.
+TEST(Descriptions, AreAuditedWhereverTestsRunInstructions) {
+  const auto run_with = [](auto change) {
+    PtxRunner r(
+        {kernel_k("mov.u32 %r2, 7;\n  mad.lo.u32 %r3, %r1, %r2, %r2;\n"
+                  "  st.global.u32 [%rd2], %r3;")});
+    const Kernel& k = *r.program->kernel("k");
+    const Function& described = prepared(*r.program).function({k.module, k.function});
+    for (const Instruction& in : described.body)
+      if (in.opcode == Opcode::mad) change(const_cast<Instruction&>(in));
+    const auto* out = r.make<std::uint32_t>(32);
+    EXPECT_TRUE(r.run("k", {}, {32}, {reinterpret_cast<std::uint64_t>(out)}).ok());
+  };
+  run_with([](Instruction&) {});
+  EXPECT_NONFATAL_FAILURE(run_with([](Instruction& in) { in.writes = {}; }),
+                          "writes a register that its description does not name");
+  EXPECT_NONFATAL_FAILURE(run_with([](Instruction& in) { in.reads = in.reads.first(1); }),
+                          "reads a register that its description does not name");
+}
+
+// What the machine executes has a family of its own, and what waits or parts is said to.
+TEST(Descriptions, OfEveryInstructionThatIsExecutedHaveAFamily) {
+  for (unsigned o = 1; o < static_cast<unsigned>(Opcode::count_); ++o)
+    EXPECT_NE(facts(Opcode(o)).family, Family::unknown) << spelling(Opcode(o));
+}
+
+}  // namespace
+}  // namespace inflight::machine
