@@ -244,4 +244,28 @@ void LoadedModule::close() {
   functions_.clear();
 }
 
+Status get_kernel(void** place, LoadedModule& module, const char* name) {
+  if (!place || !name) return Status::invalid_value;
+  auto function = module.kernel(name, current_device().ordinal);
+  if (!function) return report(function);
+  *place = function->get();
+  return Status::success;
+}
+
+Status get_kernels(void** place, unsigned count, LoadedModule& module) {
+  if (!place) return Status::invalid_value;
+  auto kernels = module.kernels(current_device().ordinal);
+  if (!kernels) return report(kernels);
+  for (unsigned i = 0; i < count && i < kernels->size(); ++i) place[i] = (*kernels)[i].get();
+  return Status::success;
+}
+
+Status get_kernel_count(unsigned* place, LoadedModule& module) {
+  if (!place) return Status::invalid_value;
+  auto kernels = module.kernels(current_device().ordinal);
+  if (!kernels) return report(kernels);
+  *place = unsigned(kernels->size());
+  return Status::success;
+}
+
 }  // namespace inflight::cuda

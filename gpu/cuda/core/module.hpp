@@ -64,4 +64,10 @@ class LoadedModule : public std::enable_shared_from_this<LoadedModule> {
   std::map<std::string, std::shared_ptr<Function>, std::less<>> functions_;
 };
 
+// The kernels of a module on the current device, as programs get them: one by its name (not_found),
+// as many as there is room for, and how many there are.
+Status get_kernel(void** place, LoadedModule& module, const char* name);
+Status get_kernels(void** place, unsigned count, LoadedModule& module);
+Status get_kernel_count(unsigned* place, LoadedModule& module);
+
 }  // namespace inflight::cuda

@@ -22,13 +22,13 @@ INFLIGHT_CU_INIT(cuLibraryLoadFromFile,
                  })
 INFLIGHT_CU_INIT(cuLibraryUnload, (Handle library), { return unload(library); })
 INFLIGHT_CU_INIT(cuLibraryGetKernel, (Handle * kernel, Handle library, const char* name), {
-  return with_module(library, [&](LoadedModule& m) { return store_kernel(kernel, m, name); });
+  return with_module(library, [&](LoadedModule& m) { return get_kernel(kernel, m, name); });
 })
 INFLIGHT_CU_INIT(cuLibraryGetKernelCount, (unsigned* count, Handle library), {
-  return with_module(library, [&](LoadedModule& m) { return store_kernel_count(count, m); });
+  return with_module(library, [&](LoadedModule& m) { return get_kernel_count(count, m); });
 })
 INFLIGHT_CU_INIT(cuLibraryEnumerateKernels, (Handle * kernels, unsigned count, Handle library), {
-  return with_module(library, [&](LoadedModule& m) { return store_kernels(kernels, count, m); });
+  return with_module(library, [&](LoadedModule& m) { return get_kernels(kernels, count, m); });
 })
 INFLIGHT_CU(cuLibraryGetModule, (Handle * module, Handle library), {
   return with_module(library, [&](LoadedModule&) { return store_value(module, library); });

@@ -43,30 +43,6 @@ Status unload(Handle handle) {
   return Status::success;
 }
 
-Status store_kernel(Handle* to, LoadedModule& module, const char* name) {
-  if (!to || !name) return Status::invalid_value;
-  auto function = module.kernel(name, current_device().ordinal);
-  if (!function) return report(function);
-  *to = function->get();
-  return Status::success;
-}
-
-Status store_kernels(Handle* to, unsigned count, LoadedModule& module) {
-  if (!to) return Status::invalid_value;
-  auto kernels = module.kernels(current_device().ordinal);
-  if (!kernels) return report(kernels);
-  for (unsigned i = 0; i < count && i < kernels->size(); ++i) to[i] = (*kernels)[i].get();
-  return Status::success;
-}
-
-Status store_kernel_count(unsigned* count, LoadedModule& module) {
-  if (!count) return Status::invalid_value;
-  auto kernels = module.kernels(current_device().ordinal);
-  if (!kernels) return report(kernels);
-  *count = unsigned(kernels->size());
-  return Status::success;
-}
-
 Status store_symbol(DevicePointer* address, std::size_t* bytes, LoadedModule& module,
                     const char* name, bool managed_only) {
   if (!name || (!address && !bytes)) return Status::invalid_value;
@@ -109,16 +85,16 @@ INFLIGHT_CU_AT(of_module(module), cuModuleUnload, (Handle module), { return unlo
 INFLIGHT_CU_INIT(cuModuleGetLoadingMode, (int* mode), { return store_value(mode, loads_lazily); })
 INFLIGHT_CU_AT(of_module(module), cuModuleGetFunction,
                (Handle * function, Handle module, const char* name), {
-                 return with_module(
-                     module, [&](LoadedModule& m) { return store_kernel(function, m, name); });
+                 return with_module(module,
+                                    [&](LoadedModule& m) { return get_kernel(function, m, name); });
                })
 INFLIGHT_CU_AT(of_module(module), cuModuleGetFunctionCount, (unsigned* count, Handle module), {
-  return with_module(module, [&](LoadedModule& m) { return store_kernel_count(count, m); });
+  return with_module(module, [&](LoadedModule& m) { return get_kernel_count(count, m); });
 })
 INFLIGHT_CU_AT(of_module(module), cuModuleEnumerateFunctions,
                (Handle * functions, unsigned count, Handle module), {
                  return with_module(
-                     module, [&](LoadedModule& m) { return store_kernels(functions, count, m); });
+                     module, [&](LoadedModule& m) { return get_kernels(functions, count, m); });
                })
 INFLIGHT_CU_AT(of_module(module), cuModuleGetGlobal_v2,
                (DevicePointer * address, std::size_t* bytes, Handle module, const char* name), {

@@ -24,9 +24,6 @@ Status keep(Handle* to, Result<std::shared_ptr<LoadedModule>> module);
 Status keep_here(Handle* to, Result<std::shared_ptr<LoadedModule>> module);
 Status unload(Handle handle);
 
-Status store_kernel(Handle* to, LoadedModule& module, const char* name);
-Status store_kernels(Handle* to, unsigned count, LoadedModule& module);
-Status store_kernel_count(unsigned* count, LoadedModule& module);
 Status store_symbol(DevicePointer* address, std::size_t* bytes, LoadedModule& module,
                     const char* name, bool managed_only);
 

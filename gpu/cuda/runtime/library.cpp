@@ -79,31 +79,15 @@ INFLIGHT_API int cudaLibraryUnload(void* handle) {
 }
 
 INFLIGHT_API int cudaLibraryGetKernel(void** place, void* handle, const char* name) {
-  return on_library(handle, [&](LoadedModule& library) {
-    if (!place || !name) return Status::invalid_value;
-    auto kernel = library.kernel(name, current_device().ordinal);
-    if (!kernel) return report(kernel);
-    *place = kernel->get();
-    return Status::success;
-  });
+  return on_library(handle, [&](LoadedModule& m) { return get_kernel(place, m, name); });
 }
 
 INFLIGHT_API int cudaLibraryGetKernelCount(unsigned* place, void* handle) {
-  return on_library(handle, [&](LoadedModule& library) {
-    auto kernels = library.kernels(current_device().ordinal);
-    if (!place || !kernels) return place ? report(kernels) : Status::invalid_value;
-    *place = unsigned(kernels->size());
-    return Status::success;
-  });
+  return on_library(handle, [&](LoadedModule& m) { return get_kernel_count(place, m); });
 }
 
 INFLIGHT_API int cudaLibraryEnumerateKernels(void** place, unsigned count, void* handle) {
-  return on_library(handle, [&](LoadedModule& library) {
-    auto kernels = library.kernels(current_device().ordinal);
-    if (!place || !kernels) return place ? report(kernels) : Status::invalid_value;
-    for (unsigned i = 0; i < count && i < kernels->size(); ++i) place[i] = (*kernels)[i].get();
-    return Status::success;
-  });
+  return on_library(handle, [&](LoadedModule& m) { return get_kernels(place, count, m); });
 }
 
 INFLIGHT_API int cudaLibraryGetGlobal(void** place, std::size_t* bytes, void* handle,
