@@ -80,7 +80,7 @@ std::uint64_t add_f64(std::uint64_t a, std::uint64_t b) {
 // Sums of two small floats are rounded once: a float holds more than twice their digits.
 template <class Format>
 std::uint16_t add_small(std::uint16_t a, std::uint16_t b) {
-  return Format::round(Format::value(a) + Format::value(b));
+  return static_cast<std::uint16_t>(Format::round(Format::value(a) + Format::value(b)));
 }
 // A number and a NaN give the number; -0 is less than +0.
 template <class Format, bool least>

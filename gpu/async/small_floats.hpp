@@ -9,39 +9,45 @@ inline constexpr std::uint32_t f32_infinity = 0x7f800000, f32_magnitude = 0x7fff
 
 constexpr bool is_nan(std::uint32_t f32) { return (f32 & f32_magnitude) > f32_infinity; }
 
+// Both formats: values are the low 16 bits of a word, and every NaN that rounding makes is `nan`.
+// They choose without branches and are always inlined, so that a loop over lanes becomes SIMD
+// whatever instruction set it is compiled for.
+
+// 1 sign bit, 5 exponent bits, 10 fraction bits.
 struct F16 {
-  static constexpr std::uint16_t infinity = 0x7c00, nan = 0x7fff;
-  static float value(std::uint16_t h) {
-    const std::uint32_t sign = (h & 0x8000u) << 16, magnitude = h & 0x7fffu;
-    if (magnitude >= infinity)
-      return std::bit_cast<float>(sign | f32_infinity | (magnitude & 0x3ff) << 13);
+  static constexpr std::uint32_t infinity = 0x7c00, one = 0x3c00, nan = 0x7fff;
+  [[gnu::always_inline]] static float value(std::uint32_t h) {
+    const std::uint32_t magnitude = (h & 0x7fff) << 13;
     // Scaling by a power of two makes normal numbers of subnormal ones, exactly.
-    const float scaled = std::bit_cast<float>(magnitude << 13) * 0x1p112f;
-    return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(scaled));
+    const auto scaled = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) * 0x1p112f);
+    const std::uint32_t bits = (h & infinity) == infinity ? magnitude | f32_infinity : scaled;
+    return std::bit_cast<float>(bits | (h & 0x8000) << 16);
   }
   // To nearest even.
-  static std::uint16_t round(float x) {
+  [[gnu::always_inline]] static std::uint32_t round(float x) {
     const auto bits = std::bit_cast<std::uint32_t>(x);
-    const std::uint32_t sign = bits >> 16 & 0x8000, m = bits & f32_magnitude;
-    if (m > f32_infinity) return nan;
-    if (m >= 0x47800000) return static_cast<std::uint16_t>(sign | infinity);  // 2^16 and more
-    if (m < 0x38800000) {  // below 2^-14: adding 0.5 leaves the fraction in the lowest bits
-      const float shifted = std::bit_cast<float>(m) + 0.5f;
-      return static_cast<std::uint16_t>(sign |
-                                        (std::bit_cast<std::uint32_t>(shifted) - 0x3f000000));
-    }
+    const std::uint32_t m = bits & f32_magnitude, sign = bits >> 16 & 0x8000;
     const std::uint32_t rebased = m - (112u << 23);
-    return static_cast<std::uint16_t>(sign | (rebased + 0xfff + (rebased >> 13 & 1)) >> 13);
+    const std::uint32_t normal = (rebased + 0xfff + (rebased >> 13 & 1)) >> 13;
+    // Below 2^-14: adding 0.5 leaves the fraction in the lowest bits.
+    const std::uint32_t tiny = std::bit_cast<std::uint32_t>(std::bit_cast<float>(m) + 0.5f) -
+                               std::bit_cast<std::uint32_t>(0.5f);
+    const std::uint32_t finite = m < 0x38800000 ? tiny : normal;
+    const std::uint32_t r = (m >= 0x47800000 ? infinity : finite) | sign;  // 2^16 and more
+    return m > f32_infinity ? nan : r;
   }
 };
 
+// 1 sign bit, 8 exponent bits, 7 fraction bits: the high half of a float.
 struct Bf16 {
-  static constexpr std::uint16_t infinity = 0x7f80, nan = 0x7fff;
-  static float value(std::uint16_t h) { return std::bit_cast<float>(std::uint32_t{h} << 16); }
-  static std::uint16_t round(float x) {
+  static constexpr std::uint32_t infinity = 0x7f80, one = 0x3f80, nan = 0x7fff;
+  [[gnu::always_inline]] static float value(std::uint32_t h) {
+    return std::bit_cast<float>(h << 16);
+  }
+  [[gnu::always_inline]] static std::uint32_t round(float x) {
     const auto bits = std::bit_cast<std::uint32_t>(x);
-    if (is_nan(bits)) return nan;
-    return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+    const std::uint32_t r = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    return is_nan(bits) ? nan : r;
   }
 };
 

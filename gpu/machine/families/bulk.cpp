@@ -363,8 +363,12 @@ const Op* bulk_tensor_prefetch(Warp& w, const Op* op) {
 }
 
 const Op* bulk_commit(Warp& w, const Op* op) {
-  return each_asked(w, op,
-                    [](Asked& a) { bulk_copies(*a.w.block->cluster).model.commit(a.copy.thread); });
+  each_lane(w.mask, [&](int lane) {
+    const auto thread = w.first_thread() + static_cast<std::uint32_t>(lane);
+    bulk_copies(*w.block->cluster).model.commit(cluster_thread(w.block->rank, thread));
+  });
+  w.progressed = true;
+  return op + 1;
 }
 
 const Op* bulk_wait(Warp& w, const Op* op) {

@@ -17,7 +17,8 @@
 namespace inflight::machine {
 namespace {
 
-constexpr int runs = 24;  // of each op that are looked at
+constexpr int runs = 8;                            // of each op that are looked at
+constexpr std::uint32_t largest_frame = 16 << 10;  // bytes; copying others takes too long
 
 struct Audited {
   Handler run = nullptr;
@@ -158,7 +159,7 @@ void audit(const Program& program) {
     for (std::uint32_t f = 0; f < program.modules()[m]->functions.size(); ++f)
       for (const bool clustered : {false, true}) {
         const auto code = prepared(program).code({m, f}, {.clustered = clustered});
-        if (!code) continue;
+        if (!code || (*code)->frame_bytes > largest_frame) continue;
         for (const Op& op : (*code)->ops) {
           if (op.run == run_audited) continue;
           Audited& entry = all.emplace_back();
