@@ -9,9 +9,15 @@ inline constexpr std::uint32_t f32_infinity = 0x7f800000, f32_magnitude = 0x7fff
 
 constexpr bool is_nan(std::uint32_t f32) { return (f32 & f32_magnitude) > f32_infinity; }
 
+// condition ? yes : no without a branch, so that a loop over values stays SIMD.
+[[gnu::always_inline]] constexpr std::uint32_t select(bool condition, std::uint32_t yes,
+                                                      std::uint32_t no) {
+  const std::uint32_t mask = 0u - std::uint32_t{condition};
+  return (yes & mask) | (no & ~mask);
+}
+
 // Both formats: values are the low 16 bits of a word, and every NaN that rounding makes is `nan`.
-// They choose without branches and are always inlined, so that a loop over lanes becomes SIMD
-// whatever instruction set it is compiled for.
+// Both ways are always inlined, for whatever instruction set the caller is compiled.
 
 // 1 sign bit, 5 exponent bits, 10 fraction bits.
 struct F16 {
@@ -32,9 +38,9 @@ struct F16 {
     // Below 2^-14: adding 0.5 leaves the fraction in the lowest bits.
     const std::uint32_t tiny = std::bit_cast<std::uint32_t>(std::bit_cast<float>(m) + 0.5f) -
                                std::bit_cast<std::uint32_t>(0.5f);
-    const std::uint32_t finite = m < 0x38800000 ? tiny : normal;
-    const std::uint32_t r = (m >= 0x47800000 ? infinity : finite) | sign;  // 2^16 and more
-    return m > f32_infinity ? nan : r;
+    const std::uint32_t finite = select(m < 0x38800000, tiny, normal);
+    const std::uint32_t r = select(m >= 0x47800000, infinity, finite) | sign;  // 2^16 and more
+    return select(m > f32_infinity, nan, r);
   }
 };
 
@@ -47,7 +53,7 @@ struct Bf16 {
   [[gnu::always_inline]] static std::uint32_t round(float x) {
     const auto bits = std::bit_cast<std::uint32_t>(x);
     const std::uint32_t r = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-    return is_nan(bits) ? nan : r;
+    return select(is_nan(bits), nan, r);
   }
 };
 
