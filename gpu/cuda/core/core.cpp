@@ -109,7 +109,7 @@ Status Device::synchronize() {
 bool Device::wait_until(std::chrono::steady_clock::time_point deadline) const {
   for (const auto& stream : streams()) {
     Ticket last = stream->last();
-    if (!last.progress->wait_until(last.number, deadline)) return false;
+    if (!last.count->wait_until(last.number, deadline)) return false;
   }
   return true;
 }

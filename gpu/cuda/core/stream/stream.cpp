@@ -9,7 +9,7 @@
 
 namespace inflight::cuda {
 
-void Progress::finish_one() {
+void TaskCount::finish_one() {
   {
     std::lock_guard lock(mutex_);
     ++done_;
@@ -17,18 +17,18 @@ void Progress::finish_one() {
   changed_.notify_all();
 }
 
-void Progress::wait(std::uint64_t number) const {
+void TaskCount::wait(std::uint64_t number) const {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return done_ >= number; });
 }
 
-bool Progress::wait_until(std::uint64_t number,
+bool TaskCount::wait_until(std::uint64_t number,
                           std::chrono::steady_clock::time_point deadline) const {
   std::unique_lock lock(mutex_);
   return changed_.wait_until(lock, deadline, [&] { return done_ >= number; });
 }
 
-bool Progress::reached(std::uint64_t number) const {
+bool TaskCount::reached(std::uint64_t number) const {
   std::lock_guard lock(mutex_);
   return done_ >= number;
 }
@@ -40,7 +40,7 @@ struct Stream::Queue {
   std::uint64_t submitted = 0;
   unsigned waiting_for_room = 0;
   bool started = false, closed = false, busy = false;
-  std::shared_ptr<Progress> progress = std::make_shared<Progress>();
+  std::shared_ptr<TaskCount> count = std::make_shared<TaskCount>();
 
   Item take() {
     Item item = std::move(items.front());
@@ -104,7 +104,7 @@ void Stream::work(const std::shared_ptr<Queue>& queue) {
     for (const Ticket& ticket : item.after) ticket.wait();
     item.keep->perform(item.task);
     item = {};
-    queue->progress->finish_one();
+    queue->count->finish_one();
     lock.lock();
   }
 }
@@ -126,7 +126,7 @@ std::vector<Ticket> Stream::implied() const {
 
 Ticket Stream::submit(Task task, std::vector<Ticket> after, WhenFull when_full) {
   for (Ticket& ticket : implied()) after.push_back(std::move(ticket));
-  Ticket ticket{queue_->progress, 0};
+  Ticket ticket{queue_->count, 0};
   {
     std::unique_lock lock(queue_->mutex);
     ++queue_->waiting_for_room;
@@ -145,7 +145,7 @@ Ticket Stream::submit(Task task, std::vector<Ticket> after, WhenFull when_full) 
 
 bool Stream::try_claim() {
   std::lock_guard lock(queue_->mutex);
-  if (!queue_->progress->reached(queue_->submitted)) return false;
+  if (!queue_->count->reached(queue_->submitted)) return false;
   ++queue_->submitted;
   queue_->busy = true;
   return true;
@@ -158,7 +158,7 @@ void Stream::run(Task task) {
   {
     std::lock_guard lock(queue_->mutex);
     queue_->busy = false;
-    queue_->progress->finish_one();
+    queue_->count->finish_one();
   }
   queue_->changed.notify_all();
 }
@@ -168,7 +168,7 @@ bool Stream::help() const {
   const std::shared_ptr<Queue> queue = queue_;
   std::unique_lock lock(queue->mutex);
   if (worker_thread || queue->busy || queue->items.empty()) return false;
-  if (!queue->progress->reached(queue->submitted - queue->items.size())) return false;
+  if (!queue->count->reached(queue->submitted - queue->items.size())) return false;
   for (const Ticket& ticket : queue->items.front().after)
     if (!ticket.done()) return false;
   Item item = queue->take();
@@ -180,7 +180,7 @@ bool Stream::help() const {
   item = {};
   lock.lock();
   queue->busy = false;
-  queue->progress->finish_one();
+  queue->count->finish_one();
   const bool wake = !queue->items.empty() || queue->closed;
   lock.unlock();
   if (wake) queue->changed.notify_all();
@@ -209,7 +209,7 @@ void Stream::set_attribute(int id, const AttributeValue& value) {
 
 Ticket Stream::last() const {
   std::lock_guard lock(queue_->mutex);
-  return {queue_->progress, queue_->submitted};
+  return {queue_->count, queue_->submitted};
 }
 
 }  // namespace inflight::cuda

@@ -22,7 +22,7 @@ struct Capture;
 struct Context;
 
 // How many tasks of a stream are done. Outlives the stream while somebody holds a ticket.
-class Progress {
+class TaskCount {
  public:
   void finish_one();
   void wait(std::uint64_t number) const;
@@ -37,11 +37,11 @@ class Progress {
 
 // A task of a stream that one can wait for. An empty ticket is always done.
 struct Ticket {
-  std::shared_ptr<const Progress> progress;
+  std::shared_ptr<const TaskCount> count;
   std::uint64_t number = 0;
-  bool done() const { return !progress || progress->reached(number); }
+  bool done() const { return !count || count->reached(number); }
   void wait() const {
-    if (progress) progress->wait(number);
+    if (count) count->wait(number);
   }
 };
 
