@@ -31,6 +31,9 @@ constexpr std::uint64_t default_limits[limit_count] = {1024, 8650752, 8388608,  
 
 std::atomic<bool> process_ends{false};
 std::atomic<bool> process_forked{false};
+std::atomic<Core*> the_core{nullptr};
+
+}  // namespace
 
 const Profile& chosen_profile() {
   const std::string& name = settings().device;
@@ -41,8 +44,6 @@ const Profile& chosen_profile() {
   report("INFLIGHT_DEVICE is '" + name + "', but it takes one of " + known + ".");
   std::_Exit(2);
 }
-
-}  // namespace
 
 Device::Device(int ordinal, const Profile& profile)
     : ordinal(ordinal), profile(profile), machine_limits(profile.limits()) {
@@ -195,12 +196,15 @@ Core::Core()
   }
   std::atexit(end_process);
   pthread_atfork(nullptr, nullptr, [] { process_forked = true; });
+  the_core.store(this, std::memory_order_release);
 }
 
 Core& Core::get() {
   static Core& core = *new Core;
   return core;
 }
+
+Core* Core::existing() { return forked() ? nullptr : the_core.load(std::memory_order_acquire); }
 
 tl::expected<std::uint64_t, std::string> Core::allocate(int device, std::uint64_t bytes,
                                                         machine::AllocationKind kind) {
@@ -217,6 +221,21 @@ bool Core::take_host_share(std::uint64_t bytes) {
   if (memory.host_share().take(bytes)) return true;
   report_if_host_is_full(bytes);
   return false;
+}
+
+bool Core::take_physical(int device, std::uint64_t bytes) {
+  std::atomic<std::uint64_t>& physical = devices_[std::size_t(device)]->physical;
+  const std::uint64_t before = physical.fetch_add(bytes);
+  const std::uint64_t taken = memory.used(device) + before;
+  const bool fits = bytes <= memory.capacity() - std::min(memory.capacity(), taken);
+  if (fits && take_host_share(bytes)) return true;
+  physical -= bytes;
+  return false;
+}
+
+void Core::give_back_physical(int device, std::uint64_t bytes) {
+  devices_[std::size_t(device)]->physical -= bytes;
+  memory.host_share().give_back(bytes);
 }
 
 void Core::report_if_host_is_full(std::uint64_t bytes) {

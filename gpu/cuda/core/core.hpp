@@ -14,6 +14,7 @@
 #include "gpu/cuda/core/report/printf_fifo.hpp"
 #include "gpu/cuda/core/report/status.hpp"
 #include "gpu/cuda/core/settings.hpp"
+#include "gpu/cuda/core/stream/busy_time.hpp"
 #include "gpu/cuda/core/stream/event.hpp"
 #include "gpu/cuda/core/stream/stream.hpp"
 #include "gpu/machine/launch.hpp"
@@ -28,6 +29,9 @@ class UserObject;    // user_object.hpp
 class Pool;          // pool.hpp
 class Graph;         // graph.hpp
 class GraphExec;     // graph.hpp
+
+// What cudaRuntimeGetVersion and cuDriverGetVersion say.
+inline constexpr int cuda_version = 13000;
 
 // cudaLimit / CUlimit, by their numbers.
 inline constexpr int limit_count = 8;
@@ -64,7 +68,9 @@ class Device {
   PrintfFifo printed;
 
   std::atomic<std::uint64_t> clock{machine::Clock::first};  // where the last launch's end set it
-  std::atomic<bool> cancel{false};  // set at exit: ends running launches, drops pending work
+  BusyTime kernels, accesses;  // while a kernel ran; while one ran or memory was copied or filled
+  std::atomic<std::uint64_t> physical{0};  // bytes of memory without an address (cuMemCreate)
+  std::atomic<bool> cancel{false};         // set at exit: ends running launches, drops pending work
   std::atomic<std::uint32_t> flags{0};
   std::atomic<int> cache_config{0};
   std::array<std::atomic<std::uint64_t>, limit_count> limits;
@@ -83,6 +89,8 @@ class Core {
  public:
   // Built at the first call and never destroyed; its work is ended when the process exits.
   static Core& get();
+  // Null before get() was called, and in a forked child.
+  static Core* existing();
   // True once the process ends: entry points then return deinitialized.
   static bool ending();
   // True in a child that fork() made after the core was built, since the core's threads stay with
@@ -97,6 +105,9 @@ class Core {
   // Counts host memory that backs a device's memory and that the caller maps itself. False if the
   // host has no more, which is reported once.
   bool take_host_share(std::uint64_t bytes);
+  // The same for memory without an address of one device, whose capacity it counts against too.
+  bool take_physical(int device, std::uint64_t bytes);
+  void give_back_physical(int device, std::uint64_t bytes);
   const Profile& profile() const { return profile_; }
   int device_count() const { return int(devices_.size()); }
   Device& device(int ordinal) { return *devices_[ordinal]; }
@@ -124,6 +135,9 @@ class Core {
   std::vector<std::shared_ptr<Context>> primaries_;
   std::atomic<std::uint64_t> launches_{0};
 };
+
+// The profile that INFLIGHT_DEVICE names; ends the process where it names none.
+const Profile& chosen_profile();
 
 // The status of every call in a forked child (not_initialized); reports once why.
 Status report_forked();

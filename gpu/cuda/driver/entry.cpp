@@ -8,7 +8,6 @@
 namespace inflight::cuda::driver {
 namespace {
 
-constexpr int driver_version = 13000;
 std::atomic<bool> initialised{false};
 
 // Codes that only the runtime API has, and the driver API's for the same.
@@ -103,7 +102,7 @@ INFLIGHT_CU_BARE(cuInit, (unsigned flags), {
 })
 
 INFLIGHT_CU_BARE(cuDriverGetVersion, (int* version),
-                 { return store_value(version, driver_version); })
+                 { return store_value(version, cuda_version); })
 
 namespace {
 

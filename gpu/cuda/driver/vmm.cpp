@@ -33,14 +33,11 @@ class Physical {
  public:
   Physical(const AllocationProperties& properties, std::size_t bytes)
       : properties(properties), bytes(bytes), file_(memfd_create("device memory", MFD_CLOEXEC)) {
-    made_ = file_ >= 0 && Core::get().take_host_share(bytes);
-    if (made_ && ftruncate(file_, off_t(bytes)) != 0) {
-      Core::get().memory.host_share().give_back(bytes);
-      made_ = false;
-    }
+    made_ = file_ >= 0 && Core::get().take_physical(properties.location.id, bytes);
+    if (made_ && ftruncate(file_, off_t(bytes)) != 0) give_back();
   }
   ~Physical() {
-    if (made_) Core::get().memory.host_share().give_back(bytes);
+    if (made_) give_back();
     if (file_ >= 0) close(file_);
   }
   bool made() const { return made_; }
@@ -50,6 +47,10 @@ class Physical {
   int handles = 1;  // that programs have not released yet; guarded by the space's mutex
 
  private:
+  void give_back() {
+    Core::get().give_back_physical(properties.location.id, bytes);
+    made_ = false;
+  }
   int file_;
   bool made_ = false;
 };
@@ -66,7 +67,6 @@ struct Space {
   std::map<DevicePointer, std::size_t> reservations;
   std::map<DevicePointer, Mapping> mappings;
   std::vector<DevicePointer> adopted;
-  std::map<int, std::size_t> used;  // bytes by device
 };
 Space& space() {
   static auto* instance = new Space;
@@ -141,19 +141,9 @@ Status create(unsigned long long* handle, std::size_t bytes,
     return Status::invalid_value;
   if (properties->location.type != abi::location_device) return Status::not_supported;
   if (!device_at(properties->location.id)) return Status::invalid_device;
-  if (properties->handle_types != 0) {
-    report_once("vmm handles", "memory made by cuMemCreate cannot be shared with other processes");
-  }
-  Space& s = space();
-  std::lock_guard lock(s.mutex);
-  const machine::Memory& memory = Core::get().memory;
-  std::size_t& used = s.used[properties->location.id];
-  if (used + memory.used(properties->location.id) + bytes > memory.capacity()) {
-    return Status::out_of_memory;
-  }
+  std::lock_guard lock(space().mutex);
   auto physical = std::make_shared<Physical>(*properties, bytes);
   if (!physical->made()) return Status::out_of_memory;
-  used += bytes;
   *handle = address(physicals().add(std::move(physical)));
   return Status::success;
 }
@@ -164,7 +154,6 @@ Status release(unsigned long long handle) {
   if (!physical) return Status::invalid_value;
   if (--physical->handles > 0) return Status::success;
   physicals().remove(pointer(handle));
-  space().used[physical->properties.location.id] -= physical->bytes;
   return Status::success;
 }
 
@@ -255,7 +244,7 @@ Status retain(unsigned long long* handle, void* inside) {
   std::lock_guard lock(s.mutex);
   if (!handle || !holds_mapping(s, address(inside), 1)) return Status::invalid_value;
   auto physical = std::prev(s.mappings.upper_bound(address(inside)))->second.physical;
-  if (physical->handles++ == 0) s.used[physical->properties.location.id] += physical->bytes;
+  ++physical->handles;
   *handle = address(physicals().add(physical));
   return Status::success;
 }

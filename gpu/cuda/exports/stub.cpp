@@ -25,6 +25,7 @@ constexpr Advice advice[] = {
     {"EGL", "graphics interoperation needs a GPU"},
     {"VDPAU", "graphics interoperation needs a GPU"},
     {"External", "memory and semaphores of other APIs need a GPU"},
+    {"Shareable", "sharing between processes is not supported; use one process"},
     {"Ipc", "sharing between processes is not supported; use one process"},
     {"Multicast", "multicast objects need NVLink hardware"},
     {"Coredump", "core dumps are not supported; a fault is told on standard error"},

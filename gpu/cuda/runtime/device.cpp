@@ -11,7 +11,6 @@ using namespace inflight::cuda;
 
 namespace {
 
-constexpr int version = 13000;
 constexpr unsigned known_flags = 0x1f | 0x80;  // scheduling, mapping, local memory, sync memops
 constexpr unsigned map_host_flag = 0x08;
 
@@ -53,10 +52,10 @@ INFLIGHT_API int cudaGetDeviceCount(int* count) {
 }
 
 INFLIGHT_API int cudaDriverGetVersion(int* place) {
-  return store(place, [] { return version; });
+  return store(place, [] { return cuda_version; });
 }
 INFLIGHT_API int cudaRuntimeGetVersion(int* place) {
-  return store(place, [] { return version; });
+  return store(place, [] { return cuda_version; });
 }
 
 INFLIGHT_API int cudaSetDevice(int ordinal) {

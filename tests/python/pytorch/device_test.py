@@ -6,6 +6,7 @@ import sys
 import tempfile
 import textwrap
 import threading
+import time
 import unittest
 import warnings
 
@@ -76,6 +77,57 @@ class Devices(unittest.TestCase):
                 print(all(t.cpu().max() == t.cpu().min() for t in held), torch.cuda.memory_allocated() > 0)
                 """, PYTORCH_CUDA_ALLOC_CONF=setting)
             self.assertEqual((done.stdout, done.returncode), ("True True\n", 0), setting + done.stderr)
+
+
+    def test_expandable_segments(self):
+        done = subprogram(
+            """
+            import torch
+            held = [torch.ones(n * 1_000_000).cuda() for n in range(1, 12)]
+            del held[::2]
+            held.append(torch.full((30_000_000,), 2.0).cuda())
+            print(all(t.cpu().max() == t.cpu().min() for t in held),
+                  all(s["is_expandable"] for s in torch.cuda.memory_snapshot()))
+            total, reserved = torch.cuda.mem_get_info()[1], torch.cuda.memory_reserved()
+            print(reserved <= total - torch.cuda.mem_get_info()[0])
+            held.clear()
+            torch.cuda.empty_cache()
+            print(torch.cuda.memory_reserved(), torch.cuda.list_gpu_processes().count("process"))
+            try:
+                torch.empty(1 << 40, device="cuda")
+            except torch.OutOfMemoryError as error:
+                print("this process has" in str(error))
+            """, PYTORCH_CUDA_ALLOC_CONF="expandable_segments:True")
+        self.assertEqual((done.stdout, done.stderr, done.returncode), ("True True\nTrue\n0 1\nTrue\n", "", 0))
+
+
+class Management(unittest.TestCase):
+    """What torch.cuda asks of NVML, by nvidia-ml-py."""
+
+    def test_memory(self):
+        held = torch.empty(100 << 20, dtype=torch.uint8, device=GPU)
+        free, total = torch.cuda.mem_get_info()
+        self.assertEqual(torch.cuda.device_memory_used(), total - free)
+        self.assertIn(f"process {os.getpid():>10d} uses", torch.cuda.list_gpu_processes())
+        del held
+
+    def test_utilization(self):
+        flag = torch.zeros(1, dtype=torch.int32).cuda()
+        spin.warmup(flag, grid=(1,))
+        torch.cuda.utilization()
+        spin[(1,)](flag)
+        time.sleep(0.4)
+        self.assertGreater(torch.cuda.utilization(), 20)
+        with torch.cuda.stream(torch.cuda.Stream()):
+            flag.copy_(torch.ones(1, dtype=torch.int32))
+        torch.cuda.synchronize()
+
+    def test_what_software_has_not(self):
+        import pynvml
+
+        for ask in (torch.cuda.temperature, torch.cuda.power_draw, torch.cuda.clock_rate):
+            with self.assertRaises(pynvml.NVMLError_NotSupported):
+                ask()
 
 
 class Copies(unittest.TestCase):

@@ -74,6 +74,7 @@ int cuGetErrorName(int, const char**);
 int cuMemAddressReserve(Address*, std::size_t, std::size_t, Address, unsigned long long);
 int cuMemAddressFree(Address, std::size_t);
 int cuMemCreate(unsigned long long*, std::size_t, const void*, unsigned long long);
+int cuMemGetInfo_v2(std::size_t*, std::size_t*);
 int cuMemRelease(unsigned long long);
 int cuMemMap(Address, std::size_t, std::size_t, unsigned long long, unsigned long long);
 int cuMemUnmap(Address, std::size_t);
@@ -389,6 +390,12 @@ TEST_F(Driver, TwoMappingsMakeOneRange) {
   Access access{{1, 0}, 3};
   Address base = 0;
   unsigned long long handles[2];
+  const auto free_bytes = [] {
+    std::size_t free = 0, total = 0;
+    EXPECT_EQ(cuMemGetInfo_v2(&free, &total), success);
+    return free;
+  };
+  const std::size_t free = free_bytes();
   ASSERT_EQ(cuMemAddressReserve(&base, 2 * step, 0, 0, 0), success);
   for (int i = 0; i < 2; ++i) {
     ASSERT_EQ(cuMemCreate(&handles[i], step, &properties, 0), success);
@@ -400,7 +407,9 @@ TEST_F(Driver, TwoMappingsMakeOneRange) {
   ASSERT_EQ(cuMemsetD8_v2(base, 0x5a, 2 * step), success);
   EXPECT_EQ(read<unsigned char>(base + 2 * step - 1, 1)[0], 0x5a);
   EXPECT_EQ(cuMemAddressFree(base, 2 * step), invalid_value);
+  EXPECT_EQ(free_bytes() + 2 * step, free);  // although the handles are released
   EXPECT_EQ(cuMemUnmap(base, 2 * step), success);
+  EXPECT_EQ(free_bytes(), free);
   EXPECT_NE(cuMemsetD8_v2(base, 1, step), success);
   EXPECT_EQ(cuMemAddressFree(base, 2 * step), success);
   EXPECT_EQ(cuMemCreate(&handles[0], step + 1, &properties, 0), invalid_value);

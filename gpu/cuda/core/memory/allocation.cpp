@@ -7,9 +7,12 @@
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/graph/graph_memory.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
+#include "gpu/cuda/core/memory/host_limits.hpp"
 #include "gpu/cuda/core/memory/host_memory.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
+#include "gpu/cuda/core/profiles.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
+#include "gpu/cuda/core/settings.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -150,13 +153,21 @@ Status get_pinned_flags(unsigned* flags, const void* pointer) {
   return Status::success;
 }
 
+MemoryState memory_state(int device) {
+  const std::uint64_t total = chosen_profile().memory;
+  Core* const core = Core::existing();
+  if (!core) return {total, std::min(total, settings().memory.value_or(default_host_share())), 0};
+  const std::uint64_t used =
+      std::min(total, core->memory.used(device) + core->device(device).physical +
+                          graph_memory_totals(device).reserved);
+  return {total, std::min(total - used, core->memory.host_share().left()), used};
+}
+
 Status get_memory_info(std::size_t* free, std::size_t* total) {
   if (!free || !total) return Status::invalid_value;
-  machine::Memory& memory = Core::get().memory;
-  const int device = current_device().ordinal;
-  const std::uint64_t used = memory.used(device) + graph_memory_totals(device).reserved;
-  *total = memory.capacity();
-  *free = std::min(*total - std::min(used, memory.capacity()), memory.host_share().left());
+  const MemoryState state = memory_state(current_device().ordinal);
+  *total = state.total;
+  *free = state.free;
   return Status::success;
 }
 

@@ -2,6 +2,7 @@
 // of pointers.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 
 #include "gpu/cuda/core/abi.hpp"
 #include "gpu/cuda/core/report/status.hpp"
@@ -28,7 +29,14 @@ Status unregister_pinned(void* pointer);
 Status get_device_pointer(void** place, void* pointer, unsigned flags);
 Status get_pinned_flags(unsigned* flags, const void* pointer);
 
-// Of the current device, in bytes.
+// Bytes of a device's memory, as cudaMemGetInfo tells them: `free` is what can be had, which is
+// less than `total` less `used` where the host has less memory than the device. Does not build the
+// core.
+struct MemoryState {
+  std::uint64_t total = 0, free = 0, used = 0;
+};
+MemoryState memory_state(int device);
+// Of the current device.
 Status get_memory_info(std::size_t* free, std::size_t* total);
 // Of a pointer that CUDA does not know, only the host pointer is set.
 Status get_pointer_attributes(abi::PointerAttributes* attributes, const void* pointer);

@@ -93,6 +93,7 @@ void run_kernel(const KernelWork& work, Stream& stream) {
   launch.cancel = &device.cancel;
   launch.clock = &device.clock;
   observe_edge(check::StreamEdge::Kind::launch, stream, launch.id);
+  const BusyTime::Span running(device.kernels), accessing(device.accesses);
   machine::Outcome outcome = machine::run(
       launch, device.machine_limits, core.options(device),
       [&](std::string_view text) { device.printed.write(text, device.limits[printf_fifo_limit]); });
@@ -106,8 +107,14 @@ void run_kernel(const KernelWork& work, Stream& stream) {
 struct Perform {
   Stream& stream;
   void operator()(const KernelWork& work) const { run_kernel(work, stream); }
-  void operator()(const Copy& copy) const { perform(copy); }
-  void operator()(const Fill& fill) const { perform(fill); }
+  void operator()(const Copy& copy) const {
+    const BusyTime::Span accessing(stream.device().accesses);
+    perform(copy);
+  }
+  void operator()(const Fill& fill) const {
+    const BusyTime::Span accessing(stream.device().accesses);
+    perform(fill);
+  }
   void operator()(const HostWork& work) const {
     stream.device().printed.flush();
     observe_edge(check::StreamEdge::Kind::host_function, stream);

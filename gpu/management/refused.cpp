@@ -1,0 +1,60 @@
+// What every other name of NVML does: it answers NVML_ERROR_NOT_SUPPORTED. The first says so, but
+// for questions that libraries ask of every GPU when they start.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "gpu/cuda/core/report/status.hpp"
+#include "gpu/management/library.hpp"
+
+namespace inflight::management {
+namespace {
+
+struct Absent {
+  std::string_view part;  // of the call's name
+  std::string_view what;  // the software GPU has not; empty: many GPUs have none either
+};
+// The first row whose part occurs in the name speaks.
+constexpr Absent absent[] = {
+    {"NvLink", ""},
+    {"Mig", ""},
+    {"PlatformInfo", ""},
+    {"Temp", "sensors"},
+    {"Thermal", "sensors"},
+    {"Fan", "fans"},
+    {"Power", "power draw"},
+    {"Energy", "power draw"},
+    {"Clock", "clocks of its own"},
+    {"PerformanceState", "clocks of its own"},
+    {"Ecc", "memory of its own that could err"},
+    {"Pcie", "PCI Express link"},
+    {"Vgpu", "virtual GPUs"},
+    {"", "that part of a GPU"},
+};
+
+Return refuse(const char* name) {
+  const auto* row = std::ranges::find_if(absent, [&](const Absent& each) {
+    return std::string_view(name).find(each.part) != std::string_view::npos;
+  });
+  if (!row->what.empty())
+    cuda::report_once("NVML",
+                      fmt::format("{} answers NVML_ERROR_NOT_SUPPORTED: a software GPU has no "
+                                  "{}. So do NVML's other calls for what is not there.",
+                                  name, row->what));
+  return Return::not_supported;
+}
+
+int refused(const char* name) {
+  return answer(name, [&] { return refuse(name); });
+}
+
+}  // namespace
+}  // namespace inflight::management
+
+// Weak, so that a definition anywhere else in the library takes its place.
+#define INFLIGHT_NVML_REFUSED(name)                                    \
+  extern "C" __attribute__((weak, visibility("default"))) int name() { \
+    return inflight::management::refused(#name);                       \
+  }
+#include "nvml_names.def"
