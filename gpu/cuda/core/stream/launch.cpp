@@ -20,7 +20,7 @@ constexpr std::uint32_t max_block_xy = 1024, max_block_z = 64;
 bool any_zero(const machine::Dim3& d) { return d.x == 0 || d.y == 0 || d.z == 0; }
 
 bool grid_fits(const machine::Dim3& grid) {
-  return !any_zero(grid) && grid.x <= max_grid_x && grid.y <= max_grid_yz && grid.z <= max_grid_yz;
+  return grid.x <= max_grid_x && grid.y <= max_grid_yz && grid.z <= max_grid_yz;
 }
 
 bool block_fits(const machine::Dim3& block, const machine::Kernel& kernel,
@@ -106,6 +106,11 @@ std::uint32_t dynamic_shared_limit(const Function& function, const machine::Kern
 }
 
 Status check_launch(const KernelWork& work, Device& device) {
+  const bool empty = work.function && any_zero(work.grid);
+  return empty ? Status::invalid_value : check_node(work, device);
+}
+
+Status check_node(const KernelWork& work, Device& device) {
   if (!work.function) return Status::invalid_device_function;
   auto found = work.function->on(device.ordinal);
   if (!found) return report(found);

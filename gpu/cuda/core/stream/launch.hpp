@@ -30,6 +30,8 @@ Status launch(Stream& stream, const abi::LaunchConfig& config, const void* funct
 // The checks of check(Work) for a kernel (not_supported: the machine cannot run it, which is
 // reported with what it lacks).
 Status check_launch(const KernelWork& work, Device& device);
+// The same of a graph's node, which may have no blocks until it is given some.
+Status check_node(const KernelWork& work, Device& device);
 
 // The cluster of a launch: the kernel's own if it has one, else the one that was requested.
 machine::Dim3 cluster_of(const machine::Kernel& kernel, const machine::Dim3& requested);
