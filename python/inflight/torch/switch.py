@@ -39,7 +39,7 @@ def enable(on=None):
 
 def _prefer_what_runs():
     """PyTorch's switches for the libraries that carry machine code: without them models take its plain operations."""
-    torch.backends.cudnn.enabled = False
+    torch.backends.cudnn.set_flags(_enabled=False, _fp32_precision=None)
     torch.backends.cuda.enable_flash_sdp(False)
     torch.backends.cuda.enable_mem_efficient_sdp(False)
     torch.backends.cuda.enable_cudnn_sdp(False)

@@ -458,6 +458,13 @@ class Report(Case):
         self.assertEqual((done.returncode, done.stdout), (4, "[2.0, 2.0, 2.0]\n"), done.stderr)
         self.assertRegex(done.stderr, r"on the CPU: 2 calls of .* \(asked for\)")
 
+    def test_where_flags_are_frozen(self):
+        # As by PyTorch's own helpers for tests.
+        text = ("import torch; torch.backends.disable_global_flags(); import inflight.torch; inflight.torch.enable(); "
+                "print((torch.ones(3, device='cuda') * 2).tolist(), torch.backends.cudnn.enabled)")
+        done = subprocess.run([sys.executable, "-W", "ignore", "-c", text], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout), (0, "[2.0, 2.0, 2.0] False\n"), done.stderr)
+
     def test_a_graph_cannot_capture_the_cpu(self):
         a = torch.ones(3, 3, device=GPU)
         graph = torch.cuda.CUDAGraph()
