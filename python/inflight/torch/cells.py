@@ -1,4 +1,4 @@
-"""Recurrent cells that the wheel has for CUDA alone, from plain operations."""
+"""Operations that are others on CUDA than on a CPU, from plain ones: recurrent cells, and what keeps less for backward."""
 
 import torch
 
@@ -49,5 +49,11 @@ def gru_cell_backward(grad_hy, workspace, has_bias):
     return ours, theirs, grad_hy * z, *biases
 
 
+def log_sigmoid_backward(grad, x, buffer):
+    """On CUDA the forward operation leaves the buffer empty, in which a CPU's kernel looks for its result."""
+    return grad * (-x).sigmoid()
+
+
 CELLS = {"_thnn_fused_lstm_cell": lstm_cell, "_thnn_fused_lstm_cell_backward_impl": lstm_cell_backward,
-         "_thnn_fused_gru_cell": gru_cell, "_thnn_fused_gru_cell_backward": gru_cell_backward}
+         "_thnn_fused_gru_cell": gru_cell, "_thnn_fused_gru_cell_backward": gru_cell_backward,
+         "log_sigmoid_backward": log_sigmoid_backward}

@@ -313,7 +313,8 @@ class Autograd(Case):
         for loss in (lambda x, t, y: F.cross_entropy(x, t), lambda x, t, y: F.cross_entropy(x, t, label_smoothing=0.1),
                      lambda x, t, y: F.mse_loss(x, y), lambda x, t, y: F.smooth_l1_loss(x, y), lambda x, t, y: F.l1_loss(x, y),
                      lambda x, t, y: F.binary_cross_entropy_with_logits(x, y), lambda x, t, y: F.kl_div(x, y),
-                     lambda x, t, y: F.huber_loss(x, y), lambda x, t, y: F.binary_cross_entropy(x.sigmoid(), y)):
+                     lambda x, t, y: F.huber_loss(x, y), lambda x, t, y: F.binary_cross_entropy(x.sigmoid(), y),
+                     lambda x, t, y: -F.logsigmoid(8 * x).mean(), lambda x, t, y: F.multilabel_soft_margin_loss(x, y.round())):
             self.agree(lambda x, t, y: torch.autograd.grad(loss(x, t, y), x), x, t, y, rtol=1e-4, atol=1e-5)
 
     def test_checks_of_numbers(self):
