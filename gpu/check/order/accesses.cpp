@@ -1,0 +1,146 @@
+// Fences and strong accesses: release and acquire patterns.
+#include <algorithm>
+
+#include "gpu/check/order/block.hpp"
+
+namespace inflight::order {
+namespace {
+
+Patterns editable(const View& v) { return v.patterns ? *v.patterns : Patterns{}; }
+void keep(View& v, Patterns&& p) {
+  v.patterns = p.empty() ? nullptr : std::make_shared<const Patterns>(std::move(p));
+}
+constexpr std::size_t index(Scope s) { return static_cast<std::size_t>(s); }
+
+}  // namespace
+
+void Block::fence(std::uint32_t warp, Mask mask, Order order, Scope scope) {
+  const Epoch epoch = epoch_++;
+  warps_[warp].views.change(mask, [&](View& v, Mask) {
+    Patterns p = editable(v);
+    if (acquires(order)) {
+      for (Patterns::Read& r : p.reads) v.known.join(r.gets[index(scope)]);
+      if (scope == Scope::sys) p.reads.clear();
+    }
+    if (releases(order)) {
+      const auto fence = std::make_shared<const Patterns::Fence>(Patterns::Fence{v, epoch});
+      std::fill_n(p.fences.begin(), index(scope) + 1, fence);
+    }
+    keep(v, std::move(p));
+  });
+}
+
+void Block::proxy_fence(std::uint32_t warp, Mask mask, bool shared, bool global) {
+  const Epoch epoch = epoch_++;
+  const bool wanted[space_count] = {shared, global};
+  warps_[warp].views.change(mask, [&](View& v, Mask) {
+    for (std::uint32_t s = 0; s < space_count; ++s) {
+      if (!wanted[s]) continue;
+      v.known.fenced[s].join(v.known.order);
+      v.fenced_own[s] = epoch;
+      v.fenced_copies[s] = v.waited[0];
+    }
+  });
+}
+
+void Block::acquire(View& view, const Release& from, Order order, Scope scope,
+                    std::uint64_t location) {
+  Patterns p = editable(view);
+  auto read = std::find_if(p.reads.begin(), p.reads.end(),
+                           [&](const Patterns::Read& r) { return r.location == location; });
+  Knowledge all;
+  from.acquire(place_, Scope::sys, all);
+  if (!all.order.empty()) {
+    if (read == p.reads.end()) {
+      if (p.reads.size() == Patterns::kept) {
+        view.known.join(p.reads.front().gets[index(Scope::sys)]);
+        p.reads.erase(p.reads.begin());
+      }
+      read = p.reads.insert(p.reads.end(), {location, {}});
+    }
+    for (std::uint32_t s = 0; s < scope_count; ++s)
+      from.acquire(place_, static_cast<Scope>(s), read->gets[s]);
+  }
+  if (acquires(order)) {
+    if (read != p.reads.end()) {
+      view.known.join(read->gets[index(scope)]);
+      if (scope == Scope::sys) p.reads.erase(read);
+    }
+  }
+  from.acquire_loose(view.known);
+  keep(view, std::move(p));
+}
+
+Release Block::release(View& view, std::uint32_t warp, unsigned lane, std::uint64_t location,
+                       Order order, Scope scope) {
+  const Mask mask = Mask{1} << lane;
+  Release r;
+  const Knowledge now = view.published(row_, warp, mask, epoch_);
+  if (view.patterns) {
+    const Patterns::Fence* last = nullptr;
+    for (std::uint32_t s = scope_count; s-- > 0;) {
+      const Patterns::Fence* f = view.patterns->fences[s].get();
+      if (!f || f == last) continue;
+      r.add(place_, static_cast<Scope>(s), f->before.published(row_, warp, mask, f->epoch));
+      last = f;
+    }
+    for (const Patterns::Released& own : view.patterns->released)
+      if (own.location == location) r.add(place_, own.scope, own.knowledge);
+  }
+  if (releases(order)) {
+    r.add(place_, scope, now);
+    Patterns p = editable(view);
+    std::erase_if(p.released, [&](const Patterns::Released& own) {
+      return own.location == location && own.scope <= scope;
+    });
+    if (p.released.size() == Patterns::kept) {
+      const Patterns::Released& old = p.released.front();
+      for (std::size_t s = 0; s <= index(old.scope); ++s) {
+        Patterns::Fence f = p.fences[s] ? *p.fences[s] : Patterns::Fence{};
+        f.before.known.join(old.knowledge);
+        p.fences[s] = std::make_shared<const Patterns::Fence>(std::move(f));
+      }
+      p.released.erase(p.released.begin());
+    }
+    p.released.push_back({location, scope, now});
+    keep(view, std::move(p));
+  }
+  r.add_loose(now.loose);
+  return r;
+}
+
+std::uint64_t Block::strong_write(std::uint32_t warp, unsigned lane, std::uint64_t address,
+                                  Location& at, Order order, Scope scope) {
+  std::uint64_t number = 0;
+  warps_[warp].views.change(Mask{1} << lane, [&](View& v, Mask) {
+    number = at.write(place_, scope, release(v, warp, lane, address, order, scope), false);
+  });
+  ++epoch_;
+  return number;
+}
+
+void Block::strong_read(std::uint32_t warp, unsigned lane, std::uint64_t address,
+                        const Location& at, Order order, Scope scope, std::uint64_t saw) {
+  const Release* seen = at.seen(place_, scope, saw);
+  const Release* any = seen ? seen : at.last();
+  static const Release nothing;
+  warps_[warp].views.change(Mask{1} << lane, [&](View& v, Mask) {
+    // An acquire operation also completes the pattern of an earlier read.
+    acquire(v, seen ? *seen : nothing, order, scope, address);
+    if (any) any->acquire_loose(v.known);
+  });
+}
+
+std::uint64_t Block::update(std::uint32_t warp, unsigned lane, std::uint64_t address, Location& at,
+                            Order order, Scope scope) {
+  const bool chained = at.seen(place_, scope) != nullptr;
+  strong_read(warp, lane, address, at, order, scope);
+  std::uint64_t number = 0;
+  warps_[warp].views.change(Mask{1} << lane, [&](View& v, Mask) {
+    number = at.write(place_, scope, release(v, warp, lane, address, order, scope), chained);
+  });
+  ++epoch_;
+  return number;
+}
+
+}  // namespace inflight::order

@@ -1,0 +1,114 @@
+// Blocks: their beginning, and how their threads meet.
+#include <algorithm>
+#include <bit>
+
+#include "gpu/check/order/block.hpp"
+
+namespace inflight::order {
+
+Block::Block(const Shape& shape, const Knowledge& start)
+    : place_{shape.device,
+             block_row(shape.launch, shape.block / shape.cluster_blocks * shape.cluster_blocks),
+             block_row(shape.launch,
+                       (shape.block / shape.cluster_blocks + 1) * shape.cluster_blocks),
+             block_row(shape.launch, shape.block)},
+      row_(place_.block),
+      threads_(shape.threads),
+      warps_((shape.threads + lanes - 1) / lanes) {
+  auto view = std::make_shared<View>();
+  view->known = start;
+  for (std::uint32_t w = 0; w < warps(); ++w) {
+    const std::uint32_t here = std::min(lanes, threads_ - w * lanes);
+    warps_[w].exists = warps_[w].live = here == lanes ? ~Mask{0} : (Mask{1} << here) - 1;
+    warps_[w].views.begin(warps_[w].live, view);
+  }
+}
+
+std::size_t Block::bytes() const {
+  std::size_t sum = sizeof *this;
+  const View* last = nullptr;
+  for (const Warp& w : warps_) {
+    sum += sizeof w + w.views.groups().capacity() * sizeof(Views::Group);
+    for (const Views::Group& g : w.views.groups())
+      if (g.view.get() != last) sum += sizeof(View), last = g.view.get();
+  }
+  return sum;
+}
+
+namespace {
+
+// What a thread published is in the clocks of all who met, so it need not be kept apart.
+void met(View& view, const Knowledge& all) {
+  view.known.join(all);
+  view.waited = {};
+  view.fenced_own = view.fenced_copies = {};
+}
+
+}  // namespace
+
+void Block::warp_sync(std::uint32_t warp, Mask members) {
+  Views& views = warps_[warp].views;
+  Knowledge all;
+  for (const Views::Group& g : views.groups())
+    if (const Mask part = g.lanes & members) all.join(g.view->published(row_, warp, part, epoch_));
+  ++epoch_;
+  views.change(members, [&](View& v, Mask) { met(v, all); });
+  std::shared_ptr<const View> none;
+  views.unite(none);
+}
+
+void Block::arrive(Meeting& at, std::uint32_t warp, Mask mask, Order order) {
+  for (const Views::Group& g : warps_[warp].views.groups()) {
+    const Mask part = g.lanes & mask;
+    if (part == 0) continue;
+    const Knowledge k = g.view->published(row_, warp, part, epoch_);
+    if (releases(order))
+      at.arrived_.join(k);
+    else
+      at.arrived_.loose.join(k.loose);
+  }
+  ++epoch_;
+}
+
+void Block::arrive_and_wait(Meeting& at, std::uint32_t warp, Mask mask) {
+  // Their own accesses are published at the completion, all warps' at once; meanwhile they make
+  // none.
+  for (const Views::Group& g : warps_[warp].views.groups()) {
+    const Mask part = g.lanes & mask;
+    if (part == 0) continue;
+    at.arrived_.join(g.view->known);
+    g.view->add_own(at.arrived_, row_, warp, part);
+  }
+  at.waiting_.push_back({this, warp, mask});
+}
+
+void Meeting::complete() {
+  std::map<Block*, std::uint32_t> threads;
+  for (const Waiting& w : waiting_) threads[w.block] += std::popcount(w.mask);
+  for (const auto& [block, count] : threads)
+    if (count == block->threads_)
+      arrived_.raise_range(warp_row(block->row_, Part::thread, 0), warp_bits, block->epoch_);
+  for (const Waiting& w : waiting_)
+    if (threads[w.block] != w.block->threads_)
+      arrived_.raise(warp_row(w.block->row_, Part::thread, w.warp), w.mask, w.block->epoch_);
+  for (const auto& [block, count] : threads) ++block->epoch_;
+  std::shared_ptr<const View> shared;
+  for (const Waiting& w : waiting_) {
+    Views& views = w.block->warps_[w.warp].views;
+    views.change(w.mask, [&](View& v, Mask) { met(v, arrived_); });
+    views.unite(shared);
+  }
+  waiting_.clear();
+  completed_ = std::exchange(arrived_, {});
+}
+
+void Block::wait(Meeting& at, std::uint32_t warp, Mask mask, Order order) {
+  warps_[warp].views.change(mask, [&](View& v, Mask) {
+    if (acquires(order))
+      v.known.join(at.completed_);
+    else
+      v.known.loose.join(at.completed_.loose);
+  });
+}
+
+}  // namespace inflight::order

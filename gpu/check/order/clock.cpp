@@ -1,0 +1,164 @@
+// The trie behind a vector clock.
+#include "gpu/check/order/clock.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <memory>
+
+namespace inflight::order {
+namespace {
+
+using Lanes = std::array<Epoch, lanes>;
+constexpr bool same_range(Row a, Row b, unsigned bits) {
+  return bits >= 64 || (a ^ b) >> bits == 0;
+}
+
+}  // namespace
+
+struct Clock::Node {
+  std::atomic<std::uint32_t> references{1};
+  std::uint8_t bits = 0;  // it covers 2^bits rows from prefix
+  Epoch floor = 0;        // of all of them
+  Epoch top = 0;          // the latest anywhere in it
+  Row prefix = 0;
+  Clock child[2];                // bits > 0
+  std::unique_ptr<Lanes> lanes;  // bits == 0: where they differ from the floor
+  const Clock& towards(Row row) const { return child[row >> (bits - 1) & 1]; }
+};
+
+void Clock::retain() const {
+  if (node_) node_->references.fetch_add(1, std::memory_order_relaxed);
+}
+void Clock::release() {
+  if (node_ && node_->references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete node_;
+}
+
+Epoch Clock::at(Row row, unsigned lane) const {
+  Epoch known = 0;
+  for (const Node* n = node_; n && same_range(row, n->prefix, n->bits); n = n->towards(row).node_) {
+    known = std::max(known, n->floor);
+    if (n->bits > 0) continue;
+    if (n->lanes) known = std::max(known, (*n->lanes)[lane]);
+    break;
+  }
+  return known;
+}
+
+bool Clock::covers(Row row, Mask mask, Epoch epoch) const {
+  for (const Node* n = node_; n && same_range(row, n->prefix, n->bits) && n->top >= epoch;
+       n = n->towards(row).node_) {
+    if (n->floor >= epoch) return true;
+    if (n->bits > 0) continue;
+    if (!n->lanes) return false;
+    for (; mask != 0; mask &= mask - 1)
+      if ((*n->lanes)[std::countr_zero(mask)] < epoch) return false;
+    return true;
+  }
+  return false;
+}
+
+Clock Clock::make(Row prefix, unsigned bits, Epoch floor, Clock low, Clock high) {
+  Clock child[2] = {std::move(low), std::move(high)};
+  const auto whole = [&](const Clock& c) { return c.node_ && c.node_->bits == bits - 1; };
+  if (whole(child[0]) && whole(child[1]))
+    floor = std::max(floor, std::min(child[0].node_->floor, child[1].node_->floor));
+  Epoch top = floor;
+  for (Clock& c : child) {
+    if (c.node_ && c.node_->top <= floor) c = Clock();
+    if (c.node_) top = std::max(top, c.node_->top);
+  }
+  if (floor == 0 && (!child[0].node_ || !child[1].node_))
+    return std::move(child[child[0].node_ ? 0 : 1]);
+  Node* n = new Node;
+  n->bits = static_cast<std::uint8_t>(bits);
+  n->floor = floor;
+  n->top = top;
+  n->prefix = prefix;
+  n->child[0] = std::move(child[0]);
+  n->child[1] = std::move(child[1]);
+  return Clock(n);
+}
+
+Clock Clock::joined(const Clock& a, const Clock& b) {
+  if (!b.node_ || a.node_ == b.node_) return a;
+  if (!a.node_) return b;
+  if (a.node_->bits < b.node_->bits) return joined(b, a);
+  const Node &x = *a.node_, &y = *b.node_;
+  if (!same_range(x.prefix, y.prefix, x.bits)) {
+    const unsigned bits = 64 - static_cast<unsigned>(std::countl_zero(x.prefix ^ y.prefix));
+    const Row prefix = bits >= 64 ? 0 : x.prefix >> bits << bits;
+    return x.prefix < y.prefix ? make(prefix, bits, 0, a, b) : make(prefix, bits, 0, b, a);
+  }
+  if (y.top <= x.floor) return a;
+  if (x.bits != y.bits) {
+    const unsigned side = y.prefix >> (x.bits - 1) & 1;
+    Clock child = joined(x.child[side], b);
+    if (child.same(x.child[side])) return a;
+    return side ? make(x.prefix, x.bits, x.floor, x.child[0], std::move(child))
+                : make(x.prefix, x.bits, x.floor, std::move(child), x.child[1]);
+  }
+  if (x.top <= y.floor) return b;
+  const Epoch floor = std::max(x.floor, y.floor);
+  if (x.bits > 0) {
+    const auto above = [floor](const Clock& c) {
+      return c.node_ && c.node_->top > floor ? c : Clock();
+    };
+    Clock low = joined(above(x.child[0]), above(y.child[0]));
+    Clock high = joined(above(x.child[1]), above(y.child[1]));
+    for (const Clock* old : {&a, &b}) {
+      const Node& o = *old->node_;
+      if (o.floor == floor && low.same(o.child[0]) && high.same(o.child[1])) return *old;
+    }
+    return make(x.prefix, x.bits, floor, std::move(low), std::move(high));
+  }
+  Lanes all;
+  bool as_x = true, as_y = true;
+  Epoch least = always, top = floor;
+  for (unsigned l = 0; l < lanes; ++l) {
+    const Epoch in_x = std::max(x.floor, x.lanes ? (*x.lanes)[l] : 0);
+    const Epoch in_y = std::max(y.floor, y.lanes ? (*y.lanes)[l] : 0);
+    all[l] = std::max(in_x, in_y);
+    as_x &= all[l] == in_x;
+    as_y &= all[l] == in_y;
+    least = std::min(least, all[l]);
+    top = std::max(top, all[l]);
+  }
+  if (as_x) return a;
+  if (as_y) return b;
+  Node* n = new Node;
+  n->floor = least;
+  n->top = top;
+  n->prefix = x.prefix;
+  if (least != top) n->lanes = std::make_unique<Lanes>(all);
+  return Clock(n);
+}
+
+void Clock::join(const Clock& other) { *this = joined(*this, other); }
+
+void Clock::raise(Row row, Mask mask, Epoch epoch) {
+  if (epoch == 0 || mask == 0 || covers(row, mask, epoch)) return;
+  if (mask == ~Mask{0}) return raise_range(row, 0, epoch);
+  Node* n = new Node;
+  n->top = epoch;
+  n->prefix = row;
+  n->lanes = std::make_unique<Lanes>();
+  for (unsigned l = 0; l < lanes; ++l) (*n->lanes)[l] = mask >> l & 1 ? epoch : 0;
+  join(Clock(n));
+}
+
+void Clock::raise_range(Row first, unsigned bits, Epoch epoch) {
+  if (epoch == 0) return;
+  Node* n = new Node;
+  n->bits = static_cast<std::uint8_t>(bits);
+  n->floor = n->top = epoch;
+  n->prefix = first;
+  join(Clock(n));
+}
+
+std::size_t Clock::nodes() const {
+  return node_ ? 1 + node_->child[0].nodes() + node_->child[1].nodes() : 0;
+}
+
+}  // namespace inflight::order

@@ -1,0 +1,50 @@
+// A vector clock: for each actor, the latest epoch whose accesses are known to come before.
+//
+// A persistent binary trie over rows of actors. A node covers an aligned range of rows and says
+// what holds for all of it ("floor"), its children what holds beyond that; so "all of that launch",
+// "this block up to its last barrier" and "lane 3 of that warp" are one node each. Nodes never
+// change: clocks share them, a join costs what differs, and clocks that are the same object are
+// equal.
+#pragma once
+#include <cstddef>
+#include <utility>
+
+#include "gpu/check/order/actor.hpp"
+
+namespace inflight::order {
+
+class Clock {
+ public:
+  Clock() = default;
+  Clock(const Clock& other) : node_(other.node_) { retain(); }
+  Clock(Clock&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
+  Clock& operator=(Clock other) noexcept {
+    std::swap(node_, other.node_);
+    return *this;
+  }
+  ~Clock() { release(); }
+
+  Epoch at(Row row, unsigned lane) const;
+  // All of `lanes` are known up to `epoch`.
+  bool covers(Row row, Mask lanes, Epoch epoch) const;
+
+  void join(const Clock& other);
+  void raise(Row row, Mask lanes, Epoch epoch);
+  // The 2^bits rows from `first`, which is aligned to them.
+  void raise_range(Row first, unsigned bits, Epoch epoch);
+
+  bool same(const Clock& other) const { return node_ == other.node_; }  // the same object
+  bool empty() const { return node_ == nullptr; }
+  std::size_t nodes() const;  // that hang on it, shared or not
+
+ private:
+  struct Node;
+  explicit Clock(Node* adopted) : node_(adopted) {}
+  void retain() const;
+  void release();
+  static Clock joined(const Clock& a, const Clock& b);
+  static Clock make(Row prefix, unsigned bits, Epoch floor, Clock low, Clock high);
+  Node* node_ = nullptr;
+};
+
+}  // namespace inflight::order

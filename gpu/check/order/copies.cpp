@@ -1,0 +1,111 @@
+// Copies and mbarriers: who may know that a copy is complete.
+#include <algorithm>
+
+#include "gpu/check/order/block.hpp"
+
+namespace inflight::order {
+
+void Block::commit(std::uint32_t warp, Mask mask, bool bulk) {
+  warps_[warp].groups[bulk].commit(mask, epoch_++);
+}
+
+void Block::note_allowed(Warp& warp, Mask mask, Part part, std::uint32_t allowed) {
+  if (!warp.allowed) {
+    warp.allowed = std::make_unique<std::array<std::array<std::uint32_t, lanes>, copy_parts>>();
+    for (auto& p : *warp.allowed) p.fill(never_waited);
+  }
+  auto& of_part = (*warp.allowed)[static_cast<std::size_t>(part) - 1];
+  for (; mask != 0; mask &= mask - 1) of_part[std::countr_zero(mask)] = allowed;
+}
+
+void Block::wait_group(std::uint32_t warp, Mask mask, std::uint32_t allowed) {
+  Warp& w = warps_[warp];
+  note_allowed(w, mask, Part::group_copy, allowed);
+  w.groups[0].wait(mask, allowed, [&](Mask lanes, Epoch epoch) {
+    w.views.change(lanes, [&](View& v, Mask) { v.waited[0] = std::max(v.waited[0], epoch); });
+  });
+}
+
+void Block::wait_all(std::uint32_t warp, Mask mask) {
+  Warp& w = warps_[warp];
+  note_allowed(w, mask, Part::group_copy, 0);
+  const Epoch epoch = epoch_++;
+  w.groups[0].forget(mask);
+  w.views.change(mask, [&](View& v, Mask) { v.waited[0] = epoch; });
+}
+
+void Block::wait_bulk(std::uint32_t warp, Mask mask, std::uint32_t allowed, bool reads_only) {
+  Warp& w = warps_[warp];
+  note_allowed(w, mask, Part::bulk_read, allowed);
+  if (!reads_only) note_allowed(w, mask, Part::bulk_write, allowed);
+  const auto know = [&](Mask lanes, Epoch epoch) {
+    w.views.change(lanes, [&](View& v, Mask) {
+      v.waited[1] = std::max(v.waited[1], epoch);
+      if (!reads_only) v.waited[2] = std::max(v.waited[2], epoch);
+    });
+  };
+  if (!reads_only) return w.groups[1].wait(mask, allowed, know);
+  CopyGroups groups = w.groups[1];  // their writes are still to be waited for
+  groups.wait(mask, allowed, know);
+}
+
+std::uint32_t Block::allowance(std::uint32_t warp, unsigned lane, Part part, Epoch copy) const {
+  return warps_[warp].groups[part != Part::group_copy].allowance(lane, copy);
+}
+
+std::uint32_t Block::last_allowed(std::uint32_t warp, unsigned lane, Part part) const {
+  const auto& allowed = warps_[warp].allowed;
+  return allowed ? (*allowed)[static_cast<std::size_t>(part) - 1][lane] : never_waited;
+}
+
+void Block::init(Mbarrier& m) {
+  m = Mbarrier();
+  m.row_ = mbarrier_row(row_, mbarriers_);
+  m.lane_ = mbarriers_++ % lanes;
+}
+
+void Block::arrive(Mbarrier& m, std::uint32_t warp, Mask mask, Order order, Scope scope) {
+  for (const Views::Group& g : warps_[warp].views.groups()) {
+    const Mask part = g.lanes & mask;
+    if (part == 0) continue;
+    const Knowledge now = g.view->published(row_, warp, part, epoch_);
+    if (g.view->patterns)
+      for (std::uint32_t s = 0; s < scope_count; ++s)
+        if (const auto& f = g.view->patterns->fences[s])
+          m.arrived_.add(place_, static_cast<Scope>(s),
+                         f->before.published(row_, warp, part, f->epoch));
+    if (releases(order)) m.arrived_.add(place_, scope, now);
+    m.arrived_.add_loose(now.loose);
+  }
+  ++epoch_;
+}
+
+Knowledge Block::arrival_with_copies(std::uint32_t warp, Mask mask) {
+  Knowledge all;
+  for (const Views::Group& g : warps_[warp].views.groups())
+    if (const Mask part = g.lanes & mask) all.join(g.view->published(row_, warp, part, epoch_));
+  all.raise(warp_row(row_, Part::group_copy, warp), mask, epoch_++);
+  return all;
+}
+
+Knowledge Block::issue(std::uint32_t warp, unsigned lane) {
+  return view(warp, lane).published(row_, warp, Mask{1} << lane, epoch_++);
+}
+
+void Block::arrive(Mbarrier& m, const Knowledge& later, const Place& issuer, Scope scope) {
+  m.arrived_.add(issuer, scope, later);
+}
+
+void Block::complete(Mbarrier& m) {
+  m.arrived_.raise_everywhere(m.row_, Mask{1} << m.lane_, epoch_++);
+  m.completed_ = m.arrived_;
+}
+
+void Block::observe(const Mbarrier& m, std::uint32_t warp, Mask mask, Order order, Scope scope) {
+  warps_[warp].views.change(mask, [&](View& v, Mask) {
+    const std::uint64_t key = std::uint64_t{1} << 63 | m.row_ << warp_bits | m.lane_;  // no address
+    acquire(v, m.completed_, order, scope, key);
+  });
+}
+
+}  // namespace inflight::order

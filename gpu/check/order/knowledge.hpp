@@ -1,0 +1,75 @@
+// What a thread knows of others, and what it adds of itself when it publishes.
+#pragma once
+#include <array>
+
+#include "gpu/check/order/clock.hpp"
+
+namespace inflight::order {
+
+struct Knowledge {
+  Clock order;                            // base causality order: what comes before
+  std::array<Clock, space_count> fenced;  // of that, what a proxy fence of the space stands behind
+  Clock loose;  // what would come before if every scope reached and every access had its fence
+
+  void join(const Knowledge& other) {
+    const bool strict = loose.same(order) && other.loose.same(other.order);
+    order.join(other.order);
+    for (std::uint32_t s = 0; s < space_count; ++s) fenced[s].join(other.fenced[s]);
+    if (strict)
+      loose = order;
+    else
+      loose.join(other.loose);
+  }
+  void raise(Row row, Mask mask, Epoch epoch) {
+    const bool strict = loose.same(order);
+    order.raise(row, mask, epoch);
+    if (strict)
+      loose = order;
+    else
+      loose.raise(row, mask, epoch);
+  }
+  void raise_range(Row first, unsigned bits, Epoch epoch) {
+    const bool strict = loose.same(order);
+    order.raise_range(first, bits, epoch);
+    if (strict)
+      loose = order;
+    else
+      loose.raise_range(first, bits, epoch);
+  }
+  bool same(const Knowledge& other) const {
+    return order.same(other.order) && loose.same(other.loose) && fenced[0].same(other.fenced[0]) &&
+           fenced[1].same(other.fenced[1]);
+  }
+};
+
+// A thread's knowledge at some moment. Of itself it keeps apart what nobody else may take from it
+// unpublished, so that lanes that did the same can share one of these.
+struct Snapshot {
+  Knowledge known;
+  std::array<Epoch, copy_parts> waited{};          // own copies known complete, by Part
+  std::array<Epoch, space_count> fenced_own{};     // own accesses that a proxy fence stands behind
+  std::array<Epoch, space_count> fenced_copies{};  // own cp.async copies likewise
+
+  // What these lanes of a warp of the block publish; their own accesses count up to `epoch`.
+  Knowledge published(Row block, std::uint32_t warp, Mask mask, Epoch epoch) const {
+    Knowledge k = known;
+    k.raise(warp_row(block, Part::thread, warp), mask, epoch);
+    add_own(k, block, warp, mask);
+    return k;
+  }
+  // The same without their own accesses.
+  void add_own(Knowledge& k, Row block, std::uint32_t warp, Mask mask) const {
+    for (std::uint32_t p = 0; p < copy_parts; ++p)
+      if (waited[p] != 0) k.raise(warp_row(block, static_cast<Part>(p + 1), warp), mask, waited[p]);
+    for (std::uint32_t s = 0; s < space_count; ++s) {
+      k.fenced[s].raise(warp_row(block, Part::thread, warp), mask, fenced_own[s]);
+      k.fenced[s].raise(warp_row(block, Part::group_copy, warp), mask, fenced_copies[s]);
+    }
+  }
+  bool same(const Snapshot& o) const {
+    return known.same(o.known) && waited == o.waited && fenced_own == o.fenced_own &&
+           fenced_copies == o.fenced_copies;
+  }
+};
+
+}  // namespace inflight::order

@@ -1,0 +1,104 @@
+// Who gets what a release published.
+#include "gpu/check/order/release.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace inflight::order {
+namespace {
+
+std::uint64_t id_at(const Place& place, Scope scope) {
+  switch (scope) {
+    case Scope::cta:
+      return place.block;
+    case Scope::cluster:
+      return place.cluster;
+    case Scope::gpu:
+      return place.device;
+    case Scope::sys:
+      break;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Release::Reach& Release::reach(Scope scope, std::uint64_t id) {
+  const auto at = std::lower_bound(
+      reach_.begin(), reach_.end(), std::tuple(scope, id),
+      [](const Reach& r, const auto& key) { return std::tuple(r.scope, r.id) < key; });
+  if (at != reach_.end() && at->scope == scope && at->id == id) return *at;
+  return *reach_.insert(at, Reach{scope, id, {}});
+}
+
+void Release::add(const Place& from, Scope scope, const Knowledge& knowledge) {
+  Knowledge before, after;
+  bool first = true;
+  for (std::uint32_t s = 0; s <= static_cast<std::uint32_t>(scope); ++s) {
+    Reach& r = reach(static_cast<Scope>(s), id_at(from, static_cast<Scope>(s)));
+    if (!first && r.knowledge.same(before)) {
+      r.knowledge = after;
+      continue;
+    }
+    before = r.knowledge;
+    r.knowledge.join(knowledge);
+    after = r.knowledge;
+    first = false;
+  }
+  loose_.join(knowledge.loose);
+}
+
+void Release::merge(const Release& other) {
+  for (const Reach& r : other.reach_) reach(r.scope, r.id).knowledge.join(r.knowledge);
+  everyone_.join(other.everyone_);
+  loose_.join(other.loose_);
+}
+
+void Release::raise_everywhere(Row row, Mask mask, Epoch epoch) {
+  everyone_.raise(row, mask, epoch);
+  loose_.raise(row, mask, epoch);
+}
+
+void Release::acquire(const Place& reader, Scope scope, Knowledge& into) const {
+  for (std::uint32_t s = 0; s <= static_cast<std::uint32_t>(scope); ++s) {
+    const auto key = std::tuple(static_cast<Scope>(s), id_at(reader, static_cast<Scope>(s)));
+    const auto at = std::lower_bound(
+        reach_.begin(), reach_.end(), key,
+        [](const Reach& r, const auto& k) { return std::tuple(r.scope, r.id) < k; });
+    if (at != reach_.end() && std::tuple(at->scope, at->id) == key) into.join(at->knowledge);
+  }
+  into.join(everyone_);
+  acquire_loose(into);
+}
+
+std::uint64_t Location::write(const Place& writer, Scope scope, Release release, bool chained) {
+  const std::uint64_t number = next_++;
+  if (chained && !versions_.empty()) {
+    Version& v = versions_.back();
+    v.release.merge(release);
+    v.last = number;
+    v.writer = writer;
+    v.scope = scope;
+    return number;
+  }
+  if (versions_.size() == kept) {
+    older_.merge(versions_.front().release);
+    forgot_ = true;
+    versions_.erase(versions_.begin());
+  }
+  versions_.push_back({number, number, writer, scope, std::move(release)});
+  return number;
+}
+
+const Release* Location::seen(const Place& reader, Scope scope, std::uint64_t saw) const {
+  for (auto v = versions_.rbegin(); v != versions_.rend(); ++v) {
+    if (saw != latest && saw < v->first) continue;
+    // Of an earlier link of a chain who wrote it is forgotten: taken as morally strong.
+    if (saw != latest && saw < v->last) return &v->release;
+    const Scope between = level(v->writer, reader);
+    return v->scope >= between && scope >= between ? &v->release : nullptr;
+  }
+  return forgot_ ? &older_ : nullptr;
+}
+
+}  // namespace inflight::order

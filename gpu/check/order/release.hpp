@@ -1,0 +1,73 @@
+// What writes to one location publish, and to whom: each release reaches the threads in its scope.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "gpu/check/order/knowledge.hpp"
+
+namespace inflight::order {
+
+class Release {
+ public:
+  // A release pattern whose first operation has this scope, by a thread that stands there.
+  void add(const Place& from, Scope scope, const Knowledge& knowledge);
+  // Whatever the pattern: for `loose` alone.
+  void add_loose(const Clock& loose) { loose_.join(loose); }
+  void merge(const Release& other);
+  // Copies and their completion are known to whoever acquires at all.
+  void add_everywhere(const Knowledge& knowledge) {
+    everyone_.join(knowledge);
+    loose_.join(knowledge.loose);
+  }
+  void raise_everywhere(Row row, Mask mask, Epoch epoch);
+
+  // What a thread there gets by an acquire pattern whose last operation has this scope.
+  void acquire(const Place& reader, Scope scope, Knowledge& into) const;
+  void acquire_loose(Knowledge& into) const { into.loose.join(loose_); }
+  const Clock& loose() const { return loose_; }
+  bool empty() const { return reach_.empty() && everyone_.order.empty(); }
+
+ private:
+  struct Reach {
+    Scope scope;
+    std::uint64_t id;  // the block, cluster or device
+    Knowledge knowledge;
+  };
+  Reach& reach(Scope scope, std::uint64_t id);
+  std::vector<Reach> reach_;  // by scope and id
+  Knowledge everyone_;
+  Clock loose_;
+};
+
+// A location that threads synchronise on: what reads of its last writes get. A read-modify-write
+// carries on what it read (observation order), any other write begins anew.
+class Location {
+ public:
+  static constexpr std::size_t kept =
+      4;  // versions; a read that saw an older one gets all of those
+  static constexpr std::uint64_t latest = ~std::uint64_t{0};
+
+  struct Version {
+    std::uint64_t first = 0, last = 0;  // writes, as numbered by write() and update()
+    Place writer;
+    Scope scope = Scope::cta;  // of the write itself
+    Release release;
+  };
+  // Gives the write's number. `chained`: it is a read-modify-write and morally strong with the
+  // last.
+  std::uint64_t write(const Place& writer, Scope scope, Release release, bool chained);
+  // What a read gets that saw that write; null: nothing, as it and the write are not morally
+  // strong.
+  const Release* seen(const Place& reader, Scope scope, std::uint64_t saw = latest) const;
+  const Release* last() const { return versions_.empty() ? nullptr : &versions_.back().release; }
+
+ private:
+  std::vector<Version> versions_;
+  Release older_;
+  bool forgot_ = false;
+  std::uint64_t next_ = 1;
+};
+
+}  // namespace inflight::order

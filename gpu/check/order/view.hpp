@@ -1,0 +1,93 @@
+// What a group of a warp's lanes knows at present, with what its fences and strong accesses so far
+// may still turn into synchronisation.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "gpu/check/order/release.hpp"
+
+namespace inflight::order {
+
+// Halves of release and acquire patterns (a fence before a strong write, a strong read before a
+// fence). A thread keeps this many locations; what falls out counts as fenced, which can hide a
+// conflict and never invents one.
+struct Patterns {
+  static constexpr std::size_t kept = 8;
+  struct Fence {
+    Snapshot before;
+    Epoch epoch = 0;
+  };
+  struct Released {  // by a release operation on the location
+    std::uint64_t location;
+    Scope scope;
+    Knowledge knowledge;
+  };
+  struct Read {  // by a strong read, for an acquire operation or fence of each scope
+    std::uint64_t location;
+    std::array<Knowledge, scope_count> gets;
+  };
+  std::array<std::shared_ptr<const Fence>, scope_count> fences;  // the last that reaches so far
+  std::vector<Released> released;
+  std::vector<Read> reads;
+
+  bool empty() const { return !fences[0] && released.empty() && reads.empty(); }
+};
+
+struct View : Snapshot {
+  std::shared_ptr<const Patterns> patterns;  // often null
+  bool same(const View& o) const { return patterns == o.patterns && Snapshot::same(o); }
+};
+
+// The lanes of a warp, in groups that know the same.
+class Views {
+ public:
+  struct Group {
+    Mask lanes;
+    std::shared_ptr<const View> view;
+  };
+  void begin(Mask live, std::shared_ptr<const View> view) { groups_.assign(1, {live, view}); }
+  const std::vector<Group>& groups() const { return groups_; }
+  const View& of(unsigned lane) const {
+    for (const Group& g : groups_)
+      if (g.lanes >> lane & 1) return *g.view;
+    return *groups_.front().view;
+  }
+  // f(View&, lanes) for each group of `mask`, which then knows what f left.
+  template <class F>
+  void change(Mask mask, F&& f) {
+    const std::size_t count = groups_.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      const Mask part = groups_[i].lanes & mask;
+      if (part == 0) continue;
+      auto view = std::make_shared<View>(*groups_[i].view);
+      f(*view, part);
+      if (view->same(*groups_[i].view)) continue;
+      if (part != groups_[i].lanes) {
+        groups_[i].lanes &= ~part;
+        groups_.push_back({part, std::move(view)});
+      } else {
+        groups_[i].view = std::move(view);
+      }
+    }
+  }
+  // Groups that know the same become one. `hint`: a view that others already have, or null; it
+  // becomes the last one seen here.
+  void unite(std::shared_ptr<const View>& hint) {
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+      if (hint && groups_[i].view->same(*hint)) groups_[i].view = hint;
+      hint = groups_[i].view;
+      for (std::size_t j = i + 1; j < groups_.size();)
+        if (groups_[j].view->same(*groups_[i].view)) {
+          groups_[i].lanes |= groups_[j].lanes;
+          groups_.erase(groups_.begin() + static_cast<std::ptrdiff_t>(j));
+        } else {
+          ++j;
+        }
+    }
+  }
+
+ private:
+  std::vector<Group> groups_;
+};
+
+}  // namespace inflight::order

@@ -1,0 +1,106 @@
+// Judgement of pairs: first for whole rows at once, then actor by actor.
+#include "gpu/check/shadow/judge.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace inflight::shadow {
+
+using namespace order;
+
+bool Judge::one(const Record& then, unsigned lane, unsigned mine, bool fence) const {
+  const Snapshot& k = *a_.knows;
+  const Clock& fenced = k.known.fenced[space_];
+  if (lane == mine && block_of(then.row) == block_of(a_.place.block)) {
+    for (std::uint32_t p = 0; p <= copy_parts; ++p) {
+      if (then.row != warp_row(a_.place.block, static_cast<Part>(p), a_.warp)) continue;
+      const bool done =
+          p == 0 || k.waited[p - 1] >= then.epoch || k.known.order.at(then.row, lane) >= then.epoch;
+      if (!done || !fence) return done;
+      const Epoch own = p == 0 ? k.fenced_own[space_] : p == 1 ? k.fenced_copies[space_] : 0;
+      return own >= then.epoch || fenced.at(then.row, lane) >= then.epoch;
+    }
+  }
+  return k.known.order.at(then.row, lane) >= then.epoch &&
+         (!fence || fenced.at(then.row, lane) >= then.epoch);
+}
+
+bool Judge::ordered(const Record& then, const Record& now, std::uint32_t from,
+                    std::uint32_t to) const {
+  const bool fence = needs_fence(then, now);
+  const Mask before = then.lanes_in(from, to);
+  const Snapshot& k = *a_.knows;
+  if (!a_.copy && then.same_actors(now)) return true;
+  if (k.known.order.covers(then.row, before, then.epoch) &&
+      (!fence || k.known.fenced[space_].covers(then.row, before, then.epoch)))
+    return true;
+  // Only what these lanes know of themselves can still order them.
+  constexpr Row parts = Row{3} << warp_bits;
+  if ((then.row & ~parts) != warp_row(a_.place.block, Part::thread, a_.warp)) return false;
+  for (std::uint32_t b = from; b < to; b = std::min(then.same_until(b), now.same_until(b))) {
+    const Mask theirs = then.lanes_in(b, b + 1);
+    const Mask mine = now.lanes_in(b, b + 1);
+    for (Mask t = theirs; t != 0; t &= t - 1)
+      for (Mask m = mine; m != 0; m &= m - 1)
+        if (!one(then, std::countr_zero(t), thread_of(std::countr_zero(m)), fence)) return false;
+  }
+  return true;
+}
+
+bool Judge::morally_strong(const Record& then, const Record& now) const {
+  if (!then.strong || !now.strong || !then.same_elements(now)) return false;
+  const Row theirs = then.row >> row_bits << row_bits;
+  Scope between = Scope::gpu;
+  if (theirs == a_.place.block)
+    between = Scope::cta;
+  else if (theirs >= a_.place.cluster && theirs < a_.place.cluster_end)
+    between = Scope::cluster;
+  const auto scope = static_cast<std::uint8_t>(between);
+  return then.scope >= scope && now.scope >= scope;
+}
+
+Conflict Judge::explain(const Record& then, const Record& now, std::uint32_t from,
+                        std::uint32_t to) const {
+  const bool fence = needs_fence(then, now);
+  const auto side = [](const Record& r, unsigned lane) {
+    return Side{r.row,   lane,     r.epoch, r.place,
+                r.write, r.strong, r.async, static_cast<Scope>(r.scope)};
+  };
+  Conflict c;
+  for (std::uint32_t b = from; b < to; b = std::min(then.same_until(b), now.same_until(b)))
+    for (Mask t = then.lanes_in(b, b + 1); t != 0; t &= t - 1)
+      for (Mask m = now.lanes_in(b, b + 1); m != 0; m &= m - 1) {
+        const unsigned lane = std::countr_zero(t), other = std::countr_zero(m);
+        const unsigned mine = thread_of(other);
+        if (one(then, lane, mine, fence)) continue;
+        c.earlier = side(then, lane);
+        c.later = side(now, other);
+        c.address = b;
+        c.bytes = to - b;
+        const std::uint32_t part = local_row(then.row) >> warp_bits;
+        const bool copy = part > 0;
+        const bool own = copy && part <= copy_parts && lane == mine &&
+                         then.row == warp_row(a_.place.block, static_cast<Part>(part), a_.warp);
+        if (fence && one(then, lane, mine, false)) {
+          c.why = Why::proxy_fence;
+        } else if (own) {
+          c.why = Why::not_waited;
+          if (!a_.block) return c;
+          const Part p = static_cast<Part>(part);
+          c.needed = a_.block->allowance(a_.warp, lane, p, then.epoch);
+          c.allowed = a_.block->last_allowed(a_.warp, lane, p);
+          if (c.needed == CopyGroups::all)
+            c.why = Why::not_committed;
+          else if (c.allowed != Block::never_waited && c.allowed > c.needed)
+            c.why = Why::allowed_too_many;
+        } else if (a_.knows->known.loose.at(then.row, lane) >= then.epoch) {
+          c.why = Why::weak_edge;
+        } else {
+          c.why = copy ? Why::not_observed : Why::no_edge;
+        }
+        return c;
+      }
+  return c;
+}
+
+}  // namespace inflight::shadow

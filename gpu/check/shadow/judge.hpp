@@ -1,0 +1,43 @@
+// Whether an access comes after another, and why not.
+#pragma once
+#include "gpu/check/order/block.hpp"
+#include "gpu/check/shadow/conflict.hpp"
+
+namespace inflight::shadow {
+
+// Who accesses now: lanes of a warp that know the same, or copies that they issue.
+struct Actor {
+  const order::Snapshot* knows = nullptr;
+  order::Place place;
+  std::uint32_t warp = 0;
+  const order::Block* block = nullptr;  // for reports; null: the host's
+  bool copy = false;                    // the access's row is of copies, not of the threads
+  int issuer = -1;  // of a copy: the lane that issued it; -1: the lane that it has in its row
+};
+
+class Judge {
+ public:
+  Judge(const Actor& actor, order::Space space)
+      : a_(actor), space_(static_cast<std::size_t>(space)) {}
+
+  // All actors of `then` in [from, to) are ordered before all of `now` there, byte by byte.
+  bool ordered(const Record& then, const Record& now, std::uint32_t from, std::uint32_t to) const;
+  // A pair of strong accesses that may meet without order.
+  bool morally_strong(const Record& then, const Record& now) const;
+  // Of a pair that is not ordered; gives the first byte of it.
+  Conflict explain(const Record& then, const Record& now, std::uint32_t from,
+                   std::uint32_t to) const;
+
+ private:
+  bool needs_fence(const Record& then, const Record& now) const {
+    return then.write && !then.async && now.async;
+  }
+  bool one(const Record& then, unsigned lane, unsigned mine, bool fence) const;
+  unsigned thread_of(unsigned lane) const {
+    return a_.issuer < 0 ? lane : static_cast<unsigned>(a_.issuer);
+  }
+  const Actor& a_;
+  std::size_t space_;
+};
+
+}  // namespace inflight::shadow

@@ -1,0 +1,219 @@
+// What is said of the usual mistakes, and of their mended twins.
+#include <gtest/gtest.h>
+
+#include "gpu/check/order/block.hpp"
+#include "gpu/check/order/streams.hpp"
+#include "gpu/check/shadow/shadow.hpp"
+
+namespace inflight::order {
+namespace {
+
+using shadow::Conflict;
+using shadow::Shadow;
+using shadow::Why;
+
+constexpr Mask all = ~Mask{0};
+
+class Ordering : public testing::Test {
+ protected:
+  // Each lane of the warp its own word, the first at `address`.
+  void words(Shadow& memory, Block& block, std::uint32_t warp, std::uint64_t address, bool write,
+             Mask mask = all, std::uint32_t place = 0) {
+    std::uint64_t addresses[lanes];
+    for (unsigned l = 0; l < lanes; ++l) addresses[l] = address + 4 * l;
+    memory.access(block, warp, {addresses, mask, 4, place, write}, conflicts);
+  }
+  void one(Shadow& memory, Block& block, std::uint32_t warp, unsigned lane, std::uint64_t address,
+           bool write, bool strong = false, Scope scope = Scope::gpu) {
+    std::uint64_t addresses[lanes] = {};
+    addresses[lane] = address;
+    memory.access(block, warp, {addresses, Mask{1} << lane, 4, 0, write, strong, scope}, conflicts);
+  }
+  void everyone_meets(Block& block) {
+    Meeting meeting;
+    for (std::uint32_t w = 0; w < block.warps(); ++w)
+      block.arrive_and_wait(meeting, w, block.live(w));
+    meeting.complete();
+  }
+  Shadow shared{Space::shared}, global{Space::global};
+  Block block{{1, 0, 64}, {}};
+  std::vector<Conflict> conflicts;
+};
+
+TEST_F(Ordering, ABarrierOrdersTheTileBehindIt) {
+  words(shared, block, 0, 0, true, all, 7);
+  everyone_meets(block);
+  words(shared, block, 1, 0, false);
+  EXPECT_TRUE(conflicts.empty());
+  words(shared, block, 0, 0, true, all, 8);
+  ASSERT_EQ(conflicts.size(), 1u);
+  EXPECT_EQ(conflicts[0].why, Why::no_edge);
+  EXPECT_EQ(conflicts[0].earlier.row, warp_row(block.row(), Part::thread, 1));
+  EXPECT_EQ(conflicts[0].later.place, 8u);
+}
+
+TEST_F(Ordering, LanesOfAWarpAreThreadsOfTheirOwn) {
+  one(shared, block, 0, 3, 64, true);
+  one(shared, block, 0, 4, 64, false);
+  ASSERT_EQ(conflicts.size(), 1u);
+  EXPECT_EQ(conflicts[0].earlier.lane, 3u);
+  EXPECT_EQ(conflicts[0].later.lane, 4u);
+  conflicts.clear();
+  block.warp_sync(0, all);
+  one(shared, block, 0, 5, 64, false);
+  EXPECT_TRUE(conflicts.empty());
+}
+
+TEST_F(Ordering, AWaitThatAllowsOneGroupTooManySaysHowMany) {
+  const auto copy = [&](std::uint64_t to) {
+    std::uint64_t addresses[lanes];
+    for (unsigned l = 0; l < lanes; ++l) addresses[l] = to + 4 * l;
+    shared.copy(block, 0, {addresses, all, 4, 0, true}, conflicts);
+    block.commit(0, all, false);
+  };
+  copy(0);
+  copy(128);
+  block.wait_group(0, all, 2);
+  words(shared, block, 0, 0, false);
+  ASSERT_EQ(conflicts.size(), 1u);
+  EXPECT_EQ(conflicts[0].why, Why::allowed_too_many);
+  EXPECT_EQ(conflicts[0].allowed, 2u);
+  EXPECT_EQ(conflicts[0].needed, 1u);
+  conflicts.clear();
+  block.wait_group(0, all, 1);
+  words(shared, block, 0, 0, false);
+  EXPECT_TRUE(conflicts.empty());
+  // Its groups are not another's to wait for.
+  block.wait_group(0, all, 0);
+  block.wait_group(1, all, 0);
+  words(shared, block, 1, 128, false);
+  ASSERT_EQ(conflicts.size(), 1u);
+  EXPECT_EQ(conflicts[0].why, Why::not_observed);
+}
+
+TEST_F(Ordering, ACopyOfNoCommittedGroupIsNotWaitedFor) {
+  std::uint64_t addresses[lanes] = {};
+  shared.copy(block, 0, {addresses, 1, 16, 0, true}, conflicts);
+  block.wait_group(0, 1, 0);
+  one(shared, block, 0, 0, 4, false);
+  ASSERT_EQ(conflicts.size(), 1u);
+  EXPECT_EQ(conflicts[0].why, Why::not_committed);
+  conflicts.clear();
+  block.wait_all(0, 1);
+  one(shared, block, 0, 0, 4, false);
+  EXPECT_TRUE(conflicts.empty());
+}
+
+TEST_F(Ordering, ABulkStoreNeedsTheFenceOfThoseWhoWrote) {
+  const auto store = [&] {
+    const Row row = warp_row(block.row(), Part::bulk_read, 0);
+    shared.copy(block, 0, 0, {row, 0, block.epoch()}, {0, 256, 0, false}, conflicts);
+  };
+  words(shared, block, 1, 0, true);
+  block.proxy_fence(0, all, true, true);  // by a warp that did not see the writes
+  everyone_meets(block);
+  store();
+  ASSERT_FALSE(conflicts.empty());
+  EXPECT_EQ(conflicts[0].why, Why::proxy_fence);
+  conflicts.clear();
+  words(shared, block, 1, 0, true);
+  conflicts.clear();  // the store may still read
+  block.proxy_fence(1, all, true, false);
+  everyone_meets(block);
+  store();
+  EXPECT_TRUE(conflicts.empty());
+  block.commit(0, 1, true);
+  block.wait_bulk(0, 1, 0, true);
+  everyone_meets(block);
+  words(shared, block, 1, 0, true);
+  EXPECT_TRUE(conflicts.empty());
+}
+
+TEST_F(Ordering, AFlagOfTooSmallAScopeIsAWeakEdge) {
+  Block other({1, 1, 32}, {});
+  for (const Scope scope : {Scope::cta, Scope::gpu}) {
+    Location flag;
+    conflicts.clear();
+    const std::uint64_t data = scope == Scope::cta ? 0 : 4096;
+    words(global, block, 0, data, true);
+    block.warp_sync(0, all);
+    block.strong_write(0, 0, 512, flag, Order::release, scope);
+    other.strong_read(0, 0, 512, flag, Order::acquire, scope);
+    other.warp_sync(0, all);
+    words(global, other, 0, data, false);
+    if (scope == Scope::gpu) {
+      EXPECT_TRUE(conflicts.empty());
+    } else {
+      ASSERT_FALSE(conflicts.empty());
+      EXPECT_EQ(conflicts[0].why, Why::weak_edge);
+    }
+  }
+}
+
+TEST_F(Ordering, APhaseOfAnMbarrierPublishesItsCopies) {
+  Mbarrier full;
+  block.init(full);
+  shared.copy(block, 0, 0, {full.row(), full.lane(), block.tick()}, {0, 1024, 0, true}, conflicts);
+  const Knowledge issued = block.issue(0, 0);
+  words(shared, block, 1, 128, false);
+  ASSERT_EQ(conflicts.size(), 1u);
+  EXPECT_EQ(conflicts[0].why, Why::not_observed);
+  conflicts.clear();
+  Block::copied(full, issued);
+  block.complete(full);
+  block.observe(full, 1, all, Order::acquire, Scope::cta);
+  words(shared, block, 1, 128, false);
+  EXPECT_TRUE(conflicts.empty());
+}
+
+TEST_F(Ordering, ARelaxedAtomicDoesNotHideAPlainInitialisation) {
+  one(shared, block, 0, 0, 0, true);
+  one(shared, block, 0, 0, 0, true, true);
+  one(shared, block, 1, 0, 0, true, true);
+  ASSERT_EQ(conflicts.size(), 1u);  // with the plain store, not with the atomic
+  EXPECT_FALSE(conflicts[0].earlier.strong);
+}
+
+TEST_F(Ordering, StreamsOrderKernelsAndCopies) {
+  Streams streams;
+  const auto kernel = [&](std::uint64_t stream, bool write) {
+    const Streams::Launch l = streams.launch(stream);
+    Block b({l.number, 0, 32}, l.knows);
+    words(global, b, 0, 0, write);
+  };
+  kernel(1, true);
+  kernel(1, true);
+  EXPECT_TRUE(conflicts.empty());
+  kernel(2, false);
+  ASSERT_EQ(conflicts.size(), 1u);
+  conflicts.clear();
+  streams.record(1, 9);
+  streams.wait(3, 9);
+  kernel(3, false);
+  EXPECT_TRUE(conflicts.empty());
+  streams.synchronise_all();
+  const Streams::Launch copy = streams.on_host();
+  global.host_copy(copy.knows, {block_row(copy.number, 0), 0, 1}, {0, 128, 0, true, false},
+                   conflicts);
+  kernel(4, false);
+  EXPECT_TRUE(conflicts.empty());
+}
+
+TEST_F(Ordering, MemoryForgotIsNobodys) {
+  words(global, block, 0, 0, true);
+  global.forget(0, 64);
+  words(global, block, 1, 0, true, 0xffff);
+  EXPECT_TRUE(conflicts.empty());
+  words(global, block, 1, 0, true, 0xffff0000);
+  EXPECT_FALSE(conflicts.empty());
+}
+
+TEST_F(Ordering, AThreadCostsFewBytes) {
+  Block big({1, 2, 1024}, {});
+  EXPECT_LE(big.bytes() / 1024.0, 8.0);
+  everyone_meets(big);
+  EXPECT_LE(big.bytes() / 1024.0, 8.0);
+}
+
+}  // namespace
+}  // namespace inflight::order
