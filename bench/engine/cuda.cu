@@ -33,11 +33,11 @@ struct Buffer {
   std::size_t count;
 };
 
-void time_saxpy(int n, int repetitions) {
+void time_saxpy(int n, const workload::Arguments& asked) {
   const auto x = workload::ramp(n), y = workload::ramp(n);
   Buffer<float> dx(x), dy(y);
   workload::report(
-      "saxpy", n, repetitions, [&] { dy.put(y); },
+      "saxpy", n, asked, [&] { dy.put(y); },
       [&] {
         saxpy<<<n / 256, 256>>>(n, 2.0f, dx.data, dy.data);
         wait();
@@ -45,11 +45,11 @@ void time_saxpy(int n, int repetitions) {
       [&] { return workload::right_saxpy(x, 2.0f, y, dy.get()); });
 }
 
-void time_sgemm(int n, int repetitions) {
+void time_sgemm(int n, const workload::Arguments& asked) {
   const auto a = workload::ramp(n * n), b = workload::ramp(n * n);
   Buffer<float> da(a), db(b), dc(std::vector<float>(n * n, 0));
   workload::report(
-      "sgemm", n, repetitions, [] {},
+      "sgemm", n, asked, [] {},
       [&] {
         sgemm<<<dim3(n / tile, n / tile), dim3(tile, tile)>>>(n, da.data, db.data, dc.data);
         wait();
@@ -57,11 +57,11 @@ void time_sgemm(int n, int repetitions) {
       [&] { return workload::right_sgemm(n, a, b, dc.get()); });
 }
 
-void time_reduce(int n, int repetitions) {
+void time_reduce(int n, const workload::Arguments& asked) {
   const auto in = workload::ramp(n);
   Buffer<float> din(in), dout(std::vector<float>(n / reduce_block, 0));
   workload::report(
-      "reduce", n, repetitions, [] {},
+      "reduce", n, asked, [] {},
       [&] {
         reduce<<<n / reduce_block, reduce_block>>>(din.data, dout.data);
         wait();
@@ -69,11 +69,11 @@ void time_reduce(int n, int repetitions) {
       [&] { return workload::right_reduce(in, dout.get()); });
 }
 
-void time_bitonic(int n, int repetitions) {
+void time_bitonic(int n, const workload::Arguments& asked) {
   const auto keys = workload::keys(n);
   Buffer<unsigned> d(keys);
   workload::report(
-      "bitonic", n, repetitions, [&] { d.put(keys); },
+      "bitonic", n, asked, [&] { d.put(keys); },
       [&] {
         for (int k = 2; k <= n; k <<= 1)
           for (int j = k >> 1; j > 0; j >>= 1) bitonic<<<n / 256, 256>>>(d.data, j, k);
@@ -86,9 +86,9 @@ void time_bitonic(int n, int repetitions) {
 
 int main(int argc, char** argv) {
   const auto a = workload::parse(argc, argv);
-  time_saxpy(a.sizes.saxpy, a.repetitions);
-  for (int n : a.sizes.sgemm) time_sgemm(n, a.repetitions);
-  time_reduce(a.sizes.reduce, a.repetitions);
-  time_bitonic(a.sizes.bitonic, a.repetitions);
+  time_saxpy(a.sizes.saxpy, a);
+  for (int n : a.sizes.sgemm) time_sgemm(n, a);
+  time_reduce(a.sizes.reduce, a);
+  time_bitonic(a.sizes.bitonic, a);
   return 0;
 }

@@ -58,15 +58,16 @@ void bitonic(unsigned* keys, int first, int j, int k) {
 }
 
 void time_all(const workload::Arguments& arguments) {
-  const auto [repetitions, sizes, threads] = arguments;
+  const workload::Sizes& sizes = arguments.sizes;
+  const int threads = arguments.threads;
   {
     const int n = sizes.saxpy;
     const auto x = workload::ramp(n), y = workload::ramp(n);
     auto out = y;
     workload::report(
-        "saxpy", n, repetitions, [&] { out = y; },
-        [&, t = threads] {
-          each(n / block, t, [&](int i) { saxpy(i * block, 2.0f, x.data(), out.data()); });
+        "saxpy", n, arguments, [&] { out = y; },
+        [&] {
+          each(n / block, threads, [&](int i) { saxpy(i * block, 2.0f, x.data(), out.data()); });
         },
         [&] { return workload::right_saxpy(x, 2.0f, y, out); });
   }
@@ -74,10 +75,10 @@ void time_all(const workload::Arguments& arguments) {
     const auto a = workload::ramp(n * n), b = workload::ramp(n * n);
     std::vector<float> c(n * n);
     workload::report(
-        "sgemm", n, repetitions, [] {},
-        [&, t = threads] {
+        "sgemm", n, arguments, [] {},
+        [&] {
           const int side = n / tile;
-          each(side * side, t, [&](int i) {
+          each(side * side, threads, [&](int i) {
             sgemm(n, i / side * tile, i % side * tile, a.data(), b.data(), c.data());
           });
         },
@@ -88,8 +89,8 @@ void time_all(const workload::Arguments& arguments) {
     const auto in = workload::ramp(n);
     std::vector<float> out(n / block);
     workload::report(
-        "reduce", n, repetitions, [] {},
-        [&, t = threads] { each(n / block, t, [&](int i) { out[i] = reduce(&in[i * block]); }); },
+        "reduce", n, arguments, [] {},
+        [&] { each(n / block, threads, [&](int i) { out[i] = reduce(&in[i * block]); }); },
         [&] { return workload::right_reduce(in, out); });
   }
   {
@@ -97,11 +98,11 @@ void time_all(const workload::Arguments& arguments) {
     const auto keys = workload::keys(n);
     auto sorted = keys;
     workload::report(
-        "bitonic", n, repetitions, [&] { sorted = keys; },
-        [&, t = threads] {
+        "bitonic", n, arguments, [&] { sorted = keys; },
+        [&] {
           for (int k = 2; k <= n; k <<= 1)
             for (int j = k >> 1; j > 0; j >>= 1)
-              each(n / block, t, [&](int i) { bitonic(sorted.data(), i * block, j, k); });
+              each(n / block, threads, [&](int i) { bitonic(sorted.data(), i * block, j, k); });
         },
         [&] { return workload::right_bitonic(sorted); });
   }

@@ -116,12 +116,12 @@ class Machine {
   cl_program program_ = nullptr;
 };
 
-void time_saxpy(Machine& m, int n, int repetitions) {
+void time_saxpy(Machine& m, int n, const workload::Arguments& asked) {
   const auto x = workload::ramp(n), y = workload::ramp(n);
   cl_mem dx = m.buffer(x), dy = m.buffer(y);
   cl_kernel k = m.kernel("saxpy", n, 2.0f, dx, dy);
   workload::report(
-      "saxpy", n, repetitions, [&] { m.put(dy, y); },
+      "saxpy", n, asked, [&] { m.put(dy, y); },
       [&] {
         m.launch(k, {std::size_t(n), 1}, {block, 1});
         m.wait();
@@ -130,13 +130,13 @@ void time_saxpy(Machine& m, int n, int repetitions) {
   clReleaseKernel(k), clReleaseMemObject(dx), clReleaseMemObject(dy);
 }
 
-void time_sgemm(Machine& m, int n, int repetitions) {
+void time_sgemm(Machine& m, int n, const workload::Arguments& asked) {
   const std::size_t side = n;
   const auto a = workload::ramp(side * side), b = workload::ramp(side * side);
   cl_mem da = m.buffer(a), db = m.buffer(b), dc = m.buffer(std::vector<float>(side * side, 0));
   cl_kernel k = m.kernel("sgemm", n, da, db, dc);
   workload::report(
-      "sgemm", n, repetitions, [] {},
+      "sgemm", n, asked, [] {},
       [&] {
         m.launch(k, {side, side}, {tile, tile});
         m.wait();
@@ -146,12 +146,12 @@ void time_sgemm(Machine& m, int n, int repetitions) {
   for (cl_mem d : {da, db, dc}) clReleaseMemObject(d);
 }
 
-void time_reduce(Machine& m, int n, int repetitions) {
+void time_reduce(Machine& m, int n, const workload::Arguments& asked) {
   const auto in = workload::ramp(n);
   cl_mem din = m.buffer(in), dout = m.buffer(std::vector<float>(n / block, 0));
   cl_kernel k = m.kernel("reduce", din, dout);
   workload::report(
-      "reduce", n, repetitions, [] {},
+      "reduce", n, asked, [] {},
       [&] {
         m.launch(k, {std::size_t(n), 1}, {block, 1});
         m.wait();
@@ -160,12 +160,12 @@ void time_reduce(Machine& m, int n, int repetitions) {
   clReleaseKernel(k), clReleaseMemObject(din), clReleaseMemObject(dout);
 }
 
-void time_bitonic(Machine& m, int n, int repetitions) {
+void time_bitonic(Machine& m, int n, const workload::Arguments& asked) {
   const auto keys = workload::keys(n);
   cl_mem d = m.buffer(keys);
   cl_kernel kernel = m.kernel("bitonic", d, 0, 0);
   workload::report(
-      "bitonic", n, repetitions, [&] { m.put(d, keys); },
+      "bitonic", n, asked, [&] { m.put(d, keys); },
       [&] {
         for (int k = 2; k <= n; k <<= 1)
           for (int j = k >> 1; j > 0; j >>= 1) {
@@ -185,9 +185,9 @@ int main(int argc, char** argv) {
   std::ifstream in(argv[1]);
   Machine machine(std::string(std::istreambuf_iterator<char>(in), {}));
   const auto a = workload::parse(argc - 1, argv + 1);
-  time_saxpy(machine, a.sizes.saxpy, a.repetitions);
-  for (int n : a.sizes.sgemm) time_sgemm(machine, n, a.repetitions);
-  time_reduce(machine, a.sizes.reduce, a.repetitions);
-  time_bitonic(machine, a.sizes.bitonic, a.repetitions);
+  time_saxpy(machine, a.sizes.saxpy, a);
+  for (int n : a.sizes.sgemm) time_sgemm(machine, n, a);
+  time_reduce(machine, a.sizes.reduce, a);
+  time_bitonic(machine, a.sizes.bitonic, a);
   return 0;
 }

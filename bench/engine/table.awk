@@ -1,23 +1,7 @@
 # Input: lines `WAY KERNEL SIZE SECONDS PROCESSOR_SECONDS right|wrong` of all rounds, and
 # `WAY missing WHY...`. Ways on one thread are judged by processor time, which others on the machine
 # change less; those on all threads by the clock on the wall.
-# Output: rates, and how many times as fast the software GPU is as each other way.
-
-# Instructions that all threads execute in nvcc 13.0's PTX (-arch=compute_80) of kernels.cuh:
-# parameters, moves, branches and returns included.
-function instructions(kernel, size,    bits, passes) {
-  if (kernel == "saxpy") return size * 20
-  if (kernel == "sgemm") return size * size * (39 + 63 * size / 16)
-  if (kernel == "reduce") return size * 42 + size / 256 * (255 * 4 + 5)
-  bits = int(log(size) / log(2) + 0.5)
-  passes = bits * (bits + 1) / 2
-  return passes * (size * 11 + size / 2 * 12) + 2 * exchanges[size]
-}
-
-function column_of(kernel, size) {
-  if (kernel != "sgemm") return kernel
-  return kernel (size == 256 || size == 64 ? "_small" : "_large")
-}
+# Output: rates, by instructions.awk's counts, and how many times as fast the software GPU is as each other way.
 
 function insert(list, value) { return list == "" ? value : list " " value }
 
@@ -32,15 +16,6 @@ function sorted(list, out,    n, i, j, t) {
 
 function rate(r) { return sprintf(r >= 99.5e9 ? "%.0f" : r >= 0.1e9 ? "%.2f" : "%.5f", r / 1e9) }
 function ratio(r) { return sprintf(r >= 99.5 ? "%.0f" : r >= 0.995 ? "%.1f" : "%.3f", r) }
-
-BEGIN {
-  # How many of workload.hpp's keys change places.
-  exchanges[65536] = 2228074
-  exchanges[1024] = 14084
-  columns = split("saxpy sgemm_small sgemm_large reduce bitonic", column, " ")
-  title["saxpy"] = "saxpy"; title["sgemm_small"] = "sgemm 256"; title["sgemm_large"] = "sgemm 512"
-  title["reduce"] = "reduce"; title["bitonic"] = "bitonic"
-}
 
 !($1 in seen) { seen[$1] = 1; ways[++way_count] = $1 }
 $2 == "missing" { why = $0; sub(/^[^ ]+ missing /, "", why); missing[$1] = why; next }

@@ -23,10 +23,14 @@ inline constexpr Sizes small{1 << 16, {64, 128}, 1 << 16, 1 << 10};  // for what
 struct Arguments {
   int repetitions = 5;
   Sizes sizes = full;
-  int threads = 0;  // 0: all
+  int threads = 0;               // 0: all
+  const char* kernel = nullptr;  // null: all
+  double seconds = 0;            // not 0: repetitions until so much time has passed
+
+  bool wants(const char* name) const { return !kernel || !std::strcmp(kernel, name); }
 };
 
-// [REPETITIONS] [--small] [--threads N]
+// [REPETITIONS] [--small] [--threads N] [--kernel NAME] [--seconds S]
 inline Arguments parse(int argc, char** argv) {
   Arguments a;
   for (int i = 1; i < argc; ++i) {
@@ -34,6 +38,10 @@ inline Arguments parse(int argc, char** argv) {
       a.sizes = small;
     else if (!std::strcmp(argv[i], "--threads") && i + 1 < argc)
       a.threads = std::atoi(argv[++i]);
+    else if (!std::strcmp(argv[i], "--kernel") && i + 1 < argc)
+      a.kernel = argv[++i];
+    else if (!std::strcmp(argv[i], "--seconds") && i + 1 < argc)
+      a.seconds = std::atof(argv[++i]);
     else
       a.repetitions = std::max(1, std::atoi(argv[i]));
   }
@@ -86,22 +94,32 @@ inline bool right_bitonic(const std::vector<unsigned>& result) {
   return result == expected;
 }
 
-// Runs `run` after `before`, `repetitions` times, and prints one line: kernel, size, seconds of the
-// best repetition, seconds of processor time of the best repetition (all threads), right or wrong.
+// Runs `run` after `before` as often as asked and prints one line: kernel, size, seconds of the
+// best repetition, seconds of processor time of the best repetition (all threads), right or wrong,
+// seconds of the median repetition.
 template <class Before, class Run, class Right>
-void report(const char* kernel, int size, int repetitions, Before before, Run run, Right right) {
-  double best = 1e30, best_processor = 1e30;
-  for (int r = 0; r < repetitions; ++r) {
+void report(const char* kernel, int size, const Arguments& asked, Before before, Run run,
+            Right right) {
+  if (!asked.wants(kernel)) return;
+  using Clock = std::chrono::steady_clock;
+  const auto since = [](Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+  };
+  std::vector<double> times;
+  double best_processor = 1e30;
+  const auto first = Clock::now();
+  const std::size_t least = asked.seconds > 0 ? 1 : asked.repetitions;
+  while (times.size() < least || since(first) < asked.seconds) {
     before();
     const std::clock_t processor = std::clock();
-    const auto begin = std::chrono::steady_clock::now();
+    const auto begin = Clock::now();
     run();
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-    best = std::min(best, seconds.count());
+    times.push_back(since(begin));
     best_processor = std::min(best_processor, double(std::clock() - processor) / CLOCKS_PER_SEC);
   }
-  std::printf("%s %d %.9f %.9f %s\n", kernel, size, best, best_processor,
-              right() ? "right" : "wrong");
+  std::sort(times.begin(), times.end());
+  std::printf("%s %d %.9f %.9f %s %.9f\n", kernel, size, times.front(), best_processor,
+              right() ? "right" : "wrong", times[times.size() / 2]);
   std::fflush(stdout);
 }
 

@@ -1,0 +1,26 @@
+# What all tables share: the kernels' columns, and the instructions that a launch executes.
+
+# Instructions that all threads execute in nvcc 13.0's PTX (-arch=compute_80) of kernels.cuh:
+# parameters, moves, branches and returns included.
+function instructions(kernel, size,    bits, passes) {
+  if (kernel == "saxpy") return size * 20
+  if (kernel == "sgemm") return size * size * (39 + 63 * size / 16)
+  if (kernel == "reduce") return size * 42 + size / 256 * (255 * 4 + 5)
+  bits = int(log(size) / log(2) + 0.5)
+  passes = bits * (bits + 1) / 2
+  return passes * (size * 11 + size / 2 * 12) + 2 * exchanges[size]
+}
+
+function column_of(kernel, size) {
+  if (kernel != "sgemm") return kernel
+  return kernel (size == 256 || size == 64 ? "_small" : "_large")
+}
+
+BEGIN {
+  # How many of workload.hpp's keys change places.
+  exchanges[65536] = 2228074
+  exchanges[1024] = 14084
+  columns = split("saxpy sgemm_small sgemm_large reduce bitonic", column, " ")
+  title["saxpy"] = "saxpy"; title["sgemm_small"] = "sgemm 256"; title["sgemm_large"] = "sgemm 512"
+  title["reduce"] = "reduce"; title["bitonic"] = "bitonic"
+}
