@@ -38,6 +38,14 @@ void discard(std::uint64_t base, std::uint64_t size) {
   if (low < high) madvise(reinterpret_cast<void*>(low), high - low, MADV_DONTNEED);
 }
 
+// No two memories of a process have a generation in common: what is kept by one is not taken for
+// another's.
+std::uint64_t first_generation() {
+  constexpr int bits = 40;  // for those of one memory
+  static std::atomic<std::uint64_t> memories{0};
+  return ++memories << bits;
+}
+
 bool shared_with_all(AllocationKind kind) {
   return kind == AllocationKind::host || kind == AllocationKind::managed;
 }
@@ -135,6 +143,7 @@ struct Memory::Arena {
 
 Memory::Memory(int devices, std::uint64_t capacity, std::uint64_t host_limit)
     : capacity_(capacity), host_share_(host_limit) {
+  generation_ = first_generation();
   arenas_.resize(static_cast<std::size_t>(devices) + 1);
   const std::uint64_t wanted = round_up(std::max(2 * capacity, least_arena), huge_page) + huge_page;
   for (std::size_t i = 0; i < arenas_.size(); ++i)

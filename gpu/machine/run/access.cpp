@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -162,6 +163,24 @@ void note_writing(Warp& w, const Extent& e) {
   watch_copies(*w.block->cluster, e.low, e.high);
 }
 
+// Workers ask the memory under a lock that they share, so each thread keeps what it was told last:
+// for all ops that access an allocation, and for the next launch.
+Extent look_up(const Grid& grid, std::uint64_t address, std::uint64_t generation) {
+  struct Recent {
+    Extent extent;
+    std::uint64_t generation = 0;
+    int device = 0;
+  };
+  thread_local std::array<Recent, 4> known;
+  thread_local unsigned oldest = 0;
+  for (const Recent& r : known)
+    if (r.generation == generation && r.device == grid.device && holds(r.extent, address, 1, false))
+      return r.extent;
+  const Extent e = grid.memory->extent(grid.device, address);
+  if (e.high != 0) known[oldest++ % known.size()] = {e, generation, grid.device};
+  return e;
+}
+
 }  // namespace
 
 ptx::Space space_of(const Warp& w, std::uint64_t address) {
@@ -220,7 +239,7 @@ std::byte* resolve_global(Warp& w, const Op* op, std::uint64_t address, std::uin
   Worker::CachedExtent& known = w.worker->cached(op);
   const std::uint64_t now = grid.memory->generation();
   if (known.generation != now || !holds(known.extent, address, size, writing)) {
-    Extent e = grid.memory->extent(grid.device, address);
+    Extent e = look_up(grid, address, now);
     if (!holds(e, address, size, writing)) return nullptr;
     ++w.worker->lookups;
     if (writing)

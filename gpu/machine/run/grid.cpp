@@ -21,6 +21,11 @@ bool brief(const Code& code, std::uint64_t warps) {
   return code.ops.size() * warps <= few && code.calls.empty() && !code.loops;
 }
 
+unsigned workers_of(const Options& options, std::uint64_t clusters) {
+  const unsigned asked = options.workers ? options.workers : host_cores();
+  return static_cast<unsigned>(std::min<std::uint64_t>(std::min(asked, most_workers()), clusters));
+}
+
 // Decodes everything a kernel can call directly, so that a launch that cannot run is refused whole.
 std::string prepare(Grid& grid, Program::FunctionRef entry) {
   std::vector<Program::FunctionRef> queue{entry};
@@ -244,13 +249,12 @@ Outcome run(const Launch& launch, const Limits& limits, const Options& options,
   grid.observation = observation.get();
   if (launch.clock) grid.begin = launch.clock->load();
   grid.latest = grid.begin;
-  Clusters clusters(grid, total, resident);
   const std::uint64_t block_warps = (launch.block.count() + lanes - 1) / lanes;
   const bool alone = brief(*grid.entry, block_warps * launch.grid.count());
-  const std::uint64_t workers = options.workers ? options.workers : host_cores();
+  Clusters clusters(grid, total, resident, alone ? 1 : workers_of(options, total));
   {
     Watch watch(clusters);
-    run_all(clusters, alone ? 1 : static_cast<unsigned>(std::min(workers, total)));
+    run_all(clusters);
   }
   if (launch.clock) advance(*launch.clock, grid.latest.load() + launch_cycles);
   return grid.stop ? ended_early(clusters) : Outcome{};

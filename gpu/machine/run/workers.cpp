@@ -7,21 +7,36 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <mutex>
 #include <thread>
 #include <utility>
-#include <vector>
 
 namespace inflight::machine {
 namespace {
 
 constexpr std::uint32_t turn = 4096;  // rounds of a block's warps before other blocks get a turn
 
+// How many clusters are handed out together before any has run: of a kernel without loops and calls
+// it is known what they take at most.
+std::uint32_t first_length(const Grid& grid) {
+  const Launch& launch = *grid.launch;
+  const std::uint64_t warps = (launch.block.count() + lanes - 1) / lanes * launch.cluster.count(),
+                      cycles = std::max<std::uint64_t>(grid.entry->ops.size() * warps, 1);
+  return grid.entry->loops || !grid.entry->calls.empty() ? 1 : WorkQueue::good_length(1, cycles);
+}
+
+// What a cluster that has ended took.
+std::uint64_t cycles_of(const Cluster& cluster) {
+  return (cluster.blocks.front()->clock.now() - cluster.grid->begin) * cluster.blocks.size();
+}
+
 void run_clusters(Clusters& clusters) {
   Grid& grid = clusters.grid();
+  WorkQueue& queue = clusters.join();
   Worker worker;
   std::vector<std::unique_ptr<Cluster>> spare;
   while (!grid.stop.load(std::memory_order_relaxed)) {
-    auto ticket = clusters.take();
+    auto ticket = clusters.take(queue);
     if (!ticket) return;
     auto cluster = std::move(ticket.cluster);
     if (!cluster) {
@@ -35,9 +50,9 @@ void run_clusters(Clusters& clusters) {
     }
     const bool done = cluster->run(worker, turn) == Cluster::State::done;
     if (!done || grid.stop.load(std::memory_order_relaxed)) {
-      clusters.suspend(std::move(cluster));
+      clusters.suspend(queue, std::move(cluster));
     } else {
-      clusters.finish();
+      queue.finished(cycles_of(*cluster));
       spare.push_back(std::move(cluster));
     }
   }
@@ -127,7 +142,7 @@ class Helpers {
       asked_.pop_front();
       return desk;
     }
-    tbb::task_arena arena_{static_cast<int>(std::max(2u, host_cores())), 1};
+    tbb::task_arena arena_{static_cast<int>(most_workers()), 1};
     std::mutex mutex_;
     std::deque<std::shared_ptr<Desk>> asked_;  // one for each task that has not begun
   };
@@ -142,40 +157,125 @@ class Helpers {
 
 }  // namespace
 
-Clusters::Ticket Clusters::take() {
-  std::lock_guard lock(mutex_);
-  if (next_ < total_ && resident_ < limit_) {
-    ++resident_;
-    return {nullptr, start_order(grid_.options->turns, next_++, total_, limit_)};
+Clusters::Clusters(Grid& grid, std::uint64_t total, std::uint64_t resident_limit, unsigned workers)
+    : grid_(grid),
+      total_(total),
+      limit_(resident_limit),
+      bounded_(resident_limit < total),
+      queues_(workers) {
+  if (workers == 1) return;
+  const std::uint32_t length = first_length(grid);
+  for (WorkQueue& queue : queues_) queue.expect(length);
+}
+
+Clusters::Ticket Clusters::take(WorkQueue& queue) {
+  const auto start = [this](FreshRun::Range run) {
+    return Ticket{nullptr, start_order(grid_.options->turns, run.first, total_, limit_)};
+  };
+  if (const auto own = queue.fresh.pop(); own.count != 0) return start(own);
+  auto run = hand_out(queue);
+  if (run.count == 0 && runs_.load(std::memory_order_relaxed)) run = steal_fresh(queue);
+  if (run.count != 0) {
+    if (run.count > 1) {
+      queue.fresh.fill({run.first + 1, run.count - 1});
+      runs_.store(true, std::memory_order_relaxed);
+    }
+    return start(run);
   }
-  if (suspended_.empty()) return {};
-  Ticket t{std::move(suspended_.front())};
-  suspended_.pop_front();
-  return t;
+  if (queue.all_wait()) {  // perhaps for some of another worker's
+    queue.forget_waiting();
+    if (auto other = steal_suspended(queue)) return {std::move(other)};
+  }
+  if (auto own = queue.resume()) return {std::move(own)};
+  // Again, for those that a thief is just carrying.
+  for (int tries = 4; tries != 0 && suspends_.load(std::memory_order_relaxed); --tries) {
+    if (auto other = steal_suspended(queue)) return {std::move(other)};
+  }
+  return {};
 }
 
-void Clusters::suspend(std::unique_ptr<Cluster> cluster) {
-  std::lock_guard lock(mutex_);
-  suspended_.push_back(std::move(cluster));
+// The next in order. A worker gets no more than its share of what is left, and of the room.
+FreshRun::Range Clusters::hand_out(WorkQueue& queue) {
+  const std::uint64_t next = next_.load(std::memory_order_relaxed);
+  if (next >= total_) return {};
+  const std::uint64_t share =
+      std::max<std::uint64_t>(1, std::min(limit_, total_ - next) / workers());
+  std::uint64_t count = std::min<std::uint64_t>(queue.next_length(), share);
+  if (bounded_) count = reserve(queue.report(), count);
+  if (count == 0) return {};
+  const std::uint64_t first = next_.fetch_add(count, std::memory_order_relaxed);
+  const std::uint64_t given = first < total_ ? std::min(count, total_ - first) : 0;
+  if (bounded_ && given != count) reserve(count - given, 0);
+  return {first, static_cast<std::uint32_t>(given)};
 }
 
-void Clusters::finish() {
-  std::lock_guard lock(mutex_);
-  --resident_;
-  done_.fetch_add(1, std::memory_order_relaxed);
+// Makes residents of as many as there is room for, once `finished` have gone.
+std::uint64_t Clusters::reserve(std::uint64_t finished, std::uint64_t wanted) {
+  std::uint64_t resident = resident_.load(std::memory_order_relaxed), count = 0;
+  do {
+    count = std::min(wanted, limit_ - (resident - finished));
+    if (count == finished) break;
+  } while (!resident_.compare_exchange_weak(resident, resident - finished + count,
+                                            std::memory_order_relaxed));
+  return count;
+}
+
+template <class Visit>
+bool Clusters::visit_others(const WorkQueue& self, Visit visit) {
+  const auto at = static_cast<std::size_t>(&self - queues_.data());
+  for (std::size_t i = 1; i < queues_.size(); ++i)
+    if (visit(queues_[(at + i) % queues_.size()])) return true;
+  return false;
+}
+
+FreshRun::Range Clusters::steal_fresh(const WorkQueue& thief) {
+  FreshRun::Range stolen;
+  visit_others(thief, [&](WorkQueue& from) {
+    stolen = from.fresh.steal();
+    return stolen.count != 0;
+  });
+  return stolen;
+}
+
+std::unique_ptr<Cluster> Clusters::steal_suspended(WorkQueue& thief) {
+  WorkQueue::Suspended stolen;
+  visit_others(thief, [&](WorkQueue& from) {
+    if (from.suspended_count() != 0) stolen = from.steal();
+    return !stolen.empty();
+  });
+  if (stolen.empty()) return nullptr;
+  auto cluster = std::move(stolen.front());
+  stolen.pop_front();
+  if (!stolen.empty()) thief.adopt(std::move(stolen));
+  return cluster;
+}
+
+void Clusters::suspend(WorkQueue& queue, std::unique_ptr<Cluster> cluster) {
+  if (!suspends_.load(std::memory_order_relaxed)) suspends_.store(true, std::memory_order_relaxed);
+  const bool progressed =
+      std::any_of(cluster->blocks.begin(), cluster->blocks.end(),
+                  [](const auto& block) { return !block->ended && block->progressed; });
+  queue.suspend(std::move(cluster), progressed);
+}
+
+std::uint64_t Clusters::blocks_done() const {
+  std::uint64_t done = 0;
+  for (const WorkQueue& queue : queues_) done += queue.done();
+  return done * size();
 }
 
 const Cluster* Clusters::unfinished() const {
-  const auto first =
-      std::min_element(suspended_.begin(), suspended_.end(), [](const auto& a, const auto& b) {
-        return a->blocks.front()->linear < b->blocks.front()->linear;
-      });
-  return first == suspended_.end() ? nullptr : first->get();
+  const Cluster* first = nullptr;
+  for (const WorkQueue& queue : queues_)
+    for (const auto& each : queue.suspended())
+      if (!first || each->blocks.front()->linear < first->blocks.front()->linear)
+        first = each.get();
+  return first;
 }
 
-void run_all(Clusters& clusters, unsigned workers) {
-  if (workers <= 1) return work(clusters);
-  Helpers helpers(clusters, workers - 1);
+void run_all(Clusters& clusters) {
+  if (clusters.workers() == 1) return work(clusters);
+  Helpers helpers(clusters, clusters.workers() - 1);
   work(clusters);
   helpers.finish();
 }
@@ -185,5 +285,8 @@ unsigned host_cores() {
   static const unsigned count = std::max(1u, std::thread::hardware_concurrency());
   return count;
 }
+
+// Two on one core as well: there, too, one is to go on where another waits.
+unsigned most_workers() { return std::max(2u, host_cores()); }
 
 }  // namespace inflight::machine

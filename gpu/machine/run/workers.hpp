@@ -1,21 +1,20 @@
-// The host threads that run a launch's blocks, and what they hand each other.
+// Who runs a launch's blocks: what is handed to each worker, and what workers hand each other.
 #pragma once
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <memory>
-#include <mutex>
+#include <vector>
 
 #include "gpu/machine/run/cluster.hpp"
+#include "gpu/machine/run/work_queue.hpp"
 
 namespace inflight::machine {
 
 // Hands out clusters to workers: fresh ones in order while there is room for residents, then the
-// suspended ones in turn.
+// suspended ones in turn, each worker its own first.
 class Clusters {
  public:
-  Clusters(Grid& grid, std::uint64_t total, std::uint64_t resident_limit)
-      : grid_(grid), total_(total), limit_(resident_limit) {}
+  Clusters(Grid& grid, std::uint64_t total, std::uint64_t resident_limit, unsigned workers);
 
   struct Ticket {
     std::unique_ptr<Cluster> cluster;  // a suspended one
@@ -24,31 +23,45 @@ class Clusters {
     explicit operator bool() const { return cluster || fresh != none; }
   };
 
+  // Another worker's queue.
+  WorkQueue& join() { return queues_[joined_.fetch_add(1, std::memory_order_relaxed)]; }
   // Nothing: other workers hold what is left.
-  Ticket take();
-  void suspend(std::unique_ptr<Cluster> cluster);
-  void finish();
-  std::uint64_t blocks_done() const { return done_.load(std::memory_order_relaxed) * size(); }
+  Ticket take(WorkQueue& queue);
+  void suspend(WorkQueue& queue, std::unique_ptr<Cluster> cluster);
+  std::uint64_t blocks_done() const;
   std::uint64_t blocks() const { return total_ * size(); }
+  unsigned workers() const { return static_cast<unsigned>(queues_.size()); }
   Grid& grid() const { return grid_; }
   // Once no worker is left: of the clusters that have not ended, the first; null if all have.
   const Cluster* unfinished() const;
 
  private:
   std::uint64_t size() const { return grid_.launch->cluster.count(); }
+  FreshRun::Range hand_out(WorkQueue& queue);
+  std::uint64_t reserve(std::uint64_t finished, std::uint64_t wanted);
+  FreshRun::Range steal_fresh(const WorkQueue& thief);
+  std::unique_ptr<Cluster> steal_suspended(WorkQueue& thief);
+  // Calls visit() with the other workers' queues until it returns true.
+  template <class Visit>
+  bool visit_others(const WorkQueue& self, Visit visit);
+
   Grid& grid_;
   const std::uint64_t total_, limit_;
-  std::mutex mutex_;
-  std::deque<std::unique_ptr<Cluster>> suspended_;
-  std::uint64_t next_ = 0, resident_ = 0;
-  std::atomic<std::uint64_t> done_{0};
+  const bool bounded_;             // is there not room for all?
+  std::vector<WorkQueue> queues_;  // one a worker
+  alignas(128) std::atomic<std::uint64_t> next_{0};
+  std::atomic<std::uint64_t> resident_{0};  // of a bounded launch
+  std::atomic<unsigned> joined_{0};
+  std::atomic<bool> runs_{false};      // have some been handed out together?
+  std::atomic<bool> suspends_{false};  // has one been suspended?
 };
 
 // Runs all clusters to their ends, or until the grid stops: on the calling thread and on others of
 // the machine's that have time for it.
-void run_all(Clusters& clusters, unsigned workers);
+void run_all(Clusters& clusters);
 
-// How many workers a launch has if nothing else is asked: one a core.
+// How many workers a launch has if nothing else is asked, one a core, and how many at most.
 unsigned host_cores();
+unsigned most_workers();
 
 }  // namespace inflight::machine

@@ -1,0 +1,82 @@
+// How workers get rid of clusters that others have time for.
+#include "gpu/machine/run/work_queue.hpp"
+
+namespace inflight::machine {
+
+FreshRun::Range FreshRun::pop() {
+  std::uint64_t state = state_.load(std::memory_order_relaxed);
+  while (begin(state) != end(state))
+    if (state_.compare_exchange_weak(state, state + one_begin, std::memory_order_relaxed))
+      return {first_.load(std::memory_order_relaxed) + begin(state), 1};
+  return {};
+}
+
+void FreshRun::fill(Range range) {
+  const std::uint64_t run = (state_.load(std::memory_order_relaxed) & -one_run) + one_run;
+  first_.store(range.first, std::memory_order_relaxed);
+  state_.store(run | range.count * one_end, std::memory_order_release);
+}
+
+FreshRun::Range FreshRun::steal() {
+  std::uint64_t state = state_.load(std::memory_order_acquire);
+  while (begin(state) != end(state)) {
+    const std::uint32_t half = (end(state) - begin(state) + 1) / 2;
+    const std::uint64_t first = first_.load(std::memory_order_relaxed);
+    // Where the run is another by now, this fails.
+    if (state_.compare_exchange_weak(state, state - half * one_end, std::memory_order_acquire))
+      return {first + end(state) - half, half};
+  }
+  return {};
+}
+
+void WorkQueue::finished(std::uint64_t cycles) {
+  ++unreported_;
+  ++finished_;
+  cycles_ += cycles;
+  done_.store(done() + 1, std::memory_order_relaxed);
+}
+
+// Soon more, if they turn out to be short.
+std::uint32_t WorkQueue::next_length() {
+  if (finished_ != 0) {
+    length_ = std::min(good_length(finished_, std::max<std::uint64_t>(cycles_, 1)), 2 * length_);
+    finished_ = cycles_ = 0;
+  }
+  return length_;
+}
+
+// Who is suspended may wait for one that has not been started: none is kept waiting behind others.
+void WorkQueue::suspend(std::unique_ptr<Cluster> cluster, bool progressed) {
+  length_ = 1;
+  waited_ = progressed ? 0 : waited_ + 1;
+  std::lock_guard lock(mutex_);
+  suspended_.push_back(std::move(cluster));
+  suspended_count_.store(suspended_.size(), std::memory_order_relaxed);
+}
+
+void WorkQueue::adopt(Suspended stolen) {
+  std::lock_guard lock(mutex_);
+  suspended_.splice(suspended_.begin(), stolen);
+  suspended_count_.store(suspended_.size(), std::memory_order_relaxed);
+}
+
+std::unique_ptr<Cluster> WorkQueue::resume() {
+  if (suspended_count() == 0) return nullptr;  // only this worker adds any
+  std::lock_guard lock(mutex_);
+  if (suspended_.empty()) return nullptr;
+  auto cluster = std::move(suspended_.front());
+  suspended_.pop_front();
+  suspended_count_.store(suspended_.size(), std::memory_order_relaxed);
+  return cluster;
+}
+
+WorkQueue::Suspended WorkQueue::steal() {
+  Suspended stolen;
+  std::lock_guard lock(mutex_);
+  const auto half = static_cast<std::ptrdiff_t>((suspended_.size() + 1) / 2);
+  stolen.splice(stolen.end(), suspended_, suspended_.begin(), std::next(suspended_.begin(), half));
+  suspended_count_.store(suspended_.size(), std::memory_order_relaxed);
+  return stolen;
+}
+
+}  // namespace inflight::machine

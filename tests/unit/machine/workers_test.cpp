@@ -1,0 +1,179 @@
+// How a launch's blocks spread over host threads: each runs once, whoever waits for another gets
+// it.
+#include "gpu/machine/run/workers.hpp"
+
+#include <atomic>
+#include <thread>
+
+#include "tests/unit/machine/kernel_runner.hpp"
+
+namespace inflight::machine {
+namespace {
+
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+TEST(FreshRun, GivesEachClusterToOne) {
+  constexpr u64 runs = 2000, length = 7;
+  std::vector<std::atomic<int>> given(runs * length);
+  FreshRun run;
+  std::atomic<bool> over{false};
+  const auto steal = [&] {
+    while (!over)
+      if (const auto stolen = run.steal(); stolen.count != 0)
+        for (u32 i = 0; i < stolen.count; ++i) ++given[stolen.first + i];
+  };
+  std::vector<std::thread> thieves;
+  for (int i = 0; i < 3; ++i) thieves.emplace_back(steal);
+  for (u64 n = 0; n < runs; ++n) {
+    run.fill({n * length, length});
+    for (auto own = run.pop(); own.count != 0; own = run.pop()) ++given[own.first];
+  }
+  over = true;
+  for (auto& thief : thieves) thief.join();
+  for (u64 i = 0; i < given.size(); ++i) ASSERT_EQ(given[i], 1) << "cluster " << i;
+}
+
+TEST(FreshRun, LosesItsLastHalfToAThief) {
+  FreshRun run;
+  EXPECT_EQ(run.steal().count, 0u);
+  run.fill({100, 5});
+  EXPECT_EQ(run.pop().first, 100u);
+  const auto stolen = run.steal();
+  EXPECT_EQ(stolen.first, 103u);
+  EXPECT_EQ(stolen.count, 2u);
+  EXPECT_EQ(run.pop().first, 101u);
+  EXPECT_EQ(run.steal().first, 102u);
+  EXPECT_EQ(run.pop().count, 0u);
+}
+
+TEST(WorkQueue, AsksForAsManyAsItIsSoonDoneWith) {
+  WorkQueue queue;
+  EXPECT_EQ(queue.next_length(), 1u);
+  for (const u32 expected : {2u, 4u, 8u, 16u, 32u, 64u, 64u}) {
+    queue.finished(10);
+    EXPECT_EQ(queue.next_length(), expected);
+  }
+  queue.expect(1);
+  EXPECT_EQ(queue.next_length(), 1u);
+  queue.expect(8);
+  queue.finished(WorkQueue::run_cycles / 5);
+  EXPECT_EQ(queue.next_length(), 5u);
+  queue.finished(WorkQueue::run_cycles * 5);
+  EXPECT_EQ(queue.next_length(), 1u);
+  EXPECT_EQ(queue.done(), 9u);
+}
+
+class Workers : public KernelRunner {
+ protected:
+  // Runs `body` in blocks of one warp; each block adds 1 to its word behind p0.
+  void expect_each_once(const std::string& body, u32 blocks) {
+    const Program* program = link(entry(1, R"(
+  .reg .b64 %rd<6>; .reg .b32 %r<8>; .reg .pred %p<4>;
+  ld.param.u64 %rd1, [p0];
+  mov.u32 %r1, %ctaid.x;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.u64 %rd2, %rd1, %rd2;
+  mov.u32 %r2, %tid.x;
+  setp.ne.u32 %p1, %r2, 0;
+  @%p1 ret;
+)" + body + "\n  red.global.add.u32 [%rd2], 1;\n  ret;"));
+    for (const unsigned workers : {1u, 2u, 3u, 7u}) {
+      options.workers = workers;
+      const u64 out = upload(std::vector<u32>(blocks));
+      const Outcome o = run(program, {{blocks, 1, 1}, {32, 1, 1}}, {out});
+      ASSERT_TRUE(o.ok()) << o.report;
+      EXPECT_EQ(download<u32>(out, blocks), std::vector<u32>(blocks, 1)) << workers << " workers";
+      memory.release(out);
+    }
+  }
+  static constexpr const char* loop = R"(
+  and.b32 %r3, %r1, 15; mov.u32 %r4, 0;
+AGAIN:
+  add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, %r3; @%p2 bra AGAIN;
+)";
+};
+
+TEST_F(Workers, RunEachBlockOnce) {
+  for (const u32 blocks : {2u, 5u, 64u, 1000u, 20000u}) {
+    expect_each_once("", blocks);
+    expect_each_once(loop, blocks);
+  }
+}
+
+TEST_F(Workers, RunEachBlockOnceWhereFewHaveRoom) {
+  limits.multiprocessors = 1;
+  limits.max_blocks_per_multiprocessor = 3;
+  expect_each_once("", 5000);
+  expect_each_once(loop, 5000);
+}
+
+// The first thousand end at once, so that others come to be handed out many at a time. Each of the
+// rest waits for the one after it, which may have been handed to the same worker.
+TEST_F(Workers, StartWhomAnotherWaitsFor) {
+  constexpr const char* wait_for_next = R"(
+  setp.lt.u32 %p2, %r1, 1000;
+  setp.eq.or.u32 %p2, %r1, 1199, %p2;
+  @%p2 bra GO;
+WAIT:
+  ld.volatile.global.u32 %r3, [%rd2+4];
+  setp.eq.u32 %p3, %r3, 0;
+  @%p3 bra WAIT;
+GO:
+)";
+  expect_each_once(wait_for_next, 1200);
+  limits.multiprocessors = 25;
+  limits.max_blocks_per_multiprocessor = 8;
+  expect_each_once(wait_for_next, 1200);
+}
+
+// Blocks that have work and blocks that only wait for them: nobody looks on while others work.
+TEST_F(Workers, EndTogetherWhereSomeWaitForAll) {
+  const Program* program = link(entry(2, R"(
+  .reg .b64 %rd<6>; .reg .b32 %r<8>; .reg .pred %p<4>;
+  ld.param.u64 %rd1, [p0]; ld.param.u64 %rd2, [p1];
+  mov.u32 %r5, 0;
+ROUND:
+  atom.global.add.u32 %r1, [%rd1], 1;
+  add.u32 %r5, %r5, 1;
+  cvt.u32.u64 %r2, %rd2;
+  mul.lo.u32 %r2, %r2, %r5;
+WAIT:
+  ld.volatile.global.u32 %r3, [%rd1];
+  setp.lt.u32 %p1, %r3, %r2;
+  @%p1 bra WAIT;
+  setp.lt.u32 %p2, %r5, 10;
+  @%p2 bra ROUND;
+  ret;)"));
+  for (const unsigned workers : {1u, 2u, 5u}) {
+    options.workers = workers;
+    const u64 count = upload(std::vector<u32>(1));
+    const Outcome o = run(program, {{132, 1, 1}, {1, 1, 1}}, {count, 132});
+    ASSERT_TRUE(o.ok()) << o.report;
+    EXPECT_EQ(download<u32>(count, 1)[0], 1320u);
+  }
+}
+
+// A time-out says how many have ended, also of those that were handed out together.
+TEST_F(Workers, CountWhatIsDone) {
+  const Program* program = link(entry(1, R"(
+  .reg .b64 %rd<6>; .reg .b32 %r<8>; .reg .pred %p<4>;
+  ld.param.u64 %rd1, [p0];
+  mov.u32 %r1, %ctaid.x;
+  setp.ne.u32 %p1, %r1, 300;
+  @%p1 ret;
+FOREVER:
+  ld.volatile.global.u32 %r2, [%rd1];
+  bra FOREVER;)"));
+  const u64 word = upload(std::vector<u32>(1));
+  options.timeout = std::chrono::milliseconds{500};
+  for (const unsigned workers : {1u, 2u}) {
+    options.workers = workers;
+    const Outcome o = run(program, {{1000, 1, 1}, {32, 1, 1}}, {word});
+    EXPECT_EQ(o.kind, FaultKind::timeout);
+    EXPECT_NE(o.report.find("; 999 of 1000 blocks were done"), std::string::npos) << o.report;
+  }
+}
+
+}  // namespace
+}  // namespace inflight::machine
