@@ -12,6 +12,10 @@ from inflight.torch.routes import Place
 _library = None
 _on = "gpu"
 PLACES = ("gpu", "cpu")
+# What PyTorch asks before it takes a library's kernel, and the answers that lead to its plain operations.
+CHOICES = {"_fused_sdp_choice": torch.nn.attention.SDPBackend.MATH.value,
+           **dict.fromkeys(("_use_cudnn_ctc_loss", "_use_cudnn_ctc_loss.Tensor", "_use_miopen_ctc_loss",
+                            "_use_miopen_ctc_loss.Tensor"), False)}
 
 
 def enable(on=None):
@@ -31,7 +35,8 @@ def enable(on=None):
         _take(op, routes.place_of(op))
     _library.impl("copy_", _copy, "CUDA")
     _library.impl("zero_", _zero, "CUDA")
-    _library.impl("_fused_sdp_choice", lambda *args, **kwargs: torch.nn.attention.SDPBackend.MATH.value, "CUDA")
+    for name, answer in CHOICES.items():
+        _library.impl(name, lambda *args, answer=answer, **kwargs: answer, "CUDA")
     for name, function in cells.CELLS.items():
         _library.impl(name, function, "CUDA")
     atexit.register(_tell)
@@ -48,7 +53,9 @@ def _prefer_what_runs():
 def _operations():
     """All of aten's that have a kernel for CUDA, and those that are taken whole."""
     for full in torch._C._dispatch_get_registrations_for_dispatch_key("CUDA"):
-        if not full.startswith("aten::") or full in ("aten::_fused_sdp_choice", "aten::copy_", "aten::zero_"):
+        if not full.startswith("aten::") or full in ("aten::copy_", "aten::zero_"):
+            continue
+        if full.removeprefix("aten::") in CHOICES:
             continue
         name, _, overload = full.removeprefix("aten::").partition(".")
         op = getattr(getattr(torch.ops.aten, name, None), overload or "default", None)

@@ -317,6 +317,12 @@ class Autograd(Case):
                      lambda x, t, y: -F.logsigmoid(8 * x).mean(), lambda x, t, y: F.multilabel_soft_margin_loss(x, y.round())):
             self.agree(lambda x, t, y: torch.autograd.grad(loss(x, t, y), x), x, t, y, rtol=1e-4, atol=1e-5)
 
+    def test_a_loss_that_asks_for_cudnn(self):
+        scores, target = torch.randn(6, 2, 5, requires_grad=True), torch.tensor([[1, 2, 3], [4, 1, 2]])
+        for lengths in ((torch.tensor([6, 5]), torch.tensor([3, 2])), ([6, 5], [3, 2])):
+            self.agree(lambda s, t: torch.autograd.grad(F.ctc_loss(s.log_softmax(2), t, *lengths), s), scores, target,
+                       rtol=1e-4, atol=1e-5)
+
     def test_checks_of_numbers(self):
         x = torch.randn(3, 4, dtype=torch.float64, device=GPU, requires_grad=True)
         self.assertTrue(torch.autograd.gradcheck(lambda x: F.layer_norm(x.tanh(), (4,)), x))
