@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "gpu/machine/launch.hpp"
+#include "gpu/machine/launch/launch.hpp"
 #include "gpu/ptx/parse.hpp"
 
 namespace {

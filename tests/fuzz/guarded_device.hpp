@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/machine/launch.hpp"
+#include "gpu/machine/launch/launch.hpp"
 #include "tests/fuzz/choices.hpp"
 
 namespace inflight::fuzz {

@@ -17,9 +17,10 @@
 #include "gpu/cuda/core/stream/busy_time.hpp"
 #include "gpu/cuda/core/stream/event.hpp"
 #include "gpu/cuda/core/stream/stream.hpp"
-#include "gpu/machine/launch.hpp"
+#include "gpu/machine/config/launch.hpp"
+#include "gpu/machine/config/limits.hpp"
+#include "gpu/machine/config/options.hpp"
 #include "gpu/machine/memory/memory.hpp"
-#include "gpu/machine/run/clock.hpp"
 
 namespace inflight::cuda {
 
@@ -67,7 +68,7 @@ class Device {
 
   PrintfFifo printed;
 
-  std::atomic<std::uint64_t> clock{machine::Clock::first};  // where the last launch's end set it
+  std::atomic<std::uint64_t> clock{machine::first_cycle};  // where the last launch's end set it
   BusyTime kernels, accesses;  // while a kernel ran; while one ran or memory was copied or filled
   std::atomic<std::uint64_t> physical{0};  // bytes of memory without an address (cuMemCreate)
   std::atomic<bool> cancel{false};         // set at exit: ends running launches, drops pending work

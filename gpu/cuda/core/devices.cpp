@@ -14,10 +14,14 @@ struct LimitRule {
   std::uint64_t least, most;
 };
 constexpr LimitRule limit_rules[limit_count] = {
-    {0, 512 << 10},        {512 << 10, 1ull << 40},
-    {4 << 20, 1ull << 40}, {1, 0},
-    {0, 1 << 20},          {0, 128},
-    {0, 1ull << 32},       {1, 0},
+    {0, machine::Limits::local_per_thread},
+    {512 << 10, 1ull << 40},
+    {4 << 20, 1ull << 40},
+    {1, 0},
+    {0, 1 << 20},
+    {0, 128},
+    {0, 1ull << 32},
+    {1, 0},
 };
 
 constexpr int sync_depth_limit = 3;  // of dynamic parallelism; gone since CUDA 12

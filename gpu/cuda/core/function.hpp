@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "gpu/cuda/core/report/status.hpp"
-#include "gpu/machine/launch.hpp"
+#include "gpu/machine/launch/launch.hpp"
 #include "gpu/machine/link/program.hpp"
 
 namespace inflight::cuda {

@@ -7,6 +7,7 @@
 #include "gpu/cuda/core/profiles.hpp"
 #include "gpu/cuda/core/registry.hpp"
 #include "gpu/cuda/core/stream/launch.hpp"
+#include "gpu/machine/launch/occupancy.hpp"
 
 namespace inflight::cuda {
 namespace {

@@ -219,6 +219,7 @@ machine::Limits Profile::limits() const {
   limits.shared_per_block_optin = value(Attribute::shared_per_block_optin);
   limits.shared_per_multiprocessor = value(Attribute::shared_per_multiprocessor);
   limits.registers_per_multiprocessor = value(Attribute::registers_per_multiprocessor);
+  limits.max_cluster = architecture.number >= first_with_clusters ? 16 : 1;
   limits.clock_khz = value(Attribute::clock_khz);
   if (name == "h200") limits.gpcs.assign(std::begin(h200_gpcs), std::end(h200_gpcs));
   return limits;

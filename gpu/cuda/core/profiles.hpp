@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "gpu/cuda/image/fatbin.hpp"
-#include "gpu/machine/launch.hpp"
+#include "gpu/machine/config/limits.hpp"
 
 namespace inflight::cuda {
 
@@ -39,6 +39,8 @@ enum class Attribute : int {
   blocks_per_multiprocessor = 106,
   reserved_shared_per_block = 111,
 };
+
+inline constexpr int first_with_clusters = 90;  // sm number
 
 struct Profile {
   std::string_view name;   // "h200", as --device takes it

@@ -7,7 +7,7 @@
 #include <string>
 #include <tl/expected.hpp>
 
-#include "gpu/machine/launch.hpp"
+#include "gpu/machine/config/options.hpp"
 
 namespace inflight::cuda {
 

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "gpu/cuda/image/device_runtime.hpp"
-#include "gpu/machine/builtins/builtins.hpp"
+#include "gpu/machine/launch/launch.hpp"
 #include "gpu/ptx/parse.hpp"
 
 namespace inflight::cuda {
@@ -82,7 +82,7 @@ tl::expected<void, std::string> check_link(const std::vector<NamedText>& texts, 
     for (const ptx::Function& function : modules[i].functions) {
       for_each_use(modules[i], function, [&](const ptx::Function& used) {
         if (used.has_body || used.alias_of != ptx::none || definitions.has(used.name) ||
-            machine::find_builtin(used.name) || is_supplied(used.name) ||
+            machine::supplies(used.name) || is_supplied(used.name) ||
             !reported.insert(used.name).second)
           return;
         errors += fmt::format("error   : Undefined reference to '{}' in '{}'\n", used.name,

@@ -118,6 +118,11 @@ const Builtin* find_builtin(std::string_view name) {
   return it == std::end(builtins) ? nullptr : it;
 }
 
+const Op* run_builtin(Warp& w, const Op* op) {
+  const CallSite& site = w.frame->code->calls[op->extra];
+  return site.builtin->run({w, op, site.arguments, site.results, w.frame->local_base});
+}
+
 bool fits(const Builtin& builtin, const CallSite& site) {
   const auto wanted = std::find(builtin.arguments.begin(), builtin.arguments.end(), 0);
   const std::size_t results = builtin.result ? 1 : 0;

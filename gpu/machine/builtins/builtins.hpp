@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "gpu/machine/decode/code.hpp"
+#include "gpu/machine/code/code.hpp"
 #include "gpu/machine/run/warp.hpp"
 
 namespace inflight::machine {
@@ -33,6 +33,9 @@ struct Builtin {
 };
 
 const Builtin* find_builtin(std::string_view name);
+
+// The op of a call to one: Code::calls[Op::extra].
+const Op* run_builtin(Warp& w, const Op* op);
 
 // Does a call pass what the builtin takes, byte for byte?
 bool fits(const Builtin&, const CallSite&);

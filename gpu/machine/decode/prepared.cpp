@@ -40,7 +40,7 @@ const Prepared::Decoded& Prepared::decoded(Program::FunctionRef ref, CodeForm fo
   if (text.has_body) {
     Decoder decoder(program_, ref, function(ref), form);
     decoder.run();
-    made = {std::move(decoder.code), std::move(decoder.errors)};
+    made = {decoder.take_code(), decoder.take_errors()};
   } else {
     made.errors.push_back(
         fmt::format("function '{}' is declared but nobody defines it", check::readable(text.name)));

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "gpu/machine/decode/code.hpp"
+#include "gpu/machine/code/code.hpp"
 #include "gpu/machine/instruction/function.hpp"
 
 namespace inflight::machine {

@@ -1,12 +1,8 @@
 // The lookup over every family's rows, for the instruction set in use.
-#include "gpu/machine/decode/table.hpp"
-
 #include <unordered_map>
 
-#include "gpu/machine/decode/lowering.hpp"
 #include "gpu/machine/families/families.hpp"
-#include "gpu/machine/families/move.hpp"
-#include "gpu/machine/launch.hpp"
+#include "gpu/machine/lowering/row.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -104,43 +100,11 @@ class Table {
 
 }  // namespace
 
-void add(Rows& rows, const Row& row) { rows.push_back(row); }
-
 const Row* find_row(const ptx::Instruction& in) {
   static const Table& table = *new Table;  // threads may decode while the program ends
   const Row* row = table.find(in);
   // A wildcard row is one with a lower function; a plain row without types must match exactly.
   return row && (row->lower || in.mods.without(ignorable()) == row->mods) ? row : nullptr;
-}
-
-const ptx::ModSet& ignorable() {
-  static const ptx::ModSet mods{Mod::uni,
-                                Mod::full,
-                                Mod::noftz,
-                                Mod::unified,
-                                Mod::sync,
-                                Mod::aligned,
-                                Mod::ca,
-                                Mod::cg,
-                                Mod::cs,
-                                Mod::lu,
-                                Mod::cv,
-                                Mod::wb,
-                                Mod::wt,
-                                Mod::nc,
-                                Mod::L1_evict_normal,
-                                Mod::L1_evict_unchanged,
-                                Mod::L1_evict_first,
-                                Mod::L1_evict_last,
-                                Mod::L1_no_allocate,
-                                Mod::L2_evict_last,
-                                Mod::L2_evict_normal,
-                                Mod::L2_evict_first,
-                                Mod::L2_64B,
-                                Mod::L2_128B,
-                                Mod::L2_256B,
-                                Mod::L2_cache_hint};
-  return mods;
 }
 
 const MoveHandlers& moves() {
@@ -166,7 +130,7 @@ const MoveHandlers& moves() {
   return handlers;
 }
 
-std::string_view instruction_set() {
+std::string_view lane_instruction_set() {
   constexpr std::string_view names[] = {"baseline", "avx2", "avx512"};
   return names[static_cast<int>(chosen())];
 }

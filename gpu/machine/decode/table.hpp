@@ -1,38 +1,18 @@
-// The machine's table of instructions: which handler executes which form of which instruction.
-//
-// A family (integer, float, memory...) is a file in families/ that fills rows. A row matches an
-// instruction if opcode and types are equal and its modifiers are exactly the instruction's, less
-// those that change nothing here (cache hints and the like: see ignorable()). What no row matches
-// is refused by name. Families that are loops over lanes are compiled once an instruction set
-// (namespace INFLIGHT_ISA); the best one for the host is chosen at start.
+// The table of instructions: every family's rows, for the instruction set in use.
 #pragma once
-#include <array>
-#include <span>
-#include <vector>
+#include <string_view>
 
-#include "gpu/machine/decode/op.hpp"
-#include "gpu/ptx/module.hpp"
+#include "gpu/machine/lowering/moves.hpp"
+#include "gpu/machine/lowering/row.hpp"
 
 namespace inflight::machine {
 
-class Lowering;  // one instruction being decoded (lowering.hpp)
-
-struct Row {
-  ptx::Opcode opcode;
-  std::array<ptx::Type, 3> types;  // as written: types[0], [1], [2]; none: the form has fewer
-  ptx::ModSet mods;
-  // The operands' types in the order written, destination first: an operand is bound to Op::d, a,
-  // b, c in turn; a predicate operand has Type::pred. none ends the list.
-  std::array<ptx::Type, 4> operands;
-  Handler handler = nullptr;
-  // For forms that do not bind operand by operand: called instead. False refuses the form.
-  bool (*lower)(Lowering&, const Row&) = nullptr;
-};
-
-using Rows = std::vector<Row>;
-void add(Rows& rows, const Row& row);  // appends; out of line for the files compiled many times
-
-// The rows of every family for the chosen instruction set, and the lookup over them.
+// The row that executes an instruction; null if none does.
 const Row* find_row(const ptx::Instruction&);
+
+const MoveHandlers& moves();
+
+// The one that families of loops over lanes run in: "avx512", "avx2" or "baseline".
+std::string_view lane_instruction_set();
 
 }  // namespace inflight::machine

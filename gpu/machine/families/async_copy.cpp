@@ -17,8 +17,8 @@ using ptx::Opcode;
 using ptx::Space;
 using ptx::Type;
 
-const Op* heed(Warp& w, const Op* op, const async::Progress& progress) {
-  machine::heed(*w.block, progress);
+const Op* finish(Warp& w, const Op* op, const async::Progress& progress) {
+  notify(*w.block, progress);
   w.progressed = true;
   return op + 1;
 }
@@ -84,14 +84,14 @@ const Op* run_copy(Warp& w, const Op* op) {
   issue.dst_base = w.block->shared;
   issue.tag = w.frame->code->first_number + op->instruction;
   issue.watch = watch.needed();
-  return heed(w, op, team_of(w).issue(issue));
+  return finish(w, op, team_of(w).issue(issue));
 }
 
-const Op* run_commit(Warp& w, const Op* op) { return heed(w, op, team_of(w).commit(w.mask)); }
+const Op* run_commit(Warp& w, const Op* op) { return finish(w, op, team_of(w).commit(w.mask)); }
 const Op* run_wait_group(Warp& w, const Op* op) {
-  return heed(w, op, team_of(w).wait_group(w.mask, use_of<GroupUse>(op).allowed));
+  return finish(w, op, team_of(w).wait_group(w.mask, use_of<GroupUse>(op).allowed));
 }
-const Op* run_wait_all(Warp& w, const Op* op) { return heed(w, op, team_of(w).wait_all(w.mask)); }
+const Op* run_wait_all(Warp& w, const Op* op) { return finish(w, op, team_of(w).wait_all(w.mask)); }
 
 const Op* run_arrive(Warp& w, const Op* op) {
   LaneMbarriers m;
@@ -108,7 +108,7 @@ const Op* run_arrive(Warp& w, const Op* op) {
   // Who waits already needs this arrival: it runs again and makes it happen.
   for (std::uint32_t rest = w.mask; rest; rest &= rest - 1)
     wake_mbarrier(*w.block, m.offsets[std::countr_zero(rest)]);
-  return heed(w, op, progress);
+  return finish(w, op, progress);
 }
 
 // --- decoding ---

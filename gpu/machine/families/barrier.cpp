@@ -4,17 +4,16 @@
 // in whole warps: lanes that a warp lacks (the last warp of a block, threads that exited) arrive
 // with its lowest living lane. A count of the whole block goes with none, but is one: threads that
 // arrive and exit are not waited for twice.
-#include "gpu/machine/families/barrier.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
 #include <utility>
 
-#include "gpu/machine/decode/lowering.hpp"
 #include "gpu/machine/families/collectives.hpp"
 #include "gpu/machine/families/families.hpp"
+#include "gpu/machine/lowering/lowering.hpp"
+#include "gpu/machine/run/block_barriers.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -244,19 +243,6 @@ bool lower_barrier(Lowering& lo, const Row&) {
 }
 
 }  // namespace
-
-void deliver_reduction(Frame& frame, const Op* op, std::uint32_t mask, const NamedBarrier& phase) {
-  const Step step = use_of<BarrierUse>(op).step;
-  if (step < Step::red_popc) return;
-  auto* out = reinterpret_cast<std::uint32_t*>(frame.registers.data() + (op->d & ~3u));
-  if (step == Step::red_popc) {
-    for (int l = 0; l < lanes; ++l)
-      if ((mask >> l) & 1) out[l] = phase.reduced_popc;
-    return;
-  }
-  const bool result = step == Step::red_and ? phase.reduced_and : phase.reduced_or;
-  *out = result ? *out | mask : *out & ~mask;
-}
 
 void barrier_rows(Rows& rows) {
   for (Opcode opcode : {Opcode::bar, Opcode::barrier})

@@ -1,7 +1,7 @@
 // Logic, shifts, bit fields, byte permutation and selection (PTX ISA 9.7.1, 9.7.6 and 9.7.8).
-#include "gpu/machine/decode/lowering.hpp"
 #include "gpu/machine/families/mask.hpp"
 #include "gpu/machine/families/rows.hpp"
+#include "gpu/machine/lowering/lowering.hpp"
 
 namespace inflight::machine::INFLIGHT_ISA {
 namespace {

@@ -1,9 +1,9 @@
 // Bulk and tensor copies (PTX ISA, "Data Movement and Conversion Instructions: Bulk copy, Tensor
-// copy"), st.async and red.async: checking what a lane asks for and handing it to gpu/async, which
-// says when bytes move.
+// copy"), st.async and red.async: checks each lane's request and hands it to gpu/async, which
+// moves the bytes.
 //
-// Where the ISA is silent, as an H200 does: sizes count in whole 16 bytes; the mbarrier that hears
-// of a copy is the one at its offset in the destination's block.
+// Where the ISA is silent, as an H200 does: sizes count in whole 16 bytes; the mbarrier that a copy
+// completes on is the one at its offset in the destination's block.
 #include "gpu/machine/families/bulk.hpp"
 
 #include <fmt/format.h>
@@ -35,9 +35,9 @@ bool given(const Warp& w, const Op* op, unsigned name) {
 }
 
 // One lane's copy while it is being checked. A check that fails ends the kernel.
-class Asked {
+class BulkRequest {
  public:
-  Asked(Warp& warp, const Op* op_, int lane_)
+  BulkRequest(Warp& warp, const Op* op_, int lane_)
       : w(warp), op(op_), lane(lane_), form(use_of<CopyUse>(op_)) {
     copy.thread =
         cluster_thread(w.block->rank, w.first_thread() + static_cast<std::uint32_t>(lane));
@@ -94,7 +94,8 @@ class Asked {
     bad(address, static_cast<std::uint32_t>(bytes), writing, space, kind);
     return nullptr;
   }
-  // The mbarrier that hears of the copy: at the offset of its operand, in the block of rank `rank`.
+  // The mbarrier that the copy completes on lies at its operand's offset in the block of rank
+  // `rank`.
   bool completes(std::uint32_t rank, std::uint32_t tx_bytes) {
     const std::uint32_t offset = narrow(Name::mbarrier) & offset_mask;
     if (!aligned(offset, async::mbarrier::alignment, "mbarrier")) return false;
@@ -139,20 +140,20 @@ class Asked {
   std::uint64_t cost = 0;  // of what it issued, in ops
 };
 
-// Runs one(Asked&) for every active lane; goes on behind the instruction unless one ended the
+// Runs one(BulkRequest&) for every active lane; goes on behind the instruction unless one ended the
 // kernel.
 template <class One>
-const Op* each_asked(Warp& w, const Op* op, One one) {
+const Op* each_request(Warp& w, const Op* op, One one) {
   const std::atomic<bool>& stop = w.block->grid->stop;
   const Op* ended = nullptr;
   bool failed = false;
   std::uint64_t cost = 0;
   w.progressed |= each_lane(w.mask, [&](int lane) {
-    Asked asked(w, op, lane);
-    one(asked);
-    cost += asked.cost;
-    ended = asked.ended;
-    failed = asked.failed;
+    BulkRequest request(w, op, lane);
+    one(request);
+    cost += request.cost;
+    ended = request.ended;
+    failed = request.failed;
     return !failed && !stop.load(std::memory_order_relaxed);
   });
   return failed ? ended : w.spend(op + 1, cost);
@@ -162,10 +163,10 @@ const Op* each_asked(Warp& w, const Op* op, One one) {
 
 // The map operand is a generic address in .param, .const or .global: the unit that copies tensors
 // sees neither local nor shared memory.
-bool in_map_space(Asked& a, std::uint64_t address) {
-  const Space space = space_of(a.w, address);
+bool in_map_space(BulkRequest& r, std::uint64_t address) {
+  const Space space = space_of(r.w, address);
   if (space != Space::local && !is_shared(space)) return true;
-  return a.fail(
+  return r.fail(
       FaultKind::illegal_address,
       fmt::format(
           "the tensor map at 0x{:x} lies in {} memory: a copy takes its map from a "
@@ -178,28 +179,28 @@ bool in_map_space(Asked& a, std::uint64_t address) {
 }
 
 // The map that the map operand points to; null after a fault.
-const async::TensorMap* tensor_map(Asked& a) {
-  const std::uint64_t address = a.wide(Name::map);
-  if (!in_map_space(a, address)) return nullptr;
-  if (!a.aligned(address, async::tensor_map_alignment, "tensor map")) return nullptr;
+const async::TensorMap* tensor_map(BulkRequest& r) {
+  const std::uint64_t address = r.wide(Name::map);
+  if (!in_map_space(r, address)) return nullptr;
+  if (!r.aligned(address, async::tensor_map_alignment, "tensor map")) return nullptr;
   std::byte bytes[async::tensor_map_bytes];
-  if (!read_generic(a.w, a.lane, address, bytes, sizeof bytes)) {
-    a.bad(address, sizeof bytes, false, Space::generic, FaultKind::illegal_address);
+  if (!read_generic(r.w, r.lane, address, bytes, sizeof bytes)) {
+    r.bad(address, sizeof bytes, false, Space::generic, FaultKind::illegal_address);
     return nullptr;
   }
-  const auto read = bulk_copies(*a.w.block->cluster).maps.read(address, bytes);
+  const auto read = bulk_copies(*r.w.block->cluster).maps.read(address, bytes);
   if (!read) {
-    a.fail(
+    r.fail(
         read.error().box_too_large ? FaultKind::illegal_address : FaultKind::illegal_instruction,
         fmt::format("the tensor map at 0x{:x} cannot be used: {}", address, read.error().sentence));
     return nullptr;
   }
   const async::TensorMap* const map = *read;
-  if (map->rank != a.form.rank || (map->mode == async::TensorMode::im2col) != a.form.im2col) {
-    a.fail(FaultKind::illegal_instruction,
+  if (map->rank != r.form.rank || (map->mode == async::TensorMode::im2col) != r.form.im2col) {
+    r.fail(FaultKind::illegal_instruction,
            fmt::format("the instruction is for {}-dimensional {} copies and its tensor map is "
                        "{}-dimensional, {}",
-                       a.form.rank, a.form.im2col ? "im2col" : "tile", map->rank,
+                       r.form.rank, r.form.im2col ? "im2col" : "tile", map->rank,
                        map->mode == async::TensorMode::im2col ? "im2col" : "tile"));
     return nullptr;
   }
@@ -207,12 +208,12 @@ const async::TensorMap* tensor_map(Asked& a) {
 }
 
 // The coordinates and offsets; `shared`: of the box, in whichever block.
-async::TensorPlace place_of(const Asked& a, std::uint32_t shared) {
+async::TensorPlace place_of(const BulkRequest& r, std::uint32_t shared) {
   async::TensorPlace place;
-  for (unsigned i = 0; i < a.form.rank; ++i)
-    place.at[i] = static_cast<std::int32_t>(a.narrow(Name::place + i));
+  for (unsigned i = 0; i < r.form.rank; ++i)
+    place.at[i] = static_cast<std::int32_t>(r.narrow(Name::place + i));
   for (unsigned i = 0; i < 3; ++i)
-    if (a.has(Name::offset + i)) place.offset[i] = a.half(Name::offset + i);
+    if (r.has(Name::offset + i)) place.offset[i] = r.half(Name::offset + i);
   place.shared = shared & offset_mask;
   return place;
 }
@@ -221,23 +222,23 @@ async::TensorPlace place_of(const Asked& a, std::uint32_t shared) {
 // their 16-byte chunk. Inside an allocation, or in the padding behind it (sizes of device memory
 // are rounded up to 256 bytes), that is no error of the program. Behind memory that the program
 // registered it would change bytes that are none of the GPU's.
-bool check_padding(Asked& a, std::uint64_t end, std::uint32_t padding) {
-  if (a.w.block->grid->memory->padded_end(end - 1) >= end + padding) return true;
-  return a.fail(
+bool check_padding(BulkRequest& r, std::uint64_t end, std::uint32_t padding) {
+  if (r.w.block->grid->memory->padded_end(end - 1) >= end + padding) return true;
+  return r.fail(
       FaultKind::illegal_address,
       fmt::format("a tensor store writes whole 16-byte chunks, and the chunk of its last element "
                   "goes {} bytes past 0x{:x}, where its memory ends: {}. Let the memory end at a "
                   "multiple of 16 bytes, or register more of it",
-                  padding, end, describe_address(a.w, end)));
+                  padding, end, describe_address(r.w, end)));
 }
 
 // The rules of the copy itself, and every byte that it touches in global memory. Rows are what
 // counts there: swizzling moves bytes about in shared memory only.
-bool check_tensor(Asked& a, async::TensorDirection direction) {
-  const BulkCopy& copy = a.copy;
+bool check_tensor(BulkRequest& r, async::TensorDirection direction) {
+  const BulkCopy& copy = r.copy;
   const auto violation = async::tensor_violation(copy.map, copy.place, direction);
   if (violation != async::Violation::none)
-    return a.fail(violation == async::Violation::tensor_shared_alignment
+    return r.fail(violation == async::Violation::tensor_shared_alignment
                       ? FaultKind::misaligned_address
                       : FaultKind::illegal_instruction,
                   fmt::format("a tensor copy breaks a rule: {}", async::sentence(violation)));
@@ -249,117 +250,118 @@ bool check_tensor(Asked& a, async::TensorDirection direction) {
   async::for_each_run(rows, copy.place, async::TensorDirection::load,
                       [&](const async::TensorRun& run) {
                         if (!good || !run.inside) return;
-                        good = a.global(run.global, run.bytes, store) &&
-                               (padding == 0 || check_padding(a, run.global + run.bytes, padding));
+                        good = r.global(run.global, run.bytes, store) &&
+                               (padding == 0 || check_padding(r, run.global + run.bytes, padding));
                       });
   return good;
 }
 
 // The box in the shared memory of the block of rank `rank`.
-bool box_in(Asked& a, std::uint32_t rank, bool writing) {
-  const std::uint64_t bytes = async::touched_bytes(a.copy.map, a.copy.place.shared);
-  std::byte* at = a.shared(rank << rank_shift | a.copy.place.shared, bytes, writing, false);
-  if (at) a.copy.shared = at - a.copy.place.shared;
+bool box_in(BulkRequest& r, std::uint32_t rank, bool writing) {
+  const std::uint64_t bytes = async::touched_bytes(r.copy.map, r.copy.place.shared);
+  std::byte* at = r.shared(rank << rank_shift | r.copy.place.shared, bytes, writing, false);
+  if (at) r.copy.shared = at - r.copy.place.shared;
   return at != nullptr;
 }
 
 }  // namespace
 
 const Op* bulk_load(Warp& w, const Op* op) {
-  return each_asked(w, op, [](Asked& a) {
-    const std::uint64_t from = a.wide(Name::from);
-    const std::uint32_t to = a.narrow(Name::to), bytes = a.narrow(Name::size) & ~(granule - 1);
-    if (!a.aligned(from, granule, "source") || !a.aligned(to, granule, "destination")) return;
-    const SourceWatch watch(a.w, a.op);
-    if (!a.global(from, bytes, false)) return;
-    a.copy.watch = watch.needed();
-    a.copy.from = reinterpret_cast<const std::byte*>(from);
-    a.copy.bytes = bytes;
-    a.each_destination(to, [&](std::uint32_t rank) {
+  return each_request(w, op, [](BulkRequest& r) {
+    const std::uint64_t from = r.wide(Name::from);
+    const std::uint32_t to = r.narrow(Name::to), bytes = r.narrow(Name::size) & ~(granule - 1);
+    if (!r.aligned(from, granule, "source") || !r.aligned(to, granule, "destination")) return;
+    const SourceWatch watch(r.w, r.op);
+    if (!r.global(from, bytes, false)) return;
+    r.copy.watch = watch.needed();
+    r.copy.from = reinterpret_cast<const std::byte*>(from);
+    r.copy.bytes = bytes;
+    r.each_destination(to, [&](std::uint32_t rank) {
       const std::uint32_t there = rank << rank_shift | (to & offset_mask);
-      a.copy.to = a.shared(there, bytes, true, a.form.own_only);
-      if (!a.copy.to || !a.completes(rank, bytes)) return false;
-      a.issue();
+      r.copy.to = r.shared(there, bytes, true, r.form.own_only);
+      if (!r.copy.to || !r.completes(rank, bytes)) return false;
+      r.issue();
       return true;
     });
   });
 }
 
 const Op* bulk_copy(Warp& w, const Op* op) {
-  return each_asked(w, op, [](Asked& a) {
-    const std::uint32_t from = a.narrow(Name::from), to = a.narrow(Name::to),
-                        bytes = a.narrow(Name::size) & ~(granule - 1);
-    if (!a.aligned(from, granule, "source") || !a.aligned(to, granule, "destination")) return;
-    if (!(a.copy.from = a.shared(from, bytes, false, true))) return;
-    if (!(a.copy.to = a.shared(to, bytes, true, false))) return;
-    if (!a.operation(a.form.reduction.type)) return;
-    a.copy.bytes = bytes;
-    a.copy.watch = true;
-    if (a.completes(to >> rank_shift, bytes)) a.issue();
+  return each_request(w, op, [](BulkRequest& r) {
+    const std::uint32_t from = r.narrow(Name::from), to = r.narrow(Name::to),
+                        bytes = r.narrow(Name::size) & ~(granule - 1);
+    if (!r.aligned(from, granule, "source") || !r.aligned(to, granule, "destination")) return;
+    if (!(r.copy.from = r.shared(from, bytes, false, true))) return;
+    if (!(r.copy.to = r.shared(to, bytes, true, false))) return;
+    if (!r.operation(r.form.reduction.type)) return;
+    r.copy.bytes = bytes;
+    r.copy.watch = true;
+    if (r.completes(to >> rank_shift, bytes)) r.issue();
   });
 }
 
 const Op* bulk_store(Warp& w, const Op* op) {
-  return each_asked(w, op, [](Asked& a) {
-    const std::uint64_t to = a.wide(Name::to);
-    const std::uint32_t from = a.narrow(Name::from), bytes = a.narrow(Name::size) & ~(granule - 1);
-    if (!a.aligned(from, granule, "source") || !a.aligned(to, granule, "destination")) return;
-    if (!(a.copy.from = a.shared(from, bytes, false, true))) return;
-    if (!a.global(to, bytes, true)) return;
-    if (!a.operation(a.form.reduction.type)) return;
-    a.copy.to = reinterpret_cast<std::byte*>(to);
-    a.copy.bytes = bytes;
-    a.copy.watch = true;
-    if (a.has(Name::mask)) a.copy.byte_mask = a.half(Name::mask);
-    a.issue();
+  return each_request(w, op, [](BulkRequest& r) {
+    const std::uint64_t to = r.wide(Name::to);
+    const std::uint32_t from = r.narrow(Name::from), bytes = r.narrow(Name::size) & ~(granule - 1);
+    if (!r.aligned(from, granule, "source") || !r.aligned(to, granule, "destination")) return;
+    if (!(r.copy.from = r.shared(from, bytes, false, true))) return;
+    if (!r.global(to, bytes, true)) return;
+    if (!r.operation(r.form.reduction.type)) return;
+    r.copy.to = reinterpret_cast<std::byte*>(to);
+    r.copy.bytes = bytes;
+    r.copy.watch = true;
+    if (r.has(Name::mask)) r.copy.byte_mask = r.half(Name::mask);
+    r.issue();
   });
 }
 
 // Nothing to move. An H200 checks the address's alignment and ignores what lies there.
 const Op* bulk_prefetch(Warp& w, const Op* op) {
-  return each_asked(w, op, [](Asked& a) { a.aligned(a.wide(Name::from), granule, "source"); });
+  return each_request(w, op,
+                      [](BulkRequest& r) { r.aligned(r.wide(Name::from), granule, "source"); });
 }
 
 const Op* bulk_tensor_load(Warp& w, const Op* op) {
-  return each_asked(w, op, [](Asked& a) {
-    const auto map = tensor_map(a);
+  return each_request(w, op, [](BulkRequest& r) {
+    const auto map = tensor_map(r);
     if (!map) return;
-    a.copy.kind = BulkCopy::Kind::tensor_load;
-    a.copy.map = *map;
-    const std::uint32_t to = a.narrow(Name::to);
-    a.copy.place = place_of(a, to);
-    const SourceWatch watch(a.w, a.op);
-    if (!check_tensor(a, async::TensorDirection::load)) return;
-    a.copy.watch = watch.needed();
+    r.copy.kind = BulkCopy::Kind::tensor_load;
+    r.copy.map = *map;
+    const std::uint32_t to = r.narrow(Name::to);
+    r.copy.place = place_of(r, to);
+    const SourceWatch watch(r.w, r.op);
+    if (!check_tensor(r, async::TensorDirection::load)) return;
+    r.copy.watch = watch.needed();
     const auto bytes = static_cast<std::uint32_t>(async::box_of(*map).tx_bytes());
-    a.each_destination(to, [&](std::uint32_t rank) {
-      if (!box_in(a, rank, true) || !a.completes(rank, bytes)) return false;
-      a.issue();
+    r.each_destination(to, [&](std::uint32_t rank) {
+      if (!box_in(r, rank, true) || !r.completes(rank, bytes)) return false;
+      r.issue();
       return true;
     });
   });
 }
 
 const Op* bulk_tensor_store(Warp& w, const Op* op) {
-  return each_asked(w, op, [](Asked& a) {
-    const auto map = tensor_map(a);
+  return each_request(w, op, [](BulkRequest& r) {
+    const auto map = tensor_map(r);
     if (!map) return;
-    a.copy.kind = BulkCopy::Kind::tensor_store;
-    a.copy.watch = true;
-    a.copy.map = *map;
-    const std::uint32_t from = a.narrow(Name::from);
-    a.copy.place = place_of(a, from);
-    if (from >> rank_shift != a.w.block->rank) {
-      a.shared(from, granule, false, true);
+    r.copy.kind = BulkCopy::Kind::tensor_store;
+    r.copy.watch = true;
+    r.copy.map = *map;
+    const std::uint32_t from = r.narrow(Name::from);
+    r.copy.place = place_of(r, from);
+    if (from >> rank_shift != r.w.block->rank) {
+      r.shared(from, granule, false, true);
       return;
     }
-    if (!a.operation(map->type) || !check_tensor(a, async::TensorDirection::store)) return;
-    if (box_in(a, a.w.block->rank, false)) a.issue();
+    if (!r.operation(map->type) || !check_tensor(r, async::TensorDirection::store)) return;
+    if (box_in(r, r.w.block->rank, false)) r.issue();
   });
 }
 
 const Op* bulk_tensor_prefetch(Warp& w, const Op* op) {
-  return each_asked(w, op, [](Asked& a) { tensor_map(a); });
+  return each_request(w, op, [](BulkRequest& r) { tensor_map(r); });
 }
 
 const Op* bulk_commit(Warp& w, const Op* op) {
@@ -383,21 +385,21 @@ const Op* bulk_wait(Warp& w, const Op* op) {
 }
 
 const Op* async_store(Warp& w, const Op* op) {
-  return each_asked(w, op, [](Asked& a) {
-    const CopyUse& form = a.form;
-    const std::uint32_t to = a.narrow(Name::to), count = form.count, bytes = form.bytes * count;
-    if (!a.aligned(to, bytes, "destination")) return;
-    if (!(a.copy.to = a.shared(to, bytes, true, false))) return;
+  return each_request(w, op, [](BulkRequest& r) {
+    const CopyUse& form = r.form;
+    const std::uint32_t to = r.narrow(Name::to), count = form.count, bytes = form.bytes * count;
+    if (!r.aligned(to, bytes, "destination")) return;
+    if (!(r.copy.to = r.shared(to, bytes, true, false))) return;
     for (std::uint32_t i = 0; i < count; ++i) {
       const std::uint64_t value =
-          form.bytes == 8 ? a.wide(Name::place + i) : a.narrow(Name::place + i);
-      std::memcpy(a.copy.value.data() + i * form.bytes, &value, form.bytes);
+          form.bytes == 8 ? r.wide(Name::place + i) : r.narrow(Name::place + i);
+      std::memcpy(r.copy.value.data() + i * form.bytes, &value, form.bytes);
     }
-    a.copy.kind = BulkCopy::Kind::value;
-    a.copy.bytes = bytes;
+    r.copy.kind = BulkCopy::Kind::value;
+    r.copy.bytes = bytes;
     if (form.reduces)
-      a.copy.reduce = async::reduction(form.reduction.operation, form.reduction.type);
-    if (a.completes(to >> rank_shift, bytes)) a.issue();
+      r.copy.reduce = async::reduction(form.reduction.operation, form.reduction.type);
+    if (r.completes(to >> rank_shift, bytes)) r.issue();
   });
 }
 

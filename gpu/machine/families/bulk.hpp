@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#include "gpu/machine/decode/op.hpp"
+#include "gpu/machine/code/op.hpp"
 
 namespace inflight::machine {
 

@@ -7,7 +7,7 @@
 // instruction together have that mask; else they end the kernel. Reading from a lane that does not
 // take part gives 0, as on an H200; PTX leaves it undefined.
 #pragma once
-#include "gpu/machine/decode/lowering.hpp"
+#include "gpu/machine/lowering/lowering.hpp"
 #include "gpu/machine/run/warp.hpp"
 
 namespace inflight::machine {

@@ -1,7 +1,7 @@
 // setp and set: comparisons that make predicates or masks (PTX ISA 9.7.6, 9.7.7).
-#include "gpu/machine/decode/lowering.hpp"
 #include "gpu/machine/families/half.hpp"
 #include "gpu/machine/families/mask.hpp"
+#include "gpu/machine/lowering/lowering.hpp"
 
 namespace inflight::machine::INFLIGHT_ISA {
 namespace {

@@ -1,6 +1,7 @@
-// The families of instructions. One function each appends its rows; see table.hpp.
+// The families of instructions. One function each appends its rows; see lowering/row.hpp.
 #pragma once
-#include "gpu/machine/decode/table.hpp"
+#include "gpu/machine/lowering/moves.hpp"
+#include "gpu/machine/lowering/row.hpp"
 
 // Families of loops over lanes: compiled once an instruction set. FAMILY(name) is a file
 // families/name.cpp with `void name_rows(Rows&)` in namespace INFLIGHT_ISA.
@@ -38,12 +39,15 @@ namespace inflight::machine {
 #define FAMILY(name) void name##_rows(Rows&);
 namespace isa_baseline {
 INFLIGHT_LANE_FAMILIES(FAMILY)
+MoveHandlers move_handlers();
 }
 namespace isa_avx2 {
 INFLIGHT_LANE_FAMILIES(FAMILY)
+MoveHandlers move_handlers();
 }
 namespace isa_avx512 {
 INFLIGHT_LANE_FAMILIES(FAMILY)
+MoveHandlers move_handlers();
 }
 INFLIGHT_FAMILIES(FAMILY)
 #undef FAMILY

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "gpu/machine/decode/table.hpp"
+#include "gpu/machine/lowering/row.hpp"
 #include "gpu/machine/run/warp.hpp"
 
 #ifndef INFLIGHT_ISA

@@ -7,11 +7,10 @@
 
 #include <bit>
 
-#include "gpu/machine/decode/decode.hpp"
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/families/modifiers.hpp"
-#include "gpu/machine/report/observe.hpp"
 #include "gpu/machine/run/each_lane.hpp"
+#include "gpu/machine/run/observation.hpp"
 #include "gpu/machine/run/thread_copies.hpp"
 
 namespace inflight::machine {
@@ -231,7 +230,7 @@ constexpr ModSet scopes{Mod::release, Mod::acquire, Mod::relaxed, Mod::cta, Mod:
 
 bool lower_init(Lowering& lo, const Row&) {
   if (!only(lo, {}) || !arity(lo, 2, 2)) return false;
-  lo.decoder().code->makes_mbarriers = true;
+  lo.code().makes_mbarriers = true;
   const Ref count = lo.source(lo.operands[1], Type::u32);
   return count != no_ref &&
          emit(lo, run_operation<init, Event::Op::init>, lo.operands[0], no_ref, count, no_ref);

@@ -8,9 +8,8 @@
 #include <cstring>
 #include <optional>
 
-#include "gpu/machine/decode/decode.hpp"
-#include "gpu/machine/decode/lowering.hpp"
 #include "gpu/machine/families/modifiers.hpp"
+#include "gpu/machine/lowering/lowering.hpp"
 #include "gpu/machine/run/warp.hpp"
 
 namespace inflight::machine {
@@ -61,13 +60,10 @@ std::optional<Target> target(Lowering& lo, const Operand& address, unsigned byte
       return Target{AccessPlace::generic};
     case Space::param:
     case Space::param_entry:
-    case Space::param_func: {
-      std::uint32_t ignored = 0;
-      const bool of_kernel =
-          v ? lo.decoder().is_entry_parameter(address.index, ignored) : lo.function.entry;
-      if (of_kernel) return Target{AccessPlace::parameter};
+    case Space::param_func:
+      if (v ? lo.is_entry_parameter(address.index) : lo.function.entry)
+        return Target{AccessPlace::parameter};
       [[fallthrough]];
-    }
     case Space::local:
       if (!v) return Target{AccessPlace::local};
       if (!in_frame(*v)) {

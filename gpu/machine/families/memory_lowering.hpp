@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "gpu/machine/decode/table.hpp"
+#include "gpu/machine/lowering/row.hpp"
 
 namespace inflight::machine {
 

@@ -1,6 +1,6 @@
 // What the lowering functions of irregular instructions share.
 #pragma once
-#include "gpu/machine/decode/lowering.hpp"
+#include "gpu/machine/lowering/lowering.hpp"
 
 namespace inflight::machine {
 

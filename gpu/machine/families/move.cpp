@@ -1,8 +1,7 @@
 // mov, cvta, isspacep, and the moves that decoding composes other instructions with.
-#include "gpu/machine/families/move.hpp"
-
-#include "gpu/machine/decode/lowering.hpp"
 #include "gpu/machine/families/lanes.hpp"
+#include "gpu/machine/lowering/lowering.hpp"
+#include "gpu/machine/lowering/moves.hpp"
 #include "gpu/machine/run/cluster.hpp"
 #include "gpu/machine/run/values.hpp"
 
@@ -233,7 +232,7 @@ bool lower_mov(Lowering& lo, const Row&) {
   const Ref a = lo.source(lo.operands[1], type);
   const Ref d = lo.destination(lo.operands[0], type);
   if (a == no_ref || d == no_ref) return false;
-  Op& op = lo.emit(moves().copy[std::countr_zero(ptx::size_of(type))]);
+  Op& op = lo.emit(lo.moves().copy[std::countr_zero(ptx::size_of(type))]);
   op.a = a, op.d = d;
   return true;
 }

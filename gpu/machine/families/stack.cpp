@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "gpu/machine/decode/decode.hpp"
 #include "gpu/machine/families/families.hpp"
+#include "gpu/machine/lowering/lowering.hpp"
 #include "gpu/machine/run/block.hpp"
 #include "gpu/machine/run/each_lane.hpp"
 
@@ -95,7 +95,7 @@ bool lower_alloca(Lowering& lo, const Row&) {
   }
   const Ref size = lo.source(o[1], lo.in.type()), d = lo.destination(o[0], lo.in.type());
   if (size == no_ref || d == no_ref) return false;
-  lo.decoder().code->dynamic_stack = true;
+  lo.code().dynamic_stack = true;
   Op& op = lo.emit(wide(lo) ? run_alloca<std::uint64_t> : run_alloca<std::uint32_t>);
   op.d = d, op.a = size, op.imm = std::max(alignment, least_alignment);
   return true;
@@ -104,7 +104,7 @@ bool lower_alloca(Lowering& lo, const Row&) {
 bool lower_stacksave(Lowering& lo, const Row&) {
   const Ref d = lo.destination(lo.operands[0], lo.in.type());
   if (d == no_ref) return false;
-  lo.decoder().code->dynamic_stack = true;
+  lo.code().dynamic_stack = true;
   lo.emit(wide(lo) ? run_stacksave<std::uint64_t> : run_stacksave<std::uint32_t>).d = d;
   return true;
 }
@@ -112,7 +112,7 @@ bool lower_stacksave(Lowering& lo, const Row&) {
 bool lower_stackrestore(Lowering& lo, const Row&) {
   const Ref a = lo.source(lo.operands[0], lo.in.type());
   if (a == no_ref) return false;
-  lo.decoder().code->dynamic_stack = true;
+  lo.code().dynamic_stack = true;
   lo.emit(wide(lo) ? run_stackrestore<std::uint64_t> : run_stackrestore<std::uint32_t>).a = a;
   return true;
 }

@@ -2,8 +2,8 @@
 // griddepcontrol (PTX ISA 9.7.19 and 9.7.13).
 #include <algorithm>
 
-#include "gpu/machine/decode/lowering.hpp"
 #include "gpu/machine/families/families.hpp"
+#include "gpu/machine/lowering/lowering.hpp"
 #include "gpu/machine/run/block.hpp"
 #include "gpu/machine/run/each_lane.hpp"
 

@@ -1,6 +1,6 @@
 // Video instructions on words and their parts, and their SIMD forms (PTX ISA 9.7.17).
-#include "gpu/machine/decode/lowering.hpp"
 #include "gpu/machine/families/integer.hpp"
+#include "gpu/machine/lowering/lowering.hpp"
 
 namespace inflight::machine::INFLIGHT_ISA {
 namespace {

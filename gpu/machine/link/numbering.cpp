@@ -3,7 +3,7 @@
 
 namespace inflight::machine {
 
-Numbered instruction_of(const Program& program, std::uint64_t number) {
+Place instruction_of(const Program& program, std::uint64_t number) {
   for (const auto& module : program.modules())
     for (const auto& function : module->functions) {
       if (number < function.body.size()) return {module.get(), &function, &function.body[number]};

@@ -7,11 +7,12 @@
 
 namespace inflight::machine {
 
-struct Numbered {
+// Where an instruction stands.
+struct Place {
   const ptx::Module* module = nullptr;
   const ptx::Function* function = nullptr;
   const ptx::Instruction* instruction = nullptr;  // null: the program has no such number
 };
-Numbered instruction_of(const Program& program, std::uint64_t number);
+Place instruction_of(const Program& program, std::uint64_t number);
 
 }  // namespace inflight::machine

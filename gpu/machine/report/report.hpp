@@ -1,21 +1,85 @@
-// What a fault says: one readable paragraph for standard error.
+// Faults, waits and deadlocks in words, from facts that who runs the kernel gives.
 #pragma once
+#include <compare>
+#include <cstdint>
 #include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
 
-#include "gpu/machine/run/cluster.hpp"
+#include "gpu/machine/config/launch.hpp"
+#include "gpu/machine/link/numbering.hpp"
+#include "gpu/machine/report/outcome.hpp"
 
 namespace inflight::machine {
 
-// Kernel, source line, PTX line, block, thread (the first lane of `lane_mask`) and `what`.
-std::string fault_report(const Warp& w, const Op* op, FaultKind kind, std::uint32_t lane_mask,
-                         const std::string& what);
-// Who waits for what in a cluster in which nothing can move.
-std::string deadlock_report(const Cluster& cluster);
-// The same facts for a block of a launch that was stopped.
-std::string describe_waits(const Block& block);
-// Where an instruction of the program stands (numbering.hpp): its source line, else its PTX line.
-std::string place_of(const Program& program, std::uint64_t number);
-// Its name as the program's source has it.
-std::string kernel_of(const Grid& grid);
+// A fault and the threads that it stopped.
+struct Fault {
+  FaultKind kind = FaultKind::none;
+  std::string_view kernel;  // as the PTX names it
+  std::string what;         // what went wrong
+  Place at;                 // without a module where it is not known
+  // The calls that the threads are inside, the innermost first, and how deep that is. Of many, the
+  // last is the kernel's own, and some between are left out.
+  std::vector<Place> callers;
+  std::uint32_t depth = 0;
+  Dim3 thread, block;   // of the first thread
+  unsigned others = 0;  // more threads of its warp
+  Dim3 grid_shape, block_shape;
+};
+inline constexpr std::size_t most_callers = 16;  // in one report, besides the kernel's own
+std::string to_text(const Fault& fault);
+
+// What threads wait for.
+struct BarrierWait {
+  std::uint64_t id = 0;
+  std::uint32_t arrived = 0, expected = 0;  // threads
+  auto operator<=>(const BarrierWait&) const = default;
+};
+struct MbarrierWait {
+  std::uint64_t offset = 0;  // in shared memory
+  bool inside = false;       // the block's shared memory holds it; then `word` is its bytes
+  std::uint64_t word = 0;
+  auto operator<=>(const MbarrierWait&) const = default;
+};
+struct CollectiveWait {
+  std::uint32_t members = 0, missing = 0;  // lanes
+  auto operator<=>(const CollectiveWait&) const = default;
+};
+struct ClusterWait {
+  std::uint64_t arrived = 0, alive = 0;  // threads
+  auto operator<=>(const ClusterWait&) const = default;
+};
+struct SleepWait {
+  auto operator<=>(const SleepWait&) const = default;
+};
+using Awaited =  // monostate: nothing, they can go on
+    std::variant<std::monostate, BarrierWait, MbarrierWait, CollectiveWait, ClusterWait, SleepWait>;
+
+// Threads of a block that wait alike.
+struct WaitingThreads {
+  std::uint32_t count = 0, lanes = 0;  // `lanes` of each warp
+  std::vector<std::uint32_t> warps;
+  Awaited awaited;
+  Place at;
+};
+struct BlockWaits {
+  Dim3 block;
+  std::uint32_t alive = 0, threads = 0;
+  std::vector<WaitingThreads> groups;
+};
+std::string to_text(const BlockWaits& waits);
+
+// Blocks of which no thread can ever go on.
+struct Deadlock {
+  std::string_view kernel;
+  bool cluster = false;  // of several blocks, of which some may have ended
+  Dim3 first;            // its first block
+  std::vector<BlockWaits> blocks;
+};
+std::string to_text(const Deadlock& deadlock);
+
+// The shortest text that finds the place: the source line, else the PTX line.
+std::string to_text(const Place& place);
 
 }  // namespace inflight::machine

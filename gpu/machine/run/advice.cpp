@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "gpu/check/names.hpp"
 #include "gpu/machine/report/report.hpp"
 
 namespace inflight::machine {
@@ -10,8 +11,9 @@ namespace inflight::machine {
 void advise(Grid& grid, async::Violation violation, std::uint64_t instruction) {
   const auto& say = grid.options->advise;
   if (!say || !grid.first_time(instruction, static_cast<unsigned>(violation))) return;
-  const std::string place = fmt::format("kernel {}, {}", kernel_of(grid),
-                                        place_of(*grid.launch->kernel->program, instruction));
+  const Kernel& kernel = *grid.launch->kernel;
+  const std::string place = fmt::format("kernel {}, {}", check::readable(kernel.name),
+                                        to_text(instruction_of(*kernel.program, instruction)));
   const std::string what =
       violation == async::Violation::source_modified
           ? "the source of this copy was written while the copy was in flight, so the result "

@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "gpu/machine/report/observe.hpp"
-#include "gpu/machine/report/report.hpp"
 #include "gpu/machine/run/cluster_copies.hpp"
+#include "gpu/machine/run/observation.hpp"
 #include "gpu/machine/run/thread_copies.hpp"
 #include "gpu/machine/run/values.hpp"
 

@@ -12,6 +12,9 @@
 #include <vector>
 
 #include "gpu/async/copy_groups.hpp"
+#include "gpu/machine/config/launch.hpp"
+#include "gpu/machine/config/limits.hpp"
+#include "gpu/machine/config/options.hpp"
 #include "gpu/machine/link/reserved_shared.hpp"
 #include "gpu/machine/run/turns.hpp"
 #include "gpu/machine/run/warp.hpp"
@@ -54,8 +57,8 @@ struct Grid {
   std::atomic<std::uint64_t> call_bytes{0};  // of the host's memory, for frames below the kernels'
   Written written;
   std::atomic<bool> stop{false};       // a fault, a time-out or a cancellation ended it
-  std::uint64_t begin = Clock::first;  // on the device's clock
-  std::atomic<std::uint64_t> latest{Clock::first};  // that a block has told of
+  std::uint64_t begin = first_cycle;   // on the device's clock
+  std::atomic<std::uint64_t> latest{first_cycle};  // that a block has told of
 
   // A block's clock has come this far.
   void reached(std::uint64_t cycle) {
@@ -64,8 +67,9 @@ struct Grid {
     }
   }
 
-  // A function's code as this launch runs it (observed or not).
-  tl::expected<const Code*, std::string> code(Program::FunctionRef) const;
+  // A function's code as this launch runs it (observed or not); or, a sentence, why it cannot run.
+  // Set by who launches: this room decodes nothing.
+  std::function<tl::expected<const Code*, std::string>(Program::FunctionRef)> code;
   // Has nobody asked this of an instruction before?
   bool first_time(std::uint64_t instruction, unsigned what);
   // Ends the launch; the first call decides its outcome.

@@ -1,9 +1,23 @@
 // Completion of a block's named barriers (PTX ISA, "bar, barrier").
-#include "gpu/machine/families/barrier.hpp"
-#include "gpu/machine/report/observe.hpp"
-#include "gpu/machine/run/block.hpp"
+#include "gpu/machine/run/block_barriers.hpp"
+
+#include "gpu/machine/run/observation.hpp"
 
 namespace inflight::machine {
+
+void deliver_reduction(Frame& frame, const Op* op, std::uint32_t mask, const NamedBarrier& phase) {
+  using Step = BarrierUse::Step;
+  const Step step = use_of<BarrierUse>(op).step;
+  if (step < Step::red_popc) return;
+  auto* out = reinterpret_cast<std::uint32_t*>(frame.registers.data() + (op->d & ~3u));
+  if (step == Step::red_popc) {
+    for (int l = 0; l < lanes; ++l)
+      if ((mask >> l) & 1) out[l] = phase.reduced_popc;
+    return;
+  }
+  const bool result = step == Step::red_and ? phase.reduced_and : phase.reduced_or;
+  *out = result ? *out | mask : *out & ~mask;
+}
 
 bool Block::complete(std::uint32_t id) const {
   const NamedBarrier& b = barriers[id];

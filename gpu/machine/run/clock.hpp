@@ -10,6 +10,8 @@
 #include <chrono>
 #include <cstdint>
 
+#include "gpu/machine/config/launch.hpp"
+
 namespace inflight::machine {
 
 // What warps looked at that may be part of a spin: bits.
@@ -19,9 +21,6 @@ struct Polls {
 
 class Clock {
  public:
-  // The first launch of a process begins here. Its low word is small, so that programs which keep
-  // 32 bits see no wrap.
-  static constexpr std::uint64_t first = 1ull << 32;
   static constexpr std::uint64_t never = ~0ull;
 
   void start(std::uint64_t cycle) {
@@ -55,7 +54,7 @@ class Clock {
   // Rounds of waiting before the time jumps: code that measures itself may read the clock as often.
   static constexpr std::uint32_t patience = 8;
   std::uint64_t step() const;
-  std::uint64_t now_ = first, wake_ = never;
+  std::uint64_t now_ = first_cycle, wake_ = never;
   std::uint32_t rounds_ = 0;         // of waiting, in a row
   std::uint32_t memory_rounds_ = 0;  // until it is forgotten that memory was looked at
   std::uint64_t since_ = 0;          // when the waiting began

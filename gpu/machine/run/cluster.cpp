@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "gpu/machine/report/observe.hpp"
-#include "gpu/machine/report/report.hpp"
+#include "gpu/machine/run/circumstances.hpp"
 #include "gpu/machine/run/cluster_copies.hpp"
+#include "gpu/machine/run/observation.hpp"
 #include "gpu/machine/run/thread_copies.hpp"
 
 namespace inflight::machine {
@@ -85,7 +85,7 @@ Cluster::State Cluster::run(Worker& worker, std::uint32_t rounds) {
                     [](const auto& b) { return !b->ended && b->can_run(); }))
       continue;
     if (!unblock(worker)) {
-      grid->fail(FaultKind::deadlock, deadlock_report(*this));
+      grid->fail(FaultKind::deadlock, to_text(deadlock_of(*this)));
       return State::done;
     }
   }

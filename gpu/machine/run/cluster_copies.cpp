@@ -1,8 +1,8 @@
 // Bulk copies: waking who waits for them, and their events.
 #include "gpu/machine/run/cluster_copies.hpp"
 
-#include "gpu/machine/report/observe.hpp"
 #include "gpu/machine/run/advice.hpp"
+#include "gpu/machine/run/observation.hpp"
 #include "gpu/machine/run/thread_copies.hpp"
 
 namespace inflight::machine {

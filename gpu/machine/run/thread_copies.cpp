@@ -1,9 +1,9 @@
 // Teams of copies, and the mbarriers that their arrivals move.
 #include "gpu/machine/run/thread_copies.hpp"
 
-#include "gpu/machine/report/observe.hpp"
 #include "gpu/machine/run/advice.hpp"
 #include "gpu/machine/run/cluster_copies.hpp"
+#include "gpu/machine/run/observation.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -29,7 +29,7 @@ void each_team(Block& block, F f) {
 
 }  // namespace
 
-void heed(Block& block, const async::Progress& progress) {
+void notify(Block& block, const async::Progress& progress) {
   if (progress.phase_completed) wake_mbarrier(block, Warp::any_detail);
   if (progress.violation != async::Violation::none) [[unlikely]]
     advise(*block.grid, progress.violation, progress.tag);
@@ -77,7 +77,7 @@ void settle_mbarrier(Block& block, const async::mbarrier::Word* word) {
   const auto phase = async::mbarrier::decode(*word).parity;
   each_team(block, [&](async::Team& team) {
     if (!team.arrivals_pending() || async::mbarrier::decode(*word).parity != phase) return;
-    heed(block, team.flush_for(word));
+    notify(block, team.flush_for(word));
   });
   if (block.cluster->copies && async::mbarrier::decode(*word).parity == phase)
     block.cluster->copies->model.flush_for(word);
@@ -86,7 +86,7 @@ void settle_mbarrier(Block& block, const async::mbarrier::Word* word) {
 void flush_team(Warp& w, std::uint32_t mask) {
   Block& block = *w.block;
   if (w.index < block.teams.size() && block.teams[w.index])
-    heed(block, block.teams[w.index]->flush(mask));
+    notify(block, block.teams[w.index]->flush(mask));
 }
 
 bool flush_block(Block& block) {
@@ -94,7 +94,7 @@ bool flush_block(Block& block) {
   each_team(block, [&](async::Team& team) {
     if (team.idle() || block.grid->stop.load(std::memory_order_relaxed)) return;
     pending = true;
-    heed(block, team.flush_all());
+    notify(block, team.flush_all());
   });
   return pending;
 }
@@ -108,7 +108,7 @@ void start_teams(Block& block) {
 
 void advance_block(Block& block) {
   if (block.grid->options->timing != Timing::shuffled) return;
-  each_team(block, [&](async::Team& team) { heed(block, team.advance()); });
+  each_team(block, [&](async::Team& team) { notify(block, team.advance()); });
   if (block.cluster->copies) block.cluster->copies->model.advance();
 }
 

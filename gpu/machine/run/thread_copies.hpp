@@ -27,8 +27,8 @@ void settle_mbarrier(Block& block, const async::mbarrier::Word* word);
 // is noticed when they land.
 void watch_copies(Cluster& cluster, std::uint64_t low, std::uint64_t high);
 
-// What a team's call made happen, for the block: wakes waiters, tells of rules that were broken.
-void heed(Block& block, const async::Progress& progress);
+// Passes on what a team's call did: wakes waiters of a phase that is complete, reports a violation.
+void notify(Block& block, const async::Progress& progress);
 
 // Completes every copy and asynchronous arrival of these lanes, at their end.
 void flush_team(Warp& warp, std::uint32_t mask);

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "gpu/async/timing.hpp"
-#include "gpu/machine/launch.hpp"
+#include "gpu/machine/config/options.hpp"
 
 namespace inflight::machine {
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <cstdint>
 
-#include "gpu/machine/decode/op.hpp"
+#include "gpu/machine/code/op.hpp"
 #include "gpu/ptx/types.hpp"
 
 namespace inflight::machine {

@@ -8,10 +8,10 @@
 #include <iterator>
 #include <new>
 
-#include "gpu/machine/report/observe.hpp"
-#include "gpu/machine/report/report.hpp"
 #include "gpu/machine/run/block.hpp"
+#include "gpu/machine/run/circumstances.hpp"
 #include "gpu/machine/run/each_lane.hpp"
+#include "gpu/machine/run/observation.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -295,7 +295,7 @@ const Op* Warp::exit_lanes() {
 }
 
 const Op* Warp::fault(const Op* at, FaultKind kind, std::uint32_t lane_mask, std::string what) {
-  block->grid->fail(kind, fault_report(*this, at, kind, lane_mask, what));
+  block->grid->fail(kind, to_text(fault_of(*this, at, kind, lane_mask, std::move(what))));
   if (block->counts)
     block->counts->stopped(*frame->code, frame->code->first_number + at->instruction,
                            counted_lanes);

@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "gpu/machine/decode/code.hpp"
-#include "gpu/machine/decode/op.hpp"
-#include "gpu/machine/launch.hpp"
+#include "gpu/machine/code/code.hpp"
+#include "gpu/machine/code/op.hpp"
+#include "gpu/machine/report/outcome.hpp"
 #include "gpu/machine/run/clock.hpp"
 
 namespace inflight::machine {

@@ -9,9 +9,9 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "gpu/machine/code/slots.hpp"
 #include "gpu/machine/decode/prepared.hpp"
-#include "gpu/machine/decode/slots.hpp"
-#include "gpu/machine/families/control.hpp"
+#include "gpu/machine/run/control.hpp"
 #include "gpu/machine/run/warp.hpp"
 
 namespace inflight::machine {

@@ -1,4 +1,5 @@
 // What a block's threads can have of the register file, and what a kernel needs of it.
+#include "gpu/machine/launch/occupancy.hpp"
 #include "tests/unit/machine/ptx_runner.hpp"
 
 namespace inflight::machine {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/machine/launch.hpp"
+#include "gpu/machine/launch/launch.hpp"
 #include "gpu/ptx/parse.hpp"
 #include "tests/unit/machine/audit.hpp"
 

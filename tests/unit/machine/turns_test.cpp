@@ -100,9 +100,9 @@ constexpr std::uint32_t khz = 2000000;
 
 // Rounds of 100 cycles until `cycles` have passed.
 unsigned rounds_until(std::uint64_t cycles, std::uint8_t polls, Clock clock = {}) {
-  clock.start(Clock::first);
+  clock.start(first_cycle);
   unsigned rounds = 0;
-  while (clock.now() - Clock::first < cycles && rounds < 100000) {
+  while (clock.now() - first_cycle < cycles && rounds < 100000) {
     clock.pass(100);
     clock.waited(polls, khz);
     ++rounds;

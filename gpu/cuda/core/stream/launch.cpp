@@ -9,43 +9,13 @@
 #include "gpu/check/names.hpp"
 #include "gpu/cuda/core/kernels.hpp"
 #include "gpu/cuda/core/profiles.hpp"
+#include "gpu/cuda/core/settings.hpp"
 #include "gpu/cuda/core/stream/operations.hpp"
+#include "gpu/machine/launch/check.hpp"
+#include "gpu/machine/launch/occupancy.hpp"
 
 namespace inflight::cuda {
 namespace {
-
-constexpr std::uint32_t max_grid_x = 0x7fffffff, max_grid_yz = 65535;
-constexpr std::uint32_t max_block_xy = 1024, max_block_z = 64;
-
-bool any_zero(const machine::Dim3& d) { return d.x == 0 || d.y == 0 || d.z == 0; }
-
-bool grid_fits(const machine::Dim3& grid) {
-  return grid.x <= max_grid_x && grid.y <= max_grid_yz && grid.z <= max_grid_yz;
-}
-
-bool block_fits(const machine::Dim3& block, const machine::Kernel& kernel,
-                const machine::Limits& limits) {
-  if (any_zero(block) || block.x > max_block_xy || block.y > max_block_xy || block.z > max_block_z)
-    return false;
-  const auto& required = kernel.required_block;
-  if (required[0] && (block.x != required[0] || block.y != required[1] || block.z != required[2]))
-    return false;
-  return block.count() <= std::min(kernel.max_threads, limits.max_threads_per_block);
-}
-
-Status check_cluster(const KernelWork& work, const machine::Kernel& kernel, const Device& device) {
-  const machine::Dim3& cluster = work.cluster;
-  if (cluster.count() == 1) return Status::success;
-  const std::uint64_t most = largest_cluster(*work.function, device);
-  const bool divides = !any_zero(cluster) && work.grid.x % cluster.x == 0 &&
-                       work.grid.y % cluster.y == 0 && work.grid.z % cluster.z == 0;
-  const bool known = device.profile.architecture.number >= first_with_clusters;
-  const auto& required = kernel.required_cluster;
-  const bool agrees =
-      required[0] == 0 || cluster == machine::Dim3{required[0], required[1], required[2]};
-  return known && divides && agrees && cluster.count() <= most ? Status::success
-                                                               : Status::invalid_cluster_size;
-}
 
 Status check_runnable(const Function& function, const machine::Kernel& kernel) {
   auto missing = function.missing(&kernel);
@@ -58,6 +28,35 @@ Status check_runnable(const Function& function, const machine::Kernel& kernel) {
                   "GPU does not support:" + list);
   return Status::not_supported;
 }
+
+struct FaultCode {
+  machine::FaultKind kind;
+  Status status;
+};
+// CUDA runtime API, cudaError; the order is FaultKind's.
+constexpr FaultCode fault_codes[] = {
+    {machine::FaultKind::none, Status::success},
+    {machine::FaultKind::refused, Status::not_supported},
+    {machine::FaultKind::invalid_launch, Status::invalid_value},
+    {machine::FaultKind::invalid_cluster, Status::invalid_cluster_size},
+    {machine::FaultKind::too_many_resources, Status::launch_out_of_resources},
+    {machine::FaultKind::cooperative_too_large, Status::cooperative_launch_too_large},
+    {machine::FaultKind::illegal_address, Status::illegal_address},
+    {machine::FaultKind::misaligned_address, Status::misaligned_address},
+    {machine::FaultKind::invalid_address_space, Status::invalid_address_space},
+    {machine::FaultKind::invalid_pc, Status::invalid_pc},
+    {machine::FaultKind::illegal_instruction, Status::illegal_instruction},
+    {machine::FaultKind::stack_overflow, Status::hardware_stack_error},
+    {machine::FaultKind::assertion, Status::assertion},
+    {machine::FaultKind::trap, Status::launch_failed},
+    {machine::FaultKind::launch_failure, Status::launch_failed},
+    {machine::FaultKind::deadlock, Status::launch_timeout},
+    {machine::FaultKind::timeout, Status::launch_timeout},
+    {machine::FaultKind::interrupted, Status::launch_timeout},
+};
+
+// A compiler may read a block's last few bytes as one vector, so shared memory is a multiple of it.
+constexpr std::uint32_t widest_access = 16;
 
 // ptxas mostly needs fewer registers than are live at once in PTX. Beyond this excess, a kernel
 // without launch bounds rarely fits (docs/performance.md, "Registers").
@@ -74,15 +73,7 @@ void warn_of_registers(const KernelWork& work, const machine::Kernel& kernel,
                   "many resources requested for launch): {} registers of a thread live at "
                   "once, and such a block has room for {}; give it __launch_bounds__({}), or "
                   "launch smaller blocks.",
-                  machine::source_name(kernel), threads, need.live, need.room, threads));
-}
-
-bool fits_cooperatively(const KernelWork& work, const machine::Kernel& kernel,
-                        const Device& device) {
-  const std::uint64_t resident =
-      machine::resident_clusters(kernel, work.cluster, std::uint32_t(work.block.count()),
-                                 work.dynamic_shared, device.machine_limits);
-  return work.grid.count() <= resident * work.cluster.count();
+                  check::readable(kernel.name), threads, need.live, need.room, threads));
 }
 
 }  // namespace
@@ -93,8 +84,9 @@ machine::Dim3 cluster_of(const machine::Kernel& kernel, const machine::Dim3& req
 }
 
 std::uint64_t largest_cluster(const Function& function, const Device& device) {
-  constexpr std::uint64_t portable = 8, largest = 16;
-  return function.settings(device.ordinal).non_portable_cluster ? largest : portable;
+  constexpr std::uint32_t portable = 8;
+  const std::uint32_t most = device.machine_limits.max_cluster;
+  return function.settings(device.ordinal).non_portable_cluster ? most : std::min(portable, most);
 }
 
 std::uint32_t dynamic_shared_limit(const Function& function, const machine::Kernel& kernel,
@@ -105,25 +97,62 @@ std::uint32_t dynamic_shared_limit(const Function& function, const machine::Kern
   return std::max(standard, std::uint32_t(std::max(chosen, 0)));
 }
 
+Status status_of(machine::FaultKind kind) {
+  for (const FaultCode& each : fault_codes)
+    if (each.kind == kind) return each.status;
+  return Status::launch_failed;
+}
+
+machine::Launch machine_launch(const KernelWork& work, const machine::Kernel& kernel,
+                               const Device& device) {
+  machine::Launch launch;
+  launch.kernel = &kernel;
+  launch.grid = work.grid;
+  launch.block = work.block;
+  launch.cluster = work.cluster;
+  launch.dynamic_shared = work.dynamic_shared;
+  launch.shared_granule = std::max(widest_access, static_cast<std::uint32_t>(settings().slack));
+  launch.shared_optin = dynamic_shared_limit(*work.function, kernel, device);
+  launch.cluster_optin = static_cast<std::uint32_t>(largest_cluster(*work.function, device));
+  launch.cooperative = work.cooperative;
+  return launch;
+}
+
+namespace {
+
+// `launch` has blocks where `work` has none yet.
+Status check_as(const machine::Launch& launch, const KernelWork& work, Device& device) {
+  const machine::Outcome outcome = machine::check(launch, device.machine_limits);
+  // Programs try which shapes fit, and codes say what is wrong with a shape. None says what a
+  // kernel that no multiprocessor holds needs.
+  if (outcome.kind == machine::FaultKind::too_many_resources)
+    report_once(outcome.report, outcome.report + ".");
+  if (!outcome.ok()) return status_of(outcome.kind);
+  warn_of_registers(work, *launch.kernel, device);
+  return check_runnable(*work.function, *launch.kernel);
+}
+
+// The least grid with the sizes that are given.
+machine::Dim3 least_grid(const machine::Dim3& grid, const machine::Dim3& cluster) {
+  return {grid.x ? grid.x : cluster.x, grid.y ? grid.y : cluster.y, grid.z ? grid.z : cluster.z};
+}
+
+}  // namespace
+
 Status check_launch(const KernelWork& work, Device& device) {
-  const bool empty = work.function && any_zero(work.grid);
-  return empty ? Status::invalid_value : check_node(work, device);
+  if (!work.function) return Status::invalid_device_function;
+  auto found = work.function->on(device.ordinal);
+  if (!found) return report(found);
+  return check_as(machine_launch(work, **found, device), work, device);
 }
 
 Status check_node(const KernelWork& work, Device& device) {
   if (!work.function) return Status::invalid_device_function;
   auto found = work.function->on(device.ordinal);
   if (!found) return report(found);
-  const machine::Kernel& kernel = **found;
-  if (!grid_fits(work.grid) || !block_fits(work.block, kernel, device.machine_limits))
-    return Status::invalid_value;
-  if (work.dynamic_shared > dynamic_shared_limit(*work.function, kernel, device))
-    return Status::invalid_value;
-  if (Status status = check_cluster(work, kernel, device); status != Status::success) return status;
-  warn_of_registers(work, kernel, device);
-  if (work.cooperative && !fits_cooperatively(work, kernel, device))
-    return Status::cooperative_launch_too_large;
-  return check_runnable(*work.function, kernel);
+  machine::Launch launch = machine_launch(work, **found, device);
+  launch.grid = least_grid(work.grid, work.cluster);
+  return check_as(launch, work, device);
 }
 
 Result<std::vector<std::byte>> pack(const machine::Kernel& kernel, void* const* arguments) {

@@ -27,16 +27,21 @@ Result<KernelWork> kernel_work(Device& device, const void* function, const machi
 Status launch(Stream& stream, const abi::LaunchConfig& config, const void* function,
               void* const* arguments, void* const* extra);
 
-// The checks of check(Work) for a kernel (not_supported: the machine cannot run it, which is
-// reported with what it lacks).
+// Checks a kernel's launch: the machine's rules (gpu/machine/launch/check), and whether the machine can
+// run the kernel (not_supported, which is reported with what it lacks).
 Status check_launch(const KernelWork& work, Device& device);
 // The same of a graph's node, which may have no blocks until it is given some.
 Status check_node(const KernelWork& work, Device& device);
 
+// The launch as the machine takes it, without parameters.
+machine::Launch machine_launch(const KernelWork& work, const machine::Kernel& kernel,
+                               const Device& device);
+// CUDA's code for what ended a launch.
+Status status_of(machine::FaultKind kind);
+
 // The cluster of a launch: the kernel's own if it has one, else the one that was requested.
 machine::Dim3 cluster_of(const machine::Kernel& kernel, const machine::Dim3& requested);
 
-inline constexpr int first_with_clusters = 90;  // sm number
 // How many blocks a cluster of the kernel may have on `device` now.
 std::uint64_t largest_cluster(const Function& function, const Device& device);
 // The most dynamic shared memory `function` may use on `device` now, in bytes.

@@ -1,49 +1,16 @@
 // Checking and doing work.
 #include "gpu/cuda/core/stream/work.hpp"
 
-#include <algorithm>
-
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/graph/graph.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
-#include "gpu/cuda/core/settings.hpp"
 #include "gpu/cuda/core/stream/launch.hpp"
-#include "gpu/machine/run/interrupt.hpp"
+#include "gpu/machine/launch/interrupt.hpp"
+#include "gpu/machine/launch/launch.hpp"
 
 namespace inflight::cuda {
 namespace {
-
-struct FaultCode {
-  machine::FaultKind kind;
-  Status status;
-};
-// CUDA runtime API, cudaError; the order is FaultKind's.
-constexpr FaultCode fault_codes[] = {
-    {machine::FaultKind::none, Status::success},
-    {machine::FaultKind::refused, Status::not_supported},
-    {machine::FaultKind::invalid_launch, Status::invalid_value},
-    {machine::FaultKind::too_many_resources, Status::launch_out_of_resources},
-    {machine::FaultKind::cooperative_too_large, Status::cooperative_launch_too_large},
-    {machine::FaultKind::illegal_address, Status::illegal_address},
-    {machine::FaultKind::misaligned_address, Status::misaligned_address},
-    {machine::FaultKind::invalid_address_space, Status::invalid_address_space},
-    {machine::FaultKind::invalid_pc, Status::invalid_pc},
-    {machine::FaultKind::illegal_instruction, Status::illegal_instruction},
-    {machine::FaultKind::stack_overflow, Status::hardware_stack_error},
-    {machine::FaultKind::assertion, Status::assertion},
-    {machine::FaultKind::trap, Status::launch_failed},
-    {machine::FaultKind::launch_failure, Status::launch_failed},
-    {machine::FaultKind::deadlock, Status::launch_timeout},
-    {machine::FaultKind::timeout, Status::launch_timeout},
-    {machine::FaultKind::interrupted, Status::launch_timeout},
-};
-
-Status status_of(machine::FaultKind kind) {
-  for (const FaultCode& each : fault_codes)
-    if (each.kind == kind) return each.status;
-  return Status::launch_failed;
-}
 
 struct Check {
   Device& device;
@@ -69,24 +36,13 @@ struct Check {
   Status operator()(const FreeWork&) const { return Status::success; }
 };
 
-// A compiler may read a block's last few bytes as one vector, so shared memory is a multiple of it.
-constexpr std::uint32_t widest_access = 16;
-
 void run_kernel(const KernelWork& work, Stream& stream) {
   Core& core = Core::get();
   Device& device = core.device(work.device);
   if (device.fault() != Status::success || work.grid.count() == 0) return;
   auto kernel = work.function->on(work.device);
   if (!kernel) return device.kill(kernel.error().status, kernel.error().message);
-  machine::Launch launch;
-  launch.kernel = *kernel;
-  launch.grid = work.grid;
-  launch.block = work.block;
-  launch.cluster = work.cluster;
-  launch.dynamic_shared = work.dynamic_shared;
-  launch.shared_granule = std::max(widest_access, static_cast<std::uint32_t>(settings().slack));
-  launch.shared_optin = dynamic_shared_limit(*work.function, **kernel, device);
-  launch.cooperative = work.cooperative;
+  machine::Launch launch = machine_launch(work, **kernel, device);
   launch.parameters = work.parameters;
   launch.id = core.next_launch();
   launch.stream = stream.id();

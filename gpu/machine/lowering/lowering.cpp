@@ -1,5 +1,5 @@
 // Binding PTX operands to slots, constants and helper ops.
-#include "gpu/machine/decode/lowering.hpp"
+#include "gpu/machine/lowering/lowering.hpp"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,7 @@
 #include <cstring>
 
 #include "gpu/check/names.hpp"
-#include "gpu/machine/decode/decode.hpp"
-#include "gpu/machine/families/move.hpp"
+#include "gpu/machine/lowering/code_builder.hpp"
 #include "gpu/machine/run/values.hpp"
 
 namespace inflight::machine {
@@ -47,18 +46,18 @@ std::uint64_t literal_bits(const Operand& o, Type type) {
 
 }  // namespace
 
-Lowering::Lowering(Decoder& decoder, const Instruction& instruction)
+Lowering::Lowering(CodeBuilder& builder, const Instruction& instruction)
     : what(instruction),
       in(*instruction.text),
-      function(decoder.function),
-      module(decoder.module),
-      operands(decoder.function.operands(in)),
-      decoder_(decoder) {}
+      function(builder.function),
+      module(builder.module),
+      operands(builder.function.operands(in)),
+      builder_(builder) {}
 
-Op& Lowering::emit(Handler handler) { return decoder_.emit(handler); }
+Op& Lowering::emit(Handler handler) { return builder_.emit(handler); }
 
 bool Lowering::refuse(std::string why) {
-  decoder_.refuse(in, std::move(why));
+  builder_.refuse(in, std::move(why));
   return false;
 }
 
@@ -67,19 +66,28 @@ bool Lowering::on_target(int number, std::string_view form) {
   return refuse(fmt::format("{} needs .target sm_{} or later", form, number));
 }
 
-const Memory& Lowering::program_memory() const { return decoder_.program.memory(); }
+Code& Lowering::code() { return *builder_.code; }
+
+const MoveHandlers& Lowering::moves() const { return builder_.moves; }
+
+bool Lowering::is_entry_parameter(std::uint32_t variable) const {
+  std::uint32_t offset = 0;
+  return builder_.is_entry_parameter(variable, offset);
+}
+
+const Memory& Lowering::program_memory() const { return builder_.program.memory(); }
 
 Type Lowering::register_type(const Operand& o) const {
   return o.kind == Kind::reg ? function.registers[o.index].type : Type::none;
 }
 
-Ref Lowering::scratch(Type type) { return decoder_.scratch(slot_bytes(type)); }
+Ref Lowering::scratch(Type type) { return builder_.scratch(slot_bytes(type)); }
 
 bool Lowering::is_constant(const Operand& o) const { return o.kind == Kind::integer; }
 std::int64_t Lowering::constant(const Operand& o) const { return o.value; }
 
 std::uint32_t Lowering::extra(std::span<const Ref> refs) {
-  auto& all = decoder_.code->extra;
+  auto& all = builder_.code->extra;
   const auto first = static_cast<std::uint32_t>(all.size());
   all.insert(all.end(), refs.begin(), refs.end());
   return first;
@@ -94,7 +102,7 @@ Ref Lowering::source(const Operand& o, Type type) {
   switch (o.kind) {
     case Kind::reg: {
       const Type declared = function.registers[o.index].type;
-      const Ref slot = decoder_.slot(o.index);
+      const Ref slot = builder_.slot(o.index);
       // 8-bit registers live in 16-bit lanes.
       const unsigned have = std::max(2u, ptx::size_of(declared));
       if (declared == Type::pred) {
@@ -119,10 +127,10 @@ Ref Lowering::source(const Operand& o, Type type) {
     case Kind::integer:
     case Kind::f32:
     case Kind::f64:
-      return decoder_.constant(literal_bits(o, type), bytes);
+      return builder_.constant(literal_bits(o, type), bytes);
     case Kind::special: {
       const auto special = static_cast<ptx::Special>(o.index);
-      decoder_.code->reads_workspace |=
+      builder_.code->reads_workspace |=
           special == ptx::Special::envreg1 || special == ptx::Special::envreg2;
       if (const Ref slot = special_slot(special, o.value); slot != no_ref) {
         if (bytes == 4) return slot;
@@ -135,28 +143,28 @@ Ref Lowering::source(const Operand& o, Type type) {
       const Ref d = scratch(type);
       Op& op = emit(moves().special[bytes == 8]);
       op.d = d, op.detail = static_cast<std::uint16_t>(special);
-      decoder_.read_clock();
+      builder_.read_clock();
       return d;
     }
     case Kind::variable: {
       const auto& v = module.variables[o.index];
       std::uint32_t offset = 0;
-      if (v.space == Space::param && decoder_.is_entry_parameter(o.index, offset))
-        return decoder_.constant(offset + o.value, bytes);
+      if (v.space == Space::param && builder_.is_entry_parameter(o.index, offset))
+        return builder_.constant(offset + o.value, bytes);
       if (v.space == Space::local || v.space == Space::param) {
         const Ref d = scratch(type);
         Op& op = emit(moves().local_address[bytes == 8]);
-        op.d = d, op.imm = wrapped_sum(decoder_.local_offset(o.index), o.value);
+        op.d = d, op.imm = wrapped_sum(builder_.local_offset(o.index), o.value);
         return d;
       }
-      const auto place = decoder_.program.place(decoder_.code->ref.module, o.index);
+      const auto place = builder_.program.place(builder_.code->ref.module, o.index);
       if (!place.defined) {
         refuse(fmt::format("variable {} is declared extern and nobody defines it", v.name));
         return no_ref;
       }
-      const bool moves_with_rank = place.space == Space::shared && decoder_.clustered();
+      const bool moves_with_rank = place.space == Space::shared && builder_.form.clustered;
       if (!place.dynamic_shared && !moves_with_rank)
-        return decoder_.constant(place.address + o.value, bytes);
+        return builder_.constant(place.address + o.value, bytes);
       const Ref start =
           place.dynamic_shared ? dynamic_shared_slot(bytes) : shared_window_slot(bytes);
       const std::int64_t beyond =
@@ -168,13 +176,13 @@ Ref Lowering::source(const Operand& o, Type type) {
       return d;
     }
     case Kind::function: {
-      const auto target = decoder_.program.resolve(decoder_.code->ref.module, o.index);
+      const auto target = builder_.program.resolve(builder_.code->ref.module, o.index);
       if (target.module == ptx::none) {
         refuse(fmt::format("function {} is not defined",
                            check::readable(module.functions[o.index].name)));
         return no_ref;
       }
-      return decoder_.constant(decoder_.program.code_address(target), bytes);
+      return builder_.constant(builder_.program.code_address(target), bytes);
     }
     case Kind::vector: {
       if (o.count == 1) return source(function.pool[o.index], type);
@@ -222,9 +230,9 @@ Ref Lowering::destination(const Operand& o, Type type) {
                        ptx::spelling(type)));
     return no_ref;
   }
-  if (have == bytes) return decoder_.slot(o.index);
+  if (have == bytes) return builder_.slot(o.index);
   const Ref d = scratch(type);
-  widen_.push_back({d, decoder_.slot(o.index), type, declared});
+  widen_.push_back({d, builder_.slot(o.index), type, declared});
   return d;
 }
 
@@ -267,7 +275,7 @@ void Lowering::finish() {
 }
 
 Ref Lowering::predicate(const Operand& o, std::uint8_t& flags, std::uint8_t negated_flag) {
-  if (o.kind == Kind::integer) return decoder_.constant(o.value ? 0xffffffffu : 0u, 4);
+  if (o.kind == Kind::integer) return builder_.constant(o.value ? 0xffffffffu : 0u, 4);
   if (o.kind == Kind::special &&
       static_cast<ptx::Special>(o.index) == ptx::Special::is_explicit_cluster)
     return special_slot(ptx::Special::is_explicit_cluster, 0);
@@ -276,19 +284,19 @@ Ref Lowering::predicate(const Operand& o, std::uint8_t& flags, std::uint8_t nega
     return no_ref;
   }
   if (o.negated) flags |= negated_flag;
-  return decoder_.slot(o.index);
+  return builder_.slot(o.index);
 }
 
 Ref Lowering::predicate_destination(const Operand& o) {
   if (o.kind == Kind::reg && function.registers[o.index].type == Type::pred)
-    return decoder_.slot(o.index);
+    return builder_.slot(o.index);
   if (o.kind != Kind::sink) refuse("the destination must be a predicate register");
   return scratch(Type::pred);
 }
 
 Ref Lowering::second_destination(const Operand& o) {
   const bool pair = o.kind == Kind::reg || o.kind == Kind::sink;
-  return pair && o.second != ptx::none ? decoder_.slot(o.second) : no_ref;
+  return pair && o.second != ptx::none ? builder_.slot(o.second) : no_ref;
 }
 
 bool Lowering::address(const Operand& o, Op& op) {
@@ -298,7 +306,7 @@ bool Lowering::address(const Operand& o, Op& op) {
     case Kind::reg: {
       const unsigned bytes = ptx::size_of(function.registers[o.index].type);
       if (bytes != 4 && bytes != 8) return refuse("an address register has 32 or 64 bits");
-      op.a = decoder_.slot(o.index);
+      op.a = builder_.slot(o.index);
       if (bytes == 8) op.flags |= Op::address_64;
       return true;
     }
@@ -310,15 +318,15 @@ bool Lowering::address(const Operand& o, Op& op) {
       const auto& v = module.variables[o.index];
       std::uint32_t offset = 0;
       op.a = no_ref;
-      if (v.space == Space::param && decoder_.is_entry_parameter(o.index, offset)) {
+      if (v.space == Space::param && builder_.is_entry_parameter(o.index, offset)) {
         op.imm += offset;
         return true;
       }
       if (v.space == Space::local || v.space == Space::param) {
-        op.imm += decoder_.local_offset(o.index);
+        op.imm += builder_.local_offset(o.index);
         return true;
       }
-      const auto place = decoder_.program.place(decoder_.code->ref.module, o.index);
+      const auto place = builder_.program.place(builder_.code->ref.module, o.index);
       if (!place.defined)
         return refuse(fmt::format("variable {} is declared extern and nobody defines it", v.name));
       if (place.dynamic_shared) {

@@ -1,6 +1,6 @@
 // Moves between widths that decoding composes other instructions with.
 #pragma once
-#include "gpu/machine/decode/op.hpp"
+#include "gpu/machine/code/op.hpp"
 #include "gpu/ptx/types.hpp"
 
 namespace inflight::machine {
@@ -16,18 +16,5 @@ struct MoveHandlers {
   Handler local_address[2] = {};  // 32 and 64 bits: d = frame's local base + imm
   Handler special[2] = {};        // 32 and 64 bits: d = read_special(detail); costs imm
 };
-
-// For the instruction set in use.
-const MoveHandlers& moves();
-
-namespace isa_baseline {
-MoveHandlers move_handlers();
-}
-namespace isa_avx2 {
-MoveHandlers move_handlers();
-}
-namespace isa_avx512 {
-MoveHandlers move_handlers();
-}
 
 }  // namespace inflight::machine

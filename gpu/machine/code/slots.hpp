@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "gpu/machine/decode/op.hpp"
+#include "gpu/machine/code/op.hpp"
 #include "gpu/machine/instruction/function.hpp"
 
 namespace inflight::machine {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "gpu/check/events.hpp"
-#include "gpu/machine/decode/op.hpp"
+#include "gpu/machine/code/op.hpp"
 #include "gpu/machine/instruction/function.hpp"
 #include "gpu/machine/link/program.hpp"
 

@@ -1,5 +1,5 @@
 // Branches, calls, returns.
-#include "gpu/machine/families/control.hpp"
+#include "gpu/machine/run/control.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,6 @@
 #include <atomic>
 #include <bit>
 
-#include "gpu/machine/builtins/builtins.hpp"
 #include "gpu/machine/run/block.hpp"
 
 namespace inflight::machine {
@@ -151,11 +150,6 @@ const Op* run_call_indirect(Warp& w, const Op* op) {
   const auto code = w.block->grid->code(callee);
   if (!code) return w.fault(op, FaultKind::refused, same, code.error());
   return enter_any(w, op, site, **code);
-}
-
-const Op* run_builtin(Warp& w, const Op* op) {
-  const CallSite& site = w.frame->code->calls[op->extra];
-  return site.builtin->run({w, op, site.arguments, site.results, w.frame->local_base});
 }
 
 const Op* run_return(Warp& w, const Op* op) {

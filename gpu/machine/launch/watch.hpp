@@ -4,8 +4,8 @@
 #include <chrono>
 #include <string>
 
-#include "gpu/machine/launch.hpp"
-#include "gpu/machine/run/progress.hpp"
+#include "gpu/machine/launch/progress_line.hpp"
+#include "gpu/machine/report/outcome.hpp"
 
 namespace inflight::machine {
 
@@ -34,7 +34,7 @@ class Watch {
   const Clock::time_point begin_;
   const bool watched_;
   Clock::time_point give_up_ = Clock::time_point::max();  // when it is ended after a Ctrl-C
-  Progress progress_;
+  ProgressLine progress_;
 };
 
 }  // namespace inflight::machine

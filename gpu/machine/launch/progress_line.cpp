@@ -1,5 +1,5 @@
 // Blocks done and the time left, rewritten in place five times a second.
-#include "gpu/machine/run/progress.hpp"
+#include "gpu/machine/launch/progress_line.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -10,14 +10,15 @@
 
 namespace inflight::machine {
 
-Progress::Progress(const Options& options) : enabled_(options.progress && isatty(STDERR_FILENO)) {}
+ProgressLine::ProgressLine(const Options& options)
+    : enabled_(options.progress && isatty(STDERR_FILENO)) {}
 
-Progress::~Progress() {
+ProgressLine::~ProgressLine() {
   if (shown_) fmt::print(stderr, "\r\033[K");
 }
 
-void Progress::show(std::string_view kernel, std::chrono::nanoseconds elapsed, std::uint64_t done,
-                    std::uint64_t total) {
+void ProgressLine::show(std::string_view kernel, std::chrono::nanoseconds elapsed,
+                        std::uint64_t done, std::uint64_t total) {
   if (!enabled_ || elapsed < next_) return;
   next_ = elapsed + std::chrono::milliseconds{200};
   shown_ = true;

@@ -1,8 +1,9 @@
-// What a multiprocessor holds of a kernel: registers, blocks, clusters.
+// Occupancy, from what a kernel needs and a device has.
+#include "gpu/machine/launch/occupancy.hpp"
+
 #include <algorithm>
 
 #include "gpu/machine/decode/prepared.hpp"
-#include "gpu/machine/launch.hpp"
 #include "gpu/machine/link/reserved_shared.hpp"
 #include "gpu/machine/run/warp.hpp"
 

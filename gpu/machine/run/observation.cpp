@@ -1,130 +1,24 @@
 // Events of a launch, from what the machine knows.
-#include "gpu/machine/report/observe.hpp"
+#include "gpu/machine/run/observation.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 
-#include "gpu/machine/decode/decode.hpp"
 #include "gpu/machine/link/numbering.hpp"
-#include "gpu/machine/run/access.hpp"
 #include "gpu/machine/run/cluster.hpp"
 
 namespace inflight::machine {
 namespace {
 
 using check::Topic;
-using ptx::Space;
 
 check::Extents extents(const Dim3& d) { return {d.x, d.y, d.z}; }
-
-check::Access access_event(const Warp& w, const MemoryOperand& info, std::uint32_t instruction,
-                           check::Space space, std::uint32_t mask) {
-  check::Access event;
-  event.who = w.block->grid->observation->who(w, mask, instruction);
-  event.space = space;
-  event.kind = access_kind(info.role);
-  event.order = info.order;
-  event.scope = info.scope;
-  event.bytes = info.bytes;
-  event.written = event.kind == check::Access::Kind::load ? 0 : mask;
-  return event;
-}
-
-// Tells of the lanes of `mask` in one space.
-void tell_access(const Warp& w, const MemoryOperand& info, std::uint32_t instruction,
-                 check::Space space, std::uint32_t mask, std::uint64_t* addresses) {
-  if (!mask) return;
-  std::uint16_t ranks[lanes];
-  bool elsewhere = false;
-  if (space == check::Space::shared && w.block->cluster->blocks.size() > 1) {
-    for (int l = 0; l < lanes; ++l) {
-      ranks[l] = static_cast<std::uint16_t>(addresses[l] >> rank_shift);
-      if (!(mask >> l & 1)) continue;
-      elsewhere |= ranks[l] != w.block->rank;
-      addresses[l] &= offset_mask;
-    }
-  }
-  check::Access event = access_event(w, info, instruction, space, mask);
-  event.addresses = addresses;
-  event.ranks = elsewhere ? ranks : nullptr;
-  w.block->grid->observation->listener().accessed(event);
-}
-
-void tell_generic(const Warp& w, const MemoryOperand& info, std::uint32_t instruction,
-                  std::uint32_t mask, std::uint64_t (&addresses)[lanes]) {
-  const Windows& at = w.block->grid->memory->windows();
-  std::uint32_t shared = 0, local = 0, param = 0;
-  for (int l = 0; l < lanes; ++l) {
-    std::uint64_t& a = addresses[l];
-    if (a - at.shared < Windows::shared_size)
-      shared |= 1u << l, a -= at.shared;
-    else if (a - at.local < Windows::local_size)
-      local |= 1u << l, a -= at.local;
-    else if (a - at.param < Windows::param_size)
-      param |= 1u << l, a -= at.param;
-  }
-  const std::uint32_t global = ~(shared | local | param);
-  tell_access(w, info, instruction, check::Space::shared, mask & shared, addresses);
-  tell_access(w, info, instruction, check::Space::local, mask & local, addresses);
-  tell_access(w, info, instruction, check::Space::param, mask & param, addresses);
-  tell_access(w, info, instruction, check::Space::global, mask & global, addresses);
-}
-
-// The lanes that an observing op tells of: it looks at the guard itself.
-std::uint32_t observed_lanes(const Warp& w, const Op* op) {
-  if (op->guard == no_ref) return w.mask;
-  return w.mask & w.predicate(op->guard, op->flags & Op::guard_negated);
-}
-
-const Op* tell_executed(Warp& w, const Op* op) {
-  const std::uint32_t mask = observed_lanes(w, op);
-  if (mask == 0) return op + 1;
-  const Observation& observation = *w.block->grid->observation;
-  if (observation.wants(check::Topic::instructions))
-    observation.listener().executed(
-        {observation.who(w, mask, w.frame->code->first_number + op->instruction), op->extra});
-  return op + 1;
-}
-
-// Op::extra: which memory operand; Op::a and Op::imm are its address.
-const Op* tell_accessed(Warp& w, const Op* op) {
-  const Code& code = *w.frame->code;
-  const MemoryOperand& info = op->what->memory[op->extra];
-  const std::uint32_t mask = observed_lanes(w, op) & info.lanes;
-  if (mask == 0) return op + 1;
-  const std::uint32_t instruction = code.first_number + op->instruction;
-  const Observation& observation = *w.block->grid->observation;
-  const check::Space space = check_space(info.space);
-  const bool generic = info.space == Space::generic;
-  if (!observation.wants(check::Topic::addresses) && !generic) {
-    observation.listener().accessed(access_event(w, info, instruction, space, mask));
-    return op + 1;
-  }
-  std::uint64_t addresses[lanes];
-  lane_addresses(w, op, info.space, addresses);
-  if (space == check::Space::local && info.address.base == Address::Base::variable)
-    for (std::uint64_t& a : addresses) a += w.frame->local_base;
-  if (generic) {
-    tell_generic(w, info, instruction, mask, addresses);
-  } else {
-    tell_access(w, info, instruction, space, mask, addresses);
-  }
-  return op + 1;
-}
-
-Op& emit_teller(Lowering& lo, Handler handler, std::size_t extra) {
-  Op& op = lo.emit(handler);
-  op.run = handler;
-  op.inner = nullptr;
-  op.extra = static_cast<std::uint32_t>(extra);
-  return op;
-}
 
 check::Instruction describe(const check::Kernel& kernel, std::uint32_t number) {
   const auto& program = *static_cast<const Grid*>(kernel.context)->launch->kernel->program;
   check::Instruction out;
-  const Numbered found = instruction_of(program, number);
+  const Place found = instruction_of(program, number);
   if (!found.instruction) return out;
   const ptx::Instruction& in = *found.instruction;
   out.text = in.name;
@@ -176,13 +70,13 @@ class Copies : public async::CopyObserver {
   }
   void arrival_issued(const async::Arrival& arrival) override {
     if (to_.wants(Topic::mbarriers))
-      tell_arrival(arrival, check::MbarrierOp::Op::async_arrive_issued, {});
+      report_arrival(arrival, check::MbarrierOp::Op::async_arrive_issued, {});
   }
   void arrived(const async::Arrival& arrival, const async::mbarrier::Step& step) override {
     using Op = check::MbarrierOp::Op;
     if (Counts* const counts = warp_.block->counts)
       counts->mbarrier(Op::async_arrive, 1, step.completed);
-    if (to_.wants(Topic::mbarriers)) tell_arrival(arrival, Op::async_arrive, step);
+    if (to_.wants(Topic::mbarriers)) report_arrival(arrival, Op::async_arrive, step);
   }
   void waited(std::uint32_t mask, std::uint32_t allowed) override {
     if (!to_.wants(Topic::copies)) return;
@@ -193,8 +87,8 @@ class Copies : public async::CopyObserver {
   }
 
  private:
-  void tell_arrival(const async::Arrival& arrival, check::MbarrierOp::Op op,
-                    const async::mbarrier::Step& step) {
+  void report_arrival(const async::Arrival& arrival, check::MbarrierOp::Op op,
+                      const async::mbarrier::Step& step) {
     async::mbarrier::Word word;
     std::memcpy(&word, warp_.block->shared + arrival.mbarrier, sizeof word);
     const async::mbarrier::State state = async::mbarrier::decode(word);
@@ -220,55 +114,6 @@ class Copies : public async::CopyObserver {
 
 }  // namespace
 
-check::Access::Kind access_kind(MemoryOperand::Role role) {
-  using Role = MemoryOperand::Role;
-  switch (role) {
-    case Role::store:
-      return check::Access::Kind::store;
-    case Role::atomic:
-      return check::Access::Kind::atomic;
-    case Role::reduction:
-      return check::Access::Kind::reduction;
-    default:
-      return check::Access::Kind::load;
-  }
-}
-
-check::Space check_space(Space space) {
-  switch (space) {
-    case Space::shared:
-    case Space::shared_cta:
-    case Space::shared_cluster:
-      return check::Space::shared;
-    case Space::local:
-      return check::Space::local;
-    case Space::constant:
-      return check::Space::constant;
-    case Space::param:
-    case Space::param_entry:
-    case Space::param_func:
-      return check::Space::param;
-    default:
-      return check::Space::global;
-  }
-}
-
-const MemoryOperand* observed_access(const Instruction& in, const ptx::Function& function) {
-  for (const MemoryOperand& m : in.memory) {
-    if (m.role > MemoryOperand::Role::reduction) continue;
-    return check_space(m.space) == check::Space::param && !function.entry ? nullptr : &m;
-  }
-  return nullptr;
-}
-
-void emit_observing(Lowering& lo) {
-  emit_teller(lo, tell_executed, static_cast<std::size_t>(lo.what.family));
-  const MemoryOperand* const access = observed_access(lo.what, lo.function);
-  if (!access) return;
-  const auto index = static_cast<std::size_t>(access - lo.what.memory.data());
-  lo.address(lo.operands[access->operand], emit_teller(lo, tell_accessed, index));
-}
-
 Observation::Observation(Grid& grid, check::Listener& listener)
     : grid_(grid), listener_(listener), topics_(listener.topics()) {
   const Launch& launch = *grid.launch;
@@ -289,7 +134,7 @@ Observation::Observation(Grid& grid, check::Listener& listener)
 }
 
 Observation::~Observation() {
-  for (const auto& counts : counts_) counts->tell(listener_, kernel_);
+  for (const auto& counts : counts_) counts->report(listener_, kernel_);
   listener_.kernel_end({&kernel_, !grid_.outcome().ok()});
 }
 

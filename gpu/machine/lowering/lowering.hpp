@@ -4,16 +4,18 @@
 #include <string>
 #include <string_view>
 
-#include "gpu/machine/decode/code.hpp"
-#include "gpu/machine/decode/table.hpp"
+#include "gpu/machine/code/code.hpp"
+#include "gpu/machine/lowering/moves.hpp"
+#include "gpu/machine/lowering/row.hpp"
 
 namespace inflight::machine {
 
-class Decoder;
+class CodeBuilder;
+class Memory;
 
 class Lowering {
  public:
-  Lowering(Decoder& decoder, const Instruction& instruction);
+  Lowering(CodeBuilder& builder, const Instruction& instruction);
 
   const Instruction& what;
   const ptx::Instruction& in;  // as written
@@ -55,15 +57,18 @@ class Lowering {
   bool on_target(int number, std::string_view form);
   void finish();  // emits what destination() put off
 
-  Decoder& decoder() { return decoder_; }
+  Code& code();                          // of the function
+  const MoveHandlers& moves() const;     // what ops can be composed with
   const Memory& program_memory() const;  // for its windows
+  // Is a variable a parameter of the kernel that this is an instruction of?
+  bool is_entry_parameter(std::uint32_t variable) const;
 
  private:
   struct Put {
     Ref from, to;
     ptx::Type type, wide;
   };
-  Decoder& decoder_;
+  CodeBuilder& builder_;
   std::vector<Put> widen_;
   struct Unpack {
     Ref from;
@@ -72,8 +77,5 @@ class Lowering {
   };
   std::vector<Unpack> unpack_;
 };
-
-// Modifiers that change no result here: cache operators, eviction hints, .uni, .full ...
-const ptx::ModSet& ignorable();
 
 }  // namespace inflight::machine

@@ -1,29 +1,16 @@
-// Telling a launch's listener what happens. Only code decoded for a listener has the ops that tell
-// of single instructions; other code pays nothing.
+// The events of a launch: what warps, blocks and copies report to its listener.
 #pragma once
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <span>
-#include <string_view>
 #include <vector>
 
 #include "gpu/async/copy_groups.hpp"
 #include "gpu/check/listener.hpp"
-#include "gpu/machine/decode/lowering.hpp"
-#include "gpu/machine/report/counting.hpp"
 #include "gpu/machine/run/block.hpp"
+#include "gpu/machine/run/counts.hpp"
 
 namespace inflight::machine {
-
-// Emits the ops that tell of an instruction, whose other ops follow: that it executes, and which
-// addresses it touches.
-void emit_observing(Lowering& lo);
-// The operand through which an instruction of `function` accesses memory, if listeners hear of it:
-// parameters of functions are registers in all but name.
-const MemoryOperand* observed_access(const Instruction& in, const ptx::Function& function);
-check::Access::Kind access_kind(MemoryOperand::Role role);  // of one that they hear of
-check::Space check_space(ptx::Space space);                 // generic: global
 
 // The events of one launch. Made and ended with it.
 class Observation {

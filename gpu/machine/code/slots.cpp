@@ -1,5 +1,5 @@
 // Slots by linear scan over lifetimes.
-#include "gpu/machine/decode/slots.hpp"
+#include "gpu/machine/code/slots.hpp"
 
 #include <algorithm>
 #include <array>

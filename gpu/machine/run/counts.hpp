@@ -1,16 +1,13 @@
-// Counting what warps do, for listeners that want sums and no single events. Instructions that
-// execute equally often share a slot, and so do their accesses where the instruction names the
-// space; so a straight run of code costs one op.
+// What the counting ops of a block's warps count, for listeners that want sums and no single
+// events.
 #pragma once
 #include <bit>
 #include <cstdint>
-#include <memory>
 #include <unordered_map>
 #include <vector>
 
 #include "gpu/check/listener.hpp"
-#include "gpu/machine/decode/code.hpp"
-#include "gpu/machine/decode/lowering.hpp"
+#include "gpu/machine/code/code.hpp"
 
 namespace inflight::machine {
 
@@ -40,7 +37,7 @@ class Counts {
   // it that have been counted with it.
   void stopped(const Code& code, std::uint32_t instruction, std::uint32_t mask);
   void copies(check::Completion completion, std::uint32_t mask, std::uint32_t bytes);
-  void tell(check::Listener& listener, const check::Kernel& kernel) const;
+  void report(check::Listener& listener, const check::Kernel& kernel) const;
   check::BlockCount sums;
 
  private:
@@ -50,24 +47,6 @@ class Counts {
   };
   std::unordered_map<const Code*, std::vector<Count>> slots_;
   std::vector<Stop> stops_;
-};
-
-// The decoder's hand at counting, from instruction to instruction of a function.
-class CountingOps {
- public:
-  // A basic block begins.
-  void begin() { run_ = access_slot_ = none; }
-  // Lanes may wait here and meet others.
-  void meet() { access_slot_ = none; }
-  // Emits what counts the instruction `index`, before its own ops. `own_lanes`: emit() guards ops
-  // as it is.
-  void emit(Lowering& lo, std::uint32_t index, bool own_lanes);
-
- private:
-  static constexpr std::uint32_t none = ~0u;
-  void emit_access(Lowering& lo, std::uint32_t instruction, std::uint32_t own_slot);
-  // Of the lanes that go straight on: in Code::counted_runs, and what counts their accesses.
-  std::uint32_t run_ = none, access_slot_ = none, access_since_ = 0;
 };
 
 }  // namespace inflight::machine

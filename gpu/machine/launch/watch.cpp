@@ -1,5 +1,5 @@
 // The thread that looks at all running launches a few times a second.
-#include "gpu/machine/run/watch.hpp"
+#include "gpu/machine/launch/watch.hpp"
 
 #include <fmt/format.h>
 
@@ -9,9 +9,9 @@
 #include <thread>
 #include <vector>
 
-#include "gpu/machine/report/report.hpp"
+#include "gpu/check/names.hpp"
+#include "gpu/machine/launch/interrupt.hpp"
 #include "gpu/machine/run/block.hpp"
-#include "gpu/machine/run/interrupt.hpp"
 #include "gpu/machine/run/workers.hpp"
 
 namespace inflight::machine {
@@ -136,7 +136,8 @@ void Watch::end(FaultKind kind, const std::string& how) {
   Grid& grid = clusters_.grid();
   if (grid.stop) return;
   grid.fail(kind, fmt::format("kernel {} was ended {}; {} of {} blocks were done\n",
-                              kernel_of(grid), how, clusters_.blocks_done(), clusters_.blocks()));
+                              check::readable(grid.launch->kernel->name), how,
+                              clusters_.blocks_done(), clusters_.blocks()));
 }
 
 }  // namespace inflight::machine

@@ -1,6 +1,6 @@
 // Handlers that decoding emits itself: jumps, branches, calls, the guard around an instruction.
 #pragma once
-#include "gpu/machine/decode/op.hpp"
+#include "gpu/machine/code/op.hpp"
 
 namespace inflight::machine {
 
@@ -13,6 +13,5 @@ const Op* run_return(Warp& w, const Op* op);
 const Op* run_exit(Warp& w, const Op* op);
 const Op* run_call(Warp& w, const Op* op);           // Code::calls[Op::extra]
 const Op* run_call_indirect(Warp& w, const Op* op);  // likewise, targets in Op::a
-const Op* run_builtin(Warp& w, const Op* op);
 
 }  // namespace inflight::machine

@@ -1,5 +1,5 @@
 // The handler that stands before the program's own while a launch runs long.
-#include "gpu/machine/run/interrupt.hpp"
+#include "gpu/machine/launch/interrupt.hpp"
 
 #include <unistd.h>
 

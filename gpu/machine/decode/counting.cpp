@@ -1,11 +1,12 @@
-// Counting ops, and telling what they counted.
-#include "gpu/machine/report/counting.hpp"
+// Counting ops: slots for runs of instructions and for the spaces of accesses.
+#include "gpu/machine/decode/counting.hpp"
 
 #include <iterator>
 
-#include "gpu/machine/decode/decode.hpp"
-#include "gpu/machine/report/observe.hpp"
+#include "gpu/machine/instruction/observed_access.hpp"
+#include "gpu/machine/lowering/lowering.hpp"
 #include "gpu/machine/run/block.hpp"
+#include "gpu/machine/run/counts.hpp"
 #include "gpu/machine/run/each_lane.hpp"
 
 namespace inflight::machine {
@@ -96,56 +97,11 @@ Op& emit_counter(Lowering& lo, Handler handler, std::uint32_t slot) {
 
 }  // namespace
 
-Count* Counts::of(const Code& code) {
-  return slots_.try_emplace(&code, code.count_slots).first->second.data();
-}
-
-void Counts::mbarrier(check::MbarrierOp::Op op, std::uint32_t arrivals, bool completed) {
-  using Op = check::MbarrierOp::Op;
-  if (op == Op::arrive || op == Op::arrive_drop || op == Op::async_arrive)
-    sums.mbarrier_arrivals += arrivals;
-  sums.mbarrier_phases += completed;
-}
-
-void Counts::stopped(const Code& code, std::uint32_t instruction, std::uint32_t mask) {
-  stops_.push_back({&code, instruction, mask});
-}
-
-void Counts::copies(check::Completion completion, std::uint32_t mask, std::uint32_t bytes) {
-  const auto i = static_cast<std::size_t>(completion);
-  const auto threads = static_cast<std::uint64_t>(std::popcount(mask));
-  sums.copies[i] += threads;
-  sums.copied_bytes[i] += threads * bytes;
-}
-
-void Counts::tell(check::Listener& listener, const check::Kernel& kernel) const {
-  check::BlockCount blocks = sums;
-  blocks.kernel = &kernel;
-  listener.blocks_counted(blocks);
-  for (const auto& [code, slots] : slots_) {
-    for (const CountedRun& run : code->counted_runs) {
-      const Count& count = slots[run.slot];
-      if (count.warps != 0)
-        listener.run_counted(
-            {&kernel, run.instructions, run.families, count.warps, count.threads()});
-    }
-    for (const CountedAccess& a : code->counted_accesses) {
-      Count count = slots[a.slot];
-      for (const Stop& stop : stops_)
-        if (stop.code == code && a.since <= stop.instruction && stop.instruction < a.instruction)
-          count.take(stop.mask);
-      if (count.warps != 0)
-        listener.access_counted(
-            {&kernel, a.instruction, a.space, a.kind, a.bytes, count.warps, count.threads()});
-    }
-  }
-}
-
 // `own_slot` counts the instruction's lanes, if they are its own.
 void CountingOps::emit_access(Lowering& lo, std::uint32_t instruction, std::uint32_t own_slot) {
   const MemoryOperand* const access = observed_access(lo.what, lo.function);
   if (!access) return;
-  Code& code = *lo.decoder().code;
+  Code& code = lo.code();
   const check::Access::Kind kind = access_kind(access->role);
   const auto add = [&](std::uint32_t slot, check::Space space, std::uint32_t since) {
     code.counted_accesses.push_back({slot, instruction, since, space, kind, access->bytes});
@@ -171,7 +127,7 @@ void CountingOps::emit_access(Lowering& lo, std::uint32_t instruction, std::uint
 }
 
 void CountingOps::emit(Lowering& lo, std::uint32_t index, bool own_lanes) {
-  Code& code = *lo.decoder().code;
+  Code& code = lo.code();
   const std::uint32_t instruction = code.first_number + index;
   const bool diverts = lo.what.diverts();
   std::uint32_t run = run_;

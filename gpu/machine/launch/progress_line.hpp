@@ -4,14 +4,14 @@
 #include <cstdint>
 #include <string_view>
 
-#include "gpu/machine/launch.hpp"
+#include "gpu/machine/config/options.hpp"
 
 namespace inflight::machine {
 
-class Progress {
+class ProgressLine {
  public:
-  explicit Progress(const Options& options);
-  ~Progress();  // clears the line
+  explicit ProgressLine(const Options& options);
+  ~ProgressLine();  // clears the line
   void show(std::string_view kernel, std::chrono::nanoseconds elapsed, std::uint64_t done,
             std::uint64_t total);
 

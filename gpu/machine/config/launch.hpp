@@ -1,0 +1,39 @@
+// A launch as its caller describes it: kernel, shape, memory, parameters.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace inflight::machine {
+
+struct Kernel;  // link/program.hpp
+
+struct Dim3 {
+  std::uint32_t x = 1, y = 1, z = 1;
+  std::uint64_t count() const { return std::uint64_t{x} * y * z; }
+  bool operator==(const Dim3&) const = default;
+};
+
+// Where a device's clock begins, in cycles. Its low word is small, so that programs which keep 32
+// bits see no wrap.
+inline constexpr std::uint64_t first_cycle = 1ull << 32;
+
+struct Launch {
+  const Kernel* kernel = nullptr;
+  Dim3 grid, block, cluster;
+  std::uint32_t dynamic_shared = 0;       // bytes
+  std::uint32_t shared_granule = 1;       // a block's shared memory ends at a multiple of it
+  std::uint32_t shared_optin = 48 << 10;  // what cudaFuncSetAttribute allowed this function
+  std::uint32_t cluster_optin = 16;       // blocks of a cluster that it allowed, likewise
+  bool cooperative = false;
+  std::vector<std::byte> parameters;          // laid out as Kernel::parameters says
+  std::uint64_t id = 0;                       // counts launches, for messages and %gridid
+  std::uint64_t stream = 0;                   // for events only
+  const std::atomic<bool>* cancel = nullptr;  // set by another thread to end the launch early
+  // The device's clock (run/clock.hpp): the launch begins then and sets it to its end. Null:
+  // nobody launches another.
+  std::atomic<std::uint64_t>* clock = nullptr;
+};
+
+}  // namespace inflight::machine

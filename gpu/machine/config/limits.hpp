@@ -1,0 +1,23 @@
+// What of a device's profile the machine needs.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+namespace inflight::machine {
+
+struct Limits {
+  std::uint32_t multiprocessors = 132;
+  std::uint32_t max_threads_per_block = 1024;
+  std::uint32_t max_threads_per_multiprocessor = 2048;
+  std::uint32_t max_blocks_per_multiprocessor = 32;
+  std::uint32_t shared_per_block = 48 << 10;  // without opt-in
+  std::uint32_t shared_per_block_optin = 227 << 10;
+  std::uint32_t shared_per_multiprocessor = 228 << 10;
+  std::uint32_t registers_per_multiprocessor = 65536;
+  std::uint32_t clock_khz = 1980000;                            // of %clock
+  std::uint32_t max_cluster = 16;                               // blocks
+  static constexpr std::uint32_t local_per_thread = 512 << 10;  // on every GPU
+  std::vector<std::uint32_t> gpcs;  // multiprocessors of each GPC that holds clusters of 3 and more
+};
+
+}  // namespace inflight::machine

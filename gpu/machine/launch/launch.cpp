@@ -1,0 +1,195 @@
+// A launch: checked, decoded, run by workers, and its outcome.
+#include "gpu/machine/launch/launch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "gpu/check/names.hpp"
+#include "gpu/machine/builtins/builtins.hpp"
+#include "gpu/machine/decode/prepared.hpp"
+#include "gpu/machine/decode/table.hpp"
+#include "gpu/machine/launch/check.hpp"
+#include "gpu/machine/launch/occupancy.hpp"
+#include "gpu/machine/launch/watch.hpp"
+#include "gpu/machine/run/circumstances.hpp"
+#include "gpu/machine/run/observation.hpp"
+#include "gpu/machine/run/workers.hpp"
+
+namespace inflight::machine {
+namespace {
+
+// Is a launch over before helpers have come? So it is if nothing in it repeats and it is small.
+bool brief(const Code& code, std::uint64_t warps) {
+  constexpr std::uint64_t few = 5000;  // instructions of warps, about 30 microseconds
+  return code.ops.size() * warps <= few && code.calls.empty() && !code.loops;
+}
+
+unsigned workers_of(const Options& options, std::uint64_t clusters) {
+  const unsigned wanted = options.workers ? options.workers : host_cores();
+  return static_cast<unsigned>(std::min<std::uint64_t>(std::min(wanted, most_workers()), clusters));
+}
+
+// Functions of a program as a launch runs them.
+auto code_source(const Program& program, const Launch& launch, const Options& options) {
+  using check::Topic;
+  const Topic topics = options.listener ? options.listener->topics() : Topic::none;
+  const CodeForm form{.observed = check::has(topics, Topic::instructions | Topic::accesses),
+                      .counted = check::has(topics, Topic::counts),
+                      .clustered = launch.cluster.count() > 1};
+  return [&program, form](Program::FunctionRef ref) { return prepared(program).code(ref, form); };
+}
+
+// Decodes everything a kernel can call directly, so that a launch that cannot run is refused whole.
+std::string prepare(Grid& grid, Program::FunctionRef entry) {
+  std::vector<Program::FunctionRef> queue{entry};
+  std::set<std::pair<std::uint32_t, std::uint32_t>> seen{{entry.module, entry.function}};
+  while (!queue.empty()) {
+    const auto code = grid.code(queue.back());
+    queue.pop_back();
+    if (!code) return code.error();
+    grid.uses_workspace |= (*code)->reads_workspace;
+    for (const CallSite& site : (*code)->calls) {
+      if (site.callee.module == ptx::none) continue;
+      const auto callee = grid.code(site.callee);
+      if (!callee) return callee.error();
+      std::atomic_ref(const_cast<CallSite&>(site).code).store(*callee, std::memory_order_relaxed);
+      if (seen.insert({site.callee.module, site.callee.function}).second)
+        queue.push_back(site.callee);
+    }
+  }
+  return {};
+}
+
+// What %envreg1:2 points to: {u32 size; u32 barrier}, the barrier zero. Every grid has one, also
+// those that are not cooperative (an H200 says so); only kernels that read it pay for it.
+class Workspace {
+ public:
+  explicit Workspace(Grid& grid) : memory_(*grid.memory) {
+    const auto at = memory_.allocate(grid.device, bytes, AllocationKind::device, 256,
+                                     "the cooperative grid's workspace");
+    if (!at) return;
+    grid.workspace = *at;
+    auto* words = reinterpret_cast<std::uint32_t*>(*at);
+    words[0] = bytes;
+    words[1] = 0;
+    address_ = *at;
+  }
+  ~Workspace() {
+    if (address_) memory_.release(address_);
+  }
+
+ private:
+  static constexpr std::uint32_t bytes = 8;
+  Memory& memory_;
+  std::uint64_t address_ = 0;
+};
+
+// What a launch takes besides its blocks, on the device's clock.
+constexpr std::uint64_t launch_cycles = 2000;
+
+void advance(std::atomic<std::uint64_t>& clock, std::uint64_t to) {
+  std::uint64_t now = clock.load();
+  while (now < to && !clock.compare_exchange_weak(now, to)) {
+  }
+}
+
+// The outcome of a launch that was stopped. Whoever stopped it from outside does not know where it
+// was.
+Outcome ended_early(const Clusters& clusters) {
+  Outcome outcome = clusters.grid().outcome();
+  const bool cancelled = outcome.ok();
+  const bool by_the_user =
+      outcome.kind == FaultKind::timeout || outcome.kind == FaultKind::interrupted;
+  if (!cancelled && !by_the_user) return outcome;
+  const Cluster* cluster = clusters.unfinished();
+  if (!cluster) return outcome;
+  if (cancelled)
+    outcome.report = fmt::format(
+        "kernel {} was still running when the program ended; it was stopped, as on a GPU\n",
+        check::readable(clusters.grid().launch->kernel->name));
+  for (const auto& block : cluster->blocks)
+    if (!block->ended) outcome.report += to_text(waits_of(*block));
+  return outcome;
+}
+
+}  // namespace
+
+Outcome run(const Launch& launch, const Limits& limits, const Options& options,
+            const std::function<void(std::string_view)>& print) {
+  const Kernel& kernel = *launch.kernel;
+  if (Outcome outcome = check(launch, limits); !outcome.ok()) return outcome;
+  if (launch.parameters.size() < kernel.parameter_bytes)
+    return refuse(FaultKind::invalid_launch, kernel,
+                  fmt::format("{} bytes of parameters are given and it has {}",
+                              launch.parameters.size(), kernel.parameter_bytes));
+
+  Grid grid;
+  grid.launch = &launch;
+  grid.limits = &limits;
+  grid.options = &options;
+  grid.print = &print;
+  grid.memory = &kernel.program->memory();
+  grid.device = kernel.program->device();
+  grid.id = launch.id;
+  grid.parameters = launch.parameters.data();
+  grid.static_shared = kernel.static_shared;
+  const SharedExtent extent = shared_extent(launch);
+  grid.dynamic_offset = static_cast<std::uint32_t>(extent.dynamic);
+  grid.shared_end = static_cast<std::uint32_t>(extent.end);
+  grid.reserved_end = kernel.uses_reserved_shared ? reserved_shared_usable : 0;
+  grid.stack_limit = std::max<std::uint64_t>(grid.stack_limit, options.stack_bytes);
+  grid.code = code_source(*kernel.program, launch, options);
+  const Program::FunctionRef entry{kernel.module, kernel.function};
+  if (const std::string why = prepare(grid, entry); !why.empty())
+    return refuse(FaultKind::refused, kernel, why);
+  grid.entry = *grid.code(entry);
+  grid.stack_limit += grid.entry->local_bytes;
+
+  const std::uint64_t total = launch.grid.count() / launch.cluster.count();
+  const std::uint64_t resident =
+      resident_clusters(kernel, launch.cluster, static_cast<std::uint32_t>(launch.block.count()),
+                        launch.dynamic_shared, limits);
+  std::optional<Workspace> workspace;
+  if (grid.uses_workspace) workspace.emplace(grid);
+
+  std::unique_ptr<Observation> observation;
+  if (options.listener) observation = std::make_unique<Observation>(grid, *options.listener);
+  grid.observation = observation.get();
+  if (launch.clock) grid.begin = launch.clock->load();
+  grid.latest = grid.begin;
+  const std::uint64_t block_warps = (launch.block.count() + lanes - 1) / lanes;
+  const bool alone = brief(*grid.entry, block_warps * launch.grid.count());
+  Clusters clusters(grid, total, resident, alone ? 1 : workers_of(options, total));
+  {
+    Watch watch(clusters);
+    run_all(clusters);
+  }
+  if (launch.clock) advance(*launch.clock, grid.latest.load() + launch_cycles);
+  return grid.stop ? ended_early(clusters) : Outcome{};
+}
+
+std::vector<std::string> unsupported(const Kernel& kernel) {
+  std::vector<std::string> all;
+  std::vector<Program::FunctionRef> queue{{kernel.module, kernel.function}};
+  std::set<std::pair<std::uint32_t, std::uint32_t>> seen{{kernel.module, kernel.function}};
+  while (!queue.empty()) {
+    const auto ref = queue.back();
+    queue.pop_back();
+    const auto refusals = prepared(*kernel.program).refusals(ref);
+    all.insert(all.end(), refusals.begin(), refusals.end());
+    for (const CallSite& site : prepared(*kernel.program).calls(ref))
+      if (site.callee.module != ptx::none &&
+          seen.insert({site.callee.module, site.callee.function}).second)
+        queue.push_back(site.callee);
+  }
+  return all;
+}
+
+bool supplies(std::string_view function) { return find_builtin(function) != nullptr; }
+
+std::string_view instruction_set() { return lane_instruction_set(); }
+
+}  // namespace inflight::machine

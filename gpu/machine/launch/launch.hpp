@@ -1,0 +1,30 @@
+// Kernel + launch → results: the machine's front door.
+#pragma once
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gpu/machine/config/launch.hpp"
+#include "gpu/machine/config/limits.hpp"
+#include "gpu/machine/config/options.hpp"
+#include "gpu/machine/link/program.hpp"
+#include "gpu/machine/report/outcome.hpp"
+
+namespace inflight::machine {
+
+// Runs a launch to its end on the calling thread and the machine's workers. Thread-safe: several
+// launches may run at once. What kernels print goes to `print` in whole messages.
+Outcome run(const Launch&, const Limits&, const Options&,
+            const std::function<void(std::string_view)>& print);
+
+// What of `kernel` this machine cannot run: empty if nothing. (`inflight ptx`, and every launch.)
+[[gnu::visibility("default")]] std::vector<std::string> unsupported(const Kernel&);
+
+// Does the machine supply a function of this name to programs that only declare it?
+bool supplies(std::string_view function);
+
+// "avx512", "avx2" or "baseline": the instruction set that run() uses on this host.
+std::string_view instruction_set();
+
+}  // namespace inflight::machine

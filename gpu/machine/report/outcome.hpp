@@ -1,0 +1,38 @@
+// How a launch ended.
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace inflight::machine {
+
+// What ended a kernel. Each has one CUDA error code (gpu/cuda maps them).
+enum class FaultKind : std::uint8_t {
+  none,
+  refused,                // an instruction, function or feature that is not supported
+  invalid_launch,         // a configuration the kernel or the device does not allow
+  invalid_cluster,        // clusters that the grid, the kernel or the device does not allow
+  too_many_resources,     // threads or shared memory past the limits
+  cooperative_too_large,  // a cooperative grid that cannot be wholly resident
+  illegal_address,        // out of bounds, freed, null
+  misaligned_address,
+  invalid_address_space,
+  invalid_pc,           // a call to what is no function
+  illegal_instruction,  // `brkpt`, a malformed operation
+  stack_overflow,
+  assertion,       // __assertfail
+  trap,            // `trap`
+  launch_failure,  // shared memory of a block that is not there
+  deadlock,        // nothing can ever move
+  timeout,         // --timeout passed
+  interrupted,     // Ctrl-C
+};
+
+struct Outcome {
+  FaultKind kind = FaultKind::none;
+  // One readable paragraph for standard error; empty when all is well. A launch that was cancelled
+  // says where it was.
+  std::string report;
+  bool ok() const { return kind == FaultKind::none; }
+};
+
+}  // namespace inflight::machine
