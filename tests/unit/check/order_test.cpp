@@ -150,6 +150,25 @@ TEST_F(Ordering, AFlagOfTooSmallAScopeIsAWeakEdge) {
   }
 }
 
+TEST_F(Ordering, AFenceDoesNotPublishWhatItsThreadLearnsBehindIt) {
+  for (const bool fence_first : {true, false}) {
+    conflicts.clear();
+    Block writer({1, 5, 1}, {}), relay({1, 6, 1}, {}), reader({1, 7, 1}, {});
+    Location ready, flag;
+    const std::uint64_t data = fence_first ? 8192 : 16384;
+    one(global, writer, 0, 0, data, true);
+    writer.strong_write(0, 0, 512, ready, Order::release, Scope::gpu);
+    if (fence_first) relay.fence(0, 1, Order::acq_rel, Scope::gpu);
+    relay.strong_read(0, 0, 512, ready, Order::acquire, Scope::gpu);
+    if (!fence_first) relay.fence(0, 1, Order::acq_rel, Scope::gpu);
+    relay.strong_write(0, 0, 640, flag, Order::relaxed, Scope::gpu);
+    reader.strong_read(0, 0, 640, flag, Order::acquire, Scope::gpu);
+    one(global, reader, 0, 0, data, false);
+    ASSERT_EQ(conflicts.size(), fence_first ? 1u : 0u);
+    for (const Conflict& c : conflicts) EXPECT_EQ(c.why, Why::weak_edge);
+  }
+}
+
 TEST_F(Ordering, APhaseOfAnMbarrierPublishesItsCopies) {
   Mbarrier full;
   block.init(full);
