@@ -27,8 +27,8 @@ Result<KernelWork> kernel_work(Device& device, const void* function, const machi
 Status launch(Stream& stream, const abi::LaunchConfig& config, const void* function,
               void* const* arguments, void* const* extra);
 
-// Checks a kernel's launch: the machine's rules (gpu/machine/launch/check), and whether the machine can
-// run the kernel (not_supported, which is reported with what it lacks).
+// Checks a kernel's launch: the machine's rules (gpu/machine/launch/check), and whether the machine
+// can run the kernel (not_supported, which is reported with what it lacks).
 Status check_launch(const KernelWork& work, Device& device);
 // The same of a graph's node, which may have no blocks until it is given some.
 Status check_node(const KernelWork& work, Device& device);
