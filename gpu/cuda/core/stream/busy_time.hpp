@@ -1,10 +1,12 @@
 // For how long at least one of several activities went on, which may overlap.
 #pragma once
+#include <atomic>
 #include <chrono>
 #include <mutex>
 
 namespace inflight::cuda {
 
+// Counts from the first time that somebody asks: until then an activity costs no look at the clock.
 class BusyTime {
  public:
   // An activity, from construction to destruction.
@@ -22,23 +24,33 @@ class BusyTime {
   // What goes on now counts up to now.
   std::chrono::nanoseconds total() const {
     std::lock_guard lock(mutex_);
+    if (!watched_.exchange(true)) since_ = Clock::now();
     return running_ > 0 ? total_ + (Clock::now() - since_) : total_;
   }
 
  private:
   using Clock = std::chrono::steady_clock;
   void begin() {
+    if (!watched_) {
+      ++running_;
+      return;
+    }
     std::lock_guard lock(mutex_);
     if (running_++ == 0) since_ = Clock::now();
   }
   void end() {
+    if (!watched_) {
+      --running_;
+      return;
+    }
     std::lock_guard lock(mutex_);
     if (--running_ == 0) total_ += Clock::now() - since_;
   }
 
   mutable std::mutex mutex_;
-  int running_ = 0;
-  Clock::time_point since_;
+  mutable std::atomic<bool> watched_{false};
+  std::atomic<int> running_{0};
+  mutable Clock::time_point since_;
   std::chrono::nanoseconds total_{};
 };
 
