@@ -38,34 +38,22 @@ void move(const BulkCopy& c) {
   }
 }
 
-template <class F>
-void for_each_source_run(const BulkCopy& c, F f) {
-  const bool load = c.kind == BulkCopy::Kind::tensor_load;
-  const auto direction = load ? TensorDirection::load : TensorDirection::store;
-  for_each_run(c.map, c.place, direction, [&](const TensorRun& run) {
-    if (!run.inside) return;
-    f(load ? reinterpret_cast<const std::byte*>(run.global) : c.shared + run.shared, run.bytes);
-  });
-}
-
 std::uint64_t source_fingerprint(const BulkCopy& c) {
   if (c.kind == BulkCopy::Kind::value) return 0;
   if (c.kind == BulkCopy::Kind::bytes) return fingerprint(c.from, c.bytes);
   std::uint64_t chain = 0;
-  for_each_source_run(c, [&](const std::byte* from, std::uint32_t bytes) {
-    chain = fingerprint(from, bytes, chain);
+  for_each_run(c, [&](const BulkRun& run) {
+    if (run.from) chain = fingerprint(run.from, run.bytes, chain);
   });
   return chain;
 }
 
 bool reads(const BulkCopy& c, std::uint64_t low, std::uint64_t high) {
   bool some = false;
-  const auto look = [&](const std::byte* from, std::uint32_t bytes) {
-    const auto at = reinterpret_cast<std::uint64_t>(from);
-    some |= at < high && at + bytes > low;
-  };
-  if (c.kind == BulkCopy::Kind::bytes) look(c.from, c.bytes);
-  if (c.kind == BulkCopy::Kind::tensor_load) for_each_source_run(c, look);
+  for_each_run(c, [&](const BulkRun& run) {
+    const auto at = reinterpret_cast<std::uint64_t>(run.from);
+    some |= run.from && at < high && at + run.bytes > low;
+  });
   return some;
 }
 
@@ -105,18 +93,19 @@ void BulkCopies::issue(const BulkCopy& copy) {
   if (timing_.policy == Timing::Policy::early) flush_all();
 }
 
-void BulkCopies::commit(std::uint32_t thread) {
+void BulkCopies::commit(std::uint32_t thread, std::uint64_t tag) {
   ++groups_[thread];
-  observer_.committed(thread);
+  observer_.committed(thread, tag);
 }
 
-void BulkCopies::wait_group(std::uint32_t thread, std::uint32_t newest_allowed, bool read_only) {
+void BulkCopies::wait_group(std::uint32_t thread, std::uint32_t newest_allowed, bool read_only,
+                            std::uint64_t tag) {
   const std::uint32_t committed = groups_[thread];
   complete_if([&](const Record& r) {
     return in_group(r.copy) && r.copy.thread == thread && r.group < committed &&
            committed - r.group > newest_allowed;
   });
-  observer_.waited(thread, newest_allowed, read_only);
+  observer_.waited(thread, newest_allowed, read_only, tag);
 }
 
 std::uint32_t BulkCopies::groups_in_flight(std::uint32_t thread) const {

@@ -55,7 +55,44 @@ struct BulkCopy {
   // The caller's; observers see them.
   std::uint64_t tag = 0;
   std::uint32_t rank = 0, mbarrier_offset = 0;  // of the destination's mbarrier
+  std::uint64_t map_address = 0;                // where the program has the map
 };
+
+// Bytes of a copy that lie together at both ends. From nowhere: a load fills them with zeros, or
+// they are the copy's value.
+struct BulkRun {
+  std::byte* to;
+  const std::byte* from;
+  std::uint32_t bytes;
+};
+// Calls f(const BulkRun&) for all that the copy reads and writes.
+template <class F>
+void for_each_run(const BulkCopy& c, F f) {
+  if (c.kind == BulkCopy::Kind::value) return f(BulkRun{c.to, nullptr, c.bytes});
+  if (c.kind == BulkCopy::Kind::bytes) {
+    for (std::uint32_t i = 0; i < c.bytes;) {
+      std::uint32_t end = c.bytes;
+      if (c.byte_mask != 0xffff) {
+        const auto chosen = [&](std::uint32_t byte) { return c.byte_mask >> (byte & 15) & 1; };
+        while (i < c.bytes && !chosen(i)) ++i;
+        for (end = i; end < c.bytes && chosen(end);) ++end;
+      }
+      if (end > i) f(BulkRun{c.to + i, c.from + i, end - i});
+      i = end;
+    }
+    return;
+  }
+  const bool load = c.kind == BulkCopy::Kind::tensor_load;
+  for_each_run(c.map, c.place, load ? TensorDirection::load : TensorDirection::store,
+               [&](const TensorRun& run) {
+                 auto* const global = reinterpret_cast<std::byte*>(run.global);
+                 std::byte* const shared = c.shared + run.shared;
+                 if (load)
+                   f(BulkRun{shared, run.inside ? global : nullptr, run.bytes});
+                 else if (run.inside)
+                   f(BulkRun{global, shared, run.bytes});
+               });
+}
 
 class BulkObserver {
  public:
@@ -65,8 +102,10 @@ class BulkObserver {
   virtual void completed(const BulkCopy&, const mbarrier::Step&) {}
   // Its bytes are about to move and are not those that were there at its issue.
   virtual void source_modified(const BulkCopy&) {}
-  virtual void committed(std::uint32_t /*thread*/) {}
-  virtual void waited(std::uint32_t /*thread*/, std::uint32_t /*allowed*/, bool /*read_only*/) {}
+  // `tag`: of the call, as the caller gave it.
+  virtual void committed(std::uint32_t /*thread*/, std::uint64_t /*tag*/) {}
+  virtual void waited(std::uint32_t /*thread*/, std::uint32_t /*allowed*/, bool /*read_only*/,
+                      std::uint64_t /*tag*/) {}
   // Nothing needs to move any more: asked before each copy, since thousands may be in flight.
   virtual bool stopped() const { return false; }
 };
@@ -80,9 +119,10 @@ class BulkCopies {
   void reset(std::uint64_t number);
 
   void issue(const BulkCopy& copy);
-  void commit(std::uint32_t thread);
+  void commit(std::uint32_t thread, std::uint64_t tag = 0);
   // `.read` asks that the sources have been read: here the whole copy is done then.
-  void wait_group(std::uint32_t thread, std::uint32_t newest_allowed, bool read_only);
+  void wait_group(std::uint32_t thread, std::uint32_t newest_allowed, bool read_only,
+                  std::uint64_t tag = 0);
 
   // Completes the copies that count on this mbarrier, in order, until its phase completes. Call it
   // when a test of the mbarrier fails and its thread has nothing else to do.

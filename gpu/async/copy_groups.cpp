@@ -1,6 +1,7 @@
 // Copies in flight: which bytes move at which call.
 #include "gpu/async/copy_groups.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -93,7 +94,14 @@ Random stream_of(Timing timing, std::uint64_t number) {
 
 void report(Violation violation, std::uint32_t thread, std::uint32_t mbarrier, std::uint64_t tag,
             Progress& progress) {
-  if (violation == Violation::none || progress.violation != Violation::none) return;
+  if (violation == Violation::none) return;
+  if (progress.violation != Violation::none) {
+    const auto same = [&](const Breach& b) { return b.rule == violation && b.tag == tag; };
+    if (!same({progress.violation, progress.tag}) &&
+        std::none_of(progress.others.begin(), progress.others.end(), same))
+      progress.others.push_back({violation, tag});
+    return;
+  }
   progress.violation = violation;
   progress.thread = thread;
   progress.mbarrier = mbarrier;
@@ -214,8 +222,8 @@ void Team::State::expect_arrival(Record& record, std::uint32_t t, Progress& prog
       record.noinc ? Violation::none : mbarrier::add_pending(word_at(c.dst_base, c.dst[t]));
   report(v, t, c.dst[t], c.tag, progress);
   if (v != Violation::none) record.mask &= ~(1u << t);
-  if (v == Violation::none && observer != nullptr) [[unlikely]]
-    observer->arrival_issued({c.id, c.tag, t, c.dst[t], record.noinc});
+  if (observer != nullptr) [[unlikely]]
+    observer->arrival_issued({c.id, c.tag, t, c.dst[t], record.noinc}, v);
 }
 
 // Every copy of these threads among the first `end` records falls due.
@@ -363,19 +371,19 @@ Progress Team::issue(const Issue& issue) {
   return progress;
 }
 
-Progress Team::commit(std::uint32_t mask) {
+Progress Team::commit(std::uint32_t mask, std::uint64_t tag) {
   State& s = *state_;
   Progress progress;
   if (mask == 0) return progress;
   if (s.observer != nullptr) [[unlikely]]
-    s.observer->committed(mask);
+    s.observer->committed(mask, tag);
   s.make_room(progress);
   if (s.copies != 0) s.queue.push(Record::Kind::commit, mask, false);
   s.pass_moment(progress);
   return progress;
 }
 
-Progress Team::wait_group(std::uint32_t mask, std::uint32_t newest_allowed) {
+Progress Team::wait_group(std::uint32_t mask, std::uint32_t newest_allowed, std::uint64_t tag) {
   State& s = *state_;
   Progress progress;
   if (s.copies != 0) {
@@ -384,11 +392,11 @@ Progress Team::wait_group(std::uint32_t mask, std::uint32_t newest_allowed) {
     s.pass_moment(progress);
   }
   if (s.observer != nullptr) [[unlikely]]
-    s.observer->waited(mask, newest_allowed);
+    s.observer->waited(mask, newest_allowed, tag);
   return progress;
 }
 
-Progress Team::wait_all(std::uint32_t mask) {
+Progress Team::wait_all(std::uint32_t mask, std::uint64_t tag) {
   State& s = *state_;
   Progress progress;
   if (s.copies != 0) {
@@ -396,7 +404,7 @@ Progress Team::wait_all(std::uint32_t mask) {
     s.settle(progress);
   }
   if (s.observer != nullptr) [[unlikely]]
-    s.observer->waited(mask, CopyObserver::all_copies);
+    s.observer->waited(mask, CopyObserver::all_copies, tag);
   return progress;
 }
 

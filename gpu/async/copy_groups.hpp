@@ -83,14 +83,22 @@ class CopyObserver {
  public:
   virtual ~CopyObserver() = default;
   virtual void issued(const Copy&) {}
-  virtual void committed(std::uint32_t /*mask*/) {}
+  // `tag`: of the call, as the caller gave it.
+  virtual void committed(std::uint32_t /*mask*/, std::uint64_t /*tag*/) {}
   // The bytes of the threads in `mask` have moved.
   virtual void completed(const Copy&, std::uint32_t /*mask*/) {}
   // `allowed`: the groups that may still be in flight; all_copies for wait_all.
-  virtual void waited(std::uint32_t /*mask*/, std::uint32_t /*allowed*/) {}
+  virtual void waited(std::uint32_t /*mask*/, std::uint32_t /*allowed*/, std::uint64_t /*tag*/) {}
   static constexpr std::uint32_t all_copies = 0xffffffff;
-  virtual void arrival_issued(const Arrival&) {}
+  // One that breaks a rule never comes.
+  virtual void arrival_issued(const Arrival&, Violation) {}
   virtual void arrived(const Arrival&, const mbarrier::Step&) {}
+};
+
+// A rule that a copy or an arrival broke.
+struct Breach {
+  Violation rule = Violation::none;
+  std::uint64_t tag = 0;  // of the copy or arrival
 };
 
 // What a call made happen: enough for the caller to wake waiters and to refuse misuse.
@@ -101,6 +109,7 @@ struct Progress {
   std::uint32_t thread = 0;               // that broke the rule
   std::uint32_t mbarrier = 0;             // shared address, of a violation on an mbarrier
   std::uint64_t tag = 0;                  // of the copy or arrival that broke it
+  std::vector<Breach> others;             // other rules, or of other instructions: each once
 };
 
 class Team {
@@ -114,9 +123,9 @@ class Team {
   void reset(Timing timing, std::uint64_t number, CopyObserver* = nullptr);
 
   Progress issue(const Issue&);
-  Progress commit(std::uint32_t mask);
-  Progress wait_group(std::uint32_t mask, std::uint32_t newest_allowed);
-  Progress wait_all(std::uint32_t mask);
+  Progress commit(std::uint32_t mask, std::uint64_t tag = 0);
+  Progress wait_group(std::uint32_t mask, std::uint32_t newest_allowed, std::uint64_t tag = 0);
+  Progress wait_all(std::uint32_t mask, std::uint64_t tag = 0);
   Progress arrive(const ArriveIssue&);
 
   // Completes what waiters on this mbarrier need from this team: the pending arrivals on it and the

@@ -9,6 +9,8 @@
 #include <span>
 #include <string_view>
 
+#include "gpu/async/violation.hpp"
+
 namespace inflight::check {
 
 using Mask = std::uint32_t;  // bit l: lane l of the warp
@@ -16,6 +18,9 @@ inline constexpr std::uint32_t lanes = 32;
 inline constexpr std::uint32_t nothing = 0xffffffff;  // an absent index
 
 // --- where and who --------------------------------------------------------------------------
+
+enum class Space : std::uint8_t { global, shared, local, constant, param };
+inline constexpr std::uint32_t space_count = 5;
 
 // One instruction of a kernel, or of a function it calls.
 struct Instruction {
@@ -25,6 +30,12 @@ struct Instruction {
   std::string_view file;       // of -lineinfo; empty without
   std::uint32_t line = 0, column = 0;
   std::string_view function;  // where it stands, after inlining
+};
+
+// A variable that an address lies in. Without a name: nothing is known of it.
+struct Variable {
+  std::string_view name;  // as in PTX (mangled)
+  std::uint64_t address = 0, bytes = 0;
 };
 
 struct Extents {
@@ -43,7 +54,12 @@ struct Kernel {
   std::span<const std::string_view> families;  // of instructions: "integer", "load", "branch"...
   // Resolves Who::instruction. Cheap enough for a finding, not for every event.
   Instruction (*describe)(const Kernel&, std::uint32_t instruction) = nullptr;
-  const void* context = nullptr;  // the machine's, for describe
+  // Which shared, global or constant variable of the program, which parameter, or which local
+  // variable of the function of `instruction` it is; in local memory, addresses count from where
+  // that function's frame begins (Access::frame). For findings, too.
+  Variable (*variable)(const Kernel&, Space, std::uint64_t address,
+                       std::uint32_t instruction) = nullptr;
+  const void* context = nullptr;  // the machine's, for both
 };
 
 // The threads that did something: lanes of one warp of one block, at one instruction.
@@ -57,8 +73,6 @@ struct Who {
 
 // --- memory ---------------------------------------------------------------------------------
 
-enum class Space : std::uint8_t { global, shared, local, constant, param };
-inline constexpr std::uint32_t space_count = 5;
 // Who performs an access: the thread (generic proxy) or an asynchronous engine (async proxy).
 enum class Proxy : std::uint8_t { generic, async, tensormap, constant, texture, alias };
 enum class Order : std::uint8_t {
@@ -86,7 +100,13 @@ struct Access {
   // shared memory begin at 1024; CUDA keeps what is before, which is zero when the block begins.
   const std::uint64_t* addresses = nullptr;
   const std::uint16_t* ranks = nullptr;  // [32] shared memory of a cluster peer: whose; null: own
-  Mask written = 0;                      // lanes that wrote: a failed compare-and-swap only reads
+  std::uint32_t frame = 0;  // of local memory: where the frame of the function that accesses begins
+  Mask written = 0;         // lanes that wrote: a failed compare-and-swap only reads
+  // A weak access, and any to local memory, is told before it happens; others once they have, with
+  // [32] what it read, of a load or an `atom` of at most 8 bytes; else null
+  const std::uint64_t* read = nullptr;
+  // [32] what it wrote, of a store, exchange or compare-and-swap of at most 8 bytes; else null
+  const std::uint64_t* wrote = nullptr;
 };
 
 struct Fence {
@@ -99,14 +119,28 @@ struct Fence {
   Kind kind = Kind::memory;
   Order order = Order::seq_cst;
   Scope scope = Scope::cta;
+  // Of `proxy`. It orders earlier accesses by `from` before later ones by `to`; and the other way
+  // round too where neither an acquire nor a release is asked for.
   Proxy from = Proxy::generic, to = Proxy::generic;
   bool limited = false;  // the fence covers one space or address range only:
   Space space = Space::shared;
+  bool own_only = false;                 // of shared memory: the block's own, not its peers'
   std::uint64_t address = 0, bytes = 0;  // bytes 0: the whole space
 };
 
+// Memory that kernels may touch comes and goes: cudaMalloc and its relatives, host memory pinned or
+// registered, variables as their program is loaded, malloc() in a kernel.
 struct Allocation {
-  enum class Kind : std::uint8_t { device, managed, host, variable, constant, heap, pool };
+  enum class Kind : std::uint8_t {
+    device,
+    managed,
+    host,
+    variable,
+    constant,
+    heap,
+    pool,  // an ordered allocation or release of device memory, in the order of its stream: told
+           // besides when that memory comes and goes
+  };
   enum class Step : std::uint8_t { made, released };
   Step step = Step::made;
   Kind kind = Kind::device;
@@ -128,18 +162,42 @@ enum class Completion : std::uint8_t {
 };
 inline constexpr std::uint32_t completion_count = 3;
 
+// Bytes that a copy writes together, and from where: the first `source_bytes` of them are read from
+// `source` on, the others are zeros or the copy's own values. Global ends are addresses, shared
+// ones offsets in the block that CopyIssued names.
+struct CopyRun {
+  std::uint32_t lane = 0;  // who asked for it
+  std::uint64_t destination = 0, source = 0;
+  std::uint32_t bytes = 0, source_bytes = 0;
+};
+
+// A copy to one destination: one of a multicast is several, each with its own id.
 struct CopyIssued {
   Who who;
   std::uint64_t id = 0;  // unique in its warp's launch, block and warp
   Completion completion = Completion::thread_group;
   Proxy proxy = Proxy::generic;  // cp.async is generic; bulk and tensor copies are async
   Space from = Space::global, to = Space::shared;
-  std::uint32_t bytes = 0;                      // written by each lane
-  const std::uint64_t* sources = nullptr;       // [32]
-  const std::uint64_t* destinations = nullptr;  // [32]
-  const std::uint32_t* source_bytes = nullptr;  // [32] read by each lane; null: `bytes`
-  const std::uint16_t* ranks = nullptr;         // [32] destination's cluster peer; null: own block
-  std::uint64_t mbarrier = nothing;             // of `transaction`: shared offset
+  bool of_values = false;   // st.async, red.async: it reads registers and no memory
+  bool reduces = false;     // it combines with what is at the destination
+  std::uint32_t bytes = 0;  // that each lane writes; of a tensor: of the whole box
+  std::uint16_t source_rank = 0, destination_rank = 0;  // cluster peers; of shared memory
+  // Of `transaction`: the mbarrier's shared offset, whose block's, and what it counts.
+  std::uint64_t mbarrier = nothing;
+  std::uint16_t mbarrier_rank = 0;
+  std::uint32_t tx_bytes = 0;
+  // Of a tensor copy: the generic address of its map, and where in the tensor its box begins.
+  std::uint64_t tensor_map = 0;
+  std::span<const std::int32_t> coordinates;
+
+  // Calls f(const CopyRun&) for all that it reads and writes. During the call of the hook only.
+  template <class F>
+  void for_each_run(F f) const {
+    walk(*this, &f, [](void* to, const CopyRun& run) { (*static_cast<F*>(to))(run); });
+  }
+  using RunHook = void (*)(void* to, const CopyRun&);
+  void (*walk)(const CopyIssued&, void* to, RunHook) = nullptr;  // whoever emits it sets both
+  const void* context = nullptr;
 };
 
 struct CopyCommitted {
@@ -165,23 +223,29 @@ struct CopyWaited {
 // --- synchronisation ------------------------------------------------------------------------
 
 // bar.warp.sync is a Collective.
+// A grid's barrier is made of atomics on its workspace: its accesses tell of it, and no Barrier
+// does.
 enum class BarrierKind : std::uint8_t { cta, cluster, grid };
 inline constexpr std::uint32_t barrier_kind_count = 3;
 
 struct Barrier {
   enum class Step : std::uint8_t {
     arrive,
-    sync,
-    reduce,
-    complete
-  };        // sync, reduce: arrive and wait
-  Who who;  // of `complete`: the last to arrive
+    sync,    // arrive, and wait for the phase to complete
+    reduce,  // likewise, with a predicate
+    wait,    // of a cluster: these threads, which had arrived, know that the phase is complete
+    complete,
+  };
+  // Of `complete`: the last to arrive, or whose exit was the last thing that the phase waited for.
+  Who who;
   BarrierKind kind = BarrierKind::cta;
   Step step = Step::sync;
   std::uint32_t id = 0;        // of cta: 0 to 15
   std::uint32_t expected = 0;  // threads; 0: all that live
-  std::uint32_t arrived = 0;   // threads, with these
-  std::uint64_t phase = 0;     // counts this barrier's completions
+  // Threads, with these. Where a count is expected, the lanes that a warp lacks arrive with its
+  // lowest living lane: counts are in whole warps.
+  std::uint32_t arrived = 0;
+  std::uint64_t phase = 0;  // that they arrive at or wait for, or that is complete: from 0
   bool aligned = true;
   Order order = Order::acq_rel;  // relaxed: no memory ordering
 };
@@ -196,8 +260,8 @@ struct MbarrierOp {
     complete_tx,
     test_wait,
     try_wait,
-    pending_count,
-    async_arrive,  // by cp.async.mbarrier.arrive, when its copies complete
+    pending_count,  // of a token: it works on no mbarrier
+    async_arrive,   // by cp.async.mbarrier.arrive, when its copies complete
     async_arrive_issued,
   };
   // The thread, or lanes that did the same to the same mbarrier. The event comes a mbarrier at a
@@ -206,6 +270,7 @@ struct MbarrierOp {
   Op op = Op::arrive;
   std::uint32_t address = 0;   // shared offset
   std::uint16_t rank = 0;      // whose shared memory, in the cluster
+  std::uint64_t copy = 0;      // complete_tx by a bulk or tensor copy: its id. Else 0
   std::uint32_t count = 0;     // the operand: arrivals each lane
   std::uint32_t tx_bytes = 0;  // the operand
   bool by_parity = false;      // test, try: waits for `parity` rather than a token's phase
@@ -217,16 +282,20 @@ struct MbarrierOp {
   // The mbarrier after the operation.
   std::uint32_t phase_parity = 0, expected = 0, pending = 0;
   std::int32_t tx_count = 0;
-  std::string_view violation;  // the rule that was broken, as a sentence; else empty
+  // The rule that it broke, so that it changed nothing: async::sentence() has words for it,
+  // `count`, `tx_bytes` and the mbarrier's state the values.
+  async::Violation violation = async::Violation::none;
 };
 
 // Lanes met: a collective (shfl, vote, match, redux, elect) or bar.warp.sync. Its threads are
-// ordered as by a barrier for bar.warp.sync, by convergence alone for the others.
+// ordered as by a barrier for bar.warp.sync, by convergence alone for the others. activemask, and
+// forms without .sync, are of those that happen to execute together: no lane waits for another.
 struct Collective {
   enum class Kind : std::uint8_t { sync, shuffle, vote, match, reduce, elect, activemask };
+  // All that met. They may stand at several instructions; it is the one of those that came last.
   Who who;
   Kind kind = Kind::sync;
-  Mask members = 0;  // the operand
+  Mask members = 0;  // the operand; of forms without one, who.mask
 };
 
 struct Divergence {
@@ -238,10 +307,12 @@ struct Reconvergence {
   Who who;  // all lanes that go on together
 };
 
-// Threads begin or end waiting for something they cannot bring about themselves.
+// Threads begin or end waiting, at one instruction, for something they cannot bring about
+// themselves. Each begin has its end, unless the kernel is ended meanwhile; an instruction that
+// need not wait has neither. Who polls memory in a loop waits too, but only its accesses say so.
 struct Wait {
   enum class Step : std::uint8_t { begin, end };
-  enum class For : std::uint8_t { barrier, mbarrier, collective, memory, sleep };
+  enum class For : std::uint8_t { barrier, mbarrier, collective, sleep };
   Who who;
   Step step = Step::begin;
   For what = For::barrier;
@@ -249,8 +320,6 @@ struct Wait {
   std::uint32_t id = 0;                 // barrier id, or the mbarrier's shared offset
   std::uint32_t parity = 0;             // of mbarrier: the phase waited for
   Mask members = 0;                     // of collective
-  std::uint64_t address = 0;            // of memory (a spin): the address polled
-  Space space = Space::global;
 };
 
 // --- execution ------------------------------------------------------------------------------
@@ -320,23 +389,33 @@ struct ThreadExit {
 
 // --- the host -------------------------------------------------------------------------------
 
-// What the host orders in streams: the edges between kernels and copies.
+// What orders kernels, copies and the host. A stream does pieces of work one after the other, which
+// are numbered from 1. What the host did before it submitted one comes before it. What is done in
+// one (launches, HostAccess, steps of a graph) is told between its `begun` and `ended`, on the same
+// thread of the host.
 struct StreamEdge {
   enum class Kind : std::uint8_t {
-    launch,  // `other`: the launch
-    host_function,
-    event_record,  // `other`: the event
-    event_wait,    // the stream waits for `other`
-    stream_sync,   // the host waits for the stream
-    event_sync,    // the host waits for `other`
-    device_sync,   // the host waits for every stream of the device
-    created,       // a stream; `blocking` says whether it orders with the null stream
+    created,  // a stream; `blocking` says whether it orders with the null stream
     destroyed,
+    submitted,      // `work`, by the host
+    begun,          // `work`: all earlier work of the stream is done
+    after,          // and so is work `other_work` of stream `other`: told before `begun`
+    ended,          // `work`
+    launch,         // `other`: the launch; in `work`
+    host_function,  // a function of the host's or a callback runs; in `work`
+    value_write,    // `other`: the address; in `work`
+    value_wait,     // what is there is what `work` has waited for
+    event_record,   // `other`: the event, which stands for `work` from now on
+    event_wait,     // `work`, which comes after what `other` stands for
+    stream_sync,    // the host knows that `work` is done, and all before it
+    event_sync,     // likewise, having asked for `other`
+    device_sync,    // the host has waited for every stream of the device
   };
   Kind kind = Kind::launch;
   int device = 0;
   std::uint64_t stream = 0;
-  std::uint64_t other = 0;
+  std::uint64_t work = 0;
+  std::uint64_t other = 0, other_work = 0;
   bool blocking = true;
 };
 
@@ -345,8 +424,10 @@ struct HostAccess {
   enum class Kind : std::uint8_t { copy, set };
   Kind kind = Kind::copy;
   std::uint64_t stream = 0;
-  bool asynchronous = false;                              // the host goes on before it is done
-  std::uint64_t destination = 0, source = 0;              // addresses; source 0 for a set
+  std::uint64_t work = 0;     // of the stream, as in StreamEdge
+  bool asynchronous = false;  // the host goes on before it is done
+  // Addresses. No source: a set, or pageable memory of the host's, which the call has read.
+  std::uint64_t destination = 0, source = 0;
   std::uint64_t destination_pitch = 0, source_pitch = 0;  // bytes from row to row
   std::uint64_t bytes = 0, rows = 1;
 };

@@ -1,17 +1,27 @@
 // Fans events out to several listeners.
 #include "gpu/check/listener.hpp"
 
-namespace inflight::check {
+#include <bit>
 
-void Listeners::add(Listener& listener) {
-  listeners_.push_back(&listener);
-  topics_ = topics_ | listener.topics() | Topic::kernels;
+namespace inflight::check {
+namespace {
+
+constexpr std::size_t index_of(Topic topic) {
+  return static_cast<std::size_t>(std::countr_zero(static_cast<std::uint32_t>(topic)));
 }
 
-#define X(Event, hook, topic)                                                            \
-  void Listeners::hook(const Event& event) {                                             \
-    for (Listener * listener : listeners_)                                               \
-      if (has(listener->topics() | Topic::kernels, Topic::topic)) listener->hook(event); \
+}  // namespace
+
+void Listeners::add(Listener& listener) {
+  const Topic topics = listener.topics() | Topic::kernels;
+  for (std::uint32_t i = 0; i < topic_count; ++i)
+    if (has(topics, static_cast<Topic>(1u << i))) listeners_[i].push_back(&listener);
+  topics_ = topics_ | topics;
+}
+
+#define X(Event, hook, topic)                                                             \
+  void Listeners::hook(const Event& event) {                                              \
+    for (Listener * listener : listeners_[index_of(Topic::topic)]) listener->hook(event); \
   }
 INFLIGHT_CHECK_EVENTS(X)
 #undef X

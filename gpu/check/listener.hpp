@@ -5,6 +5,7 @@
 // events of one block come one after the other (not always from the same thread), blocks side by
 // side. kernel_begin comes before and kernel_end after every other event of a launch.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -32,6 +33,7 @@ enum class Topic : std::uint32_t {
   counts = 1u << 14,     // *_counted: sums, for a fraction of what events cost
   all = (1u << 15) - 1,
 };
+inline constexpr std::uint32_t topic_count = 15;
 constexpr Topic operator|(Topic a, Topic b) {
   return static_cast<Topic>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
 }
@@ -82,14 +84,14 @@ class Listeners : public Listener {
  public:
   // The listener must outlive this. Before the first event only.
   void add(Listener& listener);
-  bool empty() const { return listeners_.empty(); }
+  bool empty() const { return topics_ == Topic::none; }
   Topic topics() const override { return topics_; }
 #define X(Event, hook, topic) void hook(const Event&) override;
   INFLIGHT_CHECK_EVENTS(X)
 #undef X
 
  private:
-  std::vector<Listener*> listeners_;
+  std::array<std::vector<Listener*>, topic_count> listeners_;  // by topic
   Topic topics_ = Topic::none;
 };
 

@@ -104,6 +104,8 @@ Status Device::synchronize() {
     for (const auto& stream : streams()) stream->synchronize();
     release_idle_pools();
   }
+  if (observes(check::Topic::host))
+    observe_edge(check::StreamEdge::Kind::device_sync, *legacy(), 0);
   return fault();
 }
 
@@ -186,6 +188,7 @@ Core::Core()
     : memory(settings().devices, chosen_profile().memory,
              settings().memory.value_or(default_host_share())),
       profile_(chosen_profile()) {
+  memory.tell(observe_memory);
   for (int i = 0; i < settings().devices; ++i) {
     devices_.push_back(std::make_unique<Device>(i, profile_));
     auto context = std::make_shared<Context>();

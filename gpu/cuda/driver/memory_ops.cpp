@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "gpu/cuda/core/graph/capture.hpp"
+#include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/driver/entry.hpp"
 
 namespace inflight::cuda::driver {
@@ -47,11 +48,12 @@ Status wait(Stream& stream, DevicePointer memory, T value, unsigned flags) {
   unsigned comparison = flags & ~flush;
   if (comparison > not_or) return Status::invalid_value;
   if (Status status = checked<T>(stream, memory); status != Status::success) return status;
-  stream.submit([=, &device = stream.device()] {
+  stream.submit([=, &stream, &device = stream.device()] {
     while (!holds(load<T>(memory), value, comparison)) {
       if (device.cancel || device.fault() != Status::success) return;
       std::this_thread::sleep_for(pause);
     }
+    observe_edge(check::StreamEdge::Kind::value_wait, stream, Stream::work_now(), memory);
   });
   return Status::success;
 }
@@ -60,7 +62,8 @@ template <class T>
 Status write(Stream& stream, DevicePointer memory, T value, unsigned flags) {
   if (flags & ~no_barrier) return Status::invalid_value;
   if (Status status = checked<T>(stream, memory); status != Status::success) return status;
-  stream.submit([=] {
+  stream.submit([=, &stream] {
+    observe_edge(check::StreamEdge::Kind::value_write, stream, Stream::work_now(), memory);
     std::atomic_ref<T>(*static_cast<T*>(pointer(memory))).store(value, std::memory_order_release);
   });
   return Status::success;

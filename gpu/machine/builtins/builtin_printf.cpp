@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "gpu/machine/run/observation.hpp"
 #include "gpu/machine/run/access.hpp"
 
 namespace inflight::machine {
@@ -27,12 +28,14 @@ struct Conversion {
 // Takes arguments off the buffer, each aligned to its size.
 class Arguments {
  public:
-  Arguments(Warp& w, int lane, std::uint64_t address) : warp_(w), lane_(lane), at_(address) {}
+  Arguments(Warp& w, int lane, std::uint64_t address, const Messages& messages)
+      : warp_(w), lane_(lane), at_(address), messages_(messages) {}
   template <class T>
   T next() {
     at_ = (at_ + sizeof(T) - 1) / sizeof(T) * sizeof(T);
     T value{};
     good_ &= read_generic(warp_, lane_, at_, &value, sizeof(T));
+    messages_.took(lane_, at_, sizeof(T));
     at_ += sizeof(T);
     ++count_;
     return value;
@@ -44,6 +47,7 @@ class Arguments {
   Warp& warp_;
   int lane_;
   std::uint64_t at_;
+  const Messages& messages_;
   std::int32_t count_ = 0;
   bool good_ = true;
 };
@@ -106,19 +110,25 @@ void append_integer(std::string& out, const Conversion& c, Arguments& arguments)
   append(out, c, "ll", static_cast<long long>(value));
 }
 
-bool append_string(Warp& w, int lane, std::string& out, const Conversion& c, std::uint64_t at) {
+bool append_string(Warp& w, int lane, Messages& out, const Conversion& c, std::uint64_t at) {
   std::string text = "(null)";
   if (at != 0) {
     text.clear();
     if (!read_string(w, lane, at, text)) return false;
+    out.took(lane, at, text.size() + 1);
   }
-  append(out, c, "", text.c_str());
+  append(out.text, c, "", text.c_str());
   return true;
 }
 
 }  // namespace
 
 bool Messages::stopped() const { return warp_.block->grid->stop.load(std::memory_order_relaxed); }
+
+void Messages::took(int lane, std::uint64_t address, std::uint64_t bytes) const {
+  if (const Observation* const observation = warp_.block->grid->observation)
+    observation->read_by_builtin(warp_, call_, lane, address, bytes);
+}
 
 void Messages::print() {
   const auto& print = warp_.block->grid->print;
@@ -153,7 +163,8 @@ Printed format_message(Warp& w, int lane, std::uint64_t format, std::uint64_t ad
   std::string text;
   if (!read_string(w, lane, format, text))
     return {-1, "printf's format is out of bounds: " + describe_address(w, format)};
-  Arguments arguments(w, lane, address);
+  messages.took(lane, format, text.size() + 1);
+  Arguments arguments(w, lane, address, messages);
   std::string& out = messages.text;
   std::string error;
   for (const char* p = text.c_str(); *p != 0 && !messages.stopped(); messages.print_if_much()) {
@@ -195,7 +206,7 @@ Printed format_message(Warp& w, int lane, std::uint64_t format, std::uint64_t ad
         break;
       case 's': {
         const auto at = arguments.next<std::uint64_t>();
-        if (arguments.good() && !append_string(w, lane, out, c, at))
+        if (arguments.good() && !append_string(w, lane, messages, c, at))
           error = "printf's %s argument is out of bounds: " + describe_address(w, at);
         break;
       }

@@ -17,7 +17,8 @@ struct Printed {
 // long they are, little is held: what has gathered is printed once it is much.
 class Messages {
  public:
-  explicit Messages(const Warp& w) : warp_(w) {}
+  // `call`: the op that calls printf.
+  Messages(const Warp& w, const Op* call) : warp_(w), call_(call) {}
   ~Messages() { print(); }
   Messages(const Messages&) = delete;
   Messages& operator=(const Messages&) = delete;
@@ -28,11 +29,14 @@ class Messages {
   }
   std::uint64_t bytes() const { return printed_ + text.size(); }  // of all messages
   bool stopped() const;  // the launch has ended: nobody needs the rest
+  // A lane's message took so many bytes from a generic address: listeners hear of it.
+  void took(int lane, std::uint64_t address, std::uint64_t bytes) const;
 
  private:
   static constexpr std::size_t much = 64 << 10;
   void print();
   const Warp& warp_;
+  const Op* call_;
   std::uint64_t printed_ = 0;
 };
 

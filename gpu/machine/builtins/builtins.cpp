@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "gpu/machine/builtins/builtin_printf.hpp"
+#include "gpu/machine/run/observation.hpp"
 #include "gpu/machine/run/access.hpp"
 #include "gpu/machine/run/each_lane.hpp"
 
@@ -24,7 +25,7 @@ std::uint64_t cost(const Warp& w, std::uint32_t each) {
 // int vprintf(const char* format, void* arguments)
 const Op* run_vprintf(const BuiltinCall& call) {
   Warp& w = call.warp;
-  Messages messages(w);
+  Messages messages(w, call.op);
   std::uint32_t bad = 0;
   std::string why;
   each_lane(w.mask, [&](int lane) {
@@ -76,6 +77,8 @@ const Op* run_malloc(const BuiltinCall& call) {
     const auto address =
         grid.memory->allocate_heap(grid.device, size, grid.options->heap_bytes).value_or(0);
     call.result<std::uint64_t>(0, lane, address);
+    if (grid.observation && address)
+      grid.observation->heap(w, call.op, lane, check::Allocation::Step::made, address, size);
   });
   w.progressed = true;
   return w.spend(call.op + 1, cost(w, heap_cost));
@@ -92,7 +95,11 @@ const Op* run_free(const BuiltinCall& call) {
     if (address == 0) return;
     const auto a = memory.find(address);
     const bool mine = a && a->base == address && a->kind == AllocationKind::heap;
-    if (mine && memory.release(address)) return;
+    if (mine && memory.release(address)) {
+      if (const Observation* const observation = w.block->grid->observation)
+        observation->heap(w, call.op, lane, check::Allocation::Step::released, address, a->size);
+      return;
+    }
     bad |= 1u << lane;
     what = address;
   });

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gpu/check/events.hpp"
@@ -40,11 +41,17 @@ struct CallSite {
 
 // How a function is decoded: what a launch does not need costs it nothing.
 struct CodeForm {
-  bool observed = false;   // ops tell the launch's listener what they do
-  bool counted = false;    // ops count what they do
-  bool clustered = false;  // shared addresses carry the block's rank in its cluster
-  unsigned number() const { return observed + 2u * counted + 4u * clustered; }
-  static constexpr unsigned count = 8;
+  // The launch's listener hears of
+  bool executed = false;      // each instruction
+  bool accessed = false;      // each access to memory
+  bool synchronised = false;  // fences, barriers, collectives and what lanes wait for
+  bool counted = false;       // ops count what they do
+  bool clustered = false;     // shared addresses carry the block's rank in its cluster
+  bool observed() const { return executed || accessed || synchronised; }
+  unsigned number() const {
+    return executed + 2u * accessed + 4u * synchronised + 8u * counted + 16u * clustered;
+  }
+  static constexpr unsigned count = 32;
 };
 
 // What counting ops count, each in a slot of its block's (counting.hpp).
@@ -83,6 +90,8 @@ struct Code {
   std::uint32_t frame_bytes = 0;       // of registers, a warp
   std::uint32_t local_bytes = 0;       // a thread: .local variables, parameters, call parameters
   std::uint32_t local_alignment = 16;  // of the frame in local memory
+  // Its .local variables and parameters: index in ptx::Module::variables, offset in the frame.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> locals;
   bool dynamic_stack = false;          // it moves the stack pointer: alloca, stackrestore
   std::vector<LocalRange> parameters, returns;  // of a function that is no kernel
   std::vector<CallSite> calls;                  // Op::extra of a call

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "gpu/machine/builtins/builtins.hpp"
-#include "gpu/machine/decode/observing.hpp"
+#include "gpu/machine/lowering/observing.hpp"
 #include "gpu/machine/decode/table.hpp"
 #include "gpu/machine/instruction/phases.hpp"
 #include "gpu/machine/run/control.hpp"
@@ -96,13 +96,13 @@ void Decoder::instruction(std::uint32_t index) {
     builder_.emit(&run_phase);
     counting_.meet();
   }
-  if (builder_.form.observed || builder_.form.counted) {
+  if (builder_.form.observed() || builder_.form.counted) {
     // A guarded branch executes for all lanes; other guarded instructions for those that it is on
     // for.
     const bool own_lanes = what.guard && what.control != Control::branch;
     builder_.set_guarded(own_lanes);
     Lowering lo(builder_, what);
-    if (builder_.form.observed) emit_observing(lo);
+    if (builder_.form.observed()) emit_observing(lo);
     if (builder_.form.counted) counting_.emit(lo, index, own_lanes);
     builder_.set_guarded(false);
   }

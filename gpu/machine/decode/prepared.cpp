@@ -8,9 +8,16 @@
 
 namespace inflight::machine {
 
-Prepared::Prepared(const Program& program) : program_(program) {
-  for (auto& ready : ready_)
-    ready = std::vector<std::atomic<const Code*>>(program.function_count());
+Prepared::Prepared(const Program& program) : program_(program) {}
+
+Prepared::Ready* Prepared::ready(CodeForm form) {
+  std::atomic<Ready*>& ready = ready_[form.number()];
+  if (Ready* const by_function = ready.load(std::memory_order_acquire)) return by_function;
+  const std::lock_guard lock(mutex_);
+  auto& made = made_[form.number()];
+  if (!made) made = std::make_unique<Ready[]>(program_.function_count());
+  ready.store(made.get(), std::memory_order_release);
+  return made.get();
 }
 
 // Describing runs outside the lock. Of two threads that describe the same function at once, the
@@ -50,7 +57,7 @@ const Prepared::Decoded& Prepared::decoded(Program::FunctionRef ref, CodeForm fo
 }
 
 tl::expected<const Code*, std::string> Prepared::code(Program::FunctionRef ref, CodeForm form) {
-  std::atomic<const Code*>& ready = ready_[form.number()][program_.function_index(ref)];
+  Ready& ready = this->ready(form)[program_.function_index(ref)];
   if (const Code* code = ready.load(std::memory_order_acquire)) return code;
   const Decoded& made = decoded(ref, form);
   if (!made.errors.empty()) return tl::unexpected(made.errors.front());

@@ -35,9 +35,13 @@ class Prepared : public Program::Extension {
     std::vector<std::string> errors;  // if there are any, the code is not to be run
   };
   const Decoded& decoded(Program::FunctionRef ref, CodeForm form);
+  // What can run, by function.
+  using Ready = std::atomic<const Code*>;
+  Ready* ready(CodeForm form);
 
   const Program& program_;
-  std::vector<std::atomic<const Code*>> ready_[CodeForm::count];  // by function: what can run
+  std::atomic<Ready*> ready_[CodeForm::count] = {};  // made at a form's first use
+  std::unique_ptr<Ready[]> made_[CodeForm::count];
   std::mutex mutex_;
   std::unordered_map<std::uint32_t, std::unique_ptr<const Function>> functions_;
   std::unordered_map<std::uint64_t, Decoded> decoded_;

@@ -87,11 +87,20 @@ const Op* run_copy(Warp& w, const Op* op) {
   return finish(w, op, team_of(w).issue(issue));
 }
 
-const Op* run_commit(Warp& w, const Op* op) { return finish(w, op, team_of(w).commit(w.mask)); }
-const Op* run_wait_group(Warp& w, const Op* op) {
-  return finish(w, op, team_of(w).wait_group(w.mask, use_of<GroupUse>(op).allowed));
+std::uint64_t number_of(const Warp& w, const Op* op) {
+  return w.frame->code->first_number + op->instruction;
 }
-const Op* run_wait_all(Warp& w, const Op* op) { return finish(w, op, team_of(w).wait_all(w.mask)); }
+
+const Op* run_commit(Warp& w, const Op* op) {
+  return finish(w, op, team_of(w).commit(w.mask, number_of(w, op)));
+}
+const Op* run_wait_group(Warp& w, const Op* op) {
+  const std::uint32_t allowed = use_of<GroupUse>(op).allowed;
+  return finish(w, op, team_of(w).wait_group(w.mask, allowed, number_of(w, op)));
+}
+const Op* run_wait_all(Warp& w, const Op* op) {
+  return finish(w, op, team_of(w).wait_all(w.mask, number_of(w, op)));
+}
 
 const Op* run_arrive(Warp& w, const Op* op) {
   LaneMbarriers m;

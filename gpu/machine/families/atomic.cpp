@@ -12,6 +12,7 @@
 #include "gpu/machine/families/atomic_ops.hpp"
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/families/modifiers.hpp"
+#include "gpu/machine/lowering/observing.hpp"
 #include "gpu/machine/run/access.hpp"
 
 namespace inflight::machine {
@@ -374,7 +375,10 @@ bool lower_atomic(Lowering& lo, const Row&) {
     return false;
   Op& op = lo.emit(f.handler);
   op.d = bound.d, op.b = bound.b, op.c = bound.c, op.extra = bound.extra;
-  return lo.address(lo.operands[first], op);
+  if (!lo.address(lo.operands[first], op)) return false;
+  const unsigned bytes = ptx::size_of(f.type);
+  observe_strong(lo, op, f.count == 1 && bytes <= 8 ? bytes : 0);
+  return true;
 }
 
 }  // namespace

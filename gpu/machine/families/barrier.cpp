@@ -14,6 +14,7 @@
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/lowering/lowering.hpp"
 #include "gpu/machine/run/block_barriers.hpp"
+#include "gpu/machine/run/observation.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -88,10 +89,12 @@ const Op* arrive(Warp& w, const Op* op, const Names& n) {
   b.arrived += arrivals(w, n);
   b.waiting += waits ? lane_count(w.mask) : 0;
   if (op->c != no_ref) reduce(w, op, b);
+  if (w.block->grid->observation) [[unlikely]]
+    w.block->grid->observation->arrived(w, op, n.id, n.expected, b);
   w.progressed = true;
   if (b.arrived >= (b.expected ? b.expected : w.block->alive_threads)) {
     deliver_reduction(*w.frame, op, w.mask, b);
-    w.block->try_complete(n.id);
+    w.block->try_complete(n.id, {w, w.mask, op});
     w.phases = w.block->turns.phases_in_step();
     return w.jump(op + 1);
   }
@@ -173,8 +176,10 @@ const Op* run_warp_sync(Warp& w, const Op* op) {
     rest &= ~group;
     if (const std::uint32_t strangers = group & ~members; strangers && group != w.mask)
       return not_a_member(w, op, strangers, members);
-    const std::uint32_t missing = members & w.alive & ~(group | waiting(w, members));
-    if (missing == 0) {
+    const std::uint32_t present = group | waiting(w, members);
+    if ((members & w.alive & ~present) == 0) {
+      if (w.block->grid->observation) [[unlikely]]
+        w.block->grid->observation->met(w, op, present, members);
       release(w, members);
       ready |= group;
     } else {
@@ -231,7 +236,8 @@ bool lower_barrier(Lowering& lo, const Row&) {
   made.a = lo.source(operands[0], Type::u32);
   if (operands.size() == 2) made.b = lo.source(operands[1], Type::u32);
   if (made.a == no_ref || (operands.size() == 2 && made.b == no_ref)) return false;
-  const bool plain = uniform && step == Step::sync && operands.size() == 1;
+  const bool plain =
+      uniform && step == Step::sync && operands.size() == 1 && !lo.form().synchronised;
   const std::uint64_t id = plain ? static_cast<std::uint64_t>(lo.constant(operands[0])) : 0;
   Op& op = lo.emit(plain && id < barrier_ids ? run_barrier_sync
                    : uniform                 ? run_barrier_uniform

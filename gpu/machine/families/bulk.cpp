@@ -195,6 +195,7 @@ const async::TensorMap* tensor_map(BulkRequest& r) {
         fmt::format("the tensor map at 0x{:x} cannot be used: {}", address, read.error().sentence));
     return nullptr;
   }
+  r.copy.map_address = address;
   const async::TensorMap* const map = *read;
   if (map->rank != r.form.rank || (map->mode == async::TensorMode::im2col) != r.form.im2col) {
     r.fail(FaultKind::illegal_instruction,
@@ -367,7 +368,9 @@ const Op* bulk_tensor_prefetch(Warp& w, const Op* op) {
 const Op* bulk_commit(Warp& w, const Op* op) {
   each_lane(w.mask, [&](int lane) {
     const auto thread = w.first_thread() + static_cast<std::uint32_t>(lane);
-    bulk_copies(*w.block->cluster).model.commit(cluster_thread(w.block->rank, thread));
+    bulk_copies(*w.block->cluster)
+        .model.commit(cluster_thread(w.block->rank, thread),
+                      w.frame->code->first_number + op->instruction);
   });
   w.progressed = true;
   return op + 1;
@@ -378,7 +381,8 @@ const Op* bulk_wait(Warp& w, const Op* op) {
   each_lane(w.mask, [&](int lane) {
     const auto thread = w.first_thread() + static_cast<std::uint32_t>(lane);
     bulk_copies(*w.block->cluster)
-        .model.wait_group(cluster_thread(w.block->rank, thread), use.allowed, use.read_only);
+        .model.wait_group(cluster_thread(w.block->rank, thread), use.allowed, use.read_only,
+                          w.frame->code->first_number + op->instruction);
   });
   w.progressed = true;
   return op + 1;

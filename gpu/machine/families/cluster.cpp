@@ -3,6 +3,7 @@
 
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/families/modifiers.hpp"
+#include "gpu/machine/run/observation.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -11,7 +12,7 @@ using ptx::Mod;
 using ptx::Opcode;
 
 const Op* run_arrive(Warp& w, const Op* op) {
-  w.block->cluster->arrive(w, w.mask);
+  w.block->cluster->arrive(w, op);
   w.progressed = true;
   return op + 1;
 }
@@ -19,6 +20,11 @@ const Op* run_arrive(Warp& w, const Op* op) {
 // Each lane waits for the phase in which it arrived.
 const Op* run_wait(Warp& w, const Op* op) {
   if (w.block->cluster->waiting(w, w.mask)) return w.park(op, Wait::cluster, 0);
+  if (const Observation* const observation = w.block->grid->observation) {
+    observation->wait_ended(w, {op, w.frame, w.mask, Wait::cluster});
+    if (const std::uint32_t arrived = w.mask & w.cluster_arrived)
+      observation->cluster_step(w, op, arrived, w.block->cluster->phase() - 1);
+  }
   w.cluster_arrived &= ~w.mask;
   w.progressed = true;
   return w.jump(op + 1);

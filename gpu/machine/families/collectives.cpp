@@ -7,6 +7,9 @@
 #include <cstddef>
 #include <optional>
 
+#include "gpu/machine/run/observation.hpp"
+#include "gpu/machine/run/block.hpp"
+
 namespace inflight::machine {
 namespace {
 
@@ -188,6 +191,21 @@ std::vector<Part> waiting_elsewhere(const Warp& w, const Op* op, std::uint32_t m
   return found;
 }
 
+// What code decoded for a listener runs: tells of lanes that need not wait; of others, run_groups()
+// does.
+const Op* run_observed(Warp& w, const Op* op) {
+  std::uint32_t members = w.mask;
+  bool all_here = true;
+  if (op->extra != no_ref) {
+    const auto* masks = w.at<std::uint32_t>(op->extra);
+    members = masks[std::countr_zero(w.mask)];
+    all_here = (members & w.alive & ~w.mask) == 0 &&
+               (w.mask & ~(lanes_equal(masks, members) & members)) == 0;
+  }
+  if (all_here) w.block->grid->observation->met(w, op, w.mask, members);
+  return op->inner(w, op);
+}
+
 // Lanes that took part while they were parked go on behind their instruction.
 void let_go(Warp& w, const Part& part) {
   for (std::size_t i = 0; i < w.parked.size(); ++i) {
@@ -218,7 +236,9 @@ const std::uint32_t* values_of(const Warp& w, const Split& s, Ref ref) {
 }
 
 void keep_waiting(Warp& w, const Op* op, std::uint32_t mask, std::uint32_t members) {
-  w.keep({op, w.frame, mask, Wait::collective, members, w.slice});
+  const Split split{op, w.frame, mask, Wait::collective, members, w.slice};
+  if (w.block->grid->observation) w.block->grid->observation->wait_begun(w, split);
+  w.keep(split);
   w.mask &= ~mask;
   w.whole = false;
 }
@@ -248,6 +268,7 @@ const Op* run_groups(Warp& w, const Op* op, Collective run) {
       continue;
     }
     ready |= group;
+    if (w.block->grid->observation) w.block->grid->observation->met(w, op, present, members);
     if (parts.empty()) {
       w.mask = group, w.whole = false;
       run(w, op, group);
@@ -302,6 +323,7 @@ bool lower_collective(Lowering& lo, const Row& row) {
   op.extra = members;
   op.detail = made.detail;
   op.flags |= made.flags;
+  if (lo.form().synchronised) op.inner = op.run, op.run = run_observed;
   return true;
 }
 

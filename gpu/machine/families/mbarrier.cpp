@@ -17,7 +17,6 @@ namespace inflight::machine {
 namespace {
 
 namespace mb = async::mbarrier;
-using async::Violation;
 using mb::Step;
 using mb::Word;
 using ptx::Mod;
@@ -80,9 +79,9 @@ bool wanted(const Warp& w) {
 
 // Completes `event` with who, where and the mbarrier's state, and emits it.
 void tell(const Warp& w, const Op* op, const Mbarriers& m, int lane, Event& event,
-          Violation violation) {
+          const Step& step) {
   const Observation& observation = *w.block->grid->observation;
-  event.who = observation.who(w, 1u << lane, w.frame->code->first_number + op->instruction);
+  event.who = observation.who(w, 1u << lane, op);
   event.address = m.offsets[lane];
   event.rank = static_cast<std::uint16_t>(m.blocks[lane]->rank);
   const MbarrierUse& use = use_of<MbarrierUse>(op);
@@ -90,13 +89,7 @@ void tell(const Warp& w, const Op* op, const Mbarriers& m, int lane, Event& even
   event.no_complete = use.no_complete;
   event.order = use.order;
   event.scope = use.scope;
-  const mb::State state = mb::decode(m.word(lane));
-  event.phase_parity = state.parity;
-  event.expected = state.expected;
-  event.pending = state.pending;
-  event.tx_count = state.tx_count;
-  if (violation != Violation::none) event.violation = async::sentence(violation);
-  observation.listener().mbarrier(event);
+  observation.tell_mbarrier(event, m.word(lane), step);
 }
 
 using Operation = Step (*)(Word&, std::uint32_t count, std::uint32_t bytes);
@@ -118,8 +111,7 @@ const Op* run_operation(Warp& w, const Op* op) {
     if (wanted(w)) [[unlikely]] {
       Event event;
       event.count = count, event.tx_bytes = bytes;
-      event.done = step.completed;
-      tell(w, op, m, l, event, step.violation);
+      tell(w, op, m, l, event, step);
     }
     if (op->d != no_ref) w.at<std::uint64_t>(op->d)[l] = step.token;
     if (step.completed) wake_mbarrier(*m.blocks[l], m.offsets[l]);
@@ -136,6 +128,11 @@ mb::Test ask(const Warp& w, const Op* op, const Mbarriers& m, int l, bool parity
                 : mb::test(m.word(l), w.at<std::uint64_t>(op->b)[l]);
 }
 
+// The parity of the phase that a lane asks for.
+std::uint32_t asked(const Warp& w, const Op* op, int l, bool parity) {
+  return parity ? w.at<std::uint32_t>(op->b)[l] : mb::decode(w.at<std::uint64_t>(op->b)[l]).parity;
+}
+
 void tell_answers(const Warp& w, const Op* op, const Mbarriers& m, bool parity,
                   std::uint32_t done) {
   if (w.block->counts)
@@ -145,10 +142,8 @@ void tell_answers(const Warp& w, const Op* op, const Mbarriers& m, bool parity,
     const mb::Test answer = ask(w, op, m, l, parity);
     Event event;
     event.by_parity = parity;
-    event.parity =
-        parity ? w.at<std::uint32_t>(op->b)[l] : mb::decode(w.at<std::uint64_t>(op->b)[l]).parity;
-    event.done = done >> l & 1;
-    tell(w, op, m, l, event, answer.violation);
+    event.parity = asked(w, op, l, parity);
+    tell(w, op, m, l, event, {answer.violation, (done >> l & 1) != 0});
   });
 }
 
@@ -182,6 +177,21 @@ bool same_mbarrier(const Warp& w, const Mbarriers& m) {
   return same;
 }
 
+// Lanes go on, whose phases may be those of different mbarriers.
+void tell_waited(Warp& w, const Op* op, const Mbarriers& m, bool parity) {
+  const Observation& observation = *w.block->grid->observation;
+  for (std::uint32_t rest = w.mask & w.waiting; rest;) {
+    const int first = std::countr_zero(rest);
+    const std::uint32_t phase = asked(w, op, first, parity);
+    std::uint32_t alike = 0;
+    each_lane(rest, [&](int l) {
+      if (m.offsets[l] == m.offsets[first] && asked(w, op, l, parity) == phase) alike |= 1u << l;
+    });
+    observation.wait_ended(w, {op, w.frame, alike, Wait::mbarrier, m.offsets[first], 0, phase});
+    rest &= ~alike;
+  }
+}
+
 // Waits until some lane's phase is complete; the scheduler may ask it to give up instead, so that a
 // program's own time-outs work.
 template <bool parity>
@@ -194,8 +204,10 @@ const Op* run_try_wait(Warp& w, const Op* op) {
     const int first = std::countr_zero(w.mask);
     return w.park(op, Wait::mbarrier, m.offsets[first], mb::decode(m.word(first)).parity);
   }
-  if (w.block->grid->observation) [[unlikely]]
+  if (w.block->grid->observation) [[unlikely]] {
+    tell_waited(w, op, m, parity);
     tell_answers(w, op, m, parity, done);
+  }
   w.set_predicate(op->d, done);
   if (done != w.mask) w.spin();
   return op + 1;
@@ -203,7 +215,16 @@ const Op* run_try_wait(Warp& w, const Op* op) {
 
 const Op* run_pending_count(Warp& w, const Op* op) {
   each_lane(w.mask, [&](int l) {
-    w.at<std::uint32_t>(op->d)[l] = mb::pending_count(w.at<std::uint64_t>(op->a)[l]).pending;
+    const mb::Token token = w.at<std::uint64_t>(op->a)[l];
+    const mb::Count count = mb::pending_count(token);
+    w.at<std::uint32_t>(op->d)[l] = count.pending;
+    if (!wanted(w)) return;
+    const Observation& observation = *w.block->grid->observation;
+    Event event;
+    event.who = observation.who(w, 1u << l, op);
+    event.op = Event::Op::pending_count;
+    event.address = check::nothing;
+    observation.tell_mbarrier(event, token, {count.violation});
   });
   return op + 1;
 }

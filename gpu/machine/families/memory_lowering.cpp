@@ -10,6 +10,7 @@
 
 #include "gpu/machine/families/modifiers.hpp"
 #include "gpu/machine/lowering/lowering.hpp"
+#include "gpu/machine/lowering/observing.hpp"
 #include "gpu/machine/run/warp.hpp"
 
 namespace inflight::machine {
@@ -173,7 +174,11 @@ bool lower_access(Lowering& lo, AccessTable table, bool store) {
   op.extra = rest;
   op.count = static_cast<std::uint8_t>(f->count);
   if (!store && lo.in.mods.without(strong) != lo.in.mods) op.flags |= Op::strong;
-  return bind_address(lo, address, *t, base, op);
+  if (!bind_address(lo, address, *t, base, op)) return false;
+  // Of one element, as the handler has it in the register.
+  const unsigned value_bytes = direct ? own : ptx::size_of(slot_type(f->type));
+  observe_strong(lo, op, f->count == 1 && value_bytes <= 8 ? value_bytes : 0);
+  return true;
 }
 
 // --- advice to the caches ---

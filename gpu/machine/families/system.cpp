@@ -20,7 +20,7 @@ const Op* run_nanosleep(Warp& w, const Op* op) {
   const auto* asked = w.at<std::uint32_t>(op->a);
   std::uint32_t longest = 0;
   each_lane(w.mask, [&](int lane) { longest = std::max(longest, asked[lane]); });
-  return w.block->sleep(w, op + 1, longest);
+  return w.block->sleep(w, op, longest);
 }
 
 const Op* run_trap(Warp& w, const Op* op) {

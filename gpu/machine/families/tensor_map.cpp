@@ -12,6 +12,7 @@
 
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/families/modifiers.hpp"
+#include "gpu/machine/run/observation.hpp"
 #include "gpu/machine/run/access.hpp"
 
 namespace inflight::machine {
@@ -110,6 +111,8 @@ bool lower_replace(Lowering& lo, const Row&) {
 
 const Op* run_copy(Warp& w, const Op* op) {
   if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
+  if (const Observation* const observation = w.block->grid->observation)
+    observation->wait_ended(w, {op, w.frame, w.mask, Wait::collective, all_lanes});
   std::uint64_t to[lanes];
   lane_addresses(w, op, Space::global, to);
   const auto* from = w.at<std::uint32_t>(op->b);
@@ -121,6 +124,8 @@ const Op* run_copy(Warp& w, const Op* op) {
     std::memcpy(target, source, map_bytes);
   }
   std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (const Observation* const observation = w.block->grid->observation)
+    observation->fenced(w, op, w.mask);
   w.progressed = true;
   return op + 1;
 }

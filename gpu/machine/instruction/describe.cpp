@@ -185,12 +185,15 @@ class Describer {
         break;
       case MemoryRole::advice:
         if (in.opcode == Opcode::cp_async_bulk_prefetch_tensor)
-          add(operands, brackets, Role::tensor_map, Space::generic, map_bytes);
+          if (auto* m = add(operands, brackets, Role::tensor_map, Space::generic, map_bytes))
+            m->proxy = Proxy::tensormap;
         break;
       case MemoryRole::none:
         break;
     }
-    while (add(operands, brackets, Role::advice, in.space(), 0)) {
+    // fence.proxy.tensormap names a map.
+    const std::uint32_t rest = in.opcode == Opcode::fence_proxy ? map_bytes : 0;
+    while (add(operands, brackets, Role::advice, in.space(), rest)) {
     }
   }
 
@@ -215,7 +218,8 @@ class Describer {
     const Proxy proxy =
         use.completion == check::Completion::thread_group ? Proxy::generic : Proxy::async;
     const auto end = [&](Role role, Space space, std::uint32_t bytes) {
-      if (auto* m = add(operands, brackets, role, space, bytes)) m->proxy = proxy;
+      if (auto* m = add(operands, brackets, role, space, bytes))
+        m->proxy = role == Role::tensor_map ? Proxy::tensormap : proxy;
     };
     const bool store = in.space(0) == Space::global;
     switch (use.of) {

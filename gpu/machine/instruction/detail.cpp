@@ -89,6 +89,14 @@ Detail fence_proxy(const ptx::Function&, const ptx::Instruction& in) {
   return out;
 }
 
+// Its fence.
+Detail map_copy(const ptx::Function&, const ptx::Instruction& in) {
+  return Fence{.kind = check::Fence::Kind::proxy,
+               .order = Order::release,
+               .scope = scope_of(in.mods, Scope::cta),
+               .to = Proxy::tensormap};
+}
+
 Detail fence_mbarrier_init(const ptx::Function&, const ptx::Instruction&) {
   return Fence{
       .kind = check::Fence::Kind::mbarrier_init, .order = Order::release, .scope = Scope::cluster};
@@ -271,6 +279,7 @@ constexpr Maker makers[] = {
     {Opcode::membar, membar},
     {Opcode::fence_proxy, fence_proxy},
     {Opcode::fence_mbarrier_init, fence_mbarrier_init},
+    {Opcode::tensormap_cp_fenceproxy, map_copy},
     {Opcode::bar, barrier},
     {Opcode::barrier, barrier},
     {Opcode::barrier_cluster_arrive, cluster_barrier},

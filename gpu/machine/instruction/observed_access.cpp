@@ -9,6 +9,7 @@ check::Access::Kind access_kind(MemoryOperand::Role role) {
   using Role = MemoryOperand::Role;
   switch (role) {
     case Role::store:
+    case Role::tensor_map_target:
       return check::Access::Kind::store;
     case Role::atomic:
       return check::Access::Kind::atomic;
@@ -38,11 +39,20 @@ check::Space check_space(Space space) {
   }
 }
 
+bool is_observed(const MemoryOperand& m, const ptx::Function& function) {
+  return m.role <= MemoryOperand::Role::reduction &&
+         (check_space(m.space) != check::Space::param || function.entry);
+}
+
+bool is_plain(const MemoryOperand& m) {
+  const check::Space space = check_space(m.space);
+  return m.order == check::Order::weak || space == check::Space::local ||
+         space == check::Space::param || space == check::Space::constant;
+}
+
 const MemoryOperand* observed_access(const Instruction& in, const ptx::Function& function) {
-  for (const MemoryOperand& m : in.memory) {
-    if (m.role > MemoryOperand::Role::reduction) continue;
-    return check_space(m.space) == check::Space::param && !function.entry ? nullptr : &m;
-  }
+  for (const MemoryOperand& m : in.memory)
+    if (is_observed(m, function)) return &m;
   return nullptr;
 }
 

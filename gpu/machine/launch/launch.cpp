@@ -33,10 +33,13 @@ unsigned workers_of(const Options& options, std::uint64_t clusters) {
 }
 
 // Functions of a program as a launch runs them.
-auto code_source(const Program& program, const Launch& launch, const Options& options) {
+auto code_source(const Program& program, const Launch& launch, check::Topic topics) {
   using check::Topic;
-  const Topic topics = options.listener ? options.listener->topics() : Topic::none;
-  const CodeForm form{.observed = check::has(topics, Topic::instructions | Topic::accesses),
+  constexpr Topic synchronisation =
+      Topic::fences | Topic::barriers | Topic::collectives | Topic::waits;
+  const CodeForm form{.executed = check::has(topics, Topic::instructions),
+                      .accessed = check::has(topics, Topic::accesses),
+                      .synchronised = check::has(topics, synchronisation),
                       .counted = check::has(topics, Topic::counts),
                       .clustered = launch.cluster.count() > 1};
   return [&program, form](Program::FunctionRef ref) { return prepared(program).code(ref, form); };
@@ -130,6 +133,7 @@ Outcome run(const Launch& launch, const Limits& limits, const Options& options,
   grid.launch = &launch;
   grid.limits = &limits;
   grid.options = &options;
+  if (options.listener) grid.topics = options.listener->topics();
   grid.print = &print;
   grid.memory = &kernel.program->memory();
   grid.device = kernel.program->device();
@@ -141,7 +145,7 @@ Outcome run(const Launch& launch, const Limits& limits, const Options& options,
   grid.shared_end = static_cast<std::uint32_t>(extent.end);
   grid.reserved_end = kernel.uses_reserved_shared ? reserved_shared_usable : 0;
   grid.stack_limit = std::max<std::uint64_t>(grid.stack_limit, options.stack_bytes);
-  grid.code = code_source(*kernel.program, launch, options);
+  grid.code = code_source(*kernel.program, launch, grid.topics);
   const Program::FunctionRef entry{kernel.module, kernel.function};
   if (const std::string why = prepare(grid, entry); !why.empty())
     return refuse(FaultKind::refused, kernel, why);

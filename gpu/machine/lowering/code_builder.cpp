@@ -40,6 +40,7 @@ CodeBuilder::CodeBuilder(const Program& program_, Program::FunctionRef ref,
   code->parameters = locals_.parameters();
   code->returns = locals_.returns();
   code->local_bytes = locals_.bytes();
+  code->locals.assign(locals_.offsets().begin(), locals_.offsets().end());
   code->local_alignment = locals_.alignment();
   errors = locals_.errors();
 }

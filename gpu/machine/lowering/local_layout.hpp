@@ -17,6 +17,7 @@ class LocalLayout {
   LocalLayout(const ptx::Module& module, const ptx::Function& function, std::uint32_t index);
 
   std::uint32_t offset(std::uint32_t variable) const;  // 0 if it has no place here
+  const std::unordered_map<std::uint32_t, std::uint32_t>& offsets() const { return offsets_; }
   const std::vector<LocalRange>& parameters() const { return parameters_; }
   const std::vector<LocalRange>& returns() const { return returns_; }
   std::uint32_t bytes() const { return bytes_; }

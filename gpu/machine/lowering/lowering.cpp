@@ -66,6 +66,7 @@ bool Lowering::on_target(int number, std::string_view form) {
   return refuse(fmt::format("{} needs .target sm_{} or later", form, number));
 }
 
+const CodeForm& Lowering::form() const { return builder_.form; }
 Code& Lowering::code() { return *builder_.code; }
 
 const MoveHandlers& Lowering::moves() const { return builder_.moves; }

@@ -58,6 +58,7 @@ class Lowering {
   void finish();  // emits what destination() put off
 
   Code& code();                          // of the function
+  const CodeForm& form() const;          // that it is decoded for
   const MoveHandlers& moves() const;     // what ops can be composed with
   const Memory& program_memory() const;  // for its windows
   // Is a variable a parameter of the kernel that this is an instruction of?

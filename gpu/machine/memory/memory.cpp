@@ -241,6 +241,7 @@ tl::expected<std::uint64_t, std::string> Memory::allocate_locked(int device, std
                        next_id_++,
                        std::move(name),
                        padding};
+  if (hears_) hears_(allocations_[*at], true);
   return at;
 }
 
@@ -261,6 +262,7 @@ bool Memory::adopt(int device, const void* host, std::uint64_t size, AllocationK
   forget_overlapping(base, size);
   allocations_[base] = {
       base, size, kind, device, how.writable, true, next_id_++, std::move(name), how.padding};
+  if (hears_) hears_(allocations_[base], true);
   return true;
 }
 
@@ -269,6 +271,7 @@ bool Memory::release(std::uint64_t base) {
   auto it = allocations_.find(base);
   if (it == allocations_.end()) return false;
   generation_.fetch_add(1, std::memory_order_acq_rel);
+  if (hears_) hears_(it->second, false);
   Allocation freed = std::move(it->second);
   allocations_.erase(it);
   freed.live = false;

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <shared_mutex>
@@ -100,6 +101,11 @@ class [[gnu::visibility("default")]] Memory {
   // Ends the allocation that starts at `base`. False if there is none that lives.
   bool release(std::uint64_t base);
 
+  // `hears` is told of every allocation once it is made, and when it is released, in their order:
+  // from any thread, and not to call this memory. Set before the first allocation.
+  using Hears = std::function<void(const Allocation&, bool made)>;
+  void tell(Hears hears) { hears_ = std::move(hears); }
+
   // The live allocation that holds `address`, if any.
   std::optional<Allocation> find(std::uint64_t address) const;
   // The allocation, live or freed, that holds `address` or lies closest to it: for messages.
@@ -145,6 +151,7 @@ class [[gnu::visibility("default")]] Memory {
   void quarantine(const Allocation& freed);
   void forget_oldest();
   void forget_overlapping(std::uint64_t base, std::uint64_t size);
+  Hears hears_;
   mutable std::shared_mutex mutex_;
   std::map<std::uint64_t, Allocation> allocations_;                  // live, by base
   std::map<std::uint64_t, Allocation> freed_;                        // a bounded number, by base

@@ -19,7 +19,7 @@ void advise(Grid& grid, async::Violation violation, std::uint64_t instruction) {
           ? "the source of this copy was written while the copy was in flight, so the result "
             "depends on which of the two comes first; write there once a wait has shown that the "
             "copy has read it"
-          : fmt::format("an asynchronous arrival breaks a rule and changes nothing: {}",
+          : fmt::format("what it does to its mbarrier breaks a rule and changes nothing: {}",
                         async::sentence(violation));
   say(place + std::string(async::name(violation)), place + ": " + what + ".");
 }

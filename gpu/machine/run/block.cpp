@@ -69,6 +69,7 @@ void Block::start(const Dim3& at) {
     w->phases = turns.phases_in_step();
     w->granted = 0;
     w->cluster_arrived = w->cluster_phase = 0;
+    w->waiting = 0;
     if (grid->entry->dynamic_stack) w->root->begin(w->alive);
     w->parked.assign(1,
                      Split{grid->entry->ops.data(), w->root.get(), w->alive, Wait::nothing, 0, 0});
@@ -164,12 +165,12 @@ Block::State Block::run(Worker& worker, std::uint32_t rounds) {
   return State::spinning;
 }
 
-const Op* Block::sleep(Warp& w, const Op* pc, std::uint64_t nanoseconds) {
+const Op* Block::sleep(Warp& w, const Op* op, std::uint64_t nanoseconds) {
   const std::uint64_t until =
       clock.now() + w.used() + cycles(nanoseconds, grid->limits->clock_khz) + 1;
   clock.sleep_until(until);
   w.polled |= Polls::time;
-  return w.park(pc, Wait::sleep, until);
+  return w.park(op, Wait::sleep, until);
 }
 
 void Block::wake_sleepers() {
@@ -177,10 +178,12 @@ void Block::wake_sleepers() {
   for (auto& w : warps)
     for (Split& s : w->parked) {
       if (s.wait != Wait::sleep) continue;
-      if (s.detail <= clock.now())
-        s.wait = Wait::nothing;
-      else
+      if (s.detail > clock.now()) {
         clock.sleep_until(s.detail);
+        continue;
+      }
+      if (grid->observation) grid->observation->wait_ended(*w, s);
+      s.wait = Wait::nothing, ++s.pc;
     }
 }
 
@@ -192,7 +195,7 @@ void Block::lanes_exited(Warp& warp, std::uint32_t mask) {
   if (grid->observation) grid->observation->exited(warp, mask);
   flush_team(warp, mask);
   cluster->threads_exited(warp, mask);
-  threads_exited(static_cast<std::uint32_t>(std::popcount(mask)));
+  threads_exited(warp, mask);
 }
 
 }  // namespace inflight::machine

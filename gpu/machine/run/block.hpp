@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "gpu/async/copy_groups.hpp"
+#include "gpu/check/listener.hpp"
 #include "gpu/machine/config/launch.hpp"
 #include "gpu/machine/config/limits.hpp"
 #include "gpu/machine/config/options.hpp"
@@ -27,12 +28,14 @@ struct NamedBarrier {
   std::uint32_t arrived = 0;       // threads; full warps where `expected` was given
   std::uint32_t expected = 0;      // threads, a multiple of 32; 0: all that live
   std::uint32_t waiting = 0;       // of the arrived, those that wait
+  std::uint32_t phase = 0;         // counts its completions
   std::uint32_t reduced_popc = 0;  // threads whose predicate was true
   bool reduced_and = true, reduced_or = false;
 };
 
 class Observation;
 class Counts;
+struct LastToArrive;
 struct Cluster;
 
 // A launch being executed.
@@ -43,6 +46,7 @@ struct Grid {
   const std::function<void(std::string_view)>* print = nullptr;
   const Code* entry = nullptr;
   const Observation* observation = nullptr;  // null: nothing listens
+  check::Topic topics = check::Topic::none;  // what a listener wants to hear
   Memory* memory = nullptr;
   int device = 0;
   std::uint64_t id = 0;
@@ -119,15 +123,15 @@ struct Block {
   // Runs warps in turn. Returns at the latest when the grid stops, or after `rounds` turns.
   State run(Worker& worker, std::uint32_t rounds);
   bool can_run() const;
-  // The lanes of `warp` that are active sleep for so long and go on at `pc`.
-  const Op* sleep(Warp& warp, const Op* pc, std::uint64_t nanoseconds);
+  // The lanes of `warp` that are active sleep for so long and go on behind `op`.
+  const Op* sleep(Warp& warp, const Op* op, std::uint64_t nanoseconds);
   void lanes_exited(Warp& warp, std::uint32_t mask);
 
   // Have all threads that barrier `id` expects arrived?
   bool complete(std::uint32_t id) const;
   // If so: gives the waiting threads their reductions, wakes them and starts the next phase.
-  void try_complete(std::uint32_t id);
-  void threads_exited(std::uint32_t count);
+  void try_complete(std::uint32_t id, const LastToArrive& last);
+  void threads_exited(const Warp& warp, std::uint32_t mask);
 
  private:
   struct Round;  // what a round of turns came to

@@ -24,28 +24,28 @@ bool Block::complete(std::uint32_t id) const {
   return b.arrived != 0 && b.arrived >= (b.expected ? b.expected : alive_threads);
 }
 
-void Block::try_complete(std::uint32_t id) {
+void Block::try_complete(std::uint32_t id, const LastToArrive& last) {
   if (!complete(id)) return;
   const NamedBarrier phase = barriers[id];
-  barriers[id] = {};
-  if (grid->observation)
-    grid->observation->barrier(*this, id, check::Barrier::Step::complete, nullptr, phase.expected,
-                               phase.arrived);
+  barriers[id] = {.phase = phase.phase + 1};
+  if (grid->observation) grid->observation->completed(*this, id, phase, last);
   const std::uint32_t in_step = turns.phases_in_step();
   for (auto& w : warps)
     for (Split& s : w->parked) {
       if (s.wait != Wait::barrier || s.detail != id) continue;
       if (s.pc->c != no_ref) deliver_reduction(*s.frame, s.pc, s.mask, phase);
+      if (grid->observation) grid->observation->wait_ended(*w, s);
       s.wait = Wait::nothing, ++s.pc;
       w->phases = in_step;
     }
 }
 
 // A barrier that waits for every thread waits for those that still live.
-void Block::threads_exited(std::uint32_t count) {
-  alive_threads -= count;
+void Block::threads_exited(const Warp& warp, std::uint32_t mask) {
+  alive_threads -= static_cast<std::uint32_t>(std::popcount(mask));
   for (std::uint32_t id = 0; id < barriers.size(); ++id)
-    if (barriers[id].arrived != 0 && barriers[id].expected == 0) try_complete(id);
+    if (barriers[id].arrived != 0 && barriers[id].expected == 0)
+      try_complete(id, {warp, mask, nullptr});
 }
 
 }  // namespace inflight::machine

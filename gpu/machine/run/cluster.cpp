@@ -51,7 +51,7 @@ void Cluster::start(std::uint64_t linear) {
   const Dim3 first{at(linear % across, shape.x), at(linear / across % deep, shape.y),
                    at(linear / across / deep, shape.z)};
   arrived_ = alive_ = 0;
-  odd_phase_ = false;
+  phase_ = 0;
   idle_rounds_ = 0;
   for (auto& block : blocks) {
     const std::uint32_t r = block->rank;
@@ -131,11 +131,12 @@ bool Cluster::unblock(Worker& worker) {
   return true;
 }
 
-void Cluster::arrive(Warp& w, std::uint32_t mask) {
-  w.cluster_arrived |= mask;
-  w.cluster_phase = (w.cluster_phase & ~mask) | (current() & mask);
-  arrived_ += static_cast<std::uint32_t>(std::popcount(mask));
-  try_complete();
+void Cluster::arrive(Warp& w, const Op* op) {
+  w.cluster_arrived |= w.mask;
+  w.cluster_phase = (w.cluster_phase & ~w.mask) | (current() & w.mask);
+  arrived_ += static_cast<std::uint32_t>(std::popcount(w.mask));
+  if (grid->observation) grid->observation->cluster_step(w, op, w.mask, phase_);
+  try_complete({w, w.mask, op});
 }
 
 std::uint32_t Cluster::waiting(const Warp& w, std::uint32_t mask) const {
@@ -146,13 +147,14 @@ void Cluster::threads_exited(Warp& w, std::uint32_t mask) {
   arrived_ -= static_cast<std::uint32_t>(std::popcount(waiting(w, mask)));
   w.cluster_arrived &= ~mask;
   alive_ -= static_cast<std::uint32_t>(std::popcount(mask));
-  try_complete();
+  try_complete({w, mask, nullptr});
 }
 
-void Cluster::try_complete() {
+void Cluster::try_complete(const LastToArrive& last) {
   if (arrived_ == 0 || arrived_ < alive_) return;
+  if (grid->observation) grid->observation->cluster_completed(*this, last);
   arrived_ = 0;
-  odd_phase_ = !odd_phase_;
+  ++phase_;
   for (auto& block : blocks)
     for (auto& w : block->warps) w->wake(Wait::cluster, Warp::any_detail);
 }

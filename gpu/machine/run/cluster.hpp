@@ -31,13 +31,14 @@ struct Cluster {
   // Runs the blocks in turn. Returns at the latest when the grid stops, or after `rounds` of one.
   State run(Worker& worker, std::uint32_t rounds);
 
-  // barrier.cluster: these lanes arrive; lanes of `mask` whose phase is not complete.
-  void arrive(Warp& warp, std::uint32_t mask);
+  // barrier.cluster: the active lanes arrive; lanes of `mask` whose phase is not complete.
+  void arrive(Warp& warp, const Op* op);
   std::uint32_t waiting(const Warp& warp, std::uint32_t mask) const;
   // Threads that exited count as arrived at every phase.
   void threads_exited(Warp& warp, std::uint32_t mask);
   std::uint64_t arrived() const { return arrived_; }
   std::uint64_t alive() const { return alive_; }
+  std::uint64_t phase() const { return phase_; }  // completed ones
 
   Grid* grid = nullptr;
   std::vector<std::unique_ptr<Block>> blocks;  // by rank
@@ -47,10 +48,10 @@ struct Cluster {
   bool unblock(Worker& worker);
   void follow_others();
   std::uint64_t meet_clocks();
-  void try_complete();
-  std::uint32_t current() const { return odd_phase_ ? all_lanes : 0; }
+  void try_complete(const LastToArrive& last);
+  std::uint32_t current() const { return phase_ & 1 ? all_lanes : 0; }
   std::uint64_t arrived_ = 0, alive_ = 0;  // threads
-  bool odd_phase_ = false;
+  std::uint64_t phase_ = 0;
   std::uint32_t idle_rounds_ = 0;  // in a row in which waits gave up and nothing else moved
   std::chrono::steady_clock::time_point idle_since_;
 };

@@ -22,11 +22,13 @@ class ClusterCopies final : async::BulkObserver {
   void issued(const async::BulkCopy& copy) override;
   void completed(const async::BulkCopy& copy, const async::mbarrier::Step& step) override;
   void source_modified(const async::BulkCopy& copy) override;
-  void committed(std::uint32_t thread) override;
-  void waited(std::uint32_t thread, std::uint32_t allowed, bool read_only) override;
+  void committed(std::uint32_t thread, std::uint64_t instruction) override;
+  void waited(std::uint32_t thread, std::uint32_t allowed, bool read_only,
+              std::uint64_t instruction) override;
   bool stopped() const override { return cluster_.grid->stop.load(std::memory_order_relaxed); }
   const Observation* observation() const { return cluster_.grid->observation; }
-  bool wanted() const;  // the events of copies
+  bool wants(check::Topic topic) const;
+  void tell_completed(const async::BulkCopy& copy, const async::mbarrier::Step& step);
   check::Who who(std::uint32_t thread, std::uint64_t instruction) const;
 
   Cluster& cluster_;

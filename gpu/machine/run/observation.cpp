@@ -1,12 +1,11 @@
 // Events of a launch, from what the machine knows.
 #include "gpu/machine/run/observation.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "gpu/machine/link/numbering.hpp"
 #include "gpu/machine/run/cluster.hpp"
+#include "gpu/machine/run/each_lane.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -46,19 +45,21 @@ class Copies : public async::CopyObserver {
     event.who = to_.who(warp_, copy.mask, static_cast<std::uint32_t>(copy.tag));
     event.id = copy.id;
     event.bytes = copy.bytes;
-    std::array<std::uint64_t, async::team_size> destinations;
-    std::array<std::uint32_t, async::team_size> sizes;
-    std::copy(copy.dst.begin(), copy.dst.end(), destinations.begin());
-    std::copy(copy.src_bytes.begin(), copy.src_bytes.end(), sizes.begin());
-    event.sources = copy.src.data();
-    event.destinations = destinations.data();
-    event.source_bytes = sizes.data();
+    event.source_rank = event.destination_rank = static_cast<std::uint16_t>(warp_.block->rank);
+    event.context = &copy;
+    event.walk = [](const check::CopyIssued& e, void* to, check::CopyIssued::RunHook hook) {
+      const auto& issued = *static_cast<const async::Copy*>(e.context);
+      each_lane(issued.mask, [&](int l) {
+        hook(to, {static_cast<std::uint32_t>(l), issued.dst[l], issued.src[l], issued.bytes,
+                  issued.src_bytes[l]});
+      });
+    };
     to_.listener().copy_issued(event);
   }
-  void committed(std::uint32_t mask) override {
+  void committed(std::uint32_t mask, std::uint64_t instruction) override {
     if (!to_.wants(Topic::copies)) return;
     check::CopyCommitted event;
-    event.who = to_.who(warp_, mask);
+    event.who = to_.who(warp_, mask, static_cast<std::uint32_t>(instruction));
     to_.listener().copy_committed(event);
   }
   void completed(const async::Copy& copy, std::uint32_t mask) override {
@@ -68,9 +69,9 @@ class Copies : public async::CopyObserver {
     event.id = copy.id;
     to_.listener().copy_completed(event);
   }
-  void arrival_issued(const async::Arrival& arrival) override {
+  void arrival_issued(const async::Arrival& arrival, async::Violation violation) override {
     if (to_.wants(Topic::mbarriers))
-      report_arrival(arrival, check::MbarrierOp::Op::async_arrive_issued, {});
+      report_arrival(arrival, check::MbarrierOp::Op::async_arrive_issued, {violation});
   }
   void arrived(const async::Arrival& arrival, const async::mbarrier::Step& step) override {
     using Op = check::MbarrierOp::Op;
@@ -78,10 +79,10 @@ class Copies : public async::CopyObserver {
       counts->mbarrier(Op::async_arrive, 1, step.completed);
     if (to_.wants(Topic::mbarriers)) report_arrival(arrival, Op::async_arrive, step);
   }
-  void waited(std::uint32_t mask, std::uint32_t allowed) override {
+  void waited(std::uint32_t mask, std::uint32_t allowed, std::uint64_t instruction) override {
     if (!to_.wants(Topic::copies)) return;
     check::CopyWaited event;
-    event.who = to_.who(warp_, mask);
+    event.who = to_.who(warp_, mask, static_cast<std::uint32_t>(instruction));
     event.allowed = allowed;
     to_.listener().copy_waited(event);
   }
@@ -91,21 +92,15 @@ class Copies : public async::CopyObserver {
                       const async::mbarrier::Step& step) {
     async::mbarrier::Word word;
     std::memcpy(&word, warp_.block->shared + arrival.mbarrier, sizeof word);
-    const async::mbarrier::State state = async::mbarrier::decode(word);
     check::MbarrierOp event;
     event.who = to_.who(warp_, 1u << arrival.thread, static_cast<std::uint32_t>(arrival.tag));
     event.op = op;
     event.address = arrival.mbarrier;
+    event.rank = static_cast<std::uint16_t>(warp_.block->rank);
     event.count = 1;
     event.no_inc = arrival.noinc;
-    event.done = step.completed;
     event.order = check::Order::release;
-    event.phase_parity = state.parity;
-    event.expected = state.expected;
-    event.pending = state.pending;
-    event.tx_count = state.tx_count;
-    if (step.violation != async::Violation::none) event.violation = async::sentence(step.violation);
-    to_.listener().mbarrier(event);
+    to_.tell_mbarrier(event, word, step);
   }
 
   const Observation& to_;
@@ -115,7 +110,7 @@ class Copies : public async::CopyObserver {
 }  // namespace
 
 Observation::Observation(Grid& grid, check::Listener& listener)
-    : grid_(grid), listener_(listener), topics_(listener.topics()) {
+    : grid_(grid), listener_(listener), topics_(grid.topics) {
   const Launch& launch = *grid.launch;
   kernel_.launch = launch.id;
   kernel_.name = launch.kernel->name;
@@ -129,6 +124,7 @@ Observation::Observation(Grid& grid, check::Listener& listener)
   kernel_.cooperative = launch.cooperative;
   kernel_.families = family_names();
   kernel_.describe = &describe;
+  kernel_.variable = &variable_at;
   kernel_.context = &grid;
   listener_.kernel_begin({&kernel_});
 }
@@ -177,18 +173,28 @@ void Observation::exited(const Warp& w, std::uint32_t mask) const {
   if (wants(Topic::blocks)) listener_.thread_exit({who(w, mask)});
 }
 
-void Observation::barrier(const Block& block, std::uint32_t id, check::Barrier::Step step,
-                          const Warp* w, std::uint32_t expected, std::uint32_t arrived) const {
-  if (block.counts && step == check::Barrier::Step::complete)
-    ++block.counts->sums.barriers[static_cast<std::size_t>(check::BarrierKind::cta)];
-  if (!wants(Topic::barriers)) return;
-  check::Barrier event;
-  event.who = w ? who(*w, w->mask) : check::Who{kernel_.launch, block.linear, 0, 0, check::nothing};
+void Observation::heap(const Warp& w, const Op* op, int lane, check::Allocation::Step step,
+                       std::uint64_t address, std::uint64_t bytes) const {
+  if (!wants(Topic::allocations)) return;
+  check::Allocation event;
   event.step = step;
-  event.id = id;
-  event.expected = expected;
-  event.arrived = arrived;
-  listener_.barrier(event);
+  event.kind = check::Allocation::Kind::heap;
+  event.device = kernel_.device;
+  event.address = address, event.bytes = bytes;
+  event.who = who(w, 1u << lane, op);
+  listener_.allocation(event);
+}
+
+void Observation::tell_mbarrier(check::MbarrierOp& event, async::mbarrier::Word after,
+                                const async::mbarrier::Step& step) const {
+  const async::mbarrier::State state = async::mbarrier::decode(after);
+  event.done = step.completed;
+  event.violation = step.violation;
+  event.phase_parity = state.parity;
+  event.expected = state.expected;
+  event.pending = state.pending;
+  event.tx_count = state.tx_count;
+  listener_.mbarrier(event);
 }
 
 std::unique_ptr<async::CopyObserver> Observation::watch(const Warp& w) const {

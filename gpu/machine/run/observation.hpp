@@ -12,6 +12,17 @@
 
 namespace inflight::machine {
 
+// Answers check::Kernel::variable.
+check::Variable variable_at(const check::Kernel& kernel, check::Space space, std::uint64_t address,
+                            std::uint32_t instruction);
+
+// Who came last to a barrier, or whose exit was the last thing that it waited for.
+struct LastToArrive {
+  const Warp& warp;
+  std::uint32_t mask;
+  const Op* at;  // null: they have exited
+};
+
 // The events of one launch. Made and ended with it.
 class Observation {
  public:
@@ -28,14 +39,45 @@ class Observation {
   void diverged(const Warp& w, std::uint32_t taken) const;
   void reconverged(const Warp& w) const;
   void exited(const Warp& w, std::uint32_t mask) const;
-  void barrier(const Block& block, std::uint32_t id, check::Barrier::Step step, const Warp* w,
-               std::uint32_t expected, std::uint32_t arrived) const;
+  // synchronisation_events.cpp:
+  void fenced(const Warp& w, const Op* op, std::uint32_t mask) const;
+  // A collective's or bar.warp.sync's lanes are all here.
+  void met(Warp& w, const Op* op, std::uint32_t present, std::uint32_t members) const;
+  // The active lanes have arrived at a barrier of their block, which counts them.
+  void arrived(const Warp& w, const Op* op, std::uint32_t id, std::uint32_t expected,
+               const NamedBarrier& barrier) const;
+  void completed(const Block& block, std::uint32_t id, const NamedBarrier& barrier,
+                 const LastToArrive& last) const;
+  void cluster_step(const Warp& w, const Op* op, std::uint32_t mask, std::uint64_t phase) const;
+  void cluster_completed(const Cluster& cluster, const LastToArrive& last) const;
+  // Lanes begin to wait, or go on: pc is where, wait and what follows it what for. Those that end
+  // no wait that began are left out.
+  void wait_begun(Warp& w, const Split& split) const;
+  void wait_ended(Warp& w, const Split& split) const;
+  // A builtin reads for one lane, at a generic address.
+  void read_by_builtin(const Warp& w, const Op* op, int lane, std::uint64_t address,
+                       std::uint64_t bytes) const;
+  // malloc and free in a kernel.
+  void heap(const Warp& w, const Op* op, int lane, check::Allocation::Step step,
+            std::uint64_t address, std::uint64_t bytes) const;
+  // Completes the event by what the operation came to, and emits it.
+  void tell_mbarrier(check::MbarrierOp& event, async::mbarrier::Word after,
+                     const async::mbarrier::Step& step) const;
   // Passes on what a team's copies do.
   std::unique_ptr<async::CopyObserver> watch(const Warp& w) const;
   check::Who who(const Warp& w, std::uint32_t mask,
                  std::uint32_t instruction = check::nothing) const;
+  check::Who who(const Warp& w, std::uint32_t mask, const Op* op) const {
+    return who(w, mask, w.frame->code->first_number + op->instruction);
+  }
+  check::Who who(const LastToArrive& last) const {
+    return last.at ? who(last.warp, last.mask, last.at) : who(last.warp, last.mask);
+  }
 
  private:
+  void tell_wait(const Warp& w, const Split& split, std::uint32_t mask,
+                 check::Wait::Step step) const;
+
   Grid& grid_;
   check::Listener& listener_;
   const check::Topic topics_;

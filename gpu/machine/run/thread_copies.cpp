@@ -31,8 +31,10 @@ void each_team(Block& block, F f) {
 
 void notify(Block& block, const async::Progress& progress) {
   if (progress.phase_completed) wake_mbarrier(block, Warp::any_detail);
-  if (progress.violation != async::Violation::none) [[unlikely]]
-    advise(*block.grid, progress.violation, progress.tag);
+  if (progress.violation == async::Violation::none) [[likely]]
+    return;
+  advise(*block.grid, progress.violation, progress.tag);
+  for (const async::Breach& other : progress.others) advise(*block.grid, other.rule, other.tag);
 }
 
 void watch_copies(Cluster& cluster, std::uint64_t low, std::uint64_t high) {

@@ -168,6 +168,8 @@ const Op* Warp::yield(const Op* pc) {
 
 const Op* Warp::park(const Op* pc, Wait wait, std::uint64_t detail, std::uint32_t parity) {
   const Split split{pc, frame, mask, wait, detail, slice, parity};
+  if (block->grid->observation) [[unlikely]]
+    block->grid->observation->wait_begun(*this, split);
   mask = 0;
   if (parked.empty()) {
     parked.push_back(split);

@@ -61,7 +61,7 @@ enum class Wait : std::uint8_t {
 };
 
 struct Split {
-  const Op* pc = nullptr;  // where it goes on: behind a barrier, once that is complete
+  const Op* pc = nullptr;  // where it goes on: behind a barrier or a sleep, once that is over
   Frame* frame = nullptr;
   std::uint32_t mask = 0;
   Wait wait = Wait::nothing;
@@ -183,6 +183,7 @@ struct alignas(64) Warp {
   bool exclusive = false;           // this slice belongs to one split whatever its place
   std::uint8_t polled = 0;          // Polls: executed what may be part of a spin, in this turn
   bool progressed = false;          // did anything that others may see since the flag was cleared
+  std::uint32_t waiting = 0;        // lanes of which a listener has heard that they wait
   std::unique_ptr<Frame> root;
   std::vector<std::unique_ptr<Frame>> spare;  // that no lane is in, newest last
   std::uint64_t spare_bytes = 0;

@@ -25,8 +25,8 @@ class Log : public BulkObserver {
     completed_ids.push_back(c.id);
   }
   void source_modified(const BulkCopy& c) override { add("source modified", c.id); }
-  void committed(std::uint32_t thread) override { add("committed", thread); }
-  void waited(std::uint32_t thread, std::uint32_t allowed, bool read_only) override {
+  void committed(std::uint32_t thread, std::uint64_t) override { add("committed", thread); }
+  void waited(std::uint32_t thread, std::uint32_t allowed, bool read_only, std::uint64_t) override {
     add(read_only ? "read by" : "waited by", thread);
     lines.back() += " but " + std::to_string(allowed);
   }

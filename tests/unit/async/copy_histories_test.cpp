@@ -53,7 +53,7 @@ class History : public CopyObserver {
       ASSERT_TRUE(thread.operations[i].arrival || thread.operations[i].done);
     thread.operations[at].done = true;
   }
-  void arrival_issued(const Arrival& a) override {
+  void arrival_issued(const Arrival& a, Violation) override {
     threads_[a.thread].operations.push_back({.id = a.id, .arrival = true, .place = a.mbarrier});
   }
 
@@ -252,7 +252,7 @@ TEST(CopyHistories, ShuffledIsRepeatableAndVaried) {
   class Log : public CopyObserver {
    public:
     void completed(const Copy& c, std::uint32_t mask) override { text.emplace_back(c.id, mask); }
-    void waited(std::uint32_t, std::uint32_t) override { text.emplace_back(0, 0); }
+    void waited(std::uint32_t, std::uint32_t, std::uint64_t) override { text.emplace_back(0, 0); }
     std::vector<std::pair<std::uint64_t, std::uint32_t>> text;
   };
   auto play = [](std::uint64_t seed) {

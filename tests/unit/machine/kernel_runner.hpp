@@ -43,6 +43,7 @@ class KernelRunner : public testing::Test {
   struct Shape {
     Dim3 grid{1, 1, 1}, block{32, 1, 1};
     std::uint32_t dynamic_shared = 0;
+    Dim3 cluster{1, 1, 1};
   };
   // Runs the kernel `k` with 64-bit parameters.
   Outcome run(const Program* program, Shape shape, const std::vector<std::uint64_t>& arguments) {
@@ -51,6 +52,7 @@ class KernelRunner : public testing::Test {
     launch.kernel = program->kernel("k");
     launch.grid = shape.grid;
     launch.block = shape.block;
+    launch.cluster = shape.cluster;
     launch.dynamic_shared = shape.dynamic_shared;
     launch.shared_optin = limits.shared_per_block_optin;
     launch.parameters.resize(arguments.size() * 8);

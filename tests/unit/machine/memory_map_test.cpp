@@ -31,6 +31,31 @@ TEST(Memory, AllocationsAreZeroAlignedAndApart) {
   std::memset(bytes, 7, 1000);
 }
 
+TEST(Memory, TellsOfAllThatComesAndGoes) {
+  Memory m(1, 64 * MiB);
+  std::vector<std::string> heard;
+  m.tell([&](const Allocation& a, bool made) {
+    heard.push_back((made ? "made " : "released ") + std::string(spelling(a.kind)) + " " +
+                    std::to_string(a.size) + " " + a.name);
+  });
+  const auto a = take(m, 1000);
+  const auto v = m.allocate(0, 8, AllocationKind::variable, 256, "table");
+  ASSERT_TRUE(v);
+  alignas(16) static char host[64];
+  ASSERT_TRUE(m.adopt(0, host, 64, AllocationKind::host));
+  EXPECT_FALSE(m.adopt(0, host, 64, AllocationKind::host));
+  EXPECT_TRUE(m.release(a));
+  EXPECT_FALSE(m.release(a));
+  EXPECT_TRUE(m.release(reinterpret_cast<std::uint64_t>(host)));
+  const auto spelled = [](AllocationKind kind) { return std::string(spelling(kind)); };
+  EXPECT_EQ(heard,
+            (std::vector<std::string>{"made " + spelled(AllocationKind::device) + " 1000 ",
+                                      "made " + spelled(AllocationKind::variable) + " 8 table",
+                                      "made " + spelled(AllocationKind::host) + " 64 ",
+                                      "released " + spelled(AllocationKind::device) + " 1000 ",
+                                      "released " + spelled(AllocationKind::host) + " 64 "}));
+}
+
 TEST(Memory, ExtentIsExactlyTheAllocation) {
   Memory m(1, 64 * MiB);
   const auto a = take(m, 1000);

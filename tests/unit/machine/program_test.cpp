@@ -328,7 +328,7 @@ TEST(Program, CodeIsDecodedOnceAndKept) {
              again = prepared(*r.program).code({0, 0}, {});
   ASSERT_TRUE(first && again);
   EXPECT_EQ(*first, *again);
-  const auto observed = prepared(*r.program).code({0, 0}, {.observed = true});
+  const auto observed = prepared(*r.program).code({0, 0}, {.executed = true});
   ASSERT_TRUE(observed);
   EXPECT_NE(*observed, *first);
   EXPECT_EQ(prepared(*r.program).code({0, 1}, {}).error(),

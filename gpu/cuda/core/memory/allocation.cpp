@@ -11,7 +11,6 @@
 #include "gpu/cuda/core/memory/host_memory.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
 #include "gpu/cuda/core/profiles.hpp"
-#include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/settings.hpp"
 
 namespace inflight::cuda {
@@ -23,19 +22,12 @@ constexpr std::uint64_t pitch_step = 512;  // bytes, as on an H200
 constexpr unsigned host_flags = 0x7, register_flags = 0xf, host_is_mapped = 0x2;
 constexpr unsigned attach_global = 1, attach_host = 2;
 
-check::Allocation::Kind event_kind(AllocationKind kind) {
-  return kind == AllocationKind::managed ? check::Allocation::Kind::managed
-                                         : check::Allocation::Kind::device;
-}
-
 Status allocate(void** place, std::size_t bytes, AllocationKind kind) {
   if (!place) return Status::invalid_value;
   const int device = current_device().ordinal;
   auto address = Core::get().allocate(device, bytes, kind);
   if (!address) return Status::out_of_memory;
   *place = pointer_to(*address);
-  if (bytes)
-    observe_allocation(check::Allocation::Step::made, event_kind(kind), device, *address, bytes);
   return Status::success;
 }
 
@@ -102,8 +94,6 @@ Status free_memory(void* pointer) {
   // Work that uses it may still be queued; CUDA waits for it, too.
   Device& device = Core::get().device(allocation->device);
   device.synchronize();
-  observe_allocation(check::Allocation::Step::released, check::Allocation::Kind::device,
-                     device.ordinal, address, allocation->size);
   free_claimed(address);
   return device.fault();
 }

@@ -170,7 +170,7 @@ Status copy(Stream& stream, const Copy& request, bool asynchronous, SourceOrder 
   Staging staging = asynchronous ? staging_of(request) : Staging::wait;
   if (asynchronous && order == SourceOrder::during_call && !pageable(request.to))
     staging = Staging::snapshot;
-  observe_copy(stream, request, asynchronous);
+  work.awaited = !asynchronous;
   if (staging == Staging::wait) {
     {
       const PrintfFifo::Waiting waiting(stream.device().printed);

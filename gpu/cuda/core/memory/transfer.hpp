@@ -25,6 +25,7 @@ struct Copy {
   std::uint64_t to_pitch = 0, to_rows = 1;      // of the destination
   std::uint64_t from_pitch = 0, from_rows = 1;  // of the source
   Direction direction = Direction::by_address;
+  bool awaited = false;  // the call returns when it is done
   std::uint64_t bytes() const { return width * height * depth; }
 };
 inline Copy linear(void* to, const void* from, std::uint64_t bytes, Direction direction) {

@@ -1,6 +1,7 @@
 // Events of the host, and the statistics that listen to them.
 #include "gpu/cuda/core/report/observer.hpp"
 
+#include <atomic>
 #include <cstdio>
 #include <fstream>
 #include <mutex>
@@ -13,6 +14,8 @@
 namespace inflight::cuda {
 
 namespace {
+
+std::atomic<check::Listener*> chosen{nullptr};
 
 trace::Stats* stats() {
   static trace::Stats* instance = settings().stats ? new trace::Stats : nullptr;
@@ -27,7 +30,12 @@ void write_json(const std::string& path) {
 
 }  // namespace
 
-check::Listener* observer() { return stats(); }
+check::Listener* observer() {
+  check::Listener* const other = chosen.load(std::memory_order_acquire);
+  return other ? other : stats();
+}
+
+void observe_with(check::Listener* listener) { chosen.store(listener, std::memory_order_release); }
 
 void report_observed() {
   if (!stats()) return;
@@ -42,61 +50,86 @@ void report_observed() {
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
-void observe_edge(check::StreamEdge::Kind kind, const Stream& stream, std::uint64_t other) {
-  if (check::Listener* listener = observer())
-    listener->stream_edge(
-        {kind, stream.device().ordinal, stream.id(), other, !stream.non_blocking()});
+void observe_edge(check::StreamEdge::Kind kind, const Stream& stream, std::uint64_t work,
+                  std::uint64_t other, std::uint64_t other_work) {
+  if (!observes(check::Topic::host)) return;
+  check::StreamEdge event;
+  event.kind = kind;
+  event.device = stream.device().ordinal;
+  event.stream = stream.id();
+  event.work = work;
+  event.other = other, event.other_work = other_work;
+  event.blocking = !stream.non_blocking();
+  observer()->stream_edge(event);
 }
 
-void observe_copy(const Stream& stream, const Copy& copy, bool asynchronous) {
-  check::Listener* listener = observer();
-  if (!listener) return;
+void observe_copy(const Stream& stream, const Copy& copy) {
+  if (!observes(check::Topic::host)) return;
   check::HostAccess event;
   event.stream = stream.id();
-  event.asynchronous = asynchronous;
+  event.work = Stream::work_now();
+  event.asynchronous = !copy.awaited;
   event.destination = address_of(copy.to);
-  event.source = address_of(copy.from);
+  const bool pageable_source = pageable(copy.from);
+  event.source = pageable_source ? 0 : address_of(copy.from);
   event.destination_pitch = copy.to_pitch;
   event.source_pitch = copy.from_pitch;
   event.bytes = copy.width;
   event.rows = copy.height;
   for (std::uint64_t slice = 0; slice < copy.depth; ++slice) {
-    listener->host_accessed(event);
+    observer()->host_accessed(event);
     event.destination += copy.to_pitch * copy.to_rows;
-    event.source += copy.from_pitch * copy.from_rows;
+    if (!pageable_source) event.source += copy.from_pitch * copy.from_rows;
   }
 }
 
-void observe_fill(const Stream& stream, const Fill& fill, bool asynchronous) {
-  check::Listener* listener = observer();
-  if (!listener) return;
+void observe_fill(const Stream& stream, const Fill& fill) {
+  if (!observes(check::Topic::host)) return;
   check::HostAccess event;
   event.kind = check::HostAccess::Kind::set;
   event.stream = stream.id();
-  event.asynchronous = asynchronous;
+  event.work = Stream::work_now();
+  event.asynchronous = true;
   event.destination = address_of(fill.to);
   event.destination_pitch = fill.pitch;
   event.bytes = fill.width * fill.element;
   event.rows = fill.height;
   for (std::uint64_t slice = 0; slice < fill.depth; ++slice) {
-    listener->host_accessed(event);
+    observer()->host_accessed(event);
     event.destination += fill.pitch * fill.rows;
   }
 }
 
-void observe_allocation(check::Allocation::Step step, check::Allocation::Kind kind, int device,
-                        std::uint64_t address, std::uint64_t bytes, const Stream* ordered) {
-  check::Listener* listener = observer();
-  if (!listener) return;
+void observe_memory(const machine::Allocation& allocation, bool made) {
+  using Kind = check::Allocation::Kind;
+  // The order is AllocationKind's.
+  constexpr Kind kinds[] = {Kind::device,   Kind::managed,  Kind::host,
+                            Kind::variable, Kind::constant, Kind::heap};
+  const Kind kind = kinds[static_cast<int>(allocation.kind)];
+  // The kernel tells of its heap itself, and by which thread.
+  if (kind == Kind::heap || !observes(check::Topic::allocations)) return;
+  check::Allocation event;
+  event.step = made ? check::Allocation::Step::made : check::Allocation::Step::released;
+  event.kind = kind;
+  event.device = allocation.device;
+  event.address = allocation.base;
+  event.bytes = allocation.size;
+  event.name = allocation.name;
+  observer()->allocation(event);
+}
+
+void observe_ordered(check::Allocation::Step step, int device, std::uint64_t address,
+                     std::uint64_t bytes, const Stream& stream) {
+  if (!observes(check::Topic::allocations)) return;
   check::Allocation event;
   event.step = step;
-  event.kind = kind;
+  event.kind = check::Allocation::Kind::pool;
   event.device = device;
   event.address = address;
   event.bytes = bytes;
-  event.ordered = ordered != nullptr;
-  event.stream = ordered ? ordered->id() : 0;
-  listener->allocation(event);
+  event.ordered = true;
+  event.stream = stream.id();
+  observer()->allocation(event);
 }
 
 }  // namespace inflight::cuda

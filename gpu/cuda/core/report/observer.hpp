@@ -8,15 +8,27 @@ namespace inflight::cuda {
 
 // The listener that the settings choose, or null.
 check::Listener* observer();
+// Listens instead, until it is told otherwise by null.
+void observe_with(check::Listener* listener);
+// Does it want to hear of this?
+inline bool observes(check::Topic topic) {
+  const check::Listener* const listener = observer();
+  return listener && check::has(listener->topics(), topic);
+}
 // Writes the listener's report: at the end of the process, and when a context dies, since programs
 // often abort then. Nothing is written twice.
 void report_observed();
 
-void observe_edge(check::StreamEdge::Kind kind, const Stream& stream, std::uint64_t other = 0);
-void observe_copy(const Stream& stream, const Copy& copy, bool asynchronous);
-void observe_fill(const Stream& stream, const Fill& fill, bool asynchronous);
-void observe_allocation(check::Allocation::Step step, check::Allocation::Kind kind, int device,
-                        std::uint64_t address, std::uint64_t bytes,
-                        const Stream* ordered = nullptr);
+// `work`: of the stream; what it is doing now, for what happens in it.
+void observe_edge(check::StreamEdge::Kind kind, const Stream& stream, std::uint64_t work,
+                  std::uint64_t other = 0, std::uint64_t other_work = 0);
+// As they are done, in what the stream is doing now.
+void observe_copy(const Stream& stream, const Copy& copy);
+void observe_fill(const Stream& stream, const Fill& fill);
+// Memory that kernels may touch comes or goes.
+void observe_memory(const machine::Allocation& allocation, bool made);
+// Its order in a stream.
+void observe_ordered(check::Allocation::Step step, int device, std::uint64_t address,
+                     std::uint64_t bytes, const Stream& stream);
 
 }  // namespace inflight::cuda

@@ -3,12 +3,14 @@
 
 namespace inflight::cuda {
 
-void Event::record(Stream& stream) {
+Ticket Event::record(Stream& stream) {
   auto recording = std::make_shared<Recording>();
   recording->ticket =
       stream.submit([recording] { recording->reached = std::chrono::steady_clock::now(); });
+  const Ticket ticket = recording->ticket;
   std::lock_guard lock(mutex_);
   latest_ = std::move(recording);
+  return ticket;
 }
 
 void Event::mark() {

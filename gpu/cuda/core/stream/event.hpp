@@ -21,7 +21,7 @@ class Event {
   Event(Device& device, bool timing, bool blocking_sync, bool interprocess = false)
       : timing(timing), blocking_sync(blocking_sync), interprocess(interprocess), device_(device) {}
 
-  void record(Stream& stream);
+  Ticket record(Stream& stream);
   // Records here and now: what an event-record node of a running graph does.
   void mark();
   // The latest recording; null if there is none, and the event then counts as complete.

@@ -27,7 +27,7 @@ Status create_stream(void** place, unsigned flags, int priority) {
   if (!place || (flags & ~non_blocking_stream)) return Status::invalid_value;
   auto stream = current_device().create_stream(
       flags & non_blocking_stream, std::clamp(priority, highest_priority, lowest_priority));
-  observe_edge(check::StreamEdge::Kind::created, *stream);
+  observe_edge(check::StreamEdge::Kind::created, *stream, 0);
   *place = Core::get().streams.add(std::move(stream));
   return Status::success;
 }
@@ -36,7 +36,7 @@ Status destroy_stream(const void* handle) {
   auto stream = Core::get().streams.remove(handle);
   if (!stream) return Status::invalid_handle;
   leave_capture(*stream);
-  observe_edge(check::StreamEdge::Kind::destroyed, *stream);
+  observe_edge(check::StreamEdge::Kind::destroyed, *stream, 0);
   return Status::success;
 }
 
@@ -46,14 +46,16 @@ Status synchronize(Stream& stream) {
     const PrintfFifo::Waiting waiting(stream.device().printed);
     stream.synchronize();
     release_idle_pools();
-    observe_edge(check::StreamEdge::Kind::stream_sync, stream);
   }
   return stream.device().fault();
 }
 
 Status query(Stream& stream) {
   if (Status status = waitable(stream); status != Status::success) return status;
-  return stream.idle() ? stream.device().fault() : Status::not_ready;
+  const Ticket last = stream.last();
+  if (!last.done()) return Status::not_ready;
+  observe_edge(check::StreamEdge::Kind::stream_sync, stream, last.number);
+  return stream.device().fault();
 }
 
 Status set_attribute(Stream& stream, int id, const StreamAttribute* value) {
@@ -93,6 +95,23 @@ Result<std::shared_ptr<Event>> event_of(const void* handle) {
   return event;
 }
 
+namespace {
+
+// The host knows that what the event stands for is done.
+void tell_known(const Event& event) {
+  const auto recording = event.latest();
+  if (!recording || !recording->ticket.count || !observes(check::Topic::host)) return;
+  check::StreamEdge edge;
+  edge.kind = check::StreamEdge::Kind::event_sync;
+  edge.device = event.device().ordinal;
+  edge.stream = recording->ticket.count->stream;
+  edge.work = recording->ticket.number;
+  edge.other = address_of(&event);
+  observer()->stream_edge(edge);
+}
+
+}  // namespace
+
 Status record_event(Stream& stream, const std::shared_ptr<Event>& event, unsigned flags) {
   if (flags & ~external_event) return Status::invalid_value;
   if (&event->device() != &stream.device()) return Status::invalid_handle;
@@ -101,8 +120,9 @@ Status record_event(Stream& stream, const std::shared_ptr<Event>& event, unsigne
                                   : capture_record(stream, *event);
   if (Status status = allowed_now(stream); status != Status::success) return status;
   event->capture = nullptr;
-  event->record(stream);
-  observe_edge(check::StreamEdge::Kind::event_record, stream, address_of(event.get()));
+  const Ticket ticket = event->record(stream);
+  observe_edge(check::StreamEdge::Kind::event_record, stream, ticket.number,
+               address_of(event.get()));
   return Status::success;
 }
 
@@ -111,9 +131,12 @@ Status wait_event(Stream& stream, const std::shared_ptr<Event>& event, unsigned 
   if (capturing(stream) && (flags & external_event)) return submit(stream, WaitWork{event});
   if (capturing(stream) || captured_now(*event)) return capture_wait(stream, *event);
   if (Status status = allowed_now(stream); status != Status::success) return status;
-  observe_edge(check::StreamEdge::Kind::event_wait, stream, address_of(event.get()));
   auto recording = event->latest();
-  if (recording && !recording->ticket.done()) stream.submit([] {}, {recording->ticket});
+  if (!recording) return Status::success;
+  // Who listens hears of recordings that are done already, too.
+  if (recording->ticket.done() && !observes(check::Topic::host)) return Status::success;
+  const Ticket ticket = stream.submit([] {}, {recording->ticket});
+  observe_edge(check::StreamEdge::Kind::event_wait, stream, ticket.number, address_of(event.get()));
   return Status::success;
 }
 
@@ -133,13 +156,16 @@ Status synchronize(const Event& event) {
     const PrintfFifo::Waiting waiting(event.device().printed);
     event.synchronize();
     release_idle_pools();
+    tell_known(event);
   }
   return event.device().fault();
 }
 
 Status query(const Event& event) {
   if (Status status = waitable(event); status != Status::success) return status;
-  return event.done() ? event.device().fault() : Status::not_ready;
+  if (!event.done()) return Status::not_ready;
+  tell_known(event);
+  return event.device().fault();
 }
 
 Status get_elapsed(float* milliseconds, const void* start, const void* end) {
@@ -157,8 +183,9 @@ Status add_callback(Stream& stream, void* handle, StreamCallback callback, void*
   if (flags || !callback) return Status::invalid_value;
   if (capturing(stream)) return Status::capture_unsupported;
   if (Status status = allowed_now(stream); status != Status::success) return status;
-  stream.submit([&device = stream.device(), handle, callback, data] {
+  stream.submit([&stream, &device = stream.device(), handle, callback, data] {
     device.printed.flush();
+    observe_edge(check::StreamEdge::Kind::host_function, stream, Stream::work_now());
     callback(handle, int(device.fault()), data);
   });
   return Status::success;

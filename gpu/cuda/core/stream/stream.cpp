@@ -1,11 +1,14 @@
 // Streams: a queue and a thread each; tickets order them among one another.
 #include "gpu/cuda/core/stream/stream.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
+#include <utility>
 
 #include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/report/guard.hpp"
+#include "gpu/cuda/core/report/observer.hpp"
 
 namespace inflight::cuda {
 
@@ -40,8 +43,9 @@ struct Stream::Queue {
   std::uint64_t submitted = 0;
   unsigned waiting_for_room = 0;
   bool started = false, closed = false, busy = false;
-  std::shared_ptr<TaskCount> count = std::make_shared<TaskCount>();
+  std::shared_ptr<TaskCount> count;
 
+  explicit Queue(std::uint64_t stream) : count(std::make_shared<TaskCount>(stream)) {}
   Item take() {
     Item item = std::move(items.front());
     items.pop_front();
@@ -56,6 +60,10 @@ namespace {
 constexpr std::size_t most_pending = 1024;
 
 thread_local bool worker_thread = false;
+thread_local std::uint64_t current_work = 0;
+
+using Edge = check::StreamEdge::Kind;
+bool observed() { return observes(check::Topic::host); }
 
 std::uint64_t next_stream_id() {
   static std::atomic<std::uint64_t> last{12};  // lower ids are default streams'
@@ -65,6 +73,7 @@ std::uint64_t next_stream_id() {
 }  // namespace
 
 bool Stream::on_worker() { return worker_thread; }
+std::uint64_t Stream::work_now() { return current_work; }
 
 Stream::Stream(Device& device, Kind kind, bool non_blocking, int priority)
     : device_(device),
@@ -72,7 +81,7 @@ Stream::Stream(Device& device, Kind kind, bool non_blocking, int priority)
       non_blocking_(non_blocking),
       priority_(priority),
       id_(kind == Kind::legacy ? 7 : next_stream_id()),
-      queue_(std::make_shared<Queue>()) {}
+      queue_(std::make_shared<Queue>(id_)) {}
 
 Stream::~Stream() { close(); }
 
@@ -84,12 +93,21 @@ void Stream::close() {
   queue_->changed.notify_all();
 }
 
-void Stream::perform(const Task& task) const {
+void Stream::perform(const Task& task, std::uint64_t number,
+                     const std::vector<Ticket>& after) const {
+  const std::uint64_t outer = std::exchange(current_work, number);
+  if (observed()) {
+    for (const Ticket& t : after)
+      if (t.count) observe_edge(Edge::after, *this, number, t.count->stream, t.number);
+    observe_edge(Edge::begun, *this, number);
+  }
   const Status status = guarded("work in a stream", [&] {
     task();
     return Status::success;
   });
   if (status != Status::success) device_.kill(status, {});
+  observe_edge(Edge::ended, *this, number);
+  current_work = outer;
 }
 
 void Stream::work(const std::shared_ptr<Queue>& queue) {
@@ -102,7 +120,7 @@ void Stream::work(const std::shared_ptr<Queue>& queue) {
     Item item = queue->take();
     lock.unlock();
     for (const Ticket& ticket : item.after) ticket.wait();
-    item.keep->perform(item.task);
+    item.keep->perform(item.task, item.number, item.after);
     item = {};
     queue->count->finish_one();
     lock.lock();
@@ -112,8 +130,11 @@ void Stream::work(const std::shared_ptr<Queue>& queue) {
 // The legacy stream's work waits for earlier work of the blocking streams, and theirs for its.
 std::vector<Ticket> Stream::implied() const {
   std::vector<Ticket> tickets;
+  // Who listens hears of those, too, that are done already.
+  const bool all = observed();
   auto add = [&](const Stream& other) {
-    if (Ticket ticket = other.last(); !ticket.done()) tickets.push_back(std::move(ticket));
+    if (Ticket ticket = other.last(); ticket.number && (all || !ticket.done()))
+      tickets.push_back(std::move(ticket));
   };
   if (kind_ == Kind::legacy) {
     for (const auto& other : device_.streams())
@@ -136,31 +157,51 @@ Ticket Stream::submit(Task task, std::vector<Ticket> after, WhenFull when_full) 
     --queue_->waiting_for_room;
     if (!queue_->started) std::thread(work, queue_).detach();
     queue_->started = true;
-    queue_->items.push_back({std::move(task), std::move(after), shared_from_this()});
     ticket.number = ++queue_->submitted;
+    observe_edge(Edge::submitted, *this, ticket.number);
+    queue_->items.push_back({std::move(task), std::move(after), shared_from_this(), ticket.number});
   }
   queue_->changed.notify_all();
   return ticket;
 }
 
-bool Stream::try_claim() {
+std::uint64_t Stream::try_claim() {
   std::lock_guard lock(queue_->mutex);
-  if (!queue_->count->reached(queue_->submitted)) return false;
-  ++queue_->submitted;
+  if (!queue_->count->reached(queue_->submitted)) return 0;
   queue_->busy = true;
-  return true;
+  return ++queue_->submitted;
+}
+
+// The host knows that this and all before it is done.
+void Stream::tell_waited(const Ticket& ticket) const {
+  if (!ticket.number || !observed()) return;
+  check::StreamEdge event;
+  event.kind = Edge::stream_sync;
+  event.device = device_.ordinal;
+  event.stream = ticket.count->stream;
+  event.work = ticket.number;
+  observer()->stream_edge(event);
 }
 
 void Stream::run(Task task) {
-  std::vector<Ticket> after = implied();
-  if (!after.empty() || !try_claim()) return submit(std::move(task), std::move(after)).wait();
-  perform(task);
+  const std::vector<Ticket> after = implied();
+  const bool all_done =
+      std::all_of(after.begin(), after.end(), [](const Ticket& t) { return t.done(); });
+  const std::uint64_t number = all_done ? try_claim() : 0;
+  if (!number) {
+    const Ticket ticket = submit(std::move(task), after);
+    ticket.wait();
+    return tell_waited(ticket);
+  }
+  observe_edge(Edge::submitted, *this, number);
+  perform(task, number, after);
   {
     std::lock_guard lock(queue_->mutex);
     queue_->busy = false;
     queue_->count->finish_one();
   }
   queue_->changed.notify_all();
+  tell_waited({queue_->count, number});
 }
 
 // Worth it because waking another thread can take longer than a short kernel.
@@ -175,7 +216,7 @@ bool Stream::help() const {
   queue->busy = true;
   lock.unlock();
   worker_thread = true;
-  perform(item.task);
+  perform(item.task, item.number, item.after);
   worker_thread = false;
   item = {};
   lock.lock();
@@ -188,11 +229,15 @@ bool Stream::help() const {
 }
 
 void Stream::synchronize() const {
+  const auto wait = [&](const Ticket& ticket) {
+    ticket.wait();
+    tell_waited(ticket);
+  };
   if (kind_ == Kind::legacy)
-    for (const Ticket& ticket : implied()) ticket.wait();
+    for (const Ticket& ticket : implied()) wait(ticket);
   while (help()) {
   }
-  last().wait();
+  wait(last());
 }
 
 std::optional<Stream::AttributeValue> Stream::attribute(int id) const {

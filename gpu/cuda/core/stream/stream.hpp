@@ -24,10 +24,12 @@ struct Context;
 // How many tasks of a stream are done. Outlives the stream while somebody holds a ticket.
 class TaskCount {
  public:
+  explicit TaskCount(std::uint64_t stream) : stream(stream) {}
   void finish_one();
   void wait(std::uint64_t number) const;
   bool wait_until(std::uint64_t number, std::chrono::steady_clock::time_point deadline) const;
   bool reached(std::uint64_t number) const;
+  const std::uint64_t stream;  // its id
 
  private:
   mutable std::mutex mutex_;
@@ -89,19 +91,24 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   // True on the thread of any stream: host functions may not call CUDA there.
   static bool on_worker();
+  // The number of the task that this thread is doing for a stream; 0: none.
+  static std::uint64_t work_now();
 
  private:
   struct Item {
     Task task;
     std::vector<Ticket> after;
     std::shared_ptr<Stream> keep;  // a destroyed stream still finishes its work
+    std::uint64_t number = 0;
   };
   struct Queue;  // shared with the worker, which may outlive the stream
   static void work(const std::shared_ptr<Queue>& queue);
   // Does a task. An exception in it, such as a host function's own, kills the context.
-  void perform(const Task& task) const;
+  void perform(const Task& task, std::uint64_t number, const std::vector<Ticket>& after) const;
   std::vector<Ticket> implied() const;
-  bool try_claim();
+  // Takes the place of the next task if the stream is idle: its number, or 0.
+  std::uint64_t try_claim();
+  void tell_waited(const Ticket& ticket) const;
   // Does the next task on the calling thread, which would wait otherwise. False if none can start
   // now.
   bool help() const;

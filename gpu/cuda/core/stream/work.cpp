@@ -3,6 +3,7 @@
 
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/graph/graph.hpp"
+#include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/stream/launch.hpp"
@@ -48,7 +49,7 @@ void run_kernel(const KernelWork& work, Stream& stream) {
   launch.stream = stream.id();
   launch.cancel = &device.cancel;
   launch.clock = &device.clock;
-  observe_edge(check::StreamEdge::Kind::launch, stream, launch.id);
+  observe_edge(check::StreamEdge::Kind::launch, stream, Stream::work_now(), launch.id);
   const BusyTime::Span running(device.kernels), accessing(device.accesses);
   machine::Outcome outcome = machine::run(
       launch, device.machine_limits, core.options(device),
@@ -64,20 +65,30 @@ struct Perform {
   Stream& stream;
   void operator()(const KernelWork& work) const { run_kernel(work, stream); }
   void operator()(const Copy& copy) const {
+    observe_copy(stream, copy);
     const BusyTime::Span accessing(stream.device().accesses);
     perform(copy);
   }
   void operator()(const Fill& fill) const {
+    observe_fill(stream, fill);
     const BusyTime::Span accessing(stream.device().accesses);
     perform(fill);
   }
   void operator()(const HostWork& work) const {
     stream.device().printed.flush();
-    observe_edge(check::StreamEdge::Kind::host_function, stream);
+    observe_edge(check::StreamEdge::Kind::host_function, stream, Stream::work_now());
     work.function(work.data);
   }
-  void operator()(const RecordWork& work) const { work.event->mark(); }
-  void operator()(const WaitWork& work) const { work.event->synchronize(); }
+  void operator()(const RecordWork& work) const {
+    work.event->mark();
+    observe_edge(check::StreamEdge::Kind::event_record, stream, Stream::work_now(),
+                 address_of(work.event.get()));
+  }
+  void operator()(const WaitWork& work) const {
+    work.event->synchronize();
+    observe_edge(check::StreamEdge::Kind::event_wait, stream, Stream::work_now(),
+                 address_of(work.event.get()));
+  }
   void operator()(const FreeWork& work) const {
     if (!work.memory) free_claimed(work.address);
   }
@@ -85,11 +96,6 @@ struct Perform {
   void operator()(const EmptyWork&) const {}
   void operator()(const AllocateWork&) const {}  // its memory is there already
 };
-
-void observe(const Work& work, const Stream& stream) {
-  if (auto* fill = std::get_if<Fill>(&work)) observe_fill(stream, *fill, true);
-  if (auto* copy = std::get_if<Copy>(&work)) observe_copy(stream, *copy, true);
-}
 
 }  // namespace
 
@@ -113,7 +119,6 @@ Status submit(Stream& stream, Work work) {
   }
   if (Status status = allowed_now(stream); status != Status::success) return status;
   if (std::holds_alternative<KernelWork>(work)) stream.device().printed.flush();
-  observe(work, stream);
   // An H200's streams take 3,000 host functions without waiting, and 1,024 of anything else.
   const auto when_full =
       std::holds_alternative<HostWork>(work) ? Stream::WhenFull::grow : Stream::WhenFull::wait;

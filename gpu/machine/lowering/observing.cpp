@@ -1,0 +1,56 @@
+// Which observing ops an instruction gets.
+#include "gpu/machine/lowering/observing.hpp"
+
+#include "gpu/machine/instruction/observed_access.hpp"
+#include "gpu/machine/lowering/lowering.hpp"
+#include "gpu/machine/run/access_events.hpp"
+
+namespace inflight::machine {
+namespace {
+
+Op& emit_reporter(Lowering& lo, Handler handler, std::size_t extra) {
+  Op& op = lo.emit(handler);
+  op.run = handler;
+  op.inner = nullptr;
+  op.extra = static_cast<std::uint32_t>(extra);
+  return op;
+}
+
+// Does an op before the instruction report this access?
+bool is_reported_before(const MemoryOperand& m, const ptx::Function& function) {
+  using Role = MemoryOperand::Role;
+  if (m.role == Role::tensor_map || m.role == Role::tensor_map_target) return true;
+  return is_observed(m, function) && is_plain(m);
+}
+
+// Barriers and other collectives report themselves, and so does tensormap.cp_fenceproxy.
+void emit_synchronising(Lowering& lo) {
+  if (lo.what.as<Fence>() && lo.what.control == Control::next) {
+    Op& op = emit_reporter(lo, tell_fenced, 0);
+    if (!lo.what.memory.empty()) lo.address(lo.operands[lo.what.memory.front().operand], op);
+  }
+  if (lo.what.opcode == ptx::Opcode::activemask) emit_reporter(lo, tell_active, 0);
+}
+
+}  // namespace
+
+void emit_observing(Lowering& lo) {
+  const CodeForm& form = lo.form();
+  if (form.executed)
+    emit_reporter(lo, tell_executed, static_cast<std::size_t>(lo.what.family));
+  if (form.synchronised) emit_synchronising(lo);
+  if (!form.accessed) return;
+  for (std::size_t i = 0; i < lo.what.memory.size(); ++i)
+    if (is_reported_before(lo.what.memory[i], lo.function))
+      lo.address(lo.operands[lo.what.memory[i].operand], emit_reporter(lo, tell_accessed, i));
+}
+
+void observe_strong(Lowering& lo, Op& op, unsigned value_bytes) {
+  const MemoryOperand* const access = observed_access(lo.what, lo.function);
+  if (!lo.form().accessed || !access || is_plain(*access)) return;
+  if (!op.inner) op.inner = op.run;
+  op.run = tell_strong;
+  op.detail = static_cast<std::uint16_t>(value_bytes);
+}
+
+}  // namespace inflight::machine

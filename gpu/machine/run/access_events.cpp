@@ -1,0 +1,202 @@
+// Events of single instructions and of the memory that they access.
+#include "gpu/machine/run/access_events.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "gpu/machine/instruction/observed_access.hpp"
+#include "gpu/machine/run/access.hpp"
+#include "gpu/machine/run/cluster.hpp"
+#include "gpu/machine/run/observation.hpp"
+
+namespace inflight::machine {
+namespace {
+
+using check::Topic;
+using ptx::Space;
+
+check::Access access_event(const Warp& w, const MemoryOperand& info, std::uint32_t instruction,
+                           check::Space space, std::uint32_t mask) {
+  check::Access event;
+  event.who = w.block->grid->observation->who(w, mask, instruction);
+  event.space = space;
+  event.kind = access_kind(info.role);
+  event.order = info.order;
+  event.scope = info.scope;
+  event.proxy = info.proxy;
+  event.bytes = info.bytes;
+  if (space == check::Space::local) event.frame = w.frame->local_base;
+  event.written = event.kind == check::Access::Kind::load ? 0 : mask;
+  return event;
+}
+
+// What an access read and wrote, if that is known.
+struct Values {
+  const std::uint64_t *read = nullptr, *wrote = nullptr;
+  std::uint32_t kept = 0;  // lanes whose compare-and-swap failed
+};
+
+// Tells of the lanes of `mask` in one space.
+void tell_access(const Warp& w, const MemoryOperand& info, std::uint32_t instruction,
+                 check::Space space, std::uint32_t mask, std::uint64_t* addresses,
+                 const Values& values) {
+  if (!mask) return;
+  std::uint16_t ranks[lanes];
+  bool elsewhere = false;
+  if (space == check::Space::shared && w.block->cluster->blocks.size() > 1) {
+    for (int l = 0; l < lanes; ++l) {
+      ranks[l] = static_cast<std::uint16_t>(addresses[l] >> rank_shift);
+      if (!(mask >> l & 1)) continue;
+      elsewhere |= ranks[l] != w.block->rank;
+      addresses[l] &= offset_mask;
+    }
+  }
+  check::Access event = access_event(w, info, instruction, space, mask);
+  event.addresses = addresses;
+  event.ranks = elsewhere ? ranks : nullptr;
+  event.written &= ~values.kept;
+  event.read = values.read, event.wrote = values.wrote;
+  w.block->grid->observation->listener().accessed(event);
+}
+
+void tell_generic(const Warp& w, const MemoryOperand& info, std::uint32_t instruction,
+                  std::uint32_t mask, std::uint64_t (&addresses)[lanes], const Values& values) {
+  const Windows& at = w.block->grid->memory->windows();
+  std::uint32_t shared = 0, local = 0, param = 0;
+  for (int l = 0; l < lanes; ++l) {
+    std::uint64_t& a = addresses[l];
+    if (a - at.shared < Windows::shared_size)
+      shared |= 1u << l, a -= at.shared;
+    else if (a - at.local < Windows::local_size)
+      local |= 1u << l, a -= at.local;
+    else if (a - at.param < Windows::param_size)
+      param |= 1u << l, a -= at.param;
+  }
+  const std::uint32_t global = ~(shared | local | param);
+  tell_access(w, info, instruction, check::Space::shared, mask & shared, addresses, values);
+  tell_access(w, info, instruction, check::Space::local, mask & local, addresses, values);
+  tell_access(w, info, instruction, check::Space::param, mask & param, addresses, values);
+  tell_access(w, info, instruction, check::Space::global, mask & global, addresses, values);
+}
+
+// The lanes' addresses in the operand's space.
+void operand_addresses(const Warp& w, const Op* op, const MemoryOperand& info,
+                       std::uint64_t (&addresses)[lanes]) {
+  lane_addresses(w, op, info.space, addresses);
+  if (check_space(info.space) == check::Space::local &&
+      info.address.base == Address::Base::variable)
+    for (std::uint64_t& a : addresses) a += w.frame->local_base;
+}
+
+void tell_in_space(const Warp& w, const MemoryOperand& info, std::uint32_t instruction,
+                   std::uint32_t mask, std::uint64_t (&addresses)[lanes], const Values& values) {
+  if (info.space == Space::generic)
+    tell_generic(w, info, instruction, mask, addresses, values);
+  else
+    tell_access(w, info, instruction, check_space(info.space), mask, addresses, values);
+}
+
+// The lanes that an observing op tells of: it looks at the guard itself.
+std::uint32_t observed_lanes(const Warp& w, const Op* op) {
+  if (op->guard == no_ref) return w.mask;
+  return w.mask & w.predicate(op->guard, op->flags & Op::guard_negated);
+}
+
+// The values of lanes of `bytes` each, of which memory has `kept`.
+void widen(const Warp& w, Ref ref, unsigned bytes, unsigned kept, std::uint64_t (&out)[lanes]) {
+  for (int l = 0; l < lanes; ++l) {
+    out[l] = 0;
+    std::memcpy(&out[l], w.at<std::byte>(ref) + static_cast<unsigned>(l) * bytes,
+                std::min(bytes, kept));
+  }
+}
+
+}  // namespace
+
+const Op* tell_executed(Warp& w, const Op* op) {
+  const std::uint32_t mask = observed_lanes(w, op);
+  if (mask == 0) return op + 1;
+  const Observation& observation = *w.block->grid->observation;
+  observation.listener().executed({observation.who(w, mask, op), op->extra});
+  return op + 1;
+}
+
+const Op* tell_fenced(Warp& w, const Op* op) {
+  if (const std::uint32_t mask = observed_lanes(w, op))
+    w.block->grid->observation->fenced(w, op, mask);
+  return op + 1;
+}
+
+// Of activemask, for which nobody waits.
+const Op* tell_active(Warp& w, const Op* op) {
+  if (const std::uint32_t mask = observed_lanes(w, op))
+    w.block->grid->observation->met(w, op, mask, mask);
+  return op + 1;
+}
+
+// Of a weak access. Op::extra: which memory operand; Op::a and Op::imm are its address.
+const Op* tell_accessed(Warp& w, const Op* op) {
+  const Code& code = *w.frame->code;
+  const MemoryOperand& info = op->what->memory[op->extra];
+  const std::uint32_t mask = observed_lanes(w, op) & info.lanes;
+  if (mask == 0) return op + 1;
+  const std::uint32_t instruction = code.first_number + op->instruction;
+  const Observation& observation = *w.block->grid->observation;
+  const check::Space space = check_space(info.space);
+  const bool generic = info.space == Space::generic;
+  if (!observation.wants(check::Topic::addresses) && !generic) {
+    observation.listener().accessed(access_event(w, info, instruction, space, mask));
+    return op + 1;
+  }
+  std::uint64_t addresses[lanes];
+  operand_addresses(w, op, info, addresses);
+  tell_in_space(w, info, instruction, mask, addresses, {});
+  return op + 1;
+}
+
+// Performs a strong access, then tells of it. Op::detail: bytes of a lane's value in its register;
+// 0 if nobody can tell the values.
+const Op* tell_strong(Warp& w, const Op* op) {
+  const std::uint32_t mask = observed_lanes(w, op), before = w.mask;
+  if (mask == 0) return op + 1;
+  const bool was_whole = w.whole;
+  const MemoryOperand& info = *observed_access(*op->what, *w.frame->code->function);
+  const ptx::Instruction& in = *op->what->text;
+  const bool store = info.role == MemoryOperand::Role::store, swap = in.mods.has(ptx::Mod::cas),
+             exchange = in.mods.has(ptx::Mod::exch);
+  std::uint64_t addresses[lanes], read[lanes], wrote[lanes], compared[lanes];
+  operand_addresses(w, op, info, addresses);
+  const unsigned bytes = op->detail;
+  Values values;
+  if (bytes && (store || exchange || swap)) {
+    widen(w, store ? op->d : swap ? op->c : op->b, bytes, info.bytes, wrote);
+    values.wrote = wrote;
+  }
+  if (bytes && swap) widen(w, op->b, bytes, info.bytes, compared);
+  w.mask = mask;
+  w.whole = was_whole && mask == before;
+  const Op* const next = op->inner(w, op);
+  if (!next) return nullptr;  // a fault has ended the kernel
+  w.mask = before;
+  w.whole = was_whole;
+  if (bytes && !store && op->d != no_ref) {
+    widen(w, op->d, bytes, info.bytes, read);
+    values.read = read;
+    for (int l = 0; swap && l < lanes; ++l) values.kept |= read[l] != compared[l] ? 1u << l : 0;
+  }
+  tell_in_space(w, info, w.frame->code->first_number + op->instruction, mask & info.lanes,
+                addresses, values);
+  return next;
+}
+
+void Observation::read_by_builtin(const Warp& w, const Op* op, int lane, std::uint64_t address,
+                                  std::uint64_t bytes) const {
+  if (!wants(Topic::accesses) || bytes == 0) return;
+  MemoryOperand info;
+  info.bytes = static_cast<std::uint32_t>(bytes);
+  std::uint64_t addresses[lanes] = {};
+  addresses[lane] = address;
+  tell_generic(w, info, w.frame->code->first_number + op->instruction, 1u << lane, addresses, {});
+}
+
+}  // namespace inflight::machine

@@ -1,0 +1,187 @@
+// Events of synchronisation: fences, barriers, collectives, and who waits for what.
+#include "gpu/machine/run/observation.hpp"
+#include "gpu/machine/instruction/observed_access.hpp"
+#include "gpu/machine/run/access.hpp"
+#include "gpu/machine/run/cluster.hpp"
+#include "gpu/machine/run/each_lane.hpp"
+
+namespace inflight::machine {
+namespace {
+
+using check::Topic;
+using ptx::Space;
+
+check::Barrier::Step step_of(BarrierUse::Step step) {
+  using Step = check::Barrier::Step;
+  switch (step) {
+    case BarrierUse::Step::arrive:
+      return Step::arrive;
+    case BarrierUse::Step::wait:
+      return Step::wait;
+    case BarrierUse::Step::sync:
+      return Step::sync;
+    default:
+      return Step::reduce;
+  }
+}
+
+// Calls f(value, lanes that have it) for each value that lanes of `mask` have.
+template <class T, class F>
+void each_value(std::uint32_t mask, const T* values, F f) {
+  while (mask) {
+    const T value = values[std::countr_zero(mask)];
+    std::uint32_t same = 0;
+    each_lane(mask, [&](int l) { same |= values[l] == value ? 1u << l : 0; });
+    f(value, same);
+    mask &= ~same;
+  }
+}
+
+check::Fence fence_event(const Fence& fence) {
+  check::Fence event;
+  event.kind = fence.kind;
+  event.order = fence.order;
+  event.scope = fence.scope;
+  event.from = fence.from, event.to = fence.to;
+  event.limited = fence.only != Space::generic;
+  if (event.limited) event.space = check_space(fence.only);
+  event.own_only = fence.only == Space::shared_cta;
+  return event;
+}
+
+}  // namespace
+
+void Observation::fenced(const Warp& w, const Op* op, std::uint32_t mask) const {
+  if (!wants(Topic::fences)) return;
+  check::Fence event = fence_event(use_of<Fence>(op));
+  event.who = who(w, mask, op);
+  if (op->what->memory.empty()) return listener_.fenced(event);
+  std::uint64_t addresses[lanes];
+  lane_addresses(w, op, Space::generic, addresses);
+  event.bytes = op->what->memory.front().bytes;
+  each_value(mask, addresses, [&](std::uint64_t address, std::uint32_t same) {
+    event.who.mask = same;
+    event.limited = true;
+    event.space = check_space(space_of(w, address));
+    event.address = address;
+    listener_.fenced(event);
+  });
+}
+
+void Observation::met(Warp& w, const Op* op, std::uint32_t present, std::uint32_t members) const {
+  if (wants(Topic::collectives)) {
+    check::Collective event;
+    event.who = who(w, present, op);
+    const auto* const use = op->what->as<CollectiveUse>();
+    event.kind = use ? use->kind : check::Collective::Kind::sync;
+    event.members = members;
+    listener_.collective(event);
+  }
+  wait_ended(w, {op, w.frame, present, Wait::collective, members});
+}
+
+void Observation::arrived(const Warp& w, const Op* op, std::uint32_t id, std::uint32_t expected,
+                          const NamedBarrier& barrier) const {
+  if (!wants(Topic::barriers)) return;
+  const auto& use = use_of<BarrierUse>(op);
+  check::Barrier event;
+  event.who = who(w, w.mask, op);
+  event.step = step_of(use.step);
+  event.id = id;
+  event.expected = expected;
+  event.arrived = barrier.arrived;
+  event.phase = barrier.phase;
+  event.aligned = use.aligned;
+  event.order = use.order;
+  listener_.barrier(event);
+}
+
+void Observation::completed(const Block& block, std::uint32_t id, const NamedBarrier& barrier,
+                            const LastToArrive& last) const {
+  if (block.counts)
+    ++block.counts->sums.barriers[static_cast<std::size_t>(check::BarrierKind::cta)];
+  if (!wants(Topic::barriers)) return;
+  check::Barrier event;
+  event.who = who(last);
+  event.step = check::Barrier::Step::complete;
+  event.id = id;
+  event.expected = barrier.expected;
+  event.arrived = barrier.arrived;
+  event.phase = barrier.phase;
+  listener_.barrier(event);
+}
+
+void Observation::cluster_step(const Warp& w, const Op* op, std::uint32_t mask,
+                               std::uint64_t phase) const {
+  if (!wants(Topic::barriers)) return;
+  const auto& use = use_of<BarrierUse>(op);
+  check::Barrier event;
+  event.who = who(w, mask, op);
+  event.kind = check::BarrierKind::cluster;
+  event.step = step_of(use.step);
+  event.arrived = static_cast<std::uint32_t>(w.block->cluster->arrived());
+  event.phase = phase;
+  event.aligned = use.aligned;
+  event.order = use.order;
+  listener_.barrier(event);
+}
+
+void Observation::cluster_completed(const Cluster& cluster, const LastToArrive& last) const {
+  if (Counts* const counts = cluster.blocks.front()->counts)
+    ++counts->sums.barriers[static_cast<std::size_t>(check::BarrierKind::cluster)];
+  if (!wants(Topic::barriers)) return;
+  check::Barrier event;
+  event.who = who(last);
+  event.kind = check::BarrierKind::cluster;
+  event.step = check::Barrier::Step::complete;
+  event.arrived = static_cast<std::uint32_t>(cluster.arrived());
+  event.phase = cluster.phase();
+  listener_.barrier(event);
+}
+
+void Observation::tell_wait(const Warp& w, const Split& s, std::uint32_t mask,
+                            check::Wait::Step step) const {
+  using For = check::Wait::For;
+  check::Wait event;
+  event.who = {kernel_.launch, w.block->linear, w.index, mask,
+               s.frame->code->first_number + s.pc->instruction};
+  event.step = step;
+  switch (s.wait) {
+    case Wait::cluster:
+      event.kind = check::BarrierKind::cluster;
+      [[fallthrough]];
+    case Wait::barrier:
+      event.what = For::barrier;
+      event.id = static_cast<std::uint32_t>(s.detail);
+      break;
+    case Wait::mbarrier:
+      event.what = For::mbarrier;
+      event.id = static_cast<std::uint32_t>(s.detail);
+      event.parity = s.parity ? 1 : 0;
+      break;
+    case Wait::collective:
+      event.what = For::collective;
+      event.members = static_cast<check::Mask>(s.detail);
+      break;
+    default:
+      event.what = For::sleep;
+  }
+  listener_.waited(event);
+}
+
+// Lanes that wake and find that they have to wait on have waited all the while.
+void Observation::wait_begun(Warp& w, const Split& split) const {
+  if (!wants(Topic::waits)) return;
+  const std::uint32_t fresh = split.mask & ~w.waiting;
+  w.waiting |= fresh;
+  if (fresh) tell_wait(w, split, fresh, check::Wait::Step::begin);
+}
+
+void Observation::wait_ended(Warp& w, const Split& split) const {
+  const std::uint32_t done = split.mask & w.waiting;
+  if (!done) return;
+  w.waiting &= ~done;
+  tell_wait(w, split, done, check::Wait::Step::end);
+}
+
+}  // namespace inflight::machine

@@ -1,0 +1,172 @@
+// What a listener hears of the host: the order of streams' work as it is done, and memory.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "gpu/cuda/core/memory/allocation.hpp"
+#include "gpu/cuda/core/memory/pool.hpp"
+#include "gpu/cuda/core/report/observer.hpp"
+#include "gpu/cuda/core/stream/operations.hpp"
+#include "gpu/cuda/core/stream/work.hpp"
+
+namespace inflight::cuda {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+// Streams are told apart by the order in which they were heard of: 'a', 'b' ...
+class HostLog : public check::Listener {
+ public:
+  check::Topic topics() const override { return check::Topic::host | check::Topic::allocations; }
+  void stream_edge(const check::StreamEdge& e) override {
+    static constexpr const char* kinds[] = {
+        "created",      "destroyed",  "submitted",     "begun",       "after",
+        "ended",        "launch",     "host function", "value write", "value wait",
+        "event record", "event wait", "stream sync",   "event sync",  "device sync"};
+    const std::lock_guard lock(mutex_);
+    std::string line =
+        fmt::format("{} {}{}", kinds[static_cast<int>(e.kind)], name(e.stream), e.work);
+    if (e.kind == check::StreamEdge::Kind::after)
+      line += fmt::format(" {}{}", name(e.other), e.other_work);
+    lines_.push_back(line);
+  }
+  void host_accessed(const check::HostAccess& e) override {
+    const std::lock_guard lock(mutex_);
+    lines_.push_back(fmt::format("{} {}{} {} bytes{}{}",
+                                 e.kind == check::HostAccess::Kind::set ? "set" : "copy",
+                                 name(e.stream), e.work, e.bytes * e.rows,
+                                 e.source ? " with source" : "", e.asynchronous ? "" : " awaited"));
+  }
+  void allocation(const check::Allocation& e) override {
+    static constexpr const char* kinds[] = {"device",   "managed", "host", "variable",
+                                            "constant", "heap",    "pool"};
+    const std::lock_guard lock(mutex_);
+    lines_.push_back(fmt::format("{} {} {}", kinds[static_cast<int>(e.kind)],
+                                 e.step == check::Allocation::Step::made ? "made" : "released",
+                                 e.bytes));
+  }
+  Lines lines() const {
+    const std::lock_guard lock(mutex_);
+    return lines_;
+  }
+  // In the order given, perhaps with others between.
+  bool in_order(const Lines& wanted) const {
+    const Lines all = lines();
+    auto at = all.begin();
+    for (const std::string& line : wanted)
+      if ((at = std::find(at, all.end(), line)) == all.end()) return false;
+    return true;
+  }
+
+ private:
+  char name(std::uint64_t stream) {
+    return static_cast<char>('a' + names_.try_emplace(stream, names_.size()).first->second);
+  }
+  mutable std::mutex mutex_;
+  std::map<std::uint64_t, std::size_t> names_;
+  Lines lines_;
+};
+
+class HostEvents : public testing::Test {
+ protected:
+  void SetUp() override {
+    // Lazily made once a process: no part of what is looked at.
+    Core::get().device(0).legacy()->synchronize();
+    observe_with(&log);
+  }
+  void TearDown() override { observe_with(nullptr); }
+  std::string heard() const { return fmt::format("{}", fmt::join(log.lines(), "\n")); }
+  Device& device = Core::get().device(0);
+  HostLog log;
+};
+
+TEST_F(HostEvents, WorkIsToldWhenItIsSubmittedAndWhenItIsDone) {
+  auto stream = device.create_stream(true, 0);
+  void* memory = nullptr;
+  ASSERT_EQ(allocate_device(&memory, 64), Status::success);
+  Fill fill{.to = memory, .value = 7, .element = 1, .width = 64, .pitch = 64};
+  ASSERT_EQ(submit(*stream, fill), Status::success);
+  static int calls = 0;
+  ASSERT_EQ(submit(*stream, HostWork{[](void*) { ++calls; }, nullptr}), Status::success);
+  ASSERT_EQ(synchronize(*stream), Status::success);
+  ASSERT_EQ(free_memory(memory), Status::success);
+  EXPECT_EQ(calls, 1);
+  EXPECT_TRUE(log.in_order({"device made 64", "submitted a1", "begun a1", "set a1 64 bytes",
+                            "ended a1", "begun a2", "host function a2", "ended a2",
+                            "stream sync a2", "device released 64"}))
+      << heard();
+  EXPECT_TRUE(log.in_order({"submitted a1", "submitted a2", "begun a2"})) << heard();
+}
+
+TEST_F(HostEvents, CopiesAreToldAsTheyAreDone) {
+  auto stream = device.create_stream(true, 0);
+  void *memory = nullptr, *pinned = nullptr;
+  ASSERT_EQ(allocate_device(&memory, 64), Status::success);
+  ASSERT_EQ(allocate_pinned(&pinned, 64, 0), Status::success);
+  char plain[64] = {};
+  ASSERT_EQ(copy(*stream, linear(memory, pinned, 64, Direction::by_address), true),
+            Status::success);
+  ASSERT_EQ(copy(*stream, linear(memory, plain, 32, Direction::by_address), true), Status::success);
+  ASSERT_EQ(copy(*stream, linear(plain, memory, 16, Direction::by_address), false),
+            Status::success);
+  EXPECT_TRUE(
+      log.in_order({"device made 64", "host made 64", "begun a1", "copy a1 64 bytes with source",
+                    "ended a1", "begun a2", "copy a2 32 bytes", "ended a2", "begun a3",
+                    "copy a3 16 bytes with source awaited", "ended a3", "stream sync a3"}))
+      << heard();
+  ASSERT_EQ(free_pinned(pinned), Status::success);
+  ASSERT_EQ(free_memory(memory), Status::success);
+  EXPECT_TRUE(log.in_order({"host made 64", "host released 64", "device released 64"})) << heard();
+}
+
+TEST_F(HostEvents, AnEventOrdersOneStreamAfterAnother) {
+  auto first = device.create_stream(true, 0), second = device.create_stream(true, 0);
+  void* handle = nullptr;
+  ASSERT_EQ(create_event(&handle, 0), Status::success);
+  auto event = *event_of(handle);
+  ASSERT_EQ(record_event(*first, event, 0), Status::success);
+  first->synchronize();  // done already: the edge is told all the same
+  ASSERT_EQ(wait_event(*second, event, 0), Status::success);
+  second->synchronize();
+  ASSERT_EQ(synchronize(*event), Status::success);
+  EXPECT_TRUE(log.in_order({"submitted a1", "event record a1", "stream sync a1", "submitted b1",
+                            "stream sync b1", "event sync a1"}))
+      << heard();
+  EXPECT_TRUE(log.in_order({"submitted b1", "after b1 a1", "begun b1", "ended b1"})) << heard();
+  EXPECT_TRUE(log.in_order({"submitted b1", "event wait b1"})) << heard();
+  ASSERT_EQ(destroy_event(handle), Status::success);
+}
+
+TEST_F(HostEvents, TheNullStreamOrdersWithBlockingStreams) {
+  auto blocking = device.create_stream(false, 0);
+  const Ticket before = device.legacy()->last();
+  blocking->submit([] {});
+  blocking->synchronize();
+  device.legacy()->run([] {});
+  device.synchronize();
+  const Lines lines = log.lines();
+  EXPECT_THAT(lines, testing::Contains("submitted a1"));
+  EXPECT_THAT(lines, testing::Contains(fmt::format("after b{} a1", before.number + 1))) << heard();
+  EXPECT_THAT(lines, testing::Contains("device sync b0")) << heard();
+}
+
+TEST_F(HostEvents, OrderedMemoryIsToldInItsStreamsOrder) {
+  auto stream = device.create_stream(true, 0);
+  void* memory = nullptr;
+  ASSERT_EQ(allocate_ordered(&memory, 96, current_pool(PoolPlace{}), *stream), Status::success);
+  ASSERT_EQ(free_ordered(memory, *stream), Status::success);
+  stream->synchronize();
+  EXPECT_TRUE(log.in_order({"pool made 96", "pool released 96", "submitted a1", "stream sync a1"}))
+      << heard();
+  EXPECT_TRUE(log.in_order(
+      {"device made 96", "pool made 96", "begun a1", "device released 96", "ended a1"}))
+      << heard();
+}
+
+}  // namespace
+}  // namespace inflight::cuda

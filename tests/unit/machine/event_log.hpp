@@ -1,0 +1,195 @@
+// A listener that writes down what it hears, a line an event: for tests of what the machine tells.
+#pragma once
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gpu/check/listener.hpp"
+
+namespace inflight::machine {
+
+// "bar.sync @1.0/ffffffff sync id 0 ...": the opcode, block, warp and lanes, then what the event
+// says beside.
+class EventLog : public check::Listener {
+ public:
+  explicit EventLog(check::Topic topics) : topics_(topics) {}
+  check::Topic topics() const override { return topics_; }
+  void kernel_begin(const check::KernelBegin& event) override { kernel_ = event.kernel; }
+
+  void fenced(const check::Fence& e) override {
+    std::string what = fmt::format("{} {} {}", name(e.kind), name(e.order), name(e.scope));
+    if (e.kind == check::Fence::Kind::proxy)
+      what += fmt::format(" {}->{}", name(e.from), name(e.to));
+    if (e.limited) what += fmt::format(" only {}{}", name(e.space), e.own_only ? "::cta" : "");
+    if (e.bytes) what += fmt::format(" {} bytes at {}", e.bytes, place(e.address));
+    add(e.who, what);
+  }
+  void barrier(const check::Barrier& e) override {
+    static constexpr std::string_view kinds[] = {"cta", "cluster", "grid"};
+    static constexpr std::string_view steps[] = {"arrive", "sync", "reduce", "wait", "complete"};
+    add(e.who, fmt::format("{} {} {} expected {} arrived {} phase {} {}",
+                           kinds[static_cast<int>(e.kind)], e.id, steps[static_cast<int>(e.step)],
+                           e.expected, e.arrived, e.phase, name(e.order)));
+  }
+  void collective(const check::Collective& e) override {
+    static constexpr std::string_view kinds[] = {"sync",   "shuffle", "vote",      "match",
+                                                 "reduce", "elect",   "activemask"};
+    add(e.who, fmt::format("{} of {:x}", kinds[static_cast<int>(e.kind)], e.members));
+  }
+  void waited(const check::Wait& e) override {
+    static constexpr std::string_view whats[] = {"barrier", "mbarrier", "collective", "sleep"};
+    const bool begins = e.step == check::Wait::Step::begin;
+    std::string what = fmt::format("{} waiting for {}", begins ? "begins" : "ends",
+                                   whats[static_cast<int>(e.what)]);
+    if (e.what == check::Wait::For::barrier)
+      what += e.kind == check::BarrierKind::cluster ? " of the cluster" : fmt::format(" {}", e.id);
+    if (e.what == check::Wait::For::mbarrier) what += fmt::format(" {} phase {}", e.id, e.parity);
+    if (e.what == check::Wait::For::collective) what += fmt::format(" {:x}", e.members);
+    add(e.who, what);
+  }
+
+  void copy_issued(const check::CopyIssued& e) override {
+    std::string what = fmt::format("issues #{} {} {}->{} {} bytes", small(e.id), name(e.completion),
+                                   name(e.from), name(e.to), e.bytes);
+    if (e.proxy != check::Proxy::generic) what += fmt::format(" {}", name(e.proxy));
+    if (e.source_rank || e.destination_rank)
+      what += fmt::format(" ranks {}->{}", e.source_rank, e.destination_rank);
+    if (e.of_values) what += " of values";
+    if (e.reduces) what += " reducing";
+    if (e.mbarrier != check::nothing)
+      what += fmt::format(" mbarrier {}:{} counts {}", e.mbarrier_rank, e.mbarrier, e.tx_bytes);
+    if (e.tensor_map)
+      what += fmt::format(" map {} at {}", place(e.tensor_map), fmt::join(e.coordinates, ","));
+    add(e.who, what);
+    e.for_each_run([&](const check::CopyRun& run) {
+      lines.push_back(fmt::format("  {}: {} <- {} {}/{}", run.lane, place(run.destination),
+                                  run.source_bytes ? place(run.source) : "nothing",
+                                  run.source_bytes, run.bytes));
+    });
+  }
+  void copy_committed(const check::CopyCommitted& e) override {
+    add(e.who, fmt::format("commits {}", name(e.completion)));
+  }
+  void copy_completed(const check::CopyCompleted& e) override {
+    add(e.who, fmt::format("completes #{}", small(e.id)));
+  }
+  void copy_waited(const check::CopyWaited& e) override {
+    add(e.who, fmt::format("waited {} all but {}{}", name(e.completion),
+                           static_cast<std::int32_t>(e.allowed), e.read_only ? " read" : ""));
+  }
+  void mbarrier(const check::MbarrierOp& e) override {
+    static constexpr std::string_view ops[] = {"init",
+                                               "inval",
+                                               "arrive",
+                                               "arrive_drop",
+                                               "expect_tx",
+                                               "complete_tx",
+                                               "test_wait",
+                                               "try_wait",
+                                               "pending_count",
+                                               "async_arrive",
+                                               "async_arrive_issued"};
+    std::string what = fmt::format("{} {}:{}", ops[static_cast<int>(e.op)], e.rank, e.address);
+    if (e.copy) what += fmt::format(" by #{}", small(e.copy));
+    if (e.tx_bytes) what += fmt::format(" {} bytes", e.tx_bytes);
+    what += fmt::format(" -> phase {} pending {} tx {}", e.phase_parity, e.pending, e.tx_count);
+    if (e.done) what += " done";
+    if (e.violation != async::Violation::none) what += fmt::format(" {}", async::name(e.violation));
+    add(e.who, what);
+  }
+  void accessed(const check::Access& e) override {
+    static constexpr std::string_view kinds[] = {"load", "store", "atomic", "reduction"};
+    std::string what =
+        fmt::format("{} {} {} bytes", kinds[static_cast<int>(e.kind)], name(e.space), e.bytes);
+    if (e.order != check::Order::weak) what += fmt::format(" {} {}", name(e.order), name(e.scope));
+    if (e.proxy != check::Proxy::generic) what += fmt::format(" {}", name(e.proxy));
+    if (e.addresses)
+      what += fmt::format(" at {}", place(e.addresses[std::countr_zero(e.who.mask)]));
+    if (e.written && e.written != e.who.mask) what += fmt::format(" written by {:x}", e.written);
+    const auto values = [&](std::string_view verb, const std::uint64_t* of_lanes) {
+      if (!of_lanes) return;
+      what += fmt::format(" {}", verb);
+      for (check::Mask m = e.who.mask; m; m &= m - 1)
+        what += fmt::format(" {}", of_lanes[std::countr_zero(m)]);
+    };
+    values("read", e.read);
+    values("wrote", e.wrote);
+    add(e.who, what);
+  }
+  void allocation(const check::Allocation& e) override {
+    static constexpr std::string_view kinds[] = {"device",   "managed", "host", "variable",
+                                                 "constant", "heap",    "pool"};
+    add(e.who, fmt::format("{} {} {} bytes", kinds[static_cast<int>(e.kind)],
+                           e.step == check::Allocation::Step::made ? "made" : "released", e.bytes));
+  }
+
+  // Events name addresses by what stands there: `what` is the name of [address, address + bytes).
+  void call(std::string what, std::uint64_t address, std::uint64_t bytes) {
+    named_.push_back({address, bytes, std::move(what)});
+  }
+  // Those that hold `part`.
+  std::vector<std::string> with(std::string_view part) const {
+    std::vector<std::string> found;
+    std::ranges::copy_if(lines, std::back_inserter(found), [&](const std::string& line) {
+      return line.find(part) != std::string::npos;
+    });
+    return found;
+  }
+  std::vector<std::string> lines;
+
+ protected:
+  // Ids of bulk copies are told apart from those of cp.async by their highest bit.
+  static std::uint64_t small(std::uint64_t id) { return id & ~(1ull << 63); }
+  static std::string_view name(check::Completion c) {
+    static constexpr std::string_view names[] = {"group", "bulk group", "transaction"};
+    return names[static_cast<int>(c)];
+  }
+  static std::string_view name(check::Fence::Kind k) {
+    static constexpr std::string_view names[] = {"memory", "mbarrier_init", "proxy"};
+    return names[static_cast<int>(k)];
+  }
+  static std::string_view name(check::Order o) {
+    static constexpr std::string_view names[] = {"weak",    "relaxed", "acquire",  "release",
+                                                 "acq_rel", "seq_cst", "volatile", "mmio"};
+    return names[static_cast<int>(o)];
+  }
+  static std::string_view name(check::Scope s) {
+    static constexpr std::string_view names[] = {"thread", "warp", "cta", "cluster", "gpu", "sys"};
+    return names[static_cast<int>(s)];
+  }
+  static std::string_view name(check::Proxy p) {
+    static constexpr std::string_view names[] = {"generic",  "async",   "tensormap",
+                                                 "constant", "texture", "alias"};
+    return names[static_cast<int>(p)];
+  }
+  static std::string_view name(check::Space s) {
+    static constexpr std::string_view names[] = {"global", "shared", "local", "constant", "param"};
+    return names[static_cast<int>(s)];
+  }
+  std::string place(std::uint64_t address) const {
+    for (const Named& n : named_)
+      if (address - n.address < n.bytes) return fmt::format("{}+{}", n.name, address - n.address);
+    return fmt::format("{}", address);
+  }
+  void add(const check::Who& who, std::string_view what) {
+    std::string_view text = "-";
+    if (kernel_ && who.instruction != check::nothing)
+      text = kernel_->describe(*kernel_, who.instruction).text;
+    lines.push_back(fmt::format("{} @{}.{}/{:x} {}", text, who.block, who.warp, who.mask, what));
+  }
+
+ private:
+  struct Named {
+    std::uint64_t address, bytes;
+    std::string name;
+  };
+  check::Topic topics_;
+  const check::Kernel* kernel_ = nullptr;
+  std::vector<Named> named_;
+};
+
+}  // namespace inflight::machine
