@@ -38,8 +38,7 @@ Op shared_address(const Op* op) {
   return other;
 }
 
-void source_sizes(const Warp& w, const Op* op, Copy& c) {
-  const std::uint32_t bytes = use_of<CopyUse>(op).bytes;
+void source_sizes(const Warp& w, const Op* op, std::uint32_t bytes, Copy& c) {
   const std::uint32_t ignored = op->c == no_ref ? 0 : w.predicate(op->c, op->flags & Op::negate_c);
   for (int l = 0; l < lanes; ++l) {
     const std::uint32_t size =
@@ -49,8 +48,7 @@ void source_sizes(const Warp& w, const Op* op, Copy& c) {
 }
 
 // False: a fault has ended the kernel.
-bool check(Warp& w, const Op* op, Copy& c) {
-  const std::uint32_t bytes = use_of<CopyUse>(op).bytes;
+bool check(Warp& w, const Op* op, std::uint32_t bytes, Copy& c) {
   LanePlaces places;
   BadLanes bad = resolve_lanes(w, op, w.mask, Space::shared, c.shared, bytes, true, places);
   if (bad.lanes) {
@@ -70,14 +68,15 @@ const Op* run_copy(Warp& w, const Op* op) {
   const Op destination = shared_address(op);
   lane_addresses(w, &destination, Space::shared, c.shared);
   lane_addresses(w, op, Space::global, c.global);
-  source_sizes(w, op, c);
+  const std::uint32_t bytes = use_of<CopyUse>(op).bytes;
+  source_sizes(w, op, bytes, c);
   const SourceWatch watch(w, op);
-  if (!check(w, op, c)) return nullptr;
+  if (!check(w, op, bytes, c)) return nullptr;
   for (int l = 0; l < lanes; ++l)
     c.dst[l] = static_cast<std::uint32_t>(c.shared[l]) ^ w.block->window;
   async::Issue issue;
   issue.mask = w.mask;
-  issue.bytes = use_of<CopyUse>(op).bytes;
+  issue.bytes = bytes;
   issue.dst = c.dst;
   issue.src = c.global;
   issue.src_bytes = op->b == no_ref && op->c == no_ref ? nullptr : c.src_bytes;

@@ -233,23 +233,40 @@ bool write_generic(Warp& w, int lane, std::uint64_t address, const void* in, std
   return to != nullptr;
 }
 
+namespace {
+
+// Finds the extent around `address` and caches it for `op`. False if it does not hold the bytes.
+[[gnu::noinline]] bool find_extent(Warp& w, const Op* op, std::uint64_t address, std::uint32_t size,
+                                   bool writing) {
+  const Grid& grid = *w.block->grid;
+  const std::uint64_t now = grid.memory->generation();
+  Extent e = look_up(grid, address, now);
+  if (!holds(e, address, size, writing)) return false;
+  ++w.worker->lookups;
+  if (writing)
+    note_writing(w, e);
+  else
+    e.writable = false;  // to this op, and to one that shares its place: the first write comes here
+  w.worker->cached(op) = {e, now};
+  return true;
+}
+
+// Apart from the lookup, so that loops over lanes hold it inline.
+[[gnu::always_inline]] inline bool holds_global(Warp& w, const Op* op, std::uint64_t address,
+                                                std::uint32_t size, bool writing) {
+  const Worker::CachedExtent& known = w.worker->cached(op);
+  if (known.generation == w.block->grid->memory->generation() &&
+      holds(known.extent, address, size, writing)) [[likely]]
+    return true;
+  return find_extent(w, op, address, size, writing);
+}
+
+}  // namespace
+
 std::byte* resolve_global(Warp& w, const Op* op, std::uint64_t address, std::uint32_t size,
                           bool writing) {
-  const Grid& grid = *w.block->grid;
-  Worker::CachedExtent& known = w.worker->cached(op);
-  const std::uint64_t now = grid.memory->generation();
-  if (known.generation != now || !holds(known.extent, address, size, writing)) {
-    Extent e = look_up(grid, address, now);
-    if (!holds(e, address, size, writing)) return nullptr;
-    ++w.worker->lookups;
-    if (writing)
-      note_writing(w, e);
-    else
-      e.writable =
-          false;  // to this op, and to one that shares its place: the first write comes here
-    known = {e, now};
-  }
-  return reinterpret_cast<std::byte*>(address);
+  return holds_global(w, op, address, size, writing) ? reinterpret_cast<std::byte*>(address)
+                                                     : nullptr;
 }
 
 BadLanes check_global(Warp& w, const Op* op, std::uint32_t mask, const std::uint64_t* addresses,
@@ -259,7 +276,7 @@ BadLanes check_global(Warp& w, const Op* op, std::uint32_t mask, const std::uint
     const int l = std::countr_zero(m);
     if (addresses[l] % size)
       misaligned |= 1u << l;
-    else if (!resolve_global(w, op, addresses[l], size, writing))
+    else if (!holds_global(w, op, addresses[l], size, writing))
       outside |= 1u << l;
   }
   if (misaligned) return {misaligned, FaultKind::misaligned_address};
@@ -273,7 +290,7 @@ BadLanes check_source(Warp& w, const Op* op, std::uint32_t mask, const std::uint
     const int l = std::countr_zero(m);
     if (addresses[l] % alignment)
       misaligned |= 1u << l;
-    else if (!resolve_global(w, op, addresses[l], bytes[l], false))
+    else if (!holds_global(w, op, addresses[l], bytes[l], false))
       outside |= 1u << l;
   }
   if (misaligned) return {misaligned, FaultKind::misaligned_address};
