@@ -13,7 +13,7 @@ machine::Dim3 dim3_of(const abi::Dim3& d) { return {d.x, d.y, d.z}; }
 
 Result<Work> checked(Result<Work> work) {
   if (!work) return work;
-  if (Status status = check_node(*work, current_device()); status != Status::success)
+  if (Status status = check(*work, current_device()); status != Status::success)
     return fail(status);
   return work;
 }

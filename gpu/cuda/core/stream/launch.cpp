@@ -118,10 +118,11 @@ machine::Launch machine_launch(const KernelWork& work, const machine::Kernel& ke
   return launch;
 }
 
-namespace {
-
-// `launch` has blocks where `work` has none yet.
-Status check_as(const machine::Launch& launch, const KernelWork& work, Device& device) {
+Status check_launch(const KernelWork& work, Device& device) {
+  if (!work.function) return Status::invalid_device_function;
+  auto found = work.function->on(device.ordinal);
+  if (!found) return report(found);
+  const machine::Launch launch = machine_launch(work, **found, device);
   const machine::Outcome outcome = machine::check(launch, device.machine_limits);
   // Programs try which shapes fit, and codes say what is wrong with a shape. None says what a
   // kernel that no multiprocessor holds needs.
@@ -130,29 +131,6 @@ Status check_as(const machine::Launch& launch, const KernelWork& work, Device& d
   if (!outcome.ok()) return status_of(outcome.kind);
   warn_of_registers(work, *launch.kernel, device);
   return check_runnable(*work.function, *launch.kernel);
-}
-
-// The least grid with the sizes that are given.
-machine::Dim3 least_grid(const machine::Dim3& grid, const machine::Dim3& cluster) {
-  return {grid.x ? grid.x : cluster.x, grid.y ? grid.y : cluster.y, grid.z ? grid.z : cluster.z};
-}
-
-}  // namespace
-
-Status check_launch(const KernelWork& work, Device& device) {
-  if (!work.function) return Status::invalid_device_function;
-  auto found = work.function->on(device.ordinal);
-  if (!found) return report(found);
-  return check_as(machine_launch(work, **found, device), work, device);
-}
-
-Status check_node(const KernelWork& work, Device& device) {
-  if (!work.function) return Status::invalid_device_function;
-  auto found = work.function->on(device.ordinal);
-  if (!found) return report(found);
-  machine::Launch launch = machine_launch(work, **found, device);
-  launch.grid = least_grid(work.grid, work.cluster);
-  return check_as(launch, work, device);
 }
 
 Result<std::vector<std::byte>> pack(const machine::Kernel& kernel, void* const* arguments) {

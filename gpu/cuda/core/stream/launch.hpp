@@ -30,8 +30,6 @@ Status launch(Stream& stream, const abi::LaunchConfig& config, const void* funct
 // Checks a kernel's launch: the machine's rules (gpu/machine/launch/check), and whether the machine
 // can run the kernel (not_supported, which is reported with what it lacks).
 Status check_launch(const KernelWork& work, Device& device);
-// The same of a graph's node, which may have no blocks until it is given some.
-Status check_node(const KernelWork& work, Device& device);
 
 // The launch as the machine takes it, without parameters.
 machine::Launch machine_launch(const KernelWork& work, const machine::Kernel& kernel,

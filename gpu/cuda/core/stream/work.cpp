@@ -40,7 +40,7 @@ struct Check {
 void run_kernel(const KernelWork& work, Stream& stream) {
   Core& core = Core::get();
   Device& device = core.device(work.device);
-  if (device.fault() != Status::success || work.grid.count() == 0) return;
+  if (device.fault() != Status::success) return;
   auto kernel = work.function->on(work.device);
   if (!kernel) return device.kill(kernel.error().status, kernel.error().message);
   machine::Launch launch = machine_launch(work, **kernel, device);
@@ -100,11 +100,6 @@ struct Perform {
 }  // namespace
 
 Status check(const Work& work, Device& device) { return std::visit(Check{device}, work); }
-
-Status check_node(const Work& work, Device& device) {
-  const auto* kernel = std::get_if<KernelWork>(&work);
-  return kernel ? check_node(*kernel, Core::get().device(kernel->device)) : check(work, device);
-}
 
 void perform(const Work& work, Stream& stream) {
   if (stream.device().fault() != Status::success || stream.device().cancel) return;

@@ -52,8 +52,6 @@ using Work = std::variant<KernelWork, Copy, Fill, HostWork, ChildWork, EmptyWork
 // The checks that CUDA makes at the call. Of a kernel: shape, shared memory, the size of a
 // cooperative grid, clusters, and whether the machine can run it.
 Status check(const Work& work, Device& device);
-// The same for a graph's node: a kernel may have a grid of no blocks, to be given its size later.
-Status check_node(const Work& work, Device& device);
 
 // Does the work on the calling thread. A fault kills the device's context.
 void perform(const Work& work, Stream& stream);
