@@ -78,8 +78,8 @@ bool wanted(const Warp& w) {
 }
 
 // Completes `event` with who, where and the mbarrier's state, and emits it.
-void tell(const Warp& w, const Op* op, const Mbarriers& m, int lane, Event& event,
-          const Step& step) {
+void report(const Warp& w, const Op* op, const Mbarriers& m, int lane, Event& event,
+            const Step& step) {
   const Observation& observation = *w.block->grid->observation;
   event.who = observation.who(w, 1u << lane, op);
   event.address = m.offsets[lane];
@@ -89,7 +89,7 @@ void tell(const Warp& w, const Op* op, const Mbarriers& m, int lane, Event& even
   event.no_complete = use.no_complete;
   event.order = use.order;
   event.scope = use.scope;
-  observation.tell_mbarrier(event, m.word(lane), step);
+  observation.report_mbarrier(event, m.word(lane), step);
 }
 
 using Operation = Step (*)(Word&, std::uint32_t count, std::uint32_t bytes);
@@ -111,7 +111,7 @@ const Op* run_operation(Warp& w, const Op* op) {
     if (wanted(w)) [[unlikely]] {
       Event event;
       event.count = count, event.tx_bytes = bytes;
-      tell(w, op, m, l, event, step);
+      report(w, op, m, l, event, step);
     }
     if (op->d != no_ref) w.at<std::uint64_t>(op->d)[l] = step.token;
     if (step.completed) wake_mbarrier(*m.blocks[l], m.offsets[l]);
@@ -133,8 +133,8 @@ std::uint32_t asked(const Warp& w, const Op* op, int l, bool parity) {
   return parity ? w.at<std::uint32_t>(op->b)[l] : mb::decode(w.at<std::uint64_t>(op->b)[l]).parity;
 }
 
-void tell_answers(const Warp& w, const Op* op, const Mbarriers& m, bool parity,
-                  std::uint32_t done) {
+void report_answers(const Warp& w, const Op* op, const Mbarriers& m, bool parity,
+                    std::uint32_t done) {
   if (w.block->counts)
     w.block->counts->sums.mbarrier_tests += static_cast<std::uint64_t>(std::popcount(w.mask));
   if (!wanted(w)) return;
@@ -143,7 +143,7 @@ void tell_answers(const Warp& w, const Op* op, const Mbarriers& m, bool parity,
     Event event;
     event.by_parity = parity;
     event.parity = asked(w, op, l, parity);
-    tell(w, op, m, l, event, {answer.violation, (done >> l & 1) != 0});
+    report(w, op, m, l, event, {answer.violation, (done >> l & 1) != 0});
   });
 }
 
@@ -164,7 +164,7 @@ const Op* run_test_wait(Warp& w, const Op* op) {
   advance_block(*w.block);
   const std::uint32_t done = test<parity>(w, op, m);
   if (w.block->grid->observation) [[unlikely]]
-    tell_answers(w, op, m, parity, done);
+    report_answers(w, op, m, parity, done);
   w.set_predicate(op->d, done);
   if (done != w.mask) w.spin();
   return op + 1;
@@ -178,7 +178,7 @@ bool same_mbarrier(const Warp& w, const Mbarriers& m) {
 }
 
 // Lanes go on, whose phases may be those of different mbarriers.
-void tell_waited(Warp& w, const Op* op, const Mbarriers& m, bool parity) {
+void report_waited(Warp& w, const Op* op, const Mbarriers& m, bool parity) {
   const Observation& observation = *w.block->grid->observation;
   for (std::uint32_t rest = w.mask & w.waiting; rest;) {
     const int first = std::countr_zero(rest);
@@ -205,8 +205,8 @@ const Op* run_try_wait(Warp& w, const Op* op) {
     return w.park(op, Wait::mbarrier, m.offsets[first], mb::decode(m.word(first)).parity);
   }
   if (w.block->grid->observation) [[unlikely]] {
-    tell_waited(w, op, m, parity);
-    tell_answers(w, op, m, parity, done);
+    report_waited(w, op, m, parity);
+    report_answers(w, op, m, parity, done);
   }
   w.set_predicate(op->d, done);
   if (done != w.mask) w.spin();
@@ -224,7 +224,7 @@ const Op* run_pending_count(Warp& w, const Op* op) {
     event.who = observation.who(w, 1u << l, op);
     event.op = Event::Op::pending_count;
     event.address = check::nothing;
-    observation.tell_mbarrier(event, token, {count.violation});
+    observation.report_mbarrier(event, token, {count.violation});
   });
   return op + 1;
 }

@@ -26,30 +26,29 @@ bool is_reported_before(const MemoryOperand& m, const ptx::Function& function) {
 // Barriers and other collectives report themselves, and so does tensormap.cp_fenceproxy.
 void emit_synchronising(Lowering& lo) {
   if (lo.what.as<Fence>() && lo.what.control == Control::next) {
-    Op& op = emit_reporter(lo, tell_fenced, 0);
+    Op& op = emit_reporter(lo, report_fenced, 0);
     if (!lo.what.memory.empty()) lo.address(lo.operands[lo.what.memory.front().operand], op);
   }
-  if (lo.what.opcode == ptx::Opcode::activemask) emit_reporter(lo, tell_active, 0);
+  if (lo.what.opcode == ptx::Opcode::activemask) emit_reporter(lo, report_active, 0);
 }
 
 }  // namespace
 
 void emit_observing(Lowering& lo) {
   const CodeForm& form = lo.form();
-  if (form.executed)
-    emit_reporter(lo, tell_executed, static_cast<std::size_t>(lo.what.family));
+  if (form.executed) emit_reporter(lo, report_executed, static_cast<std::size_t>(lo.what.family));
   if (form.synchronised) emit_synchronising(lo);
   if (!form.accessed) return;
   for (std::size_t i = 0; i < lo.what.memory.size(); ++i)
     if (is_reported_before(lo.what.memory[i], lo.function))
-      lo.address(lo.operands[lo.what.memory[i].operand], emit_reporter(lo, tell_accessed, i));
+      lo.address(lo.operands[lo.what.memory[i].operand], emit_reporter(lo, report_accessed, i));
 }
 
 void observe_strong(Lowering& lo, Op& op, unsigned value_bytes) {
   const MemoryOperand* const access = observed_access(lo.what, lo.function);
   if (!lo.form().accessed || !access || is_plain(*access)) return;
   if (!op.inner) op.inner = op.run;
-  op.run = tell_strong;
+  op.run = report_strong;
   op.detail = static_cast<std::uint16_t>(value_bytes);
 }
 

@@ -37,9 +37,9 @@ struct Values {
 };
 
 // Tells of the lanes of `mask` in one space.
-void tell_access(const Warp& w, const MemoryOperand& info, std::uint32_t instruction,
-                 check::Space space, std::uint32_t mask, std::uint64_t* addresses,
-                 const Values& values) {
+void report_access(const Warp& w, const MemoryOperand& info, std::uint32_t instruction,
+                   check::Space space, std::uint32_t mask, std::uint64_t* addresses,
+                   const Values& values) {
   if (!mask) return;
   std::uint16_t ranks[lanes];
   bool elsewhere = false;
@@ -59,8 +59,8 @@ void tell_access(const Warp& w, const MemoryOperand& info, std::uint32_t instruc
   w.block->grid->observation->listener().accessed(event);
 }
 
-void tell_generic(const Warp& w, const MemoryOperand& info, std::uint32_t instruction,
-                  std::uint32_t mask, std::uint64_t (&addresses)[lanes], const Values& values) {
+void report_generic(const Warp& w, const MemoryOperand& info, std::uint32_t instruction,
+                    std::uint32_t mask, std::uint64_t (&addresses)[lanes], const Values& values) {
   const Windows& at = w.block->grid->memory->windows();
   std::uint32_t shared = 0, local = 0, param = 0;
   for (int l = 0; l < lanes; ++l) {
@@ -73,10 +73,10 @@ void tell_generic(const Warp& w, const MemoryOperand& info, std::uint32_t instru
       param |= 1u << l, a -= at.param;
   }
   const std::uint32_t global = ~(shared | local | param);
-  tell_access(w, info, instruction, check::Space::shared, mask & shared, addresses, values);
-  tell_access(w, info, instruction, check::Space::local, mask & local, addresses, values);
-  tell_access(w, info, instruction, check::Space::param, mask & param, addresses, values);
-  tell_access(w, info, instruction, check::Space::global, mask & global, addresses, values);
+  report_access(w, info, instruction, check::Space::shared, mask & shared, addresses, values);
+  report_access(w, info, instruction, check::Space::local, mask & local, addresses, values);
+  report_access(w, info, instruction, check::Space::param, mask & param, addresses, values);
+  report_access(w, info, instruction, check::Space::global, mask & global, addresses, values);
 }
 
 // The lanes' addresses in the operand's space.
@@ -91,9 +91,9 @@ void operand_addresses(const Warp& w, const Op* op, const MemoryOperand& info,
 void tell_in_space(const Warp& w, const MemoryOperand& info, std::uint32_t instruction,
                    std::uint32_t mask, std::uint64_t (&addresses)[lanes], const Values& values) {
   if (info.space == Space::generic)
-    tell_generic(w, info, instruction, mask, addresses, values);
+    report_generic(w, info, instruction, mask, addresses, values);
   else
-    tell_access(w, info, instruction, check_space(info.space), mask, addresses, values);
+    report_access(w, info, instruction, check_space(info.space), mask, addresses, values);
 }
 
 // The lanes that an observing op tells of: it looks at the guard itself.
@@ -113,7 +113,7 @@ void widen(const Warp& w, Ref ref, unsigned bytes, unsigned kept, std::uint64_t 
 
 }  // namespace
 
-const Op* tell_executed(Warp& w, const Op* op) {
+const Op* report_executed(Warp& w, const Op* op) {
   const std::uint32_t mask = observed_lanes(w, op);
   if (mask == 0) return op + 1;
   const Observation& observation = *w.block->grid->observation;
@@ -121,21 +121,21 @@ const Op* tell_executed(Warp& w, const Op* op) {
   return op + 1;
 }
 
-const Op* tell_fenced(Warp& w, const Op* op) {
+const Op* report_fenced(Warp& w, const Op* op) {
   if (const std::uint32_t mask = observed_lanes(w, op))
     w.block->grid->observation->fenced(w, op, mask);
   return op + 1;
 }
 
 // Of activemask, for which nobody waits.
-const Op* tell_active(Warp& w, const Op* op) {
+const Op* report_active(Warp& w, const Op* op) {
   if (const std::uint32_t mask = observed_lanes(w, op))
     w.block->grid->observation->met(w, op, mask, mask);
   return op + 1;
 }
 
 // Of a weak access. Op::extra: which memory operand; Op::a and Op::imm are its address.
-const Op* tell_accessed(Warp& w, const Op* op) {
+const Op* report_accessed(Warp& w, const Op* op) {
   const Code& code = *w.frame->code;
   const MemoryOperand& info = op->what->memory[op->extra];
   const std::uint32_t mask = observed_lanes(w, op) & info.lanes;
@@ -156,7 +156,7 @@ const Op* tell_accessed(Warp& w, const Op* op) {
 
 // Performs a strong access, then tells of it. Op::detail: bytes of a lane's value in its register;
 // 0 if nobody can tell the values.
-const Op* tell_strong(Warp& w, const Op* op) {
+const Op* report_strong(Warp& w, const Op* op) {
   const std::uint32_t mask = observed_lanes(w, op), before = w.mask;
   if (mask == 0) return op + 1;
   const bool was_whole = w.whole;
@@ -196,7 +196,7 @@ void Observation::read_by_builtin(const Warp& w, const Op* op, int lane, std::ui
   info.bytes = static_cast<std::uint32_t>(bytes);
   std::uint64_t addresses[lanes] = {};
   addresses[lane] = address;
-  tell_generic(w, info, w.frame->code->first_number + op->instruction, 1u << lane, addresses, {});
+  report_generic(w, info, w.frame->code->first_number + op->instruction, 1u << lane, addresses, {});
 }
 
 }  // namespace inflight::machine

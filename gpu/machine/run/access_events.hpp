@@ -6,12 +6,12 @@ namespace inflight::machine {
 
 // Before an instruction: it executes (Op::extra: its family); it is a fence; it is activemask; it
 // accesses memory (Op::extra: which operand; Op::a and Op::imm: its address).
-const Op* tell_executed(Warp& w, const Op* op);
-const Op* tell_fenced(Warp& w, const Op* op);
-const Op* tell_active(Warp& w, const Op* op);
-const Op* tell_accessed(Warp& w, const Op* op);
+const Op* report_executed(Warp& w, const Op* op);
+const Op* report_fenced(Warp& w, const Op* op);
+const Op* report_active(Warp& w, const Op* op);
+const Op* report_accessed(Warp& w, const Op* op);
 // Around a strong access: performs it by Op::inner, then tells of it. Op::detail: bytes of a lane's
 // value in its register; 0 if nobody can tell the values.
-const Op* tell_strong(Warp& w, const Op* op);
+const Op* report_strong(Warp& w, const Op* op);
 
 }  // namespace inflight::machine

@@ -60,8 +60,8 @@ struct Grid {
   std::uint64_t stack_limit = 256 << 10;     // bytes of local memory a thread may use
   std::atomic<std::uint64_t> call_bytes{0};  // of the host's memory, for frames below the kernels'
   Written written;
-  std::atomic<bool> stop{false};       // a fault, a time-out or a cancellation ended it
-  std::uint64_t begin = first_cycle;   // on the device's clock
+  std::atomic<bool> stop{false};                   // a fault, a time-out or a cancellation ended it
+  std::uint64_t begin = first_cycle;               // on the device's clock
   std::atomic<std::uint64_t> latest{first_cycle};  // that a block has told of
 
   // A block's clock has come this far.
@@ -83,7 +83,7 @@ struct Grid {
  private:
   mutable std::mutex mutex_;
   Outcome outcome_;
-  std::set<std::pair<std::uint64_t, unsigned>> asked_;
+  std::set<std::pair<std::uint64_t, unsigned>> advised_;
 };
 
 struct Block {

@@ -98,13 +98,13 @@ void ClusterCopies::issued(const BulkCopy& copy) {
 
 void ClusterCopies::completed(const BulkCopy& copy, const async::mbarrier::Step& step) {
   if (observation()) [[unlikely]]
-    tell_completed(copy, step);
+    report_completed(copy, step);
   if (step.completed) wake_mbarrier(*cluster_.blocks[copy.rank], copy.mbarrier_offset);
   if (step.violation != async::Violation::none) [[unlikely]]
     advise(*cluster_.grid, step.violation, copy.tag);
 }
 
-void ClusterCopies::tell_completed(const BulkCopy& copy, const async::mbarrier::Step& step) {
+void ClusterCopies::report_completed(const BulkCopy& copy, const async::mbarrier::Step& step) {
   const check::Who issuer = who(copy.thread, copy.tag);
   const std::uint64_t id = copy.id | bulk_ids;
   if (wants(check::Topic::copies)) observation()->listener().copy_completed({issuer, id});
@@ -122,7 +122,7 @@ void ClusterCopies::tell_completed(const BulkCopy& copy, const async::mbarrier::
   event.tx_bytes = copy.tx_bytes;
   event.order = check::Order::release;
   event.scope = check::Scope::cluster;
-  observation()->tell_mbarrier(event, *copy.mbarrier, step);
+  observation()->report_mbarrier(event, *copy.mbarrier, step);
 }
 
 void ClusterCopies::source_modified(const BulkCopy& copy) {

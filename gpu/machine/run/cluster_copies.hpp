@@ -28,7 +28,7 @@ class ClusterCopies final : async::BulkObserver {
   bool stopped() const override { return cluster_.grid->stop.load(std::memory_order_relaxed); }
   const Observation* observation() const { return cluster_.grid->observation; }
   bool wants(check::Topic topic) const;
-  void tell_completed(const async::BulkCopy& copy, const async::mbarrier::Step& step);
+  void report_completed(const async::BulkCopy& copy, const async::mbarrier::Step& step);
   check::Who who(std::uint32_t thread, std::uint64_t instruction) const;
 
   Cluster& cluster_;

@@ -11,7 +11,7 @@ void Grid::fail(FaultKind kind, std::string report) {
 
 bool Grid::first_time(std::uint64_t instruction, unsigned what) {
   std::lock_guard lock(mutex_);
-  return asked_.emplace(instruction, what).second;
+  return advised_.emplace(instruction, what).second;
 }
 
 Outcome Grid::outcome() const {

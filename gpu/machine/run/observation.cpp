@@ -100,7 +100,7 @@ class Copies : public async::CopyObserver {
     event.count = 1;
     event.no_inc = arrival.noinc;
     event.order = check::Order::release;
-    to_.tell_mbarrier(event, word, step);
+    to_.report_mbarrier(event, word, step);
   }
 
   const Observation& to_;
@@ -185,8 +185,8 @@ void Observation::heap(const Warp& w, const Op* op, int lane, check::Allocation:
   listener_.allocation(event);
 }
 
-void Observation::tell_mbarrier(check::MbarrierOp& event, async::mbarrier::Word after,
-                                const async::mbarrier::Step& step) const {
+void Observation::report_mbarrier(check::MbarrierOp& event, async::mbarrier::Word after,
+                                  const async::mbarrier::Step& step) const {
   const async::mbarrier::State state = async::mbarrier::decode(after);
   event.done = step.completed;
   event.violation = step.violation;

@@ -61,8 +61,8 @@ class Observation {
   void heap(const Warp& w, const Op* op, int lane, check::Allocation::Step step,
             std::uint64_t address, std::uint64_t bytes) const;
   // Completes the event by what the operation came to, and emits it.
-  void tell_mbarrier(check::MbarrierOp& event, async::mbarrier::Word after,
-                     const async::mbarrier::Step& step) const;
+  void report_mbarrier(check::MbarrierOp& event, async::mbarrier::Word after,
+                       const async::mbarrier::Step& step) const;
   // Passes on what a team's copies do.
   std::unique_ptr<async::CopyObserver> watch(const Warp& w) const;
   check::Who who(const Warp& w, std::uint32_t mask,
@@ -75,8 +75,8 @@ class Observation {
   }
 
  private:
-  void tell_wait(const Warp& w, const Split& split, std::uint32_t mask,
-                 check::Wait::Step step) const;
+  void report_wait(const Warp& w, const Split& split, std::uint32_t mask,
+                   check::Wait::Step step) const;
 
   Grid& grid_;
   check::Listener& listener_;

@@ -1,9 +1,9 @@
 // Events of synchronisation: fences, barriers, collectives, and who waits for what.
-#include "gpu/machine/run/observation.hpp"
 #include "gpu/machine/instruction/observed_access.hpp"
 #include "gpu/machine/run/access.hpp"
 #include "gpu/machine/run/cluster.hpp"
 #include "gpu/machine/run/each_lane.hpp"
+#include "gpu/machine/run/observation.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -139,8 +139,8 @@ void Observation::cluster_completed(const Cluster& cluster, const LastToArrive& 
   listener_.barrier(event);
 }
 
-void Observation::tell_wait(const Warp& w, const Split& s, std::uint32_t mask,
-                            check::Wait::Step step) const {
+void Observation::report_wait(const Warp& w, const Split& s, std::uint32_t mask,
+                              check::Wait::Step step) const {
   using For = check::Wait::For;
   check::Wait event;
   event.who = {kernel_.launch, w.block->linear, w.index, mask,
@@ -174,14 +174,14 @@ void Observation::wait_begun(Warp& w, const Split& split) const {
   if (!wants(Topic::waits)) return;
   const std::uint32_t fresh = split.mask & ~w.waiting;
   w.waiting |= fresh;
-  if (fresh) tell_wait(w, split, fresh, check::Wait::Step::begin);
+  if (fresh) report_wait(w, split, fresh, check::Wait::Step::begin);
 }
 
 void Observation::wait_ended(Warp& w, const Split& split) const {
   const std::uint32_t done = split.mask & w.waiting;
   if (!done) return;
   w.waiting &= ~done;
-  tell_wait(w, split, done, check::Wait::Step::end);
+  report_wait(w, split, done, check::Wait::Step::end);
 }
 
 }  // namespace inflight::machine

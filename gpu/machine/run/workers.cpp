@@ -72,10 +72,10 @@ void work(Clusters& clusters) {
 // runs blocks too, and who has not come when it is done stays away.
 class Helpers {
  public:
-  Helpers(Clusters& clusters, unsigned count) : desk_(std::make_shared<Desk>()) {
-    desk_->clusters = &clusters;
+  Helpers(Clusters& clusters, unsigned count) : crew_(std::make_shared<Crew>()) {
+    crew_->clusters = &clusters;
     try {
-      for (unsigned i = 0; i < count; ++i) pool().ask(desk_);
+      for (unsigned i = 0; i < count; ++i) pool().request(crew_);
     } catch (const std::bad_alloc&) {  // fewer help
     }
   }
@@ -88,7 +88,7 @@ class Helpers {
   Helpers& operator=(const Helpers&) = delete;
 
  private:
-  struct Desk {
+  struct Crew {
     std::mutex mutex;
     std::condition_variable left;
     Clusters* clusters = nullptr;  // null: closed
@@ -97,17 +97,17 @@ class Helpers {
   };
 
   std::exception_ptr dismiss() {
-    std::unique_lock lock(desk_->mutex);
-    desk_->clusters = nullptr;
-    desk_->left.wait(lock, [&] { return desk_->present == 0; });
-    return std::exchange(desk_->thrown, nullptr);
+    std::unique_lock lock(crew_->mutex);
+    crew_->clusters = nullptr;
+    crew_->left.wait(lock, [&] { return crew_->present == 0; });
+    return std::exchange(crew_->thrown, nullptr);
   }
 
-  static void help(Desk& desk) {
-    std::unique_lock lock(desk.mutex);
-    if (!desk.clusters) return;
-    ++desk.present;
-    Clusters& clusters = *desk.clusters;
+  static void help(Crew& crew) {
+    std::unique_lock lock(crew.mutex);
+    if (!crew.clusters) return;
+    ++crew.present;
+    Clusters& clusters = *crew.clusters;
     lock.unlock();
     std::exception_ptr thrown;
     try {
@@ -116,35 +116,35 @@ class Helpers {
       thrown = std::current_exception();
     }
     lock.lock();
-    if (thrown) desk.thrown = thrown;
-    if (--desk.present == 0) desk.left.notify_one();
+    if (thrown) crew.thrown = thrown;
+    if (--crew.present == 0) crew.left.notify_one();
   }
 
   // The threads. A task carries nothing and is made under the mutex that it takes first, so that
   // ThreadSanitizer, to which oneTBB's library is opaque, sees who made it before who runs it.
   class Pool {
    public:
-    void ask(const std::shared_ptr<Desk>& desk) {
+    void request(const std::shared_ptr<Crew>& crew) {
       std::lock_guard lock(mutex_);
-      asked_.push_back(desk);
+      requests_.push_back(crew);
       try {
         arena_.enqueue([] { help(*pool().next()); });
       } catch (...) {
-        asked_.pop_back();
+        requests_.pop_back();
         throw;
       }
     }
 
    private:
-    std::shared_ptr<Desk> next() {
+    std::shared_ptr<Crew> next() {
       std::lock_guard lock(mutex_);
-      auto desk = std::move(asked_.front());
-      asked_.pop_front();
-      return desk;
+      auto crew = std::move(requests_.front());
+      requests_.pop_front();
+      return crew;
     }
     tbb::task_arena arena_{static_cast<int>(most_workers()), 1};
     std::mutex mutex_;
-    std::deque<std::shared_ptr<Desk>> asked_;  // one for each task that has not begun
+    std::deque<std::shared_ptr<Crew>> requests_;  // one for each task that has not begun
   };
   // All launches share it, so that none pays for waking threads that are awake.
   static Pool& pool() {
@@ -152,7 +152,7 @@ class Helpers {
     return shared;
   }
 
-  std::shared_ptr<Desk> desk_;
+  std::shared_ptr<Crew> crew_;
 };
 
 }  // namespace
