@@ -67,7 +67,7 @@ class Reader {
  private:
   // A cache policy is the last operand, except that a byte mask follows it.
   void take_hint() {
-    if (!lo_.in.mods.has(Mod::cp_mask)) {
+    if (!lo_.what.as<CopyUse>()->masked) {
       left_ = left_.first(left_.size() - 1);
       return;
     }
@@ -111,9 +111,9 @@ bool lower_bulk(Lowering& lo, const Row&) {
   const bool load = is_shared(to) && from == Space::global, store = to == Space::global;
   if (!(load || store || is_shared(to)) || (store && !is_shared(from)) || (load && reduces))
     return lo.refuse("these state spaces cannot be copied between");
-  const bool masked = lo.in.mods.has(Mod::cp_mask);
-  if (masked && (!store || reduces)) return lo.refuse("only copies to .global have .cp_mask");
-  if (masked && !lo.on_target(100, ".cp_mask")) return false;
+  const CopyUse& use = *lo.what.as<CopyUse>();
+  if (use.masked && (!store || reduces)) return lo.refuse("only copies to .global have .cp_mask");
+  if (use.masked && !lo.on_target(100, ".cp_mask")) return false;
   if (reduces && !can_reduce(lo)) return false;
   Refs refs = no_refs();
   Reader in(lo);
@@ -122,9 +122,8 @@ bool lower_bulk(Lowering& lo, const Row&) {
       !in.value(refs[Name::size], Type::u32))
     return false;
   if (!store && !in.address(refs[Name::mbarrier], Type::u32)) return false;
-  if (lo.in.mods.has(Mod::multicast_cluster) && !in.value(refs[Name::ctas], Type::u16))
-    return false;
-  if (masked && !in.value(refs[Name::mask], Type::u16)) return false;
+  if (use.multicast && !in.value(refs[Name::ctas], Type::u16)) return false;
+  if (use.masked && !in.value(refs[Name::mask], Type::u16)) return false;
   return in.done() && emit(lo, load ? bulk_load : store ? bulk_store : bulk_copy, refs);
 }
 
@@ -170,8 +169,7 @@ bool lower_tensor(Lowering& lo, const Row&) {
     return false;
   if (lo.in.mods.has(Mod::im2col) && !in.list(&refs[Name::offset], use.rank - 2u, Type::u16))
     return false;
-  if (lo.in.mods.has(Mod::multicast_cluster) && !in.value(refs[Name::ctas], Type::u16))
-    return false;
+  if (use.multicast && !in.value(refs[Name::ctas], Type::u16)) return false;
   return in.done() && emit(lo, bulk_tensor_load, refs);
 }
 
