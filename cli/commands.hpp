@@ -22,6 +22,7 @@ inline constexpr int not_found = 127;       // as a shell has it
 // envname() would name the option where a variable's value is wrong.
 std::vector<std::string> take_program(std::vector<std::string>& words);
 void add_run(CLI::App& app, const std::vector<std::string>& program, int& status);
+void add_check(CLI::App& app, const std::vector<std::string>& program, int& status);
 void add_ptx(CLI::App& app, int& status);
 void add_devices(CLI::App& app, int& status);
 void add_env(CLI::App& app, int& status);

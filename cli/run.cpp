@@ -46,11 +46,14 @@ constexpr std::array variables = {
 };
 constexpr const char* stats_variable = "INFLIGHT_STATS";
 constexpr const char* progress_variable = "INFLIGHT_PROGRESS";
+constexpr const char* check_variable = "INFLIGHT_CHECK";
+constexpr const char* report_variable = "INFLIGHT_REPORT";
 
 struct RunRequest {
   std::array<std::string, variables.size()> values;
-  std::string stats;
+  std::string stats, report;
   bool no_progress = false;
+  bool check = false;
 };
 
 using Environment = std::map<std::string, std::string>;
@@ -62,6 +65,8 @@ Environment environment_of(const RunRequest& request) {
   }
   if (!request.stats.empty())
     result[stats_variable] = request.stats == "true" ? "1" : request.stats;
+  if (request.check) result[check_variable] = "1";
+  if (!request.report.empty()) result[report_variable] = request.report;
   if (request.no_progress) {
     result[progress_variable] = "0";
   } else if (!std::getenv(progress_variable)) {
@@ -122,7 +127,9 @@ void make_room_for_sanitizers(const ProgramFile& program) {
 
 int run(const RunRequest& request, const std::vector<std::string>& words) {
   if (words.empty()) {
-    complain("'run' needs a program: inflight run [options] [--] PROGRAM [ARG...].");
+    const char* const name = request.check ? "check" : "run";
+    complain(fmt::format("'{}' needs a program: inflight {} [options] [--] PROGRAM [ARG...].", name,
+                         name));
     return usage;
   }
   Environment environment = environment_of(request);
@@ -149,14 +156,15 @@ int run(const RunRequest& request, const std::vector<std::string>& words) {
 }
 
 bool takes_value(const std::string& word) {
-  return std::any_of(variables.begin(), variables.end(),
+  return word == "--report" ||
+         std::any_of(variables.begin(), variables.end(),
                      [&](const Variable& each) { return word == each.option; });
 }
 
 }  // namespace
 
 std::vector<std::string> take_program(std::vector<std::string>& words) {
-  if (words.empty() || words[0] != "run") return {};
+  if (words.empty() || (words[0] != "run" && words[0] != "check")) return {};
   std::size_t i = 1;
   while (i < words.size() && words[i].starts_with("-") && words[i] != "--")
     i += takes_value(words[i]) ? 2 : 1;
@@ -167,15 +175,25 @@ std::vector<std::string> take_program(std::vector<std::string>& words) {
   return result;
 }
 
-void add_run(CLI::App& app, const std::vector<std::string>& program, int& status) {
-  CLI::App* command = app.add_subcommand(
-      "run", "run a program on the software GPU: run [options] [--] PROGRAM [ARG...]");
-  command->footer(
+namespace {
+
+void add(CLI::App& app, bool check, const std::vector<std::string>& program, int& status) {
+  CLI::App* command =
+      check ? app.add_subcommand("check",
+                                 "find what is wrong with a program: check [options] [--] PROGRAM "
+                                 "[ARG...]")
+            : app.add_subcommand(
+                  "run", "run a program on the software GPU: run [options] [--] PROGRAM [ARG...]");
+  std::string footer =
       "The program is whatever nvcc built, or what starts it: python, make, a shell. The exit "
       "status is\nthe program's; 2 for a bad option, 126 for a program that cannot be run, 127 for "
-      "none.\n"
-      "Each option sets the variable in brackets, which works as well without this command.");
+      "none";
+  footer += check ? "; 86 if\nanything was found.\n" : ".\n";
+  command->footer(footer +
+                  "Each option sets the variable in brackets, which works as well without this "
+                  "command.");
   auto request = std::make_shared<RunRequest>();
+  request->check = check;
   for (std::size_t i = 0; i < variables.size(); ++i) {
     const Variable& each = variables[i];
     command
@@ -185,9 +203,21 @@ void add_run(CLI::App& app, const std::vector<std::string>& program, int& status
   command->add_flag("--stats", request->stats,
                     "count what each kernel did, on standard error or in --stats=FILE.json "
                     "[INFLIGHT_STATS]");
+  if (check)
+    command->add_option("--report", request->report, "write the findings there [INFLIGHT_REPORT]")
+        ->type_name("FILE.json");
   command->add_flag("--no-progress", request->no_progress,
                     "no progress line for long launches [INFLIGHT_PROGRESS=0]");
   command->callback([request, &program, &status] { status = run(*request, program); });
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, const std::vector<std::string>& program, int& status) {
+  add(app, false, program, status);
+}
+void add_check(CLI::App& app, const std::vector<std::string>& program, int& status) {
+  add(app, true, program, status);
 }
 
 }  // namespace inflight::cli

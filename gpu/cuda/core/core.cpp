@@ -18,6 +18,7 @@
 #include "gpu/cuda/core/of_this_thread.hpp"
 #include "gpu/cuda/core/profiles.hpp"
 #include "gpu/cuda/core/registry.hpp"
+#include "gpu/cuda/core/report/checking.hpp"
 #include "gpu/cuda/core/report/guard.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
 
@@ -178,6 +179,7 @@ void end_process() {
     for (int i = 0; i < core.device_count(); ++i) devices.push_back(&core.device(i));
     finish(devices);
     report_observed();
+    conclude_checking();
     return Status::success;
   });
 }

@@ -102,6 +102,17 @@ const char* read_workers(std::string_view text, Settings& settings) {
   return "a number of threads up to 1024, 0 for one a core";
 }
 
+const char* read_check(std::string_view text, Settings& settings) {
+  settings.check = text == "1";
+  return text == "0" || text == "1" ? nullptr : "0 or 1";
+}
+
+const char* read_report(std::string_view text, Settings& settings) {
+  if (!text.ends_with(".json")) return "a file's path that ends in .json";
+  settings.report = text;
+  return nullptr;
+}
+
 const char* read_progress(std::string_view text, Settings& settings) {
   settings.progress = text == "1";
   return text == "0" || text == "1" ? nullptr : "0 or 1";
@@ -117,6 +128,7 @@ constexpr Variable variables[] = {
     {"INFLIGHT_TIMEOUT", read_timeout}, {"INFLIGHT_STATS", read_stats},
     {"INFLIGHT_WORKERS", read_workers}, {"INFLIGHT_PROGRESS", read_progress},
     {"INFLIGHT_SLACK", read_slack},     {"INFLIGHT_MEMORY", read_memory},
+    {"INFLIGHT_CHECK", read_check},     {"INFLIGHT_REPORT", read_report},
 };
 
 }  // namespace

@@ -26,6 +26,8 @@ struct Settings {
   // default_host_share().
   std::optional<std::uint64_t> memory;
   unsigned workers = 0;   // INFLIGHT_WORKERS: host threads; 0: all cores
+  bool check = false;     // INFLIGHT_CHECK: 0 or 1
+  std::string report;     // INFLIGHT_REPORT: a file's path that ends in .json
   bool progress = false;  // INFLIGHT_PROGRESS: 0 or 1
 };
 

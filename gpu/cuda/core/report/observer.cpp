@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "gpu/cuda/core/memory/addresses.hpp"
+#include "gpu/cuda/core/report/checking.hpp"
 #include "gpu/trace/stats.hpp"
 
 namespace inflight::cuda {
@@ -22,6 +23,18 @@ trace::Stats* stats() {
   return instance;
 }
 
+// What the settings ask for, as one listener. Null: nothing.
+check::Listener* of_settings() {
+  static check::Listener* const one = []() -> check::Listener* {
+    if (!stats() || !checker()) return stats() ? stats() : checker();
+    auto* both = new check::Listeners;
+    both->add(*stats());
+    both->add(*checker());
+    return both;
+  }();
+  return one;
+}
+
 void write_json(const std::string& path) {
   std::ofstream file(path);
   file << stats()->json().dump(2) << '\n';
@@ -32,7 +45,7 @@ void write_json(const std::string& path) {
 
 check::Listener* observer() {
   check::Listener* const other = chosen.load(std::memory_order_acquire);
-  return other ? other : stats();
+  return other ? other : of_settings();
 }
 
 void observe_with(check::Listener* listener) { chosen.store(listener, std::memory_order_release); }

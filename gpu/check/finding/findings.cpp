@@ -1,0 +1,35 @@
+// One entry a key; the first occurrence is told at once.
+#include "gpu/check/finding/findings.hpp"
+
+#include <algorithm>
+
+namespace inflight::check {
+
+bool Findings::again(const FindingKey& key) {
+  const std::lock_guard lock(mutex_);
+  return counts_[key]++ != 0;
+}
+
+void Findings::put(const FindingKey& key, Finding finding) {
+  const std::lock_guard telling(telling_);
+  if (on_new_) on_new_(finding);
+  const std::lock_guard lock(mutex_);
+  found_.emplace_back(key, std::move(finding));
+}
+
+std::vector<Finding> Findings::all() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Finding> all;
+  for (const auto& [key, finding] : found_) {
+    all.push_back(finding);
+    all.back().count = counts_.at(key);
+  }
+  return all;
+}
+
+std::size_t Findings::count() const {
+  const std::lock_guard lock(mutex_);
+  return found_.size();
+}
+
+}  // namespace inflight::check

@@ -1,0 +1,143 @@
+// Places are interned by what people read of them.
+#include "gpu/check/finding/places.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <filesystem>
+#include <mutex>
+
+#include "gpu/check/names.hpp"
+
+namespace inflight::check {
+namespace {
+
+Extents index_in(const Extents& shape, std::uint64_t linear) {
+  return {static_cast<std::uint32_t>(linear % shape.x),
+          static_cast<std::uint32_t>(linear / shape.x % shape.y),
+          static_cast<std::uint32_t>(linear / shape.x / shape.y)};
+}
+
+std::atomic<std::uint64_t> made{0};
+
+}  // namespace
+
+Places::Places() : self_(++made) {}
+
+void Places::begin(const Kernel& kernel) {
+  auto launch = std::make_unique<Launch>();
+  launch->kernel = &kernel;
+  const std::unique_lock lock(mutex_);
+  launches_[kernel.launch] = std::move(launch);
+}
+
+void Places::end(const Kernel& kernel) {
+  const std::unique_lock lock(mutex_);
+  launches_.erase(kernel.launch);
+}
+
+Places::Launch::~Launch() {
+  for (const auto& chunk : chunks) delete chunk.load();
+}
+
+std::atomic<PlaceId>* Places::Launch::slot(std::uint32_t instruction) {
+  const std::uint32_t number = instruction >> chunk_bits;
+  if (number >= chunk_count) return nullptr;
+  Chunk* chunk = chunks[number].load();
+  if (!chunk) {
+    auto fresh = std::make_unique<Chunk>();
+    if (chunks[number].compare_exchange_strong(chunk, fresh.get())) chunk = fresh.release();
+  }
+  return &(*chunk)[instruction % chunk->size()];
+}
+
+// A host thread mostly asks for one launch again and again. Numbers of launches never return, so
+// what it remembers is right while that launch runs, and nobody asks for it afterwards.
+Places::Launch* Places::find(std::uint64_t launch) const {
+  struct Last {
+    std::uint64_t places = 0, launch = 0;
+    Launch* found = nullptr;
+  };
+  thread_local Last last;
+  if (last.found && last.places == self_ && last.launch == launch) return last.found;
+  const std::shared_lock lock(mutex_);
+  const auto found = launches_.find(launch);
+  if (found == launches_.end()) return nullptr;
+  last = {self_, launch, found->second.get()};
+  return last.found;
+}
+
+const Kernel* Places::kernel(std::uint64_t launch) const {
+  const Launch* const found = find(launch);
+  return found ? found->kernel : nullptr;
+}
+
+PlaceId Places::of(const Who& who) {
+  if (who.instruction == nothing) return no_place;
+  Launch* const launch = find(who.launch);
+  std::atomic<PlaceId>* const slot = launch ? launch->slot(who.instruction) : nullptr;
+  if (!slot) return no_place;
+  if (const PlaceId id = slot->load()) return id;
+  const Kernel& kernel = *launch->kernel;
+  const Instruction in = kernel.describe(kernel, who.instruction);
+  CodePlace place;
+  place.kernel = readable(kernel.name);
+  place.mangled = kernel.name;
+  if (in.function != kernel.name) place.function = in.function;
+  if (!in.file.empty()) place.file = std::filesystem::path(in.file).lexically_normal().string();
+  place.line = in.line, place.column = in.column;
+  place.ptx_line = in.ptx_line;
+  place.instruction = in.text;
+  const PlaceId id = intern(std::move(place));
+  slot->store(id);
+  return id;
+}
+
+PlaceId Places::of_host(std::string_view call) {
+  CodePlace place;
+  place.instruction = call;
+  return intern(std::move(place));
+}
+
+PlaceId Places::intern(CodePlace place) {
+  const std::string key =
+      fmt::format("{}\n{}\n{}\n{}:{}:{}\n{}", place.mangled, place.function, place.file, place.line,
+                  place.column, place.ptx_line, place.instruction);
+  const std::unique_lock lock(mutex_);
+  const auto [found, added] = ids_.try_emplace(key, static_cast<PlaceId>(places_.size()));
+  if (added) places_.push_back(std::move(place));
+  return found->second;
+}
+
+const CodePlace& Places::at(PlaceId id) const {
+  const std::shared_lock lock(mutex_);
+  return places_[id];
+}
+
+Threads Places::threads(const Who& who) const {
+  Threads threads;
+  threads.launch = who.launch;
+  threads.block_number = who.block;
+  threads.warp = who.warp;
+  threads.lanes = who.mask;
+  const Kernel* const kernel = this->kernel(who.launch);
+  if (!kernel) return threads;
+  threads.stream = kernel->stream;
+  threads.device = kernel->device;
+  threads.block = index_in(kernel->grid, who.block);
+  const auto first = static_cast<std::uint32_t>(who.mask ? std::countr_zero(who.mask) : 0);
+  threads.thread = index_in(kernel->block, std::uint64_t{who.warp} * lanes + first);
+  const Extents& cluster = kernel->cluster;
+  threads.clustered = cluster.x * cluster.y * cluster.z > 1;
+  if (threads.clustered)
+    threads.rank = static_cast<std::uint16_t>(
+        threads.block.x % cluster.x +
+        cluster.x * (threads.block.y % cluster.y + cluster.y * (threads.block.z % cluster.z)));
+  return threads;
+}
+
+Party Places::party(const Who& who, std::string did) {
+  return {std::move(did), at(of(who)), threads(who)};
+}
+
+}  // namespace inflight::check

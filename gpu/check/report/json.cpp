@@ -1,0 +1,93 @@
+// What is unknown is left out.
+#include "gpu/check/report/json.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace inflight::check {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view space_names[] = {"global", "shared", "local", "constant", "parameter"};
+constexpr std::string_view severity_names[] = {"error", "warning", "advice"};
+constexpr std::string_view step_names[] = {"issued",  "committed", "completed", "waited",
+                                           "arrived", "fenced",    "read",      "wrote"};
+
+json of(const Extents& e) { return {e.x, e.y, e.z}; }
+
+json of(const CodePlace& p) {
+  json j;
+  if (!p.kernel.empty()) j["kernel"] = p.kernel, j["mangled"] = p.mangled;
+  if (!p.function.empty()) j["function"] = p.function;
+  if (!p.file.empty()) j["file"] = p.file, j["line"] = p.line, j["column"] = p.column;
+  if (p.ptx_line) j["ptx_line"] = p.ptx_line;
+  if (!p.instruction.empty()) j["instruction"] = p.instruction;
+  return j;
+}
+
+json of(const Threads& t) {
+  json j = {{"launch", t.launch},   {"stream", t.stream},     {"device", t.device},
+            {"block", of(t.block)}, {"thread", of(t.thread)}, {"warp", t.warp},
+            {"lanes", t.lanes}};
+  if (t.clustered) j["rank"] = t.rank;
+  return j;
+}
+
+json of(const Bytes& b) {
+  json j = {{"space", space_names[static_cast<unsigned>(b.space)]},
+            {"address", b.address},
+            {"count", b.count}};
+  if (!b.variable.empty()) j["variable"] = b.variable, j["offset"] = b.offset;
+  return j;
+}
+
+json of(const Party& p) {
+  json j = {{"did", p.did}, {"at", of(p.place)}};
+  if (p.threads) j["threads"] = of(*p.threads);
+  return j;
+}
+
+json of(const std::vector<Party>& parties) {
+  json j = json::array();
+  for (const Party& each : parties) j.push_back(of(each));
+  return j;
+}
+
+json of(const Step& s) {
+  json j = {{"what", step_names[static_cast<unsigned>(s.what)]},
+            {"time", s.time},
+            {"label", s.label},
+            {"at", of(s.place)},
+            {"threads", of(s.threads)}};
+  if (s.copy) j["copy"] = s.copy;
+  if (s.bytes) j["bytes"] = of(*s.bytes);
+  if (s.here) j["here"] = true;
+  return j;
+}
+
+}  // namespace
+
+json to_json(const Finding& f) {
+  const KindFacts& facts = facts_of(f.kind);
+  json j = {
+      {"kind", facts.id},       {"severity", severity_names[static_cast<unsigned>(facts.severity)]},
+      {"sentence", f.sentence}, {"here", of(f.here)},
+      {"there", of(f.there)},   {"in_flight", of(f.in_flight)},
+      {"count", f.count},       {"fingerprint", fingerprint(f)},
+      {"text", to_text(f)}};
+  if (f.bytes) j["bytes"] = of(*f.bytes);
+  if (!f.remedy.empty()) j["remedy"] = f.remedy;
+  if (!f.rule.empty()) j["rule"] = f.rule;
+  json moment = json::array();
+  for (const Step& each : f.moment) moment.push_back(of(each));
+  if (!moment.empty()) j["moment"] = std::move(moment);
+  return j;
+}
+
+json to_json(const std::vector<Finding>& findings) {
+  json all = json::array();
+  for (const Finding& each : findings) all.push_back(to_json(each));
+  return {{"version", 1}, {"findings", std::move(all)}};
+}
+
+}  // namespace inflight::check

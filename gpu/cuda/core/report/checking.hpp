@@ -1,0 +1,13 @@
+// inflight check: the process's detectors, what becomes of their findings, and its exit status.
+#pragma once
+#include "gpu/check/listener.hpp"
+
+namespace inflight::cuda {
+
+// The detectors, if the settings ask for them; else null.
+check::Listener* checker();
+// Says how much was found, once the process has nothing more to run. From then on the process ends
+// with status 86 if that is anything.
+void conclude_checking();
+
+}  // namespace inflight::cuda

@@ -1,0 +1,29 @@
+// Programs with a mistake and its mended twin, each a case that the program's argument names.
+#pragma once
+#include <initializer_list>
+
+#include "tests/kernels/kernel_test.cuh"
+
+struct Case {
+  const char* name;
+  void (*run)();
+};
+
+// Runs the named case and waits for it. The status is 0, whatever its kernels came to: what counts
+// is what the checker says.
+inline int run_case(int argc, char** argv, std::initializer_list<Case> cases) {
+  for (const Case& each : cases) {
+    if (argc != 2 || std::strcmp(argv[1], each.name) != 0) continue;
+    each.run();
+    cudaDeviceSynchronize();
+    return 0;
+  }
+  std::fprintf(stderr, "usage: %s CASE, one of:", argv[0]);
+  for (const Case& each : cases) std::fprintf(stderr, " %s", each.name);
+  std::fprintf(stderr, "\n");
+  return 2;
+}
+
+inline __device__ unsigned shared_address(const void* p) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(p));
+}
