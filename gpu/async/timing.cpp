@@ -6,12 +6,11 @@
 namespace inflight::async {
 
 std::optional<Timing> parse_timing(std::string_view text) {
-  constexpr std::string_view shuffled = "shuffled";
-  if (text == "early") return Timing{Timing::Policy::early, 0};
-  if (text == "late") return Timing{Timing::Policy::late, 0};
-  if (text == shuffled) return Timing{Timing::Policy::shuffled, 0};
-  if (!text.starts_with("shuffled:")) return {};
-  text.remove_prefix(shuffled.size() + 1);
+  constexpr std::string_view prefix = "shuffled:";
+  if (text == "early") return early;
+  if (text == "late") return late;
+  if (!text.starts_with(prefix)) return {};
+  text.remove_prefix(prefix.size());
   Timing timing{Timing::Policy::shuffled, 0};
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), timing.seed);
   if (error != std::errc{} || end != text.data() + text.size()) return {};

@@ -17,8 +17,10 @@ struct Timing {
   std::uint64_t seed = 0;  // of `shuffled`
   bool operator==(const Timing&) const = default;
 };
+inline constexpr Timing early{Timing::Policy::early}, late{Timing::Policy::late};
+constexpr Timing shuffled(std::uint64_t seed) { return {Timing::Policy::shuffled, seed}; }
 
-// "early", "late", "shuffled" or "shuffled:SEED" (decimal). Nothing for any other text.
+// "early", "late" or "shuffled:SEED" (decimal). Nothing for any other text.
 std::optional<Timing> parse_timing(std::string_view text);
 
 // A small seeded generator (splitmix64): one stream per team, the same on every machine.

@@ -136,8 +136,7 @@ std::uint64_t GuardedDevice::hostile_address(Choices& choices) const {
 machine::Options any_options(Choices& choices) {
   static trace::Stats stats;
   machine::Options options;
-  options.timing = static_cast<machine::Timing>(choices.below(3));
-  options.seed = choices.bits();
+  options.timing = {static_cast<async::Timing::Policy>(choices.below(3)), choices.bits()};
   options.timeout = std::chrono::milliseconds(50);
   options.workers = 1;
   options.heap_bytes = 1 << 16;

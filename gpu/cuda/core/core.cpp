@@ -262,7 +262,6 @@ machine::Options Core::options(const Device& device) const {
   machine::Options options;
   options.timing = chosen.timing;
   options.turns = chosen.turns;
-  options.seed = chosen.seed;
   options.timeout = chosen.timeout;
   options.workers = chosen.workers;
   options.listener = observer();

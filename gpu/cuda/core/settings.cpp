@@ -35,15 +35,10 @@ const char* read_devices(std::string_view text, Settings& settings) {
 }
 
 const char* read_timing(std::string_view text, Settings& settings) {
-  constexpr const char* allowed = "early, late or shuffled:SEED with a number for SEED";
-  constexpr std::string_view shuffled = "shuffled:";
-  if (text == "early" || text == "late") {
-    settings.timing = text == "early" ? machine::Timing::early : machine::Timing::late;
-    return nullptr;
-  }
-  if (!text.starts_with(shuffled)) return allowed;
-  settings.timing = machine::Timing::shuffled;
-  return read_number(text.substr(shuffled.size()), settings.seed) ? nullptr : allowed;
+  const auto timing = async::parse_timing(text);
+  if (!timing) return "early, late or shuffled:SEED with a number for SEED";
+  settings.timing = *timing;
+  return nullptr;
 }
 
 const char* read_turns(std::string_view text, Settings& settings) {

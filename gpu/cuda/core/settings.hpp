@@ -7,15 +7,15 @@
 #include <string>
 #include <tl/expected.hpp>
 
+#include "gpu/async/timing.hpp"
 #include "gpu/machine/config/options.hpp"
 
 namespace inflight::cuda {
 
 struct Settings {
-  std::string device = "h200";                     // INFLIGHT_DEVICE: a profile's name
-  int devices = 1;                                 // INFLIGHT_DEVICES: 1 to 64
-  machine::Timing timing = machine::Timing::late;  // INFLIGHT_ASYNC: early, late, shuffled:SEED
-  std::uint64_t seed = 0;
+  std::string device = "h200";           // INFLIGHT_DEVICE: a profile's name
+  int devices = 1;                       // INFLIGHT_DEVICES: 1 to 64
+  async::Timing timing;                  // INFLIGHT_ASYNC: early, late, shuffled:SEED
   machine::Turns turns;                  // INFLIGHT_TURNS: instructions, random:SEED
   std::chrono::milliseconds timeout{0};  // INFLIGHT_TIMEOUT: seconds a launch may take; 0: no limit
   bool stats = false;                    // INFLIGHT_STATS: 1, or a path that ends in .json

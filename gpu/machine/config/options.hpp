@@ -5,13 +5,13 @@
 #include <functional>
 #include <string>
 
+#include "gpu/async/timing.hpp"
+
 namespace inflight::check {
 class Listener;
 }
 
 namespace inflight::machine {
-
-enum class Timing : std::uint8_t { late, early, shuffled };
 
 // In what turns a block's warps run: --turns.
 struct Turns {
@@ -27,8 +27,7 @@ struct Turns {
 
 struct Options {
   Turns turns;
-  Timing timing = Timing::late;          // --async
-  std::uint64_t seed = 0;                // --async shuffled:SEED
+  async::Timing timing;                  // --async
   std::chrono::milliseconds timeout{0};  // --timeout a launch; 0: none
   unsigned workers = 0;                  // host threads; 0: all cores
   check::Listener* listener = nullptr;   // null: nothing listens

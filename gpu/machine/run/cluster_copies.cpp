@@ -40,7 +40,7 @@ void walk(const check::CopyIssued& event, void* to, check::CopyIssued::RunHook h
 }  // namespace
 
 ClusterCopies::ClusterCopies(Cluster& cluster)
-    : model(async_timing(*cluster.grid->options), cluster.blocks.front()->linear, *this),
+    : model(cluster.grid->options->timing, cluster.blocks.front()->linear, *this),
       cluster_(cluster) {}
 
 bool ClusterCopies::wants(check::Topic topic) const {

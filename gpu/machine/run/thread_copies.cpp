@@ -43,21 +43,12 @@ void watch_copies(Cluster& cluster, std::uint64_t low, std::uint64_t high) {
   if (cluster.copies) cluster.copies->model.watch(low, high);
 }
 
-async::Timing async_timing(const Options& options) {
-  using Policy = async::Timing::Policy;
-  const Policy policy = options.timing == Timing::early      ? Policy::early
-                        : options.timing == Timing::shuffled ? Policy::shuffled
-                                                             : Policy::late;
-  return {policy, options.seed};
-}
-
 async::Team& team_of(Warp& w) {
   Block& block = *w.block;
   if (block.teams.size() < block.warps.size()) block.teams.resize(block.warps.size());
   auto& team = block.teams[w.index];
   if (!team)
-    team =
-        std::make_unique<async::Team>(async_timing(*block.grid->options), number(w), observer(w));
+    team = std::make_unique<async::Team>(block.grid->options->timing, number(w), observer(w));
   return *team;
 }
 
@@ -104,12 +95,12 @@ bool flush_block(Block& block) {
 void start_teams(Block& block) {
   for (std::size_t i = 0; i < block.teams.size(); ++i)
     if (block.teams[i])
-      block.teams[i]->reset(async_timing(*block.grid->options), number(*block.warps[i]),
+      block.teams[i]->reset(block.grid->options->timing, number(*block.warps[i]),
                             observer(*block.warps[i]));
 }
 
 void advance_block(Block& block) {
-  if (block.grid->options->timing != Timing::shuffled) return;
+  if (block.grid->options->timing.policy != async::Timing::Policy::shuffled) return;
   each_team(block, [&](async::Team& team) { notify(block, team.advance()); });
   if (block.cluster->copies) block.cluster->copies->model.advance();
 }

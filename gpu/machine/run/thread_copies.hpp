@@ -10,9 +10,6 @@ namespace inflight::machine {
 struct Block;
 struct Warp;
 
-// When copies move, as the launch's options say.
-async::Timing async_timing(const Options& options);
-
 // The warp's copies in flight: made on first use.
 async::Team& team_of(Warp& warp);
 

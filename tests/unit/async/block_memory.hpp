@@ -9,8 +9,6 @@ namespace inflight::async {
 
 inline constexpr std::uint32_t all = 0xffffffff;  // threads
 inline constexpr std::uint32_t bar = 0x8000;      // where tests put mbarriers
-inline constexpr Timing early{Timing::Policy::early, 0}, late{Timing::Policy::late, 0};
-constexpr Timing shuffled(std::uint64_t seed) { return {Timing::Policy::shuffled, seed}; }
 
 // Global and shared memory of a small block, and issues whose threads copy consecutive places.
 struct Memory {

@@ -7,17 +7,16 @@ namespace inflight::async {
 namespace {
 
 TEST(Timing, ReadsEveryPolicy) {
-  EXPECT_EQ(parse_timing("early"), (Timing{Timing::Policy::early, 0}));
-  EXPECT_EQ(parse_timing("late"), (Timing{Timing::Policy::late, 0}));
-  EXPECT_EQ(parse_timing("shuffled"), (Timing{Timing::Policy::shuffled, 0}));
-  EXPECT_EQ(parse_timing("shuffled:42"), (Timing{Timing::Policy::shuffled, 42}));
-  EXPECT_EQ(parse_timing("shuffled:18446744073709551615"),
-            (Timing{Timing::Policy::shuffled, ~std::uint64_t{0}}));
+  EXPECT_EQ(parse_timing("early"), early);
+  EXPECT_EQ(parse_timing("late"), late);
+  EXPECT_EQ(parse_timing("shuffled:42"), shuffled(42));
+  EXPECT_EQ(parse_timing("shuffled:18446744073709551615"), shuffled(~std::uint64_t{0}));
 }
 
 TEST(Timing, RefusesAnythingElse) {
-  for (const char* text : {"", "Early", "lat", "late ", "shuffled:", "shuffled:x", "shuffled:1x",
-                           "shuffled:-1", "shuffled:18446744073709551616", "shuffledx", "late:1"})
+  for (const char* text :
+       {"", "shuffled", "Early", "lat", "late ", "shuffled:", "shuffled:x", "shuffled:1x",
+        "shuffled:-1", "shuffled:18446744073709551616", "shuffledx", "late:1"})
     EXPECT_FALSE(parse_timing(text)) << text;
 }
 

@@ -23,7 +23,7 @@ TEST(Settings, AreTheDefaultsWithoutVariables) {
   ASSERT_TRUE(settings);
   EXPECT_EQ(settings->device, "h200");
   EXPECT_EQ(settings->devices, 1);
-  EXPECT_EQ(settings->timing, machine::Timing::late);
+  EXPECT_EQ(settings->timing, async::late);
   EXPECT_EQ(settings->timeout.count(), 0);
   EXPECT_FALSE(settings->stats);
   EXPECT_FALSE(settings->memory);
@@ -43,8 +43,7 @@ TEST(Settings, ReadEveryVariable) {
   ASSERT_TRUE(settings) << settings.error();
   EXPECT_EQ(settings->device, "a100");
   EXPECT_EQ(settings->devices, 4);
-  EXPECT_EQ(settings->timing, machine::Timing::shuffled);
-  EXPECT_EQ(settings->seed, 77u);
+  EXPECT_EQ(settings->timing, async::shuffled(77));
   EXPECT_EQ(settings->timeout.count(), 2500);
   EXPECT_EQ(settings->slack, 512u);
   EXPECT_EQ(settings->memory, std::uint64_t{3} << 30);

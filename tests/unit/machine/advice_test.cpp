@@ -17,7 +17,7 @@ struct Advised {
   std::vector<std::string> lines;
 };
 
-Advised run(const std::string& body, Timing timing = Timing::late, unsigned threads = 32) {
+Advised run(const std::string& body, async::Timing timing = async::late, unsigned threads = 32) {
   PtxRunner r({kernel_k("mov.u32 %r7, 77; mov.u32 %r8, 0;\n" + body, shared)});
   Advised advised;
   std::vector<std::string> keys;
@@ -57,7 +57,7 @@ TEST(Advice, AtomicsWriteSourcesToo) {
 
 TEST(Advice, NothingIsSaidOfSourcesThatAreReadInTime) {
   EXPECT_TRUE(run(copy + wait + change).lines.empty());
-  EXPECT_TRUE(run(copy + change + wait, Timing::early).lines.empty());
+  EXPECT_TRUE(run(copy + change + wait, async::early).lines.empty());
   EXPECT_TRUE(run(copy + "st.global.u32 [%rd1+8192], %r7;\n" + wait).lines.empty());
 }
 

@@ -12,7 +12,7 @@ class AsyncCopy : public KernelRunner {
  protected:
   // Each of 32 threads has 16 bytes of `room` at %dst, `in` at %src and `out` at %out. `act` sees
   // them, and %rs<4>, %r<8>, %v<4>.
-  Outcome run_threads(const std::string& act, Timing timing = Timing::late,
+  Outcome run_threads(const std::string& act, async::Timing timing = async::late,
                       const std::vector<std::uint64_t>& more = {}) {
     options.timing = timing;
     const Program* program = link(entry(static_cast<unsigned>(2 + more.size()), R"(
@@ -58,7 +58,7 @@ class AsyncCopy : public KernelRunner {
 constexpr std::uint32_t untouched = 0xeeeeeeee;
 
 TEST_F(AsyncCopy, MovesEverySize) {
-  for (const Timing timing : {Timing::late, Timing::early, Timing::shuffled}) {
+  for (const async::Timing timing : {async::late, async::early, async::shuffled(0)}) {
     Outcome o = run_threads(std::string("cp.async.cg.shared.global [%dst], [%src], 16;\n"
                                         "cp.async.wait_all;") +
                                 save,
@@ -87,7 +87,7 @@ TEST_F(AsyncCopy, MovesLateByDefaultAndEarlyOnDemand) {
                               save + "cp.async.wait_all;";
   ASSERT_TRUE(run_threads(no_wait).ok());
   EXPECT_EQ(result(), std::vector<std::uint32_t>(128, untouched));
-  ASSERT_TRUE(run_threads(no_wait, Timing::early).ok());
+  ASSERT_TRUE(run_threads(no_wait, async::early).ok());
   EXPECT_EQ(result(), counting());
 }
 

@@ -14,7 +14,7 @@ class Mbarriers : public KernelRunner {
  protected:
   // `bar` is an mbarrier for `count` arrivals, at %bar; %out is 8 bytes a thread; %r0 the thread.
   Outcome run_block(std::uint32_t threads, const std::string& count, const std::string& act,
-                    Timing timing = Timing::late) {
+                    async::Timing timing = async::late) {
     options.timing = timing;
     const Program* program = link(entry(2, R"(
   .shared .align 8 .b64 bar[4];
@@ -133,7 +133,7 @@ DROP:
 TEST_F(Mbarriers, WaitForAsynchronousArrivals) {
   // Warp 0 copies and arrives; warp 1 waits for it and reads. In both orders of time.
   for (const char* noinc : {".noinc", ""})
-    for (const Timing timing : {Timing::late, Timing::early, Timing::shuffled})
+    for (const async::Timing timing : {async::late, async::early, async::shuffled(0)})
       for (const char* first : {"lt", "ge"}) {
         const std::string count = noinc[0] ? "32" : "1";
         const std::string own = noinc[0] ? "" : R"(
