@@ -387,6 +387,30 @@ struct ThreadExit {
   Who who;
 };
 
+// What ends a kernel: threads did what none may. Told where it happens, while the launch runs.
+struct Fault {
+  enum class Kind : std::uint8_t {
+    outside,        // an access where there is no memory that it may touch
+    misaligned,     // an address that the instruction does not allow
+    address_space,  // an address in a space that the instruction cannot access
+    peer,           // shared memory of a block of the cluster that has ended, or that there is not
+    barrier,        // a barrier, an mbarrier or a collective in a way that it does not allow
+    tensor_map,     // a tensor map that cannot be used, or a copy that its map does not allow
+    other,          // a trap, a failed assertion, a call to what is no function...
+  };
+  Who who;
+  Kind kind = Kind::other;
+  std::string_view sentence;  // what is wrong
+  // Of one that an address made, else `access` is false: the first lane's.
+  bool access = false, writes = false;
+  Space space = Space::global;
+  std::uint64_t address = 0, bytes = 0, alignment = 0;  // 0: not known; alignment: that it needs
+  std::uint16_t rank = 0;                               // of shared memory: whose
+  // What lies there or nearest: in global memory an allocation, live or released; of the other
+  // spaces, all that the block, thread or kernel has. No bytes: there is none.
+  Allocation nearest;
+};
+
 // --- the host -------------------------------------------------------------------------------
 
 // What orders kernels, copies and the host. A stream does pieces of work one after the other, which

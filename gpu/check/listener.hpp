@@ -31,9 +31,10 @@ enum class Topic : std::uint32_t {
   addresses = 1u << 12,  // of accesses; where nobody wants them, Access::addresses may be null
   blocks = 1u << 13,     // block_begin, block_end, thread_exit
   counts = 1u << 14,     // *_counted: sums, for a fraction of what events cost
-  all = (1u << 15) - 1,
+  faults = 1u << 15,
+  all = (1u << 16) - 1,
 };
-inline constexpr std::uint32_t topic_count = 15;
+inline constexpr std::uint32_t topic_count = 16;
 constexpr Topic operator|(Topic a, Topic b) {
   return static_cast<Topic>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
 }
@@ -48,6 +49,7 @@ constexpr bool has(Topic set, Topic topic) {
   X(BlockBegin, block_begin, blocks)       \
   X(BlockEnd, block_end, blocks)           \
   X(ThreadExit, thread_exit, blocks)       \
+  X(Fault, faulted, faults)                \
   X(Executed, executed, instructions)      \
   X(Divergence, diverged, branches)        \
   X(Reconvergence, reconverged, branches)  \

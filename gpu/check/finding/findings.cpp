@@ -32,4 +32,14 @@ std::size_t Findings::count() const {
   return found_.size();
 }
 
+void Findings::explain(std::uint64_t launch) {
+  const std::lock_guard lock(mutex_);
+  explained_.insert(launch);
+}
+
+bool Findings::explains(std::uint64_t launch) const {
+  const std::lock_guard lock(mutex_);
+  return explained_.contains(launch);
+}
+
 }  // namespace inflight::check

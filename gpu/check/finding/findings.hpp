@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <tuple>
 #include <vector>
 
@@ -35,6 +36,10 @@ class Findings {
   std::vector<Finding> all() const;  // in the order in which they were found, with their counts
   std::size_t count() const;         // different ones
 
+  // A finding says what ended this launch: nobody else need say it.
+  void explain(std::uint64_t launch);
+  bool explains(std::uint64_t launch) const;
+
  private:
   bool again(const FindingKey& key);
   void put(const FindingKey& key, Finding finding);
@@ -43,6 +48,7 @@ class Findings {
   std::mutex telling_;
   std::map<FindingKey, std::uint64_t> counts_;
   std::vector<std::pair<FindingKey, Finding>> found_;
+  std::set<std::uint64_t> explained_;
   OnNew on_new_;
 };
 

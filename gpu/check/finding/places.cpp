@@ -140,4 +140,15 @@ Party Places::party(const Who& who, std::string did) {
   return {std::move(did), at(of(who)), threads(who)};
 }
 
+Bytes Places::bytes(const Who& who, Space space, std::uint64_t address, std::uint64_t count) const {
+  Bytes bytes{space, address, count, {}, 0};
+  const Kernel* const kernel = this->kernel(who.launch);
+  if (!kernel || !kernel->variable) return bytes;
+  const Variable variable = kernel->variable(*kernel, space, address, who.instruction);
+  if (variable.name.empty()) return bytes;
+  bytes.variable = variable.name;
+  bytes.offset = address - variable.address;
+  return bytes;
+}
+
 }  // namespace inflight::check

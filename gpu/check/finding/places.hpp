@@ -29,6 +29,7 @@ class Places {
   const CodePlace& at(PlaceId id) const;  // for ever
   Threads threads(const Who& who) const;  // while its launch runs
   Party party(const Who& who, std::string did);
+  Bytes bytes(const Who& who, Space space, std::uint64_t address, std::uint64_t count) const;
 
  private:
   // Of a launch: the places of its instructions, as far as they were asked for.

@@ -118,10 +118,11 @@ bool Device::wait_until(std::chrono::steady_clock::time_point deadline) const {
   return true;
 }
 
-void Device::kill(Status status, std::string_view text) {
+void Device::kill(Status status, std::string_view text, Told told) {
   Status alive = Status::success;
   fault_.compare_exchange_strong(alive, status);
-  if (!text.empty()) report(text);
+  if (!text.empty() && told == Told::already) write_log(text);
+  if (!text.empty() && told == Told::not_yet) report(text);
   report_observed();
 }
 

@@ -59,7 +59,9 @@ class Device {
   Status synchronize();
 
   // A fault kills the context: every later call returns its code until reset().
-  void kill(Status status, std::string_view text);
+  // `told`: has somebody written the text to standard error?
+  enum class Told : std::uint8_t { not_yet, already };
+  void kill(Status status, std::string_view text, Told told = Told::not_yet);
   Status fault() const { return fault_.load(std::memory_order_acquire); }
   // Waits until every stream is done or the deadline passes; false if some were not.
   bool wait_until(std::chrono::steady_clock::time_point deadline) const;

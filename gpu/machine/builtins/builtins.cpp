@@ -105,9 +105,13 @@ const Op* run_free(const BuiltinCall& call) {
   });
   w.progressed = true;
   if (bad == 0) return w.spend(call.op + 1, cost(w, heap_cost));
+  FaultDetail about;
+  about.access = about.writes = true;
+  about.address = what;
   return w.fault(call.op, FaultKind::illegal_address, bad,
                  fmt::format("free() of an address that malloc() in a kernel did not return: {}",
-                             describe_address(w, what)));
+                             describe_address(w, what)),
+                 about);
 }
 
 constexpr Builtin builtins[] = {

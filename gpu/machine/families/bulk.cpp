@@ -60,8 +60,8 @@ class BulkRequest {
   }
   bool has(unsigned name) const { return given(w, op, name); }
 
-  bool fail(FaultKind kind, std::string what) {
-    ended = w.fault(op, kind, 1u << lane, std::move(what));
+  bool fail(FaultKind kind, std::string what, const FaultDetail& about = {}) {
+    ended = w.fault(op, kind, 1u << lane, std::move(what), about);
     failed = true;
     return false;
   }
@@ -72,13 +72,24 @@ class BulkRequest {
     failed = true;
     return false;
   }
-  bool aligned(std::uint64_t address, std::uint32_t alignment, std::string_view what) {
+  // What a tensor map, or a copy that it does not allow, has wrong.
+  bool bad_tensor(FaultKind kind, std::string what) {
+    FaultDetail about;
+    about.tensor_map = true;
+    return fail(kind, std::move(what), about);
+  }
+  bool aligned(std::uint64_t address, std::uint32_t alignment, Space space, std::string_view what) {
     if (address % alignment == 0) return true;
+    FaultDetail about;
+    about.access = true, about.writes = what == "destination";
+    about.space = space;
+    about.address = address, about.alignment = alignment;
     return fail(
         FaultKind::misaligned_address,
         fmt::format("the {} of a bulk copy, 0x{:x}, is misaligned: it must be a multiple of "
                     "{}",
-                    what, address, alignment));
+                    what, address, alignment),
+        about);
   }
 
   // `bytes` of global memory.
@@ -98,7 +109,7 @@ class BulkRequest {
   // `rank`.
   bool completes(std::uint32_t rank, std::uint32_t tx_bytes) {
     const std::uint32_t offset = narrow(Name::mbarrier) & offset_mask;
-    if (!aligned(offset, async::mbarrier::alignment, "mbarrier")) return false;
+    if (!aligned(offset, async::mbarrier::alignment, Space::shared, "mbarrier")) return false;
     std::byte* at = shared(rank << rank_shift | offset, async::mbarrier::size, true, false);
     if (!at) return false;
     copy.mbarrier = reinterpret_cast<async::mbarrier::Word*>(at);
@@ -111,9 +122,9 @@ class BulkRequest {
     if (!form.reduces) return true;
     copy.reduce = async::reduction(form.reduction.operation, type);
     if (copy.reduce) return true;
-    return fail(FaultKind::illegal_instruction,
-                fmt::format("tensors of type {} have no .{} reduction", async::facts(type).cuda,
-                            async::name(form.reduction.operation)));
+    return bad_tensor(FaultKind::illegal_instruction,
+                      fmt::format("tensors of type {} have no .{} reduction",
+                                  async::facts(type).cuda, async::name(form.reduction.operation)));
   }
 
   // Calls f(rank) for each block that the copy goes to: until one fails.
@@ -166,7 +177,7 @@ const Op* each_request(Warp& w, const Op* op, One one) {
 bool in_map_space(BulkRequest& r, std::uint64_t address) {
   const Space space = space_of(r.w, address);
   if (space != Space::local && !is_shared(space)) return true;
-  return r.fail(
+  return r.bad_tensor(
       FaultKind::illegal_address,
       fmt::format(
           "the tensor map at 0x{:x} lies in {} memory: a copy takes its map from a "
@@ -182,7 +193,8 @@ bool in_map_space(BulkRequest& r, std::uint64_t address) {
 const async::TensorMap* tensor_map(BulkRequest& r) {
   const std::uint64_t address = r.wide(Name::map);
   if (!in_map_space(r, address)) return nullptr;
-  if (!r.aligned(address, async::tensor_map_alignment, "tensor map")) return nullptr;
+  if (!r.aligned(address, async::tensor_map_alignment, Space::generic, "tensor map"))
+    return nullptr;
   std::byte bytes[async::tensor_map_bytes];
   if (!read_generic(r.w, r.lane, address, bytes, sizeof bytes)) {
     r.bad(address, sizeof bytes, false, Space::generic, FaultKind::illegal_address);
@@ -190,7 +202,7 @@ const async::TensorMap* tensor_map(BulkRequest& r) {
   }
   const auto read = bulk_copies(*r.w.block->cluster).maps.read(address, bytes);
   if (!read) {
-    r.fail(
+    r.bad_tensor(
         read.error().box_too_large ? FaultKind::illegal_address : FaultKind::illegal_instruction,
         fmt::format("the tensor map at 0x{:x} cannot be used: {}", address, read.error().sentence));
     return nullptr;
@@ -198,11 +210,12 @@ const async::TensorMap* tensor_map(BulkRequest& r) {
   r.copy.map_address = address;
   const async::TensorMap* const map = *read;
   if (map->rank != r.form.rank || (map->mode == async::TensorMode::im2col) != r.form.im2col) {
-    r.fail(FaultKind::illegal_instruction,
-           fmt::format("the instruction is for {}-dimensional {} copies and its tensor map is "
-                       "{}-dimensional, {}",
-                       r.form.rank, r.form.im2col ? "im2col" : "tile", map->rank,
-                       map->mode == async::TensorMode::im2col ? "im2col" : "tile"));
+    r.bad_tensor(
+        FaultKind::illegal_instruction,
+        fmt::format("the instruction is for {}-dimensional {} copies and its tensor map is "
+                    "{}-dimensional, {}",
+                    r.form.rank, r.form.im2col ? "im2col" : "tile", map->rank,
+                    map->mode == async::TensorMode::im2col ? "im2col" : "tile"));
     return nullptr;
   }
   return map;
@@ -225,12 +238,17 @@ async::TensorPlace place_of(const BulkRequest& r, std::uint32_t shared) {
 // registered it would change bytes that are none of the GPU's.
 bool check_padding(BulkRequest& r, std::uint64_t end, std::uint32_t padding) {
   if (r.w.block->grid->memory->padded_end(end - 1) >= end + padding) return true;
+  FaultDetail about;
+  about.access = about.writes = true;
+  about.space = Space::global;
+  about.address = end, about.bytes = padding;
   return r.fail(
       FaultKind::illegal_address,
       fmt::format("a tensor store writes whole 16-byte chunks, and the chunk of its last element "
                   "goes {} bytes past 0x{:x}, where its memory ends: {}. Let the memory end at a "
                   "multiple of 16 bytes, or register more of it",
-                  padding, end, describe_address(r.w, end)));
+                  padding, end, describe_address(r.w, end)),
+      about);
 }
 
 // The rules of the copy itself, and every byte that it touches in global memory. Rows are what
@@ -239,10 +257,10 @@ bool check_tensor(BulkRequest& r, async::TensorDirection direction) {
   const BulkCopy& copy = r.copy;
   const auto violation = async::tensor_violation(copy.map, copy.place, direction);
   if (violation != async::Violation::none)
-    return r.fail(violation == async::Violation::tensor_shared_alignment
-                      ? FaultKind::misaligned_address
-                      : FaultKind::illegal_instruction,
-                  fmt::format("a tensor copy breaks a rule: {}", async::sentence(violation)));
+    return r.bad_tensor(violation == async::Violation::tensor_shared_alignment
+                            ? FaultKind::misaligned_address
+                            : FaultKind::illegal_instruction,
+                        fmt::format("a tensor copy breaks a rule: {}", async::sentence(violation)));
   async::TensorMap rows = copy.map;
   rows.swizzle = async::Swizzle::none;
   const bool store = direction == async::TensorDirection::store;
@@ -271,7 +289,9 @@ const Op* bulk_load(Warp& w, const Op* op) {
   return each_request(w, op, [](BulkRequest& r) {
     const std::uint64_t from = r.wide(Name::from);
     const std::uint32_t to = r.narrow(Name::to), bytes = r.narrow(Name::size) & ~(granule - 1);
-    if (!r.aligned(from, granule, "source") || !r.aligned(to, granule, "destination")) return;
+    if (!r.aligned(from, granule, Space::global, "source") ||
+        !r.aligned(to, granule, Space::shared_cluster, "destination"))
+      return;
     const SourceWatch watch(r.w, r.op);
     if (!r.global(from, bytes, false)) return;
     r.copy.watch = watch.needed();
@@ -291,7 +311,9 @@ const Op* bulk_copy(Warp& w, const Op* op) {
   return each_request(w, op, [](BulkRequest& r) {
     const std::uint32_t from = r.narrow(Name::from), to = r.narrow(Name::to),
                         bytes = r.narrow(Name::size) & ~(granule - 1);
-    if (!r.aligned(from, granule, "source") || !r.aligned(to, granule, "destination")) return;
+    if (!r.aligned(from, granule, Space::shared, "source") ||
+        !r.aligned(to, granule, Space::shared_cluster, "destination"))
+      return;
     if (!(r.copy.from = r.shared(from, bytes, false, true))) return;
     if (!(r.copy.to = r.shared(to, bytes, true, false))) return;
     if (!r.operation(r.form.reduction.type)) return;
@@ -305,7 +327,9 @@ const Op* bulk_store(Warp& w, const Op* op) {
   return each_request(w, op, [](BulkRequest& r) {
     const std::uint64_t to = r.wide(Name::to);
     const std::uint32_t from = r.narrow(Name::from), bytes = r.narrow(Name::size) & ~(granule - 1);
-    if (!r.aligned(from, granule, "source") || !r.aligned(to, granule, "destination")) return;
+    if (!r.aligned(from, granule, Space::shared, "source") ||
+        !r.aligned(to, granule, Space::global, "destination"))
+      return;
     if (!(r.copy.from = r.shared(from, bytes, false, true))) return;
     if (!r.global(to, bytes, true)) return;
     if (!r.operation(r.form.reduction.type)) return;
@@ -319,8 +343,9 @@ const Op* bulk_store(Warp& w, const Op* op) {
 
 // Nothing to move. An H200 checks the address's alignment and ignores what lies there.
 const Op* bulk_prefetch(Warp& w, const Op* op) {
-  return each_request(w, op,
-                      [](BulkRequest& r) { r.aligned(r.wide(Name::from), granule, "source"); });
+  return each_request(w, op, [](BulkRequest& r) {
+    r.aligned(r.wide(Name::from), granule, Space::global, "source");
+  });
 }
 
 const Op* bulk_tensor_load(Warp& w, const Op* op) {
@@ -392,7 +417,7 @@ const Op* async_store(Warp& w, const Op* op) {
   return each_request(w, op, [](BulkRequest& r) {
     const CopyUse& form = r.form;
     const std::uint32_t to = r.narrow(Name::to), count = form.count, bytes = form.bytes * count;
-    if (!r.aligned(to, bytes, "destination")) return;
+    if (!r.aligned(to, bytes, Space::shared_cluster, "destination")) return;
     if (!(r.copy.to = r.shared(to, bytes, true, false))) return;
     for (std::uint32_t i = 0; i < count; ++i) {
       const std::uint64_t value =

@@ -41,10 +41,16 @@ std::byte* map_at(Warp& w, const Op* op, int lane, Space space, std::uint64_t ad
     return nullptr;
   };
   if (address % async::tensor_map_alignment != 0) {
+    FaultDetail about;
+    about.access = true, about.writes = writing;
+    about.space = space;
+    about.address = address, about.bytes = map_bytes;
+    about.alignment = async::tensor_map_alignment;
     w.fault(op, FaultKind::misaligned_address, 1u << lane,
             fmt::format("the tensor map at 0x{:x} is misaligned: its address must be a multiple of "
                         "{}",
-                        address, async::tensor_map_alignment));
+                        address, async::tensor_map_alignment),
+            about);
     return nullptr;
   }
   std::byte* const at = space == Space::shared ? resolve_shared(w, address, map_bytes, true)
@@ -73,10 +79,13 @@ const Op* run_replace(Warp& w, const Op* op) {
     if (!map) return nullptr;
     const std::uint32_t ordinal = op->c == no_ref ? 0 : w.at<std::uint32_t>(op->c)[l];
     const auto done = async::replace(map, use.field, ordinal, value_of(w, op, use, l));
+    FaultDetail about;
+    about.tensor_map = true;
     if (!done)
       return w.fault(op, FaultKind::illegal_instruction, 1u << l,
                      fmt::format("cannot replace the field: {} (value {}, ordinal {})",
-                                 done.error().sentence, value_of(w, op, use, l), ordinal));
+                                 done.error().sentence, value_of(w, op, use, l), ordinal),
+                     about);
   }
   w.progressed = true;
   return op + 1;

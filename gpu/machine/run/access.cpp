@@ -377,7 +377,11 @@ const Op* bad_access(Warp& w, const Op* op, std::uint32_t bad, const std::uint64
     what += fmt::format("is out of bounds: {}", describe_in(w, address, space));
   if (const int others = std::popcount(bad) - 1; others > 0)
     what += fmt::format(" ({} more threads of the warp fail likewise)", others);
-  return w.fault(op, kind, bad, std::move(what));
+  FaultDetail about;
+  about.access = true, about.writes = writing;
+  about.space = space;
+  about.address = address, about.bytes = size, about.alignment = size;
+  return w.fault(op, kind, bad, std::move(what), about);
 }
 
 }  // namespace inflight::machine

@@ -296,7 +296,10 @@ const Op* Warp::exit_lanes() {
   return next();
 }
 
-const Op* Warp::fault(const Op* at, FaultKind kind, std::uint32_t lane_mask, std::string what) {
+const Op* Warp::fault(const Op* at, FaultKind kind, std::uint32_t lane_mask, std::string what,
+                      const FaultDetail& about) {
+  if (const Observation* const observation = block->grid->observation)
+    observation->faulted(*this, at, kind, lane_mask, what, about);
   block->grid->fail(kind, to_text(fault_of(*this, at, kind, lane_mask, std::move(what))));
   if (block->counts)
     block->counts->stopped(*frame->code, frame->code->first_number + at->instruction,

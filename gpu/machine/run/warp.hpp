@@ -27,6 +27,15 @@ struct Worker;
 inline constexpr int lanes = 32;
 inline constexpr std::uint32_t all_lanes = 0xffffffff;
 
+// What a fault is about, beyond its kind.
+struct FaultDetail {
+  bool access = false, writes = false;     // of the first lane, at an address
+  ptx::Space space = ptx::Space::generic;  // that `address` counts in
+  std::uint64_t address = 0, bytes = 0;    // bytes 0: not known
+  std::uint32_t alignment = 0;             // that the address needs
+  bool tensor_map = false;                 // of a tensor map, or of what one does not allow
+};
+
 // Where each lane's stack ends: an offset in its local memory.
 using StackPointers = std::array<std::uint32_t, lanes>;
 
@@ -148,8 +157,10 @@ struct alignas(64) Warp {
   bool call(const Code* code, const Op* op);  // enters a frame; false: a fault ended the kernel
   const Op* leave(const Op* from);            // ret at `from`, in a called function
   const Op* exit_lanes();                     // exit
-  // Ends the kernel. The report is completed with kernel, block, thread and source line.
-  const Op* fault(const Op* at, FaultKind kind, std::uint32_t lane_mask, std::string what);
+  // Ends the kernel. The report is completed with kernel, block, thread and source line; `about` is
+  // for listeners.
+  const Op* fault(const Op* at, FaultKind kind, std::uint32_t lane_mask, std::string what,
+                  const FaultDetail& about = {});
   // Goes on at `next` behind an instruction that took as long as so many ops. The slice ends
   // if the launch has been stopped meanwhile: code without a jump would not hear of it.
   const Op* spend(const Op* next, std::uint64_t ops);

@@ -50,6 +50,10 @@ void write_report(const std::vector<check::Finding>& findings) {
 
 check::Listener* checker() { return instance(); }
 
+bool checking_explains(std::uint64_t launch) {
+  return instance() && instance()->findings().explains(launch);
+}
+
 void conclude_checking() {
   if (!instance() || concluded.exchange(true)) return;
   std::uint64_t times = 0;

@@ -6,6 +6,8 @@ namespace inflight::cuda {
 
 // The detectors, if the settings ask for them; else null.
 check::Listener* checker();
+// Does a finding say already why this launch ended?
+bool checking_explains(std::uint64_t launch);
 // Says how much was found, once the process has nothing more to run. From then on the process ends
 // with status 86 if that is anything.
 void conclude_checking();

@@ -52,8 +52,12 @@ std::string_view driver_error_text(int code) {
   return row && !row->driver.empty() ? row->text : std::string_view{};
 }
 
-void report(std::string_view sentence) {
+void write_log(std::string_view sentence) {
   if (!sentence.empty()) Logs::get().add(Level::error, sentence);
+}
+
+void report(std::string_view sentence) {
+  write_log(sentence);
   std::string line = "inflight: " + std::string(sentence);
   if (line.back() != '\n') line += '\n';
   std::fwrite(line.data(), 1, line.size(), stderr);

@@ -101,7 +101,9 @@ std::string_view driver_error_text(int code);
 
 // Writes "inflight: SENTENCE" to standard error, and the sentence into the driver's log (logs.hpp).
 void report(std::string_view sentence);
-// The same, but once a process for each `key`.
+// The log alone: somebody else has written it.
+void write_log(std::string_view sentence);
+// As report(), but once a process for each `key`.
 void report_once(std::string_view key, std::string_view sentence);
 
 // Reports the failure's message, if it has one, and returns its status.

@@ -5,6 +5,7 @@
 #include "gpu/cuda/core/graph/graph.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
+#include "gpu/cuda/core/report/checking.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/stream/launch.hpp"
 #include "gpu/machine/launch/interrupt.hpp"
@@ -55,7 +56,8 @@ void run_kernel(const KernelWork& work, Stream& stream) {
       launch, device.machine_limits, core.options(device),
       [&](std::string_view text) { device.printed.write(text, device.limits[printf_fifo_limit]); });
   if (!outcome.ok())
-    device.kill(status_of(outcome.kind), outcome.report);
+    device.kill(status_of(outcome.kind), outcome.report,
+                checking_explains(launch.id) ? Device::Told::already : Device::Told::not_yet);
   else if (!outcome.report.empty())  // it was cancelled
     report(outcome.report);
   if (outcome.kind == machine::FaultKind::interrupted) machine::interrupt::die_if_due();

@@ -1,0 +1,110 @@
+// Events of faults: what kind of mistake ends a kernel, and which memory it is about.
+#include "gpu/machine/instruction/instruction.hpp"
+#include "gpu/machine/instruction/observed_access.hpp"
+#include "gpu/machine/run/access.hpp"
+#include "gpu/machine/run/cluster.hpp"
+#include "gpu/machine/run/observation.hpp"
+
+namespace inflight::machine {
+namespace {
+
+using Kind = check::Fault::Kind;
+using ptx::Space;
+
+// Of an instruction that was given what it does not take.
+Kind kind_by_family(const Warp& w, const Op* op) {
+  const auto& body = w.frame->code->function->body;
+  if (op->instruction >= body.size()) return Kind::other;
+  switch (family_of(body[op->instruction])) {
+    case Family::barrier:
+    case Family::mbarrier:
+    case Family::collective:
+    case Family::matrix:
+      return Kind::barrier;
+    case Family::tensor_map:
+    case Family::tensor_copy:
+      return Kind::tensor_map;
+    default:
+      return Kind::other;
+  }
+}
+
+Kind kind_of(const Warp& w, const Op* op, FaultKind kind, const FaultDetail& about) {
+  switch (kind) {
+    case FaultKind::misaligned_address:
+      return Kind::misaligned;
+    case FaultKind::illegal_address:
+      return about.tensor_map ? Kind::tensor_map : Kind::outside;
+    case FaultKind::invalid_address_space:
+      return Kind::address_space;
+    case FaultKind::launch_failure:
+      return Kind::peer;
+    case FaultKind::illegal_instruction:
+      if (about.tensor_map) return Kind::tensor_map;
+      return about.access ? Kind::outside : kind_by_family(w, op);
+    default:
+      return Kind::other;
+  }
+}
+
+// The order is AllocationKind's.
+constexpr check::Allocation::Kind kinds[] = {
+    check::Allocation::Kind::device,   check::Allocation::Kind::managed,
+    check::Allocation::Kind::host,     check::Allocation::Kind::variable,
+    check::Allocation::Kind::constant, check::Allocation::Kind::heap};
+
+// All that a thread, block or kernel has of a space.
+check::Allocation whole(const Warp& w, check::Space space) {
+  check::Allocation all;
+  if (space == check::Space::local) {
+    all.bytes = local_bytes(w);
+  } else if (space == check::Space::param) {
+    all.bytes = w.block->grid->launch->kernel->parameter_bytes;
+  } else {
+    all.address = reserved_shared;
+    all.bytes = w.block->shared_end - reserved_shared;
+  }
+  return all;
+}
+
+}  // namespace
+
+void Observation::faulted(const Warp& w, const Op* op, FaultKind kind, std::uint32_t mask,
+                          std::string_view sentence, const FaultDetail& about) const {
+  if (!wants(check::Topic::faults)) return;
+  check::Fault event;
+  event.who = who(w, mask, op);
+  event.kind = kind_of(w, op, kind, about);
+  event.sentence = sentence;
+  event.access = about.access, event.writes = about.writes;
+  event.bytes = about.bytes, event.alignment = about.alignment;
+  event.address = about.address;
+  std::optional<Allocation> found;
+  if (about.access) {
+    const Windows& at = grid_.memory->windows();
+    const Space space = about.space == Space::generic ? space_of(w, about.address) : about.space;
+    event.space = check_space(space);
+    if (about.space == Space::generic) {
+      if (event.space == check::Space::shared) event.address -= at.shared;
+      if (event.space == check::Space::local) event.address -= at.local;
+      if (event.space == check::Space::param) event.address -= at.param;
+    }
+    if (event.space == check::Space::shared) {
+      event.rank = static_cast<std::uint16_t>(event.address >> rank_shift);
+      event.address &= offset_mask;
+    }
+    if (event.space != check::Space::global && event.space != check::Space::constant) {
+      event.nearest = whole(w, event.space);
+    } else if ((found = grid_.memory->nearest(event.address))) {
+      event.nearest.step =
+          found->live ? check::Allocation::Step::made : check::Allocation::Step::released;
+      event.nearest.kind = kinds[static_cast<std::size_t>(found->kind)];
+      event.nearest.device = found->device;
+      event.nearest.address = found->base, event.nearest.bytes = found->size;
+      event.nearest.name = found->name;
+    }
+  }
+  listener_.faulted(event);
+}
+
+}  // namespace inflight::machine

@@ -1,0 +1,84 @@
+// Addresses that an instruction does not allow: vectors, copies of each kind, mbarriers, atomics.
+// arch: sm_90a
+#include "tests/kernels/check/check_test.cuh"
+
+char* device() {
+  char* p = nullptr;
+  cudaMalloc(&p, 65536);
+  cudaMemset(p, 0, 65536);
+  return p;
+}
+
+__global__ void vector(const char* in, float4* out) {
+  out[threadIdx.x] = *reinterpret_cast<const float4*>(in + 16 * threadIdx.x);  // [vector]
+}
+
+__global__ void shared_vector(int shift, double* out) {
+  __shared__ alignas(16) float tile[72];
+  for (int i = threadIdx.x; i < 72; i += 32) tile[i] = i;
+  __syncthreads();
+  out[threadIdx.x] = *reinterpret_cast<double*>(&tile[2 * threadIdx.x + shift]);  // [shared]
+}
+
+__global__ void group_copy(const char* in, int* out) {
+  __shared__ alignas(16) char tile[1024];
+  // clang-format off
+  // [group copy]
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(tile + 16 * threadIdx.x)), "l"(in + 16 * threadIdx.x) : "memory");
+  // clang-format on
+  asm volatile("cp.async.wait_all;" ::: "memory");
+  out[threadIdx.x] = tile[16 * threadIdx.x];
+}
+
+__global__ void bulk(const char* in, unsigned shift, int* out) {
+  __shared__ alignas(128) char tile[2048];
+  __shared__ alignas(8) std::uint64_t bar;
+  if (threadIdx.x == 0)
+    asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared_address(&bar)) : "memory");
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], 1024;" ::"r"(shared_address(&bar))
+                 : "memory");
+    // clang-format off
+    // [bulk]
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 1024, [%2];" ::"r"(shared_address(tile) + shift), "l"(in), "r"(shared_address(&bar)) : "memory");
+    // clang-format on
+  }
+  asm volatile(
+      "{\n.reg .pred p;\n"
+      "again: mbarrier.try_wait.parity.shared.b64 p, [%0], 0;\n"
+      "@!p bra again;\n}" ::"r"(shared_address(&bar))
+      : "memory");
+  out[threadIdx.x] = tile[threadIdx.x + shift];
+}
+
+__global__ void mbarrier(unsigned shift) {
+  __shared__ alignas(8) std::uint64_t bar[2];
+  // [mbarrier]
+  asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared_address(bar) + shift) : "memory");
+}
+
+__global__ void atomic(char* at) {
+  asm volatile("red.global.add.u64 [%0], 1;" ::"l"(at) : "memory");  // [atomic]
+}
+
+int main(int argc, char** argv) {
+  return run_case(
+      argc, argv,
+      {{"vector", [] { vector<<<1, 32>>>(device() + 4, reinterpret_cast<float4*>(device())); }},
+       {"vector_twin", [] { vector<<<1, 32>>>(device(), reinterpret_cast<float4*>(device())); }},
+       {"shared_vector", [] { shared_vector<<<1, 32>>>(1, reinterpret_cast<double*>(device())); }},
+       {"shared_vector_twin",
+        [] { shared_vector<<<1, 32>>>(2, reinterpret_cast<double*>(device())); }},
+       {"group_copy",
+        [] { group_copy<<<1, 32>>>(device() + 8, reinterpret_cast<int*>(device())); }},
+       {"group_copy_twin",
+        [] { group_copy<<<1, 32>>>(device() + 16, reinterpret_cast<int*>(device())); }},
+       {"bulk_source", [] { bulk<<<1, 32>>>(device() + 8, 0, reinterpret_cast<int*>(device())); }},
+       {"bulk_destination", [] { bulk<<<1, 32>>>(device(), 8, reinterpret_cast<int*>(device())); }},
+       {"bulk_twin", [] { bulk<<<1, 32>>>(device() + 16, 16, reinterpret_cast<int*>(device())); }},
+       {"mbarrier", [] { mbarrier<<<1, 1>>>(4); }},
+       {"mbarrier_twin", [] { mbarrier<<<1, 1>>>(8); }},
+       {"atomic", [] { atomic<<<1, 1>>>(device() + 4); }},
+       {"atomic_twin", [] { atomic<<<1, 1>>>(device() + 8); }}});
+}

@@ -1,0 +1,48 @@
+// A ByteSet holds what a plain set of bytes holds, whatever ranges come and go.
+#include "gpu/check/shadow/byte_set.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+namespace inflight::shadow {
+namespace {
+
+TEST(ByteSet, HoldsWhatAPlainSetHolds) {
+  constexpr std::uint64_t origin = 0x7f0000000000, size = 5 * 32768 + 1000;
+  ByteSet set;
+  std::vector<bool> plain(size);
+  std::mt19937 random(1);
+  EXPECT_TRUE(set.never_used());
+  for (int step = 0; step < 20000; ++step) {
+    const std::uint64_t from = random() % size;
+    const std::uint64_t longest = random() % 50 == 0 ? size : 200;
+    const std::uint64_t bytes = std::min<std::uint64_t>(random() % longest, size - from);
+    if (step % 3 == 2) {
+      std::uint64_t expected = 0;
+      for (std::uint64_t i = 0; i < bytes; ++i) expected += plain[from + i];
+      ASSERT_EQ(set.count(origin + from, bytes), expected);
+      ASSERT_EQ(set.has_any(origin + from, bytes), expected != 0);
+      ASSERT_EQ(set.has_all(origin + from, bytes), expected == bytes);
+      continue;
+    }
+    const bool in = step % 3 == 0;
+    in ? set.insert(origin + from, bytes) : set.erase(origin + from, bytes);
+    for (std::uint64_t i = 0; i < bytes; ++i) plain[from + i] = in;
+  }
+  EXPECT_FALSE(set.never_used());
+}
+
+TEST(ByteSet, TakesLargeRangesAtOnce) {
+  ByteSet set;
+  set.insert(1ull << 40, 80ull << 30);
+  EXPECT_TRUE(set.has_all(1ull << 40, 80ull << 30));
+  set.erase((1ull << 40) + 12345, 1);
+  EXPECT_EQ(set.count(1ull << 40, 80ull << 30), (80ull << 30) - 1);
+  set.erase(1ull << 40, 80ull << 30);
+  EXPECT_FALSE(set.has_any(1ull << 40, 80ull << 30));
+}
+
+}  // namespace
+}  // namespace inflight::shadow
