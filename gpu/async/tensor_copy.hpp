@@ -167,7 +167,7 @@ inline std::uint32_t store_padding(const TensorMap& m, const TensorPlace& place)
 template <class F>
 void for_each_run(const TensorMap& m, const TensorPlace& place, TensorDirection direction, F f) {
   const TensorBox box = box_of(m);
-  const auto [left, right] = impl::in_range(m, place, direction, box.row_bytes);
+  const impl::InRange range = impl::in_range(m, place, direction, box.row_bytes);
   const std::int64_t first = m.sliced() ? 0 : std::int64_t{place.at[0]} * m.element_bytes();
   std::uint32_t shared = place.shared;
   impl::for_each_row(m, place, [&](const impl::TensorRow& row) {
@@ -180,9 +180,9 @@ void for_each_run(const TensorMap& m, const TensorPlace& place, TensorDirection 
                  f);
     };
     if (row.inside) {
-      emit(0, left, false);
-      emit(left, right, true);
-      emit(right, box.row_bytes, false);
+      emit(0, range.left, false);
+      emit(range.left, range.right, true);
+      emit(range.right, box.row_bytes, false);
     } else {
       emit(0, box.row_bytes, false);
     }

@@ -30,7 +30,7 @@ bool exchange_if(U* p, U& expected, U wanted) {
   return __atomic_compare_exchange_n(p, &expected, wanted, false, __ATOMIC_SEQ_CST,
                                      __ATOMIC_SEQ_CST);
 }
-[[gnu::target("cx16")]] bool exchange_if(u128* p, u128& expected, u128 wanted) {
+[[gnu::target("cx16"), gnu::noinline]] bool exchange_if(u128* p, u128& expected, u128 wanted) {
   const u128 found = __sync_val_compare_and_swap(p, expected, wanted);
   const bool done = found == expected;
   expected = found;
