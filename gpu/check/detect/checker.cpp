@@ -21,6 +21,7 @@ constexpr MakeDetector makers[] = {
 
 Checker::Checker(const CheckOptions& options, Findings::OnNew on_new)
     : findings_(std::move(on_new)) {
+  findings_.complete_with([this](Finding& finding) { sources_.quote(finding); });
   for (const MakeDetector make : makers) {
     auto detector = make({places_, findings_}, options);
     if (!detector) continue;  // not asked for
@@ -30,6 +31,7 @@ Checker::Checker(const CheckOptions& options, Findings::OnNew on_new)
 }
 
 void Checker::kernel_begin(const KernelBegin& event) {
+  launches_.fetch_add(1, std::memory_order_relaxed);
   places_.begin(*event.kernel);
   Listeners::kernel_begin(event);
 }

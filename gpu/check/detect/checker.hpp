@@ -1,9 +1,11 @@
 // All detectors, as one listener.
 #pragma once
+#include <atomic>
 #include <memory>
 #include <vector>
 
 #include "gpu/check/detect/detector.hpp"
+#include "gpu/check/finding/source.hpp"
 
 namespace inflight::check {
 
@@ -11,6 +13,7 @@ class Checker : public Listeners {
  public:
   Checker(const CheckOptions& options, Findings::OnNew on_new);
   const Findings& findings() const { return findings_; }
+  std::uint64_t launches() const { return launches_.load(std::memory_order_relaxed); }
 
   // Names last from before the first event of a launch to after its last.
   void kernel_begin(const KernelBegin&) override;
@@ -19,6 +22,8 @@ class Checker : public Listeners {
  private:
   Places places_;
   Findings findings_;
+  SourceFiles sources_;
+  std::atomic<std::uint64_t> launches_{0};
   std::vector<std::unique_ptr<Listener>> detectors_;
 };
 

@@ -41,6 +41,7 @@ struct CodePlace {
   std::uint32_t line = 0, column = 0;
   std::uint32_t ptx_line = 0;  // 0: unknown
   std::string instruction;     // the opcode as written, or the host's call
+  std::string source;          // the text of that line; empty: the file could not be read
 };
 
 // Threads of one warp, in CUDA's own terms.
@@ -81,6 +82,7 @@ struct Step {
     fenced,
     read,
     wrote,
+    acted,  // what the finding is about, where it is none of these
   };
   What what = What::read;
   std::uint64_t time = 0;
@@ -103,6 +105,7 @@ struct Finding {
   std::string rule;              // "PTX ISA, cp.async.wait_group"
   std::vector<Step> moment;      // oldest first
   std::uint64_t count = 1;       // of the same mistake at the same places
+  std::string replay;  // the options under which it is found again; empty: those of any run
 };
 
 // The same for the same mistake at the same places, in every run and on every machine: 16 hex
@@ -115,6 +118,13 @@ std::string to_text(const CodePlace& place);
 std::string to_text(const Threads& threads);
 // "shared memory at offset 0x410: 'tile' + 16"
 std::string to_text(const Bytes& bytes);
-std::string to_text(const Finding& finding);
+
+struct TextStyle {
+  bool colours = false;  // of a terminal
+  bool source = true;    // quote the lines, where they are known
+};
+std::string to_text(const Finding& finding, const TextStyle& style = {});
+// "read-before-wait at copy.cu:31:9 (ld.shared.f32), seen 64 times"
+std::string headline(const Finding& finding);
 
 }  // namespace inflight::check

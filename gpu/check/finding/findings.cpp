@@ -12,6 +12,7 @@ bool Findings::again(const FindingKey& key) {
 
 void Findings::put(const FindingKey& key, Finding finding) {
   const std::lock_guard telling(telling_);
+  if (complete_) complete_(finding);
   if (on_new_) on_new_(finding);
   const std::lock_guard lock(mutex_);
   found_.emplace_back(key, std::move(finding));

@@ -25,6 +25,9 @@ class Findings {
   // Called once for each new finding, one at a time, on the thread that found it.
   using OnNew = std::function<void(const Finding&)>;
   explicit Findings(OnNew on_new = {}) : on_new_(std::move(on_new)) {}
+  // Adds what detectors leave out, before anybody hears of the finding. Before the first only.
+  using Complete = std::function<void(Finding&)>;
+  void complete_with(Complete complete) { complete_ = std::move(complete); }
 
   // Counts one more of `key`; if it is the first, adds what make() gives. make() is called without
   // a lock, so it may ask the program's names.
@@ -50,6 +53,7 @@ class Findings {
   std::vector<std::pair<FindingKey, Finding>> found_;
   std::set<std::uint64_t> explained_;
   OnNew on_new_;
+  Complete complete_;
 };
 
 }  // namespace inflight::check

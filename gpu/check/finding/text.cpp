@@ -1,8 +1,9 @@
-// Findings in words.
+// Findings in words, for a terminal or a file.
 #include <fmt/format.h>
 
 #include <bit>
 #include <filesystem>
+#include <system_error>
 
 #include "gpu/check/finding/finding.hpp"
 #include "gpu/check/names.hpp"
@@ -20,18 +21,59 @@ std::string inside(const CodePlace& place) {
   return text;
 }
 
-std::string party(const Party& p, std::string_view indent) {
-  std::string text =
-      fmt::format("{}{}\n{}  at {}{}\n", indent, p.did, indent, to_text(p.place), inside(p.place));
-  if (p.threads) text += fmt::format("{}  by {}\n", indent, to_text(*p.threads));
-  return text;
-}
-
 std::string_view space_name(Space space) {
   static constexpr std::string_view names[] = {"global", "shared", "local", "constant",
                                                "parameter"};
   return names[static_cast<unsigned>(space)];
 }
+
+// Files below the working directory as one names them there.
+std::string shown(const std::string& file) {
+  std::error_code error;
+  std::string here = std::filesystem::current_path(error).string();
+  if (error || here.empty()) return file;
+  if (here.back() != '/') here += '/';
+  return file.starts_with(here) ? file.substr(here.size()) : file;
+}
+
+std::string times(std::uint64_t count) {
+  return fmt::format("seen {} time{}", count, count == 1 ? "" : "s");
+}
+
+class Writer {
+ public:
+  explicit Writer(const TextStyle& style) : style_(style) {}
+
+  void heading(const Finding& f) {
+    static constexpr std::string_view codes[] = {"1;31", "1;33", "1;36"};
+    const KindFacts& facts = facts_of(f.kind);
+    text += painted(codes[static_cast<unsigned>(facts.severity)], facts.id);
+    text += fmt::format(": {}\n", painted("1", f.sentence));
+  }
+  void party(const Party& p) {
+    text += fmt::format("  {}\n    at {}{}\n", p.did, to_text(p.place), inside(p.place));
+    quote(p.place, "      ");
+    if (p.threads) text += fmt::format("    by {}\n", to_text(*p.threads));
+  }
+  void in_flight(const Party& p) {
+    text += fmt::format("    {}, at {}\n", p.did, to_text(p.place));
+    quote(p.place, "      ");
+  }
+  void line(std::string_view label, std::string_view words) {
+    if (!words.empty()) text += fmt::format("  {}: {}\n", painted("32", label), words);
+  }
+  std::string text;
+
+ private:
+  std::string painted(std::string_view code, std::string_view words) const {
+    return style_.colours ? fmt::format("\033[{}m{}\033[0m", code, words) : std::string(words);
+  }
+  void quote(const CodePlace& p, std::string_view indent) {
+    if (!style_.source || p.source.empty()) return;
+    text += fmt::format("{}{}\n", indent, painted("2", fmt::format("{} | {}", p.line, p.source)));
+  }
+  TextStyle style_;
+};
 
 }  // namespace
 
@@ -40,7 +82,8 @@ std::string to_text(const CodePlace& place) {
   if (place.file.empty())
     return place.ptx_line ? fmt::format("PTX line {} ({})", place.ptx_line, place.instruction)
                           : std::string("the end of a thread");
-  return fmt::format("{}:{}:{} ({})", place.file, place.line, place.column, place.instruction);
+  return fmt::format("{}:{}:{} ({})", shown(place.file), place.line, place.column,
+                     place.instruction);
 }
 
 std::string to_text(const Threads& t) {
@@ -63,36 +106,25 @@ std::string to_text(const Bytes& b) {
   return text;
 }
 
-std::string to_text(const Finding& f) {
-  std::string text = fmt::format("{}: {}\n", facts_of(f.kind).id, f.sentence);
-  text += party(f.here, "  ");
-  for (const Party& p : f.there) text += party(p, "  ");
-  if (f.bytes) text += fmt::format("  {}\n", to_text(*f.bytes));
+std::string to_text(const Finding& f, const TextStyle& style) {
+  Writer out(style);
+  out.heading(f);
+  out.party(f.here);
+  for (const Party& p : f.there) out.party(p);
+  if (f.bytes) out.text += fmt::format("  {}\n", to_text(*f.bytes));
   if (!f.in_flight.empty()) {
-    text += "  in flight then, oldest first:\n";
-    for (const Party& p : f.in_flight)
-      text += fmt::format("    {}, at {}\n", p.did, to_text(p.place));
+    out.text += "  in flight then, oldest first:\n";
+    for (const Party& p : f.in_flight) out.in_flight(p);
   }
-  if (!f.remedy.empty()) text += fmt::format("  to mend it: {}\n", f.remedy);
-  if (!f.rule.empty()) text += fmt::format("  rule: {}\n", f.rule);
-  return text;
+  out.line("to mend it", f.remedy);
+  out.line("rule", f.rule);
+  out.line("to see it again", f.replay);
+  if (f.count > 1) out.text += fmt::format("  {}\n", times(f.count));
+  return out.text;
 }
 
-std::string fingerprint(const Finding& f) {
-  std::uint64_t hash = 0xcbf29ce484222325ull;
-  const auto add = [&](std::string_view text) {
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
-    hash = (hash ^ 0xff) * 0x100000001b3ull;
-  };
-  const auto add_place = [&](const CodePlace& p) {
-    add(p.kernel), add(p.function), add(p.instruction);
-    add(std::filesystem::path(p.file).filename().string());
-    add(std::to_string(p.file.empty() ? p.ptx_line : p.line));
-  };
-  add(facts_of(f.kind).id);
-  add_place(f.here.place);
-  for (const Party& p : f.there) add_place(p.place);
-  return fmt::format("{:016x}", hash);
+std::string headline(const Finding& f) {
+  return fmt::format("{} at {}, {}", facts_of(f.kind).id, to_text(f.here.place), times(f.count));
 }
 
 }  // namespace inflight::check

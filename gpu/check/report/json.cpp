@@ -3,31 +3,34 @@
 
 #include <nlohmann/json.hpp>
 
+#include "gpu/check/report/json_names.hpp"
+
 namespace inflight::check {
 namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view space_names[] = {"global", "shared", "local", "constant", "parameter"};
-constexpr std::string_view severity_names[] = {"error", "warning", "advice"};
-constexpr std::string_view step_names[] = {"issued",  "committed", "completed", "waited",
-                                           "arrived", "fenced",    "read",      "wrote"};
-
 json of(const Extents& e) { return {e.x, e.y, e.z}; }
 
 json of(const CodePlace& p) {
-  json j;
+  json j = json::object();
   if (!p.kernel.empty()) j["kernel"] = p.kernel, j["mangled"] = p.mangled;
   if (!p.function.empty()) j["function"] = p.function;
   if (!p.file.empty()) j["file"] = p.file, j["line"] = p.line, j["column"] = p.column;
   if (p.ptx_line) j["ptx_line"] = p.ptx_line;
   if (!p.instruction.empty()) j["instruction"] = p.instruction;
+  if (!p.source.empty()) j["source"] = p.source;
   return j;
 }
 
 json of(const Threads& t) {
-  json j = {{"launch", t.launch},   {"stream", t.stream},     {"device", t.device},
-            {"block", of(t.block)}, {"thread", of(t.thread)}, {"warp", t.warp},
+  json j = {{"launch", t.launch},
+            {"stream", t.stream},
+            {"device", t.device},
+            {"block", of(t.block)},
+            {"block_number", t.block_number},
+            {"thread", of(t.thread)},
+            {"warp", t.warp},
             {"lanes", t.lanes}};
   if (t.clustered) j["rank"] = t.rank;
   return j;
@@ -78,6 +81,7 @@ json to_json(const Finding& f) {
   if (f.bytes) j["bytes"] = of(*f.bytes);
   if (!f.remedy.empty()) j["remedy"] = f.remedy;
   if (!f.rule.empty()) j["rule"] = f.rule;
+  if (!f.replay.empty()) j["replay"] = f.replay;
   json moment = json::array();
   for (const Step& each : f.moment) moment.push_back(of(each));
   if (!moment.empty()) j["moment"] = std::move(moment);
@@ -88,6 +92,10 @@ json to_json(const std::vector<Finding>& findings) {
   json all = json::array();
   for (const Finding& each : findings) all.push_back(to_json(each));
   return {{"version", 1}, {"findings", std::move(all)}};
+}
+
+std::string dump(const json& j, int indent) {
+  return j.dump(indent, ' ', false, json::error_handler_t::replace);
 }
 
 }  // namespace inflight::check

@@ -1,12 +1,14 @@
 // Reads the INFLIGHT_ variables.
 #include "gpu/cuda/core/settings.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstdlib>
 #include <string_view>
 #include <system_error>
 
+#include "gpu/check/report/report.hpp"
 #include "gpu/cuda/core/report/status.hpp"
 
 namespace inflight::cuda {
@@ -97,15 +99,50 @@ const char* read_workers(std::string_view text, Settings& settings) {
   return "a number of threads up to 1024, 0 for one a core";
 }
 
-const char* read_check(std::string_view text, Settings& settings) {
-  settings.check = text == "1";
+template <bool CheckSettings::*flag>
+const char* read_flag(std::string_view text, Settings& settings) {
+  settings.check.*flag = text == "1";
   return text == "0" || text == "1" ? nullptr : "0 or 1";
 }
 
-const char* read_report(std::string_view text, Settings& settings) {
-  if (!text.ends_with(".json")) return "a file's path that ends in .json";
-  settings.report = text;
+template <std::string CheckSettings::*path>
+const char* read_path(std::string_view text, Settings& settings) {
+  settings.check.*path = text;
   return nullptr;
+}
+
+std::vector<std::string> files_of(std::string_view list) {
+  std::vector<std::string> files;
+  while (!list.empty()) {
+    const auto colon = std::min(list.find(':'), list.size());
+    if (colon) files.emplace_back(list.substr(0, colon));
+    list.remove_prefix(std::min(colon + 1, list.size()));
+  }
+  return files;
+}
+
+const char* read_suppressions(std::string_view text, Settings& settings) {
+  settings.check.suppressions = files_of(text);
+  return nullptr;
+}
+
+const char* read_report(std::string_view text, Settings& settings) {
+  settings.check.reports = files_of(text);
+  for (const std::string& each : settings.check.reports)
+    if (!check::is_report(each)) return "files whose paths end in .json, .sarif or .html";
+  return nullptr;
+}
+
+const char* read_error_exitcode(std::string_view text, Settings& settings) {
+  int& status = settings.check.error_exitcode;
+  return read_number(text, status) && status >= 0 && status <= 255 ? nullptr
+                                                                   : "a status from 0 to 255";
+}
+
+const char* read_seeds(std::string_view text, Settings& settings) {
+  unsigned& seeds = settings.check.seeds;
+  return read_number(text, seeds) && seeds >= 1 && seeds <= 10000 ? nullptr
+                                                                  : "a number of runs up to 10000";
 }
 
 const char* read_progress(std::string_view text, Settings& settings) {
@@ -118,12 +155,28 @@ struct Variable {
   Reader read;
 };
 constexpr Variable variables[] = {
-    {"INFLIGHT_DEVICE", read_device},   {"INFLIGHT_DEVICES", read_devices},
-    {"INFLIGHT_ASYNC", read_timing},    {"INFLIGHT_TURNS", read_turns},
-    {"INFLIGHT_TIMEOUT", read_timeout}, {"INFLIGHT_STATS", read_stats},
-    {"INFLIGHT_WORKERS", read_workers}, {"INFLIGHT_PROGRESS", read_progress},
-    {"INFLIGHT_SLACK", read_slack},     {"INFLIGHT_MEMORY", read_memory},
-    {"INFLIGHT_CHECK", read_check},     {"INFLIGHT_REPORT", read_report},
+    {"INFLIGHT_DEVICE", read_device},
+    {"INFLIGHT_DEVICES", read_devices},
+    {"INFLIGHT_ASYNC", read_timing},
+    {"INFLIGHT_TURNS", read_turns},
+    {"INFLIGHT_TIMEOUT", read_timeout},
+    {"INFLIGHT_STATS", read_stats},
+    {"INFLIGHT_WORKERS", read_workers},
+    {"INFLIGHT_PROGRESS", read_progress},
+    {"INFLIGHT_SLACK", read_slack},
+    {"INFLIGHT_MEMORY", read_memory},
+    {"INFLIGHT_CHECK", read_flag<&CheckSettings::on>},
+    {"INFLIGHT_LEAK_CHECK", read_flag<&CheckSettings::leaks>},
+    {"INFLIGHT_ADVICE", read_flag<&CheckSettings::advice>},
+    {"INFLIGHT_REPORT", read_report},
+    {"INFLIGHT_ERROR_EXITCODE", read_error_exitcode},
+    {"INFLIGHT_SUPPRESSIONS", read_suppressions},
+    {"INFLIGHT_GEN_SUPPRESSIONS", read_flag<&CheckSettings::gen_suppressions>},
+    {"INFLIGHT_BASELINE", read_path<&CheckSettings::baseline>},
+    {"INFLIGHT_SOURCE_ROOT", read_path<&CheckSettings::source_root>},
+    {"INFLIGHT_VERBOSE", read_flag<&CheckSettings::verbose>},
+    {"INFLIGHT_SEEDS", read_seeds},
+    {"INFLIGHT_SPOOL", read_path<&CheckSettings::spool>},
 };
 
 }  // namespace

@@ -6,11 +6,30 @@
 #include <optional>
 #include <string>
 #include <tl/expected.hpp>
+#include <vector>
 
 #include "gpu/async/timing.hpp"
 #include "gpu/machine/config/options.hpp"
 
 namespace inflight::cuda {
+
+// The checker's. Lists of files have colons between them.
+struct CheckSettings {
+  bool on = false;                        // INFLIGHT_CHECK: 0 or 1
+  bool leaks = false;                     // INFLIGHT_LEAK_CHECK: 0 or 1
+  bool advice = false;                    // INFLIGHT_ADVICE: 0 or 1
+  std::vector<std::string> reports;       // INFLIGHT_REPORT: files
+  int error_exitcode = 86;                // INFLIGHT_ERROR_EXITCODE: 0 to 255; 0: the program's own
+  std::vector<std::string> suppressions;  // INFLIGHT_SUPPRESSIONS: files
+  bool gen_suppressions = false;          // INFLIGHT_GEN_SUPPRESSIONS: 0 or 1
+  std::string baseline;                   // INFLIGHT_BASELINE: a report in JSON
+  std::string source_root;                // INFLIGHT_SOURCE_ROOT: a folder
+  bool verbose = false;                   // INFLIGHT_VERBOSE: 0 or 1
+  unsigned seeds = 0;  // INFLIGHT_SEEDS: runs of `inflight check`, each in an order of its own
+  // INFLIGHT_SPOOL: set by `inflight check`, which collects what its processes leave in this
+  // folder.
+  std::string spool;
+};
 
 struct Settings {
   std::string device = "h200";           // INFLIGHT_DEVICE: a profile's name
@@ -26,9 +45,8 @@ struct Settings {
   // default_host_share().
   std::optional<std::uint64_t> memory;
   unsigned workers = 0;   // INFLIGHT_WORKERS: host threads; 0: all cores
-  bool check = false;     // INFLIGHT_CHECK: 0 or 1
-  std::string report;     // INFLIGHT_REPORT: a file's path that ends in .json
   bool progress = false;  // INFLIGHT_PROGRESS: 0 or 1
+  CheckSettings check;
 };
 
 // Reads the variables through `variable` (null: unset). An error is one sentence with the variable,

@@ -1,4 +1,5 @@
-// Findings go to standard error as they are found; the status is changed as the process ends.
+// Findings go to standard error as they are found, and to whoever collects them; without a
+// collector the process itself reports, and changes its status as it ends.
 #include "gpu/cuda/core/report/checking.hpp"
 
 #include <fmt/format.h>
@@ -6,11 +7,13 @@
 
 #include <atomic>
 #include <cstdio>
-#include <fstream>
-#include <nlohmann/json.hpp>
+#include <cstdlib>
+#include <memory>
 
 #include "gpu/check/detect/checker.hpp"
-#include "gpu/check/report/json.hpp"
+#include "gpu/check/report/filter.hpp"
+#include "gpu/check/report/report.hpp"
+#include "gpu/check/report/spool.hpp"
 #include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/report/status.hpp"
 #include "gpu/cuda/core/settings.hpp"
@@ -18,51 +21,96 @@
 namespace inflight::cuda {
 namespace {
 
-constexpr int found_something = 86;
-std::atomic<bool> concluded{false};
+std::atomic<int> end_status{0};  // other than 0: the process ends with it
 
-void print(const check::Finding& finding) {
-  const std::string text = "inflight: " + check::to_text(finding);
-  std::fwrite(text.data(), 1, text.size(), stderr);
+bool on_terminal() {
+  const char* const no = std::getenv("NO_COLOR");
+  const char* const terminal = std::getenv("TERM");
+  return isatty(STDERR_FILENO) && !(no && *no) && terminal && std::string_view(terminal) != "dumb";
 }
 
-check::Checker* instance() {
-  static check::Checker* const made = settings().check ? new check::Checker({}, print) : nullptr;
+check::Filter read_filter(const CheckSettings& chosen) {
+  auto filter = check::Filter::read(chosen.suppressions, chosen.baseline);
+  if (!filter) {
+    report(filter.error() + ".");
+    std::_Exit(2);
+  }
+  return std::move(*filter);
+}
+
+class Checking {
+ public:
+  explicit Checking(const CheckSettings& chosen)
+      : chosen_(chosen),
+        filter_(read_filter(chosen)),
+        spool_(chosen.spool.empty() ? nullptr : new check::Spool(chosen.spool)),
+        checker_({chosen.leaks, chosen.advice},
+                 [this](const check::Finding& finding) { found(finding); }) {
+    style_.colours = on_terminal();
+    if (spool_ && !spool_->open())
+      report("findings cannot be kept in '" + chosen.spool + "': they are shown here alone.");
+  }
+
+  check::Checker& checker() { return checker_; }
+
+  // What is left to do once nothing more can be found.
+  void conclude() {
+    const auto all = checker_.findings().all();
+    if (spool_ && spool_->open()) return spool_->conclude(checker_.launches(), all);
+    std::vector<check::Finding> told;
+    check::Filter filter = read_filter(chosen_);
+    for (const check::Finding& each : all)
+      if (filter.judge(each) == check::Filter::Verdict::tell) told.push_back(each);
+    told = check::merged(std::move(told));
+    report(check::summary(told));
+    for (const std::string& path : chosen_.reports)
+      if (const auto wrote = check::write_report(path, told, chosen_.source_root); !wrote)
+        report(wrote.error() + ".");
+    if (check::mistakes(told)) end_status = chosen_.error_exitcode;
+  }
+
+ private:
+  // One at a time.
+  void found(const check::Finding& finding) {
+    if (spool_) spool_->add(finding);
+    if (filter_.judge(finding) != check::Filter::Verdict::tell) return;
+    std::string text = "inflight: " + check::to_text(finding, style_);
+    if (chosen_.gen_suppressions) text += check::suppression_for(finding);
+    std::fwrite(text.data(), 1, text.size(), stderr);
+  }
+
+  const CheckSettings& chosen_;
+  check::Filter filter_;
+  check::TextStyle style_;
+  std::unique_ptr<check::Spool> spool_;
+  check::Checker checker_;
+};
+
+Checking* instance() {
+  static Checking* const made = settings().check.on ? new Checking(settings().check) : nullptr;
   return made;
 }
 
 // Runs after the program's own functions for its end. What other libraries do behind this one is
 // left out: only so can a process change its status.
 __attribute__((destructor)) void end_with_status() {
-  if (!concluded || Core::forked() || instance()->findings().count() == 0) return;
+  const int status = end_status;
+  if (status == 0 || Core::forked()) return;
   std::fflush(nullptr);
-  _exit(found_something);
-}
-
-void write_report(const std::vector<check::Finding>& findings) {
-  const std::string& path = settings().report;
-  std::ofstream file(path);
-  file << check::to_json(findings).dump(2) << '\n';
-  if (!file) report("the findings could not be written to '" + path + "'.");
+  _exit(status);
 }
 
 }  // namespace
 
-check::Listener* checker() { return instance(); }
+check::Listener* checker() { return instance() ? &instance()->checker() : nullptr; }
 
 bool checking_explains(std::uint64_t launch) {
-  return instance() && instance()->findings().explains(launch);
+  return instance() && instance()->checker().findings().explains(launch);
 }
 
 void conclude_checking() {
-  if (!instance() || concluded.exchange(true)) return;
-  std::uint64_t times = 0;
-  const auto all = instance()->findings().all();
-  for (const check::Finding& each : all) times += each.count;
-  if (!settings().report.empty()) write_report(all);
-  report(all.empty() ? std::string("nothing found.")
-                     : fmt::format("{} finding{}, seen {} time{}.", all.size(),
-                                   all.size() == 1 ? "" : "s", times, times == 1 ? "" : "s"));
+  static std::atomic<bool> concluded{false};
+  if (instance() && !concluded.exchange(true)) instance()->conclude();
 }
 
 }  // namespace inflight::cuda

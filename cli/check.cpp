@@ -1,0 +1,207 @@
+// inflight check: a program with every detector on. Its processes tell what they find at once and
+// leave it in a folder; when the program has ended, all that is there is joined and reported.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "cli/child.hpp"
+#include "cli/commands.hpp"
+#include "cli/program.hpp"
+#include "cli/terminal.hpp"
+#include "gpu/check/report/filter.hpp"
+#include "gpu/check/report/report.hpp"
+#include "gpu/check/report/spool.hpp"
+
+namespace inflight::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A folder for as long as it lives.
+class Folder {
+ public:
+  Folder() : path_((fs::temp_directory_path() / "inflight-XXXXXX").string()) {
+    if (!mkdtemp(path_.data())) path_.clear();
+  }
+  ~Folder() {
+    std::error_code error;
+    if (!path_.empty()) fs::remove_all(path_, error);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// One execution of the program.
+struct Run {
+  Folder folder;
+  Start start;
+  std::string replay;  // the options by which it was told apart
+  pid_t process = 0;
+  int status = 0;
+};
+
+// How the runs of --seeds differ.
+void choose_order(Run& run, unsigned seed) {
+  run.start.more["INFLIGHT_ASYNC"] = fmt::format("shuffled:{}", seed);
+  run.start.more["INFLIGHT_TURNS"] = fmt::format("random:{}", seed);
+  run.replay = fmt::format("--async shuffled:{} --turns random:{}", seed, seed);
+  run.start.silent = seed != 1;
+}
+
+// Starts all runs, so many at a time, and waits for them. False: one could not be started, told.
+bool perform(std::vector<Run>& runs, std::size_t at_a_time) {
+  Children children;
+  std::size_t next = 0, running = 0;
+  for (std::size_t ended = 0; ended < runs.size(); ++ended) {
+    for (; next < runs.size() && running < at_a_time; ++next, ++running) {
+      const auto process = children.start(runs[next].start);
+      if (!process) return complain(process.error()), false;
+      runs[next].process = *process;
+    }
+    const Children::Ended one = children.wait();
+    --running;
+    for (Run& each : runs)
+      if (each.process == one.process) each.status = one.status;
+  }
+  return true;
+}
+
+struct Collected {
+  std::vector<check::Finding> told;
+  std::size_t suppressed = 0, known = 0;
+  check::Spooled all;  // without its findings
+};
+
+Collected collect(const std::vector<Run>& runs, check::Filter& filter) {
+  Collected result;
+  std::vector<check::Finding> findings;
+  std::map<std::string, std::string> replays;  // by fingerprint: of the first run that found it
+  for (const Run& run : runs) {
+    check::Spooled spooled = check::read_spool(run.folder.path());
+    result.all.processes += spooled.processes;
+    result.all.unfinished += spooled.unfinished;
+    result.all.launches += spooled.launches;
+    for (check::Finding& each : spooled.findings) {
+      each.replay = replays.try_emplace(check::fingerprint(each), run.replay).first->second;
+      findings.push_back(std::move(each));
+    }
+  }
+  for (check::Finding& each : check::merged(std::move(findings))) {
+    const auto verdict = filter.judge(each);
+    result.suppressed += verdict == check::Filter::Verdict::suppressed;
+    result.known += verdict == check::Filter::Verdict::known;
+    if (verdict == check::Filter::Verdict::tell) result.told.push_back(std::move(each));
+  }
+  return result;
+}
+
+std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+// What the runs after the first have found and it has not: nobody has heard of that yet.
+void tell_silent(const Collected& found, const std::vector<Run>& runs) {
+  for (const check::Finding& each : found.told)
+    if (!each.replay.empty() && each.replay != runs[0].replay) complain(check::to_text(each));
+}
+
+void tell_rest(const Collected& found, const check::Filter& filter, const std::vector<Run>& runs,
+               bool verbose) {
+  if (found.all.processes == 0) {
+    complain("nothing was checked: no process of the program used CUDA.");
+  } else {
+    std::string text = check::summary(found.told);
+    text.pop_back();
+    complain(fmt::format("{}, in {} of {}.", text,
+                         counted(found.all.launches, "launch", "launches"),
+                         counted(found.all.processes, "process", "processes")));
+    for (const check::Finding& each : found.told) hint(check::headline(each));
+  }
+  if (found.suppressed) complain(fmt::format("{} suppressed.", found.suppressed));
+  if (found.known) complain(fmt::format("{} known from the baseline.", found.known));
+  for (std::size_t i = 1; i < runs.size(); ++i)
+    if (runs[i].status != runs[0].status)
+      complain(
+          fmt::format("with {} the program's exit status is {}.", runs[i].replay, runs[i].status));
+  if (!verbose) return;
+  if (found.all.unfinished)
+    complain(fmt::format("{} ended before the end of main; launches of theirs are not counted.",
+                         counted(found.all.unfinished, "process", "processes")));
+  for (const check::Suppression* each : filter.unused())
+    complain(fmt::format("the suppression '{}' ({}:{}) matched nothing.", each->name, each->file,
+                         each->line));
+}
+
+int status_of(const std::vector<Run>& runs) {
+  for (const Run& each : runs)
+    if (each.status) return each.status;
+  return ok;
+}
+
+int check_program(const Request& request, const std::vector<std::string>& words) {
+  if (words.empty()) return lacks_program("check");
+  Environment environment = environment_of(request);
+  const bool ordered = environment.count("INFLIGHT_ASYNC") || environment.count("INFLIGHT_TURNS");
+  environment["INFLIGHT_CHECK"] = "1";
+  const auto settings = settings_of(environment);
+  if (!settings) return complain(settings.error()), usage;
+  const cuda::CheckSettings& chosen = settings->check;
+  if (chosen.seeds && ordered)
+    return complain("--seeds chooses the orders itself: leave --async and --turns out."), usage;
+  auto filter = check::Filter::read(chosen.suppressions, chosen.baseline);
+  if (!filter) return complain(filter.error() + "."), usage;
+  const auto path = prepare(environment, *settings, words);
+  if (!path) return path.error();
+  // These are this command's own affair.
+  for (const char* each : {"INFLIGHT_REPORT", "INFLIGHT_SEEDS"}) unsetenv(each);
+
+  std::vector<Run> runs(std::max(1u, chosen.seeds));
+  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    Run& run = runs[i];
+    if (run.folder.path().empty())
+      return complain("no folder can be made in " + fs::temp_directory_path().string() + "."),
+             failed;
+    run.start = {*path, words, {{"INFLIGHT_SPOOL", run.folder.path()}}};
+    if (chosen.seeds) choose_order(run, static_cast<unsigned>(i + 1));
+    if (runs.size() >= cores && settings->workers == 0 && runs.size() > 1)
+      run.start.more["INFLIGHT_WORKERS"] = "1";
+  }
+  if (!perform(runs, cores)) return not_executable;
+
+  const Collected found = collect(runs, *filter);
+  tell_silent(found, runs);
+  tell_rest(found, *filter, runs, chosen.verbose);
+  bool written = true;
+  for (const std::string& each : chosen.reports)
+    if (const auto wrote = check::write_report(each, found.told, chosen.source_root); !wrote)
+      complain(wrote.error() + "."), written = false;
+  if (check::mistakes(found.told) && chosen.error_exitcode) return chosen.error_exitcode;
+  const int status = status_of(runs);
+  return status == ok && !written ? failed : status;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, const std::vector<std::string>& program, int& status) {
+  CLI::App* command = app.add_subcommand(
+      "check", "find what is wrong with a program: check [options] [--] PROGRAM [ARG...]");
+  command->footer(
+      "The program is whatever nvcc built, or what starts it: python, make, ctest, a shell; its "
+      "child processes\nare checked too. The exit status is 86 if anything was found, else the "
+      "program's (128 and the signal if\nit died of one); 2 for a bad option, 126 for a program "
+      "that cannot be run, 127 for none.\nEach option sets the variable in brackets, which works "
+      "as well without this command.");
+  auto request = add_options(*command, check_options());
+  command->callback([request, &program, &status] { status = check_program(*request, program); });
+}
+
+}  // namespace inflight::cli

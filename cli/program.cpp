@@ -1,0 +1,207 @@
+// The options as tables, and the program's environment.
+#include "cli/program.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <filesystem>
+
+#include "cli/commands.hpp"
+#include "cli/paths.hpp"
+#include "cli/program_file.hpp"
+#include "cli/python.hpp"
+#include "cli/terminal.hpp"
+#include "gpu/cuda/core/profiles.hpp"
+
+namespace inflight::cli {
+namespace {
+
+constexpr Option program_options[] = {
+    {"--device", "INFLIGHT_DEVICE", "NAME", "the device to be; 'inflight devices' lists them"},
+    {"--devices", "INFLIGHT_DEVICES", "N", "how many such devices there are"},
+    {"--async", "INFLIGHT_ASYNC", "early|late|shuffled:SEED",
+     "when the bytes of asynchronous copies move; late unless told"},
+    {"--turns", "INFLIGHT_TURNS", "N|random:SEED",
+     "instructions that a warp runs before others do; as on a chip unless told"},
+    {"--timeout", "INFLIGHT_TIMEOUT", "SECONDS", "end a kernel that runs longer"},
+    {"--slack", "INFLIGHT_SLACK", "BYTES",
+     "let allocations reach to the next multiple, as a GPU's pages do; 1 unless told"},
+    {"--memory", "INFLIGHT_MEMORY", "SIZE",
+     "how much of the host's memory devices may take, such as 16G; 7/8 of it unless told"},
+    {"--workers", "INFLIGHT_WORKERS", "N", "host threads to run blocks on; all cores unless told"},
+};
+
+constexpr bool many = true, path = true;
+constexpr Option options_of_check[] = {
+    {"--report", "INFLIGHT_REPORT", "FILE",
+     "write the findings there too: FILE.json, .sarif or .html; %p in it is the process's id", many,
+     path},
+    {"--error-exitcode", "INFLIGHT_ERROR_EXITCODE", "N",
+     "the exit status if anything is found; 86 unless told, 0: the program's own"},
+    {"--suppressions", "INFLIGHT_SUPPRESSIONS", "FILE", "leave out what an entry there matches",
+     many, path},
+    {"--gen-suppressions", "INFLIGHT_GEN_SUPPRESSIONS", nullptr,
+     "print such an entry below each finding"},
+    {"--baseline", "INFLIGHT_BASELINE", "FILE.json", "leave out what stands in an earlier report",
+     !many, path},
+    {"--leak-check", "INFLIGHT_LEAK_CHECK", nullptr, "find memory that nobody released"},
+    {"--advice", "INFLIGHT_ADVICE", nullptr, "say what could be faster; that is never an error"},
+    {"--seeds", "INFLIGHT_SEEDS", "N",
+     "run the program N times, in other orders of copies and warps, and join what is found"},
+    {"--source-root", "INFLIGHT_SOURCE_ROOT", "FOLDER",
+     "the folder that paths in FILE.sarif count from; the working tree's unless told", !many, path},
+    {"-v,--verbose", "INFLIGHT_VERBOSE", nullptr,
+     "say also what was left out, and which suppressions were of no use"},
+};
+
+constexpr const char* stats_variable = "INFLIGHT_STATS";
+constexpr const char* progress_variable = "INFLIGHT_PROGRESS";
+
+bool takes_value(const std::string& word) {
+  const auto takes = [&](const Option& each) { return each.takes && word == each.name; };
+  return std::any_of(std::begin(program_options), std::end(program_options), takes) ||
+         std::any_of(std::begin(options_of_check), std::end(options_of_check), takes);
+}
+
+// The name that a message gives an option.
+std::string said(const Option& option) {
+  const std::string name = option.name;
+  return name.substr(name.find(',') + 1);
+}
+
+// The sentence about a variable, with the option's name for those that an option has set.
+std::string with_options(std::string text, const Environment& environment) {
+  const auto name = [&](const char* variable, const std::string& option) {
+    if (environment.count(variable) && text.starts_with(std::string(variable) + " "))
+      text.replace(0, std::string_view(variable).size(), option);
+  };
+  for (const Option& each : program_options) name(each.variable, said(each));
+  for (const Option& each : options_of_check) name(each.variable, said(each));
+  name(stats_variable, "--stats");
+  return text;
+}
+
+// The dynamic loader that asks an audit module lays out the threads' own storage before it knows
+// the program's libraries. What those of sanitizers take does not fit into the room that it leaves.
+void make_room_for_sanitizers(const ProgramFile& program) {
+  const auto sanitizer = [](const std::string& library) {
+    return library.starts_with("libtsan.so") || library.starts_with("liblsan.so");
+  };
+  if (!std::any_of(program.needed.begin(), program.needed.end(), sanitizer)) return;
+  const std::string room = "glibc.rtld.optional_static_tls=2097152";
+  setenv("GLIBC_TUNABLES", list_with("GLIBC_TUNABLES", room).c_str(), 1);
+}
+
+std::string absolute(const std::string& file) {
+  std::error_code error;
+  const auto result = std::filesystem::absolute(file, error);
+  return error || file.empty() ? file : result.lexically_normal().string();
+}
+
+}  // namespace
+
+std::span<const Option> check_options() { return options_of_check; }
+
+std::shared_ptr<Request> add_options(CLI::App& command, std::span<const Option> more) {
+  auto request = std::make_shared<Request>();
+  for (const Option& each : program_options) request->values.emplace_back(&each, 0);
+  for (const Option& each : more) request->values.emplace_back(&each, 0);
+  for (auto& [option, values] : request->values) {
+    const std::string help =
+        fmt::format("{} [{}{}]", option->help, option->variable, option->takes ? "" : "=1");
+    if (!option->takes) {
+      command.add_flag_callback(
+          option->name, [&values = values] { values = {"1"}; }, help);
+      continue;
+    }
+    CLI::Option* const added = command.add_option(option->name, values, help);
+    added->type_name(option->takes)->type_size(1);
+    if (option->many)
+      added->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->expected(1, 1000);
+    else
+      added->expected(1);
+    added->allow_extra_args(false);
+  }
+  command.add_flag("--stats", request->stats,
+                   "count what each kernel did, on standard error or in --stats=FILE.json "
+                   "[INFLIGHT_STATS]");
+  command.add_flag("--no-progress", request->no_progress,
+                   "no progress line for long launches [INFLIGHT_PROGRESS=0]");
+  return request;
+}
+
+Environment environment_of(const Request& request) {
+  Environment result;
+  for (const auto& [option, values] : request.values) {
+    for (const std::string& each : values) {
+      std::string& all = result[option->variable];
+      if (!all.empty()) all += ':';
+      all += option->path ? absolute(each) : each;
+    }
+  }
+  if (!request.stats.empty())
+    result[stats_variable] = request.stats == "true" ? "1" : request.stats;
+  if (request.no_progress) {
+    result[progress_variable] = "0";
+  } else if (!std::getenv(progress_variable)) {
+    result[progress_variable] = "1";
+  }
+  return result;
+}
+
+tl::expected<cuda::Settings, std::string> settings_of(const Environment& environment) {
+  auto settings = cuda::read_settings([&](const char* name) -> const char* {
+    auto found = environment.find(name);
+    return found == environment.end() ? std::getenv(name) : found->second.c_str();
+  });
+  if (!settings) return tl::unexpected(with_options(settings.error(), environment));
+  if (!cuda::find_profile(settings->device))
+    return tl::unexpected(
+        fmt::format("there is no device '{}'; 'inflight devices' lists them.", settings->device));
+  return settings;
+}
+
+tl::expected<std::string, int> prepare(const Environment& environment, const cuda::Settings& chosen,
+                                       const std::vector<std::string>& words) {
+  std::string program = find_program(words[0]);
+  if (program.empty()) {
+    complain(fmt::format("there is no program '{}'.", words[0]));
+    return tl::unexpected(not_found);
+  }
+  auto libraries = library_folder();
+  if (!libraries) return complain(libraries.error() + "."), tl::unexpected(failed);
+  const ProgramFile file = read_program_file(program);
+  if (std::string why = out_of_reach(file, *libraries); !why.empty()) complain(why);
+  make_room_for_sanitizers(file);
+  for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
+  setenv("LD_LIBRARY_PATH", list_with("LD_LIBRARY_PATH", *libraries).c_str(), 1);
+  setenv("LD_AUDIT", audit_with(*libraries).c_str(), 1);
+  for (const char* variable : assembler_variables) setenv(variable, assembler().c_str(), 0);
+  const int architecture = cuda::find_profile(chosen.device)->architecture.number;
+  for (const PythonVariable& each : python_variables(*libraries, architecture))
+    setenv(each.name.c_str(), each.value.c_str(), 1);
+  return program;
+}
+
+int lacks_program(const char* command) {
+  complain(fmt::format("'{}' needs a program: inflight {} [options] [--] PROGRAM [ARG...].",
+                       command, command));
+  return usage;
+}
+
+std::vector<std::string> take_program(std::vector<std::string>& words) {
+  if (words.empty() || (words[0] != "run" && words[0] != "check")) return {};
+  std::size_t i = 1;
+  while (i < words.size() && words[i].starts_with("-") && words[i] != "--")
+    i += takes_value(words[i]) ? 2 : 1;
+  if (i >= words.size()) return {};
+  std::size_t program = words[i] == "--" ? i + 1 : i;
+  std::vector<std::string> result(words.begin() + std::ptrdiff_t(program), words.end());
+  words.resize(i);
+  return result;
+}
+
+}  // namespace inflight::cli

@@ -1,0 +1,51 @@
+// Lines without their ends, and with spaces for tabs.
+#include "gpu/check/finding/source.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+namespace inflight::check {
+namespace {
+
+constexpr std::uintmax_t most_bytes = 16 << 20;
+constexpr std::size_t longest_line = 400;
+
+std::vector<std::string> read_lines(const std::string& path) {
+  std::vector<std::string> lines;
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return lines;
+  if (std::filesystem::file_size(path, error) > most_bytes || error) return lines;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
+    for (auto tab = line.find('\t'); tab != line.npos; tab = line.find('\t', tab))
+      line.replace(tab, 1, 8 - tab % 8, ' ');
+    if (line.size() > longest_line) line = line.substr(0, longest_line) + "...";
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+}  // namespace
+
+const std::vector<std::string>& SourceFiles::lines(const std::string& file) {
+  const auto found = files_.find(file);
+  if (found != files_.end()) return found->second;
+  return files_[file] = read_lines(file);
+}
+
+void SourceFiles::quote(CodePlace& place) {
+  if (place.file.empty() || place.line == 0 || !place.source.empty()) return;
+  const std::vector<std::string>& all = lines(place.file);
+  if (place.line <= all.size()) place.source = all[place.line - 1];
+}
+
+void SourceFiles::quote(Finding& finding) {
+  quote(finding.here.place);
+  for (Party& each : finding.there) quote(each.place);
+  for (Party& each : finding.in_flight) quote(each.place);
+  for (Step& each : finding.moment) quote(each.place);
+}
+
+}  // namespace inflight::check

@@ -1,0 +1,148 @@
+// Reports read back. Members that this version does not know are passed over.
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "gpu/check/report/json.hpp"
+#include "gpu/check/report/json_names.hpp"
+
+namespace inflight::check {
+namespace {
+
+using nlohmann::json;
+
+// Takes members of an object; one that is missing or of another type is said once, by name.
+class Reader {
+ public:
+  explicit Reader(std::string& problem) : problem_(problem) {}
+
+  template <class T>
+  void need(const json& from, const char* name, T& to) {
+    const auto found = from.find(name);
+    if (found == from.end()) return fail(name, "is missing");
+    take(*found, name, to);
+  }
+  template <class T>
+  void may(const json& from, const char* name, T& to) {
+    const auto found = from.find(name);
+    if (found != from.end()) take(*found, name, to);
+  }
+  template <std::size_t n>
+  std::size_t one_of(const json& from, const char* name, const std::string_view (&names)[n]) {
+    std::string word;
+    need(from, name, word);
+    const auto found = std::find(std::begin(names), std::end(names), word);
+    if (found == std::end(names)) return fail(name, "is unknown"), 0;
+    return static_cast<std::size_t>(found - std::begin(names));
+  }
+  void fail(const char* name, const char* why) {
+    if (problem_.empty()) problem_ = std::string("'") + name + "' " + why;
+  }
+
+ private:
+  void take(const json& j, const char* name, std::string& to) {
+    if (!j.is_string()) return fail(name, "is no text");
+    to = j.get<std::string>();
+  }
+  void take(const json& j, const char* name, bool& to) {
+    if (!j.is_boolean()) return fail(name, "is neither true nor false");
+    to = j.get<bool>();
+  }
+  template <class T>
+  requires std::is_arithmetic_v<T>
+  void take(const json& j, const char* name, T& to) {
+    const bool negative = j.is_number_integer() && !j.is_number_unsigned() && j < 0;
+    if (!j.is_number_integer() || negative) return fail(name, "is no number from 0");
+    to = static_cast<T>(j.get<std::uint64_t>());
+  }
+  void take(const json& j, const char* name, Extents& to) {
+    if (!j.is_array() || j.size() != 3) return fail(name, "is not three numbers");
+    take(j[0], name, to.x), take(j[1], name, to.y), take(j[2], name, to.z);
+  }
+  template <class T>
+  void take(const json& j, const char* name, std::vector<T>& to) {
+    if (!j.is_array()) return fail(name, "is no list");
+    for (const json& each : j) take(each, name, to.emplace_back());
+  }
+  template <class T>
+  void take(const json& j, const char* name, std::optional<T>& to) {
+    take(j, name, to.emplace());
+  }
+  void take(const json& j, const char* name, CodePlace& p) {
+    if (!j.is_object()) return fail(name, "is no place");
+    may(j, "kernel", p.kernel), may(j, "mangled", p.mangled), may(j, "function", p.function);
+    may(j, "file", p.file), may(j, "line", p.line), may(j, "column", p.column);
+    may(j, "ptx_line", p.ptx_line), may(j, "instruction", p.instruction);
+    may(j, "source", p.source);
+  }
+  void take(const json& j, const char* name, Threads& t) {
+    if (!j.is_object()) return fail(name, "is no object");
+    need(j, "launch", t.launch), need(j, "block", t.block), need(j, "thread", t.thread);
+    may(j, "stream", t.stream), may(j, "device", t.device), may(j, "warp", t.warp);
+    may(j, "block_number", t.block_number), may(j, "lanes", t.lanes), may(j, "rank", t.rank);
+    t.clustered = j.contains("rank");
+  }
+  void take(const json& j, const char* name, Bytes& b) {
+    if (!j.is_object()) return fail(name, "is no object");
+    b.space = static_cast<Space>(one_of(j, "space", space_names));
+    need(j, "address", b.address), need(j, "count", b.count);
+    may(j, "variable", b.variable), may(j, "offset", b.offset);
+  }
+  void take(const json& j, const char* name, Party& p) {
+    if (!j.is_object()) return fail(name, "is no object");
+    need(j, "did", p.did), need(j, "at", p.place), may(j, "threads", p.threads);
+  }
+  void take(const json& j, const char* name, Step& s) {
+    if (!j.is_object()) return fail(name, "is no object");
+    s.what = static_cast<Step::What>(one_of(j, "what", step_names));
+    need(j, "time", s.time), need(j, "label", s.label), need(j, "at", s.place);
+    need(j, "threads", s.threads), may(j, "copy", s.copy), may(j, "bytes", s.bytes);
+    may(j, "here", s.here);
+  }
+  std::string& problem_;
+};
+
+}  // namespace
+
+tl::expected<Finding, std::string> finding_of(const json& j) {
+  if (!j.is_object()) return tl::unexpected(std::string("a finding is no object"));
+  std::string problem;
+  Reader reader(problem);
+  Finding f;
+  std::string_view ids[finding_kinds];
+  for (std::size_t i = 0; i < finding_kinds; ++i) ids[i] = kind_facts[i].id;
+  f.kind = static_cast<FindingKind>(reader.one_of(j, "kind", ids));
+  reader.need(j, "sentence", f.sentence), reader.need(j, "here", f.here);
+  reader.need(j, "there", f.there), reader.need(j, "count", f.count);
+  reader.may(j, "in_flight", f.in_flight), reader.may(j, "bytes", f.bytes);
+  reader.may(j, "remedy", f.remedy), reader.may(j, "rule", f.rule);
+  reader.may(j, "replay", f.replay), reader.may(j, "moment", f.moment);
+  if (!problem.empty()) return tl::unexpected("a finding's " + problem);
+  return f;
+}
+
+tl::expected<std::vector<Finding>, std::string> findings_of(const json& j) {
+  if (!j.is_object() || !j.contains("findings") || !j["findings"].is_array())
+    return tl::unexpected(std::string("it is no report of findings"));
+  if (!j.contains("version") || j["version"] != 1)
+    return tl::unexpected(std::string("it is a report of another version than 1"));
+  std::vector<Finding> all;
+  for (const json& each : j["findings"]) {
+    auto finding = finding_of(each);
+    if (!finding) return tl::unexpected(finding.error());
+    all.push_back(std::move(*finding));
+  }
+  return all;
+}
+
+tl::expected<std::vector<Finding>, std::string> read_findings(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return tl::unexpected("'" + path + "' cannot be read");
+  const json j = json::parse(file, nullptr, false);
+  if (j.is_discarded()) return tl::unexpected("'" + path + "' is no JSON");
+  auto all = findings_of(j);
+  if (!all) return tl::unexpected("'" + path + "': " + all.error());
+  return all;
+}
+
+}  // namespace inflight::check

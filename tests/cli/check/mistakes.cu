@@ -1,0 +1,49 @@
+// Makes mistakes that any order shows, then ends as its arguments say: mistakes [WORD...], one after the
+// other: `arrive` and `expect` (a mistake each), `right` (a kernel without), `abort`, `kill`, `exit` (3),
+// `_exit` (3), `wait` (for a signal), `echo` (what it reads), `seeded` (a mistake where the order of copies
+// is shuffled by 2).
+#include <csignal>
+#include <unistd.h>
+
+#include "tests/kernels/check/check_test.cuh"
+
+__global__ void arrives(int count) {
+  __shared__ std::uint64_t bar;
+  if (threadIdx.x == 0) bar = 0;
+  __syncthreads();
+  if (threadIdx.x < count)
+    asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(shared_address(&bar)) : "memory");
+}
+
+__global__ void expects(int count) {
+  __shared__ std::uint64_t bar;
+  if (threadIdx.x == 0) bar = 0;
+  __syncthreads();
+  if (threadIdx.x < count)
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], 16;" ::"r"(shared_address(&bar))
+                 : "memory");
+}
+
+int main(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const char* const order = std::getenv("INFLIGHT_ASYNC");
+    if (word == "arrive") arrives<<<1, 64>>>(64);
+    if (word == "seeded" && order && std::string(order) == "shuffled:2") arrives<<<1, 32>>>(32);
+    if (word == "expect") expects<<<1, 32>>>(1);
+    if (word == "right") arrives<<<1, 32>>>(0);
+    if (word == "echo") {
+      char text[100];
+      std::printf("read: %s", std::fgets(text, sizeof text, stdin));
+    }
+    cudaDeviceSynchronize();
+    std::printf("did %s\n", argv[i]);
+    std::fflush(stdout);
+    if (word == "abort") std::abort();
+    if (word == "kill") std::raise(SIGKILL);
+    if (word == "exit") std::exit(3);
+    if (word == "_exit") _exit(3);
+    if (word == "wait") pause();
+  }
+  return 0;
+}

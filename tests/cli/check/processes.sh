@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# inflight check: child processes, and processes that end badly. processes.sh INFLIGHT PROGRAM
+. "$(dirname "$0")/../lib.sh"
+program=$2
+export TMPDIR=$work/temporary
+mkdir "$TMPDIR"
+
+expect "child processes" 86 '^inflight: 2 findings, seen 129 times, in 3 launches of 3 processes\.$' \
+  "$inflight" check --report "$work/r.json" sh -c "'$program' arrive; '$program' expect & '$program' arrive; wait"
+[ "$(grep -c '"fingerprint"' "$work/r.json")" = 2 ] || fail "the report does not have both: $(cat "$work/r.json")"
+expect "children keep their status" 86 '^status 3$' "$inflight" check sh -c "'$program' arrive exit; echo status \$?"
+printf 'all: a b\na b:\n\t%s arrive\n' "$program" >"$work/Makefile"
+expect "make" 86 '^inflight: 1 finding, seen 128 times' "$inflight" check make -s -j2 -f "$work/Makefile"
+expect "Python" 86 '^inflight: 1 finding, seen 64 times' \
+  "$inflight" check python3 -c 'import subprocess, sys; subprocess.run(sys.argv[1:], check=True)' "$program" arrive
+
+expect "abort" 86 'seen 1 time, in 0 launches of 1 process' "$inflight" check --report "$work/abort.json" -v "$program" arrive abort
+grep -q barrier-misuse "$work/abort.json" || fail "abort() lost the finding"
+grep -q '1 process ended before the end of main' <<<"$output" || fail "-v does not say so: $output"
+expect "killed" 86 'seen 1 time' "$inflight" check --report "$work/kill.json" "$program" arrive kill
+grep -q barrier-misuse "$work/kill.json" || fail "SIGKILL lost the finding"
+expect "_exit" 86 'seen 1 time' "$inflight" check "$program" arrive _exit
+expect "a signal without a mistake" 134 '^inflight: nothing found' "$inflight" check "$program" right abort
+expect "killed without a mistake" 137 '^inflight: nothing found' "$inflight" check "$program" right kill
+
+# A signal to the command reaches the program; the report is written all the same.
+for signal in TERM INT; do
+  # A shell lets what it starts in the background ignore SIGINT.
+  env --default-signal=INT "$inflight" check --report "$work/$signal.json" "$program" arrive wait >"$work/out" 2>&1 &
+  command=$!
+  for _ in $(seq 200); do grep -q 'did wait' "$work/out" && break; sleep 0.05; done
+  kill -$signal $command
+  wait $command
+  status=$?
+  [ $status = 86 ] || fail "SIG$signal: exit status $status: $(cat "$work/out")"
+  grep -q barrier-misuse "$work/$signal.json" || fail "SIG$signal lost the report"
+done
+
+# Standard input, output and error are the program's own.
+output=$(echo hello | "$inflight" check "$program" echo 2>/dev/null)
+[ "$output" = $'read: hello\ndid echo' ] || fail "input or output does not pass through: $output"
+[ -z "$(ls -A "$TMPDIR")" ] || fail "a folder was left behind"
+finish

@@ -1,0 +1,98 @@
+// Findings in words, and the lines of source that they quote.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "gpu/check/finding/findings.hpp"
+#include "gpu/check/finding/source.hpp"
+#include "tests/unit/detect/sample.hpp"
+
+namespace inflight::check {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(FindingText, StandsAlone) {
+  Finding f = full_finding();
+  f.replay.clear();
+  EXPECT_EQ(to_text(f),
+            R"(read-before-wait: bytes are read that a cp.async may still be writing
+  reads 4 bytes
+    at /home/me/copy.cu:31:9 (ld.shared.f32) in kernel copy(float*)
+      31 |   sum += tile[threadIdx.x];
+    by thread (64,0,0) of block (1,0,0), and 31 more of its warp
+  issues a copy of 16 bytes
+    at /home/me/copy.cu:28:9 (cp.async.ca.shared.global) in kernel copy(float*), function copy_async(float*, float const*)
+      28 |   copy_async(tile, in);
+    by thread (0,0,0) of block (1,0,0) (rank 3 of its cluster)
+  shared memory at offset 0x410, 4 bytes: 'tile' + 16
+  in flight then, oldest first:
+    copies 16 bytes, at /home/me/copy.cu:28:9 (cp.async.ca.shared.global)
+      28 |   copy_async(tile, in);
+  to mend it: cp.async.wait_group 0 before it
+  rule: PTX ISA, cp.async.wait_group
+  seen 64 times
+)");
+}
+
+TEST(FindingText, HasColoursOnlyWhereTheyAreAskedFor) {
+  EXPECT_THAT(to_text(full_finding()), Not(HasSubstr("\033")));
+  EXPECT_THAT(to_text(full_finding(), {.colours = true}),
+              HasSubstr("\033[1;31mread-before-wait\033[0m: "));
+}
+
+TEST(FindingText, NamesTheOptionsThatBringItBack) {
+  EXPECT_THAT(to_text(full_finding()), HasSubstr("to see it again: --async shuffled:3\n"));
+}
+
+TEST(FindingText, NamesFilesFromTheWorkingDirectory) {
+  const CodePlace below =
+      place_at(3, {}, (std::filesystem::current_path() / "kernels/a.cu").string());
+  EXPECT_EQ(to_text(below), "kernels/a.cu:3:9 (ld.shared.f32)");
+}
+
+TEST(FindingText, HasAHeadline) {
+  EXPECT_EQ(headline(full_finding()),
+            "read-before-wait at /home/me/copy.cu:31:9 (ld.shared.f32), seen 64 times");
+}
+
+TEST(Fingerprint, IsOfPlacesAloneAndOfAllOfThem) {
+  Finding f = full_finding();
+  const std::string before = fingerprint(f);
+  f.count = 1, f.here.threads->warp = 9, f.sentence = "other words", f.bytes.reset();
+  f.here.place.file = "/elsewhere/copy.cu";
+  EXPECT_EQ(fingerprint(f), before);
+  f.there[0].place.line = 29;
+  EXPECT_NE(fingerprint(f), before);
+}
+
+TEST(SourceFiles, QuoteTheLineOfEachPlace) {
+  const std::string path = (std::filesystem::path(testing::TempDir()) / "quoted.cu").string();
+  std::ofstream(path) << "first\r\n\tsecond\nthird";
+  SourceFiles files;
+  Finding f = finding_at(2);
+  f.here.place.file = path;
+  f.there = {{"writes", place_at(3, {}, path), {}}, {"writes", place_at(4, {}, path), {}}};
+  files.quote(f);
+  EXPECT_EQ(f.here.place.source, "        second");
+  EXPECT_EQ(f.there[0].place.source, "third");
+  EXPECT_EQ(f.there[1].place.source, "");
+  EXPECT_EQ(files.lines(path)[0], "first");
+  EXPECT_TRUE(files.lines(testing::TempDir()).empty());
+}
+
+TEST(Findings, AreCompleteWhenTheyAreHeardOf) {
+  std::vector<std::string> heard;
+  Findings findings([&](const Finding& f) { heard.push_back(f.remedy); });
+  findings.complete_with([](Finding& f) { f.remedy = "completed"; });
+  for (int i = 0; i < 3; ++i)
+    findings.add({FindingKind::data_race, 1, 2}, [] { return finding_at(1); });
+  EXPECT_THAT(heard, testing::ElementsAre("completed"));
+  ASSERT_EQ(findings.all().size(), 1u);
+  EXPECT_EQ(findings.all()[0].count, 3u);
+}
+
+}  // namespace
+}  // namespace inflight::check
