@@ -100,13 +100,29 @@ PlaceId Places::of_host(std::string_view call) {
 }
 
 PlaceId Places::intern(CodePlace place) {
+  // A line of the source may have become many instructions, as a loop that is unrolled.
   const std::string key =
       fmt::format("{}\n{}\n{}\n{}:{}:{}\n{}", place.mangled, place.function, place.file, place.line,
-                  place.column, place.ptx_line, place.instruction);
+                  place.column, place.file.empty() ? place.ptx_line : 0, place.instruction);
   const std::unique_lock lock(mutex_);
   const auto [found, added] = ids_.try_emplace(key, static_cast<PlaceId>(places_.size()));
-  if (added) places_.push_back(std::move(place));
+  if (added) {
+    PlaceId line = found->second;
+    if (!place.file.empty())
+      line = line_ids_
+                 .try_emplace(fmt::format("{}\n{}\n{}\n{}", place.mangled, place.function,
+                                          place.file, place.line),
+                              line)
+                 .first->second;
+    lines_.push_back(line);
+    places_.push_back(std::move(place));
+  }
   return found->second;
+}
+
+PlaceId Places::line_of(PlaceId id) const {
+  const std::shared_lock lock(mutex_);
+  return lines_[id];
 }
 
 const CodePlace& Places::at(PlaceId id) const {

@@ -26,6 +26,8 @@ class Places {
   // first time.
   PlaceId of(const Who& who);
   PlaceId of_host(std::string_view call);
+  // The same for all places on one line of the source, in one kernel and function.
+  PlaceId line_of(PlaceId id) const;
   const CodePlace& at(PlaceId id) const;  // for ever
   Threads threads(const Who& who) const;  // while its launch runs
   Party party(const Who& who, std::string did);
@@ -48,7 +50,8 @@ class Places {
   mutable std::shared_mutex mutex_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Launch>> launches_;
   std::deque<CodePlace> places_{1};
-  std::unordered_map<std::string, PlaceId> ids_;
+  std::deque<PlaceId> lines_{1};  // of each place, the first on its line
+  std::unordered_map<std::string, PlaceId> ids_, line_ids_;
 };
 
 }  // namespace inflight::check

@@ -64,8 +64,14 @@ void Block::arrive(Meeting& at, std::uint32_t warp, Mask mask, Order order) {
     const Knowledge k = g.view->published(row_, warp, part, epoch_);
     if (releases(order))
       at.arrived_.join(k);
-    else
+    else {
       at.arrived_.loose.join(k.loose);
+      // A fence before a relaxed arrival is a release pattern.
+      if (const auto* p = g.view->patterns.get(); p && p->fences[1]) {
+        const Patterns::Fence& f = *p->fences[1];
+        at.arrived_.join(f.before.published(row_, warp, part, f.epoch));
+      }
+    }
   }
   ++epoch_;
 }

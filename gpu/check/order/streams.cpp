@@ -15,11 +15,39 @@ void ended(Knowledge& k, std::uint32_t number) {
 
 std::uint32_t Streams::number() { return next_ + 1 < launch_limit ? next_++ : next_; }
 
+void Streams::submit(Id stream, std::uint64_t work) {
+  streams_[stream].submitted.push_back({work, host_});
+}
+
+void Streams::begin(Id stream, std::uint64_t work) {
+  Stream& s = streams_[stream];
+  while (!s.submitted.empty() && s.submitted.front().work <= work) {
+    s.now.join(s.submitted.front().knows);
+    s.submitted.pop_front();
+  }
+}
+
+void Streams::end(Id stream, std::uint64_t work) {
+  Stream& s = streams_[stream];
+  if (s.ended.size() == kept) s.ended.pop_front();
+  s.ended.push_back({work, s.now});
+}
+
+const Knowledge& Streams::at_end(const Stream& stream, std::uint64_t work) {
+  for (const Known& each : stream.ended)
+    if (each.work >= work) return each.knows;
+  return stream.now;
+}
+
+void Streams::after(Id stream, Id other, std::uint64_t other_work) {
+  const Knowledge known = at_end(streams_[other], other_work);
+  streams_[stream].now.join(known);
+}
+
 Streams::Launch Streams::launch(Id stream) {
-  Knowledge& in_stream = streams_[stream];
-  in_stream.join(host_);
-  Launch l{number(), in_stream};
-  ended(in_stream, l.number);
+  Knowledge& now = streams_[stream].now;
+  Launch l{number(), now};
+  ended(now, l.number);
   return l;
 }
 
@@ -29,23 +57,18 @@ Streams::Launch Streams::on_host() {
   return l;
 }
 
-void Streams::record(Id stream, Id event) {
-  Knowledge& e = events_[event] = streams_[stream];
-  e.join(host_);
+void Streams::synchronise(Id stream, std::uint64_t work) {
+  host_.join(at_end(streams_[stream], work));
 }
-void Streams::wait(Id stream, Id event) {
-  if (const auto e = events_.find(event); e != events_.end()) streams_[stream].join(e->second);
+
+void Streams::learn_all(Id stream) {
+  Knowledge all = host_;
+  for (const auto& [id, each] : streams_) all.join(each.now);
+  streams_[stream].now.join(all);
 }
-void Streams::order(Id before, Id after) {
-  const Knowledge known = streams_[before];
-  streams_[after].join(known);
-}
-void Streams::synchronise(Id stream) { host_.join(streams_[stream]); }
-void Streams::synchronise_event(Id event) {
-  if (const auto e = events_.find(event); e != events_.end()) host_.join(e->second);
-}
+
 void Streams::synchronise_all() {
-  for (auto& [id, known] : streams_) host_.join(known);
+  for (auto& [id, stream] : streams_) host_.join(stream.now);
 }
 
 }  // namespace inflight::order

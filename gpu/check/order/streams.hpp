@@ -1,10 +1,11 @@
 // Order between the host, its streams, and the kernels and copies in them.
 //
-// Each kernel and each copy is a launch with a number of its own. When it has ended, all that it
-// did is known to whatever comes after it: one range in a clock, and ranges of neighbours become
-// one.
+// A stream does pieces of work one after the other, which are numbered. Each kernel and each copy
+// in one is a launch with a number of its own. When it has ended, all that it did is known to
+// whatever comes after it: one range in a clock, and ranges of neighbours become one.
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <unordered_map>
 
 #include "gpu/check/order/knowledge.hpp"
@@ -15,29 +16,47 @@ namespace inflight::order {
 class Streams {
  public:
   using Id = std::uint64_t;
+  // Pieces of work of a stream whose end is remembered apart. Of an older one, what the oldest of
+  // these knew counts: that can hide a conflict and never invents one.
+  static constexpr std::size_t kept = 64;
   struct Launch {
     std::uint32_t number = 0;
     Knowledge knows;  // what its threads know when they begin
   };
 
-  // A kernel or copy enters the stream: it comes after all that is in it, and after what the host
-  // knew. Past launch_limit, numbers repeat the last one, which hides conflicts among those.
+  // The host submits a piece of work, which comes after what the host knows.
+  void submit(Id stream, std::uint64_t work);
+  // It comes after another's.
+  void after(Id stream, Id other, std::uint64_t other_work);
+  // It begins, and it is done.
+  void begin(Id stream, std::uint64_t work);
+  void end(Id stream, std::uint64_t work);
+  // A kernel or copy in the piece of work that goes on. Past launch_limit, numbers repeat the last
+  // one, which hides conflicts among those.
   Launch launch(Id stream);
-  // Of a copy that the host performs itself, or waits for: it is done when this returns.
+  // One of the host's own: it is done when this returns.
   Launch on_host();
 
-  void record(Id stream, Id event);
-  void wait(Id stream, Id event);  // the stream's next waits for the event
-  void order(Id before,
-             Id after);  // all in `before` so far comes before what `after` gets: a null stream
-  void synchronise(Id stream);  // the host waits
-  void synchronise_event(Id event);
-  void synchronise_all();
-  const Knowledge& host() const { return host_; }
+  void synchronise(Id stream, std::uint64_t work);  // the host knows that it is done
+  void synchronise_all();                           // likewise of all that has begun
+  // What goes on in the stream publishes, and gets.
+  const Knowledge& known(Id stream) { return streams_[stream].now; }
+  void learn(Id stream, const Knowledge& more) { streams_[stream].now.join(more); }
+  void learn_all(Id stream);  // all that has begun
+  void host_learns(const Knowledge& more) { host_.join(more); }
 
  private:
+  struct Known {
+    std::uint64_t work;
+    Knowledge knows;
+  };
+  struct Stream {
+    Knowledge now;
+    std::deque<Known> submitted, ended;
+  };
   std::uint32_t number();
-  std::unordered_map<Id, Knowledge> streams_, events_;
+  static const Knowledge& at_end(const Stream& stream, std::uint64_t work);
+  std::unordered_map<Id, Stream> streams_;
   Knowledge host_;
   std::uint32_t next_ = 1;
 };

@@ -48,7 +48,7 @@ bool Judge::ordered(const Record& then, const Record& now, std::uint32_t from,
 }
 
 bool Judge::morally_strong(const Record& then, const Record& now) const {
-  if (!then.strong || !now.strong || !then.same_elements(now)) return false;
+  if (!then.strong || !now.strong || !then.may_be_same_elements(now)) return false;
   const Row theirs = then.row >> row_bits << row_bits;
   Scope between = Scope::gpu;
   if (theirs == a_.place.block)

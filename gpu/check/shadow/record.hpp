@@ -48,6 +48,10 @@ struct Record {
   bool same_elements(const Record& o) const {
     return width == o.width && width != 0 && (base - o.base) % static_cast<int>(width) == 0;
   }
+  // Of a range nobody says how wide its elements are: taken as those of the other.
+  bool may_be_same_elements(const Record& o) const {
+    return width == 0 || o.width == 0 || same_elements(o);
+  }
 };
 static_assert(sizeof(Record) <= 32);
 

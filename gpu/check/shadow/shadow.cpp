@@ -101,6 +101,8 @@ Record record_of(const Performer& by, const Range& range) {
   r.together = true;
   r.write = range.write;
   r.async = range.async;
+  r.strong = range.strong;
+  if (range.strong) r.scope = static_cast<std::uint8_t>(Scope::gpu);
   return r;
 }
 

@@ -29,6 +29,7 @@ struct Range {
   std::uint32_t place = 0;
   bool write = false;
   bool async = true;
+  bool strong = false;  // relaxed operations of gpu scope, each on an element of it: a reduction
 };
 
 // Of a copy: who performs it, as the shadow names it.

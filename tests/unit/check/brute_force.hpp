@@ -68,6 +68,13 @@ class Graph {
     if (shared) fences_[0].push_back(n);
     if (global) fences_[1].push_back(n);
   }
+  // Those of a thread whose scope includes the cluster.
+  std::vector<int> cluster_fences(int thread) const {
+    std::vector<int> nodes;
+    for (const Head& f : mine_[static_cast<std::size_t>(thread)].fences)
+      if (f.scope >= Scope::cluster) nodes.push_back(f.node);
+    return nodes;
+  }
   // The heads of all release patterns that end in this write of the thread to `location`.
   Heads heads(int thread, int node, int location, Order order, Scope scope) {
     Mine& m = mine_[static_cast<std::size_t>(thread)];

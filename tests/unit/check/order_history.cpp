@@ -354,6 +354,7 @@ void History::cluster_barrier(int t) {
   block(t).arrive(cluster_.clock, me.warp, lane, o);
   const Node n = graph_->step(t);
   if (releases(o)) cluster_.arrived.push_back(n);
+  for (const Node f : graph_->cluster_fences(t)) cluster_.arrived.push_back(f);
   me.cluster = 1;
   if (!std::all_of(threads_.begin(), threads_.end(),
                    [](const Thread& x) { return x.cluster == 1; }))

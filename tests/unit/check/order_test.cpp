@@ -1,6 +1,8 @@
 // What is said of the usual mistakes, and of their mended twins.
 #include <gtest/gtest.h>
 
+#include <unordered_map>
+
 #include "gpu/check/order/block.hpp"
 #include "gpu/check/order/streams.hpp"
 #include "gpu/check/shadow/shadow.hpp"
@@ -193,28 +195,59 @@ TEST_F(Ordering, ARelaxedAtomicDoesNotHideAPlainInitialisation) {
   EXPECT_FALSE(conflicts[0].earlier.strong);
 }
 
-TEST_F(Ordering, StreamsOrderKernelsAndCopies) {
-  Streams streams;
-  const auto kernel = [&](std::uint64_t stream, bool write) {
+// Pieces of work in streams, each one kernel.
+class StreamOrder : public Ordering {
+ protected:
+  void kernel(std::uint64_t stream, bool write, std::uint64_t after = 0,
+              std::uint64_t after_work = 0) {
+    const std::uint64_t work = ++works[stream];
+    streams.submit(stream, work);
+    if (after) streams.after(stream, after, after_work);
+    streams.begin(stream, work);
     const Streams::Launch l = streams.launch(stream);
     Block b({l.number, 0, 32}, l.knows);
     words(global, b, 0, 0, write);
-  };
+    streams.end(stream, work);
+  }
+  Streams streams;
+  std::unordered_map<std::uint64_t, std::uint64_t> works;
+};
+
+TEST_F(StreamOrder, KernelsAndCopiesOfOneStreamFollowEachOther) {
   kernel(1, true);
   kernel(1, true);
   EXPECT_TRUE(conflicts.empty());
   kernel(2, false);
   ASSERT_EQ(conflicts.size(), 1u);
   conflicts.clear();
-  streams.record(1, 9);
-  streams.wait(3, 9);
-  kernel(3, false);
+  kernel(3, false, 1, 2);
   EXPECT_TRUE(conflicts.empty());
   streams.synchronise_all();
   const Streams::Launch copy = streams.on_host();
   global.host_copy(copy.knows, {block_row(copy.number, 0), 0, 1}, {0, 128, 0, true, false},
                    conflicts);
   kernel(4, false);
+  EXPECT_TRUE(conflicts.empty());
+}
+
+TEST_F(StreamOrder, WhatAnotherStreamDoesBehindAnEventIsNotWaitedFor) {
+  kernel(1, false);
+  kernel(1, true);
+  kernel(2, false, 1, 1);
+  EXPECT_EQ(conflicts.size(), 1u);
+}
+
+TEST_F(StreamOrder, WhatTheHostLearnsLaterIsNothingToWorkThatItHasSubmitted) {
+  kernel(1, true);
+  streams.submit(2, works[2] = 1);
+  streams.synchronise(1, 1);
+  streams.begin(2, 1);
+  const Streams::Launch early = streams.launch(2);
+  Block b({early.number, 0, 32}, early.knows);
+  words(global, b, 0, 0, false);
+  EXPECT_EQ(conflicts.size(), 1u);
+  conflicts.clear();
+  kernel(3, false);
   EXPECT_TRUE(conflicts.empty());
 }
 

@@ -1,0 +1,132 @@
+// Races and copies in flight: launches, blocks, memory and the host.
+#include "gpu/check/detect/races/races.hpp"
+
+namespace inflight::check {
+namespace races {
+
+void Locations::forget(std::uint64_t address, std::uint64_t bytes) {
+  for (Shard& shard : shards_) {
+    const std::lock_guard lock(shard.mutex);
+    shard.locations.erase(shard.locations.lower_bound(address),
+                          shard.locations.lower_bound(address + bytes));
+  }
+}
+
+Races::Races(const Session& session) : session_(session), reporter_(session, host_.launches()) {}
+
+Topic Races::topics() const {
+  return Topic::accesses | Topic::addresses | Topic::fences | Topic::copies | Topic::barriers |
+         Topic::mbarriers | Topic::collectives | Topic::blocks | Topic::allocations | Topic::host;
+}
+
+Block* Races::peer(const Block& block, std::uint16_t rank) {
+  const auto& blocks = block.cluster->blocks;
+  return rank < blocks.size() ? blocks[rank] : nullptr;
+}
+
+void Races::tell(const Who& who, Block& block, Space space, bool of_mbarrier) {
+  if (block.conflicts.empty()) return;
+  for (const shadow::Conflict& each : block.conflicts)
+    reporter_.conflict({who, space, &block, of_mbarrier}, each);
+  block.conflicts.clear();
+}
+
+void Races::kernel_begin(const KernelBegin& event) {
+  const order::Streams::Launch launch = host_.launch(*event.kernel);
+  const std::lock_guard lock(mutex_);
+  running_[event.kernel->launch] = {facts_of(*event.kernel), launch.number, launch.knows};
+}
+
+void Races::kernel_end(const KernelEnd& event) {
+  if (event.faulted) blocks_.forget_launch(event.kernel->launch);
+  const std::lock_guard lock(mutex_);
+  running_.erase(event.kernel->launch);
+}
+
+void Races::block_begin(const BlockBegin& event) {
+  const Running* running = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    running = &running_.at(event.kernel->launch);
+  }
+  blocks_.begin(event, running->facts, running->number, running->start);
+}
+
+void Races::thread_exit(const ThreadExit& event) {
+  Block* const block = block_of(event.who);
+  if (!block) return;
+  block->order.exited(event.who.warp, event.who.mask);
+  block->exits.push_back({event.who.warp, event.who.mask});
+}
+
+void Races::block_end(const BlockEnd& event) {
+  Block* const block = blocks_.find(event.kernel->launch, event.block);
+  if (!block) return;
+  block->ended = true;
+  check_end(*block);
+  const std::shared_ptr<Cluster> cluster = block->cluster;
+  if (--cluster->running == 0) blocks_.forget(*cluster);
+}
+
+void Races::check_end(Block& block) {
+  if (block.copies.empty() && block.remote.empty() && block.cluster->transactions.empty()) return;
+  const order::Clock known = known_in(block);
+  for (const Copy& copy : block.copies)
+    if (copy.reading | copy.writing) {
+      const bool in_shared = copy.to_shared ? copy.writing != 0 : copy.reading != 0;
+      if (in_shared &&
+          !known.covers(copy.by.row, copy.to_shared ? copy.writing : copy.reading, copy.by.epoch))
+        reporter_.ends_with(block, copy);
+    }
+  for (const auto& copy : block.cluster->transactions)
+    if ((copy->source == &block || copy->destination == &block) &&
+        !known.covers(copy->by.row, order::Mask{1} << copy->by.lane, copy->by.epoch))
+      reporter_.ends_with(block, *copy);
+  for (const RemoteUse& use : block.remote)
+    if (!known.covers(use.row, use.lanes, use.epoch)) reporter_.peer_exited(use.who, block.rank);
+}
+
+void Races::allocation(const Allocation& event) {
+  if (event.kind == Allocation::Kind::constant) return;
+  const bool made = event.step == Allocation::Step::made;
+  if (event.kind != Allocation::Kind::heap && event.kind != Allocation::Kind::pool)
+    made ? host_.made(event.address, event.bytes) : host_.released(event.address);
+  global_.forget(event.address, event.bytes);
+  locations_.forget(event.address, event.bytes);
+}
+
+void Races::stream_edge(const StreamEdge& event) { host_.edge(event); }
+
+void Races::host_accessed(const HostAccess& event) {
+  const bool reads = event.source && host_.is_allocated(event.source),
+             writes = host_.is_allocated(event.destination);
+  if (!reads && !writes) return;
+  const order::Streams::Launch launch = host_.copy(event);
+  const shadow::Performer by{order::block_row(launch.number, 0), 0, 1};
+  const PlaceId place =
+      session_.places.of_host(event.kind == HostAccess::Kind::set
+                                  ? (event.asynchronous ? "cudaMemsetAsync" : "cudaMemset")
+                                  : (event.asynchronous ? "cudaMemcpyAsync" : "cudaMemcpy"));
+  std::vector<shadow::Conflict> conflicts;
+  for (std::uint64_t row = 0; row < event.rows; ++row) {
+    if (reads)
+      global_.host_copy(launch.knows, by,
+                        {event.source + row * event.source_pitch, event.bytes, place, false, false},
+                        conflicts);
+    if (writes)
+      global_.host_copy(
+          launch.knows, by,
+          {event.destination + row * event.destination_pitch, event.bytes, place, true, false},
+          conflicts);
+  }
+  for (const shadow::Conflict& each : conflicts)
+    reporter_.conflict({{}, Space::global, nullptr, false}, each);
+}
+
+}  // namespace races
+
+std::unique_ptr<Listener> make_races(const Session& session, const CheckOptions&) {
+  return std::make_unique<races::Races>(session);
+}
+
+}  // namespace inflight::check

@@ -1,0 +1,162 @@
+// Accesses of threads, what strong ones publish, and fences.
+#include <bit>
+
+#include "gpu/check/detect/races/races.hpp"
+
+namespace inflight::check::races {
+
+order::Order order_of(Order o) {
+  switch (o) {
+    case Order::acquire:
+      return order::Order::acquire;
+    case Order::release:
+      return order::Order::release;
+    case Order::acq_rel:
+      return order::Order::acq_rel;
+    case Order::seq_cst:
+      return order::Order::sc;
+    default:
+      return order::Order::relaxed;
+  }
+}
+
+order::Scope scope_of(Scope s) {
+  switch (s) {
+    case Scope::cluster:
+      return order::Scope::cluster;
+    case Scope::gpu:
+      return order::Scope::gpu;
+    case Scope::sys:
+      return order::Scope::sys;
+    default:
+      return order::Scope::cta;
+  }
+}
+
+namespace {
+
+// A location's number, for what a thread remembers of it: shared ones are told apart by their
+// block.
+std::uint64_t key_of(const Block* owner, std::uint64_t address) {
+  return owner ? std::uint64_t{1} << 62 | order::block_of(owner->order.row()) << 18 | address
+               : address;
+}
+
+}  // namespace
+
+void Races::accessed(const Access& event) {
+  if (event.space != Space::global && event.space != Space::shared) return;
+  if (event.proxy == Proxy::tensormap) return;
+  Block* const block = block_of(event.who);
+  if (!block) return;
+  const Mask all = event.who.mask, writes = all & event.written;
+  for (Mask left = all; left != 0;) {
+    Block* owner = nullptr;
+    Mask same = left;
+    if (event.space == Space::shared && event.ranks) {
+      const std::uint16_t rank = event.ranks[std::countr_zero(left)];
+      for (Mask m = left; m != 0; m &= m - 1)
+        if (event.ranks[std::countr_zero(m)] != rank) same &= ~(m & -m);
+      owner = peer(*block, rank);
+    } else if (event.space == Space::shared) {
+      owner = block;
+    }
+    left &= ~same;
+    if (event.space == Space::shared && !owner) continue;
+    if (same & ~writes) touch(*block, owner, event, same & ~writes, false);
+    if (same & writes) touch(*block, owner, event, same & writes, true);
+  }
+}
+
+void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bool write) {
+  if (owner && write && !owner->live_words.empty())
+    for (Mask m = mask; m != 0; m &= m - 1)
+      if (const std::uint64_t at = event.addresses[std::countr_zero(m)];
+          const Mbarrier* const lives = owner->living_in(at, event.bytes)) {
+        reporter_.overwritten(event.who, *lives, at, event.bytes);
+        mask &= ~(m & -m);
+      }
+  if (mask == 0) return;
+  if (owner && owner != &block) used_remotely(block, *owner, event.who, mask);
+  const bool strong = event.order != Order::weak;
+  if (strong) synchronise(block, owner, event, mask, write, true);
+  shadow_of(owner).access(block.order, event.who.warp,
+                          {event.addresses, mask, event.bytes, session_.places.of(event.who), write,
+                           strong, scope_of(event.scope)},
+                          block.conflicts);
+  if (strong) synchronise(block, owner, event, mask, write, false);
+  tell(event.who, block, event.space);
+}
+
+// What a strong access acquires comes before it, what it releases after.
+void Races::synchronise(Block& block, Block* owner, const Access& event, Mask mask, bool write,
+                        bool before) {
+  const order::Order order = order_of(event.order);
+  const order::Scope scope = scope_of(event.scope);
+  const std::uint32_t warp = event.who.warp;
+  if (before && !acquires(order)) return;
+  const bool read = event.kind != Access::Kind::store;
+  static const order::Location empty;
+  for (Mask m = mask; m != 0; m &= m - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(m));
+    const std::uint64_t address = event.addresses[lane], key = key_of(owner, address);
+    const auto act = [&](order::Location& at) {
+      if (before || !write) {
+        if (read) block.order.strong_read(warp, lane, key, at, order, scope);
+      } else if (read) {
+        block.order.update(warp, lane, key, at, order, scope);
+      } else {
+        block.order.strong_write(warp, lane, key, at, order, scope);
+      }
+    };
+    // Of relaxed updates by many lanes, nobody waits for one: while nothing was published there,
+    // they carry nothing on.
+    const bool counts = write && (order != order::Order::relaxed || !read ||
+                                  block.order.view(warp, lane).patterns || !(mask & (mask - 1)));
+    const bool make = !before && counts;
+    bool known = false;
+    if (!owner) {
+      known = locations_.with(address, make, act);
+    } else if (make) {
+      act(owner->locations[address]);
+      known = true;
+    } else if (const auto found = owner->locations.find(address); found != owner->locations.end()) {
+      act(found->second);
+      known = true;
+    }
+    if (!known && read && acquires(order))
+      block.order.strong_read(warp, lane, key, empty, order, scope);
+  }
+}
+
+void Races::used_remotely(Block& block, Block& owner, const Who& who, Mask mask) {
+  if (owner.ended) return reporter_.peer_exited(who, owner.rank);
+  const order::Row row = order::warp_row(block.order.row(), order::Part::thread, who.warp);
+  const PlaceId place = session_.places.of(who);
+  for (RemoteUse& use : owner.remote)
+    if (use.row == row && use.place == place && use.lanes == mask) {
+      use.epoch = block.order.epoch();
+      return;
+    }
+  owner.remote.push_back({row, mask, block.order.epoch(), place, who});
+}
+
+void Races::fenced(const Fence& event) {
+  Block* const block = block_of(event.who);
+  if (!block) return;
+  const order::Scope scope = scope_of(event.scope);
+  const bool publishes = event.kind == Fence::Kind::mbarrier_init ||
+                         (event.kind == Fence::Kind::memory && releases(order_of(event.order)) &&
+                          scope >= order::Scope::cluster);
+  if (publishes)
+    for (auto& [offset, m] : block->mbarriers)
+      if (m->who.warp == event.who.warp && m->who.mask & event.who.mask) m->fenced = true;
+  if (event.kind == Fence::Kind::memory)
+    return block->order.fence(event.who.warp, event.who.mask, order_of(event.order), scope);
+  if (event.kind == Fence::Kind::proxy && (event.from == Proxy::async || event.to == Proxy::async))
+    block->order.proxy_fence(event.who.warp, event.who.mask,
+                             !event.limited || event.space == Space::shared,
+                             !event.limited || event.space == Space::global);
+}
+
+}  // namespace inflight::check::races

@@ -1,0 +1,181 @@
+// Copies: what they touch as they are issued, and who waits for them.
+#include <algorithm>
+#include <bit>
+
+#include "gpu/check/detect/races/races.hpp"
+
+namespace inflight::check::races {
+namespace {
+
+constexpr std::size_t most_copies = 4096;  // that are remembered; the oldest go
+
+// Lanes of the warp that know of their own copies up to `epoch`.
+Mask know_of(const Block& block, std::uint32_t warp, order::Part part, Mask mask,
+             order::Epoch epoch) {
+  Mask done = 0;
+  for (const auto& group : block.order.groups(warp))
+    if (group.view->waited[static_cast<std::size_t>(part) - 1] >= epoch) done |= group.lanes;
+  return done & mask;
+}
+
+}  // namespace
+
+void Races::copy_issued(const CopyIssued& event) {
+  Block* const block = block_of(event.who);
+  if (!block) return;
+  if (event.completion == Completion::thread_group)
+    copy_of_threads(*block, event);
+  else
+    bulk_copy(*block, event);
+}
+
+void Races::copy_of_threads(Block& block, const CopyIssued& event) {
+  std::uint64_t to[lanes], from[lanes];
+  std::array<std::uint32_t, lanes> source_bytes{};
+  event.for_each_run([&](const CopyRun& run) {
+    to[run.lane] = run.destination, from[run.lane] = run.source;
+    source_bytes[run.lane] = run.source_bytes;
+  });
+  const std::uint32_t warp = event.who.warp;
+  const PlaceId place = session_.places.of(event.who);
+  Mask reading = 0;
+  for (Mask m = event.who.mask; m != 0; m &= m - 1)
+    if (source_bytes[std::countr_zero(m)]) reading |= m & -m;
+  for (Mask left = reading; left != 0;) {
+    const std::uint32_t bytes = source_bytes[std::countr_zero(left)];
+    Mask same = 0;
+    for (Mask m = left; m != 0; m &= m - 1)
+      if (source_bytes[std::countr_zero(m)] == bytes) same |= m & -m;
+    left &= ~same;
+    global_.copy(block.order, warp, {from, same, bytes, place, false}, block.conflicts);
+  }
+  tell(event.who, block, Space::global);
+  if (!block.live_words.empty())
+    for (Mask m = event.who.mask; m != 0; m &= m - 1)
+      if (const std::uint64_t at = to[std::countr_zero(m)];
+          const Mbarrier* const lives = block.living_in(at, event.bytes))
+        reporter_.overwritten(event.who, *lives, at, event.bytes);
+  block.shared.copy(block.order, warp, {to, event.who.mask, event.bytes, place, true},
+                    block.conflicts);
+  tell(event.who, block, Space::shared);
+  Copy copy;
+  copy.id = event.id;
+  copy.who = event.who;
+  copy.place = place;
+  copy.bytes = event.bytes;
+  copy.reading = copy.writing = event.who.mask;
+  copy.to_shared = true;
+  copy.by = {order::warp_row(block.order.row(), order::Part::group_copy, warp), 0,
+             block.order.epoch()};
+  if (block.copies.size() == most_copies) block.copies.erase(block.copies.begin());
+  block.copies.push_back(std::move(copy));
+}
+
+void Races::range(Block& block, const CopyIssued& event, unsigned lane, const shadow::Performer& by,
+                  Copy::Span span, bool write) {
+  const Space space = span.owner ? Space::shared : Space::global;
+  if (span.owner && write && !span.owner->live_words.empty())
+    if (const Mbarrier* const lives = span.owner->living_in(span.address, span.bytes))
+      reporter_.overwritten(event.who, *lives, span.address, span.bytes);
+  // Reductions are relaxed operations of their own, which may meet. What registers give is stored
+  // through the generic proxy.
+  const bool strong = write && event.reduces;
+  shadow_of(span.owner)
+      .copy(block.order, event.who.warp, lane, by,
+            {span.address, span.bytes, session_.places.of(event.who), write,
+             event.proxy == Proxy::async && !event.of_values, strong},
+            block.conflicts);
+  tell(event.who, block, space);
+}
+
+void Races::bulk_copy(Block& block, const CopyIssued& event) {
+  const std::uint32_t warp = event.who.warp;
+  const auto lane = static_cast<unsigned>(std::countr_zero(event.who.mask));
+  auto copy = std::make_unique<Copy>();
+  copy->id = event.id;
+  copy->completion = event.completion;
+  copy->who = event.who;
+  copy->place = session_.places.of(event.who);
+  copy->bytes = event.bytes;
+  copy->from_shared = event.from == Space::shared && !event.of_values;
+  copy->to_shared = event.to == Space::shared;
+  copy->source = copy->from_shared ? peer(block, event.source_rank) : nullptr;
+  copy->destination = copy->to_shared ? peer(block, event.destination_rank) : nullptr;
+  shadow::Performer reads{order::warp_row(block.order.row(), order::Part::bulk_read, warp), lane,
+                          block.order.epoch()};
+  shadow::Performer writes{order::warp_row(block.order.row(), order::Part::bulk_write, warp), lane,
+                           block.order.epoch()};
+  const bool on_mbarrier = event.completion == Completion::transaction;
+  if (on_mbarrier) {
+    Block* const owner = peer(block, event.mbarrier_rank);
+    if (!owner) return;
+    Mbarrier& m = mbarrier_at(*owner, static_cast<std::uint32_t>(event.mbarrier));
+    check_published(block, m, event.who);
+    if (owner != &block) used_remotely(block, *owner, event.who, event.who.mask);
+    copy->on = &m;
+    reads = writes = {m.order.row(), m.order.lane(), owner->order.tick()};
+  }
+  copy->by = writes;
+  // Neighbouring runs are one.
+  Copy::Span read, write;
+  const auto flush = [&](Copy::Span& span, const shadow::Performer& by, bool writing) {
+    if (span.bytes == 0) return;
+    range(block, event, lane, by, span, writing);
+    if (on_mbarrier) copy->spans.push_back(span);
+    span.bytes = 0;
+  };
+  const auto add = [&](Copy::Span& span, const shadow::Performer& by, bool writing, Block* owner,
+                       std::uint64_t address, std::uint32_t bytes) {
+    if (bytes == 0) return;
+    if (span.bytes && span.address + span.bytes != address) flush(span, by, writing);
+    if (!span.bytes) span = {owner, address, 0};
+    span.bytes += bytes;
+  };
+  event.for_each_run([&](const CopyRun& run) {
+    if (!event.of_values) add(read, reads, false, copy->source, run.source, run.source_bytes);
+    add(write, writes, true, copy->destination, run.destination, run.bytes);
+  });
+  flush(read, reads, false);
+  flush(write, writes, true);
+  if (on_mbarrier) {
+    copy->issued = block.order.issue(warp, lane);
+    auto& all = block.cluster->transactions;
+    if (all.size() == most_copies) all.erase(all.begin());
+    all.push_back(std::move(copy));
+    return;
+  }
+  copy->reading = copy->writing = event.who.mask;
+  if (block.copies.size() == most_copies) block.copies.erase(block.copies.begin());
+  block.copies.push_back(std::move(*copy));
+}
+
+void Races::copy_committed(const CopyCommitted& event) {
+  if (Block* const block = block_of(event.who))
+    block->order.commit(event.who.warp, event.who.mask, event.completion == Completion::bulk_group);
+}
+
+void Races::copy_waited(const CopyWaited& event) {
+  Block* const block = block_of(event.who);
+  if (!block) return;
+  const std::uint32_t warp = event.who.warp;
+  const bool bulk = event.completion == Completion::bulk_group;
+  if (bulk)
+    block->order.wait_bulk(warp, event.who.mask, event.allowed, event.read_only);
+  else if (event.allowed == CopyWaited::all_copies)
+    block->order.wait_all(warp, event.who.mask);
+  else
+    block->order.wait_group(warp, event.who.mask, event.allowed);
+  using order::Part;
+  for (Copy& copy : block->copies) {
+    if (copy.who.warp != warp || copy.completion != event.completion) continue;
+    const Mask mask = event.who.mask;
+    if (bulk) copy.reading &= ~know_of(*block, warp, Part::bulk_read, mask, copy.by.epoch);
+    const Mask done =
+        know_of(*block, warp, bulk ? Part::bulk_write : Part::group_copy, mask, copy.by.epoch);
+    copy.writing &= ~done;
+    if (!bulk) copy.reading &= ~done;
+  }
+  std::erase_if(block->copies, [](const Copy& copy) { return !(copy.reading | copy.writing); });
+}
+
+}  // namespace inflight::check::races

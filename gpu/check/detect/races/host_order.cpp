@@ -1,0 +1,78 @@
+// Edges between pieces of work, and who the launches in them are.
+#include "gpu/check/detect/races/host_order.hpp"
+
+namespace inflight::check::races {
+
+void HostOrder::edge(const StreamEdge& e) {
+  using Kind = StreamEdge::Kind;
+  const std::lock_guard lock(mutex_);
+  switch (e.kind) {
+    case Kind::submitted:
+      return streams_.submit(e.stream, e.work);
+    case Kind::after:
+      return streams_.after(e.stream, e.other, e.other_work);
+    case Kind::begun:
+      return streams_.begin(e.stream, e.work);
+    case Kind::ended:
+      return streams_.end(e.stream, e.work);
+    case Kind::launch:
+      coming_[e.other] = streams_.launch(e.stream);
+      return;
+    case Kind::host_function:  // it may tell the host's other threads, unseen
+      return streams_.host_learns(streams_.known(e.stream));
+    case Kind::value_write:
+      return values_[e.other].join(streams_.known(e.stream));
+    case Kind::value_wait:
+      // A kernel or the host may have written it: then what is done by now comes before.
+      if (const auto value = values_.find(e.other); value != values_.end())
+        return streams_.learn(e.stream, value->second);
+      return streams_.learn_all(e.stream);
+    case Kind::stream_sync:
+    case Kind::event_sync:
+      return streams_.synchronise(e.stream, e.work);
+    case Kind::device_sync:
+      return streams_.synchronise_all();
+    case Kind::created:
+    case Kind::destroyed:
+    case Kind::event_record:  // work that waits for it is told to come `after`
+    case Kind::event_wait:
+      return;
+  }
+}
+
+order::Streams::Launch HostOrder::launch(const Kernel& kernel) {
+  const std::lock_guard lock(mutex_);
+  const auto told = coming_.find(kernel.launch);
+  order::Streams::Launch launch = told == coming_.end() ? streams_.on_host() : told->second;
+  if (told != coming_.end()) coming_.erase(told);
+  launches_.set(launch.number, facts_of(kernel));
+  return launch;
+}
+
+order::Streams::Launch HostOrder::copy(const HostAccess& access) {
+  const std::lock_guard lock(mutex_);
+  const order::Streams::Launch launch =
+      access.work ? streams_.launch(access.stream) : streams_.on_host();
+  Launch facts;
+  facts.stream = access.stream;
+  facts.host = true;
+  launches_.set(launch.number, facts);
+  return launch;
+}
+
+void HostOrder::made(std::uint64_t address, std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  allocations_[address] = bytes;
+}
+void HostOrder::released(std::uint64_t address) {
+  const std::lock_guard lock(mutex_);
+  allocations_.erase(address);
+}
+bool HostOrder::is_allocated(std::uint64_t address) const {
+  const std::lock_guard lock(mutex_);
+  auto after = allocations_.upper_bound(address);
+  return after != allocations_.begin() &&
+         address - std::prev(after)->first < std::prev(after)->second;
+}
+
+}  // namespace inflight::check::races

@@ -1,0 +1,75 @@
+// Numbers of launches and blocks, back in CUDA's terms.
+#include "gpu/check/detect/races/launches.hpp"
+
+#include <bit>
+
+namespace inflight::check::races {
+namespace {
+
+Extents index_in(const Extents& shape, std::uint64_t linear) {
+  return {static_cast<std::uint32_t>(linear % shape.x),
+          static_cast<std::uint32_t>(linear / shape.x % shape.y),
+          static_cast<std::uint32_t>(linear / shape.x / shape.y)};
+}
+std::uint64_t linear_in(const Extents& shape, const Extents& index) {
+  return index.x + shape.x * (index.y + std::uint64_t{shape.y} * index.z);
+}
+Extents divided(const Extents& a, const Extents& b) { return {a.x / b.x, a.y / b.y, a.z / b.z}; }
+
+}  // namespace
+
+Launch facts_of(const Kernel& kernel) {
+  return {kernel.launch, kernel.stream, kernel.device, kernel.grid, kernel.block, kernel.cluster};
+}
+
+std::uint64_t Launch::number_of(std::uint64_t linear) const {
+  if (cluster_blocks() == 1) return linear;
+  const Extents at = index_in(grid, linear);
+  const Extents rank{at.x % cluster.x, at.y % cluster.y, at.z % cluster.z};
+  return linear_in(divided(grid, cluster), divided(at, cluster)) * cluster_blocks() +
+         linear_in(cluster, rank);
+}
+
+std::uint64_t Launch::linear_of(std::uint64_t number) const {
+  if (cluster_blocks() == 1) return number;
+  const Extents of = index_in(divided(grid, cluster), number / cluster_blocks());
+  const Extents rank = index_in(cluster, number % cluster_blocks());
+  return linear_in(
+      grid, {of.x * cluster.x + rank.x, of.y * cluster.y + rank.y, of.z * cluster.z + rank.z});
+}
+
+void Launches::set(std::uint32_t number, const Launch& launch) {
+  const std::lock_guard lock(mutex_);
+  if (launches_.size() <= number) launches_.resize(number + 1);
+  launches_[number] = launch;
+}
+
+Launch Launches::of(order::Row row) const {
+  const std::lock_guard lock(mutex_);
+  const auto number = row >> order::launch_shift;
+  return number < launches_.size() ? launches_[number] : Launch{};
+}
+
+bool Launches::is_host(order::Row row) const { return of(row).host; }
+
+std::optional<Threads> Launches::threads(order::Row row, order::Mask lanes) const {
+  const Launch launch = of(row);
+  const std::uint32_t local = order::local_row(row);
+  if (launch.host || local >> order::warp_bits > order::copy_parts) return std::nullopt;
+  const std::uint64_t number = order::block_of(row) & 0xffffffff;
+  Threads threads;
+  threads.launch = launch.launch, threads.stream = launch.stream;
+  threads.device = launch.device;
+  threads.block_number = launch.linear_of(number);
+  threads.block = index_in(launch.grid, threads.block_number);
+  threads.warp = local & (order::lanes - 1);
+  threads.lanes = lanes;
+  threads.thread = index_in(
+      launch.block, threads.warp * order::lanes + static_cast<unsigned>(std::countr_zero(lanes)));
+  threads.clustered = launch.cluster_blocks() > 1;
+  if (threads.clustered)
+    threads.rank = static_cast<std::uint16_t>(number % launch.cluster_blocks());
+  return threads;
+}
+
+}  // namespace inflight::check::races

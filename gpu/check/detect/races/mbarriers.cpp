@@ -1,0 +1,151 @@
+// mbarriers: what their phases publish, and whether their initialisation is.
+#include <algorithm>
+#include <bit>
+
+#include "gpu/check/detect/races/races.hpp"
+
+namespace inflight::check::races {
+
+using Op = MbarrierOp::Op;
+
+Mbarrier& Races::mbarrier_at(Block& owner, std::uint32_t offset) {
+  std::unique_ptr<Mbarrier>& m = owner.mbarriers[offset];
+  if (!m) {
+    m = std::make_unique<Mbarrier>();
+    m->owner = &owner;
+    m->offset = offset;
+    owner.order.init(m->order);
+  }
+  return *m;
+}
+
+void Races::check_published(Block& block, const Mbarrier& m, const Who& who) {
+  if (!m.live) return;
+  const auto initialiser = static_cast<unsigned>(std::countr_zero(m.who.mask));
+  for (const auto& group : block.order.groups(who.warp)) {
+    const Mask part = group.lanes & who.mask;
+    if (part == 0) continue;
+    const order::Knowledge& known = group.view->known;
+    if (known.order.at(m.row, initialiser) >= m.epoch) continue;
+    if (m.fenced && known.loose.at(m.row, initialiser) >= m.epoch) continue;
+    const bool own = m.owner == &block && m.who.warp == who.warp && part == m.who.mask;
+    if (!own) return reporter_.unpublished(who, m, m.owner != &block);
+  }
+}
+
+void Races::mbarrier(const MbarrierOp& op) {
+  if (op.violation != async::Violation::none || op.op == Op::pending_count) return;
+  Block* const block = block_of(op.who);
+  Block* const owner = block ? peer(*block, op.rank) : nullptr;
+  if (!owner) return;
+  Mbarrier& m = mbarrier_at(*owner, op.address);
+  const std::uint32_t warp = op.who.warp;
+  const Mask mask = op.who.mask;
+  const order::Order order = order_of(op.order);
+  const order::Scope scope = scope_of(op.scope);
+  const bool later = op.op == Op::async_arrive || op.copy;  // than the thread did it
+  if (owner != block && !later) used_remotely(*block, *owner, op.who, mask);
+  switch (op.op) {
+    case Op::init:
+    case Op::inval: {
+      std::uint64_t addresses[lanes] = {};
+      for (std::uint64_t& each : addresses) each = op.address;
+      const PlaceId place = session_.places.of(op.who);
+      owner->shared.access(block->order, warp, {addresses, mask, 8, place, true}, block->conflicts);
+      tell(op.who, *block, Space::shared, true);
+      m.live = op.op == Op::init;
+      owner->set_live(m, m.live);
+      if (!m.live) return;
+      owner->order.init(m.order);
+      m.who = op.who, m.place = place;
+      m.row = order::warp_row(block->order.row(), order::Part::thread, warp);
+      m.epoch = block->order.epoch();
+      m.fenced = false;
+      m.arrivals.clear();
+      m.news = false;
+      return;
+    }
+    case Op::complete_tx:
+      if (op.copy) return counted(*block, op, m);
+      [[fallthrough]];
+    case Op::expect_tx:
+      check_published(*block, m, op.who);
+      break;
+    case Op::arrive:
+    case Op::arrive_drop:
+      check_published(*block, m, op.who);
+      block->order.arrive(m.order, warp, mask, order, scope);
+      break;
+    case Op::test_wait:
+    case Op::try_wait:
+      if (!op.done) return;
+      check_published(*block, m, op.who);
+      block->order.observe(m.order, warp, mask, order, scope);
+      observed(*block, m);
+      return;
+    case Op::async_arrive_issued:
+      check_published(*block, m, op.who);
+      m.arrivals.push_back({warp, mask, block->order.arrival_with_copies(warp, mask)});
+      return;
+    case Op::async_arrive: {
+      const auto first = std::find_if(m.arrivals.begin(), m.arrivals.end(), [&](const auto& each) {
+        return each.warp == warp && each.lane == mask;
+      });
+      if (first == m.arrivals.end()) break;
+      order::Block::arrive(m.order, first->knows, block->order.place(), scope);
+      m.arrivals.erase(first);
+      break;
+    }
+    case Op::pending_count:
+      return;
+  }
+  if (op.done) phase_complete(m);
+}
+
+// A copy's bytes are counted.
+void Races::counted(Block& block, const MbarrierOp& op, Mbarrier& m) {
+  for (const auto& copy : block.cluster->transactions) {
+    if (copy->id != op.copy || copy->who.warp != op.who.warp || copy->who.block != op.who.block ||
+        copy->on != &m)
+      continue;
+    copy->landed = true;
+    order::Block::copied(m.order, copy->issued);
+    break;
+  }
+  if (op.done) phase_complete(m);
+}
+
+// What is in flight still completes with a later phase.
+void Races::phase_complete(Mbarrier& m) {
+  Block& owner = *m.owner;
+  owner.order.complete(m.order);
+  m.news = true;
+  for (const auto& copy : owner.cluster->transactions) {
+    if (copy->on != &m || copy->landed) continue;
+    const order::Epoch now = owner.order.tick();
+    for (const Copy::Span& span : copy->spans)
+      shadow_of(span.owner).restamp(copy->by, now, span.address, span.bytes);
+    copy->by.epoch = now;
+  }
+}
+
+// Copies whose completion a thread has observed are in flight no more, as far as its block goes.
+void Races::observed(Block& block, Mbarrier& m) {
+  if (!m.news) return;
+  m.news = false;
+  std::erase_if(m.owner->cluster->transactions, [&](const auto& copy) {
+    return copy->on == &m && copy->landed && (!copy->source || copy->source == &block) &&
+           (!copy->destination || copy->destination == &block);
+  });
+  if (block.copies.empty()) return;
+  const order::Clock known = known_in(block);
+  std::erase_if(block.copies, [&](Copy& copy) {
+    if (copy.completion != Completion::thread_group) return false;
+    for (Mask m = copy.writing; m != 0; m &= m - 1)
+      if (known.covers(copy.by.row, m & -m, copy.by.epoch)) copy.writing &= ~(m & -m);
+    copy.reading = copy.writing;
+    return copy.writing == 0;
+  });
+}
+
+}  // namespace inflight::check::races

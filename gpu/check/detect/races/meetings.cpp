@@ -1,0 +1,50 @@
+// Barriers, and bar.warp.sync.
+#include "gpu/check/detect/races/races.hpp"
+
+namespace inflight::check::races {
+namespace {
+
+constexpr std::uint32_t of_cluster = 16;  // beside the 16 barriers of a block
+
+// Threads that have exited count as arrived, where all that live are expected.
+void add_exits(Block& block, order::Meeting& meeting, std::uint32_t id) {
+  for (Block::Exit& exit : block.exits) {
+    if (exit.told >> id & 1) continue;
+    exit.told |= 1u << id;
+    block.order.arrive(meeting, exit.warp, exit.mask);
+  }
+}
+
+}  // namespace
+
+void Races::barrier(const Barrier& event) {
+  using Step = Barrier::Step;
+  Block* const block = block_of(event.who);
+  if (!block || event.kind == BarrierKind::grid) return;
+  const std::uint32_t warp = event.who.warp;
+  if (event.kind == BarrierKind::cluster) {
+    order::Meeting& meeting = block->cluster->barrier;
+    if (event.step == Step::arrive)
+      return block->order.arrive(meeting, warp, event.who.mask, order_of(event.order));
+    if (event.step == Step::wait)
+      return block->order.wait(meeting, warp, event.who.mask, order_of(event.order));
+    for (Block* each : block->cluster->blocks)
+      if (each) add_exits(*each, meeting, of_cluster);
+    return meeting.complete();
+  }
+  order::Meeting& meeting = block->barriers[event.id % block->barriers.size()];
+  if (event.step == Step::complete) {
+    if (event.expected == 0) add_exits(*block, meeting, event.id);
+    return meeting.complete();
+  }
+  if (event.step == Step::arrive) return block->order.arrive(meeting, warp, event.who.mask);
+  block->order.arrive_and_wait(meeting, warp, event.who.mask);
+}
+
+void Races::collective(const Collective& event) {
+  if (event.kind != Collective::Kind::sync) return;  // the others order no memory
+  if (Block* const block = block_of(event.who))
+    block->order.warp_sync(event.who.warp, event.who.mask);
+}
+
+}  // namespace inflight::check::races

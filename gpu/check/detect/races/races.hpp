@@ -1,0 +1,108 @@
+// Races: every access and copy in the order of events (gpu/check/order), held against what memory
+// remembers (gpu/check/shadow).
+#pragma once
+#include <array>
+#include <mutex>
+
+#include "gpu/check/detect/races/host_order.hpp"
+#include "gpu/check/detect/races/reporter.hpp"
+
+namespace inflight::check::races {
+
+// Locations of global memory that threads synchronise on.
+class Locations {
+ public:
+  // f(order::Location&), one caller at a time for each address. Without `make`, only if there is
+  // one; gives whether there was.
+  template <class F>
+  bool with(std::uint64_t address, bool make, F&& f) {
+    Shard& shard = shards_[address / shard_bytes % shards_.size()];
+    const std::lock_guard lock(shard.mutex);
+    const auto found =
+        make ? shard.locations.try_emplace(address).first : shard.locations.find(address);
+    if (found == shard.locations.end()) return false;
+    f(found->second);
+    return true;
+  }
+  void forget(std::uint64_t address, std::uint64_t bytes);
+
+ private:
+  static constexpr std::uint64_t shard_bytes = 256;
+  struct Shard {
+    std::mutex mutex;
+    std::map<std::uint64_t, order::Location> locations;
+  };
+  std::array<Shard, 64> shards_;
+};
+
+class Races : public Listener {
+ public:
+  explicit Races(const Session& session);
+  Topic topics() const override;
+  // races.cpp: launches, blocks, memory and the host
+  void kernel_begin(const KernelBegin&) override;
+  void kernel_end(const KernelEnd&) override;
+  void block_begin(const BlockBegin&) override;
+  void block_end(const BlockEnd&) override;
+  void thread_exit(const ThreadExit&) override;
+  void allocation(const Allocation&) override;
+  void stream_edge(const StreamEdge&) override;
+  void host_accessed(const HostAccess&) override;
+  // accesses.cpp
+  void accessed(const Access&) override;
+  void fenced(const Fence&) override;
+  // meetings.cpp
+  void barrier(const Barrier&) override;
+  void collective(const Collective&) override;
+  // copies.cpp
+  void copy_issued(const CopyIssued&) override;
+  void copy_committed(const CopyCommitted&) override;
+  void copy_waited(const CopyWaited&) override;
+  // mbarriers.cpp
+  void mbarrier(const MbarrierOp&) override;
+
+ private:
+  Block* block_of(const Who& who) { return blocks_.find(who.launch, who.block); }
+  static Block* peer(const Block& block, std::uint16_t rank);
+  shadow::Shadow& shadow_of(Block* owner) { return owner ? owner->shared : global_; }
+  // Tells the conflicts that the last access of `block` brought.
+  void tell(const Who& who, Block& block, Space space, bool of_mbarrier = false);
+
+  // Of lanes whose bytes are in one space and, if shared, of one owner.
+  void touch(Block& block, Block* owner, const Access& access, Mask mask, bool write);
+  void synchronise(Block& block, Block* owner, const Access& access, Mask mask, bool write,
+                   bool before);
+  void used_remotely(Block& block, Block& owner, const Who& who, Mask mask);
+
+  void copy_of_threads(Block& block, const CopyIssued& event);
+  void bulk_copy(Block& block, const CopyIssued& event);
+  void range(Block& block, const CopyIssued& event, unsigned lane, const shadow::Performer& by,
+             Copy::Span span, bool write);
+
+  Mbarrier& mbarrier_at(Block& owner, std::uint32_t offset);
+  void check_published(Block& block, const Mbarrier& m, const Who& who);
+  void counted(Block& block, const MbarrierOp& op, Mbarrier& m);
+  void phase_complete(Mbarrier& m);
+  void observed(Block& block, Mbarrier& m);
+
+  void check_end(Block& block);
+
+  struct Running {
+    Launch facts;
+    std::uint32_t number;
+    order::Knowledge start;
+  };
+  Session session_;
+  HostOrder host_;
+  Reporter reporter_;
+  shadow::Shadow global_{order::Space::global};
+  Locations locations_;
+  RunningBlocks blocks_;
+  std::mutex mutex_;
+  std::map<std::uint64_t, Running> running_;  // by launch
+};
+
+order::Order order_of(Order order);
+order::Scope scope_of(Scope scope);
+
+}  // namespace inflight::check::races

@@ -1,0 +1,226 @@
+// Findings: who took part, which bytes, what was in flight.
+#include "gpu/check/detect/races/reporter.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <tuple>
+
+#include "gpu/check/detect/races/words.hpp"
+
+namespace inflight::check::races {
+
+using shadow::Conflict;
+using shadow::Side;
+
+namespace {
+
+constexpr std::size_t most_in_flight = 8;
+
+bool later_in_source(const CodePlace& a, const CodePlace& b) {
+  return std::tie(a.kernel, a.file, a.line, a.ptx_line) >
+         std::tie(b.kernel, b.file, b.line, b.ptx_line);
+}
+
+// The copy whose actor this is, if it completes on an mbarrier.
+const Copy* transaction_of(const Block* block, const Side& side) {
+  if (!block) return nullptr;
+  for (const auto& copy : block->cluster->transactions)
+    if (copy->by.row == side.row && copy->by.lane == side.lane && copy->by.epoch == side.epoch)
+      return copy.get();
+  return nullptr;
+}
+
+enum Rule : std::uint64_t { conflicting, not_published, lives_there };
+
+}  // namespace
+
+Party Reporter::party(const Scene& scene, const Side& side, bool later, std::string did) const {
+  Party p{std::move(did), session_.places.at(side.place),
+          launches_.threads(side.row, 1u << side.lane)};
+  if (p.threads || launches_.is_host(side.row)) return p;
+  if (later) {
+    p.threads = session_.places.threads(scene.who);
+  } else if (const Copy* copy = transaction_of(scene.block, side)) {
+    p.threads = session_.places.threads(copy->who);
+  }
+  return p;
+}
+
+Bytes Reporter::bytes_of(const Who& who, Space space, std::uint64_t address,
+                         std::uint64_t count) const {
+  Bytes bytes{space, address, count, {}, 0};
+  const Kernel* const kernel = session_.places.kernel(who.launch);
+  if (!kernel || who.instruction == nothing) return bytes;
+  const Variable variable = kernel->variable(*kernel, space, address, who.instruction);
+  bytes.variable = variable.name;
+  bytes.offset = variable.name.empty() ? 0 : address - variable.address;
+  return bytes;
+}
+
+// Of the thread or copy that it is about, or of the whole block: oldest first.
+std::vector<Party> Reporter::in_flight(const Block* block, order::Row row) const {
+  std::vector<Party> all;
+  if (!block) return all;
+  const std::uint32_t local = order::local_row(row);
+  const bool own = order::block_of(row) == order::block_of(block->order.row()) &&
+                   local >> order::warp_bits <= order::copy_parts;
+  const auto add = [&](const Copy& copy) {
+    if (all.size() == most_in_flight) return;
+    const CodePlace& at = session_.places.at(copy.place);
+    all.push_back({fmt::format("{}, {} bytes", at.instruction, copy.bytes), at,
+                   session_.places.threads(copy.who)});
+  };
+  for (const Copy& copy : block->copies)
+    if (!own || copy.who.warp == (local & (order::lanes - 1))) add(copy);
+  for (const auto& copy : block->cluster->transactions)
+    if (!copy->landed) add(*copy);
+  return all;
+}
+
+Finding Reporter::finding_of(const Scene& scene, const Conflict& c, FindingKind kind,
+                             bool swapped) const {
+  const bool earlier_host = launches_.is_host(c.earlier.row), later_host = !scene.block;
+  Pair pair;
+  pair.earlier = doer_of(c.earlier.row, earlier_host);
+  pair.later = doer_of(c.later.row, later_host);
+  pair.space = scene.space;
+  pair.of_mbarrier = scene.of_mbarrier;
+  pair.same_launch = c.earlier.row >> order::launch_shift == c.later.row >> order::launch_shift;
+  pair.same_block = order::block_of(c.earlier.row) == order::block_of(c.later.row);
+  pair.same_warp = pair.same_block && c.earlier.row == c.later.row;
+  pair.same_cluster = scene.block && c.earlier.row >= scene.block->order.place().cluster &&
+                      c.earlier.row < scene.block->order.place().cluster_end;
+  const Words words = words_of(c, pair);
+  Finding finding;
+  finding.kind = kind;
+  finding.sentence = words.sentence;
+  finding.remedy = words.remedy;
+  finding.rule = words.rule;
+  Party earlier = party(scene, c.earlier, false, did(c.earlier, pair.earlier));
+  Party later = party(scene, c.later, true, did(c.later, pair.later));
+  finding.here = swapped ? earlier : later;
+  finding.there = {swapped ? std::move(later) : std::move(earlier)};
+  finding.bytes = bytes_of(scene.who, scene.space, c.address, c.bytes);
+  if (is_copy(pair.earlier)) finding.in_flight = in_flight(scene.block, c.earlier.row);
+  return finding;
+}
+
+void Reporter::conflict(const Scene& scene, const Conflict& c) {
+  Pair pair;
+  pair.earlier = doer_of(c.earlier.row, launches_.is_host(c.earlier.row));
+  pair.later = doer_of(c.later.row, !scene.block);
+  pair.of_mbarrier = scene.of_mbarrier;
+  const FindingKind kind = kind_of(c, pair);
+  // The same pair has one order, whichever came first here: the access before the copy, and of
+  // two accesses the one that stands later in the source.
+  bool swapped =
+      is_copy(pair.later) && !is_copy(pair.earlier) && kind != FindingKind::missing_proxy_fence;
+  if (is_copy(pair.later) == is_copy(pair.earlier))
+    swapped =
+        later_in_source(session_.places.at(c.earlier.place), session_.places.at(c.later.place));
+  const PlaceId here = swapped ? c.earlier.place : c.later.place,
+                there = swapped ? c.later.place : c.earlier.place;
+  session_.findings.add({kind, line_of(here), line_of(there), conflicting},
+                        [&] { return finding_of(scene, c, kind, swapped); });
+}
+
+void Reporter::unpublished(const Who& who, const Mbarrier& m, bool other_block) {
+  session_.findings.add(
+      {FindingKind::barrier_misuse, line_of(place_of(who)), line_of(m.place), not_published}, [&] {
+        Finding finding;
+        finding.kind = FindingKind::barrier_misuse;
+        finding.sentence =
+            "an mbarrier is used by a thread to which its initialisation is not published: nothing "
+            "orders mbarrier.init before this operation";
+        finding.here = session_.places.party(who, "uses the mbarrier");
+        finding.there = {
+            {"initialises it", session_.places.at(m.place), session_.places.threads(m.who)}};
+        finding.bytes = bytes_of(who, Space::shared, m.offset, 8);
+        finding.remedy =
+            other_block
+                ? "fence.mbarrier_init.release.cluster after mbarrier.init, then a cluster barrier "
+                  "(barrier.cluster.arrive and .wait) before any other block uses the mbarrier"
+                : "a barrier (__syncthreads()) between mbarrier.init and the first use by another "
+                  "thread";
+        finding.rule = "PTX ISA, mbarrier.init; fence.mbarrier_init";
+        return finding;
+      });
+}
+
+void Reporter::overwritten(const Who& who, const Mbarrier& m, std::uint64_t address,
+                           std::uint64_t bytes) {
+  session_.findings.add(
+      {FindingKind::barrier_misuse, line_of(place_of(who)), line_of(m.place), lives_there}, [&] {
+        Finding finding;
+        finding.kind = FindingKind::barrier_misuse;
+        finding.sentence =
+            "bytes of an mbarrier are written by something other than an mbarrier operation while "
+            "the "
+            "mbarrier is live";
+        finding.here = session_.places.party(who, "writes these bytes");
+        finding.there = {{"initialises the mbarrier", session_.places.at(m.place),
+                          session_.places.threads(m.who)}};
+        finding.bytes = bytes_of(who, Space::shared, address, bytes);
+        finding.remedy =
+            "mbarrier.inval (behind a barrier after its last use) before the bytes are used for "
+            "anything else; or keep the mbarrier where nothing else is stored";
+        finding.rule = "PTX ISA, mbarrier.inval; mbarrier: Contents of the mbarrier object";
+        return finding;
+      });
+}
+
+void Reporter::ends_with(const Block& block, const Copy& copy) {
+  const bool reads =
+      copy.from_shared && (copy.completion != Completion::transaction || copy.source == &block);
+  session_.findings.add({FindingKind::exit_with_copy_in_flight, line_of(copy.place)}, [&] {
+    Finding finding;
+    finding.kind = FindingKind::exit_with_copy_in_flight;
+    finding.sentence = fmt::format(
+        "a block ends while a copy may still {} its shared memory: no thread of the block has "
+        "{} that the copy is complete",
+        reads ? "read" : "write",
+        copy.completion == Completion::transaction ? "observed" : "waited");
+    finding.here = session_.places.party(copy.who, "issues the copy");
+    finding.in_flight = in_flight(&block, block.order.row());
+    switch (copy.completion) {
+      case Completion::thread_group:
+        finding.remedy = "cp.async.wait_all (or cp.async.wait_group 0) before the thread ends";
+        finding.rule = "PTX ISA, cp.async.wait_group";
+        break;
+      case Completion::bulk_group:
+        finding.remedy =
+            "cp.async.bulk.commit_group after the copy, and cp.async.bulk.wait_group.read 0 in the "
+            "thread that issued it, before it ends";
+        finding.rule = "PTX ISA, cp.async.bulk.wait_group";
+        break;
+      case Completion::transaction:
+        finding.remedy =
+            "a thread of the block waits for the mbarrier's phase that the copy completes "
+            "(mbarrier.try_wait) before the block ends";
+        finding.rule = "PTX ISA, cp.async.bulk; mbarrier.try_wait";
+    }
+    return finding;
+  });
+}
+
+void Reporter::peer_exited(const Who& who, std::uint16_t rank) {
+  session_.findings.add({FindingKind::peer_exited, line_of(place_of(who))}, [&] {
+    Finding finding;
+    finding.kind = FindingKind::peer_exited;
+    finding.sentence = fmt::format(
+        "shared memory of another block of the cluster (rank {}) is used, and nothing keeps that "
+        "block from ending before",
+        rank);
+    finding.here = session_.places.party(who, "uses the other block's shared memory");
+    finding.remedy =
+        "a cluster barrier (barrier.cluster.arrive and .wait; cluster.sync()) in all blocks after "
+        "the last use of another's shared memory and before they end";
+    finding.rule =
+        "CUDA Programming Guide, Distributed Shared Memory: the block must exist while its shared "
+        "memory is accessed";
+    return finding;
+  });
+}
+
+}  // namespace inflight::check::races

@@ -1,0 +1,129 @@
+// What the detector of races keeps of each block that runs.
+#pragma once
+#include <array>
+#include <atomic>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "gpu/check/detect/blocks.hpp"
+#include "gpu/check/detect/races/launches.hpp"
+#include "gpu/check/finding/places.hpp"
+#include "gpu/check/order/block.hpp"
+#include "gpu/check/shadow/shadow.hpp"
+
+namespace inflight::check::races {
+
+struct Block;
+struct Mbarrier;
+
+// A copy that is in flight as far as the rules go: nobody who counts has observed its completion.
+struct Copy {
+  struct Span {
+    Block* owner = nullptr;  // of shared memory; null: global
+    std::uint64_t address = 0, bytes = 0;
+  };
+  std::uint64_t id = 0;  // CopyIssued::id
+  Completion completion = Completion::thread_group;
+  Who who;
+  PlaceId place = no_place;
+  std::uint32_t bytes = 0;
+  order::Mask reading = 0, writing = 0;  // lanes that have not waited for their source, destination
+  bool from_shared = false, to_shared = false;
+  shadow::Performer by;  // of cp.async and bulk groups: row of the writes, and the epoch
+  // Of a transaction:
+  Mbarrier* on = nullptr;
+  Block *source = nullptr, *destination = nullptr;  // whose shared memory
+  order::Knowledge issued;
+  std::vector<Span> spans;
+  bool landed = false;  // its bytes have been counted
+};
+
+struct Mbarrier {
+  Block* owner = nullptr;
+  std::uint32_t offset = 0;
+  order::Mbarrier order;
+  bool live = false;  // from its initialisation on, until it is invalidated
+  // Its initialisation.
+  Who who;
+  PlaceId place = no_place;
+  order::Row row = 0;
+  order::Epoch epoch = 0;
+  bool fenced = false;  // its initialisation is published by what follows, relaxed or not
+  // Arrivals that come when the copies before them are complete.
+  struct Arrival {
+    std::uint32_t warp;
+    order::Mask lane;
+    order::Knowledge knows;
+  };
+  std::vector<Arrival> arrivals;
+  bool news = false;  // a phase is complete that nobody has observed
+};
+
+// Another block's use of a block's shared memory.
+struct RemoteUse {
+  order::Row row;
+  order::Mask lanes;
+  order::Epoch epoch;
+  PlaceId place;
+  Who who;
+};
+
+struct Cluster {
+  std::uint64_t id = 0;        // in its launch, as BlockBegin has it
+  std::vector<Block*> blocks;  // by rank
+  std::uint32_t running = 0;
+  order::Meeting barrier;
+  std::vector<std::unique_ptr<Copy>> transactions;  // in the order of issue
+};
+
+struct Block {
+  Block(const order::Block::Shape& shape, const order::Knowledge& start) : order(shape, start) {}
+  std::uint64_t launch = 0, linear = 0;
+  std::uint16_t rank = 0;
+  std::shared_ptr<Cluster> cluster;
+  order::Block order;
+  shadow::Shadow shared{order::Space::shared};
+  std::array<order::Meeting, 16> barriers;
+  std::unordered_map<std::uint64_t, order::Location> locations;
+  std::unordered_map<std::uint32_t, std::unique_ptr<Mbarrier>> mbarriers;
+  std::vector<std::uint64_t> live_words;  // a bit for each 8 bytes where an mbarrier lives
+  std::vector<Copy> copies;               // of groups, in the order of issue
+  std::vector<RemoteUse> remote;
+  // Threads that have exited count as arrived wherever others meet.
+  struct Exit {
+    std::uint32_t warp;
+    order::Mask mask;
+    std::uint32_t told = 0;  // to which barriers
+  };
+  std::vector<Exit> exits;
+  std::vector<shadow::Conflict> conflicts;  // of the access at hand
+  bool ended = false;
+
+  void set_live(const Mbarrier& m, bool live);
+  // The mbarrier that lives in these bytes; null: none.
+  Mbarrier* living_in(std::uint64_t address, std::uint64_t bytes) const;
+};
+
+// What the threads of a block know of others, as it ends: whatever led to it counts.
+order::Clock known_in(const Block& block);
+
+// The blocks that run, by who they are.
+class RunningBlocks {
+ public:
+  RunningBlocks() : self_(++made_) {}
+  Block& begin(const BlockBegin& event, const Launch& launch, std::uint32_t number,
+               const order::Knowledge& start);
+  Block* find(std::uint64_t launch, std::uint64_t block);  // null: it is not known
+  // Its cluster has ended with it: nothing of it is kept.
+  void forget(const Cluster& cluster);
+  void forget_launch(std::uint64_t launch);
+
+ private:
+  static std::atomic<std::uint64_t> made_;
+  const std::uint64_t self_;  // which of the process
+  Blocks<Block> blocks_;
+  Blocks<std::shared_ptr<Cluster>> clusters_;
+};
+
+}  // namespace inflight::check::races

@@ -1,0 +1,233 @@
+// Sentences, remedies and rules, by what conflicts and why.
+#include "gpu/check/detect/races/words.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "gpu/check/order/copy_groups.hpp"
+
+namespace inflight::check::races {
+namespace {
+
+using shadow::Conflict;
+using shadow::Side;
+using shadow::Why;
+
+// How a copy's completion is observed.
+struct DoerWords {
+  std::string_view name;    // of the copy, with its article
+  std::string_view wait;    // that its thread waits with, of its writes
+  std::string_view commit;  // what makes it one of a group
+  std::string_view rule;
+};
+constexpr std::array<DoerWords, 5> doers = {{
+    {"a thread", "", "", "PTX ISA, Memory Consistency Model: Causality Order"},
+    {"the host", "", "", "CUDA Programming Guide, Asynchronous Concurrent Execution: Streams"},
+    {"a cp.async copy", "cp.async.wait_group", "cp.async.commit_group",
+     "PTX ISA, cp.async.wait_group"},
+    {"a bulk copy", "cp.async.bulk.wait_group", "cp.async.bulk.commit_group",
+     "PTX ISA, cp.async.bulk.wait_group"},
+    {"a copy that completes on an mbarrier", "mbarrier.try_wait", "",
+     "PTX ISA, mbarrier: Tracking asynchronous operations by the mbarrier object"},
+}};
+const DoerWords& words_of(Doer doer) { return doers[static_cast<std::size_t>(doer)]; }
+
+std::string_view memory(Space space) {
+  return space == Space::shared ? "shared memory" : "global memory";
+}
+std::string_view done_to(bool write) { return write ? "written" : "read"; }
+
+// The wait for a copy of its own thread. ".read" is enough for its source.
+std::string wait_of(Doer doer, bool copy_writes, std::uint32_t allowed) {
+  const bool read_only = doer == Doer::bulk_copy && !copy_writes;
+  return fmt::format("{}{} {}", words_of(doer).wait, read_only ? ".read" : "", allowed);
+}
+
+// --- a copy, and an access that comes while it may be in flight
+
+std::string reason(const Conflict& c, Doer copy) {
+  switch (c.why) {
+    case Why::not_waited:
+      return "the thread that issued the copy has not waited for it";
+    case Why::not_committed:
+      return fmt::format("the copy is in no committed group, so no {} covers it",
+                         words_of(copy).wait);
+    case Why::allowed_too_many:
+      return fmt::format(
+          "the thread's last wait let {} group{} stay in flight, and only {} newer one{} than the "
+          "copy's {} committed",
+          c.allowed, c.allowed == 1 ? "" : "s", c.needed, c.needed == 1 ? "" : "s",
+          c.needed == 1 ? "is" : "are");
+    case Why::weak_edge:
+      return "what tells this thread of its completion is relaxed, or of too small a scope";
+    default:
+      return copy == Doer::transaction
+                 ? "this thread has not observed the phase of the mbarrier that the copy completes"
+                 : "nothing tells this thread that the copy, which another thread issued, is "
+                   "complete";
+  }
+}
+
+std::string remedy_of(const Conflict& c, Doer copy, bool copy_writes) {
+  const bool one = c.needed != order::CopyGroups::all;
+  switch (c.why) {
+    case Why::not_waited:
+      return fmt::format("{} between the copy and this access, in the thread that issued the copy",
+                         wait_of(copy, copy_writes, one ? c.needed : 0));
+    case Why::not_committed:
+      return fmt::format("{} between the copy and the wait", words_of(copy).commit);
+    case Why::allowed_too_many:
+      return fmt::format("{} instead of {}", wait_of(copy, copy_writes, c.needed), c.allowed);
+    case Why::weak_edge:
+      return "the operation that publishes the completion has release semantics, the one that "
+             "learns of it has acquire semantics, and the scope of both includes both threads";
+    default:
+      break;
+  }
+  if (copy == Doer::transaction)
+    return "mbarrier.try_wait (acquire) for the phase that the copy completes, before this access: "
+           "in this thread, or in one that it meets at a barrier afterwards";
+  return fmt::format(
+      "{} in the thread that issued the copy, and behind it a barrier (__syncthreads()) before "
+      "this "
+      "access: only the issuing thread can wait for the copy",
+      wait_of(copy, copy_writes, 0));
+}
+
+Words in_flight_words(const Conflict& c, const Pair& pair) {
+  const Doer copy = pair.earlier;
+  const std::string_view name = words_of(copy).name;
+  const std::string_view doing = c.earlier.write ? "writing" : "reading";
+  std::string use = fmt::format("{} is {}", memory(pair.space), done_to(c.later.write));
+  if (is_copy(pair.later))
+    use = fmt::format("{} is the {} of another copy", memory(pair.space),
+                      c.later.write ? "destination" : "source");
+  return {fmt::format("{} while {} may still be {} it: {}", use, name, doing, reason(c, copy)),
+          remedy_of(c, copy, c.earlier.write), std::string(words_of(copy).rule)};
+}
+
+// A copy begins while another thread may still access its bytes.
+Words too_early_words(const Conflict& c, const Pair& pair) {
+  const Doer copy = pair.later;
+  const std::string_view end = c.later.write ? "writes to" : "reads from";
+  const std::string_view weak =
+      c.why == Why::weak_edge ? ": what leads there is relaxed, or of too small a scope" : "";
+  return {fmt::format("{} {} {} that another thread {}, and nothing orders that before the copy{}",
+                      words_of(copy).name, end, memory(pair.space),
+                      c.earlier.write ? "writes" : "reads", weak),
+          fmt::format("a barrier (__syncthreads(), or an mbarrier on which that thread arrives and "
+                      "for which the issuing thread waits) between that {} and the copy",
+                      c.earlier.write ? "write" : "read"),
+          std::string(words_of(copy).rule)};
+}
+
+// --- threads, kernels and the host
+
+std::string_view race_remedy(const Conflict& c, const Pair& pair) {
+  if (pair.earlier == Doer::host || pair.later == Doer::host || !pair.same_launch)
+    return "put the two into one stream, let one stream wait for an event of the other "
+           "(cudaEventRecord, cudaStreamWaitEvent), or synchronise between them";
+  if (c.why == Why::weak_edge)
+    return "release semantics for the operation that publishes (st.release, a fence such as "
+           "__threadfence() before it), acquire semantics for the one that observes it "
+           "(ld.acquire, "
+           "a fence after it), and a scope for both that includes both threads";
+  if (pair.same_warp) return "__syncwarp() between the two: lanes of a warp need not run in step";
+  if (pair.same_block) return "a barrier (__syncthreads()) between the two";
+  if (pair.same_cluster)
+    return "a cluster barrier between the two (barrier.cluster.arrive.release and "
+           "barrier.cluster.wait.acquire; cluster.sync())";
+  return "publish the one with a release of gpu scope and acquire it before the other "
+         "(cuda::atomic_"
+         "ref, or __threadfence() on both sides of an atomic flag), a grid barrier, or two "
+         "launches";
+}
+
+Words race_words(const Conflict& c, const Pair& pair) {
+  const bool host = pair.earlier == Doer::host || pair.later == Doer::host;
+  const std::string_view who = host                ? "a kernel and a copy in another stream"
+                               : !pair.same_launch ? "two kernels"
+                               : pair.same_warp    ? "two lanes of a warp"
+                               : pair.same_block   ? "two threads of a block"
+                               : pair.same_cluster ? "two blocks of a cluster"
+                                                   : "two blocks";
+  const bool both = c.earlier.write && c.later.write;
+  const std::string_view how = both ? "both write" : "read and write";
+  const std::string_view weak =
+      c.why == Why::weak_edge
+          ? ": what leads from the one to the other is relaxed, or of too small a scope"
+          : "";
+  return {fmt::format("{} {} the same {}, and nothing orders the two{}", who, how,
+                      memory(pair.space), weak),
+          std::string(race_remedy(c, pair)),
+          std::string(words_of(host || !pair.same_launch ? Doer::host : Doer::thread).rule)};
+}
+
+Words fence_words(const Conflict& c, const Pair& pair) {
+  const bool shared = pair.space == Space::shared;
+  return {
+      fmt::format("{} {} {} that was written through the generic proxy, and no proxy fence lies "
+                  "between",
+                  words_of(pair.later).name, c.later.write ? "writes to" : "reads from",
+                  memory(pair.space)),
+      fmt::format("fence.proxy.async.{} in each thread that wrote these bytes, after its writes "
+                  "and before the barrier behind which the copy is issued",
+                  shared ? "shared::cta" : "global"),
+      "PTX ISA, Memory Consistency Model: Proxies; fence.proxy.async"};
+}
+
+Words mbarrier_words() {
+  return {
+      "the bytes of an mbarrier are initialised or invalidated while another access to them is "
+      "not ordered before or after it",
+      "mbarrier.init by one thread, then a barrier before any other use of these bytes; "
+      "mbarrier.inval behind a barrier after their last use as an mbarrier",
+      "PTX ISA, mbarrier.init and mbarrier.inval"};
+}
+
+}  // namespace
+
+Doer doer_of(order::Row row, bool host) {
+  if (host) return Doer::host;
+  switch (order::local_row(row) >> order::warp_bits) {
+    case 0:
+      return Doer::thread;
+    case 1:
+      return Doer::group_copy;
+    case 2:
+    case 3:
+      return Doer::bulk_copy;
+    default:
+      return Doer::transaction;
+  }
+}
+
+FindingKind kind_of(const Conflict& c, const Pair& pair) {
+  if (pair.of_mbarrier) return FindingKind::barrier_misuse;
+  if (c.why == Why::proxy_fence) return FindingKind::missing_proxy_fence;
+  const bool earlier = is_copy(pair.earlier), later = is_copy(pair.later);
+  if (!earlier && !later) return FindingKind::data_race;
+  // Whichever came first here: the kind is that of the pair.
+  if ((earlier && c.earlier.write) || (later && c.later.write))
+    return c.earlier.write && c.later.write ? FindingKind::write_while_in_flight
+                                            : FindingKind::read_before_wait;
+  return FindingKind::source_modified_in_flight;
+}
+
+Words words_of(const Conflict& c, const Pair& pair) {
+  if (pair.of_mbarrier) return mbarrier_words();
+  if (c.why == Why::proxy_fence) return fence_words(c, pair);
+  if (is_copy(pair.earlier)) return in_flight_words(c, pair);
+  if (is_copy(pair.later)) return too_early_words(c, pair);
+  return race_words(c, pair);
+}
+
+std::string did(const Side& side, Doer doer) {
+  if (is_copy(doer))
+    return fmt::format("{} {} these bytes", words_of(doer).name, side.write ? "writes" : "reads");
+  return fmt::format("{}{} these bytes", side.write ? "writes" : "reads",
+                     side.strong ? " (strong)" : "");
+}
+
+}  // namespace inflight::check::races

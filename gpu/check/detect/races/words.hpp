@@ -1,0 +1,32 @@
+// What is said of a conflict: its kind, and in one sentence what is wrong, what would mend it, and
+// which rule it breaks.
+#pragma once
+#include <string>
+
+#include "gpu/check/finding/finding.hpp"
+#include "gpu/check/shadow/conflict.hpp"
+
+namespace inflight::check::races {
+
+// What performs one side of it.
+enum class Doer : std::uint8_t { thread, host, group_copy, bulk_copy, transaction };
+constexpr bool is_copy(Doer doer) { return doer >= Doer::group_copy; }
+Doer doer_of(order::Row row, bool host);
+
+struct Pair {
+  Doer earlier = Doer::thread, later = Doer::thread;
+  Space space = Space::global;
+  bool same_launch = true, same_block = true, same_cluster = true, same_warp = true;
+  bool of_mbarrier = false;
+};
+
+FindingKind kind_of(const shadow::Conflict& conflict, const Pair& pair);
+
+struct Words {
+  std::string sentence, remedy, rule;
+};
+Words words_of(const shadow::Conflict& conflict, const Pair& pair);
+// "reads 4 bytes"
+std::string did(const shadow::Side& side, Doer doer);
+
+}  // namespace inflight::check::races
