@@ -14,6 +14,43 @@ constexpr std::size_t index(Scope s) { return static_cast<std::size_t>(s); }
 
 }  // namespace
 
+void Halves::add(const Patterns& patterns, Row block, std::uint32_t warp, Mask mask,
+                 Knowledge& met) {
+  for (std::uint32_t s = 0; s < scope_count; ++s)
+    if (const auto& f = patterns.fences[s]) {
+      fenced_[s].join(f->before.published(block, warp, mask, f->epoch));
+      any_fence_ = true;
+    }
+  for (const Patterns::Released& own : patterns.released) {
+    for (std::size_t s = 0; s <= index(own.scope); ++s) fenced_[s].join(own.knowledge);
+    any_fence_ = true;
+  }
+  for (const Patterns::Read& read : patterns.reads) {
+    auto at = std::find_if(reads_.begin(), reads_.end(),
+                           [&](const Patterns::Read& r) { return r.location == read.location; });
+    if (at == reads_.end() && reads_.size() == Patterns::kept) {
+      met.join(read.gets[index(Scope::sys)]);
+      continue;
+    }
+    if (at == reads_.end()) at = reads_.insert(at, {read.location, {}});
+    for (std::uint32_t s = 0; s < scope_count; ++s) at->gets[s].join(read.gets[s]);
+  }
+}
+
+std::shared_ptr<const Patterns> Halves::take() {
+  if (!any_fence_ && reads_.empty()) return nullptr;
+  auto all = std::make_shared<Patterns>();
+  for (std::uint32_t s = 0; any_fence_ && s < scope_count; ++s) {
+    if (fenced_[s].order.empty() && fenced_[s].loose.empty()) continue;
+    Patterns::Fence fence;
+    fence.before.known = std::move(fenced_[s]);
+    all->fences[s] = std::make_shared<const Patterns::Fence>(std::move(fence));
+  }
+  all->reads = std::move(reads_);
+  *this = {};
+  return all;
+}
+
 void Block::fence(std::uint32_t warp, Mask mask, Order order, Scope scope) {
   const Epoch epoch = epoch_++;
   warps_[warp].views.change(mask, [&](View& v, Mask) {
@@ -50,6 +87,11 @@ void Block::acquire(View& view, const Release& from, Order order, Scope scope,
                            [&](const Patterns::Read& r) { return r.location == location; });
   Knowledge all;
   from.acquire(place_, Scope::sys, all);
+  if (acquires(order) && read == p.reads.end()) {
+    Knowledge now;
+    from.acquire(place_, scope, now);
+    if (now.same(all)) return view.known.join(now);  // no later fence can bring more
+  }
   if (!all.order.empty()) {
     if (read == p.reads.end()) {
       if (p.reads.size() == Patterns::kept) {
@@ -119,12 +161,12 @@ std::uint64_t Block::strong_write(std::uint32_t warp, unsigned lane, std::uint64
   return number;
 }
 
-void Block::strong_read(std::uint32_t warp, unsigned lane, std::uint64_t address,
-                        const Location& at, Order order, Scope scope, std::uint64_t saw) {
+void Block::strong_reads(std::uint32_t warp, Mask mask, std::uint64_t address, const Location& at,
+                         Order order, Scope scope, std::uint64_t saw) {
   const Release* seen = at.seen(place_, scope, saw);
   const Release* any = seen ? seen : at.last();
   static const Release nothing;
-  warps_[warp].views.change(Mask{1} << lane, [&](View& v, Mask) {
+  warps_[warp].views.change(mask, [&](View& v, Mask) {
     // An acquire operation also completes the pattern of an earlier read.
     acquire(v, seen ? *seen : nothing, order, scope, address);
     if (any) any->acquire_loose(v.known);

@@ -38,8 +38,9 @@ std::size_t Block::bytes() const {
 namespace {
 
 // What a thread published is in the clocks of all who met, so it need not be kept apart.
-void met(View& view, const Knowledge& all) {
+void met(View& view, const Knowledge& all, const std::shared_ptr<const Patterns>& halves) {
   view.known.join(all);
+  view.patterns = halves;  // its own are among them
   view.waited = {};
   view.fenced_own = view.fenced_copies = {};
 }
@@ -49,10 +50,15 @@ void met(View& view, const Knowledge& all) {
 void Block::warp_sync(std::uint32_t warp, Mask members) {
   Views& views = warps_[warp].views;
   Knowledge all;
+  Halves halves;
   for (const Views::Group& g : views.groups())
-    if (const Mask part = g.lanes & members) all.join(g.view->published(row_, warp, part, epoch_));
+    if (const Mask part = g.lanes & members) {
+      all.join(g.view->published(row_, warp, part, epoch_));
+      if (g.view->patterns) halves.add(*g.view->patterns, row_, warp, part, all);
+    }
   ++epoch_;
-  views.change(members, [&](View& v, Mask) { met(v, all); });
+  const auto taken = halves.take();
+  views.change(members, [&](View& v, Mask) { met(v, all, taken); });
   std::shared_ptr<const View> none;
   views.unite(none);
 }
@@ -62,9 +68,10 @@ void Block::arrive(Meeting& at, std::uint32_t warp, Mask mask, Order order) {
     const Mask part = g.lanes & mask;
     if (part == 0) continue;
     const Knowledge k = g.view->published(row_, warp, part, epoch_);
-    if (releases(order))
+    if (releases(order)) {
       at.arrived_.join(k);
-    else {
+      if (g.view->patterns) at.halves_.add(*g.view->patterns, row_, warp, part, at.arrived_);
+    } else {
       at.arrived_.loose.join(k.loose);
       // A fence before a relaxed arrival is a release pattern.
       if (const auto* p = g.view->patterns.get(); p && p->fences[1]) {
@@ -84,6 +91,7 @@ void Block::arrive_and_wait(Meeting& at, std::uint32_t warp, Mask mask) {
     if (part == 0) continue;
     at.arrived_.join(g.view->known);
     g.view->add_own(at.arrived_, row_, warp, part);
+    if (g.view->patterns) at.halves_.add(*g.view->patterns, row_, warp, part, at.arrived_);
   }
   at.waiting_.push_back({this, warp, mask});
 }
@@ -98,10 +106,11 @@ void Meeting::complete() {
     if (threads[w.block] != w.block->threads_)
       arrived_.raise(warp_row(w.block->row_, Part::thread, w.warp), w.mask, w.block->epoch_);
   for (const auto& [block, count] : threads) ++block->epoch_;
+  const auto halves = completed_halves_ = halves_.take();
   std::shared_ptr<const View> shared;
   for (const Waiting& w : waiting_) {
     Views& views = w.block->warps_[w.warp].views;
-    views.change(w.mask, [&](View& v, Mask) { met(v, arrived_); });
+    views.change(w.mask, [&](View& v, Mask) { met(v, arrived_, halves); });
     views.unite(shared);
   }
   waiting_.clear();
@@ -109,11 +118,13 @@ void Meeting::complete() {
 }
 
 void Block::wait(Meeting& at, std::uint32_t warp, Mask mask, Order order) {
-  warps_[warp].views.change(mask, [&](View& v, Mask) {
-    if (acquires(order))
-      v.known.join(at.completed_);
-    else
-      v.known.loose.join(at.completed_.loose);
+  warps_[warp].views.change(mask, [&](View& v, Mask part) {
+    if (!acquires(order)) return v.known.loose.join(at.completed_.loose);
+    v.known.join(at.completed_);
+    Halves all;
+    for (const Patterns* each : {v.patterns.get(), at.completed_halves_.get()})
+      if (each) all.add(*each, row_, warp, part, v.known);
+    v.patterns = all.take();
   });
 }
 

@@ -70,7 +70,12 @@ class Block {
   std::uint64_t strong_write(std::uint32_t warp, unsigned lane, std::uint64_t address, Location& at,
                              Order order, Scope scope);
   void strong_read(std::uint32_t warp, unsigned lane, std::uint64_t address, const Location& at,
-                   Order order, Scope scope, std::uint64_t saw = Location::latest);
+                   Order order, Scope scope, std::uint64_t saw = Location::latest) {
+    strong_reads(warp, Mask{1} << lane, address, at, order, scope, saw);
+  }
+  // Of lanes that read the same location.
+  void strong_reads(std::uint32_t warp, Mask mask, std::uint64_t address, const Location& at,
+                    Order order, Scope scope, std::uint64_t saw = Location::latest);
   // Reads the last write and writes.
   std::uint64_t update(std::uint32_t warp, unsigned lane, std::uint64_t address, Location& at,
                        Order order, Scope scope);
@@ -139,6 +144,8 @@ class Meeting {
     Mask mask;
   };
   Knowledge arrived_, completed_;
+  Halves halves_;
+  std::shared_ptr<const Patterns> completed_halves_;
   std::vector<Waiting> waiting_;
 };
 

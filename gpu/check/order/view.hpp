@@ -33,6 +33,22 @@ struct Patterns {
   bool empty() const { return !fences[0] && released.empty() && reads.empty(); }
 };
 
+// The halves that threads bring to a place where they meet. Each goes on with all of them: a fence
+// before a barrier and a strong write of another thread behind it are taken as a release pattern,
+// and a strong read before a barrier with a fence behind it as an acquire pattern, as chips do and
+// programs rely on.
+class Halves {
+ public:
+  // What does not find room goes to `met` as if it were complete.
+  void add(const Patterns& patterns, Row block, std::uint32_t warp, Mask mask, Knowledge& met);
+  std::shared_ptr<const Patterns> take();  // null: nobody brought any
+
+ private:
+  std::array<Knowledge, scope_count> fenced_;
+  bool any_fence_ = false;
+  std::vector<Patterns::Read> reads_;
+};
+
 struct View : Snapshot {
   std::shared_ptr<const Patterns> patterns;  // often null
   bool same(const View& o) const { return patterns == o.patterns && Snapshot::same(o); }

@@ -2,6 +2,7 @@
 // the relation is their closure. It shares nothing with the clocks but the names of scopes and
 // orders.
 #pragma once
+#include <algorithm>
 #include <bitset>
 #include <vector>
 
@@ -19,8 +20,36 @@ struct Head {
   Scope scope;
   Place place;
   bool everywhere = false;  // a copy's completion
+  bool operator==(const Head& o) const {
+    return node == o.node && scope == o.scope && everywhere == o.everywhere;
+  }
 };
 using Heads = std::vector<Head>;
+inline void add_new(Heads& to, const Heads& more) {
+  for (const Head& h : more)
+    if (std::find(to.begin(), to.end(), h) == to.end()) to.push_back(h);
+}
+
+struct Read {
+  int location;
+  Heads heads;
+};
+// Halves of patterns that threads share where they meet.
+struct Halves {
+  Heads fences;
+  std::vector<Read> reads;
+  void add(const Halves& more) {
+    add_new(fences, more.fences);
+    for (const Read& r : more.reads) {
+      const auto at = std::find_if(reads.begin(), reads.end(),
+                                   [&](const Read& x) { return x.location == r.location; });
+      if (at == reads.end())
+        reads.push_back(r);
+      else
+        add_new(at->heads, r.heads);
+    }
+  }
+};
 
 struct Touch {  // an access, a node
   int node = -1;
@@ -68,6 +97,19 @@ class Graph {
     if (shared) fences_[0].push_back(n);
     if (global) fences_[1].push_back(n);
   }
+  // A release operation counts as a fence for whoever meets its thread.
+  Halves halves(int thread) const {
+    const Mine& m = mine_[static_cast<std::size_t>(thread)];
+    Halves all{m.fences, m.reads};
+    for (const auto& [where, head] : m.releases) add_new(all.fences, {head});
+    return all;
+  }
+  void take(int thread, const Halves& met) {
+    Mine& m = mine_[static_cast<std::size_t>(thread)];
+    m.fences = met.fences;
+    m.reads = met.reads;
+    m.releases.clear();
+  }
   // Those of a thread whose scope includes the cluster.
   std::vector<int> cluster_fences(int thread) const {
     std::vector<int> nodes;
@@ -114,10 +156,6 @@ class Graph {
   }
 
  private:
-  struct Read {
-    int location;
-    Heads heads;
-  };
   struct Mine {
     int last = -1;
     Heads fences;

@@ -293,9 +293,12 @@ void History::warp_sync(int t) {
     who.push_back(o);
     arrived.push_back(graph_->step(o));
   }
+  brute_force::Halves halves;
+  for (const int o : who) halves.add(graph_->halves(o));
   for (const int o : who) {
     const Node n = graph_->step(o);
     for (const Node a : arrived) graph_->edge(a, n);
+    graph_->take(o, halves);
   }
   block(t).warp_sync(me.warp, mask);
 }
@@ -305,6 +308,7 @@ void History::barrier(int t) {
   Met& met = *barriers_[me.block];
   const Mask lane = Mask{1} << me.lane;
   met.arrived.push_back(graph_->step(t));
+  met.halves.add(graph_->halves(t));
   if (below(3) == 0) return block(t).arrive(met.clock, me.warp, lane);
   // Sometimes everybody of the block comes, those who do nothing else included.
   bool alone = below(2) != 0 || !met.waiting.empty();
@@ -315,6 +319,7 @@ void History::barrier(int t) {
     for (int o = 0; o < static_cast<int>(threads_.size()); ++o)
       if (threads_[static_cast<std::size_t>(o)].block == me.block) {
         met.arrived.push_back(graph_->step(o));
+        met.halves.add(graph_->halves(o));
         threads_[static_cast<std::size_t>(o)].waiting = true;
         met.waiting.push_back(o);
       }
@@ -332,7 +337,9 @@ void History::complete_barrier(std::uint32_t b) {
     threads_[static_cast<std::size_t>(o)].waiting = false;
     const Node n = graph_->step(o);
     for (const Node a : met.arrived) graph_->edge(a, n);
+    graph_->take(o, met.halves);
   }
+  met.halves = {};
   met.waiting.clear();
   met.arrived.clear();
 }
@@ -347,6 +354,11 @@ void History::cluster_barrier(int t) {
     const Node n = graph_->step(t);
     if (acquires(o))
       for (const Node a : cluster_.completed) graph_->edge(a, n);
+    if (acquires(o)) {
+      brute_force::Halves halves = graph_->halves(t);
+      halves.add(cluster_.completed_halves);
+      graph_->take(t, halves);
+    }
     me.cluster = 0;
     return;
   }
@@ -354,6 +366,7 @@ void History::cluster_barrier(int t) {
   block(t).arrive(cluster_.clock, me.warp, lane, o);
   const Node n = graph_->step(t);
   if (releases(o)) cluster_.arrived.push_back(n);
+  if (releases(o)) cluster_.halves.add(graph_->halves(t));
   for (const Node f : graph_->cluster_fences(t)) cluster_.arrived.push_back(f);
   me.cluster = 1;
   if (!std::all_of(threads_.begin(), threads_.end(),
@@ -362,6 +375,7 @@ void History::cluster_barrier(int t) {
   cluster_.clock.complete();
   cluster_.completed = std::move(cluster_.arrived);
   cluster_.arrived.clear();
+  cluster_.completed_halves = std::exchange(cluster_.halves, {});
   for (Thread& x : threads_) x.cluster = 2;
 }
 

@@ -65,6 +65,7 @@ class History {
     Meeting clock;
     std::vector<Node> arrived, completed;
     std::vector<int> waiting;
+    brute_force::Halves halves, completed_halves;
   };
 
   std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(random_() % n); }

@@ -109,10 +109,9 @@ void Races::synchronise(Block& block, Block* owner, const Access& event, Mask ma
         block.order.strong_write(warp, lane, key, at, order, scope);
       }
     };
-    // Of relaxed updates by many lanes, nobody waits for one: while nothing was published there,
-    // they carry nothing on.
-    const bool counts = write && (order != order::Order::relaxed || !read ||
-                                  block.order.view(warp, lane).patterns || !(mask & (mask - 1)));
+    // A relaxed update carries on what was published there; where nothing was, it is no link.
+    const bool counts =
+        write && (order != order::Order::relaxed || !read || block.order.view(warp, lane).patterns);
     const bool make = !before && counts;
     bool known = false;
     if (!owner) {
