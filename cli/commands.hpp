@@ -23,6 +23,7 @@ inline constexpr int not_found = 127;       // as a shell has it
 std::vector<std::string> take_program(std::vector<std::string>& words);
 void add_run(CLI::App& app, const std::vector<std::string>& program, int& status);
 void add_check(CLI::App& app, const std::vector<std::string>& program, int& status);
+void add_merge(CLI::App& app, int& status);
 void add_ptx(CLI::App& app, int& status);
 void add_devices(CLI::App& app, int& status);
 void add_env(CLI::App& app, int& status);

@@ -56,6 +56,7 @@ int main(int count, char** arguments) {
   std::vector<std::string> program = take_program(words);
   add_run(app, program, status);
   add_check(app, program, status);
+  add_merge(app, status);
   add_ptx(app, status);
   add_devices(app, status);
   add_swizzle(app, status);

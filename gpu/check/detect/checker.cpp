@@ -21,7 +21,11 @@ constexpr MakeDetector makers[] = {
 
 Checker::Checker(const CheckOptions& options, Findings::OnNew on_new)
     : findings_(std::move(on_new)) {
-  findings_.complete_with([this](Finding& finding) { sources_.quote(finding); });
+  findings_.complete_with([this](Finding& finding) {
+    history_.fill(finding);
+    sources_.quote(finding);
+  });
+  add(history_);
   for (const MakeDetector make : makers) {
     auto detector = make({places_, findings_}, options);
     if (!detector) continue;  // not asked for
@@ -37,7 +41,12 @@ void Checker::kernel_begin(const KernelBegin& event) {
 }
 void Checker::kernel_end(const KernelEnd& event) {
   Listeners::kernel_end(event);
+  history_.forget(event);
   places_.end(*event.kernel);
+}
+void Checker::block_end(const BlockEnd& event) {
+  Listeners::block_end(event);
+  history_.forget(event);
 }
 
 }  // namespace inflight::check

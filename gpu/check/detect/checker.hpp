@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gpu/check/detect/detector.hpp"
+#include "gpu/check/detect/history.hpp"
 #include "gpu/check/finding/source.hpp"
 
 namespace inflight::check {
@@ -18,11 +19,14 @@ class Checker : public Listeners {
   // Names last from before the first event of a launch to after its last.
   void kernel_begin(const KernelBegin&) override;
   void kernel_end(const KernelEnd&) override;
+  // So does what its blocks did.
+  void block_end(const BlockEnd&) override;
 
  private:
   Places places_;
   Findings findings_;
   SourceFiles sources_;
+  History history_{places_};
   std::atomic<std::uint64_t> launches_{0};
   std::vector<std::unique_ptr<Listener>> detectors_;
 };

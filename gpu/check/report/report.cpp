@@ -12,7 +12,9 @@
 #include <system_error>
 #include <tuple>
 
+#include "gpu/check/report/html.hpp"
 #include "gpu/check/report/json.hpp"
+#include "gpu/check/report/sarif.hpp"
 
 namespace inflight::check {
 namespace {
@@ -42,6 +44,9 @@ struct Form {
 constexpr Form forms[] = {
     {".json",
      [](const std::vector<Finding>& all, const std::string&) { return dump(to_json(all), 2); }},
+    {".sarif", [](const std::vector<Finding>& all,
+                  const std::string& root) { return dump(to_sarif(all, root), 2); }},
+    {".html", [](const std::vector<Finding>& all, const std::string&) { return to_html(all); }},
 };
 
 const Form* form_of(std::string_view path) {

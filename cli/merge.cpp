@@ -1,0 +1,56 @@
+// inflight merge: reports of several runs as one.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/commands.hpp"
+#include "cli/terminal.hpp"
+#include "gpu/check/report/json.hpp"
+#include "gpu/check/report/report.hpp"
+
+namespace inflight::cli {
+namespace {
+
+struct MergeRequest {
+  std::string out, root;
+  std::vector<std::string> in;
+};
+
+int merge(const MergeRequest& request) {
+  if (!check::is_report(request.out))
+    return complain("'" + request.out + "' does not end in " + check::report_endings + "."), usage;
+  std::vector<check::Finding> all;
+  for (const std::string& path : request.in) {
+    auto findings = check::read_findings(path);
+    if (!findings) return complain(findings.error() + "."), failed;
+    for (check::Finding& each : *findings) all.push_back(std::move(each));
+  }
+  all = check::merged(std::move(all));
+  if (const auto wrote = check::write_report(request.out, all, request.root); !wrote)
+    return complain(wrote.error() + "."), failed;
+  out(check::summary(all) + "\n");
+  return ok;
+}
+
+}  // namespace
+
+void add_merge(CLI::App& app, int& status) {
+  CLI::App* command =
+      app.add_subcommand("merge", "join reports of inflight check: merge OUT IN.json...");
+  command->footer(
+      "The same mistake at the same places is one finding, and its counts add up. The order of the "
+      "reports\ndoes not matter.");
+  auto request = std::make_shared<MergeRequest>();
+  command->add_option("out", request->out, "what to write: FILE.json, .sarif or .html")
+      ->required()
+      ->type_name("OUT");
+  command->add_option("in", request->in, "reports in JSON")->required()->type_name("IN.json");
+  command
+      ->add_option("--source-root", request->root,
+                   "the folder that paths in a .sarif file count from")
+      ->type_name("FOLDER");
+  command->callback([request, &status] { status = merge(*request); });
+}
+
+}  // namespace inflight::cli

@@ -1,0 +1,224 @@
+// Recording is cheap: numbers in a ring. They become words when a finding asks for them.
+#include "gpu/check/detect/history.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace inflight::check {
+namespace {
+
+constexpr std::size_t most_steps = 24;  // of a finding, beside its own accesses
+
+using What = Step::What;
+
+std::uint32_t blocks_of(const Extents& cluster) { return cluster.x * cluster.y * cluster.z; }
+
+bool same(const CodePlace& a, const CodePlace& b) {
+  return a.ptx_line == b.ptx_line && a.line == b.line && a.column == b.column &&
+         a.mangled == b.mangled && a.instruction == b.instruction;
+}
+
+// What a place's instruction does to memory, as far as its opcode says.
+What act_of(const CodePlace& place) {
+  const std::string_view opcode = place.instruction;
+  if (opcode.starts_with("ld")) return What::read;
+  if (opcode.starts_with("st.") && !opcode.starts_with("st.async")) return What::wrote;
+  return What::acted;
+}
+
+bool is_of(const Who& who, const Party& party) {
+  return party.threads && party.threads->block_number == who.block &&
+         party.threads->warp == who.warp;
+}
+
+bool is_step_of(const Step& step, const Party& party) {
+  return step.threads.block_number == party.threads->block_number &&
+         step.threads.warp == party.threads->warp && same(step.place, party.place);
+}
+
+bool overlap(const std::optional<Bytes>& a, const std::optional<Bytes>& b) {
+  return a && b && a->space == b->space && a->address < b->address + b->count &&
+         b->address < a->address + a->count;
+}
+
+}  // namespace
+
+std::uint64_t History::cluster_of(const Kernel& kernel, std::uint64_t block) const {
+  const Extents &grid = kernel.grid, &cluster = kernel.cluster;
+  if (blocks_of(cluster) <= 1) return block;
+  const std::uint64_t x = block % grid.x, y = block / grid.x % grid.y, z = block / grid.x / grid.y;
+  const std::uint64_t wide = grid.x / cluster.x, high = grid.y / cluster.y;
+  return x / cluster.x + wide * (y / cluster.y + high * (z / cluster.z));
+}
+
+void History::add(const Event& event) {
+  const Kernel* const kernel = places_.kernel(event.who.launch);
+  if (!kernel) return;
+  Ring& ring = rings_.get(event.who.launch, cluster_of(*kernel, event.who.block), [&] {
+    auto made = std::make_unique<Ring>();
+    made->live = blocks_of(kernel->cluster);
+    return made;
+  });
+  const std::lock_guard lock(ring.mutex);
+  Event& kept_one = ring.events[ring.count++ % kept];
+  kept_one = event;
+  kept_one.place = places_.of(event.who);
+}
+
+void History::copy_issued(const CopyIssued& copy) {
+  Event event{What::issued, no_place, copy.who, copy.id};
+  // The shared side, if it has one: findings are mostly about that.
+  const bool source = copy.to != Space::shared && copy.from == Space::shared;
+  event.space = source ? copy.from : copy.to;
+  event.from = std::numeric_limits<std::uint64_t>::max();
+  copy.for_each_run([&](const CopyRun& run) {
+    const std::uint64_t at = source ? run.source : run.destination;
+    event.from = std::min(event.from, at);
+    event.to = std::max(event.to, at + run.bytes);
+    event.number += run.bytes;
+  });
+  if (event.from > event.to) event.from = event.to;
+  event.detail = "{} bytes";
+  add(event);
+}
+
+void History::copy_committed(const CopyCommitted& commit) {
+  add({What::committed, no_place, commit.who});
+}
+
+void History::copy_completed(const CopyCompleted& copy) {
+  add({What::completed, no_place, copy.who, copy.id, "its bytes have moved"});
+}
+
+void History::copy_waited(const CopyWaited& wait) {
+  const bool all = wait.allowed == CopyWaited::all_copies || wait.allowed == 0;
+  add({What::waited, no_place, wait.who, 0, all ? "all groups" : "all but {} groups",
+       all ? 0 : wait.allowed});
+}
+
+void History::barrier(const Barrier& barrier) {
+  switch (barrier.step) {
+    case Barrier::Step::complete:
+      return add({What::waited, no_place, barrier.who, 0, "the barrier is complete"});
+    case Barrier::Step::wait:
+      return add({What::waited, no_place, barrier.who, 0, "phase {}", barrier.phase});
+    default:
+      return add({What::arrived, no_place, barrier.who, 0, "phase {}", barrier.phase});
+  }
+}
+
+void History::mbarrier(const MbarrierOp& op) {
+  using Op = MbarrierOp::Op;
+  const bool test = op.op == Op::test_wait || op.op == Op::try_wait;
+  // A test that fails is made again and again; a copy's bytes are told with the copy.
+  if ((test && !op.done) || op.op == Op::pending_count || (op.op == Op::complete_tx && op.copy))
+    return;
+  Event event{test ? What::waited : What::arrived, no_place, op.who};
+  event.detail = test && op.by_parity ? "parity {}" : op.done ? "the phase is complete" : nullptr;
+  event.number = op.parity;
+  event.space = Space::shared;
+  event.from = op.address, event.to = op.address + std::uint64_t{8};
+  add(event);
+}
+
+void History::fenced(const Fence& fence) { add({What::fenced, no_place, fence.who}); }
+
+void History::forget(const BlockEnd& block) {
+  const std::uint64_t launch = block.kernel->launch;
+  const std::uint64_t cluster = cluster_of(*block.kernel, block.block);
+  Ring* const ring = rings_.find(launch, cluster);
+  if (!ring) return;
+  bool last = false;
+  {
+    const std::lock_guard lock(ring->mutex);
+    last = --ring->live == 0;
+  }
+  if (last) rings_.remove(launch, cluster);
+}
+
+void History::forget(const KernelEnd& launch) {
+  rings_.remove_launch(launch.kernel->launch, [](std::uint64_t, Ring&) {});
+}
+
+Step History::step_of(const Event& event, std::vector<CopyName>& copies) const {
+  Step step;
+  step.what = event.what;
+  step.place = places_.at(event.place);
+  step.threads = places_.threads(event.who);
+  step.label = step.place.instruction;
+  if (event.detail) step.label += ": " + fmt::format(fmt::runtime(event.detail), event.number);
+  if (event.from < event.to)
+    step.bytes = places_.bytes(event.who, event.space, event.from, event.to - event.from);
+  if (event.copy) {
+    // Copies are numbered as they come up; the id of one is its own in its warp alone.
+    const CopyName name{event.who.block, event.who.warp, event.copy};
+    const auto found = std::find(copies.begin(), copies.end(), name);
+    step.copy = static_cast<std::uint64_t>(found - copies.begin()) + 1;
+    if (found == copies.end()) copies.push_back(name);
+  }
+  return step;
+}
+
+void History::fill(Finding& finding) {
+  if (!finding.moment.empty() || !finding.here.threads) return;
+  const Threads& own = *finding.here.threads;
+  const Kernel* const kernel = places_.kernel(own.launch);
+  Ring* const ring =
+      kernel ? rings_.find(own.launch, cluster_of(*kernel, own.block_number)) : nullptr;
+  if (!ring) return;
+
+  const auto concerned = [&](const Event& event) {
+    if (is_of(event.who, finding.here)) return true;
+    const auto named = [&](const Party& each) { return is_of(event.who, each); };
+    if (std::any_of(finding.there.begin(), finding.there.end(), named)) return true;
+    if (std::any_of(finding.in_flight.begin(), finding.in_flight.end(), named)) return true;
+    return finding.bytes && event.space == finding.bytes->space &&
+           event.from < finding.bytes->address + finding.bytes->count &&
+           finding.bytes->address < event.to;
+  };
+  std::vector<Step> steps;
+  std::vector<CopyName> copies;
+  {
+    const std::lock_guard lock(ring->mutex);
+    const std::uint64_t first = ring->count > kept ? ring->count - kept : 0;
+    std::vector<const Event*> chosen;
+    for (std::uint64_t i = first; i < ring->count; ++i)
+      if (concerned(ring->events[i % kept])) chosen.push_back(&ring->events[i % kept]);
+    const std::size_t skipped = chosen.size() > most_steps ? chosen.size() - most_steps : 0;
+    for (std::size_t i = skipped; i < chosen.size(); ++i)
+      steps.push_back(step_of(*chosen[i], copies));
+  }
+  if (steps.empty()) return;
+
+  // The two sides: steps that are there already, or steps of their own, the other side's first.
+  const auto mark = [&](const Party& party) {
+    if (!party.threads) return true;
+    Step* best = nullptr;  // the newest, and rather one of the same bytes
+    bool touches = false;
+    for (Step& each : steps) {
+      if (each.what == What::completed || !is_step_of(each, party)) continue;
+      const bool overlaps = overlap(each.bytes, finding.bytes);
+      if (touches && !overlaps) continue;
+      best = &each, touches = overlaps;
+    }
+    if (best) best->here = true;
+    return best != nullptr;
+  };
+  const auto own_step = [&](const Party& party) {
+    Step step;
+    step.what = act_of(party.place);
+    step.label = party.did, step.place = party.place, step.threads = *party.threads;
+    step.here = true;
+    if (&party == &finding.here) step.bytes = finding.bytes;
+    return step;
+  };
+  for (const Party& each : finding.there)
+    if (!mark(each)) steps.insert(steps.begin(), own_step(each));
+  if (!mark(finding.here)) steps.push_back(own_step(finding.here));
+  for (std::size_t i = 0; i < steps.size(); ++i) steps[i].time = i + 1;
+  finding.moment = std::move(steps);
+}
+
+}  // namespace inflight::check

@@ -1,0 +1,64 @@
+// The last things that each cluster of blocks did, from which a finding gets its moment.
+#pragma once
+#include <array>
+#include <mutex>
+#include <tuple>
+#include <vector>
+
+#include "gpu/check/detect/blocks.hpp"
+#include "gpu/check/finding/places.hpp"
+#include "gpu/check/listener.hpp"
+
+namespace inflight::check {
+
+// Hears of copies and of what orders threads, not of their accesses: those of the finding itself
+// are added as it is made.
+class History : public Listener {
+ public:
+  explicit History(Places& places) : places_(places) {}
+  Topic topics() const override {
+    return Topic::copies | Topic::barriers | Topic::mbarriers | Topic::fences | Topic::blocks;
+  }
+  void copy_issued(const CopyIssued&) override;
+  void copy_committed(const CopyCommitted&) override;
+  void copy_completed(const CopyCompleted&) override;
+  void copy_waited(const CopyWaited&) override;
+  void barrier(const Barrier&) override;
+  void mbarrier(const MbarrierOp&) override;
+  void fenced(const Fence&) override;
+
+  // What came before, of the warps and bytes that the finding is about. While its launch runs, and
+  // before its block is forgotten.
+  void fill(Finding& finding);
+
+  void forget(const BlockEnd& block);
+  void forget(const KernelEnd& launch);
+
+ private:
+  static constexpr std::size_t kept = 64;
+  struct Event {
+    Step::What what = Step::What::issued;
+    PlaceId place = no_place;
+    Who who;
+    std::uint64_t copy = 0;        // its id in its warp
+    const char* detail = nullptr;  // what the label says behind the instruction; "{}" is `number`
+    std::uint64_t number = 0;
+    Space space = Space::shared;
+    std::uint64_t from = 0, to = 0;  // the bytes of `space`; none if they are equal
+  };
+  using CopyName = std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>;  // block, warp, id
+  struct Ring {
+    std::mutex mutex;
+    std::array<Event, kept> events;
+    std::uint64_t count = 0;  // of all so far; event i lies at i % kept
+    std::uint32_t live = 0;   // blocks of the cluster
+  };
+  std::uint64_t cluster_of(const Kernel& kernel, std::uint64_t block) const;
+  void add(const Event& event);
+  Step step_of(const Event& event, std::vector<CopyName>& copies) const;
+
+  Places& places_;
+  Blocks<Ring> rings_;  // by the cluster's number
+};
+
+}  // namespace inflight::check
