@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
@@ -160,6 +161,8 @@ int check_program(const Request& request, const std::vector<std::string>& words)
   if (!filter) return complain(filter.error() + "."), usage;
   const auto path = prepare(environment, *settings, words);
   if (!path) return path.error();
+  // Reports are written even where nobody reads what is said.
+  std::signal(SIGPIPE, SIG_IGN);
   // These are this command's own affair.
   for (const char* each : {"INFLIGHT_REPORT", "INFLIGHT_SEEDS"}) unsetenv(each);
 

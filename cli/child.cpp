@@ -3,12 +3,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstring>
 
 namespace inflight::cli {
@@ -46,6 +46,7 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
 Children::Children() {
   const sigset_t set = watched();
   sigprocmask(SIG_BLOCK, &set, &before_);
+  std::signal(SIGCHLD, SIG_DFL);
 }
 
 Children::~Children() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
@@ -54,8 +55,12 @@ tl::expected<pid_t, std::string> Children::start(const Start& start) {
   const std::vector<std::string> variables = variables_with(start.more);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   posix_spawnattr_setsigmask(&attributes, &before_);
+  sigset_t pipe;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  posix_spawnattr_setsigdefault(&attributes, &pipe);
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   if (start.silent) {

@@ -57,7 +57,6 @@ class Writer {
   }
   void in_flight(const Party& p) {
     text += fmt::format("    {}, at {}\n", p.did, to_text(p.place));
-    quote(p.place, "      ");
   }
   void line(std::string_view label, std::string_view words) {
     if (!words.empty()) text += fmt::format("  {}: {}\n", painted("32", label), words);

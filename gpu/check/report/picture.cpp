@@ -10,7 +10,7 @@
 namespace inflight::check {
 namespace {
 
-constexpr int column = 46, left = 118, row = 34, top = 12, radius = 9;
+constexpr int column = 66, left = 118, row = 44, top = 10, radius = 9;
 
 // The letter in a step's mark; the legend of the page has them too.
 constexpr std::string_view letters[] = {"I", "C", "D", "W", "A", "F", "R", "S", "!"};
@@ -112,10 +112,12 @@ class Picture {
     const int x = x_of(i), y = y_of(lane_of(s.threads));
     text_ += fmt::format(
         "<g class=\"step {}{}\"><title>{}: {}, at {}, by {}</title>"
-        "<circle cx=\"{}\" cy=\"{}\" r=\"{}\"/><text x=\"{}\" y=\"{}\">{}</text></g>\n",
+        "<circle cx=\"{}\" cy=\"{}\" r=\"{}\"/><text x=\"{}\" y=\"{}\">{}</text>"
+        "<text class=\"small\" x=\"{}\" y=\"{}\">{}</text></g>\n",
         step_names[what], s.here ? " here" : "", step_names[what], escaped(s.label),
         escaped(to_text(s.place)), escaped(to_text(s.threads)), x, y, s.here ? radius + 3 : radius,
-        x, y + 4, letters[what]);
+        x, y + 4, letters[what], x, y + radius + 13,
+        s.what == Step::What::acted ? "" : step_names[what]);
   }
 
   const Finding& finding_;

@@ -36,6 +36,11 @@ for signal in TERM INT; do
   grep -q barrier-misuse "$work/$signal.json" || fail "SIG$signal lost the report"
 done
 
+# Nobody reads what is said.
+"$inflight" check --report "$work/pipe.json" "$program" arrive 2>&1 >/dev/null | head -0
+for _ in $(seq 100); do [ -s "$work/pipe.json" ] && break; sleep 0.05; done
+grep -q barrier-misuse "$work/pipe.json" || fail "a closed pipe lost the report"
+
 # Standard input, output and error are the program's own.
 output=$(echo hello | "$inflight" check "$program" echo 2>/dev/null)
 [ "$output" = $'read: hello\ndid echo' ] || fail "input or output does not pass through: $output"

@@ -30,7 +30,6 @@ TEST(FindingText, StandsAlone) {
   shared memory at offset 0x410, 4 bytes: 'tile' + 16
   in flight then, oldest first:
     copies 16 bytes, at /home/me/copy.cu:28:9 (cp.async.ca.shared.global)
-      28 |   copy_async(tile, in);
   to mend it: cp.async.wait_group 0 before it
   rule: PTX ISA, cp.async.wait_group
   seen 64 times
