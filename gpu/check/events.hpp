@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "gpu/async/violation.hpp"
 
@@ -22,6 +23,12 @@ inline constexpr std::uint32_t nothing = 0xffffffff;  // an absent index
 enum class Space : std::uint8_t { global, shared, local, constant, param };
 inline constexpr std::uint32_t space_count = 5;
 
+// A line of the source.
+struct SourceLine {
+  std::string_view file;
+  std::uint32_t line = 0, column = 0;
+};
+
 // One instruction of a kernel, or of a function it calls.
 struct Instruction {
   std::string_view text;       // the opcode as written: "ld.global.f32"
@@ -30,6 +37,7 @@ struct Instruction {
   std::string_view file;       // of -lineinfo; empty without
   std::uint32_t line = 0, column = 0;
   std::string_view function;  // where it stands, after inlining
+  std::vector<SourceLine> inlined_at;  // the calls that inlining replaced, the innermost first
 };
 
 // A variable that an address lies in. Without a name: nothing is known of it.
@@ -235,6 +243,7 @@ struct Barrier {
     reduce,  // likewise, with a predicate
     wait,    // of a cluster: these threads, which had arrived, know that the phase is complete
     complete,
+    wait_alone,  // of a cluster: these threads have not arrived, so they wait for nothing
   };
   // Of `complete`: the last to arrive, or whose exit was the last thing that the phase waited for.
   Who who;

@@ -32,6 +32,11 @@ constexpr const KindFacts& facts_of(FindingKind kind) {
   return kind_facts[static_cast<std::size_t>(kind)];
 }
 
+struct CodeLine {
+  std::string file;
+  std::uint32_t line = 0, column = 0;
+};
+
 // An instruction of a program, or a call of the host's. Outlives the launch.
 struct CodePlace {
   std::string kernel;    // readable; empty: the host
@@ -39,7 +44,8 @@ struct CodePlace {
   std::string function;  // mangled, of PTX; where it is not the kernel
   std::string file;      // of -lineinfo; empty without
   std::uint32_t line = 0, column = 0;
-  std::uint32_t ptx_line = 0;  // 0: unknown
+  std::vector<CodeLine> inlined_at;  // calls that the compiler inlined, the innermost first
+  std::uint32_t ptx_line = 0;        // 0: unknown
   std::string instruction;     // the opcode as written, or the host's call
   std::string source;          // the text of that line; empty: the file could not be read
 };

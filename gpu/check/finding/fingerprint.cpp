@@ -18,6 +18,7 @@ class Hash {  // FNV-1a
     add(p.kernel), add(p.function), add(p.instruction);
     add(std::filesystem::path(p.file).filename().string());
     add(std::to_string(p.file.empty() ? p.ptx_line : p.line));
+    for (const CodeLine& each : p.inlined_at) add(std::to_string(each.line));
   }
   std::string digits() const { return fmt::format("{:016x}", value_); }
 

@@ -18,6 +18,10 @@ Extents index_in(const Extents& shape, std::uint64_t linear) {
           static_cast<std::uint32_t>(linear / shape.x / shape.y)};
 }
 
+std::string normal(std::string_view file) {
+  return std::filesystem::path(file).lexically_normal().string();
+}
+
 std::atomic<std::uint64_t> made{0};
 
 }  // namespace
@@ -84,8 +88,10 @@ PlaceId Places::of(const Who& who) {
   place.kernel = readable(kernel.name);
   place.mangled = kernel.name;
   if (in.function != kernel.name) place.function = in.function;
-  if (!in.file.empty()) place.file = std::filesystem::path(in.file).lexically_normal().string();
+  if (!in.file.empty()) place.file = normal(in.file);
   place.line = in.line, place.column = in.column;
+  for (const SourceLine& each : in.inlined_at)
+    place.inlined_at.push_back({normal(each.file), each.line, each.column});
   place.ptx_line = in.ptx_line;
   place.instruction = in.text;
   const PlaceId id = intern(std::move(place));
@@ -101,19 +107,29 @@ PlaceId Places::of_host(std::string_view call) {
 
 PlaceId Places::intern(CodePlace place) {
   // A line of the source may have become many instructions, as a loop that is unrolled.
-  const std::string key =
-      fmt::format("{}\n{}\n{}\n{}:{}:{}\n{}", place.mangled, place.function, place.file, place.line,
+  std::string key =
+      fmt::format("{}
+{}
+{}
+{}:{}:{}
+{}", place.mangled, place.function, place.file, place.line,
                   place.column, place.file.empty() ? place.ptx_line : 0, place.instruction);
+  std::string line_key =
+      fmt::format("{}
+{}
+{}
+{}", place.mangled, place.function, place.file, place.line);
+  for (const CodeLine& each : place.inlined_at) {
+    key += fmt::format("
+{}:{}:{}", each.file, each.line, each.column);
+    line_key += fmt::format("
+{}:{}", each.file, each.line);
+  }
   const std::unique_lock lock(mutex_);
   const auto [found, added] = ids_.try_emplace(key, static_cast<PlaceId>(places_.size()));
   if (added) {
     PlaceId line = found->second;
-    if (!place.file.empty())
-      line = line_ids_
-                 .try_emplace(fmt::format("{}\n{}\n{}\n{}", place.mangled, place.function,
-                                          place.file, place.line),
-                              line)
-                 .first->second;
+    if (!place.file.empty()) line = line_ids_.try_emplace(line_key, line).first->second;
     lines_.push_back(line);
     places_.push_back(std::move(place));
   }

@@ -17,6 +17,8 @@ json of(const CodePlace& p) {
   if (!p.kernel.empty()) j["kernel"] = p.kernel, j["mangled"] = p.mangled;
   if (!p.function.empty()) j["function"] = p.function;
   if (!p.file.empty()) j["file"] = p.file, j["line"] = p.line, j["column"] = p.column;
+  for (const CodeLine& each : p.inlined_at)
+    j["inlined_at"].push_back({{"file", each.file}, {"line", each.line}, {"column", each.column}});
   if (p.ptx_line) j["ptx_line"] = p.ptx_line;
   if (!p.instruction.empty()) j["instruction"] = p.instruction;
   if (!p.source.empty()) j["source"] = p.source;

@@ -14,6 +14,12 @@ using check::Topic;
 
 check::Extents extents(const Dim3& d) { return {d.x, d.y, d.z}; }
 
+check::SourceLine line_of(const ptx::Module& module, const ptx::Location& location) {
+  for (const auto& file : module.files)
+    if (file.index == location.file) return {file.path, location.line, location.column};
+  return {{}, location.line, location.column};
+}
+
 check::Instruction describe(const check::Kernel& kernel, std::uint32_t number) {
   const auto& program = *static_cast<const Grid*>(kernel.context)->launch->kernel->program;
   check::Instruction out;
@@ -25,10 +31,14 @@ check::Instruction describe(const check::Kernel& kernel, std::uint32_t number) {
   out.ptx_line = in.line;
   out.function = found.function->name;
   if (in.location == ptx::none) return out;
-  const auto& location = found.function->locations[in.location];
-  out.line = location.line, out.column = location.column;
-  for (const auto& file : found.module->files)
-    if (file.index == location.file) out.file = file.path;
+  constexpr std::size_t deepest = 64;
+  const auto& locations = found.function->locations;
+  for (std::uint32_t at = in.location; at < locations.size() && out.inlined_at.size() < deepest;
+       at = locations[at].inlined_at)
+    out.inlined_at.push_back(line_of(*found.module, locations[at]));
+  const check::SourceLine innermost = out.inlined_at.front();
+  out.inlined_at.erase(out.inlined_at.begin());
+  out.file = innermost.file, out.line = innermost.line, out.column = innermost.column;
   return out;
 }
 

@@ -46,16 +46,22 @@ std::vector<std::string> expected(const fs::path& list, const std::string& name,
   return result;
 }
 
+fs::path file_of(const json& at) { return fs::path(at["file"].get<std::string>()).filename(); }
+
+// Of a place that was inlined, the innermost line that has a mark.
 std::string place_of(const json& party, const fs::path& source,
                      const std::map<std::size_t, std::string>& marks) {
   const json& at = party["at"];
   if (!at.contains("line")) return "[-]";
+  std::vector<json> lines = at.value("inlined_at", std::vector<json>());
+  lines.insert(lines.begin(), at);
+  for (const json& each : lines) {
+    const auto mark = marks.find(each["line"].get<std::size_t>());
+    if (file_of(each) == source.filename() && mark != marks.end()) return mark->second;
+  }
   const std::size_t line = at["line"];
-  if (fs::path(at["file"].get<std::string>()).filename() != source.filename())
-    return fmt::format("[{}:{}]", fs::path(at["file"].get<std::string>()).filename().string(),
-                       line);
-  const auto mark = marks.find(line);
-  return mark == marks.end() ? fmt::format("[{}]", line) : mark->second;
+  return file_of(at) == source.filename() ? fmt::format("[{}]", line)
+                                          : fmt::format("[{}:{}]", file_of(at).string(), line);
 }
 
 int run(const std::vector<std::string>& words) {
