@@ -251,6 +251,7 @@ struct Barrier {
   Step step = Step::sync;
   std::uint32_t id = 0;        // of cta: 0 to 15
   std::uint32_t expected = 0;  // threads; 0: all that live
+  std::uint32_t given = 0;     // the count as the instruction has it, if it has one
   // Threads, with these. Where a count is expected, the lanes that a warp lacks arrive with its
   // lowest living lane: counts are in whole warps.
   std::uint32_t arrived = 0;
@@ -284,6 +285,7 @@ struct MbarrierOp {
   std::uint32_t tx_bytes = 0;  // the operand
   bool by_parity = false;      // test, try: waits for `parity` rather than a token's phase
   std::uint32_t parity = 0;    // test, try: which phase is asked for
+  std::uint64_t token = 0;     // test, try by token: the operand
   bool done = false;           // test, try: the answer. arrive, expect, complete: the phase ended
   bool no_complete = false, no_inc = false;
   Order order = Order::acq_rel;
@@ -329,6 +331,24 @@ struct Wait {
   std::uint32_t id = 0;                 // barrier id, or the mbarrier's shared offset
   std::uint32_t parity = 0;             // of mbarrier: the phase waited for
   Mask members = 0;                     // of collective
+};
+
+// Threads of a cluster that wait, of which none can go on, or of which none did. Told as that ends
+// the launch.
+struct Stuck {
+  enum class Why : std::uint8_t {
+    nothing_moves,  // no thread can go on
+    only_polling,   // those that can only look at what nobody else can change
+    out_of_time,    // --timeout
+  };
+  struct Threads {
+    Wait wait;           // what for; `step` means nothing
+    bool polls = false;  // they wait for nothing that the machine knows: they look again and again
+  };
+  const Kernel* kernel = nullptr;
+  std::uint64_t cluster = 0;  // linear index of its first block
+  Why why = Why::nothing_moves;
+  std::span<const Threads> threads;  // all that live, by block, warp and instruction
 };
 
 // --- execution ------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ enum class Topic : std::uint32_t {
   barriers = 1u << 6,
   mbarriers = 1u << 7,
   collectives = 1u << 8,
-  waits = 1u << 9,
+  waits = 1u << 9,  // waited, stuck
   allocations = 1u << 10,
   host = 1u << 11,       // stream_edge, host_accessed
   addresses = 1u << 12,  // of accesses; where nobody wants them, Access::addresses may be null
@@ -63,6 +63,7 @@ constexpr bool has(Topic set, Topic topic) {
   X(MbarrierOp, mbarrier, mbarriers)       \
   X(Collective, collective, collectives)   \
   X(Wait, waited, waits)                   \
+  X(Stuck, stuck, waits)                   \
   X(Allocation, allocation, allocations)   \
   X(StreamEdge, stream_edge, host)         \
   X(HostAccess, host_accessed, host)       \

@@ -108,22 +108,13 @@ PlaceId Places::of_host(std::string_view call) {
 PlaceId Places::intern(CodePlace place) {
   // A line of the source may have become many instructions, as a loop that is unrolled.
   std::string key =
-      fmt::format("{}
-{}
-{}
-{}:{}:{}
-{}", place.mangled, place.function, place.file, place.line,
+      fmt::format("{}\n{}\n{}\n{}:{}:{}\n{}", place.mangled, place.function, place.file, place.line,
                   place.column, place.file.empty() ? place.ptx_line : 0, place.instruction);
   std::string line_key =
-      fmt::format("{}
-{}
-{}
-{}", place.mangled, place.function, place.file, place.line);
+      fmt::format("{}\n{}\n{}\n{}", place.mangled, place.function, place.file, place.line);
   for (const CodeLine& each : place.inlined_at) {
-    key += fmt::format("
-{}:{}:{}", each.file, each.line, each.column);
-    line_key += fmt::format("
-{}:{}", each.file, each.line);
+    key += fmt::format("\n{}:{}:{}", each.file, each.line, each.column);
+    line_key += fmt::format("\n{}:{}", each.file, each.line);
   }
   const std::unique_lock lock(mutex_);
   const auto [found, added] = ids_.try_emplace(key, static_cast<PlaceId>(places_.size()));

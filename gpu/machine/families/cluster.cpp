@@ -24,6 +24,8 @@ const Op* run_wait(Warp& w, const Op* op) {
     observation->wait_ended(w, {op, w.frame, w.mask, Wait::cluster});
     if (const std::uint32_t arrived = w.mask & w.cluster_arrived)
       observation->cluster_step(w, op, arrived, w.block->cluster->phase() - 1);
+    if (const std::uint32_t others = w.mask & ~w.cluster_arrived)
+      observation->cluster_step(w, op, others, w.block->cluster->phase(), true);
   }
   w.cluster_arrived &= ~w.mask;
   w.progressed = true;

@@ -143,6 +143,7 @@ void report_answers(const Warp& w, const Op* op, const Mbarriers& m, bool parity
     Event event;
     event.by_parity = parity;
     event.parity = asked(w, op, l, parity);
+    if (!parity) event.token = w.at<std::uint64_t>(op->b)[l];
     report(w, op, m, l, event, {answer.violation, (done >> l & 1) != 0});
   });
 }

@@ -115,6 +115,9 @@ Outcome ended_early(const Clusters& clusters) {
         check::readable(clusters.grid().launch->kernel->name));
   for (const auto& block : cluster->blocks)
     if (!block->ended) outcome.report += to_text(waits_of(*block));
+  const Observation* const observation = clusters.grid().observation;
+  if (observation && outcome.kind == FaultKind::timeout)
+    observation->stuck(*cluster, check::Stuck::Why::out_of_time);
   return outcome;
 }
 

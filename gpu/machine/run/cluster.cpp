@@ -85,6 +85,7 @@ Cluster::State Cluster::run(Worker& worker, std::uint32_t rounds) {
                     [](const auto& b) { return !b->ended && b->can_run(); }))
       continue;
     if (!unblock(worker)) {
+      if (grid->observation) grid->observation->stuck(*this, check::Stuck::Why::nothing_moves);
       grid->fail(FaultKind::deadlock, to_text(deadlock_of(*this)));
       return State::done;
     }

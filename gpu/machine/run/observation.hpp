@@ -51,12 +51,16 @@ class Observation {
                const NamedBarrier& barrier) const;
   void completed(const Block& block, std::uint32_t id, const NamedBarrier& barrier,
                  const LastToArrive& last) const;
-  void cluster_step(const Warp& w, const Op* op, std::uint32_t mask, std::uint64_t phase) const;
+  // `alone`: they wait without having arrived.
+  void cluster_step(const Warp& w, const Op* op, std::uint32_t mask, std::uint64_t phase,
+                    bool alone = false) const;
   void cluster_completed(const Cluster& cluster, const LastToArrive& last) const;
   // Lanes begin to wait, or go on: pc is where, wait and what follows it what for. Those that end
   // no wait that began are left out.
   void wait_begun(Warp& w, const Split& split) const;
   void wait_ended(Warp& w, const Split& split) const;
+  // The launch ends because of what the threads of this cluster wait for.
+  void stuck(const Cluster& cluster, check::Stuck::Why why) const;
   // A builtin reads for one lane, at a generic address.
   void read_by_builtin(const Warp& w, const Op* op, int lane, std::uint64_t address,
                        std::uint64_t bytes) const;
@@ -78,6 +82,7 @@ class Observation {
   }
 
  private:
+  check::Wait wait_event(const Warp& w, const Split& split, std::uint32_t mask) const;
   void report_wait(const Warp& w, const Split& split, std::uint32_t mask,
                    check::Wait::Step step) const;
 

@@ -1,4 +1,8 @@
 // Events of synchronisation: fences, barriers, collectives, and who waits for what.
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
 #include "gpu/machine/instruction/observed_access.hpp"
 #include "gpu/machine/run/access.hpp"
 #include "gpu/machine/run/cluster.hpp"
@@ -89,6 +93,7 @@ void Observation::arrived(const Warp& w, const Op* op, std::uint32_t id, std::ui
   event.step = step_of(use.step);
   event.id = id;
   event.expected = expected;
+  if (op->b != no_ref) event.given = w.at<std::uint32_t>(op->b)[std::countr_zero(w.mask)];
   event.arrived = barrier.arrived;
   event.phase = barrier.phase;
   event.aligned = use.aligned;
@@ -111,14 +116,14 @@ void Observation::completed(const Block& block, std::uint32_t id, const NamedBar
   listener_.barrier(event);
 }
 
-void Observation::cluster_step(const Warp& w, const Op* op, std::uint32_t mask,
-                               std::uint64_t phase) const {
+void Observation::cluster_step(const Warp& w, const Op* op, std::uint32_t mask, std::uint64_t phase,
+                               bool alone) const {
   if (!wants(Topic::barriers)) return;
   const auto& use = use_of<BarrierUse>(op);
   check::Barrier event;
   event.who = who(w, mask, op);
   event.kind = check::BarrierKind::cluster;
-  event.step = step_of(use.step);
+  event.step = alone ? check::Barrier::Step::wait_alone : step_of(use.step);
   event.arrived = static_cast<std::uint32_t>(w.block->cluster->arrived());
   event.phase = phase;
   event.aligned = use.aligned;
@@ -139,13 +144,11 @@ void Observation::cluster_completed(const Cluster& cluster, const LastToArrive& 
   listener_.barrier(event);
 }
 
-void Observation::report_wait(const Warp& w, const Split& s, std::uint32_t mask,
-                              check::Wait::Step step) const {
+check::Wait Observation::wait_event(const Warp& w, const Split& s, std::uint32_t mask) const {
   using For = check::Wait::For;
   check::Wait event;
   event.who = {kernel_.launch, w.block->linear, w.index, mask,
                s.frame->code->first_number + s.pc->instruction};
-  event.step = step;
   switch (s.wait) {
     case Wait::cluster:
       event.kind = check::BarrierKind::cluster;
@@ -166,7 +169,29 @@ void Observation::report_wait(const Warp& w, const Split& s, std::uint32_t mask,
     default:
       event.what = For::sleep;
   }
+  return event;
+}
+
+void Observation::report_wait(const Warp& w, const Split& s, std::uint32_t mask,
+                              check::Wait::Step step) const {
+  check::Wait event = wait_event(w, s, mask);
+  event.step = step;
   listener_.waited(event);
+}
+
+void Observation::stuck(const Cluster& cluster, check::Stuck::Why why) const {
+  if (!wants(Topic::waits)) return;
+  std::vector<check::Stuck::Threads> threads;
+  for (const auto& block : cluster.blocks)
+    for (const auto& w : block->warps)
+      for (const Split& s : w->parked)
+        if (const std::uint32_t live = block->ended ? 0 : s.mask & w->alive)
+          threads.push_back({wait_event(*w, s, live), s.wait == Wait::nothing});
+  std::stable_sort(threads.begin(), threads.end(), [](const auto& a, const auto& b) {
+    const check::Who &x = a.wait.who, &y = b.wait.who;
+    return std::tie(x.block, x.warp, x.instruction) < std::tie(y.block, y.warp, y.instruction);
+  });
+  listener_.stuck({&kernel_, cluster.blocks.front()->linear, why, threads});
 }
 
 // Lanes that wake and find that they have to wait on have waited all the while.

@@ -1,0 +1,167 @@
+// Mbarriers, barriers and collectives that are used wrongly, and threads that wait for ever.
+#include <atomic>
+
+#include "gpu/check/detect/blocks.hpp"
+#include "gpu/check/detect/waiting/words.hpp"
+
+namespace inflight::check {
+namespace {
+
+std::atomic<std::uint64_t> turns{0};
+
+class Waiting : public Listener {
+ public:
+  explicit Waiting(const Session& session)
+      : turn_(++turns), session_(session), words_(session) {}
+  Topic topics() const override {
+    return Topic::mbarriers | Topic::barriers | Topic::collectives | Topic::copies | Topic::fences |
+           Topic::accesses | Topic::blocks | Topic::waits;
+  }
+
+  void mbarrier(const MbarrierOp& op) override {
+    ClusterState* const state = find(op.who);
+    if (!state) return;
+    state->ordered = true;
+    MbarrierHistory::Breaches breaches;
+    MbarrierHistory& history = state->mbarrier(op.rank, op.address);
+    history.note(op, state->warp(op.who), state->order, breaches);
+    add(*state, breaches, history, op.who.block, op.address);
+  }
+  void copy_issued(const CopyIssued& copy) override {
+    if (copy.mbarrier == nothing) return;
+    ClusterState* const state = find(copy.who);
+    if (!state) return;
+    MbarrierHistory::Breaches breaches;
+    MbarrierHistory& history = state->mbarrier(copy.mbarrier_rank, copy.mbarrier);
+    history.copy_issued(copy, state->warp(copy.who), state->order, breaches);
+    add(*state, breaches, history, copy.who.block, copy.mbarrier);
+  }
+  void barrier(const Barrier& event) override {
+    ClusterState* const state = find(event.who);
+    if (!state || event.kind == BarrierKind::grid) return;
+    state->ordered |= event.given != 0;
+    BlockBarriers::Breaches breaches;
+    const std::uint32_t warp = state->warp(event.who);
+    if (event.kind == BarrierKind::cluster)
+      state->barrier.note(event, warp, state->order, breaches);
+    else
+      state->barriers[warp / state->block_warps].note(event, warp, state->block_threads,
+                                                      state->order, breaches);
+    for (const BarrierBreach& each : breaches) {
+      words_.add(each);
+      state->found = true;
+    }
+  }
+  void collective(const Collective& event) override {
+    const Mask strangers = event.who.mask & ~event.members;
+    if (strangers == 0 && event.kind == Collective::Kind::activemask) return;
+    ClusterState* const state = find(event.who);
+    if (!state) return;
+    if (state->ordered) state->order.meet(state->warp(event.who));
+    if (strangers == 0) return;
+    BarrierBreach breach{BarrierBreach::What::left_out, event.who, {}, 0, 0, 0, event.members};
+    breach.who.mask = strangers;
+    words_.add(breach);
+    state->found = true;
+  }
+  // Accesses that others may wait for, or that tell of what others did.
+  void accessed(const Access& access) override {
+    const bool atomic =
+        access.kind == Access::Kind::atomic || access.kind == Access::Kind::reduction;
+    if (access.order == Order::weak && !atomic) return;
+    ClusterState* const state = find(access.who);
+    if (!state || !state->ordered) return;
+    const std::uint32_t warp = state->warp(access.who);
+    if (access.kind != Access::Kind::load) give(*state, warp);
+    if (access.kind != Access::Kind::store) state->order.take(warp, state->memory);
+  }
+  void fenced(const Fence& fence) override {
+    ClusterState* const state = find(fence.who);
+    if (state && state->ordered) give(*state, state->warp(fence.who));
+  }
+  void thread_exit(const ThreadExit& event) override {
+    ClusterState* const state = find(event.who);
+    if (!state || !state->ordered) return;
+    const std::uint32_t warp = state->warp(event.who);
+    state->order.step(warp);
+    state->barriers[warp / state->block_warps].exited(warp, state->order);
+    state->barrier.exited(warp, state->order);
+  }
+  void block_end(const BlockEnd& event) override {
+    Who who;
+    who.launch = event.kernel->launch;
+    who.block = event.block;
+    ClusterState* const state = find(who);
+    if (!state) return;
+    settle(*state, cluster_place(*event.kernel, event.block).rank, event.block);
+    if (++state->ended < state->size) return;
+    clusters_.remove(event.kernel->launch, cluster_place(*event.kernel, event.block).first);
+  }
+  void stuck(const Stuck& event) override {
+    Who who;
+    who.launch = event.kernel->launch;
+    who.block = event.cluster;
+    ClusterState* const state = find(who);
+    if (!state || event.why != Stuck::Why::nothing_moves) return;
+    for (std::uint32_t rank = 0; rank < state->size; ++rank) settle(*state, rank, event.cluster);
+    if (words_.add(event, *state)) session_.findings.explain(event.kernel->launch);
+  }
+  void kernel_end(const KernelEnd& event) override {
+    clusters_.remove_launch(event.kernel->launch, [](std::uint64_t, ClusterState&) {});
+    turn_ = ++turns;
+  }
+
+ private:
+  // Null: the launch is not known.
+  ClusterState* find(const Who& who) {
+    const Kernel* const kernel = session_.places.kernel(who.launch);
+    if (!kernel) return nullptr;
+    struct Last {
+      std::uint64_t turn = 0, launch = 0, cluster = 0;
+      ClusterState* state = nullptr;
+    };
+    thread_local Last last;
+    const std::uint64_t cluster = cluster_place(*kernel, who.block).first;
+    const std::uint64_t turn = turn_.load(std::memory_order_relaxed);
+    if (last.turn != turn || last.launch != who.launch || last.cluster != cluster)
+      last = {turn, who.launch, cluster, &clusters_.get(who.launch, cluster, [&] {
+                return std::make_unique<ClusterState>(*kernel);
+              })};
+    return last.state;
+  }
+  static void give(ClusterState& state, std::uint32_t warp) {
+    state.order.step(warp);
+    state.order.pass_on(warp, state.memory);
+  }
+  // What follows from a mistake is no other.
+  void add(ClusterState& state, const MbarrierHistory::Breaches& breaches,
+           const MbarrierHistory& history, std::uint64_t block, std::uint32_t address) {
+    for (const MbarrierBreach& each : breaches) {
+      if (state.found) continue;
+      words_.add(each, history, {block, address});
+      state.found = true;
+    }
+  }
+  void settle(ClusterState& state, std::uint32_t rank, std::uint64_t block) {
+    MbarrierHistory::Breaches breaches;
+    for (auto& [at, history] : state.mbarriers) {
+      if (at.first != rank) continue;
+      breaches.clear();
+      history.settle(breaches, true);
+      add(state, breaches, history, block, at.second);
+    }
+  }
+
+  std::atomic<std::uint64_t> turn_;  // another after each launch: what threads remember is void
+  Session session_;
+  WaitingWords words_;
+  Blocks<ClusterState> clusters_;
+};
+
+}  // namespace
+
+std::unique_ptr<Listener> make_waiting(const Session& session, const CheckOptions&) {
+  return std::make_unique<Waiting>(session);
+}
+
+}  // namespace inflight::check

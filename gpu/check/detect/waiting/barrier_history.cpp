@@ -1,0 +1,112 @@
+// Phases of a block's barriers as their arrivals tell of them.
+#include "gpu/check/detect/waiting/barrier_history.hpp"
+
+#include <algorithm>
+
+namespace inflight::check {
+namespace {
+
+using What = BarrierBreach::What;
+
+}  // namespace
+
+// As for an mbarrier: an arrival must come from threads that can know that the phase before is
+// complete.
+bool BlockBarriers::may_know_previous(const Named& barrier, std::uint32_t warp,
+                                      const WarpOrder& order) {
+  for (const Observer& each : barrier.observers)
+    if (order.knows(warp, each.warp, each.time)) return true;
+  return std::all_of(
+      barrier.previous.begin(), barrier.previous.end(),
+      [&](const BarrierArrival& each) { return order.knows(warp, each.warp, each.time); });
+}
+
+void BlockBarriers::note(const Barrier& event, std::uint32_t warp, std::uint32_t threads,
+                         WarpOrder& order, Breaches& out) {
+  if (event.id >= barriers_.size()) return;
+  Named& barrier = barriers_[event.id];
+  if (event.step == Barrier::Step::complete) return complete(barrier, order, out);
+  BarrierPhase& phase = barrier.current;
+  const bool counted = event.expected != 0 && event.expected != threads;
+  if (event.given % lanes != 0 && event.given != threads)
+    out.push_back({What::not_whole_warps, event.who, {}, event.id, event.given, 0, 0});
+  for (const BarrierArrival& each : phase.arrivals)
+    if (each.warp == warp && each.who.mask & event.who.mask) {
+      out.push_back({What::arrived_twice, event.who, {each}, event.id, event.expected, 0, 0});
+      break;
+    }
+  if (counted && phase.number != 0 && !may_know_previous(barrier, warp, order)) {
+    std::uint32_t before = 0;
+    for (const BarrierArrival& each : barrier.previous) before += each.threads;
+    out.push_back({What::stray_arrival, event.who, barrier.previous, event.id, event.expected,
+                   before + lanes, 0});
+  }
+  const bool waits = event.step != Barrier::Step::arrive;
+  phase.arrivals.push_back(
+      {event.who, warp, event.arrived - phase.arrived, waits, event.aligned, order.step(warp)});
+  phase.arrived = event.arrived;
+  phase.expected = std::max(phase.expected, event.expected);
+  order.pass_on(warp, barrier.passed);
+}
+
+void BlockBarriers::complete(Named& barrier, WarpOrder& order, Breaches& out) {
+  BarrierPhase& phase = barrier.current;
+  const auto& all = phase.arrivals;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const BarrierArrival& one = all[i];
+    if (!one.aligned || one.who.mask == ~Mask{0}) continue;
+    for (std::size_t j = 0; j < i; ++j) {
+      const BarrierArrival& other = all[j];
+      if (other.warp != one.warp || !other.aligned || other.who.instruction == one.who.instruction)
+        continue;
+      const bool first = other.who.instruction < one.who.instruction;
+      out.push_back({What::warp_parted,
+                     first ? other.who : one.who,
+                     {first ? one : other},
+                     0,
+                     phase.expected,
+                     0,
+                     0});
+    }
+  }
+  barrier.observers.clear();
+  for (const BarrierArrival& each : all) {
+    if (!each.waits) continue;
+    order.take(each.warp, barrier.passed);
+    if (phase.expected != 0) barrier.observers.push_back({each.warp, order.step(each.warp)});
+  }
+  if (phase.expected != 0)
+    barrier.previous = std::move(phase.arrivals);
+  else
+    barrier.previous.clear();
+  phase = {phase.number + 1, 0, 0, {}};
+}
+
+void BlockBarriers::exited(std::uint32_t warp, WarpOrder& order) {
+  for (Named& each : barriers_)
+    if (each.current.arrived != 0) order.pass_on(warp, each.passed);
+}
+
+void ClusterBarrier::note(const Barrier& event, std::uint32_t warp, WarpOrder& order,
+                          BlockBarriers::Breaches& out) {
+  if (arrived_.size() <= warp) arrived_.resize(warp + 1);
+  Arrived& arrived = arrived_[warp];
+  switch (event.step) {
+    case Barrier::Step::arrive:
+      if (arrived.lanes & event.who.mask)
+        out.push_back({What::cluster_arrived_twice, event.who, {{arrived.who}}, 0, 0, 0, 0});
+      arrived.lanes |= event.who.mask;
+      arrived.who = event.who;
+      order.step(warp);
+      return order.pass_on(warp, passed_);
+    case Barrier::Step::wait_alone:
+      return out.push_back({What::cluster_wait_alone, event.who, {}, 0, 0, 0, 0});
+    case Barrier::Step::wait:
+      arrived.lanes &= ~event.who.mask;
+      return order.take(warp, passed_);
+    default:
+      return;
+  }
+}
+
+}  // namespace inflight::check

@@ -1,0 +1,38 @@
+// Blocks and warps of a cluster by their numbers.
+#include "gpu/check/detect/waiting/cluster_state.hpp"
+
+namespace inflight::check {
+namespace {
+
+std::uint32_t count(const Extents& e) { return e.x * e.y * e.z; }
+
+}  // namespace
+
+ClusterPlace cluster_place(const Kernel& kernel, std::uint64_t block) {
+  const Extents &grid = kernel.grid, &cluster = kernel.cluster;
+  if (count(cluster) == 1) return {block, 0};
+  const std::uint64_t x = block % grid.x, y = block / grid.x % grid.y, z = block / grid.x / grid.y;
+  const std::uint64_t in_x = x % cluster.x, in_y = y % cluster.y, in_z = z % cluster.z;
+  return {((z - in_z) * grid.y + y - in_y) * grid.x + x - in_x,
+          static_cast<std::uint32_t>(in_x + cluster.x * (in_y + cluster.y * in_z))};
+}
+
+ClusterState::ClusterState(const Kernel& k)
+    : kernel(&k),
+      block_threads(count(k.block)),
+      block_warps((block_threads + lanes - 1) / lanes),
+      size(count(k.cluster)),
+      ordered(size > 1),
+      order(block_warps * size),
+      barriers(size) {}
+
+std::uint32_t ClusterState::warp(const Who& who) const {
+  return cluster_place(*kernel, who.block).rank * block_warps + who.warp;
+}
+
+const MbarrierHistory* ClusterState::find(std::uint32_t rank, std::uint32_t address) const {
+  const auto found = mbarriers.find({rank, address});
+  return found == mbarriers.end() ? nullptr : &found->second;
+}
+
+}  // namespace inflight::check

@@ -1,0 +1,42 @@
+// What is remembered of a cluster that runs: its mbarriers and barriers, and who can know what.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "gpu/check/detect/waiting/barrier_history.hpp"
+#include "gpu/check/detect/waiting/mbarrier_history.hpp"
+
+namespace inflight::check {
+
+// Where a block stands in its cluster.
+struct ClusterPlace {
+  std::uint64_t first = 0;  // linear index of the cluster's first block
+  std::uint32_t rank = 0;
+};
+ClusterPlace cluster_place(const Kernel& kernel, std::uint64_t block);
+
+struct ClusterState {
+  explicit ClusterState(const Kernel& kernel);
+
+  std::uint32_t warp(const Who& who) const;  // its number in the cluster
+  MbarrierHistory& mbarrier(std::uint32_t rank, std::uint32_t address) {
+    return mbarriers[{rank, address}];
+  }
+  const MbarrierHistory* find(std::uint32_t rank, std::uint32_t address) const;
+
+  const Kernel* kernel;
+  std::uint32_t block_threads, block_warps, size;  // size: blocks
+  // Who can know what matters only once there is something that more than a block's plain barrier
+  // orders.
+  bool ordered;
+  bool found = false;  // a mistake, which what comes after may follow from
+  std::uint32_t ended = 0;
+  WarpOrder order;
+  WarpOrder::Passed memory;  // by strong accesses and fences
+  std::map<std::pair<std::uint32_t, std::uint32_t>, MbarrierHistory> mbarriers;
+  std::vector<BlockBarriers> barriers;  // by rank
+  ClusterBarrier barrier;
+};
+
+}  // namespace inflight::check

@@ -1,0 +1,268 @@
+// An mbarrier's phases as its operations tell of them.
+#include "gpu/check/detect/waiting/mbarrier_history.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "gpu/async/mbarrier.hpp"
+
+namespace inflight::check {
+namespace {
+
+using async::Violation;
+using Op = MbarrierOp::Op;
+using What = MbarrierBreach::What;
+
+std::uint64_t sum(const std::vector<Contribution>& all) {
+  std::uint64_t amount = 0;
+  for (const Contribution& each : all) amount += each.amount;
+  return amount;
+}
+
+// Lanes of one warp at one instruction are one entry.
+void add(std::vector<Contribution>& to, const Contribution& one) {
+  for (Contribution& each : to) {
+    if (each.warp != one.warp || each.who.instruction != one.who.instruction) continue;
+    each.who.mask |= one.who.mask;
+    each.amount += one.amount;
+    each.time = one.time;
+    return;
+  }
+  to.push_back(one);
+}
+
+bool is_wait(Op op) { return op == Op::test_wait || op == Op::try_wait; }
+bool is_arrival(Op op) {
+  return op == Op::arrive || op == Op::arrive_drop || op == Op::async_arrive;
+}
+
+}  // namespace
+
+std::uint64_t MbarrierPhase::arrived() const { return sum(arrivals); }
+std::uint64_t MbarrierPhase::bytes_expected() const { return sum(expects); }
+std::uint64_t MbarrierPhase::bytes_completed() const { return sum(completed); }
+
+std::int64_t MbarrierHistory::seen(std::uint32_t warp) const {
+  if (warp >= seen_.size() || seen_[warp].empty()) return -1;
+  return *std::max_element(seen_[warp].begin(), seen_[warp].end());
+}
+
+void MbarrierHistory::begin(const MbarrierOp& op) {
+  *this = {};
+  live_ = true;
+  known_ = op.op == Op::init;
+  init_ = op.who;
+  expected_ = op.expected;
+  pending_ = fewest_pending_ = op.pending;
+  tx_ = op.tx_count;
+  current_.expected = op.expected;
+  if (!known_) current_.number = op.phase_parity ^ (op.done && !is_wait(op.op) ? 1 : 0);
+}
+
+void MbarrierHistory::note(const MbarrierOp& op, std::uint32_t warp, WarpOrder& order,
+                           Breaches& out) {
+  if (op.op == Op::pending_count && op.violation == Violation::none) return;
+  if (op.violation != Violation::none) {
+    const Pass* const pass = unprotected();
+    if (op.violation == Violation::too_many_arrivals && pass)
+      return out.push_back(repeated(pass->who, pass->parity, false));
+    MbarrierBreach breach{What::broken_rule, op.violation, op.who, current_.number, {}, {}, 0, 0};
+    breach.others = current_.arrivals;
+    breach.expects = current_.expects;
+    breach.expected = op.expected, breach.came = op.count;
+    return out.push_back(breach);
+  }
+  if (op.op == Op::init) {
+    if (live_ && known_) out.push_back({What::initialised_again, {}, op.who, 0, {{init_}}, {}});
+    return begin(op);
+  }
+  if (dead_) {
+    out.push_back({What::used_after_inval, {}, op.who, current_.number, {{inval_}}, {}});
+    return begin(op);
+  }
+  if (!live_) begin(op);
+  if (op.op == Op::inval) {
+    settle(out);
+    if (!in_flight_.empty()) {
+      MbarrierBreach breach{What::invalidated_in_use, {}, op.who, current_.number, {}, {}};
+      for (const auto& [key, copy] : in_flight_) add(breach.others, copy);
+      out.push_back(breach);
+    }
+    live_ = false, dead_ = true;
+    inval_ = op.who;
+    return;
+  }
+  if (is_wait(op.op)) return waited(op, warp, order, out);
+  contribute(op, warp, order, out);
+}
+
+bool MbarrierHistory::contributed(std::uint32_t warp, Mask lane) const {
+  const auto by = [&](const Contribution& each) {
+    return each.warp == warp && (each.who.mask & lane) != 0;
+  };
+  return std::any_of(current_.arrivals.begin(), current_.arrivals.end(), by) ||
+         std::any_of(current_.expects.begin(), current_.expects.end(), by);
+}
+
+// Who saw the previous phase complete knows; or who knows of every arrival that it waited for,
+// where it waited for nothing else.
+bool MbarrierHistory::may_know_previous(std::uint32_t warp, Mask lane, const WarpOrder& order) {
+  if (current_.number == 0 || (!known_ && previous_.untouched())) return true;
+  for (const Observer& each : observers_)
+    if (order.knows(warp, each.warp, each.time)) return true;
+  if (!previous_.expects.empty() || !previous_.completed.empty()) return false;
+  return std::all_of(previous_.arrivals.begin(), previous_.arrivals.end(),
+                     [&](const Contribution& each) {
+                       if (each.warp != warp) return order.knows(warp, each.warp, each.time);
+                       return (each.who.mask & ~lane) == 0 || each.time <= order.met(warp);
+                     });
+}
+
+void MbarrierHistory::protect(std::uint32_t warp, const WarpOrder& order) {
+  for (Pass& each : passes_) each.awaited |= order.knows(warp, each.warp, each.time);
+}
+
+const MbarrierHistory::Pass* MbarrierHistory::unprotected() const {
+  const auto found =
+      std::find_if(passes_.begin(), passes_.end(), [](const Pass& each) { return !each.awaited; });
+  return found == passes_.end() ? nullptr : &*found;
+}
+
+MbarrierBreach MbarrierHistory::repeated(const Who& who, std::uint32_t parity, bool own) const {
+  MbarrierBreach breach{What::repeated_wait, {}, who, current_.number, current_.arrivals,
+                        current_.expects};
+  breach.parity = parity;
+  breach.own = own;
+  return breach;
+}
+
+void MbarrierHistory::stray_copy(const Who& who, std::uint32_t warp, std::uint64_t bytes) {
+  if (!stray_) {
+    stray_ = MbarrierBreach{What::stray_bytes, {}, who, previous_.number, previous_.completed,
+                            previous_.expects};
+    stray_->expected = previous_.bytes_expected();
+  }
+  if (stray_->what == What::stray_bytes) add(stray_->others, {who, warp, bytes, 0});
+}
+
+void MbarrierHistory::contribute(const MbarrierOp& op, std::uint32_t warp, WarpOrder& order,
+                                 Breaches& out) {
+  const Contribution one{op.who, warp, is_arrival(op.op) ? op.count : op.tx_bytes,
+                         order.step(warp)};
+  const bool by_copy = op.op == Op::complete_tx && op.copy != 0;
+  if (by_copy) in_flight_.erase({warp, op.copy});
+  if (!by_copy && op.op != Op::arrive_drop && op.op != Op::async_arrive_issued &&
+      !may_know_previous(warp, op.who.mask, order)) {
+    if (!stray_) {
+      stray_ = MbarrierBreach{What::stray_arrival, {}, op.who, current_.number, {}, {}};
+      stray_->others = previous_.arrivals;
+      stray_->expected = previous_.expected;
+      stray_->came = previous_.arrived();
+    }
+    if (stray_->what == What::stray_arrival) stray_->came += is_arrival(op.op) ? op.count : 0;
+  }
+  if (!by_copy) protect(warp, order);
+  if (is_arrival(op.op)) add(current_.arrivals, one);
+  if (op.op == Op::complete_tx) add(current_.completed, one);
+  if (op.tx_bytes != 0 &&
+      (op.op == Op::expect_tx || op.op == Op::arrive || op.op == Op::arrive_drop))
+    add(current_.expects, {op.who, warp, op.tx_bytes, one.time});
+  order.pass_on(warp, passed_);
+  pending_ = op.pending, tx_ = op.tx_count;
+  if (op.done) return complete(op, out);
+  fewest_pending_ = std::min(fewest_pending_, pending_);
+  if (pending_ == 0 && tx_ < 0 && !stray_) {
+    stray_ = MbarrierBreach{What::stray_bytes, {}, op.who, current_.number, current_.completed,
+                            current_.expects};
+    stray_->expected = current_.bytes_expected();
+    for (const auto& [key, copy] : in_flight_) add(stray_->others, copy);
+  }
+}
+
+void MbarrierHistory::complete(const MbarrierOp& op, Breaches& out) {
+  if (const Pass* const pass = unprotected())
+    out.push_back(repeated(pass->who, pass->parity, false));
+  if (!in_flight_.empty() && !stray_) {
+    stray_ = MbarrierBreach{What::stray_bytes, {}, op.who, current_.number, current_.completed,
+                            current_.expects};
+    stray_->expected = current_.bytes_expected();
+    for (const auto& [key, copy] : in_flight_) add(stray_->others, copy);
+  }
+  previous_ = std::move(current_);
+  current_ = {};
+  current_.number = previous_.number + 1;
+  current_.expected = expected_ = op.expected;
+  fewest_pending_ = op.pending;
+  passes_.clear();
+  observers_.clear();
+}
+
+void MbarrierHistory::copy_issued(const CopyIssued& copy, std::uint32_t warp, WarpOrder& order,
+                                  Breaches&) {
+  if (copy.tx_bytes == 0 || dead_) return;
+  const Contribution one{copy.who, warp, copy.tx_bytes, order.step(warp)};
+  in_flight_.emplace(CopyKey{warp, copy.id}, one);
+  if (live_ && !may_know_previous(warp, copy.who.mask, order))
+    stray_copy(copy.who, warp, copy.tx_bytes);
+  protect(warp, order);
+}
+
+// A token that no arrival of this phase can have given, though it says that it did.
+bool MbarrierHistory::token_is_stale(const MbarrierOp& op) const {
+  if (op.by_parity || op.done || !known_) return false;
+  const async::mbarrier::State token = async::mbarrier::decode(op.token);
+  return token.parity == op.phase_parity && token.pending <= fewest_pending_;
+}
+
+void MbarrierHistory::waited(const MbarrierOp& op, std::uint32_t warp, WarpOrder& order,
+                             Breaches& out) {
+  settle(out);
+  if (token_is_stale(op))
+    out.push_back({What::stale_token, {}, op.who, current_.number, current_.arrivals, {}});
+  if (!op.done) return;
+  // Who was let go before the phase went on by more than one is told late.
+  const auto behind = op.parity != op.phase_parity ? 1 : 2;
+  const std::int64_t asked = static_cast<std::int64_t>(current_.number) - behind;
+  const WarpOrder::Time time = order.step(warp);
+  order.take(warp, passed_);
+  if (seen_.size() <= warp) seen_.resize(warp + 1);
+  if (seen_[warp].empty()) seen_[warp].assign(lanes, -1);
+  bool progress = false;
+  for (Mask rest = op.who.mask; rest; rest &= rest - 1) {
+    std::int64_t& seen = seen_[warp][static_cast<std::size_t>(std::countr_zero(rest))];
+    progress |= asked > seen;
+    seen = std::max(seen, asked);
+  }
+  if (progress) {
+    if (behind == 1 && (observers_.empty() || observers_.back().warp != warp))
+      observers_.push_back({warp, time});
+    return;
+  }
+  if (behind != 1) return;
+  if (contributed(warp, op.who.mask)) return out.push_back(repeated(op.who, op.parity, true));
+  if (!op.by_parity) return;
+  if (!passes_.empty() && passes_.back().warp == warp)
+    passes_.back().time = time, passes_.back().awaited = false;
+  else
+    passes_.push_back({op.who, warp, time, op.parity});
+}
+
+std::optional<MbarrierBreach> MbarrierHistory::doubtful_wait() const {
+  const Pass* const pass = unprotected();
+  if (!pass || current_.number == 0) return std::nullopt;
+  MbarrierBreach breach = repeated(pass->who, pass->parity, false);
+  if (breach.others.empty()) breach.others = previous_.arrivals;
+  return breach;
+}
+
+void MbarrierHistory::settle(Breaches& out, bool last) {
+  if (const Pass* const pass = unprotected(); last && pass && !current_.untouched())
+    out.push_back(repeated(pass->who, pass->parity, false));
+  if (!stray_) return;
+  MbarrierBreach breach = std::move(*stray_);
+  stray_.reset();
+  if (breach.what == What::stray_bytes) breach.came = sum(breach.others);
+  out.push_back(std::move(breach));
+}
+
+}  // namespace inflight::check

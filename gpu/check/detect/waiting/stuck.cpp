@@ -1,0 +1,292 @@
+// Why threads wait for ever: of all that they wait for, what the rest follows from.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <tuple>
+
+#include "gpu/check/detect/waiting/words.hpp"
+
+namespace inflight::check {
+namespace {
+
+// What an mbarrier's phase lacks, the surest cause first.
+enum class Lack : std::uint8_t {
+  bytes,       // all have arrived, and no copy is in flight
+  arrival,     // bytes were expected or came, and nobody arrived
+  arrivals,    // some came
+  passed,      // nobody arrived, and the threads have not waited for the phase before
+  everything,  // nobody arrived
+};
+
+// Threads at one instruction that wait for the same.
+struct Group {
+  Stuck::Threads first;
+  std::uint32_t threads = 0;
+  const MbarrierHistory* mbarrier = nullptr;  // it waits for it, and it is live
+  Lack lack = Lack::everything;
+};
+
+Lack lack_of(const MbarrierHistory& m, std::uint32_t warp) {
+  const MbarrierPhase& phase = m.current();
+  if (m.pending() == 0 && m.tx_count() > 0 && !m.copies_in_flight()) return Lack::bytes;
+  if (!phase.arrivals.empty()) return Lack::arrivals;
+  if (!phase.expects.empty() || !phase.completed.empty()) return Lack::arrival;
+  return m.seen(warp) + 1 < static_cast<std::int64_t>(phase.number) ? Lack::passed
+                                                                    : Lack::everything;
+}
+
+std::vector<Group> groups_of(const Stuck& stuck, const ClusterState& state) {
+  std::vector<Group> groups;
+  std::map<std::tuple<std::uint64_t, std::uint32_t, bool, Wait::For, std::uint32_t, Mask>,
+           std::size_t>
+      index;
+  for (const Stuck::Threads& each : stuck.threads) {
+    const Wait& w = each.wait;
+    const auto [at, fresh] = index.try_emplace(
+        {w.who.block, w.who.instruction, each.polls, w.what, w.id, w.members}, groups.size());
+    if (fresh) {
+      Group group{each};
+      if (w.what == Wait::For::mbarrier && !each.polls) {
+        const auto* m = state.find(cluster_place(*state.kernel, w.who.block).rank, w.id);
+        if (m && m->live()) group.mbarrier = m;
+        if (group.mbarrier) group.lack = lack_of(*m, state.warp(w.who));
+      }
+      groups.push_back(group);
+    }
+    groups[at->second].threads += static_cast<std::uint32_t>(std::popcount(w.who.mask));
+  }
+  return groups;
+}
+
+std::string threads(std::uint64_t count) {
+  return fmt::format("{} thread{}", count, count == 1 ? "" : "s");
+}
+
+// Living threads of a block.
+std::uint32_t living(const std::vector<Group>& groups, std::uint64_t block) {
+  std::uint32_t count = 0;
+  for (const Group& each : groups)
+    if (each.first.wait.who.block == block) count += each.threads;
+  return count;
+}
+
+std::string words(const Group& group, const std::vector<Group>& all, const ClusterState& state) {
+  const Wait& w = group.first.wait;
+  const std::string who = threads(group.threads);
+  if (group.first.polls) return fmt::format("looks again and again ({})", who);
+  switch (w.what) {
+    case Wait::For::barrier: {
+      if (w.kind == BarrierKind::cluster)
+        return fmt::format("waits at the cluster's barrier ({})", who);
+      const auto& phase =
+          state.barriers[cluster_place(*state.kernel, w.who.block).rank].phase(w.id);
+      return fmt::format("waits at barrier {} ({}), where {} of {} threads have arrived", w.id, who,
+                         phase.arrived, phase.expected ? phase.expected : living(all, w.who.block));
+    }
+    case Wait::For::mbarrier: {
+      if (!group.mbarrier) return fmt::format("waits for an mbarrier ({})", who);
+      const MbarrierPhase& phase = group.mbarrier->current();
+      std::string text = fmt::format(
+          "waits for phase {} (parity {}) of an mbarrier ({}), which has {} "
+          "of {} arrivals",
+          phase.number, phase.number & 1, who, phase.arrived(), phase.expected);
+      if (group.mbarrier->tx_count() > 0)
+        text += fmt::format(" and lacks {} bytes", group.mbarrier->tx_count());
+      return text;
+    }
+    case Wait::For::collective:
+      return fmt::format("waits for the lanes of member mask 0x{:08x} ({})", w.members, who);
+    default:
+      return fmt::format("sleeps ({})", who);
+  }
+}
+
+constexpr std::size_t most_groups = 6;
+
+}  // namespace
+
+bool WaitingWords::add(const Stuck& stuck, const ClusterState& state) {
+  std::vector<Group> groups = groups_of(stuck, state);
+  if (groups.empty() || state.found) return false;
+  const auto root =
+      std::min_element(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
+        const auto rank = [](const Group& g) {
+          return std::pair(!g.mbarrier || g.lack == Lack::everything, g.lack);
+        };
+        return rank(a) < rank(b);
+      });
+  if (root->mbarrier && root->lack >= Lack::passed) {
+    for (const auto& [at, history] : state.mbarriers) {
+      const auto doubt = history.live() ? history.doubtful_wait() : std::nullopt;
+      if (!doubt) continue;
+      add(*doubt, history, {doubt->who.block, at.second});
+      return true;
+    }
+  }
+  const bool certain = root->mbarrier && root->lack != Lack::everything;
+  const auto waits_elsewhere = [](const Group& g) {
+    return g.first.polls || g.first.wait.what == Wait::For::mbarrier ||
+           g.first.wait.what == Wait::For::sleep;
+  };
+  const bool at_barriers = std::none_of(groups.begin(), groups.end(), waits_elsewhere);
+
+  Places& places = session_.places;
+  const Wait& wait = root->first.wait;
+  Finding f;
+  f.here = places.party(wait.who, words(*root, groups, state));
+  std::vector<Party> first;  // before the other groups
+  FindingKind kind = FindingKind::deadlock;
+  const std::uint32_t live = living(groups, wait.who.block);
+  const std::string gone =
+      live < state.block_threads
+          ? fmt::format("; {} of the block {} exited", threads(state.block_threads - live),
+                        state.block_threads - live == 1 ? "has" : "have")
+          : "";
+  if (certain) {
+    const MbarrierHistory& m = *root->mbarrier;
+    const MbarrierPhase& phase = m.current();
+    const MbarrierPlace at{wait.who.block, wait.id};
+    const std::string it = name(at, wait.who);
+    f.bytes = bytes(at, wait.who);
+    const auto join = [&](std::vector<Party> more) {
+      std::move(more.begin(), more.end(), std::back_inserter(first));
+    };
+    switch (root->lack) {
+      case Lack::bytes: {
+        kind = FindingKind::transaction_count;
+        const std::uint64_t expected = phase.bytes_expected(), came = phase.bytes_completed();
+        f.sentence = fmt::format(
+            "phase {} of {} expects {} bytes, of which {} have come and no copy brings the other "
+            "{}: "
+            "its threads wait for ever",
+            phase.number, it, expected, came, m.tx_count());
+        std::vector<Party> expects = parties(phase.expects, "expects", "byte");
+        if (!expects.empty()) {
+          first.push_back(std::move(f.here));
+          f.here = std::move(expects.front());
+        }
+        join(parties(phase.completed, "issues copies of", "byte"));
+        f.remedy = fmt::format(
+            "expect {} bytes instead of {}, or issue copies of {} more bytes on this mbarrier",
+            came, expected, m.tx_count());
+        f.rule =
+            "PTX ISA, Tracking asynchronous operations by the mbarrier object: a phase is "
+            "complete when its tx-count is zero";
+        break;
+      }
+      case Lack::arrival: {
+        kind = FindingKind::arrival_count;
+        f.sentence = fmt::format(
+            "phase {} of {} has its bytes, but none of the {} arrivals that it expects: expecting "
+            "bytes (mbarrier.expect_tx) is no arrival",
+            phase.number, it, phase.expected);
+        std::vector<Party> expects = parties(phase.expects, "expects", "byte");
+        if (!expects.empty()) {
+          first.push_back(std::move(f.here));
+          f.here = std::move(expects.front());
+        }
+        f.remedy =
+            "arrive as well: mbarrier.arrive.expect_tx instead of mbarrier.expect_tx, or "
+            "mbarrier.arrive behind it";
+        f.rule =
+            "PTX ISA, mbarrier.expect_tx: it raises the tx-count of the current phase and leaves "
+            "the pending count";
+        break;
+      }
+      case Lack::arrivals:
+        kind = FindingKind::arrival_count;
+        f.sentence = fmt::format(
+            "phase {} of {} expects {} arrivals and {} came: nobody is left who could make the "
+            "other "
+            "{}{}",
+            phase.number, it, phase.expected, phase.arrived(), m.pending(), gone);
+        if (m.known())
+          first.push_back(places.party(
+              m.initialiser(), fmt::format("initialises it with a count of {}", phase.expected)));
+        join(parties(phase.arrivals, "makes", "arrival"));
+        f.remedy = fmt::format(
+            "initialise the mbarrier with {} instead of {}, or let the threads that miss arrive in "
+            "each phase",
+            phase.arrived(), phase.expected);
+        f.rule =
+            "PTX ISA, Phase of the mbarrier object: a phase is complete when its pending count "
+            "is zero";
+        break;
+      default:
+        kind = FindingKind::wrong_phase;
+        f.sentence = fmt::format(
+            "threads wait for parity {} of {}, that is for phase {}, at which nobody arrives: they "
+            "have "
+            "not waited for phase {} (parity {}), which is complete",
+            phase.number & 1, it, phase.number, phase.number - 1, (phase.number - 1) & 1);
+        join(parties(m.previous().arrivals, "made", "arrival"));
+        f.remedy = fmt::format(
+            "wait for parity {} here: a thread begins with parity 0 and flips it after each wait "
+            "for "
+            "this mbarrier; and let it have a part in the next phase's arrivals, so that the "
+            "mbarrier cannot go on without it",
+            (phase.number - 1) & 1);
+        f.rule = "PTX ISA, mbarrier.test_wait: it waits for the current phase or the one before";
+        break;
+    }
+  } else if (at_barriers) {
+    const bool alone = groups.size() == 1;
+    const bool named = wait.what == Wait::For::barrier && wait.kind == BarrierKind::cta;
+    const std::uint32_t expected =
+        named ? state.barriers[cluster_place(*state.kernel, wait.who.block).rank]
+                    .phase(wait.id)
+                    .expected
+              : 0;
+    if (alone && expected != 0) {
+      const auto& phase =
+          state.barriers[cluster_place(*state.kernel, wait.who.block).rank].phase(wait.id);
+      kind = FindingKind::arrival_count;
+      f.sentence =
+          fmt::format("barrier {} expects {} threads and {} arrived: nobody is left who could{}",
+                      wait.id, phase.expected, phase.arrived, gone);
+      f.remedy = fmt::format("give a count of {} instead of {}, or let the others arrive too",
+                             phase.arrived, phase.expected);
+      f.rule = "PTX ISA, bar: a phase is complete when as many threads as its count have arrived";
+    } else {
+      kind = FindingKind::barrier_divergence;
+      f.sentence = fmt::format(
+          "threads that must meet stand at different barriers or collectives, and wait for each "
+          "other for ever{}",
+          gone);
+      f.remedy =
+          "let all threads that a barrier or a member mask names execute it: move it out of "
+          "the code that only some of them execute";
+      f.rule = wait.what == Wait::For::collective
+                   ? "PTX ISA, a collective with .sync waits until all threads of its member mask "
+                     "execute it"
+                   : "CUDA C++ Programming Guide, Synchronization Functions: __syncthreads() in "
+                     "conditional code needs a condition that is the same for the whole block";
+    }
+  } else {
+    f.sentence =
+        fmt::format("no thread of the {} can ever go on: each waits for what another would do",
+                    state.size > 1 ? "cluster" : "block") +
+        gone;
+    if (root->mbarrier)
+      first =
+          parties(root->mbarrier->previous().arrivals, "arrived in the phase before:", "arrival");
+    f.remedy =
+        "look at who waits for whom: one of them has to act before it waits. A producer's "
+        "first wait for an empty slot asks for parity 1, which a fresh mbarrier grants at once";
+    f.rule = "PTX ISA, Parallel Synchronization and Communication Instructions: mbarrier";
+  }
+  f.kind = kind;
+  f.there = std::move(first);
+  std::size_t told = 0;
+  if (kind != FindingKind::wrong_phase)
+    for (const Group& each : groups)
+      if (&each != &*root && told++ < most_groups)
+        f.there.push_back(places.party(each.first.wait.who, words(each, groups, state)));
+  session_.findings.add({kind, places.of(wait.who), no_place, 1u << 17},
+                        [&] { return std::move(f); });
+  return true;
+}
+
+}  // namespace inflight::check

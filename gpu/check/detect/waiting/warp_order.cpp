@@ -1,0 +1,44 @@
+// Vectors of times, one a warp, joined where warps meet.
+#include "gpu/check/detect/waiting/warp_order.hpp"
+
+#include <algorithm>
+
+namespace inflight::check {
+namespace {
+
+void join(std::vector<WarpOrder::Time>& into, const std::vector<WarpOrder::Time>& from) {
+  if (into.size() < from.size()) into.resize(from.size());
+  for (std::size_t i = 0; i < from.size(); ++i) into[i] = std::max(into[i], from[i]);
+}
+
+}  // namespace
+
+WarpOrder::Time WarpOrder::step(std::uint32_t warp) { return rows_[warp].own = ++now_; }
+
+// Lanes do the same one after the other: then only the warp's own time has moved.
+void WarpOrder::pass_on(std::uint32_t warp, Passed& at) {
+  const Row& row = rows_[warp];
+  if (at.until_.empty()) at.until_.resize(rows_.size());
+  if (at.giver_ != warp || at.giver_version_ != row.version) join(at.until_, row.known);
+  at.until_[warp] = row.own;
+  at.giver_ = warp;
+  at.giver_version_ = row.version;
+  at.version_ = ++versions_;
+}
+
+void WarpOrder::take(std::uint32_t warp, const Passed& at) {
+  Row& row = rows_[warp];
+  row.met = now_;
+  if (row.taken == at.version_) return;
+  join(row.known, at.until_);
+  row.taken = at.version_;
+  row.version = ++versions_;
+}
+
+bool WarpOrder::knows(std::uint32_t warp, std::uint32_t other, Time then) const {
+  if (warp == other) return true;
+  const auto& known = rows_[warp].known;
+  return other < known.size() && known[other] >= then;
+}
+
+}  // namespace inflight::check

@@ -1,0 +1,43 @@
+// arch: sm_90a
+// More threads arrive than an mbarrier expects: phases end without some of them.
+#include "tests/kernels/check/waiting_test.cuh"
+
+__global__ void all_arrive(unsigned count, int rounds) {
+  __shared__ Word bar;
+  if (threadIdx.x == 0) init(&bar, count);  // [init]
+  publish_init();
+  for (int i = 0; i < rounds; ++i) {
+    const std::uint64_t token = arrive(&bar);  // [arrive]
+    wait_token(&bar, token);
+  }
+}
+
+// One thread of each warp arrives; the count is of three warps.
+__global__ void warps_arrive(unsigned count) {
+  __shared__ Word bar;
+  if (threadIdx.x == 0) init(&bar, count);  // [init warps]
+  publish_init();
+  __syncwarp();
+  if (threadIdx.x % 32 == 0) arrive(&bar);  // [one a warp]
+  wait_parity(&bar, 0);
+}
+
+// One of the threads arrives twice.
+__global__ void twice(bool again) {
+  __shared__ Word bar;
+  if (threadIdx.x == 0) init(&bar, blockDim.x);  // [init twice]
+  publish_init();
+  if (again && threadIdx.x == 3) arrive(&bar);
+  const std::uint64_t token = arrive(&bar);  // [arrive once]
+  wait_token(&bar, token);
+}
+
+int main(int argc, char** argv) {
+  return run_case(argc, argv,
+                  {{"mistake", [] { all_arrive<<<1, 64>>>(63, 1); }},
+                   {"twin", [] { all_arrive<<<1, 64>>>(64, 3); }},
+                   {"three_of_four", [] { warps_arrive<<<1, 128>>>(3); }},
+                   {"four", [] { warps_arrive<<<1, 128>>>(4); }},
+                   {"twice", [] { twice<<<1, 64>>>(true); }},
+                   {"once", [] { twice<<<1, 64>>>(false); }}});
+}

@@ -1,0 +1,58 @@
+// Named barriers whose counts are not those of the threads that meet there (vllm#26026).
+#include "tests/kernels/check/check_test.cuh"
+
+__device__ __forceinline__ void sync(int id, int threads) {
+  asm volatile("barrier.cta.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+__device__ __forceinline__ void arrive(int id, int threads) {
+  asm volatile("barrier.cta.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
+// Both halves of the block use one barrier, which counts one half.
+__global__ void groups(int threads, bool own) {
+  const int group = threadIdx.x / 64;
+  sync(own ? 1 + group : 1, threads);  // [shared by both]
+}
+
+// The count is of more threads than use it.
+__global__ void too_many(int threads) {
+  if (threadIdx.x < 64) sync(1, threads);  // [half]
+}
+
+// Those that wait and those that arrive name different counts.
+__global__ void differ(int waits, int arrives) {
+  if (threadIdx.x < 64) sync(1, waits);
+  else arrive(1, arrives);  // [other count]
+}
+
+__global__ void part_of_a_warp(int threads) {
+  sync(2, threads);  // [part]
+}
+
+// A producer that does not wait for its consumer arrives again in the same phase.
+__global__ void again(bool waits) {
+  for (int i = 0; i < 2; ++i) {
+    if (threadIdx.x < 32) {
+      if (waits && i > 0) sync(2, 64);
+      arrive(1, 64);  // [again]
+    } else {
+      if (!waits) __nanosleep(1000);
+      sync(1, 64);
+      if (waits && i == 0) arrive(2, 64);
+    }
+  }
+}
+
+int main(int argc, char** argv) {
+  return run_case(argc, argv,
+                  {{"one_for_two_groups", [] { groups<<<1, 128>>>(64, false); }},
+                   {"one_each", [] { groups<<<1, 128>>>(64, true); }},
+                   {"too_many", [] { too_many<<<1, 128>>>(96); }},
+                   {"all", [] { too_many<<<1, 128>>>(64); }},
+                   {"differ", [] { differ<<<1, 96>>>(96, 64); }},
+                   {"agree", [] { differ<<<1, 96>>>(96, 96); }},
+                   {"part_of_a_warp", [] { part_of_a_warp<<<1, 128>>>(100); }},
+                   {"whole_warps", [] { part_of_a_warp<<<1, 128>>>(128); }},
+                   {"again", [] { again<<<1, 64>>>(false); }},
+                   {"in_turn", [] { again<<<1, 64>>>(true); }}});
+}

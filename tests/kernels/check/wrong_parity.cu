@@ -1,0 +1,50 @@
+// arch: sm_90a
+// The first wait asks for the parity of a phase that a fresh mbarrier has behind it.
+#include "tests/kernels/check/waiting_test.cuh"
+
+// One block loads a tile and waits for it.
+template <unsigned parity>
+__global__ void load(const int* in) {
+  __shared__ alignas(16) int tile[256];
+  __shared__ Word bar;
+  if (threadIdx.x == 0) init(&bar, 1);
+  publish_init();
+  if (threadIdx.x == 0) {
+    arrive_expect(&bar, 1024);  // [expect]
+    bulk_load(tile, in, 1024, &bar);
+  }
+  wait_parity(&bar, parity);  // [wait]
+}
+
+// Consumers begin with the producer's parity.
+template <unsigned first>
+__global__ void roles(const int* in, int rounds) {
+  __shared__ alignas(16) int tile[256];
+  __shared__ Word full, empty;
+  if (threadIdx.x == 0) {
+    init(&full, 1);
+    init(&empty, 1);
+  }
+  publish_init();
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < rounds; ++i) {
+      wait_parity(&empty, (i & 1) ^ 1);
+      arrive_expect(&full, 1024);  // [fill]
+      bulk_load(tile, in, 1024, &full);
+    }
+  } else if (threadIdx.x >= 32) {
+    for (int i = 0; i < rounds; ++i) {
+      wait_parity(&full, (i & 1) ^ first);  // [wait full]
+      __syncwarp();
+      if (threadIdx.x == 32) arrive(&empty);
+    }
+  }
+}
+
+int main(int argc, char** argv) {
+  return run_case(argc, argv,
+                  {{"mistake", [] { load<1><<<1, 64>>>(Buffer<int>(1024)); }},
+                   {"twin", [] { load<0><<<1, 64>>>(Buffer<int>(1024)); }},
+                   {"roles_mistake", [] { roles<1><<<1, 64>>>(Buffer<int>(1024), 4); }},
+                   {"roles_twin", [] { roles<0><<<1, 64>>>(Buffer<int>(1024), 4); }}});
+}
