@@ -10,7 +10,7 @@ __global__ void load(const int* in) {
   if (threadIdx.x == 0) init(&bar, 1);
   publish_init();
   if (threadIdx.x == 0) {
-    arrive_expect(&bar, 1024);  // [expect]
+    arrive_expect(&bar, 1024);
     bulk_load(tile, in, 1024, &bar);
   }
   wait_parity(&bar, parity);  // [wait]
@@ -29,7 +29,7 @@ __global__ void roles(const int* in, int rounds) {
   if (threadIdx.x == 0) {
     for (int i = 0; i < rounds; ++i) {
       wait_parity(&empty, (i & 1) ^ 1);
-      arrive_expect(&full, 1024);  // [fill]
+      arrive_expect(&full, 1024);
       bulk_load(tile, in, 1024, &full);
     }
   } else if (threadIdx.x >= 32) {

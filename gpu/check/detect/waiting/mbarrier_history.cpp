@@ -167,7 +167,7 @@ void MbarrierHistory::contribute(const MbarrierOp& op, std::uint32_t warp, WarpO
   if (op.tx_bytes != 0 &&
       (op.op == Op::expect_tx || op.op == Op::arrive || op.op == Op::arrive_drop))
     add(current_.expects, {op.who, warp, op.tx_bytes, one.time});
-  order.pass_on(warp, passed_);
+  order.pass_on(warp, arrived_);
   pending_ = op.pending, tx_ = op.tx_count;
   if (op.done) return complete(op, out);
   fewest_pending_ = std::min(fewest_pending_, pending_);
@@ -195,6 +195,7 @@ void MbarrierHistory::complete(const MbarrierOp& op, Breaches& out) {
   fewest_pending_ = op.pending;
   passes_.clear();
   observers_.clear();
+  completed_ = arrived_;
 }
 
 void MbarrierHistory::copy_issued(const CopyIssued& copy, std::uint32_t warp, WarpOrder& order,
@@ -224,7 +225,7 @@ void MbarrierHistory::waited(const MbarrierOp& op, std::uint32_t warp, WarpOrder
   const auto behind = op.parity != op.phase_parity ? 1 : 2;
   const std::int64_t asked = static_cast<std::int64_t>(current_.number) - behind;
   const WarpOrder::Time time = order.step(warp);
-  order.take(warp, passed_);
+  order.take(warp, completed_);
   if (seen_.size() <= warp) seen_.resize(warp + 1);
   if (seen_[warp].empty()) seen_[warp].assign(lanes, -1);
   bool progress = false;
@@ -247,9 +248,9 @@ void MbarrierHistory::waited(const MbarrierOp& op, std::uint32_t warp, WarpOrder
     passes_.push_back({op.who, warp, time, op.parity});
 }
 
-std::optional<MbarrierBreach> MbarrierHistory::doubtful_wait() const {
+std::optional<MbarrierBreach> MbarrierHistory::doubtful_wait(bool fresh) const {
   const Pass* const pass = unprotected();
-  if (!pass || current_.number == 0) return std::nullopt;
+  if (!pass || (current_.number == 0 && !fresh)) return std::nullopt;
   MbarrierBreach breach = repeated(pass->who, pass->parity, false);
   if (breach.others.empty()) breach.others = previous_.arrivals;
   return breach;

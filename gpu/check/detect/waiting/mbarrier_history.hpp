@@ -67,8 +67,9 @@ class MbarrierHistory {
   void settle(Breaches& out, bool last = false);
 
   // A wait for a phase that its thread had waited for before, of which nobody whom the next phase
-  // needs knows: what may be wrong where threads wait for ever.
-  std::optional<MbarrierBreach> doubtful_wait() const;
+  // needs knows: what may be wrong where threads wait for ever. `fresh`: before the first phase,
+  // too.
+  std::optional<MbarrierBreach> doubtful_wait(bool fresh) const;
 
   bool live() const { return live_; }
   bool known() const { return known_; }  // its initialisation was seen
@@ -118,7 +119,7 @@ class MbarrierHistory {
   std::map<CopyKey, Contribution> in_flight_;    // copies
   std::vector<std::vector<std::int64_t>> seen_;  // by warp and lane
   std::optional<MbarrierBreach> stray_;          // that others may join
-  WarpOrder::Passed passed_;
+  WarpOrder::Passed arrived_, completed_;        // by arrivals; by those of complete phases
 };
 
 }  // namespace inflight::check

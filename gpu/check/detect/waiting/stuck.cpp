@@ -118,8 +118,16 @@ bool WaitingWords::add(const Stuck& stuck, const ClusterState& state) {
         return rank(a) < rank(b);
       });
   if (root->mbarrier && root->lack >= Lack::passed) {
+    // A thread that was let pass a fresh mbarrier and now waits for its first phase may be meant to
+    // be: a producer is. Not where another's phase is over without it meanwhile.
+    const auto waits_for = [&](const MbarrierHistory& m) {
+      return std::any_of(groups.begin(), groups.end(),
+                         [&](const Group& each) { return each.mbarrier == &m; });
+    };
     for (const auto& [at, history] : state.mbarriers) {
-      const auto doubt = history.live() ? history.doubtful_wait() : std::nullopt;
+      const bool fresh = root->lack == Lack::passed && root->mbarrier != &history;
+      const auto doubt =
+          history.live() ? history.doubtful_wait(fresh && waits_for(history)) : std::nullopt;
       if (!doubt) continue;
       add(*doubt, history, {doubt->who.block, at.second});
       return true;
@@ -221,7 +229,7 @@ bool WaitingWords::add(const Stuck& stuck, const ClusterState& state) {
             "have "
             "not waited for phase {} (parity {}), which is complete",
             phase.number & 1, it, phase.number, phase.number - 1, (phase.number - 1) & 1);
-        join(parties(m.previous().arrivals, "made", "arrival"));
+        if (phase.number > 1) join(parties(m.previous().arrivals, "made", "arrival"));
         f.remedy = fmt::format(
             "wait for parity {} here: a thread begins with parity 0 and flips it after each wait "
             "for "

@@ -231,7 +231,7 @@ void WaitingWords::add(const MbarrierBreach& breach, const MbarrierHistory& hist
                                "is under way",
                                breach.parity, it, phase - 1, phase, phase & 1);
         f.here = places.party(here, fmt::format("waits for parity {}", breach.parity));
-        others("makes", "arrival");
+        if (phase != 0) others("makes", "arrival");
         f.remedy = fmt::format(
             "wait for parity {} here: a thread begins with parity 0 and flips it after each wait "
             "for "
