@@ -11,8 +11,7 @@ std::atomic<std::uint64_t> turns{0};
 
 class Waiting : public Listener {
  public:
-  explicit Waiting(const Session& session)
-      : turn_(++turns), session_(session), words_(session) {}
+  explicit Waiting(const Session& session) : turn_(++turns), session_(session), words_(session) {}
   Topic topics() const override {
     return Topic::mbarriers | Topic::barriers | Topic::collectives | Topic::copies | Topic::fences |
            Topic::accesses | Topic::blocks | Topic::waits;

@@ -81,8 +81,8 @@ std::string to_text(const CodePlace& place) {
   if (place.file.empty())
     return place.ptx_line ? fmt::format("PTX line {} ({})", place.ptx_line, place.instruction)
                           : std::string("the end of a thread");
-  std::string text = fmt::format("{}:{}:{} ({})", shown(place.file), place.line, place.column,
-                                 place.instruction);
+  std::string text =
+      fmt::format("{}:{}:{} ({})", shown(place.file), place.line, place.column, place.instruction);
   for (const CodeLine& each : place.inlined_at)
     text += fmt::format(", inlined at {}:{}", shown(each.file), each.line);
   return text;

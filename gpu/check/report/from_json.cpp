@@ -68,12 +68,16 @@ class Reader {
   void take(const json& j, const char* name, std::optional<T>& to) {
     take(j, name, to.emplace());
   }
+  void take(const json& j, const char* name, CodeLine& line) {
+    if (!j.is_object()) return fail(name, "is no place");
+    need(j, "file", line.file), need(j, "line", line.line), may(j, "column", line.column);
+  }
   void take(const json& j, const char* name, CodePlace& p) {
     if (!j.is_object()) return fail(name, "is no place");
     may(j, "kernel", p.kernel), may(j, "mangled", p.mangled), may(j, "function", p.function);
     may(j, "file", p.file), may(j, "line", p.line), may(j, "column", p.column);
     may(j, "ptx_line", p.ptx_line), may(j, "instruction", p.instruction);
-    may(j, "source", p.source);
+    may(j, "source", p.source), may(j, "inlined_at", p.inlined_at);
   }
   void take(const json& j, const char* name, Threads& t) {
     if (!j.is_object()) return fail(name, "is no object");

@@ -27,6 +27,9 @@ __global__ void two_copies(const int* in) {
     bulk_load(tile[1], in + 256, 1024, &bar);  // [second]
   }
   wait_parity(&bar, 0);
+  if (expected != 1024) return;
+  if (threadIdx.x == 0) arrive_expect(&bar, 1024);
+  wait_parity(&bar, 1);
 }
 
 // No bytes are expected at all.
@@ -42,6 +45,9 @@ __global__ void plain_arrival(const int* in) {
     arrive(&bar);
   }
   wait_parity(&bar, 0);
+  if (expects) return;
+  if (threadIdx.x == 0) arrive_expect(&bar, 1024);
+  wait_parity(&bar, 1);
 }
 
 int main(int argc, char** argv) {

@@ -18,6 +18,7 @@ __global__ void one_barrier(const int* in, int rounds) {
     if (flips) parity ^= 1;
     __syncthreads();
   }
+  if (!flips) wait_parity(&bar, 1);
 }
 
 // A consumer that never flips, a producer that does.
@@ -47,7 +48,7 @@ __global__ void roles(const int* in, int rounds) {
 
 int main(int argc, char** argv) {
   return run_case(argc, argv,
-                  {{"mistake", [] { one_barrier<false><<<1, 64>>>(Buffer<int>(1024), 3); }},
+                  {{"mistake", [] { one_barrier<false><<<1, 64>>>(Buffer<int>(1024), 2); }},
                    {"twin", [] { one_barrier<true><<<1, 64>>>(Buffer<int>(1024), 3); }},
                    {"roles_mistake", [] { roles<false><<<1, 64>>>(Buffer<int>(1024), 8); }},
                    {"roles_twin", [] { roles<true><<<1, 64>>>(Buffer<int>(1024), 8); }}});
