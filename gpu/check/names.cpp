@@ -54,6 +54,17 @@ Cut cut_arguments(std::string_view name, int depth) {
   return cut;
 }
 
+// Without tags such as "[abi:cxx11]", of which Numba puts a hundred characters into a kernel's name.
+std::string without_tags(std::string text) {
+  constexpr std::string_view begin = "[abi:";
+  for (auto at = text.find(begin); at != text.npos; at = text.find(begin, at)) {
+    const auto end = text.find(']', at);
+    if (end == text.npos) break;
+    text.erase(at, end + 1 - at);
+  }
+  return text;
+}
+
 // Without what stands in the last parentheses, which are the parameters.
 std::string cut_parameters(std::string_view name) {
   int nesting = 0;
@@ -106,9 +117,10 @@ std::string short_hash(std::string_view name) {
 }
 
 std::string readable(std::string_view name, std::size_t most) {
-  std::string text = demangled(name);
+  const std::string whole_name = demangled(name);
+  std::string text = without_tags(whole_name);
   if (text.size() <= most) return text;
-  if (text == name) text = outline(name);
+  if (whole_name == name) text = outline(name);
   if (text.ends_with(')') || text.ends_with(" const")) text = cut_parameters(text);
   const Cut whole = cut_arguments(text, 0);
   if (whole.balanced)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # run.sh INFLIGHT PROGRAM.py, or run.sh INFLIGHT --sessions PAGE: a program under `inflight run`, or the
-# sessions of a page. Exit status 77 where the Python packages are missing. INFLIGHT_TEST_PYTHON names
-# another environment's python than .python.
+# sessions of a page; run.sh INFLIGHT --check: programs with mistakes under `inflight check`. Exit status
+# 77 where the Python packages are missing. INFLIGHT_TEST_PYTHON names another environment's python than
+# .python.
 set -u
 inflight=$(realpath "$1")
 here=$(cd "$(dirname "$0")" && pwd)
@@ -18,6 +19,9 @@ unset TRITON_PTXAS_PATH TRITON_PTXAS_BLACKWELL_PATH LD_LIBRARY_PATH LD_AUDIT LD_
 case $2 in
 --sessions)
   PATH=$(dirname "$inflight"):$(dirname "$python"):$PATH "$python" "$here/sessions/check" "$3" "$work"
+  ;;
+--check)
+  PATH=$(dirname "$python"):$PATH "$here/check/expect.sh" "$inflight"
   ;;
 *)
   PATH=$(dirname "$python"):$PATH PYTHONPATH=$here/support "$inflight" run python -W ignore "$2"

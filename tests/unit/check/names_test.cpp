@@ -11,6 +11,7 @@ TEST(Names, AreTheSourceS) {
   EXPECT_EQ(demangled("plain"), "plain");
   EXPECT_EQ(demangled("_Znonsense"), "_Znonsense");
   EXPECT_EQ(readable("_Z5scalePfi"), "scale(float*, int)");
+  EXPECT_EQ(readable("_Z7reverseB2v1B3cw5Pf"), "reverse(float*)");  // demangled: with [abi:...]
 }
 
 // As nvcc mangles f<S<S<...>>>(S<...>): each level doubles what is to be read.

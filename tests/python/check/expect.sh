@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# inflight check on kernels written in Python: a finding names the line of the Python file. expect.sh INFLIGHT
+. "$(dirname "$0")/../../cli/lib.sh"
+folder=$here
+export PYTHONPATH=$folder/../support
+line_of() { grep -n "# \[$2\]" "$folder/$1" | cut -d: -f1; }
+
+race=$folder/numba_race.py
+expect "a race in Numba" 86 "at .*numba_race.py:$(line_of numba_race.py read):[0-9]+ \(ld.shared.f32\) in kernel __main__::reverse\(" \
+  "$inflight" check --report "$work/r.json" python "$race"
+grep -q "^    at .*numba_race.py:$(line_of numba_race.py write):" <<<"$output" || fail "the other side's line: $output"
+grep -q "data\[t\] = tile\[255 - t\]" <<<"$output" || fail "the line is not quoted: $output"
+expect "with the barrier" 0 '^inflight: nothing found' "$inflight" check python "$race" right
+printf '{\nknown\ninflight:data-race\nsource:numba_race.py\n}\n' >"$work/known.supp"
+expect "a suppression" 0 '1 suppressed' "$inflight" check --suppressions "$work/known.supp" python "$race"
+# Triton's compiler counts a load's instruction to the line behind it.
+line=$(line_of triton_past_the_end.py read)
+expect "past the end in Triton" 86 "out-of-bounds at .*triton_past_the_end.py:($line|$((line + 1))):[0-9]+ \(ld.global" \
+  "$inflight" check python -W ignore "$folder/triton_past_the_end.py"
+expect "tests in processes of their own" 86 '^inflight: 1 finding, seen 256 times, in 2 launches of 2 processes' \
+  "$inflight" check python "$folder/suite.py"
+grep -q '^OK' <<<"$output" || fail "the tests do not run as without the checker: $output"
+finish
