@@ -17,7 +17,8 @@ std::uint32_t blocks_of(const Extents& cluster) { return cluster.x * cluster.y *
 
 bool same(const CodePlace& a, const CodePlace& b) {
   return a.ptx_line == b.ptx_line && a.line == b.line && a.column == b.column &&
-         a.mangled == b.mangled && a.instruction == b.instruction;
+         a.mangled == b.mangled && a.inlined_at.size() == b.inlined_at.size() &&
+         a.instruction == b.instruction;
 }
 
 // What a place's instruction does to memory, as far as its opcode says.

@@ -46,9 +46,13 @@ struct CodePlace {
   std::uint32_t line = 0, column = 0;
   std::vector<CodeLine> inlined_at;  // calls that the compiler inlined, the innermost first
   std::uint32_t ptx_line = 0;        // 0: unknown
-  std::string instruction;     // the opcode as written, or the host's call
-  std::string source;          // the text of that line; empty: the file could not be read
+  std::string instruction;           // the opcode as written, or the host's call
+  std::string source;                // the text of own_line(); empty: the file could not be read
 };
+
+// The line that its author looks at: of those at which the instruction stands once inlined, the
+// innermost outside of the toolkit's and the system's headers, else the outermost.
+CodeLine own_line(const CodePlace& place);
 
 // Threads of one warp, in CUDA's own terms.
 struct Threads {

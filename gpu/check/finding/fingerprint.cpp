@@ -16,13 +16,17 @@ class Hash {  // FNV-1a
   }
   void add(const CodePlace& p) {
     add(p.kernel), add(p.function), add(p.instruction);
-    add(std::filesystem::path(p.file).filename().string());
-    add(std::to_string(p.file.empty() ? p.ptx_line : p.line));
+    add(p.file, p.file.empty() ? p.ptx_line : p.line);
+    for (const CodeLine& each : p.inlined_at) add(each.file, each.line);
     for (const CodeLine& each : p.inlined_at) add(std::to_string(each.line));
   }
   std::string digits() const { return fmt::format("{:016x}", value_); }
 
  private:
+  void add(const std::string& file, std::uint32_t line) {
+    add(std::filesystem::path(file).filename().string());
+    add(std::to_string(line));
+  }
   void take(unsigned char byte) { value_ = (value_ ^ byte) * 0x100000001b3ull; }
   std::uint64_t value_ = 0xcbf29ce484222325ull;
 };

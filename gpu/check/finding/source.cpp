@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <string_view>
 #include <system_error>
 
 namespace inflight::check {
@@ -27,7 +28,23 @@ std::vector<std::string> read_lines(const std::string& path) {
   return lines;
 }
 
+// Of an installation: not what one mends.
+bool is_installed(std::string_view file) {
+  if (file.find("/include/") == file.npos) return false;
+  return file.starts_with("/usr/") || file.starts_with("/opt/") ||
+         file.find("/site-packages/") != file.npos || file.find("/targets/") != file.npos;
+}
+
 }  // namespace
+
+CodeLine own_line(const CodePlace& place) {
+  CodeLine line{place.file, place.line, place.column};
+  for (const CodeLine& each : place.inlined_at) {
+    if (!is_installed(line.file)) break;
+    line = each;
+  }
+  return line;
+}
 
 const std::vector<std::string>& SourceFiles::lines(const std::string& file) {
   const auto found = files_.find(file);
@@ -36,9 +53,10 @@ const std::vector<std::string>& SourceFiles::lines(const std::string& file) {
 }
 
 void SourceFiles::quote(CodePlace& place) {
-  if (place.file.empty() || place.line == 0 || !place.source.empty()) return;
-  const std::vector<std::string>& all = lines(place.file);
-  if (place.line <= all.size()) place.source = all[place.line - 1];
+  const CodeLine own = own_line(place);
+  if (own.file.empty() || own.line == 0 || !place.source.empty()) return;
+  const std::vector<std::string>& all = lines(own.file);
+  if (own.line <= all.size()) place.source = all[own.line - 1];
 }
 
 void SourceFiles::quote(Finding& finding) {

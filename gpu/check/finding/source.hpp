@@ -13,7 +13,7 @@ class SourceFiles {
  public:
   // All lines of the file; none if it cannot be read.
   const std::vector<std::string>& lines(const std::string& file);
-  // Puts the text of its line into a place, of a finding into each of its places.
+  // Puts the text of its own_line() into a place, of a finding into each of its places.
   void quote(CodePlace& place);
   void quote(Finding& finding);
 

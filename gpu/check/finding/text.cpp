@@ -69,7 +69,8 @@ class Writer {
   }
   void quote(const CodePlace& p, std::string_view indent) {
     if (!style_.source || p.source.empty()) return;
-    text += fmt::format("{}{}\n", indent, painted("2", fmt::format("{} | {}", p.line, p.source)));
+    text += fmt::format("{}{}\n", indent,
+                        painted("2", fmt::format("{} | {}", own_line(p).line, p.source)));
   }
   TextStyle style_;
 };
@@ -126,7 +127,11 @@ std::string to_text(const Finding& f, const TextStyle& style) {
 }
 
 std::string headline(const Finding& f) {
-  return fmt::format("{} at {}, {}", facts_of(f.kind).id, to_text(f.here.place), times(f.count));
+  CodePlace place = f.here.place;
+  const CodeLine own = own_line(place);
+  place.file = own.file, place.line = own.line, place.column = own.column;
+  place.inlined_at.clear();
+  return fmt::format("{} at {}, {}", facts_of(f.kind).id, to_text(place), times(f.count));
 }
 
 }  // namespace inflight::check

@@ -30,14 +30,20 @@ bool is_kind(std::string_view pattern) {
 }
 
 // FILE, FILE:LINE; a file without a folder is meant wherever it lies.
-bool matches_source(std::string_view pattern, const CodePlace& place) {
-  if (place.file.empty()) return false;
-  const std::string name = std::filesystem::path(place.file).filename().string();
-  for (const std::string& file : {place.file, name}) {
+bool matches_line(std::string_view pattern, const std::string& path, std::uint32_t line) {
+  if (path.empty()) return false;
+  for (const std::string& file : {path, std::filesystem::path(path).filename().string()}) {
     if (matches_wildcards(pattern, file)) return true;
-    if (matches_wildcards(pattern, fmt::format("{}:{}", file, place.line))) return true;
+    if (matches_wildcards(pattern, fmt::format("{}:{}", file, line))) return true;
   }
   return false;
+}
+
+bool matches_source(std::string_view pattern, const CodePlace& place) {
+  return matches_line(pattern, place.file, place.line) ||
+         std::any_of(place.inlined_at.begin(), place.inlined_at.end(), [&](const CodeLine& each) {
+           return matches_line(pattern, each.file, each.line);
+         });
 }
 
 bool matches_place(const Suppression::Pattern& pattern, const CodePlace& place) {
@@ -63,11 +69,12 @@ bool matches_pattern(const Suppression::Pattern& pattern, const Finding& finding
 // What a place is in every version of a file that still has its line.
 std::string lasting(const CodePlace& p) {
   const std::string_view source = trimmed(p.source);
+  const CodeLine own = own_line(p);
   return fmt::format("{}\n{}\n{}\n{}\n{}\n", p.kernel, p.function, p.instruction,
-                     std::filesystem::path(p.file).filename().string(),
-                     !source.empty()   ? std::string(source)
-                     : !p.file.empty() ? std::to_string(p.line)
-                                       : std::to_string(p.ptx_line));
+                     std::filesystem::path(own.file).filename().string(),
+                     !source.empty()     ? std::string(source)
+                     : !own.file.empty() ? std::to_string(own.line)
+                                         : std::to_string(p.ptx_line));
 }
 
 std::string lasting(const Finding& f) {
@@ -187,9 +194,10 @@ std::string suppression_for(const Finding& f) {
                                  prefix, facts_of(f.kind).id);
   if (!p.mangled.empty()) text += fmt::format("  kernel:{}\n", p.mangled);
   const auto source = [&](std::string_view subject, const CodePlace& place) {
-    if (place.file.empty()) return;
+    const CodeLine own = own_line(place);
+    if (own.file.empty()) return;
     text += fmt::format("  {}:{}:{}\n", subject,
-                        std::filesystem::path(place.file).filename().string(), place.line);
+                        std::filesystem::path(own.file).filename().string(), own.line);
   };
   source("here", p);
   for (const Party& each : f.there) source("there", each.place);

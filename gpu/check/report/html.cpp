@@ -126,14 +126,16 @@ class Page {
     text_ += "</div>\n";
   }
   static bool names(const CodePlace& p, const std::string& file, std::uint32_t line) {
-    return p.file == file && p.line == line;
+    const CodeLine own = own_line(p);
+    return own.file == file && own.line == line;
   }
-  void line(std::uint32_t number, std::string_view words, const CodePlace& p, const Finding& f) {
+  void line(std::uint32_t number, std::string_view words, const std::string& file,
+            const Finding& f) {
+    const auto other = [&](const Party& each) { return names(each.place, file, number); };
     std::string_view mark;
-    if (names(f.here.place, p.file, number)) {
+    if (names(f.here.place, file, number)) {
       mark = " class=\"here\"";
-    } else if (std::any_of(f.there.begin(), f.there.end(),
-                           [&](const Party& each) { return names(each.place, p.file, number); })) {
+    } else if (std::any_of(f.there.begin(), f.there.end(), other)) {
       mark = " class=\"there\"";
     }
     text_ += fmt::format("<span{}>{:>5}  {}</span>", mark, number, escaped(words));
@@ -141,17 +143,18 @@ class Page {
   // A few lines around, or the one that the report carries where the file is not here.
   void source(const CodePlace& p, const Finding& f) {
     constexpr std::uint32_t around = 4;
-    if (p.file.empty() || p.line == 0) return;
-    const std::vector<std::string>& all = sources_.lines(p.file);
-    const bool same = p.line <= all.size() && (p.source.empty() || all[p.line - 1] == p.source);
+    const CodeLine own = own_line(p);
+    if (own.file.empty() || own.line == 0) return;
+    const std::vector<std::string>& all = sources_.lines(own.file);
+    const bool same = own.line <= all.size() && (p.source.empty() || all[own.line - 1] == p.source);
     if (!same && p.source.empty()) return;
     text_ += "<pre>";
     if (!same) {
-      line(p.line, p.source, p, f);
+      line(own.line, p.source, own.file, f);
     } else {
-      const auto from = p.line > around ? p.line - around : 1;
-      const auto to = std::min<std::size_t>(all.size(), p.line + around);
-      for (std::uint32_t i = from; i <= to; ++i) line(i, all[i - 1], p, f);
+      const auto from = own.line > around ? own.line - around : 1;
+      const auto to = std::min<std::size_t>(all.size(), own.line + around);
+      for (std::uint32_t i = from; i <= to; ++i) line(i, all[i - 1], own.file, f);
     }
     text_ += "</pre>";
   }

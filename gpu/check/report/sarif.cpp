@@ -123,23 +123,25 @@ class Writer {
     }
     return result;
   }
-  json artifact(const CodePlace& p) const {
+  json artifact(const CodePlace& p, const std::string& file) const {
     // Without -lineinfo the lines are those of the kernel's PTX, and the host's calls have none.
-    if (p.file.empty())
+    if (file.empty())
       return {{"uri", uri(p.kernel.empty() ? std::string("host") : p.mangled + ".ptx")}};
-    if (p.file.starts_with(root_))
-      return {{"uri", uri(p.file.substr(root_.size()))}, {"uriBaseId", base}};
-    return {{"uri", (p.file.starts_with('/') ? "file://" : "") + uri(p.file)}};
+    if (file.starts_with(root_))
+      return {{"uri", uri(file.substr(root_.size()))}, {"uriBaseId", base}};
+    return {{"uri", (file.starts_with('/') ? "file://" : "") + uri(file)}};
   }
   json location(const CodePlace& p, const std::optional<Threads>& threads,
                 const std::string& did) const {
-    json region = {{"startLine", std::max(1u, p.file.empty() ? p.ptx_line : p.line)}};
-    if (!p.file.empty() && p.column) region["startColumn"] = p.column;
+    const CodeLine own = own_line(p);
+    json region = {{"startLine", std::max(1u, own.file.empty() ? p.ptx_line : own.line)}};
+    if (!own.file.empty() && own.column) region["startColumn"] = own.column;
     if (!p.source.empty()) region["snippet"] = {{"text", p.source}};
     std::string text = did;
     if (threads) text += ", by " + to_text(*threads);
-    json j = {{"physicalLocation", {{"artifactLocation", artifact(p)}, {"region", region}}},
-              {"message", {{"text", text.empty() ? to_text(p) : text}}}};
+    json j = {
+        {"physicalLocation", {{"artifactLocation", artifact(p, own.file)}, {"region", region}}},
+        {"message", {{"text", text.empty() ? to_text(p) : text}}}};
     if (!p.kernel.empty())
       j["logicalLocations"] = json::array(
           {json{{"name", p.kernel}, {"fullyQualifiedName", p.mangled}, {"kind", "function"}}});

@@ -45,6 +45,13 @@ TEST(Suppressions, MatchWhatAllTheirLinesSay) {
     EXPECT_FALSE(matches(entry(body), f)) << body;
 }
 
+TEST(Suppressions, MatchAnyLineThatAnInstructionIsInlinedAt) {
+  Finding f = full_finding();
+  f.here.place.inlined_at = {{"/home/me/caller.cu", 5, 1}};
+  EXPECT_TRUE(matches(entry("inflight:*\nhere:caller.cu:5"), f));
+  EXPECT_FALSE(matches(entry("inflight:*\nthere:caller.cu:5"), f));
+}
+
 TEST(Suppressions, ThatAreGeneratedMatchTheirFindingAndNoOtherLine) {
   const auto entries = parse_suppressions(suppression_for(full_finding()), "generated");
   ASSERT_TRUE(entries) << entries.error();

@@ -31,6 +31,12 @@ TEST(Sarif, HasARuleForEachKindAndAResultForEachFinding) {
 TEST(Sarif, NamesFilesFromTheRoot) {
   Finding f = full_finding();
   f.there[0].place.file = "/usr/include/a b.cuh";
+  const auto other_of = [](const Finding& finding) {
+    return to_sarif({finding},
+                    "/home/me")["runs"][0]["results"][0]["relatedLocations"][0]["physicalLocation"];
+  };
+  EXPECT_EQ(other_of(f)["artifactLocation"]["uri"], "caller.cu");  // where it is inlined
+  f.there[0].place.inlined_at.clear();
   const json run = to_sarif({f}, "/home/me")["runs"][0];
   const json& result = run["results"][0];
   EXPECT_EQ(run["originalUriBaseIds"]["%SRCROOT%"]["uri"], "file:///home/me/");
@@ -38,7 +44,7 @@ TEST(Sarif, NamesFilesFromTheRoot) {
   EXPECT_EQ(own["artifactLocation"]["uri"], "copy.cu");
   EXPECT_EQ(own["artifactLocation"]["uriBaseId"], "%SRCROOT%");
   EXPECT_EQ(own["region"]["startLine"], 31);
-  const json other = result["relatedLocations"][0]["physicalLocation"];
+  const json other = other_of(f);
   EXPECT_EQ(other["artifactLocation"]["uri"], "file:///usr/include/a%20b.cuh");
   EXPECT_FALSE(other["artifactLocation"].contains("uriBaseId"));
 }

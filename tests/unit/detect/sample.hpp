@@ -31,6 +31,7 @@ inline Finding full_finding() {
   f.here = {"reads 4 bytes", place_at(31, "  sum += tile[threadIdx.x];"),
             threads_of(2, 0xffffffff)};
   CodePlace copy = place_at(28, "  copy_async(tile, in);");
+  copy.inlined_at = {{"/home/me/caller.cu", 40, 2}};
   copy.instruction = "cp.async.ca.shared.global", copy.function = "_Z10copy_asyncPfPKf";
   f.there = {{"issues a copy of 16 bytes", copy, threads_of(0, 1)}};
   f.there[0].threads->clustered = true, f.there[0].threads->rank = 3;

@@ -24,12 +24,12 @@ TEST(FindingText, StandsAlone) {
       31 |   sum += tile[threadIdx.x];
     by thread (64,0,0) of block (1,0,0), and 31 more of its warp
   issues a copy of 16 bytes
-    at /home/me/copy.cu:28:9 (cp.async.ca.shared.global) in kernel copy(float*), function copy_async(float*, float const*)
+    at /home/me/copy.cu:28:9 (cp.async.ca.shared.global), inlined at /home/me/caller.cu:40 in kernel copy(float*), function copy_async(float*, float const*)
       28 |   copy_async(tile, in);
     by thread (0,0,0) of block (1,0,0) (rank 3 of its cluster)
   shared memory at offset 0x410, 4 bytes: 'tile' + 16
   in flight then, oldest first:
-    copies 16 bytes, at /home/me/copy.cu:28:9 (cp.async.ca.shared.global)
+    copies 16 bytes, at /home/me/copy.cu:28:9 (cp.async.ca.shared.global), inlined at /home/me/caller.cu:40
   to mend it: cp.async.wait_group 0 before it
   rule: PTX ISA, cp.async.wait_group
   seen 64 times
@@ -64,6 +64,24 @@ TEST(Fingerprint, IsOfPlacesAloneAndOfAllOfThem) {
   f.here.place.file = "/elsewhere/copy.cu";
   EXPECT_EQ(fingerprint(f), before);
   f.there[0].place.line = 29;
+  EXPECT_NE(fingerprint(f), before);
+}
+
+TEST(OwnLine, IsTheInnermostOutsideOfInstalledHeaders) {
+  CodePlace place = place_at(190, {}, "/usr/local/cuda/include/cuda_pipeline_helpers.h");
+  EXPECT_EQ(own_line(place).line, 190u);
+  place.inlined_at = {{"/x/site-packages/nvidia/include/cuda_pipeline.h", 40, 3},
+                      {"/home/me/include/mine.cuh", 7, 5},
+                      {"/home/me/copy.cu", 20, 5}};
+  EXPECT_EQ(own_line(place).file, "/home/me/include/mine.cuh");
+  EXPECT_EQ(own_line(place).line, 7u);
+  EXPECT_EQ(own_line(place_at(31)).line, 31u);
+  Finding f = full_finding();
+  f.here.place = place;
+  EXPECT_EQ(headline(f),
+            "read-before-wait at /home/me/include/mine.cuh:7:5 (ld.shared.f32), seen 64 times");
+  const std::string before = fingerprint(f);
+  f.here.place.inlined_at.back().line = 21;
   EXPECT_NE(fingerprint(f), before);
 }
 
