@@ -28,8 +28,8 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     const char* const order = std::getenv("INFLIGHT_ASYNC");
-    if (word == "arrive") arrives<<<1, 64>>>(64);
-    if (word == "seeded" && order && std::string(order) == "shuffled:2") arrives<<<1, 32>>>(32);
+    if (word == "arrive") arrives<<<64, 32>>>(1);
+    if (word == "seeded" && order && std::string(order) == "shuffled:2") arrives<<<32, 32>>>(1);
     if (word == "expect") expects<<<1, 32>>>(1);
     if (word == "right") arrives<<<1, 32>>>(0);
     if (word == "echo") {
