@@ -122,7 +122,7 @@ struct Finding {
 // digits of kind, kernel, source lines and instructions.
 std::string fingerprint(const Finding& finding);
 
-// "copy.cu:31:9 (ld.shared.f32)"; without -lineinfo the PTX line.
+// "copy.cu:31:9 (ld.shared.f32)", its own_line(); without -lineinfo the PTX line.
 std::string to_text(const CodePlace& place);
 // "thread (3,0,0) of block (1,0,0), and 30 more of its warp"
 std::string to_text(const Threads& threads);

@@ -82,10 +82,19 @@ std::string to_text(const CodePlace& place) {
   if (place.file.empty())
     return place.ptx_line ? fmt::format("PTX line {} ({})", place.ptx_line, place.instruction)
                           : std::string("the end of a thread");
+  const CodeLine own = own_line(place);
   std::string text =
-      fmt::format("{}:{}:{} ({})", shown(place.file), place.line, place.column, place.instruction);
-  for (const CodeLine& each : place.inlined_at)
-    text += fmt::format(", inlined at {}:{}", shown(each.file), each.line);
+      fmt::format("{}:{}:{} ({}", shown(own.file), own.line, own.column, place.instruction);
+  const bool header = own.file != place.file || own.line != place.line;
+  if (header)
+    text += fmt::format(", of {}:{}", std::filesystem::path(place.file).filename().string(),
+                        place.line);
+  text += ')';
+  bool outside = !header;
+  for (const CodeLine& each : place.inlined_at) {
+    if (outside) text += fmt::format(", inlined at {}:{}", shown(each.file), each.line);
+    outside = outside || (each.file == own.file && each.line == own.line);
+  }
   return text;
 }
 

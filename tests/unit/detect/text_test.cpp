@@ -76,6 +76,10 @@ TEST(OwnLine, IsTheInnermostOutsideOfInstalledHeaders) {
   EXPECT_EQ(own_line(place).file, "/home/me/include/mine.cuh");
   EXPECT_EQ(own_line(place).line, 7u);
   EXPECT_EQ(own_line(place_at(31)).line, 31u);
+  EXPECT_EQ(
+      to_text(place),
+      "/home/me/include/mine.cuh:7:5 (ld.shared.f32, of cuda_pipeline_helpers.h:190), inlined "
+      "at /home/me/copy.cu:20");
   Finding f = full_finding();
   f.here.place = place;
   EXPECT_EQ(headline(f),

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# docs/checking.md: its programs are built, its commands typed, and what they print is held against it.
+# docs.sh INFLIGHT PROGRAM NVCC
+. "$(dirname "$0")/../lib.sh"
+root=$here/../../..
+PATH=$(dirname "$inflight"):$(dirname "$3"):$PATH python3 "$root/tests/python/sessions/check" "$root/docs/checking.md" "$work" ||
+  fail "docs/checking.md says otherwise"
+while read -r kind; do
+  grep -q "^| \`$kind\` |" "$root/docs/checking.md" || fail "docs/checking.md does not tell of $kind"
+done < <(grep -oP '^X\(\w+, "\K[a-z-]+' "$root/gpu/check/finding/kinds.def")
+for variable in $("$inflight" check --help | grep -o 'INFLIGHT_[A-Z_]*' | sort -u); do
+  grep -q "$variable" "$root/docs/checking.md" "$root/docs/using.md" || fail "no page of docs names $variable"
+done
+finish
