@@ -26,13 +26,13 @@ expect "killed without a mistake" 137 '^inflight: nothing found' "$inflight" che
 # A signal to the command reaches the program; the report is written all the same.
 for signal in TERM INT; do
   # A shell lets what it starts in the background ignore SIGINT.
-  env --default-signal=INT "$inflight" check --report "$work/$signal.json" "$program" arrive wait >"$work/out" 2>&1 &
+  env --default-signal=INT "$inflight" check --report "$work/$signal.json" "$program" arrive wait >"$work/$signal.out" 2>&1 &
   command=$!
-  for _ in $(seq 200); do grep -q 'did wait' "$work/out" && break; sleep 0.05; done
+  for _ in $(seq 200); do grep -q 'did wait' "$work/$signal.out" && break; sleep 0.05; done
   kill -$signal $command
   wait $command
   status=$?
-  [ $status = 86 ] || fail "SIG$signal: exit status $status: $(cat "$work/out")"
+  [ $status = 86 ] || fail "SIG$signal: exit status $status: $(cat "$work/$signal.out")"
   grep -q barrier-misuse "$work/$signal.json" || fail "SIG$signal lost the report"
 done
 
