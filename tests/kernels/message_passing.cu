@@ -57,6 +57,7 @@ __global__ void chain(int* done, int* out) {
     if (b + 1 < gridDim.x)
       while (atomicAdd(&done[b + 1], 0) == 0) {
       }
+    __threadfence();
     out[b] = b + 1 < gridDim.x ? *(volatile int*)&out[b + 1] + b : 1000;
     __threadfence();
     atomicExch(&done[b], 1);

@@ -1,6 +1,8 @@
 // Races and copies in flight: launches, blocks, memory and the host.
 #include "gpu/check/detect/races/races.hpp"
 
+#include <utility>
+
 namespace inflight::check {
 namespace races {
 
@@ -19,6 +21,12 @@ Topic Races::topics() const {
          Topic::mbarriers | Topic::collectives | Topic::blocks | Topic::allocations | Topic::host;
 }
 
+Block* Races::block_of(const Who& who) {
+  Block* const block = blocks_.find(who.launch, who.block);
+  if (block && block->cluster->pending) finish(*block->cluster);
+  return block;
+}
+
 Block* Races::peer(const Block& block, std::uint16_t rank) {
   const auto& blocks = block.cluster->blocks;
   return rank < blocks.size() ? blocks[rank] : nullptr;
@@ -26,8 +34,16 @@ Block* Races::peer(const Block& block, std::uint16_t rank) {
 
 void Races::tell(const Who& who, Block& block, Space space, bool of_mbarrier) {
   if (block.conflicts.empty()) return;
-  for (const shadow::Conflict& each : block.conflicts)
-    reporter_.conflict({who, space, &block, of_mbarrier}, each);
+  const Scene scene{who, space, &block, of_mbarrier};
+  for (const shadow::Conflict& each : block.conflicts) {
+    const Block::Told now{
+        each.earlier.place, each.later.place,
+        static_cast<std::uint8_t>(1 | each.earlier.write << 1 | each.later.write << 2 |
+                                  of_mbarrier << 3 | static_cast<unsigned>(each.why) << 4)};
+    Block::Told& told = block.told[(now.earlier * 7 + now.later + now.how) % block.told.size()];
+    if (std::exchange(told, now) == now) continue;
+    if (!suspicions_.take(reporter_, scene, each)) reporter_.conflict(scene, each);
+  }
   block.conflicts.clear();
 }
 
@@ -39,8 +55,15 @@ void Races::kernel_begin(const KernelBegin& event) {
 
 void Races::kernel_end(const KernelEnd& event) {
   if (event.faulted) blocks_.forget_launch(event.kernel->launch);
-  const std::lock_guard lock(mutex_);
-  running_.erase(event.kernel->launch);
+  std::uint32_t number = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = running_.find(event.kernel->launch);
+    if (found == running_.end()) return;
+    number = found->second.number;
+    running_.erase(found);
+  }
+  suspicions_.end(number, session_.findings);
 }
 
 void Races::block_begin(const BlockBegin& event) {
@@ -60,7 +83,7 @@ void Races::thread_exit(const ThreadExit& event) {
 }
 
 void Races::block_end(const BlockEnd& event) {
-  Block* const block = blocks_.find(event.kernel->launch, event.block);
+  Block* const block = block_of({event.kernel->launch, event.block});
   if (!block) return;
   block->ended = true;
   check_end(*block);

@@ -61,6 +61,7 @@ class Location {
   // What a read gets that saw that write; null: nothing, as it and the write are not morally
   // strong.
   const Release* seen(const Place& reader, Scope scope, std::uint64_t saw = latest) const;
+  std::uint64_t writes() const { return next_; }
   const Release* last() const { return versions_.empty() ? nullptr : &versions_.back().release; }
 
  private:

@@ -377,7 +377,7 @@ bool lower_atomic(Lowering& lo, const Row&) {
   op.d = bound.d, op.b = bound.b, op.c = bound.c, op.extra = bound.extra;
   if (!lo.address(lo.operands[first], op)) return false;
   const unsigned bytes = ptx::size_of(f.type);
-  observe_strong(lo, op, f.count == 1 && bytes <= 8 ? bytes : 0);
+  observe_access(lo, op, f.count == 1 ? bytes : 0);
   return true;
 }
 

@@ -177,7 +177,7 @@ bool lower_access(Lowering& lo, AccessTable table, bool store) {
   if (!bind_address(lo, address, *t, base, op)) return false;
   // Of one element, as the handler has it in the register.
   const unsigned value_bytes = direct ? own : ptx::size_of(slot_type(f->type));
-  observe_strong(lo, op, f->count == 1 && value_bytes <= 8 ? value_bytes : 0);
+  observe_access(lo, op, value_bytes);
   return true;
 }
 

@@ -23,6 +23,13 @@ bool is_reported_before(const MemoryOperand& m, const ptx::Function& function) {
   return is_observed(m, function) && is_plain(m);
 }
 
+// A weak `st` to memory that threads share is reported with its values, by observe_access.
+bool is_shared_store(const Lowering& lo, const MemoryOperand& m) {
+  const check::Space space = check_space(m.space);
+  return lo.what.opcode == ptx::Opcode::st && m.role == MemoryOperand::Role::store &&
+         (space == check::Space::global || space == check::Space::shared);
+}
+
 // Barriers and other collectives report themselves, and so does tensormap.cp_fenceproxy.
 void emit_synchronising(Lowering& lo) {
   if (lo.what.as<Fence>() && lo.what.control == Control::next) {
@@ -40,16 +47,20 @@ void emit_observing(Lowering& lo) {
   if (form.synchronised) emit_synchronising(lo);
   if (!form.accessed) return;
   for (std::size_t i = 0; i < lo.what.memory.size(); ++i)
-    if (is_reported_before(lo.what.memory[i], lo.function))
+    if (is_reported_before(lo.what.memory[i], lo.function) &&
+        !is_shared_store(lo, lo.what.memory[i]))
       lo.address(lo.operands[lo.what.memory[i].operand], emit_reporter(lo, report_accessed, i));
 }
 
-void observe_strong(Lowering& lo, Op& op, unsigned value_bytes) {
+void observe_access(Lowering& lo, Op& op, unsigned value_bytes) {
   const MemoryOperand* const access = observed_access(lo.what, lo.function);
-  if (!lo.form().accessed || !access || is_plain(*access)) return;
+  if (!lo.form().accessed || !access) return;
+  const bool store = is_plain(*access) && is_shared_store(lo, *access);
+  if (is_plain(*access) && !store) return;
   if (!op.inner) op.inner = op.run;
-  op.run = report_strong;
-  op.detail = static_cast<std::uint16_t>(value_bytes);
+  op.run = store ? report_store : report_strong;
+  const bool one = op.count <= 1 && value_bytes <= 8;
+  op.detail = static_cast<std::uint16_t>(store || one ? value_bytes : 0);
 }
 
 }  // namespace inflight::machine

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 
 #include "gpu/machine/instruction/observed_access.hpp"
 #include "gpu/machine/run/access.hpp"
 #include "gpu/machine/run/cluster.hpp"
+#include "gpu/machine/run/each_lane.hpp"
 #include "gpu/machine/run/observation.hpp"
 
 namespace inflight::machine {
@@ -33,7 +35,8 @@ check::Access access_event(const Warp& w, const MemoryOperand& info, std::uint32
 // What an access read and wrote, if that is known.
 struct Values {
   const std::uint64_t *read = nullptr, *wrote = nullptr;
-  std::uint32_t kept = 0;  // lanes whose compare-and-swap failed
+  std::uint32_t kept = 0;    // lanes whose compare-and-swap failed
+  std::uint32_t silent = 0;  // lanes that write what is there
 };
 
 // Tells of the lanes of `mask` in one space.
@@ -56,6 +59,7 @@ void report_access(const Warp& w, const MemoryOperand& info, std::uint32_t instr
   event.ranks = elsewhere ? ranks : nullptr;
   event.written &= ~values.kept;
   event.read = values.read, event.wrote = values.wrote;
+  event.silent = values.silent & mask;
   w.block->grid->observation->listener().accessed(event);
 }
 
@@ -100,6 +104,19 @@ void tell_in_space(const Warp& w, const MemoryOperand& info, std::uint32_t instr
 std::uint32_t observed_lanes(const Warp& w, const Op* op) {
   if (op->guard == no_ref) return w.mask;
   return w.mask & w.predicate(op->guard, op->flags & Op::guard_negated);
+}
+
+// What an op does whose guard is looked at already.
+const Op* perform(Warp& w, const Op* op, std::uint32_t mask) {
+  const std::uint32_t before = w.mask;
+  const bool was_whole = w.whole;
+  w.mask = mask;
+  w.whole = was_whole && mask == before;
+  const Op* const next = op->inner(w, op);
+  if (!next) return nullptr;
+  w.mask = before;
+  w.whole = was_whole;
+  return next;
 }
 
 // The values of lanes of `bytes` each, of which memory has `kept`.
@@ -157,9 +174,8 @@ const Op* report_accessed(Warp& w, const Op* op) {
 // Performs a strong access, then tells of it. Op::detail: bytes of a lane's value in its register;
 // 0 if nobody can tell the values.
 const Op* report_strong(Warp& w, const Op* op) {
-  const std::uint32_t mask = observed_lanes(w, op), before = w.mask;
+  const std::uint32_t mask = observed_lanes(w, op);
   if (mask == 0) return op + 1;
-  const bool was_whole = w.whole;
   const MemoryOperand& info = *observed_access(*op->what, *w.frame->code->function);
   const ptx::Instruction& in = *op->what->text;
   const bool store = info.role == MemoryOperand::Role::store, swap = in.mods.has(ptx::Mod::cas),
@@ -173,12 +189,13 @@ const Op* report_strong(Warp& w, const Op* op) {
     values.wrote = wrote;
   }
   if (bytes && swap) widen(w, op->b, bytes, info.bytes, compared);
-  w.mask = mask;
-  w.whole = was_whole && mask == before;
-  const Op* const next = op->inner(w, op);
+  // Listeners hear of strong accesses to one location in the order in which they happen.
+  static std::mutex in_order;
+  std::unique_lock<std::mutex> lock;
+  if (info.space == Space::global || info.space == Space::generic)
+    lock = std::unique_lock(in_order);
+  const Op* const next = perform(w, op, mask);
   if (!next) return nullptr;  // a fault has ended the kernel
-  w.mask = before;
-  w.whole = was_whole;
   if (bytes && !store && op->d != no_ref) {
     widen(w, op->d, bytes, info.bytes, read);
     values.read = read;
@@ -187,6 +204,43 @@ const Op* report_strong(Warp& w, const Op* op) {
   tell_in_space(w, info, w.frame->code->first_number + op->instruction, mask & info.lanes,
                 addresses, values);
   return next;
+}
+
+namespace {
+
+// The lanes of a store whose bytes are in memory already.
+std::uint32_t silent_lanes(Warp& w, const Op* op, const MemoryOperand& info, std::uint32_t mask,
+                           const std::uint64_t* addresses) {
+  LanePlaces places;
+  if (resolve_lanes(w, op, mask, info.space, addresses, info.bytes, false, places).lanes) return 0;
+  const unsigned count = op->count, bytes = info.bytes / count, stride = op->detail;
+  const Ref first[] = {op->d, op->b, op->c};
+  const Ref* const more = count > 3 ? w.frame->code->extra.data() + op->extra : nullptr;
+  std::uint32_t silent = mask;
+  for (unsigned i = 0; i < count && silent; ++i) {
+    const auto* const values = w.at<std::byte>(i < 3 ? first[i] : more[i - 3]);
+    each_lane(silent, [&](int l) {
+      if (std::memcmp(places.at[l] + i * bytes, values + static_cast<unsigned>(l) * stride, bytes))
+        silent &= ~(1u << l);
+    });
+  }
+  return silent;
+}
+
+}  // namespace
+
+const Op* report_store(Warp& w, const Op* op) {
+  const std::uint32_t mask = observed_lanes(w, op);
+  if (mask == 0) return op + 1;
+  const MemoryOperand& info = *observed_access(*op->what, *w.frame->code->function);
+  std::uint64_t addresses[lanes];
+  operand_addresses(w, op, info, addresses);
+  const bool known = info.space == Space::global || info.space == Space::generic ||
+                     check_space(info.space) == check::Space::shared;
+  Values values;
+  if (known) values.silent = silent_lanes(w, op, info, mask, addresses);
+  tell_in_space(w, info, w.frame->code->first_number + op->instruction, mask, addresses, values);
+  return perform(w, op, mask);
 }
 
 void Observation::read_by_builtin(const Warp& w, const Op* op, int lane, std::uint64_t address,

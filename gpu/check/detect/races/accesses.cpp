@@ -1,7 +1,9 @@
 // Accesses of threads, what strong ones publish, and fences.
 #include <bit>
+#include <utility>
 
 #include "gpu/check/detect/races/races.hpp"
+#include "gpu/check/detect/races/words.hpp"
 
 namespace inflight::check::races {
 
@@ -79,11 +81,26 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
   if (mask == 0) return;
   if (owner && owner != &block) used_remotely(block, *owner, event.who, mask);
   const bool strong = event.order != Order::weak;
+  ++block.accesses;
   if (strong) synchronise(block, owner, event, mask, write, true);
-  shadow_of(owner).access(block.order, event.who.warp,
-                          {event.addresses, mask, event.bytes, session_.places.of(event.who), write,
-                           strong, scope_of(event.scope)},
-                          block.conflicts);
+  const auto access = [&](Mask part) {
+    shadow_of(owner).access(block.order, event.who.warp,
+                            {event.addresses, part, event.bytes, session_.places.of(event.who),
+                             write, strong, scope_of(event.scope)},
+                            block.conflicts);
+  };
+  // Threads that write the same value do no harm to each other.
+  if (const Mask silent = write ? mask & event.silent : 0) {
+    access(silent);
+    std::erase_if(block.conflicts, [](const shadow::Conflict& c) {
+      return c.earlier.write && !is_copy(doer_of(c.earlier.row, false));
+    });
+    if (mask & ~silent) access(mask & ~silent);
+  } else {
+    access(mask);
+  }
+  if (event.kind == Access::Kind::atomic || event.kind == Access::Kind::reduction)
+    suspicions_.updated(block.order.row(), event, mask);
   if (strong) synchronise(block, owner, event, mask, write, false);
   tell(event.who, block, event.space);
 }
@@ -91,17 +108,32 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
 // What a strong access acquires comes before it, what it releases after.
 void Races::synchronise(Block& block, Block* owner, const Access& event, Mask mask, bool write,
                         bool before) {
-  const order::Order order = order_of(event.order);
+  order::Order order = order_of(event.order);
   const order::Scope scope = scope_of(event.scope);
   const std::uint32_t warp = event.who.warp;
-  if (before && !acquires(order)) return;
+  // A ticket: behind a fence, a relaxed atomic that returns a value is taken to acquire, too. The
+  // CUDA guide's own example reads what others wrote after it, with no second fence.
+  if (order == order::Order::relaxed && event.kind == Access::Kind::atomic)
+    if (const auto& halves =
+            block.order.view(warp, static_cast<unsigned>(std::countr_zero(mask))).patterns;
+        halves && halves->fences[static_cast<std::size_t>(scope)])
+      order = order::Order::acquire;
+  if (before ? !acquires(order) : !write && acquires(order)) return;
   const bool read = event.kind != Access::Kind::store;
   static const order::Location empty;
-  for (Mask m = mask; m != 0; m &= m - 1) {
-    const auto lane = static_cast<unsigned>(std::countr_zero(m));
+  for (Mask left = mask; left != 0;) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(left));
     const std::uint64_t address = event.addresses[lane], key = key_of(owner, address);
+    Mask same = Mask{1} << lane;  // lanes that only read there
+    for (Mask m = write ? 0 : left; m != 0; m &= m - 1)
+      if (event.addresses[std::countr_zero(m)] == address) same |= m & -m;
+    left &= ~same;
     const auto act = [&](order::Location& at) {
-      if (before || !write) {
+      if (!write) {
+        const Block::LastRead now{key, at.writes(), same, order, scope};
+        if (std::exchange(block.last_reads[warp], now) != now)
+          block.order.strong_reads(warp, same, key, at, order, scope);
+      } else if (before) {
         if (read) block.order.strong_read(warp, lane, key, at, order, scope);
       } else if (read) {
         block.order.update(warp, lane, key, at, order, scope);
@@ -124,7 +156,7 @@ void Races::synchronise(Block& block, Block* owner, const Access& event, Mask ma
       known = true;
     }
     if (!known && read && acquires(order))
-      block.order.strong_read(warp, lane, key, empty, order, scope);
+      block.order.strong_reads(warp, same, key, empty, order, scope);
   }
 }
 

@@ -18,6 +18,22 @@ Mask know_of(const Block& block, std::uint32_t warp, order::Part part, Mask mask
   return done & mask;
 }
 
+// Without lanes that copy what another copies, from the same place: cooperative groups let lanes
+// that have nothing left to copy do so.
+Mask distinct(Mask mask, const std::uint64_t* to, const std::uint64_t* from,
+              const std::array<std::uint32_t, lanes>& bytes) {
+  Mask kept = mask;
+  unsigned last = lanes;
+  for (Mask m = mask; m != 0; m &= m - 1) {
+    const auto l = static_cast<unsigned>(std::countr_zero(m));
+    if (last < lanes && to[l] == to[last] && from[l] == from[last] && bytes[l] == bytes[last])
+      kept &= ~(Mask{1} << l);
+    else
+      last = l;
+  }
+  return kept;
+}
+
 }  // namespace
 
 void Races::copy_issued(const CopyIssued& event) {
@@ -55,10 +71,24 @@ void Races::copy_of_threads(Block& block, const CopyIssued& event) {
       if (const std::uint64_t at = to[std::countr_zero(m)];
           const Mbarrier* const lives = block.living_in(at, event.bytes))
         reporter_.overwritten(event.who, *lives, at, event.bytes);
-  block.shared.copy(block.order, warp, {to, event.who.mask, event.bytes, place, true},
-                    block.conflicts);
-  tell(event.who, block, Space::shared);
   Copy copy;
+  for (Mask m = event.who.mask; m != 0; m &= m - 1)
+    copy.from[std::countr_zero(m)] = from[std::countr_zero(m)] - to[std::countr_zero(m)];
+  block.shared.copy(
+      block.order, warp,
+      {to, distinct(event.who.mask, to, from, source_bytes), event.bytes, place, true},
+      block.conflicts);
+  // Copies of the same bytes to the same place do no harm to each other.
+  std::erase_if(block.conflicts, [&](const shadow::Conflict& c) {
+    const auto same =
+        std::find_if(block.copies.begin(), block.copies.end(), [&](const Copy& other) {
+          return other.by.row == c.earlier.row && other.by.epoch == c.earlier.epoch &&
+                 other.place == c.earlier.place &&
+                 other.from[c.earlier.lane] == copy.from[c.later.lane];
+        });
+    return same != block.copies.end();
+  });
+  tell(event.who, block, Space::shared);
   copy.id = event.id;
   copy.who = event.who;
   copy.place = place;

@@ -1,6 +1,7 @@
 // mbarriers: what their phases publish, and whether their initialisation is.
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "gpu/check/detect/races/races.hpp"
 
@@ -33,9 +34,47 @@ void Races::check_published(Block& block, const Mbarrier& m, const Who& who) {
   }
 }
 
+namespace {
+
+bool is_wait(const MbarrierOp& op) { return op.op == Op::test_wait || op.op == Op::try_wait; }
+
+// Can it be done together with what other lanes do after it?
+bool can_wait(const MbarrierOp& op) {
+  return is_wait(op) || (op.op == Op::arrive && !op.done && op.tx_bytes == 0);
+}
+
+bool goes_with(const MbarrierOp& a, const MbarrierOp& b) {
+  return a.who.launch == b.who.launch && a.who.block == b.who.block && a.who.warp == b.who.warp &&
+         a.who.instruction == b.who.instruction && !(a.who.mask & b.who.mask) && a.op == b.op &&
+         a.address == b.address && a.rank == b.rank && a.order == b.order && a.scope == b.scope &&
+         a.tx_bytes == b.tx_bytes;
+}
+
+}  // namespace
+
+void Races::finish(Cluster& cluster) {
+  if (const auto op = std::exchange(cluster.pending, std::nullopt)) perform(*op);
+}
+
 void Races::mbarrier(const MbarrierOp& op) {
   if (op.violation != async::Violation::none || op.op == Op::pending_count) return;
-  Block* const block = block_of(op.who);
+  if (is_wait(op) && !op.done) return;
+  Block* const block = blocks_.find(op.who.launch, op.who.block);
+  if (!block) return;
+  Cluster& cluster = *block->cluster;
+  if (cluster.pending && goes_with(*cluster.pending, op)) {
+    const Mask before = cluster.pending->who.mask;
+    cluster.pending = op;
+    cluster.pending->who.mask |= before;
+  } else {
+    finish(cluster);
+    cluster.pending = op;
+  }
+  if (!can_wait(op)) finish(cluster);
+}
+
+void Races::perform(const MbarrierOp& op) {
+  Block* const block = blocks_.find(op.who.launch, op.who.block);
   Block* const owner = block ? peer(*block, op.rank) : nullptr;
   if (!owner) return;
   Mbarrier& m = mbarrier_at(*owner, op.address);

@@ -34,6 +34,7 @@ void Races::barrier(const Barrier& event) {
   }
   order::Meeting& meeting = block->barriers[event.id % block->barriers.size()];
   if (event.step == Step::complete) {
+    suspicions_.met(block->order.row());
     if (event.expected == 0) add_exits(*block, meeting, event.id);
     return meeting.complete();
   }
@@ -42,9 +43,15 @@ void Races::barrier(const Barrier& event) {
 }
 
 void Races::collective(const Collective& event) {
-  if (event.kind != Collective::Kind::sync) return;  // the others order no memory
-  if (Block* const block = block_of(event.who))
-    block->order.warp_sync(event.who.warp, event.who.mask);
+  using Kind = Collective::Kind;
+  Block* const block = block_of(event.who);
+  if (!block || event.kind == Kind::elect || event.kind == Kind::activemask) return;
+  // What lanes exchange values through is taken to order their memory, too: cooperative groups rely
+  // on it.
+  std::uint32_t& last = block->met_at[event.who.warp];
+  const bool news = block->order.groups(event.who.warp).size() > 1 || last != block->accesses;
+  if (event.kind == Kind::sync || news) block->order.warp_sync(event.who.warp, event.who.mask);
+  if (event.who.mask == block->order.live(event.who.warp)) last = block->accesses;
 }
 
 }  // namespace inflight::check::races

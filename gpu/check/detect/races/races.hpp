@@ -6,6 +6,7 @@
 
 #include "gpu/check/detect/races/host_order.hpp"
 #include "gpu/check/detect/races/reporter.hpp"
+#include "gpu/check/detect/races/suspicions.hpp"
 
 namespace inflight::check::races {
 
@@ -62,7 +63,8 @@ class Races : public Listener {
   void mbarrier(const MbarrierOp&) override;
 
  private:
-  Block* block_of(const Who& who) { return blocks_.find(who.launch, who.block); }
+  // Null: it is not known. What its cluster has left undone is done then.
+  Block* block_of(const Who& who);
   static Block* peer(const Block& block, std::uint16_t rank);
   shadow::Shadow& shadow_of(Block* owner) { return owner ? owner->shared : global_; }
   // Tells the conflicts that the last access of `block` brought.
@@ -81,6 +83,8 @@ class Races : public Listener {
 
   Mbarrier& mbarrier_at(Block& owner, std::uint32_t offset);
   void check_published(Block& block, const Mbarrier& m, const Who& who);
+  void finish(Cluster& cluster);
+  void perform(const MbarrierOp& op);
   void counted(Block& block, const MbarrierOp& op, Mbarrier& m);
   void phase_complete(Mbarrier& m);
   void observed(Block& block, Mbarrier& m);
@@ -98,6 +102,7 @@ class Races : public Listener {
   shadow::Shadow global_{order::Space::global};
   Locations locations_;
   RunningBlocks blocks_;
+  Suspicions suspicions_;
   std::mutex mutex_;
   std::map<std::uint64_t, Running> running_;  // by launch
 };

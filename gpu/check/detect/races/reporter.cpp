@@ -78,12 +78,10 @@ std::vector<Party> Reporter::in_flight(const Block* block, order::Row row) const
   return all;
 }
 
-Finding Reporter::finding_of(const Scene& scene, const Conflict& c, FindingKind kind,
-                             bool swapped) const {
-  const bool earlier_host = launches_.is_host(c.earlier.row), later_host = !scene.block;
+Pair Reporter::pair_of(const Scene& scene, const Conflict& c) const {
   Pair pair;
-  pair.earlier = doer_of(c.earlier.row, earlier_host);
-  pair.later = doer_of(c.later.row, later_host);
+  pair.earlier = doer_of(c.earlier.row, launches_.is_host(c.earlier.row));
+  pair.later = doer_of(c.later.row, !scene.block);
   pair.space = scene.space;
   pair.of_mbarrier = scene.of_mbarrier;
   pair.same_launch = c.earlier.row >> order::launch_shift == c.later.row >> order::launch_shift;
@@ -91,38 +89,41 @@ Finding Reporter::finding_of(const Scene& scene, const Conflict& c, FindingKind 
   pair.same_warp = pair.same_block && c.earlier.row == c.later.row;
   pair.same_cluster = scene.block && c.earlier.row >= scene.block->order.place().cluster &&
                       c.earlier.row < scene.block->order.place().cluster_end;
+  return pair;
+}
+
+// The same pair has one order, whichever came first here: the access before the copy, and of two
+// accesses the one that stands later in the source.
+bool Reporter::is_swapped(const Scene& scene, const Conflict& c, FindingKind kind) const {
+  const Pair pair = pair_of(scene, c);
+  if (is_copy(pair.later) != is_copy(pair.earlier))
+    return is_copy(pair.later) && kind != FindingKind::missing_proxy_fence;
+  return later_in_source(session_.places.at(c.earlier.place), session_.places.at(c.later.place));
+}
+
+FindingKey Reporter::key_of(const Scene& scene, const Conflict& c) const {
+  const FindingKind kind = kind_of(c, pair_of(scene, c));
+  const bool swapped = is_swapped(scene, c, kind);
+  return {kind, line_of(swapped ? c.earlier.place : c.later.place),
+          line_of(swapped ? c.later.place : c.earlier.place), conflicting};
+}
+
+Finding Reporter::finding_of(const Scene& scene, const Conflict& c) const {
+  const Pair pair = pair_of(scene, c);
   const Words words = words_of(c, pair);
   Finding finding;
-  finding.kind = kind;
+  finding.kind = kind_of(c, pair);
   finding.sentence = words.sentence;
   finding.remedy = words.remedy;
   finding.rule = words.rule;
   Party earlier = party(scene, c.earlier, false, did(c.earlier, pair.earlier));
   Party later = party(scene, c.later, true, did(c.later, pair.later));
+  const bool swapped = is_swapped(scene, c, finding.kind);
   finding.here = swapped ? earlier : later;
   finding.there = {swapped ? std::move(later) : std::move(earlier)};
   finding.bytes = bytes_of(scene.who, scene.space, c.address, c.bytes);
   if (is_copy(pair.earlier)) finding.in_flight = in_flight(scene.block, c.earlier.row);
   return finding;
-}
-
-void Reporter::conflict(const Scene& scene, const Conflict& c) {
-  Pair pair;
-  pair.earlier = doer_of(c.earlier.row, launches_.is_host(c.earlier.row));
-  pair.later = doer_of(c.later.row, !scene.block);
-  pair.of_mbarrier = scene.of_mbarrier;
-  const FindingKind kind = kind_of(c, pair);
-  // The same pair has one order, whichever came first here: the access before the copy, and of
-  // two accesses the one that stands later in the source.
-  bool swapped =
-      is_copy(pair.later) && !is_copy(pair.earlier) && kind != FindingKind::missing_proxy_fence;
-  if (is_copy(pair.later) == is_copy(pair.earlier))
-    swapped =
-        later_in_source(session_.places.at(c.earlier.place), session_.places.at(c.later.place));
-  const PlaceId here = swapped ? c.earlier.place : c.later.place,
-                there = swapped ? c.later.place : c.earlier.place;
-  session_.findings.add({kind, line_of(here), line_of(there), conflicting},
-                        [&] { return finding_of(scene, c, kind, swapped); });
 }
 
 void Reporter::unpublished(const Who& who, const Mbarrier& m, bool other_block) {

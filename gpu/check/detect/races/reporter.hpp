@@ -2,6 +2,7 @@
 #pragma once
 #include "gpu/check/detect/detector.hpp"
 #include "gpu/check/detect/races/state.hpp"
+#include "gpu/check/detect/races/words.hpp"
 
 namespace inflight::check::races {
 
@@ -19,7 +20,11 @@ class Reporter {
   Reporter(const Session& session, const Launches& launches)
       : session_(session), launches_(launches) {}
 
-  void conflict(const Scene& scene, const shadow::Conflict& conflict);
+  void conflict(const Scene& scene, const shadow::Conflict& conflict) {
+    session_.findings.add(key_of(scene, conflict), [&] { return finding_of(scene, conflict); });
+  }
+  FindingKey key_of(const Scene& scene, const shadow::Conflict& conflict) const;
+  Finding finding_of(const Scene& scene, const shadow::Conflict& conflict) const;
   // A thread uses an mbarrier before it may know of its initialisation.
   void unpublished(const Who& who, const Mbarrier& mbarrier, bool other_block);
   // A store or copy writes where an mbarrier lives.
@@ -36,8 +41,8 @@ class Reporter {
   Party party(const Scene& scene, const shadow::Side& side, bool later, std::string did) const;
   Bytes bytes_of(const Who& who, Space space, std::uint64_t address, std::uint64_t count) const;
   std::vector<Party> in_flight(const Block* block, order::Row row) const;
-  Finding finding_of(const Scene& scene, const shadow::Conflict& conflict, FindingKind kind,
-                     bool swapped) const;
+  bool is_swapped(const Scene& scene, const shadow::Conflict& conflict, FindingKind kind) const;
+  Pair pair_of(const Scene& scene, const shadow::Conflict& conflict) const;
 
   Session session_;
   const Launches& launches_;

@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct Copy {
   std::uint32_t bytes = 0;
   order::Mask reading = 0, writing = 0;  // lanes that have not waited for their source, destination
   bool from_shared = false, to_shared = false;
+  std::array<std::uint64_t, lanes> from{};  // of cp.async: each lane's source, less its destination
   shadow::Performer by;  // of cp.async and bulk groups: row of the writes, and the epoch
   // Of a transaction:
   Mbarrier* on = nullptr;
@@ -75,10 +77,13 @@ struct Cluster {
   std::uint32_t running = 0;
   order::Meeting barrier;
   std::vector<std::unique_ptr<Copy>> transactions;  // in the order of issue
+  // Lanes do the same to an mbarrier one after the other: what is still to be done for all of them.
+  std::optional<MbarrierOp> pending;
 };
 
 struct Block {
-  Block(const order::Block::Shape& shape, const order::Knowledge& start) : order(shape, start) {}
+  Block(const order::Block::Shape& shape, const order::Knowledge& start)
+      : order(shape, start), last_reads(order.warps()), met_at(order.warps()) {}
   std::uint64_t launch = 0, linear = 0;
   std::uint16_t rank = 0;
   std::shared_ptr<Cluster> cluster;
@@ -98,7 +103,25 @@ struct Block {
   };
   std::vector<Exit> exits;
   std::vector<shadow::Conflict> conflicts;  // of the access at hand
+  // Conflicts of these places have been told: programs can have millions.
+  struct Told {
+    PlaceId earlier = no_place, later = no_place;
+    std::uint8_t how = 0;
+    bool operator==(const Told&) const = default;
+  };
+  std::array<Told, 32> told;
   bool ended = false;
+  std::uint32_t accesses = 0;  // so far, of whichever thread
+  // Of each warp, its last strong read: polling reads the same again and again.
+  struct LastRead {
+    std::uint64_t location = 0, writes = 0;
+    order::Mask lanes = 0;
+    order::Order order = order::Order::relaxed;
+    order::Scope scope = order::Scope::cta;
+    bool operator==(const LastRead&) const = default;
+  };
+  std::vector<LastRead> last_reads;
+  std::vector<std::uint32_t> met_at;  // of each warp: so many were before its lanes last met
 
   void set_live(const Mbarrier& m, bool live);
   // The mbarrier that lives in these bytes; null: none.

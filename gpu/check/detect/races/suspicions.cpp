@@ -1,0 +1,70 @@
+// Loads before atomics: what is kept back, and what becomes of it.
+#include "gpu/check/detect/races/suspicions.hpp"
+
+#include <bit>
+
+#include "gpu/check/detect/races/words.hpp"
+
+namespace inflight::check::races {
+
+bool Suspicions::take(Reporter& reporter, const Scene& scene, const shadow::Conflict& c) {
+  const bool load_first = !c.earlier.write;
+  const shadow::Side &load = load_first ? c.earlier : c.later,
+                     &update = load_first ? c.later : c.earlier;
+  if (!scene.block || load.write || load.strong || !update.write || !update.strong) return false;
+  if (is_copy(doer_of(load.row, false)) || is_copy(doer_of(update.row, false))) return false;
+  const auto launch = static_cast<std::uint32_t>(load.row >> order::launch_shift);
+  if (launch != update.row >> order::launch_shift) return false;
+  const std::lock_guard lock(mutex_);
+  any_ = true;
+  if (watched_.size() < most_watched) watched_.insert_or_assign({load.row, c.address}, load.place);
+  const FindingKey key = reporter.key_of(scene, c);
+  if (!kept_.contains(key))
+    kept_.emplace(key, Kept{launch, load.place, reporter.finding_of(scene, c)});
+  return true;
+}
+
+void Suspicions::updated(order::Row block, const Access& access, Mask mask) {
+  if (!any_) return;
+  const order::Row row = order::warp_row(block, order::Part::thread, access.who.warp);
+  const std::lock_guard lock(mutex_);
+  for (; mask != 0; mask &= mask - 1) {
+    const std::uint64_t begin = access.addresses[std::countr_zero(mask)];
+    auto each = watched_.lower_bound({row, begin});
+    while (each != watched_.end() && each->first.first == row &&
+           each->first.second < begin + access.bytes) {
+      looks_.emplace(static_cast<std::uint32_t>(row >> order::launch_shift), each->second);
+      each = watched_.erase(each);
+    }
+  }
+}
+
+void Suspicions::met(order::Row block) {
+  if (!any_) return;
+  const std::lock_guard lock(mutex_);
+  watched_.erase(watched_.lower_bound({block, 0}),
+                 watched_.lower_bound({block + (order::Row{1} << order::row_bits), 0}));
+}
+
+void Suspicions::end(std::uint32_t launch, Findings& findings) {
+  if (!any_) return;
+  std::vector<std::pair<FindingKey, Finding>> left;
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(kept_, [&](auto& each) {
+      if (each.second.launch != launch) return false;
+      if (!looks_.contains({launch, each.second.load}))
+        left.emplace_back(each.first, std::move(each.second.finding));
+      return true;
+    });
+    std::erase_if(looks_, [&](const auto& each) { return each.first == launch; });
+    std::erase_if(watched_, [&](const auto& each) {
+      return each.first.first >> order::launch_shift == launch;
+    });
+    any_ = !kept_.empty();
+  }
+  for (auto& [key, finding] : left)
+    findings.add(key, [&found = finding] { return std::move(found); });
+}
+
+}  // namespace inflight::check::races

@@ -1,0 +1,43 @@
+// Plain loads that meet atomics of others: a mistake, unless the load only looks before the
+// thread's own atomic on the same address.
+//
+// `old = *p; do ... atomicCAS(p, ...)` and `if (v > *p) atomicMax(p, v)` read what others change,
+// and the atomic puts it right. So such a conflict waits for the launch's end, and is dropped where
+// the load's line has been seen to be one of these.
+#pragma once
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "gpu/check/detect/races/reporter.hpp"
+
+namespace inflight::check::races {
+
+class Suspicions {
+ public:
+  // Is it such a conflict? Then it is kept.
+  bool take(Reporter& reporter, const Scene& scene, const shadow::Conflict& conflict);
+  // A thread of this warp updates these addresses atomically.
+  void updated(order::Row block, const Access& access, Mask mask);
+  // Threads of the block meet: what they have loaded before is no look at what follows.
+  void met(order::Row block);
+  // Gives what remains of a launch to f(Finding key, Finding).
+  void end(std::uint32_t launch, Findings& findings);
+
+ private:
+  static constexpr std::size_t most_watched = 4096;
+  struct Kept {
+    std::uint32_t launch;
+    PlaceId load;
+    Finding finding;
+  };
+  std::mutex mutex_;
+  std::atomic<bool> any_{false};
+  std::map<std::pair<order::Row, std::uint64_t>, PlaceId> watched_;  // warp and address of a load
+  std::set<std::pair<std::uint32_t, PlaceId>> looks_;                // launch and load
+  std::map<FindingKey, Kept> kept_;
+};
+
+}  // namespace inflight::check::races

@@ -1,0 +1,61 @@
+// Plain accesses beside atomics: a counter read too early is a race; a look before an atomic is not,
+// nor are equal values that several threads store.
+#include "tests/kernels/check/check_test.cuh"
+
+template <bool right>
+__global__ void histogram(const int* in, int* out) {
+  __shared__ int bins[64];
+  const unsigned t = threadIdx.x;
+  bins[t] = 0;
+  __syncthreads();
+  asm volatile("red.shared.add.u32 [%0], 1;" ::"r"(shared_address(&bins[in[t] % 64])) : "memory");  // [add]
+  if (right) __syncthreads();
+  out[t] = bins[t];  // [read]
+}
+
+__device__ void add(double* at, double v) {
+  auto* word = reinterpret_cast<unsigned long long*>(at);
+  unsigned long long old = *word, assumed;
+  do {
+    assumed = old;
+    old = atomicCAS(word, assumed, __double_as_longlong(v + __longlong_as_double(assumed)));
+  } while (assumed != old);
+}
+__global__ void compare_and_swap(double* sum) { add(sum, threadIdx.x); }
+
+__global__ void most(int* out) {
+  const int v = threadIdx.x * 37 % 256;
+  if (v > *out) atomicMax(out, v);
+}
+
+template <bool right>
+__global__ void found(const int* in, int* out) {
+  if (in[threadIdx.x] == 0) *out = right ? 1 : threadIdx.x;  // [store]
+}
+
+template <auto kernel>
+void run() {
+  Buffer<int> in(256), out(256);
+  kernel<<<1, 64>>>(in, out);
+  out.read();
+}
+void run_sum() {
+  Buffer<double> sum(1);
+  compare_and_swap<<<4, 64>>>(sum);
+  sum.read();
+}
+void run_most() {
+  Buffer<int> out(1);
+  most<<<1, 256>>>(out);
+  out.read();
+}
+
+int main(int argc, char** argv) {
+  return run_case(argc, argv,
+                  {{"histogram", run<histogram<false>>},
+                   {"histogram_twin", run<histogram<true>>},
+                   {"compare_and_swap", run_sum},
+                   {"most", run_most},
+                   {"found", run<found<false>>},
+                   {"found_twin", run<found<true>>}});
+}

@@ -1,0 +1,128 @@
+// One block tells another by a flag that data is there: with every piece, and with one missing.
+#include <cuda/atomic>
+
+#include "tests/kernels/check/check_test.cuh"
+
+enum class Way {
+  release_acquire,
+  fences,
+  volatile_fences,
+  ticket,
+  relaxed_store,  // nothing publishes
+  relaxed_load,   // nothing acquires
+  block_scope,    // a scope without the reader
+  plain,          // an ordinary variable as a flag
+};
+
+__device__ int data[64];
+__device__ int flag;
+
+template <Way way>
+__device__ void raise() {
+  cuda::atomic_ref<int, cuda::thread_scope_device> f(flag);
+  if (way == Way::relaxed_store) return f.store(1, cuda::memory_order_relaxed);
+  if (way == Way::block_scope) {
+    asm volatile("st.release.cta.global.u32 [%0], 1;" ::"l"(&flag) : "memory");  // [narrow store]
+    return;
+  }
+  if (way == Way::fences) {
+    __threadfence();
+    atomicExch(&flag, 1);
+    return;
+  }
+  if (way == Way::volatile_fences || way == Way::plain) {
+    __threadfence();
+    if (way == Way::plain)
+      *(int*)&flag = 1;  // [plain store]
+    else
+      *(volatile int*)&flag = 1;
+    return;
+  }
+  f.store(1, cuda::memory_order_release);
+}
+
+template <Way way>
+__device__ void wait() {
+  cuda::atomic_ref<int, cuda::thread_scope_device> f(flag);
+  if (way == Way::fences) {
+    while (atomicAdd(&flag, 0) == 0) {
+    }
+    return __threadfence();
+  }
+  if (way == Way::volatile_fences || way == Way::plain) {
+    while (*(volatile int*)&flag == 0) {  // [plain load]
+    }
+    return __threadfence();
+  }
+  if (way == Way::block_scope) {
+    int seen;
+    do {
+      // [narrow load]
+      asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(&flag) : "memory");
+    } while (seen == 0);
+    return;
+  }
+  while (f.load(way == Way::relaxed_load ? cuda::memory_order_relaxed : cuda::memory_order_acquire) ==
+         0) {
+  }
+}
+
+template <Way way>
+__global__ void message(int* out) {
+  const unsigned t = threadIdx.x;
+  if (blockIdx.x == 0) {
+    data[t] = t;  // [write]
+    __syncthreads();
+    if (t == 0) raise<way>();
+  } else {
+    if (t == 0) wait<way>();
+    __syncthreads();
+    out[t] = data[t ^ 1];  // [read]
+  }
+}
+
+// The last block to come adds up what all have written (CUDA Programming Guide, memory fences).
+template <bool right>
+__global__ void last_block(int* parts, unsigned* tickets, int* out) {
+  __shared__ bool last;
+  if (threadIdx.x == 0) {
+    parts[blockIdx.x] = blockIdx.x;  // [part]
+    if (right) __threadfence();
+    last = atomicInc(tickets, gridDim.x) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (last) {
+    int sum = 0;
+    for (unsigned i = threadIdx.x; i < gridDim.x; i += blockDim.x) sum += parts[i];  // [sum]
+    out[threadIdx.x] = sum;
+  }
+}
+
+template <Way way>
+void run() {
+  Buffer<int> out(64);
+  int zero = 0;
+  CHECK(cudaMemcpyToSymbol(flag, &zero, sizeof zero));
+  message<way><<<2, 64>>>(out);
+  out.read();
+}
+template <bool right>
+void run_last() {
+  Buffer<int> parts(8), out(32);
+  Buffer<unsigned> tickets(1);
+  last_block<right><<<8, 32>>>(parts, tickets, out);
+  out.read();
+}
+
+int main(int argc, char** argv) {
+  return run_case(argc, argv,
+                  {{"relaxed_store", run<Way::relaxed_store>},
+                   {"relaxed_load", run<Way::relaxed_load>},
+                   {"block_scope", run<Way::block_scope>},
+                   {"plain", run<Way::plain>},
+                   {"twin", run<Way::release_acquire>},
+                   {"fences_twin", run<Way::fences>},
+                   {"volatile_twin", run<Way::volatile_fences>},
+                   {"last_block", run_last<false>},
+                   {"last_block_twin", run_last<true>}});
+}
