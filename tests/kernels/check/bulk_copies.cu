@@ -14,14 +14,14 @@ __global__ void load(const int* in, int* out) {
   const unsigned t = threadIdx.x;
   if (t == 0) MBARRIER_INIT(&bar, 1);
   __syncthreads();
-  for (unsigned round = 0; round < (what == Load::overwritten ? 1 : 2); ++round) {
+  for (unsigned round = 0; round < (what == Load::right || what == Load::refilled_early ? 2 : 1); ++round) {
     if (t == 0) {
-      MBARRIER_EXPECT(&bar, bytes);
+      MBARRIER_EXPECT(&bar, bytes);  // [expects]
       BULK_LOAD(tile, in + round * count, bytes, &bar);  // [load]
       if (what == Load::overwritten) tile[5] = 1;        // [overwrites]
     }
     if (what != Load::no_wait && (what != Load::wrong_thread || t < 32))
-      MBARRIER_WAIT(&bar, round);
+      MBARRIER_WAIT(&bar, round);  // [waits]
     if (what == Load::overwritten && t) return;
     for (unsigned i = t; i < count; i += threads) out[round * count + i] = tile[i];  // [uses]
     if (what == Load::no_wait || what == Load::wrong_thread) MBARRIER_WAIT(&bar, round);
