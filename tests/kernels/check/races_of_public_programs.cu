@@ -53,9 +53,8 @@ template <bool right>
 __global__ void colibri(int* out) {
   __shared__ alignas(128) int tile[128];
   const unsigned row = shared_address(tile) + threadIdx.x * 16;
-  // [colibri matrix]
   asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %1, %1, %1};" ::"r"(row),
-               "r"(threadIdx.x)
+               "r"(threadIdx.x)  // [colibri matrix]
                : "memory");
   FENCE_PROXY_ASYNC();
   if (right) __syncwarp();
