@@ -350,6 +350,8 @@ struct Stuck {
   std::uint64_t cluster = 0;  // linear index of its first block
   Why why = Why::nothing_moves;
   std::span<const Threads> threads;  // all that live, by block, warp and instruction
+  std::uint64_t not_begun = 0;       // blocks of the launch for which there is no room
+  std::uint32_t idle_ms = 0;         // for so long, no thread of the launch did more than look
 };
 
 // --- execution ------------------------------------------------------------------------------

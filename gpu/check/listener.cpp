@@ -1,6 +1,7 @@
 // Fans events out to several listeners.
 #include "gpu/check/listener.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace inflight::check {
@@ -25,5 +26,11 @@ void Listeners::add(Listener& listener) {
   }
 INFLIGHT_CHECK_EVENTS(X)
 #undef X
+
+bool Listeners::hopeless(const Stuck& event) {
+  const auto& asked = listeners_[index_of(Topic::waits)];
+  return std::any_of(asked.begin(), asked.end(),
+                     [&](Listener* listener) { return listener->hopeless(event); });
+}
 
 }  // namespace inflight::check

@@ -80,6 +80,9 @@ class Listener {
   virtual void hook(const Event&) {}
   INFLIGHT_CHECK_EVENTS(X)
 #undef X
+  // Asked, not told: threads have done nothing but look at memory for a while (only_polling). Can
+  // nobody else change what they see? Then the launch ends, and stuck() tells of it.
+  virtual bool hopeless(const Stuck&) { return false; }
 };
 
 // Passes every event on to several listeners, in the order in which they were added.
@@ -92,6 +95,7 @@ class Listeners : public Listener {
 #define X(Event, hook, topic) void hook(const Event&) override;
   INFLIGHT_CHECK_EVENTS(X)
 #undef X
+  bool hopeless(const Stuck& event) override;
 
  private:
   std::array<std::vector<Listener*>, topic_count> listeners_;  // by topic

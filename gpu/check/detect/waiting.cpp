@@ -1,5 +1,6 @@
 // Mbarriers, barriers and collectives that are used wrongly, and threads that wait for ever.
 #include <atomic>
+#include <bit>
 
 #include "gpu/check/detect/blocks.hpp"
 #include "gpu/check/detect/waiting/words.hpp"
@@ -14,7 +15,7 @@ class Waiting : public Listener {
   explicit Waiting(const Session& session) : turn_(++turns), session_(session), words_(session) {}
   Topic topics() const override {
     return Topic::mbarriers | Topic::barriers | Topic::collectives | Topic::copies | Topic::fences |
-           Topic::accesses | Topic::blocks | Topic::waits;
+           Topic::accesses | Topic::addresses | Topic::allocations | Topic::blocks | Topic::waits;
   }
 
   void mbarrier(const MbarrierOp& op) override {
@@ -23,7 +24,10 @@ class Waiting : public Listener {
     state->ordered = true;
     MbarrierHistory::Breaches breaches;
     MbarrierHistory& history = state->mbarrier(op.rank, op.address);
-    history.note(op, state->warp(op.who), state->order, breaches);
+    const std::uint32_t warp = state->warp(op.who);
+    history.note(op, warp, state->order, breaches);
+    if (op.op == MbarrierOp::Op::test_wait && !op.done)
+      state->polls[warp].saw({op.who, Space::shared, true, op.address, op.parity, 8});
     add(*state, breaches, history, op.who.block, op.address);
   }
   void copy_issued(const CopyIssued& copy) override {
@@ -69,8 +73,14 @@ class Waiting : public Listener {
         access.kind == Access::Kind::atomic || access.kind == Access::Kind::reduction;
     if (access.order == Order::weak && !atomic) return;
     ClusterState* const state = find(access.who);
-    if (!state || !state->ordered) return;
+    if (!state) return;
     const std::uint32_t warp = state->warp(access.who);
+    if (access.read && access.addresses) {
+      const int lane = std::countr_zero(access.who.mask);
+      state->polls[warp].saw({access.who, access.space, false, access.addresses[lane],
+                              access.read[lane], access.bytes});
+    }
+    if (!state->ordered) return;
     if (access.kind != Access::Kind::load) give(*state, warp);
     if (access.kind != Access::Kind::store) state->order.take(warp, state->memory);
   }
@@ -101,11 +111,26 @@ class Waiting : public Listener {
     who.launch = event.kernel->launch;
     who.block = event.cluster;
     ClusterState* const state = find(who);
-    if (!state || event.why != Stuck::Why::nothing_moves) return;
+    if (!state) return;
+    if (event.why != Stuck::Why::nothing_moves) {
+      if (!state->found && words_.add_polling(event, *state))
+        session_.findings.explain(event.kernel->launch);
+      return;
+    }
     for (std::uint32_t rank = 0; rank < state->size; ++rank) settle(*state, rank, event.cluster);
     if (words_.add(event, *state)) session_.findings.explain(event.kernel->launch);
   }
+  bool hopeless(const Stuck& event) override {
+    Who who;
+    who.launch = event.kernel->launch;
+    who.block = event.cluster;
+    const ClusterState* const state = find(who);
+    return state && words_.hopeless(event, *state, memory_, running_.load() == 1);
+  }
+  void allocation(const Allocation& event) override { memory_.note(event); }
+  void kernel_begin(const KernelBegin&) override { ++running_; }
   void kernel_end(const KernelEnd& event) override {
+    --running_;
     clusters_.remove_launch(event.kernel->launch, [](std::uint64_t, ClusterState&) {});
     turn_ = ++turns;
   }
@@ -155,6 +180,8 @@ class Waiting : public Listener {
   Session session_;
   WaitingWords words_;
   Blocks<ClusterState> clusters_;
+  DeviceMemory memory_;
+  std::atomic<int> running_{0};  // launches
 };
 
 }  // namespace

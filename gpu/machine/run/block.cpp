@@ -138,7 +138,7 @@ void Block::pass_time(const Round& round) {
 }
 
 Block::State Block::run(Worker& worker, std::uint32_t rounds) {
-  progressed = false;
+  progressed = only_polled = false;
   for (std::uint32_t n = 0; n < rounds; ++n) {
     advance_block(*this);
     if (clock.due()) wake_sleepers();
@@ -155,10 +155,12 @@ Block::State Block::run(Worker& worker, std::uint32_t rounds) {
     }
     if (round.ran) {
       pass_time(round);
+      only_polled = round.spinning && !progressed && !(round.polls & Polls::time);
       if (round.spinning) return State::spinning;
     } else if (clock.wake() != Clock::never) {
       clock.reach(clock.wake());
     } else if (!flush_block(*this)) {
+      only_polled = !progressed;
       return State::stuck;
     }
   }

@@ -98,6 +98,7 @@ struct Block {
   // bytes from every thread while one initialises it.
   std::uint32_t in_step = 0;
   bool progressed = false;  // something other than polling was done in the last run()
+  bool only_polled = false;  // warps looked at memory in it, and not at the time, or could not run
   TurnOrder turns;
   Clock clock;
   std::uint64_t linear = 0;

@@ -61,6 +61,8 @@ class Observation {
   void wait_ended(Warp& w, const Split& split) const;
   // The launch ends because of what the threads of this cluster wait for.
   void stuck(const Cluster& cluster, check::Stuck::Why why) const;
+  // The same, if who listens finds that nobody else can change what its threads poll.
+  bool hopeless(const Cluster& cluster, std::uint64_t not_begun, std::uint32_t idle_ms) const;
   // A builtin reads for one lane, at a generic address.
   void read_by_builtin(const Warp& w, const Op* op, int lane, std::uint64_t address,
                        std::uint64_t bytes) const;
@@ -82,6 +84,7 @@ class Observation {
   }
 
  private:
+  std::vector<check::Stuck::Threads> threads_of(const Cluster& cluster) const;
   check::Wait wait_event(const Warp& w, const Split& split, std::uint32_t mask) const;
   void report_wait(const Warp& w, const Split& split, std::uint32_t mask,
                    check::Wait::Step step) const;

@@ -179,8 +179,7 @@ void Observation::report_wait(const Warp& w, const Split& s, std::uint32_t mask,
   listener_.waited(event);
 }
 
-void Observation::stuck(const Cluster& cluster, check::Stuck::Why why) const {
-  if (!wants(Topic::waits)) return;
+std::vector<check::Stuck::Threads> Observation::threads_of(const Cluster& cluster) const {
   std::vector<check::Stuck::Threads> threads;
   for (const auto& block : cluster.blocks)
     for (const auto& w : block->warps)
@@ -191,7 +190,28 @@ void Observation::stuck(const Cluster& cluster, check::Stuck::Why why) const {
     const check::Who &x = a.wait.who, &y = b.wait.who;
     return std::tie(x.block, x.warp, x.instruction) < std::tie(y.block, y.warp, y.instruction);
   });
+  return threads;
+}
+
+void Observation::stuck(const Cluster& cluster, check::Stuck::Why why) const {
+  if (!wants(Topic::waits)) return;
+  const auto threads = threads_of(cluster);
   listener_.stuck({&kernel_, cluster.blocks.front()->linear, why, threads});
+}
+
+bool Observation::hopeless(const Cluster& cluster, std::uint64_t not_begun,
+                           std::uint32_t idle_ms) const {
+  if (!wants(Topic::waits)) return false;
+  const auto threads = threads_of(cluster);
+  const check::Stuck event{&kernel_,
+                           cluster.blocks.front()->linear,
+                           check::Stuck::Why::only_polling,
+                           threads,
+                           not_begun,
+                           idle_ms};
+  if (!listener_.hopeless(event)) return false;
+  listener_.stuck(event);
+  return true;
 }
 
 // Lanes that wake and find that they have to wait on have waited all the while.

@@ -69,7 +69,12 @@ class WorkQueue {
   bool all_wait() const { return waited_ != 0 && waited_ >= suspended_count(); }
   void forget_waiting() { waited_ = 0; }
 
+  // Of a launch that somebody listens to: when its worker's turn began, in nanoseconds; 0: in none.
+  std::int64_t ask_at = 0;  // when its worker next asks whether all only poll
+  void turn(std::int64_t began) { turn_.store(began, std::memory_order_relaxed); }
+
   // By anybody.
+  std::int64_t turn() const { return turn_.load(std::memory_order_relaxed); }
   std::uint64_t done() const { return done_.load(std::memory_order_relaxed); }
   std::size_t suspended_count() const { return suspended_count_.load(std::memory_order_relaxed); }
   // Half of the suspended: those whose turn is next.
@@ -78,6 +83,7 @@ class WorkQueue {
 
  private:
   std::atomic<std::uint64_t> done_{0};
+  std::atomic<std::int64_t> turn_{0};
   std::uint64_t unreported_ = 0, finished_ = 0, cycles_ = 0;
   std::size_t waited_ = 0;    // turns of suspended ones in a row that brought nothing forward
   std::uint32_t length_ = 1;  // of the next run

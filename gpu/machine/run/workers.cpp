@@ -4,12 +4,16 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <exception>
 #include <mutex>
 #include <thread>
 #include <utility>
+
+#include "gpu/machine/run/circumstances.hpp"
+#include "gpu/machine/run/observation.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -30,6 +34,16 @@ std::uint64_t cycles_of(const Cluster& cluster) {
   return (cluster.blocks.front()->clock.now() - cluster.grid->begin) * cluster.blocks.size();
 }
 
+std::int64_t host_time() {
+  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
+
+// Every block that has not ended has only looked at memory, or could not run.
+bool only_polled(const Cluster& cluster) {
+  return std::all_of(cluster.blocks.begin(), cluster.blocks.end(),
+                     [](const auto& block) { return block->ended || block->only_polled; });
+}
+
 void run_clusters(Clusters& clusters) {
   Grid& grid = clusters.grid();
   WorkQueue& queue = clusters.join();
@@ -48,7 +62,9 @@ void run_clusters(Clusters& clusters) {
       }
       cluster->start(ticket.fresh);
     }
+    if (grid.observation) queue.turn(host_time());
     const bool done = cluster->run(worker, turn) == Cluster::State::done;
+    if (grid.observation) clusters.took_turn(queue, *cluster, done);
     if (!done || grid.stop.load(std::memory_order_relaxed)) {
       clusters.suspend(queue, std::move(cluster));
     } else {
@@ -162,7 +178,8 @@ Clusters::Clusters(Grid& grid, std::uint64_t total, std::uint64_t resident_limit
       total_(total),
       limit_(resident_limit),
       bounded_(resident_limit < total),
-      queues_(workers) {
+      queues_(workers),
+      moved_(host_time()) {
   if (workers == 1) return;
   const std::uint32_t length = first_length(grid);
   for (WorkQueue& queue : queues_) queue.expect(length);
@@ -256,6 +273,29 @@ void Clusters::suspend(WorkQueue& queue, std::unique_ptr<Cluster> cluster) {
       std::any_of(cluster->blocks.begin(), cluster->blocks.end(),
                   [](const auto& block) { return !block->ended && block->progressed; });
   queue.suspend(std::move(cluster), progressed);
+}
+
+// A turn of polling is short: a worker whose turn is not does something else.
+void Clusters::took_turn(WorkQueue& queue, const Cluster& cluster, bool done) {
+  constexpr std::int64_t millisecond = 1'000'000, patience = 2000 * millisecond,
+                         between = 100 * millisecond;
+  const std::int64_t now = host_time();
+  queue.turn(0);
+  if (done || !only_polled(cluster)) return moved_.store(now, std::memory_order_relaxed);
+  const std::int64_t idle = now - moved_.load(std::memory_order_relaxed);
+  if (idle < patience || now < queue.ask_at) return;
+  queue.ask_at = now + between;
+  for (const WorkQueue& other : queues_)
+    if (const std::int64_t began = other.turn(); began != 0 && now - began > between) return;
+  if (!grid_.observation->hopeless(cluster, not_begun(),
+                                   static_cast<std::uint32_t>(idle / millisecond)))
+    return;
+  grid_.fail(FaultKind::deadlock, to_text(deadlock_of(cluster)));
+}
+
+std::uint64_t Clusters::not_begun() const {
+  const std::uint64_t next = next_.load(std::memory_order_relaxed);
+  return next < total_ ? (total_ - next) * size() : 0;
 }
 
 std::uint64_t Clusters::blocks_done() const {

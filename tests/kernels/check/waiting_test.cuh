@@ -42,6 +42,16 @@ INLINED bool try_parity(Word* bar, unsigned parity) {
       : "memory");
   return done;
 }
+INLINED bool test_parity(Word* bar, unsigned parity) {
+  unsigned done;
+  asm volatile(
+      "{ .reg .pred p; mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, "
+      "p; }"
+      : "=r"(done)
+      : "r"(shared_address(bar)), "r"(parity)
+      : "memory");
+  return done;
+}
 INLINED bool try_token(Word* bar, std::uint64_t token) {
   unsigned done;
   asm volatile(

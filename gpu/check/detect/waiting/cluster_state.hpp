@@ -6,6 +6,7 @@
 
 #include "gpu/check/detect/waiting/barrier_history.hpp"
 #include "gpu/check/detect/waiting/mbarrier_history.hpp"
+#include "gpu/check/detect/waiting/polls.hpp"
 
 namespace inflight::check {
 
@@ -35,7 +36,8 @@ struct ClusterState {
   WarpOrder order;
   WarpOrder::Passed memory;  // by strong accesses and fences
   std::map<std::pair<std::uint32_t, std::uint32_t>, MbarrierHistory> mbarriers;
-  std::vector<BlockBarriers> barriers;  // by rank
+  std::vector<BlockBarriers> barriers;       // by rank
+  std::map<std::uint32_t, WarpPolls> polls;  // by warp: of those that looked at memory
   ClusterBarrier barrier;
 };
 

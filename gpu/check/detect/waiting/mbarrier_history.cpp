@@ -65,7 +65,7 @@ void MbarrierHistory::note(const MbarrierOp& op, std::uint32_t warp, WarpOrder& 
   if (op.violation != Violation::none) {
     const Pass* const pass = unprotected();
     if (op.violation == Violation::too_many_arrivals && pass)
-      return out.push_back(repeated(pass->who, pass->parity, false));
+      return out.push_back(repeated(pass->who, pass->parity));
     MbarrierBreach breach{What::broken_rule, op.violation, op.who, current_.number, {}, {}, 0, 0};
     breach.others = current_.arrivals;
     breach.expects = current_.expects;
@@ -128,11 +128,10 @@ const MbarrierHistory::Pass* MbarrierHistory::unprotected() const {
   return found == passes_.end() ? nullptr : &*found;
 }
 
-MbarrierBreach MbarrierHistory::repeated(const Who& who, std::uint32_t parity, bool own) const {
+MbarrierBreach MbarrierHistory::repeated(const Who& who, std::uint32_t parity) const {
   MbarrierBreach breach{What::repeated_wait, {}, who, current_.number, current_.arrivals,
                         current_.expects};
   breach.parity = parity;
-  breach.own = own;
   return breach;
 }
 
@@ -180,8 +179,7 @@ void MbarrierHistory::contribute(const MbarrierOp& op, std::uint32_t warp, WarpO
 }
 
 void MbarrierHistory::complete(const MbarrierOp& op, Breaches& out) {
-  if (const Pass* const pass = unprotected())
-    out.push_back(repeated(pass->who, pass->parity, false));
+  if (const Pass* const pass = unprotected()) out.push_back(repeated(pass->who, pass->parity));
   if (!in_flight_.empty() && !stray_) {
     stray_ = MbarrierBreach{What::stray_bytes, {}, op.who, current_.number, current_.completed,
                             current_.expects};
@@ -240,8 +238,7 @@ void MbarrierHistory::waited(const MbarrierOp& op, std::uint32_t warp, WarpOrder
     return;
   }
   if (behind != 1) return;
-  if (contributed(warp, op.who.mask)) return out.push_back(repeated(op.who, op.parity, true));
-  if (!op.by_parity) return;
+  if (!op.by_parity && !contributed(warp, op.who.mask)) return;
   if (!passes_.empty() && passes_.back().warp == warp)
     passes_.back().time = time, passes_.back().awaited = false;
   else
@@ -251,14 +248,14 @@ void MbarrierHistory::waited(const MbarrierOp& op, std::uint32_t warp, WarpOrder
 std::optional<MbarrierBreach> MbarrierHistory::doubtful_wait(bool fresh) const {
   const Pass* const pass = unprotected();
   if (!pass || (current_.number == 0 && !fresh)) return std::nullopt;
-  MbarrierBreach breach = repeated(pass->who, pass->parity, false);
+  MbarrierBreach breach = repeated(pass->who, pass->parity);
   if (breach.others.empty()) breach.others = previous_.arrivals;
   return breach;
 }
 
 void MbarrierHistory::settle(Breaches& out, bool last) {
   if (const Pass* const pass = unprotected(); last && pass && !current_.untouched())
-    out.push_back(repeated(pass->who, pass->parity, false));
+    out.push_back(repeated(pass->who, pass->parity));
   if (!stray_) return;
   MbarrierBreach breach = std::move(*stray_);
   stray_.reset();

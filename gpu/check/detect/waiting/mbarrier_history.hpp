@@ -53,7 +53,6 @@ struct MbarrierBreach {
   std::vector<Contribution> expects;
   std::uint64_t expected = 0, came = 0;  // arrivals or bytes
   std::uint32_t parity = 0;              // asked for
-  bool own = false;  // repeated_wait: the thread itself had begun the next phase
 };
 
 class MbarrierHistory {
@@ -103,7 +102,7 @@ class MbarrierHistory {
   bool may_know_previous(std::uint32_t warp, Mask lane, const WarpOrder& order);
   void protect(std::uint32_t warp, const WarpOrder& order);
   const Pass* unprotected() const;
-  MbarrierBreach repeated(const Who& who, std::uint32_t parity, bool own) const;
+  MbarrierBreach repeated(const Who& who, std::uint32_t parity) const;
   bool contributed(std::uint32_t warp, Mask lane) const;
   bool token_is_stale(const MbarrierOp& op) const;
   void stray_copy(const Who& who, std::uint32_t warp, std::uint64_t bytes);

@@ -21,6 +21,11 @@ class WaitingWords {
   void add(const BarrierBreach& breach);
   // Adds what keeps the threads from going on; true: it explains why the launch ended.
   bool add(const Stuck& stuck, const ClusterState& state);
+  // Can nobody change what its threads poll? `alone`: no other launch runs.
+  bool hopeless(const Stuck& stuck, const ClusterState& state, const DeviceMemory& memory,
+                bool alone) const;
+  // Adds who polls what; as add(). False as well where they see something new.
+  bool add_polling(const Stuck& stuck, const ClusterState& state);
 
  private:
   std::vector<Party> parties(std::vector<Contribution> all, std::string_view verb,

@@ -1,0 +1,36 @@
+// Looks compared with the last few, and device memory by address.
+#include "gpu/check/detect/waiting/polls.hpp"
+
+#include <algorithm>
+
+namespace inflight::check {
+
+void WarpPolls::saw(const Poll& poll) {
+  const std::size_t kept = std::min(count_, seen_.size());
+  for (std::size_t i = 0; i < kept; ++i)
+    if (seen_[i].same(poll)) {
+      ++repeats_;
+      return;
+    }
+  seen_[count_++ % seen_.size()] = poll;
+  repeats_ = 0;
+}
+
+void DeviceMemory::note(const Allocation& event) {
+  const bool device =
+      event.kind == Allocation::Kind::device || event.kind == Allocation::Kind::variable;
+  if (!device || event.bytes == 0) return;
+  const std::lock_guard lock(mutex_);
+  if (event.step == Allocation::Step::made)
+    ends_[event.address] = event.address + event.bytes;
+  else
+    ends_.erase(event.address);
+}
+
+bool DeviceMemory::holds(std::uint64_t address) const {
+  const std::lock_guard lock(mutex_);
+  const auto after = ends_.upper_bound(address);
+  return after != ends_.begin() && address < std::prev(after)->second;
+}
+
+}  // namespace inflight::check

@@ -1,0 +1,34 @@
+// arch: sm_90a
+// Threads look again and again at what nobody will change.
+#include "tests/kernels/check/waiting_test.cuh"
+
+// The flag is set behind the barrier at which its reader never arrives.
+__global__ void flag_in_shared(bool before) {
+  __shared__ volatile int flag;
+  if (threadIdx.x == 0) flag = 0;
+  __syncthreads();
+  if (before && threadIdx.x == 32) flag = 1;
+  if (threadIdx.x < 32)
+    while (flag == 0) {  // [read flag]
+    }
+  // [meet]
+  __syncthreads();
+  if (threadIdx.x == 32) flag = 1;
+}
+
+__global__ void tested(bool arrives) {
+  __shared__ Word bar;
+  if (threadIdx.x == 0) init(&bar, 2);
+  publish_init();
+  if (threadIdx.x < (arrives ? 2 : 1)) arrive(&bar);
+  while (!test_parity(&bar, 0)) {  // [test]
+  }
+}
+
+int main(int argc, char** argv) {
+  return run_case(argc, argv,
+                  {{"mistake", [] { flag_in_shared<<<1, 64>>>(false); }},
+                   {"twin", [] { flag_in_shared<<<1, 64>>>(true); }},
+                   {"tested", [] { tested<<<1, 32>>>(false); }},
+                   {"arrived", [] { tested<<<1, 32>>>(true); }}});
+}
