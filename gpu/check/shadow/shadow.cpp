@@ -29,7 +29,8 @@ void Shadow::run(const Actor& actor, const Record& record, std::uint64_t address
           static_cast<std::int16_t>(record.base + static_cast<std::int64_t>(start - line_start));
     const std::size_t before = conflicts.size();
     Shard& s = shard(line / page_lines);
-    const std::lock_guard hold(s.lock);
+    std::unique_lock hold(s.lock, std::defer_lock);
+    if (space_ == Space::global) hold.lock();  // a block's own has one caller at a time
     s.forgotten +=
         s.page(line / page_lines)[line % page_lines].access(r, judge, limits_, conflicts);
     for (std::size_t c = before; c < conflicts.size(); ++c) conflicts[c].address += line_start;

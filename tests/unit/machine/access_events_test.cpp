@@ -177,6 +177,40 @@ TEST_F(AccessEvents, KernelsKnowTheNamesOfTheirVariables) {
   EXPECT_EQ(names.found, expected);
 }
 
+// The lanes of each store to global memory that write what is there.
+class Silent : public check::Listener {
+ public:
+  check::Topic topics() const override { return Topic::accesses | Topic::addresses; }
+  void accessed(const check::Access& e) override {
+    if (e.kind == check::Access::Kind::store && e.space == check::Space::global)
+      found.push_back(e.silent);
+  }
+  std::vector<check::Mask> found;
+};
+
+TEST_F(AccessEvents, StoresOfWhatMemoryHoldsAreSilent) {
+  Silent silent;
+  options.listener = &silent;
+  std::vector<std::uint32_t> words(64);
+  std::iota(words.begin(), words.end(), 0);
+  const std::uint64_t out = upload(words);
+  const Outcome o = run(link(entry(1, R"(
+  .reg .b32 %r<4>; .reg .pred %p; .reg .b64 %d<4>;
+  ld.param.u64 %d0, [p0];
+  mov.u32 %r0, %tid.x; mov.u32 %r1, 5;
+  mul.wide.u32 %d1, %r0, 4; add.u64 %d1, %d1, %d0;
+  mul.wide.u32 %d2, %r0, 8; add.u64 %d2, %d2, %d0;
+  st.global.u32 [%d1], %r0;
+  setp.lt.u32 %p, %r0, 8;
+  @%p st.global.u32 [%d1], %r1;
+  st.u32 [%d1], %r1;
+  st.global.v2.u32 [%d2], {%r1, %r1};
+  ret;)")),
+                        {.block = {32, 1, 1}}, {out});
+  ASSERT_TRUE(o.ok()) << o.report;
+  EXPECT_EQ(silent.found, (std::vector<check::Mask>{0xffffffff, 1u << 5, 0xff, 0xffff}));
+}
+
 TEST_F(AccessEvents, TheHeapOfAKernelIsToldWithItsThread) {
   const Lines lines = events(Topic::allocations, {.block = {2, 1, 1}}, R"(
   .reg .b64 %n; .reg .b64 %a;
