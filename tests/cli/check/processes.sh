@@ -14,6 +14,12 @@ expect "make" 86 '^inflight: 1 finding, seen 128 times' "$inflight" check make -
 expect "Python" 86 '^inflight: 1 finding, seen 64 times' \
   "$inflight" check python3 -c 'import subprocess, sys; subprocess.run(sys.argv[1:], check=True)' "$program" arrive
 
+printf 'add_test(mistake "%s" arrive)\nadd_test(right "%s" right)\n' "$program" "$program" >"$work/CTestTestfile.cmake"
+expect "CTest" 86 '^100% tests passed' "$inflight" check ctest --test-dir "$work"
+grep -q '^inflight: 1 finding, seen 64 times, in 2 launches of 2 processes' <<<"$output" || fail "CTest's processes: $output"
+expect "CTest, a test at a time" 8 '1 - mistake \(Failed\)' env INFLIGHT_CHECK=1 "$inflight" run ctest --test-dir "$work"
+grep -q '^50% tests passed' <<<"$output" || fail "the other test fails too: $output"
+
 expect "abort" 86 'seen 1 time, in 0 launches of 1 process' "$inflight" check --report "$work/abort.json" -v "$program" arrive abort
 grep -q barrier-misuse "$work/abort.json" || fail "abort() lost the finding"
 grep -q '1 process ended before the end of main' <<<"$output" || fail "-v does not say so: $output"
@@ -25,6 +31,7 @@ expect "killed without a mistake" 137 '^inflight: nothing found' "$inflight" che
 
 # A signal to the command reaches the program; the report is written all the same.
 for signal in TERM INT; do
+  : >"$work/$signal.out"
   # A shell lets what it starts in the background ignore SIGINT.
   env --default-signal=INT "$inflight" check --report "$work/$signal.json" "$program" arrive wait >"$work/$signal.out" 2>&1 &
   command=$!
