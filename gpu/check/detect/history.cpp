@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 
 namespace inflight::check {
@@ -44,7 +45,11 @@ bool overlap(const std::optional<Bytes>& a, const std::optional<Bytes>& b) {
          b->address < a->address + a->count;
 }
 
+std::atomic<std::uint64_t> made{0};
+
 }  // namespace
+
+History::History(Places& places) : places_(places), self_(++made) {}
 
 std::uint64_t History::cluster_of(const Kernel& kernel, std::uint64_t block) const {
   const Extents &grid = kernel.grid, &cluster = kernel.cluster;
@@ -54,22 +59,36 @@ std::uint64_t History::cluster_of(const Kernel& kernel, std::uint64_t block) con
   return x / cluster.x + wide * (y / cluster.y + high * (z / cluster.z));
 }
 
+// A host thread mostly runs one cluster for a while. Neither launches nor clusters come again, so
+// what it remembers is right while that cluster runs, and nothing of it is told afterwards.
+History::Ring& History::ring_of(const Kernel& kernel, std::uint64_t block) {
+  struct Last {
+    std::uint64_t history = 0, launch = 0, cluster = 0;
+    Ring* ring = nullptr;
+  };
+  thread_local Last last;
+  const std::uint64_t cluster = cluster_of(kernel, block);
+  if (last.history == self_ && last.launch == kernel.launch && last.cluster == cluster)
+    return *last.ring;
+  Ring& ring = rings_.get(kernel.launch, cluster, [&] {
+    auto made = std::make_unique<Ring>();
+    made->live = blocks_of(kernel.cluster);
+    return made;
+  });
+  last = {self_, kernel.launch, cluster, &ring};
+  return ring;
+}
+
 void History::add(const Event& event) {
   const Kernel* const kernel = places_.kernel(event.who.launch);
   if (!kernel) return;
-  Ring& ring = rings_.get(event.who.launch, cluster_of(*kernel, event.who.block), [&] {
-    auto made = std::make_unique<Ring>();
-    made->live = blocks_of(kernel->cluster);
-    return made;
-  });
+  Ring& ring = ring_of(*kernel, event.who.block);
   const std::lock_guard lock(ring.mutex);
-  Event& kept_one = ring.events[ring.count++ % kept];
-  kept_one = event;
-  kept_one.place = places_.of(event.who);
+  ring.events[ring.count++ % kept] = event;
 }
 
 void History::copy_issued(const CopyIssued& copy) {
-  Event event{What::issued, no_place, copy.who, copy.id};
+  Event event{What::issued, copy.who, copy.id};
   // The shared side, if it has one: findings are mostly about that.
   const bool source = copy.to != Space::shared && copy.from == Space::shared;
   event.space = source ? copy.from : copy.to;
@@ -85,28 +104,26 @@ void History::copy_issued(const CopyIssued& copy) {
   add(event);
 }
 
-void History::copy_committed(const CopyCommitted& commit) {
-  add({What::committed, no_place, commit.who});
-}
+void History::copy_committed(const CopyCommitted& commit) { add({What::committed, commit.who}); }
 
 void History::copy_completed(const CopyCompleted& copy) {
-  add({What::completed, no_place, copy.who, copy.id, "its bytes have moved"});
+  add({What::completed, copy.who, copy.id, "its bytes have moved"});
 }
 
 void History::copy_waited(const CopyWaited& wait) {
   const bool all = wait.allowed == CopyWaited::all_copies || wait.allowed == 0;
-  add({What::waited, no_place, wait.who, 0, all ? "all groups" : "all but {} groups",
+  add({What::waited, wait.who, 0, all ? "all groups" : "all but {} groups",
        all ? 0 : wait.allowed});
 }
 
 void History::barrier(const Barrier& barrier) {
   switch (barrier.step) {
     case Barrier::Step::complete:
-      return add({What::waited, no_place, barrier.who, 0, "the barrier is complete"});
+      return add({What::waited, barrier.who, 0, "the barrier is complete"});
     case Barrier::Step::wait:
-      return add({What::waited, no_place, barrier.who, 0, "phase {}", barrier.phase});
+      return add({What::waited, barrier.who, 0, "phase {}", barrier.phase});
     default:
-      return add({What::arrived, no_place, barrier.who, 0, "phase {}", barrier.phase});
+      return add({What::arrived, barrier.who, 0, "phase {}", barrier.phase});
   }
 }
 
@@ -116,7 +133,7 @@ void History::mbarrier(const MbarrierOp& op) {
   // A test that fails is made again and again; a copy's bytes are told with the copy.
   if ((test && !op.done) || op.op == Op::pending_count || (op.op == Op::complete_tx && op.copy))
     return;
-  Event event{test ? What::waited : What::arrived, no_place, op.who};
+  Event event{test ? What::waited : What::arrived, op.who};
   event.detail = test && op.by_parity ? "parity {}" : op.done ? "the phase is complete" : nullptr;
   event.number = op.parity;
   event.space = Space::shared;
@@ -124,7 +141,7 @@ void History::mbarrier(const MbarrierOp& op) {
   add(event);
 }
 
-void History::fenced(const Fence& fence) { add({What::fenced, no_place, fence.who}); }
+void History::fenced(const Fence& fence) { add({What::fenced, fence.who}); }
 
 void History::forget(const BlockEnd& block) {
   const std::uint64_t launch = block.kernel->launch;
@@ -146,7 +163,7 @@ void History::forget(const KernelEnd& launch) {
 Step History::step_of(const Event& event, std::vector<CopyName>& copies) const {
   Step step;
   step.what = event.what;
-  step.place = places_.at(event.place);
+  step.place = places_.at(places_.of(event.who));
   step.threads = places_.threads(event.who);
   step.label = step.place.instruction;
   if (event.detail) step.label += ": " + fmt::format(fmt::runtime(event.detail), event.number);

@@ -15,7 +15,7 @@ namespace inflight::check {
 // are added as it is made.
 class History : public Listener {
  public:
-  explicit History(Places& places) : places_(places) {}
+  explicit History(Places& places);
   Topic topics() const override {
     return Topic::copies | Topic::barriers | Topic::mbarriers | Topic::fences | Topic::blocks;
   }
@@ -38,7 +38,6 @@ class History : public Listener {
   static constexpr std::size_t kept = 64;
   struct Event {
     Step::What what = Step::What::issued;
-    PlaceId place = no_place;
     Who who;
     std::uint64_t copy = 0;        // its id in its warp
     const char* detail = nullptr;  // what the label says behind the instruction; "{}" is `number`
@@ -54,11 +53,13 @@ class History : public Listener {
     std::uint32_t live = 0;   // blocks of the cluster
   };
   std::uint64_t cluster_of(const Kernel& kernel, std::uint64_t block) const;
+  Ring& ring_of(const Kernel& kernel, std::uint64_t block);
   void add(const Event& event);
   Step step_of(const Event& event, std::vector<CopyName>& copies) const;
 
   Places& places_;
-  Blocks<Ring> rings_;  // by the cluster's number
+  const std::uint64_t self_;  // which History of the process
+  Blocks<Ring> rings_;        // by the cluster's number
 };
 
 }  // namespace inflight::check
