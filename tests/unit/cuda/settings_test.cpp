@@ -55,6 +55,26 @@ TEST(Settings, ReadEveryVariable) {
   EXPECT_TRUE(settings->progress);
 }
 
+TEST(Settings, ReadTheCheckersVariables) {
+  auto settings = read({{"INFLIGHT_CHECK", "1"},
+                        {"INFLIGHT_LEAK_CHECK", "1"},
+                        {"INFLIGHT_REPORT", "a.json:b/%p.sarif"},
+                        {"INFLIGHT_ERROR_EXITCODE", "0"},
+                        {"INFLIGHT_SUPPRESSIONS", "a.supp::b.supp"},
+                        {"INFLIGHT_BASELINE", "base.json"},
+                        {"INFLIGHT_SEEDS", "20"}});
+  ASSERT_TRUE(settings) << settings.error();
+  const CheckSettings& check = settings->check;
+  EXPECT_TRUE(check.on && check.leaks);
+  EXPECT_FALSE(check.advice || check.verbose || check.gen_suppressions);
+  EXPECT_THAT(check.reports, testing::ElementsAre("a.json", "b/%p.sarif"));
+  EXPECT_THAT(check.suppressions, testing::ElementsAre("a.supp", "b.supp"));
+  EXPECT_EQ(check.error_exitcode, 0);
+  EXPECT_EQ(check.baseline, "base.json");
+  EXPECT_EQ(check.seeds, 20u);
+  EXPECT_EQ(Settings{}.check.error_exitcode, 86);
+}
+
 struct Bad {
   const char *name, *text, *allowed;
 };
@@ -68,28 +88,28 @@ TEST_P(BadSetting, IsNamedWithWhatItMayBe) {
   EXPECT_THAT(settings.error(), HasSubstr(GetParam().allowed));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, BadSetting,
-                         testing::Values(Bad{"INFLIGHT_DEVICE", "", "profile"},
-                                         Bad{"INFLIGHT_DEVICES", "0", "from 1 to 64"},
-                                         Bad{"INFLIGHT_DEVICES", "65", "from 1 to 64"},
-                                         Bad{"INFLIGHT_DEVICES", "2x", "from 1 to 64"},
-                                         Bad{"INFLIGHT_ASYNC", "soon", "shuffled:SEED"},
-                                         Bad{"INFLIGHT_ASYNC", "shuffled:", "shuffled:SEED"},
-                                         Bad{"INFLIGHT_ASYNC", "shuffled:x", "shuffled:SEED"},
-                                         Bad{"INFLIGHT_TIMEOUT", "-1", "seconds"},
-                                         Bad{"INFLIGHT_TIMEOUT", "nan", "seconds"},
-                                         Bad{"INFLIGHT_STATS", "stats.txt", ".json"},
-                                         Bad{"INFLIGHT_WORKERS", "many", "threads"},
-                                         Bad{"INFLIGHT_MEMORY", "", "K, M, G or T"},
-                                         Bad{"INFLIGHT_MEMORY", "0", "K, M, G or T"},
-                                         Bad{"INFLIGHT_MEMORY", "G", "K, M, G or T"},
-                                         Bad{"INFLIGHT_MEMORY", "17179869184G", "K, M, G or T"},
-                                         Bad{"INFLIGHT_SLACK", "100", "a power of two"},
-                                         Bad{"INFLIGHT_SLACK", "4194304", "a power of two"},
-                                         Bad{"INFLIGHT_TURNS", "0", "instructions from 1"},
-                                         Bad{"INFLIGHT_TURNS", "random:", "random:SEED"},
-                                         Bad{"INFLIGHT_TURNS", "chip", "random:SEED"},
-                                         Bad{"INFLIGHT_PROGRESS", "yes", "0 or 1"}));
+INSTANTIATE_TEST_SUITE_P(
+    All, BadSetting,
+    testing::Values(
+        Bad{"INFLIGHT_DEVICE", "", "profile"}, Bad{"INFLIGHT_DEVICES", "0", "from 1 to 64"},
+        Bad{"INFLIGHT_DEVICES", "65", "from 1 to 64"},
+        Bad{"INFLIGHT_DEVICES", "2x", "from 1 to 64"},
+        Bad{"INFLIGHT_ASYNC", "soon", "shuffled:SEED"},
+        Bad{"INFLIGHT_ASYNC", "shuffled:", "shuffled:SEED"},
+        Bad{"INFLIGHT_ASYNC", "shuffled:x", "shuffled:SEED"},
+        Bad{"INFLIGHT_TIMEOUT", "-1", "seconds"}, Bad{"INFLIGHT_TIMEOUT", "nan", "seconds"},
+        Bad{"INFLIGHT_STATS", "stats.txt", ".json"}, Bad{"INFLIGHT_WORKERS", "many", "threads"},
+        Bad{"INFLIGHT_MEMORY", "", "K, M, G or T"}, Bad{"INFLIGHT_MEMORY", "0", "K, M, G or T"},
+        Bad{"INFLIGHT_MEMORY", "G", "K, M, G or T"},
+        Bad{"INFLIGHT_MEMORY", "17179869184G", "K, M, G or T"},
+        Bad{"INFLIGHT_SLACK", "100", "a power of two"},
+        Bad{"INFLIGHT_SLACK", "4194304", "a power of two"},
+        Bad{"INFLIGHT_TURNS", "0", "instructions from 1"},
+        Bad{"INFLIGHT_TURNS", "random:", "random:SEED"},
+        Bad{"INFLIGHT_TURNS", "chip", "random:SEED"}, Bad{"INFLIGHT_CHECK", "yes", "0 or 1"},
+        Bad{"INFLIGHT_REPORT", "a.json:b.txt", ".sarif or .html"},
+        Bad{"INFLIGHT_ERROR_EXITCODE", "256", "from 0 to 255"},
+        Bad{"INFLIGHT_SEEDS", "0", "up to 10000"}, Bad{"INFLIGHT_PROGRESS", "yes", "0 or 1"}));
 
 }  // namespace
 }  // namespace inflight::cuda
