@@ -95,6 +95,7 @@ __global__ void last_block(int* parts, unsigned* tickets, int* out) {
     int sum = 0;
     for (unsigned i = threadIdx.x; i < gridDim.x; i += blockDim.x) sum += parts[i];  // [sum]
     out[threadIdx.x] = sum;
+    if (right && threadIdx.x == 0) *tickets = 0;  // the next launch counts anew
   }
 }
 

@@ -111,13 +111,13 @@ void Races::synchronise(Block& block, Block* owner, const Access& event, Mask ma
   order::Order order = order_of(event.order);
   const order::Scope scope = scope_of(event.scope);
   const std::uint32_t warp = event.who.warp;
-  // A ticket: behind a fence, a relaxed atomic that returns a value is taken to acquire, too. The
-  // CUDA guide's own example reads what others wrote after it, with no second fence.
+  // A ticket: behind a fence, a relaxed atomic that returns a value is taken to acquire and
+  // release. The CUDA guide's own example reads what others wrote after it, with no second fence.
   if (order == order::Order::relaxed && event.kind == Access::Kind::atomic)
     if (const auto& halves =
             block.order.view(warp, static_cast<unsigned>(std::countr_zero(mask))).patterns;
         halves && halves->fences[static_cast<std::size_t>(scope)])
-      order = order::Order::acquire;
+      order = order::Order::acq_rel;
   if (before ? !acquires(order) : !write && acquires(order)) return;
   const bool read = event.kind != Access::Kind::store;
   static const order::Location empty;
