@@ -31,7 +31,8 @@ __global__ void used_after() {
 
 int main(int argc, char** argv) {
   return run_case(argc, argv,
-                  {{"twin", [] { copy_in_flight<true><<<1, 32>>>(Buffer<int>(1024)); }},
+                  {{"mistake", [] { copy_in_flight<false><<<1, 32>>>(Buffer<int>(1024)); }},
+                   {"twin", [] { copy_in_flight<true><<<1, 32>>>(Buffer<int>(1024)); }},
                    {"used_after", [] { used_after<false><<<1, 64>>>(); }},
                    {"met_before", [] { used_after<true><<<1, 64>>>(); }}});
 }

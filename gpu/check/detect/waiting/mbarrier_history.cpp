@@ -83,8 +83,12 @@ void MbarrierHistory::note(const MbarrierOp& op, std::uint32_t warp, WarpOrder& 
   if (!live_) begin(op);
   if (op.op == Op::inval) {
     settle(out);
-    if (!in_flight_.empty()) {
+    // Copies are in flight until the thread can know that they are not, however soon they land.
+    const bool unseen =
+        !previous_.completed.empty() && !may_know_previous(warp, op.who.mask, order);
+    if (!in_flight_.empty() || unseen) {
       MbarrierBreach breach{What::invalidated_in_use, {}, op.who, current_.number, {}, {}};
+      if (unseen) breach.others = previous_.completed;
       for (const auto& [key, copy] : in_flight_) add(breach.others, copy);
       out.push_back(breach);
     }
