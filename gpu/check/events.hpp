@@ -46,6 +46,16 @@ struct Variable {
   std::uint64_t address = 0, bytes = 0;
 };
 
+// What becomes of a value that an instruction loads, as far as its function shows: what is computed
+// from it may go through any number of registers.
+struct ValueSink {
+  std::uint32_t instruction = 0;  // that stores it, or what is computed from it; or uses it as an
+                                  // address. The load's own: a branch behind it depends on it
+  std::uint8_t element = 0;       // of the vector that is loaded
+  bool as_is = false;             // it is stored as it is: in `target` of the vector
+  std::uint8_t target = 0;
+};
+
 struct Extents {
   std::uint32_t x = 1, y = 1, z = 1;
 };
@@ -67,7 +77,13 @@ struct Kernel {
   // that function's frame begins (Access::frame). For findings, too.
   Variable (*variable)(const Kernel&, Space, std::uint64_t address,
                        std::uint32_t instruction) = nullptr;
-  const void* context = nullptr;  // the machine's, for both
+  // Calls hook(to, sink) for what becomes of the values that `instruction` loads, except where
+  // other lanes, other functions or a tensor core take them, or a choice may drop them. Gives the
+  // number of elements of the vector that it loads. Takes its time.
+  using SinkHook = void (*)(void* to, const ValueSink&);
+  std::uint32_t (*value_sinks)(const Kernel&, std::uint32_t instruction, void* to,
+                               SinkHook hook) = nullptr;
+  const void* context = nullptr;  // the machine's, for all
 };
 
 // The threads that did something: lanes of one warp of one block, at one instruction.
@@ -156,6 +172,7 @@ struct Allocation {
   int device = 0;
   std::uint64_t address = 0, bytes = 0;
   std::string_view name;     // a variable's, or empty
+  bool fresh = false;        // made of memory that nothing has written, as far as a program may know
   std::uint64_t stream = 0;  // of an ordered allocation or release
   bool ordered = false;      // cudaMallocAsync, cudaFreeAsync
   Who who;                   // of `heap`: the thread that called malloc or free
@@ -487,5 +504,8 @@ struct HostAccess {
   std::uint64_t destination_pitch = 0, source_pitch = 0;  // bytes from row to row
   std::uint64_t bytes = 0, rows = 1;
 };
+
+// The program ends: nothing more runs. Told once, after every other event.
+struct ProcessEnd {};
 
 }  // namespace inflight::check

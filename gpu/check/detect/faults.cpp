@@ -79,7 +79,7 @@ std::string distance(const Fault& f) {
   if (f.address < a.address)
     return fmt::format("begins {} bytes before {}", a.address - f.address, what);
   if (f.address == a.address + a.bytes)
-    return fmt::format("begins where {} {}", what, f.space == Space::param ? "end" : "ends");
+    return fmt::format("begins where {} end{}", what, f.space == Space::global ? "s" : "");
   if (f.address > a.address + a.bytes)
     return fmt::format("lies {} bytes past the end of {}", f.address - a.address - a.bytes, what);
   return fmt::format("begins at byte {} of {} and ends {} bytes past its end",

@@ -240,7 +240,8 @@ tl::expected<std::uint64_t, std::string> Memory::allocate_locked(int device, std
                        true,
                        next_id_++,
                        std::move(name),
-                       padding};
+                       padding,
+                       true};
   if (hears_) hears_(allocations_[*at], true);
   return at;
 }
@@ -261,7 +262,7 @@ bool Memory::adopt(int device, const void* host, std::uint64_t size, AllocationK
     return false;
   forget_overlapping(base, size);
   allocations_[base] = {
-      base, size, kind, device, how.writable, true, next_id_++, std::move(name), how.padding};
+      base, size, kind, device, how.writable, true, next_id_++, std::move(name), how.padding, false};
   if (hears_) hears_(allocations_[base], true);
   return true;
 }

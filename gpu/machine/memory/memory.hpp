@@ -41,6 +41,7 @@ struct Allocation {
   std::uint64_t id = 0;       // counts up from 1 over the process
   std::string name;           // a variable's name, or empty
   std::uint32_t padding = 0;  // bytes behind it that belong to nobody else
+  bool fresh = false;         // its bytes were unspecified when it was made: it was not adopted
 };
 
 // What an allocation takes of a device's heap: its bytes in units of 16, and a header.

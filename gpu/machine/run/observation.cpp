@@ -135,6 +135,7 @@ Observation::Observation(Grid& grid, check::Listener& listener)
   kernel_.families = family_names();
   kernel_.describe = &describe;
   kernel_.variable = &variable_at;
+  kernel_.value_sinks = &value_sinks;
   kernel_.context = &grid;
   listener_.kernel_begin({&kernel_});
 }

@@ -7,14 +7,21 @@
 
 #include "gpu/async/copy_groups.hpp"
 #include "gpu/check/listener.hpp"
+#include "gpu/machine/link/numbering.hpp"
 #include "gpu/machine/run/block.hpp"
 #include "gpu/machine/run/counts.hpp"
 
 namespace inflight::machine {
 
+// The code of the function that holds `at`; null: none.
+const Code* code_of(const Grid& grid, const Place& at);
 // Answers check::Kernel::variable.
 check::Variable variable_at(const check::Kernel& kernel, check::Space space, std::uint64_t address,
                             std::uint32_t instruction);
+
+// Answers check::Kernel::value_sinks.
+std::uint32_t value_sinks(const check::Kernel& kernel, std::uint32_t instruction, void* to,
+                          check::Kernel::SinkHook hook);
 
 // Who came last to a barrier, or whose exit was the last thing that it waited for.
 struct LastToArrive {

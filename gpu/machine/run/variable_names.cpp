@@ -75,18 +75,13 @@ Variable program_variable(const Program& program, std::uint64_t address) {
 }
 
 Variable local_variable(const Grid& grid, std::uint64_t address, std::uint32_t instruction) {
-  const Program& program = *grid.launch->kernel->program;
-  const Place at = instruction_of(program, instruction);
-  for (std::uint32_t m = 0; at.function && m < program.modules().size(); ++m) {
-    if (program.modules()[m].get() != at.module) continue;
-    const auto index = static_cast<std::uint32_t>(at.function - at.module->functions.data());
-    const auto code = grid.code({m, index});
-    if (!code) return {};
-    for (const auto& [variable, offset] : (*code)->locals) {
-      const ptx::Variable& v = at.module->variables[variable];
-      if (const Variable candidate{v.name, offset, v.size}; holds(candidate, address))
-        return candidate;
-    }
+  const Place at = instruction_of(*grid.launch->kernel->program, instruction);
+  const Code* const code = code_of(grid, at);
+  if (!code) return {};
+  for (const auto& [variable, offset] : code->locals) {
+    const ptx::Variable& v = at.module->variables[variable];
+    if (const Variable candidate{v.name, offset, v.size}; holds(candidate, address))
+      return candidate;
   }
   return {};
 }
@@ -103,6 +98,17 @@ Variable parameter(const Kernel& kernel, std::uint64_t address) {
 }
 
 }  // namespace
+
+const Code* code_of(const Grid& grid, const Place& at) {
+  const Program& program = *grid.launch->kernel->program;
+  for (std::uint32_t m = 0; at.function && m < program.modules().size(); ++m) {
+    if (program.modules()[m].get() != at.module) continue;
+    const auto index = static_cast<std::uint32_t>(at.function - at.module->functions.data());
+    const auto code = grid.code({m, index});
+    return code ? *code : nullptr;
+  }
+  return nullptr;
+}
 
 check::Variable variable_at(const check::Kernel& kernel, check::Space space, std::uint64_t address,
                             std::uint32_t instruction) {

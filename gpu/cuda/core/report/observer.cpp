@@ -128,6 +128,7 @@ void observe_memory(const machine::Allocation& allocation, bool made) {
   event.address = allocation.base;
   event.bytes = allocation.size;
   event.name = allocation.name;
+  event.fresh = allocation.fresh;
   observer()->allocation(event);
 }
 

@@ -1,0 +1,168 @@
+// Lanes that touch one range are asked about together.
+#include "gpu/check/detect/undefined.hpp"
+
+#include <bit>
+
+namespace inflight::check {
+namespace {
+
+template <class F>
+void each_lane(Mask mask, F f) {
+  for (; mask != 0; mask &= mask - 1) f(static_cast<unsigned>(std::countr_zero(mask)));
+}
+
+// Do lanes 0 to 31 touch bytes one behind the other?
+bool one_range(const Access& a, Mask mask) {
+  if (mask != ~Mask{0}) return false;
+  bool good = true;
+  for (unsigned l = 0; l < lanes; ++l)
+    good &= a.addresses[l] == a.addresses[0] + std::uint64_t{l} * a.bytes;
+  return good;
+}
+
+const UndefinedBlock* owner(const Access& a, const UndefinedBlock& block, unsigned lane) {
+  return a.ranks ? block.peer(a.ranks[lane]) : &block;
+}
+
+Mask global_lanes(const Access& a, const UndefinedGlobal& global, Mask mask, std::uint32_t from,
+                  std::uint32_t bytes, Extent extent) {
+  if (extent == Extent::any && one_range(a, mask) &&
+      !global.undefined.has_any(a.addresses[0], std::uint64_t{lanes} * a.bytes))
+    return 0;
+  Mask found = 0;
+  each_lane(mask, [&](unsigned l) {
+    const std::uint64_t at = a.addresses[l] + from;
+    const bool is = extent == Extent::any ? global.undefined.has_any(at, bytes)
+                                          : global.undefined.has_all(at, bytes);
+    found |= Mask{is} << l;
+  });
+  return found;
+}
+
+Mask shared_lanes(const Access& a, const UndefinedBlock& block, Mask mask, std::uint32_t from,
+                  std::uint32_t bytes, Extent extent) {
+  if (!a.ranks && block.shared.empty()) return 0;
+  if (extent == Extent::any && !a.ranks && one_range(a, mask) &&
+      !block.shared.has_any(a.addresses[0], std::uint64_t{lanes} * a.bytes))
+    return 0;
+  Mask found = 0;
+  each_lane(mask, [&](unsigned l) {
+    const UndefinedBlock* const at = owner(a, block, l);
+    if (!at) return;
+    const bool is = extent == Extent::any ? at->shared.has_any(a.addresses[l] + from, bytes)
+                                          : at->shared.has_all(a.addresses[l] + from, bytes);
+    found |= Mask{is} << l;
+  });
+  return found;
+}
+
+constexpr std::uint64_t most_local = 1u << 20;  // what lies behind is not followed
+
+// Do these lanes touch the same place of their local memory?
+bool one_place(const Access& a, Mask mask) {
+  const std::uint64_t first = a.addresses[std::countr_zero(mask)];
+  bool same = true;
+  each_lane(mask, [&](unsigned l) { same &= a.addresses[l] == first; });
+  return same;
+}
+
+Mask local_lanes(const Access& a, const UndefinedWarp& warp, Mask mask, std::uint32_t from,
+                 std::uint32_t bytes, Extent extent) {
+  Mask found = 0;
+  if (one_place(a, mask)) {
+    const std::uint64_t begin = a.addresses[std::countr_zero(mask)] + from;
+    if (begin + bytes > most_local) return 0;
+    Mask every = ~Mask{0}, one = 0;
+    for (std::uint64_t at = begin; at < begin + bytes; ++at) {
+      const Mask written = at < warp.local.size() ? warp.local[at] : 0;
+      every &= written, one |= written;
+    }
+    return mask & ~(extent == Extent::any ? every : one);
+  }
+  each_lane(mask, [&](unsigned l) {
+    std::uint32_t written = 0;
+    if (a.addresses[l] + from + bytes > most_local) return;
+    for (std::uint64_t at = a.addresses[l] + from, end = at + bytes; at < end; ++at)
+      written += at < warp.local.size() ? warp.local[at] >> l & 1 : 0;
+    const bool is = extent == Extent::any ? written < bytes : written == 0;
+    found |= Mask{is} << l;
+  });
+  return found;
+}
+
+void set_local(const Access& a, UndefinedWarp& warp, Mask mask, std::uint32_t from,
+               std::uint32_t bytes, bool written) {
+  if (one_place(a, mask)) {
+    const std::uint64_t begin = a.addresses[std::countr_zero(mask)] + from, end = begin + bytes;
+    if (end > most_local) return;
+    if (warp.local.size() < end) warp.local.resize(end);
+    for (std::uint64_t at = begin; at < end; ++at)
+      warp.local[at] = written ? warp.local[at] | mask : warp.local[at] & ~mask;
+    return;
+  }
+  each_lane(mask, [&](unsigned l) {
+    const std::uint64_t begin = a.addresses[l] + from, end = begin + bytes;
+    if (end > most_local) return;
+    if (warp.local.size() < end) warp.local.resize(end);
+    for (std::uint64_t at = begin; at < end; ++at)
+      warp.local[at] = written ? warp.local[at] | Mask{1} << l : warp.local[at] & ~(Mask{1} << l);
+  });
+}
+
+void write_shared(UndefinedBlock& block, std::uint64_t at, std::uint64_t bytes) {
+  if (block.shared.empty()) return;
+  block.shared.erase(at, bytes);
+  if (!block.copied.empty()) block.copied.erase(at, bytes);
+}
+
+}  // namespace
+
+Mask undefined_lanes(const Access& a, const UndefinedGlobal& global, const UndefinedBlock& block,
+                     Mask mask, std::uint32_t from, std::uint32_t bytes, Extent extent) {
+  switch (a.space) {
+    case Space::global:
+      return global_lanes(a, global, mask, from, bytes, extent);
+    case Space::shared:
+      return shared_lanes(a, block, mask, from, bytes, extent);
+    case Space::local:
+      return local_lanes(a, block.warps[a.who.warp], mask, from, bytes, extent);
+    default:
+      return 0;
+  }
+}
+
+void write_lanes(const Access& a, UndefinedGlobal& global, UndefinedBlock& block, Mask mask) {
+  switch (a.space) {
+    case Space::global:
+      if (one_range(a, mask)) return global.write(a.addresses[0], std::uint64_t{lanes} * a.bytes);
+      return each_lane(mask, [&](unsigned l) { global.write(a.addresses[l], a.bytes); });
+    case Space::shared:
+      if (!a.ranks && one_range(a, mask))
+        return write_shared(block, a.addresses[0], std::uint64_t{lanes} * a.bytes);
+      return each_lane(mask, [&](unsigned l) {
+        UndefinedBlock* const at = a.ranks ? block.peer(a.ranks[l]) : &block;
+        if (at) write_shared(*at, a.addresses[l], a.bytes);
+      });
+    case Space::local:
+      return set_local(a, block.warps[a.who.warp], mask, 0, a.bytes, true);
+    default:
+      return;
+  }
+}
+
+void write_undefined(const Access& a, UndefinedGlobal& global, UndefinedBlock& block, Mask mask,
+                     std::uint32_t from, std::uint32_t bytes, Mask stored) {
+  if (a.space == Space::local)
+    return set_local(a, block.warps[a.who.warp], mask, from, bytes, false);
+  each_lane(mask, [&](unsigned l) {
+    const std::uint64_t at = a.addresses[l] + from;
+    if (a.space == Space::global && global.known.has_all(at, bytes)) {
+      global.undefined.insert(at, bytes);
+      if (stored >> l & 1) global.stored.insert(at, bytes);
+    }
+    UndefinedBlock* const to = a.ranks ? block.peer(a.ranks[l]) : &block;
+    if (a.space == Space::shared && to) to->shared.insert(at, bytes), to->copied.insert(at, bytes);
+  });
+}
+
+}  // namespace inflight::check

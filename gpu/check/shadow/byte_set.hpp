@@ -1,0 +1,54 @@
+// A set of bytes of an address space: which of them are in some state, a bit each.
+//
+// Memory is kept in pages of 32 KiB. One of which all bytes or none are in the set costs 8 bytes,
+// any other 4 KiB. Threads of the host may ask and change side by side: bytes that two of them
+// change at once end up in the set or not.
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+namespace inflight::shadow {
+
+class ByteSet {
+ public:
+  ByteSet();
+  ~ByteSet();
+  ByteSet(const ByteSet&) = delete;
+
+  void insert(std::uint64_t address, std::uint64_t bytes) { change<true>(address, bytes); }
+  void erase(std::uint64_t address, std::uint64_t bytes) { change<false>(address, bytes); }
+  bool has_any(std::uint64_t address, std::uint64_t bytes) const;
+  bool has_all(std::uint64_t address, std::uint64_t bytes) const;
+  std::uint64_t count(std::uint64_t address, std::uint64_t bytes) const;  // of those in the set
+  // It has never had a byte.
+  bool never_used() const { return !used_.load(std::memory_order_relaxed); }
+
+ private:
+  static constexpr unsigned page_shift = 15, leaf_shift = 16, root_shift = 16;
+  static constexpr std::uint64_t page_bytes = 1ull << page_shift;
+  using Word = std::atomic<std::uint64_t>;
+  using Bits = std::array<Word, page_bytes / 64>;
+  // Its two low bits say which bytes are in the set; the others point to its Bits, if it has any,
+  // also while they do not count.
+  using Page = std::atomic<std::uintptr_t>;
+  static constexpr std::uintptr_t none = 0, all = 1, some = 2, state = 3;
+  using Leaf = std::array<Page, 1u << leaf_shift>;
+  static Bits& bits_of(std::uintptr_t page) { return *reinterpret_cast<Bits*>(page & ~state); }
+
+  template <bool in>
+  void change(std::uint64_t address, std::uint64_t bytes);
+  Page& page(std::uint64_t number);
+  std::uintptr_t look(std::uint64_t number) const;
+  void set_whole(Page& page, bool in);
+  Bits& split(Page& page);
+
+  std::unique_ptr<std::array<std::atomic<Leaf*>, 1u << root_shift>> root_;
+  std::mutex mutex_;  // of pages that change as a whole
+  std::atomic<bool> used_{false};
+};
+
+}  // namespace inflight::shadow
