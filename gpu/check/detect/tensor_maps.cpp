@@ -1,0 +1,298 @@
+// Tensor maps that a kernel changes: used without the proxy fences that order the change before the
+// use, or changed while a copy that uses them may still be in flight.
+//
+// A map is what a tensor copy names. Of stores each block keeps the latest lines that it wrote to
+// global memory, so that the map is known once a copy names it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "gpu/check/detect/blocks.hpp"
+#include "gpu/check/detect/detector.hpp"
+
+namespace inflight::check {
+namespace {
+
+constexpr std::uint64_t map_bytes = 128, line_bytes = 64;  // a map has two lines
+constexpr std::size_t kept_lines = 256;
+
+using Time = std::uint64_t;  // counts fences and uses of maps; stores carry the latest
+
+struct Line {
+  std::uint64_t address = ~0ull;
+  Time time = 0;
+  Who who;
+};
+
+// A tensor copy whose completion its block does not know of yet.
+struct InFlight {
+  Who who;
+  std::uint64_t id = 0, map = 0;
+  Completion completion = Completion::bulk_group;
+  bool committed = false;
+  std::uint32_t newer = 0;  // groups committed since its own
+  bool moved = false;       // of a transaction: its bytes are counted
+  std::uint64_t mbarrier = 0;
+  std::uint16_t rank = 0;
+};
+
+struct BlockMaps {
+  std::uint16_t rank = 0;
+  std::array<Line, kept_lines> lines{};
+  std::vector<InFlight> in_flight;
+  Time released = 0;                                     // by fence.proxy.tensormap
+  std::vector<std::pair<std::uint64_t, Time>> acquired;  // by address of the map
+};
+
+// What a block of the launch wrote to a map, for other blocks.
+struct Change {
+  Who who;
+  Time time = 0;
+  bool released = false;
+};
+
+bool overlap(std::uint64_t a, std::uint64_t a_bytes, std::uint64_t b, std::uint64_t b_bytes) {
+  return a < b + b_bytes && b < a + a_bytes;
+}
+
+bool is_tensormap(const Fence& fence) {
+  return fence.kind == Fence::Kind::proxy &&
+         (fence.to == Proxy::tensormap || fence.from == Proxy::tensormap);
+}
+
+class TensorMaps : public Listener {
+ public:
+  explicit TensorMaps(const Session& session) : session_(session) {}
+  Topic topics() const override {
+    return Topic::accesses | Topic::addresses | Topic::fences | Topic::copies | Topic::mbarriers |
+           Topic::blocks;
+  }
+
+  void block_begin(const BlockBegin& event) override {
+    blocks_.get(event.kernel->launch, event.block, [] { return std::make_unique<BlockMaps>(); })
+        .rank = event.rank;
+  }
+  void block_end(const BlockEnd& event) override {
+    blocks_.remove(event.kernel->launch, event.block);
+  }
+  void kernel_end(const KernelEnd& event) override {
+    blocks_.remove_launch(event.kernel->launch, [](std::uint64_t, BlockMaps&) {});
+    const std::lock_guard lock(mutex_);
+    std::erase_if(changes_,
+                  [&](const auto& each) { return each.second.who.launch == event.kernel->launch; });
+  }
+  void accessed(const Access& access) override;
+  void fenced(const Fence& fence) override;
+  void copy_issued(const CopyIssued& copy) override;
+  void copy_committed(const CopyCommitted& event) override;
+  void copy_waited(const CopyWaited& event) override;
+  void mbarrier(const MbarrierOp& op) override;
+
+ private:
+  BlockMaps& of(const Who& who) {
+    struct Last {
+      const void* self = nullptr;
+      std::uint64_t launch = 0, block = 0;
+      BlockMaps* found = nullptr;
+    };
+    thread_local Last last;
+    if (last.self != this || last.launch != who.launch || last.block != who.block)
+      last = {this, who.launch, who.block,
+              &blocks_.get(who.launch, who.block, [] { return std::make_unique<BlockMaps>(); })};
+    return *last.found;
+  }
+  void write(BlockMaps& block, const Access& access, std::uint64_t address, std::uint64_t bytes);
+  void changed_in_flight(const Who& writer, const InFlight& copy);
+  void without_fence(const Who& user, const Who& writer, std::uint64_t map, bool released);
+
+  Session session_;
+  std::atomic<Time> clock_{1};
+  Blocks<BlockMaps> blocks_;
+  std::mutex mutex_;
+  std::unordered_map<std::uint64_t, Change> changes_;  // by line
+};
+
+void TensorMaps::accessed(const Access& access) {
+  if (access.kind == Access::Kind::load || access.space != Space::global || !access.addresses)
+    return;
+  BlockMaps& block = of(access.who);
+  const unsigned first = static_cast<unsigned>(std::countr_zero(access.who.mask));
+  const unsigned last = 31u - static_cast<unsigned>(std::countl_zero(access.who.mask));
+  // What many lanes write far apart is no map.
+  const std::uint64_t low = std::min(access.addresses[first], access.addresses[last]);
+  const std::uint64_t high = std::max(access.addresses[first], access.addresses[last]);
+  if (high - low > 2 * map_bytes) return;
+  write(block, access, low, high - low + access.bytes);
+}
+
+void TensorMaps::write(BlockMaps& block, const Access& access, std::uint64_t address,
+                       std::uint64_t bytes) {
+  const Time now = clock_.load(std::memory_order_relaxed);
+  for (std::uint64_t line = address / line_bytes; line <= (address + bytes - 1) / line_bytes;
+       ++line)
+    block.lines[line % kept_lines] = {line, now, access.who};
+  for (const InFlight& copy : block.in_flight)
+    if (overlap(address, bytes, copy.map, map_bytes)) changed_in_flight(access.who, copy);
+  if (access.bytes != map_bytes) return;  // tensormap.replace, tensormap.cp_fenceproxy
+  const std::lock_guard lock(mutex_);
+  changes_[address / line_bytes] = {access.who, now, false};
+}
+
+void TensorMaps::fenced(const Fence& fence) {
+  if (!is_tensormap(fence)) return;
+  const Time now = ++clock_;
+  BlockMaps& block = of(fence.who);
+  if (fence.order == Order::release || fence.order == Order::acq_rel) {
+    block.released = now;
+    const std::lock_guard lock(mutex_);
+    for (auto& [line, change] : changes_)
+      if (change.who.launch == fence.who.launch && change.who.block == fence.who.block)
+        change.released = true;
+  }
+  if (fence.order == Order::acquire || fence.order == Order::acq_rel) {
+    std::erase_if(block.acquired, [&](const auto& each) { return each.first == fence.address; });
+    block.acquired.emplace_back(fence.address, now);
+  }
+}
+
+void TensorMaps::copy_issued(const CopyIssued& copy) {
+  if (copy.tensor_map == 0) return;
+  BlockMaps& block = of(copy.who);
+  ++clock_;
+  Line written;
+  for (const std::uint64_t line : {copy.tensor_map / line_bytes, copy.tensor_map / line_bytes + 1})
+    if (const Line& kept = block.lines[line % kept_lines];
+        kept.address == line && (written.time == 0 || kept.time >= written.time))
+      written = kept;
+  Time acquired = 0;
+  for (const auto& [address, time] : block.acquired)
+    if (overlap(address, map_bytes, copy.tensor_map, map_bytes))
+      acquired = std::max(acquired, time);
+  if (written.time != 0) {
+    const bool released = block.released > written.time;
+    if (!released || acquired <= written.time)
+      without_fence(copy.who, written.who, copy.tensor_map, released);
+  } else {
+    Change change;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = changes_.find(copy.tensor_map / line_bytes);
+      if (found != changes_.end()) change = found->second;
+    }
+    if (change.time != 0 && change.who.launch == copy.who.launch &&
+        (!change.released || acquired <= change.time))
+      without_fence(copy.who, change.who, copy.tensor_map, change.released);
+  }
+  // Others wait for what completes in their memory: that is not followed.
+  if (copy.completion == Completion::transaction && copy.mbarrier_rank != block.rank) return;
+  block.in_flight.push_back({copy.who, copy.id, copy.tensor_map, copy.completion, false, 0, false,
+                             copy.mbarrier, copy.mbarrier_rank});
+}
+
+void TensorMaps::copy_committed(const CopyCommitted& event) {
+  if (event.completion != Completion::bulk_group) return;
+  for (InFlight& copy : of(event.who).in_flight) {
+    if (copy.completion != Completion::bulk_group || copy.who.warp != event.who.warp ||
+        !(copy.who.mask & event.who.mask))
+      continue;
+    if (copy.committed) ++copy.newer;
+    copy.committed = true;
+  }
+}
+
+void TensorMaps::copy_waited(const CopyWaited& event) {
+  if (event.completion != Completion::bulk_group) return;
+  std::erase_if(of(event.who).in_flight, [&](const InFlight& copy) {
+    return copy.completion == Completion::bulk_group && copy.committed &&
+           copy.who.warp == event.who.warp && (copy.who.mask & event.who.mask) &&
+           copy.newer >= event.allowed;
+  });
+}
+
+void TensorMaps::mbarrier(const MbarrierOp& op) {
+  const bool counts = op.op == MbarrierOp::Op::complete_tx && op.copy != 0;
+  const bool waits =
+      op.done && (op.op == MbarrierOp::Op::test_wait || op.op == MbarrierOp::Op::try_wait);
+  if (!counts && !waits) return;
+  auto& in_flight = of(op.who).in_flight;
+  if (in_flight.empty()) return;
+  for (InFlight& copy : in_flight)
+    if (counts && copy.id == op.copy && copy.who.warp == op.who.warp) copy.moved = true;
+  if (waits)
+    std::erase_if(in_flight, [&](const InFlight& copy) {
+      return copy.moved && copy.mbarrier == op.address && copy.rank == op.rank;
+    });
+}
+
+void TensorMaps::changed_in_flight(const Who& writer, const InFlight& copy) {
+  Places& places = session_.places;
+  const bool store = copy.completion == Completion::bulk_group;
+  session_.findings.add({FindingKind::tensor_map, places.of(writer), places.of(copy.who), 1}, [&] {
+    Finding finding;
+    finding.kind = FindingKind::tensor_map;
+    finding.sentence =
+        fmt::format("a tensor map is changed while a tensor {} that uses it may still be in flight",
+                    store ? "store" : "load");
+    finding.here = places.party(writer, "writes to the tensor map");
+    finding.there.push_back(places.party(
+        copy.who, fmt::format("issues a tensor {} that uses it", store ? "store" : "load")));
+    finding.in_flight = {places.party(
+        copy.who, !store           ? "a tensor load, whose mbarrier nobody has waited for"
+                  : copy.committed ? "a tensor store, in a bulk group that its thread has not "
+                                     "waited for"
+                                   : "a tensor store, in no bulk group yet")};
+    finding.bytes = places.bytes(writer, Space::global, copy.map, map_bytes);
+    finding.remedy =
+        store ? fmt::format(
+                    "let the thread that issued the store {}execute "
+                    "cp.async.bulk.wait_group.read {}, then order the writer behind it (a "
+                    "barrier, if it is another thread), or write to a second map",
+                    copy.committed ? "" : "commit it (cp.async.bulk.commit_group), ", copy.newer)
+              : "wait for the phase of the mbarrier on which the load completes before the map is "
+                "written, or write to a second map";
+    finding.rule = "PTX ISA, cp.async.bulk.tensor: the tensor map is read asynchronously";
+    return finding;
+  });
+}
+
+void TensorMaps::without_fence(const Who& user, const Who& writer, std::uint64_t map,
+                               bool released) {
+  Places& places = session_.places;
+  session_.findings.add({FindingKind::tensor_map, places.of(user), places.of(writer), 2}, [&] {
+    Finding finding;
+    finding.kind = FindingKind::tensor_map;
+    finding.sentence =
+        fmt::format("a tensor copy uses a tensor map that the kernel has changed, without {}",
+                    released ? "an acquire fence of the tensormap proxy behind the change"
+                             : "a release fence of the tensormap proxy behind the change");
+    finding.here = places.party(user, "uses the tensor map");
+    finding.there.push_back(places.party(writer, "writes to it"));
+    finding.bytes = places.bytes(user, Space::global, map, map_bytes);
+    finding.remedy = fmt::format(
+        "{}in the threads that use the map, execute fence.proxy.tensormap::generic.acquire.gpu "
+        "[map], 128 before the copy",
+        released
+            ? ""
+            : "behind the change, execute fence.proxy.tensormap::generic.release.gpu (or write "
+              "the map by tensormap.cp_fenceproxy) and synchronise with who uses it; ");
+    finding.rule =
+        "PTX ISA, membar, fence.proxy: accesses through the generic and the tensormap proxy are "
+        "ordered by fence.proxy.tensormap alone";
+    return finding;
+  });
+}
+
+}  // namespace
+
+std::unique_ptr<Listener> make_tensor_maps(const Session& session, const CheckOptions&) {
+  return std::make_unique<TensorMaps>(session);
+}
+
+}  // namespace inflight::check
