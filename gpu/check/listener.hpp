@@ -67,6 +67,7 @@ constexpr bool has(Topic set, Topic topic) {
   X(Allocation, allocation, allocations)   \
   X(StreamEdge, stream_edge, host)         \
   X(HostAccess, host_accessed, host)       \
+  X(ProcessEnd, process_ended, host)       \
   X(RunCount, run_counted, counts)         \
   X(AccessCount, access_counted, counts)   \
   X(BlockCount, blocks_counted, counts)

@@ -55,6 +55,7 @@ class Checking {
 
   // What is left to do once nothing more can be found.
   void conclude() {
+    checker_.process_ended({});
     const auto all = checker_.findings().all();
     if (spool_ && spool_->open()) return spool_->conclude(checker_.launches(), all);
     std::vector<check::Finding> told;
