@@ -64,6 +64,12 @@ std::string place_of(const json& party, const fs::path& source,
                                           : fmt::format("[{}:{}]", file_of(at).string(), line);
 }
 
+// Of a line of what is listed: it is no mistake.
+bool is_advice(const std::string& line) {
+  return line.starts_with("bank-conflict") || line.starts_with("strict-wait") ||
+         line.starts_with("narrow-copy");
+}
+
 int run(const std::vector<std::string>& words) {
   std::string command;
   for (const std::string& word : words) command += "'" + word + "' ";
@@ -110,7 +116,7 @@ int main(int count, char** arguments) {
       lines.push_back(line);
     }
     std::sort(lines.begin(), lines.end());
-    const int right = wanted.empty() ? 0 : 86;
+    const int right = std::all_of(wanted.begin(), wanted.end(), is_advice) ? 0 : 86;
     if (status != right)
       fmt::print("--async {}: the exit status is {}, not {}\n", mode, status, right), ++failures;
     if (lines == wanted) continue;
