@@ -24,6 +24,7 @@ struct Suspect {
   Space space = Space::global;
   std::uint8_t element = 0;
   std::uint16_t rank = 0;  // of shared memory: whose
+  bool derived = false;    // the bytes hold what was computed from such that nothing had written
   bool copied = false;     // a copy brought the bytes there, from where nothing had written either
   std::uint64_t address = 0, bytes = 0;  // of the first lane
 };
@@ -53,8 +54,9 @@ struct UndefinedCluster {
 
 struct UndefinedBlock {
   std::uint16_t rank = 0;
-  shadow::Bits shared;  // bytes that nothing has written, or a copy of such
-  shadow::Bits copied;  // of them, those that a copy or a store of such bytes has written
+  shadow::Bits shared;   // bytes that nothing has written, or a copy of such
+  shadow::Bits copied;   // of them, those that a copy or a store of such bytes has written
+  shadow::Bits derived;  // of the latter, those that hold what was computed from such bytes
   std::shared_ptr<UndefinedCluster> cluster;
   std::vector<UndefinedWarp> warps;
   std::vector<PendingUse> pending;

@@ -93,6 +93,8 @@ class Uninitialised : public Listener {
   void suspect(const Access& access, UndefinedBlock& block, UndefinedWarp& warp, Mask partly);
   // What `access` makes of values that its warp's suspects loaded; after it has written.
   void use(const Access& access, UndefinedBlock& block, UndefinedWarp& warp);
+  // A block keeps in its own memory what was computed from undefined bytes.
+  void keep_derived(const Access& access, UndefinedBlock& block, Mask mask);
   void store(const Access& access, UndefinedBlock& block, Suspect& s, Mask lanes,
              const ValueSink& sink);
   void copy_run(const CopyIssued& copy, const CopyRun& run, UndefinedBlock& block);
@@ -142,6 +144,7 @@ void Uninitialised::block_begin(const BlockBegin& event) {
   block.shared = shadow::Bits(first_shared + event.shared_bytes);
   block.shared.insert(first_shared, event.shared_bytes);
   block.copied = shadow::Bits(first_shared + event.shared_bytes);
+  block.derived = shadow::Bits(first_shared + event.shared_bytes);
   block.warps.resize((event.threads + lanes - 1) / lanes);
   const std::lock_guard lock(mutex_);
   auto& cluster = clusters_[{launch, event.cluster}];
@@ -222,7 +225,8 @@ void Uninitialised::suspect(const Access& access, UndefinedBlock& block, Undefin
     s.rank = access.ranks ? access.ranks[first] : block.rank;
     if (const UndefinedBlock* const at = access.ranks ? block.peer(access.ranks[first]) : &block;
         access.space == Space::shared && at)
-      s.copied = at->copied.has_any(s.address, bytes);
+      s.copied = at->copied.has_any(s.address, bytes),
+      s.derived = s.copied && at->derived.has_any(s.address, bytes);
     const bool at_once = std::any_of(value->sinks.begin(), value->sinks.end(), [&](const auto& k) {
       return k.instruction == access.who.instruction && k.element == e && !k.as_is;
     });
@@ -246,6 +250,23 @@ void Uninitialised::check_atomic(const Access& access, UndefinedBlock& block) {
   report(s, mask, nullptr);
 }
 
+// What a block keeps for itself is no more defined than what it was computed from, and no mistake
+// while nobody uses it: scans run over whole warps, halos over the rim of a tile.
+bool stays_in_block(const Access& access) {
+  return access.kind == Access::Kind::store &&
+         (access.space == Space::shared || access.space == Space::local);
+}
+
+void Uninitialised::keep_derived(const Access& access, UndefinedBlock& block, Mask mask) {
+  write_undefined(access, global_, block, mask, 0, access.bytes, mask);
+  if (access.space != Space::shared) return;
+  for (Mask m = mask; m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    UndefinedBlock* const to = access.ranks ? block.peer(access.ranks[lane]) : &block;
+    if (to) to->derived.insert(access.addresses[lane], access.bytes);
+  }
+}
+
 void Uninitialised::use(const Access& access, UndefinedBlock& block, UndefinedWarp& warp) {
   for (Suspect& s : warp.suspects) {
     for (const ValueSink& sink : s.value->sinks) {
@@ -254,8 +275,13 @@ void Uninitialised::use(const Access& access, UndefinedBlock& block, UndefinedWa
       if (mask == 0) continue;
       if (sink.as_is)
         store(access, block, s, mask, sink);
-      else if ((mask & s.alone) != 0)
-        report(s, mask & s.alone, &access), s.who.mask &= ~mask;
+      else if (const Mask alone = mask & s.alone; alone != 0) {
+        if (stays_in_block(access))
+          keep_derived(access, block, alone);
+        else
+          report(s, alone, &access);
+        s.who.mask &= ~mask;
+      }
     }
   }
   std::erase_if(warp.suspects, [](const Suspect& s) { return s.who.mask == 0; });
@@ -264,7 +290,8 @@ void Uninitialised::use(const Access& access, UndefinedBlock& block, UndefinedWa
 void Uninitialised::store(const Access& access, UndefinedBlock& block, Suspect& s, Mask mask,
                           const ValueSink& sink) {
   const Mask alone = mask & s.alone;
-  if (access.space == Space::global && s.space != Space::global && !s.copied && alone != 0) {
+  if (access.space == Space::global && s.space != Space::global && (!s.copied || s.derived) &&
+      alone != 0) {
     report(s, alone, &access);
     s.who.mask &= ~alone;
     return;
@@ -478,7 +505,10 @@ Finding Uninitialised::make(const Suspect& s, const Access* by) {
     extent = extent_of(*finding.bytes, v.bytes, block->shared.count(v.address, v.bytes));
   }
   finding.sentence = fmt::format("{} memory is read that nothing has written{}{}", name(s.space),
-                                 s.copied ? ", but for a copy of such memory" : "", extent);
+                                 s.derived  ? ", but with what was computed from such memory"
+                                 : s.copied ? ", but for a copy of such memory"
+                                            : "",
+                                 extent);
   if (by) {
     const bool stores = by->kind == Access::Kind::store;
     finding.there.push_back(places.party(

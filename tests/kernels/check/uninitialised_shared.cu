@@ -71,10 +71,28 @@ __global__ void tree(const int* in, int* out, unsigned count) {
   if (i < count) sums[i] = in[i];
   __syncthreads();
   for (unsigned step = n / 2; step > 0; step /= 2) {
-    if (i < step) sums[i] += sums[i + step];  // [tree]
+    if (i < step) sums[i] += sums[i + step];
     __syncthreads();
   }
-  if (i == 0) out[0] = sums[0];
+  if (i == 0) out[0] = sums[0];  // [root]
+}
+
+// One warp scans as many sums as it has lanes, though fewer were written; nobody uses the others.
+__global__ void scan_of_a_whole_warp(const int* in, int* out) {
+  __shared__ int sums[32];
+  const unsigned i = threadIdx.x;
+  if (i % 32 == 0) sums[i / 32] = in[i];
+  __syncthreads();
+  if (i < 32) {
+    int sum = sums[i];
+    for (int d = 1; d < 32; d *= 2) {
+      const int before = __shfl_up_sync(~0u, sum, d);
+      if (i >= d) sum += before;
+    }
+    sums[i] = sum;
+  }
+  __syncthreads();
+  out[i] = sums[i / 32];
 }
 
 // The slots of warps that there are not are read, and what is read is dropped.
@@ -129,6 +147,7 @@ int main(int argc, char** argv) {
        {"short_group_copy_twin", [] { group<<<1, n>>>(device(), device(), n, false); }},
        {"zero_fill", [] { group<<<1, n>>>(device(), device(), 100, true); }},
        {"tree", [] { tree<<<1, n, 4 * n>>>(device(), device(), 100); }},
+       {"scan_of_a_whole_warp", [] { scan_of_a_whole_warp<<<1, n>>>(device(), device()); }},
        {"tree_twin", [] { tree<<<1, n, 4 * n>>>(device(), device(), n); }},
        {"index", [] { index<<<1, n>>>(device(), device(), 100); }},
        {"index_twin", [] { index<<<1, n>>>(device(), device(), n); }},
