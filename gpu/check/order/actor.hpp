@@ -44,6 +44,7 @@ constexpr Row mbarrier_row(Row block, std::uint32_t index) {
   return block | (128 + index % mbarrier_limit / lanes);
 }
 constexpr Row block_of(Row row) { return row >> row_bits; }
+constexpr Row launch_of(Row row) { return row >> launch_shift; }
 constexpr std::uint32_t local_row(Row row) { return row & ((1u << row_bits) - 1); }
 
 // Where a thread stands, for scopes. Blocks are numbered so that those of a cluster follow each

@@ -80,9 +80,13 @@ std::uint32_t Line::access(const Record& now, const Judge& judge, const Limits& 
       keep();
       continue;
     }
-    // What a block's threads read in one epoch is known to nobody else yet.
-    if (!pair && then.epoch == now.epoch && order::block_of(then.row) == order::block_of(now.row) &&
-        !then.same_actors(now)) {
+    // Two reads do each other no harm, and the later one may only take the other's place. What a
+    // block's threads read in one epoch is known to nobody else yet, and other blocks of the launch
+    // hardly ever know of it: not worth a look at their clocks.
+    if (!pair && !then.same_actors(now) &&
+        (order::block_of(then.row) == order::block_of(now.row)
+             ? then.epoch == now.epoch
+             : order::launch_of(then.row) == order::launch_of(now.row))) {
       keep();
       continue;
     }
@@ -109,8 +113,23 @@ std::uint32_t Line::access(const Record& now, const Judge& judge, const Limits& 
     return 1;
   }
   const std::uint32_t forgot = kept >= limit ? bound(now, limit - 1) : 0;
-  push(now);
+  if (!extend(now)) push(now);
   return forgot;
+}
+
+// Lanes that read one element after the other leave one record, not one an element.
+bool Line::extend(const Record& now) {
+  if (!now.together || now.strong || now.async) return false;
+  for (std::uint32_t i = 0; i < count_; ++i) {
+    Record& r = at(i);
+    if (!r.together || r.strong || r.async || r.row != now.row || r.lanes != now.lanes ||
+        r.epoch != now.epoch || r.place != now.place || r.write != now.write)
+      continue;
+    if (r.end != now.begin && r.begin != now.end) continue;
+    r.begin = std::min(r.begin, now.begin), r.end = std::max(r.end, now.end);
+    return true;
+  }
+  return false;
 }
 
 // Leaves at most `limit` records of the same kind over each byte of `now`, the newest.

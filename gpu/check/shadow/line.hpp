@@ -34,6 +34,7 @@ class Line {
   static constexpr std::uint32_t inside = 2;
   Record& at(std::uint32_t i) { return i < inside ? first_[i] : (*more_)[i - inside]; }
   void push(const Record& r);
+  bool extend(const Record& now);
   void remove(std::uint32_t i);
   bool cut(std::uint32_t i, std::uint32_t from, std::uint32_t to);
   std::uint32_t bound(const Record& now, std::uint32_t limit);
