@@ -31,6 +31,9 @@ constexpr Option program_options[] = {
      "let allocations reach to the next multiple, as a GPU's pages do; 1 unless told"},
     {"--memory", "INFLIGHT_MEMORY", "SIZE",
      "how much of the host's memory devices may take, such as 16G; 7/8 of it unless told"},
+    {"--strict", "INFLIGHT_STRICT", nullptr,
+     "do not launch a kernel that has an instruction which is not supported, whether or not it is "
+     "reached"},
     {"--workers", "INFLIGHT_WORKERS", "N", "host threads to run blocks on; all cores unless told"},
 };
 

@@ -108,14 +108,24 @@ tl::expected<Programs, std::string> link(const Modules& modules, machine::Memory
 
 constexpr const char* row = "  {:>12} {:>8} {:>7} {:>6} {:>13}  {}\n";
 
-void show_kernel(const machine::Kernel& kernel) {
+void show_kernel(const machine::Kernel& kernel, const machine::Unsupported& missing) {
   const ptx::Module& module = *kernel.program->modules()[kernel.module];
   out(fmt::format(row, fmt::format("{} ({} B)", kernel.parameters.size(), kernel.parameter_bytes),
                   fmt::format("{} B", kernel.static_shared),
                   fmt::format("{} B", kernel.local_bytes), machine::registers(kernel),
                   module.functions[kernel.function].body.size(), check::demangled(kernel.name)));
-  for (const std::string& why : machine::unsupported(kernel))
+  for (const std::string& why : missing.kernel)
     out("      " + styled(Style::red, "cannot run: ") + why + "\n");
+  for (const std::string& why : missing.instructions)
+    out("      " + styled(Style::red, "ends at: ") + why + "\n");
+}
+
+std::string summary(int shown, int in_part, int refused) {
+  std::string parts;
+  if (in_part) parts += fmt::format(", {} of which this build runs in part", in_part);
+  if (refused) parts += fmt::format(", {} of which this build cannot run", refused);
+  return fmt::format("{} kernel{}{}.\n", shown, shown == 1 ? "" : "s",
+                     parts.empty() ? ", all of which this build runs" : parts);
 }
 
 int show_kernels(const PtxRequest& request, const Modules& modules) {
@@ -125,20 +135,22 @@ int show_kernels(const PtxRequest& request, const Modules& modules) {
   out(styled(Style::bold, "kernels\n") +
       styled(Style::faint,
              fmt::format(row, "parameters", "shared", "local", "regs~", "instructions", "kernel")));
-  int shown = 0, refused = 0;
+  int shown = 0, in_part = 0, refused = 0;
   for (const auto& program : *programs) {
     for (const machine::Kernel& kernel : program->kernels()) {
       if (!wanted(request, kernel.name)) continue;
-      show_kernel(kernel);
+      const machine::Unsupported missing = machine::unsupported(kernel);
+      show_kernel(kernel, missing);
       ++shown;
-      refused += !machine::unsupported(kernel).empty();
+      if (!missing.kernel.empty())
+        ++refused;
+      else if (!missing.instructions.empty())
+        ++in_part;
     }
   }
   if (shown == 0 && !request.kernel.empty())
     return complain(fmt::format("there is no kernel '{}' in it.", request.kernel)), failed;
-  out(fmt::format("{} kernel{}, {}.\n", shown, shown == 1 ? "" : "s",
-                  refused == 0 ? "all of which this build runs"
-                               : fmt::format("{} of which this build cannot run", refused)));
+  out(summary(shown, in_part, refused));
   return ok;
 }
 

@@ -20,6 +20,11 @@ expect "without the command" 0 '^collatz: 0 1 7' \
 expect "another device" 0 'NVIDIA H100' "$inflight" run --device h100 "$programs/device_facts"
 expect "a device that is too old" 0 'cudaErrorNoKernelImageForDevice|no kernel image|209' \
   bash -c '"$0" run --device a100 "$1" 2>&1; exit 0' "$inflight" "$programs/branch_loops"
+expect "a kernel that is run in part" 0 '^1 kernel, 1 of which this build runs in part' \
+  "$inflight" ptx --device b200 "$programs/unsupported_instruction"
+expect "what ends a kernel, at its launch if that is asked for" 0 '^launched: cudaErrorNotSupported' \
+  "$inflight" run --strict --device b200 "$programs/unsupported_instruction"
+grep -q 'was not launched, because it needs' <<<"$output" || fail "strict: no sentence: $output"
 expect "a bad variable ends a program" 2 'INFLIGHT_ASYNC is ' \
   env INFLIGHT_ASYNC=soon LD_LIBRARY_PATH="$(dirname "$(dirname "$inflight")")/lib" "$programs/branch_loops"
 finish

@@ -20,9 +20,9 @@ for file in "$corpus"/damaged_*; do
 done
 expect "no regular file" 1 'is no regular file' "$inflight" ptx /dev/zero
 printf '.version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() {\n  frobnicate.u32 %%r1;\n}\n' >"$work/odd.ptx"
-expect "an unknown instruction" 0 'cannot run: .*frobnicate' "$inflight" ptx "$work/odd.ptx"
+expect "an unknown instruction" 0 'ends at: .*frobnicate' "$inflight" ptx "$work/odd.ptx"
 sed -i 's/ k()/ _Z4busyv()/' "$work/odd.ptx"
-expect "a refusal names the kernel as its source does" 0 'cannot run: busy\(\), line 5: ' \
+expect "a refusal names the kernel as its source does" 0 'ends at: busy\(\), line 5: ' \
   "$inflight" ptx "$work/odd.ptx"
 cat >"$work/launches.ptx" <<'P'
 .version 9.0

@@ -44,8 +44,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   for (const machine::Kernel& kernel :
        program->kernels().first(std::min<std::size_t>(program->kernels().size(), 4))) {
-    for (const std::string& why : machine::unsupported(kernel))
-      fuzz::require(!why.empty(), "what is not supported is named");
+    const machine::Unsupported missing = machine::unsupported(kernel);
+    for (const auto* list : {&missing.kernel, &missing.instructions})
+      for (const std::string& why : *list)
+        fuzz::require(!why.empty(), "what is not supported is named");
     machine::Launch launch = fuzz::any_launch(choices, kernel);
     launch.parameters.resize(kernel.parameter_bytes);
     fill_parameters(launch.parameters, choices, device);

@@ -39,7 +39,7 @@ class Function {
   const void* const module;  // the handle of the library or module it belongs to
 
   // What the machine cannot run of `kernel`, determined once.
-  std::vector<std::string> missing(const machine::Kernel* kernel) const {
+  const machine::Unsupported& missing(const machine::Kernel* kernel) const {
     std::lock_guard lock(mutex_);
     auto [it, fresh] = missing_.try_emplace(kernel);
     if (fresh) it->second = machine::unsupported(*kernel);
@@ -60,7 +60,7 @@ class Function {
   Resolver resolver_;
   mutable std::mutex mutex_;
   std::vector<FunctionSettings> settings_;  // by device
-  mutable std::map<const machine::Kernel*, std::vector<std::string>> missing_;
+  mutable std::map<const machine::Kernel*, machine::Unsupported> missing_;
 };
 
 }  // namespace inflight::cuda

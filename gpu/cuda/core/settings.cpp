@@ -99,6 +99,12 @@ const char* read_workers(std::string_view text, Settings& settings) {
   return "a number of threads up to 1024, 0 for one a core";
 }
 
+template <bool Settings::*flag>
+const char* read_flag(std::string_view text, Settings& settings) {
+  settings.*flag = text == "1";
+  return text == "0" || text == "1" ? nullptr : "0 or 1";
+}
+
 template <bool CheckSettings::*flag>
 const char* read_flag(std::string_view text, Settings& settings) {
   settings.check.*flag = text == "1";
@@ -145,11 +151,6 @@ const char* read_seeds(std::string_view text, Settings& settings) {
                                                                   : "a number of runs up to 10000";
 }
 
-const char* read_progress(std::string_view text, Settings& settings) {
-  settings.progress = text == "1";
-  return text == "0" || text == "1" ? nullptr : "0 or 1";
-}
-
 struct Variable {
   const char* name;
   Reader read;
@@ -162,7 +163,8 @@ constexpr Variable variables[] = {
     {"INFLIGHT_TIMEOUT", read_timeout},
     {"INFLIGHT_STATS", read_stats},
     {"INFLIGHT_WORKERS", read_workers},
-    {"INFLIGHT_PROGRESS", read_progress},
+    {"INFLIGHT_PROGRESS", read_flag<&Settings::progress>},
+    {"INFLIGHT_STRICT", read_flag<&Settings::strict>},
     {"INFLIGHT_SLACK", read_slack},
     {"INFLIGHT_MEMORY", read_memory},
     {"INFLIGHT_CHECK", read_flag<&CheckSettings::on>},

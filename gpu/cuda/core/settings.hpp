@@ -46,6 +46,9 @@ struct Settings {
   std::optional<std::uint64_t> memory;
   unsigned workers = 0;   // INFLIGHT_WORKERS: host threads; 0: all cores
   bool progress = false;  // INFLIGHT_PROGRESS: 0 or 1
+  // INFLIGHT_STRICT: 0 or 1; a kernel that has an instruction which is not supported is not
+  // launched.
+  bool strict = false;
   CheckSettings check;
 };
 

@@ -73,6 +73,12 @@ const T& use_of(const Op* op) {
   return *op->what->as<T>();
 }
 
+// Why an instruction is not supported; of several of a kind, the first one's line.
+struct Refusal {
+  std::string what;
+  std::uint32_t line = 0;
+};
+
 struct Code {
   static constexpr std::uint32_t none = ~0u;
   const Program* program = nullptr;
@@ -96,6 +102,7 @@ struct Code {
   std::vector<LocalRange> parameters, returns;  // of a function that is no kernel
   std::vector<CallSite> calls;                  // Op::extra of a call
   std::vector<std::vector<const Op*>> branch_tables;
+  std::vector<Refusal> refusals;  // Op::extra of what ends a kernel that reaches it
   // Only if decoded for a listener:
   std::vector<CountedRun> counted_runs;
   std::vector<CountedAccess> counted_accesses;

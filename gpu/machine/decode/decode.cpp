@@ -96,16 +96,27 @@ void Decoder::instruction(std::uint32_t index) {
     builder_.emit(&run_phase);
     counting_.meet();
   }
-  if (builder_.form.observed() || builder_.form.counted) {
-    // A guarded branch executes for all lanes; other guarded instructions for those that it is on
-    // for.
-    const bool own_lanes = what.guard && what.control != Control::branch;
-    builder_.set_guarded(own_lanes);
+  // A guarded branch executes for all lanes; other guarded instructions for those that it is on
+  // for.
+  const bool own_lanes = what.guard && what.control != Control::branch;
+  builder_.set_guarded(own_lanes);
+  if (builder_.form.counted) {
     Lowering lo(builder_, what);
-    if (builder_.form.observed()) emit_observing(lo);
-    if (builder_.form.counted) counting_.emit(lo, index, own_lanes);
-    builder_.set_guarded(false);
+    counting_.emit(lo, index, own_lanes);
   }
+  const CodeBuilder::Mark first = builder_.mark();
+  if (builder_.form.observed()) {
+    Lowering lo(builder_, what);
+    emit_observing(lo);
+  }
+  translate(what);
+  if (!builder_.refused()) return;
+  builder_.set_guarded(own_lanes);
+  builder_.stop_at(first);
+}
+
+void Decoder::translate(const Instruction& what) {
+  builder_.set_guarded(false);
   if (what.control == Control::branch) return branch(what);
   if (!what.guard || !what.diverts()) {
     builder_.set_guarded(static_cast<bool>(what.guard));
@@ -115,6 +126,7 @@ void Decoder::instruction(std::uint32_t index) {
   const std::uint32_t around = builder_.next_op();
   builder_.guard(builder_.emit(&run_branch), {what.guard.reg, !what.guard.negated});
   lower(what);
+  if (builder_.refused()) return;
   // The jump to the op behind it is where they meet; patch() turns op counts into pointers.
   const std::uint32_t meet = builder_.next_op();
   builder_.emit(&run_jump).imm = meet + 1;
@@ -155,8 +167,7 @@ void Decoder::lower(const Instruction& what) {
   if (!row) return builder_.refuse(in, "not supported by the software GPU");
   if (row->lower) {
     if (!row->lower(lo, *row)) {
-      if (builder_.errors.empty())
-        builder_.refuse(in, "this form is not supported by the software GPU");
+      builder_.refuse(in, "this form is not supported by the software GPU");
       return;
     }
   } else if (!bind(in, lo, *row)) {

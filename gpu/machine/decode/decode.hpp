@@ -17,13 +17,14 @@ class Decoder {
   Decoder(const Program& program, Program::FunctionRef ref, const Function& description,
           CodeForm form);
   void run();
-  // What has become of it: the code, and every reason why it cannot be run.
+  // What has become of it: the code, and every reason why it cannot begin.
   std::unique_ptr<Code> take_code() { return std::move(builder_.code); }
   std::vector<std::string> take_errors() { return std::move(builder_.errors); }
 
  private:
   void block(std::uint32_t id, std::uint32_t next);
   void instruction(std::uint32_t index);
+  void translate(const Instruction& what);
   void lower(const Instruction& what);
   bool bind(const ptx::Instruction& in, Lowering& lo, const Row& row);
   void branch(const Instruction& what);

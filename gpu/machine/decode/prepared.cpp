@@ -65,8 +65,13 @@ tl::expected<const Code*, std::string> Prepared::code(Program::FunctionRef ref, 
   return made.code.get();
 }
 
-std::span<const std::string> Prepared::refusals(Program::FunctionRef ref) {
+std::span<const std::string> Prepared::errors(Program::FunctionRef ref) {
   return decoded(ref, {}).errors;
+}
+
+std::span<const Refusal> Prepared::refusals(Program::FunctionRef ref) {
+  const Decoded& made = decoded(ref, {});
+  return made.code ? std::span<const Refusal>(made.code->refusals) : std::span<const Refusal>();
 }
 
 std::span<const CallSite> Prepared::calls(Program::FunctionRef ref) {

@@ -23,9 +23,11 @@ class Prepared : public Program::Extension {
   const Function& function(Program::FunctionRef ref);
   // The decoded function; or, a sentence, why it cannot run.
   tl::expected<const Code*, std::string> code(Program::FunctionRef ref, CodeForm form);
-  // Every reason why the function cannot be decoded, one sentence each.
-  std::span<const std::string> refusals(Program::FunctionRef ref);
-  // The calls that were understood, also of a function that cannot be decoded.
+  // Every reason why the function cannot begin, one sentence each.
+  std::span<const std::string> errors(Program::FunctionRef ref);
+  // The instructions of it that end a kernel, since they are not supported.
+  std::span<const Refusal> refusals(Program::FunctionRef ref);
+  // The calls that were understood, also of a function that cannot begin.
   std::span<const CallSite> calls(Program::FunctionRef ref);
 
  private:

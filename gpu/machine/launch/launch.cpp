@@ -45,7 +45,8 @@ auto code_source(const Program& program, const Launch& launch, check::Topic topi
   return [&program, form](Program::FunctionRef ref) { return prepared(program).code(ref, form); };
 }
 
-// Decodes everything a kernel can call directly, so that a launch that cannot run is refused whole.
+// Decodes everything a kernel can call directly. A callee that cannot begin ends the kernel where
+// it is called.
 std::string prepare(Grid& grid, Program::FunctionRef entry) {
   std::vector<Program::FunctionRef> queue{entry};
   std::set<std::pair<std::uint32_t, std::uint32_t>> seen{{entry.module, entry.function}};
@@ -57,7 +58,7 @@ std::string prepare(Grid& grid, Program::FunctionRef entry) {
     for (const CallSite& site : (*code)->calls) {
       if (site.callee.module == ptx::none) continue;
       const auto callee = grid.code(site.callee);
-      if (!callee) return callee.error();
+      if (!callee) continue;
       std::atomic_ref(const_cast<CallSite&>(site).code).store(*callee, std::memory_order_relaxed);
       if (seen.insert({site.callee.module, site.callee.function}).second)
         queue.push_back(site.callee);
@@ -178,16 +179,22 @@ Outcome run(const Launch& launch, const Limits& limits, const Options& options,
   return grid.stop ? ended_early(clusters) : Outcome{};
 }
 
-std::vector<std::string> unsupported(const Kernel& kernel) {
-  std::vector<std::string> all;
+Unsupported unsupported(const Kernel& kernel) {
+  Prepared& functions = prepared(*kernel.program);
+  Unsupported all;
   std::vector<Program::FunctionRef> queue{{kernel.module, kernel.function}};
   std::set<std::pair<std::uint32_t, std::uint32_t>> seen{{kernel.module, kernel.function}};
   while (!queue.empty()) {
     const auto ref = queue.back();
     queue.pop_back();
-    const auto refusals = prepared(*kernel.program).refusals(ref);
-    all.insert(all.end(), refusals.begin(), refusals.end());
-    for (const CallSite& site : prepared(*kernel.program).calls(ref))
+    const bool entry = ref == Program::FunctionRef{kernel.module, kernel.function};
+    auto& errors = entry ? all.kernel : all.instructions;
+    errors.insert(errors.end(), functions.errors(ref).begin(), functions.errors(ref).end());
+    const ptx::Function& text = kernel.program->modules()[ref.module]->functions[ref.function];
+    for (const Refusal& each : functions.refusals(ref))
+      all.instructions.push_back(
+          fmt::format("{}, line {}: {}", check::readable(text.name), each.line, each.what));
+    for (const CallSite& site : functions.calls(ref))
       if (site.callee.module != ptx::none &&
           seen.insert({site.callee.module, site.callee.function}).second)
         queue.push_back(site.callee);

@@ -18,8 +18,12 @@ namespace inflight::machine {
 Outcome run(const Launch&, const Limits&, const Options&,
             const std::function<void(std::string_view)>& print);
 
-// What of `kernel` this machine cannot run: empty if nothing. (`inflight ptx`, and every launch.)
-[[gnu::visibility("default")]] std::vector<std::string> unsupported(const Kernel&);
+// What of a kernel this machine cannot run, a sentence each. (`inflight ptx`, and every launch.)
+struct Unsupported {
+  std::vector<std::string> kernel;        // it cannot begin
+  std::vector<std::string> instructions;  // it runs until it reaches one of these
+};
+[[gnu::visibility("default")]] Unsupported unsupported(const Kernel&);
 
 // Does the machine supply a function of this name to programs that only declare it?
 bool supplies(std::string_view function);

@@ -7,7 +7,6 @@
 #include <bit>
 #include <cstring>
 
-#include "gpu/check/names.hpp"
 #include "gpu/machine/run/control.hpp"
 
 namespace inflight::machine {
@@ -46,11 +45,20 @@ CodeBuilder::CodeBuilder(const Program& program_, Program::FunctionRef ref,
 }
 
 // The first place of each kind: a kernel that needs tensor cores needs them in a hundred places.
-void CodeBuilder::refuse(const ptx::Instruction& in, std::string why) {
-  const std::string what = fmt::format(": {} ({})", in.name, why);
-  for (const std::string& error : errors)
-    if (error.ends_with(what)) return;
-  errors.push_back(fmt::format("{}, line {}{}", check::readable(function.name), in.line, what));
+void CodeBuilder::refuse(const ptx::Instruction& in, std::string_view why) {
+  if (refused()) return;
+  std::string what = fmt::format("{} ({})", in.name, why);
+  auto& all = code->refusals;
+  const auto known =
+      std::find_if(all.begin(), all.end(), [&](const Refusal& each) { return each.what == what; });
+  refusal_ = static_cast<std::uint32_t>(known - all.begin());
+  if (known == all.end()) all.push_back({std::move(what), in.line});
+}
+
+void CodeBuilder::stop_at(const Mark& first) {
+  code->ops.resize(first.next);
+  paid_ = first.paid;
+  emit(&run_unsupported).extra = refusal_;
 }
 
 Ref CodeBuilder::constant(std::uint64_t bits, unsigned bytes) {
@@ -78,6 +86,7 @@ bool CodeBuilder::is_entry_parameter(std::uint32_t variable, std::uint32_t& offs
 void CodeBuilder::begin(std::uint32_t instruction, bool guarded) {
   instruction_ = instruction;
   guarded_ = guarded;
+  refusal_ = none;
   scratch_used_ = 0;
 }
 

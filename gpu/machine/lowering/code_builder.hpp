@@ -13,8 +13,8 @@
 namespace inflight::machine {
 
 // Holds what instructions share: ops, constants, scratch, the places of registers and of local
-// variables, and the reasons why the function cannot run. It knows no order of instructions: who
-// walks over them says which one ops belong to.
+// variables, and the reasons why the function cannot run, or not all of it. It knows no order of
+// instructions: who walks over them says which one ops belong to.
 class CodeBuilder {
  public:
   CodeBuilder(const Program& program, Program::FunctionRef ref, const Function& description,
@@ -27,7 +27,7 @@ class CodeBuilder {
   const CodeForm form;
   const MoveHandlers& moves;
   std::unique_ptr<Code> code;
-  std::vector<std::string> errors;  // every reason why the function cannot run
+  std::vector<std::string> errors;  // every reason why the function cannot begin
 
   // Ops are `instruction`'s from here on; `guarded`: they execute for the lanes of its guard.
   void begin(std::uint32_t instruction, bool guarded);
@@ -47,7 +47,16 @@ class CodeBuilder {
 
   std::uint32_t instruction() const { return instruction_; }
   std::uint32_t next_op() const { return static_cast<std::uint32_t>(code->ops.size()); }
-  void refuse(const ptx::Instruction& in, std::string why);
+  // The instruction is not supported, and for this reason unless another came first.
+  void refuse(const ptx::Instruction& in, std::string_view why);
+  bool refused() const { return refusal_ != none; }  // since begin()
+  // Ops emitted since `first` are the refused instruction's, and give way to one that ends the
+  // kernel.
+  struct Mark {
+    std::uint32_t next, paid;
+  };
+  Mark mark() const { return {next_op(), paid_}; }
+  void stop_at(const Mark& first);
   void finish();  // sizes the frame and lays the constants down
 
  private:
@@ -56,6 +65,8 @@ class CodeBuilder {
   bool guarded_ = false;
   std::uint32_t instruction_ = 0;
   std::uint32_t paid_ = 0;  // the op up to which the block's ops have been paid for
+  static constexpr std::uint32_t none = ~0u;
+  std::uint32_t refusal_ = none;  // of the instruction, in Code::refusals
   const std::uint32_t scratch_begin_;
   std::uint32_t scratch_used_ = 0, scratch_max_ = 0;
   std::unordered_map<std::uint64_t, Ref> constants_[5];  // by log2 of the width

@@ -51,7 +51,7 @@ class Lowering {
   ptx::Type register_type(const ptx::Operand& operand) const;  // none if it is no register
   bool is_constant(const ptx::Operand& operand) const;
   std::int64_t constant(const ptx::Operand& operand) const;  // of an integer operand
-  // Declines: the kernel is refused at launch with this and the instruction's line.
+  // Declines: a kernel that reaches the instruction ends there with this sentence.
   bool refuse(std::string why);
   // Was the program compiled for sm_`number` or later? `form`, which it needs, is refused if not.
   bool on_target(int number, std::string_view form);

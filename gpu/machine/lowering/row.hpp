@@ -4,8 +4,9 @@
 // A family (integer, float, memory...) is a file in families/ that fills rows. A row matches an
 // instruction if opcode and types are equal and its modifiers are exactly the instruction's, less
 // those that change nothing here (cache hints and the like: see ignorable()). What no row matches
-// is refused by name. Families that are loops over lanes are compiled once an instruction set
-// (namespace INFLIGHT_ISA); decode/table chooses the best one for the host at start.
+// is refused by name when a kernel reaches it. Families that are loops over lanes are compiled once
+// an instruction set (namespace INFLIGHT_ISA); decode/table chooses the best one for the host at
+// start.
 #pragma once
 #include <array>
 #include <vector>

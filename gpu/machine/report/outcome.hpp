@@ -8,7 +8,7 @@ namespace inflight::machine {
 // What ended a kernel. Each has one CUDA error code (gpu/cuda maps them).
 enum class FaultKind : std::uint8_t {
   none,
-  refused,                // an instruction, function or feature that is not supported
+  refused,                // it reached what is not supported, or cannot begin without that
   invalid_launch,         // a configuration the kernel or the device does not allow
   invalid_cluster,        // clusters that the grid, the kernel or the device does not allow
   too_many_resources,     // threads or shared memory past the limits

@@ -16,7 +16,7 @@ constexpr std::size_t most_lines = 24;  // of waits, in one report
 
 std::string_view headline(FaultKind kind) {
   static constexpr std::string_view words[] = {"no fault",
-                                               "refused",
+                                               "not supported",
                                                "invalid launch",
                                                "invalid cluster",
                                                "too many resources",

@@ -164,4 +164,8 @@ const Op* run_return(Warp& w, const Op* op) {
 
 const Op* run_exit(Warp& w, const Op*) { return w.exit_lanes(); }
 
+const Op* run_unsupported(Warp& w, const Op* op) {
+  return w.fault(op, FaultKind::refused, w.mask, w.frame->code->refusals[op->extra].what);
+}
+
 }  // namespace inflight::machine

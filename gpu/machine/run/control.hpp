@@ -13,5 +13,6 @@ const Op* run_return(Warp& w, const Op* op);
 const Op* run_exit(Warp& w, const Op* op);
 const Op* run_call(Warp& w, const Op* op);           // Code::calls[Op::extra]
 const Op* run_call_indirect(Warp& w, const Op* op);  // likewise, targets in Op::a
+const Op* run_unsupported(Warp& w, const Op* op);    // ends the kernel: Code::refusals[Op::extra]
 
 }  // namespace inflight::machine

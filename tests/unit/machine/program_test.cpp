@@ -142,7 +142,7 @@ TEST(Program, EachKindOfRefusalIsToldOnceWithItsFirstPlace) {
   call nowhere;
   ret;
 })"});
-  const std::vector<std::string> reasons = unsupported(*r.program->kernel("k"));
+  const std::vector<std::string> reasons = unsupported(*r.program->kernel("k")).instructions;
   ASSERT_EQ(reasons.size(), 2u);
   EXPECT_EQ(reasons[0].find("k, line 7: "), 0u) << reasons[0];
   EXPECT_NE(reasons[0].find("nowhere"), std::string::npos) << reasons[0];

@@ -18,7 +18,10 @@ namespace inflight::cuda {
 namespace {
 
 Status check_runnable(const Function& function, const machine::Kernel& kernel) {
-  auto missing = function.missing(&kernel);
+  const machine::Unsupported& all = function.missing(&kernel);
+  std::vector<std::string> missing = all.kernel;
+  if (settings().strict)
+    missing.insert(missing.end(), all.instructions.begin(), all.instructions.end());
   if (missing.empty()) return Status::success;
   std::string list;
   for (const std::string& each : missing) list += "\n  " + each;
@@ -36,7 +39,7 @@ struct FaultCode {
 // CUDA runtime API, cudaError; the order is FaultKind's.
 constexpr FaultCode fault_codes[] = {
     {machine::FaultKind::none, Status::success},
-    {machine::FaultKind::refused, Status::not_supported},
+    {machine::FaultKind::refused, Status::illegal_instruction},
     {machine::FaultKind::invalid_launch, Status::invalid_value},
     {machine::FaultKind::invalid_cluster, Status::invalid_cluster_size},
     {machine::FaultKind::too_many_resources, Status::launch_out_of_resources},

@@ -55,6 +55,10 @@ void run_kernel(const KernelWork& work, Stream& stream) {
   machine::Outcome outcome = machine::run(
       launch, device.machine_limits, core.options(device),
       [&](std::string_view text) { device.printed.write(text, device.limits[printf_fifo_limit]); });
+  if (outcome.kind == machine::FaultKind::refused)
+    outcome.report +=
+        "  'inflight ptx' lists all that a program's kernels need and this software GPU does not "
+        "support; 'inflight run --strict' refuses to launch them\n";
   if (!outcome.ok())
     device.kill(status_of(outcome.kind), outcome.report,
                 checking_explains(launch.id) ? Device::Told::already : Device::Told::not_yet);

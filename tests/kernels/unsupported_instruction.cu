@@ -1,0 +1,38 @@
+// arch: sm_100
+// options: --device b200
+// software-only
+// stderr: not supported in kernel work\(int\*, int\): clusterlaunchcontrol\.try_cancel
+// stderr: source: .*unsupported_instruction\.cu:22
+// stderr: thread: \(0,0,0\) of block \(3,0,0\), and 31 more threads
+// stderr: 'inflight run --strict' refuses to launch them
+// What the software GPU does not support ends a kernel where it is reached, as an illegal
+// instruction does; until then, and where nobody reaches it, kernels run.
+#include <cstdio>
+
+#include "tests/kernels/kernel_test.cuh"
+
+__global__ void work(int* out, int cancel_from) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[i] = 3 * i;
+  if (int(blockIdx.x) < cancel_from) {
+    out[i] += 1;
+  } else {
+    asm volatile(
+        "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%0], "
+        "[%0];" ::"r"(0));
+    out[i] = 0;
+  }
+}
+
+int main() {
+  int* out = nullptr;
+  cudaHostAlloc(&out, 4 * 32 * sizeof(int), cudaHostAllocDefault);
+  work<<<4, 32>>>(out, 4);
+  printf("not reached: %s, ", cudaGetErrorName(cudaDeviceSynchronize()));
+  printf("%d %d\n", out[31], out[127]);
+  work<<<4, 32>>>(out, 3);
+  printf("launched: %s\n", cudaGetErrorName(cudaPeekAtLastError()));
+  printf("reached: %s\n", cudaGetErrorName(cudaDeviceSynchronize()));
+  printf("sticky: %s\n", cudaGetErrorName(cudaMemset(out, 0, 4)));
+  printf("and what was done before it stays: %d\n", out[127]);
+}
