@@ -5,16 +5,144 @@
 
 namespace cg = cooperative_groups;
 
-// DeepEP #621 and flash-attention #2033: threads write a tile, a barrier, one thread stores it in
-// bulk; nobody fences the generic proxy against the async one.
+// FlashKDA #24: a tile is cleared by plain stores and stored in bulk; the fence between the proxies
+// stands in the main loop, which an empty sequence never enters.
 template <bool right>
-__global__ void deepep(int* out) {
+__global__ void flashkda(int* out) {
   __shared__ alignas(16) int tile[128];
-  tile[threadIdx.x] = threadIdx.x;  // [deepep writes]
+  const int steps = out[0];
+  tile[threadIdx.x] = 0;  // [flashkda clears]
+  for (int i = 0; i < steps; ++i) {
+    tile[threadIdx.x] += i;
+    FENCE_PROXY_ASYNC();
+  }
   if (right) FENCE_PROXY_ASYNC();
   __syncthreads();
   if (threadIdx.x == 0) {
-    BULK_STORE(out, tile, unsigned{sizeof tile});  // [deepep store]
+    BULK_STORE(out, tile, unsigned{sizeof tile});  // [flashkda store]
+    BULK_COMMIT();
+    BULK_WAIT(0);
+  }
+}
+
+// DeepEP #621 and #632: another rank writes a buffer and raises a flag; who has seen the flag loads
+// the buffer in bulk, with no fence between the generic and the async proxy.
+__device__ int deepep_flag;
+__device__ alignas(16) int deepep_buffer[128];
+template <bool right>
+__global__ void deepep(int* out) {
+  __shared__ alignas(16) int tile[128];
+  __shared__ alignas(8) std::uint64_t bar;
+  const unsigned t = threadIdx.x;
+  if (blockIdx.x == 0) {
+    deepep_buffer[t] = t;  // [deepep writes]
+    __syncthreads();
+    if (t == 0) asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(&deepep_flag) : "memory");
+    return;
+  }
+  if (t == 0) {
+    MBARRIER_INIT(&bar, 1);
+    int seen = 0;
+    while (!seen)
+      asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
+                   : "=r"(seen)
+                   : "l"(&deepep_flag)
+                   : "memory");
+    if (right) asm volatile("fence.proxy.async;" ::: "memory");
+    MBARRIER_EXPECT(&bar, unsigned{sizeof tile});
+    BULK_LOAD(tile, deepep_buffer, unsigned{sizeof tile}, &bar);  // [deepep load]
+  }
+  __syncthreads();
+  MBARRIER_WAIT(&bar, 0);
+  out[t] = tile[t];
+}
+
+// DeepEP #657: two stages are loaded and stored in turn. Before a stage is loaded again the thread
+// waits until one group of stores is left, which may be the one that reads this very stage.
+template <bool right>
+__global__ void deepep_stages(int* out) {
+  constexpr int stages = 2, rounds = 4;
+  __shared__ alignas(16) int tile[stages][32];
+  __shared__ alignas(8) std::uint64_t bar[stages];
+  if (threadIdx.x != 0) return;
+  for (int s = 0; s < stages; ++s) MBARRIER_INIT(&bar[s], 1);
+  FENCE_PROXY_ASYNC();
+  for (int i = 0; i < rounds + stages; ++i) {
+    if (i >= stages) {
+      const int done = i - stages;
+      MBARRIER_WAIT(&bar[done % stages], done / stages % 2);
+      BULK_STORE(out + done * 32, tile[done % stages], 128u);  // [stages' store]
+      BULK_COMMIT();
+      if (right) BULK_WAIT_READ(0);
+      else BULK_WAIT_READ(stages - 1);
+    }
+    if (i >= rounds) continue;
+    MBARRIER_EXPECT(&bar[i % stages], 128u);
+    BULK_LOAD(tile[i % stages], out + 32 * i, 128u, &bar[i % stages]);  // [stages' load]
+  }
+  BULK_WAIT(0);
+}
+
+// TensorRT-LLM #15338: the consumer polls the first stage's mbarrier in every round, whose phase
+// is over.
+template <bool right>
+__global__ void tinygemm(int* out) {
+  constexpr int stages = 2;
+  __shared__ alignas(16) int tile[stages][32];
+  __shared__ alignas(8) std::uint64_t bar[stages];
+  const unsigned t = threadIdx.x;
+  if (t == 0)
+    for (int s = 0; s < stages; ++s) MBARRIER_INIT(&bar[s], 1);
+  __syncthreads();
+  if (t == 0)
+    for (int s = 0; s < stages; ++s) {
+      MBARRIER_EXPECT(&bar[s], 128u);
+      BULK_LOAD(tile[s], out + 32 * s, 128u, &bar[s]);  // [tinygemm copy]
+    }
+  std::uint64_t* const first = &bar[0];
+  for (int s = 0; s < stages; ++s) {
+    MBARRIER_WAIT(right ? &bar[s] : first, 0);
+    out[64 + t] += tile[s][t];  // [tinygemm reads]
+  }
+  if (!right) MBARRIER_WAIT(&bar[1], 0);
+}
+
+// FlashInfer #3529: a round of a radix selection reads the histogram that the next round clears.
+template <bool right>
+__global__ void top_k(int* out) {
+  __shared__ int histogram[128];
+  const unsigned t = threadIdx.x;
+  int rest = 0;
+  for (int round = 0; round < 2; ++round) {
+    histogram[t] = 0;  // [top k clears]
+    __syncthreads();
+    atomicAdd(&histogram[t / 2 + round], 1);
+    __syncthreads();
+    rest -= histogram[5];  // [top k reads]
+    if (right) __syncthreads();
+  }
+  out[t] = rest;
+}
+
+// flash-attention #2033: every warp writes and fences its part, and the first thread hands the
+// whole tile on with no barrier of the warps that wrote it.
+template <bool right>
+__global__ void flash_attention(int* out) {
+  __shared__ alignas(16) int tile[128];
+  __shared__ alignas(8) std::uint64_t bar;
+  const unsigned t = threadIdx.x;
+  if (t == 0) MBARRIER_INIT(&bar, 1);
+  __syncthreads();
+  if (t < 128) {
+    tile[t] = t;  // [flash attention writes]
+    FENCE_PROXY_ASYNC();
+    if (right) asm volatile("bar.sync 1, 128;" ::: "memory");
+    if (t == 0) MBARRIER_ARRIVE(&bar);
+    return;
+  }
+  if (t == 128) {
+    MBARRIER_WAIT(&bar, 0);
+    BULK_STORE(out, tile, unsigned{sizeof tile});  // [flash attention store]
     BULK_COMMIT();
     BULK_WAIT(0);
   }
@@ -91,15 +219,25 @@ __global__ void layernorm(int* out) {
 
 template <auto kernel, int blocks, int threads>
 void run() {
-  Buffer<int> out(128);
+  Buffer<int> out(256);
   kernel<<<blocks, threads>>>(out);
   out.read();
 }
 
 int main(int argc, char** argv) {
   return run_case(argc, argv,
-                  {{"deepep", run<deepep<false>, 1, 128>},
-                   {"deepep_twin", run<deepep<true>, 1, 128>},
+                  {{"flashkda", run<flashkda<false>, 1, 128>},
+                   {"flashkda_twin", run<flashkda<true>, 1, 128>},
+                   {"deepep", run<deepep<false>, 2, 128>},
+                   {"deepep_twin", run<deepep<true>, 2, 128>},
+                   {"deepep_stages", run<deepep_stages<false>, 1, 32>},
+                   {"deepep_stages_twin", run<deepep_stages<true>, 1, 32>},
+                   {"tinygemm", run<tinygemm<false>, 1, 32>},
+                   {"tinygemm_twin", run<tinygemm<true>, 1, 32>},
+                   {"top_k", run<top_k<false>, 1, 128>},
+                   {"top_k_twin", run<top_k<true>, 1, 128>},
+                   {"flash_attention", run<flash_attention<false>, 1, 160>},
+                   {"flash_attention_twin", run<flash_attention<true>, 1, 160>},
                    {"fuser", run<fuser<false>, 2, 32>},
                    {"fuser_twin", run<fuser<true>, 2, 32>},
                    {"colibri", run<colibri<false>, 1, 32>},

@@ -208,6 +208,8 @@ FindingKind kind_of(const Conflict& c, const Pair& pair) {
   if (c.why == Why::proxy_fence) return FindingKind::missing_proxy_fence;
   const bool earlier = is_copy(pair.earlier), later = is_copy(pair.later);
   if (!earlier && !later) return FindingKind::data_race;
+  // Of two copies the first is the one in flight.
+  if (earlier && later && !c.earlier.write) return FindingKind::source_modified_in_flight;
   // Whichever came first here: the kind is that of the pair.
   if ((earlier && c.earlier.write) || (later && c.later.write))
     return c.earlier.write && c.later.write ? FindingKind::write_while_in_flight
