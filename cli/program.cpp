@@ -23,7 +23,7 @@ constexpr Option program_options[] = {
     {"--device", "INFLIGHT_DEVICE", "NAME", "the device to be; 'inflight devices' lists them"},
     {"--devices", "INFLIGHT_DEVICES", "N", "how many such devices there are"},
     {"--async", "INFLIGHT_ASYNC", "early|late|shuffled:SEED",
-     "when the bytes of asynchronous copies move; late unless told"},
+     "when the bytes of asynchronous copies move and dependent kernels begin; late unless told"},
     {"--turns", "INFLIGHT_TURNS", "N|random:SEED",
      "instructions that a warp runs before others do; as on a chip unless told"},
     {"--timeout", "INFLIGHT_TIMEOUT", "SECONDS", "end a kernel that runs longer"},

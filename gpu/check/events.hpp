@@ -251,6 +251,7 @@ struct CopyWaited {
 // bar.warp.sync is a Collective.
 // A grid's barrier is made of atomics on its workspace: its accesses tell of it, and no Barrier
 // does.
+// grid: griddepcontrol.wait, of which only `wait` is told, when the grids in front are complete.
 enum class BarrierKind : std::uint8_t { cta, cluster, grid };
 inline constexpr std::uint32_t barrier_kind_count = 3;
 
@@ -490,6 +491,9 @@ struct StreamEdge {
   std::uint64_t work = 0;
   std::uint64_t other = 0, other_work = 0;
   bool blocking = true;
+  // Of launch: the kernel in front let it begin before its own end, so it comes after that kernel
+  // only where it has waited (griddepcontrol).
+  bool dependent = false;
 };
 
 // The host, or a copy in a stream, reads and writes memory. Rows of `bytes`, `rows` of them.

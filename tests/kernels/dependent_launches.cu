@@ -1,5 +1,7 @@
+// async: late early shuffled:1 shuffled:2
 // Programmatic dependent launches: a kernel that waits by griddepcontrol sees all that the kernel
-// before it wrote, through every way to launch, in streams and in graphs.
+// before it wrote, through every way to launch, in streams and in graphs; whenever the kernel
+// before it lets it begin.
 #include <cstdio>
 #include <vector>
 
@@ -22,13 +24,29 @@ __global__ void link(const int* in, int* out, int number) {
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 }
 
-int expected(int i) {
+// The same, letting the next kernel begin at once.
+__global__ void eager_link(const int* in, int* out, int number) {
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  out[i] = in[(i + threads) % count] * 3 + number;
+}
+
+// The same, never letting it, which its end does.
+__global__ void silent_link(const int* in, int* out, int number) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[i] = in[(i + threads) % count] * 3 + number;
+}
+
+using Link = void (*)(const int*, int*, int);
+
+std::vector<int> expected() {
   std::vector<int> now(count, 1), next(count);
   for (int n = 0; n < chain; ++n) {
     for (int k = 0; k < count; ++k) next[k] = now[(k + threads) % count] * 3 + n;
     now = next;
   }
-  return now[i];
+  return now;
 }
 
 struct Buffers {
@@ -44,19 +62,21 @@ struct Buffers {
   int wrong() const {
     std::vector<int> host(count);
     CHECK(cudaMemcpy(host.data(), at[chain % 2], count * sizeof(int), cudaMemcpyDeviceToHost));
+    const std::vector<int> right = expected();
     int bad = 0;
-    for (int i = 0; i < count; ++i) bad += host[i] != expected(i);
+    for (int i = 0; i < count; ++i) bad += host[i] != right[i];
     return bad;
   }
 };
 
-void launch_chain(Buffers& b, cudaStream_t stream, cudaLaunchAttribute attribute) {
+void launch_chain(Buffers& b, cudaStream_t stream, cudaLaunchAttribute attribute,
+                  Link kernel = link) {
   cudaLaunchConfig_t config = {};
   config.gridDim = blocks, config.blockDim = threads, config.stream = stream;
   config.attrs = &attribute, config.numAttrs = 1;
   for (int n = 0; n < chain; ++n) {
     const int* in = b.at[n % 2];
-    CHECK(cudaLaunchKernelEx(&config, link, in, b.at[(n + 1) % 2], n));
+    CHECK(cudaLaunchKernelEx(&config, kernel, in, b.at[(n + 1) % 2], n));
   }
 }
 
@@ -67,13 +87,13 @@ cudaLaunchAttribute serialization(int on) {
   return a;
 }
 
-void in_a_stream() {
+void in_a_stream(const char* which, Link kernel) {
   Buffers b;
   cudaStream_t stream;
   CHECK(cudaStreamCreate(&stream));
-  launch_chain(b, stream, serialization(1));
+  launch_chain(b, stream, serialization(1), kernel);
   CHECK(cudaStreamSynchronize(stream));
-  std::printf("in a stream: %d wrong\n", b.wrong());
+  std::printf("in a stream%s: %d wrong\n", which, b.wrong());
   CHECK(cudaStreamDestroy(stream));
 }
 
@@ -116,12 +136,12 @@ void by_event() {
   CHECK(cudaStreamDestroy(second));
 }
 
-void captured() {
+void captured(Link kernel) {
   Buffers b;
   cudaStream_t stream;
   CHECK(cudaStreamCreate(&stream));
   CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-  launch_chain(b, stream, serialization(1));
+  launch_chain(b, stream, serialization(1), kernel);
   cudaGraph_t graph;
   CHECK(cudaStreamEndCapture(stream, &graph));
   size_t nodes = 0, edges = 0;
@@ -175,9 +195,12 @@ void built_by_hand() {
 }  // namespace
 
 int main() {
-  in_a_stream();
+  in_a_stream("", link);
+  in_a_stream(", at once", eager_link);
+  in_a_stream(", never", silent_link);
   without_overlap();
   by_event();
-  captured();
+  captured(link);
+  captured(eager_link);
   built_by_hand();
 }

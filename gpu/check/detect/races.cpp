@@ -50,7 +50,13 @@ void Races::tell(const Who& who, Block& block, Space space, bool of_mbarrier) {
 void Races::kernel_begin(const KernelBegin& event) {
   const order::Streams::Launch launch = host_.launch(*event.kernel);
   const std::lock_guard lock(mutex_);
-  running_[event.kernel->launch] = {facts_of(*event.kernel), launch.number, launch.knows};
+  running_[event.kernel->launch] = {facts_of(*event.kernel), launch.number, launch.knows,
+                                    launch.waited};
+}
+
+const Races::Running& Races::running(std::uint64_t launch) {
+  const std::lock_guard lock(mutex_);
+  return running_.at(launch);
 }
 
 void Races::kernel_end(const KernelEnd& event) {
@@ -67,12 +73,8 @@ void Races::kernel_end(const KernelEnd& event) {
 }
 
 void Races::block_begin(const BlockBegin& event) {
-  const Running* running = nullptr;
-  {
-    const std::lock_guard lock(mutex_);
-    running = &running_.at(event.kernel->launch);
-  }
-  blocks_.begin(event, running->facts, running->number, running->start);
+  const Running& of = running(event.kernel->launch);
+  blocks_.begin(event, of.facts, of.number, of.start);
 }
 
 void Races::thread_exit(const ThreadExit& event) {

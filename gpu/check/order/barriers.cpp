@@ -117,6 +117,10 @@ void Meeting::complete() {
   completed_ = std::exchange(arrived_, {});
 }
 
+void Block::learn(std::uint32_t warp, Mask mask, const Knowledge& more) {
+  warps_[warp].views.change(mask, [&](View& v, Mask) { v.known.join(more); });
+}
+
 void Block::wait(Meeting& at, std::uint32_t warp, Mask mask, Order order) {
   warps_[warp].views.change(mask, [&](View& v, Mask part) {
     if (!acquires(order)) return v.known.loose.join(at.completed_.loose);

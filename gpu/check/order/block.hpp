@@ -61,6 +61,9 @@ class Block {
   // After the completion of a split barrier (barrier.cluster.wait).
   void wait(Meeting& at, std::uint32_t warp, Mask mask, Order order = Order::acq_rel);
 
+  // --- griddepcontrol.wait: the grids in front are complete
+  void learn(std::uint32_t warp, Mask mask, const Knowledge& more);
+
   // --- fences
   void fence(std::uint32_t warp, Mask mask, Order order, Scope scope);
   void proxy_fence(std::uint32_t warp, Mask mask, bool shared, bool global);

@@ -22,7 +22,7 @@ void Streams::submit(Id stream, std::uint64_t work) {
 void Streams::begin(Id stream, std::uint64_t work) {
   Stream& s = streams_[stream];
   while (!s.submitted.empty() && s.submitted.front().work <= work) {
-    s.now.join(s.submitted.front().knows);
+    s.learn(s.submitted.front().knows);
     s.submitted.pop_front();
   }
 }
@@ -41,18 +41,20 @@ const Knowledge& Streams::at_end(const Stream& stream, std::uint64_t work) {
 
 void Streams::after(Id stream, Id other, std::uint64_t other_work) {
   const Knowledge known = at_end(streams_[other], other_work);
-  streams_[stream].now.join(known);
+  streams_[stream].learn(known);
 }
 
-Streams::Launch Streams::launch(Id stream) {
-  Knowledge& now = streams_[stream].now;
-  Launch l{number(), now};
-  ended(now, l.number);
+Streams::Launch Streams::launch(Id stream, bool dependent) {
+  Stream& s = streams_[stream];
+  if (!dependent) s.before = s.now;
+  Launch l{number(), s.before, {}};
+  if (dependent) l.waited = s.now;
+  ended(s.now, l.number);
   return l;
 }
 
 Streams::Launch Streams::on_host() {
-  Launch l{number(), host_};
+  Launch l{number(), host_, {}};
   ended(host_, l.number);
   return l;
 }
@@ -64,7 +66,7 @@ void Streams::synchronise(Id stream, std::uint64_t work) {
 void Streams::learn_all(Id stream) {
   Knowledge all = host_;
   for (const auto& [id, each] : streams_) all.join(each.now);
-  streams_[stream].now.join(all);
+  streams_[stream].learn(all);
 }
 
 void Streams::synchronise_all() {

@@ -21,7 +21,8 @@ class Streams {
   static constexpr std::size_t kept = 64;
   struct Launch {
     std::uint32_t number = 0;
-    Knowledge knows;  // what its threads know when they begin
+    Knowledge knows;   // what its threads know when they begin
+    Knowledge waited;  // if it is dependent: what those know that have waited for who is in front
   };
 
   // The host submits a piece of work, which comes after what the host knows.
@@ -33,7 +34,9 @@ class Streams {
   void end(Id stream, std::uint64_t work);
   // A kernel or copy in the piece of work that goes on. Past launch_limit, numbers repeat the last
   // one, which hides conflicts among those.
-  Launch launch(Id stream);
+  // `dependent`: it may begin before the kernel in front of it has ended (griddepcontrol), and then
+  // comes after what that one comes after.
+  Launch launch(Id stream, bool dependent = false);
   // One of the host's own: it is done when this returns.
   Launch on_host();
 
@@ -41,7 +44,7 @@ class Streams {
   void synchronise_all();                           // likewise of all that has begun
   // What goes on in the stream publishes, and gets.
   const Knowledge& known(Id stream) { return streams_[stream].now; }
-  void learn(Id stream, const Knowledge& more) { streams_[stream].now.join(more); }
+  void learn(Id stream, const Knowledge& more) { streams_[stream].learn(more); }
   void learn_all(Id stream);  // all that has begun
   void host_learns(const Knowledge& more) { host_.join(more); }
 
@@ -51,7 +54,8 @@ class Streams {
     Knowledge knows;
   };
   struct Stream {
-    Knowledge now;
+    Knowledge now, before;  // before: the last launch that is not dependent
+    void learn(const Knowledge& more) { now.join(more), before.join(more); }
     std::deque<Known> submitted, ended;
   };
   std::uint32_t number();

@@ -91,6 +91,7 @@ struct Code {
   std::vector<Ref> slots;                  // by register: where its lanes lie
   bool loops = false;                      // it jumps back
   bool makes_mbarriers = false;            // it has an mbarrier.init
+  bool launches_dependents = false;        // it has a griddepcontrol.launch_dependents
   std::vector<Ref> extra;                  // operand lists: Op::extra is the first
   LineBuffer constants;
   std::uint32_t frame_bytes = 0;       // of registers, a warp

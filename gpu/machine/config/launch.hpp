@@ -8,6 +8,8 @@
 namespace inflight::machine {
 
 struct Kernel;  // link/program.hpp
+class Dependents;  // config/dependency.hpp
+class Prerequisites;
 
 struct Dim3 {
   std::uint32_t x = 1, y = 1, z = 1;
@@ -34,6 +36,8 @@ struct Launch {
   // The device's clock (run/clock.hpp): the launch begins then and sets it to its end. Null:
   // nobody launches another.
   std::atomic<std::uint64_t>* clock = nullptr;
+  Dependents* dependents = nullptr;        // null: nobody cares
+  Prerequisites* prerequisites = nullptr;  // null: all that it comes after has ended
 };
 
 }  // namespace inflight::machine

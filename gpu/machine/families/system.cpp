@@ -1,11 +1,13 @@
 // Instructions that speak to the machine itself: nanosleep, trap, brkpt, pmevent, setmaxnreg,
 // griddepcontrol (PTX ISA 9.7.19 and 9.7.13).
 #include <algorithm>
+#include <utility>
 
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/lowering/lowering.hpp"
 #include "gpu/machine/run/block.hpp"
 #include "gpu/machine/run/each_lane.hpp"
+#include "gpu/machine/run/observation.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -32,6 +34,27 @@ const Op* run_brkpt(Warp& w, const Op* op) {
                  "executed brkpt, and no debugger is attached");
 }
 
+// Nobody behind waits for the block's threads from here on.
+const Op* run_launch_dependents(Warp& w, const Op* op) {
+  Block& block = *w.block;
+  if (block.grid->dependents && !std::exchange(block.let_dependents_begin, true))
+    block.grid->let_dependents_begin(true);
+  return op + 1;
+}
+
+const Op* run_wait_for_grids(Warp& w, const Op* op) {
+  Grid& grid = *w.block->grid;
+  if (grid.waits_for_grids()) {
+    w.block->held = true;
+    return w.park(op, Wait::grids, 0);
+  }
+  if (grid.observation) {
+    grid.observation->wait_ended(w, {op, w.frame, w.mask, Wait::grids});
+    grid.observation->grids_ended(w, op);
+  }
+  return w.jump(op + 1);
+}
+
 bool lower_nanosleep(Lowering& lo, const Row&) {
   if (lo.operands.size() != 1) return lo.refuse("takes a duration");
   const Ref duration = lo.source(lo.operands[0], Type::u32);
@@ -48,8 +71,17 @@ bool lower_brkpt(Lowering& lo, const Row&) {
   return true;
 }
 
-// Nothing to do: events for a profiler that is not there, and dependencies on other grids, which
-// have always ended here when a grid begins.
+bool lower_launch_dependents(Lowering& lo, const Row&) {
+  lo.code().launches_dependents = true;
+  lo.emit(run_launch_dependents);
+  return true;
+}
+bool lower_wait_for_grids(Lowering& lo, const Row&) {
+  lo.emit(run_wait_for_grids);
+  return true;
+}
+
+// Nothing to do: events for a profiler that is not there.
 bool lower_nothing(Lowering&, const Row&) { return true; }
 
 // Registers are not scarce here; the operand keeps its rule: 24 to 256 in steps of 8.
@@ -75,8 +107,8 @@ void system_rows(Rows& rows) {
       {Opcode::wgmma_fence, lower_nothing},
       {Opcode::wgmma_commit_group, lower_nothing},
       {Opcode::wgmma_wait_group, lower_nothing},
-      {Opcode::griddepcontrol_wait, lower_nothing},
-      {Opcode::griddepcontrol_launch_dependents, lower_nothing}};
+      {Opcode::griddepcontrol_wait, lower_wait_for_grids},
+      {Opcode::griddepcontrol_launch_dependents, lower_launch_dependents}};
   for (const auto& [opcode, lower] : all)
     add(rows, {.opcode = opcode, .types = {}, .mods = {}, .operands = {}, .lower = lower});
 }

@@ -55,6 +55,7 @@ std::string prepare(Grid& grid, Program::FunctionRef entry) {
     queue.pop_back();
     if (!code) return code.error();
     grid.uses_workspace |= (*code)->reads_workspace;
+    if ((*code)->launches_dependents) grid.dependents = grid.launch->dependents;
     for (const CallSite& site : (*code)->calls) {
       if (site.callee.module == ptx::none) continue;
       const auto callee = grid.code(site.callee);
@@ -155,6 +156,7 @@ Outcome run(const Launch& launch, const Limits& limits, const Options& options,
     return refuse(FaultKind::refused, kernel, why);
   grid.entry = *grid.code(entry);
   grid.stack_limit += grid.entry->local_bytes;
+  grid.holding_dependents = launch.grid.count();
 
   const std::uint64_t total = launch.grid.count() / launch.cluster.count();
   const std::uint64_t resident =

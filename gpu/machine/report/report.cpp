@@ -104,6 +104,9 @@ std::string ranges(std::uint32_t mask, std::uint32_t first = 0) {
 struct Words {
   std::string operator()(std::monostate) const { return "can go on"; }
   std::string operator()(const SleepWait&) const { return "sleep"; }
+  std::string operator()(const GridsWait&) const {
+    return "wait for the grids in front of theirs to end";
+  }
   std::string operator()(const BarrierWait& b) const {
     return fmt::format("wait for barrier {}, at which {} of {} threads have arrived", b.id,
                        b.arrived, b.expected);

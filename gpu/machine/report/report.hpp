@@ -53,8 +53,12 @@ struct ClusterWait {
 struct SleepWait {
   auto operator<=>(const SleepWait&) const = default;
 };
+struct GridsWait {
+  auto operator<=>(const GridsWait&) const = default;
+};
 using Awaited =  // monostate: nothing, they can go on
-    std::variant<std::monostate, BarrierWait, MbarrierWait, CollectiveWait, ClusterWait, SleepWait>;
+    std::variant<std::monostate, BarrierWait, MbarrierWait, CollectiveWait, ClusterWait, SleepWait,
+                 GridsWait>;
 
 // Threads of a block that wait alike.
 struct WaitingThreads {

@@ -29,7 +29,7 @@ void Block::start(const Dim3& at) {
   linear = (std::uint64_t{at.z} * launch.grid.y + at.y) * launch.grid.x + at.x;
   threads = alive_threads = static_cast<std::uint32_t>(launch.block.count());
   barriers.fill({});
-  ended = false;
+  ended = let_dependents_begin = held = false;
   clock.start(grid->begin);
   in_step = grid->entry->makes_mbarriers && threads > lanes ? longest_in_step : 0;
   if (shared_end != grid->shared_end || !shared) {
@@ -142,6 +142,8 @@ Block::State Block::run(Worker& worker, std::uint32_t rounds) {
   for (std::uint32_t n = 0; n < rounds; ++n) {
     advance_block(*this);
     if (clock.due()) wake_sleepers();
+    if (held) [[unlikely]]
+      try_release();
     Round round;
     take_turns(worker, round);
     if (grid->stop.load(std::memory_order_relaxed)) return State::done;
@@ -150,6 +152,7 @@ Block::State Block::run(Worker& worker, std::uint32_t rounds) {
       flush_block(*this);
       if (cluster->copies) cluster->copies->model.flush_block(rank);
       ended = true;
+      if (grid->dependents && !let_dependents_begin) grid->let_dependents_begin(false);
       if (grid->observation) grid->observation->block_end(*this);
       return State::done;
     }
@@ -160,11 +163,19 @@ Block::State Block::run(Worker& worker, std::uint32_t rounds) {
     } else if (clock.wake() != Clock::never) {
       clock.reach(clock.wake());
     } else if (!flush_block(*this)) {
+      if (held) return State::spinning;
       only_polled = !progressed;
       return State::stuck;
     }
   }
   return State::spinning;
+}
+
+// Once the grids in front are complete, whoever waits for them goes on.
+void Block::try_release() {
+  if (grid->waits_for_grids()) return;
+  held = false;
+  for (auto& w : warps) w->wake(Wait::grids, Warp::any_detail);
 }
 
 const Op* Block::sleep(Warp& w, const Op* op, std::uint64_t nanoseconds) {

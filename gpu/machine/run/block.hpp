@@ -13,6 +13,7 @@
 
 #include "gpu/async/copy_groups.hpp"
 #include "gpu/check/listener.hpp"
+#include "gpu/machine/config/dependency.hpp"
 #include "gpu/machine/config/launch.hpp"
 #include "gpu/machine/config/limits.hpp"
 #include "gpu/machine/config/options.hpp"
@@ -63,6 +64,17 @@ struct Grid {
   std::atomic<bool> stop{false};                   // a fault, a time-out or a cancellation ended it
   std::uint64_t begin = first_cycle;               // on the device's clock
   std::atomic<std::uint64_t> latest{first_cycle};  // that a block has told of
+  Dependents* dependents = nullptr;  // null: nobody cares, or no block can ask for them
+  std::atomic<bool> asked{false};    // a block has issued launch_dependents
+  // Blocks that have neither issued it nor ended.
+  std::atomic<std::uint64_t> holding_dependents{0};
+
+  // A block issues launch_dependents, or ends without.
+  void let_dependents_begin(bool by_instruction);
+  // Are the grids in front still to be waited for?
+  bool waits_for_grids() const {
+    return launch->prerequisites && !launch->prerequisites->complete();
+  }
 
   // A block's clock has come this far.
   void reached(std::uint64_t cycle) {
@@ -97,6 +109,8 @@ struct Block {
   // its warps start together, as on a GPU, where programs get away with clearing an mbarrier's
   // bytes from every thread while one initialises it.
   std::uint32_t in_step = 0;
+  bool let_dependents_begin = false;  // it has issued launch_dependents
+  bool held = false;                  // threads of it wait at griddepcontrol.wait
   bool progressed = false;  // something other than polling was done in the last run()
   bool only_polled = false;  // warps looked at memory in it, and not at the time, or could not run
   TurnOrder turns;
@@ -140,6 +154,7 @@ struct Block {
   template <class Run>
   bool take_turn(Warp& warp, Worker& worker, Round& round, Run run);
   void pass_time(const Round& round);
+  void try_release();
   void wake_sleepers();
 };
 

@@ -55,6 +55,8 @@ Awaited awaited(const Warp& w, const Split& s) {
       return ClusterWait{block.cluster->arrived(), block.cluster->alive()};
     case Wait::sleep:
       return SleepWait{};
+    case Wait::grids:
+      return GridsWait{};
     case Wait::nothing:
       break;
   }

@@ -92,6 +92,12 @@ Cluster::State Cluster::run(Worker& worker, std::uint32_t rounds) {
   }
 }
 
+bool Cluster::held() const {
+  return std::all_of(blocks.begin(), blocks.end(), [](const auto& block) {
+    return block->ended || (block->held && !block->can_run());
+  });
+}
+
 // Who waits for what other clusters write is not earlier than they were.
 void Cluster::follow_others() {
   for (auto& block : blocks)

@@ -39,6 +39,8 @@ struct Cluster {
   std::uint64_t arrived() const { return arrived_; }
   std::uint64_t alive() const { return alive_; }
   std::uint64_t phase() const { return phase_; }  // completed ones
+  // Does nothing but the grids in front keep it from going on?
+  bool held() const;
 
   Grid* grid = nullptr;
   std::vector<std::unique_ptr<Block>> blocks;  // by rank

@@ -9,6 +9,11 @@ void Grid::fail(FaultKind kind, std::string report) {
   stop = true;
 }
 
+void Grid::let_dependents_begin(bool by_instruction) {
+  if (by_instruction && !asked.exchange(true)) dependents->asked();
+  if (--holding_dependents == 0 && asked) dependents->may_begin();
+}
+
 bool Grid::first_time(std::uint64_t instruction, unsigned what) {
   std::lock_guard lock(mutex_);
   return advised_.emplace(instruction, what).second;

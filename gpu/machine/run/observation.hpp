@@ -61,6 +61,8 @@ class Observation {
   // `alone`: they wait without having arrived.
   void cluster_step(const Warp& w, const Op* op, std::uint32_t mask, std::uint64_t phase,
                     bool alone = false) const;
+  // Lanes of the warp know that the grids in front are complete.
+  void grids_ended(const Warp& w, const Op* op) const;
   void cluster_completed(const Cluster& cluster, const LastToArrive& last) const;
   // Lanes begin to wait, or go on: pc is where, wait and what follows it what for. Those that end
   // no wait that began are left out.

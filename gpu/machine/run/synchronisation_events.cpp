@@ -131,6 +131,15 @@ void Observation::cluster_step(const Warp& w, const Op* op, std::uint32_t mask, 
   listener_.barrier(event);
 }
 
+void Observation::grids_ended(const Warp& w, const Op* op) const {
+  if (!wants(Topic::barriers)) return;
+  check::Barrier event;
+  event.who = who(w, w.mask, op);
+  event.kind = check::BarrierKind::grid;
+  event.step = check::Barrier::Step::wait;
+  listener_.barrier(event);
+}
+
 void Observation::cluster_completed(const Cluster& cluster, const LastToArrive& last) const {
   if (Counts* const counts = cluster.blocks.front()->counts)
     ++counts->sums.barriers[static_cast<std::size_t>(check::BarrierKind::cluster)];
@@ -150,8 +159,9 @@ check::Wait Observation::wait_event(const Warp& w, const Split& s, std::uint32_t
   event.who = {kernel_.launch, w.block->linear, w.index, mask,
                s.frame->code->first_number + s.pc->instruction};
   switch (s.wait) {
+    case Wait::grids:
     case Wait::cluster:
-      event.kind = check::BarrierKind::cluster;
+      event.kind = s.wait == Wait::grids ? check::BarrierKind::grid : check::BarrierKind::cluster;
       [[fallthrough]];
     case Wait::barrier:
       event.what = For::barrier;

@@ -67,6 +67,7 @@ enum class Wait : std::uint8_t {
   mbarrier,    // try_wait: detail = shared offset of the mbarrier
   cluster,     // barrier.cluster
   sleep,       // nanosleep: detail = the cycle at which it ends
+  grids,       // griddepcontrol.wait
 };
 
 struct Split {

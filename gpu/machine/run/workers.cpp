@@ -63,10 +63,14 @@ void run_clusters(Clusters& clusters) {
       cluster->start(ticket.fresh);
     }
     if (grid.observation) queue.turn(host_time());
+    Prerequisites* const in_front = grid.launch->prerequisites;
+    const bool held = in_front && cluster->held();
     const bool done = cluster->run(worker, turn) == Cluster::State::done;
     if (grid.observation) clusters.took_turn(queue, *cluster, done);
     if (!done || grid.stop.load(std::memory_order_relaxed)) {
+      const bool still_held = held && cluster->held();
       clusters.suspend(queue, std::move(cluster));
+      if (still_held) in_front->rest(clusters.joined());
     } else {
       queue.finished(cycles_of(*cluster));
       spare.push_back(std::move(cluster));

@@ -24,6 +24,7 @@ class Clusters {
   };
 
   // Another worker's queue.
+  unsigned joined() const { return joined_.load(std::memory_order_relaxed); }
   WorkQueue& join() { return queues_[joined_.fetch_add(1, std::memory_order_relaxed)]; }
   // Nothing: other workers hold what is left.
   Ticket take(WorkQueue& queue);

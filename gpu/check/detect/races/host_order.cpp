@@ -16,7 +16,7 @@ void HostOrder::edge(const StreamEdge& e) {
     case Kind::ended:
       return streams_.end(e.stream, e.work);
     case Kind::launch:
-      coming_[e.other] = streams_.launch(e.stream);
+      coming_[e.other] = streams_.launch(e.stream, e.dependent);
       return;
     case Kind::host_function:  // it may tell the host's other threads, unseen
       return streams_.host_learns(streams_.known(e.stream));

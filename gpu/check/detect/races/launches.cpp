@@ -52,6 +52,11 @@ Launch Launches::of(order::Row row) const {
 
 bool Launches::is_host(order::Row row) const { return of(row).host; }
 
+bool Launches::same_stream(order::Row a, order::Row b) const {
+  const Launch x = of(a), y = of(b);
+  return !x.host && !y.host && x.stream == y.stream && x.device == y.device;
+}
+
 std::optional<Threads> Launches::threads(order::Row row, order::Mask lanes) const {
   const Launch launch = of(row);
   const std::uint32_t local = order::local_row(row);

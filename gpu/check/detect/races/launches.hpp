@@ -30,6 +30,8 @@ class Launches {
   // complete on an mbarrier.
   std::optional<Threads> threads(order::Row row, order::Mask lanes) const;
   bool is_host(order::Row row) const;
+  // Are both kernels of one stream?
+  bool same_stream(order::Row a, order::Row b) const;
 
  private:
   Launch of(order::Row row) const;

@@ -20,8 +20,10 @@ void add_exits(Block& block, order::Meeting& meeting, std::uint32_t id) {
 void Races::barrier(const Barrier& event) {
   using Step = Barrier::Step;
   Block* const block = block_of(event.who);
-  if (!block || event.kind == BarrierKind::grid) return;
+  if (!block) return;
   const std::uint32_t warp = event.who.warp;
+  if (event.kind == BarrierKind::grid)
+    return block->order.learn(warp, event.who.mask, running(event.who.launch).waited);
   if (event.kind == BarrierKind::cluster) {
     order::Meeting& meeting = block->cluster->barrier;
     if (event.step == Step::arrive)

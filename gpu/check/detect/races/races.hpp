@@ -94,8 +94,9 @@ class Races : public Listener {
   struct Running {
     Launch facts;
     std::uint32_t number;
-    order::Knowledge start;
+    order::Knowledge start, waited;
   };
+  const Running& running(std::uint64_t launch);
   Session session_;
   HostOrder host_;
   Reporter reporter_;

@@ -124,7 +124,13 @@ Words too_early_words(const Conflict& c, const Pair& pair) {
 
 // --- threads, kernels and the host
 
+// Kernels of one stream come one after the other, but for those that begin early.
+bool overlap(const Pair& pair) { return !pair.same_launch && pair.same_stream; }
+
 std::string_view race_remedy(const Conflict& c, const Pair& pair) {
+  if (overlap(pair))
+    return "griddepcontrol.wait (cudaGridDependencySynchronize()) in the kernel that begins early, "
+           "before this access: in this thread, or in one that it meets at a barrier afterwards";
   if (pair.earlier == Doer::host || pair.later == Doer::host || !pair.same_launch)
     return "put the two into one stream, let one stream wait for an event of the other "
            "(cudaEventRecord, cudaStreamWaitEvent), or synchronise between them";
@@ -146,12 +152,15 @@ std::string_view race_remedy(const Conflict& c, const Pair& pair) {
 
 Words race_words(const Conflict& c, const Pair& pair) {
   const bool host = pair.earlier == Doer::host || pair.later == Doer::host;
-  const std::string_view who = host                ? "a kernel and a copy in another stream"
-                               : !pair.same_launch ? "two kernels"
-                               : pair.same_warp    ? "two lanes of a warp"
-                               : pair.same_block   ? "two threads of a block"
-                               : pair.same_cluster ? "two blocks of a cluster"
-                                                   : "two blocks";
+  const std::string_view who =
+      host ? "a kernel and a copy in another stream"
+      : overlap(pair)
+          ? "a kernel that begins before the one in front of it has ended, and that one,"
+      : !pair.same_launch ? "two kernels"
+      : pair.same_warp    ? "two lanes of a warp"
+      : pair.same_block   ? "two threads of a block"
+      : pair.same_cluster ? "two blocks of a cluster"
+                          : "two blocks";
   const bool both = c.earlier.write && c.later.write;
   const std::string_view how = both ? "both write" : "read and write";
   const std::string_view weak =
@@ -161,7 +170,9 @@ Words race_words(const Conflict& c, const Pair& pair) {
   return {fmt::format("{} {} the same {}, and nothing orders the two{}", who, how,
                       memory(pair.space), weak),
           std::string(race_remedy(c, pair)),
-          std::string(words_of(host || !pair.same_launch ? Doer::host : Doer::thread).rule)};
+          overlap(pair)
+              ? "PTX ISA, griddepcontrol"
+              : std::string(words_of(host || !pair.same_launch ? Doer::host : Doer::thread).rule)};
 }
 
 Words fence_words(const Conflict& c, const Pair& pair) {

@@ -16,6 +16,7 @@ Doer doer_of(order::Row row, bool host);
 struct Pair {
   Doer earlier = Doer::thread, later = Doer::thread;
   Space space = Space::global;
+  bool same_stream = false;  // two kernels
   bool same_launch = true, same_block = true, same_cluster = true, same_warp = true;
   bool of_mbarrier = false;
 };

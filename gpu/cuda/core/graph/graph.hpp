@@ -13,11 +13,11 @@
 namespace inflight::cuda {
 
 // The ports and the type of an edge, with cudaGraphEdgeData's numbers; zeros: the second node
-// depends on all of the first. Whatever the edge permits, a node runs after its dependencies are
-// done.
+// depends on all of the first.
 struct EdgeKind {
   unsigned char from_port = 0, to_port = 0, type = 0;
   bool plain() const { return *this == EdgeKind{}; }
+  bool programmatic() const { return type == 1; }  // the second may begin early (overlap.hpp)
   bool operator==(const EdgeKind&) const = default;
 };
 // Between two kernels: the second may start when the first allows it.
@@ -80,7 +80,8 @@ void set_work(Node& node, Work work);
 // The live node of a handle, or null.
 std::shared_ptr<Node> node_of(const void* handle);
 
-// A graph as it was when it was instantiated; its nodes run one after another.
+// A graph as it was when it was instantiated; its nodes run one after another, but for kernels that
+// begin early.
 class GraphExec {
  public:
   static Result<std::shared_ptr<GraphExec>> make(const Graph& graph, std::uint64_t flags);
@@ -119,12 +120,13 @@ class GraphExec {
     const Node* node = nullptr;
     Work work;
     bool enabled = true;
-    std::vector<std::size_t> after;  // steps
+    std::vector<std::size_t> after;         // steps
+    std::vector<std::size_t> programmatic;  // of these, those whose edge lets it begin early
   };
+  class Run;
   explicit GraphExec(std::uint64_t flags);
   Step* step(const Node* node);
   Status set_child(Step& step, const Graph& child);
-  static void run(const std::vector<Step>& steps, Stream& stream);
   static Result<std::vector<Step>> flatten(const Graph& graph);
 
   mutable std::mutex mutex_;

@@ -1,9 +1,12 @@
 // Instantiated graphs: steps in an order that respects every edge.
 #include <algorithm>
+#include <atomic>
+#include <deque>
 
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/graph/graph.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
+#include "gpu/cuda/core/stream/overlap.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -32,14 +35,19 @@ Result<std::vector<GraphExec::Step>> GraphExec::flatten(const Graph& graph) {
   std::vector<Step> steps;
   std::unordered_map<const Node*, std::size_t> place;
   for (const Node* node : *order) {
-    Step step{node, node->work, true, {}};
-    for (const Node* dependency : node->dependencies) step.after.push_back(place[dependency]);
+    Step step{node, node->work, true, {}, {}};
+    for (const Node* dependency : node->dependencies) {
+      step.after.push_back(place[dependency]);
+      if (node->kind(dependency).programmatic()) step.programmatic.push_back(place[dependency]);
+    }
     std::sort(step.after.begin(), step.after.end());
     if (auto* child = std::get_if<ChildWork>(&step.work)) {
       auto inner = flatten(*child->graph);
       if (!inner) return inner;
+      const std::size_t base = steps.size();
       for (Step& each : *inner) {
-        for (std::size_t& index : each.after) index += steps.size();
+        for (auto* list : {&each.after, &each.programmatic})
+          for (std::size_t& index : *list) index += base;
         steps.push_back(std::move(each));
       }
     }
@@ -59,10 +67,94 @@ Result<std::shared_ptr<GraphExec>> GraphExec::make(const Graph& graph, std::uint
   return exec;
 }
 
-void GraphExec::run(const std::vector<Step>& steps, Stream& stream) {
-  for (const Step& step : steps)
-    if (step.enabled) perform(step.work, stream);
-}
+// A launch of the graph. Steps are counted from 1, as the tasks of a stream are.
+class GraphExec::Run {
+ public:
+  Run(const std::vector<Step>& steps, Stream& stream)
+      : steps_(steps), stream_(stream), done_(std::make_shared<TaskCount>(stream.id())) {}
+
+  void all() {
+    std::unique_lock lock(mutex_);
+    while (next_ < steps_.size()) {
+      const std::size_t index = next_++;
+      lock.unlock();
+      one(index, nullptr);
+      lock.lock();
+      finish(lock);
+    }
+  }
+
+ private:
+  class Behind final : public machine::Dependents {
+   public:
+    Behind(Run& run, std::size_t index) : run_(run), index_(index) {}
+    void asked() override { run_.overlapped_ = index_; }
+    void may_begin() override { run_.begin_next(index_); }
+
+   private:
+    Run& run_;
+    const std::size_t index_;
+  };
+
+  // Need a step not wait for the end of the one right in front, which lets others begin before?
+  bool overlaps(std::size_t index) const {
+    const Step& step = steps_[index];
+    const auto early = [&](std::size_t other) {
+      return std::find(step.programmatic.begin(), step.programmatic.end(), other) !=
+             step.programmatic.end();
+    };
+    return step.enabled && overlapped_ + 1 == index && early(index - 1) &&
+           std::all_of(step.after.begin(), step.after.end(),
+                       [&](std::size_t other) { return early(other) || other < first_; });
+  }
+
+  void one(std::size_t index, InFront* in_front) {
+    const Step& step = steps_[index];
+    const bool dependent = overlaps(index);
+    if (!dependent) first_ = index;
+    Behind behind(*this, index);
+    if (step.enabled)
+      Standing{in_front, &behind, dependent}.within([&] { perform(step.work, stream_); });
+  }
+
+  void begin_next(std::size_t index) {
+    std::unique_lock lock(mutex_);
+    if (!begins_early(index + 1) || next_ != index + 1 || next_ == steps_.size() ||
+        !overlaps(next_))
+      return;
+    ++next_;
+    const std::uint64_t work = work_;
+    early_.push_back(begin_early({done_, index + 1}, [this, index, work](InFront& in_front) {
+      stream_.as_worker(work, [&] { one(index + 1, &in_front); });
+    }));
+    const auto in_front = early_.back().in_front;
+    lock.unlock();
+    in_front->wait_settled();
+  }
+
+  // A step is done, and then those that began early meanwhile.
+  void finish(std::unique_lock<std::mutex>& lock) {
+    for (; !early_.empty(); early_.pop_front()) {
+      done_->finish_one();
+      std::thread& next = early_.front().thread;
+      lock.unlock();
+      next.join();
+      lock.lock();
+    }
+    done_->finish_one();
+  }
+
+  const std::vector<Step>& steps_;
+  Stream& stream_;
+  const std::uint64_t work_ = Stream::work_now();
+  const std::shared_ptr<TaskCount> done_;
+  std::mutex mutex_;
+  std::size_t next_ = 0;
+  std::deque<Early> early_;  // in the order of their steps
+  // The last step that is not dependent: all before it are done. The last whose kernel let others
+  // begin before its end.
+  std::atomic<std::size_t> first_{0}, overlapped_{~std::size_t{0}};
+};
 
 Status GraphExec::launch(const std::shared_ptr<Stream>& stream) {
   if (Status status = allowed_now(*stream); status != Status::success) return status;
@@ -85,7 +177,7 @@ Status GraphExec::launch(const std::shared_ptr<Stream>& stream) {
     if (recording) after.push_back(recording->ticket);
   }
   stream->device().printed.flush();
-  Ticket ticket = stream->submit([steps, raw = stream.get()] { run(*steps, *raw); }, after);
+  Ticket ticket = stream->submit([steps, raw = stream.get()] { Run(*steps, *raw).all(); }, after);
   reservation.launched(ticket);
   std::lock_guard lock(mutex_);
   last_ = ticket;

@@ -63,16 +63,34 @@ void report_observed() {
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
-void observe_edge(check::StreamEdge::Kind kind, const Stream& stream, std::uint64_t work,
-                  std::uint64_t other, std::uint64_t other_work) {
-  if (!observes(check::Topic::host)) return;
+namespace {
+
+check::StreamEdge edge_in(const Stream& stream, check::StreamEdge::Kind kind, std::uint64_t work) {
   check::StreamEdge event;
   event.kind = kind;
   event.device = stream.device().ordinal;
   event.stream = stream.id();
   event.work = work;
-  event.other = other, event.other_work = other_work;
   event.blocking = !stream.non_blocking();
+  return event;
+}
+
+}  // namespace
+
+void observe_edge(check::StreamEdge::Kind kind, const Stream& stream, std::uint64_t work,
+                  std::uint64_t other, std::uint64_t other_work) {
+  if (!observes(check::Topic::host)) return;
+  check::StreamEdge event = edge_in(stream, kind, work);
+  event.other = other, event.other_work = other_work;
+  observer()->stream_edge(event);
+}
+
+void observe_launch(const Stream& stream, std::uint64_t work, std::uint64_t launch,
+                    bool dependent) {
+  if (!observes(check::Topic::host)) return;
+  check::StreamEdge event = edge_in(stream, check::StreamEdge::Kind::launch, work);
+  event.other = launch;
+  event.dependent = dependent;
   observer()->stream_edge(event);
 }
 

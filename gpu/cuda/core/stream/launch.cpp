@@ -221,7 +221,6 @@ Status set_option(const abi::LaunchAttribute& attribute, LaunchOptions& options)
     case abi::launch_cooperative:
       options.cooperative = attribute.value.integer != 0;
       return Status::success;
-    // A kernel that starts when its predecessor is done keeps every promise of these three.
     case abi::launch_programmatic_serialization:
       options.programmatic = attribute.value.integer != 0;
       return Status::success;

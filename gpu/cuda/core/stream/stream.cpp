@@ -9,6 +9,8 @@
 #include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/report/guard.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
+#include "gpu/cuda/core/settings.hpp"
+#include "gpu/cuda/core/stream/overlap.hpp"
 
 namespace inflight::cuda {
 
@@ -44,6 +46,10 @@ struct Stream::Queue {
   unsigned waiting_for_room = 0;
   bool started = false, closed = false, busy = false;
   std::shared_ptr<TaskCount> count;
+  std::deque<Early> early;  // in the order of their tasks
+  // The last task whose kernel let others begin before its end.
+  std::atomic<std::uint64_t> overlapped{~std::uint64_t{0}};
+  unsigned waiting_for_all = 0;  // threads that submit no more before all is done
 
   explicit Queue(std::uint64_t stream) : count(std::make_shared<TaskCount>(stream)) {}
   Item take() {
@@ -52,6 +58,30 @@ struct Stream::Queue {
     if (waiting_for_room != 0) room.notify_one();
     return item;
   }
+  // A task is done, and then those that began early meanwhile. With the lock.
+  void finish(std::unique_lock<std::mutex>& lock) {
+    while (!early.empty()) {
+      count->finish_one();
+      std::thread next = std::move(early.front().thread);
+      early.pop_front();
+      lock.unlock();
+      next.join();
+      lock.lock();
+    }
+    count->finish_one();
+  }
+};
+
+// What comes behind a task's kernel.
+class Stream::Behind final : public machine::Dependents {
+ public:
+  Behind(const Stream& stream, std::uint64_t number) : stream_(stream), number_(number) {}
+  void asked() override { stream_.queue_->overlapped = number_; }
+  void may_begin() override { stream_.begin_next(number_); }
+
+ private:
+  const Stream& stream_;
+  const std::uint64_t number_;
 };
 
 namespace {
@@ -93,21 +123,33 @@ void Stream::close() {
   queue_->changed.notify_all();
 }
 
-void Stream::perform(const Task& task, std::uint64_t number,
-                     const std::vector<Ticket>& after) const {
+void Stream::perform(const Task& task, std::uint64_t number, const std::vector<Ticket>& after,
+                     Begins begins, InFront* in_front) const {
   const std::uint64_t outer = std::exchange(current_work, number);
   if (observed()) {
     for (const Ticket& t : after)
       if (t.count) observe_edge(Edge::after, *this, number, t.count->stream, t.number);
     observe_edge(Edge::begun, *this, number);
   }
+  Behind behind(*this, number);
   const Status status = guarded("work in a stream", [&] {
-    task();
+    const bool dependent = begins == Begins::early_too && queue_->overlapped + 1 == number;
+    Standing{in_front, &behind, dependent}.within(task);
     return Status::success;
   });
   if (status != Status::success) device_.kill(status, {});
   observe_edge(Edge::ended, *this, number);
   current_work = outer;
+}
+
+void Stream::as_worker(std::uint64_t work, const Task& part) const {
+  worker_thread = true;
+  current_work = work;
+  const Status status = guarded("work in a stream", [&] {
+    part();
+    return Status::success;
+  });
+  if (status != Status::success) device_.kill(status, {});
 }
 
 void Stream::work(const std::shared_ptr<Queue>& queue) {
@@ -120,10 +162,10 @@ void Stream::work(const std::shared_ptr<Queue>& queue) {
     Item item = queue->take();
     lock.unlock();
     for (const Ticket& ticket : item.after) ticket.wait();
-    item.keep->perform(item.task, item.number, item.after);
+    item.keep->perform(item.task, item.number, item.after, item.begins);
     item = {};
-    queue->count->finish_one();
     lock.lock();
+    queue->finish(lock);
   }
 }
 
@@ -145,7 +187,32 @@ std::vector<Ticket> Stream::implied() const {
   return tickets;
 }
 
-Ticket Stream::submit(Task task, std::vector<Ticket> after, WhenFull when_full) {
+void Stream::begin_next(std::uint64_t number) const {
+  // The host may be about to submit it.
+  constexpr std::chrono::milliseconds patience{20};
+  if (!begins_early(number)) return;
+  const std::shared_ptr<Queue> queue = queue_;
+  std::unique_lock lock(queue->mutex);
+  queue->changed.wait_for(lock, patience, [&] {
+    return !queue->items.empty() || queue->closed || queue->waiting_for_all != 0;
+  });
+  if (queue->items.empty() || queue->items.front().number != number + 1) return;
+  const Item& next = queue->items.front();
+  if (next.begins != Begins::early_too ||
+      !std::all_of(next.after.begin(), next.after.end(), [](const auto& t) { return t.done(); }))
+    return;
+  const auto item = std::make_shared<Item>(queue->take());
+  queue->early.push_back(begin_early({queue->count, number}, [item](InFront& in_front) {
+    worker_thread = true;
+    item->keep->perform(item->task, item->number, item->after, item->begins, &in_front);
+    item->task = {};
+  }));
+  const auto in_front = queue->early.back().in_front;
+  lock.unlock();
+  in_front->wait_settled();
+}
+
+Ticket Stream::submit(Task task, std::vector<Ticket> after, WhenFull when_full, Begins begins) {
   for (Ticket& ticket : implied()) after.push_back(std::move(ticket));
   Ticket ticket{queue_->count, 0};
   {
@@ -159,7 +226,8 @@ Ticket Stream::submit(Task task, std::vector<Ticket> after, WhenFull when_full) 
     queue_->started = true;
     ticket.number = ++queue_->submitted;
     observe_edge(Edge::submitted, *this, ticket.number);
-    queue_->items.push_back({std::move(task), std::move(after), shared_from_this(), ticket.number});
+    queue_->items.push_back(
+        {std::move(task), std::move(after), shared_from_this(), ticket.number, begins});
   }
   queue_->changed.notify_all();
   return ticket;
@@ -216,17 +284,32 @@ bool Stream::help() const {
   queue->busy = true;
   lock.unlock();
   worker_thread = true;
-  perform(item.task, item.number, item.after);
+  perform(item.task, item.number, item.after, item.begins);
   worker_thread = false;
   item = {};
   lock.lock();
+  queue->finish(lock);
   queue->busy = false;
-  queue->count->finish_one();
   const bool wake = !queue->items.empty() || queue->closed;
   lock.unlock();
   if (wake) queue->changed.notify_all();
   return true;
 }
+
+// A thread of the host submits nothing while this lives: no kernel need wait for what it submits.
+struct Stream::WaitingForAll {
+  explicit WaitingForAll(Queue& queue) : queue(queue) { change(1); }
+  ~WaitingForAll() { change(-1); }
+  void change(int by) const {
+    if (settings().timing == async::late) return;
+    {
+      const std::lock_guard lock(queue.mutex);
+      queue.waiting_for_all += static_cast<unsigned>(by);
+    }
+    queue.changed.notify_all();
+  }
+  Queue& queue;
+};
 
 void Stream::synchronize() const {
   const auto wait = [&](const Ticket& ticket) {
@@ -235,6 +318,7 @@ void Stream::synchronize() const {
   };
   if (kind_ == Kind::legacy)
     for (const Ticket& ticket : implied()) wait(ticket);
+  const WaitingForAll waiting(*queue_);
   while (help()) {
   }
   wait(last());

@@ -45,9 +45,14 @@ struct Ticket {
   void wait() const {
     if (count) count->wait(number);
   }
+  void wait_until(std::chrono::steady_clock::time_point deadline) const {
+    if (count) count->wait_until(number, deadline);
+  }
 };
 
 using Task = std::function<void()>;
+
+class InFront;
 
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
@@ -62,8 +67,11 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // Appends a task. It starts when the stream's earlier tasks are done, those in `after`, and those
   // that the legacy stream's rule adds (CUDA guide, "Implicit synchronization"). Blocks while the
   // stream's queue is full, except with WhenFull::grow and on a stream's thread.
+  // With Begins::early_too, it may begin before the kernel in front of it has ended (overlap.hpp).
   enum class WhenFull : bool { wait, grow };
-  Ticket submit(Task task, std::vector<Ticket> after = {}, WhenFull when_full = WhenFull::wait);
+  enum class Begins : bool { in_order, early_too };
+  Ticket submit(Task task, std::vector<Ticket> after = {}, WhenFull when_full = WhenFull::wait,
+                Begins begins = Begins::in_order);
   // Does a task in stream order and returns when it is done. An idle stream's task runs on the
   // calling thread.
   void run(Task task);
@@ -93,6 +101,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   static bool on_worker();
   // The number of the task that this thread is doing for a stream; 0: none.
   static std::uint64_t work_now();
+  // Does a part of task `work` on this thread, which is not the stream's own.
+  void as_worker(std::uint64_t work, const Task& part) const;
 
  private:
   struct Item {
@@ -100,11 +110,17 @@ class Stream : public std::enable_shared_from_this<Stream> {
     std::vector<Ticket> after;
     std::shared_ptr<Stream> keep;  // a destroyed stream still finishes its work
     std::uint64_t number = 0;
+    Begins begins = Begins::in_order;
   };
+  class Behind;
+  struct WaitingForAll;
   struct Queue;  // shared with the worker, which may outlive the stream
   static void work(const std::shared_ptr<Queue>& queue);
   // Does a task. An exception in it, such as a host function's own, kills the context.
-  void perform(const Task& task, std::uint64_t number, const std::vector<Ticket>& after) const;
+  void perform(const Task& task, std::uint64_t number, const std::vector<Ticket>& after,
+               Begins begins = Begins::in_order, InFront* in_front = nullptr) const;
+  // Begins the next task early, behind the kernel of task `number`, if there is one that may.
+  void begin_next(std::uint64_t number) const;
   std::vector<Ticket> implied() const;
   // Takes the place of the next task if the stream is idle: its number, or 0.
   std::uint64_t try_claim();

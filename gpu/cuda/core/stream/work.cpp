@@ -8,6 +8,7 @@
 #include "gpu/cuda/core/report/checking.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/stream/launch.hpp"
+#include "gpu/cuda/core/stream/overlap.hpp"
 #include "gpu/machine/launch/interrupt.hpp"
 #include "gpu/machine/launch/launch.hpp"
 
@@ -50,7 +51,10 @@ void run_kernel(const KernelWork& work, Stream& stream) {
   launch.stream = stream.id();
   launch.cancel = &device.cancel;
   launch.clock = &device.clock;
-  observe_edge(check::StreamEdge::Kind::launch, stream, Stream::work_now(), launch.id);
+  const Standing& standing = Standing::now();
+  launch.prerequisites = standing.in_front;
+  launch.dependents = standing.behind;
+  observe_launch(stream, Stream::work_now(), launch.id, standing.dependent);
   const BusyTime::Span running(device.kernels), accessing(device.accesses);
   machine::Outcome outcome = machine::run(
       launch, device.machine_limits, core.options(device),
@@ -123,7 +127,11 @@ Status submit(Stream& stream, Work work) {
   // An H200's streams take 3,000 host functions without waiting, and 1,024 of anything else.
   const auto when_full =
       std::holds_alternative<HostWork>(work) ? Stream::WhenFull::grow : Stream::WhenFull::wait;
-  stream.submit([work = std::move(work), &stream] { perform(work, stream); }, {}, when_full);
+  const auto* kernel = std::get_if<KernelWork>(&work);
+  const auto begins =
+      kernel && kernel->programmatic ? Stream::Begins::early_too : Stream::Begins::in_order;
+  stream.submit([work = std::move(work), &stream] { perform(work, stream); }, {}, when_full,
+                begins);
   return Status::success;
 }
 

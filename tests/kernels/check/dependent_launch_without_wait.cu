@@ -1,0 +1,115 @@
+// A kernel that may begin before the one in front of it has ended reads what that one writes:
+// behind griddepcontrol.wait, and without.
+#include "tests/kernels/check/check_test.cuh"
+
+__global__ void writes(int* data) {
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  data[threadIdx.x] = threadIdx.x;  // [writes]
+}
+__global__ void writes_first(int* data) {
+  data[threadIdx.x] = threadIdx.x;  // [writes_first]
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+__global__ void lets_nobody_begin(int* data) { data[threadIdx.x] = threadIdx.x; }
+
+__global__ void reads(const int* data, int* out) {
+  out[threadIdx.x] = data[threadIdx.x ^ 1];  // [reads]
+}
+// One thread waits for all.
+__global__ void waits_and_reads(const int* data, int* out) {
+  if (threadIdx.x == 0) asm volatile("griddepcontrol.wait;" ::: "memory");
+  __syncthreads();
+  out[threadIdx.x] = data[threadIdx.x ^ 1];
+}
+// Waits, but only once it has read.
+__global__ void reads_and_waits(const int* data, int* out) {
+  const int value = data[threadIdx.x ^ 1];  // [too_early]
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  out[threadIdx.x] = value;
+}
+// Lets the next begin before it waits itself, so that one may run beside the kernel in front of
+// both.
+__global__ void passes_on(int* other) {
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  other[threadIdx.x] = 0;
+}
+
+struct Launch {
+  cudaLaunchAttribute early = {};
+  cudaLaunchConfig_t config = {};
+  explicit Launch(cudaStream_t stream) {
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    config.gridDim = 1, config.blockDim = 64, config.stream = stream;
+    config.attrs = &early, config.numAttrs = 1;
+  }
+};
+
+template <class Body>
+void in_a_stream(Body body) {
+  cudaStream_t stream;
+  CHECK(cudaStreamCreate(&stream));
+  body(stream);
+  CHECK(cudaStreamSynchronize(stream));
+}
+
+template <void writer(int*), void reader(const int*, int*)>
+void pair() {
+  Buffer<int> data(64), out(64);
+  in_a_stream([&](cudaStream_t stream) {
+    const Launch launch(stream);
+    CHECK(cudaLaunchKernelEx(&launch.config, writer, (int*)data));
+    CHECK(cudaLaunchKernelEx(&launch.config, reader, (const int*)data, (int*)out));
+  });
+}
+
+template <void reader(const int*, int*)>
+void over_two() {
+  Buffer<int> data(64), other(64), out(64);
+  in_a_stream([&](cudaStream_t stream) {
+    const Launch launch(stream);
+    CHECK(cudaLaunchKernelEx(&launch.config, writes, (int*)data));
+    CHECK(cudaLaunchKernelEx(&launch.config, passes_on, (int*)other));
+    CHECK(cudaLaunchKernelEx(&launch.config, reader, (const int*)data, (int*)out));
+  });
+}
+
+// The graph's edge says it, not the launch.
+template <void reader(const int*, int*)>
+void graph() {
+  Buffer<int> data(64), out(64);
+  in_a_stream([&](cudaStream_t stream) {
+    const Launch launch(stream);
+    cudaGraph_t made;
+    cudaGraphExec_t exec;
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    CHECK(cudaLaunchKernelEx(&launch.config, writes, (int*)data));
+    CHECK(cudaLaunchKernelEx(&launch.config, reader, (const int*)data, (int*)out));
+    reads<<<1, 64, 0, stream>>>(data, out);
+    CHECK(cudaStreamEndCapture(stream, &made));
+    CHECK(cudaGraphInstantiate(&exec, made, 0));
+    CHECK(cudaGraphLaunch(exec, stream));
+  });
+}
+
+// Without the attribute, kernels of a stream follow each other.
+void in_order() {
+  Buffer<int> data(64), out(64);
+  writes<<<1, 64>>>(data);
+  reads<<<1, 64>>>(data, out);
+}
+
+int main(int argc, char** argv) {
+  return run_case(argc, argv,
+                  {{"mistake", pair<writes, reads>},
+                   {"written_before", pair<writes_first, reads>},
+                   {"too_late", pair<writes, reads_and_waits>},
+                   {"over_two", over_two<reads>},
+                   {"graph", graph<reads>},
+                   {"twin", pair<writes, waits_and_reads>},
+                   {"implicit", pair<lets_nobody_begin, reads>},
+                   {"over_two_twin", over_two<waits_and_reads>},
+                   {"graph_twin", graph<waits_and_reads>},
+                   {"in_order", in_order}});
+}
