@@ -1,69 +1,128 @@
-// A detector's state of each block that runs.
+// A detector's state of each block that runs, or of each cluster.
 #pragma once
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
 
+#include "gpu/check/listener.hpp"
+
 namespace inflight::check {
 
-// Events of a cluster's blocks come one after the other, so a State needs no lock of its own.
+// By launch and number. Events of a cluster's blocks come one after the other, so a State needs no
+// lock of its own.
 template <class State>
 class Blocks {
  public:
   // Made by make() at its first use.
   template <class Make>
-  State& get(std::uint64_t launch, std::uint64_t block, Make&& make) {
-    Shard& shard = shard_of(launch, block);
+  State& get(std::uint64_t launch, std::uint64_t number, Make&& make) {
+    Last& last = remembered();
+    if (last.is(turn(), launch, number)) return *last.state;
+    Shard& shard = shard_of(launch, number);
     const std::lock_guard lock(shard.mutex);
-    std::unique_ptr<State>& state = shard.states[{launch, block}];
-    if (!state) state = make();
-    return *state;
+    Entry& entry = shard.entries[{launch, number}];
+    if (!entry.state) entry.state = make();
+    last = {turn(), launch, number, entry.state.get()};
+    return *entry.state;
   }
   // Null: there is none.
-  State* find(std::uint64_t launch, std::uint64_t block) {
-    Shard& shard = shard_of(launch, block);
+  State* find(std::uint64_t launch, std::uint64_t number) {
+    Last& last = remembered();
+    if (last.is(turn(), launch, number)) return last.state;
+    Shard& shard = shard_of(launch, number);
     const std::lock_guard lock(shard.mutex);
-    const auto found = shard.states.find({launch, block});
-    return found == shard.states.end() ? nullptr : found->second.get();
+    const auto found = shard.entries.find({launch, number});
+    if (found == shard.entries.end()) return nullptr;
+    last = {turn(), launch, number, found->second.state.get()};
+    return last.state;
   }
-  void remove(std::uint64_t launch, std::uint64_t block) {
-    Shard& shard = shard_of(launch, block);
+  // One of its blocks has ended; with the last of `blocks` its state goes.
+  void ended(std::uint64_t launch, std::uint64_t number, std::uint32_t blocks = 1) {
+    Shard& shard = shard_of(launch, number);
+    std::unique_ptr<State> gone;
     const std::lock_guard lock(shard.mutex);
-    shard.states.erase({launch, block});
+    const auto found = shard.entries.find({launch, number});
+    if (found == shard.entries.end() || ++found->second.ended < blocks) return;
+    gone = std::move(found->second.state);
+    shard.entries.erase(found);
+    if (remembered().is(turn(), launch, number)) remembered() = {};
   }
-  // Of a launch that has ended by a fault, blocks never end. f(block, State&) before each goes.
-  template <class F>
-  void remove_launch(std::uint64_t launch, F&& f) {
+  // Of a launch that has ended by a fault, blocks never end.
+  void launch_ended(std::uint64_t launch) {
+    turn_.store(++turns, std::memory_order_relaxed);
     for (Shard& shard : shards_) {
       const std::lock_guard lock(shard.mutex);
-      for (auto each = shard.states.begin(); each != shard.states.end();) {
-        if (each->first.first != launch) {
-          ++each;
-          continue;
-        }
-        f(each->first.second, *each->second);
-        each = shard.states.erase(each);
-      }
+      std::erase_if(shard.entries, [&](const auto& each) { return each.first.first == launch; });
     }
   }
 
  private:
+  // A host thread mostly asks for one block again and again. Neither launches nor their blocks come
+  // again, so what it remembers is right while that block runs, and nobody asks for it afterwards.
+  // `turn` is another for each Blocks, and after each launch.
+  struct Last {
+    std::uint64_t turn = 0, launch = 0, number = 0;
+    State* state = nullptr;
+    bool is(std::uint64_t t, std::uint64_t l, std::uint64_t n) const {
+      return turn == t && launch == l && number == n;
+    }
+  };
+  static Last& remembered() {
+    thread_local Last last;
+    return last;
+  }
+  std::uint64_t turn() const { return turn_.load(std::memory_order_relaxed); }
+
   using Key = std::pair<std::uint64_t, std::uint64_t>;
   struct Hash {
     std::size_t operator()(const Key& key) const {
       return key.first * 0x9e3779b97f4a7c15ull ^ key.second;
     }
   };
+  struct Entry {
+    std::unique_ptr<State> state;
+    std::uint32_t ended = 0;  // of its blocks
+  };
   struct Shard {
     std::mutex mutex;
-    std::unordered_map<Key, std::unique_ptr<State>, Hash> states;
+    std::unordered_map<Key, Entry, Hash> entries;
   };
-  Shard& shard_of(std::uint64_t launch, std::uint64_t block) {
-    return shards_[(launch + block) % shards_.size()];
+  Shard& shard_of(std::uint64_t launch, std::uint64_t number) {
+    return shards_[(launch + number) % shards_.size()];
   }
+  static inline std::atomic<std::uint64_t> turns{0};
+  std::atomic<std::uint64_t> turn_{++turns};
   std::array<Shard, 64> shards_;
+};
+
+// A detector that keeps a State of each block, and forgets it as the block or its launch ends.
+template <class State>
+class PerBlock : public Listener {
+ public:
+  void block_end(const BlockEnd& event) final {
+    State* const state = blocks_.find(event.kernel->launch, event.block);
+    if (state) block_ends(*state);
+    blocks_.ended(event.kernel->launch, event.block);
+  }
+  void kernel_end(const KernelEnd& event) final {
+    blocks_.launch_ended(event.kernel->launch);
+    launch_ended(event.kernel->launch);
+  }
+
+ protected:
+  State& made(std::uint64_t launch, std::uint64_t block) {
+    return blocks_.get(launch, block, [] { return std::make_unique<State>(); });
+  }
+  State& of(const Who& who) { return made(who.launch, who.block); }
+  State* find(const Who& who) { return blocks_.find(who.launch, who.block); }
+
+ private:
+  virtual void block_ends(State&) {}
+  virtual void launch_ended(std::uint64_t) {}
+  Blocks<State> blocks_;
 };
 
 }  // namespace inflight::check

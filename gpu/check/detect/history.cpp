@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <limits>
+#include <mutex>
 
 namespace inflight::check {
 namespace {
@@ -45,11 +45,7 @@ bool overlap(const std::optional<Bytes>& a, const std::optional<Bytes>& b) {
          b->address < a->address + a->count;
 }
 
-std::atomic<std::uint64_t> made{0};
-
 }  // namespace
-
-History::History(Places& places) : places_(places), self_(++made) {}
 
 std::uint64_t History::cluster_of(const Kernel& kernel, std::uint64_t block) const {
   const Extents &grid = kernel.grid, &cluster = kernel.cluster;
@@ -59,32 +55,20 @@ std::uint64_t History::cluster_of(const Kernel& kernel, std::uint64_t block) con
   return x / cluster.x + wide * (y / cluster.y + high * (z / cluster.z));
 }
 
-// A host thread mostly runs one cluster for a while. Neither launches nor clusters come again, so
-// what it remembers is right while that cluster runs, and nothing of it is told afterwards.
-History::Ring& History::ring_of(const Kernel& kernel, std::uint64_t block) {
-  struct Last {
-    std::uint64_t history = 0, launch = 0, cluster = 0;
-    Ring* ring = nullptr;
-  };
-  thread_local Last last;
-  const std::uint64_t cluster = cluster_of(kernel, block);
-  if (last.history == self_ && last.launch == kernel.launch && last.cluster == cluster)
-    return *last.ring;
-  Ring& ring = rings_.get(kernel.launch, cluster, [&] {
-    auto made = std::make_unique<Ring>();
-    made->live = blocks_of(kernel.cluster);
-    return made;
-  });
-  last = {self_, kernel.launch, cluster, &ring};
-  return ring;
-}
-
 void History::add(const Event& event) {
   const Kernel* const kernel = places_.kernel(event.who.launch);
   if (!kernel) return;
-  Ring& ring = ring_of(*kernel, event.who.block);
-  const std::lock_guard lock(ring.mutex);
-  ring.events[ring.count++ % kept] = event;
+  Ring& ring = rings_.get(kernel->launch, cluster_of(*kernel, event.who.block), [] {
+    auto made = std::make_unique<Ring>();
+    made->events.reserve(kept);
+    return made;
+  });
+  const std::lock_guard lock(ring.lock);
+  if (ring.count < kept)
+    ring.events.push_back(event);
+  else
+    ring.events[ring.count % kept] = event;
+  ++ring.count;
 }
 
 void History::copy_issued(const CopyIssued& copy) {
@@ -144,21 +128,11 @@ void History::mbarrier(const MbarrierOp& op) {
 void History::fenced(const Fence& fence) { add({What::fenced, fence.who}); }
 
 void History::forget(const BlockEnd& block) {
-  const std::uint64_t launch = block.kernel->launch;
-  const std::uint64_t cluster = cluster_of(*block.kernel, block.block);
-  Ring* const ring = rings_.find(launch, cluster);
-  if (!ring) return;
-  bool last = false;
-  {
-    const std::lock_guard lock(ring->mutex);
-    last = --ring->live == 0;
-  }
-  if (last) rings_.remove(launch, cluster);
+  rings_.ended(block.kernel->launch, cluster_of(*block.kernel, block.block),
+               blocks_of(block.kernel->cluster));
 }
 
-void History::forget(const KernelEnd& launch) {
-  rings_.remove_launch(launch.kernel->launch, [](std::uint64_t, Ring&) {});
-}
+void History::forget(const KernelEnd& launch) { rings_.launch_ended(launch.kernel->launch); }
 
 Step History::step_of(const Event& event, std::vector<CopyName>& copies) const {
   Step step;
@@ -199,7 +173,7 @@ void History::fill(Finding& finding) {
   std::vector<Step> steps;
   std::vector<CopyName> copies;
   {
-    const std::lock_guard lock(ring->mutex);
+    const std::lock_guard lock(ring->lock);
     const std::uint64_t first = ring->count > kept ? ring->count - kept : 0;
     std::vector<const Event*> chosen;
     for (std::uint64_t i = first; i < ring->count; ++i)

@@ -1,13 +1,12 @@
 // The last things that each cluster of blocks did, from which a finding gets its moment.
 #pragma once
-#include <array>
-#include <mutex>
 #include <tuple>
 #include <vector>
 
 #include "gpu/check/detect/blocks.hpp"
 #include "gpu/check/finding/places.hpp"
 #include "gpu/check/listener.hpp"
+#include "gpu/check/shadow/spin.hpp"
 
 namespace inflight::check {
 
@@ -15,7 +14,7 @@ namespace inflight::check {
 // are added as it is made.
 class History : public Listener {
  public:
-  explicit History(Places& places);
+  explicit History(Places& places) : places_(places) {}
   Topic topics() const override {
     return Topic::copies | Topic::barriers | Topic::mbarriers | Topic::fences | Topic::blocks;
   }
@@ -47,19 +46,16 @@ class History : public Listener {
   };
   using CopyName = std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>;  // block, warp, id
   struct Ring {
-    std::mutex mutex;
-    std::array<Event, kept> events;
-    std::uint64_t count = 0;  // of all so far; event i lies at i % kept
-    std::uint32_t live = 0;   // blocks of the cluster
+    shadow::Spin lock;
+    std::vector<Event> events;  // event i lies at i % kept
+    std::uint64_t count = 0;    // of all so far
   };
   std::uint64_t cluster_of(const Kernel& kernel, std::uint64_t block) const;
-  Ring& ring_of(const Kernel& kernel, std::uint64_t block);
   void add(const Event& event);
   Step step_of(const Event& event, std::vector<CopyName>& copies) const;
 
   Places& places_;
-  const std::uint64_t self_;  // which History of the process
-  Blocks<Ring> rings_;        // by the cluster's number
+  Blocks<Ring> rings_;  // by the cluster's number
 };
 
 }  // namespace inflight::check

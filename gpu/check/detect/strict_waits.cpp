@@ -42,37 +42,24 @@ struct BlockGroups {
   std::map<std::uint32_t, WarpGroups> warps;
 };
 
-class StrictWaits : public Listener {
+class StrictWaits : public PerBlock<BlockGroups> {
  public:
   explicit StrictWaits(const Session& session) : session_(session) {}
   Topic topics() const override {
     return Topic::accesses | Topic::addresses | Topic::copies | Topic::blocks;
   }
 
-  void block_end(const BlockEnd& event) override {
-    blocks_.remove(event.kernel->launch, event.block);
-  }
-  void kernel_end(const KernelEnd& event) override {
-    const std::uint64_t launch = event.kernel->launch;
-    blocks_.remove_launch(launch, [](std::uint64_t, BlockGroups&) {});
-    const std::lock_guard lock(mutex_);
-    const auto begin = waits_.lower_bound({launch, 0}), end = waits_.lower_bound({launch + 1, 0});
-    for (auto each = begin; each != end; ++each)
-      if (each->second.spare != 0) tell(each->second);
-    waits_.erase(begin, end);
-  }
-
   void copy_issued(const CopyIssued& copy) override {
-    BlockGroups* const block = of(copy.who);
+    BlockGroups& block = of(copy.who);
     const bool group = copy.completion == Completion::thread_group;
     copy.for_each_run([&](const CopyRun& run) {
-      if (group) add(block->warps[copy.who.warp].open, run.destination, run.bytes);
-      if (copy.from == Space::shared) read(*block, run.source, run.source_bytes);
+      if (group) add(block.warps[copy.who.warp].open, run.destination, run.bytes);
+      if (copy.from == Space::shared) read(block, run.source, run.source_bytes);
     });
   }
   void copy_committed(const CopyCommitted& event) override {
     if (event.completion != Completion::thread_group) return;
-    WarpGroups& warp = of(event.who)->warps[event.who.warp];
+    WarpGroups& warp = of(event.who).warps[event.who.warp];
     for (Group& group : warp.groups) ++group.newer;
     Group group;
     group.written = std::exchange(warp.open, {});
@@ -82,10 +69,10 @@ class StrictWaits : public Listener {
   void accessed(const Access& access) override {
     if (access.space != Space::shared || access.kind == Access::Kind::store || !access.addresses)
       return;
-    BlockGroups* const block = of(access.who);
-    if (block->warps.empty()) return;
+    BlockGroups& block = of(access.who);
+    if (block.warps.empty()) return;
     for (Mask m = access.who.mask; m != 0; m &= m - 1)
-      read(*block, access.addresses[std::countr_zero(m)], access.bytes);
+      read(block, access.addresses[std::countr_zero(m)], access.bytes);
   }
 
  private:
@@ -94,8 +81,12 @@ class StrictWaits : public Listener {
     std::uint32_t allowed = 0, spare = 0;  // spare: the fewest that any execution did not need
   };
 
-  BlockGroups* of(const Who& who) {
-    return &blocks_.get(who.launch, who.block, [] { return std::make_unique<BlockGroups>(); });
+  void launch_ended(std::uint64_t launch) override {
+    const std::lock_guard lock(mutex_);
+    const auto begin = waits_.lower_bound({launch, 0}), end = waits_.lower_bound({launch + 1, 0});
+    for (auto each = begin; each != end; ++each)
+      if (each->second.spare != 0) tell(each->second);
+    waits_.erase(begin, end);
   }
   static void add(std::vector<Range>& ranges, std::uint64_t at, std::uint64_t bytes) {
     if (!ranges.empty() && ranges.back().end == at)
@@ -114,14 +105,13 @@ class StrictWaits : public Listener {
   void tell(const Wait& wait);
 
   Session session_;
-  Blocks<BlockGroups> blocks_;
   std::mutex mutex_;
   std::map<std::pair<std::uint64_t, std::uint32_t>, Wait> waits_;
 };
 
 void StrictWaits::copy_waited(const CopyWaited& event) {
   if (event.completion != Completion::thread_group) return;
-  WarpGroups& warp = of(event.who)->warps[event.who.warp];
+  WarpGroups& warp = of(event.who).warps[event.who.warp];
   const std::uint32_t allowed = event.allowed == CopyWaited::all_copies ? 0 : event.allowed;
   if (warp.wait.mask != 0) {
     std::uint32_t spare = 0;

@@ -9,6 +9,7 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <memory>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -21,7 +22,7 @@ namespace inflight::check {
 namespace {
 
 constexpr std::uint64_t map_bytes = 128, line_bytes = 64;  // a map has two lines
-constexpr std::size_t kept_lines = 256;
+constexpr std::size_t kept_lines = 256, part_lines = 16;
 
 using Time = std::uint64_t;  // counts fences and uses of maps; stores carry the latest
 
@@ -43,9 +44,30 @@ struct InFlight {
   std::uint16_t rank = 0;
 };
 
+// The latest lines that a block wrote, of each two of the same remainder one.
+class WrittenLines {
+ public:
+  void set(const Line& line) {
+    auto& part = parts_[line.address / part_lines % parts_.size()];
+    if (!part) part = std::make_unique<Part>();
+    (*part)[line.address % part_lines] = line;
+  }
+  // Null: it is not among them.
+  const Line* find(std::uint64_t address) const {
+    const auto& part = parts_[address / part_lines % parts_.size()];
+    if (!part) return nullptr;
+    const Line& line = (*part)[address % part_lines];
+    return line.address == address ? &line : nullptr;
+  }
+
+ private:
+  using Part = std::array<Line, part_lines>;
+  std::array<std::unique_ptr<Part>, kept_lines / part_lines> parts_;
+};
+
 struct BlockMaps {
   std::uint16_t rank = 0;
-  std::array<Line, kept_lines> lines{};
+  WrittenLines lines;
   std::vector<InFlight> in_flight;
   Time released = 0;                                     // by fence.proxy.tensormap
   std::vector<std::pair<std::uint64_t, Time>> acquired;  // by address of the map
@@ -67,7 +89,7 @@ bool is_tensormap(const Fence& fence) {
          (fence.to == Proxy::tensormap || fence.from == Proxy::tensormap);
 }
 
-class TensorMaps : public Listener {
+class TensorMaps : public PerBlock<BlockMaps> {
  public:
   explicit TensorMaps(const Session& session) : session_(session) {}
   Topic topics() const override {
@@ -76,17 +98,7 @@ class TensorMaps : public Listener {
   }
 
   void block_begin(const BlockBegin& event) override {
-    blocks_.get(event.kernel->launch, event.block, [] { return std::make_unique<BlockMaps>(); })
-        .rank = event.rank;
-  }
-  void block_end(const BlockEnd& event) override {
-    blocks_.remove(event.kernel->launch, event.block);
-  }
-  void kernel_end(const KernelEnd& event) override {
-    blocks_.remove_launch(event.kernel->launch, [](std::uint64_t, BlockMaps&) {});
-    const std::lock_guard lock(mutex_);
-    std::erase_if(changes_,
-                  [&](const auto& each) { return each.second.who.launch == event.kernel->launch; });
+    made(event.kernel->launch, event.block).rank = event.rank;
   }
   void accessed(const Access& access) override;
   void fenced(const Fence& fence) override;
@@ -96,17 +108,9 @@ class TensorMaps : public Listener {
   void mbarrier(const MbarrierOp& op) override;
 
  private:
-  BlockMaps& of(const Who& who) {
-    struct Last {
-      const void* self = nullptr;
-      std::uint64_t launch = 0, block = 0;
-      BlockMaps* found = nullptr;
-    };
-    thread_local Last last;
-    if (last.self != this || last.launch != who.launch || last.block != who.block)
-      last = {this, who.launch, who.block,
-              &blocks_.get(who.launch, who.block, [] { return std::make_unique<BlockMaps>(); })};
-    return *last.found;
+  void launch_ended(std::uint64_t launch) override {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(changes_, [&](const auto& each) { return each.second.who.launch == launch; });
   }
   void write(BlockMaps& block, const Access& access, std::uint64_t address, std::uint64_t bytes);
   void changed_in_flight(const Who& writer, const InFlight& copy);
@@ -114,7 +118,6 @@ class TensorMaps : public Listener {
 
   Session session_;
   std::atomic<Time> clock_{1};
-  Blocks<BlockMaps> blocks_;
   std::mutex mutex_;
   std::unordered_map<std::uint64_t, Change> changes_;  // by line
 };
@@ -137,7 +140,7 @@ void TensorMaps::write(BlockMaps& block, const Access& access, std::uint64_t add
   const Time now = clock_.load(std::memory_order_relaxed);
   for (std::uint64_t line = address / line_bytes; line <= (address + bytes - 1) / line_bytes;
        ++line)
-    block.lines[line % kept_lines] = {line, now, access.who};
+    block.lines.set({line, now, access.who});
   for (const InFlight& copy : block.in_flight)
     if (overlap(address, bytes, copy.map, map_bytes)) changed_in_flight(access.who, copy);
   if (access.bytes != map_bytes) return;  // tensormap.replace, tensormap.cp_fenceproxy
@@ -168,9 +171,9 @@ void TensorMaps::copy_issued(const CopyIssued& copy) {
   ++clock_;
   Line written;
   for (const std::uint64_t line : {copy.tensor_map / line_bytes, copy.tensor_map / line_bytes + 1})
-    if (const Line& kept = block.lines[line % kept_lines];
-        kept.address == line && (written.time == 0 || kept.time >= written.time))
-      written = kept;
+    if (const Line* const kept = block.lines.find(line);
+        kept && (written.time == 0 || kept->time >= written.time))
+      written = *kept;
   Time acquired = 0;
   for (const auto& [address, time] : block.acquired)
     if (overlap(address, map_bytes, copy.tensor_map, map_bytes))

@@ -8,11 +8,9 @@
 namespace inflight::check {
 namespace {
 
-std::atomic<std::uint64_t> turns{0};
-
 class Waiting : public Listener {
  public:
-  explicit Waiting(const Session& session) : turn_(++turns), session_(session), words_(session) {}
+  explicit Waiting(const Session& session) : session_(session), words_(session) {}
   Topic topics() const override {
     return Topic::mbarriers | Topic::barriers | Topic::collectives | Topic::copies | Topic::fences |
            Topic::accesses | Topic::addresses | Topic::allocations | Topic::blocks | Topic::waits;
@@ -89,7 +87,8 @@ class Waiting : public Listener {
     if (state && state->ordered) give(*state, state->warp(fence.who));
   }
   void thread_exit(const ThreadExit& event) override {
-    ClusterState* const state = find(event.who);
+    const Kernel* const kernel = session_.places.kernel(event.who.launch);
+    ClusterState* const state = kernel ? known(*kernel, event.who.block) : nullptr;
     if (!state || !state->ordered) return;
     const std::uint32_t warp = state->warp(event.who);
     state->order.step(warp);
@@ -97,14 +96,11 @@ class Waiting : public Listener {
     state->barrier.exited(warp, state->order);
   }
   void block_end(const BlockEnd& event) override {
-    Who who;
-    who.launch = event.kernel->launch;
-    who.block = event.block;
-    ClusterState* const state = find(who);
+    ClusterState* const state = known(*event.kernel, event.block);
     if (!state) return;
     settle(*state, cluster_place(*event.kernel, event.block).rank, event.block);
-    if (++state->ended < state->size) return;
-    clusters_.remove(event.kernel->launch, cluster_place(*event.kernel, event.block).first);
+    clusters_.ended(event.kernel->launch, cluster_place(*event.kernel, event.block).first,
+                    state->size);
   }
   void stuck(const Stuck& event) override {
     Who who;
@@ -131,8 +127,7 @@ class Waiting : public Listener {
   void kernel_begin(const KernelBegin&) override { ++running_; }
   void kernel_end(const KernelEnd& event) override {
     --running_;
-    clusters_.remove_launch(event.kernel->launch, [](std::uint64_t, ClusterState&) {});
-    turn_ = ++turns;
+    clusters_.launch_ended(event.kernel->launch);
   }
 
  private:
@@ -140,18 +135,16 @@ class Waiting : public Listener {
   ClusterState* find(const Who& who) {
     const Kernel* const kernel = session_.places.kernel(who.launch);
     if (!kernel) return nullptr;
-    struct Last {
-      std::uint64_t turn = 0, launch = 0, cluster = 0;
-      ClusterState* state = nullptr;
-    };
-    thread_local Last last;
-    const std::uint64_t cluster = cluster_place(*kernel, who.block).first;
-    const std::uint64_t turn = turn_.load(std::memory_order_relaxed);
-    if (last.turn != turn || last.launch != who.launch || last.cluster != cluster)
-      last = {turn, who.launch, cluster, &clusters_.get(who.launch, cluster, [&] {
-                return std::make_unique<ClusterState>(*kernel);
-              })};
-    return last.state;
+    return &clusters_.get(who.launch, cluster_place(*kernel, who.block).first,
+                          [&] { return std::make_unique<ClusterState>(*kernel); });
+  }
+  // Null also where nothing has happened yet that matters.
+  ClusterState* known(const Kernel& kernel, std::uint64_t block) {
+    const Extents& shape = kernel.cluster;
+    const std::uint64_t first = cluster_place(kernel, block).first;
+    if (shape.x * shape.y * shape.z == 1) return clusters_.find(kernel.launch, first);
+    return &clusters_.get(kernel.launch, first,
+                          [&] { return std::make_unique<ClusterState>(kernel); });
   }
   static void give(ClusterState& state, std::uint32_t warp) {
     state.order.step(warp);
@@ -176,7 +169,6 @@ class Waiting : public Listener {
     }
   }
 
-  std::atomic<std::uint64_t> turn_;  // another after each launch: what threads remember is void
   Session session_;
   WaitingWords words_;
   Blocks<ClusterState> clusters_;

@@ -1,6 +1,7 @@
 // Blocks: their beginning, and how their threads meet.
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "gpu/check/order/block.hpp"
 
@@ -37,9 +38,9 @@ std::size_t Block::bytes() const {
 
 namespace {
 
-// What a thread published is in the clocks of all who met, so it need not be kept apart.
+// What a thread knew and published is in `all`, so it need not be kept apart.
 void met(View& view, const Knowledge& all, const std::shared_ptr<const Patterns>& halves) {
-  view.known.join(all);
+  view.known = all;
   view.patterns = halves;  // its own are among them
   view.waited = {};
   view.fenced_own = view.fenced_copies = {};
@@ -89,7 +90,12 @@ void Block::arrive_and_wait(Meeting& at, std::uint32_t warp, Mask mask) {
   for (const Views::Group& g : warps_[warp].views.groups()) {
     const Mask part = g.lanes & mask;
     if (part == 0) continue;
+    if (g.view == at.joined_) continue;
     at.arrived_.join(g.view->known);
+    if (g.view->is_common() && !g.view->patterns) {
+      at.joined_ = g.view;
+      continue;
+    }
     g.view->add_own(at.arrived_, row_, warp, part);
     if (g.view->patterns) at.halves_.add(*g.view->patterns, row_, warp, part, at.arrived_);
   }
@@ -97,23 +103,31 @@ void Block::arrive_and_wait(Meeting& at, std::uint32_t warp, Mask mask) {
 }
 
 void Meeting::complete() {
-  std::map<Block*, std::uint32_t> threads;
-  for (const Waiting& w : waiting_) threads[w.block] += std::popcount(w.mask);
+  auto& threads = threads_;
+  threads.clear();
+  const auto of = [&](Block* block) -> std::uint32_t& {
+    for (auto& [each, count] : threads)
+      if (each == block) return count;
+    return threads.emplace_back(block, 0).second;
+  };
+  for (const Waiting& w : waiting_) of(w.block) += static_cast<unsigned>(std::popcount(w.mask));
   for (const auto& [block, count] : threads)
     if (count == block->threads_)
       arrived_.raise_range(warp_row(block->row_, Part::thread, 0), warp_bits, block->epoch_);
   for (const Waiting& w : waiting_)
-    if (threads[w.block] != w.block->threads_)
+    if (of(w.block) != w.block->threads_)
       arrived_.raise(warp_row(w.block->row_, Part::thread, w.warp), w.mask, w.block->epoch_);
   for (const auto& [block, count] : threads) ++block->epoch_;
   const auto halves = completed_halves_ = halves_.take();
   std::shared_ptr<const View> shared;
+  Views::Change last;
   for (const Waiting& w : waiting_) {
     Views& views = w.block->warps_[w.warp].views;
-    views.change(w.mask, [&](View& v, Mask) { met(v, arrived_, halves); });
+    views.change_alike(w.mask, last, [&](View& v, Mask) { met(v, arrived_, halves); });
     views.unite(shared);
   }
   waiting_.clear();
+  joined_.reset();
   completed_ = std::exchange(arrived_, {});
 }
 

@@ -3,7 +3,6 @@
 //
 // One caller at a time for the blocks of a cluster; locations are locked by whoever keeps them.
 #pragma once
-#include <map>
 #include <memory>
 #include <vector>
 
@@ -150,6 +149,8 @@ class Meeting {
   Halves halves_;
   std::shared_ptr<const Patterns> completed_halves_;
   std::vector<Waiting> waiting_;
+  std::vector<std::pair<Block*, std::uint32_t>> threads_;  // of each block, that wait
+  std::shared_ptr<const View> joined_;  // the last that is in arrived_, if nothing of it is its own
 };
 
 }  // namespace inflight::order

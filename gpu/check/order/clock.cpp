@@ -46,17 +46,26 @@ Epoch Clock::at(Row row, unsigned lane) const {
   return known;
 }
 
-bool Clock::covers(Row row, Mask mask, Epoch epoch) const {
+Epoch Clock::floor(Row first, unsigned bits) const {
+  Epoch known = 0;
+  for (const Node* n = node_; n && n->bits >= bits && same_range(first, n->prefix, n->bits);
+       n = n->towards(first).node_) {
+    known = std::max(known, n->floor);
+    if (n->bits == bits) break;
+  }
+  return known;
+}
+
+Mask Clock::known(Row row, Epoch epoch) const {
   for (const Node* n = node_; n && same_range(row, n->prefix, n->bits) && n->top >= epoch;
        n = n->towards(row).node_) {
-    if (n->floor >= epoch) return true;
+    if (n->floor >= epoch) return ~Mask{0};
     if (n->bits > 0) continue;
-    if (!n->lanes) return false;
-    for (; mask != 0; mask &= mask - 1)
-      if ((*n->lanes)[std::countr_zero(mask)] < epoch) return false;
-    return true;
+    Mask found = 0;
+    for (unsigned l = 0; n->lanes && l < lanes; ++l) found |= Mask{(*n->lanes)[l] >= epoch} << l;
+    return found;
   }
-  return false;
+  return 0;
 }
 
 Clock Clock::make(Row prefix, unsigned bits, Epoch floor, Clock low, Clock high) {

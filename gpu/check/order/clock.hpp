@@ -25,8 +25,11 @@ class Clock {
   ~Clock() { release(); }
 
   Epoch at(Row row, unsigned lane) const;
-  // All of `lanes` are known up to `epoch`.
-  bool covers(Row row, Mask lanes, Epoch epoch) const;
+  // All actors of the 2^bits rows from `first`, which is aligned to them, are known up to there.
+  Epoch floor(Row first, unsigned bits) const;
+  // The lanes of the row that are known up to `epoch`.
+  Mask known(Row row, Epoch epoch) const;
+  bool covers(Row row, Mask lanes, Epoch epoch) const { return (lanes & ~known(row, epoch)) == 0; }
 
   void join(const Clock& other);
   void raise(Row row, Mask lanes, Epoch epoch);

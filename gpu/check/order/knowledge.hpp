@@ -66,10 +66,29 @@ struct Snapshot {
       k.fenced[s].raise(warp_row(block, Part::group_copy, warp), mask, fenced_copies[s]);
     }
   }
+  // Nothing of it is these lanes' own.
+  bool is_common() const {
+    return waited == decltype(waited){} && fenced_own == decltype(fenced_own){} &&
+           fenced_copies == decltype(fenced_copies){};
+  }
+  // Up to there, what all threads of the block did is known. Asked for at every access, so it is
+  // looked up once.
+  Epoch met(Row block) const {
+    if (met_.block != block) met_ = {block, known.order.floor(block, warp_bits)};
+    return met_.epoch;
+  }
+  void changed() { met_ = {}; }
   bool same(const Snapshot& o) const {
     return known.same(o.known) && waited == o.waited && fenced_own == o.fenced_own &&
            fenced_copies == o.fenced_copies;
   }
+
+ private:
+  struct Met {
+    Row block = ~Row{0};
+    Epoch epoch = 0;
+  };
+  mutable Met met_;
 };
 
 }  // namespace inflight::order

@@ -78,6 +78,7 @@ class Views {
       auto view = std::make_shared<View>(*groups_[i].view);
       f(*view, part);
       if (view->same(*groups_[i].view)) continue;
+      view->changed();
       if (part != groups_[i].lanes) {
         groups_[i].lanes &= ~part;
         groups_.push_back({part, std::move(view)});
@@ -86,12 +87,34 @@ class Views {
       }
     }
   }
+  // As change(), where f does the same to whichever lanes: views that many warps share change once.
+  // `last`: what the last of them had, and has now.
+  struct Change {
+    std::shared_ptr<const View> from, to;
+  };
+  template <class F>
+  void change_alike(Mask mask, Change& last, F&& f) {
+    if (groups_.size() == 1 && groups_[0].lanes == mask) {
+      std::shared_ptr<const View>& mine = groups_[0].view;
+      if (mine == last.from) {
+        mine = last.to;
+        return;
+      }
+      last.from = mine;
+      change(mask, f);
+      last.to = mine;
+      return;
+    }
+    change(mask, f);
+  }
   // Groups that know the same become one. `hint`: a view that others already have, or null; it
   // becomes the last one seen here.
   void unite(std::shared_ptr<const View>& hint) {
     for (std::size_t i = 0; i < groups_.size(); ++i) {
-      if (hint && groups_[i].view->same(*hint)) groups_[i].view = hint;
-      hint = groups_[i].view;
+      if (groups_[i].view != hint) {
+        if (hint && groups_[i].view->same(*hint)) groups_[i].view = hint;
+        hint = groups_[i].view;
+      }
       for (std::size_t j = i + 1; j < groups_.size();)
         if (groups_[j].view->same(*groups_[i].view)) {
           groups_[i].lanes |= groups_[j].lanes;

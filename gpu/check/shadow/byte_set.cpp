@@ -109,6 +109,17 @@ bool ByteSet::has_any(std::uint64_t address, std::uint64_t bytes) const {
   });
 }
 
+bool ByteSet::has_none_near(const std::uint64_t* addresses, std::uint32_t lanes,
+                            std::uint32_t bytes) const {
+  std::uint64_t low = ~0ull, high = 0;
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const std::uint64_t at = addresses[std::countr_zero(lanes)];
+    low = std::min(low, at), high = std::max(high, at);
+  }
+  constexpr std::uint64_t wide = 4096;
+  return high - low < wide && !has_any(low, high - low + bytes);
+}
+
 bool ByteSet::has_all(std::uint64_t address, std::uint64_t bytes) const {
   return each_page<page_shift>(address, bytes, [&](std::uint64_t number, auto begin, auto end) {
     const std::uintptr_t now = look(number);

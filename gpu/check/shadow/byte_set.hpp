@@ -23,6 +23,10 @@ class ByteSet {
   void erase(std::uint64_t address, std::uint64_t bytes) { change<false>(address, bytes); }
   bool has_any(std::uint64_t address, std::uint64_t bytes) const;
   bool has_all(std::uint64_t address, std::uint64_t bytes) const;
+  // There is none in the whole range from the lowest to the highest of these lanes' bytes. False
+  // also where that is wide.
+  bool has_none_near(const std::uint64_t* addresses, std::uint32_t lanes,
+                     std::uint32_t bytes) const;
   std::uint64_t count(std::uint64_t address, std::uint64_t bytes) const;  // of those in the set
   // It has never had a byte.
   bool never_used() const { return !used_.load(std::memory_order_relaxed); }

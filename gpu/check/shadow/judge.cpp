@@ -1,7 +1,6 @@
 // Judgement of pairs: first for whole rows at once, then actor by actor.
 #include "gpu/check/shadow/judge.hpp"
 
-#include <algorithm>
 #include <bit>
 
 namespace inflight::shadow {
@@ -25,22 +24,20 @@ bool Judge::one(const Record& then, unsigned lane, unsigned mine, bool fence) co
          (!fence || fenced.at(then.row, lane) >= then.epoch);
 }
 
-bool Judge::ordered(const Record& then, const Record& now, std::uint32_t from,
-                    std::uint32_t to) const {
+bool Judge::known(const Record& then, const Record& now, ByteMask part) const {
   const bool fence = needs_fence(then, now);
-  const Mask before = then.lanes_in(from, to);
   const Snapshot& k = *a_.knows;
-  if (!a_.copy && then.same_actors(now)) return true;
-  if (k.known.order.covers(then.row, before, then.epoch) &&
-      (!fence || k.known.fenced[space_].covers(then.row, before, then.epoch)))
-    return true;
+  Mask lanes = k.known.order.known(then.row, then.epoch);
+  if (fence && lanes != 0) lanes &= k.known.fenced[space_].known(then.row, then.epoch);
+  if ((then.lanes & ~lanes) == 0) return true;
+  if (lanes != 0 && (then.lanes_in(part) & ~lanes) == 0) return true;
   // Only what these lanes know of themselves can still order them.
   constexpr Row parts = Row{3} << warp_bits;
   if ((then.row & ~parts) != warp_row(a_.place.block, Part::thread, a_.warp)) return false;
-  for (std::uint32_t b = from; b < to; b = std::min(then.same_until(b), now.same_until(b))) {
-    const Mask theirs = then.lanes_in(b, b + 1);
-    const Mask mine = now.lanes_in(b, b + 1);
-    for (Mask t = theirs; t != 0; t &= t - 1)
+  for (std::uint32_t b = 0; part.any(); part = part.without(then.like(b) & now.like(b))) {
+    b = part.first();
+    const Mask mine = now.actors_of(b);
+    for (Mask t = then.actors_of(b); t != 0; t &= t - 1)
       for (Mask m = mine; m != 0; m &= m - 1)
         if (!one(then, std::countr_zero(t), thread_of(std::countr_zero(m)), fence)) return false;
   }
@@ -59,24 +56,24 @@ bool Judge::morally_strong(const Record& then, const Record& now) const {
   return then.scope >= scope && now.scope >= scope;
 }
 
-Conflict Judge::explain(const Record& then, const Record& now, std::uint32_t from,
-                        std::uint32_t to) const {
+Conflict Judge::explain(const Record& then, const Record& now, ByteMask part) const {
   const bool fence = needs_fence(then, now);
   const auto side = [](const Record& r, unsigned lane) {
     return Side{r.row,   lane,     r.epoch, r.place,
                 r.write, r.strong, r.async, static_cast<Scope>(r.scope)};
   };
   Conflict c;
-  for (std::uint32_t b = from; b < to; b = std::min(then.same_until(b), now.same_until(b)))
-    for (Mask t = then.lanes_in(b, b + 1); t != 0; t &= t - 1)
-      for (Mask m = now.lanes_in(b, b + 1); m != 0; m &= m - 1) {
+  for (std::uint32_t b = 0; part.any(); part = part.without(then.like(b) & now.like(b))) {
+    b = part.first();
+    for (Mask t = then.actors_of(b); t != 0; t &= t - 1)
+      for (Mask m = now.actors_of(b); m != 0; m &= m - 1) {
         const unsigned lane = std::countr_zero(t), other = std::countr_zero(m);
         const unsigned mine = thread_of(other);
         if (one(then, lane, mine, fence)) continue;
         c.earlier = side(then, lane);
         c.later = side(now, other);
         c.address = b;
-        c.bytes = to - b;
+        c.bytes = part.run();
         const std::uint32_t part = local_row(then.row) >> warp_bits;
         const bool copy = part > 0;
         const bool own = copy && part <= copy_parts && lane == mine &&
@@ -100,6 +97,7 @@ Conflict Judge::explain(const Record& then, const Record& now, std::uint32_t fro
         }
         return c;
       }
+  }
   return c;
 }
 

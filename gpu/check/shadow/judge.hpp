@@ -18,26 +18,37 @@ struct Actor {
 class Judge {
  public:
   Judge(const Actor& actor, order::Space space)
-      : a_(actor), space_(static_cast<std::size_t>(space)) {}
+      : a_(actor),
+        space_(static_cast<std::size_t>(space)),
+        met_(actor.block ? actor.knows->met(actor.place.block) : 0) {}
 
-  // All actors of `then` in [from, to) are ordered before all of `now` there, byte by byte.
-  bool ordered(const Record& then, const Record& now, std::uint32_t from, std::uint32_t to) const;
+  // All actors of `then` in `part` are ordered before all of `now` there, byte by byte.
+  bool ordered(const Record& then, const Record& now, ByteMask part) const {
+    if (!a_.copy && then.same_actors(now)) return true;
+    // The usual case: threads of the block, before a barrier of all of them.
+    if (then.epoch <= met_ && is_thread_of_block(then.row) && !needs_fence(then, now)) return true;
+    return known(then, now, part);
+  }
   // A pair of strong accesses that may meet without order.
   bool morally_strong(const Record& then, const Record& now) const;
   // Of a pair that is not ordered; gives the first byte of it.
-  Conflict explain(const Record& then, const Record& now, std::uint32_t from,
-                   std::uint32_t to) const;
+  Conflict explain(const Record& then, const Record& now, ByteMask part) const;
 
  private:
   bool needs_fence(const Record& then, const Record& now) const {
     return then.write && !then.async && now.async;
   }
+  bool is_thread_of_block(order::Row row) const {
+    return (row ^ a_.place.block) >> order::warp_bits == 0;
+  }
+  bool known(const Record& then, const Record& now, ByteMask part) const;
   bool one(const Record& then, unsigned lane, unsigned mine, bool fence) const;
   unsigned thread_of(unsigned lane) const {
     return a_.issuer < 0 ? lane : static_cast<unsigned>(a_.issuer);
   }
   const Actor& a_;
   std::size_t space_;
+  order::Epoch met_;  // up to here, what all threads of the block did is known
 };
 
 }  // namespace inflight::shadow

@@ -13,102 +13,77 @@ bool stands_for(const Record& now, const Record& then) {
   if (!now.strong) return true;
   if (!then.strong || !now.same_elements(then) || now.scope > then.scope) return false;
   return now.scope >= static_cast<std::uint8_t>(order::Scope::gpu) ||
-         order::block_of(now.row) == order::block_of(then.row);
+         order::block_of(then.row) == order::block_of(now.row);
+}
+
+// Two reads do each other no harm, and the later one may only take the other's place. What a
+// block's threads read in one epoch is known to nobody else yet, and other blocks of the launch
+// hardly ever know of it: not worth a look at their clocks.
+bool not_worth_asking(const Record& now, const Record& then) {
+  return !now.write && !then.write && !then.same_actors(now) &&
+         (order::block_of(then.row) == order::block_of(now.row)
+              ? then.epoch == now.epoch
+              : order::launch_of(then.row) == order::launch_of(now.row));
 }
 
 }  // namespace
 
 void Line::push(const Record& r) {
-  if (count_ >= inside) {
-    if (!more_) more_ = std::make_unique<std::vector<Record>>();
-    more_->push_back(r);
-  } else {
-    first_[count_] = r;
+  if (count_ < inside) {
+    first_[count_++] = r;
+    return;
   }
+  if (!more_) more_ = std::make_unique<std::vector<Record>>();
+  more_->push_back(r);
   ++count_;
 }
 
-// Keeps the order, so that the oldest stays first.
-void Line::remove(std::uint32_t i) {
-  for (; i + 1 < count_; ++i) at(i) = at(i + 1);
-  if (--count_ < inside)
-    more_.reset();
-  else
-    more_->pop_back();
-}
-
-// Gives whether the record is gone.
-bool Line::cut(std::uint32_t i, std::uint32_t from, std::uint32_t to) {
-  Record& r = at(i);
-  if (r.begin >= from && r.end <= to) {
-    remove(i);
-    return true;
-  }
-  if (r.begin < from && r.end > to) {
-    Record rest = r;
-    rest.begin = static_cast<std::uint8_t>(to);
-    r.end = static_cast<std::uint8_t>(from);
-    push(rest);  // r is gone
-  } else if (r.begin < from) {
-    r.end = static_cast<std::uint8_t>(from);
-  } else {
-    r.begin = static_cast<std::uint8_t>(to);
-  }
-  return false;
+// Keeps the first `count`.
+void Line::shrink(std::uint32_t count) {
+  if (count_ > inside) more_->resize(std::max(count, inside) - inside);
+  count_ = count;
 }
 
 std::uint32_t Line::access(const Record& now, const Judge& judge, const Limits& limits,
                            std::vector<Conflict>& conflicts) {
-  std::uint32_t kept = 0, beside = none;  // the last kept one of now's kind that has its bytes
+  // Kept ones of now's kind that share bytes with it, and the last of exactly its bytes.
+  std::uint32_t kept = 0, beside = none;
+  std::uint32_t left = 0;  // records that stay, in their order: the oldest first
   bool in_place = false;
-  std::uint32_t gone = 0;
-  const std::uint32_t before = count_;  // what cut() adds is of no more interest
-  for (std::uint32_t n = 0; n < before; ++n) {
-    const std::uint32_t i = n - gone;
-    Record& then = at(i);
-    const std::uint32_t from = std::max(then.begin, now.begin);
-    const std::uint32_t to = std::min(then.end, now.end);
-    if (from >= to) continue;
+  const auto takes_place = [&](Record& then, ByteMask part) {
     const bool pair = then.write || now.write;
     const bool takes = (now.write || !then.write) && stands_for(now, then);
-    const auto keep = [&] {
-      if (then.write != now.write) return;
-      ++kept;
-      if (then.begin == now.begin && then.end == now.end) beside = i;
-    };
-    if (!pair && !takes) {
-      keep();
-      continue;
+    if ((!pair && !takes) || not_worth_asking(now, then)) return false;
+    if (judge.ordered(then, now, part)) return takes;
+    if (!pair || judge.morally_strong(then, now)) return false;
+    conflicts.push_back(judge.explain(then, now, part));
+    return takes;
+  };
+  for (std::uint32_t i = 0; i < count_; ++i) {
+    Record& then = at(i);
+    const ByteMask part = then.bytes & now.bytes;
+    if (part.any()) {
+      if (!takes_place(then, part)) {
+        if (then.write == now.write) {
+          ++kept;
+          if (then.bytes == now.bytes) beside = left;
+        }
+      } else if (!in_place && then.bytes == now.bytes) {
+        then = now;
+        in_place = true;
+      } else {
+        then.bytes = then.bytes.without(part);
+        if (!then.bytes.any()) continue;
+      }
     }
-    // Two reads do each other no harm, and the later one may only take the other's place. What a
-    // block's threads read in one epoch is known to nobody else yet, and other blocks of the launch
-    // hardly ever know of it: not worth a look at their clocks.
-    if (!pair && !then.same_actors(now) &&
-        (order::block_of(then.row) == order::block_of(now.row)
-             ? then.epoch == now.epoch
-             : order::launch_of(then.row) == order::launch_of(now.row))) {
-      keep();
-      continue;
-    }
-    bool replace = judge.ordered(then, now, from, to);
-    if (!replace && pair && !judge.morally_strong(then, now)) {
-      conflicts.push_back(judge.explain(then, now, from, to));
-      replace = true;
-    }
-    if (!replace || !takes) {
-      keep();
-      continue;
-    }
-    if (!in_place && then.begin == now.begin && then.end == now.end) {
-      then = now;
-      in_place = true;
-    } else if (cut(i, from, to)) {
-      ++gone;
-    }
+    if (left != i) at(left) = then;
+    ++left;
   }
-  const std::uint32_t limit = now.write ? limits.writers : limits.readers;
+  const bool gone = left != count_;
+  if (gone) shrink(left);
   if (in_place) return 0;
-  if (kept >= limit && beside != none && gone == 0) {  // the usual case: many read the same
+  const std::uint32_t limit = now.write ? limits.writers : limits.readers;
+  if (kept >= limit && beside != none && !gone) {  // the usual case: many read the same
     at(beside) = now;
     return 1;
   }
@@ -125,8 +100,7 @@ bool Line::extend(const Record& now) {
     if (!r.together || r.strong || r.async || r.row != now.row || r.lanes != now.lanes ||
         r.epoch != now.epoch || r.place != now.place || r.write != now.write)
       continue;
-    if (r.end != now.begin && r.begin != now.end) continue;
-    r.begin = std::min(r.begin, now.begin), r.end = std::max(r.end, now.end);
+    r.bytes = r.bytes | now.bytes;
     return true;
   }
   return false;
@@ -134,34 +108,33 @@ bool Line::extend(const Record& now) {
 
 // Leaves at most `limit` records of the same kind over each byte of `now`, the newest.
 std::uint32_t Line::bound(const Record& now, std::uint32_t limit) {
-  std::array<std::uint8_t, line_bytes> over{};
+  std::vector<ByteMask> over(std::min(limit, count_));  // [n]: bytes of more than n newer ones
   std::uint32_t forgot = 0;
   for (std::uint32_t i = count_; i-- > 0;) {
     if (at(i).write != now.write) continue;
-    const std::uint32_t end = std::min(at(i).end, now.end);
-    for (std::uint32_t b = std::max(at(i).begin, now.begin); b < end;) {
-      if (over[b]++ < limit) {
-        ++b;
-        continue;
-      }
-      std::uint32_t stop = b + 1;
-      while (stop < end && over[stop] >= limit) ++stop;
-      ++forgot;
-      if (cut(i, b, stop)) break;
-      // What is right of the hole stands at the end of the list: older than it looks, no matter.
-      if (at(i).end <= b) break;
-      b = stop;
+    ByteMask part = at(i).bytes & now.bytes;
+    for (ByteMask& each : over) {
+      const ByteMask before = each;
+      each = each | part;
+      part = part & before;
     }
+    if (!part.any()) continue;
+    ++forgot;
+    cut(i, part);
   }
   return forgot;
 }
 
-void Line::forget(std::uint32_t begin, std::uint32_t end) {
-  for (std::uint32_t i = count_; i-- > 0;) {
-    const std::uint32_t from = std::max<std::uint32_t>(at(i).begin, begin);
-    const std::uint32_t to = std::min<std::uint32_t>(at(i).end, end);
-    if (from < to) cut(i, from, to);
-  }
+void Line::cut(std::uint32_t i, ByteMask bytes) {
+  Record& r = at(i);
+  r.bytes = r.bytes.without(bytes);
+  if (r.bytes.any()) return;
+  for (; i + 1 < count_; ++i) at(i) = at(i + 1);
+  shrink(count_ - 1);
+}
+
+void Line::forget(ByteMask bytes) {
+  for (std::uint32_t i = count_; i-- > 0;) cut(i, bytes);
 }
 
 void Line::restamp(order::Row row, unsigned lane, order::Epoch from, order::Epoch to) {

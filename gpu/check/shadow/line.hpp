@@ -25,7 +25,7 @@ class Line {
                        std::vector<Conflict>& conflicts);
   // A copy goes on past the moment that its epoch stood for.
   void restamp(order::Row row, unsigned lane, order::Epoch from, order::Epoch to);
-  void forget(std::uint32_t begin, std::uint32_t end);
+  void forget(ByteMask bytes);
   std::size_t heap_bytes() const {
     return more_ ? sizeof *more_ + more_->capacity() * sizeof(Record) : 0;
   }
@@ -34,9 +34,9 @@ class Line {
   static constexpr std::uint32_t inside = 2;
   Record& at(std::uint32_t i) { return i < inside ? first_[i] : (*more_)[i - inside]; }
   void push(const Record& r);
+  void shrink(std::uint32_t count);
   bool extend(const Record& now);
-  void remove(std::uint32_t i);
-  bool cut(std::uint32_t i, std::uint32_t from, std::uint32_t to);
+  void cut(std::uint32_t i, ByteMask bytes);
   std::uint32_t bound(const Record& now, std::uint32_t limit);
   std::array<Record, inside> first_;
   std::uint32_t count_ = 0;

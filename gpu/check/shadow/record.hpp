@@ -1,48 +1,61 @@
 // One access as the shadow keeps it: a row of actors, each with its bytes of one line.
 #pragma once
-#include <algorithm>
 #include <cstdint>
 
 #include "gpu/check/order/actor.hpp"
+#include "gpu/check/shadow/byte_mask.hpp"
 
 namespace inflight::shadow {
 
-inline constexpr std::uint32_t line_bytes = 128;
-
 struct Record {
   order::Row row = 0;
+  ByteMask bytes;
   order::Epoch epoch = 0;
-  std::uint32_t place = 0;          // the caller's: an instruction
-  order::Mask lanes = 0;            // who; of `together` each of them has all the bytes
-  std::int16_t base = 0;            // in the line: where lane 0's bytes would begin
-  std::uint16_t width = 0;          // bytes each lane; 0: more than a line
-  std::uint8_t begin = 0, end = 0;  // in the line
+  order::Mask lanes = 0;   // who, perhaps also some beyond `bytes`; of `together` each has all
+  std::int16_t base = 0;   // in the line: where lane 0's bytes would begin
+  std::int8_t stride = 0;  // from one lane's bytes to the next one's; 0 if `together`
+  std::uint8_t width = 0;  // bytes each lane; 0: more than a line
+  std::uint32_t place : 26 = 0;  // the caller's: an instruction
   bool write : 1 = false;
   bool together : 1 = false;
   bool strong : 1 = false;
   bool async : 1 = false;  // through the async proxy
-  std::uint8_t scope : 2 = 0;
+  std::uint32_t scope : 2 = 0;
 
   unsigned lane_of(std::uint32_t byte) const {
-    return static_cast<unsigned>(static_cast<std::int32_t>(byte) - base) / width;
+    const int behind = static_cast<int>(byte) - base;
+    return static_cast<unsigned>(stride > 0 ? behind / stride
+                                            : (-behind - stride - 1) / -static_cast<int>(stride));
   }
-  // Who touched bytes of [from, to).
-  order::Mask lanes_in(std::uint32_t from, std::uint32_t to) const {
+  // Who touched this byte of `bytes`.
+  order::Mask actors_of(std::uint32_t byte) const {
+    return together ? lanes : order::Mask{1} << lane_of(byte);
+  }
+  // What has the same actors as that byte.
+  ByteMask like(std::uint32_t byte) const {
+    if (together) return bytes;
+    const int begin = base + static_cast<int>(lane_of(byte)) * stride, end = begin + width;
+    return ByteMask::range(begin < 0 ? 0 : static_cast<std::uint32_t>(begin),
+                           static_cast<std::uint32_t>(end)) &
+           bytes;
+  }
+  // Who touched bytes of `part`.
+  order::Mask lanes_in(ByteMask part) const {
     if (together) return lanes;
-    const unsigned first = lane_of(from), last = lane_of(to - 1);
-    return (~order::Mask{0} >> (31 - last)) & (~order::Mask{0} << first);
+    if (width == 4 && stride == 4) {
+      const auto first = static_cast<unsigned>((base < 0 ? -base : base) / 4);
+      return base < 0 ? static_cast<order::Mask>(part.words() << first)
+                      : static_cast<order::Mask>(part.words() >> first);
+    }
+    order::Mask found = 0;
+    for (; part.any(); part = part.without(like(part.first()))) found |= actors_of(part.first());
+    return found;
   }
-  // The bytes from there that have the same actors end there, or later.
-  std::uint32_t same_until(std::uint32_t byte) const {
-    return together
-               ? end
-               : static_cast<std::uint32_t>(base + (static_cast<int>(lane_of(byte)) + 1) * width);
-  }
-  // Each byte of both has the same one actor.
+  // Each byte that both may have has the same one actor.
   bool same_actors(const Record& o) const {
     if (row != o.row || together != o.together) return false;
     if (together) return lanes == o.lanes && (lanes & (lanes - 1)) == 0;
-    return width == o.width && base == o.base;
+    return width == o.width && base == o.base && stride == o.stride;
   }
   // Both touch the same whole elements, so that strong accesses can be morally strong.
   bool same_elements(const Record& o) const {
@@ -53,6 +66,6 @@ struct Record {
     return width == 0 || o.width == 0 || same_elements(o);
   }
 };
-static_assert(sizeof(Record) <= 32);
+static_assert(sizeof(Record) <= 48);
 
 }  // namespace inflight::shadow

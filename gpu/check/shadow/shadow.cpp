@@ -7,66 +7,98 @@ namespace inflight::shadow {
 
 using namespace order;
 
-Shadow::Page& Shadow::Shard::page(std::uint64_t number) {
-  if (number == last) return *last_page;
-  std::unique_ptr<Page>& p = pages[number];
-  if (!p) p = std::make_unique<Page>();
-  last = number;
-  last_page = p.get();
-  return *p;
+void Shadow::line(const Judge& judge, const Record& record, std::uint64_t number,
+                  std::vector<Conflict>& conflicts) {
+  const std::size_t before = conflicts.size();
+  const auto access = [&](Line& at) { return at.access(record, judge, limits_, conflicts); };
+  shared_ ? shared_->with(number, access) : own_.with(number, access);
+  for (std::size_t c = before; c < conflicts.size(); ++c)
+    conflicts[c].address += number * line_bytes;
 }
 
-void Shadow::run(const Actor& actor, const Record& record, std::uint64_t address,
-                 std::uint64_t bytes, std::vector<Conflict>& conflicts) {
-  const Judge judge(actor, space_);
+void Shadow::span(const Judge& judge, Record& r, std::uint64_t address, std::uint64_t bytes,
+                  std::vector<Conflict>& conflicts) {
+  r.together = true;
+  r.stride = 0;
   for (const std::uint64_t end = address + bytes, start = address; address < end;) {
-    const std::uint64_t line = address / line_bytes, line_start = line * line_bytes;
-    Record r = record;
-    r.begin = static_cast<std::uint8_t>(address - line_start);
-    r.end = static_cast<std::uint8_t>(std::min<std::uint64_t>(line_bytes, end - line_start));
-    if (r.width != 0)
-      r.base =
-          static_cast<std::int16_t>(record.base + static_cast<std::int64_t>(start - line_start));
-    const std::size_t before = conflicts.size();
-    Shard& s = shard(line / page_lines);
-    std::unique_lock hold(s.lock, std::defer_lock);
-    if (space_ == Space::global) hold.lock();  // a block's own has one caller at a time
-    s.forgotten +=
-        s.page(line / page_lines)[line % page_lines].access(r, judge, limits_, conflicts);
-    for (std::size_t c = before; c < conflicts.size(); ++c) conflicts[c].address += line_start;
-    address = line_start + r.end;
+    const std::uint64_t number = address / line_bytes, begin = number * line_bytes;
+    const auto from = static_cast<std::uint32_t>(address - begin);
+    const auto to = static_cast<std::uint32_t>(std::min<std::uint64_t>(line_bytes, end - begin));
+    r.bytes = ByteMask::range(from, to);
+    if (r.width != 0) r.base = static_cast<std::int16_t>(start - begin);
+    line(judge, r, number, conflicts);
+    address = begin + to;
   }
 }
 
-void Shadow::lanes(const Actor& actor, Row row, Epoch epoch, const Access& access, Mask mask,
+void Shadow::row(const Judge& judge, Record& r, const Series& series,
+                 std::vector<Conflict>& conflicts) {
+  r.together = false;
+  r.stride = static_cast<std::int8_t>(series.step);
+  const auto at_line = [&](std::uint64_t number) {
+    r.base = static_cast<std::int16_t>(series.origin - number * line_bytes);
+    line(judge, r, number, conflicts);
+  };
+  const auto first = static_cast<unsigned>(std::countr_zero(series.lanes));
+  const unsigned last = 31u - static_cast<unsigned>(std::countl_zero(series.lanes));
+  const std::uint64_t begin = series.at(first), end = series.at(last) + r.width;
+  const Mask upper = series.lanes >> first;
+  const bool whole = series.step == r.width && (upper & (upper + 1)) == 0;
+  if (whole) {  // no byte is left out
+    for (std::uint64_t n = begin / line_bytes; n * line_bytes < end; ++n) {
+      const std::uint64_t start = n * line_bytes;
+      r.bytes = ByteMask::range(
+          static_cast<std::uint32_t>(std::max(begin, start) - start),
+          static_cast<std::uint32_t>(std::min<std::uint64_t>(end - start, line_bytes)));
+      at_line(n);
+    }
+    return;
+  }
+  std::uint64_t number = begin / line_bytes;
+  r.bytes = {};
+  for (Mask m = series.lanes; m != 0; m &= m - 1) {
+    const std::uint64_t at = series.at(static_cast<unsigned>(std::countr_zero(m)));
+    if (at / line_bytes != number) {
+      at_line(number);
+      number = at / line_bytes;
+      r.bytes = {};
+    }
+    const auto from = static_cast<std::uint32_t>(at % line_bytes);
+    r.bytes = r.bytes | ByteMask::range(from, from + r.width);
+  }
+  at_line(number);
+}
+
+void Shadow::lanes(const Actor& actor, Row row_of, Epoch epoch, const Access& access, Mask mask,
                    std::vector<Conflict>& conflicts) {
   Record r;
-  r.row = row;
+  r.row = row_of;
   r.epoch = epoch;
   r.place = access.place;
-  r.width = static_cast<std::uint16_t>(access.bytes);
+  r.width = access.bytes <= line_bytes ? static_cast<std::uint8_t>(access.bytes) : 0;
   r.write = access.write;
   r.strong = access.strong;
   r.scope = static_cast<std::uint8_t>(access.scope);
-  const std::uint64_t* at = access.addresses;
-  while (mask != 0) {
-    const unsigned first = std::countr_zero(mask);
-    unsigned last = first;
-    Mask same = Mask{1} << first;
-    while (last + 1 < order::lanes && mask >> (last + 1) & 1 &&
-           at[last + 1] == at[last] + access.bytes)
-      same |= Mask{1} << ++last;
-    r.together = false;
-    for (Mask m = mask & ~same; last == first && m != 0; m &= m - 1) {
-      const unsigned l = std::countr_zero(m);
-      if (at[l] != at[first]) break;
-      same |= Mask{1} << l;
-      r.together = true;
+  const Judge judge(actor, space_);
+  // Elements that lie on multiples of their size, a power of two, are in one line each.
+  const std::uint64_t parts =
+      (access.bytes & (access.bytes - 1)) == 0 && access.bytes <= line_bytes ? access.bytes : 0;
+  for (SeriesOf left(access.addresses, mask); left.any();) {
+    const Series series = left.next(line_bytes);
+    const bool apart = (series.lanes & (series.lanes - 1)) != 0 && series.step != 0;
+    const bool in_lines = parts != 0 && ((series.origin | static_cast<std::uint64_t>(series.step)) &
+                                         (parts - 1)) == 0;
+    r.lanes = series.lanes;
+    if (apart && in_lines) {
+      row(judge, r, series, conflicts);
+      continue;
     }
-    mask &= ~same;
-    r.lanes = same;
-    r.base = static_cast<std::int16_t>(r.together ? 0 : -static_cast<int>(first * access.bytes));
-    run(actor, r, at[first], std::uint64_t{access.bytes} * (last - first + 1), conflicts);
+    for (Mask m = series.lanes; m != 0; m &= m - 1) {
+      if (apart) r.lanes = m & -m;
+      span(judge, r, series.at(static_cast<unsigned>(std::countr_zero(m))), access.bytes,
+           conflicts);
+      if (!apart) break;
+    }
   }
 }
 
@@ -113,7 +145,8 @@ void Shadow::copy(const Block& block, std::uint32_t warp, unsigned lane, const P
                   const Range& range, std::vector<Conflict>& conflicts) {
   const Actor actor{&block.view(warp, lane), block.place(), warp, &block, true,
                     static_cast<int>(lane)};
-  run(actor, record_of(by, range), range.address, range.bytes, conflicts);
+  Record record = record_of(by, range);
+  span(Judge(actor, space_), record, range.address, range.bytes, conflicts);
 }
 
 void Shadow::host_copy(const Knowledge& knows, const Performer& by, const Range& range,
@@ -123,61 +156,44 @@ void Shadow::host_copy(const Knowledge& knows, const Performer& by, const Range&
   Place place;
   place.block = by.row;
   const Actor actor{&snapshot, place, 0, nullptr, true, static_cast<int>(by.lane)};
-  run(actor, record_of(by, range), range.address, range.bytes, conflicts);
+  Record record = record_of(by, range);
+  span(Judge(actor, space_), record, range.address, range.bytes, conflicts);
 }
 
 void Shadow::restamp(const Performer& by, Epoch epoch, std::uint64_t address, std::uint64_t bytes) {
   if (bytes == 0) return;
   for (std::uint64_t line = address / line_bytes; line <= (address + bytes - 1) / line_bytes;
-       ++line) {
-    Shard& s = shard(line / page_lines);
-    const std::lock_guard hold(s.lock);
-    const auto p = s.pages.find(line / page_lines);
-    if (p != s.pages.end())
-      (*p->second)[line % page_lines].restamp(by.row, by.lane, by.epoch, epoch);
-  }
+       ++line)
+    with_page(line / page_lines, [&](Page& page) {
+      page[line % page_lines].restamp(by.row, by.lane, by.epoch, epoch);
+    });
 }
 
 void Shadow::forget(std::uint64_t address, std::uint64_t bytes) {
   for (std::uint64_t at = address, end = address + bytes; at < end;) {
-    const std::uint64_t page = at / page_bytes, next = std::min(end, (page + 1) * page_bytes);
-    Shard& s = shard(page);
-    const std::lock_guard hold(s.lock);
-    if (const auto p = s.pages.find(page); p != s.pages.end()) {
-      if (next - at == page_bytes) {
-        s.pages.erase(p);
-        s.last = ~std::uint64_t{0};
-      } else {
+    const std::uint64_t number = at / page_bytes, next = std::min(end, (number + 1) * page_bytes);
+    if (next - at == page_bytes)
+      shared_ ? shared_->drop(number) : own_.drop(number);
+    else
+      with_page(number, [&](Page& page) {
         for (std::uint64_t l = at / line_bytes; l * line_bytes < next; ++l) {
           const std::uint64_t start = l * line_bytes;
-          (*p->second)[l % page_lines].forget(
+          page[l % page_lines].forget(ByteMask::range(
               static_cast<std::uint32_t>(std::max(at, start) - start),
-              static_cast<std::uint32_t>(std::min<std::uint64_t>(next - start, line_bytes)));
+              static_cast<std::uint32_t>(std::min<std::uint64_t>(next - start, line_bytes))));
         }
-      }
-    }
+      });
     at = next;
   }
 }
 
 std::size_t Shadow::bytes() const {
   std::size_t sum = sizeof *this;
-  for (const Shard& s : shards_) {
-    const std::lock_guard hold(s.lock);
-    for (const auto& [number, page] : s.pages) {
-      sum += sizeof *page + 4 * sizeof(void*);
-      for (const Line& l : *page) sum += l.heap_bytes();
-    }
-  }
-  return sum;
-}
-
-std::uint64_t Shadow::forgotten() const {
-  std::uint64_t sum = 0;
-  for (const Shard& s : shards_) {
-    const std::lock_guard hold(s.lock);
-    sum += s.forgotten;
-  }
+  const auto add = [&](const Page& page) {
+    sum += sizeof page + 4 * sizeof(void*);
+    for (const Line& l : page) sum += l.heap_bytes();
+  };
+  shared_ ? shared_->each(add) : own_.each(add);
   return sum;
 }
 

@@ -1,14 +1,11 @@
 // Shadow memory of one address space: global memory, or the shared memory of one block. It grows
 // with the lines that are touched.
 #pragma once
-#include <array>
 #include <cstdint>
-#include <memory>
-#include <mutex>
-#include <unordered_map>
 #include <vector>
 
-#include "gpu/check/shadow/line.hpp"
+#include "gpu/check/shadow/pages.hpp"
+#include "gpu/check/shadow/series.hpp"
 
 namespace inflight::shadow {
 
@@ -41,7 +38,9 @@ struct Performer {
 
 class Shadow {
  public:
-  explicit Shadow(order::Space space, Limits limits = {}) : space_(space), limits_(limits) {}
+  explicit Shadow(order::Space space, Limits limits = {}) : space_(space), limits_(limits) {
+    if (space == order::Space::global) shared_ = std::make_unique<SharedPages>();
+  }
 
   // By the lanes themselves.
   void access(const order::Block& block, std::uint32_t warp, const Access& access,
@@ -61,32 +60,30 @@ class Shadow {
   void forget(std::uint64_t address, std::uint64_t bytes);
 
   std::size_t bytes() const;
-  std::uint64_t forgotten() const;  // records that the limits cost
+  // Records that the limits cost.
+  std::uint64_t forgotten() const { return shared_ ? shared_->forgotten() : own_.forgotten(); }
 
  private:
-  static constexpr std::uint32_t page_lines = 32;
-  static constexpr std::uint64_t page_bytes = page_lines * line_bytes;
-  static constexpr std::size_t shards = 64;
-  using Page = std::array<Line, page_lines>;
-  // Pages of all threads of the host: each shard has its lock.
-  struct Shard {
-    mutable std::mutex lock;
-    std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages;
-    std::uint64_t last = ~std::uint64_t{0};
-    Page* last_page = nullptr;
-    std::uint64_t forgotten = 0;
-    Page& page(std::uint64_t number);
-  };
-  Shard& shard(std::uint64_t page) { return shards_[page % shards]; }
+  // f(Page&) if there is that page.
+  template <class F>
+  void with_page(std::uint64_t page, F f) {
+    shared_ ? shared_->with_page(page, f) : own_.with_page(page, f);
+  }
   void lanes(const Actor& actor, order::Row row, order::Epoch epoch, const Access& access,
              order::Mask mask, std::vector<Conflict>& conflicts);
-  // `record`'s actors from `address` on; its base counts from there.
-  void run(const Actor& actor, const Record& record, std::uint64_t address, std::uint64_t bytes,
+  void line(const Judge& judge, const Record& record, std::uint64_t line,
+            std::vector<Conflict>& conflicts);
+  // These two complete `record`. Bytes that all its lanes touch:
+  void span(const Judge& judge, Record& record, std::uint64_t address, std::uint64_t bytes,
+            std::vector<Conflict>& conflicts);
+  // Lanes in equal steps, of which no element lies in two lines:
+  void row(const Judge& judge, Record& record, const Series& series,
            std::vector<Conflict>& conflicts);
 
   order::Space space_;
   Limits limits_;
-  std::array<Shard, shards> shards_;
+  OwnPages own_;                         // of a block
+  std::unique_ptr<SharedPages> shared_;  // of global memory
 };
 
 }  // namespace inflight::shadow

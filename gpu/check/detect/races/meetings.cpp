@@ -34,7 +34,7 @@ void Races::barrier(const Barrier& event) {
       if (each) add_exits(*each, meeting, of_cluster);
     return meeting.complete();
   }
-  order::Meeting& meeting = block->barriers[event.id % block->barriers.size()];
+  order::Meeting& meeting = block->barrier(event.id);
   if (event.step == Step::complete) {
     suspicions_.met(block->order.row());
     if (event.expected == 0) add_exits(*block, meeting, event.id);

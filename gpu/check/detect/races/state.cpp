@@ -32,8 +32,6 @@ order::Clock known_in(const Block& block) {
   return all;
 }
 
-std::atomic<std::uint64_t> RunningBlocks::made_{0};
-
 Block& RunningBlocks::begin(const BlockBegin& event, const Launch& launch, std::uint32_t number,
                             const order::Knowledge& start) {
   const std::uint32_t in_cluster = launch.cluster_blocks();
@@ -60,30 +58,16 @@ Block& RunningBlocks::begin(const BlockBegin& event, const Launch& launch, std::
   return block;
 }
 
-// A host thread mostly hears of one block again and again. Neither launches nor their blocks come
-// back, so what it remembers is right while that block runs.
-Block* RunningBlocks::find(std::uint64_t launch, std::uint64_t block) {
-  struct Last {
-    std::uint64_t blocks = 0, launch = 0, block = 0;
-    Block* found = nullptr;
-  };
-  thread_local Last last;
-  if (last.blocks == self_ && last.launch == launch && last.block == block) return last.found;
-  Block* const found = blocks_.find(launch, block);
-  if (found) last = {self_, launch, block, found};
-  return found;
-}
-
 void RunningBlocks::forget(const Cluster& cluster) {
   const std::vector<Block*> blocks = cluster.blocks;
   const std::uint64_t launch = blocks.front()->launch;
-  if (blocks.size() > 1) clusters_.remove(launch, cluster.id);
-  for (const Block* each : blocks) blocks_.remove(launch, each->linear);
+  if (blocks.size() > 1) clusters_.ended(launch, cluster.id);
+  for (const Block* each : blocks) blocks_.ended(launch, each->linear);
 }
 
 void RunningBlocks::forget_launch(std::uint64_t launch) {
-  blocks_.remove_launch(launch, [](std::uint64_t, Block&) {});
-  clusters_.remove_launch(launch, [](std::uint64_t, std::shared_ptr<Cluster>&) {});
+  blocks_.launch_ended(launch);
+  clusters_.launch_ended(launch);
 }
 
 }  // namespace inflight::check::races

@@ -1,7 +1,6 @@
 // What the detector of races keeps of each block that runs.
 #pragma once
 #include <array>
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -89,7 +88,12 @@ struct Block {
   std::shared_ptr<Cluster> cluster;
   order::Block order;
   shadow::Shadow shared{order::Space::shared};
-  std::array<order::Meeting, 16> barriers;
+  std::array<std::unique_ptr<order::Meeting>, 16> barriers;
+  order::Meeting& barrier(std::uint32_t id) {
+    auto& meeting = barriers[id % barriers.size()];
+    if (!meeting) meeting = std::make_unique<order::Meeting>();
+    return *meeting;
+  }
   std::unordered_map<std::uint64_t, order::Location> locations;
   std::unordered_map<std::uint32_t, std::unique_ptr<Mbarrier>> mbarriers;
   std::vector<std::uint64_t> live_words;  // a bit for each 8 bytes where an mbarrier lives
@@ -134,17 +138,15 @@ order::Clock known_in(const Block& block);
 // The blocks that run, by who they are.
 class RunningBlocks {
  public:
-  RunningBlocks() : self_(++made_) {}
   Block& begin(const BlockBegin& event, const Launch& launch, std::uint32_t number,
                const order::Knowledge& start);
-  Block* find(std::uint64_t launch, std::uint64_t block);  // null: it is not known
+  // Null: it is not known.
+  Block* find(std::uint64_t launch, std::uint64_t block) { return blocks_.find(launch, block); }
   // Its cluster has ended with it: nothing of it is kept.
   void forget(const Cluster& cluster);
   void forget_launch(std::uint64_t launch);
 
  private:
-  static std::atomic<std::uint64_t> made_;
-  const std::uint64_t self_;  // which of the process
   Blocks<Block> blocks_;
   Blocks<std::shared_ptr<Cluster>> clusters_;
 };

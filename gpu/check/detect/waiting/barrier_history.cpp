@@ -2,6 +2,7 @@
 #include "gpu/check/detect/waiting/barrier_history.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace inflight::check {
 namespace {
@@ -23,7 +24,8 @@ bool BlockBarriers::may_know_previous(const Named& barrier, std::uint32_t warp,
 
 void BlockBarriers::note(const Barrier& event, std::uint32_t warp, std::uint32_t threads,
                          WarpOrder& order, Breaches& out) {
-  if (event.id >= barriers_.size()) return;
+  if (event.id >= most) return;
+  if (event.id >= barriers_.size()) barriers_.resize(event.id + 1);
   Named& barrier = barriers_[event.id];
   if (event.step == Barrier::Step::complete) return complete(barrier, order, out);
   BarrierPhase& phase = barrier.current;
@@ -75,11 +77,11 @@ void BlockBarriers::complete(Named& barrier, WarpOrder& order, Breaches& out) {
     order.take(each.warp, barrier.passed);
     if (phase.expected != 0) barrier.observers.push_back({each.warp, order.step(each.warp)});
   }
-  if (phase.expected != 0)
-    barrier.previous = std::move(phase.arrivals);
-  else
-    barrier.previous.clear();
-  phase = {phase.number + 1, 0, 0, {}};
+  barrier.previous.clear();
+  if (phase.expected != 0) std::swap(barrier.previous, phase.arrivals);
+  phase.arrivals.clear();
+  phase.expected = phase.arrived = 0;
+  ++phase.number;
 }
 
 void BlockBarriers::exited(std::uint32_t warp, WarpOrder& order) {

@@ -1,6 +1,5 @@
 // What happened to the barriers of one block, and what of it breaks the rules.
 #pragma once
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -51,7 +50,10 @@ class BlockBarriers {
             Breaches& out);
   // Lanes of `warp` have exited: who waits for all knows.
   void exited(std::uint32_t warp, WarpOrder& order);
-  const BarrierPhase& phase(std::uint32_t id) const { return barriers_[id].current; }
+  const BarrierPhase& phase(std::uint32_t id) const {
+    static const BarrierPhase none;
+    return id < barriers_.size() ? barriers_[id].current : none;
+  }
 
  private:
   struct Observer {
@@ -66,7 +68,8 @@ class BlockBarriers {
   };
   static bool may_know_previous(const Named& barrier, std::uint32_t warp, const WarpOrder& order);
   static void complete(Named& barrier, WarpOrder& order, Breaches& out);
-  std::array<Named, 16> barriers_;
+  static constexpr std::uint32_t most = 16;
+  std::vector<Named> barriers_;  // up to the last one that was used
 };
 
 // A cluster's barrier: arrive and wait in turn.

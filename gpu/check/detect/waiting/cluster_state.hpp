@@ -32,7 +32,6 @@ struct ClusterState {
   // orders.
   bool ordered;
   bool found = false;  // a mistake, which what comes after may follow from
-  std::uint32_t ended = 0;
   WarpOrder order;
   WarpOrder::Passed memory;  // by strong accesses and fences
   std::map<std::pair<std::uint32_t, std::uint32_t>, MbarrierHistory> mbarriers;

@@ -1,6 +1,7 @@
 // Which bytes of a program's memory nothing has written: those of global memory, and of each block.
 #pragma once
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "gpu/check/events.hpp"
@@ -8,7 +9,7 @@
 #include "gpu/check/shadow/bits.hpp"
 #include "gpu/check/shadow/byte_set.hpp"
 
-namespace inflight::check {
+namespace inflight::check::uninitialised {
 
 // What a value is followed by: the instructions that use it, of one load.
 struct LoadedValue {
@@ -49,6 +50,7 @@ struct UndefinedWarp {
 
 // A cluster's blocks, by rank; null: it has ended.
 struct UndefinedCluster {
+  std::pair<std::uint64_t, std::uint64_t> id;  // its launch and number
   std::vector<UndefinedBlock*> blocks;
 };
 
@@ -100,4 +102,4 @@ void write_lanes(const Access& access, UndefinedGlobal& global, UndefinedBlock& 
 void write_undefined(const Access& access, UndefinedGlobal& global, UndefinedBlock& block,
                      Mask mask, std::uint32_t from, std::uint32_t bytes, Mask stored);
 
-}  // namespace inflight::check
+}  // namespace inflight::check::uninitialised

@@ -1,9 +1,11 @@
 // Lanes that touch one range are asked about together.
-#include "gpu/check/detect/undefined.hpp"
+#include "gpu/check/detect/uninitialised/state.hpp"
 
 #include <bit>
 
-namespace inflight::check {
+#include "gpu/check/shadow/series.hpp"
+
+namespace inflight::check::uninitialised {
 namespace {
 
 template <class F>
@@ -13,11 +15,7 @@ void each_lane(Mask mask, F f) {
 
 // Do lanes 0 to 31 touch bytes one behind the other?
 bool one_range(const Access& a, Mask mask) {
-  if (mask != ~Mask{0}) return false;
-  bool good = true;
-  for (unsigned l = 0; l < lanes; ++l)
-    good &= a.addresses[l] == a.addresses[0] + std::uint64_t{l} * a.bytes;
-  return good;
+  return mask == ~Mask{0} && shadow::lanes_of(a.addresses, a.addresses[0], a.bytes) == mask;
 }
 
 const UndefinedBlock* owner(const Access& a, const UndefinedBlock& block, unsigned lane) {
@@ -26,8 +24,8 @@ const UndefinedBlock* owner(const Access& a, const UndefinedBlock& block, unsign
 
 Mask global_lanes(const Access& a, const UndefinedGlobal& global, Mask mask, std::uint32_t from,
                   std::uint32_t bytes, Extent extent) {
-  if (extent == Extent::any && one_range(a, mask) &&
-      !global.undefined.has_any(a.addresses[0], std::uint64_t{lanes} * a.bytes))
+  if (one_range(a, mask) ? !global.undefined.has_any(a.addresses[0], std::uint64_t{lanes} * a.bytes)
+                         : global.undefined.has_none_near(a.addresses, mask, a.bytes))
     return 0;
   Mask found = 0;
   each_lane(mask, [&](unsigned l) {
@@ -165,4 +163,4 @@ void write_undefined(const Access& a, UndefinedGlobal& global, UndefinedBlock& b
   });
 }
 
-}  // namespace inflight::check
+}  // namespace inflight::check::uninitialised

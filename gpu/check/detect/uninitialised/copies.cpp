@@ -1,0 +1,105 @@
+// What copies, the host and allocations define, and what stays undefined.
+#include "gpu/check/detect/uninitialised/uninitialised.hpp"
+
+namespace inflight::check::uninitialised {
+
+void Uninitialised::copy_issued(const CopyIssued& copy) {
+  UndefinedBlock* const block = find(copy.who);
+  if (!block) return;
+  copy.for_each_run([&](const CopyRun& run) { copy_run(copy, run, *block); });
+}
+
+void Uninitialised::copy_run(const CopyIssued& copy, const CopyRun& run, UndefinedBlock& block) {
+  const UndefinedBlock* const from =
+      copy.from == Space::shared ? block.peer(copy.source_rank) : nullptr;
+  UndefinedBlock* const to = copy.to == Space::shared ? block.peer(copy.destination_rank) : nullptr;
+  const auto undefined = [&](std::uint64_t at, std::uint64_t bytes) {
+    if (copy.from == Space::global) return global_.undefined.has_any(at, bytes);
+    return from && from->shared.has_any(at, bytes);
+  };
+  if (UndefinedBlock* const at = copy.to == Space::global ? &block : to; at && !at->pending.empty())
+    settle(*at, copy.to, run.destination, run.bytes, copy.who);
+  if (copy.to == Space::global)
+    global_.write(run.destination, run.bytes);
+  else if (to && !to->shared.empty())
+    to->shared.erase(run.destination, run.bytes), to->copied.erase(run.destination, run.bytes);
+  if (copy.of_values || copy.reduces || !undefined(run.source, run.source_bytes)) return;
+  bool stored = false;
+  for (std::uint32_t i = 0; i < run.source_bytes; ++i) {
+    if (!undefined(run.source + i, 1)) continue;
+    if (to) to->shared.insert(run.destination + i, 1), to->copied.insert(run.destination + i, 1);
+    if (copy.to != Space::global || !global_.known.has_any(run.destination + i, 1)) continue;
+    global_.undefined.insert(run.destination + i, 1);
+    global_.stored.insert(run.destination + i, 1);
+    stored = true;
+  }
+  if (!stored) return;
+  Suspect s;
+  s.who = copy.who;
+  s.space = copy.from;
+  s.rank = copy.source_rank;
+  s.address = run.source, s.bytes = run.source_bytes;
+  const PlaceId place = session_.places.of(copy.who);
+  for (std::uint64_t page = run.destination >> page_shift;
+       page <= (run.destination + run.bytes - 1) >> page_shift; ++page) {
+    const std::lock_guard lock(mutex_);
+    stored_by_[page] = place;
+  }
+  remember(place, make(s, nullptr));
+}
+
+void Uninitialised::mbarrier(const MbarrierOp& op) {
+  if (op.op != MbarrierOp::Op::init) return;
+  UndefinedBlock* const block = find(op.who);
+  UndefinedBlock* const at = block ? block->peer(op.rank) : nullptr;
+  if (at) at->shared.erase(op.address, 8);
+}
+
+void Uninitialised::allocation(const Allocation& event) {
+  if (event.step == Allocation::Step::released && event.kind == Allocation::Kind::heap)
+    if (UndefinedBlock* const block = find(event.who))
+      settle(*block, Space::global, event.address, event.bytes, event.who);
+  if (event.step == Allocation::Step::released && event.kind != Allocation::Kind::pool)
+    return global_.end(event.address, event.bytes);
+  const bool fresh = event.fresh || event.kind == Allocation::Kind::heap;
+  const bool followed =
+      event.kind == Allocation::Kind::device || event.kind == Allocation::Kind::heap;
+  if (fresh && followed && event.name.empty()) global_.begin(event.address, event.bytes);
+}
+
+void Uninitialised::host_accessed(const HostAccess& access) {
+  std::uint64_t to = access.destination, from = access.source;
+  for (std::uint64_t row = 0; row < access.rows;
+       ++row, to += access.destination_pitch, from += access.source_pitch) {
+    const bool followed = global_.known.has_any(to, access.bytes);
+    if (followed) global_.write(to, access.bytes);
+    if (access.kind == HostAccess::Kind::set || from == 0 ||
+        !global_.undefined.has_any(from, access.bytes))
+      continue;
+    if (followed) {
+      for (std::uint64_t i = 0; i < access.bytes; ++i) {
+        if (!global_.undefined.has_any(from + i, 1)) continue;
+        global_.undefined.insert(to + i, 1);
+        if (global_.stored.has_any(from + i, 1)) global_.stored.insert(to + i, 1);
+      }
+      continue;
+    }
+    if (global_.stored.never_used() || !global_.stored.has_any(from, access.bytes)) continue;
+    const std::lock_guard lock(mutex_);
+    for (std::uint64_t page = from >> page_shift; page <= (from + access.bytes - 1) >> page_shift;
+         ++page) {
+      const auto by = stored_by_.find(page);
+      const auto found = by == stored_by_.end() ? stores_.end() : stores_.find(by->second);
+      if (found == stores_.end()) continue;
+      session_.findings.add({FindingKind::uninitialised_read, by->second}, [&] {
+        Finding finding = found->second;
+        finding.there.push_back({"copies to the host what was stored",
+                                 session_.places.at(session_.places.of_host("a copy to the host")),
+                                 {}});
+        return finding;
+      });
+    }
+  }
+}
+
+}  // namespace inflight::check::uninitialised

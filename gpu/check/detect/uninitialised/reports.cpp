@@ -1,0 +1,134 @@
+// Findings of undefined bytes: when they are told, and in which words.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "gpu/check/detect/uninitialised/uninitialised.hpp"
+#include "gpu/check/names.hpp"
+
+namespace inflight::check::uninitialised {
+
+namespace {
+
+std::string_view name(Space space) {
+  return space == Space::global ? "global" : space == Space::shared ? "shared" : "local";
+}
+
+// Does the lane of `thread` write these bytes?
+bool writes(const Access& by, Mask thread, const PendingUse& use) {
+  if (by.space != use.space || (by.written & thread) == 0) return false;
+  const std::uint64_t at = by.addresses[std::countr_zero(thread)];
+  return at < use.address + use.bytes && use.address < at + by.bytes;
+}
+
+// How much of a variable nothing has written.
+std::string extent_of(const Bytes& bytes, std::uint64_t whole, std::uint64_t undefined) {
+  if (bytes.variable.empty() || whole == 0) return {};
+  return fmt::format(": of the {} bytes of '{}', {} were written", whole, readable(bytes.variable),
+                     whole - undefined);
+}
+
+}  // namespace
+
+void Uninitialised::report(Suspect s, Mask mask, const Access* by) {
+  const Mask first = s.who.mask & (0u - s.who.mask);
+  s.who.mask = mask;
+  UndefinedBlock* const block = owner(s);
+  if (!block) return;
+  PendingUse use;
+  use.key = {FindingKind::uninitialised_read, session_.places.of(s.who)};
+  use.space = s.space;
+  use.address = s.address, use.bytes = s.bytes;
+  use.who = s.who;
+  use.who.mask = first;
+  use.barriers = block->barriers;
+  if (known(use.key.here)) return session_.findings.add(use.key, [&] { return make(s, by); });
+  if (std::any_of(block->pending.begin(), block->pending.end(),
+                  [&](const PendingUse& other) { return other.key == use.key; }))
+    return;
+  const bool undefined = still_undefined(*block, use);
+  // Another thread has written them since, or this one as it stores what comes of them.
+  if (s.space != Space::local && !undefined && !(by && writes(*by, first, use))) return;
+  use.finding = make(s, by);
+  if (undefined && s.space != Space::local)
+    block->pending.push_back(std::move(use));
+  else
+    tell(use);
+}
+
+void Uninitialised::settle(UndefinedBlock& block, const Access& access) {
+  for (Mask m = access.who.mask & access.written; m != 0; m &= m - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(m));
+    UndefinedBlock* const at = access.ranks ? block.peer(access.ranks[lane]) : &block;
+    Who who = access.who;
+    who.mask = Mask{1} << lane;
+    if (at) settle(*at, access.space, access.addresses[lane], access.bytes, who);
+  }
+}
+
+void Uninitialised::settle(UndefinedBlock& block, Space space, std::uint64_t at,
+                           std::uint64_t bytes, const Who& who) {
+  std::erase_if(block.pending, [&](PendingUse& use) {
+    if (use.space != space || at >= use.address + use.bytes || use.address >= at + bytes)
+      return false;
+    const bool same_thread =
+        who.block == use.who.block && who.warp == use.who.warp && (who.mask & use.who.mask) != 0;
+    if (same_thread || block.barriers != use.barriers) tell(use);
+    return true;
+  });
+}
+
+void Uninitialised::tell(PendingUse& use) {
+  {
+    const std::lock_guard lock(mutex_);
+    told_.insert(use.key.here);
+  }
+  session_.findings.add(use.key, [&] { return std::move(use.finding); });
+}
+
+Finding Uninitialised::make(const Suspect& s, const Access* by) {
+  Places& places = session_.places;
+  Finding finding;
+  finding.kind = FindingKind::uninitialised_read;
+  finding.here =
+      places.party(s.who, fmt::format("reads {} bytes of {} memory", s.bytes, name(s.space)));
+  finding.bytes = places.bytes(s.who, s.space, s.address, s.bytes);
+  std::string extent;
+  const Kernel* const kernel = places.kernel(s.who.launch);
+  const UndefinedBlock* const block = owner(s);
+  if (kernel && block && s.space == Space::shared) {
+    const Variable v = kernel->variable(*kernel, s.space, s.address, s.who.instruction);
+    extent = extent_of(*finding.bytes, v.bytes, block->shared.count(v.address, v.bytes));
+  }
+  finding.sentence = fmt::format("{} memory is read that nothing has written{}{}", name(s.space),
+                                 s.derived  ? ", but with what was computed from such memory"
+                                 : s.copied ? ", but for a copy of such memory"
+                                            : "",
+                                 extent);
+  if (by) {
+    const bool stores = by->kind == Access::Kind::store;
+    finding.there.push_back(places.party(
+        by->who, stores ? "stores what was read, or what comes of it" : "uses what was read"));
+  }
+  switch (s.space) {
+    case Space::shared:
+      finding.remedy =
+          "write these bytes first: let the copies into shared memory cover all that is read, fill "
+          "the rest with zeros, or let only threads read whose elements were copied";
+      finding.rule = "PTX ISA, State Spaces: shared memory has no initial value";
+      break;
+    case Space::local:
+      finding.remedy = "give the variable a value before it is read, on every path";
+      finding.rule = "PTX ISA, State Spaces: local memory has no initial value";
+      break;
+    default:
+      finding.remedy =
+          "write these bytes first: a kernel, cudaMemset or a copy from the host, of as many bytes "
+          "as are read";
+      finding.rule = "CUDA Runtime API, cudaMalloc: the memory is not cleared";
+  }
+  return finding;
+}
+
+}  // namespace inflight::check::uninitialised

@@ -1,0 +1,152 @@
+// Shadow memory against bytes counted one by one, for accesses of every shape.
+#include "gpu/check/shadow/shadow.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <random>
+#include <set>
+
+namespace inflight {
+namespace {
+
+using namespace order;
+using shadow::ByteMask;
+using shadow::Conflict;
+using shadow::Series;
+using shadow::SeriesOf;
+using shadow::Shadow;
+
+using Addresses = std::array<std::uint64_t, lanes>;
+
+// Rows, steps up and down, one address, halves of a warp side by side, and lanes anywhere.
+struct Shape {
+  Addresses at{};
+  Mask mask = 0;
+  std::uint32_t bytes = 4;
+};
+
+class Shapes {
+ public:
+  explicit Shapes(std::uint64_t seed) : random_(seed) {}
+  std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(random_() % n); }
+  Shape next() {
+    Shape s;
+    s.bytes = 1u << below(5);
+    s.mask = below(3) == 0   ? ~Mask{0}
+             : below(4) == 0 ? 1u << below(32)
+                             : static_cast<Mask>(random_());
+    if (s.mask == 0) s.mask = 1;
+    const int step = static_cast<int>(below(9)) - 4;
+    const unsigned part = 32u >> below(3);
+    const bool anywhere = below(5) == 0;
+    const std::uint64_t base = 16 * 1024 / s.bytes, other = base + below(64);
+    for (unsigned l = 0; l < lanes; ++l) {
+      const auto in_part = static_cast<int>(l % part);
+      const std::uint64_t element =
+          anywhere ? base + below(96)
+                   : (l / part % 2 ? other : base) + static_cast<std::uint64_t>(step * in_part);
+      s.at[l] = element * s.bytes;
+    }
+    return s;
+  }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+std::set<std::uint64_t> bytes_of(const Shape& s, Mask mask) {
+  std::set<std::uint64_t> all;
+  for (unsigned l = 0; l < lanes; ++l)
+    for (std::uint32_t b = 0; mask >> l & 1 && b < s.bytes; ++b) all.insert(s.at[l] + b);
+  return all;
+}
+
+bool touches(const Shape& s, unsigned lane, std::uint64_t byte) {
+  return s.mask >> lane & 1 && byte - s.at[lane] < s.bytes;
+}
+
+TEST(ShadowSeries, TakeEveryLaneOnceAndAreWhereTheLanesAre) {
+  for (std::uint64_t seed = 0; seed < 5000; ++seed) {
+    const Shape s = Shapes(seed).next();
+    Mask seen = 0;
+    for (SeriesOf left(s.at.data(), s.mask); left.any();) {
+      const Series each = left.next(128);
+      ASSERT_NE(each.lanes, 0u);
+      ASSERT_EQ(each.lanes & seen, 0u) << "seed " << seed;
+      seen |= each.lanes;
+      for (unsigned l = 0; l < lanes; ++l)
+        ASSERT_TRUE((each.lanes >> l & 1) == 0 || each.at(l) == s.at[l]) << "seed " << seed;
+    }
+    ASSERT_EQ(seen, s.mask);
+  }
+}
+
+// Two warps that nothing orders: one writes, then the other reads or writes.
+TEST(ShadowMemory, FindsBytesOfBothWhateverTheShape) {
+  for (std::uint64_t seed = 0; seed < 4000; ++seed) {
+    Shapes shapes(seed);
+    const Shape first = shapes.next(), second = shapes.next();
+    const bool write = shapes.below(2) == 0;
+    Block block({1, 0, 64}, {});
+    Shadow memory(seed % 2 ? Space::shared : Space::global);
+    std::vector<Conflict> conflicts;
+    memory.access(block, 0, {first.at.data(), first.mask, first.bytes, 1, true}, conflicts);
+    // Lanes of one instruction may conflict with each other, which is another matter.
+    conflicts.clear();
+    memory.access(block, 1, {second.at.data(), second.mask, second.bytes, 2, write}, conflicts);
+    std::erase_if(conflicts, [](const Conflict& c) { return c.earlier.place == c.later.place; });
+    const std::set<std::uint64_t> a = bytes_of(first, first.mask),
+                                  b = bytes_of(second, second.mask);
+    bool meet = false;
+    for (const std::uint64_t each : a) meet |= b.contains(each);
+    ASSERT_EQ(!conflicts.empty(), meet) << "seed " << seed;
+    for (const Conflict& c : conflicts) {
+      ASSERT_TRUE(touches(first, c.earlier.lane, c.address)) << "seed " << seed;
+      ASSERT_TRUE(touches(second, c.later.lane, c.address)) << "seed " << seed;
+      for (std::uint32_t i = 0; i < c.bytes; ++i)
+        ASSERT_TRUE(a.contains(c.address + i) && b.contains(c.address + i)) << "seed " << seed;
+    }
+  }
+}
+
+// Each lane of a warp knows of its own accesses alone.
+TEST(ShadowMemory, KnowsWhichLaneHadWhichBytes) {
+  for (std::uint64_t seed = 0; seed < 4000; ++seed) {
+    Shapes shapes(seed);
+    const Shape first = shapes.next(), second = shapes.next();
+    Block block({1, 0, 32}, {});
+    Shadow memory(Space::shared);
+    std::vector<Conflict> conflicts;
+    memory.access(block, 0, {first.at.data(), first.mask, first.bytes, 1, false}, conflicts);
+    memory.access(block, 0, {second.at.data(), second.mask, second.bytes, 2, true}, conflicts);
+    std::erase_if(conflicts, [](const Conflict& c) { return c.earlier.place == c.later.place; });
+    bool parted = false;
+    for (unsigned mine = 0; mine < lanes; ++mine)
+      for (unsigned theirs = 0; theirs < lanes; ++theirs)
+        if (mine != theirs && second.mask >> mine & 1)
+          for (std::uint32_t i = 0; i < second.bytes; ++i)
+            parted |= touches(first, theirs, second.at[mine] + i);
+    // Lanes that write the same bytes in one instruction take each other's place.
+    bool alone = true;
+    for (unsigned l = 0; l < lanes; ++l)
+      if (second.mask >> l & 1)
+        alone &= bytes_of(second, second.mask & ~(Mask{1} << l)).count(second.at[l]) == 0;
+    ASSERT_TRUE(!alone || !conflicts.empty() == parted) << "seed " << seed;
+    for (const Conflict& c : conflicts) ASSERT_NE(c.earlier.lane, c.later.lane) << "seed " << seed;
+  }
+}
+
+TEST(ShadowByteMask, CountsWordsOfWhichThereIsAByte) {
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 1000; ++i) {
+    const ByteMask mask{random() & random() & random(), random() & random()};
+    std::uint64_t words = 0;
+    for (std::uint32_t b = 0; b < shadow::line_bytes; ++b)
+      words |= std::uint64_t{mask.has(b)} << b / 4;
+    ASSERT_EQ(mask.words(), words);
+  }
+}
+
+}  // namespace
+}  // namespace inflight
