@@ -19,14 +19,13 @@ using ptx::Space;
 
 check::Access access_event(const Warp& w, const MemoryOperand& info, std::uint32_t instruction,
                            check::Space space, std::uint32_t mask) {
-  check::Access event;
-  event.who = w.block->grid->observation->who(w, mask, instruction);
-  event.space = space;
-  event.kind = access_kind(info.role);
-  event.order = info.order;
-  event.scope = info.scope;
-  event.proxy = info.proxy;
-  event.bytes = info.bytes;
+  check::Access event{w.block->grid->observation->who(w, mask, instruction),
+                      space,
+                      access_kind(info.role),
+                      info.order,
+                      info.scope,
+                      info.proxy,
+                      info.bytes};
   if (space == check::Space::local) event.frame = w.frame->local_base;
   event.written = event.kind == check::Access::Kind::load ? 0 : mask;
   return event;
@@ -208,9 +207,41 @@ const Op* report_strong(Warp& w, const Op* op) {
 
 namespace {
 
+// The lanes whose `bytes` in their registers are those at `at`. There, they lie side by side.
+template <class T>
+std::uint32_t equal_lanes(const std::byte* at, const std::byte* values) {
+  std::uint32_t equal = 0;
+  for (unsigned l = 0; l < lanes; ++l) {
+    T there, value;
+    std::memcpy(&there, at + l * sizeof(T), sizeof(T));
+    std::memcpy(&value, values + l * sizeof(T), sizeof(T));
+    equal |= static_cast<std::uint32_t>(there == value) << l;
+  }
+  return equal;
+}
+
+// Of a store of one element by all lanes to places side by side: where, or null.
+const std::byte* place_of_row(Warp& w, const Op* op, const MemoryOperand& info, std::uint32_t mask,
+                              const std::uint64_t* addresses) {
+  const std::uint32_t bytes = info.bytes;
+  if (mask != ~0u || op->count != 1 || op->detail != bytes || addresses[0] % bytes != 0)
+    return nullptr;
+  std::uint64_t differ = 0;
+  for (std::uint64_t l = 0; l < lanes; ++l) differ |= addresses[l] ^ (addresses[0] + l * bytes);
+  if (differ != 0) return nullptr;
+  if (info.space == Space::global) return resolve_global(w, op, addresses[0], lanes * bytes, false);
+  return check_space(info.space) == check::Space::shared
+             ? resolve_shared(w, addresses[0], lanes * bytes, true)
+             : nullptr;
+}
+
 // The lanes of a store whose bytes are in memory already.
 std::uint32_t silent_lanes(Warp& w, const Op* op, const MemoryOperand& info, std::uint32_t mask,
                            const std::uint64_t* addresses) {
+  if (const std::byte* const row = place_of_row(w, op, info, mask, addresses)) {
+    if (info.bytes == 4) return equal_lanes<std::uint32_t>(row, w.at<std::byte>(op->d));
+    if (info.bytes == 8) return equal_lanes<std::uint64_t>(row, w.at<std::byte>(op->d));
+  }
   LanePlaces places;
   if (resolve_lanes(w, op, mask, info.space, addresses, info.bytes, false, places).lanes) return 0;
   const unsigned count = op->count, bytes = info.bytes / count, stride = op->detail;
