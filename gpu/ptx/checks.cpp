@@ -67,12 +67,20 @@ std::string misfit(const Variable& formal, const Variable& actual) {
                      declared_as(formal));
 }
 
+// Of mma.sp: no accumulator of 8-bit floats is f16, as it is of mma.
+std::string_view sparse_mistake(const Instruction& in) {
+  const bool narrow = in.types[1] == Type::e4m3 || in.types[1] == Type::e5m2;
+  const bool half = in.types[0] == Type::f16 || in.types[3] == Type::f16;
+  return narrow && half ? "8-bit floats accumulate in .f32 here" : "";
+}
+
 }  // namespace
 
 // At the end of an instruction that began at `start`.
 bool Parser::check(const Instruction& in, const char* start) {
   const std::string why = in.opcode == Opcode::call      ? call_mistake()
                           : in.opcode == Opcode::brx_idx ? table_mistake()
+                          : in.opcode == Opcode::mma_sp  ? std::string(sparse_mistake(in))
                                                          : address_mistake(in);
   return why.empty() || lex_.fail_at(start, fmt::format("`{}`: {}", in.name, why));
 }

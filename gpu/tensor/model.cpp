@@ -1,102 +1,19 @@
-// Block fused multiply-add: the products are exact. They and the accumulator are aligned to the
-// largest exponent, where a product's is the sum of its factors' (its significand, below 4, is not
-// normalised first). Each is truncated to F fraction bits, their sum is exact, and it is rounded
-// once: f32 towards zero, f16 to nearest even. Subnormals count, and there is one NaN.
+// What each form computes: blocks of products, summed one after the other; what the compiler makes
+// of forms that an architecture has not; chains of f64; integers.
 #include "gpu/tensor/model.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <limits>
-#include <span>
+
+#include "gpu/tensor/block_sum.hpp"
+#include "gpu/tensor/f64_chain.hpp"
 
 namespace inflight::tensor {
 namespace {
 
-using Kind = Number::Kind;
-using Wide = __int128;
-
-// A term of the sum; its value is as a Number's.
-using Term = Number;
-
-Term times(const Number& x, const Number& y) {
-  Term t;
-  t.negative = x.negative != y.negative;
-  t.exponent = x.exponent + y.exponent;
-  t.fraction = x.fraction + y.fraction;
-  t.significand = x.significand * y.significand;
-  const auto zero = [](const Number& n) { return n.kind == Kind::finite && n.significand == 0; };
-  if (x.kind == Kind::nan || y.kind == Kind::nan)
-    t.kind = Kind::nan;
-  else if (x.kind == Kind::infinity || y.kind == Kind::infinity)
-    t.kind = zero(x) || zero(y) ? Kind::nan : Kind::infinity;
-  return t;
-}
-
-// How a sum becomes an accumulator.
-struct Rounding {
-  int kept;         // fraction bits
-  bool to_nearest;  // or towards zero
-};
-
-constexpr std::uint64_t nan_of(Element e) { return e == Element::f16 ? 0x7fff : 0x7fffffff; }
-std::uint64_t infinity_of(Element e, bool negative) {
-  const Format& f = format(e);
-  const std::uint64_t ones = (std::uint64_t{1} << f.exponent) - 1;
-  return ones << f.fraction | std::uint64_t{negative} << (f.bits - 1);
-}
-
-// sum * 2^scale as an `e`.
-std::uint64_t rounded(Wide sum, int scale, Element e, Rounding how) {
-  if (sum == 0) return 0;
-  const Format& f = format(e);
-  const bool negative = sum < 0;
-  auto magnitude = static_cast<unsigned __int128>(negative ? -sum : sum);
-  int top = 127;  // the leading bit
-  while (!(magnitude >> top & 1)) --top;
-  int exponent = std::max(top + scale, f.least());
-  // The lowest bit kept is 2^(exponent - kept): a subnormal keeps less of its own.
-  const int drop = exponent - std::min<int>(how.kept, f.fraction) - scale;
-  std::uint64_t significand;
-  if (drop <= 0) {
-    significand = static_cast<std::uint64_t>(magnitude << -drop);
-  } else if (drop > 127) {
-    significand = 0;
-  } else {
-    significand = static_cast<std::uint64_t>(magnitude >> drop);
-    const auto rest = magnitude & (((unsigned __int128){1} << drop) - 1);
-    const auto half = (unsigned __int128){1} << (drop - 1);
-    if (how.to_nearest && (rest > half || (rest == half && significand & 1))) ++significand;
-  }
-  significand <<= f.fraction - std::min<int>(how.kept, f.fraction);
-  const std::uint64_t one = std::uint64_t{1} << f.fraction;
-  if (significand >= 2 * one) significand >>= 1, ++exponent;
-  if (exponent > f.bias()) return infinity_of(e, negative);
-  const std::uint64_t biased = significand < one ? 0 : static_cast<unsigned>(exponent + f.bias());
-  return std::uint64_t{negative} << (f.bits - 1) | biased << f.fraction | (significand & (one - 1));
-}
-
-std::uint64_t fused_sum(std::span<const Term> terms, int fraction_bits, int least, Element e,
-                        Rounding how) {
-  bool plus = false, minus = false;
-  int largest = least;
-  for (const Term& t : terms) {
-    if (t.kind == Kind::nan) return nan_of(e);
-    if (t.kind == Kind::infinity) (t.negative ? minus : plus) = true;
-    if (t.significand) largest = std::max(largest, t.exponent);
-  }
-  if (plus && minus) return nan_of(e);
-  if (plus || minus) return infinity_of(e, minus);
-  Wide sum = 0;
-  for (const Term& t : terms) {
-    const int shift = fraction_bits - t.fraction + t.exponent - largest;
-    const auto s = static_cast<unsigned __int128>(t.significand);
-    const auto kept = static_cast<Wide>(shift >= 0 ? s << shift : shift < -127 ? 0 : s >> -shift);
-    sum += t.negative ? -kept : kept;
-  }
-  return rounded(sum, largest - fraction_bits, e, how);
-}
+constexpr int most_terms = 129;
 
 // One output of a floating product.
 class Output {
@@ -107,59 +24,109 @@ class Output {
   std::uint64_t value(int row, int column) const {
     const std::size_t index = static_cast<std::size_t>(column) * p_.m + row;
     const std::uint64_t c = at_.c ? element_at(p_.c, at_.c, index) : 0;
-    Term products[512];
-    const int count = p_.values();
-    for (int i = 0; i < count; ++i) products[i] = product(row, column, i);
-    const bool fp8 = format(p_.a).bits == 8;
-    if (fp8 && p_.unit == Unit::warp && numerics_.warp_fp8 == Numerics::Fp8::as_f16)
-      return unpacked(products, row, c);
-    return accumulated({products, static_cast<std::size_t>(count)}, format(p_.a).bits / 8, fp8, c);
+    Term products[most_terms];
+    for (int i = 0; i < p_.values(); ++i) products[i] = product(row, column, i);
+    if (p_.unit == Unit::quads && !numerics_.native_quads) return chained(row, column, c);
+    return unpacks() ? unpacked(products, c) : in_blocks(products, c);
   }
 
  private:
-  int column_of(int row, int i) const { return p_.sparse ? at_.columns[row * p_.values() + i] : i; }
+  bool fp8() const { return format(p_.a).bits == 8; }
+  bool unpacks() const {
+    return fp8() && p_.unit == Unit::warp && numerics_.warp_fp8 == Numerics::Fp8::as_f16;
+  }
+
+  Number a(int row, int i) const {
+    const std::size_t at = static_cast<std::size_t>(row) * p_.values() + i;
+    Number n = take_apart(p_.a, element_at(p_.a, at_.a, at));
+    n.negative ^= p_.negates_a;
+    return n;
+  }
+  Number b(int column, int row, int i) const {
+    const int k = p_.sparse ? at_.columns[row * p_.values() + i] : i;
+    const std::size_t at = static_cast<std::size_t>(column) * p_.k + k;
+    Number n = take_apart(p_.b, element_at(p_.b, at_.b, at));
+    n.negative ^= p_.negates_b;
+    return n;
+  }
 
   Term product(int row, int column, int i) const {
-    const std::size_t a = static_cast<std::size_t>(row) * p_.values() + i;
-    const std::size_t b = static_cast<std::size_t>(column) * p_.k + column_of(row, i);
-    Number x = take_apart(p_.a, element_at(p_.a, at_.a, a));
-    Number y = take_apart(p_.b, element_at(p_.b, at_.b, b));
-    x.negative ^= p_.negates_a, y.negative ^= p_.negates_b;
-    return times(x, y);
+    const Number x = a(row, i), y = b(column, row, i);
+    return unpacks() ? times(as_f16(x), as_f16(y)) : times(x, y);
   }
 
-  std::uint64_t accumulated(std::span<Term> products, int bytes, bool fp8, std::uint64_t c) const {
-    const int bits = fp8 ? numerics_.fp8_fraction_bits : numerics_.fraction_bits;
-    const std::size_t group = static_cast<std::size_t>(numerics_.group_bytes / bytes);
-    const Rounding how{p_.d == Element::f16 ? 10 : std::min(bits, 23), p_.d == Element::f16};
-    Element from = p_.c;
-    Term terms[513];
-    for (std::size_t done = 0; done < products.size(); done += group) {
-      const std::size_t count = std::min(group, products.size() - done);
-      std::copy_n(products.begin() + done, count, terms);
-      terms[count] = take_apart(from, c);
-      c = fused_sum({terms, count + 1}, bits, numerics_.least_exponent, p_.d, how);
-      from = p_.d;
+  // A number in another format, where what was subnormal may be normal.
+  static Number as(Element e, Number n) {
+    while (n.significand && !(n.significand >> n.fraction) && n.exponent > format(e).least())
+      n.significand <<= 1, --n.exponent;
+    return n;
+  }
+  static Number as_f16(const Number& n) { return as(Element::f16, n); }
+
+  std::uint64_t in_blocks(const Term* products, std::uint64_t c) const {
+    const int bits = fp8() ? numerics_.fp8_fraction_bits : numerics_.fraction_bits;
+    int most = numerics_.group_bytes * 8 / format(p_.a).bits;
+    if (p_.most_at_once) most = std::min(most, p_.most_at_once);
+    // Of accumulators of two formats the sums are f32, and rounded once more.
+    const Element sums = p_.c == p_.d ? p_.d : Element::f32;
+    Term terms[most_terms];
+    Number sum = as(sums, take_apart(p_.c, c));
+    for (int done = 0; done < p_.values(); done += most) {
+      const int count = std::min(most, p_.values() - done);
+      std::copy_n(products + done, count, terms);
+      terms[count] = sum;
+      c = block_sum({terms, static_cast<std::size_t>(count) + 1}, bits, numerics_.least_exponent,
+                    sums, kept_of(sums, bits));
+      sum = take_apart(sums, c);
     }
-    return c;
+    return sums == p_.d ? c : to_f16(std::bit_cast<float>(static_cast<std::uint32_t>(c)));
   }
 
-  // Two multiplications of f16, one of the elements with k mod 4 in {0, 1} and one of the others,
-  // start from zero; the accumulator is added in f32, to nearest.
-  std::uint64_t unpacked(Term* products, int row, std::uint64_t c) const {
-    Term terms[513];
+  // IEEE's sum, to nearest: so many bits below the largest term that none is lost that decides.
+  static std::uint64_t sum_of(Element e, std::span<const Term> terms) {
+    return block_sum(terms, 64, 2 * format(e).least(), e, {format(e).fraction, true});
+  }
+
+  // Two products of f16, one of the values with i mod 4 in {0, 1} and one of the others, start
+  // from zero; the accumulator is added behind them.
+  std::uint64_t unpacked(const Term* products, std::uint64_t c) const {
+    Term terms[most_terms];
     std::uint64_t sum = 0;
     for (int half = 0; half < 2; ++half) {
       std::size_t count = 0;
       for (int i = 0; i < p_.values(); ++i)
-        if (column_of(row, i) / 2 % 2 == half) terms[count++] = products[i];
-      terms[count++] = take_apart(Element::f32, sum);
-      sum = fused_sum({terms, count}, numerics_.fraction_bits, numerics_.least_exponent,
-                      Element::f32, {23, false});
+        if (i / 2 % 2 == half) terms[count++] = products[i];
+      terms[count++] = take_apart(p_.d, sum);
+      sum = block_sum({terms, count}, numerics_.fraction_bits, numerics_.least_exponent, p_.d,
+                      kept_of(p_.d, numerics_.fraction_bits));
     }
-    const float total = std::bit_cast<float>(static_cast<std::uint32_t>(c)) +
-                        std::bit_cast<float>(static_cast<std::uint32_t>(sum));
-    return std::isnan(total) ? nan_of(Element::f32) : std::bit_cast<std::uint32_t>(total);
+    const Term both[] = {take_apart(p_.d, sum), take_apart(p_.c, c)};
+    return sum_of(p_.d, both);
+  }
+
+  // Quads without a unit of their own: f32 all along. An f16 accumulator meets two products and
+  // then two; an f32 accumulator meets the sum of all.
+  std::uint64_t chained(int row, int column, std::uint64_t c) const {
+    float x[4], y[4];
+    for (int i = 0; i < 4; ++i) x[i] = real(a(row, i)), y[i] = real(b(column, row, i));
+    const auto added = [&](int i, float to) { return std::fma(x[i], y[i], to); };
+    const float start = real(take_apart(p_.c, c));
+    if (p_.d == Element::f16)
+      return to_f16((start + added(1, x[0] * y[0])) + added(3, x[2] * y[2]));
+    const float sum = added(3, added(2, added(1, added(0, 0.0F)))) + start;
+    return std::isnan(sum) ? nan_of(p_.d) : std::bit_cast<std::uint32_t>(sum);
+  }
+  static float real(const Number& n) {
+    if (n.kind == Number::Kind::nan) return std::nanf("");
+    const float m = n.kind == Number::Kind::infinity
+                        ? HUGE_VALF
+                        : std::ldexp(static_cast<float>(n.significand), n.exponent - n.fraction);
+    return n.negative ? -m : m;
+  }
+  static std::uint64_t to_f16(float sum) {
+    const Term t = take_apart(Element::f32, std::bit_cast<std::uint32_t>(sum));
+    const std::uint64_t bits = sum_of(Element::f16, {&t, 1});
+    return bits == 0 && std::signbit(sum) ? 0x8000 : bits;
   }
 
   const Numerics& numerics_;
@@ -167,21 +134,12 @@ class Output {
   const Matrices& at_;
 };
 
-// f64: fused multiply-adds, one after the other.
-double fused_chain(const Product& p, const Matrices& at, int row, int column) {
-  const auto* a = static_cast<const double*>(at.a) + static_cast<std::size_t>(row) * p.k;
-  const auto* b = static_cast<const double*>(at.b) + static_cast<std::size_t>(column) * p.k;
-  double sum = at.c ? static_cast<const double*>(at.c)[column * p.m + row] : 0;
-  for (int i = 0; i < p.k; ++i) sum = std::fma(a[i], b[i], sum);
-  return sum;
-}
-
 std::int64_t combined(const Product& p, std::int64_t x, std::int64_t y) {
   if (p.a != Element::b1) return x * y;
   return p.bits == BitOperation::and_popc ? x & y : x ^ y;
 }
 
-std::int32_t integer_sum(const Product& p, const Matrices& at, int row, int column) {
+std::uint32_t integer_sum(const Product& p, const Matrices& at, int row, int column) {
   const std::size_t index = static_cast<std::size_t>(column) * p.m + row;
   std::int64_t sum = at.c ? integer_at(Element::s32, at.c, index) : 0;
   for (int i = 0; i < p.values(); ++i) {
@@ -189,28 +147,27 @@ std::int32_t integer_sum(const Product& p, const Matrices& at, int row, int colu
     const std::size_t b = static_cast<std::size_t>(column) * p.k + (p.sparse ? at.columns[a] : i);
     sum += combined(p, integer_at(p.a, at.a, a), integer_at(p.b, at.b, b));
   }
-  using Limits = std::numeric_limits<std::int32_t>;
-  if (p.saturates) sum = std::clamp<std::int64_t>(sum, Limits::min(), Limits::max());
-  return static_cast<std::int32_t>(sum);
+  if (p.saturates) sum = std::clamp<std::int64_t>(sum, INT32_MIN, INT32_MAX);
+  return static_cast<std::uint32_t>(sum);
 }
 
 }  // namespace
 
+std::uint64_t output_of_the_model(const Numerics& numerics, const Product& product,
+                                  const Matrices& matrices, int row, int column) {
+  return Output(numerics, product, matrices).value(row, column);
+}
+
 void multiply_by_the_model(const Numerics& numerics, const Product& p, const Matrices& at) {
+  if (p.a == Element::f64) return multiply_f64(p, at);
   const Output output(numerics, p, at);
   const std::size_t bytes = format(p.d).bits / 8;
+  auto* d = static_cast<std::byte*>(at.d);
   for (int column = 0; column < p.n; ++column)
-    for (int row = 0; row < p.m; ++row) {
-      std::uint64_t bits;
-      if (p.a == Element::f64)
-        bits = std::bit_cast<std::uint64_t>(fused_chain(p, at, row, column));
-      else if (format(p.a).is_integer())
-        bits = static_cast<std::uint32_t>(integer_sum(p, at, row, column));
-      else
-        bits = output.value(row, column);
-      std::memcpy(
-          static_cast<std::byte*>(at.d) + (static_cast<std::size_t>(column) * p.m + row) * bytes,
-          &bits, bytes);
+    for (int row = 0; row < p.m; ++row, d += bytes) {
+      const std::uint64_t bits =
+          format(p.a).is_integer() ? integer_sum(p, at, row, column) : output.value(row, column);
+      std::memcpy(d, &bits, bytes);
     }
 }
 

@@ -1,5 +1,4 @@
-// The arithmetic of tensor cores as the papers have it, one output at a time. What is fast
-// (vector_core) is held against it.
+// Every form's arithmetic, one output at a time: what is fast is held against it.
 #pragma once
 #include "gpu/tensor/product.hpp"
 
@@ -7,5 +6,8 @@ namespace inflight::tensor {
 
 void multiply_by_the_model(const Numerics& numerics, const Product& product,
                            const Matrices& matrices);
+// One output of a floating product but of f64: its bits.
+std::uint64_t output_of_the_model(const Numerics& numerics, const Product& product,
+                                  const Matrices& matrices, int row, int column);
 
 }  // namespace inflight::tensor

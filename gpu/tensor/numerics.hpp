@@ -4,14 +4,18 @@
 
 namespace inflight::tensor {
 
-// Who multiplies: a warp (mma, wmma) or four of them (wgmma).
-enum class Unit : std::uint8_t { warp, warpgroup };
+// Who multiplies.
+enum class Unit : std::uint8_t {
+  quads,      // eight lanes each: m8n8k4 of f16
+  warp,       // mma, wmma
+  warpgroup,  // wgmma
+};
 
 struct Numerics {
-  // What becomes of 8-bit floats.
+  // What becomes of 8-bit floats in a warp's products.
   enum class Fp8 : std::uint8_t {
     absent,
-    as_f16,  // the compiler unpacks them and multiplies f16 (sm_90's mma.sync)
+    as_f16,  // the compiler unpacks them and multiplies f16
     native,
   };
   int sm;             // the first architecture that computes so
@@ -19,6 +23,7 @@ struct Numerics {
   int group_bytes;    // of A: that many products are summed at once, with the accumulator
   Fp8 warp_fp8;
   int fp8_fraction_bits;  // of native ones
+  bool native_quads;      // or a chain of fused multiply-adds
   int least_exponent;     // terms are aligned to no smaller one
 };
 

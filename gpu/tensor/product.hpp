@@ -6,6 +6,7 @@
 
 namespace inflight::tensor {
 
+enum class Rounding : std::uint8_t { nearest, zero, down, up };
 enum class BitOperation : std::uint8_t { xor_popc, and_popc };
 
 struct Product {
@@ -17,6 +18,8 @@ struct Product {
   bool saturates = false;                     // .satfinite: s32 stays in its range
   bool sparse = false;                        // A has k/2 values a row, or, of 4 bits, pairs
   BitOperation bits = BitOperation::xor_popc;
+  Rounding rounding = Rounding::nearest;  // of f64
+  int most_at_once = 0;  // products that are summed at once, if fewer than the architecture's
   // The values that a row of A has.
   int values() const { return sparse ? k / 2 : k; }
 };

@@ -211,6 +211,7 @@ std::optional<int> Profile::attribute(int number, int ordinal) const {
 machine::Limits Profile::limits() const {
   auto value = [this](Attribute a) { return std::uint32_t((*this)[a]); };
   machine::Limits limits;
+  limits.architecture = architecture.number;
   limits.multiprocessors = value(Attribute::multiprocessors);
   limits.max_threads_per_block = value(Attribute::max_threads_per_block);
   limits.max_threads_per_multiprocessor = value(Attribute::threads_per_multiprocessor);

@@ -6,6 +6,7 @@
 namespace inflight::machine {
 
 struct Limits {
+  int architecture = 90;  // sm_90
   std::uint32_t multiprocessors = 132;
   std::uint32_t max_threads_per_block = 1024;
   std::uint32_t max_threads_per_multiprocessor = 2048;

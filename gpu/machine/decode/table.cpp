@@ -1,6 +1,7 @@
 // The lookup over every family's rows, for the instruction set in use.
 #include <unordered_map>
 
+#include "gpu/host/instruction_set.hpp"
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/lowering/row.hpp"
 
@@ -10,28 +11,7 @@ namespace {
 using ptx::Mod;
 using ptx::Type;
 
-enum class Isa { baseline, avx2, avx512 };
-
-Isa best() {
-  __builtin_cpu_init();
-#ifdef INFLIGHT_HAS_AVX512
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("fma"))
-    return Isa::avx512;
-#endif
-#ifdef INFLIGHT_HAS_AVX2
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-      __builtin_cpu_supports("bmi2"))
-    return Isa::avx2;
-#endif
-  return Isa::baseline;
-}
-
-Isa chosen() {
-  static const Isa isa = best();
-  return isa;
-}
+using Isa = host::InstructionSet;
 
 // FNV-1a over what a row is found by.
 std::uint64_t key(ptx::Opcode opcode, const std::array<Type, 3>& types, const ptx::ModSet& mods) {
@@ -48,7 +28,7 @@ class Table {
   Table() {
     Rows all;
 #define FAMILY(name) name##_rows(all);
-    switch (chosen()) {
+    switch (host::instruction_set()) {
       case Isa::avx512:
 #ifdef INFLIGHT_HAS_AVX512
       {
@@ -109,7 +89,7 @@ const Row* find_row(const ptx::Instruction& in) {
 
 const MoveHandlers& moves() {
   static const MoveHandlers handlers = [] {
-    switch (chosen()) {
+    switch (host::instruction_set()) {
 #ifdef INFLIGHT_HAS_AVX512
       case Isa::avx512:
         return isa_avx512::move_handlers();
@@ -132,7 +112,7 @@ const MoveHandlers& moves() {
 
 std::string_view lane_instruction_set() {
   constexpr std::string_view names[] = {"baseline", "avx2", "avx512"};
-  return names[static_cast<int>(chosen())];
+  return names[static_cast<int>(host::instruction_set())];
 }
 
 }  // namespace inflight::machine

@@ -31,6 +31,8 @@
   FAMILY(bulk)                    \
   FAMILY(mbarrier)                \
   FAMILY(matrix)                  \
+  FAMILY(tensor_warp)             \
+  FAMILY(wmma)                    \
   FAMILY(tensor_map)              \
   FAMILY(stack)                   \
   FAMILY(system)

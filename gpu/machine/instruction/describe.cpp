@@ -1,6 +1,7 @@
 // PTX instruction -> description: registers, memory operands, control.
 #include "gpu/machine/instruction/detail.hpp"
 #include "gpu/machine/instruction/function.hpp"
+#include "gpu/machine/instruction/tensor_detail.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -158,16 +159,16 @@ class Describer {
     Brackets brackets(operands);
     switch (facts(in.opcode).memory) {
       case MemoryRole::load:
-        access(in, operands, brackets, Role::load);
+        access(in, detail, operands, brackets, Role::load);
         break;
       case MemoryRole::store:
-        access(in, operands, brackets, Role::store);
+        access(in, detail, operands, brackets, Role::store);
         break;
       case MemoryRole::atomic:
-        access(in, operands, brackets, Role::atomic);
+        access(in, detail, operands, brackets, Role::atomic);
         break;
       case MemoryRole::reduction:
-        access(in, operands, brackets, Role::reduction);
+        access(in, detail, operands, brackets, Role::reduction);
         break;
       case MemoryRole::mbarrier:
         if (auto* m = add(operands, brackets, Role::mbarrier, in.space(), mbarrier_bytes)) {
@@ -197,8 +198,8 @@ class Describer {
     }
   }
 
-  void access(const ptx::Instruction& in, std::span<const Operand> operands, Brackets& brackets,
-              Role role) {
+  void access(const ptx::Instruction& in, const Detail& detail, std::span<const Operand> operands,
+              Brackets& brackets, Role role) {
     const std::uint32_t element = in.type_count ? ptx::size_of(in.types[in.type_count - 1]) : 0;
     MemoryOperand* const m = add(operands, brackets, role, in.space(), element * in.vector);
     if (!m) return;
@@ -210,6 +211,10 @@ class Describer {
       const unsigned lanes = rows * matrices(in.mods);
       m->bytes = row_bytes;
       m->lanes = lanes == 32 ? ~0u : (1u << lanes) - 1;
+    }
+    if (facts(in.opcode).family == Family::tensor_core) {
+      m->bytes = matrix_bytes(detail) / 32;
+      m->strided = true;
     }
   }
 

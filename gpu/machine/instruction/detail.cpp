@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "gpu/machine/instruction/tensor_detail.hpp"
+
 namespace inflight::machine {
 namespace {
 
@@ -317,6 +319,11 @@ constexpr Maker makers[] = {
     {Opcode::ldmatrix, matrix},
     {Opcode::stmatrix, matrix},
     {Opcode::movmatrix, matrix},
+    {Opcode::mma, tensor_use},
+    {Opcode::mma_sp, tensor_use},
+    {Opcode::wmma_load, tensor_use},
+    {Opcode::wmma_store, tensor_use},
+    {Opcode::wmma_mma, tensor_use},
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "gpu/check/events.hpp"
 #include "gpu/machine/instruction/facts.hpp"
 #include "gpu/ptx/module.hpp"
+#include "gpu/tensor/product.hpp"
 
 namespace inflight::machine {
 
@@ -61,6 +62,7 @@ struct MemoryOperand {
   std::uint8_t operand = 0;                // in the order written
   std::uint32_t bytes = 0;    // each lane, all elements of a vector; 0: other operands say
   std::uint32_t lanes = ~0u;  // that name an address; the others only take part
+  bool strided = false;       // a matrix: each lane accesses a part of one of its lines
   check::Order order = check::Order::weak;
   check::Scope scope = check::Scope::thread;
   check::Proxy proxy = check::Proxy::generic;
@@ -144,6 +146,18 @@ struct MatrixUse {
   bool transposed = false;
 };
 
+// mma, mma.sp, wmma.load, wmma.mma, wmma.store
+struct TensorUse {
+  enum class Of : std::uint8_t { product, a, b, accumulator };
+  Of of = Of::product;           // or the matrix that wmma.load and store move
+  bool wmma = false;             // by its fragments
+  bool by_columns = false;       // in memory: of a wmma.load or store
+  bool quads = false;            // m8n8k4 of f16: four products, each of 8 lanes
+  bool a_by_columns = false, b_by_rows = false;  // of quads
+  int since = 0;                 // sm_`since` has the form first
+  tensor::Product product;
+};
+
 // tensormap.replace
 struct MapFieldUse {
   async::TensorMapField field = async::TensorMapField::global_address;
@@ -154,7 +168,7 @@ struct MapFieldUse {
 };
 
 using Detail = std::variant<std::monostate, Fence, BarrierUse, CollectiveUse, MbarrierUse, CopyUse,
-                            GroupUse, MatrixUse, MapFieldUse>;
+                            GroupUse, MatrixUse, TensorUse, MapFieldUse>;
 
 struct Instruction {
   const ptx::Instruction* text = nullptr;  // as written: modifiers, types, line

@@ -20,7 +20,7 @@ Op& emit_reporter(Lowering& lo, Handler handler, std::size_t extra) {
 bool is_reported_before(const MemoryOperand& m, const ptx::Function& function) {
   using Role = MemoryOperand::Role;
   if (m.role == Role::tensor_map || m.role == Role::tensor_map_target) return true;
-  return is_observed(m, function) && is_plain(m);
+  return is_observed(m, function) && is_plain(m) && !m.strided;
 }
 
 // A weak `st` to memory that threads share is reported with its values, by observe_access.
@@ -50,6 +50,13 @@ void emit_observing(Lowering& lo) {
     if (is_reported_before(lo.what.memory[i], lo.function) &&
         !is_shared_store(lo, lo.what.memory[i]))
       lo.address(lo.operands[lo.what.memory[i].operand], emit_reporter(lo, report_accessed, i));
+}
+
+void observe_lanes(Lowering& lo, Ref addresses) {
+  if (!lo.form().accessed) return;
+  Op& op = emit_reporter(lo, report_accessed, 0);
+  op.a = addresses;
+  op.flags |= Op::address_64;
 }
 
 void observe_access(Lowering& lo, Op& op, unsigned value_bytes) {

@@ -315,9 +315,11 @@ void lane_addresses(const Warp& w, const Op* op, ptx::Space space, std::uint64_t
   }
 }
 
-BadLanes resolve_lanes(Warp& w, const Op* op, std::uint32_t mask, ptx::Space space,
-                       const std::uint64_t* addresses, std::uint32_t size, bool writing,
-                       LanePlaces& out) {
+namespace {
+
+BadLanes resolve_aligned(Warp& w, const Op* op, std::uint32_t mask, ptx::Space space,
+                         const std::uint64_t* addresses, std::uint32_t size,
+                         std::uint32_t alignment, bool writing, LanePlaces& out) {
   const Windows& at = w.block->grid->memory->windows();
   const bool shared = is_shared(space), own_only = shared && space != ptx::Space::shared_cluster;
   std::uint32_t misaligned = 0, outside = 0, nowhere = 0;
@@ -327,7 +329,7 @@ BadLanes resolve_lanes(Warp& w, const Op* op, std::uint32_t mask, ptx::Space spa
     const int l = std::countr_zero(m);
     const std::uint32_t bit = 1u << l;
     std::uint64_t offset = addresses[l];
-    if (addresses[l] & (size - 1)) {
+    if (addresses[l] & (alignment - 1)) {
       misaligned |= bit;
     } else if (shared || (space == ptx::Space::generic &&
                           in_window(addresses[l], at.shared, at.shared_size, offset))) {
@@ -348,6 +350,20 @@ BadLanes resolve_lanes(Warp& w, const Op* op, std::uint32_t mask, ptx::Space spa
   if (misaligned) return {misaligned, FaultKind::misaligned_address};
   if (nowhere) return {nowhere, FaultKind::invalid_address_space};
   return {outside, outside ? why : FaultKind::none};
+}
+
+}  // namespace
+
+BadLanes resolve_lanes(Warp& w, const Op* op, std::uint32_t mask, ptx::Space space,
+                       const std::uint64_t* addresses, std::uint32_t size, bool writing,
+                       LanePlaces& out) {
+  return resolve_aligned(w, op, mask, space, addresses, size, size, writing, out);
+}
+
+BadLanes resolve_parts(Warp& w, const Op* op, std::uint32_t mask, ptx::Space space,
+                       const std::uint64_t* addresses, std::uint32_t size,
+                       std::uint32_t alignment, bool writing, LanePlaces& out) {
+  return resolve_aligned(w, op, mask, space, addresses, size, alignment, writing, out);
 }
 
 std::string describe_address(const Warp& w, std::uint64_t address) {

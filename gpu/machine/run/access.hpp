@@ -59,6 +59,10 @@ struct LanePlaces {
 BadLanes resolve_lanes(Warp& w, const Op* op, std::uint32_t mask, ptx::Space space,
                        const std::uint64_t* addresses, std::uint32_t size, bool writing,
                        LanePlaces& out);
+// The same, where an address is a multiple of something else.
+BadLanes resolve_parts(Warp& w, const Op* op, std::uint32_t mask, ptx::Space space,
+                       const std::uint64_t* addresses, std::uint32_t size, std::uint32_t alignment,
+                       bool writing, LanePlaces& out);
 
 // The same for global sources of copies of which lane l reads bytes[l]: addresses are multiples of
 // `alignment`.

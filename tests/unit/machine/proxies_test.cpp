@@ -185,8 +185,8 @@ TEST(TensorCores, FencesAloneRun) {
 // Tensor-core arithmetic, and what came with sm_100, is told by name before anything runs.
 TEST(Refusals, NameTheInstruction) {
   for (const std::string text :
-       {"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%r2,%r3,%r4,%r5}, {%r2,%r3,%r4,%r5}, "
-        "{%r2,%r3}, {%r2,%r3,%r4,%r5}",
+       {"mma.sync.aligned.kind::f8f6f4.m16n8k32.row.col.f32.e2m1.e2m1.f32 {%r2,%r3,%r4,%r5}, "
+        "{%r2,%r3,%r4,%r5}, {%r2,%r3}, {%r2,%r3,%r4,%r5}",
         "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 "
         "[%r2], [%r3]",
         "tcgen05.wait::ld.sync.aligned"}) {

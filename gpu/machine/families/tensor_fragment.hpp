@@ -1,0 +1,48 @@
+// Which lane of a warp holds which elements of a matrix (PTX ISA, "Matrix Fragments for mma").
+//
+// Every form follows one rule. Lines of A (rows) and of B (columns) lie in blocks of 8 x 4 words: a
+// register holds a block, of which lane T has word T%4 of line T/4. Of the accumulators lane T has
+// columns 2(T%4) and 2(T%4)+1 of row T/4 of a block of 8 x 8.
+#pragma once
+#include <vector>
+
+#include "gpu/machine/instruction/instruction.hpp"
+#include "gpu/machine/lowering/lowering.hpp"
+#include "gpu/machine/run/warp.hpp"
+
+namespace inflight::machine {
+
+struct Fragment {
+  tensor::Element element = tensor::Element::f16;
+  int lines = 0;       // rows, or columns of B
+  int width = 0;       // blocks that lie side by side
+  int tall = 1;        // blocks of lines that stand together: 2 but for B
+  int copies = 1;      // registers of wmma that hold the same again
+  bool pairs = false;  // accumulators: a lane has two columns of each block
+  int word_bytes() const { return element == tensor::Element::f64 ? 8 : 4; }
+  int registers_a_block() const { return pairs && element != tensor::Element::f16 ? 2 : 1; }
+  int registers() const { return lines / 8 * width * registers_a_block(); }
+  // The first of a block's registers.
+  int index(int block, int beside) const {
+    return (block / tall * width * tall + beside * tall + block % tall) * registers_a_block();
+  }
+  std::size_t bytes() const {
+    return static_cast<std::size_t>(lines * width * (pairs ? 8 : 4)) *
+           static_cast<std::size_t>(pairs ? tensor::format(element).bits / 8 : word_bytes());
+  }
+};
+
+Fragment fragment_of(const TensorUse& use, TensorUse::Of part);
+Fragment accumulator_of(const TensorUse& use, tensor::Element element);
+
+// Between registers and a matrix as gpu/tensor has it: lines of A and B packed, accumulators by
+// columns. Only lanes that execute are written to.
+void gather(const Warp& w, const Ref* registers, const Fragment& fragment, void* out);
+void spread(Warp& w, const Ref* registers, const Fragment& fragment, const void* from);
+
+// Binds an operand's registers, `{a, b}` or one by itself, and appends them. False if it is
+// refused.
+bool bind_fragment(Lowering& lo, std::size_t operand, const Fragment& fragment, bool written,
+                   std::vector<Ref>& refs);
+
+}  // namespace inflight::machine

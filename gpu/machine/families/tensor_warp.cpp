@@ -1,0 +1,131 @@
+// mma, mma.sp and wmma.mma: a warp multiplies matrices that lie in its registers (PTX ISA, "Warp
+// Level Matrix Multiply-Accumulate Instructions"). The arithmetic is gpu/tensor's.
+#include <fmt/format.h>
+
+#include "gpu/machine/families/families.hpp"
+#include "gpu/machine/families/modifiers.hpp"
+#include "gpu/machine/families/tensor_fragment.hpp"
+#include "gpu/machine/families/tensor_quads.hpp"
+#include "gpu/machine/run/block.hpp"
+
+namespace inflight::machine {
+namespace {
+
+using ptx::Mod;
+using ptx::ModSet;
+using ptx::Opcode;
+using Of = TensorUse::Of;
+using tensor::Element;
+
+// The largest of any form: A of 16 x 16 doubles; 64 values of a sparse row.
+constexpr int most_words = 512, most_values = 16 * 64;
+
+// --- Op::extra: registers of d, a, b and c, then the metadata; Op::detail: whose they are ---
+
+const Op* run_product(Warp& w, const Op* op) {
+  if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
+  const auto& use = use_of<TensorUse>(op);
+  const Fragment a = fragment_of(use, Of::a), b = fragment_of(use, Of::b),
+                 c = accumulator_of(use, use.product.c), d = accumulator_of(use, use.product.d);
+  const Ref* const to = w.frame->code->extra.data() + op->extra;
+  const Ref* const from_a = to + d.registers();
+  const Ref* const from_b = from_a + a.registers() * a.copies;
+  const Ref* const from_c = from_b + b.registers() * b.copies;
+  alignas(64) std::uint32_t a_words[most_words], b_words[most_words], c_words[most_words],
+      d_words[most_words];
+  std::uint8_t columns[most_values];
+  gather(w, from_a, a, a_words);
+  gather(w, from_b, b, b_words);
+  gather(w, from_c, c, c_words);
+  if (use.product.sparse) {
+    const Ref metadata = from_c[c.registers()];
+    selected_columns(use.product, w.at<std::uint32_t>(metadata), op->detail, columns);
+  }
+  tensor::multiply(tensor::numerics_of(w.block->grid->limits->architecture), use.product,
+                   {a_words, b_words, c_words, d_words, columns});
+  spread(w, to, d, d_words);
+  return op + 1;
+}
+
+const Op* run_quads(Warp& w, const Op* op) {
+  if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
+  multiply_quads(w, use_of<TensorUse>(op), w.frame->code->extra.data() + op->extra);
+  return op + 1;
+}
+
+// --- decoding ---
+
+const ModSet understood{
+    Mod::sync,      Mod::aligned,   Mod::row_col,  Mod::row_row,   Mod::col_row,
+    Mod::col_col,   Mod::satfinite, Mod::xor_,     Mod::and_,      Mod::popc,
+    Mod::rn,        Mod::rz,        Mod::rm,       Mod::rp,        Mod::m8n8k4,
+    Mod::m8n8k16,   Mod::m8n8k32,   Mod::m8n8k128, Mod::m16n8k4,   Mod::m16n8k8,
+    Mod::m16n8k16,  Mod::m16n8k32,  Mod::m16n8k64, Mod::m16n8k128, Mod::m16n8k256,
+    Mod::m16n16k16, Mod::m32n8k16,  Mod::m8n32k16, Mod::m16n16k8,  Mod::ordered_metadata};
+
+bool is_integer(Element e) { return tensor::format(e).is_integer(); }
+
+// What a form needs beside its shape and its types.
+bool well_formed(Lowering& lo, const TensorUse& use) {
+  const ModSet& mods = lo.in.mods;
+  const bool bits = use.product.a == Element::b1;
+  if (bits != mods.has(Mod::popc) || bits != (mods.has(Mod::xor_) || mods.has(Mod::and_)))
+    return lo.refuse("single bits are combined by .xor.popc or .and.popc, and others are not");
+  const ModSet roundings{Mod::rn, Mod::rz, Mod::rm, Mod::rp};
+  if (use.product.a != Element::f64 && mods.without(roundings) != mods)
+    return lo.refuse("only .f64 is rounded by a modifier");
+  const bool saturates = is_integer(use.product.a) && !bits;
+  if (use.product.saturates && !saturates) return lo.refuse(".satfinite is of integers only");
+  const bool any_layout = use.quads || (use.wmma && use.product.a != Element::s4 &&
+                                        use.product.a != Element::u4 && !bits);
+  if (!any_layout && !mods.has(Mod::row_col))
+    return lo.refuse("this form has the layout .row.col only");
+  return lo.on_target(use.since, lo.in.name);
+}
+
+// The selector names the lanes that hold the metadata.
+bool lower_metadata(Lowering& lo, const TensorUse& use, std::vector<Ref>& refs, int& selector) {
+  refs.push_back(lo.source(lo.operands[4], ptx::Type::b32));
+  if (refs.back() == no_ref) return false;
+  if (!lo.is_constant(lo.operands[5])) return lo.refuse("the sparsity selector is a constant");
+  selector = static_cast<int>(lo.constant(lo.operands[5]));
+  const int most = metadata_choices(use.product);
+  if (selector >= 0 && selector < most) return true;
+  return lo.refuse(fmt::format("the sparsity selector of this form is below {}", most));
+}
+
+bool lower_product(Lowering& lo, const Row&) {
+  const TensorUse* const use = lo.what.as<TensorUse>();
+  if (!use)
+    return lo.refuse(fmt::format(
+        "{} is no form of sm_70 to sm_90: see PTX ISA for its shapes and types", lo.in.name));
+  if (!only(lo, understood) || !well_formed(lo, *use)) return false;
+  const std::size_t count = use->product.sparse ? 6 : 4;
+  if (lo.operands.size() != count) return lo.refuse(fmt::format("it takes {} operands", count));
+  std::vector<Ref> refs;
+  int selector = 0;
+  if (use->quads) {
+    if (!bind_quads(lo, *use, refs)) return false;
+  } else {
+    const Fragment parts[] = {accumulator_of(*use, use->product.d), fragment_of(*use, Of::a),
+                              fragment_of(*use, Of::b), accumulator_of(*use, use->product.c)};
+    for (std::size_t i = 0; i < 4; ++i)
+      if (!bind_fragment(lo, i, parts[i], i == 0, refs)) return false;
+    if (use->product.sparse && !lower_metadata(lo, *use, refs, selector)) return false;
+  }
+  const std::uint32_t extra = lo.extra(refs);
+  Op& op = lo.emit(use->quads ? run_quads : run_product);
+  op.extra = extra;
+  op.detail = static_cast<std::uint16_t>(selector);
+  return true;
+}
+
+}  // namespace
+
+void tensor_warp_rows(Rows& rows) {
+  add(rows, any_form(Opcode::mma, lower_product));
+  add(rows, any_form(Opcode::mma_sp, lower_product));
+  add(rows, any_form(Opcode::wmma_mma, lower_product));
+}
+
+}  // namespace inflight::machine
