@@ -74,16 +74,7 @@ std::array<unsigned char, uuid_bytes> uuid_of(unsigned ordinal) {
   return uuid;
 }
 
-// "GPU-" and the 16 bytes in groups of 4, 2, 2, 2 and 6.
-std::string uuid_text(unsigned ordinal) {
-  const auto uuid = uuid_of(ordinal);
-  std::string text = "GPU";
-  for (unsigned i = 0; i < uuid_bytes; ++i) {
-    const bool group = i == 0 || i == 4 || i == 6 || i == 8 || i == 10;
-    text += fmt::format("{}{:02x}", group ? "-" : "", uuid[i]);
-  }
-  return text;
-}
+std::string uuid_text(unsigned ordinal) { return cuda::uuid_text(profile(), int(ordinal)); }
 
 Return store_by_uuid(Handle** to, const Uuid* asked) {
   if (!asked || !to) return Return::invalid_argument;

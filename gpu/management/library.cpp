@@ -48,7 +48,9 @@ std::optional<unsigned> ordinal_of(const Handle* handle) {
 
 cuda::Device* in_use(unsigned ordinal) {
   cuda::Core* core = cuda::Core::existing();
-  return core ? &core->device(int(ordinal)) : nullptr;
+  for (int i = 0; core && i < core->device_count(); ++i)
+    if (core->device(i).index == int(ordinal)) return &core->device(i);
+  return nullptr;
 }
 
 Return store_text(std::string_view text, char* to, unsigned bytes) {

@@ -19,13 +19,15 @@ void initialize();
 Return shut_down();
 bool initialized();
 
-// The devices of this process as INFLIGHT_DEVICE and INFLIGHT_DEVICES tell them: CUDA itself need
-// not be in use, nor does this begin its use, so that a program may fork after it.
+// The machine's devices as INFLIGHT_DEVICE and INFLIGHT_DEVICES tell them, whatever
+// CUDA_VISIBLE_DEVICES says: CUDA itself need not be in use, nor does this begin its use, so that a
+// program may fork after it.
 const cuda::Profile& profile();
 unsigned device_count();
 Handle* handle_of(unsigned ordinal);
 std::optional<unsigned> ordinal_of(const Handle* handle);
-// The device once CUDA is in use in this process; null before.
+// The device once CUDA is in use in this process; null before, and where the process does not see
+// it.
 cuda::Device* in_use(unsigned ordinal);
 
 // Writes `text` and a NUL where they fit into `bytes` (insufficient_size, invalid_argument).

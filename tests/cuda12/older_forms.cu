@@ -1,6 +1,5 @@
 // flags: -Xcompiler -Wno-deprecated-declarations
 // Calls of the runtime that have another form in CUDA 12, or that CUDA 13 removed.
-// stderr: cudaLaunchCooperativeKernelMultiDevice is not supported.*one cooperative kernel
 #include <cooperative_groups.h>
 
 #include "tests/kernels/kernel_test.cuh"
@@ -138,10 +137,19 @@ void captures() {
   CHECK(cudaStreamDestroy(stream));
 }
 
-void refusals() {
+void several_devices() {
   cudaLaunchParams* none = nullptr;
   SAY(cudaLaunchCooperativeKernelMultiDevice(none, 0, 0));
-  std::printf("the last error: %s\n", cudaGetErrorName(cudaPeekAtLastError()));
+  std::printf("the last error: %s\n", cudaGetErrorName(cudaGetLastError()));
+  Buffer<int> data(std::vector<int>{7});
+  int *p = data, by = 6;
+  void* arguments[] = {&p, &by};
+  cudaLaunchParams one{(void*)scale, dim3(1), dim3(1), arguments, 0, nullptr};
+  CHECK(cudaStreamCreate(&one.stream));
+  SAY(cudaLaunchCooperativeKernelMultiDevice(&one, 1, 0));
+  SAY(cudaStreamSynchronize(one.stream));
+  CHECK(cudaMemcpy(&by, p, sizeof by, cudaMemcpyDeviceToHost));
+  std::printf("scaled: %d\n", by);
 }
 
 int main() {
@@ -149,5 +157,5 @@ int main() {
   managed_memory();
   graphs();
   captures();
-  refusals();
+  several_devices();
 }

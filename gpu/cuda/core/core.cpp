@@ -21,6 +21,7 @@
 #include "gpu/cuda/core/report/checking.hpp"
 #include "gpu/cuda/core/report/guard.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
+#include "gpu/cuda/core/visible.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -46,8 +47,8 @@ const Profile& chosen_profile() {
   std::_Exit(2);
 }
 
-Device::Device(int ordinal, const Profile& profile)
-    : ordinal(ordinal), profile(profile), machine_limits(profile.limits()) {
+Device::Device(int ordinal, int index, const Profile& profile)
+    : ordinal(ordinal), index(index), profile(profile), machine_limits(profile.limits()) {
   restore_limits();
 }
 
@@ -192,17 +193,23 @@ Core::Core()
              settings().memory.value_or(default_host_share())),
       profile_(chosen_profile()) {
   memory.tell(observe_memory);
-  for (int i = 0; i < settings().devices; ++i) {
-    devices_.push_back(std::make_unique<Device>(i, profile_));
-    auto context = std::make_shared<Context>();
-    context->device = devices_.back().get();
-    context->primary = true;
-    contexts.add(context);
-    primaries_.push_back(std::move(context));
-  }
+  const auto seen =
+      visible_devices(std::getenv("CUDA_VISIBLE_DEVICES"), std::getenv("CUDA_DEVICE_ORDER"),
+                      settings().devices, [&](int index) { return uuid_text(profile_, index); });
+  visible_ = seen ? Status::success : seen.error();
+  for (const int index : seen.value_or(std::vector<int>{0})) add_device(index);
   std::atexit(end_process);
   pthread_atfork(nullptr, nullptr, [] { process_forked = true; });
   the_core.store(this, std::memory_order_release);
+}
+
+void Core::add_device(int index) {
+  devices_.push_back(std::make_unique<Device>(int(devices_.size()), index, profile_));
+  auto context = std::make_shared<Context>();
+  context->device = devices_.back().get();
+  context->primary = true;
+  contexts.add(context);
+  primaries_.push_back(std::move(context));
 }
 
 Core& Core::get() {

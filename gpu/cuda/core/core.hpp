@@ -41,10 +41,11 @@ inline constexpr int stack_limit = 0, printf_fifo_limit = 1, heap_limit = 2;
 // A device and the state of its context: every CUcontext of a device shares it.
 class Device {
  public:
-  Device(int ordinal, const Profile& profile);
+  Device(int ordinal, int index, const Profile& profile);
   ~Device();
 
   const int ordinal;
+  const int index;  // of those of the machine, of which a process may see some (visible.hpp)
   const Profile& profile;
   const machine::Limits machine_limits;
 
@@ -112,7 +113,9 @@ class Core {
   bool take_physical(int device, std::uint64_t bytes);
   void give_back_physical(int device, std::uint64_t bytes);
   const Profile& profile() const { return profile_; }
-  int device_count() const { return int(devices_.size()); }
+  int device_count() const { return visible_ == Status::success ? int(devices_.size()) : 0; }
+  // What calls answer where no device is visible (no_device, invalid_device); else success.
+  Status visible() const { return visible_; }
   Device& device(int ordinal) { return *devices_[ordinal]; }
   Context& primary(int ordinal) { return *primaries_[ordinal]; }
 
@@ -132,9 +135,11 @@ class Core {
 
  private:
   Core();
+  void add_device(int index);
   void report_if_host_is_full(std::uint64_t bytes);
   const Profile& profile_;
-  std::vector<std::unique_ptr<Device>> devices_;
+  Status visible_ = Status::success;
+  std::vector<std::unique_ptr<Device>> devices_;  // that are visible; one if none is
   std::vector<std::shared_ptr<Context>> primaries_;
   std::atomic<std::uint64_t> launches_{0};
 };

@@ -238,9 +238,21 @@ std::string_view attribute_name(int number) {
   return row ? row->name : std::string_view{};
 }
 
-void fill_uuid(const Profile& profile, int ordinal, void* uuid) {
-  std::string text = fmt::format("inflight {:<5}{:02}", profile.name, ordinal);
+void fill_uuid(const Profile& profile, int index, void* uuid) {
+  // Few digits tell devices apart, as on a GPU.
+  std::string text = fmt::format("{:02}inflight {:<5}", index, profile.name);
   std::memcpy(uuid, text.data(), 16);
+}
+
+std::string uuid_text(const Profile& profile, int index) {
+  std::array<unsigned char, 16> uuid;
+  fill_uuid(profile, index, uuid.data());
+  std::string text = "GPU";
+  for (unsigned i = 0; i < uuid.size(); ++i) {
+    const bool group = i == 0 || i == 4 || i == 6 || i == 8 || i == 10;
+    text += fmt::format("{}{:02x}", group ? "-" : "", uuid[i]);
+  }
+  return text;
 }
 
 std::string pci_address(const Profile& profile, int ordinal) {
@@ -249,17 +261,17 @@ std::string pci_address(const Profile& profile, int ordinal) {
                      value(Attribute::pci_bus), value(Attribute::pci_device));
 }
 
-void fill_properties(const Profile& profile, int ordinal, void* properties, PropertyLayout layout) {
+void fill_properties(const Profile& profile, int index, void* properties, PropertyLayout layout) {
   auto* bytes = static_cast<std::byte*>(properties);
   std::memset(bytes, 0, property_bytes(layout));
   profile.title.copy(reinterpret_cast<char*>(bytes + title_at), title_bytes - 1);
-  fill_uuid(profile, ordinal, bytes + uuid_at);
+  fill_uuid(profile, index, bytes + uuid_at);
   std::size_t at = first_field_at;
   for (const PropertyField& f : property_fields) {
     if (!has_field(layout, f.presence)) continue;
     std::size_t size = f.wide ? sizeof(std::uint64_t) : sizeof(std::uint32_t);
     at = (at + size - 1) / size * size;
-    std::uint64_t value = property(profile, ordinal, f.attribute);
+    std::uint64_t value = property(profile, index, f.attribute);
     std::memcpy(bytes + at, &value, size);
     at += size;
   }

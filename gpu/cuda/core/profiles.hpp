@@ -63,10 +63,13 @@ const Profile* find_profile(std::string_view name);
 // The public name of an attribute ("MaxThreadsPerBlock"), or an empty text.
 std::string_view attribute_name(int number);
 
+// Of the device of the machine that has this index:
 // 16 bytes that differ between devices and stay the same between runs.
-void fill_uuid(const Profile&, int ordinal, void* uuid);
+void fill_uuid(const Profile&, int index, void* uuid);
+// The same as nvidia-smi writes it: "GPU-" and groups of 4, 2, 2, 2 and 6 bytes.
+std::string uuid_text(const Profile&, int index);
 // "0000:01:00.0"
-std::string pci_address(const Profile&, int ordinal);
+std::string pci_address(const Profile&, int index);
 
 // cudaDeviceProp as releases lay it out: CUDA 12 added to that of CUDA 11, and CUDA 13 took eight
 // fields out and added seven.
@@ -75,7 +78,7 @@ constexpr std::size_t property_bytes(PropertyLayout layout) {
   constexpr std::size_t sizes[] = {728, 1032, 1008};
   return sizes[std::size_t(layout)];
 }
-void fill_properties(const Profile&, int ordinal, void* properties,
+void fill_properties(const Profile&, int index, void* properties,
                      PropertyLayout layout = PropertyLayout::cuda13);
 
 }  // namespace inflight::cuda

@@ -19,7 +19,7 @@ Status copy_text(std::string_view text, char* to, int size) {
 
 Status store_attribute(int* value, int attribute, const Device& device) {
   if (!value) return Status::invalid_value;
-  auto found = device.profile.attribute(attribute, device.ordinal);
+  auto found = device.profile.attribute(attribute, device.index);
   if (!found) return Status::invalid_value;
   *value = *found;
   return Status::success;
@@ -27,7 +27,7 @@ Status store_attribute(int* value, int attribute, const Device& device) {
 
 // Programs may omit the domain and the function of a PCI address.
 bool same_address(std::string_view address, const Device& device) {
-  std::string own = pci_address(device.profile, device.ordinal);
+  std::string own = pci_address(device.profile, device.index);
   std::string text(address);
   if (text.find('.') == text.npos) text += ".0";
   for (char& c : text) c = char(std::toupper(c));
@@ -75,7 +75,7 @@ namespace {
 
 Status store_uuid(const Device& device, void* uuid) {
   if (!uuid) return Status::invalid_value;
-  fill_uuid(device.profile, device.ordinal, uuid);
+  fill_uuid(device.profile, device.index, uuid);
   return Status::success;
 }
 
@@ -85,7 +85,7 @@ INFLIGHT_CU_DEVICE(cuDeviceGetUuid, (void* uuid, int device), { return store_uui
 INFLIGHT_CU_DEVICE(cuDeviceGetUuid_v2, (void* uuid, int device),
                    { return store_uuid(*found, uuid); })
 INFLIGHT_CU_DEVICE(cuDeviceGetPCIBusId, (char* text, int size, int device),
-                   { return copy_text(pci_address(found->profile, found->ordinal), text, size); })
+                   { return copy_text(pci_address(found->profile, found->index), text, size); })
 INFLIGHT_CU_INIT(cuDeviceGetByPCIBusId, (int* device, const char* text), {
   if (!device || !text) return Status::invalid_value;
   for (int i = 0; i < Core::get().device_count(); ++i) {

@@ -96,7 +96,8 @@ Context* context_of(Handle context, bool or_current) {
 INFLIGHT_CU_BARE(cuInit, (unsigned flags), {
   if (flags != 0) return Status::invalid_value;
   if (Core::forked()) return report_forked();
-  Core::get();
+  const Status visible = Core::get().visible();
+  if (visible != Status::success) return visible;
   initialised = true;
   return Status::success;
 })

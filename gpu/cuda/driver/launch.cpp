@@ -2,6 +2,7 @@
 #include "gpu/cuda/core/stream/launch.hpp"
 
 #include "gpu/cuda/core/kernels.hpp"
+#include "gpu/cuda/core/stream/several_devices.hpp"
 #include "gpu/cuda/driver/entry.hpp"
 
 namespace inflight::cuda::driver {
@@ -13,6 +14,13 @@ struct LaunchConfig {  // CUlaunchConfig
   Handle stream;
   abi::LaunchAttribute* attributes;
   unsigned attribute_count;
+};
+
+struct LaunchParams {  // CUDA_LAUNCH_PARAMS
+  Handle function;
+  unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z, shared;
+  Handle stream;
+  void** arguments;
 };
 
 abi::LaunchConfig core_config(const LaunchConfig& config) {
@@ -59,6 +67,20 @@ INFLIGHT_CU_TWO_AT(
           {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, stream, &attribute, 1};
       return launch_kernel(config, function, arguments, nullptr, second);
     })
+
+INFLIGHT_CU(cuLaunchCooperativeKernelMultiDevice,
+            (const LaunchParams* list, unsigned count, unsigned flags), {
+              if (count && !list) return Status::invalid_value;
+              std::vector<DeviceLaunch> launches;
+              for (const LaunchParams& each : std::span(list, count))
+                launches.push_back({each.function,
+                                    {each.grid_x, each.grid_y, each.grid_z},
+                                    {each.block_x, each.block_y, each.block_z},
+                                    each.shared,
+                                    each.stream,
+                                    each.arguments});
+              return launch_on_devices(launches, flags);
+            })
 
 // The occupancy calls take a cluster out of the same structure.
 INFLIGHT_CU(cuOccupancyMaxPotentialClusterSize,

@@ -30,7 +30,6 @@ constexpr Advice advice[] = {
     {"Multicast", "multicast objects need NVLink hardware"},
     {"Coredump", "core dumps are not supported; a fault is told on standard error"},
     {"Checkpoint", "checkpoints are not supported"},
-    {"MultiDevice", "CUDA 13 removed it; launch one cooperative kernel on each device"},
     {"ExportTable", "it gives NVIDIA's own libraries what is not documented"},
     {"Green", "green contexts are not supported; use an ordinary context"},
 };

@@ -14,13 +14,17 @@ constexpr const char* text = R"(.version 6.0
 .target sm_50
 .address_size 64
 
+.extern .func inflight_multi_grid();
+
 .visible .func (.param .b64 result) cudaCGGetIntrinsicHandle(.param .b32 scope)
 {
-  .reg .pred %grid; .reg .b32 %scope, %low, %high; .reg .b64 %handle;
+  .reg .pred %grid, %multi; .reg .b32 %scope, %low, %high; .reg .b64 %handle;
   ld.param.b32 %scope, [scope];
   mov.b32 %high, %envreg1;
   mov.b32 %low, %envreg2;
   mov.b64 %handle, {%low, %high};
+  setp.eq.u32 %multi, %scope, 2;
+  @%multi call inflight_multi_grid;
   setp.eq.u32 %grid, %scope, 1;
   selp.b64 %handle, %handle, 0, %grid;
   st.param.b64 [result], %handle;

@@ -10,6 +10,7 @@
 #include "gpu/cuda/core/profiles.hpp"
 #include "gpu/cuda/core/store.hpp"
 #include "gpu/cuda/core/stream/operations.hpp"
+#include "gpu/cuda/core/stream/several_devices.hpp"
 #include "gpu/cuda/runtime/driver_library.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
 
@@ -18,6 +19,14 @@ using namespace inflight::cuda;
 namespace {
 
 constexpr int version = 12090;
+
+struct LaunchParams {  // cudaLaunchParams
+  const void* function;
+  abi::Dim3 grid, block;
+  void** arguments;
+  std::size_t shared;
+  void* stream;
+};
 
 // Before CUDA 12.2 a location was a device's number, or -1 for the host.
 constexpr abi::Location location_of(int device) {
@@ -34,7 +43,7 @@ int properties(void* place, int ordinal, PropertyLayout layout,
       [&] {
         if (!device_exists(ordinal)) return Status::invalid_device;
         if (!place) return Status::invalid_value;
-        fill_properties(Core::get().device(ordinal).profile, ordinal, place, layout);
+        fill_properties(Core::get().profile(), Core::get().device(ordinal).index, place, layout);
         return Status::success;
       },
       call);
@@ -150,6 +159,20 @@ INFLIGHT_API int cudaMemcpy3DBatchAsync_ptsz(std::size_t count, const abi::Batch
                                              void* stream) {
   return on_stream(own(stream),
                    [&](Stream& s) { return copy_batch(s, list, count, flags, failed); });
+}
+
+// --- several devices --------------------------------------------------------------------------
+
+INFLIGHT_API int cudaLaunchCooperativeKernelMultiDevice(const LaunchParams* list, unsigned count,
+                                                        unsigned flags) {
+  return entry([&] {
+    if (count && !list) return Status::invalid_value;
+    std::vector<DeviceLaunch> launches;
+    for (const LaunchParams& each : std::span(list, count))
+      launches.push_back(
+          {each.function, each.grid, each.block, each.shared, each.stream, each.arguments});
+    return launch_on_devices(launches, flags);
+  });
 }
 
 // --- captures ---------------------------------------------------------------------------------

@@ -46,6 +46,7 @@ INFLIGHT_API int cudaGetDeviceCount(int* count) {
   if (!Core::forked() || !count) return store(count, [] { return Core::get().device_count(); });
   // As an H200: a forked child still knows.
   return record(guarded("cudaGetDeviceCount", [&] {
+    if (Core::get().visible() != Status::success) return Core::get().visible();
     *count = Core::get().device_count();
     return Status::success;
   }));
@@ -88,14 +89,14 @@ INFLIGHT_API int cudaGetDevice(int* ordinal) {
 INFLIGHT_API int cudaGetDeviceProperties(void* properties, int ordinal) {
   return about(ordinal, [&](Device& device) {
     if (!properties) return Status::invalid_value;
-    fill_properties(device.profile, ordinal, properties);
+    fill_properties(device.profile, device.index, properties);
     return Status::success;
   });
 }
 
 INFLIGHT_API int cudaDeviceGetAttribute(int* value, int attribute, int ordinal) {
   return about(ordinal, [&](Device& device) {
-    auto found = device.profile.attribute(attribute, ordinal);
+    auto found = device.profile.attribute(attribute, device.index);
     if (!value || !found) return Status::invalid_value;
     *value = *found;
     return Status::success;
@@ -108,7 +109,7 @@ INFLIGHT_API int cudaChooseDevice(int* ordinal, const void* properties) {
 
 INFLIGHT_API int cudaDeviceGetPCIBusId(char* text, int length, int ordinal) {
   return about(ordinal, [&](Device& device) {
-    const std::string address = pci_address(device.profile, ordinal);
+    const std::string address = pci_address(device.profile, device.index);
     if (!text || length <= int(address.size())) return Status::invalid_value;
     std::memcpy(text, address.c_str(), address.size() + 1);
     return Status::success;
@@ -125,7 +126,8 @@ INFLIGHT_API int cudaDeviceGetByPCIBusId(int* ordinal, const char* text) {
     Core& core = Core::get();
     for (int i = 0; i < core.device_count(); ++i) {
       unsigned d = 0, b = 0, s = 0;
-      std::sscanf(pci_address(core.profile(), i).c_str(), "%x:%x:%x", &d, &b, &s);
+      std::sscanf(pci_address(core.profile(), core.device(i).index).c_str(), "%x:%x:%x", &d, &b,
+                  &s);
       if (d != domain || b != bus || s != slot) continue;
       *ordinal = i;
       return Status::success;

@@ -14,7 +14,8 @@ int record(Status status) {
 Status callable() {
   if (Core::ending()) return Status::deinitialized;
   if (Core::forked()) return report_forked();
-  return Stream::on_worker() ? Status::not_permitted : Status::success;
+  if (Stream::on_worker()) return Status::not_permitted;
+  return Core::get().visible();
 }
 
 Status usable() {

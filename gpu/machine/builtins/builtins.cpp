@@ -114,7 +114,16 @@ const Op* run_free(const BuiltinCall& call) {
                  about);
 }
 
+// What asks for a group of the grids of a launch on several devices comes here.
+const Op* run_multi_grid(const BuiltinCall& call) {
+  return call.warp.fault(
+      call.op, FaultKind::refused, call.warp.mask,
+      "multi_grid groups, which CUDA 13 removed; let the grids of several devices "
+      "meet through memory that they share");
+}
+
 constexpr Builtin builtins[] = {
+    {"inflight_multi_grid", {}, 0, run_multi_grid},
     {"vprintf", {8, 8}, 4, run_vprintf},
     {"__assertfail", {8, 8, 4, 8, 8}, 0, run_assertfail},
     {"malloc", {8}, 8, run_malloc},

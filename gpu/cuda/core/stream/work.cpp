@@ -1,6 +1,8 @@
 // Checking and doing work.
 #include "gpu/cuda/core/stream/work.hpp"
 
+#include <cstdlib>
+
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/graph/graph.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
@@ -8,6 +10,7 @@
 #include "gpu/cuda/core/report/checking.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/stream/launch.hpp"
+#include "gpu/cuda/core/stream/operations.hpp"
 #include "gpu/cuda/core/stream/overlap.hpp"
 #include "gpu/machine/launch/interrupt.hpp"
 #include "gpu/machine/launch/launch.hpp"
@@ -107,6 +110,16 @@ struct Perform {
   void operator()(const AllocateWork&) const {}  // its memory is there already
 };
 
+// CUDA_LAUNCH_BLOCKING (CUDA guide, "CUDA Environment Variables"): a launch returns when its kernel
+// has ended, and with its error.
+bool launches_block() {
+  static const bool block = [] {
+    const char* const text = std::getenv("CUDA_LAUNCH_BLOCKING");
+    return text && std::atoi(text) != 0;
+  }();
+  return block;
+}
+
 }  // namespace
 
 Status check(const Work& work, Device& device) { return std::visit(Check{device}, work); }
@@ -130,9 +143,10 @@ Status submit(Stream& stream, Work work) {
   const auto* kernel = std::get_if<KernelWork>(&work);
   const auto begins =
       kernel && kernel->programmatic ? Stream::Begins::early_too : Stream::Begins::in_order;
+  const bool awaited = kernel && launches_block() && !Stream::on_worker();
   stream.submit([work = std::move(work), &stream] { perform(work, stream); }, {}, when_full,
                 begins);
-  return Status::success;
+  return awaited ? synchronize(stream) : Status::success;
 }
 
 }  // namespace inflight::cuda
