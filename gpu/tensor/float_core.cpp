@@ -1,12 +1,8 @@
-// Floating products of sixteen rows at once, equal to the model's to the bit.
+// Floating products of some rows at once, equal to the model's to the bit.
 //
 // A product of two elements is exact in f32. Times 2^(F - largest exponent) and converted to an
 // integer, which truncates, it is the model's aligned term; integers add exactly. What this does
 // not hold for (infinities, NaN, exponents that leave f32) is left to the model, output by output.
-#ifdef __AVX512F__
-#  include <immintrin.h>
-#endif
-
 #include <type_traits>
 
 #include "gpu/tensor/cores.hpp"
@@ -20,7 +16,7 @@ constexpr int most_depth = 64, most_rows = 64, columns_at_once = 8;
 // Exponents of products between which everything here is a normal f32.
 constexpr std::int32_t low = -100, high = 125;
 
-// Sixteen rows of A, by columns.
+// As many rows of A as there are lanes, by columns.
 struct Rows {
   Floats value[most_depth];
   Ints exponent[most_depth];
@@ -58,10 +54,9 @@ Plan plan_of(const Numerics& n, const Product& p, const Matrices& at) {
   if (p.sparse) plan.group *= 2;
   const int dropped = 23 - (plan.fraction_bits < 23 ? plan.fraction_bits : 23);
   plan.kept = ~((1U << dropped) - 1);
-  for (int i = 0; i < p.k; ++i) {
+  for (int i = 0; plan.unpacked && i < p.k; ++i) {
     const int half = p.k / 2, in_half = i % half;
-    plan.order[i] =
-        static_cast<std::uint8_t>(plan.unpacked ? in_half / 2 * 4 + i / half * 2 + in_half % 2 : i);
+    plan.order[i] = static_cast<std::uint8_t>(in_half / 2 * 4 + i / half * 2 + in_half % 2);
   }
   return plan;
 }
@@ -78,10 +73,12 @@ template <Element E>
 
 struct Range {
   Ints least = Ints{} + 1000, most = Ints{} + no_exponent, special = {};
+  template <Element E>
   [[gnu::always_inline]] void take(const Decoded& d) {
+    special |= d.special;
+    if constexpr (formats[static_cast<int>(E)].exponent < 8) return;  // always in range
     least = smaller(least, pick(d.exponent == no_exponent, Ints{} + 1000, d.exponent));
     most = larger(most, d.exponent);
-    special |= d.special;
   }
 };
 
@@ -91,17 +88,14 @@ void decode_rows(const Plan& plan, int first, Rows& rows) {
   constexpr std::uint32_t ones = 0xffffffffU >> (32 - bits);
   const Product& p = *plan.product;
   const int words = p.values() / a_word;
-  const auto* const from = static_cast<const std::uint32_t*>(plan.matrices->a);
   const Bits sign = Bits{} + (p.negates_a ? 0x80000000U : 0U);
   Range range;
   for (int w = 0; w < words; ++w) {
-    Bits word;
-    for (int l = 0; l < lanes; ++l)
-      word[l] = from[(first + l < p.m ? first + l : p.m - 1) * words + w];
+    const Bits word = word_of_rows(plan.matrices->a, words, first, p.m - 1, w);
     for (int i = 0; i < a_word; ++i) {
       const Bits raw = word >> (i * bits) & ones;
       const Decoded d = element<E>(raw, plan, sign);
-      range.take(d);
+      range.take<E>(d);
       rows.value[w * a_word + i] = d.value;
       rows.exponent[w * a_word + i] = d.exponent;
     }
@@ -143,7 +137,7 @@ void decode_columns(const Plan& plan, int first, int count, Columns& columns) {
   Range range;
   for (int i = 0; i < count * p.k; i += lanes) {
     const Decoded d = element<E>(widened<Packed>(from + i), plan, sign);
-    range.take(d);
+    range.take<E>(d);
     store(columns.value + i, d.value);
     store(columns.exponent + i, d.exponent);
   }
@@ -173,7 +167,7 @@ struct Sum {
   Ints exponent;
 };
 
-// The lanes of a column from `row` on; there may be fewer than sixteen.
+// A column from some row on, which may have fewer than all lanes.
 template <class T>
 Bits accumulator_bits(const void* at, std::size_t index, int count) {
   const T* const from = static_cast<const T*>(at) + index;
@@ -257,7 +251,7 @@ Sum start_of(const Plan& plan, int row, int column, Ints& special) {
   return {value, exponent_of(value, -14)};
 }
 
-// --- the sums of sixteen rows and N columns ---
+// --- the sums of a vector of rows and N columns ---
 
 // `Ordered`: k goes in the plan's order.
 template <bool Ordered, int N>

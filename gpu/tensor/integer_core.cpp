@@ -1,4 +1,4 @@
-// Integers and f64, sixteen rows at once. Products of 8-bit integers and their sums are exact in
+// Integers and f64, some rows at once. Products of 8-bit integers and their sums are exact in
 // f32, which multiplies and adds fastest.
 #include "gpu/tensor/cores.hpp"
 #include "gpu/tensor/vector.hpp"
@@ -37,19 +37,20 @@ struct Operand {
 
 void decode_rows(const Product& p, const Matrices& at, const Operand& a, int first,
                  Floats* values) {
+  constexpr int a_word = 4;
   const int count = p.values();
   for (int k = 0; p.sparse && k < p.k; ++k) values[k] = Floats{};
-  for (int i = 0; i < count; ++i) {
-    Bits raw;
-    for (int l = 0; l < lanes; ++l)
-      raw[l] = a.bytes[(first + l < p.m ? first + l : p.m - 1) * count + i];
-    const Floats value = value_of(raw, a.bits, a.is_signed);
-    if (!p.sparse) {
-      values[i] = value;
-      continue;
+  for (int i = 0; i < count; i += a_word) {
+    const Bits word = word_of_rows(a.bytes, count / a_word, first, p.m - 1, i / a_word);
+    for (int part = 0; part < a_word; ++part) {
+      const Floats value = value_of(word >> 8 * part, a.bits, a.is_signed);
+      if (!p.sparse) {
+        values[i + part] = value;
+        continue;
+      }
+      for (int l = 0; l < lanes && first + l < p.m; ++l)
+        values[at.columns[(first + l) * count + i + part]][l] = value[l];
     }
-    for (int l = 0; l < lanes && first + l < p.m; ++l)
-      values[at.columns[(first + l) * count + i]][l] = value[l];
   }
 }
 
@@ -106,17 +107,16 @@ void multiply_bits(const Product& p, const Matrices& at) {
 }
 
 #ifdef __FMA__
-using Doubles [[gnu::vector_size(64)]] = double;
-constexpr int half = lanes / 2;
+constexpr int side = 8;
 
-// A chain of sixteen rows. Is any of them NaN?
+// Chains of eight rows. Is any of them NaN?
 bool chain(const Product& p, const Matrices& at, int row, int column, double* sums) {
   const auto* const a = static_cast<const double*>(at.a);
   const auto* const b = static_cast<const double*>(at.b) + column * p.k;
   for (int k = 0; k < p.k; ++k)
-    for (int l = 0; l < half; ++l) sums[l] = __builtin_fma(a[(row + l) * p.k + k], b[k], sums[l]);
+    for (int l = 0; l < side; ++l) sums[l] = __builtin_fma(a[(row + l) * p.k + k], b[k], sums[l]);
   bool nan = false;
-  for (int l = 0; l < half; ++l) nan |= sums[l] != sums[l];
+  for (int l = 0; l < side; ++l) nan |= sums[l] != sums[l];
   return nan;
 }
 #endif
@@ -132,7 +132,7 @@ bool integers(const Product& p, const Matrices& at) {
   if (p.k > most_depth || p.m > most_rows) return false;
   Operand a{static_cast<const std::uint8_t*>(at.a), format(p.a).bits, format(p.a).is_signed};
   Operand b{static_cast<const std::uint8_t*>(at.b), format(p.b).bits, format(p.b).is_signed};
-  std::uint8_t a_bytes[16 * 64], b_bytes[8 * most_depth];
+  alignas(64) std::uint8_t a_bytes[16 * 64], b_bytes[8 * most_depth];
   if (a.bits == 4) {
     if (p.m > 16 || p.n > 8) return false;
     widen(at.a, p.m * p.values(), a_bytes), widen(at.b, p.n * p.k, b_bytes);
@@ -157,9 +157,9 @@ bool doubles(const Product& p, const Matrices& at) {
   if (p.m * p.n > 16 * 8) return false;
   const auto* const c = static_cast<const double*>(at.c);
   for (int column = 0; column < p.n; ++column)
-    for (int row = 0; row < p.m; row += half) {
+    for (int row = 0; row < p.m; row += side) {
       double* const sums = results + column * p.m + row;
-      for (int l = 0; l < half; ++l) sums[l] = c ? c[column * p.m + row + l] : 0;
+      for (int l = 0; l < side; ++l) sums[l] = c ? c[column * p.m + row + l] : 0;
       if (chain(p, at, row, column, sums)) return false;
     }
   std::memcpy(at.d, results, static_cast<std::size_t>(p.m * p.n) * sizeof(double));
