@@ -123,7 +123,8 @@ void Meeting::complete() {
   Views::Change last;
   for (const Waiting& w : waiting_) {
     Views& views = w.block->warps_[w.warp].views;
-    views.change_alike(w.mask, last, [&](View& v, Mask) { met(v, arrived_, halves); });
+    views.change(
+        w.mask, [&](View& v, Mask) { met(v, arrived_, halves); }, &last);
     views.unite(shared);
   }
   waiting_.clear();

@@ -13,6 +13,7 @@ namespace inflight::order {
 
 // Threads meet: a barrier of a block, a cluster or a grid.
 class Meeting;
+class Block;
 
 // An mbarrier: what its arrivals published, and copies that complete on it. Completed phases add
 // up: who observes one knows what all before it published.
@@ -26,6 +27,28 @@ class Mbarrier {
   Row row_ = 0;
   unsigned lane_ = 0;
   Release arrived_, completed_;
+  // The last to observe the completed phase, and what came of it.
+  struct Observed {
+    const Block* by = nullptr;
+    Order order = Order::relaxed;
+    Scope scope = Scope::cta;
+    Views::Change change;
+  };
+  Observed observed_;
+};
+
+// What threads publish later, when their copies so far are complete: as it was when they asked for
+// it.
+class LaterArrival {
+ public:
+  Knowledge of(Mask lanes) const;
+
+ private:
+  friend class Block;
+  Row block_ = 0;
+  std::uint32_t warp_ = 0;
+  Epoch epoch_ = 0;
+  std::vector<Views::Group> groups_;
 };
 
 class Block {
@@ -100,7 +123,7 @@ class Block {
   void arrive(Mbarrier& m, std::uint32_t warp, Mask mask, Order order, Scope scope);
   // What arrives later by itself: taken when it is issued, given when it happens.
   // cp.async.mbarrier.arrive: when the copies so far of these threads are complete.
-  Knowledge arrival_with_copies(std::uint32_t warp, Mask mask);
+  LaterArrival arrival_with_copies(std::uint32_t warp, Mask mask);
   static void arrive(Mbarrier& m, const Knowledge& later, const Place& issuer, Scope scope);
   // A bulk copy that completes on an mbarrier publishes what its issuer knew.
   Knowledge issue(std::uint32_t warp, unsigned lane);
@@ -108,7 +131,7 @@ class Block {
   // The phase is complete (the owner's), and with it all copies whose epoch is the owner's or
   // before.
   void complete(Mbarrier& m);
-  void observe(const Mbarrier& m, std::uint32_t warp, Mask mask, Order order, Scope scope);
+  void observe(Mbarrier& m, std::uint32_t warp, Mask mask, Order order, Scope scope);
 
   std::size_t bytes() const;  // of memory, clocks not counted
 

@@ -122,20 +122,21 @@ Clock Clock::joined(const Clock& a, const Clock& b) {
     }
     return make(x.prefix, x.bits, floor, std::move(low), std::move(high));
   }
+  const auto lanes_of = [](const Node& n) {
+    Lanes lanes;
+    lanes.fill(n.floor);
+    for (unsigned l = 0; n.lanes && l < lanes.size(); ++l)
+      lanes[l] = std::max(lanes[l], (*n.lanes)[l]);
+    return lanes;
+  };
+  const Lanes in_x = lanes_of(x), in_y = lanes_of(y);
   Lanes all;
-  bool as_x = true, as_y = true;
-  Epoch least = always, top = floor;
-  for (unsigned l = 0; l < lanes; ++l) {
-    const Epoch in_x = std::max(x.floor, x.lanes ? (*x.lanes)[l] : 0);
-    const Epoch in_y = std::max(y.floor, y.lanes ? (*y.lanes)[l] : 0);
-    all[l] = std::max(in_x, in_y);
-    as_x &= all[l] == in_x;
-    as_y &= all[l] == in_y;
-    least = std::min(least, all[l]);
-    top = std::max(top, all[l]);
-  }
-  if (as_x) return a;
-  if (as_y) return b;
+  Epoch not_x = 0, not_y = 0, least = always, top = floor;
+  for (unsigned l = 0; l < lanes; ++l) all[l] = std::max(in_x[l], in_y[l]);
+  for (unsigned l = 0; l < lanes; ++l) not_x |= all[l] ^ in_x[l], not_y |= all[l] ^ in_y[l];
+  if (not_x == 0) return a;
+  if (not_y == 0) return b;
+  for (unsigned l = 0; l < lanes; ++l) least = std::min(least, all[l]), top = std::max(top, all[l]);
   Node* n = new Node;
   n->floor = least;
   n->top = top;

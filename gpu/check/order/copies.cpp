@@ -80,11 +80,21 @@ void Block::arrive(Mbarrier& m, std::uint32_t warp, Mask mask, Order order, Scop
   ++epoch_;
 }
 
-Knowledge Block::arrival_with_copies(std::uint32_t warp, Mask mask) {
-  Knowledge all;
+LaterArrival Block::arrival_with_copies(std::uint32_t warp, Mask mask) {
+  LaterArrival later;
+  later.block_ = row_;
+  later.warp_ = warp;
+  later.epoch_ = epoch_++;
   for (const Views::Group& g : warps_[warp].views.groups())
-    if (const Mask part = g.lanes & mask) all.join(g.view->published(row_, warp, part, epoch_));
-  all.raise(warp_row(row_, Part::group_copy, warp), mask, epoch_++);
+    if (g.lanes & mask) later.groups_.push_back(g);
+  return later;
+}
+
+Knowledge LaterArrival::of(Mask lanes) const {
+  Knowledge all;
+  for (const Views::Group& g : groups_)
+    if (const Mask part = g.lanes & lanes) all.join(g.view->published(block_, warp_, part, epoch_));
+  all.raise(warp_row(block_, Part::group_copy, warp_), lanes, epoch_);
   return all;
 }
 
@@ -99,13 +109,22 @@ void Block::arrive(Mbarrier& m, const Knowledge& later, const Place& issuer, Sco
 void Block::complete(Mbarrier& m) {
   m.arrived_.raise_everywhere(m.row_, Mask{1} << m.lane_, epoch_++);
   m.completed_ = m.arrived_;
+  m.observed_ = {};
 }
 
-void Block::observe(const Mbarrier& m, std::uint32_t warp, Mask mask, Order order, Scope scope) {
-  warps_[warp].views.change(mask, [&](View& v, Mask) {
+void Block::observe(Mbarrier& m, std::uint32_t warp, Mask mask, Order order, Scope scope) {
+  Mbarrier::Observed& last = m.observed_;
+  if (last.by != this || last.order != order || last.scope != scope)
+    last = {this, order, scope, {}};
+  Views& views = warps_[warp].views;
+  std::shared_ptr<const View> others = last.change.to;
+  const auto get = [&](View& v, Mask) {
     const std::uint64_t key = std::uint64_t{1} << 63 | m.row_ << warp_bits | m.lane_;  // no address
     acquire(v, m.completed_, order, scope, key);
-  });
+  };
+  views.change(mask, get, &last.change);
+  // Who waited for one phase mostly knows the same.
+  views.unite(others);
 }
 
 }  // namespace inflight::order

@@ -68,44 +68,31 @@ class Views {
       if (g.lanes >> lane & 1) return *g.view;
     return *groups_.front().view;
   }
-  // f(View&, lanes) for each group of `mask`, which then knows what f left.
+  // A view that was changed, and what it became; the same if it stayed as it was.
+  struct Change {
+    std::shared_ptr<const View> from, to;
+  };
+  // f(View&, lanes) for each group of `mask`, which then knows what f left. `last`, if f does the
+  // same to whichever lanes: the last change by f, of whichever warp, so that a view that many
+  // share changes once.
   template <class F>
-  void change(Mask mask, F&& f) {
+  void change(Mask mask, F&& f, Change* last = nullptr) {
     const std::size_t count = groups_.size();
     for (std::size_t i = 0; i < count; ++i) {
       const Mask part = groups_[i].lanes & mask;
       if (part == 0) continue;
-      auto view = std::make_shared<View>(*groups_[i].view);
-      f(*view, part);
-      if (view->same(*groups_[i].view)) continue;
-      view->changed();
+      const std::shared_ptr<const View>& from = groups_[i].view;
+      std::shared_ptr<const View> to =
+          last && last->from == from ? last->to : changed(from, part, f);
+      if (last && last->from != from) *last = {from, to};
+      if (to == from) continue;
       if (part != groups_[i].lanes) {
         groups_[i].lanes &= ~part;
-        groups_.push_back({part, std::move(view)});
+        groups_.push_back({part, std::move(to)});
       } else {
-        groups_[i].view = std::move(view);
+        groups_[i].view = std::move(to);
       }
     }
-  }
-  // As change(), where f does the same to whichever lanes: views that many warps share change once.
-  // `last`: what the last of them had, and has now.
-  struct Change {
-    std::shared_ptr<const View> from, to;
-  };
-  template <class F>
-  void change_alike(Mask mask, Change& last, F&& f) {
-    if (groups_.size() == 1 && groups_[0].lanes == mask) {
-      std::shared_ptr<const View>& mine = groups_[0].view;
-      if (mine == last.from) {
-        mine = last.to;
-        return;
-      }
-      last.from = mine;
-      change(mask, f);
-      last.to = mine;
-      return;
-    }
-    change(mask, f);
   }
   // Groups that know the same become one. `hint`: a view that others already have, or null; it
   // becomes the last one seen here.
@@ -126,6 +113,15 @@ class Views {
   }
 
  private:
+  template <class F>
+  static std::shared_ptr<const View> changed(const std::shared_ptr<const View>& from, Mask lanes,
+                                             F&& f) {
+    auto view = std::make_shared<View>(*from);
+    f(*view, lanes);
+    if (view->same(*from)) return from;
+    view->changed();
+    return view;
+  }
   std::vector<Group> groups_;
 };
 

@@ -539,7 +539,7 @@ void History::wait(int t, std::uint32_t kind) {
     }
     default: {  // cp.async.mbarrier.arrive
       InFlight p;
-      p.knows = block(t).arrival_with_copies(me.warp, lane);
+      p.knows = block(t).arrival_with_copies(me.warp, lane).of(lane);
       p.scope = Scope::cta;
       p.place = graph_->place(t);
       p.nodes = {n};

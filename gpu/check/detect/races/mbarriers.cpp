@@ -40,7 +40,8 @@ bool is_wait(const MbarrierOp& op) { return op.op == Op::test_wait || op.op == O
 
 // Can it be done together with what other lanes do after it?
 bool can_wait(const MbarrierOp& op) {
-  return is_wait(op) || (op.op == Op::arrive && !op.done && op.tx_bytes == 0);
+  return is_wait(op) || op.op == Op::async_arrive_issued ||
+         (op.op == Op::arrive && !op.done && op.tx_bytes == 0);
 }
 
 bool goes_with(const MbarrierOp& a, const MbarrierOp& b) {
@@ -124,15 +125,18 @@ void Races::perform(const MbarrierOp& op) {
       return;
     case Op::async_arrive_issued:
       check_published(*block, m, op.who);
-      m.arrivals.push_back({warp, mask, block->order.arrival_with_copies(warp, mask)});
+      m.arrivals.push_back(
+          {warp, mask, block->order.arrival_with_copies(warp, mask), block->order.place()});
       return;
     case Op::async_arrive: {
       const auto first = std::find_if(m.arrivals.begin(), m.arrivals.end(), [&](const auto& each) {
-        return each.warp == warp && each.lane == mask;
+        return each.warp == warp && each.place.block == block->order.row() &&
+               (each.expected & mask) == mask;
       });
       if (first == m.arrivals.end()) break;
-      order::Block::arrive(m.order, first->knows, block->order.place(), scope);
-      m.arrivals.erase(first);
+      first->expected &= ~mask;
+      first->arrived |= mask;
+      first->scope = scope;
       break;
     }
     case Op::pending_count:
@@ -157,6 +161,10 @@ void Races::counted(Block& block, const MbarrierOp& op, Mbarrier& m) {
 // What is in flight still completes with a later phase.
 void Races::phase_complete(Mbarrier& m) {
   Block& owner = *m.owner;
+  for (Mbarrier::Arrival& each : m.arrivals)
+    if (const order::Mask lanes = std::exchange(each.arrived, 0))
+      order::Block::arrive(m.order, each.knows.of(lanes), each.place, each.scope);
+  std::erase_if(m.arrivals, [](const Mbarrier::Arrival& each) { return each.expected == 0; });
   owner.order.complete(m.order);
   m.news = true;
   for (const auto& copy : owner.cluster->transactions) {

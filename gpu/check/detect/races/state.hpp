@@ -51,11 +51,15 @@ struct Mbarrier {
   order::Row row = 0;
   order::Epoch epoch = 0;
   bool fenced = false;  // its initialisation is published by what follows, relaxed or not
-  // Arrivals that come when the copies before them are complete.
+  // Arrivals that come when the copies before them are complete. What they publish can be seen
+  // when the phase is complete, and is put together then.
   struct Arrival {
     std::uint32_t warp;
-    order::Mask lane;
-    order::Knowledge knows;
+    order::Mask expected;  // lanes that have not arrived
+    order::LaterArrival knows;
+    order::Place place;
+    order::Mask arrived = 0;  // in this phase
+    order::Scope scope = order::Scope::cta;
   };
   std::vector<Arrival> arrivals;
   bool news = false;  // a phase is complete that nobody has observed
