@@ -56,6 +56,19 @@ Epoch Clock::floor(Row first, unsigned bits) const {
   return known;
 }
 
+bool Clock::covers(Row row, Mask mask, Epoch epoch) const {
+  for (const Node* n = node_; n && same_range(row, n->prefix, n->bits) && n->top >= epoch;
+       n = n->towards(row).node_) {
+    if (n->floor >= epoch) return true;
+    if (n->bits > 0) continue;
+    if (!n->lanes) return false;
+    for (; mask != 0; mask &= mask - 1)
+      if ((*n->lanes)[static_cast<unsigned>(std::countr_zero(mask))] < epoch) return false;
+    return true;
+  }
+  return false;
+}
+
 Mask Clock::known(Row row, Epoch epoch) const {
   for (const Node* n = node_; n && same_range(row, n->prefix, n->bits) && n->top >= epoch;
        n = n->towards(row).node_) {

@@ -29,7 +29,7 @@ class Clock {
   Epoch floor(Row first, unsigned bits) const;
   // The lanes of the row that are known up to `epoch`.
   Mask known(Row row, Epoch epoch) const;
-  bool covers(Row row, Mask lanes, Epoch epoch) const { return (lanes & ~known(row, epoch)) == 0; }
+  bool covers(Row row, Mask lanes, Epoch epoch) const;
 
   void join(const Clock& other);
   void raise(Row row, Mask lanes, Epoch epoch);

@@ -68,14 +68,15 @@ void Block::arrive(Mbarrier& m, std::uint32_t warp, Mask mask, Order order, Scop
   for (const Views::Group& g : warps_[warp].views.groups()) {
     const Mask part = g.lanes & mask;
     if (part == 0) continue;
-    const Knowledge now = g.view->published(row_, warp, part, epoch_);
     if (g.view->patterns)
       for (std::uint32_t s = 0; s < scope_count; ++s)
         if (const auto& f = g.view->patterns->fences[s])
           m.arrived_.add(place_, static_cast<Scope>(s),
                          f->before.published(row_, warp, part, f->epoch));
-    if (releases(order)) m.arrived_.add(place_, scope, now);
-    m.arrived_.add_loose(now.loose);
+    if (releases(order))
+      m.arrived_.add_published(place_, scope, *g.view, warp, part, epoch_);
+    else
+      m.arrived_.add_loose(g.view->published(row_, warp, part, epoch_).loose);
   }
   ++epoch_;
 }

@@ -53,9 +53,13 @@ struct Snapshot {
   // What these lanes of a warp of the block publish; their own accesses count up to `epoch`.
   Knowledge published(Row block, std::uint32_t warp, Mask mask, Epoch epoch) const {
     Knowledge k = known;
+    add_all(k, block, warp, mask, epoch);
+    return k;
+  }
+  // What they publish beyond `known`.
+  void add_all(Knowledge& k, Row block, std::uint32_t warp, Mask mask, Epoch epoch) const {
     k.raise(warp_row(block, Part::thread, warp), mask, epoch);
     add_own(k, block, warp, mask);
-    return k;
   }
   // The same without their own accesses.
   void add_own(Knowledge& k, Row block, std::uint32_t warp, Mask mask) const {

@@ -31,7 +31,9 @@ Release::Reach& Release::reach(Scope scope, std::uint64_t id) {
   return *reach_.insert(at, Reach{scope, id, {}});
 }
 
-void Release::add(const Place& from, Scope scope, const Knowledge& knowledge) {
+// add(Knowledge&) once for each different one of all scopes up to `scope`.
+template <class F>
+void Release::add_up_to(const Place& from, Scope scope, F&& add) {
   Knowledge before, after;
   bool first = true;
   for (std::uint32_t s = 0; s <= static_cast<std::uint32_t>(scope); ++s) {
@@ -41,11 +43,23 @@ void Release::add(const Place& from, Scope scope, const Knowledge& knowledge) {
       continue;
     }
     before = r.knowledge;
-    r.knowledge.join(knowledge);
+    add(r.knowledge);
     after = r.knowledge;
     first = false;
+    loose_.join(after.loose);
   }
-  loose_.join(knowledge.loose);
+}
+
+void Release::add(const Place& from, Scope scope, const Knowledge& knowledge) {
+  add_up_to(from, scope, [&](Knowledge& k) { k.join(knowledge); });
+}
+
+void Release::add_published(const Place& from, Scope scope, const Snapshot& by, std::uint32_t warp,
+                            Mask mask, Epoch epoch) {
+  add_up_to(from, scope, [&](Knowledge& k) {
+    k.join(by.known);
+    by.add_all(k, from.block, warp, mask, epoch);
+  });
 }
 
 void Release::merge(const Release& other) {

@@ -13,6 +13,9 @@ class Release {
  public:
   // A release pattern whose first operation has this scope, by a thread that stands there.
   void add(const Place& from, Scope scope, const Knowledge& knowledge);
+  // The same of what these lanes publish, as Snapshot::published has it.
+  void add_published(const Place& from, Scope scope, const Snapshot& by, std::uint32_t warp,
+                     Mask mask, Epoch epoch);
   // Whatever the pattern: for `loose` alone.
   void add_loose(const Clock& loose) { loose_.join(loose); }
   void merge(const Release& other);
@@ -36,6 +39,8 @@ class Release {
     Knowledge knowledge;
   };
   Reach& reach(Scope scope, std::uint64_t id);
+  template <class F>
+  void add_up_to(const Place& from, Scope scope, F&& add);
   std::vector<Reach> reach_;  // by scope and id
   Knowledge everyone_;
   Clock loose_;

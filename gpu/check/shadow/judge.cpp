@@ -27,10 +27,12 @@ bool Judge::one(const Record& then, unsigned lane, unsigned mine, bool fence) co
 bool Judge::known(const Record& then, const Record& now, ByteMask part) const {
   const bool fence = needs_fence(then, now);
   const Snapshot& k = *a_.knows;
-  Mask lanes = k.known.order.known(then.row, then.epoch);
-  if (fence && lanes != 0) lanes &= k.known.fenced[space_].known(then.row, then.epoch);
-  if ((then.lanes & ~lanes) == 0) return true;
-  if (lanes != 0 && (then.lanes_in(part) & ~lanes) == 0) return true;
+  const auto covered = [&](Mask lanes) {
+    return k.known.order.covers(then.row, lanes, then.epoch) &&
+           (!fence || k.known.fenced[space_].covers(then.row, lanes, then.epoch));
+  };
+  if (covered(then.lanes)) return true;
+  if (const Mask here = then.lanes_in(part); here != then.lanes && covered(here)) return true;
   // Only what these lanes know of themselves can still order them.
   constexpr Row parts = Row{3} << warp_bits;
   if ((then.row & ~parts) != warp_row(a_.place.block, Part::thread, a_.warp)) return false;

@@ -1,5 +1,6 @@
 // One access as the shadow keeps it: a row of actors, each with its bytes of one line.
 #pragma once
+#include <bit>
 #include <cstdint>
 
 #include "gpu/check/order/actor.hpp"
@@ -11,21 +12,30 @@ struct Record {
   order::Row row = 0;
   ByteMask bytes;
   order::Epoch epoch = 0;
-  order::Mask lanes = 0;   // who, perhaps also some beyond `bytes`; of `together` each has all
-  std::int16_t base = 0;   // in the line: where lane 0's bytes would begin
-  std::int8_t stride = 0;  // from one lane's bytes to the next one's; 0 if `together`
-  std::uint8_t width = 0;  // bytes each lane; 0: more than a line
-  std::uint32_t place : 26 = 0;  // the caller's: an instruction
+  order::Mask lanes = 0;  // who, perhaps also some beyond `bytes`; of `together` each has all
+  // Lanes are 2^gap apart, and the lowest that could be of them would begin at `base` in the line.
+  std::int16_t base = 0;
+  std::int8_t stride = 0;        // from the bytes of one of them to the next one's; 0 if `together`
+  std::uint8_t width = 0;        // bytes each lane; 0: more than a line
+  std::uint32_t place : 24 = 0;  // the caller's: an instruction
+  std::uint32_t gap : 2 = 0;
   bool write : 1 = false;
   bool together : 1 = false;
   bool strong : 1 = false;
   bool async : 1 = false;  // through the async proxy
   std::uint32_t scope : 2 = 0;
 
-  unsigned lane_of(std::uint32_t byte) const {
+  // The lowest lane that could be one of `lanes`.
+  unsigned origin() const {
+    return static_cast<unsigned>(std::countr_zero(lanes)) & ((1u << gap) - 1);
+  }
+  // Whose that byte is, counted from the origin.
+  int index_of(std::uint32_t byte) const {
     const int behind = static_cast<int>(byte) - base;
-    return static_cast<unsigned>(stride > 0 ? behind / stride
-                                            : (-behind - stride - 1) / -static_cast<int>(stride));
+    return stride > 0 ? behind / stride : (-behind - stride - 1) / -static_cast<int>(stride);
+  }
+  unsigned lane_of(std::uint32_t byte) const {
+    return (static_cast<unsigned>(index_of(byte)) << gap) + origin();
   }
   // Who touched this byte of `bytes`.
   order::Mask actors_of(std::uint32_t byte) const {
@@ -34,7 +44,7 @@ struct Record {
   // What has the same actors as that byte.
   ByteMask like(std::uint32_t byte) const {
     if (together) return bytes;
-    const int begin = base + static_cast<int>(lane_of(byte)) * stride, end = begin + width;
+    const int begin = base + index_of(byte) * stride, end = begin + width;
     return ByteMask::range(begin < 0 ? 0 : static_cast<std::uint32_t>(begin),
                            static_cast<std::uint32_t>(end)) &
            bytes;
@@ -42,7 +52,7 @@ struct Record {
   // Who touched bytes of `part`.
   order::Mask lanes_in(ByteMask part) const {
     if (together) return lanes;
-    if (width == 4 && stride == 4) {
+    if (width == 4 && stride == 4 && gap == 0) {
       const auto first = static_cast<unsigned>((base < 0 ? -base : base) / 4);
       return base < 0 ? static_cast<order::Mask>(part.words() << first)
                       : static_cast<order::Mask>(part.words() >> first);
@@ -55,7 +65,8 @@ struct Record {
   bool same_actors(const Record& o) const {
     if (row != o.row || together != o.together) return false;
     if (together) return lanes == o.lanes && (lanes & (lanes - 1)) == 0;
-    return width == o.width && base == o.base && stride == o.stride;
+    return width == o.width && base == o.base && stride == o.stride && gap == o.gap &&
+           origin() == o.origin();
   }
   // Both touch the same whole elements, so that strong accesses can be morally strong.
   bool same_elements(const Record& o) const {

@@ -1,4 +1,5 @@
-// Lanes of a warp whose addresses go up, or down, in equal steps.
+// Lanes of a warp whose addresses go up, or down, in equal steps; perhaps every second lane alone,
+// or every fourth or eighth.
 #pragma once
 #ifdef __SSE2__
 #  include <emmintrin.h>
@@ -15,6 +16,7 @@ struct Series {
   order::Mask lanes = 0;
   std::int64_t step = 0;     // from one lane to the next; 0: all at one address
   std::uint64_t origin = 0;  // where lane 0 is, or would be
+  unsigned gap = 0;          // only lanes 2^gap apart
   std::uint64_t at(unsigned lane) const { return origin + static_cast<std::uint64_t>(step) * lane; }
 };
 
@@ -53,7 +55,8 @@ class SeriesOf {
   bool any() const { return left_ != 0; }
 
   // The next one: the lowest lane that is left, and those that go on from it in steps below `most`.
-  Series next(std::int64_t most) {
+  // Their bytes, so many each, do not overlap unless they are the same.
+  Series next(std::int64_t most, std::int64_t bytes) {
     const auto first = static_cast<unsigned>(std::countr_zero(left_));
     const order::Mask rest = left_ & (left_ - 1);
     Series s{left_ ^ rest, 0, at_[first]};
@@ -67,6 +70,12 @@ class SeriesOf {
         s.step = lanes == 1 ? distance : distance / lanes;
         s.origin -= static_cast<std::uint64_t>(s.step) * first;
         s.lanes = left_ & lanes_of(at_, s.origin, static_cast<std::uint64_t>(s.step));
+        const std::int64_t step = s.step < 0 ? -s.step : s.step;
+        while (step != 0 && step << s.gap < bytes && s.gap < 3) ++s.gap;
+        if (step != 0 && step << s.gap < bytes)
+          s = {left_ ^ rest, 0, at_[first]};
+        else
+          s.lanes &= every[s.gap] << (first & ((1u << s.gap) - 1));
       }
     }
     left_ &= ~s.lanes;
@@ -74,6 +83,7 @@ class SeriesOf {
   }
 
  private:
+  static constexpr order::Mask every[] = {0xffffffff, 0x55555555, 0x11111111, 0x01010101};
   const std::uint64_t* at_;
   order::Mask left_;
 };

@@ -20,6 +20,7 @@ void Shadow::span(const Judge& judge, Record& r, std::uint64_t address, std::uin
                   std::vector<Conflict>& conflicts) {
   r.together = true;
   r.stride = 0;
+  r.gap = 0;
   for (const std::uint64_t end = address + bytes, start = address; address < end;) {
     const std::uint64_t number = address / line_bytes, begin = number * line_bytes;
     const auto from = static_cast<std::uint32_t>(address - begin);
@@ -34,16 +35,18 @@ void Shadow::span(const Judge& judge, Record& r, std::uint64_t address, std::uin
 void Shadow::row(const Judge& judge, Record& r, const Series& series,
                  std::vector<Conflict>& conflicts) {
   r.together = false;
-  r.stride = static_cast<std::int8_t>(series.step);
+  r.gap = series.gap & 3;
+  r.stride = static_cast<std::int8_t>(series.step << series.gap);
+  const std::uint64_t origin = series.at(r.origin());
   const auto at_line = [&](std::uint64_t number) {
-    r.base = static_cast<std::int16_t>(series.origin - number * line_bytes);
+    r.base = static_cast<std::int16_t>(origin - number * line_bytes);
     line(judge, r, number, conflicts);
   };
   const auto first = static_cast<unsigned>(std::countr_zero(series.lanes));
   const unsigned last = 31u - static_cast<unsigned>(std::countl_zero(series.lanes));
   const std::uint64_t begin = series.at(first), end = series.at(last) + r.width;
   const Mask upper = series.lanes >> first;
-  const bool whole = series.step == r.width && (upper & (upper + 1)) == 0;
+  const bool whole = series.gap == 0 && series.step == r.width && (upper & (upper + 1)) == 0;
   if (whole) {  // no byte is left out
     for (std::uint64_t n = begin / line_bytes; n * line_bytes < end; ++n) {
       const std::uint64_t start = n * line_bytes;
@@ -84,10 +87,12 @@ void Shadow::lanes(const Actor& actor, Row row_of, Epoch epoch, const Access& ac
   const std::uint64_t parts =
       (access.bytes & (access.bytes - 1)) == 0 && access.bytes <= line_bytes ? access.bytes : 0;
   for (SeriesOf left(access.addresses, mask); left.any();) {
-    const Series series = left.next(line_bytes);
+    const Series series = left.next(line_bytes, access.bytes);
     const bool apart = (series.lanes & (series.lanes - 1)) != 0 && series.step != 0;
-    const bool in_lines = parts != 0 && ((series.origin | static_cast<std::uint64_t>(series.step)) &
-                                         (parts - 1)) == 0;
+    const std::uint64_t step = static_cast<std::uint64_t>(series.step) << series.gap;
+    const std::uint64_t first = series.at(static_cast<unsigned>(std::countr_zero(series.lanes)));
+    const bool in_lines =
+        parts != 0 && step + line_bytes < 2 * line_bytes && ((first | step) & (parts - 1)) == 0;
     r.lanes = series.lanes;
     if (apart && in_lines) {
       row(judge, r, series, conflicts);
