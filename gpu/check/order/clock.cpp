@@ -6,6 +6,8 @@
 #include <atomic>
 #include <bit>
 #include <memory>
+#include <new>
+#include <utility>
 
 namespace inflight::order {
 namespace {
@@ -17,7 +19,44 @@ constexpr bool same_range(Row a, Row b, unsigned bits) {
 
 }  // namespace
 
+// Clocks of nodes come and go at every barrier: a thread of the host keeps what it has freed.
+class Clock::Pool {
+ public:
+  static void* take(std::size_t bytes) {
+    Pool& pool = mine();
+    if (!pool.first_) return ::operator new(bytes);
+    --pool.count_;
+    return std::exchange(pool.first_, pool.first_->next);
+  }
+  static void give(void* node) {
+    if (closed) return ::operator delete(node);
+    Pool& pool = mine();
+    if (pool.count_ == most) return ::operator delete(node);
+    pool.first_ = new (node) Free{pool.first_};
+    ++pool.count_;
+  }
+  ~Pool() {
+    while (first_) ::operator delete(std::exchange(first_, first_->next));
+    closed = true;
+  }
+
+ private:
+  struct Free {
+    Free* next;
+  };
+  static constexpr std::size_t most = 4096;
+  static Pool& mine() {
+    thread_local Pool pool;
+    return pool;
+  }
+  static inline thread_local bool closed = false;  // what is freed as the thread ends comes late
+  Free* first_ = nullptr;
+  std::size_t count_ = 0;
+};
+
 struct Clock::Node {
+  static void* operator new(std::size_t bytes) { return Pool::take(bytes); }
+  static void operator delete(void* node) { Pool::give(node); }
   std::atomic<std::uint32_t> references{1};
   std::uint8_t bits = 0;  // it covers 2^bits rows from prefix
   Epoch floor = 0;        // of all of them
@@ -135,21 +174,21 @@ Clock Clock::joined(const Clock& a, const Clock& b) {
     }
     return make(x.prefix, x.bits, floor, std::move(low), std::move(high));
   }
-  const auto lanes_of = [](const Node& n) {
-    Lanes lanes;
-    lanes.fill(n.floor);
-    for (unsigned l = 0; n.lanes && l < lanes.size(); ++l)
-      lanes[l] = std::max(lanes[l], (*n.lanes)[l]);
-    return lanes;
-  };
-  const Lanes in_x = lanes_of(x), in_y = lanes_of(y);
+  // Floors are the least of all lanes.
+  Lanes flat;
+  if (!x.lanes || !y.lanes) flat.fill(x.lanes ? y.floor : x.floor);
+  const Lanes &in_x = x.lanes ? *x.lanes : flat, &in_y = y.lanes ? *y.lanes : flat;
   Lanes all;
-  Epoch not_x = 0, not_y = 0, least = always, top = floor;
-  for (unsigned l = 0; l < lanes; ++l) all[l] = std::max(in_x[l], in_y[l]);
-  for (unsigned l = 0; l < lanes; ++l) not_x |= all[l] ^ in_x[l], not_y |= all[l] ^ in_y[l];
+  Epoch not_x = 0, not_y = 0, least = always;
+  for (unsigned l = 0; l < lanes; ++l) {
+    all[l] = std::max(in_x[l], in_y[l]);
+    not_x |= all[l] ^ in_x[l];
+    not_y |= all[l] ^ in_y[l];
+  }
   if (not_x == 0) return a;
   if (not_y == 0) return b;
-  for (unsigned l = 0; l < lanes; ++l) least = std::min(least, all[l]), top = std::max(top, all[l]);
+  for (unsigned l = 0; l < lanes; ++l) least = std::min(least, all[l]);
+  const Epoch top = std::max(x.top, y.top);
   Node* n = new Node;
   n->floor = least;
   n->top = top;

@@ -42,6 +42,7 @@ class Clock {
 
  private:
   struct Node;
+  class Pool;
   explicit Clock(Node* adopted) : node_(adopted) {}
   void retain() const;
   void release();
