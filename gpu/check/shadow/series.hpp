@@ -1,10 +1,6 @@
 // Lanes of a warp whose addresses go up, or down, in equal steps; perhaps every second lane alone,
 // or every fourth or eighth.
 #pragma once
-#ifdef __SSE2__
-#  include <emmintrin.h>
-#endif
-
 #include <bit>
 #include <cstdint>
 
@@ -21,32 +17,7 @@ struct Series {
 };
 
 // The lanes of the warp that are where a series has them.
-inline order::Mask lanes_of(const std::uint64_t* addresses, std::uint64_t origin,
-                            std::uint64_t step) {
-  order::Mask found = 0;
-#ifdef __SSE2__
-  // Four lanes at a time: their differences from the series, both halves of each.
-  __m128i expected =
-      _mm_set_epi64x(static_cast<std::int64_t>(origin + step), static_cast<std::int64_t>(origin));
-  const __m128i two = _mm_set1_epi64x(static_cast<std::int64_t>(2 * step));
-  for (unsigned l = 0; l < order::lanes; l += 4) {
-    const auto* at = reinterpret_cast<const __m128i*>(addresses + l);
-    const __m128i a = _mm_xor_si128(_mm_loadu_si128(at), expected);
-    expected = _mm_add_epi64(expected, two);
-    const __m128i b = _mm_xor_si128(_mm_loadu_si128(at + 1), expected);
-    expected = _mm_add_epi64(expected, two);
-    const __m128 x = _mm_castsi128_ps(a), y = _mm_castsi128_ps(b);
-    const __m128i differ = _mm_or_si128(_mm_castps_si128(_mm_shuffle_ps(x, y, 0x88)),
-                                        _mm_castps_si128(_mm_shuffle_ps(x, y, 0xdd)));
-    const __m128i same = _mm_cmpeq_epi32(differ, _mm_setzero_si128());
-    found |= static_cast<order::Mask>(_mm_movemask_ps(_mm_castsi128_ps(same))) << l;
-  }
-#else
-  for (unsigned l = 0; l < order::lanes; ++l, origin += step)
-    found |= order::Mask{addresses[l] == origin} << l;
-#endif
-  return found;
-}
+order::Mask lanes_of(const std::uint64_t* addresses, std::uint64_t origin, std::uint64_t step);
 
 // Takes series out of a set of lanes, until none is left.
 class SeriesOf {
