@@ -246,6 +246,54 @@ struct CopyWaited {
   bool read_only = false;  // .read: sources only
 };
 
+// --- multiplications of warpgroups: wgmma ----------------------------------------------------
+
+// Bytes of its block's shared memory that a multiplication reads.
+struct MultiplyRun {
+  std::uint32_t address = 0, bytes = 0;  // a shared offset
+};
+
+// A warp's part of a wgmma.mma_async: a quarter of the rows of A, and all of B.
+struct MultiplyIssued {
+  Who who;
+  std::uint64_t id = 0;  // counts the warpgroup's, from 0: the parts of its four warps have the same
+  // A register that it reads or writes, which another instruction has written since the warp's last
+  // wgmma.fence; and that instruction. Empty: there is none.
+  std::string_view unfenced;
+  std::uint32_t unfenced_by = nothing;
+
+  // Calls f(const MultiplyRun&) for all that it reads, through the async proxy.
+  template <class F>
+  void for_each_run(F f) const {
+    walk(*this, &f, [](void* to, const MultiplyRun& run) { (*static_cast<F*>(to))(run); });
+  }
+  using RunHook = void (*)(void* to, const MultiplyRun&);
+  void (*walk)(const MultiplyIssued&, void* to, RunHook) = nullptr;
+  const void* context = nullptr;
+};
+
+// The warp's multiplications since its last commit are a group.
+struct MultiplyCommitted {
+  Who who;
+};
+
+// The warp knows that those before `complete` are complete, as are its peers' parts of them.
+struct MultiplyWaited {
+  Who who;
+  std::uint32_t allowed = 0;   // groups that need not be
+  std::uint64_t complete = 0;  // MultiplyIssued::id of the oldest that may be in flight
+};
+
+// An instruction reads or writes a register of a multiplication that may be in flight.
+struct RegisterTouched {
+  Who who;
+  std::string_view name;
+  bool written = false;             // or read
+  bool accumulator = false;         // or a fragment of A
+  std::uint64_t multiply = 0;       // MultiplyIssued::id
+  std::uint32_t issued_at = nothing;  // the instruction that issued it
+};
+
 // --- synchronisation ------------------------------------------------------------------------
 
 // bar.warp.sync is a Collective.
@@ -342,14 +390,16 @@ struct Reconvergence {
 // need not wait has neither. Who polls memory in a loop waits too, but only its accesses say so.
 struct Wait {
   enum class Step : std::uint8_t { begin, end };
-  enum class For : std::uint8_t { barrier, mbarrier, collective, sleep };
+  // warpgroup: for the other warps of its warpgroup, to issue what they issue together.
+  enum class For : std::uint8_t { barrier, mbarrier, collective, warpgroup, sleep };
   Who who;
   Step step = Step::begin;
   For what = For::barrier;
   BarrierKind kind = BarrierKind::cta;  // of barrier
   std::uint32_t id = 0;                 // barrier id, or the mbarrier's shared offset
   std::uint32_t parity = 0;             // of mbarrier: the phase waited for
-  Mask members = 0;                     // of collective
+  Mask members = 0;                     // of collective; of warpgroup: the warps of the block's
+                                        // that are missing, counted from its first
 };
 
 // Threads of a cluster that wait, of which none can go on, or of which none did. Told as that ends

@@ -32,9 +32,10 @@ enum class Topic : std::uint32_t {
   blocks = 1u << 13,     // block_begin, block_end, thread_exit
   counts = 1u << 14,     // *_counted: sums, for a fraction of what events cost
   faults = 1u << 15,
-  all = (1u << 16) - 1,
+  multiplies = 1u << 16,  // multiply_*, register_touched
+  all = (1u << 17) - 1,
 };
-inline constexpr std::uint32_t topic_count = 16;
+inline constexpr std::uint32_t topic_count = 17;
 constexpr Topic operator|(Topic a, Topic b) {
   return static_cast<Topic>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
 }
@@ -43,33 +44,37 @@ constexpr bool has(Topic set, Topic topic) {
 }
 
 // X(event struct, hook, topic)
-#define INFLIGHT_CHECK_EVENTS(X)           \
-  X(KernelBegin, kernel_begin, kernels)    \
-  X(KernelEnd, kernel_end, kernels)        \
-  X(BlockBegin, block_begin, blocks)       \
-  X(BlockEnd, block_end, blocks)           \
-  X(ThreadExit, thread_exit, blocks)       \
-  X(Fault, faulted, faults)                \
-  X(Executed, executed, instructions)      \
-  X(Divergence, diverged, branches)        \
-  X(Reconvergence, reconverged, branches)  \
-  X(Access, accessed, accesses)            \
-  X(Fence, fenced, fences)                 \
-  X(CopyIssued, copy_issued, copies)       \
-  X(CopyCommitted, copy_committed, copies) \
-  X(CopyCompleted, copy_completed, copies) \
-  X(CopyWaited, copy_waited, copies)       \
-  X(Barrier, barrier, barriers)            \
-  X(MbarrierOp, mbarrier, mbarriers)       \
-  X(Collective, collective, collectives)   \
-  X(Wait, waited, waits)                   \
-  X(Stuck, stuck, waits)                   \
-  X(Allocation, allocation, allocations)   \
-  X(StreamEdge, stream_edge, host)         \
-  X(HostAccess, host_accessed, host)       \
-  X(ProcessEnd, process_ended, host)       \
-  X(RunCount, run_counted, counts)         \
-  X(AccessCount, access_counted, counts)   \
+#define INFLIGHT_CHECK_EVENTS(X)                       \
+  X(KernelBegin, kernel_begin, kernels)                \
+  X(KernelEnd, kernel_end, kernels)                    \
+  X(BlockBegin, block_begin, blocks)                   \
+  X(BlockEnd, block_end, blocks)                       \
+  X(ThreadExit, thread_exit, blocks)                   \
+  X(Fault, faulted, faults)                            \
+  X(Executed, executed, instructions)                  \
+  X(Divergence, diverged, branches)                    \
+  X(Reconvergence, reconverged, branches)              \
+  X(Access, accessed, accesses)                        \
+  X(Fence, fenced, fences)                             \
+  X(CopyIssued, copy_issued, copies)                   \
+  X(CopyCommitted, copy_committed, copies)             \
+  X(CopyCompleted, copy_completed, copies)             \
+  X(CopyWaited, copy_waited, copies)                   \
+  X(MultiplyIssued, multiply_issued, multiplies)       \
+  X(MultiplyCommitted, multiply_committed, multiplies) \
+  X(MultiplyWaited, multiply_waited, multiplies)       \
+  X(RegisterTouched, register_touched, multiplies)     \
+  X(Barrier, barrier, barriers)                        \
+  X(MbarrierOp, mbarrier, mbarriers)                   \
+  X(Collective, collective, collectives)               \
+  X(Wait, waited, waits)                               \
+  X(Stuck, stuck, waits)                               \
+  X(Allocation, allocation, allocations)               \
+  X(StreamEdge, stream_edge, host)                     \
+  X(HostAccess, host_accessed, host)                   \
+  X(ProcessEnd, process_ended, host)                   \
+  X(RunCount, run_counted, counts)                     \
+  X(AccessCount, access_counted, counts)               \
   X(BlockCount, blocks_counted, counts)
 
 class Listener {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "gpu/ptx/parser.hpp"
+#include "gpu/ptx/wgmma.hpp"
 
 namespace inflight::ptx {
 
@@ -74,6 +75,10 @@ std::string_view sparse_mistake(const Instruction& in) {
   return narrow && half ? "8-bit floats accumulate in .f32 here" : "";
 }
 
+constexpr bool is_wgmma(Opcode o) {
+  return o == Opcode::wgmma_mma_async || o == Opcode::wgmma_mma_async_sp;
+}
+
 }  // namespace
 
 // At the end of an instruction that began at `start`.
@@ -81,6 +86,7 @@ bool Parser::check(const Instruction& in, const char* start) {
   const std::string why = in.opcode == Opcode::call      ? call_mistake()
                           : in.opcode == Opcode::brx_idx ? table_mistake()
                           : in.opcode == Opcode::mma_sp  ? std::string(sparse_mistake(in))
+                          : is_wgmma(in.opcode)          ? std::string(wgmma_mistake(in, operands_))
                                                          : address_mistake(in);
   return why.empty() || lex_.fail_at(start, fmt::format("`{}`: {}", in.name, why));
 }

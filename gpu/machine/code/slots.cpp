@@ -43,16 +43,18 @@ Slots allocate(const Function& function) {
   auto later = [&](std::uint32_t a, std::uint32_t b) { return lives[a].end > lives[b].end; };
   std::vector<std::uint32_t> active;  // a heap: the first to end on top
   std::uint32_t live = 0;
+  // Who holds a register writes it after its last use in the text: nobody else may have its slot.
+  const auto held = [&](std::uint32_t r) { return !function.held.empty() && function.held[r]; };
   for (std::uint32_t r : order) {
     while (!active.empty() && lives[active.front()].end < lives[r].begin) {
       std::pop_heap(active.begin(), active.end(), later);
       const std::uint32_t dead = active.back();
       active.pop_back();
-      pools[pool_of(dead)].free.push_back(slot[dead]);
+      if (!held(dead)) pools[pool_of(dead)].free.push_back(slot[dead]);
       live -= words[pool_of(dead)];
     }
     Pool& pool = pools[pool_of(r)];
-    if (pool.free.empty()) {
+    if (pool.free.empty() || held(r)) {
       slot[r] = pool.count++;
     } else {
       slot[r] = pool.free.back();

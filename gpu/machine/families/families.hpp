@@ -34,6 +34,7 @@
   FAMILY(tensor_warp)             \
   FAMILY(wmma)                    \
   FAMILY(tensor_map)              \
+  FAMILY(wgmma)                   \
   FAMILY(stack)                   \
   FAMILY(system)
 

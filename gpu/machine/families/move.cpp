@@ -1,5 +1,6 @@
 // mov, cvta, isspacep, and the moves that decoding composes other instructions with.
 #include "gpu/machine/families/lanes.hpp"
+#include "gpu/machine/families/wgmma.hpp"
 #include "gpu/machine/lowering/lowering.hpp"
 #include "gpu/machine/lowering/moves.hpp"
 #include "gpu/machine/run/cluster.hpp"
@@ -221,6 +222,7 @@ bool lower_mov(Lowering& lo, const Row&) {
   const Type type = lo.in.type();
   if (!lo.in.mods.without(ignorable()).empty() || lo.operands.size() != 2)
     return lo.refuse("this form of mov is not supported");
+  if (lo.what.follows_multiplies && lo.function.entry) return lower_following_move(lo);
   if (type == Type::pred) {
     std::uint8_t flags = 0;
     const Ref a = lo.predicate(lo.operands[1], flags, Op::negate_a);

@@ -103,10 +103,6 @@ void system_rows(Rows& rows) {
       {Opcode::brkpt, lower_brkpt},
       {Opcode::pmevent, lower_nothing},
       {Opcode::setmaxnreg, lower_setmaxnreg},
-      // Order tensor-core arithmetic, which is refused: without it there is nothing to order.
-      {Opcode::wgmma_fence, lower_nothing},
-      {Opcode::wgmma_commit_group, lower_nothing},
-      {Opcode::wgmma_wait_group, lower_nothing},
       {Opcode::griddepcontrol_wait, lower_wait_for_grids},
       {Opcode::griddepcontrol_launch_dependents, lower_launch_dependents}};
   for (const auto& [opcode, lower] : all)

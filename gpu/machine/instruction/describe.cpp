@@ -2,6 +2,7 @@
 #include "gpu/machine/instruction/detail.hpp"
 #include "gpu/machine/instruction/function.hpp"
 #include "gpu/machine/instruction/tensor_detail.hpp"
+#include "gpu/machine/instruction/wgmma.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -43,6 +44,7 @@ class Describer {
       d.writes = {registers + p.writes, p.registers_end - p.writes};
       d.memory = {out_->memory.data() + p.memory, p.memory_end - p.memory};
     }
+    find_held_registers(*out_);
     out_->flow = analyse(text_);
     return std::move(out_);
   }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "gpu/machine/instruction/tensor_detail.hpp"
+#include "gpu/machine/instruction/wgmma.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -238,6 +239,16 @@ Detail matrix(const ptx::Function&, const ptx::Instruction& in) {
   return MatrixUse{static_cast<std::uint8_t>(matrices(in.mods)), in.mods.has(Mod::trans)};
 }
 
+// --- wgmma ---
+
+Detail multiply(const ptx::Function& function, const ptx::Instruction& in) {
+  return wgmma_use(function, in);
+}
+template <WgmmaGroupUse::Step step>
+Detail multiply_group(const ptx::Function& function, const ptx::Instruction& in) {
+  return WgmmaGroupUse{step, static_cast<std::uint32_t>(constant(function, in, 0).value_or(0))};
+}
+
 // --- tensormap.replace ---
 
 using async::TensorMapField;
@@ -324,6 +335,11 @@ constexpr Maker makers[] = {
     {Opcode::wmma_load, tensor_use},
     {Opcode::wmma_store, tensor_use},
     {Opcode::wmma_mma, tensor_use},
+    {Opcode::wgmma_mma_async, multiply},
+    {Opcode::wgmma_mma_async_sp, multiply},
+    {Opcode::wgmma_fence, multiply_group<WgmmaGroupUse::Step::fence>},
+    {Opcode::wgmma_commit_group, multiply_group<WgmmaGroupUse::Step::commit>},
+    {Opcode::wgmma_wait_group, multiply_group<WgmmaGroupUse::Step::wait>},
 };
 
 }  // namespace

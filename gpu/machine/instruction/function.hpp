@@ -14,6 +14,8 @@ struct Function {
   const ptx::Function* text = nullptr;
   std::vector<Instruction> body;  // one each of ptx::Function::body
   Flow flow;
+  // By register: may a multiplication in flight hold it? Empty: the function has none.
+  std::vector<bool> held;
 
   // What the instructions' spans point into.
   std::vector<RegisterUse> registers;

@@ -7,6 +7,7 @@
 #include <span>
 #include <variant>
 
+#include "gpu/async/matrix_descriptor.hpp"
 #include "gpu/async/reduction.hpp"
 #include "gpu/async/tensor_map.hpp"
 #include "gpu/check/events.hpp"
@@ -158,6 +159,28 @@ struct TensorUse {
   tensor::Product product;
 };
 
+// wgmma.mma_async
+struct WgmmaUse {
+  tensor::Product product;
+  std::uint8_t scale_operand = 0;     // scale-d
+  std::uint8_t metadata_operand = 0;  // of sparse ones; its selector follows
+  std::uint8_t selector = 0;
+  bool a_in_registers = false;
+  async::Major a_major = async::Major::k, b_major = async::Major::k;
+  // 32-bit registers of a thread.
+  unsigned accumulators() const {
+    return std::uint32_t(product.n) * (product.d == tensor::Element::f16 ? 1 : 2) / 4;
+  }
+  static constexpr unsigned fragments = 4;
+};
+
+// wgmma.fence, commit_group and wait_group
+struct WgmmaGroupUse {
+  enum class Step : std::uint8_t { fence, commit, wait };
+  Step step = Step::fence;
+  std::uint32_t allowed = 0;  // groups that may stay in flight
+};
+
 // tensormap.replace
 struct MapFieldUse {
   async::TensorMapField field = async::TensorMapField::global_address;
@@ -168,7 +191,7 @@ struct MapFieldUse {
 };
 
 using Detail = std::variant<std::monostate, Fence, BarrierUse, CollectiveUse, MbarrierUse, CopyUse,
-                            GroupUse, MatrixUse, TensorUse, MapFieldUse>;
+                            GroupUse, MatrixUse, TensorUse, WgmmaUse, WgmmaGroupUse, MapFieldUse>;
 
 struct Instruction {
   const ptx::Instruction* text = nullptr;  // as written: modifiers, types, line
@@ -179,6 +202,8 @@ struct Instruction {
   std::span<const RegisterUse> reads, writes;
   std::span<const MemoryOperand> memory;
   bool reads_carry = false, writes_carry = false;  // the flag CC.CF
+  // A mov of a register that a multiplication in flight may hold (gpu/async/multiplies.hpp).
+  bool follows_multiplies = false;
   Detail detail;
 
   // What instructions of its kind have; null if it is of another.

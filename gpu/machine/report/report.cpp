@@ -128,6 +128,16 @@ struct Words {
     return fmt::format("wait at barrier.cluster, where {} of {} threads have arrived", c.arrived,
                        c.alive);
   }
+  std::string operator()(const WarpgroupWait& g) const {
+    std::vector<std::uint32_t> missing;
+    for (std::uint32_t i = 0; i < 4; ++i)
+      if (g.missing >> i & 1) missing.push_back(g.first + i);
+    return fmt::format(
+        "wait for multiplications that warp{} {} of their warpgroup {} not issued: all four warps "
+        "execute the same wgmma",
+        missing.size() == 1 ? "" : "s", fmt::join(missing, ", "),
+        missing.size() == 1 ? "has" : "have");
+  }
 };
 
 std::string to_text(const WaitingThreads& group) {

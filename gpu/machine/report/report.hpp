@@ -50,6 +50,10 @@ struct ClusterWait {
   std::uint64_t arrived = 0, alive = 0;  // threads
   auto operator<=>(const ClusterWait&) const = default;
 };
+struct WarpgroupWait {
+  std::uint32_t first = 0, missing = 0;  // its first warp; a bit for each that is missing
+  auto operator<=>(const WarpgroupWait&) const = default;
+};
 struct SleepWait {
   auto operator<=>(const SleepWait&) const = default;
 };
@@ -57,8 +61,8 @@ struct GridsWait {
   auto operator<=>(const GridsWait&) const = default;
 };
 using Awaited =  // monostate: nothing, they can go on
-    std::variant<std::monostate, BarrierWait, MbarrierWait, CollectiveWait, ClusterWait, SleepWait,
-                 GridsWait>;
+    std::variant<std::monostate, BarrierWait, MbarrierWait, CollectiveWait, ClusterWait,
+                 WarpgroupWait, SleepWait, GridsWait>;
 
 // Threads of a block that wait alike.
 struct WaitingThreads {

@@ -8,6 +8,7 @@
 #include "gpu/machine/run/observation.hpp"
 #include "gpu/machine/run/thread_copies.hpp"
 #include "gpu/machine/run/values.hpp"
+#include "gpu/machine/run/warpgroup.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -60,6 +61,7 @@ void Block::start(const Dim3& at) {
     turns.start(asked, linear, warps.size());
   fill_block_values(*this);
   start_teams(*this);
+  start_warpgroups(*this);
   for (auto& w : warps) {
     w->base[2] = reinterpret_cast<char*>(values.data());
     w->base[3] = reinterpret_cast<char*>(w->values.data());

@@ -38,6 +38,7 @@ class Observation;
 class Counts;
 struct LastToArrive;
 struct Cluster;
+class Warpgroup;
 
 // A launch being executed.
 struct Grid {
@@ -125,6 +126,7 @@ struct Block {
   std::vector<std::unique_ptr<async::Team>>
       teams;  // copies in flight, one team a warp; made on first use
   std::vector<std::unique_ptr<async::CopyObserver>> copy_observers;  // one a team, if observed
+  std::vector<std::unique_ptr<Warpgroup>> warpgroups;  // made on first use
   LineBuffer shared_storage;
   LineBuffer values;  // Base::block
 

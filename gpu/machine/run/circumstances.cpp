@@ -53,6 +53,8 @@ Awaited awaited(const Warp& w, const Split& s) {
       return collective_wait(w, s);
     case Wait::cluster:
       return ClusterWait{block.cluster->arrived(), block.cluster->alive()};
+    case Wait::warpgroup:
+      return WarpgroupWait{w.index / 4 * 4, static_cast<std::uint32_t>(s.detail)};
     case Wait::sleep:
       return SleepWait{};
     case Wait::grids:

@@ -8,6 +8,7 @@
 #include "gpu/machine/run/cluster_copies.hpp"
 #include "gpu/machine/run/observation.hpp"
 #include "gpu/machine/run/thread_copies.hpp"
+#include "gpu/machine/run/warpgroup.hpp"
 
 namespace inflight::machine {
 namespace {

@@ -176,6 +176,10 @@ check::Wait Observation::wait_event(const Warp& w, const Split& s, std::uint32_t
       event.what = For::collective;
       event.members = static_cast<check::Mask>(s.detail);
       break;
+    case Wait::warpgroup:
+      event.what = For::warpgroup;
+      event.members = static_cast<check::Mask>(s.detail) << w.index / 4 * 4;
+      break;
     default:
       event.what = For::sleep;
   }

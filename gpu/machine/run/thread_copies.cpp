@@ -4,6 +4,7 @@
 #include "gpu/machine/run/advice.hpp"
 #include "gpu/machine/run/cluster_copies.hpp"
 #include "gpu/machine/run/observation.hpp"
+#include "gpu/machine/run/warpgroup.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -102,6 +103,7 @@ void start_teams(Block& block) {
 void advance_block(Block& block) {
   if (block.grid->options->timing.policy != async::Timing::Policy::shuffled) return;
   each_team(block, [&](async::Team& team) { notify(block, team.advance()); });
+  advance_warpgroups(block);
   if (block.cluster->copies) block.cluster->copies->model.advance();
 }
 

@@ -66,6 +66,7 @@ enum class Wait : std::uint8_t {
   collective,  // a .sync instruction: detail = its member mask
   mbarrier,    // try_wait: detail = shared offset of the mbarrier
   cluster,     // barrier.cluster
+  warpgroup,   // wgmma: detail = warps that have to issue what this one has, by rank in the group
   sleep,       // nanosleep: detail = the cycle at which it ends
   grids,       // griddepcontrol.wait
 };

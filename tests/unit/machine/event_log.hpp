@@ -41,7 +41,8 @@ class EventLog : public check::Listener {
     add(e.who, fmt::format("{} of {:x}", kinds[static_cast<int>(e.kind)], e.members));
   }
   void waited(const check::Wait& e) override {
-    static constexpr std::string_view whats[] = {"barrier", "mbarrier", "collective", "sleep"};
+    static constexpr std::string_view whats[] = {"barrier", "mbarrier", "collective", "warpgroup",
+                                                 "sleep"};
     const bool begins = e.step == check::Wait::Step::begin;
     std::string what = fmt::format("{} waiting for {}", begins ? "begins" : "ends",
                                    whats[static_cast<int>(e.what)]);

@@ -175,13 +175,6 @@ TEST(MbarriersAtClusterScope, ATimeLimitEndsTheWait) {
   EXPECT_EQ(out[0], 2u);
 }
 
-// Without arithmetic there is nothing to order.
-TEST(TensorCores, FencesAloneRun) {
-  for (const char* text : {"wgmma.fence.sync.aligned;", "wgmma.commit_group.sync.aligned;",
-                           "wgmma.wait_group.sync.aligned 0;"})
-    expect_runs(text);
-}
-
 // Tensor-core arithmetic, and what came with sm_100, is told by name before anything runs.
 TEST(Refusals, NameTheInstruction) {
   for (const std::string text :

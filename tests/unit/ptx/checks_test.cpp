@@ -233,5 +233,56 @@ TEST(Checks, PrecisionIsSaidSincePtxOfOld) {
               "`" + name + "` says no precision: a rounding such as `.rn`, or `.approx`");
   }
 }
+// --- wgmma ---
+
+// A kernel with one wgmma.mma_async of this name and these operands behind `count` accumulators.
+std::string multiplied(std::string_view name, unsigned count, std::string_view operands) {
+  std::string accumulators;
+  for (unsigned i = 0; i < count; ++i) accumulators += fmt::format("{}%f{}", i ? ", " : "", i);
+  return mistake(
+      fmt::format(".visible .entry k() {{ .reg .b32 %f<128>; .reg .b64 %rd; .reg .pred "
+                  "%p; {} {{{}}}, {}; ret; }}",
+                  name, accumulators, operands));
+}
+
+TEST(Checks, MultiplicationsOfWarpgroupsHaveTheirShapesAndTypes) {
+  const std::string async = "wgmma.mma_async.sync.aligned.";
+  const auto wrong = [](std::string_view name, std::string_view why) {
+    return fmt::format("`{}`: {}", name, why);
+  };
+  const std::string half = async + "m64n16k16.f32.bf16.bf16";
+  EXPECT_EQ(multiplied(half, 8, "%rd, %rd, %p, 1, -1, 0, 1"), "");
+  EXPECT_EQ(multiplied(half, 8, "{%f0, %f1, %f2, %f3}, %rd, %p, 1, 1, 1"), "");
+  EXPECT_EQ(multiplied(half, 4, "%rd, %rd, %p, 1, 1, 0, 0"),
+            wrong(half, "the number of accumulators is not its shape's"));
+  EXPECT_EQ(multiplied(half, 8, "%rd, %rd, %p, 2, 1, 0, 0"),
+            wrong(half, "imm-scale-a and imm-scale-b are -1 or 1"));
+  EXPECT_EQ(multiplied(half, 8, "%rd, %rd, %p, 1, 1, 0"),
+            wrong(half, "it has the wrong number of operands"));
+  const std::string types = async + "m64n16k16.f16.bf16.bf16";
+  EXPECT_EQ(multiplied(types, 4, "%rd, %rd, %p, 1, 1, 0, 0"),
+            wrong(types, "there is none of these types"));
+  const std::string depth = async + "m64n16k16.f32.tf32.tf32";
+  EXPECT_EQ(multiplied(depth, 8, "%rd, %rd, %p, 1, 1"),
+            wrong(depth, "there is none of these types and this shape"));
+  // Integers have no n = 40.
+  const std::string width = async + "m64n40k32.s32.s8.u8";
+  EXPECT_EQ(multiplied(width, 20, "%rd, %rd, %p"),
+            wrong(width, "there is none of these types and this shape"));
+  EXPECT_EQ(multiplied(async + "m64n24k32.s32.s8.u8", 12, "%rd, %rd, %p"), "");
+  EXPECT_EQ(multiplied(async + "m64n8k256.s32.b1.b1.and.popc", 4, "%rd, %rd, %p"), "");
+}
+
+TEST(Checks, SparseMultiplicationsHaveASelector) {
+  const std::string half = "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16";
+  EXPECT_EQ(multiplied(half, 4, "%rd, %rd, %f5, 1, %p, 1, 1, 0, 0"), "");
+  EXPECT_EQ(multiplied(half, 4, "%rd, %rd, %f5, 2, %p, 1, 1, 0, 0"),
+            "`" + half + "`: it has no such sparsity selector");
+  const std::string bytes = "wgmma.mma_async.sp.sync.aligned.m64n8k64.s32.s8.s8";
+  EXPECT_EQ(multiplied(bytes, 4, "%rd, %rd, %f5, 0, %p"), "");
+  EXPECT_EQ(multiplied(bytes, 4, "%rd, %rd, %f5, 1, %p"),
+            "`" + bytes + "`: it has no such sparsity selector");
+}
+
 }  // namespace
 }  // namespace inflight::ptx

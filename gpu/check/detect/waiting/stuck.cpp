@@ -98,6 +98,9 @@ std::string words(const Group& group, const std::vector<Group>& all, const Clust
     }
     case Wait::For::collective:
       return fmt::format("waits for the lanes of member mask 0x{:08x} ({})", w.members, who);
+    case Wait::For::warpgroup:
+      return fmt::format("waits for a wgmma that other warps of its warpgroup have not issued ({})",
+                         who);
     default:
       return fmt::format("sleeps ({})", who);
   }
