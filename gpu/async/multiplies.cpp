@@ -8,6 +8,7 @@ namespace inflight::async {
 namespace {
 
 constexpr std::size_t most_in_flight = 4096;  // of a program that never waits
+constexpr std::size_t most_groups = 256;      // of a warp, that a wait can tell apart
 constexpr RegisterPlace register_step = 64;   // places are multiples of it
 
 bool holds(std::span<const RegisterPlace> places, RegisterPlace place) {
@@ -28,7 +29,8 @@ void Multiplies::reset(std::uint64_t number) {
   moves_.clear();
   completed_ = 0;
   issued_ = {};
-  committed_ = {};
+  for (auto& groups : groups_) groups.clear();
+  older_groups_ = {};
   for (auto& known : known_at_) std::fill(known.begin(), known.end(), 0);
 }
 
@@ -58,7 +60,6 @@ std::uint64_t Multiplies::issue(std::uint32_t warp, const MultiplyIssue& issue) 
   Multiplication::Part& part = in_flight_[index]->parts[warp];
   part.issued = true;
   part.accumulates = issue.accumulates;
-  part.group = committed_[warp];
   part.registers = issue.registers;
   for (const RegisterPlace place : issue.accumulators) pending_until(warp, place) = id + 1;
   if (timing_.policy == Timing::Policy::early || in_flight_.size() > most_in_flight)
@@ -66,7 +67,13 @@ std::uint64_t Multiplies::issue(std::uint32_t warp, const MultiplyIssue& issue) 
   return id;
 }
 
-void Multiplies::commit(std::uint32_t warp) { ++committed_[warp]; }
+void Multiplies::commit(std::uint32_t warp) {
+  auto& groups = groups_[warp];
+  groups.push_back(issued_[warp]);
+  if (groups.size() <= most_groups) return;
+  older_groups_[warp] = groups.front();
+  groups.pop_front();
+}
 
 std::uint64_t Multiplies::whole() const {
   return *std::min_element(issued_.begin(), issued_.end());
@@ -79,20 +86,14 @@ std::uint32_t Multiplies::missing(std::uint32_t warp) const {
   return behind;
 }
 
-// So many must have happened when the wait returns.
 std::uint64_t Multiplies::due(std::uint32_t warp, std::uint32_t newest_allowed) const {
-  const std::uint32_t groups = committed_[warp];
-  std::uint64_t end = completed_;
-  for (const auto& each : in_flight_) {
-    const Multiplication::Part& part = each->parts[warp];
-    if (!part.issued || part.group >= groups || groups - part.group <= newest_allowed) break;
-    ++end;
-  }
-  return end;
+  const auto& groups = groups_[warp];
+  if (newest_allowed >= groups.size()) return older_groups_[warp];
+  return groups[groups.size() - 1 - newest_allowed];
 }
 
 bool Multiplies::can_wait(std::uint32_t warp, std::uint32_t newest_allowed) const {
-  return due(warp, newest_allowed) <= std::max(whole(), completed_);
+  return due(warp, newest_allowed) <= whole();
 }
 
 void Multiplies::wait_group(std::uint32_t warp, std::uint32_t newest_allowed) {
@@ -104,9 +105,26 @@ void Multiplies::advance() {
   if (whole() > completed_ && random_.below(4) == 0) complete(completed_ + 1);
 }
 
+// Of the oldest two in flight.
+bool Multiplies::next_goes_on(std::uint64_t end) const {
+  if (completed_ + 1 >= end) return false;
+  const auto between = [&](const Pending& move) { return move.needs == completed_ + 1; };
+  const Multiplication &a = *in_flight_[0], &b = *in_flight_[1];
+  const bool alike = std::all_of(b.parts.begin(), b.parts.end(), [&](const auto& part) {
+    return part.accumulates == b.parts[0].accumulates;
+  });
+  return alike && a.issue.shape == b.issue.shape &&
+         std::ranges::equal(a.issue.accumulators, b.issue.accumulators) &&
+         std::none_of(moves_.begin(), moves_.end(), between);
+}
+
 void Multiplies::complete(std::uint64_t end) {
+  bool goes_on = false;
   while (completed_ < end) {
-    in_flight_.front()->issue.multiply(*in_flight_.front());
+    Multiplication& oldest = *in_flight_.front();
+    oldest.goes_on = goes_on;
+    oldest.is_followed = goes_on = next_goes_on(end);
+    oldest.issue.multiply(oldest);
     spare_.push_back(std::move(in_flight_.front()));
     in_flight_.pop_front();
     ++completed_;

@@ -49,6 +49,7 @@ struct MultiplyIssue {
   std::uint64_t a = 0, b = 0;      // descriptors, as far as the instruction has them
   std::byte* registers = nullptr;  // where the warp's begin
   bool accumulates = true;
+  std::uint32_t shape = 0;  // of what it gives: the caller's, the same for the same layout
   // The registers that it writes, and those that it reads besides. Where it is done, they hold.
   std::span<const RegisterPlace> accumulators, fragments;
 };
@@ -56,7 +57,6 @@ struct MultiplyIssue {
 struct Multiplication {
   struct Part {
     bool issued = false, accumulates = true;
-    std::uint32_t group = 0;  // of its warp, from 0
     std::byte* registers = nullptr;
     bool kept = false;                       // its fragments have changed since:
     std::array<RegisterLanes, 5> fragments;  // what they were
@@ -64,6 +64,9 @@ struct Multiplication {
   std::uint64_t id = 0;  // counts the warpgroup's, from 0
   MultiplyIssue issue;   // as the first warp gave it; .registers and .accumulates are the parts'
   std::array<Part, warps_of_group> parts;
+  // The one before it, or behind it, happens in the same moment and has the same accumulators:
+  // between the two nobody sees them.
+  bool goes_on = false, is_followed = false;
 
   RegisterLanes& accumulator(std::uint32_t warp, std::size_t i) const {
     return at(warp, issue.accumulators[i]);
@@ -90,6 +93,8 @@ class Multiplies {
   // The next one of this warp, if another warp has issued it already.
   const Multiplication* next(std::uint32_t warp) const;
   void commit(std::uint32_t warp);
+  // The id of the oldest that may be in flight behind a wait.
+  std::uint64_t due(std::uint32_t warp, std::uint32_t newest_allowed) const;
   // Have all warps issued what a wait would complete? Only then wait; until then try again.
   bool can_wait(std::uint32_t warp, std::uint32_t newest_allowed) const;
   void wait_group(std::uint32_t warp, std::uint32_t newest_allowed);
@@ -131,9 +136,9 @@ class Multiplies {
     std::uint64_t position;  // so many of its warp were issued before it
     RegisterLanes value;
   };
-  std::uint64_t due(std::uint32_t warp, std::uint32_t newest_allowed) const;
   std::uint64_t whole() const;  // so many have been issued by all warps
   void complete(std::uint64_t end);
+  bool next_goes_on(std::uint64_t end) const;
   void perform(Pending& move);
   void keep_fragments(std::uint32_t warp, RegisterPlace place, std::uint64_t before);
   std::uint64_t& pending_until(std::uint32_t warp, RegisterPlace place);
@@ -145,7 +150,9 @@ class Multiplies {
   std::vector<Pending> moves_;  // in the order of the program
   std::uint64_t completed_ = 0;
   std::array<std::uint64_t, warps_of_group> issued_{};
-  std::array<std::uint32_t, warps_of_group> committed_{};
+  // By warp: how many it had issued at each of its last commits, and at the one before those.
+  std::array<std::deque<std::uint64_t>, warps_of_group> groups_;
+  std::array<std::uint64_t, warps_of_group> older_groups_{};
   // By warp and register: the register has its value when so many multiplications have happened.
   std::array<std::vector<std::uint64_t>, warps_of_group> known_at_;
 };

@@ -18,7 +18,8 @@ Races::Races(const Session& session) : session_(session), reporter_(session, hos
 
 Topic Races::topics() const {
   return Topic::accesses | Topic::addresses | Topic::fences | Topic::copies | Topic::barriers |
-         Topic::mbarriers | Topic::collectives | Topic::blocks | Topic::allocations | Topic::host;
+         Topic::mbarriers | Topic::collectives | Topic::blocks | Topic::allocations | Topic::host |
+         Topic::multiplies;
 }
 
 Block* Races::block_of(const Who& who) {

@@ -23,7 +23,8 @@ inline constexpr std::uint32_t space_count = 2;
 
 // Beside each thread stand three actors that perform its copies: those of cp.async groups, and the
 // reads and the writes of bulk groups (".read" waits for reads alone).
-enum class Part : std::uint8_t { thread, group_copy, bulk_read, bulk_write };
+// A warp's multiplications are one actor, which it waits for as a whole.
+enum class Part : std::uint8_t { thread, group_copy, bulk_read, bulk_write, multiply };
 inline constexpr std::uint32_t copy_parts = 3;
 
 // 32 actors: [launch:22][block:32][row of the block:10]. Rows of a block: a row a warp for each
@@ -31,7 +32,8 @@ inline constexpr std::uint32_t copy_parts = 3;
 using Row = std::uint64_t;
 inline constexpr unsigned row_bits = 10, launch_shift = 42, warp_bits = 5;
 inline constexpr std::uint32_t launch_limit = 1u << 22;  // numbers of launches
-inline constexpr std::uint32_t mbarrier_limit = ((1u << row_bits) - 128) * lanes;
+inline constexpr std::uint32_t first_mbarrier_row = 5u << warp_bits;
+inline constexpr std::uint32_t mbarrier_limit = ((1u << row_bits) - first_mbarrier_row) * lanes;
 
 constexpr Row block_row(std::uint64_t launch, std::uint64_t block) {
   return launch << launch_shift | (block & 0xffffffff) << row_bits;
@@ -41,7 +43,7 @@ constexpr Row warp_row(Row block, Part part, std::uint32_t warp) {
 }
 // Past the limit mbarriers share actors, which can hide a conflict and never invents one.
 constexpr Row mbarrier_row(Row block, std::uint32_t index) {
-  return block | (128 + index % mbarrier_limit / lanes);
+  return block | (first_mbarrier_row + index % mbarrier_limit / lanes);
 }
 constexpr Row block_of(Row row) { return row >> row_bits; }
 constexpr Row launch_of(Row row) { return row >> launch_shift; }

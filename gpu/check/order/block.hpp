@@ -112,6 +112,8 @@ class Block {
   void wait_group(std::uint32_t warp, Mask mask, std::uint32_t allowed);
   void wait_all(std::uint32_t warp, Mask mask);
   void wait_bulk(std::uint32_t warp, Mask mask, std::uint32_t allowed, bool reads_only);
+  // These lanes know what actors of a row of this block did up to an epoch.
+  void know(std::uint32_t warp, Mask mask, Row row, Mask actors, Epoch epoch);
   // For reports: the most that a wait may allow to cover this copy of the lane, and what its last
   // wait allowed.
   std::uint32_t allowance(std::uint32_t warp, unsigned lane, Part part, Epoch copy) const;

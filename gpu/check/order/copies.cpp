@@ -49,6 +49,10 @@ void Block::wait_bulk(std::uint32_t warp, Mask mask, std::uint32_t allowed, bool
   groups.wait(mask, allowed, know);
 }
 
+void Block::know(std::uint32_t warp, Mask mask, Row row, Mask actors, Epoch epoch) {
+  warps_[warp].views.change(mask, [&](View& v, Mask) { v.known.raise(row, actors, epoch); });
+}
+
 std::uint32_t Block::allowance(std::uint32_t warp, unsigned lane, Part part, Epoch copy) const {
   return warps_[warp].groups[part != Part::group_copy].allowance(lane, copy);
 }

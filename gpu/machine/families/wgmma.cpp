@@ -11,11 +11,12 @@
 
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/families/modifiers.hpp"
+#include "gpu/machine/families/wgmma_events.hpp"
 #include "gpu/machine/families/wgmma_operands.hpp"
 #include "gpu/machine/run/access.hpp"
 #include "gpu/machine/run/each_lane.hpp"
 #include "gpu/machine/run/observation.hpp"
-#include "gpu/machine/run/warpgroup.hpp"
+#include "gpu/machine/run/warpgroup_events.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -81,6 +82,8 @@ const Op* run_multiply(Warp& w, const Op* op) {
       (accumulating != 0 && accumulating != all_lanes))
     return refuse(w, op, "the lanes of the warp give different descriptors or scale-d");
   issue.accumulates = accumulating != 0;
+  issue.shape =
+      static_cast<std::uint32_t>(use.product.n) << 8 | static_cast<std::uint32_t>(use.product.d);
   issue.registers = reinterpret_cast<std::byte*>(w.base[0]);
   issue.accumulators = registers_of(w, op, 0, op->detail);
   issue.fragments = registers_of(w, op, op->detail, op->count);
@@ -96,6 +99,8 @@ const Op* run_multiply(Warp& w, const Op* op) {
     return outside(w, op, 'A', a);
   if (const SharedOperand b = operand_b(use, issue.b); b.end() > w.block->shared_end)
     return outside(w, op, 'B', b);
+  if (hears_multiplies(w)) [[unlikely]]
+    report_multiply(w, op, group->model.issued(rank), issue);
   group->model.issue(rank, issue);
   group->wake();
   w.progressed = true;
@@ -122,28 +127,40 @@ const Op* run_wait_group(Warp& w, const Op* op) {
   const std::uint32_t allowed = use_of<WgmmaGroupUse>(op).allowed;
   return run_wait(
       w, op, [&](const auto& model, std::uint32_t rank) { return model.can_wait(rank, allowed); },
-      [&](auto& model, std::uint32_t rank) { model.wait_group(rank, allowed); });
+      [&](auto& model, std::uint32_t rank) {
+        model.wait_group(rank, allowed);
+        if (hears_multiplies(w)) report_multiply_wait(w, op, allowed, model.due(rank, allowed));
+      });
 }
 // In functions, the assembler puts a wait behind each multiplication.
 const Op* run_finish(Warp& w, const Op* op) {
   return run_wait(
       w, op, [](const auto& model, std::uint32_t rank) { return model.can_finish(rank); },
-      [](auto& model, std::uint32_t rank) { model.finish(rank); });
+      [&](auto& model, std::uint32_t rank) {
+        model.finish(rank);
+        if (hears_multiplies(w)) report_multiply_wait(w, op, 0, model.issued(rank));
+      });
 }
 const Op* run_commit(Warp& w, const Op* op) {
   return run_wait(
       w, op, [](const auto&, std::uint32_t) { return true; },
-      [](auto& model, std::uint32_t rank) { model.commit(rank); });
+      [&](auto& model, std::uint32_t rank) {
+        model.commit(rank);
+        if (hears_multiplies(w)) report_multiply_commit(w, op);
+      });
 }
 const Op* run_fence(Warp& w, const Op* op) {
   if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
   wait_ended(w, op, Wait::collective);
+  if (hears_multiplies(w)) report_multiply_fence(w);
   return op + 1;
 }
 
 // A mov: Op::detail says whether Op::a is a register.
 const Op* run_move(Warp& w, const Op* op) {
   auto* const value = w.at<async::RegisterLanes>(op->a);
+  if (hears_multiplies(w)) [[unlikely]]
+    report_moved(w, op->d);
   const async::Multiplies::Move move{w.mask, reinterpret_cast<std::byte*>(w.base[0]), op->d,
                                      op->detail ? &op->a : nullptr, op->detail ? nullptr : value};
   if (move_in_flight(w, move)) return op + 1;

@@ -205,7 +205,8 @@ void multiply_warpgroup(const async::Multiplication& m) {
     gather(block, operand_a(use, m.issue.a), at.a);
   gather(block, operand_b(use, m.issue.b), at.b);
   if (p.sparse) find_columns(m, use, at.columns);
-  const bool accumulates = gather_accumulators(m, p, at.d);
+  // What goes on from another one finds the accumulators where that one left them.
+  const bool accumulates = (m.goes_on && m.parts[0].accumulates) || gather_accumulators(m, p, at.d);
   constexpr int sm = 90;  // the only one that has wgmma
   tensor::multiply(tensor::numerics_of(sm), p,
                    {.a = at.a,
@@ -213,6 +214,7 @@ void multiply_warpgroup(const async::Multiplication& m) {
                     .c = accumulates ? at.d : nullptr,
                     .d = at.d,
                     .columns = p.sparse ? at.columns : nullptr});
+  if (m.is_followed) return;
   for (std::uint32_t w = 0; w < async::warps_of_group; ++w) move_accumulators(m, p, w, at.d, true);
 }
 

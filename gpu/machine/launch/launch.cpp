@@ -36,7 +36,7 @@ unsigned workers_of(const Options& options, std::uint64_t clusters) {
 auto code_source(const Program& program, const Launch& launch, check::Topic topics) {
   using check::Topic;
   constexpr Topic synchronisation =
-      Topic::fences | Topic::barriers | Topic::collectives | Topic::waits;
+      Topic::fences | Topic::barriers | Topic::collectives | Topic::waits | Topic::multiplies;
   const CodeForm form{.executed = check::has(topics, Topic::instructions),
                       .accessed = check::has(topics, Topic::accesses),
                       .synchronised = check::has(topics, synchronisation),

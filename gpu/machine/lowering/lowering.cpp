@@ -82,6 +82,11 @@ Type Lowering::register_type(const Operand& o) const {
   return o.kind == Kind::reg ? function.registers[o.index].type : Type::none;
 }
 
+bool Lowering::may_be_held(std::uint32_t reg) const {
+  const auto& held = builder_.description.held;
+  return !held.empty() && held[reg];
+}
+
 Ref Lowering::scratch(Type type) { return builder_.scratch(slot_bytes(type)); }
 
 bool Lowering::is_constant(const Operand& o) const { return o.kind == Kind::integer; }

@@ -61,6 +61,7 @@ class Lowering {
   const CodeForm& form() const;          // that it is decoded for
   const MoveHandlers& moves() const;     // what ops can be composed with
   const Memory& program_memory() const;  // for its windows
+  bool may_be_held(std::uint32_t reg) const;  // Function::held
   // Is a variable a parameter of the kernel that this is an instruction of?
   bool is_entry_parameter(std::uint32_t variable) const;
 

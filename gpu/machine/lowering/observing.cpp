@@ -1,9 +1,12 @@
 // Which observing ops an instruction gets.
 #include "gpu/machine/lowering/observing.hpp"
 
+#include <algorithm>
+
 #include "gpu/machine/instruction/observed_access.hpp"
 #include "gpu/machine/lowering/lowering.hpp"
 #include "gpu/machine/run/access_events.hpp"
+#include "gpu/machine/run/warpgroup_events.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -30,12 +33,22 @@ bool is_shared_store(const Lowering& lo, const MemoryOperand& m) {
          (space == check::Space::global || space == check::Space::shared);
 }
 
+// Registers that a multiplication may hold, other than by a move: those, compilers add and
+// assemblers remove.
+bool touches_held(const Lowering& lo) {
+  if (lo.what.opcode == ptx::Opcode::mov || lo.what.as<WgmmaUse>()) return false;
+  const auto held = [&](const RegisterUse& use) { return lo.may_be_held(use.reg); };
+  return std::any_of(lo.what.reads.begin(), lo.what.reads.end(), held) ||
+         std::any_of(lo.what.writes.begin(), lo.what.writes.end(), held);
+}
+
 // Barriers and other collectives report themselves, and so does tensormap.cp_fenceproxy.
 void emit_synchronising(Lowering& lo) {
   if (lo.what.as<Fence>() && lo.what.control == Control::next) {
     Op& op = emit_reporter(lo, report_fenced, 0);
     if (!lo.what.memory.empty()) lo.address(lo.operands[lo.what.memory.front().operand], op);
   }
+  if (touches_held(lo)) emit_reporter(lo, report_touched, 0);
   if (lo.what.opcode == ptx::Opcode::activemask) emit_reporter(lo, report_active, 0);
 }
 

@@ -39,7 +39,7 @@ bool move_in_flight(Warp& w, const async::Multiplies::Move& move) {
 
 void start_warpgroups(Block& block) {
   for (auto& group : block.warpgroups)
-    if (group) group->model.reset(number(block, group->first_warp));
+    if (group) group->model.reset(number(block, group->first_warp)), group->held = {};
 }
 
 void advance_warpgroups(Block& block) {

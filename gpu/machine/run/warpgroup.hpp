@@ -5,6 +5,7 @@
 
 #include "gpu/async/multiplies.hpp"
 #include "gpu/machine/run/block.hpp"
+#include "gpu/machine/run/held_registers.hpp"
 
 namespace inflight::machine {
 
@@ -14,6 +15,7 @@ class Warpgroup {
   Warpgroup(Block& block, std::uint32_t first_warp);
   async::Multiplies model;
   Block& block;
+  std::array<HeldRegisters, async::warps_of_group> held;  // as listeners are told
   const std::uint32_t first_warp;
 
   // Who waits for the group to issue what it waits for looks again.

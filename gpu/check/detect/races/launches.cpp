@@ -60,7 +60,7 @@ bool Launches::same_stream(order::Row a, order::Row b) const {
 std::optional<Threads> Launches::threads(order::Row row, order::Mask lanes) const {
   const Launch launch = of(row);
   const std::uint32_t local = order::local_row(row);
-  if (launch.host || local >> order::warp_bits > order::copy_parts) return std::nullopt;
+  if (launch.host || local >= order::first_mbarrier_row) return std::nullopt;
   const std::uint64_t number = order::block_of(row) & 0xffffffff;
   Threads threads;
   threads.launch = launch.launch, threads.stream = launch.stream;

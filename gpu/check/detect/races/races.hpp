@@ -59,6 +59,9 @@ class Races : public Listener {
   void copy_issued(const CopyIssued&) override;
   void copy_committed(const CopyCommitted&) override;
   void copy_waited(const CopyWaited&) override;
+  // multiplies.cpp
+  void multiply_issued(const MultiplyIssued&) override;
+  void multiply_waited(const MultiplyWaited&) override;
   // mbarriers.cpp
   void mbarrier(const MbarrierOp&) override;
 

@@ -97,6 +97,9 @@ Pair Reporter::pair_of(const Scene& scene, const Conflict& c) const {
 // accesses the one that stands later in the source.
 bool Reporter::is_swapped(const Scene& scene, const Conflict& c, FindingKind kind) const {
   const Pair pair = pair_of(scene, c);
+  // A multiplication only reads: what writes comes first, unless that is what it waits for.
+  if ((pair.earlier == Doer::multiply) != (pair.later == Doer::multiply))
+    return pair.later == Doer::multiply && kind == FindingKind::source_modified_in_flight;
   if (is_copy(pair.later) != is_copy(pair.earlier))
     return is_copy(pair.later) && kind != FindingKind::missing_proxy_fence;
   return later_in_source(session_.places.at(c.earlier.place), session_.places.at(c.later.place));

@@ -74,6 +74,12 @@ struct RemoteUse {
   Who who;
 };
 
+// A warp's wgmma: the epoch of each, from that id on.
+struct Multiplies {
+  std::uint64_t first = 0;
+  std::vector<order::Epoch> epochs;
+};
+
 struct Cluster {
   std::uint64_t id = 0;        // in its launch, as BlockBegin has it
   std::vector<Block*> blocks;  // by rank
@@ -103,6 +109,7 @@ struct Block {
   std::vector<std::uint64_t> live_words;  // a bit for each 8 bytes where an mbarrier lives
   std::vector<Copy> copies;               // of groups, in the order of issue
   std::vector<RemoteUse> remote;
+  std::unordered_map<std::uint32_t, Multiplies> multiplies;  // by warp
   // Threads that have exited count as arrived wherever others meet.
   struct Exit {
     std::uint32_t warp;

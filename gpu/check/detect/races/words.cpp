@@ -21,7 +21,7 @@ struct DoerWords {
   std::string_view commit;  // what makes it one of a group
   std::string_view rule;
 };
-constexpr std::array<DoerWords, 5> doers = {{
+constexpr std::array<DoerWords, 6> doers = {{
     {"a thread", "", "", "PTX ISA, Memory Consistency Model: Causality Order"},
     {"the host", "", "", "CUDA Programming Guide, Asynchronous Concurrent Execution: Streams"},
     {"a cp.async copy", "cp.async.wait_group", "cp.async.commit_group",
@@ -30,6 +30,7 @@ constexpr std::array<DoerWords, 5> doers = {{
      "PTX ISA, cp.async.bulk.wait_group"},
     {"a copy that completes on an mbarrier", "mbarrier.try_wait", "",
      "PTX ISA, mbarrier: Tracking asynchronous operations by the mbarrier object"},
+    {"a wgmma", "wgmma.wait_group", "wgmma.commit_group", "PTX ISA, wgmma.wait_group"},
 }};
 const DoerWords& words_of(Doer doer) { return doers[static_cast<std::size_t>(doer)]; }
 
@@ -62,6 +63,9 @@ std::string reason(const Conflict& c, Doer copy) {
     case Why::weak_edge:
       return "what tells this thread of its completion is relaxed, or of too small a scope";
     default:
+      if (copy == Doer::multiply)
+        return "no thread of its warpgroup that has waited for it tells this thread that it is "
+               "complete";
       return copy == Doer::transaction
                  ? "this thread has not observed the phase of the mbarrier that the copy completes"
                  : "nothing tells this thread that the copy, which another thread issued, is "
@@ -88,6 +92,11 @@ std::string remedy_of(const Conflict& c, Doer copy, bool copy_writes) {
   if (copy == Doer::transaction)
     return "mbarrier.try_wait (acquire) for the phase that the copy completes, before this access: "
            "in this thread, or in one that it meets at a barrier afterwards";
+  if (copy == Doer::multiply)
+    return "wgmma.wait_group, with no more groups allowed than are committed behind its own, "
+           "before "
+           "what frees these bytes: the arrival on the mbarrier for which the writer waits, or a "
+           "barrier";
   return fmt::format(
       "{} in the thread that issued the copy, and behind it a barrier (__syncthreads()) before "
       "this "
@@ -101,8 +110,10 @@ Words in_flight_words(const Conflict& c, const Pair& pair) {
   const std::string_view doing = c.earlier.write ? "writing" : "reading";
   std::string use = fmt::format("{} is {}", memory(pair.space), done_to(c.later.write));
   if (is_copy(pair.later))
-    use = fmt::format("{} is the {} of another copy", memory(pair.space),
-                      c.later.write ? "destination" : "source");
+    use = fmt::format("{} is the {} of {}", memory(pair.space),
+                      c.later.write ? "destination" : "source",
+                      copy == Doer::multiply ? "a copy" : "another copy");
+  if (pair.later == Doer::multiply) use = fmt::format("{} is read by a wgmma", memory(pair.space));
   return {fmt::format("{} while {} may still be {} it: {}", use, name, doing, reason(c, copy)),
           remedy_of(c, copy, c.earlier.write), std::string(words_of(copy).rule)};
 }
@@ -209,6 +220,8 @@ Doer doer_of(order::Row row, bool host) {
     case 2:
     case 3:
       return Doer::bulk_copy;
+    case 4:
+      return Doer::multiply;
     default:
       return Doer::transaction;
   }
@@ -217,6 +230,9 @@ Doer doer_of(order::Row row, bool host) {
 FindingKind kind_of(const Conflict& c, const Pair& pair) {
   if (pair.of_mbarrier) return FindingKind::barrier_misuse;
   if (c.why == Why::proxy_fence) return FindingKind::missing_proxy_fence;
+  // A multiplication only reads.
+  if (pair.earlier == Doer::multiply && c.later.write)
+    return FindingKind::source_modified_in_flight;
   const bool earlier = is_copy(pair.earlier), later = is_copy(pair.later);
   if (!earlier && !later) return FindingKind::data_race;
   // Of two copies the first is the one in flight.

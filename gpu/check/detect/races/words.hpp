@@ -9,7 +9,7 @@
 namespace inflight::check::races {
 
 // What performs one side of it.
-enum class Doer : std::uint8_t { thread, host, group_copy, bulk_copy, transaction };
+enum class Doer : std::uint8_t { thread, host, group_copy, bulk_copy, transaction, multiply };
 constexpr bool is_copy(Doer doer) { return doer >= Doer::group_copy; }
 Doer doer_of(order::Row row, bool host);
 

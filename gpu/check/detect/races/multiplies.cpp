@@ -1,0 +1,53 @@
+// Multiplications of warpgroups: the shared memory that they read, and who knows that they have.
+#include <bit>
+
+#include "gpu/check/detect/races/races.hpp"
+
+namespace inflight::check::races {
+namespace {
+
+constexpr std::uint32_t warps_of_group = 4;
+// One actor stands for all that a warp multiplies: their order is that of their issue.
+constexpr unsigned lane = 0;
+
+order::Row row_of(const Block& block, std::uint32_t warp) {
+  return order::warp_row(block.order.row(), order::Part::multiply, warp);
+}
+
+}  // namespace
+
+void Races::multiply_issued(const MultiplyIssued& event) {
+  Block* const block = block_of(event.who);
+  if (!block) return;
+  const std::uint32_t warp = event.who.warp;
+  const order::Epoch epoch = block->order.tick();
+  auto& issued = block->multiplies[warp];
+  if (issued.epochs.empty()) issued.first = event.id;
+  issued.epochs.push_back(epoch);
+  const auto issuer = static_cast<unsigned>(std::countr_zero(event.who.mask));
+  const PlaceId place = session_.places.of(event.who);
+  event.for_each_run([&](const MultiplyRun& run) {
+    block->shared.copy(block->order, warp, issuer, {row_of(*block, warp), lane, epoch},
+                       {run.address, run.bytes, place, false, true, false}, block->conflicts);
+  });
+  tell(event.who, *block, Space::shared);
+}
+
+// It is one operation of four warps: who knows that it is complete knows it of all four.
+void Races::multiply_waited(const MultiplyWaited& event) {
+  Block* const block = block_of(event.who);
+  if (!block) return;
+  const std::uint32_t first = event.who.warp / warps_of_group * warps_of_group;
+  for (std::uint32_t warp = first; warp < first + warps_of_group; ++warp) {
+    const auto found = block->multiplies.find(warp);
+    if (found == block->multiplies.end()) continue;
+    const Multiplies& issued = found->second;
+    const std::uint64_t complete = event.complete - std::min(event.complete, issued.first);
+    if (complete == 0) continue;
+    const auto last = std::min<std::uint64_t>(complete, issued.epochs.size()) - 1;
+    block->order.know(event.who.warp, event.who.mask, row_of(*block, warp), 1u << lane,
+                      issued.epochs[last]);
+  }
+}
+
+}  // namespace inflight::check::races

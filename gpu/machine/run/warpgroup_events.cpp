@@ -1,0 +1,90 @@
+// Events of multiplications, and of who touches their registers.
+#include "gpu/machine/run/warpgroup_events.hpp"
+
+#include <algorithm>
+
+#include "gpu/machine/run/observation.hpp"
+
+namespace inflight::machine {
+namespace {
+
+const Observation& observation(const Warp& w) { return *w.block->grid->observation; }
+
+HeldRegisters* held_by(Warp& w) {
+  Warpgroup* const group = warpgroup_of(w);
+  return group ? &group->held[rank_in_group(w)] : nullptr;
+}
+
+void tell_touched(Warp& w, const Op* op, std::uint32_t reg, const HeldRegisters::Hold* hold,
+                  bool accumulator, bool written) {
+  if (!hold) return;
+  check::RegisterTouched event;
+  event.who = observation(w).who(w, w.mask, op);
+  event.name = w.frame->code->function->registers[reg].name;
+  event.accumulator = accumulator;
+  event.written = written;
+  event.multiply = hold->end - 1;
+  event.issued_at = hold->instruction;
+  observation(w).listener().register_touched(event);
+}
+
+}  // namespace
+
+HeldRegisters::Register& HeldRegisters::at(async::RegisterPlace place) {
+  constexpr std::uint32_t step = 64;  // places are multiples of it
+  const std::size_t index = place / step;
+  if (index >= registers_.size()) registers_.resize(std::max(index + 1, 2 * registers_.size()));
+  return registers_[index];
+}
+
+void HeldRegisters::issued(std::uint64_t id, std::uint32_t instruction,
+                           std::span<const async::RegisterPlace> accumulators,
+                           std::span<const async::RegisterPlace> fragments) {
+  for (const async::RegisterPlace place : accumulators) at(place).writer = {id + 1, instruction};
+  for (const async::RegisterPlace place : fragments) at(place).reader = {id + 1, instruction};
+  fresh_fence_ = false;
+}
+
+bool hears_multiplies(const Warp& w) {
+  const Observation* const o = w.block->grid->observation;
+  return o && o->wants(check::Topic::multiplies);
+}
+
+void report_multiply_fence(Warp& w) {
+  if (HeldRegisters* const held = held_by(w)) held->fenced();
+}
+
+void report_multiply_commit(Warp& w, const Op* op) {
+  observation(w).listener().multiply_committed({observation(w).who(w, w.mask, op)});
+}
+
+void report_multiply_wait(Warp& w, const Op* op, std::uint32_t allowed, std::uint64_t complete) {
+  if (HeldRegisters* const held = held_by(w)) held->waited(complete);
+  observation(w).listener().multiply_waited({observation(w).who(w, w.mask, op), allowed, complete});
+}
+
+void report_moved(Warp& w, async::RegisterPlace place) {
+  if (HeldRegisters* const held = held_by(w)) held->moved(place);
+}
+
+const Op* report_touched(Warp& w, const Op* op) {
+  const std::uint32_t mask =
+      op->guard == no_ref ? w.mask : w.mask & w.predicate(op->guard, op->flags & Op::guard_negated);
+  HeldRegisters* const held = mask && hears_multiplies(w) ? held_by(w) : nullptr;
+  if (!held) return op + 1;
+  const Code& code = *w.frame->code;
+  const auto& may_be_held = code.description->held;
+  for (const RegisterUse& use : op->what->reads)
+    if (may_be_held[use.reg])
+      tell_touched(w, op, use.reg, held->writer(code.slots[use.reg]), true, false);
+  for (const RegisterUse& use : op->what->writes) {
+    if (!may_be_held[use.reg]) continue;
+    const Ref place = code.slots[use.reg];
+    tell_touched(w, op, use.reg, held->writer(place), true, true);
+    tell_touched(w, op, use.reg, held->reader(place), false, true);
+    held->written(place, code.first_number + op->instruction);
+  }
+  return op + 1;
+}
+
+}  // namespace inflight::machine
