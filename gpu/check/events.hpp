@@ -526,6 +526,8 @@ struct StreamEdge {
     after,          // and so is work `other_work` of stream `other`: told before `begun`
     ended,          // `work`
     launch,         // `other`: the launch; in `work`
+    step,           // what `work` does from now on is step `other` of a graph, counted from 1
+    step_after,     // which comes after step `other`
     host_function,  // a function of the host's or a callback runs; in `work`
     value_write,    // `other`: the address; in `work`
     value_wait,     // what is there is what `work` has waited for
@@ -542,7 +544,7 @@ struct StreamEdge {
   std::uint64_t other = 0, other_work = 0;
   bool blocking = true;
   // Of launch: the kernel in front let it begin before its own end, so it comes after that kernel
-  // only where it has waited (griddepcontrol).
+  // only where it has waited (griddepcontrol). Of step_after: the edge permits that.
   bool dependent = false;
 };
 

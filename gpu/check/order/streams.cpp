@@ -27,8 +27,28 @@ void Streams::begin(Id stream, std::uint64_t work) {
   }
 }
 
+void Streams::step(Id stream, std::uint64_t number) {
+  Stream& s = streams_[stream];
+  if (s.step)
+    s.steps[s.step] = s;
+  else
+    s.base = s;
+  static_cast<Now&>(s) = s.base;
+  s.step = number;
+}
+
+void Streams::step_after(Id stream, std::uint64_t other, bool dependent) {
+  Stream& s = streams_[stream];
+  const Now& done = s.steps[other];
+  s.now.join(done.now);
+  s.before.join(dependent ? done.before : done.now);
+}
+
 void Streams::end(Id stream, std::uint64_t work) {
   Stream& s = streams_[stream];
+  for (const auto& [number, each] : s.steps) s.learn(each.now);
+  s.steps.clear();
+  s.step = 0;
   if (s.ended.size() == kept) s.ended.pop_front();
   s.ended.push_back({work, s.now});
 }
@@ -47,14 +67,14 @@ void Streams::after(Id stream, Id other, std::uint64_t other_work) {
 Streams::Launch Streams::launch(Id stream, bool dependent) {
   Stream& s = streams_[stream];
   if (!dependent) s.before = s.now;
-  Launch l{number(), s.before, {}};
+  Launch l{number(), s.before, {}, dependent};
   if (dependent) l.waited = s.now;
   ended(s.now, l.number);
   return l;
 }
 
 Streams::Launch Streams::on_host() {
-  Launch l{number(), host_, {}};
+  Launch l{number(), host_, {}, false};
   ended(host_, l.number);
   return l;
 }

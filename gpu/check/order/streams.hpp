@@ -23,6 +23,7 @@ class Streams {
     std::uint32_t number = 0;
     Knowledge knows;   // what its threads know when they begin
     Knowledge waited;  // if it is dependent: what those know that have waited for who is in front
+    bool dependent = false;
   };
 
   // The host submits a piece of work, which comes after what the host knows.
@@ -32,6 +33,11 @@ class Streams {
   // It begins, and it is done.
   void begin(Id stream, std::uint64_t work);
   void end(Id stream, std::uint64_t work);
+  // What the piece of work does from now on is a step of a graph, which comes after what the work
+  // comes after; and after another step of it. All of them are done when the work ends.
+  // `dependent`: a kernel in it may begin before that of the other step has ended.
+  void step(Id stream, std::uint64_t number);
+  void step_after(Id stream, std::uint64_t other, bool dependent = false);
   // A kernel or copy in the piece of work that goes on. Past launch_limit, numbers repeat the last
   // one, which hides conflicts among those.
   // `dependent`: it may begin before the kernel in front of it has ended (griddepcontrol), and then
@@ -53,10 +59,16 @@ class Streams {
     std::uint64_t work;
     Knowledge knows;
   };
-  struct Stream {
+  struct Now {
     Knowledge now, before;  // before: the last launch that is not dependent
     void learn(const Knowledge& more) { now.join(more), before.join(more); }
+  };
+  struct Stream : Now {
     std::deque<Known> submitted, ended;
+    // Of a graph: what its first steps know, the step that goes on, and those in front of it.
+    Now base;
+    std::uint64_t step = 0;
+    std::unordered_map<std::uint64_t, Now> steps;
   };
   std::uint32_t number();
   static const Knowledge& at_end(const Stream& stream, std::uint64_t work);

@@ -251,6 +251,48 @@ TEST_F(StreamOrder, WhatTheHostLearnsLaterIsNothingToWorkThatItHasSubmitted) {
   EXPECT_TRUE(conflicts.empty());
 }
 
+TEST_F(StreamOrder, StepsOfAGraphComeAfterThoseThatTheyName) {
+  kernel(1, true);  // what is in front of the graph
+  streams.submit(1, works[1] = 2);
+  streams.begin(1, 2);
+  const auto step = [&](std::uint64_t number, std::initializer_list<std::uint64_t> after,
+                        bool write) {
+    streams.step(1, number);
+    for (const std::uint64_t other : after) streams.step_after(1, other);
+    const Streams::Launch l = streams.launch(1);
+    Block b({l.number, 0, 32}, l.knows);
+    words(global, b, 0, 0, write);
+  };
+  step(1, {}, true);
+  step(2, {1}, false);
+  step(3, {2}, true);
+  EXPECT_TRUE(conflicts.empty());
+  step(4, {1}, false);  // beside 2 and 3
+  EXPECT_EQ(conflicts.size(), 1u);
+  conflicts.clear();
+  streams.end(1, 2);
+  kernel(1, true);  // what is behind the graph comes after all of it
+  EXPECT_TRUE(conflicts.empty());
+}
+
+TEST_F(StreamOrder, ADependentStepKnowsTheOneInFrontWhenItHasWaited) {
+  streams.submit(1, works[1] = 1);
+  streams.begin(1, 1);
+  streams.step(1, 1);
+  const Streams::Launch front = streams.launch(1);
+  Block a({front.number, 0, 32}, front.knows);
+  words(global, a, 0, 0, true);
+  streams.step(1, 2);
+  streams.step_after(1, 1, true);
+  const Streams::Launch dependent = streams.launch(1, true);
+  Block b({dependent.number, 0, 32}, dependent.waited);
+  words(global, b, 0, 0, false);
+  EXPECT_TRUE(conflicts.empty());
+  Block early({dependent.number, 1, 32}, dependent.knows);
+  words(global, early, 0, 0, false);
+  EXPECT_EQ(conflicts.size(), 1u);
+}
+
 TEST_F(Ordering, MemoryForgotIsNobodys) {
   words(global, block, 0, 0, true);
   global.forget(0, 64);

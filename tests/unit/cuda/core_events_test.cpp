@@ -25,12 +25,14 @@ class HostLog : public check::Listener {
   check::Topic topics() const override { return check::Topic::host | check::Topic::allocations; }
   void stream_edge(const check::StreamEdge& e) override {
     static constexpr const char* kinds[] = {
-        "created",      "destroyed",  "submitted",     "begun",       "after",
-        "ended",        "launch",     "host function", "value write", "value wait",
-        "event record", "event wait", "stream sync",   "event sync",  "device sync"};
+        "created",      "destroyed",  "submitted",   "begun",         "after",       "ended",
+        "launch",       "step",       "step after",  "host function", "value write", "value wait",
+        "event record", "event wait", "stream sync", "event sync",    "device sync"};
     const std::lock_guard lock(mutex_);
     std::string line =
         fmt::format("{} {}{}", kinds[static_cast<int>(e.kind)], name(e.stream), e.work);
+    if (e.kind == check::StreamEdge::Kind::step || e.kind == check::StreamEdge::Kind::step_after)
+      line += fmt::format(" {}", e.other);
     if (e.kind == check::StreamEdge::Kind::after)
       line += fmt::format(" {}{}", name(e.other), e.other_work);
     lines_.push_back(line);

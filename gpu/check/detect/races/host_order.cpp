@@ -18,6 +18,10 @@ void HostOrder::edge(const StreamEdge& e) {
     case Kind::launch:
       coming_[e.other] = streams_.launch(e.stream, e.dependent);
       return;
+    case Kind::step:
+      return streams_.step(e.stream, e.other);
+    case Kind::step_after:
+      return streams_.step_after(e.stream, e.other, e.dependent);
     case Kind::host_function:  // it may tell the host's other threads, unseen
       return streams_.host_learns(streams_.known(e.stream));
     case Kind::value_write:
@@ -45,7 +49,9 @@ order::Streams::Launch HostOrder::launch(const Kernel& kernel) {
   const auto told = coming_.find(kernel.launch);
   order::Streams::Launch launch = told == coming_.end() ? streams_.on_host() : told->second;
   if (told != coming_.end()) coming_.erase(told);
-  launches_.set(launch.number, facts_of(kernel));
+  Launch facts = facts_of(kernel);
+  facts.dependent = launch.dependent;
+  launches_.set(launch.number, facts);
   return launch;
 }
 
@@ -54,7 +60,7 @@ order::Streams::Launch HostOrder::copy(const HostAccess& access) {
   const order::Streams::Launch launch =
       access.work ? streams_.launch(access.stream) : streams_.on_host();
   Launch facts;
-  facts.stream = access.stream;
+  facts.stream = access.work ? access.stream : Launch::no_stream;
   facts.host = true;
   launches_.set(launch.number, facts);
   return launch;

@@ -54,7 +54,11 @@ bool Launches::is_host(order::Row row) const { return of(row).host; }
 
 bool Launches::same_stream(order::Row a, order::Row b) const {
   const Launch x = of(a), y = of(b);
-  return !x.host && !y.host && x.stream == y.stream && x.device == y.device;
+  return x.stream == y.stream && (x.host || y.host || x.device == y.device);
+}
+
+bool Launches::dependent(order::Row a, order::Row b) const {
+  return same_stream(a, b) && (of(a).dependent || of(b).dependent);
 }
 
 std::optional<Threads> Launches::threads(order::Row row, order::Mask lanes) const {

@@ -10,10 +10,12 @@
 namespace inflight::check::races {
 
 struct Launch {
+  static constexpr std::uint64_t no_stream = ~0ull;
   std::uint64_t launch = 0, stream = 0;
   int device = 0;
   Extents grid, block, cluster;
-  bool host = false;  // a copy of the host's or in a stream
+  bool host = false;       // a copy of the host's or in a stream
+  bool dependent = false;  // it may begin before the kernel in front has ended
 
   std::uint32_t cluster_blocks() const { return cluster.x * cluster.y * cluster.z; }
   // Blocks in an order in which those of a cluster follow each other.
@@ -30,8 +32,9 @@ class Launches {
   // complete on an mbarrier.
   std::optional<Threads> threads(order::Row row, order::Mask lanes) const;
   bool is_host(order::Row row) const;
-  // Are both kernels of one stream?
+  // Are both in one stream? And may one of two kernels begin early?
   bool same_stream(order::Row a, order::Row b) const;
+  bool dependent(order::Row a, order::Row b) const;
 
  private:
   Launch of(order::Row row) const;

@@ -86,6 +86,7 @@ Pair Reporter::pair_of(const Scene& scene, const Conflict& c) const {
   pair.of_mbarrier = scene.of_mbarrier;
   pair.same_launch = c.earlier.row >> order::launch_shift == c.later.row >> order::launch_shift;
   pair.same_stream = launches_.same_stream(c.earlier.row, c.later.row);
+  pair.dependent = launches_.dependent(c.earlier.row, c.later.row);
   pair.same_block = order::block_of(c.earlier.row) == order::block_of(c.later.row);
   pair.same_warp = pair.same_block && c.earlier.row == c.later.row;
   pair.same_cluster = scene.block && c.earlier.row >= scene.block->order.place().cluster &&

@@ -135,13 +135,19 @@ Words too_early_words(const Conflict& c, const Pair& pair) {
 
 // --- threads, kernels and the host
 
-// Kernels of one stream come one after the other, but for those that begin early.
-bool overlap(const Pair& pair) { return !pair.same_launch && pair.same_stream; }
+// What is in one stream comes one after the other, but for kernels that begin early and the nodes
+// of a graph.
+bool overlap(const Pair& pair) { return !pair.same_launch && pair.dependent; }
+bool branches(const Pair& pair) { return !pair.same_launch && pair.same_stream && !pair.dependent; }
 
 std::string_view race_remedy(const Conflict& c, const Pair& pair) {
   if (overlap(pair))
     return "griddepcontrol.wait (cudaGridDependencySynchronize()) in the kernel that begins early, "
            "before this access: in this thread, or in one that it meets at a barrier afterwards";
+  if (branches(pair))
+    return "an edge between the two nodes of the graph, or between nodes on the way; in a capture, "
+           "an event of the one stream for which the other waits (cudaEventRecord, "
+           "cudaStreamWaitEvent)";
   if (pair.earlier == Doer::host || pair.later == Doer::host || !pair.same_launch)
     return "put the two into one stream, let one stream wait for an event of the other "
            "(cudaEventRecord, cudaStreamWaitEvent), or synchronise between them";
@@ -164,7 +170,8 @@ std::string_view race_remedy(const Conflict& c, const Pair& pair) {
 Words race_words(const Conflict& c, const Pair& pair) {
   const bool host = pair.earlier == Doer::host || pair.later == Doer::host;
   const std::string_view who =
-      host ? "a kernel and a copy in another stream"
+      branches(pair) ? "two nodes of a graph"
+      : host         ? "a kernel and a copy in another stream"
       : overlap(pair)
           ? "a kernel that begins before the one in front of it has ended, and that one,"
       : !pair.same_launch ? "two kernels"

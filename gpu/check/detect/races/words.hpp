@@ -16,7 +16,8 @@ Doer doer_of(order::Row row, bool host);
 struct Pair {
   Doer earlier = Doer::thread, later = Doer::thread;
   Space space = Space::global;
-  bool same_stream = false;  // two kernels
+  bool same_stream = false;  // two kernels, or one and a copy
+  bool dependent = false;    // of which one may begin before the one in front has ended
   bool same_launch = true, same_block = true, same_cluster = true, same_warp = true;
   bool of_mbarrier = false;
 };

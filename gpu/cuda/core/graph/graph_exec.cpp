@@ -6,6 +6,7 @@
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/graph/graph.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
+#include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/stream/overlap.hpp"
 
 namespace inflight::cuda {
@@ -17,6 +18,10 @@ std::uint64_t next_exec_id() {
 }
 
 constexpr std::uint64_t auto_free_on_launch = 1;  // cudaGraphInstantiateFlags
+
+bool contains(const std::vector<std::size_t>& list, std::size_t value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
 
 // What a graph's allocation and release nodes do to memory; no memory: nothing.
 GraphReservation::Step memory_step(const Work& work) {
@@ -45,9 +50,13 @@ Result<std::vector<GraphExec::Step>> GraphExec::flatten(const Graph& graph) {
       auto inner = flatten(*child->graph);
       if (!inner) return inner;
       const std::size_t base = steps.size();
+      const std::vector<std::size_t> front = step.after;
       for (Step& each : *inner) {
         for (auto* list : {&each.after, &each.programmatic})
           for (std::size_t& index : *list) index += base;
+        // The child's first steps come after what it comes after, and it is done when all are.
+        if (each.after.empty()) each.after = front;
+        step.after.push_back(steps.size());
         steps.push_back(std::move(each));
       }
     }
@@ -99,10 +108,7 @@ class GraphExec::Run {
   // Need a step not wait for the end of the one right in front, which lets others begin before?
   bool overlaps(std::size_t index) const {
     const Step& step = steps_[index];
-    const auto early = [&](std::size_t other) {
-      return std::find(step.programmatic.begin(), step.programmatic.end(), other) !=
-             step.programmatic.end();
-    };
+    const auto early = [&](std::size_t other) { return contains(step.programmatic, other); };
     return step.enabled && overlapped_ + 1 == index && early(index - 1) &&
            std::all_of(step.after.begin(), step.after.end(),
                        [&](std::size_t other) { return early(other) || other < first_; });
@@ -112,9 +118,17 @@ class GraphExec::Run {
     const Step& step = steps_[index];
     const bool dependent = overlaps(index);
     if (!dependent) first_ = index;
+    observe(index);
     Behind behind(*this, index);
     if (step.enabled)
       Standing{in_front, &behind, dependent}.within([&] { perform(step.work, stream_); });
+  }
+
+  void observe(std::size_t index) const {
+    const Step& step = steps_[index];
+    observe_step(stream_, work_, index + 1);
+    for (const std::size_t other : step.after)
+      observe_step_after(stream_, work_, other + 1, contains(step.programmatic, other));
   }
 
   void begin_next(std::size_t index) {

@@ -75,6 +75,15 @@ check::StreamEdge edge_in(const Stream& stream, check::StreamEdge::Kind kind, st
   return event;
 }
 
+void observe_dependent(check::StreamEdge::Kind kind, const Stream& stream, std::uint64_t work,
+                       std::uint64_t other, bool dependent) {
+  if (!observes(check::Topic::host)) return;
+  check::StreamEdge event = edge_in(stream, kind, work);
+  event.other = other;
+  event.dependent = dependent;
+  observer()->stream_edge(event);
+}
+
 }  // namespace
 
 void observe_edge(check::StreamEdge::Kind kind, const Stream& stream, std::uint64_t work,
@@ -87,11 +96,16 @@ void observe_edge(check::StreamEdge::Kind kind, const Stream& stream, std::uint6
 
 void observe_launch(const Stream& stream, std::uint64_t work, std::uint64_t launch,
                     bool dependent) {
-  if (!observes(check::Topic::host)) return;
-  check::StreamEdge event = edge_in(stream, check::StreamEdge::Kind::launch, work);
-  event.other = launch;
-  event.dependent = dependent;
-  observer()->stream_edge(event);
+  observe_dependent(check::StreamEdge::Kind::launch, stream, work, launch, dependent);
+}
+
+void observe_step(const Stream& stream, std::uint64_t work, std::uint64_t step) {
+  observe_dependent(check::StreamEdge::Kind::step, stream, work, step, false);
+}
+
+void observe_step_after(const Stream& stream, std::uint64_t work, std::uint64_t other,
+                        bool dependent) {
+  observe_dependent(check::StreamEdge::Kind::step_after, stream, work, other, dependent);
 }
 
 void observe_copy(const Stream& stream, const Copy& copy) {

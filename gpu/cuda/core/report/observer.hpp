@@ -24,6 +24,10 @@ void observe_edge(check::StreamEdge::Kind kind, const Stream& stream, std::uint6
                   std::uint64_t other = 0, std::uint64_t other_work = 0);
 // A launch in `work`; `dependent` as in check::StreamEdge.
 void observe_launch(const Stream& stream, std::uint64_t work, std::uint64_t launch, bool dependent);
+// A graph's step in `work` begins, and comes after `other`; `dependent` as in check::StreamEdge.
+void observe_step(const Stream& stream, std::uint64_t work, std::uint64_t step);
+void observe_step_after(const Stream& stream, std::uint64_t work, std::uint64_t other,
+                        bool dependent);
 // As they are done, in what the stream is doing now.
 void observe_copy(const Stream& stream, const Copy& copy);
 void observe_fill(const Stream& stream, const Fill& fill);
