@@ -19,13 +19,14 @@ constexpr std::int32_t low = -100, high = 125;
 // As many rows of A as there are lanes, by columns.
 struct Rows {
   Floats value[most_depth];
-  Ints exponent[most_depth];
+  Ints exponent[most_depth];  // twice a lane, for two columns
   Ints least, most, special;
 };
 // Some columns of B.
 struct Columns {
   alignas(64) float value[columns_at_once * most_depth];
-  alignas(64) std::int32_t exponent[columns_at_once * most_depth];
+  // Of two columns each. Vectors reach past the last.
+  alignas(64) std::int32_t exponent[columns_at_once / 2 * most_depth + lanes];
   std::int32_t least, most;
   bool special;
 };
@@ -97,7 +98,7 @@ void decode_rows(const Plan& plan, int first, Rows& rows) {
       const Decoded d = element<E>(raw, plan, sign);
       range.take<E>(d);
       rows.value[w * a_word + i] = d.value;
-      rows.exponent[w * a_word + i] = d.exponent;
+      rows.exponent[w * a_word + i] = pair_of(d.exponent, d.exponent);
     }
   }
   rows.least = range.least, rows.most = range.most, rows.special = range.special;
@@ -108,7 +109,8 @@ void spread_rows(const Plan& plan, int first, Rows& rows) {
   const Product& p = *plan.product;
   static_assert(sizeof(Floats) == sizeof(Ints));
   Rows wide;
-  for (int k = 0; k < p.k; ++k) wide.value[k] = Floats{}, wide.exponent[k] = Ints{} + no_exponent;
+  const Ints none = pair_of(Ints{} + no_exponent, Ints{} + no_exponent);
+  for (int k = 0; k < p.k; ++k) wide.value[k] = Floats{}, wide.exponent[k] = none;
   auto* const values = reinterpret_cast<float*>(wide.value);
   auto* const exponents = reinterpret_cast<std::int32_t*>(wide.exponent);
   for (int l = 0; l < lanes && first + l < p.m; ++l)
@@ -126,21 +128,33 @@ template <class Packed>
   return __builtin_convertvector(load<Vector>(at), Bits);
 }
 
+// Pairs of columns' exponents, from all columns' one after the other.
+void pair_columns(const std::int32_t* exponents, int depth, Columns& columns) {
+  for (int j = 0; j < columns_at_once; j += 2)
+    for (int k = 0; k < depth; k += lanes) {
+      const std::int32_t* const from = exponents + j * depth + k;
+      store(columns.exponent + j / 2 * depth + k,
+            pair_of(load<Ints>(from), load<Ints>(from + depth)));
+    }
+}
+
 template <Element E>
-void decode_columns(const Plan& plan, int first, int count, Columns& columns) {
+void decode_columns(const Plan& plan, int first, Columns& columns) {
   constexpr int bytes = formats[static_cast<int>(E)].bits / 8;
   using Packed = std::conditional_t<bytes == 1, std::uint8_t,
                                     std::conditional_t<bytes == 2, std::uint16_t, std::uint32_t>>;
   const Product& p = *plan.product;
   const auto* const from = static_cast<const Packed*>(plan.matrices->b) + first * p.k;
   const Bits sign = Bits{} + (p.negates_b ? 0x80000000U : 0U);
+  alignas(64) std::int32_t exponents[columns_at_once * most_depth + lanes];
   Range range;
-  for (int i = 0; i < count * p.k; i += lanes) {
+  for (int i = 0; i < columns_at_once * p.k; i += lanes) {
     const Decoded d = element<E>(widened<Packed>(from + i), plan, sign);
     range.take<E>(d);
     store(columns.value + i, d.value);
-    store(columns.exponent + i, d.exponent);
+    store(exponents + i, d.exponent);
   }
+  pair_columns(exponents, p.k, columns);
   columns.least = 1000, columns.most = no_exponent, columns.special = any(range.special);
   for (int l = 0; l < lanes; ++l) {
     columns.least = range.least[l] < columns.least ? range.least[l] : columns.least;
@@ -149,7 +163,7 @@ void decode_columns(const Plan& plan, int first, int count, Columns& columns) {
 }
 
 using RowDecoder = void (*)(const Plan&, int, Rows&);
-using ColumnDecoder = void (*)(const Plan&, int, int, Columns&);
+using ColumnDecoder = void (*)(const Plan&, int, Columns&);
 constexpr struct {
   Element element;
   RowDecoder rows;
@@ -238,17 +252,13 @@ Sum start_of(const Plan& plan, int row, int column, Ints& special) {
 }
 
 // A group's sum of integers, rounded: total * 2^(largest - F).
-[[gnu::always_inline]] inline Sum rounded(const Plan& plan, Ints total, Ints largest) {
+[[gnu::always_inline]] inline Floats rounded(const Plan& plan, Ints total, Ints largest) {
   const Floats unit = as<Floats>((largest - plan.fraction_bits + 127) << 23);
   const Floats cut = cut_off(total);
-  if (plan.sums == Element::f32) {
-    const Floats value = as<Floats>(as<Bits>(cut * unit) & plan.kept);
-    return {value, exponent_of(value, -126)};
-  }
+  if (plan.sums == Element::f32) return as<Floats>(as<Bits>(cut * unit) & plan.kept);
   const Ints odd = (truncated(cut) != total) & 1;
   const Bits h = to_f16(as<Floats>(as<Ints>(cut) | odd) * unit);
-  const Floats value = from_f16(as<Bits>(pick(as<Ints>(h) == 0x8000, Ints{}, as<Ints>(h))));
-  return {value, exponent_of(value, -14)};
+  return from_f16(as<Bits>(pick(as<Ints>(h) == 0x8000, Ints{}, as<Ints>(h))));
 }
 
 // --- the sums of a vector of rows and N columns ---
@@ -256,9 +266,10 @@ Sum start_of(const Plan& plan, int row, int column, Ints& special) {
 // `Ordered`: k goes in the plan's order.
 template <bool Ordered, int N>
 [[gnu::always_inline]] inline void sums_of(const Plan& plan, const Rows& rows, const float* b,
-                                           const std::int32_t* b_exponent, Sum (&sums)[N],
+                                           const std::int32_t* b_exponents, Sum (&sums)[N],
                                            Ints (&bad)[N]) {
   const std::ptrdiff_t depth = plan.depth, group = plan.group;
+  const std::int32_t least = plan.sums == Element::f16 ? -14 : -126;
   const auto at = [&plan](std::ptrdiff_t i) {
     return Ordered ? static_cast<std::ptrdiff_t>(plan.order[i]) : i;
   };
@@ -269,10 +280,17 @@ template <bool Ordered, int N>
       bad[j] |= as<Ints>(as<Bits>(sums[j].value) & 0x7fffffff) >= 0x7f800000;
       largest[j] = larger(sums[j].exponent, Ints{} + plan.numerics->least_exponent);
     }
+    Shorts pairs[N / 2];
+    for (int j = 0; j < N; j += 2) pairs[j / 2] = as<Shorts>(pair_of(largest[j], largest[j + 1]));
     for (std::ptrdiff_t i = done; i < end; ++i) {
-      const Ints e = rows.exponent[at(i)];
-      const std::int32_t* const other = b_exponent + at(i);
-      for (int j = 0; j < N; ++j) largest[j] = larger(largest[j], e + other[j * depth]);
+      const auto e = as<Shorts>(rows.exponent[at(i)]);
+      const std::int32_t* const other = b_exponents + at(i);
+      for (int j = 0; j < N / 2; ++j)
+        pairs[j] = larger(pairs[j], e + as<Shorts>(Ints{} + other[j * depth]));
+    }
+    for (int j = 0; j < N; j += 2) {
+      largest[j] = low_of(as<Ints>(pairs[j / 2]));
+      largest[j + 1] = high_of(as<Ints>(pairs[j / 2]));
     }
     Floats scale[N];
     Ints first[N], second[N];
@@ -292,7 +310,8 @@ template <bool Ordered, int N>
     for (int j = 0; j < N; ++j) {
       const Ints c = truncated(sums[j].value * scale[j]);
       const Ints total = fitting_sum(fitting_sum(first[j], second[j], bad[j]), c, bad[j]);
-      sums[j] = rounded(plan, total, largest[j]);
+      sums[j].value = rounded(plan, total, largest[j]);
+      if (end < depth) sums[j].exponent = exponent_of(sums[j].value, least);
     }
   }
 }
@@ -319,9 +338,8 @@ int count_from(const Product& p, int row) { return p.m - row < lanes ? p.m - row
           output_of_the_model(*plan.numerics, *plan.product, *plan.matrices, row + l, column));
 }
 
-void finish(const Plan& plan, int row, int column, Bits bits, const Ints& bad) {
+[[gnu::always_inline]] inline void finish(const Plan& plan, int row, int column, const Bits& bits) {
   const Product& p = *plan.product;
-  if (any(bad)) leave_to_the_model(plan, row, column, bad, bits);
   const std::size_t at = index_of(p, row, column);
   const int count = count_from(p, row);
   p.d == Element::f16 ? put<std::uint16_t>(plan.matrices->d, at, count, bits)
@@ -346,13 +364,20 @@ void multiply_block(const Plan& plan, const Rows& rows, const Columns& columns, 
     sums[j] = plan.unpacked ? Sum{Floats{}, Ints{} + no_exponent} : c[j];
   }
   const float* const b = columns.value + at * plan.depth;
-  const std::int32_t* const exponents = columns.exponent + at * plan.depth;
+  const std::int32_t* const exponents = columns.exponent + at / 2 * plan.depth;
   if (plan.unpacked)
     sums_of<true>(plan, rows, b, exponents, sums, bad);
   else
     sums_of<false>(plan, rows, b, exponents, sums, bad);
-  for (int j = 0; j < blocked; ++j)
-    finish(plan, row, column + at + j, result_of(plan, sums[j], c[j]), bad[j]);
+  Ints any_bad = {};
+  Bits results[blocked];
+  for (int j = 0; j < blocked; ++j) {
+    results[j] = result_of(plan, sums[j], c[j]);
+    any_bad |= bad[j];
+  }
+  for (int j = 0; any(any_bad) && j < blocked; ++j)
+    leave_to_the_model(plan, row, column + at + j, bad[j], results[j]);
+  for (int j = 0; j < blocked; ++j) finish(plan, row, column + at + j, results[j]);
 }
 
 bool floats(const Numerics& numerics, const Product& p, const Matrices& at) {
@@ -375,7 +400,7 @@ bool floats(const Numerics& numerics, const Product& p, const Matrices& at) {
   }
   Columns columns;
   for (int column = 0; column < p.n; column += columns_at_once) {
-    decode_b(plan, column, columns_at_once, columns);
+    decode_b(plan, column, columns);
     for (int row = 0; row < p.m; row += lanes)
       for (int j = 0; j < columns_at_once; j += blocked)
         multiply_block(plan, rows[row / lanes], columns, row, column, j);

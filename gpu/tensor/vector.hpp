@@ -26,6 +26,7 @@ constexpr int lanes = 4;
 using Floats [[gnu::vector_size(4 * lanes)]] = float;
 using Ints [[gnu::vector_size(4 * lanes)]] = std::int32_t;
 using Bits [[gnu::vector_size(4 * lanes)]] = std::uint32_t;
+using Shorts [[gnu::vector_size(4 * lanes)]] = std::int16_t;  // two a lane
 
 // A vector in memory of any alignment.
 template <class V>
@@ -46,11 +47,19 @@ template <class To, class From>
 [[gnu::always_inline]] inline Floats to_floats(Ints v) {
   return __builtin_convertvector(v, Floats);
 }
+[[gnu::always_inline]] inline Shorts larger(Shorts a, Shorts b) { return a > b ? a : b; }
 [[gnu::always_inline]] inline Ints larger(Ints a, Ints b) { return a > b ? a : b; }
 [[gnu::always_inline]] inline Ints smaller(Ints a, Ints b) { return a < b ? a : b; }
 [[gnu::always_inline]] inline Ints pick(Ints condition, Ints yes, Ints no) {
   return (condition & yes) | (~condition & no);
 }
+// Two small numbers a lane.
+[[gnu::always_inline]] inline Ints pair_of(Ints low, Ints high) {
+  return (low & 0xffff) | high << 16;
+}
+[[gnu::always_inline]] inline Ints low_of(Ints pair) { return pair << 16 >> 16; }
+[[gnu::always_inline]] inline Ints high_of(Ints pair) { return pair >> 16; }
+
 // A word of each of as many rows as there are lanes, of which the last is row `last`.
 [[gnu::always_inline]] inline Bits word_of_rows(const void* rows, int words_a_row, int first,
                                                 int last, int word) {
@@ -69,10 +78,17 @@ template <class To, class From>
   return bits;
 #endif
 }
-inline bool any(Ints condition) {
+// Of a comparison: does it hold for any lane?
+[[gnu::always_inline]] inline bool any(Ints condition) {
+#if defined __AVX512F__
+  return _mm512_test_epi32_mask(as<__m512i>(condition), as<__m512i>(condition)) != 0;
+#elif defined __AVX2__
+  return !_mm256_testz_si256(as<__m256i>(condition), as<__m256i>(condition));
+#else
   std::int32_t all = 0;
   for (int l = 0; l < lanes; ++l) all |= condition[l];
   return all != 0;
+#endif
 }
 
 }  // namespace inflight::tensor::INFLIGHT_ISA
