@@ -12,9 +12,17 @@ struct Decoded {
   Ints special;  // infinite or NaN
 };
 
+// The lanes of `special` are infinite, or NaN where they have a fraction.
+[[gnu::always_inline]] inline void mark(Decoded& d, Ints special, Bits fraction, Bits sign) {
+  const Ints nan = (as<Ints>(fraction) != 0) & 0x00400000;
+  const Ints value = as<Ints>(sign) | 0x7f800000 | nan;
+  d.special = special;
+  d.value = as<Floats>(pick(special, value, as<Ints>(d.value)));
+}
+
 // From a format's sign, exponent and fraction, where they are a float's but for the width of the
 // exponent: `magnitude` << `shift`, times a power of two.
-template <int ExponentBits, int FractionBits>
+template <int ExponentBits, int FractionBits, bool HasInfinity = true>
 [[gnu::always_inline]] inline Decoded decoded(Bits magnitude, Bits sign) {
   constexpr std::int32_t bias = (1 << (ExponentBits - 1)) - 1, ones = (1 << ExponentBits) - 1;
   const Ints exponent = as<Ints>(magnitude >> FractionBits);
@@ -28,7 +36,7 @@ template <int ExponentBits, int FractionBits>
   }
   d.exponent = larger(exponent, Ints{} + 1) - bias;
   d.exponent = pick(as<Ints>(magnitude) == 0, Ints{} + no_exponent, d.exponent);
-  d.special = exponent == ones;
+  if constexpr (HasInfinity) mark(d, exponent == ones, magnitude << (32 - FractionBits), sign);
   return d;
 }
 
@@ -52,8 +60,8 @@ template <Element E>
   } else if constexpr (E == Element::e5m2) {
     return decoded<5, 2>(raw & 0x7f, (raw & 0x80) << 24);
   } else {
-    Decoded d = decoded<4, 3>(raw & 0x7f, (raw & 0x80) << 24);
-    d.special = as<Ints>(raw & 0x7f) == 0x7f;
+    Decoded d = decoded<4, 3, false>(raw & 0x7f, (raw & 0x80) << 24);
+    mark(d, as<Ints>(raw & 0x7f) == 0x7f, raw, (raw & 0x80) << 24);
     return d;
   }
 }
