@@ -7,6 +7,8 @@
 #include <array>
 #include <cstring>
 
+#include "gpu/cuda/core/settings.hpp"
+
 namespace inflight::cuda {
 namespace {
 
@@ -204,7 +206,11 @@ std::uint64_t property(const Profile& profile, int ordinal, int attribute) {
 std::optional<int> Profile::attribute(int number, int ordinal) const {
   const Row* row = row_of(number);
   if (!row) return std::nullopt;
-  int value = row->values[column];
+  const int value = row->values[column];
+  // The devices of a machine reach each other, as behind an NVSwitch.
+  constexpr int with_multimem = 90;
+  if (number == int(Attribute::multicast) && architecture.number >= with_multimem)
+    return settings().devices > 1;
   return number == int(Attribute::pci_bus) ? value + ordinal : value;
 }
 

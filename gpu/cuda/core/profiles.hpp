@@ -36,6 +36,7 @@ enum class Attribute : int {
   shared_per_multiprocessor = 81,
   registers_per_multiprocessor = 82,
   shared_per_block_optin = 97,
+  multicast = 132,
   blocks_per_multiprocessor = 106,
   reserved_shared_per_block = 111,
 };

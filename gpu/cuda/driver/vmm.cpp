@@ -1,5 +1,7 @@
 // Driver API: virtual memory management. A reservation is a range of the host's address space, a
 // handle an anonymous file; what is mapped and accessible becomes an allocation.
+#include "gpu/cuda/driver/vmm.hpp"
+
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -7,63 +9,22 @@
 #include <map>
 #include <mutex>
 
-#include "gpu/cuda/core/abi.hpp"
-#include "gpu/cuda/core/handles.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
-#include "gpu/cuda/driver/entry.hpp"
 
 namespace inflight::cuda::driver {
 namespace {
 
-constexpr std::size_t granularity = 2 << 20;  // bytes, as on an H200
-
-struct AllocationProperties {  // CUmemAllocationProp
-  int type;
-  int handle_types;
-  abi::Location location;
-  void* win32;
-  unsigned char compression, rdma;
-  unsigned short usage;
-  unsigned char reserved[4];
-};
 constexpr int pinned = 1;
-
-// A CUmemGenericAllocationHandle: memory without an address.
-class Physical {
- public:
-  Physical(const AllocationProperties& properties, std::size_t bytes)
-      : properties(properties), bytes(bytes), file_(memfd_create("device memory", MFD_CLOEXEC)) {
-    made_ = file_ >= 0 && Core::get().take_physical(properties.location.id, bytes);
-    if (made_ && ftruncate(file_, off_t(bytes)) != 0) give_back();
-  }
-  ~Physical() {
-    if (made_) give_back();
-    if (file_ >= 0) close(file_);
-  }
-  bool made() const { return made_; }
-  int file() const { return file_; }
-  const AllocationProperties properties;
-  const std::size_t bytes;
-  int handles = 1;  // that programs have not released yet; guarded by the space's mutex
-
- private:
-  void give_back() {
-    Core::get().give_back_physical(properties.location.id, bytes);
-    made_ = false;
-  }
-  int file_;
-  bool made_ = false;
-};
 
 struct Mapping {
   std::size_t bytes = 0;
-  std::shared_ptr<Physical> physical;
+  std::shared_ptr<Physical> physical;  // or
+  std::shared_ptr<machine::MulticastObject> multicast;
   bool accessible = false;
 };
 
-// Every reservation and mapping of the process, by address.
+// Every reservation and mapping of the process, by address. Guarded by mapping_mutex().
 struct Space {
-  std::mutex mutex;
   std::map<DevicePointer, std::size_t> reservations;
   std::map<DevicePointer, Mapping> mappings;
   std::vector<DevicePointer> adopted;
@@ -72,11 +33,6 @@ Space& space() {
   static auto* instance = new Space;
   return *instance;
 }
-Handles<Physical>& physicals() {
-  static auto* handles = new Handles<Physical>;
-  return *handles;
-}
-
 // Adjacent mappings that are accessible become one allocation, since programs access across them.
 void adopt_runs(Space& s) {
   machine::Memory& memory = Core::get().memory;
@@ -85,7 +41,9 @@ void adopt_runs(Space& s) {
   for (auto it = s.mappings.begin(); it != s.mappings.end();) {
     auto [base, mapping] = *it;
     DevicePointer end = base;
-    for (; it != s.mappings.end() && it->first == end && it->second.accessible; ++it) {
+    for (;
+         it != s.mappings.end() && it->first == end && it->second.accessible && it->second.physical;
+         ++it) {
       end += it->second.bytes;
     }
     if (end == base) {
@@ -99,8 +57,6 @@ void adopt_runs(Space& s) {
   }
 }
 
-bool whole(std::size_t bytes) { return bytes != 0 && bytes % granularity == 0; }
-
 Status reserve(DevicePointer* to, std::size_t bytes, std::size_t alignment) {
   std::size_t align = std::max(alignment, granularity);
   if (!to || !whole(bytes) || (align & (align - 1))) return Status::invalid_value;
@@ -111,7 +67,7 @@ Status reserve(DevicePointer* to, std::size_t bytes, std::size_t alignment) {
   if (base > address(raw)) munmap(raw, base - address(raw));
   DevicePointer end = address(raw) + bytes + align;
   if (end > base + bytes) munmap(pointer(base + bytes), end - base - bytes);
-  std::lock_guard lock(space().mutex);
+  std::lock_guard lock(mapping_mutex());
   space().reservations[base] = bytes;
   *to = base;
   return Status::success;
@@ -126,7 +82,7 @@ bool holds_mapping(const Space& s, DevicePointer base, std::size_t bytes) {
 
 Status unreserve(DevicePointer base, std::size_t bytes) {
   Space& s = space();
-  std::lock_guard lock(s.mutex);
+  std::lock_guard lock(mapping_mutex());
   auto it = s.reservations.find(base);
   if (it == s.reservations.end() || it->second != bytes) return Status::invalid_value;
   if (holds_mapping(s, base, bytes)) return Status::invalid_value;
@@ -141,7 +97,7 @@ Status create(unsigned long long* handle, std::size_t bytes,
     return Status::invalid_value;
   if (properties->location.type != abi::location_device) return Status::not_supported;
   if (!device_at(properties->location.id)) return Status::invalid_device;
-  std::lock_guard lock(space().mutex);
+  std::lock_guard lock(mapping_mutex());
   auto physical = std::make_shared<Physical>(*properties, bytes);
   if (!physical->made()) return Status::out_of_memory;
   *handle = address(physicals().add(std::move(physical)));
@@ -149,7 +105,8 @@ Status create(unsigned long long* handle, std::size_t bytes,
 }
 
 Status release(unsigned long long handle) {
-  std::lock_guard lock(space().mutex);
+  std::lock_guard lock(mapping_mutex());
+  if (release_multicast(handle)) return Status::success;
   auto physical = physicals().find(pointer(handle));
   if (!physical) return Status::invalid_value;
   if (--physical->handles > 0) return Status::success;
@@ -166,17 +123,19 @@ bool reserved(const Space& s, DevicePointer base, std::size_t bytes) {
 
 Status map(DevicePointer base, std::size_t bytes, std::size_t offset, unsigned long long handle) {
   auto physical = physicals().find(pointer(handle));
-  if (!physical) return Status::invalid_value;
-  if (!whole(bytes) || base % granularity || offset + bytes > physical->bytes || offset != 0) {
+  auto multicast = physical ? nullptr : multicast_of(handle);
+  if (!physical && !multicast) return Status::invalid_value;
+  const std::size_t size = physical ? physical->bytes : multicast->bytes();
+  if (!whole(bytes) || base % granularity || offset != 0 || bytes > size)
     return Status::invalid_value;
-  }
   Space& s = space();
-  std::lock_guard lock(s.mutex);
+  std::lock_guard lock(mapping_mutex());
   if (!reserved(s, base, bytes) || holds_mapping(s, base, bytes)) return Status::invalid_value;
-  void* at = mmap(pointer(base), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                  physical->file(), 0);
-  if (at == MAP_FAILED) return Status::out_of_memory;
-  s.mappings[base] = {bytes, std::move(physical), false};
+  // Only multimem instructions may access a multicast object: the host has nothing there.
+  if (physical && mmap(pointer(base), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                       physical->file(), 0) == MAP_FAILED)
+    return Status::out_of_memory;
+  s.mappings[base] = {bytes, std::move(physical), std::move(multicast), false};
   return Status::success;
 }
 
@@ -191,14 +150,17 @@ Status for_mappings(Space& s, DevicePointer base, std::size_t bytes, Each&& each
   }
   if (at != base + bytes || bytes == 0) return Status::invalid_value;
   auto first = s.mappings.find(base), last = s.mappings.lower_bound(base + bytes);
-  for (auto it = first; it != last; ++it) each(it->second);
+  for (auto it = first; it != last; ++it) each(it->first, it->second);
   return Status::success;
 }
 
 Status unmap(DevicePointer base, std::size_t bytes) {
   Space& s = space();
-  std::lock_guard lock(s.mutex);
-  Status status = for_mappings(s, base, bytes, [](Mapping& m) { m.accessible = false; });
+  std::lock_guard lock(mapping_mutex());
+  Status status = for_mappings(s, base, bytes, [](DevicePointer at, Mapping& m) {
+    m.accessible = false;
+    if (m.multicast) Core::get().memory.multicasts().unmap(at);
+  });
   if (status != Status::success) return status;
   for (int i = 0; i < Core::get().device_count(); ++i) Core::get().device(i).synchronize();
   adopt_runs(s);
@@ -223,8 +185,13 @@ Status set_access(DevicePointer base, std::size_t bytes, const abi::AccessDescri
     open |= list[i].flags == access_read_write;
   }
   Space& s = space();
-  std::lock_guard lock(s.mutex);
-  Status status = for_mappings(s, base, bytes, [&](Mapping& m) { m.accessible = open; });
+  std::lock_guard lock(mapping_mutex());
+  machine::MulticastRanges& multicasts = Core::get().memory.multicasts();
+  Status status = for_mappings(s, base, bytes, [&](DevicePointer at, Mapping& m) {
+    m.accessible = open;
+    if (m.multicast && open) multicasts.map(at, m.bytes, m.multicast);
+    if (m.multicast && !open) multicasts.unmap(at);
+  });
   if (status == Status::success) adopt_runs(s);
   return status;
 }
@@ -232,7 +199,7 @@ Status set_access(DevicePointer base, std::size_t bytes, const abi::AccessDescri
 Status get_access(unsigned long long* flags, const abi::Location* location, DevicePointer inside) {
   Space& s = space();
   if (!flags || !location) return Status::invalid_value;
-  std::lock_guard lock(s.mutex);
+  std::lock_guard lock(mapping_mutex());
   if (!holds_mapping(s, inside, 1)) return Status::invalid_value;
   auto it = std::prev(s.mappings.upper_bound(inside));
   *flags = it->second.accessible ? access_read_write : access_none;
@@ -241,15 +208,49 @@ Status get_access(unsigned long long* flags, const abi::Location* location, Devi
 
 Status retain(unsigned long long* handle, void* inside) {
   Space& s = space();
-  std::lock_guard lock(s.mutex);
+  std::lock_guard lock(mapping_mutex());
   if (!handle || !holds_mapping(s, address(inside), 1)) return Status::invalid_value;
   auto physical = std::prev(s.mappings.upper_bound(address(inside)))->second.physical;
+  if (!physical) return Status::invalid_value;
   ++physical->handles;
   *handle = address(physicals().add(physical));
   return Status::success;
 }
 
 }  // namespace
+
+Physical::Physical(const AllocationProperties& properties, std::size_t bytes)
+    : properties(properties), bytes(bytes), file_(memfd_create("device memory", MFD_CLOEXEC)) {
+  made_ = file_ >= 0 && Core::get().take_physical(properties.location.id, bytes);
+  if (made_ && ftruncate(file_, off_t(bytes)) != 0) give_back();
+}
+
+Physical::~Physical() {
+  if (made_) give_back();
+  if (file_ >= 0) close(file_);
+}
+
+void Physical::give_back() {
+  Core::get().give_back_physical(properties.location.id, bytes);
+  made_ = false;
+}
+
+Handles<Physical>& physicals() {
+  static auto* handles = new Handles<Physical>;
+  return *handles;
+}
+
+std::mutex& mapping_mutex() {
+  static auto* mutex = new std::mutex;
+  return *mutex;
+}
+
+Mapped mapped_at(DevicePointer inside) {
+  const Space& s = space();
+  if (!holds_mapping(s, inside, 1)) return {};
+  const auto& [base, mapping] = *std::prev(s.mappings.upper_bound(inside));
+  return {mapping.physical, inside - base};
+}
 
 INFLIGHT_CU_INIT(cuMemGetAllocationGranularity,
                  (std::size_t * bytes, const AllocationProperties* properties, int option), {

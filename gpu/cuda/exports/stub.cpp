@@ -27,7 +27,6 @@ constexpr Advice advice[] = {
     {"External", "memory and semaphores of other APIs need a GPU"},
     {"Shareable", "sharing between processes is not supported; use one process"},
     {"Ipc", "sharing between processes is not supported; use one process"},
-    {"Multicast", "multicast objects need NVLink hardware"},
     {"Coredump", "core dumps are not supported; a fault is told on standard error"},
     {"Checkpoint", "checkpoints are not supported"},
     {"ExportTable", "it gives NVIDIA's own libraries what is not documented"},

@@ -31,6 +31,7 @@
   FAMILY(bulk)                    \
   FAMILY(mbarrier)                \
   FAMILY(matrix)                  \
+  FAMILY(multimem)                \
   FAMILY(tensor_warp)             \
   FAMILY(wmma)                    \
   FAMILY(tensor_map)              \

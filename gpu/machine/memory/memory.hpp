@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "gpu/machine/memory/host_share.hpp"
+#include "gpu/machine/memory/multicast.hpp"
 
 namespace inflight::machine {
 
@@ -137,6 +138,7 @@ class [[gnu::visibility("default")]] Memory {
   // Sets the bytes of a live allocation to zero; large ones go back to the host until touched.
   void clear(std::uint64_t base);
   const Windows& windows() const { return windows_; }
+  MulticastRanges& multicasts() { return multicasts_; }
 
  private:
   tl::expected<std::uint64_t, std::string> allocate_locked(
@@ -163,6 +165,7 @@ class [[gnu::visibility("default")]] Memory {
   HostShare host_share_;
   std::atomic<std::uint64_t> generation_{1};
   Windows windows_;
+  MulticastRanges multicasts_;
   void* window_base_ = nullptr;
   std::uint64_t window_bytes_ = 0;
 };
