@@ -7,6 +7,9 @@ namespace inflight::async {
 
 inline constexpr std::uint32_t f32_infinity = 0x7f800000, f32_magnitude = 0x7fffffff;
 
+// What a tensor copy puts where an element of 16 bits is out of bounds, if its map asks for a NaN.
+inline constexpr std::uint32_t out_of_bounds_half = 0x7ff7;
+
 constexpr bool is_nan(std::uint32_t f32) { return (f32 & f32_magnitude) > f32_infinity; }
 
 // condition ? yes : no without a branch, so that a loop over values stays SIMD.

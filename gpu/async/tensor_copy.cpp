@@ -43,7 +43,7 @@ void move(std::byte* to, const std::byte* from, std::uint32_t bytes, Convert con
 }
 
 // The special NaN of out-of-range elements, whatever their type.
-constexpr std::uint64_t nan_fill = 0x7ff77ff77ff77ff7;
+constexpr std::uint64_t nan_fill = 0x0001000100010001 * std::uint64_t{out_of_bounds_half};
 
 void fill(std::byte* to, std::uint32_t bytes, std::uint32_t element_bytes, std::uint64_t element) {
   if (element == 0) return void(std::memset(to, 0, bytes));

@@ -80,8 +80,27 @@ void sum_rows(Rows& rows) {
   both_rows<O, 2, F16, With<Rn..., ftz, sat>, HalfOp<F16, F, true, Clamp::sat>>(rows);
   both_rows<O, 2, Bf16, With<Rn...>, HalfOp<Bf16, F, false, Clamp::none>>(rows);
 }
+// .oob: a product with what a tensor copy puts where an element is out of bounds, of either sign
+// (an H200's answers), gives zero, whatever is added.
+template <class Format, Clamp C>
+struct HalfFmaOob {
+  [[gnu::always_inline]] U32 operator()(U32 a, U32 b, U32 c) const {
+    const bool outside = is_outside(a) | is_outside(b);
+    return pick(outside, 0u, HalfOp<Format, HalfFma, false, C>{}(a, b, c));
+  }
+
+ private:
+  [[gnu::always_inline]] static bool is_outside(U32 h) {
+    return (h & 0x7fff) == async::out_of_bounds_half;
+  }
+};
+
 void fma_rows(Rows& rows) {
   using enum Mod;
+  both_rows<fma, 3, F16, With<rn, oob>, HalfFmaOob<F16, Clamp::none>>(rows);
+  both_rows<fma, 3, F16, With<rn, oob, relu>, HalfFmaOob<F16, Clamp::relu>>(rows);
+  both_rows<fma, 3, Bf16, With<rn, oob>, HalfFmaOob<Bf16, Clamp::none>>(rows);
+  both_rows<fma, 3, Bf16, With<rn, oob, relu>, HalfFmaOob<Bf16, Clamp::relu>>(rows);
   both_rows<fma, 3, F16, With<rn>, HalfOp<F16, HalfFma, false, Clamp::none>>(rows);
   both_rows<fma, 3, F16, With<rn, ftz>, HalfOp<F16, HalfFma, true, Clamp::none>>(rows);
   both_rows<fma, 3, F16, With<rn, sat>, HalfOp<F16, HalfFma, false, Clamp::sat>>(rows);
