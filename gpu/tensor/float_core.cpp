@@ -114,7 +114,7 @@ template <bool Ordered, int N>
     Ints largest[N];
     for (int j = 0; j < N; ++j) {
       bad[j] |= as<Ints>(as<Bits>(sums[j].value) & 0x7fffffff) >= 0x7f800000;
-      largest[j] = larger(sums[j].exponent, Ints{} + plan.numerics->least_exponent);
+      largest[j] = sums[j].exponent;
     }
     Shorts pairs[N / 2];
     for (int j = 0; j < N; j += 2) pairs[j / 2] = as<Shorts>(pair_of(largest[j], largest[j + 1]));
@@ -131,7 +131,9 @@ template <bool Ordered, int N>
     Floats scale[N];
     Ints first[N], second[N];
     for (int j = 0; j < N; ++j) {
-      bad[j] |= largest[j] < low;
+      // Where all terms are zero, any scale will do.
+      bad[j] |= (largest[j] < low) & (largest[j] > no_exponent / 2);
+      largest[j] = larger(largest[j], Ints{} + low);
       scale[j] = as<Floats>((plan.fraction_bits + 127 - largest[j]) << 23);
       first[j] = second[j] = Ints{};
     }
