@@ -21,6 +21,7 @@
 #include "gpu/machine/config/limits.hpp"
 #include "gpu/machine/config/options.hpp"
 #include "gpu/machine/memory/memory.hpp"
+#include "gpu/texture/table.hpp"
 
 namespace inflight::cuda {
 
@@ -30,6 +31,8 @@ class UserObject;    // user_object.hpp
 class Pool;          // pool.hpp
 class Graph;         // graph.hpp
 class GraphExec;     // graph.hpp
+struct Array;           // texture/array.hpp
+struct MipmappedArray;  // texture/array.hpp
 
 // What cudaRuntimeGetVersion and cuDriverGetVersion say.
 inline constexpr int cuda_version = 13000;
@@ -125,6 +128,9 @@ class Core {
   Handles<GraphExec> graph_execs;
   Handles<UserObject> user_objects;
   Handles<Pool> pools;
+  Handles<Array> arrays;
+  Handles<MipmappedArray> mipmapped_arrays;
+  texture::Objects texture_objects;
   Handles<Function> functions;      // launchable by address: kernels' handles
   Handles<LoadedModule> libraries;  // of cudaLibraryLoadData
   Handles<Context> contexts;        // those of cuCtxCreate and the primary ones

@@ -1,6 +1,8 @@
 // Driver API: copies and fills.
 #include "gpu/cuda/driver/copy.hpp"
 
+#include "gpu/cuda/core/texture/array.hpp"
+
 namespace inflight::cuda::driver {
 namespace {
 
@@ -27,15 +29,48 @@ Result<char*> base_of(const Side& side) {
     case MemoryType::unified:
       return static_cast<char*>(pointer(side.device));
     case MemoryType::array:
-      return fail(Status::not_supported,
-                  "CUDA arrays are not supported; use linear or pitched memory");
+      break;
   }
   return fail(Status::invalid_value);
 }
 
 std::size_t or_width(std::size_t pitch, std::size_t width) { return pitch ? pitch : width; }
 
+// What a two-dimensional copy's side has not.
+std::size_t slice(const Side2D&) { return 0; }
+std::size_t slice(const Side3D& side) { return side.z; }
+std::size_t rows(const Side2D&) { return 0; }
+std::size_t rows(const Side3D& side) { return side.height; }
+
+// A copy that an array takes part in.
+template <class Side>
+Result<CopySide> side_of(const Side& side, std::size_t width, std::size_t height) {
+  if (side.type == MemoryType::array)
+    return CopySide{.array = side.array, .x = side.x, .y = side.y, .z = slice(side)};
+  const auto base = base_of(side);
+  if (!base) return tl::unexpected(base.error());
+  const std::size_t pitch = or_width(side.pitch, width);
+  return CopySide{.pointer = {*base, pitch, pitch, or_width(rows(side), height)},
+                  .x = side.x,
+                  .y = side.y,
+                  .z = slice(side)};
+}
+
+template <class Box>
+Result<Copy> array_box(const Box& box, std::size_t depth) {
+  const auto from = side_of(box.from, box.width, box.height);
+  const auto to = side_of(box.to, box.width, box.height);
+  if (!from || !to) return tl::unexpected(from ? to.error() : from.error());
+  return array_copy(*to, *from, box.width, box.height, depth, Direction::by_address);
+}
+
+template <class Box>
+bool has_array(const Box& box) {
+  return box.from.type == MemoryType::array || box.to.type == MemoryType::array;
+}
+
 Result<Copy> box_of(const Copy2D& box) {
+  if (has_array(box)) return array_box(box, 1);
   auto from = base_of(box.from);
   auto to = base_of(box.to);
   if (!from || !to) return tl::unexpected(from ? to.error() : from.error());
@@ -111,6 +146,7 @@ Status fill_rows(DevicePointer to, Element element, Rows rows, Handle stream, bo
 }  // namespace
 
 Result<Copy> box_of(const Copy3D& box) {
+  if (has_array(box)) return array_box(box, box.depth);
   auto from = base_of(box.from);
   auto to = base_of(box.to);
   if (!from || !to) return tl::unexpected(from ? to.error() : from.error());

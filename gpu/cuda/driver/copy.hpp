@@ -24,7 +24,7 @@ struct Copy3D {
 };
 
 // The copy that a structure describes. A pitch or height of 0 stands for the copy's width or height
-// (not_supported: an array; invalid_value: an unknown type of memory).
+// (invalid_handle: no array; invalid_value: outside it, or an unknown type of memory).
 Result<Copy> box_of(const Copy3D& box);
 
 }  // namespace inflight::cuda::driver

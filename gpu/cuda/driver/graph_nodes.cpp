@@ -1,5 +1,6 @@
 // Driver API: the nodes of graphs.
 #include "gpu/cuda/core/graph/nodes.hpp"
+#include "gpu/cuda/core/texture/array.hpp"
 #include "gpu/cuda/driver/copy.hpp"
 #include "gpu/cuda/driver/forward.hpp"
 
@@ -45,6 +46,16 @@ Result<Work> work_of(const KernelNode* node) {
   return cuda::work_of(&parameters);
 }
 
+// A side that is an array was given as one.
+void name_array(const void* array, const void* start, Side3D& side) {
+  const auto found = array ? find_array(array) : nullptr;
+  if (!found) return;
+  const abi::Position at = position_in(array, start);
+  side = {};
+  side.type = MemoryType::array, side.array = const_cast<void*>(array);
+  side.x = at.x * found->image.format.bytes(), side.y = at.y, side.z = at.z;
+}
+
 Copy3D driver_copy(const Copy& copy) {
   Copy3D box{};
   box.from.type = box.to.type = MemoryType::unified;
@@ -57,6 +68,8 @@ Copy3D driver_copy(const Copy& copy) {
   box.width = copy.width;
   box.height = copy.height;
   box.depth = copy.depth;
+  name_array(copy.from_array, copy.from, box.from);
+  name_array(copy.to_array, copy.to, box.to);
   return box;
 }
 

@@ -3,7 +3,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
+
+#include "gpu/texture/table.hpp"
 
 namespace inflight::machine {
 
@@ -33,6 +36,8 @@ struct Launch {
   std::uint64_t id = 0;                       // counts launches, for messages and %gridid
   std::uint64_t stream = 0;                   // for events only
   const std::atomic<bool>* cancel = nullptr;  // set by another thread to end the launch early
+  // What handles of textures and surfaces mean; null: there are none.
+  std::shared_ptr<const texture::Table> textures;
   // The device's clock (run/clock.hpp): the launch begins then and sets it to its end. Null:
   // nobody launches another.
   std::atomic<std::uint64_t>* clock = nullptr;

@@ -36,6 +36,8 @@
   FAMILY(wmma)                    \
   FAMILY(tensor_map)              \
   FAMILY(wgmma)                   \
+  FAMILY(texture)                 \
+  FAMILY(surface)                 \
   FAMILY(stack)                   \
   FAMILY(system)
 

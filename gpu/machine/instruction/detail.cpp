@@ -281,6 +281,71 @@ bool old_strides(const ptx::Module& m) {
   return m.version_major < 8 || (m.version_major == 8 && m.version_minor < 5);
 }
 
+// --- textures and surfaces ---
+
+using texture::Geometry;
+using texture::Query;
+
+constexpr Means<Geometry> geometries[] = {
+    {Mod::_1d, Geometry::line},    {Mod::_2d, Geometry::plane},  {Mod::_3d, Geometry::volume},
+    {Mod::a1d, Geometry::lines},   {Mod::a2d, Geometry::planes}, {Mod::cube, Geometry::cube},
+    {Mod::acube, Geometry::cubes},
+};
+constexpr Means<texture::Outside> boundaries[] = {{Mod::trap, texture::Outside::trap},
+                                                  {Mod::clamp, texture::Outside::clamp},
+                                                  {Mod::zero, texture::Outside::zero}};
+constexpr Means<std::int8_t> components[] = {{Mod::r, 0}, {Mod::g, 1}, {Mod::b, 2}, {Mod::a, 3}};
+constexpr Means<Query> queries[] = {
+    {Mod::width, Query::width},
+    {Mod::height, Query::height},
+    {Mod::depth, Query::depth},
+    {Mod::channel_data_type, Query::channel_data_type},
+    {Mod::channel_order, Query::channel_order},
+    {Mod::normalized_coords, Query::normalized_coords},
+    {Mod::force_unnormalized_coords, Query::force_unnormalized_coords},
+    {Mod::filter_mode, Query::filter_mode},
+    {Mod::addr_mode_0, Query::addr_mode_0},
+    {Mod::addr_mode_1, Query::addr_mode_1},
+    {Mod::addr_mode_2, Query::addr_mode_2},
+    {Mod::array_size, Query::array_size},
+    {Mod::num_mipmap_levels, Query::num_mipmap_levels},
+    {Mod::num_samples, Query::num_samples},
+    {Mod::memory_layout, Query::memory_layout},
+};
+
+// Nothing, of these and the next: the form names no shape that is supported.
+Detail texture_read(const ptx::Function&, const ptx::Instruction& in) {
+  const auto geometry = meaning(in.mods, geometries);
+  if (!geometry) return {};
+  TextureUse use;
+  use.how.geometry = *geometry;
+  if (in.mods.has(Mod::level)) use.how.lod = texture::Lod::level;
+  if (in.mods.has(Mod::grad)) use.how.lod = texture::Lod::grad;
+  use.how.integer = in.type(1) == Type::s32;
+  if (in.opcode == Opcode::tld4) use.how.gather = meaning(in.mods, components).value_or(0);
+  use.result = in.type(0);
+  return use;
+}
+
+template <check::Access::Kind kind>
+Detail surface_access(const ptx::Function&, const ptx::Instruction& in) {
+  const auto geometry = meaning(in.mods, geometries);
+  if (!geometry) return {};
+  SurfaceUse use;
+  use.kind = kind;
+  use.type = in.type();
+  use.count = in.vector;
+  use.access = {*geometry, meaning(in.mods, boundaries).value_or(texture::Outside::trap),
+                in.mods.has(Mod::p), ptx::size_of(in.type()) * in.vector};
+  return use;
+}
+
+Detail texture_query(const ptx::Function&, const ptx::Instruction& in) {
+  const auto query = meaning(in.mods, queries);
+  if (!query) return {};
+  return TextureQueryUse{*query, in.opcode == Opcode::suq};
+}
+
 struct Maker {
   Opcode opcode;
   Detail (*make)(const ptx::Function&, const ptx::Instruction&);
@@ -340,6 +405,13 @@ constexpr Maker makers[] = {
     {Opcode::wgmma_fence, multiply_group<WgmmaGroupUse::Step::fence>},
     {Opcode::wgmma_commit_group, multiply_group<WgmmaGroupUse::Step::commit>},
     {Opcode::wgmma_wait_group, multiply_group<WgmmaGroupUse::Step::wait>},
+    {Opcode::tex, texture_read},
+    {Opcode::tld4, texture_read},
+    {Opcode::suld, surface_access<check::Access::Kind::load>},
+    {Opcode::sust, surface_access<check::Access::Kind::store>},
+    {Opcode::sured, surface_access<check::Access::Kind::reduction>},
+    {Opcode::txq, texture_query},
+    {Opcode::suq, texture_query},
 };
 
 }  // namespace

@@ -14,6 +14,9 @@
 #include "gpu/machine/instruction/facts.hpp"
 #include "gpu/ptx/module.hpp"
 #include "gpu/tensor/product.hpp"
+#include "gpu/texture/query.hpp"
+#include "gpu/texture/read.hpp"
+#include "gpu/texture/surface.hpp"
 
 namespace inflight::machine {
 
@@ -190,8 +193,29 @@ struct MapFieldUse {
   bool in_sixteenths = false;       // the value counts units of 16 bytes
 };
 
+// tex, tld4
+struct TextureUse {
+  texture::Read how;
+  ptx::Type result = ptx::Type::f32;  // of each component
+};
+
+// suld, sust, sured
+struct SurfaceUse {
+  check::Access::Kind kind = check::Access::Kind::load;
+  texture::SurfaceAccess access;
+  ptx::Type type = ptx::Type::b32;  // of each element
+  std::uint8_t count = 1;           // elements
+};
+
+// txq, suq
+struct TextureQueryUse {
+  texture::Query query = texture::Query::width;
+  bool surface = false;
+};
+
 using Detail = std::variant<std::monostate, Fence, BarrierUse, CollectiveUse, MbarrierUse, CopyUse,
-                            GroupUse, MatrixUse, TensorUse, WgmmaUse, WgmmaGroupUse, MapFieldUse>;
+                            GroupUse, MatrixUse, TensorUse, WgmmaUse, WgmmaGroupUse, MapFieldUse,
+                            TextureUse, SurfaceUse, TextureQueryUse>;
 
 struct Instruction {
   const ptx::Instruction* text = nullptr;  // as written: modifiers, types, line

@@ -274,6 +274,21 @@ const Op* report_store(Warp& w, const Op* op) {
   return perform(w, op, mask);
 }
 
+void Observation::accessed_texels(const Warp& w, const Op* op, std::uint32_t mask,
+                                  std::uint64_t (&addresses)[lanes], std::uint32_t bytes,
+                                  check::Access::Kind kind) const {
+  if (!wants(Topic::accesses)) return;
+  MemoryOperand info;
+  info.bytes = bytes;
+  if (kind == check::Access::Kind::store) info.role = MemoryOperand::Role::store;
+  if (kind == check::Access::Kind::reduction) {
+    info.role = MemoryOperand::Role::reduction;
+    info.order = check::Order::relaxed, info.scope = check::Scope::gpu;
+  }
+  report_access(w, info, w.frame->code->first_number + op->instruction, check::Space::global, mask,
+                addresses, {});
+}
+
 void Observation::read_by_builtin(const Warp& w, const Op* op, int lane, std::uint64_t address,
                                   std::uint64_t bytes) const {
   if (!wants(Topic::accesses) || bytes == 0) return;

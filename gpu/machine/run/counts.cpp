@@ -25,10 +25,20 @@ void Counts::copies(check::Completion completion, std::uint32_t mask, std::uint3
   sums.copied_bytes[i] += threads * bytes;
 }
 
+void Counts::texels(std::uint32_t instruction, check::Access::Kind kind, std::uint32_t bytes,
+                    std::uint32_t mask) {
+  Texels& sum = texels_[{instruction, bytes}];
+  sum.kind = kind;
+  sum.count.add(mask);
+}
+
 void Counts::report(check::Listener& listener, const check::Kernel& kernel) const {
   check::BlockCount blocks = sums;
   blocks.kernel = &kernel;
   listener.blocks_counted(blocks);
+  for (const auto& [access, sum] : texels_)
+    listener.access_counted({&kernel, access.first, check::Space::global, sum.kind, access.second,
+                             sum.count.warps, sum.count.threads()});
   for (const auto& [code, slots] : slots_) {
     for (const CountedRun& run : code->counted_runs) {
       const Count& count = slots[run.slot];

@@ -3,7 +3,9 @@
 #pragma once
 #include <bit>
 #include <cstdint>
+#include <map>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "gpu/check/listener.hpp"
@@ -37,6 +39,9 @@ class Counts {
   // it that have been counted with it.
   void stopped(const Code& code, std::uint32_t instruction, std::uint32_t mask);
   void copies(check::Completion completion, std::uint32_t mask, std::uint32_t bytes);
+  // Lanes of `mask` read or wrote so many bytes each through a texture or surface.
+  void texels(std::uint32_t instruction, check::Access::Kind kind, std::uint32_t bytes,
+              std::uint32_t mask);
   void report(check::Listener& listener, const check::Kernel& kernel) const;
   check::BlockCount sums;
 
@@ -45,7 +50,12 @@ class Counts {
     const Code* code;
     std::uint32_t instruction, mask;
   };
+  struct Texels {
+    check::Access::Kind kind;
+    Count count;
+  };
   std::unordered_map<const Code*, std::vector<Count>> slots_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Texels> texels_;  // by instruction and bytes
   std::vector<Stop> stops_;
 };
 

@@ -75,6 +75,10 @@ class Observation {
   // A builtin reads for one lane, at a generic address.
   void read_by_builtin(const Warp& w, const Op* op, int lane, std::uint64_t address,
                        std::uint64_t bytes) const;
+  // Lanes read or write texels, `bytes` each, at addresses in global memory.
+  void accessed_texels(const Warp& w, const Op* op, std::uint32_t mask,
+                       std::uint64_t (&addresses)[lanes], std::uint32_t bytes,
+                       check::Access::Kind kind) const;
   // malloc and free in a kernel.
   void heap(const Warp& w, const Op* op, int lane, check::Allocation::Step step,
             std::uint64_t address, std::uint64_t bytes) const;

@@ -5,6 +5,7 @@
 #include "gpu/cuda/core/store.hpp"
 #include "gpu/cuda/core/stream/launch.hpp"
 #include "gpu/cuda/core/stream/operations.hpp"
+#include "gpu/cuda/core/texture/array.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -16,6 +17,22 @@ Result<Work> checked(Result<Work> work) {
   if (Status status = check(*work, current_device()); status != Status::success)
     return fail(status);
   return work;
+}
+
+// A side that is an array was given as one, and extents in its texels.
+void name_arrays(const Copy& copy, abi::Copy3D& box) {
+  const void* const any = copy.to_array ? copy.to_array : copy.from_array;
+  if (const auto array = find_array(any)) box.extent.width /= array->image.format.bytes();
+  if (copy.from_array) {
+    box.from_array = const_cast<void*>(copy.from_array);
+    box.from_position = position_in(copy.from_array, copy.from);
+    box.from = {};
+  }
+  if (copy.to_array) {
+    box.to_array = const_cast<void*>(copy.to_array);
+    box.to_position = position_in(copy.to_array, copy.to);
+    box.to = {};
+  }
 }
 
 }  // namespace
@@ -252,6 +269,7 @@ Status get_node(const void* handle, abi::Copy3D* place) {
     box.from = {const_cast<void*>(copy.from), copy.from_pitch, copy.width, copy.from_rows};
     box.to = {copy.to, copy.to_pitch, copy.width, copy.to_rows};
     box.extent = {copy.width, copy.height, copy.depth};
+    name_arrays(copy, box);
     box.kind = int(copy.direction);
     return store_value(place, box);
   });

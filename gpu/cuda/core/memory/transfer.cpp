@@ -8,6 +8,7 @@
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/stream/work.hpp"
+#include "gpu/cuda/core/texture/array.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -78,6 +79,20 @@ bool host_reads(const void* memory) {
                    found->kind == machine::AllocationKind::managed);
 }
 
+// Between arrays, or an array and memory: positions and extent count the array's texels.
+Result<Copy> array_copy_of(const abi::Copy3D& box) {
+  const auto array = find_array(box.to_array ? box.to_array : box.from_array);
+  if (!array) return fail(Status::invalid_handle);
+  const std::size_t texel = array->image.format.bytes();
+  const auto side = [&](const void* handle, const abi::PitchedPointer& pointer,
+                        const abi::Position& at) {
+    return CopySide{handle, pointer, at.x * texel, at.y, at.z};
+  };
+  return array_copy(side(box.to_array, box.to, box.to_position),
+                    side(box.from_array, box.from, box.from_position), box.extent.width * texel,
+                    box.extent.height, box.extent.depth, direction_of(box.kind));
+}
+
 }  // namespace
 
 bool pageable(const void* address) { return !Core::get().memory.find(address_of(address)); }
@@ -88,10 +103,13 @@ Direction direction_of(int kind) {
 
 Result<Copy> copy_of(const abi::Copy3D* box) {
   if (!box) return fail(Status::invalid_value);
-  if (box->from_array || box->to_array) {
-    report_once("arrays", "CUDA arrays are not supported; use linear or pitched memory.");
-    return fail(Status::not_supported);
-  }
+  const auto ambiguous = [](const void* array, const abi::PitchedPointer& memory) {
+    return (array != nullptr) == (memory.pointer != nullptr);
+  };
+  const bool empty = !box->extent.width || !box->extent.height || !box->extent.depth;
+  if (!empty && (ambiguous(box->from_array, box->from) || ambiguous(box->to_array, box->to)))
+    return fail(Status::invalid_value);
+  if (box->from_array || box->to_array) return array_copy_of(*box);
   const auto at = [](const abi::PitchedPointer& pointer, const abi::Position& position) {
     return static_cast<char*>(pointer.pointer) +
            (position.z * pointer.height + position.y) * pointer.pitch + position.x;

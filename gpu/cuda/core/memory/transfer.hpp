@@ -26,6 +26,7 @@ struct Copy {
   std::uint64_t from_pitch = 0, from_rows = 1;  // of the source
   Direction direction = Direction::by_address;
   bool awaited = false;  // the call returns when it is done
+  const void *to_array = nullptr, *from_array = nullptr;  // the CUDA arrays that it was given
   std::uint64_t bytes() const { return width * height * depth; }
 };
 inline Copy linear(void* to, const void* from, std::uint64_t bytes, Direction direction) {
@@ -39,7 +40,7 @@ inline Copy linear(void* to, const void* from, std::uint64_t bytes, Direction di
 
 // A number of cudaMemcpyKind; one that there is not fails the check.
 Direction direction_of(int kind);
-// A cudaMemcpy3D between pointers (invalid_value: null; not_supported: CUDA arrays).
+// A cudaMemcpy3D (invalid_value: null, or outside an array; invalid_handle: no array).
 Result<Copy> copy_of(const abi::Copy3D* box);
 
 // `height` rows × `depth` slices of `width` elements of `element` bytes (1, 2 or 4).

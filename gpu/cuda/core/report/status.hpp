@@ -18,8 +18,13 @@ namespace inflight::cuda {
   X(invalid_pitch, 12) \
   X(invalid_symbol, 13) \
   X(invalid_device_pointer, 17) \
+  X(invalid_texture, 18) \
+  X(invalid_channel_descriptor, 20) \
   X(invalid_direction, 21) \
+  X(invalid_filter_setting, 26) \
+  X(invalid_norm_setting, 27) \
   X(insufficient_driver, 35) \
+  X(invalid_surface, 37) \
   X(device_unavailable, 46) \
   X(invalid_device_function, 98) \
   X(no_device, 100) \

@@ -53,6 +53,7 @@ void run_kernel(const KernelWork& work, Stream& stream) {
   launch.id = core.next_launch();
   launch.stream = stream.id();
   launch.cancel = &device.cancel;
+  launch.textures = core.texture_objects.snapshot();
   launch.clock = &device.clock;
   const Standing& standing = Standing::now();
   launch.prerequisites = standing.in_front;

@@ -1,0 +1,234 @@
+// Making and freeing CUDA arrays.
+#include "gpu/cuda/core/texture/array.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/graph/capture.hpp"
+#include "gpu/cuda/core/memory/addresses.hpp"
+#include "gpu/cuda/core/profiles.hpp"
+
+namespace inflight::cuda {
+namespace {
+
+using texture::Geometry;
+using texture::Image;
+
+constexpr std::uint64_t level_alignment = 512;
+constexpr unsigned known_flags = 0xf;
+
+Geometry geometry_of(const abi::Extent& e, unsigned flags) {
+  const bool layered = flags & abi::array_layered;
+  if (flags & abi::array_cubemap) return layered ? Geometry::cubes : Geometry::cube;
+  if (layered) return e.height ? Geometry::planes : Geometry::lines;
+  return e.depth ? Geometry::volume : e.height ? Geometry::plane : Geometry::line;
+}
+
+// Device attributes that limit width, height and depth or layers, as the runtime numbers them.
+struct Limits {
+  int width, height, depth;
+};
+constexpr Limits limits[] = {{21, 0, 0},   {22, 23, 0}, {24, 25, 26}, {42, 0, 43},
+                             {27, 28, 29}, {52, 52, 0}, {53, 53, 54}};
+constexpr Limits surface_limits[] = {{55, 0, 0},   {56, 57, 0}, {58, 59, 60}, {61, 0, 62},
+                                     {63, 64, 65}, {66, 66, 0}, {67, 67, 68}};
+constexpr Limits alternate{47, 48, 49}, gather{45, 46, 0};
+
+bool within(const abi::Extent& e, const Limits& limit) {
+  const Profile& profile = Core::get().profile();
+  const auto fits = [&](std::size_t n, int attribute) {
+    return attribute == 0 || n <= static_cast<std::size_t>(*profile.attribute(attribute, 0));
+  };
+  return fits(e.width, limit.width) && fits(e.height, limit.height) && fits(e.depth, limit.depth);
+}
+
+Status check_extent(const abi::Extent& e, unsigned flags) {
+  const Geometry g = geometry_of(e, flags);
+  if (flags & (abi::array_sparse | abi::array_deferred)) {
+    report_once("sparse arrays",
+                "sparse arrays and arrays without memory of their own are not "
+                "supported; make them without cudaArraySparse and "
+                "cudaArrayDeferredMapping.");
+    return Status::not_supported;
+  }
+  if (flags & ~known_flags || e.width == 0) return Status::invalid_value;
+  if (g == Geometry::volume && e.height == 0) return Status::invalid_value;
+  if (texture::is_layered(g) && e.depth == 0) return Status::invalid_value;
+  if (texture::is_cube(g)) {
+    const bool faces = g == Geometry::cube ? e.depth == 6 : e.depth % 6 == 0;
+    if (e.width != e.height || !faces) return Status::invalid_value;
+  }
+  if (flags & abi::array_gather && g != Geometry::plane) return Status::invalid_value;
+  if (flags & abi::array_gather && !within(e, gather)) return Status::invalid_value;
+  const auto shape = static_cast<unsigned>(g);
+  if (flags & abi::array_surface)
+    return within(e, surface_limits[shape]) ? Status::success : Status::invalid_value;
+  const bool fits = within(e, limits[shape]) || (g == Geometry::volume && within(e, alternate));
+  return fits ? Status::success : Status::invalid_value;
+}
+
+// Lays out `count` levels one after the other.
+Image layout(const abi::Extent& e, unsigned flags, texture::Format format, unsigned count) {
+  Image image;
+  image.geometry = geometry_of(e, flags);
+  image.format = format;
+  const bool layered = flags & (abi::array_layered | abi::array_cubemap);
+  const auto deep = static_cast<std::uint32_t>(std::max<std::size_t>(e.depth, 1));
+  image.layers = layered ? deep : 1;
+  const std::uint32_t size[3] = {static_cast<std::uint32_t>(e.width),
+                                 static_cast<std::uint32_t>(std::max<std::size_t>(e.height, 1)),
+                                 layered ? 1 : deep};
+  std::uint64_t end = 0;
+  for (unsigned i = 0; i < count; ++i) {
+    texture::Level level;
+    for (unsigned d = 0; d < 3; ++d) level.size[d] = std::max(1u, size[d] >> i);
+    level.offset = (end + level_alignment - 1) / level_alignment * level_alignment;
+    level.pitch = std::uint64_t{level.size[0]} * format.bytes();
+    level.slice = level.pitch * level.size[1];
+    end = level.offset + level.slice * std::max(level.size[2], image.layers);
+    image.levels.push_back(level);
+  }
+  image.bytes = end;
+  return image;
+}
+
+// Finds memory for the image.
+Status allocate(Image& image, int device) {
+  auto& memory = Core::get().memory;
+  const texture::Level& l = image.levels[0];
+  auto base = memory.allocate(
+      device, image.bytes, machine::AllocationKind::device, level_alignment,
+      fmt::format("CUDA array {}x{}x{}", l.size[0], l.size[1], std::max(l.size[2], image.layers)));
+  if (!base) return Status::out_of_memory;
+  image.base = *base;
+  return Status::success;
+}
+
+}  // namespace
+
+Result<texture::Format> format_of(const abi::ChannelFormat& c) {
+  const int bits[] = {c.x, c.y, c.z, c.w};
+  int count = 0;
+  while (count < 4 && bits[count] != 0) ++count;
+  const bool alike = std::all_of(bits, bits + count, [&](int b) { return b == c.x; }) &&
+                     std::all_of(bits + count, bits + 4, [](int b) { return b == 0; });
+  const bool width = c.x == 16 || c.x == 32 || (c.x == 8 && c.kind != abi::channel_float);
+  if (!alike || !width || count == 0 || count == 3 || c.kind < 0 || c.kind > abi::channel_float)
+    return fail(Status::invalid_channel_descriptor);
+  const texture::Kind kind = c.kind == abi::channel_float      ? texture::Kind::floating
+                             : c.kind == abi::channel_unsigned ? texture::Kind::unsigned_integer
+                                                               : texture::Kind::signed_integer;
+  return texture::Format{kind, static_cast<std::uint8_t>(c.x), static_cast<std::uint8_t>(count)};
+}
+
+abi::ChannelFormat channels_of(texture::Format f) {
+  const int b = f.bits, n = f.channels;
+  const int kind = f.kind == texture::Kind::floating           ? abi::channel_float
+                   : f.kind == texture::Kind::unsigned_integer ? abi::channel_unsigned
+                                                               : abi::channel_signed;
+  return {b, n > 1 ? b : 0, n > 2 ? b : 0, n > 3 ? b : 0, kind};
+}
+
+Status make_array(void** place, const abi::ChannelFormat* channels, const abi::Extent& extent,
+                  unsigned flags) {
+  if (Status status = allowed_in_capture(); status != Status::success) return status;
+  if (!place || !channels) return Status::invalid_value;
+  const auto format = format_of(*channels);
+  if (!format) return format.error().status;
+  if (Status status = check_extent(extent, flags); status != Status::success) return status;
+  auto array = std::make_shared<Array>();
+  array->device = current_device().ordinal;
+  array->format = *channels;
+  array->extent = extent;
+  array->flags = flags;
+  array->image = layout(extent, flags, *format, 1);
+  if (Status status = allocate(array->image, array->device); status != Status::success)
+    return status;
+  *place = Core::get().arrays.add(std::move(array));
+  return Status::success;
+}
+
+Status make_mipmapped(void** place, const abi::ChannelFormat* channels, const abi::Extent& extent,
+                      unsigned levels, unsigned flags) {
+  if (Status status = allowed_in_capture(); status != Status::success) return status;
+  if (!place || !channels) return Status::invalid_value;
+  const auto format = format_of(*channels);
+  if (!format) return format.error().status;
+  if (Status status = check_extent(extent, flags); status != Status::success) return status;
+  const bool layered = flags & (abi::array_layered | abi::array_cubemap);
+  const std::size_t longest =
+      std::max({extent.width, extent.height, layered ? std::size_t{0} : extent.depth});
+  const auto most = static_cast<unsigned>(std::bit_width(longest));
+  auto array = std::make_shared<MipmappedArray>();
+  array->device = current_device().ordinal;
+  array->format = *channels;
+  array->extent = extent;
+  array->flags = flags;
+  array->image = layout(extent, flags, *format, std::clamp(levels, 1u, most));
+  if (Status status = allocate(array->image, array->device); status != Status::success)
+    return status;
+  for (const texture::Level& level : array->image.levels) {
+    auto one = std::make_shared<Array>();
+    one->device = array->device, one->format = *channels, one->flags = flags;
+    one->is_level = true;
+    one->extent = {level.size[0], extent.height ? level.size[1] : 0,
+                   layered        ? extent.depth
+                   : extent.depth ? level.size[2]
+                                  : 0};
+    one->image = layout(one->extent, flags, *format, 1);
+    one->image.base = array->image.base + level.offset;
+    array->levels.push_back(std::move(one));
+  }
+  for (const auto& level : array->levels) Core::get().arrays.add(level);
+  *place = Core::get().mipmapped_arrays.add(std::move(array));
+  return Status::success;
+}
+
+Status array_level(void** place, const void* handle, unsigned level) {
+  const auto mipmapped = Core::get().mipmapped_arrays.find(handle);
+  if (!place || !mipmapped) return place ? Status::invalid_handle : Status::invalid_value;
+  if (level >= mipmapped->levels.size()) return Status::invalid_value;
+  *place = mipmapped->levels[level].get();
+  return Status::success;
+}
+
+Status free_array(void* handle) {
+  if (Status status = allowed_in_capture(); status != Status::success) return status;
+  if (!handle) return Status::success;
+  auto array = find_array(handle);
+  if (!array) return Status::invalid_handle;
+  if (array->is_level) return Status::success;  // it goes with its mipmapped array
+  Device& device = Core::get().device(array->device);
+  device.synchronize();
+  if (!Core::get().arrays.remove(handle)) return Status::invalid_handle;
+  Core::get().memory.release(array->image.base);
+  return device.fault();
+}
+
+Status free_mipmapped(void* handle) {
+  if (Status status = allowed_in_capture(); status != Status::success) return status;
+  if (!handle) return Status::success;
+  auto array = Core::get().mipmapped_arrays.find(handle);
+  if (!array) return Status::invalid_handle;
+  Device& device = Core::get().device(array->device);
+  device.synchronize();
+  if (!Core::get().mipmapped_arrays.remove(handle)) return Status::invalid_handle;
+  for (const auto& level : array->levels) Core::get().arrays.remove(level.get());
+  Core::get().memory.release(array->image.base);
+  return device.fault();
+}
+
+void forget_arrays(int device) {
+  Core& core = Core::get();
+  for (const auto& each : core.arrays.all())
+    if (each->device == device) core.arrays.remove(each.get());
+  for (const auto& each : core.mipmapped_arrays.all())
+    if (each->device == device) core.mipmapped_arrays.remove(each.get());
+}
+
+std::shared_ptr<Array> find_array(const void* handle) { return Core::get().arrays.find(handle); }
+
+}  // namespace inflight::cuda

@@ -1,0 +1,72 @@
+// CUDA arrays: memory for texels that programs reach by handles, copies and textures only.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "gpu/cuda/core/memory/transfer.hpp"
+#include "gpu/cuda/core/report/status.hpp"
+#include "gpu/cuda/core/texture/texture_abi.hpp"
+#include "gpu/texture/image.hpp"
+
+namespace inflight::cuda {
+
+// A cudaArray_t or CUarray.
+struct Array {
+  int device = 0;
+  abi::ChannelFormat format{};
+  abi::Extent extent{};   // as asked for: dimensions that there are not are 0
+  unsigned flags = 0;     // abi::ArrayFlag
+  texture::Image image;   // of one level
+  bool is_level = false;  // of a mipmapped array, whose memory it is in
+};
+
+// A cudaMipmappedArray_t or CUmipmappedArray.
+struct MipmappedArray {
+  int device = 0;
+  abi::ChannelFormat format{};
+  abi::Extent extent{};
+  unsigned flags = 0;
+  texture::Image image;
+  std::vector<std::shared_ptr<Array>> levels;
+};
+
+// invalid_channel_descriptor: no format of textures.
+Result<texture::Format> format_of(const abi::ChannelFormat& channels);
+abi::ChannelFormat channels_of(texture::Format format);
+
+// Memory for an array, its bytes unspecified (invalid_value: an extent or flags that there are not;
+// out_of_memory).
+Status make_array(void** place, const abi::ChannelFormat* format, const abi::Extent& extent,
+                  unsigned flags);
+Status make_mipmapped(void** place, const abi::ChannelFormat* format, const abi::Extent& extent,
+                      unsigned levels, unsigned flags);
+Status array_level(void** place, const void* mipmapped, unsigned level);
+// Null is freed without complaint. Work that is queued ends first.
+Status free_array(void* array);
+Status free_mipmapped(void* mipmapped);
+// Forgets the arrays of a device that is reset; their memory goes with the rest.
+void forget_arrays(int device);
+
+// An array that a handle names, or null.
+std::shared_ptr<Array> find_array(const void* handle);
+
+// --- copies ---
+
+// One side of a copy: an array, or pitched memory.
+struct CopySide {
+  const void* array = nullptr;      // or
+  abi::PitchedPointer pointer{};    // with its pitch, and rows of a slice as height
+  std::size_t x = 0, y = 0, z = 0;  // x in bytes
+};
+// A copy of `width` bytes × rows × slices (invalid_handle: no array; invalid_value: it does not
+// fit).
+Result<Copy> array_copy(const CopySide& to, const CopySide& from, std::size_t width,
+                        std::size_t height, std::size_t depth, Direction direction);
+// Bytes in the order of rows, from a place in the first row on: cudaMemcpyToArray and its like.
+Status copy_run(Stream& stream, CopySide to, CopySide from, std::size_t bytes, Direction direction,
+                bool asynchronous);
+// Where a copy's side begins in its array.
+abi::Position position_in(const void* array, const void* pointer);
+
+}  // namespace inflight::cuda

@@ -1,0 +1,26 @@
+// Texture and surface objects: what programs describe, checked as CUDA does, and what kernels find.
+#pragma once
+#include <cstdint>
+
+#include "gpu/cuda/core/report/status.hpp"
+#include "gpu/cuda/core/texture/texture_abi.hpp"
+
+namespace inflight::cuda {
+
+using ObjectHandle = unsigned long long;
+
+Status make_texture(ObjectHandle* place, const abi::Resource* resource,
+                    const abi::TextureDescription* description, const abi::ResourceView* view);
+Status destroy_texture(ObjectHandle handle);
+Status get_texture(ObjectHandle handle, abi::Resource* place);
+Status get_texture(ObjectHandle handle, abi::TextureDescription* place);
+Status get_texture(ObjectHandle handle, abi::ResourceView* place);  // zeros if it has none
+
+Status make_surface(ObjectHandle* place, const abi::Resource* resource);
+Status destroy_surface(ObjectHandle handle);
+Status get_surface(ObjectHandle handle, abi::Resource* place);
+
+// The widest texture of linear memory in such a format, in texels.
+Status linear_texture_width(std::size_t* place, const abi::ChannelFormat* format, int device);
+
+}  // namespace inflight::cuda

@@ -1,0 +1,211 @@
+// Sums of weighted texels.
+#include "gpu/texture/filter.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "gpu/texture/srgb.hpp"
+
+namespace inflight::texture {
+namespace {
+
+constexpr int weight_bits = 8;
+
+template <class T>
+T channel(const std::byte* texel, unsigned c) {
+  T v;
+  std::memcpy(&v, texel + c * sizeof(T), sizeof v);
+  return v;
+}
+
+// --- integers: a sum of 256ths of texels -> a number of `one` steps ---
+
+constexpr std::int64_t half_up(std::int64_t sum, int bits) {
+  return (sum + (std::int64_t{1} << (bits - 1))) >> bits;
+}
+
+struct U8 {
+  using T = std::uint8_t;
+  static constexpr std::int32_t one = 65535;
+  static std::int64_t steps(std::int64_t sum) { return half_up(sum * 257, weight_bits); }
+};
+struct U16 {
+  using T = std::uint16_t;
+  static constexpr std::int32_t one = 65535;
+  static std::int64_t steps(std::int64_t sum) { return half_up(sum, weight_bits); }
+};
+struct S8 {
+  using T = std::int8_t;
+  static constexpr std::int32_t one = 32767;
+  // 127 * 256 becomes 32767.
+  static std::int64_t steps(std::int64_t sum) { return sum + half_up((sum >> 4) * 257, 11); }
+};
+struct S16 {
+  using T = std::int16_t;
+  static constexpr std::int32_t one = 32767;
+  static std::int64_t steps(std::int64_t sum) { return half_up(sum, weight_bits); }
+};
+
+template <class I, unsigned channels>
+Value mix_integers(const Mix& mix) {
+  Value out{};
+  for (unsigned c = 0; c < channels; ++c) {
+    std::int64_t sum = 0;
+    for (unsigned i = 0; i < mix.count; ++i)
+      sum += std::int64_t{mix.weight[i]} * channel<typename I::T>(mix.texel[i], c);
+    const auto bounded = static_cast<float>(std::max<std::int64_t>(I::steps(sum), -I::one));
+    out[c] = std::bit_cast<std::uint32_t>(bounded / static_cast<float>(I::one));
+  }
+  return out;
+}
+
+// --- floats ---
+
+// A number as significand * 2^exponent; exponents are those of the format, not of its steps.
+struct Number {
+  std::int64_t significand = 0;
+  int exponent = 0;
+  bool special = false;  // infinite, or none
+};
+
+struct F32 {
+  using T = std::uint32_t;
+  static constexpr int digits = 24, least = 1;
+  static constexpr bool gradual = false;  // underflow
+  static constexpr std::uint32_t nan = 0x7fffffff;
+  static Number split(T bits) {
+    const int e = static_cast<int>(bits >> 23 & 255);
+    const std::int64_t m = e ? (bits & 0x7fffff) | 0x800000 : 0;
+    return {bits >> 31 ? -m : m, e, e == 255};
+  }
+  static constexpr int bias = 127;
+};
+struct F16 {
+  using T = std::uint16_t;
+  static constexpr int digits = 11, least = 1;
+  static constexpr bool gradual = true;
+  static constexpr std::uint32_t nan = 0x7fffe000;
+  static Number split(T bits) {
+    const int e = bits >> 10 & 31;
+    const std::int64_t m = (bits & 0x3ff) | (e ? 0x400 : 0);
+    return {bits >> 15 ? -m : m, std::max(e, 1), e == 31};
+  }
+  static constexpr int bias = 15;
+};
+
+constexpr int guard_bits = 4;
+
+// 2^e, for every e of a float that is no denormal.
+double power(int e) { return std::bit_cast<double>(static_cast<std::uint64_t>(e + 1023) << 52); }
+
+// `sum` * 2^exponent with so many digits, halves away from zero.
+template <class F>
+float rounded(std::int64_t sum, int exponent) {
+  const std::uint64_t size = static_cast<std::uint64_t>(sum < 0 ? -sum : sum);
+  if (size == 0) return 0;
+  // The lowest digit that stays: by the leading one, or by the least exponent of the format.
+  int cut = static_cast<int>(std::bit_width(size)) - F::digits;
+  const int least_cut = F::least - F::bias - (F::digits - 1) - exponent;
+  if (F::gradual) cut = std::max(cut, least_cut);
+  std::uint64_t kept = size;
+  if (cut > 0) {
+    kept = cut > 62 ? 0 : (size + (std::uint64_t{1} << (cut - 1))) >> cut;
+    exponent += cut;
+  }
+  const double value = static_cast<double>(kept) * power(exponent);
+  if (!F::gradual && value < 0x1p-126) return 0;
+  return static_cast<float>(sum < 0 ? -value : value);
+}
+
+std::int64_t toward_zero(std::int64_t v, int shift) { return v < 0 ? -(-v >> shift) : v >> shift; }
+
+// The texels of one quad, aligned to the greatest of them: sum * 2^exponent.
+struct Sum {
+  std::int64_t sum = 0;
+  int exponent = 0;
+  bool special = false;
+};
+
+template <class F, auto get>
+Sum sum_of_quad(const Mix& mix, unsigned first, unsigned end, unsigned c) {
+  Number numbers[4];
+  Sum out;
+  for (unsigned i = first; i < end; ++i) {
+    const Number n = numbers[i - first] = F::split(get(mix.texel[i], c));
+    out.special |= n.special;
+    if (n.significand != 0) out.exponent = std::max(out.exponent, n.exponent);
+  }
+  for (unsigned i = first; i < end; ++i) {
+    const auto& [m, exponent, special] = numbers[i - first];
+    if (m == 0) continue;
+    const int shift = std::min(out.exponent - exponent, 63);
+    out.sum += toward_zero(m * (1 << guard_bits), shift) * mix.weight[i];
+  }
+  return out;
+}
+
+template <class F, unsigned channels, auto get = channel<typename F::T>>
+Value mix_floats(const Mix& mix) {
+  Value out{};
+  for (unsigned c = 0; c < channels; ++c) {
+    Sum sums[4];
+    Sum all;
+    for (unsigned q = 0; q < mix.quads; ++q) {
+      sums[q] = sum_of_quad<F, get>(mix, mix.first_of_quad[q], mix.end_of_quad(q), c);
+      all.special |= sums[q].special;
+      if (sums[q].sum != 0) all.exponent = std::max(all.exponent, sums[q].exponent);
+    }
+    if (all.special) {
+      out[c] = F::nan;
+      continue;
+    }
+    for (unsigned q = 0; q < mix.quads; ++q) {
+      const int shift = std::min(all.exponent - sums[q].exponent, 63);
+      if (sums[q].sum != 0) all.sum += sums[q].sum >> shift;
+    }
+    const int exponent = all.exponent - F::bias - (F::digits - 1) - guard_bits - weight_bits;
+    out[c] = std::bit_cast<std::uint32_t>(rounded<F>(all.sum, exponent));
+  }
+  return out;
+}
+
+template <class I>
+Filter integers(unsigned channels) {
+  return channels == 1   ? mix_integers<I, 1>
+         : channels == 2 ? mix_integers<I, 2>
+                         : mix_integers<I, 4>;
+}
+template <class F>
+Filter floats(unsigned channels) {
+  return channels == 1 ? mix_floats<F, 1> : channels == 2 ? mix_floats<F, 2> : mix_floats<F, 4>;
+}
+
+// 8-bit sRGB is mixed as linear light, in halves; w is no light.
+std::uint16_t linear_half(const std::byte* texel, unsigned c) {
+  return float_to_half(linear_light(static_cast<std::uint8_t>(texel[c])));
+}
+Value mix_srgb(const Mix& mix) {
+  Value out = mix_floats<F16, 4, linear_half>(mix);
+  out[3] = mix_integers<U8, 4>(mix)[3];
+  return out;
+}
+Filter srgb(unsigned channels) {
+  return channels == 1   ? mix_floats<F16, 1, linear_half>
+         : channels == 2 ? mix_floats<F16, 2, linear_half>
+                         : mix_srgb;
+}
+
+}  // namespace
+
+Filter filter_of(Format format, As as) {
+  const unsigned n = format.channels;
+  if (format.kind == Kind::floating) return format.bits == 32 ? floats<F32>(n) : floats<F16>(n);
+  if (as == As::element || format.bits == 32) return nullptr;
+  if (as == As::srgb && format.bits == 8 && format.kind == Kind::unsigned_integer) return srgb(n);
+  if (format.kind == Kind::unsigned_integer)
+    return format.bits == 8 ? integers<U8>(n) : integers<U16>(n);
+  return format.bits == 8 ? integers<S8>(n) : integers<S16>(n);
+}
+
+}  // namespace inflight::texture

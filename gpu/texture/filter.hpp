@@ -1,0 +1,35 @@
+// Mixing texels by weights as the hardware's filters do (measured: tests/gpu/texture_truth.cu).
+//
+// Weights are 256ths and add up to 256. Texels of integers are mixed as 16-bit fixed-point numbers;
+// those of floats are aligned to the greatest of them, with four bits more than their significands
+// have; the sum is rounded once, to the precision of the format.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "gpu/texture/format.hpp"
+
+namespace inflight::texture {
+
+// Texels and their weights; weights of 0 are left out.
+struct Mix {
+  static constexpr unsigned most = 16;  // two levels of a volume, eight texels of each
+  const std::byte* texel[most];
+  std::uint32_t weight[most];
+  unsigned count = 0;
+  unsigned first_of_quad[4] = {},
+           quads = 0;  // texels of one slice of one level are summed together
+  void begin_quad() { first_of_quad[quads++] = count; }
+  unsigned end_of_quad(unsigned quad) const {
+    return quad + 1 < quads ? first_of_quad[quad + 1] : count;
+  }
+  void add(const std::byte* at, std::uint32_t by) {
+    if (by != 0) texel[count] = at, weight[count++] = by;
+  }
+};
+
+using Filter = Value (*)(const Mix& mix);
+// The filter of texels of `format`; null: they cannot be filtered.
+Filter filter_of(Format format, As as);
+
+}  // namespace inflight::texture

@@ -1,0 +1,157 @@
+// Footprints and filters.
+#include "gpu/texture/read.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "gpu/texture/axis.hpp"
+#include "gpu/texture/cube.hpp"
+#include "gpu/texture/levels.hpp"
+
+namespace inflight::texture {
+namespace {
+
+// The texels of one level around a place, and how to weigh them.
+struct Taps {
+  Axis axis[3];
+  unsigned count = 1;       // dimensions
+  std::uint64_t layer = 0;  // of a volume: none
+};
+
+const std::byte* texel(const Texture& t, const Level& level, const Taps& taps, unsigned corner,
+                       Footprint* touched) {
+  std::int32_t at[3] = {};
+  for (unsigned d = 0; d < taps.count; ++d) {
+    at[d] = taps.axis[d].texel[corner >> d & 1];
+    if (at[d] == Axis::border) return t.border;
+  }
+  const std::uint64_t slice = taps.layer + static_cast<std::uint64_t>(at[2]);
+  const std::uint64_t address = t.image.at(level, static_cast<std::uint64_t>(at[0]),
+                                           static_cast<std::uint64_t>(at[1]), slice);
+  if (touched) touched->add(address);
+  return reinterpret_cast<const std::byte*>(address);
+}
+
+// Of `weight`, the part of the second texel along a dimension.
+std::uint32_t second_part(std::uint32_t weight, std::uint32_t fraction, std::uint32_t round) {
+  return (weight * fraction + round) >> fraction_bits;
+}
+
+// Divides `weight` among the texels: along z, then x, then y. Halves go up, but for the y of the
+// first x.
+void weigh(const Texture& t, const Level& level, const Taps& taps, std::uint32_t weight, Mix& mix,
+           Footprint* touched) {
+  constexpr std::uint32_t up = whole / 2, down = up - 1;
+  const std::uint32_t far = taps.count > 2 ? second_part(weight, taps.axis[2].fraction, up) : 0;
+  const std::uint32_t slices[2] = {weight - far, far};
+  for (unsigned z = 0; z < 2; ++z) {
+    if (slices[z] == 0) continue;
+    mix.begin_quad();
+    const std::uint32_t right = second_part(slices[z], taps.axis[0].fraction, up);
+    const std::uint32_t columns[2] = {slices[z] - right, right};
+    for (unsigned x = 0; x < 2; ++x) {
+      if (columns[x] == 0) continue;
+      const std::uint32_t upper =
+          taps.count > 1 ? second_part(columns[x], taps.axis[1].fraction, x ? up : down) : 0;
+      const unsigned corner = x | z << 2;
+      if (columns[x] != upper) mix.add(texel(t, level, taps, corner, touched), columns[x] - upper);
+      if (upper != 0) mix.add(texel(t, level, taps, corner | 2, touched), upper);
+    }
+  }
+}
+
+// Lower left, lower right, upper right, upper left.
+Value gathered(const Texture& t, const Level& level, const Taps& taps, unsigned component,
+               Footprint* touched) {
+  Value out;
+  unsigned i = 0;
+  for (unsigned corner : {2u, 3u, 1u, 0u})
+    out[i++] = t.decode(texel(t, level, taps, corner, touched))[component];
+  if (t.image.format.kind == Kind::floating)
+    for (std::uint32_t& v : out)
+      if ((v & 0x7f800000) == 0) v &= 0x80000000;  // denormals
+  return out;
+}
+
+// Offsets are numbers of four bits, those of tld4 of six.
+std::int32_t offset_of(std::int32_t offset, const Read& how) {
+  const int unused = 32 - (how.gather >= 0 ? 6 : 4);
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(offset) << unused) >> unused;
+}
+
+Taps taps_of(const Texture& t, const Read& how, const Request& r, const Level& level, bool linear) {
+  Taps taps;
+  taps.count = dimensions(how.geometry);
+  double at[3] = {r.at[0], r.at[1], r.at[2]};
+  bool normalized = t.sampler.normalized;
+  if (is_layered(how.geometry)) taps.layer = std::min(r.layer, t.image.layers - 1);
+  if (is_cube(how.geometry)) {
+    const FacePlace place = on_cube(r.at);
+    const std::uint32_t last_cube = std::max(t.image.layers / 6, 1u) - 1;
+    if (how.geometry == Geometry::cubes) taps.layer = std::min(r.layer, last_cube) * 6;
+    taps.layer = std::min<std::uint64_t>(taps.layer + place.face, t.image.layers - 1);
+    at[0] = place.s, at[1] = place.t, normalized = true;
+  }
+  // A line is a plane of height 1, read at its upper edge: half of that is border.
+  if (how.geometry == Geometry::line && linear && t.sampler.address[1] == Address::border)
+    taps.axis[taps.count++] = between(0, 0, {1, Address::border, false});
+  for (unsigned d = 0; d < dimensions(how.geometry); ++d) {
+    const bool clamps = is_cube(how.geometry) && t.sampler.seamless;
+    const Address address = clamps ? Address::clamp : t.sampler.address[d];
+    const Dimension along{level.size[d], address, normalized};
+    taps.axis[d] = (linear ? between : nearest)(at[d], offset_of(r.offset[d], how), along);
+  }
+  return taps;
+}
+
+// By integer coordinates: the texel itself, whatever the sampler says, and 0 outside. One dimension
+// is that of linear memory, and there is nothing in arrays.
+Value fetched(const Texture& t, const Read& how, const Request& r, Footprint* touched) {
+  const Level& level = t.image.levels[std::min<std::size_t>(
+      how.lod == Lod::level ? std::bit_cast<std::uint32_t>(r.level) : 0,
+      t.image.levels.size() - 1)];
+  if (how.geometry == Geometry::line && !t.image.linear) return {};
+  Taps taps;
+  taps.count = dimensions(how.geometry);
+  if (is_layered(how.geometry)) {
+    if (r.layer >= t.image.layers) return {};
+    taps.layer = r.layer;
+  }
+  for (unsigned d = 0; d < taps.count; ++d) {
+    const std::int64_t i = std::int64_t{r.texel[d]} + offset_of(r.offset[d], how);
+    if (i < 0 || i >= level.size[d]) return {};
+    taps.axis[d] = {{static_cast<std::int32_t>(i), static_cast<std::int32_t>(i)}, 0};
+  }
+  return t.decode(texel(t, level, taps, 0, touched));
+}
+
+}  // namespace
+
+void prepare(Texture& t) {
+  t.decode = decoder(t.image.format, t.sampler.as);
+  t.filter = filter_of(t.image.format, t.sampler.as);
+  encode_colour(t.image.format, t.sampler.as, t.sampler.border, t.border);
+}
+
+Value read(const Texture& t, const Read& how, const Request& r, Footprint* touched) {
+  if (t.image.bytes == 0) return {};
+  if (how.integer) return fetched(t, how, r, touched);
+  const Levels mixed = levels_of(t, how, r);
+  const bool gather = how.gather >= 0, linear = t.sampler.linear && t.filter;
+  const Level* const levels[2] = {&t.image.levels[mixed.level[0]], &t.image.levels[mixed.level[1]]};
+  const std::uint32_t second = t.filter ? mixed.fraction : 0;  // integers are not mixed
+  const std::uint32_t weights[2] = {whole - second, second};
+  Mix mix;
+  for (unsigned i = 0; i < 2; ++i) {
+    if (weights[i] == 0) continue;
+    const Taps taps = taps_of(t, how, r, *levels[i], linear || gather);
+    if (gather) return gathered(t, *levels[i], taps, static_cast<unsigned>(how.gather), touched);
+    if (linear)
+      weigh(t, *levels[i], taps, weights[i], mix, touched);
+    else
+      mix.begin_quad(), mix.add(texel(t, *levels[i], taps, 0, touched), weights[i]);
+  }
+  return mix.count == 1 && !linear ? t.decode(mix.texel[0]) : t.filter(mix);
+}
+
+}  // namespace inflight::texture

@@ -1,0 +1,29 @@
+// Reading a texture: coordinates in, the value that a `tex` or `tld4` gives out.
+#pragma once
+#include "gpu/texture/sampler.hpp"
+
+namespace inflight::texture {
+
+// What the instruction says.
+enum class Lod : std::uint8_t { base, level, grad };
+struct Read {
+  Geometry geometry = Geometry::plane;
+  Lod lod = Lod::base;
+  bool integer = false;     // coordinates count texels
+  std::int8_t gather = -1;  // tld4: the component of four texels
+};
+
+// What one thread asks for.
+struct Request {
+  float at[3] = {};
+  std::int32_t texel[3] = {};  // integer coordinates
+  std::uint32_t layer = 0;
+  float level = 0;
+  float dx[3] = {}, dy[3] = {};
+  std::int32_t offset[3] = {};
+};
+
+// Reads texels at their addresses. `touched` gets the addresses; null: nobody wants them.
+Value read(const Texture& texture, const Read& how, const Request& request, Footprint* touched);
+
+}  // namespace inflight::texture

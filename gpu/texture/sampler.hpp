@@ -1,0 +1,39 @@
+// How a texture is read: what CUDA's texture description says.
+#pragma once
+#include <cstdint>
+
+#include "gpu/texture/filter.hpp"
+#include "gpu/texture/image.hpp"
+
+namespace inflight::texture {
+
+// cudaTextureAddressMode by its numbers.
+enum class Address : std::uint8_t { wrap, clamp, mirror, border };
+
+struct Sampler {
+  Address address[3] = {Address::clamp, Address::clamp, Address::clamp};
+  As as = As::element;
+  bool linear = false, mip_linear = false;  // or point
+  bool normalized = false;                  // coordinates
+  bool seamless = false;                    // cubemaps: filters across edges
+  float border[4] = {};
+  float bias = 0, least = 0, greatest = 0;  // of the level of detail
+  unsigned anisotropy = 0;
+};
+
+struct Texture {
+  Image image;
+  Sampler sampler;
+  Decode decode = nullptr;    // decoder(image.format, sampler.as)
+  Filter filter = nullptr;    // filter_of(image.format, sampler.as)
+  std::byte border[16] = {};  // the border's colour as a texel
+};
+
+// Completes what follows from image and sampler.
+void prepare(Texture& texture);
+
+struct Surface {
+  Image image;
+};
+
+}  // namespace inflight::texture

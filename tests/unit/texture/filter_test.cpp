@@ -1,0 +1,71 @@
+// Weighted sums of texels, as an H200 rounds them.
+#include "gpu/texture/filter.hpp"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <vector>
+
+namespace inflight::texture {
+namespace {
+
+template <class T>
+std::uint32_t mixed(Format format, As as, const std::vector<T>& texels,
+                    const std::vector<std::uint32_t>& weights) {
+  Mix mix;
+  mix.begin_quad();
+  for (std::size_t i = 0; i < texels.size(); ++i)
+    mix.add(reinterpret_cast<const std::byte*>(&texels[i]), weights[i]);
+  return filter_of(format, as)(mix)[0];
+}
+float floats(const std::vector<float>& texels, const std::vector<std::uint32_t>& weights) {
+  return std::bit_cast<float>(mixed({Kind::floating, 32, 1}, As::element, texels, weights));
+}
+
+TEST(Filter, HalvesAreRoundedAwayFromZero) {
+  const float next = std::nextafter(1.0f, 2.0f), after = std::nextafter(next, 2.0f);
+  EXPECT_EQ(floats({1, next}, {128, 128}), next);
+  EXPECT_EQ(floats({-1, -next}, {128, 128}), -next);
+  EXPECT_EQ(floats({next, after}, {128, 128}), after);
+}
+
+// What lies more than four bits below the greatest texel's last is lost, even where the greatest
+// weighs little.
+TEST(Filter, TexelsAreAlignedToTheGreatest) {
+  EXPECT_EQ(floats({1, 0x1p-28f}, {1, 255}), 0x1p-8f);
+  EXPECT_GT(floats({1, 0x1p-27f}, {1, 255}), 0x1p-8f);
+  EXPECT_EQ(floats({1, 0x1p-28f}, {0, 256}), 0x1p-28f);
+}
+
+TEST(Filter, DenormalsAreZerosAndNoNumberStaysNone) {
+  EXPECT_EQ(floats({1e-40f, 1e-40f}, {128, 128}), 0);
+  const auto nan = mixed<float>({Kind::floating, 32, 1}, As::element, {NAN, 1}, {1, 255});
+  EXPECT_EQ(nan, 0x7fffffffu);
+}
+
+TEST(Filter, HalvesGiveElevenBits) {
+  const Format half{Kind::floating, 16, 1};
+  const std::vector<std::uint16_t> texels{0x3c00, 0x3c01};  // 1, and the next
+  EXPECT_EQ(mixed(half, As::element, texels, {128, 128}),
+            std::bit_cast<std::uint32_t>(1 + 0x1p-10f));
+  EXPECT_EQ(mixed(half, As::element, texels, {130, 126}), std::bit_cast<std::uint32_t>(1.0f));
+}
+
+TEST(Filter, BytesAreMixedWithSixteenBits) {
+  const Format u8{Kind::unsigned_integer, 8, 1}, s8{Kind::signed_integer, 8, 1};
+  EXPECT_EQ(mixed<std::uint8_t>(u8, As::normalized, {0, 1}, {128, 128}),
+            std::bit_cast<std::uint32_t>(129 / 65535.0f));
+  EXPECT_EQ(mixed<std::int8_t>(s8, As::normalized, {127, -128}, {128, 128}),
+            std::bit_cast<std::uint32_t>(-129 / 32767.0f));
+  EXPECT_EQ(mixed<std::int8_t>(s8, As::normalized, {-128, -128}, {128, 128}),
+            std::bit_cast<std::uint32_t>(-1.0f));
+}
+
+TEST(Filter, IntegersAsTheyAreHaveNone) {
+  EXPECT_FALSE(filter_of({Kind::signed_integer, 16, 2}, As::element));
+  EXPECT_FALSE(filter_of({Kind::unsigned_integer, 32, 1}, As::normalized));
+}
+
+}  // namespace
+}  // namespace inflight::texture
