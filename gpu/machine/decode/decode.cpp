@@ -8,6 +8,7 @@
 #include "gpu/machine/builtins/builtins.hpp"
 #include "gpu/machine/lowering/observing.hpp"
 #include "gpu/machine/decode/table.hpp"
+#include "gpu/machine/families/wgmma.hpp"
 #include "gpu/machine/instruction/phases.hpp"
 #include "gpu/machine/run/control.hpp"
 #include "gpu/machine/run/warp.hpp"
@@ -117,6 +118,7 @@ void Decoder::instruction(std::uint32_t index) {
 
 void Decoder::translate(const Instruction& what) {
   builder_.set_guarded(false);
+  if (spills_accumulators(what, builder_.description)) builder_.emit(&run_settle);
   if (what.control == Control::branch) return branch(what);
   if (!what.guard || !what.diverts()) {
     builder_.set_guarded(static_cast<bool>(what.guard));

@@ -234,6 +234,29 @@ bool lower_following_move(Lowering& lo) {
   return true;
 }
 
+bool spills_accumulators(const Instruction& in, const Function& function) {
+  return in.opcode == Opcode::st && !function.held.empty() && function.text->entry &&
+         in.memory.front().space == ptx::Space::local &&
+         std::any_of(in.reads.begin(), in.reads.end(),
+                     [&](const RegisterUse& use) { return function.held[use.reg]; });
+}
+
+const Op* run_settle(Warp& w, const Op* op) {
+  Warpgroup* const group = warpgroup_of(w);
+  if (!group || group->model.idle()) return op + 1;
+  const std::uint32_t rank = rank_in_group(w);
+  const auto& slots = w.frame->code->slots;
+  const bool pending = std::any_of(
+      op->what->reads.begin(), op->what->reads.end(),
+      [&](const RegisterUse& use) { return group->model.writer(rank, slots[use.reg]) != nullptr; });
+  if (!pending) return op + 1;
+  if (!group->model.can_finish(rank))
+    return w.park(op, Wait::warpgroup, group->model.missing(rank));
+  wait_ended(w, op, Wait::warpgroup);
+  group->model.finish(rank);
+  return op + 1;
+}
+
 void wgmma_rows(Rows& rows) {
   add(rows, any_form(Opcode::wgmma_mma_async, lower_multiply));
   add(rows, any_form(Opcode::wgmma_mma_async_sp, lower_multiply));

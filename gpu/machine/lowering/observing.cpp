@@ -33,10 +33,12 @@ bool is_shared_store(const Lowering& lo, const MemoryOperand& m) {
          (space == check::Space::global || space == check::Space::shared);
 }
 
-// Registers that a multiplication may hold, other than by a move: those, compilers add and
-// assemblers remove.
+// Registers that a multiplication may hold, other than by what compilers add and assemblers remove:
+// moves, and stores to local memory.
 bool touches_held(const Lowering& lo) {
-  if (lo.what.opcode == ptx::Opcode::mov || lo.what.as<WgmmaUse>()) return false;
+  const bool spill =
+      lo.what.opcode == ptx::Opcode::st && lo.what.memory.front().space == ptx::Space::local;
+  if (lo.what.opcode == ptx::Opcode::mov || spill || lo.what.as<WgmmaUse>()) return false;
   const auto held = [&](const RegisterUse& use) { return lo.may_be_held(use.reg); };
   return std::any_of(lo.what.reads.begin(), lo.what.reads.end(), held) ||
          std::any_of(lo.what.writes.begin(), lo.what.writes.end(), held);

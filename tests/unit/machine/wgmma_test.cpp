@@ -122,6 +122,15 @@ TEST(Wgmma, IsFollowedByMovesOfItsAccumulators) {
   }
 }
 
+// Where arrays live in local memory, compilers put accumulators there at once, and the assembler
+// waits.
+TEST(Wgmma, IsDoneWhereItsAccumulatorsGoToLocalMemory) {
+  for (const auto timing : timings)
+    expect(".local .b32 spilled;\n" + std::string(from_shared) + commit +
+               "st.local.f32 [spilled], %f1;\nld.local.f32 %f9, [spilled];\n" + wait,
+           117, timing);
+}
+
 // Nothing reads the accumulators, so what is computed meanwhile could have had their places.
 TEST(Wgmma, WritesNobodyElsesRegisters) {
   std::string body = std::string(from_shared) + commit;
