@@ -11,6 +11,7 @@
 
 #include "gpu/machine/code/slots.hpp"
 #include "gpu/machine/decode/prepared.hpp"
+#include "gpu/machine/families/wgmma.hpp"
 #include "gpu/machine/run/control.hpp"
 #include "gpu/machine/run/warp.hpp"
 
@@ -80,7 +81,9 @@ bool repeatable(const Code& code, const Instruction& in) {
 }
 
 bool moves_on(const Op* op, Handler run) {
-  return run == run_jump || run == run_branch || run == run_phase || op->inner == run_jump;
+  // run_settle stands before another instruction, and writes what a wgmma writes.
+  return run == run_jump || run == run_branch || run == run_phase || run == run_settle ||
+         op->inner == run_jump;
 }
 
 // Other registers get other values, and it runs again: does it compute the same?
