@@ -236,7 +236,7 @@ bool lower_following_move(Lowering& lo) {
 
 bool spills_accumulators(const Instruction& in, const Function& function) {
   return in.opcode == Opcode::st && !function.held.empty() && function.text->entry &&
-         in.memory.front().space == ptx::Space::local &&
+         !in.memory.empty() && in.memory.front().space == ptx::Space::local &&
          std::any_of(in.reads.begin(), in.reads.end(),
                      [&](const RegisterUse& use) { return function.held[use.reg]; });
 }
