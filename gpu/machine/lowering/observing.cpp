@@ -36,8 +36,8 @@ bool is_shared_store(const Lowering& lo, const MemoryOperand& m) {
 // Registers that a multiplication may hold, other than by what compilers add and assemblers remove:
 // moves, and stores to local memory.
 bool touches_held(const Lowering& lo) {
-  const bool spill =
-      lo.what.opcode == ptx::Opcode::st && lo.what.memory.front().space == ptx::Space::local;
+  const bool spill = !lo.what.memory.empty() && lo.what.opcode == ptx::Opcode::st &&
+                     lo.what.memory.front().space == ptx::Space::local;
   if (lo.what.opcode == ptx::Opcode::mov || spill || lo.what.as<WgmmaUse>()) return false;
   const auto held = [&](const RegisterUse& use) { return lo.may_be_held(use.reg); };
   return std::any_of(lo.what.reads.begin(), lo.what.reads.end(), held) ||
