@@ -148,7 +148,9 @@ Detail mbarrier(const ptx::Function&, const ptx::Instruction& in) {
   out.by_parity = in.mods.has(Mod::parity);
   out.no_inc = in.mods.has(Mod::noinc);
   out.order = order_of(in.mods, waits ? Order::acquire : Order::release);
-  out.scope = scope_of(in.mods, Scope::cta);
+  // PTX's default is .cta. CUTLASS's multicast pipelines hand buffers from block to block with it,
+  // and chips order them: what is not said counts as wide enough.
+  out.scope = scope_of(in.mods, Scope::cluster);
   return out;
 }
 

@@ -94,6 +94,13 @@ Pair Reporter::pair_of(const Scene& scene, const Conflict& c) const {
   return pair;
 }
 
+bool Reporter::repeats(const Scene& scene, const Conflict& c) const {
+  if (c.earlier.place != c.later.place || c.earlier.lane == c.later.lane) return false;
+  const Pair pair = pair_of(scene, c);
+  return pair.same_warp && pair.space == Space::global && pair.earlier == Doer::bulk_copy &&
+         pair.later == Doer::bulk_copy && c.earlier.write && c.later.write;
+}
+
 // The same pair has one order, whichever came first here: the access before the copy, and of two
 // accesses the one that stands later in the source.
 bool Reporter::is_swapped(const Scene& scene, const Conflict& c, FindingKind kind) const {

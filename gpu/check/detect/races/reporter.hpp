@@ -21,6 +21,7 @@ class Reporter {
       : session_(session), launches_(launches) {}
 
   void conflict(const Scene& scene, const shadow::Conflict& conflict) {
+    if (repeats(scene, conflict)) return;
     session_.findings.add(key_of(scene, conflict), [&] { return finding_of(scene, conflict); });
   }
   FindingKey key_of(const Scene& scene, const shadow::Conflict& conflict) const;
@@ -36,6 +37,8 @@ class Reporter {
   void peer_exited(const Who& who, std::uint16_t rank);
 
  private:
+  // Is it one bulk store that each lane of a warp issues? They write the same.
+  bool repeats(const Scene& scene, const shadow::Conflict& conflict) const;
   PlaceId place_of(const Who& who) { return session_.places.of(who); }
   PlaceId line_of(PlaceId place) const { return session_.places.line_of(place); }
   Party party(const Scene& scene, const shadow::Side& side, bool later, std::string did) const;

@@ -32,8 +32,10 @@ void BlockBarriers::note(const Barrier& event, std::uint32_t warp, std::uint32_t
   const bool counted = event.expected != 0 && event.expected != threads;
   if (event.given % lanes != 0 && event.given != threads)
     out.push_back({What::not_whole_warps, event.who, {}, event.id, event.given, 0, 0});
+  // A warp that has arrived (bar.arrive) may wait in the same phase, as CUTLASS's epilogues do.
   for (const BarrierArrival& each : phase.arrivals)
-    if (each.warp == warp && each.who.mask & event.who.mask) {
+    if (event.step == Barrier::Step::arrive && each.warp == warp &&
+        each.who.mask & event.who.mask) {
       out.push_back({What::arrived_twice, event.who, {each}, event.id, event.expected, 0, 0});
       break;
     }

@@ -108,6 +108,8 @@ class MbarrierHistory {
   void stray_copy(const Who& who, std::uint32_t warp, std::uint64_t bytes);
 
   bool live_ = false, known_ = false, dead_ = false;
+  // Threads of other blocks use it: what these can know of its phases is not followed.
+  bool crossed_ = false;
   Who init_, inval_;
   std::uint32_t pending_ = 0, expected_ = 0;
   std::int32_t tx_ = 0;
