@@ -19,7 +19,7 @@ struct Advice {
 constexpr Advice advice[] = {
     {"Tex", "textures are not supported; read through global memory instead"},
     {"Surf", "surfaces are not supported; write through global memory instead"},
-    {"Array", "CUDA arrays are not supported; use linear or pitched memory"},
+    {"Array", "sparse arrays and planes of arrays are not supported"},
     {"Graphics", "graphics interoperation needs a GPU"},
     {"GL", "graphics interoperation needs a GPU"},
     {"EGL", "graphics interoperation needs a GPU"},

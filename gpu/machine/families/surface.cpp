@@ -172,7 +172,7 @@ const Op* run_reduce(Warp& w, const Op* op) {
 
 bool lower_surface(Lowering& lo, const Row&) {
   const auto* use = lo.what.as<SurfaceUse>();
-  if (!use) return lo.refuse("surfaces of this shape are not supported");
+  if (!use) return lo.refuse("this form of a surface is not supported");
   const bool loads = use->kind == Access::Kind::load,
              reduces = use->kind == Access::Kind::reduction;
   if (!only(lo, reduces ? understood | operations : understood)) return false;

@@ -18,8 +18,9 @@ namespace {
 constexpr std::size_t most_in_flight = 8;
 
 bool later_in_source(const CodePlace& a, const CodePlace& b) {
-  return std::tie(a.kernel, a.file, a.line, a.ptx_line) >
-         std::tie(b.kernel, b.file, b.line, b.ptx_line);
+  const CodeLine at = own_line(a), before = own_line(b);
+  return std::tie(a.kernel, at.file, at.line, a.ptx_line) >
+         std::tie(b.kernel, before.file, before.line, b.ptx_line);
 }
 
 // The copy whose actor this is, if it completes on an mbarrier.

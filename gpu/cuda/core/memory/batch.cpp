@@ -57,7 +57,7 @@ Result<char*> base_of(const abi::CopyOperand3D& operand) {
   constexpr int pointer = 1, array = 2;
   if (operand.type == array)
     return fail(Status::not_supported,
-                "CUDA arrays are not supported; use linear or pitched memory.");
+                "arrays in batches of copies are not supported; use cudaMemcpy3DAsync.");
   if (operand.type != pointer) return fail(Status::invalid_value);
   return static_cast<char*>(operand.pointer.pointer);
 }
