@@ -1,5 +1,6 @@
 // Races that public programs have had, each as its smallest kernel.
 #include <cooperative_groups.h>
+#include <mma.h>
 
 #include "tests/kernels/check/ptx_macros.cuh"
 
@@ -176,21 +177,18 @@ __global__ void __cluster_dims__(2, 1, 1) fuser(int* out) {
   cluster.sync();
 }
 
-// colibri #1099: lanes store a matrix, one lane stores it in bulk, with no __syncwarp() between.
+// colibri #1099: a warp stores its accumulators, and its lanes read one another's elements with no
+// __syncwarp() between.
 template <bool right>
 __global__ void colibri(int* out) {
-  __shared__ alignas(128) int tile[128];
-  const unsigned row = shared_address(tile) + threadIdx.x * 16;
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %1, %1, %1};" ::"r"(row),
-               "r"(threadIdx.x)  // [colibri matrix]
-               : "memory");
-  FENCE_PROXY_ASYNC();
+  namespace wmma = nvcuda::wmma;
+  __shared__ alignas(32) float tile[256];
+  wmma::fragment<wmma::accumulator, 16, 16, 16, float> sums;
+  wmma::fill_fragment(sums, 1.0f);
+  wmma::store_matrix_sync(tile, sums, 16, wmma::mem_row_major);  // [colibri store]
   if (right) __syncwarp();
-  if (threadIdx.x == 0) {
-    BULK_STORE(out, tile, unsigned{sizeof tile});  // [colibri store]
-    BULK_COMMIT();
-    BULK_WAIT(0);
-  }
+  for (int i = threadIdx.x; i < 256; i += 32)
+    out[i] = static_cast<int>(tile[i]);  // [colibri reads]
 }
 
 // HeCBench layernorm-cuda, rmsnorm-cuda: a block's reduction is called twice, and nothing stands
