@@ -129,25 +129,26 @@ template <bool Ordered, int N>
       largest[j + 1] = high_of(as<Ints>(pairs[j / 2]));
     }
     Floats scale[N];
-    Ints first[N], second[N];
+    Bits first[N], second[N];  // they wrap in lanes that are bad
     for (int j = 0; j < N; ++j) {
       // Where all terms are zero, any scale will do.
       bad[j] |= (largest[j] < low) & (largest[j] > no_exponent / 2);
       largest[j] = larger(largest[j], Ints{} + low);
       scale[j] = as<Floats>((plan.fraction_bits + 127 - largest[j]) << 23);
-      first[j] = second[j] = Ints{};
+      first[j] = second[j] = Bits{};
     }
     for (std::ptrdiff_t i = done; i < end; i += 2) {
       const Floats x = rows.value[at(i)], y = rows.value[at(i + 1)];
       const float *const p = b + at(i), *const q = b + at(i + 1);
       for (int j = 0; j < N; ++j) {
-        first[j] += truncated(x * p[j * depth] * scale[j]);
-        second[j] += truncated(y * q[j * depth] * scale[j]);
+        first[j] += as<Bits>(truncated(x * p[j * depth] * scale[j]));
+        second[j] += as<Bits>(truncated(y * q[j * depth] * scale[j]));
       }
     }
     for (int j = 0; j < N; ++j) {
       const Ints c = truncated(sums[j].value * scale[j]);
-      const Ints total = fitting_sum(fitting_sum(first[j], second[j], bad[j]), c, bad[j]);
+      const Ints total =
+          fitting_sum(fitting_sum(as<Ints>(first[j]), as<Ints>(second[j]), bad[j]), c, bad[j]);
       sums[j].value = rounded(plan, total, largest[j]);
       if (end < depth) sums[j].exponent = exponent_of(sums[j].value, least);
     }
