@@ -86,6 +86,7 @@ std::uint64_t block_sum(std::span<const Term> terms, int fraction_bits, int leas
   if (plus || minus) return infinity_of(accumulator, minus);
   Wide sum = 0;
   for (const Term& t : terms) {
+    if (!t.significand) continue;
     const int shift = fraction_bits - t.fraction + t.exponent - largest;
     const Magnitude s = t.significand;
     const auto aligned = static_cast<Wide>(shift >= 0     ? s << shift

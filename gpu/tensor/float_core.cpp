@@ -75,7 +75,7 @@ Sum start_of(const Plan& plan, int row, int column, Ints& special) {
 #else
   const Floats nearest = to_floats(v);
   const Ints back = truncated(nearest);
-  const auto size = [](Ints x) { return as<Bits>(x < 0 ? -x : x); };
+  const auto size = [](Ints x) { return x < 0 ? -as<Bits>(x) : as<Bits>(x); };
   return as<Floats>(as<Bits>(nearest) + as<Bits>(size(back) > size(v)));  // one less where larger
 #endif
 }
