@@ -1,5 +1,7 @@
 // Programs that lack a barrier and are right on a chip all the same, since the warps that a barrier has
-// released run nearly side by side: the user hears of none of this from a GPU, and is not misled here.
+// released run nearly side by side, and copies take longer than warps lie apart: the user hears of none of this
+// from a GPU, and is not misled here.
+// async: late
 #include "tests/kernels/kernel_test.cuh"
 
 // A block's reduction without a barrier between its last read of shared memory and the next call's write.
@@ -64,6 +66,18 @@ __global__ void shift(float* data, float* out) {
   if (threadIdx.x % 32 == 0) out[threadIdx.x / 32] = v;
 }
 
+// Each warp copies its part of a tile and stores zeros where the next one copies to, as loaders do whose threads
+// past the last row fill the wrong panel: the copies land when all warps have stored.
+__global__ void pad(const float* in, float* out) {
+  __shared__ alignas(16) float tile[1024];
+  unsigned to = unsigned(__cvta_generic_to_shared(&tile[threadIdx.x]));
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(in + threadIdx.x) : "memory");
+  tile[(threadIdx.x + 32) % blockDim.x] = 0;
+  asm volatile("cp.async.commit_group;\ncp.async.wait_group 0;" ::: "memory");
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) out[threadIdx.x / 32] = tile[threadIdx.x];
+}
+
 int wrong(Buffer<float>& out, int warps, float expected, float step) {
   int count = 0;
   std::vector<float>& values = out.read();
@@ -83,6 +97,8 @@ int main() {
     std::printf(", broadcast %d", wrong(out, warps, 190, 0));
     shift<<<1, threads>>>(data, out);
     int shifted = wrong(out, warps - 1, 32, 32);
-    std::printf(", shifted %d\n", shifted);
+    std::printf(", shifted %d", shifted);
+    pad<<<1, threads>>>(data, out);
+    std::printf(", padded %d\n", wrong(out, warps - 1, 32, 32));
   }
 }

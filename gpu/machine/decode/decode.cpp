@@ -6,11 +6,12 @@
 #include <algorithm>
 
 #include "gpu/machine/builtins/builtins.hpp"
-#include "gpu/machine/lowering/observing.hpp"
 #include "gpu/machine/decode/table.hpp"
 #include "gpu/machine/families/wgmma.hpp"
 #include "gpu/machine/instruction/phases.hpp"
+#include "gpu/machine/lowering/observing.hpp"
 #include "gpu/machine/run/control.hpp"
+#include "gpu/machine/run/thread_copies.hpp"
 #include "gpu/machine/run/warp.hpp"
 
 namespace inflight::machine {
@@ -23,6 +24,11 @@ using Kind = Operand::Kind;
 namespace {
 
 constexpr std::uint32_t no_block = ~0u;
+
+bool waits_for_thread_copies(const Instruction& what) {
+  const auto* group = what.as<GroupUse>();
+  return group && group->waits && group->completion == check::Completion::thread_group;
+}
 
 // What the parser said of an instruction that it left undecoded.
 std::string why_unknown(const ptx::Function& function, std::uint32_t index) {
@@ -93,8 +99,10 @@ void Decoder::jump_to(std::uint32_t block) {
 void Decoder::instruction(std::uint32_t index) {
   const Instruction& what = builder_.description.body[index];
   builder_.begin(index, false);
-  if (phase_begins_[index]) {
-    builder_.emit(&run_phase);
+  if (const Handler lets_others_go = phase_begins_[index]            ? &run_phase
+                                     : waits_for_thread_copies(what) ? &run_copy_wait
+                                                                     : nullptr) {
+    builder_.emit(lets_others_go);
     counting_.meet();
   }
   // A guarded branch executes for all lanes; other guarded instructions for those that it is on

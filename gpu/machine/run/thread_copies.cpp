@@ -77,6 +77,13 @@ void settle_mbarrier(Block& block, const async::mbarrier::Word* word) {
     block.cluster->copies->model.flush_for(word);
 }
 
+const Op* run_copy_wait(Warp& w, const Op* op) {
+  const Block& block = *w.block;
+  const bool in_flight =
+      w.index < block.teams.size() && block.teams[w.index] && !block.teams[w.index]->idle();
+  return in_flight && block.turns.phases_in_step() != 0 ? w.yield(op + 1) : op + 1;
+}
+
 void flush_team(Warp& w, std::uint32_t mask) {
   Block& block = *w.block;
   if (w.index < block.teams.size() && block.teams[w.index])

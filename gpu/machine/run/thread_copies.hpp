@@ -27,6 +27,10 @@ void watch_copies(Cluster& cluster, std::uint64_t low, std::uint64_t high);
 // Passes on what a team's call did: wakes waiters of a phase that is complete, reports a violation.
 void notify(Block& block, const async::Progress& progress);
 
+// In front of a wait for the warp's copies. On a chip they are on their way long enough for the
+// block's other warps to come to their own waits; here those take their turns first.
+const Op* run_copy_wait(Warp& warp, const Op* op);
+
 // Completes every copy and asynchronous arrival of these lanes, at their end.
 void flush_team(Warp& warp, std::uint32_t mask);
 // Completes everything that is pending in the block, and wakes who waited for it. True if anything
