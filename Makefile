@@ -1,5 +1,5 @@
 # make demo: build, run the examples on the software GPU. make test: everything that CI runs.
-.PHONY: help setup build demo test test-all fuzz bench install clean
+.PHONY: help setup build demo test test-all fuzz bench install package clean
 PREFIX ?= /usr/local
 
 help:
@@ -9,6 +9,7 @@ help:
 	@echo 'make build     build/release/bin/inflight and build/release/lib'
 	@echo 'make fuzz      ten minutes of fuzzing;  make bench  the measurements'
 	@echo 'make install   into PREFIX, now $(PREFIX)'
+	@echo 'make package   build/packages: a wheel, a Debian package and a Containerfile'
 
 setup:
 	@tools/setup
@@ -33,6 +34,9 @@ bench: setup
 
 install: build
 	cmake --install build/release --prefix $(PREFIX)
+
+package: setup
+	@tools/package
 
 clean:
 	rm -rf build

@@ -31,6 +31,8 @@ void print_shell(const std::string& libraries) {
   out("export LD_AUDIT=" + shell_quoted(audit_with(libraries)) + "\n");
   for (const char* variable : assembler_variables)
     out(std::string("export ") + variable + "=" + shell_quoted(assembler()) + "\n");
+  if (const std::string package = headers_prefix(); !package.empty())
+    out("export inflight_ROOT=" + shell_quoted(package) + "\n");
   const char* device = std::getenv("INFLIGHT_DEVICE");
   if (const cuda::Profile* profile = cuda::find_profile(device ? device : cuda::Settings{}.device))
     for (const PythonVariable& each : python_variables(libraries, profile->architecture.number))
@@ -43,6 +45,8 @@ int print(bool cmake) {
   if (!libraries) return complain(libraries.error() + "."), failed;
   if (cmake) {
     out("-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared\n");
+    if (const std::string package = headers_prefix(); !package.empty())
+      out("-Dinflight_ROOT=" + package + "\n");
   } else {
     print_shell(*libraries);
   }

@@ -27,6 +27,13 @@ tl::expected<std::string, std::string> library_folder() {
                         "): build it with 'make build' or install it anew");
 }
 
+std::string headers_prefix() {
+  const fs::path prefix = (fs::path(executable_folder()) / "..").lexically_normal();
+  std::error_code error;
+  const bool installed = fs::exists(prefix / "share/cmake/inflight/inflight-config.cmake", error);
+  return installed ? (prefix / "").parent_path().string() : std::string();
+}
+
 std::string list_with(const char* variable, const std::string& entry, const char* separator) {
   const char* set = std::getenv(variable);
   const std::string old = set ? set : "";

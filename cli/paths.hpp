@@ -13,6 +13,8 @@ tl::expected<std::string, std::string> library_folder();
 std::string assembler();
 inline constexpr const char* assembler_variables[] = {"TRITON_PTXAS_PATH",
                                                       "TRITON_PTXAS_BLACKWELL_PATH"};
+// The installation that find_package(inflight) finds the headers in; empty in a build tree.
+std::string headers_prefix();
 // The folder of this executable, or an empty text.
 std::string executable_folder();
 

@@ -12,7 +12,8 @@ target_include_directories(inflight_headers INTERFACE
 target_compile_features(inflight_headers INTERFACE $<$<BOOL:$<CXX_COMPILER_ID>>:cxx_std_17>
                                                    $<$<BOOL:$<CUDA_COMPILER_ID>>:cuda_std_17>)
 
-set(package ${CMAKE_INSTALL_LIBDIR}/cmake/inflight)
+# Headers are the same for every machine, so their package lies where the prefix alone says: `inflight env` finds it.
+set(package ${CMAKE_INSTALL_DATADIR}/cmake/inflight)
 install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/include/inflight DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(TARGETS inflight_headers EXPORT inflight)

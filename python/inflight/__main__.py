@@ -1,0 +1,4 @@
+"""`python -m inflight` is the command `inflight`."""
+from inflight.command import main
+
+main()

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# The packages on a bare Debian 12, made by debootstrap: the wheel, then what the Containerfile does with the Debian
+# package. debian.sh PROGRAM NVCC CMAKE
+. "$(dirname "$0")/lib.sh"
+skip() { echo "skipped: $*"; exit 77; }
+deb=$(echo "$packages"/inflight_*.deb)
+wheel=$(echo "$packages"/inflight-*.whl)
+[ -f "$deb" ] || skip "there is no package in $packages (make package)"
+[ "$(dpkg-deb -f "$deb" Version)" = "$version" ] || fail "the version of $deb"
+dpkg-deb -x "$deb" "$work/unpacked"
+"$root/tests/library/consumer/check" installed CUDA "$root" "$2" "$3" "$work/unpacked/usr/bin/inflight" || fail "find_package(inflight)"
+
+[ "$(id -u)" = 0 ] || skip "a bare system is made as root"
+type -P debootstrap >/dev/null || skip "there is no debootstrap"
+base=$root/build/bare
+if [ ! -f "$base/.complete" ]; then
+  rm -rf "$base"
+  debootstrap --variant=minbase --include=python3,python3-venv bookworm "$base" >"$work/debootstrap.log" 2>&1 ||
+    skip "debootstrap: $(tail -1 "$work/debootstrap.log")"
+  touch "$base/.complete"
+fi
+
+# A system of its own for each package, on top of that one: system NAME STEPS, a function run in namespaces that end
+# with it.
+export -f fail says works bare finish skip
+export here root packages version work wheel deb
+system() {
+  local name=$1 steps=$2
+  mkdir -p "$work/$name"
+  program=$program steps=$steps base=$base unshare --mount bash -c '
+    set -u; failures=0
+    mount -t tmpfs tmpfs "$work/'"$name"'" && mkdir "$work/'"$name"'"/{upper,scratch,root} || exit 1
+    system=$work/'"$name"'/root
+    mount -t overlay overlay -o "lowerdir=$base,upperdir=$system/../upper,workdir=$system/../scratch" "$system" || exit 1
+    mount -t proc proc "$system/proc"
+    cp /etc/resolv.conf "$system/etc/resolv.conf"
+    for each in /etc/apt/apt.conf.d/*proxy*; do [ ! -f "$each" ] || cp "$each" "$system/etc/apt/apt.conf.d"; done
+    mkdir -p "$system/work"; cp "$program" "$system/work/program"
+    inside=(env -i PATH=/opt/inflight/bin:/usr/sbin:/usr/bin:/sbin:/bin chroot "$system")
+    eval "$steps"
+    exit "$failures"'
+}
+program=$1
+
+wheel_steps='
+  cp "$wheel" "$system/tmp"
+  "${inside[@]}" sh -c "ldconfig -p | grep -E \"libtbb|libfmt|g\\+\\+\"; type gcc g++ cc" >/dev/null && fail "the system is not bare"
+  "${inside[@]}" python3 -m venv /opt/inflight
+  "${inside[@]}" /opt/inflight/bin/pip install --quiet --no-index "/tmp/${wheel##*/}" || fail "pip install"
+  works "the wheel" inflight /work/program
+  says "the package" 0 "^torch/__init__.py$" "${inside[@]}" inflight run python3 -c "import inflight.torch; print(inflight.torch.__file__[-17:])"
+'
+system wheel "$wheel_steps" || fail "the wheel on a bare system"
+
+# The steps of the Containerfile: its COPY, its RUN, and its ENTRYPOINT as the command.
+copied=$(sed -n 's/^COPY \(\S*\) .*/\1/p' "$packages/Containerfile")
+# shellcheck disable=SC2053
+[[ ${deb##*/} == $copied ]] || fail "the Containerfile copies $copied"
+run=$(sed -n 's/^RUN //p' "$packages/Containerfile") && export run
+entry=$(sed -n 's/^ENTRYPOINT \["\(.*\)"\]$/\1/p' "$packages/Containerfile") && export entry
+container_steps='
+  cp "$deb" "$system/tmp"
+  "${inside[@]}" env DEBIAN_FRONTEND=noninteractive sh -c "$run" >"$work/run.log" 2>&1 || fail "RUN: $(tail -5 "$work/run.log")"
+  works "the Debian package" "$entry" /work/program
+  says "its files" 0 "^/usr/share/doc/inflight/copyright$" "${inside[@]}" dpkg -L inflight
+  "${inside[@]}" sh -c "ldconfig -p | grep -E \"libcuda|inflight\"" && fail "the loader finds our libraries without the command"
+  says "removed" 0 "^$" "${inside[@]}" sh -c "dpkg -r inflight >/dev/null && ls -d /usr/lib/inflight /usr/bin/inflight 2>/dev/null; echo"
+'
+system container "$container_steps" || fail "the Debian package on a bare system"
+finish
