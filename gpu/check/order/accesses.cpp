@@ -53,6 +53,7 @@ std::shared_ptr<const Patterns> Halves::take() {
 
 void Block::fence(std::uint32_t warp, Mask mask, Order order, Scope scope) {
   const Epoch epoch = epoch_++;
+  isolated_ &= scope == Scope::cta;
   warps_[warp].views.change(mask, [&](View& v, Mask) {
     Patterns p = editable(v);
     if (acquires(order)) {
@@ -154,6 +155,7 @@ Release Block::release(View& view, std::uint32_t warp, unsigned lane, std::uint6
 std::uint64_t Block::strong_write(std::uint32_t warp, unsigned lane, std::uint64_t address,
                                   Location& at, Order order, Scope scope) {
   std::uint64_t number = 0;
+  isolated_ &= order == Order::relaxed;
   warps_[warp].views.change(Mask{1} << lane, [&](View& v, Mask) {
     number = at.write(place_, scope, release(v, warp, lane, address, order, scope), false);
   });
@@ -166,6 +168,7 @@ void Block::strong_reads(std::uint32_t warp, Mask mask, std::uint64_t address, c
   const Release* seen = at.seen(place_, scope, saw);
   const Release* any = seen ? seen : at.last();
   static const Release nothing;
+  isolated_ &= order == Order::relaxed;
   warps_[warp].views.change(mask, [&](View& v, Mask) {
     // An acquire operation also completes the pattern of an earlier read.
     acquire(v, seen ? *seen : nothing, order, scope, address);

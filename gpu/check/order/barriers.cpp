@@ -15,6 +15,7 @@ Block::Block(const Shape& shape, const Knowledge& start)
              block_row(shape.launch, shape.block)},
       row_(place_.block),
       threads_(shape.threads),
+      isolated_(shape.cluster_blocks == 1),
       warps_((shape.threads + lanes - 1) / lanes) {
   auto view = std::make_shared<View>();
   view->known = start;
@@ -133,6 +134,7 @@ void Meeting::complete() {
 }
 
 void Block::learn(std::uint32_t warp, Mask mask, const Knowledge& more) {
+  isolated_ = false;
   warps_[warp].views.change(mask, [&](View& v, Mask) { v.known.join(more); });
 }
 

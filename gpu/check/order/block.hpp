@@ -67,6 +67,8 @@ class Block {
   const Place& place() const { return place_; }
   std::uint32_t warps() const { return static_cast<std::uint32_t>(warps_.size()); }
   Epoch epoch() const { return epoch_; }
+  // None of its threads has done anything yet that could order it and another block of its launch.
+  bool isolated() const { return isolated_; }
   Epoch tick() { return epoch_++; }  // an epoch of its own, for a copy that may outlive a phase
   const std::vector<Views::Group>& groups(std::uint32_t warp) const {
     return warps_[warp].views.groups();
@@ -155,6 +157,7 @@ class Block {
   std::uint32_t threads_;
   Epoch epoch_ = 1;
   std::uint32_t mbarriers_ = 0;
+  bool isolated_;
   std::vector<Warp> warps_;
 };
 

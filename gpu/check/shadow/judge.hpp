@@ -20,7 +20,13 @@ class Judge {
   Judge(const Actor& actor, order::Space space)
       : a_(actor),
         space_(static_cast<std::size_t>(space)),
-        met_(actor.block ? actor.knows->met(actor.place.block) : 0) {}
+        met_(actor.block ? actor.knows->met(actor.place.block) : 0),
+        isolated_(space == order::Space::global && !actor.copy && actor.block &&
+                  actor.block->isolated()) {}
+
+  // Threads access global memory whose block has not synchronised with others of its launch: they
+  // know the same of other launches as those of any such block, and nothing of other blocks.
+  bool isolated() const { return isolated_; }
 
   // All actors of `then` in `part` are ordered before all of `now` there, byte by byte.
   bool ordered(const Record& then, const Record& now, ByteMask part) const {
@@ -49,6 +55,7 @@ class Judge {
   const Actor& a_;
   std::size_t space_;
   order::Epoch met_;  // up to here, what all threads of the block did is known
+  bool isolated_;
 };
 
 }  // namespace inflight::shadow

@@ -6,7 +6,7 @@
 namespace inflight::shadow {
 namespace {
 
-constexpr std::uint32_t none = 0xffffffff;
+constexpr ByteMask whole_line = ByteMask::range(0, line_bytes);
 
 // Whoever may meet `now` without order may also meet `then`.
 bool stands_for(const Record& now, const Record& then) {
@@ -26,31 +26,41 @@ bool not_worth_asking(const Record& now, const Record& then) {
               : order::launch_of(then.row) == order::launch_of(now.row));
 }
 
+std::uint32_t launch_number(const Record& r) {
+  return static_cast<std::uint32_t>(order::launch_of(r.row)) + 1;
+}
+
+template <class List>
+void cut(List& list, std::size_t i, ByteMask bytes) {
+  Record& r = list[i];
+  r.bytes = r.bytes.without(bytes);
+  if (r.bytes.any()) return;
+  for (; i + 1 < list.size(); ++i) list[i] = list[i + 1];
+  list.resize(list.size() - 1);
+}
+
 }  // namespace
 
-void Line::push(const Record& r) {
-  if (count_ < inside) {
-    first_[count_++] = r;
-    return;
-  }
-  if (!more_) more_ = std::make_unique<std::vector<Record>>();
-  more_->push_back(r);
-  ++count_;
+// What an access finds among the records that share bytes with it.
+struct Line::Met {
+  std::uint32_t kept = 0;    // of its kind, that stay
+  Record* beside = nullptr;  // the last of them with exactly its bytes
+  bool in_place = false;     // it has taken the place of one with exactly its bytes
+  bool gone = false;         // some went
+};
+
+template <class F>
+void Line::each_list(ByteMask bytes, F f) {
+  f(records_);
+  if (!crowd_) return;
+  for (std::uint64_t w = bytes.words() & crowd_->occupied; w != 0; w &= w - 1)
+    f(crowd_->words[static_cast<std::size_t>(std::countr_zero(w))]);
 }
 
-// Keeps the first `count`.
-void Line::shrink(std::uint32_t count) {
-  if (count_ > inside) more_->resize(std::max(count, inside) - inside);
-  count_ = count;
-}
-
-std::uint32_t Line::access(const Record& now, const Judge& judge, const Limits& limits,
-                           std::vector<Conflict>& conflicts) {
-  // Kept ones of now's kind that share bytes with it, and the last of exactly its bytes.
-  std::uint32_t kept = 0, beside = none;
-  std::uint32_t left = 0;  // records that stay, in their order: the oldest first
-  bool in_place = false;
-  const auto takes_place = [&](Record& then, ByteMask part) {
+template <class List>
+void Line::meet(List& list, const Record& now, const Judge& judge, Met& met,
+                std::vector<Conflict>& conflicts) {
+  const auto takes_place = [&](const Record& then, ByteMask part) {
     const bool pair = then.write || now.write;
     const bool takes = (now.write || !then.write) && stands_for(now, then);
     if ((!pair && !takes) || not_worth_asking(now, then)) return false;
@@ -59,44 +69,120 @@ std::uint32_t Line::access(const Record& now, const Judge& judge, const Limits& 
     conflicts.push_back(judge.explain(then, now, part));
     return takes;
   };
-  for (std::uint32_t i = 0; i < count_; ++i) {
-    Record& then = at(i);
+  std::size_t left = 0;  // records that stay, in their order: the oldest first
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    Record& then = list[i];
     const ByteMask part = then.bytes & now.bytes;
     if (part.any()) {
       if (!takes_place(then, part)) {
         if (then.write == now.write) {
-          ++kept;
-          if (then.bytes == now.bytes) beside = left;
+          ++met.kept;
+          if (then.bytes == now.bytes) met.beside = &list[left];
         }
-      } else if (!in_place && then.bytes == now.bytes) {
+      } else if (!met.in_place && then.bytes == now.bytes) {
         then = now;
-        in_place = true;
+        met.in_place = true;
       } else {
         then.bytes = then.bytes.without(part);
         if (!then.bytes.any()) continue;
       }
     }
-    if (left != i) at(left) = then;
+    if (left != i) list[left] = then;
     ++left;
   }
-  const bool gone = left != count_;
-  if (gone) shrink(left);
-  if (in_place) return 0;
+  if (left == list.size()) return;
+  met.gone = true;
+  list.resize(left);
+}
+
+std::uint32_t Line::access(const Record& now, const Judge& judge, const Limits& limits,
+                           std::vector<Conflict>& conflicts) {
+  const bool isolated_read = !now.write && !now.strong && judge.isolated();
+  if (isolated_read && is_read_shared(now)) return 0;
+  Met met;
+  const std::size_t told = conflicts.size();
+  each_list(now.bytes, [&](auto& list) { meet(list, now, judge, met, conflicts); });
+  if (now.write)
+    note_changed(now.bytes);
+  else if (isolated_read && (crowd_ || records_.size() > 1) && conflicts.size() == told)
+    note_read_shared(now);
+  if (met.in_place) return 0;
   const std::uint32_t limit = now.write ? limits.writers : limits.readers;
-  if (kept >= limit && beside != none && !gone) {  // the usual case: many read the same
-    at(beside) = now;
+  if (met.kept >= limit && met.beside && !met.gone) {  // the usual case: many read the same
+    *met.beside = now;
     return 1;
   }
-  const std::uint32_t forgot = kept >= limit ? bound(now, limit - 1) : 0;
-  if (!extend(now)) push(now);
+  const std::uint32_t forgot = met.kept >= limit ? bound(now, limit - 1) : 0;
+  if (!extend(now)) add(now);
   return forgot;
+}
+
+bool Line::is_read_shared(const Record& now) const {
+  if (shared_in_ != launch_number(now)) return false;
+  return (now.bytes.words() & ~std::uint64_t{shared_words_}) == 0 ||
+         (crowd_ && !now.bytes.without(crowd_->shared).any());
+}
+
+void Line::note_read_shared(const Record& now) {
+  ByteMask read, written;  // by other blocks of its launch; by any
+  each_list(now.bytes, [&](auto& list) {
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const Record& then = list[i];
+      if (order::launch_of(then.row) != order::launch_of(now.row)) continue;
+      if (then.write)
+        written = written | then.bytes;
+      else if (order::block_of(then.row) != order::block_of(now.row))
+        read = read | then.bytes;
+    }
+  });
+  ByteMask shared = (read & now.bytes).without(written);
+  if (!shared.any()) return;
+  if (const std::uint32_t launch = launch_number(now); shared_in_ != launch) {
+    shared_in_ = launch;
+    note_changed(whole_line);
+  }
+  if (crowd_) shared = crowd_->shared = crowd_->shared | shared;
+  shared_words_ |= static_cast<std::uint32_t>(~whole_line.without(shared).words());
+}
+
+void Line::note_changed(ByteMask bytes) {
+  if (shared_words_) shared_words_ &= ~static_cast<std::uint32_t>(bytes.words());
+  if (crowd_) crowd_->shared = crowd_->shared.without(bytes);
+}
+
+void Line::add(const Record& now) {
+  if (crowd_) {
+    if (const std::uint64_t words = now.bytes.words(); (words & (words - 1)) == 0) {
+      crowd_->occupied |= words;
+      return crowd_->words[static_cast<std::size_t>(std::countr_zero(words))].push_back(now);
+    }
+  }
+  records_.push_back(now);
+  if (!crowd_ && records_.size() > many) make_crowd();
+}
+
+void Line::make_crowd() {
+  crowd_ = std::make_unique<Crowd>();
+  std::size_t left = 0;
+  for (std::size_t i = 0; i < records_.size(); ++i) {
+    const Record& r = records_[i];
+    const std::uint64_t words = r.bytes.words();
+    if ((words & (words - 1)) != 0) {
+      if (left != i) records_[left] = r;
+      ++left;
+      continue;
+    }
+    crowd_->occupied |= words;
+    crowd_->words[static_cast<std::size_t>(std::countr_zero(words))].push_back(r);
+  }
+  records_.resize(left);
 }
 
 // Lanes that read one element after the other leave one record, not one an element.
 bool Line::extend(const Record& now) {
   if (!now.together || now.strong || now.async) return false;
-  for (std::uint32_t i = 0; i < count_; ++i) {
-    Record& r = at(i);
+  for (std::size_t i = 0; i < records_.size(); ++i) {
+    Record& r = records_[i];
     if (!r.together || r.strong || r.async || r.row != now.row || r.lanes != now.lanes ||
         r.epoch != now.epoch || r.place != now.place || r.write != now.write)
       continue;
@@ -108,40 +194,48 @@ bool Line::extend(const Record& now) {
 
 // Leaves at most `limit` records of the same kind over each byte of `now`, the newest.
 std::uint32_t Line::bound(const Record& now, std::uint32_t limit) {
-  std::vector<ByteMask> over(std::min(limit, count_));  // [n]: bytes of more than n newer ones
+  thread_local std::vector<ByteMask> over;  // [n]: bytes of more than n newer ones
+  over.assign(limit, {});
   std::uint32_t forgot = 0;
-  for (std::uint32_t i = count_; i-- > 0;) {
-    if (at(i).write != now.write) continue;
-    ByteMask part = at(i).bytes & now.bytes;
-    for (ByteMask& each : over) {
-      const ByteMask before = each;
-      each = each | part;
-      part = part & before;
+  each_list(now.bytes, [&](auto& list) {
+    for (std::size_t i = list.size(); i-- > 0;) {
+      if (list[i].write != now.write) continue;
+      ByteMask part = list[i].bytes & now.bytes;
+      for (ByteMask& each : over) {
+        const ByteMask before = each;
+        each = each | part;
+        part = part & before;
+      }
+      if (!part.any()) continue;
+      ++forgot;
+      cut(list, i, part);
     }
-    if (!part.any()) continue;
-    ++forgot;
-    cut(i, part);
-  }
+  });
   return forgot;
 }
 
-void Line::cut(std::uint32_t i, ByteMask bytes) {
-  Record& r = at(i);
-  r.bytes = r.bytes.without(bytes);
-  if (r.bytes.any()) return;
-  for (; i + 1 < count_; ++i) at(i) = at(i + 1);
-  shrink(count_ - 1);
-}
-
 void Line::forget(ByteMask bytes) {
-  for (std::uint32_t i = count_; i-- > 0;) cut(i, bytes);
+  note_changed(bytes);
+  each_list(bytes, [&](auto& list) {
+    for (std::size_t i = list.size(); i-- > 0;) cut(list, i, bytes);
+  });
 }
 
 void Line::restamp(order::Row row, unsigned lane, order::Epoch from, order::Epoch to) {
-  for (std::uint32_t i = 0; i < count_; ++i)
-    if (Record& r = at(i);
-        r.row == row && r.together && r.lanes == order::Mask{1} << lane && r.epoch == from)
-      r.epoch = to;
+  each_list(whole_line, [&](auto& list) {
+    for (std::size_t i = 0; i < list.size(); ++i)
+      if (Record& r = list[i];
+          r.row == row && r.together && r.lanes == order::Mask{1} << lane && r.epoch == from)
+        r.epoch = to;
+  });
+}
+
+std::size_t Line::heap_bytes() const {
+  std::size_t sum = records_.heap_bytes();
+  if (!crowd_) return sum;
+  sum += sizeof *crowd_;
+  for (const auto& word : crowd_->words) sum += word.capacity() * sizeof(Record);
+  return sum;
 }
 
 }  // namespace inflight::shadow

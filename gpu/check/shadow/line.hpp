@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gpu/check/shadow/judge.hpp"
+#include "gpu/check/shadow/records.hpp"
 
 namespace inflight::shadow {
 
@@ -26,21 +27,37 @@ class Line {
   // A copy goes on past the moment that its epoch stood for.
   void restamp(order::Row row, unsigned lane, order::Epoch from, order::Epoch to);
   void forget(ByteMask bytes);
-  std::size_t heap_bytes() const {
-    return more_ ? sizeof *more_ + more_->capacity() * sizeof(Record) : 0;
-  }
+  std::size_t heap_bytes() const;
 
  private:
-  static constexpr std::uint32_t inside = 2;
-  Record& at(std::uint32_t i) { return i < inside ? first_[i] : (*more_)[i - inside]; }
-  void push(const Record& r);
-  void shrink(std::uint32_t count);
+  static constexpr std::size_t many = 12;
+  // Of a line with many records: those that lie within one word, by word.
+  struct Crowd {
+    std::array<std::vector<Record>, line_bytes / 4> words;
+    std::uint64_t occupied = 0;  // words that may have some
+    ByteMask shared;             // read-shared bytes
+  };
+  struct Met;
+  template <class List>
+  static void meet(List& list, const Record& now, const Judge& judge, Met& met,
+                   std::vector<Conflict>& conflicts);
+  // f(list) for each that may have records of these bytes.
+  template <class F>
+  void each_list(ByteMask bytes, F f);
+  bool is_read_shared(const Record& now) const;
+  void note_read_shared(const Record& now);
+  void note_changed(ByteMask bytes);
+  void add(const Record& now);
+  void make_crowd();
   bool extend(const Record& now);
-  void cut(std::uint32_t i, ByteMask bytes);
   std::uint32_t bound(const Record& now, std::uint32_t limit);
-  std::array<Record, inside> first_;
-  std::uint32_t count_ = 0;
-  std::unique_ptr<std::vector<Record>> more_;
+
+  Records records_;
+  // Read-shared: two blocks of the launch of this number, from 1, have read these words, and none
+  // has written there. Whichever of its threads writes there conflicts with one of the two, so that
+  // other readers need not be remembered.
+  std::uint32_t shared_in_ = 0, shared_words_ = 0;
+  std::unique_ptr<Crowd> crowd_;
 };
 
 }  // namespace inflight::shadow

@@ -1,10 +1,10 @@
 // Lines of an address space, made as they are touched: in pages.
 #pragma once
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <unordered_map>
 #include <vector>
 
 #include "gpu/check/shadow/line.hpp"
@@ -12,8 +12,9 @@
 
 namespace inflight::shadow {
 
-inline constexpr std::uint32_t page_lines = 32;
-inline constexpr std::uint64_t page_bytes = page_lines * line_bytes;
+inline constexpr unsigned page_shift = 12;
+inline constexpr std::uint64_t page_bytes = 1u << page_shift;
+inline constexpr std::uint32_t page_lines = page_bytes / line_bytes;
 using Page = std::array<Line, page_lines>;
 
 // Of a block's own memory, which begins at 0 and is small. One caller at a time.
@@ -47,60 +48,87 @@ class OwnPages {
   std::uint64_t forgotten_ = 0;
 };
 
-// Of memory that threads of the host use side by side.
+// Of memory that threads of the host use side by side: two tables lead to a page, whose lock is one
+// of a few that pages share.
 class SharedPages {
  public:
+  SharedPages() : root_(std::make_unique<Root>()) {}
+  ~SharedPages() {
+    for (const auto& leaf : *root_) delete leaf.load();
+  }
+  SharedPages(const SharedPages&) = delete;
+
   template <class F>
   void with(std::uint64_t line, F f) {
-    const std::uint64_t page = line / page_lines;
-    Shard& s = of(page);
-    const std::lock_guard hold(s.lock);
-    if (page != s.last) {
-      std::unique_ptr<Page>& p = s.pages[page];
-      if (!p) p = std::make_unique<Page>();
-      s.last = page, s.last_page = p.get();
-    }
-    s.forgotten += f((*s.last_page)[line % page_lines]);
+    const std::uint64_t number = line / page_lines;
+    std::unique_ptr<Page>& page = made(number);
+    Lock& lock = of(number);
+    const std::lock_guard hold(lock.spin);
+    if (!page) page = std::make_unique<Page>();
+    lock.forgotten += f((*page)[line % page_lines]);
   }
   template <class F>
-  void with_page(std::uint64_t page, F f) {
-    Shard& s = of(page);
-    const std::lock_guard hold(s.lock);
-    if (const auto p = s.pages.find(page); p != s.pages.end()) f(*p->second);
+  void with_page(std::uint64_t number, F f) {
+    const Slot at = slot(number);
+    const Leaf* const leaf = (*root_)[at.leaf].load(std::memory_order_acquire);
+    if (!leaf) return;
+    const std::lock_guard hold(of(number).spin);
+    if (Page* const page = (*leaf)[at.page].get()) f(*page);
   }
-  void drop(std::uint64_t page) {
-    Shard& s = of(page);
-    const std::lock_guard hold(s.lock);
-    s.pages.erase(page);
-    s.last = none;
+  void drop(std::uint64_t number) {
+    const Slot at = slot(number);
+    Leaf* const leaf = (*root_)[at.leaf].load(std::memory_order_acquire);
+    if (!leaf) return;
+    const std::lock_guard hold(of(number).spin);
+    (*leaf)[at.page].reset();
   }
   template <class F>
   void each(F f) const {
-    for (const Shard& s : shards_) {
-      const std::lock_guard hold(s.lock);
-      for (const auto& [number, page] : s.pages) f(*page);
-    }
+    for (std::uint64_t l = 0; l < root_->size(); ++l)
+      if (const Leaf* const leaf = (*root_)[l].load(std::memory_order_acquire))
+        for (std::uint64_t p = 0; p < leaf->size(); ++p) {
+          const std::lock_guard hold(of(l << leaf_shift | p).spin);
+          if ((*leaf)[p]) f(*(*leaf)[p]);
+        }
   }
   std::uint64_t forgotten() const {
     std::uint64_t sum = 0;
-    for (const Shard& s : shards_) {
-      const std::lock_guard hold(s.lock);
-      sum += s.forgotten;
+    for (const Lock& lock : locks_) {
+      const std::lock_guard hold(lock.spin);
+      sum += lock.forgotten;
     }
     return sum;
   }
 
  private:
-  static constexpr std::uint64_t none = ~std::uint64_t{0};
-  struct alignas(64) Shard {
-    mutable Spin lock;
-    std::uint64_t last = none;
-    Page* last_page = nullptr;
-    std::uint64_t forgotten = 0;
-    std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages;
+  static constexpr unsigned address_bits = 47, leaf_shift = 18;
+  static constexpr unsigned root_shift = address_bits - page_shift - leaf_shift;
+  using Leaf = std::array<std::unique_ptr<Page>, 1u << leaf_shift>;
+  using Root = std::array<std::atomic<Leaf*>, 1u << root_shift>;
+  struct Slot {
+    std::uint64_t leaf, page;
   };
-  Shard& of(std::uint64_t page) { return shards_[page % shards_.size()]; }
-  std::array<Shard, 64> shards_;
+  static Slot slot(std::uint64_t page) {
+    return {page >> leaf_shift & ((1u << root_shift) - 1), page & ((1u << leaf_shift) - 1)};
+  }
+  std::unique_ptr<Page>& made(std::uint64_t page) {
+    const Slot at = slot(page);
+    std::atomic<Leaf*>& place = (*root_)[at.leaf];
+    Leaf* leaf = place.load(std::memory_order_acquire);
+    if (!leaf) {
+      auto fresh = std::make_unique<Leaf>();
+      if (place.compare_exchange_strong(leaf, fresh.get())) leaf = fresh.release();
+    }
+    return (*leaf)[at.page];
+  }
+  struct alignas(64) Lock {
+    mutable Spin spin;
+    std::uint64_t forgotten = 0;
+  };
+  Lock& of(std::uint64_t page) { return locks_[page % locks_.size()]; }
+  const Lock& of(std::uint64_t page) const { return locks_[page % locks_.size()]; }
+  std::unique_ptr<Root> root_;
+  std::array<Lock, 64> locks_;
 };
 
 }  // namespace inflight::shadow

@@ -1,0 +1,41 @@
+// Records side by side, as a vector has them: the first two in place, as most lines need no more.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "gpu/check/shadow/record.hpp"
+
+namespace inflight::shadow {
+
+class Records {
+ public:
+  std::size_t size() const { return count_; }
+  Record& operator[](std::size_t i) { return i < inside ? first_[i] : (*more_)[i - inside]; }
+  void push_back(const Record& r) {
+    if (count_ < inside) {
+      first_[count_++] = r;
+      return;
+    }
+    if (!more_) more_ = std::make_unique<std::vector<Record>>();
+    more_->push_back(r);
+    ++count_;
+  }
+  // Keeps the first `count`.
+  void resize(std::size_t count) {
+    if (count_ > inside) more_->resize(std::max(count, inside) - inside);
+    count_ = static_cast<std::uint32_t>(count);
+  }
+  std::size_t heap_bytes() const {
+    return more_ ? sizeof *more_ + more_->capacity() * sizeof(Record) : 0;
+  }
+
+ private:
+  static constexpr std::size_t inside = 2;
+  std::array<Record, inside> first_;
+  std::unique_ptr<std::vector<Record>> more_;
+  std::uint32_t count_ = 0;
+};
+
+}  // namespace inflight::shadow
