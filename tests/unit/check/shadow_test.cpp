@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <memory>
 #include <random>
 #include <set>
 
@@ -137,6 +138,44 @@ TEST(ShadowMemory, KnowsWhichLaneHadWhichBytes) {
         alone &= bytes_of(second, second.mask & ~(Mask{1} << l)).count(second.at[l]) == 0;
     ASSERT_TRUE(!alone || !conflicts.empty() == parted) << "seed " << seed;
     for (const Conflict& c : conflicts) ASSERT_NE(c.earlier.lane, c.later.lane) << "seed " << seed;
+  }
+}
+
+// Threads of many blocks read single elements of one line, so that it holds many records; then one
+// thread writes some bytes of it.
+TEST(ShadowMemory, FindsAReaderOfEachByteOfACrowdedLine) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    Shapes random(seed);
+    std::vector<std::unique_ptr<Block>> blocks;
+    for (std::uint64_t b = 0; b < 6; ++b)
+      blocks.push_back(std::make_unique<Block>(Block::Shape{1, b, 224}, Knowledge{}));
+    Shadow memory(Space::global);
+    std::vector<Conflict> conflicts;
+    std::array<std::set<std::uint32_t>, 128> readers;  // of each byte: blocks
+    for (int i = 0; i < 400; ++i) {
+      const std::uint32_t b = random.below(6), lane = random.below(32),
+                          bytes = 1u << random.below(3);
+      Addresses at{};
+      at[lane] = 4096 + random.below(96 / bytes) * bytes;
+      memory.access(*blocks[b], random.below(4), {at.data(), 1u << lane, bytes, 1}, conflicts);
+      for (std::uint32_t k = 0; k < bytes; ++k) readers[at[lane] - 4096 + k].insert(b);
+    }
+    ASSERT_TRUE(conflicts.empty());
+    // A block that nobody has synchronised with, so that all other blocks' reads are unordered.
+    const std::uint32_t writer = random.below(6), from = random.below(124);
+    Addresses at{};
+    at[0] = 4096 + from / 4 * 4;
+    memory.access(*blocks[writer], 5, {at.data(), 1, 4, 2, true}, conflicts);
+    bool read = false;
+    for (std::uint32_t k = 0; k < 4; ++k) read |= !readers[at[0] - 4096 + k].empty();
+    ASSERT_EQ(!conflicts.empty(), read) << "seed " << seed;
+    for (const Conflict& c : conflicts) ASSERT_FALSE(readers[c.address - 4096].empty());
+    // Whoever reads next conflicts with the write, however many have read before.
+    for (std::uint32_t b = 0; b < 6; ++b) {
+      conflicts.clear();
+      memory.access(*blocks[b], 6, {at.data(), 1, 4, 3}, conflicts);
+      ASSERT_FALSE(conflicts.empty()) << "seed " << seed << " block " << b;
+    }
   }
 }
 
