@@ -67,4 +67,26 @@ container_steps='
   says "removed" 0 "^$" "${inside[@]}" sh -c "dpkg -r inflight >/dev/null && ls -d /usr/lib/inflight /usr/bin/inflight 2>/dev/null; echo"
 '
 system container "$container_steps" || fail "the Debian package on a bare system"
+
+# And by a builder of containers, where there is one, on the same bare system in place of the registry's image.
+if type -P buildah >/dev/null; then
+  images=(buildah --storage-driver vfs --root "$work/images" --runroot "$work/running")
+  build() {
+    local container
+    tar -C "$base" --exclude='./proc/*' --exclude=./.complete -cf "$work/base.tar" . &&
+      container=$("${images[@]}" from scratch) && "${images[@]}" add "$container" "$work/base.tar" / &&
+      "${images[@]}" commit "$container" docker.io/library/debian:12-slim && rm "$work/base.tar" &&
+      "${images[@]}" bud --isolation chroot --pull-never -t inflight -f "$packages/Containerfile" "$packages" &&
+      container=$("${images[@]}" from --pull-never localhost/inflight) &&
+      "${images[@]}" copy "$container" "$program" /work/program && echo "$container" >"$work/image"
+  }
+  if build >"$work/build.log" 2>&1; then
+    inside=("${images[@]}" run --isolation chroot "$(cat "$work/image")" --)
+    says "the image: run" 0 '^right$' "${inside[@]}" inflight run ./program
+    says "the image: check finds" 86 "exit status 86" "${inside[@]}" inflight check ./program race
+  else
+    fail "the Containerfile: $(tail -5 "$work/build.log")"
+  fi
+  "${images[@]}" rm --all >/dev/null
+fi
 finish
