@@ -1,5 +1,5 @@
 # make demo: build, run the examples on the software GPU. make test: everything that CI runs.
-.PHONY: help setup build demo test test-all fuzz bench install package clean
+.PHONY: help setup build demo test test-all fuzz bench install package docs clean
 PREFIX ?= /usr/local
 
 help:
@@ -10,6 +10,7 @@ help:
 	@echo 'make fuzz      ten minutes of fuzzing;  make bench  the measurements'
 	@echo 'make install   into PREFIX, now $(PREFIX)'
 	@echo 'make package   build/packages: a wheel, a Debian package and a Containerfile'
+	@echo 'make docs      build/site: guides, reference and results as one site'
 
 setup:
 	@tools/setup
@@ -37,6 +38,9 @@ install: build
 
 package: setup
 	@tools/package
+
+docs: build
+	@tools/docs
 
 clean:
 	rm -rf build

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""stage.py ROOT INFLIGHT LIBRARIES TO: lays out the site's pages. README.md is the first page, docs/ lies beside it, the
+reference is made anew; docs/README.md gives the order and the groups. Links to the tree's other files lead to pages that
+show them."""
+import glob
+import os
+import posixpath
+import re
+import shutil
+import sys
+
+import reference
+
+LINK = re.compile(r"\[([^\]]*)\]\(([^)\s]+)\)")
+LANGUAGES = {".cu": "cuda", ".cuh": "cuda", ".cpp": "cpp", ".hpp": "cpp", ".json": "json", ".py": "python"}
+# Where a file of the tree is on the site, if not where it lies in docs/.
+ELSEWHERE = {"README.md": "index.md", "docs/README.md": "contents.md", "tests/kernels/README.md": "tests.md"}
+
+
+def place(path):
+    """The page of a Markdown file of the tree."""
+    return ELSEWHERE.get(path) or path.removeprefix("docs/")
+
+
+def outside_code(text, change):
+    """`change` of the parts of a page that are not code."""
+    parts = re.split(r"(^```.*?^```$)", text, flags=re.M | re.S)
+    return "".join(part if part.startswith("```") else change(part) for part in parts)
+
+
+class Stage:
+    def __init__(self, root, to):
+        self.root, self.to, self.shown = root, to, set()
+
+    def write(self, page, text):
+        path = os.path.join(self.to, page)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as file:
+            file.write(text)
+
+    def show(self, path):
+        """The page that shows a file of the tree that is none itself."""
+        page = f"files/{path}.md"
+        if page not in self.shown:
+            self.shown.add(page)
+            with open(os.path.join(self.root, path)) as file:
+                text = file.read()
+            language = LANGUAGES.get(os.path.splitext(path)[1], "bash" if text.startswith("#!") else "text")
+            self.write(page, f"---\norphan: true\n---\n# {path}\n\n````{language}\n{text.rstrip()}\n````\n")
+        return page
+
+    def relink(self, text, source, page):
+        def link(found):
+            words, target = found.groups()
+            if re.match(r"\w+:|#", target):
+                return found[0]
+            file, _, anchor = target.partition("#")
+            path = posixpath.normpath(posixpath.join(posixpath.dirname(source), file))
+            if os.path.isdir(os.path.join(self.root, path)):
+                return words
+            new = place(path) if path.endswith(".md") else self.show(path)
+            new = posixpath.relpath(new, posixpath.dirname(page) or ".")
+            return f"[{words}]({new}{'#' + anchor if anchor else ''})"
+
+        return outside_code(text, lambda part: LINK.sub(link, part))
+
+
+def groups(contents):
+    """The site's order, as docs/README.md gives it: a title and its pages."""
+    for part in contents.split("\n## ")[1:]:
+        title, _, rest = part.partition("\n")
+        yield title, [posixpath.normpath(posixpath.join("docs", target)) for _, target in LINK.findall(rest)]
+
+
+def trees(contents, made):
+    out = []
+    for title, files in groups(contents):
+        entries = [place(path) for path in files]
+        out.append(f"```{{toctree}}\n:hidden:\n:caption: {title}\n\n" + "\n".join(entries) + "\n```\n")
+    names = "\n".join(f"{title} <{page}>" for page, (title, _) in made.items())
+    out.insert(2, f"```{{toctree}}\n:hidden:\n:caption: Reference\n\n{names}\n```\n")
+    return "\n" + "\n".join(out)
+
+
+def below(pages):
+    return "\n```{toctree}\n:hidden:\n\n" + "\n".join(pages) + "\n```\n"
+
+
+def main(root, program, libraries, to):
+    shutil.rmtree(to, ignore_errors=True)
+    stage = Stage(root, to)
+    files = [os.path.relpath(each, root) for each in sorted(glob.glob(os.path.join(root, "docs/**/*.md"), recursive=True))]
+    files += [path for path in ELSEWHERE if path not in files]
+    texts = {}
+    for path in files:
+        with open(os.path.join(root, path)) as file:
+            texts[path] = file.read()
+    made = reference.pages(program, libraries, texts)
+    for page, (_, text) in made.items():
+        texts[page] = text
+    lessons = sorted((path for path in files if re.match(r"docs/library/\d", path)), key=lambda path: int(re.search(r"\d+", path)[0]))
+    suites = [path for path in files if path.startswith("docs/conformance/")]
+    for path in files:
+        page = place(path)
+        text = stage.relink(texts[path], path, page)
+        if page == "index.md":
+            text += trees(texts["docs/README.md"], made)
+        if page == "contents.md":
+            text = "---\norphan: true\n---\n" + text
+        if path == "docs/library/README.md":
+            text += below([posixpath.basename(each) for each in lessons])
+        if path == "docs/conformance.md":
+            text += below([place(each) for each in suites])
+        stage.write(page, text)
+    for page in made:
+        stage.write(page, stage.relink(texts[page], "docs/" + posixpath.basename(page), page))
+
+
+main(*sys.argv[1:])
