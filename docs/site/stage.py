@@ -72,13 +72,18 @@ def groups(contents):
         yield title, [posixpath.normpath(posixpath.join("docs", target)) for _, target in LINK.findall(rest)]
 
 
-def trees(contents, made):
-    out = []
+def trees(contents, pages, made):
+    out, listed = [], set()
     for title, files in groups(contents):
         entries = [place(path) for path in files]
+        listed.update(files)
         out.append(f"```{{toctree}}\n:hidden:\n:caption: {title}\n\n" + "\n".join(entries) + "\n```\n")
     names = "\n".join(f"{title} <{page}>" for page, (title, _) in made.items())
     out.insert(2, f"```{{toctree}}\n:hidden:\n:caption: Reference\n\n{names}\n```\n")
+    # The house's rule, not the site's: every page stands in docs/README.md.
+    forgotten = sorted(set(pages) - listed)
+    if forgotten:
+        sys.exit("docs/README.md does not list " + ", ".join(forgotten))
     return "\n" + "\n".join(out)
 
 
@@ -100,11 +105,12 @@ def main(root, program, libraries, to):
         texts[page] = text
     lessons = sorted((path for path in files if re.match(r"docs/library/\d", path)), key=lambda path: int(re.search(r"\d+", path)[0]))
     suites = [path for path in files if path.startswith("docs/conformance/")]
+    guides = [path for path in files if re.fullmatch(r"docs/[^/]+\.md", path) and path != "docs/README.md"]
     for path in files:
         page = place(path)
         text = stage.relink(texts[path], path, page)
         if page == "index.md":
-            text += trees(texts["docs/README.md"], made)
+            text += trees(texts["docs/README.md"], guides, made)
         if page == "contents.md":
             text = "---\norphan: true\n---\n" + text
         if path == "docs/library/README.md":

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# docs/checking.md: its programs are built, its commands typed, and what they print is held against it.
-# docs.sh INFLIGHT PROGRAM NVCC
+# Pages: their programs are built, their commands typed, and what they print is held against them. README.md shows a
+# program of docs/checking.md. docs.sh INFLIGHT PROGRAM NVCC
 . "$(dirname "$0")/../lib.sh"
 root=$here/../../..
-PATH=$(dirname "$inflight"):$(dirname "$3"):$PATH python3 "$root/tests/python/sessions/check" "$root/docs/checking.md" "$work" ||
-  fail "docs/checking.md says otherwise"
+for page in docs/checking.md README.md docs/using.md; do
+  PATH=$(dirname "$inflight"):$(dirname "$3"):$PATH python3 "$root/tests/python/sessions/check" "$root/$page" "$work" ||
+    fail "$page says otherwise"
+done
 while read -r kind; do
   grep -q "^| \`$kind\` |" "$root/docs/checking.md" || fail "docs/checking.md does not tell of $kind"
 done < <(grep -oP '^X\(\w+, "\K[a-z-]+' "$root/gpu/check/finding/kinds.def")
