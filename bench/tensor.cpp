@@ -53,8 +53,8 @@ std::uint64_t element(Element e, double value, std::uint64_t any) {
   return any;
 }
 
-std::vector<std::byte> matrix(Element e, int count) {
-  std::mt19937_64 random(1);
+std::vector<std::byte> matrix(Element e, int count, unsigned seed) {
+  std::mt19937_64 random(seed);
   std::normal_distribution<double> normal;
   std::vector<std::byte> bytes(packed_bytes(e, static_cast<std::size_t>(count)));
   const std::size_t size = std::max<std::size_t>(1, format(e).bits / 8);
@@ -67,15 +67,23 @@ std::vector<std::byte> matrix(Element e, int count) {
 
 using Multiply = void (*)(const Numerics&, const Product&, const Matrices&);
 
+// A tile as kernels have it: two A, each multiplied by four B one after the other.
 void measure(benchmark::State& state, const Product& p, Multiply multiply) {
-  const auto a = matrix(p.a, p.m * p.k), b = matrix(p.b, p.n * p.k), c = matrix(p.c, p.m * p.n);
+  constexpr unsigned rows = 2, columns = 4;
+  std::vector<std::byte> a[rows], b[columns];
+  for (unsigned i = 0; i < rows; ++i) a[i] = matrix(p.a, p.m * p.k, i + 1);
+  for (unsigned j = 0; j < columns; ++j) b[j] = matrix(p.b, p.n * p.k, rows + j + 1);
+  const auto c = matrix(p.c, p.m * p.n, rows + columns + 1);
   std::vector<std::byte> d(c.size());
-  for (auto _ : state) {
-    multiply(numerics_of(90), p, {a.data(), b.data(), c.data(), d.data()});
-    benchmark::ClobberMemory();
-  }
-  state.counters["multiply_adds"] = benchmark::Counter(
-      static_cast<double>(p.m * p.n * p.k), benchmark::Counter::kIsIterationInvariantRate);
+  for (auto _ : state)
+    for (const auto& each : a)
+      for (const auto& other : b) {
+        multiply(numerics_of(90), p, {each.data(), other.data(), c.data(), d.data()});
+        benchmark::ClobberMemory();
+      }
+  state.counters["multiply_adds"] =
+      benchmark::Counter(static_cast<double>(p.m * p.n * p.k) * rows * columns,
+                         benchmark::Counter::kIsIterationInvariantRate);
 }
 
 // A plain loop of floats, row by row, as a compiler makes it of C++: neither exact nor equal.

@@ -20,23 +20,53 @@ struct Decoded {
   d.value = as<Floats>(pick(special, value, as<Ints>(d.value)));
 }
 
-// From a format's sign, exponent and fraction, where they are a float's but for the width of the
-// exponent: `magnitude` << `shift`, times a power of two.
-template <int ExponentBits, int FractionBits, bool HasInfinity = true>
-[[gnu::always_inline]] inline Decoded decoded(Bits magnitude, Bits sign) {
-  constexpr std::int32_t bias = (1 << (ExponentBits - 1)) - 1, ones = (1 << ExponentBits) - 1;
-  const Ints exponent = as<Ints>(magnitude >> FractionBits);
-  const Bits shifted = magnitude << (23 - FractionBits);
-  Decoded d;
-  if constexpr (ExponentBits == 8) {
-    d.value = as<Floats>(shifted | sign);
+// An element's bits but for its sign, as its format has them, and its sign, as f32 has it.
+struct Parts {
+  Bits magnitude, sign;
+};
+template <Element E>
+[[gnu::always_inline]] inline Parts parts_of(Bits raw) {
+  if constexpr (E == Element::f16 || E == Element::bf16) {
+    return {raw & 0x7fff, (raw & 0x8000) << 16};
+  } else if constexpr (E == Element::tf32) {
+    return {raw >> 13 & 0x3ffff, raw & 0x80000000};
+  } else if constexpr (E == Element::f32) {
+    return {raw & 0x7fffffff, raw & 0x80000000};
   } else {
-    constexpr float power = __builtin_bit_cast(float, (254 - bias) << 23);
-    d.value = as<Floats>(as<Bits>(as<Floats>(shifted) * power) | sign);
+    return {raw & 0x7f, (raw & 0x80) << 24};
   }
-  d.exponent = larger(exponent, Ints{} + 1) - bias;
-  d.exponent = pick(as<Ints>(magnitude) == 0, Ints{} + no_exponent, d.exponent);
-  if constexpr (HasInfinity) mark(d, exponent == ones, magnitude << (32 - FractionBits), sign);
+}
+
+template <Element E>
+constexpr Format format_of = formats[static_cast<int>(E)];
+// The least magnitude that is infinite or NaN.
+template <Element E>
+constexpr std::uint32_t least_special =
+    format_of<E>.has_infinity ? ((1U << format_of<E>.exponent) - 1) << format_of<E>.fraction
+                              : (1U << (format_of<E>.exponent + format_of<E>.fraction)) - 1;
+
+// The exponent of a magnitude that is not zero.
+template <Element E>
+[[gnu::always_inline]] inline Ints exponent_of_magnitude(Bits magnitude) {
+  return larger(as<Ints>(magnitude >> format_of<E>.fraction), Ints{} + 1) - format_of<E>.bias();
+}
+
+// A finite element. Its magnitude is a float's but for the width of the exponent: shifted, times a
+// power of two.
+template <Element E>
+[[gnu::always_inline]] inline Decoded finite(const Parts& parts) {
+  constexpr Format f = format_of<E>;
+  const Bits shifted = parts.magnitude << (23 - f.fraction);
+  Decoded d;
+  if constexpr (f.exponent == 8) {
+    d.value = as<Floats>(shifted | parts.sign);
+  } else {
+    constexpr float power = __builtin_bit_cast(float, (254 - f.bias()) << 23);
+    d.value = as<Floats>(as<Bits>(as<Floats>(shifted) * power) | parts.sign);
+  }
+  d.exponent = pick(as<Ints>(parts.magnitude) == 0, Ints{} + no_exponent,
+                    exponent_of_magnitude<E>(parts.magnitude));
+  d.special = Ints{};
   return d;
 }
 
@@ -49,21 +79,13 @@ template <int ExponentBits, int FractionBits, bool HasInfinity = true>
 
 template <Element E>
 [[gnu::always_inline]] inline Decoded decode(Bits raw) {
-  if constexpr (E == Element::f16) {
-    return decoded<5, 10>(raw & 0x7fff, (raw & 0x8000) << 16);
-  } else if constexpr (E == Element::bf16) {
-    return decoded<8, 7>(raw & 0x7fff, (raw & 0x8000) << 16);
-  } else if constexpr (E == Element::tf32) {
-    return decoded<8, 10>(raw >> 13 & 0x3ffff, raw & 0x80000000);
-  } else if constexpr (E == Element::f32) {
-    return decoded<8, 23>(raw & 0x7fffffff, raw & 0x80000000);
-  } else if constexpr (E == Element::e5m2) {
-    return decoded<5, 2>(raw & 0x7f, (raw & 0x80) << 24);
-  } else {
-    Decoded d = decoded<4, 3, false>(raw & 0x7f, (raw & 0x80) << 24);
-    mark(d, as<Ints>(raw & 0x7f) == 0x7f, raw, (raw & 0x80) << 24);
-    return d;
-  }
+  constexpr Format f = format_of<E>;
+  const Parts parts = parts_of<E>(raw);
+  Decoded d = finite<E>(parts);
+  const Bits fraction = f.has_infinity ? parts.magnitude << (32 - f.fraction) : raw;
+  mark(d, as<Ints>(parts.magnitude) >= static_cast<std::int32_t>(least_special<E>), fraction,
+       parts.sign);
+  return d;
 }
 
 }  // namespace inflight::tensor::INFLIGHT_ISA

@@ -3,6 +3,8 @@
 // A product of two elements is exact in f32. Times 2^(F - largest exponent) and converted to an
 // integer, which truncates, it is the model's aligned term; integers add exactly. Where exponents
 // leave f32's, outputs are left to the model, one by one.
+#include <memory>
+
 #include "gpu/tensor/cores.hpp"
 #include "gpu/tensor/float_operands.hpp"
 #include "gpu/tensor/model.hpp"
@@ -35,22 +37,49 @@ void put(void* d, std::size_t index, int count, const Bits& bits) {
 }
 
 // C as the first group takes it; `special` gets its lanes that are none of finite numbers.
-Sum start_of(const Plan& plan, int row, int column, Ints& special) {
+template <Element E>
+[[gnu::always_inline]] inline Sum start_as(const void* at, std::size_t index, int count,
+                                           Ints& special) {
+  using Stored = std::conditional_t<format_of<E>.bits == 16, std::uint16_t, std::uint32_t>;
+  const Bits bits = accumulator_bits<Stored>(at, index, count);
+  const Ints largest_finite = Ints{} + static_cast<std::int32_t>(least_special<E> - 1);
+  special |= largest_finite - as<Ints>(parts_of<E>(bits).magnitude);
+  const Decoded d = E == Element::f32 ? finite<E>(parts_of<E>(bits)) : decode<E>(bits);
+  return {d.value, d.exponent};
+}
+[[gnu::always_inline]] inline Sum start_of(const Plan& plan, int row, int column, Ints& special) {
   const Product& p = *plan.product;
   if (!plan.matrices->c) return {Floats{}, Ints{} + no_exponent};
   const std::size_t at = static_cast<std::size_t>(column) * static_cast<std::size_t>(p.m) +
                          static_cast<std::size_t>(row);
   const int count = p.m - row < lanes ? p.m - row : lanes;
-  const Decoded d =
-      p.c == Element::f16
-          ? decode<Element::f16>(accumulator_bits<std::uint16_t>(plan.matrices->c, at, count))
-          : decode<Element::f32>(accumulator_bits<std::uint32_t>(plan.matrices->c, at, count));
-  special |= d.special;
-  const bool widened = p.c == Element::f16 && plan.sums == Element::f32;
-  return {d.value, widened ? exponent_of(d.value, -126) : d.exponent};
+  if (p.c == Element::f32) return start_as<Element::f32>(plan.matrices->c, at, count, special);
+  const Sum start = start_as<Element::f16>(plan.matrices->c, at, count, special);
+  if (plan.sums == Element::f16) return start;
+  return {start.value, exponent_of(start.value, -126)};
 }
 
 // To nearest even, of values that are odd where they were cut off.
+using Halves [[gnu::vector_size(2 * lanes)]] = std::uint16_t;
+#if defined __AVX512F__ || defined __F16C__
+[[gnu::always_inline]] inline Bits to_f16(Floats value) {
+  constexpr int nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+#  ifdef __AVX512F__
+  const auto halves = _mm512_maskz_cvtps_ph(0xffff, as<__m512>(value), nearest);
+#  else
+  const auto halves = _mm256_cvtps_ph(as<__m256>(value), nearest);
+#  endif
+  return __builtin_convertvector(as<Halves>(halves), Bits);
+}
+[[gnu::always_inline]] inline Floats from_f16(Bits bits) {
+  const auto halves = __builtin_convertvector(bits, Halves);
+#  ifdef __AVX512F__
+  return as<Floats>(_mm512_maskz_cvtph_ps(0xffff, as<__m256i>(halves)));
+#  else
+  return as<Floats>(_mm256_cvtph_ps(as<__m128i>(halves)));
+#  endif
+}
+#else
 [[gnu::always_inline]] inline Bits to_f16(Floats value) {
   const Bits bits = as<Bits>(value), magnitude = bits & 0x7fffffff;
   const Bits small = as<Bits>(as<Floats>(magnitude) + as<Floats>(Bits{} + 0x3f000000)) - 0x3f000000;
@@ -66,6 +95,7 @@ Sum start_of(const Plan& plan, int row, int column, Ints& special) {
   const Ints infinite = as<Ints>((Bits{} + 0x7f800000) | (bits & 0x8000) << 16);
   return as<Floats>(pick(d.special, infinite, as<Ints>(d.value)));
 }
+#endif
 
 // Towards zero.
 [[gnu::always_inline]] inline Floats cut_off(Ints v) {
@@ -83,13 +113,13 @@ Sum start_of(const Plan& plan, int row, int column, Ints& special) {
 // x + y; lanes where it does not fit are bad.
 [[gnu::always_inline]] inline Ints fitting_sum(Ints x, Ints y, Ints& bad) {
   const Ints sum = as<Ints>(as<Bits>(x) + as<Bits>(y));
-  bad |= ((x ^ sum) & (y ^ sum)) < 0;
+  bad |= (x ^ sum) & (y ^ sum);
   return sum;
 }
 
-// A group's sum of integers, rounded: total * 2^(largest - F).
-[[gnu::always_inline]] inline Floats rounded(const Plan& plan, Ints total, Ints largest) {
-  const Floats unit = as<Floats>((largest - plan.fraction_bits + 127) << 23);
+// A group's sum of integers, rounded: total / scale.
+[[gnu::always_inline]] inline Floats rounded(const Plan& plan, Ints total, Floats scale) {
+  const Floats unit = as<Floats>((Bits{} + (254U << 23)) - as<Bits>(scale));
   const Floats cut = cut_off(total);
   if (plan.sums == Element::f32) return as<Floats>(as<Bits>(cut * unit) & plan.kept);
   const Ints odd = (truncated(cut) != total) & 1;
@@ -99,58 +129,64 @@ Sum start_of(const Plan& plan, int row, int column, Ints& special) {
 
 // --- the sums of a vector of rows and N columns ---
 
+// The largest exponents of the products from `done` to `end`, where `largest` has the sums'.
+template <int N, class At>
+[[gnu::always_inline]] inline void find_largest(const Rows& rows, const std::int32_t* b_exponents,
+                                                std::ptrdiff_t depth, std::ptrdiff_t done,
+                                                std::ptrdiff_t end, At at, Ints (&largest)[N]) {
+  Shorts pairs[N / 2];
+  for (int j = 0; j < N; j += 2) pairs[j / 2] = as<Shorts>(pair_of(largest[j], largest[j + 1]));
+  for (std::ptrdiff_t i = done; i < end; ++i) {
+    const auto e = as<Shorts>(rows.exponent[at(i)]);
+    const std::int32_t* const other = b_exponents + at(i);
+    for (int j = 0; j < N / 2; ++j)
+      pairs[j] = larger(pairs[j], e + as<Shorts>(Ints{} + other[j * depth]));
+  }
+  for (int j = 0; j < N; j += 2) {
+    largest[j] = low_of(as<Ints>(pairs[j / 2]));
+    largest[j + 1] = high_of(as<Ints>(pairs[j / 2]));
+  }
+}
+
 // `Ordered`: k goes in the plan's order.
 template <bool Ordered, int N>
 [[gnu::always_inline]] inline void sums_of(const Plan& plan, const Rows& rows, const float* b,
                                            const std::int32_t* b_exponents, Sum (&sums)[N],
                                            Ints (&bad)[N]) {
-  const std::ptrdiff_t depth = plan.depth, group = plan.group;
+  const std::ptrdiff_t depth = plan.depth, group = plan.group, fits = plan.fits;
   const std::int32_t least = plan.sums == Element::f16 ? -14 : -126;
   const auto at = [&plan](std::ptrdiff_t i) {
     return Ordered ? static_cast<std::ptrdiff_t>(plan.order[i]) : i;
   };
-  for (std::ptrdiff_t done = 0; done < depth; done += group) {
+  for (std::ptrdiff_t done = 0; done < depth;) {
     const std::ptrdiff_t end = done + group < depth ? done + group : depth;
-    Ints largest[N];
-    for (int j = 0; j < N; ++j) {
-      bad[j] |= as<Ints>(as<Bits>(sums[j].value) & 0x7fffffff) >= 0x7f800000;
-      largest[j] = sums[j].exponent;
-    }
-    Shorts pairs[N / 2];
-    for (int j = 0; j < N; j += 2) pairs[j / 2] = as<Shorts>(pair_of(largest[j], largest[j + 1]));
-    for (std::ptrdiff_t i = done; i < end; ++i) {
-      const auto e = as<Shorts>(rows.exponent[at(i)]);
-      const std::int32_t* const other = b_exponents + at(i);
-      for (int j = 0; j < N / 2; ++j)
-        pairs[j] = larger(pairs[j], e + as<Shorts>(Ints{} + other[j * depth]));
-    }
-    for (int j = 0; j < N; j += 2) {
-      largest[j] = low_of(as<Ints>(pairs[j / 2]));
-      largest[j + 1] = high_of(as<Ints>(pairs[j / 2]));
-    }
+    Ints largest[N], totals[N];
+    for (int j = 0; j < N; ++j) largest[j] = sums[j].exponent;
+    find_largest(rows, b_exponents, depth, done, end, at, largest);
     Floats scale[N];
-    Bits first[N], second[N];  // they wrap in lanes that are bad
     for (int j = 0; j < N; ++j) {
       // Where all terms are zero, any scale will do.
-      bad[j] |= (largest[j] < low) & (largest[j] > no_exponent / 2);
+      bad[j] |= (largest[j] - low) & (no_exponent / 2 - largest[j]);
       largest[j] = larger(largest[j], Ints{} + low);
       scale[j] = as<Floats>((plan.fraction_bits + 127 - largest[j]) << 23);
-      first[j] = second[j] = Bits{};
+      totals[j] = truncated(sums[j].value * scale[j]);
     }
-    for (std::ptrdiff_t i = done; i < end; i += 2) {
-      const Floats x = rows.value[at(i)], y = rows.value[at(i + 1)];
-      const float *const p = b + at(i), *const q = b + at(i + 1);
-      for (int j = 0; j < N; ++j) {
-        first[j] += as<Bits>(truncated(x * p[j * depth] * scale[j]));
-        second[j] += as<Bits>(truncated(y * q[j * depth] * scale[j]));
+    while (done < end) {
+      const std::ptrdiff_t part_end = done + fits < end ? done + fits : end;
+      Bits part[N] = {};  // they wrap in lanes that are bad
+      for (std::ptrdiff_t i = done; i < part_end; ++i) {
+        const Floats x = rows.value[at(i)];
+        const float* const p = b + at(i);
+        for (int j = 0; j < N; ++j) part[j] += as<Bits>(truncated(x * p[j * depth] * scale[j]));
       }
+      for (int j = 0; j < N; ++j) totals[j] = fitting_sum(totals[j], as<Ints>(part[j]), bad[j]);
+      done = part_end;
     }
     for (int j = 0; j < N; ++j) {
-      const Ints c = truncated(sums[j].value * scale[j]);
-      const Ints total =
-          fitting_sum(fitting_sum(as<Ints>(first[j]), as<Ints>(second[j]), bad[j]), c, bad[j]);
-      sums[j].value = rounded(plan, total, largest[j]);
-      if (end < depth) sums[j].exponent = exponent_of(sums[j].value, least);
+      sums[j].value = rounded(plan, totals[j], scale[j]);
+      if (end == depth) continue;
+      bad[j] |= 0x7f7fffff - as<Ints>(as<Bits>(sums[j].value) & 0x7fffffff);
+      sums[j].exponent = exponent_of(sums[j].value, least);
     }
   }
 }
@@ -172,7 +208,7 @@ int count_from(const Product& p, int row) { return p.m - row < lanes ? p.m - row
 [[gnu::noinline]] void leave_to_the_model(const Plan& plan, int row, int column, Ints bad,
                                           Bits& bits) {
   for (int l = 0; l < count_from(*plan.product, row); ++l)
-    if (bad[l])
+    if (bad[l] < 0)
       bits[l] = static_cast<std::uint32_t>(
           output_of_the_model(*plan.numerics, *plan.product, *plan.matrices, row + l, column));
 }
@@ -253,11 +289,8 @@ bool floats(const Numerics& numerics, const Product& p, const Matrices& at) {
     if (each.element == p.b) decode_b = each.columns;
   }
   if (!decode_a || !decode_b) return false;
-  Rows rows[most_rows / lanes];
-  for (int row = 0; row < p.m; row += lanes) {
-    decode_a(plan, row, rows[row / lanes]);
-    if (p.sparse) spread_rows(plan, row, rows[row / lanes]);
-  }
+  static thread_local const auto kept = std::make_unique<KeptRows>();
+  const Rows* const rows = kept->of(plan, decode_a);
   Columns columns;
   for (int column = 0; column < p.n; column += columns_at_once) {
     decode_b(plan, column, columns);

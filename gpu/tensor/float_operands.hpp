@@ -33,6 +33,7 @@ struct Plan {
   const Matrices* matrices;
   int depth;  // of B
   int group;  // of it are summed at once
+  int fits;   // of it have sums that fit into an integer
   int fraction_bits;
   Element sums;        // what groups are rounded to
   std::uint32_t kept;  // bits of an f32 sum
@@ -42,14 +43,16 @@ struct Plan {
 };
 
 inline Plan plan_of(const Numerics& n, const Product& p, const Matrices& at) {
-  Plan plan{&n, &p,    &at,   p.k, 0, n.fraction_bits, p.c == p.d ? p.d : Element::f32,
+  Plan plan{&n, &p,    &at,   p.k, 0, 0, n.fraction_bits, p.c == p.d ? p.d : Element::f32,
             0,  false, false, {}};
   const bool fp8 = format(p.a).bits == 8;
   plan.unpacked = fp8 && p.unit == Unit::warp && n.warp_fp8 == Numerics::Fp8::as_f16;
   if (fp8 && !plan.unpacked) plan.fraction_bits = n.fp8_fraction_bits;
   plan.group = plan.unpacked ? p.k / 2 : n.group_bytes * 8 / format(p.a).bits;
   if (p.most_at_once && p.most_at_once < plan.group) plan.group = p.most_at_once;
-  if (p.sparse) plan.group *= 2;
+  // A product of two significands is below 4.
+  plan.fits = 1 << (29 - plan.fraction_bits);
+  if (p.sparse) plan.group *= 2, plan.fits *= 2;
   plan.one_sum = plan.group >= p.k && !plan.unpacked && !p.sparse;
   const int dropped = 23 - (plan.fraction_bits < 23 ? plan.fraction_bits : 23);
   plan.kept = ~((1U << dropped) - 1);
@@ -60,45 +63,75 @@ inline Plan plan_of(const Numerics& n, const Product& p, const Matrices& at) {
   return plan;
 }
 
-template <Element E>
-[[gnu::always_inline]] inline Decoded element(Bits raw, const Plan& plan, Bits sign) {
-  Decoded d = decode<E>(raw);
+// What exponents elements have, of formats whose products may leave f32's; and is any special?
+struct Range {
+  Bits most = {}, least = ~Bits{};  // magnitudes; of those that are not zero, and one less
+  Ints special = {};
+  template <Element E>
+  [[gnu::always_inline]] void take(Bits magnitude) {
+    most = larger(most, magnitude);
+    if constexpr (format_of<E>.exponent == 8) least = smaller(least, magnitude - 1);
+  }
+  template <Element E>
+  [[gnu::always_inline]] Ints most_exponent() const {
+    if constexpr (format_of<E>.exponent < 8) return Ints{};
+    return pick(as<Ints>(most) == 0, Ints{} + no_exponent, exponent_of_magnitude<E>(most));
+  }
+  template <Element E>
+  [[gnu::always_inline]] Ints least_exponent() const {
+    if constexpr (format_of<E>.exponent < 8) return Ints{};
+    return pick(as<Ints>(least) == -1, Ints{} - no_exponent, exponent_of_magnitude<E>(least + 1));
+  }
+};
+
+// `marks`: infinities and NaN are f32's, and in no range.
+template <Element E, bool marks>
+[[gnu::always_inline]] inline Decoded element(Bits raw, const Plan& plan, Bits sign, Range& range) {
+  Bits magnitude = parts_of<E>(raw).magnitude;
+  Decoded d;
+  if constexpr (marks) {
+    d = decode<E>(raw);
+    range.special |= d.special;
+    magnitude &= as<Bits>(~d.special);
+  } else {
+    d = finite<E>(parts_of<E>(raw));
+  }
+  range.take<E>(magnitude);
   if (E == Element::e4m3 && plan.unpacked) d.exponent = exponent_of(d.value, -14);
   d.value = as<Floats>(as<Bits>(d.value) ^ sign);
   return d;
 }
-
-struct Range {
-  Ints least = Ints{} + 1000, most = Ints{} + no_exponent, special = {};
-  template <Element E>
-  [[gnu::always_inline]] void take(const Decoded& d) {
-    special |= d.special;
-    if constexpr (formats[static_cast<int>(E)].exponent < 8) return;  // always in range
-    const Ints finite = pick(d.special, Ints{} + no_exponent, d.exponent);
-    least = smaller(least, pick(finite == no_exponent, Ints{} + 1000, finite));
-    most = larger(most, finite);
-  }
-};
-
 template <Element E>
-void decode_rows(const Plan& plan, int first, Rows& rows) {
-  constexpr int bits = formats[static_cast<int>(E)].bits, a_word = 32 / bits;
+[[gnu::always_inline]] inline bool all_finite(const Range& range) {
+  return !any(as<Ints>(range.most) >= static_cast<std::int32_t>(least_special<E>));
+}
+
+template <Element E, bool marks>
+[[gnu::always_inline]] inline Range decode_rows_as(const Plan& plan, const Bits* words, int count,
+                                                   Rows& rows) {
+  constexpr int bits = format_of<E>.bits, a_word = 32 / bits;
   constexpr std::uint32_t ones = 0xffffffffU >> (32 - bits);
-  const Product& p = *plan.product;
-  const int words = p.values() / a_word;
-  const Bits sign = Bits{} + (p.negates_a ? 0x80000000U : 0U);
+  const Bits sign = Bits{} + (plan.product->negates_a ? 0x80000000U : 0U);
   Range range;
-  for (int w = 0; w < words; ++w) {
-    const Bits word = word_of_rows(plan.matrices->a, words, first, p.m - 1, w);
+  for (int w = 0; w < count; ++w)
     for (int i = 0; i < a_word; ++i) {
-      const Bits raw = word >> (i * bits) & ones;
-      const Decoded d = element<E>(raw, plan, sign);
-      range.take<E>(d);
+      const Decoded d = element<E, marks>(words[w] >> (i * bits) & ones, plan, sign, range);
       rows.value[w * a_word + i] = d.value;
       rows.exponent[w * a_word + i] = pair_of(d.exponent, d.exponent);
     }
-  }
-  rows.least = range.least, rows.most = range.most, rows.special = range.special;
+  return range;
+}
+
+template <Element E>
+void decode_rows(const Plan& plan, int first, Rows& rows) {
+  const Product& p = *plan.product;
+  const int count = p.values() * format_of<E>.bits / 32;
+  Bits words[most_depth];
+  words_of_rows(plan.matrices->a, count, first, p.m - 1, words);
+  Range range = decode_rows_as<E, false>(plan, words, count, rows);
+  if (!all_finite<E>(range)) range = decode_rows_as<E, true>(plan, words, count, rows);
+  rows.least = range.least_exponent<E>(), rows.most = range.most_exponent<E>();
+  rows.special = range.special;
 }
 
 // A sparse row's values go to their columns; zeros are between them.
@@ -135,9 +168,10 @@ inline void pair_columns(const std::int32_t* exponents, int depth, Columns& colu
     }
 }
 
-template <Element E>
-void decode_columns(const Plan& plan, int first, Columns& columns) {
-  constexpr int bytes = formats[static_cast<int>(E)].bits / 8;
+template <Element E, bool marks>
+[[gnu::always_inline]] inline Range decode_columns_as(const Plan& plan, int first,
+                                                      Columns& columns) {
+  constexpr int bytes = format_of<E>.bits / 8;
   using Packed = std::conditional_t<bytes == 1, std::uint8_t,
                                     std::conditional_t<bytes == 2, std::uint16_t, std::uint32_t>>;
   const Product& p = *plan.product;
@@ -146,18 +180,55 @@ void decode_columns(const Plan& plan, int first, Columns& columns) {
   alignas(64) std::int32_t exponents[columns_at_once * most_depth + lanes];
   Range range;
   for (int i = 0; i < columns_at_once * p.k; i += lanes) {
-    const Decoded d = element<E>(widened<Packed>(from + i), plan, sign);
-    range.take<E>(d);
+    const Decoded d = element<E, marks>(widened<Packed>(from + i), plan, sign, range);
     store(columns.value + i, d.value);
     store(exponents + i, d.exponent);
   }
   pair_columns(exponents, p.k, columns);
-  columns.least = 1000, columns.most = no_exponent, columns.special = any(range.special);
-  for (int l = 0; l < lanes; ++l) {
-    columns.least = range.least[l] < columns.least ? range.least[l] : columns.least;
-    columns.most = range.most[l] > columns.most ? range.most[l] : columns.most;
-  }
+  return range;
 }
+
+template <Element E>
+void decode_columns(const Plan& plan, int first, Columns& columns) {
+  Range range = decode_columns_as<E, false>(plan, first, columns);
+  if (!all_finite<E>(range)) range = decode_columns_as<E, true>(plan, first, columns);
+  columns.special = any(range.special);
+  range.most = Bits{} + chosen_lane(range.most, [](Bits x, Bits y) { return larger(x, y); });
+  range.least = Bits{} + chosen_lane(range.least, [](Bits x, Bits y) { return smaller(x, y); });
+  columns.least = range.least_exponent<E>()[0], columns.most = range.most_exponent<E>()[0];
+}
+
+// The rows that were decoded last: programs multiply an A by several B in a row.
+class KeptRows {
+ public:
+  // The rows of A, from `lanes` to `lanes`.
+  template <class Decode>
+  const Rows* of(const Plan& plan, Decode decode) {
+    const Product& p = *plan.product;
+    const auto bytes =
+        packed_bytes(p.a, static_cast<std::size_t>(p.m) * static_cast<std::size_t>(p.values()));
+    const Form form{p.a, p.negates_a, plan.unpacked, p.m, p.values()};
+    if (!p.sparse && form == form_ && std::memcmp(a_, plan.matrices->a, bytes) == 0) return rows_;
+    form_ = p.sparse ? Form{} : form;
+    std::memcpy(a_, plan.matrices->a, bytes);
+    for (int row = 0; row < p.m; row += lanes) {
+      decode(plan, row, rows_[row / lanes]);
+      if (p.sparse) spread_rows(plan, row, rows_[row / lanes]);
+    }
+    return rows_;
+  }
+
+ private:
+  struct Form {
+    Element element = Element::f16;
+    bool negated = false, unpacked = false;
+    int m = 0, values = 0;
+    bool operator==(const Form&) const = default;
+  };
+  Form form_;
+  alignas(64) std::byte a_[most_rows * most_depth * 4];
+  Rows rows_[most_rows / lanes];
+};
 
 using RowDecoder = void (*)(const Plan&, int, Rows&);
 using ColumnDecoder = void (*)(const Plan&, int, Columns&);

@@ -1,5 +1,5 @@
-// Integers and f64, some rows at once. Products of 8-bit integers and their sums are exact in
-// f32, which multiplies and adds fastest.
+// Integers and f64, some rows at once. Integers are pairs of 16 bits, whose products one
+// instruction multiplies and adds.
 #include "gpu/tensor/cores.hpp"
 #include "gpu/tensor/vector.hpp"
 
@@ -11,54 +11,58 @@ bool doubles(const Product& product, const Matrices& matrices);
 namespace {
 
 constexpr int most_depth = 128, most_rows = 64, columns_at_once = 8;
-
-[[gnu::always_inline]] inline Floats multiply_add(Floats a, float b, Floats c) {
-  return a * b + c;  // exact, fused or not
-}
-
-// Elements of four bits, one a byte.
-void widen(const void* packed, int count, std::uint8_t* out) {
-  const auto* const from = static_cast<const std::uint8_t*>(packed);
-  for (int i = 0; i < count; ++i) out[i] = from[i / 2] >> i % 2 * 4 & 15;
-}
-
-// The value of an element's bits.
-[[gnu::always_inline]] inline Floats value_of(Bits raw, int bits, bool is_signed) {
-  const int unused = 32 - bits;
-  const Bits high = raw << unused;
-  return to_floats(is_signed ? as<Ints>(high) >> unused : as<Ints>(high >> unused));
-}
+constexpr int a_word = 4;  // elements of 8 bits
 
 struct Operand {
   const std::uint8_t* bytes;
-  int bits;
   bool is_signed;
 };
 
-void decode_rows(const Product& p, const Matrices& at, const Operand& a, int first,
-                 Floats* values) {
-  constexpr int a_word = 4;
-  const int count = p.values();
-  for (int k = 0; p.sparse && k < p.k; ++k) values[k] = Floats{};
-  for (int i = 0; i < count; i += a_word) {
-    const Bits word = word_of_rows(a.bytes, count / a_word, first, p.m - 1, i / a_word);
-    for (int part = 0; part < a_word; ++part) {
-      const Floats value = value_of(word >> 8 * part, a.bits, a.is_signed);
-      if (!p.sparse) {
-        values[i + part] = value;
-        continue;
-      }
-      for (int l = 0; l < lanes && first + l < p.m; ++l)
-        values[at.columns[(first + l) * count + i + part]][l] = value[l];
-    }
+// Elements of four bits, one a byte.
+void widen(const void* packed, int count, bool is_signed, std::uint8_t* out) {
+  const auto* const from = static_cast<const std::uint8_t*>(packed);
+  for (int i = 0; i < count; ++i) {
+    const int bits = from[i / 2] >> i % 2 * 4 & 15;
+    out[i] = static_cast<std::uint8_t>(is_signed ? (bits ^ 8) - 8 : bits);
   }
 }
 
-void decode_columns(const Operand& b, int count, float* values) {
-  using Bytes [[gnu::vector_size(lanes)]] = std::uint8_t;
-  for (int i = 0; i < count; i += lanes) {
-    const Bits raw = __builtin_convertvector(load<Bytes>(b.bytes + i), Bits);
-    store(values + i, value_of(raw, b.bits, b.is_signed));
+// A sparse row's values go to their columns; zeros are between them.
+void spread_rows(const Product& p, const Matrices& at, const std::uint8_t* values,
+                 std::uint8_t* out) {
+  std::memset(out, 0, static_cast<std::size_t>(p.m * p.k));
+  for (int row = 0; row < p.m; ++row)
+    for (int i = 0; i < p.values(); ++i)
+      out[row * p.k + at.columns[row * p.values() + i]] = values[row * p.values() + i];
+}
+
+// Words of four elements: those with even numbers, and those with odd ones, as pairs.
+struct Pairs {
+  Shorts even, odd;
+};
+[[gnu::always_inline]] inline Pairs pairs_of(Bits words, bool is_signed) {
+  if (is_signed) return {as<Shorts>(words << 8) >> 8, as<Shorts>(words) >> 8};
+  return {as<Shorts>(words & 0x00ff00ff), as<Shorts>(words >> 8 & 0x00ff00ff)};
+}
+
+// Words of some columns of B.
+struct Columns {
+  alignas(64) std::int32_t even[columns_at_once * most_depth / a_word];
+  alignas(64) std::int32_t odd[columns_at_once * most_depth / a_word];
+};
+
+void decode_rows(const Product& p, const Operand& a, int first, Pairs* rows) {
+  const int words = p.k / a_word;
+  Bits raw[most_depth / a_word];
+  words_of_rows(a.bytes, words, first, p.m - 1, raw);
+  for (int w = 0; w < words; ++w) rows[w] = pairs_of(raw[w], a.is_signed);
+}
+
+void decode_columns(const Operand& b, int words, Columns& columns) {
+  for (int i = 0; i < words; i += lanes) {
+    const Pairs pairs = pairs_of(load<Bits>(b.bytes + i * a_word), b.is_signed);
+    store(columns.even + i, pairs.even);
+    store(columns.odd + i, pairs.odd);
   }
 }
 
@@ -71,19 +75,26 @@ Ints added(Ints sum, Ints c, bool saturates) {
 
 constexpr int blocked = 4;
 
-void multiply_block(const Product& p, const Matrices& at, const Floats* a, const float* b, int row,
-                    int column) {
-  Floats sums[blocked] = {};
-  for (int k = 0; k < p.k; ++k)
-    for (int j = 0; j < blocked; ++j) sums[j] = multiply_add(a[k], b[j * p.k + k], sums[j]);
+void multiply_block(const Product& p, const Matrices& at, const Pairs* a, const Columns& columns,
+                    int from, int row, int column) {
+  Ints sums[blocked] = {};
+  const int words = p.k / a_word;
+  for (int w = 0; w < words; ++w)
+    for (int j = 0; j < blocked; ++j) {
+      const int b = (from + j) * words + w;
+      sums[j] += sum_of_products(a[w].even, as<Shorts>(Ints{} + columns.even[b]));
+      sums[j] += sum_of_products(a[w].odd, as<Shorts>(Ints{} + columns.odd[b]));
+    }
   const int count = p.m - row < lanes ? p.m - row : lanes;
   const auto bytes = static_cast<std::size_t>(count) * sizeof(std::int32_t);
   for (int j = 0; j < blocked; ++j) {
     const std::ptrdiff_t index = std::ptrdiff_t{column + j} * p.m + row;
+    const auto* const from = static_cast<const std::int32_t*>(at.c) + index;
+    auto* const to = static_cast<std::int32_t*>(at.d) + index;
     Ints c = {};
-    if (at.c) std::memcpy(&c, static_cast<const std::int32_t*>(at.c) + index, bytes);
-    const Ints d = added(truncated(sums[j]), c, p.saturates);
-    std::memcpy(static_cast<std::int32_t*>(at.d) + index, &d, bytes);
+    if (at.c) count == lanes ? c = load<Ints>(from), void() : void(std::memcpy(&c, from, bytes));
+    const Ints d = added(sums[j], c, p.saturates);
+    count == lanes ? store(to, d) : void(std::memcpy(to, &d, bytes));
   }
 }
 
@@ -130,22 +141,28 @@ bool integers(const Product& p, const Matrices& at) {
     return true;
   }
   if (p.k > most_depth || p.m > most_rows) return false;
-  Operand a{static_cast<const std::uint8_t*>(at.a), format(p.a).bits, format(p.a).is_signed};
-  Operand b{static_cast<const std::uint8_t*>(at.b), format(p.b).bits, format(p.b).is_signed};
+  Operand a{static_cast<const std::uint8_t*>(at.a), format(p.a).is_signed};
+  Operand b{static_cast<const std::uint8_t*>(at.b), format(p.b).is_signed};
   alignas(64) std::uint8_t a_bytes[16 * 64], b_bytes[8 * most_depth];
-  if (a.bits == 4) {
+  if (format(p.a).bits == 4) {
     if (p.m > 16 || p.n > 8) return false;
-    widen(at.a, p.m * p.values(), a_bytes), widen(at.b, p.n * p.k, b_bytes);
+    widen(at.a, p.m * p.values(), a.is_signed, a_bytes);
+    widen(at.b, p.n * p.k, b.is_signed, b_bytes);
     a.bytes = a_bytes, b.bytes = b_bytes;
   }
-  Floats rows[most_rows / lanes][most_depth];
-  for (int row = 0; row < p.m; row += lanes) decode_rows(p, at, a, row, rows[row / lanes]);
-  alignas(64) float columns[columns_at_once * most_depth];
+  alignas(64) std::uint8_t dense[most_rows * most_depth];
+  if (p.sparse) {
+    spread_rows(p, at, a.bytes, dense);
+    a.bytes = dense;
+  }
+  Pairs rows[most_rows / lanes][most_depth / a_word];
+  for (int row = 0; row < p.m; row += lanes) decode_rows(p, a, row, rows[row / lanes]);
+  Columns columns;
   for (int column = 0; column < p.n; column += columns_at_once) {
-    decode_columns({b.bytes + column * p.k, b.bits, b.is_signed}, columns_at_once * p.k, columns);
+    decode_columns({b.bytes + column * p.k, b.is_signed}, columns_at_once * p.k / a_word, columns);
     for (int row = 0; row < p.m; row += lanes)
       for (int j = 0; j < columns_at_once; j += blocked)
-        multiply_block(p, at, rows[row / lanes], columns + j * p.k, row, column + j);
+        multiply_block(p, at, rows[row / lanes], columns, j, row, column + j);
   }
   return true;
 }

@@ -3,10 +3,11 @@
 #pragma once
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "gpu/tensor/element.hpp"
 
-#ifdef __AVX2__
+#ifdef __SSE2__
 #  include <immintrin.h>
 #endif
 
@@ -49,6 +50,8 @@ template <class To, class From>
 }
 [[gnu::always_inline]] inline Shorts larger(Shorts a, Shorts b) { return a > b ? a : b; }
 [[gnu::always_inline]] inline Ints larger(Ints a, Ints b) { return a > b ? a : b; }
+[[gnu::always_inline]] inline Bits larger(Bits a, Bits b) { return a > b ? a : b; }
+[[gnu::always_inline]] inline Bits smaller(Bits a, Bits b) { return a < b ? a : b; }
 [[gnu::always_inline]] inline Ints smaller(Ints a, Ints b) { return a < b ? a : b; }
 [[gnu::always_inline]] inline Ints pick(Ints condition, Ints yes, Ints no) {
   return (condition & yes) | (~condition & no);
@@ -59,6 +62,50 @@ template <class To, class From>
 }
 [[gnu::always_inline]] inline Ints low_of(Ints pair) { return pair << 16 >> 16; }
 [[gnu::always_inline]] inline Ints high_of(Ints pair) { return pair >> 16; }
+
+// The sums of two products each.
+[[gnu::always_inline]] inline Ints sum_of_products(Shorts a, Shorts b) {
+#if defined __AVX512F__
+  return as<Ints>(_mm512_madd_epi16(as<__m512i>(a), as<__m512i>(b)));
+#elif defined __AVX2__
+  return as<Ints>(_mm256_madd_epi16(as<__m256i>(a), as<__m256i>(b)));
+#elif defined __SSE2__
+  return as<Ints>(_mm_madd_epi16(as<__m128i>(a), as<__m128i>(b)));
+#else
+  Ints sums;
+  for (int l = 0; l < lanes; ++l) sums[l] = a[2 * l] * b[2 * l] + a[2 * l + 1] * b[2 * l + 1];
+  return sums;
+#endif
+}
+
+// --- words of as many rows as there are lanes ---
+
+using Lanes = std::make_integer_sequence<int, lanes>;
+// Of two vectors in a row, the elements with even numbers, or with odd ones.
+template <int odd, int... i>
+[[gnu::always_inline]] inline Bits every_other(Bits a, Bits b, std::integer_sequence<int, i...>) {
+  return __builtin_shufflevector(a, b, 2 * i + odd...);
+}
+// As many vectors of words, rows one after the other -> for each word of a row, a vector of rows.
+// Each step makes of a number's lowest bit its highest.
+template <int words>
+[[gnu::always_inline]] inline void transpose(Bits (&v)[words]) {
+  for (int done = 1; done < words; done *= 2) {
+    Bits next[words];
+    for (int i = 0; i < words / 2; ++i) {
+      next[i] = every_other<0>(v[2 * i], v[2 * i + 1], Lanes{});
+      next[words / 2 + i] = every_other<1>(v[2 * i], v[2 * i + 1], Lanes{});
+    }
+    for (int i = 0; i < words; ++i) v[i] = next[i];
+  }
+}
+// The lane that is left when choose(a, b) takes one of two.
+template <class Choose>
+[[gnu::always_inline]] inline std::uint32_t chosen_lane(Bits v, Choose choose) {
+  for (int left = lanes; left > 1; left /= 2)
+    v = choose(every_other<0>(v, v, Lanes{}), every_other<1>(v, v, Lanes{}));
+  return v[0];
+}
 
 // A word of each of as many rows as there are lanes, of which the last is row `last`.
 [[gnu::always_inline]] inline Bits word_of_rows(const void* rows, int words_a_row, int first,
@@ -78,16 +125,30 @@ template <class To, class From>
   return bits;
 #endif
 }
-// Of a comparison: does it hold for any lane?
+// All words of as many rows as there are lanes, of which the last is row `last`.
+[[gnu::always_inline]] inline void words_of_rows(const void* rows, int words_a_row, int first,
+                                                 int last, Bits* out) {
+  constexpr int usual = 8;  // 32 bytes of A
+  if (words_a_row == usual && first + lanes <= last + 1) {
+    const auto* const from = static_cast<const std::uint32_t*>(rows) + first * usual;
+    Bits words[usual];
+    for (int i = 0; i < usual; ++i) words[i] = load<Bits>(from + i * lanes);
+    transpose(words);
+    for (int i = 0; i < usual; ++i) out[i] = words[i];
+    return;
+  }
+  for (int w = 0; w < words_a_row; ++w) out[w] = word_of_rows(rows, words_a_row, first, last, w);
+}
+// A condition holds where the sign bit is set, as comparisons set it. Does it for any lane?
 [[gnu::always_inline]] inline bool any(Ints condition) {
 #if defined __AVX512F__
-  return _mm512_test_epi32_mask(as<__m512i>(condition), as<__m512i>(condition)) != 0;
+  return _mm512_movepi32_mask(as<__m512i>(condition)) != 0;
 #elif defined __AVX2__
-  return !_mm256_testz_si256(as<__m256i>(condition), as<__m256i>(condition));
+  return _mm256_movemask_ps(as<__m256>(condition)) != 0;
 #else
   std::int32_t all = 0;
   for (int l = 0; l < lanes; ++l) all |= condition[l];
-  return all != 0;
+  return all < 0;
 #endif
 }
 

@@ -21,7 +21,8 @@ void gather_block(const Word* block, Word* out, int line_words) {
     std::memcpy(out + line * line_words, block + line * lanes_a_line, lanes_a_line * sizeof(Word));
 }
 template <class Word>
-void gather_lines(const Warp& w, const Ref* registers, const Fragment& f, Word* out) {
+[[gnu::always_inline]] inline void gather_lines(const Warp& w, const Ref* registers,
+                                                const Fragment& f, Word* out) {
   const int words = f.width * lanes_a_line;
   for (int b = 0; b < f.lines / side; ++b)
     for (int p = 0; p < f.width; ++p)
@@ -42,47 +43,152 @@ void spread_lines(Warp& w, const Ref* registers, const Fragment& f, const Word* 
     }
 }
 
-// Accumulators: halves lie in one register, others in two.
-template <class T>
-struct Pair {
-  T *first, *second;
-  int stride;  // from lane to lane
-};
-template <class T>
-Pair<T> pair_of(Warp& w, const Ref* registers, const Fragment& f, int block, int beside) {
-  const int at = f.index(block, beside);
-  T* const first = w.at<T>(registers[at]);
-  if (f.registers_a_block() == 1) return {first, first + 1, 2};
-  return {first, w.at<T>(registers[at + 1]), 1};
+// Accumulators of 32 bits lie in two registers, halves in one, by squares of four rows and the four
+// lanes of each: what lies by lanes there lies by rows in the matrix.
+using Words [[gnu::vector_size(16)]] = std::uint32_t;
+using Halves [[gnu::vector_size(8)]] = std::uint16_t;
+
+template <class V, class T>
+V load(const T* at) {
+  V v;
+  std::memcpy(&v, at, sizeof v);
+  return v;
 }
-template <class T, class Move>
-void each_pair(Warp& w, const Ref* registers, const Fragment& f, Move move) {
+template <class V, class T>
+void store(T* at, V v) {
+  std::memcpy(at, &v, sizeof v);
+}
+
+[[gnu::always_inline]] inline void transpose(Words (&v)[lanes_a_line]) {
+  const Words a = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5),
+              b = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5),
+              c = __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7),
+              d = __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7);
+  v[0] = __builtin_shufflevector(a, b, 0, 1, 4, 5);
+  v[1] = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+  v[2] = __builtin_shufflevector(c, d, 0, 1, 4, 5);
+  v[3] = __builtin_shufflevector(c, d, 2, 3, 6, 7);
+}
+
+// Calls move(register's words of the square, its first element in the matrix): columns that belong
+// to lanes next to one another lie two columns apart.
+template <class Move>
+[[gnu::always_inline]] inline void each_square(Warp& w, const Ref* registers, const Fragment& f,
+                                               Move move) {
+  constexpr int square = 4;
   for (int b = 0; b < f.lines / side; ++b)
-    for (int p = 0; p < f.width; ++p) {
-      const Pair<T> pair = pair_of<T>(w, registers, f, b, p);
-      for (int t = 0; t < lanes_a_line; ++t)
-        for (int g = 0; g < side; ++g) {
-          const int lane = g * lanes_a_line + t;
-          const int at = (p * side + 2 * t) * f.lines + b * side + g;
-          move(lane, pair.first[lane * pair.stride], at);
-          move(lane, pair.second[lane * pair.stride], at + f.lines);
-        }
-    }
+    for (int p = 0; p < f.width; ++p)
+      for (int column = 0; column < f.registers_a_block(); ++column) {
+        auto* const words = w.at<std::uint32_t>(registers[f.index(b, p) + column]);
+        const int at = (p * side + column) * f.lines + b * side;
+        move(words, at);
+        move(words + square * lanes_a_line, at + square);
+      }
 }
-template <class T>
-void gather_pairs(const Warp& w, const Ref* registers, const Fragment& f, void* out) {
-  auto* const to = static_cast<T*>(out);
-  each_pair<T>(const_cast<Warp&>(w), registers, f,
-               [to](int, const T& value, int at) { to[at] = value; });
-}
-template <class T>
-void spread_pairs(Warp& w, const Ref* registers, const Fragment& f, const void* from) {
-  const auto* const values = static_cast<const T*>(from);
-  if (w.mask == all_lanes)
-    return each_pair<T>(w, registers, f, [values](int, T& value, int at) { value = values[at]; });
-  each_pair<T>(w, registers, f, [&w, values](int lane, T& value, int at) {
-    if (w.mask >> lane & 1) value = values[at];
+[[gnu::always_inline]] inline void gather_words(const Warp& w, const Ref* registers,
+                                                const Fragment& f, std::uint32_t* out) {
+  each_square(const_cast<Warp&>(w), registers, f, [&f, out](const std::uint32_t* words, int at) {
+    Words v[lanes_a_line];
+    for (int i = 0; i < lanes_a_line; ++i) v[i] = load<Words>(words + i * lanes_a_line);
+    transpose(v);
+    for (int t = 0; t < lanes_a_line; ++t) store(out + at + 2 * t * f.lines, v[t]);
   });
+}
+[[gnu::always_inline]] inline void gather_halves(const Warp& w, const Ref* registers,
+                                                 const Fragment& f, std::uint16_t* out) {
+  each_square(const_cast<Warp&>(w), registers, f, [&f, out](const std::uint32_t* words, int at) {
+    Words v[lanes_a_line];
+    for (int i = 0; i < lanes_a_line; ++i) v[i] = load<Words>(words + i * lanes_a_line);
+    transpose(v);
+    for (int t = 0; t < lanes_a_line; ++t) {
+      std::uint16_t* const to = out + at + 2 * t * f.lines;
+      store(to, __builtin_convertvector(v[t] & 0xffff, Halves));
+      store(to + f.lines, __builtin_convertvector(v[t] >> 16, Halves));
+    }
+  });
+}
+// Lanes that do not execute keep what they have.
+[[gnu::always_inline]] inline void put(const Warp& w, std::uint32_t* words,
+                                       const Words (&v)[lanes_a_line], std::uint32_t first) {
+  for (int i = 0; i < lanes_a_line; ++i) {
+    std::uint32_t* const to = words + i * lanes_a_line;
+    if (w.mask == all_lanes) [[likely]] {
+      store(to, v[i]);
+      continue;
+    }
+    for (int t = 0; t < lanes_a_line; ++t)
+      if (w.mask >> (first + static_cast<std::uint32_t>(i * lanes_a_line + t)) & 1) to[t] = v[i][t];
+  }
+}
+// The lane that the first of a square's words is of: rows lie by four lanes.
+std::uint32_t first_lane(const Fragment& f, int at) {
+  return static_cast<std::uint32_t>(at % f.lines % side * lanes_a_line);
+}
+[[gnu::always_inline]] inline void spread_words(Warp& w, const Ref* registers, const Fragment& f,
+                                                const std::uint32_t* from) {
+  each_square(w, registers, f, [&](std::uint32_t* words, int at) {
+    Words v[lanes_a_line];
+    for (int t = 0; t < lanes_a_line; ++t) v[t] = load<Words>(from + at + 2 * t * f.lines);
+    transpose(v);
+    put(w, words, v, first_lane(f, at));
+  });
+}
+[[gnu::always_inline]] inline void spread_halves(Warp& w, const Ref* registers, const Fragment& f,
+                                                 const std::uint16_t* from) {
+  each_square(w, registers, f, [&](std::uint32_t* words, int at) {
+    Words v[lanes_a_line];
+    for (int t = 0; t < lanes_a_line; ++t) {
+      const std::uint16_t* const column = from + at + 2 * t * f.lines;
+      v[t] = __builtin_convertvector(load<Halves>(column), Words) |
+             __builtin_convertvector(load<Halves>(column + f.lines), Words) << 16;
+    }
+    transpose(v);
+    put(w, words, v, first_lane(f, at));
+  });
+}
+
+// Accumulators of 64 bits.
+template <class Move>
+void each_double(Warp& w, const Ref* registers, const Fragment& f, Move move) {
+  for (int b = 0; b < f.lines / side; ++b)
+    for (int p = 0; p < f.width; ++p)
+      for (int column = 0; column < f.registers_a_block(); ++column) {
+        auto* const values = w.at<std::uint64_t>(registers[f.index(b, p) + column]);
+        for (int lane = 0; lane < lanes; ++lane) {
+          const int t = lane % lanes_a_line, g = lane / lanes_a_line;
+          move(lane, values[lane], (p * side + 2 * t + column) * f.lines + b * side + g);
+        }
+      }
+}
+void gather_doubles(const Warp& w, const Ref* registers, const Fragment& f, std::uint64_t* out) {
+  each_double(const_cast<Warp&>(w), registers, f,
+              [out](int, const std::uint64_t& value, int at) { out[at] = value; });
+}
+void spread_doubles(Warp& w, const Ref* registers, const Fragment& f, const std::uint64_t* from) {
+  each_double(w, registers, f, [&w, from](int lane, std::uint64_t& value, int at) {
+    if (w.mask >> lane & 1) value = from[at];
+  });
+}
+
+// Calls move(fragment), with what its shape is known to the compiler where it is a usual one.
+template <class Move>
+void by_shape(Fragment f, Move move) {
+  constexpr struct {
+    int lines, width, tall;
+  } usual[] = {{16, 2, 2}, {16, 1, 2}, {8, 2, 1}, {8, 1, 1}};
+  const auto is = [&f](const auto& u) {
+    return f.lines == u.lines && f.width == u.width && f.tall == u.tall;
+  };
+  const auto as = [&f](const auto& u) {
+    Fragment known = f;
+    known.lines = u.lines, known.width = u.width, known.tall = u.tall;
+    return known;
+  };
+  if (is(usual[0])) return move(as(usual[0]));
+  if (is(usual[1])) return move(as(usual[1]));
+  if (is(usual[2])) return move(as(usual[2]));
+  if (is(usual[3])) return move(as(usual[3]));
+  move(f);
 }
 
 int words_of(Element e, int elements) {
@@ -108,30 +214,36 @@ Fragment fragment_of(const TensorUse& use, Of part) {
   return f;
 }
 
-void gather(const Warp& w, const Ref* registers, const Fragment& f, void* out) {
-  if (!f.pairs && f.word_bytes() == 4)
-    gather_lines(w, registers, f, static_cast<std::uint32_t*>(out));
-  else if (!f.pairs)
-    gather_lines(w, registers, f, static_cast<std::uint64_t*>(out));
-  else if (f.element == Element::f16)
-    gather_pairs<std::uint16_t>(w, registers, f, out);
-  else if (f.element == Element::f64)
-    gather_pairs<std::uint64_t>(w, registers, f, out);
-  else
-    gather_pairs<std::uint32_t>(w, registers, f, out);
+void gather(const Warp& w, const Ref* registers, const Fragment& fragment, void* out) {
+  by_shape(
+      fragment, [&w, registers, out ](const Fragment& f) __attribute__((always_inline)) {
+        if (!f.pairs && f.word_bytes() == 4)
+          gather_lines(w, registers, f, static_cast<std::uint32_t*>(out));
+        else if (!f.pairs)
+          gather_lines(w, registers, f, static_cast<std::uint64_t*>(out));
+        else if (f.element == Element::f16)
+          gather_halves(w, registers, f, static_cast<std::uint16_t*>(out));
+        else if (f.element == Element::f64)
+          gather_doubles(w, registers, f, static_cast<std::uint64_t*>(out));
+        else
+          gather_words(w, registers, f, static_cast<std::uint32_t*>(out));
+      });
 }
 
-void spread(Warp& w, const Ref* registers, const Fragment& f, const void* from) {
-  if (!f.pairs && f.word_bytes() == 4)
-    spread_lines(w, registers, f, static_cast<const std::uint32_t*>(from));
-  else if (!f.pairs)
-    spread_lines(w, registers, f, static_cast<const std::uint64_t*>(from));
-  else if (f.element == Element::f16)
-    spread_pairs<std::uint16_t>(w, registers, f, from);
-  else if (f.element == Element::f64)
-    spread_pairs<std::uint64_t>(w, registers, f, from);
-  else
-    spread_pairs<std::uint32_t>(w, registers, f, from);
+void spread(Warp& w, const Ref* registers, const Fragment& fragment, const void* from) {
+  by_shape(
+      fragment, [&w, registers, from ](const Fragment& f) __attribute__((always_inline)) {
+        if (!f.pairs && f.word_bytes() == 4)
+          spread_lines(w, registers, f, static_cast<const std::uint32_t*>(from));
+        else if (!f.pairs)
+          spread_lines(w, registers, f, static_cast<const std::uint64_t*>(from));
+        else if (f.element == Element::f16)
+          spread_halves(w, registers, f, static_cast<const std::uint16_t*>(from));
+        else if (f.element == Element::f64)
+          spread_doubles(w, registers, f, static_cast<const std::uint64_t*>(from));
+        else
+          spread_words(w, registers, f, static_cast<const std::uint32_t*>(from));
+      });
 }
 
 bool bind_fragment(Lowering& lo, std::size_t operand, const Fragment& f, bool written,

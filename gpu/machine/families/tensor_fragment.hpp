@@ -16,7 +16,7 @@ struct Fragment {
   tensor::Element element = tensor::Element::f16;
   int lines = 0;       // rows, or columns of B
   int width = 0;       // blocks that lie side by side
-  int tall = 1;        // blocks of lines that stand together: 2 but for B
+  int tall = 1;        // blocks of lines that stand together: 2, or 1 (of B always)
   int copies = 1;      // registers of wmma that hold the same again
   bool pairs = false;  // accumulators: a lane has two columns of each block
   int word_bytes() const { return element == tensor::Element::f64 ? 8 : 4; }
@@ -24,7 +24,9 @@ struct Fragment {
   int registers() const { return lines / 8 * width * registers_a_block(); }
   // The first of a block's registers.
   int index(int block, int beside) const {
-    return (block / tall * width * tall + beside * tall + block % tall) * registers_a_block();
+    const int together = tall - 1;  // a bit: asked often, so nothing is divided
+    const int before = (block >> together) * width + beside;
+    return ((before << together) + (block & together)) * registers_a_block();
   }
   std::size_t bytes() const {
     return static_cast<std::size_t>(lines * width * (pairs ? 8 : 4)) *
