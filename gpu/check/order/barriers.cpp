@@ -15,7 +15,7 @@ Block::Block(const Shape& shape, const Knowledge& start)
              block_row(shape.launch, shape.block)},
       row_(place_.block),
       threads_(shape.threads),
-      isolated_(shape.cluster_blocks == 1),
+      isolated_(!in_cluster()),
       warps_((shape.threads + lanes - 1) / lanes) {
   auto view = std::make_shared<View>();
   view->known = start;
@@ -113,8 +113,10 @@ void Meeting::complete() {
   };
   for (const Waiting& w : waiting_) of(w.block) += static_cast<unsigned>(std::popcount(w.mask));
   for (const auto& [block, count] : threads)
-    if (count == block->threads_)
+    if (count == block->threads_) {
       arrived_.raise_range(warp_row(block->row_, Part::thread, 0), warp_bits, block->epoch_);
+      block->joined_ = block->epoch_;
+    }
   for (const Waiting& w : waiting_)
     if (of(w.block) != w.block->threads_)
       arrived_.raise(warp_row(w.block->row_, Part::thread, w.warp), w.mask, w.block->epoch_);

@@ -67,6 +67,9 @@ class Block {
   const Place& place() const { return place_; }
   std::uint32_t warps() const { return static_cast<std::uint32_t>(warps_.size()); }
   Epoch epoch() const { return epoch_; }
+  // What its threads did up to there, all of them know: a barrier of all of them.
+  Epoch joined() const { return joined_; }
+  bool in_cluster() const { return place_.cluster_end - place_.cluster != Row{1} << row_bits; }
   // None of its threads has done anything yet that could order it and another block of its launch.
   bool isolated() const { return isolated_; }
   Epoch tick() { return epoch_++; }  // an epoch of its own, for a copy that may outlive a phase
@@ -155,7 +158,7 @@ class Block {
   Place place_;
   Row row_;
   std::uint32_t threads_;
-  Epoch epoch_ = 1;
+  Epoch epoch_ = 1, joined_ = 0;
   std::uint32_t mbarriers_ = 0;
   bool isolated_;
   std::vector<Warp> warps_;

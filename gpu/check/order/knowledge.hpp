@@ -81,7 +81,18 @@ struct Snapshot {
     if (met_.block != block) met_ = {block, known.order.floor(block, warp_bits)};
     return met_.epoch;
   }
-  void changed() { met_ = {}; }
+  // All that the launch of this row ever did is known. Asked as often.
+  bool knows_launch_of(Row row) const {
+    const Row launch = launch_of(row);
+    if (launch == whole_) return true;
+    if (known.order.floor(launch << launch_shift, launch_shift) != always) return false;
+    whole_ = launch;
+    return true;
+  }
+  void changed() {
+    met_ = {};
+    whole_ = ~Row{0};
+  }
   bool same(const Snapshot& o) const {
     return known.same(o.known) && waited == o.waited && fenced_own == o.fenced_own &&
            fenced_copies == o.fenced_copies;
@@ -93,6 +104,7 @@ struct Snapshot {
     Epoch epoch = 0;
   };
   mutable Met met_;
+  mutable Row whole_ = ~Row{0};  // the last launch that was found to be known
 };
 
 }  // namespace inflight::order

@@ -12,7 +12,8 @@ struct Actor {
   std::uint32_t warp = 0;
   const order::Block* block = nullptr;  // for reports; null: the host's
   bool copy = false;                    // the access's row is of copies, not of the threads
-  int issuer = -1;  // of a copy: the lane that issued it; -1: the lane that it has in its row
+  int issuer = -1;    // of a copy: the lane that issued it; -1: the lane that it has in its row
+  bool late = false;  // a read that is looked at when its threads know more than they did
 };
 
 class Judge {
@@ -28,11 +29,19 @@ class Judge {
   // know the same of other launches as those of any such block, and nothing of other blocks.
   bool isolated() const { return isolated_; }
 
+  // Of two reads, the later may take the place of the earlier.
+  bool may_replace(const Record& then, const Record& now) const {
+    return !a_.late || (then.epoch <= now.epoch && then.same_actors(now));
+  }
   // All actors of `then` in `part` are ordered before all of `now` there, byte by byte.
   bool ordered(const Record& then, const Record& now, ByteMask part) const {
     if (!a_.copy && then.same_actors(now)) return true;
     // The usual case: threads of the block, before a barrier of all of them.
     if (then.epoch <= met_ && is_thread_of_block(then.row) && !needs_fence(then, now)) return true;
+    // And threads of a launch that has ended.
+    if (order::launch_of(then.row ^ a_.place.block) != 0 && !needs_fence(then, now) &&
+        a_.knows->knows_launch_of(then.row))
+      return true;
     return known(then, now, part);
   }
   // A pair of strong accesses that may meet without order.

@@ -62,7 +62,8 @@ void Line::meet(List& list, const Record& now, const Judge& judge, Met& met,
                 std::vector<Conflict>& conflicts) {
   const auto takes_place = [&](const Record& then, ByteMask part) {
     const bool pair = then.write || now.write;
-    const bool takes = (now.write || !then.write) && stands_for(now, then);
+    const bool takes =
+        (now.write || (!then.write && judge.may_replace(then, now))) && stands_for(now, then);
     if ((!pair && !takes) || not_worth_asking(now, then)) return false;
     if (judge.ordered(then, now, part)) return takes;
     if (!pair || judge.morally_strong(then, now)) return false;
@@ -103,7 +104,7 @@ std::uint32_t Line::access(const Record& now, const Judge& judge, const Limits& 
   const std::size_t told = conflicts.size();
   each_list(now.bytes, [&](auto& list) { meet(list, now, judge, met, conflicts); });
   if (now.write)
-    note_changed(now.bytes);
+    note_changed(now.bytes), drop_empty(now.bytes);
   else if (isolated_read && (crowd_ || records_.size() > 1) && conflicts.size() == told)
     note_read_shared(now);
   if (met.in_place) return 0;
@@ -148,6 +149,14 @@ void Line::note_read_shared(const Record& now) {
 void Line::note_changed(ByteMask bytes) {
   if (shared_words_) shared_words_ &= ~static_cast<std::uint32_t>(bytes.words());
   if (crowd_) crowd_->shared = crowd_->shared.without(bytes);
+}
+
+void Line::drop_empty(ByteMask bytes) {
+  if (!crowd_) return;
+  for (std::uint64_t w = bytes.words() & crowd_->occupied; w != 0; w &= w - 1)
+    if (crowd_->words[static_cast<std::size_t>(std::countr_zero(w))].empty())
+      crowd_->occupied &= ~(w & -w);
+  if (crowd_->occupied == 0) crowd_.reset();
 }
 
 void Line::add(const Record& now) {

@@ -16,6 +16,7 @@ namespace inflight::shadow {
 // How many records of each kind a byte keeps; the oldest goes. Each has up to 32 actors.
 struct Limits {
   std::uint32_t readers = 4, writers = 4;
+  bool defer = true;  // reads of shared memory may wait; not if blocks without a cluster share it
 };
 
 class Line {
@@ -30,7 +31,7 @@ class Line {
   std::size_t heap_bytes() const;
 
  private:
-  static constexpr std::size_t many = 12;
+  static constexpr std::size_t many = 24;
   // Of a line with many records: those that lie within one word, by word.
   struct Crowd {
     std::array<std::vector<Record>, line_bytes / 4> words;
@@ -47,6 +48,7 @@ class Line {
   bool is_read_shared(const Record& now) const;
   void note_read_shared(const Record& now);
   void note_changed(ByteMask bytes);
+  void drop_empty(ByteMask bytes);
   void add(const Record& now);
   void make_crowd();
   bool extend(const Record& now);

@@ -1,6 +1,8 @@
 // From accesses of warps to records of lines: lanes side by side are one record.
 #include "gpu/check/shadow/shadow.hpp"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 
 namespace inflight::shadow {
@@ -107,18 +109,39 @@ void Shadow::lanes(const Actor& actor, Row row_of, Epoch epoch, const Access& ac
   }
 }
 
+void Shadow::settle(const Block& block, bool by_copy) {
+  if (shared_) return;
+  deferred_.written(block, by_copy, [&](const DeferredReads::Read& read) {
+    std::array<std::uint64_t, order::lanes> addresses;
+    std::copy(read.addresses.begin(), read.addresses.end(), addresses.begin());
+    std::vector<Conflict> none;  // no write of its block's is unordered with it
+    access_at(block, read.warp, read.epoch, true,
+              {addresses.data(), read.lanes, read.bytes, read.place}, none);
+  });
+}
+
 void Shadow::access(const Block& block, std::uint32_t warp, const Access& access,
                     std::vector<Conflict>& conflicts) {
+  if (access.write)
+    settle(block, false);
+  else if (!shared_ && limits_.defer && deferred_.take(block, warp, access))
+    return;
+  access_at(block, warp, block.epoch(), false, access, conflicts);
+}
+
+void Shadow::access_at(const Block& block, std::uint32_t warp, Epoch epoch, bool late,
+                       const Access& access, std::vector<Conflict>& conflicts) {
   for (const Views::Group& g : block.groups(warp)) {
     const Mask part = g.lanes & access.lanes;
     if (part == 0) continue;
-    const Actor actor{g.view.get(), block.place(), warp, &block};
-    lanes(actor, warp_row(block.row(), Part::thread, warp), block.epoch(), access, part, conflicts);
+    const Actor actor{g.view.get(), block.place(), warp, &block, false, -1, late};
+    lanes(actor, warp_row(block.row(), Part::thread, warp), epoch, access, part, conflicts);
   }
 }
 
 void Shadow::copy(const Block& block, std::uint32_t warp, const Access& access,
                   std::vector<Conflict>& conflicts) {
+  if (access.write) settle(block, true);
   for (const Views::Group& g : block.groups(warp)) {
     const Mask part = g.lanes & access.lanes;
     if (part == 0) continue;
@@ -148,6 +171,7 @@ Record record_of(const Performer& by, const Range& range) {
 
 void Shadow::copy(const Block& block, std::uint32_t warp, unsigned lane, const Performer& by,
                   const Range& range, std::vector<Conflict>& conflicts) {
+  if (range.write) settle(block, true);
   const Actor actor{&block.view(warp, lane), block.place(), warp, &block, true,
                     static_cast<int>(lane)};
   Record record = record_of(by, range);
@@ -193,7 +217,7 @@ void Shadow::forget(std::uint64_t address, std::uint64_t bytes) {
 }
 
 std::size_t Shadow::bytes() const {
-  std::size_t sum = sizeof *this;
+  std::size_t sum = sizeof *this + deferred_.heap_bytes();
   const auto add = [&](const Page& page) {
     sum += sizeof page + 4 * sizeof(void*);
     for (const Line& l : page) sum += l.heap_bytes();

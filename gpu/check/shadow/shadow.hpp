@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "gpu/check/shadow/deferred.hpp"
 #include "gpu/check/shadow/pages.hpp"
 #include "gpu/check/shadow/series.hpp"
 
@@ -69,6 +70,10 @@ class Shadow {
   void with_page(std::uint64_t page, F f) {
     shared_ ? shared_->with_page(page, f) : own_.with_page(page, f);
   }
+  // Before something is written: what was read before is looked at now.
+  void settle(const order::Block& block, bool by_copy);
+  void access_at(const order::Block& block, std::uint32_t warp, order::Epoch epoch, bool late,
+                 const Access& access, std::vector<Conflict>& conflicts);
   void lanes(const Actor& actor, order::Row row, order::Epoch epoch, const Access& access,
              order::Mask mask, std::vector<Conflict>& conflicts);
   void line(const Judge& judge, const Record& record, std::uint64_t line,
@@ -83,6 +88,7 @@ class Shadow {
   order::Space space_;
   Limits limits_;
   OwnPages own_;                         // of a block
+  DeferredReads deferred_;               // likewise
   std::unique_ptr<SharedPages> shared_;  // of global memory
 };
 

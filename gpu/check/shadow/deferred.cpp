@@ -1,0 +1,25 @@
+// Which reads can wait.
+#include "gpu/check/shadow/deferred.hpp"
+
+#include "gpu/check/shadow/shadow.hpp"
+
+namespace inflight::shadow {
+
+bool DeferredReads::take(const order::Block& block, std::uint32_t warp, const Access& read) {
+  if (read.strong || copied_ || written_ > block.joined() || block.in_cluster()) return false;
+  if (replayed_ > dropped_ + patience) return false;  // it is not worth it here
+  if (!reads_.empty() && last_ <= block.joined()) {
+    reads_.clear();
+    ++dropped_;
+  }
+  if (reads_.size() == most) return false;
+  Read& kept = reads_.emplace_back();
+  for (unsigned l = 0; l < order::lanes; ++l)
+    kept.addresses[l] = static_cast<std::uint32_t>(read.addresses[l]);
+  kept.lanes = read.lanes;
+  kept.bytes = read.bytes, kept.place = read.place, kept.warp = warp;
+  kept.epoch = last_ = block.epoch();
+  return true;
+}
+
+}  // namespace inflight::shadow
