@@ -126,7 +126,7 @@ void Decoder::instruction(std::uint32_t index) {
 
 void Decoder::translate(const Instruction& what) {
   builder_.set_guarded(false);
-  if (spills_accumulators(what, builder_.description)) builder_.emit(&run_settle);
+  if (what.awaits_multiplies) builder_.emit(&run_settle);
   if (what.control == Control::branch) return branch(what);
   if (!what.guard || !what.diverts()) {
     builder_.set_guarded(static_cast<bool>(what.guard));

@@ -234,13 +234,6 @@ bool lower_following_move(Lowering& lo) {
   return true;
 }
 
-bool spills_accumulators(const Instruction& in, const Function& function) {
-  return in.opcode == Opcode::st && !function.held.empty() && function.text->entry &&
-         !in.memory.empty() && in.memory.front().space == ptx::Space::local &&
-         std::any_of(in.reads.begin(), in.reads.end(),
-                     [&](const RegisterUse& use) { return function.held[use.reg]; });
-}
-
 const Op* run_settle(Warp& w, const Op* op) {
   Warpgroup* const group = warpgroup_of(w);
   if (!group || group->model.idle()) return op + 1;

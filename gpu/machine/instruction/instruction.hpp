@@ -228,6 +228,8 @@ struct Instruction {
   bool reads_carry = false, writes_carry = false;  // the flag CC.CF
   // A mov of a register that a multiplication in flight may hold (gpu/async/multiplies.hpp).
   bool follows_multiplies = false;
+  // It reads an accumulator where the assembler puts a wait for the multiplication.
+  bool awaits_multiplies = false;
   Detail detail;
 
   // What instructions of its kind have; null if it is of another.

@@ -71,6 +71,7 @@ class HeldRegisters {
     for (Instruction& in : function_.body)
       if (moves_words(*function_.text, in))
         in.follows_multiplies = function_.held[target(in)] || from_written(in);
+    if (function_.text->entry) find_waits();
   }
 
  private:
@@ -90,6 +91,23 @@ class HeldRegisters {
       if ((use.a_in_registers && each.operand == 1) ||
           (use.product.sparse && each.operand == use.metadata_operand))
         function_.held[each.reg] = true;
+  }
+  void find_waits() {
+    bool uncommitted = false;
+    for (Instruction& in : function_.body) {
+      const bool reads_accumulator = std::any_of(
+          in.reads.begin(), in.reads.end(), [&](const RegisterUse& r) { return written_[r.reg]; });
+      if (is_multiply(in))
+        uncommitted = true;
+      else if (const auto* group = in.as<WgmmaGroupUse>())
+        uncommitted &= group->step == WgmmaGroupUse::Step::fence;
+      else if (reads_accumulator && !in.follows_multiplies)
+        in.awaits_multiplies = uncommitted || spills(in);
+    }
+  }
+  static bool spills(const Instruction& in) {
+    return in.opcode == Opcode::st && !in.memory.empty() &&
+           in.memory.front().space == ptx::Space::local;
   }
   // Moves of what is to be written, and moves of those.
   void follow() {

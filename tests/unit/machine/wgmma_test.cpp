@@ -131,6 +131,13 @@ TEST(Wgmma, IsDoneWhereItsAccumulatorsGoToLocalMemory) {
            117, timing);
 }
 
+// Triton adds partial sums of 8-bit floats so.
+TEST(Wgmma, IsDoneWhereItsAccumulatorsAreReadBeforeTheCommit) {
+  for (const auto timing : timings)
+    expect(std::string(from_shared) + "add.f32 %f9, %f1, 0f00000000;\n" + commit + wait, 117,
+           timing);
+}
+
 // Nothing reads the accumulators, so what is computed meanwhile could have had their places.
 TEST(Wgmma, WritesNobodyElsesRegisters) {
   std::string body = std::string(from_shared) + commit;
