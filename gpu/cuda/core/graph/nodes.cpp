@@ -10,8 +10,6 @@
 namespace inflight::cuda {
 namespace {
 
-machine::Dim3 dim3_of(const abi::Dim3& d) { return {d.x, d.y, d.z}; }
-
 Result<Work> checked(Result<Work> work) {
   if (!work) return work;
   if (Status status = check(*work, current_device()); status != Status::success)

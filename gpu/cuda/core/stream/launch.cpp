@@ -240,8 +240,6 @@ Status set_option(const abi::LaunchAttribute& attribute, LaunchOptions& options)
   }
 }
 
-machine::Dim3 dim3_of(const abi::Dim3& d) { return {d.x, d.y, d.z}; }
-
 }  // namespace
 
 Status launch(Stream& stream, const abi::LaunchConfig& config, const void* function,

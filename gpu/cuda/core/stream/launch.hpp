@@ -17,6 +17,8 @@ Result<std::vector<std::byte>> pack(const machine::Kernel& kernel, const void* b
 // The same from CUDA's array of options (CU_LAUNCH_PARAM_*), as cuLaunchKernel's `extra`.
 Result<std::vector<std::byte>> pack_extra(const machine::Kernel& kernel, void* const* extra);
 
+inline machine::Dim3 dim3_of(const abi::Dim3& d) { return {d.x, d.y, d.z}; }
+
 // A launch from what a program passes: arguments one pointer each, or packed by `extra`.
 Result<KernelWork> kernel_work(Device& device, const void* function, const machine::Dim3& grid,
                                const machine::Dim3& block, void* const* arguments,

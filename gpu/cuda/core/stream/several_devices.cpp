@@ -18,8 +18,6 @@ bool alike(const DeviceLaunch& a, const DeviceLaunch& b) {
   return same(a.grid, b.grid) && same(a.block, b.block) && a.dynamic_shared == b.dynamic_shared;
 }
 
-machine::Dim3 dim3_of(const abi::Dim3& d) { return {d.x, d.y, d.z}; }
-
 struct Prepared {
   std::shared_ptr<Stream> stream;
   KernelWork work;
