@@ -54,7 +54,7 @@ int properties(void* place, int ordinal, PropertyLayout layout,
 // --- devices ----------------------------------------------------------------------------------
 
 INFLIGHT_API int cudaRuntimeGetVersion(int* place) {
-  return query([&] { return store_value(place, version); });
+  return record(store_value(place, version));
 }
 
 INFLIGHT_API int cudaGetDeviceProperties_v2(void* place, int ordinal) {

@@ -5,6 +5,7 @@
 
 #include "gpu/cuda/core/devices.hpp"
 #include "gpu/cuda/core/profiles.hpp"
+#include "gpu/cuda/core/store.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
 
 using namespace inflight::cuda;
@@ -52,11 +53,12 @@ INFLIGHT_API int cudaGetDeviceCount(int* count) {
   }));
 }
 
+// Answered without a device: a process that has asked for no more may still fork.
 INFLIGHT_API int cudaDriverGetVersion(int* place) {
-  return store(place, [] { return cuda_version; });
+  return record(store_value(place, cuda_version));
 }
 INFLIGHT_API int cudaRuntimeGetVersion(int* place) {
-  return store(place, [] { return cuda_version; });
+  return record(store_value(place, cuda_version));
 }
 
 INFLIGHT_API int cudaSetDevice(int ordinal) {
