@@ -223,7 +223,10 @@ Core* Core::existing() { return forked() ? nullptr : the_core.load(std::memory_o
 
 tl::expected<std::uint64_t, std::string> Core::allocate(int device, std::uint64_t bytes,
                                                         machine::AllocationKind kind) {
-  constexpr std::uint64_t alignment = 512;  // as on an H200
+  // As on an H200: more than half a large page begins at one, which programs rely on that cut their
+  // allocations into pages.
+  constexpr std::uint64_t page = 2 << 20;
+  const std::uint64_t alignment = bytes > page / 2 ? page : 512;
   const std::uint64_t slack = settings().slack;
   const bool fits = bytes <= ~std::uint64_t{0} - slack;
   const std::uint64_t size = fits ? round_up(bytes, slack) : bytes;
