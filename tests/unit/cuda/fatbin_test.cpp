@@ -152,7 +152,8 @@ TEST(Elf, ACubinIsRefusedWithAdvice) {
   ASSERT_TRUE(cubin);
   auto fatbins = read_elf(bytes_of(*cubin));
   ASSERT_FALSE(fatbins);
-  EXPECT_THAT(fatbins.error(), HasSubstr("compute_90"));
+  EXPECT_THAT(fatbins.error(),
+              HasSubstr("linked statically, ask them for PTX (compute_90, nvrtcGetPTX"));
 }
 
 TEST(Elf, AProgramWithoutKernelsSaysSo) {
