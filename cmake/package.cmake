@@ -5,7 +5,7 @@ install(FILES ${CMAKE_CURRENT_LIST_DIR}/copyright DESTINATION ${INFLIGHT_DOC})
 # inflight(1), of what the command says of itself.
 find_package(Python3 3.9 COMPONENTS Interpreter)
 find_program(INFLIGHT_GZIP gzip)
-if(Python3_FOUND AND INFLIGHT_GZIP)
+if(Python3_FOUND AND INFLIGHT_GZIP AND NOT INFLIGHT_ASAN AND NOT INFLIGHT_TSAN)
   set(page ${PROJECT_BINARY_DIR}/share/man/man1/inflight.1)
   set(writer ${PROJECT_SOURCE_DIR}/tools/reference)
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/share/man/man1)
