@@ -5,8 +5,13 @@ cmake --install "$1" --prefix "$work/first" >/dev/null || fail "cmake --install 
 mkdir "$work/a place"
 mv "$work/first" "$work/a place/moved"
 works "make install" "$work/a place/moved/bin/inflight" "$2"
-if man -w inflight >/dev/null 2>&1 || type -P man >/dev/null; then
-  says "man page" 0 '^EXIT STATUS' man -l "$work/a place/moved/share/man/man1/inflight.1.gz"
-fi
+page=$work/a\ place/moved/share/man/man1/inflight.1.gz
+gzip -dc "$page" | sed 's/\\-/-/g' >"$work/page"
+for command in run check merge ptx devices swizzle env; do
+  for option in $("$work/a place/moved/bin/inflight" $command --help | grep -oE '^ +(-[a-z],)?--[a-z-]+' | grep -oE -- '--.*'); do
+    grep -qE "^\.B (-[a-z],)?$option( |$)" "$work/page" || fail "the man page lacks $command $option"
+  done
+done
+! type -P man >/dev/null || says "man page" 0 '^EXIT STATUS' man -l "$page"
 grep -rIl "$root" "$work/a place/moved" && fail "these files name the source tree"
 finish

@@ -6,6 +6,7 @@ import http.server
 import json
 import os
 import queue
+import signal
 import subprocess
 import sys
 import tempfile
@@ -31,10 +32,9 @@ const load = (page, width) => new Promise(done => {
   }
   told.background = getComputedStyle((await load("index.html", 1300)).body).backgroundColor;
   const search = await load("search.html?q=" + query, 1300);
-  for (let i = 0; i < 100 && !told.found.length; ++i) {
+  for (let i = 0; i < 200 && !/finished/.test(search.querySelector(".search-summary")?.textContent); ++i)
     await new Promise(done => setTimeout(done, 100));
-    told.found = [...search.querySelectorAll("#search-results li a")].map(each => each.getAttribute("href"));
-  }
+  told.found = [...search.querySelectorAll("#search-results li a")].map(each => each.getAttribute("href"));
   fetch("/told", {method: "POST", body: JSON.stringify(told)});
 })();
 </script>"""
@@ -75,11 +75,11 @@ def browse(chromium, site, job, *options):
         browser = subprocess.Popen(
             [chromium, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}", "--enable-logging=stderr",
              "--remote-debugging-port=0", *options, f"http://127.0.0.1:{server.server_port}/driver"],
-            stdout=subprocess.DEVNULL, stderr=log)
+            stdout=subprocess.DEVNULL, stderr=log, start_new_session=True)
         try:
             told = answers.get(timeout=240)
         finally:
-            browser.terminate()
+            os.killpg(browser.pid, signal.SIGKILL)  # with the processes that it has started
             browser.wait()
             server.shutdown()
         log.seek(0)
