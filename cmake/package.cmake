@@ -2,7 +2,7 @@
 set(INFLIGHT_DOC share/doc/inflight)
 install(FILES ${CMAKE_CURRENT_LIST_DIR}/copyright DESTINATION ${INFLIGHT_DOC})
 
-# inflight(1), of what the command says of itself.
+# inflight(1), and what bash completes, of what the command says of itself.
 find_package(Python3 3.9 COMPONENTS Interpreter)
 find_program(INFLIGHT_GZIP gzip)
 if(Python3_FOUND AND INFLIGHT_GZIP AND NOT INFLIGHT_ASAN AND NOT INFLIGHT_TSAN)
@@ -15,9 +15,17 @@ if(Python3_FOUND AND INFLIGHT_GZIP AND NOT INFLIGHT_ASAN AND NOT INFLIGHT_TSAN)
     COMMAND ${INFLIGHT_GZIP} -9nf ${page}
     DEPENDS inflight ${writer}/man_page ${writer}/help_text.py
     COMMENT "man page" VERBATIM)
-  add_custom_target(inflight_man ALL DEPENDS ${page}.gz)
+  set(completion ${PROJECT_BINARY_DIR}/share/bash-completion/completions/inflight)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/share/bash-completion/completions)
+  add_custom_command(
+    OUTPUT ${completion}
+    COMMAND ${Python3_EXECUTABLE} -B ${writer}/completion $<TARGET_FILE:inflight> > ${completion}
+    DEPENDS inflight ${writer}/completion ${writer}/help_text.py
+    COMMENT "bash completion" VERBATIM)
+  add_custom_target(inflight_man ALL DEPENDS ${page}.gz ${completion})
   add_dependencies(inflight_libraries inflight_man)
   install(FILES ${page}.gz DESTINATION share/man/man1)
+  install(FILES ${completion} DESTINATION share/bash-completion/completions)
 endif()
 
 # A wheel brings these libraries along, so it has their licences too (tools/package).

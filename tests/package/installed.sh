@@ -13,5 +13,18 @@ for command in run check merge ptx devices swizzle env; do
   done
 done
 ! type -P man >/dev/null || says "man page" 0 '^EXIT STATUS' man -l "$page"
+
+# completes WANTED WORD...: what bash offers for the last word of a command line.
+completes() {
+  local wanted=$1
+  shift
+  says "bash completes $*" 0 "^$wanted$" env PATH="$work/a place/moved/bin:$PATH" bash -c '
+    source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _inflight; echo "${COMPREPLY[*]}"' - \
+    "$work/a place/moved/share/bash-completion/completions/inflight" "$@"
+}
+completes check inflight che
+completes '--suppressions' inflight check --su
+completes h200 inflight run --device h2
+completes "$work/page" inflight run --device h200 "$work/page" "$work/pag"
 grep -rIl "$root" "$work/a place/moved" && fail "these files name the source tree"
 finish
