@@ -95,8 +95,11 @@ void Races::block_end(const BlockEnd& event) {
 }
 
 void Races::check_end(Block& block) {
-  if (block.copies.empty() && block.remote.empty() && block.cluster->transactions.empty()) return;
+  if (block.copies.empty() && block.remote.empty() && block.cluster->transactions.empty() &&
+      block.multiplies.empty())
+    return;
   const order::Clock known = known_in(block);
+  check_multiplies(block, known);
   for (const Copy& copy : block.copies)
     if (copy.reading | copy.writing) {
       const bool in_shared = copy.to_shared ? copy.writing != 0 : copy.reading != 0;

@@ -2,44 +2,9 @@
 // memory changed, written without a proxy fence, or freed before the multiplication is waited for.
 // arch: compute_90a
 // flags: -code=sm_90a,compute_90a
-#include "tests/kernels/check/ptx_macros.cuh"
+#include "tests/kernels/check/wgmma_test.cuh"
 
-constexpr int threads = 128, a_bytes = 64 * 32, b_bytes = 8 * 32, bytes = a_bytes + b_bytes;
-
-#define FENCE() asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
-#define COMMIT_MULTIPLY() asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory")
-#define WAIT_MULTIPLY(n) asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(n) : "memory")
-#define ACCUMULATORS(d) "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-#define MULTIPLY(d, a, b)                                                                       \
-  asm volatile(                                                                                 \
-      "{ .reg .pred p;\nsetp.eq.u32 p, 0, 0;\n"                                                 \
-      "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%0, %1, %2, %3}, %4, %5, p, 1, 1, " \
-      "0, 0; }"                                                                                 \
-      : ACCUMULATORS(d)                                                                         \
-      : "l"(a), "l"(b))
-// Fragments are registers of the kernel's own: compilers copy what they give to an instruction.
-#define FRAGMENTS(word)                                                                        \
-  asm volatile(                                                                                \
-      ".reg .b32 a0, a1, a2, a3; mov.b32 a0, %0; mov.b32 a1, %0; mov.b32 a2, %0; mov.b32 a3, " \
-      "%0;" ::"r"(word))
-#define MULTIPLY_FRAGMENTS(d, b)                                                                 \
-  asm volatile(                                                                                  \
-      "{ .reg .pred p;\nsetp.eq.u32 p, 0, 0;\n"                                                  \
-      "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%0, %1, %2, %3}, {a0, a1, a2, a3}, " \
-      "%4, p, 1, 1, 0; }"                                                                        \
-      : ACCUMULATORS(d)                                                                          \
-      : "l"(b))
-#define CHANGE_FRAGMENTS() asm volatile("xor.b32 a1, a1, 32768;")
-// In place, which the compiler cannot see through.
-#define INCREASE(f) asm volatile("add.f32 %0, %0, 0f3F800000;" : "+f"(f))
-
-__device__ std::uint64_t descriptor(const void* tile) {
-  return shared_address(tile) >> 4 | std::uint64_t{128 >> 4} << 16 | std::uint64_t{256 >> 4} << 32;
-}
-
-struct alignas(128) Tile {
-  unsigned a[a_bytes / 4], b[b_bytes / 4];
-};
+constexpr int threads = group_threads, bytes = tile_bytes;
 
 enum class What {
   right,
@@ -49,6 +14,8 @@ enum class What {
   no_fence,
   operand_overwritten,
   no_proxy_fence,
+  never_waited,
+  one_left,
 };
 
 template <What what>
@@ -64,6 +31,7 @@ __global__ void multiply(float* out) {
   FENCE();
   MULTIPLY(d, descriptor(tile.a), descriptor(tile.b));  // [multiplies]
   COMMIT_MULTIPLY();
+  if (what == What::never_waited) return;
   if (what == What::accumulators_touched) INCREASE(d[1]);  // [touches]
   if (what == What::operand_overwritten) {
     if (t < b_bytes / 4) tile.b[t] = t;  // [overwrites]
@@ -82,6 +50,10 @@ __global__ void multiply(float* out) {
   MULTIPLY_FRAGMENTS(d, descriptor(tile.b));  // [multiplies fragments]
   COMMIT_MULTIPLY();
   if (what == What::fragments_changed) CHANGE_FRAGMENTS();  // [changes]
+  if (what == What::one_left) {
+    WAIT_MULTIPLY(1);
+    return;
+  }
   WAIT_MULTIPLY(0);
   CHANGE_FRAGMENTS();
   out[t] = d[0] + d[1] + d[2] + d[3];
@@ -175,6 +147,8 @@ int main(int argc, char** argv) {
                    {"no_fence", run<What::no_fence>},
                    {"operand_overwritten", run<What::operand_overwritten>},
                    {"no_proxy_fence", run<What::no_proxy_fence>},
+                   {"never_waited", run<What::never_waited>},
+                   {"one_left", run<What::one_left>},
                    {"freed_early", run_pipeline<true>},
                    {"not_full", run_load<false>},
                    {"load_twin", run_load<true>},

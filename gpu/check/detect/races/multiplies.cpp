@@ -1,4 +1,5 @@
 // Multiplications of warpgroups: the shared memory that they read, and who knows that they have.
+#include <algorithm>
 #include <bit>
 
 #include "gpu/check/detect/races/races.hpp"
@@ -9,6 +10,15 @@ namespace {
 constexpr std::uint32_t warps_of_group = 4;
 // One actor stands for all that a warp multiplies: their order is that of their issue.
 constexpr unsigned lane = 0;
+
+void remember(Multiplies& issued, const Multiplies::Last& latest) {
+  const auto same = [&](const Multiplies::Last& each) { return each.place == latest.place; };
+  const auto found = std::find_if(issued.last.begin(), issued.last.end(), same);
+  if (found == issued.last.end())
+    issued.last.push_back(latest);
+  else
+    *found = latest;
+}
 
 order::Row row_of(const Block& block, std::uint32_t warp) {
   return order::warp_row(block.order.row(), order::Part::multiply, warp);
@@ -26,6 +36,7 @@ void Races::multiply_issued(const MultiplyIssued& event) {
   issued.epochs.push_back(epoch);
   const auto issuer = static_cast<unsigned>(std::countr_zero(event.who.mask));
   const PlaceId place = session_.places.of(event.who);
+  remember(issued, {place, event.who, epoch});
   event.for_each_run([&](const MultiplyRun& run) {
     block->shared.copy(block->order, warp, issuer, {row_of(*block, warp), lane, epoch},
                        {run.address, run.bytes, place, false, true, false}, block->conflicts);
@@ -48,6 +59,14 @@ void Races::multiply_waited(const MultiplyWaited& event) {
     block->order.know(event.who.warp, event.who.mask, row_of(*block, warp), 1u << lane,
                       issued.epochs[last]);
   }
+}
+
+// The block ends, and `known` is what its threads know together.
+void Races::check_multiplies(const Block& block, const order::Clock& known) {
+  for (const auto& [warp, issued] : block.multiplies)
+    for (const Multiplies::Last& each : issued.last)
+      if (!known.covers(row_of(block, warp), order::Mask{1} << lane, each.epoch))
+        reporter_.ends_with(each);
 }
 
 }  // namespace inflight::check::races

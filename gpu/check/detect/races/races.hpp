@@ -62,6 +62,7 @@ class Races : public Listener {
   // multiplies.cpp
   void multiply_issued(const MultiplyIssued&) override;
   void multiply_waited(const MultiplyWaited&) override;
+  void check_multiplies(const Block& block, const order::Clock& known);
   // mbarriers.cpp
   void mbarrier(const MbarrierOp&) override;
 

@@ -218,6 +218,22 @@ void Reporter::ends_with(const Block& block, const Copy& copy) {
   });
 }
 
+void Reporter::ends_with(const Multiplies::Last& multiply) {
+  session_.findings.add({FindingKind::exit_with_copy_in_flight, line_of(multiply.place)}, [&] {
+    Finding finding;
+    finding.kind = FindingKind::exit_with_copy_in_flight;
+    finding.sentence =
+        "a block ends while a wgmma may still read its shared memory, and its accumulators are "
+        "lost: no thread of the block has waited that the multiplication is complete";
+    finding.here = session_.places.party(multiply.who, "issues the multiplication");
+    finding.remedy =
+        "wgmma.commit_group behind the multiplication, and wgmma.wait_group 0 before its warps "
+        "end";
+    finding.rule = "PTX ISA, wgmma.wait_group";
+    return finding;
+  });
+}
+
 void Reporter::peer_exited(const Who& who, std::uint16_t rank) {
   session_.findings.add({FindingKind::peer_exited, line_of(place_of(who))}, [&] {
     Finding finding;

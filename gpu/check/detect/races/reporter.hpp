@@ -33,6 +33,8 @@ class Reporter {
                    std::uint64_t bytes);
   // The block ends while the copy may read or write its shared memory.
   void ends_with(const Block& block, const Copy& copy);
+  // The block ends while the multiplication may read its shared memory.
+  void ends_with(const Multiplies::Last& multiply);
   // The block may have ended, or has, when another uses its shared memory.
   void peer_exited(const Who& who, std::uint16_t rank);
 

@@ -74,10 +74,16 @@ struct RemoteUse {
   Who who;
 };
 
-// A warp's wgmma: the epoch of each, from that id on.
+// A warp's wgmma: the epoch of each, from that id on; and of each instruction the last.
 struct Multiplies {
+  struct Last {
+    PlaceId place;
+    Who who;
+    order::Epoch epoch;
+  };
   std::uint64_t first = 0;
   std::vector<order::Epoch> epochs;
+  std::vector<Last> last;
 };
 
 struct Cluster {
