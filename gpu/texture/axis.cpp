@@ -16,15 +16,24 @@ int coordinate_bits(std::uint32_t size) {
 // Numbers of texels beyond this are as good as infinite.
 constexpr double far_away = 1 << 30;
 
+// Of numbers that an integer holds.
+std::int64_t floor_of(double x) {
+  const auto cut = static_cast<std::int64_t>(x);
+  return cut - (static_cast<double>(cut) > x);
+}
+
 bool is_zero(double x) { return std::isnan(x) || std::fabs(x) < 0x1p-126f; }
 
 // Texels in steps of 2^-bits.
 std::int64_t from_normalized(double x, const Dimension& along, int bits) {
   const double one = 1 << bits;
-  double steps = is_zero(x) ? 0 : std::floor(x * one);
-  if (along.address == Address::wrap || along.address == Address::mirror)
-    steps = std::isfinite(steps) ? std::fmod(steps, 2 * one) : 0;
-  return static_cast<std::int64_t>(std::clamp(steps, -4 * one, 4 * one)) * along.size;
+  double steps = is_zero(x) ? 0 : x * one;
+  if (along.address == Address::wrap || along.address == Address::mirror) {
+    // Past twice the size all comes again.
+    if (std::fabs(steps) >= 0x1p62) steps = std::isfinite(steps) ? std::fmod(steps, 2 * one) : 0;
+    return (floor_of(steps) & ((std::int64_t{2} << bits) - 1)) * along.size;
+  }
+  return floor_of(std::clamp(steps, -4 * one, 4 * one)) * along.size;
 }
 
 // Only normalized coordinates wrap.
@@ -39,6 +48,7 @@ double from_texels(double x) { return is_zero(x) ? 0 : std::clamp(x, -far_away, 
 
 std::int32_t addressed(std::int64_t i, const Dimension& along) {
   const auto n = static_cast<std::int64_t>(along.size);
+  if (i >= 0 && i < n) return static_cast<std::int32_t>(i);
   switch (mode_of(along)) {
     case Address::wrap:
       i %= n;
@@ -53,16 +63,15 @@ std::int32_t addressed(std::int64_t i, const Dimension& along) {
       i = std::clamp<std::int64_t>(i, 0, n - 1);
       break;
     case Address::border:
-      if (i < 0 || i >= n) return Axis::border;
-      break;
+      return Axis::border;
   }
   return static_cast<std::int32_t>(i);
 }
 
 Axis nearest(double x, std::int32_t offset, const Dimension& along) {
   const int bits = coordinate_bits(along.size);
-  const std::int64_t i = along.normalized ? from_normalized(x, along, bits) >> bits
-                                          : static_cast<std::int64_t>(std::floor(from_texels(x)));
+  const std::int64_t i =
+      along.normalized ? from_normalized(x, along, bits) >> bits : floor_of(from_texels(x));
   const std::int32_t texel = addressed(i + offset, along);
   return {{texel, texel}, 0};
 }
@@ -71,7 +80,7 @@ Axis between(double x, std::int32_t offset, const Dimension& along) {
   const int bits = coordinate_bits(along.size), cut = bits - fraction_bits;
   const std::int64_t steps =
       along.normalized ? (from_normalized(x, along, bits) + (std::int64_t{1} << (cut - 1))) >> cut
-                       : static_cast<std::int64_t>(std::floor(from_texels(x) * whole + 0.5));
+                       : floor_of(from_texels(x) * whole + 0.5);
   const std::int64_t centred = steps - whole / 2, i = (centred >> fraction_bits) + offset;
   const std::int32_t first = addressed(i, along), second = addressed(i + 1, along);
   if (first == second && mode_of(along) == Address::clamp) return {{first, first}, 0};

@@ -145,24 +145,32 @@ Sum sum_of_quad(const Mix& mix, unsigned first, unsigned end, unsigned c) {
   return out;
 }
 
+// The quads' sums, aligned to the greatest of them.
+template <class F, auto get>
+Sum sum_of_quads(const Mix& mix, unsigned c) {
+  Sum sums[4];
+  Sum all;
+  for (unsigned q = 0; q < mix.quads; ++q) {
+    sums[q] = sum_of_quad<F, get>(mix, mix.first_of_quad[q], mix.end_of_quad(q), c);
+    all.special |= sums[q].special;
+    if (sums[q].sum != 0) all.exponent = std::max(all.exponent, sums[q].exponent);
+  }
+  for (unsigned q = 0; q < mix.quads; ++q) {
+    const int shift = std::min(all.exponent - sums[q].exponent, 63);
+    if (sums[q].sum != 0) all.sum += sums[q].sum >> shift;
+  }
+  return all;
+}
+
 template <class F, unsigned channels, auto get = channel<typename F::T>>
 Value mix_floats(const Mix& mix) {
   Value out{};
   for (unsigned c = 0; c < channels; ++c) {
-    Sum sums[4];
-    Sum all;
-    for (unsigned q = 0; q < mix.quads; ++q) {
-      sums[q] = sum_of_quad<F, get>(mix, mix.first_of_quad[q], mix.end_of_quad(q), c);
-      all.special |= sums[q].special;
-      if (sums[q].sum != 0) all.exponent = std::max(all.exponent, sums[q].exponent);
-    }
+    const Sum all =
+        mix.quads == 1 ? sum_of_quad<F, get>(mix, 0, mix.count, c) : sum_of_quads<F, get>(mix, c);
     if (all.special) {
       out[c] = F::nan;
       continue;
-    }
-    for (unsigned q = 0; q < mix.quads; ++q) {
-      const int shift = std::min(all.exponent - sums[q].exponent, 63);
-      if (sums[q].sum != 0) all.sum += sums[q].sum >> shift;
     }
     const int exponent = all.exponent - F::bias - (F::digits - 1) - guard_bits - weight_bits;
     out[c] = std::bit_cast<std::uint32_t>(rounded<F>(all.sum, exponent));

@@ -136,7 +136,7 @@ void prepare(Texture& t) {
 Value read(const Texture& t, const Read& how, const Request& r, Footprint* touched) {
   if (t.image.bytes == 0) return {};
   if (how.integer) return fetched(t, how, r, touched);
-  const Levels mixed = levels_of(t, how, r);
+  const Levels mixed = t.image.levels.size() == 1 ? Levels{} : levels_of(t, how, r);
   const bool gather = how.gather >= 0, linear = t.sampler.linear && t.filter;
   const Level* const levels[2] = {&t.image.levels[mixed.level[0]], &t.image.levels[mixed.level[1]]};
   const std::uint32_t second = t.filter ? mixed.fraction : 0;  // integers are not mixed
