@@ -117,11 +117,27 @@ void Races::check_end(Block& block) {
 
 void Races::allocation(const Allocation& event) {
   if (event.kind == Allocation::Kind::constant) return;
+  if (event.kind == Allocation::Kind::pool) return ordered(event);
   const bool made = event.step == Allocation::Step::made;
-  if (event.kind != Allocation::Kind::heap && event.kind != Allocation::Kind::pool)
+  if (event.kind != Allocation::Kind::heap)
     made ? host_.made(event.address, event.bytes) : host_.released(event.address);
   global_.forget(event.address, event.bytes);
   locations_.forget(event.address, event.bytes);
+}
+
+// To begin or end in the order of a stream is to be written by it.
+void Races::ordered(const Allocation& event) {
+  HostAccess work;
+  work.stream = event.stream;
+  work.work = 1;
+  const order::Streams::Launch launch = host_.copy(work);
+  const bool made = event.step == Allocation::Step::made;
+  const PlaceId place = session_.places.of_host(made ? ordered_allocation : ordered_release);
+  std::vector<shadow::Conflict> conflicts;
+  global_.host_write_all(launch.knows, {order::block_row(launch.number, 0), 0, 1},
+                         {event.address, event.bytes, place, true, false}, conflicts);
+  for (const shadow::Conflict& each : conflicts)
+    reporter_.conflict({{}, Space::global, nullptr, false}, each);
 }
 
 void Races::stream_edge(const StreamEdge& event) { host_.edge(event); }

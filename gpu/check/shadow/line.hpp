@@ -25,6 +25,8 @@ class Line {
   // how many records it had to forget.
   std::uint32_t access(const Record& now, const Judge& judge, const Limits& limits,
                        std::vector<Conflict>& conflicts);
+  // Nothing is known of the line but this.
+  void begin(const Record& first) { records_.push_back(first); }
   // A copy goes on past the moment that its epoch stood for.
   void restamp(order::Row row, unsigned lane, order::Epoch from, order::Epoch to);
   void forget(ByteMask bytes);

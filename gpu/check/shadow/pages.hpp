@@ -1,8 +1,10 @@
 // Lines of an address space, made as they are touched: in pages.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -64,7 +66,10 @@ class SharedPages {
     std::unique_ptr<Page>& page = made(number);
     Lock& lock = of(number);
     const std::lock_guard hold(lock.spin);
-    if (!page) page = std::make_unique<Page>();
+    if (!page) {
+      page = std::make_unique<Page>();
+      if (any_begun_.load(std::memory_order_relaxed)) begin(*page, number * page_bytes);
+    }
     lock.forgotten += f((*page)[line % page_lines]);
   }
   template <class F>
@@ -81,6 +86,17 @@ class SharedPages {
     if (!leaf) return;
     const std::lock_guard hold(of(number).spin);
     (*leaf)[at.page].reset();
+  }
+  // Lines of the range that are touched later begin with this record, of all their bytes there.
+  void begin_with(std::uint64_t address, std::uint64_t bytes, const Record& record) {
+    const std::lock_guard hold(begun_lock_);
+    begun_[address] = {bytes, record};
+    any_begun_.store(true, std::memory_order_relaxed);
+  }
+  void end_beginning(std::uint64_t address, std::uint64_t bytes) {
+    if (!any_begun_.load(std::memory_order_relaxed)) return;
+    const std::lock_guard hold(begun_lock_);
+    begun_.erase(begun_.lower_bound(address), begun_.lower_bound(address + bytes));
   }
   template <class F>
   void each(F f) const {
@@ -121,6 +137,27 @@ class SharedPages {
     }
     return (*leaf)[at.page];
   }
+  void begin(Page& page, std::uint64_t address) {
+    const std::lock_guard hold(begun_lock_);
+    auto at = begun_.upper_bound(address);
+    if (at != begun_.begin()) --at;
+    for (; at != begun_.end() && at->first < address + page_bytes; ++at) {
+      const auto& [first, range] = *at;
+      Record record = range.record;
+      for (std::uint64_t l = 0; l < page_lines; ++l) {
+        const std::uint64_t line = address + l * line_bytes, end = first + range.bytes;
+        const std::uint64_t from = std::max(line, first), to = std::min(line + line_bytes, end);
+        if (from >= to) continue;
+        record.bytes = ByteMask::range(static_cast<std::uint32_t>(from - line),
+                                       static_cast<std::uint32_t>(to - line));
+        page[l].begin(record);
+      }
+    }
+  }
+  struct Begun {
+    std::uint64_t bytes = 0;
+    Record record;
+  };
   struct alignas(64) Lock {
     mutable Spin spin;
     std::uint64_t forgotten = 0;
@@ -129,6 +166,9 @@ class SharedPages {
   const Lock& of(std::uint64_t page) const { return locks_[page % locks_.size()]; }
   std::unique_ptr<Root> root_;
   std::array<Lock, 64> locks_;
+  std::mutex begun_lock_;
+  std::map<std::uint64_t, Begun> begun_;  // ranges by where they begin
+  std::atomic<bool> any_begun_{false};
 };
 
 }  // namespace inflight::shadow

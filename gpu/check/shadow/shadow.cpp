@@ -189,6 +189,22 @@ void Shadow::host_copy(const Knowledge& knows, const Performer& by, const Range&
   span(Judge(actor, space_), record, range.address, range.bytes, conflicts);
 }
 
+void Shadow::host_write_all(const Knowledge& knows, const Performer& by, const Range& range,
+                            std::vector<Conflict>& conflicts) {
+  if (range.bytes == 0) return;
+  shared_->begin_with(range.address, range.bytes, record_of(by, range));
+  const std::uint64_t end = range.address + range.bytes;
+  for (std::uint64_t at = range.address; at < end;) {
+    const std::uint64_t next = std::min(end, (at / page_bytes + 1) * page_bytes);
+    bool touched = false;
+    shared_->with_page(at / page_bytes, [&](Page&) { touched = true; });
+    Range part = range;
+    part.address = at, part.bytes = next - at;
+    if (touched) host_copy(knows, by, part, conflicts);
+    at = next;
+  }
+}
+
 void Shadow::restamp(const Performer& by, Epoch epoch, std::uint64_t address, std::uint64_t bytes) {
   if (bytes == 0) return;
   for (std::uint64_t line = address / line_bytes; line <= (address + bytes - 1) / line_bytes;
@@ -199,6 +215,7 @@ void Shadow::restamp(const Performer& by, Epoch epoch, std::uint64_t address, st
 }
 
 void Shadow::forget(std::uint64_t address, std::uint64_t bytes) {
+  if (shared_) shared_->end_beginning(address, bytes);
   for (std::uint64_t at = address, end = address + bytes; at < end;) {
     const std::uint64_t number = at / page_bytes, next = std::min(end, (number + 1) * page_bytes);
     if (next - at == page_bytes)

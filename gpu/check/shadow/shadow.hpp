@@ -55,6 +55,10 @@ class Shadow {
   // By a copy in a stream, which comes after what `knows` says.
   void host_copy(const order::Knowledge& knows, const Performer& by, const Range& range,
                  std::vector<Conflict>& conflicts);
+  // A write of all of a range by a stream's work, which memory that nobody has touched yet learns
+  // of when it is touched.
+  void host_write_all(const order::Knowledge& knows, const Performer& by, const Range& range,
+                      std::vector<Conflict>& conflicts);
   // The copy is still in flight when the phase that it should have ended with is complete.
   void restamp(const Performer& by, order::Epoch epoch, std::uint64_t address, std::uint64_t bytes);
   // Freed, or a block that ended: nothing there is remembered.

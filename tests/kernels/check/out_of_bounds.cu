@@ -110,6 +110,7 @@ int main(int argc, char** argv) {
        {"null", [] { store<<<1, 1>>>(nullptr); }},
        {"null_twin", [] { store<<<1, 1>>>(device<int>(1)); }},
        {"dynamic_shared", [] { dynamic_shared<<<1, 64, 32 * 4>>>(device<float>(64)); }},
+       {"dynamic_shared_tail", [] { dynamic_shared<<<1, 64, 63 * 4>>>(device<float>(64)); }},
        {"dynamic_shared_twin", [] { dynamic_shared<<<1, 64, 64 * 4>>>(device<float>(64)); }},
        {"group_copy", [] { copy_group<<<1, 128>>>(device<int4>(100), device<int>(128), 128); }},
        {"group_copy_twin",

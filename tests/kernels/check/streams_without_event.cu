@@ -1,4 +1,8 @@
-// Kernels and copies in two streams use the same memory: with an event between them, and without.
+// Kernels, copies, allocations and releases in two streams use the same memory: with an event
+// between them, and without.
+#include <chrono>
+#include <thread>
+
 #include "tests/kernels/check/check_test.cuh"
 
 __global__ void writes(int* data) { data[threadIdx.x] = threadIdx.x; }  // [writes]
@@ -41,10 +45,67 @@ void copy() {
   CHECK(cudaDeviceSynchronize());
 }
 
+// Memory begins and ends in the order of the stream that allocates or releases it.
+template <bool right>
+void allocation() {
+  Streams s;
+  cudaEvent_t done;
+  CHECK(cudaEventCreate(&done));
+  int* data = nullptr;
+  CHECK(cudaMallocAsync(&data, 64 * sizeof(int), s.a));
+  CHECK(cudaEventRecord(done, s.a));
+  if (right) CHECK(cudaStreamWaitEvent(s.b, done));
+  writes<<<1, 64, 0, s.b>>>(data);
+  CHECK(cudaEventRecord(done, s.b));
+  CHECK(cudaStreamWaitEvent(s.a, done));
+  CHECK(cudaFreeAsync(data, s.a));
+  CHECK(cudaDeviceSynchronize());
+}
+
+// The kernel has long ended when the memory goes, by luck alone.
+template <bool right>
+void release() {
+  Streams s;
+  cudaEvent_t done;
+  CHECK(cudaEventCreate(&done));
+  int* data = nullptr;
+  CHECK(cudaMallocAsync(&data, 64 * sizeof(int), s.a));
+  writes<<<1, 64, 0, s.a>>>(data);
+  CHECK(cudaEventRecord(done, s.a));
+  if (right) CHECK(cudaStreamWaitEvent(s.b, done));
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  CHECK(cudaFreeAsync(data, s.b));
+  CHECK(cudaDeviceSynchronize());
+}
+
+// A pool gives the same bytes again: in the same stream, and to another once the host has waited.
+void pool_twin() {
+  Streams s;
+  for (cudaStream_t stream : {s.a, s.a, s.b}) {
+    int* data = nullptr;
+    CHECK(cudaMallocAsync(&data, 64 * sizeof(int), stream));
+    writes<<<1, 64, 0, stream>>>(data);
+    CHECK(cudaFreeAsync(data, stream));
+    if (stream == s.a) CHECK(cudaStreamSynchronize(stream));
+  }
+  int* data = nullptr;
+  CHECK(cudaMallocAsync(&data, 64 * sizeof(int), s.a));
+  CHECK(cudaStreamSynchronize(s.a));
+  writes<<<1, 64, 0, s.b>>>(data);
+  CHECK(cudaStreamSynchronize(s.b));
+  CHECK(cudaFreeAsync(data, s.a));
+  CHECK(cudaDeviceSynchronize());
+}
+
 int main(int argc, char** argv) {
   return run_case(argc, argv,
                   {{"kernels", kernels<false>},
                    {"kernels_twin", kernels<true>},
                    {"copy", copy<false>},
-                   {"copy_twin", copy<true>}});
+                   {"copy_twin", copy<true>},
+                   {"allocation", allocation<false>},
+                   {"allocation_twin", allocation<true>},
+                   {"release", release<false>},
+                   {"release_twin", release<true>},
+                   {"pool_twin", pool_twin}});
 }

@@ -94,6 +94,7 @@ class Races : public Listener {
   void observed(Block& block, Mbarrier& m);
 
   void check_end(Block& block);
+  void ordered(const Allocation& event);
 
   struct Running {
     Launch facts;

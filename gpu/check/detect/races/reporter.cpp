@@ -85,6 +85,13 @@ Pair Reporter::pair_of(const Scene& scene, const Conflict& c) const {
   pair.later = doer_of(c.later.row, !scene.block);
   pair.space = scene.space;
   pair.of_mbarrier = scene.of_mbarrier;
+  const auto is_call = [&](std::string_view call) {
+    for (const Side* side : {&c.earlier, &c.later})
+      if (launches_.is_host(side->row) && session_.places.at(side->place).instruction == call)
+        return true;
+    return false;
+  };
+  pair.begins = is_call(ordered_allocation), pair.ends = is_call(ordered_release);
   pair.same_launch = c.earlier.row >> order::launch_shift == c.later.row >> order::launch_shift;
   pair.same_stream = launches_.same_stream(c.earlier.row, c.later.row);
   pair.dependent = launches_.dependent(c.earlier.row, c.later.row);

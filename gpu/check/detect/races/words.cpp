@@ -206,6 +206,17 @@ Words fence_words(const Conflict& c, const Pair& pair) {
       "PTX ISA, Memory Consistency Model: Proxies; fence.proxy.async"};
 }
 
+Words lifetime_words(const Pair& pair) {
+  return {pair.ends
+              ? "memory is released in the order of one stream, and nothing orders its use in "
+                "another before that"
+              : "memory is allocated in the order of one stream, and used in another that "
+                "nothing orders behind that",
+          "let the stream that comes later wait for an event of the other (cudaEventRecord, "
+          "cudaStreamWaitEvent), or use one stream for both",
+          "CUDA Programming Guide, Stream-Ordered Memory Allocator"};
+}
+
 Words mbarrier_words() {
   return {
       "the bytes of an mbarrier are initialised or invalidated while another access to them is "
@@ -236,6 +247,7 @@ Doer doer_of(order::Row row, bool host) {
 
 FindingKind kind_of(const Conflict& c, const Pair& pair) {
   if (pair.of_mbarrier) return FindingKind::barrier_misuse;
+  if (pair.ends) return FindingKind::use_after_free;
   if (c.why == Why::proxy_fence) return FindingKind::missing_proxy_fence;
   // A multiplication only reads.
   if (pair.earlier == Doer::multiply && c.later.write)
@@ -253,6 +265,7 @@ FindingKind kind_of(const Conflict& c, const Pair& pair) {
 
 Words words_of(const Conflict& c, const Pair& pair) {
   if (pair.of_mbarrier) return mbarrier_words();
+  if (pair.begins || pair.ends) return lifetime_words(pair);
   if (c.why == Why::proxy_fence) return fence_words(c, pair);
   if (is_copy(pair.earlier)) return in_flight_words(c, pair);
   if (is_copy(pair.later)) return too_early_words(c, pair);

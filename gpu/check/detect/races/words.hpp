@@ -2,6 +2,7 @@
 // which rule it breaks.
 #pragma once
 #include <string>
+#include <string_view>
 
 #include "gpu/check/finding/finding.hpp"
 #include "gpu/check/shadow/conflict.hpp"
@@ -13,6 +14,10 @@ enum class Doer : std::uint8_t { thread, host, group_copy, bulk_copy, transactio
 constexpr bool is_copy(Doer doer) { return doer >= Doer::group_copy; }
 Doer doer_of(order::Row row, bool host);
 
+// Calls whose places stand for the beginning and the end of memory in a stream's order.
+inline constexpr std::string_view ordered_allocation = "cudaMallocAsync";
+inline constexpr std::string_view ordered_release = "cudaFreeAsync";
+
 struct Pair {
   Doer earlier = Doer::thread, later = Doer::thread;
   Space space = Space::global;
@@ -20,6 +25,7 @@ struct Pair {
   bool dependent = false;    // of which one may begin before the one in front has ended
   bool same_launch = true, same_block = true, same_cluster = true, same_warp = true;
   bool of_mbarrier = false;
+  bool begins = false, ends = false;  // one of the two is such a call
 };
 
 FindingKind kind_of(const shadow::Conflict& conflict, const Pair& pair);

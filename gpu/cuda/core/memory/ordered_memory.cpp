@@ -92,8 +92,9 @@ Status allocate_ordered(void** place, std::uint64_t bytes, const std::shared_ptr
   auto address = allocate_from(pool, bytes);
   if (!address) return address.error().status;
   *place = pointer_to(*address);
-  observe_ordered(check::Allocation::Step::made, pool->device, *address, bytes, stream);
-  return Status::success;
+  return observes(check::Topic::allocations)
+             ? submit(stream, AllocateWork{nullptr, *address, bytes})
+             : Status::success;
 }
 
 Status free_ordered(void* pointer, Stream& stream) {
@@ -105,11 +106,8 @@ Status free_ordered(void* pointer, Stream& stream) {
   }
   if (capturing(stream)) return Status::invalid_value;  // not of this graph
   if (!claim_free(address)) return Status::invalid_value;
-  const auto allocation = Core::get().memory.find(address);
   // A pool stops counting at the call, before the stream frees the memory.
   if (auto pool = pool_of(address)) pool->release(address);
-  observe_ordered(check::Allocation::Step::released, stream.device().ordinal, address,
-                  allocation ? allocation->size : 0, stream);
   return submit(stream, FreeWork{nullptr, address});
 }
 

@@ -164,13 +164,13 @@ void observe_memory(const machine::Allocation& allocation, bool made) {
   observer()->allocation(event);
 }
 
-void observe_ordered(check::Allocation::Step step, int device, std::uint64_t address,
-                     std::uint64_t bytes, const Stream& stream) {
+void observe_ordered(check::Allocation::Step step, std::uint64_t address, std::uint64_t bytes,
+                     const Stream& stream) {
   if (!observes(check::Topic::allocations)) return;
   check::Allocation event;
   event.step = step;
   event.kind = check::Allocation::Kind::pool;
-  event.device = device;
+  event.device = stream.device().ordinal;
   event.address = address;
   event.bytes = bytes;
   event.ordered = true;

@@ -33,8 +33,8 @@ void observe_copy(const Stream& stream, const Copy& copy);
 void observe_fill(const Stream& stream, const Fill& fill);
 // Memory that kernels may touch comes or goes.
 void observe_memory(const machine::Allocation& allocation, bool made);
-// Its order in a stream.
-void observe_ordered(check::Allocation::Step step, int device, std::uint64_t address,
-                     std::uint64_t bytes, const Stream& stream);
+// Its order in a stream, in what the stream is doing now.
+void observe_ordered(check::Allocation::Step step, std::uint64_t address, std::uint64_t bytes,
+                     const Stream& stream);
 
 }  // namespace inflight::cuda

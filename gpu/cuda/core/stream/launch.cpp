@@ -9,6 +9,7 @@
 #include "gpu/check/names.hpp"
 #include "gpu/cuda/core/kernels.hpp"
 #include "gpu/cuda/core/profiles.hpp"
+#include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/settings.hpp"
 #include "gpu/cuda/core/stream/operations.hpp"
 #include "gpu/machine/launch/check.hpp"
@@ -114,7 +115,9 @@ machine::Launch machine_launch(const KernelWork& work, const machine::Kernel& ke
   launch.block = work.block;
   launch.cluster = work.cluster;
   launch.dynamic_shared = work.dynamic_shared;
-  launch.shared_granule = std::max(widest_access, static_cast<std::uint32_t>(settings().slack));
+  // Who looks for mistakes wants to know of each byte past the end.
+  const std::uint32_t granule = observes(check::Topic::faults) ? 1 : widest_access;
+  launch.shared_granule = std::max(granule, static_cast<std::uint32_t>(settings().slack));
   launch.shared_optin = dynamic_shared_limit(*work.function, kernel, device);
   launch.cluster_optin = static_cast<std::uint32_t>(largest_cluster(*work.function, device));
   launch.cooperative = work.cooperative;

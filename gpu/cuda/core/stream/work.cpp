@@ -35,7 +35,8 @@ struct Check {
     return work.event ? Status::success : Status::invalid_handle;
   }
   Status operator()(const AllocateWork& work) const {
-    return work.memory && work.memory->address ? Status::success : Status::out_of_memory;
+    return (work.memory ? work.memory->address : work.address) ? Status::success
+                                                               : Status::out_of_memory;
   }
   Status operator()(const ChildWork&) const { return Status::success; }
   Status operator()(const EmptyWork&) const { return Status::success; }
@@ -104,11 +105,18 @@ struct Perform {
                  address_of(work.event.get()));
   }
   void operator()(const FreeWork& work) const {
-    if (!work.memory) free_claimed(work.address);
+    if (work.memory) return;
+    if (const auto freed = Core::get().memory.find(work.address))
+      observe_ordered(check::Allocation::Step::released, work.address, freed->size, stream);
+    free_claimed(work.address);
   }
   void operator()(const ChildWork&) const {}  // its steps run one by one
   void operator()(const EmptyWork&) const {}
-  void operator()(const AllocateWork&) const {}  // its memory is there already
+  // Its memory is there already.
+  void operator()(const AllocateWork& work) const {
+    if (!work.memory)
+      observe_ordered(check::Allocation::Step::made, work.address, work.bytes, stream);
+  }
 };
 
 // CUDA_LAUNCH_BLOCKING (CUDA guide, "CUDA Environment Variables"): a launch returns when its kernel

@@ -40,7 +40,8 @@ struct ChildWork {
   std::shared_ptr<Graph> graph;
 };
 struct AllocateWork {
-  std::shared_ptr<GraphMemory> memory;
+  std::shared_ptr<GraphMemory> memory;  // of a graph, or null: told to who listens
+  std::uint64_t address = 0, bytes = 0;
 };
 struct FreeWork {
   std::shared_ptr<GraphMemory> memory;  // of a graph, or null:
