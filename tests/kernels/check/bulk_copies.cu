@@ -72,6 +72,26 @@ __global__ void stages(int* out) {
   BULK_WAIT_READ(0);
 }
 
+// Lanes of a warp store in two rounds; in the second, each writes what the other wrote in the first.
+// In each round both also write the same to the same place.
+template <bool right>
+__global__ void lanes_store(int* out) {
+  __shared__ alignas(16) int tile[count];
+  const unsigned t = threadIdx.x;
+  for (unsigned i = t; i < count; i += 2) tile[i] = i;
+  FENCE_PROXY_ASYNC();
+  __syncwarp(3);
+#pragma unroll 1
+  for (unsigned round = 0; round < 2; ++round) {
+    BULK_STORE(out + (round ^ t) * count, tile, bytes);  // [lanes' store]
+    BULK_STORE(out + (2 + round) * count, tile, bytes);
+    BULK_COMMIT();
+    if (right) BULK_WAIT(0);
+    if (right) __syncwarp(3);
+  }
+  BULK_WAIT(0);
+}
+
 // The global source of a load is written while the load is in flight.
 template <bool right>
 __global__ void source(int* in, int* out) {
@@ -129,6 +149,8 @@ int main(int argc, char** argv) {
                    {"store_twin", store_it<store<Store::right>>},
                    {"stages", store_it<stages<2>, 1>},
                    {"stages_twin", store_it<stages<1>, 1>},
+                   {"lanes_store", store_it<lanes_store<false>, 2>},
+                   {"lanes_store_twin", store_it<lanes_store<true>, 2>},
                    {"source", load_it<source<false>, 1>},
                    {"source_twin", load_it<source<true>, 1>},
                    {"leaves", load_it<leaves<false>>},

@@ -118,8 +118,22 @@ void Races::range(Block& block, const CopyIssued& event, unsigned lane, const sh
   tell(event.who, block, space);
 }
 
+namespace {
+
+// Whether this is another execution than that of the last bulk copy, by which the lanes of a warp
+// issue theirs in turn.
+bool executes_anew(Block::BulkIssue& last, const Who& who) {
+  const bool same = last.warp == who.warp && last.instruction == who.instruction &&
+                    last.lanes < (who.mask & -who.mask);
+  last = {who.warp, who.instruction, same ? last.lanes | who.mask : who.mask};
+  return !same;
+}
+
+}  // namespace
+
 void Races::bulk_copy(Block& block, const CopyIssued& event) {
   const std::uint32_t warp = event.who.warp;
+  if (executes_anew(block.bulk_issue, event.who)) block.order.tick();
   const auto lane = static_cast<unsigned>(std::countr_zero(event.who.mask));
   auto copy = std::make_unique<Copy>();
   copy->id = event.id;
@@ -180,8 +194,10 @@ void Races::bulk_copy(Block& block, const CopyIssued& event) {
 }
 
 void Races::copy_committed(const CopyCommitted& event) {
-  if (Block* const block = block_of(event.who))
-    block->order.commit(event.who.warp, event.who.mask, event.completion == Completion::bulk_group);
+  Block* const block = block_of(event.who);
+  if (!block) return;
+  block->bulk_issue = {};
+  block->order.commit(event.who.warp, event.who.mask, event.completion == Completion::bulk_group);
 }
 
 void Races::copy_waited(const CopyWaited& event) {

@@ -103,7 +103,9 @@ Pair Reporter::pair_of(const Scene& scene, const Conflict& c) const {
 }
 
 bool Reporter::repeats(const Scene& scene, const Conflict& c) const {
-  if (c.earlier.place != c.later.place || c.earlier.lane == c.later.lane) return false;
+  if (c.earlier.place != c.later.place || c.earlier.lane == c.later.lane ||
+      c.earlier.epoch != c.later.epoch)
+    return false;
   const Pair pair = pair_of(scene, c);
   return pair.same_warp && pair.space == Space::global && pair.earlier == Doer::bulk_copy &&
          pair.later == Doer::bulk_copy && c.earlier.write && c.later.write;

@@ -39,7 +39,7 @@ class Reporter {
   void peer_exited(const Who& who, std::uint16_t rank);
 
  private:
-  // Is it one bulk store that each lane of a warp issues? They write the same.
+  // Is it one execution of a bulk store that each lane of a warp issues? They write the same.
   bool repeats(const Scene& scene, const shadow::Conflict& conflict) const;
   PlaceId place_of(const Who& who) { return session_.places.of(who); }
   PlaceId line_of(PlaceId place) const { return session_.places.line_of(place); }

@@ -131,6 +131,12 @@ struct Block {
     bool operator==(const Told&) const = default;
   };
   std::array<Told, 32> told;
+  // The bulk store that lanes of a warp issue one after the other: one execution has one epoch.
+  struct BulkIssue {
+    std::uint32_t warp = 0, instruction = nothing;
+    order::Mask lanes = 0;
+  };
+  BulkIssue bulk_issue;
   bool ended = false;
   std::uint32_t accesses = 0;  // so far, of whichever thread
   // Of each warp, its last strong read: polling reads the same again and again.
