@@ -34,6 +34,10 @@ constexpr Option program_options[] = {
     {"--strict", "INFLIGHT_STRICT", nullptr,
      "do not launch a kernel that has an instruction which is not supported, whether or not it is "
      "reached"},
+    {"--fidelity", "INFLIGHT_FIDELITY", nullptr,
+     "say which executed instructions gave what the chip gives, and which do not"},
+    {"--blas", "INFLIGHT_BLAS", "FILE",
+     "the shared library that cuBLAS's products are computed by; the host's BLAS unless told"},
     {"--workers", "INFLIGHT_WORKERS", "N", "host threads to run blocks on; all cores unless told"},
 };
 

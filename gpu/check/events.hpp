@@ -60,6 +60,20 @@ struct Extents {
   std::uint32_t x = 1, y = 1, z = 1;
 };
 
+// How near what an instruction gives is to what the chip of this profile gives.
+struct Fidelity {
+  enum class Kind : std::uint8_t {
+    exact,        // equal to the bit
+    bounded,      // within an error that is stated
+    modelled,     // by a published model that was compared with no chip
+    own,          // the value is this device's own: clocks, places, names of hardware
+    unsupported,  // refused where it is reached
+  };
+  Kind kind = Kind::exact;
+  std::string_view reason;  // why it is not exact
+};
+inline constexpr std::size_t fidelity_kind_count = 5;
+
 // A launch. Events name it by `launch` and its instructions by index.
 struct Kernel {
   std::uint64_t launch = 0;  // counts the process's launches
@@ -83,6 +97,9 @@ struct Kernel {
   using SinkHook = void (*)(void* to, const ValueSink&);
   std::uint32_t (*value_sinks)(const Kernel&, std::uint32_t instruction, void* to,
                                SinkHook hook) = nullptr;
+  // Calls hook(to, instruction, fidelity) for every instruction of the kernel and of what it calls.
+  using FidelityHook = void (*)(void* to, std::uint32_t instruction, const Fidelity&);
+  void (*fidelities)(const Kernel&, void* to, FidelityHook hook) = nullptr;
   const void* context = nullptr;  // the machine's, for all
 };
 
@@ -555,6 +572,9 @@ struct HostAccess {
   std::uint64_t stream = 0;
   std::uint64_t work = 0;     // of the stream, as in StreamEdge
   bool asynchronous = false;  // the host goes on before it is done
+  // Of a library that stands in for one of NVIDIA's: the call whose work it is. A `set` is then
+  // what it writes, a `copy` without a destination what it reads.
+  std::string_view call;
   // Addresses. No source: a set, or pageable memory of the host's, which the call has read.
   std::uint64_t destination = 0, source = 0;
   std::uint64_t destination_pitch = 0, source_pitch = 0;  // bytes from row to row

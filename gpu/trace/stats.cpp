@@ -36,7 +36,9 @@ void Stats::kernel_begin(const check::KernelBegin& event) {
   kernel.name = k.name;
   if (kernel.families.size() < k.families.size())
     kernel.families.assign(k.families.begin(), k.families.end());
-  running_[k.launch] = &kernel;
+  Running& running = running_[k.launch];
+  running.kernel = &kernel;
+  if (counts_fidelity_) running.numbers = kernel.fidelity.numbers_of(k);
 }
 
 void Stats::kernel_end(const check::KernelEnd& event) {
@@ -45,7 +47,19 @@ void Stats::kernel_end(const check::KernelEnd& event) {
   running_.erase(event.kernel->launch);
 }
 
-Tally& Stats::tally(const check::Kernel& kernel) { return running_.at(kernel.launch)->tally; }
+Tally& Stats::tally(const check::Kernel& kernel) {
+  return running_.at(kernel.launch).kernel->tally;
+}
+
+void Stats::count_fidelity(Running& running, const check::RunCount& event) const {
+  for (const std::uint32_t instruction : event.instructions) {
+    const auto found = running.numbers.find(instruction);
+    FidelityTally::Executed& executed =
+        found == running.numbers.end() ? running.kernel->fidelity.exact : *found->second;
+    executed.warps += event.warps;
+    executed.threads += event.threads;
+  }
+}
 
 void Stats::run_counted(const check::RunCount& event) {
   const std::lock_guard lock(mutex_);
@@ -55,6 +69,7 @@ void Stats::run_counted(const check::RunCount& event) {
     counts[family].warps += event.warps;
     counts[family].threads += event.threads;
   }
+  if (counts_fidelity_) count_fidelity(running_.at(event.kernel->launch), event);
 }
 
 void Stats::access_counted(const check::AccessCount& event) {

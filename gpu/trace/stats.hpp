@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gpu/check/listener.hpp"
+#include "gpu/trace/fidelity.hpp"
 
 namespace inflight::trace {
 
@@ -46,7 +47,10 @@ class Stats : public check::Listener {
     std::string name;                   // as in PTX
     std::vector<std::string> families;  // names, as Tally::families
     Tally tally;
+    FidelityTally fidelity;
   };
+  // `fidelity`: is that counted too?
+  explicit Stats(bool fidelity = false) : counts_fidelity_(fidelity) {}
 
   // Of the launches that have ended: the kernel with most thread instructions first.
   std::vector<Kernel> kernels() const;
@@ -54,6 +58,8 @@ class Stats : public check::Listener {
   // {"kernels": [{"name", "mangled", "launches", "blocks", "instructions": {...}, ...}]}.
   std::string text() const;
   nlohmann::json json() const;
+  // What was exact and what was not, by kernel; empty if no kernel ran.
+  std::string fidelity_text() const;
 
   check::Topic topics() const override;
   void kernel_begin(const check::KernelBegin&) override;
@@ -63,11 +69,17 @@ class Stats : public check::Listener {
   void blocks_counted(const check::BlockCount&) override;
 
  private:
+  struct Running {
+    Kernel* kernel = nullptr;
+    FidelityTally::Numbers numbers;
+  };
   Tally& tally(const check::Kernel&);
+  void count_fidelity(Running& running, const check::RunCount& event) const;
 
+  const bool counts_fidelity_;
   mutable std::mutex mutex_;
   std::map<std::string, Kernel, std::less<>> kernels_;
-  std::unordered_map<std::uint64_t, Kernel*> running_;  // by launch
+  std::unordered_map<std::uint64_t, Running> running_;  // by launch
 };
 
 }  // namespace inflight::trace

@@ -94,6 +94,20 @@ void add_synchronisation(Out& out, const Tally& tally) {
   row(out, "divergent branches", grouped(tally.divergent_branches));
 }
 
+nlohmann::json to_json(const FidelityTally& fidelity) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const auto& [key, executed] : fidelity.rows) {
+    const auto& [kind, instruction, reason] = key;
+    rows.push_back({{"kind", name_of(kind)},
+                    {"instruction", instruction},
+                    {"reason", reason},
+                    {"warps", executed.warps},
+                    {"threads", executed.threads}});
+  }
+  return {{"exact", {{"warps", fidelity.exact.warps}, {"threads", fidelity.exact.threads}}},
+          {"others", std::move(rows)}};
+}
+
 nlohmann::json to_json(const Stats::Kernel& kernel) {
   const Tally& t = kernel.tally;
   nlohmann::json families = nlohmann::json::object(), memory = families, by_copy = families,
@@ -128,7 +142,8 @@ nlohmann::json to_json(const Stats::Kernel& kernel) {
            {{"arrivals", t.mbarrier_arrivals},
             {"phases", t.mbarrier_phases},
             {"tests", t.mbarrier_waits}}},
-          {"divergent_branches", t.divergent_branches}};
+          {"divergent_branches", t.divergent_branches},
+          {"fidelity", to_json(kernel.fidelity)}};
 }
 
 }  // namespace
@@ -144,6 +159,47 @@ std::string Stats::text() const {
     add_memory(out, t);
     add_copies(out, t);
     add_synchronisation(out, t);
+  }
+  return fmt::to_string(out);
+}
+
+namespace {
+
+// A share as people read it: never 100 % while something is missing.
+std::string share(std::uint64_t part, std::uint64_t whole) {
+  if (whole == 0) return "";
+  const double percent = 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+  if (part != whole && percent > 99.9) return "over 99.9 %";
+  return fmt::format("{:.1f} %", percent);
+}
+
+void add_fidelity(Out& out, const FidelityTally& fidelity) {
+  using Kind = FidelityTally::Kind;
+  const FidelityTally::Executed all = fidelity.all();
+  row(out, "fidelity", "by warps", "by threads", "");
+  for (std::size_t i = 0; i < check::fidelity_kind_count; ++i) {
+    const auto kind = static_cast<Kind>(i);
+    const FidelityTally::Executed sum = fidelity.of(kind);
+    if (sum.warps != 0)
+      row(out, fmt::format("  {}", name_of(kind)), grouped(sum.warps), grouped(sum.threads),
+          share(sum.threads, all.threads));
+    for (const auto& [key, executed] : fidelity.rows) {
+      const auto& [each, instruction, reason] = key;
+      if (each != kind || (executed.warps == 0 && kind != Kind::unsupported)) continue;
+      fmt::format_to(std::back_inserter(out), "      {}: {}{}\n", instruction, reason,
+                     executed.warps == 0 ? ", not reached" : "");
+    }
+  }
+}
+
+}  // namespace
+
+std::string Stats::fidelity_text() const {
+  Out out;
+  for (const Kernel& kernel : kernels()) {
+    fmt::format_to(std::back_inserter(out), "{}{}\n", out.size() == 0 ? "" : "\n",
+                   check::readable(kernel.name));
+    add_fidelity(out, kernel.fidelity);
   }
   return fmt::to_string(out);
 }

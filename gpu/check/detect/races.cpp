@@ -149,7 +149,8 @@ void Races::host_accessed(const HostAccess& event) {
   const order::Streams::Launch launch = host_.copy(event);
   const shadow::Performer by{order::block_row(launch.number, 0), 0, 1};
   const PlaceId place =
-      session_.places.of_host(event.kind == HostAccess::Kind::set
+      session_.places.of_host(!event.call.empty() ? event.call
+                              : event.kind == HostAccess::Kind::set
                                   ? (event.asynchronous ? "cudaMemsetAsync" : "cudaMemset")
                                   : (event.asynchronous ? "cudaMemcpyAsync" : "cudaMemcpy"));
   std::vector<shadow::Conflict> conflicts;

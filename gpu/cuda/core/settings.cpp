@@ -73,6 +73,11 @@ const char* read_stats(std::string_view text, Settings& settings) {
   return nullptr;
 }
 
+const char* read_blas(std::string_view text, Settings& settings) {
+  settings.blas = text;
+  return nullptr;
+}
+
 const char* read_slack(std::string_view text, Settings& settings) {
   constexpr std::uint64_t page = 2 << 20;
   const bool number = read_number(text, settings.slack);
@@ -162,6 +167,8 @@ constexpr Variable variables[] = {
     {"INFLIGHT_TURNS", read_turns},
     {"INFLIGHT_TIMEOUT", read_timeout},
     {"INFLIGHT_STATS", read_stats},
+    {"INFLIGHT_FIDELITY", read_flag<&Settings::fidelity>},
+    {"INFLIGHT_BLAS", read_blas},
     {"INFLIGHT_WORKERS", read_workers},
     {"INFLIGHT_PROGRESS", read_flag<&Settings::progress>},
     {"INFLIGHT_STRICT", read_flag<&Settings::strict>},

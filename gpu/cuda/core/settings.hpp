@@ -39,6 +39,8 @@ struct Settings {
   std::chrono::milliseconds timeout{0};  // INFLIGHT_TIMEOUT: seconds a launch may take; 0: no limit
   bool stats = false;                    // INFLIGHT_STATS: 1, or a path that ends in .json
   std::string stats_file;
+  bool fidelity = false;  // INFLIGHT_FIDELITY: 0 or 1; tells how near to a chip's results were
+  std::string blas;       // INFLIGHT_BLAS: a shared library; empty: the host's
   // INFLIGHT_SLACK: allocations reach to the next multiple of so many bytes, a power of two.
   std::uint64_t slack = 1;
   // INFLIGHT_MEMORY: bytes of the host's memory that devices may take together; none: what

@@ -136,6 +136,7 @@ Observation::Observation(Grid& grid, check::Listener& listener)
   kernel_.describe = &describe;
   kernel_.variable = &variable_at;
   kernel_.value_sinks = &value_sinks;
+  kernel_.fidelities = &fidelities;
   kernel_.context = &grid;
   listener_.kernel_begin({&kernel_});
 }

@@ -23,6 +23,9 @@ check::Variable variable_at(const check::Kernel& kernel, check::Space space, std
 std::uint32_t value_sinks(const check::Kernel& kernel, std::uint32_t instruction, void* to,
                           check::Kernel::SinkHook hook);
 
+// Answers check::Kernel::fidelities.
+void fidelities(const check::Kernel& kernel, void* to, check::Kernel::FidelityHook hook);
+
 // Who came last to a barrier, or whose exit was the last thing that it waited for.
 struct LastToArrive {
   const Warp& warp;

@@ -93,9 +93,11 @@ void Uninitialised::host_accessed(const HostAccess& access) {
       if (found == stores_.end()) continue;
       session_.findings.add({FindingKind::uninitialised_read, by->second}, [&] {
         Finding finding = found->second;
-        finding.there.push_back({"copies to the host what was stored",
-                                 session_.places.at(session_.places.of_host("a copy to the host")),
-                                 {}});
+        const bool copy = access.call.empty();
+        finding.there.push_back(
+            {copy ? "copies to the host what was stored" : "reads what was stored",
+             session_.places.at(session_.places.of_host(copy ? "a copy to the host" : access.call)),
+             {}});
         return finding;
       });
     }

@@ -27,8 +27,9 @@ bool possible(const EdgeKind& kind, const Node& from, const Node& to) {
   return kind.from_port != programmatic_port;
 }
 
-// cudaGraphNodeType, in the order of Work's alternatives.
-constexpr int node_types[] = {0, 1, 2, 3, 4, 5, 6, 7, 10, 11};
+// cudaGraphNodeType, in the order of Work's alternatives; the last has no type of its own, and is
+// done by the host.
+constexpr int node_types[] = {0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 3};
 
 // One pointer a parameter, as cudaKernelNodeParams gives them back.
 void point_at_arguments(Node& node) {

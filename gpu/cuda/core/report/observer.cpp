@@ -10,6 +10,7 @@
 
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/report/checking.hpp"
+#include "gpu/cuda/core/stream/library_work.hpp"
 #include "gpu/trace/stats.hpp"
 
 namespace inflight::cuda {
@@ -19,7 +20,10 @@ namespace {
 std::atomic<check::Listener*> chosen{nullptr};
 
 trace::Stats* stats() {
-  static trace::Stats* instance = settings().stats ? new trace::Stats : nullptr;
+  const Settings& chosen = settings();
+  const bool fidelity = chosen.fidelity || !chosen.stats_file.empty();
+  static trace::Stats* instance =
+      chosen.stats || chosen.fidelity ? new trace::Stats(fidelity) : nullptr;
   return instance;
 }
 
@@ -58,8 +62,10 @@ void report_observed() {
   std::uint64_t launches = 0;
   for (const auto& kernel : stats()->kernels()) launches += kernel.tally.launches;
   if (launches == std::exchange(reported, launches)) return;
-  if (!settings().stats_file.empty()) return write_json(settings().stats_file);
-  const std::string text = stats()->text();
+  const Settings& chosen = settings();
+  if (!chosen.stats_file.empty()) write_json(chosen.stats_file);
+  std::string text = chosen.stats && chosen.stats_file.empty() ? stats()->text() : "";
+  if (chosen.fidelity) text += stats()->fidelity_text();
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
@@ -143,6 +149,21 @@ void observe_fill(const Stream& stream, const Fill& fill) {
     observer()->host_accessed(event);
     event.destination += fill.pitch * fill.rows;
   }
+}
+
+void observe_region(const Stream& stream, std::string_view call, const Region& region) {
+  if (!observes(check::Topic::host)) return;
+  check::HostAccess event;
+  event.kind = region.written ? check::HostAccess::Kind::set : check::HostAccess::Kind::copy;
+  event.stream = stream.id();
+  event.work = Stream::work_now();
+  event.asynchronous = true;
+  event.call = call;
+  (region.written ? event.destination : event.source) = address_of(region.address);
+  (region.written ? event.destination_pitch : event.source_pitch) = region.pitch;
+  event.bytes = region.bytes;
+  event.rows = region.rows;
+  observer()->host_accessed(event);
 }
 
 void observe_memory(const machine::Allocation& allocation, bool made) {

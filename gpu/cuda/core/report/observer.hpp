@@ -31,6 +31,9 @@ void observe_step_after(const Stream& stream, std::uint64_t work, std::uint64_t 
 // As they are done, in what the stream is doing now.
 void observe_copy(const Stream& stream, const Copy& copy);
 void observe_fill(const Stream& stream, const Fill& fill);
+// `call` reads or writes a region in what the stream is doing now.
+struct Region;
+void observe_region(const Stream& stream, std::string_view call, const Region& region);
 // Memory that kernels may touch comes or goes.
 void observe_memory(const machine::Allocation& allocation, bool made);
 // Its order in a stream, in what the stream is doing now.

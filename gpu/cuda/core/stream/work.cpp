@@ -38,6 +38,9 @@ struct Check {
     return (work.memory ? work.memory->address : work.address) ? Status::success
                                                                : Status::out_of_memory;
   }
+  Status operator()(const LibraryWork& work) const {
+    return work.body ? Status::success : Status::invalid_value;
+  }
   Status operator()(const ChildWork&) const { return Status::success; }
   Status operator()(const EmptyWork&) const { return Status::success; }
   Status operator()(const FreeWork&) const { return Status::success; }
@@ -93,6 +96,10 @@ struct Perform {
     stream.device().printed.flush();
     observe_edge(check::StreamEdge::Kind::host_function, stream, Stream::work_now());
     work.function(work.data);
+  }
+  void operator()(const LibraryWork& work) const {
+    const BusyTime::Span running(stream.device().kernels), accessing(stream.device().accesses);
+    work.body(Touch(work.call, stream));
   }
   void operator()(const RecordWork& work) const {
     work.event->mark();

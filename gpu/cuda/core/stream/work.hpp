@@ -10,6 +10,7 @@
 #include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/graph/graph_memory.hpp"
 #include "gpu/cuda/core/memory/transfer.hpp"
+#include "gpu/cuda/core/stream/library_work.hpp"
 
 namespace inflight::cuda {
 
@@ -48,7 +49,7 @@ struct FreeWork {
   std::uint64_t address = 0;            // what claim_free() marked
 };
 using Work = std::variant<KernelWork, Copy, Fill, HostWork, ChildWork, EmptyWork, WaitWork,
-                          RecordWork, AllocateWork, FreeWork>;
+                          RecordWork, AllocateWork, FreeWork, LibraryWork>;
 
 // The checks that CUDA makes at the call. Of a kernel: shape, shared memory, the size of a
 // cooperative grid, clusters, and whether the machine can run it.

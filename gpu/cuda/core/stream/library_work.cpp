@@ -1,0 +1,47 @@
+// Which memory a library's call may touch, and what is said where it may not.
+#include "gpu/cuda/core/stream/library_work.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/memory/addresses.hpp"
+#include "gpu/cuda/core/report/observer.hpp"
+
+namespace inflight::cuda {
+
+bool Touch::allowed(const Region& region) const {
+  const std::uint64_t begin = address_of(region.address),
+                      bytes = (region.rows - 1) * region.pitch + region.bytes;
+  Device& device = stream_.device();
+  const machine::Memory& memory = Core::get().memory;
+  const machine::Extent extent = memory.extent(device.ordinal, begin);
+  if (extent.low <= begin && begin < extent.high && bytes <= extent.high - begin &&
+      (extent.writable || !region.written))
+    return true;
+  std::string where = "no memory that the device may access lies there";
+  if (const auto near = memory.find(begin))
+    where = fmt::format("the allocation there has {} bytes from {:#x} on{}", near->size, near->base,
+                        near->writable ? "" : " and is read-only");
+  device.kill(Status::illegal_address,
+              fmt::format("{} {} {} bytes at {:#x}: {}.", call_,
+                          region.written ? "writes" : "reads", bytes, begin, where));
+  return false;
+}
+
+bool Touch::operator()(std::span<const Region> regions) const {
+  const auto empty = [](const Region& region) { return !region.bytes || !region.rows; };
+  if (!std::ranges::all_of(regions,
+                           [&](const Region& each) { return empty(each) || allowed(each); }))
+    return false;
+  for (const Region& each : regions)
+    if (!empty(each)) observe_region(stream_, call_, each);
+  return true;
+}
+
+void Touch::fail(std::string_view sentence) const {
+  stream_.device().kill(Status::launch_failed, fmt::format("{}: {}", call_, sentence));
+}
+
+}  // namespace inflight::cuda

@@ -1,0 +1,25 @@
+// software-only
+// options: --fidelity
+// stderr: ^power\(float\*\)$
+// stderr: ^    exact +[0-9,]+ +[0-9,]+ +[0-9.]+ %$
+// stderr: ^    within an error +2 +64 +[0-9.]+ %$
+// stderr: ^      ex2\.approx\.ftz\.f32: an approximation: PTX states its error, a chip's bits are others$
+// stderr: ^      mov\.u64: clocks count instructions$
+// What `--fidelity` says of a kernel with an approximation and a clock.
+#include <cstdio>
+
+__global__ void power(float* x) {
+  const long long begin = clock64();
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x[threadIdx.x]));
+  x[threadIdx.x] = clock64() >= begin ? y : 0;
+}
+
+int main() {
+  float* x;
+  cudaMallocManaged(&x, 64 * sizeof(float));
+  for (int i = 0; i < 64; ++i) x[i] = float(i % 4);
+  power<<<1, 64>>>(x);
+  cudaDeviceSynchronize();
+  std::printf("%.2f %.2f\n", x[0], x[3]);
+}
