@@ -13,12 +13,9 @@ struct Library {
   std::string_view version;  // where none is asked for
   bool of_driver = false;    // its files have the driver's version, its soname always that one
 };
-constexpr Library libraries[] = {{"libcuda", "1", true},
-                                 {"libcudart", "13"},
-                                 {"libnvJitLink", "13"},
-                                 {"libnvrtc", "13"},
-                                 {"libcupti", "13"},
-                                 {"libnvidia-ml", "1", true}};
+constexpr Library libraries[] = {
+    {"libcuda", "1", true}, {"libcudart", "13"}, {"libcublas", "13"}, {"libcublasLt", "13"},
+    {"libnvJitLink", "13"}, {"libnvrtc", "13"},  {"libcupti", "13"},  {"libnvidia-ml", "1", true}};
 
 bool all_of(std::string_view text, bool (*test)(char)) {
   return !text.empty() && std::all_of(text.begin(), text.end(), test);

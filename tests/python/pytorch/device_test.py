@@ -318,5 +318,19 @@ class Manners(unittest.TestCase):
         self.assertIn("kernel spin was still running when the program ended", done.stderr)
 
 
+class Products(unittest.TestCase):
+    """Matrix products of the wheel's own, which it takes from cuBLAS."""
+
+    def test_as_on_the_cpu(self):
+        for dtype, error in ((torch.float32, 1e-4), (torch.float64, 1e-10), (torch.float16, 2e-2), (torch.bfloat16, 1e-1)):
+            a, b, bias, x = (torch.randn(shape).to(dtype) for shape in ((48, 32), (32, 40), (40,), (32,)))
+            c, d = torch.randn(5, 16, 24).to(dtype), torch.randn(5, 24, 8).to(dtype)
+            for op, operands in ((torch.mm, (a, b)), (torch.addmm, (bias, a, b)), (torch.mv, (a, x)), (torch.dot, (x, x)),
+                                 (torch.bmm, (c, d))):
+                with self.subTest(op=op.__name__, dtype=dtype):
+                    got = op(*(each.to(GPU) for each in operands)).cpu()
+                    torch.testing.assert_close(got.double(), op(*(each.double() for each in operands)), rtol=error, atol=error)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=1)

@@ -24,13 +24,16 @@ TEST(StandIns, WhateverPathIsAskedFor) {
   EXPECT_EQ(name_for("/a/libnvJitLink.so.13"), "libnvJitLink.so.13");
   EXPECT_EQ(name_for("libnvidia-ml.so.1"), "libnvidia-ml.so.1");
   EXPECT_EQ(name_for("/wheels/nvidia/cu13/lib/libcupti.so.13"), "libcupti.so.13");
+  EXPECT_EQ(name_for("/wheels/nvidia/cu13/lib/libcublasLt.so.13"), "libcublasLt.so.13");
+  EXPECT_EQ(name_for("libcublas.so.12"), "libcublas.so.12");
+  EXPECT_EQ(name_for("libcublasXt.so.13"), "");
 }
 
 TEST(StandIns, NoOtherLibraries) {
   for (const char* each :
        {"", "/", "libcuda", "libcuda.a", "libcudart_static.a", "libcuda.so.x",
         "libcudadebugger.so.1", "libcuda-.so.1", "libcuda-xyz.so.1", "libnvrtc-builtins.so.13.0",
-        "libcublas.so.13", "libcuda.so.1/", "mylibcuda.so.1", "libc.so.6"})
+        "libcusolver.so.12", "libcuda.so.1/", "mylibcuda.so.1", "libc.so.6"})
     EXPECT_EQ(name_for(each), "") << each;
 }
 

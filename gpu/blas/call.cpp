@@ -1,0 +1,77 @@
+// Submitting a call's work, and what is said of calls.
+#include "gpu/blas/call.hpp"
+
+#include <fmt/format.h>
+
+#include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/report/guard.hpp"
+#include "gpu/cuda/core/stream/operations.hpp"
+#include "gpu/cuda/core/stream/work.hpp"
+
+namespace inflight::blas {
+namespace {
+
+Status of(cuda::Status status) {
+  switch (status) {
+    case cuda::Status::success:
+      return Status::success;
+    case cuda::Status::invalid_value:
+    case cuda::Status::invalid_handle:
+      return Status::invalid_value;
+    case cuda::Status::out_of_memory:
+      return Status::alloc_failed;
+    case cuda::Status::not_supported:
+      return Status::not_supported;
+    default:
+      return Status::execution_failed;
+  }
+}
+
+}  // namespace
+
+Status of_exception(const char* name) { return of(cuda::status_of_exception(name)); }
+
+int answer_with(const char* name, BodyOf<> body) {
+  try {
+    return logged(name, body());
+  } catch (...) {
+    return logged(name, of_exception(name));
+  }
+}
+
+std::vector<Region> triangle_of(const void* a, std::size_t element, bool written, Size n,
+                                Size leading, Fill fill) {
+  std::vector<Region> regions;
+  for (Size column = 0; column < n; ++column) {
+    const Size first = fill == Fill::upper ? 0 : column,
+               count = fill == Fill::upper ? column + 1 : n - column;
+    const auto begin = std::size_t(column * leading + first) * element;
+    regions.push_back({static_cast<const char*>(a) + begin, whole(count) * element, 1, 0, written});
+  }
+  return regions;
+}
+
+Status Call::submit(std::function<void(const Touch&)> body) const {
+  const auto stream = cuda::live_stream(stream_, false);
+  if (!stream) return of(stream.error().status);
+  return of(cuda::submit(**stream, cuda::LibraryWork{name_, std::move(body)}));
+}
+
+Status Call::await(std::function<void(const Touch&)> body) const {
+  const auto stream = cuda::live_stream(stream_, false);
+  if (!stream) return of(stream.error().status);
+  if (cuda::capturing(**stream))
+    return refuse("results on the host while its stream captures (CUBLAS_POINTER_MODE_HOST)");
+  const Status status = of(cuda::submit(**stream, cuda::LibraryWork{name_, std::move(body)}));
+  return status == Status::success ? of(cuda::synchronize(**stream)) : status;
+}
+
+Status Call::refuse(std::string_view what) const {
+  cuda::report_once(fmt::format("{} {}", name_, what),
+                    fmt::format("{} does not support {} here and answers "
+                                "CUBLAS_STATUS_NOT_SUPPORTED.",
+                                name_, what));
+  return Status::not_supported;
+}
+
+}  // namespace inflight::blas

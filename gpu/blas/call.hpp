@@ -1,0 +1,197 @@
+// How a call of cuBLAS begins, becomes work of its stream, and ends.
+#pragma once
+#include <algorithm>
+#include <climits>
+#include <functional>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "gpu/blas/abi.hpp"
+#include "gpu/blas/handle.hpp"
+#include "gpu/blas/numbers.hpp"
+#include "gpu/cuda/core/graph/capture.hpp"
+#include "gpu/cuda/core/stream/library_work.hpp"
+
+#define INFLIGHT_CUBLAS extern "C" __attribute__((visibility("default")))
+
+namespace inflight::blas {
+
+#ifndef INFLIGHT_MAJOR
+#  define INFLIGHT_MAJOR 13
+#endif
+// MAJOR * 10000 + MINOR * 100 + PATCH since cuBLAS 12.
+inline constexpr int library_version = INFLIGHT_MAJOR * 10000;
+
+Status of_exception(const char* name);
+// Tells the program's logger what a call answered (cublasLoggerConfigure), and gives its number.
+int logged(const char* name, Status status);
+
+// Calls a body without knowing its type: entry points are many.
+template <class... Arguments>
+class BodyOf {
+ public:
+  template <class Body>
+  BodyOf(Body& body)
+      : body_(&body), call_([](void* it, Arguments... arguments) {
+          return (*static_cast<Body*>(it))(arguments...);
+        }) {}
+  Status operator()(Arguments... arguments) const { return call_(body_, arguments...); }
+
+ private:
+  void* body_;
+  Status (*call_)(void*, Arguments...);
+};
+int answer_with(const char* name, BodyOf<> body);
+int answer_with(Handle* handle, const char* name, BodyOf<Handle&> body);
+
+// A call's number: body()'s, or that of what it throws.
+template <class Body>
+int answer(const char* name, Body body) {
+  return answer_with(name, body);
+}
+// A call that names a handle: body(Handle&).
+template <class Body>
+int answer(Handle* handle, const char* name, Body body) {
+  return answer_with(handle, name, body);
+}
+
+using cuda::Region;
+using cuda::Touch;
+
+// A number that a call takes by its address: on the host, where it is read at once, or on the
+// device, where the stream's work reads it.
+template <class T>
+class Scalar {
+ public:
+  Scalar(const T* at, PointerMode mode) {
+    if (mode == PointerMode::host)
+      value_ = *at;
+    else
+      device_ = at;
+  }
+  Region region() const { return {device_, device_ ? sizeof(T) : 0}; }
+  T operator()() const { return device_ ? *device_ : value_; }
+
+ private:
+  T value_{};
+  const T* device_ = nullptr;
+};
+
+// One call: where its work goes, and how its pointers are meant.
+class Call {
+ public:
+  Call(const char* name, void* stream, PointerMode pointers)
+      : name_(name), stream_(stream), pointers_(pointers) {}
+  Call(const char* name, const Handle& handle) : Call(name, handle.stream, handle.pointers) {}
+
+  PointerMode pointers() const { return pointers_; }
+  template <class T>
+  Scalar<T> scalar(const T* at) const {
+    return Scalar<T>(at, pointers_);
+  }
+  // body(Touch), in stream order.
+  Status submit(std::function<void(const Touch&)> body) const;
+  // body(Touch, numbers...) with what the scalars are by then.
+  template <class Body, class... T>
+  requires(sizeof...(T) > 0) Status submit(Body body, Scalar<T>... scalars)
+  const {
+    return submit(std::function<void(const Touch&)>([=](const Touch& touch) {
+      if (touch({scalars.region()...})) body(touch, scalars()...);
+    }));
+  }
+  // T body(Touch, bool& done): its value goes to `result`; on the host, the call returns when it is
+  // there.
+  template <class T, class Body>
+  Status give(T* result, Body body) const {
+    if (!result) return Status::invalid_value;
+    if (pointers_ != PointerMode::host)
+      return submit([=](const Touch& touch) {
+        if (touch({{result, sizeof(T), 1, 0, true}})) body(touch, *result);
+      });
+    return await([=](const Touch& touch) { body(touch, *result); });
+  }
+  // As submit, and returns when it is done (not_supported while the stream captures).
+  Status await(std::function<void(const Touch&)> body) const;
+  // A form that is not supported: says so, once.
+  Status refuse(std::string_view what) const;
+
+ private:
+  const char* name_;
+  void* stream_;
+  PointerMode pointers_;
+};
+
+// Is every size one that the CPU's BLAS takes? Its integers have 32 bits.
+template <class... Arguments>
+bool all_narrow(Arguments... arguments) {
+  const auto fits = [](auto each) {
+    if constexpr (std::is_same_v<decltype(each), Size>)
+      return each <= INT_MAX && each >= INT_MIN;
+    else
+      return true;
+  };
+  return (fits(arguments) && ...);
+}
+
+// An entry point: function(Call, arguments...), for the handle.
+template <class Function, class... Arguments>
+int enter(const char* name, Handle* handle, Function function, Arguments... arguments) {
+  return answer(handle, name, [&](Handle& h) {
+    const Call call(name, h);
+    if (!all_narrow(arguments...)) return call.refuse("sizes past 2,147,483,647");
+    return function(call, arguments...);
+  });
+}
+
+// --- what calls read and write ---------------------------------------------------------------
+
+inline std::uint64_t whole(Size size) { return size > 0 ? std::uint64_t(size) : 0; }
+
+template <class T>
+Region vector(T* x, Size n, Size increment) {
+  const auto step = std::uint64_t(increment < 0 ? -increment : increment) * sizeof(T);
+  const bool dense = step == sizeof(T);
+  return {x, dense ? whole(n) * sizeof(T) : sizeof(T), dense ? 1 : whole(n), step,
+          !std::is_const_v<T>};
+}
+template <class T>
+Region matrix(T* a, Size rows, Size columns, Size leading) {
+  return {a, whole(rows) * sizeof(T), whole(columns), whole(leading) * sizeof(T),
+          !std::is_const_v<T>};
+}
+template <class T>
+Region packed(T* a, Size n) {
+  return {a, whole(n) * (whole(n) + 1) / 2 * sizeof(T), 1, 0, !std::is_const_v<T>};
+}
+// The same bytes, read.
+inline Region read_of(Region region) {
+  region.written = false;
+  return region;
+}
+// A triangle with its diagonal, a column a region.
+std::vector<Region> triangle_of(const void* a, std::size_t element, bool written, Size n,
+                                Size leading, Fill fill);
+template <class T>
+std::vector<Region> triangle(T* a, Size n, Size leading, Fill fill) {
+  return triangle_of(a, sizeof(T), !std::is_const_v<T>, n, leading, fill);
+}
+
+// --- arguments --------------------------------------------------------------------------------
+
+inline char letter(Operation op) { return "NTC"[int(op)]; }
+inline char letter(Fill fill) { return "LU"[int(fill)]; }
+inline char letter(Diagonal diagonal) { return "NU"[int(diagonal)]; }
+inline char letter(Side side) { return "LR"[int(side)]; }
+inline bool valid(Operation op) { return int(op) >= 0 && int(op) <= 2; }
+inline bool valid(Fill fill) { return int(fill) == 0 || int(fill) == 1; }
+inline bool valid(Diagonal diagonal) { return int(diagonal) == 0 || int(diagonal) == 1; }
+inline bool valid(Side side) { return int(side) == 0 || int(side) == 1; }
+// Is `leading` a leading dimension of so many rows?
+inline bool leads(Size leading, Size rows) { return leading >= std::max<Size>(1, rows); }
+template <class... Sizes>
+bool sizes(Sizes... each) {
+  return ((each >= 0) && ...);
+}
+
+}  // namespace inflight::blas

@@ -1,0 +1,88 @@
+// Finding the CPU's BLAS and its routines.
+#include "gpu/blas/cpu.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "gpu/cuda/core/report/status.hpp"
+#include "gpu/cuda/core/settings.hpp"
+
+namespace inflight::blas::cpu {
+namespace {
+
+// The name that Debian and its like give the BLAS of the administrator's choice, then well-kept
+// ones.
+constexpr const char* names[] = {"libblas.so.3", "libflexiblas.so.3", "libopenblas.so.0",
+                                 "libblis.so.4", "libmkl_rt.so.2"};
+
+struct Library {
+  void* handle = nullptr;
+  std::string path;
+};
+
+std::string path_of(void* handle) {
+  Dl_info info{};
+  void* const symbol = dlsym(handle, "dgemm_");
+  return symbol && dladdr(symbol, &info) && info.dli_fname ? info.dli_fname : "";
+}
+
+Library open() {
+  const std::string& chosen = cuda::settings().blas;
+  const auto try_one = [](const char* name) -> Library {
+    void* const handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (!handle) return {};
+    Library library{handle, path_of(handle)};
+    return library.path.empty() ? Library{} : library;
+  };
+  if (!chosen.empty()) {
+    Library library = try_one(chosen.c_str());
+    if (!library.handle)
+      cuda::report_once("BLAS",
+                        fmt::format("INFLIGHT_BLAS is '{}', which is no shared library with a BLAS "
+                                    "(dgemm_): cuBLAS's calls that need one end in an error.",
+                                    chosen));
+    return library;
+  }
+  for (const char* name : names)
+    if (Library library = try_one(name); library.handle) return library;
+  cuda::report_once(
+      "BLAS",
+      "cuBLAS's products are computed by the CPU's BLAS, and there is none: install "
+      "one (Debian: apt-get install libopenblas0-pthread), or name its shared library "
+      "in INFLIGHT_BLAS.");
+  return {};
+}
+
+const Library& library() {
+  static const Library one = open();
+  return one;
+}
+
+}  // namespace
+
+bool found() { return library().handle != nullptr; }
+
+Function find(char letter, std::string_view routine) {
+  if (!found()) return nullptr;
+  static std::once_flag told;
+  std::call_once(told, [] {
+    cuda::report_once("BLAS is the CPU's",
+                      fmt::format("cuBLAS's products are computed by {}: they have its rounding, "
+                                  "not a GPU's.",
+                                  library().path));
+  });
+  static std::mutex mutex;
+  static auto& functions = *new std::map<std::string, Function, std::less<>>;
+  std::string name = fmt::format("{}{}_", letter, routine);
+  const std::lock_guard lock(mutex);
+  const auto [place, fresh] = functions.try_emplace(std::move(name));
+  if (fresh)
+    place->second = reinterpret_cast<Function>(dlsym(library().handle, place->first.c_str()));
+  return place->second;
+}
+
+}  // namespace inflight::blas::cpu

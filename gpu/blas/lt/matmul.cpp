@@ -1,0 +1,238 @@
+// cublasLtMatmul.
+#include "gpu/blas/lt/matmul.hpp"
+
+#include <algorithm>
+
+namespace inflight::blas::lt {
+namespace {
+
+bool float8(Type type) { return type == Type::e4m3 || type == Type::e5m2; }
+
+bool types_supported(const Matmul& p) {
+  if (float8(p.a.type) && float8(p.b.type)) {
+    const auto wide = [](Type type) {
+      return type == Type::f32 || type == Type::f16 || type == Type::bf16;
+    };
+    return !(p.a.type == Type::e5m2 && p.b.type == Type::e5m2) && p.how.compute == Compute::f32 &&
+           p.how.scale == Type::f32 && wide(p.c.type) && (wide(p.d.type) || float8(p.d.type));
+  }
+  const auto types = types_of(p.a.type, p.b.type, p.d.type, p.how.compute);
+  // 8-bit integers may also be scaled in f32 and stored as such.
+  if (!types && p.how.compute == Compute::i32 && p.a.type == Type::i8 && p.b.type == Type::i8)
+    return p.how.scale == Type::f32 && p.d.type == Type::i8 && p.c.type == Type::i8;
+  return types && types->scale == p.how.scale && p.c.type == p.d.type;
+}
+
+// What one matrix of a batch touches.
+Region region_of(const void* data, const Layout& layout, bool written) {
+  const std::uint64_t bytes = bytes_of(layout.type);
+  const bool by_columns = layout.order == Order::columns;
+  return {data, (by_columns ? layout.rows : layout.columns) * bytes,
+          by_columns ? layout.columns : layout.rows, std::uint64_t(layout.leading) * bytes,
+          written};
+}
+const void* batch(const void* data, const Layout& layout, Size i) {
+  return static_cast<const char*>(data) + i * layout.batch_stride * Size(bytes_of(layout.type));
+}
+template <class S>
+Elements<S> elements_of(const void* data, const Layout& layout) {
+  return {data,
+          layout.type,
+          Size(layout.rows),
+          Size(layout.columns),
+          Size(layout.leading),
+          layout.order == Order::rows};
+}
+
+struct Places {
+  const void *a, *b, *c;
+  void* d;
+};
+
+// Scales by one number, or by one for each row (of A) or column (of B).
+struct Scale {
+  const float* at = nullptr;
+  bool vector = false;
+  double operator()(Size i) const { return at ? at[vector ? i : 0] : 1; }
+  Region region(Size n) const { return {at, at ? sizeof(float) * (vector ? whole(n) : 1) : 0}; }
+};
+Scale scale_of(const Description& how, const float* at, int which) {
+  return {at, ScaleMode(how.modes[which]) == ScaleMode::outer_vector};
+}
+
+template <class S>
+class Work {
+ public:
+  Work(const Touch& touch, const Matmul& p, S alpha, S beta)
+      : touch_(touch), p_(p), shape_(p.shape()), alpha_(alpha), beta_(beta) {}
+
+  bool one(const Places& at, Size i) {
+    Places now{batch(at.a, p_.a, i), batch(at.b, p_.b, i), batch(at.c, p_.c, i),
+               const_cast<void*>(batch(at.d, p_.d, i))};
+    if (!touch_all(now, i)) return false;
+    result_.assign(std::size_t(shape_.m * shape_.n), S(0));
+    if (!multiply_elements(shape_, alpha_, elements_of<S>(now.a, p_.a), elements_of<S>(now.b, p_.b),
+                           S(0), result_.data(), shape_.m)) {
+      touch_.fail("the CPU's BLAS lacks a routine");
+      return false;
+    }
+    scale();
+    if (beta_ != S(0)) add(now.c);
+    const Epilogue epilogue = p_.epilogue();
+    if (epilogue.bits != 1)
+      finish(epilogue, result_.data(), shape_.m, shape_.n, bias(i), p_.bias_type(), aux(i),
+             p_.aux_type(), p_.how.aux_leading);
+    scale_result();
+    store(result_.data(), now.d, p_.d.type, shape_.m, shape_.n, p_.d.leading,
+          p_.d.order == Order::rows);
+    return true;
+  }
+
+ private:
+  bool touch_all(const Places& at, Size i) const {
+    const Description& how = p_.how;
+    if (beta_ != S(0) && !touch_({region_of(at.c, p_.c, false)})) return false;
+    if (p_.epilogue().bias() && !touch_({{bias(i), whole(shape_.m) * bytes_of(p_.bias_type())}}))
+      return false;
+    if (p_.epilogue().aux()) {
+      const std::uint64_t bits = 8 * (p_.epilogue().relu() ? 0 : bytes_of(p_.aux_type()));
+      const std::uint64_t element = bits ? bits : 1;
+      if (!touch_({{aux(i), (whole(shape_.m) * element + 7) / 8, whole(shape_.n),
+                    whole(how.aux_leading) * element / 8, true}}))
+        return false;
+    }
+    return touch_({scale_of(how, how.a_scale, 0).region(shape_.m),
+                   scale_of(how, how.b_scale, 1).region(shape_.n),
+                   {how.c_scale, how.c_scale ? sizeof(float) : 0},
+                   {how.d_scale, how.d_scale ? sizeof(float) : 0},
+                   {how.d_amax, how.d_amax ? sizeof(float) : 0, 1, 0, true},
+                   region_of(at.a, p_.a, false),
+                   region_of(at.b, p_.b, false),
+                   region_of(at.d, p_.d, true)});
+  }
+  const void* bias(Size i) const {
+    return static_cast<const char*>(p_.how.bias) +
+           i * p_.how.bias_stride * Size(bytes_of(p_.bias_type()));
+  }
+  void* aux(Size i) const {
+    const Size bytes = p_.epilogue().relu() ? p_.how.aux_stride / 8
+                                            : p_.how.aux_stride * Size(bytes_of(p_.aux_type()));
+    return static_cast<char*>(p_.how.aux) + i * bytes;
+  }
+  void scale() {
+    if (!p_.how.a_scale && !p_.how.b_scale) return;
+    const Scale rows = scale_of(p_.how, p_.how.a_scale, 0),
+                columns = scale_of(p_.how, p_.how.b_scale, 1);
+    for (Size j = 0; j < shape_.n; ++j)
+      for (Size i = 0; i < shape_.m; ++i)
+        result_[std::size_t(j * shape_.m + i)] *= Real<S>(rows(i) * columns(j));
+  }
+  void add(const void* c) {
+    const Elements<S> before = elements_of<S>(c, p_.c);
+    const S factor = beta_ * S(p_.how.c_scale ? Real<S>(*p_.how.c_scale) : Real<S>(1));
+    for (Size j = 0; j < shape_.n; ++j)
+      for (Size i = 0; i < shape_.m; ++i)
+        result_[std::size_t(j * shape_.m + i)] += factor * before.data()[j * before.leading() + i];
+  }
+  void scale_result() {
+    if (p_.how.d_amax) {
+      float most = 0;
+      for (const S& each : result_) most = std::max(most, float(std::abs(each)));
+      *p_.how.d_amax = most;
+    }
+    if (p_.how.d_scale && float8(p_.d.type))
+      for (S& each : result_) each *= Real<S>(*p_.how.d_scale);
+  }
+
+  const Touch& touch_;
+  const Matmul& p_;
+  const Shape shape_;
+  const S alpha_, beta_;
+  std::vector<S> result_;
+};
+
+Status matmul(const Call& call, const Matmul& p, const void* alpha, const void* beta,
+              const Places& at) {
+  if (const auto why = objection(p))
+    return why->what.empty() ? why->status : call.refuse(why->what);
+  if (!alpha || !beta || !at.a || !at.b || !at.d) return Status::invalid_value;
+  if (!p.d.rows || !p.d.columns) return Status::success;
+  if (!cpu::found()) return Status::not_supported;
+  return call.submit([=, al = AnyScalar(alpha, p.how.scale, call.pointers()),
+                      be = AnyScalar(beta, p.how.scale, call.pointers())](const Touch& touch) {
+    if (!touch({al.region(), be.region()})) return;
+    with_sum({p.a.type, p.b.type, p.d.type, p.how.scale}, [&]<class S>(S) {
+      Work<S> work(touch, p, al.template value<S>(), be.template value<S>());
+      for (Size i = 0; i < p.d.batch_count; ++i)
+        if (!work.one(at, i)) return;
+    });
+  });
+}
+
+}  // namespace
+
+Shape Matmul::shape() const {
+  const bool plain = how.a == Operation::none;
+  return {how.a, how.b, Size(plain ? a.rows : a.columns), Size(d.columns),
+          Size(plain ? a.columns : a.rows)};
+}
+
+Type Matmul::bias_type() const {
+  if (how.bias_type != Description::unset) return Type(how.bias_type);
+  return float8(d.type) || float8(a.type) ? (c.type == Type::f32 ? Type::bf16 : c.type) : d.type;
+}
+Type Matmul::aux_type() const {
+  return how.aux_type == Description::unset ? d.type : Type(how.aux_type);
+}
+
+std::optional<Objection> objection(const Matmul& p) {
+  const auto refuse = [](std::string_view what) { return Objection{Status::not_supported, what}; };
+  if (!valid(p.how.a) || !valid(p.how.b)) return Objection{};
+  const Shape s = p.shape();
+  const auto is = [](const Layout& layout, Size rows, Size columns) {
+    return layout.rows == whole(rows) && layout.columns == whole(columns) &&
+           leads(layout.leading, layout.order == Order::columns ? rows : columns);
+  };
+  if (!is(p.a, s.a_rows(), s.a_columns()) || !is(p.b, s.b_rows(), s.b_columns()) ||
+      !is(p.c, s.m, s.n) || !is(p.d, s.m, s.n))
+    return Objection{};
+  for (const Layout* each : {&p.a, &p.b, &p.c, &p.d}) {
+    if (each->order != Order::columns && each->order != Order::rows)
+      return refuse("layouts other than by columns and by rows");
+    if (each->batch_mode != BatchMode::strided) return refuse("batches by lists of addresses");
+    if (each->batch_count != p.d.batch_count) return Objection{};
+    if (!all_narrow(Size(each->rows), Size(each->columns), Size(each->leading)))
+      return refuse("sizes past 2,147,483,647");
+  }
+  if (!types_supported(p)) return refuse("these types of A, B, C, D and the computation");
+  if (p.how.pointers > PointerMode::device) return refuse("alpha as a vector");
+  if (p.how.fill != Description::full || p.how.c != Operation::none)
+    return refuse("triangles and transposed C");
+  if (!p.epilogue().supported()) return refuse("epilogues of gradients");
+  if (p.epilogue().bits != 1 && complex_type(p.d.type)) return Objection{};
+  if ((p.epilogue().bias() && !p.how.bias) || (p.epilogue().aux() && !p.how.aux))
+    return Objection{};
+  for (const std::int32_t mode : p.how.modes)
+    if (ScaleMode(mode) != ScaleMode::scalar && ScaleMode(mode) != ScaleMode::outer_vector)
+      return refuse("scales of blocks");
+  return std::nullopt;
+}
+
+}  // namespace inflight::blas::lt
+
+using namespace inflight::blas;
+using namespace inflight::blas::lt;
+
+INFLIGHT_CUBLAS int cublasLtMatmul(void* handle, const Description* how, const void* alpha,
+                                   const void* a, const Layout* a_layout, const void* b,
+                                   const Layout* b_layout, const void* beta, const void* c,
+                                   const Layout* c_layout, void* d, const Layout* d_layout,
+                                   const Algorithm*, void*, std::size_t, void* stream) {
+  return answer("cublasLtMatmul", [&] {
+    if (!handle) return Status::not_initialized;
+    if (!how || !a_layout || !b_layout || !c_layout || !d_layout) return Status::invalid_value;
+    const Call call("cublasLtMatmul", stream, how->pointers);
+    return matmul(call, {*how, *a_layout, *b_layout, *c_layout, *d_layout}, alpha, beta,
+                  {a, b, c ? c : d, d});
+  });
+}

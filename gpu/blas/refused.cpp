@@ -1,0 +1,30 @@
+// What every other name of the library does: it says that it is not supported and answers
+// CUBLAS_STATUS_NOT_SUPPORTED.
+#include <fmt/format.h>
+
+#include "gpu/blas/call.hpp"
+#include "gpu/cuda/core/report/status.hpp"
+
+namespace inflight::blas {
+namespace {
+
+int refused(const char* name) {
+  return answer(name, [&] {
+    inflight::cuda::report_once(
+        name, fmt::format("{} is not supported by the software GPU and answers "
+                          "CUBLAS_STATUS_NOT_SUPPORTED: use another call, or run this part on a "
+                          "GPU.",
+                          name));
+    return Status::not_supported;
+  });
+}
+
+}  // namespace
+}  // namespace inflight::blas
+
+// Weak, so that a definition anywhere else in the library takes its place.
+#define INFLIGHT_BLAS_REFUSED(name)                                    \
+  extern "C" __attribute__((weak, visibility("default"))) int name() { \
+    return inflight::blas::refused(#name);                             \
+  }
+#include INFLIGHT_BLAS_NAMES

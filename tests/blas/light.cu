@@ -1,0 +1,170 @@
+// flags: -Xlinker -l:libcublas.so.13 -Xlinker -l:libcublasLt.so.13
+// stderr: cuBLAS.s products are computed by .*: they have its rounding, not a GPU.s
+// cublasLtMatmul: layouts, batches, epilogues, 8-bit floats, and the one algorithm.
+#include <cublasLt.h>
+#include <cuda_fp8.h>
+
+#include "common.cuh"
+
+namespace {
+
+cublasLtHandle_t light;
+
+struct Matmul {
+  cublasLtMatmulDesc_t how;
+  cublasLtMatrixLayout_t a, b, d;
+  Matmul(cublasComputeType_t compute, cudaDataType_t type, int m, int n, int k, cublasOperation_t ta,
+         cudaDataType_t out, cublasLtOrder_t order = CUBLASLT_ORDER_COL) {
+    GOOD(cublasLtMatmulDescCreate(&how, compute, CUDA_R_32F));
+    GOOD(cublasLtMatmulDescSetAttribute(how, CUBLASLT_MATMUL_DESC_TRANSA, &ta, sizeof ta));
+    const bool columns = order == CUBLASLT_ORDER_COL, plain = ta == CUBLAS_OP_N;
+    const int rows = plain ? m : k, across = plain ? k : m;
+    GOOD(cublasLtMatrixLayoutCreate(&a, type, rows, across, columns ? rows : across));
+    GOOD(cublasLtMatrixLayoutCreate(&b, type, k, n, columns ? k : n));
+    GOOD(cublasLtMatrixLayoutCreate(&d, out, m, n, columns ? m : n));
+    for (auto each : {a, b, d})
+      GOOD(cublasLtMatrixLayoutSetAttribute(each, CUBLASLT_MATRIX_LAYOUT_ORDER, &order, sizeof order));
+  }
+  template <class T>
+  void set(cublasLtMatmulDescAttributes_t id, const T& value) {
+    GOOD(cublasLtMatmulDescSetAttribute(how, id, &value, sizeof value));
+  }
+  cublasStatus_t run(const void* a_data, const void* b_data, void* d_data, float alpha = 1, float beta = 0) {
+    cublasLtMatmulPreference_t preference;
+    GOOD(cublasLtMatmulPreferenceCreate(&preference));
+    const std::size_t workspace = 1 << 20;
+    GOOD(cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                              &workspace, sizeof workspace));
+    cublasLtMatmulHeuristicResult_t results[4];
+    int count = 0;
+    const auto found = cublasLtMatmulAlgoGetHeuristic(light, how, a, b, d, d, preference, 4, results, &count);
+    cublasLtMatmulPreferenceDestroy(preference);
+    if (found != CUBLAS_STATUS_SUCCESS) return found;
+    expect(count == 1 && results[0].state == CUBLAS_STATUS_SUCCESS, "there is one algorithm");
+    return cublasLtMatmul(light, how, &alpha, a_data, a, b_data, b, &beta, d_data, d, d_data, d,
+                          &results[0].algo, nullptr, 0, 0);
+  }
+  ~Matmul() {
+    cublasLtMatmulDescDestroy(how);
+    for (auto each : {a, b, d}) cublasLtMatrixLayoutDestroy(each);
+  }
+};
+
+const int m = 24, n = 10, k = 16;
+
+std::vector<float> product(const std::vector<float>& a, const std::vector<float>& b, cublasOperation_t ta) {
+  std::vector<float> d(m * n);
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < m; ++i)
+      for (int l = 0; l < k; ++l) d[j * m + i] += at(a, ta == CUBLAS_OP_N ? m : k, ta, i, l) * b[j * k + l];
+  return d;
+}
+
+void orders() {
+  const auto a = samples<float>(m * k), b = samples<float>(k * n, 3);
+  const On<float> dev_a(a), dev_b(b), dev_d{std::vector<float>(m * n)};
+  for (const auto ta : {CUBLAS_OP_N, CUBLAS_OP_T}) {
+    Matmul matmul(CUBLAS_COMPUTE_32F, CUDA_R_32F, m, n, k, ta, CUDA_R_32F);
+    GOOD(matmul.run(*dev_a, *dev_b, *dev_d));
+    same(dev_d.host(), product(a, b, ta), "matmul by columns");
+  }
+  // The same numbers by rows are the transposed product.
+  Matmul rows(CUBLAS_COMPUTE_32F, CUDA_R_32F, m, n, k, CUBLAS_OP_N, CUDA_R_32F, CUBLASLT_ORDER_ROW);
+  GOOD(rows.run(*dev_a, *dev_b, *dev_d));
+  std::vector<float> wanted(m * n);
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j)
+      for (int l = 0; l < k; ++l) wanted[i * n + j] += a[i * k + l] * b[l * n + j];
+  same(dev_d.host(), wanted, "matmul by rows");
+}
+
+void epilogues() {
+  const auto a = samples<float>(m * k), b = samples<float>(k * n, 3), bias = samples<float>(m, 5);
+  const On<float> dev_a(a), dev_b(b), dev_d{std::vector<float>(m * n)}, dev_bias(bias), aux{std::vector<float>(m * n)};
+  const auto plain = product(a, b, CUBLAS_OP_N);
+  const auto gelu = [](double x) {
+    return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+  };
+  struct Case {
+    cublasLtEpilogue_t epilogue;
+    bool bias;
+    std::function<double(double)> activate;
+  };
+  for (const Case& each : {Case{CUBLASLT_EPILOGUE_BIAS, true, [](double x) { return x; }},
+                           Case{CUBLASLT_EPILOGUE_RELU, false, [](double x) { return std::fmax(x, 0); }},
+                           Case{CUBLASLT_EPILOGUE_RELU_BIAS, true, [](double x) { return std::fmax(x, 0); }},
+                           Case{CUBLASLT_EPILOGUE_GELU, false, gelu},
+                           Case{CUBLASLT_EPILOGUE_GELU_AUX_BIAS, true, gelu}}) {
+    Matmul matmul(CUBLAS_COMPUTE_32F, CUDA_R_32F, m, n, k, CUBLAS_OP_N, CUDA_R_32F);
+    matmul.set(CUBLASLT_MATMUL_DESC_EPILOGUE, each.epilogue);
+    matmul.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, static_cast<const void*>(*dev_bias));
+    matmul.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, static_cast<void*>(*aux));
+    matmul.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, std::int64_t(m));
+    GOOD(matmul.run(*dev_a, *dev_b, *dev_d));
+    std::vector<float> wanted(m * n), before(m * n);
+    for (int i = 0; i < m * n; ++i) {
+      before[i] = plain[i] + (each.bias ? bias[i % m] : 0);
+      wanted[i] = float(each.activate(before[i]));
+    }
+    same(dev_d.host(), wanted, "an epilogue");
+    if (each.epilogue == CUBLASLT_EPILOGUE_GELU_AUX_BIAS) same(aux.host(), before, "what GELU was given");
+  }
+  Matmul gradient(CUBLAS_COMPUTE_32F, CUDA_R_32F, m, n, k, CUBLAS_OP_N, CUDA_R_32F);
+  gradient.set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BGRADA);
+  IS(CUBLAS_STATUS_NOT_SUPPORTED, gradient.run(*dev_a, *dev_b, *dev_d));
+}
+
+void float8() {
+  std::vector<__nv_fp8_e4m3> a(k * m), b(k * n);
+  std::vector<float> wide_a(k * m), wide_b(k * n);
+  for (int i = 0; i < k * m; ++i) a[i] = __nv_fp8_e4m3(sample<float>(i) * 100), wide_a[i] = float(a[i]);
+  for (int i = 0; i < k * n; ++i) b[i] = __nv_fp8_e4m3(sample<float>(i + 2) / 64), wide_b[i] = float(b[i]);
+  const On<__nv_fp8_e4m3> dev_a(a), dev_b(b), narrow{std::vector<__nv_fp8_e4m3>(m * n)};
+  const On<float> dev_d{std::vector<float>(m * n)}, scales({0.5f, 4.0f});
+  auto wanted = product(wide_a, wide_b, CUBLAS_OP_T);
+  for (float& each : wanted) each *= 2;
+  Matmul matmul(CUBLAS_COMPUTE_32F, CUDA_R_8F_E4M3, m, n, k, CUBLAS_OP_T, CUDA_R_32F);
+  matmul.set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, static_cast<const void*>(*scales));
+  matmul.set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, static_cast<const void*>(*scales + 1));
+  GOOD(matmul.run(dev_a.data, dev_b.data, *dev_d));
+  same(dev_d.host(), wanted, "8-bit floats with scales");
+}
+
+void batches() {
+  const auto a = samples<float>(m * k * 3), b = samples<float>(k * n * 3, 3);
+  const On<float> dev_a(a), dev_b(b), dev_d{std::vector<float>(m * n * 3)};
+  Matmul matmul(CUBLAS_COMPUTE_32F, CUDA_R_32F, m, n, k, CUBLAS_OP_N, CUDA_R_32F);
+  const int count = 3;
+  const std::int64_t strides[] = {m * k, k * n, m * n};
+  const cublasLtMatrixLayout_t layouts[] = {matmul.a, matmul.b, matmul.d};
+  for (int i = 0; i < 3; ++i) {
+    GOOD(cublasLtMatrixLayoutSetAttribute(layouts[i], CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count));
+    GOOD(cublasLtMatrixLayoutSetAttribute(layouts[i], CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &strides[i],
+                                          sizeof strides[i]));
+  }
+  GOOD(matmul.run(*dev_a, *dev_b, *dev_d));
+  std::vector<float> wanted;
+  for (int i = 0; i < 3; ++i) {
+    const auto one = product({a.begin() + i * m * k, a.end()}, {b.begin() + i * k * n, b.end()}, CUBLAS_OP_N);
+    wanted.insert(wanted.end(), one.begin(), one.end());
+  }
+  same(dev_d.host(), wanted, "a batch");
+}
+
+}  // namespace
+
+int main() {
+  GOOD(cublasLtCreate(&light));
+  orders();
+  epilogues();
+  float8();
+  batches();
+  std::size_t bytes = 0;
+  cublasLtMatrixLayoutOpaque_t own;
+  GOOD(cublasLtMatrixLayoutInit(&own, CUDA_R_16F, 3, 4, 5));
+  std::uint64_t rows = 0;
+  GOOD(cublasLtMatrixLayoutGetAttribute(&own, CUBLASLT_MATRIX_LAYOUT_ROWS, &rows, sizeof rows, &bytes));
+  expect(rows == 3 && bytes == sizeof rows, "a layout of the program's own");
+  GOOD(cublasLtDestroy(light));
+  return finish();
+}

@@ -1,0 +1,97 @@
+// flags: -Xlinker -l:libcublas.so.13 -Xlinker -l:libcublasLt.so.13
+// stderr: cublasSgemv reads 1088 bytes at 0x[0-9a-f]+: the allocation there has 1024 bytes
+// Order in streams, capture, what is copied where, and wrong arguments.
+#include "common.cuh"
+
+namespace {
+
+__global__ void fill(float* x, int n, float value) {
+  for (int spin = 0; spin < 200; ++spin) __nanosleep(100);
+  for (int i = threadIdx.x; i < n; i += blockDim.x) x[i] = value;
+}
+
+const int n = 256;
+
+void order() {
+  cudaStream_t stream;
+  cudaStreamCreate(&stream);
+  cublasHandle_t handle;
+  GOOD(cublasCreate(&handle));
+  GOOD(cublasSetStream(handle, stream));
+  const On<float> x{std::vector<float>(n)}, y{std::vector<float>(n)};
+  const float two = 2;
+  fill<<<1, 64, 0, stream>>>(*x, n, 3);
+  GOOD(cublasSaxpy(handle, n, &two, *x, 1, *y, 1));
+  fill<<<1, 64, 0, stream>>>(*x, n, 7);
+  float sum = 0;
+  GOOD(cublasSasum(handle, n, *y, 1, &sum));  // waits
+  expect(sum == 6 * n, "a call runs between the kernels around it");
+
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+  fill<<<1, 64, 0, stream>>>(*x, n, 1);
+  GOOD(cublasSaxpy(handle, n, &two, *x, 1, *y, 1));
+  IS(CUBLAS_STATUS_NOT_SUPPORTED, cublasSasum(handle, n, *y, 1, &sum));
+  expect(cudaStreamEndCapture(stream, &graph) == cudaSuccess, "the end of the capture");
+  expect(cudaGraphInstantiate(&exec, graph, 0) == cudaSuccess, "instantiation");
+  GOOD(cublasSasum(handle, n, *y, 1, &sum));
+  expect(sum == 6 * n, "a captured call does not run");
+  for (int i = 0; i < 3; ++i) cudaGraphLaunch(exec, stream);
+  GOOD(cublasSasum(handle, n, *y, 1, &sum));
+  expect(sum == 12 * n, "a graph runs it each time");
+  cudaGraphExecDestroy(exec);
+  cudaGraphDestroy(graph);
+  GOOD(cublasDestroy(handle));
+  cudaStreamDestroy(stream);
+}
+
+void copies() {
+  const auto a = samples<double>(12 * 5);
+  double* device;
+  cudaMalloc(&device, 10 * 5 * sizeof(double));
+  GOOD(cublasSetMatrix(10, 5, sizeof(double), a.data(), 12, device, 10));
+  std::vector<double> row(5), back(10 * 5);
+  GOOD(cublasGetVector(5, sizeof(double), device + 3, 10, row.data(), 1));
+  GOOD(cublasGetMatrix(10, 5, sizeof(double), device, 10, back.data(), 10));
+  bool good = true;
+  for (int j = 0; j < 5; ++j) {
+    good = good && row[j] == a[12 * j + 3];
+    for (int i = 0; i < 10; ++i) good = good && back[10 * j + i] == a[12 * j + i];
+  }
+  expect(good, "matrices there and back");
+  cudaFree(device);
+}
+
+void mistakes() {
+  cublasHandle_t handle, other = reinterpret_cast<cublasHandle_t>(&handle);
+  GOOD(cublasCreate(&handle));
+  const On<float> x{std::vector<float>(n)};
+  const float one = 1;
+  int version = 0, major = 0;
+  GOOD(cublasGetVersion(handle, &version));
+  GOOD(cublasGetProperty(MAJOR_VERSION, &major));
+  expect(version / 10000 == CUBLAS_VER_MAJOR && major == CUBLAS_VER_MAJOR, "the version");
+  cublasMath_t mode;
+  GOOD(cublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH));
+  GOOD(cublasGetMathMode(handle, &mode));
+  expect(mode == CUBLAS_TF32_TENSOR_OP_MATH, "the mode");
+  IS(CUBLAS_STATUS_NOT_INITIALIZED, cublasSaxpy(other, n, &one, *x, 1, *x, 1));
+  IS(CUBLAS_STATUS_INVALID_VALUE,
+     cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 16, 4, 4, &one, *x, 4, *x, 4, &one, *x, 16));
+  expect(std::string(cublasGetStatusName(CUBLAS_STATUS_INVALID_VALUE)) == "CUBLAS_STATUS_INVALID_VALUE" &&
+             std::string(cublasGetStatusString(CUBLAS_STATUS_SUCCESS)) == "success",
+         "words for codes");
+  // Past the allocation: as a kernel would fault.
+  GOOD(cublasSgemv(handle, CUBLAS_OP_N, 16, 17, &one, *x, 16, *x, 1, &one, *x, 1));
+  expect(cudaDeviceSynchronize() == cudaErrorIllegalAddress, "memory past an allocation");
+}
+
+}  // namespace
+
+int main() {
+  order();
+  copies();
+  mistakes();
+  return finish();
+}
