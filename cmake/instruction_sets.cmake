@@ -28,9 +28,10 @@ if(INFLIGHT_ASAN OR INFLIGHT_TSAN)
   set(LANE_OPTIMISATION -O1)
 endif()
 
-# inflight_for_instruction_sets(ROOM SOURCES file... DEPENDS target...): objects of the room's library.
+# inflight_for_instruction_sets(ROOM SOURCES file... [PRECOMPILED header...] DEPENDS target...): objects of
+# the room's library.
 function(inflight_for_instruction_sets room)
-  cmake_parse_arguments(LANES "" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(LANES "" "" "SOURCES;PRECOMPILED;DEPENDS" ${ARGN})
   foreach(isa ${INFLIGHT_SETS})
     set(lanes inflight_${room}_lanes_${isa})
     add_library(${lanes} OBJECT ${LANES_SOURCES})
@@ -38,7 +39,10 @@ function(inflight_for_instruction_sets room)
     target_compile_definitions(${lanes} PRIVATE INFLIGHT_ISA=isa_${isa})
     target_compile_options(${lanes} PRIVATE ${LANE_OPTIMISATION} -fno-trapping-math ${${isa}_flags})
     target_link_libraries(${lanes} PRIVATE ${LANES_DEPENDS})
-    target_link_libraries(inflight_${room} PRIVATE $<TARGET_OBJECTS:${lanes}>)
+    if(LANES_PRECOMPILED)
+      inflight_precompile(${lanes} ${LANES_PRECOMPILED})
+    endif()
+    target_link_libraries(inflight_${room} PRIVATE "$<FILTER:$<TARGET_OBJECTS:${lanes}>,INCLUDE,[.]o$>")
   endforeach()
 endfunction()
 

@@ -17,6 +17,9 @@ add_compile_options(-Wall -Wextra -ffp-contract=off -fno-math-errno)
 # A first build is faster so; later ones are not, as ccache keeps its objects for one build folder
 # alone then, and one changed file takes its neighbours along.
 option(INFLIGHT_QUICK "precompile the headers of other libraries, and compile files together" OFF)
+if(INFLIGHT_QUICK)  # half a gigabyte for the compiler before it looks for what it no longer needs
+  add_compile_options($<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>)
+endif()
 find_program(CCACHE ccache)
 if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
@@ -45,7 +48,8 @@ if(INFLIGHT_TSAN)
 endif()
 
 # Headers of the standard library and fmt take longer than most of what includes them: they are read
-# once. inflight_precompile(TARGET HEADER...): for TARGET; with HEADERs, in a set of its own.
+# once. inflight_precompile(TARGET HEADER...): for TARGET; with HEADERs, in a set of its own; with the name of
+# another target instead, in that one's.
 set(COMMON_HEADERS <algorithm> <chrono> <cstdint> <cstring> <deque> <functional> <map> <memory> <mutex>
                    <optional> <span> <string> <unordered_map> <vector> <fmt/format.h> <tl/expected.hpp>)
 function(inflight_common_headers)
@@ -62,15 +66,18 @@ function(inflight_precompile target)
     return()
   endif()
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
-  if(ARGN)
+  target_link_libraries(${target} PRIVATE fmt::fmt tl::expected)  # whose headers they are
+  if(TARGET "${ARGN}")
+    target_precompile_headers(${target} REUSE_FROM ${ARGN})
+  elseif(ARGN)
     target_precompile_headers(${target} PRIVATE ${ARGN})
-    return()
+  else()
+    target_precompile_headers(${target} REUSE_FROM inflight_common_headers)
   endif()
-  target_precompile_headers(${target} REUSE_FROM inflight_common_headers)
 endfunction()
 
 # inflight_together(TARGET FILE...): the sources of TARGET are compiled some at a time, but for the
-# FILEs, whose names are others' too.
+# FILEs, whose names are others' too (house.compiled_together sees whether all such are named).
 function(inflight_together target)
   if(INFLIGHT_QUICK)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# What a first build compiles together (INFLIGHT_QUICK, as 'make demo' has it) goes together: no name is
+# in two files of one batch. together.sh SOURCE FOLDER: compiles those batches in FOLDER, no more.
+set -eu
+source=$1 folder=$2
+mkdir -p "$folder"
+cmake -S "$source" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 \
+  -DINFLIGHT_QUICK=ON -DINFLIGHT_INSTRUCTION_SETS=baseline -DINFLIGHT_TESTS=OFF \
+  >"$folder/configure.log" 2>&1 || { cat "$folder/configure.log"; exit 1; }
+mapfile -t batches < <(ninja -C "$folder" -t targets all | sed -n 's/: CXX_COMPILER.*//p' | grep /Unity/)
+[ ${#batches[@]} -ge 10 ] || { echo "only ${#batches[@]} batches are compiled together"; exit 1; }
+ninja -C "$folder" -k 0 "${batches[@]}"
