@@ -166,6 +166,56 @@ Status scale_of(const Call& call, Size n, const void* alpha, Type at, void* x, T
   });
 }
 
+// The type in which two vectors of one type are moved: it holds every value of theirs.
+Type mover_of(Type type) { return complex_type(type) ? Type::c64 : Type::f64; }
+
+Status copy_of(const Call& call, Size n, const void* x, Type xt, Size dx, void* y, Type yt,
+               Size dy) {
+  const Operand from{x, xt, std::max<Size>(n, 0), dx}, to{y, yt, std::max<Size>(n, 0), dy};
+  if (xt != yt || !known(from, mover_of(xt))) return call.refuse(types_here);
+  return call.submit([=](const Touch& touch) {
+    if (!touch({from.region(false), to.region(true)})) return;
+    with_execution(mover_of(xt), [&]<class S>(S) { to.scatter(from.gather<S>()); });
+  });
+}
+
+Status swap_of(const Call& call, Size n, void* x, Type xt, Size dx, void* y, Type yt, Size dy) {
+  const Operand one{x, xt, std::max<Size>(n, 0), dx}, other{y, yt, std::max<Size>(n, 0), dy};
+  if (xt != yt || !known(one, mover_of(xt))) return call.refuse(types_here);
+  return call.submit([=](const Touch& touch) {
+    if (!touch({one.region(false), other.region(false), one.region(true), other.region(true)}))
+      return;
+    with_execution(mover_of(xt), [&]<class S>(S) {
+      const auto kept = one.gather<S>();
+      one.scatter(other.gather<S>());
+      other.scatter(kept);
+    });
+  });
+}
+
+Status rotate_of(const Call& call, Size n, void* x, Type xt, Size dx, void* y, Type yt, Size dy,
+                 const void* c, const void* s, Type number_type, Type execution) {
+  const Operand one{x, xt, std::max<Size>(n, 0), dx}, other{y, yt, std::max<Size>(n, 0), dy};
+  if (!known(one, execution) || !known(other, execution) || !bytes_of(number_type))
+    return call.refuse(types_here);
+  if (!c || !s) return Status::invalid_value;
+  return call.submit([=, cosine = AnyScalar(c, number_type, call.pointers()),
+                      sine = AnyScalar(s, number_type, call.pointers())](const Touch& touch) {
+    if (!touch({cosine.region(), sine.region(), one.region(false), other.region(false),
+                one.region(true), other.region(true)}))
+      return;
+    with_execution(execution, [&]<class S>(S) {
+      auto left = one.gather<S>(), right = other.gather<S>();
+      const auto whole_of = [](std::vector<S>& v) {
+        return Vector<S>{v.data(), Size(v.size()), 1};
+      };
+      rotate(whole_of(left), whole_of(right), cosine.value<S>(), sine.value<S>());
+      one.scatter(left);
+      other.scatter(right);
+    });
+  });
+}
+
 }  // namespace
 }  // namespace inflight::blas
 
@@ -203,4 +253,17 @@ INFLIGHT_ENTRY(cublasAxpyEx)
 INFLIGHT_ENTRY(cublasScalEx)
 (Handle* h, Int n, const void* alpha, Type at, void* x, Type xt, Int dx, Type execution) {
   return enter("cublasScalEx", h, scale_of, n, alpha, at, x, xt, dx, execution);
+}
+INFLIGHT_ENTRY(cublasCopyEx)
+(Handle* h, Int n, const void* x, Type xt, Int dx, void* y, Type yt, Int dy) {
+  return enter("cublasCopyEx", h, copy_of, n, x, xt, dx, y, yt, dy);
+}
+INFLIGHT_ENTRY(cublasSwapEx)
+(Handle* h, Int n, void* x, Type xt, Int dx, void* y, Type yt, Int dy) {
+  return enter("cublasSwapEx", h, swap_of, n, x, xt, dx, y, yt, dy);
+}
+INFLIGHT_ENTRY(cublasRotEx)
+(Handle* h, Int n, void* x, Type xt, Int dx, void* y, Type yt, Int dy, const void* c, const void* s,
+ Type number_type, Type execution) {
+  return enter("cublasRotEx", h, rotate_of, n, x, xt, dx, y, yt, dy, c, s, number_type, execution);
 }

@@ -153,6 +153,33 @@ void typed(cudaDataType_t in, cudaDataType_t out, cublasComputeType_t compute, c
   expect(good, what);
 }
 
+// Two groups: one product, then two of another shape.
+void groups() {
+  const auto a = samples<double>(200), b = samples<double>(200, 5);
+  const On<double> dev_a(a), dev_b(b), dev_c(samples<double>(60, 3));
+  const cublasOperation_t ops[] = {CUBLAS_OP_N, CUBLAS_OP_T};
+  const int m[] = {4, 3}, n[] = {5, 2}, k[] = {6, 7}, lda[] = {4, 7}, ldb[] = {6, 2}, ldc[] = {4, 3},
+            sizes[] = {1, 2};
+  const double alpha[] = {2, 3}, beta[] = {0, 0};
+  const On<double*> as({dev_a.data, dev_a.data + 30, dev_a.data + 60}),
+      bs({dev_b.data, dev_b.data + 40, dev_b.data + 70}), cs({dev_c.data, dev_c.data + 20, dev_c.data + 26});
+  const cublasOperation_t tb[] = {CUBLAS_OP_N, CUBLAS_OP_T};
+  GOOD(cublasDgemmGroupedBatched(handle, ops, tb, m, n, k, alpha, as.data, lda, bs.data, ldb, beta, cs.data,
+                                 ldc, 2, sizes));
+  const auto c = dev_c.host();
+  const auto part = [](const std::vector<double>& v, int from, int to) {
+    return std::vector<double>(v.begin() + from, v.begin() + to);
+  };
+  same(part(c, 0, 20), product<double>(ops[0], tb[0], 4, 5, 6, 2, a, 4, b, 6, 0, part(c, 0, 20), 4), "group 1");
+  for (int i = 0; i < 2; ++i) {
+    const int from = 20 + 6 * i;
+    same(part(c, from, from + 6),
+         product<double>(ops[1], tb[1], 3, 2, 7, 3, part(a, 30 + 30 * i, 200), 7, part(b, 40 + 30 * i, 200), 2, 0,
+                         part(c, from, from + 6), 3),
+         "group 2");
+  }
+}
+
 void systems() {
   const int n = 8, batch = 3;
   std::vector<std::vector<double>> as, bs;
@@ -198,6 +225,7 @@ int main() {
   typed<__half, float>(CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_16F, "GemmEx f16 to f32");
   typed<__nv_bfloat16, __nv_bfloat16>(CUDA_R_16BF, CUDA_R_16BF, CUBLAS_COMPUTE_32F, "GemmEx bf16");
   typed<signed char, int>(CUDA_R_8I, CUDA_R_32I, CUBLAS_COMPUTE_32I, "GemmEx of 8-bit integers");
+  groups();
   systems();
   const __half one(1.0f), zero(0.0f);
   const On<__half> a({__half(3.0f), __half(4.0f)}), c({zero});

@@ -193,6 +193,17 @@ void typed() {
   const float alpha = 2;
   GOOD(cublasDotEx(handle, 64, *dev_x, CUDA_R_16F, 1, *dev_y, CUDA_R_16F, 1, &result, CUDA_R_16F, CUDA_R_32F));
   expect(float(result) == float(__half(sum)), "DotEx of f16");
+  const On<__half> other{std::vector<__half>(64)};
+  GOOD(cublasCopyEx(handle, 64, *dev_x, CUDA_R_16F, 1, *other, CUDA_R_16F, 1));
+  GOOD(cublasSwapEx(handle, 64, *dev_x, CUDA_R_16F, 1, *dev_y, CUDA_R_16F, 1));
+  GOOD(cublasSwapEx(handle, 64, *dev_x, CUDA_R_16F, 1, *dev_y, CUDA_R_16F, 1));
+  const float c = 0, s = 1;  // x and y change places, and y its sign
+  GOOD(cublasRotEx(handle, 64, *other, CUDA_R_16F, 1, *dev_y, CUDA_R_16F, 1, &c, &s, CUDA_R_32F, CUDA_R_32F));
+  bool turned = true;
+  for (int i = 0; i < 64; ++i)
+    turned = turned && float(other.host()[i]) == float(y[i]) && float(dev_y.host()[i]) == -float(x[i]);
+  expect(turned, "CopyEx, SwapEx, RotEx");
+  cudaMemcpy(dev_y.data, y.data(), 64 * sizeof(__half), cudaMemcpyHostToDevice);
   GOOD(cublasAxpyEx(handle, 64, &alpha, CUDA_R_32F, *dev_x, CUDA_R_16F, 1, *dev_y, CUDA_R_16F, 1, CUDA_R_32F));
   GOOD(cublasNrm2Ex(handle, 64, *dev_y, CUDA_R_16F, 1, &norm, CUDA_R_16F, CUDA_R_32F));
   double squares = 0;
