@@ -21,6 +21,7 @@
 #include "gpu/cuda/core/report/checking.hpp"
 #include "gpu/cuda/core/report/guard.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
+#include "gpu/cuda/core/sharing/memory.hpp"
 #include "gpu/cuda/core/texture/array.hpp"
 #include "gpu/cuda/core/visible.hpp"
 
@@ -140,6 +141,7 @@ void Device::reset() {
   forget_current_pools(ordinal);
   GraphMemory::forget(ordinal);
   release_host_memory(ordinal);
+  forget_imported(ordinal);
   forget_arrays(ordinal);
   for (const machine::Allocation& each : core.memory.live())
     if (each.device == ordinal &&

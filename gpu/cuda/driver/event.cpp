@@ -15,6 +15,10 @@ Status with_event(Handle handle, Body&& body) {
 }  // namespace
 
 INFLIGHT_CU(cuEventCreate, (Handle * event, unsigned flags), { return create_event(event, flags); })
+INFLIGHT_CU(cuIpcGetEventHandle, (SharingHandle * to, Handle event),
+            { return export_event(to, event); })
+INFLIGHT_CU(cuIpcOpenEventHandle, (Handle * event, SharingHandle handle),
+            { return import_event(event, handle); })
 INFLIGHT_CU_TWO_AT(of_event(event), cuEventDestroy, cuEventDestroy_v2, (Handle event),
                    { return destroy_event(event); })
 INFLIGHT_CU_TWO_AT(of_stream(stream), cuEventRecord, cuEventRecord_ptsz,

@@ -1,4 +1,6 @@
 // Driver API: allocation, pinned and managed memory.
+#include "gpu/cuda/core/sharing/memory.hpp"
+
 #include "gpu/cuda/core/memory/allocation.hpp"
 #include "gpu/cuda/core/memory/managed.hpp"
 #include "gpu/cuda/driver/entry.hpp"
@@ -79,6 +81,18 @@ INFLIGHT_CU(cuMemGetInfo_v2, (std::size_t * free, std::size_t* total),
 INFLIGHT_CU(cuMemGetAddressRange_v2,
             (DevicePointer * base, std::size_t* bytes, DevicePointer inside),
             { return range_of(base, bytes, inside); })
+
+// --- memory of other processes ---
+
+INFLIGHT_CU_AT(of_memory(memory), cuIpcGetMemHandle, (SharingHandle * to, DevicePointer memory),
+               { return export_memory(to, pointer(memory)); })
+INFLIGHT_CU_TWO(cuIpcOpenMemHandle, cuIpcOpenMemHandle_v2,
+                (DevicePointer * to, SharingHandle handle, unsigned flags), {
+                  return allocate(to, 1,
+                                  [&](void** made) { return import_memory(made, handle, flags); });
+                })
+INFLIGHT_CU_AT(of_memory(memory), cuIpcCloseMemHandle, (DevicePointer memory),
+               { return close_imported(pointer(memory)); })
 
 // --- managed memory ---
 

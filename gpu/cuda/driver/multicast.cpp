@@ -1,7 +1,11 @@
 // Driver API: multicast objects, over the devices of this machine (CUDA driver API, "Multicast
 // Object Management").
+#include <fmt/format.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include <cstdio>
+#include <cstring>
 #include <map>
 #include <tuple>
 
@@ -40,8 +44,13 @@ class Bound {
 // A multicast object, with what is bound to it.
 struct Multicast : machine::MulticastObject {
   using MulticastObject::MulticastObject;
+  int handles = 1;                         // that programs have not released yet
+  std::shared_ptr<const Descriptor> file;  // names it where it may be exported
   std::map<std::tuple<int, std::size_t>, std::unique_ptr<Bound>> bound;  // by device and offset
 };
+
+// Begins the name of an exported object's file, which goes on with its process and its handle.
+constexpr const char* file_name = "inflight multicast";
 
 Handles<Multicast>& multicasts() {
   static auto* handles = new Handles<Multicast>;
@@ -55,9 +64,14 @@ Status create(unsigned long long* handle, const MulticastProperties* properties)
   if (!handle || !properties || properties->flags || !whole(properties->bytes) ||
       properties->devices == 0 || int(properties->devices) > Core::get().device_count())
     return Status::invalid_value;
-  if (properties->handle_types) return Status::not_supported;  // sharing between processes
-  *handle = address(
-      multicasts().add(std::make_shared<Multicast>(properties->devices, properties->bytes)));
+  if (properties->handle_types & ~std::uint64_t{handle_file}) return Status::not_supported;
+  auto object = std::make_shared<Multicast>(properties->devices, properties->bytes);
+  Multicast* const made = multicasts().add(object);
+  if (properties->handle_types) {
+    const std::string name = fmt::format("{} {}.{}", file_name, getpid(), address(made));
+    object->file = std::make_shared<Descriptor>(memfd_create(name.c_str(), MFD_CLOEXEC));
+  }
+  *handle = address(made);
   return Status::success;
 }
 
@@ -88,7 +102,31 @@ std::shared_ptr<machine::MulticastObject> multicast_of(unsigned long long handle
   return found(handle);
 }
 bool release_multicast(unsigned long long handle) {
-  return multicasts().remove(pointer(handle)) != nullptr;
+  const auto object = found(handle);
+  if (object && --object->handles == 0) multicasts().remove(pointer(handle));
+  return object != nullptr;
+}
+int multicast_file(unsigned long long handle) {
+  const auto object = found(handle);
+  return object && object->file ? object->file->number() : -1;
+}
+
+Result<unsigned long long> import_multicast(std::string_view name) {
+  const std::lock_guard lock(mapping_mutex());
+  unsigned long long handle = 0;
+  int process = 0;
+  const auto at = name.find(file_name);
+  if (at == name.npos ||
+      std::sscanf(name.data() + at + std::strlen(file_name), " %d.%llu", &process, &handle) != 2)
+    return fail(Status::invalid_value);
+  if (process != getpid())
+    return fail(Status::not_supported,
+                "multicast objects join devices of one process, and this one is another "
+                "process's. NCCL does without them with NCCL_NVLS_ENABLE=0.");
+  const auto object = found(handle);
+  if (!object) return fail(Status::invalid_value);
+  ++object->handles;
+  return handle;
 }
 
 INFLIGHT_CU_INIT(cuMulticastCreate,

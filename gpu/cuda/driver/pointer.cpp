@@ -2,7 +2,8 @@
 #include <cstring>
 
 #include "gpu/cuda/core/memory/pool.hpp"
-#include "gpu/cuda/driver/entry.hpp"
+#include "gpu/cuda/core/sharing/memory.hpp"
+#include "gpu/cuda/driver/vmm.hpp"
 
 namespace inflight::cuda::driver {
 namespace {
@@ -31,6 +32,12 @@ std::uint64_t pool_handle(const Pointer& p) {
   return pool ? address(pool.get()) : 0;
 }
 
+std::uint64_t handle_types(DevicePointer inside) {
+  const std::lock_guard lock(mapping_mutex());
+  const auto physical = mapped_at(inside).physical;
+  return physical ? std::uint64_t(physical->properties.handle_types) : 0;
+}
+
 constexpr unsigned host_memory = 1, device_memory = 2, read_and_write = 3;
 
 // By CUpointer_attribute, from 1.
@@ -45,11 +52,11 @@ constexpr Attribute attributes[] = {
     [](const Pointer& p) { return word(p.allocation.id); },  // BUFFER_ID
     [](const Pointer& p) { return boolean(p.managed()); },
     [](const Pointer& p) { return number(unsigned(p.allocation.device)); },
-    [](const Pointer&) { return boolean(false); },  // legacy IPC
+    [](const Pointer& p) { return boolean(can_export(p.address)); },  // legacy IPC
     [](const Pointer& p) { return word(p.allocation.base); },
     [](const Pointer& p) { return word(p.allocation.size); },
-    [](const Pointer&) { return boolean(true); },   // MAPPED
-    [](const Pointer&) { return word(0); },         // shareable handle types
+    [](const Pointer&) { return boolean(true); },  // MAPPED
+    [](const Pointer& p) { return word(handle_types(p.address)); },
     [](const Pointer&) { return boolean(false); },  // GPUDirect RDMA
     [](const Pointer&) { return number(read_and_write); },
     [](const Pointer& p) { return word(pool_handle(p)); },

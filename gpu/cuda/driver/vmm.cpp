@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <mutex>
 
 #include "gpu/cuda/core/memory/addresses.hpp"
+#include "gpu/cuda/driver/shareable.hpp"
 
 namespace inflight::cuda::driver {
 namespace {
@@ -20,41 +22,69 @@ struct Mapping {
   std::size_t bytes = 0;
   std::shared_ptr<Physical> physical;  // or
   std::shared_ptr<machine::MulticastObject> multicast;
-  bool accessible = false;
+  std::uint64_t reach = 0;  // the devices that may access it, a bit each
+
+  // Do both make one allocation, if they lie side by side?
+  bool alike(const Mapping& other) const {
+    return other.physical && reach == other.reach &&
+           physical->on_device() == other.physical->on_device();
+  }
+};
+
+// Adjacent mappings that make one allocation.
+struct Run {
+  std::size_t bytes = 0;
+  std::uint64_t reach = 0;
+  int device = 0;
+  machine::AllocationKind kind = machine::AllocationKind::device;
+  bool operator==(const Run&) const = default;
 };
 
 // Every reservation and mapping of the process, by address. Guarded by mapping_mutex().
 struct Space {
   std::map<DevicePointer, std::size_t> reservations;
   std::map<DevicePointer, Mapping> mappings;
-  std::vector<DevicePointer> adopted;
+  std::map<DevicePointer, Run> adopted;  // what kernels and copies reach, by its first address
 };
 Space& space() {
   static auto* instance = new Space;
   return *instance;
 }
-// Adjacent mappings that are accessible become one allocation, since programs access across them.
+// Adjacent mappings that the same devices may access are one allocation, since programs access
+// across them.
+std::map<DevicePointer, Run> runs_of(const std::map<DevicePointer, Mapping>& mappings) {
+  std::map<DevicePointer, Run> runs;
+  for (auto it = mappings.begin(); it != mappings.end();) {
+    const auto& [base, first] = *it;
+    DevicePointer end = base + first.bytes;
+    ++it;
+    if (!first.physical || first.reach == 0) continue;
+    for (; it != mappings.end() && it->first == end && first.alike(it->second); ++it)
+      end += it->second.bytes;
+    const bool on_device = first.physical->on_device();
+    runs[base] = {
+        end - base, first.reach,
+        on_device ? first.physical->properties.location.id : std::countr_zero(first.reach),
+        on_device ? machine::AllocationKind::device : machine::AllocationKind::host};
+  }
+  return runs;
+}
+
+// Changes what has changed: others may be using the rest.
 void adopt_runs(Space& s) {
   machine::Memory& memory = Core::get().memory;
-  for (DevicePointer base : s.adopted) memory.release(base);
-  s.adopted.clear();
-  for (auto it = s.mappings.begin(); it != s.mappings.end();) {
-    auto [base, mapping] = *it;
-    DevicePointer end = base;
-    for (;
-         it != s.mappings.end() && it->first == end && it->second.accessible && it->second.physical;
-         ++it) {
-      end += it->second.bytes;
-    }
-    if (end == base) {
-      ++it;
-      continue;
-    }
-    int device = mapping.physical->properties.location.id;
-    if (memory.adopt(device, pointer(base), end - base, machine::AllocationKind::device)) {
-      s.adopted.push_back(base);
-    }
-  }
+  auto runs = runs_of(s.mappings);
+  const auto same = [](const auto& among, const auto& run) {
+    const auto found = among.find(run.first);
+    return found != among.end() && found->second == run.second;
+  };
+  for (const auto& run : s.adopted)
+    if (!same(runs, run)) memory.release(run.first);
+  for (const auto& run : runs)
+    if (!same(s.adopted, run))
+      memory.adopt(run.second.device, pointer(run.first), run.second.bytes, run.second.kind, {},
+                   {.reach = run.second.reach});
+  s.adopted = std::move(runs);
 }
 
 Status reserve(DevicePointer* to, std::size_t bytes, std::size_t alignment) {
@@ -95,8 +125,10 @@ Status create(unsigned long long* handle, std::size_t bytes,
               const AllocationProperties* properties) {
   if (!handle || !properties || !whole(bytes) || properties->type != pinned)
     return Status::invalid_value;
-  if (properties->location.type != abi::location_device) return Status::not_supported;
-  if (!device_at(properties->location.id)) return Status::invalid_device;
+  if (properties->handle_types & ~handle_file) return Status::not_supported;
+  if (properties->location.type == abi::location_none) return Status::invalid_value;
+  if (properties->location.type == abi::location_device && !device_at(properties->location.id))
+    return Status::invalid_device;
   std::lock_guard lock(mapping_mutex());
   auto physical = std::make_shared<Physical>(*properties, bytes);
   if (!physical->made()) return Status::out_of_memory;
@@ -135,7 +167,7 @@ Status map(DevicePointer base, std::size_t bytes, std::size_t offset, unsigned l
   if (physical && mmap(pointer(base), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
                        physical->file(), 0) == MAP_FAILED)
     return Status::out_of_memory;
-  s.mappings[base] = {bytes, std::move(physical), std::move(multicast), false};
+  s.mappings[base] = {bytes, std::move(physical), std::move(multicast), 0};
   return Status::success;
 }
 
@@ -158,7 +190,7 @@ Status unmap(DevicePointer base, std::size_t bytes) {
   Space& s = space();
   std::lock_guard lock(mapping_mutex());
   Status status = for_mappings(s, base, bytes, [](DevicePointer at, Mapping& m) {
-    m.accessible = false;
+    m.reach = 0;
     if (m.multicast) Core::get().memory.multicasts().unmap(at);
   });
   if (status != Status::success) return status;
@@ -172,25 +204,38 @@ Status unmap(DevicePointer base, std::size_t bytes) {
 
 constexpr int access_none = 0, access_read_write = 3;
 
+std::uint64_t bit(int device) { return std::uint64_t{1} << device; }
+
+bool on_host(Space& s, DevicePointer base, std::size_t bytes) {
+  bool all = true;
+  for_mappings(s, base, bytes,
+               [&](DevicePointer, Mapping& m) { all &= m.physical && !m.physical->on_device(); });
+  return all;
+}
+
 Status set_access(DevicePointer base, std::size_t bytes, const abi::AccessDescription* list,
                   std::size_t count) {
   if (!list || count == 0) return Status::invalid_value;
-  bool open = false;
+  std::uint64_t opened = 0, closed = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    if (list[i].location.type != abi::location_device) return Status::not_supported;
-    if (!device_at(list[i].location.id)) return Status::invalid_device;
-    if (list[i].flags != access_none && list[i].flags != access_read_write) {
+    if (list[i].flags != access_none && list[i].flags != access_read_write)
       return Status::not_supported;
-    }
-    open |= list[i].flags == access_read_write;
+    if (list[i].location.type != abi::location_device) continue;  // seen below
+    if (!device_at(list[i].location.id)) return Status::invalid_device;
+    (list[i].flags == access_none ? closed : opened) |= bit(list[i].location.id);
   }
+  // The host reaches its own memory, and no device's.
+  const bool names_host = std::any_of(list, list + count, [](const abi::AccessDescription& each) {
+    return each.location.type != abi::location_device;
+  });
   Space& s = space();
   std::lock_guard lock(mapping_mutex());
+  if (names_host && !on_host(s, base, bytes)) return Status::not_supported;
   machine::MulticastRanges& multicasts = Core::get().memory.multicasts();
   Status status = for_mappings(s, base, bytes, [&](DevicePointer at, Mapping& m) {
-    m.accessible = open;
-    if (m.multicast && open) multicasts.map(at, m.bytes, m.multicast);
-    if (m.multicast && !open) multicasts.unmap(at);
+    m.reach = (m.reach & ~closed) | opened;
+    if (m.multicast && m.reach) multicasts.map(at, m.bytes, m.multicast);
+    if (m.multicast && !m.reach) multicasts.unmap(at);
   });
   if (status == Status::success) adopt_runs(s);
   return status;
@@ -202,7 +247,10 @@ Status get_access(unsigned long long* flags, const abi::Location* location, Devi
   std::lock_guard lock(mapping_mutex());
   if (!holds_mapping(s, inside, 1)) return Status::invalid_value;
   auto it = std::prev(s.mappings.upper_bound(inside));
-  *flags = it->second.accessible ? access_read_write : access_none;
+  const bool open = location->type == abi::location_device
+                        ? device_at(location->id) && it->second.reach & bit(location->id)
+                        : it->second.physical && !it->second.physical->on_device();
+  *flags = open ? access_read_write : access_none;
   return Status::success;
 }
 
@@ -220,19 +268,23 @@ Status retain(unsigned long long* handle, void* inside) {
 }  // namespace
 
 Physical::Physical(const AllocationProperties& properties, std::size_t bytes)
-    : properties(properties), bytes(bytes), file_(memfd_create("device memory", MFD_CLOEXEC)) {
-  made_ = file_ >= 0 && Core::get().take_physical(properties.location.id, bytes);
-  if (made_ && ftruncate(file_, off_t(bytes)) != 0) give_back();
+    : properties(properties), bytes(bytes), file_(make_file(properties)) {
+  if (file() < 0 || !take()) return;
+  counted_ = true;
+  made_ = ftruncate(file(), off_t(bytes)) == 0;
+}
+
+Physical::Physical(const AllocationProperties& properties, std::size_t bytes, Descriptor file)
+    : properties(properties), bytes(bytes), file_(std::move(file)), made_(true) {}
+
+bool Physical::take() {
+  return on_device() ? Core::get().take_physical(properties.location.id, bytes)
+                     : Core::get().take_host_share(bytes);
 }
 
 Physical::~Physical() {
-  if (made_) give_back();
-  if (file_ >= 0) close(file_);
-}
-
-void Physical::give_back() {
-  Core::get().give_back_physical(properties.location.id, bytes);
-  made_ = false;
+  if (counted_ && on_device()) Core::get().give_back_physical(properties.location.id, bytes);
+  if (counted_ && !on_device()) Core::get().memory.host_share().give_back(bytes);
 }
 
 Handles<Physical>& physicals() {

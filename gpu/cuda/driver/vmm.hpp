@@ -3,9 +3,11 @@
 #pragma once
 #include <memory>
 #include <mutex>
+#include <string_view>
 
 #include "gpu/cuda/core/abi.hpp"
 #include "gpu/cuda/core/handles.hpp"
+#include "gpu/cuda/core/sharing/handle.hpp"
 #include "gpu/cuda/driver/entry.hpp"
 #include "gpu/machine/memory/multicast.hpp"
 
@@ -24,21 +26,28 @@ struct AllocationProperties {  // CUmemAllocationProp
   unsigned char reserved[4];
 };
 
-// A CUmemGenericAllocationHandle: memory without an address.
+// CUmemAllocationHandleType, a bit each.
+inline constexpr int handle_none = 0, handle_file = 1;
+
+// A CUmemGenericAllocationHandle: memory without an address, on a device or on the host.
 class Physical {
  public:
+  // Fresh memory.
   Physical(const AllocationProperties& properties, std::size_t bytes);
+  // Memory that another Physical, perhaps another process's, made: the device counts it there.
+  Physical(const AllocationProperties& properties, std::size_t bytes, Descriptor file);
   ~Physical();
   bool made() const { return made_; }
-  int file() const { return file_; }
+  bool on_device() const { return properties.location.type == abi::location_device; }
+  int file() const { return file_.number(); }
   const AllocationProperties properties;
   const std::size_t bytes;
   int handles = 1;  // that programs have not released yet; guarded by mapping_mutex()
 
  private:
-  void give_back();
-  int file_;
-  bool made_ = false;
+  bool take();
+  Descriptor file_;
+  bool made_ = false, counted_ = false;
 };
 Handles<Physical>& physicals();
 
@@ -53,5 +62,10 @@ Mapped mapped_at(DevicePointer inside);
 // A multicast object's handle is one of the same kind (multicast.cpp).
 std::shared_ptr<machine::MulticastObject> multicast_of(unsigned long long handle);
 bool release_multicast(unsigned long long handle);
+// The file that names it for export; -1: it has none.
+int multicast_file(unsigned long long handle);
+// A handle of the object whose file has this name (invalid_value: it is no such file;
+// not_supported: another process's).
+Result<unsigned long long> import_multicast(std::string_view name);
 
 }  // namespace inflight::cuda::driver

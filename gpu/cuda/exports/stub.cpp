@@ -25,8 +25,11 @@ constexpr Advice advice[] = {
     {"EGL", "graphics interoperation needs a GPU"},
     {"VDPAU", "graphics interoperation needs a GPU"},
     {"External", "memory and semaphores of other APIs need a GPU"},
-    {"Shareable", "sharing between processes is not supported; use one process"},
-    {"Ipc", "sharing between processes is not supported; use one process"},
+    {"HandleForAddressRange",
+     "other devices' drivers cannot reach a software GPU's memory (dma-buf); let data go through "
+     "the host (NCCL_NET_GDR_LEVEL=LOC)"},
+    {"MemPool",
+     "pools cannot be shared with other processes; share cudaMalloc's memory (cudaIpc...)"},
     {"Coredump", "core dumps are not supported; a fault is told on standard error"},
     {"Checkpoint", "checkpoints are not supported"},
     {"ExportTable", "it gives NVIDIA's own libraries what is not documented"},

@@ -24,6 +24,14 @@ INFLIGHT_API int cudaEventSynchronize(void* handle) {
   return on_event(handle, [](Event& event) { return synchronize(event); });
 }
 
+INFLIGHT_API int cudaIpcGetEventHandle(SharingHandle* to, void* handle) {
+  return entry([&] { return export_event(to, handle); });
+}
+
+INFLIGHT_API int cudaIpcOpenEventHandle(void** place, SharingHandle handle) {
+  return entry([&] { return import_event(place, handle); });
+}
+
 INFLIGHT_API int cudaEventElapsedTime(float* milliseconds, void* start, void* end) {
   return entry([&] { return get_elapsed(milliseconds, start, end); });
 }

@@ -1,4 +1,6 @@
 // Allocation, pinned memory, and what a pointer is.
+#include "gpu/cuda/core/sharing/memory.hpp"
+
 #include "gpu/cuda/core/memory/allocation.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
 
@@ -51,6 +53,18 @@ INFLIGHT_API int cudaHostGetDevicePointer(void** place, void* pointer, unsigned 
 
 INFLIGHT_API int cudaHostGetFlags(unsigned* flags, void* pointer) {
   return entry([&] { return get_pinned_flags(flags, pointer); });
+}
+
+INFLIGHT_API int cudaIpcGetMemHandle(SharingHandle* to, void* pointer) {
+  return entry([&] { return export_memory(to, pointer); });
+}
+
+INFLIGHT_API int cudaIpcOpenMemHandle(void** place, SharingHandle handle, unsigned flags) {
+  return entry([&] { return import_memory(place, handle, flags); });
+}
+
+INFLIGHT_API int cudaIpcCloseMemHandle(void* pointer) {
+  return entry([&] { return close_imported(pointer); });
 }
 
 INFLIGHT_API int cudaMemGetInfo(std::size_t* free, std::size_t* total) {

@@ -1,4 +1,4 @@
-// The allocator behind machine::Memory: reserved ranges, free lists, guard gaps, quarantine.
+// Allocations: which live, where they lie, who may access them, and which were freed lately.
 #include "gpu/machine/memory/memory.hpp"
 
 #include <fmt/format.h>
@@ -8,35 +8,15 @@
 #include <cstring>
 #include <mutex>
 
+#include "gpu/machine/memory/arena.hpp"
+
 namespace inflight::machine {
 namespace {
 
-constexpr std::uint64_t granule = 256;  // of sizes and bases; also the least guard gap
-constexpr std::uint64_t huge_page = 2 << 20;
-constexpr std::uint64_t commit_step = 64 << 20;
 constexpr std::uint64_t big = 1 << 20;  // freed or cleared memory this large goes to the host
-constexpr std::uint64_t page = 4096;
 constexpr std::size_t quarantine_count = 256;  // freed allocations that are still named
 constexpr std::uint64_t arena_hint = 0x2000'0000'0000;
 constexpr std::uint64_t arena_stride = 1ull << 41;
-constexpr std::uint64_t least_arena = 1ull << 30;
-
-constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t to) {
-  return (value + to - 1) / to * to;
-}
-std::uint64_t block_bytes(std::uint64_t size) { return round_up(size, granule) + granule; }
-
-void* map_reserved(std::uint64_t hint, std::uint64_t bytes) {
-  void* at = mmap(reinterpret_cast<void*>(hint), bytes, PROT_NONE,
-                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return at == MAP_FAILED ? nullptr : at;
-}
-
-// Hands whole pages inside [base, base+size) back to the host: they read as zero afterwards.
-void discard(std::uint64_t base, std::uint64_t size) {
-  const std::uint64_t low = round_up(base, page), high = (base + size) / page * page;
-  if (low < high) madvise(reinterpret_cast<void*>(low), high - low, MADV_DONTNEED);
-}
 
 // No two memories of a process have a generation in common: what is kept by one is not taken for
 // another's.
@@ -58,94 +38,12 @@ std::string_view spelling(AllocationKind kind) {
   return names[static_cast<unsigned>(kind)];
 }
 
-struct Memory::Arena {
-  void* mapped = nullptr;
-  std::uint64_t mapped_bytes = 0;
-  std::uint64_t base = 0, end = 0;
-  std::uint64_t top = 0;                                // everything above was never handed out
-  std::uint64_t committed = 0;                          // readable and writable below
-  std::map<std::uint64_t, std::uint64_t> free_by_base;  // base to bytes
-  std::multimap<std::uint64_t, std::uint64_t> free_by_size;  // bytes to base
-  std::uint64_t used = 0, heap_used = 0;
-
-  void reserve(std::uint64_t hint, std::uint64_t bytes) {
-    for (; mapped == nullptr && bytes >= least_arena; bytes /= 2) {
-      mapped = map_reserved(hint, bytes);
-      mapped_bytes = mapped ? bytes : 0;
-    }
-    base = round_up(reinterpret_cast<std::uint64_t>(mapped), huge_page);
-    end = mapped ? reinterpret_cast<std::uint64_t>(mapped) + mapped_bytes : base;
-    top = committed = base;
-  }
-
-  bool holds(std::uint64_t address) const { return base <= address && address < end; }
-
-  bool commit(std::uint64_t to) {
-    if (to <= committed) return true;
-    const std::uint64_t upto = std::min(round_up(to - base, commit_step) + base, end);
-    void* from = reinterpret_cast<void*>(committed);
-    if (mprotect(from, upto - committed, PROT_READ | PROT_WRITE) != 0) return false;
-    madvise(from, upto - committed, MADV_HUGEPAGE);
-    committed = upto;
-    return true;
-  }
-
-  void insert_free(std::uint64_t at, std::uint64_t bytes) {
-    free_by_base.emplace(at, bytes);
-    free_by_size.emplace(bytes, at);
-  }
-  void erase_free(std::map<std::uint64_t, std::uint64_t>::iterator it) {
-    auto [first, last] = free_by_size.equal_range(it->second);
-    while (first != last && first->second != it->first) ++first;
-    free_by_size.erase(first);
-    free_by_base.erase(it);
-  }
-
-  void give_back(std::uint64_t at, std::uint64_t bytes) {
-    auto next = free_by_base.lower_bound(at);
-    if (next != free_by_base.end() && at + bytes == next->first) {
-      bytes += next->second;
-      erase_free(next++);
-    }
-    next = free_by_base.lower_bound(at);
-    if (next != free_by_base.begin()) {
-      auto before = std::prev(next);
-      if (before->first + before->second == at) {
-        at = before->first;
-        bytes += before->second;
-        erase_free(before);
-      }
-    }
-    insert_free(at, bytes);
-  }
-
-  // The best fit among the free ranges; 0 if none is large enough.
-  std::uint64_t take_free(std::uint64_t bytes, std::uint64_t alignment) {
-    for (auto it = free_by_size.lower_bound(bytes); it != free_by_size.end(); ++it) {
-      const std::uint64_t low = it->second, high = low + it->first, at = round_up(low, alignment);
-      if (at + bytes > high) continue;
-      erase_free(free_by_base.find(low));
-      if (at > low) insert_free(low, at - low);
-      if (at + bytes < high) insert_free(at + bytes, high - at - bytes);
-      return at;
-    }
-    return 0;
-  }
-
-  std::uint64_t take_top(std::uint64_t bytes, std::uint64_t alignment) {
-    const std::uint64_t at = round_up(top, alignment);
-    if (at > end || bytes > end - at || !commit(at + bytes)) return 0;
-    if (at > top) give_back(top, at - top);
-    top = at + bytes;
-    return at;
-  }
-};
-
 Memory::Memory(int devices, std::uint64_t capacity, std::uint64_t host_limit)
     : capacity_(capacity), host_share_(host_limit) {
   generation_ = first_generation();
   arenas_.resize(static_cast<std::size_t>(devices) + 1);
-  const std::uint64_t wanted = round_up(std::max(2 * capacity, least_arena), huge_page) + huge_page;
+  const std::uint64_t wanted =
+      round_up(std::max(2 * capacity, Arena::least), huge_page_bytes) + huge_page_bytes;
   for (std::size_t i = 0; i < arenas_.size(); ++i)
     arenas_[i].reserve(arena_hint + (i + 1) * arena_stride, wanted);
   peers_.assign(devices, std::vector<bool>(devices, false));
@@ -159,8 +57,6 @@ Memory::Memory(int devices, std::uint64_t capacity, std::uint64_t host_limit)
 }
 
 Memory::~Memory() {
-  for (Arena& arena : arenas_)
-    if (arena.mapped) munmap(arena.mapped, arena.mapped_bytes);
   if (window_base_) munmap(window_base_, window_bytes_);
 }
 
@@ -168,15 +64,18 @@ Memory::Arena& Memory::arena_of(int device, AllocationKind kind) {
   return shared_with_all(kind) ? arenas_.back() : arenas_[static_cast<std::size_t>(device)];
 }
 
-Memory::Arena* Memory::arena_holding(std::uint64_t address) {
-  for (Arena& arena : arenas_)
+const Memory::Arena* Memory::arena_holding(std::uint64_t address) const {
+  for (const Arena& arena : arenas_)
     if (arena.holds(address)) return &arena;
   return nullptr;
+}
+Memory::Arena* Memory::arena_holding(std::uint64_t address) {
+  return const_cast<Arena*>(std::as_const(*this).arena_holding(address));
 }
 
 tl::expected<std::uint64_t, std::string> Memory::carve(Arena& arena, std::uint64_t size,
                                                        std::uint64_t alignment) {
-  const std::uint64_t bytes = block_bytes(size);
+  const std::uint64_t bytes = Arena::block_bytes(size);
   while (size < arena.end - arena.base) {
     if (std::uint64_t at = arena.take_free(bytes, alignment)) return at;
     if (std::uint64_t at = arena.take_top(bytes, alignment)) return at;
@@ -202,7 +101,7 @@ tl::expected<std::uint64_t, std::string> Memory::allocate_heap(int device, std::
   if (size > left || heap_charge(size) > left)
     return tl::unexpected(
         fmt::format("{} bytes are wanted and the heap has {} of {} left", size, left, limit));
-  return allocate_locked(device, size, AllocationKind::heap, granule, {});
+  return allocate_locked(device, size, AllocationKind::heap, Arena::granule, {});
 }
 
 tl::expected<std::uint64_t, std::string> Memory::allocate_locked(int device, std::uint64_t size,
@@ -210,10 +109,10 @@ tl::expected<std::uint64_t, std::string> Memory::allocate_locked(int device, std
                                                                  std::uint64_t alignment,
                                                                  std::string name) {
   if (size == 0) return 0;
-  alignment = std::max(alignment, granule);
+  alignment = std::max(alignment, Arena::granule);
   if (device < 0 || device + 1 >= static_cast<int>(arenas_.size()))
     return tl::unexpected(fmt::format("there is no device {}", device));
-  if ((alignment & (alignment - 1)) != 0 || alignment > least_arena)
+  if ((alignment & (alignment - 1)) != 0 || alignment > Arena::least)
     return tl::unexpected(fmt::format("an alignment of {} bytes is not possible", alignment));
   Arena& arena = arena_of(device, kind);
   if (!shared_with_all(kind) && size > capacity_ - std::min(arena.used, capacity_))
@@ -231,7 +130,7 @@ tl::expected<std::uint64_t, std::string> Memory::allocate_locked(int device, std
   }
   arena.used += size;
   if (kind == AllocationKind::heap) arena.heap_used += heap_charge(size);
-  const auto padding = static_cast<std::uint32_t>(round_up(size, granule) - size);
+  const auto padding = static_cast<std::uint32_t>(round_up(size, Arena::granule) - size);
   allocations_[*at] = {*at,
                        size,
                        kind,
@@ -261,10 +160,25 @@ bool Memory::adopt(int device, const void* host, std::uint64_t size, AllocationK
   if (overlaps_live(base, size) || arena_holding(base) || arena_holding(base + size - 1))
     return false;
   forget_overlapping(base, size);
-  allocations_[base] = {
-      base, size, kind, device, how.writable, true, next_id_++, std::move(name), how.padding, false};
+  allocations_[base] = {base,         size,  kind,       device,
+                        how.writable, true,  next_id_++, std::move(name),
+                        how.padding,  false, how.reach};
   if (hears_) hears_(allocations_[base], true);
   return true;
+}
+
+std::optional<Memory::Shared> Memory::share(std::uint64_t base) {
+  std::unique_lock lock(mutex_);
+  const Allocation* a = live_at(base);
+  Arena* arena = a ? arena_holding(base) : nullptr;
+  if (!arena || !arena->share(a->base, a->size)) return std::nullopt;
+  return Shared{arena->file, base - arena->base};
+}
+
+void Memory::set_reach(std::uint64_t base, std::uint64_t reach) {
+  std::unique_lock lock(mutex_);
+  if (auto it = allocations_.find(base); it != allocations_.end()) it->second.reach = reach;
+  generation_.fetch_add(1, std::memory_order_acq_rel);
 }
 
 bool Memory::release(std::uint64_t base) {
@@ -280,7 +194,7 @@ bool Memory::release(std::uint64_t base) {
     arena->used -= freed.size;
     host_share_.give_back(freed.size);
     if (freed.kind == AllocationKind::heap) arena->heap_used -= heap_charge(freed.size);
-    if (freed.size >= big) discard(base, block_bytes(freed.size));
+    if (freed.size >= big) arena->discard(base, Arena::block_bytes(freed.size));
   }
   try {
     quarantine(freed);
@@ -300,7 +214,8 @@ void Memory::forget_oldest() {
   freed_order_.pop_front();
   auto it = freed_.find(base);
   if (it == freed_.end() || it->second.id != id) return;
-  if (Arena* arena = arena_holding(base)) arena->give_back(base, block_bytes(it->second.size));
+  if (Arena* arena = arena_holding(base))
+    arena->give_back(base, Arena::block_bytes(it->second.size));
   freed_.erase(it);
 }
 
@@ -356,8 +271,9 @@ Extent Memory::extent(int device, std::uint64_t address) const {
   const Allocation* a = live_at(address);
   if (!a) return {};
   const bool reachable =
-      a->device == device || shared_with_all(a->kind) ||
-      peers_[static_cast<std::size_t>(device)][static_cast<std::size_t>(a->device)];
+      a->reach ? a->reach >> device & 1
+               : a->device == device || shared_with_all(a->kind) ||
+                     peers_[static_cast<std::size_t>(device)][static_cast<std::size_t>(a->device)];
   return reachable ? Extent{a->base, a->base + a->size, a->writable} : Extent{};
 }
 
@@ -393,14 +309,16 @@ void Memory::clear(std::uint64_t base) {
   const Allocation* a = live_at(base);
   if (!a || a->base != base) return;
   auto* bytes = reinterpret_cast<std::byte*>(base);
-  if (a->size < big) {
+  const Arena* const arena = arena_holding(base);
+  if (!arena || a->size < big) {
     std::memset(bytes, 0, a->size);
     return;
   }
-  const std::uint64_t low = round_up(base, page), high = (base + a->size) / page * page;
+  const std::uint64_t low = round_up(base, page_bytes),
+                      high = (base + a->size) / page_bytes * page_bytes;
   std::memset(bytes, 0, low - base);
   std::memset(reinterpret_cast<std::byte*>(high), 0, base + a->size - high);
-  discard(base, a->size);
+  arena->discard(base, a->size);
 }
 
 }  // namespace inflight::machine

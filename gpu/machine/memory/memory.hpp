@@ -43,6 +43,8 @@ struct Allocation {
   std::string name;           // a variable's name, or empty
   std::uint32_t padding = 0;  // bytes behind it that belong to nobody else
   bool fresh = false;         // its bytes were unspecified when it was made: it was not adopted
+  // The devices that may access it, a bit each; 0: its own, and those with access to that.
+  std::uint64_t reach = 0;
 };
 
 // What an allocation takes of a device's heap: its bytes in units of 16, and a header.
@@ -94,6 +96,7 @@ class [[gnu::visibility("default")]] Memory {
   struct Adopted {
     std::uint32_t padding = 0;  // bytes behind it that belong to nobody else
     bool writable = true;       // to kernels: writing would end the process where the host cannot
+    std::uint64_t reach = 0;    // as Allocation::reach
   };
   bool adopt(int device, const void* base, std::uint64_t size, AllocationKind kind,
              std::string name, Adopted how);
@@ -102,6 +105,16 @@ class [[gnu::visibility("default")]] Memory {
   }
   // Ends the allocation that starts at `base`. False if there is none that lives.
   bool release(std::uint64_t base);
+
+  // Where other processes find the bytes of the allocation at `base`, which need not be its first:
+  // its pages are moved into a file, with what else lies in them, and stay there.
+  struct Shared {
+    int file = -1;  // the memory's own
+    std::uint64_t offset = 0;
+  };
+  std::optional<Shared> share(std::uint64_t base);
+  // Of adopted memory, anew.
+  void set_reach(std::uint64_t base, std::uint64_t reach);
 
   // `hears` is told of every allocation once it is made, and when it is released, in their order:
   // from any thread, and not to call this memory. Set before the first allocation.
@@ -148,6 +161,7 @@ class [[gnu::visibility("default")]] Memory {
   tl::expected<std::uint64_t, std::string> carve(Arena & arena, std::uint64_t size,
                                                  std::uint64_t alignment);
   Arena& arena_of(int device, AllocationKind kind);
+  const Arena* arena_holding(std::uint64_t address) const;
   Arena* arena_holding(std::uint64_t address);
   const Allocation* live_at(std::uint64_t address) const;
   bool overlaps_live(std::uint64_t base, std::uint64_t size) const;

@@ -61,10 +61,12 @@ void Uninitialised::allocation(const Allocation& event) {
       settle(*block, Space::global, event.address, event.bytes, event.who);
   if (event.step == Allocation::Step::released && event.kind != Allocation::Kind::pool)
     return global_.end(event.address, event.bytes);
-  const bool fresh = event.fresh || event.kind == Allocation::Kind::heap;
+  const bool fresh =
+      event.fresh || event.kind == Allocation::Kind::heap || event.kind == Allocation::Kind::pool;
+  if (!fresh) return global_.end(event.address, event.bytes);  // others may write it
   const bool followed =
       event.kind == Allocation::Kind::device || event.kind == Allocation::Kind::heap;
-  if (fresh && followed && event.name.empty()) global_.begin(event.address, event.bytes);
+  if (followed && event.name.empty()) global_.begin(event.address, event.bytes);
 }
 
 void Uninitialised::host_accessed(const HostAccess& access) {

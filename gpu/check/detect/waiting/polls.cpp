@@ -21,7 +21,8 @@ void DeviceMemory::note(const Allocation& event) {
       event.kind == Allocation::Kind::device || event.kind == Allocation::Kind::variable;
   if (!device || event.bytes == 0) return;
   const std::lock_guard lock(mutex_);
-  if (event.step == Allocation::Step::made)
+  // Others may change memory that was adopted, or is shared with another process.
+  if (event.step == Allocation::Step::made && event.fresh)
     ends_[event.address] = event.address + event.bytes;
   else
     ends_.erase(event.address);

@@ -274,8 +274,9 @@ bool claim_free(std::uint64_t address) {
   auto allocation = Core::get().memory.find(address);
   if (!allocation || allocation->base != address) return false;
   const bool made_by_call =
-      allocation->kind == machine::AllocationKind::device ||
-      (allocation->kind == machine::AllocationKind::managed && allocation->name.empty());
+      allocation->fresh &&
+      (allocation->kind == machine::AllocationKind::device ||
+       (allocation->kind == machine::AllocationKind::managed && allocation->name.empty()));
   std::lock_guard lock(ordered().mutex);
   if (!made_by_call && !ordered().pools.contains(address)) return false;
   return ordered().freeing.insert(address).second;

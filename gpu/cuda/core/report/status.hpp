@@ -31,6 +31,7 @@ namespace inflight::cuda {
   X(invalid_device, 101) \
   X(invalid_image, 200) \
   X(invalid_context, 201) \
+  X(map_failed, 205) \
   X(no_binary_for_gpu, 209) \
   X(unsupported_limit, 215) \
   X(peer_access_unsupported, 217) \

@@ -1,12 +1,24 @@
 // Events: recordings in streams, and the time between two.
 #include "gpu/cuda/core/stream/event.hpp"
 
+#include "gpu/cuda/core/core.hpp"
+
 namespace inflight::cuda {
+
+void Recording::wait(const std::atomic<bool>& cancel) const {
+  constexpr std::chrono::milliseconds between_looks{50};
+  if (!elsewhere) return ticket.wait();
+  while (!cancel && !elsewhere->wait(number, between_looks)) {
+  }
+}
 
 Ticket Event::record(Stream& stream) {
   auto recording = std::make_shared<Recording>();
-  recording->ticket =
-      stream.submit([recording] { recording->reached = std::chrono::steady_clock::now(); });
+  if (shared) recording->number = shared->begin();
+  recording->ticket = stream.submit([recording, shared = shared] {
+    recording->reached = std::chrono::steady_clock::now();
+    if (shared) shared->finish(recording->number);
+  });
   const Ticket ticket = recording->ticket;
   std::lock_guard lock(mutex_);
   latest_ = std::move(recording);
@@ -16,28 +28,34 @@ Ticket Event::record(Stream& stream) {
 void Event::mark() {
   auto recording = std::make_shared<Recording>();
   recording->reached = std::chrono::steady_clock::now();
+  if (shared) shared->finish(recording->number = shared->begin());
   std::lock_guard lock(mutex_);
   latest_ = std::move(recording);
 }
 
 std::shared_ptr<const Recording> Event::latest() const {
   std::lock_guard lock(mutex_);
-  return latest_;
+  const std::uint64_t last = shared ? shared->last() : 0;
+  if (last == 0 || (latest_ && latest_->number == last)) return latest_;
+  auto foreign = std::make_shared<Recording>();
+  foreign->number = last;
+  foreign->elsewhere = shared;
+  return foreign;
 }
 
 bool Event::done() const {
   auto recording = latest();
-  return !recording || recording->ticket.done();
+  return !recording || recording->done();
 }
 
 void Event::synchronize() const {
-  if (auto recording = latest()) recording->ticket.wait();
+  if (auto recording = latest()) recording->wait(device_.cancel);
 }
 
 Result<float> elapsed(const Event& start, const Event& end) {
   auto from = start.latest(), to = end.latest();
   if (!from || !to || !start.timing || !end.timing) return fail(Status::invalid_handle);
-  if (!from->ticket.done() || !to->ticket.done()) return fail(Status::not_ready);
+  if (!from->done() || !to->done()) return fail(Status::not_ready);
   return std::chrono::duration<float, std::milli>(to->reached.load() - from->reached.load())
       .count();
 }

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "gpu/cuda/core/context.hpp"
+#include "gpu/cuda/core/sharing/event.hpp"
 #include "gpu/cuda/core/stream/stream.hpp"
 
 namespace inflight::cuda {
@@ -14,23 +15,38 @@ namespace inflight::cuda {
 struct Recording {
   Ticket ticket;
   std::atomic<std::chrono::steady_clock::time_point> reached{};
+  std::uint64_t number = 0;                      // of an event that processes share
+  std::shared_ptr<const SharedEvent> elsewhere;  // another process recorded it: there is no ticket
+
+  bool done() const { return elsewhere ? elsewhere->done(number) : ticket.done(); }
+  // Until it is done or `cancel` is true.
+  void wait(const std::atomic<bool>& cancel) const;
 };
 
 class Event {
  public:
-  Event(Device& device, bool timing, bool blocking_sync, bool interprocess = false)
-      : timing(timing), blocking_sync(blocking_sync), interprocess(interprocess), device_(device) {}
+  // `shared`: what other processes know of it, or null.
+  Event(Device& device, bool timing, bool blocking_sync,
+        std::shared_ptr<SharedEvent> shared = nullptr, bool imported = false)
+      : timing(timing),
+        blocking_sync(blocking_sync),
+        imported(imported),
+        shared(std::move(shared)),
+        device_(device) {}
 
   Ticket record(Stream& stream);
   // Records here and now: what an event-record node of a running graph does.
   void mark();
-  // The latest recording; null if there is none, and the event then counts as complete.
+  // The latest recording, of whichever process; null if there is none, and the event then counts as
+  // complete.
   std::shared_ptr<const Recording> latest() const;
   bool done() const;
   void synchronize() const;
   Device& device() const { return device_; }
 
-  const bool timing, blocking_sync, interprocess;
+  const bool timing, blocking_sync;
+  const bool imported;  // another process made it
+  const std::shared_ptr<SharedEvent> shared;
   Context* const context = current_context();  // it was created in; null: the primary one
   // Where a capturing stream recorded it, else null. Guarded by capture_mutex().
   std::shared_ptr<Capture> capture;

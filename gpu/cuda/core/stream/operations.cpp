@@ -80,8 +80,34 @@ void copy_attributes(Stream& to, const Stream& from) {
 Status create_event(void** place, unsigned flags) {
   if (!place || flags > event_flags) return Status::invalid_value;
   if ((flags & interprocess) && !(flags & disable_timing)) return Status::invalid_value;
+  std::shared_ptr<SharedEvent> shared;
+  if (flags & interprocess) {
+    auto made = SharedEvent::create();
+    if (!made) return made.error().status;
+    shared = std::move(*made);
+  }
   *place = Core::get().events.add(std::make_shared<Event>(
-      current_device(), !(flags & disable_timing), flags & blocking_sync, flags & interprocess));
+      current_device(), !(flags & disable_timing), flags & blocking_sync, std::move(shared)));
+  return Status::success;
+}
+
+Status export_event(SharingHandle* to, const void* handle) {
+  auto event = event_of(handle);
+  if (!event) return event.error().status;
+  if (!to || !(*event)->shared || (*event)->imported) return Status::invalid_value;
+  auto made =
+      sharing_handle(SharingHandle::Kind::event, (*event)->shared->file(), (*event)->device());
+  if (!made) return made.error().status;
+  *to = *made;
+  return Status::success;
+}
+
+Status import_event(void** place, const SharingHandle& handle) {
+  if (!place) return Status::invalid_value;
+  auto shared = SharedEvent::open(handle);
+  if (!shared) return report(shared);
+  *place = Core::get().events.add(
+      std::make_shared<Event>(current_device(), false, false, std::move(*shared), true));
   return Status::success;
 }
 
@@ -134,8 +160,11 @@ Status wait_event(Stream& stream, const std::shared_ptr<Event>& event, unsigned 
   auto recording = event->latest();
   if (!recording) return Status::success;
   // Who listens hears of recordings that are done already, too.
-  if (recording->ticket.done() && !observes(check::Topic::host)) return Status::success;
-  const Ticket ticket = stream.submit([] {}, {recording->ticket});
+  if (recording->done() && !observes(check::Topic::host)) return Status::success;
+  const std::atomic<bool>& cancel = stream.device().cancel;
+  const Ticket ticket = recording->elsewhere
+                            ? stream.submit([recording, &cancel] { recording->wait(cancel); })
+                            : stream.submit([] {}, {recording->ticket});
   observe_edge(check::StreamEdge::Kind::event_wait, stream, ticket.number, address_of(event.get()));
   return Status::success;
 }

@@ -31,6 +31,10 @@ Status add_callback(Stream& stream, void* handle, StreamCallback callback, void*
 // With cudaEventCreateWithFlags's flags.
 Status create_event(void** place, unsigned flags);
 Status destroy_event(const void* handle);
+// For other processes (invalid_value: it was not made for that), and of one
+// (those of open_shared).
+Status export_event(SharingHandle* to, const void* handle);
+Status import_event(void** place, const SharingHandle& handle);
 // The event of a handle (invalid_handle).
 Result<std::shared_ptr<Event>> event_of(const void* handle);
 

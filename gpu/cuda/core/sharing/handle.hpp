@@ -1,0 +1,53 @@
+// What a process is told by another so that it finds its memory or its event: a file of the other
+// process, which the system knows as long as that lives.
+#pragma once
+#include <cstdint>
+#include <type_traits>
+
+#include "gpu/cuda/core/report/status.hpp"
+
+namespace inflight::cuda {
+
+class Device;
+
+// cudaIpcMemHandle_t and cudaIpcEventHandle_t: bytes that programs carry from process to process.
+struct SharingHandle {
+  enum class Kind : std::uint32_t { memory = 1, event = 2 };
+  static constexpr std::uint64_t right_mark = 0x7468'6769'6c66'6e69;  // "inflight"
+
+  std::uint64_t mark = right_mark;
+  Kind kind = Kind::memory;
+  std::int32_t process = 0, file = -1;
+  std::int32_t device = 0;              // its index on the machine
+  std::uint64_t system = 0, inode = 0;  // of the file
+  std::uint64_t offset = 0, bytes = 0;  // of the memory in the file
+  std::uint64_t reserved = 0;
+};
+static_assert(sizeof(SharingHandle) == 64 && std::is_trivially_copyable_v<SharingHandle>);
+
+// Names `file`, which this process has open, and a device of it.
+Result<SharingHandle> sharing_handle(SharingHandle::Kind kind, int file, const Device& device);
+
+// A descriptor of its own.
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(other.number_) { other.number_ = -1; }
+  Descriptor& operator=(Descriptor&&) = delete;
+  ~Descriptor();
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+// The file that a handle names (invalid_value: these bytes are no such handle; invalid_context: it
+// is this process's own; map_failed: its process has ended, or the system does not let this one
+// look into it).
+Result<Descriptor> open_shared(const SharingHandle&, SharingHandle::Kind);
+
+// The number that the machine's device of this index has here, or the current device's where this
+// process does not see it.
+int visible_ordinal(int index);
+
+}  // namespace inflight::cuda

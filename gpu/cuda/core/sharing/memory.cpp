@@ -1,0 +1,136 @@
+// Imported memory: a mapping of the other process's file, adopted as an allocation.
+#include "gpu/cuda/core/sharing/memory.hpp"
+
+#include <sys/mman.h>
+
+#include <map>
+#include <mutex>
+
+#include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/graph/capture.hpp"
+#include "gpu/cuda/core/memory/addresses.hpp"
+#include "gpu/cuda/core/memory/pool.hpp"
+#include "gpu/cuda/core/report/observer.hpp"
+
+namespace inflight::cuda {
+namespace {
+
+constexpr std::uint64_t page_bytes = 4096;
+constexpr unsigned lazy_peer_access = 1;  // cudaIpcMemLazyEnablePeerAccess
+
+struct Imported {
+  std::uint64_t system = 0, inode = 0, offset = 0;  // which memory it is
+  void* mapped = nullptr;
+  std::uint64_t mapped_bytes = 0;
+  int device = 0;
+  std::uint64_t reach = 0;  // the devices it was opened on
+  unsigned opened = 0;
+};
+
+struct Imports {
+  std::mutex mutex;
+  std::map<std::uint64_t, Imported> by_base;
+};
+Imports& imports() {
+  static auto& instance = *new Imports;
+  return instance;
+}
+
+std::uint64_t bit(int device) { return std::uint64_t{1} << device; }
+
+void end(std::uint64_t base, const Imported& each) {
+  Core::get().memory.release(base);
+  munmap(each.mapped, each.mapped_bytes);
+}
+
+std::uint64_t map(const SharingHandle& handle, int file, Imported& to) {
+  const std::uint64_t begin = handle.offset / page_bytes * page_bytes, skip = handle.offset - begin;
+  to.mapped_bytes = round_up(skip + handle.bytes, page_bytes);
+  to.mapped =
+      mmap(nullptr, to.mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, off_t(begin));
+  if (to.mapped == MAP_FAILED) return 0;
+  return address_of(to.mapped) + skip;
+}
+
+}  // namespace
+
+bool can_export(std::uint64_t address) {
+  const auto allocation = Core::get().memory.find(address);
+  return allocation && allocation->fresh && allocation->kind == machine::AllocationKind::device &&
+         !pool_of(allocation->base);
+}
+
+Status export_memory(SharingHandle* to, const void* pointer) {
+  if (Status status = allowed_in_capture(); status != Status::success) return status;
+  if (!to || !can_export(address_of(pointer))) return Status::invalid_value;
+  machine::Memory& memory = Core::get().memory;
+  const auto allocation = memory.find(address_of(pointer));
+  const auto shared = memory.share(allocation->base);
+  if (!shared) return Status::out_of_memory;
+  auto handle = sharing_handle(SharingHandle::Kind::memory, shared->file,
+                               Core::get().device(allocation->device));
+  if (!handle) return handle.error().status;
+  handle->offset = shared->offset;
+  handle->bytes = allocation->size;
+  *to = *handle;
+  machine::Allocation seen = *allocation;  // from now on as memory that others may write
+  seen.fresh = false;
+  observe_memory(seen, true);
+  return Status::success;
+}
+
+Status import_memory(void** place, const SharingHandle& handle, unsigned flags) {
+  if (Status status = allowed_in_capture(); status != Status::success) return status;
+  if (!place || flags != lazy_peer_access) return Status::invalid_value;
+  auto file = open_shared(handle, SharingHandle::Kind::memory);
+  if (!file) return report(file);
+  const int device = current_device().ordinal;
+  const std::lock_guard lock(imports().mutex);
+  for (auto& [base, each] : imports().by_base) {
+    if (each.system != handle.system || each.inode != handle.inode || each.offset != handle.offset)
+      continue;
+    ++each.opened;
+    each.reach |= bit(device);
+    Core::get().memory.set_reach(base, each.reach);
+    *place = pointer_to(base);
+    return Status::success;
+  }
+  Imported fresh{handle.system, handle.inode, handle.offset};
+  fresh.device = visible_ordinal(handle.device);
+  fresh.reach = bit(device) | bit(fresh.device);
+  fresh.opened = 1;
+  const std::uint64_t base = map(handle, file->number(), fresh);
+  if (!base) return Status::map_failed;
+  Core::get().memory.adopt(fresh.device, pointer_to(base), handle.bytes,
+                           machine::AllocationKind::device, {}, {.reach = fresh.reach});
+  imports().by_base[base] = fresh;
+  *place = pointer_to(base);
+  return Status::success;
+}
+
+Status close_imported(const void* pointer) {
+  if (Status status = allowed_in_capture(); status != Status::success) return status;
+  {
+    const std::lock_guard lock(imports().mutex);
+    if (!imports().by_base.contains(address_of(pointer))) return Status::invalid_value;
+  }
+  // What uses it must be over before it goes.
+  for (int i = 0; i < Core::get().device_count(); ++i) Core::get().device(i).synchronize();
+  const std::lock_guard lock(imports().mutex);
+  const auto it = imports().by_base.find(address_of(pointer));
+  if (it == imports().by_base.end()) return Status::invalid_value;
+  if (--it->second.opened != 0) return Status::success;
+  end(it->first, it->second);
+  imports().by_base.erase(it);
+  return Status::success;
+}
+
+void forget_imported(int device) {
+  const std::lock_guard lock(imports().mutex);
+  std::erase_if(imports().by_base, [&](const auto& entry) {
+    if (entry.second.device == device) end(entry.first, entry.second);
+    return entry.second.device == device;
+  });
+}
+
+}  // namespace inflight::cuda

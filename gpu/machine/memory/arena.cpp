@@ -1,0 +1,162 @@
+// Reserved ranges: free lists, what the host has to back, and pages in a file.
+#include "gpu/machine/memory/arena.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "gpu/machine/memory/move_pages.hpp"
+
+namespace inflight::machine {
+namespace {
+
+constexpr std::uint64_t commit_step = 64 << 20;
+
+void* at(std::uint64_t address) { return reinterpret_cast<void*>(address); }
+
+}  // namespace
+
+void* map_reserved(std::uint64_t hint, std::uint64_t bytes) {
+  void* place =
+      mmap(at(hint), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return place == MAP_FAILED ? nullptr : place;
+}
+
+Memory::Arena::Arena(Arena&& other) noexcept
+    : mapped(std::exchange(other.mapped, nullptr)),
+      mapped_bytes(other.mapped_bytes),
+      base(other.base),
+      end(other.end),
+      top(other.top),
+      committed(other.committed),
+      free_by_base(std::move(other.free_by_base)),
+      free_by_size(std::move(other.free_by_size)),
+      used(other.used),
+      heap_used(other.heap_used),
+      file(std::exchange(other.file, -1)),
+      shared(std::move(other.shared)) {}
+
+Memory::Arena::~Arena() {
+  if (mapped) munmap(mapped, mapped_bytes);
+  if (file >= 0) close(file);
+}
+
+void Memory::Arena::reserve(std::uint64_t hint, std::uint64_t bytes) {
+  for (; mapped == nullptr && bytes >= least; bytes /= 2) {
+    mapped = map_reserved(hint, bytes);
+    mapped_bytes = mapped ? bytes : 0;
+  }
+  base = round_up(reinterpret_cast<std::uint64_t>(mapped), huge_page_bytes);
+  end = mapped ? reinterpret_cast<std::uint64_t>(mapped) + mapped_bytes : base;
+  top = committed = base;
+}
+
+bool Memory::Arena::commit(std::uint64_t to) {
+  if (to <= committed) return true;
+  const std::uint64_t upto = std::min(round_up(to - base, commit_step) + base, end);
+  if (mprotect(at(committed), upto - committed, PROT_READ | PROT_WRITE) != 0) return false;
+  madvise(at(committed), upto - committed, MADV_HUGEPAGE);
+  committed = upto;
+  return true;
+}
+
+void Memory::Arena::insert_free(std::uint64_t at, std::uint64_t bytes) {
+  free_by_base.emplace(at, bytes);
+  free_by_size.emplace(bytes, at);
+}
+
+void Memory::Arena::erase_free(std::map<std::uint64_t, std::uint64_t>::iterator it) {
+  auto [first, last] = free_by_size.equal_range(it->second);
+  while (first != last && first->second != it->first) ++first;
+  free_by_size.erase(first);
+  free_by_base.erase(it);
+}
+
+void Memory::Arena::give_back(std::uint64_t at, std::uint64_t bytes) {
+  auto next = free_by_base.lower_bound(at);
+  if (next != free_by_base.end() && at + bytes == next->first) {
+    bytes += next->second;
+    erase_free(next++);
+  }
+  next = free_by_base.lower_bound(at);
+  if (next != free_by_base.begin()) {
+    auto before = std::prev(next);
+    if (before->first + before->second == at) {
+      at = before->first;
+      bytes += before->second;
+      erase_free(before);
+    }
+  }
+  insert_free(at, bytes);
+}
+
+// The best fit among the free ranges.
+std::uint64_t Memory::Arena::take_free(std::uint64_t bytes, std::uint64_t alignment) {
+  for (auto it = free_by_size.lower_bound(bytes); it != free_by_size.end(); ++it) {
+    const std::uint64_t low = it->second, high = low + it->first, at = round_up(low, alignment);
+    if (at + bytes > high) continue;
+    erase_free(free_by_base.find(low));
+    if (at > low) insert_free(low, at - low);
+    if (at + bytes < high) insert_free(at + bytes, high - at - bytes);
+    return at;
+  }
+  return 0;
+}
+
+std::uint64_t Memory::Arena::take_top(std::uint64_t bytes, std::uint64_t alignment) {
+  const std::uint64_t at = round_up(top, alignment);
+  if (at > end || bytes > end - at || !commit(at + bytes)) return 0;
+  if (at > top) give_back(top, at - top);
+  top = at + bytes;
+  return at;
+}
+
+template <class Visit>
+bool Memory::Arena::for_pieces(std::uint64_t low, std::uint64_t high, Visit visit) const {
+  auto next = shared.upper_bound(low);
+  if (next != shared.begin() && std::prev(next)->second > low) --next;
+  while (low < high) {
+    const bool inside = next != shared.end() && next->first <= low;
+    const std::uint64_t until = std::min(high, inside                 ? next->second
+                                               : next != shared.end() ? next->first
+                                                                      : high);
+    if (!visit(low, until, inside)) return false;
+    if (inside) ++next;
+    low = until;
+  }
+  return true;
+}
+
+void Memory::Arena::discard(std::uint64_t low, std::uint64_t bytes) const {
+  const std::uint64_t first = round_up(low, page_bytes),
+                      last = (low + bytes) / page_bytes * page_bytes;
+  for_pieces(first, last, [](std::uint64_t from, std::uint64_t to, bool in_file) {
+    madvise(at(from), to - from, in_file ? MADV_REMOVE : MADV_DONTNEED);
+    return true;
+  });
+}
+
+bool Memory::Arena::share(std::uint64_t low, std::uint64_t bytes) {
+  if (file < 0) {
+    file = memfd_create("device memory", MFD_CLOEXEC);
+    if (file < 0) return false;
+    if (ftruncate(file, off_t(end - base)) != 0) return false;
+  }
+  const std::uint64_t first = low / page_bytes * page_bytes,
+                      last = round_up(low + bytes, page_bytes);
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> missing;
+  for_pieces(first, last, [&](std::uint64_t from, std::uint64_t to, bool in_file) {
+    if (!in_file) missing.emplace_back(from, to);
+    return true;
+  });
+  for (const auto& [from, to] : missing) {
+    if (!move_into_file(from, to - from, file, from - base)) return false;
+    shared[from] = to;
+  }
+  return true;
+}
+
+}  // namespace inflight::machine

@@ -1,0 +1,101 @@
+// While pages move they are read-only: a thread that writes gets a signal, whose handler holds it
+// until they have moved, and it writes again.
+#include "gpu/machine/memory/move_pages.hpp"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+
+namespace inflight::machine {
+namespace {
+
+// Ranges that move or have moved. Never shortened, since a signal may arrive late, and since the
+// handler walks it without a lock.
+struct Range {
+  std::uint64_t low, high;
+  std::atomic<bool> moving{true};
+  Range* next = nullptr;
+};
+std::atomic<Range*> ranges{nullptr};
+struct sigaction before;
+
+const Range* range_of(std::uint64_t address) {
+  for (const Range* each = ranges; each; each = each->next)
+    if (each->low <= address && address < each->high) return each;
+  return nullptr;
+}
+
+void as_before(int signal, siginfo_t* info, void* context) {
+  if (before.sa_flags & SA_SIGINFO) return before.sa_sigaction(signal, info, context);
+  if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
+    return before.sa_handler(signal);
+  sigaction(signal, &before, nullptr);  // the instruction faults again, with the default's end
+}
+
+void on_fault(int signal, siginfo_t* info, void* context) {
+  const Range* range = info->si_code == SEGV_ACCERR
+                           ? range_of(reinterpret_cast<std::uint64_t>(info->si_addr))
+                           : nullptr;
+  if (!range) return as_before(signal, info, context);
+  while (range->moving.load(std::memory_order_acquire)) sched_yield();
+}
+
+bool handle_faults() {
+  static const bool handled = [] {
+    struct sigaction action {};
+    action.sa_sigaction = on_fault;
+    action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
+    sigemptyset(&action.sa_mask);
+    return sigaction(SIGSEGV, nullptr, &before) == 0 && sigaction(SIGSEGV, &action, nullptr) == 0;
+  }();
+  return handled;
+}
+
+// Bytes that are zero need no room in the file.
+bool copy(std::uint64_t base, std::uint64_t bytes, int file, std::uint64_t offset) {
+  constexpr std::uint64_t piece = 64 << 10;
+  for (std::uint64_t at = 0; at < bytes; at += piece) {
+    const auto* from = reinterpret_cast<const std::byte*>(base + at);
+    const std::uint64_t size = std::min(piece, bytes - at);
+    if (std::all_of(from, from + size, [](std::byte b) { return b == std::byte{0}; })) continue;
+    for (std::uint64_t done = 0; done < size;) {
+      const ssize_t wrote = pwrite(file, from + done, size - done, off_t(offset + at + done));
+      if (wrote <= 0) return false;
+      done += std::uint64_t(wrote);
+    }
+  }
+  return true;
+}
+
+bool replace(std::uint64_t base, std::uint64_t bytes, int file, std::uint64_t offset) {
+  void* const place = reinterpret_cast<void*>(base);
+  if (mprotect(place, bytes, PROT_READ) != 0) return false;
+  const bool moved = copy(base, bytes, file, offset) &&
+                     mmap(place, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
+                          off_t(offset)) != MAP_FAILED;
+  if (moved) madvise(place, bytes, MADV_HUGEPAGE);
+  if (!moved) mprotect(place, bytes, PROT_READ | PROT_WRITE);
+  return moved;
+}
+
+}  // namespace
+
+bool move_into_file(std::uint64_t base, std::uint64_t bytes, int file, std::uint64_t offset) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (!handle_faults()) return false;
+  auto* const range = new Range{base, base + bytes};
+  range->next = ranges;
+  ranges = range;
+  const bool moved = replace(base, bytes, file, offset);
+  range->moving.store(false, std::memory_order_release);
+  return moved;
+}
+
+}  // namespace inflight::machine
