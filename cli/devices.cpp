@@ -1,10 +1,15 @@
 // inflight devices: the profiles that the software GPU can take.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <thread>
 
 #include "cli/commands.hpp"
 #include "cli/terminal.hpp"
+#include "gpu/cuda/core/ctest.hpp"
 #include "gpu/cuda/core/profiles.hpp"
 #include "gpu/cuda/core/settings.hpp"
 
@@ -28,13 +33,28 @@ void list() {
       cuda::Settings{}.device));
 }
 
+// A resource specification file (CMake manual, "ctest(1)"): as many devices as the host has cores,
+// each of which one test has at a time.
+void list_for_ctest() {
+  std::string devices;
+  for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
+    devices += fmt::format("{}\n      {{\"id\": \"{}\", \"slots\": 1}}", i ? "," : "", i);
+  out(
+      fmt::format("{{\n  \"version\": {{\"major\": 1, \"minor\": 0}},\n  \"local\": [{{\n    "
+                  "\"{}\": [{}\n    ]\n  }}]\n}}\n",
+                  cuda::ctest_resource, devices));
+}
+
 }  // namespace
 
 void add_devices(CLI::App& app, int& status) {
   CLI::App* command =
       app.add_subcommand("devices", "list the devices that the software GPU can be");
-  command->callback([&status] {
-    list();
+  auto for_ctest = std::make_shared<bool>(false);
+  command->add_flag("--ctest", *for_ctest,
+                    "a resource file for ctest --resource-spec-file: a device for each core");
+  command->callback([for_ctest, &status] {
+    *for_ctest ? list_for_ctest() : list();
     status = ok;
   });
 }

@@ -37,7 +37,7 @@ int merge(const MergeRequest& request) {
 
 void add_merge(CLI::App& app, int& status) {
   CLI::App* command =
-      app.add_subcommand("merge", "join reports of inflight check: merge OUT IN.json...");
+      app.add_subcommand("merge", "join reports of inflight check: merge OUT IN...");
   command->footer(
       "The same mistake at the same places is one finding, and its counts add up. The order of the "
       "reports\ndoes not matter.");
@@ -45,7 +45,9 @@ void add_merge(CLI::App& app, int& status) {
   command->add_option("out", request->out, "what to write: FILE.json, .sarif or .html")
       ->required()
       ->type_name("OUT");
-  command->add_option("in", request->in, "reports in JSON")->required()->type_name("IN.json");
+  command->add_option("in", request->in, "reports: .json, .sarif or .html")
+      ->required()
+      ->type_name("IN");
   command
       ->add_option("--source-root", request->root,
                    "the folder that paths in a .sarif file count from")

@@ -1,6 +1,5 @@
 // Reports read back. Members that this version does not know are passed over.
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "gpu/check/report/json.hpp"
@@ -136,16 +135,6 @@ tl::expected<std::vector<Finding>, std::string> findings_of(const json& j) {
     if (!finding) return tl::unexpected(finding.error());
     all.push_back(std::move(*finding));
   }
-  return all;
-}
-
-tl::expected<std::vector<Finding>, std::string> read_findings(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) return tl::unexpected("'" + path + "' cannot be read");
-  const json j = json::parse(file, nullptr, false);
-  if (j.is_discarded()) return tl::unexpected("'" + path + "' is no JSON");
-  auto all = findings_of(j);
-  if (!all) return tl::unexpected("'" + path + "': " + all.error());
   return all;
 }
 

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "gpu/check/finding/source.hpp"
+#include "gpu/check/report/json.hpp"
 #include "gpu/check/report/json_names.hpp"
 #include "gpu/check/report/report.hpp"
 
@@ -66,6 +68,17 @@ constexpr const char* legend =
     "writes, ! what the finding is about. Bars are copies in flight; a dashed one was so at the "
     "end.</p>\n";
 
+// The findings themselves, so that the page can be read back: as JSON, in which nothing ends a
+// comment or begins a tag.
+std::string in_comment(const std::vector<Finding>& findings) {
+  std::string text(page_data_begin);
+  for (const char c : dump(to_json(findings))) {
+    const bool marks = c == '<' || c == '>' || (c == '-' && text.back() == '-');
+    text += marks ? fmt::format("\\u00{:02x}", static_cast<unsigned>(c)) : std::string(1, c);
+  }
+  return text += page_data_end;
+}
+
 class Page {
  public:
   std::string of(const std::vector<Finding>& findings) {
@@ -76,7 +89,7 @@ class Page {
     if (std::any_of(findings.begin(), findings.end(),
                     [](const Finding& each) { return !each.moment.empty(); }))
       text_ += legend;
-    return text_ + "</body>\n</html>";
+    return text_ + in_comment(findings) + "</body>\n</html>";
   }
 
  private:

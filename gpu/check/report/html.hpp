@@ -9,6 +9,8 @@
 namespace inflight::check {
 
 std::string to_html(const std::vector<Finding>& findings);
+// Around the findings in JSON that a page carries in a comment.
+inline constexpr std::string_view page_data_begin = "<!-- findings ", page_data_end = " -->\n";
 
 // The moment of a finding as a picture (SVG): a lane for each warp, time from left to right, copies
 // as bars from where they are issued to where they are complete. Empty without a moment.

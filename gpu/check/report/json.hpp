@@ -18,7 +18,7 @@ std::string dump(const nlohmann::json& json, int indent = -1);
 // The way back. An error is a sentence.
 tl::expected<Finding, std::string> finding_of(const nlohmann::json& json);
 tl::expected<std::vector<Finding>, std::string> findings_of(const nlohmann::json& json);
-// Of a file.
+// Of a report in any of the forms that are written.
 tl::expected<std::vector<Finding>, std::string> read_findings(const std::string& path);
 
 }  // namespace inflight::check

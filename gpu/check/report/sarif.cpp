@@ -8,6 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "gpu/check/report/json.hpp"
 #include "gpu/check/report/json_names.hpp"
 
 namespace inflight::check {
@@ -96,7 +97,8 @@ class Writer {
     if (!f.rule.empty()) more["rule"] = f.rule;
     if (!f.replay.empty()) more["replay"] = f.replay;
     if (f.bytes) more["bytes"] = to_text(*f.bytes);
-    if (!more.empty()) j["properties"] = std::move(more);
+    more["finding"] = to_json(f);  // all of it, so that reports can be read back
+    j["properties"] = std::move(more);
     return j;
   }
 

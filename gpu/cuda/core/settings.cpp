@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "gpu/check/report/report.hpp"
+#include "gpu/cuda/core/ctest.hpp"
 #include "gpu/cuda/core/report/status.hpp"
 
 namespace inflight::cuda {
@@ -99,8 +100,10 @@ const char* read_memory(std::string_view text, Settings& settings) {
   return nullptr;
 }
 
+constexpr unsigned most_workers = 1024;
+
 const char* read_workers(std::string_view text, Settings& settings) {
-  if (read_number(text, settings.workers) && settings.workers <= 1024) return nullptr;
+  if (read_number(text, settings.workers) && settings.workers <= most_workers) return nullptr;
   return "a number of threads up to 1024, 0 for one a core";
 }
 
@@ -193,6 +196,7 @@ constexpr Variable variables[] = {
 tl::expected<Settings, std::string> read_settings(
     const std::function<const char*(const char*)>& variable) {
   Settings settings;
+  settings.workers = std::min(ctest_slots(variable).value_or(settings.workers), most_workers);
   for (const Variable& each : variables) {
     const char* text = variable(each.name);
     if (!text) continue;

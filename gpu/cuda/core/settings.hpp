@@ -46,7 +46,9 @@ struct Settings {
   // INFLIGHT_MEMORY: bytes of the host's memory that devices may take together; none: what
   // default_host_share().
   std::optional<std::uint64_t> memory;
-  unsigned workers = 0;   // INFLIGHT_WORKERS: host threads; 0: all cores
+  // INFLIGHT_WORKERS: host threads; 0: all cores. Unless told, what CTest gave the test
+  // (ctest.hpp).
+  unsigned workers = 0;
   bool progress = false;  // INFLIGHT_PROGRESS: 0 or 1
   // INFLIGHT_STRICT: 0 or 1; a kernel that has an instruction which is not supported is not
   // launched.

@@ -24,10 +24,21 @@ for form in sarif html; do
   expect "merge to .$form" 0 '' "$inflight" merge --source-root "$root" "$work/m.$form" "$work/a.json"
   cmp "$work/a.$form" "$work/m.$form" || fail "merge writes another .$form"
 done
+# Each form can be read back, in any mixture.
+for form in json sarif html; do
+  expect "merge a .$form" 0 '' "$inflight" merge "$work/back.json" "$work/a.$form"
+  cmp "$work/a.json" "$work/back.json" || fail "what a .$form carries is not what was found"
+done
+expect "merge two forms" 0 '^2 findings, seen 129 times\.$' "$inflight" merge "$work/mixed.json" "$work/a.html" "$work/c.sarif" "$work/b.json"
+cmp "$work/abc.json" "$work/mixed.json" || fail "the form of reports matters"
 expect "merge nothing" 2 '' "$inflight" merge "$work/x.json"
 expect "merge into what is no report" 2 "does not end in" "$inflight" merge "$work/x.txt" "$work/a.json"
 expect "merge what is not there" 1 "none.json' cannot be read" "$inflight" merge "$work/x.json" "$work/none.json"
-expect "merge what is no report" 1 "is no JSON" "$inflight" merge "$work/x.json" "$work/a.html"
+expect "merge what is no report" 1 "is no JSON" "$inflight" merge "$work/x.json" "$0"
+echo '<html></html>' >"$work/other.html"
+expect "merge what is no page" 1 "is no page of findings" "$inflight" merge "$work/x.json" "$work/other.html"
+echo '{"version": "2.1.0", "runs": [{"results": [{"ruleId": "x"}]}]}' >"$work/other.sarif"
+expect "merge another tool's SARIF" 1 "a finding is no object" "$inflight" merge "$work/x.json" "$work/other.sarif"
 
 for python in python3 /usr/bin/python3; do "$python" -c 'import jsonschema' 2>/dev/null && break; done
 "$python" -c 'import jsonschema' 2>/dev/null || {

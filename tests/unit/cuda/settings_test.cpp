@@ -55,6 +55,22 @@ TEST(Settings, ReadEveryVariable) {
   EXPECT_TRUE(settings->progress);
 }
 
+TEST(Settings, TakeTheCoresThatCTestGaveUnlessTold) {
+  std::map<std::string, std::string> variables = {
+      {"CTEST_RESOURCE_GROUP_COUNT", "2"},
+      {"CTEST_RESOURCE_GROUP_0", "gpus"},
+      {"CTEST_RESOURCE_GROUP_0_GPUS", "id:0,slots:1;id:3,slots:2"},
+      {"CTEST_RESOURCE_GROUP_1", "gpus,licences"},
+      {"CTEST_RESOURCE_GROUP_1_GPUS", "id:5,slots:1"},
+      {"CTEST_RESOURCE_GROUP_1_LICENCES", "id:a,slots:9"}};
+  EXPECT_EQ(read(variables)->workers, 4u);
+  variables["INFLIGHT_WORKERS"] = "2";
+  EXPECT_EQ(read(variables)->workers, 2u);
+  EXPECT_EQ(
+      read({{"CTEST_RESOURCE_GROUP_COUNT", "1"}, {"CTEST_RESOURCE_GROUP_0", "licences"}})->workers,
+      0u);
+}
+
 TEST(Settings, ReadTheCheckersVariables) {
   auto settings = read({{"INFLIGHT_CHECK", "1"},
                         {"INFLIGHT_LEAK_CHECK", "1"},
