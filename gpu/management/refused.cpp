@@ -20,6 +20,7 @@ constexpr Absent absent[] = {
     {"NvLink", ""},
     {"Mig", ""},
     {"PlatformInfo", ""},
+    {"CurrPcieLink", ""},  // NCCL
     {"Temp", "sensors"},
     {"Thermal", "sensors"},
     {"Fan", "fans"},

@@ -358,6 +358,15 @@ const Op* generic(Warp& w, const Op* op) {
 
 // --- the table ---
 
+// Of one element, the order of its bytes is the host's.
+template <class E, class Strong>
+constexpr StrongHandlers strong_of() {
+  if constexpr (E::count > 1)
+    return {global<Strong>, generic<Strong>};
+  else
+    return {global<E>, generic<E>};
+}
+
 template <class M, class R, int N>
 constexpr AccessHandlers load_row() {
   using E = Load<M, R, N>;
@@ -367,7 +376,8 @@ constexpr AccessHandlers load_row() {
           sizeof(R),
           N,
           {global<E>, shared<E>, local<E>, generic<E>, parameter<E>, frame<E>,
-           shared_rare<E, ptx::Space::shared_cluster>}};
+           shared_rare<E, ptx::Space::shared_cluster>},
+          strong_of<E, StrongLoad<M, R, N>>()};
 }
 template <class M, class R, int N>
 constexpr AccessHandlers store_row() {
@@ -378,7 +388,8 @@ constexpr AccessHandlers store_row() {
           sizeof(R),
           N,
           {global<E>, shared<E>, local<E>, generic<E>, nullptr, frame<E>,
-           shared_rare<E, ptx::Space::shared_cluster>}};
+           shared_rare<E, ptx::Space::shared_cluster>},
+          strong_of<E, StrongStore<M, R, N>>()};
 }
 
 using u8 = std::uint8_t;

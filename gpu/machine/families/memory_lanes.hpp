@@ -1,6 +1,7 @@
 // Loads and stores of a warp's lanes: how their addresses lie, and the loops that move the bytes.
 // Included only by files compiled once an instruction set, like lanes.hpp.
 #pragma once
+#include <concepts>
 #include <type_traits>
 
 #include "gpu/machine/families/interleave.hpp"
@@ -306,6 +307,82 @@ struct Store {
     };
     last(mask & half_mask, p0, 0);
     last(mask >> half, p1, half);
+  }
+};
+
+// --- strong accesses of vectors ---
+
+// Another device or process may be at the same bytes, and a program may take the last of a vector,
+// or of a warp's vectors that follow one another, for a flag that the others have come. So they are
+// written from the first byte to the last, and read from the last to the first.
+
+// Each half's lanes at p[half], `step` bytes from one to the next.
+struct Line {
+  char* p[2];
+  unsigned step;
+  char* at(int h, int l) const { return p[h] + static_cast<unsigned>(l) * step; }
+};
+
+template <class Place>
+concept InHostOrder = requires(const Place& place) {
+  { place.at(0, 0) } -> std::same_as<char*>;
+};
+
+template <class M, class R, int N>
+struct StrongLoad : Load<M, R, N> {
+  using Plain = Load<M, R, N>;
+  using U = typename Plain::U;
+
+  template <class Place>
+  static void run(Warp& w, const Op* op, std::uint32_t mask, Place place) {
+    if constexpr (!InHostOrder<Place>) {
+      Plain::run(w, op, mask, place);
+    } else {
+      // A result may lie where an address lay.
+      R values[N][lanes];
+      for (int l = lanes - 1; l >= 0; --l) {
+        if (!(mask >> l & 1)) continue;
+        const U* const from = reinterpret_cast<const U*>(place.at(l / half, l % half));
+        for (int i = N - 1; i >= 0; --i)
+          values[i][l] = Plain::extend(__atomic_load_n(from + i, __ATOMIC_ACQUIRE));
+      }
+      for (int i = 0; i < N; ++i) {
+        R* const out = w.at<R>(element(w, op, i));
+        for (int l = 0; l < lanes; ++l)
+          if (mask >> l & 1) out[l] = values[i][l];
+      }
+    }
+  }
+  static void contiguous(Warp& w, const Op* op, char* p0, char* p1) {
+    run(w, op, all_lanes, Line{{p0, p1}, Plain::bytes});
+  }
+  static void uniform(Warp& w, const Op* op, std::uint32_t mask, char* p0, char* p1) {
+    run(w, op, mask, Line{{p0, p1}, 0});
+  }
+};
+
+template <class M, class R, int N>
+struct StrongStore : Store<M, R, N> {
+  using Plain = Store<M, R, N>;
+
+  template <class Place>
+  static void run(Warp& w, const Op* op, std::uint32_t mask, Place place) {
+    if constexpr (!InHostOrder<Place>) {
+      Plain::run(w, op, mask, place);
+    } else {
+      for (std::uint32_t m = mask; m; m &= m - 1) {
+        const int l = __builtin_ctz(m);
+        M* const to = reinterpret_cast<M*>(place.at(l / half, l % half));
+        for (int i = 0; i < N; ++i)
+          __atomic_store_n(to + i, static_cast<M>(w.at<R>(element(w, op, i))[l]), __ATOMIC_RELEASE);
+      }
+    }
+  }
+  static void contiguous(Warp& w, const Op* op, char* p0, char* p1) {
+    run(w, op, all_lanes, Line{{p0, p1}, Plain::bytes});
+  }
+  static void uniform(Warp& w, const Op* op, std::uint32_t mask, char* p0, char* p1) {
+    run(w, op, mask, Line{{p0, p1}, 0});
   }
 };
 

@@ -137,6 +137,12 @@ const AccessHandlers* find(AccessTable table, bool store, const Form& f, unsigne
   return nullptr;
 }
 
+Handler handler_of(const AccessHandlers& row, AccessPlace place, bool is_strong) {
+  if (is_strong && place == AccessPlace::global) return row.strong.global;
+  if (is_strong && place == AccessPlace::generic) return row.strong.generic;
+  return row.at[static_cast<unsigned>(place)];
+}
+
 bool lower_access(Lowering& lo, AccessTable table, bool store) {
   if (!only(lo, understood)) return false;
   const bool hinted = lo.in.mods.has(Mod::L2_cache_hint);
@@ -155,7 +161,8 @@ bool lower_access(Lowering& lo, AccessTable table, bool store) {
   const bool direct = row != nullptr;
   if (!row) row = find(table, store, *f, ptx::size_of(slot_type(f->type)));
   if (!row) return lo.refuse("vectors of this shape are not supported");
-  const Handler handler = row->at[static_cast<unsigned>(t->place)];
+  const bool is_strong = lo.in.mods.without(strong) != lo.in.mods;
+  const Handler handler = handler_of(*row, t->place, is_strong);
   if (!handler) return lo.refuse("a kernel's parameters cannot be written");
 
   Ref refs[8];
@@ -173,7 +180,7 @@ bool lower_access(Lowering& lo, AccessTable table, bool store) {
   if (f->count > 2) op.c = refs[2];
   op.extra = rest;
   op.count = static_cast<std::uint8_t>(f->count);
-  if (!store && lo.in.mods.without(strong) != lo.in.mods) op.flags |= Op::strong;
+  if (!store && is_strong) op.flags |= Op::strong;
   if (!bind_address(lo, address, *t, base, op)) return false;
   // Of one element, as the handler has it in the register.
   const unsigned value_bytes = direct ? own : ptx::size_of(slot_type(f->type));

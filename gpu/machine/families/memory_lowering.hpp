@@ -20,6 +20,11 @@ enum class AccessPlace : std::uint8_t {
 };
 inline constexpr unsigned access_places = 7;
 
+// Of accesses that others may see while they happen.
+struct StrongHandlers {
+  Handler global, generic;
+};
+
 struct AccessHandlers {
   bool store;
   std::uint8_t bytes;  // of an element in memory
@@ -27,6 +32,7 @@ struct AccessHandlers {
   std::uint8_t width;  // bytes of a register's lane
   std::uint8_t count;  // elements
   Handler at[access_places];
+  StrongHandlers strong;
 };
 
 struct AccessTable {

@@ -44,10 +44,30 @@ bool only_polled(const Cluster& cluster) {
                      [](const auto& block) { return block->ended || block->only_polled; });
 }
 
+// A worker whose clusters only wait, turn after turn, leaves its core to those that they wait for:
+// kernels of other devices and processes, and threads of the host.
+class Patience {
+ public:
+  void turn(bool progressed) {
+    constexpr unsigned soon = 64, long_since = 4096;
+    constexpr std::chrono::microseconds nap{50};
+    idle_ = progressed ? 0 : idle_ + 1;
+    if (idle_ < soon) return;
+    if (idle_ < long_since)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(nap);
+  }
+
+ private:
+  unsigned idle_ = 0;
+};
+
 void run_clusters(Clusters& clusters) {
   Grid& grid = clusters.grid();
   WorkQueue& queue = clusters.join();
   Worker worker;
+  Patience patience;
   std::vector<std::unique_ptr<Cluster>> spare;
   while (!grid.stop.load(std::memory_order_relaxed)) {
     auto ticket = clusters.take(queue);
@@ -69,9 +89,10 @@ void run_clusters(Clusters& clusters) {
     if (grid.observation) clusters.took_turn(queue, *cluster, done);
     if (!done || grid.stop.load(std::memory_order_relaxed)) {
       const bool still_held = held && cluster->held();
-      clusters.suspend(queue, std::move(cluster));
+      patience.turn(clusters.suspend(queue, std::move(cluster)));
       if (still_held) in_front->rest(clusters.joined());
     } else {
+      patience.turn(true);
       queue.finished(cycles_of(*cluster));
       spare.push_back(std::move(cluster));
     }
@@ -271,12 +292,13 @@ std::unique_ptr<Cluster> Clusters::steal_suspended(WorkQueue& thief) {
   return cluster;
 }
 
-void Clusters::suspend(WorkQueue& queue, std::unique_ptr<Cluster> cluster) {
+bool Clusters::suspend(WorkQueue& queue, std::unique_ptr<Cluster> cluster) {
   if (!suspends_.load(std::memory_order_relaxed)) suspends_.store(true, std::memory_order_relaxed);
   const bool progressed =
       std::any_of(cluster->blocks.begin(), cluster->blocks.end(),
                   [](const auto& block) { return !block->ended && block->progressed; });
   queue.suspend(std::move(cluster), progressed);
+  return progressed;
 }
 
 // A turn of polling is short: a worker whose turn is not does something else.

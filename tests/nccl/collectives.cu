@@ -1,0 +1,237 @@
+// Every collective of NCCL over ranks in one or several processes, on one or several hosts, held
+// against what it must give: for each type and several sizes.
+//
+//   collectives RANKS FIRST COUNT ID [TYPES]
+//
+// This process has COUNT of the RANKS from number FIRST on, on devices of those numbers less
+// FIRST where DEVICES_FROM_0 is set. The process with rank 0 writes the communicator's id to the
+// file ID, where the others wait for it. TYPES: such as "f32,i32"; all unless told.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <nccl.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace {
+
+void check(cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(status));
+  _exit(1);
+}
+void check(ncclResult_t status, const char* what) {
+  if (status == ncclSuccess) return;
+  fprintf(stderr, "%s: %s\n", what, ncclGetErrorString(status));
+  _exit(1);
+}
+#define CHECK(call) check(call, #call)
+
+struct Job {
+  int ranks, first, count;
+};
+
+struct Rank {
+  int number, device;
+  ncclComm_t comm;
+  cudaStream_t stream;
+};
+
+// Small whole numbers: sums of them are exact in every type, in any order.
+template <class T>
+T value(int rank, size_t i) {
+  return T(float((i + 3 * rank) % 4));
+}
+
+ncclUniqueId meet(const Job& job, const std::string& path) {
+  ncclUniqueId id;
+  const std::string fresh = path + ".new";
+  if (job.first == 0) {
+    CHECK(ncclGetUniqueId(&id));
+    FILE* file = fopen(fresh.c_str(), "wb");
+    if (!file || fwrite(&id, sizeof id, 1, file) != 1 || fclose(file) ||
+        rename(fresh.c_str(), path.c_str()))
+      check(ncclSystemError, "the id's file");
+    return id;
+  }
+  FILE* file = nullptr;
+  while (!(file = fopen(path.c_str(), "rb"))) usleep(10000);
+  if (fread(&id, sizeof id, 1, file) != 1) check(ncclSystemError, "the id's file");
+  fclose(file);
+  return id;
+}
+
+// What a collective does: its element counts, what it calls, and what rank r must find at i.
+template <class T>
+struct Collective {
+  const char* name;
+  std::function<size_t(size_t n, int ranks)> sent, received;
+  std::function<ncclResult_t(const Rank&, const T* in, T* out, size_t n, ncclDataType_t, int ranks)>
+      call;
+  std::function<bool(int rank, int ranks, size_t n)> receives;
+  std::function<T(int rank, size_t i, size_t n, int ranks)> wanted;
+};
+
+template <class T>
+T sum(size_t i, int ranks) {
+  float all = 0;
+  for (int r = 0; r < ranks; ++r) all += float(value<T>(r, i));
+  return T(all);
+}
+
+template <class T>
+std::vector<Collective<T>> collectives() {
+  const auto one = [](size_t n, int) { return n; };
+  const auto each = [](size_t n, int ranks) { return n * ranks; };
+  const auto all = [](int, int, size_t) { return true; };
+  const auto at_root = [](int rank, int ranks, size_t) { return rank == ranks - 1; };
+  using In = const T*;
+  return {
+      {"all_reduce", one, one,
+       [](const Rank& r, In in, T* out, size_t n, ncclDataType_t type, int) {
+         return ncclAllReduce(in, out, n, type, ncclSum, r.comm, r.stream);
+       },
+       all, [](int, size_t i, size_t, int ranks) { return sum<T>(i, ranks); }},
+      {"reduce", one, one,
+       [](const Rank& r, In in, T* out, size_t n, ncclDataType_t type, int ranks) {
+         return ncclReduce(in, out, n, type, ncclSum, ranks - 1, r.comm, r.stream);
+       },
+       at_root, [](int, size_t i, size_t, int ranks) { return sum<T>(i, ranks); }},
+      {"broadcast", one, one,
+       [](const Rank& r, In in, T* out, size_t n, ncclDataType_t type, int ranks) {
+         return ncclBroadcast(in, out, n, type, ranks - 1, r.comm, r.stream);
+       },
+       all, [](int, size_t i, size_t, int ranks) { return value<T>(ranks - 1, i); }},
+      {"all_gather", one, each,
+       [](const Rank& r, In in, T* out, size_t n, ncclDataType_t type, int) {
+         return ncclAllGather(in, out, n, type, r.comm, r.stream);
+       },
+       all, [](int, size_t i, size_t n, int) { return value<T>(int(i / n), i % n); }},
+      {"reduce_scatter", each, one,
+       [](const Rank& r, In in, T* out, size_t n, ncclDataType_t type, int) {
+         return ncclReduceScatter(in, out, n, type, ncclSum, r.comm, r.stream);
+       },
+       all, [](int rank, size_t i, size_t n, int ranks) { return sum<T>(rank * n + i, ranks); }},
+      {"all_to_all", each, each,
+       [](const Rank& r, In in, T* out, size_t n, ncclDataType_t type, int ranks) {
+         ncclGroupStart();
+         for (int peer = 0; peer < ranks; ++peer) {
+           CHECK(ncclSend(in + peer * n, n, type, peer, r.comm, r.stream));
+           CHECK(ncclRecv(out + peer * n, n, type, peer, r.comm, r.stream));
+         }
+         return ncclGroupEnd();
+       },
+       all,
+       [](int rank, size_t i, size_t n, int) { return value<T>(int(i / n), rank * n + i % n); }},
+      {"send_recv", one, one,
+       [](const Rank& r, In in, T* out, size_t n, ncclDataType_t type, int ranks) {
+         ncclGroupStart();
+         CHECK(ncclSend(in, n, type, (r.number + 1) % ranks, r.comm, r.stream));
+         CHECK(ncclRecv(out, n, type, (r.number + ranks - 1) % ranks, r.comm, r.stream));
+         return ncclGroupEnd();
+       },
+       all,
+       [](int rank, size_t i, size_t, int ranks) {
+         return value<T>((rank + ranks - 1) % ranks, i);
+       }},
+  };
+}
+
+template <class T>
+bool differ(const T& a, const T& b) {
+  return memcmp(&a, &b, sizeof(T)) != 0;
+}
+
+template <class T>
+long wrong(const Collective<T>& c, const std::vector<Rank>& mine, int ranks, size_t n,
+           ncclDataType_t type) {
+  const size_t sent = c.sent(n, ranks), received = c.received(n, ranks);
+  std::vector<T*> in(mine.size()), out(mine.size());
+  std::vector<T> host(std::max(sent, received));
+  for (size_t k = 0; k < mine.size(); ++k) {
+    CHECK(cudaSetDevice(mine[k].device));
+    CHECK(cudaMalloc(&in[k], sent * sizeof(T)));
+    CHECK(cudaMalloc(&out[k], received * sizeof(T)));
+    for (size_t i = 0; i < sent; ++i) host[i] = value<T>(mine[k].number, i);
+    CHECK(cudaMemcpy(in[k], host.data(), sent * sizeof(T), cudaMemcpyHostToDevice));
+    CHECK(cudaMemset(out[k], 0x7f, received * sizeof(T)));
+    CHECK(cudaDeviceSynchronize());  // the collective runs in a stream of its own
+  }
+  CHECK(ncclGroupStart());
+  for (size_t k = 0; k < mine.size(); ++k) {
+    CHECK(cudaSetDevice(mine[k].device));
+    CHECK(c.call(mine[k], in[k], out[k], n, type, ranks));
+  }
+  CHECK(ncclGroupEnd());
+  long bad = 0;
+  for (size_t k = 0; k < mine.size(); ++k) {
+    CHECK(cudaSetDevice(mine[k].device));
+    CHECK(cudaStreamSynchronize(mine[k].stream));
+    CHECK(cudaMemcpy(host.data(), out[k], received * sizeof(T), cudaMemcpyDeviceToHost));
+    if (c.receives(mine[k].number, ranks, n))
+      for (size_t i = 0; i < received; ++i)
+        bad += differ(host[i], c.wanted(mine[k].number, i, n, ranks));
+    CHECK(cudaFree(in[k]));
+    CHECK(cudaFree(out[k]));
+  }
+  return bad;
+}
+
+struct Count {
+  int right = 0, wrong = 0;
+};
+
+template <class T>
+void run(const char* name, ncclDataType_t type, const std::string& types,
+         const std::vector<Rank>& mine, int ranks, Count& count) {
+  if (!types.empty() &&
+      ("," + types + ",").find(std::string(",") + name + ",") == std::string::npos)
+    return;
+  for (const Collective<T>& c : collectives<T>())
+    for (const size_t n : {size_t(1), size_t(13), size_t(4096), size_t(100003)}) {
+      const long bad = wrong<T>(c, mine, ranks, n, type);
+      bad ? ++count.wrong : ++count.right;
+      if (bad) printf("%s of %zu %s: %ld elements are wrong\n", c.name, n, name, bad);
+    }
+}
+
+}  // namespace
+
+int main(int, char** words) {
+  const Job job{atoi(words[1]), atoi(words[2]), atoi(words[3])};
+  const std::string types = words[5] ? words[5] : "";
+  const int base = getenv("DEVICES_FROM_0") ? job.first : 0;
+  const ncclUniqueId id = meet(job, words[4]);
+  std::vector<Rank> mine(job.count);
+  CHECK(ncclGroupStart());
+  for (int k = 0; k < job.count; ++k) {
+    Rank& rank = mine[k];
+    rank.number = job.first + k;
+    rank.device = rank.number - base;
+    CHECK(cudaSetDevice(rank.device));
+    CHECK(cudaStreamCreateWithFlags(&rank.stream, cudaStreamNonBlocking));
+    CHECK(ncclCommInitRank(&rank.comm, job.ranks, id, rank.number));
+  }
+  CHECK(ncclGroupEnd());
+  Count count;
+  run<int8_t>("i8", ncclInt8, types, mine, job.ranks, count);
+  run<uint8_t>("u8", ncclUint8, types, mine, job.ranks, count);
+  run<int32_t>("i32", ncclInt32, types, mine, job.ranks, count);
+  run<uint32_t>("u32", ncclUint32, types, mine, job.ranks, count);
+  run<int64_t>("i64", ncclInt64, types, mine, job.ranks, count);
+  run<uint64_t>("u64", ncclUint64, types, mine, job.ranks, count);
+  run<__half>("f16", ncclFloat16, types, mine, job.ranks, count);
+  run<float>("f32", ncclFloat32, types, mine, job.ranks, count);
+  run<double>("f64", ncclFloat64, types, mine, job.ranks, count);
+  run<__nv_bfloat16>("bf16", ncclBfloat16, types, mine, job.ranks, count);
+  for (const Rank& rank : mine) CHECK(ncclCommDestroy(rank.comm));
+  printf("ranks %d to %d of %d: %d right, %d wrong\n", job.first, job.first + job.count - 1,
+         job.ranks, count.right, count.wrong);
+  return count.wrong != 0 || count.right == 0;
+}
