@@ -1,5 +1,5 @@
 // fork() while a kernel runs: no call works in the child, and the child ends. A child that was forked
-// before the first call, or after calls that need no device, has a GPU of its own.
+// before the first call, or after those that need no driver, has a GPU of its own.
 // flags: -lcuda
 // stderr: forked from one that had used CUDA
 #include <sys/wait.h>
@@ -46,10 +46,10 @@ int main() {
   in_child("child before the first call", [] { std::printf("  its value: %d\n", used()); });
   int version = 0;
   SAY(cudaRuntimeGetVersion(&version));
-  SAY(cudaDriverGetVersion(&version));
   SAY(cuDriverGetVersion(&version));
-  SAY(cudaGetLastError());
-  in_child("child after the versions", [] { std::printf("  its value: %d\n", used()); });
+  in_child("child after these versions", [] { std::printf("  its value: %d\n", used()); });
+  SAY(cudaDriverGetVersion(&version));
+  in_child("child after the driver's version", [] { std::printf("  its value: %d\n", used()); });
   int* flag = nullptr;
   cudaMallocHost(&flag, 4);
   *flag = 0;

@@ -53,10 +53,10 @@ INFLIGHT_API int cudaGetDeviceCount(int* count) {
   }));
 }
 
-// Answered without a device: a process that has asked for no more may still fork.
 INFLIGHT_API int cudaDriverGetVersion(int* place) {
-  return record(store_value(place, cuda_version));
+  return store(place, [] { return cuda_version; });
 }
+// Answered without a driver: a process that has asked for no more may still fork.
 INFLIGHT_API int cudaRuntimeGetVersion(int* place) {
   return record(store_value(place, cuda_version));
 }
