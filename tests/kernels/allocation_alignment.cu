@@ -1,5 +1,5 @@
-// Large allocations begin at a page of 2 MiB, whatever was allocated before; small ones at 512
-// bytes. flags: -lcuda
+// Large allocations begin at a page of 2 MiB, whatever was allocated before; small ones at 512 bytes.
+// flags: -lcuda
 #include <cstdint>
 #include <cstdio>
 #include <cuda.h>
