@@ -55,6 +55,7 @@ Status export_file(int* to, unsigned long long handle, int type, unsigned long l
 
 Status import_file(unsigned long long* handle, int given, int type) {
   if (!handle || type != handle_file) return Status::invalid_value;
+  if (fcntl(given, F_GETFD) < 0) return Status::unknown;
   const auto location = location_of(given);
   if (!location) {
     const auto multicast = import_multicast(link_of(given));

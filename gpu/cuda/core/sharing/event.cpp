@@ -53,6 +53,7 @@ Result<std::shared_ptr<SharedEvent>> SharedEvent::create() {
 
 Result<std::shared_ptr<SharedEvent>> SharedEvent::open(const SharingHandle& handle) {
   auto file = open_shared(handle, SharingHandle::Kind::event);
+  if (!file && file.error().status == Status::invalid_value) return fail(Status::map_failed);
   if (!file) return tl::unexpected(file.error());
   return map(std::move(*file));
 }

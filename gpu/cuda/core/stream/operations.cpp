@@ -94,7 +94,8 @@ Status create_event(void** place, unsigned flags) {
 Status export_event(SharingHandle* to, const void* handle) {
   auto event = event_of(handle);
   if (!event) return event.error().status;
-  if (!to || !(*event)->shared || (*event)->imported) return Status::invalid_value;
+  if (!to) return Status::invalid_value;
+  if (!(*event)->shared || (*event)->imported) return Status::invalid_handle;
   auto made =
       sharing_handle(SharingHandle::Kind::event, (*event)->shared->file(), (*event)->device());
   if (!made) return made.error().status;
