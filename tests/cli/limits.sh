@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # docs/limits.md names the subject of every refusal: what stands before "is not supported", "are not
 # supported" and "needs a GPU" in the software GPU's texts. Those made of parts ('{}') or about a
-# form of an instruction ("this form ...") are told for the instruction itself.
+# form of an instruction ("this form ...") are told for the instruction itself, and a status's own
+# words ("functionality requested") for the call that answers it.
 . "$(dirname "$0")/lib.sh"
 root=$here/../..
 limits=$(tr -s '\n ' ' ' <"$root/docs/limits.md")
@@ -9,7 +10,7 @@ subjects=$(grep -rhoE --include='*.cpp' '"[^"{}]+ ((is|are) not supported|needs?
   sed -E 's/^"//; s/ ((is|are) not supported|needs? a GPU)$//; s/^(an?|the) //; s/,$//; s/ \(.*//' | sort -u)
 count=0
 while read -r subject; do
-  case $subject in 'this form'* | 'operation'* | 'vectors of this shape') continue ;; esac
+  case $subject in 'this form'* | 'operation'* | 'vectors of this shape' | 'functionality requested') continue ;; esac
   count=$((count + 1))
   grep -qiF -- "$subject" <<<"$limits" || fail "docs/limits.md does not speak of: $subject"
 done <<<"$subjects"

@@ -48,10 +48,10 @@ bool only_polled(const Cluster& cluster) {
 // kernels of other devices and processes, and threads of the host.
 class Patience {
  public:
-  void turn(bool progressed) {
+  void turn(bool only_polled) {
     constexpr unsigned soon = 64, long_since = 4096;
     constexpr std::chrono::microseconds nap{50};
-    idle_ = progressed ? 0 : idle_ + 1;
+    idle_ = only_polled ? idle_ + 1 : 0;
     if (idle_ < soon) return;
     if (idle_ < long_since)
       std::this_thread::yield();
@@ -89,10 +89,11 @@ void run_clusters(Clusters& clusters) {
     if (grid.observation) clusters.took_turn(queue, *cluster, done);
     if (!done || grid.stop.load(std::memory_order_relaxed)) {
       const bool still_held = held && cluster->held();
-      patience.turn(clusters.suspend(queue, std::move(cluster)));
+      patience.turn(only_polled(*cluster));
+      clusters.suspend(queue, std::move(cluster));
       if (still_held) in_front->rest(clusters.joined());
     } else {
-      patience.turn(true);
+      patience.turn(false);
       queue.finished(cycles_of(*cluster));
       spare.push_back(std::move(cluster));
     }
@@ -292,13 +293,12 @@ std::unique_ptr<Cluster> Clusters::steal_suspended(WorkQueue& thief) {
   return cluster;
 }
 
-bool Clusters::suspend(WorkQueue& queue, std::unique_ptr<Cluster> cluster) {
+void Clusters::suspend(WorkQueue& queue, std::unique_ptr<Cluster> cluster) {
   if (!suspends_.load(std::memory_order_relaxed)) suspends_.store(true, std::memory_order_relaxed);
   const bool progressed =
       std::any_of(cluster->blocks.begin(), cluster->blocks.end(),
                   [](const auto& block) { return !block->ended && block->progressed; });
   queue.suspend(std::move(cluster), progressed);
-  return progressed;
 }
 
 // A turn of polling is short: a worker whose turn is not does something else.

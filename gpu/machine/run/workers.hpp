@@ -28,8 +28,7 @@ class Clusters {
   WorkQueue& join() { return queues_[joined_.fetch_add(1, std::memory_order_relaxed)]; }
   // Nothing: other workers hold what is left.
   Ticket take(WorkQueue& queue);
-  // Has it done anything in its turn but wait?
-  bool suspend(WorkQueue& queue, std::unique_ptr<Cluster> cluster);
+  void suspend(WorkQueue& queue, std::unique_ptr<Cluster> cluster);
   std::uint64_t blocks_done() const;
   std::uint64_t blocks() const { return total_ * size(); }
   unsigned workers() const { return static_cast<unsigned>(queues_.size()); }

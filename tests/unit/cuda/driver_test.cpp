@@ -218,8 +218,10 @@ TEST_F(Driver, AKernelOfPtxTextRuns) {
   void* list[] = {reinterpret_cast<void*>(1), &packed, reinterpret_cast<void*>(2), &size, nullptr};
   ASSERT_EQ(cuLaunchKernel(scale, 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr, list), success);
   EXPECT_EQ(read<int>(to, 32)[31], 31 + 21);
-  size = 12;
-  EXPECT_EQ(cuLaunchKernel(scale, 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr, list), invalid_value);
+  // The buffer may end early: NCCL gives what a launch uses. The rest is zero here.
+  size = 16;
+  EXPECT_EQ(cuLaunchKernel(scale, 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr, list), success);
+  EXPECT_EQ(read<int>(to, 32)[31], 31);
 }
 
 TEST_F(Driver, ModulesTellWhatTheyHold) {
