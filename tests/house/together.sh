@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What a first build compiles together (INFLIGHT_QUICK, as 'make demo' has it) goes together: no name is
-# in two files of one batch. together.sh SOURCE FOLDER: compiles those batches in FOLDER, no more.
+# in two files of one batch, nor in a file beside them and in the headers that are compiled once.
+# together.sh SOURCE FOLDER: compiles the batches, and those files, in FOLDER, no more.
 set -eu
 source=$1 folder=$2
 mkdir -p "$folder"
@@ -9,4 +10,6 @@ cmake -S "$source" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FL
   >"$folder/configure.log" 2>&1 || { cat "$folder/configure.log"; exit 1; }
 mapfile -t batches < <(ninja -C "$folder" -t targets all | sed -n 's/: CXX_COMPILER.*//p' | grep /Unity/)
 [ ${#batches[@]} -ge 10 ] || { echo "only ${#batches[@]} batches are compiled together"; exit 1; }
-ninja -C "$folder" -k 0 "${batches[@]}"
+mapfile -t beside < <(ninja -C "$folder" -t targets all | sed -n 's/: CXX_COMPILER.*//p' | grep -E '/inflight_(machine|detect|trace)\.dir/' |
+  grep -v /Unity/)
+ninja -C "$folder" -k 0 "${batches[@]}" "${beside[@]}"

@@ -9,20 +9,19 @@ namespace inflight::machine {
 namespace {
 
 using check::Fidelity;
-using ptx::Instruction;
 using ptx::Mod;
 
 constexpr int measured = 90;  // the architecture that tests/gpu compares with
 
-bool always(const Instruction&, int) { return true; }
-bool approximate(const Instruction& in, int) {
+bool always(const ptx::Instruction&, int) { return true; }
+bool approximate(const ptx::Instruction& in, int) {
   return in.mods.has(Mod::approx) || in.mods.has(Mod::full);
 }
-bool gradients(const Instruction& in, int) { return in.mods.has(Mod::grad); }
-bool volumes(const Instruction& in, int) { return in.mods.has(Mod::_3d); }
-bool elsewhere(const Instruction&, int architecture) { return architecture != measured; }
+bool gradients(const ptx::Instruction& in, int) { return in.mods.has(Mod::grad); }
+bool volumes(const ptx::Instruction& in, int) { return in.mods.has(Mod::_3d); }
+bool elsewhere(const ptx::Instruction&, int architecture) { return architecture != measured; }
 // Products of integers are exact everywhere.
-bool floats_elsewhere(const Instruction& in, int architecture) {
+bool floats_elsewhere(const ptx::Instruction& in, int architecture) {
   const auto integer = [](ptx::Type type) {
     using enum ptx::Type;
     return type == s32 || type == s8 || type == u8 || type == s4 || type == u4 || type == b1;
@@ -32,12 +31,12 @@ bool floats_elsewhere(const Instruction& in, int architecture) {
   return architecture != measured && !integers;
 }
 
-struct Row {
+struct Rule {
   ptx::Opcode opcode;
-  bool (*holds)(const Instruction&, int architecture);
+  bool (*holds)(const ptx::Instruction&, int architecture);
   Fidelity fidelity;
 };
-constexpr Row rows[] = {
+constexpr Rule rules[] = {
 #define FIDELITY(opcode, when, kind, reason) \
   {ptx::Opcode::opcode, &when, {Fidelity::Kind::kind, reason}},
 #include "gpu/machine/instruction/fidelity.def"
@@ -60,11 +59,11 @@ constexpr OwnSpecial own_specials[] = {
 
 }  // namespace
 
-Fidelity fidelity_of(const ptx::Function& function, const Instruction& in, int architecture) {
-  const auto* const row = std::ranges::find_if(rows, [&](const Row& each) {
+Fidelity fidelity_of(const ptx::Function& function, const ptx::Instruction& in, int architecture) {
+  const auto* const rule = std::ranges::find_if(rules, [&](const Rule& each) {
     return each.opcode == in.opcode && each.holds(in, architecture);
   });
-  if (row != std::end(rows)) return row->fidelity;
+  if (rule != std::end(rules)) return rule->fidelity;
   for (std::uint32_t i = 0; i < in.operand_count; ++i) {
     const ptx::Operand& operand = function.pool[in.operands + i];
     if (operand.kind != ptx::Operand::Kind::special) continue;
