@@ -35,7 +35,7 @@ system() {
     mount -t proc proc "$system/proc"
     cp /etc/resolv.conf "$system/etc/resolv.conf"
     for each in /etc/apt/apt.conf.d/*proxy*; do [ ! -f "$each" ] || cp "$each" "$system/etc/apt/apt.conf.d"; done
-    mkdir -p "$system/work"; cp "$program" "$system/work/program"
+    mkdir -p "$system/trial"; cp "$program" "$system/trial/program"
     inside=(env -i PATH=/opt/inflight/bin:/usr/sbin:/usr/bin:/sbin:/bin chroot "$system")
     eval "$steps"
     exit "$failures"'
@@ -47,7 +47,7 @@ wheel_steps='
   "${inside[@]}" sh -c "ldconfig -p | grep -E \"libtbb|libfmt|g\\+\\+\"; type gcc g++ cc" >/dev/null && fail "the system is not bare"
   "${inside[@]}" python3 -m venv /opt/inflight
   "${inside[@]}" /opt/inflight/bin/pip install --quiet --no-index "/tmp/${wheel##*/}" || fail "pip install"
-  works "the wheel" inflight /work/program
+  works "the wheel" inflight /trial/program
   says "the package" 0 "^torch/__init__.py$" "${inside[@]}" inflight run python3 -c "import inflight.torch; print(inflight.torch.__file__[-17:])"
 '
 system wheel "$wheel_steps" || fail "the wheel on a bare system"
@@ -61,7 +61,7 @@ entry=$(sed -n 's/^ENTRYPOINT \["\(.*\)"\]$/\1/p' "$packages/Containerfile") && 
 container_steps='
   cp "$deb" "$system/tmp"
   "${inside[@]}" env DEBIAN_FRONTEND=noninteractive sh -c "$run" >"$work/run.log" 2>&1 || fail "RUN: $(tail -5 "$work/run.log")"
-  works "the Debian package" "$entry" /work/program
+  works "the Debian package" "$entry" /trial/program
   says "its files" 0 "^/usr/share/doc/inflight/copyright$" "${inside[@]}" dpkg -L inflight
   "${inside[@]}" sh -c "ldconfig -p | grep -E \"libcuda|inflight\"" && fail "the loader finds our libraries without the command"
   says "removed" 0 "^$" "${inside[@]}" sh -c "dpkg -r inflight >/dev/null && ls -d /usr/lib/inflight /usr/bin/inflight 2>/dev/null; echo"
@@ -78,14 +78,14 @@ if type -P buildah >/dev/null; then
       "${images[@]}" commit "$container" docker.io/library/debian:12-slim && rm "$work/base.tar" &&
       "${images[@]}" bud --isolation chroot --pull-never -t inflight -f "$packages/Containerfile" "$packages" &&
       container=$("${images[@]}" from --pull-never localhost/inflight) &&
-      "${images[@]}" copy "$container" "$program" /work/program && echo "$container" >"$work/image"
+      "${images[@]}" copy "$container" "$program" /trial/program && echo "$container" >"$work/image"
   }
   if build >"$work/build.log" 2>&1; then
     container=$(cat "$work/image")
     # Into a file: buildah loses the end of what a program prints.
     told() {
-      "${images[@]}" run --isolation chroot "$container" -- sh -c '"$@" >/work/told 2>&1; echo "status $?" >>/work/told' - "$@" >/dev/null 2>&1
-      cat "$("${images[@]}" mount "$container")/work/told"
+      "${images[@]}" run --isolation chroot "$container" -- sh -c '"$@" >/trial/told 2>&1; echo "status $?" >>/trial/told' - "$@" >/dev/null 2>&1
+      cat "$("${images[@]}" mount "$container")/trial/told"
     }
     says "the image: run" 0 '^right$' told inflight run ./program
     says "the image: check finds" 0 '^status 86$' told inflight check ./program race

@@ -225,8 +225,8 @@ Core* Core::existing() { return forked() ? nullptr : the_core.load(std::memory_o
 
 tl::expected<std::uint64_t, std::string> Core::allocate(int device, std::uint64_t bytes,
                                                         machine::AllocationKind kind) {
-  // As on an H200: more than half a large page begins at one, which programs rely on that cut their
-  // allocations into pages.
+  // An H200 begins large allocations at a page, and mostly those of more than half a page too.
+  // Programs rely on it that cut their allocations into pages.
   constexpr std::uint64_t page = 2 << 20;
   const std::uint64_t alignment = bytes > page / 2 ? page : 512;
   const std::uint64_t slack = settings().slack;
