@@ -3,6 +3,8 @@
 #include <string>
 #include <tl/expected.hpp>
 
+#include "gpu/loader/variables.hpp"
+
 namespace inflight::cli {
 
 // The folder with libcudart.so.13 and libcuda.so.1 that belongs to this executable: of the build
@@ -11,8 +13,7 @@ tl::expected<std::string, std::string> library_folder();
 // What stands in for the assembler that a program runs itself, and the variables by which Triton is
 // told of it.
 std::string assembler();
-inline constexpr const char* assembler_variables[] = {"TRITON_PTXAS_PATH",
-                                                      "TRITON_PTXAS_BLACKWELL_PATH"};
+using loader::assembler_variables;
 // The installation that find_package(inflight) finds the headers in; empty in a build tree.
 std::string headers_prefix();
 // The folder of this executable, or an empty text.
@@ -21,7 +22,8 @@ std::string executable_folder();
 // The module in that folder which sends a program's searches and calls to those libraries.
 inline constexpr const char* audit_module = "libinflight_audit.so";
 
-// A variable's list with `entry` before it, and once: LD_LIBRARY_PATH, say, with ":" between entries.
+// A variable's list with `entry` before it, and once: LD_LIBRARY_PATH, say, with ":" between
+// entries.
 std::string list_with(const char* variable, const std::string& entry, const char* separator = ":");
 // LD_AUDIT with that folder's module, and no other one of that name.
 std::string audit_with(const std::string& libraries);

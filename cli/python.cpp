@@ -18,7 +18,7 @@ std::vector<PythonVariable> python_variables(const std::string& libraries, int a
   if (std::filesystem::exists(package, error))
     result.push_back({"PYTHONPATH", list_with("PYTHONPATH", package)});
   // torch.utils.cpp_extension embeds PTX only where it is told to.
-  constexpr const char* architectures = "TORCH_CUDA_ARCH_LIST";
+  constexpr const char* architectures = loader::architectures_variable;
   const char* chosen = std::getenv(architectures);
   result.push_back(
       {architectures, chosen ? std::string(chosen)

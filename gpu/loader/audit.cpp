@@ -1,7 +1,7 @@
 // The audit module, libinflight_audit.so, which `inflight run` names in LD_AUDIT: the dynamic
 // loader asks it about every search for a library and tells it of every object, in the program and
 // in its child processes (rtld-audit(7)). It sends searches for CUDA's libraries to ours, and calls
-// of a static CUDA runtime too.
+// of a static CUDA runtime too; child processes have it even if they are given another environment.
 #include <link.h>
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "gpu/loader/binder.hpp"
+#include "gpu/loader/execution.hpp"
 #include "gpu/loader/exported.hpp"
 #include "gpu/loader/host.hpp"
 #include "gpu/loader/needed_names.hpp"
@@ -76,6 +77,8 @@ void examine(const link_map& object, const ElfView& elf) {
   if (is_program(object) && device_code && !elsewhere) say_out_of_reach(object, runtime);
 }
 
+bool is_c_library(std::string_view path) { return path.find("/libc.so.") != path.npos; }
+
 bool lies_in(std::string_view path, std::string_view folder) {
   return path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/';
 }
@@ -129,6 +132,7 @@ void find_folder(std::string_view paths) {
 
 __attribute__((constructor)) void start(int, char** arguments, char** environment) {
   if (arguments && *arguments) program_name = *arguments;
+  keep_carried(environment);
   for (; environment && *environment; ++environment) {
     constexpr std::string_view variable = "LD_AUDIT=";
     std::string_view text = *environment;
@@ -149,6 +153,7 @@ INFLIGHT_AUDIT unsigned la_version(unsigned version) { return *own_folder ? vers
 
 INFLIGHT_AUDIT unsigned la_objopen(link_map* object, Lmid_t space, std::uintptr_t* cookie) {
   if (space == LM_ID_BASE && is_program(*object)) set_program(object);
+  if (space == LM_ID_BASE && is_c_library(object->l_name)) carry_variables(*object);
   *cookie = meet(*object);
   return 0;
 }

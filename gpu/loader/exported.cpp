@@ -18,7 +18,7 @@ std::uint32_t hash_of(std::string_view name) {
 
 }  // namespace
 
-void* exported(const link_map& library, std::string_view name) {
+const Elf64_Sym* exported_symbol(const link_map& library, std::string_view name) {
   const auto* symbols = dynamic_pointer<Elf64_Sym>(library, DT_SYMTAB);
   const auto* names = dynamic_pointer<char>(library, DT_STRTAB);
   const auto* table = dynamic_pointer<std::uint32_t>(library, DT_GNU_HASH);
@@ -35,9 +35,14 @@ void* exported(const link_map& library, std::string_view name) {
     const Elf64_Sym& symbol = symbols[i];
     if ((hash | 1) == (wanted | 1) && symbol.st_shndx != SHN_UNDEF &&
         name == names + symbol.st_name)
-      return reinterpret_cast<void*>(library.l_addr + symbol.st_value);
+      return &symbol;
     if (hash & 1) return nullptr;
   }
+}
+
+void* exported(const link_map& library, std::string_view name) {
+  const Elf64_Sym* const symbol = exported_symbol(library, name);
+  return symbol ? reinterpret_cast<void*>(library.l_addr + symbol->st_value) : nullptr;
 }
 
 }  // namespace inflight::loader

@@ -7,6 +7,7 @@
 namespace inflight::loader {
 
 // Null where the library has none of that name.
+const Elf64_Sym* exported_symbol(const link_map& library, std::string_view name);
 void* exported(const link_map& library, std::string_view name);
 
 }  // namespace inflight::loader

@@ -96,6 +96,16 @@ bool protect_pages(std::uint64_t address, std::uint64_t bytes, Access access) {
       call(SYS_mprotect, address, bytes, static_cast<std::uint64_t>(protection(access))));
 }
 
+long start_program(const char* path, char* const* arguments, char* const* environment) {
+  return call(SYS_execve, word(path), word(arguments), word(environment));
+}
+
+long start_program_at(int folder, const char* path, char* const* arguments,
+                      char* const* environment, int flags) {
+  return call(SYS_execveat, static_cast<std::uint64_t>(folder), word(path), word(arguments),
+              word(environment), static_cast<std::uint64_t>(flags));
+}
+
 void say(std::initializer_list<std::string_view> parts) {
   char line[2048];
   std::size_t used = 0;

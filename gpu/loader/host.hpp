@@ -34,6 +34,11 @@ bool map_pages(std::uint64_t address, std::uint64_t bytes);
 void unmap_pages(std::uint64_t address, std::uint64_t bytes);
 bool protect_pages(std::uint64_t address, std::uint64_t bytes, Access access);
 
+// Only where they fail do they return: the number of the error, below 0.
+long start_program(const char* path, char* const* arguments, char* const* environment);
+long start_program_at(int folder, const char* path, char* const* arguments,
+                      char* const* environment, int flags);
+
 // A line on standard error: "inflight: " and the parts.
 void say(std::initializer_list<std::string_view> parts);
 [[noreturn]] void end_process(int status);

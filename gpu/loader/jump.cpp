@@ -1,4 +1,5 @@
-// The encodings of three instructions: JMP and PUSH, relative and through memory.
+// The encodings of a few instructions: JMP and PUSH, relative, through memory and through a
+// register.
 #include "gpu/loader/jump.hpp"
 
 #include <cstring>
@@ -32,6 +33,12 @@ std::optional<Jump> jump(std::uint64_t from, std::uint64_t to) {
   if (distance != static_cast<std::int32_t>(distance)) return std::nullopt;
   Jump code{0xE9};
   put32(code.data() + 1, static_cast<std::uint64_t>(distance));
+  return code;
+}
+
+FarJump far_jump(std::uint64_t to) {
+  FarJump code{0x49, 0xBB, 0, 0, 0, 0, 0, 0, 0, 0, 0x41, 0xFF, 0xE3};  // MOV r11, imm64; JMP r11
+  std::memcpy(code.data() + 2, &to, sizeof to);
   return code;
 }
 

@@ -14,6 +14,10 @@ using Jump = std::array<std::uint8_t, jump_bytes>;
 // A jump at `from` to `to`; nothing where that is further than 2 GiB.
 std::optional<Jump> jump(std::uint64_t from, std::uint64_t to);
 
+// A jump to anywhere, over a register that no call's argument is in.
+using FarJump = std::array<std::uint8_t, 13>;
+FarJump far_jump(std::uint64_t to);
+
 // Where there is room, an entry jumps over the bytes at which debuggers put a breakpoint on a
 // function, behind its first instructions, to the jump proper: such a breakpoint may be set and
 // removed again without harm.

@@ -48,7 +48,25 @@ whole "a shell that took its variables" "$plain" \
 whole "a relative path of the module" "$plain" \
   bash -c 'cd "$(dirname "$0")/.." && LD_AUDIT=lib/libinflight_audit.so "$1"' "$inflight" "$bin/plain"
 
+# However a program starts others, and with whatever environment.
+for how in execve execle execvpe fexecve execveat vfork posix_spawn posix_spawnp system popen; do
+  whole "$how with an environment of its own" "$plain" "$inflight" run "$bin/starter" "$how" "$bin/plain"
+done
+whole "a cleared environment" "$plain" "$inflight" run env -i "$bin/plain"
+whole "a cleared environment's children" "$plain" "$inflight" run env -i /bin/sh -c "env -i '$bin/plain'"
+whole "make in one" "$plain" "$inflight" run env -i "$(type -P make)" -s -C "$work"
+whole "the options there" 'device: NVIDIA A100-SXM4-80GB' \
+  bash -c '"$0" run --device a100 env -i "$1" | grep device' "$inflight" "$bin/plain"
+whole "what it sets itself" 'device: NVIDIA B200' \
+  bash -c '"$0" run --device a100 env -i INFLIGHT_DEVICE=b200 "$1" | grep device' "$inflight" "$bin/plain"
+whole "nothing that was not ours" $'A=1\nLD_AUDIT\nTORCH_CUDA_ARCH_LIST' \
+  bash -c 'B=2 "$0" run env -i A=1 env | sed "/^INFLIGHT_/d; /^TRITON_/d; /^[LT]/s/=.*//" | sort' "$inflight"
+whole "where the module is refused" 'LD_AUDIT=' "$inflight" run env -i LD_AUDIT= env
+whole "what cannot be started" 'No such file or directory' "$inflight" run "$bin/starter" execve "$work/gone"
+
 if python=$(type -P python3); then
+  whole "Python's child with an environment of its own" "$plain" "$inflight" run "$python" -c "
+import subprocess; subprocess.run(['$bin/plain'], check=True, env={})"
   whole "an extension of Python's" $'1\n11\n12' "$inflight" run "$python" -c "
 import ctypes, subprocess, sys
 one, ten = ctypes.CDLL('$bin/one.so'), ctypes.CDLL('$bin/ten.so')

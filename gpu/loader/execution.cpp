@@ -1,0 +1,85 @@
+// A child that shares its parent's memory may be what runs here (vfork, posix_spawn), on a small
+// stack: nothing is allocated, and nothing of the process's changes but errno.
+#include "gpu/loader/execution.hpp"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+
+#include "gpu/loader/carried.hpp"
+#include "gpu/loader/exported.hpp"
+#include "gpu/loader/host.hpp"
+#include "gpu/loader/jump.hpp"
+
+namespace inflight::loader {
+namespace {
+
+using Words = char* const*;
+
+constexpr std::size_t most_variables = 1024;  // in an environment that something is added to
+constinit Carried carried;
+int* (*errno_place)() = nullptr;
+
+// start(environment) returns only where it fails, with the number of the error below 0.
+template <class Start>
+int with_carried(Words environment, Start start) {
+  const std::size_t missing = carried.missing(environment);
+  const std::size_t entries = count_of(environment) + missing + 1;
+  long result;
+  if (missing == 0 || entries > most_variables) {
+    result = start(environment);
+  } else {
+    auto** joined = static_cast<const char**>(__builtin_alloca(entries * sizeof(char*)));
+    carried.join(environment, joined);
+    result = start(const_cast<Words>(joined));
+  }
+  *errno_place() = static_cast<int>(-result);
+  return -1;
+}
+
+int execve(const char* path, Words arguments, Words environment) {
+  return with_carried(environment, [&](Words all) { return start_program(path, arguments, all); });
+}
+int execveat(int folder, const char* path, Words arguments, Words environment, int flags) {
+  return with_carried(environment, [&](Words all) {
+    return start_program_at(folder, path, arguments, all, flags);
+  });
+}
+int fexecve(int file, Words arguments, Words environment) {
+  if (file >= 0 && arguments && environment)
+    return execveat(file, "", arguments, environment, AT_EMPTY_PATH);
+  *errno_place() = EINVAL;
+  return -1;
+}
+
+template <class Function>
+void replace(const link_map& library, std::string_view name, Function* with) {
+  // Where indirect branches are tracked, a function begins with their mark (ENDBR64), which stays.
+  constexpr std::uint8_t mark[] = {0xF3, 0x0F, 0x1E, 0xFA};
+  const Elf64_Sym* const symbol = exported_symbol(library, name);
+  if (!symbol || symbol->st_size < sizeof mark + sizeof(FarJump)) return;
+  std::uint64_t at = library.l_addr + symbol->st_value;
+  if (std::memcmp(reinterpret_cast<void*>(at), mark, sizeof mark) == 0) at += sizeof mark;
+  const FarJump code = far_jump(reinterpret_cast<std::uint64_t>(with));
+  const std::uint64_t start = at & ~(page_bytes - 1),
+                      bytes = (at + sizeof code - start + page_bytes - 1) & ~(page_bytes - 1);
+  if (!protect_pages(start, bytes, Access::read_write_execute)) return;
+  std::memcpy(reinterpret_cast<void*>(at), code.data(), code.size());
+  protect_pages(start, bytes, Access::read_execute);
+}
+
+}  // namespace
+
+void keep_carried(const char* const* environment) { carried.keep(environment); }
+
+void carry_variables(const link_map& c_library) {
+  errno_place = reinterpret_cast<int* (*)()>(exported(c_library, "__errno_location"));
+  if (!errno_place) return;
+  replace(c_library, "execve", execve);
+  replace(c_library, "execveat", execveat);
+  replace(c_library, "fexecve", fexecve);
+}
+
+}  // namespace inflight::loader
