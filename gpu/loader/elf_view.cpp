@@ -36,7 +36,7 @@ ElfView::SymbolTable ElfView::symbols(std::uint32_t type) const {
 Symbol ElfView::symbol(const SymbolTable& table, std::uint64_t at) {
   const auto entry = cuda::field<Elf64_Sym>(table.entries, at);
   return {cuda::text_at(table.names, entry.st_name), entry.st_value, entry.st_size,
-          ELF64_ST_TYPE(entry.st_info) == STT_FUNC, entry.st_shndx != SHN_UNDEF};
+          is_function(entry), is_defined(entry)};
 }
 
 }  // namespace inflight::loader

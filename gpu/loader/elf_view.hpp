@@ -42,6 +42,16 @@ class ElfView {
          at += sizeof(Elf64_Sym))
       f(symbol(table, at));
   }
+  // f(address) for each function that the table of that type defines. Names are what takes time:
+  // libraries have a million of them.
+  template <class F>
+  void each_function(std::uint32_t type, F f) const {
+    const Bytes entries = symbols(type).entries;
+    for (std::uint64_t at = 0; at + sizeof(Elf64_Sym) <= entries.size(); at += sizeof(Elf64_Sym)) {
+      const auto entry = cuda::field<Elf64_Sym>(entries, at);
+      if (is_function(entry) && is_defined(entry)) f(entry.st_value);
+    }
+  }
   bool has_symbols() const { return !symbols(SHT_SYMTAB).entries.empty(); }
 
  private:
@@ -59,6 +69,10 @@ class ElfView {
   Bytes contents(const Elf64_Shdr& section) const;
   SymbolTable symbols(std::uint32_t type) const;
   static Symbol symbol(const SymbolTable& table, std::uint64_t at);
+  static bool is_function(const Elf64_Sym& entry) {
+    return ELF64_ST_TYPE(entry.st_info) == STT_FUNC;
+  }
+  static bool is_defined(const Elf64_Sym& entry) { return entry.st_shndx != SHN_UNDEF; }
 
   Bytes file_;
   Tables tables_;

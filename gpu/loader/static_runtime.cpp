@@ -104,9 +104,8 @@ bool StaticRuntime::is_public(const Symbol& symbol) const {
 
 std::uint64_t StaticRuntime::room(const Symbol& function) const {
   std::uint64_t end = ~std::uint64_t{0};
-  elf_.each_symbol(SHT_SYMTAB, [&](const Symbol& symbol) {
-    if (symbol.function && symbol.defined && symbol.address > function.address)
-      end = std::min(end, symbol.address);
+  elf_.each_function(SHT_SYMTAB, [&](std::uint64_t address) {
+    if (address > function.address) end = std::min(end, address);
   });
   return end - function.address;
 }
