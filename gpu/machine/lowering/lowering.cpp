@@ -243,16 +243,17 @@ Ref Lowering::destination(const Operand& o, Type type) {
 }
 
 void Lowering::finish() {
-  for (const auto& put : widen_) {
+  const auto widen = [&](const Put& put) {
     const int from = log2_bytes(put.type);
     const int to = std::countr_zero(std::max(2u, ptx::size_of(put.wide)));
     if (from > 3 || to > 3) {
       refuse("a 128-bit register takes 128-bit results only");
-      continue;
+      return;
     }
     Op& op = emit(moves().extend[ptx::is_signed(put.type)][from][to]);
     op.a = put.from, op.d = put.to;
-  }
+  };
+  for (const Put& put : widen_) widen(put);
   for (const auto& u : unpack_) {
     const unsigned count = u.vector->count, part = count ? ptx::size_of(u.type) / count : 0;
     static constexpr Type parts[] = {Type::b8, Type::b16, Type::b32, Type::b64};
@@ -270,11 +271,7 @@ void Lowering::finish() {
       op.a = u.from, op.d = d;
       op.detail = static_cast<std::uint16_t>(i), op.count = static_cast<std::uint8_t>(count);
     }
-    for (std::size_t i = puts; i < widen_.size(); ++i) {
-      Op& op = emit(moves().extend[0][log2_bytes(widen_[i].type)]
-                                  [std::countr_zero(ptx::size_of(widen_[i].wide))]);
-      op.a = widen_[i].from, op.d = widen_[i].to;
-    }
+    for (std::size_t i = puts; i < widen_.size(); ++i) widen(widen_[i]);
   }
   widen_.clear();
   unpack_.clear();
