@@ -92,6 +92,6 @@ if "$bin/without_executable_memory" /bin/true; then
 fi
 cp "$bin/one.so" "$work/hidden.so"
 strip "$work/hidden.so"
-expect "a stripped object, at its first call" 0 "hidden.so contains NVIDIA's own CUDA runtime" \
+expect "a stripped object, at its first call" 0 "hidden.so contains NVIDIA's own CUDA runtime, whose names were stripped.*from its source" \
   "$inflight" run "$bin/host" "$work/hidden.so" "$bin/one.so"
 finish

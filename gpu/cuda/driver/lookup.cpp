@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <span>
 #include <string>
 
@@ -96,11 +97,25 @@ constexpr Caller callers[] = {
     {"libcusparse", closed}, {"libnpp", closed},      {"libnccl", closed},
     {"libnvjpeg", closed},   {"libcutensor", closed}, {"libnvinfer", closed},
 };
-constexpr std::string_view rebuild =
+#define INFLIGHT_SHARED_RUNTIME                                      \
+  "NVCC_APPEND_FLAGS=\"-cudart shared\" in the environment or with " \
+  "CMake's CUDA_RUNTIME_LIBRARY=Shared"
+constexpr std::string_view run_it =
     "contains NVIDIA's own CUDA runtime, which runs on NVIDIA's driver only; run the program with "
     "'inflight run', which takes that runtime's place unless its names were stripped, or build it "
-    "with NVCC_APPEND_FLAGS=\"-cudart shared\" in the environment or with CMake's "
-    "CUDA_RUNTIME_LIBRARY=Shared";
+    "with " INFLIGHT_SHARED_RUNTIME;
+constexpr std::string_view stripped =
+    "contains NVIDIA's own CUDA runtime, whose names were stripped, so that its calls cannot be "
+    "sent to the software GPU; build it from its source, unstripped or "
+    "with " INFLIGHT_SHARED_RUNTIME;
+#undef INFLIGHT_SHARED_RUNTIME
+
+// Whether the loader's module is there, which takes the place of such runtimes where it can.
+bool under_inflight_run() {
+  const char* const modules = std::getenv("LD_AUDIT");
+  return modules &&
+         std::string_view(modules).find("libinflight_audit.so") != std::string_view::npos;
+}
 
 Status refuse_table(const void** table, void* from) {
   if (table) *table = nullptr;
@@ -108,7 +123,8 @@ Status refuse_table(const void** table, void* from) {
   const std::string_view file = std::string_view(caller).substr(caller.rfind('/') + 1);
   const auto known = std::ranges::find_if(
       callers, [&](const Caller& each) { return file.starts_with(each.part); });
-  const std::string_view text = known == std::end(callers) ? rebuild : known->text;
+  const std::string_view unknown = under_inflight_run() ? stripped : run_it;
+  const std::string_view text = known == std::end(callers) ? unknown : known->text;
   if (!text.empty()) report_once("cuGetExportTable", fmt::format("{} {}", caller, text));
   return Status::not_supported;
 }
