@@ -8,34 +8,14 @@
 // file ID, where the others wait for it. TYPES: such as "f32,i32"; all unless told.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
-#include <nccl.h>
-#include <unistd.h>
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
-#include <string>
-#include <vector>
+
+#include "tests/nccl/meeting.hpp"
 
 namespace {
-
-void check(cudaError_t status, const char* what) {
-  if (status == cudaSuccess) return;
-  fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(status));
-  _exit(1);
-}
-void check(ncclResult_t status, const char* what) {
-  if (status == ncclSuccess) return;
-  fprintf(stderr, "%s: %s\n", what, ncclGetErrorString(status));
-  _exit(1);
-}
-#define CHECK(call) check(call, #call)
-
-struct Job {
-  int ranks, first, count;
-};
 
 struct Rank {
   int number, device;
@@ -47,24 +27,6 @@ struct Rank {
 template <class T>
 T value(int rank, size_t i) {
   return T(float((i + 3 * rank) % 4));
-}
-
-ncclUniqueId meet(const Job& job, const std::string& path) {
-  ncclUniqueId id;
-  const std::string fresh = path + ".new";
-  if (job.first == 0) {
-    CHECK(ncclGetUniqueId(&id));
-    FILE* file = fopen(fresh.c_str(), "wb");
-    if (!file || fwrite(&id, sizeof id, 1, file) != 1 || fclose(file) ||
-        rename(fresh.c_str(), path.c_str()))
-      check(ncclSystemError, "the id's file");
-    return id;
-  }
-  FILE* file = nullptr;
-  while (!(file = fopen(path.c_str(), "rb"))) usleep(10000);
-  if (fread(&id, sizeof id, 1, file) != 1) check(ncclSystemError, "the id's file");
-  fclose(file);
-  return id;
 }
 
 // What a collective does: its element counts, what it calls, and what rank r must find at i.
