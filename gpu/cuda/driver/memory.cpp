@@ -4,6 +4,7 @@
 #include "gpu/cuda/core/memory/allocation.hpp"
 #include "gpu/cuda/core/memory/managed.hpp"
 #include "gpu/cuda/driver/entry.hpp"
+#include "gpu/cuda/driver/vmm.hpp"
 
 namespace inflight::cuda::driver {
 namespace {
@@ -24,8 +25,10 @@ constexpr std::size_t no_bytes = 0;
 Status range_of(DevicePointer* base, std::size_t* bytes, DevicePointer inside) {
   auto found = Core::get().memory.find(inside);
   if (!found) return Status::not_found;
-  if (base) *base = found->base;
-  if (bytes) *bytes = found->size;
+  // Mappings that lie side by side are one allocation here, and each its own for the program.
+  const MappedRange mapping = mapping_of(inside);
+  if (base) *base = mapping.bytes ? mapping.base : found->base;
+  if (bytes) *bytes = mapping.bytes ? mapping.bytes : found->size;
   return Status::success;
 }
 

@@ -1,6 +1,7 @@
 // Driver API: memory pools, and allocation from them in stream order.
 #include "gpu/cuda/core/memory/pool.hpp"
 
+#include "gpu/cuda/core/sharing/pool.hpp"
 #include "gpu/cuda/driver/entry.hpp"
 
 namespace inflight::cuda::driver {
@@ -86,5 +87,29 @@ INFLIGHT_CU_INIT(cuMemPoolSetAccess,
 INFLIGHT_CU_INIT(cuMemPoolGetAccess, (int* flags, Handle handle, const abi::Location* location), {
   return with_pool(handle, [&](const auto& p) { return get_pool_access(flags, *p, location); });
 })
+
+// --- pools of other processes ---
+
+INFLIGHT_CU_INIT(cuMemPoolExportToShareableHandle,
+                 (void* to, Handle handle, int type, unsigned long long flags), {
+                   return with_pool(
+                       handle, [&](const auto& p) { return export_pool(to, *p, type, flags); });
+                 })
+INFLIGHT_CU_INIT(cuMemPoolImportFromShareableHandle,
+                 (Handle * pool, void* file, int type, unsigned long long flags),
+                 { return import_pool(pool, file, type, flags); })
+INFLIGHT_CU_AT(of_memory(memory), cuMemPoolExportPointer,
+               (SharingHandle * to, DevicePointer memory),
+               { return export_pool_memory(to, pointer(memory)); })
+INFLIGHT_CU_INIT(cuMemPoolImportPointer,
+                 (DevicePointer * to, Handle handle, const SharingHandle* data), {
+                   return with_pool(handle, [&](const auto& p) {
+                     void* made = nullptr;
+                     const Status status =
+                         to ? import_pool_memory(&made, p, data) : Status::invalid_value;
+                     if (status == Status::success) *to = address(made);
+                     return status;
+                   });
+                 })
 
 }  // namespace inflight::cuda::driver

@@ -186,17 +186,24 @@ Status for_mappings(Space& s, DevicePointer base, std::size_t bytes, Each&& each
   return Status::success;
 }
 
+// As an H200: what is mapped in the range may be less, but goes as it came.
 Status unmap(DevicePointer base, std::size_t bytes) {
   Space& s = space();
   std::lock_guard lock(mapping_mutex());
-  Status status = for_mappings(s, base, bytes, [](DevicePointer at, Mapping& m) {
-    m.reach = 0;
-    if (m.multicast) Core::get().memory.multicasts().unmap(at);
-  });
-  if (status != Status::success) return status;
+  if (!whole(bytes) || base % granularity || !reserved(s, base, bytes))
+    return Status::invalid_value;
+  const auto first = s.mappings.lower_bound(base), end = s.mappings.lower_bound(base + bytes);
+  const bool cut_before = holds_mapping(s, base, 1) && !s.mappings.contains(base);
+  const bool cut_behind =
+      first != end && std::prev(end)->first + std::prev(end)->second.bytes > base + bytes;
+  if (cut_before || cut_behind) return Status::invalid_value;
+  for (auto it = first; it != end; ++it) {
+    it->second.reach = 0;
+    if (it->second.multicast) Core::get().memory.multicasts().unmap(it->first);
+  }
   for (int i = 0; i < Core::get().device_count(); ++i) Core::get().device(i).synchronize();
   adopt_runs(s);
-  s.mappings.erase(s.mappings.find(base), s.mappings.lower_bound(base + bytes));
+  s.mappings.erase(first, end);
   mmap(pointer(base), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
        0);
   return Status::success;
@@ -302,6 +309,14 @@ Mapped mapped_at(DevicePointer inside) {
   if (!holds_mapping(s, inside, 1)) return {};
   const auto& [base, mapping] = *std::prev(s.mappings.upper_bound(inside));
   return {mapping.physical, inside - base};
+}
+
+MappedRange mapping_of(DevicePointer inside) {
+  const Space& s = space();
+  const std::lock_guard lock(mapping_mutex());
+  if (!holds_mapping(s, inside, 1)) return {};
+  const auto& [base, mapping] = *std::prev(s.mappings.upper_bound(inside));
+  return {base, mapping.bytes};
 }
 
 INFLIGHT_CU_INIT(cuMemGetAllocationGranularity,

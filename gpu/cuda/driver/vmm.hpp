@@ -58,6 +58,12 @@ struct Mapped {
   std::size_t offset = 0;
 };
 Mapped mapped_at(DevicePointer inside);
+// The mapping at an address: its first byte, and how many there are. 0: there is none.
+struct MappedRange {
+  DevicePointer base = 0;
+  std::size_t bytes = 0;
+};
+MappedRange mapping_of(DevicePointer inside);
 
 // A multicast object's handle is one of the same kind (multicast.cpp).
 std::shared_ptr<machine::MulticastObject> multicast_of(unsigned long long handle);

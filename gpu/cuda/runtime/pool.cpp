@@ -1,6 +1,7 @@
 // Memory pools, and allocation in stream order.
 #include "gpu/cuda/core/memory/pool.hpp"
 
+#include "gpu/cuda/core/sharing/pool.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
 
 using namespace inflight::cuda;
@@ -96,6 +97,24 @@ INFLIGHT_API int cudaMemPoolSetAccess(void* handle, const abi::AccessDescription
 
 INFLIGHT_API int cudaMemPoolGetAccess(int* flags, void* handle, const abi::Location* location) {
   return on_pool(handle, [&](const auto& p) { return get_pool_access(flags, *p, location); });
+}
+
+INFLIGHT_API int cudaMemPoolExportToShareableHandle(void* to, void* handle, int type,
+                                                    unsigned flags) {
+  return on_pool(handle, [&](const auto& p) { return export_pool(to, *p, type, flags); });
+}
+
+INFLIGHT_API int cudaMemPoolImportFromShareableHandle(void** place, void* file, int type,
+                                                      unsigned flags) {
+  return entry([&] { return import_pool(place, file, type, flags); });
+}
+
+INFLIGHT_API int cudaMemPoolExportPointer(SharingHandle* to, void* pointer) {
+  return entry([&] { return export_pool_memory(to, pointer); });
+}
+
+INFLIGHT_API int cudaMemPoolImportPointer(void** place, void* handle, const SharingHandle* data) {
+  return on_pool(handle, [&](const auto& p) { return import_pool_memory(place, p, data); });
 }
 
 #endif

@@ -39,8 +39,8 @@ Status make_pool(void** place, const abi::PoolProperties* properties) {
   const bool shareable = properties->handle_types != 0;
   if (shareable && (managed || where->type == abi::location_host)) return Status::invalid_value;
   if (managed && properties->max_size != 0) return Status::invalid_value;
-  if (shareable) report_once("pool handles", "memory pools cannot be shared with other processes.");
-  *place = Core::get().pools.add(std::make_shared<Pool>(*where, false, properties->max_size));
+  *place = Core::get().pools.add(
+      std::make_shared<Pool>(*where, false, properties->max_size, properties->handle_types));
   return Status::success;
 }
 
@@ -79,7 +79,7 @@ Status get_pool_access(int* flags, const Pool& pool, const abi::Location* locati
 
 Status allocate_ordered(void** place, std::uint64_t bytes, const std::shared_ptr<Pool>& pool,
                         Stream& stream) {
-  if (!place) return Status::invalid_value;
+  if (!place || pool->imported) return Status::invalid_value;
   if (capturing(stream)) {
     auto memory = GraphMemory::make(stream, pool->device, bytes);
     Status status = submit(stream, AllocateWork{memory});

@@ -20,7 +20,8 @@ constexpr int first_reuse = 1, last_reuse = 3;
 // Every allocation of a pool, and the addresses, of pools or not, that streams will free.
 struct Ordered {
   std::mutex mutex;
-  std::unordered_map<std::uint64_t, std::shared_ptr<Pool>> pools;  // by address
+  std::unordered_map<std::uint64_t, std::shared_ptr<Pool>> pools;    // by address
+  std::unordered_map<std::uint64_t, std::function<void()>> adopted;  // how each of those ends
   std::set<std::uint64_t> freeing;
 };
 Ordered& ordered() {
@@ -72,10 +73,11 @@ Result<PoolPlace> pool_place(const abi::Location* location, int allocation_type)
   return fail(Status::invalid_value);
 }
 
-Pool::Pool(const PoolPlace& place, bool is_default, std::uint64_t max_bytes)
+Pool::Pool(const PoolPlace& place, bool is_default, std::uint64_t max_bytes, int handle_types)
     : place(place),
       device(place.type == abi::location_device ? place.id : 0),
       is_default(is_default),
+      handle_types(handle_types),
       max_bytes_(max_bytes) {}
 
 machine::AllocationKind Pool::kind() const {
@@ -94,6 +96,11 @@ Result<std::uint64_t> Pool::allocate(std::uint64_t bytes) {
   used_ += bytes;
   count();
   return *address;
+}
+
+void Pool::adopt(std::uint64_t address) {
+  std::lock_guard lock(mutex_);
+  live_[address] = 0;
 }
 
 std::uint64_t Pool::needed() const { return round_up(used_, reserve_step); }
@@ -137,12 +144,7 @@ void Pool::forget_all() {
     ended.swap(live_);
     used_ = reserved_ = 0;
   }
-  std::lock_guard lock(ordered().mutex);
-  for (const auto& [address, bytes] : ended) {
-    ordered().pools.erase(address);
-    ordered().freeing.erase(address);
-    Core::get().memory.release(address);
-  }
+  for (const auto& [address, bytes] : ended) free_claimed(address);
 }
 
 Result<std::uint64_t> Pool::attribute(int which) const {
@@ -228,7 +230,7 @@ std::shared_ptr<Pool> current_pool(const PoolPlace& place) {
 }
 
 Status set_current_pool(const PoolPlace& place, const std::shared_ptr<Pool>& pool) {
-  if (pool->place != place) return Status::invalid_value;
+  if (pool->place != place || pool->imported) return Status::invalid_value;
   std::lock_guard lock(places().mutex);
   places().chosen[place] = pool;
   return Status::success;
@@ -270,6 +272,14 @@ Result<std::uint64_t> allocate_from(const std::shared_ptr<Pool>& pool, std::uint
   return address;
 }
 
+void adopt_into(const std::shared_ptr<Pool>& pool, std::uint64_t address,
+                std::function<void()> end) {
+  pool->adopt(address);
+  std::lock_guard lock(ordered().mutex);
+  ordered().pools[address] = pool;
+  ordered().adopted[address] = std::move(end);
+}
+
 bool claim_free(std::uint64_t address) {
   auto allocation = Core::get().memory.find(address);
   if (!allocation || allocation->base != address) return false;
@@ -284,9 +294,14 @@ bool claim_free(std::uint64_t address) {
 
 void free_claimed(std::uint64_t address) {
   std::shared_ptr<Pool> pool;
+  std::function<void()> end;
   {
     std::lock_guard lock(ordered().mutex);
     ordered().freeing.erase(address);
+    if (auto it = ordered().adopted.find(address); it != ordered().adopted.end()) {
+      end = std::move(it->second);
+      ordered().adopted.erase(it);
+    }
     if (auto it = ordered().pools.find(address); it != ordered().pools.end()) {
       pool = std::move(it->second);
       ordered().pools.erase(it);
@@ -294,6 +309,7 @@ void free_claimed(std::uint64_t address) {
   }
   if (pool) pool->release(address);
   Core::get().memory.release(address);
+  if (end) end();
 }
 
 }  // namespace inflight::cuda

@@ -2,6 +2,7 @@
 #pragma once
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -39,9 +40,11 @@ Result<PoolPlace> pool_place(const abi::Location* location, int allocation_type)
 // programs can query is computed as CUDA would count it, in multiples of 32 MiB.
 class Pool {
  public:
-  Pool(const PoolPlace& place, bool is_default, std::uint64_t max_bytes = 0);
+  Pool(const PoolPlace& place, bool is_default, std::uint64_t max_bytes = 0, int handle_types = 0);
 
   Result<std::uint64_t> allocate(std::uint64_t bytes);
+  // Takes memory of another process, which counts it.
+  void adopt(std::uint64_t address);
   // Stops counting the allocation. False: not of this pool.
   bool release(std::uint64_t address);
   // Gives the reserve back down to what is used, keeping `keep_bytes` of it.
@@ -59,6 +62,8 @@ class Pool {
   const PoolPlace place;
   const int device;  // the one that accounts for it: its own, or 0
   const bool is_default;
+  const int handle_types;  // that it can be exported as, a bit each
+  bool imported = false;   // its memory is another process's, and it makes none
 
  private:
   std::uint64_t needed() const;
@@ -116,6 +121,9 @@ void release_idle_pools();
 
 // out_of_memory.
 Result<std::uint64_t> allocate_from(const std::shared_ptr<Pool>& pool, std::uint64_t bytes);
+// Memory of another process that a pool holds from now on; `end` undoes the mapping.
+void adopt_into(const std::shared_ptr<Pool>& pool, std::uint64_t address,
+                std::function<void()> end);
 // The pool that holds `address`, or null.
 std::shared_ptr<Pool> pool_of(std::uint64_t address);
 // Marks `address` as freed by work that is queued in a stream. False: it already is, or it is no

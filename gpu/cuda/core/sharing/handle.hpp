@@ -10,9 +10,9 @@ namespace inflight::cuda {
 
 class Device;
 
-// cudaIpcMemHandle_t and cudaIpcEventHandle_t: bytes that programs carry from process to process.
+// cudaIpcMemHandle_t, cudaIpcEventHandle_t and cudaMemPoolPtrExportData: bytes that programs carry from process to process.
 struct SharingHandle {
-  enum class Kind : std::uint32_t { memory = 1, event = 2 };
+  enum class Kind : std::uint32_t { memory = 1, event = 2, pool_memory = 3 };
   static constexpr std::uint64_t right_mark = 0x7468'6769'6c66'6e69;  // "inflight"
 
   std::uint64_t mark = right_mark;

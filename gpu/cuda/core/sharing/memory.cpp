@@ -43,16 +43,29 @@ void end(std::uint64_t base, const Imported& each) {
   munmap(each.mapped, each.mapped_bytes);
 }
 
-std::uint64_t map(const SharingHandle& handle, int file, Imported& to) {
+}  // namespace
+
+MappedShare map_shared(const SharingHandle& handle, int file) {
   const std::uint64_t begin = handle.offset / page_bytes * page_bytes, skip = handle.offset - begin;
-  to.mapped_bytes = round_up(skip + handle.bytes, page_bytes);
-  to.mapped =
-      mmap(nullptr, to.mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, off_t(begin));
-  if (to.mapped == MAP_FAILED) return 0;
-  return address_of(to.mapped) + skip;
+  const std::uint64_t bytes = round_up(skip + handle.bytes, page_bytes);
+  void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, off_t(begin));
+  if (at == MAP_FAILED) return {};
+  return {at, bytes, address_of(at) + skip};
 }
 
-}  // namespace
+Result<SharingHandle> share_allocation(const machine::Allocation& allocation,
+                                       SharingHandle::Kind kind) {
+  const auto shared = Core::get().memory.share(allocation.base);
+  if (!shared) return fail(Status::out_of_memory);
+  auto handle = sharing_handle(kind, shared->file, Core::get().device(allocation.device));
+  if (!handle) return handle;
+  handle->offset = shared->offset;
+  handle->bytes = allocation.size;
+  machine::Allocation seen = allocation;  // from now on as memory that others may write
+  seen.fresh = false;
+  observe_memory(seen, true);
+  return handle;
+}
 
 bool can_export(std::uint64_t address) {
   const auto allocation = Core::get().memory.find(address);
@@ -63,19 +76,10 @@ bool can_export(std::uint64_t address) {
 Status export_memory(SharingHandle* to, const void* pointer) {
   if (Status status = allowed_in_capture(); status != Status::success) return status;
   if (!to || !can_export(address_of(pointer))) return Status::invalid_value;
-  machine::Memory& memory = Core::get().memory;
-  const auto allocation = memory.find(address_of(pointer));
-  const auto shared = memory.share(allocation->base);
-  if (!shared) return Status::out_of_memory;
-  auto handle = sharing_handle(SharingHandle::Kind::memory, shared->file,
-                               Core::get().device(allocation->device));
+  auto handle =
+      share_allocation(*Core::get().memory.find(address_of(pointer)), SharingHandle::Kind::memory);
   if (!handle) return handle.error().status;
-  handle->offset = shared->offset;
-  handle->bytes = allocation->size;
   *to = *handle;
-  machine::Allocation seen = *allocation;  // from now on as memory that others may write
-  seen.fresh = false;
-  observe_memory(seen, true);
   return Status::success;
 }
 
@@ -99,8 +103,10 @@ Status import_memory(void** place, const SharingHandle& handle, unsigned flags) 
   fresh.device = visible_ordinal(handle.device);
   fresh.reach = bit(device) | bit(fresh.device);
   fresh.opened = 1;
-  const std::uint64_t base = map(handle, file->number(), fresh);
-  if (!base) return Status::map_failed;
+  const MappedShare mapping = map_shared(handle, file->number());
+  if (!mapping.at) return Status::map_failed;
+  const std::uint64_t base = mapping.memory;
+  fresh.mapped = mapping.at, fresh.mapped_bytes = mapping.bytes;
   Core::get().memory.adopt(fresh.device, pointer_to(base), handle.bytes,
                            machine::AllocationKind::device, {}, {.reach = fresh.reach});
   imports().by_base[base] = fresh;

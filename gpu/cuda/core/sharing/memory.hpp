@@ -4,8 +4,19 @@
 
 #include "gpu/cuda/core/report/status.hpp"
 #include "gpu/cuda/core/sharing/handle.hpp"
+#include "gpu/machine/memory/memory.hpp"
 
 namespace inflight::cuda {
+
+// Another process's memory, mapped. Null: it cannot be.
+struct MappedShare {
+  void* at = nullptr;
+  std::uint64_t bytes = 0;
+  std::uint64_t memory = 0;  // the address of the memory itself, at or behind the mapping's begin
+};
+MappedShare map_shared(const SharingHandle&, int file);
+// A handle of an allocation, whose pages move into a file (out_of_memory).
+Result<SharingHandle> share_allocation(const machine::Allocation&, SharingHandle::Kind);
 
 // Of the allocation that holds `pointer` (invalid_value: it is none of cudaMalloc's).
 Status export_memory(SharingHandle* to, const void* pointer);

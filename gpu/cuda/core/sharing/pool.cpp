@@ -1,0 +1,81 @@
+// An exported pool is a file whose name says where the pool lies; its allocations are shared as
+// others are.
+#include "gpu/cuda/core/sharing/pool.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+
+#include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/memory/addresses.hpp"
+#include "gpu/cuda/core/sharing/memory.hpp"
+
+namespace inflight::cuda {
+namespace {
+
+constexpr int handle_file = 1;  // cudaMemHandleTypePosixFileDescriptor
+constexpr const char* name_format = "inflight pool at device %d";  // its index on the machine
+
+}  // namespace
+
+Status export_pool(void* to, const Pool& pool, int handle_type, unsigned long long flags) {
+  if (!to || flags || handle_type != handle_file || !(pool.handle_types & handle_file))
+    return Status::invalid_value;
+  if (pool.place.type != abi::location_device) {
+    report_once("host pool", "memory pools of the host are not shared with other processes.");
+    return Status::not_supported;
+  }
+  char name[64];
+  std::snprintf(name, sizeof name, name_format, Core::get().device(pool.device).index);
+  const int file = memfd_create(name, MFD_CLOEXEC);
+  if (file < 0) return Status::out_of_memory;
+  *static_cast<int*>(to) = file;
+  return Status::success;
+}
+
+Status import_pool(void** place, const void* file, int handle_type, unsigned long long flags) {
+  if (!place || flags || handle_type != handle_file) return Status::invalid_value;
+  char link[128] = {};
+  const auto number = int(address_of(file));
+  if (readlink(fmt::format("/proc/self/fd/{}", number).c_str(), link, sizeof link - 1) < 0)
+    return Status::invalid_value;
+  int index = 0;
+  if (std::sscanf(link, (std::string("/memfd:") + name_format).c_str(), &index) != 1)
+    return Status::invalid_value;
+  auto pool = std::make_shared<Pool>(device_place(visible_ordinal(index)), false);
+  pool->imported = true;
+  *place = Core::get().pools.add(std::move(pool));
+  return Status::success;
+}
+
+Status export_pool_memory(SharingHandle* to, const void* pointer) {
+  const auto allocation = Core::get().memory.find(address_of(pointer));
+  if (!to || !allocation || allocation->base != address_of(pointer)) return Status::invalid_value;
+  const auto pool = pool_of(allocation->base);
+  if (!pool || !(pool->handle_types & handle_file)) return Status::invalid_value;
+  auto handle = share_allocation(*allocation, SharingHandle::Kind::pool_memory);
+  if (!handle) return handle.error().status;
+  *to = *handle;
+  return Status::success;
+}
+
+Status import_pool_memory(void** place, const std::shared_ptr<Pool>& pool,
+                          const SharingHandle* handle) {
+  if (!place || !handle || !pool->imported || visible_ordinal(handle->device) != pool->device)
+    return Status::invalid_value;
+  auto file = open_shared(*handle, SharingHandle::Kind::pool_memory);
+  if (!file) return report(file);
+  const MappedShare mapping = map_shared(*handle, file->number());
+  if (!mapping.at) return Status::map_failed;
+  Core::get().memory.adopt(pool->device, pointer_to(mapping.memory), handle->bytes,
+                           machine::AllocationKind::device);
+  adopt_into(pool, mapping.memory, [mapping] { munmap(mapping.at, mapping.bytes); });
+  *place = pointer_to(mapping.memory);
+  return Status::success;
+}
+
+}  // namespace inflight::cuda
