@@ -2,6 +2,12 @@
 # way `programs` for N programs at once. Output: their rates, by instructions.awk's counts, and how
 # many times the rate of one worker that is.
 
+# Launches of 2^20 keys take 16 times as long as those of 2^16.
+BEGIN {
+  column[++columns] = "bitonic_large"
+  title["bitonic"] = "bitonic 2^16"; title["bitonic_large"] = "bitonic 2^20"
+}
+
 !($2 in seen) { seen[$2] = 1; counts[++count] = $2 }
 {
   c = column_of($4, $5)

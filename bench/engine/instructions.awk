@@ -12,6 +12,7 @@ function instructions(kernel, size,    bits, passes) {
 }
 
 function column_of(kernel, size) {
+  if (kernel == "bitonic" && size > 65536) return kernel "_large"
   if (kernel != "sgemm") return kernel
   return kernel (size == 256 || size == 64 ? "_small" : "_large")
 }
@@ -20,6 +21,7 @@ BEGIN {
   # How many of workload.hpp's keys change places.
   exchanges[65536] = 2228074
   exchanges[1024] = 14084
+  exchanges[1048576] = 55055255
   columns = split("saxpy sgemm_small sgemm_large reduce bitonic", column, " ")
   title["saxpy"] = "saxpy"; title["sgemm_small"] = "sgemm 256"; title["sgemm_large"] = "sgemm 512"
   title["reduce"] = "reduce"; title["bitonic"] = "bitonic"

@@ -30,7 +30,7 @@ struct Arguments {
   bool wants(const char* name) const { return !kernel || !std::strcmp(kernel, name); }
 };
 
-// [REPETITIONS] [--small] [--threads N] [--kernel NAME] [--seconds S]
+// [REPETITIONS] [--small] [--threads N] [--kernel NAME] [--seconds S] [--keys N]
 inline Arguments parse(int argc, char** argv) {
   Arguments a;
   for (int i = 1; i < argc; ++i) {
@@ -40,6 +40,8 @@ inline Arguments parse(int argc, char** argv) {
       a.threads = std::atoi(argv[++i]);
     else if (!std::strcmp(argv[i], "--kernel") && i + 1 < argc)
       a.kernel = argv[++i];
+    else if (!std::strcmp(argv[i], "--keys") && i + 1 < argc)
+      a.sizes.bitonic = std::atoi(argv[++i]);
     else if (!std::strcmp(argv[i], "--seconds") && i + 1 < argc)
       a.seconds = std::atof(argv[++i]);
     else

@@ -2,7 +2,6 @@
 #include "gpu/async/bulk_copies.hpp"
 
 #include <cstring>
-#include <utility>
 
 #include "gpu/async/fingerprint.hpp"
 
@@ -57,75 +56,66 @@ bool reads(const BulkCopy& c, std::uint64_t low, std::uint64_t high) {
   return some;
 }
 
-bool in_group(const BulkCopy& c) { return c.mbarrier == nullptr; }
-
 }  // namespace
 
-BulkCopies::BulkCopies(Timing timing, std::uint64_t number, BulkObserver& observer)
-    : timing_(timing), random_(timing.seed ^ number), observer_(observer) {}
-BulkCopies::~BulkCopies() = default;
+BulkCopies::BulkCopies(const Order& order, Observer& observer)
+    : order_(order), observer_(observer) {}
 
-void BulkCopies::reset(std::uint64_t number) {
-  random_ = Random(timing_.seed ^ number);
-  while (!in_flight_.empty()) {
-    spare_.push_back(std::move(in_flight_.back()));
-    in_flight_.pop_back();
-  }
+void BulkCopies::reset(const Order& order) {
+  order_ = order;
+  for (const Record& r : in_flight_) copies_.give_back(r.copy);
+  in_flight_.clear();
   groups_.clear();
   issued_ = 0;
 }
 
-void BulkCopies::issue(const BulkCopy& copy) {
-  std::unique_ptr<Record> record;
-  if (spare_.empty()) {
-    record = std::make_unique<Record>();
-  } else {
-    record = std::move(spare_.back());
-    spare_.pop_back();
-  }
-  record->copy = copy;
-  record->copy.id = ++issued_;
-  if (in_group(copy)) record->group = groups_[copy.thread];
-  if (timing_.policy == Timing::Policy::early) record->copy.watch = false;
-  if (record->copy.watch) record->source = source_fingerprint(copy);
-  observer_.issued(record->copy);
-  in_flight_.push_back(std::move(record));
-  if (timing_.policy == Timing::Policy::early) flush_all();
+void BulkCopies::issue(const BulkCopy& issued) {
+  if (in_flight_.size() == most_in_flight) complete_oldest();
+  BulkCopy& copy = *copies_.take();
+  copy = issued;
+  copy.id = ++issued_;
+  if (order_.early()) copy.watch = false;
+  in_flight_.push_back({.mbarrier = copy.mbarrier,
+                        .thread = copy.thread,
+                        .group = copy.mbarrier == nullptr ? groups_[copy.thread] : 0,
+                        .copy = &copy,
+                        .source = copy.watch ? source_fingerprint(copy) : 0});
+  if (observer_.wants_every_event) observer_.issued(copy);
+  if (order_.early()) flush_all();
 }
 
 void BulkCopies::commit(std::uint32_t thread, std::uint64_t tag) {
   ++groups_[thread];
-  observer_.committed(thread, tag);
+  if (observer_.wants_every_event) observer_.committed(issuer(thread), Completion::bulk_group, tag);
 }
 
 void BulkCopies::wait_group(std::uint32_t thread, std::uint32_t newest_allowed, bool read_only,
                             std::uint64_t tag) {
   const std::uint32_t committed = groups_[thread];
   complete_if([&](const Record& r) {
-    return in_group(r.copy) && r.copy.thread == thread && r.group < committed &&
-           committed - r.group > newest_allowed;
+    return r.waits_for_group(thread) && r.group < committed && committed - r.group > newest_allowed;
   });
-  observer_.waited(thread, newest_allowed, read_only, tag);
+  if (observer_.wants_every_event)
+    observer_.waited(issuer(thread), {Completion::bulk_group, newest_allowed, read_only}, tag);
 }
 
 std::uint32_t BulkCopies::groups_in_flight(std::uint32_t thread) const {
   const auto found = groups_.find(thread);
   const std::uint32_t committed = found == groups_.end() ? 0 : found->second;
-  for (const auto& r : in_flight_)
-    if (in_group(r->copy) && r->copy.thread == thread && r->group < committed)
-      return committed - r->group;
+  for (const Record& r : in_flight_)
+    if (r.waits_for_group(thread) && r.group < committed) return committed - r.group;
   return 0;
 }
 
 void BulkCopies::flush_for(const mbarrier::Word* word) {
   const auto phase = mbarrier::decode(*word).parity;
   complete_if([&](const Record& r) {
-    return r.copy.mbarrier == word && mbarrier::decode(*word).parity == phase;
+    return r.mbarrier == word && mbarrier::decode(*word).parity == phase;
   });
 }
 
 bool BulkCopies::flush_block(std::uint32_t rank) {
-  return complete_if([&](const Record& r) { return r.copy.thread >> 10 == rank; });
+  return complete_if([&](const Record& r) { return r.thread >> 10 == rank; });
 }
 
 bool BulkCopies::flush_all() {
@@ -133,10 +123,15 @@ bool BulkCopies::flush_all() {
 }
 
 void BulkCopies::advance() {
-  if (timing_.policy != Timing::Policy::shuffled || in_flight_.empty()) return;
-  if (random_.below(4) != 0) return;
-  const BulkCopy* chosen = &in_flight_[random_.below(std::uint32_t(in_flight_.size()))]->copy;
-  complete_if([&](const Record& r) { return &r.copy == chosen; });
+  if (in_flight_.empty() || !order_.now()) return;
+  const BulkCopy* const chosen = in_flight_[order_.one_of(in_flight_.size())].copy;
+  complete_if([&](const Record& r) { return r.copy == chosen; });
+}
+
+// Of a program that never waits.
+void BulkCopies::complete_oldest() {
+  std::size_t rest = most_in_flight / 4;
+  complete_if([&](const Record&) { return rest != 0 && rest-- != 0; });
 }
 
 // Completes, oldest first, the records for which due(record) holds when their turn comes.
@@ -144,13 +139,13 @@ template <class Due>
 bool BulkCopies::complete_if(Due due) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < in_flight_.size(); ++i) {
-    if (!due(*in_flight_[i]) || observer_.stopped()) {
-      if (kept != i) std::swap(in_flight_[kept], in_flight_[i]);
-      ++kept;
+    const Record r = in_flight_[i];
+    if (!due(r) || observer_.stopped()) {
+      in_flight_[kept++] = r;
       continue;
     }
-    complete(*in_flight_[i]);
-    spare_.push_back(std::move(in_flight_[i]));
+    complete(r);
+    copies_.give_back(r.copy);
   }
   const bool some = kept != in_flight_.size();
   in_flight_.resize(kept);
@@ -158,20 +153,24 @@ bool BulkCopies::complete_if(Due due) {
 }
 
 void BulkCopies::watch(std::uint64_t low, std::uint64_t high) {
-  for (const auto& r : in_flight_) {
-    if (r->copy.watch || !reads(r->copy, low, high)) continue;
-    r->copy.watch = true;
-    r->source = source_fingerprint(r->copy);
+  for (Record& r : in_flight_) {
+    if (r.copy->watch || !reads(*r.copy, low, high)) continue;
+    r.copy->watch = true;
+    r.source = source_fingerprint(*r.copy);
   }
 }
 
 void BulkCopies::complete(const Record& record) {
-  const BulkCopy& copy = record.copy;
-  if (copy.watch && source_fingerprint(copy) != record.source) observer_.source_modified(copy);
+  const BulkCopy& copy = *record.copy;
+  if (copy.watch && source_fingerprint(copy) != record.source)
+    observer_.broken(Violation::source_modified, issuer(copy.thread), copy.tag);
   move(copy);
   mbarrier::Step step;
   if (copy.mbarrier != nullptr) step = mbarrier::complete_tx(*copy.mbarrier, copy.tx_bytes);
-  observer_.completed(copy, step);
+  if (observer_.wants_every_event) observer_.completed(copy, step);
+  if (step.completed) observer_.phase_completed(copy.rank, copy.mbarrier_offset);
+  if (step.violation != Violation::none)
+    observer_.broken(step.violation, issuer(copy.thread), copy.tag);
 }
 
 }  // namespace inflight::async

@@ -6,9 +6,8 @@
 //   wait_group   returns once at most its `n` newest groups may still be in flight
 //
 // A copy that an mbarrier completes counts its bytes there when they have been written. A thread's
-// groups complete in the order of their commits. Timing (timing.hpp) chooses among the legal
-// moments at which bytes move. Nothing blocks: a wait makes its bytes move and returns, so the
-// caller only ever waits on mbarriers, with flush_for().
+// groups complete in the order of their commits. Nothing blocks: a wait makes its bytes move and
+// returns, so the caller only ever waits on mbarriers, with flush_for().
 //
 // Used by one host thread at a time. Addresses are checked (bounds, alignment) by whoever knows the
 // memory. A multicast is a copy for each destination.
@@ -16,11 +15,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <unordered_map>
 #include <vector>
 
 #include "gpu/async/mbarrier.hpp"
+#include "gpu/async/observer.hpp"
+#include "gpu/async/pool.hpp"
 #include "gpu/async/reduction.hpp"
 #include "gpu/async/tensor_copy.hpp"
 #include "gpu/async/timing.hpp"
@@ -94,29 +94,17 @@ void for_each_run(const BulkCopy& c, F f) {
                });
 }
 
-class BulkObserver {
- public:
-  virtual ~BulkObserver() = default;
-  virtual void issued(const BulkCopy&) {}
-  // Its bytes have moved; `step` is what that did to its mbarrier.
-  virtual void completed(const BulkCopy&, const mbarrier::Step&) {}
-  // Its bytes are about to move and are not those that were there at its issue.
-  virtual void source_modified(const BulkCopy&) {}
-  // `tag`: of the call, as the caller gave it.
-  virtual void committed(std::uint32_t /*thread*/, std::uint64_t /*tag*/) {}
-  virtual void waited(std::uint32_t /*thread*/, std::uint32_t /*allowed*/, bool /*read_only*/,
-                      std::uint64_t /*tag*/) {}
-  // Nothing needs to move any more: asked before each copy, since thousands may be in flight.
-  virtual bool stopped() const { return false; }
-};
+// The thread that issued it, or commits or waits.
+constexpr Threads issuer(std::uint32_t thread) {
+  return {static_cast<std::uint16_t>(thread >> 10),
+          static_cast<std::uint16_t>((thread & 1023) / 32), 1u << thread % 32};
+}
 
 class BulkCopies {
  public:
-  // `number` tells apart the random streams of clusters that share a seed.
-  BulkCopies(Timing timing, std::uint64_t number, BulkObserver& observer);
-  ~BulkCopies();
+  BulkCopies(const Order& order, Observer& observer);
   // As if new. Copies still in flight are forgotten: flush_all() first.
-  void reset(std::uint64_t number);
+  void reset(const Order& order);
 
   void issue(const BulkCopy& copy);
   void commit(std::uint32_t thread, std::uint64_t tag = 0);
@@ -131,7 +119,7 @@ class BulkCopies {
   // False if there was nothing.
   bool flush_block(std::uint32_t rank);
   bool flush_all();
-  // A moment passes: with shuffled timing some bytes may move.
+  // A moment passes: in a shuffled order some bytes may move.
   void advance();
   // Watches the copies in flight whose sources are in [low, high), as BulkCopy::watch does.
   void watch(std::uint64_t low, std::uint64_t high);
@@ -141,20 +129,24 @@ class BulkCopies {
   std::uint32_t groups_in_flight(std::uint32_t thread) const;
 
  private:
+  // Who completes the copy stands here, so that what asks for it touches no copy of others.
   struct Record {
-    BulkCopy copy;
-    std::uint32_t group = 0;   // of its thread, counted from 0; its number when committed
-    std::uint64_t source = 0;  // the fingerprint at issue, of a copy that is watched
+    const mbarrier::Word* mbarrier;  // or null, and a bulk group does:
+    std::uint32_t thread;            // whose
+    std::uint32_t group;             // counted from 0; its number when committed
+    BulkCopy* copy;
+    std::uint64_t source;  // the fingerprint at issue, of a copy that is watched
+    bool waits_for_group(std::uint32_t of) const { return mbarrier == nullptr && thread == of; }
   };
-  using Records = std::vector<std::unique_ptr<Record>>;
   template <class Due>
   bool complete_if(Due due);
   void complete(const Record& record);
+  void complete_oldest();
 
-  Timing timing_;
-  Random random_;
-  BulkObserver& observer_;
-  Records in_flight_, spare_;                                // in flight: oldest first
+  Order order_;
+  Observer& observer_;
+  Pool<BulkCopy, 4> copies_;
+  std::vector<Record> in_flight_;                            // oldest first
   std::unordered_map<std::uint32_t, std::uint32_t> groups_;  // committed, by thread
   std::uint64_t issued_ = 0;
 };

@@ -7,9 +7,8 @@
 namespace inflight::async {
 namespace {
 
-constexpr std::size_t most_in_flight = 4096;  // of a program that never waits
-constexpr std::size_t most_groups = 256;      // of a warp, that a wait can tell apart
-constexpr RegisterPlace register_step = 64;   // places are multiples of it
+constexpr std::size_t most_groups = 256;     // of a warp, that a wait can tell apart
+constexpr RegisterPlace register_step = 64;  // places are multiples of it
 
 bool holds(std::span<const RegisterPlace> places, RegisterPlace place) {
   return std::find(places.begin(), places.end(), place) != places.end();
@@ -17,15 +16,12 @@ bool holds(std::span<const RegisterPlace> places, RegisterPlace place) {
 
 }  // namespace
 
-Multiplies::Multiplies(Timing timing, std::uint64_t number)
-    : timing_(timing), random_(timing.seed ^ number) {}
+Multiplies::Multiplies(const Order& order) : order_(order) {}
 
-void Multiplies::reset(std::uint64_t number) {
-  random_ = Random(timing_.seed ^ number);
-  while (!in_flight_.empty()) {
-    spare_.push_back(std::move(in_flight_.back()));
-    in_flight_.pop_back();
-  }
+void Multiplies::reset(const Order& order) {
+  order_ = order;
+  for (Multiplication* each : in_flight_) multiplications_.give_back(each);
+  in_flight_.clear();
   moves_.clear();
   completed_ = 0;
   issued_ = {};
@@ -43,16 +39,13 @@ std::uint64_t& Multiplies::pending_until(std::uint32_t warp, RegisterPlace place
 
 const Multiplication* Multiplies::next(std::uint32_t warp) const {
   const std::uint64_t index = issued_[warp] - completed_;
-  return index < in_flight_.size() ? in_flight_[index].get() : nullptr;
+  return index < in_flight_.size() ? in_flight_[index] : nullptr;
 }
 
 std::uint64_t Multiplies::issue(std::uint32_t warp, const MultiplyIssue& issue) {
   const std::uint64_t id = issued_[warp]++, index = id - completed_;
   if (index == in_flight_.size()) {
-    if (spare_.empty()) spare_.push_back(std::make_unique<Multiplication>());
-    in_flight_.push_back(std::move(spare_.back()));
-    spare_.pop_back();
-    Multiplication& fresh = *in_flight_.back();
+    Multiplication& fresh = *in_flight_.emplace_back(multiplications_.take());
     fresh.id = id;
     fresh.issue = issue;
     for (Multiplication::Part& part : fresh.parts) part.issued = part.kept = false;
@@ -62,8 +55,7 @@ std::uint64_t Multiplies::issue(std::uint32_t warp, const MultiplyIssue& issue) 
   part.accumulates = issue.accumulates;
   part.registers = issue.registers;
   for (const RegisterPlace place : issue.accumulators) pending_until(warp, place) = id + 1;
-  if (timing_.policy == Timing::Policy::early || in_flight_.size() > most_in_flight)
-    complete(whole());
+  if (order_.early() || in_flight_.size() > most_in_flight) complete(whole());
   return id;
 }
 
@@ -101,8 +93,7 @@ void Multiplies::wait_group(std::uint32_t warp, std::uint32_t newest_allowed) {
 }
 
 void Multiplies::advance() {
-  if (timing_.policy != Timing::Policy::shuffled || in_flight_.empty()) return;
-  if (whole() > completed_ && random_.below(4) == 0) complete(completed_ + 1);
+  if (whole() > completed_ && order_.now()) complete(completed_ + 1);
 }
 
 // Of the oldest two in flight.
@@ -125,7 +116,7 @@ void Multiplies::complete(std::uint64_t end) {
     oldest.goes_on = goes_on;
     oldest.is_followed = goes_on = next_goes_on(end);
     oldest.issue.multiply(oldest);
-    spare_.push_back(std::move(in_flight_.front()));
+    multiplications_.give_back(&oldest);
     in_flight_.pop_front();
     ++completed_;
     std::size_t kept = 0;
@@ -153,7 +144,7 @@ void Multiplies::perform(Pending& move) {
 // `place` is about to change by a move: multiplications that were issued before keep what they
 // read.
 void Multiplies::keep_fragments(std::uint32_t warp, RegisterPlace place, std::uint64_t before) {
-  for (auto& each : in_flight_) {
+  for (Multiplication* each : in_flight_) {
     Multiplication::Part& part = each->parts[warp];
     if (!part.issued || each->id >= before) return;
     if (part.kept || !holds(each->issue.fragments, place)) continue;
@@ -186,14 +177,14 @@ const Multiplication* Multiplies::writer(std::uint32_t warp, RegisterPlace place
   const auto& known = known_at_[warp];
   const std::size_t index = place / register_step;
   if (index >= known.size() || known[index] <= completed_) return nullptr;
-  return in_flight_[known[index] - 1 - completed_].get();
+  return in_flight_[known[index] - 1 - completed_];
 }
 
 const Multiplication* Multiplies::reader(std::uint32_t warp, RegisterPlace place) const {
-  for (const auto& each : in_flight_) {
+  for (const Multiplication* each : in_flight_) {
     const Multiplication::Part& part = each->parts[warp];
     if (!part.issued) return nullptr;
-    if (!part.kept && holds(each->issue.fragments, place)) return each.get();
+    if (!part.kept && holds(each->issue.fragments, place)) return each;
   }
   return nullptr;
 }

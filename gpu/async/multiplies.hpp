@@ -10,7 +10,7 @@
 // all four have, so a wait needs them; and a wait by one warp completes it for all four, as on the
 // chip, where one thread may free for all the bytes that it read. What it reads (shared memory, a
 // warp's fragments of A, accumulators) it reads when it happens, and in that moment it writes the
-// accumulators: timing (timing.hpp) chooses the moment. Multiplications happen in order.
+// accumulators. Multiplications happen in order.
 //
 // Compilers put moves between a multiplication and its wait which the assembler removes, giving
 // both registers one place. So a move of an accumulator in flight gives the value that will be
@@ -22,10 +22,10 @@
 #include <array>
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <span>
 #include <vector>
 
+#include "gpu/async/pool.hpp"
 #include "gpu/async/timing.hpp"
 
 namespace inflight::async {
@@ -83,10 +83,9 @@ struct Multiplication {
 
 class Multiplies {
  public:
-  // `number` tells apart the random streams of warpgroups that share a seed.
-  explicit Multiplies(Timing timing = {}, std::uint64_t number = 0);
+  explicit Multiplies(const Order& order);
   // As if new. Multiplications still in flight are forgotten.
-  void reset(std::uint64_t number);
+  void reset(const Order& order);
 
   // The id of the multiplication that this is a part of.
   std::uint64_t issue(std::uint32_t warp, const MultiplyIssue&);
@@ -115,7 +114,7 @@ class Multiplies {
   };
   bool move(std::uint32_t warp, const Move&);
 
-  // A moment passes: with shuffled timing, a multiplication may happen.
+  // A moment passes: in a shuffled order a multiplication may happen.
   void advance();
 
   // Of this warp: is a multiplication in flight that writes this register, or reads it besides? The
@@ -143,11 +142,10 @@ class Multiplies {
   void keep_fragments(std::uint32_t warp, RegisterPlace place, std::uint64_t before);
   std::uint64_t& pending_until(std::uint32_t warp, RegisterPlace place);
 
-  Timing timing_;
-  Random random_;
-  std::deque<std::unique_ptr<Multiplication>> in_flight_;  // oldest first
-  std::vector<std::unique_ptr<Multiplication>> spare_;
-  std::vector<Pending> moves_;  // in the order of the program
+  Order order_;
+  Pool<Multiplication, 1> multiplications_;
+  std::deque<Multiplication*> in_flight_;  // oldest first
+  std::vector<Pending> moves_;             // in the order of the program
   std::uint64_t completed_ = 0;
   std::array<std::uint64_t, warps_of_group> issued_{};
   // By warp: how many it had issued at each of its last commits, and at the one before those.

@@ -6,10 +6,15 @@
 #include <cmath>
 #include <cstring>
 
-#include "gpu/async/small_floats.hpp"
+#include "gpu/numbers/small_floats.hpp"
 
 namespace inflight::async {
 namespace {
+
+using numbers::Bf16;
+using numbers::F16;
+using numbers::f32_infinity;
+using numbers::f32_magnitude;
 
 // f(old, operand) for every element, each in one atomic step.
 template <class T, T (*f)(T, T)>

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "gpu/async/small_floats.hpp"
+#include "gpu/numbers/small_floats.hpp"
 
 namespace inflight::async {
 namespace {
@@ -19,7 +19,7 @@ Convert conversion(TensorType type) {
   switch (type) {
     case TensorType::tf32:
     case TensorType::tf32_ftz:
-      return round_to_tf32;
+      return numbers::round_to_tf32;
     default:
       return nullptr;
   }
@@ -43,7 +43,7 @@ void move(std::byte* to, const std::byte* from, std::uint32_t bytes, Convert con
 }
 
 // The special NaN of out-of-range elements, whatever their type.
-constexpr std::uint64_t nan_fill = 0x0001000100010001 * std::uint64_t{out_of_bounds_half};
+constexpr std::uint64_t nan_fill = 0x0001000100010001 * std::uint64_t{numbers::out_of_bounds_half};
 
 void fill(std::byte* to, std::uint32_t bytes, std::uint32_t element_bytes, std::uint64_t element) {
   if (element == 0) return void(std::memset(to, 0, bytes));

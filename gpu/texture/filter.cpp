@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 
+#include "gpu/numbers/small_floats.hpp"
 #include "gpu/texture/srgb.hpp"
 
 namespace inflight::texture {
@@ -191,7 +192,8 @@ Filter floats(unsigned channels) {
 
 // 8-bit sRGB is mixed as linear light, in halves; w is no light.
 std::uint16_t linear_half(const std::byte* texel, unsigned c) {
-  return float_to_half(linear_light(static_cast<std::uint8_t>(texel[c])));
+  const float light = linear_light(static_cast<std::uint8_t>(texel[c]));
+  return static_cast<std::uint16_t>(numbers::F16::round(light));
 }
 Value mix_srgb(const Mix& mix) {
   Value out = mix_floats<F16, 4, linear_half>(mix);

@@ -6,10 +6,13 @@
 #include <cmath>
 #include <cstring>
 
+#include "gpu/numbers/small_floats.hpp"
 #include "gpu/texture/srgb.hpp"
 
 namespace inflight::texture {
 namespace {
+
+using numbers::F16;
 
 // A channel of T as 32 bits.
 template <class T, As as>
@@ -44,7 +47,7 @@ struct Half {
   static std::uint32_t get(const std::byte* at, unsigned) {
     std::uint16_t v;
     std::memcpy(&v, at, sizeof v);
-    return std::bit_cast<std::uint32_t>(half_to_float(v));
+    return std::bit_cast<std::uint32_t>(F16::value(v));
   }
 };
 
@@ -99,30 +102,9 @@ void encode_colour(Format format, As as, const float (&colour)[4], std::byte* te
   }
 }
 
-float half_to_float(std::uint16_t half) {
-  const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000) << 16;
-  const std::uint32_t exponent = half >> 10 & 31, fraction = half & 0x3ff;
-  if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000 | fraction << 13);
-  if (exponent != 0) return std::bit_cast<float>(sign | (exponent + 112) << 23 | fraction << 13);
-  const float small = static_cast<float>(fraction) * 0x1p-24f;
-  return sign ? -small : small;
-}
-
-std::uint16_t float_to_half(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000);
-  const float size = std::fabs(value);
-  if (std::isnan(value)) return 0x7fff;
-  if (size >= 65520.0f) return sign | 0x7c00;
-  if (size < 0x1p-14f)
-    return static_cast<std::uint16_t>(sign | static_cast<int>(std::nearbyint(size * 0x1p24f)));
-  const std::uint32_t rounded = (bits & 0x7fffffff) + 0xfff + (bits >> 13 & 1);
-  return static_cast<std::uint16_t>(sign | ((rounded >> 13) - (112 << 10)));
-}
-
 std::uint16_t half_below(float value) {
-  const std::uint16_t near = float_to_half(value);
-  return std::fabs(half_to_float(near)) > std::fabs(value) ? near - 1 : near;
+  const auto near = static_cast<std::uint16_t>(F16::round(value));
+  return std::fabs(F16::value(near)) > std::fabs(value) ? near - 1 : near;
 }
 
 Decode decoder(Format format, As as) {

@@ -37,8 +37,6 @@ constexpr bool gives_floats(Format format, As as) {
 // scaled; of other integers it is the low bits of the float.
 void encode_colour(Format format, As as, const float (&colour)[4], std::byte* texel);
 
-float half_to_float(std::uint16_t half);
-std::uint16_t half_below(float value);     // cut off; numbers too great become the greatest
-std::uint16_t float_to_half(float value);  // to the nearest, ties to even
+std::uint16_t half_below(float value);  // cut off; numbers too great become the greatest
 
 }  // namespace inflight::texture

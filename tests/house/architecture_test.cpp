@@ -53,4 +53,43 @@ TEST(Architecture, NamesFilesThatAreThere) {
   EXPECT_THAT(missing, IsEmpty());
 }
 
+// A name in backquotes in front of its file in parentheses: `run_copy`
+// (`machine/families/async_copy`).
+struct Named {
+  std::string name, path;
+};
+std::vector<Named> names_in(const std::string& text) {
+  static const std::regex named(
+      R"re(`([\w:~]+)`,?\s+\(?`((?:machine|cuda|async|ptx|check|tensor|texture)/[\w./]+)`)re");
+  std::vector<Named> result;
+  for (std::sregex_iterator each(text.begin(), text.end(), named), end; each != end; ++each)
+    result.push_back({(*each)[1], (*each)[2]});
+  return result;
+}
+
+std::string all_of(const std::string& path) {
+  std::string text;
+  const fs::path at = fs::path(INFLIGHT_ROOT) / "gpu" / path;
+  const auto add = [&](const fs::path& file) {
+    std::ifstream in(file);
+    text.append(std::istreambuf_iterator<char>(in), {});
+  };
+  if (fs::is_directory(at))
+    for (const auto& each : fs::recursive_directory_iterator(at)) add(each.path());
+  for (const char* ending : {".hpp", ".cpp", ".def"}) add(at.string() + ending);
+  return text;
+}
+
+TEST(Architecture, NamesWhatItsFilesHave) {
+  EXPECT_EQ(names_in("`run_copy` (`machine/families/async_copy`) and `docs/a`").size(), 1u);
+  std::ifstream file(INFLIGHT_ROOT "/docs/architecture.md");
+  const auto named = names_in({std::istreambuf_iterator<char>(file), {}});
+  EXPECT_GT(named.size(), 50u);
+  for (const auto& [name, path] : named) {
+    const std::string own = name.substr(name.rfind(':') + 1);  // of a class
+    const std::regex word("\\b" + own + "\\b");
+    EXPECT_TRUE(std::regex_search(all_of(path), word)) << name << " is not in " << path;
+  }
+}
+
 }  // namespace

@@ -11,7 +11,7 @@
 #include "gpu/machine/instruction/phases.hpp"
 #include "gpu/machine/lowering/observing.hpp"
 #include "gpu/machine/run/control.hpp"
-#include "gpu/machine/run/thread_copies.hpp"
+#include "gpu/machine/run/in_flight.hpp"
 #include "gpu/machine/run/warp.hpp"
 
 namespace inflight::machine {

@@ -7,7 +7,8 @@
 
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/families/modifiers.hpp"
-#include "gpu/machine/run/thread_copies.hpp"
+#include "gpu/machine/run/in_flight.hpp"
+#include "gpu/machine/run/mbarriers.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -17,8 +18,7 @@ using ptx::Opcode;
 using ptx::Space;
 using ptx::Type;
 
-const Op* finish(Warp& w, const Op* op, const async::Progress& progress) {
-  notify(*w.block, progress);
+const Op* finish(Warp& w, const Op* op) {
   w.progressed = true;
   return op + 1;
 }
@@ -83,7 +83,8 @@ const Op* run_copy(Warp& w, const Op* op) {
   issue.dst_base = w.block->shared;
   issue.tag = w.frame->code->first_number + op->instruction;
   issue.watch = watch.needed();
-  return finish(w, op, team_of(w).issue(issue));
+  thread_copies(w).issue(issue);
+  return finish(w, op);
 }
 
 std::uint64_t number_of(const Warp& w, const Op* op) {
@@ -91,14 +92,17 @@ std::uint64_t number_of(const Warp& w, const Op* op) {
 }
 
 const Op* run_commit(Warp& w, const Op* op) {
-  return finish(w, op, team_of(w).commit(w.mask, number_of(w, op)));
+  thread_copies(w).commit(w.mask, number_of(w, op));
+  return finish(w, op);
 }
 const Op* run_wait_group(Warp& w, const Op* op) {
   const std::uint32_t allowed = use_of<GroupUse>(op).allowed;
-  return finish(w, op, team_of(w).wait_group(w.mask, allowed, number_of(w, op)));
+  thread_copies(w).wait_group(w.mask, allowed, number_of(w, op));
+  return finish(w, op);
 }
 const Op* run_wait_all(Warp& w, const Op* op) {
-  return finish(w, op, team_of(w).wait_all(w.mask, number_of(w, op)));
+  thread_copies(w).wait_all(w.mask, number_of(w, op));
+  return finish(w, op);
 }
 
 const Op* run_arrive(Warp& w, const Op* op) {
@@ -112,11 +116,11 @@ const Op* run_arrive(Warp& w, const Op* op) {
   issue.base = w.block->shared;
   issue.noinc = use_of<MbarrierUse>(op).no_inc;
   issue.tag = w.frame->code->first_number + op->instruction;
-  const async::Progress progress = team_of(w).arrive(issue);
+  thread_copies(w).arrive(issue);
   // Who waits already needs this arrival: it runs again and makes it happen.
   for (std::uint32_t rest = w.mask; rest; rest &= rest - 1)
     wake_mbarrier(*w.block, m.offsets[std::countr_zero(rest)]);
-  return finish(w, op, progress);
+  return finish(w, op);
 }
 
 // --- decoding ---

@@ -12,9 +12,9 @@
 #include <optional>
 
 #include "gpu/machine/run/access.hpp"
-#include "gpu/machine/run/cluster_copies.hpp"
 #include "gpu/machine/run/each_lane.hpp"
-#include "gpu/machine/run/thread_copies.hpp"
+#include "gpu/machine/run/in_flight.hpp"
+#include "gpu/machine/run/mbarriers.hpp"
 #include "gpu/machine/run/values.hpp"
 
 namespace inflight::machine {
@@ -137,7 +137,9 @@ class BulkRequest {
   }
 
   void issue() {
-    bulk_copies(*w.block->cluster).issue(copy);
+    bulk_copies(w).issue(copy);
+    // Who waits for it already makes it happen.
+    if (copy.mbarrier) wake_mbarrier(*w.block->cluster->blocks[copy.rank], copy.mbarrier_offset);
     constexpr std::uint64_t each = 32, each_row = 8;  // ops
     cost += each;
     if (copy.kind == BulkCopy::Kind::bytes || copy.kind == BulkCopy::Kind::value) {
@@ -200,7 +202,7 @@ const async::TensorMap* tensor_map(BulkRequest& r) {
     r.bad(address, sizeof bytes, false, Space::generic, FaultKind::illegal_address);
     return nullptr;
   }
-  const auto read = bulk_copies(*r.w.block->cluster).maps.read(address, bytes);
+  const auto read = in_flight(*r.w.block->cluster).maps.read(address, bytes);
   if (!read) {
     r.bad_tensor(
         read.error().box_too_large ? FaultKind::illegal_address : FaultKind::illegal_instruction,
@@ -393,8 +395,7 @@ const Op* bulk_tensor_prefetch(Warp& w, const Op* op) {
 const Op* bulk_commit(Warp& w, const Op* op) {
   each_lane(w.mask, [&](int lane) {
     const auto thread = w.first_thread() + static_cast<std::uint32_t>(lane);
-    bulk_copies(*w.block->cluster)
-        .model.commit(cluster_thread(w.block->rank, thread),
+    bulk_copies(w).commit(cluster_thread(w.block->rank, thread),
                       w.frame->code->first_number + op->instruction);
   });
   w.progressed = true;
@@ -405,8 +406,7 @@ const Op* bulk_wait(Warp& w, const Op* op) {
   const GroupUse& use = use_of<GroupUse>(op);
   each_lane(w.mask, [&](int lane) {
     const auto thread = w.first_thread() + static_cast<std::uint32_t>(lane);
-    bulk_copies(*w.block->cluster)
-        .model.wait_group(cluster_thread(w.block->rank, thread), use.allowed, use.read_only,
+    bulk_copies(w).wait_group(cluster_thread(w.block->rank, thread), use.allowed, use.read_only,
                           w.frame->code->first_number + op->instruction);
   });
   w.progressed = true;

@@ -91,7 +91,7 @@ struct HalfFmaOob {
 
  private:
   [[gnu::always_inline]] static bool is_outside(U32 h) {
-    return (h & 0x7fff) == async::out_of_bounds_half;
+    return (h & 0x7fff) == numbers::out_of_bounds_half;
   }
 };
 

@@ -1,16 +1,16 @@
 // f16 and bf16 values as the low 16 bits of a word, to and from float (PTX ISA 5.2.3).
 #pragma once
-#include "gpu/async/small_floats.hpp"
+#include "gpu/numbers/small_floats.hpp"
 #include "gpu/machine/families/real.hpp"
 
 namespace inflight::machine::INFLIGHT_ISA {
 
-inline constexpr U32 half_nan_bits = async::F16::nan;  // and bf16's
+inline constexpr U32 half_nan_bits = numbers::F16::nan;  // and bf16's
 
-struct F16 : async::F16 {
+struct F16 : numbers::F16 {
   static constexpr Type type = Type::f16, pair = Type::f16x2;
 };
-struct Bf16 : async::Bf16 {
+struct Bf16 : numbers::Bf16 {
   static constexpr Type type = Type::bf16, pair = Type::bf16x2;
 };
 

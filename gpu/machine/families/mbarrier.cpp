@@ -10,8 +10,9 @@
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/families/modifiers.hpp"
 #include "gpu/machine/run/each_lane.hpp"
+#include "gpu/machine/run/in_flight.hpp"
+#include "gpu/machine/run/mbarriers.hpp"
 #include "gpu/machine/run/observation.hpp"
-#include "gpu/machine/run/thread_copies.hpp"
 
 namespace inflight::machine {
 namespace {

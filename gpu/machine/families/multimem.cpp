@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "gpu/async/reduction.hpp"
-#include "gpu/async/small_floats.hpp"
+#include "gpu/numbers/small_floats.hpp"
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/families/modifiers.hpp"
 #include "gpu/machine/run/access.hpp"
@@ -115,9 +115,9 @@ const Op* run_ld_reduce(Warp& w, const Op* op) {
     Value value;
     std::memcpy(value.bytes, from.front(), bytes);
     if (form.wide && form.type == TensorType::f16)
-      sum_wide<async::F16>(from, bytes, value.bytes);
+      sum_wide<numbers::F16>(from, bytes, value.bytes);
     else if (form.wide)
-      sum_wide<async::Bf16>(from, bytes, value.bytes);
+      sum_wide<numbers::Bf16>(from, bytes, value.bytes);
     else
       for (std::size_t d = 1; d < from.size(); ++d) reduce(value.bytes, from[d], bytes);
     for (unsigned i = 0; i < op->count; ++i)

@@ -8,6 +8,7 @@
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/families/texture_lanes.hpp"
 #include "gpu/machine/run/each_lane.hpp"
+#include "gpu/numbers/small_floats.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -64,7 +65,7 @@ class Operands {
 // Puts the lanes' values where the form has them.
 void give(Warp& w, const Op* op, Type result, const texture::Value (&values)[lanes]) {
   const auto half = [](std::uint32_t bits) {
-    return texture::float_to_half(std::bit_cast<float>(bits));
+    return numbers::F16::round(std::bit_cast<float>(bits));
   };
   for (unsigned i = 0; i < 4; ++i) {
     if (result == Type::f16x2) {

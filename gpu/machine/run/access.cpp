@@ -8,7 +8,7 @@
 #include <bit>
 #include <cstring>
 
-#include "gpu/machine/run/thread_copies.hpp"
+#include "gpu/machine/run/in_flight.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -160,7 +160,7 @@ bool local_place(const Warp& w, std::uint64_t address, std::uint32_t size, std::
 // flight from it are watched from here on.
 void note_writing(Warp& w, const Extent& e) {
   if (!w.block->grid->written.mark(e.low)) return;
-  watch_copies(*w.block->cluster, e.low, e.high);
+  if (InFlight* const of = w.block->cluster->in_flight.get()) of->ledger.watch(e.low, e.high);
 }
 
 // Workers ask the memory under a lock that they share, so each thread keeps what it was told last:

@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "gpu/machine/run/cluster_copies.hpp"
+#include "gpu/machine/run/in_flight.hpp"
 #include "gpu/machine/run/observation.hpp"
-#include "gpu/machine/run/thread_copies.hpp"
 #include "gpu/machine/run/values.hpp"
 #include "gpu/machine/run/warpgroup.hpp"
 
@@ -60,7 +59,6 @@ void Block::start(const Dim3& at) {
   if (const Turns& asked = grid->options->turns; fresh || asked.kind == Turns::Kind::random)
     turns.start(asked, linear, warps.size());
   fill_block_values(*this);
-  start_teams(*this);
   start_warpgroups(*this);
   for (auto& w : warps) {
     w->base[2] = reinterpret_cast<char*>(values.data());
@@ -152,7 +150,6 @@ Block::State Block::run(Worker& worker, std::uint32_t rounds) {
     progressed |= round.progressed;
     if (!round.live) {
       flush_block(*this);
-      if (cluster->copies) cluster->copies->model.flush_block(rank);
       ended = true;
       if (grid->dependents && !let_dependents_begin) grid->let_dependents_begin(false);
       if (grid->observation) grid->observation->block_end(*this);
@@ -164,7 +161,7 @@ Block::State Block::run(Worker& worker, std::uint32_t rounds) {
       if (round.spinning) return State::spinning;
     } else if (clock.wake() != Clock::never) {
       clock.reach(clock.wake());
-    } else if (!flush_block(*this)) {
+    } else if (!flush_thread_copies(*this)) {
       if (held) return State::spinning;
       only_polled = !progressed;
       return State::stuck;
@@ -208,7 +205,7 @@ bool Block::can_run() const {
 
 void Block::lanes_exited(Warp& warp, std::uint32_t mask) {
   if (grid->observation) grid->observation->exited(warp, mask);
-  flush_team(warp, mask);
+  flush_threads(warp, mask);
   cluster->threads_exited(warp, mask);
   threads_exited(warp, mask);
 }

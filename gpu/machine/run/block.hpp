@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/async/copy_groups.hpp"
+#include "gpu/async/timing.hpp"
 #include "gpu/check/listener.hpp"
 #include "gpu/machine/config/dependency.hpp"
 #include "gpu/machine/config/launch.hpp"
@@ -123,9 +123,6 @@ struct Block {
   std::uint32_t shared_end = reserved_shared, reserved_end = 0;  // as of Grid
   std::array<NamedBarrier, 16> barriers;
   std::vector<std::unique_ptr<Warp>> warps;
-  std::vector<std::unique_ptr<async::Team>>
-      teams;  // copies in flight, one team a warp; made on first use
-  std::vector<std::unique_ptr<async::CopyObserver>> copy_observers;  // one a team, if observed
   std::vector<std::unique_ptr<Warpgroup>> warpgroups;  // made on first use
   LineBuffer shared_storage;
   LineBuffer values;  // Base::block

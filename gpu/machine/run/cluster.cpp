@@ -5,9 +5,8 @@
 #include <bit>
 
 #include "gpu/machine/run/circumstances.hpp"
-#include "gpu/machine/run/cluster_copies.hpp"
+#include "gpu/machine/run/in_flight.hpp"
 #include "gpu/machine/run/observation.hpp"
-#include "gpu/machine/run/thread_copies.hpp"
 #include "gpu/machine/run/warpgroup.hpp"
 
 namespace inflight::machine {
@@ -58,9 +57,9 @@ void Cluster::start(std::uint64_t linear) {
     const std::uint32_t r = block->rank;
     block->start(
         {first.x + r % shape.x, first.y + r / shape.x % shape.y, first.z + r / shape.x / shape.y});
+    if (in_flight) in_flight->ledger.start(r, block->linear);
     alive_ += block->threads;
   }
-  if (copies) copies->model.reset(blocks.front()->linear);
 }
 
 Cluster::State Cluster::run(Worker& worker, std::uint32_t rounds) {
@@ -116,7 +115,7 @@ std::uint64_t Cluster::meet_clocks() {
 
 // No warp can run: waits that may give up do. False: nothing can ever move.
 bool Cluster::unblock(Worker& worker) {
-  if (copies && copies->model.flush_all()) return true;
+  if (in_flight && in_flight->ledger.flush_all()) return true;
   bool waiting = false;
   for (auto& block : blocks) waiting |= !block->ended && waits_at_mbarrier(*block);
   const auto now = std::chrono::steady_clock::now();

@@ -16,7 +16,7 @@ namespace inflight::machine {
 inline constexpr unsigned rank_shift = 24;
 inline constexpr std::uint32_t offset_mask = (1u << rank_shift) - 1;
 
-class ClusterCopies;
+class InFlight;
 
 struct Cluster {
   explicit Cluster(Grid& grid);
@@ -44,7 +44,7 @@ struct Cluster {
 
   Grid* grid = nullptr;
   std::vector<std::unique_ptr<Block>> blocks;  // by rank
-  std::unique_ptr<ClusterCopies> copies;       // bulk copies in flight; made on first use
+  std::unique_ptr<InFlight> in_flight;         // made on first use
 
  private:
   bool unblock(Worker& worker);

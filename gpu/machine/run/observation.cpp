@@ -1,11 +1,8 @@
 // Events of a launch, from what the machine knows.
 #include "gpu/machine/run/observation.hpp"
 
-#include <cstring>
-
 #include "gpu/machine/link/numbering.hpp"
 #include "gpu/machine/run/cluster.hpp"
-#include "gpu/machine/run/each_lane.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -41,81 +38,6 @@ check::Instruction describe(const check::Kernel& kernel, std::uint32_t number) {
   out.file = innermost.file, out.line = innermost.line, out.column = innermost.column;
   return out;
 }
-
-// A team's copies, as events.
-class Copies : public async::CopyObserver {
- public:
-  Copies(const Observation& observation, const Warp& warp) : to_(observation), warp_(warp) {}
-
-  void issued(const async::Copy& copy) override {
-    if (Counts* const counts = warp_.block->counts)
-      counts->copies(check::Completion::thread_group, copy.mask, copy.bytes);
-    if (!to_.wants(Topic::copies)) return;
-    check::CopyIssued event;
-    event.who = to_.who(warp_, copy.mask, static_cast<std::uint32_t>(copy.tag));
-    event.id = copy.id;
-    event.bytes = copy.bytes;
-    event.source_rank = event.destination_rank = static_cast<std::uint16_t>(warp_.block->rank);
-    event.context = &copy;
-    event.walk = [](const check::CopyIssued& e, void* to, check::CopyIssued::RunHook hook) {
-      const auto& issued = *static_cast<const async::Copy*>(e.context);
-      each_lane(issued.mask, [&](int l) {
-        hook(to, {static_cast<std::uint32_t>(l), issued.dst[l], issued.src[l], issued.bytes,
-                  issued.src_bytes[l]});
-      });
-    };
-    to_.listener().copy_issued(event);
-  }
-  void committed(std::uint32_t mask, std::uint64_t instruction) override {
-    if (!to_.wants(Topic::copies)) return;
-    check::CopyCommitted event;
-    event.who = to_.who(warp_, mask, static_cast<std::uint32_t>(instruction));
-    to_.listener().copy_committed(event);
-  }
-  void completed(const async::Copy& copy, std::uint32_t mask) override {
-    if (!to_.wants(Topic::copies)) return;
-    check::CopyCompleted event;
-    event.who = to_.who(warp_, mask, static_cast<std::uint32_t>(copy.tag));
-    event.id = copy.id;
-    to_.listener().copy_completed(event);
-  }
-  void arrival_issued(const async::Arrival& arrival, async::Violation violation) override {
-    if (to_.wants(Topic::mbarriers))
-      report_arrival(arrival, check::MbarrierOp::Op::async_arrive_issued, {violation});
-  }
-  void arrived(const async::Arrival& arrival, const async::mbarrier::Step& step) override {
-    using Op = check::MbarrierOp::Op;
-    if (Counts* const counts = warp_.block->counts)
-      counts->mbarrier(Op::async_arrive, 1, step.completed);
-    if (to_.wants(Topic::mbarriers)) report_arrival(arrival, Op::async_arrive, step);
-  }
-  void waited(std::uint32_t mask, std::uint32_t allowed, std::uint64_t instruction) override {
-    if (!to_.wants(Topic::copies)) return;
-    check::CopyWaited event;
-    event.who = to_.who(warp_, mask, static_cast<std::uint32_t>(instruction));
-    event.allowed = allowed;
-    to_.listener().copy_waited(event);
-  }
-
- private:
-  void report_arrival(const async::Arrival& arrival, check::MbarrierOp::Op op,
-                      const async::mbarrier::Step& step) {
-    async::mbarrier::Word word;
-    std::memcpy(&word, warp_.block->shared + arrival.mbarrier, sizeof word);
-    check::MbarrierOp event;
-    event.who = to_.who(warp_, 1u << arrival.thread, static_cast<std::uint32_t>(arrival.tag));
-    event.op = op;
-    event.address = arrival.mbarrier;
-    event.rank = static_cast<std::uint16_t>(warp_.block->rank);
-    event.count = 1;
-    event.no_inc = arrival.noinc;
-    event.order = check::Order::release;
-    to_.report_mbarrier(event, word, step);
-  }
-
-  const Observation& to_;
-  const Warp& warp_;
-};
 
 }  // namespace
 
@@ -207,10 +129,6 @@ void Observation::report_mbarrier(check::MbarrierOp& event, async::mbarrier::Wor
   event.pending = state.pending;
   event.tx_count = state.tx_count;
   listener_.mbarrier(event);
-}
-
-std::unique_ptr<async::CopyObserver> Observation::watch(const Warp& w) const {
-  return std::make_unique<Copies>(*this, w);
 }
 
 }  // namespace inflight::machine

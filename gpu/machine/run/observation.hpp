@@ -5,7 +5,7 @@
 #include <mutex>
 #include <vector>
 
-#include "gpu/async/copy_groups.hpp"
+#include "gpu/async/mbarrier.hpp"
 #include "gpu/check/listener.hpp"
 #include "gpu/machine/link/numbering.hpp"
 #include "gpu/machine/run/block.hpp"
@@ -88,8 +88,6 @@ class Observation {
   // Completes the event by what the operation came to, and emits it.
   void report_mbarrier(check::MbarrierOp& event, async::mbarrier::Word after,
                        const async::mbarrier::Step& step) const;
-  // Passes on what a team's copies do.
-  std::unique_ptr<async::CopyObserver> watch(const Warp& w) const;
   check::Who who(const Warp& w, std::uint32_t mask,
                  std::uint32_t instruction = check::nothing) const;
   check::Who who(const Warp& w, std::uint32_t mask, const Op* op) const {

@@ -1,18 +1,14 @@
 // Warpgroups of a block.
 #include "gpu/machine/run/warpgroup.hpp"
 
+#include "gpu/machine/run/in_flight.hpp"
+
 namespace inflight::machine {
-namespace {
-
-// Tells apart the warpgroups of a launch.
-std::uint64_t number(const Block& block, std::uint32_t first_warp) {
-  return block.linear * 64 + first_warp;
-}
-
-}  // namespace
 
 Warpgroup::Warpgroup(Block& of, std::uint32_t first)
-    : model(of.grid->options->timing, number(of, first)), block(of), first_warp(first) {}
+    : model(in_flight(*of.cluster).ledger.of_warpgroup(of.rank, first / async::warps_of_group)),
+      block(of),
+      first_warp(first) {}
 
 void Warpgroup::wake() {
   for (std::uint32_t i = 0; i < async::warps_of_group; ++i)
@@ -39,12 +35,7 @@ bool move_in_flight(Warp& w, const async::Multiplies::Move& move) {
 
 void start_warpgroups(Block& block) {
   for (auto& group : block.warpgroups)
-    if (group) group->model.reset(number(block, group->first_warp)), group->held = {};
-}
-
-void advance_warpgroups(Block& block) {
-  for (auto& group : block.warpgroups)
-    if (group) group->model.advance();
+    if (group) group->held = {};
 }
 
 }  // namespace inflight::machine

@@ -1,4 +1,4 @@
-// Between the machine and the model of multiplications in flight.
+// A warpgroup, and what it has in flight.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -13,9 +13,9 @@ namespace inflight::machine {
 class Warpgroup {
  public:
   Warpgroup(Block& block, std::uint32_t first_warp);
-  async::Multiplies model;
+  async::Multiplies& model;
   Block& block;
-  std::array<HeldRegisters, async::warps_of_group> held;  // as listeners are told
+  std::array<HeldRegisters, async::warps_of_group> held;  // as its events have them
   const std::uint32_t first_warp;
 
   // Who waits for the group to issue what it waits for looks again.
@@ -30,8 +30,7 @@ constexpr std::uint32_t rank_in_group(const Warp& w) { return w.index % async::w
 // it when its time comes.
 bool move_in_flight(Warp& warp, const async::Multiplies::Move& move);
 
-// The block begins anew, or a moment passes (thread_copies.hpp).
+// The block begins anew.
 void start_warpgroups(Block& block);
-void advance_warpgroups(Block& block);
 
 }  // namespace inflight::machine

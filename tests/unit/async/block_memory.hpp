@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "gpu/async/copy_groups.hpp"
+#include "gpu/async/thread_copies.hpp"
 
 namespace inflight::async {
 
@@ -15,15 +15,15 @@ struct Memory {
   static constexpr std::uint32_t shared_size = 1 << 16;
   alignas(16) std::byte shared[shared_size];
   alignas(16) std::byte global[shared_size];
-  std::uint32_t dst[team_size];
-  std::uint64_t src[team_size];
+  std::uint32_t dst[warp_size];
+  std::uint64_t src[warp_size];
 
   Memory() {
     std::memset(shared, 0xee, sizeof shared);
     for (std::size_t i = 0; i < sizeof global; ++i) global[i] = std::byte(i * 7 % 251 + 1);
   }
   Issue issue(std::uint32_t mask, std::uint32_t bytes, std::uint32_t place) {
-    for (std::uint32_t t = 0; t < team_size; ++t) {
+    for (std::uint32_t t = 0; t < warp_size; ++t) {
       dst[t] = place + t * bytes;
       src[t] = reinterpret_cast<std::uintptr_t>(global) + place + t * bytes;
     }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <map>
 #include <string>
@@ -15,20 +16,26 @@ namespace inflight::async {
 namespace {
 
 // What the model tells, in order: "issued 1", "completed 1", "phase" ...
-class Log : public BulkObserver {
+class Log : public Observer {
  public:
   void issued(const BulkCopy& c) override { add("issued", c.id); }
   void completed(const BulkCopy& c, const mbarrier::Step& step) override {
     add("completed", c.id);
     if (step.completed) lines.emplace_back("phase");
-    if (step.violation != Violation::none) lines.emplace_back(name(step.violation));
     completed_ids.push_back(c.id);
   }
-  void source_modified(const BulkCopy& c) override { add("source modified", c.id); }
-  void committed(std::uint32_t thread, std::uint64_t) override { add("committed", thread); }
-  void waited(std::uint32_t thread, std::uint32_t allowed, bool read_only, std::uint64_t) override {
-    add(read_only ? "read by" : "waited by", thread);
-    lines.back() += " but " + std::to_string(allowed);
+  void broken(Violation violation, const Threads&, std::uint64_t tag) override {
+    lines.emplace_back(std::string(name(violation)) + (tag ? " " + std::to_string(tag) : ""));
+  }
+  void committed(const Threads& by, Completion, std::uint64_t) override {
+    add("committed", thread(by));
+  }
+  void waited(const Threads& by, const GroupWait& wait, std::uint64_t) override {
+    add(wait.read_only ? "read by" : "waited by", thread(by));
+    lines.back() += " but " + std::to_string(wait.allowed);
+  }
+  static std::uint32_t thread(const Threads& by) {
+    return std::uint32_t{by.rank} << 10 | (by.warp * 32u + std::countr_zero(by.mask));
   }
   void add(const char* what, std::uint64_t number) {
     lines.push_back(what + (" " + std::to_string(number)));
@@ -40,7 +47,7 @@ class Log : public BulkObserver {
 
 // A cluster's memory and its copies. A place says where a copy's bytes come from and go to.
 struct Cluster {
-  explicit Cluster(Timing timing, std::uint64_t number = 0) : copies(timing, number, log) {}
+  explicit Cluster(Timing timing, std::uint64_t number = 0) : copies(Order(timing, number), log) {}
 
   // `bytes` of global memory to the same place of shared memory: a bulk group completes it.
   BulkCopy copy(std::uint32_t place, std::uint32_t bytes, std::uint32_t thread = 0) {
@@ -105,13 +112,13 @@ TEST(BulkCopies, LateMovesAtTheWaitThatNeedsIt) {
 TEST(BulkCopies, AWatchedSourceThatChangesIsNoticedWhenItsBytesMove) {
   Cluster c(late);
   BulkCopy watched = c.copy(0, 256);
-  watched.watch = true;
+  watched.watch = true, watched.tag = 42;
   c.copies.issue(watched);
   c.copies.issue(c.copy(256, 256));
   c.m.global[255] ^= std::byte{1};
   c.m.global[256] ^= std::byte{1};
   c.copies.flush_all();
-  EXPECT_EQ(c.log.lines, (Log::Lines{"issued 1", "issued 2", "source modified 1", "completed 1",
+  EXPECT_EQ(c.log.lines, (Log::Lines{"issued 1", "issued 2", "source_modified 42", "completed 1",
                                      "completed 2"}));
   c.copies.issue(watched);
   c.copies.flush_all();
@@ -120,15 +127,18 @@ TEST(BulkCopies, AWatchedSourceThatChangesIsNoticedWhenItsBytesMove) {
 
 TEST(BulkCopies, WatchingCanBeginAfterTheIssue) {
   Cluster c(late);
-  c.copies.issue(c.copy(0, 256));
-  c.copies.issue(c.copy(256, 256));
+  for (const std::uint32_t i : {1u, 2u}) {
+    BulkCopy copy = c.copy((i - 1) * 256, 256);
+    copy.tag = i;
+    c.copies.issue(copy);
+  }
   const auto base = reinterpret_cast<std::uintptr_t>(c.m.global);
   c.copies.watch(base + 500, base + 600);
   c.m.global[0] ^= std::byte{1};
   c.m.global[400] ^= std::byte{1};
   c.copies.flush_all();
-  EXPECT_EQ(std::count(c.log.lines.begin(), c.log.lines.end(), "source modified 1"), 0);
-  EXPECT_EQ(std::count(c.log.lines.begin(), c.log.lines.end(), "source modified 2"), 1);
+  EXPECT_EQ(std::count(c.log.lines.begin(), c.log.lines.end(), "source_modified 1"), 0);
+  EXPECT_EQ(std::count(c.log.lines.begin(), c.log.lines.end(), "source_modified 2"), 1);
 }
 
 TEST(BulkCopies, OfATensorsSourceWhatTheBoxHoldsIsWatched) {
@@ -154,7 +164,7 @@ TEST(BulkCopies, OfATensorsSourceWhatTheBoxHoldsIsWatched) {
       source[offset] ^= std::byte{1};
       c.copies.flush_all();
       return std::count_if(c.log.lines.begin(), c.log.lines.end(), [](const std::string& line) {
-        return line.starts_with("source modified");
+        return line.starts_with("source_modified");
       });
     };
     if (load) {
@@ -206,8 +216,16 @@ TEST(BulkCopies, OneSeedAndNumberAreOneHistory) {
   EXPECT_NE(play(1, 7), play(1, 8));
   Cluster again(shuffled(1), 8);
   go_on(again);
-  again.copies.reset(7);
+  again.copies.reset(Order(shuffled(1), 7));
   EXPECT_EQ(go_on(again), play(1, 7));
+}
+
+TEST(BulkCopies, OfAProgramThatNeverWaitsTheOldestMove) {
+  Cluster c(late);
+  for (std::uint32_t i = 0; i < 3 * most_in_flight; ++i) c.copies.issue(c.copy(i % 64 * 16, 16));
+  EXPECT_LE(c.copies.in_flight(), most_in_flight);
+  EXPECT_GE(c.copies.in_flight(), most_in_flight / 2);
+  EXPECT_EQ(c.log.completed_ids.front(), 1u);
 }
 
 // --- groups ---
@@ -372,7 +390,7 @@ TEST(BulkCopies, TheCountIsTheCallers) {
   EXPECT_EQ(c.parity(bar), 1u);
 }
 
-TEST(BulkCopies, WhatBreaksTheMbarriersRulesIsTold) {
+TEST(BulkCopies, WhatBreaksTheMbarriersRulesIsReported) {
   Cluster c(early);
   c.copies.issue(c.load(0, 64, bar));
   EXPECT_TRUE(c.m.moved(0, 64));
@@ -514,7 +532,7 @@ TEST(BulkCopies, ResetForgetsCopiesAndGroupsAndCountsFromOne) {
   c.copies.issue(c.copy(0, 64));
   c.copies.commit(0);
   c.copies.commit(0);
-  c.copies.reset(1);
+  c.copies.reset(Order());
   EXPECT_TRUE(c.copies.idle());
   EXPECT_EQ(c.copies.groups_in_flight(0), 0u);
   c.log.lines.clear();

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "gpu/async/copy_groups.hpp"
 #include "tests/unit/async/block_memory.hpp"
+#include "tests/unit/async/heard_copies.hpp"
 
 namespace inflight::async {
 namespace {
@@ -29,7 +29,7 @@ class Player {
     ++lines;
   }
   void begin() {
-    team_.flush_all();
+    copies_.copies.flush_all();
     tokens_.clear();
   }
   std::size_t lines = 0, answers = 0;
@@ -60,7 +60,7 @@ class Player {
   Violation perform_other(const std::string& name, std::uint32_t n) {
     if (name == "init") return mbarrier::init(word(), n);
     if (name == "inval") return mbarrier::invalidate(word());
-    if (name == "copy") return team_.issue(memory_.issue(1, 16, 0)).violation;
+    if (name == "copy") return copies_.issue(memory_.issue(1, 16, 0)).violation;
     if (name == "async_arrive") return arrive(false);
     if (name == "async_arrive_noinc") return arrive(true);
     if (name == "wait_parity") return wait(n);
@@ -68,12 +68,13 @@ class Player {
     return Violation::none;
   }
   Violation arrive(bool noinc) {
-    const std::uint32_t addresses[team_size] = {bar};
-    return team_.arrive({.mask = 1, .mbarrier = addresses, .base = memory_.shared, .noinc = noinc})
+    const std::uint32_t addresses[warp_size] = {bar};
+    return copies_
+        .arrive({.mask = 1, .mbarrier = addresses, .base = memory_.shared, .noinc = noinc})
         .violation;
   }
   Violation wait(std::uint32_t parity) {
-    const Violation violation = team_.flush_for(&word()).violation;
+    const Violation violation = copies_.flush_for(&word()).violation;
     EXPECT_TRUE(mbarrier::test_parity(word(), parity).done);
     return violation;
   }
@@ -96,7 +97,7 @@ class Player {
   mbarrier::Word& word() { return memory_.word(bar); }
 
   Memory memory_;
-  Team team_{late};
+  HeardCopies copies_{late};
   std::vector<mbarrier::Token> tokens_;
 };
 

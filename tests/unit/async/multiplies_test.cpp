@@ -13,7 +13,7 @@ constexpr std::uint32_t all = 0xffffffff;
 // Four warps with eight registers each. What is multiplied: accumulator 0 += fragment 0 * memory.
 class Group {
  public:
-  explicit Group(Timing timing = late) : model(timing) {}
+  explicit Group(Timing timing = late) : model(Order(timing)) {}
 
   void issue(std::uint32_t warp, unsigned accumulator, unsigned fragment, bool accumulates = true) {
     lists_.push_back(std::make_unique<Lists>(Lists{{place(accumulator)}, {place(fragment)}}));
@@ -276,7 +276,7 @@ TEST(Multiplies, OfAProgramThatNeverWaitsTheOldestHappen) {
 TEST(Multiplies, BeginAnewWithNothingInFlight) {
   Group g;
   g.issue_all(0, 1);
-  g.model.reset(1);
+  g.model.reset(Order(late, 1));
   EXPECT_TRUE(g.model.idle());
   EXPECT_FALSE(g.move(0, 2, 0));
   EXPECT_EQ(g.done, 0u);

@@ -9,11 +9,14 @@
 #include <thread>
 #include <vector>
 
-#include "gpu/async/small_floats.hpp"
 #include "gpu/async/timing.hpp"
+#include "gpu/numbers/small_floats.hpp"
 
 namespace inflight::async {
 namespace {
+
+using numbers::F16;
+using numbers::round_to_tf32;
 
 template <class T>
 T reduced(ReduceOp op, TensorType type, T a, T b) {
@@ -68,6 +71,11 @@ TEST(Reduction, OfSmallFloatsRoundsOnce) {
   EXPECT_EQ(reduced<std::uint16_t>(add, TensorType::bf16, 0x3f80, 0x3b80), 0x3f80);
   EXPECT_EQ(reduced<std::uint16_t>(min, TensorType::f16, 0x0000, 0x8000), 0x8000);
   EXPECT_EQ(reduced<std::uint16_t>(max, TensorType::bf16, 0x7fc0, 0x3f80), 0x3f80);
+}
+
+TEST(Reduction, HalvesRoundToTheNearest) {
+  EXPECT_EQ(F16::round(65519), 0x7bffu);
+  EXPECT_EQ(F16::round(65520), 0x7c00u);
 }
 
 TEST(Reduction, EveryF16IsItsOwnValue) {

@@ -1,13 +1,11 @@
-// What a team has in flight, in the order of issue: a growing ring of records and a pool of what
-// they carry.
+// What a warp's threads have in flight, in the order of issue: a growing ring of records.
 #pragma once
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
-#include "gpu/async/copy_groups.hpp"
+#include "gpu/async/pool.hpp"
+#include "gpu/async/thread_copies.hpp"
 
 namespace inflight::async {
 
@@ -22,7 +20,7 @@ struct Record {
   Copy* carried = nullptr;    // of an arrival, dst holds the mbarriers' addresses
 };
 
-class RecordQueue {
+class ThreadRecords {
  public:
   std::size_t size() const { return count_; }
   Record& operator[](std::size_t i) { return ring_[(head_ + i) & (ring_.size() - 1)]; }
@@ -30,11 +28,11 @@ class RecordQueue {
   Record& push(Record::Kind kind, std::uint32_t mask, bool carries) {
     if (count_ == ring_.size()) grow();
     Record& r = (*this)[count_++];
-    r = {.kind = kind, .mask = mask, .carried = carries ? take() : nullptr};
+    r = {.kind = kind, .mask = mask, .carried = carries ? copies_.take() : nullptr};
     return r;
   }
   void pop_front() {
-    if (Copy* carried = (*this)[0].carried) free_.push_back(carried);
+    if (Copy* carried = (*this)[0].carried) copies_.give_back(carried);
     head_ = (head_ + 1) & (ring_.size() - 1);
     --count_;
   }
@@ -43,17 +41,6 @@ class RecordQueue {
   }
 
  private:
-  static constexpr std::size_t chunk = 8;
-  Copy* take() {
-    if (free_.empty()) refill();
-    Copy* carried = free_.back();
-    free_.pop_back();
-    return carried;
-  }
-  void refill() {
-    chunks_.push_back(std::make_unique<Copy[]>(chunk));
-    for (std::size_t i = chunk; i-- > 0;) free_.push_back(&chunks_.back()[i]);
-  }
   void grow() {
     std::vector<Record> larger(ring_.empty() ? 16 : 2 * ring_.size());
     for (std::size_t i = 0; i < count_; ++i) larger[i] = (*this)[i];
@@ -63,8 +50,7 @@ class RecordQueue {
 
   std::vector<Record> ring_;  // a power of two
   std::size_t head_ = 0, count_ = 0;
-  std::vector<std::unique_ptr<Copy[]>> chunks_;
-  std::vector<Copy*> free_;
+  Pool<Copy, 8> copies_;
 };
 
 }  // namespace inflight::async

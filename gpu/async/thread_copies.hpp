@@ -1,7 +1,7 @@
-// Copies in flight of a team of up to 32 threads that usually issue together: the per-thread copy
-// groups of cp.async (PTX ISA, "Data Movement and Conversion Instructions: Non-bulk copy").
+// Copies in flight of a warp's threads: cp.async and its thread groups (PTX ISA, "Data Movement and
+// Conversion Instructions: Non-bulk copy").
 //
-// Semantics are each thread's own; the records are not. One issue by any number of the team's
+// Semantics are each thread's own; the records are not. One issue by any number of the warp's
 // threads is one record with a mask of its issuers, so a whole warp's copy costs one record.
 //
 //   issue       a copy of 4, 8 or 16 bytes a thread begins; it belongs to no group yet
@@ -11,27 +11,24 @@
 //   arrive      an arrival on an mbarrier follows when all its prior copies are complete
 //
 // A thread's groups complete in the order of their commits; operations inside a group in any order.
-// Timing (timing.hpp) chooses among the legal moments at which bytes move. Nothing blocks: a wait
-// makes its bytes move and returns, so the caller only ever waits on mbarriers, with flush_for().
-//
-// A team is used by one host thread at a time. In the steady state nothing is allocated. Of a team
-// that never waits, the oldest copies complete once a few thousand records are in flight.
+// Nothing blocks: a wait makes its bytes move and returns, so the caller only ever waits on
+// mbarriers, with flush_for(). Used by one host thread at a time. In the steady state nothing is
+// allocated.
 #pragma once
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "gpu/async/mbarrier.hpp"
+#include "gpu/async/observer.hpp"
 #include "gpu/async/timing.hpp"
-#include "gpu/async/violation.hpp"
 
 namespace inflight::async {
 
-inline constexpr std::uint32_t team_size = 32;  // threads; bit t of a mask is thread t
+inline constexpr std::uint32_t warp_size = 32;  // threads; bit t of a mask is thread t
 
-// One cp.async as its threads execute it. Arrays have an element a thread of the team; only those
+// One cp.async as its threads execute it. Arrays have an element a thread of the warp; only those
 // in `mask` are read. Addresses are checked (bounds, alignment) by whoever knows the memory.
 struct Issue {
   std::uint32_t mask = 0;                    // who issues
@@ -48,14 +45,14 @@ struct Issue {
 
 // A copy in flight, as observers and reports see it.
 struct Copy {
-  std::uint64_t id = 0;                      // counts the team's issues, from 1
+  std::uint64_t id = 0;                      // counts the warp's issues, from 1
   std::uint64_t tag = 0;                     // of the Issue
   std::uint32_t mask = 0;                    // who issued it
   std::uint32_t bytes = 0;                   // each thread
-  std::array<std::uint32_t, team_size> dst;  // shared addresses
-  std::array<std::uint64_t, team_size> src;  // global addresses
-  std::array<std::uint8_t, team_size> src_bytes;
-  std::array<std::uint64_t, team_size> src_fingerprint;  // of watched threads
+  std::array<std::uint32_t, warp_size> dst;  // shared addresses
+  std::array<std::uint64_t, warp_size> src;  // global addresses
+  std::array<std::uint8_t, warp_size> src_bytes;
+  std::array<std::uint64_t, warp_size> src_fingerprint;  // of watched threads
   std::byte* dst_base = nullptr;
   const std::byte* src_base = nullptr;
 };
@@ -78,66 +75,31 @@ struct Arrival {
   bool noinc = false;
 };
 
-// Sees everything that happens to a team's copies, in order. For detectors and statistics.
-class CopyObserver {
+class ThreadCopies {
  public:
-  virtual ~CopyObserver() = default;
-  virtual void issued(const Copy&) {}
-  // `tag`: of the call, as the caller gave it.
-  virtual void committed(std::uint32_t /*mask*/, std::uint64_t /*tag*/) {}
-  // The bytes of the threads in `mask` have moved.
-  virtual void completed(const Copy&, std::uint32_t /*mask*/) {}
-  // `allowed`: the groups that may still be in flight; all_copies for wait_all.
-  virtual void waited(std::uint32_t /*mask*/, std::uint32_t /*allowed*/, std::uint64_t /*tag*/) {}
-  static constexpr std::uint32_t all_copies = 0xffffffff;
-  // One that breaks a rule never comes.
-  virtual void arrival_issued(const Arrival&, Violation) {}
-  virtual void arrived(const Arrival&, const mbarrier::Step&) {}
-};
-
-// A rule that a copy or an arrival broke.
-struct Breach {
-  Violation rule = Violation::none;
-  std::uint64_t tag = 0;  // of the copy or arrival
-};
-
-// What a call made happen: enough for the caller to wake waiters and to refuse misuse.
-struct Progress {
-  bool moved = false;                     // bytes of some copy
-  bool phase_completed = false;           // of some mbarrier: its waiters can go on
-  Violation violation = Violation::none;  // the first one
-  std::uint32_t thread = 0;               // that broke the rule
-  std::uint32_t mbarrier = 0;             // shared address, of a violation on an mbarrier
-  std::uint64_t tag = 0;                  // of the copy or arrival that broke it
-  std::vector<Breach> others;             // other rules, or of other instructions: each once
-};
-
-class Team {
- public:
-  // `number` tells apart the random streams of teams that share a seed.
-  explicit Team(Timing timing = {}, std::uint64_t number = 0, CopyObserver* = nullptr);
-  Team(Team&&) noexcept;
-  Team& operator=(Team&&) noexcept;
-  ~Team();
+  // Of this warp, whose copies take their moments in this order.
+  ThreadCopies(const Order& order, Observer& observer, std::uint16_t rank = 0,
+               std::uint16_t warp = 0);
+  ~ThreadCopies();
   // As if new, keeping the storage. Copies still in flight are forgotten: flush_all() first.
-  void reset(Timing timing, std::uint64_t number, CopyObserver* = nullptr);
+  void reset(const Order& order);
 
-  Progress issue(const Issue&);
-  Progress commit(std::uint32_t mask, std::uint64_t tag = 0);
-  Progress wait_group(std::uint32_t mask, std::uint32_t newest_allowed, std::uint64_t tag = 0);
-  Progress wait_all(std::uint32_t mask, std::uint64_t tag = 0);
-  Progress arrive(const ArriveIssue&);
+  void issue(const Issue&);
+  void commit(std::uint32_t mask, std::uint64_t tag = 0);
+  void wait_group(std::uint32_t mask, std::uint32_t newest_allowed, std::uint64_t tag = 0);
+  void wait_all(std::uint32_t mask, std::uint64_t tag = 0);
+  void arrive(const ArriveIssue&);
 
-  // Completes what waiters on this mbarrier need from this team: the pending arrivals on it and the
+  // Completes what waiters on this mbarrier need from this warp: the pending arrivals on it and the
   // copies before them, in order, until its phase completes. Call it when a test of the mbarrier
   // fails and its thread has nothing else to do.
-  Progress flush_for(const mbarrier::Word* word);
+  void flush_for(const mbarrier::Word* word);
   // Completes every copy of these threads (their end), and of all threads (the block's end, or
   // nothing else can run), with their arrivals.
-  Progress flush(std::uint32_t mask);
-  Progress flush_all() { return flush(0xffffffff); }
-  // A moment passes: with shuffled timing some bytes may move.
-  Progress advance();
+  void flush(std::uint32_t mask);
+  void flush_all() { flush(0xffffffff); }
+  // A moment passes: in a shuffled order some bytes may move.
+  void advance();
   // Watches the copies in flight whose sources are in [low, high), as Issue::watch does.
   void watch(std::uint64_t low, std::uint64_t high);
 

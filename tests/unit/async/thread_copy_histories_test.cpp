@@ -1,5 +1,5 @@
-// Copy groups: random histories of diverging threads, against a reference that keeps every thread's
-// own list of copies.
+// Copies of a warp's threads: random histories of diverging threads, against a reference that keeps
+// every thread's own list of copies.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,17 +8,17 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/async/copy_groups.hpp"
+#include "gpu/async/thread_copies.hpp"
 #include "tests/unit/async/block_memory.hpp"
 
 namespace inflight::async {
 namespace {
 
-// What PTX promises, thread by thread, checked as the team reports it.
-class History : public CopyObserver {
+// What PTX promises, thread by thread, checked as its observer hears it.
+class History : public Observer {
  public:
   History(Timing timing, std::uint64_t seed)
-      : timing_(timing), random_(seed), team_(timing, seed, this) {
+      : timing_(timing), random_(seed), copies_(Order(timing, seed), *this) {
     for (std::uint32_t b = 0; b < mbarriers; ++b) mbarrier::init(m_.word(bar + 8 * b), 1000000);
   }
 
@@ -29,21 +29,25 @@ class History : public CopyObserver {
     if (kind < 6) return commit(mask);
     if (kind < 8) return wait(mask);
     if (kind == 8) return arrive(mask);
-    random_.below(3) != 0 ? flush_one() : void(team_.advance());
+    random_.below(3) != 0 ? flush_one() : void(copies_.advance());
   }
   void finish() {
-    team_.flush_all();
-    ASSERT_TRUE(team_.idle());
+    copies_.flush_all();
+    ASSERT_TRUE(copies_.idle());
     for (const auto& thread : threads_)
       for (const Operation& op : thread.operations) ASSERT_TRUE(op.done);
   }
 
-  // --- what the team says ---
-  void issued(const Copy& c) override { issued_id_ = c.id; }
-  void completed(const Copy& c, std::uint32_t mask) override {
-    for (; mask != 0; mask &= mask - 1) moved(c, std::countr_zero(mask));
+  // --- what is heard ---
+  void broken(Violation violation, const Threads&, std::uint64_t) override {
+    ADD_FAILURE() << name(violation);
   }
-  void arrived(const Arrival& a, const mbarrier::Step& step) override {
+  void issued(const Threads&, const Copy& c) override { issued_id_ = c.id; }
+  void completed(const Threads& threads, const Copy& c) override {
+    for (std::uint32_t mask = threads.mask; mask != 0; mask &= mask - 1)
+      moved(c, std::countr_zero(mask));
+  }
+  void arrived(const Threads&, const Arrival& a, const mbarrier::Step& step) override {
     ASSERT_EQ(step.violation, Violation::none);
     Thread& thread = threads_[a.thread];
     const std::size_t at = find(thread, a.id);
@@ -53,7 +57,7 @@ class History : public CopyObserver {
       ASSERT_TRUE(thread.operations[i].arrival || thread.operations[i].done);
     thread.operations[at].done = true;
   }
-  void arrival_issued(const Arrival& a, Violation) override {
+  void arrival_issued(const Threads&, const Arrival& a, Violation) override {
     threads_[a.thread].operations.push_back({.id = a.id, .arrival = true, .place = a.mbarrier});
   }
 
@@ -88,36 +92,36 @@ class History : public CopyObserver {
     const std::uint32_t bytes = 4u << random_.below(3);
     if (place_ + 512 > bar) return;
     Issue issue = m_.issue(mask, bytes, place_);
-    std::uint32_t src_bytes[team_size];
+    std::uint32_t src_bytes[warp_size];
     const bool fills = random_.below(3) == 0;
     for (std::uint32_t& n : src_bytes) n = fills ? random_.below(bytes + 1) : bytes;
     if (fills) issue.src_bytes = src_bytes;
     const std::uint32_t place = place_;
     place_ += 512;
     // The record is kept before the call: early timing completes inside it.
-    for (std::uint32_t t = 0; t < team_size; ++t)
+    for (std::uint32_t t = 0; t < warp_size; ++t)
       if (mask >> t & 1)
         threads_[t].operations.push_back({.id = next_id_ + 1,
                                           .group = threads_[t].groups,
                                           .place = place + t * bytes,
                                           .bytes = bytes,
                                           .src_bytes = src_bytes[t]});
-    ASSERT_EQ(team_.issue(issue).violation, Violation::none);
+    copies_.issue(issue);
     if (mask != 0) {
       ASSERT_EQ(issued_id_, ++next_id_);
     }
     check_timing();
   }
   void commit(std::uint32_t mask) {
-    for (std::uint32_t t = 0; t < team_size; ++t) threads_[t].groups += mask >> t & 1;
-    team_.commit(mask);
+    for (std::uint32_t t = 0; t < warp_size; ++t) threads_[t].groups += mask >> t & 1;
+    copies_.commit(mask);
     check_timing();
   }
   void wait(std::uint32_t mask) {
     const bool everything = random_.below(4) == 0;
     const std::uint32_t allowed = random_.below(5);
-    everything ? team_.wait_all(mask) : team_.wait_group(mask, allowed);
-    for (std::uint32_t t = 0; t < team_size; ++t)
+    everything ? copies_.wait_all(mask) : copies_.wait_group(mask, allowed);
+    for (std::uint32_t t = 0; t < warp_size; ++t)
       if (mask >> t & 1) require(threads_[t], everything ? ~0u : allowed);
     check_timing();
   }
@@ -130,17 +134,16 @@ class History : public CopyObserver {
     }
   }
   void arrive(std::uint32_t mask) {
-    std::uint32_t addresses[team_size];
+    std::uint32_t addresses[warp_size];
     for (std::uint32_t& a : addresses) a = bar + 8 * random_.below(mbarriers);
     if (mask != 0) ++next_id_;
-    const Progress p = team_.arrive(
+    copies_.arrive(
         {.mask = mask, .mbarrier = addresses, .base = m_.shared, .noinc = random_.below(2) == 0});
-    ASSERT_EQ(p.violation, Violation::none);
     check_timing();
   }
   void flush_one() {
     const std::uint32_t address = bar + 8 * random_.below(mbarriers);
-    team_.flush_for(&m_.word(address));
+    copies_.flush_for(&m_.word(address));
     for (const Thread& thread : threads_)
       for (const Operation& op : thread.operations)
         if (op.arrival && op.place == address) {
@@ -164,7 +167,7 @@ class History : public CopyObserver {
   }
 
   void check_timing() {
-    for (std::uint32_t t = 0; t < team_size; ++t) {
+    for (std::uint32_t t = 0; t < warp_size; ++t) {
       bool pending = false;
       std::uint32_t first = ~0u;
       for (const Operation& op : threads_[t].operations) {
@@ -178,16 +181,16 @@ class History : public CopyObserver {
         ASSERT_TRUE(m_.untouched(op.place, op.bytes));
       }
       const std::uint32_t in_flight = pending ? threads_[t].groups - first : 0;
-      ASSERT_EQ(team_.groups_in_flight(t), in_flight);
-      ASSERT_EQ(team_.threads_in_flight() >> t & 1, pending);
+      ASSERT_EQ(copies_.groups_in_flight(t), in_flight);
+      ASSERT_EQ(copies_.threads_in_flight() >> t & 1, pending);
     }
   }
 
   Timing timing_;
   Random random_;
   Memory m_;
-  Team team_;
-  std::array<Thread, team_size> threads_;
+  ThreadCopies copies_;
+  std::array<Thread, warp_size> threads_;
   std::uint64_t issued_id_ = 0, next_id_ = 0;
   std::uint32_t place_ = 0;
 };
@@ -201,36 +204,36 @@ void run_histories(Timing (*timing)(std::uint64_t), std::uint64_t count) {
   }
 }
 
-TEST(CopyHistories, Early) {
+TEST(ThreadCopyHistories, Early) {
   run_histories([](std::uint64_t) { return early; }, 200);
 }
-TEST(CopyHistories, Late) {
+TEST(ThreadCopyHistories, Late) {
   run_histories([](std::uint64_t) { return late; }, 400);
 }
-TEST(CopyHistories, Shuffled) {
+TEST(ThreadCopyHistories, Shuffled) {
   run_histories([](std::uint64_t seed) { return shuffled(seed); }, 400);
 }
 
 // Late timing is exact: nothing moves that no call asked for.
-class Counter : public CopyObserver {
+class Counter : public Observer {
  public:
-  void completed(const Copy&, std::uint32_t mask) override { threads += std::popcount(mask); }
+  void completed(const Threads& by, const Copy&) override { threads += std::popcount(by.mask); }
   std::uint32_t threads = 0;
 };
 
-TEST(CopyHistories, LateMovesNothingThatNobodyNeeds) {
+TEST(ThreadCopyHistories, LateMovesNothingThatNobodyNeeds) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     Memory m;
     Counter counter;
-    Team team(late, seed, &counter);
+    ThreadCopies copies(Order(late, seed), counter);
     Random random(seed);
     // Per thread, the sizes of its groups, newest last; the last is not committed.
-    std::vector<std::vector<std::uint32_t>> groups(team_size, {0});
+    std::vector<std::vector<std::uint32_t>> groups(warp_size, {0});
     for (int i = 0; i < 40; ++i) {
       const auto mask = static_cast<std::uint32_t>(random.next());
       const std::uint32_t kind = random.below(3), allowed = random.below(3);
       std::uint32_t due = 0;
-      for (std::uint32_t t = 0; t < team_size; ++t) {
+      for (std::uint32_t t = 0; t < warp_size; ++t) {
         if ((mask >> t & 1) == 0) continue;
         auto& g = groups[t];
         if (kind == 0) ++g.back();
@@ -239,32 +242,34 @@ TEST(CopyHistories, LateMovesNothingThatNobodyNeeds) {
         for (; g.size() > allowed + 1; g.erase(g.begin())) due += g.front();
       }
       const std::uint32_t before = counter.threads;
-      if (kind == 0) team.issue(m.issue(mask, 4, 0));
-      if (kind == 1) team.commit(mask);
-      if (kind == 2) team.wait_group(mask, allowed);
+      if (kind == 0) copies.issue(m.issue(mask, 4, 0));
+      if (kind == 1) copies.commit(mask);
+      if (kind == 2) copies.wait_group(mask, allowed);
       ASSERT_EQ(counter.threads - before, due) << "seed " << seed << " step " << i;
     }
   }
 }
 
 // One seed, one history; and shuffled timing does use the freedom it has.
-TEST(CopyHistories, ShuffledIsRepeatableAndVaried) {
-  class Log : public CopyObserver {
+TEST(ThreadCopyHistories, ShuffledIsRepeatableAndVaried) {
+  class Log : public Observer {
    public:
-    void completed(const Copy& c, std::uint32_t mask) override { text.emplace_back(c.id, mask); }
-    void waited(std::uint32_t, std::uint32_t, std::uint64_t) override { text.emplace_back(0, 0); }
+    void completed(const Threads& by, const Copy& c) override { text.emplace_back(c.id, by.mask); }
+    void waited(const Threads&, const GroupWait&, std::uint64_t) override {
+      text.emplace_back(0, 0);
+    }
     std::vector<std::pair<std::uint64_t, std::uint32_t>> text;
   };
   auto play = [](std::uint64_t seed) {
     Memory m;
     Log log;
-    Team team(shuffled(seed), 5, &log);
+    ThreadCopies copies(Order(shuffled(seed), 5), log);
     for (std::uint32_t i = 0; i < 30; ++i) {
-      team.issue(m.issue(all, 4, i * 128));
-      if (i % 3 == 2) team.commit(all);
-      if (i % 6 == 5) team.wait_group(all, 1);
+      copies.issue(m.issue(all, 4, i * 128));
+      if (i % 3 == 2) copies.commit(all);
+      if (i % 6 == 5) copies.wait_group(all, 1);
     }
-    team.wait_all(all);
+    copies.wait_all(all);
     return log.text;
   };
   EXPECT_EQ(play(1), play(1));

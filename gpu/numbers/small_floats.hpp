@@ -1,9 +1,10 @@
-// f16, bf16 and tf32 by their bits (PTX ISA, "Alternate Floating-Point Data Formats").
+// f16, bf16 and tf32 by their bits (PTX ISA, "Alternate Floating-Point Data Formats"): the one place
+// that rounds a float to them.
 #pragma once
 #include <bit>
 #include <cstdint>
 
-namespace inflight::async {
+namespace inflight::numbers {
 
 inline constexpr std::uint32_t f32_infinity = 0x7f800000, f32_magnitude = 0x7fffffff;
 
@@ -68,4 +69,4 @@ constexpr std::uint32_t round_to_tf32(std::uint32_t f32) {
   return (f32 + lost / 2 + (f32 >> 13 & 1)) & ~lost;
 }
 
-}  // namespace inflight::async
+}  // namespace inflight::numbers

@@ -1,0 +1,22 @@
+// What completes a copy, and what a wait for groups asks for.
+#pragma once
+#include <cstdint>
+
+namespace inflight::async {
+
+// What completes a copy.
+enum class Completion : std::uint8_t {
+  thread_group,  // cp.async: groups of the issuing thread, and arrivals that follow it
+  bulk_group,    // bulk groups of the issuing thread
+  transaction,   // bytes of an mbarrier's tx-count
+};
+inline constexpr std::uint32_t completion_count = 3;
+
+struct GroupWait {
+  static constexpr std::uint32_t all_copies = 0xffffffff;  // wait_all: uncommitted ones too
+  Completion completion = Completion::thread_group;        // never `transaction`
+  std::uint32_t allowed = 0;  // the newest groups, which may still be in flight
+  bool read_only = false;     // .read: sources only
+};
+
+}  // namespace inflight::async

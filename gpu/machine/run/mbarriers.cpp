@@ -1,0 +1,49 @@
+// Who waits for an mbarrier, and where an mbarrier is.
+#include "gpu/machine/run/mbarriers.hpp"
+
+#include "gpu/machine/run/in_flight.hpp"
+
+namespace inflight::machine {
+
+// Whose phase is complete has its answer, as on a GPU where all waiters see a completion at once:
+// by the time a later one runs, an earlier one may have gone on to the next phase, or to
+// initialising the mbarrier anew.
+void wake_mbarrier(Block& block, std::uint64_t offset) {
+  for (auto& w : block.warps) {
+    for (const Split& s : w->parked) {
+      if (s.wait != Wait::mbarrier || s.detail != offset) continue;
+      const auto* word = reinterpret_cast<const async::mbarrier::Word*>(block.shared + s.detail);
+      if (async::mbarrier::decode(*word).parity != s.parity) w->granted |= s.mask;
+    }
+    w->wake(Wait::mbarrier, offset);
+  }
+}
+
+void settle_mbarrier(Block& block, const async::mbarrier::Word* word) {
+  if (InFlight* const of = block.cluster->in_flight.get()) of->ledger.flush_for(block.rank, word);
+}
+
+BadLanes resolve_mbarriers(Warp& w, const Op* op, bool own_only, LaneMbarriers& out) {
+  const ptx::Space space = op->what->memory.front().space;
+  const std::uint64_t window = w.block->grid->memory->windows().shared;
+  LanePlaces places;
+  lane_addresses(w, op, space, out.addresses);
+  const BadLanes bad =
+      resolve_lanes(w, op, w.mask, space, out.addresses, async::mbarrier::size, true, places);
+  if (bad.lanes) return bad;
+  if (const std::uint32_t elsewhere = w.mask & ~places.shared)
+    return {elsewhere, FaultKind::invalid_address_space};
+  std::uint32_t others = 0;
+  for (std::uint32_t m = w.mask; m; m &= m - 1) {
+    const int l = std::countr_zero(m);
+    const SharedPlace place = shared_place(
+        *w.block, space == ptx::Space::generic ? out.addresses[l] - window : out.addresses[l]);
+    out.blocks[l] = place.block;
+    out.offsets[l] = place.offset;
+    if (place.block != w.block) others |= 1u << l;
+  }
+  if (own_only && others) return {others, FaultKind::illegal_instruction};
+  return {};
+}
+
+}  // namespace inflight::machine
