@@ -77,3 +77,22 @@ function(inflight_cuda_program source output result)
   endif()
   set(${result} ${made} PARENT_SCOPE)
 endfunction()
+
+# inflight_cuda_test_program(SOURCE): builds SOURCE as bin/NAME of this folder, by its first lines. Sets `name`, and
+# `output` to the program; adds what is made to the list `outputs`, and made_link as inflight_cuda_program does.
+macro(inflight_cuda_test_program source)
+  get_filename_component(name ${source} NAME_WE)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/bin/${name})
+  file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/bin)
+  inflight_cuda_program(${source} ${output} made)
+  list(APPEND outputs ${made})
+endmacro()
+
+# inflight_run_test(TEST LABEL SOURCE PROGRAM ARG...): a test that runs the program on the software GPU and compares what
+# it prints with the .expected beside its source; arguments are for `inflight run`.
+function(inflight_run_test test label source program)
+  add_test(NAME ${test} COMMAND ${PROJECT_SOURCE_DIR}/tests/kernels/run ${source} ${program}
+                                $<TARGET_FILE:inflight> ${ARGN})
+  set_tests_properties(${test} PROPERTIES TIMEOUT 120 LABELS ${label})
+endfunction()

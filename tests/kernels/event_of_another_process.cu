@@ -8,7 +8,9 @@
 
 #include <cstdio>
 
-struct Told {
+#include "tests/kernels/two_processes.hpp"
+
+struct Handles {
   cudaIpcMemHandle_t memory;
   cudaIpcEventHandle_t ready, answer;
 };
@@ -20,64 +22,50 @@ __global__ void wait_for_host(volatile int* flag) {
 __global__ void set(int* to, int value) { *to = value; }
 __global__ void add(int* to, const int* from) { *to += *from; }
 
-template <class T>
-void tell(int pipe, const T& value) {
-  if (write(pipe, &value, sizeof value) != sizeof value) _exit(2);
-}
-template <class T>
-T hear(int pipe) {
-  T value;
-  if (read(pipe, &value, sizeof value) != sizeof value) _exit(3);
-  return value;
-}
-
-int other(int in, int out) {
-  const Told told = hear<Told>(in);
+int other(const End& first) {
+  const Handles handles = first.receive<Handles>();
   int* memory;
   cudaEvent_t ready, answer;
   cudaStream_t stream;
   cudaStreamCreate(&stream);
-  cudaIpcOpenMemHandle((void**)&memory, told.memory, cudaIpcMemLazyEnablePeerAccess);
-  printf("open: %d %d\n", cudaIpcOpenEventHandle(&ready, told.ready),
-         cudaIpcOpenEventHandle(&answer, told.answer));
+  cudaIpcOpenMemHandle((void**)&memory, handles.memory, cudaIpcMemLazyEnablePeerAccess);
+  printf("open: %d %d\n", cudaIpcOpenEventHandle(&ready, handles.ready),
+         cudaIpcOpenEventHandle(&answer, handles.answer));
   printf("not recorded: %s, recorded and not reached: %s\n",
          cudaGetErrorName(cudaEventQuery(answer)), cudaGetErrorName(cudaEventQuery(ready)));
   fflush(stdout);
   cudaStreamWaitEvent(stream, ready, 0);
   add<<<1, 1, 0, stream>>>(memory + 1, memory);
   cudaEventRecord(answer, stream);
-  tell(out, 1);  // only now does the first process let its kernel end
+  first.send(1);  // only now does the first process let its kernel end
   cudaEventSynchronize(answer);
-  hear<int>(in);
+  first.receive<int>();
   // A recording that is never reached, since this process is killed.
   int* flag;
   cudaMallocHost(&flag, sizeof *flag);
   *flag = 0;
   wait_for_host<<<1, 1, 0, stream>>>(flag);
   cudaEventRecord(answer, stream);
-  tell(out, 2);
+  first.send(2);
   pause();
   return 0;
 }
 
 int main() {
-  int there[2], back[2];
-  if (pipe(there) || pipe(back)) return 1;
-  const pid_t child = fork();
-  if (child == 0) _exit(other(there[0], back[1]));
+  const Child child = start(other);
   int *memory, *flag;
   cudaMalloc(&memory, 2 * sizeof(int));
   cudaMemset(memory, 0, 2 * sizeof(int));
   cudaMallocHost(&flag, sizeof *flag);
   *flag = 0;
   cudaEvent_t ready, answer, plain;
-  Told told;
+  Handles handles;
   cudaEventCreateWithFlags(&ready, cudaEventInterprocess | cudaEventDisableTiming);
   cudaEventCreateWithFlags(&answer, cudaEventInterprocess | cudaEventDisableTiming);
   cudaEventCreate(&plain);
-  printf("handles: %d %d %d; of a plain event: %d\n", cudaIpcGetMemHandle(&told.memory, memory),
-         cudaIpcGetEventHandle(&told.ready, ready), cudaIpcGetEventHandle(&told.answer, answer),
-         cudaIpcGetEventHandle(&told.answer, plain) != cudaSuccess);
+  printf("handles: %d %d %d; of a plain event: %d\n", cudaIpcGetMemHandle(&handles.memory, memory),
+         cudaIpcGetEventHandle(&handles.ready, ready), cudaIpcGetEventHandle(&handles.answer, answer),
+         cudaIpcGetEventHandle(&handles.answer, plain) != cudaSuccess);
   cudaGetLastError();
   fflush(stdout);
   cudaStream_t stream;
@@ -85,9 +73,9 @@ int main() {
   wait_for_host<<<1, 1, 0, stream>>>(flag);
   set<<<1, 1, 0, stream>>>(memory, 40);
   cudaEventRecord(ready, stream);
-  cudaIpcGetEventHandle(&told.answer, answer);
-  tell(there[1], told);
-  hear<int>(back[0]);
+  cudaIpcGetEventHandle(&handles.answer, answer);
+  child.send(handles);
+  child.receive<int>();
   cudaStream_t second;
   cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking);
   cudaStreamWaitEvent(second, answer, 0);
@@ -99,10 +87,10 @@ int main() {
   cudaMemcpy(values, memory, sizeof values, cudaMemcpyDefault);
   printf("memory: %d %d, the answer: %s\n", values[0], values[1],
          cudaGetErrorName(cudaEventQuery(answer)));
-  tell(there[1], 1);
-  hear<int>(back[0]);
-  kill(child, SIGKILL);
-  waitpid(child, nullptr, 0);
+  child.send(1);
+  child.receive<int>();
+  kill(child.process, SIGKILL);
+  waitpid(child.process, nullptr, 0);
   printf("recorded by a process that has ended: %s\n",
          cudaGetErrorName(cudaEventSynchronize(answer)));
   return 0;

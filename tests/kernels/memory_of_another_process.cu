@@ -9,7 +9,9 @@
 #include <cstdio>
 #include <cstring>
 
-struct Told {
+#include "tests/kernels/two_processes.hpp"
+
+struct Handles {
   cudaIpcMemHandle_t memory, small;
 };
 
@@ -29,24 +31,13 @@ __global__ void meet(volatile int* flags, int mine, int other) {
   }
 }
 
-template <class T>
-void tell(int pipe, const T& value) {
-  if (write(pipe, &value, sizeof value) != sizeof value) _exit(2);
-}
-template <class T>
-T hear(int pipe) {
-  T value;
-  if (read(pipe, &value, sizeof value) != sizeof value) _exit(3);
-  return value;
-}
-
-int other(int in, int out) {
-  const Told told = hear<Told>(in);
+int other(const End& first) {
+  const Handles handles = first.receive<Handles>();
   int *memory = nullptr, *again = nullptr, *small = nullptr;
   printf("open: %d",
-         cudaIpcOpenMemHandle((void**)&memory, told.memory, cudaIpcMemLazyEnablePeerAccess));
+         cudaIpcOpenMemHandle((void**)&memory, handles.memory, cudaIpcMemLazyEnablePeerAccess));
   printf(" again: %d",
-         cudaIpcOpenMemHandle((void**)&again, told.memory, cudaIpcMemLazyEnablePeerAccess));
+         cudaIpcOpenMemHandle((void**)&again, handles.memory, cudaIpcMemLazyEnablePeerAccess));
   printf(" the same: %d\n", memory == again);
   cudaPointerAttributes facts;
   cudaPointerGetAttributes(&facts, memory);
@@ -56,8 +47,8 @@ int other(int in, int out) {
   printf("it holds %d %d %d\n", values[0], values[1], values[2]);
   cudaMemcpy(values, memory + count - 1, sizeof *values, cudaMemcpyDefault);
   printf("and ends with %d\n", values[0]);
-  cudaIpcOpenMemHandle((void**)&small, told.small, cudaIpcMemLazyEnablePeerAccess);
-  tell(out, 1);
+  cudaIpcOpenMemHandle((void**)&small, handles.small, cudaIpcMemLazyEnablePeerAccess);
+  first.send(1);
   meet<<<1, 1>>>(small, 1, 0);  // ends when the first process's kernel has come
   increase<<<4, 64>>>((unsigned*)small + 2, 100);
   fill<<<16, 64>>>(memory, count, 1000);
@@ -72,36 +63,34 @@ int other(int in, int out) {
       "opens rubbish: %d\n",
       cudaIpcOpenMemHandle((void**)&again, rubbish, cudaIpcMemLazyEnablePeerAccess) == cudaSuccess);
   fflush(stdout);
-  tell(out, 2);
+  first.send(2);
   return 0;
 }
 
 int main() {
-  int there[2], back[2];
-  if (pipe(there) || pipe(back)) return 1;
-  if (fork() == 0) _exit(other(there[0], back[1]));
+  const Child second = start(other);
   int *memory, *small, *pinned;
   cudaMalloc(&memory, count * sizeof(int));
   cudaMalloc(&small, 3 * sizeof(int));
   cudaMallocHost(&pinned, 64);
   cudaMemset(small, 0, 3 * sizeof(int));
   fill<<<16, 64>>>(memory, count, 7);
-  Told told;
+  Handles handles;
   // A kernel may be running that writes it: nothing is lost.
-  const int got = cudaIpcGetMemHandle(&told.memory, memory);
-  const int got_small = cudaIpcGetMemHandle(&told.small, small);
+  const int got = cudaIpcGetMemHandle(&handles.memory, memory);
+  const int got_small = cudaIpcGetMemHandle(&handles.small, small);
   cudaIpcMemHandle_t none;
   printf("handles: %d %d; of pinned memory: %s\n", got, got_small,
          cudaGetErrorName(cudaIpcGetMemHandle(&none, pinned)));
   cudaGetLastError();
   fflush(stdout);
   cudaDeviceSynchronize();
-  tell(there[1], told);
-  hear<int>(back[0]);
+  second.send(handles);
+  second.receive<int>();
   meet<<<1, 1>>>(small, 0, 1);
   increase<<<4, 64>>>((unsigned*)small + 2, 100);
   const int status = cudaDeviceSynchronize();
-  hear<int>(back[0]);
+  second.receive<int>();
   unsigned sum = 0;
   int values[3];
   cudaMemcpy(&sum, small + 2, sizeof sum, cudaMemcpyDefault);
