@@ -66,6 +66,14 @@ class Lowering {
   bool is_entry_parameter(std::uint32_t variable) const;
 
  private:
+  // sources.cpp: source(), by the kind of operand
+  Ref register_source(const ptx::Operand& operand, ptx::Type type);
+  Ref special_source(const ptx::Operand& operand, ptx::Type type);
+  Ref variable_source(const ptx::Operand& operand, ptx::Type type);
+  Ref function_source(const ptx::Operand& operand, ptx::Type type);
+  Ref vector_source(const ptx::Operand& operand, ptx::Type type);
+  Ref unreadable(ptx::Type type);
+
   struct Put {
     Ref from, to;
     ptx::Type type, wide;
