@@ -86,8 +86,8 @@ class Listener {
   virtual void hook(const Event&) {}
   INFLIGHT_CHECK_EVENTS(X)
 #undef X
-  // Asked, not told: threads have done nothing but look at memory for a while (only_polling). Can
-  // nobody else change what they see? Then the launch ends, and stuck() tells of it.
+  // Threads have done nothing but look at memory for a while (only_polling). Can
+  // nobody else change what they see? Then the launch ends, and stuck() reports it.
   virtual bool hopeless(const Stuck&) { return false; }
 };
 

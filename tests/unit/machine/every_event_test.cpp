@@ -1,0 +1,124 @@
+// Every event of gpu/check is emitted by some kernel here, but for those of the host's own calls.
+#include <gmock/gmock.h>
+
+#include <map>
+#include <set>
+
+#include "tests/unit/machine/ptx_runner.hpp"
+
+namespace inflight::machine {
+namespace {
+
+using ::testing::IsSupersetOf;
+
+// Counts events by their struct's name.
+class Census : public check::Listener {
+ public:
+#define X(Event, hook, topic) \
+  void hook(const check::Event&) override { ++seen[#Event]; }
+  INFLIGHT_CHECK_EVENTS(X)
+#undef X
+  std::map<std::string, std::uint64_t> seen;
+};
+
+std::set<std::string> all_events() {
+  std::set<std::string> names;
+#define X(Event, hook, topic) names.insert(#Event);
+  INFLIGHT_CHECK_EVENTS(X)
+#undef X
+  return names;
+}
+
+// Emitted by gpu/cuda: tests/unit/cuda/core_events_test.cpp, and the check for leaks at the end.
+const std::set<std::string> of_the_host{"StreamEdge", "HostAccess", "ProcessEnd"};
+
+// `body` for two blocks, of which each is a warpgroup: %rd1 is global memory, %r1 the thread, %rd4
+// a descriptor of shared memory.
+std::string kernel(const std::string& body) {
+  return R"(.version 8.7
+.target sm_90a
+.address_size 64
+.extern .func (.param .b64 address) malloc (.param .b64 bytes);
+.visible .entry k(.param .u64 out) {
+  .shared .align 1024 .b8 tile[4096]; .shared .align 8 .b64 bar;
+  .reg .b32 %r<20>; .reg .b64 %rd<20>; .reg .f32 %f<10>; .reg .pred %p<8>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, tile; mov.u32 %r4, bar;
+  shr.u32 %r5, %r2, 4; cvt.u64.u32 %rd4, %r5; or.b64 %rd4, %rd4, 0x0000000800080000;
+)" + body +
+         "\n  ret;\n}\n";
+}
+
+constexpr const char* branches = R"(
+  setp.lt.u32 %p1, %r1, 16; @%p1 bra HERE; add.u32 %r6, %r1, 1;
+HERE:
+)";
+constexpr const char* copies = R"(
+  cp.async.ca.shared.global [%r2], [%rd1], 4;
+  cp.async.commit_group;
+  cp.async.wait_group 0;
+)";
+constexpr const char* synchronisation = R"(
+  fence.acq_rel.gpu;
+  setp.ne.u32 %p2, %r1, 0;
+  @!%p2 mbarrier.init.shared.b64 [%r4], 1;
+  bar.sync 0;
+  vote.sync.all.pred %p3, %p2, -1;
+)";
+constexpr const char* heap = R"(
+  { .param .b64 bytes; .param .b64 address; st.param.b64 [bytes], 16;
+    call (address), malloc, (bytes); ld.param.b64 %rd5, [address]; }
+)";
+constexpr const char* multiply = R"(
+  mov.f32 %f0, 0f00000000; mov.f32 %f1, %f0; mov.f32 %f2, %f0; mov.f32 %f3, %f0; setp.eq.u32 %p1, %r1, %r1;
+  wgmma.fence.sync.aligned;
+  wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f0, %f1, %f2, %f3}, %rd4, %rd4, %p1, 1, 1, 0, 0;
+  wgmma.commit_group.sync.aligned;
+  add.f32 %f4, %f0, %f0;
+  wgmma.wait_group.sync.aligned 0;
+)";
+
+class EveryEvent : public testing::Test {
+ protected:
+  FaultKind run(const std::string& body) {
+    PtxRunner runner({kernel(body)}, false);
+    runner.options.listener = &census;
+    auto* const out = runner.make<std::uint32_t>(1024);
+    return runner.run("k", {2, 1, 1}, {128, 1, 1}, {reinterpret_cast<std::uint64_t>(out)}).kind;
+  }
+  Census census;
+};
+
+TEST_F(EveryEvent, IsEmittedByARealInstruction) {
+  EXPECT_EQ(run(std::string(branches) + copies + synchronisation + heap + multiply),
+            FaultKind::none);
+  EXPECT_EQ(run("mov.b64 %rd5, 8; st.global.u32 [%rd5], %r1;"), FaultKind::illegal_address);
+  EXPECT_EQ(run("bar.sync 1, 256;"), FaultKind::deadlock);
+  std::set<std::string> missing;
+  for (const std::string& name : all_events())
+    if (!of_the_host.contains(name) && census.seen[name] == 0) missing.insert(name);
+  EXPECT_THAT(missing, testing::IsEmpty());
+}
+
+// One whose row is missing here is one that nobody emits.
+TEST_F(EveryEvent, OfTheHostIsNamedHere) {
+  EXPECT_THAT(all_events(), IsSupersetOf(of_the_host));
+  EXPECT_EQ(run(branches), FaultKind::none);
+  for (const std::string& name : of_the_host) EXPECT_EQ(census.seen[name], 0u) << name;
+}
+
+// What a launch's events have in common.
+TEST_F(EveryEvent, BlocksBeginAndEndOnceAndThreadsExitOnce) {
+  EXPECT_EQ(run(branches), FaultKind::none);
+  EXPECT_EQ(census.seen["KernelBegin"], 1u);
+  EXPECT_EQ(census.seen["KernelEnd"], 1u);
+  EXPECT_EQ(census.seen["BlockBegin"], 2u);
+  EXPECT_EQ(census.seen["BlockEnd"], 2u);
+  EXPECT_EQ(census.seen["ThreadExit"], 8u) << "one a warp";
+  EXPECT_EQ(census.seen["Divergence"], 2u) << "the first warp of each block";
+  EXPECT_EQ(census.seen["Reconvergence"], 2u);
+}
+
+}  // namespace
+}  // namespace inflight::machine
