@@ -20,10 +20,10 @@
 
 #include "gpu/async/mbarrier.hpp"
 #include "gpu/async/observer.hpp"
+#include "gpu/async/order.hpp"
 #include "gpu/async/pool.hpp"
 #include "gpu/async/reduction.hpp"
 #include "gpu/async/tensor_copy.hpp"
-#include "gpu/async/timing.hpp"
 
 namespace inflight::async {
 

@@ -8,7 +8,7 @@
 // Each kind has records of its own, since what they hold and how they complete is different: 32
 // addresses and a mask of the threads that still wait; a box and the map that it is cut by; parts
 // of four warps that are one operation. What they share is here and beside it: the choice of
-// moments (Order, timing.hpp), who hears of them (observer.hpp), storage (pool.hpp), and the index
+// moments (Order, order.hpp), who hears of them (observer.hpp), storage (pool.hpp), and the index
 // below.
 //
 // Used by one host thread at a time.

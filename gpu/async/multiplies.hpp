@@ -25,8 +25,8 @@
 #include <span>
 #include <vector>
 
+#include "gpu/async/order.hpp"
 #include "gpu/async/pool.hpp"
-#include "gpu/async/timing.hpp"
 
 namespace inflight::async {
 

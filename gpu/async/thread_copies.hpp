@@ -22,7 +22,7 @@
 
 #include "gpu/async/mbarrier.hpp"
 #include "gpu/async/observer.hpp"
-#include "gpu/async/timing.hpp"
+#include "gpu/async/order.hpp"
 
 namespace inflight::async {
 

@@ -1,11 +1,8 @@
-// When an operation in flight happens: the choice behind --async, made here for all kinds of them.
+// When the bytes of an asynchronous copy move: the choice behind --async.
 #pragma once
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 namespace inflight::async {
 
@@ -26,7 +23,7 @@ constexpr Timing shuffled(std::uint64_t seed) { return {Timing::Policy::shuffled
 // "early", "late" or "shuffled:SEED" (decimal). Nothing for any other text.
 std::optional<Timing> parse_timing(std::string_view text);
 
-// A small seeded generator (splitmix64), the same on every machine.
+// A small seeded generator (splitmix64): one stream per team, the same on every machine.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -44,38 +41,5 @@ class Random {
  private:
   std::uint64_t state_;
 };
-
-// Chooses among the legal moments for what one issuer has in flight.
-class Order {
- public:
-  // `number` tells apart the streams of issuers that share a seed.
-  explicit Order(Timing timing = {}, std::uint64_t number = 0)
-      : policy_(timing.policy), random_(timing.seed ^ (number * 0xd1342543de82ef95)) {}
-
-  // What is issued completes at once.
-  bool early() const { return policy_ == Timing::Policy::early; }
-  bool shuffled() const { return policy_ == Timing::Policy::shuffled; }
-  // A moment passes while something is in flight: does some of it complete?
-  bool now() { return shuffled() && random_.below(4) == 0; }
-
-  // Among those that may complete next: one of so many, some of these threads, or all in any order.
-  std::uint32_t one_of(std::size_t count) {
-    return random_.below(static_cast<std::uint32_t>(count));
-  }
-  std::uint32_t some_of(std::uint32_t threads) {
-    return threads & static_cast<std::uint32_t>(random_.next() >> 32);
-  }
-  template <class T>
-  void shuffle(std::vector<T>& ready) {
-    for (std::size_t i = ready.size(); i > 1; --i) std::swap(ready[i - 1], ready[one_of(i)]);
-  }
-
- private:
-  Timing::Policy policy_;
-  Random random_;
-};
-
-// Of one issuer, when it never waits: beyond this many the oldest complete.
-inline constexpr std::size_t most_in_flight = 4096;
 
 }  // namespace inflight::async

@@ -86,8 +86,8 @@ class Listener {
   virtual void hook(const Event&) {}
   INFLIGHT_CHECK_EVENTS(X)
 #undef X
-  // Threads have done nothing but look at memory for a while (only_polling). Can
-  // nobody else change what they see? Then the launch ends, and stuck() reports it.
+  // Asked, not told: threads have done nothing but look at memory for a while (only_polling). Can
+  // nobody else change what they see? Then the launch ends, and stuck() tells of it.
   virtual bool hopeless(const Stuck&) { return false; }
 };
 

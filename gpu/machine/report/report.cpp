@@ -8,6 +8,7 @@
 
 #include "gpu/async/mbarrier.hpp"
 #include "gpu/check/names.hpp"
+#include "gpu/machine/link/source.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -38,25 +39,16 @@ std::string_view headline(FaultKind kind) {
 
 // --- places in the source -----------------------------------------------------------------------
 
-std::string_view path_of(const ptx::Module& module, std::uint32_t file) {
-  for (const ptx::File& f : module.files)
-    if (f.index == file) return f.path;
-  return "?";
-}
-
 // "file.cu:12:7, in f() inlined at file.cu:30:3": the whole chain. Empty without -lineinfo.
-std::string source_of(const Place& at) {
+std::string source_text(const Place& at) {
   std::string text;
-  const auto& locations = at.function->locations;
-  std::uint32_t steps = 0;
-  for (std::uint32_t step = at.instruction->location; step < locations.size() && steps < 64;
-       ++steps) {
-    const ptx::Location& l = locations[step];
-    text += fmt::format("{}:{}:{}", path_of(*at.module, l.file), l.line, l.column);
-    if (l.inlined_at < locations.size())
-      text += l.function.empty() ? std::string(", inlined at ")
-                                 : fmt::format(", in {} inlined at ", check::readable(l.function));
-    step = l.inlined_at;
+  std::string_view inlined;  // the function that the last line stands in
+  for (const SourceLine& each : source_of(at)) {
+    if (!text.empty())
+      text += inlined.empty() ? std::string(", inlined at ")
+                              : fmt::format(", in {} inlined at ", check::readable(inlined));
+    text += fmt::format("{}:{}:{}", each.path.empty() ? "?" : each.path, each.line, each.column);
+    inlined = each.function;
   }
   return text;
 }
@@ -151,7 +143,7 @@ std::string to_text(const WaitingThreads& group) {
 std::string to_text(const Place& place) {
   if (!place.module) return "an instruction";
   if (!place.instruction) return "the end of the function";
-  const std::string source = source_of(place);
+  const std::string source = source_text(place);
   return source.empty() ? "PTX " + ptx_of(place)
                         : fmt::format("{} ({})", source, place.instruction->name);
 }
@@ -160,7 +152,7 @@ std::string to_text(const Fault& fault) {
   std::string text = fmt::format("{} in kernel {}: {}\n", headline(fault.kind),
                                  check::readable(fault.kernel), fault.what);
   if (fault.at.instruction) {
-    if (const std::string source = source_of(fault.at); !source.empty())
+    if (const std::string source = source_text(fault.at); !source.empty())
       text += fmt::format("  source: {}\n", source);
     text += fmt::format("  PTX:    {}\n", ptx_of(fault.at));
   }

@@ -1,7 +1,9 @@
 // Events of a launch, from what the machine knows.
 #include "gpu/machine/run/observation.hpp"
 
-#include "gpu/machine/link/numbering.hpp"
+#include <utility>
+
+#include "gpu/machine/link/source.hpp"
 #include "gpu/machine/run/cluster.hpp"
 
 namespace inflight::machine {
@@ -10,12 +12,6 @@ namespace {
 using check::Topic;
 
 check::Extents extents(const Dim3& d) { return {d.x, d.y, d.z}; }
-
-check::SourceLine line_of(const ptx::Module& module, const ptx::Location& location) {
-  for (const auto& file : module.files)
-    if (file.index == location.file) return {file.path, location.line, location.column};
-  return {{}, location.line, location.column};
-}
 
 check::Instruction describe(const check::Kernel& kernel, std::uint32_t number) {
   const auto& program = *static_cast<const Grid*>(kernel.context)->launch->kernel->program;
@@ -27,15 +23,14 @@ check::Instruction describe(const check::Kernel& kernel, std::uint32_t number) {
   out.family = static_cast<std::uint32_t>(family_of(in));
   out.ptx_line = in.line;
   out.function = found.function->name;
-  if (in.location == ptx::none) return out;
-  constexpr std::size_t deepest = 64;
-  const auto& locations = found.function->locations;
-  for (std::uint32_t at = in.location; at < locations.size() && out.inlined_at.size() < deepest;
-       at = locations[at].inlined_at)
-    out.inlined_at.push_back(line_of(*found.module, locations[at]));
-  const check::SourceLine innermost = out.inlined_at.front();
-  out.inlined_at.erase(out.inlined_at.begin());
-  out.file = innermost.file, out.line = innermost.line, out.column = innermost.column;
+  bool own = true;
+  for (const SourceLine& each : source_of(found)) {
+    const check::SourceLine line{each.path, each.line, each.column};
+    if (std::exchange(own, false))
+      out.file = line.file, out.line = line.line, out.column = line.column;
+    else
+      out.inlined_at.push_back(line);
+  }
   return out;
 }
 
