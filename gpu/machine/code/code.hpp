@@ -6,26 +6,12 @@
 #include <vector>
 
 #include "gpu/check/events.hpp"
+#include "gpu/machine/code/line_buffer.hpp"
 #include "gpu/machine/code/op.hpp"
 #include "gpu/machine/instruction/function.hpp"
 #include "gpu/machine/link/program.hpp"
 
 namespace inflight::machine {
-
-// Bytes aligned to a cache line, zero when fresh.
-class LineBuffer {
- public:
-  void resize(std::size_t bytes) { lines_.resize((bytes + 63) / 64); }
-  std::byte* data() { return reinterpret_cast<std::byte*>(lines_.data()); }
-  const std::byte* data() const { return reinterpret_cast<const std::byte*>(lines_.data()); }
-  std::size_t size() const { return lines_.size() * 64; }
-
- private:
-  struct alignas(64) Line {
-    std::byte bytes[64] = {};
-  };
-  std::vector<Line> lines_;
-};
 
 // An argument, parameter or result: `size` bytes in the local memory of a frame.
 struct LocalRange {

@@ -1,6 +1,7 @@
 // Completion of a block's named barriers (PTX ISA, "bar, barrier").
 #include "gpu/machine/run/block_barriers.hpp"
 
+#include "gpu/machine/run/each_lane.hpp"
 #include "gpu/machine/run/observation.hpp"
 
 namespace inflight::machine {
@@ -42,7 +43,7 @@ void Block::try_complete(std::uint32_t id, const LastToArrive& last) {
 
 // A barrier that waits for every thread waits for those that still live.
 void Block::threads_exited(const Warp& warp, std::uint32_t mask) {
-  alive_threads -= static_cast<std::uint32_t>(std::popcount(mask));
+  alive_threads -= count_lanes(mask);
   for (std::uint32_t id = 0; id < barriers.size(); ++id)
     if (barriers[id].arrived != 0 && barriers[id].expected == 0)
       try_complete(id, {warp, mask, nullptr});

@@ -2,9 +2,9 @@
 #include "gpu/machine/run/cluster.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include "gpu/machine/run/circumstances.hpp"
+#include "gpu/machine/run/each_lane.hpp"
 #include "gpu/machine/run/in_flight.hpp"
 #include "gpu/machine/run/observation.hpp"
 #include "gpu/machine/run/warpgroup.hpp"
@@ -141,7 +141,7 @@ bool Cluster::unblock(Worker& worker) {
 void Cluster::arrive(Warp& w, const Op* op) {
   w.cluster_arrived |= w.mask;
   w.cluster_phase = (w.cluster_phase & ~w.mask) | (current() & w.mask);
-  arrived_ += static_cast<std::uint32_t>(std::popcount(w.mask));
+  arrived_ += count_lanes(w.mask);
   if (grid->observation) grid->observation->cluster_step(w, op, w.mask, phase_);
   try_complete({w, w.mask, op});
 }
@@ -151,9 +151,9 @@ std::uint32_t Cluster::waiting(const Warp& w, std::uint32_t mask) const {
 }
 
 void Cluster::threads_exited(Warp& w, std::uint32_t mask) {
-  arrived_ -= static_cast<std::uint32_t>(std::popcount(waiting(w, mask)));
+  arrived_ -= count_lanes(waiting(w, mask));
   w.cluster_arrived &= ~mask;
-  alive_ -= static_cast<std::uint32_t>(std::popcount(mask));
+  alive_ -= count_lanes(mask);
   try_complete({w, mask, nullptr});
 }
 

@@ -6,6 +6,11 @@
 
 namespace inflight::machine {
 
+// Most masks are full, and not every host that this is built for counts bits in one instruction.
+inline std::uint32_t count_lanes(std::uint32_t mask) {
+  return mask == ~0u ? 32 : static_cast<std::uint32_t>(std::popcount(mask));
+}
+
 // Calls f(lane) for every lane of the mask, the lowest first; if f returns bool, until it returns
 // false. Did it go through all?
 template <class F>
