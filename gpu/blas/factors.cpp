@@ -165,14 +165,22 @@ Status getrs(const Call& call, Operation op, Size n, Size columns, const T* cons
   });
 }
 
+// Each matrix of `c` becomes the inverse of one that `a` describes.
+template <class T, class Body>
+Status for_each_inverse(const Call& call, Size n, const T* const* a, Size lda, T* const* c,
+                        Size ldc, int* info, Size count, Body body) {
+  return for_each(call, count, {a, c}, [=](const Touch& touch, Size i) {
+    return touch({matrix(a[i], n, n, lda), matrix(c[i], n, n, ldc), vector(info + i, 1, 1)}) &&
+           body(touch, i);
+  });
+}
+
 template <class T>
 Status getri(const Call& call, Size n, const T* const* a, Size lda, const int* pivots, T* const* c,
              Size ldc, int* info, Size count) {
   if (!sizes(n, count) || !leads(lda, n) || !leads(ldc, n)) return Status::invalid_value;
-  return for_each(call, count, {a, c}, [=](const Touch& touch, Size i) {
+  return for_each_inverse(call, n, a, lda, c, ldc, info, count, [=](const Touch& touch, Size i) {
     const int* const own = pivots ? pivots + i * n : nullptr;
-    if (!touch({matrix(a[i], n, n, lda), matrix(c[i], n, n, ldc), vector(info + i, 1, 1)}))
-      return false;
     if (own && !touch({vector(own, n, 1)})) return false;
     const Grid<const T> factors{a[i], lda};
     info[i] = 0;
@@ -189,9 +197,7 @@ Status matinv(const Call& call, Size n, const T* const* a, Size lda, T* const* c
   constexpr Size largest = 32;
   if (!sizes(n, count) || n > largest || !leads(lda, n) || !leads(ldc, n))
     return Status::invalid_value;
-  return for_each(call, count, {a, c}, [=](const Touch& touch, Size i) {
-    if (!touch({matrix(a[i], n, n, lda), matrix(c[i], n, n, ldc), vector(info + i, 1, 1)}))
-      return false;
+  return for_each_inverse(call, n, a, lda, c, ldc, info, count, [=](const Touch&, Size i) {
     std::vector<T> copy(static_cast<std::size_t>(n * n));
     std::vector<int> pivots(static_cast<std::size_t>(n));
     const Grid<T> factors{copy.data(), n};

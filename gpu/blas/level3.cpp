@@ -70,6 +70,15 @@ Status update(const Call& call, const Update& u, const A* alpha, std::vector<Reg
       call.scalar(alpha), call.scalar(beta));
 }
 
+template <class T, class S, class Run>
+Status update_by_two(const Call& call, const Update& u, const T* alpha, const T* a, Size lda,
+                     const T* b, Size ldb, const S* beta, T* c, Size ldc, Run run) {
+  if (!leads(lda, u.rows()) || !leads(ldb, u.rows())) return Status::invalid_value;
+  return update(call, u, alpha,
+                {matrix(a, u.rows(), u.columns(), lda), matrix(b, u.rows(), u.columns(), ldb)},
+                beta, c, ldc, run);
+}
+
 // S: what alpha and beta are.
 template <class T, class S, Kind kind>
 Status syrk(const Call& call, Fill fill, Operation op, Size n, Size k, const S* alpha, const T* a,
@@ -88,13 +97,10 @@ template <class T, class S, Kind kind>
 Status syr2k(const Call& call, Fill fill, Operation op, Size n, Size k, const T* alpha, const T* a,
              Size lda, const T* b, Size ldb, const S* beta, T* c, Size ldc) {
   const Update u{fill, op, n, k};
-  if (!leads(lda, u.rows()) || !leads(ldb, u.rows())) return Status::invalid_value;
-  return update(call, u, alpha,
-                {matrix(a, u.rows(), u.columns(), lda), matrix(b, u.rows(), u.columns(), ldb)},
-                beta, c, ldc, [=](T al, S be) {
-                  return cpu::call<T>(name_of(kind, "syr2k", "her2k"), letter(fill), u.how(kind), n,
-                                      k, al, a, lda, b, ldb, be, c, ldc);
-                });
+  return update_by_two(call, u, alpha, a, lda, b, ldb, beta, c, ldc, [=](T al, S be) {
+    return cpu::call<T>(name_of(kind, "syr2k", "her2k"), letter(fill), u.how(kind), n, k, al, a,
+                        lda, b, ldb, be, c, ldc);
+  });
 }
 
 // As syr2k with half of it, for products that the caller knows to be symmetric.
@@ -102,24 +108,20 @@ template <class T, class S, Kind kind>
 Status syrkx(const Call& call, Fill fill, Operation op, Size n, Size k, const T* alpha, const T* a,
              Size lda, const T* b, Size ldb, const S* beta, T* c, Size ldc) {
   const Update u{fill, op, n, k};
-  if (!leads(lda, u.rows()) || !leads(ldb, u.rows())) return Status::invalid_value;
-  return update(call, u, alpha,
-                {matrix(a, u.rows(), u.columns(), lda), matrix(b, u.rows(), u.columns(), ldb)},
-                beta, c, ldc, [=](T al, S be) {
-                  std::vector<T> whole_product(std::size_t(n * n));
-                  const char turned = kind == Kind::symmetric ? 'T' : 'C';
-                  const bool plain = op == Operation::none;
-                  if (!cpu::call<T>("gemm", plain ? 'N' : turned, plain ? turned : 'N', n, n, k, al,
-                                    a, lda, b, ldb, T(0), whole_product.data(), n))
-                    return false;
-                  for (Size j = 0; j < n; ++j)
-                    for (Size i = fill == Fill::upper ? 0 : j;
-                         i < (fill == Fill::upper ? j + 1 : n); ++i) {
-                      T& to = c[j * ldc + i];
-                      to = whole_product[std::size_t(j * n + i)] + (be == S(0) ? T(0) : be * to);
-                    }
-                  return true;
-                });
+  return update_by_two(call, u, alpha, a, lda, b, ldb, beta, c, ldc, [=](T al, S be) {
+    std::vector<T> whole_product(std::size_t(n * n));
+    const char turned = kind == Kind::symmetric ? 'T' : 'C';
+    const bool plain = op == Operation::none;
+    if (!cpu::call<T>("gemm", plain ? 'N' : turned, plain ? turned : 'N', n, n, k, al, a, lda, b,
+                      ldb, T(0), whole_product.data(), n))
+      return false;
+    for (Size j = 0; j < n; ++j)
+      for (Size i = fill == Fill::upper ? 0 : j; i < (fill == Fill::upper ? j + 1 : n); ++i) {
+        T& to = c[j * ldc + i];
+        to = whole_product[std::size_t(j * n + i)] + (be == S(0) ? T(0) : be * to);
+      }
+    return true;
+  });
 }
 
 template <class T>

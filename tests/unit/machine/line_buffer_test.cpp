@@ -1,0 +1,52 @@
+// Buffers that are used again: by whom, and what they hold.
+#include "gpu/machine/code/line_buffer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <thread>
+
+namespace inflight::machine {
+namespace {
+
+bool zero(const LineBuffer& b) {
+  return std::all_of(b.data(), b.data() + b.size(), [](std::byte x) { return x == std::byte{0}; });
+}
+
+TEST(LineBuffer, IsZeroWhenFreshWhoeverHadItsBytes) {
+  for (int round = 0; round < 4; ++round)
+    for (const std::size_t bytes : {64u, 4096u, 100u, 1u << 20}) {
+      LineBuffer b;
+      b.resize(bytes);
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(b.data()) % 64, 0u);
+      EXPECT_GE(b.size(), bytes);
+      EXPECT_TRUE(zero(b));
+      std::memset(b.data(), 0xee, b.size());
+    }
+}
+
+TEST(LineBuffer, OfManyAtOnceEachHasItsOwn) {
+  std::vector<LineBuffer> all(100);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].resize(256);
+    std::memset(all[i].data(), static_cast<int>(i), 256);
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i].data()[255], std::byte(i));
+}
+
+// One that a thread made may outlive it, and those that it gave back end with it.
+TEST(LineBuffer, MayOutliveItsThread) {
+  LineBuffer outlives;
+  std::thread([&] {
+    LineBuffer gone;
+    gone.resize(512), outlives.resize(512);
+    static thread_local LineBuffer at_the_end;
+    at_the_end.resize(512);
+  }).join();
+  EXPECT_TRUE(zero(outlives));
+}
+
+}  // namespace
+}  // namespace inflight::machine
