@@ -1,4 +1,4 @@
-// Each thread keeps a few buffers that it has given back.
+// Each thread keeps some of what it has given back.
 #include "gpu/machine/code/line_buffer.hpp"
 
 #include <array>
@@ -13,41 +13,48 @@ constexpr std::align_val_t line{64};
 #ifdef __SANITIZE_ADDRESS__
 constexpr std::size_t most = 0;  // who uses what has been given back is to be found
 #else
-constexpr std::size_t most = 16;
+constexpr std::size_t most = 64;
 #endif
-
-thread_local bool ended = false;  // other ends of this thread may come after that of its buffers
 
 struct Kept {
   struct Lines {
     void* at;
     std::size_t bytes;
   };
-  std::array<Lines, most + 1> all;
+  std::array<Lines, most + 1> all{};
   std::size_t count = 0;
-  ~Kept() {
-    while (count != 0) ::operator delete(all[--count].at, line);
-    ended = true;
-  }
+  // Of the thread: other ends may come after that of what it keeps.
+  bool has_end = false, ended = false;
 };
-thread_local Kept kept;
+constinit thread_local Kept kept;
+
+struct End {
+  ~End() {
+    while (kept.count != 0) ::operator delete(kept.all[--kept.count].at, line);
+    kept.ended = true;
+  }
+  void expect() { kept.has_end = true; }
+};
+thread_local End end;
 
 }  // namespace
 
 void* take_lines(std::size_t bytes) {
-  if (!ended)
-    for (std::size_t i = kept.count; i-- > 0;)
-      if (kept.all[i].bytes == bytes) {
-        void* const found = kept.all[i].at;
-        kept.all[i] = kept.all[--kept.count];
-        return found;
-      }
+  Kept& k = kept;
+  for (std::size_t i = k.count; i-- > 0;) {
+    if (k.all[i].bytes != bytes) continue;
+    void* const found = k.all[i].at;
+    k.all[i] = k.all[--k.count];
+    return found;
+  }
   return ::operator new(bytes, line);
 }
 
 void give_back_lines(void* lines, std::size_t bytes) {
-  if (ended || bytes > largest || kept.count == most) return ::operator delete(lines, line);
-  kept.all[kept.count++] = {lines, bytes};
+  Kept& k = kept;
+  if (k.ended || bytes > largest || k.count == most) return ::operator delete(lines, line);
+  if (!k.has_end) end.expect();
+  k.all[k.count++] = {lines, bytes};
 }
 
 }  // namespace inflight::machine

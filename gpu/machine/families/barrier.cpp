@@ -50,7 +50,7 @@ bool whole_block(const Warp& w, std::uint32_t expected) {
 
 // Threads that arrive when the active lanes do.
 std::uint32_t arrivals(const Warp& w, const Names& n) {
-  const std::uint32_t active = count_lanes(w.mask);
+  const std::uint32_t active = lane_count(w.mask);
   const bool lowest = (w.mask >> std::countr_zero(w.alive)) & 1;
   if (whole_block(w, n.expected) || !lowest) return active;
   return active + lanes - static_cast<std::uint32_t>(std::popcount(w.alive));
@@ -84,7 +84,7 @@ const Op* arrive(Warp& w, const Op* op, const Names& n) {
   const bool waits = use_of<BarrierUse>(op).step != Step::arrive;
   b.expected = b.arrived == 0 ? n.expected : std::max(b.expected, n.expected);
   b.arrived += arrivals(w, n);
-  b.waiting += waits ? count_lanes(w.mask) : 0;
+  b.waiting += waits ? lane_count(w.mask) : 0;
   if (op->c != no_ref) reduce(w, op, b);
   if (w.block->grid->observation) [[unlikely]]
     w.block->grid->observation->arrived(w, op, n.id, n.expected, b);
@@ -120,7 +120,7 @@ const Op* run_barrier_uniform(Warp& w, const Op* op) { return arrive(w, op, name
 // the last to come and gave no other count need nothing but to be counted.
 const Op* run_barrier_sync(Warp& w, const Op* op) {
   NamedBarrier& b = w.block->barriers[op->extra];
-  const std::uint32_t threads = count_lanes(w.mask);
+  const std::uint32_t threads = lane_count(w.mask);
   if (b.expected != 0 || b.arrived + threads >= w.block->alive_threads)
     return arrive_otherwise(w, op);
   b.arrived += threads;

@@ -45,24 +45,33 @@ auto code_source(const Program& program, const Launch& launch, check::Topic topi
   return [&program, form](Program::FunctionRef ref) { return prepared(program).code(ref, form); };
 }
 
+// What the grid needs for a function that its threads can come to.
+void provide_for(Grid& grid, const Code& code) {
+  grid.uses_workspace |= code.reads_workspace;
+  if (code.launches_dependents) grid.dependents = grid.launch->dependents;
+}
+
 // Decodes everything a kernel can call directly. A callee that cannot begin ends the kernel where
 // it is called.
 std::string prepare(Grid& grid, Program::FunctionRef entry) {
-  std::vector<Program::FunctionRef> queue{entry};
-  std::set<std::pair<std::uint32_t, std::uint32_t>> seen{{entry.module, entry.function}};
+  const auto code = grid.code(entry);
+  if (!code) return code.error();
+  grid.entry = *code;
+  provide_for(grid, **code);
+  if ((*code)->calls.empty()) return {};
+  std::vector<const Code*> queue{*code};
+  std::set<const Code*> seen{*code};
   while (!queue.empty()) {
-    const auto code = grid.code(queue.back());
+    const Code* const caller = queue.back();
     queue.pop_back();
-    if (!code) return code.error();
-    grid.uses_workspace |= (*code)->reads_workspace;
-    if ((*code)->launches_dependents) grid.dependents = grid.launch->dependents;
-    for (const CallSite& site : (*code)->calls) {
+    for (const CallSite& site : caller->calls) {
       if (site.callee.module == ptx::none) continue;
       const auto callee = grid.code(site.callee);
       if (!callee) continue;
       std::atomic_ref(const_cast<CallSite&>(site).code).store(*callee, std::memory_order_relaxed);
-      if (seen.insert({site.callee.module, site.callee.function}).second)
-        queue.push_back(site.callee);
+      if (!seen.insert(*callee).second) continue;
+      provide_for(grid, **callee);
+      queue.push_back(*callee);
     }
   }
   return {};
@@ -154,14 +163,17 @@ Outcome run(const Launch& launch, const Limits& limits, const Options& options,
   const Program::FunctionRef entry{kernel.module, kernel.function};
   if (const std::string why = prepare(grid, entry); !why.empty())
     return refuse(FaultKind::refused, kernel, why);
-  grid.entry = *grid.code(entry);
   grid.stack_limit += grid.entry->local_bytes;
   grid.holding_dependents = launch.grid.count();
 
   const std::uint64_t total = launch.grid.count() / launch.cluster.count();
+  // So few blocks have a multiprocessor each.
+  const bool few = launch.cluster.count() == 1 && total <= limits.multiprocessors;
   const std::uint64_t resident =
-      resident_clusters(kernel, launch.cluster, static_cast<std::uint32_t>(launch.block.count()),
-                        launch.dynamic_shared, limits);
+      few ? total
+          : resident_clusters(kernel, launch.cluster,
+                              static_cast<std::uint32_t>(launch.block.count()),
+                              launch.dynamic_shared, limits);
   std::optional<Workspace> workspace;
   if (grid.uses_workspace) workspace.emplace(grid);
 

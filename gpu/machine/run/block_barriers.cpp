@@ -43,7 +43,7 @@ void Block::try_complete(std::uint32_t id, const LastToArrive& last) {
 
 // A barrier that waits for every thread waits for those that still live.
 void Block::threads_exited(const Warp& warp, std::uint32_t mask) {
-  alive_threads -= count_lanes(mask);
+  alive_threads -= lane_count(mask);
   for (std::uint32_t id = 0; id < barriers.size(); ++id)
     if (barriers[id].arrived != 0 && barriers[id].expected == 0)
       try_complete(id, {warp, mask, nullptr});

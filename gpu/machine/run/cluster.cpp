@@ -141,7 +141,7 @@ bool Cluster::unblock(Worker& worker) {
 void Cluster::arrive(Warp& w, const Op* op) {
   w.cluster_arrived |= w.mask;
   w.cluster_phase = (w.cluster_phase & ~w.mask) | (current() & w.mask);
-  arrived_ += count_lanes(w.mask);
+  arrived_ += lane_count(w.mask);
   if (grid->observation) grid->observation->cluster_step(w, op, w.mask, phase_);
   try_complete({w, w.mask, op});
 }
@@ -151,9 +151,9 @@ std::uint32_t Cluster::waiting(const Warp& w, std::uint32_t mask) const {
 }
 
 void Cluster::threads_exited(Warp& w, std::uint32_t mask) {
-  arrived_ -= count_lanes(waiting(w, mask));
+  arrived_ -= lane_count(waiting(w, mask));
   w.cluster_arrived &= ~mask;
-  alive_ -= count_lanes(mask);
+  alive_ -= lane_count(mask);
   try_complete({w, mask, nullptr});
 }
 

@@ -7,7 +7,7 @@
 namespace inflight::machine {
 
 // Most masks are full, and not every host that this is built for counts bits in one instruction.
-inline std::uint32_t count_lanes(std::uint32_t mask) {
+inline std::uint32_t lane_count(std::uint32_t mask) {
   return mask == ~0u ? 32 : static_cast<std::uint32_t>(std::popcount(mask));
 }
 

@@ -82,6 +82,10 @@ struct Split {
 };
 
 struct alignas(64) Warp {
+  // Each launch makes and ends as many.
+  static void* operator new(std::size_t bytes) { return take_lines(bytes); }
+  static void operator delete(void* warp, std::size_t bytes) { give_back_lines(warp, bytes); }
+
   Warp() = default;
   ~Warp();
   Warp(const Warp&) = delete;

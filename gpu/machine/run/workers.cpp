@@ -205,7 +205,7 @@ Clusters::Clusters(Grid& grid, std::uint64_t total, std::uint64_t resident_limit
       limit_(resident_limit),
       bounded_(resident_limit < total),
       queues_(workers),
-      moved_(host_time()) {
+      moved_(grid.observation ? host_time() : 0) {
   if (workers == 1) return;
   const std::uint32_t length = first_length(grid);
   for (WorkQueue& queue : queues_) queue.expect(length);

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "gpu/check/listener.hpp"
 #include "tests/unit/machine/ptx_runner.hpp"
 
 namespace inflight::machine {
