@@ -44,7 +44,7 @@ class Folder {
 struct Run {
   Folder folder;
   Start start;
-  std::string replay;  // the options by which it was told apart
+  std::string replay;  // the options that distinguish it from other runs
   pid_t process = 0;
   int status = 0;
 };
@@ -57,7 +57,8 @@ void choose_order(Run& run, unsigned seed) {
   run.start.silent = seed != 1;
 }
 
-// Starts all runs, so many at a time, and waits for them. False: one could not be started, told.
+// Starts all runs, so many at a time, and waits for them. False: one could not be started, and the
+// user knows.
 bool perform(std::vector<Run>& runs, std::size_t at_a_time) {
   Children children;
   std::size_t next = 0, running = 0;
@@ -76,7 +77,7 @@ bool perform(std::vector<Run>& runs, std::size_t at_a_time) {
 }
 
 struct Collected {
-  std::vector<check::Finding> told;
+  std::vector<check::Finding> reported;
   std::size_t suppressed = 0, known = 0;
   check::Spooled all;  // without its findings
 };
@@ -99,7 +100,7 @@ Collected collect(const std::vector<Run>& runs, check::Filter& filter) {
     const auto verdict = filter.judge(each);
     result.suppressed += verdict == check::Filter::Verdict::suppressed;
     result.known += verdict == check::Filter::Verdict::known;
-    if (verdict == check::Filter::Verdict::tell) result.told.push_back(std::move(each));
+    if (verdict == check::Filter::Verdict::report) result.reported.push_back(std::move(each));
   }
   return result;
 }
@@ -108,23 +109,23 @@ std::string counted(std::uint64_t count, std::string_view one, std::string_view 
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
-// What the runs after the first have found and it has not: nobody has heard of that yet.
-void tell_silent(const Collected& found, const std::vector<Run>& runs) {
-  for (const check::Finding& each : found.told)
+// What the runs after the first have found and it has not: nobody has been notified of that yet.
+void report_silent(const Collected& found, const std::vector<Run>& runs) {
+  for (const check::Finding& each : found.reported)
     if (!each.replay.empty() && each.replay != runs[0].replay) complain(check::to_text(each));
 }
 
-void tell_rest(const Collected& found, const check::Filter& filter, const std::vector<Run>& runs,
-               bool verbose) {
+void report_rest(const Collected& found, const check::Filter& filter, const std::vector<Run>& runs,
+                 bool verbose) {
   if (found.all.processes == 0) {
     complain("nothing was checked: no process of the program used CUDA.");
   } else {
-    std::string text = check::summary(found.told);
+    std::string text = check::summary(found.reported);
     text.pop_back();
     complain(fmt::format("{}, in {} of {}.", text,
                          counted(found.all.launches, "launch", "launches"),
                          counted(found.all.processes, "process", "processes")));
-    for (const check::Finding& each : found.told) hint(check::headline(each));
+    for (const check::Finding& each : found.reported) hint(check::headline(each));
   }
   if (found.suppressed) complain(fmt::format("{} suppressed.", found.suppressed));
   if (found.known) complain(fmt::format("{} known from the baseline.", found.known));
@@ -181,13 +182,13 @@ int check_program(const Request& request, const std::vector<std::string>& words)
   if (!perform(runs, cores)) return not_executable;
 
   const Collected found = collect(runs, *filter);
-  tell_silent(found, runs);
-  tell_rest(found, *filter, runs, chosen.verbose);
+  report_silent(found, runs);
+  report_rest(found, *filter, runs, chosen.verbose);
   bool written = true;
   for (const std::string& each : chosen.reports)
-    if (const auto wrote = check::write_report(each, found.told, chosen.source_root); !wrote)
+    if (const auto wrote = check::write_report(each, found.reported, chosen.source_root); !wrote)
       complain(wrote.error() + "."), written = false;
-  if (check::mistakes(found.told) && chosen.error_exitcode) return chosen.error_exitcode;
+  if (check::mistakes(found.reported) && chosen.error_exitcode) return chosen.error_exitcode;
   const int status = status_of(runs);
   return status == ok && !written ? failed : status;
 }

@@ -46,7 +46,7 @@ Environment environment_of(const Request& request);
 tl::expected<cuda::Settings, std::string> settings_of(const Environment& environment);
 
 // Sets the variables and all else by which a program and its children reach the software GPU, and
-// gives the program's path. An error has been told, and is the command's exit status.
+// gives the program's path. An error has been reported, and is the command's exit status.
 tl::expected<std::string, int> prepare(const Environment& environment, const cuda::Settings& chosen,
                                        const std::vector<std::string>& words);
 

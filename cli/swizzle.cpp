@@ -137,7 +137,7 @@ void show_banks(const SwizzledBox& box) {
 
 // --- conflicts ---
 
-std::string told(Passes p) {
+std::string described(Passes p) {
   const std::string text = p.free() ? fmt::format("{} free", p.worst)
                                     : fmt::format("{} instead of {}", p.worst, p.least);
   return styled(p.free() ? Style::green : Style::red, fmt::format("{:<18}", text));
@@ -153,9 +153,10 @@ void show_conflicts(SwizzledBox box) {
       out(fmt::format("  {:<6}{}\n", name(mode), too_wide(box)));
       continue;
     }
-    out(fmt::format("  {:<6}{}{}{}{} bytes\n", name(mode), told(count_passes(box, column_of(box))),
-                    told(count_passes(box, row_of(box))), told(count_passes(box, tile_of(box))),
-                    alignment(mode)));
+    out(fmt::format("  {:<6}{}{}{}{} bytes\n", name(mode),
+                    described(count_passes(box, column_of(box))),
+                    described(count_passes(box, row_of(box))),
+                    described(count_passes(box, tile_of(box))), alignment(mode)));
   }
 }
 

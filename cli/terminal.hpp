@@ -11,7 +11,7 @@ enum class Style { bold, faint, red, green, yellow };
 bool colours();
 // `text` in that style if standard output takes colours.
 std::string styled(Style style, std::string_view text);
-// The same with one of eight colours, taken in turn: for things told apart by nothing else.
+// The same with one of eight colours, taken in turn: for things distinguished by nothing else.
 std::string tinted(unsigned tint, std::string_view text);
 
 // Writes to standard output as it is.

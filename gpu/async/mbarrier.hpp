@@ -7,7 +7,7 @@
 //   bits 40..60  tx-count, two's complement                  -(2^20-1) .. 2^20-1
 //   bit  61      parity of the current phase: the first is 0
 //   bits 62..63  2 in a live mbarrier, 3 in a token; 0 and 1 are no mbarrier, so zeroed memory
-//                and pointers are told apart from it
+//                and pointers are distinguished from it
 // A token (the `state` operand) is the word as it was before the arrival, marked as a token: it
 // carries the phase and the pending count that mbarrier.pending_count asks for.
 //

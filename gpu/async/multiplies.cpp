@@ -7,7 +7,7 @@
 namespace inflight::async {
 namespace {
 
-constexpr std::size_t most_groups = 256;     // of a warp, that a wait can tell apart
+constexpr std::size_t most_groups = 256;     // of a warp, that a wait can distinguish
 constexpr RegisterPlace register_step = 64;  // places are multiples of it
 
 bool holds(std::span<const RegisterPlace> places, RegisterPlace place) {

@@ -62,7 +62,7 @@ struct TensorMap {
 };
 
 // The object that programs copy about. The layout is ours (CUDA leaves it opaque): a mark and a
-// version, so that other bytes are told apart from it, then the fields.
+// version, so that other bytes are distinguished from it, then the fields.
 inline constexpr std::size_t tensor_map_bytes = 128, tensor_map_alignment = 64;
 struct alignas(tensor_map_alignment) OpaqueTensorMap {
   std::array<std::byte, tensor_map_bytes> bytes{};

@@ -24,7 +24,8 @@ namespace inflight::blas {
 inline constexpr int library_version = INFLIGHT_MAJOR * 10000;
 
 Status of_exception(const char* name);
-// Tells the program's logger what a call answered (cublasLoggerConfigure), and gives its number.
+// Notifies the program's logger of what a call answered (cublasLoggerConfigure), and gives its
+// number.
 int logged(const char* name, Status status);
 
 // Calls a body without knowing its type: entry points are many.

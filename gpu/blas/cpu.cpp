@@ -68,8 +68,8 @@ bool found() { return library().handle != nullptr; }
 
 Function find(char letter, std::string_view routine) {
   if (!found()) return nullptr;
-  static std::once_flag told;
-  std::call_once(told, [] {
+  static std::once_flag warned;
+  std::call_once(warned, [] {
     cuda::report_once("BLAS is the CPU's",
                       fmt::format("cuBLAS's products are computed by {}: they have its rounding, "
                                   "not a GPU's.",

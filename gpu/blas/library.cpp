@@ -1,4 +1,4 @@
-// What cuBLAS tells of itself: versions, words for codes, and its log.
+// What cuBLAS says of itself: versions, words for codes, and its log.
 #include <fmt/format.h>
 
 #include <atomic>

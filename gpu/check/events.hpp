@@ -1,4 +1,4 @@
-// Everything that a detector or a report can hear of an execution: one plain struct an event.
+// Everything that a detector or a report can observe of an execution: one plain struct an event.
 //
 // Events say what the program did, in its own terms (threads, addresses, phases), never how the
 // machine does it. Spans and pointers are valid during the call only; Kernel during its launch.
@@ -144,8 +144,8 @@ struct Access {
   std::uint32_t frame = 0;  // of local memory: where the frame of the function that accesses begins
   Mask written = 0;         // lanes that wrote: a failed compare-and-swap only reads
   Mask silent = 0;          // of a weak `st`: lanes that write what memory holds already
-  // A weak access, and any to local memory, is told before it happens; others once they have, with
-  // [32] what it read, of a load or an `atom` of at most 8 bytes; else null
+  // A weak access, and any to local memory, is reported before it happens; others once they have,
+  // with [32] what it read, of a load or an `atom` of at most 8 bytes; else null
   const std::uint64_t* read = nullptr;
   // [32] what it wrote, of a store, exchange or compare-and-swap of at most 8 bytes; else null
   const std::uint64_t* wrote = nullptr;
@@ -314,9 +314,10 @@ struct RegisterTouched {
 // --- synchronisation ------------------------------------------------------------------------
 
 // bar.warp.sync is a Collective.
-// A grid's barrier is made of atomics on its workspace: its accesses tell of it, and no Barrier
+// A grid's barrier is made of atomics on its workspace: its accesses report it, and no Barrier
 // does.
-// grid: griddepcontrol.wait, of which only `wait` is told, when the grids in front are complete.
+// grid: griddepcontrol.wait, of which only `wait` is reported, when the grids in front are
+// complete.
 enum class BarrierKind : std::uint8_t { cta, cluster, grid };
 inline constexpr std::uint32_t barrier_kind_count = 3;
 
@@ -532,8 +533,8 @@ struct Fault {
 
 // What orders kernels, copies and the host. A stream does pieces of work one after the other, which
 // are numbered from 1. What the host did before it submitted one comes before it. What is done in
-// one (launches, HostAccess, steps of a graph) is told between its `begun` and `ended`, on the same
-// thread of the host.
+// one (launches, HostAccess, steps of a graph) is reported between its `begun` and `ended`, on the
+// same thread of the host.
 struct StreamEdge {
   enum class Kind : std::uint8_t {
     created,  // a stream; `blocking` says whether it orders with the null stream

@@ -80,14 +80,14 @@ constexpr bool has(Topic set, Topic topic) {
 class Listener {
  public:
   virtual ~Listener() = default;
-  // What this listener wants to hear; constant for its life. `kernels` always comes too.
+  // What this listener wants; constant for its life. `kernels` always comes too.
   virtual Topic topics() const { return Topic::all; }
 #define X(Event, hook, topic) \
   virtual void hook(const Event&) {}
   INFLIGHT_CHECK_EVENTS(X)
 #undef X
-  // Asked, not told: threads have done nothing but look at memory for a while (only_polling). Can
-  // nobody else change what they see? Then the launch ends, and stuck() tells of it.
+  // threads have done nothing but look at memory for a while (only_polling). Can
+  // nobody else change what they see? Then the launch ends, and stuck() reports it.
   virtual bool hopeless(const Stuck&) { return false; }
 };
 

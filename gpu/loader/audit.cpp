@@ -44,14 +44,14 @@ constexpr std::string_view advice =
 void say_out_of_reach(const link_map& object, const StaticRuntime& runtime) {
   const std::string_view name = name_of(object);
   if (runtime.empty()) {
-    say({"'", name,
-         "' contains NVIDIA's static CUDA runtime, whose names are stripped, so that its "
-         "calls cannot be sent to the software GPU: do not strip it, or ",
-         advice});
+    report({"'", name,
+            "' contains NVIDIA's static CUDA runtime, whose names are stripped, so that its "
+            "calls cannot be sent to the software GPU: do not strip it, or ",
+            advice});
   } else {
-    say({"'", name, "' contains the static runtime of CUDA ",
-         runtime.major() == 12 ? "12" : "11 or older",
-         ", which the software GPU does not stand in for: build it with CUDA 12 or 13."});
+    report({"'", name, "' contains the static runtime of CUDA ",
+            runtime.major() == 12 ? "12" : "11 or older",
+            ", which the software GPU does not stand in for: build it with CUDA 12 or 13."});
   }
 }
 
@@ -61,8 +61,8 @@ void replace(const link_map& object, const ElfView& elf, const StaticRuntime& ru
     made.islands->next = all_islands;
     all_islands = made.islands;
   } else {
-    say({"the static CUDA runtime in '", name_of(object), "' cannot be replaced, as ", made.failure,
-         ": ", advice});
+    report({"the static CUDA runtime in '", name_of(object), "' cannot be replaced, as ",
+            made.failure, ": ", advice});
   }
 }
 
@@ -89,7 +89,7 @@ void keep_asked_path(std::string_view name) {
   asked_path[fits ? name.size() : 0] = 0;
 }
 
-// The library of ours that the last search was for is told what it was for.
+// The library of ours that the last search was for is given what it was for.
 void tell_asked_path(const link_map& object) {
   if (void* to = exported(object, asked_path_name))
     std::memcpy(to, asked_path, std::strlen(asked_path) + 1);

@@ -107,8 +107,8 @@ DynamicLoading dynamic_loading() {
 }
 
 [[noreturn]] void give_up(const char* library, std::string_view why) {
-  say({"the program's CUDA runtime cannot be replaced by '", library, "': ", why,
-       ". Build this project anew, or install it anew."});
+  report({"the program's CUDA runtime cannot be replaced by '", library, "': ", why,
+          ". Build this project anew, or install it anew."});
   end_process(127);
 }
 
@@ -140,10 +140,10 @@ std::uint64_t target(const Islands& islands, std::uint64_t index) {
   const char* name = islands.names[index];
   if (void* function = dynamic.symbol(handle, name))
     return reinterpret_cast<std::uint64_t>(function);
-  say({name,
-       " is not supported by the software GPU and answers \"not supported\" (801): it is not "
-       "among the functions of ",
-       runtime->library, " that this build knows"});
+  report({name,
+          " is not supported by the software GPU and answers \"not supported\" (801): it is not "
+          "among the functions of ",
+          runtime->library, " that this build knows"});
   return reinterpret_cast<std::uint64_t>(&refused);
 }
 

@@ -106,7 +106,7 @@ long start_program_at(int folder, const char* path, char* const* arguments,
               word(environment), static_cast<std::uint64_t>(flags));
 }
 
-void say(std::initializer_list<std::string_view> parts) {
+void report(std::initializer_list<std::string_view> parts) {
   char line[2048];
   std::size_t used = 0;
   const auto add = [&](std::string_view part) {

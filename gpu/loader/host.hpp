@@ -40,7 +40,7 @@ long start_program_at(int folder, const char* path, char* const* arguments,
                       char* const* environment, int flags);
 
 // A line on standard error: "inflight: " and the parts.
-void say(std::initializer_list<std::string_view> parts);
+void report(std::initializer_list<std::string_view> parts);
 [[noreturn]] void end_process(int status);
 
 }  // namespace inflight::loader

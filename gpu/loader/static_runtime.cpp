@@ -13,11 +13,11 @@ constexpr std::string_view registration = "__cudaRegisterFatBinary";
 constexpr unsigned current_major = 13;
 
 // The runtime's archive is linked whole, so that one name tells its release.
-struct Telling {
+struct ReleaseMark {
   std::string_view name;
   unsigned major;  // the last release that has it
 };
-constexpr Telling telling[] = {{"cudaBindTexture", 11}, {"cudaThreadSynchronize", 12}};
+constexpr ReleaseMark release_marks[] = {{"cudaBindTexture", 11}, {"cudaThreadSynchronize", 12}};
 
 // Below 0 where `known`, which ends in NUL, comes before `wanted`, which has none.
 int order(const char* known, std::string_view wanted) {
@@ -55,7 +55,7 @@ StaticRuntime::StaticRuntime(const ElfView& elf) : elf_(elf) {
   elf_.each_symbol(SHT_SYMTAB, [&](const Symbol& symbol) {
     if (!symbol.function || !symbol.defined || !looks_public(symbol.name)) return;
     present_ |= symbol.name == registration;
-    for (const Telling& each : telling) {
+    for (const ReleaseMark& each : release_marks) {
       if (symbol.name == each.name && (major_ == 0 || each.major < major_)) major_ = each.major;
     }
     if (!public_name(symbol.name) && strangers_count_ < strangers_.size())

@@ -114,7 +114,7 @@ void History::barrier(const Barrier& barrier) {
 void History::mbarrier(const MbarrierOp& op) {
   using Op = MbarrierOp::Op;
   const bool test = op.op == Op::test_wait || op.op == Op::try_wait;
-  // A test that fails is made again and again; a copy's bytes are told with the copy.
+  // A test that fails is made again and again; a copy's bytes are reported with the copy.
   if ((test && !op.done) || op.op == Op::pending_count || (op.op == Op::complete_tx && op.copy))
     return;
   Event event{test ? What::waited : What::arrived, op.who};

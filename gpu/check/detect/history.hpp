@@ -10,7 +10,7 @@
 
 namespace inflight::check {
 
-// Hears of copies and of what orders threads, not of their accesses: those of the finding itself
+// Observes copies and what orders threads, not of their accesses: those of the finding itself
 // are added as it is made.
 class History : public Listener {
  public:

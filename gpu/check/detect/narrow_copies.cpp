@@ -38,7 +38,7 @@ class NarrowCopies : public Listener {
     const std::uint64_t launch = event.kernel->launch;
     const std::lock_guard lock(mutex_);
     const auto begin = wide_.lower_bound({launch, 0}), end = wide_.lower_bound({launch + 1, 0});
-    for (auto each = begin; each != end; ++each) tell(each->second.first, each->second.second);
+    for (auto each = begin; each != end; ++each) report(each->second.first, each->second.second);
     wide_.erase(begin, end);
     narrow_.erase(narrow_.lower_bound({launch, 0}), narrow_.lower_bound({launch + 1, 0}));
   }
@@ -69,7 +69,7 @@ class NarrowCopies : public Listener {
     return true;
   }
 
-  void tell(const Who& who, std::uint32_t bytes) {
+  void report(const Who& who, std::uint32_t bytes) {
     session_.findings.add({FindingKind::narrow_copy, session_.places.of(who)}, [&] {
       Finding finding;
       finding.kind = FindingKind::narrow_copy;

@@ -33,16 +33,17 @@ Block* Races::peer(const Block& block, std::uint16_t rank) {
   return rank < blocks.size() ? blocks[rank] : nullptr;
 }
 
-void Races::tell(const Who& who, Block& block, Space space, bool of_mbarrier) {
+void Races::report(const Who& who, Block& block, Space space, bool of_mbarrier) {
   if (block.conflicts.empty()) return;
   const Scene scene{who, space, &block, of_mbarrier};
   for (const shadow::Conflict& each : block.conflicts) {
-    const Block::Told now{
+    const Block::Reported now{
         each.earlier.place, each.later.place,
         static_cast<std::uint8_t>(1 | each.earlier.write << 1 | each.later.write << 2 |
                                   of_mbarrier << 3 | static_cast<unsigned>(each.why) << 4)};
-    Block::Told& told = block.told[(now.earlier * 7 + now.later + now.how) % block.told.size()];
-    if (std::exchange(told, now) == now) continue;
+    Block::Reported& reported =
+        block.reported[(now.earlier * 7 + now.later + now.how) % block.reported.size()];
+    if (std::exchange(reported, now) == now) continue;
     if (!suspicions_.take(reporter_, scene, each)) reporter_.conflict(scene, each);
   }
   block.conflicts.clear();

@@ -85,7 +85,7 @@ class StrictWaits : public PerBlock<BlockGroups> {
     const std::lock_guard lock(mutex_);
     const auto begin = waits_.lower_bound({launch, 0}), end = waits_.lower_bound({launch + 1, 0});
     for (auto each = begin; each != end; ++each)
-      if (each->second.spare != 0) tell(each->second);
+      if (each->second.spare != 0) report(each->second);
     waits_.erase(begin, end);
   }
   static void add(std::vector<Range>& ranges, std::uint64_t at, std::uint64_t bytes) {
@@ -102,7 +102,7 @@ class StrictWaits : public PerBlock<BlockGroups> {
             return at < r.end && r.begin < at + bytes;
           });
   }
-  void tell(const Wait& wait);
+  void report(const Wait& wait);
 
   Session session_;
   std::mutex mutex_;
@@ -136,7 +136,7 @@ void StrictWaits::copy_waited(const CopyWaited& event) {
   warp.allowed = allowed;
 }
 
-void StrictWaits::tell(const Wait& wait) {
+void StrictWaits::report(const Wait& wait) {
   session_.findings.add({FindingKind::strict_wait, session_.places.of(wait.who)}, [&] {
     Finding finding;
     finding.kind = FindingKind::strict_wait;

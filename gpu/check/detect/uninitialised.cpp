@@ -50,7 +50,7 @@ void Uninitialised::block_begin(const BlockBegin& event) {
 
 void Uninitialised::block_ends(UndefinedBlock& block) {
   for (PendingUse& use : block.pending)
-    if (still_undefined(block, use)) tell(use);
+    if (still_undefined(block, use)) report(use);
   UndefinedCluster& cluster = *block.cluster;
   cluster.blocks[block.rank] = nullptr;
   if (cluster.blocks.size() > 1)

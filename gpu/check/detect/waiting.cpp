@@ -65,7 +65,7 @@ class Waiting : public Listener {
     words_.add(breach);
     state->found = true;
   }
-  // Accesses that others may wait for, or that tell of what others did.
+  // Accesses that others may wait for, or that report what others did.
   void accessed(const Access& access) override {
     const bool atomic =
         access.kind == Access::Kind::atomic || access.kind == Access::Kind::reduction;

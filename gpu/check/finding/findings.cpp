@@ -1,4 +1,4 @@
-// One entry a key; the first occurrence is told at once.
+// One entry a key; the first occurrence is reported at once.
 #include "gpu/check/finding/findings.hpp"
 
 #include <algorithm>

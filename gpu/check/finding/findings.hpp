@@ -12,7 +12,7 @@
 
 namespace inflight::check {
 
-// What makes two findings the same. `more` tells apart what the places do not.
+// What makes two findings the same. `more` distinguishes what the places do not.
 struct FindingKey {
   FindingKind kind;
   PlaceId here = no_place, there = no_place;
@@ -25,7 +25,8 @@ class Findings {
   // Called once for each new finding, one at a time, on the thread that found it.
   using OnNew = std::function<void(const Finding&)>;
   explicit Findings(OnNew on_new = {}) : on_new_(std::move(on_new)) {}
-  // Adds what detectors leave out, before anybody hears of the finding. Before the first only.
+  // Adds what detectors leave out, before anybody is notified of the finding. Before the first
+  // only.
   using Complete = std::function<void(Finding&)>;
   void complete_with(Complete complete) { complete_ = std::move(complete); }
 

@@ -230,14 +230,14 @@ tl::expected<Filter, std::string> Filter::read(const std::vector<std::string>& s
 }
 
 Filter::Verdict Filter::judge(const Finding& finding) {
-  Verdict verdict = Verdict::tell;
+  Verdict verdict = Verdict::report;
   for (std::size_t i = 0; i < suppressions_.size(); ++i) {
     if (!matches(suppressions_[i], finding)) continue;
     used_[i] = true;
     verdict = Verdict::suppressed;
   }
   if (verdict == Verdict::suppressed) return verdict;
-  return baseline_.take(finding) ? Verdict::known : Verdict::tell;
+  return baseline_.take(finding) ? Verdict::known : Verdict::report;
 }
 
 std::vector<const Suppression*> Filter::unused() const {

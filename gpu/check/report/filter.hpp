@@ -1,4 +1,4 @@
-// What a user does not want to hear of again: suppressions, and the findings of an earlier report.
+// What a user does not want to see again: suppressions, and the findings of an earlier report.
 #pragma once
 #include <map>
 #include <string>
@@ -60,7 +60,7 @@ class Baseline {
 
 class Filter {
  public:
-  enum class Verdict : std::uint8_t { tell, suppressed, known };
+  enum class Verdict : std::uint8_t { report, suppressed, known };
   // An error is a sentence.
   static tl::expected<Filter, std::string> read(const std::vector<std::string>& suppressions,
                                                 const std::string& baseline);

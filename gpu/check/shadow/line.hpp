@@ -21,7 +21,7 @@ struct Limits {
 
 class Line {
  public:
-  // Judges against all that is kept, tells conflicts (addresses in the line) and remembers. Gives
+  // Judges against all that is kept, reports conflicts (addresses in the line) and remembers. Gives
   // how many records it had to forget.
   std::uint32_t access(const Record& now, const Judge& judge, const Limits& limits,
                        std::vector<Conflict>& conflicts);

@@ -121,11 +121,11 @@ bool Device::wait_until(std::chrono::steady_clock::time_point deadline) const {
   return true;
 }
 
-void Device::kill(Status status, std::string_view text, Told told) {
+void Device::kill(Status status, std::string_view text, Printed printed) {
   Status alive = Status::success;
   fault_.compare_exchange_strong(alive, status);
-  if (!text.empty() && told == Told::already) write_log(text);
-  if (!text.empty() && told == Told::not_yet) report(text);
+  if (!text.empty() && printed == Printed::already) write_log(text);
+  if (!text.empty() && printed == Printed::not_yet) report(text);
   report_observed();
 }
 
@@ -196,7 +196,7 @@ Core::Core()
     : memory(settings().devices, chosen_profile().memory,
              settings().memory.value_or(default_host_share())),
       profile_(chosen_profile()) {
-  memory.tell(observe_memory);
+  memory.observe(observe_memory);
   const auto seen =
       visible_devices(std::getenv("CUDA_VISIBLE_DEVICES"), std::getenv("CUDA_DEVICE_ORDER"),
                       settings().devices, [&](int index) { return uuid_text(profile_, index); });

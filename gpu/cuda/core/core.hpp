@@ -63,9 +63,9 @@ class Device {
   Status synchronize();
 
   // A fault kills the context: every later call returns its code until reset().
-  // `told`: has somebody written the text to standard error?
-  enum class Told : std::uint8_t { not_yet, already };
-  void kill(Status status, std::string_view text, Told told = Told::not_yet);
+  // `printed`: has somebody written the text to standard error?
+  enum class Printed : std::uint8_t { not_yet, already };
+  void kill(Status status, std::string_view text, Printed printed = Printed::not_yet);
   Status fault() const { return fault_.load(std::memory_order_acquire); }
   // Waits until every stream is done or the deadline passes; false if some were not.
   bool wait_until(std::chrono::steady_clock::time_point deadline) const;

@@ -29,7 +29,7 @@ class Messages {
   }
   std::uint64_t bytes() const { return printed_ + text.size(); }  // of all messages
   bool stopped() const;  // the launch has ended: nobody needs the rest
-  // A lane's message took so many bytes from a generic address: listeners hear of it.
+  // A lane's message took so many bytes from a generic address: listeners are notified of it.
   void took(int lane, std::uint64_t address, std::uint64_t bytes) const;
 
  private:

@@ -3,14 +3,14 @@
 
 namespace inflight::machine {
 
-// The grids behind a launch that may begin before it has ended. Told by any of its threads.
+// The grids behind a launch that may begin before it has ended. Notified by any of its threads.
 class Dependents {
  public:
   virtual ~Dependents() = default;
   // A block has issued launch_dependents; once.
-  virtual void asked() = 0;
-  // Every block has, or has ended, after asked(); once. The block that was the last goes on when
-  // this returns.
+  virtual void requested() = 0;
+  // Every block has, or has ended, after requested(); once. The block that was the last goes on
+  // when this returns.
   virtual void may_begin() = 0;
 };
 

@@ -1,4 +1,4 @@
-// How a launch is to run on the host: orders, limits, and who hears of it.
+// How a launch is to run on the host: orders, limits, and who is notified.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -36,8 +36,8 @@ struct Options {
       1024;  // cudaLimitStackSize; a frame known at compile time may be larger
   std::uint64_t call_bytes = 1 << 30;  // of the host's memory, for a launch's calls
   std::uint64_t heap_bytes = 8 << 20;  // cudaLimitMallocHeapSize
-  // Hears of what is no fault but makes results doubtful: a sentence, and a key that is the same
-  // wherever the sentence would be. From any thread; null: nobody hears.
+  // Is notified of what is no fault but makes results doubtful: a sentence, and a key that is the
+  // same wherever the sentence would be. From any thread; null: nobody is.
   std::function<void(const std::string& key, const std::string& sentence)> advise;
 };
 

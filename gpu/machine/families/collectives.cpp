@@ -191,7 +191,7 @@ std::vector<Part> waiting_elsewhere(const Warp& w, const Op* op, std::uint32_t m
   return found;
 }
 
-// What code decoded for a listener runs: tells of lanes that need not wait; of others, run_groups()
+// What code decoded for a listener runs: reports lanes that need not wait; of others, run_groups()
 // does.
 const Op* run_observed(Warp& w, const Op* op) {
   std::uint32_t members = w.mask;

@@ -124,13 +124,13 @@ const Op* run_operation(Warp& w, const Op* op) {
 
 // --- waits: Op::d is a predicate, Op::b a token or, with .parity, a parity ---
 
-mb::Test ask(const Warp& w, const Op* op, const Mbarriers& m, int l, bool parity) {
+mb::Test test_lane(const Warp& w, const Op* op, const Mbarriers& m, int l, bool parity) {
   return parity ? mb::test_parity(m.word(l), w.at<std::uint32_t>(op->b)[l])
                 : mb::test(m.word(l), w.at<std::uint64_t>(op->b)[l]);
 }
 
 // The parity of the phase that a lane asks for.
-std::uint32_t asked(const Warp& w, const Op* op, int l, bool parity) {
+std::uint32_t phase_parity(const Warp& w, const Op* op, int l, bool parity) {
   return parity ? w.at<std::uint32_t>(op->b)[l] : mb::decode(w.at<std::uint64_t>(op->b)[l]).parity;
 }
 
@@ -140,10 +140,10 @@ void report_answers(const Warp& w, const Op* op, const Mbarriers& m, bool parity
     w.block->counts->sums.mbarrier_tests += static_cast<std::uint64_t>(std::popcount(w.mask));
   if (!wanted(w)) return;
   each_lane(w.mask, [&](int l) {
-    const mb::Test answer = ask(w, op, m, l, parity);
+    const mb::Test answer = test_lane(w, op, m, l, parity);
     Event event;
     event.by_parity = parity;
-    event.parity = asked(w, op, l, parity);
+    event.parity = phase_parity(w, op, l, parity);
     if (!parity) event.token = w.at<std::uint64_t>(op->b)[l];
     report(w, op, m, l, event, {answer.violation, (done >> l & 1) != 0});
   });
@@ -153,8 +153,8 @@ template <bool parity>
 std::uint32_t test(Warp& w, const Op* op, const Mbarriers& m) {
   std::uint32_t done = 0;
   each_lane(w.mask, [&](int l) {
-    if (!ask(w, op, m, l, parity).done) settle_mbarrier(*w.block, &m.word(l));
-    if (ask(w, op, m, l, parity).done) done |= 1u << l;
+    if (!test_lane(w, op, m, l, parity).done) settle_mbarrier(*w.block, &m.word(l));
+    if (test_lane(w, op, m, l, parity).done) done |= 1u << l;
   });
   return done;
 }
@@ -184,10 +184,11 @@ void report_waited(Warp& w, const Op* op, const Mbarriers& m, bool parity) {
   const Observation& observation = *w.block->grid->observation;
   for (std::uint32_t rest = w.mask & w.waiting; rest;) {
     const int first = std::countr_zero(rest);
-    const std::uint32_t phase = asked(w, op, first, parity);
+    const std::uint32_t phase = phase_parity(w, op, first, parity);
     std::uint32_t alike = 0;
     each_lane(rest, [&](int l) {
-      if (m.offsets[l] == m.offsets[first] && asked(w, op, l, parity) == phase) alike |= 1u << l;
+      if (m.offsets[l] == m.offsets[first] && phase_parity(w, op, l, parity) == phase)
+        alike |= 1u << l;
     });
     observation.wait_ended(w, {op, w.frame, alike, Wait::mbarrier, m.offsets[first], 0, phase});
     rest &= ~alike;

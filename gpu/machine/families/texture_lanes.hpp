@@ -1,5 +1,5 @@
 // What the families of textures and surfaces share: objects by their handles, operands, and what
-// listeners hear of texels.
+// listeners are notified of texels.
 #pragma once
 #include <span>
 
@@ -28,7 +28,7 @@ T* lanes_of(Warp& w, const Op* op, unsigned name) {
 const texture::Texture* texture_of(Warp& w, const Op* op, int lane);
 const texture::Surface* surface_of(Warp& w, const Op* op, int lane, bool writing);
 
-// Counts and tells of `mask`, whose lanes access so many bytes at these addresses.
+// Counts and reports `mask`, whose lanes access so many bytes at these addresses.
 void note_texels(Warp& w, const Op* op, std::uint32_t mask, std::uint64_t (&addresses)[lanes],
                  std::uint32_t bytes, check::Access::Kind kind);
 // Does anybody want to know?

@@ -99,7 +99,7 @@ const Op* run_multiply(Warp& w, const Op* op) {
     return outside(w, op, 'A', a);
   if (const SharedOperand b = operand_b(use, issue.b); b.end() > w.block->shared_end)
     return outside(w, op, 'B', b);
-  if (hears_multiplies(w)) [[unlikely]]
+  if (observes_multiplies(w)) [[unlikely]]
     report_multiply(w, op, group->model.issued(rank), issue);
   group->model.issue(rank, issue);
   group->wake();
@@ -129,7 +129,7 @@ const Op* run_wait_group(Warp& w, const Op* op) {
       w, op, [&](const auto& model, std::uint32_t rank) { return model.can_wait(rank, allowed); },
       [&](auto& model, std::uint32_t rank) {
         model.wait_group(rank, allowed);
-        if (hears_multiplies(w)) report_multiply_wait(w, op, allowed, model.due(rank, allowed));
+        if (observes_multiplies(w)) report_multiply_wait(w, op, allowed, model.due(rank, allowed));
       });
 }
 // In functions, the assembler puts a wait behind each multiplication.
@@ -138,7 +138,7 @@ const Op* run_finish(Warp& w, const Op* op) {
       w, op, [](const auto& model, std::uint32_t rank) { return model.can_finish(rank); },
       [&](auto& model, std::uint32_t rank) {
         model.finish(rank);
-        if (hears_multiplies(w)) report_multiply_wait(w, op, 0, model.issued(rank));
+        if (observes_multiplies(w)) report_multiply_wait(w, op, 0, model.issued(rank));
       });
 }
 const Op* run_commit(Warp& w, const Op* op) {
@@ -146,20 +146,20 @@ const Op* run_commit(Warp& w, const Op* op) {
       w, op, [](const auto&, std::uint32_t) { return true; },
       [&](auto& model, std::uint32_t rank) {
         model.commit(rank);
-        if (hears_multiplies(w)) report_multiply_commit(w, op);
+        if (observes_multiplies(w)) report_multiply_commit(w, op);
       });
 }
 const Op* run_fence(Warp& w, const Op* op) {
   if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
   wait_ended(w, op, Wait::collective);
-  if (hears_multiplies(w)) report_multiply_fence(w);
+  if (observes_multiplies(w)) report_multiply_fence(w);
   return op + 1;
 }
 
 // A mov: Op::detail says whether Op::a is a register.
 const Op* run_move(Warp& w, const Op* op) {
   auto* const value = w.at<async::RegisterLanes>(op->a);
-  if (hears_multiplies(w)) [[unlikely]]
+  if (observes_multiplies(w)) [[unlikely]]
     report_moved(w, op->d);
   const async::Multiplies::Move move{w.mask, reinterpret_cast<std::byte*>(w.base[0]), op->d,
                                      op->detail ? &op->a : nullptr, op->detail ? nullptr : value};

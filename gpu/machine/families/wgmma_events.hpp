@@ -1,4 +1,4 @@
-// What listeners hear of a wgmma.mma_async as a warp issues it.
+// Events of a wgmma.mma_async as a warp issues it.
 #pragma once
 #include "gpu/async/multiplies.hpp"
 #include "gpu/machine/run/warp.hpp"

@@ -27,7 +27,7 @@ void die() {
 }
 
 // Calls only what a signal handler may.
-void hear(int number, siginfo_t* info, void* context) {
+void on_interrupt(int number, siginfo_t* info, void* context) {
   const bool listening = listener.load() == getpid();
   if (listening) ++arrivals;
   if (!has_handler(programs)) {
@@ -40,7 +40,7 @@ void hear(int number, siginfo_t* info, void* context) {
 }
 
 bool is_ours(const struct sigaction& action) {
-  return (action.sa_flags & SA_SIGINFO) && action.sa_sigaction == hear;
+  return (action.sa_flags & SA_SIGINFO) && action.sa_sigaction == on_interrupt;
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ void listen() {
     programs = now;
     struct sigaction ours = now;
     ours.sa_flags |= SA_SIGINFO;
-    ours.sa_sigaction = hear;
+    ours.sa_sigaction = on_interrupt;
     if (sigaction(SIGINT, &ours, nullptr) != 0) return;
   }
   listener = getpid();

@@ -7,10 +7,10 @@ namespace inflight::machine::interrupt {
 // What the program does with SIGINT.
 enum class Disposition {
   ends,     // it dies of it
-  handles,  // a handler of its own, as Python's: it hears of it too, and goes on
+  handles,  // a handler of its own, as Python's: it is called too, and goes on
 };
 
-// Hears SIGINT until `leave`, unless the program ignores it. Called again and again.
+// Handles SIGINT until `leave`, unless the program ignores it. Called again and again.
 void listen();
 // Gives SIGINT back, unless the program took it in the meantime.
 void leave();

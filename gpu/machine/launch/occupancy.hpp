@@ -14,7 +14,7 @@ namespace inflight::machine {
 
 // What a kernel whose registers nothing bounds needs of the register file.
 struct RegisterNeed {
-  std::uint32_t live = 0;  // that live at once in PTX, a thread; 0: ptxas was told the block's size
+  std::uint32_t live = 0;  // that live at once in PTX, a thread; 0: ptxas knew the block's size
   std::uint32_t room = 0;  // that a thread can have in blocks of this size
 };
 [[gnu::visibility("default")]] RegisterNeed register_need(const Kernel&, std::uint32_t threads,

@@ -18,7 +18,7 @@ namespace inflight::machine {
 namespace {
 
 constexpr std::chrono::milliseconds tick{20};  // how late a cancellation may be
-// From then on a launch hears Ctrl-C.
+// From then on Ctrl-C reaches a launch.
 constexpr std::chrono::milliseconds long_running{200};
 // A program with a handler of its own, as Python, may want to use the device afterwards: a kernel
 // gets so long to end by itself, unless Ctrl-C comes again within `insistence`.
@@ -93,7 +93,7 @@ class Watch::Watcher {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Watch*> watches_;
-  unsigned interrupts_ = 0;        // heard so far
+  unsigned interrupts_ = 0;        // so far
   Clock::time_point interrupted_;  // when the last was
   bool started_ = false, asleep_ = false;
 };

@@ -141,7 +141,7 @@ tl::expected<std::uint64_t, std::string> Memory::allocate_locked(int device, std
                        std::move(name),
                        padding,
                        true};
-  if (hears_) hears_(allocations_[*at], true);
+  if (observer_) observer_(allocations_[*at], true);
   return at;
 }
 
@@ -163,7 +163,7 @@ bool Memory::adopt(int device, const void* host, std::uint64_t size, AllocationK
   allocations_[base] = {base,         size,  kind,       device,
                         how.writable, true,  next_id_++, std::move(name),
                         how.padding,  false, how.reach};
-  if (hears_) hears_(allocations_[base], true);
+  if (observer_) observer_(allocations_[base], true);
   return true;
 }
 
@@ -186,7 +186,7 @@ bool Memory::release(std::uint64_t base) {
   auto it = allocations_.find(base);
   if (it == allocations_.end()) return false;
   generation_.fetch_add(1, std::memory_order_acq_rel);
-  if (hears_) hears_(it->second, false);
+  if (observer_) observer_(it->second, false);
   Allocation freed = std::move(it->second);
   allocations_.erase(it);
   freed.live = false;

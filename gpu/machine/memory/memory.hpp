@@ -116,10 +116,10 @@ class [[gnu::visibility("default")]] Memory {
   // Of adopted memory, anew.
   void set_reach(std::uint64_t base, std::uint64_t reach);
 
-  // `hears` is told of every allocation once it is made, and when it is released, in their order:
-  // from any thread, and not to call this memory. Set before the first allocation.
-  using Hears = std::function<void(const Allocation&, bool made)>;
-  void tell(Hears hears) { hears_ = std::move(hears); }
+  // `observer` is notified of every allocation once it is made, and when it is released, in their
+  // order: from any thread, and not to call this memory. Set before the first allocation.
+  using AllocationObserver = std::function<void(const Allocation&, bool made)>;
+  void observe(AllocationObserver observer) { observer_ = std::move(observer); }
 
   // The live allocation that holds `address`, if any.
   std::optional<Allocation> find(std::uint64_t address) const;
@@ -168,7 +168,7 @@ class [[gnu::visibility("default")]] Memory {
   void quarantine(const Allocation& freed);
   void forget_oldest();
   void forget_overlapping(std::uint64_t base, std::uint64_t size);
-  Hears hears_;
+  AllocationObserver observer_;
   mutable std::shared_mutex mutex_;
   std::map<std::uint64_t, Allocation> allocations_;                  // live, by base
   std::map<std::uint64_t, Allocation> freed_;                        // a bounded number, by base

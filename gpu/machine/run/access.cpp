@@ -163,7 +163,7 @@ void note_writing(Warp& w, const Extent& e) {
   if (InFlight* const of = w.block->cluster->in_flight.get()) of->ledger.watch(e.low, e.high);
 }
 
-// Workers ask the memory under a lock that they share, so each thread keeps what it was told last:
+// Workers ask the memory under a lock that they share, so each thread keeps the last answers:
 // for all ops that access an allocation, and for the next launch.
 Extent look_up(const Grid& grid, std::uint64_t address, std::uint64_t generation) {
   struct Recent {

@@ -41,7 +41,7 @@ struct BadLanes {
   FaultKind kind = FaultKind::none;
 };
 // Checks `size`-byte accesses by the lanes of `mask` at global addresses, one by one, and caches
-// the last extent for `op`. Misalignment is told first.
+// the last extent for `op`. Misalignment is reported first.
 BadLanes check_global(Warp& w, const Op* op, std::uint32_t mask, const std::uint64_t* addresses,
                       std::uint32_t size, bool writing);
 

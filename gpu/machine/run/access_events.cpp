@@ -38,7 +38,7 @@ struct Values {
   std::uint32_t silent = 0;  // lanes that write what is there
 };
 
-// Tells of the lanes of `mask` in one space.
+// Reports the lanes of `mask` in one space.
 void report_access(const Warp& w, const MemoryOperand& info, std::uint32_t instruction,
                    check::Space space, std::uint32_t mask, std::uint64_t* addresses,
                    const Values& values) {
@@ -99,7 +99,7 @@ void tell_in_space(const Warp& w, const MemoryOperand& info, std::uint32_t instr
     report_access(w, info, instruction, check_space(info.space), mask, addresses, values);
 }
 
-// The lanes that an observing op tells of: it looks at the guard itself.
+// The lanes that an observing op reports: it looks at the guard itself.
 std::uint32_t observed_lanes(const Warp& w, const Op* op) {
   if (op->guard == no_ref) return w.mask;
   return w.mask & w.predicate(op->guard, op->flags & Op::guard_negated);
@@ -170,7 +170,7 @@ const Op* report_accessed(Warp& w, const Op* op) {
   return op + 1;
 }
 
-// Performs a strong access, then tells of it. Op::detail: bytes of a lane's value in its register;
+// Performs a strong access, then reports it. Op::detail: bytes of a lane's value in its register;
 // 0 if nobody can tell the values.
 const Op* report_strong(Warp& w, const Op* op) {
   const std::uint32_t mask = observed_lanes(w, op);
@@ -188,7 +188,7 @@ const Op* report_strong(Warp& w, const Op* op) {
     values.wrote = wrote;
   }
   if (bytes && swap) widen(w, op->b, bytes, info.bytes, compared);
-  // Listeners hear of strong accesses to one location in the order in which they happen.
+  // Listeners are notified of strong accesses to one location in the order in which they happen.
   static std::mutex in_order;
   std::unique_lock<std::mutex> lock;
   if (info.space == Space::global || info.space == Space::generic)

@@ -10,9 +10,9 @@ const Op* report_executed(Warp& w, const Op* op);
 const Op* report_fenced(Warp& w, const Op* op);
 const Op* report_active(Warp& w, const Op* op);
 const Op* report_accessed(Warp& w, const Op* op);
-// Around a strong access: performs it by Op::inner, then tells of it. Op::detail: bytes of a lane's
+// Around a strong access: performs it by Op::inner, then reports it. Op::detail: bytes of a lane's
 // value in its register; 0 if nobody can tell the values.
-// Around a weak `st`: tells of it, then performs it. Op::detail: bytes of a lane's value in its
+// Around a weak `st`: reports it, then performs it. Op::detail: bytes of a lane's value in its
 // registers.
 const Op* report_store(Warp& w, const Op* op);
 const Op* report_strong(Warp& w, const Op* op);

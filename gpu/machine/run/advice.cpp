@@ -9,8 +9,8 @@
 namespace inflight::machine {
 
 void advise(Grid& grid, async::Violation violation, std::uint64_t instruction) {
-  const auto& say = grid.options->advise;
-  if (!say || !grid.first_time(instruction, static_cast<unsigned>(violation))) return;
+  const auto& advise_with = grid.options->advise;
+  if (!advise_with || !grid.first_time(instruction, static_cast<unsigned>(violation))) return;
   const Kernel& kernel = *grid.launch->kernel;
   const std::string place = fmt::format("kernel {}, {}", check::readable(kernel.name),
                                         to_text(instruction_of(*kernel.program, instruction)));
@@ -21,7 +21,7 @@ void advise(Grid& grid, async::Violation violation, std::uint64_t instruction) {
             "copy has read it"
           : fmt::format("what it does to its mbarrier breaks a rule and changes nothing: {}",
                         async::sentence(violation));
-  say(place + std::string(async::name(violation)), place + ": " + what + ".");
+  advise_with(place + std::string(async::name(violation)), place + ": " + what + ".");
 }
 
 }  // namespace inflight::machine

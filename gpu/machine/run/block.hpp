@@ -48,7 +48,7 @@ struct Grid {
   const std::function<void(std::string_view)>* print = nullptr;
   const Code* entry = nullptr;
   const Observation* observation = nullptr;  // null: nothing listens
-  check::Topic topics = check::Topic::none;  // what a listener wants to hear
+  check::Topic topics = check::Topic::none;  // what a listener wants
   Memory* memory = nullptr;
   int device = 0;
   std::uint64_t id = 0;
@@ -64,9 +64,9 @@ struct Grid {
   Written written;
   std::atomic<bool> stop{false};                   // a fault, a time-out or a cancellation ended it
   std::uint64_t begin = first_cycle;               // on the device's clock
-  std::atomic<std::uint64_t> latest{first_cycle};  // that a block has told of
+  std::atomic<std::uint64_t> latest{first_cycle};  // that a block has reported
   Dependents* dependents = nullptr;  // null: nobody cares, or no block can ask for them
-  std::atomic<bool> asked{false};    // a block has issued launch_dependents
+  std::atomic<bool> requested{false};  // a block has issued launch_dependents
   // Blocks that have neither issued it nor ended.
   std::atomic<std::uint64_t> holding_dependents{0};
 

@@ -88,7 +88,7 @@ Fault fault_of(const Warp& w, const Op* op, FaultKind kind, std::uint32_t lane_m
 
 BlockWaits waits_of(const Block& block) {
   BlockWaits waits{block.index, block.alive_threads, block.threads, {}};
-  // Calls of the kernel's own frame are told apart by their ops alone.
+  // Calls of the kernel's own frame are distinguished by their ops alone.
   using Key = std::tuple<const Op*, const Frame*, Awaited, std::uint32_t>;
   std::map<Key, std::size_t> groups;
   for (const auto& w : block.warps)

@@ -10,8 +10,8 @@ void Grid::fail(FaultKind kind, std::string report) {
 }
 
 void Grid::let_dependents_begin(bool by_instruction) {
-  if (by_instruction && !asked.exchange(true)) dependents->asked();
-  if (--holding_dependents == 0 && asked) dependents->may_begin();
+  if (by_instruction && !requested.exchange(true)) dependents->requested();
+  if (--holding_dependents == 0 && requested) dependents->may_begin();
 }
 
 bool Grid::first_time(std::uint64_t instruction, unsigned what) {

@@ -1,6 +1,6 @@
 // Which registers a warp's multiplications may hold, as far as the warp knows, and which it has
-// written since its last wgmma.fence: what listeners are told of. Apart from when multiplications
-// happen, so that findings do not depend on it.
+// written since its last wgmma.fence: what is reported to listeners. Apart from when
+// multiplications happen, so that findings do not depend on it.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -168,7 +168,7 @@ struct alignas(64) Warp {
   const Op* fault(const Op* at, FaultKind kind, std::uint32_t lane_mask, std::string what,
                   const FaultDetail& about = {});
   // Goes on at `next` behind an instruction that took as long as so many ops. The slice ends
-  // if the launch has been stopped meanwhile: code without a jump would not hear of it.
+  // if the launch has been stopped meanwhile: code without a jump would not notice.
   const Op* spend(const Op* next, std::uint64_t ops);
   // A look at the time, or a strong load or atomic, takes so many cycles. It may be a spin, so it
   // uses up the slice faster; and only another warp can end a spin on memory.
@@ -200,7 +200,7 @@ struct alignas(64) Warp {
   bool exclusive = false;           // this slice belongs to one split whatever its place
   std::uint8_t polled = 0;          // Polls: executed what may be part of a spin, in this turn
   bool progressed = false;          // did anything that others may see since the flag was cleared
-  std::uint32_t waiting = 0;        // lanes of which a listener has heard that they wait
+  std::uint32_t waiting = 0;        // lanes whose wait has been reported to a listener
   std::unique_ptr<Frame> root;
   std::vector<std::unique_ptr<Frame>> spare;  // that no lane is in, newest last
   std::uint64_t spare_bytes = 0;

@@ -15,8 +15,8 @@ HeldRegisters* held_by(Warp& w) {
   return group ? &group->held[rank_in_group(w)] : nullptr;
 }
 
-void tell_touched(Warp& w, const Op* op, std::uint32_t reg, const HeldRegisters::Hold* hold,
-                  bool accumulator, bool written) {
+void report_use(Warp& w, const Op* op, std::uint32_t reg, const HeldRegisters::Hold* hold,
+                bool accumulator, bool written) {
   if (!hold) return;
   check::RegisterTouched event;
   event.who = observation(w).who(w, w.mask, op);
@@ -45,7 +45,7 @@ void HeldRegisters::issued(std::uint64_t id, std::uint32_t instruction,
   fresh_fence_ = false;
 }
 
-bool hears_multiplies(const Warp& w) {
+bool observes_multiplies(const Warp& w) {
   const Observation* const o = w.block->grid->observation;
   return o && o->wants(check::Topic::multiplies);
 }
@@ -70,18 +70,18 @@ void report_moved(Warp& w, async::RegisterPlace place) {
 const Op* report_touched(Warp& w, const Op* op) {
   const std::uint32_t mask =
       op->guard == no_ref ? w.mask : w.mask & w.predicate(op->guard, op->flags & Op::guard_negated);
-  HeldRegisters* const held = mask && hears_multiplies(w) ? held_by(w) : nullptr;
+  HeldRegisters* const held = mask && observes_multiplies(w) ? held_by(w) : nullptr;
   if (!held) return op + 1;
   const Code& code = *w.frame->code;
   const auto& may_be_held = code.description->held;
   for (const RegisterUse& use : op->what->reads)
     if (may_be_held[use.reg])
-      tell_touched(w, op, use.reg, held->writer(code.slots[use.reg]), true, false);
+      report_use(w, op, use.reg, held->writer(code.slots[use.reg]), true, false);
   for (const RegisterUse& use : op->what->writes) {
     if (!may_be_held[use.reg]) continue;
     const Ref place = code.slots[use.reg];
-    tell_touched(w, op, use.reg, held->writer(place), true, true);
-    tell_touched(w, op, use.reg, held->reader(place), false, true);
+    report_use(w, op, use.reg, held->writer(place), true, true);
+    report_use(w, op, use.reg, held->reader(place), false, true);
     held->written(place, code.first_number + op->instruction);
   }
   return op + 1;

@@ -1,11 +1,11 @@
-// What listeners hear of multiplications, but for the bytes that they read.
+// Events of multiplications, but for the bytes that they read.
 #pragma once
 #include "gpu/machine/run/warpgroup.hpp"
 
 namespace inflight::machine {
 
-// Does a listener of the warp's launch want to hear of multiplications?
-bool hears_multiplies(const Warp& warp);
+// Does a listener of the warp's launch want to be notified of multiplications?
+bool observes_multiplies(const Warp& warp);
 
 // The warp executes wgmma.fence, commit_group or wait_group.
 void report_multiply_fence(Warp& warp);

@@ -19,7 +19,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-// Streams are told apart by the order in which they were heard of: 'a', 'b' ...
+// Streams are distinguished by the order in which they were heard of: 'a', 'b' ...
 class HostLog : public check::Listener {
  public:
   check::Topic topics() const override { return check::Topic::host | check::Topic::allocations; }
@@ -132,7 +132,7 @@ TEST_F(HostEvents, AnEventOrdersOneStreamAfterAnother) {
   ASSERT_EQ(create_event(&handle, 0), Status::success);
   auto event = *event_of(handle);
   ASSERT_EQ(record_event(*first, event, 0), Status::success);
-  first->synchronize();  // done already: the edge is told all the same
+  first->synchronize();  // done already: the edge is reported all the same
   ASSERT_EQ(wait_event(*second, event, 0), Status::success);
   second->synchronize();
   ASSERT_EQ(synchronize(*event), Status::success);

@@ -82,7 +82,7 @@ TEST(Suppressions, ThatMatchNothingAreKnown) {
   auto filter = Filter::read({path}, {});
   ASSERT_TRUE(filter) << filter.error();
   EXPECT_EQ(filter->judge(finding_at(3)), Filter::Verdict::suppressed);
-  EXPECT_EQ(filter->judge(full_finding()), Filter::Verdict::tell);
+  EXPECT_EQ(filter->judge(full_finding()), Filter::Verdict::report);
   ASSERT_EQ(filter->unused().size(), 1u);
   EXPECT_EQ(filter->unused()[0]->name, "idle");
   EXPECT_EQ(filter->unused()[0]->line, 5u);
@@ -95,9 +95,9 @@ TEST(Baseline, KnowsALineThatHasMovedAndEachFindingOnce) {
   auto filter = Filter::read({}, path);
   ASSERT_TRUE(filter) << filter.error();
   EXPECT_EQ(filter->judge(finding_at(12, "x = tile[i];")), Filter::Verdict::known);
-  EXPECT_EQ(filter->judge(finding_at(14, "x = tile[i];")), Filter::Verdict::tell);
+  EXPECT_EQ(filter->judge(finding_at(14, "x = tile[i];")), Filter::Verdict::report);
   EXPECT_EQ(filter->judge(finding_at(20)), Filter::Verdict::known);
-  EXPECT_EQ(filter->judge(finding_at(21)), Filter::Verdict::tell);
+  EXPECT_EQ(filter->judge(finding_at(21)), Filter::Verdict::report);
   EXPECT_FALSE(Filter::read({}, path + ".none"));
 }
 

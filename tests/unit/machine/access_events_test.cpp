@@ -1,4 +1,4 @@
-// What listeners hear of accesses that are no plain loads and stores, and of a kernel's heap.
+// Events of accesses that are no plain loads and stores, and of a kernel's heap.
 #include "tests/unit/machine/event_runner.hpp"
 
 namespace inflight::machine {

@@ -1,4 +1,4 @@
-// What listeners hear of asynchronous copies: a kernel for each kind.
+// Events of asynchronous copies: a kernel for each kind.
 #include "gpu/async/tensor_map.hpp"
 #include "tests/unit/machine/event_runner.hpp"
 

@@ -143,7 +143,7 @@ class EventLog : public check::Listener {
   std::vector<std::string> lines;
 
  protected:
-  // Ids of bulk copies are told apart from those of cp.async by their highest bit.
+  // Ids of bulk copies are distinguished from those of cp.async by their highest bit.
   static std::uint64_t small(std::uint64_t id) { return id & ~(1ull << 63); }
   static std::string_view name(check::Completion c) {
     static constexpr std::string_view names[] = {"group", "bulk group", "transaction"};

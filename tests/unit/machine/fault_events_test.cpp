@@ -1,4 +1,4 @@
-// What listeners hear of a fault: its kind, its threads, and the memory that it is about.
+// Events of a fault: its kind, its threads, and the memory that it is about.
 #include <fmt/format.h>
 
 #include "gpu/check/listener.hpp"

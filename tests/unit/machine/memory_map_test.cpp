@@ -34,7 +34,7 @@ TEST(Memory, AllocationsAreZeroAlignedAndApart) {
 TEST(Memory, TellsOfAllThatComesAndGoes) {
   Memory m(1, 64 * MiB);
   std::vector<std::string> heard;
-  m.tell([&](const Allocation& a, bool made) {
+  m.observe([&](const Allocation& a, bool made) {
     heard.push_back((made ? "made " : "released ") + std::string(spelling(a.kind)) + " " +
                     std::to_string(a.size) + " " + a.name);
   });

@@ -1,5 +1,5 @@
-// The order in which listeners hear of strong accesses, between host threads: that in which they
-// happened.
+// The order in which listeners are notified of strong accesses, between host threads: that in which
+// they happened.
 #include <fmt/format.h>
 
 #include <random>

@@ -1,4 +1,4 @@
-// What listeners hear of fences, barriers, collectives and waits: a kernel for each kind.
+// Events of fences, barriers, collectives and waits: a kernel for each kind.
 #include "tests/unit/machine/event_runner.hpp"
 
 namespace inflight::machine {

@@ -1,5 +1,6 @@
 // wgmma's asynchrony: what a warpgroup sees before and after its waits, what moves follow, and what
-// is told where its rules are broken. What it computes is tests/gpu/tensor_core_truth's to hold.
+// is reported where its rules are broken. What it computes is tests/gpu/tensor_core_truth's to
+// hold.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 

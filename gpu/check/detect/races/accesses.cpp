@@ -37,7 +37,7 @@ order::Scope scope_of(Scope s) {
 
 namespace {
 
-// A location's number, for what a thread remembers of it: shared ones are told apart by their
+// A location's number, for what a thread remembers of it: shared ones are distinguished by their
 // block.
 std::uint64_t key_of(const Block* owner, std::uint64_t address) {
   return owner ? std::uint64_t{1} << 62 | order::block_of(owner->order.row()) << 18 | address
@@ -102,7 +102,7 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
   if (event.kind == Access::Kind::atomic || event.kind == Access::Kind::reduction)
     suspicions_.updated(block.order.row(), event, mask);
   if (strong) synchronise(block, owner, event, mask, write, false);
-  tell(event.who, block, event.space);
+  report(event.who, block, event.space);
 }
 
 // What a strong access acquires comes before it, what it releases after.

@@ -65,7 +65,7 @@ void Races::copy_of_threads(Block& block, const CopyIssued& event) {
     left &= ~same;
     global_.copy(block.order, warp, {from, same, bytes, place, false}, block.conflicts);
   }
-  tell(event.who, block, Space::global);
+  report(event.who, block, Space::global);
   if (!block.live_words.empty())
     for (Mask m = event.who.mask; m != 0; m &= m - 1)
       if (const std::uint64_t at = to[std::countr_zero(m)];
@@ -88,7 +88,7 @@ void Races::copy_of_threads(Block& block, const CopyIssued& event) {
         });
     return same != block.copies.end();
   });
-  tell(event.who, block, Space::shared);
+  report(event.who, block, Space::shared);
   copy.id = event.id;
   copy.who = event.who;
   copy.place = place;
@@ -115,7 +115,7 @@ void Races::range(Block& block, const CopyIssued& event, unsigned lane, const sh
             {span.address, span.bytes, session_.places.of(event.who), write,
              event.proxy == Proxy::async && !event.of_values, strong},
             block.conflicts);
-  tell(event.who, block, space);
+  report(event.who, block, space);
 }
 
 namespace {

@@ -28,7 +28,7 @@ class HostOrder {
   order::Streams streams_;
   Launches launches_;
   std::unordered_map<std::uint64_t, order::Streams::Launch>
-      coming_;                                                  // launches that an edge told of
+      coming_;                                                  // launches that an edge reported
   std::unordered_map<std::uint64_t, order::Knowledge> values_;  // written by streams, by address
   std::map<std::uint64_t, std::uint64_t> allocations_;          // where each begins, and its bytes
 };

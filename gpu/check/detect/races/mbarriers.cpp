@@ -92,7 +92,7 @@ void Races::perform(const MbarrierOp& op) {
       for (std::uint64_t& each : addresses) each = op.address;
       const PlaceId place = session_.places.of(op.who);
       owner->shared.access(block->order, warp, {addresses, mask, 8, place, true}, block->conflicts);
-      tell(op.who, *block, Space::shared, true);
+      report(op.who, *block, Space::shared, true);
       m.live = op.op == Op::init;
       owner->set_live(m, m.live);
       if (!m.live) return;

@@ -9,8 +9,8 @@ constexpr std::uint32_t of_cluster = 16;  // beside the 16 barriers of a block
 // Threads that have exited count as arrived, where all that live are expected.
 void add_exits(Block& block, order::Meeting& meeting, std::uint32_t id) {
   for (Block::Exit& exit : block.exits) {
-    if (exit.told >> id & 1) continue;
-    exit.told |= 1u << id;
+    if (exit.reported >> id & 1) continue;
+    exit.reported |= 1u << id;
     block.order.arrive(meeting, exit.warp, exit.mask);
   }
 }

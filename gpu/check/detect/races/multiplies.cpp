@@ -41,7 +41,7 @@ void Races::multiply_issued(const MultiplyIssued& event) {
     block->shared.copy(block->order, warp, issuer, {row_of(*block, warp), lane, epoch},
                        {run.address, run.bytes, place, false, true, false}, block->conflicts);
   });
-  tell(event.who, *block, Space::shared);
+  report(event.who, *block, Space::shared);
 }
 
 // It is one operation of four warps: who knows that it is complete knows it of all four.

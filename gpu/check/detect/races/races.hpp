@@ -71,8 +71,8 @@ class Races : public Listener {
   Block* block_of(const Who& who);
   static Block* peer(const Block& block, std::uint16_t rank);
   shadow::Shadow& shadow_of(Block* owner) { return owner ? owner->shared : global_; }
-  // Tells the conflicts that the last access of `block` brought.
-  void tell(const Who& who, Block& block, Space space, bool of_mbarrier = false);
+  // Reports the conflicts that the last access of `block` brought.
+  void report(const Who& who, Block& block, Space space, bool of_mbarrier = false);
 
   // Of lanes whose bytes are in one space and, if shared, of one owner.
   void touch(Block& block, Block* owner, const Access& access, Mask mask, bool write);

@@ -120,17 +120,17 @@ struct Block {
   struct Exit {
     std::uint32_t warp;
     order::Mask mask;
-    std::uint32_t told = 0;  // to which barriers
+    std::uint32_t reported = 0;  // to which barriers
   };
   std::vector<Exit> exits;
   std::vector<shadow::Conflict> conflicts;  // of the access at hand
-  // Conflicts of these places have been told: programs can have millions.
-  struct Told {
+  // Conflicts of these places have been reported: programs can have millions.
+  struct Reported {
     PlaceId earlier = no_place, later = no_place;
     std::uint8_t how = 0;
-    bool operator==(const Told&) const = default;
+    bool operator==(const Reported&) const = default;
   };
-  std::array<Told, 32> told;
+  std::array<Reported, 32> reported;
   // The bulk store that lanes of a warp issue one after the other: one execution has one epoch.
   struct BulkIssue {
     std::uint32_t warp = 0, instruction = nothing;

@@ -1,4 +1,4 @@
-// Findings of undefined bytes: when they are told, and in which words.
+// Findings of undefined bytes: when they are reported, and in which words.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,7 +54,7 @@ void Uninitialised::report(Suspect s, Mask mask, const Access* by) {
   if (undefined && s.space != Space::local)
     block->pending.push_back(std::move(use));
   else
-    tell(use);
+    report(use);
 }
 
 void Uninitialised::settle(UndefinedBlock& block, const Access& access) {
@@ -74,12 +74,12 @@ void Uninitialised::settle(UndefinedBlock& block, Space space, std::uint64_t at,
       return false;
     const bool same_thread =
         who.block == use.who.block && who.warp == use.who.warp && (who.mask & use.who.mask) != 0;
-    if (same_thread || block.barriers != use.barriers) tell(use);
+    if (same_thread || block.barriers != use.barriers) report(use);
     return true;
   });
 }
 
-void Uninitialised::tell(PendingUse& use) {
+void Uninitialised::report(PendingUse& use) {
   {
     const std::lock_guard lock(mutex_);
     told_.insert(use.key.here);

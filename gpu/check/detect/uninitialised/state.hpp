@@ -30,8 +30,8 @@ struct Suspect {
   std::uint64_t address = 0, bytes = 0;  // of the first lane
 };
 
-// A use of undefined bytes that is told unless another thread writes them with no barrier of the
-// block between: then they race, and another order would have defined them.
+// A use of undefined bytes that is reported unless another thread writes them with no barrier of
+// the block between: then they race, and another order would have defined them.
 struct PendingUse {
   FindingKey key;
   Finding finding;

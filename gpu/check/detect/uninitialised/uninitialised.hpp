@@ -3,7 +3,7 @@
 // A load alone is no mistake: programs read a whole vector and drop a part, or copy a struct with
 // its padding. So a lane that loads an element of which no byte was written is a suspect until one
 // of the instructions that use the value (Kernel::value_sinks) runs for it. A plain copy makes its
-// destination undefined again, and it is told when that is used, or copied to the host.
+// destination undefined again, and it is reported when that is used, or copied to the host.
 #pragma once
 #include <map>
 #include <mutex>
@@ -89,7 +89,7 @@ class Uninitialised : public PerBlock<UndefinedBlock> {
     const std::lock_guard lock(mutex_);
     return told_.contains(place);
   }
-  void tell(PendingUse& use);
+  void report(PendingUse& use);
   Finding make(const Suspect& s, const Access* by);
 
   Session session_;

@@ -1,4 +1,4 @@
-// Phases of a block's barriers as their arrivals tell of them.
+// Phases of a block's barriers as their arrivals report them.
 #include "gpu/check/detect/waiting/barrier_history.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// An mbarrier's phases as its operations tell of them.
+// An mbarrier's phases as its operations report them.
 #include "gpu/check/detect/waiting/mbarrier_history.hpp"
 
 #include <algorithm>
@@ -225,7 +225,7 @@ void MbarrierHistory::waited(const MbarrierOp& op, std::uint32_t warp, WarpOrder
   if (token_is_stale(op))
     out.push_back({What::stale_token, {}, op.who, current_.number, current_.arrivals, {}});
   if (!op.done) return;
-  // Who was let go before the phase went on by more than one is told late.
+  // Who was let go before the phase went on by more than one is reported late.
   const auto behind = op.parity != op.phase_parity ? 1 : 2;
   const std::int64_t asked = static_cast<std::int64_t>(current_.number) - behind;
   const WarpOrder::Time time = order.step(warp);

@@ -62,7 +62,7 @@ class MbarrierHistory {
   // `warp`: of the cluster, who.warp of op.who's block.
   void note(const MbarrierOp& op, std::uint32_t warp, WarpOrder& order, Breaches& out);
   void copy_issued(const CopyIssued& copy, std::uint32_t warp, WarpOrder& order, Breaches& out);
-  // Tells what was waiting for others of its kind to come. `last`: nobody uses it any more.
+  // Reports what was waiting for others of its kind to come. `last`: nobody uses it any more.
   void settle(Breaches& out, bool last = false);
 
   // A wait for a phase that its thread had waited for before, of which nobody whom the next phase

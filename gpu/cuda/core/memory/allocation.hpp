@@ -29,7 +29,7 @@ Status unregister_pinned(void* pointer);
 Status get_device_pointer(void** place, void* pointer, unsigned flags);
 Status get_pinned_flags(unsigned* flags, const void* pointer);
 
-// Bytes of a device's memory, as cudaMemGetInfo tells them: `free` is what can be had, which is
+// Bytes of a device's memory, as cudaMemGetInfo gives them: `free` is what can be had, which is
 // less than `total` less `used` where the host has less memory than the device. Does not build the
 // core.
 struct MemoryState {

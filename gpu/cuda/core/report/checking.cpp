@@ -58,23 +58,23 @@ class Checking {
     checker_.process_ended({});
     const auto all = checker_.findings().all();
     if (spool_ && spool_->open()) return spool_->conclude(checker_.launches(), all);
-    std::vector<check::Finding> told;
+    std::vector<check::Finding> reported;
     check::Filter filter = read_filter(chosen_);
     for (const check::Finding& each : all)
-      if (filter.judge(each) == check::Filter::Verdict::tell) told.push_back(each);
-    told = check::merged(std::move(told));
-    report(check::summary(told));
+      if (filter.judge(each) == check::Filter::Verdict::report) reported.push_back(each);
+    reported = check::merged(std::move(reported));
+    report(check::summary(reported));
     for (const std::string& path : chosen_.reports)
-      if (const auto wrote = check::write_report(path, told, chosen_.source_root); !wrote)
+      if (const auto wrote = check::write_report(path, reported, chosen_.source_root); !wrote)
         report(wrote.error() + ".");
-    if (check::mistakes(told)) end_status = chosen_.error_exitcode;
+    if (check::mistakes(reported)) end_status = chosen_.error_exitcode;
   }
 
  private:
   // One at a time.
   void found(const check::Finding& finding) {
     if (spool_) spool_->add(finding);
-    if (filter_.judge(finding) != check::Filter::Verdict::tell) return;
+    if (filter_.judge(finding) != check::Filter::Verdict::report) return;
     std::string text = "inflight: " + check::to_text(finding, style_);
     if (chosen_.gen_suppressions) text += check::suppression_for(finding);
     std::fwrite(text.data(), 1, text.size(), stderr);

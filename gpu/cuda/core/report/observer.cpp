@@ -172,7 +172,7 @@ void observe_memory(const machine::Allocation& allocation, bool made) {
   constexpr Kind kinds[] = {Kind::device,   Kind::managed,  Kind::host,
                             Kind::variable, Kind::constant, Kind::heap};
   const Kind kind = kinds[static_cast<int>(allocation.kind)];
-  // The kernel tells of its heap itself, and by which thread.
+  // The kernel reports its heap itself, and by which thread.
   if (kind == Kind::heap || !observes(check::Topic::allocations)) return;
   check::Allocation event;
   event.step = made ? check::Allocation::Step::made : check::Allocation::Step::released;

@@ -10,7 +10,7 @@ namespace inflight::cuda {
 check::Listener* observer();
 // Listens instead, until it is told otherwise by null.
 void observe_with(check::Listener* listener);
-// Does it want to hear of this?
+// Does it want to be notified of this?
 inline bool observes(check::Topic topic) {
   const check::Listener* const listener = observer();
   return listener && check::has(listener->topics(), topic);

@@ -22,7 +22,7 @@ struct Region {
 class Touch {
  public:
   Touch(std::string_view call, Stream& stream) : call_(call), stream_(stream) {}
-  // Tells listeners of the regions. False if the device may not access one: that has killed its
+  // Reports to listeners the regions. False if the device may not access one: that has killed its
   // context, and the work ends.
   bool operator()(std::span<const Region> regions) const;
   bool operator()(std::initializer_list<Region> regions) const {

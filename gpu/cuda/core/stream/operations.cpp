@@ -125,7 +125,7 @@ Result<std::shared_ptr<Event>> event_of(const void* handle) {
 namespace {
 
 // The host knows that what the event stands for is done.
-void tell_known(const Event& event) {
+void report_known(const Event& event) {
   const auto recording = event.latest();
   if (!recording || !recording->ticket.count || !observes(check::Topic::host)) return;
   check::StreamEdge edge;
@@ -160,7 +160,7 @@ Status wait_event(Stream& stream, const std::shared_ptr<Event>& event, unsigned 
   if (Status status = allowed_now(stream); status != Status::success) return status;
   auto recording = event->latest();
   if (!recording) return Status::success;
-  // Who listens hears of recordings that are done already, too.
+  // Listeners are notified of recordings that are done already, too.
   if (recording->done() && !observes(check::Topic::host)) return Status::success;
   const std::atomic<bool>& cancel = stream.device().cancel;
   const Ticket ticket = recording->elsewhere
@@ -186,7 +186,7 @@ Status synchronize(const Event& event) {
     const PrintfFifo::Waiting waiting(event.device().printed);
     event.synchronize();
     release_idle_pools();
-    tell_known(event);
+    report_known(event);
   }
   return event.device().fault();
 }
@@ -194,7 +194,7 @@ Status synchronize(const Event& event) {
 Status query(const Event& event) {
   if (Status status = waitable(event); status != Status::success) return status;
   if (!event.done()) return Status::not_ready;
-  tell_known(event);
+  report_known(event);
   return event.device().fault();
 }
 

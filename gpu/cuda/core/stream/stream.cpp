@@ -76,7 +76,7 @@ struct Stream::Queue {
 class Stream::Behind final : public machine::Dependents {
  public:
   Behind(const Stream& stream, std::uint64_t number) : stream_(stream), number_(number) {}
-  void asked() override { stream_.queue_->overlapped = number_; }
+  void requested() override { stream_.queue_->overlapped = number_; }
   void may_begin() override { stream_.begin_next(number_); }
 
  private:
@@ -172,7 +172,7 @@ void Stream::work(const std::shared_ptr<Queue>& queue) {
 // The legacy stream's work waits for earlier work of the blocking streams, and theirs for its.
 std::vector<Ticket> Stream::implied() const {
   std::vector<Ticket> tickets;
-  // Who listens hears of those, too, that are done already.
+  // Listeners are notified of those, too, that are done already.
   const bool all = observed();
   auto add = [&](const Stream& other) {
     if (Ticket ticket = other.last(); ticket.number && (all || !ticket.done()))
@@ -241,7 +241,7 @@ std::uint64_t Stream::try_claim() {
 }
 
 // The host knows that this and all before it is done.
-void Stream::tell_waited(const Ticket& ticket) const {
+void Stream::report_waited(const Ticket& ticket) const {
   if (!ticket.number || !observed()) return;
   check::StreamEdge event;
   event.kind = Edge::stream_sync;
@@ -259,7 +259,7 @@ void Stream::run(Task task) {
   if (!number) {
     const Ticket ticket = submit(std::move(task), after);
     ticket.wait();
-    return tell_waited(ticket);
+    return report_waited(ticket);
   }
   observe_edge(Edge::submitted, *this, number);
   perform(task, number, after);
@@ -269,7 +269,7 @@ void Stream::run(Task task) {
     queue_->count->finish_one();
   }
   queue_->changed.notify_all();
-  tell_waited({queue_->count, number});
+  report_waited({queue_->count, number});
 }
 
 // Worth it because waking another thread can take longer than a short kernel.
@@ -314,7 +314,7 @@ struct Stream::WaitingForAll {
 void Stream::synchronize() const {
   const auto wait = [&](const Ticket& ticket) {
     ticket.wait();
-    tell_waited(ticket);
+    report_waited(ticket);
   };
   if (kind_ == Kind::legacy)
     for (const Ticket& ticket : implied()) wait(ticket);

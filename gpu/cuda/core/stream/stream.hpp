@@ -124,7 +124,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::vector<Ticket> implied() const;
   // Takes the place of the next task if the stream is idle: its number, or 0.
   std::uint64_t try_claim();
-  void tell_waited(const Ticket& ticket) const;
+  void report_waited(const Ticket& ticket) const;
   // Does the next task on the calling thread, which would wait otherwise. False if none can start
   // now.
   bool help() const;

@@ -73,7 +73,7 @@ void run_kernel(const KernelWork& work, Stream& stream) {
         "support; 'inflight run --strict' refuses to launch them\n";
   if (!outcome.ok())
     device.kill(status_of(outcome.kind), outcome.report,
-                checking_explains(launch.id) ? Device::Told::already : Device::Told::not_yet);
+                checking_explains(launch.id) ? Device::Printed::already : Device::Printed::not_yet);
   else if (!outcome.report.empty())  // it was cancelled
     report(outcome.report);
   if (outcome.kind == machine::FaultKind::interrupted) machine::interrupt::die_if_due();

@@ -41,7 +41,7 @@ struct ChildWork {
   std::shared_ptr<Graph> graph;
 };
 struct AllocateWork {
-  std::shared_ptr<GraphMemory> memory;  // of a graph, or null: told to who listens
+  std::shared_ptr<GraphMemory> memory;  // of a graph, or null: reported to listeners
   std::uint64_t address = 0, bytes = 0;
 };
 struct FreeWork {
