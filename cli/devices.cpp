@@ -29,7 +29,7 @@ void list() {
                     each[threads_per_multiprocessor], fmt::format("{} MiB", each[l2_bytes] >> 20)));
   }
   out(fmt::format(
-      "\nChoose with 'inflight run --device NAME' or INFLIGHT_DEVICE; {} unless told.\n",
+      "\nChoose with 'inflight run --device NAME' or INFLIGHT_DEVICE; {} by default.\n",
       cuda::Settings{}.device));
 }
 

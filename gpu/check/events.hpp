@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gpu/async/completion.hpp"
 #include "gpu/async/violation.hpp"
 
 namespace inflight::check {
@@ -197,13 +198,8 @@ struct Allocation {
 
 // --- asynchronous copies --------------------------------------------------------------------
 
-// How a copy's completion is observed.
-enum class Completion : std::uint8_t {
-  thread_group,  // cp.async: groups of the issuing thread, and arrivals that follow it
-  bulk_group,    // bulk groups of the issuing thread
-  transaction,   // bytes of an mbarrier's tx-count
-};
-inline constexpr std::uint32_t completion_count = 3;
+using async::Completion;
+using async::completion_count;
 
 // Bytes that a copy writes together, and from where: the first `source_bytes` of them are read from
 // `source` on, the others are zeros or the copy's own values. Global ends are addresses, shared

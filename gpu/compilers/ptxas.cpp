@@ -27,7 +27,7 @@ constexpr const char* version =
     "Cuda compilation tools, release 13.0, V13.0.0\n";
 constexpr const char* help =
     "usage: ptxas [options] FILE [-o OUTPUT]\n"
-    "Hands the PTX of FILE on as OUTPUT (elf.o unless told), for the software GPU to load, if it "
+    "Hands the PTX of FILE on as OUTPUT (elf.o by default), for the software GPU to load, if it "
     "can "
     "be\nread. Options for code generation are taken and mean nothing; --version tells the "
     "version.\n";

@@ -5,7 +5,7 @@
 //
 // This process has COUNT of the RANKS from number FIRST on, on devices of those numbers less
 // FIRST where DEVICES_FROM_0 is set. The process with rank 0 writes the communicator's id to the
-// file ID, where the others wait for it. TYPES: such as "f32,i32"; all unless told.
+// file ID, where the others wait for it. TYPES: such as "f32,i32"; all by default.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 

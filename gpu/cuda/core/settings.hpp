@@ -46,7 +46,7 @@ struct Settings {
   // INFLIGHT_MEMORY: bytes of the host's memory that devices may take together; none: what
   // default_host_share().
   std::optional<std::uint64_t> memory;
-  // INFLIGHT_WORKERS: host threads; 0: all cores. Unless told, what CTest gave the test
+  // INFLIGHT_WORKERS: host threads; 0: all cores. By default, what CTest gave the test
   // (ctest.hpp).
   unsigned workers = 0;
   bool progress = false;  // INFLIGHT_PROGRESS: 0 or 1

@@ -9,7 +9,7 @@ namespace inflight::machine {
 namespace {
 
 using async::BulkCopy;
-using check::Completion;
+using async::Completion;
 using check::Topic;
 
 // Ids of a warp's cp.async count from 1 likewise: these stand apart from them.
@@ -163,11 +163,9 @@ void InFlight::completed(const BulkCopy& copy, const async::mbarrier::Step& step
   observation().report_mbarrier(event, *copy.mbarrier, step);
 }
 
-void InFlight::committed(const Threads& threads, async::Completion completion,
-                         std::uint64_t instruction) {
+void InFlight::committed(const Threads& threads, Completion completion, std::uint64_t instruction) {
   if (observation().wants(Topic::copies))
-    observation().listener().copy_committed(
-        {who(threads, instruction), static_cast<Completion>(completion)});
+    observation().listener().copy_committed({who(threads, instruction), completion});
 }
 
 void InFlight::waited(const Threads& threads, const async::GroupWait& wait,
@@ -175,7 +173,7 @@ void InFlight::waited(const Threads& threads, const async::GroupWait& wait,
   if (!observation().wants(Topic::copies)) return;
   check::CopyWaited event;
   event.who = who(threads, instruction);
-  event.completion = static_cast<Completion>(wait.completion);
+  event.completion = wait.completion;
   event.allowed = wait.allowed;
   event.read_only = wait.read_only;
   observation().listener().copy_waited(event);
