@@ -40,6 +40,12 @@ class Order {
   Random random_;
 };
 
+// Where there are but two legal moments: does what is issued as `number` take the earlier one?
+inline bool takes_earlier(const Timing& timing, std::uint64_t number) {
+  if (timing.policy != Timing::Policy::shuffled) return timing.policy == Timing::Policy::early;
+  return Random(timing.seed + number).next() & 1;
+}
+
 // Of one issuer, when it never waits: beyond this many the oldest complete.
 inline constexpr std::size_t most_in_flight = 4096;
 

@@ -66,7 +66,7 @@ class Watch::Watcher {
       while (!watches_.empty()) {
         const auto now = Clock::now();
         auto next = now + tick;
-        hear_interrupts(now);
+        handle_interrupts(now);
         for (Watch* watch : watches_) next = std::min(next, look_at(*watch, now));
         lock.unlock();
         std::this_thread::sleep_until(next);
@@ -76,7 +76,7 @@ class Watch::Watcher {
     }
   }
 
-  void hear_interrupts(Clock::time_point now) {
+  void handle_interrupts(Clock::time_point now) {
     const auto runs_long = [now](const Watch* watch) {
       return now - watch->begin_ >= long_running;
     };

@@ -97,7 +97,7 @@ class GraphExec::Run {
   class Behind final : public machine::Dependents {
    public:
     Behind(Run& run, std::size_t index) : run_(run), index_(index) {}
-    void asked() override { run_.overlapped_ = index_; }
+    void requested() override { run_.overlapped_ = index_; }
     void may_begin() override { run_.begin_next(index_); }
 
    private:

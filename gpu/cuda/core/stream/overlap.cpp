@@ -1,6 +1,7 @@
 // Kernels that overlap: who waits, and for how long the one in front stands still.
 #include "gpu/cuda/core/stream/overlap.hpp"
 
+#include "gpu/async/order.hpp"
 #include "gpu/cuda/core/settings.hpp"
 
 namespace inflight::cuda {
@@ -46,12 +47,7 @@ void Standing::within(const std::function<void()>& body) const {
   body();
 }
 
-bool begins_early(std::uint64_t number) {
-  const async::Timing& timing = settings().timing;
-  if (timing.policy != async::Timing::Policy::shuffled)
-    return timing.policy == async::Timing::Policy::early;
-  return async::Random(timing.seed + number).next() & 1;
-}
+bool begins_early(std::uint64_t number) { return async::takes_earlier(settings().timing, number); }
 
 Early begin_early(const Ticket& ticket, std::function<void(InFront&)> body) {
   const auto in_front = std::make_shared<InFront>(ticket);
