@@ -175,15 +175,15 @@ TEST_F(Nvml, DevicesAreTheDrivers) {
 
 TEST_F(Nvml, DevicesAreFoundByAnyFormOfTheirAddress) {
   unsigned index = 9;
-  for (const char* form : {"0000:02:00.0", "00000000:02:00.0", "0:2:0", "02:00.0", "0000:02:00"}) {
+  for (const char* form : {"0000:02:1f.0", "00000000:02:1F.0", "0:2:1f", "02:1f.0", "0000:02:1f"}) {
     void* found = nullptr;
     EXPECT_EQ(nvmlDeviceGetHandleByPciBusId_v2(form, &found), success) << form;
     EXPECT_EQ(nvmlDeviceGetIndex(found, &index), success);
     EXPECT_EQ(index, 1U) << form;
   }
   void* found = nullptr;
-  EXPECT_EQ(nvmlDeviceGetHandleByPciBusId_v2("0000:7f:00.0", &found), not_found);
-  EXPECT_EQ(nvmlDeviceGetHandleByPciBusId_v2("0000:02:00.1", &found), not_found);
+  EXPECT_EQ(nvmlDeviceGetHandleByPciBusId_v2("0000:7f:1f.0", &found), not_found);
+  EXPECT_EQ(nvmlDeviceGetHandleByPciBusId_v2("0000:02:1f.1", &found), not_found);
   for (const char* wrong : {"", "2", "02:00", "x:02:00.0", "0000:02:00.0.0", "0000:02:00.0 "})
     EXPECT_EQ(nvmlDeviceGetHandleByPciBusId_v2(wrong, &found), invalid_argument) << wrong;
   EXPECT_EQ(nvmlDeviceGetHandleByPciBusId_v2(nullptr, &found), invalid_argument);
