@@ -37,6 +37,7 @@ def _seeded(seed):
             torch.default_generator.set_state(state)
 
 
+@torch.compiler.disable
 def run(op, name, args, kwargs):
     arguments = host.bound(op, args, kwargs)
     seed = _seed(host.device_of(args, kwargs), arguments.get("generator"))

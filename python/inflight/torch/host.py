@@ -152,6 +152,7 @@ def device_of(args, kwargs):
     return torch.device("cuda", torch.cuda.current_device()) if device is None else torch.device(device)
 
 
+@torch.compiler.disable
 def run(op, name, args, kwargs, call=None):
     """The operation on the CPU; `call` stands for it where it is not PyTorch's own."""
     if torch.cuda.is_current_stream_capturing():

@@ -48,6 +48,10 @@ IN_PARTS = ("_foreach_*",)
 # Composite operations that would choose between NVIDIA's libraries: taken whole.
 WHOLE = ("convolution", "convolution_backward")
 
+# Computed on the CPU, but for a CUDA graph that captures them: PyTorch's own take them from cuBLAS, and so from
+# the host's BLAS, which a machine may not have.
+CAPTURED = frozenset("mm mm.out bmm bmm.out addmm addmm.out baddbmm baddbmm.out addmv addmv.out dot".split())
+
 # Why an operation is computed on the CPU: the first pattern that fits. The last fits all.
 REASONS = (
     ("matrix products, which the wheel takes from cuBLAS",

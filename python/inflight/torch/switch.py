@@ -74,8 +74,11 @@ def _take(op, place):
 
 def _on_cpu(op, name, why=None):
     why = why or routes.reason(name)
+    own = host.own_kernel(name) if name in routes.CAPTURED else None
 
     def call(*args, **kwargs):
+        if own is not None and torch.cuda.is_current_stream_capturing():
+            return own(*args, **kwargs)
         tally.count(name, tally.CPU, why)
         return host.run(op, name, args, kwargs)
 

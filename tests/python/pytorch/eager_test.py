@@ -475,9 +475,18 @@ class Report(Case):
     def test_a_graph_cannot_capture_the_cpu(self):
         a = torch.ones(3, 3, device=GPU)
         graph = torch.cuda.CUDAGraph()
-        with self.assertRaisesRegex(RuntimeError, "mm is computed on the CPU, which a CUDA graph cannot capture"):
+        with self.assertRaisesRegex(RuntimeError, "sort.* is computed on the CPU, which a CUDA graph cannot capture"):
             with torch.cuda.graph(graph):
-                a @ a
+                a.sort()
+
+    def test_a_graph_captures_products(self):
+        layer = nn.Linear(4, 3).to(GPU)
+        model = torch.compile(lambda x: layer(x).relu() @ torch.ones(3, 2, device=GPU), mode="reduce-overhead")
+        with torch.no_grad():
+            for step in range(3):  # it is captured at the second
+                x = torch.randn(5, 4)
+                wanted = nn.functional.linear(x, layer.weight.cpu(), layer.bias.cpu()).relu() @ torch.ones(3, 2)
+                torch.testing.assert_close(model(x.to(GPU)).cpu(), wanted, rtol=1e-4, atol=1e-5)
 
 
 if __name__ == "__main__":
