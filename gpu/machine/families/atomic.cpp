@@ -25,6 +25,8 @@ using ptx::Space;
 using ptx::Type;
 using u128 = unsigned __int128;
 
+constexpr unsigned most_elements = 8, most_bytes = 16;  // of a vector, or of one value
+
 template <class U>
 bool exchange_if(U* p, U& expected, U wanted) {
   return __atomic_compare_exchange_n(p, &expected, wanted, false, __ATOMIC_SEQ_CST,
@@ -61,15 +63,6 @@ U update(void* place, bool global, F f) {
   return old;
 }
 
-struct Operands {
-  Ref d, b, c;
-};
-Operands operands(const Warp& w, const Op* op, int element, int count) {
-  if (count == 1) return {op->d, op->b, op->c};
-  const Ref* refs = w.frame->code->extra.data() + op->extra;
-  return {op->d == no_ref ? no_ref : refs[element], refs[count + element], no_ref};
-}
-
 // Every lane at one address: their turns make one update.
 template <class Operation>
 bool together(Warp& w, const Op* op, void* place, bool global) {
@@ -92,7 +85,7 @@ bool together(Warp& w, const Op* op, void* place, bool global) {
 }
 
 template <class Operation>
-bool in_turn_one(Warp& w, const Op* op, const LanePlaces& places) {
+[[gnu::noinline]] bool in_turn(Warp& w, const Op* op, const LanePlaces& places) {
   using U = typename Operation::Value;
   const U* b = w.at<U>(op->b);
   const U* c = op->c == no_ref ? b : w.at<U>(op->c);
@@ -111,30 +104,29 @@ bool in_turn_one(Warp& w, const Op* op, const LanePlaces& places) {
   return changed;
 }
 
-template <class Operation, int count>
-bool in_turn(Warp& w, const Op* op, const LanePlaces& places) {
+// Vectors: Op::extra has the results' registers, if d is one, then the operands'; Op::count says
+// how many.
+template <class Operation>
+[[gnu::noinline]] bool vectors_in_turn(Warp& w, const Op* op, const LanePlaces& places) {
   using U = typename Operation::Value;
-  if constexpr (count == 1) return in_turn_one<Operation>(w, op, places);
+  const unsigned count = op->count;
+  const Ref *d = w.frame->code->extra.data() + op->extra, *b = d + count;
   bool changed = false;
   for (std::uint32_t m = w.mask; m; m &= m - 1) {
     const int l = std::countr_zero(m);
     const bool global = !(places.shared >> l & 1);
     // A result may lie where an operand of this instruction lay: all are read first.
-    U b[count], c[count], old[count];
-    for (int i = 0; i < count; ++i) {
-      const Operands o = operands(w, op, i, count);
-      b[i] = w.at<U>(o.b)[l];
-      c[i] = o.c == no_ref ? U{} : w.at<U>(o.c)[l];
-    }
-    for (int i = 0; i < count; ++i) {
+    U operand[most_elements], old[most_elements];
+    for (unsigned i = 0; i < count; ++i) operand[i] = w.at<U>(b[i])[l];
+    for (unsigned i = 0; i < count; ++i) {
       U after{};
       old[i] = update<U>(reinterpret_cast<U*>(places.at[l]) + i, global, [&](U value) {
-        return after = Operation::apply(value, b[i], c[i], global);
+        return after = Operation::apply(value, operand[i], U{}, global);
       });
       changed |= old[i] != after;
     }
-    for (int i = 0; i < count; ++i)
-      if (const Ref d = operands(w, op, i, count).d; d != no_ref) w.at<U>(d)[l] = old[i];
+    if (op->d != no_ref)
+      for (unsigned i = 0; i < count; ++i) w.at<U>(d[i])[l] = old[i];
   }
   return changed;
 }
@@ -155,10 +147,11 @@ const Op* go_on(Warp& w, const Op* op, bool changed) {
   return op + 1;
 }
 
+using InTurn = bool (*)(Warp& w, const Op* op, const LanePlaces& places);
+
 // Some lanes' addresses are in their local memory, which is interleaved: they work on copies.
-template <class Operation, int count>
-[[gnu::noinline]] const Op* run_local(Warp& w, const Op* op, const std::uint64_t* addresses) {
-  constexpr std::uint32_t bytes = sizeof(typename Operation::Value) * count;
+[[gnu::noinline]] const Op* run_local(Warp& w, const Op* op, const std::uint64_t* addresses,
+                                      std::uint32_t bytes, InTurn in_turn) {
   LanePlaces places;
   const auto resolve = [&](std::uint32_t mask) {
     return resolve_lanes(w, op, mask, Space::generic, addresses, bytes, true, places);
@@ -166,7 +159,7 @@ template <class Operation, int count>
   const std::uint32_t local = resolve(w.mask).lanes;
   if (const BadLanes bad = resolve(w.mask & ~local); bad.lanes)
     return bad_access(w, op, bad.lanes, addresses, bytes, true, Space::generic, bad.kind);
-  alignas(16) std::byte copies[lanes][bytes];
+  alignas(16) std::byte copies[lanes][most_bytes];
   std::uint32_t outside = 0;
   for (std::uint32_t m = local; m; m &= m - 1) {
     const int l = std::countr_zero(m);
@@ -179,7 +172,7 @@ template <class Operation, int count>
     return bad_access(w, op, outside, addresses, bytes, true, Space::generic,
                       FaultKind::invalid_address_space);
   places.shared |= local;
-  const bool changed = in_turn<Operation, count>(w, op, places);
+  const bool changed = in_turn(w, op, places);
   for (std::uint32_t m = local; m; m &= m - 1) {
     const int l = std::countr_zero(m);
     write_generic(w, l, addresses[l], copies[l], bytes);
@@ -187,27 +180,42 @@ template <class Operation, int count>
   return go_on(w, op, changed);
 }
 
-template <class Operation, int count>
+template <class Operation>
 const Op* run(Warp& w, const Op* op) {
-  constexpr std::uint32_t bytes = sizeof(typename Operation::Value) * count;
+  constexpr std::uint32_t bytes = sizeof(typename Operation::Value);
   const Space space = op->what->memory.front().space;
   std::uint64_t addresses[lanes];
   lane_addresses(w, op, space, addresses);
-  const bool one = count == 1 && all_equal(addresses, w.mask);
+  const bool one = all_equal(addresses, w.mask);
   const std::uint32_t first = w.mask & -w.mask;
   LanePlaces places;
   const BadLanes bad =
       resolve_lanes(w, op, one ? first : w.mask, space, addresses, bytes, true, places);
   if (bad.kind == FaultKind::invalid_address_space) [[unlikely]]
-    return run_local<Operation, count>(w, op, addresses);
+    return run_local(w, op, addresses, bytes, in_turn<Operation>);
   if (bad.lanes)
     return bad_access(w, op, one ? w.mask : bad.lanes, addresses, bytes, true, space, bad.kind);
-  bool changed;
-  if (one)
-    changed = together<Operation>(w, op, places.at[std::countr_zero(first)], !places.shared);
-  else
-    changed = in_turn<Operation, count>(w, op, places);
+  const bool changed =
+      one ? together<Operation>(w, op, places.at[std::countr_zero(first)], !places.shared)
+          : in_turn<Operation>(w, op, places);
   return go_on(w, op, changed);
+}
+
+const Op* run_vectors_in(Warp& w, const Op* op, std::uint32_t bytes, InTurn in_turn) {
+  const Space space = op->what->memory.front().space;
+  std::uint64_t addresses[lanes];
+  lane_addresses(w, op, space, addresses);
+  LanePlaces places;
+  const BadLanes bad = resolve_lanes(w, op, w.mask, space, addresses, bytes, true, places);
+  if (bad.kind == FaultKind::invalid_address_space) [[unlikely]]
+    return run_local(w, op, addresses, bytes, in_turn);
+  if (bad.lanes) return bad_access(w, op, bad.lanes, addresses, bytes, true, space, bad.kind);
+  return go_on(w, op, in_turn(w, op, places));
+}
+template <class Operation>
+const Op* run_vectors(Warp& w, const Op* op) {
+  return run_vectors_in(w, op, sizeof(typename Operation::Value) * op->count,
+                        vectors_in_turn<Operation>);
 }
 
 // --- the forms ---
@@ -221,7 +229,7 @@ struct Form {
 
 template <template <class> class Operation, class T>
 constexpr Form form(Mod mod, Type type) {
-  return {mod, type, 1, run<Operation<T>, 1>};
+  return {mod, type, 1, run<Operation<T>>};
 }
 using u16 = std::uint16_t;
 using u32 = std::uint32_t;
@@ -257,36 +265,43 @@ constexpr Form scalar_forms[] = {
     form<Max, s32>(Mod::max, Type::s32),
     form<Max, u64>(Mod::max, Type::u64),
     form<Max, s64>(Mod::max, Type::s64),
-    {Mod::add, Type::f64, 1, run<AddDouble, 1>},
+    {Mod::add, Type::f64, 1, run<AddDouble>},
 };
 // Bits whose type the instruction may also spell .u or .s.
 constexpr ptx::ModSet untyped{Mod::and_, Mod::or_, Mod::xor_, Mod::exch, Mod::cas};
 
 template <class Operation>
-constexpr Form floats(Mod mod, Type type, unsigned count) {
-  return {mod, type, count,
-          count == 1   ? run<Operation, 1>
-          : count == 2 ? run<Operation, 2>
-          : count == 4 ? run<Operation, 4>
-                       : run<Operation, 8>};
+Form floats(Mod mod, Type type, unsigned count) {
+  return {mod, type, count, count == 1 ? run<Operation> : run_vectors<Operation>};
+}
+template <class Operation>
+Form vectors(Mod mod, Type type, unsigned count) {
+  return {mod, type, count, run_vectors<Operation>};
+}
+
+Form small_add(Mod mod, Type type, unsigned count) {
+  return type == Type::f16     ? floats<Small<Half, Sum>>(mod, type, count)
+         : type == Type::bf16  ? floats<Small<Bfloat, Sum>>(mod, type, count)
+         : type == Type::f16x2 ? floats<SmallPair<Half, Sum>>(mod, type, count)
+                               : floats<SmallPair<Bfloat, Sum>>(mod, type, count);
 }
 template <class Function>
-constexpr Form small(Mod mod, Type type, unsigned count) {
-  return type == Type::f16     ? floats<Small<Half, Function>>(mod, type, count)
-         : type == Type::bf16  ? floats<Small<Bfloat, Function>>(mod, type, count)
-         : type == Type::f16x2 ? floats<SmallPair<Half, Function>>(mod, type, count)
-                               : floats<SmallPair<Bfloat, Function>>(mod, type, count);
+Form small_vectors(Mod mod, Type type, unsigned count) {
+  return type == Type::f16     ? vectors<Small<Half, Function>>(mod, type, count)
+         : type == Type::bf16  ? vectors<Small<Bfloat, Function>>(mod, type, count)
+         : type == Type::f16x2 ? vectors<SmallPair<Half, Function>>(mod, type, count)
+                               : vectors<SmallPair<Bfloat, Function>>(mod, type, count);
 }
 
 Form float_form(Mod mod, Type type, unsigned count) {
   const bool pair = type == Type::f16x2 || type == Type::bf16x2;
   const bool one = type == Type::f16 || type == Type::bf16;
   if (type == Type::f32 && mod == Mod::add && count <= 4) return floats<AddFloat>(mod, type, count);
-  if (!(one && count <= 8) && !(pair && count <= 4)) return {};
-  if (mod == Mod::add) return small<Sum>(mod, type, count);
+  if (!(one && count <= most_elements) && !(pair && count <= most_elements / 2)) return {};
+  if (mod == Mod::add) return small_add(mod, type, count);
   if (count == 1) return {};  // .min and .max are vectors only
-  if (mod == Mod::min) return small<Least>(mod, type, count);
-  if (mod == Mod::max) return small<Greatest>(mod, type, count);
+  if (mod == Mod::min) return small_vectors<Least>(mod, type, count);
+  if (mod == Mod::max) return small_vectors<Greatest>(mod, type, count);
   return {};
 }
 
@@ -312,8 +327,8 @@ constexpr ptx::ModSet understood{Mod::add,     Mod::and_,    Mod::or_,     Mod::
 
 // Memory is bits: the register type of an element.
 Type slot_type(Type type) {
-  constexpr Type bits[] = {Type::b16, Type::b32, Type::b64, Type::b128};
-  return bits[std::countr_zero(ptx::size_of(type)) - 1];
+  const unsigned bytes = ptx::size_of(type);
+  return bytes == 2 ? Type::b16 : bytes == 4 ? Type::b32 : bytes == 8 ? Type::b64 : Type::b128;
 }
 
 bool bind_vector(Lowering& lo, const Form& f, const ptx::Operand* d, const ptx::Operand& b,
@@ -329,6 +344,7 @@ bool bind_vector(Lowering& lo, const Form& f, const ptx::Operand* d, const ptx::
     if ((d && refs[i] == no_ref) || refs[f.count + i] == no_ref) return false;
   }
   op.extra = lo.extra(refs);
+  op.count = static_cast<std::uint8_t>(f.count);
   op.d = d ? refs[0] : no_ref;
   return true;
 }
@@ -374,7 +390,7 @@ bool lower_atomic(Lowering& lo, const Row&) {
                    bound))
     return false;
   Op& op = lo.emit(f.handler);
-  op.d = bound.d, op.b = bound.b, op.c = bound.c, op.extra = bound.extra;
+  op.d = bound.d, op.b = bound.b, op.c = bound.c, op.extra = bound.extra, op.count = bound.count;
   if (!lo.address(lo.operands[first], op)) return false;
   const unsigned bytes = ptx::size_of(f.type);
   observe_access(lo, op, f.count == 1 ? bytes : 0);

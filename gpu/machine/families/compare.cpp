@@ -1,4 +1,6 @@
 // setp and set: comparisons that make predicates or masks (PTX ISA 9.7.6, 9.7.7).
+#include <type_traits>
+
 #include "gpu/machine/families/half.hpp"
 #include "gpu/machine/families/mask.hpp"
 #include "gpu/machine/lowering/lowering.hpp"
@@ -81,10 +83,26 @@ template <class From, Mod Question>
       [=](int l) { return Compare<Question>{}(From::value(a[l]), From::value(b[l])); });
 }
 
+// The question whose answer is the opposite, also of NaN; a `u` form and its like have one.
+constexpr Mod opposite(Mod question) {
+  using enum Mod;
+  constexpr Mod pairs[][2] = {{equ, ne}, {neu, eq}, {ltu, ge},      {leu, gt},
+                              {gtu, le}, {geu, lt}, {Mod::nan, num}};
+  for (const auto& [negative, positive] : pairs)
+    if (question == negative) return positive;
+  return question;
+}
+
 // The same out of line, for what is rarely run.
 template <class From, Mod Question>
-[[gnu::noinline]] U32 compared(Warp& w, const Op* op) {
+[[gnu::noinline]] U32 compared_positive(Warp& w, const Op* op) {
   return compare_lanes<From, Question>(w, op);
+}
+template <class From, Mod Question>
+U32 compared(Warp& w, const Op* op) {
+  constexpr Mod positive = opposite(Question);
+  const U32 bits = compared_positive<From, positive>(w, op);
+  return positive == Question ? bits : ~bits;
 }
 
 // Op::detail of setp and set: how the comparison combines with the predicate c, and what else there
@@ -110,7 +128,10 @@ inline const Op* finish_setp(Warp& w, const Op* op, U32 bits) {
 }
 template <class From, Mod Question>
 const Op* setp_lanes(Warp& w, const Op* op) {
-  return finish_setp(w, op, compare_lanes<From, Question>(w, op));
+  if constexpr (std::is_same_v<typename From::Stored, typename From::Compared>)
+    return finish_setp(w, op, compare_lanes<From, Question>(w, op));
+  else
+    return finish_setp(w, op, compared<From, Question>(w, op));
 }
 // Pairs: p compares the low halves, q the high ones.
 template <class Format, bool Ftz, Mod Question>

@@ -1,4 +1,6 @@
 // cvt between integers and floating-point numbers (PTX ISA 9.7.9, "cvt").
+#include <type_traits>
+
 #include "gpu/machine/families/rounding.hpp"
 
 namespace inflight::machine::INFLIGHT_ISA {
@@ -24,29 +26,35 @@ constexpr T most = is_signed_lane<T> ? static_cast<T>(~(BitsOf<T>{1} << (8 * siz
 template <class T>
 constexpr T least = is_signed_lane<T> ? static_cast<T>(BitsOf<T>{1} << (8 * sizeof(T) - 1)) : T{0};
 
+template <class T>
+constexpr int value_bits = 8 * sizeof(T) - is_signed_lane<T>;
+template <class D, class S>
+constexpr bool past_most = value_bits<S> > value_bits<D>;
+template <class D, class S>
+constexpr bool past_least = is_signed_lane<S> && (!is_signed_lane<D> || past_most<D, S>);
 template <class D>
 struct ClampTo {
   template <class S>
   D operator()(S x) const {
     if (is_signed_lane<S> && !is_signed_lane<D> && x < 0) return 0;
-    if (fits_below<S> && x < static_cast<S>(least<D>)) return least<D>;
-    if (fits_above<S> && x > static_cast<S>(most<D>)) return most<D>;
+    if (is_signed_lane<D> && past_least<D, S> && x < static_cast<S>(least<D>)) return least<D>;
+    if (past_most<D, S> && x > static_cast<S>(most<D>)) return most<D>;
     return static_cast<D>(x);
   }
-
- private:
-  static constexpr int value_bits(bool is_signed, unsigned size) { return 8 * size - is_signed; }
-  template <class S>
-  static constexpr bool fits_above = value_bits(is_signed_lane<S>, sizeof(S)) >
-                                     value_bits(is_signed_lane<D>, sizeof(D));
-  template <class S>
-  static constexpr bool fits_below = is_signed_lane<S>&& is_signed_lane<D>&& fits_above<S>;
 };
+// Signs make a difference where something is added, or lost: nothing is compiled twice.
+template <Type D, Type S>
+using CastSource = std::conditional_t<(sizeof(Lane<D>) > sizeof(Lane<S>)), Lane<S>, Bits<S>>;
+template <Type D, Type S>
+constexpr Handler cast = unary<Bits<D>, CastSource<D, S>, CastTo<Bits<D>>>;
+template <Type D, Type S, bool clamps = past_most<Lane<D>, Lane<S>> || past_least<Lane<D>, Lane<S>>>
+constexpr Handler clamp = unary<Lane<D>, Lane<S>, ClampTo<Lane<D>>>;
+template <Type D, Type S>
+constexpr Handler clamp<D, S, false> = cast<D, S>;
 template <Type S, Type... D>
 void integer_rows_from(Rows& rows) {
-  static constexpr Row table[] = {
-      Row{cvt, {D, S}, {}, {D, S}, unary<Bits<D>, Lane<S>, CastTo<Bits<D>>>}...,
-      Row{cvt, {D, S}, {Mod::sat}, {D, S}, unary<Lane<D>, Lane<S>, ClampTo<Lane<D>>>}...};
+  static constexpr Row table[] = {Row{cvt, {D, S}, {}, {D, S}, cast<D, S>}...,
+                                  Row{cvt, {D, S}, {Mod::sat}, {D, S}, clamp<D, S>}...};
   add_rows(rows, table);
 }
 template <Type... S>
@@ -177,15 +185,18 @@ U32 narrow_nan(double x) {
   const U32 payload = static_cast<U32>(bits >> (52 - fraction)) & ((1u << fraction) - 1);
   return static_cast<U32>(bits >> 63) << 15 | Format::infinity | payload;
 }
-template <class Format, Type S, Mod R>
+template <class Format, bool Payload, Mod R>
 U32 narrowed_half(double x) {
   const U32 r = RoundHalf<Format, R>::of(x);
-  return S == f64 ? pick(is_nan(x), narrow_nan<Format>(x), r) : r;
+  return Payload ? pick(is_nan(x), narrow_nan<Format>(x), r) : r;
+}
+template <class Format, bool Payload, Mod R, Clamp C>
+[[gnu::noinline]] void store_half_lanes(Warp& w, Ref d, const double* x) {
+  write<U16>(w, d,
+             [=](int l) { return clamp_half<Format, C>(narrowed_half<Format, Payload, R>(x[l])); });
 }
 template <class Format, Type S, Mod R, Clamp C>
-[[gnu::noinline]] void store_half(Warp& w, Ref d, const double* x) {
-  write<U16>(w, d, [=](int l) { return clamp_half<Format, C>(narrowed_half<Format, S, R>(x[l])); });
-}
+constexpr Store store_half = store_half_lanes<Format, S == f64, R, C>;
 template <class Format, Load L, Type S, Mod R, Mod... Also>
 void half_rows_from(Rows& rows) {
   static constexpr Row table[] = {
@@ -326,14 +337,14 @@ void real_rows_from(Rows& rows) {
   };
   add_rows(rows, table);
 }
-// Integers: .ftz changes nothing. An exact conversion needs no direction.
+// Integers: .ftz changes nothing. An exact conversion needs no direction, nor do 0 and 1.
 template <Type S, Type D, Mod R>
 void real_rows_of_integer(Rows& rows) {
   constexpr bool exact = ptx::size_of(S) < ptx::size_of(D);
   constexpr Mod direction = exact ? Mod::rn : R;
   static constexpr Row table[] = {
       {cvt, {D, S}, {R}, {D, S}, in_direction<to_real<S, D, false, false>, direction>},
-      {cvt, {D, S}, {R, Mod::sat}, {D, S}, in_direction<to_real<S, D, false, true>, direction>},
+      {cvt, {D, S}, {R, Mod::sat}, {D, S}, to_real<S, D, false, true>},
   };
   add_rows(rows, table);
 }

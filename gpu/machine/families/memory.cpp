@@ -48,6 +48,21 @@ inline const Op* finish(Warp& w, const Op* op) {
 
 inline char* at(Address address) { return reinterpret_cast<char*>(address); }
 
+// The loops over lanes out of line, for paths that are rarely taken: each once a kind of access.
+template <class E, class A>
+[[gnu::noinline]] void move_scattered(Warp& w, const Op* op, std::uint32_t mask,
+                                      Scattered<A> place) {
+  E::run(w, op, mask, place);
+}
+template <class E>
+[[gnu::noinline]] void move_uniform(Warp& w, const Op* op, std::uint32_t mask, Address address) {
+  E::uniform(w, op, mask, at(address), at(address));
+}
+template <class E>
+[[gnu::noinline]] void move_row(Warp& w, const Op* op, std::uint32_t mask, LocalRow row) {
+  E::run(w, op, mask, row);
+}
+
 // Are [low, high + bytes) in the extent that this op found good last time?
 inline bool known_good(Warp& w, const Op* op, Address low, Address high, std::uint64_t bytes,
                        bool writes) {
@@ -92,7 +107,7 @@ template <class E>
   for (int l = 0; l < lanes; ++l) full[l] = a[l] + imm;
   if (const BadLanes bad = check_global(w, op, mask, full, E::bytes, E::writes); bad.lanes)
     return bad_access(w, op, bad.lanes, full, E::bytes, E::writes, ptx::Space::global, bad.kind);
-  E::run(w, op, mask, Scattered<Address>{0, full, 0});
+  move_scattered<E, Address>(w, op, mask, {0, full, 0});
   return finish<E>(w, op);
 }
 
@@ -132,9 +147,9 @@ template <class E>
   }
   const auto from = reinterpret_cast<std::uintptr_t>(origin);
   if (r.low == r.high)
-    E::uniform(w, op, mask, at(from + r.low), at(from + r.low));
+    move_uniform<E>(w, op, mask, from + r.low);
   else
-    E::run(w, op, mask, Scattered<Offset>{from, a, imm});
+    move_scattered<E, Offset>(w, op, mask, {from, a, imm});
   return true;
 }
 template <class E>
@@ -147,7 +162,7 @@ template <class E>
     return false;
   }
   if (r.low == r.high)
-    E::run(w, op, mask, LocalRow{w.local, r.low});
+    move_row<E>(w, op, mask, {w.local, r.low});
   else
     E::run(w, op, mask, LocalScattered{w.local, a, imm});
   return true;
@@ -166,7 +181,7 @@ template <class E>
   }
   Address host[lanes];
   for (int l = 0; l < lanes; ++l) host[l] = reinterpret_cast<Address>(places.at[l]);
-  E::run(w, op, mask, Scattered<Address>{0, host, 0});
+  move_scattered<E, Address>(w, op, mask, {0, host, 0});
   return true;
 }
 
@@ -189,7 +204,7 @@ template <class E>
   }
   const auto from = reinterpret_cast<std::uintptr_t>(b.shared);
   if (r.low == r.high)
-    E::uniform(w, op, mask, at(from + r.low), at(from + r.low));
+    move_uniform<E>(w, op, mask, from + r.low);
   else
     E::run(w, op, mask, Scattered<Offset>{from, a, imm});
   return true;
@@ -293,13 +308,13 @@ const Op* parameter(Warp& w, const Op* op) {
   if (w.mask == all_lanes) [[likely]]
     E::uniform(w, op, all_lanes, p, p);
   else
-    E::uniform(w, op, w.mask, p, p);
+    move_uniform<E>(w, op, w.mask, reinterpret_cast<Address>(p));
   return op + 1;
 }
 
 template <class E>
 const Op* frame(Warp& w, const Op* op) {
-  E::run(w, op, w.mask, LocalRow{w.local, w.frame->local_base + static_cast<Offset>(op->imm)});
+  move_row<E>(w, op, w.mask, {w.local, w.frame->local_base + static_cast<Offset>(op->imm)});
   return op + 1;
 }
 
@@ -322,18 +337,20 @@ template <class E>
   const Address imm = static_cast<Address>(op->imm);
   const Windows& at = w.block->grid->memory->windows();
   std::uint32_t rest = w.mask;
+  using Plain = typename E::Plain;  // only in global memory another host thread may look on
   Offset offsets[lanes];
   if (const auto m = inside(rest, a, imm, at.shared, at.shared_size, offsets)) {
-    if (!move_shared<E>(w, op, m, offsets, 0, ptx::Space::shared_cluster)) return nullptr;
+    if (!move_shared<Plain>(w, op, m, offsets, 0, ptx::Space::shared_cluster)) return nullptr;
     rest &= ~m;
   }
   if (const auto m = inside(rest, a, imm, at.local, at.local_size, offsets)) {
-    if (!move_local<E>(w, op, m, offsets, 0)) return nullptr;
+    if (!move_local<Plain>(w, op, m, offsets, 0)) return nullptr;
     rest &= ~m;
   }
   if constexpr (!E::writes) {
     if (const auto m = inside(rest, a, imm, at.param, at.param_size, offsets)) {
-      if (!move_stretch<E>(w, op, m, w.block->grid->parameters, offsets, 0, parameter_stretch(w)))
+      if (!move_stretch<Plain>(w, op, m, w.block->grid->parameters, offsets, 0,
+                               parameter_stretch(w)))
         return nullptr;
       rest &= ~m;
     }

@@ -1,7 +1,6 @@
 // Loads and stores of a warp's lanes: how their addresses lie, and the loops that move the bytes.
 // Included only by files compiled once an instruction set, like lanes.hpp.
 #pragma once
-#include <concepts>
 #include <type_traits>
 
 #include "gpu/machine/families/interleave.hpp"
@@ -180,6 +179,7 @@ struct UnsignedOf<16> : std::type_identity<unsigned __int128> {};
 
 template <class M, class R, int N>
 struct Load {
+  using Plain = Load;
   using U = typename UnsignedOf<sizeof(M)>::type;
   static constexpr unsigned bytes = sizeof(M) * N;
   static constexpr int count = N;
@@ -251,6 +251,7 @@ struct Load {
 
 template <class M, class R, int N>
 struct Store {
+  using Plain = Store;
   static constexpr unsigned bytes = sizeof(M) * N;
   static constexpr int count = N;
   static constexpr bool writes = true;
@@ -323,11 +324,6 @@ struct Line {
   char* at(int h, int l) const { return p[h] + static_cast<unsigned>(l) * step; }
 };
 
-template <class Place>
-concept InHostOrder = requires(const Place& place) {
-  { place.at(0, 0) } -> std::same_as<char*>;
-};
-
 template <class M, class R, int N>
 struct StrongLoad : Load<M, R, N> {
   using Plain = Load<M, R, N>;
@@ -335,22 +331,18 @@ struct StrongLoad : Load<M, R, N> {
 
   template <class Place>
   static void run(Warp& w, const Op* op, std::uint32_t mask, Place place) {
-    if constexpr (!InHostOrder<Place>) {
-      Plain::run(w, op, mask, place);
-    } else {
-      // A result may lie where an address lay.
-      R values[N][lanes];
-      for (int l = lanes - 1; l >= 0; --l) {
-        if (!(mask >> l & 1)) continue;
-        const U* const from = reinterpret_cast<const U*>(place.at(l / half, l % half));
-        for (int i = N - 1; i >= 0; --i)
-          values[i][l] = Plain::extend(__atomic_load_n(from + i, __ATOMIC_ACQUIRE));
-      }
-      for (int i = 0; i < N; ++i) {
-        R* const out = w.at<R>(element(w, op, i));
-        for (int l = 0; l < lanes; ++l)
-          if (mask >> l & 1) out[l] = values[i][l];
-      }
+    // A result may lie where an address lay.
+    R values[N][lanes];
+    for (int l = lanes - 1; l >= 0; --l) {
+      if (!(mask >> l & 1)) continue;
+      const U* const from = reinterpret_cast<const U*>(place.at(l / half, l % half));
+      for (int i = N - 1; i >= 0; --i)
+        values[i][l] = Plain::extend(__atomic_load_n(from + i, __ATOMIC_ACQUIRE));
+    }
+    for (int i = 0; i < N; ++i) {
+      R* const out = w.at<R>(element(w, op, i));
+      for (int l = 0; l < lanes; ++l)
+        if (mask >> l & 1) out[l] = values[i][l];
     }
   }
   static void contiguous(Warp& w, const Op* op, char* p0, char* p1) {
@@ -367,15 +359,11 @@ struct StrongStore : Store<M, R, N> {
 
   template <class Place>
   static void run(Warp& w, const Op* op, std::uint32_t mask, Place place) {
-    if constexpr (!InHostOrder<Place>) {
-      Plain::run(w, op, mask, place);
-    } else {
-      for (std::uint32_t m = mask; m; m &= m - 1) {
-        const int l = __builtin_ctz(m);
-        M* const to = reinterpret_cast<M*>(place.at(l / half, l % half));
-        for (int i = 0; i < N; ++i)
-          __atomic_store_n(to + i, static_cast<M>(w.at<R>(element(w, op, i))[l]), __ATOMIC_RELEASE);
-      }
+    for (std::uint32_t m = mask; m; m &= m - 1) {
+      const int l = __builtin_ctz(m);
+      M* const to = reinterpret_cast<M*>(place.at(l / half, l % half));
+      for (int i = 0; i < N; ++i)
+        __atomic_store_n(to + i, static_cast<M>(w.at<R>(element(w, op, i))[l]), __ATOMIC_RELEASE);
     }
   }
   static void contiguous(Warp& w, const Op* op, char* p0, char* p1) {
