@@ -17,6 +17,9 @@ grep -q '"kernels"' "$work/stats.json" && grep -q 'collatz' "$work/stats.json" |
   fail "the file of counts lacks the kernels: $(head -c 300 "$work/stats.json")"
 expect "without the command" 0 '^collatz: 0 1 7' \
   env LD_LIBRARY_PATH="$(dirname "$(dirname "$inflight")")/lib" "$programs/branch_loops"
+core=$(taskset -cp $$ | sed 's/.*: *//; s/[-,].*//')
+expect "a single core" 0 . taskset -c "$core" "$inflight" run "$programs/many_blocks"
+grep -qi 'warning' <<<"$output" && fail "a single core is warned of: $output"
 expect "another device" 0 'NVIDIA H100' "$inflight" run --device h100 "$programs/device_facts"
 expect "a device that is too old" 0 'cudaErrorNoKernelImageForDevice|no kernel image|209' \
   bash -c '"$0" run --device a100 "$1" 2>&1; exit 0' "$inflight" "$programs/branch_loops"

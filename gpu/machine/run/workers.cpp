@@ -1,6 +1,7 @@
 // Workers take clusters in turn; the launching thread is one of them.
 #include "gpu/machine/run/workers.hpp"
 
+#include <tbb/global_control.h>
 #include <tbb/task_arena.h>
 
 #include <algorithm>
@@ -184,6 +185,8 @@ class Helpers {
       requests_.pop_front();
       return crew;
     }
+    // oneTBB makes no thread on a host of one core, unless it is told to.
+    tbb::global_control threads_{tbb::global_control::max_allowed_parallelism, most_workers()};
     tbb::task_arena arena_{static_cast<int>(most_workers()), 1};
     std::mutex mutex_;
     std::deque<std::shared_ptr<Crew>> requests_;  // one for each task that has not begun
