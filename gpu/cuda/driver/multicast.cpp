@@ -1,15 +1,13 @@
 // Driver API: multicast objects, over the devices of this machine (CUDA driver API, "Multicast
 // Object Management").
-#include <fmt/format.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <cstdio>
-#include <cstring>
 #include <map>
-#include <tuple>
+#include <mutex>
+#include <utility>
+#include <vector>
 
 #include "gpu/cuda/core/memory/addresses.hpp"
+#include "gpu/cuda/core/sharing/before_launch.hpp"
+#include "gpu/cuda/driver/shared_multicast.hpp"
 #include "gpu/cuda/driver/vmm.hpp"
 
 namespace inflight::cuda::driver {
@@ -21,36 +19,43 @@ struct MulticastProperties {  // CUmulticastObjectProp
   unsigned long long handle_types, flags;
 };
 
-// Memory that a device has bound to an object, as the host sees it.
-class Bound {
+// A multicast object as kernels of this process see it, and what the process has bound to it.
+class Multicast : public machine::MulticastObject {
  public:
-  Bound(std::shared_ptr<Physical> physical, std::size_t offset, std::size_t bytes)
-      : physical_(std::move(physical)),
-        bytes_(bytes),
-        at_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, physical_->file(),
-                 off_t(offset))) {}
-  ~Bound() {
-    if (at_ != MAP_FAILED) munmap(at_, bytes_);
-  }
-  Bound(const Bound&) = delete;
-  std::byte* at() const { return at_ == MAP_FAILED ? nullptr : static_cast<std::byte*>(at_); }
+  Multicast(std::shared_ptr<SharedMulticast> of_all, bool exported)
+      : MulticastObject(of_all->most(), of_all->bytes()),
+        shared(std::move(of_all)),
+        exported(exported) {}
+  // Takes over what any process has bound or unbound since.
+  void follow();
+
+  const std::shared_ptr<SharedMulticast> shared;
+  const bool exported;
+  int handles = 1;  // that programs have not released yet
+  std::map<std::pair<int, std::size_t>, std::shared_ptr<Physical>> mine;  // by device and offset
 
  private:
-  const std::shared_ptr<Physical> physical_;
-  const std::size_t bytes_;
-  void* const at_;
+  std::mutex mutex_;
+  std::uint64_t seen_ = 0;
+  std::map<std::pair<int, std::size_t>, SharedMulticast::Range> bound_;  // by device and offset
 };
 
-// A multicast object, with what is bound to it.
-struct Multicast : machine::MulticastObject {
-  using MulticastObject::MulticastObject;
-  int handles = 1;                         // that programs have not released yet
-  std::shared_ptr<const Descriptor> file;  // names it where it may be exported
-  std::map<std::tuple<int, std::size_t>, std::unique_ptr<Bound>> bound;  // by device and offset
-};
-
-// Begins the name of an exported object's file, which goes on with its process and its handle.
-constexpr const char* file_name = "inflight multicast";
+void Multicast::follow() {
+  const std::lock_guard lock(mutex_);
+  if (shared->version() == seen_) return;
+  const SharedMulticast::View view = shared->look();
+  seen_ = view.version;
+  for (const int device : view.devices) add(device);  // those it has already stay as they are
+  std::map<std::pair<int, std::size_t>, SharedMulticast::Range> now;
+  for (const SharedMulticast::Range& each : view.ranges) now[{each.device, each.offset}] = each;
+  for (const auto& [key, old] : bound_) {
+    const auto kept = now.find(key);
+    if (kept == now.end() || kept->second.at != old.at || kept->second.bytes != old.bytes)
+      unbind(old.device, old.offset, old.bytes);
+  }
+  for (const auto& [key, each] : now) bind(each.device, each.offset, each.bytes, each.at);
+  bound_ = std::move(now);
+}
 
 Handles<Multicast>& multicasts() {
   static auto* handles = new Handles<Multicast>;
@@ -60,39 +65,67 @@ std::shared_ptr<Multicast> found(unsigned long long handle) {
   return multicasts().find(pointer(handle));
 }
 
+// Every object of the process: mapped ones go on without a handle.
+struct Followed {
+  std::mutex mutex;
+  std::vector<std::weak_ptr<Multicast>> objects;
+};
+Followed& followed() {
+  static auto& instance = *new Followed;
+  return instance;
+}
+
+// Other processes bind memory too, of which kernels are to know.
+void follow_all() {
+  const std::lock_guard lock(followed().mutex);
+  std::erase_if(followed().objects, [](const auto& each) {
+    const auto object = each.lock();
+    if (object) object->follow();
+    return !object;
+  });
+}
+
+unsigned long long keep(std::shared_ptr<SharedMulticast> shared, bool exported) {
+  auto object = std::make_shared<Multicast>(std::move(shared), exported);
+  const std::lock_guard lock(followed().mutex);
+  followed().objects.push_back(object);
+  look_before_launches(follow_all);
+  return address(multicasts().add(std::move(object)));
+}
+
 Status create(unsigned long long* handle, const MulticastProperties* properties) {
   if (!handle || !properties || properties->flags || !whole(properties->bytes) ||
-      properties->devices == 0 || int(properties->devices) > Core::get().device_count())
+      properties->devices == 0 || properties->devices > SharedMulticast::most_devices)
     return Status::invalid_value;
   if (properties->handle_types & ~std::uint64_t{handle_file}) return Status::not_supported;
-  auto object = std::make_shared<Multicast>(properties->devices, properties->bytes);
-  Multicast* const made = multicasts().add(object);
-  if (properties->handle_types) {
-    const std::string name = fmt::format("{} {}.{}", file_name, getpid(), address(made));
-    object->file = std::make_shared<Descriptor>(memfd_create(name.c_str(), MFD_CLOEXEC));
-  }
-  *handle = address(made);
+  auto shared = SharedMulticast::create(properties->devices, properties->bytes);
+  if (!shared) return report(shared);
+  *handle = keep(std::move(*shared), properties->handle_types != 0);
   return Status::success;
 }
 
+// Another process may have the same device by another number.
+int index_of(int device) { return Core::get().device(device).index; }
+
 Status bind_memory(Multicast& object, std::size_t offset, const std::shared_ptr<Physical>& physical,
                    std::size_t from, std::size_t bytes) {
-  if (!physical || !whole(bytes) || offset % granularity || from % granularity ||
-      bytes > physical->bytes || from > physical->bytes - bytes)
+  if (!physical || !physical->on_device() || !whole(bytes) || offset % granularity ||
+      from % granularity || bytes > physical->bytes || from > physical->bytes - bytes)
     return Status::invalid_value;
-  auto bound = std::make_unique<Bound>(physical, from, bytes);
-  if (!bound->at()) return Status::out_of_memory;
-  const int device = physical->properties.location.id;
-  if (!object.bind(device, offset, bytes, bound->at())) return Status::invalid_value;
-  object.bound[{device, offset}] = std::move(bound);
-  return Status::success;
+  const Device& device = Core::get().device(physical->properties.location.id);
+  auto memory = sharing_handle(SharingHandle::Kind::memory, physical->file(), device);
+  if (!memory) return report(memory);
+  memory->offset = from, memory->bytes = bytes;
+  const Status status = object.shared->bind(device.index, offset, *memory);
+  if (status == Status::success) object.mine[{device.index, offset}] = physical;
+  return status;
 }
 
 Status unbind_memory(Multicast& object, int device, std::size_t offset, std::size_t bytes) {
   // What kernels do with it must be over before it goes.
   for (int i = 0; i < Core::get().device_count(); ++i) Core::get().device(i).synchronize();
-  if (!object.unbind(device, offset, bytes)) return Status::invalid_value;
-  object.bound.erase({device, offset});
+  if (!object.shared->unbind(index_of(device), offset, bytes)) return Status::invalid_value;
+  object.mine.erase({index_of(device), offset});
   return Status::success;
 }
 
@@ -108,25 +141,19 @@ bool release_multicast(unsigned long long handle) {
 }
 int multicast_file(unsigned long long handle) {
   const auto object = found(handle);
-  return object && object->file ? object->file->number() : -1;
+  return object && object->exported ? object->shared->file() : -1;
 }
 
-Result<unsigned long long> import_multicast(std::string_view name) {
+Result<unsigned long long> import_multicast(int given) {
   const std::lock_guard lock(mapping_mutex());
-  unsigned long long handle = 0;
-  int process = 0;
-  const auto at = name.find(file_name);
-  if (at == name.npos ||
-      std::sscanf(name.data() + at + std::strlen(file_name), " %d.%llu", &process, &handle) != 2)
-    return fail(Status::invalid_value);
-  if (process != getpid())
-    return fail(Status::not_supported,
-                "multicast objects join devices of one process, and this one is another "
-                "process's. NCCL does without them with NCCL_NVLS_ENABLE=0.");
-  const auto object = found(handle);
-  if (!object) return fail(Status::invalid_value);
-  ++object->handles;
-  return handle;
+  for (const auto& each : multicasts().all())
+    if (each->shared->same_file(given)) {
+      ++each->handles;
+      return address(each.get());
+    }
+  auto shared = SharedMulticast::open(given);
+  if (!shared) return tl::unexpected(shared.error());
+  return keep(std::move(*shared), true);
 }
 
 INFLIGHT_CU_INIT(cuMulticastCreate,
@@ -136,7 +163,7 @@ INFLIGHT_CU_INIT(cuMulticastAddDevice, (unsigned long long handle, int device), 
   const auto object = found(handle);
   if (!object) return Status::invalid_value;
   if (!device_at(device)) return Status::invalid_device;
-  return object->add(device) ? Status::success : Status::invalid_value;
+  return object->shared->add(index_of(device)) ? Status::success : Status::invalid_value;
 })
 INFLIGHT_CU_INIT(cuMulticastBindMem,
                  (unsigned long long handle, std::size_t offset, unsigned long long memory,
@@ -163,6 +190,7 @@ INFLIGHT_CU_INIT(cuMulticastUnbind,
                    const std::lock_guard lock(mapping_mutex());
                    const auto object = found(handle);
                    if (!object) return Status::invalid_value;
+                   if (!device_at(device)) return Status::invalid_device;
                    return unbind_memory(*object, device, offset, bytes);
                  })
 INFLIGHT_CU_INIT(cuMulticastGetGranularity,

@@ -11,6 +11,8 @@
 #include <cstdio>
 #include <string>
 
+#include "gpu/cuda/driver/shared_multicast.hpp"
+
 namespace inflight::cuda::driver {
 namespace {
 
@@ -58,7 +60,9 @@ Status import_file(unsigned long long* handle, int given, int type) {
   if (fcntl(given, F_GETFD) < 0) return Status::unknown;
   const auto location = location_of(given);
   if (!location) {
-    const auto multicast = import_multicast(link_of(given));
+    if (link_of(given).find(SharedMulticast::file_name) == std::string::npos)
+      return Status::invalid_value;
+    const auto multicast = import_multicast(given);
     if (multicast) *handle = *multicast;
     return report(multicast);
   }

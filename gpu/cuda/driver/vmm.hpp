@@ -3,7 +3,6 @@
 #pragma once
 #include <memory>
 #include <mutex>
-#include <string_view>
 
 #include "gpu/cuda/core/abi.hpp"
 #include "gpu/cuda/core/handles.hpp"
@@ -70,8 +69,7 @@ std::shared_ptr<machine::MulticastObject> multicast_of(unsigned long long handle
 bool release_multicast(unsigned long long handle);
 // The file that names it for export; -1: it has none.
 int multicast_file(unsigned long long handle);
-// A handle of the object whose file has this name (invalid_value: it is no such file;
-// not_supported: another process's).
-Result<unsigned long long> import_multicast(std::string_view name);
+// A handle of the object whose file this is: the same for every time that it is imported.
+Result<unsigned long long> import_multicast(int file);
 
 }  // namespace inflight::cuda::driver

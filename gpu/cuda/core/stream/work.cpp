@@ -9,6 +9,7 @@
 #include "gpu/cuda/core/memory/pool.hpp"
 #include "gpu/cuda/core/report/checking.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
+#include "gpu/cuda/core/sharing/before_launch.hpp"
 #include "gpu/cuda/core/stream/launch.hpp"
 #include "gpu/cuda/core/stream/operations.hpp"
 #include "gpu/cuda/core/stream/overlap.hpp"
@@ -58,6 +59,7 @@ void run_kernel(const KernelWork& work, Stream& stream) {
   launch.stream = stream.id();
   launch.cancel = &device.cancel;
   launch.textures = core.texture_objects.snapshot();
+  look_before_launch();
   launch.clock = &device.clock;
   const Standing& standing = Standing::now();
   launch.prerequisites = standing.in_front;
