@@ -12,8 +12,6 @@
 namespace inflight::texture {
 namespace {
 
-using numbers::F16;
-
 // A channel of T as 32 bits.
 template <class T, As as>
 struct Channel {
@@ -47,7 +45,7 @@ struct Half {
   static std::uint32_t get(const std::byte* at, unsigned) {
     std::uint16_t v;
     std::memcpy(&v, at, sizeof v);
-    return std::bit_cast<std::uint32_t>(F16::value(v));
+    return std::bit_cast<std::uint32_t>(numbers::F16::value(v));
   }
 };
 
@@ -103,8 +101,8 @@ void encode_colour(Format format, As as, const float (&colour)[4], std::byte* te
 }
 
 std::uint16_t half_below(float value) {
-  const auto near = static_cast<std::uint16_t>(F16::round(value));
-  return std::fabs(F16::value(near)) > std::fabs(value) ? near - 1 : near;
+  const auto near = static_cast<std::uint16_t>(numbers::F16::round(value));
+  return std::fabs(numbers::F16::value(near)) > std::fabs(value) ? near - 1 : near;
 }
 
 Decode decoder(Format format, As as) {
