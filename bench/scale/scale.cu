@@ -110,7 +110,7 @@ int main(int, char** words) {
   getrusage(RUSAGE_SELF, &usage);
   constexpr double lane_steps = double(steps) * blocks * threads;
   printf(
-      "%.2f us a launch, %.2f ns a lane's step, %.2f GB/s copied, all_reduce %.0f us of 64 KiB, "
+      "%.3f us a launch, %.5f ns a lane's step, %.2f GB/s copied, all_reduce %.0f us of 64 KiB, "
       "%.0f us of 4 MiB, %ld MiB\n",
       slowest(&Times::launch) / launches * 1e6, slowest(&Times::compute) / lane_steps * 1e9,
       copies * copy_bytes / slowest(&Times::copy) / 1e9,
