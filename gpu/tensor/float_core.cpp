@@ -8,6 +8,7 @@
 #include "gpu/tensor/cores.hpp"
 #include "gpu/tensor/float_operands.hpp"
 #include "gpu/tensor/model.hpp"
+#include "gpu/tensor/one_sum.hpp"
 
 namespace inflight::tensor::INFLIGHT_ISA {
 namespace {
@@ -59,143 +60,91 @@ template <Element E>
   return {start.value, exponent_of(start.value, -126)};
 }
 
-// To nearest even, of values that are odd where they were cut off.
-using Halves [[gnu::vector_size(2 * lanes)]] = std::uint16_t;
-#if defined __AVX512F__ || defined __F16C__
-[[gnu::always_inline]] inline Bits to_f16(Floats value) {
-  constexpr int nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
-#  ifdef __AVX512F__
-  const auto halves = _mm512_maskz_cvtps_ph(0xffff, as<__m512>(value), nearest);
-#  else
-  const auto halves = _mm256_cvtps_ph(as<__m256>(value), nearest);
-#  endif
-  return __builtin_convertvector(as<Halves>(halves), Bits);
-}
-[[gnu::always_inline]] inline Floats from_f16(Bits bits) {
-  const auto halves = __builtin_convertvector(bits, Halves);
-#  ifdef __AVX512F__
-  return as<Floats>(_mm512_maskz_cvtph_ps(0xffff, as<__m256i>(halves)));
-#  else
-  return as<Floats>(_mm256_cvtph_ps(as<__m128i>(halves)));
-#  endif
-}
-#else
-[[gnu::always_inline]] inline Bits to_f16(Floats value) {
-  const Bits bits = as<Bits>(value), magnitude = bits & 0x7fffffff;
-  const Bits small = as<Bits>(as<Floats>(magnitude) + as<Floats>(Bits{} + 0x3f000000)) - 0x3f000000;
-  const Bits normal = (magnitude + 0xfff + (magnitude >> 13 & 1) - (112U << 23)) >> 13;
-  const Ints is_small = as<Ints>(magnitude) < 0x38800000,
-             is_large = as<Ints>(magnitude) >= 0x47800000;
-  const Ints rounded =
-      pick(is_large, Ints{} + 0x7c00, pick(is_small, as<Ints>(small), as<Ints>(normal)));
-  return as<Bits>(rounded) | (bits >> 16 & 0x8000);
-}
-[[gnu::always_inline]] inline Floats from_f16(Bits bits) {
-  const Decoded d = decode<Element::f16>(bits);
-  const Ints infinite = as<Ints>((Bits{} + 0x7f800000) | (bits & 0x8000) << 16);
-  return as<Floats>(pick(d.special, infinite, as<Ints>(d.value)));
-}
-#endif
-
-// Towards zero.
-[[gnu::always_inline]] inline Floats cut_off(Ints v) {
-#ifdef __AVX512F__
-  return as<Floats>(_mm512_maskz_cvt_roundepi32_ps(0xffff, as<__m512i>(v),
-                                                   _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC));
-#else
-  const Floats nearest = to_floats(v);
-  const Ints back = truncated(nearest);
-  const auto size = [](Ints x) { return x < 0 ? -as<Bits>(x) : as<Bits>(x); };
-  return as<Floats>(as<Bits>(nearest) + as<Bits>(size(back) > size(v)));  // one less where larger
-#endif
+[[gnu::always_inline]] inline Bits rounded(const Plan& plan, Ints total, Floats scale) {
+  return plan.sums == Element::f32 ? rounded<Element::f32>(plan, total, scale)
+                                   : rounded<Element::f16>(plan, total, scale);
 }
 
-// x + y; lanes where it does not fit are bad.
-[[gnu::always_inline]] inline Ints fitting_sum(Ints x, Ints y, Ints& bad) {
-  const Ints sum = as<Ints>(as<Bits>(x) + as<Bits>(y));
-  bad |= (x ^ sum) & (y ^ sum);
-  return sum;
-}
+// --- the sums of a vector of rows and four columns ---
 
-// A group's sum of integers, rounded: total / scale.
-[[gnu::always_inline]] inline Floats rounded(const Plan& plan, Ints total, Floats scale) {
-  const Floats unit = as<Floats>((Bits{} + (254U << 23)) - as<Bits>(scale));
-  const Floats cut = cut_off(total);
-  if (plan.sums == Element::f32) return as<Floats>(as<Bits>(cut * unit) & plan.kept);
-  const Ints odd = (truncated(cut) != total) & 1;
-  const Bits h = to_f16(as<Floats>(as<Ints>(cut) | odd) * unit);
-  return from_f16(as<Bits>(pick(as<Ints>(h) == 0x8000, Ints{}, as<Ints>(h))));
-}
+struct Sums {
+  Sum sum[quad];
+  Ints bad[quad];
+  Bits result[quad];  // in the format that sums are rounded to
+};
 
-// --- the sums of a vector of rows and N columns ---
-
-// The largest exponents of the products from `done` to `end`, where `largest` has the sums'.
-template <int N, class At>
-[[gnu::always_inline]] inline void find_largest(const Rows& rows, const std::int32_t* b_exponents,
-                                                std::ptrdiff_t depth, std::ptrdiff_t done,
-                                                std::ptrdiff_t end, At at, Ints (&largest)[N]) {
-  Shorts pairs[N / 2];
-  for (int j = 0; j < N; j += 2) pairs[j / 2] = as<Shorts>(pair_of(largest[j], largest[j + 1]));
+// The largest exponents of the products from `done` to `end` and of the sums before them.
+[[gnu::always_inline]] inline void find_largest(const Plan& plan, const Rows& rows,
+                                                const Columns& columns, int first,
+                                                std::ptrdiff_t done, std::ptrdiff_t end, Sums& sums,
+                                                Ints (&largest)[quad]) {
+  const std::int32_t* const other = columns.exponent + first / quad * plan.depth;
+  Bytes four = Bytes{} + static_cast<signed char>(no_code);
   for (std::ptrdiff_t i = done; i < end; ++i) {
-    const auto e = as<Shorts>(rows.exponent[at(i)]);
-    const std::int32_t* const other = b_exponents + at(i);
-    for (int j = 0; j < N / 2; ++j)
-      pairs[j] = larger(pairs[j], e + as<Shorts>(Ints{} + other[j * depth]));
+    const Bytes b = as<Bytes>(Ints{} + other[plan.at(i)]);
+    four = larger(four, saturated_sum(as<Bytes>(rows.exponent[plan.at(i)]), b));
   }
-  for (int j = 0; j < N; j += 2) {
-    largest[j] = low_of(as<Ints>(pairs[j / 2]));
-    largest[j + 1] = high_of(as<Ints>(pairs[j / 2]));
+  const Ints base = rows.base + columns.base;
+  // Products there may be whose sums of codes are too small to be right.
+  const Ints wide = rows.least + columns.least - base - least_right_sum;
+  for (int j = 0; j < quad; ++j) {
+    const Ints code = one_of(as<Ints>(four), j), none = code < least_right_sum;
+    sums.bad[j] |= none & wide;
+    largest[j] = larger(sums.sum[j].exponent, pick(none, Ints{} + no_exponent, code + base));
   }
 }
 
-// `Ordered`: k goes in the plan's order.
-template <bool Ordered, int N>
-[[gnu::always_inline]] inline void sums_of(const Plan& plan, const Rows& rows, const float* b,
-                                           const std::int32_t* b_exponents, Sum (&sums)[N],
-                                           Ints (&bad)[N]) {
-  const std::ptrdiff_t depth = plan.depth, group = plan.group, fits = plan.fits;
+[[gnu::always_inline]] inline void sums_of(const Plan& plan, const Rows& rows,
+                                           const Columns& columns, int first, Sums& sums) {
+  const float* const b = columns.value + first * plan.depth;
   const std::int32_t least = plan.sums == Element::f16 ? -14 : -126;
-  const auto at = [&plan](std::ptrdiff_t i) {
-    return Ordered ? static_cast<std::ptrdiff_t>(plan.order[i]) : i;
-  };
-  for (std::ptrdiff_t done = 0; done < depth;) {
-    const std::ptrdiff_t end = done + group < depth ? done + group : depth;
-    Ints largest[N], totals[N];
-    for (int j = 0; j < N; ++j) largest[j] = sums[j].exponent;
-    find_largest(rows, b_exponents, depth, done, end, at, largest);
-    Floats scale[N];
-    for (int j = 0; j < N; ++j) {
-      // Where all terms are zero, any scale will do.
-      bad[j] |= (largest[j] - low) & (no_exponent / 2 - largest[j]);
-      largest[j] = larger(largest[j], Ints{} + low);
-      scale[j] = as<Floats>((plan.fraction_bits + 127 - largest[j]) << 23);
-      totals[j] = truncated(sums[j].value * scale[j]);
-    }
-    while (done < end) {
-      const std::ptrdiff_t part_end = done + fits < end ? done + fits : end;
-      Bits part[N] = {};  // they wrap in lanes that are bad
-      for (std::ptrdiff_t i = done; i < part_end; ++i) {
-        const Floats x = rows.value[at(i)];
-        const float* const p = b + at(i);
-        for (int j = 0; j < N; ++j) part[j] += as<Bits>(truncated(x * p[j * depth] * scale[j]));
+  for (std::ptrdiff_t done = 0; done < plan.depth;) {
+    const std::ptrdiff_t begin = done;
+    const std::ptrdiff_t end = done + plan.group < plan.depth ? done + plan.group : plan.depth;
+    Ints largest[quad];
+    find_largest(plan, rows, columns, first, done, end, sums, largest);
+    for (int from = 0; from < quad; from += blocked) {
+      Floats scale[blocked];
+      Ints totals[blocked];
+      for (int j = 0; j < blocked; ++j) {
+        // Where all terms are zero, any scale will do.
+        const Ints e = largest[from + j];
+        sums.bad[from + j] |= (e - low) & (no_exponent / 2 - e);
+        scale[j] = as<Floats>((plan.fraction_bits + 127 - larger(e, Ints{} + low)) << 23);
+        totals[j] = truncated(sums.sum[from + j].value * scale[j]);
       }
-      for (int j = 0; j < N; ++j) totals[j] = fitting_sum(totals[j], as<Ints>(part[j]), bad[j]);
-      done = part_end;
+      for (done = begin; done < end;) {
+        const std::ptrdiff_t part_end = done + plan.fits < end ? done + plan.fits : end;
+        Bits part[blocked] = {};  // they wrap in lanes that are bad
+        for (std::ptrdiff_t i = done; i < part_end; ++i) {
+          const Floats x = rows.value[plan.at(i)];
+          const float* const p = b + from * plan.depth + plan.at(i);
+          for (int j = 0; j < blocked; ++j)
+            part[j] += as<Bits>(truncated(x * p[j * plan.depth] * scale[j]));
+        }
+        for (int j = 0; j < blocked; ++j)
+          totals[j] = fitting_sum(totals[j], as<Ints>(part[j]), sums.bad[from + j]);
+        done = part_end;
+      }
+      for (int j = 0; j < blocked; ++j) sums.result[from + j] = rounded(plan, totals[j], scale[j]);
     }
-    for (int j = 0; j < N; ++j) {
-      sums[j].value = rounded(plan, totals[j], scale[j]);
-      if (end == depth) continue;
-      bad[j] |= 0x7f7fffff - as<Ints>(as<Bits>(sums[j].value) & 0x7fffffff);
-      sums[j].exponent = exponent_of(sums[j].value, least);
+    if (end == plan.depth) return;
+    for (int j = 0; j < quad; ++j) {
+      Sum& sum = sums.sum[j];
+      sum.value = plan.sums == Element::f16 ? from_f16(sums.result[j]) : as<Floats>(sums.result[j]);
+      sums.bad[j] |= 0x7f7fffff - as<Ints>(as<Bits>(sum.value) & 0x7fffffff);
+      sum.exponent = exponent_of(sum.value, least);
     }
   }
 }
 
 // The accumulator that comes last, and the result's format.
-Bits result_of(const Plan& plan, Sum sum, const Sum& c) {
-  if (plan.unpacked) sum.value += c.value;
-  if (plan.product->d == Element::f32) return as<Bits>(sum.value);
-  return to_f16(sum.value);
+[[gnu::always_inline]] inline Bits result_of(const Plan& plan, Bits sum, const Sum& c) {
+  const bool half = plan.sums == Element::f16;
+  if (half && !plan.unpacked) return sum;
+  const Floats before = half ? from_f16(sum) : as<Floats>(sum);
+  const Floats value = plan.unpacked ? before + c.value : before;
+  return plan.product->d == Element::f32 ? as<Bits>(value) : to_f16(value);
 }
 
 std::size_t index_of(const Product& p, int row, int column) {
@@ -207,10 +156,13 @@ int count_from(const Product& p, int row) { return p.m - row < lanes ? p.m - row
 // The lanes that the model computes.
 [[gnu::noinline]] void leave_to_the_model(const Plan& plan, int row, int column, Ints bad,
                                           Bits& bits) {
+  int rows[lanes], count = 0;
   for (int l = 0; l < count_from(*plan.product, row); ++l)
-    if (bad[l] < 0)
-      bits[l] = static_cast<std::uint32_t>(
-          output_of_the_model(*plan.numerics, *plan.product, *plan.matrices, row + l, column));
+    if (bad[l] < 0) rows[count++] = row + l;
+  std::uint32_t outputs[lanes];
+  outputs_of_the_model(*plan.numerics, *plan.product, *plan.matrices, column,
+                       {rows, static_cast<std::size_t>(count)}, outputs);
+  for (int i = 0; i < count; ++i) bits[rows[i] - row] = outputs[i];
 }
 
 [[gnu::always_inline]] inline void finish(const Plan& plan, int row, int column, const Bits& bits) {
@@ -220,12 +172,6 @@ int count_from(const Product& p, int row) { return p.m - row < lanes ? p.m - row
   p.d == Element::f16 ? put<std::uint16_t>(plan.matrices->d, at, count, bits)
                       : put<std::uint32_t>(plan.matrices->d, at, count, bits);
 }
-
-#ifdef __AVX512F__
-constexpr int blocked = 4;
-#else
-constexpr int blocked = 2;
-#endif
 
 // Lanes whose products or accumulator are infinite or NaN get what IEEE's sum of them is: finite
 // terms, made small, change nothing. Which lanes?
@@ -245,35 +191,52 @@ constexpr int blocked = 2;
 }
 
 void multiply_block(const Plan& plan, const Rows& rows, const Columns& columns, int row, int column,
-                    int at) {
-  Sum c[blocked], sums[blocked];
-  Ints bad[blocked], special = rows.special, any_bad = {};
+                    int first) {
+  Sum c[quad];
+  Sums sums;
+  Ints special = rows.special, any_bad = {};
   const Ints out_of_range = (rows.least + columns.least < low) | (rows.most + columns.most > high);
-  for (int j = 0; j < blocked; ++j) {
-    bad[j] = out_of_range;
-    c[j] = start_of(plan, row, column + at + j, special);
-    sums[j] = plan.unpacked ? Sum{Floats{}, Ints{} + no_exponent} : c[j];
+  for (int j = 0; j < quad; ++j) {
+    sums.bad[j] = out_of_range;
+    c[j] = start_of(plan, row, column + first + j, special);
+    sums.sum[j] = plan.unpacked ? Sum{Floats{}, Ints{} + no_exponent} : c[j];
   }
-  const float* const b = columns.value + at * plan.depth;
-  const std::int32_t* const exponents = columns.exponent + at / 2 * plan.depth;
-  if (plan.unpacked)
-    sums_of<true>(plan, rows, b, exponents, sums, bad);
-  else
-    sums_of<false>(plan, rows, b, exponents, sums, bad);
+  sums_of(plan, rows, columns, first, sums);
   const bool settle = columns.special || any(special);
-  Bits results[blocked];
-  for (int j = 0; j < blocked; ++j) {
-    results[j] = result_of(plan, sums[j], c[j]);
+  for (int j = 0; j < quad; ++j) {
+    Bits& result = sums.result[j];
+    Ints& bad = sums.bad[j];
+    result = result_of(plan, result, c[j]);
     if (settle) {
       // One of several sums may have overflown before; absent values multiply nothing.
-      const Ints settled = settle_special(plan, rows, b + j * plan.depth, c[j], results[j]);
-      bad[j] = plan.one_sum ? (bad[j] & ~settled) | out_of_range : bad[j] | settled;
+      const float* const b = columns.value + (first + j) * plan.depth;
+      const Ints settled = settle_special(plan, rows, b, c[j], result);
+      bad = plan.one_sum ? (bad & ~settled) | out_of_range : bad | settled;
     }
-    any_bad |= bad[j];
+    any_bad |= bad;
   }
-  for (int j = 0; any(any_bad) && j < blocked; ++j)
-    leave_to_the_model(plan, row, column + at + j, bad[j], results[j]);
-  for (int j = 0; j < blocked; ++j) finish(plan, row, column + at + j, results[j]);
+  for (int j = 0; any(any_bad) && j < quad; ++j)
+    if (any(sums.bad[j]))
+      leave_to_the_model(plan, row, column + first + j, sums.bad[j], sums.result[j]);
+  for (int j = 0; j < quad; ++j) finish(plan, row, column + first + j, sums.result[j]);
+}
+
+using Block = bool (*)(const Plan&, const Rows&, const Columns&, int, int);
+// Null: its outputs are not one sum each.
+Block usual_block(const Plan& plan) {
+  const Product& p = *plan.product;
+  if (!plan.one_sum || plan.fits < plan.depth || p.c != p.d || p.m % lanes != 0) return nullptr;
+  const bool half = p.d == Element::f16;
+  switch (plan.depth) {
+    case 8:
+      return half ? nullptr : one_sum_block<8, Element::f32>;
+    case 16:
+      return half ? one_sum_block<16, Element::f16> : one_sum_block<16, Element::f32>;
+    case 32:
+      return half ? one_sum_block<32, Element::f16> : one_sum_block<32, Element::f32>;
+    default:
+      return nullptr;
+  }
 }
 
 bool floats(const Numerics& numerics, const Product& p, const Matrices& at) {
@@ -291,12 +254,16 @@ bool floats(const Numerics& numerics, const Product& p, const Matrices& at) {
   if (!decode_a || !decode_b) return false;
   static thread_local const auto kept = std::make_unique<KeptRows>();
   const Rows* const rows = kept->of(plan, decode_a);
+  const Block usual = usual_block(plan);
   Columns columns;
   for (int column = 0; column < p.n; column += columns_at_once) {
     decode_b(plan, column, columns);
-    for (int row = 0; row < p.m; row += lanes)
-      for (int j = 0; j < columns_at_once; j += blocked)
-        multiply_block(plan, rows[row / lanes], columns, row, column, j);
+    for (int row = 0; row < p.m; row += lanes) {
+      const Rows& some = rows[row / lanes];
+      if (usual && usual(plan, some, columns, row, column)) continue;
+      for (int j = 0; j < columns_at_once; j += quad)
+        multiply_block(plan, some, columns, row, column, j);
+    }
   }
   return true;
 }

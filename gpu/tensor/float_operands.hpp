@@ -7,22 +7,26 @@
 
 namespace inflight::tensor::INFLIGHT_ISA {
 
-constexpr int most_depth = 64, most_rows = 64, columns_at_once = 8;
+constexpr int most_depth = 64, most_rows = 64, columns_at_once = 8, quad = 4;  // columns
 // Exponents of products between which everything here is a normal f32.
 constexpr std::int32_t low = -100, high = 125;
+
+// An exponent is a byte, less a base: formats of 8 bits of it have a lane's largest less 63. What
+// is too small for a byte, and a zero, is -128, so sums of two that end above -65 are right.
+constexpr std::int32_t most_code = 63, no_code = -128, least_right_sum = -64;
 
 // As many rows of A as there are lanes, by columns.
 struct Rows {
   Floats value[most_depth];
-  Ints exponent[most_depth];  // twice a lane, for two columns
-  Ints least, most, special;
+  Ints exponent[most_depth];  // four times a lane, for four columns
+  Ints base, least, most, special;
 };
 // Some columns of B.
 struct Columns {
   alignas(64) float value[columns_at_once * most_depth];
-  // Of two columns each. Vectors reach past the last.
-  alignas(64) std::int32_t exponent[columns_at_once / 2 * most_depth + lanes];
-  std::int32_t least, most;
+  // Of four columns each. Vectors reach past the last.
+  alignas(64) std::int32_t exponent[columns_at_once / quad * most_depth + lanes];
+  std::int32_t base, least, most;
   bool special;
 };
 
@@ -40,6 +44,8 @@ struct Plan {
   bool one_sum;        // a single group of present values, with the accumulator
   bool unpacked;       // f8 as f16: the accumulator comes last
   std::uint8_t order[most_depth];
+  // The i-th that is summed.
+  std::ptrdiff_t at(std::ptrdiff_t i) const { return unpacked ? order[i] : i; }
 };
 
 inline Plan plan_of(const Numerics& n, const Product& p, const Matrices& at) {
@@ -101,6 +107,14 @@ template <Element E, bool marks>
   d.value = as<Floats>(as<Bits>(d.value) ^ sign);
   return d;
 }
+// What exponents of a format have as their base, by the largest.
+template <Element E>
+[[gnu::always_inline]] inline Ints base_of(Ints most) {
+  return format_of<E>.exponent < 8 ? Ints{} : most - most_code;
+}
+[[gnu::always_inline]] inline Ints code_of(Ints exponent, Ints base) {
+  return larger(exponent - base, Ints{} + no_code);
+}
 template <Element E>
 [[gnu::always_inline]] inline bool all_finite(const Range& range) {
   return !any(as<Ints>(range.most) >= static_cast<std::int32_t>(least_special<E>));
@@ -117,7 +131,7 @@ template <Element E, bool marks>
     for (int i = 0; i < a_word; ++i) {
       const Decoded d = element<E, marks>(words[w] >> (i * bits) & ones, plan, sign, range);
       rows.value[w * a_word + i] = d.value;
-      rows.exponent[w * a_word + i] = pair_of(d.exponent, d.exponent);
+      rows.exponent[w * a_word + i] = d.exponent;
     }
   return range;
 }
@@ -131,7 +145,12 @@ void decode_rows(const Plan& plan, int first, Rows& rows) {
   Range range = decode_rows_as<E, false>(plan, words, count, rows);
   if (!all_finite<E>(range)) range = decode_rows_as<E, true>(plan, words, count, rows);
   rows.least = range.least_exponent<E>(), rows.most = range.most_exponent<E>();
+  rows.base = base_of<E>(rows.most);
   rows.special = range.special;
+  for (int k = 0; k < p.values(); ++k) {
+    const Ints code = code_of(rows.exponent[k], rows.base);
+    rows.exponent[k] = four_of(code, code, code, code);
+  }
 }
 
 // A sparse row's values go to their columns; zeros are between them.
@@ -139,7 +158,7 @@ inline void spread_rows(const Plan& plan, int first, Rows& rows) {
   const Product& p = *plan.product;
   static_assert(sizeof(Floats) == sizeof(Ints));
   Rows wide;
-  const Ints none = pair_of(Ints{} + no_exponent, Ints{} + no_exponent);
+  const Ints no = Ints{} + no_code, none = four_of(no, no, no, no);
   for (int k = 0; k < p.k; ++k) wide.value[k] = Floats{}, wide.exponent[k] = none;
   auto* const values = reinterpret_cast<float*>(wide.value);
   auto* const exponents = reinterpret_cast<std::int32_t*>(wide.exponent);
@@ -158,44 +177,49 @@ template <class Packed>
   return __builtin_convertvector(load<Vector>(at), Bits);
 }
 
-// Pairs of columns' exponents, from all columns' one after the other.
-inline void pair_columns(const std::int32_t* exponents, int depth, Columns& columns) {
-  for (int j = 0; j < columns_at_once; j += 2)
+// Four columns' exponents together, from all columns' one after the other.
+inline void pack_exponents(const std::int32_t* exponents, int depth, Columns& columns) {
+  const Ints base = Ints{} + columns.base;
+  for (int j = 0; j < columns_at_once; j += quad)
     for (int k = 0; k < depth; k += lanes) {
-      const std::int32_t* const from = exponents + j * depth + k;
-      store(columns.exponent + j / 2 * depth + k,
-            pair_of(load<Ints>(from), load<Ints>(from + depth)));
+      const auto code = [&](int column) {
+        return code_of(load<Ints>(exponents + (j + column) * depth + k), base);
+      };
+      store(columns.exponent + j / quad * depth + k, four_of(code(0), code(1), code(2), code(3)));
     }
 }
 
 template <Element E, bool marks>
-[[gnu::always_inline]] inline Range decode_columns_as(const Plan& plan, int first,
-                                                      Columns& columns) {
+[[gnu::always_inline]] inline Range decode_columns_as(const Plan& plan, int first, float* values,
+                                                      std::int32_t* exponents) {
   constexpr int bytes = format_of<E>.bits / 8;
   using Packed = std::conditional_t<bytes == 1, std::uint8_t,
                                     std::conditional_t<bytes == 2, std::uint16_t, std::uint32_t>>;
   const Product& p = *plan.product;
   const auto* const from = static_cast<const Packed*>(plan.matrices->b) + first * p.k;
   const Bits sign = Bits{} + (p.negates_b ? 0x80000000U : 0U);
-  alignas(64) std::int32_t exponents[columns_at_once * most_depth + lanes];
   Range range;
   for (int i = 0; i < columns_at_once * p.k; i += lanes) {
     const Decoded d = element<E, marks>(widened<Packed>(from + i), plan, sign, range);
-    store(columns.value + i, d.value);
+    store(values + i, d.value);
     store(exponents + i, d.exponent);
   }
-  pair_columns(exponents, p.k, columns);
   return range;
 }
 
 template <Element E>
 void decode_columns(const Plan& plan, int first, Columns& columns) {
-  Range range = decode_columns_as<E, false>(plan, first, columns);
-  if (!all_finite<E>(range)) range = decode_columns_as<E, true>(plan, first, columns);
+  alignas(64) std::int32_t exponents[columns_at_once * most_depth + lanes];
+  Range range = decode_columns_as<E, false>(plan, first, columns.value, exponents);
+  if (!all_finite<E>(range))
+    range = decode_columns_as<E, true>(plan, first, columns.value, exponents);
   columns.special = any(range.special);
   range.most = Bits{} + chosen_lane(range.most, [](Bits x, Bits y) { return larger(x, y); });
   range.least = Bits{} + chosen_lane(range.least, [](Bits x, Bits y) { return smaller(x, y); });
-  columns.least = range.least_exponent<E>()[0], columns.most = range.most_exponent<E>()[0];
+  const Ints most = range.most_exponent<E>();
+  columns.least = range.least_exponent<E>()[0], columns.most = most[0];
+  columns.base = base_of<E>(most)[0];
+  pack_exponents(exponents, plan.product->k, columns);
 }
 
 // The rows that were decoded last: programs multiply an A by several B in a row.

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <optional>
 
 #include "gpu/tensor/block_sum.hpp"
 #include "gpu/tensor/f64_chain.hpp"
@@ -15,18 +16,23 @@ namespace {
 
 constexpr int most_terms = 129;
 
-// One output of a floating product.
-class Output {
+// The outputs of a column of a floating product.
+class Column {
  public:
-  Output(const Numerics& numerics, const Product& product, const Matrices& matrices)
-      : numerics_(numerics), p_(product), at_(matrices) {}
+  Column(const Numerics& numerics, const Product& product, const Matrices& matrices, int column)
+      : numerics_(numerics), p_(product), at_(matrices), column_(column) {
+    for (int k = 0; k < p_.k; ++k) {
+      const std::size_t at = static_cast<std::size_t>(column) * p_.k + k;
+      b_[k] = taken(p_.b, element_at(p_.b, at_.b, at), p_.negates_b);
+    }
+  }
 
-  std::uint64_t value(int row, int column) const {
-    const std::size_t index = static_cast<std::size_t>(column) * p_.m + row;
+  std::uint64_t output(int row) const {
+    const std::size_t index = static_cast<std::size_t>(column_) * p_.m + row;
     const std::uint64_t c = at_.c ? element_at(p_.c, at_.c, index) : 0;
+    if (p_.unit == Unit::quads && !numerics_.native_quads) return chained(row, c);
     Term products[most_terms];
-    for (int i = 0; i < p_.values(); ++i) products[i] = product(row, column, i);
-    if (p_.unit == Unit::quads && !numerics_.native_quads) return chained(row, column, c);
+    for (int i = 0; i < p_.values(); ++i) products[i] = times(a(row, i), b(row, i));
     return unpacks() ? unpacked(products, c) : in_blocks(products, c);
   }
 
@@ -36,23 +42,17 @@ class Output {
     return fp8() && p_.unit == Unit::warp && numerics_.warp_fp8 == Numerics::Fp8::as_f16;
   }
 
+  Number taken(Element e, std::uint64_t bits, bool negated) const {
+    Number n = take_apart(e, bits);
+    n.negative ^= negated;
+    return unpacks() ? as_f16(n) : n;
+  }
   Number a(int row, int i) const {
     const std::size_t at = static_cast<std::size_t>(row) * p_.values() + i;
-    Number n = take_apart(p_.a, element_at(p_.a, at_.a, at));
-    n.negative ^= p_.negates_a;
-    return n;
+    return taken(p_.a, element_at(p_.a, at_.a, at), p_.negates_a);
   }
-  Number b(int column, int row, int i) const {
-    const int k = p_.sparse ? at_.columns[row * p_.values() + i] : i;
-    const std::size_t at = static_cast<std::size_t>(column) * p_.k + k;
-    Number n = take_apart(p_.b, element_at(p_.b, at_.b, at));
-    n.negative ^= p_.negates_b;
-    return n;
-  }
-
-  Term product(int row, int column, int i) const {
-    const Number x = a(row, i), y = b(column, row, i);
-    return unpacks() ? times(as_f16(x), as_f16(y)) : times(x, y);
+  const Number& b(int row, int i) const {
+    return b_[p_.sparse ? at_.columns[row * p_.values() + i] : i];
   }
 
   // A number in another format, where what was subnormal may be normal.
@@ -106,9 +106,9 @@ class Output {
 
   // Quads without a unit of their own: f32 all along. An f16 accumulator meets two products and
   // then two; an f32 accumulator meets the sum of all.
-  std::uint64_t chained(int row, int column, std::uint64_t c) const {
+  std::uint64_t chained(int row, std::uint64_t c) const {
     float x[4], y[4];
-    for (int i = 0; i < 4; ++i) x[i] = real(a(row, i)), y[i] = real(b(column, row, i));
+    for (int i = 0; i < 4; ++i) x[i] = real(a(row, i)), y[i] = real(b(row, i));
     const auto added = [&](int i, float to) { return std::fma(x[i], y[i], to); };
     const float start = real(take_apart(p_.c, c));
     if (p_.d == Element::f16)
@@ -132,6 +132,8 @@ class Output {
   const Numerics& numerics_;
   const Product& p_;
   const Matrices& at_;
+  const int column_;
+  Number b_[most_terms];
 };
 
 std::int64_t combined(const Product& p, std::int64_t x, std::int64_t y) {
@@ -153,22 +155,25 @@ std::uint32_t integer_sum(const Product& p, const Matrices& at, int row, int col
 
 }  // namespace
 
-std::uint64_t output_of_the_model(const Numerics& numerics, const Product& product,
-                                  const Matrices& matrices, int row, int column) {
-  return Output(numerics, product, matrices).value(row, column);
+void outputs_of_the_model(const Numerics& numerics, const Product& product,
+                          const Matrices& matrices, int column, std::span<const int> rows,
+                          std::uint32_t* bits) {
+  const Column of(numerics, product, matrices, column);
+  for (const int row : rows) *bits++ = static_cast<std::uint32_t>(of.output(row));
 }
 
 void multiply_by_the_model(const Numerics& numerics, const Product& p, const Matrices& at) {
   if (p.a == Element::f64) return multiply_f64(p, at);
-  const Output output(numerics, p, at);
   const std::size_t bytes = format(p.d).bits / 8;
   auto* d = static_cast<std::byte*>(at.d);
-  for (int column = 0; column < p.n; ++column)
+  for (int column = 0; column < p.n; ++column) {
+    std::optional<Column> floats;
+    if (!format(p.a).is_integer()) floats.emplace(numerics, p, at, column);
     for (int row = 0; row < p.m; ++row, d += bytes) {
-      const std::uint64_t bits =
-          format(p.a).is_integer() ? integer_sum(p, at, row, column) : output.value(row, column);
+      const std::uint64_t bits = floats ? floats->output(row) : integer_sum(p, at, row, column);
       std::memcpy(d, &bits, bytes);
     }
+  }
 }
 
 }  // namespace inflight::tensor

@@ -28,6 +28,7 @@ using Floats [[gnu::vector_size(4 * lanes)]] = float;
 using Ints [[gnu::vector_size(4 * lanes)]] = std::int32_t;
 using Bits [[gnu::vector_size(4 * lanes)]] = std::uint32_t;
 using Shorts [[gnu::vector_size(4 * lanes)]] = std::int16_t;  // two a lane
+using Bytes [[gnu::vector_size(4 * lanes)]] = signed char;    // four a lane
 
 // A vector in memory of any alignment.
 template <class V>
@@ -48,7 +49,7 @@ template <class To, class From>
 [[gnu::always_inline]] inline Floats to_floats(Ints v) {
   return __builtin_convertvector(v, Floats);
 }
-[[gnu::always_inline]] inline Shorts larger(Shorts a, Shorts b) { return a > b ? a : b; }
+[[gnu::always_inline]] inline Bytes larger(Bytes a, Bytes b) { return a > b ? a : b; }
 [[gnu::always_inline]] inline Ints larger(Ints a, Ints b) { return a > b ? a : b; }
 [[gnu::always_inline]] inline Bits larger(Bits a, Bits b) { return a > b ? a : b; }
 [[gnu::always_inline]] inline Bits smaller(Bits a, Bits b) { return a < b ? a : b; }
@@ -56,12 +57,29 @@ template <class To, class From>
 [[gnu::always_inline]] inline Ints pick(Ints condition, Ints yes, Ints no) {
   return (condition & yes) | (~condition & no);
 }
-// Two small numbers a lane.
-[[gnu::always_inline]] inline Ints pair_of(Ints low, Ints high) {
-  return (low & 0xffff) | high << 16;
+// Four numbers of a byte a lane, and one of them.
+[[gnu::always_inline]] inline Ints four_of(Ints a, Ints b, Ints c, Ints d) {
+  return (a & 0xff) | (b & 0xff) << 8 | (c & 0xff) << 16 | d << 24;
 }
-[[gnu::always_inline]] inline Ints low_of(Ints pair) { return pair << 16 >> 16; }
-[[gnu::always_inline]] inline Ints high_of(Ints pair) { return pair >> 16; }
+[[gnu::always_inline]] inline Ints one_of(Ints four, int which) {
+  return four << (24 - 8 * which) >> 24;
+}
+[[gnu::always_inline]] inline Bytes saturated_sum(Bytes a, Bytes b) {
+#if defined __AVX512F__
+  return as<Bytes>(_mm512_adds_epi8(as<__m512i>(a), as<__m512i>(b)));
+#elif defined __AVX2__
+  return as<Bytes>(_mm256_adds_epi8(as<__m256i>(a), as<__m256i>(b)));
+#elif defined __SSE2__
+  return as<Bytes>(_mm_adds_epi8(as<__m128i>(a), as<__m128i>(b)));
+#else
+  Bytes sums;
+  for (int i = 0; i < 4 * lanes; ++i) {
+    const int sum = a[i] + b[i];
+    sums[i] = static_cast<signed char>(sum < -128 ? -128 : sum > 127 ? 127 : sum);
+  }
+  return sums;
+#endif
+}
 
 // The sums of two products each.
 [[gnu::always_inline]] inline Ints sum_of_products(Shorts a, Shorts b) {
