@@ -1,5 +1,6 @@
-// Cubemaps: from a direction to a face and a place on it.
+// Cubemaps: from a direction to a face and a place on it, and from face to face.
 #pragma once
+#include <cstdint>
 
 namespace inflight::texture {
 
@@ -8,5 +9,13 @@ struct FacePlace {
   double s, t;    // normalized coordinates
 };
 FacePlace on_cube(const float (&direction)[3]);
+
+// The texel of another face that lies behind an edge of this one: of `s` and `t` one is -1 or
+// `size`.
+struct FaceTexel {
+  unsigned face;
+  std::int32_t s, t;
+};
+FaceTexel behind_edge(const FaceTexel& outside, std::int32_t size);
 
 }  // namespace inflight::texture

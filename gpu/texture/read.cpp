@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "gpu/texture/axis.hpp"
 #include "gpu/texture/cube.hpp"
@@ -16,18 +17,37 @@ struct Taps {
   Axis axis[3];
   unsigned count = 1;       // dimensions
   std::uint64_t layer = 0;  // of a volume: none
+  // Of a cubemap without seams, whose faces go on behind their edges: the face, and its number.
+  bool seamless = false;
+  unsigned face = 0;
 };
+
+// A texel of a neighbouring face. Nothing lies behind a corner.
+std::uint64_t address_behind(const Texture& t, const Level& level, const Taps& taps,
+                             const std::int32_t (&at)[3], unsigned corner) {
+  const auto size = static_cast<std::int32_t>(level.size[0]);
+  const auto place = [&](unsigned d) {
+    return at[d] != Axis::border ? at[d] : (corner >> d & 1) ? size : -1;
+  };
+  const FaceTexel there = behind_edge({taps.face, place(0), place(1)}, size);
+  const std::uint64_t layer = taps.layer - taps.face + there.face;
+  return t.image.at(level, static_cast<std::uint64_t>(there.s), static_cast<std::uint64_t>(there.t),
+                    layer);
+}
 
 const std::byte* texel(const Texture& t, const Level& level, const Taps& taps, unsigned corner,
                        Footprint* touched) {
   std::int32_t at[3] = {};
+  bool outside = false;
   for (unsigned d = 0; d < taps.count; ++d) {
     at[d] = taps.axis[d].texel[corner >> d & 1];
-    if (at[d] == Axis::border) return t.border;
+    outside |= at[d] == Axis::border;
   }
+  if (outside && !taps.seamless) return t.border;
   const std::uint64_t slice = taps.layer + static_cast<std::uint64_t>(at[2]);
-  const std::uint64_t address = t.image.at(level, static_cast<std::uint64_t>(at[0]),
-                                           static_cast<std::uint64_t>(at[1]), slice);
+  const std::uint64_t address = outside ? address_behind(t, level, taps, at, corner)
+                                        : t.image.at(level, static_cast<std::uint64_t>(at[0]),
+                                                     static_cast<std::uint64_t>(at[1]), slice);
   if (touched) touched->add(address);
   return reinterpret_cast<const std::byte*>(address);
 }
@@ -35,6 +55,20 @@ const std::byte* texel(const Texture& t, const Level& level, const Taps& taps, u
 // Of `weight`, the part of the second texel along a dimension.
 std::uint32_t second_part(std::uint32_t weight, std::uint32_t fraction, std::uint32_t round) {
   return (weight * fraction + round) >> fraction_bits;
+}
+
+// Three faces meet at a corner, so one of four texels is missing: its neighbours take a third of
+// its weight each, and the one across from it what is left.
+void share_corner(const Taps& taps, std::uint32_t (&weights)[4]) {
+  for (unsigned corner = 0; corner < 4; ++corner) {
+    if (taps.axis[0].texel[corner & 1] != Axis::border ||
+        taps.axis[1].texel[corner >> 1] != Axis::border)
+      continue;
+    const std::uint32_t all = std::exchange(weights[corner], 0), third = (2 * all + 3) / 6;
+    weights[corner ^ 1] += third, weights[corner ^ 2] += third;
+    weights[corner ^ 3] += all - 2 * third;
+    return;
+  }
 }
 
 // Divides `weight` among the texels: along z, then x, then y. Halves go up, but for the y of the
@@ -49,14 +83,16 @@ void weigh(const Texture& t, const Level& level, const Taps& taps, std::uint32_t
     mix.begin_quad();
     const std::uint32_t right = second_part(slices[z], taps.axis[0].fraction, up);
     const std::uint32_t columns[2] = {slices[z] - right, right};
+    std::uint32_t weights[4];
     for (unsigned x = 0; x < 2; ++x) {
-      if (columns[x] == 0) continue;
-      const std::uint32_t upper =
+      weights[x | 2] =
           taps.count > 1 ? second_part(columns[x], taps.axis[1].fraction, x ? up : down) : 0;
-      const unsigned corner = x | z << 2;
-      if (columns[x] != upper) mix.add(texel(t, level, taps, corner, touched), columns[x] - upper);
-      if (upper != 0) mix.add(texel(t, level, taps, corner | 2, touched), upper);
+      weights[x] = columns[x] - weights[x | 2];
     }
+    if (taps.seamless) share_corner(taps, weights);
+    for (unsigned corner : {0u, 2u, 1u, 3u})
+      if (weights[corner] != 0)
+        mix.add(texel(t, level, taps, corner | z << 2, touched), weights[corner]);
   }
 }
 
@@ -90,6 +126,8 @@ Taps taps_of(const Texture& t, const Read& how, const Request& r, const Level& l
     const std::uint32_t last_cube = std::max(t.image.layers / 6, 1u) - 1;
     if (how.geometry == Geometry::cubes) taps.layer = std::min(r.layer, last_cube) * 6;
     taps.layer = std::min<std::uint64_t>(taps.layer + place.face, t.image.layers - 1);
+    taps.seamless = t.sampler.seamless && linear && how.gather < 0;
+    taps.face = place.face;
     at[0] = place.s, at[1] = place.t, normalized = true;
   }
   // A line is a plane of height 1, read at its upper edge: half of that is border.
@@ -97,7 +135,9 @@ Taps taps_of(const Texture& t, const Read& how, const Request& r, const Level& l
     taps.axis[taps.count++] = between(0, 0, {1, Address::border, false});
   for (unsigned d = 0; d < dimensions(how.geometry); ++d) {
     const bool clamps = is_cube(how.geometry) && t.sampler.seamless;
-    const Address address = clamps ? Address::clamp : t.sampler.address[d];
+    const Address address = taps.seamless ? Address::border
+                            : clamps      ? Address::clamp
+                                          : t.sampler.address[d];
     const Dimension along{level.size[d], address, normalized};
     taps.axis[d] = (linear ? between : nearest)(at[d], offset_of(r.offset[d], how), along);
   }

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace inflight::texture {
 namespace {
 
@@ -35,6 +37,31 @@ TEST(Cube, FacesAreOrientedAsDocumented) {
     EXPECT_FLOAT_EQ(place.s, p.s);
     EXPECT_FLOAT_EQ(place.t, p.t);
   }
+}
+
+// Behind each edge lies another face, and from there one edge leads back.
+TEST(Cube, EdgesLeadToAnotherFaceAndBack) {
+  for (const std::int32_t size : {1, 2, 5})
+    for (unsigned face = 0; face < 6; ++face)
+      for (std::int32_t along = 0; along < size; ++along)
+        for (const std::int32_t out : {-1, size})
+          for (const bool s_is_out : {false, true}) {
+            const std::int32_t last = out < 0 ? 0 : size - 1;
+            const FaceTexel from =
+                s_is_out ? FaceTexel{face, last, along} : FaceTexel{face, along, last};
+            const FaceTexel there = behind_edge(
+                s_is_out ? FaceTexel{face, out, along} : FaceTexel{face, along, out}, size);
+            EXPECT_NE(there.face, face);
+            EXPECT_NE(there.face, face ^ 1);
+            int back = 0;
+            for (const auto& [ds, dt] : {std::pair{-1, 0}, {1, 0}, {0, -1}, {0, 1}}) {
+              const std::int32_t s = there.s + ds, t = there.t + dt;
+              if (s >= 0 && s < size && t >= 0 && t < size) continue;
+              const FaceTexel again = behind_edge({there.face, s, t}, size);
+              back += again.face == from.face && again.s == from.s && again.t == from.t;
+            }
+            EXPECT_EQ(back, 1) << "face " << face << ", size " << size;
+          }
 }
 
 }  // namespace

@@ -204,13 +204,6 @@ Status make_texture(ObjectHandle* place, const abi::Resource* resource,
   if (view)
     if (Status status = apply(*view, *image); status != Status::success) return status;
   if (Status status = check(*description, *image); status != Status::success) return status;
-  if (description->seamless && description->filter == 1) {
-    report_once(
-        "seamless cubemaps",
-        "filtering across the edges of a cubemap (seamlessCubemap with linear filtering) is "
-        "not supported; make the texture without seamlessCubemap.");
-    return Status::not_supported;
-  }
   texture::Texture t{std::move(*image), sampler_of(*description)};
   texture::prepare(t);
   *place = Core::get().texture_objects.add(std::move(t));
