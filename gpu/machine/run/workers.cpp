@@ -1,6 +1,7 @@
 // Workers take clusters in turn; the launching thread is one of them.
 #include "gpu/machine/run/workers.hpp"
 
+#include <sched.h>
 #include <tbb/global_control.h>
 #include <tbb/task_arena.h>
 
@@ -349,9 +350,14 @@ void run_all(Clusters& clusters) {
   helpers.finish();
 }
 
-// Asked once: the answer is a file of the kernel's.
+// Those that the process may use, as oneTBB counts them. Asked once.
 unsigned host_cores() {
-  static const unsigned count = std::max(1u, std::thread::hardware_concurrency());
+  static const unsigned count = [] {
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0 && CPU_COUNT(&allowed) > 0)
+      return unsigned(CPU_COUNT(&allowed));
+    return std::max(1u, std::thread::hardware_concurrency());  // more than a set has room for
+  }();
   return count;
 }
 
