@@ -83,7 +83,8 @@ void Races::thread_exit(const ThreadExit& event) {
   Block* const block = block_of(event.who);
   if (!block) return;
   block->order.exited(event.who.warp, event.who.mask);
-  block->exits.push_back({event.who.warp, event.who.mask});
+  block->some_ended = true;
+  if (block->order.in_cluster()) block->exits.push_back({event.who.warp, event.who.mask});
 }
 
 void Races::block_end(const BlockEnd& event) {

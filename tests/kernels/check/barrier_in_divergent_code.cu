@@ -23,10 +23,35 @@ __global__ void different_barriers() {
   else __syncthreads();                                             // [plain]
 }
 
+// Who returns early takes no part.
+__global__ void return_early(int* data, unsigned n) {
+  __shared__ int tile[128];
+  const unsigned t = threadIdx.x;
+  if (t >= n) return;
+  tile[t] = data[t];
+  __syncthreads();
+  data[t] = tile[n - 1 - t];
+}
+
+// Who writes and then returns has its writes ordered by nobody.
+template <bool all>
+__global__ void write_and_return(int* data) {
+  __shared__ int tile[128];
+  const unsigned t = threadIdx.x;
+  tile[t] = t;  // [writes and ends]
+  if (!all && t >= 48) return;
+  __syncthreads();
+  data[t] = tile[127 - t];  // [reads what it wrote]
+}
+
 int main(int argc, char** argv) {
-  return run_case(argc, argv,
-                  {{"mistake", [] { half_a_warp<false><<<1, 64>>>(Buffer<int>(1)); }},
-                   {"twin", [] { half_a_warp<true><<<1, 64>>>(Buffer<int>(1)); }},
-                   {"different", [] { different_barriers<false><<<1, 128>>>(); }},
-                   {"same", [] { different_barriers<true><<<1, 128>>>(); }}});
+  return run_case(
+      argc, argv,
+      {{"mistake", [] { half_a_warp<false><<<1, 64>>>(Buffer<int>(1)); }},
+       {"twin", [] { half_a_warp<true><<<1, 64>>>(Buffer<int>(1)); }},
+       {"different", [] { different_barriers<false><<<1, 128>>>(); }},
+       {"same", [] { different_barriers<true><<<1, 128>>>(); }},
+       {"returns_early", [] { return_early<<<1, 128>>>(Buffer<int>(128), 40); }},
+       {"writes_and_returns", [] { write_and_return<false><<<1, 128>>>(Buffer<int>(128)); }},
+       {"writes_and_returns_twin", [] { write_and_return<true><<<1, 128>>>(Buffer<int>(128)); }}});
 }

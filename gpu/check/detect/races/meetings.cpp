@@ -4,15 +4,11 @@
 namespace inflight::check::races {
 namespace {
 
-constexpr std::uint32_t of_cluster = 16;  // beside the 16 barriers of a block
-
-// Threads that have exited count as arrived, where all that live are expected.
-void add_exits(Block& block, order::Meeting& meeting, std::uint32_t id) {
-  for (Block::Exit& exit : block.exits) {
-    if (exit.reported >> id & 1) continue;
-    exit.reported |= 1u << id;
-    block.order.arrive(meeting, exit.warp, exit.mask);
-  }
+// Threads that have exited count as arrived at a cluster's barrier. They let a block's barrier go,
+// but that orders nothing of what they did: only who arrives there publishes.
+void add_exits(Block& block, order::Meeting& meeting) {
+  for (const Block::Exit& exit : block.exits) block.order.arrive(meeting, exit.warp, exit.mask);
+  block.exits.clear();
 }
 
 }  // namespace
@@ -31,13 +27,13 @@ void Races::barrier(const Barrier& event) {
     if (event.step == Step::wait)
       return block->order.wait(meeting, warp, event.who.mask, order_of(event.order));
     for (Block* each : block->cluster->blocks)
-      if (each) add_exits(*each, meeting, of_cluster);
+      if (each) add_exits(*each, meeting);
     return meeting.complete();
   }
   order::Meeting& meeting = block->barrier(event.id);
   if (event.step == Step::complete) {
     suspicions_.met(block->order.row());
-    if (event.expected == 0) add_exits(*block, meeting, event.id);
+    block->let_go |= block->some_ended && event.expected == 0;
     return meeting.complete();
   }
   if (event.step == Step::arrive) return block->order.arrive(meeting, warp, event.who.mask);

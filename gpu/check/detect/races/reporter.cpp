@@ -97,6 +97,10 @@ Pair Reporter::pair_of(const Scene& scene, const Conflict& c) const {
   pair.dependent = launches_.dependent(c.earlier.row, c.later.row);
   pair.same_block = order::block_of(c.earlier.row) == order::block_of(c.later.row);
   pair.same_warp = pair.same_block && c.earlier.row == c.later.row;
+  pair.ended =
+      scene.block && pair.same_block && scene.block->let_go && pair.earlier == Doer::thread &&
+      pair.later == Doer::thread &&
+      (scene.block->order.live(order::local_row(c.earlier.row)) >> c.earlier.lane & 1) == 0;
   pair.same_cluster = scene.block && c.earlier.row >= scene.block->order.place().cluster &&
                       c.earlier.row < scene.block->order.place().cluster_end;
   return pair;

@@ -116,13 +116,14 @@ struct Block {
   std::vector<Copy> copies;               // of groups, in the order of issue
   std::vector<RemoteUse> remote;
   std::unordered_map<std::uint32_t, Multiplies> multiplies;  // by warp
-  // Threads that have exited count as arrived wherever others meet.
+  // Threads that have exited since the cluster's last barrier.
   struct Exit {
     std::uint32_t warp;
     order::Mask mask;
-    std::uint32_t reported = 0;  // to which barriers
   };
   std::vector<Exit> exits;
+  bool some_ended = false;                  // of its threads
+  bool let_go = false;                      // a barrier of all of them, since some had ended
   std::vector<shadow::Conflict> conflicts;  // of the access at hand
   // Conflicts of these places have been reported: programs can have millions.
   struct Reported {
@@ -137,6 +138,17 @@ struct Block {
     order::Mask lanes = 0;
   };
   BulkIssue bulk_issue;
+  // The places of the instructions that its threads executed last.
+  struct Known {
+    std::uint32_t instruction = nothing;
+    PlaceId place = no_place;
+  };
+  std::array<Known, 32> places;
+  PlaceId place_of(const Who& who, Places& all) {
+    Known& known = places[who.instruction % places.size()];
+    if (known.instruction != who.instruction) known = {who.instruction, all.of(who)};
+    return known.place;
+  }
   bool ended = false;
   std::uint32_t accesses = 0;  // so far, of whichever thread
   // Of each warp, its last strong read: polling reads the same again and again.

@@ -156,6 +156,10 @@ std::string_view race_remedy(const Conflict& c, const Pair& pair) {
            "__threadfence() before it), acquire semantics for the one that observes it "
            "(ld.acquire, "
            "a fence after it), and a scope for both that includes both threads";
+  if (pair.ended)
+    return "let the thread that has ended execute the barrier too, behind its access: who ends "
+           "lets "
+           "a barrier go, and orders nothing there";
   if (pair.same_warp) return "__syncwarp() between the two: lanes of a warp need not run in step";
   if (pair.same_block) return "a barrier (__syncthreads()) between the two";
   if (pair.same_cluster)
@@ -184,6 +188,8 @@ Words race_words(const Conflict& c, const Pair& pair) {
   const std::string_view weak =
       c.why == Why::weak_edge
           ? ": what leads from the one to the other is relaxed, or of too small a scope"
+      : pair.ended
+          ? ": one has ended without arriving at the barrier behind which the other goes on"
           : "";
   return {fmt::format("{} {} the same {}, and nothing orders the two{}", who, how,
                       memory(pair.space), weak),
