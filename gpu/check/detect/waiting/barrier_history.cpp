@@ -107,7 +107,10 @@ void ClusterBarrier::note(const Barrier& event, std::uint32_t warp, WarpOrder& o
       return out.push_back({What::cluster_wait_alone, event.who, {}, 0, 0, 0, 0});
     case Barrier::Step::wait:
       arrived.lanes &= ~event.who.mask;
-      return order.take(warp, passed_);
+      return order.take(warp, completed_);
+    case Barrier::Step::complete:  // who is ahead may arrive in the next phase before others wait
+      completed_ = passed_;
+      return;
     default:
       return;
   }

@@ -85,7 +85,7 @@ class ClusterBarrier {
     Who who;
   };
   std::vector<Arrived> arrived_;  // by warp: those that have not waited
-  WarpOrder::Passed passed_;
+  WarpOrder::Passed passed_, completed_;
 };
 
 }  // namespace inflight::check

@@ -128,7 +128,7 @@ void MbarrierHistory::protect(std::uint32_t warp, const WarpOrder& order) {
 }
 
 const MbarrierHistory::Pass* MbarrierHistory::unprotected() const {
-  if (crossed_) return nullptr;
+  if (crossed_ && current_.number == 0) return nullptr;
   const auto found =
       std::find_if(passes_.begin(), passes_.end(), [](const Pass& each) { return !each.awaited; });
   return found == passes_.end() ? nullptr : &*found;
@@ -156,7 +156,7 @@ void MbarrierHistory::contribute(const MbarrierOp& op, std::uint32_t warp, WarpO
                          order.step(warp)};
   const bool by_copy = op.op == Op::complete_tx && op.copy != 0;
   if (by_copy) in_flight_.erase({warp, op.copy});
-  if (!by_copy && op.op != Op::arrive_drop && op.op != Op::async_arrive_issued && !crossed_ &&
+  if (!by_copy && op.op != Op::arrive_drop && op.op != Op::async_arrive_issued &&
       !may_know_previous(warp, op.who.mask, order)) {
     if (!stray_) {
       stray_ = MbarrierBreach{What::stray_arrival, {}, op.who, current_.number, {}, {}};
@@ -207,7 +207,7 @@ void MbarrierHistory::copy_issued(const CopyIssued& copy, std::uint32_t warp, Wa
   if (copy.tx_bytes == 0 || dead_) return;
   const Contribution one{copy.who, warp, copy.tx_bytes, order.step(warp)};
   in_flight_.emplace(CopyKey{warp, copy.id}, one);
-  if (live_ && !crossed_ && !may_know_previous(warp, copy.who.mask, order))
+  if (live_ && !may_know_previous(warp, copy.who.mask, order))
     stray_copy(copy.who, warp, copy.tx_bytes);
   protect(warp, order);
 }

@@ -108,7 +108,8 @@ class MbarrierHistory {
   void stray_copy(const Who& who, std::uint32_t warp, std::uint64_t bytes);
 
   bool live_ = false, known_ = false, dead_ = false;
-  // Threads of other blocks use it: what these can know of its phases is not followed.
+  // Threads of other blocks use it. Waits for the phase before its first are not judged then: in
+  // CUTLASS's pipelines threads make them that have no part in what follows.
   bool crossed_ = false;
   Who init_, inval_;
   std::uint32_t pending_ = 0, expected_ = 0;
