@@ -5,33 +5,52 @@
 
 namespace inflight::check {
 
-#define X(name) std::unique_ptr<Listener> make_##name(const Session&, const CheckOptions&);
+#define X(name, accesses) \
+  std::unique_ptr<Listener> make_##name(const Session&, const CheckOptions&);
 #include "gpu/check/detect/detectors.def"
 #undef X
 
 namespace {
 
-constexpr MakeDetector makers[] = {
-#define X(name) make_##name,
+struct Row {
+  MakeDetector make;
+  Checker::Accesses accesses;
+};
+constexpr Row rows[] = {
+#define X(name, accesses) {make_##name, Checker::Accesses::accesses},
 #include "gpu/check/detect/detectors.def"
 #undef X
 };
 
 }  // namespace
 
-Checker::Checker(const CheckOptions& options, Findings::OnNew on_new)
+Checker::Checker(const CheckOptions& options, Findings::OnNew on_new, NameMemory name_memory)
     : findings_(std::move(on_new)) {
-  findings_.complete_with([this](Finding& finding) {
+  findings_.complete_with([this, name = std::move(name_memory)](Finding& finding) {
+    if (name && finding.bytes) name(*finding.bytes);
     history_.fill(finding);
     sources_.quote(finding);
   });
   add(history_);
-  for (const MakeDetector make : makers) {
-    auto detector = make({places_, findings_}, options);
+  for (const Row& row : rows) {
+    auto detector = row.make({places_, findings_}, options);
     if (!detector) continue;  // not asked for
     add(*detector);
+    if (row.accesses != Accesses::none)
+      hearers_[static_cast<std::size_t>(row.accesses)].push_back(detector.get());
     detectors_.push_back(std::move(detector));
   }
+}
+
+// Most accesses are weak, and most of those are no business of most detectors.
+void Checker::accessed(const Access& event) {
+  const auto tell = [&](Accesses which) {
+    for (Listener* each : hearers_[static_cast<std::size_t>(which)]) each->accessed(event);
+  };
+  tell(Accesses::every);
+  const bool atomic = event.kind == Access::Kind::atomic || event.kind == Access::Kind::reduction;
+  if (atomic || event.order != Order::weak) tell(Accesses::strong);
+  if (event.kind != Access::Kind::load && event.space == Space::global) tell(Accesses::write);
 }
 
 void Checker::kernel_begin(const KernelBegin& event) {

@@ -1,6 +1,8 @@
 // All detectors, as one listener.
 #pragma once
+#include <array>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -12,9 +14,15 @@ namespace inflight::check {
 
 class Checker : public Listeners {
  public:
-  Checker(const CheckOptions& options, Findings::OnNew on_new);
+  // What a program calls memory that its PTX has no name for; for a finding's bytes.
+  using NameMemory = std::function<void(Bytes&)>;
+  Checker(const CheckOptions& options, Findings::OnNew on_new, NameMemory name_memory = {});
   const Findings& findings() const { return findings_; }
   std::uint64_t launches() const { return launches_.load(std::memory_order_relaxed); }
+
+  // Which accesses a detector is told of.
+  enum class Accesses : std::uint8_t { every, strong, write, none };
+  void accessed(const Access&) override;
 
   // Names last from before the first event of a launch to after its last.
   void kernel_begin(const KernelBegin&) override;
@@ -29,6 +37,7 @@ class Checker : public Listeners {
   History history_{places_};
   std::atomic<std::uint64_t> launches_{0};
   std::vector<std::unique_ptr<Listener>> detectors_;
+  std::array<std::vector<Listener*>, 3> hearers_;  // by Accesses
 };
 
 }  // namespace inflight::check

@@ -12,30 +12,24 @@
 namespace inflight::order {
 namespace {
 
-using Lanes = std::array<Epoch, lanes>;
-constexpr bool same_range(Row a, Row b, unsigned bits) {
-  return bits >= 64 || (a ^ b) >> bits == 0;
-}
-
-}  // namespace
-
-// Clocks of nodes come and go at every barrier: a thread of the host keeps what it has freed.
-class Clock::Pool {
+// Nodes and their lanes come and go at every barrier: a thread of the host keeps what it has freed.
+template <std::size_t bytes>
+class Kept {
  public:
-  static void* take(std::size_t bytes) {
-    Pool& pool = mine();
-    if (!pool.first_) return ::operator new(bytes);
-    --pool.count_;
-    return std::exchange(pool.first_, pool.first_->next);
+  static void* take() {
+    Kept& kept = mine();
+    if (!kept.first_) return ::operator new(bytes);
+    --kept.count_;
+    return std::exchange(kept.first_, kept.first_->next);
   }
-  static void give(void* node) {
-    if (closed) return ::operator delete(node);
-    Pool& pool = mine();
-    if (pool.count_ == most) return ::operator delete(node);
-    pool.first_ = new (node) Free{pool.first_};
-    ++pool.count_;
+  static void give(void* freed) {
+    if (closed) return ::operator delete(freed);
+    Kept& kept = mine();
+    if (kept.count_ == most) return ::operator delete(freed);
+    kept.first_ = new (freed) Free{kept.first_};
+    ++kept.count_;
   }
-  ~Pool() {
+  ~Kept() {
     while (first_) ::operator delete(std::exchange(first_, first_->next));
     closed = true;
   }
@@ -45,18 +39,32 @@ class Clock::Pool {
     Free* next;
   };
   static constexpr std::size_t most = 4096;
-  static Pool& mine() {
-    thread_local Pool pool;
-    return pool;
+  static Kept& mine() {
+    thread_local Kept kept;
+    return kept;
   }
   static inline thread_local bool closed = false;  // what is freed as the thread ends comes late
   Free* first_ = nullptr;
   std::size_t count_ = 0;
 };
 
+struct Lanes {
+  std::array<Epoch, lanes> of;
+  Epoch operator[](std::size_t lane) const { return of[lane]; }
+  Epoch& operator[](std::size_t lane) { return of[lane]; }
+  static void* operator new(std::size_t) { return Kept<sizeof(Lanes)>::take(); }
+  static void operator delete(void* freed) { Kept<sizeof(Lanes)>::give(freed); }
+};
+
+constexpr bool same_range(Row a, Row b, unsigned bits) {
+  return bits >= 64 || (a ^ b) >> bits == 0;
+}
+
+}  // namespace
+
 struct Clock::Node {
-  static void* operator new(std::size_t bytes) { return Pool::take(bytes); }
-  static void operator delete(void* node) { Pool::give(node); }
+  static void* operator new(std::size_t) { return Kept<sizeof(Node)>::take(); }
+  static void operator delete(void* freed) { Kept<sizeof(Node)>::give(freed); }
   std::atomic<std::uint32_t> references{1};
   std::uint8_t bits = 0;  // it covers 2^bits rows from prefix
   Epoch floor = 0;        // of all of them
@@ -142,41 +150,54 @@ Clock Clock::make(Row prefix, unsigned bits, Epoch floor, Clock low, Clock high)
   return Clock(n);
 }
 
-Clock Clock::joined(const Clock& a, const Clock& b) {
-  if (!b.node_ || a.node_ == b.node_) return a;
-  if (!a.node_) return b;
-  if (a.node_->bits < b.node_->bits) return joined(b, a);
-  const Node &x = *a.node_, &y = *b.node_;
+Clock::Node* Clock::given(Clock clock) { return std::exchange(clock.node_, nullptr); }
+Clock Clock::owned(Node* of_joined, const Node* a, const Node* b) {
+  Clock clock(of_joined);
+  if (of_joined == a || of_joined == b) clock.retain();
+  return clock;
+}
+
+// Clocks are joined far more often than they change by it: nothing is retained on the way.
+Clock::Node* Clock::joined(Node* a, Node* b) {
+  if (!b || a == b) return a;
+  if (!a) return b;
+  if (a->bits < b->bits) std::swap(a, b);
+  const Node &x = *a, &y = *b;
+  const auto kept = [](Node* node) { return owned(node, node, nullptr); };
   if (!same_range(x.prefix, y.prefix, x.bits)) {
     const unsigned bits = 64 - static_cast<unsigned>(std::countl_zero(x.prefix ^ y.prefix));
     const Row prefix = bits >= 64 ? 0 : x.prefix >> bits << bits;
-    return x.prefix < y.prefix ? make(prefix, bits, 0, a, b) : make(prefix, bits, 0, b, a);
+    if (x.prefix > y.prefix) std::swap(a, b);
+    return given(make(prefix, bits, 0, kept(a), kept(b)));
   }
   if (y.top <= x.floor) return a;
   if (x.bits != y.bits) {
     const unsigned side = y.prefix >> (x.bits - 1) & 1;
-    Clock child = joined(x.child[side], b);
-    if (child.same(x.child[side])) return a;
-    return side ? make(x.prefix, x.bits, x.floor, x.child[0], std::move(child))
-                : make(x.prefix, x.bits, x.floor, std::move(child), x.child[1]);
+    Node* const before = x.child[side].node_;
+    Node* const node = joined(before, b);
+    if (node == before) return a;
+    Clock child = owned(node, before, b);
+    return given(side ? make(x.prefix, x.bits, x.floor, x.child[0], std::move(child))
+                      : make(x.prefix, x.bits, x.floor, std::move(child), x.child[1]));
   }
   if (x.top <= y.floor) return b;
   const Epoch floor = std::max(x.floor, y.floor);
   if (x.bits > 0) {
     const auto above = [floor](const Clock& c) {
-      return c.node_ && c.node_->top > floor ? c : Clock();
+      return c.node_ && c.node_->top > floor ? c.node_ : nullptr;
     };
-    Clock low = joined(above(x.child[0]), above(y.child[0]));
-    Clock high = joined(above(x.child[1]), above(y.child[1]));
-    for (const Clock* old : {&a, &b}) {
-      const Node& o = *old->node_;
-      if (o.floor == floor && low.same(o.child[0]) && high.same(o.child[1])) return *old;
-    }
-    return make(x.prefix, x.bits, floor, std::move(low), std::move(high));
+    Node* const from[2][2] = {{above(x.child[0]), above(y.child[0])},
+                              {above(x.child[1]), above(y.child[1])}};
+    Node* const part[2] = {joined(from[0][0], from[0][1]), joined(from[1][0], from[1][1])};
+    for (Node* old : {a, b})
+      if (old->floor == floor && part[0] == old->child[0].node_ && part[1] == old->child[1].node_)
+        return old;
+    return given(make(x.prefix, x.bits, floor, owned(part[0], from[0][0], from[0][1]),
+                      owned(part[1], from[1][0], from[1][1])));
   }
   // Floors are the least of all lanes.
   Lanes flat;
-  if (!x.lanes || !y.lanes) flat.fill(x.lanes ? y.floor : x.floor);
+  if (!x.lanes || !y.lanes) flat.of.fill(x.lanes ? y.floor : x.floor);
   const Lanes &in_x = x.lanes ? *x.lanes : flat, &in_y = y.lanes ? *y.lanes : flat;
   Lanes all;
   Epoch not_x = 0, not_y = 0, least = always;
@@ -194,10 +215,13 @@ Clock Clock::joined(const Clock& a, const Clock& b) {
   n->top = top;
   n->prefix = x.prefix;
   if (least != top) n->lanes = std::make_unique<Lanes>(all);
-  return Clock(n);
+  return n;
 }
 
-void Clock::join(const Clock& other) { *this = joined(*this, other); }
+void Clock::join(const Clock& other) {
+  Node* const node = joined(node_, other.node_);
+  if (node != node_) *this = owned(node, other.node_, nullptr);
+}
 
 void Clock::raise(Row row, Mask mask, Epoch epoch) {
   if (epoch == 0 || mask == 0 || covers(row, mask, epoch)) return;
@@ -205,7 +229,7 @@ void Clock::raise(Row row, Mask mask, Epoch epoch) {
   Node* n = new Node;
   n->top = epoch;
   n->prefix = row;
-  n->lanes = std::make_unique<Lanes>();
+  n->lanes.reset(new Lanes);
   for (unsigned l = 0; l < lanes; ++l) (*n->lanes)[l] = mask >> l & 1 ? epoch : 0;
   join(Clock(n));
 }

@@ -42,11 +42,13 @@ class Clock {
 
  private:
   struct Node;
-  class Pool;
   explicit Clock(Node* adopted) : node_(adopted) {}
   void retain() const;
   void release();
-  static Clock joined(const Clock& a, const Clock& b);
+  // Gives one of the two itself, which it does not retain, or a new node.
+  static Node* joined(Node* a, Node* b);
+  static Node* given(Clock clock);
+  static Clock owned(Node* of_joined, const Node* a, const Node* b);
   static Clock make(Row prefix, unsigned bits, Epoch floor, Clock low, Clock high);
   Node* node_ = nullptr;
 };

@@ -82,6 +82,12 @@ class Views {
       const Mask part = groups_[i].lanes & mask;
       if (part == 0) continue;
       const std::shared_ptr<const View>& from = groups_[i].view;
+      if (part == groups_[i].lanes && from.use_count() == 1) {  // nobody else sees it change
+        View& own = const_cast<View&>(*from);
+        f(own, part);
+        own.changed();
+        continue;
+      }
       std::shared_ptr<const View> to =
           last && last->from == from ? last->to : changed(from, part, f);
       if (last && last->from != from) *last = {from, to};

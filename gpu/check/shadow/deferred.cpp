@@ -13,9 +13,13 @@ bool DeferredReads::take(const order::Block& block, std::uint32_t warp, const Ac
     ++dropped_;
   }
   if (reads_.size() == most) return false;
+  std::uint64_t high = 0;
+  for (unsigned l = 0; l < order::lanes; ++l)
+    high |= read.addresses[l] & (0 - static_cast<std::uint64_t>(read.lanes >> l & 1));
+  if (high > 0xffff) return false;  // few blocks have so much, and copies fill it
   Read& kept = reads_.emplace_back();
   for (unsigned l = 0; l < order::lanes; ++l)
-    kept.addresses[l] = static_cast<std::uint32_t>(read.addresses[l]);
+    kept.addresses[l] = static_cast<std::uint16_t>(read.addresses[l]);
   kept.lanes = read.lanes;
   kept.bytes = read.bytes, kept.place = read.place, kept.warp = warp;
   kept.epoch = last_ = block.epoch();

@@ -15,7 +15,8 @@ struct Access;
 class DeferredReads {
  public:
   struct Read {
-    std::array<std::uint32_t, order::lanes> addresses;
+    Read() {}  // NOLINT: it is filled in as it is kept
+    std::array<std::uint16_t, order::lanes> addresses;
     order::Mask lanes;
     std::uint32_t bytes, place, warp;
     order::Epoch epoch;

@@ -307,12 +307,16 @@ void lane_addresses(const Warp& w, const Op* op, ptx::Space space, std::uint64_t
   const auto offset = static_cast<std::uint64_t>(op->imm);
   const bool shared = is_shared(space);
   const std::uint64_t keep = shared ? 0xffffffff : ~0ull, named = shared ? w.block->window : 0;
-  for (int l = 0; l < lanes; ++l) {
-    const std::uint64_t a = op->a == no_ref ? named
-                            : wide          ? w.at<std::uint64_t>(op->a)[l]
-                                            : w.at<std::uint32_t>(op->a)[l];
-    out[l] = (a + offset) & keep;
-  }
+  const auto each = [&](const auto* __restrict from) {
+    std::uint64_t* __restrict to = out;
+    for (int l = 0; l < lanes; ++l) to[l] = (from[l] + offset) & keep;
+  };
+  if (op->a == no_ref)
+    std::fill(std::begin(out), std::end(out), (named + offset) & keep);
+  else if (wide)
+    each(w.at<std::uint64_t>(op->a));
+  else
+    each(w.at<std::uint32_t>(op->a));
 }
 
 namespace {

@@ -247,11 +247,17 @@ std::uint32_t silent_lanes(Warp& w, const Op* op, const MemoryOperand& info, std
   const unsigned count = op->count, bytes = info.bytes / count, stride = op->detail;
   const Ref first[] = {op->d, op->b, op->c};
   const Ref* const more = count > 3 ? w.frame->code->extra.data() + op->extra : nullptr;
+  const auto differ = [bytes](const std::byte* there, const std::byte* value) {
+    if (bytes != 4) return std::memcmp(there, value, bytes) != 0;
+    std::uint32_t a, b;
+    std::memcpy(&a, there, 4), std::memcpy(&b, value, 4);
+    return a != b;
+  };
   std::uint32_t silent = mask;
   for (unsigned i = 0; i < count && silent; ++i) {
     const auto* const values = w.at<std::byte>(i < 3 ? first[i] : more[i - 3]);
     each_lane(silent, [&](int l) {
-      if (std::memcmp(places.at[l] + i * bytes, values + static_cast<unsigned>(l) * stride, bytes))
+      if (differ(places.at[l] + i * bytes, values + static_cast<unsigned>(l) * stride))
         silent &= ~(1u << l);
     });
   }

@@ -84,10 +84,11 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
   ++block.accesses;
   if (strong) synchronise(block, owner, event, mask, write, true);
   const auto access = [&](Mask part) {
-    shadow_of(owner).access(block.order, event.who.warp,
-                            {event.addresses, part, event.bytes, session_.places.of(event.who),
-                             write, strong, scope_of(event.scope)},
-                            block.conflicts);
+    shadow_of(owner).access(
+        block.order, event.who.warp,
+        {event.addresses, part, event.bytes, block.place_of(event.who, session_.places), write,
+         strong, scope_of(event.scope)},
+        block.conflicts);
   };
   // Threads that write the same value do no harm to each other.
   if (const Mask silent = write ? mask & event.silent : 0) {

@@ -2,6 +2,7 @@
 // remembers (gpu/check/shadow).
 #pragma once
 #include <array>
+#include <atomic>
 #include <mutex>
 
 #include "gpu/check/detect/races/host_order.hpp"
@@ -18,7 +19,9 @@ class Locations {
   template <class F>
   bool with(std::uint64_t address, bool make, F&& f) {
     Shard& shard = shards_[address / shard_bytes % shards_.size()];
+    if (!make && !shard.used.load(std::memory_order_relaxed)) return false;
     const std::lock_guard lock(shard.mutex);
+    if (make) shard.used.store(true, std::memory_order_relaxed);
     const auto found =
         make ? shard.locations.try_emplace(address).first : shard.locations.find(address);
     if (found == shard.locations.end()) return false;
@@ -32,6 +35,7 @@ class Locations {
   struct Shard {
     std::mutex mutex;
     std::map<std::uint64_t, order::Location> locations;
+    std::atomic<bool> used{false};  // it has had one
   };
   std::array<Shard, 64> shards_;
 };
