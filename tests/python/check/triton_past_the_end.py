@@ -12,4 +12,6 @@ def shift(x, out, BLOCK: tl.constexpr):
 
 
 x = Tensor(np.zeros(256, np.float32))
-shift[(1, )](x, empty_like(x), BLOCK=256)
+out = empty_like(x)
+shift[(1, )](x, out, BLOCK=256)
+out.numpy()

@@ -15,6 +15,7 @@
 #include "gpu/check/report/report.hpp"
 #include "gpu/check/report/spool.hpp"
 #include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/report/python_memory.hpp"
 #include "gpu/cuda/core/report/status.hpp"
 #include "gpu/cuda/core/settings.hpp"
 
@@ -38,14 +39,22 @@ check::Filter read_filter(const CheckSettings& chosen) {
   return std::move(*filter);
 }
 
+// What the program calls these bytes, if its PTX does not say so.
+void name_memory(check::Bytes& bytes) {
+  if (bytes.space != check::Space::global || !bytes.variable.empty()) return;
+  if (auto of = python_memory_at(bytes.address))
+    bytes.variable = std::move(of->name), bytes.offset = of->offset;
+}
+
 class Checking {
  public:
   explicit Checking(const CheckSettings& chosen)
       : chosen_(chosen),
         filter_(read_filter(chosen)),
         spool_(chosen.spool.empty() ? nullptr : new check::Spool(chosen.spool)),
-        checker_({chosen.leaks, chosen.advice},
-                 [this](const check::Finding& finding) { found(finding); }) {
+        checker_(
+            {chosen.leaks, chosen.advice},
+            [this](const check::Finding& finding) { found(finding); }, name_memory) {
     style_.colours = on_terminal();
     if (spool_ && !spool_->open())
       report("findings cannot be kept in '" + chosen.spool + "': they are shown here alone.");
