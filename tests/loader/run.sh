@@ -75,6 +75,9 @@ memory = ctypes.c_void_p(one.extension_make(8))
 for each in one, ten, one: print(each.extension_add(memory, 8), flush=True)"
   whole "a child of Python's" "$plain" "$inflight" run "$python" -c "
 import subprocess; subprocess.run(['$bin/plain'], check=True)"
+  whole "cublasLt's names in cuBLAS, as in NVIDIA's" $'True\nTrue' "$inflight" run "$python" -c "
+import ctypes
+for each in 12, 13: print(bool(ctypes.CDLL(f'libcublas.so.{each}').cublasLtMatmul))"
   whole "NVIDIA's runtime by its path" '0 1' "$inflight" run "$python" -c "
 import ctypes
 count = ctypes.c_int()
