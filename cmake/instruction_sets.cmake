@@ -28,6 +28,11 @@ if(INFLIGHT_ASAN OR INFLIGHT_TSAN)
   set(LANE_OPTIMISATION -O1)
 endif()
 
+# inflight_lane_options(TARGET ISA): how loops over lanes are compiled for it.
+function(inflight_lane_options target isa)
+  target_compile_options(${target} PRIVATE ${LANE_OPTIMISATION} -fno-trapping-math ${${isa}_flags})
+endfunction()
+
 # inflight_for_instruction_sets(ROOM SOURCES file... [PRECOMPILED header...] DEPENDS target...): objects of
 # the room's library.
 function(inflight_for_instruction_sets room)
@@ -37,7 +42,7 @@ function(inflight_for_instruction_sets room)
     add_library(${lanes} OBJECT ${LANES_SOURCES})
     target_include_directories(${lanes} PRIVATE ${PROJECT_SOURCE_DIR})
     target_compile_definitions(${lanes} PRIVATE INFLIGHT_ISA=isa_${isa})
-    target_compile_options(${lanes} PRIVATE ${LANE_OPTIMISATION} -fno-trapping-math ${${isa}_flags})
+    inflight_lane_options(${lanes} ${isa})
     target_link_libraries(${lanes} PRIVATE ${LANES_DEPENDS})
     if(LANES_PRECOMPILED)
       inflight_precompile(${lanes} ${LANES_PRECOMPILED})

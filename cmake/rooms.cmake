@@ -16,7 +16,8 @@ endif()
 add_compile_options(-Wall -Wextra -ffp-contract=off -fno-math-errno)
 # A first build is faster so; later ones are not, as ccache keeps its objects for one build folder
 # alone then, and one changed file takes its neighbours along.
-option(INFLIGHT_QUICK "precompile the headers of other libraries, and compile files together" OFF)
+option(INFLIGHT_QUICK "precompile the headers of other libraries, compile files together, and optimise \
+fully only what kernels run in" OFF)
 if(INFLIGHT_QUICK)  # half a gigabyte for the compiler before it looks for what it no longer needs
   add_compile_options($<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>)
 endif()
@@ -48,18 +49,17 @@ if(INFLIGHT_TSAN)
 endif()
 
 # Headers of the standard library and fmt take longer than most of what includes them: they are read
-# once. inflight_precompile(TARGET HEADER...): for TARGET; with HEADERs, in a set of its own; with the name of
-# another target instead, in that one's.
+# once. inflight_headers(TARGET HEADER...): TARGET is no more than a set of them. inflight_precompile(TARGET
+# HEADER...): for TARGET; with HEADERs, in a set of its own; with the name of another target instead, in that one's.
 set(COMMON_HEADERS <algorithm> <chrono> <cstdint> <cstring> <deque> <functional> <map> <memory> <mutex>
                    <optional> <span> <string> <unordered_map> <vector> <fmt/format.h> <tl/expected.hpp>)
-function(inflight_common_headers)
+function(inflight_headers target)
   if(NOT INFLIGHT_QUICK)
     return()
   endif()
   file(WRITE ${PROJECT_BINARY_DIR}/headers.cpp "// Only its precompiled headers are wanted.\n")
-  add_library(inflight_common_headers OBJECT ${PROJECT_BINARY_DIR}/headers.cpp)
-  target_link_libraries(inflight_common_headers PRIVATE fmt::fmt tl::expected)
-  inflight_precompile(inflight_common_headers ${COMMON_HEADERS})
+  add_library(${target} OBJECT ${PROJECT_BINARY_DIR}/headers.cpp)
+  inflight_precompile(${target} ${ARGN})
 endfunction()
 function(inflight_precompile target)
   if(NOT INFLIGHT_QUICK)
@@ -85,14 +85,25 @@ function(inflight_together target)
   endif()
 endfunction()
 
-# inflight_room(NAME [PRECOMPILED] SOURCES file... DEPENDS target...)
+# inflight_quickly(TARGET): a first build does not optimise it fully.
+function(inflight_quickly target)
+  if(INFLIGHT_QUICK)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endif()
+endfunction()
+
+# inflight_room(NAME [PRECOMPILED] [OPTIMISED] SOURCES file... DEPENDS target...). OPTIMISED also in a first
+# build: what is run for every instruction, or for every access.
 function(inflight_room name)
-  cmake_parse_arguments(ROOM "PRECOMPILED" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ROOM "PRECOMPILED;OPTIMISED" "" "SOURCES;DEPENDS" ${ARGN})
   add_library(inflight_${name} STATIC ${ROOM_SOURCES})
   target_include_directories(inflight_${name} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(inflight_${name} PUBLIC ${ROOM_DEPENDS})
   if(ROOM_PRECOMPILED)
     inflight_precompile(inflight_${name})
+  endif()
+  if(NOT ROOM_OPTIMISED)
+    inflight_quickly(inflight_${name})
   endif()
 endfunction()
 
