@@ -75,6 +75,14 @@ std::string_view sparse_mistake(const Instruction& in) {
   return narrow && half ? "8-bit floats accumulate in .f32 here" : "";
 }
 
+std::string_view register_count_mistake(const Instruction& in, std::span<const Operand> operands) {
+  if (!in.mods.has(Mod::sync) || !in.mods.has(Mod::aligned)) return "it has .sync.aligned";
+  const bool one = operands.size() == 1 && operands[0].kind == Operand::Kind::integer;
+  if (!one || operands[0].value < 24 || operands[0].value > 256 || operands[0].value % 8 != 0)
+    return "a register count is a constant from 24 to 256 in steps of 8";
+  return {};
+}
+
 constexpr bool is_wgmma(Opcode o) {
   return o == Opcode::wgmma_mma_async || o == Opcode::wgmma_mma_async_sp;
 }
@@ -87,7 +95,9 @@ bool Parser::check(const Instruction& in, const char* start) {
                           : in.opcode == Opcode::brx_idx ? table_mistake()
                           : in.opcode == Opcode::mma_sp  ? std::string(sparse_mistake(in))
                           : is_wgmma(in.opcode)          ? std::string(wgmma_mistake(in, operands_))
-                                                         : address_mistake(in);
+                          : in.opcode == Opcode::setmaxnreg
+                              ? std::string(register_count_mistake(in, operands_))
+                              : address_mistake(in);
   return why.empty() || lex_.fail_at(start, fmt::format("`{}`: {}", in.name, why));
 }
 

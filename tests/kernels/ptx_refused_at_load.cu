@@ -43,6 +43,15 @@ constexpr Case cases[] = {
     {"an address of another state space",
      ".global .b32 g[4]; .visible .entry k() { .reg .b32 %r; st.local.b32 [g+8], %r; ret; }"},
     {"a local variable of nobody", ".local .b8 a[64]; .visible .entry k() { ret; }"},
+    {"a register count of 256",
+     ".visible .entry k() { setmaxnreg.inc.sync.aligned.u32 256; ret; }"},
+    {"a register count of 264",
+     ".visible .entry k() { setmaxnreg.inc.sync.aligned.u32 264; ret; }"},
+    {"a register count of 16", ".visible .entry k() { setmaxnreg.dec.sync.aligned.u32 16; ret; }"},
+    {"a register count of 100",
+     ".visible .entry k() { setmaxnreg.dec.sync.aligned.u32 100; ret; }"},
+    {"a register count in a register",
+     ".visible .entry k() { .reg .b32 %r; setmaxnreg.dec.sync.aligned.u32 %r; ret; }"},
     {"a list of functions as branch targets",
      ".func f() { ret; } .visible .entry k() { .reg .b32 %r; T: .calltargets f; mov.u32 %r, 0; "
      "brx.idx %r, T; ret; }"},
@@ -52,7 +61,7 @@ int main() {
   CHECK(cudaFree(nullptr));
   for (const Case& c : cases) {
     const std::string text =
-        std::string(".version 8.5\n.target sm_90\n.address_size 64\n") + c.text;
+        std::string(".version 8.5\n.target sm_90a\n.address_size 64\n") + c.text;
     CUmodule module = nullptr;
     const CUresult result = cuModuleLoadData(&module, text.c_str());
     const char* name = nullptr;

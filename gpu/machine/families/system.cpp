@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "gpu/machine/families/families.hpp"
+#include "gpu/machine/families/register_counts.hpp"
 #include "gpu/machine/lowering/lowering.hpp"
 #include "gpu/machine/run/block.hpp"
 #include "gpu/machine/run/each_lane.hpp"
@@ -84,15 +85,7 @@ bool lower_wait_for_grids(Lowering& lo, const Row&) {
 // Nothing to do: events for a profiler that is not there.
 bool lower_nothing(Lowering&, const Row&) { return true; }
 
-// Registers are not scarce here; the operand keeps its rule: 24 to 256 in steps of 8.
-bool lower_setmaxnreg(Lowering& lo, const Row&) {
-  if (lo.operands.size() != 1 || !lo.is_constant(lo.operands[0]))
-    return lo.refuse("the register count must be a constant");
-  const std::int64_t count = lo.constant(lo.operands[0]);
-  if (count < 24 || count > 256 || count % 8 != 0)
-    return lo.refuse("the register count must be from 24 to 256 in steps of 8");
-  return true;
-}
+bool lower_register_count(Lowering& lo, const Row&) { return lower_setmaxnreg(lo); }
 
 }  // namespace
 
@@ -102,7 +95,7 @@ void system_rows(Rows& rows) {
       {Opcode::trap, lower_trap},
       {Opcode::brkpt, lower_brkpt},
       {Opcode::pmevent, lower_nothing},
-      {Opcode::setmaxnreg, lower_setmaxnreg},
+      {Opcode::setmaxnreg, lower_register_count},
       {Opcode::griddepcontrol_wait, lower_wait_for_grids},
       {Opcode::griddepcontrol_launch_dependents, lower_launch_dependents}};
   for (const auto& [opcode, lower] : all)

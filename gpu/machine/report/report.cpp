@@ -120,6 +120,12 @@ struct Words {
     return fmt::format("wait at barrier.cluster, where {} of {} threads have arrived", c.arrived,
                        c.alive);
   }
+  std::string operator()(const RegistersWait& r) const {
+    return fmt::format(
+        "wait for {} more registers a thread (setmaxnreg.inc), and what their block has given back "
+        "is {} for one warp",
+        r.more, r.left);
+  }
   std::string operator()(const WarpgroupWait& g) const {
     std::vector<std::uint32_t> missing;
     for (std::uint32_t i = 0; i < 4; ++i)

@@ -54,6 +54,10 @@ struct WarpgroupWait {
   std::uint32_t first = 0, missing = 0;  // its first warp; a bit for each that is missing
   auto operator<=>(const WarpgroupWait&) const = default;
 };
+struct RegistersWait {
+  std::uint32_t more = 0, left = 0;  // a thread's; in the pool for a warp's threads
+  auto operator<=>(const RegistersWait&) const = default;
+};
 struct SleepWait {
   auto operator<=>(const SleepWait&) const = default;
 };
@@ -62,7 +66,7 @@ struct GridsWait {
 };
 using Awaited =  // monostate: nothing, they can go on
     std::variant<std::monostate, BarrierWait, MbarrierWait, CollectiveWait, ClusterWait,
-                 WarpgroupWait, SleepWait, GridsWait>;
+                 WarpgroupWait, RegistersWait, SleepWait, GridsWait>;
 
 // Threads of a block that wait alike.
 struct WaitingThreads {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "gpu/async/mbarrier.hpp"
+#include "gpu/machine/run/warpgroup.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -54,6 +55,10 @@ Awaited awaited(const Warp& w, const Split& s) {
     case Wait::cluster:
       return ClusterWait{block.cluster->arrived(), block.cluster->alive()};
     case Wait::warpgroup:
+      if (RegistersAwaited::is_in(s.detail)) {
+        const auto [more, left] = RegistersAwaited::of(s.detail);
+        return RegistersWait{more, left};
+      }
       return WarpgroupWait{w.index / 4 * 4, static_cast<std::uint32_t>(s.detail)};
     case Wait::sleep:
       return SleepWait{};

@@ -20,12 +20,13 @@ Kind kind_by_family(const Warp& w, const Op* op) {
     case Family::mbarrier:
     case Family::collective:
     case Family::matrix:
+    case Family::tensor_core:
       return Kind::barrier;
     case Family::tensor_map:
     case Family::tensor_copy:
       return Kind::tensor_map;
     default:
-      return Kind::other;
+      return body[op->instruction].opcode == ptx::Opcode::setmaxnreg ? Kind::barrier : Kind::other;
   }
 }
 

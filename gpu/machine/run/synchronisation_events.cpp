@@ -8,6 +8,7 @@
 #include "gpu/machine/run/cluster.hpp"
 #include "gpu/machine/run/each_lane.hpp"
 #include "gpu/machine/run/observation.hpp"
+#include "gpu/machine/run/warpgroup.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -178,7 +179,8 @@ check::Wait Observation::wait_event(const Warp& w, const Split& s, std::uint32_t
       break;
     case Wait::warpgroup:
       event.what = For::warpgroup;
-      event.members = static_cast<check::Mask>(s.detail) << w.index / 4 * 4;
+      if (!RegistersAwaited::is_in(s.detail))
+        event.members = static_cast<check::Mask>(s.detail) << w.index / 4 * 4;
       break;
     default:
       event.what = For::sleep;

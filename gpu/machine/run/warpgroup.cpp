@@ -35,7 +35,25 @@ bool move_in_flight(Warp& w, const async::Multiplies::Move& move) {
 
 void start_warpgroups(Block& block) {
   for (auto& group : block.warpgroups)
-    if (group) group->held = {};
+    if (group) group->held = {}, group->registers = {};
+}
+
+std::uint32_t registers_left(const Block& block, std::uint32_t entry) {
+  std::uint32_t left = 0, taken = 0;
+  for (const auto& warp : block.warps) {
+    left += entry;
+    const std::size_t index = warp->index / async::warps_of_group;
+    const Warpgroup* const group =
+        index < block.warpgroups.size() ? block.warpgroups[index].get() : nullptr;
+    const std::uint32_t held = group ? group->registers.held[rank_in_group(*warp)] : 0;
+    taken += held ? held : entry;
+  }
+  return left - taken;
+}
+
+void wake_warpgroups(Block& block) {
+  for (auto& group : block.warpgroups)
+    if (group) group->wake();
 }
 
 }  // namespace inflight::machine

@@ -9,6 +9,26 @@
 
 namespace inflight::machine {
 
+// What the setmaxnreg of a warpgroup's warps came to.
+struct RegisterCounts {
+  std::array<std::uint32_t, async::warps_of_group> held{};      // a thread; 0: as at entry
+  std::array<std::uint32_t, async::warps_of_group> executed{};  // so many of `order`
+  std::vector<const Op*> order;
+};
+// The detail of a wait at a warpgroup (Split::detail) that is for registers.
+struct RegistersAwaited {
+  std::uint32_t more, left;  // a thread's; of a warp's threads, in the pool
+  std::uint64_t detail() const { return mark | std::uint64_t{left} << 16 | more; }
+  static bool is_in(std::uint64_t detail) { return (detail & mark) != 0; }
+  static RegistersAwaited of(std::uint64_t detail) {
+    return {static_cast<std::uint32_t>(detail & 0xffff),
+            static_cast<std::uint32_t>(detail >> 16 & 0xffff)};
+  }
+
+ private:
+  static constexpr std::uint64_t mark = std::uint64_t{1} << 32;
+};
+
 // Four warps of a block whose first one's rank is a multiple of four, and what they multiply.
 class Warpgroup {
  public:
@@ -17,6 +37,7 @@ class Warpgroup {
   Block& block;
   std::array<HeldRegisters, async::warps_of_group> held;  // as its events have them
   const std::uint32_t first_warp;
+  RegisterCounts registers;
 
   // Who waits for the group to issue what it waits for looks again.
   void wake();
@@ -29,6 +50,12 @@ constexpr std::uint32_t rank_in_group(const Warp& w) { return w.index % async::w
 // Does the mov from (or of `value`) to a register concern multiplications in flight? Then they do
 // it when its time comes.
 bool move_in_flight(Warp& warp, const async::Multiplies::Move& move);
+
+// Of what the block's warps had at entry, `entry` a thread, so many are in the pool: given away by
+// setmaxnreg.dec. Threads that end keep theirs, as an H200's do.
+std::uint32_t registers_left(const Block& block, std::uint32_t entry);
+// Warps that wait look again: registers came back.
+void wake_warpgroups(Block& block);
 
 // The block begins anew.
 void start_warpgroups(Block& block);

@@ -72,6 +72,8 @@ std::uint32_t living(const std::vector<Group>& groups, std::uint64_t block) {
   return count;
 }
 
+bool waits_for_registers(const Wait& w) { return w.what == Wait::For::warpgroup && w.members == 0; }
+
 std::string words(const Group& group, const std::vector<Group>& all, const ClusterState& state) {
   const Wait& w = group.first.wait;
   const std::string who = threads(group.threads);
@@ -99,6 +101,9 @@ std::string words(const Group& group, const std::vector<Group>& all, const Clust
     case Wait::For::collective:
       return fmt::format("waits for the lanes of member mask 0x{:08x} ({})", w.members, who);
     case Wait::For::warpgroup:
+      if (waits_for_registers(w))
+        return fmt::format("waits for more registers than its block has left (setmaxnreg.inc) ({})",
+                           who);
       return fmt::format("waits for a wgmma that other warps of its warpgroup have not issued ({})",
                          who);
     default:
@@ -113,13 +118,18 @@ constexpr std::size_t most_groups = 6;
 bool WaitingWords::add(const Stuck& stuck, const ClusterState& state) {
   std::vector<Group> groups = groups_of(stuck, state);
   if (groups.empty() || state.found) return false;
+  const auto starved = std::find_if(groups.begin(), groups.end(), [](const Group& g) {
+    return waits_for_registers(g.first.wait);
+  });
   const auto root =
-      std::min_element(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
-        const auto rank = [](const Group& g) {
-          return std::pair(!g.mbarrier || g.lack == Lack::everything, g.lack);
-        };
-        return rank(a) < rank(b);
-      });
+      starved != groups.end()
+          ? starved
+          : std::min_element(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
+              const auto rank = [](const Group& g) {
+                return std::pair(!g.mbarrier || g.lack == Lack::everything, g.lack);
+              };
+              return rank(a) < rank(b);
+            });
   if (root->mbarrier && root->lack >= Lack::passed) {
     // A thread that was let pass a fresh mbarrier and now waits for its first phase may be meant to
     // be: a producer is. Not where another's phase is over without it meanwhile.
@@ -155,7 +165,16 @@ bool WaitingWords::add(const Stuck& stuck, const ClusterState& state) {
           ? fmt::format("; {} of the block {} exited", threads(state.block_threads - live),
                         state.block_threads - live == 1 ? "has" : "have")
           : "";
-  if (certain) {
+  if (starved != groups.end()) {
+    f.sentence =
+        "threads wait for ever for registers: setmaxnreg.inc takes what setmaxnreg.dec gave back "
+        "to "
+        "their block's pool, to which threads that end give nothing" +
+        gone;
+    f.remedy =
+        "let the registers that all threads hold in the end be no more than those they began with";
+    f.rule = "PTX ISA, setmaxnreg: .inc waits until the pool of the block has enough registers";
+  } else if (certain) {
     const MbarrierHistory& m = *root->mbarrier;
     const MbarrierPhase& phase = m.current();
     const MbarrierPlace at{wait.who.block, wait.id};

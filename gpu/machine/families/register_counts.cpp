@@ -1,0 +1,114 @@
+// setmaxnreg (PTX ISA, "Miscellaneous Instructions: setmaxnreg"). Registers are not scarce here,
+// but a wait for more of them than a block has would last for ever on a chip, and does here.
+#include "gpu/machine/families/register_counts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "gpu/machine/run/observation.hpp"
+#include "gpu/machine/run/warpgroup_events.hpp"
+
+namespace inflight::machine {
+namespace {
+
+using ptx::Mod;
+using ptx::Opcode;
+
+// --- Op of setmaxnreg: detail: registers a thread; extra: as many as it has at entry; count: 1 of
+// .inc ---
+
+// The four warps of a warpgroup execute the same ones, and meet between two. What is wrong with
+// this one, which the warp executes next?
+std::string mistake(const Warp& w, const Op* op, RegisterCounts& counts) {
+  const std::uint32_t rank = rank_in_group(w);
+  const std::uint32_t before = counts.executed[rank];
+  const auto late = std::find_if(counts.executed.begin(), counts.executed.end(),
+                                 [&](std::uint32_t each) { return each < before; });
+  if (late != counts.executed.end())
+    return fmt::format(
+        "the warps of a warpgroup synchronise between one setmaxnreg and the next; warp {} has "
+        "not executed the one before",
+        w.index - rank + static_cast<std::uint32_t>(late - counts.executed.begin()));
+  if (before == counts.order.size()) counts.order.push_back(op);
+  if (counts.order[before] == op) return {};
+  return "the four warps of a warpgroup execute the same setmaxnreg together; another warp of this "
+         "one has executed another";
+}
+
+const Op* run_setmaxnreg(Warp& w, const Op* op) {
+  if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
+  const Observation* const o = w.block->grid->observation;
+  if (o) o->wait_ended(w, {op, w.frame, w.mask, Wait::collective});
+  Warpgroup* const group = warpgroup_of(w);
+  if (!group) return op + 1;
+  RegisterCounts& counts = group->registers;
+  // PTX leaves it undefined; a chip goes on.
+  if (std::string why = mistake(w, op, counts); !why.empty() && observes_multiplies(w))
+    return w.fault(op, FaultKind::illegal_instruction, w.mask, std::move(why));
+  const std::uint32_t rank = rank_in_group(w), wanted = op->detail;
+  const std::uint32_t has = counts.held[rank] ? counts.held[rank] : op->extra;
+  if (op->count && wanted > has) {
+    const std::uint32_t left = registers_left(*w.block, op->extra);
+    if (wanted - has > left)
+      return w.park(op, Wait::warpgroup, RegistersAwaited{wanted - has, left}.detail());
+  }
+  if (o) o->wait_ended(w, {op, w.frame, w.mask, Wait::warpgroup});
+  if (op->count ? wanted > has : wanted < has) counts.held[rank] = wanted;
+  ++counts.executed[rank];
+  if (!op->count) wake_warpgroups(*w.block);
+  w.progressed = true;
+  return op + 1;
+}
+
+bool takes(const ptx::Instruction& in) {
+  return in.opcode == Opcode::setmaxnreg && in.mods.has(Mod::inc);
+}
+std::uint32_t count_of(const ptx::Function& kernel, const ptx::Instruction& in) {
+  return static_cast<std::uint32_t>(kernel.operands(in)[0].value);
+}
+std::uint32_t most_taken(const ptx::Function& kernel) {
+  std::uint32_t most = 0;
+  for (const ptx::Instruction& in : kernel.body)
+    if (takes(in)) most = std::max(most, count_of(kernel, in));
+  return most;
+}
+
+// What the assembler gives each thread at entry; 0: it cannot know, and leaves setmaxnreg out.
+std::uint32_t registers_at_entry(const ptx::Function& kernel) {
+  constexpr std::uint32_t in_file = 65536, most = 256, granule = 8;
+  const auto& shape = kernel.reqntid[0] ? kernel.reqntid : kernel.maxntid;
+  std::uint32_t count = kernel.maxnreg ? std::min(kernel.maxnreg, most) : most;
+  if (shape[0] != 0 && kernel.minnctapersm != 0) {
+    std::uint32_t threads = shape[0] * std::max(1u, shape[1]) * std::max(1u, shape[2]);
+    threads = (threads + lanes - 1) / lanes * lanes;
+    count = std::min(count, in_file / (threads * kernel.minnctapersm));
+  } else if (kernel.maxnreg == 0) {
+    return 0;
+  }
+  // It takes no more than the least that is asked for.
+  for (const ptx::Instruction& in : kernel.body)
+    if (takes(in)) count = std::min(count, count_of(kernel, in));
+  return count / granule * granule;
+}
+
+}  // namespace
+
+bool lower_setmaxnreg(Lowering& lo) {
+  const std::uint32_t entry = lo.function.entry ? registers_at_entry(lo.function) : 0;
+  if (entry == 0) return true;
+  const std::uint32_t wanted = count_of(lo.function, lo.in);
+  const bool more = lo.in.mods.has(Mod::inc);
+  if (!more && wanted > entry && wanted > most_taken(lo.function))
+    return lo.refuse(
+        fmt::format("a thread never has {} registers here, of which it could give "
+                    "some: it begins with {}",
+                    wanted, entry));
+  Op& op = lo.emit(run_setmaxnreg);
+  op.detail = static_cast<std::uint16_t>(wanted);
+  op.extra = entry;
+  op.count = more;
+  return true;
+}
+
+}  // namespace inflight::machine

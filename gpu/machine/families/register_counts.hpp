@@ -1,0 +1,9 @@
+// setmaxnreg: warpgroups that give registers to their block's pool and take some from it.
+#pragma once
+#include "gpu/machine/lowering/lowering.hpp"
+
+namespace inflight::machine {
+
+bool lower_setmaxnreg(Lowering& lo);
+
+}  // namespace inflight::machine

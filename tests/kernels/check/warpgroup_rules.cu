@@ -1,0 +1,93 @@
+// What the warps of a warpgroup do together: setmaxnreg, which gives registers to the block's pool
+// or takes some from it, and wgmma.
+// arch: compute_90a
+// flags: -code=sm_90a,compute_90a
+#include "tests/kernels/check/wgmma_test.cuh"
+
+#define GIVE(n) asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(n))
+#define TAKE(n) asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(n))
+
+constexpr int groups = 3, threads = groups * group_threads;
+
+// Of the 168 registers that each thread begins with, a warpgroup gives most to the other two.
+template <int taken>
+__global__ void __launch_bounds__(threads, 1) share(unsigned* out) {
+  if (threadIdx.x < group_threads) {
+    GIVE(40);
+  } else {
+    TAKE(taken);  // [takes]
+  }
+  __syncthreads();  // [meets]
+  out[threadIdx.x] = threadIdx.x;
+}
+
+// The warps of one warpgroup give differently.
+__global__ void __launch_bounds__(threads, 1) differ(unsigned* out) {
+  if (threadIdx.x / 32 < 2) {
+    GIVE(40);
+  } else if (threadIdx.x < group_threads) {
+    GIVE(48);  // [gives less]
+  }
+  out[threadIdx.x] = threadIdx.x;
+}
+
+// A warp gives again where the others may not have given yet.
+template <bool right>
+__global__ void __launch_bounds__(threads, 1) twice(unsigned* out) {
+  if (threadIdx.x < group_threads) {
+    GIVE(96);
+    if (right) asm volatile("bar.sync 1, 128;" ::: "memory");
+    GIVE(40);  // [gives again]
+  }
+  out[threadIdx.x] = threadIdx.x;
+}
+
+// Threads that end keep their registers.
+__global__ void __launch_bounds__(threads, 1) inherit(unsigned* out) {
+  if (threadIdx.x < group_threads) return;
+  if (threadIdx.x < 2 * group_threads) {
+    TAKE(232);  // [takes from the ended]
+  }
+  out[threadIdx.x] = threadIdx.x;
+}
+
+template <int first, int last>
+__global__ void multiply(float* out) {
+  __shared__ Tile tile;
+  const unsigned t = threadIdx.x;
+  for (unsigned i = t; i < tile_bytes / 4; i += blockDim.x) tile.a[i] = 0x3f803f80;
+  FENCE_PROXY_ASYNC();
+  __syncthreads();
+  if (t + 1 <= first || t >= last) return;
+  float d[4] = {1, 2, 3, 4};
+  FENCE();
+  MULTIPLY(d, descriptor(tile.a), descriptor(tile.b));  // [multiplies]
+  COMMIT_MULTIPLY();
+  WAIT_MULTIPLY(0);  // [waits]
+  out[t] = d[0];
+}
+
+template <class T>
+void run(void (*kernel)(T*), int block) {
+  Buffer<T> out(threads);
+  kernel<<<1, block>>>(out);
+  out.read();
+}
+
+int main(int argc, char** argv) {
+  return run_case(argc, argv,
+                  {{"twin",
+                    [] {
+                      run(share<232>, threads);
+                      run(twice<true>, threads);
+                      run(multiply<128, 256>, 256);
+                    }},
+                   {"more_than_there_are", [] { run(share<240>, threads); }},
+                   {"of_threads_that_ended", [] { run(inherit, threads); }},
+                   {"warps_differ", [] { run(differ, threads); }},
+                   {"not_together", [] { run(twice<false>, threads); }},
+                   {"three_warps", [] { run(multiply<0, 96>, 96); }},
+                   {"one_warp", [] { run(multiply<0, 32>, 128); }},
+                   {"across_two_groups", [] { run(multiply<64, 192>, 256); }},
+                   {"half_a_warp", [] { run(multiply<0, 112>, 128); }}});
+}
