@@ -97,7 +97,7 @@ std::string describe_shared(const Warp& w, std::uint64_t address, bool own_only)
         "it names the block of rank {}, and the instruction accesses only its own block's shared "
         "memory (.shared::cta): use .shared::cluster",
         rank);
-  if (place.block->ended)
+  if (place.block->left)
     return fmt::format(
         "the block of rank {} has ended: a block must stay until nobody uses its shared memory "
         "(barrier.cluster, cluster.sync())",

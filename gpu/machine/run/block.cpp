@@ -29,7 +29,7 @@ void Block::start(const Dim3& at) {
   linear = (std::uint64_t{at.z} * launch.grid.y + at.y) * launch.grid.x + at.x;
   threads = alive_threads = static_cast<std::uint32_t>(launch.block.count());
   barriers.fill({});
-  ended = let_dependents_begin = held = false;
+  ended = left = let_dependents_begin = held = false;
   clock.start(grid->begin);
   in_step = grid->entry->makes_mbarriers && threads > lanes ? longest_in_step : 0;
   if (shared_end != grid->shared_end || !shared) {

@@ -53,6 +53,7 @@ void Cluster::start(std::uint64_t linear) {
   arrived_ = alive_ = 0;
   phase_ = 0;
   idle_rounds_ = 0;
+  ended_before_.assign(blocks.size(), false);
   for (auto& block : blocks) {
     const std::uint32_t r = block->rank;
     block->start(
@@ -75,6 +76,7 @@ Cluster::State Cluster::run(Worker& worker, std::uint32_t rounds) {
       stuck &= state != Block::State::spinning;
       if (block->progressed) idle_rounds_ = 0;
     }
+    let_go();
     const std::uint64_t now = meet_clocks();
     if (!live || !stuck) {
       grid->reached(now);
@@ -96,6 +98,16 @@ bool Cluster::held() const {
   return std::all_of(blocks.begin(), blocks.end(), [](const auto& block) {
     return block->ended || (block->held && !block->can_run());
   });
+}
+
+// Blocks take turns here and run at once on a chip, so who ended in this round of turns may be ahead
+// of the others by a turn: they reach its shared memory until they have had one more.
+void Cluster::let_go() {
+  if (blocks.size() == 1) return;
+  for (auto& block : blocks) {
+    block->left = block->ended && ended_before_[block->rank];
+    ended_before_[block->rank] = block->ended;
+  }
 }
 
 // Who waits for what other clusters write is not earlier than they were.
@@ -179,7 +191,7 @@ FaultKind shared_fault(const Block& self, std::uint64_t address, std::uint64_t s
   if (place.block == &self) return place.holds(size) ? FaultKind::none : FaultKind::illegal_address;
   if (self.cluster->blocks.size() == 1) return FaultKind::illegal_address;
   if (own_only) return FaultKind::illegal_instruction;
-  if (!place.block || place.block->ended) return FaultKind::launch_failure;
+  if (!place.block || place.block->left) return FaultKind::launch_failure;
   return place.holds(size) ? FaultKind::none : FaultKind::illegal_address;
 }
 
