@@ -11,9 +11,30 @@ Region region_of(const void* data, Type type, Size rows, Size columns, Size lead
   return {data, whole(rows) * bytes, whole(columns), whole(leading) * bytes, written};
 }
 
+// C = alpha sums + beta C.
+void add_sums(const Product& p, float alpha, std::vector<float> sums, float beta, void* c) {
+  const Shape& s = p.shape;
+  for (float& each : sums) each *= alpha;
+  if (beta != 0) {
+    const Elements<float> before(c, p.types.c, s.m, s.n, p.c.leading);
+    for (Size j = 0; j < s.n; ++j)
+      for (Size i = 0; i < s.m; ++i)
+        sums[std::size_t(j * s.m + i)] += beta * before.data()[j * before.leading() + i];
+  }
+  store(sums.data(), c, p.types.c, s.m, s.n, p.c.leading);
+}
+
 template <class S>
 bool one(const Product& p, S alpha, S beta, const void* a, const void* b, void* c) {
   const Shape& s = p.shape;
+  if constexpr (std::is_same_v<S, float>)
+    if (by_tensor_cores(p.types)) {
+      Shape used = s;
+      if (alpha == 0) used.k = 0;  // A and B are not read
+      const Place left = by_columns(a, p.a.leading), right = by_columns(b, p.b.leading);
+      add_sums(p, alpha, tensor_core_sums(used, p.types.a, left, right), beta, c);
+      return true;
+    }
   const Elements<S> left(a, p.types.a, s.a_rows(), s.a_columns(), p.a.leading),
       right(b, p.types.b, s.b_rows(), s.b_columns(), p.b.leading);
   if (p.types.c == type_of_sum<S>())
@@ -102,7 +123,7 @@ Status multiply(const Call& call, const Product& p) {
       !leads(p.c.leading, s.m) || !p.alpha || !p.beta)
     return Status::invalid_value;
   if (!s.m || !s.n || !p.count) return Status::success;
-  if (!cpu::found()) return Status::not_supported;
+  if (!by_tensor_cores(p.types) && !cpu::found()) return Status::not_supported;
   return call.submit(
       [p, alpha = AnyScalar(p.alpha, p.types.scale, call.pointers()),
        beta = AnyScalar(p.beta, p.types.scale, call.pointers())](const Touch& touch) {

@@ -131,6 +131,22 @@ void store(const S* from, void* to, Type type, Size rows, Size columns, Size lea
   });
 }
 
+// Where a matrix's elements lie, and how many apart: from row to row, and from column to column.
+struct Place {
+  const void* data;
+  Size row_step, column_step;
+};
+inline Place by_columns(const void* data, Size leading) { return {data, 1, leading}; }
+inline Place by_rows(const void* data, Size leading) { return {data, leading, 1}; }
+
+// Are sums of products of these types made by tensor cores here too? f16 and bf16 with f32 sums.
+inline bool by_tensor_cores(const Types& types) {
+  return types.a == types.b && (types.a == Type::f16 || types.a == Type::bf16) &&
+         types.scale == Type::f32;
+}
+// op(A) op(B) by them, m×n, column by column: to the bit what cuBLAS has where it does not split k.
+std::vector<float> tensor_core_sums(const Shape& shape, Type type, const Place& a, const Place& b);
+
 // result (m×n, at `leading`) = alpha op(A) op(B) + beta result. False: the CPU's BLAS lacks it.
 template <class S>
 bool multiply_elements(const Shape& shape, S alpha, const Elements<S>& a, const Elements<S>& b,

@@ -44,6 +44,12 @@ Elements<S> elements_of(const void* data, const Layout& layout) {
           layout.order == Order::rows};
 }
 
+Place place(const void* data, const Layout& layout) {
+  return layout.order == Order::rows ? by_rows(data, Size(layout.leading))
+                                     : by_columns(data, Size(layout.leading));
+}
+Types types_of(const Matmul& p) { return {p.a.type, p.b.type, p.d.type, p.how.scale}; }
+
 struct Places {
   const void *a, *b, *c;
   void* d;
@@ -70,9 +76,7 @@ class Work {
     Places now{batch(at.a, p_.a, i), batch(at.b, p_.b, i), batch(at.c, p_.c, i),
                const_cast<void*>(batch(at.d, p_.d, i))};
     if (!touch_all(now, i)) return false;
-    result_.assign(std::size_t(shape_.m * shape_.n), S(0));
-    if (!multiply_elements(shape_, alpha_, elements_of<S>(now.a, p_.a), elements_of<S>(now.b, p_.b),
-                           S(0), result_.data(), shape_.m)) {
+    if (!products(now)) {
       touch_.fail("the CPU's BLAS lacks a routine");
       return false;
     }
@@ -89,6 +93,18 @@ class Work {
   }
 
  private:
+  // result_ = alpha op(A) op(B).
+  bool products(const Places& now) {
+    if constexpr (std::is_same_v<S, float>)
+      if (by_tensor_cores(types_of(p_))) {
+        result_ = tensor_core_sums(shape_, p_.a.type, place(now.a, p_.a), place(now.b, p_.b));
+        for (float& each : result_) each *= alpha_;
+        return true;
+      }
+    result_.assign(std::size_t(shape_.m * shape_.n), S(0));
+    return multiply_elements(shape_, alpha_, elements_of<S>(now.a, p_.a),
+                             elements_of<S>(now.b, p_.b), S(0), result_.data(), shape_.m);
+  }
   bool touch_all(const Places& at, Size i) const {
     const Description& how = p_.how;
     if (beta_ != S(0) && !touch_({region_of(at.c, p_.c, false)})) return false;
@@ -157,11 +173,11 @@ Status matmul(const Call& call, const Matmul& p, const void* alpha, const void* 
     return why->what.empty() ? why->status : call.refuse(why->what);
   if (!alpha || !beta || !at.a || !at.b || !at.d) return Status::invalid_value;
   if (!p.d.rows || !p.d.columns) return Status::success;
-  if (!cpu::found()) return Status::not_supported;
+  if (!by_tensor_cores(types_of(p)) && !cpu::found()) return Status::not_supported;
   return call.submit([=, al = AnyScalar(alpha, p.how.scale, call.pointers()),
                       be = AnyScalar(beta, p.how.scale, call.pointers())](const Touch& touch) {
     if (!touch({al.region(), be.region()})) return;
-    with_sum({p.a.type, p.b.type, p.d.type, p.how.scale}, [&]<class S>(S) {
+    with_sum(types_of(p), [&]<class S>(S) {
       Work<S> work(touch, p, al.template value<S>(), be.template value<S>());
       for (Size i = 0; i < p.d.batch_count; ++i)
         if (!work.one(at, i)) return;
