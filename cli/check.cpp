@@ -16,6 +16,7 @@
 #include "gpu/check/report/filter.hpp"
 #include "gpu/check/report/report.hpp"
 #include "gpu/check/report/spool.hpp"
+#include "gpu/host/cores.hpp"
 
 namespace inflight::cli {
 namespace {
@@ -168,7 +169,7 @@ int check_program(const Request& request, const std::vector<std::string>& words)
   for (const char* each : {"INFLIGHT_REPORT", "INFLIGHT_SEEDS"}) unsetenv(each);
 
   std::vector<Run> runs(std::max(1u, chosen.seeds));
-  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  const std::size_t cores = host::cores();
   for (std::size_t i = 0; i < runs.size(); ++i) {
     Run& run = runs[i];
     if (run.folder.path().empty())

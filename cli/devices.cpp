@@ -5,13 +5,13 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "cli/commands.hpp"
 #include "cli/terminal.hpp"
 #include "gpu/cuda/core/ctest.hpp"
 #include "gpu/cuda/core/profiles.hpp"
 #include "gpu/cuda/core/settings.hpp"
+#include "gpu/host/cores.hpp"
 
 namespace inflight::cli {
 namespace {
@@ -37,7 +37,7 @@ void list() {
 // each of which one test has at a time.
 void list_for_ctest() {
   std::string devices;
-  for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
+  for (unsigned i = 0; i < host::cores(); ++i)
     devices += fmt::format("{}\n      {{\"id\": \"{}\", \"slots\": 1}}", i ? "," : "", i);
   out(
       fmt::format("{{\n  \"version\": {{\"major\": 1, \"minor\": 0}},\n  \"local\": [{{\n    "

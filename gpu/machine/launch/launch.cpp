@@ -8,6 +8,7 @@
 #include <set>
 
 #include "gpu/check/names.hpp"
+#include "gpu/host/cores.hpp"
 #include "gpu/machine/builtins/builtins.hpp"
 #include "gpu/machine/decode/prepared.hpp"
 #include "gpu/machine/decode/table.hpp"
@@ -28,7 +29,7 @@ bool brief(const Code& code, std::uint64_t warps) {
 }
 
 unsigned workers_of(const Options& options, std::uint64_t clusters) {
-  const unsigned wanted = options.workers ? options.workers : host_cores();
+  const unsigned wanted = options.workers ? options.workers : host::cores();
   return static_cast<unsigned>(std::min<std::uint64_t>(std::min(wanted, most_workers()), clusters));
 }
 

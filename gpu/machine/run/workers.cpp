@@ -1,7 +1,6 @@
 // Workers take clusters in turn; the launching thread is one of them.
 #include "gpu/machine/run/workers.hpp"
 
-#include <sched.h>
 #include <tbb/global_control.h>
 #include <tbb/task_arena.h>
 
@@ -11,9 +10,11 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 
+#include "gpu/host/cores.hpp"
 #include "gpu/machine/run/circumstances.hpp"
 #include "gpu/machine/run/observation.hpp"
 
@@ -186,8 +187,12 @@ class Helpers {
       requests_.pop_front();
       return crew;
     }
-    // oneTBB makes no thread on a host of one core, unless it is told to.
-    tbb::global_control threads_{tbb::global_control::max_allowed_parallelism, most_workers()};
+    // On one core oneTBB has no threads besides the caller's unless it is told.
+    std::optional<tbb::global_control> limit_ =
+        host::cores() < most_workers()
+            ? std::make_optional<tbb::global_control>(
+                  tbb::global_control::max_allowed_parallelism, most_workers())
+            : std::nullopt;
     tbb::task_arena arena_{static_cast<int>(most_workers()), 1};
     std::mutex mutex_;
     std::deque<std::shared_ptr<Crew>> requests_;  // one for each task that has not begun
@@ -350,18 +355,7 @@ void run_all(Clusters& clusters) {
   helpers.finish();
 }
 
-// Those that the process may use, as oneTBB counts them. Asked once.
-unsigned host_cores() {
-  static const unsigned count = [] {
-    cpu_set_t allowed;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0 && CPU_COUNT(&allowed) > 0)
-      return unsigned(CPU_COUNT(&allowed));
-    return std::max(1u, std::thread::hardware_concurrency());  // more than a set has room for
-  }();
-  return count;
-}
-
 // Two on one core as well: there, too, one is to go on where another waits.
-unsigned most_workers() { return std::max(2u, host_cores()); }
+unsigned most_workers() { return std::max(2u, host::cores()); }
 
 }  // namespace inflight::machine

@@ -67,8 +67,7 @@ class Clusters {
 // the machine's that have time for it.
 void run_all(Clusters& clusters);
 
-// How many workers a launch has if nothing else is asked, one a core, and how many at most.
-unsigned host_cores();
+// How many workers a launch has at most.
 unsigned most_workers();
 
 }  // namespace inflight::machine

@@ -1,0 +1,28 @@
+// Asking the kernel for the process's affinity.
+#include "gpu/host/cores.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <thread>
+
+namespace inflight::host {
+namespace {
+
+unsigned ask() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  // It fails where the host has more cores than the set has room for.
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+    return std::max(1u, std::thread::hardware_concurrency());
+  return static_cast<unsigned>(std::max(1, CPU_COUNT(&allowed)));
+}
+
+}  // namespace
+
+unsigned cores() {
+  static const unsigned count = ask();
+  return count;
+}
+
+}  // namespace inflight::host
