@@ -23,6 +23,6 @@ struct Whole {
 };
 
 // By the architecture sm_`number`, on all cores of the host.
-[[gnu::visibility("default")]] void multiply_whole(int number, const Whole& product);
+void multiply_whole(int number, const Whole& product);
 
 }  // namespace inflight::tensor

@@ -1,4 +1,5 @@
-// A process that may run on one core of the host: blocks that wait for one another get on, and nobody is told of it.
+// A process that may run on one core of the host: blocks that wait for one another get on, and
+// nobody is told of it.
 #include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -78,17 +78,20 @@ __global__ void pad(const float* in, float* out) {
   if (threadIdx.x % 32 == 0) out[threadIdx.x / 32] = tile[threadIdx.x];
 }
 
-// Each block of a cluster tells the other that it is done, and goes on for a while: nothing keeps the other, which
-// runs side by side, from ending first. Cooperative loaders release their last stages so.
+// Each block of a cluster tells the other that it is done, and goes on for a while: nothing keeps
+// the other, which runs side by side, from ending first. Cooperative loaders release their last
+// stages so.
 __global__ void __cluster_dims__(2, 1, 1) release(float* out) {
   __shared__ alignas(8) unsigned long long bar;
   const unsigned here = unsigned(__cvta_generic_to_shared(&bar)), other = blockIdx.x ^ 1;
   if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(here) : "memory");
   asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
   if (threadIdx.x == 0)
-    asm volatile("{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
-                 "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n}" ::"r"(here), "r"(other)
-                 : "memory");
+    asm volatile(
+        "{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
+        "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n}" ::"r"(here),
+        "r"(other)
+        : "memory");
   float v = 1;
   for (int k = 0; k < 200; ++k) v = sqrtf(v * v);
   if (threadIdx.x % 32 == 0) out[blockIdx.x * blockDim.x / 32 + threadIdx.x / 32] = v;

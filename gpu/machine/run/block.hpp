@@ -106,7 +106,7 @@ struct Block {
   std::uint32_t rank = 0;    // in the cluster
   std::uint32_t window = 0;  // where its shared addresses begin: rank << 24
   bool ended = true;         // every thread has exited
-  bool left = true;          // and the cluster's other blocks may not reach its shared memory any more
+  bool left = true;  // and the cluster's other blocks may not reach its shared memory any more
   // Rounds in which each warp does one instruction only. A kernel that makes mbarriers begins so:
   // its warps start together, as on a GPU, where programs get away with clearing an mbarrier's
   // bytes from every thread while one initialises it.

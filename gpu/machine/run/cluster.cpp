@@ -100,8 +100,8 @@ bool Cluster::held() const {
   });
 }
 
-// Blocks take turns here and run at once on a chip, so who ended in this round of turns may be ahead
-// of the others by a turn: they reach its shared memory until they have had one more.
+// Blocks take turns here and run at once on a chip, so who ended in this round of turns may be
+// ahead of the others by a turn: they reach its shared memory until they have had one more.
 void Cluster::let_go() {
   if (blocks.size() == 1) return;
   for (auto& block : blocks) {

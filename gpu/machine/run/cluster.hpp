@@ -55,7 +55,7 @@ struct Cluster {
   std::uint32_t current() const { return phase_ & 1 ? all_lanes : 0; }
   std::uint64_t arrived_ = 0, alive_ = 0;  // threads
   std::uint64_t phase_ = 0;
-  std::vector<bool> ended_before_;   // by rank: in the last round of turns
+  std::vector<bool> ended_before_;  // by rank: in the last round of turns
   std::uint32_t idle_rounds_ = 0;  // in a row in which waits gave up and nothing else moved
   std::chrono::steady_clock::time_point idle_since_;
 };

@@ -190,8 +190,8 @@ class Helpers {
     // On one core oneTBB has no threads besides the caller's unless it is told.
     std::optional<tbb::global_control> limit_ =
         host::cores() < most_workers()
-            ? std::make_optional<tbb::global_control>(
-                  tbb::global_control::max_allowed_parallelism, most_workers())
+            ? std::make_optional<tbb::global_control>(tbb::global_control::max_allowed_parallelism,
+                                                      most_workers())
             : std::nullopt;
     tbb::task_arena arena_{static_cast<int>(most_workers()), 1};
     std::mutex mutex_;
