@@ -98,6 +98,10 @@ struct Kernel {
   using SinkHook = void (*)(void* to, const ValueSink&);
   std::uint32_t (*value_sinks)(const Kernel&, std::uint32_t instruction, void* to,
                                SinkHook hook) = nullptr;
+  // Does every thread that ends pass a point behind `instruction`, of the kernel's own function,
+  // from which none comes back to it? Who has ended has then gone past it, and not returned before
+  // it.
+  bool (*all_pass_behind)(const Kernel&, std::uint32_t instruction) = nullptr;
   // Calls hook(to, instruction, fidelity) for every instruction of the kernel and of what it calls.
   using FidelityHook = void (*)(void* to, std::uint32_t instruction, const Fidelity&);
   void (*fidelities)(const Kernel&, void* to, FidelityHook hook) = nullptr;

@@ -1,6 +1,8 @@
 // Mbarriers, barriers and collectives that are used wrongly, and threads that wait for ever.
 #include <atomic>
 #include <bit>
+#include <mutex>
+#include <unordered_map>
 
 #include "gpu/check/detect/blocks.hpp"
 #include "gpu/check/detect/waiting/words.hpp"
@@ -49,6 +51,9 @@ class Waiting : public Listener {
       state->barriers[warp / state->block_warps].note(event, warp, state->block_threads,
                                                       state->order, breaches);
     for (const BarrierBreach& each : breaches) {
+      if (each.what == BarrierBreach::What::others_ended &&
+          !gone_past_.at(*state->kernel, each.who))
+        continue;
       words_.add(each);
       state->found = true;
     }
@@ -169,7 +174,26 @@ class Waiting : public Listener {
     }
   }
 
+  // Barriers that threads which have ended must have gone past. Those that return early have not.
+  class GonePast {
+   public:
+    explicit GonePast(Places& places) : places_(places) {}
+    bool at(const Kernel& kernel, const Who& who) {
+      const PlaceId place = places_.of(who);
+      const std::lock_guard lock(mutex_);
+      const auto [known, fresh] = answers_.try_emplace(place, false);
+      if (fresh) known->second = kernel.all_pass_behind(kernel, who.instruction);
+      return known->second;
+    }
+
+   private:
+    Places& places_;
+    std::mutex mutex_;
+    std::unordered_map<PlaceId, bool> answers_;
+  };
+
   Session session_;
+  GonePast gone_past_{session_.places};
   WaitingWords words_;
   Blocks<ClusterState> clusters_;
   DeviceMemory memory_;

@@ -77,7 +77,7 @@ struct Party {
 struct Bytes {
   Space space = Space::global;
   std::uint64_t address = 0, count = 0;
-  std::string variable;      // mangled, as in PTX; empty: unknown
+  std::string variable;      // mangled, as in PTX, or a tensor of Python; empty: unknown
   std::uint64_t offset = 0;  // in the variable
 };
 

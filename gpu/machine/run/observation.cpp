@@ -53,6 +53,7 @@ Observation::Observation(Grid& grid, check::Listener& listener)
   kernel_.describe = &describe;
   kernel_.variable = &variable_at;
   kernel_.value_sinks = &value_sinks;
+  kernel_.all_pass_behind = &all_pass_behind;
   kernel_.fidelities = &fidelities;
   kernel_.context = &grid;
   listener_.kernel_begin({&kernel_});

@@ -23,6 +23,9 @@ check::Variable variable_at(const check::Kernel& kernel, check::Space space, std
 std::uint32_t value_sinks(const check::Kernel& kernel, std::uint32_t instruction, void* to,
                           check::Kernel::SinkHook hook);
 
+// Answers check::Kernel::all_pass_behind.
+bool all_pass_behind(const check::Kernel& kernel, std::uint32_t instruction);
+
 // Answers check::Kernel::fidelities.
 void fidelities(const check::Kernel& kernel, void* to, check::Kernel::FidelityHook hook);
 

@@ -23,6 +23,23 @@ __global__ void different_barriers() {
   else __syncthreads();                                             // [plain]
 }
 
+// Some threads go round the barrier and end, which lets the others go.
+template <bool all>
+__global__ void go_round(int* data, unsigned n) {
+  __shared__ int tile[128];
+  const unsigned t = threadIdx.x;
+  if (t < n) {
+    tile[t] = data[t];
+    if (!all) {
+      // [gone round]
+      __syncthreads();
+    }
+  }
+  if (all) __syncthreads();
+  if (t < n) data[t] = tile[n - 1 - t];
+  data[128 + t] = t;
+}
+
 // Who returns early takes no part.
 __global__ void return_early(int* data, unsigned n) {
   __shared__ int tile[128];
@@ -51,6 +68,8 @@ int main(int argc, char** argv) {
        {"twin", [] { half_a_warp<true><<<1, 64>>>(Buffer<int>(1)); }},
        {"different", [] { different_barriers<false><<<1, 128>>>(); }},
        {"same", [] { different_barriers<true><<<1, 128>>>(); }},
+       {"gone_round", [] { go_round<false><<<1, 128>>>(Buffer<int>(256), 40); }},
+       {"gone_round_twin", [] { go_round<true><<<1, 128>>>(Buffer<int>(256), 40); }},
        {"returns_early", [] { return_early<<<1, 128>>>(Buffer<int>(128), 40); }},
        {"writes_and_returns", [] { write_and_return<false><<<1, 128>>>(Buffer<int>(128)); }},
        {"writes_and_returns_twin", [] { write_and_return<true><<<1, 128>>>(Buffer<int>(128)); }}});

@@ -27,7 +27,7 @@ void BlockBarriers::note(const Barrier& event, std::uint32_t warp, std::uint32_t
   if (event.id >= most) return;
   if (event.id >= barriers_.size()) barriers_.resize(event.id + 1);
   Named& barrier = barriers_[event.id];
-  if (event.step == Barrier::Step::complete) return complete(barrier, order, out);
+  if (event.step == Barrier::Step::complete) return complete(barrier, threads, order, out);
   BarrierPhase& phase = barrier.current;
   const bool counted = event.expected != 0 && event.expected != threads;
   if (event.given % lanes != 0 && event.given != threads)
@@ -53,9 +53,12 @@ void BlockBarriers::note(const Barrier& event, std::uint32_t warp, std::uint32_t
   order.pass_on(warp, barrier.passed);
 }
 
-void BlockBarriers::complete(Named& barrier, WarpOrder& order, Breaches& out) {
+void BlockBarriers::complete(Named& barrier, std::uint32_t threads, WarpOrder& order,
+                             Breaches& out) {
   BarrierPhase& phase = barrier.current;
   const auto& all = phase.arrivals;
+  if (phase.expected == 0 && phase.arrived < threads && !all.empty())
+    out.push_back({What::others_ended, all.front().who, {}, 0, threads, phase.arrived, 0});
   for (std::size_t i = 0; i < all.size(); ++i) {
     const BarrierArrival& one = all[i];
     if (!one.aligned || one.who.mask == ~Mask{0}) continue;

@@ -31,6 +31,7 @@ struct BarrierBreach {
     warp_parted,      // lanes of one warp at two aligned instructions
     cluster_arrived_twice,
     cluster_wait_alone,  // without having arrived
+    others_ended,        // threads that have ended are missing, of a barrier of all
     left_out,            // a member mask without lanes that execute the instruction
   };
   What what = What::arrived_twice;
@@ -67,7 +68,7 @@ class BlockBarriers {
     WarpOrder::Passed passed;
   };
   static bool may_know_previous(const Named& barrier, std::uint32_t warp, const WarpOrder& order);
-  static void complete(Named& barrier, WarpOrder& order, Breaches& out);
+  static void complete(Named& barrier, std::uint32_t threads, WarpOrder& order, Breaches& out);
   static constexpr std::uint32_t most = 16;
   std::vector<Named> barriers_;  // up to the last one that was used
 };

@@ -256,7 +256,8 @@ void WaitingWords::add(const BarrierBreach& breach) {
   FindingKind kind = FindingKind::barrier_misuse;
   if (breach.what == OfBarrier::stray_arrival || breach.what == OfBarrier::arrived_twice)
     kind = FindingKind::arrival_count;
-  if (breach.what == OfBarrier::warp_parted) kind = FindingKind::barrier_divergence;
+  if (breach.what == OfBarrier::warp_parted || breach.what == OfBarrier::others_ended)
+    kind = FindingKind::barrier_divergence;
   const std::uint64_t more = 1u << 16 | static_cast<std::uint64_t>(breach.what);
   session_.findings.add({kind, places.of(breach.who), no_place, more}, [&] {
     Finding f;
@@ -307,6 +308,19 @@ void WaitingWords::add(const BarrierBreach& breach) {
             "out of the code that only some of them execute";
         f.rule =
             "PTX ISA, bar: with .aligned, all threads of the warp execute the same instruction";
+        break;
+      case OfBarrier::others_ended:
+        f.sentence = fmt::format(
+            "{} of the block's {} threads arrive at a barrier of all; the others have gone past it "
+            "without it and have ended",
+            breach.came, breach.count);
+        f.remedy =
+            "let all threads of the block execute the same barrier: move it (__syncthreads()) out "
+            "of the code that only some of them execute";
+        f.rule =
+            "CUDA Programming Guide, Synchronization Functions: __syncthreads() in conditional "
+            "code "
+            "only where all threads of the block take the same way";
         break;
       case OfBarrier::cluster_arrived_twice:
         f.sentence = "threads arrive twice at the cluster's barrier without a wait between";

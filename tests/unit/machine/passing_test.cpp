@@ -1,0 +1,58 @@
+// Which instructions nobody who ends can have returned before, and which threads may go round.
+#include "gpu/machine/instruction/passing.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "gpu/ptx/parse.hpp"
+
+namespace inflight::machine {
+namespace {
+
+// Of the first bar.sync of the body.
+bool passed(const std::string& body) {
+  auto text = std::make_shared<const std::string>(
+      ".version 8.7\n.target sm_90a\n.address_size 64\n.visible .entry k() {\n"
+      "  .reg .b32 %r<20>; .reg .b64 %rd<20>; .reg .pred %p<8>;\n" +
+      body + "\n}\n");
+  auto parsed = ptx::parse(text, "test");
+  EXPECT_TRUE(parsed) << body;
+  if (!parsed) return false;
+  const auto module = std::make_unique<const ptx::Module>(std::move(*parsed));
+  const auto function = describe(*module, module->functions.back());
+  for (std::uint32_t i = 0; i < function->body.size(); ++i)
+    if (function->body[i].opcode == ptx::Opcode::bar) return all_pass_behind(*function, i);
+  ADD_FAILURE() << "no barrier in " << body;
+  return false;
+}
+
+TEST(Passing, SeesWhatAllComeThroughBehindABranch) {
+  EXPECT_TRUE(passed("@%p1 bra behind; bar.sync 0; behind: add.s32 %r1, %r1, 1; ret;"));
+  EXPECT_TRUE(
+      passed("@%p1 bra other; bar.sync 0; bra behind; other: add.s32 %r2, %r2, 1;\n"
+             "behind: add.s32 %r1, %r1, 1; ret;"));
+}
+
+TEST(Passing, KnowsNothingOfWhoMayReturnEarly) {
+  EXPECT_FALSE(passed("@%p1 bra behind; bar.sync 0; add.s32 %r1, %r1, 1; behind: ret;"));
+  EXPECT_FALSE(passed("@%p1 ret; bar.sync 0; add.s32 %r1, %r1, 1; ret;"));
+  EXPECT_FALSE(passed(
+      "@%p1 bra away; @%p2 bra behind; bar.sync 0; behind: add.s32 %r1, %r1, 1; ret; away: ret;"));
+  EXPECT_FALSE(passed("@%p1 exit; @%p2 bra behind; bar.sync 0; behind: add.s32 %r1, %r1, 1; ret;"));
+}
+
+TEST(Passing, CountsNoPointFromWhichSomeComeBack) {
+  EXPECT_FALSE(
+      passed("again: add.s32 %r1, %r1, 1; @%p1 bra out; bar.sync 0; bra again; out: ret;"));
+  EXPECT_TRUE(passed("again: @%p1 bra out; bar.sync 0; bra again; out: add.s32 %r1, %r1, 1; ret;"));
+  EXPECT_FALSE(passed("again: @%p2 ret; bar.sync 0; @%p1 bra again; add.s32 %r1, %r1, 1; ret;"));
+}
+
+TEST(Passing, IsNeverSoOfWhatAllExecute) {
+  EXPECT_FALSE(passed("bar.sync 0; @%p1 bra behind; add.s32 %r1, %r1, 1; behind: ret;"));
+}
+
+}  // namespace
+}  // namespace inflight::machine
