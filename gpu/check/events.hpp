@@ -75,6 +75,13 @@ struct Fidelity {
 };
 inline constexpr std::size_t fidelity_kind_count = 5;
 
+// Of what a thread of a kernel has launched (ChildLaunched): what it comes after, besides that.
+struct Descent {
+  std::uint64_t parent = 0;  // the launch that the thread is of; 0: the host launched it
+  std::span<const std::uint64_t> after;  // launches of the same parent, which have ended
+  bool tail = false;                     // the parent, and all else that it has launched
+};
+
 // A launch. Events name it by `launch` and its instructions by index.
 struct Kernel {
   std::uint64_t launch = 0;  // counts the process's launches
@@ -84,6 +91,7 @@ struct Kernel {
   Extents grid, block, cluster;
   std::uint32_t static_shared = 0, dynamic_shared = 0;  // bytes
   bool cooperative = false;
+  Descent descent;
   std::span<const std::string_view> families;  // of instructions: "integer", "load", "branch"...
   // Resolves Who::instruction. Cheap enough for a finding, not for every event.
   Instruction (*describe)(const Kernel&, std::uint32_t instruction) = nullptr;
@@ -488,6 +496,12 @@ struct KernelEnd {
   bool faulted = false;
 };
 
+// A thread launches a kernel, a copy or a fill, which begins after what the thread has done.
+struct ChildLaunched {
+  Who who;
+  std::uint64_t child = 0;  // its number, as Kernel::launch or HostAccess::launch
+};
+
 struct BlockBegin {
   const Kernel* kernel = nullptr;
   std::uint64_t block = 0;    // linear
@@ -573,6 +587,8 @@ struct HostAccess {
   std::uint64_t stream = 0;
   std::uint64_t work = 0;     // of the stream, as in StreamEdge
   bool asynchronous = false;  // the host goes on before it is done
+  std::uint64_t launch = 0;   // where a kernel has asked for it: its number; else 0
+  Descent descent;            // likewise
   // Of a library that stands in for one of NVIDIA's: the call whose work it is. A `set` is then
   // what it writes, a `copy` without a destination what it reads.
   std::string_view call;

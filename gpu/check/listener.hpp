@@ -16,7 +16,7 @@ namespace inflight::check {
 // A set of kinds of event.
 enum class Topic : std::uint32_t {
   none = 0,
-  kernels = 1u << 0,       // kernel_begin, kernel_end
+  kernels = 1u << 0,       // kernel_begin, kernel_end, child_launched
   instructions = 1u << 1,  // executed
   branches = 1u << 2,      // diverged, reconverged
   accesses = 1u << 3,      // accessed
@@ -47,6 +47,7 @@ constexpr bool has(Topic set, Topic topic) {
 #define INFLIGHT_CHECK_EVENTS(X)                       \
   X(KernelBegin, kernel_begin, kernels)                \
   X(KernelEnd, kernel_end, kernels)                    \
+  X(ChildLaunched, child_launched, kernels)            \
   X(BlockBegin, block_begin, blocks)                   \
   X(BlockEnd, block_end, blocks)                       \
   X(ThreadExit, thread_exit, blocks)                   \

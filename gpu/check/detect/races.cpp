@@ -1,6 +1,7 @@
 // Races and copies in flight: launches, blocks, memory and the host.
 #include "gpu/check/detect/races/races.hpp"
 
+#include <bit>
 #include <utility>
 
 namespace inflight::check {
@@ -72,6 +73,13 @@ void Races::kernel_end(const KernelEnd& event) {
     running_.erase(found);
   }
   suspicions_.end(number, session_.findings);
+}
+
+void Races::child_launched(const ChildLaunched& event) {
+  Block* const block = block_of(event.who);
+  if (!block) return;
+  const auto lane = static_cast<unsigned>(std::countr_zero(event.who.mask));
+  host_.child_launched(event.child, block->order.issue(event.who.warp, lane));
 }
 
 void Races::block_begin(const BlockBegin& event) {

@@ -73,6 +73,18 @@ Streams::Launch Streams::launch(Id stream, bool dependent) {
   return l;
 }
 
+Streams::Launch Streams::child(Id stream, const Knowledge& knows) {
+  Launch l{number(), knows, {}, false};
+  ended(streams_[stream].now, l.number);
+  return l;
+}
+
+Knowledge Streams::done(const Launch& launch) {
+  Knowledge all = launch.knows;
+  ended(all, launch.number);
+  return all;
+}
+
 Streams::Launch Streams::on_host() {
   Launch l{number(), host_, {}, false};
   ended(host_, l.number);

@@ -43,6 +43,10 @@ class Streams {
   // `dependent`: it may begin before the kernel in front of it has ended (griddepcontrol), and then
   // comes after what that one comes after.
   Launch launch(Id stream, bool dependent = false);
+  // One that a kernel in that piece of work has launched, whose threads know so much.
+  Launch child(Id stream, const Knowledge& knows);
+  // What is known once it has ended.
+  static Knowledge done(const Launch& launch);
   // One of the host's own: it is done when this returns.
   Launch on_host();
 

@@ -193,6 +193,12 @@ struct AllocateNode {  // cudaMemAllocNodeParams
   std::size_t access_count, bytes;
   void* pointer;
 };
+struct ConditionalNode {  // cudaConditionalNodeParams
+  unsigned long long handle;
+  int kind;
+  unsigned size;
+  void** bodies;
+};
 struct GraphNode {  // cudaGraphNodeParams
   int type;
   int reserved0[3];
@@ -206,6 +212,7 @@ struct GraphNode {  // cudaGraphNodeParams
     void* event;
     AllocateNode allocate;
     void* freed;
+    ConditionalNode conditional;
   };
   long long reserved2;
 };

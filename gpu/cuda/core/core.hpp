@@ -39,7 +39,8 @@ inline constexpr int cuda_version = 13000;
 
 // cudaLimit / CUlimit, by their numbers.
 inline constexpr int limit_count = 8;
-inline constexpr int stack_limit = 0, printf_fifo_limit = 1, heap_limit = 2;
+inline constexpr int stack_limit = 0, printf_fifo_limit = 1, heap_limit = 2,
+                     pending_launch_limit = 4;
 
 // A device and the state of its context: every CUcontext of a device shares it.
 class Device {

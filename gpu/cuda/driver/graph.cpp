@@ -1,4 +1,5 @@
 // Driver API: graphs, instantiated graphs and stream capture.
+#include "gpu/cuda/core/graph/conditional.hpp"
 #include "gpu/cuda/core/graph/graph_memory.hpp"
 #include "gpu/cuda/core/graph/operations.hpp"
 #include "gpu/cuda/driver/forward.hpp"
@@ -9,6 +10,10 @@ using Count = std::size_t*;
 using Edges = abi::EdgeData*;
 
 INFLIGHT_FORWARD_2(cuGraphCreate, create_graph, Handle*, unsigned)
+INFLIGHT_CU_AT(context ? context_of(context, false) : of_any(), cuGraphConditionalHandleCreate,
+               (std::uint64_t * place, Handle graph, Handle context, unsigned value,
+                unsigned flags),
+               { return make_condition(place, graph, value, flags); })
 INFLIGHT_FORWARD_1(cuGraphDestroy, destroy_graph, Handle)
 INFLIGHT_FORWARD_2(cuGraphClone, clone_graph, Handle*, Handle)
 INFLIGHT_FORWARD_3(cuGraphNodeFindInClone, find_in_clone, Handle*, Handle, Handle)

@@ -1,4 +1,5 @@
 // Graphs as objects: building, reading, copying, instantiating.
+#include "gpu/cuda/core/graph/conditional.hpp"
 #include "gpu/cuda/core/graph/graph_memory.hpp"
 #include "gpu/cuda/core/graph/operations.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
@@ -7,6 +8,11 @@ using namespace inflight::cuda;
 
 INFLIGHT_API int cudaGraphCreate(void** place, unsigned flags) {
   return entry([&] { return create_graph(place, flags); });
+}
+
+INFLIGHT_API int cudaGraphConditionalHandleCreate(std::uint64_t* place, void* graph, unsigned value,
+                                                  unsigned flags) {
+  return entry([&] { return make_condition(place, graph, value, flags); });
 }
 
 INFLIGHT_API int cudaGraphDestroy(void* graph) {

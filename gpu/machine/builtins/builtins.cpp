@@ -4,13 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstdio>
 
 #include "gpu/machine/builtins/builtin_printf.hpp"
-#include "gpu/machine/run/observation.hpp"
+#include "gpu/machine/builtins/device_runtime.hpp"
+#include "gpu/machine/config/condition.hpp"
 #include "gpu/machine/run/access.hpp"
 #include "gpu/machine/run/each_lane.hpp"
+#include "gpu/machine/run/observation.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -114,6 +117,30 @@ const Op* run_free(const BuiltinCall& call) {
                  about);
 }
 
+// void cudaGraphSetConditional(cudaGraphConditionalHandle, unsigned): lanes in order, the last
+// wins.
+const Op* run_set_conditional(const BuiltinCall& call) {
+  Warp& w = call.warp;
+  const Memory& memory = *w.block->grid->memory;
+  std::uint32_t bad = 0;
+  each_lane(w.mask, [&](int lane) {
+    const auto handle = call.argument<std::uint64_t>(0, lane);
+    const auto there = memory.find(handle);
+    if (!there || there->base != handle || there->name != condition_name) {
+      bad |= 1u << lane;
+      return;
+    }
+    std::atomic_ref(*reinterpret_cast<std::uint32_t*>(handle))
+        .store(call.argument<std::uint32_t>(1, lane));
+  });
+  w.progressed = true;
+  if (bad == 0) return w.spend(call.op + 1, cost(w, print_cost));
+  return w.fault(
+      call.op, FaultKind::illegal_address, bad,
+      "cudaGraphSetConditional() of a handle that cudaGraphConditionalHandleCreate() did "
+      "not return, or whose graph is destroyed");
+}
+
 // What asks for a group of the grids of a launch on several devices comes here.
 const Op* run_multi_grid(const BuiltinCall& call) {
   return call.warp.fault(
@@ -128,6 +155,7 @@ constexpr Builtin builtins[] = {
     {"__assertfail", {8, 8, 4, 8, 8}, 0, run_assertfail},
     {"malloc", {8}, 8, run_malloc},
     {"free", {8}, 0, run_free},
+    {"cudaGraphSetConditional", {8, 4}, 0, run_set_conditional},
 };
 
 }  // namespace
@@ -135,7 +163,7 @@ constexpr Builtin builtins[] = {
 const Builtin* find_builtin(std::string_view name) {
   const auto* it = std::find_if(std::begin(builtins), std::end(builtins),
                                 [&](const Builtin& b) { return b.name == name; });
-  return it == std::end(builtins) ? nullptr : it;
+  return it == std::end(builtins) ? find_device_runtime(name) : it;
 }
 
 const Op* run_builtin(Warp& w, const Op* op) {

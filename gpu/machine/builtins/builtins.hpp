@@ -24,7 +24,7 @@ struct BuiltinCall {
 };
 
 struct Builtin {
-  static constexpr unsigned most_arguments = 5;
+  static constexpr unsigned most_arguments = 8;
   std::string_view name;
   std::array<std::uint8_t, most_arguments> arguments;  // bytes of each; zeros: it has fewer
   std::uint8_t result;                                 // bytes; 0: none

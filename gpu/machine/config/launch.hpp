@@ -13,6 +13,7 @@ namespace inflight::machine {
 struct Kernel;  // link/program.hpp
 class Dependents;  // config/dependency.hpp
 class Prerequisites;
+class DeviceRuntime;  // config/device_runtime.hpp
 
 struct Dim3 {
   std::uint32_t x = 1, y = 1, z = 1;
@@ -23,6 +24,15 @@ struct Dim3 {
 // Where a device's clock begins, in cycles. Its low word is small, so that programs which keep 32
 // bits see no wrap.
 inline constexpr std::uint64_t first_cycle = 1ull << 32;
+
+// Of a launch that a thread of another one asked for.
+struct Descent {
+  std::uint64_t parent = 0;          // the other launch's number; 0: the host asked for it
+  std::vector<std::uint64_t> after;  // launches of the same parent, by number, that it comes after
+  bool tail = false;   // it comes after the parent and all else that that has launched
+  unsigned depth = 0;  // of nesting
+  const std::atomic<bool>* stop = nullptr;  // set where the parent ends early, and this with it
+};
 
 struct Launch {
   const Kernel* kernel = nullptr;
@@ -43,6 +53,8 @@ struct Launch {
   std::atomic<std::uint64_t>* clock = nullptr;
   Dependents* dependents = nullptr;        // null: nobody cares
   Prerequisites* prerequisites = nullptr;  // null: all that it comes after has ended
+  DeviceRuntime* runtime = nullptr;        // null: its kernel cannot launch others
+  Descent descent;
 };
 
 }  // namespace inflight::machine

@@ -267,9 +267,10 @@ void Decoder::call(const ptx::Instruction& in, Lowering& lo) {
       site.builtin = find_builtin(name);
       if (!site.builtin && std::string_view(name).starts_with("__cudaCDP"))
         return builder_.refuse(
-            in, fmt::format("{} is of dynamic parallelism, kernels that launch kernels, "
-                            "which is not supported; launch from the host",
-                            name));
+            in,
+            fmt::format("{} is of CUDA's runtime for kernels, of which launches, streams, events, "
+                        "copies and fills of one or two dimensions are supported",
+                        name));
       if (!site.builtin)
         return builder_.refuse(
             in, fmt::format("function {} is not defined in the program, nor supplied by "

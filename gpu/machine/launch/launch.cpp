@@ -13,6 +13,7 @@
 #include "gpu/machine/decode/prepared.hpp"
 #include "gpu/machine/decode/table.hpp"
 #include "gpu/machine/launch/check.hpp"
+#include "gpu/machine/launch/child_runner.hpp"
 #include "gpu/machine/launch/occupancy.hpp"
 #include "gpu/machine/launch/watch.hpp"
 #include "gpu/machine/run/circumstances.hpp"
@@ -133,10 +134,9 @@ Outcome ended_early(const Clusters& clusters) {
   return outcome;
 }
 
-}  // namespace
-
-Outcome run(const Launch& launch, const Limits& limits, const Options& options,
-            const std::function<void(std::string_view)>& print) {
+// Runs one grid, and what its threads launch but for what is to come after it.
+Outcome run_grid(const Launch& launch, const RunGrid& how, std::vector<Child>& tails) {
+  const auto& [limits, options, print, again] = how;
   const Kernel& kernel = *launch.kernel;
   if (Outcome outcome = check(launch, limits); !outcome.ok()) return outcome;
   if (launch.parameters.size() < kernel.parameter_bytes)
@@ -181,6 +181,9 @@ Outcome run(const Launch& launch, const Limits& limits, const Options& options,
   std::unique_ptr<Observation> observation;
   if (options.listener) observation = std::make_unique<Observation>(grid, *options.listener);
   grid.observation = observation.get();
+  std::optional<ChildRunner> children;
+  if (launch.runtime) children.emplace(grid, how);
+  grid.parent = children ? &*children : nullptr;
   if (launch.clock) grid.begin = launch.clock->load();
   grid.latest = grid.begin;
   const std::uint64_t block_warps = (launch.block.count() + lanes - 1) / lanes;
@@ -191,7 +194,18 @@ Outcome run(const Launch& launch, const Limits& limits, const Options& options,
     run_all(clusters);
   }
   if (launch.clock) advance(*launch.clock, grid.latest.load() + launch_cycles);
+  if (children) {
+    children->finish();
+    tails = children->tails();
+  }
   return grid.stop ? ended_early(clusters) : Outcome{};
+}
+
+}  // namespace
+
+Outcome run(const Launch& launch, const Limits& limits, const Options& options,
+            const std::function<void(std::string_view)>& print) {
+  return run_with_tails(launch, {limits, options, print, run_grid});
 }
 
 Unsupported unsupported(const Kernel& kernel) {

@@ -209,7 +209,7 @@ void Program::Tables::scan(std::uint32_t m, std::uint32_t f) {
       if (target.module == ptx::none) continue;
       if (call)
         mine.callees.push_back(dense(target));
-      else
+      else if (!function(target).entry)  // whose address is for launches
         uses[dense(target)].address_taken = true;
     }
   }

@@ -32,6 +32,7 @@ struct Outcome {
   // One readable paragraph for standard error; empty when all is well. A launch that was cancelled
   // says where it was.
   std::string report;
+  std::uint64_t launch = 0;  // whose it is, where one that its kernel has launched; else 0
   bool ok() const { return kind == FaultKind::none; }
 };
 

@@ -295,14 +295,29 @@ void Observation::accessed_texels(const Warp& w, const Op* op, std::uint32_t mas
                 addresses, {});
 }
 
-void Observation::read_by_builtin(const Warp& w, const Op* op, int lane, std::uint64_t address,
-                                  std::uint64_t bytes) const {
-  if (!wants(Topic::accesses) || bytes == 0) return;
+namespace {
+
+void report_builtin(const Observation& to, const Warp& w, const Op* op, int lane,
+                    std::uint64_t address, std::uint64_t bytes, MemoryOperand::Role role) {
+  if (!to.wants(Topic::accesses) || bytes == 0) return;
   MemoryOperand info;
+  info.role = role;
   info.bytes = static_cast<std::uint32_t>(bytes);
   std::uint64_t addresses[lanes] = {};
   addresses[lane] = address;
   report_generic(w, info, w.frame->code->first_number + op->instruction, 1u << lane, addresses, {});
+}
+
+}  // namespace
+
+void Observation::read_by_builtin(const Warp& w, const Op* op, int lane, std::uint64_t address,
+                                  std::uint64_t bytes) const {
+  report_builtin(*this, w, op, lane, address, bytes, MemoryOperand::Role::load);
+}
+
+void Observation::written_by_builtin(const Warp& w, const Op* op, int lane, std::uint64_t address,
+                                     std::uint64_t bytes) const {
+  report_builtin(*this, w, op, lane, address, bytes, MemoryOperand::Role::store);
 }
 
 }  // namespace inflight::machine

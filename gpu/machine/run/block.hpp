@@ -35,6 +35,7 @@ struct NamedBarrier {
 };
 
 class Observation;
+class Parent;  // children/parent.hpp
 class Counts;
 struct LastToArrive;
 struct Cluster;
@@ -65,6 +66,7 @@ struct Grid {
   std::atomic<bool> stop{false};                   // a fault, a time-out or a cancellation ended it
   std::uint64_t begin = first_cycle;               // on the device's clock
   std::atomic<std::uint64_t> latest{first_cycle};  // that a block has reported
+  Parent* parent = nullptr;          // of what its threads launch; null: they cannot
   Dependents* dependents = nullptr;  // null: nobody cares, or no block can ask for them
   std::atomic<bool> requested{false};  // a block has issued launch_dependents
   // Blocks that have neither issued it nor ended.
@@ -90,7 +92,8 @@ struct Grid {
   // Has nobody asked this of an instruction before?
   bool first_time(std::uint64_t instruction, unsigned what);
   // Ends the launch; the first call decides its outcome.
-  void fail(FaultKind kind, std::string report);
+  void fail(FaultKind kind, std::string report) { fail({kind, std::move(report)}); }
+  void fail(Outcome outcome);
   Outcome outcome() const;
 
  private:

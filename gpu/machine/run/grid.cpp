@@ -3,9 +3,9 @@
 
 namespace inflight::machine {
 
-void Grid::fail(FaultKind kind, std::string report) {
+void Grid::fail(Outcome outcome) {
   std::lock_guard lock(mutex_);
-  if (outcome_.ok()) outcome_ = {kind, std::move(report)};
+  if (outcome_.ok()) outcome_ = std::move(outcome);
   stop = true;
 }
 

@@ -49,6 +49,8 @@ Observation::Observation(Grid& grid, check::Listener& listener)
   kernel_.static_shared = grid.static_shared;
   kernel_.dynamic_shared = launch.dynamic_shared;
   kernel_.cooperative = launch.cooperative;
+  const Descent& descent = launch.descent;
+  kernel_.descent = {descent.parent, descent.after, descent.tail};
   kernel_.families = family_names();
   kernel_.describe = &describe;
   kernel_.variable = &variable_at;
@@ -113,6 +115,10 @@ void Observation::heap(const Warp& w, const Op* op, int lane, check::Allocation:
   event.address = address, event.bytes = bytes;
   event.who = who(w, 1u << lane, op);
   listener_.allocation(event);
+}
+
+void Observation::child_launched(const Warp& w, const Op* op, int lane, std::uint64_t child) const {
+  listener_.child_launched({who(w, 1u << lane, op), child});
 }
 
 void Observation::report_mbarrier(check::MbarrierOp& event, async::mbarrier::Word after,

@@ -81,6 +81,11 @@ class Observation {
   // A builtin reads for one lane, at a generic address.
   void read_by_builtin(const Warp& w, const Op* op, int lane, std::uint64_t address,
                        std::uint64_t bytes) const;
+  // Or writes.
+  void written_by_builtin(const Warp& w, const Op* op, int lane, std::uint64_t address,
+                          std::uint64_t bytes) const;
+  // A thread launches a kernel, a copy or a fill of this number.
+  void child_launched(const Warp& w, const Op* op, int lane, std::uint64_t child) const;
   // Lanes read or write texels, `bytes` each, at addresses in global memory.
   void accessed_texels(const Warp& w, const Op* op, std::uint32_t mask,
                        std::uint64_t (&addresses)[lanes], std::uint32_t bytes,

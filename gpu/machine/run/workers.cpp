@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "gpu/host/cores.hpp"
+#include "gpu/machine/children/parent.hpp"
 #include "gpu/machine/run/circumstances.hpp"
 #include "gpu/machine/run/observation.hpp"
 
@@ -51,15 +52,17 @@ bool only_polled(const Cluster& cluster) {
 // kernels of other devices and processes, and threads of the host.
 class Patience {
  public:
-  void turn(bool only_polled) {
+  // Gives whether it has been so for a while.
+  bool turn(bool only_polled) {
     constexpr unsigned soon = 64, long_since = 4096;
     constexpr std::chrono::microseconds nap{50};
     idle_ = only_polled ? idle_ + 1 : 0;
-    if (idle_ < soon) return;
+    if (idle_ < soon) return false;
     if (idle_ < long_since)
       std::this_thread::yield();
     else
       std::this_thread::sleep_for(nap);
+    return true;
   }
 
  private:
@@ -92,7 +95,8 @@ void run_clusters(Clusters& clusters) {
     if (grid.observation) clusters.took_turn(queue, *cluster, done);
     if (!done || grid.stop.load(std::memory_order_relaxed)) {
       const bool still_held = held && cluster->held();
-      patience.turn(only_polled(*cluster));
+      // What its threads look for may be theirs to write whom they have launched.
+      if (patience.turn(only_polled(*cluster)) && grid.parent) grid.parent->polls();
       clusters.suspend(queue, std::move(cluster));
       if (still_held) in_front->rest(clusters.joined());
     } else {
@@ -319,6 +323,7 @@ void Clusters::took_turn(WorkQueue& queue, const Cluster& cluster, bool done) {
   if (done || !only_polled(cluster)) return moved_.store(now, std::memory_order_relaxed);
   const std::int64_t idle = now - moved_.load(std::memory_order_relaxed);
   if (idle < patience || now < queue.ask_at) return;
+  if (grid_.parent && grid_.parent->busy()) return;
   queue.ask_at = now + between;
   for (const WorkQueue& other : queues_)
     if (const std::int64_t began = other.turn(); began != 0 && now - began > between) return;

@@ -23,6 +23,8 @@ SAME_SIZE(PitchedPointer, cudaPitchedPtr);
 SAME_PLACE(PitchedPointer, pitch, cudaPitchedPtr, pitch);
 SAME_PLACE(PitchedPointer, height, cudaPitchedPtr, ysize);
 SAME_SIZE(Location, cudaMemLocation);
+SAME_SIZE(ConditionalNode, cudaConditionalNodeParams);
+SAME_PLACE(ConditionalNode, bodies, cudaConditionalNodeParams, phGraph_out);
 static_assert(abi::location_device == cudaMemLocationTypeDevice &&
               abi::location_host == cudaMemLocationTypeHost &&
               abi::location_numa == cudaMemLocationTypeHostNuma &&

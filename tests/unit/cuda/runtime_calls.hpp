@@ -88,6 +88,7 @@ int cudaGraphRemoveDependencies(void*, void* const*, void* const*, const abi::Ed
                                 std::size_t);
 int cudaGraphKernelNodeGetAttribute(void*, int, abi::LaunchAttribute::Value*);
 int cudaLaunchKernelExC(const abi::LaunchConfig*, const void*, void**);
+int cudaGraphConditionalHandleCreate(std::uint64_t*, void*, unsigned, unsigned);
 int cudaGraphNodeGetType(void*, int*);
 int cudaGraphKernelNodeGetParams(void*, abi::KernelNode*);
 int cudaGraphInstantiate(void**, void*, unsigned long long);

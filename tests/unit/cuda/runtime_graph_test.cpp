@@ -218,11 +218,21 @@ TEST_F(RuntimeGraph, UserObjectsLiveAsLongAsAGraphHoldsThem) {
   EXPECT_EQ(destroyed, 1);
 }
 
-TEST_F(RuntimeGraph, ConditionalNodesAreRefused) {
+TEST_F(RuntimeGraph, ConditionalNodesHaveAsManyBodiesAsTheyAskFor) {
+  std::uint64_t handle = 0;
+  ASSERT_EQ(cudaGraphConditionalHandleCreate(&handle, graph, 0, 0), 0);
   abi::GraphNode node{};
   node.type = abi::node_conditional;
   void* place = nullptr;
-  EXPECT_EQ(cudaGraphAddNode(&place, graph, nullptr, nullptr, 0, &node), 801);
+  EXPECT_EQ(cudaGraphAddNode(&place, graph, nullptr, nullptr, 0, &node), 1) << "no handle";
+  node.conditional = {handle, 2, 3, nullptr};
+  ASSERT_EQ(cudaGraphAddNode(&place, graph, nullptr, nullptr, 0, &node), 0);
+  ASSERT_NE(node.conditional.bodies, nullptr);
+  EXPECT_NE(node.conditional.bodies[0], node.conditional.bodies[2]);
+  int type = 0;
+  EXPECT_EQ(cudaGraphNodeGetType(place, &type), 0);
+  EXPECT_EQ(type, abi::node_conditional);
+  EXPECT_EQ(cudaGraphDestroy(node.conditional.bodies[0]), 1) << "the node's own";
 }
 
 }  // namespace

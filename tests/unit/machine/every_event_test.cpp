@@ -40,6 +40,10 @@ std::string kernel(const std::string& body) {
 .target sm_90a
 .address_size 64
 .extern .func (.param .b64 address) malloc (.param .b64 bytes);
+.extern .func (.param .b64 buffer) __cudaCDP2GetParameterBufferV2 (
+  .param .b64 kernel, .param .align 4 .b8 grid[12], .param .align 4 .b8 block[12], .param .b32 shared);
+.extern .func (.param .b32 code) __cudaCDP2LaunchDeviceV2 (.param .b64 buffer, .param .b64 stream);
+.visible .entry child() { ret; }
 .visible .entry k(.param .u64 out) {
   .shared .align 1024 .b8 tile[4096]; .shared .align 8 .b64 bar;
   .reg .b32 %r<20>; .reg .b64 %rd<20>; .reg .f32 %f<10>; .reg .pred %p<8>;
@@ -71,6 +75,18 @@ constexpr const char* heap = R"(
   { .param .b64 bytes; .param .b64 address; st.param.b64 [bytes], 16;
     call (address), malloc, (bytes); ld.param.b64 %rd5, [address]; }
 )";
+constexpr const char* launch = R"(
+  { .param .b64 kernel; .param .align 4 .b8 grid[12]; .param .align 4 .b8 block[12]; .param .b32 shared;
+    .param .b64 buffer; .param .b64 taken; .param .b64 stream; .param .b32 code;
+    mov.u64 %rd6, child; st.param.b64 [kernel], %rd6;
+    st.param.b32 [grid], 1; st.param.b32 [grid+4], 1; st.param.b32 [grid+8], 1;
+    st.param.b32 [block], 1; st.param.b32 [block+4], 1; st.param.b32 [block+8], 1;
+    st.param.b32 [shared], 0;
+    call (buffer), __cudaCDP2GetParameterBufferV2, (kernel, grid, block, shared);
+    ld.param.b64 %rd7, [buffer];
+    st.param.b64 [taken], %rd7; st.param.b64 [stream], 0;
+    call (code), __cudaCDP2LaunchDeviceV2, (taken, stream); }
+)";
 constexpr const char* multiply = R"(
   mov.f32 %f0, 0f00000000; mov.f32 %f1, %f0; mov.f32 %f2, %f0; mov.f32 %f3, %f0; setp.eq.u32 %p1, %r1, %r1;
   wgmma.fence.sync.aligned;
@@ -92,7 +108,7 @@ class EveryEvent : public testing::Test {
 };
 
 TEST_F(EveryEvent, IsEmittedByARealInstruction) {
-  EXPECT_EQ(run(std::string(branches) + copies + synchronisation + heap + multiply),
+  EXPECT_EQ(run(std::string(branches) + copies + synchronisation + heap + launch + multiply),
             FaultKind::none);
   EXPECT_EQ(run("mov.b64 %rd5, 8; st.global.u32 [%rd5], %r1;"), FaultKind::illegal_address);
   EXPECT_EQ(run("bar.sync 1, 256;"), FaultKind::deadlock);

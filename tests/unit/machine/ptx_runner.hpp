@@ -12,6 +12,7 @@
 #include "gpu/machine/launch/launch.hpp"
 #include "gpu/ptx/parse.hpp"
 #include "tests/unit/machine/audit.hpp"
+#include "tests/unit/machine/test_runtime.hpp"
 
 namespace inflight::machine {
 
@@ -60,10 +61,12 @@ class PtxRunner {
     std::copy_n(reinterpret_cast<const std::byte*>(parameters.data()),
                 std::min(launch.parameters.size(), parameters.size() * 8),
                 launch.parameters.data());
+    launch.runtime = &runtime;
     printed.clear();
     return machine::run(launch, limits, options, print);
   }
 
+  TestRuntime runtime;
   Memory memory;
   std::unique_ptr<Program> program;
   std::string error, printed;

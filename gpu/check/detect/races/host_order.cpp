@@ -14,6 +14,7 @@ void HostOrder::edge(const StreamEdge& e) {
     case Kind::begun:
       return streams_.begin(e.stream, e.work);
     case Kind::ended:
+      children_.ended(e.stream);
       return streams_.end(e.stream, e.work);
     case Kind::launch:
       coming_[e.other] = streams_.launch(e.stream, e.dependent);
@@ -44,11 +45,23 @@ void HostOrder::edge(const StreamEdge& e) {
   }
 }
 
+order::Streams::Launch HostOrder::begin(const Kernel& kernel) {
+  if (kernel.descent.parent)
+    return children_.begin(kernel.launch, kernel.descent, kernel.stream, streams_);
+  const auto told = coming_.extract(kernel.launch);
+  const order::Streams::Launch launch = told.empty() ? streams_.on_host() : told.mapped();
+  children_.root(kernel.launch, launch, kernel.stream);
+  return launch;
+}
+
+void HostOrder::child_launched(std::uint64_t child, const order::Knowledge& by) {
+  const std::lock_guard lock(mutex_);
+  children_.launched(child, by);
+}
+
 order::Streams::Launch HostOrder::launch(const Kernel& kernel) {
   const std::lock_guard lock(mutex_);
-  const auto told = coming_.find(kernel.launch);
-  order::Streams::Launch launch = told == coming_.end() ? streams_.on_host() : told->second;
-  if (told != coming_.end()) coming_.erase(told);
+  const order::Streams::Launch launch = begin(kernel);
   Launch facts = facts_of(kernel);
   facts.dependent = launch.dependent;
   launches_.set(launch.number, facts);
@@ -58,10 +71,13 @@ order::Streams::Launch HostOrder::launch(const Kernel& kernel) {
 order::Streams::Launch HostOrder::copy(const HostAccess& access) {
   const std::lock_guard lock(mutex_);
   const order::Streams::Launch launch =
-      access.work ? streams_.launch(access.stream) : streams_.on_host();
+      access.launch ? children_.begin(access.launch, access.descent, access.stream, streams_)
+      : access.work ? streams_.launch(access.stream)
+                    : streams_.on_host();
   Launch facts;
-  facts.stream = access.work ? access.stream : Launch::no_stream;
+  facts.stream = access.work || access.launch ? access.stream : Launch::no_stream;
   facts.host = true;
+  facts.nested = access.launch != 0;
   launches_.set(launch.number, facts);
   return launch;
 }

@@ -19,7 +19,10 @@ Extents divided(const Extents& a, const Extents& b) { return {a.x / b.x, a.y / b
 }  // namespace
 
 Launch facts_of(const Kernel& kernel) {
-  return {kernel.launch, kernel.stream, kernel.device, kernel.grid, kernel.block, kernel.cluster};
+  Launch facts{kernel.launch, kernel.stream, kernel.device,
+               kernel.grid,   kernel.block,  kernel.cluster};
+  facts.nested = kernel.descent.parent != 0;
+  return facts;
 }
 
 std::uint64_t Launch::number_of(std::uint64_t linear) const {
@@ -60,6 +63,8 @@ bool Launches::same_stream(order::Row a, order::Row b) const {
 bool Launches::dependent(order::Row a, order::Row b) const {
   return same_stream(a, b) && (of(a).dependent || of(b).dependent);
 }
+
+bool Launches::nested(order::Row a, order::Row b) const { return of(a).nested || of(b).nested; }
 
 std::optional<Threads> Launches::threads(order::Row row, order::Mask lanes) const {
   const Launch launch = of(row);

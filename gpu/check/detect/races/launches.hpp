@@ -16,6 +16,7 @@ struct Launch {
   Extents grid, block, cluster;
   bool host = false;       // a copy of the host's or in a stream
   bool dependent = false;  // it may begin before the kernel in front has ended
+  bool nested = false;     // a kernel has launched it
 
   std::uint32_t cluster_blocks() const { return cluster.x * cluster.y * cluster.z; }
   // Blocks in an order in which those of a cluster follow each other.
@@ -35,6 +36,8 @@ class Launches {
   // Are both in one stream? And may one of two kernels begin early?
   bool same_stream(order::Row a, order::Row b) const;
   bool dependent(order::Row a, order::Row b) const;
+  // Has a kernel launched one of them?
+  bool nested(order::Row a, order::Row b) const;
 
  private:
   Launch of(order::Row row) const;

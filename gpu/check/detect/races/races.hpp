@@ -47,6 +47,7 @@ class Races : public Listener {
   // races.cpp: launches, blocks, memory and the host
   void kernel_begin(const KernelBegin&) override;
   void kernel_end(const KernelEnd&) override;
+  void child_launched(const ChildLaunched&) override;
   void block_begin(const BlockBegin&) override;
   void block_end(const BlockEnd&) override;
   void thread_exit(const ThreadExit&) override;

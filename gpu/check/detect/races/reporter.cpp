@@ -95,6 +95,7 @@ Pair Reporter::pair_of(const Scene& scene, const Conflict& c) const {
   pair.same_launch = c.earlier.row >> order::launch_shift == c.later.row >> order::launch_shift;
   pair.same_stream = launches_.same_stream(c.earlier.row, c.later.row);
   pair.dependent = launches_.dependent(c.earlier.row, c.later.row);
+  pair.nested = launches_.nested(c.earlier.row, c.later.row);
   pair.same_block = order::block_of(c.earlier.row) == order::block_of(c.later.row);
   pair.same_warp = pair.same_block && c.earlier.row == c.later.row;
   pair.ended =

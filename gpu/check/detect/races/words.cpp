@@ -138,12 +138,21 @@ Words too_early_words(const Conflict& c, const Pair& pair) {
 // What is in one stream comes one after the other, but for kernels that begin early and the nodes
 // of a graph.
 bool overlap(const Pair& pair) { return !pair.same_launch && pair.dependent; }
-bool branches(const Pair& pair) { return !pair.same_launch && pair.same_stream && !pair.dependent; }
+bool nested(const Pair& pair) { return !pair.same_launch && pair.nested; }
+bool branches(const Pair& pair) {
+  return !pair.same_launch && pair.same_stream && !pair.dependent && !nested(pair);
+}
 
 std::string_view race_remedy(const Conflict& c, const Pair& pair) {
   if (overlap(pair))
     return "griddepcontrol.wait (cudaGridDependencySynchronize()) in the kernel that begins early, "
            "before this access: in this thread, or in one that it meets at a barrier afterwards";
+  if (nested(pair))
+    return "one stream of the grid for the two, an event of the one stream for which the other "
+           "waits, "
+           "or cudaStreamTailLaunch for what is to come after the grid and all that it has "
+           "launched; "
+           "where a launch is to come after what other threads do, a barrier before it";
   if (branches(pair))
     return "an edge between the two nodes of the graph, or between nodes on the way; in a capture, "
            "an event of the one stream for which the other waits (cudaEventRecord, "
@@ -174,8 +183,9 @@ std::string_view race_remedy(const Conflict& c, const Pair& pair) {
 Words race_words(const Conflict& c, const Pair& pair) {
   const bool host = pair.earlier == Doer::host || pair.later == Doer::host;
   const std::string_view who =
-      branches(pair) ? "two nodes of a graph"
-      : host         ? "a kernel and a copy in another stream"
+      nested(pair)     ? "two launches, of which a kernel has made one or both,"
+      : branches(pair) ? "two nodes of a graph"
+      : host           ? "a kernel and a copy in another stream"
       : overlap(pair)
           ? "a kernel that begins before the one in front of it has ended, and that one,"
       : !pair.same_launch ? "two kernels"
@@ -194,8 +204,9 @@ Words race_words(const Conflict& c, const Pair& pair) {
   return {fmt::format("{} {} the same {}, and nothing orders the two{}", who, how,
                       memory(pair.space), weak),
           std::string(race_remedy(c, pair)),
-          overlap(pair)
-              ? "PTX ISA, griddepcontrol"
+          overlap(pair) ? "PTX ISA, griddepcontrol"
+          : nested(pair)
+              ? "CUDA Programming Guide, CUDA Dynamic Parallelism: Memory Consistency"
               : std::string(words_of(host || !pair.same_launch ? Doer::host : Doer::thread).rule)};
 }
 

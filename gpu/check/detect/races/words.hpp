@@ -23,6 +23,7 @@ struct Pair {
   Space space = Space::global;
   bool same_stream = false;  // two kernels, or one and a copy
   bool dependent = false;    // of which one may begin before the one in front has ended
+  bool nested = false;       // of which a kernel has launched one
   bool same_launch = true, same_block = true, same_cluster = true, same_warp = true;
   bool ended = false;  // the earlier one's thread, with no barrier behind what it did
   bool of_mbarrier = false;

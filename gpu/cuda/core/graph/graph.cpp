@@ -27,9 +27,9 @@ bool possible(const EdgeKind& kind, const Node& from, const Node& to) {
   return kind.from_port != programmatic_port;
 }
 
-// cudaGraphNodeType, in the order of Work's alternatives; the last has no type of its own, and is
-// done by the host.
-constexpr int node_types[] = {0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 3};
+// cudaGraphNodeType, in the order of Work's alternatives; a library's has no type of its own, and
+// is done by the host.
+constexpr int node_types[] = {0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 3, 13};
 
 // One pointer a parameter, as cudaKernelNodeParams gives them back.
 void point_at_arguments(Node& node) {
@@ -165,6 +165,7 @@ std::shared_ptr<Graph> Graph::clone() const {
       child->graph = child->graph->clone();
       child->graph->embedded = true;
     }
+    if (auto* chooses = std::get_if<ConditionalWork>(&work)) chooses->node = chooses->node->clone();
     Node* made = *copy->add(std::move(work), {});
     made->origin = node.get();
     twin[node.get()] = made;

@@ -65,7 +65,9 @@ class Graph {
 
   std::uint64_t id = next_id();
   std::vector<std::shared_ptr<UserReferences>> user_references;
-  bool embedded = false;  // the graph of a child node: its node destroys it
+  std::vector<std::shared_ptr<Condition>> conditions;  // whose handles were made for it
+  bool embedded = false;  // the graph of a child node, a body of a conditional one: its node
+                          // destroys it
 
  private:
   static std::uint64_t next_id();
@@ -122,10 +124,17 @@ class GraphExec {
     bool enabled = true;
     std::vector<std::size_t> after;         // steps
     std::vector<std::size_t> programmatic;  // of these, those whose edge lets it begin early
+    std::vector<std::vector<Step>> bodies;  // of a conditional node
   };
+  using Steps = std::vector<Step>;
   class Run;
   explicit GraphExec(std::uint64_t flags);
-  Step* step(const Node* node);
+  static bool decides(const Steps& steps, const Condition& condition);
+  static void begin_conditions(const Steps& steps);
+  static Step* find(Steps& steps, const Node* node);
+  Step* step(const Node* node) { return find(steps_, node); }
+  static Updated difference(const Steps& old, const Steps& fresh);
+  static void replace(Steps& old, Steps& fresh);
   Status set_child(Step& step, const Graph& child);
   static Result<std::vector<Step>> flatten(const Graph& graph);
 

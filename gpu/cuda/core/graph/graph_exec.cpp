@@ -40,7 +40,7 @@ Result<std::vector<GraphExec::Step>> GraphExec::flatten(const Graph& graph) {
   std::vector<Step> steps;
   std::unordered_map<const Node*, std::size_t> place;
   for (const Node* node : *order) {
-    Step step{node, node->work, true, {}, {}};
+    Step step{node, node->work, true, {}, {}, {}};
     for (const Node* dependency : node->dependencies) {
       step.after.push_back(place[dependency]);
       if (node->kind(dependency).programmatic()) step.programmatic.push_back(place[dependency]);
@@ -60,6 +60,13 @@ Result<std::vector<GraphExec::Step>> GraphExec::flatten(const Graph& graph) {
         steps.push_back(std::move(each));
       }
     }
+    if (const auto* chooses = std::get_if<ConditionalWork>(&step.work)) {
+      for (const auto& body : chooses->node->bodies) {
+        auto inner = flatten(*body);
+        if (!inner) return inner;
+        step.bodies.push_back(std::move(*inner));
+      }
+    }
     place[node] = steps.size();
     steps.push_back(std::move(step));
   }
@@ -69,6 +76,9 @@ Result<std::vector<GraphExec::Step>> GraphExec::flatten(const Graph& graph) {
 Result<std::shared_ptr<GraphExec>> GraphExec::make(const Graph& graph, std::uint64_t flags) {
   auto steps = flatten(graph);
   if (!steps) return tl::unexpected(steps.error());
+  // As an H200 has it.
+  for (const auto& condition : graph.conditions)
+    if (!decides(*steps, *condition)) return fail(Status::invalid_value);
   std::shared_ptr<GraphExec> exec(new GraphExec(flags));
   exec->steps_ = std::move(*steps);
   exec->source_ = graph.clone();
@@ -76,11 +86,29 @@ Result<std::shared_ptr<GraphExec>> GraphExec::make(const Graph& graph, std::uint
   return exec;
 }
 
-// A launch of the graph. Steps are counted from 1, as the tasks of a stream are.
+// Does a node in one of these steps depend on the condition?
+bool GraphExec::decides(const Steps& steps, const Condition& condition) {
+  return std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
+    const auto* chooses = std::get_if<ConditionalWork>(&step.work);
+    return (chooses && chooses->node->condition.get() == &condition) ||
+           std::any_of(step.bodies.begin(), step.bodies.end(),
+                       [&](const Steps& body) { return decides(body, condition); });
+  });
+}
+
+// A launch of the graph, or one execution of a conditional node's body. Steps are counted from 1,
+// as the tasks of a stream are.
 class GraphExec::Run {
  public:
-  Run(const std::vector<Step>& steps, Stream& stream)
-      : steps_(steps), stream_(stream), done_(std::make_shared<TaskCount>(stream.id())) {}
+  // `told`: how many steps those who listen have heard of. `front`: the last of them that what is
+  // first here comes after.
+  Run(const Steps& steps, Stream& stream, std::atomic<std::uint64_t>& told, std::uint64_t front = 0)
+      : steps_(steps),
+        stream_(stream),
+        done_(std::make_shared<TaskCount>(stream.id())),
+        told_(told),
+        front_(front),
+        numbers_(steps.size()) {}
 
   void all() {
     std::unique_lock lock(mutex_);
@@ -122,13 +150,32 @@ class GraphExec::Run {
     Behind behind(*this, index);
     if (step.enabled)
       Standing{in_front, &behind, dependent}.within([&] { perform(step.work, stream_); });
+    if (!step.bodies.empty()) choose(index);
   }
 
-  void observe(std::size_t index) const {
+  // Once for each body that runs, what is told of the node comes after all of that body.
+  void choose(std::size_t index) {
     const Step& step = steps_[index];
-    observe_step(stream_, work_, index + 1);
+    const Conditional& node = *std::get<ConditionalWork>(step.work).node;
+    const Device& device = stream_.device();
+    for (std::size_t body = node.chosen(); body < step.bodies.size(); body = node.chosen()) {
+      if (device.fault() != Status::success || device.cancel) return;
+      Run run(step.bodies[body], stream_, told_, numbers_[index]);
+      run.all();
+      const std::uint64_t before = numbers_[index];
+      observe_step(stream_, work_, numbers_[index] = ++told_);
+      observe_step_after(stream_, work_, before, false);
+      for (const std::uint64_t each : run.numbers_) observe_step_after(stream_, work_, each, false);
+      if (node.kind != Conditional::Kind::while_) return;
+    }
+  }
+
+  void observe(std::size_t index) {
+    const Step& step = steps_[index];
+    observe_step(stream_, work_, numbers_[index] = ++told_);
+    if (front_ != 0 && step.after.empty()) observe_step_after(stream_, work_, front_, false);
     for (const std::size_t other : step.after)
-      observe_step_after(stream_, work_, other + 1, contains(step.programmatic, other));
+      observe_step_after(stream_, work_, numbers_[other], contains(step.programmatic, other));
   }
 
   void begin_next(std::size_t index) {
@@ -158,10 +205,13 @@ class GraphExec::Run {
     done_->finish_one();
   }
 
-  const std::vector<Step>& steps_;
+  const Steps& steps_;
   Stream& stream_;
   const std::uint64_t work_ = Stream::work_now();
   const std::shared_ptr<TaskCount> done_;
+  std::atomic<std::uint64_t>& told_;
+  const std::uint64_t front_;
+  std::vector<std::uint64_t> numbers_;  // of each step, as who listens knows it
   std::mutex mutex_;
   std::size_t next_ = 0;
   std::deque<Early> early_;  // in the order of their steps
@@ -170,9 +220,17 @@ class GraphExec::Run {
   std::atomic<std::size_t> first_{0}, overlapped_{~std::size_t{0}};
 };
 
+void GraphExec::begin_conditions(const Steps& steps) {
+  for (const Step& step : steps) {
+    if (const auto* chooses = std::get_if<ConditionalWork>(&step.work))
+      chooses->node->condition->begin();
+    for (const Steps& body : step.bodies) begin_conditions(body);
+  }
+}
+
 Status GraphExec::launch(const std::shared_ptr<Stream>& stream) {
   if (Status status = allowed_now(*stream); status != Status::success) return status;
-  auto steps = std::make_shared<std::vector<Step>>();
+  auto steps = std::make_shared<Steps>();
   std::vector<Ticket> after;
   GraphReservation reservation;
   {
@@ -191,17 +249,25 @@ Status GraphExec::launch(const std::shared_ptr<Stream>& stream) {
     if (recording) after.push_back(recording->ticket);
   }
   stream->device().printed.flush();
-  Ticket ticket = stream->submit([steps, raw = stream.get()] { Run(*steps, *raw).all(); }, after);
+  const auto run = [steps, raw = stream.get()] {
+    std::atomic<std::uint64_t> told{0};
+    begin_conditions(*steps);
+    Run(*steps, *raw, told).all();
+  };
+  Ticket ticket = stream->submit(run, after);
   reservation.launched(ticket);
   std::lock_guard lock(mutex_);
   last_ = ticket;
   return Status::success;
 }
 
-GraphExec::Step* GraphExec::step(const Node* node) {
-  auto it = std::find_if(steps_.begin(), steps_.end(),
-                         [&](const Step& each) { return each.node == node; });
-  return it == steps_.end() ? nullptr : &*it;
+GraphExec::Step* GraphExec::find(Steps& steps, const Node* node) {
+  for (Step& each : steps) {
+    if (each.node == node) return &each;
+    for (Steps& body : each.bodies)
+      if (Step* const inside = find(body, node)) return inside;
+  }
+  return nullptr;
 }
 
 // A child's steps stand right before its own.
@@ -220,6 +286,7 @@ Status GraphExec::set(const Node* node, Work work) {
   std::lock_guard lock(mutex_);
   Step* found = step(node);
   if (!found || found->work.index() != work.index()) return Status::invalid_value;
+  if (std::holds_alternative<ConditionalWork>(work)) return Status::invalid_value;
   if (auto* child = std::get_if<ChildWork>(&work)) return set_child(*found, *child->graph);
   found->work = std::move(work);
   return Status::success;
@@ -251,15 +318,33 @@ GraphExec::Updated GraphExec::update(const Graph& graph) {
   auto fresh = flatten(graph);
   if (!fresh) return {Change::error, nullptr};
   std::lock_guard lock(mutex_);
-  if (fresh->size() != steps_.size()) return {Change::topology, nullptr};
-  for (std::size_t i = 0; i < steps_.size(); ++i) {
-    auto* node = const_cast<Node*>((*fresh)[i].node);
-    if ((*fresh)[i].after != steps_[i].after) return {Change::topology, node};
-    if ((*fresh)[i].work.index() != steps_[i].work.index()) return {Change::node_type, node};
+  const Updated updated = difference(steps_, *fresh);
+  if (updated.change == Change::none) replace(steps_, *fresh);
+  return updated;
+}
+
+GraphExec::Updated GraphExec::difference(const Steps& old, const Steps& fresh) {
+  if (fresh.size() != old.size()) return {Change::topology, nullptr};
+  for (std::size_t i = 0; i < old.size(); ++i) {
+    auto* node = const_cast<Node*>(fresh[i].node);
+    if (fresh[i].after != old[i].after || fresh[i].bodies.size() != old[i].bodies.size())
+      return {Change::topology, node};
+    if (fresh[i].work.index() != old[i].work.index()) return {Change::node_type, node};
+    for (std::size_t b = 0; b < old[i].bodies.size(); ++b)
+      if (const Updated inside = difference(old[i].bodies[b], fresh[i].bodies[b]);
+          inside.change != Change::none)
+        return inside;
   }
-  // Later calls may name the nodes of the graph it was made from, so those stay.
-  for (std::size_t i = 0; i < steps_.size(); ++i) steps_[i].work = std::move((*fresh)[i].work);
   return {};
+}
+
+// Later calls may name the nodes of the graph it was made from, so those stay.
+void GraphExec::replace(Steps& old, Steps& fresh) {
+  for (std::size_t i = 0; i < old.size(); ++i) {
+    old[i].work = std::move(fresh[i].work);
+    for (std::size_t b = 0; b < old[i].bodies.size(); ++b)
+      replace(old[i].bodies[b], fresh[i].bodies[b]);
+  }
 }
 
 }  // namespace inflight::cuda

@@ -117,6 +117,12 @@ Result<Work> free_work(void* pointer) {
   return Work(FreeWork{memory, memory->address});
 }
 
+Result<Work> conditional_work(abi::ConditionalNode& node) {
+  auto made = make_conditional(node);
+  if (!made) return tl::unexpected(made.error());
+  return Work(ConditionalWork{std::move(*made)});
+}
+
 Result<Work> work_of(abi::GraphNode* node, const NodeSite& site) {
   if (!node) return fail(Status::invalid_value);
   switch (node->type) {
@@ -140,13 +146,12 @@ Result<Work> work_of(abi::GraphNode* node, const NodeSite& site) {
       return work_of(&node->allocate, site);
     case abi::node_free:
       return free_work(node->freed);
+    case abi::node_conditional:
+      return conditional_work(node->conditional);
     case abi::node_semaphore_signal:
     case abi::node_semaphore_wait:
-    case abi::node_conditional:
       report_once("graph node " + std::to_string(node->type),
-                  node->type == abi::node_conditional
-                      ? "conditional graph nodes are not supported; launch from the host instead."
-                      : "graph nodes for semaphores of other APIs are not supported.");
+                  "graph nodes for semaphores of other APIs are not supported.");
       return fail(Status::not_supported);
     default:
       return fail(Status::invalid_value);

@@ -81,9 +81,9 @@ Status change_edges(const void* handle, void* const* from, void* const* to,
   });
 }
 
-constexpr const char* type_names[] = {"kernel", "memcpy", "memset",       "host",
-                                      "graph",  "empty",  "event wait",   "event record",
-                                      "signal", "wait",   "memory alloc", "memory free"};
+constexpr const char* type_names[] = {
+    "kernel",       "memcpy", "memset", "host",         "graph",       "empty", "event wait",
+    "event record", "signal", "wait",   "memory alloc", "memory free", "batch", "conditional"};
 
 }  // namespace
 

@@ -10,6 +10,7 @@
 #include "gpu/cuda/core/report/checking.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/sharing/before_launch.hpp"
+#include "gpu/cuda/core/stream/device_runtime.hpp"
 #include "gpu/cuda/core/stream/launch.hpp"
 #include "gpu/cuda/core/stream/operations.hpp"
 #include "gpu/cuda/core/stream/overlap.hpp"
@@ -43,6 +44,7 @@ struct Check {
     return work.body ? Status::success : Status::invalid_value;
   }
   Status operator()(const ChildWork&) const { return Status::success; }
+  Status operator()(const ConditionalWork&) const { return Status::success; }
   Status operator()(const EmptyWork&) const { return Status::success; }
   Status operator()(const FreeWork&) const { return Status::success; }
 };
@@ -61,6 +63,8 @@ void run_kernel(const KernelWork& work, Stream& stream) {
   launch.textures = core.texture_objects.snapshot();
   look_before_launch();
   launch.clock = &device.clock;
+  KernelsRuntime runtime(*work.function, device, launch);
+  launch.runtime = &runtime;
   const Standing& standing = Standing::now();
   launch.prerequisites = standing.in_front;
   launch.dependents = standing.behind;
@@ -75,7 +79,9 @@ void run_kernel(const KernelWork& work, Stream& stream) {
         "support; 'inflight run --strict' refuses to launch them\n";
   if (!outcome.ok())
     device.kill(status_of(outcome.kind), outcome.report,
-                checking_explains(launch.id) ? Device::Printed::already : Device::Printed::not_yet);
+                checking_explains(outcome.launch ? outcome.launch : launch.id)
+                    ? Device::Printed::already
+                    : Device::Printed::not_yet);
   else if (!outcome.report.empty())  // it was cancelled
     report(outcome.report);
   if (outcome.kind == machine::FaultKind::interrupted) machine::interrupt::die_if_due();
@@ -119,7 +125,8 @@ struct Perform {
       observe_ordered(check::Allocation::Step::released, work.address, freed->size, stream);
     free_claimed(work.address);
   }
-  void operator()(const ChildWork&) const {}  // its steps run one by one
+  void operator()(const ChildWork&) const {}        // its steps run one by one
+  void operator()(const ConditionalWork&) const {}  // likewise of the body that it chooses
   void operator()(const EmptyWork&) const {}
   // Its memory is there already.
   void operator()(const AllocateWork& work) const {

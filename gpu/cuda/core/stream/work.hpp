@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/graph/conditional.hpp"
 #include "gpu/cuda/core/graph/graph_memory.hpp"
 #include "gpu/cuda/core/memory/transfer.hpp"
 #include "gpu/cuda/core/stream/library_work.hpp"
@@ -48,8 +49,11 @@ struct FreeWork {
   std::shared_ptr<GraphMemory> memory;  // of a graph, or null:
   std::uint64_t address = 0;            // what claim_free() marked
 };
+struct ConditionalWork {
+  std::shared_ptr<Conditional> node;
+};
 using Work = std::variant<KernelWork, Copy, Fill, HostWork, ChildWork, EmptyWork, WaitWork,
-                          RecordWork, AllocateWork, FreeWork, LibraryWork>;
+                          RecordWork, AllocateWork, FreeWork, LibraryWork, ConditionalWork>;
 
 // The checks that CUDA makes at the call. Of a kernel: shape, shared memory, the size of a
 // cooperative grid, clusters, and whether the machine can run it.

@@ -1,0 +1,34 @@
+// A launch knows what its thread knew, and whom it comes after has ended, with all their children.
+#include "gpu/check/detect/races/children.hpp"
+
+namespace inflight::check::races {
+
+void Children::launched(std::uint64_t child, const order::Knowledge& by) { launched_[child] = by; }
+
+void Children::root(std::uint64_t launch, const order::Streams::Launch& began,
+                    std::uint64_t stream) {
+  families_[launch] = {0, stream, order::Streams::done(began)};
+}
+
+order::Streams::Launch Children::begin(std::uint64_t child, const Descent& descent,
+                                       std::uint64_t stream, order::Streams& streams) {
+  order::Knowledge knows;
+  if (auto told = launched_.extract(child); !told.empty()) knows = std::move(told.mapped());
+  for (const std::uint64_t front : descent.after)
+    if (const auto found = families_.find(front); found != families_.end())
+      knows.join(found->second.done);
+  const auto parent = families_.find(descent.parent);
+  if (descent.tail && parent != families_.end()) knows.join(parent->second.done);
+  const order::Streams::Launch began = streams.child(stream, knows);
+  const order::Knowledge done = order::Streams::done(began);
+  for (auto up = parent; up != families_.end(); up = families_.find(up->second.parent))
+    up->second.done.join(done);
+  families_[child] = {descent.parent, stream, done};
+  return began;
+}
+
+void Children::ended(std::uint64_t stream) {
+  std::erase_if(families_, [&](const auto& each) { return each.second.stream == stream; });
+}
+
+}  // namespace inflight::check::races

@@ -1,0 +1,53 @@
+// Conditional nodes: a value that kernels set, and the graphs that it chooses from (CUDA
+// Programming Guide, "Conditional Graph Nodes").
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "gpu/cuda/core/abi.hpp"
+#include "gpu/cuda/core/report/status.hpp"
+
+namespace inflight::cuda {
+
+class Graph;
+
+// What a cudaGraphConditionalHandle names: a word of a device's memory.
+class Condition {
+ public:
+  // On `device`. With a default, each launch of the graph begins with it.
+  static Result<std::shared_ptr<Condition>> make(int device, std::uint32_t value, bool is_default);
+  ~Condition();
+  Condition(const Condition&) = delete;
+
+  std::uint64_t handle() const { return address_; }
+  std::uint32_t value() const;
+  void begin() const;  // a launch of the graph
+
+ private:
+  Condition(std::uint64_t address, std::uint32_t initial, bool is_default)
+      : address_(address), default_(initial), is_default_(is_default) {}
+  const std::uint64_t address_;
+  const std::uint32_t default_;
+  const bool is_default_;
+};
+
+struct Conditional {
+  enum class Kind : int { if_, while_, switch_ };  // cudaGraphConditionalNodeType
+  Kind kind = Kind::if_;
+  std::shared_ptr<Condition> condition;
+  std::vector<std::shared_ptr<Graph>> bodies;
+  std::vector<void*> handles;  // of the bodies, as the program gets them
+
+  ~Conditional();
+  // Which body comes next; `bodies.size()`: none.
+  std::size_t chosen() const;
+  std::shared_ptr<Conditional> clone() const;
+};
+
+// A handle for conditional nodes of the graph, on the current device.
+Status make_condition(std::uint64_t* place, const void* graph, unsigned value, unsigned flags);
+// A node from its parameters, which get the handles of its empty bodies.
+Result<std::shared_ptr<Conditional>> make_conditional(abi::ConditionalNode& node);
+
+}  // namespace inflight::cuda

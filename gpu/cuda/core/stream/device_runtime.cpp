@@ -1,0 +1,87 @@
+// The host's side of launches by kernels.
+#include "gpu/cuda/core/stream/device_runtime.hpp"
+
+#include <cstring>
+#include <map>
+
+#include "gpu/cuda/core/kernels.hpp"
+#include "gpu/cuda/core/module.hpp"
+#include "gpu/cuda/core/profiles.hpp"
+#include "gpu/cuda/core/stream/launch.hpp"
+#include "gpu/machine/launch/occupancy.hpp"
+
+namespace inflight::cuda {
+namespace {
+
+// Memory of `device` that holds the text, for as long as its context lives; 0: there is none.
+std::uint64_t place_text(int device, std::string_view text) {
+  static std::mutex mutex;
+  static auto& placed = *new std::map<std::pair<int, std::string_view>, std::uint64_t>;
+  machine::Memory& memory = Core::get().memory;
+  const std::lock_guard lock(mutex);
+  std::uint64_t& at = placed[{device, text}];
+  if (at != 0 && memory.find(at)) return at;
+  const auto made = memory.allocate(device, text.size() + 1, machine::AllocationKind::constant, 256,
+                                    "the text of an error");
+  at = made.value_or(0);
+  if (at != 0) {
+    auto* const bytes = reinterpret_cast<char*>(at);
+    std::memcpy(bytes, text.data(), text.size());
+    bytes[text.size()] = 0;
+  }
+  return at;
+}
+
+}  // namespace
+
+std::shared_ptr<Function> KernelsRuntime::function(const machine::Kernel& kernel) const {
+  auto* const module = static_cast<LoadedModule*>(const_cast<void*>(of_.module));
+  return module->function(kernel.name);
+}
+
+machine::Launch KernelsRuntime::launch_of(const machine::Kernel& kernel) {
+  KernelWork work;
+  work.function = function(kernel);
+  work.device = device_.ordinal;
+  work.cluster = cluster_of(kernel, {});
+  machine::Launch launch = machine_launch(work, kernel, device_);
+  launch.id = next_number();
+  launch.stream = base_.stream;
+  launch.cancel = base_.cancel;
+  launch.textures = base_.textures;
+  launch.clock = base_.clock;
+  launch.runtime = this;
+  return launch;
+}
+
+std::optional<int> KernelsRuntime::attribute(int number, int device) {
+  const Device& asked = Core::get().device(device);
+  return asked.profile.attribute(number, asked.index);
+}
+
+std::optional<std::uint64_t> KernelsRuntime::limit(int number) {
+  if (number < 0 || number >= limit_count) return std::nullopt;
+  return device_.limits[static_cast<std::size_t>(number)].load();
+}
+
+std::vector<std::byte> KernelsRuntime::attributes(const machine::Kernel& kernel) {
+  abi::FunctionAttributes attributes{};
+  std::vector<std::byte> bytes(sizeof attributes);
+  if (get_attributes(&attributes, function(kernel).get()) == Status::success)
+    std::memcpy(bytes.data(), &attributes, bytes.size());
+  return bytes;
+}
+
+std::optional<int> KernelsRuntime::resident_blocks(const machine::Kernel& kernel, int threads,
+                                                   std::uint64_t dynamic_shared) {
+  if (threads <= 0) return std::nullopt;
+  return static_cast<int>(machine::resident_blocks(kernel, static_cast<unsigned>(threads),
+                                                   dynamic_shared, device_.machine_limits));
+}
+
+std::uint64_t KernelsRuntime::error_text(int code, bool name) {
+  const std::string_view text = name ? runtime_error_name(code) : runtime_error_text(code);
+  return place_text(device_.ordinal, text.empty() ? "unrecognized error code" : text);
+}
+
+}  // namespace inflight::cuda

@@ -1,0 +1,33 @@
+// What a launch's kernel asks of the runtime when it launches others: their settings, numbers and
+// the device's facts.
+#pragma once
+#include "gpu/cuda/core/core.hpp"
+#include "gpu/machine/config/device_runtime.hpp"
+
+namespace inflight::cuda {
+
+class KernelsRuntime : public machine::DeviceRuntime {
+ public:
+  // `of`: a kernel of the program whose kernels launch each other. `base`: the host's launch of it.
+  KernelsRuntime(const Function& of, Device& device, const machine::Launch& base)
+      : of_(of), device_(device), base_(base) {}
+
+  machine::Launch launch_of(const machine::Kernel& kernel) override;
+  std::uint64_t next_number() override { return Core::get().next_launch(); }
+  std::uint64_t pending_limit() override { return device_.limits[pending_launch_limit]; }
+  int device_count() override { return Core::get().device_count(); }
+  std::optional<int> attribute(int number, int device) override;
+  std::optional<std::uint64_t> limit(int number) override;
+  std::vector<std::byte> attributes(const machine::Kernel& kernel) override;
+  std::optional<int> resident_blocks(const machine::Kernel& kernel, int threads,
+                                     std::uint64_t dynamic_shared) override;
+  std::uint64_t error_text(int code, bool name) override;
+
+ private:
+  std::shared_ptr<Function> function(const machine::Kernel& kernel) const;
+  const Function& of_;
+  Device& device_;
+  const machine::Launch& base_;
+};
+
+}  // namespace inflight::cuda

@@ -1,0 +1,233 @@
+// Launches, copies and fills that kernels ask for.
+#include <cstring>
+
+#include "gpu/machine/builtins/device_call.hpp"
+#include "gpu/machine/builtins/device_runtime.hpp"
+
+namespace inflight::machine::device_runtime {
+namespace {
+
+constexpr std::uint32_t most_parameters = 4096;
+
+// --- launches
+
+Code code_of(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::none:
+      return success;
+    case FaultKind::invalid_cluster:
+      return invalid_cluster_size;
+    case FaultKind::too_many_resources:
+      return out_of_resources;
+    default:
+      return invalid_configuration;
+  }
+}
+
+// Memory for the arguments of a launch; 0: there is none.
+std::uint64_t new_buffer(const Caller& c, std::uint64_t bytes) {
+  const auto size = std::max<std::uint64_t>(bytes, 16);
+  const auto made = c.grid().memory->allocate_heap(c.grid().device, size, ~std::uint64_t{0});
+  if (made) tell_heap(c, check::Allocation::Step::made, *made, size);
+  return made.value_or(0);
+}
+
+std::vector<std::byte> take_buffer(const Caller& c, std::uint64_t address, std::uint64_t bytes) {
+  const auto* const from = reinterpret_cast<const std::byte*>(address);
+  std::vector<std::byte> taken(from, from + bytes);
+  tell_heap(c, check::Allocation::Step::released, address, std::max<std::uint64_t>(bytes, 16));
+  c.grid().memory->release(address);
+  return taken;
+}
+
+struct Shape {
+  std::uint64_t function;
+  Dim3 grid, block;
+  std::uint32_t dynamic_shared;
+};
+
+// A launch that could be queued now, without arguments.
+Code make_launch(const Caller& c, const Shape& shape, Launch& launch) {
+  const Kernel* const kernel = kernel_at(*c.grid().launch->kernel->program, shape.function);
+  if (!kernel) return invalid_device_function;
+  if (kernel->parameter_bytes > most_parameters) return invalid_value;
+  launch = c.runtime().launch_of(*kernel);
+  launch.grid = shape.grid, launch.block = shape.block;
+  launch.dynamic_shared = shape.dynamic_shared;
+  launch.descent.parent = c.grid().id;
+  return code_of(c.parent().check(launch));
+}
+
+// What has not ended holds a place, and so does each grid that waits for what it has launched: an
+// H200 nests as deep as there are places. What is not nested finds one here as there, where it ends
+// beside the grid.
+Code queue(const Caller& c, Child child, std::uint64_t stream, bool own) {
+  const std::uint64_t places = c.runtime().pending_limit();
+  const bool tail = stream == Children::tail_stream;
+  if (stream == Children::legacy_stream) return invalid_value;
+  const Launch& parent = *c.grid().launch;
+  child.launch.descent.depth = parent.descent.depth + (tail ? 0 : 1);
+  if (child.launch.descent.depth > places || (tail && c.children().tail_count() >= places))
+    return pending_count_exceeded;
+  child.by = c.thread();
+  child.parent = parent.kernel;
+  child.parent_grid = parent.grid, child.parent_block = parent.block;
+  const std::uint64_t number = child.number();
+  // Told before it can begin.
+  if (const Observation* const to = c.grid().observation)
+    to->child_launched(c.warp(), c.call.op, c.lane, number);
+  if (!c.children().launch(std::move(child), stream, own)) return invalid_resource_handle;
+  c.parent().launched();
+  return success;
+}
+
+// void* (void* function, dim3 grid, dim3 block, unsigned shared): where its arguments go.
+const Op* get_parameter_buffer_v2(const BuiltinCall& call) {
+  return each_caller(call, [](const Caller& c) {
+    Launch launch;
+    std::uint64_t buffer = 0;
+    Code code = make_launch(c,
+                            {c.argument<std::uint64_t>(0), c.argument<Dim3>(1), c.argument<Dim3>(2),
+                             c.argument<std::uint32_t>(3)},
+                            launch);
+    if (code == success) {
+      buffer = new_buffer(c, launch.kernel->parameter_bytes);
+      if (buffer == 0) code = memory_allocation;
+    }
+    if (buffer) c.children().prepare(buffer, std::move(launch));
+    if (code != success) c.children().set_error(c.thread(), code);
+    c.call.result<std::uint64_t>(0, c.lane, buffer);
+  });
+}
+
+template <bool own>
+Code launch_device_v2(const Caller& c) {
+  const auto buffer = c.argument<std::uint64_t>(0);
+  auto launch = c.children().take_prepared(buffer);
+  if (!launch) return invalid_value;
+  Child child;
+  child.launch = std::move(*launch);
+  child.launch.parameters = take_buffer(c, buffer, child.launch.kernel->parameter_bytes);
+  return queue(c, std::move(child), c.argument<std::uint64_t>(1), own);
+}
+
+// The same in two steps that were there before: the buffer knows no kernel.
+const Op* get_parameter_buffer(const BuiltinCall& call) {
+  return each_caller(call, [](const Caller& c) {
+    const auto bytes = c.argument<std::uint64_t>(1);
+    const std::uint64_t buffer = bytes <= most_parameters ? new_buffer(c, bytes) : 0;
+    if (!buffer) c.children().set_error(c.thread(), invalid_value);
+    c.call.result<std::uint64_t>(0, c.lane, buffer);
+  });
+}
+
+template <bool own>
+Code launch_device(const Caller& c) {
+  Child child;
+  const Code code = make_launch(c,
+                                {c.argument<std::uint64_t>(0), c.argument<Dim3>(2),
+                                 c.argument<Dim3>(3), c.argument<std::uint32_t>(4)},
+                                child.launch);
+  if (code != success) return code;
+  const std::uint32_t bytes = child.launch.kernel->parameter_bytes;
+  const auto buffer = c.argument<std::uint64_t>(1);
+  const auto there = c.grid().memory->find(buffer);
+  if (bytes != 0 && (!there || there->base != buffer || there->size < bytes)) return invalid_value;
+  if (bytes != 0) child.launch.parameters = take_buffer(c, buffer, bytes);
+  return queue(c, std::move(child), c.argument<std::uint64_t>(5), own);
+}
+
+// --- copies and fills
+
+bool accessible(const Caller& c, std::uint64_t address, std::uint64_t pitch, const Transfer& t,
+                bool writing) {
+  if (t.bytes == 0 || t.rows == 0) return true;
+  const Extent there = c.grid().memory->extent(c.grid().device, address);
+  const std::uint64_t end = address + (t.rows - 1) * pitch + t.bytes;
+  return address >= there.low && end > address && end <= there.high && (there.writable || !writing);
+}
+
+Code transfer(const Caller& c, const Transfer& what, std::uint64_t stream, bool own) {
+  if (!accessible(c, what.destination, what.destination_pitch, what, true) ||
+      (!what.fills && !accessible(c, what.source, what.source_pitch, what, false)))
+    return invalid_value;
+  Child child;
+  child.launch.id = c.runtime().next_number();
+  child.launch.descent.parent = c.grid().id;
+  child.transfer = what;
+  return queue(c, std::move(child), stream, own);
+}
+
+bool on_device(std::int32_t kind) {  // cudaMemcpyKind
+  constexpr std::int32_t device_to_device = 3, by_addresses = 4;
+  return kind == device_to_device || kind == by_addresses;
+}
+
+// (void* to, const void* from, size_t bytes, cudaMemcpyKind, stream)
+template <bool own>
+Code copy(const Caller& c) {
+  Transfer t;
+  t.destination = c.argument<std::uint64_t>(0), t.source = c.argument<std::uint64_t>(1);
+  t.bytes = c.argument<std::uint64_t>(2);
+  if (!on_device(c.argument<std::int32_t>(3))) return invalid_direction;
+  return transfer(c, t, c.argument<std::uint64_t>(4), own);
+}
+
+// (void* to, size_t pitch, const void* from, size_t pitch, size_t width, size_t height, kind,
+// stream)
+template <bool own>
+Code copy_rows(const Caller& c) {
+  Transfer t;
+  t.destination = c.argument<std::uint64_t>(0), t.source = c.argument<std::uint64_t>(2);
+  t.destination_pitch = c.argument<std::uint64_t>(1), t.source_pitch = c.argument<std::uint64_t>(3);
+  t.bytes = c.argument<std::uint64_t>(4), t.rows = c.argument<std::uint64_t>(5);
+  if (t.bytes > t.destination_pitch || t.bytes > t.source_pitch) return invalid_value;
+  if (!on_device(c.argument<std::int32_t>(6))) return invalid_direction;
+  return transfer(c, t, c.argument<std::uint64_t>(7), own);
+}
+
+// (void* to, int value, size_t bytes, stream)
+template <bool own>
+Code fill(const Caller& c) {
+  Transfer t;
+  t.destination = c.argument<std::uint64_t>(0);
+  t.fills = true, t.value = static_cast<std::uint8_t>(c.argument<std::int32_t>(1));
+  t.bytes = c.argument<std::uint64_t>(2);
+  return transfer(c, t, c.argument<std::uint64_t>(3), own);
+}
+
+// (void* to, size_t pitch, int value, size_t width, size_t height, stream)
+template <bool own>
+Code fill_rows(const Caller& c) {
+  Transfer t;
+  t.destination = c.argument<std::uint64_t>(0), t.destination_pitch = c.argument<std::uint64_t>(1);
+  t.fills = true, t.value = static_cast<std::uint8_t>(c.argument<std::int32_t>(2));
+  t.bytes = c.argument<std::uint64_t>(3), t.rows = c.argument<std::uint64_t>(4);
+  if (t.bytes > t.destination_pitch) return invalid_value;
+  return transfer(c, t, c.argument<std::uint64_t>(5), own);
+}
+
+// Of "_ptsz", the null stream is the thread's.
+constexpr std::uint8_t dim3 = sizeof(Dim3);
+constexpr Builtin functions[] = {
+    {"GetParameterBuffer", {8, 8}, 8, get_parameter_buffer},
+    {"GetParameterBufferV2", {8, dim3, dim3, 4}, 8, get_parameter_buffer_v2},
+    {"LaunchDevice", {8, 8, dim3, dim3, 4, 8}, 4, run_call_of<launch_device<false>>},
+    {"LaunchDevice_ptsz", {8, 8, dim3, dim3, 4, 8}, 4, run_call_of<launch_device<true>>},
+    {"LaunchDeviceV2", {8, 8}, 4, run_call_of<launch_device_v2<false>>},
+    {"LaunchDeviceV2_ptsz", {8, 8}, 4, run_call_of<launch_device_v2<true>>},
+    {"MemcpyAsync", {8, 8, 8, 4, 8}, 4, run_call_of<copy<false>>},
+    {"MemcpyAsync_ptsz", {8, 8, 8, 4, 8}, 4, run_call_of<copy<true>>},
+    {"Memcpy2DAsync", {8, 8, 8, 8, 8, 8, 4, 8}, 4, run_call_of<copy_rows<false>>},
+    {"Memcpy2DAsync_ptsz", {8, 8, 8, 8, 8, 8, 4, 8}, 4, run_call_of<copy_rows<true>>},
+    {"MemsetAsync", {8, 4, 8, 8}, 4, run_call_of<fill<false>>},
+    {"MemsetAsync_ptsz", {8, 4, 8, 8}, 4, run_call_of<fill<true>>},
+    {"Memset2DAsync", {8, 8, 4, 8, 8, 8}, 4, run_call_of<fill_rows<false>>},
+    {"Memset2DAsync_ptsz", {8, 8, 4, 8, 8, 8}, 4, run_call_of<fill_rows<true>>},
+};
+
+}  // namespace
+
+std::span<const Builtin> launches() { return functions; }
+
+}  // namespace inflight::machine::device_runtime

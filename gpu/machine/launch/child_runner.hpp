@@ -1,0 +1,63 @@
+// Runs what a grid's threads launch: behind the grid, or beside it.
+#pragma once
+#include <atomic>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "gpu/machine/children/parent.hpp"
+#include "gpu/machine/run/block.hpp"
+
+namespace inflight::machine {
+
+// How one launch is run, which leaves what is to come after its grid.
+struct RunGrid {
+  const Limits& limits;
+  const Options& options;
+  const std::function<void(std::string_view)>& print;
+  Outcome (*run)(const Launch&, const RunGrid&, std::vector<Child>& tails);
+};
+
+// Runs a launch, and behind it what its grid launched to come after it, each with its own before
+// the next.
+Outcome run_with_tails(const Launch& launch, const RunGrid& run_grid);
+
+// By default children run one after the other once the grid has ended: no grid may count on more.
+// With `--async early`, in some places with `shuffled`, and where the grid's threads only look at
+// memory, they run beside it.
+class ChildRunner : public Parent {
+ public:
+  ChildRunner(Grid& grid, const RunGrid& run_grid);
+  ~ChildRunner() override;
+
+  Children& children() override;
+  bool busy() const override;
+  FaultKind check(const Launch& launch) const override;
+  void launched() override;
+  void polls() override;
+
+  // The grid has ended: runs what is left. A child's fault is the grid's.
+  void finish();
+  std::vector<Child> tails();
+
+ private:
+  bool has_children() const { return known_.load(std::memory_order_acquire); }
+  void begin_beside();
+  void work();
+  void run_one(Child child);
+
+  Grid& grid_;
+  const RunGrid& run_grid_;
+  std::mutex mutex_;
+  std::unique_ptr<Children> children_;
+  std::atomic<Children*> known_{nullptr};
+  std::thread beside_;
+  std::exception_ptr thrown_;
+  async::Random random_;
+};
+
+}  // namespace inflight::machine

@@ -1,0 +1,20 @@
+// flags: -rdc=true -lcudadevrt
+// A parent that spins on what its child writes: nothing promises that the child runs beside it, but
+// chips have room, and programs do so.
+#include <cstdio>
+
+__global__ void child(volatile int* flag) { *flag = 1; }
+__global__ void parent(volatile int* flag) {
+  child<<<1, 1, 0, cudaStreamFireAndForget>>>(flag);
+  while (*flag == 0) {
+  }
+  printf("seen\n");
+}
+
+int main() {
+  int* flag;
+  cudaMallocManaged(&flag, sizeof *flag);
+  *flag = 0;
+  parent<<<1, 1>>>(flag);
+  std::printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
+}
