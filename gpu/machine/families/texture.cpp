@@ -205,7 +205,8 @@ bool lower_query(Lowering& lo, const Row&) {
   if (!use || lo.operands.size() < 2)
     return lo.refuse("it names no property that can be asked for");
   if (lo.operands[1].base == Kind::variable)
-    return lo.refuse("references to textures and surfaces, which CUDA 12 removed, are not supported");
+    return lo.refuse(
+        "references to textures and surfaces, which CUDA 12 removed, are not supported");
   constexpr ModSet answered{
       Mod::width, Mod::height, Mod::depth, Mod::array_size, Mod::num_mipmap_levels, Mod::level};
   if (!only(lo, answered)) return false;
