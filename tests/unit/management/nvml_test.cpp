@@ -39,6 +39,12 @@ int nvmlDeviceGetGpuFabricInfoV(void*, void*);
 int nvmlDeviceGetTemperature(void*, int, unsigned*);
 int nvmlDeviceGetPowerUsage(void*, unsigned*);
 int nvmlDeviceGetNvLinkState(void*, unsigned, int*);
+int nvmlDeviceGetNvLinkVersion(void*, unsigned, unsigned*);
+int nvmlDeviceFreezeNvLinkUtilizationCounter(void*, unsigned, unsigned, int);
+int nvmlDeviceGetNvLinkCapability(void*, unsigned, int, unsigned*);
+int nvmlDeviceGetNvLinkRemotePciInfo(void*, unsigned, void*);
+int nvmlDeviceGetNvLinkRemotePciInfo_v2(void*, unsigned, void*);
+int nvmlDeviceGetNvLinkRemoteDeviceType(void*, unsigned, int*);
 
 int cuInit(unsigned);
 int cuDriverGetVersion(int*);
@@ -341,11 +347,56 @@ TEST_F(Nvml, EveryPublicNameIsThere) {
   EXPECT_GT(count, 400);
 }
 
+struct Field {
+  unsigned id, scope;
+  std::int64_t timestamp, latency;
+  int type, status;
+  std::uint64_t value;
+};
+
+// As NCCL asks, which finds switches so, and PyTorch. Two H200s answered the same.
+TEST_F(Nvml, LinksLeadToSwitches) {
+  Field field{.id = 91};
+  EXPECT_EQ(nvmlDeviceGetFieldValues(device[0], 1, &field), success);
+  EXPECT_EQ(field.status, success);
+  EXPECT_EQ(field.value, 18U);
+  for (unsigned link = 0; link < 18; ++link) {
+    field = {.id = 165, .scope = link};
+    EXPECT_EQ(nvmlDeviceGetFieldValues(device[1], 1, &field), success);
+    EXPECT_EQ(field.status, success);
+    EXPECT_EQ(field.type, 1);
+    EXPECT_EQ(field.value, 1U);
+    int active = 0, type = 0;
+    EXPECT_EQ(nvmlDeviceGetNvLinkState(device[1], link, &active), success);
+    EXPECT_EQ(active, 1);
+    for (int capability = 0; capability < 6; ++capability) {
+      unsigned has = 9;
+      EXPECT_EQ(nvmlDeviceGetNvLinkCapability(device[1], link, capability, &has), success);
+      EXPECT_EQ(has, 1U);
+    }
+    unsigned version = 0;
+    EXPECT_EQ(nvmlDeviceGetNvLinkVersion(device[1], link, &version), success);
+    EXPECT_EQ(version, 6U);
+    EXPECT_EQ(nvmlDeviceGetNvLinkRemoteDeviceType(device[1], link, &type), success);
+    EXPECT_EQ(type, 2);
+    char remote[68] = {}, shorter[36] = {};
+    EXPECT_EQ(nvmlDeviceGetNvLinkRemotePciInfo_v2(device[1], link, remote), success);
+    EXPECT_EQ(nvmlDeviceGetNvLinkRemotePciInfo(device[1], link, shorter), success);
+    EXPECT_STREQ(remote, "FFFFFFF:FF:FF.0");
+    EXPECT_STREQ(shorter, remote);
+  }
+  field = {.id = 165, .scope = 18};
+  EXPECT_EQ(nvmlDeviceGetFieldValues(device[1], 1, &field), success);
+  EXPECT_EQ(field.status, not_supported);
+  int value = 0;
+  EXPECT_EQ(nvmlDeviceGetNvLinkState(device[1], 18, &value), invalid_argument);
+  EXPECT_EQ(nvmlDeviceGetNvLinkState(device[1], 0, nullptr), invalid_argument);
+}
+
 TEST_F(Nvml, WhatSoftwareHasNotIsSaidOnce) {
   unsigned value = 0;
-  int state = 0;
   testing::internal::CaptureStderr();
-  EXPECT_EQ(nvmlDeviceGetNvLinkState(device[0], 0, &state), not_supported);
+  EXPECT_EQ(nvmlDeviceFreezeNvLinkUtilizationCounter(device[0], 0, 0, 0), not_supported);
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
   testing::internal::CaptureStderr();
   EXPECT_EQ(nvmlDeviceGetTemperature(device[0], 0, &value), not_supported);
@@ -353,12 +404,7 @@ TEST_F(Nvml, WhatSoftwareHasNotIsSaidOnce) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "inflight: nvmlDeviceGetTemperature answers NVML_ERROR_NOT_SUPPORTED: a software GPU "
             "has no sensors. So do NVML's other calls for what is not there.\n");
-  struct {
-    unsigned id, scope;
-    std::int64_t timestamp, latency;
-    int type, status;
-    std::uint64_t value;
-  } fields[2] = {{.id = 91}, {.id = 92}};
+  Field fields[2] = {{.id = 90}, {.id = 92}};
   EXPECT_EQ(nvmlDeviceGetFieldValues(device[0], 2, fields), success);
   for (const auto& field : fields) EXPECT_EQ(field.status, not_supported);
   EXPECT_EQ(fields[1].id, 92U);
@@ -366,13 +412,15 @@ TEST_F(Nvml, WhatSoftwareHasNotIsSaidOnce) {
 
 TEST_F(Nvml, DevicesReachEachOther) {
   int status = 9;
-  for (int way : {0, 1, 3}) {
+  for (int way : {0, 1, 3, 5}) {
     EXPECT_EQ(nvmlDeviceGetP2PStatus(device[0], device[1], way, &status), success);
     EXPECT_EQ(status, 0) << way;
   }
   EXPECT_EQ(nvmlDeviceGetP2PStatus(device[0], device[0], 0, &status), success);  // as NCCL asks
   EXPECT_EQ(nvmlDeviceGetP2PStatus(device[0], device[1], 2, &status), success);
-  EXPECT_EQ(status, 5);  // NVLink
+  EXPECT_EQ(status, 0);  // NVLink
+  EXPECT_EQ(nvmlDeviceGetP2PStatus(device[0], device[1], 4, &status), success);
+  EXPECT_EQ(status, 5);  // PCI Express
   EXPECT_EQ(nvmlDeviceGetP2PStatus(device[0], device[1], 7, &status), invalid_argument);
   struct {
     unsigned version = ::version(36, 2);
