@@ -5,7 +5,6 @@
 #include <bit>
 #include <cstring>
 
-#include "gpu/numbers/small_floats.hpp"
 #include "gpu/texture/srgb.hpp"
 
 namespace inflight::texture {
@@ -73,7 +72,8 @@ struct Number {
 struct F32 {
   using T = std::uint32_t;
   static constexpr int digits = 24, least = 1;
-  static constexpr bool gradual = false;  // underflow
+  static constexpr bool gradual = false;   // underflow
+  static constexpr int between_quads = 0;  // guard bits more
   static constexpr std::uint32_t nan = 0x7fffffff;
   static Number split(T bits) {
     const int e = static_cast<int>(bits >> 23 & 255);
@@ -86,6 +86,7 @@ struct F16 {
   using T = std::uint16_t;
   static constexpr int digits = 11, least = 1;
   static constexpr bool gradual = true;
+  static constexpr int between_quads = 1;
   static constexpr std::uint32_t nan = 0x7fffe000;
   static Number split(T bits) {
     const int e = bits >> 10 & 31;
@@ -128,12 +129,12 @@ struct Sum {
   bool special = false;
 };
 
-template <class F, auto get>
+template <class F>
 Sum sum_of_quad(const Mix& mix, unsigned first, unsigned end, unsigned c) {
   Number numbers[4];
   Sum out;
   for (unsigned i = first; i < end; ++i) {
-    const Number n = numbers[i - first] = F::split(get(mix.texel[i], c));
+    const Number n = numbers[i - first] = F::split(channel<typename F::T>(mix.texel[i], c));
     out.special |= n.special;
     if (n.significand != 0) out.exponent = std::max(out.exponent, n.exponent);
   }
@@ -147,33 +148,34 @@ Sum sum_of_quad(const Mix& mix, unsigned first, unsigned end, unsigned c) {
 }
 
 // The quads' sums, aligned to the greatest of them.
-template <class F, auto get>
+template <class F>
 Sum sum_of_quads(const Mix& mix, unsigned c) {
   Sum sums[4];
   Sum all;
   for (unsigned q = 0; q < mix.quads; ++q) {
-    sums[q] = sum_of_quad<F, get>(mix, mix.first_of_quad[q], mix.end_of_quad(q), c);
+    sums[q] = sum_of_quad<F>(mix, mix.first_of_quad[q], mix.end_of_quad(q), c);
     all.special |= sums[q].special;
     if (sums[q].sum != 0) all.exponent = std::max(all.exponent, sums[q].exponent);
   }
   for (unsigned q = 0; q < mix.quads; ++q) {
     const int shift = std::min(all.exponent - sums[q].exponent, 63);
-    if (sums[q].sum != 0) all.sum += sums[q].sum >> shift;
+    all.sum += sums[q].sum * (1 << F::between_quads) >> shift;
   }
   return all;
 }
 
-template <class F, unsigned channels, auto get = channel<typename F::T>>
+template <class F, unsigned channels>
 Value mix_floats(const Mix& mix) {
   Value out{};
   for (unsigned c = 0; c < channels; ++c) {
-    const Sum all =
-        mix.quads == 1 ? sum_of_quad<F, get>(mix, 0, mix.count, c) : sum_of_quads<F, get>(mix, c);
+    const bool one = mix.quads == 1;
+    const Sum all = one ? sum_of_quad<F>(mix, 0, mix.count, c) : sum_of_quads<F>(mix, c);
     if (all.special) {
       out[c] = F::nan;
       continue;
     }
-    const int exponent = all.exponent - F::bias - (F::digits - 1) - guard_bits - weight_bits;
+    const int exponent = all.exponent - F::bias - (F::digits - 1) - guard_bits - weight_bits -
+                         (one ? 0 : F::between_quads);
     out[c] = std::bit_cast<std::uint32_t>(rounded<F>(all.sum, exponent));
   }
   return out;
@@ -190,20 +192,27 @@ Filter floats(unsigned channels) {
   return channels == 1 ? mix_floats<F, 1> : channels == 2 ? mix_floats<F, 2> : mix_floats<F, 4>;
 }
 
-// 8-bit sRGB is mixed as linear light, in halves; w is no light.
-std::uint16_t linear_half(const std::byte* texel, unsigned c) {
-  const float light = linear_light(static_cast<std::uint8_t>(texel[c]));
-  return static_cast<std::uint16_t>(numbers::F16::round(light));
+// 8-bit sRGB is mixed as linear light, in steps of the brightest texel; w is no light.
+std::uint32_t mix_light(const Mix& mix, unsigned c) {
+  std::uint8_t step = 0;
+  for (unsigned i = 0; i < mix.count; ++i)
+    step = std::max(step, light_of(static_cast<std::uint8_t>(mix.texel[i][c])).step);
+  std::int64_t sum = 0;
+  for (unsigned i = 0; i < mix.count; ++i) {
+    const std::int64_t light = light_of(static_cast<std::uint8_t>(mix.texel[i][c])).light;
+    sum += (light >> step << step) * mix.weight[i];
+  }
+  return std::bit_cast<std::uint32_t>(rounded<F16>(sum, -light_bits - weight_bits));
 }
+template <unsigned channels>
 Value mix_srgb(const Mix& mix) {
-  Value out = mix_floats<F16, 4, linear_half>(mix);
-  out[3] = mix_integers<U8, 4>(mix)[3];
+  Value out{};
+  for (unsigned c = 0; c < std::min(channels, 3u); ++c) out[c] = mix_light(mix, c);
+  if (channels == 4) out[3] = mix_integers<U8, 4>(mix)[3];
   return out;
 }
 Filter srgb(unsigned channels) {
-  return channels == 1   ? mix_floats<F16, 1, linear_half>
-         : channels == 2 ? mix_floats<F16, 2, linear_half>
-                         : mix_srgb;
+  return channels == 1 ? mix_srgb<1> : channels == 2 ? mix_srgb<2> : mix_srgb<4>;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "gpu/texture/levels.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -17,37 +18,44 @@ float cut_to(float v, int bits) {
   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(v) & ~dropped);
 }
 
-float length(float x, float y) {
-  x = std::fabs(x), y = std::fabs(y);
-  return std::max(x, y) + std::min(x, y) * (11.0f / 32);
+// 11/16 of it, by a subtraction of twelve bits.
+float eleven_sixteenths(float v) {
+  v = cut_to(v, 10);
+  if (v == 0 || !std::isfinite(v)) return v;
+  const float unit = std::ldexp(1.0f, std::ilogb(v) - 11);
+  return v - std::floor(v * (5.0f / 16) / unit) * unit;
 }
 
-// The longer axis of the ellipse of texels that a pixel covers, as an H200 approximates it: fitted
-// to its levels of a plane, which this one meets in nine of ten places and misses by 1/256 in the
-// others.
-float of_plane(const float (&x)[2], const float (&y)[2]) {
-  const float sum = length(x[0] + y[0], x[1] + y[1]), less = length(x[0] - y[0], x[1] - y[1]);
-  const float longest =
-      std::max({length(x[0], x[1]), length(y[0], y[1]), std::max(sum, less) * (11.0f / 16)});
-  return std::ceil(std::log2(cut_to(longest, 9)) * whole - 0.09f) / whole;
+using Gradient = std::array<float, 3>;
+
+float length(const Gradient& g) {
+  Gradient sorted{std::fabs(g[0]), std::fabs(g[1]), std::fabs(g[2])};
+  std::sort(sorted.begin(), sorted.end());
+  return cut_to(sorted[2] + eleven_sixteenths(sorted[1]) / 2 + sorted[0] / 4, 10);
 }
 
-// That of volumes is not known so well.
-float of_volume(const double (&x)[3], const double (&y)[3]) {
-  double xx = 0, yy = 0, xy = 0;
-  for (unsigned d = 0; d < 3; ++d) xx += x[d] * x[d], yy += y[d] * y[d], xy += x[d] * y[d];
-  return static_cast<float>(std::log2((xx + yy + std::hypot(xx - yy, 2 * xy)) / 2) / 2);
+// The logarithm in 256ths, of nine bits.
+float logarithm(float v) {
+  if (v == 0 || !std::isfinite(v)) return std::log2(v);
+  const int exponent = std::ilogb(v);
+  const float part = std::floor(std::ldexp(v, 8 - exponent));  // 256 to 511
+  const float steps = std::round(std::log2((part + 0.468f) / whole) * whole);
+  return static_cast<float>(exponent) +
+         (part == whole ? 0 : std::min(steps, static_cast<float>(whole - 1))) / whole;
 }
 
+// Of the longer axis of the ellipse of texels that a pixel covers, as an H200 approximates it:
+// fitted to its levels, which this meets in all but one of 421 places of a line, 12 of 526 of a
+// plane and 27 of 495 of a volume, and mostly misses by 1/256 in the others.
 float from_gradients(const Image& image, const Request& r, unsigned count) {
-  double x[3] = {}, y[3] = {};
+  Gradient x{}, y{}, sum{}, less{};
   for (unsigned d = 0; d < count; ++d) {
-    const double size = image.levels[0].size[d];
-    x[d] = r.dx[d] * size, y[d] = r.dy[d] * size;
+    const auto size = static_cast<float>(image.levels[0].size[d]);
+    x[d] = cut_to(r.dx[d] * size, 10), y[d] = cut_to(r.dy[d] * size, 10);
+    sum[d] = cut_to(x[d] + y[d], 11), less[d] = cut_to(x[d] - y[d], 11);
   }
-  if (count > 2) return of_volume(x, y);
-  const auto part = [](double v) { return cut_to(static_cast<float>(v), 10); };
-  return of_plane({part(x[0]), part(x[1])}, {part(y[0]), part(y[1])});
+  return logarithm(
+      std::max({length(x), length(y), eleven_sixteenths(std::max(length(sum), length(less)))}));
 }
 
 }  // namespace

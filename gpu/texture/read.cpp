@@ -71,12 +71,12 @@ void share_corner(const Taps& taps, std::uint32_t (&weights)[4]) {
   }
 }
 
-// Divides `weight` among the texels: along z, then x, then y. Halves go up, but for the y of the
-// first x.
+// Divides `weight` among the texels: along z, then x, then y. Halves go up along x, and along y of
+// the second x, and down elsewhere.
 void weigh(const Texture& t, const Level& level, const Taps& taps, std::uint32_t weight, Mix& mix,
            Footprint* touched) {
   constexpr std::uint32_t up = whole / 2, down = up - 1;
-  const std::uint32_t far = taps.count > 2 ? second_part(weight, taps.axis[2].fraction, up) : 0;
+  const std::uint32_t far = taps.count > 2 ? second_part(weight, taps.axis[2].fraction, down) : 0;
   const std::uint32_t slices[2] = {weight - far, far};
   for (unsigned z = 0; z < 2; ++z) {
     if (slices[z] == 0) continue;

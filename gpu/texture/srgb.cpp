@@ -1,6 +1,8 @@
 // The curve of sRGB as an H200 has it: about eight significant bits, measured.
 #include "gpu/texture/srgb.hpp"
 
+#include <array>
+
 namespace inflight::texture {
 namespace {
 
@@ -28,8 +30,24 @@ constexpr std::uint16_t curve[256] = {
     30464, 30720, 30976, 31232, 31488, 32000, 32256, 32512, 32768,
 };
 
+// From these codes on, a code's light is a multiple of 2, 4 and so on.
+constexpr unsigned first_of_step[] = {16, 32, 48, 64, 96, 136, 184, 248};
+
+constexpr auto lights = [] {
+  std::array<Light, 256> all{};
+  for (unsigned code = 0; code < 256; ++code) {
+    all[code].light = curve[code];
+    for (const unsigned first : first_of_step) all[code].step += code >= first;
+  }
+  return all;
+}();
+
 }  // namespace
 
-float linear_light(std::uint8_t code) { return static_cast<float>(curve[code]) / 32768; }
+float linear_light(std::uint8_t code) {
+  return static_cast<float>(curve[code]) / (1 << light_bits);
+}
+
+Light light_of(std::uint8_t code) { return lights[code]; }
 
 }  // namespace inflight::texture

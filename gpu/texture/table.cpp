@@ -18,6 +18,11 @@ const Table::Entry* Table::find(std::uint64_t handle) const {
   return &entries_[place];
 }
 
+bool Table::reaches(const Table* table, std::uint64_t handle) {
+  const std::uint64_t places = table ? table->entries_.size() : 0;
+  return place_of(handle) + 1 <= places;
+}
+
 std::uint64_t Objects::add(Table::Entry entry) {
   std::lock_guard lock(mutex_);
   std::uint32_t place = static_cast<std::uint32_t>(table_.entries_.size());

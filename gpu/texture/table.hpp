@@ -23,6 +23,9 @@ class Table {
     return e ? e->surface.get() : nullptr;
   }
 
+  // Does a handle name a place that a table has, whatever is there?
+  static bool reaches(const Table* table, std::uint64_t handle);
+
  private:
   friend class Objects;
   struct Entry {

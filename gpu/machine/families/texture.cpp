@@ -110,16 +110,20 @@ const Op* run_read(Warp& w, const Op* op) {
   std::uint64_t known = 0;
   const bool good = each_lane(w.mask, [&](int l) {
     const std::uint64_t handle = w.at<std::uint64_t>(op->a)[l];
-    if (!t || handle != known) t = texture_of(w, op, l);
+    if (!t || handle != known) t = texture_to_read(w, op, l);
     known = handle;
     if (!t) return false;
+    touched[l].count = 0;
+    if (t == nothing()) {
+      values[l] = {};
+      return true;
+    }
     if (use.how.lod == texture::Lod::grad && t->sampler.anisotropy > 1) {
       w.fault(op, FaultKind::illegal_instruction, 1u << l,
               "anisotropic filtering by gradients is not supported: make the texture with "
               "maxAnisotropy 1");
       return false;
     }
-    if (noted) touched[l].count = 0;
     values[l] = texture::read(*t, use.how, operands.of(l), noted ? &touched[l] : nullptr);
     return true;
   });

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "gpu/machine/run/advice.hpp"
 #include "gpu/machine/run/counts.hpp"
 #include "gpu/machine/run/observation.hpp"
 
@@ -16,9 +17,14 @@ using Kind = Operand::Kind;
 
 namespace {
 
-const Op* no_object(Warp& w, const Op* op, int lane, std::string_view what, std::uint64_t handle) {
-  return w.fault(op, FaultKind::illegal_instruction, 1u << lane,
-                 fmt::format("0x{:x} is no handle of a {} object that exists", handle, what));
+std::string no_object_text(std::string_view what, std::uint64_t handle) {
+  return fmt::format("0x{:x} is no handle of a {} object that exists", handle, what);
+}
+
+std::nullptr_t no_object(Warp& w, const Op* op, FaultKind kind, int lane, std::string_view what,
+                         std::uint64_t handle) {
+  w.fault(op, kind, 1u << lane, no_object_text(what, handle));
+  return nullptr;
 }
 
 // May the kernel access all texels of the image?
@@ -44,15 +50,34 @@ const texture::Texture* texture_of(Warp& w, const Op* op, int lane) {
   const std::uint64_t handle = w.at<std::uint64_t>(op->a)[lane];
   const texture::Table* const table = w.block->grid->launch->textures.get();
   const texture::Texture* const t = table ? table->texture(handle) : nullptr;
-  if (!t) return no_object(w, op, lane, "texture", handle), nullptr;
+  if (!t) return no_object(w, op, FaultKind::illegal_instruction, lane, "texture", handle);
   return reachable(w, op, lane, t->image, false) ? t : nullptr;
+}
+
+const texture::Texture* nothing() {
+  static const texture::Texture none;
+  return &none;
+}
+
+const texture::Texture* texture_to_read(Warp& w, const Op* op, int lane) {
+  const std::uint64_t handle = w.at<std::uint64_t>(op->a)[lane];
+  Grid& grid = *w.block->grid;
+  const texture::Table* const table = grid.launch->textures.get();
+  if (table && table->texture(handle)) return texture_of(w, op, lane);
+  if (grid.observation && grid.observation->wants(check::Topic::faults))
+    return no_object(w, op, FaultKind::illegal_instruction, lane, "texture", handle);
+  if (!texture::Table::reaches(table, handle))
+    return no_object(w, op, FaultKind::illegal_address, lane, "texture", handle);
+  advise(grid, w.frame->code->first_number + op->instruction, "handle",
+         fmt::format("{}, so the read gives zeros", no_object_text("texture", handle)));
+  return nothing();
 }
 
 const texture::Surface* surface_of(Warp& w, const Op* op, int lane, bool writing) {
   const std::uint64_t handle = w.at<std::uint64_t>(op->a)[lane];
   const texture::Table* const table = w.block->grid->launch->textures.get();
   const texture::Surface* const s = table ? table->surface(handle) : nullptr;
-  if (!s) return no_object(w, op, lane, "surface", handle), nullptr;
+  if (!s) return no_object(w, op, FaultKind::illegal_instruction, lane, "surface", handle);
   return reachable(w, op, lane, s->image, writing) ? s : nullptr;
 }
 

@@ -26,6 +26,10 @@ T* lanes_of(Warp& w, const Op* op, unsigned name) {
 // The object that a lane's handle names, and whether its texels may be accessed. Null after a
 // fault.
 const texture::Texture* texture_of(Warp& w, const Op* op, int lane);
+// Likewise to read it. A handle of no texture gives zeros where the table reaches so far, as on an
+// H200, and a line says so; then `nothing()` is given back.
+const texture::Texture* texture_to_read(Warp& w, const Op* op, int lane);
+const texture::Texture* nothing();
 const texture::Surface* surface_of(Warp& w, const Op* op, int lane, bool writing);
 
 // Counts and reports `mask`, whose lanes access so many bytes at these addresses.

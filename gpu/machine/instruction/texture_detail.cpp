@@ -1,0 +1,79 @@
+// Textures and surfaces by their modifiers (PTX ISA, "Texture Instructions", "Surface
+// Instructions").
+#include "gpu/machine/instruction/texture_detail.hpp"
+
+#include "gpu/machine/instruction/modifiers.hpp"
+
+namespace inflight::machine {
+namespace {
+
+using Kind = check::Access::Kind;
+using ptx::Mod;
+using ptx::Opcode;
+using ptx::Type;
+using texture::Geometry;
+using texture::Query;
+
+constexpr Means<Geometry> geometries[] = {
+    {Mod::_1d, Geometry::line},    {Mod::_2d, Geometry::plane},  {Mod::_3d, Geometry::volume},
+    {Mod::a1d, Geometry::lines},   {Mod::a2d, Geometry::planes}, {Mod::cube, Geometry::cube},
+    {Mod::acube, Geometry::cubes},
+};
+constexpr Means<texture::Outside> boundaries[] = {{Mod::trap, texture::Outside::trap},
+                                                  {Mod::clamp, texture::Outside::clamp},
+                                                  {Mod::zero, texture::Outside::zero}};
+constexpr Means<std::int8_t> components[] = {{Mod::r, 0}, {Mod::g, 1}, {Mod::b, 2}, {Mod::a, 3}};
+constexpr Means<Query> queries[] = {
+    {Mod::width, Query::width},
+    {Mod::height, Query::height},
+    {Mod::depth, Query::depth},
+    {Mod::channel_data_type, Query::channel_data_type},
+    {Mod::channel_order, Query::channel_order},
+    {Mod::normalized_coords, Query::normalized_coords},
+    {Mod::force_unnormalized_coords, Query::force_unnormalized_coords},
+    {Mod::filter_mode, Query::filter_mode},
+    {Mod::addr_mode_0, Query::addr_mode_0},
+    {Mod::addr_mode_1, Query::addr_mode_1},
+    {Mod::addr_mode_2, Query::addr_mode_2},
+    {Mod::array_size, Query::array_size},
+    {Mod::num_mipmap_levels, Query::num_mipmap_levels},
+    {Mod::num_samples, Query::num_samples},
+    {Mod::memory_layout, Query::memory_layout},
+};
+
+}  // namespace
+
+Detail texture_read_use(const ptx::Function&, const ptx::Instruction& in) {
+  const auto geometry = meaning(in.mods, geometries);
+  if (!geometry) return {};
+  TextureUse use;
+  use.how.geometry = *geometry;
+  if (in.mods.has(Mod::level)) use.how.lod = texture::Lod::level;
+  if (in.mods.has(Mod::grad)) use.how.lod = texture::Lod::grad;
+  use.how.integer = in.type(1) == Type::s32;
+  if (in.opcode == Opcode::tld4) use.how.gather = meaning(in.mods, components).value_or(0);
+  use.result = in.type(0);
+  return use;
+}
+
+Detail surface_use(const ptx::Function&, const ptx::Instruction& in) {
+  const auto geometry = meaning(in.mods, geometries);
+  if (!geometry) return {};
+  SurfaceUse use;
+  use.kind = in.opcode == Opcode::suld   ? Kind::load
+             : in.opcode == Opcode::sust ? Kind::store
+                                         : Kind::reduction;
+  use.type = in.type();
+  use.count = in.vector;
+  use.access = {*geometry, meaning(in.mods, boundaries).value_or(texture::Outside::trap),
+                in.mods.has(Mod::p), ptx::size_of(in.type()) * in.vector};
+  return use;
+}
+
+Detail texture_query_use(const ptx::Function&, const ptx::Instruction& in) {
+  const auto query = meaning(in.mods, queries);
+  if (!query) return {};
+  return TextureQueryUse{*query, in.opcode == Opcode::suq};
+}
+
+}  // namespace inflight::machine
