@@ -3,47 +3,12 @@
 // flags: -lcuda
 // stderr: multimem\.red\.relaxed\.sys\.global\.add\.u32 at 0x[0-9a-f]+, which is of no
 // Multicast objects and multimem instructions: one address for memory of three devices.
-#include <cuda.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include "tests/kernels/kernel_test.cuh"
+#include "tests/kernels/multicast_test.cuh"
 
 constexpr int devices = 3;
-constexpr size_t page = 2 << 20;
-
-// --- an object, what each device binds to it, and where each is mapped ---
-
-CUmemAccessDesc access_by(int device) {
-  CUmemAccessDesc access = {};
-  access.location.type = CU_MEM_LOCATION_TYPE_DEVICE, access.location.id = device;
-  access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-  return access;
-}
-
-char* mapped(CUmemGenericAllocationHandle handle, size_t bytes, int device) {
-  CUdeviceptr at = 0;
-  const CUmemAccessDesc access = access_by(device);
-  if (cuMemAddressReserve(&at, bytes, 0, 0, 0) || cuMemMap(at, bytes, 0, handle, 0) ||
-      cuMemSetAccess(at, bytes, &access, 1))
-    std::printf("mapping fails\n");
-  return (char*)at;
-}
-
-struct Memory {
-  CUmemGenericAllocationHandle handle = 0;
-  char* at = nullptr;
-  explicit Memory(int device) {
-    CUmemAllocationProp p = {};
-    p.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-    p.location.type = CU_MEM_LOCATION_TYPE_DEVICE, p.location.id = device;
-    if (cuMemCreate(&handle, page, &p, 0)) std::printf("cuMemCreate fails\n");
-    at = mapped(handle, page, device);
-    CHECK(cudaSetDevice(device));
-    CHECK(cudaMemset(at, 0, page));
-    CHECK(cudaDeviceSynchronize());
-  }
-};
 
 // --- kernels ---
 
@@ -136,7 +101,6 @@ __global__ void add(char* all) {
         : "memory");
 }
 
-__global__ void ordinary(char* all) { all[0] = 1; }
 __global__ void astray(char* all) { RED("add.u32", "r", 1u, all); }
 
 void print_sum(const char* what, const long long* values, int count) {
@@ -145,7 +109,7 @@ void print_sum(const char* what, const long long* values, int count) {
   std::printf("%s: %llx, first %llx, last %llx\n", what, hash, values[0], values[count - 1]);
 }
 
-int main(int argc, char**) {
+int main() {
   CHECK(cudaSetDevice(0));
   CHECK(cudaFree(nullptr));
   int supported = 0;
@@ -242,6 +206,6 @@ int main(int argc, char**) {
   }
   std::printf("unbind %d\n", int(cuMulticastUnbind(object, 2, 0, page)));
   std::printf("again %d\n", int(cuMulticastUnbind(object, 2, 0, page)));
-  (argc > 1 ? ordinary : astray)<<<1, 1>>>(all);
+  astray<<<1, 1>>>(all);
   std::printf("behind it: %s\n", cudaGetErrorName(cudaDeviceSynchronize()));
 }

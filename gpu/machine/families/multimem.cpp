@@ -10,11 +10,13 @@
 #include <vector>
 
 #include "gpu/async/reduction.hpp"
-#include "gpu/numbers/small_floats.hpp"
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/families/modifiers.hpp"
+#include "gpu/machine/lowering/observing.hpp"
 #include "gpu/machine/run/access.hpp"
 #include "gpu/machine/run/each_lane.hpp"
+#include "gpu/machine/run/multicast_access.hpp"
+#include "gpu/numbers/small_floats.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -28,16 +30,17 @@ using ptx::Type;
 
 constexpr std::uint32_t most_bytes = 16;  // of a thread's access
 
-// Op::detail: an operation and a type, and whether sums of small floats are rounded once.
+// Behind the registers in Op::extra: an operation and a type, and whether sums of small floats are
+// rounded once.
 struct Form {
   ReduceOp op = ReduceOp::add;
   TensorType type = TensorType::u32;
   bool wide = false;  // .acc::f32
-  std::uint16_t packed() const {
-    return static_cast<std::uint16_t>(static_cast<unsigned>(op) | static_cast<unsigned>(type) << 4 |
-                                      static_cast<unsigned>(wide) << 12);
+  std::uint32_t packed() const {
+    return static_cast<unsigned>(op) | static_cast<unsigned>(type) << 4 |
+           static_cast<unsigned>(wide) << 12;
   }
-  explicit Form(std::uint16_t bits)
+  explicit Form(std::uint32_t bits)
       : op(static_cast<ReduceOp>(bits & 15)),
         type(static_cast<TensorType>(bits >> 4 & 255)),
         wide(bits >> 12 != 0) {}
@@ -53,50 +56,49 @@ std::uint32_t size_of_access(const Op* op) {
   return op->count * ptx::size_of(op->what->text->types[0]);
 }
 
-// Where the lanes' bytes are on every device; a fault if there is an address without.
-class Places {
- public:
-  bool find(Warp& w, const Op* op) {
-    const std::uint32_t bytes = size_of_access(op);
-    std::uint64_t addresses[lanes];
-    lane_addresses(w, op, ptx::Space::global, addresses);
-    const MulticastRanges& ranges = w.block->grid->memory->multicasts();
-    for (std::uint32_t m = w.mask; m; m &= m - 1) {
-      const int l = std::countr_zero(m);
-      if (addresses[l] % bytes)
-        return fault(w, op, l, FaultKind::misaligned_address, addresses[l],
-                     fmt::format("is not a multiple of {}", bytes));
-      at_[l] = ranges.places(addresses[l], bytes);
-      if (at_[l].empty())
-        return fault(
-            w, op, l, FaultKind::illegal_address, addresses[l],
-            "is of no multicast object that is mapped and to which each of its devices has "
-            "bound memory there");
-    }
-    return true;
-  }
-  const std::vector<std::byte*>& of(int lane) const { return at_[lane]; }
+// Where the lanes' bytes are; nothing after a fault, which an address of no object gives.
+std::vector<MulticastLanes> find_lanes(Warp& w, const Op* op) {
+  const std::uint32_t bytes = size_of_access(op);
+  std::uint64_t addresses[lanes];
+  lane_addresses(w, op, ptx::Space::global, addresses);
+  const auto fault = [&](std::uint32_t bad, FaultKind kind, const std::string& why) {
+    const std::uint64_t address = addresses[std::countr_zero(bad)];
+    FaultDetail about;
+    about.access = true, about.writes = op->what->text->opcode != Opcode::multimem_ld_reduce;
+    about.space = ptx::Space::global;
+    about.address = address, about.bytes = about.alignment = bytes;
+    w.fault(op, kind, bad,
+            fmt::format("{} at 0x{:x}, which {}", op->what->text->name, address, why), about);
+    return std::vector<MulticastLanes>{};
+  };
+  std::uint32_t misaligned = 0, astray = 0;
+  each_lane(w.mask, [&](int l) { misaligned |= addresses[l] % bytes ? 1u << l : 0; });
+  if (misaligned)
+    return fault(misaligned, FaultKind::misaligned_address,
+                 fmt::format("is not a multiple of {}", bytes));
+  auto found = multicast_lanes(w, w.mask, addresses, bytes, astray);
+  if (astray)
+    return fault(astray, FaultKind::illegal_address,
+                 "is of no multicast object that is mapped and to which each of its devices has "
+                 "bound memory there");
+  return found;
+}
 
- private:
-  static bool fault(Warp& w, const Op* op, int lane, FaultKind kind, std::uint64_t address,
-                    const std::string& why) {
-    w.fault(op, kind, 1u << lane,
-            fmt::format("{} at 0x{:x}, which {}", op->what->text->name, address, why));
-    return false;
-  }
-  std::vector<std::byte*> at_[lanes];
-};
+std::byte* place(const MulticastLanes::Device& device, int lane) {
+  return reinterpret_cast<std::byte*>(device.at[static_cast<unsigned>(lane)]);
+}
 
 const Ref* elements(const Warp& w, const Op* op) { return w.frame->code->extra.data() + op->extra; }
+Form form_of(const Warp& w, const Op* op) { return Form(elements(w, op)[op->count]); }
 
 // Each element of `out` is the sum, in f32 and rounded once, of all devices'.
 template <class Format>
-void sum_wide(const std::vector<std::byte*>& from, std::uint32_t bytes, std::byte* out) {
+void sum_wide(const MulticastLanes& from, int lane, std::uint32_t bytes, std::byte* out) {
   for (std::uint32_t i = 0; i < bytes; i += 2) {
     float sum = 0;
-    for (std::size_t d = 0; d < from.size(); ++d) {
+    for (std::size_t d = 0; d < from.devices.size(); ++d) {
       std::uint16_t bits;
-      std::memcpy(&bits, from[d] + i, sizeof bits);
+      std::memcpy(&bits, place(from.devices[d], lane) + i, sizeof bits);
       sum = d == 0 ? Format::value(bits) : sum + Format::value(bits);
     }
     const auto rounded = static_cast<std::uint16_t>(Format::round(sum));
@@ -104,41 +106,51 @@ void sum_wide(const std::vector<std::byte*>& from, std::uint32_t bytes, std::byt
   }
 }
 
+Value reduced(const Op* op, const Form& form, const MulticastLanes& from, int lane) {
+  const std::uint32_t bytes = size_of_access(op);
+  Value value;
+  std::memcpy(value.bytes, place(from.devices.front(), lane), bytes);
+  if (form.wide && form.type == TensorType::f16) {
+    sum_wide<numbers::F16>(from, lane, bytes, value.bytes);
+  } else if (form.wide) {
+    sum_wide<numbers::Bf16>(from, lane, bytes, value.bytes);
+  } else {
+    const async::Reduce reduce = async::reduction(form.op, form.type);
+    for (std::size_t d = 1; d < from.devices.size(); ++d)
+      reduce(value.bytes, place(from.devices[d], lane), bytes);
+  }
+  return value;
+}
+
 const Op* run_ld_reduce(Warp& w, const Op* op) {
-  Places places;
-  if (!places.find(w, op)) return nullptr;
-  const Form form(op->detail);
-  const std::uint32_t bytes = size_of_access(op), each = bytes / op->count;
-  const async::Reduce reduce = async::reduction(form.op, form.type);
-  each_lane(w.mask, [&](int l) {
-    const auto& from = places.of(l);
-    Value value;
-    std::memcpy(value.bytes, from.front(), bytes);
-    if (form.wide && form.type == TensorType::f16)
-      sum_wide<numbers::F16>(from, bytes, value.bytes);
-    else if (form.wide)
-      sum_wide<numbers::Bf16>(from, bytes, value.bytes);
-    else
-      for (std::size_t d = 1; d < from.size(); ++d) reduce(value.bytes, from[d], bytes);
-    for (unsigned i = 0; i < op->count; ++i)
-      std::memcpy(w.at<std::byte>(elements(w, op)[i]) + l * each, value.bytes + i * each, each);
-  });
+  const auto found = find_lanes(w, op);
+  if (found.empty()) return nullptr;
+  const Form form = form_of(w, op);
+  const std::uint32_t each = size_of_access(op) / op->count;
+  for (const MulticastLanes& group : found)
+    each_lane(group.mask, [&](int l) {
+      const Value value = reduced(op, form, group, l);
+      for (unsigned i = 0; i < op->count; ++i)
+        std::memcpy(w.at<std::byte>(elements(w, op)[i]) + l * each, value.bytes + i * each, each);
+    });
   w.poll();  // as a load of a flag that others set
   return op + 1;
 }
 
-// Calls f(place, value) for each device's bytes of each lane.
+// Calls f(place, value, bytes) for each device's bytes of each lane.
 template <class F>
 const Op* for_each_place(Warp& w, const Op* op, F f) {
-  Places places;
-  if (!places.find(w, op)) return nullptr;
+  const auto found = find_lanes(w, op);
+  if (found.empty()) return nullptr;
   const std::uint32_t bytes = size_of_access(op), each = bytes / op->count;
-  each_lane(w.mask, [&](int l) {
-    Value value;
-    for (unsigned i = 0; i < op->count; ++i)
-      std::memcpy(value.bytes + i * each, w.at<std::byte>(elements(w, op)[i]) + l * each, each);
-    for (std::byte* place : places.of(l)) f(place, value.bytes, bytes);
-  });
+  for (const MulticastLanes& group : found)
+    each_lane(group.mask, [&](int l) {
+      Value value;
+      for (unsigned i = 0; i < op->count; ++i)
+        std::memcpy(value.bytes + i * each, w.at<std::byte>(elements(w, op)[i]) + l * each, each);
+      for (const MulticastLanes::Device& device : group.devices)
+        f(place(device, l), value.bytes, bytes);
+    });
   w.progressed = true;
   return op + 1;
 }
@@ -151,13 +163,15 @@ const Op* run_st(Warp& w, const Op* op) {
     else if (bytes == 8)
       __atomic_store_n(reinterpret_cast<std::uint64_t*>(to),
                        *reinterpret_cast<const std::uint64_t*>(from), __ATOMIC_RELEASE);
-    else
-      std::memcpy(to, from, bytes);
+    else  // in halves, each with the flag behind its data where a program has put one
+      for (std::uint32_t i = 0; i < bytes; i += 8)
+        __atomic_store_n(reinterpret_cast<std::uint64_t*>(to + i),
+                         *reinterpret_cast<const std::uint64_t*>(from + i), __ATOMIC_RELEASE);
   });
 }
 
 const Op* run_red(Warp& w, const Op* op) {
-  const Form form(op->detail);
+  const Form form = form_of(w, op);
   return for_each_place(w, op, async::reduction(form.op, form.type));
 }
 
@@ -182,7 +196,7 @@ constexpr ElementType element_types[] = {
     {Type::bf16, TensorType::bf16}, {Type::bf16x2, TensorType::bf16},
     {Type::f32, TensorType::f32},   {Type::f64, TensorType::f64}};
 
-std::optional<Form> form_of(const ptx::Instruction& in) {
+std::optional<Form> form_named(const ptx::Instruction& in) {
   Form form;
   bool operation = false, type = false;
   for (const Operation& each : operations)
@@ -196,8 +210,8 @@ std::optional<Form> form_of(const ptx::Instruction& in) {
   return form;
 }
 
-// The registers of a vector, or the one, into Op::extra.
-bool bind(Lowering& lo, const Operand& operand, bool loads, Op& op) {
+// The registers of a vector, or the one, into Op::extra, and the form behind them.
+bool bind(Lowering& lo, const Operand& operand, bool loads, const Form& form, Op& op) {
   const Type type = lo.in.types[0];
   std::vector<Ref> refs;
   const auto add = [&](const Operand& each) {
@@ -212,8 +226,9 @@ bool bind(Lowering& lo, const Operand& operand, bool loads, Op& op) {
   }
   if (refs.size() * ptx::size_of(type) > most_bytes)
     return lo.refuse("a thread's access has 16 bytes at most");
-  op.extra = lo.extra(refs);
   op.count = static_cast<std::uint8_t>(refs.size());
+  refs.push_back(form.packed());
+  op.extra = lo.extra(refs);
   return true;
 }
 
@@ -235,16 +250,19 @@ bool lower(Lowering& lo, const Row&) {
   if (lo.operands.size() != 2) return lo.refuse("it takes an address and a value");
   if (!vector_fits(lo.in)) return lo.refuse("there is no such vector of this type");
   const bool loads = lo.in.opcode == Opcode::multimem_ld_reduce;
-  Op fresh;
+  Form form;
   if (lo.in.opcode != Opcode::multimem_st) {
-    const auto form = form_of(lo.in);
-    if (!form) return lo.refuse("there is no such reduction of this type");
-    fresh.detail = form->packed();
+    const auto named = form_named(lo.in);
+    if (!named) return lo.refuse("there is no such reduction of this type");
+    form = *named;
   }
-  if (!bind(lo, lo.operands[loads ? 0 : 1], loads, fresh)) return false;
+  Op fresh;
+  if (!bind(lo, lo.operands[loads ? 0 : 1], loads, form, fresh)) return false;
   Op& op = lo.emit(loads ? run_ld_reduce : lo.in.opcode == Opcode::multimem_st ? run_st : run_red);
-  op.detail = fresh.detail, op.extra = fresh.extra, op.count = fresh.count;
-  return lo.address(lo.operands[loads ? 1 : 0], op);
+  op.extra = fresh.extra, op.count = fresh.count;
+  if (!lo.address(lo.operands[loads ? 1 : 0], op)) return false;
+  observe_access(lo, op, 0);
+  return true;
 }
 
 }  // namespace

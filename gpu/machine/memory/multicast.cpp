@@ -44,38 +44,83 @@ bool MulticastObject::unbind(int device, std::uint64_t offset, std::uint64_t byt
   return true;
 }
 
-std::vector<std::byte*> MulticastObject::places(std::uint64_t offset, std::uint64_t bytes) const {
+void MulticastObject::see(int device, std::uint64_t offset, std::uint64_t address) {
+  const std::lock_guard lock(mutex_);
+  if (address)
+    seen_[{device, offset}] = address;
+  else
+    seen_.erase({device, offset});
+}
+
+MulticastSpan MulticastObject::span(std::uint64_t offset) const {
   const std::shared_lock lock(mutex_);
-  std::vector<std::byte*> all;
-  if (devices_.size() != most_) return all;
+  MulticastSpan span{0, bytes_, {}};
+  if (devices_.size() != most_) return span;
   for (const Device& device : devices_) {
     const auto after = device.pieces.upper_bound(offset);
     if (after == device.pieces.begin()) return {};
     const auto& [begin, piece] = *std::prev(after);
-    if (offset + bytes > begin + piece.bytes) return {};
-    all.push_back(piece.at + (offset - begin));
+    if (offset >= begin + piece.bytes) return {};
+    span.low = std::max(span.low, begin);
+    span.high = std::min(span.high, begin + piece.bytes);
+    const auto seen = seen_.find({device.ordinal, begin});
+    span.places.push_back(
+        {piece.at + (offset - begin), seen == seen_.end() ? 0 : seen->second + (offset - begin)});
   }
-  return all;
+  for (MulticastSpan::Place& place : span.places) {
+    place.at -= offset - span.low;
+    if (place.seen) place.seen -= offset - span.low;
+  }
+  return span;
 }
 
 void MulticastRanges::map(std::uint64_t base, std::uint64_t bytes,
                           std::shared_ptr<MulticastObject> object) {
   const std::lock_guard lock(mutex_);
   ranges_[base] = {bytes, std::move(object)};
+  count_.store(ranges_.size(), std::memory_order_release);
 }
 
 void MulticastRanges::unmap(std::uint64_t base) {
   const std::lock_guard lock(mutex_);
   ranges_.erase(base);
+  count_.store(ranges_.size(), std::memory_order_release);
 }
 
-std::vector<std::byte*> MulticastRanges::places(std::uint64_t address, std::uint64_t bytes) const {
-  const std::shared_lock lock(mutex_);
+const std::pair<const std::uint64_t, MulticastRanges::Range>* MulticastRanges::find(
+    std::uint64_t address) const {
   const auto after = ranges_.upper_bound(address);
-  if (after == ranges_.begin()) return {};
-  const auto& [base, range] = *std::prev(after);
-  if (address + bytes > base + range.bytes) return {};
-  return range.object->places(address - base, bytes);
+  if (after == ranges_.begin()) return nullptr;
+  const auto& found = *std::prev(after);
+  return address - found.first < found.second.bytes ? &found : nullptr;
+}
+
+bool MulticastRanges::contains(std::uint64_t address) const {
+  if (empty()) return false;
+  const std::shared_lock lock(mutex_);
+  return find(address) != nullptr;
+}
+
+MulticastSpan MulticastRanges::span(std::uint64_t address) const {
+  if (empty()) return {};
+  const std::shared_lock lock(mutex_);
+  const auto* const range = find(address);
+  if (!range) return {};
+  MulticastSpan span = range->second.object->span(address - range->first);
+  span.low += range->first;
+  span.high = std::min(span.high, range->second.bytes) + range->first;
+  return span;
+}
+
+std::vector<MulticastSpan::Place> MulticastRanges::places(std::uint64_t address,
+                                                          std::uint64_t bytes) const {
+  MulticastSpan here = span(address);
+  if (here.places.empty() || bytes > here.high - address) return {};
+  for (MulticastSpan::Place& each : here.places) {
+    each.at += address - here.low;
+    if (each.seen) each.seen += address - here.low;
+  }
+  return std::move(here.places);
 }
 
 }  // namespace inflight::machine
