@@ -18,6 +18,12 @@ struct BlockValue {
 
 Dim3 cluster_shape(const Block& b) { return b.grid->launch->cluster; }
 
+std::uint32_t multiprocessor(const Block& b) {
+  const Limits& limits = *b.grid->limits;
+  const auto place = static_cast<std::uint32_t>(b.linear % limits.multiprocessors);
+  return limits.part.empty() ? place : limits.part[place];
+}
+
 // Every special register that all threads of a block share.
 constexpr BlockValue block_values[] = {
     {Special::ntid_x, [](const Block& b) { return b.grid->launch->block.x; }},
@@ -30,10 +36,12 @@ constexpr BlockValue block_values[] = {
     {Special::nctaid_y, [](const Block& b) { return b.grid->launch->grid.y; }},
     {Special::nctaid_z, [](const Block& b) { return b.grid->launch->grid.z; }},
     {Special::nwarpid, [](const Block& b) { return std::uint32_t(b.warps.size()); }},
-    {Special::smid,
-     [](const Block& b) { return std::uint32_t(b.linear % b.grid->limits->multiprocessors); },
-     true},
-    {Special::nsmid, [](const Block& b) { return b.grid->limits->multiprocessors; }},
+    {Special::smid, multiprocessor, true},
+    {Special::nsmid,
+     [](const Block& b) {
+       const Limits& limits = *b.grid->limits;
+       return limits.part.empty() ? limits.multiprocessors : limits.part_of;
+     }},
     {Special::gridid, [](const Block& b) { return std::uint32_t(b.grid->id); }},
     {Special::is_explicit_cluster,
      [](const Block& b) {
@@ -69,7 +77,6 @@ constexpr BlockValue block_values[] = {
      [](const Block& b) { return (b.shared_end - reserved_shared + 127) / 128 * 128; }},
     {Special::aggr_smem_size, [](const Block& b) { return b.shared_end; }},
     {Special::dynamic_smem_size, [](const Block& b) { return b.grid->launch->dynamic_shared; }},
-    {Special::current_graph_exec, [](const Block&) { return 0u; }},
     // A cooperative grid's workspace: %envreg1 is the high word of its address, %envreg2 the low.
     {Special::envreg0, [](const Block&) { return 0u; }},
     {Special::envreg1, [](const Block& b) { return std::uint32_t(b.grid->workspace >> 32); }},
@@ -123,6 +130,8 @@ std::uint64_t read_special(Warp& w, Special special) {
       return clock;
     case Special::clock_hi:
       return clock >> 32;
+    case Special::current_graph_exec:
+      return w.block->grid->launch->graph;
     case Special::globaltimer_hi:
       return nanoseconds(clock, w.block->grid->limits->clock_khz) >> 32;
     default:

@@ -1,0 +1,256 @@
+// Follows bits that the program has never written from their load to what comes of them.
+#include "gpu/machine/run/undefined.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "gpu/machine/run/access_events.hpp"
+#include "gpu/machine/run/block.hpp"
+#include "gpu/machine/run/control.hpp"
+#include "gpu/machine/run/observation.hpp"
+#include "gpu/machine/run/undefined_steps.hpp"
+#include "gpu/machine/run/warpgroup_events.hpp"
+
+namespace inflight::machine {
+namespace {
+
+using How = check::UndefinedUse::How;
+using Role = MemoryOperand::Role;
+using ptx::Opcode;
+
+// Does it do nothing but compute registers from registers?
+bool computes(const Instruction& what) {
+  if (!what.memory.empty() || what.follows_multiplies || what.awaits_multiplies) return false;
+  switch (what.family) {
+    case Family::integer:
+    case Family::bits:
+    case Family::floating:
+    case Family::compare:
+    case Family::convert:
+    case Family::move:
+    case Family::collective:
+    case Family::matrix:
+    case Family::video:
+      return true;
+    case Family::tensor_core:
+      return what.as<TensorUse>() != nullptr;
+    default:
+      return false;
+  }
+}
+
+bool is_reporter(const Op* op) {
+  return op->run == report_executed || op->run == report_active || op->run == report_touched;
+}
+bool begins(const Frame& frame, const Op* op) {
+  return op == frame.code->ops.data() || op[-1].instruction != op->instruction;
+}
+
+// Are its lanes all here, so that it runs at once and on this warp's registers alone?
+bool is_complete(const Warp& w, const Op* op, const Instruction& what) {
+  if (what.control != Control::meet) return true;
+  if (!what.as<CollectiveUse>()) return w.mask == w.alive;
+  if (op->extra == no_ref) return true;
+  const auto* const masks = w.at<std::uint32_t>(op->extra);
+  const std::uint32_t members = masks[std::countr_zero(w.mask)];
+  std::uint32_t strangers = w.mask & ~members;
+  for (std::uint32_t m = w.mask; m != 0; m &= m - 1)
+    strangers |= masks[std::countr_zero(m)] ^ members;
+  return (members & w.alive & ~w.mask) == 0 && strangers == 0;
+}
+
+// Wholly or partly undefined operands are equal or not as their bits say, unless defined bits
+// already differ: a few variants cannot try out every value.
+void judge_equality(Warp& w, UndefinedRegisters& u, const Op* op, const Instruction& what) {
+  const ptx::Instruction& in = *what.text;
+  const bool asks = in.mods.has(ptx::Mod::eq) || in.mods.has(ptx::Mod::ne);
+  if (what.opcode != Opcode::setp || !asks || op->detail != 0 || ptx::is_float(in.type())) return;
+  const std::size_t width = ptx::size_of(in.type());
+  if (width < 2 || op->a == no_ref || op->b == no_ref) return;
+  const auto place = [&](Ref ref, unsigned variant) {
+    const auto base = static_cast<Base>(ref & 3);
+    return base == Base::frame && variant < variant_count ? u.variants[variant].data() + (ref & ~3u)
+                                                          : w.at<std::byte>(ref);
+  };
+  const auto value = [&](Ref ref, unsigned variant, unsigned lane) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, place(ref, variant) + lane * width, width);
+    return bits;
+  };
+  std::uint32_t open = 0;
+  for (std::uint32_t m = executing(w, what); m != 0; m &= m - 1) {
+    const auto l = static_cast<unsigned>(std::countr_zero(m));
+    const std::uint64_t a = value(op->a, variant_count, l), b = value(op->b, variant_count, l);
+    std::uint64_t undefined = 0;
+    bool follows = true;  // the difference of the two is the same in all: they are the same bits
+    for (unsigned v = 0; v < variant_count; ++v) {
+      const std::uint64_t x = value(op->a, v, l), y = value(op->b, v, l);
+      undefined |= (a ^ x) | (b ^ y);
+      follows = follows && (x ^ y) == (a ^ b);
+    }
+    if (undefined != 0 && !follows && ((a ^ b) & ~undefined) == 0) open |= 1u << l;
+  }
+  if (open == 0) return;
+  auto* const p = reinterpret_cast<std::uint32_t*>(u.variants[0].data() + (op->d & ~3u));
+  *p = (*p & ~open) | (~*w.at<std::uint32_t>(op->d) & open);
+}
+
+bool writes_undefined(const UndefinedRegisters& u, const Instruction& what) {
+  return std::any_of(what.writes.begin(), what.writes.end(),
+                     [&](const RegisterUse& use) { return u.origin[use.reg] != 0; });
+}
+
+void report_use(const Warp& w, const Op* op, std::uint32_t mask, How how, std::uint32_t origin) {
+  const Observation* const o = w.block->grid->observation;
+  if (o && mask != 0) o->listener().undefined_used({o->who(w, mask, op), how, origin});
+}
+
+// Lanes of `mask` decide something by the register's bits: reported once.
+void decide(Warp& w, UndefinedRegisters& u, const Op* op, std::uint32_t reg, std::uint32_t mask,
+            How how) {
+  if (u.origin[reg] == 0) return;
+  report_use(w, op, u.lanes_of(reg) & mask, how, u.origin[reg]);
+  u.define(w, reg, mask);
+}
+
+// Does it look at the value, rather than carry it to a place or ask others for theirs?
+bool decides_by_operands(const Instruction& what) {
+  if (what.control == Control::branch_table || what.as<BarrierUse>()) return true;
+  if (what.memory.empty() || what.family == Family::texture) return false;
+  const Role role = what.memory.front().role;
+  return role != Role::load && role != Role::store && role != Role::advice;
+}
+
+void check_uses(Warp& w, UndefinedRegisters& u, const Op* op, const Instruction& what) {
+  if (what.guard && (what.diverts() || what.control == Control::branch || !what.memory.empty()))
+    decide(w, u, op, what.guard.reg, w.mask, How::branch);
+  if (what.control == Control::branch) return;
+  const std::uint32_t mask = executing(w, what);
+  for (const RegisterUse& use : what.reads) {
+    if (use.operand == RegisterUse::guard_operand || u.origin[use.reg] == 0) continue;
+    const bool address = std::any_of(
+        what.memory.begin(), what.memory.end(),
+        [&](const MemoryOperand& m) { return m.operand == use.operand && m.role != Role::advice; });
+    if (address)
+      decide(w, u, op, use.reg, mask, How::address);
+    else if (decides_by_operands(what))
+      decide(w, u, op, use.reg, mask,
+             what.control == Control::branch_table ? How::branch : How::operand);
+  }
+}
+
+// Of what does more than compute: what it writes is defined.
+const Op* run_apart(Warp& w, UndefinedRegisters& u, const Op* op, const Instruction& what) {
+  if (begins(*w.frame, op)) check_uses(w, u, op, what);
+  const std::uint32_t mask = executing(w, what);
+  const bool comes_back = what.control == Control::next || what.control == Control::meet ||
+                          what.control == Control::wait;
+  const std::uint64_t loads = u.loads;
+  const Op* const next = op->run(w, op);
+  if (next && comes_back && &u.frame == w.frame && u.loads == loads)
+    for (const RegisterUse& use : what.writes) u.define(w, use.reg, mask);
+  return next;
+}
+
+void run_variants(Warp& w, UndefinedRegisters& u, const Op* op, const Instruction& what,
+                  std::uint32_t carry_before) {
+  // What reports a collective stands around it.
+  const bool reports = what.as<CollectiveUse>() && op->inner && op->run != run_guarded;
+  const std::uint32_t carry = w.carry;
+  for (unsigned v = 0; v < variant_count; ++v) {
+    const OnVariant on(w, u, v);
+    w.carry = u.carry_origin != 0 ? u.carry[v] : carry_before;
+    (reports ? op->inner : op->run)(w, op);
+    u.carry[v] = w.carry;
+  }
+  w.carry = carry;
+}
+
+// Of what computes: on the variants too.
+const Op* run_computing(Warp& w, UndefinedRegisters& u, const Op* op, const Instruction& what) {
+  const bool first = begins(*w.frame, op);
+  if (first && what.guard && what.diverts()) decide(w, u, op, what.guard.reg, w.mask, How::branch);
+  if (goes_elsewhere(op)) return op->run(w, op);
+  if (!is_complete(w, op, what)) return run_apart(w, u, op, what);
+  if (!first && u.expected != op) u.refresh();
+  if (first || u.expected != op) prepare(u, what);
+  u.expected = op + 1;
+  const std::uint32_t carry = w.carry;
+  const Op* const next = op->run(w, op);
+  if (next != op + 1 || is_reporter(op)) return next;
+  run_variants(w, u, op, what, carry);
+  judge_equality(w, u, op, what);
+  if (what.writes_carry)
+    u.carry_origin = std::any_of(u.carry.begin(), u.carry.end(),
+                                 [&](std::uint32_t each) { return each != w.carry; })
+                         ? u.following
+                         : 0;
+  if (next->instruction != op->instruction || goes_elsewhere(next))
+    for (const RegisterUse& use : what.writes) u.judge(w, use.reg, u.following);
+  return next;
+}
+
+}  // namespace
+
+bool goes_elsewhere(const Op* op) {
+  return op->run == run_branch || op->run == run_jump || op->run == run_phase;
+}
+
+std::uint32_t executing(const Warp& w, const Instruction& what) {
+  if (!what.guard || what.control == Control::branch) return w.mask;
+  return w.mask & w.predicate(w.frame->code->slots[what.guard.reg], what.guard.negated);
+}
+
+std::uint32_t origin_of(const UndefinedRegisters& u, const Instruction& what) {
+  for (const RegisterUse& use : what.reads)
+    if (u.origin[use.reg] != 0) return u.origin[use.reg];
+  return what.reads_carry ? u.carry_origin : 0;
+}
+
+void prepare(UndefinedRegisters& u, const Instruction& what) {
+  const auto& slots = u.frame.code->slots;
+  for (const RegisterUse& use : what.reads)
+    if (!u.is_undefined(use.reg)) u.copy(use.reg, all_lanes);
+  for (const RegisterUse& written : what.writes) {
+    const bool taken =
+        std::any_of(what.reads.begin(), what.reads.end(), [&](const RegisterUse& use) {
+          return u.is_undefined(use.reg) && slots[use.reg] == slots[written.reg];
+        });
+    if (!taken && !u.is_undefined(written.reg)) u.copy(written.reg, all_lanes);
+  }
+}
+
+const Op* follow_one(Warp& w, const Op* op) {
+  const std::shared_ptr<UndefinedRegisters> u = w.frame->undefined;
+  if (!u || (u->count == 0 && u->carry_origin == 0)) return op->run(w, op);
+  const Instruction& what = instruction_at(*w.frame, op);
+  if (u->expected != op || begins(*w.frame, op)) u->following = origin_of(*u, what);
+  if (u->following == 0 && !writes_undefined(*u, what)) return op->run(w, op);
+  return u->following != 0 && computes(what) ? run_computing(w, *u, op, what)
+                                             : run_apart(w, *u, op, what);
+}
+
+const Op* follow(Warp& w, const Op* pc) {
+  w.follows = true;
+  while (pc && w.undefined != 0) pc = follow_one(w, pc);
+  w.follows = false;
+  return pc;
+}
+
+const Op* follow_load(Warp& w, const Op* op, const check::UndefinedBytes& loaded) {
+  if (is_matrix(instruction_at(*w.frame, op))) {
+    const Op* const next = load_matrix(w, op, loaded);
+    return w.follows ? next : follow(w, next);
+  }
+  bool done = false;
+  const Op* const next = run_rest(w, op, done);
+  return done ? follow_load(w, op, loaded, next) : next;
+}
+
+const Op* follow_load(Warp& w, const Op* op, const check::UndefinedBytes& loaded, const Op* next) {
+  take_loaded(w, op, loaded);
+  return w.follows ? next : follow(w, next);
+}
+
+}  // namespace inflight::machine
