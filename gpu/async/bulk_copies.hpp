@@ -39,6 +39,7 @@ struct BulkCopy {
   Reduce reduce = nullptr;           // combined with the destination instead of written
   std::uint32_t bytes = 0;           // of `bytes` and `value`
   std::uint16_t byte_mask = 0xffff;  // of every 16 bytes, which are written
+  std::uint8_t left_out = 0;         // bytes of its size that are past the last whole 16
   std::byte* to = nullptr;           // host addresses
   const std::byte* from = nullptr;
   std::array<std::byte, 16> value{};
@@ -56,6 +57,7 @@ struct BulkCopy {
   std::uint64_t tag = 0;
   std::uint32_t rank = 0, mbarrier_offset = 0;  // of the destination's mbarrier
   std::uint64_t map_address = 0;                // where the program has the map
+  std::int64_t seen = 0;  // from the destination to where the program has it besides
 };
 
 // Bytes of a copy that lie together at both ends. From nowhere: a load fills them with zeros, or

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "gpu/ptx/parser.hpp"
 #include "gpu/ptx/wgmma.hpp"
@@ -83,27 +84,38 @@ std::string_view register_count_mistake(const Instruction& in, std::span<const O
   return {};
 }
 
-constexpr bool is_wgmma(Opcode o) {
-  return o == Opcode::wgmma_mma_async || o == Opcode::wgmma_mma_async_sp;
-}
+// Instructions of which there is something to check, and what.
+enum class Check : std::uint8_t { none, access, call, branches, sparse, wgmma, register_count };
+constexpr auto kChecks = [] {
+  std::array<Check, std::size_t(Opcode::count_)> checks{};
+  const auto set = [&](Opcode o, Check check) { checks[std::size_t(o)] = check; };
+  for (const Opcode o : kAccesses) set(o, Check::access);
+  set(Opcode::call, Check::call);
+  set(Opcode::brx_idx, Check::branches);
+  set(Opcode::mma_sp, Check::sparse);
+  set(Opcode::wgmma_mma_async, Check::wgmma);
+  set(Opcode::wgmma_mma_async_sp, Check::wgmma);
+  set(Opcode::setmaxnreg, Check::register_count);
+  return checks;
+}();
 
 }  // namespace
 
 // At the end of an instruction that began at `start`.
 bool Parser::check(const Instruction& in, const char* start) {
-  const std::string why = in.opcode == Opcode::call      ? call_mistake()
-                          : in.opcode == Opcode::brx_idx ? table_mistake()
-                          : in.opcode == Opcode::mma_sp  ? std::string(sparse_mistake(in))
-                          : is_wgmma(in.opcode)          ? std::string(wgmma_mistake(in, operands_))
-                          : in.opcode == Opcode::setmaxnreg
-                              ? std::string(register_count_mistake(in, operands_))
-                              : address_mistake(in);
+  const Check what = kChecks[std::size_t(in.opcode)];
+  if (what == Check::none) return true;
+  const std::string why = what == Check::access     ? address_mistake(in)
+                          : what == Check::call     ? call_mistake()
+                          : what == Check::branches ? table_mistake()
+                          : what == Check::sparse   ? std::string(sparse_mistake(in))
+                          : what == Check::wgmma
+                              ? std::string(wgmma_mistake(in, operands_))
+                              : std::string(register_count_mistake(in, operands_));
   return why.empty() || lex_.fail_at(start, fmt::format("`{}`: {}", in.name, why));
 }
 
 std::string Parser::address_mistake(const Instruction& in) const {
-  if (std::find(std::begin(kAccesses), std::end(kAccesses), in.opcode) == std::end(kAccesses))
-    return {};
   for (const Operand& o : operands_) {
     if (o.kind != Kind::address || o.base != Kind::variable) continue;
     const Variable& v = module_.variables[o.index];

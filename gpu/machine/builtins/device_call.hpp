@@ -19,6 +19,7 @@ enum Code : int {
   invalid_value = 1,
   memory_allocation = 2,
   invalid_configuration = 9,
+  invalid_pitch = 12,
   invalid_direction = 21,
   pending_count_exceeded = 69,
   invalid_device_function = 98,
@@ -93,9 +94,14 @@ inline const Kernel* kernel_at(const Program& program, std::uint64_t address) {
   return found == kernels.end() ? nullptr : &*found;
 }
 
+// What has not ended holds a place, and so does each grid that waits for what it has launched: an
+// H200 nests as deep as there are places. What is not nested finds one here as there, where it ends
+// beside the grid.
+Code queue(const Caller& c, Child child, std::uint64_t stream, bool own);
+
 // The heap gets or loses memory.
-inline void tell_heap(const Caller& c, check::Allocation::Step step, std::uint64_t address,
-                      std::uint64_t bytes) {
+inline void report_heap(const Caller& c, check::Allocation::Step step, std::uint64_t address,
+                        std::uint64_t bytes) {
   if (const Observation* const to = c.grid().observation)
     to->heap(c.warp(), c.call.op, c.lane, step, address, bytes);
 }

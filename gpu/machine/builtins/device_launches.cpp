@@ -1,10 +1,31 @@
-// Launches, copies and fills that kernels ask for.
+// Launches that kernels ask for, and places for what they launch.
 #include <cstring>
 
 #include "gpu/machine/builtins/device_call.hpp"
 #include "gpu/machine/builtins/device_runtime.hpp"
 
 namespace inflight::machine::device_runtime {
+
+Code queue(const Caller& c, Child child, std::uint64_t stream, bool own) {
+  const std::uint64_t places = c.runtime().pending_limit();
+  const bool tail = stream == Children::tail_stream;
+  if (stream == Children::legacy_stream) return invalid_value;
+  const Launch& parent = *c.grid().launch;
+  child.launch.descent.depth = parent.descent.depth + (tail ? 0 : 1);
+  if (child.launch.descent.depth > places || (tail && c.children().tail_count() >= places))
+    return pending_count_exceeded;
+  child.by = c.thread();
+  child.parent = parent.kernel;
+  child.parent_grid = parent.grid, child.parent_block = parent.block;
+  const std::uint64_t number = child.number();
+  // Told before it can begin.
+  if (const Observation* const to = c.grid().observation)
+    to->child_launched(c.warp(), c.call.op, c.lane, number);
+  if (!c.children().launch(std::move(child), stream, own)) return invalid_resource_handle;
+  c.parent().launched();
+  return success;
+}
+
 namespace {
 
 constexpr std::uint32_t most_parameters = 4096;
@@ -28,14 +49,14 @@ Code code_of(FaultKind kind) {
 std::uint64_t new_buffer(const Caller& c, std::uint64_t bytes) {
   const auto size = std::max<std::uint64_t>(bytes, 16);
   const auto made = c.grid().memory->allocate_heap(c.grid().device, size, ~std::uint64_t{0});
-  if (made) tell_heap(c, check::Allocation::Step::made, *made, size);
+  if (made) report_heap(c, check::Allocation::Step::made, *made, size);
   return made.value_or(0);
 }
 
 std::vector<std::byte> take_buffer(const Caller& c, std::uint64_t address, std::uint64_t bytes) {
   const auto* const from = reinterpret_cast<const std::byte*>(address);
   std::vector<std::byte> taken(from, from + bytes);
-  tell_heap(c, check::Allocation::Step::released, address, std::max<std::uint64_t>(bytes, 16));
+  report_heap(c, check::Allocation::Step::released, address, std::max<std::uint64_t>(bytes, 16));
   c.grid().memory->release(address);
   return taken;
 }
@@ -56,29 +77,6 @@ Code make_launch(const Caller& c, const Shape& shape, Launch& launch) {
   launch.dynamic_shared = shape.dynamic_shared;
   launch.descent.parent = c.grid().id;
   return code_of(c.parent().check(launch));
-}
-
-// What has not ended holds a place, and so does each grid that waits for what it has launched: an
-// H200 nests as deep as there are places. What is not nested finds one here as there, where it ends
-// beside the grid.
-Code queue(const Caller& c, Child child, std::uint64_t stream, bool own) {
-  const std::uint64_t places = c.runtime().pending_limit();
-  const bool tail = stream == Children::tail_stream;
-  if (stream == Children::legacy_stream) return invalid_value;
-  const Launch& parent = *c.grid().launch;
-  child.launch.descent.depth = parent.descent.depth + (tail ? 0 : 1);
-  if (child.launch.descent.depth > places || (tail && c.children().tail_count() >= places))
-    return pending_count_exceeded;
-  child.by = c.thread();
-  child.parent = parent.kernel;
-  child.parent_grid = parent.grid, child.parent_block = parent.block;
-  const std::uint64_t number = child.number();
-  // Told before it can begin.
-  if (const Observation* const to = c.grid().observation)
-    to->child_launched(c.warp(), c.call.op, c.lane, number);
-  if (!c.children().launch(std::move(child), stream, own)) return invalid_resource_handle;
-  c.parent().launched();
-  return success;
 }
 
 // void* (void* function, dim3 grid, dim3 block, unsigned shared): where its arguments go.
@@ -137,97 +135,19 @@ Code launch_device(const Caller& c) {
   return queue(c, std::move(child), c.argument<std::uint64_t>(5), own);
 }
 
-// --- copies and fills
-
-bool accessible(const Caller& c, std::uint64_t address, std::uint64_t pitch, const Transfer& t,
-                bool writing) {
-  if (t.bytes == 0 || t.rows == 0) return true;
-  const Extent there = c.grid().memory->extent(c.grid().device, address);
-  const std::uint64_t end = address + (t.rows - 1) * pitch + t.bytes;
-  return address >= there.low && end > address && end <= there.high && (there.writable || !writing);
-}
-
-Code transfer(const Caller& c, const Transfer& what, std::uint64_t stream, bool own) {
-  if (!accessible(c, what.destination, what.destination_pitch, what, true) ||
-      (!what.fills && !accessible(c, what.source, what.source_pitch, what, false)))
-    return invalid_value;
-  Child child;
-  child.launch.id = c.runtime().next_number();
-  child.launch.descent.parent = c.grid().id;
-  child.transfer = what;
-  return queue(c, std::move(child), stream, own);
-}
-
-bool on_device(std::int32_t kind) {  // cudaMemcpyKind
-  constexpr std::int32_t device_to_device = 3, by_addresses = 4;
-  return kind == device_to_device || kind == by_addresses;
-}
-
-// (void* to, const void* from, size_t bytes, cudaMemcpyKind, stream)
-template <bool own>
-Code copy(const Caller& c) {
-  Transfer t;
-  t.destination = c.argument<std::uint64_t>(0), t.source = c.argument<std::uint64_t>(1);
-  t.bytes = c.argument<std::uint64_t>(2);
-  if (!on_device(c.argument<std::int32_t>(3))) return invalid_direction;
-  return transfer(c, t, c.argument<std::uint64_t>(4), own);
-}
-
-// (void* to, size_t pitch, const void* from, size_t pitch, size_t width, size_t height, kind,
-// stream)
-template <bool own>
-Code copy_rows(const Caller& c) {
-  Transfer t;
-  t.destination = c.argument<std::uint64_t>(0), t.source = c.argument<std::uint64_t>(2);
-  t.destination_pitch = c.argument<std::uint64_t>(1), t.source_pitch = c.argument<std::uint64_t>(3);
-  t.bytes = c.argument<std::uint64_t>(4), t.rows = c.argument<std::uint64_t>(5);
-  if (t.bytes > t.destination_pitch || t.bytes > t.source_pitch) return invalid_value;
-  if (!on_device(c.argument<std::int32_t>(6))) return invalid_direction;
-  return transfer(c, t, c.argument<std::uint64_t>(7), own);
-}
-
-// (void* to, int value, size_t bytes, stream)
-template <bool own>
-Code fill(const Caller& c) {
-  Transfer t;
-  t.destination = c.argument<std::uint64_t>(0);
-  t.fills = true, t.value = static_cast<std::uint8_t>(c.argument<std::int32_t>(1));
-  t.bytes = c.argument<std::uint64_t>(2);
-  return transfer(c, t, c.argument<std::uint64_t>(3), own);
-}
-
-// (void* to, size_t pitch, int value, size_t width, size_t height, stream)
-template <bool own>
-Code fill_rows(const Caller& c) {
-  Transfer t;
-  t.destination = c.argument<std::uint64_t>(0), t.destination_pitch = c.argument<std::uint64_t>(1);
-  t.fills = true, t.value = static_cast<std::uint8_t>(c.argument<std::int32_t>(2));
-  t.bytes = c.argument<std::uint64_t>(3), t.rows = c.argument<std::uint64_t>(4);
-  if (t.bytes > t.destination_pitch) return invalid_value;
-  return transfer(c, t, c.argument<std::uint64_t>(5), own);
-}
-
 // Of "_ptsz", the null stream is the thread's.
 constexpr std::uint8_t dim3 = sizeof(Dim3);
-constexpr Builtin functions[] = {
+constexpr Builtin launch_functions[] = {
     {"GetParameterBuffer", {8, 8}, 8, get_parameter_buffer},
     {"GetParameterBufferV2", {8, dim3, dim3, 4}, 8, get_parameter_buffer_v2},
     {"LaunchDevice", {8, 8, dim3, dim3, 4, 8}, 4, run_call_of<launch_device<false>>},
     {"LaunchDevice_ptsz", {8, 8, dim3, dim3, 4, 8}, 4, run_call_of<launch_device<true>>},
     {"LaunchDeviceV2", {8, 8}, 4, run_call_of<launch_device_v2<false>>},
     {"LaunchDeviceV2_ptsz", {8, 8}, 4, run_call_of<launch_device_v2<true>>},
-    {"MemcpyAsync", {8, 8, 8, 4, 8}, 4, run_call_of<copy<false>>},
-    {"MemcpyAsync_ptsz", {8, 8, 8, 4, 8}, 4, run_call_of<copy<true>>},
-    {"Memcpy2DAsync", {8, 8, 8, 8, 8, 8, 4, 8}, 4, run_call_of<copy_rows<false>>},
-    {"Memcpy2DAsync_ptsz", {8, 8, 8, 8, 8, 8, 4, 8}, 4, run_call_of<copy_rows<true>>},
-    {"MemsetAsync", {8, 4, 8, 8}, 4, run_call_of<fill<false>>},
-    {"MemsetAsync_ptsz", {8, 4, 8, 8}, 4, run_call_of<fill<true>>},
-    {"Memset2DAsync", {8, 8, 4, 8, 8, 8}, 4, run_call_of<fill_rows<false>>},
-    {"Memset2DAsync_ptsz", {8, 8, 4, 8, 8, 8}, 4, run_call_of<fill_rows<true>>},
 };
 
 }  // namespace
 
-std::span<const Builtin> launches() { return functions; }
+std::span<const Builtin> launches() { return launch_functions; }
 
 }  // namespace inflight::machine::device_runtime

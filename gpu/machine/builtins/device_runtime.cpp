@@ -103,7 +103,7 @@ Code allocate(const Caller& c) {
   const Grid& grid = c.grid();
   const auto made = grid.memory->allocate_heap(grid.device, size, grid.options->heap_bytes);
   if (!made) return memory_allocation;
-  if (*made) tell_heap(c, check::Allocation::Step::made, *made, size);
+  if (*made) report_heap(c, check::Allocation::Step::made, *made, size);
   return c.give(0, *made);
 }
 Code release(const Caller& c) {
@@ -112,7 +112,7 @@ Code release(const Caller& c) {
   Memory& memory = *c.grid().memory;
   const auto there = memory.find(address);
   if (!there || there->base != address || there->kind != AllocationKind::heap) return invalid_value;
-  tell_heap(c, check::Allocation::Step::released, address, there->size);
+  report_heap(c, check::Allocation::Step::released, address, there->size);
   memory.release(address);
   return success;
 }
@@ -163,10 +163,11 @@ const Builtin* find(std::span<const Builtin> all, std::string_view name) {
 const Builtin* find_device_runtime(std::string_view name) {
   using namespace device_runtime;
   constexpr std::string_view prefix = "__cudaCDP2";
-  if (!name.starts_with(prefix)) return nullptr;
+  if (!name.starts_with(prefix)) return find(graphs(), name);
   name.remove_prefix(prefix.size());
-  const Builtin* const launch = find(launches(), name);
-  return launch ? launch : find(functions, name);
+  for (const std::span<const Builtin> all : {launches(), transfers()})
+    if (const Builtin* const found = find(all, name)) return found;
+  return find(functions, name);
 }
 
 }  // namespace inflight::machine

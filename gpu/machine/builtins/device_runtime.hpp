@@ -14,6 +14,9 @@ const Builtin* find_device_runtime(std::string_view name);
 namespace device_runtime {
 // By what stands behind "__cudaCDP2" in their names.
 std::span<const Builtin> launches();
+std::span<const Builtin> transfers();
+// By their whole names.
+std::span<const Builtin> graphs();
 }  // namespace device_runtime
 
 }  // namespace inflight::machine

@@ -24,11 +24,12 @@ struct ThreadOfGrid {
   auto operator<=>(const ThreadOfGrid&) const = default;
 };
 
-// A copy or a fill of `rows` rows of `bytes`.
+// A copy or a fill of `slices` slices of `rows` rows of `bytes`.
 struct Transfer {
   std::uint64_t destination = 0, source = 0;
   std::uint64_t destination_pitch = 0, source_pitch = 0;  // bytes from row to row
-  std::uint64_t bytes = 0, rows = 1;
+  std::uint64_t destination_slice = 0, source_slice = 0;  // bytes from slice to slice
+  std::uint64_t bytes = 0, rows = 1, slices = 1;
   bool fills = false;  // with `value`
   std::uint8_t value = 0;
 };

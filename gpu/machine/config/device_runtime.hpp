@@ -10,6 +10,18 @@
 
 namespace inflight::machine {
 
+// What a kernel changes of a node of a graph that is its own kernel's or another one's
+// (cudaGraphKernelNodeUpdate).
+struct NodeUpdate {
+  enum class Field : std::uint8_t { grid, parameters, enabled };
+  std::uint64_t node = 0;  // its handle for kernels
+  Field field = Field::grid;
+  Dim3 grid;
+  std::uint64_t offset = 0;  // into its parameters
+  std::vector<std::byte> value;
+  bool enabled = true;
+};
+
 // Thread-safe. It lives as long as the launch and all that comes of it.
 class DeviceRuntime {
  public:
@@ -28,6 +40,12 @@ class DeviceRuntime {
   virtual std::vector<std::byte> attributes(const Kernel& kernel) = 0;
   virtual std::optional<int> resident_blocks(const Kernel& kernel, int threads,
                                              std::uint64_t dynamic_shared) = 0;
+  // Launches a graph into one of cudaGraphLaunch's streams, and changes nodes of graphs:
+  // cudaError's number.
+  virtual int launch_graph(std::uint64_t graph, std::uint64_t stream) = 0;
+  virtual int update(const std::vector<NodeUpdate>& updates) = 0;
+  // Threads of the kernel do nothing but look at memory.
+  virtual void polls() = 0;
   // A cudaError's name or sentence, where kernels can read it.
   virtual std::uint64_t error_text(int code, bool name) = 0;
 };

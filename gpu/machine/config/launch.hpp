@@ -45,6 +45,7 @@ struct Launch {
   std::vector<std::byte> parameters;          // laid out as Kernel::parameters says
   std::uint64_t id = 0;                       // counts launches, for messages and %gridid
   std::uint64_t stream = 0;                   // for events only
+  std::uint64_t graph = 0;                    // that it is a node of (%current_graph_exec); 0: none
   const std::atomic<bool>* cancel = nullptr;  // set by another thread to end the launch early
   // What handles of textures and surfaces mean; null: there are none.
   std::shared_ptr<const texture::Table> textures;

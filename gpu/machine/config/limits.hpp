@@ -19,6 +19,10 @@ struct Limits {
   std::uint32_t max_cluster = 16;                               // blocks
   static constexpr std::uint32_t local_per_thread = 512 << 10;  // on every GPU
   std::vector<std::uint32_t> gpcs;  // multiprocessors of each GPC that holds clusters of 3 and more
+  // Of a part of a device's multiprocessors: their identifiers (%smid), and how many the device
+  // has; none: it is all of the device.
+  std::vector<std::uint32_t> part;
+  std::uint32_t part_of = 0;
 };
 
 }  // namespace inflight::machine

@@ -38,6 +38,9 @@ Op shared_address(const Op* op) {
   return other;
 }
 
+// Does it read as many bytes as it writes?
+bool whole(const Op* op) { return op->b == no_ref && op->c == no_ref; }
+
 void source_sizes(const Warp& w, const Op* op, std::uint32_t bytes, Copy& c) {
   const std::uint32_t ignored = op->c == no_ref ? 0 : w.predicate(op->c, op->flags & Op::negate_c);
   for (int l = 0; l < lanes; ++l) {
@@ -47,14 +50,46 @@ void source_sizes(const Warp& w, const Op* op, std::uint32_t bytes, Copy& c) {
   }
 }
 
+// The lowest and the highest of some lanes' addresses, and the bits that any of them has.
+template <class A>
+struct Span {
+  A low = static_cast<A>(-1), high = 0, bits = 0;
+  Span(std::uint32_t mask, const A* addresses) {
+    for (int l = 0; l < lanes; ++l) {
+      const bool active = mask >> l & 1;
+      low = std::min(low, active ? addresses[l] : low);
+      high = std::max(high, active ? addresses[l] : high);
+      bits |= active ? addresses[l] : 0;
+    }
+  }
+};
+
+// Most often all lanes are in the block's own shared memory, and in one allocation: then they are
+// not looked at one by one. Both give false for what is to be looked at so.
+bool good_destinations(const Warp& w, const Copy& c, std::uint32_t bytes) {
+  const Span<std::uint32_t> span(w.mask, c.dst);
+  return span.low >= reserved_shared && std::uint64_t{span.high} + bytes <= w.block->shared_end &&
+         (span.bits & (bytes - 1)) == 0;
+}
+bool good_sources(Warp& w, const Op* op, const Copy& c, std::uint32_t bytes) {
+  const Span<std::uint64_t> span(w.mask, c.global);
+  return (span.bits & (bytes - 1)) == 0 && span.high - span.low < INT32_MAX &&
+         resolve_global(w, op, span.low, static_cast<std::uint32_t>(span.high - span.low) + bytes,
+                        false);
+}
+
 // False: a fault has ended the kernel.
 bool check(Warp& w, const Op* op, std::uint32_t bytes, Copy& c) {
   LanePlaces places;
-  BadLanes bad = resolve_lanes(w, op, w.mask, Space::shared, c.shared, bytes, true, places);
+  BadLanes bad;
+  if (!good_destinations(w, c, bytes))
+    bad = resolve_lanes(w, op, w.mask, Space::shared, c.shared, bytes, true, places);
   if (bad.lanes) {
     bad_access(w, op, bad.lanes, c.shared, bytes, true, Space::shared, bad.kind);
     return false;
   }
+  if (whole(op) && good_sources(w, op, c, bytes)) return true;
+  source_sizes(w, op, bytes, c);
   // Where nothing is read, the address may be anything.
   std::uint32_t reads = 0;
   for (int l = 0; l < lanes; ++l) reads |= c.src_bytes[l] ? 1u << l : 0;
@@ -68,18 +103,17 @@ const Op* run_copy(Warp& w, const Op* op) {
   const Op destination = shared_address(op);
   lane_addresses(w, &destination, Space::shared, c.shared);
   lane_addresses(w, op, Space::global, c.global);
-  const std::uint32_t bytes = use_of<CopyUse>(op).bytes;
-  source_sizes(w, op, bytes, c);
-  const SourceWatch watch(w, op);
-  if (!check(w, op, bytes, c)) return nullptr;
   for (int l = 0; l < lanes; ++l)
     c.dst[l] = static_cast<std::uint32_t>(c.shared[l]) ^ w.block->window;
+  const std::uint32_t bytes = use_of<CopyUse>(op).bytes;
+  const SourceWatch watch(w, op);
+  if (!check(w, op, bytes, c)) return nullptr;
   async::Issue issue;
   issue.mask = w.mask;
   issue.bytes = bytes;
   issue.dst = c.dst;
   issue.src = c.global;
-  issue.src_bytes = op->b == no_ref && op->c == no_ref ? nullptr : c.src_bytes;
+  issue.src_bytes = whole(op) ? nullptr : c.src_bytes;
   issue.dst_base = w.block->shared;
   issue.tag = w.frame->code->first_number + op->instruction;
   issue.watch = watch.needed();

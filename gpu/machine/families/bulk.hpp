@@ -1,4 +1,4 @@
-// What decoding and execution of bulk copies share (bulk_lowering.cpp, bulk.cpp).
+// What decoding and execution of bulk copies share (bulk_lowering, bulk, bulk_tensor).
 #pragma once
 #include <cstdint>
 

@@ -6,7 +6,7 @@
 #include "gpu/machine/families/bulk.hpp"
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/families/modifiers.hpp"
-#include "gpu/machine/instruction/detail.hpp"
+#include "gpu/machine/instruction/copy_detail.hpp"
 
 namespace inflight::machine {
 namespace {

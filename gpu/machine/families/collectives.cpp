@@ -7,8 +7,9 @@
 #include <cstddef>
 #include <optional>
 
-#include "gpu/machine/run/observation.hpp"
 #include "gpu/machine/run/block.hpp"
+#include "gpu/machine/run/observation.hpp"
+#include "gpu/machine/run/undefined_registers.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -89,7 +90,7 @@ void collect(const Warp& w, const Part& p, Joint& joint) {
   copy_lanes(joint.c, lanes_at<std::uint32_t>(w, *p.frame, op.c), p.mask);
 }
 
-void hand_out(const Warp& w, const Part& p, const Joint& joint) {
+void hand_out(Warp& w, const Part& p, const Joint& joint) {
   const Op& op = *p.op;
   auto* d = lanes_at<std::uint32_t>(w, *p.frame, op.d);
   if (op.detail & Shape::predicate_d)
@@ -98,6 +99,8 @@ void hand_out(const Warp& w, const Part& p, const Joint& joint) {
     copy_lanes(d, joint.d, p.mask);
   if (const auto q = static_cast<Ref>(op.imm); q != no_ref)
     copy_bits(*lanes_at<std::uint32_t>(w, *p.frame, q), joint.q, p.mask);
+  if (!p.frame->undefined) return;
+  for (const RegisterUse& use : op.what->writes) p.frame->undefined->define(w, use.reg, p.mask);
 }
 
 void run_joint(Warp& w, const std::vector<Part>& parts, Collective run) {

@@ -227,38 +227,47 @@ bool lower_set(Lowering& lo, const Row& row) {
 
 // --- rows ---
 
-template <Mod... M>
-void setp_row(Rows& rows, Type type, ModSet mods, Handler handler) {
-  machine::add(rows, Row{setp, {type}, mods | With<M...>::set, {}, handler, lower_setp});
-}
-template <Mod... M>
-void set_row(Rows& rows, Type to, Type from, ModSet mods, Handler handler) {
-  machine::add(rows, Row{set, {to, from}, mods | With<M...>::set, {}, handler, lower_set});
-}
 // Each with no combination and with each of the three.
-template <class F>
-void with_booleans(F f) {
-  f(ModSet{}), f(ModSet{Mod::and_}), f(ModSet{Mod::or_}), f(ModSet{Mod::xor_});
+constexpr ModSet booleans[] = {{}, {Mod::and_}, {Mod::or_}, {Mod::xor_}};
+
+// A source type as rows have it; .ftz is among `mods` if it is meant.
+struct Source {
+  Type type;
+  ModSet mods;
+};
+struct Handlers {
+  Handler setp, word, half;  // set's by the width of what it writes
+};
+void add_rows(Rows& rows, Source from, Mod spelling, Handlers run) {
+  const auto set_row = [&](Type to, ModSet mods, Handler handler) {
+    machine::add(rows, Row{set, {to, from.type}, mods, {}, handler, lower_set});
+  };
+  const bool is_half = from.type == f16 || from.type == bf16;
+  for (const ModSet boolean : booleans) {
+    const ModSet mods = from.mods | boolean | ModSet{spelling};
+    machine::add(rows, Row{setp, {from.type}, mods, {}, run.setp, lower_setp});
+    for (const Type to : {u32, s32}) set_row(to, mods, run.word);
+    if (!is_half) set_row(f32, mods, run.word);
+    for (const Type to : {f16, bf16}) set_row(to, mods, run.half);
+    if (is_half)
+      for (const Type to : {u16, s16}) set_row(to, mods, run.half);
+  }
+}
+void add_pair_rows(Rows& rows, Source from, Mod spelling, Handlers run) {
+  for (const ModSet boolean : booleans) {
+    const ModSet mods = from.mods | boolean | ModSet{spelling};
+    machine::add(rows, Row{setp, {from.type}, mods, {}, run.setp, lower_setp});
+    for (const Type to : {from.type, u32, s32})
+      machine::add(rows, Row{set, {to, from.type}, mods, {}, run.word, lower_set});
+  }
 }
 
-// The destinations of set for a source type; .ftz is among `mods` if it is meant.
-template <class From, Mod Question, Mod Spelling>
-void rows_of(Rows& rows, Type type, ModSet mods) {
-  const Handler word = set_lanes<U32, From, Question>, half = set_lanes<U16, From, Question>;
-  const bool is_half = type == f16 || type == bf16;
-  with_booleans([&](ModSet boolean) {
-    const ModSet all = mods | boolean;
-    setp_row<Spelling>(rows, type, all, setp_lanes<From, Question>);
-    for (const Type to : {u32, s32}) set_row<Spelling>(rows, to, type, all, word);
-    if (!is_half) set_row<Spelling>(rows, f32, type, all, word);
-    for (const Type to : {f16, bf16}) set_row<Spelling>(rows, to, type, all, half);
-    if (is_half)
-      for (const Type to : {u16, s16}) set_row<Spelling>(rows, to, type, all, half);
-  });
-}
+template <class From, Mod Question>
+constexpr Handlers handlers_of{setp_lanes<From, Question>, set_lanes<U32, From, Question>,
+                               set_lanes<U16, From, Question>};
 template <class From, Mod... Questions>
 void same_spelling(Rows& rows, Type type, ModSet mods = {}) {
-  (rows_of<From, Questions, Questions>(rows, type, mods), ...);
+  (add_rows(rows, {type, mods}, Questions, handlers_of<From, Questions>), ...);
 }
 template <class From>
 void real_rows(Rows& rows, Type type, ModSet mods = {}) {
@@ -271,10 +280,10 @@ void integer_rows(Rows& rows) {
   using enum Mod;
   using Unsigned = AsIs<Lane<U>>;
   same_spelling<Unsigned, eq, ne, lt, le, gt, ge>(rows, U);
-  rows_of<Unsigned, lt, lo>(rows, U, {});
-  rows_of<Unsigned, le, ls>(rows, U, {});
-  rows_of<Unsigned, gt, hi>(rows, U, {});
-  rows_of<Unsigned, ge, hs>(rows, U, {});
+  add_rows(rows, {U, {}}, lo, handlers_of<Unsigned, lt>);
+  add_rows(rows, {U, {}}, ls, handlers_of<Unsigned, le>);
+  add_rows(rows, {U, {}}, hi, handlers_of<Unsigned, gt>);
+  add_rows(rows, {U, {}}, hs, handlers_of<Unsigned, ge>);
   same_spelling<AsIs<Lane<S>>, eq, ne, lt, le, gt, ge>(rows, S);
 }
 template <Type B>
@@ -282,20 +291,12 @@ void bit_rows(Rows& rows) {
   same_spelling<AsIs<Lane<B>>, Mod::eq, Mod::ne>(rows, B);
 }
 
-template <class Format, bool Ftz, Mod Question>
-void pair_rows_of(Rows& rows) {
-  const Handler handler = set_pairs<Format, Ftz, Question>;
-  const ModSet mods = Ftz ? ModSet{Mod::ftz} : ModSet{};
-  with_booleans([&](ModSet boolean) {
-    const ModSet all = mods | boolean;
-    setp_row<Question>(rows, Format::pair, all, setp_pairs<Format, Ftz, Question>);
-    for (const Type to : {Format::pair, u32, s32})
-      set_row<Question>(rows, to, Format::pair, all, handler);
-  });
-}
 template <class Format, bool Ftz, Mod... Questions>
 void pair_rows(Rows& rows) {
-  (pair_rows_of<Format, Ftz, Questions>(rows), ...);
+  const Source from{Format::pair, Ftz ? ModSet{Mod::ftz} : ModSet{}};
+  (add_pair_rows(rows, from, Questions,
+                 {setp_pairs<Format, Ftz, Questions>, set_pairs<Format, Ftz, Questions>, nullptr}),
+   ...);
 }
 template <class Format, bool Ftz>
 void all_pair_rows(Rows& rows) {

@@ -8,14 +8,18 @@
 #define INFLIGHT_LANE_FAMILIES(FAMILY) \
   FAMILY(integer)                      \
   FAMILY(integer_wide)                 \
+  FAMILY(logic)                        \
   FAMILY(bits)                         \
   FAMILY(video)                        \
+  FAMILY(video_simd)                   \
   FAMILY(floating)                     \
   FAMILY(rounded)                      \
   FAMILY(approximate)                  \
   FAMILY(half)                         \
   FAMILY(compare)                      \
   FAMILY(convert)                      \
+  FAMILY(convert_integer)              \
+  FAMILY(convert_half)                 \
   FAMILY(convert_packed)               \
   FAMILY(move)                         \
   FAMILY(memory)                       \

@@ -10,7 +10,9 @@
 
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/families/modifiers.hpp"
+#include "gpu/machine/families/whole_warp.hpp"
 #include "gpu/machine/run/access.hpp"
+#include "gpu/machine/run/undefined_registers.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -71,12 +73,18 @@ bool rows_of(Warp& w, const Op* op, bool writing, LanePlaces& rows) {
 
 const Op* run_load(Warp& w, const Op* op) {
   if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
+  if (w.alive != all_lanes && lanes_have_ended(w, op)) [[unlikely]]
+    return nullptr;
   LanePlaces rows;
   if (!rows_of(w, op, false, rows)) return nullptr;
   const MatrixUse use = use_of<MatrixUse>(op);
   Tile tiles[4];
   for (int m = 0; m < use.count; ++m)
-    for (int r = 0; r < side; ++r) std::memcpy(tiles[m].at[r], rows.at[m * side + r], row_bytes);
+    for (int r = 0; r < side; ++r) {
+      std::memcpy(tiles[m].at[r], rows.at[m * side + r], row_bytes);
+      if (w.variant) [[unlikely]]
+        w.variant->load(m * side + r, tiles[m].at[r], row_bytes);
+    }
   // Only now: a destination may have been the address.
   for (int m = 0; m < use.count; ++m)
     to_registers(w, tiles[m], use.transposed, registers(w, op, m));
@@ -85,20 +93,29 @@ const Op* run_load(Warp& w, const Op* op) {
 
 const Op* run_store(Warp& w, const Op* op) {
   if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
+  if (w.alive != all_lanes && lanes_have_ended(w, op)) [[unlikely]]
+    return nullptr;
   LanePlaces rows;
-  if (!rows_of(w, op, true, rows)) return nullptr;
+  if (!w.variant && !rows_of(w, op, true, rows)) return nullptr;
   const MatrixUse use = use_of<MatrixUse>(op);
   for (int m = 0; m < use.count; ++m) {
     Tile tile;
     from_registers(registers(w, op, m), use.transposed, tile);
-    for (int r = 0; r < side; ++r) std::memcpy(rows.at[m * side + r], tile.at[r], row_bytes);
+    for (int r = 0; r < side; ++r)
+      if (w.variant) [[unlikely]]
+        w.variant->store(m * side + r, tile.at[r], row_bytes);
+      else
+        std::memcpy(rows.at[m * side + r], tile.at[r], row_bytes);
   }
+  if (w.variant) return op + 1;
   w.progressed = true;
   return op + 1;
 }
 
 const Op* run_move(Warp& w, const Op* op) {
   if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
+  if (w.alive != all_lanes && lanes_have_ended(w, op)) [[unlikely]]
+    return nullptr;
   Tile tile;
   from_registers(w.at<std::uint32_t>(op->a), false, tile);
   to_registers(w, tile, true, w.at<std::uint32_t>(op->d));

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "gpu/machine/families/whole_warp.hpp"
 #include "gpu/machine/run/observation.hpp"
 #include "gpu/machine/run/warpgroup_events.hpp"
 
@@ -38,6 +39,8 @@ std::string mistake(const Warp& w, const Op* op, RegisterCounts& counts) {
 
 const Op* run_setmaxnreg(Warp& w, const Op* op) {
   if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
+  if (w.alive != all_lanes && lanes_have_ended(w, op)) [[unlikely]]
+    return nullptr;
   const Observation* const o = w.block->grid->observation;
   if (o) o->wait_ended(w, {op, w.frame, w.mask, Wait::collective});
   Warpgroup* const group = warpgroup_of(w);

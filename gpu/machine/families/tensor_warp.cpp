@@ -6,6 +6,7 @@
 #include "gpu/machine/families/modifiers.hpp"
 #include "gpu/machine/families/tensor_fragment.hpp"
 #include "gpu/machine/families/tensor_quads.hpp"
+#include "gpu/machine/families/whole_warp.hpp"
 #include "gpu/machine/run/block.hpp"
 
 namespace inflight::machine {
@@ -24,6 +25,8 @@ constexpr int most_words = 512, most_values = 16 * 64;
 
 const Op* run_product(Warp& w, const Op* op) {
   if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
+  if (w.alive != all_lanes && lanes_have_ended(w, op)) [[unlikely]]
+    return nullptr;
   const auto& use = use_of<TensorUse>(op);
   const Fragment a = fragment_of(use, Of::a), b = fragment_of(use, Of::b),
                  c = accumulator_of(use, use.product.c), d = accumulator_of(use, use.product.d);
@@ -49,6 +52,8 @@ const Op* run_product(Warp& w, const Op* op) {
 
 const Op* run_quads(Warp& w, const Op* op) {
   if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
+  if (w.alive != all_lanes && lanes_have_ended(w, op)) [[unlikely]]
+    return nullptr;
   multiply_quads(w, use_of<TensorUse>(op), w.frame->code->extra.data() + op->extra);
   return op + 1;
 }

@@ -1,35 +1,12 @@
-// Video instructions on words and their parts, and their SIMD forms (PTX ISA 9.7.17).
-#include "gpu/machine/families/integer.hpp"
-#include "gpu/machine/lowering/lowering.hpp"
+// Scalar video instructions: on words and their parts (PTX ISA 9.7.17).
+#include "gpu/machine/families/video.hpp"
 
 namespace inflight::machine::INFLIGHT_ISA {
 namespace {
 
+using namespace video;
 using enum Opcode;
-using enum Type;
 
-// --- operations on sign- or zero-extended operands ---
-
-struct Plus {
-  static S64 of(S64 a, S64 b) { return a + b; }
-};
-struct Minus {
-  static S64 of(S64 a, S64 b) { return a - b; }
-};
-struct Difference {
-  static constexpr bool is_magnitude = true;
-  static S64 of(S64 a, S64 b) { return a < b ? b - a : a - b; }
-};
-struct Least {
-  static S64 of(S64 a, S64 b) { return b < a ? b : a; }
-};
-struct Most {
-  static S64 of(S64 a, S64 b) { return a < b ? b : a; }
-};
-// Rounded up, unless the sum is negative.
-struct Average {
-  static S64 of(S64 a, S64 b) { return (a + b + (a + b >= 0)) >> 1; }
-};
 template <bool Left, bool Wrap>
 struct Shift {
   static S64 of(S64 a, S64 b) {
@@ -37,54 +14,6 @@ struct Shift {
     return Left ? static_cast<S64>(static_cast<U64>(a) << n) : a >> n;
   }
 };
-template <Mod Question>
-struct Test {
-  static S64 of(S64 a, S64 b) {
-    switch (Question) {
-      case Mod::eq:
-        return a == b;
-      case Mod::ne:
-        return a != b;
-      case Mod::lt:
-        return a < b;
-      case Mod::le:
-        return a <= b;
-      case Mod::gt:
-        return a > b;
-      default:
-        return a >= b;
-    }
-  }
-};
-
-// How a form reads and writes: Op::detail. These are rare instructions: one loop for all types.
-enum Detail : std::uint16_t {
-  signed_a = 1,
-  signed_b = 2,
-  signed_d = 4,
-  saturates = 8,
-  second_add = 16,
-  second_min = 32,
-  second_max = 64,
-  minus_product = 128,  // vmad
-  minus_c = 256,
-  plus_one = 512,
-  merges = 1024,  // into part of c: Op::imm is its Part
-};
-std::uint16_t detail_of(Type d, Type a, Type b, const ModSet& mods) {
-  return (a == s32 ? signed_a : 0) | (b == s32 ? signed_b : 0) | (d == s32 ? signed_d : 0) |
-         (mods.has(Mod::sat) ? saturates : 0) | (mods.has(Mod::add) ? second_add : 0) |
-         (mods.has(Mod::min) ? second_min : 0) | (mods.has(Mod::max) ? second_max : 0) |
-         (mods.has(Mod::po) ? plus_one : 0);
-}
-S64 extended(U32 word, bool is_signed) {
-  return is_signed ? S64{static_cast<S32>(word)} : S64{word};
-}
-// `v` clamped to a range of `width` bits.
-S64 clamped(S64 v, bool is_signed, int width) {
-  const S64 high = (S64{1} << (width - is_signed)) - 1, low = is_signed ? -high - 1 : 0;
-  return v < low ? low : v > high ? high : v;
-}
 
 // --- scalar: d = second(op(a, b), c) ---
 
@@ -99,33 +28,6 @@ S64 second(S64 v, S64 c, int how) {
   if (how & second_min) return c < v ? c : v;
   return how & second_max && v < c ? c : v;
 }
-// A byte or a half of a word.
-struct Part {
-  int shift, width;
-  static Part of(const ptx::Selector& s) {
-    const int width = s.unit == 'b' ? 8 : 16;
-    return {s.parts[0] * width, width};
-  }
-  static Part of(std::int64_t imm) {
-    return {static_cast<int>(imm & 31), static_cast<int>(imm >> 8)};
-  }
-  std::int64_t value() const { return width << 8 | shift; }
-  U32 mask() const { return ((1u << width) - 1) << shift; }
-  U32 extract(U32 word, bool is_signed) const {
-    const U32 top = word << (32 - width - shift);
-    return static_cast<U32>(extended(top, is_signed) >> (32 - width));
-  }
-  U32 merge(U32 value, U32 into) const { return (into & ~mask()) | (value << shift & mask()); }
-  // As a scalar instruction's destination: an H200 takes the high half of the value into .h1.
-  U32 merge_scalar(U32 value, U32 into) const {
-    return merge(width == 16 ? value >> shift : value, into);
-  }
-  // Saturated for it: what is negative, too, becomes the greatest value (an H200's answers).
-  S64 saturated(S64 v, bool is_signed) const {
-    const S64 most = (S64{1} << (width - is_signed)) - 1;
-    return v < 0 || v > most ? most : v;
-  }
-};
 const Op* extract_part(Warp& w, const Op* op) {
   const U32* a = w.at<U32>(op->a);
   const Part part = Part::of(op->imm);
@@ -152,66 +54,6 @@ const Op* scalar(Warp& w, const Op* op) {
   return op + 1;
 }
 
-// --- SIMD: parts of 16 or 8 bits; Op::imm: which of them the result takes, a bit each. The others
-// come from c. .add sums the chosen ones into c instead ---
-
-template <class F, int Width>
-const Op* simd(Warp& w, const Op* op) {
-  const U32 *a = w.at<U32>(op->a), *b = w.at<U32>(op->b), *c = w.at<U32>(op->c);
-  const int how = op->detail, chosen = static_cast<int>(op->imm);
-  write<U32>(w, op->d, [=](int l) {
-    U32 merged = c[l], sum = c[l];
-    for (int i = 0; i < 32 / Width; ++i) {
-      if (!(chosen >> i & 1)) continue;
-      const Part part{Width * i, Width};
-      const bool sa = how & signed_a, sb = how & signed_b;
-      const S64 v =
-          F::of(extended(part.extract(a[l], sa), sa), extended(part.extract(b[l], sb), sb));
-      const S64 kept = how & saturates ? clamped(v, how & signed_d, Width) : v;
-      sum += static_cast<U32>(kept);
-      merged = part.merge(static_cast<U32>(kept), merged);
-    }
-    return how & second_add ? sum : merged;
-  });
-  return op + 1;
-}
-// Bytes chosen from {b, a} by the nibbles of Op::imm.
-const Op* permute(Warp& w, const Op* op) {
-  const U32 *a = w.at<U32>(op->a), *b = w.at<U32>(op->b);
-  const U32 selector = static_cast<U32>(op->imm);
-  write<U32>(w, op->d, [=](int l) {
-    const U64 both = U64{b[l]} << 32 | a[l];
-    U32 r = 0;
-    for (int i = 0; i < 4; ++i)
-      r |= (static_cast<U32>(both >> (8 * (selector >> (4 * i) & 7))) & 0xff) << (8 * i);
-    return r;
-  });
-  return op + 1;
-}
-
-// --- lowering and rows ---
-
-// Types as written: D, A, B, or A, B of a test, whose result is unsigned.
-struct Types {
-  Type d, a, b;
-};
-Types types_of(const Row& row) {
-  if (row.types[2] == Type::none) return {u32, row.types[0], row.types[1]};
-  return {row.types[0], row.types[1], row.types[2]};
-}
-ptx::Selector selector_of(const ptx::Operand& o) {
-  return o.kind == ptx::Operand::Kind::reg ? ptx::Selector::of(o.value) : ptx::Selector{};
-}
-bool wrong_operands(Lowering& lo) {
-  return lo.refuse("this video instruction has a wrong number of operands or a wrong selector");
-}
-Op* emit(Lowering& lo, const Row& row, const Types& t, Ref a, Ref b, Ref c) {
-  const Ref d = lo.destination(lo.operands[0], t.d);
-  Op& op = lo.emit(row.handler);
-  op.d = d, op.a = a, op.b = b, op.c = c;
-  op.detail = detail_of(t.d, t.a, t.b, row.mods);
-  return &op;
-}
 // `a` or `a.b2`, as a word.
 Ref scalar_source(Lowering& lo, const ptx::Operand& o, Type type) {
   const Ref whole = lo.source(o, type);
@@ -243,56 +85,10 @@ bool lower_scalar(Lowering& lo, const Row& row) {
   return true;
 }
 
-// The nibbles for permute(): of `a.b3210`, most significant first, or the default.
-U32 permutation(const ptx::Selector& s, U32 otherwise) {
-  if (!s.unit) return otherwise;
-  U32 r = 0;
-  for (int i = 0; i < s.count; ++i) {
-    const U32 n = s.parts[i];
-    r = s.unit == 'b' ? r << 4 | (n & 7) : r << 8 | ((n & 3) * 2 + 1) << 4 | (n & 3) * 2;
-  }
-  return r;
-}
-Ref permuted(Lowering& lo, Ref a, Ref b, U32 selector) {
-  if (selector == 0x3210) return a;
-  if (selector == 0x7654) return b;
-  const Ref r = lo.scratch(u32);
-  Op& op = lo.emit(permute);
-  op.d = r, op.a = a, op.b = b, op.imm = selector;
-  return r;
-}
-template <int Width>
-bool lower_simd(Lowering& lo, const Row& row) {
-  const Types t = types_of(row);
-  if (lo.operands.size() != 4) return wrong_operands(lo);
-  constexpr int parts = 32 / Width;
-  constexpr char unit = Width == 8 ? 'b' : 'h';
-  const auto mask = selector_of(lo.operands[0]);
-  int chosen = mask.unit ? 0 : (1 << parts) - 1;
-  for (int i = 0; i < mask.count; ++i) chosen |= 1 << mask.parts[i];
-  if ((mask.unit && mask.unit != unit) || chosen >> parts) return wrong_operands(lo);
-  for (int i = 1; i <= 2; ++i) {
-    const auto s = selector_of(lo.operands[i]);
-    if (s.unit && (s.unit != unit || s.count != parts)) return wrong_operands(lo);
-  }
-  const Ref a = lo.source(lo.operands[1], t.a), b = lo.source(lo.operands[2], t.b);
-  const Ref x = permuted(lo, a, b, permutation(selector_of(lo.operands[1]), 0x3210));
-  const Ref y = permuted(lo, a, b, permutation(selector_of(lo.operands[2]), 0x7654));
-  emit(lo, row, t, x, y, lo.source(lo.operands[3], u32))->imm = chosen;
-  return true;
-}
-
-constexpr Type words[] = {u32, s32};
 template <class F>
 void for_seconds(F f) {
   for (const ModSet second : {ModSet{}, ModSet{Mod::add}, ModSet{Mod::min}, ModSet{Mod::max}})
     f(second);
-}
-template <class F>
-void for_types(F f) {
-  for (const Type d : words)
-    for (const Type a : words)
-      for (const Type b : words) f(d, a, b);
 }
 void scalar_rows(Rows& rows, Opcode opcode, Handler handler) {
   for_types([&](Type d, Type a, Type b) {
@@ -314,26 +110,14 @@ void shift_rows(Rows& rows, Opcode opcode, Mod mode) {
     });
   });
 }
-template <class F, int Width>
-void simd_rows(Rows& rows, Opcode opcode) {
-  for_types([&](Type d, Type a, Type b) {
-    for (const ModSet m : {ModSet{}, ModSet{Mod::sat}, ModSet{Mod::add}})
-      machine::add(rows, Row{opcode, {d, a, b}, m, {}, simd<F, Width>, lower_simd<Width>});
-  });
-}
 template <Mod Q>
 void test_rows(Rows& rows) {
-  const ModSet q{Q}, sum{Q, Mod::add};
-  for (const Type a : words)
-    for (const Type b : words) {
+  for (const Type a : types)
+    for (const Type b : types)
       for_seconds([&](const ModSet& second) {
-        machine::add(rows, Row{vset, {a, b}, q | second, {}, scalar<Test<Q>>, lower_scalar});
+        machine::add(rows,
+                     Row{vset, {a, b}, ModSet{Q} | second, {}, scalar<Test<Q>>, lower_scalar});
       });
-      for (const ModSet& m : {q, sum}) {
-        machine::add(rows, Row{vset2, {a, b}, m, {}, simd<Test<Q>, 16>, lower_simd<16>});
-        machine::add(rows, Row{vset4, {a, b}, m, {}, simd<Test<Q>, 8>, lower_simd<8>});
-      }
-    }
 }
 
 // --- vmad: (a * b + c + po) >> scale; a minus before an operand complements and adds 1 ---
@@ -385,18 +169,6 @@ void video_rows(Rows& rows) {
   shift_rows<true, true>(rows, vshl, Mod::wrap);
   shift_rows<false, false>(rows, vshr, Mod::clamp);
   shift_rows<false, true>(rows, vshr, Mod::wrap);
-  simd_rows<Plus, 16>(rows, vadd2);
-  simd_rows<Plus, 8>(rows, vadd4);
-  simd_rows<Minus, 16>(rows, vsub2);
-  simd_rows<Minus, 8>(rows, vsub4);
-  simd_rows<Average, 16>(rows, vavrg2);
-  simd_rows<Average, 8>(rows, vavrg4);
-  simd_rows<Difference, 16>(rows, vabsdiff2);
-  simd_rows<Difference, 8>(rows, vabsdiff4);
-  simd_rows<Least, 16>(rows, vmin2);
-  simd_rows<Least, 8>(rows, vmin4);
-  simd_rows<Most, 16>(rows, vmax2);
-  simd_rows<Most, 8>(rows, vmax4);
   test_rows<Mod::eq>(rows);
   test_rows<Mod::ne>(rows);
   test_rows<Mod::lt>(rows);

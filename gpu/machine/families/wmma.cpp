@@ -11,9 +11,11 @@
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/families/modifiers.hpp"
 #include "gpu/machine/families/tensor_fragment.hpp"
+#include "gpu/machine/families/whole_warp.hpp"
 #include "gpu/machine/instruction/tensor_detail.hpp"
 #include "gpu/machine/lowering/observing.hpp"
 #include "gpu/machine/run/access.hpp"
+#include "gpu/machine/run/undefined_registers.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -31,6 +33,8 @@ int bits_of(const TensorUse& use) { return tensor::format(element_of(use)).bits;
 // Op::d: the lanes' addresses; Op::b: the stride in elements; no_ref: lines lie close.
 const Op* run_addresses(Warp& w, const Op* op) {
   if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
+  if (w.alive != all_lanes && lanes_have_ended(w, op)) [[unlikely]]
+    return nullptr;
   const auto& use = use_of<TensorUse>(op);
   const MemoryOperand& memory = op->what->memory.front();
   std::uint64_t addresses[lanes];
@@ -84,8 +88,12 @@ const Op* run_load(Warp& w, const Op* op) {
   const std::size_t part = op->what->memory.front().bytes;
   alignas(64) std::byte lines[most_bytes], across[most_bytes];
   for (int l = 0; l < lanes; ++l)
-    if (w.mask >> l & 1)
-      std::memcpy(lines + static_cast<std::size_t>(l) * part, places.at[l], part);
+    if (w.mask >> l & 1) {
+      std::byte* const to = lines + static_cast<std::size_t>(l) * part;
+      std::memcpy(to, places.at[l], part);
+      if (w.variant) [[unlikely]]
+        w.variant->load(l, to, part);
+    }
   const bool turned = lies_across(use);
   if (turned) transpose(lines, across, bits_of(use), lines_of(use), line_elements(use));
   spread(w, w.frame->code->extra.data() + op->extra, fragment_of(use, use.of),
@@ -96,16 +104,20 @@ const Op* run_load(Warp& w, const Op* op) {
 const Op* run_store(Warp& w, const Op* op) {
   const auto& use = use_of<TensorUse>(op);
   LanePlaces places;
-  if (!places_of(w, op, true, places)) return nullptr;
+  if (!w.variant && !places_of(w, op, true, places)) return nullptr;
   const std::size_t part = op->what->memory.front().bytes;
   alignas(64) std::byte lines[most_bytes], across[most_bytes];
   gather(w, w.frame->code->extra.data() + op->extra, fragment_of(use, use.of), lines);
   const bool turned = lies_across(use);
   if (turned) transpose(lines, across, bits_of(use), line_elements(use), lines_of(use));
-  for (int l = 0; l < lanes; ++l)
-    if (w.mask >> l & 1)
-      std::memcpy(places.at[l], (turned ? across : lines) + static_cast<std::size_t>(l) * part,
-                  part);
+  for (int l = 0; l < lanes; ++l) {
+    const std::byte* const from = (turned ? across : lines) + static_cast<std::size_t>(l) * part;
+    if (w.variant) [[unlikely]]
+      w.variant->store(l, from, part);
+    else if (w.mask >> l & 1)
+      std::memcpy(places.at[l], from, part);
+  }
+  if (w.variant) return op + 1;
   w.progressed = true;
   return op + 1;
 }

@@ -1,7 +1,5 @@
 // What a description says beyond registers and addresses, from an instruction's modifiers.
 #pragma once
-#include <optional>
-
 #include "gpu/machine/instruction/instruction.hpp"
 
 namespace inflight::machine {
@@ -13,9 +11,6 @@ Detail detail_of(const ptx::Module& module, const ptx::Function& function,
 // The order and scope that modifiers name; `otherwise` where they name none.
 check::Order order_of(const ptx::ModSet& mods, check::Order otherwise);
 check::Scope scope_of(const ptx::ModSet& mods, check::Scope otherwise);
-
-// The element type of a reduction in memory that a PTX type names, if it is one.
-std::optional<async::TensorType> element_type_of(ptx::Type type);
 
 // How many matrices ldmatrix and stmatrix move.
 unsigned matrices(const ptx::ModSet& mods);

@@ -31,7 +31,7 @@ std::string launched_by(const Child& child) {
                      text_of(index_in(child.parent_block, child.by.thread)));
 }
 
-void tell(const Child& child, std::uint64_t stream, check::Listener* listener) {
+void report(const Child& child, std::uint64_t stream, check::Listener* listener) {
   if (!listener || !check::has(listener->topics(), check::Topic::host)) return;
   const Transfer& t = child.transfer;
   const Descent& descent = child.launch.descent;
@@ -44,7 +44,21 @@ void tell(const Child& child, std::uint64_t stream, check::Listener* listener) {
   event.destination = t.destination, event.source = t.source;
   event.destination_pitch = t.destination_pitch, event.source_pitch = t.source_pitch;
   event.bytes = t.bytes, event.rows = t.rows;
-  listener->host_accessed(event);
+  for (std::uint64_t slice = 0; slice < t.slices; ++slice) {
+    listener->host_accessed(event);
+    event.destination += t.destination_slice, event.source += t.source_slice;
+  }
+}
+
+void move_row(const Transfer& t, std::uint64_t slice, std::uint64_t row) {
+  auto* const to = reinterpret_cast<void*>(t.destination + slice * t.destination_slice +
+                                           row * t.destination_pitch);
+  if (t.fills)
+    std::memset(to, t.value, t.bytes);
+  else
+    std::memmove(
+        to, reinterpret_cast<const void*>(t.source + slice * t.source_slice + row * t.source_pitch),
+        t.bytes);
 }
 
 // `parent`: the launch whose kernel asked for it, or one of its family.
@@ -58,14 +72,9 @@ Outcome transfer(const Child& child, const Launch& parent, const Options& option
             fmt::format("illegal memory access: memory that a kernel's {} is about has been "
                         "released: to {:#x}, from {:#x}\n",
                         t.fills ? "fill" : "copy", t.destination, t.source)};
-  tell(child, parent.stream, options.listener);
-  for (std::uint64_t row = 0; row < t.rows; ++row) {
-    auto* const to = reinterpret_cast<void*>(t.destination + row * t.destination_pitch);
-    if (t.fills)
-      std::memset(to, t.value, t.bytes);
-    else
-      std::memmove(to, reinterpret_cast<const void*>(t.source + row * t.source_pitch), t.bytes);
-  }
+  report(child, parent.stream, options.listener);
+  for (std::uint64_t slice = 0; slice < t.slices; ++slice)
+    for (std::uint64_t row = 0; row < t.rows; ++row) move_row(t, slice, row);
   return {};
 }
 
@@ -163,6 +172,7 @@ void ChildRunner::launched() {
 void ChildRunner::polls() {
   const Children* const known = known_.load(std::memory_order_acquire);
   if (known && known->pending() != 0) begin_beside();
+  grid_.launch->runtime->polls();
 }
 
 void ChildRunner::begin_beside() {

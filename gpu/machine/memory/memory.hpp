@@ -152,6 +152,7 @@ class [[gnu::visibility("default")]] Memory {
   void clear(std::uint64_t base);
   const Windows& windows() const { return windows_; }
   MulticastRanges& multicasts() { return multicasts_; }
+  const MulticastRanges& multicasts() const { return multicasts_; }
 
  private:
   tl::expected<std::uint64_t, std::string> allocate_locked(

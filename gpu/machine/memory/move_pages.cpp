@@ -12,6 +12,8 @@
 #include <cstddef>
 #include <mutex>
 
+#include "gpu/machine/memory/faults.hpp"
+
 namespace inflight::machine {
 namespace {
 
@@ -23,7 +25,6 @@ struct Range {
   Range* next = nullptr;
 };
 std::atomic<Range*> ranges{nullptr};
-struct sigaction before;
 
 const Range* range_of(std::uint64_t address) {
   for (const Range* each = ranges; each; each = each->next)
@@ -31,30 +32,13 @@ const Range* range_of(std::uint64_t address) {
   return nullptr;
 }
 
-void as_before(int signal, siginfo_t* info, void* context) {
-  if (before.sa_flags & SA_SIGINFO) return before.sa_sigaction(signal, info, context);
-  if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
-    return before.sa_handler(signal);
-  sigaction(signal, &before, nullptr);  // the instruction faults again, with the default's end
-}
-
-void on_fault(int signal, siginfo_t* info, void* context) {
+bool on_fault(siginfo_t* info, void*) {
   const Range* range = info->si_code == SEGV_ACCERR
                            ? range_of(reinterpret_cast<std::uint64_t>(info->si_addr))
                            : nullptr;
-  if (!range) return as_before(signal, info, context);
+  if (!range) return false;
   while (range->moving.load(std::memory_order_acquire)) sched_yield();
-}
-
-bool handle_faults() {
-  static const bool handled = [] {
-    struct sigaction action {};
-    action.sa_sigaction = on_fault;
-    action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
-    sigemptyset(&action.sa_mask);
-    return sigaction(SIGSEGV, nullptr, &before) == 0 && sigaction(SIGSEGV, &action, nullptr) == 0;
-  }();
-  return handled;
+  return true;
 }
 
 // Bytes that are zero need no room in the file.
@@ -89,7 +73,7 @@ bool replace(std::uint64_t base, std::uint64_t bytes, int file, std::uint64_t of
 bool move_into_file(std::uint64_t base, std::uint64_t bytes, int file, std::uint64_t offset) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
-  if (!handle_faults()) return false;
+  if (!answer_faults(on_fault)) return false;
   auto* const range = new Range{base, base + bytes};
   range->next = ranges;
   ranges = range;

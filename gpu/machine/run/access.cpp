@@ -1,7 +1,5 @@
-// Which bytes an address means, and what is said of one that means none.
+// Which bytes an address means.
 #include "gpu/machine/run/access.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -18,129 +16,9 @@ bool holds(const Extent& e, std::uint64_t address, std::uint32_t size, bool writ
          (!writing || e.writable);
 }
 
-// Is [address, address + size) inside the window? Then `offset` is where.
-bool in_window(std::uint64_t address, std::uint64_t window, std::uint64_t window_size,
-               std::uint64_t& offset) {
-  offset = address - window;
-  return offset < window_size;
-}
-
-std::uint64_t parameter_bytes(const Warp& w) {
-  return w.block->grid->launch->kernel->parameter_bytes;
-}
-
 std::byte* parameter_place(const Warp& w, std::uint64_t offset, std::uint32_t size) {
-  if (offset + size > parameter_bytes(w)) return nullptr;
+  if (offset + size > w.block->grid->launch->kernel->parameter_bytes) return nullptr;
   return const_cast<std::byte*>(w.block->grid->parameters) + offset;
-}
-
-std::string distance(std::uint64_t address, const Allocation& a) {
-  if (address < a.base) return fmt::format("{} bytes before the start of", a.base - address);
-  if (address >= a.base + a.size)
-    return fmt::format("{} bytes past the end of", address - a.base - a.size);
-  return fmt::format("{} bytes into", address - a.base);
-}
-
-std::string describe_allocation(const Allocation& a) {
-  std::string what = a.name.empty()
-                         ? fmt::format("the {}-byte {} allocation", a.size, spelling(a.kind))
-                         : fmt::format("'{}' ({} bytes, {})", a.name, a.size, spelling(a.kind));
-  return fmt::format("{} at 0x{:x}{}", what, a.base, a.live ? "" : ", which was freed");
-}
-
-// A global address: what lies there or nearest.
-std::string describe_global(const Warp& w, std::uint64_t address) {
-  if (address < 4096) return fmt::format("0x{:x} is a null pointer", address);
-  const Memory& memory = *w.block->grid->memory;
-  const auto a = memory.nearest(address);
-  if (!a) return fmt::format("0x{:x} is in no allocation: there is none", address);
-  std::string text =
-      fmt::format("0x{:x} is {} {}", address, distance(address, *a), describe_allocation(*a));
-  const int device = w.block->grid->device;
-  const bool inside = address >= a->base && address - a->base < a->size;
-  if (inside && a->live && a->device != device && !memory.peer_access(device, a->device))
-    text += fmt::format(" of device {}, to which device {} has no peer access", a->device, device);
-  else if (inside && a->live && !a->writable)
-    text += ", which kernels cannot write";
-  return text;
-}
-
-std::string describe_offset(std::string_view space, std::uint64_t offset, std::uint64_t size) {
-  if (size == 0) return fmt::format("there are no bytes of {}", space);
-  if (offset >= size)
-    return fmt::format("offset 0x{:x} is {} bytes past the end of the {} bytes of {}", offset,
-                       offset - size, size, space);
-  return fmt::format("offset 0x{:x} is in the {} bytes of {}", offset, size, space);
-}
-
-std::string describe_shared_of(const Block& b, std::string_view whose, std::uint64_t offset) {
-  if (offset < reserved_shared)
-    return fmt::format(
-        "offset 0x{:x} is in the {} bytes before the shared memory of {}, which CUDA keeps for "
-        "itself",
-        offset, reserved_shared, whose);
-  return describe_offset(fmt::format("shared memory that {} has", whose), offset - reserved_shared,
-                         b.shared_end - reserved_shared);
-}
-
-std::string describe_shared(const Warp& w, std::uint64_t address, bool own_only) {
-  const Block& self = *w.block;
-  const SharedPlace place = shared_place(self, address);
-  const std::uint64_t rank = address >> rank_shift;
-  if (self.cluster->blocks.size() == 1) return describe_shared_of(self, "this block", address);
-  if (place.block == &self) return describe_shared_of(self, "this block", place.offset);
-  if (!place.block)
-    return fmt::format("it names the block of rank {} in a cluster of {}", rank,
-                       self.cluster->blocks.size());
-  if (own_only)
-    return fmt::format(
-        "it names the block of rank {}, and the instruction accesses only its own block's shared "
-        "memory (.shared::cta): use .shared::cluster",
-        rank);
-  if (place.block->left)
-    return fmt::format(
-        "the block of rank {} has ended: a block must stay until nobody uses its shared memory "
-        "(barrier.cluster, cluster.sync())",
-        rank);
-  return describe_shared_of(*place.block, fmt::format("the block of rank {}", rank), place.offset);
-}
-
-std::string describe_in(const Warp& w, std::uint64_t address, ptx::Space space) {
-  using ptx::Space;
-  switch (space) {
-    case Space::shared:
-    case Space::shared_cta:
-    case Space::shared_cluster:
-      return describe_shared(w, address, space != Space::shared_cluster);
-    case Space::local:
-      return describe_offset("local memory that this thread has", address, local_bytes(w));
-    case Space::param:
-      return describe_offset("parameters of this kernel", address, parameter_bytes(w));
-    case Space::generic:
-      return describe_address(w, address);
-    default:
-      return describe_global(w, address);
-  }
-}
-
-std::string_view space_name(ptx::Space space) {
-  using ptx::Space;
-  switch (space) {
-    case Space::shared:
-    case Space::shared_cta:
-    case Space::shared_cluster:
-      return "shared";
-    case Space::local:
-      return "local";
-    case Space::param:
-      return "parameter";
-    case Space::generic:
-      return "generic";
-    case Space::constant:
-      return "constant";
-    default:
-      return "global";
-  }
 }
 
 // What of a local access lies in which word.
@@ -365,43 +243,9 @@ BadLanes resolve_lanes(Warp& w, const Op* op, std::uint32_t mask, ptx::Space spa
 }
 
 BadLanes resolve_parts(Warp& w, const Op* op, std::uint32_t mask, ptx::Space space,
-                       const std::uint64_t* addresses, std::uint32_t size,
-                       std::uint32_t alignment, bool writing, LanePlaces& out) {
+                       const std::uint64_t* addresses, std::uint32_t size, std::uint32_t alignment,
+                       bool writing, LanePlaces& out) {
   return resolve_aligned(w, op, mask, space, addresses, size, alignment, writing, out);
-}
-
-std::string describe_address(const Warp& w, std::uint64_t address) {
-  const Windows& at = w.block->grid->memory->windows();
-  std::uint64_t offset = 0;
-  if (in_window(address, at.shared, at.shared_size, offset))
-    return describe_in(w, offset, ptx::Space::shared_cluster);
-  if (in_window(address, at.local, at.local_size, offset))
-    return describe_in(w, offset, ptx::Space::local);
-  if (in_window(address, at.param, at.param_size, offset))
-    return describe_in(w, offset, ptx::Space::param);
-  if (in_window(address, at.code, at.code_size, offset))
-    return fmt::format("0x{:x} is the address of a function, not of data", address);
-  return describe_global(w, address);
-}
-
-const Op* bad_access(Warp& w, const Op* op, std::uint32_t bad, const std::uint64_t* addresses,
-                     std::uint32_t size, bool writing, ptx::Space space, FaultKind kind) {
-  const std::uint64_t address = addresses[std::countr_zero(bad)];
-  std::string what = fmt::format("a {}-byte {} {} memory at 0x{:x} ", size,
-                                 writing ? "write to" : "read from", space_name(space), address);
-  if (kind == FaultKind::misaligned_address)
-    what += fmt::format("is misaligned: its address must be a multiple of {}", size);
-  else if (kind == FaultKind::invalid_address_space)
-    what += fmt::format("cannot be done in that state space: {}", describe_in(w, address, space));
-  else
-    what += fmt::format("is out of bounds: {}", describe_in(w, address, space));
-  if (const int others = std::popcount(bad) - 1; others > 0)
-    what += fmt::format(" ({} more threads of the warp fail likewise)", others);
-  FaultDetail about;
-  about.access = true, about.writes = writing;
-  about.space = space;
-  about.address = address, about.bytes = size, about.alignment = size;
-  return w.fault(op, kind, bad, std::move(what), about);
 }
 
 }  // namespace inflight::machine

@@ -7,6 +7,13 @@
 
 namespace inflight::machine {
 
+// Is `address` inside the window? Then `offset` is where.
+inline bool in_window(std::uint64_t address, std::uint64_t window, std::uint64_t window_size,
+                      std::uint64_t& offset) {
+  offset = address - window;
+  return offset < window_size;
+}
+
 // The state space that a generic address lies in: shared, local, param, or global for all others.
 ptx::Space space_of(const Warp& w, std::uint64_t generic_address);
 
@@ -64,8 +71,6 @@ BadLanes resolve_parts(Warp& w, const Op* op, std::uint32_t mask, ptx::Space spa
                        const std::uint64_t* addresses, std::uint32_t size, std::uint32_t alignment,
                        bool writing, LanePlaces& out);
 
-// The same for global sources of copies of which lane l reads bytes[l]: addresses are multiples of
-// `alignment`.
 // Made before an op's sources are resolved: can any of them change while a copy is in flight? They
 // cannot where no thread of the launch has written to their allocation.
 class SourceWatch {
@@ -79,6 +84,8 @@ class SourceWatch {
   std::uint64_t lookups_;
 };
 
+// As check_global, for sources of copies of which lane l reads bytes[l]: addresses are multiples of
+// `alignment`.
 BadLanes check_source(Warp& w, const Op* op, std::uint32_t mask, const std::uint64_t* addresses,
                       const std::uint32_t* bytes, std::uint32_t alignment);
 

@@ -9,7 +9,9 @@
 #include "gpu/machine/run/access.hpp"
 #include "gpu/machine/run/cluster.hpp"
 #include "gpu/machine/run/each_lane.hpp"
+#include "gpu/machine/run/multicast_access.hpp"
 #include "gpu/machine/run/observation.hpp"
+#include "gpu/machine/run/undefined.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -36,12 +38,40 @@ struct Values {
   const std::uint64_t *read = nullptr, *wrote = nullptr;
   std::uint32_t kept = 0;    // lanes whose compare-and-swap failed
   std::uint32_t silent = 0;  // lanes that write what is there
+  check::UndefinedBytes* undefined = nullptr;
 };
+
+void notify(const Warp& w, check::Access event, const std::uint64_t* addresses,
+            const std::uint16_t* ranks, const Values& values) {
+  event.addresses = addresses;
+  event.ranks = ranks;
+  event.written &= ~values.kept;
+  event.read = values.read, event.wrote = values.wrote;
+  event.silent = values.silent & event.who.mask;
+  event.undefined = values.undefined;
+  w.block->grid->observation->listener().accessed(event);
+}
+
+// By a multicast object's addresses the memory of each device is accessed: that of which this
+// process has other addresses is reported by those. The lanes left, which access none.
+std::uint32_t report_multicast(const Warp& w, const MemoryOperand& info, std::uint32_t instruction,
+                               std::uint32_t mask, const std::uint64_t* addresses,
+                               const Values& values) {
+  std::uint32_t others = 0;
+  for (const MulticastLanes& group : multicast_lanes(w, mask, addresses, info.bytes, others))
+    for (const MulticastLanes::Device& device : group.devices)
+      if (device.visible)
+        notify(w, access_event(w, info, instruction, check::Space::global, group.mask),
+               device.seen.data(), nullptr, values);
+  return others;
+}
 
 // Reports the lanes of `mask` in one space.
 void report_access(const Warp& w, const MemoryOperand& info, std::uint32_t instruction,
                    check::Space space, std::uint32_t mask, std::uint64_t* addresses,
                    const Values& values) {
+  if (space == check::Space::global && !w.block->grid->memory->multicasts().empty())
+    mask = report_multicast(w, info, instruction, mask, addresses, values);
   if (!mask) return;
   std::uint16_t ranks[lanes];
   bool elsewhere = false;
@@ -53,13 +83,8 @@ void report_access(const Warp& w, const MemoryOperand& info, std::uint32_t instr
       addresses[l] &= offset_mask;
     }
   }
-  check::Access event = access_event(w, info, instruction, space, mask);
-  event.addresses = addresses;
-  event.ranks = elsewhere ? ranks : nullptr;
-  event.written &= ~values.kept;
-  event.read = values.read, event.wrote = values.wrote;
-  event.silent = values.silent & mask;
-  w.block->grid->observation->listener().accessed(event);
+  notify(w, access_event(w, info, instruction, space, mask), addresses, elsewhere ? ranks : nullptr,
+         values);
 }
 
 void report_generic(const Warp& w, const MemoryOperand& info, std::uint32_t instruction,
@@ -91,8 +116,8 @@ void operand_addresses(const Warp& w, const Op* op, const MemoryOperand& info,
     for (std::uint64_t& a : addresses) a += w.frame->local_base;
 }
 
-void tell_in_space(const Warp& w, const MemoryOperand& info, std::uint32_t instruction,
-                   std::uint32_t mask, std::uint64_t (&addresses)[lanes], const Values& values) {
+void report_in_space(const Warp& w, const MemoryOperand& info, std::uint32_t instruction,
+                     std::uint32_t mask, std::uint64_t (&addresses)[lanes], const Values& values) {
   if (info.space == Space::generic)
     report_generic(w, info, instruction, mask, addresses, values);
   else
@@ -166,8 +191,18 @@ const Op* report_accessed(Warp& w, const Op* op) {
   }
   std::uint64_t addresses[lanes];
   operand_addresses(w, op, info, addresses);
-  tell_in_space(w, info, instruction, mask, addresses, {});
-  return op + 1;
+  const bool loads = info.role == MemoryOperand::Role::load;
+  if (!observation.wants(check::Topic::undefined) ||
+      (!loads && info.role != MemoryOperand::Role::store)) {
+    report_in_space(w, info, instruction, mask, addresses, {});
+    return op + 1;
+  }
+  check::UndefinedBytes undefined;
+  if (!loads && w.undefined != 0) find_stored(w, op, mask, undefined);
+  Values values;
+  values.undefined = &undefined;
+  report_in_space(w, info, instruction, mask, addresses, values);
+  return loads && undefined.lanes != 0 ? follow_load(w, op, undefined) : op + 1;
 }
 
 // Performs a strong access, then reports it. Op::detail: bytes of a lane's value in its register;
@@ -193,6 +228,11 @@ const Op* report_strong(Warp& w, const Op* op) {
   std::unique_lock<std::mutex> lock;
   if (info.space == Space::global || info.space == Space::generic)
     lock = std::unique_lock(in_order);
+  check::UndefinedBytes undefined;
+  const bool loads = info.role == MemoryOperand::Role::load;
+  if ((loads || store) && w.block->grid->observation->wants(check::Topic::undefined))
+    values.undefined = &undefined;
+  if (store && w.undefined != 0) find_stored(w, op, mask, undefined);
   const Op* const next = perform(w, op, mask);
   if (!next) return nullptr;  // a fault has ended the kernel
   if (bytes && !store && op->d != no_ref) {
@@ -200,9 +240,11 @@ const Op* report_strong(Warp& w, const Op* op) {
     values.read = read;
     for (int l = 0; swap && l < lanes; ++l) values.kept |= read[l] != compared[l] ? 1u << l : 0;
   }
-  tell_in_space(w, info, w.frame->code->first_number + op->instruction, mask & info.lanes,
-                addresses, values);
-  return next;
+  report_in_space(w, info, w.frame->code->first_number + op->instruction, mask & info.lanes,
+                  addresses, values);
+  if (!loads || undefined.lanes == 0) return next;
+  if (lock) lock.unlock();
+  return follow_load(w, op, undefined, next);
 }
 
 namespace {
@@ -276,7 +318,9 @@ const Op* report_store(Warp& w, const Op* op) {
                      check_space(info.space) == check::Space::shared;
   Values values;
   if (known) values.silent = silent_lanes(w, op, info, mask, addresses);
-  tell_in_space(w, info, w.frame->code->first_number + op->instruction, mask, addresses, values);
+  check::UndefinedBytes undefined;
+  if (w.undefined != 0) find_stored(w, op, mask, undefined), values.undefined = &undefined;
+  report_in_space(w, info, w.frame->code->first_number + op->instruction, mask, addresses, values);
   return perform(w, op, mask);
 }
 

@@ -8,20 +8,34 @@
 
 namespace inflight::machine {
 
-void advise(Grid& grid, async::Violation violation, std::uint64_t instruction) {
-  const auto& advise_with = grid.options->advise;
-  if (!advise_with || !grid.first_time(instruction, static_cast<unsigned>(violation))) return;
+namespace {
+
+constexpr unsigned by_name = ~0u;  // no violation's number
+
+void tell(Grid& grid, std::uint64_t instruction, std::string_view name, std::string_view what) {
   const Kernel& kernel = *grid.launch->kernel;
   const std::string place = fmt::format("kernel {}, {}", check::readable(kernel.name),
                                         to_text(instruction_of(*kernel.program, instruction)));
-  const std::string what =
-      violation == async::Violation::source_modified
-          ? "the source of this copy was written while the copy was in flight, so the result "
-            "depends on which of the two comes first; write there once a wait has shown that the "
-            "copy has read it"
-          : fmt::format("what it does to its mbarrier breaks a rule and changes nothing: {}",
-                        async::sentence(violation));
-  advise_with(place + std::string(async::name(violation)), place + ": " + what + ".");
+  grid.options->advise(place + std::string(name), fmt::format("{}: {}.", place, what));
+}
+
+}  // namespace
+
+void advise(Grid& grid, async::Violation violation, std::uint64_t instruction) {
+  if (!grid.options->advise || !grid.first_time(instruction, static_cast<unsigned>(violation)))
+    return;
+  tell(grid, instruction, async::name(violation),
+       violation == async::Violation::source_modified
+           ? "the source of this copy was written while the copy was in flight, so the result "
+             "depends on which of the two comes first; write there once a wait has shown that the "
+             "copy has read it"
+           : fmt::format("what it does to its mbarrier breaks a rule and changes nothing: {}",
+                         async::sentence(violation)));
+}
+
+void advise(Grid& grid, std::uint64_t instruction, std::string_view name, std::string_view what) {
+  if (grid.options->advise && grid.first_time(instruction, by_name))
+    tell(grid, instruction, name, what);
 }
 
 }  // namespace inflight::machine

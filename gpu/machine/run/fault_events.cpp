@@ -68,6 +68,13 @@ check::Allocation whole(const Warp& w, check::Space space) {
   return all;
 }
 
+// Is it about a multicast object? What is allocated near its addresses has nothing to do with it.
+bool of_multicast(const Warp& w, const Op* op, std::uint64_t address) {
+  const auto& body = w.frame->code->function->body;
+  return (op->instruction < body.size() && family_of(body[op->instruction]) == Family::multimem) ||
+         w.block->grid->memory->multicasts().contains(address);
+}
+
 }  // namespace
 
 void Observation::faulted(const Warp& w, const Op* op, FaultKind kind, std::uint32_t mask,
@@ -96,7 +103,8 @@ void Observation::faulted(const Warp& w, const Op* op, FaultKind kind, std::uint
     }
     if (event.space != check::Space::global && event.space != check::Space::constant) {
       event.nearest = whole(w, event.space);
-    } else if ((found = grid_.memory->nearest(event.address))) {
+    } else if (!of_multicast(w, op, event.address) &&
+               (found = grid_.memory->nearest(event.address))) {
       event.nearest.step =
           found->live ? check::Allocation::Step::made : check::Allocation::Step::released;
       event.nearest.kind = kinds[static_cast<std::size_t>(found->kind)];

@@ -31,7 +31,7 @@ void walk_bulk(const check::CopyIssued& event, void* to, check::CopyIssued::RunH
   check::CopyRun run;
   run.lane = ends.copy.thread % lanes;
   async::for_each_run(ends.copy, [&](const async::BulkRun& each) {
-    run.destination = place(each.to, ends.to);
+    run.destination = place(each.to, ends.to) + static_cast<std::uint64_t>(ends.copy.seen);
     run.source = each.from ? place(each.from, ends.from) : 0;
     run.bytes = each.bytes;
     run.source_bytes = each.from ? each.bytes : 0;
@@ -73,6 +73,7 @@ void InFlight::issued(const BulkCopy& copy) {
   check::CopyIssued event;
   event.completion = to_shared ? Completion::transaction : Completion::bulk_group;
   event.bytes = is_tensor(copy) ? std::uint32_t(async::box_of(copy.map).tx_bytes()) : copy.bytes;
+  event.left_out = copy.left_out;
   if (Counts* const counts = block(0).counts) counts->copies(event.completion, 1, event.bytes);
   if (!observation().wants(Topic::copies)) return;
   event.who = who(async::issuer(copy.thread), copy.tag);

@@ -54,7 +54,6 @@ Observation::Observation(Grid& grid, check::Listener& listener)
   kernel_.families = family_names();
   kernel_.describe = &describe;
   kernel_.variable = &variable_at;
-  kernel_.value_sinks = &value_sinks;
   kernel_.all_pass_behind = &all_pass_behind;
   kernel_.fidelities = &fidelities;
   kernel_.context = &grid;

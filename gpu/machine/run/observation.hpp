@@ -19,10 +19,6 @@ const Code* code_of(const Grid& grid, const Place& at);
 check::Variable variable_at(const check::Kernel& kernel, check::Space space, std::uint64_t address,
                             std::uint32_t instruction);
 
-// Answers check::Kernel::value_sinks.
-std::uint32_t value_sinks(const check::Kernel& kernel, std::uint32_t instruction, void* to,
-                          check::Kernel::SinkHook hook);
-
 // Answers check::Kernel::all_pass_behind.
 bool all_pass_behind(const check::Kernel& kernel, std::uint32_t instruction);
 

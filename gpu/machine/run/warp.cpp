@@ -12,6 +12,7 @@
 #include "gpu/machine/run/circumstances.hpp"
 #include "gpu/machine/run/each_lane.hpp"
 #include "gpu/machine/run/observation.hpp"
+#include "gpu/machine/run/undefined.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -231,6 +232,7 @@ Frame& Warp::enter_frame(const Code* code, const Op* op, std::uint32_t local_bas
 // to call.
 void Warp::leave_frame(Frame* f, std::uint32_t gone) {
   f->inside &= ~gone;
+  if (f->inside == 0) forget_undefined(*this, *f);
   if (f->inside != 0 || f->children.empty()) return;
   for (auto& c : f->children) {
     spare_bytes += c->bytes();
@@ -357,8 +359,9 @@ void Warp::run_instructions(std::uint32_t count, bool fair) {
   if (!fair) polled = 0;
   const Op* pc = fair ? next_fair() : next();
   std::uint32_t done = 0;
+  follows = true;
   while (pc) {
-    const Op* const after = pc->run(*this, pc);
+    const Op* const after = undefined != 0 ? follow_one(*this, pc) : pc->run(*this, pc);
     if (!after) break;
     if (after->instruction != pc->instruction && ++done == count) {
       pause(after);
@@ -384,6 +387,9 @@ void Warp::run(std::int32_t slice_ops) {
   } else {
     pc = next_fair();
   }
+  follows = false;
+  if (undefined != 0) [[unlikely]]
+    pc = follow(*this, pc);
   while (pc) pc = pc->run(*this, pc);
 }
 

@@ -23,6 +23,8 @@ namespace inflight::machine {
 
 struct Block;
 struct Worker;
+struct UndefinedRegisters;
+struct MatrixVariant;
 
 inline constexpr int lanes = 32;
 inline constexpr std::uint32_t all_lanes = 0xffffffff;
@@ -47,9 +49,10 @@ struct Frame {
   LineBuffer registers;
   std::uint32_t local_base = 0;  // bytes, in each lane's local memory
   std::uint32_t depth = 0;
-  std::uint32_t inside = 0;              // lanes that called and have not left
-  std::unique_ptr<StackPointers> stack;  // of code that moves them
-  struct Count* counts = nullptr;        // of counted code: its slots
+  std::uint32_t inside = 0;                       // lanes that called and have not left
+  std::unique_ptr<StackPointers> stack;           // of code that moves them
+  struct Count* counts = nullptr;                 // of counted code: its slots
+  std::shared_ptr<UndefinedRegisters> undefined;  // null: none of its registers ever was
   std::vector<std::unique_ptr<Frame>> children;
 
   // Lanes of `mask` begin the function: their stacks end behind its frame.
@@ -200,7 +203,10 @@ struct alignas(64) Warp {
   bool exclusive = false;           // this slice belongs to one split whatever its place
   std::uint8_t polled = 0;          // Polls: executed what may be part of a spin, in this turn
   bool progressed = false;          // did anything that others may see since the flag was cleared
-  std::uint32_t waiting = 0;        // lanes whose wait has been reported to a listener
+  std::uint32_t undefined = 0;      // registers with bits that nothing has written (undefined.hpp)
+  bool follows = false;             // who runs its ops looks at that
+  const MatrixVariant* variant = nullptr;  // of a load or store of a matrix that is tried out
+  std::uint32_t waiting = 0;               // lanes whose wait has been reported to a listener
   std::unique_ptr<Frame> root;
   std::vector<std::unique_ptr<Frame>> spare;  // that no lane is in, newest last
   std::uint64_t spare_bytes = 0;

@@ -22,6 +22,8 @@ class FreshRun {
     std::uint32_t count = 0;
   };
 
+  static constexpr std::uint32_t most = 0xffff;  // in a run
+
   // By the worker whose run it is: the next one, and a new run once there is none.
   Range pop();
   void fill(Range range);
@@ -51,6 +53,9 @@ class WorkQueue {
   using Suspended = std::list<std::unique_ptr<Cluster>>;
 
   FreshRun fresh;
+
+  // By a worker that looks for one: false if it is another's.
+  bool claim() { return !claimed_.exchange(true, std::memory_order_acq_rel); }
 
   // By its worker alone.
   void finished(std::uint64_t cycles);
@@ -82,6 +87,7 @@ class WorkQueue {
   const Suspended& suspended() const { return suspended_; }  // once no worker is left
 
  private:
+  std::atomic<bool> claimed_{false};
   std::atomic<std::uint64_t> done_{0};
   std::atomic<std::int64_t> turn_{0};
   std::uint64_t unreported_ = 0, finished_ = 0, cycles_ = 0;

@@ -1,22 +1,15 @@
 // Workers take clusters in turn; the launching thread is one of them.
 #include "gpu/machine/run/workers.hpp"
 
-#include <tbb/global_control.h>
-#include <tbb/task_arena.h>
-
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
-#include <deque>
-#include <exception>
-#include <mutex>
-#include <optional>
 #include <thread>
 #include <utility>
 
 #include "gpu/host/cores.hpp"
 #include "gpu/machine/children/parent.hpp"
 #include "gpu/machine/run/circumstances.hpp"
+#include "gpu/machine/run/helpers.hpp"
 #include "gpu/machine/run/observation.hpp"
 
 namespace inflight::machine {
@@ -24,13 +17,16 @@ namespace {
 
 constexpr std::uint32_t turn = 4096;  // rounds of a block's warps before other blocks get a turn
 
-// How many clusters are handed out together before any has run: of a kernel without loops and calls
-// it is known what they take at most.
-std::uint32_t first_length(const Grid& grid) {
+// Threads of a kernel without loops and calls wait for no thread of another cluster.
+bool without_waiting(const Grid& grid) {
+  return !grid.entry->loops && grid.entry->calls.empty() && !grid.launch->prerequisites;
+}
+
+// What a cluster of such a kernel takes at most.
+std::uint64_t most_cycles(const Grid& grid) {
   const Launch& launch = *grid.launch;
-  const std::uint64_t warps = (launch.block.count() + lanes - 1) / lanes * launch.cluster.count(),
-                      cycles = std::max<std::uint64_t>(grid.entry->ops.size() * warps, 1);
-  return grid.entry->loops || !grid.entry->calls.empty() ? 1 : WorkQueue::good_length(1, cycles);
+  const std::uint64_t warps = (launch.block.count() + lanes - 1) / lanes * launch.cluster.count();
+  return std::max<std::uint64_t>(grid.entry->ops.size() * warps, 1);
 }
 
 // What a cluster that has ended took.
@@ -69,9 +65,9 @@ class Patience {
   unsigned idle_ = 0;
 };
 
-void run_clusters(Clusters& clusters) {
+void run_clusters(Clusters& clusters, unsigned place) {
   Grid& grid = clusters.grid();
-  WorkQueue& queue = clusters.join();
+  WorkQueue& queue = clusters.join(place);
   Worker worker;
   Patience patience;
   std::vector<std::unique_ptr<Cluster>> spare;
@@ -108,107 +104,14 @@ void run_clusters(Clusters& clusters) {
 }
 
 // What throws in one worker, such as the end of the host's memory, ends the launch for all.
-void work(Clusters& clusters) {
+void work(Clusters& clusters, unsigned place) {
   try {
-    run_clusters(clusters);
+    run_clusters(clusters, place);
   } catch (...) {
     clusters.grid().stop = true;
     throw;
   }
 }
-
-// Other threads that help with a launch's blocks. Nothing depends on them: the launching thread
-// runs blocks too, and who has not come when it is done stays away.
-class Helpers {
- public:
-  Helpers(Clusters& clusters, unsigned count) : crew_(std::make_shared<Crew>()) {
-    crew_->clusters = &clusters;
-    try {
-      for (unsigned i = 0; i < count; ++i) pool().request(crew_);
-    } catch (const std::bad_alloc&) {  // fewer help
-    }
-  }
-  ~Helpers() { dismiss(); }
-  // Waits until nobody helps any more, and throws what one of them threw.
-  void finish() {
-    if (auto thrown = dismiss()) std::rethrow_exception(thrown);
-  }
-  Helpers(const Helpers&) = delete;
-  Helpers& operator=(const Helpers&) = delete;
-
- private:
-  struct Crew {
-    std::mutex mutex;
-    std::condition_variable left;
-    Clusters* clusters = nullptr;  // null: closed
-    unsigned present = 0;
-    std::exception_ptr thrown;
-  };
-
-  std::exception_ptr dismiss() {
-    std::unique_lock lock(crew_->mutex);
-    crew_->clusters = nullptr;
-    crew_->left.wait(lock, [&] { return crew_->present == 0; });
-    return std::exchange(crew_->thrown, nullptr);
-  }
-
-  static void help(Crew& crew) {
-    std::unique_lock lock(crew.mutex);
-    if (!crew.clusters) return;
-    ++crew.present;
-    Clusters& clusters = *crew.clusters;
-    lock.unlock();
-    std::exception_ptr thrown;
-    try {
-      work(clusters);
-    } catch (...) {
-      thrown = std::current_exception();
-    }
-    lock.lock();
-    if (thrown) crew.thrown = thrown;
-    if (--crew.present == 0) crew.left.notify_one();
-  }
-
-  // The threads. A task carries nothing and is made under the mutex that it takes first, so that
-  // ThreadSanitizer, to which oneTBB's library is opaque, sees who made it before who runs it.
-  class Pool {
-   public:
-    void request(const std::shared_ptr<Crew>& crew) {
-      std::lock_guard lock(mutex_);
-      requests_.push_back(crew);
-      try {
-        arena_.enqueue([] { help(*pool().next()); });
-      } catch (...) {
-        requests_.pop_back();
-        throw;
-      }
-    }
-
-   private:
-    std::shared_ptr<Crew> next() {
-      std::lock_guard lock(mutex_);
-      auto crew = std::move(requests_.front());
-      requests_.pop_front();
-      return crew;
-    }
-    // On one core oneTBB has no threads besides the caller's unless it is told.
-    std::optional<tbb::global_control> limit_ =
-        host::cores() < most_workers()
-            ? std::make_optional<tbb::global_control>(tbb::global_control::max_allowed_parallelism,
-                                                      most_workers())
-            : std::nullopt;
-    tbb::task_arena arena_{static_cast<int>(most_workers()), 1};
-    std::mutex mutex_;
-    std::deque<std::shared_ptr<Crew>> requests_;  // one for each task that has not begun
-  };
-  // All launches share it, so that none pays for waking threads that are awake.
-  static Pool& pool() {
-    static auto& shared = *new Pool;
-    return shared;
-  }
-
-  std::shared_ptr<Crew> crew_;
-};
 
 }  // namespace
 
@@ -219,9 +122,31 @@ Clusters::Clusters(Grid& grid, std::uint64_t total, std::uint64_t resident_limit
       bounded_(resident_limit < total),
       queues_(workers),
       moved_(grid.observation ? host_time() : 0) {
-  if (workers == 1) return;
-  const std::uint32_t length = first_length(grid);
-  for (WorkQueue& queue : queues_) queue.expect(length);
+  if (workers == 1 || !without_waiting(grid)) return;
+  const std::uint32_t length = WorkQueue::good_length(1, most_cycles(grid));
+  if (length > 1 && total / workers < FreshRun::most)
+    share_out();
+  else
+    for (WorkQueue& queue : queues_) queue.expect(length);
+}
+
+// Short clusters that wait for nobody, in whatever order: each worker gets its part of the grid,
+// the same in each launch, so that it finds in its caches what it wrote in the last one.
+void Clusters::share_out() {
+  const std::uint64_t parts = workers();
+  for (std::uint64_t i = 0; i < parts; ++i) {
+    const std::uint64_t first = total_ * i / parts, end = total_ * (i + 1) / parts;
+    queues_[i].fresh.fill({first, static_cast<std::uint32_t>(end - first)});
+  }
+  next_.store(total_, std::memory_order_relaxed);
+  runs_.store(true, std::memory_order_relaxed);
+}
+
+WorkQueue& Clusters::join(unsigned place) {
+  joined_.fetch_add(1, std::memory_order_relaxed);
+  WorkQueue* queue = &queues_[place % queues_.size()];
+  while (!queue->claim()) queue = queue == &queues_.back() ? queues_.data() : queue + 1;
+  return *queue;
 }
 
 Clusters::Ticket Clusters::take(WorkQueue& queue) {
@@ -354,9 +279,9 @@ const Cluster* Clusters::unfinished() const {
 }
 
 void run_all(Clusters& clusters) {
-  if (clusters.workers() == 1) return work(clusters);
-  Helpers helpers(clusters, clusters.workers() - 1);
-  work(clusters);
+  if (clusters.workers() == 1) return work(clusters, 0);
+  Helpers helpers([&clusters](unsigned place) { work(clusters, place); }, clusters.workers() - 1);
+  work(clusters, 0);
   helpers.finish();
 }
 

@@ -23,9 +23,9 @@ class Clusters {
     explicit operator bool() const { return cluster || fresh != none; }
   };
 
-  // Another worker's queue.
   unsigned joined() const { return joined_.load(std::memory_order_relaxed); }
-  WorkQueue& join() { return queues_[joined_.fetch_add(1, std::memory_order_relaxed)]; }
+  // The queue of a worker that begins: that of its place, or the next that nobody has.
+  WorkQueue& join(unsigned place);
   // Nothing: other workers hold what is left.
   Ticket take(WorkQueue& queue);
   void suspend(WorkQueue& queue, std::unique_ptr<Cluster> cluster);
@@ -43,6 +43,7 @@ class Clusters {
 
  private:
   std::uint64_t size() const { return grid_.launch->cluster.count(); }
+  void share_out();
   FreshRun::Range hand_out(WorkQueue& queue);
   std::uint64_t reserve(std::uint64_t finished, std::uint64_t wanted);
   FreshRun::Range steal_fresh(const WorkQueue& thief);

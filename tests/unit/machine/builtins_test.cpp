@@ -231,7 +231,7 @@ TEST(Heap, WhatEndsBadlyIsNamed) {
 }
 
 TEST(Builtins, OthersAreRefusedByName) {
-  EXPECT_EQ(find_builtin("__cudaCDP2Memcpy3DAsync"), nullptr);
+  EXPECT_EQ(find_builtin("__cudaCDP2DeviceGetCacheConfig"), nullptr);
   PtxRunner r({kernel_k("{ .param .b32 q; call.uni (q), cudaDeviceSynchronize, (); }",
                         ".extern .func (.param .b32 r) cudaDeviceSynchronize();\n")});
   const Outcome o = r.run("k", {}, {1, 1, 1}, {0});

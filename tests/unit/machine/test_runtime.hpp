@@ -24,6 +24,9 @@ class TestRuntime : public DeviceRuntime {
   std::optional<int> resident_blocks(const Kernel&, int, std::uint64_t) override {
     return std::nullopt;
   }
+  int launch_graph(std::uint64_t, std::uint64_t) override { return 1; }
+  int update(const std::vector<NodeUpdate>&) override { return 1; }
+  void polls() override {}
   std::uint64_t error_text(int, bool) override { return 0; }
 
   std::uint64_t places = 2048;

@@ -2,6 +2,7 @@
 // it.
 #include "gpu/machine/run/workers.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -62,6 +63,54 @@ TEST(WorkQueue, AsksForAsManyAsItIsSoonDoneWith) {
   queue.finished(WorkQueue::run_cycles * 5);
   EXPECT_EQ(queue.next_length(), 1u);
   EXPECT_EQ(queue.done(), 9u);
+}
+
+// A launch of 1000 blocks of 10 instructions on four workers.
+struct FourWorkers {
+  Launch launch{.grid = {1000, 1, 1}, .block = {32, 1, 1}};
+  Options options;
+  Code code;
+  Grid grid;
+  explicit FourWorkers(bool loops) {
+    code.ops.resize(10);
+    code.loops = loops;
+    grid.launch = &launch, grid.options = &options, grid.entry = &code;
+  }
+};
+
+TEST(Clusters, ThatNobodyWaitsForAreTheSameWorkersInEachLaunch) {
+  FourWorkers four(false);
+  for (int launch = 0; launch < 2; ++launch) {
+    Clusters clusters(four.grid, 1000, 100, 4);
+    WorkQueue &third = clusters.join(2), &first = clusters.join(0);
+    EXPECT_EQ(clusters.take(third).fresh, 500u);
+    EXPECT_EQ(clusters.take(first).fresh, 0u);
+    EXPECT_EQ(clusters.take(third).fresh, 501u);
+    // Nobody has the second place: what is there goes to whoever has nothing else.
+    std::vector<int> given(1000);
+    given[0] = given[500] = given[501] = 1;
+    for (auto ticket = clusters.take(first); ticket; ticket = clusters.take(first))
+      ++given[ticket.fresh];
+    EXPECT_EQ(given, std::vector<int>(1000, 1));
+  }
+}
+
+TEST(Clusters, ThatMayBeWaitedForAreHandedOutInOrder) {
+  FourWorkers four(true);
+  Clusters clusters(four.grid, 1000, 100, 4);
+  WorkQueue &third = clusters.join(2), &first = clusters.join(0);
+  EXPECT_EQ(clusters.take(third).fresh, 0u);
+  EXPECT_EQ(clusters.take(first).fresh, 1u);
+  EXPECT_EQ(clusters.take(third).fresh, 2u);
+}
+
+TEST(Clusters, GiveEachWorkerAQueue) {
+  FourWorkers four(false);
+  Clusters clusters(four.grid, 1000, 100, 4);
+  std::vector<WorkQueue*> queues;
+  for (const unsigned place : {3u, 3u, 9u, 0u}) queues.push_back(&clusters.join(place));
+  std::sort(queues.begin(), queues.end());
+  EXPECT_EQ(std::unique(queues.begin(), queues.end()), queues.end());
 }
 
 class Workers : public KernelRunner {

@@ -1,0 +1,191 @@
+// One lane's bulk or tensor copy while it is being checked (bulk.cpp, bulk_tensor.cpp).
+#pragma once
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "gpu/machine/families/bulk.hpp"
+#include "gpu/machine/run/access.hpp"
+#include "gpu/machine/run/each_lane.hpp"
+#include "gpu/machine/run/in_flight.hpp"
+#include "gpu/machine/run/mbarriers.hpp"
+#include "gpu/machine/run/values.hpp"
+
+namespace inflight::machine {
+
+// A check that fails ends the kernel.
+class BulkRequest {
+ public:
+  using BulkCopy = async::BulkCopy;
+  using Space = ptx::Space;
+  using Name = BulkOperands::Name;
+  static constexpr std::uint32_t granule = 16;  // bytes: of sizes and addresses
+
+  BulkRequest(Warp& warp, const Op* op_, int lane_)
+      : w(warp), op(op_), lane(lane_), form(use_of<CopyUse>(op_)) {
+    copy.thread =
+        cluster_thread(w.block->rank, w.first_thread() + static_cast<std::uint32_t>(lane));
+    copy.tag = w.frame->code->first_number + op->instruction;
+  }
+
+  Warp& w;
+  const Op* const op;
+  const int lane;
+  const CopyUse& form;
+  BulkCopy copy;
+  const Op* ended = nullptr;  // what the handler returns if a check failed
+
+  std::uint64_t wide(unsigned name) const { return read<std::uint64_t>(name); }
+  std::uint32_t narrow(unsigned name) const { return read<std::uint32_t>(name); }
+  // In whole 16 bytes; the copy says how many it leaves out.
+  std::uint32_t size() {
+    const std::uint32_t bytes = narrow(Name::size);
+    copy.left_out = static_cast<std::uint8_t>(bytes % granule);
+    return bytes - bytes % granule;
+  }
+  std::uint16_t half(unsigned name) const { return read<std::uint16_t>(name); }
+  bool has(unsigned name) const { return operand(name) != no_ref; }
+
+  bool fail(FaultKind kind, std::string what, const FaultDetail& about = {}) {
+    ended = w.fault(op, kind, 1u << lane, std::move(what), about);
+    failed = true;
+    return false;
+  }
+  bool bad(std::uint64_t address, std::uint32_t bytes, bool writing, Space space, FaultKind kind) {
+    std::uint64_t addresses[lanes];
+    addresses[lane] = address;
+    ended = bad_access(w, op, 1u << lane, addresses, bytes, writing, space, kind);
+    failed = true;
+    return false;
+  }
+  // What a tensor map, or a copy that it does not allow, has wrong.
+  bool bad_tensor(FaultKind kind, std::string what) {
+    FaultDetail about;
+    about.tensor_map = true;
+    return fail(kind, std::move(what), about);
+  }
+  bool aligned(std::uint64_t address, std::uint32_t alignment, Space space, std::string_view what) {
+    if (address % alignment == 0) return true;
+    FaultDetail about;
+    about.access = true, about.writes = what == "destination";
+    about.space = space;
+    about.address = address, about.alignment = alignment;
+    return fail(
+        FaultKind::misaligned_address,
+        fmt::format("the {} of a bulk copy, 0x{:x}, is misaligned: it must be a multiple of "
+                    "{}",
+                    what, address, alignment),
+        about);
+  }
+
+  // `bytes` of global memory.
+  bool global(std::uint64_t address, std::uint32_t bytes, bool writing) {
+    if (bytes == 0 || resolve_global(w, op, address, bytes, writing)) return true;
+    return bad(address, bytes, writing, Space::global, FaultKind::illegal_address);
+  }
+  // Where each device has `bytes` at a multicast object's address; empty: they are in none.
+  std::vector<MulticastSpan::Place> cast(std::uint64_t address, std::uint64_t bytes) const {
+    return w.block->grid->memory->multicasts().places(address, bytes);
+  }
+  // From where the host has it to where the program does; 0: nowhere.
+  static std::int64_t to_seen(const MulticastSpan::Place& place) {
+    const auto at = reinterpret_cast<std::uint64_t>(place.at);
+    return place.seen ? static_cast<std::int64_t>(place.seen - at) : 0;
+  }
+  // Issues the store of `copy.bytes` to global memory; to a multicast object, one to each device.
+  void store_to(std::uint64_t address) {
+    const auto places = cast(address, copy.bytes);
+    if (places.empty()) {
+      if (!global(address, copy.bytes, true)) return;
+      copy.to = reinterpret_cast<std::byte*>(address);
+      return issue();
+    }
+    for (const MulticastSpan::Place& each : places) {
+      copy.to = each.at;
+      copy.seen = to_seen(each);
+      issue();
+    }
+  }
+  // `bytes` of shared memory of some block of the cluster.
+  std::byte* shared(std::uint32_t address, std::uint64_t bytes, bool writing, bool own_only) {
+    const Space space = own_only ? Space::shared : Space::shared_cluster;
+    const FaultKind kind = shared_fault(*w.block, address, bytes, own_only);
+    if (kind == FaultKind::none) return shared_place(*w.block, address).at();
+    bad(address, static_cast<std::uint32_t>(bytes), writing, space, kind);
+    return nullptr;
+  }
+  // The mbarrier that the copy completes on lies at its operand's offset in the block of rank
+  // `rank`.
+  bool completes(std::uint32_t rank, std::uint32_t tx_bytes) {
+    const std::uint32_t offset = narrow(Name::mbarrier) & offset_mask;
+    if (!aligned(offset, async::mbarrier::alignment, Space::shared, "mbarrier")) return false;
+    std::byte* at = shared(rank << rank_shift | offset, async::mbarrier::size, true, false);
+    if (!at) return false;
+    copy.mbarrier = reinterpret_cast<async::mbarrier::Word*>(at);
+    copy.mbarrier_offset = offset;
+    copy.rank = rank;
+    copy.tx_bytes = tx_bytes;
+    return true;
+  }
+  bool operation(async::TensorType type) {
+    if (!form.reduces) return true;
+    copy.reduce = async::reduction(form.reduction.operation, type);
+    if (copy.reduce) return true;
+    return bad_tensor(FaultKind::illegal_instruction,
+                      fmt::format("tensors of type {} have no .{} reduction",
+                                  async::facts(type).cuda, async::name(form.reduction.operation)));
+  }
+
+  // Calls f(rank) for each block that the copy goes to: until one fails.
+  template <class F>
+  bool each_destination(std::uint32_t to, F f) {
+    if (!has(Name::ctas)) return f(to >> rank_shift);
+    for (std::uint32_t ctas = half(Name::ctas), rank = 0; ctas != 0; ctas >>= 1, ++rank)
+      if (ctas & 1 && !f(rank)) return false;
+    return true;
+  }
+
+  void issue() {
+    bulk_copies(w).issue(copy);
+    // Who waits for it already makes it happen.
+    if (copy.mbarrier) wake_mbarrier(*w.block->cluster->blocks[copy.rank], copy.mbarrier_offset);
+    constexpr std::uint64_t each = 32, each_row = 8;  // ops
+    cost += each;
+    if (copy.kind == BulkCopy::Kind::bytes || copy.kind == BulkCopy::Kind::value) {
+      cost += copy.bytes / granule;
+    } else {
+      const async::TensorBox box = async::box_of(copy.map);
+      cost += box.rows * each_row + box.tx_bytes() / granule;
+    }
+  }
+  bool failed = false;
+  std::uint64_t cost = 0;  // of what it issued, in ops
+
+ private:
+  Ref operand(unsigned name) const { return w.frame->code->extra[op->extra + name]; }
+  template <class T>
+  T read(unsigned name) const {
+    return w.at<T>(operand(name))[lane];
+  }
+};
+
+// Runs one(BulkRequest&) for every active lane; goes on behind the instruction unless one ended the
+// kernel.
+template <class One>
+const Op* each_request(Warp& w, const Op* op, One one) {
+  const std::atomic<bool>& stop = w.block->grid->stop;
+  const Op* ended = nullptr;
+  bool failed = false;
+  std::uint64_t cost = 0;
+  w.progressed |= each_lane(w.mask, [&](int lane) {
+    BulkRequest request(w, op, lane);
+    one(request);
+    cost += request.cost;
+    ended = request.ended;
+    failed = request.failed;
+    return !failed && !stop.load(std::memory_order_relaxed);
+  });
+  return failed ? ended : w.spend(op + 1, cost);
+}
+
+}  // namespace inflight::machine

@@ -1,0 +1,208 @@
+// Tensor copies (PTX ISA, "Data Movement and Conversion Instructions: Tensor copy"): reads the map,
+// checks each lane's request and hands it to gpu/async, which moves the bytes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "gpu/machine/families/bulk_request.hpp"
+
+namespace inflight::machine {
+namespace {
+
+using async::BulkCopy;
+using ptx::Space;
+using Name = BulkOperands::Name;
+constexpr std::uint32_t granule = BulkRequest::granule;
+
+// The map operand is a generic address in .param, .const or .global: the unit that copies tensors
+// sees neither local nor shared memory.
+bool in_map_space(BulkRequest& r, std::uint64_t address) {
+  const Space space = space_of(r.w, address);
+  if (space != Space::local && !is_shared(space)) return true;
+  return r.bad_tensor(
+      FaultKind::illegal_address,
+      fmt::format(
+          "the tensor map at 0x{:x} lies in {} memory: a copy takes its map from a "
+          "__grid_constant__ parameter of the kernel, from global or from constant memory{}",
+          address, space == Space::local ? "local" : "shared",
+          space == Space::local ? " (a map that is passed to a function by value, or a "
+                                  "parameter without __grid_constant__, is a copy in local "
+                                  "memory: pass a reference or a pointer)"
+                                : ""));
+}
+
+// The map that the map operand points to; null after a fault.
+const async::TensorMap* tensor_map(BulkRequest& r) {
+  const std::uint64_t address = r.wide(Name::map);
+  if (!in_map_space(r, address)) return nullptr;
+  if (!r.aligned(address, async::tensor_map_alignment, Space::generic, "tensor map"))
+    return nullptr;
+  std::byte bytes[async::tensor_map_bytes];
+  if (!read_generic(r.w, r.lane, address, bytes, sizeof bytes)) {
+    r.bad(address, sizeof bytes, false, Space::generic, FaultKind::illegal_address);
+    return nullptr;
+  }
+  const auto read = in_flight(*r.w.block->cluster).maps.read(address, bytes);
+  if (!read) {
+    r.bad_tensor(
+        read.error().box_too_large ? FaultKind::illegal_address : FaultKind::illegal_instruction,
+        fmt::format("the tensor map at 0x{:x} cannot be used: {}", address, read.error().sentence));
+    return nullptr;
+  }
+  r.copy.map_address = address;
+  const async::TensorMap* const map = *read;
+  if (map->rank != r.form.rank || (map->mode == async::TensorMode::im2col) != r.form.im2col) {
+    r.bad_tensor(
+        FaultKind::illegal_instruction,
+        fmt::format("the instruction is for {}-dimensional {} copies and its tensor map is "
+                    "{}-dimensional, {}",
+                    r.form.rank, r.form.im2col ? "im2col" : "tile", map->rank,
+                    map->mode == async::TensorMode::im2col ? "im2col" : "tile"));
+    return nullptr;
+  }
+  return map;
+}
+
+// The coordinates and offsets; `shared`: of the box, in whichever block.
+async::TensorPlace place_of(const BulkRequest& r, std::uint32_t shared) {
+  async::TensorPlace place;
+  for (unsigned i = 0; i < r.form.rank; ++i)
+    place.at[i] = static_cast<std::int32_t>(r.narrow(Name::place + i));
+  for (unsigned i = 0; i < 3; ++i)
+    if (r.has(Name::offset + i)) place.offset[i] = r.half(Name::offset + i);
+  place.shared = shared & offset_mask;
+  return place;
+}
+
+// A store writes `padding` bytes past the elements of a row, which end at `end`, to the end of
+// their 16-byte chunk. Inside an allocation, or in the padding behind it (sizes of device memory
+// are rounded up to 256 bytes), that is no error of the program. Behind memory that the program
+// registered it would change bytes that are none of the GPU's.
+bool check_padding(BulkRequest& r, std::uint64_t end, std::uint32_t padding) {
+  if (r.w.block->grid->memory->padded_end(end - 1) >= end + padding) return true;
+  FaultDetail about;
+  about.access = about.writes = true;
+  about.space = Space::global;
+  about.address = end, about.bytes = padding;
+  return r.fail(
+      FaultKind::illegal_address,
+      fmt::format("a tensor store writes whole 16-byte chunks, and the chunk of its last element "
+                  "goes {} bytes past 0x{:x}, where its memory ends: {}. Let the memory end at a "
+                  "multiple of 16 bytes, or register more of it",
+                  padding, end, describe_address(r.w, end)),
+      about);
+}
+
+// The rules of the copy itself.
+bool check_rules(BulkRequest& r, async::TensorDirection direction) {
+  const auto violation = async::tensor_violation(r.copy.map, r.copy.place, direction);
+  if (violation == async::Violation::none) return true;
+  return r.bad_tensor(violation == async::Violation::tensor_shared_alignment
+                          ? FaultKind::misaligned_address
+                          : FaultKind::illegal_instruction,
+                      fmt::format("a tensor copy breaks a rule: {}", async::sentence(violation)));
+}
+
+// The rules, and every byte that the copy touches in global memory. Rows are what counts there:
+// swizzling moves bytes about in shared memory only.
+bool check_tensor(BulkRequest& r, async::TensorDirection direction) {
+  const BulkCopy& copy = r.copy;
+  if (!check_rules(r, direction)) return false;
+  async::TensorMap rows = copy.map;
+  rows.swizzle = async::Swizzle::none;
+  const bool store = direction == async::TensorDirection::store;
+  const std::uint32_t padding = store ? async::store_padding(rows, copy.place) : 0;
+  bool good = true;
+  async::for_each_run(rows, copy.place, async::TensorDirection::load,
+                      [&](const async::TensorRun& run) {
+                        if (!good || !run.inside) return;
+                        good = r.global(run.global, run.bytes, store) &&
+                               (padding == 0 || check_padding(r, run.global + run.bytes, padding));
+                      });
+  return good;
+}
+
+// Of a store to a multicast object, where each device has the first byte of the tensor; empty: it
+// goes elsewhere.
+std::vector<MulticastSpan::Place> cast_tensor(const BulkRequest& r) {
+  if (r.w.block->grid->memory->multicasts().empty()) return {};
+  const async::TensorMap& map = r.copy.map;
+  std::uint64_t low = ~std::uint64_t{0}, high = 0;
+  async::for_each_run(map, r.copy.place, async::TensorDirection::store,
+                      [&](const async::TensorRun& run) {
+                        if (!run.inside) return;
+                        low = std::min(low, run.global);
+                        high = std::max(high, run.global + run.bytes);
+                      });
+  if (low >= high) return {};
+  auto places = r.cast(low, high - low);
+  for (MulticastSpan::Place& each : places) {
+    each.at -= low - map.global_address;
+    if (each.seen) each.seen -= low - map.global_address;
+  }
+  return places;
+}
+
+// The box in the shared memory of the block of rank `rank`.
+bool box_in(BulkRequest& r, std::uint32_t rank, bool writing) {
+  const std::uint64_t bytes = async::touched_bytes(r.copy.map, r.copy.place.shared);
+  std::byte* at = r.shared(rank << rank_shift | r.copy.place.shared, bytes, writing, false);
+  if (at) r.copy.shared = at - r.copy.place.shared;
+  return at != nullptr;
+}
+
+}  // namespace
+
+const Op* bulk_tensor_load(Warp& w, const Op* op) {
+  return each_request(w, op, [](BulkRequest& r) {
+    const auto map = tensor_map(r);
+    if (!map) return;
+    r.copy.kind = BulkCopy::Kind::tensor_load;
+    r.copy.map = *map;
+    const std::uint32_t to = r.narrow(Name::to);
+    r.copy.place = place_of(r, to);
+    const SourceWatch watch(r.w, r.op);
+    if (!check_tensor(r, async::TensorDirection::load)) return;
+    r.copy.watch = watch.needed();
+    const auto bytes = static_cast<std::uint32_t>(async::box_of(*map).tx_bytes());
+    r.each_destination(to, [&](std::uint32_t rank) {
+      if (!box_in(r, rank, true) || !r.completes(rank, bytes)) return false;
+      r.issue();
+      return true;
+    });
+  });
+}
+
+const Op* bulk_tensor_store(Warp& w, const Op* op) {
+  return each_request(w, op, [](BulkRequest& r) {
+    const auto map = tensor_map(r);
+    if (!map) return;
+    r.copy.kind = BulkCopy::Kind::tensor_store;
+    r.copy.watch = true;
+    r.copy.map = *map;
+    const std::uint32_t from = r.narrow(Name::from);
+    r.copy.place = place_of(r, from);
+    if (from >> rank_shift != r.w.block->rank) {
+      r.shared(from, granule, false, true);
+      return;
+    }
+    if (!r.operation(map->type)) return;
+    const auto places = cast_tensor(r);
+    const bool good = places.empty() ? check_tensor(r, async::TensorDirection::store)
+                                     : check_rules(r, async::TensorDirection::store);
+    if (!good || !box_in(r, r.w.block->rank, false)) return;
+    if (places.empty()) return r.issue();
+    for (const MulticastSpan::Place& each : places) {
+      r.copy.map.global_address = reinterpret_cast<std::uint64_t>(each.at);
+      r.copy.seen = BulkRequest::to_seen(each);
+      r.issue();
+    }
+  });
+}
+
+const Op* bulk_tensor_prefetch(Warp& w, const Op* op) {
+  return each_request(w, op, [](BulkRequest& r) { tensor_map(r); });
+}
+
+}  // namespace inflight::machine

@@ -1,0 +1,229 @@
+// What a warp's loads and stores move in one stretch of memory: checked once for the whole warp,
+// against the end of shared or local memory, or against the extent of global memory that this op
+// last found good. Only when that fails are the lanes looked at one by one.
+// Included only by files compiled once an instruction set, like lanes.hpp.
+#pragma once
+#include "gpu/machine/families/memory_lanes.hpp"
+#include "gpu/machine/run/access.hpp"
+#include "gpu/machine/run/multicast_access.hpp"
+
+namespace inflight::machine::INFLIGHT_ISA {
+
+using Address = std::uint64_t;
+using Offset = std::uint32_t;
+
+template <class To>
+const To* fill(To* buffer, To value) {
+  for (int l = 0; l < lanes; ++l) buffer[l] = value;
+  return buffer;
+}
+
+// The lanes' address operands as written, without Op::imm.
+inline const Address* wide_addresses(const Warp& w, const Op* op, Address* buffer) {
+  if (op->a == no_ref) return fill<Address>(buffer, 0);
+  if (op->flags & Op::address_64) [[likely]]
+    return w.at<Address>(op->a);
+  const std::uint32_t* a = w.at<std::uint32_t>(op->a);
+  for (int l = 0; l < lanes; ++l) buffer[l] = a[l];
+  return buffer;
+}
+
+// Shared, local and parameter addresses count modulo 2^32, as the hardware's do.
+inline const Offset* narrow_addresses(const Warp& w, const Op* op, Offset* buffer) {
+  if (op->a == no_ref) return fill<Offset>(buffer, 0);
+  if (!(op->flags & Op::address_64)) return w.at<Offset>(op->a);
+  const Address* a = w.at<Address>(op->a);
+  for (int l = 0; l < lanes; ++l) buffer[l] = static_cast<Offset>(a[l]);
+  return buffer;
+}
+
+template <class E>
+inline const Op* finish(Warp& w, const Op* op) {
+  if constexpr (E::writes) w.progressed = true;
+  if (op->flags & Op::strong) w.poll();
+  return op + 1;
+}
+
+inline char* at(Address address) { return reinterpret_cast<char*>(address); }
+
+// The loops over lanes out of line, for paths that are rarely taken: each once a kind of access.
+template <class E, class A>
+[[gnu::noinline]] void move_scattered(Warp& w, const Op* op, std::uint32_t mask,
+                                      Scattered<A> place) {
+  E::run(w, op, mask, place);
+}
+template <class E>
+[[gnu::noinline]] void move_uniform(Warp& w, const Op* op, std::uint32_t mask, Address address) {
+  E::uniform(w, op, mask, at(address), at(address));
+}
+template <class E>
+[[gnu::noinline]] void move_row(Warp& w, const Op* op, std::uint32_t mask, LocalRow row) {
+  E::run(w, op, mask, row);
+}
+
+// Are [low, high + bytes) in the extent that this op found good last time?
+inline bool known_good(Warp& w, const Op* op, Address low, Address high, std::uint64_t bytes,
+                       bool writes) {
+  const Worker::CachedExtent& known = w.worker->cached(op);
+  const Extent& e = known.extent;
+  return known.generation == w.block->grid->memory->generation() && low >= e.low && high < e.high &&
+         e.high - high >= bytes && (!writes || e.writable);
+}
+
+// A whole warp whose lanes lie well, in memory that is known to be good: where the host has it is
+// locate(low, high, bytes of each, distance from address to host). False: nothing is done.
+template <class E, class Locate>
+[[gnu::always_inline]] inline bool move_whole(Warp& w, const Op* op, Locate locate) {
+  if (w.mask != all_lanes || op->a == no_ref || !(op->flags & Op::address_64)) return false;
+  const Address* a = w.at<Address>(op->a);
+  const Address first = a[0] + static_cast<Address>(op->imm),
+                second = a[half] + static_cast<Address>(op->imm);
+  const Address low = first < second ? first : second, high = first < second ? second : first;
+  if ((first | second) & (E::bytes - 1)) return false;
+  const Shape lie = shape<E::bytes>(a);
+  Address distance = 0;
+  if (lie == Shape::contiguous) {
+    if (!locate(low, high, half * E::bytes, distance)) return false;
+    E::contiguous(w, op, at(first + distance), at(second + distance));
+    return true;
+  }
+  if (lie != Shape::uniform || !locate(low, high, E::bytes, distance)) return false;
+  E::uniform(w, op, all_lanes, at(first + distance), at(second + distance));
+  return true;
+}
+
+// What is stored to a multicast object's addresses (lanes of `cast`), all of its devices get.
+// False: nothing is done, for an address is of no such object.
+template <class E>
+[[gnu::noinline]] bool store_multicast(Warp& w, const Op* op, std::uint32_t mask,
+                                       std::uint32_t cast, const Address* a) {
+  const auto move = [&](std::uint32_t to, const Address* there) {
+    move_scattered<E, Address>(w, op, to, {0, there, 0});
+  };
+  if (!for_each_device(w, cast, a, E::bytes, move)) return false;
+  if (mask != cast) move(mask & ~cast, a);
+  return true;
+}
+
+template <class E>
+[[gnu::noinline]] const Op* global_any(Warp& w, const Op* op, std::uint32_t mask, const Address* a,
+                                       Address imm) {
+  const Reach<Address> r = reach(a, imm, mask);
+  if (known_good(w, op, r.low, r.high, E::bytes, E::writes) && !(r.bits & (E::bytes - 1)))
+      [[likely]] {
+    E::run(w, op, mask, Scattered<Address>{0, a, imm});
+    return finish<E>(w, op);
+  }
+  Address full[lanes];
+  for (int l = 0; l < lanes; ++l) full[l] = a[l] + imm;
+  if (const BadLanes bad = check_global(w, op, mask, full, E::bytes, E::writes); bad.lanes) {
+    if constexpr (E::writes)
+      if (bad.kind == FaultKind::illegal_address &&
+          store_multicast<E>(w, op, mask, bad.lanes, full))
+        return finish<E>(w, op);
+    return bad_access(w, op, bad.lanes, full, E::bytes, E::writes, ptx::Space::global, bad.kind);
+  }
+  move_scattered<E, Address>(w, op, mask, {0, full, 0});
+  return finish<E>(w, op);
+}
+
+// A stretch of memory that offsets count in.
+struct Stretch {
+  ptx::Space space;
+  std::uint64_t size;
+};
+
+[[gnu::noinline]] inline void bad_offset(Warp& w, const Op* op, std::uint32_t mask, const Offset* a,
+                                         Offset imm, std::uint32_t bytes, bool writes, Stretch s) {
+  Address full[lanes];
+  std::uint32_t past = 0, misaligned = 0;
+  for (int l = 0; l < lanes; ++l) {
+    full[l] = static_cast<Offset>(a[l] + imm);
+    if (full[l] + bytes > s.size) past |= mask & 1u << l;
+    if (full[l] % bytes) misaligned |= mask & 1u << l;
+  }
+  bad_access(w, op, misaligned ? misaligned : past, full, bytes, writes, s.space,
+             misaligned ? FaultKind::misaligned_address : FaultKind::illegal_address);
+}
+
+template <unsigned bytes>
+inline bool fits(const Reach<Offset>& r, std::uint64_t size) {
+  return r.high + std::uint64_t{bytes} <= size && !(r.bits & (bytes - 1));
+}
+
+// The movers of stretches answer whether all was well; if not, a fault has ended the kernel.
+template <class E>
+[[gnu::noinline]] bool move_stretch(Warp& w, const Op* op, std::uint32_t mask,
+                                    const std::byte* origin, const Offset* a, Offset imm,
+                                    Stretch s) {
+  const Reach<Offset> r = reach(a, imm, mask);
+  if (!fits<E::bytes>(r, s.size)) [[unlikely]] {
+    bad_offset(w, op, mask, a, imm, E::bytes, E::writes, s);
+    return false;
+  }
+  const auto from = reinterpret_cast<std::uintptr_t>(origin);
+  if (r.low == r.high)
+    move_uniform<E>(w, op, mask, from + r.low);
+  else
+    move_scattered<E, Offset>(w, op, mask, {from, a, imm});
+  return true;
+}
+template <class E>
+[[gnu::noinline]] bool move_local(Warp& w, const Op* op, std::uint32_t mask, const Offset* a,
+                                  Offset imm) {
+  const Reach<Offset> r = reach(a, imm, mask);
+  const Stretch s{ptx::Space::local, local_bytes(w)};
+  if (!fits<E::bytes>(r, s.size)) [[unlikely]] {
+    bad_offset(w, op, mask, a, imm, E::bytes, E::writes, s);
+    return false;
+  }
+  if (r.low == r.high)
+    move_row<E>(w, op, mask, {w.local, r.low});
+  else
+    E::run(w, op, mask, LocalScattered{w.local, a, imm});
+  return true;
+}
+
+// Accesses to shared memory that need more than a range check: in other blocks of the cluster, in
+// reserved bytes, or out of bounds.
+template <class E>
+[[gnu::noinline]] bool move_cluster(Warp& w, const Op* op, std::uint32_t mask,
+                                    const Address* shared, ptx::Space space) {
+  LanePlaces places;
+  if (const BadLanes bad = resolve_lanes(w, op, mask, space, shared, E::bytes, E::writes, places);
+      bad.lanes) {
+    bad_access(w, op, bad.lanes, shared, E::bytes, E::writes, space, bad.kind);
+    return false;
+  }
+  Address host[lanes];
+  for (int l = 0; l < lanes; ++l) host[l] = reinterpret_cast<Address>(places.at[l]);
+  move_scattered<E, Address>(w, op, mask, {0, host, 0});
+  return true;
+}
+
+template <class E>
+[[gnu::noinline]] bool move_shared(Warp& w, const Op* op, std::uint32_t mask, const Offset* a,
+                                   Offset imm, ptx::Space space) {
+  const Block& b = *w.block;
+  Offset own[lanes];
+  if (b.window) {
+    for (int l = 0; l < lanes; ++l) own[l] = (a[l] + imm) ^ b.window;
+    a = own, imm = 0;
+  }
+  const Reach<Offset> r = reach(a, imm, mask);
+  if (r.low < reserved_shared || !fits<E::bytes>(r, b.shared_end)) [[unlikely]] {
+    Address full[lanes];
+    for (int l = 0; l < lanes; ++l) full[l] = static_cast<Offset>(a[l] + imm) ^ b.window;
+    // A strong load of reserved bytes is the wait of a tile of several warps for the others.
+    if (!E::writes && op->flags & Op::strong && r.high < reserved_shared) w.spin();
+    return move_cluster<E>(w, op, mask, full, space);
+  }
+  const auto from = reinterpret_cast<std::uintptr_t>(b.shared);
+  if (r.low == r.high)
+    move_uniform<E>(w, op, mask, from + r.low);
+  else
+    E::run(w, op, mask, Scattered<Offset>{from, a, imm});
+  return true;
+}
+
+}  // namespace inflight::machine::INFLIGHT_ISA

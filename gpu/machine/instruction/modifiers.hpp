@@ -1,0 +1,33 @@
+// What modifiers and constant operands stand for.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "gpu/ptx/module.hpp"
+
+namespace inflight::machine {
+
+// What the first modifier that is there stands for.
+template <class T>
+struct Means {
+  ptx::Mod mod;
+  T what;
+};
+template <class T, std::size_t n>
+std::optional<T> meaning(const ptx::ModSet& mods, const Means<T> (&table)[n]) {
+  for (const auto& [mod, what] : table)
+    if (mods.has(mod)) return what;
+  return {};
+}
+
+// The constant that an operand is.
+inline std::optional<std::int64_t> constant(const ptx::Function& function,
+                                            const ptx::Instruction& in, std::size_t operand) {
+  const auto operands = function.operands(in);
+  if (operand >= operands.size() || operands[operand].kind != ptx::Operand::Kind::integer)
+    return {};
+  return operands[operand].value;
+}
+
+}  // namespace inflight::machine

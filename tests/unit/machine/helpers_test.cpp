@@ -1,0 +1,122 @@
+// Who helps with launches: as many as were asked for at most, each with a place of its own, and
+// nobody once a launch has ended.
+#include "gpu/machine/run/helpers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "gpu/machine/run/workers.hpp"
+
+namespace inflight::machine {
+namespace {
+
+const unsigned others = most_workers() - 1;
+
+// Waits for `helpers` to come, as the launching thread does not.
+class Meeting {
+ public:
+  void come(unsigned place) {
+    std::lock_guard lock(mutex_);
+    EXPECT_TRUE(places_.insert(place).second) << "two helpers have place " << place;
+    ++count_;
+  }
+  void wait_for(unsigned helpers) const {
+    while (count_ < helpers) std::this_thread::yield();
+  }
+  const std::set<unsigned>& places() const { return places_; }
+
+ private:
+  std::mutex mutex_;
+  std::set<unsigned> places_;
+  std::atomic<unsigned> count_{0};
+};
+
+TEST(Helpers, HaveAPlaceEach) {
+  Meeting meeting;
+  Helpers helpers(
+      [&](unsigned place) {
+        meeting.come(place);
+        meeting.wait_for(others);
+      },
+      others);
+  meeting.wait_for(others);
+  helpers.finish();
+  EXPECT_EQ(meeting.places().size(), others);
+  EXPECT_EQ(*meeting.places().begin(), 1u);
+  EXPECT_EQ(*meeting.places().rbegin(), others);
+}
+
+// Launches that follow each other at once, after a pause, and longer than anybody looks for.
+TEST(Helpers, ComeToEveryLaunchAndLeaveIt) {
+  for (const int pause : {0, 0, 0, 0, 200, 0, 0, 2000, 0, 0}) {
+    std::this_thread::sleep_for(std::chrono::microseconds(pause));
+    std::atomic<unsigned> working{0}, came{0};
+    {
+      Helpers helpers(
+          [&](unsigned) {
+            ++working;
+            ++came;
+            std::this_thread::yield();
+            --working;
+          },
+          others);
+      while (came < others) std::this_thread::yield();
+    }
+    EXPECT_EQ(working, 0u);
+    EXPECT_EQ(came, others);
+  }
+}
+
+TEST(Helpers, StayAwayFromWhatHasEnded) {
+  for (int launch = 0; launch < 2000; ++launch) {
+    std::atomic<bool> ended{false};
+    bool late = false;
+    {
+      Helpers helpers([&](unsigned) { late |= ended; }, 1);
+      helpers.finish();
+      ended = true;
+    }
+    ASSERT_FALSE(late);
+  }
+}
+
+TEST(Helpers, ServeLaunchesOfManyThreads) {
+  constexpr unsigned launchers = 4, launches = 300, tasks = 50;
+  std::vector<std::thread> threads;
+  std::atomic<unsigned> done{0};
+  for (unsigned i = 0; i < launchers; ++i)
+    threads.emplace_back([&] {
+      for (unsigned n = 0; n < launches; ++n) {
+        std::atomic<unsigned> next{0};
+        const auto work = [&](unsigned) {
+          while (next++ < tasks) ++done;
+        };
+        Helpers helpers(work, 1 + n % 3);
+        work(0);
+        helpers.finish();
+      }
+    });
+  for (auto& each : threads) each.join();
+  EXPECT_EQ(done, launchers * launches * tasks);
+}
+
+TEST(Helpers, HandOverWhatTheyThrow) {
+  std::atomic<bool> thrown{false};
+  Helpers helpers(
+      [&](unsigned) {
+        thrown = true;
+        throw std::runtime_error("no memory");
+      },
+      1);
+  while (!thrown) std::this_thread::yield();
+  EXPECT_THROW(helpers.finish(), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace inflight::machine
