@@ -129,6 +129,10 @@ struct LaunchAttribute {
       int flags;
       int trigger_at_block_start;
     } event;
+    struct {
+      int asked;
+      void* node;
+    } updatable;
   } value;
 };
 enum LaunchAttributeId {
@@ -240,6 +244,12 @@ struct InstantiateParameters {  // cudaGraphInstantiateParams
   void* upload_stream;
   void* error_node;
   int result;
+};
+enum InstantiateResult {  // cudaGraphInstantiateResult
+  instantiate_success = 0,
+  instantiate_error = 1,
+  instantiate_structure = 2,
+  instantiate_operation = 3,
 };
 struct UpdateResult {  // cudaGraphExecUpdateResultInfo
   int result;

@@ -8,12 +8,15 @@
 namespace inflight::cuda {
 
 class Device;
+class GreenContext;  // green/green_context.hpp
 
 // A CUcontext: a name for a device's state. The runtime uses each device's primary one.
 struct Context {
   Device* device = nullptr;
   bool primary = false;
   unsigned flags = 0;
+  GreenContext* green = nullptr;       // that it is of
+  std::atomic<bool> destroyed{false};  // a green context, with which its streams end
   // Of a primary context: whether it holds state, and how many users retain it. The runtime counts
   // as one user from its first call that needs the device until the context is destroyed.
   std::atomic<bool> active{false};

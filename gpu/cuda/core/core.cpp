@@ -11,6 +11,7 @@
 
 #include "gpu/cuda/core/graph/graph.hpp"
 #include "gpu/cuda/core/graph/graph_memory.hpp"
+#include "gpu/cuda/core/green/green_context.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/memory/host_limits.hpp"
 #include "gpu/cuda/core/memory/host_memory.hpp"
@@ -24,6 +25,9 @@
 #include "gpu/cuda/core/sharing/memory.hpp"
 #include "gpu/cuda/core/texture/array.hpp"
 #include "gpu/cuda/core/visible.hpp"
+#include "gpu/cuda/core/watch/calls.hpp"
+#include "gpu/cuda/core/watch/pages.hpp"
+#include "gpu/cuda/core/watch/watch.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -76,13 +80,23 @@ std::shared_ptr<Stream> Device::per_thread() {
     std::map<Device*, std::shared_ptr<Stream>> streams;
   };
   std::shared_ptr<Stream>& stream = of_this_thread<Own>().streams[this];
-  if (!stream) stream = make_stream(Stream::Kind::per_thread, false, 0);
+  if (!stream) {
+    stream = make_stream(Stream::Kind::per_thread, false, 0);
+    join_context(*stream);
+  }
   return stream;
 }
 
 std::shared_ptr<Stream> Device::create_stream(bool non_blocking, int priority) {
   auto stream = make_stream(Stream::Kind::user, non_blocking, priority);
   stream->context = current_context();
+  join_context(*stream);
+  return stream;
+}
+
+std::shared_ptr<Stream> Device::create_null_stream(Context& context) {
+  auto stream = make_stream(Stream::Kind::legacy, false, 0);
+  stream->context = &context;
   return stream;
 }
 
@@ -103,6 +117,7 @@ std::vector<std::shared_ptr<Stream>> Device::streams() const {
 }
 
 Status Device::synchronize() {
+  const watch::Waiting nothing_held(!Stream::on_worker());
   {
     const PrintfFifo::Waiting waiting(printed);
     for (const auto& stream : streams()) stream->synchronize();
@@ -197,6 +212,7 @@ Core::Core()
              settings().memory.value_or(default_host_share())),
       profile_(chosen_profile()) {
   memory.observe(observe_memory);
+  if (watch::enabled()) watch::prepare_calls();
   const auto seen =
       visible_devices(std::getenv("CUDA_VISIBLE_DEVICES"), std::getenv("CUDA_DEVICE_ORDER"),
                       settings().devices, [&](int index) { return uuid_text(profile_, index); });
@@ -228,7 +244,11 @@ tl::expected<std::uint64_t, std::string> Core::allocate(int device, std::uint64_
   // An H200 begins large allocations at a page, and mostly those of more than half a page too.
   // Programs rely on it that cut their allocations into pages.
   constexpr std::uint64_t page = 2 << 20;
-  const std::uint64_t alignment = bytes > page / 2 ? page : 512;
+  const bool shared =
+      kind == machine::AllocationKind::managed || kind == machine::AllocationKind::host;
+  // What is watched has pages of its own.
+  const std::uint64_t least = shared && watch::enabled() ? watch::page_bytes : 512;
+  const std::uint64_t alignment = bytes > page / 2 ? page : least;
   const std::uint64_t slack = settings().slack;
   const bool fits = bytes <= ~std::uint64_t{0} - slack;
   const std::uint64_t size = fits ? round_up(bytes, slack) : bytes;
@@ -321,9 +341,14 @@ Status disable_peer(int device, int peer) {
 Result<std::shared_ptr<Stream>> stream_of(const void* handle, bool per_thread) {
   const auto value = reinterpret_cast<std::uintptr_t>(handle);
   if (value == 2 || (value == 0 && per_thread)) return current_device().per_thread();
-  if (value <= 1) return current_device().legacy();
-  if (auto stream = Core::get().streams.find(handle)) return stream;
-  return fail(Status::invalid_handle);
+  if (value <= 1) {
+    const Context* const context = current_context();
+    return context && context->green ? context->green->null_stream : current_device().legacy();
+  }
+  auto stream = Core::get().streams.find(handle);
+  if (!stream) return fail(Status::invalid_handle);
+  if (stream->context && stream->context->destroyed) return fail(Status::context_is_destroyed);
+  return stream;
 }
 
 Result<std::shared_ptr<Stream>> live_stream(const void* handle, bool per_thread) {

@@ -57,6 +57,7 @@ class Device {
   std::shared_ptr<Stream> legacy();
   std::shared_ptr<Stream> per_thread();
   std::shared_ptr<Stream> create_stream(bool non_blocking, int priority);
+  std::shared_ptr<Stream> create_null_stream(Context& context);  // a green context's own
   // The streams that exist, and destroyed ones that still have work.
   std::vector<std::shared_ptr<Stream>> streams() const;
 

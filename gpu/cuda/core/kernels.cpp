@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "gpu/cuda/core/green/green_context.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/profiles.hpp"
 #include "gpu/cuda/core/registry.hpp"
@@ -193,6 +194,13 @@ machine::Dim3 requested_cluster(const abi::LaunchConfig& config) {
   return cluster;
 }
 
+// Of what the launch's stream is of: a device, or a green context.
+Result<machine::Limits> limits_at(const abi::LaunchConfig& config, const Device& device) {
+  auto stream = stream_of(config.stream);
+  if (!stream) return tl::unexpected(stream.error());
+  return limits_of(partition_of(**stream).get(), device);
+}
+
 }  // namespace
 
 Status get_resident_clusters(int* place, const void* handle, const abi::LaunchConfig* config) {
@@ -201,8 +209,10 @@ Status get_resident_clusters(int* place, const void* handle, const abi::LaunchCo
     const abi::Dim3& block = config->block;
     const machine::Dim3 cluster = cluster_of(k.kernel, requested_cluster(*config));
     if (cluster.count() == 0) return Status::invalid_cluster_size;
+    const auto limits = limits_at(*config, k.device);
+    if (!limits) return limits.error().status;
     *place = int(machine::resident_clusters(k.kernel, cluster, block.x * block.y * block.z,
-                                            config->dynamic_shared, k.device.machine_limits));
+                                            config->dynamic_shared, *limits));
     return Status::success;
   });
 }
@@ -212,7 +222,10 @@ Status get_largest_cluster(int* place, const void* handle, const abi::LaunchConf
     if (!place || !config) return Status::invalid_value;
     if (k.kernel.required_cluster[0]) return Status::invalid_cluster_size;  // as on an H200
     if (k.device.profile.architecture.number < first_with_clusters) return Status::not_supported;
-    *place = int(largest_cluster(k.function, k.device));
+    const auto limits = limits_at(*config, k.device);
+    if (!limits) return limits.error().status;
+    const std::uint64_t most = limits->max_cluster;
+    *place = int(std::min(largest_cluster(k.function, k.device), most));
     return Status::success;
   });
 }

@@ -23,19 +23,20 @@ using Parsed = std::shared_ptr<const ptx::Module>;
 class ParseCache {
  public:
   Result<Parsed> get(std::shared_ptr<const std::string> text, const std::string& name) {
-    if (Parsed known = find(*text)) return known;
+    const std::size_t hash = std::hash<std::string_view>{}(*text);
+    if (Parsed known = find(*text, hash)) return known;
     auto parsed = ptx::parse(text, name);
     if (!parsed) return refuse(parsed.error(), name);
     auto module = std::make_shared<const ptx::Module>(std::move(*parsed));
     std::lock_guard lock(mutex_);
-    modules_[std::hash<std::string_view>{}(*text)] = module;
+    modules_[hash] = module;
     return module;
   }
 
  private:
-  Parsed find(const std::string& text) {
+  Parsed find(const std::string& text, std::size_t hash) {
     std::lock_guard lock(mutex_);
-    auto it = modules_.find(std::hash<std::string_view>{}(text));
+    auto it = modules_.find(hash);
     if (it == modules_.end()) return nullptr;
     Parsed module = it->second.lock();
     return module && *module->text == text ? module : nullptr;

@@ -1,6 +1,8 @@
 // Driver API: contexts, their stack, limits and settings, and peers.
 #include "gpu/cuda/core/graph/capture.hpp"
+#include "gpu/cuda/core/green/green_context.hpp"
 #include "gpu/cuda/core/handles.hpp"
+#include "gpu/cuda/core/stream/operations.hpp"
 #include "gpu/cuda/driver/entry.hpp"
 
 namespace inflight::cuda::driver {
@@ -30,7 +32,7 @@ void retire(std::shared_ptr<Context> context) {
 
 Status destroy(Handle handle) {
   auto context = Core::get().contexts.find(handle);
-  if (!context || context->primary) return Status::invalid_context;
+  if (!context || context->primary || context->green) return Status::invalid_context;
   context->device->synchronize();
   if (current_context() == context.get()) pop_context();
   Core::get().contexts.remove(handle);
@@ -51,9 +53,17 @@ Status push(Handle context) {
   return Status::success;
 }
 
+// Waits for the work of its own streams alone.
+Status synchronize_green(const Context& context) {
+  for (const auto& stream : streams_of(context))
+    if (Status status = cuda::synchronize(*stream); status != Status::success) return status;
+  return context.device->fault();
+}
+
 Status synchronize(Handle handle) {
   Context* context = context_of(handle);
   if (!context) return Status::invalid_context;
+  if (context->green) return synchronize_green(*context);
   if (Status status = device_waitable(*context->device); status != Status::success) return status;
   return context->device->synchronize();
 }
@@ -118,7 +128,8 @@ INFLIGHT_CU_INIT(cuCtxGetId, (Handle context, unsigned long long* id), {
 })
 INFLIGHT_CU(cuCtxGetFlags, (unsigned* flags), {
   Context* context = current_context();
-  return store_value(flags, context->primary ? context->device->flags.load() : context->flags);
+  const bool shared = context->primary || context->green;
+  return store_value(flags, shared ? context->device->flags.load() : context->flags);
 })
 INFLIGHT_CU(cuCtxSetFlags, (unsigned flags), {
   if (flags & ~flags_mask) return Status::invalid_value;

@@ -43,6 +43,7 @@ Result<Work> work_of(const Copy3D* box) {
 Result<Work> work_of(const KernelNode* node) {
   if (!node) return fail(Status::invalid_value);
   const abi::KernelNode parameters = plain(*node);
+  const ScopedContext scope(context_of(node->context, false));
   return cuda::work_of(&parameters);
 }
 

@@ -32,7 +32,11 @@ class Multicast : public machine::MulticastObject {
   const std::shared_ptr<SharedMulticast> shared;
   const bool exported;
   int handles = 1;  // that programs have not released yet
-  std::map<std::pair<int, std::size_t>, std::shared_ptr<Physical>> mine;  // by device and offset
+  struct Bound {
+    std::shared_ptr<Physical> physical;
+    std::size_t from, bytes;  // of it
+  };
+  std::map<std::pair<int, std::size_t>, Bound> mine;  // by device and offset; with mapping_mutex()
 
  private:
   std::mutex mutex_;
@@ -117,7 +121,9 @@ Status bind_memory(Multicast& object, std::size_t offset, const std::shared_ptr<
   if (!memory) return report(memory);
   memory->offset = from, memory->bytes = bytes;
   const Status status = object.shared->bind(device.index, offset, *memory);
-  if (status == Status::success) object.mine[{device.index, offset}] = physical;
+  if (status != Status::success) return status;
+  object.mine[{device.index, offset}] = {physical, from, bytes};
+  object.see(device.index, offset, mapped_place(*physical, from, bytes));
   return status;
 }
 
@@ -126,6 +132,7 @@ Status unbind_memory(Multicast& object, int device, std::size_t offset, std::siz
   for (int i = 0; i < Core::get().device_count(); ++i) Core::get().device(i).synchronize();
   if (!object.shared->unbind(index_of(device), offset, bytes)) return Status::invalid_value;
   object.mine.erase({index_of(device), offset});
+  object.see(index_of(device), offset, 0);
   return Status::success;
 }
 
@@ -133,6 +140,13 @@ Status unbind_memory(Multicast& object, int device, std::size_t offset, std::siz
 
 std::shared_ptr<machine::MulticastObject> multicast_of(unsigned long long handle) {
   return found(handle);
+}
+void see_mappings() {
+  const std::lock_guard lock(followed().mutex);
+  for (const auto& each : followed().objects)
+    if (const auto object = each.lock())
+      for (const auto& [key, bound] : object->mine)
+        object->see(key.first, key.second, mapped_place(*bound.physical, bound.from, bound.bytes));
 }
 bool release_multicast(unsigned long long handle) {
   const auto object = found(handle);

@@ -13,6 +13,16 @@ Status context_handle(const Stream& stream, Handle* context) {
   return store_value(context, Handle(made ? home_of(stream) : current_context()));
 }
 
+// Of a green context, the primary one and that.
+Status context_handles(const Stream& stream, Handle* context, Handle* green) {
+  const bool made = stream.kind() == Stream::Kind::user;
+  Context* const in = made ? home_of(stream) : current_context();
+  if (stream.kind() == Stream::Kind::per_thread && in->green) return Status::invalid_handle;
+  if (green) *green = in->green;
+  Context* const plain = in->green ? &Core::get().primary(in->device->ordinal) : in;
+  return store_value(context, Handle(plain));
+}
+
 // What a callback is given as its stream: a per-thread name's null is CU_STREAM_PER_THREAD.
 Handle callback_handle(Handle stream, bool per_thread) {
   return !stream && per_thread ? reinterpret_cast<Handle>(2) : stream;
@@ -62,9 +72,9 @@ INFLIGHT_CU_TWO_AT(of_stream(stream), cuStreamGetCtx, cuStreamGetCtx_ptsz,
                    })
 INFLIGHT_CU_TWO_AT(of_stream(stream), cuStreamGetCtx_v2, cuStreamGetCtx_v2_ptsz,
                    (Handle stream, Handle* context, Handle* green), {
-                     if (green) *green = nullptr;
-                     return with_stream(stream, second,
-                                        [&](Stream& s) { return context_handle(s, context); });
+                     return with_stream(stream, second, [&](Stream& s) {
+                       return context_handles(s, context, green);
+                     });
                    })
 INFLIGHT_CU_TWO_AT(of_stream(stream), cuStreamSetAttribute, cuStreamSetAttribute_ptsz,
                    (Handle stream, int attribute, const StreamAttribute* value), {

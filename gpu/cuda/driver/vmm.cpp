@@ -85,6 +85,7 @@ void adopt_runs(Space& s) {
       memory.adopt(run.second.device, pointer(run.first), run.second.bytes, run.second.kind, {},
                    {.reach = run.second.reach});
   s.adopted = std::move(runs);
+  see_mappings();
 }
 
 Status reserve(DevicePointer* to, std::size_t bytes, std::size_t alignment) {
@@ -163,7 +164,7 @@ Status map(DevicePointer base, std::size_t bytes, std::size_t offset, unsigned l
   Space& s = space();
   std::lock_guard lock(mapping_mutex());
   if (!reserved(s, base, bytes) || holds_mapping(s, base, bytes)) return Status::invalid_value;
-  // Only multimem instructions may access a multicast object: the host has nothing there.
+  // Of a multicast object the host has nothing there.
   if (physical && mmap(pointer(base), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
                        physical->file(), 0) == MAP_FAILED)
     return Status::out_of_memory;
@@ -309,6 +310,13 @@ Mapped mapped_at(DevicePointer inside) {
   if (!holds_mapping(s, inside, 1)) return {};
   const auto& [base, mapping] = *std::prev(s.mappings.upper_bound(inside));
   return {mapping.physical, inside - base};
+}
+
+DevicePointer mapped_place(const Physical& physical, std::size_t from, std::size_t bytes) {
+  for (const auto& [base, mapping] : space().mappings)
+    if (mapping.physical.get() == &physical && mapping.reach && from + bytes <= mapping.bytes)
+      return base + from;
+  return 0;
 }
 
 MappedRange mapping_of(DevicePointer inside) {

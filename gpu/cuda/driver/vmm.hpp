@@ -57,6 +57,8 @@ struct Mapped {
   std::size_t offset = 0;
 };
 Mapped mapped_at(DevicePointer inside);
+// Where devices reach `bytes` of it, from its byte `from` on; 0: nowhere. With the mutex.
+DevicePointer mapped_place(const Physical& physical, std::size_t from, std::size_t bytes);
 // The mapping at an address: its first byte, and how many there are. 0: there is none.
 struct MappedRange {
   DevicePointer base = 0;
@@ -67,6 +69,8 @@ MappedRange mapping_of(DevicePointer inside);
 // A multicast object's handle is one of the same kind (multicast.cpp).
 std::shared_ptr<machine::MulticastObject> multicast_of(unsigned long long handle);
 bool release_multicast(unsigned long long handle);
+// What is mapped where has changed, of which multicast objects are to know. With the mutex.
+void see_mappings();
 // The file that names it for export; -1: it has none.
 int multicast_file(unsigned long long handle);
 // A handle of the object whose file this is: the same for every time that it is imported.

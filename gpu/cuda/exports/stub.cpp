@@ -33,7 +33,6 @@ constexpr Advice advice[] = {
     {"Coredump", "core dumps are not supported; a fault is told on standard error"},
     {"Checkpoint", "checkpoints are not supported"},
     {"ExportTable", "it gives NVIDIA's own libraries what is not documented"},
-    {"Green", "green contexts are not supported; use an ordinary context"},
 };
 
 std::string_view advice_for(std::string_view name) {

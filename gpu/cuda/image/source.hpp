@@ -48,7 +48,8 @@ class CopyingSource : public Source {
 };
 
 // This process's memory from an address on, for pointers that programs pass without a length. The
-// host's kernel copies, so that an unreadable address is an error and no signal.
+// host's kernel copies, or says which pages are there, so that an unreadable address is an error
+// and no signal.
 class ProcessMemory : public CopyingSource {
  public:
   explicit ProcessMemory(const void* start) : start_(reinterpret_cast<std::uintptr_t>(start)) {}
@@ -60,6 +61,8 @@ class ProcessMemory : public CopyingSource {
   std::uint64_t copy(std::uint64_t at, void* to, std::uint64_t bytes) override;
 
  private:
+  std::optional<std::string> copied_text(std::uint64_t most);
+
   std::uintptr_t start_;
 };
 

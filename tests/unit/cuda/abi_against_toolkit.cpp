@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include "gpu/cuda/core/abi.hpp"
+#include "gpu/cuda/core/green/resource.hpp"
 #include "gpu/cuda/core/profiles.hpp"
 #include "gpu/cuda/core/report/status.hpp"
 
@@ -29,6 +30,20 @@ static_assert(abi::location_device == cudaMemLocationTypeDevice &&
               abi::location_host == cudaMemLocationTypeHost &&
               abi::location_numa == cudaMemLocationTypeHostNuma &&
               abi::location_here == cudaMemLocationTypeHostNumaCurrent);
+
+#if CUDART_VERSION >= 13000
+using inflight::cuda::DevResource;
+static_assert(sizeof(DevResource) == sizeof(CUdevResource) &&
+              offsetof(DevResource, count) == offsetof(CUdevResource, sm.smCount) &&
+              offsetof(DevResource, least) == offsetof(CUdevResource, sm.minSmPartitionSize) &&
+              offsetof(DevResource, alignment) ==
+                  offsetof(CUdevResource, sm.smCoscheduledAlignment) &&
+              DevResource::multiprocessors == CU_DEV_RESOURCE_TYPE_SM);
+#endif
+static_assert(abi::instantiate_structure == cudaGraphInstantiateInvalidStructure &&
+              abi::instantiate_operation == cudaGraphInstantiateNodeOperationNotSupported);
+static_assert(offsetof(abi::LaunchAttribute::Value, updatable.node) ==
+              offsetof(cudaLaunchAttributeValue, deviceUpdatableKernelNode.devNode));
 
 SAME_SIZE(Copy3D, cudaMemcpy3DParms);
 SAME_PLACE(Copy3D, from, cudaMemcpy3DParms, srcPtr);
@@ -198,4 +213,8 @@ SAME_CODE(captured_event, cudaErrorCapturedEvent);
 SAME_CODE(capture_wrong_thread, cudaErrorStreamCaptureWrongThread);
 SAME_CODE(graph_exec_update_failure, cudaErrorGraphExecUpdateFailure);
 SAME_CODE(invalid_cluster_size, cudaErrorInvalidClusterSize);
+#if CUDART_VERSION >= 13000
+SAME_CODE(invalid_resource_type, cudaErrorInvalidResourceType);
+SAME_CODE(invalid_resource_configuration, cudaErrorInvalidResourceConfiguration);
+#endif
 SAME_CODE(unknown, cudaErrorUnknown);

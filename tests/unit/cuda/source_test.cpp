@@ -37,7 +37,7 @@ class LastPages {
   const char* past() const { return base_ + bytes; }
 
  private:
-  static constexpr std::size_t page = 4096, bytes = 16 * page;
+  static constexpr std::size_t page = 4096, bytes = 200 * page;
   char* base_;
 };
 
@@ -91,6 +91,17 @@ TEST(ProcessMemory, TextEndsAtItsNul) {
   const std::string large(9000, 'x');
   EXPECT_EQ(ProcessMemory(pages.put(large + '\0')).text(1 << 20), large);
   EXPECT_FALSE(ProcessMemory(pages.put(large + '\0')).text(4096));
+}
+
+TEST(ProcessMemory, TextOfManyPagesEndsAtItsNulOrWhereTheyEnd) {
+  LastPages pages;
+  for (const std::size_t size : {64 * 4096 - 1, 64 * 4096, 64 * 4096 + 1, 150 * 4096 + 17}) {
+    const std::string text(size, 'x');
+    EXPECT_EQ(ProcessMemory(pages.put(text + '\0')).text(1 << 20), text);
+    EXPECT_EQ(ProcessMemory(pages.put(text + '\0' + "behind")).text(1 << 20), text);
+    EXPECT_FALSE(ProcessMemory(pages.put(text)).text(1 << 20));
+    EXPECT_FALSE(ProcessMemory(pages.put(text + '\0')).text(size));
+  }
 }
 
 // Every file of the corpus, cut after every so many bytes, at the end of what can be read.

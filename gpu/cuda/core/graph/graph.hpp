@@ -1,5 +1,6 @@
 // Graphs: work and its order as data, and what is instantiated from them.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -84,11 +85,17 @@ std::shared_ptr<Node> node_of(const void* handle);
 
 // A graph as it was when it was instantiated; its nodes run one after another, but for kernels that
 // begin early.
-class GraphExec {
+class GraphExec : public std::enable_shared_from_this<GraphExec> {
  public:
   static Result<std::shared_ptr<GraphExec>> make(const Graph& graph, std::uint64_t flags);
 
   Status launch(const std::shared_ptr<Stream>& stream);
+  // Kernels may launch it (cudaGraphInstantiateFlagDeviceLaunch), as it is when it was last
+  // uploaded or launched by the host.
+  bool for_devices() const { return flags & 4; }
+  void upload();
+  // Nodes that kernels change may be another one's from now on.
+  void release_nodes();
   // Replaces the work of `node` (one of the graph it was made from) by the same kind of work.
   Status set(const Node* node, Work work);
   Result<Work> work(const Node* node) const;
@@ -128,6 +135,12 @@ class GraphExec {
   };
   using Steps = std::vector<Step>;
   class Run;
+  class Launch;
+  friend class Launch;
+  static void run(const std::shared_ptr<GraphExec>& exec, std::shared_ptr<const Steps> steps,
+                  Stream& stream);
+  static Status take_updatable(const Steps& steps, const std::shared_ptr<GraphExec>& exec);
+  static bool has_updatable(const Steps& steps);
   explicit GraphExec(std::uint64_t flags);
   static bool decides(const Steps& steps, const Condition& condition);
   static void begin_conditions(const Steps& steps);
@@ -141,6 +154,9 @@ class GraphExec {
   mutable std::mutex mutex_;
   std::vector<Step> steps_;
   std::shared_ptr<Graph> source_;
+  std::shared_ptr<const Steps> uploaded_;
+  std::atomic<int> launched_by_kernels_{0};  // launches that have not ended
+  bool updatable_ = false;                   // kernels may change some of its nodes
   Ticket last_;  // of the latest launch: two launches of one exec never overlap
 };
 

@@ -1,13 +1,11 @@
 // Instantiated graphs: steps in an order that respects every edge.
 #include <algorithm>
 #include <atomic>
-#include <deque>
 
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/graph/graph.hpp"
+#include "gpu/cuda/core/graph/graph_kernels.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
-#include "gpu/cuda/core/report/observer.hpp"
-#include "gpu/cuda/core/stream/overlap.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -18,10 +16,6 @@ std::uint64_t next_exec_id() {
 }
 
 constexpr std::uint64_t auto_free_on_launch = 1;  // cudaGraphInstantiateFlags
-
-bool contains(const std::vector<std::size_t>& list, std::size_t value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
 
 // What a graph's allocation and release nodes do to memory; no memory: nothing.
 GraphReservation::Step memory_step(const Work& work) {
@@ -80,10 +74,42 @@ Result<std::shared_ptr<GraphExec>> GraphExec::make(const Graph& graph, std::uint
   for (const auto& condition : graph.conditions)
     if (!decides(*steps, *condition)) return fail(Status::invalid_value);
   std::shared_ptr<GraphExec> exec(new GraphExec(flags));
+  if (Status status = take_updatable(*steps, exec); status != Status::success) return fail(status);
   exec->steps_ = std::move(*steps);
   exec->source_ = graph.clone();
   exec->source_->embedded = true;
   return exec;
+}
+
+// Nodes that kernels change are of one executable graph at a time.
+Status GraphExec::take_updatable(const Steps& steps, const std::shared_ptr<GraphExec>& exec) {
+  for (const Step& step : steps) {
+    const auto* const kernel = std::get_if<KernelWork>(&step.work);
+    if (!kernel || !kernel->updatable) continue;
+    if (!kernel->updatable->take(exec, *kernel)) return Status::not_supported;
+    exec->updatable_ = true;
+  }
+  return Status::success;
+}
+
+bool GraphExec::has_updatable(const Steps& steps) {
+  return std::any_of(steps.begin(), steps.end(), [](const Step& step) {
+    const auto* const kernel = std::get_if<KernelWork>(&step.work);
+    return kernel && kernel->updatable;
+  });
+}
+
+void GraphExec::release_nodes() {
+  const std::lock_guard lock(mutex_);
+  for (const Step& step : steps_)
+    if (const auto* const kernel = std::get_if<KernelWork>(&step.work); kernel && kernel->updatable)
+      kernel->updatable->release();
+}
+
+void GraphExec::upload() {
+  if (!for_devices()) return;
+  const std::lock_guard lock(mutex_);
+  uploaded_ = std::make_shared<const Steps>(steps_);
 }
 
 // Does a node in one of these steps depend on the condition?
@@ -94,138 +120,6 @@ bool GraphExec::decides(const Steps& steps, const Condition& condition) {
            std::any_of(step.bodies.begin(), step.bodies.end(),
                        [&](const Steps& body) { return decides(body, condition); });
   });
-}
-
-// A launch of the graph, or one execution of a conditional node's body. Steps are counted from 1,
-// as the tasks of a stream are.
-class GraphExec::Run {
- public:
-  // `told`: how many steps those who listen have heard of. `front`: the last of them that what is
-  // first here comes after.
-  Run(const Steps& steps, Stream& stream, std::atomic<std::uint64_t>& told, std::uint64_t front = 0)
-      : steps_(steps),
-        stream_(stream),
-        done_(std::make_shared<TaskCount>(stream.id())),
-        told_(told),
-        front_(front),
-        numbers_(steps.size()) {}
-
-  void all() {
-    std::unique_lock lock(mutex_);
-    while (next_ < steps_.size()) {
-      const std::size_t index = next_++;
-      lock.unlock();
-      one(index, nullptr);
-      lock.lock();
-      finish(lock);
-    }
-  }
-
- private:
-  class Behind final : public machine::Dependents {
-   public:
-    Behind(Run& run, std::size_t index) : run_(run), index_(index) {}
-    void requested() override { run_.overlapped_ = index_; }
-    void may_begin() override { run_.begin_next(index_); }
-
-   private:
-    Run& run_;
-    const std::size_t index_;
-  };
-
-  // Need a step not wait for the end of the one right in front, which lets others begin before?
-  bool overlaps(std::size_t index) const {
-    const Step& step = steps_[index];
-    const auto early = [&](std::size_t other) { return contains(step.programmatic, other); };
-    return step.enabled && overlapped_ + 1 == index && early(index - 1) &&
-           std::all_of(step.after.begin(), step.after.end(),
-                       [&](std::size_t other) { return early(other) || other < first_; });
-  }
-
-  void one(std::size_t index, InFront* in_front) {
-    const Step& step = steps_[index];
-    const bool dependent = overlaps(index);
-    if (!dependent) first_ = index;
-    observe(index);
-    Behind behind(*this, index);
-    if (step.enabled)
-      Standing{in_front, &behind, dependent}.within([&] { perform(step.work, stream_); });
-    if (!step.bodies.empty()) choose(index);
-  }
-
-  // Once for each body that runs, what is told of the node comes after all of that body.
-  void choose(std::size_t index) {
-    const Step& step = steps_[index];
-    const Conditional& node = *std::get<ConditionalWork>(step.work).node;
-    const Device& device = stream_.device();
-    for (std::size_t body = node.chosen(); body < step.bodies.size(); body = node.chosen()) {
-      if (device.fault() != Status::success || device.cancel) return;
-      Run run(step.bodies[body], stream_, told_, numbers_[index]);
-      run.all();
-      const std::uint64_t before = numbers_[index];
-      observe_step(stream_, work_, numbers_[index] = ++told_);
-      observe_step_after(stream_, work_, before, false);
-      for (const std::uint64_t each : run.numbers_) observe_step_after(stream_, work_, each, false);
-      if (node.kind != Conditional::Kind::while_) return;
-    }
-  }
-
-  void observe(std::size_t index) {
-    const Step& step = steps_[index];
-    observe_step(stream_, work_, numbers_[index] = ++told_);
-    if (front_ != 0 && step.after.empty()) observe_step_after(stream_, work_, front_, false);
-    for (const std::size_t other : step.after)
-      observe_step_after(stream_, work_, numbers_[other], contains(step.programmatic, other));
-  }
-
-  void begin_next(std::size_t index) {
-    std::unique_lock lock(mutex_);
-    if (!begins_early(index + 1) || next_ != index + 1 || next_ == steps_.size() ||
-        !overlaps(next_))
-      return;
-    ++next_;
-    const std::uint64_t work = work_;
-    early_.push_back(begin_early({done_, index + 1}, [this, index, work](InFront& in_front) {
-      stream_.as_worker(work, [&] { one(index + 1, &in_front); });
-    }));
-    const auto in_front = early_.back().in_front;
-    lock.unlock();
-    in_front->wait_settled();
-  }
-
-  // A step is done, and then those that began early meanwhile.
-  void finish(std::unique_lock<std::mutex>& lock) {
-    for (; !early_.empty(); early_.pop_front()) {
-      done_->finish_one();
-      std::thread& next = early_.front().thread;
-      lock.unlock();
-      next.join();
-      lock.lock();
-    }
-    done_->finish_one();
-  }
-
-  const Steps& steps_;
-  Stream& stream_;
-  const std::uint64_t work_ = Stream::work_now();
-  const std::shared_ptr<TaskCount> done_;
-  std::atomic<std::uint64_t>& told_;
-  const std::uint64_t front_;
-  std::vector<std::uint64_t> numbers_;  // of each step, as who listens knows it
-  std::mutex mutex_;
-  std::size_t next_ = 0;
-  std::deque<Early> early_;  // in the order of their steps
-  // The last step that is not dependent: all before it are done. The last whose kernel let others
-  // begin before its end.
-  std::atomic<std::size_t> first_{0}, overlapped_{~std::size_t{0}};
-};
-
-void GraphExec::begin_conditions(const Steps& steps) {
-  for (const Step& step : steps) {
-    if (const auto* chooses = std::get_if<ConditionalWork>(&step.work))
-      chooses->node->condition->begin();
-    for (const Steps& body : step.bodies) begin_conditions(body);
-  }
 }
 
 Status GraphExec::launch(const std::shared_ptr<Stream>& stream) {
@@ -241,6 +135,7 @@ Status GraphExec::launch(const std::shared_ptr<Stream>& stream) {
     Status status = reservation.take(memory, *stream, flags & auto_free_on_launch);
     if (status != Status::success) return status;
     *steps = steps_;
+    if (for_devices()) uploaded_ = steps;
     after.push_back(last_);
   }
   for (const Step& step : *steps) {
@@ -249,12 +144,8 @@ Status GraphExec::launch(const std::shared_ptr<Stream>& stream) {
     if (recording) after.push_back(recording->ticket);
   }
   stream->device().printed.flush();
-  const auto run = [steps, raw = stream.get()] {
-    std::atomic<std::uint64_t> told{0};
-    begin_conditions(*steps);
-    Run(*steps, *raw, told).all();
-  };
-  Ticket ticket = stream->submit(run, after);
+  Ticket ticket = stream->submit(
+      [self = shared_from_this(), steps, raw = stream.get()] { run(self, steps, *raw); }, after);
   reservation.launched(ticket);
   std::lock_guard lock(mutex_);
   last_ = ticket;
@@ -288,6 +179,11 @@ Status GraphExec::set(const Node* node, Work work) {
   if (!found || found->work.index() != work.index()) return Status::invalid_value;
   if (std::holds_alternative<ConditionalWork>(work)) return Status::invalid_value;
   if (auto* child = std::get_if<ChildWork>(&work)) return set_child(*found, *child->graph);
+  if (auto* const kernel = std::get_if<KernelWork>(&work))
+    if (const auto& node = std::get<KernelWork>(found->work).updatable) {
+      kernel->updatable = node;
+      node->set(*kernel);
+    }
   found->work = std::move(work);
   return Status::success;
 }
@@ -304,6 +200,8 @@ Status GraphExec::enable(const Node* node, bool enabled) {
   Step* found = step(node);
   if (!found || found->work.index() > 2) return Status::invalid_value;  // kernel, copy, fill
   found->enabled = enabled;
+  if (const auto* const kernel = std::get_if<KernelWork>(&found->work); kernel && kernel->updatable)
+    kernel->updatable->enable(enabled);
   return Status::success;
 }
 
@@ -317,6 +215,7 @@ Result<bool> GraphExec::enabled(const Node* node) const {
 GraphExec::Updated GraphExec::update(const Graph& graph) {
   auto fresh = flatten(graph);
   if (!fresh) return {Change::error, nullptr};
+  if (updatable_ || has_updatable(*fresh)) return {Change::not_supported, nullptr};
   std::lock_guard lock(mutex_);
   const Updated updated = difference(steps_, *fresh);
   if (updated.change == Change::none) replace(steps_, *fresh);

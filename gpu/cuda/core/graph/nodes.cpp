@@ -1,6 +1,7 @@
 // Work from the parameters that programs give graph nodes, and back.
 #include "gpu/cuda/core/graph/nodes.hpp"
 
+#include "gpu/cuda/core/graph/graph_kernels.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/store.hpp"
 #include "gpu/cuda/core/stream/launch.hpp"
@@ -228,6 +229,8 @@ Result<Work> keep_attributes(const void* node, Result<Work> after) {
   fresh->cooperative = old->cooperative;
   fresh->programmatic = old->programmatic;
   fresh->priority = old->priority;
+  fresh->updatable = old->updatable;
+  fresh->partition = old->partition;
   if (fresh->cluster == machine::Dim3{}) fresh->cluster = old->cluster;
   return after;
 }
@@ -335,13 +338,30 @@ Status get_node_attribute(const void* handle, int id, LaunchAttributeValue* valu
     if (id == abi::launch_priority) value->integer = work.priority;
     if (id == abi::launch_cluster && work.cluster != machine::Dim3{})
       value->cluster = {work.cluster.x, work.cluster.y, work.cluster.z};
+    if (id == abi::launch_device_updatable && work.updatable)
+      value->updatable = {1, pointer_to(work.updatable->handle())};
     return Status::success;
   });
 }
 
+namespace {
+
+// Once a kernel node may be changed by kernels, it stays so. Its handle for them goes where the
+// program has said that it may.
+Status set_updatable(KernelWork& work, const LaunchAttributeValue& value) {
+  if (value.updatable.asked == 0) return work.updatable ? Status::not_supported : Status::success;
+  if (value.updatable.asked != 1) return Status::invalid_value;
+  if (!work.updatable) work.updatable = UpdatableNode::make();
+  const_cast<LaunchAttributeValue&>(value).updatable.node = pointer_to(work.updatable->handle());
+  return Status::success;
+}
+
+}  // namespace
+
 Status set_node_attribute(const void* handle, int id, const LaunchAttributeValue* value) {
   return with_node<KernelWork>(handle, [&](Node&, KernelWork& work) {
     if (!value || id < 0 || id > abi::launch_nvlink) return Status::invalid_value;
+    if (id == abi::launch_device_updatable) return set_updatable(work, *value);
     if (id == abi::launch_cooperative) work.cooperative = value->integer != 0;
     if (id == abi::launch_programmatic_serialization) work.programmatic = value->integer != 0;
     if (id == abi::launch_priority) work.priority = value->integer;
@@ -354,6 +374,7 @@ Status set_node_attribute(const void* handle, int id, const LaunchAttributeValue
 Status copy_node_attributes(const void* to, const void* from) {
   return with_node<KernelWork>(from, [&](Node&, const KernelWork& source) {
     return with_node<KernelWork>(to, [&](Node&, KernelWork& target) {
+      if (source.updatable || target.updatable) return Status::invalid_value;
       target.cooperative = source.cooperative;
       target.priority = source.priority;
       target.cluster = source.cluster;

@@ -6,6 +6,7 @@
 
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/graph/nodes.hpp"
+#include "gpu/cuda/core/memory/transfer.hpp"
 #include "gpu/cuda/core/store.hpp"
 
 namespace inflight::cuda {
@@ -81,6 +82,50 @@ Status change_edges(const void* handle, void* const* from, void* const* to,
   });
 }
 
+// May kernels change some of its nodes?
+bool has_updatable(const Graph& graph) {
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const auto& node) {
+    const auto* const kernel = std::get_if<KernelWork>(&node->work);
+    return kernel && kernel->updatable;
+  });
+}
+
+// What keeps a graph from being launched by kernels.
+struct Unfit {
+  abi::InstantiateResult result = abi::instantiate_success;
+  Node* node = nullptr;
+};
+
+bool reaches_devices(const Copy& copy) {
+  return !copy.from_array && !copy.to_array && !pageable(copy.from) && !pageable(copy.to);
+}
+
+// Its nodes are kernels, copies of what the device reaches, fills, and graphs of these.
+Unfit unfit_node(const Graph& graph, std::size_t& working) {
+  for (const auto& node : graph.nodes()) {
+    const Unfit refused{abi::instantiate_operation, node.get()};
+    if (const auto* const child = std::get_if<ChildWork>(&node->work)) {
+      const Unfit inside = unfit_node(*child->graph, working);
+      if (inside.result != abi::instantiate_success) return inside;
+      continue;
+    }
+    const auto* const copy = std::get_if<Copy>(&node->work);
+    const bool other = !copy && !std::holds_alternative<KernelWork>(node->work) &&
+                       !std::holds_alternative<Fill>(node->work);
+    if (other || (copy && !reaches_devices(*copy))) return refused;
+    ++working;
+  }
+  return {};
+}
+
+Unfit unfit_for_devices(const Graph& graph) {
+  std::size_t working = 0;
+  const Unfit unfit = unfit_node(graph, working);
+  if (unfit.result == abi::instantiate_success && working == 0)
+    return {abi::instantiate_structure, nullptr};
+  return unfit;
+}
+
 constexpr const char* type_names[] = {
     "kernel",       "memcpy", "memset", "host",         "graph",       "empty", "event wait",
     "event record", "signal", "wait",   "memory alloc", "memory free", "batch", "conditional"};
@@ -104,6 +149,7 @@ Status destroy_graph(const void* handle) {
 Status clone_graph(void** place, const void* handle) {
   return with_graph(handle, [&](Graph& graph) {
     if (!place) return Status::invalid_value;
+    if (has_updatable(graph)) return Status::not_supported;
     *place = Core::get().graphs.add(graph.clone());
     return Status::success;
   });
@@ -193,35 +239,45 @@ Status remove_dependencies(const void* graph, void* const* from, void* const* to
 }
 
 Status destroy_node(const void* handle) {
-  return with_any_node(handle, [](Node& node) { return node.graph->remove(&node); });
+  return with_any_node(handle, [](Node& node) {
+    const auto* const kernel = std::get_if<KernelWork>(&node.work);
+    if (kernel && kernel->updatable) return Status::not_supported;
+    return node.graph->remove(&node);
+  });
 }
 
 Status instantiate(void** place, const void* handle, unsigned long long flags) {
-  constexpr unsigned long long known = 0xf, device_launch = 4;
+  abi::InstantiateParameters parameters{flags, nullptr, nullptr, 0};
+  return instantiate(place, handle, &parameters);
+}
+
+Status instantiate(void** place, const void* handle, abi::InstantiateParameters* parameters) {
+  constexpr unsigned long long known = 0xf, auto_free = 1, upload = 2, device_launch = 4;
+  if (!parameters) return Status::invalid_value;
+  const unsigned long long flags = parameters->flags;
+  parameters->error_node = nullptr;
+  parameters->result = abi::instantiate_error;
   return with_graph(handle, [&](Graph& graph) {
-    if (!place || (flags & ~known)) return Status::invalid_value;
+    if (!place || (flags & ~known) || (flags & auto_free && flags & device_launch))
+      return Status::invalid_value;
     if (flags & device_launch) {
-      report_once("device graphs",
-                  "graphs that kernels launch are not supported; launch from the host.");
-      return Status::not_supported;
+      const Unfit unfit = unfit_for_devices(graph);
+      parameters->error_node = unfit.node;
+      parameters->result = unfit.result;
+      if (unfit.result != abi::instantiate_success) return Status::invalid_value;
     }
     auto exec = GraphExec::make(graph, flags);
     if (!exec) return exec.error().status;
+    if (flags & upload) (*exec)->upload();
+    parameters->result = abi::instantiate_success;
     *place = Core::get().graph_execs.add(std::move(*exec));
     return Status::success;
   });
 }
 
-Status instantiate(void** place, const void* graph, abi::InstantiateParameters* parameters) {
-  if (!parameters) return Status::invalid_value;
-  Status status = instantiate(place, graph, parameters->flags);
-  parameters->error_node = nullptr;
-  parameters->result = status == Status::success ? 0 : 1;  // cudaGraphInstantiateResult
-  return status;
-}
-
 Status destroy_exec(const void* handle) {
-  return with_exec(handle, [&](GraphExec&) {
+  return with_exec(handle, [&](GraphExec& exec) {
+    exec.release_nodes();
     Core::get().graph_execs.remove(handle);
     return Status::success;
   });
@@ -264,7 +320,10 @@ Status launch_graph(Stream& stream, const void* handle) {
 }
 
 Status upload_graph(const void* handle) {
-  return Core::get().graph_execs.find(handle) ? Status::success : Status::invalid_value;
+  return with_exec(handle, [](GraphExec& exec) {
+    exec.upload();
+    return Status::success;
+  });
 }
 
 }  // namespace inflight::cuda

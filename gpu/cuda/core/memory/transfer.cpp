@@ -7,6 +7,7 @@
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
+#include "gpu/cuda/core/sharing/before_launch.hpp"
 #include "gpu/cuda/core/stream/work.hpp"
 #include "gpu/cuda/core/texture/array.hpp"
 
@@ -23,9 +24,17 @@ std::uint64_t extent(std::uint64_t width, std::uint64_t height, std::uint64_t de
   return ((depth - 1) * rows + (height - 1)) * pitch + width;
 }
 
-// One side of a transfer lies in one allocation, or in plain host memory where that is allowed.
-Status check_side(const void* pointer, std::uint64_t bytes, bool must_be_ours) {
+bool is_multicast(const void* pointer) {
+  return Core::get().memory.multicasts().contains(address_of(pointer));
+}
+
+// One side of a transfer lies in one allocation, or in plain host memory where that is allowed. A
+// multicast object can only be written to.
+Status check_side(const void* pointer, std::uint64_t bytes, bool must_be_ours, bool written) {
   if (!pointer) return Status::invalid_value;
+  if (is_multicast(pointer))
+    return written && !multicast_places(pointer, bytes).empty() ? Status::success
+                                                                : Status::invalid_value;
   auto allocation = Core::get().memory.find(address_of(pointer));
   if (!allocation) return must_be_ours ? Status::invalid_value : Status::success;
   const std::uint64_t left = allocation->base + allocation->size - address_of(pointer);
@@ -95,7 +104,23 @@ Result<Copy> array_copy_of(const abi::Copy3D& box) {
 
 }  // namespace
 
-bool pageable(const void* address) { return !Core::get().memory.find(address_of(address)); }
+bool pageable(const void* address) {
+  return !Core::get().memory.find(address_of(address)) && !is_multicast(address);
+}
+
+std::uint64_t reach(const Copy& copy) {
+  return extent(copy.width, copy.height, copy.depth, copy.to_pitch, copy.to_rows);
+}
+
+std::uint64_t reach(const Fill& fill) {
+  return extent(fill.width * fill.element, fill.height, fill.depth, fill.pitch, fill.rows);
+}
+
+std::vector<machine::MulticastSpan::Place> multicast_places(const void* to, std::uint64_t bytes) {
+  if (Core::get().memory.multicasts().empty()) return {};
+  look_before_launch();
+  return Core::get().memory.multicasts().places(address_of(to), bytes);
+}
 
 Direction direction_of(int kind) {
   return kind < 0 || kind > int(Direction::by_address) ? Direction(0xff) : Direction(kind);
@@ -138,12 +163,11 @@ Status check(const Copy& copy) {
       copy.direction == Direction::host_to_device || copy.direction == Direction::device_to_device;
   const bool from_device =
       copy.direction == Direction::device_to_host || copy.direction == Direction::device_to_device;
-  Status to = check_side(
-      copy.to, extent(copy.width, copy.height, copy.depth, copy.to_pitch, copy.to_rows), to_device);
+  Status to = check_side(copy.to, reach(copy), to_device, true);
   if (to != Status::success) return to;
   return check_side(copy.from,
                     extent(copy.width, copy.height, copy.depth, copy.from_pitch, copy.from_rows),
-                    from_device);
+                    from_device, false);
 }
 
 Status check(const Fill& fill) {
@@ -152,7 +176,7 @@ Status check(const Fill& fill) {
   const std::uint64_t row = fill.width * fill.element;
   if ((fill.height > 1 || fill.depth > 1) && fill.pitch < row) return Status::invalid_value;
   if (address_of(fill.to) % fill.element != 0) return Status::invalid_value;
-  return check_side(fill.to, extent(row, fill.height, fill.depth, fill.pitch, fill.rows), true);
+  return check_side(fill.to, reach(fill), true, true);
 }
 
 void perform(const Copy& copy) {

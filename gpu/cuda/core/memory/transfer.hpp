@@ -1,6 +1,7 @@
 // Copies and fills of memory: their description, their checks, and carrying them out.
 #pragma once
 #include <cstdint>
+#include <vector>
 
 #include "gpu/cuda/core/abi.hpp"
 #include "gpu/cuda/core/core.hpp"
@@ -25,7 +26,7 @@ struct Copy {
   std::uint64_t to_pitch = 0, to_rows = 1;      // of the destination
   std::uint64_t from_pitch = 0, from_rows = 1;  // of the source
   Direction direction = Direction::by_address;
-  bool awaited = false;  // the call returns when it is done
+  bool awaited = false;                                   // the call returns when it is done
   const void *to_array = nullptr, *from_array = nullptr;  // the CUDA arrays that it was given
   std::uint64_t bytes() const { return width * height * depth; }
 };
@@ -56,6 +57,13 @@ struct Fill {
 // allocation; host sides may be any memory of the host.
 Status check(const Copy&);
 Status check(const Fill&);
+
+// From the first byte that it writes to the last.
+std::uint64_t reach(const Copy&);
+std::uint64_t reach(const Fill&);
+// Where each device has `bytes` at a multicast object's address; empty: they are in no such object,
+// or not every device has bound memory there.
+std::vector<machine::MulticastSpan::Place> multicast_places(const void* to, std::uint64_t bytes);
 
 void perform(const Copy&);
 void perform(const Fill&);

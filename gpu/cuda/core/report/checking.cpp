@@ -18,6 +18,7 @@
 #include "gpu/cuda/core/report/python_memory.hpp"
 #include "gpu/cuda/core/report/status.hpp"
 #include "gpu/cuda/core/settings.hpp"
+#include "gpu/cuda/core/watch/watch.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -64,6 +65,7 @@ class Checking {
 
   // What is left to do once nothing more can be found.
   void conclude() {
+    watch::end();
     checker_.process_ended({});
     const auto all = checker_.findings().all();
     if (spool_ && spool_->open()) return spool_->conclude(checker_.launches(), all);

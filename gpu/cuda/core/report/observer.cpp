@@ -11,6 +11,7 @@
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/report/checking.hpp"
 #include "gpu/cuda/core/stream/library_work.hpp"
+#include "gpu/cuda/core/watch/watch.hpp"
 #include "gpu/trace/stats.hpp"
 
 namespace inflight::cuda {
@@ -87,17 +88,24 @@ void observe_dependent(check::StreamEdge::Kind kind, const Stream& stream, std::
   check::StreamEdge event = edge_in(stream, kind, work);
   event.other = other;
   event.dependent = dependent;
-  observer()->stream_edge(event);
+  observe_edge(event);
 }
 
 }  // namespace
+
+void observe_edge(const check::StreamEdge& edge) {
+  if (!observes(check::Topic::host)) return;
+  watch::report_touches();
+  observer()->stream_edge(edge);
+  watch::follow(edge);
+}
 
 void observe_edge(check::StreamEdge::Kind kind, const Stream& stream, std::uint64_t work,
                   std::uint64_t other, std::uint64_t other_work) {
   if (!observes(check::Topic::host)) return;
   check::StreamEdge event = edge_in(stream, kind, work);
   event.other = other, event.other_work = other_work;
-  observer()->stream_edge(event);
+  observe_edge(event);
 }
 
 void observe_launch(const Stream& stream, std::uint64_t work, std::uint64_t launch,
@@ -167,6 +175,7 @@ void observe_region(const Stream& stream, std::string_view call, const Region& r
 }
 
 void observe_memory(const machine::Allocation& allocation, bool made) {
+  made ? watch::made(allocation) : watch::released(allocation);
   using Kind = check::Allocation::Kind;
   // The order is AllocationKind's.
   constexpr Kind kinds[] = {Kind::device,   Kind::managed,  Kind::host,

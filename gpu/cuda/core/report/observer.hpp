@@ -19,6 +19,7 @@ inline bool observes(check::Topic topic) {
 // often abort then. Nothing is written twice.
 void report_observed();
 
+void observe_edge(const check::StreamEdge& edge);
 // `work`: of the stream; what it is doing now, for what happens in it.
 void observe_edge(check::StreamEdge::Kind kind, const Stream& stream, std::uint64_t work,
                   std::uint64_t other = 0, std::uint64_t other_work = 0);

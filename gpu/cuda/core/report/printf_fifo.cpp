@@ -22,6 +22,7 @@ constexpr std::chrono::milliseconds pause{50};       // between two writes
 
 void PrintfFifo::write(std::string_view message, std::size_t capacity) {
   bool full = false;
+  used_ = true;
   {
     std::lock_guard lock(mutex_);
     if (pieces_.empty() || pieces_.back().size() + message.size() > piece_bytes)
@@ -42,6 +43,7 @@ void PrintfFifo::write(std::string_view message, std::size_t capacity) {
 }
 
 void PrintfFifo::flush() {
+  if (!used_) return;
   std::lock_guard order(output_);
   std::unique_lock lock(mutex_);
   if (bytes_ == 0 && overwritten_ == 0) return;
@@ -86,16 +88,14 @@ void PrintfFifo::start_showing() {
 }
 
 PrintfFifo::Waiting::Waiting(PrintfFifo& fifo) : fifo_(fifo) {
-  std::lock_guard lock(fifo_.mutex_);
   ++fifo_.waiting_;
+  if (!fifo_.used_) return;
+  std::lock_guard lock(fifo_.mutex_);
   if (fifo_.bytes_ != 0) fifo_.changed_.notify_one();
 }
 
 PrintfFifo::Waiting::~Waiting() {
-  {
-    std::lock_guard lock(fifo_.mutex_);
-    --fifo_.waiting_;
-  }
+  --fifo_.waiting_;
   fifo_.flush();
 }
 

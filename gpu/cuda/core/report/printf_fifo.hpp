@@ -2,6 +2,7 @@
 // Output"): a buffer of fixed size, shown when the host synchronises. Past its size the oldest
 // text is overwritten.
 #pragma once
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -43,8 +44,11 @@ class PrintfFifo {
   std::deque<std::string> pieces_;  // whole messages each, the oldest first
   std::size_t bytes_ = 0, capacity_ = 0;
   std::uint64_t overwritten_ = 0;
-  unsigned waiting_ = 0;
   bool started_ = false;
+  // Most kernels print nothing, and most waits are short: these take no lock. A message sets the
+  // one before it looks at the other, and who waits the other way round.
+  std::atomic<bool> used_{false};
+  std::atomic<unsigned> waiting_{0};
 };
 
 }  // namespace inflight::cuda

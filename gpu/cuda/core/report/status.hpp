@@ -76,6 +76,8 @@ namespace inflight::cuda {
   X(graph_exec_update_failure, 910) \
   X(invalid_cluster_size, 912) \
   X(function_not_loaded, 913) \
+  X(invalid_resource_type, 914) \
+  X(invalid_resource_configuration, 915) \
   X(unknown, 999)
 // clang-format on
 

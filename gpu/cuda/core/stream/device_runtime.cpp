@@ -47,6 +47,7 @@ machine::Launch KernelsRuntime::launch_of(const machine::Kernel& kernel) {
   machine::Launch launch = machine_launch(work, kernel, device_);
   launch.id = next_number();
   launch.stream = base_.stream;
+  launch.graph = base_.graph;
   launch.cancel = base_.cancel;
   launch.textures = base_.textures;
   launch.clock = base_.clock;
@@ -77,6 +78,23 @@ std::optional<int> KernelsRuntime::resident_blocks(const machine::Kernel& kernel
   if (threads <= 0) return std::nullopt;
   return static_cast<int>(machine::resident_blocks(kernel, static_cast<unsigned>(threads),
                                                    dynamic_shared, device_.machine_limits));
+}
+
+int KernelsRuntime::launch_graph(std::uint64_t graph, std::uint64_t stream) {
+  if (at_) return static_cast<int>(at_->launch.launch(graph, stream, at_->step));
+  report_once(
+      "a graph of no graph",
+      "cudaGraphLaunch() in a kernel answers \"invalid argument\" (1), as the kernel is not "
+      "part of a graph itself; on a GPU the calling thread is lost without a word.");
+  return static_cast<int>(Status::invalid_value);
+}
+
+int KernelsRuntime::update(const std::vector<machine::NodeUpdate>& updates) {
+  return static_cast<int>(UpdatableNode::update(updates));
+}
+
+void KernelsRuntime::polls() {
+  if (at_) at_->launch.polls();
 }
 
 std::uint64_t KernelsRuntime::error_text(int code, bool name) {

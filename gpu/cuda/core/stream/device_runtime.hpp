@@ -2,6 +2,7 @@
 // the device's facts.
 #pragma once
 #include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/graph/graph_kernels.hpp"
 #include "gpu/machine/config/device_runtime.hpp"
 
 namespace inflight::cuda {
@@ -9,8 +10,10 @@ namespace inflight::cuda {
 class KernelsRuntime : public machine::DeviceRuntime {
  public:
   // `of`: a kernel of the program whose kernels launch each other. `base`: the host's launch of it.
-  KernelsRuntime(const Function& of, Device& device, const machine::Launch& base)
-      : of_(of), device_(device), base_(base) {}
+  // `at`: the graph that it is a part of; null: none.
+  KernelsRuntime(const Function& of, Device& device, const machine::Launch& base,
+                 const GraphKernels::Here* at)
+      : of_(of), device_(device), base_(base), at_(at) {}
 
   machine::Launch launch_of(const machine::Kernel& kernel) override;
   std::uint64_t next_number() override { return Core::get().next_launch(); }
@@ -21,6 +24,9 @@ class KernelsRuntime : public machine::DeviceRuntime {
   std::vector<std::byte> attributes(const machine::Kernel& kernel) override;
   std::optional<int> resident_blocks(const machine::Kernel& kernel, int threads,
                                      std::uint64_t dynamic_shared) override;
+  int launch_graph(std::uint64_t graph, std::uint64_t stream) override;
+  int update(const std::vector<machine::NodeUpdate>& updates) override;
+  void polls() override;
   std::uint64_t error_text(int code, bool name) override;
 
  private:
@@ -28,6 +34,7 @@ class KernelsRuntime : public machine::DeviceRuntime {
   const Function& of_;
   Device& device_;
   const machine::Launch& base_;
+  const GraphKernels::Here* const at_;
 };
 
 }  // namespace inflight::cuda

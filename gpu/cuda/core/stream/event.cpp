@@ -8,6 +8,7 @@ namespace inflight::cuda {
 void Recording::wait(const std::atomic<bool>& cancel) const {
   constexpr std::chrono::milliseconds between_looks{50};
   if (!elsewhere) return ticket.wait();
+  const watch::Waiting nothing_held;
   while (!cancel && !elsewhere->wait(number, between_looks)) {
   }
 }

@@ -7,7 +7,11 @@
 #include <cstring>
 
 #include "gpu/check/names.hpp"
+#include "gpu/cuda/core/graph/capture.hpp"
+#include "gpu/cuda/core/graph/graph_kernels.hpp"
+#include "gpu/cuda/core/green/green_context.hpp"
 #include "gpu/cuda/core/kernels.hpp"
+#include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/profiles.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/settings.hpp"
@@ -119,7 +123,8 @@ machine::Launch machine_launch(const KernelWork& work, const machine::Kernel& ke
   const std::uint32_t granule = observes(check::Topic::faults) ? 1 : widest_access;
   launch.shared_granule = std::max(granule, static_cast<std::uint32_t>(settings().slack));
   launch.shared_optin = dynamic_shared_limit(*work.function, kernel, device);
-  launch.cluster_optin = static_cast<std::uint32_t>(largest_cluster(*work.function, device));
+  if (launch.cluster.count() > 1)
+    launch.cluster_optin = static_cast<std::uint32_t>(largest_cluster(*work.function, device));
   launch.cooperative = work.cooperative;
   return launch;
 }
@@ -129,7 +134,7 @@ Status check_launch(const KernelWork& work, Device& device) {
   auto found = work.function->on(device.ordinal);
   if (!found) return report(found);
   const machine::Launch launch = machine_launch(work, **found, device);
-  const machine::Outcome outcome = machine::check(launch, device.machine_limits);
+  const machine::Outcome outcome = machine::check(launch, limits_of(work.partition.get(), device));
   // Programs try which shapes fit, and codes say what is wrong with a shape. None says what a
   // kernel that no multiprocessor holds needs.
   if (outcome.kind == machine::FaultKind::too_many_resources)
@@ -192,6 +197,7 @@ Result<KernelWork> kernel_work(Device& device, const void* function, const machi
   work.grid = grid;
   work.block = block;
   work.cluster = cluster_of(**kernel, {});
+  work.partition = partition_of(current_context());
   work.dynamic_shared = std::uint32_t(dynamic_shared);
   work.parameters = std::move(*packed);
   return work;
@@ -205,6 +211,7 @@ struct LaunchOptions {
   bool cooperative = false, programmatic = false;
   int priority = 0;
   std::shared_ptr<Event> event;  // recorded once the kernel is done
+  std::shared_ptr<UpdatableNode> updatable;
 };
 
 Status set_event(const abi::LaunchAttribute& attribute, LaunchOptions& options) {
@@ -212,7 +219,15 @@ Status set_event(const abi::LaunchAttribute& attribute, LaunchOptions& options) 
   return options.event ? Status::success : Status::invalid_handle;
 }
 
-Status set_option(const abi::LaunchAttribute& attribute, LaunchOptions& options) {
+// The node's handle for kernels goes into the attribute.
+Status set_updatable(abi::LaunchAttribute& attribute, LaunchOptions& options) {
+  if (!attribute.value.updatable.asked) return Status::success;
+  options.updatable = UpdatableNode::make();
+  attribute.value.updatable.node = pointer_to(options.updatable->handle());
+  return Status::success;
+}
+
+Status set_option(abi::LaunchAttribute& attribute, LaunchOptions& options) {
   switch (attribute.id) {
     case abi::launch_cluster:
       options.cluster = {attribute.value.cluster.x, attribute.value.cluster.y,
@@ -231,9 +246,7 @@ Status set_option(const abi::LaunchAttribute& attribute, LaunchOptions& options)
     case abi::launch_completion_event:
       return set_event(attribute, options);
     case abi::launch_device_updatable:
-      if (!attribute.value.integer) return Status::success;
-      report_once("device updatable", "kernel nodes that a device updates are not supported.");
-      return Status::not_supported;
+      return set_updatable(attribute, options);
     default:  // hints about speed
       return attribute.id >= 0 && attribute.id <= abi::launch_nvlink ? Status::success
                                                                      : Status::invalid_value;
@@ -248,6 +261,7 @@ Status launch(Stream& stream, const abi::LaunchConfig& config, const void* funct
   for (unsigned i = 0; i < config.attribute_count; ++i)
     if (Status status = set_option(config.attributes[i], options); status != Status::success)
       return status;
+  if (options.updatable && !capturing(stream)) return Status::invalid_value;
   auto work = kernel_work(stream.device(), function, dim3_of(config.grid), dim3_of(config.block),
                           arguments, extra, config.dynamic_shared);
   if (!work) return report(work);
@@ -255,6 +269,7 @@ Status launch(Stream& stream, const abi::LaunchConfig& config, const void* funct
   work->cooperative = options.cooperative;
   work->programmatic = options.programmatic;
   work->priority = options.priority;
+  work->updatable = options.updatable;
   Status status = submit(stream, std::move(*work));
   if (status != Status::success || !options.event) return status;
   return record_event(stream, options.event, 0);

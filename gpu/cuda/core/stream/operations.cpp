@@ -8,6 +8,7 @@
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
+#include "gpu/cuda/core/watch/watch.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -33,8 +34,10 @@ Status create_stream(void** place, unsigned flags, int priority) {
 }
 
 Status destroy_stream(const void* handle) {
-  auto stream = Core::get().streams.remove(handle);
+  auto stream = Core::get().streams.find(handle);
   if (!stream) return Status::invalid_handle;
+  if (stream->context && stream->context->destroyed) return Status::context_is_destroyed;
+  Core::get().streams.remove(handle);
   leave_capture(*stream);
   observe_edge(check::StreamEdge::Kind::destroyed, *stream, 0);
   return Status::success;
@@ -52,6 +55,7 @@ Status synchronize(Stream& stream) {
 
 Status query(Stream& stream) {
   if (Status status = waitable(stream); status != Status::success) return status;
+  watch::asked();
   const Ticket last = stream.last();
   if (!last.done()) return Status::not_ready;
   observe_edge(check::StreamEdge::Kind::stream_sync, stream, last.number);
@@ -134,7 +138,7 @@ void report_known(const Event& event) {
   edge.stream = recording->ticket.count->stream;
   edge.work = recording->ticket.number;
   edge.other = address_of(&event);
-  observer()->stream_edge(edge);
+  observe_edge(edge);
 }
 
 }  // namespace
@@ -193,6 +197,7 @@ Status synchronize(const Event& event) {
 
 Status query(const Event& event) {
   if (Status status = waitable(event); status != Status::success) return status;
+  watch::asked();
   if (!event.done()) return Status::not_ready;
   report_known(event);
   return event.device().fault();
@@ -216,6 +221,7 @@ Status add_callback(Stream& stream, void* handle, StreamCallback callback, void*
   stream.submit([&stream, &device = stream.device(), handle, callback, data] {
     device.printed.flush();
     observe_edge(check::StreamEdge::Kind::host_function, stream, Stream::work_now());
+    const watch::Working working;
     callback(handle, int(device.fault()), data);
   });
   return Status::success;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/green/green_context.hpp"
 #include "gpu/cuda/core/report/guard.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/settings.hpp"
@@ -22,13 +23,15 @@ void TaskCount::finish_one() {
   changed_.notify_all();
 }
 
-void TaskCount::wait(std::uint64_t number) const {
+void TaskCount::wait(std::uint64_t number, std::uint64_t stamp) const {
+  const watch::Waiting not_held(!Stream::on_worker(), stamp);
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return done_ >= number; });
 }
 
 bool TaskCount::wait_until(std::uint64_t number,
                           std::chrono::steady_clock::time_point deadline) const {
+  const watch::Waiting nothing_held(!Stream::on_worker());
   std::unique_lock lock(mutex_);
   return changed_.wait_until(lock, deadline, [&] { return done_ >= number; });
 }
@@ -159,6 +162,12 @@ void Stream::work(const std::shared_ptr<Queue>& queue) {
     queue->changed.wait(lock,
                         [&] { return !queue->busy && (!queue->items.empty() || queue->closed); });
     if (queue->items.empty()) return;
+    if (const watch::Stamp stamp = queue->items.front().stamp; watch::holds(stamp)) {
+      lock.unlock();
+      watch::wait_for(stamp);
+      lock.lock();
+      continue;
+    }
     Item item = queue->take();
     lock.unlock();
     for (const Ticket& ticket : item.after) ticket.wait();
@@ -170,6 +179,8 @@ void Stream::work(const std::shared_ptr<Queue>& queue) {
 }
 
 // The legacy stream's work waits for earlier work of the blocking streams, and theirs for its.
+const GreenContext* Stream::green() const { return context ? context->green : nullptr; }
+
 std::vector<Ticket> Stream::implied() const {
   std::vector<Ticket> tickets;
   // Listeners are notified of those, too, that are done already.
@@ -180,9 +191,9 @@ std::vector<Ticket> Stream::implied() const {
   };
   if (kind_ == Kind::legacy) {
     for (const auto& other : device_.streams())
-      if (other.get() != this && !other->non_blocking_) add(*other);
+      if (other.get() != this && !other->non_blocking_ && other->green() == green()) add(*other);
   } else if (!non_blocking_) {
-    add(*device_.legacy());
+    add(green() ? *green()->null_stream : *device_.legacy());
   }
   return tickets;
 }
@@ -214,20 +225,26 @@ void Stream::begin_next(std::uint64_t number) const {
 
 Ticket Stream::submit(Task task, std::vector<Ticket> after, WhenFull when_full, Begins begins) {
   for (Ticket& ticket : implied()) after.push_back(std::move(ticket));
-  Ticket ticket{queue_->count, 0};
+  const watch::Stamp stamp = watch::stamp_now();
+  Ticket ticket{queue_->count, 0, stamp.number};
+  watch::report_touches();
   {
     std::unique_lock lock(queue_->mutex);
     ++queue_->waiting_for_room;
     // A stream's thread cannot wait for room that it must make itself.
     const bool grows = worker_thread || when_full == WhenFull::grow;
-    queue_->room.wait(lock, [&] { return grows || queue_->items.size() < most_pending; });
+    const auto has_room = [&] { return grows || queue_->items.size() < most_pending; };
+    if (!has_room()) {
+      const watch::Waiting nothing_held;
+      queue_->room.wait(lock, has_room);
+    }
     --queue_->waiting_for_room;
     if (!queue_->started) std::thread(work, queue_).detach();
     queue_->started = true;
     ticket.number = ++queue_->submitted;
     observe_edge(Edge::submitted, *this, ticket.number);
     queue_->items.push_back(
-        {std::move(task), std::move(after), shared_from_this(), ticket.number, begins});
+        {std::move(task), std::move(after), shared_from_this(), ticket.number, begins, stamp});
   }
   queue_->changed.notify_all();
   return ticket;
@@ -248,10 +265,11 @@ void Stream::report_waited(const Ticket& ticket) const {
   event.device = device_.ordinal;
   event.stream = ticket.count->stream;
   event.work = ticket.number;
-  observer()->stream_edge(event);
+  observe_edge(event);
 }
 
 void Stream::run(Task task) {
+  const watch::Waiting nothing_held(!worker_thread);
   const std::vector<Ticket> after = implied();
   const bool all_done =
       std::all_of(after.begin(), after.end(), [](const Ticket& t) { return t.done(); });
@@ -312,6 +330,7 @@ struct Stream::WaitingForAll {
 };
 
 void Stream::synchronize() const {
+  const watch::Waiting nothing_held(!worker_thread);
   const auto wait = [&](const Ticket& ticket) {
     ticket.wait();
     report_waited(ticket);

@@ -14,10 +14,12 @@
 #include <vector>
 
 #include "gpu/cuda/core/report/status.hpp"
+#include "gpu/cuda/core/watch/watch.hpp"
 
 namespace inflight::cuda {
 
 class Device;
+class GreenContext;
 struct Capture;
 struct Context;
 
@@ -26,7 +28,7 @@ class TaskCount {
  public:
   explicit TaskCount(std::uint64_t stream) : stream(stream) {}
   void finish_one();
-  void wait(std::uint64_t number) const;
+  void wait(std::uint64_t number, std::uint64_t stamp) const;
   bool wait_until(std::uint64_t number, std::chrono::steady_clock::time_point deadline) const;
   bool reached(std::uint64_t number) const;
   const std::uint64_t stream;  // its id
@@ -41,9 +43,10 @@ class TaskCount {
 struct Ticket {
   std::shared_ptr<const TaskCount> count;
   std::uint64_t number = 0;
+  std::uint64_t stamp = watch::Waiting::all;  // of the work
   bool done() const { return !count || count->reached(number); }
   void wait() const {
-    if (count) count->wait(number);
+    if (count) count->wait(number, stamp);
   }
   void wait_until(std::chrono::steady_clock::time_point deadline) const {
     if (count) count->wait_until(number, deadline);
@@ -57,7 +60,8 @@ class InFront;
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
   enum class Kind : std::uint8_t {
-    legacy,      // a device's default stream: waits for and is awaited by its blocking streams
+    legacy,      // the default stream of a device or a green context: waits for and is awaited by
+                 // its blocking streams
     per_thread,  // a host thread's default stream; blocking
     user,
   };
@@ -111,6 +115,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
     std::shared_ptr<Stream> keep;  // a destroyed stream still finishes its work
     std::uint64_t number = 0;
     Begins begins = Begins::in_order;
+    watch::Stamp stamp;
   };
   class Behind;
   struct WaitingForAll;
@@ -121,6 +126,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
                Begins begins = Begins::in_order, InFront* in_front = nullptr) const;
   // Begins the next task early, behind the kernel of task `number`, if there is one that may.
   void begin_next(std::uint64_t number) const;
+  const GreenContext* green() const;
   std::vector<Ticket> implied() const;
   // Takes the place of the next task if the stream is idle: its number, or 0.
   std::uint64_t try_claim();

@@ -5,6 +5,7 @@
 
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/graph/graph.hpp"
+#include "gpu/cuda/core/green/green_context.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
 #include "gpu/cuda/core/report/checking.hpp"
@@ -14,6 +15,7 @@
 #include "gpu/cuda/core/stream/launch.hpp"
 #include "gpu/cuda/core/stream/operations.hpp"
 #include "gpu/cuda/core/stream/overlap.hpp"
+#include "gpu/cuda/core/watch/watch.hpp"
 #include "gpu/machine/launch/interrupt.hpp"
 #include "gpu/machine/launch/launch.hpp"
 
@@ -63,7 +65,9 @@ void run_kernel(const KernelWork& work, Stream& stream) {
   launch.textures = core.texture_objects.snapshot();
   look_before_launch();
   launch.clock = &device.clock;
-  KernelsRuntime runtime(*work.function, device, launch);
+  const GraphKernels::Here* const at = GraphKernels::here();
+  if (at) launch.graph = at->launch.graph();
+  KernelsRuntime runtime(*work.function, device, launch, at);
   launch.runtime = &runtime;
   const Standing& standing = Standing::now();
   launch.prerequisites = standing.in_front;
@@ -71,7 +75,7 @@ void run_kernel(const KernelWork& work, Stream& stream) {
   observe_launch(stream, Stream::work_now(), launch.id, standing.dependent);
   const BusyTime::Span running(device.kernels), accessing(device.accesses);
   machine::Outcome outcome = machine::run(
-      launch, device.machine_limits, core.options(device),
+      launch, limits_of(work.partition.get(), device), core.options(device),
       [&](std::string_view text) { device.printed.write(text, device.limits[printf_fifo_limit]); });
   if (outcome.kind == machine::FaultKind::refused)
     outcome.report +=
@@ -91,14 +95,12 @@ struct Perform {
   Stream& stream;
   void operator()(const KernelWork& work) const { run_kernel(work, stream); }
   void operator()(const Copy& copy) const {
-    observe_copy(stream, copy);
     const BusyTime::Span accessing(stream.device().accesses);
-    perform(copy);
+    if (!cast(copy, observe_copy)) observe_copy(stream, copy), perform(copy);
   }
   void operator()(const Fill& fill) const {
-    observe_fill(stream, fill);
     const BusyTime::Span accessing(stream.device().accesses);
-    perform(fill);
+    if (!cast(fill, observe_fill)) observe_fill(stream, fill), perform(fill);
   }
   void operator()(const HostWork& work) const {
     stream.device().printed.flush();
@@ -124,6 +126,20 @@ struct Perform {
     if (const auto freed = Core::get().memory.find(work.address))
       observe_ordered(check::Allocation::Step::released, work.address, freed->size, stream);
     free_claimed(work.address);
+  }
+  // To a multicast object's addresses, once for each device. False: it goes elsewhere.
+  template <class Write>
+  bool cast(const Write& write, void (*observe)(const Stream&, const Write&)) const {
+    if (Core::get().memory.multicasts().empty()) return false;
+    const auto places = multicast_places(write.to, reach(write));
+    for (const machine::MulticastSpan::Place& each : places) {
+      Write one = write;
+      one.to = pointer_to(each.seen);
+      if (each.seen) observe(stream, one);
+      one.to = each.at;
+      perform(one);
+    }
+    return !places.empty();
   }
   void operator()(const ChildWork&) const {}        // its steps run one by one
   void operator()(const ConditionalWork&) const {}  // likewise of the body that it chooses
@@ -151,10 +167,12 @@ Status check(const Work& work, Device& device) { return std::visit(Check{device}
 
 void perform(const Work& work, Stream& stream) {
   if (stream.device().fault() != Status::success || stream.device().cancel) return;
+  const watch::Working working;
   std::visit(Perform{stream}, work);
 }
 
 Status submit(Stream& stream, Work work) {
+  if (auto* const kernel = std::get_if<KernelWork>(&work)) kernel->partition = partition_of(stream);
   if (Status status = check(work, stream.device()); status != Status::success) return status;
   if (capturing(stream)) {
     auto node = capture_work(stream, std::move(work));

@@ -15,6 +15,9 @@
 
 namespace inflight::cuda {
 
+struct Partition;     // green/resource.hpp
+class UpdatableNode;  // graph/graph_kernels.hpp
+
 // A launch with its arguments packed as the kernel's parameter buffer.
 struct KernelWork {
   std::shared_ptr<Function> function;
@@ -26,6 +29,8 @@ struct KernelWork {
   bool programmatic = false;  // may start before the kernel in front of it has ended
   std::vector<std::byte> parameters;
   int priority = 0;
+  std::shared_ptr<UpdatableNode> updatable;    // of a node that kernels may change
+  std::shared_ptr<const Partition> partition;  // of the green context that it is of; null: none
 };
 struct HostWork {
   void (*function)(void*) = nullptr;

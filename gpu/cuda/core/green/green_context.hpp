@@ -1,0 +1,50 @@
+// Green contexts: a device's primary context with a part of its multiprocessors and a default
+// stream of its own (CUDA Driver API, "Green Contexts").
+#pragma once
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "gpu/cuda/core/context.hpp"
+#include "gpu/cuda/core/green/resource.hpp"
+
+namespace inflight::cuda {
+
+class Event;
+class Stream;
+
+class GreenContext {
+ public:
+  explicit GreenContext(std::shared_ptr<const Partition> partition);
+
+  const std::shared_ptr<const Partition> partition;
+  const std::shared_ptr<Context> context;  // what cuCtxFromGreenCtx gives
+  // As cuCtxGetId tells it of the context.
+  std::uint64_t id() const { return reinterpret_cast<std::uintptr_t>(context.get()); }
+  const std::shared_ptr<Stream> null_stream;
+};
+
+Status create_green_context(void** place, const void* description, int device, unsigned flags);
+Status destroy_green_context(const void* handle);
+// invalid_context: no such green context.
+Result<std::shared_ptr<GreenContext>> green_context_of(const void* handle);
+Status create_green_stream(void** place, GreenContext& in, unsigned flags, int priority);
+// cuDevResourceGenerateDesc.
+Status create_description(void** place, const DevResource* resources, unsigned count);
+
+// The part of the device that kernels in this stream, or of this context, run on; null: all of it.
+std::shared_ptr<const Partition> partition_of(const Stream& stream);
+std::shared_ptr<const Partition> partition_of(const Context* context);
+// The device's own, or the part's.
+const machine::Limits& limits_of(const Partition* partition, const Device& device);
+
+// The streams of a context; of a primary one also those of its device's green contexts.
+std::vector<std::shared_ptr<Stream>> streams_of(const Context& context);
+// All work that the context has now, and all that it gets from now on (capture_unsupported: one of
+// its streams captures).
+Status record_event(const Context& context, const void* event);
+Status wait_event(Context& context, const void* event);
+// A new stream of it waits for what the context waits for.
+void join_context(Stream& stream);
+
+}  // namespace inflight::cuda

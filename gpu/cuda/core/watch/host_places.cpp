@@ -1,0 +1,143 @@
+// Objects by the loader's list, functions by their file's symbols.
+#include "gpu/cuda/core/watch/host_places.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+#include "gpu/check/names.hpp"
+#include "gpu/cuda/core/watch/objects.hpp"
+#include "gpu/cuda/image/elf_tables.hpp"
+
+namespace inflight::cuda::watch {
+namespace {
+
+// What lies between the program and the memory that it means.
+constexpr std::string_view system_libraries[] = {
+    "libc.so",      "libm.so", "libstdc++.so", "libgcc_s.so", "libpthread.so", "ld-linux-x86-64.so",
+    "linux-vdso.so"};
+
+struct Object {
+  std::string path;  // of its file
+  std::uint64_t base = 0;
+};
+
+// The object in whose code the address lies.
+std::optional<Object> object_at(std::uint64_t address) {
+  std::optional<Object> found;
+  each_object([&](const dl_phdr_info& info) {
+    for (int i = 0; i < info.dlpi_phnum; ++i) {
+      const ElfW(Phdr)& segment = info.dlpi_phdr[i];
+      const std::uint64_t low = info.dlpi_addr + segment.p_vaddr;
+      if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) && address >= low &&
+          address < low + segment.p_memsz)
+        found = Object{*info.dlpi_name ? info.dlpi_name : "/proc/self/exe", info.dlpi_addr};
+    }
+  });
+  return found;
+}
+
+class File {
+ public:
+  explicit File(const std::string& path) {
+    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    struct stat facts {};
+    if (file >= 0 && fstat(file, &facts) == 0 && facts.st_size > 0)
+      bytes_ = std::size_t(facts.st_size),
+      place_ = mmap(nullptr, bytes_, PROT_READ, MAP_PRIVATE, file, 0);
+    if (file >= 0) close(file);
+  }
+  ~File() {
+    if (place_ != MAP_FAILED) munmap(place_, bytes_);
+  }
+  File(const File&) = delete;
+  Bytes bytes() const {
+    return place_ == MAP_FAILED ? Bytes{} : Bytes{static_cast<const std::byte*>(place_), bytes_};
+  }
+
+ private:
+  void* place_ = MAP_FAILED;
+  std::size_t bytes_ = 0;
+};
+
+// The function in which an address of the file lies, or none where its symbols were stripped.
+std::string function_in(const Object& object, std::uint64_t address) {
+  const File file(object.path);
+  const auto take = [&](std::uint64_t at, std::uint64_t bytes) {
+    return slice(file.bytes(), at, bytes);
+  };
+  const ElfTables tables(take);
+  for (const std::uint32_t type : {SHT_SYMTAB, SHT_DYNSYM})
+    for (std::uint64_t i = 0; i < tables.count(); ++i) {
+      const Elf64_Shdr section = tables.section(i);
+      if (section.sh_type != type || section.sh_link >= tables.count()) continue;
+      const Bytes symbols = tables.contents(section).value_or(Bytes{}),
+                  names = tables.contents(tables.section(section.sh_link)).value_or(Bytes{});
+      for (std::uint64_t at = 0; at + sizeof(Elf64_Sym) <= symbols.size();
+           at += sizeof(Elf64_Sym)) {
+        const auto symbol = field<Elf64_Sym>(symbols, at);
+        if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF &&
+            address - symbol.st_value < symbol.st_size)
+          return std::string(text_at(names, symbol.st_name));
+      }
+    }
+  return {};
+}
+
+std::string file_name(const std::string& path) {
+  std::error_code error;
+  const auto real = std::filesystem::read_symlink(path, error);
+  return std::filesystem::path(error ? path : real.string()).filename().string();
+}
+
+// A call ends before it: E8 and four bytes, or FF /2 with an operand of one to six.
+bool follows_call(std::uint64_t address) {
+  const auto* code = reinterpret_cast<const std::uint8_t*>(address);
+  if (code[-5] == 0xe8) return true;
+  for (int bytes = 2; bytes <= 7; ++bytes)
+    if (code[-bytes] == 0xff && (code[1 - bytes] & 0x38) == 0x10) return true;
+  return false;
+}
+
+}  // namespace
+
+const HostPlaces::Place& HostPlaces::at(std::uint64_t code) {
+  const auto [found, fresh] = places_.try_emplace(code);
+  Place& place = found->second;
+  if (!fresh) return place;
+  const auto object = object_at(code);
+  if (!object) {
+    place.text = "host code";
+    return place;
+  }
+  const std::string name = file_name(object->path);
+  place.own = is_own(object->path);
+  place.system = std::ranges::any_of(system_libraries,
+                                     [&](std::string_view each) { return name.starts_with(each); });
+  const std::string function = function_in(*object, code - object->base);
+  place.text = function.empty()
+                   ? fmt::format("host code at {}+0x{:x}", name, code - object->base)
+                   : fmt::format("host code in {} ({})", check::readable(function), name);
+  return place;
+}
+
+const std::string* HostPlaces::of(const Touch& touch) {
+  const Place* place = &at(touch.code);
+  for (std::size_t i = 0; place->system && i < touch.stack.size(); ++i) {
+    const std::uint64_t address = touch.stack[i];
+    const auto object = object_at(address);
+    if (!object || !object_at(address - 8) || !follows_call(address)) continue;
+    if (const Place& caller = at(address); !caller.system) place = &caller;
+  }
+  return place->own ? nullptr : &place->text;
+}
+
+}  // namespace inflight::cuda::watch

@@ -1,0 +1,30 @@
+// The programs and libraries of the process.
+#pragma once
+#include <link.h>
+
+#include <string_view>
+
+namespace inflight::cuda::watch {
+
+// f(const dl_phdr_info&)
+template <class F>
+void each_object(F f) {
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* to) {
+        (*static_cast<F*>(to))(*info);
+        return 0;
+      },
+      &f);
+}
+
+// Is it a library of this project?
+inline bool is_own(std::string_view path) {
+  if (const std::size_t slash = path.rfind('/'); slash != path.npos) path.remove_prefix(slash + 1);
+  constexpr std::string_view own[] = {"libinflight", "libcudart.so",    "libcuda.so",
+                                      "libcublas",   "libnvidia-ml.so", "libcupti.so"};
+  for (std::string_view each : own)
+    if (path.starts_with(each)) return true;
+  return false;
+}
+
+}  // namespace inflight::cuda::watch

@@ -1,0 +1,45 @@
+// Which pages are watched: looked up by a signal handler, so without locks.
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+namespace inflight::cuda::watch {
+
+inline constexpr std::uint64_t page_bytes = 4096;
+
+struct Page {
+  std::atomic<std::uint8_t> owners{0};   // allocations that lie in it
+  std::atomic<std::uint8_t> touches{0};  // that were seen since `round`
+  std::atomic<std::uint16_t> round{0};   // of closing
+};
+
+class Pages {
+ public:
+  // Null: none of that chunk was ever watched.
+  Page* find(std::uint64_t address) const {
+    const std::uint64_t number = address / page_bytes;
+    if (number / chunk_pages >= chunks_.size()) return nullptr;
+    Chunk* const chunk = chunks_[number / chunk_pages].load(std::memory_order_acquire);
+    return chunk ? &(*chunk)[number % chunk_pages] : nullptr;
+  }
+  bool watched(std::uint64_t address) const {
+    const Page* const page = find(address);
+    return page && page->owners.load(std::memory_order_relaxed) != 0;
+  }
+  // One caller at a time. Null: no address of a process.
+  Page* make(std::uint64_t address) {
+    const std::uint64_t number = address / page_bytes;
+    if (number / chunk_pages >= chunks_.size()) return nullptr;
+    std::atomic<Chunk*>& chunk = chunks_[number / chunk_pages];
+    if (!chunk.load(std::memory_order_relaxed)) chunk.store(new Chunk(), std::memory_order_release);
+    return find(address);
+  }
+
+ private:
+  static constexpr std::uint64_t chunk_pages = 1 << 15;  // 128 MiB of addresses
+  using Chunk = std::array<Page, chunk_pages>;
+  std::array<std::atomic<Chunk*>, (std::uint64_t{1} << 47) / page_bytes / chunk_pages> chunks_{};
+};
+
+}  // namespace inflight::cuda::watch

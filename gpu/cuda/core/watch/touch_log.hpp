@@ -1,0 +1,54 @@
+// Touches as a signal handler notes them, and who reads them later.
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace inflight::cuda::watch {
+
+struct Touch {
+  std::uint64_t address = 0, bytes = 1;
+  bool write = false;
+  std::uint64_t code = 0;                 // the instruction, or where a call returns to
+  std::array<std::uint64_t, 64> stack{};  // what the stack began with: return addresses are there
+};
+
+// Any number of threads add, without locks; one takes. What does not find room is dropped.
+class TouchLog {
+ public:
+  // f(Touch&) fills it in.
+  template <class F>
+  void add(F f) {
+    std::uint64_t at = next_.load(std::memory_order_relaxed);
+    do {
+      if (at - taken_.load(std::memory_order_acquire) >= entries_.size()) return;
+    } while (!next_.compare_exchange_weak(at, at + 1, std::memory_order_acq_rel));
+    Entry& entry = entries_[at % entries_.size()];
+    f(entry.touch);
+    entry.number.store(at + 1, std::memory_order_release);
+  }
+  bool empty() const {
+    return taken_.load(std::memory_order_relaxed) == next_.load(std::memory_order_acquire);
+  }
+  // f(const Touch&) for each that is whole, in their order.
+  template <class F>
+  void take(F f) {
+    for (std::uint64_t at = taken_.load(std::memory_order_relaxed);; ++at) {
+      const Entry& entry = entries_[at % entries_.size()];
+      if (entry.number.load(std::memory_order_acquire) != at + 1) return;
+      f(entry.touch);
+      taken_.store(at + 1, std::memory_order_release);
+    }
+  }
+
+ private:
+  struct Entry {
+    std::atomic<std::uint64_t> number{0};
+    Touch touch;
+  };
+  std::array<Entry, 4096> entries_;
+  std::atomic<std::uint64_t> next_{0}, taken_{0};
+};
+
+}  // namespace inflight::cuda::watch
