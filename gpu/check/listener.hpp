@@ -27,15 +27,16 @@ enum class Topic : std::uint32_t {
   collectives = 1u << 8,
   waits = 1u << 9,  // waited, stuck
   allocations = 1u << 10,
-  host = 1u << 11,       // stream_edge, host_accessed
+  host = 1u << 11,       // stream_edge, host_accessed, host_touched
   addresses = 1u << 12,  // of accesses; where nobody wants them, Access::addresses may be null
   blocks = 1u << 13,     // block_begin, block_end, thread_exit
   counts = 1u << 14,     // *_counted: sums, for a fraction of what events cost
   faults = 1u << 15,
   multiplies = 1u << 16,  // multiply_*, register_touched
-  all = (1u << 17) - 1,
+  undefined = 1u << 17,   // undefined_used, and Access::undefined
+  all = (1u << 18) - 1,
 };
-inline constexpr std::uint32_t topic_count = 17;
+inline constexpr std::uint32_t topic_count = 18;
 constexpr Topic operator|(Topic a, Topic b) {
   return static_cast<Topic>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
 }
@@ -56,6 +57,7 @@ constexpr bool has(Topic set, Topic topic) {
   X(Divergence, diverged, branches)                    \
   X(Reconvergence, reconverged, branches)              \
   X(Access, accessed, accesses)                        \
+  X(UndefinedUse, undefined_used, undefined)           \
   X(Fence, fenced, fences)                             \
   X(CopyIssued, copy_issued, copies)                   \
   X(CopyCommitted, copy_committed, copies)             \
@@ -73,6 +75,7 @@ constexpr bool has(Topic set, Topic topic) {
   X(Allocation, allocation, allocations)               \
   X(StreamEdge, stream_edge, host)                     \
   X(HostAccess, host_accessed, host)                   \
+  X(HostTouch, host_touched, host)                     \
   X(ProcessEnd, process_ended, host)                   \
   X(RunCount, run_counted, counts)                     \
   X(AccessCount, access_counted, counts)               \

@@ -44,13 +44,13 @@ Checker::Checker(const CheckOptions& options, Findings::OnNew on_new, NameMemory
 
 // Most accesses are weak, and most of those are no business of most detectors.
 void Checker::accessed(const Access& event) {
-  const auto tell = [&](Accesses which) {
+  const auto notify = [&](Accesses which) {
     for (Listener* each : hearers_[static_cast<std::size_t>(which)]) each->accessed(event);
   };
-  tell(Accesses::every);
+  notify(Accesses::every);
   const bool atomic = event.kind == Access::Kind::atomic || event.kind == Access::Kind::reduction;
-  if (atomic || event.order != Order::weak) tell(Accesses::strong);
-  if (event.kind != Access::Kind::load && event.space == Space::global) tell(Accesses::write);
+  if (atomic || event.order != Order::weak) notify(Accesses::strong);
+  if (event.kind != Access::Kind::load && event.space == Space::global) notify(Accesses::write);
 }
 
 void Checker::kernel_begin(const KernelBegin& event) {

@@ -34,17 +34,30 @@ Block* Races::peer(const Block& block, std::uint16_t rank) {
   return rank < blocks.size() ? blocks[rank] : nullptr;
 }
 
+namespace {
+
+// A strong read, and a store by a thread that knows by relaxed accesses alone that the reader went
+// on. Programs rely on it that what was read is sent on (NCCL's data travel with their flags).
+bool is_done(const shadow::Conflict& c) {
+  return c.why == shadow::Why::weak_edge && c.earlier.strong && !c.earlier.write &&
+         doer_of(c.earlier.row, false) == Doer::thread && c.later.write &&
+         doer_of(c.later.row, false) == Doer::thread;
+}
+
+}  // namespace
+
 void Races::report(const Who& who, Block& block, Space space, bool of_mbarrier) {
   if (block.conflicts.empty()) return;
   const Scene scene{who, space, &block, of_mbarrier};
   for (const shadow::Conflict& each : block.conflicts) {
+    if (is_done(each)) continue;
     const Block::Reported now{
         each.earlier.place, each.later.place,
         static_cast<std::uint8_t>(1 | each.earlier.write << 1 | each.later.write << 2 |
                                   of_mbarrier << 3 | static_cast<unsigned>(each.why) << 4)};
     Block::Reported& reported =
         block.reported[(now.earlier * 7 + now.later + now.how) % block.reported.size()];
-    if (std::exchange(reported, now) == now) continue;
+    if (is_flag(each) || std::exchange(reported, now) == now) continue;
     if (!suspicions_.take(reporter_, scene, each)) reporter_.conflict(scene, each);
   }
   block.conflicts.clear();
@@ -127,10 +140,13 @@ void Races::check_end(Block& block) {
 
 void Races::allocation(const Allocation& event) {
   if (event.kind == Allocation::Kind::constant) return;
+  memory_changes_.fetch_add(1, std::memory_order_relaxed);
   if (event.kind == Allocation::Kind::pool) return ordered(event);
   const bool made = event.step == Allocation::Step::made;
   if (event.kind != Allocation::Kind::heap)
-    made ? host_.made(event.address, event.bytes) : host_.released(event.address);
+    made ? host_.made(event) : host_.released(event.address);
+  if (event.kind != Allocation::Kind::heap && !(made && event.fresh))
+    made ? aliases_.made(event.address, event.bytes) : aliases_.released(event.address);
   global_.forget(event.address, event.bytes);
   locations_.forget(event.address, event.bytes);
 }
@@ -177,6 +193,26 @@ void Races::host_accessed(const HostAccess& event) {
   }
   for (const shadow::Conflict& each : conflicts)
     reporter_.conflict({{}, Space::global, nullptr, false}, each);
+}
+
+void Races::host_touched(const HostTouch& event) {
+  if (!host_.is_allocated(event.address)) return;
+  const order::Streams::Launch launch = host_.touch();
+  std::vector<shadow::Conflict> conflicts;
+  global_.host_copy(
+      launch.knows, {order::block_row(launch.number, 0), 0, 1},
+      {event.address, event.bytes, session_.places.of_host(event.place), event.write, false},
+      conflicts);
+  for (const shadow::Conflict& each : conflicts)
+    if (!is_flag(each)) reporter_.conflict({{}, Space::global, nullptr, false}, each);
+}
+
+bool Races::is_flag(const shadow::Conflict& c) const {
+  const auto of_system = [](const shadow::Side& side) {
+    return side.strong && side.scope == order::Scope::sys;
+  };
+  return (of_system(c.later) && host_.launches().is_program(c.earlier.row)) ||
+         (of_system(c.earlier) && host_.launches().is_program(c.later.row));
 }
 
 }  // namespace races

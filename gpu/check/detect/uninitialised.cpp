@@ -11,19 +11,10 @@ constexpr std::uint64_t first_shared = 1024;  // what is before is CUDA's, and z
 
 Topic Uninitialised::topics() const {
   return Topic::accesses | Topic::addresses | Topic::copies | Topic::blocks | Topic::allocations |
-         Topic::host | Topic::mbarriers | Topic::barriers;
+         Topic::host | Topic::mbarriers | Topic::barriers | Topic::undefined;
 }
 
-void Uninitialised::kernel_begin(const KernelBegin& event) {
-  const std::lock_guard lock(mutex_);
-  loads_[event.kernel->launch] = std::make_unique<Loads>();
-}
-
-void Uninitialised::launch_ended(std::uint64_t launch) {
-  clusters_.launch_ended(launch);
-  const std::lock_guard lock(mutex_);
-  loads_.erase(launch);
-}
+void Uninitialised::launch_ended(std::uint64_t launch) { clusters_.launch_ended(launch); }
 
 void Uninitialised::block_begin(const BlockBegin& event) {
   const std::uint64_t launch = event.kernel->launch;
@@ -62,13 +53,11 @@ void Uninitialised::accessed(const Access& access) {
   if (!access.addresses || access.space > Space::local) return;
   UndefinedBlock* const block = find(access.who);
   if (!block || access.who.warp >= block->warps.size()) return;
-  UndefinedWarp& warp = block->warps[access.who.warp];
-  if (access.kind == Access::Kind::load) check_load(access, *block, warp);
+  if (access.kind == Access::Kind::load) return check_load(access, *block);
   if (access.kind >= Access::Kind::atomic) check_atomic(access, *block);
-  if (access.kind != Access::Kind::load && !block->pending.empty()) settle(*block, access);
-  if (access.kind != Access::Kind::load)
-    write_lanes(access, global_, *block, access.who.mask & access.written);
-  if (!warp.suspects.empty()) use(access, *block, warp);
+  if (!block->pending.empty()) settle(*block, access);
+  write_lanes(access, global_, *block, access.who.mask & access.written);
+  if (access.undefined && access.undefined->lanes != 0) stored(access, *block);
 }
 
 void Uninitialised::barrier(const Barrier& event) {

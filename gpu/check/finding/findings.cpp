@@ -11,7 +11,7 @@ bool Findings::again(const FindingKey& key) {
 }
 
 void Findings::put(const FindingKey& key, Finding finding) {
-  const std::lock_guard telling(telling_);
+  const std::lock_guard reporting(reporting_);
   if (complete_) complete_(finding);
   if (on_new_) on_new_(finding);
   const std::lock_guard lock(mutex_);

@@ -49,7 +49,7 @@ class Findings {
   void put(const FindingKey& key, Finding finding);
 
   mutable std::mutex mutex_;
-  std::mutex telling_;
+  std::mutex reporting_;
   std::map<FindingKey, std::uint64_t> counts_;
   std::vector<std::pair<FindingKey, Finding>> found_;
   std::set<std::uint64_t> explained_;

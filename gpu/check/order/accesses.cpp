@@ -72,6 +72,7 @@ void Block::proxy_fence(std::uint32_t warp, Mask mask, bool shared, bool global)
   const Epoch epoch = epoch_++;
   const bool wanted[space_count] = {shared, global};
   warps_[warp].views.change(mask, [&](View& v, Mask) {
+    v.merge_together();
     for (std::uint32_t s = 0; s < space_count; ++s) {
       if (!wanted[s]) continue;
       v.known.fenced[s].join(v.known.order);

@@ -44,6 +44,7 @@ void met(View& view, const Knowledge& all, const std::shared_ptr<const Patterns>
   view.known = all;
   view.patterns = halves;  // its own are among them
   view.waited = {};
+  view.together = {};
   view.fenced_own = view.fenced_copies = {};
 }
 
@@ -51,6 +52,10 @@ void met(View& view, const Knowledge& all, const std::shared_ptr<const Patterns>
 
 void Block::warp_sync(std::uint32_t warp, Mask members) {
   Views& views = warps_[warp].views;
+  if (views.meet(warp_row(row_, Part::thread, warp), members, epoch_)) {
+    ++epoch_;
+    return;
+  }
   Knowledge all;
   Halves halves;
   for (const Views::Group& g : views.groups())
@@ -93,7 +98,9 @@ void Block::arrive_and_wait(Meeting& at, std::uint32_t warp, Mask mask) {
     if (part == 0) continue;
     if (g.view == at.joined_) continue;
     at.arrived_.join(g.view->known);
-    if (g.view->is_common() && !g.view->patterns) {
+    // What those who wait here did, all get to know.
+    const bool common = g.view->only_together() && (g.view->together.lanes & ~part) == 0;
+    if (common && !g.view->patterns) {
       at.joined_ = g.view;
       continue;
     }

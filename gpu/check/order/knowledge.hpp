@@ -49,6 +49,18 @@ struct Snapshot {
   std::array<Epoch, copy_parts> waited{};          // own copies known complete, by Part
   std::array<Epoch, space_count> fenced_own{};     // own accesses that a proxy fence stands behind
   std::array<Epoch, space_count> fenced_copies{};  // own cp.async copies likewise
+  // Lanes that have met: each knows what the others of the row did up to the epoch. It is as good
+  // as in `known`, and costs no clock where a warp meets again and again.
+  struct Together {
+    Row row = 0;
+    Mask lanes = 0;
+    Epoch epoch = 0;
+    bool operator==(const Together&) const = default;
+    bool covers(Row of, Mask mask, Epoch up_to) const {
+      return up_to <= epoch && of == row && (mask & ~lanes) == 0;
+    }
+  };
+  Together together;
 
   // What these lanes of a warp of the block publish; their own accesses count up to `epoch`.
   Knowledge published(Row block, std::uint32_t warp, Mask mask, Epoch epoch) const {
@@ -63,6 +75,7 @@ struct Snapshot {
   }
   // The same without their own accesses.
   void add_own(Knowledge& k, Row block, std::uint32_t warp, Mask mask) const {
+    k.raise(together.row, together.lanes, together.epoch);
     for (std::uint32_t p = 0; p < copy_parts; ++p)
       if (waited[p] != 0) k.raise(warp_row(block, static_cast<Part>(p + 1), warp), mask, waited[p]);
     for (std::uint32_t s = 0; s < space_count; ++s) {
@@ -70,8 +83,18 @@ struct Snapshot {
       k.fenced[s].raise(warp_row(block, Part::group_copy, warp), mask, fenced_copies[s]);
     }
   }
+  // What lanes know of one another becomes part of what they know.
+  void merge_together() {
+    known.raise(together.row, together.lanes, together.epoch);
+    together = {};
+  }
+  bool knows(Row row, unsigned lane, Epoch epoch) const {
+    return together.covers(row, Mask{1} << lane, epoch) || known.order.at(row, lane) >= epoch;
+  }
   // Nothing of it is these lanes' own.
-  bool is_common() const {
+  bool is_common() const { return together.epoch == 0 && only_together(); }
+  // Nothing but what they know of one another.
+  bool only_together() const {
     return waited == decltype(waited){} && fenced_own == decltype(fenced_own){} &&
            fenced_copies == decltype(fenced_copies){};
   }
@@ -94,8 +117,8 @@ struct Snapshot {
     whole_ = ~Row{0};
   }
   bool same(const Snapshot& o) const {
-    return known.same(o.known) && waited == o.waited && fenced_own == o.fenced_own &&
-           fenced_copies == o.fenced_copies;
+    return known.same(o.known) && together == o.together && waited == o.waited &&
+           fenced_own == o.fenced_own && fenced_copies == o.fenced_copies;
   }
 
  private:

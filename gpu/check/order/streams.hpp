@@ -57,6 +57,7 @@ class Streams {
   void learn(Id stream, const Knowledge& more) { streams_[stream].learn(more); }
   void learn_all(Id stream);  // all that has begun
   void host_learns(const Knowledge& more) { host_.join(more); }
+  const Knowledge& host_knows() const { return host_; }
 
  private:
   struct Known {

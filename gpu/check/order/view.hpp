@@ -100,6 +100,20 @@ class Views {
       }
     }
   }
+  // These lanes meet: what each did up to the epoch, the others know. False: they know other things
+  // of others, or more than a group of lanes has together.
+  bool meet(Row row, Mask members, Epoch epoch) {
+    for (Group& g : groups_) {
+      if (g.lanes != members) continue;
+      const Snapshot& known = *g.view;
+      if (g.view->patterns || !known.only_together() || (known.together.lanes & ~members) != 0)
+        return false;
+      if (g.view.use_count() != 1) g.view = std::make_shared<const View>(*g.view);
+      const_cast<View&>(*g.view).together = {row, members, epoch};
+      return true;
+    }
+    return false;
+  }
   // Groups that know the same become one. `hint`: a view that others already have, or null; it
   // becomes the last one seen here.
   void unite(std::shared_ptr<const View>& hint) {

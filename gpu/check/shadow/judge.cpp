@@ -14,21 +14,21 @@ bool Judge::one(const Record& then, unsigned lane, unsigned mine, bool fence) co
     for (std::uint32_t p = 0; p <= copy_parts; ++p) {
       if (then.row != warp_row(a_.place.block, static_cast<Part>(p), a_.warp)) continue;
       const bool done =
-          p == 0 || k.waited[p - 1] >= then.epoch || k.known.order.at(then.row, lane) >= then.epoch;
+          p == 0 || k.waited[p - 1] >= then.epoch || k.knows(then.row, lane, then.epoch);
       if (!done || !fence) return done;
       const Epoch own = p == 0 ? k.fenced_own[space_] : p == 1 ? k.fenced_copies[space_] : 0;
       return own >= then.epoch || fenced.at(then.row, lane) >= then.epoch;
     }
   }
-  return k.known.order.at(then.row, lane) >= then.epoch &&
-         (!fence || fenced.at(then.row, lane) >= then.epoch);
+  return k.knows(then.row, lane, then.epoch) && (!fence || fenced.at(then.row, lane) >= then.epoch);
 }
 
 bool Judge::known(const Record& then, const Record& now, ByteMask part) const {
   const bool fence = needs_fence(then, now);
   const Snapshot& k = *a_.knows;
   const auto covered = [&](Mask lanes) {
-    return k.known.order.covers(then.row, lanes, then.epoch) &&
+    return (k.together.covers(then.row, lanes, then.epoch) ||
+            k.known.order.covers(then.row, lanes, then.epoch)) &&
            (!fence || k.known.fenced[space_].covers(then.row, lanes, then.epoch));
   };
   if (covered(then.lanes)) return true;

@@ -52,6 +52,18 @@ __global__ void bulk(const char* in, unsigned shift, int* out) {
   out[threadIdx.x] = tile[threadIdx.x + shift];
 }
 
+// A size that is no multiple of 16 bytes.
+__global__ void bulk_store(char* out, unsigned bytes) {
+  __shared__ alignas(128) char tile[64];
+  for (int i = 0; i < 64; ++i) tile[i] = i;
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  // clang-format off
+  // [size]
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(out), "r"(shared_address(tile)), "r"(bytes) : "memory");
+  // clang-format on
+  asm volatile("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;" ::: "memory");
+}
+
 __global__ void mbarrier(unsigned shift) {
   __shared__ alignas(8) std::uint64_t bar[2];
   // [mbarrier]
@@ -77,6 +89,8 @@ int main(int argc, char** argv) {
        {"bulk_source", [] { bulk<<<1, 32>>>(device() + 8, 0, reinterpret_cast<int*>(device())); }},
        {"bulk_destination", [] { bulk<<<1, 32>>>(device(), 8, reinterpret_cast<int*>(device())); }},
        {"bulk_twin", [] { bulk<<<1, 32>>>(device() + 16, 16, reinterpret_cast<int*>(device())); }},
+       {"bulk_size", [] { bulk_store<<<1, 1>>>(device(), 40); }},
+       {"bulk_size_twin", [] { bulk_store<<<1, 1>>>(device(), 48); }},
        {"mbarrier", [] { mbarrier<<<1, 1>>>(4); }},
        {"mbarrier_twin", [] { mbarrier<<<1, 1>>>(8); }},
        {"atomic", [] { atomic<<<1, 1>>>(device() + 4); }},

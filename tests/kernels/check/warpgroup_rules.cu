@@ -1,5 +1,5 @@
 // What the warps of a warpgroup do together: setmaxnreg, which gives registers to the block's pool
-// or takes some from it, and wgmma.
+// or takes some from it, and wgmma. And what the lanes of a warp do together: mma, and elect.sync.
 // arch: compute_90a
 // flags: -code=sm_90a,compute_90a
 #include "tests/kernels/check/wgmma_test.cuh"
@@ -67,6 +67,51 @@ __global__ void multiply(float* out) {
   out[t] = d[0];
 }
 
+// Half of the last warp ends before its warpgroup gives.
+template <bool right>
+__global__ void __launch_bounds__(threads, 1) give_late(unsigned* out) {
+  if (!right && threadIdx.x >= group_threads - 16 && threadIdx.x < group_threads) return;
+  if (threadIdx.x < group_threads) {
+    GIVE(40);  // [gives without all lanes]
+  }
+  out[threadIdx.x] = threadIdx.x;
+}
+
+#define MULTIPLY_IN_A_WARP(d, word)                                                           \
+  asm volatile(                                                                               \
+      "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %4}, {%4}, " \
+      "{%0, %1, %2, %3};"                                                                     \
+      : ACCUMULATORS(d)                                                                       \
+      : "r"(word))
+
+template <bool right>
+__global__ void multiply_in_a_warp(float* out) {
+  if (!right && threadIdx.x >= 16) return;
+  float d[4] = {};
+  MULTIPLY_IN_A_WARP(d, 0x3f803f80);  // [half multiplies]
+  out[threadIdx.x] = d[0];
+}
+
+#define ELECT(elected, mask)                                                 \
+  asm volatile("{ .reg .pred p; elect.sync _|p, %1; selp.u32 %0, 1, 0, p; }" \
+               : "=r"(elected)                                               \
+               : "n"(mask))
+
+enum class Elect { right, left_out, not_all };
+
+// A producer's warp elects who copies.
+template <Elect what>
+__global__ void elect(unsigned* out) {
+  unsigned elected = 0;
+  if (what == Elect::left_out) {
+    if (threadIdx.x < 16) ELECT(elected, 0xffff0000);  // [is not a member]
+  } else if (what == Elect::right || threadIdx.x < 16) {
+    ELECT(elected, 0xffffffff);  // [elects]
+  }
+  __syncthreads();  // [meets the warp]
+  out[threadIdx.x] = elected;
+}
+
 template <class T>
 void run(void (*kernel)(T*), int block) {
   Buffer<T> out(threads);
@@ -81,6 +126,9 @@ int main(int argc, char** argv) {
                       run(share<232>, threads);
                       run(twice<true>, threads);
                       run(multiply<128, 256>, 256);
+                      run(give_late<true>, threads);
+                      run(multiply_in_a_warp<true>, 32);
+                      run(elect<Elect::right>, 32);
                     }},
                    {"more_than_there_are", [] { run(share<240>, threads); }},
                    {"of_threads_that_ended", [] { run(inherit, threads); }},
@@ -89,5 +137,9 @@ int main(int argc, char** argv) {
                    {"three_warps", [] { run(multiply<0, 96>, 96); }},
                    {"one_warp", [] { run(multiply<0, 32>, 128); }},
                    {"across_two_groups", [] { run(multiply<64, 192>, 256); }},
-                   {"half_a_warp", [] { run(multiply<0, 112>, 128); }}});
+                   {"half_a_warp", [] { run(multiply<0, 112>, 128); }},
+                   {"half_gives", [] { run(give_late<false>, threads); }},
+                   {"half_multiplies", [] { run(multiply_in_a_warp<false>, 32); }},
+                   {"elect_leaves_out", [] { run(elect<Elect::left_out>, 32); }},
+                   {"elect_not_by_all", [] { run(elect<Elect::not_all>, 32); }}});
 }

@@ -80,14 +80,24 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
       }
   if (mask == 0) return;
   if (owner && owner != &block) used_remotely(block, *owner, event.who, mask);
+  const bool flag =
+      write && !owner && event.order == Order::weak && may_tell_host(block, event, mask);
   const bool strong = event.order != Order::weak;
   ++block.accesses;
+  if (!owner && !strong &&
+      block.repeats.again(event, mask, write, block.order.epoch(),
+                          memory_changes_.load(std::memory_order_relaxed)))
+    return;
   if (strong) synchronise(block, owner, event, mask, write, true);
+  if (!owner && (flag || (strong && event.scope == Scope::sys))) {
+    if (event.kind != Access::Kind::store) hear_host(block, event, mask);
+    if (write) tell_host(block, event, mask);
+  }
   const auto access = [&](Mask part) {
     shadow_of(owner).access(
         block.order, event.who.warp,
         {event.addresses, part, event.bytes, block.place_of(event.who, session_.places), write,
-         strong, scope_of(event.scope)},
+         strong || flag, flag ? order::Scope::sys : scope_of(event.scope)},
         block.conflicts);
   };
   // Threads that write the same value do no harm to each other.
@@ -104,6 +114,53 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
     suspicions_.updated(block.order.row(), event, mask);
   if (strong) synchronise(block, owner, event, mask, write, false);
   report(event.who, block, event.space);
+}
+
+namespace {
+
+constexpr auto system_scope = static_cast<std::size_t>(order::Scope::sys);
+
+std::shared_ptr<const order::Patterns::Fence> system_fence(const order::View& view) {
+  return view.patterns ? view.patterns->fences[system_scope] : nullptr;
+}
+
+}  // namespace
+
+bool Races::may_tell_host(const Block& block, const Access& event, Mask mask) const {
+  const auto lane = static_cast<unsigned>(std::countr_zero(mask));
+  return system_fence(block.order.view(event.who.warp, lane)) &&
+         host_.is_shared(event.addresses[lane]);
+}
+
+// Nobody sees which of its accesses the host polls with, so each side is taken to have observed
+// what the other has written.
+void Races::hear_host(Block& block, const Access& event, Mask mask) {
+  Block::ToldByHost& told = block.told_by_host[event.who.warp];
+  if (const std::uint64_t news = host_.news(); told.news != news) told = {0, news};
+  if ((mask & ~told.lanes) == 0 || !host_.is_shared(event.addresses[std::countr_zero(mask)]))
+    return;
+  told.lanes |= mask;
+  block.order.learn(event.who.warp, mask, host_.host_knows());
+}
+
+void Races::tell_host(Block& block, const Access& event, Mask mask) {
+  const bool is_release = releases(order_of(event.order));
+  const std::uint32_t warp = event.who.warp;
+  Block::ToldHost& told = block.told_host[warp];
+  for (const auto& group : block.order.groups(warp)) {
+    const Mask lanes = group.lanes & mask;
+    const auto fence = system_fence(*group.view);
+    if (lanes == 0 || (!fence && !is_release)) continue;
+    const auto first = static_cast<unsigned>(std::countr_zero(lanes));
+    const bool again = told.fence == fence && (lanes & ~told.lanes) == 0;
+    if ((again && !is_release) || !host_.is_shared(event.addresses[first])) continue;
+    if (told.fence != fence) told = {fence, 0};
+    told.lanes |= lanes;
+    if (fence)
+      host_.host_learns(fence->before.published(block.order.row(), warp, lanes, fence->epoch));
+    for (Mask m = is_release ? lanes : 0; m != 0; m &= m - 1)
+      host_.host_learns(block.order.issue(warp, static_cast<unsigned>(std::countr_zero(m))));
+  }
 }
 
 // What a strong access acquires comes before it, what it releases after.
@@ -124,10 +181,11 @@ void Races::synchronise(Block& block, Block* owner, const Access& event, Mask ma
   static const order::Location empty;
   for (Mask left = mask; left != 0;) {
     const auto lane = static_cast<unsigned>(std::countr_zero(left));
-    const std::uint64_t address = event.addresses[lane], key = key_of(owner, address);
+    const std::uint64_t own = event.addresses[lane], address = owner ? own : aliases_.at(own);
+    const std::uint64_t key = key_of(owner, address);
     Mask same = Mask{1} << lane;  // lanes that only read there
     for (Mask m = write ? 0 : left; m != 0; m &= m - 1)
-      if (event.addresses[std::countr_zero(m)] == address) same |= m & -m;
+      if (event.addresses[std::countr_zero(m)] == own) same |= m & -m;
     left &= ~same;
     const auto act = [&](order::Location& at) {
       if (!write) {

@@ -39,6 +39,7 @@ Mask distinct(Mask mask, const std::uint64_t* to, const std::uint64_t* from,
 void Races::copy_issued(const CopyIssued& event) {
   Block* const block = block_of(event.who);
   if (!block) return;
+  block->repeats.forget();
   if (event.completion == Completion::thread_group)
     copy_of_threads(*block, event);
   else

@@ -1,11 +1,16 @@
 // Edges between pieces of work, and who the launches in them are.
 #include "gpu/check/detect/races/host_order.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace inflight::check::races {
 
 void HostOrder::edge(const StreamEdge& e) {
   using Kind = StreamEdge::Kind;
   const std::lock_guard lock(mutex_);
+  touching_.reset();
+  news_.fetch_add(1, std::memory_order_relaxed);
   switch (e.kind) {
     case Kind::submitted:
       return streams_.submit(e.stream, e.work);
@@ -82,19 +87,58 @@ order::Streams::Launch HostOrder::copy(const HostAccess& access) {
   return launch;
 }
 
-void HostOrder::made(std::uint64_t address, std::uint64_t bytes) {
+order::Streams::Launch HostOrder::touch() {
   const std::lock_guard lock(mutex_);
-  allocations_[address] = bytes;
+  if (touching_) return *touching_;
+  news_.fetch_add(1, std::memory_order_relaxed);
+  touching_ = streams_.on_host();
+  Launch facts;
+  facts.stream = Launch::no_stream;
+  facts.host = facts.program = true;
+  launches_.set(touching_->number, facts);
+  return *touching_;
+}
+
+void HostOrder::host_learns(const order::Knowledge& more) {
+  const std::lock_guard lock(mutex_);
+  touching_.reset();
+  streams_.host_learns(more);
+}
+order::Knowledge HostOrder::host_knows() const {
+  const std::lock_guard lock(mutex_);
+  return streams_.host_knows();
+}
+
+void HostOrder::made(const Allocation& allocation) {
+  const bool shared =
+      allocation.kind == Allocation::Kind::managed || allocation.kind == Allocation::Kind::host;
+  const std::lock_guard lock(mutex_);
+  allocations_[allocation.address] = {allocation.bytes, shared};
+  if (!shared) return;
+  low_ = std::min(low_.load(), allocation.address);
+  high_ = std::max(high_.load(), allocation.address + allocation.bytes);
 }
 void HostOrder::released(std::uint64_t address) {
   const std::lock_guard lock(mutex_);
   allocations_.erase(address);
 }
+const HostOrder::Range* HostOrder::range_of(std::uint64_t address) const {
+  auto after = allocations_.upper_bound(address);
+  if (after == allocations_.begin()) return nullptr;
+  const auto& [base, range] = *std::prev(after);
+  return address - base < range.bytes ? &range : nullptr;
+}
 bool HostOrder::is_allocated(std::uint64_t address) const {
   const std::lock_guard lock(mutex_);
-  auto after = allocations_.upper_bound(address);
-  return after != allocations_.begin() &&
-         address - std::prev(after)->first < std::prev(after)->second;
+  return range_of(address);
+}
+bool HostOrder::is_shared(std::uint64_t address) const {
+  if (address < low_.load(std::memory_order_relaxed) ||
+      address >= high_.load(std::memory_order_relaxed))
+    return false;
+  const std::lock_guard lock(mutex_);
+  const Range* const range = range_of(address);
+  return range && range->shared;
 }
 
 }  // namespace inflight::check::races

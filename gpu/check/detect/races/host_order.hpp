@@ -1,7 +1,9 @@
 // What each launch and each copy of the host's comes after, from the events of streams.
 #pragma once
+#include <atomic>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 
 #include "gpu/check/detect/races/children.hpp"
@@ -19,12 +21,21 @@ class HostOrder {
   void child_launched(std::uint64_t child, const order::Knowledge& by);
   // A copy in the stream's work.
   order::Streams::Launch copy(const HostAccess& access);
+  // An access by the program's own code. All between two edges are one.
+  order::Streams::Launch touch();
   const Launches& launches() const { return launches_; }
 
   // Memory that kernels may touch; other memory of the host's comes and goes unseen.
-  void made(std::uint64_t address, std::uint64_t bytes);
+  void made(const Allocation& allocation);
   void released(std::uint64_t address);
   bool is_allocated(std::uint64_t address) const;
+  // May the host's code touch it, too?
+  bool is_shared(std::uint64_t address) const;
+  // A thread tells the host, by a flag in such memory, what it knows; and is told.
+  void host_learns(const order::Knowledge& more);
+  order::Knowledge host_knows() const;
+  // Changes with what the host knows.
+  std::uint64_t news() const { return news_.load(std::memory_order_relaxed); }
 
  private:
   order::Streams::Launch begin(const Kernel& kernel);
@@ -35,7 +46,16 @@ class HostOrder {
   std::unordered_map<std::uint64_t, order::Streams::Launch>
       coming_;                                                  // launches that an edge reported
   std::unordered_map<std::uint64_t, order::Knowledge> values_;  // written by streams, by address
-  std::map<std::uint64_t, std::uint64_t> allocations_;          // where each begins, and its bytes
+  struct Range {
+    std::uint64_t bytes = 0;
+    bool shared = false;  // with the host
+  };
+  const Range* range_of(std::uint64_t address) const;
+  std::map<std::uint64_t, Range> allocations_;      // where each begins
+  std::optional<order::Streams::Launch> touching_;  // what the next touch belongs to
+  // No memory that is shared with the host lies outside.
+  std::atomic<std::uint64_t> low_{~std::uint64_t{0}}, high_{0};
+  std::atomic<std::uint64_t> news_{1};
 };
 
 }  // namespace inflight::check::races

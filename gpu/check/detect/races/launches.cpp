@@ -54,6 +54,7 @@ Launch Launches::of(order::Row row) const {
 }
 
 bool Launches::is_host(order::Row row) const { return of(row).host; }
+bool Launches::is_program(order::Row row) const { return of(row).program; }
 
 bool Launches::same_stream(order::Row a, order::Row b) const {
   const Launch x = of(a), y = of(b);

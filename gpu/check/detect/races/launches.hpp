@@ -14,7 +14,8 @@ struct Launch {
   std::uint64_t launch = 0, stream = 0;
   int device = 0;
   Extents grid, block, cluster;
-  bool host = false;       // a copy of the host's or in a stream
+  bool host = false;       // a copy of the host's or in a stream, or:
+  bool program = false;    // the program's own code on the host
   bool dependent = false;  // it may begin before the kernel in front has ended
   bool nested = false;     // a kernel has launched it
 
@@ -33,6 +34,7 @@ class Launches {
   // complete on an mbarrier.
   std::optional<Threads> threads(order::Row row, order::Mask lanes) const;
   bool is_host(order::Row row) const;
+  bool is_program(order::Row row) const;
   // Are both in one stream? And may one of two kernels begin early?
   bool same_stream(order::Row a, order::Row b) const;
   bool dependent(order::Row a, order::Row b) const;

@@ -26,9 +26,8 @@ void Races::check_published(Block& block, const Mbarrier& m, const Who& who) {
   for (const auto& group : block.order.groups(who.warp)) {
     const Mask part = group.lanes & who.mask;
     if (part == 0) continue;
-    const order::Knowledge& known = group.view->known;
-    if (known.order.at(m.row, initialiser) >= m.epoch) continue;
-    if (m.fenced && known.loose.at(m.row, initialiser) >= m.epoch) continue;
+    if (group.view->knows(m.row, initialiser, m.epoch)) continue;
+    if (m.fenced && group.view->known.loose.at(m.row, initialiser) >= m.epoch) continue;
     const bool own = m.owner == &block && m.who.warp == who.warp && part == m.who.mask;
     if (!own) return reporter_.unpublished(who, m, m.owner != &block);
   }

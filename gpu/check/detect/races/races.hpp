@@ -5,6 +5,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "gpu/check/detect/races/aliases.hpp"
 #include "gpu/check/detect/races/host_order.hpp"
 #include "gpu/check/detect/races/reporter.hpp"
 #include "gpu/check/detect/races/suspicions.hpp"
@@ -54,6 +55,7 @@ class Races : public Listener {
   void allocation(const Allocation&) override;
   void stream_edge(const StreamEdge&) override;
   void host_accessed(const HostAccess&) override;
+  void host_touched(const HostTouch&) override;
   // accesses.cpp
   void accessed(const Access&) override;
   void fenced(const Fence&) override;
@@ -100,6 +102,13 @@ class Races : public Listener {
 
   void check_end(Block& block);
   void ordered(const Allocation& event);
+  // A thread's access of system scope and one of the program's code on the host: flags are made so.
+  bool is_flag(const shadow::Conflict& conflict) const;
+  // A thread's access, behind a fence of system scope, that may be a flag for the host.
+  bool may_tell_host(const Block& block, const Access& access, Mask mask) const;
+  // What the one may have told the other by such an access.
+  void hear_host(Block& block, const Access& access, Mask mask);
+  void tell_host(Block& block, const Access& access, Mask mask);
 
   struct Running {
     Launch facts;
@@ -112,8 +121,10 @@ class Races : public Listener {
   Reporter reporter_;
   shadow::Shadow global_{order::Space::global};
   Locations locations_;
+  Aliases aliases_;
   RunningBlocks blocks_;
   Suspicions suspicions_;
+  std::atomic<std::uint64_t> memory_changes_{0};  // how often memory has come and gone
   std::mutex mutex_;
   std::map<std::uint64_t, Running> running_;  // by launch
 };

@@ -83,6 +83,8 @@ Pair Reporter::pair_of(const Scene& scene, const Conflict& c) const {
   Pair pair;
   pair.earlier = doer_of(c.earlier.row, launches_.is_host(c.earlier.row));
   pair.later = doer_of(c.later.row, !scene.block);
+  if (launches_.is_program(c.earlier.row)) pair.earlier = Doer::program;
+  if (launches_.is_program(c.later.row)) pair.later = Doer::program;
   pair.space = scene.space;
   pair.of_mbarrier = scene.of_mbarrier;
   const auto is_call = [&](std::string_view call) {
@@ -120,6 +122,8 @@ bool Reporter::repeats(const Scene& scene, const Conflict& c) const {
 // accesses the one that stands later in the source.
 bool Reporter::is_swapped(const Scene& scene, const Conflict& c, FindingKind kind) const {
   const Pair pair = pair_of(scene, c);
+  if (pair.earlier == Doer::program || pair.later == Doer::program)
+    return pair.earlier == Doer::program;
   // A multiplication only reads: what writes comes first, unless that is what it waits for.
   if ((pair.earlier == Doer::multiply) != (pair.later == Doer::multiply))
     return pair.later == Doer::multiply && kind == FindingKind::source_modified_in_flight;

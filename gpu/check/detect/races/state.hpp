@@ -8,6 +8,7 @@
 
 #include "gpu/check/detect/blocks.hpp"
 #include "gpu/check/detect/races/launches.hpp"
+#include "gpu/check/detect/races/repeats.hpp"
 #include "gpu/check/finding/places.hpp"
 #include "gpu/check/order/block.hpp"
 #include "gpu/check/shadow/shadow.hpp"
@@ -98,7 +99,11 @@ struct Cluster {
 
 struct Block {
   Block(const order::Block::Shape& shape, const order::Knowledge& start)
-      : order(shape, start), last_reads(order.warps()), met_at(order.warps()) {}
+      : order(shape, start),
+        last_reads(order.warps()),
+        told_by_host(order.warps()),
+        told_host(order.warps()),
+        met_at(order.warps()) {}
   std::uint64_t launch = 0, linear = 0;
   std::uint16_t rank = 0;
   std::shared_ptr<Cluster> cluster;
@@ -149,6 +154,7 @@ struct Block {
     if (known.instruction != who.instruction) known = {who.instruction, all.of(who)};
     return known.place;
   }
+  Repeats repeats;
   bool ended = false;
   std::uint32_t accesses = 0;  // so far, of whichever thread
   // Of each warp, its last strong read: polling reads the same again and again.
@@ -160,6 +166,18 @@ struct Block {
     bool operator==(const LastRead&) const = default;
   };
   std::vector<LastRead> last_reads;
+  // Of each warp, the lanes that have heard of the host's latest news (HostOrder::news), and that
+  // have told the host what they did before a fence.
+  struct ToldByHost {
+    order::Mask lanes = 0;
+    std::uint64_t news = 0;
+  };
+  std::vector<ToldByHost> told_by_host;
+  struct ToldHost {
+    std::shared_ptr<const order::Patterns::Fence> fence;
+    order::Mask lanes = 0;
+  };
+  std::vector<ToldHost> told_host;
   std::vector<std::uint32_t> met_at;  // of each warp: so many were before its lanes last met
 
   void set_live(const Mbarrier& m, bool live);

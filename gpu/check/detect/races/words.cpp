@@ -21,9 +21,11 @@ struct DoerWords {
   std::string_view commit;  // what makes it one of a group
   std::string_view rule;
 };
-constexpr std::array<DoerWords, 6> doers = {{
+constexpr std::array<DoerWords, 7> doers = {{
     {"a thread", "", "", "PTX ISA, Memory Consistency Model: Causality Order"},
     {"the host", "", "", "CUDA Programming Guide, Asynchronous Concurrent Execution: Streams"},
+    {"the host", "", "",
+     "CUDA Programming Guide, Asynchronous Concurrent Execution: Explicit Synchronization"},
     {"a cp.async copy", "cp.async.wait_group", "cp.async.commit_group",
      "PTX ISA, cp.async.wait_group"},
     {"a bulk copy", "cp.async.bulk.wait_group", "cp.async.bulk.commit_group",
@@ -91,7 +93,10 @@ std::string remedy_of(const Conflict& c, Doer copy, bool copy_writes) {
   }
   if (copy == Doer::transaction)
     return "mbarrier.try_wait (acquire) for the phase that the copy completes, before this access: "
-           "in this thread, or in one that it meets at a barrier afterwards";
+           "in this thread, or in one that it meets at a barrier afterwards. If the access is "
+           "meant for what was there before the copy: let the issuing thread wait, before the "
+           "copy, until this thread is done (an mbarrier on which it arrives behind the access, or "
+           "a barrier)";
   if (copy == Doer::multiply)
     return "wgmma.wait_group, with no more groups allowed than are committed behind its own, "
            "before "
@@ -210,6 +215,30 @@ Words race_words(const Conflict& c, const Pair& pair) {
               : std::string(words_of(host || !pair.same_launch ? Doer::host : Doer::thread).rule)};
 }
 
+bool of_program(const Pair& pair) {
+  return pair.earlier == Doer::program || pair.later == Doer::program;
+}
+
+// The program's own code, and what it has put into a stream.
+Words program_words(const Conflict& c, const Pair& pair) {
+  const bool first = pair.earlier == Doer::program;
+  const Side &host = first ? c.earlier : c.later, &other = first ? c.later : c.earlier;
+  const bool copy = (first ? pair.later : pair.earlier) == Doer::host;
+  const std::string_view what = copy ? "copy" : "kernel";
+  return {fmt::format("the host {} memory that a {} may still be {}: it has not waited for the {}",
+                      host.write ? "writes" : "reads", copy ? "copy in a stream" : "kernel",
+                      other.write ? "writing" : "reading", what),
+          fmt::format("cudaStreamSynchronize() for the {0}'s stream, cudaEventSynchronize() for an "
+                      "event recorded behind the {0}, or cudaDeviceSynchronize(), before this "
+                      "access of the host{1}",
+                      what,
+                      copy ? ""
+                           : "; a flag that the host and a running kernel share needs accesses of "
+                             "system scope in the kernel (volatile, or cuda::atomic_ref with "
+                             "cuda::thread_scope_system)"),
+          std::string(words_of(Doer::program).rule)};
+}
+
 Words fence_words(const Conflict& c, const Pair& pair) {
   const bool shared = pair.space == Space::shared;
   return {
@@ -269,7 +298,11 @@ FindingKind kind_of(const Conflict& c, const Pair& pair) {
   // A multiplication only reads.
   if (pair.earlier == Doer::multiply && c.later.write)
     return FindingKind::source_modified_in_flight;
-  const bool earlier = is_copy(pair.earlier), later = is_copy(pair.later);
+  // A copy in a stream has its own kinds where the program's code meets it; what a kernel does
+  // itself or by its copies is the kernel's.
+  const bool of_host = of_program(pair);
+  const auto copies = [&](Doer doer) { return of_host ? doer == Doer::host : is_copy(doer); };
+  const bool earlier = copies(pair.earlier), later = copies(pair.later);
   if (!earlier && !later) return FindingKind::data_race;
   // Of two copies the first is the one in flight.
   if (earlier && later && !c.earlier.write) return FindingKind::source_modified_in_flight;
@@ -283,6 +316,7 @@ FindingKind kind_of(const Conflict& c, const Pair& pair) {
 Words words_of(const Conflict& c, const Pair& pair) {
   if (pair.of_mbarrier) return mbarrier_words();
   if (pair.begins || pair.ends) return lifetime_words(pair);
+  if (of_program(pair)) return program_words(c, pair);
   if (c.why == Why::proxy_fence) return fence_words(c, pair);
   if (is_copy(pair.earlier)) return in_flight_words(c, pair);
   if (is_copy(pair.later)) return too_early_words(c, pair);

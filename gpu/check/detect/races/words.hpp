@@ -10,7 +10,15 @@
 namespace inflight::check::races {
 
 // What performs one side of it.
-enum class Doer : std::uint8_t { thread, host, group_copy, bulk_copy, transaction, multiply };
+enum class Doer : std::uint8_t {
+  thread,
+  host,     // a copy or fill of the host's, or in a stream
+  program,  // the program's own code on the host
+  group_copy,
+  bulk_copy,
+  transaction,
+  multiply
+};
 constexpr bool is_copy(Doer doer) { return doer >= Doer::group_copy; }
 Doer doer_of(order::Row row, bool host);
 

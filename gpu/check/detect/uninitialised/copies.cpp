@@ -34,7 +34,7 @@ void Uninitialised::copy_run(const CopyIssued& copy, const CopyRun& run, Undefin
     stored = true;
   }
   if (!stored) return;
-  Suspect s;
+  Origin s;
   s.who = copy.who;
   s.space = copy.from;
   s.rank = copy.source_rank;
@@ -45,7 +45,7 @@ void Uninitialised::copy_run(const CopyIssued& copy, const CopyRun& run, Undefin
     const std::lock_guard lock(mutex_);
     stored_by_[page] = place;
   }
-  remember(place, make(s, nullptr));
+  remember(place, make(s, {}));
 }
 
 void Uninitialised::mbarrier(const MbarrierOp& op) {

@@ -31,9 +31,8 @@ std::string extent_of(const Bytes& bytes, std::uint64_t whole, std::uint64_t und
 
 }  // namespace
 
-void Uninitialised::report(Suspect s, Mask mask, const Access* by) {
+void Uninitialised::report(const Origin& s, const User& by) {
   const Mask first = s.who.mask & (0u - s.who.mask);
-  s.who.mask = mask;
   UndefinedBlock* const block = owner(s);
   if (!block) return;
   PendingUse use;
@@ -42,14 +41,17 @@ void Uninitialised::report(Suspect s, Mask mask, const Access* by) {
   use.address = s.address, use.bytes = s.bytes;
   use.who = s.who;
   use.who.mask = first;
-  use.barriers = block->barriers;
+  use.barriers = s.barriers;
   if (known(use.key.here)) return session_.findings.add(use.key, [&] { return make(s, by); });
   if (std::any_of(block->pending.begin(), block->pending.end(),
                   [&](const PendingUse& other) { return other.key == use.key; }))
     return;
   const bool undefined = still_undefined(*block, use);
-  // Another thread has written them since, or this one as it stores what comes of them.
-  if (s.space != Space::local && !undefined && !(by && writes(*by, first, use))) return;
+  // Another thread has written them since, with no barrier between, or this one as it stores what
+  // comes of them.
+  if (s.space != Space::local && !undefined && block->barriers == s.barriers &&
+      !(by.store && writes(*by.store, first, use)))
+    return;
   use.finding = make(s, by);
   if (undefined && s.space != Space::local)
     block->pending.push_back(std::move(use));
@@ -87,7 +89,7 @@ void Uninitialised::report(PendingUse& use) {
   session_.findings.add(use.key, [&] { return std::move(use.finding); });
 }
 
-Finding Uninitialised::make(const Suspect& s, const Access* by) {
+Finding Uninitialised::make(const Origin& s, const User& by) {
   Places& places = session_.places;
   Finding finding;
   finding.kind = FindingKind::uninitialised_read;
@@ -106,11 +108,7 @@ Finding Uninitialised::make(const Suspect& s, const Access* by) {
                                  : s.copied ? ", but for a copy of such memory"
                                             : "",
                                  extent);
-  if (by) {
-    const bool stores = by->kind == Access::Kind::store;
-    finding.there.push_back(places.party(
-        by->who, stores ? "stores what was read, or what comes of it" : "uses what was read"));
-  }
+  if (by.who) finding.there.push_back(places.party(*by.who, std::string(by.did)));
   switch (s.space) {
     case Space::shared:
       finding.remedy =

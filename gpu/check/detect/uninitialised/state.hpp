@@ -1,6 +1,7 @@
 // Which bytes of a program's memory nothing has written: those of global memory, and of each block.
 #pragma once
 #include <memory>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -11,23 +12,15 @@
 
 namespace inflight::check::uninitialised {
 
-// What a value is followed by: the instructions that use it, of one load.
-struct LoadedValue {
-  std::uint32_t elements = 1;
-  std::vector<ValueSink> sinks;
-};
-
-// Lanes that loaded an element of which no byte was written, and may still use it.
-struct Suspect {
-  const LoadedValue* value = nullptr;
-  Who who;         // the load; its mask: these lanes
-  Mask alone = 0;  // of them, those that loaded nothing else that was written
+// A load of bytes that nothing has written, by lanes of one warp: the last one of its instruction.
+struct Origin {
+  Who who;  // its mask: the lanes that loaded such
   Space space = Space::global;
-  std::uint8_t element = 0;
   std::uint16_t rank = 0;  // of shared memory: whose
   bool derived = false;    // the bytes hold what was computed from such that nothing had written
   bool copied = false;     // a copy brought the bytes there, from where nothing had written either
   std::uint64_t address = 0, bytes = 0;  // of the first lane
+  std::uint64_t barriers = 0;            // that the block whose bytes these are had passed
 };
 
 // A use of undefined bytes that is reported unless another thread writes them with no barrier of
@@ -44,7 +37,6 @@ struct PendingUse {
 struct UndefinedBlock;
 
 struct UndefinedWarp {
-  std::vector<Suspect> suspects;
   std::vector<Mask> local;  // by byte of local memory: lanes that have written it
 };
 
@@ -61,6 +53,8 @@ struct UndefinedBlock {
   shadow::Bits derived;  // of the latter, those that hold what was computed from such bytes
   std::shared_ptr<UndefinedCluster> cluster;
   std::vector<UndefinedWarp> warps;
+  std::vector<Origin> origins;                               // UndefinedBytes::origin, and one
+  std::unordered_map<std::uint64_t, std::uint32_t> numbers;  // of origins, by warp and instruction
   std::vector<PendingUse> pending;
   std::uint64_t barriers = 0;  // of the whole block, completed
 

@@ -1,58 +1,58 @@
-// Values loaded from undefined bytes, until something comes of them.
+// Loads of undefined bytes, and what comes of the values.
 #include <algorithm>
 #include <bit>
 
 #include "gpu/check/detect/uninitialised/uninitialised.hpp"
 
 namespace inflight::check::uninitialised {
+namespace {
 
-void Uninitialised::check_load(const Access& access, UndefinedBlock& block, UndefinedWarp& warp) {
-  const Mask partly =
-      undefined_lanes(access, global_, block, access.who.mask, 0, access.bytes, Extent::any);
-  if (partly == 0 && warp.suspects.empty()) return;
-  for (Suspect& s : warp.suspects)
-    if (s.who.instruction == access.who.instruction) s.who.mask &= ~access.who.mask;
-  if (partly != 0) suspect(access, block, warp, partly);
-  std::erase_if(warp.suspects, [](const Suspect& s) { return s.who.mask == 0; });
+constexpr std::uint32_t most_bytes = 32;  // of a lane's access, as UndefinedBytes counts them
+
+}  // namespace
+
+// The number of the load's origin, which is this execution of it from now on.
+std::uint32_t Uninitialised::number(const Access& access, UndefinedBlock& block, Mask lanes) {
+  const std::uint64_t key =
+      std::uint64_t{access.who.warp} << 32 | std::uint64_t{access.who.instruction};
+  const auto [at, fresh] =
+      block.numbers.try_emplace(key, static_cast<std::uint32_t>(block.origins.size()));
+  if (fresh) block.origins.emplace_back();
+  Origin& origin = block.origins[at->second];
+  const UndefinedBytes& undefined = *access.undefined;
+  const auto first = static_cast<unsigned>(std::countr_zero(lanes));
+  const std::uint32_t bytes = undefined.bytes[first];
+  const auto begin = static_cast<unsigned>(std::countr_zero(bytes));
+  origin = {};
+  origin.who = access.who;
+  origin.who.mask = lanes;
+  origin.space = access.space;
+  origin.rank = access.ranks ? access.ranks[first] : block.rank;
+  origin.address = access.addresses[first] + begin;
+  origin.bytes = static_cast<std::uint64_t>(std::bit_width(bytes)) - begin;
+  const UndefinedBlock* const from = access.ranks ? block.peer(access.ranks[first]) : &block;
+  origin.barriers = from ? from->barriers : block.barriers;
+  if (access.space == Space::shared && from) {
+    origin.copied = from->copied.has_any(origin.address, origin.bytes);
+    origin.derived = origin.copied && from->derived.has_any(origin.address, origin.bytes);
+  }
+  return at->second + 1;
 }
 
-void Uninitialised::suspect(const Access& access, UndefinedBlock& block, UndefinedWarp& warp,
-                            Mask partly) {
-  const Kernel* const kernel = session_.places.kernel(access.who.launch);
-  Loads* loads = nullptr;
-  {
-    const std::lock_guard lock(mutex_);
-    loads = loads_[access.who.launch].get();
-  }
-  if (!kernel || !loads) return;
-  const LoadedValue* const value = loads->of(*kernel, access.who.instruction);
-  if (value->sinks.empty()) return;
-  const std::uint32_t bytes = access.bytes / value->elements;
-  const Mask whole = undefined_lanes(access, global_, block, partly, 0, access.bytes, Extent::all);
-  for (std::uint32_t e = 0; e < value->elements; ++e) {
-    const Mask mask =
-        undefined_lanes(access, global_, block, partly, e * bytes, bytes, Extent::all);
-    if (mask == 0) continue;
-    Suspect s;
-    s.value = value;
-    s.who = access.who;
-    s.who.mask = mask;
-    s.alone = mask & whole;
-    s.space = access.space;
-    s.element = static_cast<std::uint8_t>(e);
-    const int first = std::countr_zero(mask);
-    s.address = access.addresses[first] + std::uint64_t{e} * bytes, s.bytes = bytes;
-    s.rank = access.ranks ? access.ranks[first] : block.rank;
-    if (const UndefinedBlock* const at = access.ranks ? block.peer(access.ranks[first]) : &block;
-        access.space == Space::shared && at)
-      s.copied = at->copied.has_any(s.address, bytes),
-      s.derived = s.copied && at->derived.has_any(s.address, bytes);
-    const bool at_once = std::any_of(value->sinks.begin(), value->sinks.end(), [&](const auto& k) {
-      return k.instruction == access.who.instruction && k.element == e && !k.as_is;
-    });
-    if (at_once && s.alone != 0) report(s, s.alone, nullptr);
-    if (!at_once) warp.suspects.push_back(s);
-  }
+void Uninitialised::check_load(const Access& access, UndefinedBlock& block) {
+  if (!access.undefined || access.bytes > most_bytes) return;
+  const Mask partly =
+      undefined_lanes(access, global_, block, access.who.mask, 0, access.bytes, Extent::any);
+  if (partly == 0) return;
+  UndefinedBytes& undefined = *access.undefined;
+  for (Mask m = partly; m != 0; m &= m - 1)
+    undefined.bytes[static_cast<unsigned>(std::countr_zero(m))] = 0;
+  for (std::uint32_t i = 0; i < access.bytes; ++i)
+    for (Mask m = undefined_lanes(access, global_, block, partly, i, 1, Extent::any); m != 0;
+         m &= m - 1)
+      undefined.bytes[static_cast<unsigned>(std::countr_zero(m))] |= 1u << i;
+  undefined.lanes |= partly;
+  undefined.origin = number(access, block, partly);
 }
 
 void Uninitialised::check_atomic(const Access& access, UndefinedBlock& block) {
@@ -60,79 +60,106 @@ void Uninitialised::check_atomic(const Access& access, UndefinedBlock& block) {
   const Mask mask =
       undefined_lanes(access, global_, block, access.who.mask, 0, access.bytes, Extent::all);
   if (mask == 0) return;
-  Suspect s;
-  s.who = access.who;
-  s.who.mask = mask;
-  s.space = access.space;
+  Origin origin;
+  origin.who = access.who;
+  origin.who.mask = mask;
+  origin.space = access.space;
   const int first = std::countr_zero(mask);
-  s.rank = access.ranks ? access.ranks[first] : block.rank;
-  s.address = access.addresses[first], s.bytes = access.bytes;
-  report(s, mask, nullptr);
+  origin.rank = access.ranks ? access.ranks[first] : block.rank;
+  origin.address = access.addresses[first], origin.bytes = access.bytes;
+  const UndefinedBlock* const from = access.ranks ? block.peer(access.ranks[first]) : &block;
+  origin.barriers = from ? from->barriers : block.barriers;
+  report(origin, {});
 }
-
-namespace {
 
 // What a block keeps for itself is no more defined than what it was computed from, and no mistake
-// while nobody uses it: scans run over whole warps, halos over the rim of a tile.
-bool stays_in_block(const Access& access) {
-  return access.kind == Access::Kind::store &&
-         (access.space == Space::shared || access.space == Space::local);
+// while nobody uses it: scans run over whole warps, halos over the rim of a tile. Nor is a copy in
+// global memory, or one of padding; but a value that was computed, or comes from shared or local
+// memory, has left once it is there.
+void Uninitialised::stored(const Access& access, UndefinedBlock& block) {
+  const UndefinedBytes& undefined = *access.undefined;
+  const Mask lanes = undefined.lanes & access.who.mask & access.written;
+  if (lanes == 0 || undefined.origin == 0 || undefined.origin > block.origins.size()) return;
+  const Origin origin = block.origins[undefined.origin - 1];
+  const std::uint32_t all =
+      access.bytes >= most_bytes ? ~std::uint32_t{0} : (1u << access.bytes) - 1;
+  Mask whole = 0;
+  for (Mask m = lanes; m != 0; m &= m - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(m));
+    whole |= Mask{undefined.bytes[lane] == all} << lane;
+  }
+  const bool from_block = origin.space != Space::global && (!origin.copied || origin.derived);
+  const Mask leave =
+      access.space == Space::global ? whole & (from_block ? ~Mask{0} : undefined.computed) : 0;
+  if (leave != 0) {
+    Who who = access.who;
+    who.mask = leave;
+    report(origin, {&who, "stores what was read, or what comes of it", &access});
+  }
+  keep(access, block, lanes & ~leave, whole);
+  if (access.space == Space::shared) keep_derived(access, block, lanes & undefined.computed);
+  if (access.space == Space::global && (whole & ~leave) != 0)
+    remember_store(access, origin, whole & ~leave);
 }
 
-}  // namespace
+// The bytes in memory are as undefined as those that are stored.
+void Uninitialised::keep(const Access& access, UndefinedBlock& block, Mask lanes, Mask whole) {
+  const UndefinedBytes& undefined = *access.undefined;
+  while (lanes != 0) {
+    std::uint32_t bytes = undefined.bytes[static_cast<unsigned>(std::countr_zero(lanes))];
+    Mask alike = 0;
+    for (Mask m = lanes; m != 0; m &= m - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(m));
+      alike |= Mask{undefined.bytes[lane] == bytes} << lane;
+    }
+    lanes &= ~alike;
+    while (bytes != 0) {
+      const auto from = static_cast<std::uint32_t>(std::countr_zero(bytes));
+      const auto count = static_cast<std::uint32_t>(std::countr_one(bytes >> from));
+      write_undefined(access, global_, block, alike, from, count, alike & whole);
+      bytes &= count + from >= 32 ? 0 : ~std::uint32_t{0} << (from + count);
+    }
+  }
+}
 
-void Uninitialised::keep_derived(const Access& access, UndefinedBlock& block, Mask mask) {
-  write_undefined(access, global_, block, mask, 0, access.bytes, mask);
-  if (access.space != Space::shared) return;
-  for (Mask m = mask; m != 0; m &= m - 1) {
+void Uninitialised::keep_derived(const Access& access, UndefinedBlock& block, Mask lanes) {
+  for (Mask m = lanes; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
     UndefinedBlock* const to = access.ranks ? block.peer(access.ranks[lane]) : &block;
     if (to) to->derived.insert(access.addresses[lane], access.bytes);
   }
 }
 
-void Uninitialised::use(const Access& access, UndefinedBlock& block, UndefinedWarp& warp) {
-  for (Suspect& s : warp.suspects) {
-    for (const ValueSink& sink : s.value->sinks) {
-      if (sink.instruction != access.who.instruction || sink.element != s.element) continue;
-      const Mask mask = s.who.mask & access.who.mask;
-      if (mask == 0) continue;
-      if (sink.as_is)
-        store(access, block, s, mask, sink);
-      else if (const Mask alone = mask & s.alone; alone != 0) {
-        if (stays_in_block(access))
-          keep_derived(access, block, alone);
-        else
-          report(s, alone, &access);
-        s.who.mask &= ~mask;
-      }
-    }
-  }
-  std::erase_if(warp.suspects, [](const Suspect& s) { return s.who.mask == 0; });
-}
-
-void Uninitialised::store(const Access& access, UndefinedBlock& block, Suspect& s, Mask mask,
-                          const ValueSink& sink) {
-  const Mask alone = mask & s.alone;
-  if (access.space == Space::global && s.space != Space::global && (!s.copied || s.derived) &&
-      alone != 0) {
-    report(s, alone, &access);
-    s.who.mask &= ~alone;
-    return;
-  }
-  const auto bytes = static_cast<std::uint32_t>(s.bytes);
-  write_undefined(access, global_, block, mask, sink.target * bytes, bytes, alone);
-  if (access.space != Space::global || alone == 0) return;
-  const PlaceId place = session_.places.of(s.who);
-  for (Mask m = alone; m != 0; m &= m - 1) {
-    const std::uint64_t at = access.addresses[std::countr_zero(m)] + sink.target * bytes;
+void Uninitialised::remember_store(const Access& access, const Origin& origin, Mask lanes) {
+  const PlaceId place = session_.places.of(origin.who);
+  for (Mask m = lanes; m != 0; m &= m - 1) {
+    const std::uint64_t at = access.addresses[std::countr_zero(m)];
     bool fresh = false;
     {
       const std::lock_guard lock(mutex_);
       auto& by = stored_by_[at >> page_shift];
       fresh = std::exchange(by, place) != place && !stores_.contains(place);
     }
-    if (fresh) remember(place, make(s, &access));
+    Who who = access.who;
+    who.mask = lanes;
+    if (fresh) remember(place, make(origin, {&who, "stores what was read", nullptr}));
+  }
+}
+
+void Uninitialised::undefined_used(const UndefinedUse& event) {
+  UndefinedBlock* const block = find(event.who);
+  if (!block || event.origin == 0 || event.origin > block->origins.size()) return;
+  const Origin origin = block->origins[event.origin - 1];
+  switch (event.how) {
+    case UndefinedUse::How::branch:
+      return report(origin,
+                    {&event.who, "branches on what was read, or what comes of it", nullptr});
+    case UndefinedUse::How::address:
+      return report(
+          origin, {&event.who, "uses what was read, or what comes of it, as an address", nullptr});
+    case UndefinedUse::How::operand:
+      return report(
+          origin, {&event.who, "takes what was read, or what comes of it, as an operand", nullptr});
   }
 }
 

@@ -1,0 +1,45 @@
+// Bulk copies whose size is no multiple of 16 bytes.
+#include <fmt/format.h>
+
+#include "gpu/check/detect/detector.hpp"
+
+namespace inflight::check {
+namespace {
+
+class CopySizes : public Listener {
+ public:
+  explicit CopySizes(const Session& session) : session_(session) {}
+  Topic topics() const override { return Topic::copies; }
+
+  void copy_issued(const CopyIssued& copy) override {
+    if (copy.left_out == 0) return;
+    session_.findings.add({FindingKind::misaligned, session_.places.of(copy.who)}, [&] {
+      const std::uint32_t asked = copy.bytes + copy.left_out;
+      Finding finding;
+      finding.kind = FindingKind::misaligned;
+      finding.sentence = fmt::format(
+          "a bulk copy of {} bytes: its size must be a multiple of 16 (an H200 copies and counts "
+          "{}, and leaves out the last {})",
+          asked, copy.bytes, copy.left_out);
+      finding.here =
+          session_.places.party(copy.who, fmt::format("issues a copy of {} bytes", asked));
+      finding.remedy = fmt::format(
+          "copy {} bytes where both ends have room for them, and expect as many on the mbarrier; "
+          "or copy {} and the rest with plain loads and stores",
+          copy.bytes + 16, copy.bytes);
+      finding.rule = "PTX ISA, cp.async.bulk: size must be a multiple of 16";
+      return finding;
+    });
+  }
+
+ private:
+  Session session_;
+};
+
+}  // namespace
+
+std::unique_ptr<Listener> make_copy_sizes(const Session& session, const CheckOptions&) {
+  return std::make_unique<CopySizes>(session);
+}
+
+}  // namespace inflight::check
