@@ -181,7 +181,7 @@ tl::expected<std::string, int> prepare(const Environment& environment, const cud
   auto libraries = library_folder();
   if (!libraries) return complain(libraries.error() + "."), tl::unexpected(failed);
   const ProgramFile file = read_program_file(program);
-  if (std::string why = out_of_reach(file, *libraries); !why.empty()) complain(why);
+  if (std::string why = out_of_reach(file); !why.empty()) complain(why);
   make_room_for_sanitizers(file);
   for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
   setenv("LD_LIBRARY_PATH", list_with("LD_LIBRARY_PATH", *libraries).c_str(), 1);

@@ -2,10 +2,12 @@
 #include "cli/program_file.hpp"
 
 #include <elf.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
 
 #include <cstdint>
-#include <filesystem>
-#include <system_error>
 
 #include "gpu/cuda/image/elf.hpp"
 #include "gpu/cuda/image/elf_tables.hpp"
@@ -28,6 +30,20 @@ void read_dynamic(cuda::Source& file, const cuda::ElfSection& section,
   }
 }
 
+// Whether the kernel starts it with other rights than ours, so that its loader heeds no environment
+// (AT_SECURE).
+bool raises_rights(const char* path) {
+  struct stat status;
+  struct statvfs mount;
+  if (stat(path, &status) != 0 || statvfs(path, &mount) != 0 || mount.f_flag & ST_NOSUID)
+    return false;
+  const bool user = status.st_mode & S_ISUID && status.st_uid != getuid();
+  const bool group =
+      status.st_mode & S_ISGID && status.st_mode & S_IXGRP && status.st_gid != getgid();
+  const bool capabilities = getuid() != 0 && getxattr(path, "security.capability", nullptr, 0) > 0;
+  return user || group || capabilities;
+}
+
 }  // namespace
 
 ProgramFile read_program_file(const std::string& path) {
@@ -36,6 +52,7 @@ ProgramFile read_program_file(const std::string& path) {
   ProgramFile result;
   if (!elf) return result;
   result.executable = elf->type == ET_EXEC || elf->type == ET_DYN;
+  result.raised = raises_rights(path.c_str());
   for (const cuda::ElfSection& each : elf->sections) {
     if (each.name == ".nv_fatbin") result.device_code = true;
     if (each.name == ".interp") result.loader = true;
@@ -45,16 +62,21 @@ ProgramFile read_program_file(const std::string& path) {
   return result;
 }
 
-std::string out_of_reach(const ProgramFile& program, const std::string& libraries) {
+std::string out_of_reach(const ProgramFile& program) {
   if (!program.executable) return {};
   if (program.device_code && !program.loader) {
     return "the program is linked statically, also with the C library, so that no dynamic loader can "
            "send its CUDA calls to the software GPU: link it without -static.";
   }
+  if (program.raised) {
+    return "the program is set-user-ID, set-group-ID or has capabilities of its own, so that the "
+           "dynamic loader heeds no environment, and neither it nor what it starts reaches the "
+           "software GPU: let it start 'inflight run PROGRAM' (as in 'sudo inflight run PROGRAM'), "
+           "or run a copy without these rights.";
+  }
   for (const std::string& name : program.needed) {
-    std::error_code error;
-    if (name.starts_with("libcudart.so.") &&
-        !std::filesystem::exists(std::filesystem::path(libraries) / name, error)) {
+    if (name.starts_with("libcudart.so.") && name != "libcudart.so.12" &&
+        name != "libcudart.so.13") {
       return "the program was built against " + name +
              "; the software GPU stands in for libcudart.so.12 and libcudart.so.13: build it with "
              "CUDA 12 or 13.";

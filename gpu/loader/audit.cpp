@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <string_view>
 
 #include "gpu/loader/binder.hpp"
@@ -37,6 +38,20 @@ std::string_view name_of(const link_map& object) {
   return *object.l_name ? std::string_view(object.l_name) : program_name;
 }
 
+// What a build of the demo's leaves out, and a program may want.
+constexpr std::string_view of_whole_builds[] = {"libcuda.so.1", "libcudart.so.12",
+                                                "libcudart.so.13"};
+bool said_to_lack[std::size(of_whole_builds)];
+
+void say_lacking(std::string_view library) {
+  for (std::size_t i = 0; i < std::size(of_whole_builds); ++i) {
+    if (library != of_whole_builds[i] || said_to_lack[i]) continue;
+    said_to_lack[i] = true;
+    report({"this build of the software GPU has no ", library,
+            ", which 'make demo' leaves out: 'make build' adds it."});
+  }
+}
+
 constexpr std::string_view advice =
     "build it with NVCC_APPEND_FLAGS=\"-cudart shared\" in the environment ('inflight env' prints "
     "that), or with CMAKE_CUDA_RUNTIME_LIBRARY=Shared.";
@@ -48,10 +63,13 @@ void say_out_of_reach(const link_map& object, const StaticRuntime& runtime) {
             "' contains NVIDIA's static CUDA runtime, whose names are stripped, so that its "
             "calls cannot be sent to the software GPU: do not strip it, or ",
             advice});
+  } else if (runtime.major() == 12) {
+    say_lacking("libcudart.so.12");
   } else {
-    report({"'", name, "' contains the static runtime of CUDA ",
-            runtime.major() == 12 ? "12" : "11 or older",
-            ", which the software GPU does not stand in for: build it with CUDA 12 or 13."});
+    report(
+        {"'", name,
+         "' contains the static runtime of CUDA 11 or older, which the software GPU does not stand "
+         "in for: build it with CUDA 12 or 13."});
   }
 }
 
@@ -90,7 +108,7 @@ void keep_asked_path(std::string_view name) {
 }
 
 // The library of ours that the last search was for is given what it was for.
-void tell_asked_path(const link_map& object) {
+void hand_over_asked_path(const link_map& object) {
   if (void* to = exported(object, asked_path_name))
     std::memcpy(to, asked_path, std::strlen(asked_path) + 1);
 }
@@ -104,7 +122,7 @@ bool find_ours(std::string_view name) {
 std::uintptr_t meet(const link_map& object) {
   const auto cookie = reinterpret_cast<std::uintptr_t>(&object);
   if (lies_in(object.l_name, own_folder)) {
-    tell_asked_path(object);
+    hand_over_asked_path(object);
     return cookie | ours;
   }
   restore_needed_names(object, [](const char* name) { return find_ours(name); });
@@ -162,9 +180,11 @@ INFLIGHT_AUDIT unsigned la_objopen(link_map* object, Lmid_t space, std::uintptr_
 INFLIGHT_AUDIT char* la_objsearch(const char* name, std::uintptr_t* cookie, unsigned flag) {
   char file[256];
   if (flag == LA_SER_ORIG) keep_asked_path(name);
-  const bool answered = flag == LA_SER_ORIG && !(*cookie & ours) &&
-                        stand_in_name(name, file, sizeof file) && find_ours(file);
-  return answered ? found_path : const_cast<char*>(name);
+  const bool asked =
+      flag == LA_SER_ORIG && !(*cookie & ours) && stand_in_name(name, file, sizeof file);
+  if (asked && find_ours(file)) return found_path;
+  if (asked) say_lacking(file);
+  return const_cast<char*>(name);
 }
 
 INFLIGHT_AUDIT unsigned la_objclose(std::uintptr_t* cookie) {

@@ -28,6 +28,15 @@ expect "a kernel that is run in part" 0 '^1 kernel, 1 of which this build runs i
 expect "what ends a kernel, at its launch if that is asked for" 0 '^launched: cudaErrorNotSupported' \
   "$inflight" run --strict --device b200 "$programs/unsupported_instruction"
 grep -q 'was not launched, because it needs' <<<"$output" || fail "strict: no sentence: $output"
+# Programs with rights of their own: root makes one that is another user's, others have 'su'.
+if [ "$(id -u)" = 0 ]; then
+  raised=$work/raised
+  cp "$programs/branch_loops" "$raised" && chmod 755 "$work" && chown nobody "$raised" && chmod u+s "$raised"
+else
+  raised="su --version"
+fi
+output=$("$inflight" run $raised 2>&1)
+grep -q '^inflight: the program is set-user-ID' <<<"$output" || fail "a set-user-ID program: no sentence: $output"
 expect "a bad variable ends a program" 2 'INFLIGHT_ASYNC is ' \
   env INFLIGHT_ASYNC=soon LD_LIBRARY_PATH="$(dirname "$(dirname "$inflight")")/lib" "$programs/branch_loops"
 finish

@@ -24,22 +24,22 @@ expect "an unknown instruction" 0 'ends at: .*frobnicate' "$inflight" ptx "$work
 sed -i 's/ k()/ _Z4busyv()/' "$work/odd.ptx"
 expect "a refusal names the kernel as its source does" 0 'ends at: busy\(\), line 5: ' \
   "$inflight" ptx "$work/odd.ptx"
-cat >"$work/copies.ptx" <<'P'
+cat >"$work/refused.ptx" <<'P'
 .version 9.0
 .target sm_90
 .address_size 64
-.extern .func (.param .b32 r) __cudaCDP2Memcpy3DAsync(.param .b64 a, .param .b64 b);
+.extern .func (.param .b32 r) __cudaCDP2DeviceGetCacheConfig(.param .b64 a, .param .b64 b);
 .visible .entry k() {
   .reg .b64 %d<2>;
   .param .b32 r; .param .b64 a; .param .b64 b;
   mov.u64 %d0, 0;
   st.param.b64 [a], %d0;
   st.param.b64 [b], %d0;
-  call (r), __cudaCDP2Memcpy3DAsync, (a, b);
+  call (r), __cudaCDP2DeviceGetCacheConfig, (a, b);
   ret;
 }
 P
-expect "what kernels cannot ask of the runtime" 0 '__cudaCDP2Memcpy3DAsync is of CUDA.s runtime for kernels' "$inflight" ptx "$work/copies.ptx"
+expect "what kernels cannot ask of the runtime" 0 '__cudaCDP2DeviceGetCacheConfig is of CUDA.s runtime for kernels' "$inflight" ptx "$work/refused.ptx"
 printf '.version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k( {\n' >"$work/bad.ptx"
 expect "a syntax error has its line" 1 'line [0-9]+' "$inflight" ptx "$work/bad.ptx"
 finish

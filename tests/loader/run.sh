@@ -93,6 +93,21 @@ if "$bin/without_executable_memory" /bin/true; then
   expect "no executable memory" 0 "^inflight: the static CUDA runtime in '.*/runtime_only' cannot be replaced, as this host gives" \
     "$inflight" run "$bin/without_executable_memory" "$bin/runtime_only"
 fi
+# A build that is no more than the demo's.
+build=$(dirname "$(dirname "$inflight")")
+mkdir -p "$work/small/bin" "$work/small/lib"
+cp "$inflight" "$work/small/bin"
+cp "$build"/lib/libinflight_{audit,gpu}.so "$build"/lib/libcudart.so.13 "$work/small/lib"
+whole "the demo's build" "$plain" "$work/small/bin/inflight" run "$bin/plain"
+if [ -n "${python:-}" ]; then
+  expect "what it lacks" 0 "^inflight: this build of the software GPU has no libcuda.so.1, .*'make build' adds it" \
+    "$work/small/bin/inflight" run "$python" -c "
+import ctypes
+for each in 1, 2:
+  try: ctypes.CDLL('libcuda.so.1')
+  except OSError: pass"
+  [ "$(grep -c 'has no libcuda' <<<"$output")" = 1 ] || fail "what it lacks is not said once: $output"
+fi
 cp "$bin/one.so" "$work/hidden.so"
 strip "$work/hidden.so"
 expect "a stripped object, at its first call" 0 "hidden.so contains NVIDIA's own CUDA runtime, whose names were stripped.*from its source" \
