@@ -35,7 +35,7 @@ system() {
     mount -t proc proc "$system/proc"
     cp /etc/resolv.conf "$system/etc/resolv.conf"
     for each in /etc/apt/apt.conf.d/*proxy*; do [ ! -f "$each" ] || cp "$each" "$system/etc/apt/apt.conf.d"; done
-    mkdir -p "$system/trial"; cp "$program" "$system/trial/program"
+    mkdir -p "$system/trial"; cp "$program" "$system/trial/program"; cp "$here/product.py" "$system/trial"
     inside=(env -i PATH=/opt/inflight/bin:/usr/sbin:/usr/bin:/sbin:/bin chroot "$system")
     eval "$steps"
     exit "$failures"'
@@ -48,6 +48,7 @@ wheel_steps='
   "${inside[@]}" python3 -m venv /opt/inflight
   "${inside[@]}" /opt/inflight/bin/pip install --quiet --no-index "/tmp/${wheel##*/}" || fail "pip install"
   works "the wheel" inflight /trial/program
+  says "cuBLAS without a BLAS" 0 "^inflight: .*apt-get install libopenblas0-pthread" "${inside[@]}" inflight run python3 /trial/product.py
   says "the package" 0 "^torch/__init__.py$" "${inside[@]}" inflight run python3 -c "import inflight.torch; print(inflight.torch.__file__[-17:])"
 '
 system wheel "$wheel_steps" || fail "the wheel on a bare system"
@@ -62,6 +63,7 @@ container_steps='
   cp "$deb" "$system/tmp"
   "${inside[@]}" env DEBIAN_FRONTEND=noninteractive sh -c "$run" >"$work/run.log" 2>&1 || fail "RUN: $(tail -5 "$work/run.log")"
   works "the Debian package" "$entry" /trial/program
+  says "cuBLAS" 0 "^cuBLAS 0 6.0$" "${inside[@]}" "$entry" run python3 /trial/product.py
   says "its files" 0 "^/usr/share/doc/inflight/copyright$" "${inside[@]}" dpkg -L inflight
   "${inside[@]}" sh -c "ldconfig -p | grep -E \"libcuda|inflight\"" && fail "the loader finds our libraries without the command"
   says "removed" 0 "^$" "${inside[@]}" sh -c "dpkg -r inflight >/dev/null && ls -d /usr/lib/inflight /usr/bin/inflight 2>/dev/null; echo"

@@ -5,6 +5,7 @@ cmake --install "$1" --prefix "$work/first" >/dev/null || fail "cmake --install 
 mkdir "$work/a place"
 mv "$work/first" "$work/a place/moved"
 works "make install" "$work/a place/moved/bin/inflight" "$2"
+says "cuBLAS" 0 '^cuBLAS 0 6.0$' bare "$work/a place/moved/bin/inflight" run python3 "$here/product.py"
 page=$work/a\ place/moved/share/man/man1/inflight.1.gz
 gzip -dc "$page" | sed 's/\\-/-/g' >"$work/page"
 for command in run check merge ptx devices swizzle env; do

@@ -21,6 +21,7 @@ says "the package" 0 "^$version .*/site-packages/inflight/__init__.py$" bare pyt
 says "the package for another Python" 0 '/installed/lib/inflight/python/inflight/torch/' bare inflight run /usr/bin/env -u VIRTUAL_ENV \
   python3 -c 'import inflight.torch; print(inflight.torch.__file__)'
 says "what Triton is told" 0 '^export TRITON_PTXAS_PATH=.*/libexec/inflight/ptxas' bare inflight env
+says "cuBLAS" 0 '^cuBLAS 0 6.0$' bare inflight run python3 "$here/product.py"
 says "the assembler" 0 'Cuda compilation tools' bare sh -c 'eval "$(inflight env)"; "$TRITON_PTXAS_PATH" --version'
 
 # Everything that a bare system lacks came along, with its licence, and under names of its own.
