@@ -9,7 +9,8 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+
+#include "tests/kernels/two_processes.hpp"
 
 #define SAY(expr) printf("%s%s = %d\n", who, #expr, int(expr)), fflush(stdout)
 static const char* who = "parent: ";
@@ -40,29 +41,6 @@ int wrong(const int* p, int from) {
   return result;
 }
 
-void send_file(int socket, int file) {
-  char byte = 0, room[CMSG_SPACE(sizeof(int))] = {};
-  iovec io{&byte, 1};
-  msghdr message{};
-  message.msg_iov = &io, message.msg_iovlen = 1;
-  message.msg_control = room, message.msg_controllen = sizeof room;
-  cmsghdr* header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET, header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof(int));
-  memcpy(CMSG_DATA(header), &file, sizeof file);
-  if (sendmsg(socket, &message, 0) != 1) _exit(2);
-}
-int receive_file(int socket) {
-  char byte, room[CMSG_SPACE(sizeof(int))];
-  iovec io{&byte, 1};
-  msghdr message{};
-  message.msg_iov = &io, message.msg_iovlen = 1;
-  message.msg_control = room, message.msg_controllen = sizeof room;
-  if (recvmsg(socket, &message, 0) != 1) _exit(3);
-  int file;
-  memcpy(&file, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof file);
-  return file;
-}
 void step(int socket) {
   char byte = 1;
   if (write(socket, &byte, 1) != 1) _exit(4);

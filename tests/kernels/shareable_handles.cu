@@ -12,40 +12,13 @@
 #include <cstdio>
 #include <cstring>
 
+#include "tests/kernels/two_processes.hpp"
+
 constexpr size_t bytes = 2 << 20;
 constexpr auto as_file = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
 
 __global__ void add(int* to, int value) { to[threadIdx.x] += value; }
 __global__ void read_one(const int* from, int* to) { *to = *from; }
-
-void send_file(int socket, int file) {
-  char byte = 0, room[CMSG_SPACE(sizeof(int))] = {};
-  iovec io{&byte, 1};
-  msghdr message{};
-  message.msg_iov = &io;
-  message.msg_iovlen = 1;
-  message.msg_control = room;
-  message.msg_controllen = sizeof room;
-  cmsghdr* header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof(int));
-  memcpy(CMSG_DATA(header), &file, sizeof file);
-  if (sendmsg(socket, &message, 0) != 1) _exit(2);
-}
-int receive_file(int socket) {
-  char byte, room[CMSG_SPACE(sizeof(int))];
-  iovec io{&byte, 1};
-  msghdr message{};
-  message.msg_iov = &io;
-  message.msg_iovlen = 1;
-  message.msg_control = room;
-  message.msg_controllen = sizeof room;
-  if (recvmsg(socket, &message, 0) != 1) _exit(3);
-  int file;
-  memcpy(&file, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof file);
-  return file;
-}
 
 CUmemAllocationProp properties(CUmemLocationType where, int id, bool shareable) {
   CUmemAllocationProp p{};

@@ -1,8 +1,10 @@
-// A program of two processes that send one another values.
+// A program of two processes that send one another values, or open files.
 #pragma once
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 
 // One process's end of two pipes.
 struct End {
@@ -30,4 +32,33 @@ inline Child start(int (*body)(const End&)) {
   const pid_t process = fork();
   if (process == 0) _exit(body({there[0], back[1]}));
   return {{back[0], there[1]}, process};
+}
+
+// One control message of a socket that carries a file.
+struct FileMessage {
+  char byte = 0;
+  alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int))] = {};
+  iovec io{&byte, 1};
+  msghdr header{};
+  FileMessage() {
+    header.msg_iov = &io, header.msg_iovlen = 1;
+    header.msg_control = room, header.msg_controllen = sizeof room;
+  }
+  FileMessage(const FileMessage&) = delete;
+};
+
+inline void send_file(int socket, int file) {
+  FileMessage message;
+  cmsghdr* const control = CMSG_FIRSTHDR(&message.header);
+  control->cmsg_level = SOL_SOCKET, control->cmsg_type = SCM_RIGHTS;
+  control->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(control), &file, sizeof file);
+  if (sendmsg(socket, &message.header, 0) != 1) _exit(2);
+}
+inline int receive_file(int socket) {
+  FileMessage message;
+  if (recvmsg(socket, &message.header, 0) != 1) _exit(3);
+  int file;
+  std::memcpy(&file, CMSG_DATA(CMSG_FIRSTHDR(&message.header)), sizeof file);
+  return file;
 }
