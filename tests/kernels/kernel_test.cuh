@@ -25,9 +25,11 @@ template <class T>
 struct Buffer {
   T* device = nullptr;
   std::vector<T> host;
+  // Zeroes, once it returns: a fill goes on behind the host, and other streams do not wait for it.
   explicit Buffer(std::size_t count) : host(count) {
     CHECK(cudaMalloc(&device, count * sizeof(T)));
     CHECK(cudaMemset(device, 0, count * sizeof(T)));
+    CHECK(cudaStreamSynchronize(0));
   }
   explicit Buffer(std::vector<T> values) : host(std::move(values)) {
     CHECK(cudaMalloc(&device, host.size() * sizeof(T)));
