@@ -28,13 +28,17 @@ bool Parser::file() {
   return true;
 }
 
-// Behind `.loc`.
+// Behind `.loc`. In inline assembly LLVM counts the assembly's own lines on from the line of the
+// statement, so that a position there is of another statement, or of none. What stands before it
+// counts.
 bool Parser::loc() {
+  const bool counts = !lex_.in_assembly();
   Location l{};
   if (!integer(l.file, "the number of a file") || !integer(l.line, "a line") ||
       !integer(l.column, "a column"))
     return false;
   if (lex_.accept(',') && !loc_details(l)) return false;
+  if (!counts) return true;
   location_ = std::uint32_t(locations_.size());
   inlined_at_[position_key(l)] = location_;
   locations_.push_back(l);

@@ -12,13 +12,24 @@ namespace inflight::ptx {
 // At a '/': past a comment. An open /* runs to the end.
 bool Lexer::comment() {
   const char next = ahead();
-  if (next == '/') return skip_line(), true;
+  if (next == '/') {
+    const char* text = p_ + 2;
+    skip_line();
+    if (*text == ' ') note({text, std::size_t(p_ - text)});
+    return true;
+  }
   if (next != '*') return false;
   for (p_ += 2; p_ < end_; ++p_) {
     if (p_[0] == '*' && p_[1] == '/') return p_ += 2, true;
     line_ += *p_ == '\n';
   }
   return true;
+}
+
+// LLVM writes these two around the text of inline assembly.
+void Lexer::note(std::string_view text) {
+  if (text == " begin inline asm") in_assembly_ = true;
+  if (text == " end inline asm") in_assembly_ = false;
 }
 
 void Lexer::skip_line() {

@@ -58,6 +58,7 @@ class Lexer {
   void skip_line();
 
   std::uint32_t line() const { return line_; }
+  bool in_assembly() const { return in_assembly_; }  // in inline assembly, as comments tell
   const char* mark() { return skip(), p_; }
   const char* raw() const { return p_; }
   std::string_view since(const char* mark) const { return {mark, std::size_t(p_ - mark)}; }
@@ -74,6 +75,7 @@ class Lexer {
 
  private:
   bool comment();
+  void note(std::string_view comment);
   std::string found();
   bool float_bits(unsigned digits, Literal&);
   bool decimal_float(Literal&);
@@ -83,6 +85,7 @@ class Lexer {
   const char* p_;
   const char* end_;
   std::uint32_t line_ = 1;
+  bool in_assembly_ = false;
   std::string message_;  // the error, if there is one
   const char* where_ = nullptr;
 };

@@ -7,7 +7,7 @@ import torch
 from torch._dynamo.exc import TorchDynamoException
 from torch._inductor.runtime.benchmarking import register_benchmarker
 
-from inflight.torch import host
+from inflight.torch import host, routes
 from inflight.torch.signature import Signature
 
 # Element types that Inductor writes kernels for.
@@ -72,6 +72,9 @@ def run(op, name, args, kwargs):
     """Runs it on the GPU, or raises Refused before anything was written."""
     named = host.bound(op, args, kwargs)
     _check(named.values())
+    for argument in routes.MISCOMPILED.get(name.partition(".")[0], ()):
+        if named.get(argument):
+            raise Refused(f"Inductor's kernel is wrong with {argument}")
     if torch.compiler.is_compiling() or getattr(_inside, "compiles", False):
         raise Refused("it is called while a kernel is compiled")
     running = getattr(_inside, "running", ())

@@ -57,8 +57,9 @@ class Twins:
 
     def __init__(self, tensors):
         ranges = {}
+        self._memory = {id(tensor): memory_of(tensor) for tensor in tensors}  # its address may be made up later
         for tensor in tensors:
-            key, (begin, end) = memory_of(tensor), extent(tensor)
+            key, (begin, end) = self._memory[id(tensor)], extent(tensor)
             low, high, _ = ranges.get(key, (begin, end, None))
             ranges[key] = (min(low, begin), max(high, end), tensor)
         self._buffers = {key: self._fetch(low // ALIGNMENT * ALIGNMENT, high, tensor)
@@ -77,7 +78,7 @@ class Twins:
         known = self._twins.get(id(tensor))
         if known is not None:
             return known
-        low, buffer = self._buffers[memory_of(tensor)]
+        low, buffer = self._buffers[self._memory[id(tensor)]]
         offset = (tensor.storage_offset() * tensor.element_size() - low) // tensor.element_size()
         twin = torch.empty(0, dtype=tensor.dtype)
         twin.set_(buffer.untyped_storage(), offset, tensor.shape, tensor.stride())
@@ -104,7 +105,7 @@ class Twins:
                 plain_copy(bytes_of(tensor, low, high), bytes_of(twin, begin, end))
             return
         begin, end = extent(tensor)
-        low, buffer = self._buffers[memory_of(tensor)]
+        low, buffer = self._buffers[self._memory[id(tensor)]]
         if end > begin:
             plain_copy(bytes_of(tensor, begin, end), buffer[begin - low : end - low])
 

@@ -42,6 +42,9 @@ COMPILED = frozenset("""
     upsample_nearest2d upsample_nearest2d_backward upsample_bilinear2d reflection_pad2d replication_pad2d
 """.split())
 
+# Arguments with which Inductor's kernel of an operation is wrong, where they are true.
+MISCOMPILED = {"avg_pool2d_backward": ("ceil_mode",)}  # windows that end past the padding are divided by too much
+
 # Operations that are lists of simpler ones.
 IN_PARTS = ("_foreach_*",)
 

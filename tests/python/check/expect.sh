@@ -13,9 +13,8 @@ grep -q "data\[t\] = tile\[255 - t\]" <<<"$output" || fail "the line is not quot
 expect "with the barrier" 0 '^inflight: nothing found' "$inflight" check python "$race" right
 printf '{\nknown\ninflight:data-race\nsource:numba_race.py\n}\n' >"$work/known.supp"
 expect "a suppression" 0 '1 suppressed' "$inflight" check --suppressions "$work/known.supp" python "$race"
-# Triton's compiler counts a load's instruction to the line behind it.
-line=$(line_of triton_past_the_end.py read)
-expect "past the end in Triton" 86 "out-of-bounds at .*triton_past_the_end.py:($line|$((line + 1))):[0-9]+ \(ld.global" \
+expect "past the end in Triton" 86 \
+  "out-of-bounds at .*triton_past_the_end.py:$(line_of triton_past_the_end.py read):[0-9]+ \(ld.global" \
   "$inflight" check python -W ignore "$folder/triton_past_the_end.py"
 grep -qE "^  global memory at 0x[0-9a-f]+, 4 bytes: 'array x\.array, f4 \(256,\)' \+ 1024$" <<<"$output" ||
   fail "the array is not named: $output"

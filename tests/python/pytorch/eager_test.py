@@ -317,6 +317,11 @@ class Autograd(Case):
                      lambda x, t, y: -F.logsigmoid(8 * x).mean(), lambda x, t, y: F.multilabel_soft_margin_loss(x, y.round())):
             self.agree(lambda x, t, y: torch.autograd.grad(loss(x, t, y), x), x, t, y, rtol=1e-4, atol=1e-5)
 
+    def test_average_pooling_with_windows_past_the_end(self):
+        for size, options in ((9, {}), (9, {"padding": 3}), (12, {"padding": 2, "count_include_pad": False})):
+            self.agree(lambda x: torch.autograd.grad(F.avg_pool1d(x, 7, 3, ceil_mode=True, **options).sum(), x),
+                       torch.randn(2, size, requires_grad=True))
+
     def test_a_loss_that_asks_for_cudnn(self):
         scores, target = torch.randn(6, 2, 5, requires_grad=True), torch.tensor([[1, 2, 3], [4, 1, 2]])
         for lengths in ((torch.tensor([6, 5]), torch.tensor([3, 2])), ([6, 5], [3, 2])):

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh INFLIGHT PROGRAM.py, or run.sh INFLIGHT --sessions PAGE: as ../run.sh, with the environment that
+# run.sh INFLIGHT PROGRAM.py [ARG...], or run.sh INFLIGHT --sessions PAGE: as ../run.sh, with the environment that
 # tools/install-pytorch makes, or the python that INFLIGHT_TEST_PYTORCH names.
 set -u
 inflight=$(realpath "$1")
@@ -22,6 +22,6 @@ case $2 in
   python "$here/../sessions/check" "$3" "$work"
   ;;
 *)
-  inflight run python -W ignore "$2"
+  inflight run python -W ignore "${@:2}"
   ;;
 esac

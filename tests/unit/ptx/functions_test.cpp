@@ -196,6 +196,18 @@ TEST(Locations, FollowTheInstructions) {
   EXPECT_EQ(k.locations.at(at(4).inlined_at).file, 9u);
 }
 
+TEST(Locations, OfInlineAssemblyAreThoseOfItsStatement) {
+  const Module m = module_of(
+      ".file 1 \"a.py\"\n.entry k() {\n.loc 1 5 16 // a.py:5:16\n"
+      "// begin inline asm\n.loc 1 5 16\nret;\n"
+      ".loc 1 6 16 // a.py:6:16\nret;\n.loc 1 7 16\nret;\n// end inline asm\nret;\n.loc 1 6 3\n"
+      "// begin inline asm\nret;\n.loc 1 7 3\nret;\n\n// end inline asm\n.loc 1 8 1\nret;\n}\n");
+  const Function& k = function(m);
+  std::vector<std::uint32_t> lines;
+  for (const Instruction& in : k.body) lines.push_back(k.locations.at(in.location).line);
+  EXPECT_EQ(lines, (std::vector<std::uint32_t>{5, 5, 5, 5, 6, 6, 8}));
+}
+
 TEST(Functions, BodiesHaveTheirOwnVariables) {
   const Module m = kernel(".shared .align 8 .b64 bar; .extern .shared .b8 dyn[]; .local .b8 z[3];");
   EXPECT_EQ(testing::variable(m, "bar").function, 0u);
