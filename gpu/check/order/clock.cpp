@@ -48,14 +48,6 @@ class Kept {
   std::size_t count_ = 0;
 };
 
-struct Lanes {
-  std::array<Epoch, lanes> of;
-  Epoch operator[](std::size_t lane) const { return of[lane]; }
-  Epoch& operator[](std::size_t lane) { return of[lane]; }
-  static void* operator new(std::size_t) { return Kept<sizeof(Lanes)>::take(); }
-  static void operator delete(void* freed) { Kept<sizeof(Lanes)>::give(freed); }
-};
-
 constexpr bool same_range(Row a, Row b, unsigned bits) {
   return bits >= 64 || (a ^ b) >> bits == 0;
 }
@@ -63,6 +55,13 @@ constexpr bool same_range(Row a, Row b, unsigned bits) {
 }  // namespace
 
 struct Clock::Node {
+  struct Lanes {
+    std::array<Epoch, lanes> of;
+    Epoch operator[](std::size_t lane) const { return of[lane]; }
+    Epoch& operator[](std::size_t lane) { return of[lane]; }
+    static void* operator new(std::size_t) { return Kept<sizeof(Lanes)>::take(); }
+    static void operator delete(void* freed) { Kept<sizeof(Lanes)>::give(freed); }
+  };
   static void* operator new(std::size_t) { return Kept<sizeof(Node)>::take(); }
   static void operator delete(void* freed) { Kept<sizeof(Node)>::give(freed); }
   std::atomic<std::uint32_t> references{1};
@@ -196,10 +195,10 @@ Clock::Node* Clock::joined(Node* a, Node* b) {
                       owned(part[1], from[1][0], from[1][1])));
   }
   // Floors are the least of all lanes.
-  Lanes flat;
+  Node::Lanes flat;
   if (!x.lanes || !y.lanes) flat.of.fill(x.lanes ? y.floor : x.floor);
-  const Lanes &in_x = x.lanes ? *x.lanes : flat, &in_y = y.lanes ? *y.lanes : flat;
-  Lanes all;
+  const Node::Lanes &in_x = x.lanes ? *x.lanes : flat, &in_y = y.lanes ? *y.lanes : flat;
+  Node::Lanes all;
   Epoch not_x = 0, not_y = 0, least = always;
   for (unsigned l = 0; l < lanes; ++l) {
     all[l] = std::max(in_x[l], in_y[l]);
@@ -214,7 +213,7 @@ Clock::Node* Clock::joined(Node* a, Node* b) {
   n->floor = least;
   n->top = top;
   n->prefix = x.prefix;
-  if (least != top) n->lanes = std::make_unique<Lanes>(all);
+  if (least != top) n->lanes = std::make_unique<Node::Lanes>(all);
   return n;
 }
 
@@ -229,7 +228,7 @@ void Clock::raise(Row row, Mask mask, Epoch epoch) {
   Node* n = new Node;
   n->top = epoch;
   n->prefix = row;
-  n->lanes.reset(new Lanes);
+  n->lanes.reset(new Node::Lanes);
   for (unsigned l = 0; l < lanes; ++l) (*n->lanes)[l] = mask >> l & 1 ? epoch : 0;
   join(Clock(n));
 }

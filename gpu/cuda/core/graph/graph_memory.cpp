@@ -41,26 +41,30 @@ std::uint64_t next_block_id() {
   return ++last;
 }
 
+}  // namespace
+
 // Addresses of one graph, in multiples of `step`; ranges are taken from the lowest address up.
-struct Block {
-  Block(int device, std::uint64_t wanted) : device(device), bytes(round_up(wanted, step)) {
+struct GraphBlock {
+  GraphBlock(int device, std::uint64_t wanted) : device(device), bytes(round_up(wanted, step)) {
     void* at =
         mmap(nullptr, bytes + guard, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) return;
     base = address_of(at);
     mprotect(at, bytes, PROT_READ | PROT_WRITE);
   }
-  ~Block() {
+  ~GraphBlock() {
     if (base) munmap(reinterpret_cast<void*>(base), bytes + guard);
   }
-  Block(const Block&) = delete;
-  Block& operator=(const Block&) = delete;
+  GraphBlock(const GraphBlock&) = delete;
+  GraphBlock& operator=(const GraphBlock&) = delete;
 
   const int device;
   const std::uint64_t bytes, id = next_block_id();
   std::uint64_t base = 0, taken = 0;    // `taken` bytes from the base on belong to ranges
   std::weak_ptr<GraphReserve> reserve;  // guarded by Graphs::mutex
 };
+
+namespace {
 
 struct DeviceShare {
   std::vector<std::shared_ptr<GraphReserve>> reserves;
@@ -86,12 +90,12 @@ Graphs& graphs() {
 }  // namespace
 
 struct GraphRange {
-  explicit GraphRange(std::shared_ptr<Block> block, std::uint64_t bytes)
+  explicit GraphRange(std::shared_ptr<GraphBlock> block, std::uint64_t bytes)
       : block(std::move(block)), bytes(bytes) {}
   ~GraphRange() {
     if (address) Core::get().memory.release(address);
   }
-  const std::shared_ptr<Block> block;
+  const std::shared_ptr<GraphBlock> block;
   const std::uint64_t bytes;
   std::uint64_t address = 0;
 };
@@ -99,7 +103,8 @@ struct GraphRange {
 namespace {
 
 // A new range in the block, followed by a gap that no allocation covers. Null: no room.
-std::shared_ptr<GraphRange> take_range(const std::shared_ptr<Block>& block, std::uint64_t bytes) {
+std::shared_ptr<GraphRange> take_range(const std::shared_ptr<GraphBlock>& block,
+                                       std::uint64_t bytes) {
   if (!block->base || bytes > block->bytes - block->taken) return nullptr;
   auto range = std::make_shared<GraphRange>(block, bytes);
   const std::uint64_t at = block->base + block->taken;
@@ -142,7 +147,7 @@ std::shared_ptr<GraphMemory> GraphMemory::make(const Graph& graph, const std::ve
   if (bytes == 0 || bytes > most) return memory;
   const auto freed = freed_before(after);
   std::map<std::shared_ptr<GraphRange>, bool> ranges;  // whether it is free by then
-  std::set<std::shared_ptr<Block>> blocks;
+  std::set<std::shared_ptr<GraphBlock>> blocks;
   for (const auto& node : graph.nodes()) {
     auto* made = std::get_if<AllocateWork>(&node->work);
     if (!made || made->memory->device != device || !made->memory->range_) continue;
@@ -156,7 +161,8 @@ std::shared_ptr<GraphMemory> GraphMemory::make(const Graph& graph, const std::ve
       chosen = range;
   for (auto it = blocks.begin(); !chosen && it != blocks.end(); ++it)
     chosen = take_range(*it, padded(bytes));
-  if (!chosen) chosen = take_range(std::make_shared<Block>(device, padded(bytes)), padded(bytes));
+  if (!chosen)
+    chosen = take_range(std::make_shared<GraphBlock>(device, padded(bytes)), padded(bytes));
   if (!chosen) return memory;
   memory->address = chosen->address;
   std::lock_guard lock(graphs().mutex);
@@ -216,7 +222,7 @@ namespace {
 
 // Finds or makes the memory behind `block` for a launch into `stream`. Call under the mutex. Null:
 // out of memory.
-std::shared_ptr<GraphReserve> reserve_for(Block& block, const Stream& stream,
+std::shared_ptr<GraphReserve> reserve_for(GraphBlock& block, const Stream& stream,
                                           const std::vector<std::shared_ptr<GraphReserve>>& taken) {
   if (auto own = block.reserve.lock(); own && own->holder == block.id) return own;
   DeviceShare& device = graphs().devices[block.device];
