@@ -25,8 +25,10 @@ class HeldRegisters {
   // The warp knows that those before `complete` are complete.
   void waited(std::uint64_t complete) { complete_ = std::max(complete_, complete); }
   void fenced() { ++fences_, fresh_fence_ = true; }
-  void written(async::RegisterPlace place, std::uint32_t instruction) {
-    at(place).written_after = fences_, at(place).written_by = instruction;
+  // `in_place`: the program has it there as well, since no compiler moves it over a fence.
+  void written(async::RegisterPlace place, std::uint32_t instruction, bool in_place) {
+    Register& r = at(place);
+    r.written_after = fences_, r.written_by = instruction, r.written_in_place = in_place;
   }
   // A move gives it another value, in its turn.
   void moved(async::RegisterPlace place) { at(place) = {}; }
@@ -34,17 +36,20 @@ class HeldRegisters {
   // Null: none that may be in flight.
   const Hold* writer(async::RegisterPlace place) { return open(at(place).writer); }
   const Hold* reader(async::RegisterPlace place) { return open(at(place).reader); }
-  // Who has written it since the last fence, where there was none at all since the multiplication
-  // before: compilers put arithmetic behind a fence that the program has in front of it.
+  // Who has written it since the last fence. Compilers put arithmetic behind a fence that the
+  // program has in front of it, which counts only where there was no fence at all since the
+  // multiplication before.
   std::uint32_t unfenced(async::RegisterPlace place) {
     const Register& r = at(place);
-    return !fresh_fence_ && r.written_after == fences_ ? r.written_by : nobody;
+    const bool counts = r.written_in_place || !fresh_fence_;
+    return counts && r.written_after == fences_ ? r.written_by : nobody;
   }
 
  private:
   struct Register {
     Hold writer, reader;
     std::uint32_t written_after = nobody, written_by = nobody;  // how many fences; an instruction
+    bool written_in_place = false;
   };
   Register& at(async::RegisterPlace place);
   const Hold* open(const Hold& hold) const { return hold.end > complete_ ? &hold : nullptr; }

@@ -28,6 +28,15 @@ void report_use(Warp& w, const Op* op, std::uint32_t reg, const HeldRegisters::H
   observation(w).listener().register_touched(event);
 }
 
+// Loads from shared memory stay on their side of a fence.
+bool stays_in_place(const Instruction& in) {
+  using ptx::Space;
+  if (in.opcode == ptx::Opcode::ldmatrix) return true;
+  if (in.opcode != ptx::Opcode::ld || in.memory.empty()) return false;
+  const Space space = in.memory.front().space;
+  return space == Space::shared || space == Space::shared_cta || space == Space::shared_cluster;
+}
+
 }  // namespace
 
 HeldRegisters::Register& HeldRegisters::at(async::RegisterPlace place) {
@@ -82,7 +91,7 @@ const Op* report_touched(Warp& w, const Op* op) {
     const Ref place = code.slots[use.reg];
     report_use(w, op, use.reg, held->writer(place), true, true);
     report_use(w, op, use.reg, held->reader(place), false, true);
-    held->written(place, code.first_number + op->instruction);
+    held->written(place, code.first_number + op->instruction, stays_in_place(*op->what));
   }
   return op + 1;
 }

@@ -16,6 +16,8 @@ enum class What {
   no_proxy_fence,
   never_waited,
   one_left,
+  loaded_behind_fence,
+  fenced_twice,
 };
 
 template <What what>
@@ -47,6 +49,11 @@ __global__ void multiply(float* out) {
   INCREASE(d[0]);  // [prepares]
   CHANGE_FRAGMENTS();
   if (what != What::no_fence) FENCE();
+  if (what == What::loaded_behind_fence) LOAD_FRAGMENT(words);  // [loads a fragment]
+  if (what == What::fenced_twice) {
+    LOAD_FRAGMENT(words);
+    FENCE();
+  }
   MULTIPLY_FRAGMENTS(d, descriptor(tile.b));  // [multiplies fragments]
   COMMIT_MULTIPLY();
   if (what == What::fragments_changed) CHANGE_FRAGMENTS();  // [changes]
@@ -149,6 +156,8 @@ int main(int argc, char** argv) {
                    {"no_proxy_fence", run<What::no_proxy_fence>},
                    {"never_waited", run<What::never_waited>},
                    {"one_left", run<What::one_left>},
+                   {"loaded_behind_fence", run<What::loaded_behind_fence>},
+                   {"loaded_twin", run<What::fenced_twice>},
                    {"freed_early", run_pipeline<true>},
                    {"not_full", run_load<false>},
                    {"load_twin", run_load<true>},

@@ -26,6 +26,8 @@
       : ACCUMULATORS(d)                                                                          \
       : "l"(b))
 #define CHANGE_FRAGMENTS() asm volatile("xor.b32 a1, a1, 32768;")
+#define LOAD_FRAGMENT(word) \
+  asm volatile("ld.shared.b32 a1, [%0];" ::"r"(shared_address(word)) : "memory")
 // In place, which the compiler cannot see through.
 #define INCREASE(f) asm volatile("add.f32 %0, %0, 0f3F800000;" : "+f"(f))
 
