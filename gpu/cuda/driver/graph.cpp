@@ -113,11 +113,11 @@ INFLIGHT_CU_TWO_AT(of_stream(stream), cuStreamBeginCapture_v2, cuStreamBeginCapt
                                         [&](Stream& s) { return begin_capture(s, mode); });
                    })
 INFLIGHT_CU_TWO_AT(of_stream(stream), cuStreamBeginCaptureToGraph, cuStreamBeginCaptureToGraph_ptsz,
-                   (Handle stream, Handle graph, const Handle* nodes, const abi::EdgeData*,
+                   (Handle stream, Handle graph, const Handle* nodes, const abi::EdgeData* edges,
                     std::size_t count, int mode),
                    {
                      return with_stream(stream, second, [&](Stream& s) {
-                       return begin_capture_to_graph(s, graph, nodes, count, mode);
+                       return begin_capture_to_graph(s, graph, nodes, edges, count, mode);
                      });
                    })
 INFLIGHT_CU_TWO_AT(of_stream(stream), cuStreamEndCapture, cuStreamEndCapture_ptsz,
@@ -156,16 +156,16 @@ INFLIGHT_CU_TWO_AT(of_stream(stream), cuStreamUpdateCaptureDependencies,
                    cuStreamUpdateCaptureDependencies_ptsz,
                    (Handle stream, Handle* nodes, std::size_t count, unsigned flags), {
                      return with_stream(stream, second, [&](Stream& s) {
-                       return update_capture(s, nodes, count, flags);
+                       return update_capture(s, nodes, nullptr, count, flags);
                      });
                    })
 INFLIGHT_CU_TWO_AT(of_stream(stream), cuStreamUpdateCaptureDependencies_v2,
                    cuStreamUpdateCaptureDependencies_v2_ptsz,
-                   (Handle stream, Handle* nodes, const abi::EdgeData*, std::size_t count,
+                   (Handle stream, Handle* nodes, const abi::EdgeData* edges, std::size_t count,
                     unsigned flags),
                    {
                      return with_stream(stream, second, [&](Stream& s) {
-                       return update_capture(s, nodes, count, flags);
+                       return update_capture(s, nodes, edges, count, flags);
                      });
                    })
 

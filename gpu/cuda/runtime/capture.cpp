@@ -10,10 +10,10 @@ INFLIGHT_API int INFLIGHT_STREAMED(cudaStreamBeginCapture)(void* stream, int mod
 
 INFLIGHT_API int INFLIGHT_STREAMED(cudaStreamBeginCaptureToGraph)(void* stream, void* handle,
                                                                   void* const* dependencies,
-                                                                  const abi::EdgeData*,
+                                                                  const abi::EdgeData* edges,
                                                                   std::size_t count, int mode) {
   return on_stream(stream, [&](Stream& s) {
-    return begin_capture_to_graph(s, handle, dependencies, count, mode);
+    return begin_capture_to_graph(s, handle, dependencies, edges, count, mode);
   });
 }
 
@@ -36,10 +36,10 @@ INFLIGHT_API int INFLIGHT_STREAMED(cudaStreamGetCaptureInfo)(void* stream, int* 
 }
 
 INFLIGHT_API int INFLIGHT_STREAMED(cudaStreamUpdateCaptureDependencies)(void* stream, void** tips,
-                                                                        const abi::EdgeData*,
+                                                                        const abi::EdgeData* edges,
                                                                         std::size_t count,
                                                                         unsigned flags) {
-  return on_stream(stream, [&](Stream& s) { return update_capture(s, tips, count, flags); });
+  return on_stream(stream, [&](Stream& s) { return update_capture(s, tips, edges, count, flags); });
 }
 
 INFLIGHT_API int INFLIGHT_STREAMED(cudaGraphLaunch)(void* handle, void* stream) {

@@ -201,11 +201,13 @@ INFLIGHT_API int cudaStreamGetCaptureInfo_v2_ptsz(void* stream, int* state, unsi
 }
 INFLIGHT_API int cudaStreamUpdateCaptureDependencies(void* stream, void** tips, std::size_t count,
                                                      unsigned flags) {
-  return on_stream(stream, [&](Stream& s) { return update_capture(s, tips, count, flags); });
+  return on_stream(stream,
+                   [&](Stream& s) { return update_capture(s, tips, nullptr, count, flags); });
 }
 INFLIGHT_API int cudaStreamUpdateCaptureDependencies_ptsz(void* stream, void** tips,
                                                           std::size_t count, unsigned flags) {
-  return on_stream(own(stream), [&](Stream& s) { return update_capture(s, tips, count, flags); });
+  return on_stream(own(stream),
+                   [&](Stream& s) { return update_capture(s, tips, nullptr, count, flags); });
 }
 
 // --- graphs, whose edges had no data before CUDA 12.3 -----------------------------------------

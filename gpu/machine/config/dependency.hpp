@@ -12,6 +12,10 @@ class Dependents {
   // Every block has, or has ended, after requested(); once. The block that was the last goes on
   // when this returns.
   virtual void may_begin() = 0;
+  // Is all_begun() of interest?
+  virtual bool awaits_begin() const { return false; }
+  // Every block has begun; once. A launch that ends early may never come to it.
+  virtual void all_begun() {}
 };
 
 // The grids in front of a launch that began before they had ended.

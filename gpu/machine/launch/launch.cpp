@@ -166,6 +166,8 @@ Outcome run_grid(const Launch& launch, const RunGrid& how, std::vector<Child>& t
     return refuse(FaultKind::refused, kernel, why);
   grid.stack_limit += grid.entry->local_bytes;
   grid.holding_dependents = launch.grid.count();
+  if (launch.dependents && launch.dependents->awaits_begin())
+    grid.yet_to_begin = launch.grid.count();
 
   const std::uint64_t total = launch.grid.count() / launch.cluster.count();
   // So few blocks have a multiprocessor each.

@@ -72,6 +72,11 @@ struct Grid {
   // Blocks that have neither issued it nor ended.
   std::atomic<std::uint64_t> holding_dependents{0};
 
+  // Blocks that have not begun, while somebody awaits that; else 0.
+  std::atomic<std::uint64_t> yet_to_begin{0};
+
+  // So many more blocks have begun.
+  void begun(std::uint64_t blocks);
   // A block issues launch_dependents, or ends without.
   void let_dependents_begin(bool by_instruction);
   // Are the grids in front still to be waited for?

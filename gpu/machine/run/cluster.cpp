@@ -61,6 +61,7 @@ void Cluster::start(std::uint64_t linear) {
     if (in_flight) in_flight->ledger.start(r, block->linear);
     alive_ += block->threads;
   }
+  if (grid->yet_to_begin != 0) grid->begun(blocks.size());
 }
 
 Cluster::State Cluster::run(Worker& worker, std::uint32_t rounds) {

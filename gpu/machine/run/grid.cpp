@@ -14,6 +14,10 @@ void Grid::let_dependents_begin(bool by_instruction) {
   if (--holding_dependents == 0 && requested) dependents->may_begin();
 }
 
+void Grid::begun(std::uint64_t blocks) {
+  if (yet_to_begin.fetch_sub(blocks) == blocks) launch->dependents->all_begun();
+}
+
 bool Grid::first_time(std::uint64_t instruction, unsigned what) {
   std::lock_guard lock(mutex_);
   return advised_.emplace(instruction, what).second;

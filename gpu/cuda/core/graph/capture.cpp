@@ -33,6 +33,21 @@ void merge(std::vector<Node*>& tips, const std::vector<Node*>& more) {
     if (std::find(tips.begin(), tips.end(), node) == tips.end()) tips.push_back(node);
 }
 
+// Who depends on a node in two ways, depends on all of it.
+void merge(Capture& capture, Stream& stream, const std::vector<Node*>& more,
+           const EdgeKinds& kinds) {
+  auto& tips = capture.tips[&stream];
+  EdgeKinds& now = capture.kinds[&stream];
+  for (const Node* node : more) {
+    const bool known = std::find(tips.begin(), tips.end(), node) != tips.end();
+    const auto kind = kinds.find(node);
+    if (!known && kind != kinds.end()) now.insert(*kind);
+    if (known && (kind == kinds.end() || now.count(node) == 0 || now[node] != kind->second))
+      now.erase(node);
+  }
+  merge(tips, more);
+}
+
 Status invalidate(Capture& capture, Status status) {
   capture.state = CaptureState::invalidated;
   return status;
@@ -75,7 +90,7 @@ std::uint64_t next_capture_id() {
 }  // namespace
 
 Status begin_capture(Stream& stream, CaptureMode mode, std::shared_ptr<Graph> into,
-                     const std::vector<Node*>& dependencies) {
+                     const std::vector<Node*>& dependencies, const EdgeKinds& kinds) {
   if (mode < CaptureMode::global || mode > CaptureMode::relaxed) return Status::invalid_value;
   if (stream.kind() == Stream::Kind::legacy) return Status::capture_unsupported;
   std::lock_guard lock(graph_mutex());
@@ -89,6 +104,7 @@ Status begin_capture(Stream& stream, CaptureMode mode, std::shared_ptr<Graph> in
   capture->id = next_capture_id();
   join(capture, stream);
   capture->tips[&stream] = dependencies;
+  capture->kinds[&stream] = kinds;
   captures().push_back(capture);
   capture_count = int(captures().size());
   return Status::success;
@@ -133,15 +149,18 @@ Result<CaptureState> capture_state(const Stream& stream) {
   return CaptureState::none;
 }
 
-Status set_capture_tips(Stream& stream, const std::vector<Node*>& nodes, bool add) {
+Status set_capture_tips(Stream& stream, const std::vector<Node*>& nodes, const EdgeKinds& kinds,
+                        bool add) {
   std::lock_guard lock(graph_mutex());
   if (!stream.capture) return Status::illegal_state;
   if (stream.capture->state == CaptureState::invalidated) return Status::capture_invalidated;
   for (const Node* node : nodes)
     if (node->graph != stream.capture->graph.get()) return Status::invalid_value;
-  auto& tips = stream.capture->tips[&stream];
-  if (!add) tips.clear();
-  merge(tips, nodes);
+  if (!add) {
+    stream.capture->tips[&stream].clear();
+    stream.capture->kinds[&stream].clear();
+  }
+  merge(*stream.capture, stream, nodes, kinds);
   return Status::success;
 }
 
@@ -154,10 +173,16 @@ Result<Node*> capture_work(Stream& stream, Work work) {
   const bool programmatic = kernel && kernel->programmatic;
   auto node = capture.graph->add(std::move(work), tips);
   if (!node) return node;
-  if (programmatic)
-    for (const Node* tip : tips)
-      if (std::holds_alternative<KernelWork>(tip->work)) (*node)->kinds[tip] = programmatic_edge;
+  EdgeKinds& kinds = capture.kinds[&stream];
+  for (const Node* tip : tips) {
+    const auto given = kinds.find(tip);
+    const EdgeKind kind = given != kinds.end() ? given->second
+                          : programmatic       ? programmatic_edge
+                                               : EdgeKind{};
+    if (!kind.plain() && can_connect(kind, *tip, **node)) (*node)->kinds[tip] = kind;
+  }
   tips = {*node};
+  kinds.clear();
   return node;
 }
 
@@ -167,11 +192,14 @@ bool captured_now(const Event& event) {
   return event.capture && !event.capture->ended;
 }
 
-Status capture_record(Stream& stream, Event& event) {
+Status capture_record(Stream& stream, Event& event, EdgeKind kind) {
   std::lock_guard lock(graph_mutex());
   if (stream.capture->state == CaptureState::invalidated) return Status::capture_invalidated;
   event.capture = stream.capture;
   event.captured_nodes = stream.capture->tips[&stream];
+  event.captured_kinds = stream.capture->kinds[&stream];
+  if (!kind.plain())
+    for (const Node* node : event.captured_nodes) event.captured_kinds[node] = kind;
   return Status::success;
 }
 
@@ -190,7 +218,7 @@ Status capture_wait(Stream& stream, Event& event) {
     invalidate(*event.capture, Status::capture_merge);
     return invalidate(*stream.capture, Status::capture_merge);
   }
-  merge(stream.capture->tips[&stream], event.captured_nodes);
+  merge(*stream.capture, stream, event.captured_nodes, event.captured_kinds);
   return Status::success;
 }
 
@@ -205,6 +233,7 @@ void leave_capture(Stream& stream) {
   }
   merge(capture->left, capture->tips[&stream]);
   capture->tips.erase(&stream);
+  capture->kinds.erase(&stream);
   stream.capture = nullptr;
 }
 

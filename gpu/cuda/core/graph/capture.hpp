@@ -26,11 +26,12 @@ struct Capture {
   bool to_graph = false;  // cudaStreamBeginCaptureToGraph: the program owns the graph
   // The nodes that the next work of each stream depends on.
   std::unordered_map<Stream*, std::vector<Node*>> tips;
+  std::unordered_map<Stream*, EdgeKinds> kinds;  // and how
   std::vector<Node*> left;  // the tips of streams that were destroyed during the capture
 };
 
 Status begin_capture(Stream& stream, CaptureMode mode, std::shared_ptr<Graph> into = nullptr,
-                     const std::vector<Node*>& dependencies = {});
+                     const std::vector<Node*>& dependencies = {}, const EdgeKinds& kinds = {});
 Result<std::shared_ptr<Graph>> end_capture(Stream& stream);
 CaptureMode exchange_capture_mode(CaptureMode mode);
 
@@ -40,13 +41,15 @@ bool capturing(const Stream& stream);
 Result<CaptureState> capture_state(const Stream& stream);
 // The capture that `stream` takes part in, or null. Hold graph_mutex() while reading it.
 std::shared_ptr<Capture> capture_of(const Stream& stream);
-Status set_capture_tips(Stream& stream, const std::vector<Node*>& nodes, bool add);
+Status set_capture_tips(Stream& stream, const std::vector<Node*>& nodes, const EdgeKinds& kinds,
+                        bool add);
 
 // Adds `work` as a node that depends on the stream's tips (capture_invalidated).
 Result<Node*> capture_work(Stream& stream, Work work);
 // Whether the event was recorded in a capture that is still in progress.
 bool captured_now(const Event& event);
-Status capture_record(Stream& stream, Event& event);
+// `kind`: of the edges from what the stream did last.
+Status capture_record(Stream& stream, Event& event, EdgeKind kind = {});
 // Makes the stream's next work depend on the event's nodes; `stream` joins the event's capture.
 Status capture_wait(Stream& stream, Event& event);
 

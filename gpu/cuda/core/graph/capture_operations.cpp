@@ -11,12 +11,28 @@ Status begin_capture(Stream& stream, int mode) {
   return begin_capture(stream, CaptureMode(mode), nullptr, {});
 }
 
+namespace {
+
+Result<EdgeKinds> edge_kinds(const std::vector<Node*>& nodes, const abi::EdgeData* data) {
+  EdgeKinds kinds;
+  for (std::size_t i = 0; data && i < nodes.size(); ++i) {
+    const auto kind = edge_kind(data + i);
+    if (!kind) return tl::unexpected(kind.error());
+    if (!kind->plain()) kinds[nodes[i]] = *kind;
+  }
+  return kinds;
+}
+
+}  // namespace
+
 Status begin_capture_to_graph(Stream& stream, const void* handle, void* const* dependencies,
-                              std::size_t count, int mode) {
+                              const abi::EdgeData* data, std::size_t count, int mode) {
   auto graph = Core::get().graphs.find(handle);
   auto nodes = nodes_of(dependencies, count);
   if (!graph || !nodes) return Status::invalid_value;
-  return begin_capture(stream, CaptureMode(mode), graph, *nodes);
+  const auto kinds = edge_kinds(*nodes, data);
+  if (!kinds) return kinds.error().status;
+  return begin_capture(stream, CaptureMode(mode), graph, *nodes, *kinds);
 }
 
 Status end_capture(Stream& stream, void** place) {
@@ -59,7 +75,13 @@ Status get_capture_info(Stream& stream, const CaptureInfo& info) {
   const auto& nodes = capture->tips[&stream];
   auto& shown = of_this_thread<ShownCapture>();
   shown.tips.assign(nodes.begin(), nodes.end());
-  shown.edges.assign(nodes.size(), {});
+  shown.edges.clear();
+  for (const Node* node : nodes) {
+    const auto found = capture->kinds[&stream].find(node);
+    const EdgeKind kind = found == capture->kinds[&stream].end() ? EdgeKind{} : found->second;
+    if (!kind.plain() && info.tips && !info.edges) return Status::lossy_query;
+    shown.edges.push_back({kind.from_port, kind.to_port, kind.type, {}});
+  }
   store_if(info.id, capture->id);
   if (info.graph) *info.graph = Core::get().graphs.add(capture->graph);
   store_if(info.tips, shown.tips.data());
@@ -68,11 +90,14 @@ Status get_capture_info(Stream& stream, const CaptureInfo& info) {
   return Status::success;
 }
 
-Status update_capture(Stream& stream, void* const* tips, std::size_t count, unsigned flags) {
+Status update_capture(Stream& stream, void* const* tips, const abi::EdgeData* data,
+                      std::size_t count, unsigned flags) {
   constexpr unsigned set = 1;
   auto nodes = nodes_of(tips, count);
   if (!nodes || flags > set) return Status::invalid_value;
-  return set_capture_tips(stream, *nodes, flags != set);
+  const auto kinds = edge_kinds(*nodes, data);
+  if (!kinds) return kinds.error().status;
+  return set_capture_tips(stream, *nodes, *kinds, flags != set);
 }
 
 Status exchange_capture_mode(int* mode) {

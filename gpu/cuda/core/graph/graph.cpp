@@ -18,15 +18,6 @@ bool contains(const std::vector<Node*>& nodes, const Node* node) {
 
 bool is_kernel(const Node& node) { return std::holds_alternative<KernelWork>(node.work); }
 
-// Only kernels have ports, and programmatic edges start at one of them (cudaGraphEdgeData).
-bool possible(const EdgeKind& kind, const Node& from, const Node& to) {
-  constexpr unsigned char programmatic_port = 1, last_port = 2, programmatic = 1;
-  if (kind.to_port != 0 || kind.from_port > last_port || kind.type > programmatic) return false;
-  if (kind.from_port != 0 && !is_kernel(from)) return false;
-  if (kind.type == programmatic) return kind.from_port != 0 && is_kernel(from) && is_kernel(to);
-  return kind.from_port != programmatic_port;
-}
-
 // cudaGraphNodeType, in the order of Work's alternatives; a library's has no type of its own, and
 // is done by the host.
 constexpr int node_types[] = {0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 3, 13};
@@ -43,6 +34,14 @@ void point_at_arguments(Node& node) {
 }
 
 }  // namespace
+
+bool can_connect(const EdgeKind& kind, const Node& from, const Node& to) {
+  constexpr unsigned char programmatic_port = 1, last_port = 2, programmatic = 1;
+  if (kind.to_port != 0 || kind.from_port > last_port || kind.type > programmatic) return false;
+  if (kind.from_port != 0 && !is_kernel(from)) return false;
+  if (kind.type == programmatic) return kind.from_port != 0 && is_kernel(from) && is_kernel(to);
+  return kind.from_port != programmatic_port;
+}
 
 EdgeKind Node::kind(const Node* dependency) const {
   const auto found = kinds.find(dependency);
@@ -90,7 +89,7 @@ Result<Node*> Graph::add(Work work, const std::vector<Node*>& dependencies) {
 
 Status Graph::connect(Node* from, Node* to, EdgeKind kind) {
   if (!owns(from) || !owns(to) || from == to || contains(to->dependencies, from) ||
-      !possible(kind, *from, *to))
+      !can_connect(kind, *from, *to))
     return Status::invalid_value;
   to->dependencies.push_back(from);
   if (!kind.plain()) to->kinds[from] = kind;

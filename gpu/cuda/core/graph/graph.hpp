@@ -8,32 +8,26 @@
 #include <unordered_map>
 #include <vector>
 
+#include "gpu/cuda/core/graph/edge.hpp"
 #include "gpu/cuda/core/graph/user_object.hpp"
 #include "gpu/cuda/core/stream/work.hpp"
 
 namespace inflight::cuda {
 
-// The ports and the type of an edge, with cudaGraphEdgeData's numbers; zeros: the second node
-// depends on all of the first.
-struct EdgeKind {
-  unsigned char from_port = 0, to_port = 0, type = 0;
-  bool plain() const { return *this == EdgeKind{}; }
-  bool programmatic() const { return type == 1; }  // the second may begin early (overlap.hpp)
-  bool operator==(const EdgeKind&) const = default;
-};
-// Between two kernels: the second may start when the first allows it.
-inline constexpr EdgeKind programmatic_edge{1, 0, 1};
-
 struct Node {
   Graph* graph = nullptr;  // while it is part of one
   Work work;
   std::vector<Node*> dependencies;
-  std::map<const Node*, EdgeKind> kinds;  // of the dependencies whose edge is not plain
+  EdgeKinds kinds;  // of the dependencies
   EdgeKind kind(const Node* dependency) const;
   const Node* origin = nullptr;  // what a clone's node was cloned from
   std::uint32_t id = 0;          // counts up within its graph
   std::vector<void*> arguments;  // of a kernel: one pointer a parameter, into work's buffer
 };
+
+// Can an edge be of this kind? Only kernels have ports, and programmatic edges start at one of them
+// (cudaGraphEdgeData).
+bool can_connect(const EdgeKind& kind, const Node& from, const Node& to);
 
 // cudaGraphNodeType of a node's work.
 int node_type(const Work& work);
@@ -131,6 +125,8 @@ class GraphExec : public std::enable_shared_from_this<GraphExec> {
     bool enabled = true;
     std::vector<std::size_t> after;         // steps
     std::vector<std::size_t> programmatic;  // of these, those whose edge lets it begin early
+    std::vector<std::size_t> after_begin;   // and those that it comes after the begin of
+    bool awaited_at_begin = false;          // another comes after its begin
     std::vector<std::vector<Step>> bodies;  // of a conditional node
   };
   using Steps = std::vector<Step>;

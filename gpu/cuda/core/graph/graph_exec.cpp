@@ -34,10 +34,15 @@ Result<std::vector<GraphExec::Step>> GraphExec::flatten(const Graph& graph) {
   std::vector<Step> steps;
   std::unordered_map<const Node*, std::size_t> place;
   for (const Node* node : *order) {
-    Step step{node, node->work, true, {}, {}, {}};
+    Step step;
+    step.node = node, step.work = node->work;
     for (const Node* dependency : node->dependencies) {
       step.after.push_back(place[dependency]);
-      if (node->kind(dependency).programmatic()) step.programmatic.push_back(place[dependency]);
+      const EdgeKind kind = node->kind(dependency);
+      if (kind.programmatic()) step.programmatic.push_back(place[dependency]);
+      if (!kind.after_begin()) continue;
+      step.after_begin.push_back(place[dependency]);
+      steps[place[dependency]].awaited_at_begin = true;
     }
     std::sort(step.after.begin(), step.after.end());
     if (auto* child = std::get_if<ChildWork>(&step.work)) {
@@ -46,7 +51,7 @@ Result<std::vector<GraphExec::Step>> GraphExec::flatten(const Graph& graph) {
       const std::size_t base = steps.size();
       const std::vector<std::size_t> front = step.after;
       for (Step& each : *inner) {
-        for (auto* list : {&each.after, &each.programmatic})
+        for (auto* list : {&each.after, &each.programmatic, &each.after_begin})
           for (std::size_t& index : *list) index += base;
         // The child's first steps come after what it comes after, and it is done when all are.
         if (each.after.empty()) each.after = front;

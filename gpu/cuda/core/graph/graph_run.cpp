@@ -166,7 +166,8 @@ class GraphExec::Run {
         done_(std::make_shared<TaskCount>(stream.id())),
         told_(told),
         front_(front),
-        numbers_(steps.size()) {}
+        numbers_(steps.size()),
+        begins_(steps.size()) {}
 
   // As those who listen know the steps.
   const std::vector<std::uint64_t>& numbers() const { return numbers_; }
@@ -239,12 +240,20 @@ class GraphExec::Run {
     }
   }
 
+  // Who comes after its begin comes after a step that is right in front of it.
   void observe(std::size_t index) {
+    if (steps_[index].awaited_at_begin) observe_as(index, begins_[index]);
+    observe_as(index, numbers_[index]);
+  }
+  void observe_as(std::size_t index, std::uint64_t& number) {
     const Step& step = steps_[index];
-    observe_step(stream_, work_, numbers_[index] = ++told_);
+    observe_step(stream_, work_, number = ++told_);
     if (front_ != 0 && step.after.empty()) observe_step_after(stream_, work_, front_, false);
-    for (const std::size_t other : step.after)
-      observe_step_after(stream_, work_, numbers_[other], contains(step.programmatic, other));
+    for (const std::size_t other : step.after) {
+      const bool begun = contains(step.after_begin, other);
+      observe_step_after(stream_, work_, begun ? begins_[other] : numbers_[other],
+                         contains(step.programmatic, other));
+    }
   }
 
   void begin_next(std::size_t index) {
@@ -282,6 +291,7 @@ class GraphExec::Run {
   std::atomic<std::uint64_t>& told_;
   const std::uint64_t front_;
   std::vector<std::uint64_t> numbers_;  // of each step, as who listens knows it
+  std::vector<std::uint64_t> begins_;   // and of one right in front of it
   std::mutex mutex_;
   std::size_t next_ = 0;
   std::deque<Early> early_;  // in the order of their steps

@@ -47,7 +47,7 @@ Status upload_graph(const void* exec);
 // Captures, with the numbers of cudaStreamCaptureMode and cudaStreamCaptureStatus.
 Status begin_capture(Stream& stream, int mode);
 Status begin_capture_to_graph(Stream& stream, const void* graph, void* const* dependencies,
-                              std::size_t count, int mode);
+                              const abi::EdgeData* data, std::size_t count, int mode);
 Status end_capture(Stream& stream, void** graph);
 Status get_capture_state(const Stream& stream, int* state);
 // Every place but the state's may be null. The lists are valid until the thread's next call.
@@ -60,7 +60,8 @@ struct CaptureInfo {
   std::size_t* count = nullptr;
 };
 Status get_capture_info(Stream& stream, const CaptureInfo& info);
-Status update_capture(Stream& stream, void* const* tips, std::size_t count, unsigned flags);
+Status update_capture(Stream& stream, void* const* tips, const abi::EdgeData* data,
+                      std::size_t count, unsigned flags);
 Status exchange_capture_mode(int* mode);
 
 }  // namespace inflight::cuda

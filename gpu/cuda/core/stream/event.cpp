@@ -26,6 +26,11 @@ Ticket Event::record(Stream& stream) {
   return ticket;
 }
 
+void Event::record(std::shared_ptr<Recording> recording) {
+  std::lock_guard lock(mutex_);
+  latest_ = std::move(recording);
+}
+
 void Event::mark() {
   auto recording = std::make_shared<Recording>();
   recording->reached = std::chrono::steady_clock::now();

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "gpu/cuda/core/context.hpp"
+#include "gpu/cuda/core/graph/edge.hpp"
 #include "gpu/cuda/core/sharing/event.hpp"
 #include "gpu/cuda/core/stream/stream.hpp"
 
@@ -35,6 +36,8 @@ class Event {
         device_(device) {}
 
   Ticket record(Stream& stream);
+  // A recording that something else reaches.
+  void record(std::shared_ptr<Recording> recording);
   // Records here and now: what an event-record node of a running graph does.
   void mark();
   // The latest recording, of whichever process; null if there is none, and the event then counts as
@@ -50,7 +53,8 @@ class Event {
   Context* const context = current_context();  // it was created in; null: the primary one
   // Where a capturing stream recorded it, else null. Guarded by capture_mutex().
   std::shared_ptr<Capture> capture;
-  std::vector<struct Node*> captured_nodes;  // of the graph: what a wait for it depends on
+  std::vector<Node*> captured_nodes;  // of the graph: what a wait for it depends on, and
+  EdgeKinds captured_kinds;           // how
 
  private:
   Device& device_;

@@ -15,6 +15,8 @@
 #include "gpu/cuda/core/profiles.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/settings.hpp"
+#include "gpu/cuda/core/stream/at_begin.hpp"
+#include "gpu/cuda/core/stream/event.hpp"
 #include "gpu/cuda/core/stream/operations.hpp"
 #include "gpu/machine/launch/check.hpp"
 #include "gpu/machine/launch/occupancy.hpp"
@@ -210,12 +212,18 @@ struct LaunchOptions {
   machine::Dim3 cluster;
   bool cooperative = false, programmatic = false;
   int priority = 0;
-  std::shared_ptr<Event> event;  // recorded once the kernel is done
+  std::shared_ptr<Event> event;  // recorded once the kernel is done, or
+  bool event_at_begin = false;   // once all its blocks have begun
+  EdgeKind event_edge;           // while the stream captures
   std::shared_ptr<UpdatableNode> updatable;
 };
 
 Status set_event(const abi::LaunchAttribute& attribute, LaunchOptions& options) {
   options.event = Core::get().events.find(attribute.value.event.event);
+  options.event_at_begin = attribute.id == abi::launch_completion_event;
+  options.event_edge = options.event_at_begin                         ? begin_edge
+                       : attribute.value.event.trigger_at_block_start ? programmatic_begin_edge
+                                                                      : programmatic_edge;
   return options.event ? Status::success : Status::invalid_handle;
 }
 
@@ -253,6 +261,27 @@ Status set_option(abi::LaunchAttribute& attribute, LaunchOptions& options) {
   }
 }
 
+// Listeners are to take what waits for the event as coming after all in front of the kernel. If
+// that is more than the work in front in its stream, an empty piece of work has it in common.
+Ticket in_front_of(Stream& stream, bool programmatic) {
+  const Ticket last = stream.last();
+  if (!observes(check::Topic::host) || (programmatic && last.number != 0)) return last;
+  return stream.submit([] {});
+}
+
+Status launch_recording_begin(Stream& stream, KernelWork work, Event& event) {
+  if (&event.device() != &stream.device()) return Status::invalid_handle;
+  const auto begin = std::make_shared<AtBegin>(in_front_of(stream, work.programmatic));
+  const auto recording = begin->recording();
+  work.at_begin = begin;
+  if (Status status = submit(stream, std::move(work)); status != Status::success) return status;
+  event.capture = nullptr;
+  event.record(recording);
+  observe_edge(check::StreamEdge::Kind::event_record, stream, recording->ticket.number,
+               address_of(&event));
+  return Status::success;
+}
+
 }  // namespace
 
 Status launch(Stream& stream, const abi::LaunchConfig& config, const void* function,
@@ -270,8 +299,12 @@ Status launch(Stream& stream, const abi::LaunchConfig& config, const void* funct
   work->programmatic = options.programmatic;
   work->priority = options.priority;
   work->updatable = options.updatable;
+  // Other processes see no recording before the kernel's end.
+  if (options.event_at_begin && !options.event->shared && !capturing(stream))
+    return launch_recording_begin(stream, std::move(*work), *options.event);
   Status status = submit(stream, std::move(*work));
   if (status != Status::success || !options.event) return status;
+  if (capturing(stream)) return capture_record(stream, *options.event, options.event_edge);
   return record_event(stream, options.event, 0);
 }
 

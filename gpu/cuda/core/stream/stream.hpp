@@ -26,7 +26,7 @@ struct Context;
 // How many tasks of a stream are done. Outlives the stream while somebody holds a ticket.
 class TaskCount {
  public:
-  explicit TaskCount(std::uint64_t stream) : stream(stream) {}
+  explicit TaskCount(std::uint64_t stream, std::uint64_t done = 0) : stream(stream), done_(done) {}
   void finish_one();
   void wait(std::uint64_t number, std::uint64_t stamp) const;
   bool wait_until(std::uint64_t number, std::chrono::steady_clock::time_point deadline) const;
@@ -36,7 +36,7 @@ class TaskCount {
  private:
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
-  std::uint64_t done_ = 0;
+  std::uint64_t done_;
 };
 
 // A task of a stream that one can wait for. An empty ticket is always done.

@@ -11,6 +11,7 @@
 #include "gpu/cuda/core/report/checking.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/sharing/before_launch.hpp"
+#include "gpu/cuda/core/stream/at_begin.hpp"
 #include "gpu/cuda/core/stream/device_runtime.hpp"
 #include "gpu/cuda/core/stream/launch.hpp"
 #include "gpu/cuda/core/stream/operations.hpp"
@@ -71,7 +72,8 @@ void run_kernel(const KernelWork& work, Stream& stream) {
   launch.runtime = &runtime;
   const Standing& standing = Standing::now();
   launch.prerequisites = standing.in_front;
-  launch.dependents = standing.behind;
+  BehindKernel behind(standing.behind, work.at_begin.get());
+  launch.dependents = &behind;
   observe_launch(stream, Stream::work_now(), launch.id, standing.dependent);
   const BusyTime::Span running(device.kernels), accessing(device.accesses);
   machine::Outcome outcome = machine::run(

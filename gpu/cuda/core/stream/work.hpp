@@ -17,6 +17,7 @@ namespace inflight::cuda {
 
 struct Partition;     // green/resource.hpp
 class UpdatableNode;  // graph/graph_kernels.hpp
+class AtBegin;        // stream/at_begin.hpp
 
 // A launch with its arguments packed as the kernel's parameter buffer.
 struct KernelWork {
@@ -31,6 +32,7 @@ struct KernelWork {
   int priority = 0;
   std::shared_ptr<UpdatableNode> updatable;    // of a node that kernels may change
   std::shared_ptr<const Partition> partition;  // of the green context that it is of; null: none
+  std::shared_ptr<AtBegin> at_begin;           // reached once its blocks have begun; or null
 };
 struct HostWork {
   void (*function)(void*) = nullptr;
