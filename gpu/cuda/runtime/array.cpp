@@ -39,6 +39,14 @@ INFLIGHT_API int cudaFreeMipmappedArray(void* mipmapped) {
   return entry([&] { return free_mipmapped(mipmapped); });
 }
 
+INFLIGHT_API int cudaGetChannelDesc(abi::ChannelFormat* format, const void* handle) {
+  return entry([&] {
+    const auto array = find_array(handle);
+    if (!array) return Status::invalid_handle;
+    return store_value(format, array->format);
+  });
+}
+
 INFLIGHT_API int cudaArrayGetInfo(abi::ChannelFormat* format, abi::Extent* extent, unsigned* flags,
                                   const void* handle) {
   return entry([&] {

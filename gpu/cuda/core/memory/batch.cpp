@@ -1,11 +1,13 @@
 // Batches of copies, prefetches and discards.
 #include "gpu/cuda/core/memory/batch.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include "gpu/cuda/core/memory/managed.hpp"
 #include "gpu/cuda/core/memory/transfer.hpp"
 #include "gpu/cuda/core/stream/work.hpp"
+#include "gpu/cuda/core/texture/array.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -53,38 +55,51 @@ Status copy_all(Stream& stream, const std::vector<Item>& items) {
   return Status::success;
 }
 
-Result<char*> base_of(const abi::CopyOperand3D& operand) {
+// Bytes of an element, by which all of a copy's extents are counted; 0: of memory.
+Result<std::size_t> element_of(const abi::CopyOperand3D& operand) {
   constexpr int pointer = 1, array = 2;
-  if (operand.type == array)
-    return fail(Status::not_supported,
-                "arrays in batches of copies are not supported; use cudaMemcpy3DAsync.");
-  if (operand.type != pointer) return fail(Status::invalid_value);
-  return static_cast<char*>(operand.pointer.pointer);
+  if (operand.type == pointer) return 0;
+  if (operand.type != array) return fail(Status::invalid_value);
+  const auto found = find_array(operand.array.array);
+  if (!found) return fail(Status::invalid_handle);
+  return found->image.format.bytes();
+}
+
+// One side of a copy of elements that are so many bytes. Lengths of 0 are tight.
+Result<CopySide> batch_side(const abi::CopyOperand3D& operand, const abi::Extent& extent,
+                            std::size_t element, bool in_array) {
+  CopySide side;
+  if (in_array) {
+    const abi::Position& at = operand.array.offset;
+    side.array = operand.array.array;
+    side.x = at.x * element, side.y = at.y, side.z = at.z;
+    return side;
+  }
+  const auto& memory = operand.pointer;
+  const std::size_t row = memory.row_length ? memory.row_length : extent.width;
+  const std::size_t rows = memory.layer_height ? memory.layer_height : extent.height;
+  if (row < extent.width || rows < extent.height) return fail(Status::invalid_value);
+  side.pointer = {memory.pointer, row * element, row * element, rows};
+  return side;
 }
 
 Result<Item> item_of(const abi::BatchCopy3D& box) {
-  auto from = base_of(box.from), to = base_of(box.to);
-  if (!from || !to) return tl::unexpected(from ? to.error() : from.error());
-  const auto or_tight = [](std::size_t length, std::size_t tight) {
-    return length ? length : tight;
-  };
   const abi::Extent& extent = box.extent;
-  Item item{{.to = *to,
-             .from = *from,
-             .width = extent.width,
-             .height = extent.height,
-             .depth = extent.depth,
-             .to_pitch = or_tight(box.to.pointer.row_length, extent.width),
-             .to_rows = or_tight(box.to.pointer.layer_height, extent.height),
-             .from_pitch = or_tight(box.from.pointer.row_length, extent.width),
-             .from_rows = or_tight(box.from.pointer.layer_height, extent.height)},
-            SourceOrder(box.order)};
-  const Copy& copy = item.copy;
-  const bool fits = copy.to_pitch >= copy.width && copy.from_pitch >= copy.width &&
-                    copy.to_rows >= copy.height && copy.from_rows >= copy.height;
-  if (!fits || copy.width == 0 || copy.height == 0 || copy.depth == 0)
+  const auto from_element = element_of(box.from), to_element = element_of(box.to);
+  if (!from_element || !to_element)
+    return tl::unexpected(from_element ? to_element.error() : from_element.error());
+  if (*from_element && *to_element && *from_element != *to_element)
     return fail(Status::invalid_value);
-  return item;
+  if (extent.width == 0 || extent.height == 0 || extent.depth == 0)
+    return fail(Status::invalid_value);
+  const std::size_t element = std::max<std::size_t>({1, *from_element, *to_element});
+  const auto from = batch_side(box.from, extent, element, *from_element != 0);
+  const auto to = batch_side(box.to, extent, element, *to_element != 0);
+  if (!from || !to) return tl::unexpected(from ? to.error() : from.error());
+  auto copy = array_copy(*to, *from, extent.width * element, extent.height, extent.depth,
+                         Direction::by_address);
+  if (!copy) return tl::unexpected(copy.error());
+  return Item{std::move(*copy), SourceOrder(box.order)};
 }
 
 void store_index(std::size_t* failed, std::size_t index) {
