@@ -17,8 +17,8 @@ struct Advice {
 
 // The first row whose part occurs in the name is used.
 constexpr Advice advice[] = {
-    {"Tex", "textures are not supported; read through global memory instead"},
-    {"Surf", "surfaces are not supported; write through global memory instead"},
+    {"TexRef", "texture references went with CUDA 12; use texture objects"},
+    {"SurfRef", "surface references went with CUDA 12; use surface objects"},
     {"Array", "sparse arrays and planes of arrays are not supported"},
     {"Graphics", "graphics interoperation needs a GPU"},
     {"GL", "graphics interoperation needs a GPU"},
@@ -28,8 +28,6 @@ constexpr Advice advice[] = {
     {"HandleForAddressRange",
      "other devices' drivers cannot reach a software GPU's memory (dma-buf); let data go through "
      "the host (NCCL_NET_GDR_LEVEL=LOC)"},
-    {"MemPool",
-     "pools cannot be shared with other processes; share cudaMalloc's memory (cudaIpc...)"},
     {"Coredump", "core dumps are not supported; a fault is told on standard error"},
     {"Checkpoint", "checkpoints are not supported"},
     {"ExportTable", "it gives NVIDIA's own libraries what is not documented"},
