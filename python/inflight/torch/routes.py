@@ -48,8 +48,8 @@ MISCOMPILED = {"avg_pool2d_backward": ("ceil_mode",)}  # windows that end past t
 # Operations that are lists of simpler ones.
 IN_PARTS = ("_foreach_*",)
 
-# Composite operations that would choose between NVIDIA's libraries: taken whole.
-WHOLE = ("convolution", "convolution_backward")
+# Operations of every device that would choose between NVIDIA's libraries, or start kernels themselves: taken whole.
+WHOLE = ("convolution", "convolution_backward", "ldexp.Tensor", "ldexp.out", "ldexp_")
 
 # Computed on the CPU, but for a CUDA graph that captures them: PyTorch's own take them from cuBLAS, and so from
 # the host's BLAS, which a machine may not have.

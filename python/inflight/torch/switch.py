@@ -57,12 +57,16 @@ def _operations():
             continue
         if full.removeprefix("aten::") in CHOICES:
             continue
-        name, _, overload = full.removeprefix("aten::").partition(".")
-        op = getattr(getattr(torch.ops.aten, name, None), overload or "default", None)
-        if op is not None and name not in cells.CELLS:
+        name = full.removeprefix("aten::")
+        op = _named(name)
+        if op is not None and name.partition(".")[0] not in cells.CELLS:
             yield op
-    for name in routes.WHOLE:
-        yield getattr(torch.ops.aten, name).default
+    yield from map(_named, routes.WHOLE)
+
+
+def _named(full):
+    name, _, overload = full.partition(".")
+    return getattr(getattr(torch.ops.aten, name, None), overload or "default", None)
 
 
 def _take(op, place):

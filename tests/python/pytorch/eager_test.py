@@ -86,6 +86,10 @@ class Elementwise(Case):
         self.agree(lambda a, b, c: (a + b, b * c, a.half() + a, a.bfloat16() * 3, b / 2, torch.where(c, a, b), b // 4, ~c),
                    a, b, c)
 
+    def test_ldexp(self):
+        for exponents in (torch.arange(-2, 4), torch.arange(6.0), torch.tensor(3)):
+            self.agree(lambda x, e: (torch.ldexp(x, e), x.ldexp_(e), torch.ldexp(x, e, out=x.clone())), torch.randn(6), exponents)
+
     def test_comparisons(self):
         a, b = torch.randint(0, 3, (20,)), torch.randint(0, 3, (20,))
         self.agree(lambda a, b: (a == b, a < b, a >= 1, a != b, (a > b).any().item(), torch.equal(a, b)), a, b)

@@ -126,8 +126,10 @@ def parse():
 
 
 def database():
-    from torch.testing._internal.common_methods_invocations import op_db
-    return {f"{op.name}{'.' + op.variant_test_name if op.variant_test_name else ''}": op for op in op_db}
+    from torch.testing._internal import common_methods_invocations as module
+    # It would hide that a result is random, by setting the same seed each time.
+    module.wrapper_set_seed = lambda op, *args, **kwargs: op(*args, **kwargs)
+    return {f"{op.name}{'.' + op.variant_test_name if op.variant_test_name else ''}": op for op in module.op_db}
 
 
 def list_cases():
@@ -209,7 +211,7 @@ def gradients(result, inputs):
 
 
 def is_random(op):
-    """Whether PyTorch's own tests do not compare it: results that are random or uninitialised."""
+    """Whether its results are random or uninitialised by its nature."""
     import torch
     name = op.name.rsplit(".", 1)[-1]
     packet = getattr(torch.ops.aten, name, None) or getattr(torch.ops.aten, op.aten_name, None)
@@ -235,17 +237,36 @@ def run_case(name, kind):
         sample = samples[at]
         mine = (sample.input, sample.args, sample.kwargs)
         theirs = moved(mine)
-        torch.manual_seed(1)
         try:
-            expected = op(mine[0], *mine[1], **mine[2])
-            expected_gradients = gradients(expected, mine) if with_gradient else []
+            expected = outcome_of(op, mine, with_gradient, 1)
         except Exception as error:  # as types that the CPU has no kernel for
             return {"outcome": SHAPED, "why": f"the CPU itself fails: {type(error).__name__}"}
-        actual = op(theirs[0], *theirs[1], **theirs[2])
-        compare(actual, expected, random, f"sample {at}", dtype)
-        if with_gradient:
-            compare(gradients(actual, theirs), expected_gradients, random, f"gradient of sample {at}", dtype)
+        actual = outcome_of(op, theirs, with_gradient, 1)
+        try:
+            compare(actual, expected, random, f"sample {at}", dtype)
+        except Differs:  # such as attention with dropout
+            again = outcome_of(op, mine, with_gradient, 2)
+            if agrees(again, expected, dtype):
+                raise
+            random = True
+            compare(actual, expected, random, f"sample {at}", dtype)
     return {"outcome": SHAPED if random else EQUAL, "why": ""}
+
+
+def outcome_of(op, inputs, with_gradient, seed):
+    """What it answers, and the gradients."""
+    import torch
+    torch.manual_seed(seed)
+    result = op(inputs[0], *inputs[1], **inputs[2])
+    return result, gradients(result, inputs) if with_gradient else []
+
+
+def agrees(one, other, dtype):
+    try:
+        compare(one, other, False, "", dtype)
+    except Differs:
+        return False
+    return True
 
 
 def work():
