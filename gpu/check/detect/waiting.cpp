@@ -48,8 +48,7 @@ class Waiting : public Listener {
     if (event.kind == BarrierKind::cluster)
       state->barrier.note(event, warp, state->order, breaches);
     else
-      state->barriers[warp / state->block_warps].note(event, warp, state->block_threads,
-                                                      state->order, breaches);
+      barriers_of(*state, warp).note(event, warp, state->block_threads, state->order, breaches);
     for (const BarrierBreach& each : breaches) {
       if (each.what == BarrierBreach::What::others_ended &&
           !gone_past_.at(*state->kernel, each.who))
@@ -97,7 +96,7 @@ class Waiting : public Listener {
     if (!state || !state->ordered) return;
     const std::uint32_t warp = state->warp(event.who);
     state->order.step(warp);
-    state->barriers[warp / state->block_warps].exited(warp, state->order);
+    barriers_of(*state, warp).exited(warp, state->order);
     state->barrier.exited(warp, state->order);
   }
   void block_end(const BlockEnd& event) override {
@@ -150,6 +149,10 @@ class Waiting : public Listener {
     if (shape.x * shape.y * shape.z == 1) return clusters_.find(kernel.launch, first);
     return &clusters_.get(kernel.launch, first,
                           [&] { return std::make_unique<ClusterState>(kernel); });
+  }
+  // Of the warp's block. Most clusters are one block, and a division takes its time.
+  static BlockBarriers& barriers_of(ClusterState& state, std::uint32_t warp) {
+    return state.barriers[state.size == 1 ? 0 : warp / state.block_warps];
   }
   static void give(ClusterState& state, std::uint32_t warp) {
     state.order.step(warp);

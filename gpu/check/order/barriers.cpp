@@ -118,7 +118,8 @@ void Meeting::complete() {
       if (each == block) return count;
     return threads.emplace_back(block, 0).second;
   };
-  for (const Waiting& w : waiting_) of(w.block) += static_cast<unsigned>(std::popcount(w.mask));
+  for (const Waiting& w : waiting_)
+    of(w.block) += w.mask == ~Mask{0} ? lanes : static_cast<unsigned>(std::popcount(w.mask));
   for (const auto& [block, count] : threads)
     if (count == block->threads_) {
       arrived_.raise_range(warp_row(block->row_, Part::thread, 0), warp_bits, block->epoch_);
@@ -131,6 +132,12 @@ void Meeting::complete() {
   const auto halves = completed_halves_ = halves_.take();
   std::shared_ptr<const View> shared;
   Views::Change last;
+  if (!waiting_.empty()) {  // most knew the same before, and none of that is copied
+    const Waiting& first = waiting_.front();
+    auto view = std::make_shared<View>();
+    met(*view, arrived_, halves);
+    last = {first.block->warps_[first.warp].views.groups().front().view, std::move(view)};
+  }
   for (const Waiting& w : waiting_) {
     Views& views = w.block->warps_[w.warp].views;
     views.change(

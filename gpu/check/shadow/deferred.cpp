@@ -1,9 +1,26 @@
 // Which reads can wait.
 #include "gpu/check/shadow/deferred.hpp"
 
+#include <bit>
+
 #include "gpu/check/shadow/shadow.hpp"
 
 namespace inflight::shadow {
+namespace {
+
+// The bits that are set in any lane's address.
+std::uint64_t highest(const Access& read) {
+  std::uint64_t bits = 0;
+  if (read.lanes == ~order::Mask{0}) {  // the usual case, of which nothing is masked out
+    for (unsigned l = 0; l < order::lanes; ++l) bits |= read.addresses[l];
+  } else {
+    for (order::Mask m = read.lanes; m != 0; m &= m - 1)
+      bits |= read.addresses[std::countr_zero(m)];
+  }
+  return bits;
+}
+
+}  // namespace
 
 bool DeferredReads::take(const order::Block& block, std::uint32_t warp, const Access& read) {
   if (read.strong || copied_ || written_ > block.joined() || block.in_cluster()) return false;
@@ -13,10 +30,7 @@ bool DeferredReads::take(const order::Block& block, std::uint32_t warp, const Ac
     ++dropped_;
   }
   if (reads_.size() == most) return false;
-  std::uint64_t high = 0;
-  for (unsigned l = 0; l < order::lanes; ++l)
-    high |= read.addresses[l] & (0 - static_cast<std::uint64_t>(read.lanes >> l & 1));
-  if (high > 0xffff) return false;  // few blocks have so much, and copies fill it
+  if (highest(read) > 0xffff) return false;  // few blocks have so much, and copies fill it
   Read& kept = reads_.emplace_back();
   for (unsigned l = 0; l < order::lanes; ++l)
     kept.addresses[l] = static_cast<std::uint16_t>(read.addresses[l]);

@@ -75,8 +75,7 @@ void Observation::fenced(const Warp& w, const Op* op, std::uint32_t mask) const 
 
 void Observation::met(Warp& w, const Op* op, std::uint32_t present, std::uint32_t members) const {
   if (wants(Topic::collectives)) {
-    check::Collective event;
-    event.who = who(w, present, op);
+    check::Collective event{who(w, present, op)};
     const auto* const use = op->what->as<CollectiveUse>();
     event.kind = use ? use->kind : check::Collective::Kind::sync;
     event.members = members;
@@ -89,8 +88,7 @@ void Observation::arrived(const Warp& w, const Op* op, std::uint32_t id, std::ui
                           const NamedBarrier& barrier) const {
   if (!wants(Topic::barriers)) return;
   const auto& use = use_of<BarrierUse>(op);
-  check::Barrier event;
-  event.who = who(w, w.mask, op);
+  check::Barrier event{who(w, w.mask, op)};
   event.step = step_of(use.step);
   event.id = id;
   event.expected = expected;
@@ -107,8 +105,7 @@ void Observation::completed(const Block& block, std::uint32_t id, const NamedBar
   if (block.counts)
     ++block.counts->sums.barriers[static_cast<std::size_t>(check::BarrierKind::cta)];
   if (!wants(Topic::barriers)) return;
-  check::Barrier event;
-  event.who = who(last);
+  check::Barrier event{who(last)};
   event.step = check::Barrier::Step::complete;
   event.id = id;
   event.expected = barrier.expected;
@@ -121,8 +118,7 @@ void Observation::cluster_step(const Warp& w, const Op* op, std::uint32_t mask, 
                                bool alone) const {
   if (!wants(Topic::barriers)) return;
   const auto& use = use_of<BarrierUse>(op);
-  check::Barrier event;
-  event.who = who(w, mask, op);
+  check::Barrier event{who(w, mask, op)};
   event.kind = check::BarrierKind::cluster;
   event.step = alone ? check::Barrier::Step::wait_alone : step_of(use.step);
   event.arrived = static_cast<std::uint32_t>(w.block->cluster->arrived());
@@ -134,8 +130,7 @@ void Observation::cluster_step(const Warp& w, const Op* op, std::uint32_t mask, 
 
 void Observation::grids_ended(const Warp& w, const Op* op) const {
   if (!wants(Topic::barriers)) return;
-  check::Barrier event;
-  event.who = who(w, w.mask, op);
+  check::Barrier event{who(w, w.mask, op)};
   event.kind = check::BarrierKind::grid;
   event.step = check::Barrier::Step::wait;
   listener_.barrier(event);
@@ -145,8 +140,7 @@ void Observation::cluster_completed(const Cluster& cluster, const LastToArrive& 
   if (Counts* const counts = cluster.blocks.front()->counts)
     ++counts->sums.barriers[static_cast<std::size_t>(check::BarrierKind::cluster)];
   if (!wants(Topic::barriers)) return;
-  check::Barrier event;
-  event.who = who(last);
+  check::Barrier event{who(last)};
   event.kind = check::BarrierKind::cluster;
   event.step = check::Barrier::Step::complete;
   event.arrived = static_cast<std::uint32_t>(cluster.arrived());
@@ -156,9 +150,8 @@ void Observation::cluster_completed(const Cluster& cluster, const LastToArrive& 
 
 check::Wait Observation::wait_event(const Warp& w, const Split& s, std::uint32_t mask) const {
   using For = check::Wait::For;
-  check::Wait event;
-  event.who = {kernel_.launch, w.block->linear, w.index, mask,
-               s.frame->code->first_number + s.pc->instruction};
+  check::Wait event{{kernel_.launch, w.block->linear, w.index, mask,
+                     s.frame->code->first_number + s.pc->instruction}};
   switch (s.wait) {
     case Wait::grids:
     case Wait::cluster:
