@@ -189,4 +189,21 @@ std::uint64_t Block::update(std::uint32_t warp, unsigned lane, std::uint64_t add
   return number;
 }
 
+std::uint64_t Block::ticket(std::uint32_t warp, unsigned lane, std::uint64_t address, Location& at,
+                            Scope scope) {
+  const bool chained = at.seen(place_, scope) != nullptr;
+  strong_read(warp, lane, address, at, Order::acquire, scope);
+  std::uint64_t number = 0;
+  warps_[warp].views.change(Mask{1} << lane, [&](View& v, Mask) {
+    Release r = release(v, warp, lane, address, Order::relaxed, scope);
+    Snapshot own = v;
+    own.known = {};
+    own.together = {};
+    r.add(place_, scope, own.published(row_, warp, Mask{1} << lane, epoch_));
+    number = at.write(place_, scope, std::move(r), chained);
+  });
+  ++epoch_;
+  return number;
+}
+
 }  // namespace inflight::order

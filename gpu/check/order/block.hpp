@@ -109,6 +109,11 @@ class Block {
   // Reads the last write and writes.
   std::uint64_t update(std::uint32_t warp, unsigned lane, std::uint64_t address, Location& at,
                        Order order, Scope scope);
+  // The same, relaxed and behind a fence, as programs draw tickets: it acquires, and publishes,
+  // beside what the fence does, what its own thread has done: itself comes before what its reader
+  // does.
+  std::uint64_t ticket(std::uint32_t warp, unsigned lane, std::uint64_t address, Location& at,
+                       Scope scope);
 
   // --- copies. An actor and epoch() stand for a copy in the shadow: of the issuing thread's Part,
   // or of the mbarrier on which it completes (and then the epoch of the mbarrier's block).

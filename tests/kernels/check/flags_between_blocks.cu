@@ -99,6 +99,31 @@ __global__ void last_block(int* parts, unsigned* tickets, int* out) {
   }
 }
 
+enum class Fence { behind_barrier, by_all, before_barrier, before_write };
+
+// All threads of a block write, one raises the flag. A fence publishes what its thread did and knew
+// when it stood there: the others' writes are known to that thread behind the barrier only.
+template <Fence fence>
+__global__ void raised_by_one(int* parts, int* raised, int* out) {
+  const unsigned t = threadIdx.x;
+  if (blockIdx.x == 0) {
+    if (fence == Fence::before_write && t == 0) __threadfence();
+    parts[t] = t;  // [all write]
+    if (fence == Fence::by_all || (fence == Fence::before_barrier && t == 0)) __threadfence();
+    __syncthreads();
+    if (fence == Fence::behind_barrier && t == 0) __threadfence();
+    if (t == 0) atomicExch(raised, 1);
+  } else {
+    if (t == 0) {
+      while (atomicAdd(raised, 0) == 0) {
+      }
+      __threadfence();
+    }
+    __syncthreads();
+    out[t] = parts[blockDim.x - 1 - t];  // [all read]
+  }
+}
+
 template <Way way>
 void run() {
   Buffer<int> out(64);
@@ -114,6 +139,12 @@ void run_last() {
   last_block<right><<<8, 32>>>(parts, tickets, out);
   out.read();
 }
+template <Fence fence>
+void run_raised() {
+  Buffer<int> parts(64), raised(1), out(64);
+  raised_by_one<fence><<<2, 64>>>(parts, raised, out);
+  out.read();
+}
 
 int main(int argc, char** argv) {
   return run_case(argc, argv,
@@ -125,5 +156,9 @@ int main(int argc, char** argv) {
                    {"fences_twin", run<Way::fences>},
                    {"volatile_twin", run<Way::volatile_fences>},
                    {"last_block", run_last<false>},
-                   {"last_block_twin", run_last<true>}});
+                   {"last_block_twin", run_last<true>},
+                   {"fence_before_barrier", run_raised<Fence::before_barrier>},
+                   {"fence_before_write", run_raised<Fence::before_write>},
+                   {"fence_behind_barrier_twin", run_raised<Fence::behind_barrier>},
+                   {"fence_by_all_twin", run_raised<Fence::by_all>}});
 }

@@ -171,6 +171,27 @@ TEST_F(Ordering, AFenceDoesNotPublishWhatItsThreadLearnsBehindIt) {
   }
 }
 
+TEST_F(Ordering, ATicketPublishesNothingThatItsThreadLearntBehindTheFence) {
+  for (const bool fence_first : {true, false}) {
+    conflicts.clear();
+    Block drawer({1, fence_first ? 5u : 8u, 64}, {}), last({1, fence_first ? 6u : 9u, 1}, {});
+    Location tickets;
+    const std::uint64_t data = fence_first ? 8192 : 16384, count = data + 4096;
+    one(global, drawer, 1, 0, data, true);  // by the other warp
+    if (fence_first) drawer.fence(0, 1, Order::acq_rel, Scope::gpu);
+    everyone_meets(drawer);
+    if (!fence_first) drawer.fence(0, 1, Order::acq_rel, Scope::gpu);
+    one(global, drawer, 0, 0, count, true, true);
+    drawer.ticket(0, 0, count, tickets, Scope::gpu);
+    last.strong_read(0, 0, count, tickets, Order::acquire, Scope::gpu);
+    one(global, last, 0, 0, count, true);  // for the next launch
+    EXPECT_TRUE(conflicts.empty());
+    one(global, last, 0, 0, data, false);
+    ASSERT_EQ(conflicts.size(), fence_first ? 1u : 0u);
+    for (const Conflict& c : conflicts) EXPECT_EQ(c.why, Why::weak_edge);
+  }
+}
+
 TEST_F(Ordering, APhaseOfAnMbarrierPublishesItsCopies) {
   Mbarrier full;
   block.init(full);

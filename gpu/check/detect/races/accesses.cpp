@@ -169,13 +169,15 @@ void Races::synchronise(Block& block, Block* owner, const Access& event, Mask ma
   order::Order order = order_of(event.order);
   const order::Scope scope = scope_of(event.scope);
   const std::uint32_t warp = event.who.warp;
-  // A ticket: behind a fence, a relaxed atomic that returns a value is taken to acquire and
-  // release. The CUDA guide's own example reads what others wrote after it, with no second fence.
-  if (order == order::Order::relaxed && event.kind == Access::Kind::atomic)
-    if (const auto& halves =
-            block.order.view(warp, static_cast<unsigned>(std::countr_zero(mask))).patterns;
-        halves && halves->fences[static_cast<std::size_t>(scope)])
-      order = order::Order::acq_rel;
+  // A ticket: behind a fence, a relaxed atomic that returns a value is taken to acquire. The CUDA
+  // guide's own example reads what others wrote after it, with no second fence.
+  bool ticket = false;
+  if (order == order::Order::relaxed && event.kind == Access::Kind::atomic) {
+    const auto& halves =
+        block.order.view(warp, static_cast<unsigned>(std::countr_zero(mask))).patterns;
+    ticket = halves && halves->fences[static_cast<std::size_t>(scope)];
+    if (ticket) order = order::Order::acquire;
+  }
   if (before ? !acquires(order) : !write && acquires(order)) return;
   const bool read = event.kind != Access::Kind::store;
   static const order::Location empty;
@@ -194,6 +196,8 @@ void Races::synchronise(Block& block, Block* owner, const Access& event, Mask ma
           block.order.strong_reads(warp, same, key, at, order, scope);
       } else if (before) {
         if (read) block.order.strong_read(warp, lane, key, at, order, scope);
+      } else if (ticket) {
+        block.order.ticket(warp, lane, key, at, scope);
       } else if (read) {
         block.order.update(warp, lane, key, at, order, scope);
       } else {
