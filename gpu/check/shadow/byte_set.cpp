@@ -99,6 +99,33 @@ void ByteSet::change(std::uint64_t address, std::uint64_t bytes) {
 template void ByteSet::change<true>(std::uint64_t, std::uint64_t);
 template void ByteSet::change<false>(std::uint64_t, std::uint64_t);
 
+void ByteSet::insert_moved(const ByteSet& other, std::uint64_t from, std::uint64_t to,
+                           std::uint64_t bytes) {
+  std::uint64_t begin = from, end = from;  // of the run of bytes that is found so far
+  const auto found = [&](std::uint64_t at, std::uint64_t length) {
+    if (at != end) {
+      if (end != begin) insert(begin - from + to, end - begin);
+      begin = at;
+    }
+    end = at + length;
+  };
+  each_page<page_shift>(from, bytes, [&](std::uint64_t number, auto first, auto last) {
+    const std::uintptr_t now = other.look(number);
+    const std::uint64_t base = number << page_shift;
+    if ((now & state) == all) found(base + first, last - first);
+    if ((now & state) != some) return true;
+    return each_word(first, last, [&](std::uint64_t index, std::uint64_t mask) {
+      for (std::uint64_t bits = bits_of(now)[index].load(relaxed) & mask; bits != 0;) {
+        const int skipped = std::countr_zero(bits), length = std::countr_one(bits >> skipped);
+        found(base + index * 64 + static_cast<unsigned>(skipped), static_cast<unsigned>(length));
+        bits &= skipped + length == 64 ? 0 : ~0ull << (skipped + length);
+      }
+      return true;
+    });
+  });
+  if (end != begin) insert(begin - from + to, end - begin);
+}
+
 bool ByteSet::has_any(std::uint64_t address, std::uint64_t bytes) const {
   return !each_page<page_shift>(address, bytes, [&](std::uint64_t number, auto begin, auto end) {
     const std::uintptr_t now = look(number);

@@ -21,6 +21,9 @@ class ByteSet {
 
   void insert(std::uint64_t address, std::uint64_t bytes) { change<true>(address, bytes); }
   void erase(std::uint64_t address, std::uint64_t bytes) { change<false>(address, bytes); }
+  // Those of [from, from + bytes) that `other` has, moved to `to`. The two ranges do not overlap.
+  void insert_moved(const ByteSet& other, std::uint64_t from, std::uint64_t to,
+                    std::uint64_t bytes);
   bool has_any(std::uint64_t address, std::uint64_t bytes) const;
   bool has_all(std::uint64_t address, std::uint64_t bytes) const;
   // There is none in the whole range from the lowest to the highest of these lanes' bytes. False

@@ -34,6 +34,40 @@ TEST(ByteSet, HoldsWhatAPlainSetHolds) {
   EXPECT_FALSE(set.never_used());
 }
 
+TEST(ByteSet, MovesWhatAnotherHolds) {
+  constexpr std::uint64_t source = 0x7f0000000000, target = 0x600000000000, size = 4 * 32768 + 77;
+  std::mt19937 random(2);
+  for (int step = 0; step < 200; ++step) {
+    ByteSet from, to;
+    std::vector<bool> plain(size);
+    for (int run = 0; run < 40; ++run) {
+      const std::uint64_t at = random() % size;
+      const std::uint64_t bytes =
+          std::min<std::uint64_t>(random() % (run % 8 == 0 ? size : 150), size - at);
+      const bool in = random() % 3 != 0;
+      in ? from.insert(source + at, bytes) : from.erase(source + at, bytes);
+      for (std::uint64_t i = 0; i < bytes; ++i) plain[at + i] = in;
+    }
+    const std::uint64_t at = random() % size, bytes = random() % (size - at);
+    const std::uint64_t place = target + random() % 1000;
+    to.insert_moved(from, source + at, place, bytes);
+    std::uint64_t expected = 0;
+    for (std::uint64_t i = 0; i < bytes; ++i) {
+      expected += plain[at + i];
+      ASSERT_EQ(to.has_any(place + i, 1), plain[at + i]);
+    }
+    ASSERT_EQ(to.count(target - 1000, 2 * size), expected);
+  }
+}
+
+TEST(ByteSet, MovesNothingToASetThatWasNeverUsed) {
+  ByteSet from, to;
+  from.insert(1000, 10);
+  to.insert_moved(from, 2000, 5000, 1000);
+  to.insert_moved(from, 1000, 5000, 0);
+  EXPECT_TRUE(to.never_used());
+}
+
 TEST(ByteSet, TakesLargeRangesAtOnce) {
   ByteSet set;
   set.insert(1ull << 40, 80ull << 30);

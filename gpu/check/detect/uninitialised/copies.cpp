@@ -79,11 +79,9 @@ void Uninitialised::host_accessed(const HostAccess& access) {
         !global_.undefined.has_any(from, access.bytes))
       continue;
     if (followed) {
-      for (std::uint64_t i = 0; i < access.bytes; ++i) {
-        if (!global_.undefined.has_any(from + i, 1)) continue;
-        global_.undefined.insert(to + i, 1);
-        if (global_.stored.has_any(from + i, 1)) global_.stored.insert(to + i, 1);
-      }
+      global_.undefined.insert_moved(global_.undefined, from, to, access.bytes);
+      if (!global_.stored.never_used())
+        global_.stored.insert_moved(global_.stored, from, to, access.bytes);
       continue;
     }
     if (global_.stored.never_used() || !global_.stored.has_any(from, access.bytes)) continue;
