@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/stream/event.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -126,6 +127,43 @@ TEST_F(Streams, BlockingStreamsWaitForLegacy) {
   gate.opened.set_value();
   waits.wait();
   EXPECT_EQ(ran, 11);
+}
+
+// A GPU records an event before the host can notice that the work in front of it is done.
+TEST_F(Streams, RecordingsAreDoneWithTheWorkInFrontOfThem) {
+  auto blocking = make(false), other = make(true);
+  for (int round = 0; round < 300; ++round) {
+    Event event(device, true, false), behind(device, true, false);
+    Gate gate;
+    blocking->submit(gate.task());
+    const Ticket recorded = event.record(*device.legacy());
+    other->mark([] {}, {recorded});
+    behind.record(*other);
+    EXPECT_FALSE(event.done());
+    EXPECT_FALSE(behind.done());
+    EXPECT_EQ(elapsed(event, behind).error().status, Status::not_ready);
+    gate.opened.set_value();
+    blocking->synchronize();
+    ASSERT_TRUE(event.done());
+    ASSERT_TRUE(behind.done());
+    ASSERT_TRUE(elapsed(event, behind));
+    ASSERT_TRUE(other->settle(other->last().number));
+  }
+}
+
+TEST_F(Streams, WorkThatIsNoMarkIsNotSettled) {
+  auto stream = make(true);
+  Event before(device, true, false), after(device, true, false);
+  Gate gate;
+  before.record(*stream);
+  stream->submit(gate.task());
+  after.record(*stream);
+  EXPECT_TRUE(before.done());
+  EXPECT_FALSE(after.done());
+  EXPECT_FALSE(stream->settle(stream->last().number));
+  gate.opened.set_value();
+  stream->synchronize();
+  EXPECT_TRUE(after.done());
 }
 
 TEST_F(Streams, DestroyedStreamsFinishTheirWork) {

@@ -5,6 +5,13 @@
 
 namespace inflight::cuda {
 
+bool Recording::done() const {
+  if (elsewhere) return elsewhere->done(number);
+  if (ticket.done()) return true;
+  const std::shared_ptr<const Stream> in = stream.lock();
+  return in && in->settle(ticket.number);
+}
+
 void Recording::wait(const std::atomic<bool>& cancel) const {
   constexpr std::chrono::milliseconds between_looks{50};
   if (!elsewhere) return ticket.wait();
@@ -16,7 +23,8 @@ void Recording::wait(const std::atomic<bool>& cancel) const {
 Ticket Event::record(Stream& stream) {
   auto recording = std::make_shared<Recording>();
   if (shared) recording->number = shared->begin();
-  recording->ticket = stream.submit([recording, shared = shared] {
+  recording->stream = stream.weak_from_this();
+  recording->ticket = stream.mark([recording, shared = shared] {
     recording->reached = std::chrono::steady_clock::now();
     if (shared) shared->finish(recording->number);
   });
@@ -61,6 +69,7 @@ void Event::synchronize() const {
 Result<float> elapsed(const Event& start, const Event& end) {
   auto from = start.latest(), to = end.latest();
   if (!from || !to || !start.timing || !end.timing) return fail(Status::invalid_handle);
+  watch::asked();
   if (!from->done() || !to->done()) return fail(Status::not_ready);
   return std::chrono::duration<float, std::milli>(to->reached.load() - from->reached.load())
       .count();

@@ -15,11 +15,12 @@ namespace inflight::cuda {
 // One cudaEventRecord.
 struct Recording {
   Ticket ticket;
+  std::weak_ptr<const Stream> stream;  // it is recorded in
   std::atomic<std::chrono::steady_clock::time_point> reached{};
   std::uint64_t number = 0;                      // of an event that processes share
   std::shared_ptr<const SharedEvent> elsewhere;  // another process recorded it: there is no ticket
 
-  bool done() const { return elsewhere ? elsewhere->done(number) : ticket.done(); }
+  bool done() const;
   // Until it is done or `cancel` is true.
   void wait(const std::atomic<bool>& cancel) const;
 };

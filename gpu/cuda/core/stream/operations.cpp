@@ -57,7 +57,7 @@ Status query(Stream& stream) {
   if (Status status = waitable(stream); status != Status::success) return status;
   watch::asked();
   const Ticket last = stream.last();
-  if (!last.done()) return Status::not_ready;
+  if (!stream.settle(last.number)) return Status::not_ready;
   observe_edge(check::StreamEdge::Kind::stream_sync, stream, last.number);
   return stream.device().fault();
 }
@@ -165,11 +165,11 @@ Status wait_event(Stream& stream, const std::shared_ptr<Event>& event, unsigned 
   auto recording = event->latest();
   if (!recording) return Status::success;
   // Listeners are notified of recordings that are done already, too.
-  if (recording->done() && !observes(check::Topic::host)) return Status::success;
+  if (!observes(check::Topic::host) && recording->done()) return Status::success;
   const std::atomic<bool>& cancel = stream.device().cancel;
   const Ticket ticket = recording->elsewhere
                             ? stream.submit([recording, &cancel] { recording->wait(cancel); })
-                            : stream.submit([] {}, {recording->ticket});
+                            : stream.mark([] {}, {recording->ticket});
   observe_edge(check::StreamEdge::Kind::event_wait, stream, ticket.number, address_of(event.get()));
   return Status::success;
 }

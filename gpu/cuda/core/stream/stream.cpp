@@ -53,6 +53,9 @@ struct Stream::Queue {
   // The last task whose kernel let others begin before its end.
   std::atomic<std::uint64_t> overlapped{~std::uint64_t{0}};
   unsigned waiting_for_all = 0;  // threads that submit no more before all is done
+  // The mark that the stream's own thread has taken and may begin now; else 0.
+  std::uint64_t taken_mark = 0;
+  std::vector<Ticket> taken_after;
 
   explicit Queue(std::uint64_t stream) : count(std::make_shared<TaskCount>(stream)) {}
   Item take() {
@@ -98,6 +101,10 @@ thread_local std::uint64_t current_work = 0;
 using Edge = check::StreamEdge::Kind;
 bool observed() { return observes(check::Topic::host); }
 
+bool all_done(const std::vector<Ticket>& tickets) {
+  return std::all_of(tickets.begin(), tickets.end(), [](const Ticket& t) { return t.done(); });
+}
+
 std::uint64_t next_stream_id() {
   static std::atomic<std::uint64_t> last{12};  // lower ids are default streams'
   return ++last;
@@ -105,6 +112,7 @@ std::uint64_t next_stream_id() {
 
 }  // namespace
 
+bool Stream::Item::may_begin() const { return all_done(after); }
 bool Stream::on_worker() { return worker_thread; }
 std::uint64_t Stream::work_now() { return current_work; }
 
@@ -169,11 +177,13 @@ void Stream::work(const std::shared_ptr<Queue>& queue) {
       continue;
     }
     Item item = queue->take();
+    if (item.mark) queue->taken_mark = item.number, queue->taken_after = item.after;
     lock.unlock();
     for (const Ticket& ticket : item.after) ticket.wait();
     item.keep->perform(item.task, item.number, item.after, item.begins);
     item = {};
     lock.lock();
+    queue->taken_mark = 0;
     queue->finish(lock);
   }
 }
@@ -209,9 +219,7 @@ void Stream::begin_next(std::uint64_t number) const {
   });
   if (queue->items.empty() || queue->items.front().number != number + 1) return;
   const Item& next = queue->items.front();
-  if (next.begins != Begins::early_too ||
-      !std::all_of(next.after.begin(), next.after.end(), [](const auto& t) { return t.done(); }))
-    return;
+  if (next.begins != Begins::early_too || !next.may_begin()) return;
   const auto item = std::make_shared<Item>(queue->take());
   queue->early.push_back(begin_early({queue->count, number}, [item](InFront& in_front) {
     worker_thread = true;
@@ -223,10 +231,16 @@ void Stream::begin_next(std::uint64_t number) const {
   in_front->wait_settled();
 }
 
-Ticket Stream::submit(Task task, std::vector<Ticket> after, WhenFull when_full, Begins begins) {
-  for (Ticket& ticket : implied()) after.push_back(std::move(ticket));
-  const watch::Stamp stamp = watch::stamp_now();
-  Ticket ticket{queue_->count, 0, stamp.number};
+Ticket Stream::mark(Task task, std::vector<Ticket> after) {
+  return append({std::move(task), std::move(after), {}, 0, Begins::in_order, {}, true},
+                WhenFull::wait);
+}
+
+Ticket Stream::append(Item item, WhenFull when_full) {
+  for (Ticket& ticket : implied()) item.after.push_back(std::move(ticket));
+  item.stamp = watch::stamp_now();
+  item.keep = shared_from_this();
+  Ticket ticket{queue_->count, 0, item.stamp.number};
   watch::report_touches();
   {
     std::unique_lock lock(queue_->mutex);
@@ -241,10 +255,9 @@ Ticket Stream::submit(Task task, std::vector<Ticket> after, WhenFull when_full, 
     --queue_->waiting_for_room;
     if (!queue_->started) std::thread(work, queue_).detach();
     queue_->started = true;
-    ticket.number = ++queue_->submitted;
+    ticket.number = item.number = ++queue_->submitted;
     observe_edge(Edge::submitted, *this, ticket.number);
-    queue_->items.push_back(
-        {std::move(task), std::move(after), shared_from_this(), ticket.number, begins, stamp});
+    queue_->items.push_back(std::move(item));
   }
   queue_->changed.notify_all();
   return ticket;
@@ -271,9 +284,7 @@ void Stream::report_waited(const Ticket& ticket) const {
 void Stream::run(Task task) {
   const watch::Waiting nothing_held(!worker_thread);
   const std::vector<Ticket> after = implied();
-  const bool all_done =
-      std::all_of(after.begin(), after.end(), [](const Ticket& t) { return t.done(); });
-  const std::uint64_t number = all_done ? try_claim() : 0;
+  const std::uint64_t number = all_done(after) ? try_claim() : 0;
   if (!number) {
     const Ticket ticket = submit(std::move(task), after);
     ticket.wait();
@@ -291,13 +302,13 @@ void Stream::run(Task task) {
 }
 
 // Worth it because waking another thread can take longer than a short kernel.
-bool Stream::help() const {
+bool Stream::help(Only only) const {
   const std::shared_ptr<Queue> queue = queue_;
   std::unique_lock lock(queue->mutex);
   if (worker_thread || queue->busy || queue->items.empty()) return false;
   if (!queue->count->reached(queue->submitted - queue->items.size())) return false;
-  for (const Ticket& ticket : queue->items.front().after)
-    if (!ticket.done()) return false;
+  const Item& next = queue->items.front();
+  if ((only == Only::marks && !next.mark) || !next.may_begin()) return false;
   Item item = queue->take();
   queue->busy = true;
   lock.unlock();
@@ -311,6 +322,21 @@ bool Stream::help() const {
   const bool wake = !queue->items.empty() || queue->closed;
   lock.unlock();
   if (wake) queue->changed.notify_all();
+  return true;
+}
+
+bool Stream::settle(std::uint64_t number) const {
+  const std::shared_ptr<Queue> queue = queue_;
+  while (!queue->count->reached(number)) {
+    if (help(Only::marks)) continue;
+    std::uint64_t taken = 0;
+    {
+      const std::lock_guard lock(queue->mutex);
+      if (all_done(queue->taken_after)) taken = queue->taken_mark;
+    }
+    if (taken == 0) return queue->count->reached(number);
+    queue->count->wait(taken, watch::Waiting::all);
+  }
   return true;
 }
 

@@ -75,7 +75,14 @@ class Stream : public std::enable_shared_from_this<Stream> {
   enum class WhenFull : bool { wait, grow };
   enum class Begins : bool { in_order, early_too };
   Ticket submit(Task task, std::vector<Ticket> after = {}, WhenFull when_full = WhenFull::wait,
-                Begins begins = Begins::in_order);
+                Begins begins = Begins::in_order) {
+    return append({std::move(task), std::move(after), {}, 0, begins, {}}, when_full);
+  }
+  // Appends a task that takes a device no time, such as an event's recording.
+  Ticket mark(Task task, std::vector<Ticket> after = {});
+  // Task `number` is done, or nothing but marks that may begin is left up to it: they are done
+  // then. So whoever knows that the work in front of a mark is done finds the mark done, too.
+  bool settle(std::uint64_t number) const;
   // Does a task in stream order and returns when it is done. An idle stream's task runs on the
   // calling thread.
   void run(Task task);
@@ -116,6 +123,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
     std::uint64_t number = 0;
     Begins begins = Begins::in_order;
     watch::Stamp stamp;
+    bool mark = false;
+    bool may_begin() const;  // once the stream's earlier tasks are done
   };
   class Behind;
   struct WaitingForAll;
@@ -131,9 +140,11 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // Takes the place of the next task if the stream is idle: its number, or 0.
   std::uint64_t try_claim();
   void report_waited(const Ticket& ticket) const;
+  Ticket append(Item item, WhenFull when_full);
   // Does the next task on the calling thread, which would wait otherwise. False if none can start
   // now.
-  bool help() const;
+  enum class Only : bool { any, marks };
+  bool help(Only only = Only::any) const;
 
   Device& device_;
   Kind kind_;
