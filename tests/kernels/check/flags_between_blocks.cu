@@ -124,6 +124,32 @@ __global__ void raised_by_one(int* parts, int* raised, int* out) {
   }
 }
 
+// Blocks come one after the other, and a thread of the last one resets the lock.
+template <unsigned resets>
+__global__ void take_turns(int* lock, int* sum) {
+  const int turn = static_cast<int>(blockIdx.x), last = static_cast<int>(gridDim.x) - 1;
+  if (threadIdx.x == 0) {
+    int seen;
+    do asm volatile("ld.acquire.gpu.global.b32 %0, [%1];" : "=r"(seen) : "l"(lock) : "memory");
+    while (seen != turn);
+  }
+  __syncthreads();
+  sum[threadIdx.x] += turn;
+  __syncthreads();
+  if (threadIdx.x == resets && turn == last) *lock = 0;
+  if (threadIdx.x == 0 && turn != last) {
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+    asm volatile("red.relaxed.gpu.global.add.s32 [%0], 1;" ::"l"(lock) : "memory");
+  }
+}
+template <unsigned resets>
+void run_turns() {
+  Buffer<int> lock(1), sum(64);
+  for (int i = 0; i < 2; ++i) take_turns<resets><<<4, 64>>>(lock, sum);
+  for (const int each : sum.read())
+    if (each != 12) std::printf("sum %d\n", each);
+}
+
 template <Way way>
 void run() {
   Buffer<int> out(64);
@@ -155,6 +181,8 @@ int main(int argc, char** argv) {
                    {"twin", run<Way::release_acquire>},
                    {"fences_twin", run<Way::fences>},
                    {"volatile_twin", run<Way::volatile_fences>},
+                   {"turns_twin", run_turns<0>},
+                   {"turns_reset_by_another_twin", run_turns<32>},
                    {"last_block", run_last<false>},
                    {"last_block_twin", run_last<true>},
                    {"fence_before_barrier", run_raised<Fence::before_barrier>},

@@ -1,4 +1,5 @@
 // Accesses of threads, what strong ones publish, and fences.
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -42,6 +43,37 @@ namespace {
 std::uint64_t key_of(const Block* owner, std::uint64_t address) {
   return owner ? std::uint64_t{1} << 62 | order::block_of(owner->order.row()) << 18 | address
                : address;
+}
+
+// The write that `conflict` says comes too close is a strong one, and a thread of the block has
+// read what it left by its warp's last strong read. Whatever the order of that read, what follows
+// it comes behind the write itself, though not behind what the writer did before it (PTX ISA,
+// causality order: observation).
+bool has_observed(const Block& block, Block* owner, const Access& event,
+                  const shadow::Conflict& conflict, Locations& locations, const Aliases& aliases) {
+  const shadow::Side& write = conflict.earlier;
+  if (conflict.why != shadow::Why::weak_edge || !write.write || !write.strong || write.async)
+    return false;
+  const bool far = order::block_of(write.row) != order::block_of(block.order.row());
+  if (far && write.scope < order::Scope::gpu) return false;
+  for (Mask m = event.who.mask; m != 0; m &= m - 1) {
+    const std::uint64_t own = event.addresses[std::countr_zero(m)];
+    if (conflict.address < own || conflict.address >= own + event.bytes) continue;
+    const std::uint64_t address = owner ? own : aliases.at(own), key = key_of(owner, address);
+    const auto has_read = [&](const order::Location& at) {
+      return std::any_of(block.last_reads.begin(), block.last_reads.end(), [&](const auto& read) {
+        return read.location == key && read.writes == at.writes() &&
+               (!far || read.scope >= order::Scope::gpu);
+      });
+    };
+    bool found = false;
+    if (!owner)
+      locations.with(address, false, [&](const order::Location& at) { found = has_read(at); });
+    else if (const auto at = owner->locations.find(address); at != owner->locations.end())
+      found = has_read(at->second);
+    return found;
+  }
+  return false;
 }
 
 }  // namespace
@@ -110,6 +142,10 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
   } else {
     access(mask);
   }
+  if (!strong)
+    std::erase_if(block.conflicts, [&](const shadow::Conflict& c) {
+      return has_observed(block, owner, event, c, locations_, aliases_);
+    });
   if (event.kind == Access::Kind::atomic || event.kind == Access::Kind::reduction)
     suspicions_.updated(block.order.row(), event, mask);
   if (strong) synchronise(block, owner, event, mask, write, false);
