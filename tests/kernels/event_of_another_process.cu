@@ -56,6 +56,7 @@ int main() {
   int *memory, *flag;
   cudaMalloc(&memory, 2 * sizeof(int));
   cudaMemset(memory, 0, 2 * sizeof(int));
+  cudaDeviceSynchronize();
   cudaMallocHost(&flag, sizeof *flag);
   *flag = 0;
   cudaEvent_t ready, answer, plain;
