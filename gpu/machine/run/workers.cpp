@@ -48,13 +48,15 @@ bool only_polled(const Cluster& cluster) {
 // kernels of other devices and processes, and threads of the host.
 class Patience {
  public:
-  // Gives whether it has been so for a while.
-  bool turn(bool only_polled) {
-    constexpr unsigned soon = 64, long_since = 4096;
+  // Gives whether it has been so for a while. `clusters` take turns: each has two before the core
+  // is left, as one of them may be what the others wait for.
+  bool turn(bool only_polled, std::size_t clusters) {
+    constexpr std::size_t soon = 64, long_since = 4096;
     constexpr std::chrono::microseconds nap{50};
     idle_ = only_polled ? idle_ + 1 : 0;
-    if (idle_ < soon) return false;
-    if (idle_ < long_since)
+    const std::size_t round = 2 * clusters;
+    if (idle_ < soon + round) return false;
+    if (idle_ < long_since + round)
       std::this_thread::yield();
     else
       std::this_thread::sleep_for(nap);
@@ -62,7 +64,7 @@ class Patience {
   }
 
  private:
-  unsigned idle_ = 0;
+  std::size_t idle_ = 0;
 };
 
 void run_clusters(Clusters& clusters, unsigned place) {
@@ -92,11 +94,12 @@ void run_clusters(Clusters& clusters, unsigned place) {
     if (!done || grid.stop.load(std::memory_order_relaxed)) {
       const bool still_held = held && cluster->held();
       // What its threads look for may be theirs to write whom they have launched.
-      if (patience.turn(only_polled(*cluster)) && grid.parent) grid.parent->polls();
+      if (patience.turn(only_polled(*cluster), queue.suspended_count()) && grid.parent)
+        grid.parent->polls();
       clusters.suspend(queue, std::move(cluster));
       if (still_held) in_front->rest(clusters.joined());
     } else {
-      patience.turn(false);
+      patience.turn(false, 0);
       queue.finished(cycles_of(*cluster));
       spare.push_back(std::move(cluster));
     }
