@@ -106,7 +106,19 @@ void by_driver() {
 
 }  // namespace
 
+// While a kernel waits, no other one may be loaded.
+void load() {
+  int* flag;
+  CHECK(cudaHostAlloc(&flag, sizeof(int), cudaHostAllocMapped));
+  set<<<1, 1>>>(flag);
+  CHECK(cudaMemsetAsync(flag, 1, sizeof(int)));
+  wait_for<<<1, 1>>>(flag, flag);
+  CHECK(cudaDeviceSynchronize());
+  CHECK(cudaFreeHost(flag));
+}
+
 int main() {
+  load();
   by_host();
   by_stream();
   by_driver();

@@ -218,13 +218,24 @@ struct LaunchOptions {
   std::shared_ptr<UpdatableNode> updatable;
 };
 
-Status set_event(const abi::LaunchAttribute& attribute, LaunchOptions& options) {
-  options.event = Core::get().events.find(attribute.value.event.event);
+// What an H200 says of an event that a launch records (tests/kernels/launch_event_rules.cu).
+Status allowed_event(int flags, const Event* event, bool captured) {
+  constexpr int external = 1;  // cudaEventRecordExternal
+  if ((flags & ~external) != 0) return Status::invalid_value;
+  if (!event) return Status::invalid_handle;
+  if (flags == external) return captured ? Status::not_supported : Status::illegal_state;
+  if (event->shared && captured) return Status::capture_unsupported;
+  return event->shared || event->timing ? Status::not_supported : Status::success;
+}
+
+Status set_event(const abi::LaunchAttribute& attribute, bool captured, LaunchOptions& options) {
+  const auto& asked = attribute.value.event;
+  options.event = Core::get().events.find(asked.event);
   options.event_at_begin = attribute.id == abi::launch_completion_event;
-  options.event_edge = options.event_at_begin                         ? begin_edge
-                       : attribute.value.event.trigger_at_block_start ? programmatic_begin_edge
-                                                                      : programmatic_edge;
-  return options.event ? Status::success : Status::invalid_handle;
+  options.event_edge = options.event_at_begin         ? begin_edge
+                       : asked.trigger_at_block_start ? programmatic_begin_edge
+                                                      : programmatic_edge;
+  return allowed_event(asked.flags, options.event.get(), captured);
 }
 
 // The node's handle for kernels goes into the attribute.
@@ -235,7 +246,7 @@ Status set_updatable(abi::LaunchAttribute& attribute, LaunchOptions& options) {
   return Status::success;
 }
 
-Status set_option(abi::LaunchAttribute& attribute, LaunchOptions& options) {
+Status set_option(abi::LaunchAttribute& attribute, bool captured, LaunchOptions& options) {
   switch (attribute.id) {
     case abi::launch_cluster:
       options.cluster = {attribute.value.cluster.x, attribute.value.cluster.y,
@@ -252,7 +263,7 @@ Status set_option(abi::LaunchAttribute& attribute, LaunchOptions& options) {
       return Status::success;
     case abi::launch_programmatic_event:
     case abi::launch_completion_event:
-      return set_event(attribute, options);
+      return set_event(attribute, captured, options);
     case abi::launch_device_updatable:
       return set_updatable(attribute, options);
     default:  // hints about speed
@@ -286,11 +297,13 @@ Status launch_recording_begin(Stream& stream, KernelWork work, Event& event) {
 
 Status launch(Stream& stream, const abi::LaunchConfig& config, const void* function,
               void* const* arguments, void* const* extra) {
+  const bool captured = capturing(stream);
   LaunchOptions options;
   for (unsigned i = 0; i < config.attribute_count; ++i)
-    if (Status status = set_option(config.attributes[i], options); status != Status::success)
+    if (Status status = set_option(config.attributes[i], captured, options);
+        status != Status::success)
       return status;
-  if (options.updatable && !capturing(stream)) return Status::invalid_value;
+  if (options.updatable && !captured) return Status::invalid_value;
   auto work = kernel_work(stream.device(), function, dim3_of(config.grid), dim3_of(config.block),
                           arguments, extra, config.dynamic_shared);
   if (!work) return report(work);
@@ -299,12 +312,11 @@ Status launch(Stream& stream, const abi::LaunchConfig& config, const void* funct
   work->programmatic = options.programmatic;
   work->priority = options.priority;
   work->updatable = options.updatable;
-  // Other processes see no recording before the kernel's end.
-  if (options.event_at_begin && !options.event->shared && !capturing(stream))
+  if (options.event_at_begin && !captured)
     return launch_recording_begin(stream, std::move(*work), *options.event);
   Status status = submit(stream, std::move(*work));
   if (status != Status::success || !options.event) return status;
-  if (capturing(stream)) return capture_record(stream, *options.event, options.event_edge);
+  if (captured) return capture_record(stream, *options.event, options.event_edge);
   return record_event(stream, options.event, 0);
 }
 
