@@ -62,7 +62,7 @@ void CodeBuilder::stop_at(const Mark& first) {
 }
 
 Ref CodeBuilder::constant(std::uint64_t bits, unsigned bytes) {
-  auto& known = constants_[std::countr_zero(bytes)];
+  auto& known = constants_[std::countr_zero(bytes | 16u)];
   if (bytes < 8) bits &= (1ull << (8 * bytes)) - 1;
   if (auto it = known.find(bits); it != known.end()) return it->second;
   const auto offset = align_up(static_cast<std::uint32_t>(constant_bytes_.size()), 64);
