@@ -17,21 +17,16 @@ template <std::size_t bytes>
 class Kept {
  public:
   static void* take() {
-    Kept& kept = mine();
-    if (!kept.first_) return ::operator new(bytes);
-    --kept.count_;
-    return std::exchange(kept.first_, kept.first_->next);
+    List& mine = list;
+    if (!mine.first) return ::operator new(bytes);
+    --mine.count;
+    return std::exchange(mine.first, mine.first->next);
   }
   static void give(void* freed) {
-    if (closed) return ::operator delete(freed);
-    Kept& kept = mine();
-    if (kept.count_ == most) return ::operator delete(freed);
-    kept.first_ = new (freed) Free{kept.first_};
-    ++kept.count_;
-  }
-  ~Kept() {
-    while (first_) ::operator delete(std::exchange(first_, first_->next));
-    closed = true;
+    List& mine = list;
+    if (mine.count >= most && !open(mine)) return ::operator delete(freed);
+    mine.first = new (freed) Free{mine.first};
+    ++mine.count;
   }
 
  private:
@@ -39,13 +34,27 @@ class Kept {
     Free* next;
   };
   static constexpr std::size_t most = 4096;
-  static Kept& mine() {
-    thread_local Kept kept;
-    return kept;
+  // Full until the thread first frees, and once it ends: what is freed after that comes late.
+  struct List {
+    Free* first = nullptr;
+    std::size_t count = most;
+    bool opened = false;
+  };
+  struct AtEnd {
+    ~AtEnd() {
+      while (list.first) ::operator delete(std::exchange(list.first, list.first->next));
+      list.count = most;
+    }
+  };
+  [[gnu::noinline]] static bool open(List& mine) {
+    if (mine.opened) return false;
+    thread_local AtEnd at_end;
+    static_cast<void>(&at_end);
+    mine.opened = true;
+    mine.count = 0;
+    return true;
   }
-  static inline thread_local bool closed = false;  // what is freed as the thread ends comes late
-  Free* first_ = nullptr;
-  std::size_t count_ = 0;
+  static inline constinit thread_local List list;
 };
 
 constexpr bool same_range(Row a, Row b, unsigned bits) {
@@ -78,7 +87,10 @@ void Clock::retain() const {
   if (node_) node_->references.fetch_add(1, std::memory_order_relaxed);
 }
 void Clock::release() {
-  if (node_ && node_->references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete node_;
+  if (!node_) return;
+  auto& references = node_->references;
+  const bool alone = references.load(std::memory_order_acquire) == 1;  // then nobody else counts
+  if (alone || references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete node_;
 }
 
 Epoch Clock::at(Row row, unsigned lane) const {
