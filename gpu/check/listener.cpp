@@ -28,7 +28,7 @@ INFLIGHT_CHECK_EVENTS(X)
 #undef X
 
 bool Listeners::hopeless(const Stuck& event) {
-  const auto& asked = listeners_[index_of(Topic::waits)];
+  const auto& asked = listeners_[index_of(Topic::hangs)];
   return std::any_of(asked.begin(), asked.end(),
                      [&](Listener* listener) { return listener->hopeless(event); });
 }

@@ -25,7 +25,7 @@ enum class Topic : std::uint32_t {
   barriers = 1u << 6,
   mbarriers = 1u << 7,
   collectives = 1u << 8,
-  waits = 1u << 9,  // waited, stuck
+  waits = 1u << 9,  // waited
   allocations = 1u << 10,
   host = 1u << 11,       // stream_edge, host_accessed, host_touched
   addresses = 1u << 12,  // of accesses; where nobody wants them, Access::addresses may be null
@@ -34,9 +34,10 @@ enum class Topic : std::uint32_t {
   faults = 1u << 15,
   multiplies = 1u << 16,  // multiply_*, register_touched
   undefined = 1u << 17,   // undefined_used, and Access::undefined
-  all = (1u << 18) - 1,
+  hangs = 1u << 18,       // stuck, hopeless
+  all = (1u << 19) - 1,
 };
-inline constexpr std::uint32_t topic_count = 18;
+inline constexpr std::uint32_t topic_count = 19;
 constexpr Topic operator|(Topic a, Topic b) {
   return static_cast<Topic>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
 }
@@ -71,7 +72,7 @@ constexpr bool has(Topic set, Topic topic) {
   X(MbarrierOp, mbarrier, mbarriers)                   \
   X(Collective, collective, collectives)               \
   X(Wait, waited, waits)                               \
-  X(Stuck, stuck, waits)                               \
+  X(Stuck, stuck, hangs)                               \
   X(Allocation, allocation, allocations)               \
   X(StreamEdge, stream_edge, host)                     \
   X(HostAccess, host_accessed, host)                   \

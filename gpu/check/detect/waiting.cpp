@@ -15,7 +15,7 @@ class Waiting : public Listener {
   explicit Waiting(const Session& session) : session_(session), words_(session) {}
   Topic topics() const override {
     return Topic::mbarriers | Topic::barriers | Topic::collectives | Topic::copies | Topic::fences |
-           Topic::accesses | Topic::addresses | Topic::allocations | Topic::blocks | Topic::waits;
+           Topic::accesses | Topic::addresses | Topic::allocations | Topic::blocks | Topic::hangs;
   }
 
   void mbarrier(const MbarrierOp& op) override {

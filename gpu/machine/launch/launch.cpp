@@ -37,8 +37,8 @@ unsigned workers_of(const Options& options, std::uint64_t clusters) {
 // Functions of a program as a launch runs them.
 auto code_source(const Program& program, const Launch& launch, check::Topic topics) {
   using check::Topic;
-  constexpr Topic synchronisation =
-      Topic::fences | Topic::barriers | Topic::collectives | Topic::waits | Topic::multiplies;
+  constexpr Topic synchronisation = Topic::fences | Topic::barriers | Topic::collectives |
+                                    Topic::waits | Topic::hangs | Topic::multiplies;
   const CodeForm form{.executed = check::has(topics, Topic::instructions),
                       .accessed = check::has(topics, Topic::accesses),
                       .synchronised = check::has(topics, synchronisation),

@@ -203,14 +203,14 @@ std::vector<check::Stuck::Threads> Observation::threads_of(const Cluster& cluste
 }
 
 void Observation::stuck(const Cluster& cluster, check::Stuck::Why why) const {
-  if (!wants(Topic::waits)) return;
+  if (!wants(Topic::hangs)) return;
   const auto threads = threads_of(cluster);
   listener_.stuck({&kernel_, cluster.blocks.front()->linear, why, threads});
 }
 
 bool Observation::hopeless(const Cluster& cluster, std::uint64_t not_begun,
                            std::uint32_t idle_ms) const {
-  if (!wants(Topic::waits)) return false;
+  if (!wants(Topic::hangs)) return false;
   const auto threads = threads_of(cluster);
   const check::Stuck event{&kernel_,
                            cluster.blocks.front()->linear,
