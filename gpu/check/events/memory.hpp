@@ -46,7 +46,7 @@ struct Access {
   const std::uint16_t* ranks = nullptr;  // [32] shared memory of a cluster peer: whose; null: own
   std::uint32_t frame = 0;  // of local memory: where the frame of the function that accesses begins
   Mask written = 0;         // lanes that wrote: a failed compare-and-swap only reads
-  Mask silent = 0;          // of a weak `st`: lanes that write what memory holds already
+  Mask silent = 0;          // of a weak `st`: lanes that write what memory holds, or a lower lane
   // A weak access, and any to local memory, is reported before it happens; others once they have,
   // with [32] what it read, of a load or an `atom` of at most 8 bytes; else null
   const std::uint64_t* read = nullptr;

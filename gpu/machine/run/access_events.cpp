@@ -11,11 +11,8 @@
 #include "gpu/machine/run/each_lane.hpp"
 #include "gpu/machine/run/multicast_access.hpp"
 #include "gpu/machine/run/observation.hpp"
+#include "gpu/machine/run/silent_lanes.hpp"
 #include "gpu/machine/run/undefined.hpp"
-
-#ifdef __SSE2__
-#  include <immintrin.h>
-#endif
 
 namespace inflight::machine {
 namespace {
@@ -252,80 +249,6 @@ const Op* report_strong(Warp& w, const Op* op) {
   if (lock) lock.unlock();
   return follow_load(w, op, undefined, next);
 }
-
-namespace {
-
-// The lanes whose `bytes` in their registers are those at `at`. There, they lie side by side.
-template <class T>
-std::uint32_t equal_lanes(const std::byte* at, const std::byte* values) {
-#ifdef __SSE2__
-  if constexpr (sizeof(T) == 4) {
-    std::uint32_t equal = 0;
-    for (unsigned l = 0; l < lanes; l += 4) {
-      const auto four = [l](const std::byte* of) {
-        return _mm_loadu_si128(reinterpret_cast<const __m128i*>(of + l * sizeof(T)));
-      };
-      const __m128 same = _mm_castsi128_ps(_mm_cmpeq_epi32(four(at), four(values)));
-      equal |= static_cast<std::uint32_t>(_mm_movemask_ps(same)) << l;
-    }
-    return equal;
-  }
-#endif
-  std::uint32_t equal = 0;
-  for (unsigned l = 0; l < lanes; ++l) {
-    T there, value;
-    std::memcpy(&there, at + l * sizeof(T), sizeof(T));
-    std::memcpy(&value, values + l * sizeof(T), sizeof(T));
-    equal |= static_cast<std::uint32_t>(there == value) << l;
-  }
-  return equal;
-}
-
-// Of a store of one element by all lanes to places side by side: where, or null.
-const std::byte* place_of_row(Warp& w, const Op* op, const MemoryOperand& info, std::uint32_t mask,
-                              const std::uint64_t* addresses) {
-  const std::uint32_t bytes = info.bytes;
-  if (mask != ~0u || op->count != 1 || op->detail != bytes || addresses[0] % bytes != 0)
-    return nullptr;
-  std::uint64_t differ = 0;
-  for (std::uint64_t l = 0; l < lanes; ++l) differ |= addresses[l] ^ (addresses[0] + l * bytes);
-  if (differ != 0) return nullptr;
-  if (info.space == Space::global) return resolve_global(w, op, addresses[0], lanes * bytes, false);
-  return check_space(info.space) == check::Space::shared
-             ? resolve_shared(w, addresses[0], lanes * bytes, true)
-             : nullptr;
-}
-
-// The lanes of a store whose bytes are in memory already.
-std::uint32_t silent_lanes(Warp& w, const Op* op, const MemoryOperand& info, std::uint32_t mask,
-                           const std::uint64_t* addresses) {
-  if (const std::byte* const row = place_of_row(w, op, info, mask, addresses)) {
-    if (info.bytes == 4) return equal_lanes<std::uint32_t>(row, w.at<std::byte>(op->d));
-    if (info.bytes == 8) return equal_lanes<std::uint64_t>(row, w.at<std::byte>(op->d));
-  }
-  LanePlaces places;
-  if (resolve_lanes(w, op, mask, info.space, addresses, info.bytes, false, places).lanes) return 0;
-  const unsigned count = op->count, bytes = info.bytes / count, stride = op->detail;
-  const Ref first[] = {op->d, op->b, op->c};
-  const Ref* const more = count > 3 ? w.frame->code->extra.data() + op->extra : nullptr;
-  const auto differ = [bytes](const std::byte* there, const std::byte* value) {
-    if (bytes != 4) return std::memcmp(there, value, bytes) != 0;
-    std::uint32_t a, b;
-    std::memcpy(&a, there, 4), std::memcpy(&b, value, 4);
-    return a != b;
-  };
-  std::uint32_t silent = mask;
-  for (unsigned i = 0; i < count && silent; ++i) {
-    const auto* const values = w.at<std::byte>(i < 3 ? first[i] : more[i - 3]);
-    each_lane(silent, [&](int l) {
-      if (differ(places.at[l] + i * bytes, values + static_cast<unsigned>(l) * stride))
-        silent &= ~(1u << l);
-    });
-  }
-  return silent;
-}
-
-}  // namespace
 
 const Op* report_store(Warp& w, const Op* op) {
   const std::uint32_t mask = observed_lanes(w, op);

@@ -37,6 +37,26 @@ __global__ void reduce(int* out) {
   if (t == 0) *out = sums[0];
 }
 
+// Lanes store to one place at one instruction: the same value or, by `mixed`, each its own.
+enum class Lanes { alike, in_shared, of_different_past, mixed };
+
+template <Lanes lanes>
+__global__ void mark(int* out) {
+  __shared__ int marks[32];
+  const unsigned t = threadIdx.x, at = t * 5 % 17;
+  if (lanes == Lanes::of_different_past) {
+    if (t < 16) __syncwarp(0xffff);
+    *out = 7;
+    return;
+  }
+  int* const to = lanes == Lanes::in_shared ? marks : out;
+  to[t] = 0;
+  __syncwarp();
+  to[at] = lanes == Lanes::mixed ? t + 1 : 7;  // [mark]
+  __syncwarp();
+  if (lanes == Lanes::in_shared) out[t] = marks[t];
+}
+
 template <auto kernel>
 void run() {
   Buffer<int> out(32);
@@ -52,5 +72,9 @@ int main(int argc, char** argv) {
                    {"block_twin", run<exchange<Sync::block>>},
                    {"volatile_twin", run<exchange<Sync::volatile_>>},
                    {"reduce", run<reduce<false>>},
-                   {"reduce_twin", run<reduce<true>>}});
+                   {"reduce_twin", run<reduce<true>>},
+                   {"mark_mixed", run<mark<Lanes::mixed>>},
+                   {"mark_twin", run<mark<Lanes::alike>>},
+                   {"mark_in_shared", run<mark<Lanes::in_shared>>},
+                   {"mark_of_different_past", run<mark<Lanes::of_different_past>>}});
 }

@@ -76,6 +76,18 @@ bool has_observed(const Block& block, Block* owner, const Access& event,
   return false;
 }
 
+// Those of `lanes` that are at the address of one of `others`.
+Mask at_places_of(const std::uint64_t* addresses, Mask lanes, Mask others) {
+  Mask found = 0;
+  for (Mask l = lanes; l != 0; l &= l - 1)
+    for (Mask o = others; o != 0; o &= o - 1)
+      if (addresses[std::countr_zero(l)] == addresses[std::countr_zero(o)]) {
+        found |= l & -l;
+        break;
+      }
+  return found;
+}
+
 }  // namespace
 
 void Races::accessed(const Access& event) {
@@ -132,16 +144,23 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
          strong || flag, flag ? order::Scope::sys : scope_of(event.scope)},
         block.conflicts);
   };
-  // Threads that write the same value do no harm to each other.
-  if (const Mask silent = write ? mask & event.silent : 0) {
-    access(silent);
-    std::erase_if(block.conflicts, [](const shadow::Conflict& c) {
-      return c.earlier.write && !is_copy(doer_of(c.earlier.row, false));
-    });
-    if (mask & ~silent) access(mask & ~silent);
-  } else {
-    access(mask);
-  }
+  // Threads that write the same value do no harm to each other. Lanes that write what a lower one
+  // writes come after it.
+  const auto access_silently = [&](Mask part) {
+    const auto found = static_cast<std::ptrdiff_t>(block.conflicts.size());
+    access(part);
+    block.conflicts.erase(std::remove_if(block.conflicts.begin() + found, block.conflicts.end(),
+                                         [](const shadow::Conflict& c) {
+                                           return c.earlier.write &&
+                                                  !is_copy(doer_of(c.earlier.row, false));
+                                         }),
+                          block.conflicts.end());
+  };
+  const Mask silent = write ? mask & event.silent : 0, rest = mask & ~silent;
+  const Mask followers = silent && rest ? at_places_of(event.addresses, silent, rest) : 0;
+  if (silent & ~followers) access_silently(silent & ~followers);
+  if (rest) access(rest);
+  if (followers) access_silently(followers);
   if (!strong)
     std::erase_if(block.conflicts, [&](const shadow::Conflict& c) {
       return has_observed(block, owner, event, c, locations_, aliases_);

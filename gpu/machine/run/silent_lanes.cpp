@@ -1,0 +1,153 @@
+// Which lanes of a store change nothing.
+#include "gpu/machine/run/silent_lanes.hpp"
+
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "gpu/machine/run/access.hpp"
+#include "gpu/machine/run/each_lane.hpp"
+
+#ifdef __SSE2__
+#  include <immintrin.h>
+#endif
+
+namespace inflight::machine {
+namespace {
+
+using ptx::Space;
+
+// The lanes whose `bytes` in their registers are those at `at`. There, they lie side by side.
+template <class T>
+std::uint32_t equal_lanes(const std::byte* at, const std::byte* values) {
+#ifdef __SSE2__
+  if constexpr (sizeof(T) == 4) {
+    std::uint32_t equal = 0;
+    for (unsigned l = 0; l < lanes; l += 4) {
+      const auto four = [l](const std::byte* of) {
+        return _mm_loadu_si128(reinterpret_cast<const __m128i*>(of + l * sizeof(T)));
+      };
+      const __m128 same = _mm_castsi128_ps(_mm_cmpeq_epi32(four(at), four(values)));
+      equal |= static_cast<std::uint32_t>(_mm_movemask_ps(same)) << l;
+    }
+    return equal;
+  }
+#endif
+  std::uint32_t equal = 0;
+  for (unsigned l = 0; l < lanes; ++l) {
+    T there, value;
+    std::memcpy(&there, at + l * sizeof(T), sizeof(T));
+    std::memcpy(&value, values + l * sizeof(T), sizeof(T));
+    equal |= static_cast<std::uint32_t>(there == value) << l;
+  }
+  return equal;
+}
+
+// Of a store of one element by all lanes to places side by side: where, or null.
+const std::byte* place_of_row(Warp& w, const Op* op, const MemoryOperand& info, std::uint32_t mask,
+                              const std::uint64_t* addresses) {
+  const std::uint32_t bytes = info.bytes;
+  if (mask != ~0u || op->count != 1 || op->detail != bytes || addresses[0] % bytes != 0)
+    return nullptr;
+  std::uint64_t differ = 0;
+  for (std::uint64_t l = 0; l < lanes; ++l) differ |= addresses[l] ^ (addresses[0] + l * bytes);
+  if (differ != 0) return nullptr;
+  if (info.space == Space::global) return resolve_global(w, op, addresses[0], lanes * bytes, false);
+  return check_space(info.space) == check::Space::shared
+             ? resolve_shared(w, addresses[0], lanes * bytes, true)
+             : nullptr;
+}
+
+// Lanes that store to the place of a lower one: which it is, the lowest of them.
+class Leaders {
+ public:
+  Leaders(std::uint32_t mask, const std::uint64_t* addresses) {
+    if (rise(mask, addresses)) return;
+    std::array<std::uint8_t, slots> taken{};  // by lane - 1, of the lowest at an address
+    each_lane(mask, [&](int l) {
+      const std::uint64_t at = addresses[l];
+      for (std::size_t slot = (at * 0x9e3779b97f4a7c15u) >> 58;; slot = (slot + 1) % slots) {
+        if (taken[slot] == 0) {
+          taken[slot] = static_cast<std::uint8_t>(l + 1);
+          return;
+        }
+        if (addresses[taken[slot] - 1] != at) continue;
+        follow_ |= 1u << l;
+        leader_[static_cast<std::size_t>(l)] = static_cast<std::uint8_t>(taken[slot] - 1);
+        return;
+      }
+    });
+  }
+  bool any_follows() const { return follow_ != 0; }
+  template <class F>
+  void each_follower(F f) const {
+    each_lane(follow_, [&](int l) { f(int{leader_[static_cast<std::size_t>(l)]}, l); });
+  }
+
+ private:
+  static constexpr std::size_t slots = 64;
+
+  // The usual case: each lane's place lies behind that of the lane before it.
+  static bool rise(std::uint32_t mask, const std::uint64_t* addresses) {
+    bool rises = true;
+    std::uint64_t last = 0;
+    each_lane(mask, [&](int l) {
+      rises &= addresses[l] > last || l == std::countr_zero(mask);
+      last = addresses[l];
+    });
+    return rises;
+  }
+
+  std::uint32_t follow_ = 0;
+  std::array<std::uint8_t, lanes> leader_{};
+};
+
+}  // namespace
+
+std::uint32_t silent_lanes(Warp& w, const Op* op, const MemoryOperand& info, std::uint32_t mask,
+                           const std::uint64_t* addresses) {
+  if (const std::byte* const row = place_of_row(w, op, info, mask, addresses)) {
+    if (info.bytes == 4) return equal_lanes<std::uint32_t>(row, w.at<std::byte>(op->d));
+    if (info.bytes == 8) return equal_lanes<std::uint64_t>(row, w.at<std::byte>(op->d));
+  }
+  LanePlaces places;
+  if (resolve_lanes(w, op, mask, info.space, addresses, info.bytes, false, places).lanes) return 0;
+  const unsigned count = op->count, bytes = info.bytes / count, stride = op->detail;
+  const Ref first[] = {op->d, op->b, op->c};
+  const Ref* const more = count > 3 ? w.frame->code->extra.data() + op->extra : nullptr;
+  const auto differ = [bytes](const std::byte* one, const std::byte* other) {
+    if (bytes != 4) return std::memcmp(one, other, bytes) != 0;
+    std::uint32_t a, b;
+    std::memcpy(&a, one, 4), std::memcpy(&b, other, 4);
+    return a != b;
+  };
+  std::uint32_t silent = mask;
+  for (unsigned i = 0; i < count && silent; ++i) {
+    const auto* const values = w.at<std::byte>(i < 3 ? first[i] : more[i - 3]);
+    each_lane(silent, [&](int l) {
+      if (differ(places.at[l] + i * bytes, values + static_cast<unsigned>(l) * stride))
+        silent &= ~(1u << l);
+    });
+  }
+  if (const Leaders leaders(mask, addresses); leaders.any_follows()) {
+    std::uint32_t differing = 0;  // leaders whose followers do not all write what they write
+    leaders.each_follower([&](int leader, int l) {
+      bool alike = true;
+      for (unsigned i = 0; i < count && alike; ++i) {
+        const auto* const values = w.at<std::byte>(i < 3 ? first[i] : more[i - 3]);
+        alike = !differ(values + static_cast<unsigned>(leader) * stride,
+                        values + static_cast<unsigned>(l) * stride);
+      }
+      if (!alike) differing |= 1u << leader;
+    });
+    leaders.each_follower([&](int leader, int l) {
+      if (differing >> leader & 1)
+        silent &= ~(1u << l | 1u << leader);
+      else
+        silent |= 1u << l;
+    });
+  }
+  return silent;
+}
+
+}  // namespace inflight::machine
