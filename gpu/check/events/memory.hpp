@@ -31,6 +31,15 @@ struct UndefinedBytes {
   std::array<std::uint32_t, 32> bytes;
 };
 
+// Asked again, of a weak `st` that is reported and not performed yet.
+struct PendingSilence {
+  // Lanes that write what memory holds by now, or what another thread is about to write there.
+  virtual Mask silent_now() const = 0;
+
+ protected:
+  ~PendingSilence() = default;
+};
+
 struct Access {
   enum class Kind : std::uint8_t { load, store, atomic, reduction };
   Who who;
@@ -47,6 +56,7 @@ struct Access {
   std::uint32_t frame = 0;  // of local memory: where the frame of the function that accesses begins
   Mask written = 0;         // lanes that wrote: a failed compare-and-swap only reads
   Mask silent = 0;          // of a weak `st`: lanes that write what memory holds, or a lower lane
+  const PendingSilence* pending = nullptr;  // of such a store to global memory; or null
   // A weak access, and any to local memory, is reported before it happens; others once they have,
   // with [32] what it read, of a load or an `atom` of at most 8 bytes; else null
   const std::uint64_t* read = nullptr;

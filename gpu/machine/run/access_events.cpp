@@ -11,6 +11,7 @@
 #include "gpu/machine/run/each_lane.hpp"
 #include "gpu/machine/run/multicast_access.hpp"
 #include "gpu/machine/run/observation.hpp"
+#include "gpu/machine/run/pending_stores.hpp"
 #include "gpu/machine/run/silent_lanes.hpp"
 #include "gpu/machine/run/undefined.hpp"
 
@@ -39,6 +40,7 @@ struct Values {
   const std::uint64_t *read = nullptr, *wrote = nullptr;
   std::uint32_t kept = 0;    // lanes whose compare-and-swap failed
   std::uint32_t silent = 0;  // lanes that write what is there
+  const check::PendingSilence* pending = nullptr;
   check::UndefinedBytes* undefined = nullptr;
 };
 
@@ -51,6 +53,7 @@ void notify(const Warp& w, check::Access&& event, const std::uint64_t* addresses
   event.written &= ~values.kept;
   event.read = values.read, event.wrote = values.wrote;
   event.silent = values.silent & event.who.mask;
+  event.pending = values.pending;
   event.undefined = values.undefined;
   w.block->grid->observation->listener().accessed(event);
 }
@@ -250,6 +253,29 @@ const Op* report_strong(Warp& w, const Op* op) {
   return follow_load(w, op, undefined, next);
 }
 
+namespace {
+
+// A weak store, which listeners may ask of again before it is performed.
+class WeakStore final : public check::PendingSilence {
+ public:
+  WeakStore(Warp& w, const Op* op, const MemoryOperand& info, std::uint32_t mask,
+            const std::uint64_t* addresses)
+      : w_(w), op_(op), info_(info), data_(stored(w, op, info, mask, addresses)) {}
+  std::uint32_t silent_now() const override {
+    const std::uint32_t others = written_by_others(data_);
+    return others | silent_lanes(w_, op_, info_, data_.mask, data_.addresses);
+  }
+  const StoreData& data() const { return data_; }
+
+ private:
+  Warp& w_;
+  const Op* op_;
+  const MemoryOperand& info_;
+  StoreData data_;
+};
+
+}  // namespace
+
 const Op* report_store(Warp& w, const Op* op) {
   const std::uint32_t mask = observed_lanes(w, op);
   if (mask == 0) return op + 1;
@@ -262,7 +288,17 @@ const Op* report_store(Warp& w, const Op* op) {
   if (known) values.silent = silent_lanes(w, op, info, mask, addresses);
   check::UndefinedBytes undefined;
   if (w.undefined != 0) find_stored(w, op, mask, undefined), values.undefined = &undefined;
-  report_in_space(w, info, w.frame->code->first_number + op->instruction, mask, addresses, values);
+  const std::uint32_t instruction = w.frame->code->first_number + op->instruction;
+  const bool others = w.block->grid->options->workers != 1;  // host threads, of this launch
+  if (known && others && (mask & ~values.silent) != 0 &&
+      check_space(info.space) != check::Space::shared && can_show_store()) {
+    const WeakStore store(w, op, info, mask, addresses);
+    const PendingStore pending(store.data());
+    values.pending = &store;
+    report_in_space(w, info, instruction, mask, addresses, values);
+    return perform(w, op, mask);
+  }
+  report_in_space(w, info, instruction, mask, addresses, values);
   return perform(w, op, mask);
 }
 

@@ -150,4 +150,20 @@ std::uint32_t silent_lanes(Warp& w, const Op* op, const MemoryOperand& info, std
   return silent;
 }
 
+StoreData stored(Warp& w, const Op* op, const MemoryOperand& info, std::uint32_t mask,
+                 const std::uint64_t* addresses) {
+  StoreData data;
+  data.mask = mask, data.bytes = info.bytes, data.addresses = addresses;
+  const unsigned count = op->count, bytes = info.bytes / count, stride = op->detail;
+  const Ref first[] = {op->d, op->b, op->c};
+  const Ref* const more = count > 3 ? w.frame->code->extra.data() + op->extra : nullptr;
+  for (unsigned i = 0; i < count; ++i) {
+    const auto* const values = w.at<std::byte>(i < 3 ? first[i] : more[i - 3]);
+    each_lane(mask, [&](int l) {
+      std::memcpy(data.values[l] + i * bytes, values + static_cast<unsigned>(l) * stride, bytes);
+    });
+  }
+  return data;
+}
+
 }  // namespace inflight::machine

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "gpu/machine/instruction/observed_access.hpp"
+#include "gpu/machine/run/pending_stores.hpp"
 #include "gpu/machine/run/warp.hpp"
 
 namespace inflight::machine {
@@ -12,5 +13,8 @@ namespace inflight::machine {
 // that place.
 std::uint32_t silent_lanes(Warp& w, const Op* op, const MemoryOperand& info, std::uint32_t mask,
                            const std::uint64_t* addresses);
+
+StoreData stored(Warp& w, const Op* op, const MemoryOperand& info, std::uint32_t mask,
+                 const std::uint64_t* addresses);
 
 }  // namespace inflight::machine

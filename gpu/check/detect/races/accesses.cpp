@@ -88,6 +88,21 @@ Mask at_places_of(const std::uint64_t* addresses, Mask lanes, Mask others) {
   return found;
 }
 
+// With a write of another thread, not of a copy.
+bool behind_a_thread(const shadow::Conflict& c) {
+  return c.earlier.write && !is_copy(doer_of(c.earlier.row, false));
+}
+
+// Another block's store of the same value may have been performed, or have been reported and not
+// performed, since this one was compared with memory.
+void drop_same_values(const Access& event, std::vector<shadow::Conflict>& conflicts) {
+  if (!event.pending || std::none_of(conflicts.begin(), conflicts.end(), behind_a_thread)) return;
+  const Mask silent = event.pending->silent_now();
+  std::erase_if(conflicts, [&](const shadow::Conflict& c) {
+    return behind_a_thread(c) && (silent >> c.later.lane & 1) != 0;
+  });
+}
+
 }  // namespace
 
 void Races::accessed(const Access& event) {
@@ -149,18 +164,16 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
   const auto access_silently = [&](Mask part) {
     const auto found = static_cast<std::ptrdiff_t>(block.conflicts.size());
     access(part);
-    block.conflicts.erase(std::remove_if(block.conflicts.begin() + found, block.conflicts.end(),
-                                         [](const shadow::Conflict& c) {
-                                           return c.earlier.write &&
-                                                  !is_copy(doer_of(c.earlier.row, false));
-                                         }),
-                          block.conflicts.end());
+    block.conflicts.erase(
+        std::remove_if(block.conflicts.begin() + found, block.conflicts.end(), behind_a_thread),
+        block.conflicts.end());
   };
   const Mask silent = write ? mask & event.silent : 0, rest = mask & ~silent;
   const Mask followers = silent && rest ? at_places_of(event.addresses, silent, rest) : 0;
   if (silent & ~followers) access_silently(silent & ~followers);
   if (rest) access(rest);
   if (followers) access_silently(followers);
+  drop_same_values(event, block.conflicts);
   if (!strong)
     std::erase_if(block.conflicts, [&](const shadow::Conflict& c) {
       return has_observed(block, owner, event, c, locations_, aliases_);

@@ -1,0 +1,114 @@
+// Each host thread has a slot, which it alone writes and all read: a sequence lock.
+#include "gpu/machine/run/pending_stores.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstring>
+
+#include "gpu/machine/run/each_lane.hpp"
+#include "gpu/machine/run/warp.hpp"
+
+namespace inflight::machine {
+namespace {
+
+constexpr std::size_t words_of_lane = StoreData::most / sizeof(std::uint64_t);
+
+struct Slot {
+  std::atomic<bool> taken = false;
+  std::atomic<std::uint64_t> version = 0;  // odd: it holds a store
+  std::atomic<std::uint32_t> mask = 0, bytes = 0;
+  std::array<std::atomic<std::uint64_t>, lanes> addresses{};
+  std::array<std::array<std::atomic<std::uint64_t>, words_of_lane>, lanes> values{};
+};
+std::array<Slot, 256> slots;       // threads beyond show nobody what they store
+std::atomic<std::size_t> used{0};  // slots that ever had a thread
+
+class Own {
+ public:
+  Own() {
+    for (std::size_t i = 0; i < slots.size() && !slot_; ++i) {
+      if (slots[i].taken.exchange(true)) continue;
+      slot_ = &slots[i];
+      for (std::size_t most = used; most <= i && !used.compare_exchange_weak(most, i + 1);) {
+      }
+    }
+  }
+  ~Own() {
+    if (slot_) slot_->taken = false;
+  }
+  Slot* slot() const { return slot_; }
+
+ private:
+  Slot* slot_ = nullptr;
+};
+
+const Own& own() {
+  thread_local const Own mine;
+  return mine;
+}
+
+std::size_t words(std::uint32_t bytes) {
+  return (bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
+}
+
+bool same_value(const Slot& slot, int theirs, const StoreData& data, int mine) {
+  for (std::size_t i = 0; i < words(data.bytes); ++i) {
+    std::uint64_t word;
+    std::memcpy(&word, data.values[mine] + i * sizeof word, sizeof word);
+    const auto& there = slot.values[static_cast<std::size_t>(theirs)][i];
+    if (there.load(std::memory_order_relaxed) != word) return false;
+  }
+  return true;
+}
+
+std::uint32_t written_by(const Slot& slot, const StoreData& data) {
+  const std::uint64_t version = slot.version.load(std::memory_order_acquire);
+  if (version % 2 == 0 || slot.bytes.load(std::memory_order_relaxed) != data.bytes) return 0;
+  std::uint32_t found = 0;
+  each_lane(slot.mask.load(std::memory_order_relaxed), [&](int theirs) {
+    const std::uint64_t at =
+        slot.addresses[static_cast<std::size_t>(theirs)].load(std::memory_order_relaxed);
+    each_lane(data.mask & ~found, [&](int mine) {
+      if (data.addresses[mine] == at && same_value(slot, theirs, data, mine)) found |= 1u << mine;
+    });
+  });
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return slot.version.load(std::memory_order_relaxed) == version ? found : 0;
+}
+
+}  // namespace
+
+bool can_show_store() { return own().slot() != nullptr; }
+
+PendingStore::PendingStore(const StoreData& data) {
+  Slot& slot = *own().slot();
+  slot.mask.store(data.mask, std::memory_order_relaxed);
+  slot.bytes.store(data.bytes, std::memory_order_relaxed);
+  each_lane(data.mask, [&](int l) {
+    const auto lane = static_cast<std::size_t>(l);
+    slot.addresses[lane].store(data.addresses[l], std::memory_order_relaxed);
+    for (std::size_t i = 0; i < words(data.bytes); ++i) {
+      std::uint64_t word;
+      std::memcpy(&word, data.values[l] + i * sizeof word, sizeof word);
+      slot.values[lane][i].store(word, std::memory_order_relaxed);
+    }
+  });
+  slot.version.fetch_add(1, std::memory_order_release);
+}
+
+PendingStore::~PendingStore() {
+  own().slot()->version.fetch_add(1, std::memory_order_release);
+  std::atomic_thread_fence(std::memory_order_release);  // before the next store's bytes
+}
+
+std::uint32_t written_by_others(const StoreData& data) {
+  const Slot* const mine = own().slot();
+  std::uint32_t found = 0;
+  const std::size_t count = used.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < count && found != data.mask; ++i)
+    if (&slots[i] != mine) found |= written_by(slots[i], data);
+  std::atomic_thread_fence(std::memory_order_acquire);  // what was performed since is in memory
+  return found;
+}
+
+}  // namespace inflight::machine
