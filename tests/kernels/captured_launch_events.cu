@@ -1,14 +1,9 @@
 // Events that launch attributes record, while their streams capture: the edges that they become.
-#include <cstdio>
 #include <vector>
 
-namespace {
+#include "tests/kernels/kernel_test.cuh"
 
-#define CHECK(call)                                                              \
-  do {                                                                           \
-    const cudaError_t e = (call);                                                \
-    if (e != cudaSuccess) std::printf("%s: %s\n", #call, cudaGetErrorString(e)); \
-  } while (0)
+namespace {
 
 __global__ void first(int* data) {
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");

@@ -3,15 +3,9 @@
 // begun: the host, and work in another stream, go on while the kernel still waits for them.
 #include <cuda.h>
 
-#include <cstdio>
+#include "tests/kernels/kernel_test.cuh"
 
 namespace {
-
-#define CHECK(call)                                                              \
-  do {                                                                           \
-    const cudaError_t e = (call);                                                \
-    if (e != cudaSuccess) std::printf("%s: %s\n", #call, cudaGetErrorString(e)); \
-  } while (0)
 
 // Block 0 waits until somebody has set the flag; each block counts itself.
 __global__ void wait_for(const volatile int* flag, int* count) {

@@ -1,14 +1,8 @@
 // Which events and flags a launch takes for its attributes ProgrammaticEvent and
 // LaunchCompletionEvent, in a stream and while it is captured.
-#include <cstdio>
+#include "tests/kernels/kernel_test.cuh"
 
 namespace {
-
-#define CHECK(call)                                                              \
-  do {                                                                           \
-    const cudaError_t e = (call);                                                \
-    if (e != cudaSuccess) std::printf("%s: %s\n", #call, cudaGetErrorString(e)); \
-  } while (0)
 
 __global__ void nothing() {}
 
