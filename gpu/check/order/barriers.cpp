@@ -110,6 +110,21 @@ void Block::arrive_and_wait(Meeting& at, std::uint32_t warp, Mask mask) {
   at.waiting_.push_back({this, warp, mask});
 }
 
+View* Meeting::only_view() const {
+  if (waiting_.empty()) return nullptr;
+  const auto view_of = [](const Waiting& w) -> const std::shared_ptr<const View>* {
+    const std::vector<Views::Group>& groups = w.block->warps_[w.warp].views.groups();
+    return groups.size() == 1 && (groups[0].lanes & ~w.mask) == 0 ? &groups[0].view : nullptr;
+  };
+  const std::shared_ptr<const View>* const first = view_of(waiting_.front());
+  if (!first) return nullptr;
+  const auto holders = static_cast<long>(waiting_.size()) + (joined_ == *first ? 1 : 0);
+  if (first->use_count() != holders) return nullptr;
+  for (const Waiting& w : waiting_)
+    if (const auto* const view = view_of(w); !view || *view != *first) return nullptr;
+  return const_cast<View*>(first->get());
+}
+
 void Meeting::complete() {
   auto& threads = threads_;
   threads.clear();
@@ -132,6 +147,11 @@ void Meeting::complete() {
   const auto halves = completed_halves_ = halves_.take();
   std::shared_ptr<const View> shared;
   Views::Change last;
+  if (View* const common = only_view()) {
+    met(*common, arrived_, halves);
+    common->changed();
+    waiting_.clear();
+  }
   if (!waiting_.empty()) {  // most knew the same before, and none of that is copied
     const Waiting& first = waiting_.front();
     auto view = std::make_shared<View>();

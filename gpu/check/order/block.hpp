@@ -181,6 +181,8 @@ class Meeting {
     std::uint32_t warp;
     Mask mask;
   };
+  // The view that all who wait have, if nobody else has it: it changes in its place.
+  View* only_view() const;
   Knowledge arrived_, completed_;
   Halves halves_;
   std::shared_ptr<const Patterns> completed_halves_;
