@@ -228,7 +228,7 @@ std::shared_ptr<GraphReserve> reserve_for(GraphBlock& block, const Stream& strea
   DeviceShare& device = graphs().devices[block.device];
   std::shared_ptr<GraphReserve> best;
   for (const auto& each : device.reserves) {
-    const bool ordered = each->stream == stream.id() || each->last.done();
+    const bool ordered = each->stream == stream.number() || each->last.done();
     if (each->bytes < block.bytes || each->live != 0 || !ordered) continue;
     if (std::find(taken.begin(), taken.end(), each) != taken.end()) continue;
     if (!best || each->bytes < best->bytes) best = each;
@@ -277,7 +277,7 @@ Status GraphReservation::take(const std::vector<Step>& steps, const Stream& stre
     ended.push_back(each.memory);
     each.memory->set_live(each.allocates);
   }
-  for (const auto& each : reserves_) each->stream = stream.id();
+  for (const auto& each : reserves_) each->stream = stream.number();
   return Status::success;
 }
 

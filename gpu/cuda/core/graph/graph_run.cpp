@@ -163,7 +163,7 @@ class GraphExec::Run {
       : steps_(steps),
         launch_(launch),
         stream_(stream),
-        done_(std::make_shared<TaskCount>(stream.id())),
+        done_(std::make_shared<TaskCount>(stream.number())),
         told_(told),
         front_(front),
         numbers_(steps.size()),

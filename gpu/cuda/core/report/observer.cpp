@@ -76,7 +76,7 @@ check::StreamEdge edge_in(const Stream& stream, check::StreamEdge::Kind kind, st
   check::StreamEdge event;
   event.kind = kind;
   event.device = stream.device().ordinal;
-  event.stream = stream.id();
+  event.stream = stream.number();
   event.work = work;
   event.blocking = !stream.non_blocking();
   return event;
@@ -125,7 +125,7 @@ void observe_step_after(const Stream& stream, std::uint64_t work, std::uint64_t 
 void observe_copy(const Stream& stream, const Copy& copy) {
   if (!observes(check::Topic::host)) return;
   check::HostAccess event;
-  event.stream = stream.id();
+  event.stream = stream.number();
   event.work = Stream::work_now();
   event.asynchronous = !copy.awaited;
   event.destination = address_of(copy.to);
@@ -146,7 +146,7 @@ void observe_fill(const Stream& stream, const Fill& fill) {
   if (!observes(check::Topic::host)) return;
   check::HostAccess event;
   event.kind = check::HostAccess::Kind::set;
-  event.stream = stream.id();
+  event.stream = stream.number();
   event.work = Stream::work_now();
   event.asynchronous = true;
   event.destination = address_of(fill.to);
@@ -163,7 +163,7 @@ void observe_region(const Stream& stream, std::string_view call, const Region& r
   if (!observes(check::Topic::host)) return;
   check::HostAccess event;
   event.kind = region.written ? check::HostAccess::Kind::set : check::HostAccess::Kind::copy;
-  event.stream = stream.id();
+  event.stream = stream.number();
   event.work = Stream::work_now();
   event.asynchronous = true;
   event.call = call;
@@ -204,7 +204,7 @@ void observe_ordered(check::Allocation::Step step, std::uint64_t address, std::u
   event.address = address;
   event.bytes = bytes;
   event.ordered = true;
-  event.stream = stream.id();
+  event.stream = stream.number();
   observer()->allocation(event);
 }
 

@@ -105,9 +105,13 @@ bool all_done(const std::vector<Ticket>& tickets) {
   return std::all_of(tickets.begin(), tickets.end(), [](const Ticket& t) { return t.done(); });
 }
 
+constexpr std::uint64_t legacy_stream_id = 7;
 std::uint64_t next_stream_id() {
   static std::atomic<std::uint64_t> last{12};  // lower ids are default streams'
   return ++last;
+}
+std::uint64_t number_of_legacy_stream(const Device& device) {
+  return legacy_stream_id | static_cast<std::uint64_t>(device.ordinal) << 32;
 }
 
 }  // namespace
@@ -121,8 +125,9 @@ Stream::Stream(Device& device, Kind kind, bool non_blocking, int priority)
       kind_(kind),
       non_blocking_(non_blocking),
       priority_(priority),
-      id_(kind == Kind::legacy ? 7 : next_stream_id()),
-      queue_(std::make_shared<Queue>(id_)) {}
+      id_(kind == Kind::legacy ? legacy_stream_id : next_stream_id()),
+      number_(kind == Kind::legacy ? number_of_legacy_stream(device) : id_),
+      queue_(std::make_shared<Queue>(number_)) {}
 
 Stream::~Stream() { close(); }
 

@@ -99,6 +99,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool non_blocking() const { return non_blocking_; }
   int priority() const { return priority_; }
   std::uint64_t id() const { return id_; }
+  // As id(), which the legacy streams of all devices share, but of this stream alone.
+  std::uint64_t number() const { return number_; }
   // Attributes of cudaStreamSetAttribute by their numbers. They have no effect.
   using AttributeValue = std::array<char, 64>;
   std::optional<AttributeValue> attribute(int id) const;
@@ -150,7 +152,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Kind kind_;
   bool non_blocking_;
   int priority_;
-  std::uint64_t id_;
+  std::uint64_t id_, number_;
   std::shared_ptr<Queue> queue_;
   mutable std::mutex attribute_mutex_;
   std::map<int, AttributeValue> attributes_;

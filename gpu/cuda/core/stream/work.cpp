@@ -61,7 +61,7 @@ void run_kernel(const KernelWork& work, Stream& stream) {
   machine::Launch launch = machine_launch(work, **kernel, device);
   launch.parameters = work.parameters;
   launch.id = core.next_launch();
-  launch.stream = stream.id();
+  launch.stream = stream.number();
   launch.cancel = &device.cancel;
   launch.textures = core.texture_objects.snapshot();
   look_before_launch();

@@ -40,11 +40,6 @@ void start() {
   });
 }
 
-std::uint64_t key_of(const check::StreamEdge& edge) {
-  constexpr std::uint64_t most_devices = 64;
-  return edge.stream * most_devices + static_cast<std::uint64_t>(edge.device);
-}
-
 }  // namespace
 
 bool enabled() { return settings().check.on; }
@@ -73,10 +68,10 @@ void follow(const check::StreamEdge& edge) {
     case Kind::submitted:
       if (!watch->closing.any()) return;
       prepare_calls();
-      return watch->closing.submitted(edge.device, key_of(edge), edge.work);
+      return watch->closing.submitted(edge.device, edge.stream, edge.work);
     case Kind::stream_sync:
     case Kind::event_sync:
-      return watch->closing.known(key_of(edge), edge.work);
+      return watch->closing.known(edge.stream, edge.work);
     case Kind::device_sync:
       return watch->closing.all_known(edge.device);
     default:
