@@ -93,6 +93,13 @@ if "$bin/without_executable_memory" /bin/true; then
   expect "no executable memory" 0 "^inflight: the static CUDA runtime in '.*/runtime_only' cannot be replaced, as this host gives" \
     "$inflight" run "$bin/without_executable_memory" "$bin/runtime_only"
 fi
+# An installation without the loader's module.
+mkdir -p "$work/half/bin" "$work/half/lib"
+cp "$inflight" "$work/half/bin"
+cp "$(dirname "$(dirname "$inflight")")"/lib/lib{inflight_gpu.so,cudart.so.13,cuda.so.1} "$work/half/lib"
+expect "no module" 0 "^inflight: .*/plain contains .* this installation .* lacks that file" \
+  "$work/half/bin/inflight" run "$bin/plain"
+grep -q 'stripped' <<<"$output" && fail "no module: it is taken for stripped: $output"
 # A build that is no more than the demo's.
 build=$(dirname "$(dirname "$inflight")")
 mkdir -p "$work/small/bin" "$work/small/lib"

@@ -44,13 +44,23 @@ bool is_done(const shadow::Conflict& c) {
          doer_of(c.later.row, false) == Doer::thread;
 }
 
+// A warp reads a matrix by one instruction, whose lanes wait until all of them have executed it
+// (PTX ISA, ldmatrix and wmma.load: .sync): whatever they do next comes behind all of the reads.
+bool is_matrix(std::string_view instruction) {
+  return instruction.starts_with("ldmatrix") || instruction.starts_with("wmma.load");
+}
+
 }  // namespace
 
 void Races::report(const Who& who, Block& block, Space space, bool of_mbarrier) {
   if (block.conflicts.empty()) return;
   const Scene scene{who, space, &block, of_mbarrier};
+  const order::Row own = order::warp_row(block.order.row(), order::Part::thread, who.warp);
   for (const shadow::Conflict& each : block.conflicts) {
     if (is_done(each)) continue;
+    if (each.earlier.row == own && !each.earlier.write &&
+        is_matrix(session_.places.at(each.earlier.place).instruction))
+      continue;
     const Block::Reported now{
         each.earlier.place, each.later.place,
         static_cast<std::uint8_t>(1 | each.earlier.write << 1 | each.later.write << 2 |

@@ -48,7 +48,7 @@ struct HostAccess {
   Kind kind = Kind::copy;
   std::uint64_t stream = 0;
   std::uint64_t work = 0;     // of the stream, as in StreamEdge
-  bool asynchronous = false;  // the host goes on before it is done
+  bool asynchronous = false;  // of a call that says so in its name
   std::uint64_t launch = 0;   // where a kernel has asked for it: its number; else 0
   Descent descent;            // likewise
   // Of a library that stands in for one of NVIDIA's: the call whose work it is. A `set` is then

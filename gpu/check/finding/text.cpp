@@ -4,6 +4,7 @@
 #include <bit>
 #include <filesystem>
 #include <system_error>
+#include <vector>
 
 #include "gpu/check/finding/finding.hpp"
 #include "gpu/check/names.hpp"
@@ -39,6 +40,8 @@ std::string shown(const std::string& file) {
 std::string times(std::uint64_t count) {
   return fmt::format("seen {} time{}", count, count == 1 ? "" : "s");
 }
+
+constexpr std::size_t most_calls = 3;  // that are named, of code that was inlined
 
 class Writer {
  public:
@@ -91,9 +94,19 @@ std::string to_text(const CodePlace& place) {
                         place.line);
   text += ')';
   bool outside = !header;
+  std::vector<const CodeLine*> calls;
   for (const CodeLine& each : place.inlined_at) {
-    if (outside) text += fmt::format(", inlined at {}:{}", shown(each.file), each.line);
+    if (outside) calls.push_back(&each);
     outside = outside || (each.file == own.file && each.line == own.line);
+  }
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    // Templates that call templates: the first call and the last two tell what the code is for.
+    if (i == 1 && calls.size() > most_calls) {
+      const std::size_t left_out = calls.size() - most_calls;
+      text += fmt::format(", through {} more", left_out);
+      i += left_out;
+    }
+    text += fmt::format(", inlined at {}:{}", shown(calls[i]->file), calls[i]->line);
   }
   return text;
 }

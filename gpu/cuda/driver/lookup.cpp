@@ -1,6 +1,7 @@
 // Driver API: entry points by name.
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -110,11 +111,20 @@ constexpr std::string_view stripped =
     "with " INFLIGHT_SHARED_RUNTIME;
 #undef INFLIGHT_SHARED_RUNTIME
 
-// Whether the loader's module is there, which takes the place of such runtimes where it can.
-bool under_inflight_run() {
-  const char* const modules = std::getenv("LD_AUDIT");
-  return modules &&
-         std::string_view(modules).find("libinflight_audit.so") != std::string_view::npos;
+// What to tell the users of such a runtime. The loader's module takes its place where it can.
+std::string advice_on_runtimes() {
+  constexpr std::string_view module = "libinflight_audit.so";
+  const std::string_view modules = std::getenv("LD_AUDIT") ? std::getenv("LD_AUDIT") : "";
+  const std::size_t at = modules.find(module);
+  if (at == modules.npos) return std::string(run_it);
+  const std::size_t colon = modules.rfind(':', at);
+  const std::size_t begin = colon == modules.npos ? 0 : colon + 1;
+  const std::string file(modules.substr(begin, at + module.size() - begin));
+  if (access(file.c_str(), R_OK) == 0) return std::string(stripped);
+  return fmt::format(
+      "contains NVIDIA's own CUDA runtime, whose place {} takes; this installation of the software "
+      "GPU lacks that file: install or build it again, whole",
+      file);
 }
 
 Status refuse_table(const void** table, void* from) {
@@ -123,8 +133,8 @@ Status refuse_table(const void** table, void* from) {
   const std::string_view file = std::string_view(caller).substr(caller.rfind('/') + 1);
   const auto known = std::ranges::find_if(
       callers, [&](const Caller& each) { return file.starts_with(each.part); });
-  const std::string_view unknown = under_inflight_run() ? stripped : run_it;
-  const std::string_view text = known == std::end(callers) ? unknown : known->text;
+  const std::string text =
+      known == std::end(callers) ? advice_on_runtimes() : std::string(known->text);
   if (!text.empty()) report_once("cuGetExportTable", fmt::format("{} {}", caller, text));
   return Status::not_supported;
 }

@@ -39,11 +39,20 @@ std::string_view headline(FaultKind kind) {
 
 // --- places in the source -----------------------------------------------------------------------
 
-// "file.cu:12:7, in f() inlined at file.cu:30:3": the whole chain. Empty without -lineinfo.
+// "file.cu:12:7, in f() inlined at file.cu:30:3", without the middle of a long chain. Empty without
+// -lineinfo.
 std::string source_text(const Place& at) {
+  constexpr std::size_t first = 2, last = 2;  // that are named
   std::string text;
   std::string_view inlined;  // the function that the last line stands in
-  for (const SourceLine& each : source_of(at)) {
+  const auto lines = source_of(at);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const SourceLine& each = lines[i];
+    if (lines.size() > first + 1 + last && i >= first && i + last < lines.size()) {
+      if (i == first) text += fmt::format(", inlined through {} more", lines.size() - first - last);
+      inlined = each.function;
+      continue;
+    }
     if (!text.empty())
       text += inlined.empty() ? std::string(", inlined at ")
                               : fmt::format(", in {} inlined at ", check::readable(inlined));

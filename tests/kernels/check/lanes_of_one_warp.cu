@@ -57,10 +57,34 @@ __global__ void mark(int* out) {
   if (lanes == Lanes::in_shared) out[t] = marks[t];
 }
 
-template <auto kernel>
+// A warp reads a matrix by one instruction: rows at the addresses of its lanes, given to all. The
+// rows are written before it, with a barrier or without, and then by the warp or by its neighbour.
+enum class Rows { right, written_late, of_neighbour };
+
+template <Rows rows>
+__global__ void matrix(int* out) {
+  __shared__ alignas(16) int tile[128];
+  const unsigned t = threadIdx.x % 32, warp = threadIdx.x / 32;
+  for (unsigned i = t; warp == 0 && i < 128; i += 32) tile[i] = i;  // [row]
+  if (rows == Rows::right) __syncwarp();
+  if (rows == Rows::of_neighbour) __syncthreads();
+  unsigned r[4] = {t, t, t, t};
+  if (warp == 0)
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"(shared_address(&tile[t * 4]))  // [matrix]
+                 : "memory");
+  if (rows == Rows::written_late) return;
+  if (rows == Rows::right || warp == 1)
+    for (int i = 0; i < 4; ++i) tile[i * 32 + t] = r[3 - i];  // [again]
+  __syncthreads();
+  if (warp == 0) out[t] = tile[127 - t];
+}
+
+template <auto kernel, int threads = 32>
 void run() {
   Buffer<int> out(32);
-  kernel<<<1, 32>>>(out);
+  kernel<<<1, threads>>>(out);
   out.read();
 }
 
@@ -73,6 +97,9 @@ int main(int argc, char** argv) {
                    {"volatile_twin", run<exchange<Sync::volatile_>>},
                    {"reduce", run<reduce<false>>},
                    {"reduce_twin", run<reduce<true>>},
+                   {"matrix_of_neighbour", run<matrix<Rows::of_neighbour>, 64>},
+                   {"matrix_written_late", run<matrix<Rows::written_late>>},
+                   {"matrix_twin", run<matrix<Rows::right>>},
                    {"mark_mixed", run<mark<Lanes::mixed>>},
                    {"mark_twin", run<mark<Lanes::alike>>},
                    {"mark_in_shared", run<mark<Lanes::in_shared>>},

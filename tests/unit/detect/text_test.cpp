@@ -36,6 +36,23 @@ TEST(FindingText, StandsAlone) {
 )");
 }
 
+TEST(FindingText, LosesTheMiddleOfALongChain) {
+  CodePlace place;
+  place.kernel = "copy(float*)";
+  place.instruction = "ld.shared.f32";
+  place.file = "/home/me/a.hpp", place.line = 1, place.column = 3;
+  for (unsigned line = 2; line <= 4; ++line)
+    place.inlined_at.push_back({"/home/me/b.hpp", line, 1});
+  EXPECT_EQ(to_text(place),
+            "/home/me/a.hpp:1:3 (ld.shared.f32), inlined at /home/me/b.hpp:2, inlined at "
+            "/home/me/b.hpp:3, inlined at /home/me/b.hpp:4");
+  for (unsigned line = 5; line <= 9; ++line)
+    place.inlined_at.push_back({"/home/me/b.hpp", line, 1});
+  EXPECT_EQ(to_text(place),
+            "/home/me/a.hpp:1:3 (ld.shared.f32), inlined at /home/me/b.hpp:2, through 5 more, "
+            "inlined at /home/me/b.hpp:8, inlined at /home/me/b.hpp:9");
+}
+
 TEST(FindingText, HasColoursOnlyWhereTheyAreAskedFor) {
   EXPECT_THAT(to_text(full_finding()), Not(HasSubstr("\033")));
   EXPECT_THAT(to_text(full_finding(), {.colours = true}),

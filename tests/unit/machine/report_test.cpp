@@ -66,6 +66,28 @@ $name:
   expect_parts(o.report, {"trap in kernel k", "a.cu:8:9", "inlined at a.cu:30:5"});
 }
 
+TEST(Report, TheMiddleOfALongChainIsLeftOut) {
+  std::string text = ".visible .entry k() {\n  .loc 1 1 1\n";
+  for (int line = 2; line <= 9; ++line)
+    text += "  .loc 1 " + std::to_string(line) + " 1, function_name $name, inlined_at 1 " +
+            std::to_string(line - 1) + " 1\n";
+  PtxRunner r({text + R"(
+  trap;
+  ret;
+}
+.file 1 "a.cu"
+.section .debug_str {
+$name:
+.b8 111,119,110
+.b8 0
+}
+)"});
+  const Outcome o = r.run("k", {}, {});
+  expect_parts(o.report,
+               {"a.cu:9:1, in own inlined at a.cu:8:1, inlined through 5 more, in own inlined "
+                "at a.cu:2:1, in own inlined at a.cu:1:1"});
+}
+
 TEST(Report, LinesAreCountedAcrossLabelsAndDirectives) {
   PtxRunner r({R"(
 .visible .entry k() {

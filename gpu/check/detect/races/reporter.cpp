@@ -32,6 +32,12 @@ const Copy* transaction_of(const Block* block, const Side& side) {
   return nullptr;
 }
 
+// What a call puts into a stream.
+std::string_view host_work(std::string_view call) {
+  if (call.starts_with("cudaMemset")) return a_fill;
+  return call.starts_with("cudaMemcpy") ? a_copy : of_library;
+}
+
 enum Rule : std::uint64_t { conflicting, not_published, lives_there };
 
 }  // namespace
@@ -93,6 +99,8 @@ Pair Reporter::pair_of(const Scene& scene, const Conflict& c) const {
         return true;
     return false;
   };
+  pair.earlier_work = host_work(session_.places.at(c.earlier.place).instruction);
+  pair.later_work = host_work(session_.places.at(c.later.place).instruction);
   pair.begins = is_call(ordered_allocation), pair.ends = is_call(ordered_release);
   pair.same_launch = c.earlier.row >> order::launch_shift == c.later.row >> order::launch_shift;
   pair.same_stream = launches_.same_stream(c.earlier.row, c.later.row);

@@ -148,6 +148,9 @@ bool branches(const Pair& pair) {
   return !pair.same_launch && pair.same_stream && !pair.dependent && !nested(pair);
 }
 
+// The one is atomic, the other plain: they may be meant to come in either order.
+bool one_is_strong(const Conflict& c) { return c.earlier.strong != c.later.strong; }
+
 std::string_view race_remedy(const Conflict& c, const Pair& pair) {
   if (overlap(pair))
     return "griddepcontrol.wait (cudaGridDependencySynchronize()) in the kernel that begins early, "
@@ -175,22 +178,41 @@ std::string_view race_remedy(const Conflict& c, const Pair& pair) {
            "lets "
            "a barrier go, and orders nothing there";
   if (pair.same_warp) return "__syncwarp() between the two: lanes of a warp need not run in step";
-  if (pair.same_block) return "a barrier (__syncthreads()) between the two";
+  if (pair.same_block)
+    return one_is_strong(c)
+               ? "a barrier (__syncthreads()) between the two, or, if they may come in either "
+                 "order, an atomic access in place of the plain one (cuda::atomic_ref, volatile)"
+               : "a barrier (__syncthreads()) between the two";
   if (pair.same_cluster)
     return "a cluster barrier between the two (barrier.cluster.arrive.release and "
            "barrier.cluster.wait.acquire; cluster.sync())";
+  if (one_is_strong(c))
+    return "an atomic access in place of the plain one (cuda::atomic_ref, volatile) if the two may "
+           "come in either order; else publish the one with a release of gpu scope and acquire it "
+           "before the other (__threadfence() on both sides of an atomic flag), a grid barrier, or "
+           "two launches";
   return "publish the one with a release of gpu scope and acquire it before the other "
          "(cuda::atomic_"
          "ref, or __threadfence() on both sides of an atomic flag), a grid barrier, or two "
          "launches";
 }
 
+// Of which at least one is a copy or the like.
+std::string in_two_streams(const Pair& pair) {
+  if (pair.earlier != pair.later)
+    return fmt::format("a kernel and {} in another stream",
+                       pair.earlier == Doer::host ? pair.earlier_work : pair.later_work);
+  if (pair.earlier_work == a_copy && pair.later_work == a_copy) return "two copies in two streams";
+  return fmt::format("{} and {} in another stream", pair.earlier_work, pair.later_work);
+}
+
 Words race_words(const Conflict& c, const Pair& pair) {
   const bool host = pair.earlier == Doer::host || pair.later == Doer::host;
+  const std::string of_streams = host ? in_two_streams(pair) : "";
   const std::string_view who =
       nested(pair)     ? "two launches, of which a kernel has made one or both,"
       : branches(pair) ? "two nodes of a graph"
-      : host           ? "a kernel and a copy in another stream"
+      : host           ? std::string_view(of_streams)
       : overlap(pair)
           ? "a kernel that begins before the one in front of it has ended, and that one,"
       : !pair.same_launch ? "two kernels"

@@ -26,6 +26,10 @@ Doer doer_of(order::Row row, bool host);
 inline constexpr std::string_view ordered_allocation = "cudaMallocAsync";
 inline constexpr std::string_view ordered_release = "cudaFreeAsync";
 
+// What the host puts into a stream.
+inline constexpr std::string_view a_copy = "a copy", a_fill = "a fill",
+                                  of_library = "a library's work";
+
 struct Pair {
   Doer earlier = Doer::thread, later = Doer::thread;
   Space space = Space::global;
@@ -36,6 +40,7 @@ struct Pair {
   bool ended = false;  // the earlier one's thread, with no barrier behind what it did
   bool of_mbarrier = false;
   bool begins = false, ends = false;  // one of the two is such a call
+  std::string_view earlier_work = a_copy, later_work = a_copy;  // of the host's
 };
 
 FindingKind kind_of(const shadow::Conflict& conflict, const Pair& pair);

@@ -229,7 +229,9 @@ Status copy(Stream& stream, const Copy& request, bool asynchronous, SourceOrder 
 Status fill(Stream& stream, const Fill& request, bool asynchronous) {
   if (Status status = check(request); status != Status::success) return status;
   if (capturing(stream) && !asynchronous) return unsafe_in_capture();
-  const Status status = submit(stream, request);
+  Fill work = request;
+  work.asynchronous = asynchronous;
+  const Status status = submit(stream, work);
   if (asynchronous || status != Status::success || !host_reads(request.to)) return status;
   stream.synchronize();
   return stream.device().fault();

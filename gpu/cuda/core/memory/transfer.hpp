@@ -51,6 +51,7 @@ struct Fill {
   unsigned element = 1;
   std::uint64_t width = 0, height = 1, depth = 1;  // width in elements
   std::uint64_t pitch = 0, rows = 1;               // bytes; rows a slice
+  bool asynchronous = true;                        // of a call that says so in its name
 };
 
 // success, invalid_value, invalid_pitch or invalid_direction. Device sides must lie inside one

@@ -148,7 +148,7 @@ void observe_fill(const Stream& stream, const Fill& fill) {
   event.kind = check::HostAccess::Kind::set;
   event.stream = stream.number();
   event.work = Stream::work_now();
-  event.asynchronous = true;
+  event.asynchronous = fill.asynchronous;
   event.destination = address_of(fill.to);
   event.destination_pitch = fill.pitch;
   event.bytes = fill.width * fill.element;

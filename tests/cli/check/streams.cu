@@ -1,0 +1,52 @@
+// What meets in two streams, or in one block, without order: streams copies|fill|memset|atomic.
+#include "tests/kernels/check/check_test.cuh"
+
+__global__ void writes(int* data) { data[threadIdx.x] = threadIdx.x; }
+
+__global__ void counts(int* data) {
+  if (threadIdx.x < 32) atomicAdd(data, 1);
+  if (threadIdx.x >= 32) data[threadIdx.x] = data[0];
+}
+
+struct Both {
+  Buffer<int> data{64};
+  int* host;
+  cudaStream_t a, b;
+  Both() {
+    CHECK(cudaMallocHost(&host, 64 * sizeof(int)));
+    CHECK(cudaStreamCreateWithFlags(&a, cudaStreamNonBlocking));
+    CHECK(cudaStreamCreateWithFlags(&b, cudaStreamNonBlocking));
+    CHECK(cudaDeviceSynchronize());
+  }
+};
+
+void copies() {
+  Both s;
+  CHECK(cudaMemcpyAsync(s.data, s.host, 64 * sizeof(int), cudaMemcpyHostToDevice, s.a));
+  CHECK(cudaMemcpyAsync(s.data, s.host, 64 * sizeof(int), cudaMemcpyHostToDevice, s.b));
+}
+
+void fill() {
+  Both s;
+  writes<<<1, 64, 0, s.a>>>(s.data);
+  CHECK(cudaMemsetAsync(s.data, 0, 64 * sizeof(int), s.b));
+}
+
+void memset_of_default_stream() {
+  Both s;
+  writes<<<1, 64, 0, s.a>>>(s.data);
+  CHECK(cudaMemset(s.data, 0, 64 * sizeof(int)));
+}
+
+void atomic() {
+  Both s;
+  counts<<<1, 64>>>(s.data);
+}
+
+int main(int argc, char** argv) {
+  return run_case(argc, argv,
+                  {{"copies", copies},
+                   {"fill", fill},
+                   {"memset", memset_of_default_stream},
+                   {"atomic", atomic}});
+}

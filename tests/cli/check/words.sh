@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# inflight check: which words a finding has for who takes part. words.sh INFLIGHT PROGRAM
+. "$(dirname "$0")/../lib.sh"
+program=$(dirname "$2")/streams
+expect "two copies" 86 '^inflight: data-race: two copies in two streams both write the same global memory' \
+  "$inflight" check "$program" copies
+expect "a kernel and a fill" 86 '^inflight: data-race: a kernel and a fill in another stream both write ' \
+  "$inflight" check "$program" fill
+grep -q '^    at cudaMemsetAsync' <<<"$output" || fail "not the call's name: $output"
+expect "cudaMemset" 86 '^inflight: data-race: a kernel and a fill in another stream both write ' \
+  "$inflight" check "$program" memset
+grep -q '^    at cudaMemset$' <<<"$output" || fail "not the call's name: $output"
+expect "an atomic and a plain access" 86 \
+  'to mend it: a barrier .* between the two, or, .* an atomic access in place of the plain one' \
+  "$inflight" check "$program" atomic
+finish
