@@ -111,8 +111,13 @@ INFLIGHT_CU_INIT(cuCtxSetCurrent, (Handle context), {
   set_current_context(found);
   return Status::success;
 })
-INFLIGHT_CU(cuCtxGetDevice, (int* device),
-            { return store_value(device, current_context()->device->ordinal); })
+// Of a primary context that nobody retains any more, the device is known all the same.
+INFLIGHT_CU_INIT(cuCtxGetDevice, (int* device), {
+  const Status status = begin(Needs::context);
+  const bool released = status == Status::context_is_destroyed && current_context()->primary;
+  if (status != Status::success && !released) return status;
+  return store_value(device, current_context()->device->ordinal);
+})
 INFLIGHT_CU_INIT(cuCtxGetDevice_v2, (int* device, Handle context), {
   Context* found = context_of(context);
   return found ? store_value(device, found->device->ordinal) : Status::invalid_context;

@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "gpu/cuda/core/pci.hpp"
 #include "gpu/cuda/core/profiles.hpp"
 #include "gpu/cuda/driver/entry.hpp"
 
@@ -23,15 +24,6 @@ Status store_attribute(int* value, int attribute, const Device& device) {
   if (!found) return Status::invalid_value;
   *value = *found;
   return Status::success;
-}
-
-// Programs may omit the domain and the function of a PCI address.
-bool same_address(std::string_view address, const Device& device) {
-  std::string own = pci_address(device.profile, device.index);
-  std::string text(address);
-  if (text.find('.') == text.npos) text += ".0";
-  for (char& c : text) c = char(std::toupper(c));
-  return own.ends_with(text) && (text.size() == own.size() || text.size() == own.size() - 5);
 }
 
 // cudaDevP2PAttr: performance rank, access, native atomics, CUDA arrays.
@@ -86,13 +78,8 @@ INFLIGHT_CU_DEVICE(cuDeviceGetUuid_v2, (void* uuid, int device),
                    { return store_uuid(*found, uuid); })
 INFLIGHT_CU_DEVICE(cuDeviceGetPCIBusId, (char* text, int size, int device),
                    { return copy_text(pci_address(found->profile, found->index), text, size); })
-INFLIGHT_CU_INIT(cuDeviceGetByPCIBusId, (int* device, const char* text), {
-  if (!device || !text) return Status::invalid_value;
-  for (int i = 0; i < Core::get().device_count(); ++i) {
-    if (same_address(text, Core::get().device(i))) return store_value(device, i);
-  }
-  return Status::invalid_device;
-})
+INFLIGHT_CU_INIT(cuDeviceGetByPCIBusId, (int* device, const char* text),
+                 { return find_by_pci_address(text, device); })
 INFLIGHT_CU_DEVICE(cuDeviceGetExecAffinitySupport, (int* supported, int type, int device), {
   if (type != 0) return Status::invalid_value;
   return store_value(supported, 0);

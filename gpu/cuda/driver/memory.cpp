@@ -4,6 +4,7 @@
 #include "gpu/cuda/core/memory/allocation.hpp"
 #include "gpu/cuda/core/memory/managed.hpp"
 #include "gpu/cuda/driver/entry.hpp"
+#include "gpu/cuda/driver/owners.hpp"
 #include "gpu/cuda/driver/vmm.hpp"
 
 namespace inflight::cuda::driver {
@@ -16,11 +17,16 @@ Status allocate(DevicePointer* to, std::size_t bytes, Call&& call) {
   void* made = nullptr;
   if (!to || bytes == 0) return Status::invalid_value;
   Status status = call(&made);
-  if (status == Status::success) *to = address(made);
+  if (status == Status::success) note_owner(*to = address(made));
   return status;
 }
 
-constexpr std::size_t no_bytes = 0;
+Status allocate_pinned_here(void** to, std::size_t bytes, unsigned flags) {
+  if (bytes == 0) return Status::invalid_value;
+  const Status status = allocate_pinned(to, bytes, flags);
+  if (status == Status::success) note_owner(address(*to));
+  return status;
+}
 
 Status range_of(DevicePointer* base, std::size_t* bytes, DevicePointer inside) {
   auto found = Core::get().memory.find(inside);
@@ -57,14 +63,10 @@ INFLIGHT_CU(cuMemAllocManaged, (DevicePointer * to, std::size_t bytes, unsigned 
 })
 INFLIGHT_CU_AT(of_memory(memory), cuMemFree_v2, (DevicePointer memory),
                { return free_memory(pointer(memory)); })
-INFLIGHT_CU(cuMemAllocHost_v2, (void** to, std::size_t bytes), {
-  if (bytes == no_bytes) return Status::invalid_value;
-  return allocate_pinned(to, bytes, 0);
-})
-INFLIGHT_CU(cuMemHostAlloc, (void** to, std::size_t bytes, unsigned flags), {
-  if (bytes == no_bytes) return Status::invalid_value;
-  return allocate_pinned(to, bytes, flags);
-})
+INFLIGHT_CU(cuMemAllocHost_v2, (void** to, std::size_t bytes),
+            { return allocate_pinned_here(to, bytes, 0); })
+INFLIGHT_CU(cuMemHostAlloc, (void** to, std::size_t bytes, unsigned flags),
+            { return allocate_pinned_here(to, bytes, flags); })
 INFLIGHT_CU_AT(of_memory(memory), cuMemFreeHost, (void* memory),
                { return memory ? free_pinned(memory) : Status::invalid_value; })
 INFLIGHT_CU_TWO(cuMemHostRegister, cuMemHostRegister_v2,

@@ -3,6 +3,7 @@
 
 #include "gpu/cuda/core/memory/pool.hpp"
 #include "gpu/cuda/core/sharing/memory.hpp"
+#include "gpu/cuda/driver/owners.hpp"
 #include "gpu/cuda/driver/vmm.hpp"
 
 namespace inflight::cuda::driver {
@@ -43,14 +44,14 @@ constexpr unsigned host_memory = 1, device_memory = 2, read_and_write = 3;
 // By CUpointer_attribute, from 1.
 using Attribute = Value (*)(const Pointer&);
 constexpr Attribute attributes[] = {
-    [](const Pointer& p) { return word(address(&Core::get().primary(p.allocation.device))); },
+    [](const Pointer& p) { return word(address(owner_of(p.allocation))); },
     [](const Pointer& p) { return number(p.on_host() ? host_memory : device_memory); },
     [](const Pointer& p) { return word(p.address); },
     [](const Pointer& p) { return p.on_host() || p.managed() ? word(p.address) : Value{}; },
     [](const Pointer&) { return Value{}; },                  // P2P tokens
     [](const Pointer&) { return boolean(false); },           // SYNC_MEMOPS
     [](const Pointer& p) { return word(p.allocation.id); },  // BUFFER_ID
-    [](const Pointer& p) { return boolean(p.managed()); },
+    [](const Pointer& p) { return number(p.managed()); },    // programs have an int for it
     [](const Pointer& p) { return number(unsigned(p.allocation.device)); },
     [](const Pointer& p) { return boolean(can_export(p.address)); },  // legacy IPC
     [](const Pointer& p) { return word(p.allocation.base); },

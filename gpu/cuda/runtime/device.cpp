@@ -1,9 +1,9 @@
 // Devices: how many, which, what they can do, and their settings.
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 
 #include "gpu/cuda/core/devices.hpp"
+#include "gpu/cuda/core/pci.hpp"
 #include "gpu/cuda/core/profiles.hpp"
 #include "gpu/cuda/core/store.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
@@ -119,23 +119,7 @@ INFLIGHT_API int cudaDeviceGetPCIBusId(char* text, int length, int ordinal) {
 }
 
 INFLIGHT_API int cudaDeviceGetByPCIBusId(int* ordinal, const char* text) {
-  return query([&] {
-    unsigned domain = 0, bus = 0, slot = 0, function = 0;
-    if (!ordinal || !text) return Status::invalid_value;
-    if (std::sscanf(text, "%x:%x:%x.%x", &domain, &bus, &slot, &function) < 3 &&
-        std::sscanf(text, "%x:%x.%x", &bus, &slot, &function) < 2)
-      return Status::invalid_value;
-    Core& core = Core::get();
-    for (int i = 0; i < core.device_count(); ++i) {
-      unsigned d = 0, b = 0, s = 0;
-      std::sscanf(pci_address(core.profile(), core.device(i).index).c_str(), "%x:%x:%x", &d, &b,
-                  &s);
-      if (d != domain || b != bus || s != slot) continue;
-      *ordinal = i;
-      return Status::success;
-    }
-    return Status::invalid_device;
-  });
+  return query([&] { return find_by_pci_address(text, ordinal); });
 }
 
 INFLIGHT_API int cudaSetDeviceFlags(unsigned flags) {

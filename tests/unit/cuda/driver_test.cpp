@@ -181,7 +181,18 @@ TEST_F(Driver, DevicesAreFoundByTheirAddress) {
   ASSERT_EQ(cuDeviceGetPCIBusId(text, sizeof text, 0), success);
   EXPECT_EQ(cuDeviceGetByPCIBusId(&device, text), success);
   EXPECT_EQ(device, 0);
+  unsigned domain = 0, bus = 0, slot = 0;
+  ASSERT_EQ(std::sscanf(text, "%x:%x:%x", &domain, &bus, &slot), 3);
+  for (const char* form : {"%x:%x:%x", "%04x:%02x:%02x", "%X:%X:%X.0", "%04X:%02X:%02x.0"}) {
+    std::snprintf(text, sizeof text, form, domain, bus, slot);
+    device = -1;
+    EXPECT_EQ(cuDeviceGetByPCIBusId(&device, text), success) << text;
+    EXPECT_EQ(device, 0) << text;
+  }
+  std::snprintf(text, sizeof text, "%x:%x.0", bus, slot);
+  EXPECT_EQ(cuDeviceGetByPCIBusId(&device, text), success) << text;
   EXPECT_NE(cuDeviceGetByPCIBusId(&device, "ffff:ff:ff.0"), success);
+  EXPECT_EQ(cuDeviceGetByPCIBusId(&device, "no address"), invalid_value);
   EXPECT_EQ(cuDeviceGetName(name, sizeof name, 0), success);
   EXPECT_STREQ(name, "NVIDIA ");
   int value = 0;

@@ -1,0 +1,50 @@
+// flags: -lcuda
+// Whose memory is, by CU_POINTER_ATTRIBUTE_CONTEXT: that of the context in which it was allocated,
+// whichever is current when one asks. IS_MANAGED is an int. Of the memory's sizes one may ask for
+// one.
+// No GPU was asked: programs rely on these answers.
+#include "tests/kernels/kernel_test.cuh"
+
+#include <cuda.h>
+
+void say(const char* what, CUdeviceptr memory, CUcontext made_in) {
+  CUcontext owner = nullptr;
+  const CUresult result = cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, memory);
+  std::printf("%s: %d, its own: %s\n", what, result, owner == made_in ? "yes" : "no");
+}
+
+int main() {
+  CUcontext primary, created;
+  cuInit(0);
+  cuDevicePrimaryCtxRetain(&primary, 0);
+  cuCtxSetCurrent(primary);
+  CUdeviceptr first, second, managed, again;
+  void* pinned;
+  cuMemAlloc(&first, 100);
+#if CUDA_VERSION >= 13000
+  cuCtxCreate(&created, nullptr, 0, 0);
+#else
+  cuCtxCreate(&created, 0, 0);
+#endif
+  cuMemAlloc(&second, 100);
+  cuMemAllocManaged(&managed, 100, CU_MEM_ATTACH_GLOBAL);
+  cuMemAllocHost(&pinned, 100);
+  cuCtxSetCurrent(primary);
+  say("of the primary context", first, primary);
+  say("of a created one", second, created);
+  say("managed", managed, created);
+  say("pinned", reinterpret_cast<CUdeviceptr>(pinned), created);
+  for (CUdeviceptr memory : {first, managed}) {
+    int is_managed = -1;
+    cuPointerGetAttribute(&is_managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, memory);
+    std::printf("is managed: %d\n", is_managed);
+  }
+  std::size_t free = 0, total = 0, all = 0;
+  cuMemGetInfo(&free, &all);
+  std::printf("free: %d\n", cuMemGetInfo(&free, nullptr));
+  std::printf("total: %d", cuMemGetInfo(nullptr, &total));
+  std::printf(", the same: %d, more than free: %d\n", total == all, total > free);
+  cuMemFree(second);
+  cuMemAlloc(&again, 100);
+  say("allocated again", again, primary);
+}
