@@ -1,4 +1,5 @@
-// What meets in two streams, or in one block, without order: streams copies|fill|memset|atomic.
+// What meets in two streams, or in one block, without order: streams
+// copies|fill|memset|atomic|sizes.
 #include "tests/kernels/check/check_test.cuh"
 
 __global__ void writes(int* data) { data[threadIdx.x] = threadIdx.x; }
@@ -6,6 +7,11 @@ __global__ void writes(int* data) { data[threadIdx.x] = threadIdx.x; }
 __global__ void counts(int* data) {
   if (threadIdx.x < 32) atomicAdd(data, 1);
   if (threadIdx.x >= 32) data[threadIdx.x] = data[0];
+}
+
+__global__ void halves(unsigned long long* data) {
+  if (threadIdx.x == 0) atomicCAS(data, 0ull, 1ull << 40);
+  if (threadIdx.x == 32) atomicAdd(reinterpret_cast<unsigned*>(data) + 1, 1u);
 }
 
 struct Both {
@@ -43,10 +49,17 @@ void atomic() {
   counts<<<1, 64>>>(s.data);
 }
 
+void sizes() {
+  Both s;
+  CHECK(cudaMemset(s.data, 0, 64 * sizeof(int)));
+  halves<<<1, 64>>>(reinterpret_cast<unsigned long long*>(static_cast<int*>(s.data)));
+}
+
 int main(int argc, char** argv) {
   return run_case(argc, argv,
                   {{"copies", copies},
                    {"fill", fill},
                    {"memset", memset_of_default_stream},
-                   {"atomic", atomic}});
+                   {"atomic", atomic},
+                   {"sizes", sizes}});
 }

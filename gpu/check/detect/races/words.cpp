@@ -150,6 +150,7 @@ bool branches(const Pair& pair) {
 
 // The one is atomic, the other plain: they may be meant to come in either order.
 bool one_is_strong(const Conflict& c) { return c.earlier.strong != c.later.strong; }
+bool both_are_strong(const Conflict& c) { return c.earlier.strong && c.later.strong; }
 
 std::string_view race_remedy(const Conflict& c, const Pair& pair) {
   if (overlap(pair))
@@ -173,6 +174,9 @@ std::string_view race_remedy(const Conflict& c, const Pair& pair) {
            "__threadfence() before it), acquire semantics for the one that observes it "
            "(ld.acquire, "
            "a fence after it), and a scope for both that includes both threads";
+  if (both_are_strong(c))
+    return "atomic accesses of the same bytes on both sides, each with a scope that includes both "
+           "threads; else an order between the two";
   if (pair.ended)
     return "let the thread that has ended execute the barrier too, behind its access: who ends "
            "lets "
@@ -225,6 +229,8 @@ Words race_words(const Conflict& c, const Pair& pair) {
   const std::string_view weak =
       c.why == Why::weak_edge
           ? ": what leads from the one to the other is relaxed, or of too small a scope"
+      : both_are_strong(c)
+          ? ": both are strong, but not of the same bytes, or one's scope leaves the other out"
       : pair.ended
           ? ": one has ended without arriving at the barrier behind which the other goes on"
           : "";
