@@ -1,5 +1,6 @@
 // Driver API: the nodes of graphs.
 #include "gpu/cuda/core/graph/nodes.hpp"
+#include "gpu/cuda/core/graph/value_nodes.hpp"
 #include "gpu/cuda/core/texture/array.hpp"
 #include "gpu/cuda/driver/copy.hpp"
 #include "gpu/cuda/driver/forward.hpp"
@@ -74,7 +75,7 @@ Copy3D driver_copy(const Copy& copy) {
   return box;
 }
 
-// CUgraphNodeParams where it differs from the runtime's: kernels and copies.
+// CUgraphNodeParams where it differs from the runtime's: kernels, copies and operations on values.
 struct CopyNode {  // CUDA_MEMCPY_NODE_PARAMS
   int flags, reserved;
   Handle context;
@@ -86,6 +87,7 @@ struct GraphNode {
   union {
     KernelNode kernel;
     CopyNode copy;
+    ValueNode values;
     long long words[29];
   };
   long long reserved_end;
@@ -97,6 +99,7 @@ Result<Work> work_of(GraphNode* node, const NodeSite& site = {}) {
   if (!node) return fail(Status::invalid_value);
   if (node->type == abi::node_kernel) return work_of(&node->kernel);
   if (node->type == abi::node_copy) return work_of(&node->copy.copy);
+  if (node->type == abi::node_batch) return value_node_work(&node->values);
   return cuda::work_of(reinterpret_cast<abi::GraphNode*>(node), site);
 }
 
@@ -215,6 +218,13 @@ INFLIGHT_FORWARD_2(cuGraphEventRecordNodeGetEvent, get_recorded_event, Handle, H
 INFLIGHT_NODE(cuGraphAddEventWaitNode, cuGraphExecEventWaitNodeSetEvent, Handle, wait_work)
 INFLIGHT_SET_NODE(cuGraphEventWaitNodeSetEvent, Handle, wait_work)
 INFLIGHT_FORWARD_2(cuGraphEventWaitNodeGetEvent, get_awaited_event, Handle, Handle*)
+
+// --- values in memory ---
+
+INFLIGHT_NODE(cuGraphAddBatchMemOpNode, cuGraphExecBatchMemOpNodeSetParams, const ValueNode*,
+              value_node_work)
+INFLIGHT_SET_NODE(cuGraphBatchMemOpNodeSetParams, const ValueNode*, value_node_work)
+INFLIGHT_FORWARD_2(cuGraphBatchMemOpNodeGetParams, get_value_node, Handle, ValueNode*)
 
 // --- memory ---
 

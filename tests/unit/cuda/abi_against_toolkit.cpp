@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include "gpu/cuda/core/abi.hpp"
+#include "gpu/cuda/core/graph/value_nodes.hpp"
 #include "gpu/cuda/core/green/resource.hpp"
 #include "gpu/cuda/core/profiles.hpp"
 #include "gpu/cuda/core/report/status.hpp"
@@ -40,6 +41,20 @@ static_assert(sizeof(DevResource) == sizeof(CUdevResource) &&
                   offsetof(CUdevResource, sm.smCoscheduledAlignment) &&
               DevResource::multiprocessors == CU_DEV_RESOURCE_TYPE_SM);
 #endif
+using inflight::cuda::ValueNode;
+using inflight::cuda::ValueOperation;
+static_assert(
+    sizeof(ValueOperation) == sizeof(CUstreamBatchMemOpParams) &&
+    offsetof(ValueOperation, fence_flags) ==
+        offsetof(CUstreamBatchMemOpParams, memoryBarrier.flags) &&
+    offsetof(ValueOperation, memory) == offsetof(CUstreamBatchMemOpParams, waitValue.address) &&
+    offsetof(ValueOperation, value) == offsetof(CUstreamBatchMemOpParams, writeValue.value64) &&
+    offsetof(ValueOperation, flags) == offsetof(CUstreamBatchMemOpParams, writeValue.flags) &&
+    ValueOperation::barrier == CU_STREAM_MEM_OP_BARRIER &&
+    ValueOperation::write_64 == CU_STREAM_MEM_OP_WRITE_VALUE_64);
+static_assert(sizeof(ValueNode) == sizeof(CUDA_BATCH_MEM_OP_NODE_PARAMS) &&
+              offsetof(ValueNode, list) == offsetof(CUDA_BATCH_MEM_OP_NODE_PARAMS, paramArray) &&
+              offsetof(ValueNode, flags) == offsetof(CUDA_BATCH_MEM_OP_NODE_PARAMS, flags));
 static_assert(abi::instantiate_structure == cudaGraphInstantiateInvalidStructure &&
               abi::instantiate_operation == cudaGraphInstantiateNodeOperationNotSupported);
 static_assert(offsetof(abi::LaunchAttribute::Value, updatable.node) ==

@@ -2,6 +2,7 @@
 #include "gpu/cuda/core/graph/graph.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <unordered_set>
 
 namespace inflight::cuda {
@@ -16,11 +17,17 @@ bool contains(const std::vector<Node*>& nodes, const Node* node) {
   return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
 }
 
+// Such a node runs behind all that may run before it, as another branch may write the value.
+bool waits_for_values(const Node& node) {
+  const auto* const values = std::get_if<ValueWork>(&node.work);
+  return values && waits_for_any(*values);
+}
+
 bool is_kernel(const Node& node) { return std::holds_alternative<KernelWork>(node.work); }
 
 // cudaGraphNodeType, in the order of Work's alternatives; a library's has no type of its own, and
 // is done by the host.
-constexpr int node_types[] = {0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 3, 13};
+constexpr int node_types[] = {0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 3, 13, 12};
 
 // One pointer a parameter, as cudaKernelNodeParams gives them back.
 void point_at_arguments(Node& node) {
@@ -140,16 +147,29 @@ std::vector<Graph::Edge> Graph::edges() const {
 
 Result<std::vector<Node*>> Graph::order() const {
   std::vector<Node*> result;
+  std::deque<Node*> waiting;
   std::unordered_map<const Node*, std::size_t> missing;
   std::unordered_map<const Node*, std::vector<Node*>> after;
+  const auto ready = [&](Node* node) {
+    if (waits_for_values(*node))
+      waiting.push_back(node);
+    else
+      result.push_back(node);
+  };
   for (const auto& node : nodes_) {
     missing[node.get()] = node->dependencies.size();
     for (const Node* dependency : node->dependencies) after[dependency].push_back(node.get());
-    if (node->dependencies.empty()) result.push_back(node.get());
+    if (node->dependencies.empty()) ready(node.get());
   }
-  for (std::size_t i = 0; i < result.size(); ++i)
+  for (std::size_t i = 0;; ++i) {
+    if (i == result.size()) {
+      if (waiting.empty()) break;
+      result.push_back(waiting.front());
+      waiting.pop_front();
+    }
     for (Node* next : after[result[i]])
-      if (--missing[next] == 0) result.push_back(next);
+      if (--missing[next] == 0) ready(next);
+  }
   if (result.size() != nodes_.size()) return fail(Status::invalid_value);
   return result;
 }

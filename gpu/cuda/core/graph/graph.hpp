@@ -52,7 +52,8 @@ class Graph {
     EdgeKind kind;
   };
   std::vector<Edge> edges() const;
-  // Nodes so that each comes after what it waits for, else as added; nothing for a cycle.
+  // Nodes so that each comes after what it depends on, those that wait for values as late as can
+  // be, else as added; nothing for a cycle.
   Result<std::vector<Node*>> order() const;
   std::shared_ptr<Graph> clone() const;
   // Whether every node of `nodes` is in `tips` or before one of them.

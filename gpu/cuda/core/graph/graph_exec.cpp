@@ -183,6 +183,8 @@ Status GraphExec::set(const Node* node, Work work) {
   Step* found = step(node);
   if (!found || found->work.index() != work.index()) return Status::invalid_value;
   if (std::holds_alternative<ConditionalWork>(work)) return Status::invalid_value;
+  if (const auto* const values = std::get_if<ValueWork>(&work))
+    if (!may_become(std::get<ValueWork>(found->work), *values)) return Status::invalid_value;
   if (auto* child = std::get_if<ChildWork>(&work)) return set_child(*found, *child->graph);
   if (auto* const kernel = std::get_if<KernelWork>(&work))
     if (const auto& node = std::get<KernelWork>(found->work).updatable) {
@@ -234,6 +236,9 @@ GraphExec::Updated GraphExec::difference(const Steps& old, const Steps& fresh) {
     if (fresh[i].after != old[i].after || fresh[i].bodies.size() != old[i].bodies.size())
       return {Change::topology, node};
     if (fresh[i].work.index() != old[i].work.index()) return {Change::node_type, node};
+    if (const auto* const values = std::get_if<ValueWork>(&fresh[i].work);
+        values && !may_become(std::get<ValueWork>(old[i].work), *values))
+      return {Change::parameters, node};
     for (std::size_t b = 0; b < old[i].bodies.size(); ++b)
       if (const Updated inside = difference(old[i].bodies[b], fresh[i].bodies[b]);
           inside.change != Change::none)

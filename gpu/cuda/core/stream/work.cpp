@@ -46,6 +46,7 @@ struct Check {
   Status operator()(const LibraryWork& work) const {
     return work.body ? Status::success : Status::invalid_value;
   }
+  Status operator()(const ValueWork& work) const { return check(work); }
   Status operator()(const ChildWork&) const { return Status::success; }
   Status operator()(const ConditionalWork&) const { return Status::success; }
   Status operator()(const EmptyWork&) const { return Status::success; }
@@ -143,6 +144,7 @@ struct Perform {
     }
     return !places.empty();
   }
+  void operator()(const ValueWork& work) const { cuda::perform(work, stream); }
   void operator()(const ChildWork&) const {}        // its steps run one by one
   void operator()(const ConditionalWork&) const {}  // likewise of the body that it chooses
   void operator()(const EmptyWork&) const {}
@@ -169,6 +171,8 @@ Status check(const Work& work, Device& device) { return std::visit(Check{device}
 
 void perform(const Work& work, Stream& stream) {
   if (stream.device().fault() != Status::success || stream.device().cancel) return;
+  // What waits for the host to write a value must not keep it from being watched.
+  if (const auto* const values = std::get_if<ValueWork>(&work)) return perform(*values, stream);
   const watch::Working working;
   std::visit(Perform{stream}, work);
 }

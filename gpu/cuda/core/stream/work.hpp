@@ -12,6 +12,7 @@
 #include "gpu/cuda/core/graph/graph_memory.hpp"
 #include "gpu/cuda/core/memory/transfer.hpp"
 #include "gpu/cuda/core/stream/library_work.hpp"
+#include "gpu/cuda/core/stream/value_operations.hpp"
 
 namespace inflight::cuda {
 
@@ -59,8 +60,9 @@ struct FreeWork {
 struct ConditionalWork {
   std::shared_ptr<Conditional> node;
 };
-using Work = std::variant<KernelWork, Copy, Fill, HostWork, ChildWork, EmptyWork, WaitWork,
-                          RecordWork, AllocateWork, FreeWork, LibraryWork, ConditionalWork>;
+using Work =
+    std::variant<KernelWork, Copy, Fill, HostWork, ChildWork, EmptyWork, WaitWork, RecordWork,
+                 AllocateWork, FreeWork, LibraryWork, ConditionalWork, ValueWork>;
 
 // The checks that CUDA makes at the call. Of a kernel: shape, shared memory, the size of a
 // cooperative grid, clusters, and whether the machine can run it.

@@ -1,0 +1,136 @@
+// Checking and doing operations on values in memory.
+#include "gpu/cuda/core/stream/value_operations.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <type_traits>
+
+#include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/memory/addresses.hpp"
+#include "gpu/cuda/core/report/observer.hpp"
+
+namespace inflight::cuda {
+namespace {
+
+// CUstreamWaitValue_flags; the flush flag (1 << 30) asks for what is always so here.
+enum Comparison : unsigned { at_least = 0, equal = 1, common_bits = 2, not_or = 3 };
+constexpr unsigned flush = 1u << 30, no_barrier = 1, device_barrier = 1, longest_batch = 255;
+
+using Operation = ValueOperation;
+
+bool waits(const Operation& o) {
+  return o.kind == Operation::wait_32 || o.kind == Operation::wait_64;
+}
+bool writes(const Operation& o) {
+  return o.kind == Operation::write_32 || o.kind == Operation::write_64;
+}
+std::size_t width(const Operation& o) {
+  return o.kind == Operation::wait_32 || o.kind == Operation::write_32 ? 4 : 8;
+}
+
+template <class T>
+bool holds(T now, T value, unsigned comparison) {
+  switch (comparison) {
+    case at_least:
+      return std::make_signed_t<T>(now - value) >= 0;
+    case equal:
+      return now == value;
+    case common_bits:
+      return (now & value) != 0;
+    default:
+      return T(~(now | value)) != 0;
+  }
+}
+
+template <class T>
+std::atomic_ref<T> at(const Operation& o) {
+  return std::atomic_ref<T>(*static_cast<T*>(pointer_to(o.memory)));
+}
+
+Status check_one(const Operation& o) {
+  if (o.kind == Operation::flush_writes || o.kind == Operation::barrier) {
+    const unsigned most = o.kind == Operation::barrier ? device_barrier : 0;
+    return o.fence_flags <= most ? Status::success : Status::invalid_value;
+  }
+  if (!waits(o) && !writes(o)) return Status::invalid_value;
+  if (waits(o) ? (o.flags & ~flush) > not_or : (o.flags & ~no_barrier) != 0)
+    return Status::invalid_value;
+  const auto found = Core::get().memory.find(o.memory);
+  const bool inside = found && o.memory + width(o) <= found->base + found->size;
+  return inside && o.memory % width(o) == 0 ? Status::success : Status::invalid_value;
+}
+
+constexpr std::chrono::microseconds between_looks{20};
+
+// False: the device has a fault, or the program ends.
+template <class T>
+bool wait(const Operation& o, Stream& stream) {
+  const Device& device = stream.device();
+  while (!holds(at<T>(o).load(std::memory_order_acquire), T(o.value), o.flags & ~flush)) {
+    if (device.cancel || device.fault() != Status::success) return false;
+    std::this_thread::sleep_for(between_looks);
+  }
+  observe_edge(check::StreamEdge::Kind::value_wait, stream, Stream::work_now(), o.memory);
+  return true;
+}
+
+template <class T>
+bool write(const Operation& o, Stream& stream) {
+  observe_edge(check::StreamEdge::Kind::value_write, stream, Stream::work_now(), o.memory);
+  at<T>(o).store(T(o.value), std::memory_order_release);
+  return true;
+}
+
+bool perform_one(const Operation& o, Stream& stream) {
+  switch (o.kind) {
+    case Operation::wait_32:
+      return wait<std::uint32_t>(o, stream);
+    case Operation::wait_64:
+      return wait<std::uint64_t>(o, stream);
+    case Operation::write_32:
+      return write<std::uint32_t>(o, stream);
+    case Operation::write_64:
+      return write<std::uint64_t>(o, stream);
+    default:
+      return true;  // barriers: every write here is seen in order
+  }
+}
+
+// What may not change in an instantiated graph.
+bool same_but_values(const Operation& a, const Operation& b) {
+  if (a.kind != b.kind) return false;
+  if (waits(a)) return (a.flags & flush) == (b.flags & flush);
+  return writes(a) ? a.flags == b.flags : a.fence_flags == b.fence_flags;
+}
+
+}  // namespace
+
+Status check(const ValueWork& work) {
+  for (const Operation& o : work.operations)
+    if (const Status status = check_one(o); status != Status::success) return status;
+  return Status::success;
+}
+
+void perform(const ValueWork& work, Stream& stream) {
+  for (const Operation& o : work.operations)
+    if (!perform_one(o, stream)) return;
+}
+
+bool waits_for_any(const ValueWork& work) {
+  return std::any_of(work.operations.begin(), work.operations.end(), waits);
+}
+
+bool may_become(const ValueWork& before, const ValueWork& after) {
+  return before.context == after.context && before.flags == after.flags &&
+         std::equal(before.operations.begin(), before.operations.end(), after.operations.begin(),
+                    after.operations.end(), same_but_values);
+}
+
+Result<ValueWork> value_work(const ValueOperation* list, unsigned count, unsigned flags) {
+  if (!list || count > longest_batch || flags != 0) return fail(Status::invalid_value);
+  return ValueWork{{list, list + count}, nullptr, flags};
+}
+
+}  // namespace inflight::cuda

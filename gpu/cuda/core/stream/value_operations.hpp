@@ -1,0 +1,50 @@
+// Values that streams and graphs write to memory and wait for.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "gpu/cuda/core/report/status.hpp"
+
+namespace inflight::cuda {
+
+class Stream;
+
+// CUstreamBatchMemOpParams: a union of 48 bytes, its kind first.
+struct ValueOperation {
+  enum Kind : int {
+    wait_32 = 1,
+    write_32 = 2,
+    flush_writes = 3,
+    wait_64 = 4,
+    write_64 = 5,
+    barrier = 6,
+  };
+  int kind = 0;
+  unsigned fence_flags = 0;  // of flush_writes and barrier
+  std::uint64_t memory = 0;
+  std::uint64_t value = 0;
+  unsigned flags = 0;          // of the others
+  std::uint64_t internal = 0;  // the driver's own
+  std::uint64_t rest = 0;
+};
+static_assert(sizeof(ValueOperation) == 48);
+
+// One batch of them, done in order.
+struct ValueWork {
+  std::vector<ValueOperation> operations;
+  void* context = nullptr;  // that a graph's node names
+  unsigned flags = 0;
+};
+
+Status check(const ValueWork& work);
+void perform(const ValueWork& work, Stream& stream);
+bool waits_for_any(const ValueWork& work);
+
+// Can an instantiated graph's node become the other? Only what is waited for and written may
+// differ: places, values and the kind of comparison.
+bool may_become(const ValueWork& before, const ValueWork& after);
+
+// A list from a program (invalid_value: there is none, it is too long, or flags are set).
+Result<ValueWork> value_work(const ValueOperation* list, unsigned count, unsigned flags);
+
+}  // namespace inflight::cuda

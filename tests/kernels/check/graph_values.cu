@@ -1,0 +1,46 @@
+// flags: -lcuda
+// Branches of a graph use the same memory: one waits for a value that the other writes behind it,
+// or does not wait.
+#include <cuda.h>
+
+#include "tests/kernels/check/check_test.cuh"
+
+__global__ void writes(int* data) { data[threadIdx.x] = threadIdx.x; }  // [writes]
+__global__ void reads(const int* data, int* out) {
+  out[threadIdx.x] = data[threadIdx.x ^ 1];  // [reads]
+}
+
+template <bool right>
+void captured() {
+  Buffer<int> data(64), out(64), flag(1);
+  CHECK(cudaMemset(flag, 0, sizeof(int)));
+  CHECK(cudaDeviceSynchronize());
+  cudaStream_t a, b;
+  CHECK(cudaStreamCreateWithFlags(&a, cudaStreamNonBlocking));
+  CHECK(cudaStreamCreateWithFlags(&b, cudaStreamNonBlocking));
+  cudaEvent_t fork, join;
+  CHECK(cudaEventCreate(&fork));
+  CHECK(cudaEventCreate(&join));
+  int* const where = flag;
+  const auto address = reinterpret_cast<CUdeviceptr>(where);
+  CHECK(cudaStreamBeginCapture(a, cudaStreamCaptureModeThreadLocal));
+  CHECK(cudaEventRecord(fork, a));
+  CHECK(cudaStreamWaitEvent(b, fork));
+  if (right && cuStreamWaitValue32(a, address, 1, CU_STREAM_WAIT_VALUE_EQ) != CUDA_SUCCESS)
+    std::exit(1);
+  reads<<<1, 64, 0, a>>>(data, out);
+  writes<<<1, 64, 0, b>>>(data);
+  if (cuStreamWriteValue32(b, address, 1, 0) != CUDA_SUCCESS) std::exit(1);
+  CHECK(cudaEventRecord(join, b));
+  CHECK(cudaStreamWaitEvent(a, join));
+  cudaGraph_t graph;
+  CHECK(cudaStreamEndCapture(a, &graph));
+  cudaGraphExec_t exec;
+  CHECK(cudaGraphInstantiate(&exec, graph, 0));
+  CHECK(cudaGraphLaunch(exec, nullptr));
+  CHECK(cudaDeviceSynchronize());
+}
+
+int main(int argc, char** argv) {
+  return run_case(argc, argv, {{"captured", captured<false>}, {"captured_twin", captured<true>}});
+}
