@@ -108,6 +108,17 @@ INFLIGHT_CU_AT(of_mipmapped(array), cuMipmappedArrayGetLevel,
 INFLIGHT_CU_AT(of_mipmapped(array), cuMipmappedArrayDestroy, (Handle array),
                { return array ? free_mipmapped(array) : Status::invalid_handle; })
 
+INFLIGHT_CU_AT(of_array(array), cuArrayGetSparseProperties, (void*, Handle array),
+               { return ask_special_array(array); })
+INFLIGHT_CU_AT(of_array(array), cuArrayGetMemoryRequirements, (void*, Handle array, int),
+               { return ask_special_array(array); })
+INFLIGHT_CU_AT(of_array(array), cuArrayGetPlane, (Handle*, Handle array, unsigned),
+               { return ask_special_array(array); })
+INFLIGHT_CU_AT(of_mipmapped(array), cuMipmappedArrayGetSparseProperties, (void*, Handle array),
+               { return ask_special_mipmapped(array); })
+INFLIGHT_CU_AT(of_mipmapped(array), cuMipmappedArrayGetMemoryRequirements,
+               (void*, Handle array, int), { return ask_special_mipmapped(array); })
+
 // --- copies of bytes in the order of rows ---
 
 namespace {

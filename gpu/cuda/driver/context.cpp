@@ -68,15 +68,18 @@ Status synchronize(Handle handle) {
   return context->device->synchronize();
 }
 
-// CUctxCreateParams of cuCtxCreate_v4: an affinity or a shared context asks for what is not there.
+// CUctxCreateParams of cuCtxCreate_v4: an affinity, or a context shared with graphics.
 struct CreateParameters {
   const void* affinity;
   int affinity_count;
   const void* shared;
 };
 
-Status create_plain(Handle* context, bool plain, unsigned flags, int device) {
-  return plain ? create(context, flags, device) : Status::not_supported;
+// No device supports an affinity, as cuDeviceGetExecAffinitySupport says.
+Status create_with(Handle* context, const CreateParameters& p, unsigned flags, int device) {
+  if (p.affinity) return Status::unsupported_exec_affinity;
+  if (p.affinity_count != 0) return Status::invalid_value;
+  return p.shared ? Status::not_supported : create(context, flags, device);
 }
 
 constexpr int sync_depth_limit = 3;  // of dynamic parallelism; gone since CUDA 12
@@ -91,12 +94,14 @@ Status limit_status(int limit) {
 INFLIGHT_CU_INIT(cuCtxCreate_v2, (Handle * context, unsigned flags, int device),
                  { return create(context, flags, device); })
 INFLIGHT_CU_INIT(cuCtxCreate_v3,
-                 (Handle * context, void* affinity, int count, unsigned flags, int device),
-                 { return create_plain(context, !affinity && count == 0, flags, device); })
+                 (Handle * context, void* affinity, int count, unsigned flags, int device), {
+                   return create_with(context, {affinity, count, nullptr}, flags, device);
+                 })
 INFLIGHT_CU_INIT(cuCtxCreate_v4,
-                 (Handle * context, CreateParameters* parameters, unsigned flags, int device), {
-                   bool plain = !parameters || (!parameters->affinity && !parameters->shared);
-                   return create_plain(context, plain, flags, device);
+                 (Handle * context, const CreateParameters* parameters, unsigned flags, int device),
+                 {
+                   const CreateParameters none{};
+                   return create_with(context, parameters ? *parameters : none, flags, device);
                  })
 INFLIGHT_CU_TWO_INIT(cuCtxDestroy, cuCtxDestroy_v2, (Handle context), { return destroy(context); })
 INFLIGHT_CU_TWO_INIT(cuCtxPopCurrent, cuCtxPopCurrent_v2, (Handle * context),
@@ -130,6 +135,10 @@ INFLIGHT_CU_INIT(cuCtxGetApiVersion, (Handle context, unsigned* version), {
 INFLIGHT_CU_INIT(cuCtxGetId, (Handle context, unsigned long long* id), {
   Context* found = context_of(context);
   return found ? store_value(id, address(found)) : Status::invalid_context;
+})
+INFLIGHT_CU(cuCtxGetExecAffinity, (void* affinity, int type), {
+  const bool known = affinity && type == 0;
+  return known ? Status::unsupported_exec_affinity : Status::invalid_value;
 })
 INFLIGHT_CU(cuCtxGetFlags, (unsigned* flags), {
   Context* context = current_context();

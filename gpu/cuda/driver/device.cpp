@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "gpu/cuda/core/links.hpp"
 #include "gpu/cuda/core/pci.hpp"
 #include "gpu/cuda/core/profiles.hpp"
 #include "gpu/cuda/driver/entry.hpp"
@@ -23,15 +24,6 @@ Status store_attribute(int* value, int attribute, const Device& device) {
   auto found = device.profile.attribute(attribute, device.index);
   if (!found) return Status::invalid_value;
   *value = *found;
-  return Status::success;
-}
-
-// cudaDevP2PAttr: performance rank, access, native atomics, CUDA arrays.
-Status store_p2p(int* value, int attribute, int from, int to) {
-  if (!value || from == to) return Status::invalid_value;
-  if (!device_at(from) || !device_at(to)) return Status::invalid_device;
-  if (attribute < 1 || attribute > 4) return Status::invalid_value;
-  *value = attribute == 2 || attribute == 3 ? 1 : 0;
   return Status::success;
 }
 
@@ -98,7 +90,13 @@ INFLIGHT_CU_INIT(cuDeviceCanAccessPeer, (int* can, int device, int peer), {
   return store_value(can, device != peer ? 1 : 0);
 })
 INFLIGHT_CU_INIT(cuDeviceGetP2PAttribute, (int* value, int attribute, int from, int to),
-                 { return store_p2p(value, attribute, from, to); })
+                 { return get_link_attribute(value, attribute, from, to); })
+INFLIGHT_CU_INIT(cuDeviceGetP2PAtomicCapabilities,
+                 (unsigned* forms, const int* operations, unsigned count, int from, int to),
+                 { return get_link_atomics(forms, operations, count, from, to); })
+INFLIGHT_CU_INIT(cuDeviceGetHostAtomicCapabilities,
+                 (unsigned* forms, const int* operations, unsigned count, int device),
+                 { return get_host_link_atomics(forms, operations, count, device); })
 
 INFLIGHT_CU(cuFlushGPUDirectRDMAWrites, (int, int), { return Status::success; })
 

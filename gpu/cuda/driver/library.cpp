@@ -45,5 +45,12 @@ INFLIGHT_CU_AT(of_module(library), cuLibraryGetManaged,
                    return store_symbol(address, bytes, m, name, true);
                  });
                })
+// No device has pointers to functions that the host can call, too.
+INFLIGHT_CU_AT(of_module(library), cuLibraryGetUnifiedFunction,
+               (void** place, Handle library, const char* name), {
+                 return with_module(library, [&](LoadedModule&) {
+                   return place && name ? Status::not_found : Status::invalid_value;
+                 });
+               })
 
 }  // namespace inflight::cuda::driver

@@ -58,3 +58,19 @@ INFLIGHT_API int cudaArrayGetInfo(abi::ChannelFormat* format, abi::Extent* exten
     return Status::success;
   });
 }
+
+INFLIGHT_API int cudaArrayGetSparseProperties(void*, const void* array) {
+  return entry([&] { return ask_special_array(array); });
+}
+INFLIGHT_API int cudaArrayGetMemoryRequirements(void*, const void* array, int) {
+  return entry([&] { return ask_special_array(array); });
+}
+INFLIGHT_API int cudaArrayGetPlane(void**, const void* array, unsigned) {
+  return entry([&] { return ask_special_array(array); });
+}
+INFLIGHT_API int cudaMipmappedArrayGetSparseProperties(void*, const void* array) {
+  return entry([&] { return ask_special_mipmapped(array); });
+}
+INFLIGHT_API int cudaMipmappedArrayGetMemoryRequirements(void*, const void* array, int) {
+  return entry([&] { return ask_special_mipmapped(array); });
+}

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "gpu/cuda/core/devices.hpp"
+#include "gpu/cuda/core/links.hpp"
 #include "gpu/cuda/core/pci.hpp"
 #include "gpu/cuda/core/profiles.hpp"
 #include "gpu/cuda/core/store.hpp"
@@ -201,12 +202,15 @@ INFLIGHT_API int cudaDeviceDisablePeerAccess(int peer) {
 }
 
 INFLIGHT_API int cudaDeviceGetP2PAttribute(int* value, int attribute, int from, int to) {
-  return about(from, [&](Device&) {
-    if (!device_exists(to) || from == to) return Status::invalid_device;
-    constexpr int values[] = {-1, 1, 1, 1, 0, 0};  // by cudaDeviceP2PAttr
-    if (!value || attribute < 1 || attribute >= int(std::size(values)))
-      return Status::invalid_value;
-    *value = values[attribute];
-    return Status::success;
-  });
+  return query([&] { return get_link_attribute(value, attribute, from, to); });
+}
+
+INFLIGHT_API int cudaDeviceGetP2PAtomicCapabilities(unsigned* forms, const int* operations,
+                                                    unsigned count, int from, int to) {
+  return query([&] { return get_link_atomics(forms, operations, count, from, to); });
+}
+
+INFLIGHT_API int cudaDeviceGetHostAtomicCapabilities(unsigned* forms, const int* operations,
+                                                     unsigned count, int device) {
+  return query([&] { return get_host_link_atomics(forms, operations, count, device); });
 }

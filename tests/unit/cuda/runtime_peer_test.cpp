@@ -54,6 +54,20 @@ TEST_F(RuntimePeer, AccessNeedsPermission) {
   EXPECT_EQ(cudaDeviceSynchronize(), 700) << "without permission it is an illegal address";
 }
 
+TEST_F(RuntimePeer, LinksAreAsTheDriverSays) {
+  int rank = -1;
+  EXPECT_EQ(cudaDeviceGetP2PAttribute(&rank, 1, 0, 1), 0);
+  EXPECT_EQ(rank, 0);
+  EXPECT_EQ(cudaDeviceGetP2PAttribute(&rank, 1, 1, 1), 101);
+  EXPECT_EQ(cudaGetLastError(), 101);
+  const int swap = 9;
+  unsigned forms = 0;
+  EXPECT_EQ(cudaDeviceGetP2PAtomicCapabilities(&forms, &swap, 1, 0, 1), 0);
+  EXPECT_EQ(forms & 8, 8u) << "of 32 bits";
+  EXPECT_EQ(cudaDeviceGetHostAtomicCapabilities(&forms, &swap, 1, 0), 0);
+  EXPECT_EQ(forms, 0u);
+}
+
 TEST_F(RuntimePeer, CopiesNeedNone) {
   void *here = nullptr, *there = nullptr;
   cudaMalloc(&here, 4);

@@ -37,6 +37,7 @@ namespace inflight::cuda {
   X(peer_access_unsupported, 217) \
   X(invalid_ptx, 218) \
   X(unsupported_ptx_version, 222) \
+  X(unsupported_exec_affinity, 224) \
   X(invalid_source, 300) \
   X(file_not_found, 301) \
   X(shared_object_symbol_not_found, 302) \

@@ -195,6 +195,14 @@ Status array_level(void** place, const void* handle, unsigned level) {
   return Status::success;
 }
 
+Status ask_special_array(const void* handle) {
+  return find_array(handle) ? Status::invalid_value : Status::invalid_handle;
+}
+Status ask_special_mipmapped(const void* handle) {
+  const bool found = Core::get().mipmapped_arrays.find(handle) != nullptr;
+  return found ? Status::invalid_value : Status::invalid_handle;
+}
+
 Status free_array(void* handle) {
   if (Status status = allowed_in_capture(); status != Status::success) return status;
   if (!handle) return Status::success;

@@ -51,6 +51,11 @@ void forget_arrays(int device);
 // An array that a handle names, or null.
 std::shared_ptr<Array> find_array(const void* handle);
 
+// The answer to calls for sparse arrays, arrays without memory of their own, or planar ones: no
+// array is any of these (invalid_value; invalid_handle: it is no array).
+Status ask_special_array(const void* handle);
+Status ask_special_mipmapped(const void* handle);
+
 // --- copies ---
 
 // One side of a copy: an array, or pitched memory.
