@@ -66,11 +66,11 @@ Status Call::await(std::function<void(const Touch&)> body) const {
   return status == Status::success ? of(cuda::synchronize(**stream)) : status;
 }
 
-Status Call::refuse(std::string_view what) const {
-  cuda::report_once(fmt::format("{} {}", name_, what),
+Status refuse_form(const char* name, std::string_view what) {
+  cuda::report_once(fmt::format("{} {}", name, what),
                     fmt::format("{} does not support {} here and answers "
                                 "CUBLAS_STATUS_NOT_SUPPORTED.",
-                                name_, what));
+                                name, what));
   return Status::not_supported;
 }
 

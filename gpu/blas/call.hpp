@@ -57,6 +57,9 @@ int answer(Handle* handle, const char* name, Body body) {
   return answer_with(handle, name, body);
 }
 
+// A form of a call that is not supported: says so, once. not_supported.
+Status refuse_form(const char* name, std::string_view what);
+
 using cuda::Region;
 using cuda::Touch;
 
@@ -114,8 +117,7 @@ class Call {
   }
   // As submit, and returns when it is done (not_supported while the stream captures).
   Status await(std::function<void(const Touch&)> body) const;
-  // A form that is not supported: says so, once.
-  Status refuse(std::string_view what) const;
+  Status refuse(std::string_view what) const { return refuse_form(name_, what); }
 
  private:
   const char* name_;

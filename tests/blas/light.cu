@@ -1,5 +1,6 @@
 // flags: -Xlinker -l:libcublas.so.13 -Xlinker -l:libcublasLt.so.13
 // stderr: cuBLAS.s products are computed by .*: they have its rounding, not a GPU.s
+// stderr: cublasLtMatmul does not support gradients of 8-bit floats here
 // cublasLtMatmul: layouts, batches, epilogues, 8-bit floats, and the one algorithm.
 #include <cublasLt.h>
 #include <cuda_fp8.h>
@@ -109,9 +110,56 @@ void epilogues() {
     same(dev_d.host(), wanted, "an epilogue");
     if (each.epilogue == CUBLASLT_EPILOGUE_GELU_AUX_BIAS) same(aux.host(), before, "what GELU was given");
   }
-  Matmul gradient(CUBLAS_COMPUTE_32F, CUDA_R_32F, m, n, k, CUBLAS_OP_N, CUDA_R_32F);
-  gradient.set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BGRADA);
-  IS(CUBLAS_STATUS_NOT_SUPPORTED, gradient.run(*dev_a, *dev_b, *dev_d));
+}
+
+// The gradients of activations, with what their forward passes kept, and those of biases.
+void gradients() {
+  const auto a = samples<float>(m * k), b = samples<float>(k * n, 3),
+             kept = samples<float>(m * n, 7);
+  const On<float> dev_a(a), dev_b(b), dev_d{std::vector<float>(m * n)}, dev_kept(kept);
+  const int mask_rows = 128;
+  std::vector<unsigned char> mask(mask_rows / 8 * n);
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < m; ++i)
+      if (kept[j * m + i] > 0) mask[(j * mask_rows + i) / 8] |= 1 << i % 8;
+  const On<unsigned char> dev_mask(mask);
+  const auto slope = [](double x) {
+    const double root = std::sqrt(2 / M_PI), step = 1e-5;
+    const auto gelu = [&](double y) {
+      return 0.5 * y * (1 + std::tanh(root * (y + 0.044715 * y * y * y)));
+    };
+    return (gelu(x + step) - gelu(x - step)) / (2 * step);
+  };
+  for (const auto ta : {CUBLAS_OP_N, CUBLAS_OP_T}) {
+    const auto plain = product(a, b, ta);
+    for (const auto epilogue :
+         {CUBLASLT_EPILOGUE_DRELU, CUBLASLT_EPILOGUE_DRELU_BGRAD, CUBLASLT_EPILOGUE_DGELU,
+          CUBLASLT_EPILOGUE_DGELU_BGRAD, CUBLASLT_EPILOGUE_BGRADA, CUBLASLT_EPILOGUE_BGRADB}) {
+      const bool relu = epilogue & 8, gelu = epilogue & 64;
+      std::vector<float> wanted(m * n), sums(epilogue == CUBLASLT_EPILOGUE_BGRADB ? n : m);
+      for (int i = 0; i < m * n; ++i) {
+        const double factor = relu ? double(kept[i] > 0) : gelu ? slope(kept[i]) : 1;
+        wanted[i] = float(plain[i] * factor);
+        if (epilogue & 16) sums[i % m] += wanted[i];
+      }
+      for (int l = 0; l < k; ++l) {
+        for (int i = 0; epilogue == CUBLASLT_EPILOGUE_BGRADA && i < m; ++i)
+          sums[i] += at(a, ta == CUBLAS_OP_N ? m : k, ta, i, l);
+        for (int j = 0; epilogue == CUBLASLT_EPILOGUE_BGRADB && j < n; ++j) sums[j] += b[j * k + l];
+      }
+      const On<float> dev_sums{std::vector<float>(sums.size())};
+      Matmul matmul(CUBLAS_COMPUTE_32F, CUDA_R_32F, m, n, k, ta, CUDA_R_32F);
+      matmul.set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
+      matmul.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, static_cast<const void*>(*dev_sums));
+      matmul.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER,
+                 relu ? static_cast<void*>(*dev_mask) : static_cast<void*>(*dev_kept));
+      matmul.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, std::int64_t(relu ? mask_rows : m));
+      GOOD(matmul.run(*dev_a, *dev_b, *dev_d));
+      same(dev_d.host(), wanted, "an activation's gradient");
+      if (epilogue != CUBLASLT_EPILOGUE_DRELU && epilogue != CUBLASLT_EPILOGUE_DGELU)
+        same(dev_sums.host(), sums, "a bias's gradient");
+    }
+  }
 }
 
 void float8() {
@@ -128,6 +176,26 @@ void float8() {
   matmul.set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, static_cast<const void*>(*scales + 1));
   GOOD(matmul.run(dev_a.data, dev_b.data, *dev_d));
   same(dev_d.host(), wanted, "8-bit floats with scales");
+  // What GELU is given, kept as 8-bit floats with a scale.
+  const On<float> more({8.0f, -1.0f});
+  matmul.set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_GELU_AUX);
+  matmul.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, static_cast<void*>(narrow.data));
+  matmul.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, std::int64_t(m));
+  matmul.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE, CUDA_R_8F_E4M3);
+  matmul.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_SCALE_POINTER, static_cast<const void*>(*more));
+  matmul.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_AMAX_POINTER, static_cast<void*>(*more + 1));
+  GOOD(matmul.run(dev_a.data, dev_b.data, *dev_d));
+  std::vector<float> kept;
+  for (const __nv_fp8_e4m3& each : narrow.host()) kept.push_back(float(each));
+  float greatest = 0;
+  for (float& each : wanted) {
+    greatest = std::fmax(greatest, std::fabs(each));
+    each = float(__nv_fp8_e4m3(each * 8));
+  }
+  same(kept, wanted, "what GELU was given, in 8 bits");
+  expect(near(more.host()[1], greatest), "the greatest of it");
+  matmul.set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_DGELU);
+  IS(CUBLAS_STATUS_NOT_SUPPORTED, matmul.run(dev_a.data, dev_b.data, *dev_d));
 }
 
 void batches() {
@@ -157,6 +225,7 @@ int main() {
   GOOD(cublasLtCreate(&light));
   orders();
   epilogues();
+  gradients();
   float8();
   batches();
   std::size_t bytes = 0;

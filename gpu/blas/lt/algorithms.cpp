@@ -16,7 +16,8 @@ Status check(const Description* how, const Layout* a, const Layout* b, const Lay
   if (!matmul.how.bias) matmul.how.bias = anything;
   if (!matmul.how.aux) matmul.how.aux = anything;
   const auto why = objection(matmul);
-  return why ? why->status : Status::success;
+  if (!why) return Status::success;
+  return why->what.empty() ? why->status : refuse_form("cublasLtMatmul", why->what);
 }
 
 // cublasLtMatmulAlgoCapAttributes_t: the answers that are not 0, and how many bytes an answer has.

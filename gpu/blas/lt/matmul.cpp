@@ -84,8 +84,8 @@ class Work {
     if (beta_ != S(0)) add(now.c);
     const Epilogue epilogue = p_.epilogue();
     if (epilogue.bits != 1)
-      finish(epilogue, result_.data(), shape_.m, shape_.n, bias(i), p_.bias_type(), aux(i),
-             p_.aux_type(), p_.how.aux_leading);
+      finish(epilogue, result_.data(), shape_.m, shape_.n, bias(i), p_.bias_type(), aux(i));
+    if (epilogue.bias_gradient()) store_bias_gradient(now, i);
     scale_result();
     store(result_.data(), now.d, p_.d.type, shape_.m, shape_.n, p_.d.leading,
           p_.d.order == Order::rows);
@@ -108,13 +108,17 @@ class Work {
   bool touch_all(const Places& at, Size i) const {
     const Description& how = p_.how;
     if (beta_ != S(0) && !touch_({region_of(at.c, p_.c, false)})) return false;
-    if (p_.epilogue().bias() && !touch_({{bias(i), whole(shape_.m) * bytes_of(p_.bias_type())}}))
+    const Epilogue epilogue = p_.epilogue();
+    const bool gradient = epilogue.bias_gradient();
+    if ((epilogue.bias() || gradient) &&
+        !touch_({{bias(i), whole(bias_length()) * bytes_of(p_.bias_type()), 1, 0, gradient}}))
       return false;
-    if (p_.epilogue().aux()) {
-      const std::uint64_t bits = 8 * (p_.epilogue().relu() ? 0 : bytes_of(p_.aux_type()));
-      const std::uint64_t element = bits ? bits : 1;
-      if (!touch_({{aux(i), (whole(shape_.m) * element + 7) / 8, whole(shape_.n),
-                    whole(how.aux_leading) * element / 8, true}}))
+    if (epilogue.aux()) {
+      const std::uint64_t element = epilogue.aux_is_mask() ? 1 : 8 * bytes_of(p_.aux_type());
+      if (!touch_({{aux(i).data, (whole(shape_.m) * element + 7) / 8, whole(shape_.n),
+                    whole(how.aux_leading) * element / 8, !epilogue.reads_aux()},
+                   {how.aux_scale, how.aux_scale ? sizeof(float) : 0},
+                   {how.aux_amax, how.aux_amax ? sizeof(float) : 0, 1, 0, true}}))
         return false;
     }
     return touch_({scale_of(how, how.a_scale, 0).region(shape_.m),
@@ -126,14 +130,37 @@ class Work {
                    region_of(at.b, p_.b, false),
                    region_of(at.d, p_.d, true)});
   }
-  const void* bias(Size i) const {
-    return static_cast<const char*>(p_.how.bias) +
+  void* bias(Size i) const {
+    return static_cast<char*>(const_cast<void*>(p_.how.bias)) +
            i * p_.how.bias_stride * Size(bytes_of(p_.bias_type()));
   }
-  void* aux(Size i) const {
-    const Size bytes = p_.epilogue().relu() ? p_.how.aux_stride / 8
-                                            : p_.how.aux_stride * Size(bytes_of(p_.aux_type()));
-    return static_cast<char*>(p_.how.aux) + i * bytes;
+  Size bias_length() const { return p_.epilogue().sums_of_b() ? shape_.n : shape_.m; }
+  Auxiliary aux(Size i) const {
+    const Description& how = p_.how;
+    const bool mask = p_.epilogue().aux_is_mask();
+    const Size bytes = mask ? how.aux_stride / 8 : how.aux_stride * Size(bytes_of(p_.aux_type()));
+    const bool scaled = !mask && how.aux_scale && float8(p_.aux_type());
+    return {static_cast<char*>(how.aux) + i * bytes, p_.aux_type(), how.aux_leading,
+            scaled ? *how.aux_scale : 1, mask ? nullptr : how.aux_amax};
+  }
+  void store_bias_gradient(const Places& now, Size i) {
+    const Size length = bias_length();
+    const auto keep = [&](const Lines<S>& lines) {
+      store(sums(lines).data(), bias(i), p_.bias_type(), length, 1, length);
+    };
+    if (p_.epilogue().sums_of_a()) {
+      const Elements<S> a = elements_of<S>(now.a, p_.a);
+      const bool plain = shape_.a == Operation::none;
+      const Size ld = a.leading();
+      return keep({a.data(), length, plain ? 1 : ld, shape_.k, plain ? ld : 1});
+    }
+    if (p_.epilogue().sums_of_b()) {
+      const Elements<S> b = elements_of<S>(now.b, p_.b);
+      const bool plain = shape_.b == Operation::none;
+      const Size ld = b.leading();
+      return keep({b.data(), length, plain ? ld : 1, shape_.k, plain ? 1 : ld});
+    }
+    keep({result_.data(), length, 1, shape_.n, shape_.m});
   }
   void scale() {
     if (!p_.how.a_scale && !p_.how.b_scale) return;
@@ -224,10 +251,14 @@ std::optional<Objection> objection(const Matmul& p) {
   if (p.how.pointers > PointerMode::device) return refuse("alpha as a vector");
   if (p.how.fill != Description::full || p.how.c != Operation::none)
     return refuse("triangles and transposed C");
-  if (!p.epilogue().supported()) return refuse("epilogues of gradients");
-  if (p.epilogue().bits != 1 && complex_type(p.d.type)) return Objection{};
-  if ((p.epilogue().bias() && !p.how.bias) || (p.epilogue().aux() && !p.how.aux))
-    return Objection{};
+  const Epilogue epilogue = p.epilogue();
+  if (!epilogue.supported()) return Objection{};
+  if (epilogue.bits != Epilogue::plain && complex_type(p.d.type)) return Objection{};
+  const bool gradient = epilogue.reads_aux() || epilogue.bias_gradient();
+  if (gradient && (float8(p.a.type) || float8(p.aux_type())))
+    return refuse("gradients of 8-bit floats");
+  const bool bias = epilogue.bias() || epilogue.bias_gradient();
+  if ((bias && !p.how.bias) || (epilogue.aux() && !p.how.aux)) return Objection{};
   for (const std::int32_t mode : p.how.modes)
     if (ScaleMode(mode) != ScaleMode::scalar && ScaleMode(mode) != ScaleMode::outer_vector)
       return refuse("scales of blocks");
