@@ -3,7 +3,7 @@
 // stderr: ^power\(float\*\)$
 // stderr: ^    exact +[0-9,]+ +[0-9,]+ +[0-9.]+ %$
 // stderr: ^    within an error +2 +64 +[0-9.]+ %$
-// stderr: ^      ex2\.approx\.ftz\.f32: an approximation: PTX states its error, a chip's bits are others$
+// stderr: ^      ex2\.approx\.ftz\.f32: an approximation: PTX allows 2\^-22\.5 of the value
 // stderr: ^      mov\.u64: clocks count instructions$
 // What `--fidelity` says of a kernel with an approximation and a clock.
 #include <cstdio>
