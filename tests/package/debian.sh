@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The packages on a bare Debian 12, made by debootstrap: the wheel, then what the Containerfile does with the Debian
-# package. debian.sh PROGRAM NVCC CMAKE
+# The packages on a bare Debian 12: the wheel, then the Debian package. debian.sh PROGRAM NVCC CMAKE FROM, where FROM is
+#   debootstrap  a system from Debian's archive, on which the package is installed as the Containerfile does it
+#   here         one of packages that this machine has, for which nothing is fetched
 . "$(dirname "$0")/lib.sh"
 skip() { echo "skipped: $*"; exit 77; }
 deb=$(echo "$packages"/inflight_*.deb)
@@ -11,27 +12,41 @@ dpkg-deb -x "$deb" "$work/unpacked"
 "$root/tests/library/consumer/check" installed CUDA "$root" "$2" "$3" "$work/unpacked/usr/bin/inflight" || fail "find_package(inflight)"
 
 [ "$(id -u)" = 0 ] || skip "a bare system is made as root"
-type -P debootstrap >/dev/null || skip "there is no debootstrap"
+unshare --mount true 2>/dev/null || skip "it may not make namespaces"
+origin=$4
 base=$root/build/bare
-if [ ! -f "$base/.complete" ]; then
+if [ "$origin" = debootstrap ] && [ ! -f "$base/.complete" ]; then
+  type -P debootstrap >/dev/null || skip "there is no debootstrap"
   rm -rf "$base"
   debootstrap --variant=minbase --include=python3,python3-venv bookworm "$base" >"$work/debootstrap.log" 2>&1 ||
     skip "debootstrap: $(tail -1 "$work/debootstrap.log")"
   touch "$base/.complete"
 fi
+# starts_with PACKAGE...: what the next system begins with, where it is made of what is here.
+starts_with() {
+  [ "$origin" = here ] || return 0
+  base=$(mktemp -d "$work/base.XXX") && chmod 755 "$base"
+  local lacks
+  lacks=$("$here/bare_system.py" "$base" "$@") || skip "$lacks"
+}
 
 # A system of its own for each package, on top of that one: system NAME STEPS, a function run in namespaces that end
 # with it.
 export -f fail says works bare finish skip
-export here root packages version work wheel deb
+export here root packages version work wheel deb origin
 system() {
   local name=$1 steps=$2
   mkdir -p "$work/$name"
   program=$program steps=$steps base=$base unshare --mount bash -c '
     set -u; failures=0
-    mount -t tmpfs tmpfs "$work/'"$name"'" && mkdir "$work/'"$name"'"/{upper,scratch,root} || exit 1
-    system=$work/'"$name"'/root
-    mount -t overlay overlay -o "lowerdir=$base,upperdir=$system/../upper,workdir=$system/../scratch" "$system" || exit 1
+    if [ "$origin" = here ]; then
+      system=$base
+      : >"$system/dev/null" && mount --bind /dev/null "$system/dev/null" || exit 1
+    else
+      mount -t tmpfs tmpfs "$work/'"$name"'" && mkdir "$work/'"$name"'"/{upper,scratch,root} || exit 1
+      system=$work/'"$name"'/root
+      mount -t overlay overlay -o "lowerdir=$base,upperdir=$system/../upper,workdir=$system/../scratch" "$system" || exit 1
+    fi
     mount -t proc proc "$system/proc"
     cp /etc/resolv.conf "$system/etc/resolv.conf"
     for each in /etc/apt/apt.conf.d/*proxy*; do [ ! -f "$each" ] || cp "$each" "$system/etc/apt/apt.conf.d"; done
@@ -51,13 +66,16 @@ wheel_steps='
   says "cuBLAS without a BLAS" 0 "^inflight: .*apt-get install libopenblas0-pthread" "${inside[@]}" inflight run python3 /trial/product.py
   says "the package" 0 "^torch/__init__.py$" "${inside[@]}" inflight run python3 -c "import inflight.torch; print(inflight.torch.__file__[-17:])"
 '
+starts_with apt python3 python3-venv
 system wheel "$wheel_steps" || fail "the wheel on a bare system"
 
 # The steps of the Containerfile: its COPY, its RUN, and its ENTRYPOINT as the command.
 copied=$(sed -n 's/^COPY \(\S*\) .*/\1/p' "$packages/Containerfile")
 # shellcheck disable=SC2053
 [[ ${deb##*/} == $copied ]] || fail "the Containerfile copies $copied"
-run=$(sed -n 's/^RUN //p' "$packages/Containerfile") && export run
+run=$(sed -n 's/^RUN //p' "$packages/Containerfile")
+[ "$origin" = debootstrap ] || run='dpkg -i /tmp/inflight_*.deb'
+export run
 entry=$(sed -n 's/^ENTRYPOINT \["\(.*\)"\]$/\1/p' "$packages/Containerfile") && export entry
 container_steps='
   cp "$deb" "$system/tmp"
@@ -68,10 +86,12 @@ container_steps='
   "${inside[@]}" sh -c "ldconfig -p | grep -E \"libcuda|inflight\"" && fail "the loader finds our libraries without the command"
   says "removed" 0 "^$" "${inside[@]}" sh -c "dpkg -r inflight >/dev/null && ls -d /usr/lib/inflight /usr/bin/inflight 2>/dev/null; echo"
 '
+mapfile -t needs < <(dpkg-deb -f "$deb" Depends | tr ',' '\n' | sed 's/ (.*//; s/ //g')
+starts_with apt python3 libopenblas0-pthread "${needs[@]}"
 system container "$container_steps" || fail "the Debian package on a bare system"
 
 # And by a builder of containers, where there is one, on the same bare system in place of the registry's image.
-if type -P buildah >/dev/null; then
+if [ "$origin" = debootstrap ] && type -P buildah >/dev/null; then
   images=(buildah --storage-driver vfs --root "$work/images" --runroot "$work/running")
   build() {
     local container
