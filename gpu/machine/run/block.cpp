@@ -16,6 +16,8 @@ constexpr std::int32_t slice_ops = 16384;
 constexpr std::int32_t short_slice_ops = 512;   // of who only waits for time to pass
 constexpr std::uint32_t longest_in_step = 128;  // rounds
 constexpr std::uint32_t shared_alignment = 1024;
+// Beside the bits of Polls: who sleeps between two looks does not look at the time.
+constexpr std::uint8_t slept = 4;
 
 std::uint32_t lanes_below(std::uint32_t count) {
   return count >= 32 ? all_lanes : (1u << count) - 1;
@@ -181,7 +183,7 @@ const Op* Block::sleep(Warp& w, const Op* op, std::uint64_t nanoseconds) {
   const std::uint64_t until =
       clock.now() + w.used() + cycles(nanoseconds, grid->limits->clock_khz) + 1;
   clock.sleep_until(until);
-  w.polled |= Polls::time;
+  w.polled |= slept;
   return w.park(op, Wait::sleep, until);
 }
 

@@ -16,6 +16,19 @@ __global__ void flag_in_shared(bool before) {
   if (threadIdx.x == 32) flag = 1;
 }
 
+// The same by who sleeps between two looks.
+__global__ void flag_asked_seldom(bool before) {
+  __shared__ volatile int flag;
+  if (threadIdx.x == 0) flag = 0;
+  __syncthreads();
+  if (before && threadIdx.x == 32) flag = 1;
+  if (threadIdx.x < 32)
+    while (flag == 0) __nanosleep(100);  // [read seldom]
+  // [meet behind]
+  __syncthreads();
+  if (threadIdx.x == 32) flag = 1;
+}
+
 __global__ void tested(bool arrives) {
   __shared__ Word bar;
   if (threadIdx.x == 0) init(&bar, 2);
@@ -29,6 +42,8 @@ int main(int argc, char** argv) {
   return run_case(argc, argv,
                   {{"mistake", [] { flag_in_shared<<<1, 64>>>(false); }},
                    {"twin", [] { flag_in_shared<<<1, 64>>>(true); }},
+                   {"seldom", [] { flag_asked_seldom<<<1, 64>>>(false); }},
+                   {"seldom_twin", [] { flag_asked_seldom<<<1, 64>>>(true); }},
                    {"tested", [] { tested<<<1, 32>>>(false); }},
                    {"arrived", [] { tested<<<1, 32>>>(true); }}});
 }

@@ -19,6 +19,11 @@ const WarpPolls* polls_of(const Stuck::Threads& threads, const ClusterState& sta
 
 bool sees_nothing_new(const WarpPolls* polls) { return polls && polls->repeats() >= many; }
 
+// Who sleeps between two looks polls as well.
+bool looks(const Stuck::Threads& threads, const WarpPolls* polls) {
+  return threads.polls || (threads.wait.what == Wait::For::sleep && sees_nothing_new(polls));
+}
+
 std::string words(const Poll& poll) {
   if (poll.mbarrier) return "tests an mbarrier again and again";
   return fmt::format("reads {} at 0x{:x} of {} memory again and again", poll.value, poll.address,
@@ -31,10 +36,12 @@ bool WaitingWords::hopeless(const Stuck& stuck, const ClusterState& state,
                             const DeviceMemory& memory, bool alone) const {
   bool polling = false;
   for (const Stuck::Threads& each : stuck.threads) {
-    if (each.wait.what == Wait::For::sleep && !each.polls) return false;
-    if (!each.polls) continue;
-    polling = true;
     const WarpPolls* const polls = polls_of(each, state);
+    if (!looks(each, polls)) {
+      if (each.wait.what == Wait::For::sleep) return false;
+      continue;
+    }
+    polling = true;
     if (!sees_nothing_new(polls)) return false;
     const bool unchanged = polls->all_of([&](const Poll& poll) {
       if (poll.mbarrier || poll.space == Space::shared) return true;
@@ -50,8 +57,8 @@ bool WaitingWords::add_polling(const Stuck& stuck, const ClusterState& state) {
   std::map<std::uint32_t, std::pair<Poll, std::uint32_t>> places;  // by instruction: with threads
   std::vector<Party> others;
   for (const Stuck::Threads& each : stuck.threads) {
-    const WarpPolls* const polls = each.polls ? polls_of(each, state) : nullptr;
-    if (!each.polls) {
+    const WarpPolls* const polls = polls_of(each, state);
+    if (!looks(each, polls)) {
       if (others.empty())
         others.push_back(session_.places.party(each.wait.who, "waits, as do others"));
       continue;
