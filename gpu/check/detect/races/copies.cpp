@@ -34,6 +34,31 @@ Mask distinct(Mask mask, const std::uint64_t* to, const std::uint64_t* from,
   return kept;
 }
 
+// Two lanes that copy to the same place from different ones: `a` copies first. Destinations are
+// multiples of the copies' size, so that two are the same or have no byte in common.
+struct Clash {
+  unsigned a = lanes, b = lanes;
+};
+Clash clash_of(Mask mask, const std::uint64_t* to, const std::uint64_t* from,
+               const std::array<std::uint32_t, lanes>& source_bytes) {
+  constexpr unsigned slots = 128;  // a hash table of lanes by destination; 0: free
+  std::array<std::uint8_t, slots> table{};
+  for (Mask m = mask; m != 0; m &= m - 1) {
+    const auto l = static_cast<unsigned>(std::countr_zero(m));
+    unsigned at = static_cast<unsigned>(to[l] * 0x9e3779b97f4a7c15 >> 57);
+    for (; table[at]; at = (at + 1) % slots) {
+      const unsigned other = table[at] - 1u;
+      if (to[other] != to[l]) continue;
+      if ((from[other] != from[l] || source_bytes[other] != source_bytes[l]) &&
+          (source_bytes[other] || source_bytes[l]))
+        return {other, l};
+      break;
+    }
+    if (!table[at]) table[at] = static_cast<std::uint8_t>(l + 1);
+  }
+  return {};
+}
+
 }  // namespace
 
 void Races::copy_issued(const CopyIssued& event) {
@@ -89,6 +114,20 @@ void Races::copy_of_threads(Block& block, const CopyIssued& event) {
         });
     return same != block.copies.end();
   });
+  if (const Clash clash = clash_of(event.who.mask, to, from, source_bytes); clash.a < lanes) {
+    shadow::Conflict c;
+    c.why = shadow::Why::at_once;
+    c.later.row = order::warp_row(block.order.row(), order::Part::group_copy, warp);
+    c.later.lane = clash.b;
+    c.later.epoch = block.order.epoch();
+    c.later.place = place;
+    c.later.write = c.later.async = true;
+    c.earlier = c.later;
+    c.earlier.lane = clash.a;
+    c.address = to[clash.b];
+    c.bytes = event.bytes;
+    block.conflicts.push_back(c);
+  }
   report(event.who, block, Space::shared);
   copy.id = event.id;
   copy.who = event.who;

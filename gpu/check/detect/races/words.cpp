@@ -138,6 +138,16 @@ Words too_early_words(const Conflict& c, const Pair& pair) {
           std::string(words_of(copy).rule)};
 }
 
+// Copies of lanes, by one instruction, to the same bytes.
+Words at_once_words() {
+  return {
+      "two lanes of a warp copy to the same bytes of shared memory by one instruction, each from "
+      "another place: which of the two stays there is not determined",
+      "look at how the destination follows from the thread's number: a lane's step has to be at "
+      "least the size of its copy; or let one of the two copy",
+      std::string(words_of(Doer::group_copy).rule)};
+}
+
 // --- threads, kernels and the host
 
 // What is in one stream comes one after the other, but for kernels that begin early and the nodes
@@ -346,6 +356,7 @@ Words words_of(const Conflict& c, const Pair& pair) {
   if (pair.begins || pair.ends) return lifetime_words(pair);
   if (of_program(pair)) return program_words(c, pair);
   if (c.why == Why::proxy_fence) return fence_words(c, pair);
+  if (c.why == Why::at_once) return at_once_words();
   if (is_copy(pair.earlier)) return in_flight_words(c, pair);
   if (is_copy(pair.later)) return too_early_words(c, pair);
   return race_words(c, pair);
