@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <map>
 #include <tuple>
 
@@ -74,7 +75,10 @@ std::uint32_t living(const std::vector<Group>& groups, std::uint64_t block) {
 
 bool waits_for_registers(const Wait& w) { return w.what == Wait::For::warpgroup && w.members == 0; }
 
-std::string words(const Group& group, const std::vector<Group>& all, const ClusterState& state) {
+using Name = std::function<std::string(const MbarrierPlace&, const Who&)>;
+
+std::string words(const Group& group, const std::vector<Group>& all, const ClusterState& state,
+                  const Name& name) {
   const Wait& w = group.first.wait;
   const std::string who = threads(group.threads);
   if (group.first.polls) return fmt::format("looks again and again ({})", who);
@@ -90,10 +94,10 @@ std::string words(const Group& group, const std::vector<Group>& all, const Clust
     case Wait::For::mbarrier: {
       if (!group.mbarrier) return fmt::format("waits for an mbarrier ({})", who);
       const MbarrierPhase& phase = group.mbarrier->current();
-      std::string text = fmt::format(
-          "waits for phase {} (parity {}) of an mbarrier ({}), which has {} "
-          "of {} arrivals",
-          phase.number, phase.number & 1, who, phase.arrived(), phase.expected);
+      std::string text =
+          fmt::format("waits for phase {} (parity {}) of {} ({}), which has {} of {} arrivals",
+                      phase.number, phase.number & 1, name({w.who.block, w.id}, w.who), who,
+                      phase.arrived(), phase.arrived() + group.mbarrier->pending());
       if (group.mbarrier->tx_count() > 0)
         text += fmt::format(" and lacks {} bytes", group.mbarrier->tx_count());
       return text;
@@ -156,7 +160,8 @@ bool WaitingWords::add(const Stuck& stuck, const ClusterState& state) {
   Places& places = session_.places;
   const Wait& wait = root->first.wait;
   Finding f;
-  f.here = places.party(wait.who, words(*root, groups, state));
+  const Name named_as = [this](const MbarrierPlace& at, const Who& who) { return name(at, who); };
+  f.here = places.party(wait.who, words(*root, groups, state, named_as));
   std::vector<Party> first;  // before the other groups
   FindingKind kind = FindingKind::deadlock;
   const std::uint32_t live = living(groups, wait.who.block);
@@ -225,25 +230,35 @@ bool WaitingWords::add(const Stuck& stuck, const ClusterState& state) {
             "the pending count";
         break;
       }
-      case Lack::arrivals:
+      case Lack::arrivals: {
         kind = FindingKind::arrival_count;
+        // Copies that raise the pending count as they are issued count for nothing in the end.
+        const std::uint64_t all = phase.arrived() + m.pending();
+        const std::uint64_t raised = all - std::min<std::uint64_t>(all, phase.expected);
         f.sentence = fmt::format(
-            "phase {} of {} expects {} arrivals and {} came: nobody is left who could make the "
-            "other "
-            "{}{}",
-            phase.number, it, phase.expected, phase.arrived(), m.pending(), gone);
+            "phase {} of {} expects {} arrivals{} and {} came: nobody is left who could make the "
+            "other {}{}",
+            phase.number, it, phase.expected,
+            raised ? fmt::format(", and {} more by cp.async.mbarrier.arrive without .noinc", raised)
+                   : "",
+            phase.arrived(), m.pending(), gone);
         if (m.known())
           first.push_back(places.party(
               m.initialiser(), fmt::format("initialises it with a count of {}", phase.expected)));
         join(parties(phase.arrivals, "makes", "arrival"));
-        f.remedy = fmt::format(
-            "initialise the mbarrier with {} instead of {}, or let the threads that miss arrive in "
-            "each phase",
-            phase.arrived(), phase.expected);
+        f.remedy =
+            raised ? "cp.async.mbarrier.arrive.noinc, whose arrivals are among those that the "
+                     "mbarrier is initialised with: without .noinc each raises the count that it "
+                     "lowers; or let the threads arrive besides (mbarrier.arrive)"
+                   : fmt::format(
+                         "initialise the mbarrier with {} instead of {}, or let the "
+                         "threads that miss arrive in each phase",
+                         phase.arrived(), phase.expected);
         f.rule =
             "PTX ISA, Phase of the mbarrier object: a phase is complete when its pending count "
             "is zero";
         break;
+      }
       default:
         kind = FindingKind::wrong_phase;
         f.sentence = fmt::format(
@@ -313,7 +328,7 @@ bool WaitingWords::add(const Stuck& stuck, const ClusterState& state) {
   if (kind != FindingKind::wrong_phase)
     for (const Group& each : groups)
       if (&each != &*root && told++ < most_groups)
-        f.there.push_back(places.party(each.first.wait.who, words(each, groups, state)));
+        f.there.push_back(places.party(each.first.wait.who, words(each, groups, state, named_as)));
   session_.findings.add({kind, places.of(wait.who), no_place, 1u << 17},
                         [&] { return std::move(f); });
   return true;
