@@ -260,7 +260,9 @@ class WeakStore final : public check::PendingSilence {
  public:
   WeakStore(Warp& w, const Op* op, const MemoryOperand& info, std::uint32_t mask,
             const std::uint64_t* addresses)
-      : w_(w), op_(op), info_(info), data_(stored(w, op, info, mask, addresses)) {}
+      : w_(w), op_(op), info_(info) {
+    find_store(w, op, info, mask, addresses, data_);
+  }
   std::uint32_t silent_now() const override {
     const std::uint32_t others = written_by_others(data_);
     return others | silent_lanes(w_, op_, info_, data_.mask, data_.addresses);

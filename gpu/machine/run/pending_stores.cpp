@@ -3,7 +3,6 @@
 
 #include <array>
 #include <atomic>
-#include <cstring>
 
 #include "gpu/machine/run/each_lane.hpp"
 #include "gpu/machine/run/warp.hpp"
@@ -11,14 +10,13 @@
 namespace inflight::machine {
 namespace {
 
-constexpr std::size_t words_of_lane = StoreData::most / sizeof(std::uint64_t);
-
 struct Slot {
   std::atomic<bool> taken = false;
   std::atomic<std::uint64_t> version = 0;  // odd: it holds a store
   std::atomic<std::uint32_t> mask = 0, bytes = 0;
-  std::array<std::atomic<std::uint64_t>, lanes> addresses{};
-  std::array<std::array<std::atomic<std::uint64_t>, words_of_lane>, lanes> values{};
+  using Lanes = std::array<std::atomic<std::uint64_t>, lanes>;
+  Lanes addresses{};
+  std::array<Lanes, StoreData::most_words> values{};
 };
 std::array<Slot, 256> slots;       // threads beyond show nobody what they store
 std::atomic<std::size_t> used{0};  // slots that ever had a thread
@@ -47,16 +45,10 @@ const Own& own() {
   return mine;
 }
 
-std::size_t words(std::uint32_t bytes) {
-  return (bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
-}
-
 bool same_value(const Slot& slot, int theirs, const StoreData& data, int mine) {
-  for (std::size_t i = 0; i < words(data.bytes); ++i) {
-    std::uint64_t word;
-    std::memcpy(&word, data.values[mine] + i * sizeof word, sizeof word);
-    const auto& there = slot.values[static_cast<std::size_t>(theirs)][i];
-    if (there.load(std::memory_order_relaxed) != word) return false;
+  for (std::size_t i = 0; i < data.words(); ++i) {
+    const auto& there = slot.values[i][static_cast<std::size_t>(theirs)];
+    if (there.load(std::memory_order_relaxed) != data.values[i][mine]) return false;
   }
   return true;
 }
@@ -84,15 +76,11 @@ PendingStore::PendingStore(const StoreData& data) {
   Slot& slot = *own().slot();
   slot.mask.store(data.mask, std::memory_order_relaxed);
   slot.bytes.store(data.bytes, std::memory_order_relaxed);
-  each_lane(data.mask, [&](int l) {
-    const auto lane = static_cast<std::size_t>(l);
-    slot.addresses[lane].store(data.addresses[l], std::memory_order_relaxed);
-    for (std::size_t i = 0; i < words(data.bytes); ++i) {
-      std::uint64_t word;
-      std::memcpy(&word, data.values[l] + i * sizeof word, sizeof word);
-      slot.values[lane][i].store(word, std::memory_order_relaxed);
-    }
-  });
+  const auto put = [](Slot::Lanes& to, const std::uint64_t* from) {
+    for (std::size_t l = 0; l < lanes; ++l) to[l].store(from[l], std::memory_order_relaxed);
+  };
+  put(slot.addresses, data.addresses);
+  for (std::size_t i = 0; i < data.words(); ++i) put(slot.values[i], data.values[i]);
   slot.version.fetch_add(1, std::memory_order_release);
 }
 

@@ -8,10 +8,13 @@ namespace inflight::machine {
 
 // What a store of a warp writes: `bytes` for each lane of `mask`.
 struct StoreData {
-  static constexpr std::size_t most = 32;  // bytes of a lane
+  static constexpr std::size_t most_words = 4;  // of a lane
   std::uint32_t mask = 0, bytes = 0;
   const std::uint64_t* addresses = nullptr;  // [32]
-  std::byte values[32][most] = {};
+  // [word][lane]: as many as `bytes` take, the last filled up with zeros. The others are not set.
+  std::uint64_t values[most_words][32];
+
+  std::size_t words() const { return (bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t); }
 };
 
 // Whether this host thread has room to show others a store.

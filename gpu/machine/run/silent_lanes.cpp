@@ -1,9 +1,11 @@
 // Which lanes of a store change nothing.
 #include "gpu/machine/run/silent_lanes.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
+#include <iterator>
 
 #include "gpu/machine/run/access.hpp"
 #include "gpu/machine/run/each_lane.hpp"
@@ -56,6 +58,17 @@ const std::byte* place_of_row(Warp& w, const Op* op, const MemoryOperand& info, 
   return check_space(info.space) == check::Space::shared
              ? resolve_shared(w, addresses[0], lanes * bytes, true)
              : nullptr;
+}
+
+// A register of 4 or 8 bytes, of all lanes.
+void widen(const std::byte* values, StoreData& data) {
+  if (data.bytes == sizeof data.values[0][0]) {
+    std::memcpy(data.values[0], values, sizeof data.values[0]);
+    return;
+  }
+  std::uint32_t narrow[lanes];
+  std::memcpy(narrow, values, sizeof narrow);
+  std::copy(std::begin(narrow), std::end(narrow), data.values[0]);
 }
 
 // Lanes that store to the place of a lower one: which it is, the lowest of them.
@@ -150,20 +163,25 @@ std::uint32_t silent_lanes(Warp& w, const Op* op, const MemoryOperand& info, std
   return silent;
 }
 
-StoreData stored(Warp& w, const Op* op, const MemoryOperand& info, std::uint32_t mask,
-                 const std::uint64_t* addresses) {
-  StoreData data;
+void find_store(Warp& w, const Op* op, const MemoryOperand& info, std::uint32_t mask,
+                const std::uint64_t* addresses, StoreData& data) {
   data.mask = mask, data.bytes = info.bytes, data.addresses = addresses;
   const unsigned count = op->count, bytes = info.bytes / count, stride = op->detail;
+  if (count == 1 && bytes == stride && bytes >= 4) return widen(w.at<std::byte>(op->d), data);
+  std::memset(data.values, 0, data.words() * sizeof data.values[0]);
   const Ref first[] = {op->d, op->b, op->c};
   const Ref* const more = count > 3 ? w.frame->code->extra.data() + op->extra : nullptr;
-  for (unsigned i = 0; i < count; ++i) {
-    const auto* const values = w.at<std::byte>(i < 3 ? first[i] : more[i - 3]);
+  constexpr unsigned word = sizeof data.values[0][0];
+  for (unsigned at = 0; at < data.bytes;) {
+    const unsigned i = at / bytes, offset = at % bytes;
+    const unsigned length = std::min(word, bytes - offset);
+    const auto* const values = w.at<std::byte>(i < 3 ? first[i] : more[i - 3]) + offset;
     each_lane(mask, [&](int l) {
-      std::memcpy(data.values[l] + i * bytes, values + static_cast<unsigned>(l) * stride, bytes);
+      std::memcpy(reinterpret_cast<std::byte*>(&data.values[at / word][l]) + at % word,
+                  values + static_cast<unsigned>(l) * stride, length);
     });
+    at += length;
   }
-  return data;
 }
 
 }  // namespace inflight::machine

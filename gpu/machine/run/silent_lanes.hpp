@@ -14,7 +14,8 @@ namespace inflight::machine {
 std::uint32_t silent_lanes(Warp& w, const Op* op, const MemoryOperand& info, std::uint32_t mask,
                            const std::uint64_t* addresses);
 
-StoreData stored(Warp& w, const Op* op, const MemoryOperand& info, std::uint32_t mask,
-                 const std::uint64_t* addresses);
+// What the store writes, for the lanes of `mask`, into `data`.
+void find_store(Warp& w, const Op* op, const MemoryOperand& info, std::uint32_t mask,
+                const std::uint64_t* addresses, StoreData& data);
 
 }  // namespace inflight::machine
