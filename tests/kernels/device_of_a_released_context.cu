@@ -1,7 +1,6 @@
 // flags: -lcuda
-// A primary context that is current and that nobody retains: it has a device, and is no use for
-// more.
-// No GPU was asked: programs rely on these answers.
+// A primary context that is current and that nobody retains: it has a device and flags, and is no
+// use for more.
 #include "tests/kernels/kernel_test.cuh"
 
 #include <cuda.h>
@@ -20,6 +19,7 @@ int main() {
   std::printf("released: active %d\n", active);
   const CUresult result = cuCtxGetDevice(&device);
   std::printf("cuCtxGetDevice: %d, device %d\n", result, device);
+  std::printf("cuCtxGetFlags: %d\n", cuCtxGetFlags(&flags));
   std::printf("cuCtxSynchronize: %d\n", cuCtxSynchronize());
   cuDevicePrimaryCtxRetain(&context, 0);
   std::printf("retained again: %d\n", cuCtxSynchronize());

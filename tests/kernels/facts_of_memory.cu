@@ -1,11 +1,12 @@
 // flags: -lcuda
 // Whose memory is, by CU_POINTER_ATTRIBUTE_CONTEXT: that of the context in which it was allocated,
-// whichever is current when one asks. IS_MANAGED is an int. Of the memory's sizes one may ask for
-// one.
-// No GPU was asked: programs rely on these answers.
+// whichever is current when one asks. Booleans have four bytes. Of the memory's sizes one may ask
+// for one.
 #include "tests/kernels/kernel_test.cuh"
 
 #include <cuda.h>
+
+#include <cstring>
 
 void say(const char* what, CUdeviceptr memory, CUcontext made_in) {
   CUcontext owner = nullptr;
@@ -34,11 +35,17 @@ int main() {
   say("of a created one", second, created);
   say("managed", managed, created);
   say("pinned", reinterpret_cast<CUdeviceptr>(pinned), created);
-  for (CUdeviceptr memory : {first, managed}) {
-    int is_managed = -1;
-    cuPointerGetAttribute(&is_managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, memory);
-    std::printf("is managed: %d\n", is_managed);
-  }
+  for (CUdeviceptr memory : {first, managed})
+    for (const CUpointer_attribute which :
+         {CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, CU_POINTER_ATTRIBUTE_IS_MANAGED,
+          CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, CU_POINTER_ATTRIBUTE_MAPPED,
+          CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE}) {
+      unsigned char bytes[8];
+      std::memset(bytes, 0xaa, sizeof bytes);
+      std::printf("attribute %d: %d:", which, cuPointerGetAttribute(bytes, which, memory));
+      for (const unsigned char each : bytes) std::printf(" %02x", each);
+      std::printf("\n");
+    }
   std::size_t free = 0, total = 0, all = 0;
   cuMemGetInfo(&free, &all);
   std::printf("free: %d\n", cuMemGetInfo(&free, nullptr));

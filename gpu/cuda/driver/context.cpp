@@ -82,6 +82,28 @@ Status create_with(Handle* context, const CreateParameters& p, unsigned flags, i
   return p.shared ? Status::not_supported : create(context, flags, device);
 }
 
+// Of a primary context that nobody retains any more, the device and the flags are known all the
+// same.
+Status begin_or_released() {
+  const Status status = begin(Needs::context);
+  const bool released = status == Status::context_is_destroyed && current_context()->primary;
+  return released ? Status::success : status;
+}
+
+// CUexecAffinityParam.
+struct Affinity {
+  int type;
+  unsigned multiprocessors;
+};
+constexpr int affinity_of_multiprocessors = 0;
+
+// A context runs on all multiprocessors, or on its part of them.
+Affinity affinity_of(const Context& context) {
+  const auto part = partition_of(&context);
+  const DevResource resource = part ? part->resource : resource_of(*context.device);
+  return {affinity_of_multiprocessors, resource.count};
+}
+
 constexpr int sync_depth_limit = 3;  // of dynamic parallelism; gone since CUDA 12
 
 Status limit_status(int limit) {
@@ -108,19 +130,19 @@ INFLIGHT_CU_TWO_INIT(cuCtxPopCurrent, cuCtxPopCurrent_v2, (Handle * context),
                      { return pop(context); })
 INFLIGHT_CU_TWO_INIT(cuCtxPushCurrent, cuCtxPushCurrent_v2, (Handle context),
                      { return push(context); })
-INFLIGHT_CU_INIT(cuCtxGetCurrent, (Handle * context),
-                 { return store_value(context, Handle(current_context())); })
+INFLIGHT_CU_INIT(cuCtxGetCurrent, (Handle * context), {
+  if (Stream::on_worker()) return Status::not_permitted;
+  return store_value(context, Handle(current_context()));
+})
 INFLIGHT_CU_INIT(cuCtxSetCurrent, (Handle context), {
   Context* found = context_of(context, false);
   if (context && !found) return Status::invalid_context;
   set_current_context(found);
   return Status::success;
 })
-// Of a primary context that nobody retains any more, the device is known all the same.
 INFLIGHT_CU_INIT(cuCtxGetDevice, (int* device), {
-  const Status status = begin(Needs::context);
-  const bool released = status == Status::context_is_destroyed && current_context()->primary;
-  if (status != Status::success && !released) return status;
+  const Status status = begin_or_released();
+  if (status != Status::success) return status;
   return store_value(device, current_context()->device->ordinal);
 })
 INFLIGHT_CU_INIT(cuCtxGetDevice_v2, (int* device, Handle context), {
@@ -136,11 +158,13 @@ INFLIGHT_CU_INIT(cuCtxGetId, (Handle context, unsigned long long* id), {
   Context* found = context_of(context);
   return found ? store_value(id, address(found)) : Status::invalid_context;
 })
-INFLIGHT_CU(cuCtxGetExecAffinity, (void* affinity, int type), {
-  const bool known = affinity && type == 0;
-  return known ? Status::unsupported_exec_affinity : Status::invalid_value;
+INFLIGHT_CU(cuCtxGetExecAffinity, (Affinity * affinity, int type), {
+  if (!affinity) return Status::invalid_value;
+  if (type != affinity_of_multiprocessors) return Status::unsupported_exec_affinity;
+  return store_value(affinity, affinity_of(*current_context()));
 })
-INFLIGHT_CU(cuCtxGetFlags, (unsigned* flags), {
+INFLIGHT_CU_INIT(cuCtxGetFlags, (unsigned* flags), {
+  if (const Status status = begin_or_released(); status != Status::success) return status;
   Context* context = current_context();
   const bool shared = context->primary || context->green;
   return store_value(flags, shared ? context->device->flags.load() : context->flags);

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "gpu/cuda/core/links.hpp"
+#include "gpu/cuda/core/notices.hpp"
 #include "gpu/cuda/core/pci.hpp"
 #include "gpu/cuda/core/profiles.hpp"
 #include "gpu/cuda/driver/entry.hpp"
@@ -97,6 +98,12 @@ INFLIGHT_CU_INIT(cuDeviceGetP2PAtomicCapabilities,
 INFLIGHT_CU_INIT(cuDeviceGetHostAtomicCapabilities,
                  (unsigned* forms, const int* operations, unsigned count, int device),
                  { return get_host_link_atomics(forms, operations, count, device); })
+
+INFLIGHT_CU_INIT(cuDeviceRegisterAsyncNotification,
+                 (int device, const void* function, void*, Handle* handle),
+                 { return add_notices(handle, device, function); })
+INFLIGHT_CU_INIT(cuDeviceUnregisterAsyncNotification, (int device, Handle handle),
+                 { return remove_notices(device, handle); })
 
 INFLIGHT_CU(cuFlushGPUDirectRDMAWrites, (int, int), { return Status::success; })
 

@@ -33,23 +33,27 @@ int enter(Needs needs, const char* call, Body&& body) {
   }));
 }
 
-// The same for a call that names an object. If no context is current, it runs in the object's,
-// which `home` returns (invalid_context: null).
+// Runs the body in the current context, or, if there is none, in the one that `home` returns
+// (invalid_context: null).
+template <class Home, class Body>
+Status in_context(Home&& home, Body&& body) {
+  Status status = begin(Needs::initialisation);
+  if (status != Status::success) return status;
+  if (current_context() || Stream::on_worker()) {
+    status = begin(Needs::context);
+    return status == Status::success ? body() : status;
+  }
+  Context* context = home();
+  if (!context) return Status::invalid_context;
+  ScopedContext scope(context);
+  status = context->device->fault();
+  return status == Status::success ? body() : status;
+}
+
+// An entry point that names an object: without a current context it runs in the object's.
 template <class Home, class Body>
 int enter_at(const char* call, Home&& home, Body&& body) {
-  return code_of(guarded(call, [&]() -> Status {
-    Status status = begin(Needs::initialisation);
-    if (status != Status::success) return status;
-    if (current_context() || Stream::on_worker()) {
-      status = begin(Needs::context);
-      return status == Status::success ? body() : status;
-    }
-    Context* context = home();
-    if (!context) return Status::invalid_context;
-    ScopedContext scope(context);
-    status = context->device->fault();
-    return status == Status::success ? body() : status;
-  }));
+  return code_of(guarded(call, [&] { return in_context(home, body); }));
 }
 
 inline void* pointer(DevicePointer address) { return reinterpret_cast<void*>(address); }

@@ -31,8 +31,11 @@ INFLIGHT_CU_TWO_AT(of_stream(stream), cuEventRecordWithFlags, cuEventRecordWithF
                      return with_stream(stream, second,
                                         [&](Stream& s) { return record_event(s, event, flags); });
                    })
-INFLIGHT_CU_AT(of_event(event), cuEventQuery, (Handle event),
-               { return with_event(event, [](Event& e) { return query(e); }); })
+// Host functions of streams may ask too.
+INFLIGHT_CU_INIT(cuEventQuery, (Handle event), {
+  const auto ask = [&] { return with_event(event, [](Event& e) { return query(e); }); };
+  return Stream::on_worker() ? ask() : in_context([&] { return of_event(event); }, ask);
+})
 INFLIGHT_CU_AT(of_event(event), cuEventSynchronize, (Handle event),
                { return with_event(event, [](Event& e) { return synchronize(e); }); })
 INFLIGHT_CU_TWO_AT(of_event(start), cuEventElapsedTime, cuEventElapsedTime_v2,

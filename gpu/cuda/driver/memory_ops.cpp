@@ -10,6 +10,7 @@ namespace {
 Status submit_all(Stream& stream, Result<ValueWork> batch) {
   if (!batch) return batch.error().status;
   if (const Status status = check(*batch); status != Status::success) return status;
+  if (const Status status = check_places(*batch); status != Status::success) return status;
   if (capturing(stream)) return submit(stream, Work(std::move(*batch)));
   for (const ValueOperation& each : batch->operations)
     if (const Status status = submit(stream, Work(ValueWork{{each}})); status != Status::success)
@@ -38,6 +39,7 @@ INFLIGHT_CU_VALUE(cuStreamWriteValue32_v2, cuStreamWriteValue32_v2_ptsz, std::ui
 INFLIGHT_CU_VALUE(cuStreamWriteValue64_v2, cuStreamWriteValue64_v2_ptsz, std::uint64_t, write_64)
 INFLIGHT_CU_TWO_AT(of_stream(stream), cuStreamBatchMemOp_v2, cuStreamBatchMemOp_v2_ptsz,
                    (Handle stream, unsigned count, const ValueOperation* list, unsigned flags), {
+                     if (!list) return Status::invalid_value;
                      return with_stream(stream, second, [&](Stream& s) {
                        return submit_all(s, value_work(list, count, flags));
                      });

@@ -19,7 +19,7 @@ struct Value {
 
 Value word(std::uint64_t value) { return {value, 8}; }
 Value number(std::uint64_t value) { return {value, 4}; }
-Value boolean(bool value) { return {value, 1}; }
+Value boolean(bool value) { return {value, 4}; }
 
 struct Pointer {
   machine::Allocation allocation;
@@ -49,9 +49,9 @@ constexpr Attribute attributes[] = {
     [](const Pointer& p) { return word(p.address); },
     [](const Pointer& p) { return p.on_host() || p.managed() ? word(p.address) : Value{}; },
     [](const Pointer&) { return Value{}; },                  // P2P tokens
-    [](const Pointer&) { return boolean(false); },           // SYNC_MEMOPS
+    [](const Pointer& p) { return boolean(p.managed()); },   // SYNC_MEMOPS
     [](const Pointer& p) { return word(p.allocation.id); },  // BUFFER_ID
-    [](const Pointer& p) { return number(p.managed()); },    // programs have an int for it
+    [](const Pointer& p) { return boolean(p.managed()); },
     [](const Pointer& p) { return number(unsigned(p.allocation.device)); },
     [](const Pointer& p) { return boolean(can_export(p.address)); },  // legacy IPC
     [](const Pointer& p) { return word(p.allocation.base); },
@@ -64,7 +64,8 @@ constexpr Attribute attributes[] = {
     [](const Pointer& p) { return word(p.allocation.size); },  // mapping's size
     [](const Pointer& p) { return word(p.allocation.base); },  // mapping's base
     [](const Pointer& p) { return word(p.allocation.id); },    // memory block
-    [](const Pointer&) { return boolean(false); },             // hardware decompression
+    // Of memory that hardware could decompress into, as an H200 says.
+    [](const Pointer& p) { return boolean(can_export(p.address)); },
 };
 
 bool is_attribute(int number) { return number >= 1 && number <= int(std::size(attributes)); }

@@ -4,6 +4,7 @@
 
 #include "gpu/cuda/core/devices.hpp"
 #include "gpu/cuda/core/links.hpp"
+#include "gpu/cuda/core/notices.hpp"
 #include "gpu/cuda/core/pci.hpp"
 #include "gpu/cuda/core/profiles.hpp"
 #include "gpu/cuda/core/store.hpp"
@@ -213,4 +214,13 @@ INFLIGHT_API int cudaDeviceGetP2PAtomicCapabilities(unsigned* forms, const int* 
 INFLIGHT_API int cudaDeviceGetHostAtomicCapabilities(unsigned* forms, const int* operations,
                                                      unsigned count, int device) {
   return query([&] { return get_host_link_atomics(forms, operations, count, device); });
+}
+
+INFLIGHT_API int cudaDeviceRegisterAsyncNotification(int device, const void* function, void*,
+                                                     void** handle) {
+  return query([&] { return add_notices(handle, device, function); });
+}
+
+INFLIGHT_API int cudaDeviceUnregisterAsyncNotification(int device, void* handle) {
+  return query([&] { return remove_notices(device, handle); });
 }

@@ -1,4 +1,5 @@
 // Graph nodes that write values to memory and wait for them, as programs make and change them.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -38,7 +39,8 @@ struct UpdateResult {
   Handle node, from;
 };
 
-constexpr int success = 0, invalid_value = 1, not_ready = 600, update_failed = 910;
+constexpr int success = 0, invalid_value = 1, not_ready = 600, illegal_address = 700,
+              not_supported = 801, update_failed = 910;
 constexpr int wait_32 = 1, write_32 = 2, flush_writes = 3, wait_64 = 4, write_64 = 5, barrier = 6;
 constexpr unsigned equal = 1, flush = 1u << 30;
 constexpr int batch_type = 12, parameters_changed = 5;
@@ -49,7 +51,9 @@ extern "C" {
 int cuInit(unsigned);
 int cuDevicePrimaryCtxRetain(Handle*, int);
 int cuCtxSetCurrent(Handle);
+int cuDeviceGetAttribute(int*, int, int);
 int cuMemAlloc_v2(Address*, std::size_t);
+int cuMemFree_v2(Address);
 int cuMemsetD32_v2(Address, unsigned, std::size_t);
 int cuMemcpyDtoH_v2(void*, Address, std::size_t);
 int cuCtxSynchronize();
@@ -115,7 +119,7 @@ class DriverGraphValues : public testing::Test {
 
 TEST_F(DriverGraphValues, ANodeCopiesItsListAndGivesItBack) {
   std::vector<Operation> list{{write_32, 0, memory_, 7, 0, {}}, {barrier, 0, 0, 0, 0, {}}};
-  list.push_back({wait_32, 0, memory_, 7, equal | flush, {}});
+  list.push_back({wait_32, 0, memory_, 7, equal, {}});
   list.push_back({write_64, 0, memory_ + 8, 1ull << 40, 0, {}});
   ValueNode given = node(list), got{};
   Handle made = nullptr;
@@ -208,7 +212,7 @@ TEST_F(DriverGraphValues, AnInstanceKeepsTheKindsOfItsOperations) {
   list[0].flags = 0;  // another comparison
   EXPECT_EQ(cuGraphExecBatchMemOpNodeSetParams(exec, made, &given), success);
   list[0].flags = flush;
-  EXPECT_EQ(cuGraphExecBatchMemOpNodeSetParams(exec, made, &given), invalid_value);
+  EXPECT_EQ(cuGraphExecBatchMemOpNodeSetParams(exec, made, &given), not_supported);
   list[0].flags = 0, list[0].kind = write_32;
   EXPECT_EQ(cuGraphExecBatchMemOpNodeSetParams(exec, made, &given), invalid_value);
 }
@@ -223,21 +227,65 @@ TEST_F(DriverGraphValues, WhatCannotBeDoneIsRefusedWhenItIsGiven) {
   EXPECT_EQ(cuGraphBatchMemOpNodeSetParams(empty, &given), invalid_value);
   for (const Operation& wrong :
        {Operation{write_32, 0, memory_ + 2, 1, 0, {}},
-        Operation{write_64, 0, memory_ + 4, 1, 0, {}},
-        Operation{wait_32, 0, memory_ + 32, 1, 0, {}}, Operation{wait_32, 0, memory_, 1, 4, {}},
+        Operation{write_64, 0, memory_ + 4, 1, 0, {}}, Operation{wait_32, 0, memory_, 1, 4, {}},
         Operation{write_32, 0, memory_, 1, 2, {}}, Operation{9, 0, memory_, 1, 0, {}},
-        Operation{flush_writes, 1, 0, 0, 0, {}}, Operation{barrier, 2, 0, 0, 0, {}}}) {
+        Operation{barrier, 2, 0, 0, 0, {}}}) {
     list[0] = wrong;
     EXPECT_EQ(cuGraphAddBatchMemOpNode(&made, graph_, nullptr, 0, &given), invalid_value)
         << wrong.kind << " " << wrong.memory - memory_ << " " << wrong.flags;
   }
-  list.assign(256, {flush_writes, 0, 0, 0, 0, {}});
+  list[0] = {write_32, 0, memory_, 1, 0, {}};
+  given.context = nullptr;
+  EXPECT_EQ(cuGraphAddBatchMemOpNode(&made, graph_, nullptr, 0, &given), invalid_value);
+  list.assign(256, {barrier, 0, 0, 0, 0, {}});
   given = node(list);
   EXPECT_EQ(cuGraphAddBatchMemOpNode(&made, graph_, nullptr, 0, &given), invalid_value);
   given.count = 255, given.flags = 1;
   EXPECT_EQ(cuGraphAddBatchMemOpNode(&made, graph_, nullptr, 0, &given), invalid_value);
   given.flags = 0;
   EXPECT_EQ(cuGraphAddBatchMemOpNode(&made, graph_, nullptr, 0, &given), success);
+}
+
+// CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES.
+TEST_F(DriverGraphValues, NobodyFlushesRemoteWrites) {
+  int can = -1;
+  ASSERT_EQ(cuDeviceGetAttribute(&can, 98, 0), success);
+  EXPECT_EQ(can, 0);
+  for (const Operation& each : {Operation{flush_writes, 0, 0, 0, 0, {}},
+                                Operation{wait_32, 0, memory_, 1, equal | flush, {}}}) {
+    std::vector<Operation> list{each};
+    ValueNode given = node(list);
+    Handle made = nullptr;
+    EXPECT_EQ(cuGraphAddBatchMemOpNode(&made, graph_, nullptr, 0, &given), not_supported);
+    EXPECT_EQ(cuStreamBatchMemOp_v2(stream_, 1, list.data(), 0), not_supported);
+  }
+}
+
+TEST_F(DriverGraphValues, ANodeMayHaveNoOperations) {
+  ValueNode given{context_, 0, nullptr, 0}, got{};
+  Handle made = nullptr;
+  ASSERT_EQ(cuGraphAddBatchMemOpNode(&made, graph_, nullptr, 0, &given), success);
+  ASSERT_EQ(cuGraphBatchMemOpNodeGetParams(made, &got), success);
+  EXPECT_EQ(got.count, 0u);
+  run(instance());
+}
+
+// A node may name a place before there is memory; a stream's operation may not.
+TEST_F(DriverGraphValues, ANodesMemoryIsLookedForWhenItRuns) {
+  Address last = 0;
+  ASSERT_EQ(cuMemAlloc_v2(&last, 32), success);
+  ASSERT_EQ(cuMemFree_v2(last), success);
+  std::vector<Operation> list{{write_32, 0, memory_, 1, 0, {}}, {write_32, 0, last, 1, 0, {}}};
+  EXPECT_EQ(cuStreamBatchMemOp_v2(stream_, 2, list.data(), 0), invalid_value);
+  ValueNode given = node(list);
+  Handle made = nullptr;
+  ASSERT_EQ(cuGraphAddBatchMemOpNode(&made, graph_, nullptr, 0, &given), success);
+  Handle exec = instance();
+  testing::internal::CaptureStderr();
+  ASSERT_EQ(cuGraphLaunch(exec, stream_), success);
+  EXPECT_EQ(cuStreamSynchronize(stream_), illegal_address);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::HasSubstr("A write of a value goes to 0x"));
 }
 
 TEST_F(DriverGraphValues, ACaptureMakesANodeOfABatch) {

@@ -12,6 +12,8 @@ int cuDeviceGetAttribute(int*, int, int);
 int cuDeviceGetP2PAttribute(int*, int, int, int);
 int cuDeviceGetP2PAtomicCapabilities(unsigned*, const int*, unsigned, int, int);
 int cuDeviceGetHostAtomicCapabilities(unsigned*, const int*, unsigned, int);
+int cuDeviceRegisterAsyncNotification(int, void (*)(void*, void*, Handle), void*, Handle*);
+int cuDeviceUnregisterAsyncNotification(int, Handle);
 int cuDeviceGetExecAffinitySupport(int*, int, int);
 int cuDevicePrimaryCtxRetain(Handle*, int);
 int cuCtxSetCurrent(Handle);
@@ -37,8 +39,6 @@ namespace {
 
 constexpr int success = 0, invalid_value = 1, invalid_device = 101, unsupported_affinity = 224,
               invalid_handle = 400, not_found = 500, not_supported = 801;
-constexpr unsigned as_signed = 1, as_unsigned = 2, reduction = 4, bits_32 = 8, bits_64 = 16,
-                   bits_128 = 32, four_of_32 = 64;
 
 class DriverLinks : public testing::Test {
  protected:
@@ -60,7 +60,7 @@ TEST_F(DriverLinks, PeersAreReachedByTheBestLink) {
   EXPECT_EQ(attribute(1), 0);  // rank
   EXPECT_EQ(attribute(2), 1);  // access
   EXPECT_EQ(attribute(3), 1);  // all atomics
-  EXPECT_EQ(attribute(4), 0);  // arrays
+  EXPECT_EQ(attribute(4), 1);  // arrays
   EXPECT_EQ(attribute(5), 0);  // some atomics alone
   int value = 0;
   EXPECT_EQ(cuDeviceGetP2PAttribute(&value, 6, 0, 1), invalid_value);
@@ -69,18 +69,16 @@ TEST_F(DriverLinks, PeersAreReachedByTheBestLink) {
   EXPECT_EQ(cuDeviceGetP2PAttribute(&value, 1, 0, 2), invalid_device);
 }
 
-TEST_F(DriverLinks, PeersTakeTheAtomicsOfGlobalMemory) {
-  constexpr int add = 0, increment = 3, swap = 9, float_add = 10, float_min = 11;
-  const int operations[] = {add, increment, swap, float_add, float_min};
+// As an H200's NVLink, whose attribute says that it takes all atomics.
+TEST_F(DriverLinks, NoFormOfAnAtomicIsTold) {
+  const int operations[] = {0, 3, 9, 10, 12};
   unsigned forms[5] = {9, 9, 9, 9, 9};
   ASSERT_EQ(cuDeviceGetP2PAtomicCapabilities(forms, operations, 5, 0, 1), success);
-  EXPECT_EQ(forms[0], as_signed | as_unsigned | reduction | bits_32 | bits_64);
-  EXPECT_EQ(forms[1], as_unsigned | reduction | bits_32);
-  EXPECT_EQ(forms[2], as_signed | as_unsigned | bits_32 | bits_64 | bits_128);
-  EXPECT_EQ(forms[3], as_signed | reduction | bits_32 | bits_64 | four_of_32);
-  EXPECT_EQ(forms[4], 0u);
+  for (const unsigned each : forms) EXPECT_EQ(each, 0u);
   const int wrong = 13;
+  forms[0] = 9;
   EXPECT_EQ(cuDeviceGetP2PAtomicCapabilities(forms, &wrong, 1, 0, 1), invalid_value);
+  EXPECT_EQ(forms[0], 0u);
   EXPECT_EQ(cuDeviceGetP2PAtomicCapabilities(forms, operations, 0, 0, 1), invalid_value);
   EXPECT_EQ(cuDeviceGetP2PAtomicCapabilities(nullptr, operations, 1, 0, 1), invalid_value);
   EXPECT_EQ(cuDeviceGetP2PAtomicCapabilities(forms, operations, 1, 1, 1), invalid_device);
@@ -111,7 +109,7 @@ class DriverWithoutFeature : public testing::Test {
   Handle context_ = nullptr;
 };
 
-TEST_F(DriverWithoutFeature, NoContextHasAnAffinity) {
+TEST_F(DriverWithoutFeature, NoContextIsMadeWithAnAffinity) {
   struct Affinity {
     int type;
     unsigned count;
@@ -124,8 +122,13 @@ TEST_F(DriverWithoutFeature, NoContextHasAnAffinity) {
   int supported = -1;
   ASSERT_EQ(cuDeviceGetExecAffinitySupport(&supported, 0, 0), success);
   EXPECT_EQ(supported, 0);
-  EXPECT_EQ(cuCtxGetExecAffinity(&affinity, 0), unsupported_affinity);
-  EXPECT_EQ(cuCtxGetExecAffinity(&affinity, 1), invalid_value);
+  int all = -1;
+  ASSERT_EQ(cuDeviceGetAttribute(&all, 16, 0), success);
+  Affinity told{9, 9};
+  EXPECT_EQ(cuCtxGetExecAffinity(&told, 0), success);
+  EXPECT_EQ(told.type, 0);
+  EXPECT_EQ(told.count, unsigned(all)) << "the context has all multiprocessors";
+  EXPECT_EQ(cuCtxGetExecAffinity(&told, 7), unsupported_affinity);
   EXPECT_EQ(cuCtxGetExecAffinity(nullptr, 0), invalid_value);
   Handle made = nullptr;
   EXPECT_EQ(cuCtxCreate_v3(&made, &affinity, 1, 0, 0), unsupported_affinity);
@@ -137,6 +140,22 @@ TEST_F(DriverWithoutFeature, NoContextHasAnAffinity) {
   const char* name = nullptr;
   ASSERT_EQ(cuGetErrorName(unsupported_affinity, &name), success);
   EXPECT_STREQ(name, "CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY");
+}
+
+// No device has a budget of memory, so the function is never called.
+TEST_F(DriverWithoutFeature, NoticesHaveHandles) {
+  Handle first = nullptr, second = nullptr;
+  const auto function = +[](void*, void*, Handle) { FAIL(); };
+  ASSERT_EQ(cuDeviceRegisterAsyncNotification(0, function, nullptr, &first), success);
+  ASSERT_EQ(cuDeviceRegisterAsyncNotification(0, function, nullptr, &second), success);
+  EXPECT_NE(first, second);
+  EXPECT_EQ(cuDeviceRegisterAsyncNotification(0, nullptr, nullptr, &second), invalid_value);
+  EXPECT_EQ(cuDeviceRegisterAsyncNotification(0, function, nullptr, nullptr), invalid_value);
+  EXPECT_EQ(cuDeviceRegisterAsyncNotification(99, function, nullptr, &second), invalid_device);
+  EXPECT_EQ(cuDeviceUnregisterAsyncNotification(99, first), invalid_device);
+  EXPECT_EQ(cuDeviceUnregisterAsyncNotification(0, first), success);
+  EXPECT_EQ(cuDeviceUnregisterAsyncNotification(0, first), invalid_value);
+  EXPECT_EQ(cuDeviceUnregisterAsyncNotification(0, second), success);
 }
 
 TEST_F(DriverWithoutFeature, NoArrayIsSparseOrHasPlanes) {

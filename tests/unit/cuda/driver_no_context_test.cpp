@@ -361,12 +361,12 @@ TEST_F(NoContext, GraphsNeedOneToBeInstantiatedOnly) {
   });
 }
 
-// In a host function nothing may be called, whatever is named: it would wait for itself.
+// In a host function little may be called, whatever is named: it would wait for itself.
 struct Called {
   Handle stream, context;
   Address from;
   char bytes[64];
-  int without = -1, with = -1;
+  int without = -1, with = -1, current = -1;
 };
 void call_from_stream(void* data) {
   auto& called = *static_cast<Called*>(data);
@@ -375,12 +375,12 @@ void call_from_stream(void* data) {
                 called.stream);
   };
   Handle before = nullptr;
-  call("cuCtxGetCurrent", &before);
+  called.current = call("cuCtxGetCurrent", &before);
   call("cuCtxSetCurrent", Handle{});
   called.without = copy();
   call("cuCtxSetCurrent", called.context);
   called.with = copy();
-  call("cuCtxSetCurrent", before);
+  call("cuCtxSetCurrent", Handle{});
 }
 
 TEST_F(NoContext, HostFunctionsMayNotCall) {
@@ -390,6 +390,7 @@ TEST_F(NoContext, HostFunctionsMayNotCall) {
   ASSERT_EQ(call("cuStreamSynchronize", stream), ok);
   EXPECT_EQ(called.without, not_permitted);
   EXPECT_EQ(called.with, not_permitted);
+  EXPECT_EQ(called.current, not_permitted);
 }
 
 TEST_F(NoContext, AnObjectsContextIsNotTheRuntimesUse) {

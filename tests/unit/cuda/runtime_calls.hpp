@@ -22,6 +22,8 @@ int cudaDeviceGetAttribute(int*, int, int);
 int cudaDeviceCanAccessPeer(int*, int, int);
 int cudaDeviceEnablePeerAccess(int, unsigned);
 int cudaDeviceDisablePeerAccess(int);
+int cudaDeviceRegisterAsyncNotification(int, void (*)(void*, void*, void*), void*, void**);
+int cudaDeviceUnregisterAsyncNotification(int, void*);
 int cudaDeviceGetP2PAttribute(int*, int, int, int);
 int cudaDeviceGetP2PAtomicCapabilities(unsigned*, const int*, unsigned, int, int);
 int cudaDeviceGetHostAtomicCapabilities(unsigned*, const int*, unsigned, int);

@@ -6,7 +6,7 @@
 namespace inflight::cuda {
 
 Result<Work> value_node_work(const ValueNode* node) {
-  if (!node) return fail(Status::invalid_value);
+  if (!node || !node->context) return fail(Status::invalid_value);
   auto work = value_work(node->list, node->count, node->flags);
   if (!work) return tl::unexpected(work.error());
   work->context = node->context;

@@ -1,6 +1,8 @@
 // Checking and doing operations on values in memory.
 #include "gpu/cuda/core/stream/value_operations.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -14,7 +16,7 @@
 namespace inflight::cuda {
 namespace {
 
-// CUstreamWaitValue_flags; the flush flag (1 << 30) asks for what is always so here.
+// CUstreamWaitValue_flags. No device flushes remote writes (Attribute::CanFlushRemoteWrites).
 enum Comparison : unsigned { at_least = 0, equal = 1, common_bits = 2, not_or = 3 };
 constexpr unsigned flush = 1u << 30, no_barrier = 1, device_barrier = 1, longest_batch = 255;
 
@@ -50,16 +52,20 @@ std::atomic_ref<T> at(const Operation& o) {
 }
 
 Status check_one(const Operation& o) {
-  if (o.kind == Operation::flush_writes || o.kind == Operation::barrier) {
-    const unsigned most = o.kind == Operation::barrier ? device_barrier : 0;
-    return o.fence_flags <= most ? Status::success : Status::invalid_value;
-  }
+  if (o.kind == Operation::flush_writes) return Status::not_supported;
+  if (o.kind == Operation::barrier)
+    return o.fence_flags <= device_barrier ? Status::success : Status::invalid_value;
   if (!waits(o) && !writes(o)) return Status::invalid_value;
   if (waits(o) ? (o.flags & ~flush) > not_or : (o.flags & ~no_barrier) != 0)
     return Status::invalid_value;
+  if (o.memory % width(o) != 0) return Status::invalid_value;
+  return waits(o) && (o.flags & flush) ? Status::not_supported : Status::success;
+}
+
+bool has_place(const Operation& o) {
+  if (!waits(o) && !writes(o)) return true;
   const auto found = Core::get().memory.find(o.memory);
-  const bool inside = found && o.memory + width(o) <= found->base + found->size;
-  return inside && o.memory % width(o) == 0 ? Status::success : Status::invalid_value;
+  return found && o.memory + width(o) <= found->base + found->size;
 }
 
 constexpr std::chrono::microseconds between_looks{20};
@@ -68,7 +74,7 @@ constexpr std::chrono::microseconds between_looks{20};
 template <class T>
 bool wait(const Operation& o, Stream& stream) {
   const Device& device = stream.device();
-  while (!holds(at<T>(o).load(std::memory_order_acquire), T(o.value), o.flags & ~flush)) {
+  while (!holds(at<T>(o).load(std::memory_order_acquire), T(o.value), o.flags)) {
     if (device.cancel || device.fault() != Status::success) return false;
     std::this_thread::sleep_for(between_looks);
   }
@@ -84,6 +90,13 @@ bool write(const Operation& o, Stream& stream) {
 }
 
 bool perform_one(const Operation& o, Stream& stream) {
+  if (!has_place(o)) {
+    stream.device().kill(Status::illegal_address,
+                         fmt::format("A {} {} {:#x}, where there is no memory.",
+                                     waits(o) ? "wait for a value" : "write of a value",
+                                     waits(o) ? "looks at" : "goes to", o.memory));
+    return false;
+  }
   switch (o.kind) {
     case Operation::wait_32:
       return wait<std::uint32_t>(o, stream);
@@ -101,8 +114,7 @@ bool perform_one(const Operation& o, Stream& stream) {
 // What may not change in an instantiated graph.
 bool same_but_values(const Operation& a, const Operation& b) {
   if (a.kind != b.kind) return false;
-  if (waits(a)) return (a.flags & flush) == (b.flags & flush);
-  return writes(a) ? a.flags == b.flags : a.fence_flags == b.fence_flags;
+  return waits(a) || (writes(a) ? a.flags == b.flags : a.fence_flags == b.fence_flags);
 }
 
 }  // namespace
@@ -111,6 +123,11 @@ Status check(const ValueWork& work) {
   for (const Operation& o : work.operations)
     if (const Status status = check_one(o); status != Status::success) return status;
   return Status::success;
+}
+
+Status check_places(const ValueWork& work) {
+  const bool all = std::all_of(work.operations.begin(), work.operations.end(), has_place);
+  return all ? Status::success : Status::invalid_value;
 }
 
 void perform(const ValueWork& work, Stream& stream) {
@@ -129,7 +146,8 @@ bool may_become(const ValueWork& before, const ValueWork& after) {
 }
 
 Result<ValueWork> value_work(const ValueOperation* list, unsigned count, unsigned flags) {
-  if (!list || count > longest_batch || flags != 0) return fail(Status::invalid_value);
+  if ((!list && count != 0) || count > longest_batch || flags != 0)
+    return fail(Status::invalid_value);
   return ValueWork{{list, list + count}, nullptr, flags};
 }
 

@@ -36,7 +36,12 @@ struct ValueWork {
   unsigned flags = 0;
 };
 
+// What a graph's node may be: memory is looked for once the node runs (not_supported: it flushes
+// remote writes).
 Status check(const ValueWork& work);
+// invalid_value: a place where there is no memory.
+Status check_places(const ValueWork& work);
+// A place where there is no memory by now ends the device's context.
 void perform(const ValueWork& work, Stream& stream);
 bool waits_for_any(const ValueWork& work);
 
@@ -44,7 +49,7 @@ bool waits_for_any(const ValueWork& work);
 // differ: places, values and the kind of comparison.
 bool may_become(const ValueWork& before, const ValueWork& after);
 
-// A list from a program (invalid_value: there is none, it is too long, or flags are set).
+// A list from a program, perhaps empty (invalid_value: it is too long, or flags are set).
 Result<ValueWork> value_work(const ValueOperation* list, unsigned count, unsigned flags);
 
 }  // namespace inflight::cuda
