@@ -6,6 +6,7 @@
 #include "tests/kernels/check/check_test.cuh"
 
 __global__ void writes(int* data) { data[threadIdx.x] = threadIdx.x; }  // [writes]
+__global__ void writes_again(int* data) { data[threadIdx.x] = 1; }      // [again]
 __global__ void reads(const int* data, int* out) {
   out[threadIdx.x] = data[threadIdx.x ^ 1];  // [reads]
 }
@@ -41,6 +42,49 @@ void captured() {
   CHECK(cudaDeviceSynchronize());
 }
 
+// The other branch writes behind the value, and answers; the first one writes again behind the
+// answer, or does not wait for it.
+template <bool right>
+void answered() {
+  Buffer<int> data(64), out(64), flags(2);
+  CHECK(cudaMemset(flags, 0, 2 * sizeof(int)));
+  CHECK(cudaDeviceSynchronize());
+  cudaStream_t a, b;
+  CHECK(cudaStreamCreateWithFlags(&a, cudaStreamNonBlocking));
+  CHECK(cudaStreamCreateWithFlags(&b, cudaStreamNonBlocking));
+  cudaEvent_t fork, join;
+  CHECK(cudaEventCreate(&fork));
+  CHECK(cudaEventCreate(&join));
+  int* const where = flags;
+  const auto asked = reinterpret_cast<CUdeviceptr>(where);
+  const CUdeviceptr answer = asked + sizeof(int);
+  const auto tell = [](CUresult result) {
+    if (result != CUDA_SUCCESS) std::exit(1);
+  };
+  CHECK(cudaStreamBeginCapture(a, cudaStreamCaptureModeThreadLocal));
+  CHECK(cudaEventRecord(fork, a));
+  CHECK(cudaStreamWaitEvent(b, fork));
+  writes<<<1, 64, 0, a>>>(data);
+  tell(cuStreamWriteValue32(a, asked, 1, 0));
+  if (right) tell(cuStreamWaitValue32(a, answer, 1, CU_STREAM_WAIT_VALUE_EQ));
+  writes_again<<<1, 64, 0, a>>>(data);
+  tell(cuStreamWaitValue32(b, asked, 1, CU_STREAM_WAIT_VALUE_EQ));
+  reads<<<1, 64, 0, b>>>(data, out);
+  tell(cuStreamWriteValue32(b, answer, 1, 0));
+  CHECK(cudaEventRecord(join, b));
+  CHECK(cudaStreamWaitEvent(a, join));
+  cudaGraph_t graph;
+  CHECK(cudaStreamEndCapture(a, &graph));
+  cudaGraphExec_t exec;
+  CHECK(cudaGraphInstantiate(&exec, graph, 0));
+  CHECK(cudaGraphLaunch(exec, nullptr));
+  CHECK(cudaDeviceSynchronize());
+}
+
 int main(int argc, char** argv) {
-  return run_case(argc, argv, {{"captured", captured<false>}, {"captured_twin", captured<true>}});
+  return run_case(argc, argv,
+                  {{"captured", captured<false>},
+                   {"captured_twin", captured<true>},
+                   {"answered", answered<false>},
+                   {"answered_twin", answered<true>}});
 }

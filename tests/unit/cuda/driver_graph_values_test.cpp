@@ -69,6 +69,7 @@ int cuStreamWaitValue32_v2(Handle, Address, unsigned, unsigned);
 int cuGraphCreate(Handle*, unsigned);
 int cuGraphGetNodes(Handle, Handle*, std::size_t*);
 int cuGraphNodeGetType(Handle, int*);
+int cuGraphAddChildGraphNode(Handle*, Handle, const Handle*, std::size_t, Handle);
 int cuGraphAddEmptyNode(Handle*, Handle, const Handle*, std::size_t);
 int cuGraphAddNode_v2(Handle*, Handle, const Handle*, const void*, std::size_t, GraphNode*);
 int cuGraphNodeSetParams(Handle, GraphNode*);
@@ -168,6 +169,38 @@ TEST_F(DriverGraphValues, ABranchWaitsForAnothersValue) {
   ASSERT_EQ(cuGraphAddBatchMemOpNode(&made, graph_, &before, 1, &second), success);
   run(instance());
   EXPECT_EQ(word(0), 2u);
+}
+
+// Each waits for what the other writes behind a wait of its own; one of them in the middle of a
+// node.
+TEST_F(DriverGraphValues, BranchesAnswerOneAnother) {
+  std::vector<Operation> asks{{write_32, 0, memory_, 1, 0, {}},
+                              {wait_32, 0, memory_ + 8, 1, equal, {}}};
+  std::vector<Operation> ends{{write_32, 0, memory_ + 16, 1, 0, {}}};
+  std::vector<Operation> hears{{wait_32, 0, memory_, 1, equal, {}}};
+  std::vector<Operation> answers{{write_32, 0, memory_ + 8, 1, 0, {}}};
+  const ValueNode asking = node(asks), ending = node(ends), hearing = node(hears),
+                  answering = node(answers);
+  for (const bool children : {false, true}) {
+    ASSERT_EQ(cuMemsetD32_v2(memory_, 0, 8), success);
+    ASSERT_EQ(cuCtxSynchronize(), success);
+    Handle whole = nullptr, one = nullptr, other = nullptr, made = nullptr, last = nullptr;
+    ASSERT_EQ(cuGraphCreate(&whole, 0), success);
+    ASSERT_EQ(cuGraphCreate(&one, 0), success);
+    ASSERT_EQ(cuGraphCreate(&other, 0), success);
+    const Handle first = children ? one : whole, second = children ? other : whole;
+    ASSERT_EQ(cuGraphAddBatchMemOpNode(&made, first, nullptr, 0, &asking), success);
+    ASSERT_EQ(cuGraphAddBatchMemOpNode(&last, first, &made, 1, &ending), success);
+    ASSERT_EQ(cuGraphAddBatchMemOpNode(&made, second, nullptr, 0, &hearing), success);
+    ASSERT_EQ(cuGraphAddBatchMemOpNode(&last, second, &made, 1, &answering), success);
+    if (children) {
+      ASSERT_EQ(cuGraphAddChildGraphNode(&made, whole, nullptr, 0, one), success);
+      ASSERT_EQ(cuGraphAddChildGraphNode(&made, whole, nullptr, 0, other), success);
+    }
+    graph_ = whole;
+    run(instance());
+    for (const int each : {0, 1, 2}) EXPECT_EQ(word(each), 1u) << "children " << children;
+  }
 }
 
 TEST_F(DriverGraphValues, ParametersChangeInTheGraphAndInWhatWasMadeOfIt) {

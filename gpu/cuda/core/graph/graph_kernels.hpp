@@ -27,6 +27,8 @@ class GraphKernels {
   virtual Status launch(std::uint64_t graph, std::uint64_t stream, std::uint64_t step) = 0;
   // A kernel's threads do nothing but look at memory.
   virtual void polls() = 0;
+  // Before a step begins: those who listen hear of one step at a time.
+  virtual void stand_alone() = 0;
 
   // The launch of a graph, and its step, that this thread is doing while it lives.
   struct Here {

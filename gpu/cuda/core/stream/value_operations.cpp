@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <thread>
 #include <type_traits>
 
@@ -68,47 +67,23 @@ bool has_place(const Operation& o) {
   return found && o.memory + width(o) <= found->base + found->size;
 }
 
-constexpr std::chrono::microseconds between_looks{20};
+template <class T>
+bool holds_now(const Operation& o) {
+  return holds(at<T>(o).load(std::memory_order_acquire), T(o.value), o.flags);
+}
+
+template <class T>
+void put(const Operation& o) {
+  at<T>(o).store(T(o.value), std::memory_order_release);
+}
 
 // False: the device has a fault, or the program ends.
-template <class T>
-bool wait(const Operation& o, Stream& stream) {
-  const Device& device = stream.device();
-  while (!holds(at<T>(o).load(std::memory_order_acquire), T(o.value), o.flags)) {
+bool wait(const Operation& o, const Device& device) {
+  while (!can_go_on(o)) {
     if (device.cancel || device.fault() != Status::success) return false;
     std::this_thread::sleep_for(between_looks);
   }
-  observe_edge(check::StreamEdge::Kind::value_wait, stream, Stream::work_now(), o.memory);
   return true;
-}
-
-template <class T>
-bool write(const Operation& o, Stream& stream) {
-  observe_edge(check::StreamEdge::Kind::value_write, stream, Stream::work_now(), o.memory);
-  at<T>(o).store(T(o.value), std::memory_order_release);
-  return true;
-}
-
-bool perform_one(const Operation& o, Stream& stream) {
-  if (!has_place(o)) {
-    stream.device().kill(Status::illegal_address,
-                         fmt::format("A {} {} {:#x}, where there is no memory.",
-                                     waits(o) ? "wait for a value" : "write of a value",
-                                     waits(o) ? "looks at" : "goes to", o.memory));
-    return false;
-  }
-  switch (o.kind) {
-    case Operation::wait_32:
-      return wait<std::uint32_t>(o, stream);
-    case Operation::wait_64:
-      return wait<std::uint64_t>(o, stream);
-    case Operation::write_32:
-      return write<std::uint32_t>(o, stream);
-    case Operation::write_64:
-      return write<std::uint64_t>(o, stream);
-    default:
-      return true;  // barriers: every write here is seen in order
-  }
 }
 
 // What may not change in an instantiated graph.
@@ -130,9 +105,32 @@ Status check_places(const ValueWork& work) {
   return all ? Status::success : Status::invalid_value;
 }
 
+bool can_go_on(const Operation& o) {
+  if (!waits(o) || !has_place(o)) return true;
+  return width(o) == 4 ? holds_now<std::uint32_t>(o) : holds_now<std::uint64_t>(o);
+}
+
+// Barriers do nothing: every write here is seen in order.
+bool perform(const Operation& o, Stream& stream) {
+  if (!has_place(o)) {
+    stream.device().kill(Status::illegal_address,
+                         fmt::format("A {} {} {:#x}, where there is no memory.",
+                                     waits(o) ? "wait for a value" : "write of a value",
+                                     waits(o) ? "looks at" : "goes to", o.memory));
+    return false;
+  }
+  using Kind = check::StreamEdge::Kind;
+  if (waits(o)) observe_edge(Kind::value_wait, stream, Stream::work_now(), o.memory);
+  if (writes(o)) {
+    observe_edge(Kind::value_write, stream, Stream::work_now(), o.memory);
+    width(o) == 4 ? put<std::uint32_t>(o) : put<std::uint64_t>(o);
+  }
+  return true;
+}
+
 void perform(const ValueWork& work, Stream& stream) {
   for (const Operation& o : work.operations)
-    if (!perform_one(o, stream)) return;
+    if (!wait(o, stream.device()) || !perform(o, stream)) return;
 }
 
 bool waits_for_any(const ValueWork& work) {

@@ -1,5 +1,6 @@
 // Values that streams and graphs write to memory and wait for.
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <vector>
 
@@ -43,6 +44,11 @@ Status check(const ValueWork& work);
 Status check_places(const ValueWork& work);
 // A place where there is no memory by now ends the device's context.
 void perform(const ValueWork& work, Stream& stream);
+// One of them: false, it would wait now.
+bool can_go_on(const ValueOperation& operation);
+// One that can go on. False: the device's context has ended.
+bool perform(const ValueOperation& operation, Stream& stream);
+inline constexpr std::chrono::microseconds between_looks{20};  // of those that wait
 bool waits_for_any(const ValueWork& work);
 
 // Can an instantiated graph's node become the other? Only what is waited for and written may
