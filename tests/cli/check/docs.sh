@@ -7,9 +7,9 @@ for page in docs/checking.md README.md docs/using.md; do
   PATH=$(dirname "$inflight"):$(dirname "$3"):$PATH python3 "$root/tests/python/sessions/check" "$root/$page" "$work" ||
     fail "$page says otherwise"
 done
-# NCCL's and MPI's commands are of tests/nccl.
+# NCCL's commands are of tests/nccl, MPI's of mpi.sh.
 PATH=$(dirname "$inflight"):$(dirname "$3"):$PATH python3 "$root/tests/python/sessions/check" "$root/docs/several-gpus.md" "$work" \
-  mpirun torchrun NCCL nccl all_reduce_perf || fail "docs/several-gpus.md says otherwise"
+  mpirun mpicxx torchrun NCCL nccl all_reduce_perf || fail "docs/several-gpus.md says otherwise"
 while read -r kind; do
   grep -q "^| \`$kind\` |" "$root/docs/checking.md" || fail "docs/checking.md does not tell of $kind"
 done < <(grep -oP '^X\(\w+, "\K[a-z-]+' "$root/gpu/check/finding/kinds.def")
