@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "gpu/cuda/core/memory/pool.hpp"
+#include "gpu/cuda/core/memory/synchronous.hpp"
 #include "gpu/cuda/core/sharing/memory.hpp"
 #include "gpu/cuda/driver/owners.hpp"
 #include "gpu/cuda/driver/vmm.hpp"
@@ -48,9 +49,9 @@ constexpr Attribute attributes[] = {
     [](const Pointer& p) { return number(p.on_host() ? host_memory : device_memory); },
     [](const Pointer& p) { return word(p.address); },
     [](const Pointer& p) { return p.on_host() || p.managed() ? word(p.address) : Value{}; },
-    [](const Pointer&) { return Value{}; },                  // P2P tokens
-    [](const Pointer& p) { return boolean(p.managed()); },   // SYNC_MEMOPS
-    [](const Pointer& p) { return word(p.allocation.id); },  // BUFFER_ID
+    [](const Pointer&) { return Value{}; },                                      // P2P tokens
+    [](const Pointer& p) { return boolean(always_synchronous(p.allocation)); },  // SYNC_MEMOPS
+    [](const Pointer& p) { return word(p.allocation.id); },                      // BUFFER_ID
     [](const Pointer& p) { return boolean(p.managed()); },
     [](const Pointer& p) { return number(unsigned(p.allocation.device)); },
     [](const Pointer& p) { return boolean(can_export(p.address)); },  // legacy IPC
@@ -105,10 +106,10 @@ INFLIGHT_CU_AT(of_memory(pointer), cuPointerGetAttributes,
                  return Status::success;
                })
 INFLIGHT_CU_AT(of_memory(pointer), cuPointerSetAttribute,
-               (const void* value, int attribute, DevicePointer pointer), {
+               (const unsigned* value, int attribute, DevicePointer pointer), {
                  constexpr int sync_memops = 6;
                  if (!value || attribute != sync_memops) return Status::invalid_value;
-                 return Core::get().memory.find(pointer) ? Status::success : Status::invalid_value;
+                 return set_always_synchronous(pointer, *value != 0);
                })
 
 }  // namespace inflight::cuda::driver

@@ -6,6 +6,7 @@
 
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
+#include "gpu/cuda/core/memory/synchronous.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/sharing/before_launch.hpp"
 #include "gpu/cuda/core/stream/work.hpp"
@@ -232,7 +233,8 @@ Status fill(Stream& stream, const Fill& request, bool asynchronous) {
   Fill work = request;
   work.asynchronous = asynchronous;
   const Status status = submit(stream, work);
-  if (asynchronous || status != Status::success || !host_reads(request.to)) return status;
+  if (asynchronous || status != Status::success) return status;
+  if (!host_reads(request.to) && !always_synchronous(request.to)) return status;
   stream.synchronize();
   return stream.device().fault();
 }
