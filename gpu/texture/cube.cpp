@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace inflight::texture {
 
@@ -18,11 +19,17 @@ struct Faced {
   unsigned face;
   double size, s, t;
 };
+// A direction as a face sees it, whatever face it points to.
+Faced seen_from(unsigned face, double x, double y, double z) {
+  const Faced views[] = {{0, x, -z, -y}, {1, -x, z, -y}, {2, y, x, z},
+                         {3, -y, x, -z}, {4, z, x, -y},  {5, -z, -x, -y}};
+  return views[face];
+}
 Faced face_of(double x, double y, double z) {
   const double ax = std::fabs(x), ay = std::fabs(y), az = std::fabs(z);
-  if (az >= ax && az >= ay) return z < 0 ? Faced{5, az, -x, -y} : Faced{front, az, x, -y};
-  if (ay >= ax) return y < 0 ? Faced{3, ay, x, -z} : Faced{top, ay, x, z};
-  return x < 0 ? Faced{1, ax, z, -y} : Faced{0, ax, -z, -y};
+  if (az >= ax && az >= ay) return seen_from(z < 0 ? 5 : front, x, y, z);
+  if (ay >= ax) return seen_from(y < 0 ? 3 : top, x, y, z);
+  return seen_from(x < 0 ? 1 : 0, x, y, z);
 }
 
 bool is_denormal(double v) { return std::fabs(v) < 0x1p-126; }
@@ -40,6 +47,22 @@ FacePlace on_cube(const float (&d)[3]) {
     return (std::floor(ratio * 0x1p20) + 0x1p20) * 0x1p-21;
   };
   return {face, place(s), place(t)};
+}
+
+FaceStep step_on_cube(const float (&from)[3], const float (&to)[3]) {
+  const auto none = [](float v) { return std::isnan(v) ? 0.0 : v; };
+  const double x = none(to[0]), y = none(to[1]), z = none(to[2]);
+  const Faced start = face_of(none(from[0]), none(from[1]), none(from[2]));
+  const Faced own = face_of(x, y, z), end = seen_from(start.face, x, y, z);
+  const double s = start.s / start.size, t = start.t / start.size;
+  if (own.face == start.face) return {end.s / end.size - s, end.t / end.size - t, true};
+  constexpr double far = std::numeric_limits<double>::infinity();
+  if (own.face == (start.face ^ 1)) return {far, far, false};
+  const double behind = 2 - end.size / own.size;
+  constexpr unsigned axis_of_s[] = {2, 0, 0};  // by the axis of the face
+  if (own.face / 2 == axis_of_s[start.face / 2])
+    return {std::copysign(behind, end.s) - s, end.t / own.size - t, false};
+  return {end.s / own.size - s, std::copysign(behind, end.t) - t, false};
 }
 
 FaceTexel behind_edge(const FaceTexel& o, std::int32_t size) {

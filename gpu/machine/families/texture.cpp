@@ -188,8 +188,6 @@ bool lower_read(Lowering& lo, const Row&) {
     return false;
   const auto* use = lo.what.as<TextureUse>();
   if (!use) return lo.refuse("multisampled textures are not supported: CUDA makes none");
-  if (use->how.lod == texture::Lod::grad && texture::is_cube(use->how.geometry))
-    return lo.refuse("gradients of cubemaps are not supported: give the level of detail");
   const bool pairs = use->result == Type::f16x2;
   if (lo.operands.size() < 3 || lo.in.vector != (pairs ? 2 : 4))
     return lo.refuse("it gives .v4, or .v2 of .f16x2");

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <utility>
 
 namespace inflight::texture {
@@ -62,6 +63,42 @@ TEST(Cube, EdgesLeadToAnotherFaceAndBack) {
             }
             EXPECT_EQ(back, 1) << "face " << face << ", size " << size;
           }
+}
+
+TEST(Cube, StepsOnOneFaceAreDifferencesOfPlaces) {
+  const FaceStep step = step_on_cube({2, 1, 0}, {4, 1, -1});  // -z/x, -y/x
+  EXPECT_TRUE(step.same_face);
+  EXPECT_EQ(step.s, 0.25);
+  EXPECT_EQ(step.t, 0.25);
+}
+
+TEST(Cube, StepsGoOnBehindEdges) {
+  // From the middle of +z to +x: half a face to the edge, and half of half a face behind it.
+  const FaceStep right = step_on_cube({0, 0, 1}, {1, 0.25f, 0.5f});
+  EXPECT_FALSE(right.same_face);
+  EXPECT_EQ(right.s, 1.5);
+  EXPECT_EQ(right.t, -0.25);
+  const FaceStep up = step_on_cube({0, 0, 1}, {0, 1, 0.5f});
+  EXPECT_EQ(up.s, 0);
+  EXPECT_EQ(up.t, -1.5);
+  EXPECT_TRUE(std::isinf(step_on_cube({0, 0, 1}, {0, 0, -1}).s));
+}
+
+// Whatever the faces, a short step stays short.
+TEST(Cube, ShortStepsAreShortAcrossEveryEdge) {
+  constexpr float near = 1 / 1024.0f;
+  for (int a = 0; a < 3; ++a)
+    for (int b = 0; b < 3; ++b)
+      for (const float i : {1.0f, -1.0f})
+        for (const float j : {1.0f, -1.0f}) {
+          if (a == b) continue;
+          float from[3] = {}, to[3] = {};
+          from[a] = to[a] = i, from[b] = to[b] = j;
+          from[b] *= 1 - near, to[a] *= 1 - near;
+          const FaceStep step = step_on_cube(from, to);
+          EXPECT_FALSE(step.same_face);
+          EXPECT_NEAR(std::fabs(step.s) + std::fabs(step.t), 2 * near, 1e-6);
+        }
 }
 
 }  // namespace

@@ -1,0 +1,53 @@
+// From gradients of coordinates to spans of texels.
+#include "gpu/texture/gradients.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "gpu/texture/cube.hpp"
+
+namespace inflight::texture {
+namespace {
+
+// What is infinite, or the difference of two infinite places.
+double known(double span) {
+  return std::isnan(span) ? std::numeric_limits<double>::infinity() : span;
+}
+
+// Gradients of volumes and cubemaps are no operands of the hardware: there a read has neighbours,
+// and what differs between their coordinates is its gradient (measured: the sum of a coordinate
+// and its gradient is rounded, and one that is not a number counts as 0).
+double between_places(float from, float gradient, float size) {
+  const auto place = [size](float at) { return std::isnan(at) ? 0 : at * size; };
+  return known(place(from + gradient) - place(from));
+}
+
+// Along one of the two directions; whether the cube's face stays the same.
+bool span(const Image& image, const Read& how, const float (&at)[3], const float (&gradient)[3],
+          double (&out)[3]) {
+  const Level& base = image.levels[0];
+  if (is_cube(how.geometry)) {
+    const float to[] = {at[0] + gradient[0], at[1] + gradient[1], at[2] + gradient[2]};
+    const FaceStep step = step_on_cube(at, to);
+    out[0] = known(step.s * base.size[0] / 2), out[1] = known(step.t * base.size[0] / 2);
+    return step.same_face;
+  }
+  for (unsigned d = 0; d < dimensions(how.geometry); ++d) {
+    const auto size = static_cast<float>(base.size[d]);
+    out[d] = how.geometry == Geometry::volume ? between_places(at[d], gradient[d], size)
+                                              : double{gradient[d]} * size;
+  }
+  return true;
+}
+
+}  // namespace
+
+Spans spans_of(const Image& image, const Read& how, const Request& r) {
+  Spans spans;
+  const bool along_x = span(image, how, r.at, r.dx, spans.x);
+  const bool along_y = span(image, how, r.at, r.dy, spans.y);
+  spans.together = along_x && along_y;
+  return spans;
+}
+
+}  // namespace inflight::texture
