@@ -173,10 +173,10 @@ void prepare(Texture& t) {
   encode_colour(t.image.format, t.sampler.as, t.sampler.border, t.border);
 }
 
-Value read(const Texture& t, const Read& how, const Request& r, Footprint* touched) {
-  if (t.image.bytes == 0) return {};
-  if (how.integer) return fetched(t, how, r, touched);
-  const Levels mixed = t.image.levels.size() == 1 ? Levels{} : levels_of(t, how, r);
+namespace {
+
+Value read_at(const Texture& t, const Read& how, const Request& r, const Levels& mixed,
+              Footprint* touched) {
   const bool gather = how.gather >= 0, linear = t.sampler.linear && t.filter;
   const Level* const levels[2] = {&t.image.levels[mixed.level[0]], &t.image.levels[mixed.level[1]]};
   const std::uint32_t second = t.filter ? mixed.fraction : 0;  // integers are not mixed
@@ -192,6 +192,34 @@ Value read(const Texture& t, const Read& how, const Request& r, Footprint* touch
       mix.begin_quad(), mix.add(texel(t, *levels[i], taps, 0, touched), weights[i]);
   }
   return mix.count == 1 && !linear ? t.decode(mix.texel[0]) : t.filter(mix);
+}
+
+// The mean of reads along the longer axis of what a pixel covers.
+Value probed(const Texture& t, const Read& how, const Request& r, const Levels& mixed,
+             Footprint* touched) {
+  double sums[4] = {};
+  for (unsigned i = 0; i < mixed.probes; ++i) {
+    const double part = (i + 0.5) / mixed.probes - 0.5;
+    Request moved = r;
+    for (unsigned d = 0; d < dimensions(how.geometry); ++d)
+      moved.at[d] = static_cast<float>(r.at[d] + part * mixed.axis[d]);
+    const Value one = read_at(t, how, moved, mixed, touched);
+    for (unsigned c = 0; c < 4; ++c) sums[c] += std::bit_cast<float>(one[c]);
+  }
+  Value mean;
+  for (unsigned c = 0; c < 4; ++c)
+    mean[c] = std::bit_cast<std::uint32_t>(static_cast<float>(sums[c] / mixed.probes));
+  return mean;
+}
+
+}  // namespace
+
+Value read(const Texture& t, const Read& how, const Request& r, Footprint* touched) {
+  if (t.image.bytes == 0) return {};
+  if (how.integer) return fetched(t, how, r, touched);
+  const bool plain = t.image.levels.size() == 1 && t.sampler.anisotropy <= 1;
+  const Levels mixed = plain ? Levels{} : levels_of(t, how, r);
+  return (mixed.probes > 1 ? probed : read_at)(t, how, r, mixed, touched);
 }
 
 }  // namespace inflight::texture

@@ -118,12 +118,6 @@ const Op* run_read(Warp& w, const Op* op) {
       values[l] = {};
       return true;
     }
-    if (use.how.lod == texture::Lod::grad && t->sampler.anisotropy > 1) {
-      w.fault(op, FaultKind::illegal_instruction, 1u << l,
-              "anisotropic filtering by gradients is not supported: make the texture with "
-              "maxAnisotropy 1");
-      return false;
-    }
     values[l] = texture::read(*t, use.how, operands.of(l), noted ? &touched[l] : nullptr);
     return true;
   });

@@ -1,0 +1,15 @@
+// The ellipse of texels that a pixel covers: its level of detail, and where to probe along it.
+#pragma once
+#include "gpu/texture/gradients.hpp"
+
+namespace inflight::texture {
+
+struct Ellipse {
+  double level = 0;
+  unsigned probes = 1;
+  double axis[3] = {};  // the longer one, in texels of the base level, from end to end
+};
+// Of so many probes at most; 1: the filter is isotropic.
+Ellipse ellipse_of(const Spans& spans, unsigned most_probes);
+
+}  // namespace inflight::texture
