@@ -60,8 +60,9 @@ void say_out_of_reach(const link_map& object, const StaticRuntime& runtime) {
   const std::string_view name = name_of(object);
   if (runtime.empty()) {
     report({"'", name,
-            "' contains NVIDIA's static CUDA runtime, whose names are stripped, so that its "
-            "calls cannot be sent to the software GPU: do not strip it, or ",
+            "' contains NVIDIA's static CUDA runtime, whose names are stripped, of a release that "
+            "is not known by its code, so "
+            "that its calls cannot be sent to the software GPU: do not strip it, or ",
             advice});
   } else if (runtime.major() == 12) {
     say_lacking("libcudart.so.12");
@@ -87,7 +88,7 @@ void replace(const link_map& object, const ElfView& elf, const StaticRuntime& ru
 void examine(const link_map& object, const ElfView& elf) {
   const bool device_code = elf.has_section(".nv_fatbin") || elf.has_section(".nvFatBinSegment");
   // Only with device code, or what loads a driver, can it hold the runtime.
-  if (!device_code && !(elf.has_symbols() && imports(elf, "dlopen"))) return;
+  if (!device_code && !imports(elf, "dlopen")) return;
   const StaticRuntime runtime(elf);
   if (!runtime.empty() && serves(runtime.major())) return replace(object, elf, runtime);
   // Of a library the driver says it, when it is asked: most are never used.

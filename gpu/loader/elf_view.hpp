@@ -33,6 +33,10 @@ class ElfView {
       f(cuda::field<Elf64_Phdr>(file_, at));
     }
   }
+  // A segment's bytes in the file; none if the file is shorter.
+  Bytes contents(const Elf64_Phdr& segment) const {
+    return cuda::slice(file_, segment.p_offset, segment.p_filesz).value_or(Bytes{});
+  }
   // f(Symbol) for each symbol of the table of that type: SHT_SYMTAB, which strip removes, or
   // SHT_DYNSYM.
   template <class F>

@@ -61,6 +61,11 @@ StaticRuntime::StaticRuntime(const ElfView& elf) : elf_(elf) {
     if (!public_name(symbol.name) && strangers_count_ < strangers_.size())
       strangers_[strangers_count_++].address = symbol.address;
   });
+  if (!present_ && (nameless_ = NamelessRuntime::in(elf_))) {
+    present_ = true;
+    major_ = nameless_->major();
+    return;
+  }
   if (present_ && major_ == 0) major_ = current_major;
   if (present_ && strangers_count_ > 0) place_strangers();
 }
@@ -103,6 +108,7 @@ bool StaticRuntime::is_public(const Symbol& symbol) const {
 }
 
 std::uint64_t StaticRuntime::room(const Symbol& function) const {
+  if (nameless_) return NamelessRuntime::room;
   std::uint64_t end = ~std::uint64_t{0};
   elf_.each_function(SHT_SYMTAB, [&](std::uint64_t address) {
     if (address > function.address) end = std::min(end, address);

@@ -1,5 +1,6 @@
-// Finds NVIDIA's static CUDA runtime in an object by the names in its symbol table: which of the
-// object's functions are the runtime's public ones, and which its internal ones.
+// Finds NVIDIA's static CUDA runtime in an object by the names in its symbol table, or in a
+// stripped one by its code: which of the object's functions are the runtime's public ones, and, by
+// names, which its internal ones.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -7,6 +8,7 @@
 #include <string_view>
 
 #include "gpu/loader/elf_view.hpp"
+#include "gpu/loader/nameless_runtime.hpp"
 
 namespace inflight::loader {
 
@@ -17,7 +19,8 @@ class StaticRuntime {
  public:
   explicit StaticRuntime(const ElfView& elf);
 
-  // Nothing to redirect: the object does not hold the runtime, or its names are stripped.
+  // Nothing to redirect: the object does not hold the runtime, or is stripped and of no known
+  // release.
   bool empty() const { return !present_; }
   // The CUDA release it belongs to, 13 for example; 11 stands for all older ones.
   unsigned major() const { return major_; }
@@ -25,6 +28,7 @@ class StaticRuntime {
   // f(Symbol) for each public function, also for one that is newer than the names known here.
   template <class F>
   void each_public(F f) const {
+    if (nameless_) return nameless_->each_public(f);
     elf_.each_symbol(SHT_SYMTAB, [&](const Symbol& symbol) {
       if (is_public(symbol)) f(symbol);
     });
@@ -51,6 +55,7 @@ class StaticRuntime {
   void place_strangers();
 
   ElfView elf_;
+  std::optional<NamelessRuntime> nameless_;
   bool present_ = false;
   unsigned major_ = 0;
   std::array<Stranger, 64> strangers_;

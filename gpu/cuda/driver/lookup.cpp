@@ -103,12 +103,14 @@ constexpr Caller callers[] = {
   "CMake's CUDA_RUNTIME_LIBRARY=Shared"
 constexpr std::string_view run_it =
     "contains NVIDIA's own CUDA runtime, which runs on NVIDIA's driver only; run the program with "
-    "'inflight run', which takes that runtime's place unless its names were stripped, or build it "
+    "'inflight run', which takes that runtime's place, or build it "
     "with " INFLIGHT_SHARED_RUNTIME;
 constexpr std::string_view stripped =
-    "contains NVIDIA's own CUDA runtime, whose names were stripped, so that its calls cannot be "
-    "sent to the software GPU; build it from its source, unstripped or "
-    "with " INFLIGHT_SHARED_RUNTIME;
+    "asks for tables that only NVIDIA's driver has; if that is NVIDIA's own CUDA runtime in it, "
+    "whose names were stripped and "
+    "whose release is not known by its code, its calls cannot be sent to the software GPU: build "
+    "it from its source, "
+    "unstripped or with " INFLIGHT_SHARED_RUNTIME "; if it is a compiler in it, that works without";
 #undef INFLIGHT_SHARED_RUNTIME
 
 // What to tell the users of such a runtime. The loader's module takes its place where it can.
