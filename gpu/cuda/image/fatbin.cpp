@@ -109,6 +109,25 @@ int rank(const Image& image, Architecture device) {
   return a.number * 4 + (a.specific ? 2 : a.family ? 1 : 0);
 }
 
+// Whether a chip of `device` would run the image as it is: machine code of its generation, not of a
+// later member of it.
+bool is_code_for(const Image& image, Architecture device) {
+  const Architecture& a = image.architecture;
+  if (image.kind != Image::Kind::elf || a.number / 10 != device.number / 10) return false;
+  return a.specific ? a.number == device.number : a.number <= device.number;
+}
+
+// The oldest PTX that belongs to no one chip; null if there is none.
+const Image* oldest_ptx(std::span<const Image> images) {
+  const Image* oldest = nullptr;
+  for (const Image& image : images) {
+    const Architecture& a = image.architecture;
+    if (image.kind != Image::Kind::ptx || a.specific || a.family) continue;
+    if (!oldest || a.number < oldest->architecture.number) oldest = &image;
+  }
+  return oldest;
+}
+
 std::string list_architectures(std::span<const Image> images, Image::Kind kind) {
   std::string list;
   for (const Image& image : images) {
@@ -210,8 +229,14 @@ tl::expected<const Image*, std::string> choose(std::span<const Image> images, Ar
     int r = rank(image, device);
     if (r > best_rank) best = &image, best_rank = r;
   }
-  if (!best) return tl::unexpected(why_none(images, device));
-  return best;
+  if (best) return best;
+  // On a chip the program runs by its machine code; the same source for a later one is the nearest
+  // that can be read.
+  const bool built_for_it =
+      std::ranges::any_of(images, [&](const Image& each) { return is_code_for(each, device); });
+  const Image* later = built_for_it ? oldest_ptx(images) : nullptr;
+  if (!later) return tl::unexpected(why_none(images, device));
+  return later;
 }
 
 bool is_device_runtime(std::span<const Image> images) {

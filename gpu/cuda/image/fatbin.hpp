@@ -55,8 +55,9 @@ std::uint64_t fatbin_size(std::span<const std::byte> header);
 tl::expected<std::string, std::string> unpack(const Image&);
 
 // Which PTX image a device of architecture `device` runs: the highest virtual architecture not
-// above it; an 'a' or 'f' image only on exactly its number, and then before the plain one. The
-// error lists the images and names a build option that adds a usable one.
+// above it; an 'a' or 'f' image only on exactly its number, and then before the plain one. If there
+// is none, but machine code that such a device would run, the oldest plain PTX. The error lists the
+// images and names a build option that adds a usable one.
 tl::expected<const Image*, std::string> choose(std::span<const Image> images, Architecture device);
 
 // Whether this is NVIDIA's device runtime (libcudadevrt), which nvcc adds to programs compiled with

@@ -1,7 +1,4 @@
 // The fatbin reader against containers that nvcc 13.0 made (tests/fuzz/corpus/fatbin).
-#include "gpu/cuda/image/find_ptx.hpp"
-#include "gpu/cuda/image/linked.hpp"
-
 #include <gmock/gmock.h>
 
 #include <cstring>
@@ -9,6 +6,8 @@
 #include <iterator>
 
 #include "gpu/cuda/image/bytes.hpp"
+#include "gpu/cuda/image/find_ptx.hpp"
+#include "gpu/cuda/image/linked.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -89,6 +88,25 @@ TEST(Fatbin, PtxForALaterChipNamesBoth) {
   std::string why = ptx_of("zstd.fatbin", {80, false, false});
   EXPECT_THAT(why, HasSubstr("is for sm_90"));
   EXPECT_THAT(why, HasSubstr("compute_80"));
+}
+
+// As wheels are built: machine code for many chips, PTX for the last of them.
+TEST(Fatbin, PtxForALaterChipRunsBesideMachineCodeForThisOne) {
+  const auto chosen = [](std::vector<Image> images) {
+    const auto image = choose(images, {90, true, false});
+    return image ? spelling((*image)->architecture) : image.error();
+  };
+  const Image later{.kind = Image::Kind::ptx, .architecture = {120, false, false}};
+  const auto code = [](Architecture a) {
+    return Image{.kind = Image::Kind::elf, .architecture = a};
+  };
+  EXPECT_EQ(chosen({code({80, false, false}), code({90, false, false}), later}), "sm_120");
+  EXPECT_EQ(chosen({later, code({90, true, false})}), "sm_120");
+  const Image nearer{.kind = Image::Kind::ptx, .architecture = {100, false, false}};
+  EXPECT_EQ(chosen({code({90, false, false}), later, nearer}), "sm_100");
+  const Image tied{.kind = Image::Kind::ptx, .architecture = {100, true, false}};
+  EXPECT_THAT(chosen({code({90, false, false}), tied}), HasSubstr("is for sm_100a"));
+  EXPECT_THAT(chosen({code({80, false, false}), later}), HasSubstr("is for sm_120"));
 }
 
 TEST(Fatbin, EveryCutIsRefusedOrEmpty) {
