@@ -45,6 +45,11 @@ def modules():
             yield name
 
 
+def name_of(test):
+    """The test that a subtest, `NAME (PARAMETERS)`, is of."""
+    return test.split(" (")[0]
+
+
 def run(module):
     """Tests, failed ones, skipped, expected failures; and how long it took."""
     command = ["inflight", "run", "--timeout", "1200"] + (["--slack", "512"] if module in SLACK else [])
@@ -62,7 +67,7 @@ def run(module):
     if not ends:
         return module, len(begun), [short(begun[-1]) if begun else module], 0, 0, took, f"the process ended with {status}\n{text[-1500:]}"
     ran, bad, skipped, expected = json.loads(ends[-1].removeprefix("@end "))
-    return module, ran, [short(test) for test in bad], skipped, expected, took, text if bad else ""
+    return module, ran, sorted({name_of(short(test)) for test in bad}), skipped, expected, took, text if bad else ""
 
 
 def main():
