@@ -92,6 +92,16 @@ Status syrk(const Call& call, Fill fill, Operation op, Size n, Size k, const S* 
                 });
 }
 
+// The same of matrices whose types are arguments. Forms of three products instead of four are this
+// one, which is nearer.
+template <class S, Kind kind>
+Status typed_syrk(const Call& call, Fill fill, Operation op, Size n, Size k, const S* alpha,
+                  const void* a, Type at, Size lda, const S* beta, void* c, Type ct, Size ldc) {
+  if (at != Type::c32 || ct != Type::c32) return call.refuse("other types than complex f32");
+  return syrk<Complex, S, kind>(call, fill, op, n, k, alpha, static_cast<const Complex*>(a), lda,
+                                beta, static_cast<Complex*>(c), ldc);
+}
+
 // S: what beta is.
 template <class T, class S, Kind kind>
 Status syr2k(const Call& call, Fill fill, Operation op, Size n, Size k, const T* alpha, const T* a,
@@ -216,6 +226,13 @@ using namespace inflight::blas;
    const S* beta, T* c, Int ldc) {                                                               \
     return enter(#name, h, syrk<T, S, Kind::kind>, fill, op, n, k, alpha, a, lda, beta, c, ldc); \
   }
+#define TYPED_SYRK(name, S, kind)                                                                 \
+  INFLIGHT_ENTRY(name)                                                                            \
+  (Handle * h, Fill fill, Operation op, Int n, Int k, const S* alpha, const void* a, Type at,     \
+   Int lda, const S* beta, void* c, Type ct, Int ldc) {                                           \
+    return enter(#name, h, typed_syrk<S, Kind::kind>, fill, op, n, k, alpha, a, at, lda, beta, c, \
+                 ct, ldc);                                                                        \
+  }
 #define PAIR(symbol, name, function, T, S, kind)                                              \
   INFLIGHT_ENTRY(symbol)                                                                      \
   (Handle * h, Fill fill, Operation op, Int n, Int k, const T* alpha, const T* a, Int lda,    \
@@ -256,3 +273,7 @@ using namespace inflight::blas;
 INFLIGHT_LETTERS(TRIANGULAR)
 INFLIGHT_LETTERS(SYMMETRIC)
 INFLIGHT_COMPLEX_LETTERS(HERMITIAN)
+TYPED_SYRK(cublasCsyrkEx, Complex, symmetric)
+TYPED_SYRK(cublasCsyrk3mEx, Complex, symmetric)
+TYPED_SYRK(cublasCherkEx, float, hermitian)
+TYPED_SYRK(cublasCherk3mEx, float, hermitian)

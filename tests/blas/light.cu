@@ -219,6 +219,27 @@ void batches() {
   same(dev_d.host(), wanted, "a batch");
 }
 
+// A program may name an algorithm by the number that a GPU has for it.
+void algorithm_by_number() {
+  Matmul p(CUBLAS_COMPUTE_32F, CUDA_R_32F, m, n, k, CUBLAS_OP_N, CUDA_R_32F);
+  const auto a = samples<float>(m * k), b = samples<float>(k * n, 2);
+  const On<float> dev_a(a), dev_b(b), dev_d{std::vector<float>(m * n)};
+  cublasLtMatmulAlgo_t algorithm;
+  const cudaDataType_t f32 = CUDA_R_32F;
+  IS(CUBLAS_STATUS_INVALID_VALUE,
+     cublasLtMatmulAlgoInit(light, CUBLAS_COMPUTE_32F, f32, f32, f32, f32, f32, -1, &algorithm));
+  GOOD(cublasLtMatmulAlgoInit(light, CUBLAS_COMPUTE_32F, f32, f32, f32, f32, f32, 10, &algorithm));
+  int id = 0;
+  std::size_t bytes = 0;
+  GOOD(cublasLtMatmulAlgoConfigGetAttribute(&algorithm, CUBLASLT_ALGO_CONFIG_ID, &id, sizeof id,
+                                            &bytes));
+  expect(id == 10, "the algorithm's number");
+  const float alpha = 1, beta = 0;
+  GOOD(cublasLtMatmul(light, p.how, &alpha, *dev_a, p.a, *dev_b, p.b, &beta, *dev_d, p.d, *dev_d,
+                      p.d, &algorithm, nullptr, 0, 0));
+  same(dev_d.host(), product(a, b, CUBLAS_OP_N), "by the algorithm of a number");
+}
+
 }  // namespace
 
 int main() {
@@ -228,6 +249,7 @@ int main() {
   gradients();
   float8();
   batches();
+  algorithm_by_number();
   std::size_t bytes = 0;
   cublasLtMatrixLayoutOpaque_t own;
   GOOD(cublasLtMatrixLayoutInit(&own, CUDA_R_16F, 3, 4, 5));

@@ -89,6 +89,40 @@ void symmetric() {
        "symm");
 }
 
+// Updates whose types are arguments; those of three products instead of four too.
+void typed_updates() {
+  using T = C;
+  const int n = 11, k = 6;
+  const auto a = samples<T>(n * k), c = samples<T>(n * n, 6);
+  const On<T> dev_a(a);
+  const T alpha = sample<T>(3), beta = sample<T>(7);
+  const float real = 0.75f, other = -0.5f;
+  auto lower = [&](std::vector<T> all) {
+    for (int j = 0; j < n; ++j)
+      for (int i = 0; i < j; ++i) all[j * n + i] = c[j * n + i];
+    return all;
+  };
+  const auto symmetric =
+      lower(product(CUBLAS_OP_N, CUBLAS_OP_T, n, n, k, alpha, a, n, a, n, beta, c, n));
+  for (const auto call : {cublasCsyrkEx, cublasCsyrk3mEx}) {
+    const On<T> dev_c(c);
+    GOOD(call(handle, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, n, k, raw(&alpha), *dev_a, CUDA_C_32F, n,
+              raw(&beta), *dev_c, CUDA_C_32F, n));
+    same(dev_c.host(), symmetric, "syrkEx");
+  }
+  // A Hermitian matrix's diagonal is real, whatever it was.
+  auto before = c;
+  for (int i = 0; i < n; ++i) before[i * n + i] = T(before[i * n + i].real());
+  const auto hermitian =
+      lower(product(CUBLAS_OP_N, CUBLAS_OP_C, n, n, k, T(real), a, n, a, n, T(other), before, n));
+  for (const auto call : {cublasCherkEx, cublasCherk3mEx}) {
+    const On<T> dev_c(c);
+    GOOD(call(handle, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, n, k, &real, *dev_a, CUDA_C_32F, n,
+              &other, *dev_c, CUDA_C_32F, n));
+    same(dev_c.host(), hermitian, "herkEx");
+  }
+}
+
 template <class T>
 void triangular() {
   const int m = 12, n = 7;
@@ -219,6 +253,7 @@ int main() {
   GOOD(cublasCreate(&handle));
   gemms<float>(), gemms<double>(), gemms<C>(), gemms<Z>();
   symmetric<float>(), symmetric<Z>();
+  typed_updates();
   triangular<double>(), triangular<C>();
   shapes<float>(), shapes<Z>();
   typed<__half, __half>(CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_32F, "GemmEx f16, sums in f32");

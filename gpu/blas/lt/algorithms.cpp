@@ -1,4 +1,5 @@
 // cublasLt's algorithms: there is one, which takes every supported product and no workspace.
+// Programs that name one of a GPU's by its number get it too.
 #include <algorithm>
 #include <cstring>
 
@@ -81,8 +82,9 @@ INFLIGHT_CUBLAS int cublasLtMatmulAlgoGetIds(void* handle, Compute, Type, Type, 
 INFLIGHT_CUBLAS int cublasLtMatmulAlgoInit(void* handle, Compute, Type, Type, Type, Type, Type,
                                            int id, Algorithm* algorithm) {
   if (!handle) return int(Status::not_initialized);
-  if (!algorithm || id != 0) return int(Status::invalid_value);
+  if (!algorithm || id < 0) return int(Status::invalid_value);
   *algorithm = {};
+  algorithm->configuration[0] = std::uint32_t(id);  // CUBLASLT_ALGO_CONFIG_ID
   return int(Status::success);
 }
 INFLIGHT_CUBLAS int cublasLtMatmulAlgoCapGetAttribute(const Algorithm* algorithm, int id, void* to,
