@@ -30,7 +30,14 @@ void check_images(const std::vector<Image>& images, std::span<const std::byte> b
   }
   for (int number : {80, 90, 100}) {
     auto chosen = choose(images, {number, false, false});
-    if (chosen && (*chosen)->architecture.number > number) std::abort();
+    if (!chosen) continue;
+    const Architecture& taken = (*chosen)->architecture;
+    if ((*chosen)->kind != Image::Kind::ptx) std::abort();
+    // Of a later chip only where machine code for this one is there.
+    const bool code = std::ranges::any_of(images, [&](const Image& each) {
+      return each.kind == Image::Kind::elf && each.architecture.number / 10 == number / 10;
+    });
+    if (taken.number > number && (taken.specific || taken.family || !code)) std::abort();
   }
 }
 

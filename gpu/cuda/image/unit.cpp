@@ -153,12 +153,15 @@ tl::expected<Text, ImageError> text_of(std::span<const Image> images, Architectu
 
 namespace {
 
-// That the device runtime has no PTX need not be reported.
+// The software GPU supplies the device runtime's functions, so that PTX of it for a later chip is
+// not taken. That it has no PTX need not be reported.
 tl::expected<Text, ImageError> text_of_unit(std::span<const Image> images,
                                             Architecture architecture) {
   auto text = text_of(images, architecture);
-  if (!text && text.error().kind == ImageError::Kind::unusable && is_device_runtime(images))
-    text.error().message.clear();
+  if (!is_device_runtime(images)) return text;
+  if (text && text->architecture.number > architecture.number)
+    return tl::unexpected<ImageError>({ImageError::Kind::unusable, {}});
+  if (!text && text.error().kind == ImageError::Kind::unusable) text.error().message.clear();
   return text;
 }
 
