@@ -75,7 +75,6 @@ int main() {
   TELL(cuLaunchGridAsync(fill, 2, 2, stream));
   TELL(cuStreamSynchronize(stream));
   print("in a stream");
-  TELL(cuParamSetv(fill, -4, &data, sizeof data));
   TELL(cuFuncSetBlockShape(fill, 0, 1, 1));
   cuMemFree(data);
 }
