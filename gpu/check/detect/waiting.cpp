@@ -1,7 +1,9 @@
 // Mbarriers, barriers and collectives that are used wrongly, and threads that wait for ever.
 #include <atomic>
 #include <bit>
+#include <map>
 #include <mutex>
+#include <set>
 #include <unordered_map>
 
 #include "gpu/check/detect/blocks.hpp"
@@ -27,7 +29,12 @@ class Waiting : public Listener {
     const std::uint32_t warp = state->warp(op.who);
     history.note(op, warp, state->order, breaches);
     if (op.op == MbarrierOp::Op::test_wait && !op.done)
-      state->polls[warp].saw({op.who, Space::shared, true, op.address, op.parity, 8});
+      state->polls[warp].saw(
+          {op.who,
+           {Space::shared, cluster_place(*state->kernel, op.who.block).first, op.rank, op.address},
+           true,
+           op.parity,
+           8});
     add(*state, breaches, history, op.who.block, op.address);
   }
   void copy_issued(const CopyIssued& copy) override {
@@ -77,11 +84,7 @@ class Waiting : public Listener {
     ClusterState* const state = find(access.who);
     if (!state) return;
     const std::uint32_t warp = state->warp(access.who);
-    if (access.read && access.addresses) {
-      const int lane = std::countr_zero(access.who.mask);
-      state->polls[warp].saw({access.who, access.space, false, access.addresses[lane],
-                              access.read[lane], access.bytes});
-    }
+    if (access.addresses) note(*state, warp, access);
     if (!state->ordered) return;
     if (access.kind != Access::Kind::load) give(*state, warp);
     if (access.kind != Access::Kind::store) state->order.take(warp, state->memory);
@@ -113,8 +116,10 @@ class Waiting : public Listener {
     ClusterState* const state = find(who);
     if (!state) return;
     if (event.why != Stuck::Why::nothing_moves) {
-      if (!state->found && words_.add_polling(event, *state))
-        session_.findings.explain(event.kernel->launch);
+      const std::lock_guard lock(mutex_);
+      Hang& hang = hangs_[event.kernel->launch];
+      if (hang.threads.empty()) hang.first = event.cluster;
+      hang.threads.insert(hang.threads.end(), event.threads.begin(), event.threads.end());
       return;
     }
     for (std::uint32_t rank = 0; rank < state->size; ++rank) settle(*state, rank, event.cluster);
@@ -125,12 +130,17 @@ class Waiting : public Listener {
     who.launch = event.kernel->launch;
     who.block = event.cluster;
     const ClusterState* const state = find(who);
-    return state && words_.hopeless(event, *state, memory_, running_.load() == 1);
+    if (!state || !words_.hopeless(event, *state, memory_, alone(event.kernel->launch)))
+      return false;
+    const std::lock_guard lock(mutex_);
+    hangs_[event.kernel->launch].not_begun = event.not_begun;
+    return true;
   }
   void allocation(const Allocation& event) override { memory_.note(event); }
   void kernel_begin(const KernelBegin&) override { ++running_; }
   void kernel_end(const KernelEnd& event) override {
     --running_;
+    tell_hang(*event.kernel);
     clusters_.launch_ended(event.kernel->launch);
   }
 
@@ -150,6 +160,25 @@ class Waiting : public Listener {
     return &clusters_.get(kernel.launch, first,
                           [&] { return std::make_unique<ClusterState>(kernel); });
   }
+  // Only threads of the launch can change what those of its threads that look are looking at.
+  bool alone(std::uint64_t launch) {
+    const std::lock_guard lock(mutex_);
+    return running_.load() == 1 && !waits_outside_.contains(launch);
+  }
+  // Once all that its clusters wait for has been told.
+  void tell_hang(const Kernel& kernel) {
+    std::unique_lock lock(mutex_);
+    waits_outside_.erase(kernel.launch);
+    const auto found = hangs_.find(kernel.launch);
+    if (found == hangs_.end()) return;
+    const Hang hang = std::move(found->second);
+    hangs_.erase(found);
+    lock.unlock();
+    const ClusterState* const first = known(kernel, hang.first);
+    const auto state_of = [&](std::uint64_t block) { return known(kernel, block); };
+    if (first && !first->found && words_.add_polling(hang, state_of))
+      session_.findings.explain(kernel.launch);
+  }
   // Of the warp's block. Most clusters are one block, and a division takes its time.
   static BlockBarriers& barriers_of(ClusterState& state, std::uint32_t warp) {
     return state.barriers[state.size == 1 ? 0 : warp / state.block_warps];
@@ -157,6 +186,27 @@ class Waiting : public Listener {
   static void give(ClusterState& state, std::uint32_t warp) {
     state.order.step(warp);
     state.order.pass_on(warp, state.memory);
+  }
+  void note(ClusterState& state, std::uint32_t warp, const Access& access) {
+    if (access.read) {
+      const int lane = std::countr_zero(access.who.mask);
+      WarpPolls& polls = state.polls[warp];
+      polls.saw({access.who, state.spot(access, lane), false, access.read[lane], access.bytes});
+      if (polls.repeats() == WarpPolls::many && !polls.all_of([&](const Poll& poll) {
+            return poll.at.space == Space::shared || memory_.holds(poll.at.address);
+          })) {
+        const std::lock_guard lock(mutex_);
+        waits_outside_.insert(access.who.launch);
+      }
+    }
+    const Mask wrote = access.wrote ? access.who.mask & access.written : 0;
+    if (wrote == 0) return;
+    const int lane = std::countr_zero(wrote);
+    if (access.read && access.read[lane] == access.wrote[lane]) return;
+    Who who = access.who;
+    who.mask = Mask{1} << lane;
+    state.writes[warp].wrote({who, state.spot(access, lane), access.wrote[lane],
+                              written_.fetch_add(1, std::memory_order_relaxed)});
   }
   // What follows from a mistake is no other.
   void add(ClusterState& state, const MbarrierHistory::Breaches& breaches,
@@ -200,7 +250,11 @@ class Waiting : public Listener {
   WaitingWords words_;
   Blocks<ClusterState> clusters_;
   DeviceMemory memory_;
-  std::atomic<int> running_{0};  // launches
+  std::atomic<int> running_{0};            // launches
+  std::atomic<std::uint64_t> written_{0};  // what warps wrote for others
+  std::mutex mutex_;
+  std::map<std::uint64_t, Hang> hangs_;    // by launch
+  std::set<std::uint64_t> waits_outside_;  // launches: for what the host can write
 };
 
 }  // namespace

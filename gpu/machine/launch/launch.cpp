@@ -112,25 +112,37 @@ void advance(std::atomic<std::uint64_t>& clock, std::uint64_t to) {
   }
 }
 
+// To who listens: what threads wait for, those of `first` and then of all others that have not
+// ended.
+void tell_stuck(const Clusters& clusters, const Cluster& first, check::Stuck::Why why) {
+  const Observation* const observation = clusters.grid().observation;
+  if (!observation) return;
+  observation->stuck(first, why);
+  for (const Cluster* const each : clusters.unfinished())
+    if (each != &first) observation->stuck(*each, why);
+}
+
 // The outcome of a launch that was stopped. Whoever stopped it from outside does not know where it
 // was.
 Outcome ended_early(const Clusters& clusters) {
   Outcome outcome = clusters.grid().outcome();
+  if (const Cluster* const polling = clusters.hopeless())
+    tell_stuck(clusters, *polling, check::Stuck::Why::only_polling);
   const bool cancelled = outcome.ok();
   const bool by_the_user =
       outcome.kind == FaultKind::timeout || outcome.kind == FaultKind::interrupted;
   if (!cancelled && !by_the_user) return outcome;
-  const Cluster* cluster = clusters.unfinished();
-  if (!cluster) return outcome;
+  const auto unfinished = clusters.unfinished();
+  if (unfinished.empty()) return outcome;
+  const Cluster* const cluster = unfinished.front();
   if (cancelled)
     outcome.report = fmt::format(
         "kernel {} was still running when the program ended; it was stopped, as on a GPU\n",
         check::readable(clusters.grid().launch->kernel->name));
   for (const auto& block : cluster->blocks)
     if (!block->ended) outcome.report += to_text(waits_of(*block));
-  const Observation* const observation = clusters.grid().observation;
-  if (observation && outcome.kind == FaultKind::timeout)
-    observation->stuck(*cluster, check::Stuck::Why::out_of_time);
+  if (outcome.kind == FaultKind::timeout)
+    tell_stuck(clusters, *cluster, check::Stuck::Why::out_of_time);
   return outcome;
 }
 

@@ -212,15 +212,10 @@ bool Observation::hopeless(const Cluster& cluster, std::uint64_t not_begun,
                            std::uint32_t idle_ms) const {
   if (!wants(Topic::hangs)) return false;
   const auto threads = threads_of(cluster);
-  const check::Stuck event{&kernel_,
-                           cluster.blocks.front()->linear,
-                           check::Stuck::Why::only_polling,
-                           threads,
-                           not_begun,
-                           idle_ms};
-  if (!listener_.hopeless(event)) return false;
-  listener_.stuck(event);
-  return true;
+  const check::Stuck event{
+      &kernel_, cluster.blocks.front()->linear, check::Stuck::Why::only_polling, threads, not_begun,
+      idle_ms};
+  return listener_.hopeless(event);
 }
 
 // Lanes that wake and find that they have to wait on have waited all the while.

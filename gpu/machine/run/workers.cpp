@@ -258,6 +258,7 @@ void Clusters::took_turn(WorkQueue& queue, const Cluster& cluster, bool done) {
   if (!grid_.observation->hopeless(cluster, not_begun(),
                                    static_cast<std::uint32_t>(idle / millisecond)))
     return;
+  hopeless_.store(&cluster, std::memory_order_relaxed);
   grid_.fail(FaultKind::deadlock, to_text(deadlock_of(cluster)));
 }
 
@@ -272,13 +273,14 @@ std::uint64_t Clusters::blocks_done() const {
   return done * size();
 }
 
-const Cluster* Clusters::unfinished() const {
-  const Cluster* first = nullptr;
+std::vector<const Cluster*> Clusters::unfinished() const {
+  std::vector<const Cluster*> all;
   for (const WorkQueue& queue : queues_)
-    for (const auto& each : queue.suspended())
-      if (!first || each->blocks.front()->linear < first->blocks.front()->linear)
-        first = each.get();
-  return first;
+    for (const auto& each : queue.suspended()) all.push_back(each.get());
+  std::sort(all.begin(), all.end(), [](const Cluster* a, const Cluster* b) {
+    return a->blocks.front()->linear < b->blocks.front()->linear;
+  });
+  return all;
 }
 
 void run_all(Clusters& clusters) {

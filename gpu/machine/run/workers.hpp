@@ -33,13 +33,16 @@ class Clusters {
   std::uint64_t blocks() const { return total_ * size(); }
   unsigned workers() const { return static_cast<unsigned>(queues_.size()); }
   Grid& grid() const { return grid_; }
-  // A worker's cluster has had its turn, `done` or not. It is asked whether anything but polling can
-  // happen any more; if not, the launch ends. Only where somebody listens.
+  // A worker's cluster has had its turn, `done` or not. It is asked whether anything but polling
+  // can happen any more; if not, the launch ends. Only where somebody listens.
   void took_turn(WorkQueue& queue, const Cluster& cluster, bool done);
   // Blocks that have not begun.
   std::uint64_t not_begun() const;
-  // Once no worker is left: of the clusters that have not ended, the first; null if all have.
-  const Cluster* unfinished() const;
+  // Once no worker is left: the clusters that have not ended, in their order.
+  std::vector<const Cluster*> unfinished() const;
+  // The cluster of which nobody could change what its threads poll, so that the launch ended; null:
+  // none.
+  const Cluster* hopeless() const { return hopeless_.load(std::memory_order_relaxed); }
 
  private:
   std::uint64_t size() const { return grid_.launch->cluster.count(); }
@@ -61,7 +64,8 @@ class Clusters {
   std::atomic<unsigned> joined_{0};
   std::atomic<bool> runs_{false};      // have some been handed out together?
   std::atomic<bool> suspends_{false};  // has one been suspended?
-  std::atomic<std::int64_t> moved_;    // when anything but polling happened last, in nanoseconds
+  std::atomic<const Cluster*> hopeless_{nullptr};
+  std::atomic<std::int64_t> moved_;  // when anything but polling happened last, in nanoseconds
 };
 
 // Runs all clusters to their ends, or until the grid stops: on the calling thread and on others of

@@ -1,5 +1,9 @@
 // arch: sm_90a
 // Threads look again and again at what nobody will change.
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
 #include "tests/kernels/check/waiting_test.cuh"
 
 // The flag is set behind the barrier at which its reader never arrives.
@@ -38,6 +42,31 @@ __global__ void tested(bool arrives) {
   }
 }
 
+// One block waits for the other, which waits for the host: that may take its time.
+__global__ void told_late(int* told, const volatile int* by_host) {
+  if (blockIdx.x == 0) {
+    while (atomicAdd(told, 0) == 0) {
+    }
+  } else {
+    while (*by_host == 0) {
+    }
+    atomicExch(told, 1);
+  }
+}
+
+void tell_late() {
+  Buffer<int> told(1);
+  CHECK(cudaMemset(told, 0, sizeof(int)));
+  int* by_host;
+  CHECK(cudaHostAlloc(&by_host, sizeof(int), cudaHostAllocMapped));
+  *by_host = 0;
+  told_late<<<2, 1>>>(told, by_host);
+  std::this_thread::sleep_for(std::chrono::seconds(6));
+  *const_cast<volatile int*>(by_host) = 1;
+  cudaDeviceSynchronize();
+  if (told.read()[0] != 1) std::abort();
+}
+
 int main(int argc, char** argv) {
   return run_case(argc, argv,
                   {{"mistake", [] { flag_in_shared<<<1, 64>>>(false); }},
@@ -45,5 +74,6 @@ int main(int argc, char** argv) {
                    {"seldom", [] { flag_asked_seldom<<<1, 64>>>(false); }},
                    {"seldom_twin", [] { flag_asked_seldom<<<1, 64>>>(true); }},
                    {"tested", [] { tested<<<1, 32>>>(false); }},
-                   {"arrived", [] { tested<<<1, 32>>>(true); }}});
+                   {"arrived", [] { tested<<<1, 32>>>(true); }},
+                   {"told_late", tell_late}});
 }

@@ -30,6 +30,13 @@ std::uint32_t ClusterState::warp(const Who& who) const {
   return cluster_place(*kernel, who.block).rank * block_warps + who.warp;
 }
 
+Spot ClusterState::spot(const Access& access, int lane) const {
+  if (access.space != Space::shared) return {access.space, 0, 0, access.addresses[lane]};
+  const ClusterPlace own = cluster_place(*kernel, access.who.block);
+  const auto rank = access.ranks ? access.ranks[lane] : static_cast<std::uint16_t>(own.rank);
+  return {Space::shared, own.first, rank, access.addresses[lane]};
+}
+
 const MbarrierHistory* ClusterState::find(std::uint32_t rank, std::uint32_t address) const {
   const auto found = mbarriers.find({rank, address});
   return found == mbarriers.end() ? nullptr : &found->second;

@@ -25,6 +25,7 @@ struct ClusterState {
     return mbarriers[{rank, address}];
   }
   const MbarrierHistory* find(std::uint32_t rank, std::uint32_t address) const;
+  Spot spot(const Access& access, int lane) const;
 
   const Kernel* kernel;
   std::uint32_t block_threads, block_warps, size;  // size: blocks
@@ -35,8 +36,9 @@ struct ClusterState {
   WarpOrder order;
   WarpOrder::Passed memory;  // by strong accesses and fences
   std::map<std::pair<std::uint32_t, std::uint32_t>, MbarrierHistory> mbarriers;
-  std::vector<BlockBarriers> barriers;       // by rank
-  std::map<std::uint32_t, WarpPolls> polls;  // by warp: of those that looked at memory
+  std::vector<BlockBarriers> barriers;         // by rank
+  std::map<std::uint32_t, WarpPolls> polls;    // by warp: of those that looked at memory
+  std::map<std::uint32_t, WarpWrites> writes;  // likewise: of those that wrote for others
   ClusterBarrier barrier;
 };
 

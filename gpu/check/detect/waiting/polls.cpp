@@ -16,6 +16,16 @@ void WarpPolls::saw(const Poll& poll) {
   repeats_ = 0;
 }
 
+void WarpWrites::wrote(const Write& write) {
+  const std::size_t kept = std::min(count_, last_.size());
+  for (std::size_t i = 0; i < kept; ++i)
+    if (last_[i].at == write.at) {
+      last_[i] = write;
+      return;
+    }
+  last_[count_++ % last_.size()] = write;
+}
+
 void DeviceMemory::note(const Allocation& event) {
   const bool device =
       event.kind == Allocation::Kind::device || event.kind == Allocation::Kind::variable;

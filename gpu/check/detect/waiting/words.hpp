@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "gpu/check/detect/detector.hpp"
-#include "gpu/check/detect/waiting/cluster_state.hpp"
+#include "gpu/check/detect/waiting/polling.hpp"
 
 namespace inflight::check {
 
@@ -25,7 +25,7 @@ class WaitingWords {
   bool hopeless(const Stuck& stuck, const ClusterState& state, const DeviceMemory& memory,
                 bool alone) const;
   // Adds who polls what; as add(). False as well where they see something new.
-  bool add_polling(const Stuck& stuck, const ClusterState& state);
+  bool add_polling(const Hang& hang, const Polling::StateOf& state_of);
 
  private:
   std::vector<Party> parties(std::vector<Contribution> all, std::string_view verb,

@@ -1,0 +1,87 @@
+// Looks gathered from all clusters of a launch, and writes matched to what is seen.
+#include "gpu/check/detect/waiting/polling.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace inflight::check {
+
+bool sees_nothing_new(const WarpPolls* polls) {
+  return polls && polls->repeats() >= WarpPolls::many;
+}
+
+bool looks(const Stuck::Threads& threads, const WarpPolls* polls) {
+  return threads.polls || (threads.wait.what == Wait::For::sleep && sees_nothing_new(polls));
+}
+
+const WarpPolls* polls_of(const Stuck::Threads& threads, const ClusterState* state) {
+  if (!state) return nullptr;
+  const auto found = state->polls.find(state->warp(threads.wait.who));
+  return found == state->polls.end() ? nullptr : &found->second;
+}
+
+Polling::Polling(const Hang& hang, const StateOf& state_of) {
+  const ClusterState* const first = state_of(hang.first);
+  std::map<std::tuple<std::uint32_t, std::uint64_t, Spot>, Look> found;
+  std::map<Spot, Write> writes;  // the last at each place
+  std::set<const ClusterState*> states;
+  for (const Stuck::Threads& each : hang.threads) {
+    const Who& who = each.wait.who;
+    const ClusterState* const state = state_of(who.block);
+    if (state && states.insert(state).second)
+      for (const auto& [warp, of] : state->writes)
+        of.each([&](const Write& write) {
+          Write& last = writes.try_emplace(write.at, write).first->second;
+          if (last.number < write.number) last = write;
+        });
+    const WarpPolls* const polls = polls_of(each, state);
+    if (!check::looks(each, polls)) {
+      if (!waits) waits = who;
+      continue;
+    }
+    if (!sees_nothing_new(polls)) {
+      goes_on |= state == first;
+      continue;
+    }
+    Poll poll = *polls->last();
+    poll.who.mask = who.mask;
+    Look& look = found.try_emplace({poll.who.instruction, who.block, poll.at}, Look{poll, 0, {}})
+                     .first->second;
+    look.threads += static_cast<std::uint32_t>(std::popcount(who.mask));
+  }
+  for (auto& [key, look] : found) {
+    const Poll& poll = look.poll;
+    const auto last = writes.find(poll.at);
+    if (!poll.mbarrier && last != writes.end() && last->second.value == poll.value) {
+      const Who& by = last->second.who;
+      if (by.block != poll.who.block || by.warp != poll.who.warp) look.written = last->second;
+    }
+    looks.push_back(std::move(look));
+  }
+}
+
+const Look* Polling::of_writer(const Write& write) const {
+  const auto found = std::find_if(looks.begin(), looks.end(), [&](const Look& each) {
+    return each.poll.who.block == write.who.block && each.poll.who.warp == write.who.warp;
+  });
+  return found == looks.end() ? nullptr : &*found;
+}
+
+std::vector<const Look*> Polling::circle() const {
+  for (const Look& start : looks) {
+    std::vector<const Look*> way{&start};
+    while (way.size() <= looks.size() && way.back()->written) {
+      const Look* const next = of_writer(*way.back()->written);
+      if (next == &start) return way;
+      if (!next) break;
+      way.push_back(next);
+    }
+  }
+  return {};
+}
+
+}  // namespace inflight::check
