@@ -32,7 +32,13 @@ std::string mistake(const Warp& w, const Op* op, RegisterCounts& counts) {
         "not executed the one before",
         w.index - rank + static_cast<std::uint32_t>(late - counts.executed.begin()));
   if (before == counts.order.size()) counts.order.push_back(op);
-  if (counts.order[before] == op) return {};
+  if (counts.order[before] == op) {
+    for (std::uint32_t i = 0; i < async::warps_of_group; ++i)
+      if (const std::uint32_t warp = w.index - rank + i;
+          counts.executed[i] == before && w.block->warps[warp]->alive == 0)
+        return ended_without_setmaxnreg(warp);
+    return {};
+  }
   return "the four warps of a warpgroup execute the same setmaxnreg together; another warp of this "
          "one has executed another";
 }

@@ -206,7 +206,10 @@ bool Block::can_run() const {
 }
 
 void Block::lanes_exited(Warp& warp, std::uint32_t mask) {
-  if (grid->observation) grid->observation->exited(warp, mask);
+  if (grid->observation) {
+    grid->observation->exited(warp, mask);
+    check_ended(warp);
+  }
   flush_threads(warp, mask);
   cluster->threads_exited(warp, mask);
   threads_exited(warp, mask);

@@ -1,7 +1,10 @@
 // Warpgroups of a block.
 #include "gpu/machine/run/warpgroup.hpp"
 
+#include <fmt/format.h>
+
 #include "gpu/machine/run/in_flight.hpp"
+#include "gpu/machine/run/warpgroup_events.hpp"
 
 namespace inflight::machine {
 
@@ -54,6 +57,27 @@ std::uint32_t registers_left(const Block& block, std::uint32_t entry) {
 void wake_warpgroups(Block& block) {
   for (auto& group : block.warpgroups)
     if (group) group->wake();
+}
+
+std::string ended_without_setmaxnreg(std::uint32_t warp) {
+  return fmt::format(
+      "the four warps of a warpgroup execute the same setmaxnreg; warp {} of this one has ended "
+      "without it",
+      warp);
+}
+
+void check_ended(Warp& w) {
+  const std::size_t index = w.index / async::warps_of_group;
+  const auto& groups = w.block->warpgroups;
+  if (w.alive != 0 || index >= groups.size() || !groups[index] || w.frame->parent) return;
+  const RegisterCounts& counts = groups[index]->registers;
+  const std::uint32_t executed = counts.executed[rank_in_group(w)];
+  if (executed >= counts.order.size() || !observes_multiplies(w)) return;
+  for (std::uint32_t i = 0; i < async::warps_of_group; ++i)
+    if (Warp& by = *w.block->warps[groups[index]->first_warp + i];
+        counts.executed[i] > executed && by.frame && !by.frame->parent)
+      return void(by.fault(counts.order[executed], FaultKind::illegal_instruction, all_lanes,
+                           ended_without_setmaxnreg(w.index)));
 }
 
 }  // namespace inflight::machine

@@ -1,6 +1,7 @@
 // A warpgroup, and what it has in flight.
 #pragma once
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "gpu/async/multiplies.hpp"
@@ -56,6 +57,12 @@ bool move_in_flight(Warp& warp, const async::Multiplies::Move& move);
 std::uint32_t registers_left(const Block& block, std::uint32_t entry);
 // Warps that wait look again: registers came back.
 void wake_warpgroups(Block& block);
+
+// What is wrong where the warp of this index has ended and others of its warpgroup execute one.
+std::string ended_without_setmaxnreg(std::uint32_t warp);
+// Has the warp, which has ended, left out one that others of its warpgroup have executed? Then,
+// under the checker, it ends the kernel.
+void check_ended(Warp& warp);
 
 // The block begins anew.
 void start_warpgroups(Block& block);

@@ -42,6 +42,20 @@ __global__ void __launch_bounds__(threads, 1) twice(unsigned* out) {
   out[threadIdx.x] = threadIdx.x;
 }
 
+// A producer's warp gives for all four of its warpgroup; the others end before it, or behind it.
+enum class Gives { all, first_warp, last_warp };
+
+template <Gives which>
+__global__ void __launch_bounds__(threads, 1) give_for_all(unsigned* out) {
+  const unsigned warp = threadIdx.x / 32;
+  if (threadIdx.x < group_threads &&
+      (which == Gives::all || warp == (which == Gives::first_warp ? 0 : 3))) {
+    GIVE(40);  // [gives alone]
+  }
+  if (which == Gives::first_warp) __syncthreads();
+  out[threadIdx.x] = threadIdx.x;
+}
+
 // Threads that end keep their registers.
 __global__ void __launch_bounds__(threads, 1) inherit(unsigned* out) {
   if (threadIdx.x < group_threads) return;
@@ -127,6 +141,7 @@ int main(int argc, char** argv) {
                       run(twice<true>, threads);
                       run(multiply<128, 256>, 256);
                       run(give_late<true>, threads);
+                      run(give_for_all<Gives::all>, threads);
                       run(multiply_in_a_warp<true>, 32);
                       run(elect<Elect::right>, 32);
                     }},
@@ -134,6 +149,8 @@ int main(int argc, char** argv) {
                    {"of_threads_that_ended", [] { run(inherit, threads); }},
                    {"warps_differ", [] { run(differ, threads); }},
                    {"not_together", [] { run(twice<false>, threads); }},
+                   {"first_warp_gives", [] { run(give_for_all<Gives::first_warp>, threads); }},
+                   {"last_warp_gives", [] { run(give_for_all<Gives::last_warp>, threads); }},
                    {"three_warps", [] { run(multiply<0, 96>, 96); }},
                    {"one_warp", [] { run(multiply<0, 32>, 128); }},
                    {"across_two_groups", [] { run(multiply<64, 192>, 256); }},
