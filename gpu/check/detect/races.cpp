@@ -52,12 +52,19 @@ bool is_matrix(std::string_view instruction) {
 
 }  // namespace
 
+// A kernel changes a tensor map that a copy of its own has used, or uses one that it has changed.
+bool Races::is_of_own_map(const shadow::Conflict& c) const {
+  const shadow::Side& use = c.earlier.write ? c.later : c.earlier;
+  return c.earlier.row >> order::launch_shift == c.later.row >> order::launch_shift &&
+         is_map_use(use, session_.places.at(use.place).instruction);
+}
+
 void Races::report(const Who& who, Block& block, Space space, bool of_mbarrier) {
   if (block.conflicts.empty()) return;
   const Scene scene{who, space, &block, of_mbarrier};
   const order::Row own = order::warp_row(block.order.row(), order::Part::thread, who.warp);
   for (const shadow::Conflict& each : block.conflicts) {
-    if (is_done(each)) continue;
+    if (is_done(each) || is_of_own_map(each)) continue;
     if (each.earlier.row == own && !each.earlier.write &&
         is_matrix(session_.places.at(each.earlier.place).instruction))
       continue;

@@ -65,10 +65,26 @@ void Races::copy_issued(const CopyIssued& event) {
   Block* const block = block_of(event.who);
   if (!block) return;
   block->repeats.forget();
+  if (event.tensor_map != 0) map_used(*block, event);
   if (event.completion == Completion::thread_group)
     copy_of_threads(*block, event);
   else
     bulk_copy(*block, event);
+}
+
+// A tensor copy's map is read by its thread, as far as copies and kernels in other streams go; what
+// the kernel itself does to it is not looked at here (detect/tensor_maps). Once is enough.
+void Races::map_used(Block& block, const CopyIssued& event) {
+  const auto known = block.maps.begin() + std::min(block.map_count, block.maps.size());
+  if (std::find(block.maps.begin(), known, event.tensor_map) != known) return;
+  block.maps[block.map_count++ % block.maps.size()] = event.tensor_map;
+  std::uint64_t addresses[lanes];
+  std::fill(addresses, addresses + lanes, event.tensor_map);
+  global_.access(
+      block.order, event.who.warp,
+      {addresses, event.who.mask & -event.who.mask, 128, session_.places.of(event.who), false},
+      block.conflicts);
+  report(event.who, block, Space::global);
 }
 
 void Races::copy_of_threads(Block& block, const CopyIssued& event) {

@@ -74,6 +74,7 @@ class Races : public Listener {
   void mbarrier(const MbarrierOp&) override;
 
  private:
+  bool is_of_own_map(const shadow::Conflict& conflict) const;
   // Null: it is not known. What its cluster has left undone is done then.
   Block* block_of(const Who& who);
   static Block* peer(const Block& block, std::uint16_t rank);
@@ -88,6 +89,7 @@ class Races : public Listener {
   void used_remotely(Block& block, Block& owner, const Who& who, Mask mask);
 
   void copy_of_threads(Block& block, const CopyIssued& event);
+  void map_used(Block& block, const CopyIssued& event);
   void bulk_copy(Block& block, const CopyIssued& event);
   void range(Block& block, const CopyIssued& event, unsigned lane, const shadow::Performer& by,
              Copy::Span span, bool write);

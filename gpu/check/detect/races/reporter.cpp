@@ -155,8 +155,11 @@ Finding Reporter::finding_of(const Scene& scene, const Conflict& c) const {
   finding.sentence = words.sentence;
   finding.remedy = words.remedy;
   finding.rule = words.rule;
-  Party earlier = party(scene, c.earlier, false, did(c.earlier, pair.earlier));
-  Party later = party(scene, c.later, true, did(c.later, pair.later));
+  const auto words_for = [&](const Side& side, Doer doer) {
+    return did(side, doer, session_.places.at(side.place).instruction);
+  };
+  Party earlier = party(scene, c.earlier, false, words_for(c.earlier, pair.earlier));
+  Party later = party(scene, c.later, true, words_for(c.later, pair.later));
   const bool swapped = is_swapped(scene, c, finding.kind);
   finding.here = swapped ? earlier : later;
   finding.there = {swapped ? std::move(later) : std::move(earlier)};

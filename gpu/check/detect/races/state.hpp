@@ -143,6 +143,8 @@ struct Block {
     order::Mask lanes = 0;
   };
   BulkIssue bulk_issue;
+  std::array<std::uint64_t, 8> maps{};  // the last tensor maps that its copies have used
+  std::size_t map_count = 0;
   // The places of the instructions that its threads executed last.
   struct Known {
     std::uint32_t instruction = nothing;

@@ -362,7 +362,13 @@ Words words_of(const Conflict& c, const Pair& pair) {
   return race_words(c, pair);
 }
 
-std::string did(const Side& side, Doer doer) {
+bool is_map_use(const Side& side, std::string_view instruction) {
+  return !side.write && !side.async && doer_of(side.row, false) == Doer::thread &&
+         instruction.find(".tensor") != std::string_view::npos;
+}
+
+std::string did(const Side& side, Doer doer, std::string_view instruction) {
+  if (doer == Doer::thread && is_map_use(side, instruction)) return "uses this tensor map";
   if (is_copy(doer))
     return fmt::format("{} {} these bytes", words_of(doer).name, side.write ? "writes" : "reads");
   return fmt::format("{}{} these bytes", side.write ? "writes" : "reads",

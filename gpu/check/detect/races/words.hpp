@@ -39,7 +39,7 @@ struct Pair {
   bool same_launch = true, same_block = true, same_cluster = true, same_warp = true;
   bool ended = false;  // the earlier one's thread, with no barrier behind what it did
   bool of_mbarrier = false;
-  bool begins = false, ends = false;  // one of the two is such a call
+  bool begins = false, ends = false;                            // one of the two is such a call
   std::string_view earlier_work = a_copy, later_work = a_copy;  // of the host's
 };
 
@@ -50,6 +50,8 @@ struct Words {
 };
 Words words_of(const shadow::Conflict& conflict, const Pair& pair);
 // "reads 4 bytes"
-std::string did(const shadow::Side& side, Doer doer);
+std::string did(const shadow::Side& side, Doer doer, std::string_view instruction);
+// The thread reads the tensor map of the copy that it issues.
+bool is_map_use(const shadow::Side& side, std::string_view instruction);
 
 }  // namespace inflight::check::races
