@@ -54,6 +54,7 @@ std::shared_ptr<const Patterns> Halves::take() {
 void Block::fence(std::uint32_t warp, Mask mask, Order order, Scope scope) {
   const Epoch epoch = epoch_++;
   isolated_ &= scope == Scope::cta;
+  if (releases(order) && scope != Scope::cta) warps_[warp].unfenced &= ~mask;
   warps_[warp].views.change(mask, [&](View& v, Mask) {
     Patterns p = editable(v);
     if (acquires(order)) {
@@ -196,10 +197,12 @@ std::uint64_t Block::ticket(std::uint32_t warp, unsigned lane, std::uint64_t add
   std::uint64_t number = 0;
   warps_[warp].views.change(Mask{1} << lane, [&](View& v, Mask) {
     Release r = release(v, warp, lane, address, Order::relaxed, scope);
-    Snapshot own = v;
-    own.known = {};
-    own.together = {};
-    r.add(place_, scope, own.published(row_, warp, Mask{1} << lane, epoch_));
+    if ((warps_[warp].unfenced >> lane & 1) == 0) {
+      Snapshot own = v;
+      own.known = {};
+      own.together = {};
+      r.add(place_, scope, own.published(row_, warp, Mask{1} << lane, epoch_));
+    }
     number = at.write(place_, scope, std::move(r), chained);
   });
   ++epoch_;

@@ -93,6 +93,8 @@ class Block {
 
   // --- fences
   void fence(std::uint32_t warp, Mask mask, Order order, Scope scope);
+  // These lanes have stored to global memory by weak stores.
+  void stored(std::uint32_t warp, Mask mask) { warps_[warp].unfenced |= mask; }
   void proxy_fence(std::uint32_t warp, Mask mask, bool shared, bool global);
 
   // --- strong accesses to a location. Each gives the number of its write; `saw`: of the write that
@@ -110,8 +112,8 @@ class Block {
   std::uint64_t update(std::uint32_t warp, unsigned lane, std::uint64_t address, Location& at,
                        Order order, Scope scope);
   // The same, relaxed and behind a fence, as programs draw tickets: it acquires, and publishes,
-  // beside what the fence does, what its own thread has done: itself comes before what its reader
-  // does.
+  // beside what the fence does, that itself comes before what its reader does. Not so where its
+  // thread has stored since its fence: these stores are not published.
   std::uint64_t ticket(std::uint32_t warp, unsigned lane, std::uint64_t address, Location& at,
                        Scope scope);
 
@@ -152,6 +154,7 @@ class Block {
   struct Warp {
     Views views;
     Mask live = 0, exists = 0;
+    Mask unfenced = 0;                 // have stored since they fenced for more than their block
     std::array<CopyGroups, 2> groups;  // of cp.async, of bulk copies
     std::unique_ptr<std::array<std::array<std::uint32_t, lanes>, copy_parts>> allowed;
   };

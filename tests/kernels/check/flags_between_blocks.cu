@@ -32,10 +32,8 @@ __device__ void raise() {
   }
   if (way == Way::volatile_fences || way == Way::plain) {
     __threadfence();
-    if (way == Way::plain)
-      *(int*)&flag = 1;  // [plain store]
-    else
-      *(volatile int*)&flag = 1;
+    if (way == Way::plain) *(int*)&flag = 1;  // [plain store]
+    else *(volatile int*)&flag = 1;
     return;
   }
   f.store(1, cuda::memory_order_release);
@@ -62,8 +60,8 @@ __device__ void wait() {
     } while (seen == 0);
     return;
   }
-  while (f.load(way == Way::relaxed_load ? cuda::memory_order_relaxed : cuda::memory_order_acquire) ==
-         0) {
+  while (f.load(way == Way::relaxed_load ? cuda::memory_order_relaxed
+                                         : cuda::memory_order_acquire) == 0) {
   }
 }
 
@@ -122,6 +120,25 @@ __global__ void raised_by_one(int* parts, int* raised, int* out) {
     __syncthreads();
     out[t] = parts[blockDim.x - 1 - t];  // [all read]
   }
+}
+
+// What a lock protects is published by the fence before it is let go: that of the one who takes it
+// comes too early.
+template <bool right>
+__global__ void locked(int* lock, int* sum) {
+  if (threadIdx.x != 0) return;
+  while (atomicCAS(lock, 0, 1) != 0) {
+  }
+  __threadfence();
+  sum[0] += 1;  // [protected]
+  if (right) __threadfence();
+  atomicExch(lock, 0);
+}
+template <bool right>
+void run_locked() {
+  Buffer<int> lock(1), sum(1);
+  locked<right><<<8, 32>>>(lock, sum);
+  if (sum.read()[0] != 8) std::printf("sum %d\n", sum.read()[0]);
 }
 
 // Blocks come one after the other, and a thread of the last one resets the lock.
@@ -185,6 +202,8 @@ int main(int argc, char** argv) {
                    {"turns_reset_by_another_twin", run_turns<32>},
                    {"last_block", run_last<false>},
                    {"last_block_twin", run_last<true>},
+                   {"lock", run_locked<false>},
+                   {"lock_twin", run_locked<true>},
                    {"fence_before_barrier", run_raised<Fence::before_barrier>},
                    {"fence_before_write", run_raised<Fence::before_write>},
                    {"fence_behind_barrier_twin", run_raised<Fence::behind_barrier>},

@@ -143,6 +143,7 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
       write && !owner && event.order == Order::weak && may_tell_host(block, event, mask);
   const bool strong = event.order != Order::weak;
   ++block.accesses;
+  if (!owner && write && !strong) block.order.stored(event.who.warp, mask);
   if (!owner && !strong &&
       block.repeats.again(event, mask, write, block.order.epoch(),
                           memory_changes_.load(std::memory_order_relaxed)))
