@@ -48,6 +48,7 @@ struct CodePlace {
   std::uint32_t ptx_line = 0;        // 0: unknown
   std::string instruction;           // the opcode as written, or the host's call
   std::string source;                // the text of own_line(); empty: the file could not be read
+  std::string call_source;           // of the outermost call, where own_line() is inlined there
 };
 
 // The line that its author looks at: of those at which the instruction stands once inlined, the

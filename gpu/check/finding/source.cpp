@@ -57,6 +57,11 @@ void SourceFiles::quote(CodePlace& place) {
   if (own.file.empty() || own.line == 0 || !place.source.empty()) return;
   const std::vector<std::string>& all = lines(own.file);
   if (own.line <= all.size()) place.source = all[own.line - 1];
+  if (place.inlined_at.empty()) return;
+  const CodeLine& call = place.inlined_at.back();
+  if (call.file == own.file && call.line == own.line) return;
+  const std::vector<std::string>& there = lines(call.file);
+  if (call.line != 0 && call.line <= there.size()) place.call_source = there[call.line - 1];
 }
 
 void SourceFiles::quote(Finding& finding) {

@@ -74,6 +74,10 @@ class Writer {
     if (!style_.source || p.source.empty()) return;
     text += fmt::format("{}{}\n", indent,
                         painted("2", fmt::format("{} | {}", own_line(p).line, p.source)));
+    if (!p.call_source.empty())
+      text += fmt::format(
+          "{}{}\n", indent,
+          painted("2", fmt::format("{} | {}", p.inlined_at.back().line, p.call_source)));
   }
   TextStyle style_;
 };

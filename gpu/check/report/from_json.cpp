@@ -76,7 +76,8 @@ class Reader {
     may(j, "kernel", p.kernel), may(j, "mangled", p.mangled), may(j, "function", p.function);
     may(j, "file", p.file), may(j, "line", p.line), may(j, "column", p.column);
     may(j, "ptx_line", p.ptx_line), may(j, "instruction", p.instruction);
-    may(j, "source", p.source), may(j, "inlined_at", p.inlined_at);
+    may(j, "source", p.source), may(j, "call_source", p.call_source);
+    may(j, "inlined_at", p.inlined_at);
   }
   void take(const json& j, const char* name, Threads& t) {
     if (!j.is_object()) return fail(name, "is no object");

@@ -22,6 +22,7 @@ json of(const CodePlace& p) {
   if (p.ptx_line) j["ptx_line"] = p.ptx_line;
   if (!p.instruction.empty()) j["instruction"] = p.instruction;
   if (!p.source.empty()) j["source"] = p.source;
+  if (!p.call_source.empty()) j["call_source"] = p.call_source;
   return j;
 }
 
