@@ -1,4 +1,5 @@
 // Mbarriers, barriers and collectives that are used wrongly, and threads that wait for ever.
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <map>
@@ -70,9 +71,14 @@ class Waiting : public Listener {
     ClusterState* const state = find(event.who);
     if (!state) return;
     if (state->ordered) state->order.meet(state->warp(event.who));
-    if (strangers == 0) return;
-    BarrierBreach breach{BarrierBreach::What::left_out, event.who, {}, 0, 0, 0, event.members};
-    breach.who.mask = strangers;
+    BarrierBreach breach{BarrierBreach::What::left_out, event.who, {}, 0, 0, 0, event.members, 0};
+    if (strangers != 0) {
+      breach.who.mask = strangers;
+    } else {
+      breach.what = BarrierBreach::What::gone_past;
+      breach.absent = event.members & ~event.who.mask & state->lanes_of(event.who);
+      if (breach.absent == 0 || state->found || !gone_past_.at(*state->kernel, event.who)) return;
+    }
     words_.add(breach);
     state->found = true;
   }
@@ -106,6 +112,7 @@ class Waiting : public Listener {
     ClusterState* const state = known(*event.kernel, event.block);
     if (!state) return;
     settle(*state, cluster_place(*event.kernel, event.block).rank, event.block);
+    if (state->held && state->held->block == event.block) tell_held(*state);
     clusters_.ended(event.kernel->launch, cluster_place(*event.kernel, event.block).first,
                     state->size);
   }
@@ -123,6 +130,7 @@ class Waiting : public Listener {
       return;
     }
     for (std::uint32_t rank = 0; rank < state->size; ++rank) settle(*state, rank, event.cluster);
+    tell_held(*state);
     if (words_.add(event, *state)) session_.findings.explain(event.kernel->launch);
   }
   bool hopeless(const Stuck& event) override {
@@ -213,9 +221,61 @@ class Waiting : public Listener {
            const MbarrierHistory& history, std::uint64_t block, std::uint32_t address) {
     for (const MbarrierBreach& each : breaches) {
       if (state.found) continue;
-      words_.add(each, history, {block, address});
+      if (state.held && !count_is_too_low(state, each)) continue;
+      if (!add_cause(state, each, history)) {
+        if (brought_by_another_block(each)) {
+          state.held = {each, &history, block, address};
+          continue;
+        }
+        words_.add(each, history, {block, address});
+      }
       state.found = true;
     }
+  }
+  // Threads arrive once in a phase, and it is over without some of them.
+  static bool count_is_too_low(const ClusterState& state, const MbarrierBreach& breach) {
+    return breach.what == MbarrierBreach::What::stray_arrival &&
+           std::none_of(breach.others.begin(), breach.others.end(), [&](const Contribution& each) {
+             return each.warp == state.warp(breach.who) ||
+                    each.amount > static_cast<std::uint64_t>(std::popcount(each.who.mask));
+           });
+  }
+  static bool brought_by_another_block(const MbarrierBreach& breach) {
+    return breach.what == MbarrierBreach::What::stray_bytes && !breach.expects.empty() &&
+           std::any_of(breach.others.begin(), breach.others.end(), [&](const Contribution& copy) {
+             return copy.who.block != breach.expects.front().who.block;
+           });
+  }
+  void tell_held(ClusterState& state) {
+    if (!state.held) return;
+    if (!state.found)
+      words_.add(state.held->breach, *state.held->history,
+                 {state.held->block, state.held->address});
+    state.found = true;
+    state.held.reset();
+  }
+  // What shows at one mbarrier may follow from a mistake at another: too many arrivals and bytes
+  // from a wait that was over at once, too many bytes from arrivals that came too early.
+  bool add_cause(const ClusterState& state, const MbarrierBreach& breach,
+                 const MbarrierHistory& shown) {
+    using What = MbarrierBreach::What;
+    if (breach.what != What::stray_arrival && breach.what != What::stray_bytes) return false;
+    const std::uint32_t warp = state.warp(breach.who);
+    for (const auto& [at, history] : state.mbarriers) {
+      if (&history == &shown) continue;
+      if (const auto wait = history.hasty_wait(warp)) {
+        words_.add(*wait, history, {wait->who.block, at.second});
+        return true;
+      }
+    }
+    if (breach.what != What::stray_bytes) return false;
+    for (const auto& [at, history] : state.mbarriers)
+      if (const MbarrierBreach* const arrival = history.stray_arrival();
+          arrival && count_is_too_low(state, *arrival)) {
+        words_.add(*arrival, history, {arrival->who.block, at.second});
+        return true;
+      }
+    return false;
   }
   void settle(ClusterState& state, std::uint32_t rank, std::uint64_t block) {
     MbarrierHistory::Breaches breaches;

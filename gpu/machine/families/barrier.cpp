@@ -68,6 +68,7 @@ void reduce(const Warp& w, const Op* op, NamedBarrier& b) {
     return w.fault(op, FaultKind::illegal_instruction, w.mask,
                    fmt::format("uses barrier {}; a block has barriers 0 to 15", n.id));
   const NamedBarrier& b = w.block->barriers[n.id];
+  if (w.block->grid->observation) w.block->grid->observation->arrived(w, op, n.id, n.expected, b);
   return w.fault(op, FaultKind::illegal_instruction, w.mask,
                  fmt::format("arrives at barrier {} with a count of {} while {} threads that have "
                              "arrived gave {} (0: the whole block)",

@@ -70,7 +70,7 @@ __global__ void __cluster_dims__(2, 1, 1) exchange(int* out, int rounds) {
 
 // The first block fills buffers of both, once both have handed them back: to the second block
 // first, so that the first one's mbarrier tells of both.
-enum class Handed { to_own, to_first, to_both };
+enum class Handed { to_own, to_first, to_both, to_both_counting_own };
 template <Handed handed>
 __global__ void __cluster_dims__(2, 1, 1) fill(const int* in, int* out, int rounds) {
   __shared__ alignas(128) int tile[2][256];
@@ -80,7 +80,9 @@ __global__ void __cluster_dims__(2, 1, 1) fill(const int* in, int* out, int roun
   if (t == 0)
     for (int s = 0; s < 2; ++s) {
       init(&full[s], 1);
-      init(&empty[s], handed == Handed::to_own ? 64 : 128);  // [expects both]
+      // [expects both]
+      init(&empty[s],
+           handed == Handed::to_own || handed == Handed::to_both_counting_own ? 64 : 128);
     }
   publish_init();
   cluster.sync();
@@ -103,7 +105,7 @@ __global__ void __cluster_dims__(2, 1, 1) fill(const int* in, int* out, int roun
       if (handed == Handed::to_own) {
         arrive_in(in_block(&empty[s], rank));
       } else {
-        const unsigned first = handed == Handed::to_both ? 1 : 0;
+        const unsigned first = handed == Handed::to_first ? 0 : 1;
         arrive_in(in_block(&empty[s], first));      // [handed back]
         arrive_in(in_block(&empty[s], first ^ 1));  // [then to the other]
       }
@@ -124,5 +126,9 @@ int main(int argc, char** argv) {
         [] { fill<Handed::to_own><<<2, 96>>>(Buffer<int>(256), Buffer<int>(128), 6); }},
        {"first_too_soon",
         [] { fill<Handed::to_first><<<2, 96>>>(Buffer<int>(256), Buffer<int>(128), 6); }},
+       {"count_of_own",
+        [] {
+          fill<Handed::to_both_counting_own><<<2, 96>>>(Buffer<int>(256), Buffer<int>(128), 6);
+        }},
        {"both", [] { fill<Handed::to_both><<<2, 96>>>(Buffer<int>(256), Buffer<int>(128), 6); }}});
 }

@@ -21,8 +21,18 @@ __global__ void too_many(int threads) {
 
 // Those that wait and those that arrive name different counts.
 __global__ void differ(int waits, int arrives) {
-  if (threadIdx.x < 64) sync(1, waits);
-  else arrive(1, arrives);  // [other count]
+  if (threadIdx.x < 64) sync(1, waits);  // [waits]
+  else arrive(1, arrives);               // [other count]
+}
+
+// Two groups take turns, and nobody hands over the first turn.
+__global__ void turns(bool handed_over) {
+  const int group = threadIdx.x / 64;
+  if (handed_over && group == 1) arrive(1, 128);
+  for (int i = 0; i < 2; ++i) {
+    sync(1 + group, 128);  // [turn]
+    if (group == 0 || i == 0) arrive(2 - group, 128);
+  }
 }
 
 __global__ void part_of_a_warp(int threads) {
@@ -51,6 +61,8 @@ int main(int argc, char** argv) {
                    {"all", [] { too_many<<<1, 128>>>(64); }},
                    {"differ", [] { differ<<<1, 96>>>(96, 64); }},
                    {"agree", [] { differ<<<1, 96>>>(96, 96); }},
+                   {"turn_of_nobody", [] { turns<<<1, 128>>>(false); }},
+                   {"turns", [] { turns<<<1, 128>>>(true); }},
                    {"part_of_a_warp", [] { part_of_a_warp<<<1, 128>>>(100); }},
                    {"whole_warps", [] { part_of_a_warp<<<1, 128>>>(128); }},
                    {"again", [] { again<<<1, 64>>>(false); }},

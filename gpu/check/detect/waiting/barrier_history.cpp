@@ -29,6 +29,11 @@ void BlockBarriers::note(const Barrier& event, std::uint32_t warp, std::uint32_t
   Named& barrier = barriers_[event.id];
   if (event.step == Barrier::Step::complete) return complete(barrier, threads, order, out);
   BarrierPhase& phase = barrier.current;
+  const auto whole = [&](std::uint32_t count) { return count == 0 || count == threads; };
+  if (phase.arrived != 0 && phase.expected != event.expected &&
+      !(whole(phase.expected) && whole(event.expected)))
+    return out.push_back({What::counts_differ, event.who, phase.arrivals, event.id, event.expected,
+                          phase.expected, 0});
   const bool counted = event.expected != 0 && event.expected != threads;
   if (event.given % lanes != 0 && event.given != threads)
     out.push_back({What::not_whole_warps, event.who, {}, event.id, event.given, 0, 0});

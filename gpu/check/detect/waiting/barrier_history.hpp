@@ -26,6 +26,7 @@ struct BarrierPhase {
 struct BarrierBreach {
   enum class What : std::uint8_t {
     arrived_twice,    // in one phase
+    counts_differ,    // of threads that arrive in one phase
     not_whole_warps,  // a count that is no multiple of the warp's size
     stray_arrival,    // by threads that cannot know that the phase before is complete
     warp_parted,      // lanes of one warp at two aligned instructions
@@ -33,6 +34,7 @@ struct BarrierBreach {
     cluster_wait_alone,  // without having arrived
     others_ended,        // threads that have ended are missing, of a barrier of all
     left_out,            // a member mask without lanes that execute the instruction
+    gone_past,           // a member mask with lanes that have ended without executing it
   };
   What what = What::arrived_twice;
   Who who;
@@ -40,7 +42,8 @@ struct BarrierBreach {
   std::uint32_t id = 0;
   std::uint32_t count = 0;  // as the instruction has it
   std::uint32_t came = 0;   // threads
-  Mask members = 0;         // of left_out
+  Mask members = 0;         // of left_out and gone_past
+  Mask absent = 0;          // of gone_past
 };
 
 class BlockBarriers {

@@ -37,6 +37,11 @@ Spot ClusterState::spot(const Access& access, int lane) const {
   return {Space::shared, own.first, rank, access.addresses[lane]};
 }
 
+Mask ClusterState::lanes_of(const Who& who) const {
+  const std::uint32_t left = block_threads - who.warp * lanes;
+  return left >= lanes ? ~Mask{0} : (Mask{1} << left) - 1;
+}
+
 const MbarrierHistory* ClusterState::find(std::uint32_t rank, std::uint32_t address) const {
   const auto found = mbarriers.find({rank, address});
   return found == mbarriers.end() ? nullptr : &found->second;

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "gpu/check/detect/waiting/barrier_history.hpp"
@@ -21,6 +22,7 @@ struct ClusterState {
   explicit ClusterState(const Kernel& kernel);
 
   std::uint32_t warp(const Who& who) const;  // its number in the cluster
+  Mask lanes_of(const Who& who) const;       // that the warp began with
   MbarrierHistory& mbarrier(std::uint32_t rank, std::uint32_t address) {
     return mbarriers[{rank, address}];
   }
@@ -33,6 +35,15 @@ struct ClusterState {
   // orders.
   bool ordered;
   bool found = false;  // a mistake, which what comes after may follow from
+  // Bytes that another block's copies brought too early: to be told unless an arrival is found that
+  // let them.
+  struct Held {
+    MbarrierBreach breach;
+    const MbarrierHistory* history;
+    std::uint64_t block;
+    std::uint32_t address;
+  };
+  std::optional<Held> held;
   WarpOrder order;
   WarpOrder::Passed memory;  // by strong accesses and fences
   std::map<std::pair<std::uint32_t, std::uint32_t>, MbarrierHistory> mbarriers;

@@ -259,6 +259,14 @@ std::optional<MbarrierBreach> MbarrierHistory::doubtful_wait(bool fresh) const {
   return breach;
 }
 
+std::optional<MbarrierBreach> MbarrierHistory::hasty_wait(std::uint32_t warp) const {
+  if (!live_ || !known_ || (crossed_ && current_.number == 0)) return std::nullopt;
+  for (const Pass& each : passes_)
+    if (each.warp == warp && !each.awaited && current_.number != 0)
+      return repeated(each.who, each.parity);
+  return std::nullopt;
+}
+
 void MbarrierHistory::settle(Breaches& out, bool last) {
   if (const Pass* const pass = unprotected(); last && pass && !current_.untouched())
     out.push_back(repeated(pass->who, pass->parity));

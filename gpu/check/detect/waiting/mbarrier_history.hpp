@@ -69,6 +69,12 @@ class MbarrierHistory {
   // needs knows: what may be wrong where threads wait for ever. `fresh`: before the first phase,
   // too.
   std::optional<MbarrierBreach> doubtful_wait(bool fresh) const;
+  // The same, by a warp that has since done something at another mbarrier that it should not have.
+  std::optional<MbarrierBreach> hasty_wait(std::uint32_t warp) const;
+  // An arrival that came too early, of which nothing was said yet.
+  const MbarrierBreach* stray_arrival() const {
+    return stray_ && stray_->what == MbarrierBreach::What::stray_arrival ? &*stray_ : nullptr;
+  }
 
   bool live() const { return live_; }
   bool known() const { return known_; }  // its initialisation was seen

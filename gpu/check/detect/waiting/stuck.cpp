@@ -301,11 +301,18 @@ bool WaitingWords::add(const Stuck& stuck, const ClusterState& state) {
           "other for ever{}",
           gone);
       f.remedy =
-          "let all threads that a barrier or a member mask names execute it: move it out of "
-          "the code that only some of them execute";
+          expected != 0
+              ? "let the threads that are missing at one of these barriers arrive there "
+                "(bar.arrive) before they wait at another: where two groups take turns, somebody "
+                "hands over the first turn"
+              : "let all threads that a barrier or a member mask names execute it: move it out of "
+                "the code that only some of them execute";
       f.rule = wait.what == Wait::For::collective
                    ? "PTX ISA, a collective with .sync waits until all threads of its member mask "
                      "execute it"
+               : expected != 0
+                   ? "PTX ISA, bar: a phase is complete when as many threads as its count have "
+                     "arrived"
                    : "CUDA C++ Programming Guide, Synchronization Functions: __syncthreads() in "
                      "conditional code needs a condition that is the same for the whole block";
     }

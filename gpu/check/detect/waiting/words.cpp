@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "gpu/async/mbarrier.hpp"
 #include "gpu/check/names.hpp"
@@ -256,9 +257,13 @@ void WaitingWords::add(const BarrierBreach& breach) {
   FindingKind kind = FindingKind::barrier_misuse;
   if (breach.what == OfBarrier::stray_arrival || breach.what == OfBarrier::arrived_twice)
     kind = FindingKind::arrival_count;
-  if (breach.what == OfBarrier::warp_parted || breach.what == OfBarrier::others_ended)
+  if (breach.what == OfBarrier::warp_parted || breach.what == OfBarrier::others_ended ||
+      breach.what == OfBarrier::gone_past)
     kind = FindingKind::barrier_divergence;
-  const std::uint64_t more = 1u << 16 | static_cast<std::uint64_t>(breach.what);
+  // A fault follows, with the same kind and place.
+  const std::uint64_t more = breach.what == OfBarrier::counts_differ
+                                 ? 0
+                                 : 1u << 16 | static_cast<std::uint64_t>(breach.what);
   session_.findings.add({kind, places.of(breach.who), no_place, more}, [&] {
     Finding f;
     f.kind = kind;
@@ -278,6 +283,22 @@ void WaitingWords::add(const BarrierBreach& breach) {
             "another barrier), or correct the count";
         f.rule = "PTX ISA, bar: a thread arrives once in a phase";
         break;
+      case OfBarrier::counts_differ: {
+        const auto words = [](std::uint32_t count) {
+          return count ? fmt::format("a count of {}", count) : "no count: all of the block";
+        };
+        f.sentence = fmt::format(
+            "threads arrive at barrier {} with {}, and others in the same phase with {}", breach.id,
+            words(breach.count), words(breach.came));
+        f.here.did += fmt::format(" with {}", words(breach.count));
+        other(fmt::format("arrived with {}", words(breach.came)));
+        f.remedy =
+            "give the same count in both: that of all threads that meet there, those that wait "
+            "(bar.sync) and those that only arrive (bar.arrive); or another barrier's number, if "
+            "they are not to meet";
+        f.rule = "PTX ISA, bar: all threads of a barrier's phase give the same count";
+        break;
+      }
       case OfBarrier::not_whole_warps:
         f.sentence = fmt::format(
             "barrier {} is given a count of {} threads, which is no multiple of the warp's size",
@@ -347,6 +368,18 @@ void WaitingWords::add(const BarrierBreach& breach) {
             "let the mask name every lane that executes the instruction (__activemask() does "
             "not tell which will)";
         f.rule = fmt::format("PTX ISA, {}: the executing thread is in the member mask",
+                             f.here.place.instruction);
+        break;
+      case OfBarrier::gone_past:
+        f.sentence = fmt::format(
+            "the member mask 0x{:08x} names {} that have gone past this instruction without "
+            "executing it, and have ended: lanes 0x{:08x}",
+            breach.members, plural(std::popcount(breach.absent), "lane"), breach.absent);
+        f.here.did = "takes part with a mask that names absent lanes";
+        f.remedy =
+            "move it out of the code that only some lanes execute, or let the mask name those that "
+            "do: __ballot_sync() of the condition, by all lanes, in front of the branch";
+        f.rule = fmt::format("PTX ISA, {}: all threads that the member mask names execute it",
                              f.here.place.instruction);
         break;
     }
