@@ -130,7 +130,7 @@ __global__ void multiplied_by_fragments(const __half* in, float* out, int rows, 
   wmma::fragment<wmma::accumulator, 16, 16, 16, float> fc;
   wmma::fill_fragment(fc, 0.f);
   wmma::fill_fragment(fb, __float2half(1.f));
-  wmma::load_matrix_sync(fa, a, 16);
+  wmma::load_matrix_sync(fa, a, 16);  // [load]
   wmma::mma_sync(fc, fa, fb, fc);
   wmma::store_matrix_sync(c, fc, 16, wmma::mem_row_major);
   __syncwarp();

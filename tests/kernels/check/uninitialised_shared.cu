@@ -71,7 +71,7 @@ __global__ void tree(const int* in, int* out, unsigned count) {
   if (i < count) sums[i] = in[i];
   __syncthreads();
   for (unsigned step = n / 2; step > 0; step /= 2) {
-    if (i < step) sums[i] += sums[i + step];
+    if (i < step) sums[i] += sums[i + step];  // [sum]
     __syncthreads();
   }
   if (i == 0) out[0] = sums[0];  // [root]

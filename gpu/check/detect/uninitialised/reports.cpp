@@ -36,7 +36,7 @@ void Uninitialised::report(const Origin& s, const User& by) {
   UndefinedBlock* const block = owner(s);
   if (!block) return;
   PendingUse use;
-  use.key = {FindingKind::uninitialised_read, session_.places.of(s.who)};
+  use.key = {FindingKind::uninitialised_read, session_.places.of((s.cause ? *s.cause : s).who)};
   use.space = s.space;
   use.address = s.address, use.bytes = s.bytes;
   use.who = s.who;
@@ -89,7 +89,8 @@ void Uninitialised::report(PendingUse& use) {
   session_.findings.add(use.key, [&] { return std::move(use.finding); });
 }
 
-Finding Uninitialised::make(const Origin& s, const User& by) {
+Finding Uninitialised::make(const Origin& last, const User& by) {
+  const Origin& s = last.cause ? *last.cause : last;
   Places& places = session_.places;
   Finding finding;
   finding.kind = FindingKind::uninitialised_read;
@@ -101,13 +102,18 @@ Finding Uninitialised::make(const Origin& s, const User& by) {
   const UndefinedBlock* const block = owner(s);
   if (kernel && block && s.space == Space::shared) {
     const Variable v = kernel->variable(*kernel, s.space, s.address, s.who.instruction);
-    extent = extent_of(*finding.bytes, v.bytes, block->shared.count(v.address, v.bytes));
+    if (const std::uint64_t undefined = block->shared.count(v.address, v.bytes))
+      extent = extent_of(*finding.bytes, v.bytes, undefined);
   }
   finding.sentence = fmt::format("{} memory is read that nothing has written{}{}", name(s.space),
                                  s.derived  ? ", but with what was computed from such memory"
                                  : s.copied ? ", but for a copy of such memory"
                                             : "",
                                  extent);
+  if (last.cause)
+    finding.there.push_back(
+        places.party(last.who, fmt::format("reads {} bytes of {} memory that were computed from it",
+                                           last.bytes, name(last.space))));
   if (by.who) finding.there.push_back(places.party(*by.who, std::string(by.did)));
   switch (s.space) {
     case Space::shared:

@@ -21,6 +21,7 @@ struct Origin {
   bool copied = false;     // a copy brought the bytes there, from where nothing had written either
   std::uint64_t address = 0, bytes = 0;  // of the first lane
   std::uint64_t barriers = 0;            // that the block whose bytes these are had passed
+  std::shared_ptr<const Origin> cause;   // of derived bytes: the load that they come from
 };
 
 // A use of undefined bytes that is reported unless another thread writes them with no barrier of
@@ -51,6 +52,7 @@ struct UndefinedBlock {
   shadow::Bits shared;   // bytes that nothing has written, or a copy of such
   shadow::Bits copied;   // of them, those that a copy or a store of such bytes has written
   shadow::Bits derived;  // of the latter, those that hold what was computed from such bytes
+  std::unordered_map<std::uint64_t, std::shared_ptr<const Origin>> causes;  // by derived word
   std::shared_ptr<UndefinedCluster> cluster;
   std::vector<UndefinedWarp> warps;
   std::vector<Origin> origins;                               // UndefinedBytes::origin, and one

@@ -54,7 +54,7 @@ class Uninitialised : public PerBlock<UndefinedBlock> {
   std::uint32_t number(const Access& access, UndefinedBlock& block, Mask lanes);
   void stored(const Access& access, UndefinedBlock& block);
   void keep(const Access& access, UndefinedBlock& block, Mask lanes, Mask whole);
-  void keep_derived(const Access& access, UndefinedBlock& block, Mask lanes);
+  void keep_derived(const Access& access, UndefinedBlock& block, const Origin& from, Mask lanes);
   void remember_store(const Access& access, const Origin& origin, Mask lanes);
   void remember(PlaceId place, Finding finding);  // that a kernel has written such a value
   void copy_run(const CopyIssued& copy, const CopyRun& run, UndefinedBlock& block);
@@ -74,7 +74,7 @@ class Uninitialised : public PerBlock<UndefinedBlock> {
     return told_.contains(place);
   }
   void report(PendingUse& use);
-  Finding make(const Origin& s, const User& by);
+  Finding make(const Origin& last, const User& by);
 
   Session session_;
   UndefinedGlobal global_;

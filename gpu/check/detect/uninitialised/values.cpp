@@ -7,6 +7,7 @@
 namespace inflight::check::uninitialised {
 namespace {
 
+constexpr std::uint64_t word = 4;
 constexpr std::uint32_t most_bytes = 32;  // of a lane's access, as UndefinedBytes counts them
 
 }  // namespace
@@ -35,6 +36,9 @@ std::uint32_t Uninitialised::number(const Access& access, UndefinedBlock& block,
   if (access.space == Space::shared && from) {
     origin.copied = from->copied.has_any(origin.address, origin.bytes);
     origin.derived = origin.copied && from->derived.has_any(origin.address, origin.bytes);
+    if (origin.derived)
+      if (const auto cause = from->causes.find(origin.address / word); cause != from->causes.end())
+        origin.cause = cause->second;
   }
   return at->second + 1;
 }
@@ -97,7 +101,8 @@ void Uninitialised::stored(const Access& access, UndefinedBlock& block) {
     report(origin, {&who, "stores what was read, or what comes of it", &access});
   }
   keep(access, block, lanes & ~leave, whole);
-  if (access.space == Space::shared) keep_derived(access, block, lanes & undefined.computed);
+  if (access.space == Space::shared)
+    keep_derived(access, block, origin, lanes & undefined.computed);
   if (access.space == Space::global && (whole & ~leave) != 0)
     remember_store(access, origin, whole & ~leave);
 }
@@ -122,11 +127,17 @@ void Uninitialised::keep(const Access& access, UndefinedBlock& block, Mask lanes
   }
 }
 
-void Uninitialised::keep_derived(const Access& access, UndefinedBlock& block, Mask lanes) {
+void Uninitialised::keep_derived(const Access& access, UndefinedBlock& block, const Origin& from,
+                                 Mask lanes) {
+  if (lanes == 0) return;
+  const auto cause = from.cause ? from.cause : std::make_shared<const Origin>(from);
   for (Mask m = lanes; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
     UndefinedBlock* const to = access.ranks ? block.peer(access.ranks[lane]) : &block;
-    if (to) to->derived.insert(access.addresses[lane], access.bytes);
+    if (!to) continue;
+    const std::uint64_t at = access.addresses[lane], end = at + access.bytes;
+    to->derived.insert(at, access.bytes);
+    for (std::uint64_t each = at / word; each * word < end; ++each) to->causes[each] = cause;
   }
 }
 
