@@ -179,6 +179,11 @@ std::string_view race_remedy(const Conflict& c, const Pair& pair) {
   if (pair.earlier == Doer::host || pair.later == Doer::host || !pair.same_launch)
     return "put the two into one stream, let one stream wait for an event of the other "
            "(cudaEventRecord, cudaStreamWaitEvent), or synchronise between them";
+  if (c.why == Why::weak_edge && pair.same_cluster && !pair.same_block &&
+      pair.space == Space::shared)
+    return "barrier.cluster.arrive with release semantics, which it has without .relaxed, and "
+           "barrier.cluster.wait with acquire semantics; or, around an mbarrier or a flag, "
+           ".release and .acquire with a scope of .cluster at least";
   if (c.why == Why::weak_edge)
     return "release semantics for the operation that publishes (st.release, a fence such as "
            "__threadfence() before it), acquire semantics for the one that observes it "
@@ -191,7 +196,9 @@ std::string_view race_remedy(const Conflict& c, const Pair& pair) {
     return "let the thread that has ended execute the barrier too, behind its access: who ends "
            "lets "
            "a barrier go, and orders nothing there";
-  if (pair.same_warp) return "__syncwarp() between the two: lanes of a warp need not run in step";
+  if (pair.same_warp)
+    return "__syncwarp() between the two: lanes of a warp need not run in step; __syncthreads() "
+           "where other warps touch these bytes, too";
   if (pair.same_block)
     return one_is_strong(c)
                ? "a barrier (__syncthreads()) between the two, or, if they may come in either "
