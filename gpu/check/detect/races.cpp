@@ -50,6 +50,13 @@ bool is_matrix(std::string_view instruction) {
   return instruction.starts_with("ldmatrix") || instruction.starts_with("wmma.load");
 }
 
+Mask lanes_at(const Access& access, std::uint64_t address) {
+  Mask found = 0;
+  for (Mask m = access.who.mask; m != 0; m &= m - 1)
+    if (access.addresses[std::countr_zero(m)] == address) found |= m & -m;
+  return found;
+}
+
 }  // namespace
 
 // A kernel changes a tensor map that a copy of its own has used, or uses one that it has changed.
@@ -59,7 +66,8 @@ bool Races::is_of_own_map(const shadow::Conflict& c) const {
          is_map_use(use, session_.places.at(use.place).instruction);
 }
 
-void Races::report(const Who& who, Block& block, Space space, bool of_mbarrier) {
+void Races::report(const Who& who, Block& block, Space space, bool of_mbarrier,
+                   const Access* access) {
   if (block.conflicts.empty()) return;
   const Scene scene{who, space, &block, of_mbarrier};
   const order::Row own = order::warp_row(block.order.row(), order::Part::thread, who.warp);
@@ -75,7 +83,8 @@ void Races::report(const Who& who, Block& block, Space space, bool of_mbarrier) 
     Block::Reported& reported =
         block.reported[(now.earlier * 7 + now.later + now.how) % block.reported.size()];
     if (is_flag(each) || std::exchange(reported, now) == now) continue;
-    if (!suspicions_.take(reporter_, scene, each)) reporter_.conflict(scene, each);
+    const Mask together = access ? lanes_at(*access, each.address) : 0;
+    if (!suspicions_.take(reporter_, scene, each, together)) reporter_.conflict(scene, each);
   }
   block.conflicts.clear();
 }

@@ -11,7 +11,7 @@ enum class Why : std::uint8_t {
   not_committed,  // the thread's own copy, in a group that it has not committed
   not_waited,     // the thread's own copy, for which it has not waited
   allowed_too_many,  // the thread's own copy: its wait let `allowed` groups go on, `needed` at most
-  at_once,           // copies of two lanes, by one instruction
+  at_once,           // copies or stores of two lanes, by one instruction
   not_observed,      // another's copy, or one on an mbarrier, of whose completion nothing tells
 };
 

@@ -74,6 +74,22 @@ void Shadow::row(const Judge& judge, Record& r, const Series& series,
   at_line(number);
 }
 
+namespace {
+
+// Of the first two lanes of a store.
+Conflict at_once(const Record& r, std::uint64_t address, std::uint32_t bytes) {
+  const Mask others = r.lanes & (r.lanes - 1);
+  const Side one{r.row,   static_cast<unsigned>(std::countr_zero(r.lanes)),
+                 r.epoch, r.place,
+                 r.write, r.strong,
+                 r.async, static_cast<Scope>(r.scope)};
+  Conflict c{Why::at_once, one, one, address, bytes};
+  c.later.lane = static_cast<unsigned>(std::countr_zero(others));
+  return c;
+}
+
+}  // namespace
+
 void Shadow::lanes(const Actor& actor, Row row_of, Epoch epoch, const Access& access, Mask mask,
                    std::vector<Conflict>& conflicts) {
   Record r;
@@ -100,6 +116,8 @@ void Shadow::lanes(const Actor& actor, Row row_of, Epoch epoch, const Access& ac
       row(judge, r, series, conflicts);
       continue;
     }
+    if (access.differ && !apart && (series.lanes & (series.lanes - 1)) != 0)
+      conflicts.push_back(at_once(r, first, access.bytes));
     for (Mask m = series.lanes; m != 0; m &= m - 1) {
       if (apart) r.lanes = m & -m;
       span(judge, r, series.at(static_cast<unsigned>(std::countr_zero(m))), access.bytes,

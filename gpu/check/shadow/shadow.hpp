@@ -19,6 +19,7 @@ struct Access {
   bool write = false;  // an atomic that changes memory is a write
   bool strong = false;
   order::Scope scope = order::Scope::cta;
+  bool differ = false;  // a store: lanes at one address write different values
 };
 
 // Bytes that one actor touches: a bulk copy, or a copy of the host's.

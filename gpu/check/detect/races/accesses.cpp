@@ -93,6 +93,26 @@ bool behind_a_thread(const shadow::Conflict& c) {
   return c.earlier.write && !is_copy(doer_of(c.earlier.row, false));
 }
 
+// Of the conflicts from `first` on, those of two lanes that write different values to one address
+// by this store. Nobody has told values of what is no `st`.
+void find_at_once(const Access& event, Mask lanes, std::string_view instruction, std::size_t first,
+                  std::vector<shadow::Conflict>& conflicts) {
+  const bool known = instruction.starts_with("st.");
+  for (std::size_t i = first; known && i < conflicts.size(); ++i) {
+    shadow::Conflict& c = conflicts[i];
+    const unsigned one = c.earlier.lane, other = c.later.lane;
+    if (c.why == shadow::Why::no_edge && c.earlier.row == c.later.row &&
+        c.earlier.place == c.later.place && (lanes >> one & lanes >> other & 1) != 0 &&
+        event.addresses[one] == event.addresses[other])
+      c.why = shadow::Why::at_once;
+  }
+  if (!known)
+    conflicts.erase(
+        std::remove_if(conflicts.begin() + static_cast<std::ptrdiff_t>(first), conflicts.end(),
+                       [](const auto& c) { return c.why == shadow::Why::at_once; }),
+        conflicts.end());
+}
+
 // Another block's store of the same value may have been performed, or have been reported and not
 // performed, since this one was compared with memory.
 void drop_same_values(const Access& event, std::vector<shadow::Conflict>& conflicts) {
@@ -144,6 +164,7 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
   const bool strong = event.order != Order::weak;
   ++block.accesses;
   if (!owner && write && !strong) block.order.stored(event.who.warp, mask);
+  if (!write) suspicions_.looked(block.order.row(), event, mask);
   if (!owner && !strong &&
       block.repeats.again(event, mask, write, block.order.epoch(),
                           memory_changes_.load(std::memory_order_relaxed)))
@@ -153,12 +174,12 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
     if (event.kind != Access::Kind::store) hear_host(block, event, mask);
     if (write) tell_host(block, event, mask);
   }
-  const auto access = [&](Mask part) {
-    shadow_of(owner).access(
-        block.order, event.who.warp,
-        {event.addresses, part, event.bytes, block.place_of(event.who, session_.places), write,
-         strong || flag, flag ? order::Scope::sys : scope_of(event.scope)},
-        block.conflicts);
+  const PlaceId place = block.place_of(event.who, session_.places);
+  const auto access = [&](Mask part, bool differ = false) {
+    shadow_of(owner).access(block.order, event.who.warp,
+                            {event.addresses, part, event.bytes, place, write, strong || flag,
+                             flag ? order::Scope::sys : scope_of(event.scope), differ},
+                            block.conflicts);
   };
   // Threads that write the same value do no harm to each other. Lanes that write what a lower one
   // writes come after it.
@@ -172,7 +193,13 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
   const Mask silent = write ? mask & event.silent : 0, rest = mask & ~silent;
   const Mask followers = silent && rest ? at_places_of(event.addresses, silent, rest) : 0;
   if (silent & ~followers) access_silently(silent & ~followers);
-  if (rest) access(rest);
+  if (rest) {
+    const auto before = block.conflicts.size();
+    const bool differ = write && !strong && event.kind == Access::Kind::store;
+    access(rest, differ);
+    if (differ && block.conflicts.size() != before)
+      find_at_once(event, rest, session_.places.at(place).instruction, before, block.conflicts);
+  }
   if (followers) access_silently(followers);
   drop_same_values(event, block.conflicts);
   if (!strong)
@@ -182,7 +209,7 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
   if (event.kind == Access::Kind::atomic || event.kind == Access::Kind::reduction)
     suspicions_.updated(block.order.row(), event, mask);
   if (strong) synchronise(block, owner, event, mask, write, false);
-  report(event.who, block, event.space);
+  report(event.who, block, event.space, false, &event);
 }
 
 namespace {

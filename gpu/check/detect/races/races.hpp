@@ -79,8 +79,9 @@ class Races : public Listener {
   Block* block_of(const Who& who);
   static Block* peer(const Block& block, std::uint16_t rank);
   shadow::Shadow& shadow_of(Block* owner) { return owner ? owner->shared : global_; }
-  // Reports the conflicts that the last access of `block` brought.
-  void report(const Who& who, Block& block, Space space, bool of_mbarrier = false);
+  // Reports the conflicts that the last access of `block` brought: `access`, if threads did it.
+  void report(const Who& who, Block& block, Space space, bool of_mbarrier = false,
+              const Access* access = nullptr);
 
   // Of lanes whose bytes are in one space and, if shared, of one owner.
   void touch(Block& block, Block* owner, const Access& access, Mask mask, bool write);
@@ -88,8 +89,8 @@ class Races : public Listener {
                    bool before);
   void used_remotely(Block& block, Block& owner, const Who& who, Mask mask);
 
-  void copy_of_threads(Block& block, const CopyIssued& event);
   void map_used(Block& block, const CopyIssued& event);
+  void copy_of_threads(Block& block, const CopyIssued& event);
   void bulk_copy(Block& block, const CopyIssued& event);
   void range(Block& block, const CopyIssued& event, unsigned lane, const shadow::Performer& by,
              Copy::Span span, bool write);

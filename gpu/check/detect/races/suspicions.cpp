@@ -7,7 +7,43 @@
 
 namespace inflight::check::races {
 
-bool Suspicions::take(Reporter& reporter, const Scene& scene, const shadow::Conflict& c) {
+void Suspicions::keep(Reporter& reporter, const Scene& scene, const shadow::Conflict& c,
+                      PlaceId place) {
+  const auto launch = static_cast<std::uint32_t>(c.later.row >> order::launch_shift);
+  const FindingKey key = reporter.key_of(scene, c);
+  if (!kept_.contains(key)) kept_.emplace(key, Kept{launch, place, reporter.finding_of(scene, c)});
+}
+
+bool Suspicions::take_at_once(Reporter& reporter, const Scene& scene, const shadow::Conflict& c,
+                              Mask lanes) {
+  const std::lock_guard lock(mutex_);
+  any_ = any_at_once_ = true;
+  if (written_.size() < most_watched)
+    written_.insert_or_assign({c.later.row, c.address}, Written{c.later.place, lanes});
+  keep(reporter, scene, c, c.later.place);
+  return true;
+}
+
+void Suspicions::read_back(order::Row block, const Access& access, Mask mask) {
+  const order::Row row = order::warp_row(block, order::Part::thread, access.who.warp);
+  const std::lock_guard lock(mutex_);
+  for (Mask left = mask; left != 0; left &= left - 1) {
+    const std::uint64_t at = access.addresses[std::countr_zero(left)];
+    const auto found = written_.find({row, at});
+    if (found == written_.end()) continue;
+    Mask same = 0;
+    for (Mask m = mask; m != 0; m &= m - 1)
+      if (access.addresses[std::countr_zero(m)] == at) same |= m & -m;
+    if ((found->second.lanes & ~same) == 0) {
+      looks_.emplace(static_cast<std::uint32_t>(row >> order::launch_shift), found->second.place);
+      written_.erase(found);
+    }
+  }
+}
+
+bool Suspicions::take(Reporter& reporter, const Scene& scene, const shadow::Conflict& c,
+                      Mask lanes) {
+  if (c.why == shadow::Why::at_once && lanes != 0) return take_at_once(reporter, scene, c, lanes);
   const bool load_first = !c.earlier.write;
   const shadow::Side &load = load_first ? c.earlier : c.later,
                      &update = load_first ? c.later : c.earlier;
@@ -18,9 +54,7 @@ bool Suspicions::take(Reporter& reporter, const Scene& scene, const shadow::Conf
   const std::lock_guard lock(mutex_);
   any_ = true;
   if (watched_.size() < most_watched) watched_.insert_or_assign({load.row, c.address}, load.place);
-  const FindingKey key = reporter.key_of(scene, c);
-  if (!kept_.contains(key))
-    kept_.emplace(key, Kept{launch, load.place, reporter.finding_of(scene, c)});
+  keep(reporter, scene, c, load.place);
   return true;
 }
 
@@ -53,7 +87,7 @@ void Suspicions::end(std::uint32_t launch, Findings& findings) {
     const std::lock_guard lock(mutex_);
     std::erase_if(kept_, [&](auto& each) {
       if (each.second.launch != launch) return false;
-      if (!looks_.contains({launch, each.second.load}))
+      if (!looks_.contains({launch, each.second.place}))
         left.emplace_back(each.first, std::move(each.second.finding));
       return true;
     });
@@ -61,7 +95,11 @@ void Suspicions::end(std::uint32_t launch, Findings& findings) {
     std::erase_if(watched_, [&](const auto& each) {
       return each.first.first >> order::launch_shift == launch;
     });
+    std::erase_if(written_, [&](const auto& each) {
+      return each.first.first >> order::launch_shift == launch;
+    });
     any_ = !kept_.empty();
+    any_at_once_ = !written_.empty();
   }
   for (auto& [key, finding] : left)
     findings.add(key, [&found = finding] { return std::move(found); });

@@ -1,9 +1,11 @@
 // Plain loads that meet atomics of others: a mistake, unless the load only looks before the
-// thread's own atomic on the same address.
+// thread's own atomic on the same address. And lanes that write different values to one address by
+// one store: a mistake, unless they look there which of them it was.
 //
 // `old = *p; do ... atomicCAS(p, ...)` and `if (v > *p) atomicMax(p, v)` read what others change,
 // and the atomic puts it right. So such a conflict waits for the launch's end, and is dropped where
-// the load's line has been seen to be one of these.
+// the load's line has been seen to be one of these. Likewise `owner[slot] = lane; __syncwarp(); if
+// (owner[slot] == lane)`: all lanes that wrote there read it together.
 #pragma once
 #include <atomic>
 #include <map>
@@ -17,8 +19,12 @@ namespace inflight::check::races {
 
 class Suspicions {
  public:
-  // Is it such a conflict? Then it is kept.
-  bool take(Reporter& reporter, const Scene& scene, const shadow::Conflict& conflict);
+  // Is it such a conflict? Then it is kept. `lanes`: of a store, all at the conflict's address.
+  bool take(Reporter& reporter, const Scene& scene, const shadow::Conflict& conflict, Mask lanes);
+  // Threads of this warp read these addresses.
+  void looked(order::Row block, const Access& access, Mask mask) {
+    if (any_at_once_.load(std::memory_order_relaxed)) read_back(block, access, mask);
+  }
   // A thread of this warp updates these addresses atomically.
   void updated(order::Row block, const Access& access, Mask mask);
   // Threads of the block meet: what they have loaded before is no look at what follows.
@@ -30,13 +36,24 @@ class Suspicions {
   static constexpr std::size_t most_watched = 4096;
   struct Kept {
     std::uint32_t launch;
-    PlaceId load;
+    PlaceId place;  // of the load, or of the store
     Finding finding;
   };
+  struct Written {
+    PlaceId place;
+    Mask lanes;
+  };
+  bool take_at_once(Reporter& reporter, const Scene& scene, const shadow::Conflict& conflict,
+                    Mask lanes);
+  void keep(Reporter& reporter, const Scene& scene, const shadow::Conflict& conflict,
+            PlaceId place);
+  void read_back(order::Row block, const Access& access, Mask mask);
+
   std::mutex mutex_;
-  std::atomic<bool> any_{false};
+  std::atomic<bool> any_{false}, any_at_once_{false};
   std::map<std::pair<order::Row, std::uint64_t>, PlaceId> watched_;  // warp and address of a load
-  std::set<std::pair<std::uint32_t, PlaceId>> looks_;                // launch and load
+  std::map<std::pair<order::Row, std::uint64_t>, Written> written_;  // likewise of a store
+  std::set<std::pair<std::uint32_t, PlaceId>> looks_;                // launch and load, or store
   std::map<FindingKey, Kept> kept_;
 };
 

@@ -150,6 +150,16 @@ Words at_once_words() {
 
 // --- threads, kernels and the host
 
+Words at_once_words(Space space) {
+  return {fmt::format("lanes of a warp write different values to one address of {} by one "
+                      "instruction: which of them stays there is not determined",
+                      memory(space)),
+          "let one lane write (if (lane == 0)), all the same value, or each to an address of its "
+          "own; an atomic where any value is right",
+          "CUDA Programming Guide, SIMT Architecture: a non-atomic instruction of a warp that "
+          "writes to one location for several threads"};
+}
+
 // What is in one stream comes one after the other, but for kernels that begin early and the nodes
 // of a graph.
 bool overlap(const Pair& pair) { return !pair.same_launch && pair.dependent; }
@@ -363,7 +373,8 @@ Words words_of(const Conflict& c, const Pair& pair) {
   if (pair.begins || pair.ends) return lifetime_words(pair);
   if (of_program(pair)) return program_words(c, pair);
   if (c.why == Why::proxy_fence) return fence_words(c, pair);
-  if (c.why == Why::at_once) return at_once_words();
+  if (c.why == Why::at_once)
+    return pair.earlier == Doer::thread ? at_once_words(pair.space) : at_once_words();
   if (is_copy(pair.earlier)) return in_flight_words(c, pair);
   if (is_copy(pair.later)) return too_early_words(c, pair);
   return race_words(c, pair);
