@@ -9,6 +9,7 @@
 
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/families/modifiers.hpp"
+#include "gpu/machine/instruction/answers.hpp"
 #include "gpu/machine/run/each_lane.hpp"
 #include "gpu/machine/run/in_flight.hpp"
 #include "gpu/machine/run/mbarriers.hpp"
@@ -122,7 +123,8 @@ const Op* run_operation(Warp& w, const Op* op) {
   return op + 1;
 }
 
-// --- waits: Op::d is a predicate, Op::b a token or, with .parity, a parity ---
+// --- waits: Op::d is a predicate, Op::b a token or, with .parity, a parity; Op::count: 1 where
+// nothing depends on the predicate, so that the thread cannot know ---
 
 mb::Test test_lane(const Warp& w, const Op* op, const Mbarriers& m, int l, bool parity) {
   return parity ? mb::test_parity(m.word(l), w.at<std::uint32_t>(op->b)[l])
@@ -136,6 +138,7 @@ std::uint32_t phase_parity(const Warp& w, const Op* op, int l, bool parity) {
 
 void report_answers(const Warp& w, const Op* op, const Mbarriers& m, bool parity,
                     std::uint32_t done) {
+  if (op->count) done = 0;
   if (w.block->counts)
     w.block->counts->sums.mbarrier_tests += static_cast<std::uint64_t>(std::popcount(w.mask));
   if (!wanted(w)) return;
@@ -235,13 +238,15 @@ const Op* run_pending_count(Warp& w, const Op* op) {
 // --- decoding ---
 
 // Emits `handler` with d, b and c as bound, and the address.
-bool emit(Lowering& lo, Handler handler, const ptx::Operand& address, Ref d, Ref b, Ref c) {
+bool emit(Lowering& lo, Handler handler, const ptx::Operand& address, Ref d, Ref b, Ref c,
+          bool unheeded = false) {
   if (lo.what.memory.empty()) return lo.refuse("an address in brackets is needed");
   const Space space = lo.what.memory.front().space;
   if (space != Space::generic && !is_shared(space))
     return lo.refuse("mbarriers are in shared memory");
   Op& op = lo.emit(handler);
   op.d = d, op.b = b, op.c = c;
+  op.count = unheeded;
   return lo.address(address, op);
 }
 
@@ -308,7 +313,10 @@ bool lower_wait(Lowering& lo, const Row&) {
   if (d == no_ref || b == no_ref) return false;
   const Handler handler = tries ? (parity ? run_try_wait<true> : run_try_wait<false>)
                                 : (parity ? run_test_wait<true> : run_test_wait<false>);
-  return emit(lo, handler, lo.operands[1], d, b, no_ref);
+  const Function& function = *lo.code().description;
+  const auto index = static_cast<std::uint32_t>(&lo.what - function.body.data());
+  const bool unheeded = lo.form().synchronised && !heeds_answer(function, index);
+  return emit(lo, handler, lo.operands[1], d, b, no_ref, unheeded);
 }
 
 bool lower_pending_count(Lowering& lo, const Row&) {

@@ -58,9 +58,19 @@ void Races::finish(Cluster& cluster) {
 
 void Races::mbarrier(const MbarrierOp& op) {
   if (op.violation != async::Violation::none || op.op == Op::pending_count) return;
-  if (is_wait(op) && !op.done) return;
   Block* const block = blocks_.find(op.who.launch, op.who.block);
   if (!block) return;
+  if (is_wait(op) && !op.done) {
+    const auto found = block->mbarriers.find(op.address);
+    if (op.rank != block->rank || found == block->mbarriers.end()) return;
+    Who& last = found->second->unanswered;
+    const bool goes_on = last.launch == op.who.launch && last.warp == op.who.warp &&
+                         last.instruction == op.who.instruction;
+    const Mask before = goes_on ? last.mask : 0;
+    last = op.who;
+    last.mask |= before;
+    return;
+  }
   Cluster& cluster = *block->cluster;
   if (cluster.pending && goes_with(*cluster.pending, op)) {
     const Mask before = cluster.pending->who.mask;
@@ -119,6 +129,7 @@ void Races::perform(const MbarrierOp& op) {
     case Op::try_wait:
       if (!op.done) return;
       check_published(*block, m, op.who);
+      if (m.unanswered.warp == warp) m.unanswered.mask &= ~mask;
       block->order.observe(m.order, warp, mask, order, scope);
       observed(*block, m);
       return;

@@ -164,8 +164,30 @@ Finding Reporter::finding_of(const Scene& scene, const Conflict& c) const {
   finding.here = swapped ? earlier : later;
   finding.there = {swapped ? std::move(later) : std::move(earlier)};
   finding.bytes = bytes_of(scene.who, scene.space, c.address, c.bytes);
+  if (const Who* const wait = unanswered(scene, c)) {
+    finding.sentence +=
+        "; its last wait for the copy's mbarrier does not tell it that the phase is complete: the "
+        "answer was no, or nothing depends on it";
+    finding.there.push_back(
+        session_.places.party(*wait, "waits for the copy's mbarrier, and goes on"));
+    finding.remedy =
+        "repeat the wait until it answers yes: it may give up before the phase is "
+        "complete";
+    finding.rule = "PTX ISA, mbarrier.test_wait, mbarrier.try_wait";
+  }
   if (is_copy(pair.earlier)) finding.in_flight = in_flight(scene.block, c.earlier.row);
   return finding;
+}
+
+const Who* Reporter::unanswered(const Scene& scene, const Conflict& c) const {
+  if (c.why != shadow::Why::not_observed || !scene.block) return nullptr;
+  const Copy* const copy = transaction_of(scene.block, c.earlier);
+  const Who* const wait = copy && copy->on ? &copy->on->unanswered : nullptr;
+  const Who& by = scene.who;
+  return wait && wait->mask & by.mask && wait->launch == by.launch && wait->block == by.block &&
+                 wait->warp == by.warp
+             ? wait
+             : nullptr;
 }
 
 void Reporter::unpublished(const Who& who, const Mbarrier& m, bool other_block) {

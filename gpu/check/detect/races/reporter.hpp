@@ -48,6 +48,9 @@ class Reporter {
   std::vector<Party> in_flight(const Block* block, order::Row row) const;
   bool is_swapped(const Scene& scene, const shadow::Conflict& conflict, FindingKind kind) const;
   Pair pair_of(const Scene& scene, const shadow::Conflict& conflict) const;
+  // Of a copy that completes on an mbarrier: the accessing warp's last wait there, if it did not
+  // tell it that the phase is complete. Null: there is none.
+  const Who* unanswered(const Scene& scene, const shadow::Conflict& conflict) const;
 
   Session session_;
   const Launches& launches_;

@@ -64,6 +64,8 @@ struct Mbarrier {
   };
   std::vector<Arrival> arrivals;
   bool news = false;  // a phase is complete that nobody has observed
+  // The last wait that said no, or whose answer its thread does not heed; no launch: none.
+  Who unanswered;
 };
 
 // Another block's use of a block's shared memory.
