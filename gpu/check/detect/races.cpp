@@ -106,6 +106,8 @@ void Races::kernel_end(const KernelEnd& event) {
   std::uint32_t number = 0;
   {
     const std::lock_guard lock(mutex_);
+    maps_used_.erase(maps_used_.lower_bound({event.kernel->launch, 0}),
+                     maps_used_.lower_bound({event.kernel->launch + 1, 0}));
     const auto found = running_.find(event.kernel->launch);
     if (found == running_.end()) return;
     number = found->second.number;

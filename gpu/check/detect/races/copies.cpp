@@ -73,11 +73,15 @@ void Races::copy_issued(const CopyIssued& event) {
 }
 
 // A tensor copy's map is read by its thread, as far as copies and kernels in other streams go; what
-// the kernel itself does to it is not looked at here (detect/tensor_maps). Once is enough.
+// the kernel itself does to it is not looked at here (detect/tensor_maps). Once a launch is enough.
 void Races::map_used(Block& block, const CopyIssued& event) {
   const auto known = block.maps.begin() + std::min(block.map_count, block.maps.size());
   if (std::find(block.maps.begin(), known, event.tensor_map) != known) return;
   block.maps[block.map_count++ % block.maps.size()] = event.tensor_map;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!maps_used_.emplace(event.who.launch, event.tensor_map).second) return;
+  }
   std::uint64_t addresses[lanes];
   std::fill(addresses, addresses + lanes, event.tensor_map);
   global_.access(

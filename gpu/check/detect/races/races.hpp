@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <mutex>
+#include <set>
 
 #include "gpu/check/detect/races/aliases.hpp"
 #include "gpu/check/detect/races/host_order.hpp"
@@ -129,7 +130,8 @@ class Races : public Listener {
   Suspicions suspicions_;
   std::atomic<std::uint64_t> memory_changes_{0};  // how often memory has come and gone
   std::mutex mutex_;
-  std::map<std::uint64_t, Running> running_;  // by launch
+  std::map<std::uint64_t, Running> running_;                     // by launch
+  std::set<std::pair<std::uint64_t, std::uint64_t>> maps_used_;  // by launch, tensor maps
 };
 
 order::Order order_of(Order order);
