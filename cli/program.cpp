@@ -22,6 +22,8 @@ namespace {
 constexpr Option program_options[] = {
     {"--device", "INFLIGHT_DEVICE", "NAME", "the device to be; 'inflight devices' lists them"},
     {"--devices", "INFLIGHT_DEVICES", "N", "how many such devices there are"},
+    {"--driver", "INFLIGHT_DRIVER", "VERSION",
+     "the CUDA that the driver says it supports, such as 13.4; 13.0 by default"},
     {"--async", "INFLIGHT_ASYNC", "early|late|shuffled:SEED",
      "when the bytes of asynchronous copies move and dependent kernels begin; late by default"},
     {"--turns", "INFLIGHT_TURNS", "N|random:SEED",

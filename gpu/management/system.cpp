@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string>
 
-#include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/settings.hpp"
 #include "gpu/management/library.hpp"
 
 namespace inflight::management {
@@ -96,9 +96,9 @@ INFLIGHT_NVML(nvmlSystemGetDriverBranch, (DriverBranch * info, unsigned bytes), 
   return store_text(driver_branch, info->branch, std::min<unsigned>(bytes, sizeof info->branch));
 })
 INFLIGHT_NVML(nvmlSystemGetCudaDriverVersion, (int* version),
-              { return store(version, cuda::cuda_version); })
+              { return store(version, cuda::settings().driver_version); })
 INFLIGHT_NVML(nvmlSystemGetCudaDriverVersion_v2, (int* version),
-              { return store(version, cuda::cuda_version); })
+              { return store(version, cuda::settings().driver_version); })
 INFLIGHT_NVML(nvmlSystemGetProcessName, (unsigned pid, char* to, unsigned bytes),
               { return store_process_name(pid, to, bytes); })
 INFLIGHT_NVML(nvmlUnitGetCount, (unsigned* count), { return store(count, 0U); })

@@ -25,16 +25,16 @@
 
 namespace inflight::cuda {
 
-struct Profile;      // profiles.hpp
-class LoadedModule;  // module.hpp
-class UserObject;    // user_object.hpp
-class Pool;          // pool.hpp
-class Graph;         // graph.hpp
-class GraphExec;     // graph.hpp
+struct Profile;         // profiles.hpp
+class LoadedModule;     // module.hpp
+class UserObject;       // user_object.hpp
+class Pool;             // pool.hpp
+class Graph;            // graph.hpp
+class GraphExec;        // graph.hpp
 struct Array;           // texture/array.hpp
 struct MipmappedArray;  // texture/array.hpp
 
-// What cudaRuntimeGetVersion and cuDriverGetVersion say.
+// What cudaRuntimeGetVersion says: 1000 * major + 10 * minor.
 inline constexpr int cuda_version = 13000;
 
 // cudaLimit / CUlimit, by their numbers.

@@ -79,6 +79,17 @@ const char* read_blas(std::string_view text, Settings& settings) {
   return nullptr;
 }
 
+// Programs of an older CUDA run with a newer driver, not the other way: as low as 13.0, which is
+// what libcudart.so.13 needs.
+const char* read_driver(std::string_view text, Settings& settings) {
+  constexpr const char* allowed = "a version of CUDA from 13.0 to 13.99, such as 13.4";
+  int minor = 0;
+  if (!text.starts_with("13.") || !read_number(text.substr(3), minor) || minor < 0 || minor > 99)
+    return allowed;
+  settings.driver_version = 13000 + 10 * minor;
+  return nullptr;
+}
+
 const char* read_slack(std::string_view text, Settings& settings) {
   constexpr std::uint64_t page = 2 << 20;
   const bool number = read_number(text, settings.slack);
@@ -166,6 +177,7 @@ struct Variable {
 constexpr Variable variables[] = {
     {"INFLIGHT_DEVICE", read_device},
     {"INFLIGHT_DEVICES", read_devices},
+    {"INFLIGHT_DRIVER", read_driver},
     {"INFLIGHT_ASYNC", read_timing},
     {"INFLIGHT_TURNS", read_turns},
     {"INFLIGHT_TIMEOUT", read_timeout},

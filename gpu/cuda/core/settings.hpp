@@ -32,8 +32,10 @@ struct CheckSettings {
 };
 
 struct Settings {
-  std::string device = "h200";           // INFLIGHT_DEVICE: a profile's name
-  int devices = 1;                       // INFLIGHT_DEVICES: 1 to 64
+  std::string device = "h200";  // INFLIGHT_DEVICE: a profile's name
+  int devices = 1;              // INFLIGHT_DEVICES: 1 to 64
+  // INFLIGHT_DRIVER: what cuDriverGetVersion says, 1000 * major + 10 * minor; given as 13.4.
+  int driver_version = 13000;
   async::Timing timing;                  // INFLIGHT_ASYNC: early, late, shuffled:SEED
   machine::Turns turns;                  // INFLIGHT_TURNS: instructions, random:SEED
   std::chrono::milliseconds timeout{0};  // INFLIGHT_TIMEOUT: seconds a launch may take; 0: no limit

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "gpu/cuda/core/memory/pool.hpp"
+#include "gpu/cuda/core/settings.hpp"
 
 namespace inflight::cuda::driver {
 namespace {
@@ -103,7 +104,7 @@ INFLIGHT_CU_BARE(cuInit, (unsigned flags), {
 })
 
 INFLIGHT_CU_BARE(cuDriverGetVersion, (int* version),
-                 { return store_value(version, cuda_version); })
+                 { return store_value(version, settings().driver_version); })
 
 namespace {
 

@@ -7,6 +7,7 @@
 #include "gpu/cuda/core/notices.hpp"
 #include "gpu/cuda/core/pci.hpp"
 #include "gpu/cuda/core/profiles.hpp"
+#include "gpu/cuda/core/settings.hpp"
 #include "gpu/cuda/core/store.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
 
@@ -56,7 +57,7 @@ INFLIGHT_API int cudaGetDeviceCount(int* count) {
 }
 
 INFLIGHT_API int cudaDriverGetVersion(int* place) {
-  return store(place, [] { return cuda_version; });
+  return store(place, [] { return settings().driver_version; });
 }
 // Answered without a driver: a process that has asked for no more may still fork.
 INFLIGHT_API int cudaRuntimeGetVersion(int* place) {

@@ -23,6 +23,7 @@ TEST(Settings, AreTheDefaultsWithoutVariables) {
   ASSERT_TRUE(settings);
   EXPECT_EQ(settings->device, "h200");
   EXPECT_EQ(settings->devices, 1);
+  EXPECT_EQ(settings->driver_version, 13000);
   EXPECT_EQ(settings->timing, async::late);
   EXPECT_EQ(settings->timeout.count(), 0);
   EXPECT_FALSE(settings->stats);
@@ -32,6 +33,7 @@ TEST(Settings, AreTheDefaultsWithoutVariables) {
 TEST(Settings, ReadEveryVariable) {
   auto settings = read({{"INFLIGHT_DEVICE", "a100"},
                         {"INFLIGHT_DEVICES", "4"},
+                        {"INFLIGHT_DRIVER", "13.4"},
                         {"INFLIGHT_ASYNC", "shuffled:77"},
                         {"INFLIGHT_TIMEOUT", "2.5"},
                         {"INFLIGHT_STATS", "out/stats.json"},
@@ -43,6 +45,7 @@ TEST(Settings, ReadEveryVariable) {
   ASSERT_TRUE(settings) << settings.error();
   EXPECT_EQ(settings->device, "a100");
   EXPECT_EQ(settings->devices, 4);
+  EXPECT_EQ(settings->driver_version, 13040);
   EXPECT_EQ(settings->timing, async::shuffled(77));
   EXPECT_EQ(settings->timeout.count(), 2500);
   EXPECT_EQ(settings->slack, 512u);
@@ -109,7 +112,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Bad{"INFLIGHT_DEVICE", "", "profile"}, Bad{"INFLIGHT_DEVICES", "0", "from 1 to 64"},
         Bad{"INFLIGHT_DEVICES", "65", "from 1 to 64"},
-        Bad{"INFLIGHT_DEVICES", "2x", "from 1 to 64"},
+        Bad{"INFLIGHT_DEVICES", "2x", "from 1 to 64"}, Bad{"INFLIGHT_DRIVER", "12.8", "from 13.0"},
+        Bad{"INFLIGHT_DRIVER", "13", "from 13.0"}, Bad{"INFLIGHT_DRIVER", "13.100", "from 13.0"},
+        Bad{"INFLIGHT_DRIVER", "13.-1", "from 13.0"},
         Bad{"INFLIGHT_ASYNC", "soon", "shuffled:SEED"},
         Bad{"INFLIGHT_ASYNC", "shuffled:", "shuffled:SEED"},
         Bad{"INFLIGHT_ASYNC", "shuffled:x", "shuffled:SEED"},

@@ -145,6 +145,7 @@ TEST_F(Nvml, DevicesAreTheDrivers) {
   ASSERT_EQ(count, 2);
   EXPECT_EQ(nvmlSystemGetCudaDriverVersion_v2(&ours), success);
   EXPECT_EQ(cuDriverGetVersion(&theirs), 0);
+  EXPECT_EQ(theirs, 13020);
   EXPECT_EQ(ours, theirs);
   for (int i = 0; i < count; ++i) {
     char name[96], address[32];
