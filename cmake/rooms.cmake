@@ -14,20 +14,18 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 # The machine promises IEEE results to the bit: no contraction, no reassociation.
 add_compile_options(-Wall -Wextra -ffp-contract=off -fno-math-errno)
-# A first build is faster so; later ones are not, as ccache keeps its objects for one build folder
-# alone then, and one changed file takes its neighbours along.
-option(INFLIGHT_QUICK "precompile the headers of other libraries, compile files together, and optimise \
-fully only what kernels run in" OFF)
+# A first build is faster so; later ones are not, as one changed file takes its neighbours along.
+option(INFLIGHT_QUICK "compile files together, and optimise fully only what kernels run in" OFF)
 if(INFLIGHT_QUICK)  # half a gigabyte for the compiler before it looks for what it no longer needs
   add_compile_options($<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>)
 endif()
+# What one checkout compiled, another takes: paths count from the project's folder. nvcc's do not, as they stand in
+# what it writes (cuda.cmake).
 find_program(CCACHE ccache)
 if(CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
-  if(INFLIGHT_QUICK)  # on these terms alone
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
-                                    CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
-  endif()
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+      CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
 else()
   set(CCACHE "")  # it also stands before nvcc (cuda.cmake)
 endif()
@@ -54,17 +52,11 @@ endif()
 set(COMMON_HEADERS <algorithm> <chrono> <cstdint> <cstring> <deque> <functional> <map> <memory> <mutex>
                    <optional> <span> <string> <unordered_map> <vector> <fmt/format.h> <tl/expected.hpp>)
 function(inflight_headers target)
-  if(NOT INFLIGHT_QUICK)
-    return()
-  endif()
   file(WRITE ${PROJECT_BINARY_DIR}/headers.cpp "// Only its precompiled headers are wanted.\n")
   add_library(${target} OBJECT ${PROJECT_BINARY_DIR}/headers.cpp)
   inflight_precompile(${target} ${ARGN})
 endfunction()
 function(inflight_precompile target)
-  if(NOT INFLIGHT_QUICK)
-    return()
-  endif()
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
   target_link_libraries(${target} PRIVATE fmt::fmt tl::expected)  # whose headers they are
   if(TARGET "${ARGN}")
@@ -114,9 +106,17 @@ function(inflight_room name)
   endif()
 endfunction()
 
-# inflight_unit_tests(ROOM file...): one GoogleTest program a room.
+# inflight_test_program(TARGET): a program of GoogleTest. Its own code is optimised a little, and has the headers of
+# inflight_test_headers (tests/CMakeLists.txt), which are no program's: hence -fPIC.
+function(inflight_test_program target)
+  target_compile_options(${target} PRIVATE -fPIC $<$<CONFIG:Release>:-O1>)
+  inflight_precompile(${target} inflight_test_headers)
+endfunction()
+
+# inflight_unit_tests(ROOM file...): one such program a room.
 function(inflight_unit_tests room)
   add_executable(unit_${room} ${ARGN})
+  inflight_test_program(unit_${room})
   target_link_libraries(unit_${room} PRIVATE inflight_${room} GTest::gtest_main)
   gtest_discover_tests(unit_${room} TEST_PREFIX ${room}. DISCOVERY_TIMEOUT 60
                        PROPERTIES TIMEOUT 60)
