@@ -33,6 +33,9 @@ struct Outcome {
   // says where it was.
   std::string report;
   std::uint64_t launch = 0;  // whose it is, where one that its kernel has launched; else 0
+  // An access past the end of device memory ended it: the least power of two, a page's 2 MiB at
+  // most, to whose next multiple the memory would have to reach for it. 0: something else did.
+  std::uint64_t slack = 0;
   bool ok() const { return kind == FaultKind::none; }
 };
 

@@ -96,6 +96,8 @@ inline std::uint64_t local_bytes(const Warp& w) {
 
 // "0x2000..40 is 16 bytes past the end of the 4096-byte allocation at 0x2000..": for fault reports.
 std::string describe_address(const Warp& w, std::uint64_t generic_address);
+// Outcome::slack for an access that is out of bounds.
+std::uint64_t slack_for(const Warp& w, const FaultDetail& access);
 
 // Ends the kernel for a bad access by the lanes of `bad`: out of bounds or misaligned, in the words
 // of the field, with address, size, space and the nearest allocation.

@@ -3,6 +3,7 @@
 
 #include <bit>
 
+#include "gpu/machine/memory/arena.hpp"
 #include "gpu/machine/run/access.hpp"
 
 namespace inflight::machine {
@@ -139,6 +140,17 @@ std::string describe_address(const Warp& w, std::uint64_t address) {
   if (in_window(address, at.code, at.code_size, offset))
     return fmt::format("0x{:x} is the address of a function, not of data", address);
   return describe_global(w, address);
+}
+
+std::uint64_t slack_for(const Warp& w, const FaultDetail& access) {
+  constexpr std::uint64_t least = 512;
+  if (access.space != ptx::Space::global && access.space != ptx::Space::generic) return 0;
+  const auto a = w.block->grid->memory->nearest(access.address);
+  if (!a || !a->live || a->kind != AllocationKind::device || access.address < a->base + a->size)
+    return 0;
+  for (std::uint64_t slack = least; slack <= huge_page_bytes; slack *= 2)
+    if (access.address + access.bytes <= a->base + round_up(a->size, slack)) return slack;
+  return 0;
 }
 
 const Op* bad_access(Warp& w, const Op* op, std::uint32_t bad, const std::uint64_t* addresses,

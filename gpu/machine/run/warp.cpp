@@ -8,6 +8,7 @@
 #include <iterator>
 #include <new>
 
+#include "gpu/machine/run/access.hpp"
 #include "gpu/machine/run/block.hpp"
 #include "gpu/machine/run/circumstances.hpp"
 #include "gpu/machine/run/each_lane.hpp"
@@ -302,7 +303,9 @@ const Op* Warp::fault(const Op* at, FaultKind kind, std::uint32_t lane_mask, std
                       const FaultDetail& about) {
   if (const Observation* const observation = block->grid->observation)
     observation->faulted(*this, at, kind, lane_mask, what, about);
-  block->grid->fail(kind, to_text(fault_of(*this, at, kind, lane_mask, std::move(what))));
+  Outcome outcome{kind, to_text(fault_of(*this, at, kind, lane_mask, std::move(what)))};
+  if (kind == FaultKind::illegal_address && about.access) outcome.slack = slack_for(*this, about);
+  block->grid->fail(std::move(outcome));
   if (block->counts)
     block->counts->stopped(*frame->code, frame->code->first_number + at->instruction,
                            counted_lanes);

@@ -1,6 +1,8 @@
 // Checking and doing work.
 #include "gpu/cuda/core/stream/work.hpp"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 
 #include "gpu/cuda/core/graph/capture.hpp"
@@ -84,6 +86,12 @@ void run_kernel(const KernelWork& work, Stream& stream) {
     outcome.report +=
         "  'inflight ptx' lists all that a program's kernels need and this software GPU does not "
         "support; 'inflight run --strict' refuses to launch them\n";
+  if (outcome.slack != 0)
+    outcome.report += fmt::format(
+        "  a GPU may go on here, as its memory comes in pages; 'inflight run --slack {}' lets it "
+        "go "
+        "on too\n",
+        outcome.slack);
   if (!outcome.ok())
     device.kill(status_of(outcome.kind), outcome.report,
                 checking_explains(outcome.launch ? outcome.launch : launch.id)
