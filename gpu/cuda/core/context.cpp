@@ -21,12 +21,12 @@ std::mutex& users_mutex() {
   static std::mutex& mutex = *new std::mutex;
   return mutex;
 }
-std::atomic<bool> primary_used{false};
+std::atomic<bool> initialised{false};
 
 void add_user(Context& context) {
   ++context.users;
   context.active = true;
-  primary_used = true;
+  initialised = true;
 }
 
 void deactivate(Context& context) {
@@ -73,7 +73,12 @@ bool ScopedContext::active() {
   return stack().last_scope != 0 && stack().last_scope == stack().contexts.size();
 }
 
-bool any_primary_used() { return primary_used.load(std::memory_order_acquire); }
+void initialise_driver() {
+  if (initialised.load(std::memory_order_relaxed)) return;
+  if (Core::get().visible() == Status::success) initialised.store(true, std::memory_order_release);
+}
+
+bool driver_initialised() { return initialised.load(std::memory_order_acquire); }
 
 void retain_primary(Context& context) {
   std::lock_guard lock(users_mutex());

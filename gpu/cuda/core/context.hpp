@@ -47,8 +47,10 @@ class ScopedContext {
   bool pushed_;
 };
 
-// Whether any primary context was ever in use: then the driver is initialised.
-bool any_primary_used();
+// cuInit does, and so does every call of the runtime but cudaRuntimeGetVersion, as an H200 says
+// (tests/kernels/driver_after_runtime.cu). Where no device is visible nothing is.
+void initialise_driver();
+bool driver_initialised();
 void retain_primary(Context& context);
 // The last user's release destroys the context (invalid_context: nobody retained it).
 Status release_primary(Context& context);

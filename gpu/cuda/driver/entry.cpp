@@ -1,15 +1,11 @@
 // The checks before a driver call, and its result; cuInit, versions and errors.
 #include "gpu/cuda/driver/entry.hpp"
 
-#include <atomic>
-
 #include "gpu/cuda/core/memory/pool.hpp"
 #include "gpu/cuda/core/settings.hpp"
 
 namespace inflight::cuda::driver {
 namespace {
-
-std::atomic<bool> initialised{false};
 
 // Codes that only the runtime API has, and the driver API's for the same.
 struct Translation {
@@ -39,7 +35,7 @@ Status begin(Needs needs) {
   if (needs == Needs::nothing) return Status::success;
   if (Core::forked()) return report_forked();
   Context* context = current_context();
-  if (!initialised && !context && !any_primary_used()) return Status::not_initialized;
+  if (!context && !driver_initialised()) return Status::not_initialized;
   if (needs == Needs::initialisation) return Status::success;
   if (Stream::on_worker()) return Status::not_permitted;  // a host function in a stream
   if (!context) return Status::invalid_context;
@@ -99,7 +95,7 @@ INFLIGHT_CU_BARE(cuInit, (unsigned flags), {
   if (Core::forked()) return report_forked();
   const Status visible = Core::get().visible();
   if (visible != Status::success) return visible;
-  initialised = true;
+  initialise_driver();
   return Status::success;
 })
 

@@ -57,6 +57,6 @@ INFLIGHT_API int INFLIGHT_STREAMED(cudaGraphInstantiateWithParams)(
 
 #ifndef INFLIGHT_PER_THREAD
 INFLIGHT_API int cudaThreadExchangeStreamCaptureMode(int* mode) {
-  return query([&] { return exchange_capture_mode(mode); });
+  return entry([&] { return exchange_capture_mode(mode); });
 }
 #endif

@@ -126,7 +126,7 @@ INFLIGHT_API int cudaDeviceGetByPCIBusId(int* ordinal, const char* text) {
 }
 
 INFLIGHT_API int cudaSetDeviceFlags(unsigned flags) {
-  return query([&] {
+  return entry([&] {
     if (flags & ~known_flags) return Status::invalid_value;
     current_device().flags = flags;
     return Status::success;

@@ -15,6 +15,7 @@ Status callable() {
   if (Core::ending()) return Status::deinitialized;
   if (Core::forked()) return report_forked();
   if (Stream::on_worker()) return Status::not_permitted;
+  initialise_driver();
   return Core::get().visible();
 }
 
@@ -35,16 +36,24 @@ Status usable() {
 
 using namespace inflight::cuda;
 
-INFLIGHT_API int cudaGetLastError() { return int(std::exchange(last_error, Status::success)); }
+INFLIGHT_API int cudaGetLastError() {
+  initialise_driver();
+  return int(std::exchange(last_error, Status::success));
+}
 
-INFLIGHT_API int cudaPeekAtLastError() { return int(last_error); }
+INFLIGHT_API int cudaPeekAtLastError() {
+  initialise_driver();
+  return int(last_error);
+}
 
 INFLIGHT_API const char* cudaGetErrorName(int code) {
+  initialise_driver();
   const std::string_view name = runtime_error_name(code);
   return name.empty() ? "unrecognized error code" : name.data();
 }
 
 INFLIGHT_API const char* cudaGetErrorString(int code) {
+  initialise_driver();
   const std::string_view text = runtime_error_text(code);
   return text.empty() ? "unrecognized error code" : text.data();
 }

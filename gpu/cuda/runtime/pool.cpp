@@ -46,7 +46,7 @@ INFLIGHT_API int INFLIGHT_STREAMED(cudaFreeAsync)(void* pointer, void* stream) {
 #ifndef INFLIGHT_PER_THREAD
 
 INFLIGHT_API int cudaDeviceGetDefaultMemPool(void** place, int device) {
-  return entry([&] { return get_device_pool(place, device, default_pool); });
+  return query([&] { return get_device_pool(place, device, default_pool); });
 }
 
 INFLIGHT_API int cudaDeviceGetMemPool(void** place, int device) {
