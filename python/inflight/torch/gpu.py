@@ -5,7 +5,8 @@ import types
 
 import torch
 from torch._dynamo.exc import TorchDynamoException
-from torch._inductor.runtime.benchmarking import register_benchmarker
+from torch._inductor import config
+from torch._inductor.runtime import benchmarking
 
 from inflight.torch import host, routes
 from inflight.torch.signature import Signature
@@ -15,7 +16,8 @@ TYPES = frozenset((torch.float64, torch.float32, torch.float16, torch.bfloat16, 
                    torch.int8, torch.uint8, torch.bool))
 MOST_KINDS = 48  # of arguments of one operation that are compiled; more come from values that change at each call
 # No kernel is timed, which would say nothing about a GPU.
-OPTIONS = {"compile_threads": 1, "fallback_random": True, "deterministic": True, "triton.autotune_pointwise": False}
+OPTIONS = {name: value for name, value in {"compile_threads": 1, "fallback_random": True, "deterministic": True,
+                                           "triton.autotune_pointwise": False}.items() if name in config.get_config_copy()}
 
 
 class Refused(Exception):
@@ -30,7 +32,12 @@ _inside = threading.local()
 
 def time_nothing():
     """Of several configurations of a kernel Inductor then takes the first."""
-    register_benchmarker("cuda", lambda benchmarker, call, **options: 1.0, override=True)
+    def one(benchmarker, call, **options):
+        return 1.0
+    if hasattr(benchmarking, "register_benchmarker"):
+        benchmarking.register_benchmarker("cuda", one, override=True)
+    else:  # PyTorch 2.11
+        type(benchmarking.benchmarker).benchmark_gpu = one
 
 
 def _check(values):
