@@ -158,6 +158,11 @@ std::uint64_t Block::strong_write(std::uint32_t warp, unsigned lane, std::uint64
                                   Location& at, Order order, Scope scope) {
   std::uint64_t number = 0;
   isolated_ &= order == Order::relaxed;
+  const View& view = warps_[warp].views.of(lane);
+  if (order == Order::relaxed && !view.patterns && view.only_together()) {
+    const Row row = warp_row(row_, Part::thread, warp);
+    return at.say(place_, scope, view, row, Mask{1} << lane, epoch_++);
+  }
   warps_[warp].views.change(Mask{1} << lane, [&](View& v, Mask) {
     number = at.write(place_, scope, release(v, warp, lane, address, order, scope), false);
   });
@@ -171,11 +176,24 @@ void Block::strong_reads(std::uint32_t warp, Mask mask, std::uint64_t address, c
   const Release* any = seen ? seen : at.last();
   static const Release nothing;
   isolated_ &= order == Order::relaxed;
+  if (order == Order::relaxed && (!seen || seen->empty())) return hear(warp, mask, any);
   warps_[warp].views.change(mask, [&](View& v, Mask) {
     // An acquire operation also completes the pattern of an earlier read.
     acquire(v, seen ? *seen : nothing, order, scope, address);
     if (any) any->acquire_loose(v.known);
   });
+}
+
+// What relaxed accesses alone bring is known loosely, and mostly known already.
+void Block::hear(std::uint32_t warp, Mask mask, const Release* from) {
+  if (!from) return;
+  const Row row = warp_row(row_, Part::thread, warp);
+  Views& views = warps_[warp].views;
+  Mask to = 0;
+  for (const Views::Group& g : views.groups())
+    if (const Mask part = g.lanes & mask; part && !from->is_known(g.view->known.loose, row, part))
+      to |= part;
+  if (to) views.change(to, [&](View& v, Mask) { from->acquire_loose(v.known); });
 }
 
 std::uint64_t Block::update(std::uint32_t warp, unsigned lane, std::uint64_t address, Location& at,

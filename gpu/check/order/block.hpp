@@ -159,6 +159,7 @@ class Block {
     std::unique_ptr<std::array<std::array<std::uint32_t, lanes>, copy_parts>> allowed;
   };
   void note_allowed(Warp& warp, Mask mask, Part part, std::uint32_t allowed);
+  void hear(std::uint32_t warp, Mask mask, const Release* from);
   void acquire(View& view, const Release& from, Order order, Scope scope, std::uint64_t location);
   Release release(View& view, std::uint32_t warp, unsigned lane, std::uint64_t location,
                   Order order, Scope scope);

@@ -229,6 +229,26 @@ Clock::Node* Clock::joined(Node* a, Node* b) {
   return n;
 }
 
+bool Clock::includes(const Node* a, const Node* b, Epoch floor) {
+  for (;; a = a->towards(b->prefix).node_) {
+    if (!b || a == b || b->top <= floor) return true;
+    if (!a || a->bits < b->bits || !same_range(b->prefix, a->prefix, a->bits)) break;
+    floor = std::max(floor, a->floor);
+    if (b->top <= floor) return true;
+    if (a->bits == b->bits) break;
+  }
+  if (b->floor > floor || !a || !same_range(a->prefix, b->prefix, b->bits)) return false;
+  if (b->bits > 0) {
+    const bool equal = a->bits == b->bits;
+    return includes(equal ? a->child[0].node_ : a, b->child[0].node_, floor) &&
+           includes(equal ? a->child[1].node_ : a, b->child[1].node_, floor);
+  }
+  if (a->bits > 0 || !a->lanes || !b->lanes) return false;
+  for (unsigned l = 0; l < lanes; ++l)
+    if (std::max((*a->lanes)[l], floor) < (*b->lanes)[l]) return false;
+  return true;
+}
+
 void Clock::join(const Clock& other) {
   Node* const node = joined(node_, other.node_);
   if (node != node_) *this = owned(node, other.node_, nullptr);

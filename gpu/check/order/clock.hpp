@@ -30,6 +30,8 @@ class Clock {
   // The lanes of the row that are known up to `epoch`.
   Mask known(Row row, Epoch epoch) const;
   bool covers(Row row, Mask lanes, Epoch epoch) const;
+  // Joining it would change nothing. False also where that takes a join to find out.
+  bool includes(const Clock& other) const { return includes(node_, other.node_, 0); }
 
   void join(const Clock& other);
   void raise(Row row, Mask lanes, Epoch epoch);
@@ -47,6 +49,7 @@ class Clock {
   void release();
   // Gives one of the two itself, which it does not retain, or a new node.
   static Node* joined(Node* a, Node* b);
+  static bool includes(const Node* a, const Node* b, Epoch floor);  // floor: of all rows of b
   static Node* given(Clock clock);
   static Clock owned(Node* of_joined, const Node* a, const Node* b);
   static Clock make(Row prefix, unsigned bits, Epoch floor, Clock low, Clock high);

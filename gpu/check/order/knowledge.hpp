@@ -95,8 +95,10 @@ struct Snapshot {
   bool is_common() const { return together.epoch == 0 && only_together(); }
   // Nothing but what they know of one another.
   bool only_together() const {
-    return waited == decltype(waited){} && fenced_own == decltype(fenced_own){} &&
-           fenced_copies == decltype(fenced_copies){};
+    Epoch any = 0;
+    for (const Epoch e : waited) any |= e;
+    for (std::uint32_t s = 0; s < space_count; ++s) any |= fenced_own[s] | fenced_copies[s];
+    return any == 0;
   }
   // Up to there, what all threads of the block did is known. Asked for at every access, so it is
   // looked up once.

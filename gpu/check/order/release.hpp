@@ -9,8 +9,30 @@
 
 namespace inflight::order {
 
+// What a relaxed write tells of its thread: in `loose` alone, so it is put together when somebody
+// reads it. A thread's later one tells all that its earlier ones did.
+struct Said {
+  Clock knows;  // `loose`, without the thread's own
+  Row row = 0;
+  Mask lane = 0;  // 0: nothing is said
+  Epoch epoch = 0;
+  Snapshot::Together together;
+
+  void tell(Clock& loose) const;
+  bool is_known(const Clock& loose) const;
+  // This thread says so, and knows all that was said before. False: it may not.
+  bool renew(const Clock& now_knows, const Snapshot::Together& now_together, Row by, Mask by_lane,
+             Epoch now);
+};
+
 class Release {
  public:
+  Release() = default;
+  explicit Release(Said said) : said_(std::move(said)) {}
+  // Nothing was published but what a relaxed write says, and now this one says all of that too.
+  bool renew(const Snapshot& by, Row row, Mask lane, Epoch epoch) {
+    return empty() && loose_.empty() && said_.renew(by.known.loose, by.together, row, lane, epoch);
+  }
   // A release pattern whose first operation has this scope, by a thread that stands there.
   void add(const Place& from, Scope scope, const Knowledge& knowledge);
   // The same of what these lanes publish, as Snapshot::published has it.
@@ -28,8 +50,15 @@ class Release {
 
   // What a thread there gets by an acquire pattern whose last operation has this scope.
   void acquire(const Place& reader, Scope scope, Knowledge& into) const;
-  void acquire_loose(Knowledge& into) const { into.loose.join(loose_); }
-  const Clock& loose() const { return loose_; }
+  void acquire_loose(Knowledge& into) const {
+    into.loose.join(loose_);
+    said_.tell(into.loose);
+  }
+  // To whom that brings nothing new: who knows so much, as `loose`, and is this lane.
+  bool is_known(const Clock& loose, Row row, Mask lane) const {
+    return loose.includes(loose_) &&
+           ((said_.row == row && said_.lane == lane) || said_.is_known(loose));
+  }
   bool empty() const { return reach_.empty() && everyone_.order.empty(); }
 
  private:
@@ -44,6 +73,7 @@ class Release {
   std::vector<Reach> reach_;  // by scope and id
   Knowledge everyone_;
   Clock loose_;
+  Said said_;  // beside loose_
 };
 
 // A location that threads synchronise on: what reads of its last writes get. A read-modify-write
@@ -63,6 +93,9 @@ class Location {
   // Gives the write's number. `chained`: it is a read-modify-write and morally strong with the
   // last.
   std::uint64_t write(const Place& writer, Scope scope, Release release, bool chained);
+  // A relaxed write by this lane, which has nothing of its own to publish.
+  std::uint64_t say(const Place& writer, Scope scope, const Snapshot& by, Row row, Mask lane,
+                    Epoch epoch);
   // What a read gets that saw that write; null: nothing, as it and the write are not morally
   // strong.
   const Release* seen(const Place& reader, Scope scope, std::uint64_t saw = latest) const;
@@ -71,8 +104,7 @@ class Location {
 
  private:
   std::vector<Version> versions_;
-  Release older_;
-  bool forgot_ = false;
+  std::unique_ptr<Release> older_;  // null: there are none
   std::uint64_t next_ = 1;
 };
 

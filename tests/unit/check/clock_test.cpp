@@ -67,6 +67,16 @@ TEST(Clock, JoinsAsAMapDoes) {
         }
       }
     }
+    for (const Both& a : all)
+      for (const Both& b : all) {
+        Clock both = a.clock;
+        both.join(b.clock);
+        if (!a.clock.includes(b.clock)) {
+          ASSERT_FALSE(both.same(a.clock));
+        } else {
+          for (const auto& [key, e] : b.plain) ASSERT_GE(a.clock.at(key.first, key.second), e);
+        }
+      }
     for (const Both& b : all)
       for (const Row row : rows)
         for (const unsigned l : some_lanes) {

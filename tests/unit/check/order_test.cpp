@@ -152,6 +152,26 @@ TEST_F(Ordering, AFlagOfTooSmallAScopeIsAWeakEdge) {
   }
 }
 
+TEST_F(Ordering, RelaxedAccessesAloneLeaveAWeakEdge) {
+  for (const bool overwritten : {false, true}) {
+    conflicts.clear();
+    Block writer({1, 5, 1}, {}), relay({1, 6, 1}, {}), stranger({1, 7, 1}, {}),
+        reader({1, 8, 1}, {});
+    Location ready, flag;
+    const std::uint64_t data = overwritten ? 8192 : 16384;
+    one(global, writer, 0, 0, data, true);
+    writer.strong_write(0, 0, 512, ready, Order::relaxed, Scope::gpu);
+    relay.strong_write(0, 0, 640, flag, Order::relaxed, Scope::gpu);
+    relay.strong_read(0, 0, 512, ready, Order::relaxed, Scope::gpu);
+    relay.strong_write(0, 0, 640, flag, Order::relaxed, Scope::gpu);
+    if (overwritten) stranger.strong_write(0, 0, 640, flag, Order::relaxed, Scope::gpu);
+    reader.strong_read(0, 0, 640, flag, Order::relaxed, Scope::gpu);
+    one(global, reader, 0, 0, data, false);
+    ASSERT_EQ(conflicts.size(), 1u);
+    EXPECT_EQ(conflicts[0].why, overwritten ? Why::no_edge : Why::weak_edge);
+  }
+}
+
 TEST_F(Ordering, AFenceDoesNotPublishWhatItsThreadLearnsBehindIt) {
   for (const bool fence_first : {true, false}) {
     conflicts.clear();

@@ -69,8 +69,8 @@ bool has_observed(const Block& block, Block* owner, const Access& event,
     bool found = false;
     if (!owner)
       locations.with(address, false, [&](const order::Location& at) { found = has_read(at); });
-    else if (const auto at = owner->locations.find(address); at != owner->locations.end())
-      found = has_read(at->second);
+    else if (const order::Location* const at = owner->locations.find(address))
+      found = has_read(*at);
     return found;
   }
   return false;
@@ -86,6 +86,18 @@ Mask at_places_of(const std::uint64_t* addresses, Mask lanes, Mask others) {
         break;
       }
   return found;
+}
+
+// The lanes go in equal steps, so that no two are at one address. False also where they are apart
+// in another way.
+bool all_apart(const std::uint64_t* addresses, Mask lanes) {
+  const Mask rest = lanes & (lanes - 1);
+  if (rest == 0) return true;
+  const int low = std::countr_zero(lanes), next = std::countr_zero(rest);
+  const std::uint64_t step = addresses[next] - addresses[low];
+  return next == low + 1 && step != 0 &&
+         (lanes & ~shadow::lanes_of(addresses, addresses[low] - step * static_cast<unsigned>(low),
+                                    step)) == 0;
 }
 
 // With a write of another thread, not of a copy.
@@ -277,12 +289,13 @@ void Races::synchronise(Block& block, Block* owner, const Access& event, Mask ma
   if (before ? !acquires(order) : !write && acquires(order)) return;
   const bool read = event.kind != Access::Kind::store;
   static const order::Location empty;
+  const bool apart = write || all_apart(event.addresses, mask);
   for (Mask left = mask; left != 0;) {
     const auto lane = static_cast<unsigned>(std::countr_zero(left));
     const std::uint64_t own = event.addresses[lane], address = owner ? own : aliases_.at(own);
     const std::uint64_t key = key_of(owner, address);
     Mask same = Mask{1} << lane;  // lanes that only read there
-    for (Mask m = write ? 0 : left; m != 0; m &= m - 1)
+    for (Mask m = apart ? 0 : left; m != 0; m &= m - 1)
       if (event.addresses[std::countr_zero(m)] == own) same |= m & -m;
     left &= ~same;
     const auto act = [&](order::Location& at) {
@@ -308,10 +321,10 @@ void Races::synchronise(Block& block, Block* owner, const Access& event, Mask ma
     if (!owner) {
       known = locations_.with(address, make, act);
     } else if (make) {
-      act(owner->locations[address]);
+      act(owner->locations.at(address));
       known = true;
-    } else if (const auto found = owner->locations.find(address); found != owner->locations.end()) {
-      act(found->second);
+    } else if (order::Location* const found = owner->locations.find(address)) {
+      act(*found);
       known = true;
     }
     if (!known && read && acquires(order))

@@ -1,46 +1,17 @@
 // Races: every access and copy in the order of events (gpu/check/order), held against what memory
 // remembers (gpu/check/shadow).
 #pragma once
-#include <array>
 #include <atomic>
 #include <mutex>
 #include <set>
 
 #include "gpu/check/detect/races/aliases.hpp"
 #include "gpu/check/detect/races/host_order.hpp"
+#include "gpu/check/detect/races/locations.hpp"
 #include "gpu/check/detect/races/reporter.hpp"
 #include "gpu/check/detect/races/suspicions.hpp"
 
 namespace inflight::check::races {
-
-// Locations of global memory that threads synchronise on.
-class Locations {
- public:
-  // f(order::Location&), one caller at a time for each address. Without `make`, only if there is
-  // one; gives whether there was.
-  template <class F>
-  bool with(std::uint64_t address, bool make, F&& f) {
-    Shard& shard = shards_[address / shard_bytes % shards_.size()];
-    if (!make && !shard.used.load(std::memory_order_relaxed)) return false;
-    const std::lock_guard lock(shard.mutex);
-    if (make) shard.used.store(true, std::memory_order_relaxed);
-    const auto found =
-        make ? shard.locations.try_emplace(address).first : shard.locations.find(address);
-    if (found == shard.locations.end()) return false;
-    f(found->second);
-    return true;
-  }
-  void forget(std::uint64_t address, std::uint64_t bytes);
-
- private:
-  static constexpr std::uint64_t shard_bytes = 256;
-  struct Shard {
-    std::mutex mutex;
-    std::map<std::uint64_t, order::Location> locations;
-    std::atomic<bool> used{false};  // it has had one
-  };
-  std::array<Shard, 64> shards_;
-};
 
 class Races : public Listener {
  public:

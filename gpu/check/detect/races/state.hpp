@@ -8,6 +8,7 @@
 
 #include "gpu/check/detect/blocks.hpp"
 #include "gpu/check/detect/races/launches.hpp"
+#include "gpu/check/detect/races/locations.hpp"
 #include "gpu/check/detect/races/repeats.hpp"
 #include "gpu/check/finding/places.hpp"
 #include "gpu/check/order/block.hpp"
@@ -117,7 +118,7 @@ struct Block {
     if (!meeting) meeting = std::make_unique<order::Meeting>();
     return *meeting;
   }
-  std::unordered_map<std::uint64_t, order::Location> locations;
+  OwnLocations locations;
   std::unordered_map<std::uint32_t, std::unique_ptr<Mbarrier>> mbarriers;
   std::vector<std::uint64_t> live_words;  // a bit for each 8 bytes where an mbarrier lives
   std::vector<Copy> copies;               // of groups, in the order of issue
