@@ -18,10 +18,15 @@ struct Actor {
 
 class Judge {
  public:
-  Judge(const Actor& actor, order::Space space)
+  // `own`: no block but those of the actor's cluster has the shared memory.
+  Judge(const Actor& actor, order::Space space, bool own)
       : a_(actor),
         space_(static_cast<std::size_t>(space)),
         met_(actor.block ? actor.knows->met(actor.place.block) : 0),
+        past_(own && space == order::Space::shared && !actor.copy && actor.block &&
+                      !actor.block->in_cluster()
+                  ? actor.block->joined()
+                  : 0),
         isolated_(space == order::Space::global && !actor.copy && actor.block &&
                   actor.block->isolated()) {}
 
@@ -32,6 +37,11 @@ class Judge {
   // Of two reads, the later may take the place of the earlier.
   bool may_replace(const Record& then, const Record& now) const {
     return !a_.late || (then.epoch <= now.epoch && then.same_actors(now));
+  }
+  // A thread's access to its block's own shared memory, before a barrier of all its threads: no
+  // other thread's can conflict with it.
+  bool past(const Record& then) const {
+    return then.epoch <= past_ && is_thread_of_block(then.row);
   }
   // All actors of `then` in `part` are ordered before all of `now` there, byte by byte.
   bool ordered(const Record& then, const Record& now, ByteMask part) const {
@@ -63,7 +73,8 @@ class Judge {
   }
   const Actor& a_;
   std::size_t space_;
-  order::Epoch met_;  // up to here, what all threads of the block did is known
+  order::Epoch met_;   // up to here, what all threads of the block did is known
+  order::Epoch past_;  // up to here, all of them know it, and nobody else has the memory
   bool isolated_;
 };
 

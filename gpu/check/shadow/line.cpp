@@ -62,8 +62,8 @@ void Line::meet(List& list, const Record& now, const Judge& judge, Met& met,
                 std::vector<Conflict>& conflicts) {
   const auto takes_place = [&](const Record& then, ByteMask part) {
     const bool pair = then.write || now.write;
-    const bool takes =
-        (now.write || (!then.write && judge.may_replace(then, now))) && stands_for(now, then);
+    const bool takes = (now.write || (!then.write && judge.may_replace(then, now))) &&
+                       (stands_for(now, then) || judge.past(then));
     if ((!pair && !takes) || not_worth_asking(now, then)) return false;
     if (judge.ordered(then, now, part)) return takes;
     if (!pair || judge.morally_strong(then, now)) return false;

@@ -16,7 +16,7 @@ namespace inflight::shadow {
 // How many records of each kind a byte keeps; the oldest goes. Each has up to 32 actors.
 struct Limits {
   std::uint32_t readers = 4, writers = 4;
-  bool defer = true;  // reads of shared memory may wait; not if blocks without a cluster share it
+  bool own = true;  // shared memory is one block's, or one cluster's
 };
 
 class Line {

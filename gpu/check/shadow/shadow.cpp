@@ -100,7 +100,7 @@ void Shadow::lanes(const Actor& actor, Row row_of, Epoch epoch, const Access& ac
   r.write = access.write;
   r.strong = access.strong;
   r.scope = static_cast<std::uint8_t>(access.scope);
-  const Judge judge(actor, space_);
+  const Judge judge(actor, space_, limits_.own);
   // Elements that lie on multiples of their size, a power of two, are in one line each.
   const std::uint64_t parts =
       (access.bytes & (access.bytes - 1)) == 0 && access.bytes <= line_bytes ? access.bytes : 0;
@@ -142,7 +142,7 @@ void Shadow::access(const Block& block, std::uint32_t warp, const Access& access
                     std::vector<Conflict>& conflicts) {
   if (access.write)
     settle(block, false);
-  else if (!shared_ && limits_.defer && deferred_.take(block, warp, access))
+  else if (!shared_ && limits_.own && deferred_.take(block, warp, access))
     return;
   access_at(block, warp, block.epoch(), false, access, conflicts);
 }
@@ -193,7 +193,7 @@ void Shadow::copy(const Block& block, std::uint32_t warp, unsigned lane, const P
   const Actor actor{&block.view(warp, lane), block.place(), warp, &block, true,
                     static_cast<int>(lane)};
   Record record = record_of(by, range);
-  span(Judge(actor, space_), record, range.address, range.bytes, conflicts);
+  span(Judge(actor, space_, limits_.own), record, range.address, range.bytes, conflicts);
 }
 
 void Shadow::host_copy(const Knowledge& knows, const Performer& by, const Range& range,
@@ -204,7 +204,7 @@ void Shadow::host_copy(const Knowledge& knows, const Performer& by, const Range&
   place.block = by.row;
   const Actor actor{&snapshot, place, 0, nullptr, true, static_cast<int>(by.lane)};
   Record record = record_of(by, range);
-  span(Judge(actor, space_), record, range.address, range.bytes, conflicts);
+  span(Judge(actor, space_, limits_.own), record, range.address, range.bytes, conflicts);
 }
 
 void Shadow::host_write_all(const Knowledge& knows, const Performer& by, const Range& range,

@@ -25,7 +25,7 @@ History::History(std::uint64_t seed, shadow::Limits limits)
         Block::Shape{1, b, two_warps ? 36u : count, cluster, 0}, Knowledge()));
     barriers_.push_back(std::make_unique<Met>());
   }
-  if (blocks > 1) limits.defer = false;
+  if (blocks > 1) limits.own = false;
   memory_[0] = shadow::Shadow(Space::shared, limits);
   std::vector<Place> places;
   for (const Thread& t : threads_) places.push_back(blocks_[t.block]->place());
