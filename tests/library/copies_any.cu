@@ -20,6 +20,8 @@ __device__ void with_barrier(const Group& group, void* to, const void* from, std
   __syncthreads();
   inflight::memcpy_async(group, to, from, bytes, ready);
   ready.arrive_and_wait();
+  __syncthreads();
+  if (threadIdx.x == 0) ready.invalidate();  // a next call initialises it again
 }
 
 // As the interface is used where a function takes any pipeline.
@@ -96,7 +98,8 @@ __global__ void copies(const int* in, int* out, int* wrong) {
       pipe.consumer_release();
     }
     pipe.quit();
-    auto static_pipe = inflight::make_pipeline(own_group{}, &state);
+    __shared__ inflight::pipeline_shared_state<inflight::thread_scope_block, 2> another;
+    auto static_pipe = inflight::make_pipeline(own_group{}, &another);
     stage(static_pipe, a, reinterpret_cast<const unsigned char*>(in), bytes);
     expect(mixed, a);
     static_pipe.consumer_release();
