@@ -66,7 +66,7 @@ struct MbarrierOp {
   bool by_parity = false;      // test, try: waits for `parity` rather than a token's phase
   std::uint32_t parity = 0;    // test, try: which phase is asked for
   std::uint64_t token = 0;     // test, try by token: the operand
-  bool done = false;           // test, try: the answer. arrive, expect, complete: the phase ended
+  bool done = false;  // test, try: that its thread knows. arrive, expect, complete: the phase ended
   bool no_complete = false, no_inc = false;
   Order order = Order::acq_rel;
   Scope scope = Scope::cta;
