@@ -107,8 +107,10 @@ function(inflight_room name)
 endfunction()
 
 # inflight_test_program(TARGET): a program of GoogleTest. Its own code is optimised a little, and has the headers of
-# inflight_test_headers (tests/CMakeLists.txt), which are no program's: hence -fPIC.
+# inflight_test_headers (tests/CMakeLists.txt), which are no program's: hence -fPIC. It finds this build's libraries before those
+# that LD_LIBRARY_PATH names, as that names NVIDIA's on many machines with a GPU.
 function(inflight_test_program target)
+  target_link_options(${target} PRIVATE -Wl,--disable-new-dtags)
   target_compile_options(${target} PRIVATE -fPIC $<$<CONFIG:Release>:-O1>)
   inflight_precompile(${target} inflight_test_headers)
 endfunction()

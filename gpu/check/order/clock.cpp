@@ -78,8 +78,8 @@ struct Clock::Node {
   Epoch floor = 0;        // of all of them
   Epoch top = 0;          // the latest anywhere in it
   Row prefix = 0;
-  Clock child[2];                // bits > 0
-  std::unique_ptr<Lanes> lanes;  // bits == 0: where they differ from the floor
+  Clock child[2];                  // bits > 0
+  std::unique_ptr<Lanes> by_lane;  // bits == 0: where they differ from the floor
   const Clock& towards(Row row) const { return child[row >> (bits - 1) & 1]; }
 };
 
@@ -98,7 +98,7 @@ Epoch Clock::at(Row row, unsigned lane) const {
   for (const Node* n = node_; n && same_range(row, n->prefix, n->bits); n = n->towards(row).node_) {
     known = std::max(known, n->floor);
     if (n->bits > 0) continue;
-    if (n->lanes) known = std::max(known, (*n->lanes)[lane]);
+    if (n->by_lane) known = std::max(known, (*n->by_lane)[lane]);
     break;
   }
   return known;
@@ -119,9 +119,9 @@ bool Clock::covers(Row row, Mask mask, Epoch epoch) const {
        n = n->towards(row).node_) {
     if (n->floor >= epoch) return true;
     if (n->bits > 0) continue;
-    if (!n->lanes) return false;
+    if (!n->by_lane) return false;
     for (; mask != 0; mask &= mask - 1)
-      if ((*n->lanes)[static_cast<unsigned>(std::countr_zero(mask))] < epoch) return false;
+      if ((*n->by_lane)[static_cast<unsigned>(std::countr_zero(mask))] < epoch) return false;
     return true;
   }
   return false;
@@ -133,7 +133,8 @@ Mask Clock::known(Row row, Epoch epoch) const {
     if (n->floor >= epoch) return ~Mask{0};
     if (n->bits > 0) continue;
     Mask found = 0;
-    for (unsigned l = 0; n->lanes && l < lanes; ++l) found |= Mask{(*n->lanes)[l] >= epoch} << l;
+    for (unsigned l = 0; n->by_lane && l < lanes; ++l)
+      found |= Mask{(*n->by_lane)[l] >= epoch} << l;
     return found;
   }
   return 0;
@@ -208,8 +209,8 @@ Clock::Node* Clock::joined(Node* a, Node* b) {
   }
   // Floors are the least of all lanes.
   Node::Lanes flat;
-  if (!x.lanes || !y.lanes) flat.of.fill(x.lanes ? y.floor : x.floor);
-  const Node::Lanes &in_x = x.lanes ? *x.lanes : flat, &in_y = y.lanes ? *y.lanes : flat;
+  if (!x.by_lane || !y.by_lane) flat.of.fill(x.by_lane ? y.floor : x.floor);
+  const Node::Lanes &in_x = x.by_lane ? *x.by_lane : flat, &in_y = y.by_lane ? *y.by_lane : flat;
   Node::Lanes all;
   Epoch not_x = 0, not_y = 0, least = always;
   for (unsigned l = 0; l < lanes; ++l) {
@@ -225,7 +226,7 @@ Clock::Node* Clock::joined(Node* a, Node* b) {
   n->floor = least;
   n->top = top;
   n->prefix = x.prefix;
-  if (least != top) n->lanes = std::make_unique<Node::Lanes>(all);
+  if (least != top) n->by_lane = std::make_unique<Node::Lanes>(all);
   return n;
 }
 
@@ -243,9 +244,9 @@ bool Clock::includes(const Node* a, const Node* b, Epoch floor) {
     return includes(equal ? a->child[0].node_ : a, b->child[0].node_, floor) &&
            includes(equal ? a->child[1].node_ : a, b->child[1].node_, floor);
   }
-  if (a->bits > 0 || !a->lanes || !b->lanes) return false;
+  if (a->bits > 0 || !a->by_lane || !b->by_lane) return false;
   for (unsigned l = 0; l < lanes; ++l)
-    if (std::max((*a->lanes)[l], floor) < (*b->lanes)[l]) return false;
+    if (std::max((*a->by_lane)[l], floor) < (*b->by_lane)[l]) return false;
   return true;
 }
 
@@ -260,8 +261,8 @@ void Clock::raise(Row row, Mask mask, Epoch epoch) {
   Node* n = new Node;
   n->top = epoch;
   n->prefix = row;
-  n->lanes.reset(new Node::Lanes);
-  for (unsigned l = 0; l < lanes; ++l) (*n->lanes)[l] = mask >> l & 1 ? epoch : 0;
+  n->by_lane.reset(new Node::Lanes);
+  for (unsigned l = 0; l < lanes; ++l) (*n->by_lane)[l] = mask >> l & 1 ? epoch : 0;
   join(Clock(n));
 }
 
