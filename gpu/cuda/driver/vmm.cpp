@@ -9,6 +9,7 @@
 #include <bit>
 #include <map>
 #include <mutex>
+#include <vector>
 
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/driver/shareable.hpp"
@@ -70,20 +71,25 @@ std::map<DevicePointer, Run> runs_of(const std::map<DevicePointer, Mapping>& map
   return runs;
 }
 
-// Changes what has changed: others may be using the rest.
+// Changes what has changed, at one moment: kernels may be using the rest, and what has grown.
 void adopt_runs(Space& s) {
-  machine::Memory& memory = Core::get().memory;
   auto runs = runs_of(s.mappings);
   const auto same = [](const auto& among, const auto& run) {
     const auto found = among.find(run.first);
     return found != among.end() && found->second == run.second;
   };
+  std::vector<std::uint64_t> ended;
   for (const auto& run : s.adopted)
-    if (!same(runs, run)) memory.release(run.first);
+    if (!same(runs, run)) ended.push_back(run.first);
+  std::vector<machine::Memory::Adoption> begun;
   for (const auto& run : runs)
     if (!same(s.adopted, run))
-      memory.adopt(run.second.device, pointer(run.first), run.second.bytes, run.second.kind, {},
-                   {.reach = run.second.reach});
+      begun.push_back({run.second.device,
+                       pointer(run.first),
+                       run.second.bytes,
+                       run.second.kind,
+                       {.reach = run.second.reach}});
+  Core::get().memory.replace(ended, begun);
   s.adopted = std::move(runs);
   see_mappings();
 }
@@ -328,7 +334,7 @@ MappedRange mapping_of(DevicePointer inside) {
 }
 
 INFLIGHT_CU_INIT(cuMemGetAllocationGranularity,
-                 (std::size_t * bytes, const AllocationProperties* properties, int option), {
+                 (std::size_t* bytes, const AllocationProperties* properties, int option), {
                    if (!properties || option < 0 || option > 1) return Status::invalid_value;
                    return store_value(bytes, granularity);
                  })

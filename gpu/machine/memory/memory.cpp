@@ -154,13 +154,25 @@ bool Memory::overlaps_live(std::uint64_t base, std::uint64_t size) const {
 
 bool Memory::adopt(int device, const void* host, std::uint64_t size, AllocationKind kind,
                    std::string name, Adopted how) {
-  const auto base = reinterpret_cast<std::uint64_t>(host);
-  if (size == 0 || base == 0 || base + size < base) return false;
   std::unique_lock lock(mutex_);
+  return adopt_locked({device, host, size, kind, how}, std::move(name));
+}
+
+void Memory::replace(std::span<const std::uint64_t> ended, std::span<const Adoption> begun) {
+  std::unique_lock lock(mutex_);
+  for (const std::uint64_t base : ended) release_locked(base);
+  for (const Adoption& each : begun) adopt_locked(each, {});
+}
+
+bool Memory::adopt_locked(const Adoption& what, std::string name) {
+  const auto base = reinterpret_cast<std::uint64_t>(what.base);
+  const std::uint64_t size = what.size;
+  if (size == 0 || base == 0 || base + size < base) return false;
   if (overlaps_live(base, size) || arena_holding(base) || arena_holding(base + size - 1))
     return false;
   forget_overlapping(base, size);
-  allocations_[base] = {base,         size,  kind,       device,
+  const Adopted& how = what.how;
+  allocations_[base] = {base,         size,  what.kind,  what.device,
                         how.writable, true,  next_id_++, std::move(name),
                         how.padding,  false, how.reach};
   if (observer_) observer_(allocations_[base], true);
@@ -183,6 +195,10 @@ void Memory::set_reach(std::uint64_t base, std::uint64_t reach) {
 
 bool Memory::release(std::uint64_t base) {
   std::unique_lock lock(mutex_);
+  return release_locked(base);
+}
+
+bool Memory::release_locked(std::uint64_t base) {
   auto it = allocations_.find(base);
   if (it == allocations_.end()) return false;
   generation_.fetch_add(1, std::memory_order_acq_rel);

@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <shared_mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -84,9 +85,10 @@ class [[gnu::visibility("default")]] Memory {
   // Returns the base address (aligned to `alignment`, at least 256), or what went wrong: `size`
   // past what is left of the device's capacity or of the host's memory. The bytes are zero when
   // fresh, unspecified when reused, as on a GPU. A size of 0 gives address 0.
-  tl::expected<std::uint64_t, std::string> allocate(
-      int device, std::uint64_t size, AllocationKind kind, std::uint64_t alignment = 256,
-      std::string name = {});
+  tl::expected<std::uint64_t, std::string> allocate(int device, std::uint64_t size,
+                                                    AllocationKind kind,
+                                                    std::uint64_t alignment = 256,
+                                                    std::string name = {});
   // What malloc() in a kernel gets: an error too if the device's heap would hold more than `limit`
   // bytes, counted as heap_charge() does.
   tl::expected<std::uint64_t, std::string> allocate_heap(int device, std::uint64_t size,
@@ -105,6 +107,16 @@ class [[gnu::visibility("default")]] Memory {
   }
   // Ends the allocation that starts at `base`. False if there is none that lives.
   bool release(std::uint64_t base);
+  // Releases what starts at each of `ended`, and adopts each of `begun`, at one moment: kernels may
+  // be using bytes that are of both.
+  struct Adoption {
+    int device = 0;
+    const void* base = nullptr;
+    std::uint64_t size = 0;
+    AllocationKind kind = AllocationKind::device;
+    Adopted how;
+  };
+  void replace(std::span<const std::uint64_t> ended, std::span<const Adoption> begun);
 
   // Where other processes find the bytes of the allocation at `base`, which need not be its first:
   // its pages are moved into a file, with what else lies in them, and stay there.
@@ -155,11 +167,15 @@ class [[gnu::visibility("default")]] Memory {
   const MulticastRanges& multicasts() const { return multicasts_; }
 
  private:
-  tl::expected<std::uint64_t, std::string> allocate_locked(
-      int device, std::uint64_t size, AllocationKind kind, std::uint64_t alignment,
-      std::string name);
+  // These are called with the lock held.
+  bool adopt_locked(const Adoption& what, std::string name);
+  bool release_locked(std::uint64_t base);
+  tl::expected<std::uint64_t, std::string> allocate_locked(int device, std::uint64_t size,
+                                                           AllocationKind kind,
+                                                           std::uint64_t alignment,
+                                                           std::string name);
   struct Arena;  // one device's (or the host's) reserved range and its free lists
-  tl::expected<std::uint64_t, std::string> carve(Arena & arena, std::uint64_t size,
+  tl::expected<std::uint64_t, std::string> carve(Arena& arena, std::uint64_t size,
                                                  std::uint64_t alignment);
   Arena& arena_of(int device, AllocationKind kind);
   const Arena* arena_holding(std::uint64_t address) const;

@@ -2,9 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstring>
 #include <random>
 #include <set>
+#include <thread>
 
 #include "gpu/machine/memory/memory.hpp"
 
@@ -54,6 +57,28 @@ TEST(Memory, TellsOfAllThatComesAndGoes) {
                                       "made " + spelled(AllocationKind::host) + " 64 ",
                                       "released " + spelled(AllocationKind::device) + " 1000 ",
                                       "released " + spelled(AllocationKind::host) + " 64 "}));
+}
+
+TEST(Memory, WhatGrowsIsThereAllTheTime) {
+  Memory m(1, 64 * MiB);
+  std::vector<std::byte> host(1 << 16);
+  const auto base = reinterpret_cast<std::uint64_t>(host.data());
+  ASSERT_TRUE(m.adopt(0, host.data(), 16, AllocationKind::device));
+  std::atomic<bool> done{false};
+  std::atomic<int> missing{0}, looks{0};
+  std::thread kernel([&] {
+    while (!done || looks < 1000) {
+      missing += m.extent(0, base).high < base + 16;
+      ++looks;
+    }
+  });
+  for (std::uint64_t bytes = 32; bytes < host.size(); bytes += 16)
+    m.replace(std::array{base},
+              std::array{Memory::Adoption{0, host.data(), bytes, AllocationKind::device, {}}});
+  done = true;
+  kernel.join();
+  EXPECT_EQ(missing, 0);
+  EXPECT_EQ(m.find(base)->size, host.size() - 16);
 }
 
 TEST(Memory, ExtentIsExactlyTheAllocation) {
