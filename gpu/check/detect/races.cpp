@@ -167,7 +167,6 @@ void Races::check_end(Block& block) {
 }
 
 void Races::allocation(const Allocation& event) {
-  if (event.kind == Allocation::Kind::constant) return;
   memory_changes_.fetch_add(1, std::memory_order_relaxed);
   if (event.kind == Allocation::Kind::pool) return ordered(event);
   const bool made = event.step == Allocation::Step::made;
@@ -219,8 +218,10 @@ void Races::host_accessed(const HostAccess& event) {
           {event.destination + row * event.destination_pitch, event.bytes, place, true, false},
           conflicts);
   }
-  for (const shadow::Conflict& each : conflicts)
-    reporter_.conflict({{}, Space::global, nullptr, false}, each);
+  for (const shadow::Conflict& each : conflicts) {
+    const Space space = host_.is_constant(each.address) ? Space::constant : Space::global;
+    reporter_.conflict({{}, space, nullptr, false}, each);
+  }
 }
 
 void Races::host_touched(const HostTouch& event) {

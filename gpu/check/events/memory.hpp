@@ -8,7 +8,9 @@
 
 namespace inflight::check {
 
-// Who performs an access: the thread (generic proxy) or an asynchronous engine (async proxy).
+// Who performs an access: the thread (generic proxy) or an asynchronous engine (async proxy); or by
+// which path it goes. Loads through the texture path (ld.global.nc, textures, surfaces) need not
+// see what the same launch has written.
 enum class Proxy : std::uint8_t { generic, async, tensormap, constant, texture, alias };
 enum class Order : std::uint8_t {
   weak,

@@ -7,6 +7,7 @@ namespace inflight::shadow {
 enum class Why : std::uint8_t {
   no_edge,        // nothing leads from the one to the other
   weak_edge,      // a strong access or barrier leads there, but its order or scope is too weak
+  by_texture,     // ordered, but read by a path that need not see what its own launch has written
   proxy_fence,    // ordered, but written through the generic proxy and used through the async one
   not_committed,  // the thread's own copy, in a group that it has not committed
   not_waited,     // the thread's own copy, for which it has not waited

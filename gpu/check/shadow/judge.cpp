@@ -71,7 +71,8 @@ Conflict Judge::explain(const Record& then, const Record& now, ByteMask part) co
       for (Mask m = now.actors_of(b); m != 0; m &= m - 1) {
         const unsigned lane = std::countr_zero(t), other = std::countr_zero(m);
         const unsigned mine = thread_of(other);
-        if (one(then, lane, mine, fence)) continue;
+        const bool in_order = one(then, lane, mine, fence);
+        if (in_order && !is_unseen(then)) continue;
         c.earlier = side(then, lane);
         c.later = side(now, other);
         c.address = b;
@@ -80,7 +81,9 @@ Conflict Judge::explain(const Record& then, const Record& now, ByteMask part) co
         const bool copy = part > 0;
         const bool own = copy && part <= copy_parts && lane == mine &&
                          then.row == warp_row(a_.place.block, static_cast<Part>(part), a_.warp);
-        if (fence && one(then, lane, mine, false)) {
+        if (in_order) {
+          c.why = Why::by_texture;
+        } else if (fence && one(then, lane, mine, false)) {
           c.why = Why::proxy_fence;
         } else if (own) {
           c.why = Why::not_waited;

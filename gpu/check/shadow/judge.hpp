@@ -14,6 +14,7 @@ struct Actor {
   bool copy = false;                    // the access's row is of copies, not of the threads
   int issuer = -1;    // of a copy: the lane that issued it; -1: the lane that it has in its row
   bool late = false;  // a read that is looked at when its threads know more than they did
+  bool by_texture = false;  // a read that need not see what its own launch has written
 };
 
 class Judge {
@@ -45,6 +46,7 @@ class Judge {
   }
   // All actors of `then` in `part` are ordered before all of `now` there, byte by byte.
   bool ordered(const Record& then, const Record& now, ByteMask part) const {
+    if (is_unseen(then)) return false;
     if (!a_.copy && then.same_actors(now)) return true;
     // The usual case: threads of the block, before a barrier of all of them.
     if (then.epoch <= met_ && is_thread_of_block(then.row) && !needs_fence(then, now)) return true;
@@ -62,6 +64,10 @@ class Judge {
  private:
   bool needs_fence(const Record& then, const Record& now) const {
     return then.write && !then.async && now.async;
+  }
+  // Whatever orders the two.
+  bool is_unseen(const Record& then) const {
+    return a_.by_texture && then.write && order::launch_of(then.row ^ a_.place.block) == 0;
   }
   bool is_thread_of_block(order::Row row) const {
     return (row ^ a_.place.block) >> order::warp_bits == 0;

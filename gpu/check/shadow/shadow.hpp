@@ -19,7 +19,8 @@ struct Access {
   bool write = false;  // an atomic that changes memory is a write
   bool strong = false;
   order::Scope scope = order::Scope::cta;
-  bool differ = false;  // a store: lanes at one address write different values
+  bool differ = false;      // a store: lanes at one address write different values
+  bool by_texture = false;  // a read that need not see what its own launch has written
 };
 
 // Bytes that one actor touches: a bulk copy, or a copy of the host's.

@@ -209,6 +209,7 @@ class Describer {
     m->order = order_of(in.mods, atomic ? Order::relaxed : Order::weak);
     const bool system = m->order == Order::volatile_ || m->order == Order::mmio;
     m->scope = scope_of(in.mods, atomic ? Scope::gpu : system ? Scope::sys : Scope::thread);
+    if (in.mods.has(Mod::nc)) m->proxy = Proxy::texture;
     if (facts(in.opcode).family == Family::matrix) {  // eight lanes a matrix name a row each
       const unsigned lanes = rows * matrices(in.mods);
       m->bytes = row_bytes;

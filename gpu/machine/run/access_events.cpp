@@ -310,6 +310,7 @@ void Observation::accessed_texels(const Warp& w, const Op* op, std::uint32_t mas
   if (!wants(Topic::accesses)) return;
   MemoryOperand info;
   info.bytes = bytes;
+  if (kind == check::Access::Kind::load) info.proxy = check::Proxy::texture;
   if (kind == check::Access::Kind::store) info.role = MemoryOperand::Role::store;
   if (kind == check::Access::Kind::reduction) {
     info.role = MemoryOperand::Role::reduction;

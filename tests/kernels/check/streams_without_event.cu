@@ -45,6 +45,42 @@ void copy() {
   CHECK(cudaDeviceSynchronize());
 }
 
+// A kernel reads a constant that a copy in another stream sets.
+__constant__ int factor, other;
+__global__ void scales(int* data) { data[threadIdx.x] = factor * threadIdx.x; }  // [scales]
+
+template <bool right>
+void constant() {
+  Buffer<int> data(64);
+  const int one = 1, *value = &one;
+  int* pinned;
+  CHECK(cudaMallocHost(&pinned, sizeof(int)));
+  *pinned = 2;
+  CHECK(cudaMemcpyToSymbol(factor, value, sizeof(int)));
+  Streams s;
+  cudaEvent_t done;
+  CHECK(cudaEventCreate(&done));
+  scales<<<1, 64, 0, s.a>>>(data);
+  CHECK(cudaEventRecord(done, s.a));
+  if (right) CHECK(cudaStreamWaitEvent(s.b, done));
+  CHECK(cudaMemcpyToSymbolAsync(factor, pinned, sizeof(int), 0, cudaMemcpyHostToDevice, s.b));
+  CHECK(cudaDeviceSynchronize());
+}
+
+// It is another that the copy sets.
+void constant_beside_twin() {
+  Buffer<int> data(64);
+  int* pinned;
+  CHECK(cudaMallocHost(&pinned, sizeof(int)));
+  *pinned = 2;
+  Streams s;
+  scales<<<1, 64, 0, s.a>>>(data);
+  CHECK(cudaMemcpyToSymbolAsync(other, pinned, sizeof(int), 0, cudaMemcpyHostToDevice, s.b));
+  CHECK(cudaDeviceSynchronize());
+  scales<<<1, 64, 0, s.a>>>(data);
+  CHECK(cudaStreamSynchronize(s.a));
+}
+
 // Memory begins and ends in the order of the stream that allocates or releases it.
 template <bool right>
 void allocation() {
@@ -103,6 +139,9 @@ int main(int argc, char** argv) {
                    {"kernels_twin", kernels<true>},
                    {"copy", copy<false>},
                    {"copy_twin", copy<true>},
+                   {"constant", constant<false>},
+                   {"constant_twin", constant<true>},
+                   {"constant_beside_twin", constant_beside_twin},
                    {"allocation", allocation<false>},
                    {"allocation_twin", allocation<true>},
                    {"release", release<false>},

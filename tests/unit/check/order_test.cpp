@@ -23,7 +23,9 @@ class Ordering : public testing::Test {
              Mask mask = all, std::uint32_t place = 0) {
     std::uint64_t addresses[lanes];
     for (unsigned l = 0; l < lanes; ++l) addresses[l] = address + 4 * l;
-    memory.access(block, warp, {addresses, mask, 4, place, write}, conflicts);
+    shadow::Access access{addresses, mask, 4, place, write};
+    access.by_texture = by_texture;
+    memory.access(block, warp, access, conflicts);
   }
   void one(Shadow& memory, Block& block, std::uint32_t warp, unsigned lane, std::uint64_t address,
            bool write, bool strong = false, Scope scope = Scope::gpu) {
@@ -40,6 +42,7 @@ class Ordering : public testing::Test {
   Shadow shared{Space::shared}, global{Space::global};
   Block block{{1, 0, 64}, {}};
   std::vector<Conflict> conflicts;
+  bool by_texture = false;  // how `words` reads
 };
 
 TEST_F(Ordering, ABarrierOrdersTheTileBehindIt) {
@@ -236,6 +239,24 @@ TEST_F(Ordering, ARelaxedAtomicDoesNotHideAPlainInitialisation) {
   EXPECT_FALSE(conflicts[0].earlier.strong);
 }
 
+TEST_F(Ordering, TheTexturePathNeedNotSeeWhatItsOwnLaunchHasWritten) {
+  words(global, block, 1, 0, true);
+  everyone_meets(block);
+  words(global, block, 0, 0, false);
+  EXPECT_TRUE(conflicts.empty());
+  by_texture = true;
+  words(global, block, 0, 0, false);
+  ASSERT_FALSE(conflicts.empty());
+  EXPECT_EQ(conflicts[0].why, Why::by_texture);
+  by_texture = false;
+  words(global, block, 1, 4096, true);
+  by_texture = true;
+  conflicts.clear();
+  words(global, block, 0, 4096, false);  // and nothing orders the two
+  ASSERT_FALSE(conflicts.empty());
+  EXPECT_EQ(conflicts[0].why, Why::no_edge);
+}
+
 // Pieces of work in streams, each one kernel.
 class StreamOrder : public Ordering {
  protected:
@@ -253,6 +274,16 @@ class StreamOrder : public Ordering {
   Streams streams;
   std::unordered_map<std::uint64_t, std::uint64_t> works;
 };
+
+TEST_F(StreamOrder, TheTexturePathSeesWhatALaunchBeforeHasWritten) {
+  kernel(1, true);
+  by_texture = true;
+  kernel(1, false);
+  EXPECT_TRUE(conflicts.empty());
+  kernel(2, false);
+  ASSERT_FALSE(conflicts.empty());
+  EXPECT_EQ(conflicts[0].why, Why::no_edge);
+}
 
 TEST_F(StreamOrder, KernelsAndCopiesOfOneStreamFollowEachOther) {
   kernel(1, true);

@@ -138,10 +138,13 @@ void drop_same_values(const Access& event, std::vector<shadow::Conflict>& confli
 }  // namespace
 
 void Races::accessed(const Access& event) {
-  if (event.space != Space::global && event.space != Space::shared) return;
+  if (event.space != Space::global && event.space != Space::shared &&
+      event.space != Space::constant)
+    return;
   if (event.proxy == Proxy::tensormap) return;
   Block* const block = block_of(event.who);
   if (!block) return;
+  if (event.space == Space::constant) return constants_read(*block, event);
   const Mask all = event.who.mask, writes = all & event.written;
   for (Mask left = all; left != 0;) {
     Block* owner = nullptr;
@@ -159,6 +162,11 @@ void Races::accessed(const Access& event) {
     if (same & ~writes) touch(*block, owner, event, same & ~writes, false);
     if (same & writes) touch(*block, owner, event, same & writes, true);
   }
+}
+
+void Races::constants_read(Block& block, const Access& event) {
+  const Mask unread = block.constants.unread(event);
+  if (unread) touch(block, nullptr, event, unread, false);
 }
 
 void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bool write) {
@@ -188,10 +196,11 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
   }
   const PlaceId place = block.place_of(event.who, session_.places);
   const auto access = [&](Mask part, bool differ = false) {
-    shadow_of(owner).access(block.order, event.who.warp,
-                            {event.addresses, part, event.bytes, place, write, strong || flag,
-                             flag ? order::Scope::sys : scope_of(event.scope), differ},
-                            block.conflicts);
+    shadow_of(owner).access(
+        block.order, event.who.warp,
+        {event.addresses, part, event.bytes, place, write, strong || flag,
+         flag ? order::Scope::sys : scope_of(event.scope), differ, event.proxy == Proxy::texture},
+        block.conflicts);
   };
   // Threads that write the same value do no harm to each other. Lanes that write what a lower one
   // writes come after it.

@@ -113,7 +113,8 @@ void HostOrder::made(const Allocation& allocation) {
   const bool shared =
       allocation.kind == Allocation::Kind::managed || allocation.kind == Allocation::Kind::host;
   const std::lock_guard lock(mutex_);
-  allocations_[allocation.address] = {allocation.bytes, shared};
+  allocations_[allocation.address] = {allocation.bytes, shared,
+                                      allocation.kind == Allocation::Kind::constant};
   if (!shared) return;
   low_ = std::min(low_.load(), allocation.address);
   high_ = std::max(high_.load(), allocation.address + allocation.bytes);
@@ -131,6 +132,11 @@ const HostOrder::Range* HostOrder::range_of(std::uint64_t address) const {
 bool HostOrder::is_allocated(std::uint64_t address) const {
   const std::lock_guard lock(mutex_);
   return range_of(address);
+}
+bool HostOrder::is_constant(std::uint64_t address) const {
+  const std::lock_guard lock(mutex_);
+  const Range* const range = range_of(address);
+  return range && range->constant;
 }
 bool HostOrder::is_shared(std::uint64_t address) const {
   if (address < low_.load(std::memory_order_relaxed) ||

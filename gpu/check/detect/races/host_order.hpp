@@ -31,6 +31,7 @@ class HostOrder {
   bool is_allocated(std::uint64_t address) const;
   // May the host's code touch it, too?
   bool is_shared(std::uint64_t address) const;
+  bool is_constant(std::uint64_t address) const;
   // A thread tells the host, by a flag in such memory, what it knows; and is told.
   void host_learns(const order::Knowledge& more);
   order::Knowledge host_knows() const;
@@ -49,6 +50,7 @@ class HostOrder {
   struct Range {
     std::uint64_t bytes = 0;
     bool shared = false;  // with the host
+    bool constant = false;
   };
   const Range* range_of(std::uint64_t address) const;
   std::map<std::uint64_t, Range> allocations_;      // where each begins

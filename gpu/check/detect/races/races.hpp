@@ -55,6 +55,8 @@ class Races : public Listener {
   void report(const Who& who, Block& block, Space space, bool of_mbarrier = false,
               const Access* access = nullptr);
 
+  // Of constant memory, which copies in streams may write.
+  void constants_read(Block& block, const Access& access);
   // Of lanes whose bytes are in one space and, if shared, of one owner.
   void touch(Block& block, Block* owner, const Access& access, Mask mask, bool write);
   void synchronise(Block& block, Block* owner, const Access& access, Mask mask, bool write,

@@ -129,6 +129,7 @@ bool Reporter::repeats(const Scene& scene, const Conflict& c) const {
 // The same pair has one order, whichever came first here: the access before the copy, and of two
 // accesses the one that stands later in the source.
 bool Reporter::is_swapped(const Scene& scene, const Conflict& c, FindingKind kind) const {
+  if (c.why == shadow::Why::by_texture) return false;
   const Pair pair = pair_of(scene, c);
   if (pair.earlier == Doer::program || pair.later == Doer::program)
     return pair.earlier == Doer::program;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gpu/check/detect/blocks.hpp"
+#include "gpu/check/detect/races/constants.hpp"
 #include "gpu/check/detect/races/launches.hpp"
 #include "gpu/check/detect/races/locations.hpp"
 #include "gpu/check/detect/races/repeats.hpp"
@@ -160,6 +161,7 @@ struct Block {
     return known.place;
   }
   Repeats repeats;
+  Constants constants;
   bool ended = false;
   std::uint32_t accesses = 0;  // so far, of whichever thread
   // Of each warp, its last strong read: polling reads the same again and again.

@@ -1,0 +1,136 @@
+// What is said of a copy, and an access that comes while it may be in flight.
+#include <fmt/format.h>
+
+#include "gpu/check/detect/races/pair_words.hpp"
+#include "gpu/check/order/copy_groups.hpp"
+
+namespace inflight::check::races {
+
+using shadow::Conflict;
+using shadow::Why;
+
+namespace {
+
+std::string_view done_to(bool write) { return write ? "written" : "read"; }
+
+// The wait for a copy of its own thread. ".read" is enough for its source.
+std::string wait_of(Doer doer, bool copy_writes, std::uint32_t allowed) {
+  const bool read_only = doer == Doer::bulk_copy && !copy_writes;
+  return fmt::format("{}{} {}", words_of(doer).wait, read_only ? ".read" : "", allowed);
+}
+
+std::string reason(const Conflict& c, Doer copy) {
+  switch (c.why) {
+    case Why::not_waited:
+      return "the thread that issued the copy has not waited for it";
+    case Why::not_committed:
+      return fmt::format("the copy is in no committed group, so no {} covers it",
+                         words_of(copy).wait);
+    case Why::allowed_too_many:
+      return fmt::format(
+          "the thread's last wait let {} group{} stay in flight, and only {} newer one{} than the "
+          "copy's {} committed",
+          c.allowed, c.allowed == 1 ? "" : "s", c.needed, c.needed == 1 ? "" : "s",
+          c.needed == 1 ? "is" : "are");
+    case Why::weak_edge:
+      return "what tells this thread of its completion is relaxed, or of too small a scope";
+    default:
+      if (copy == Doer::multiply)
+        return "no thread of its warpgroup that has waited for it tells this thread that it is "
+               "complete";
+      return copy == Doer::transaction
+                 ? "this thread has not observed the phase of the mbarrier that the copy completes"
+                 : "nothing tells this thread that the copy, which another thread issued, is "
+                   "complete";
+  }
+}
+
+std::string remedy_of(const Conflict& c, Doer copy, bool copy_writes) {
+  const bool one = c.needed != order::CopyGroups::all;
+  switch (c.why) {
+    case Why::not_waited:
+      return fmt::format("{} between the copy and this access, in the thread that issued the copy",
+                         wait_of(copy, copy_writes, one ? c.needed : 0));
+    case Why::not_committed:
+      return fmt::format("{} between the copy and the wait", words_of(copy).commit);
+    case Why::allowed_too_many:
+      return fmt::format("{} instead of {}", wait_of(copy, copy_writes, c.needed), c.allowed);
+    case Why::weak_edge:
+      return "the operation that publishes the completion has release semantics, the one that "
+             "learns of it has acquire semantics, and the scope of both includes both threads";
+    default:
+      break;
+  }
+  if (copy == Doer::transaction)
+    return "mbarrier.try_wait (acquire) for the phase that the copy completes, before this access: "
+           "in this thread, or in one that it meets at a barrier afterwards. If the access is "
+           "meant for what was there before the copy: let the issuing thread wait, before the "
+           "copy, until this thread is done (an mbarrier on which it arrives behind the access, or "
+           "a barrier)";
+  if (copy == Doer::multiply)
+    return "wgmma.wait_group, with no more groups allowed than are committed behind its own, "
+           "before "
+           "what frees these bytes: the arrival on the mbarrier for which the writer waits, or a "
+           "barrier";
+  return fmt::format(
+      "{} in the thread that issued the copy, and behind it a barrier (__syncthreads()) before "
+      "this "
+      "access: only the issuing thread can wait for the copy",
+      wait_of(copy, copy_writes, 0));
+}
+
+}  // namespace
+
+Words in_flight_words(const Conflict& c, const Pair& pair) {
+  const Doer copy = pair.earlier;
+  const std::string_view name = words_of(copy).name;
+  const std::string_view doing = c.earlier.write ? "writing" : "reading";
+  std::string use = fmt::format("{} is {}", memory(pair.space), done_to(c.later.write));
+  if (is_copy(pair.later))
+    use = fmt::format("{} is the {} of {}", memory(pair.space),
+                      c.later.write ? "destination" : "source",
+                      copy == Doer::multiply ? "a copy" : "another copy");
+  if (pair.later == Doer::multiply) use = fmt::format("{} is read by a wgmma", memory(pair.space));
+  return {fmt::format("{} while {} may still be {} it: {}", use, name, doing, reason(c, copy)),
+          remedy_of(c, copy, c.earlier.write), std::string(words_of(copy).rule)};
+}
+
+// A copy begins while another thread may still access its bytes.
+Words too_early_words(const Conflict& c, const Pair& pair) {
+  const Doer copy = pair.later;
+  const std::string_view end = c.later.write ? "writes to" : "reads from";
+  const std::string_view weak =
+      c.why == Why::weak_edge ? ": what leads there is relaxed, or of too small a scope" : "";
+  return {fmt::format("{} {} {} that another thread {}, and nothing orders that before the copy{}",
+                      words_of(copy).name, end, memory(pair.space),
+                      c.earlier.write ? "writes" : "reads", weak),
+          fmt::format("a barrier (__syncthreads(), or an mbarrier on which that thread arrives and "
+                      "for which the issuing thread waits) between that {} and the copy",
+                      c.earlier.write ? "write" : "read"),
+          std::string(words_of(copy).rule)};
+}
+
+// Copies of lanes, by one instruction, to the same bytes.
+Words at_once_words() {
+  return {
+      "two lanes of a warp copy to the same bytes of shared memory by one instruction, each from "
+      "another place: which of the two stays there is not determined",
+      "look at how the destination follows from the thread's number: a lane's step has to be at "
+      "least the size of its copy; or let one of the two copy",
+      std::string(words_of(Doer::group_copy).rule)};
+}
+
+Words fence_words(const Conflict& c, const Pair& pair) {
+  const bool shared = pair.space == Space::shared;
+  return {
+      fmt::format("{} {} {} that was written through the generic proxy, and no proxy fence lies "
+                  "between",
+                  words_of(pair.later).name, c.later.write ? "writes to" : "reads from",
+                  memory(pair.space)),
+      fmt::format("fence.proxy.async.{} in each thread that wrote these bytes, after its writes "
+                  "and before the barrier behind which the copy is issued",
+                  shared ? "shared::cta" : "global"),
+      "PTX ISA, Memory Consistency Model: Proxies; fence.proxy.async"};
+}
+
+}  // namespace inflight::check::races

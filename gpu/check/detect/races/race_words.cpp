@@ -1,0 +1,191 @@
+// What is said of threads, kernels and the host that access the same bytes.
+#include <fmt/format.h>
+
+#include "gpu/check/detect/races/pair_words.hpp"
+
+namespace inflight::check::races {
+
+using shadow::Conflict;
+using shadow::Side;
+using shadow::Why;
+
+namespace {
+
+// What is in one stream comes one after the other, but for kernels that begin early and the nodes
+// of a graph.
+bool overlap(const Pair& pair) { return !pair.same_launch && pair.dependent; }
+bool nested(const Pair& pair) { return !pair.same_launch && pair.nested; }
+bool branches(const Pair& pair) {
+  return !pair.same_launch && pair.same_stream && !pair.dependent && !nested(pair);
+}
+
+// The one is atomic, the other plain: they may be meant to come in either order.
+bool one_is_strong(const Conflict& c) { return c.earlier.strong != c.later.strong; }
+bool both_are_strong(const Conflict& c) { return c.earlier.strong && c.later.strong; }
+
+std::string_view race_remedy(const Conflict& c, const Pair& pair) {
+  if (overlap(pair))
+    return "griddepcontrol.wait (cudaGridDependencySynchronize()) in the kernel that begins early, "
+           "before this access: in this thread, or in one that it meets at a barrier afterwards";
+  if (nested(pair))
+    return "one stream of the grid for the two, an event of the one stream for which the other "
+           "waits, "
+           "or cudaStreamTailLaunch for what is to come after the grid and all that it has "
+           "launched; "
+           "where a launch is to come after what other threads do, a barrier before it";
+  if (branches(pair))
+    return "an edge between the two nodes of the graph, or between nodes on the way; in a capture, "
+           "an event of the one stream for which the other waits (cudaEventRecord, "
+           "cudaStreamWaitEvent)";
+  if (pair.earlier == Doer::host || pair.later == Doer::host || !pair.same_launch)
+    return "put the two into one stream, let one stream wait for an event of the other "
+           "(cudaEventRecord, cudaStreamWaitEvent), or synchronise between them";
+  if (c.why == Why::weak_edge && pair.same_cluster && !pair.same_block &&
+      pair.space == Space::shared)
+    return "barrier.cluster.arrive with release semantics, which it has without .relaxed, and "
+           "barrier.cluster.wait with acquire semantics; or, around an mbarrier or a flag, "
+           ".release and .acquire with a scope of .cluster at least";
+  if (c.why == Why::weak_edge)
+    return "release semantics for the operation that publishes (st.release, a fence such as "
+           "__threadfence() before it), acquire semantics for the one that observes it "
+           "(ld.acquire, "
+           "a fence after it), and a scope for both that includes both threads";
+  if (both_are_strong(c))
+    return "atomic accesses of the same bytes on both sides, each with a scope that includes both "
+           "threads; else an order between the two";
+  if (pair.ended)
+    return "let the thread that has ended execute the barrier too, behind its access: who ends "
+           "lets "
+           "a barrier go, and orders nothing there";
+  if (pair.same_warp)
+    return "__syncwarp() between the two: lanes of a warp need not run in step; __syncthreads() "
+           "where other warps touch these bytes, too";
+  if (pair.same_block)
+    return one_is_strong(c)
+               ? "a barrier (__syncthreads()) between the two, or, if they may come in either "
+                 "order, an atomic access in place of the plain one (cuda::atomic_ref, volatile)"
+               : "a barrier (__syncthreads()) between the two";
+  if (pair.same_cluster)
+    return "a cluster barrier between the two (barrier.cluster.arrive.release and "
+           "barrier.cluster.wait.acquire; cluster.sync())";
+  if (one_is_strong(c))
+    return "an atomic access in place of the plain one (cuda::atomic_ref, volatile) if the two may "
+           "come in either order; else publish the one with a release of gpu scope and acquire it "
+           "before the other (__threadfence() on both sides of an atomic flag), a grid barrier, or "
+           "two launches";
+  return "publish the one with a release of gpu scope and acquire it before the other "
+         "(cuda::atomic_"
+         "ref, or __threadfence() on both sides of an atomic flag), a grid barrier, or two "
+         "launches";
+}
+
+// Of which at least one is a copy or the like.
+std::string in_two_streams(const Pair& pair) {
+  if (pair.earlier != pair.later)
+    return fmt::format("a kernel and {} in another stream",
+                       pair.earlier == Doer::host ? pair.earlier_work : pair.later_work);
+  if (pair.earlier_work == a_copy && pair.later_work == a_copy) return "two copies in two streams";
+  return fmt::format("{} and {} in another stream", pair.earlier_work, pair.later_work);
+}
+
+}  // namespace
+
+Words at_once_words(Space space) {
+  return {fmt::format("lanes of a warp write different values to one address of {} by one "
+                      "instruction: which of them stays there is not determined",
+                      memory(space)),
+          "let one lane write (if (lane == 0)), all the same value, or each to an address of its "
+          "own; an atomic where any value is right",
+          "CUDA Programming Guide, SIMT Architecture: a non-atomic instruction of a warp that "
+          "writes to one location for several threads"};
+}
+
+Words race_words(const Conflict& c, const Pair& pair) {
+  const bool host = pair.earlier == Doer::host || pair.later == Doer::host;
+  const std::string of_streams = host ? in_two_streams(pair) : "";
+  const std::string_view who =
+      nested(pair)     ? "two launches, of which a kernel has made one or both,"
+      : branches(pair) ? "two nodes of a graph"
+      : host           ? std::string_view(of_streams)
+      : overlap(pair)
+          ? "a kernel that begins before the one in front of it has ended, and that one,"
+      : !pair.same_launch ? "two kernels"
+      : pair.same_warp    ? "two lanes of a warp"
+      : pair.same_block   ? "two threads of a block"
+      : pair.same_cluster ? "two blocks of a cluster"
+                          : "two blocks";
+  const bool both = c.earlier.write && c.later.write;
+  const std::string_view how = both ? "both write" : "read and write";
+  const std::string_view weak =
+      c.why == Why::weak_edge
+          ? ": what leads from the one to the other is relaxed, or of too small a scope"
+      : both_are_strong(c)
+          ? ": both are strong, but not of the same bytes, or one's scope leaves the other out"
+      : pair.ended
+          ? ": one has ended without arriving at the barrier behind which the other goes on"
+          : "";
+  return {fmt::format("{} {} the same {}, and nothing orders the two{}", who, how,
+                      memory(pair.space), weak),
+          std::string(race_remedy(c, pair)),
+          overlap(pair) ? "PTX ISA, griddepcontrol"
+          : nested(pair)
+              ? "CUDA Programming Guide, CUDA Dynamic Parallelism: Memory Consistency"
+              : std::string(words_of(host || !pair.same_launch ? Doer::host : Doer::thread).rule)};
+}
+
+bool of_program(const Pair& pair) {
+  return pair.earlier == Doer::program || pair.later == Doer::program;
+}
+
+// The program's own code, and what it has put into a stream.
+Words program_words(const Conflict& c, const Pair& pair) {
+  const bool first = pair.earlier == Doer::program;
+  const Side &host = first ? c.earlier : c.later, &other = first ? c.later : c.earlier;
+  const bool copy = (first ? pair.later : pair.earlier) == Doer::host;
+  const std::string_view what = copy ? "copy" : "kernel";
+  return {fmt::format("the host {} memory that a {} may still be {}: it has not waited for the {}",
+                      host.write ? "writes" : "reads", copy ? "copy in a stream" : "kernel",
+                      other.write ? "writing" : "reading", what),
+          fmt::format("cudaStreamSynchronize() for the {0}'s stream, cudaEventSynchronize() for an "
+                      "event recorded behind the {0}, or cudaDeviceSynchronize(), before this "
+                      "access of the host{1}",
+                      what,
+                      copy ? ""
+                           : "; a flag that the host and a running kernel share needs accesses of "
+                             "system scope in the kernel (volatile, or cuda::atomic_ref with "
+                             "cuda::thread_scope_system)"),
+          std::string(words_of(Doer::program).rule)};
+}
+
+Words texture_words() {
+  return {
+      "bytes that the same kernel has written are read through the texture path, which need not "
+      "see "
+      "the write, whatever lies between",
+      "read it by a plain load (ld.global), which a pointer without const __restrict__ and without "
+      "__ldg() gives; or write and read in two kernels",
+      "CUDA Programming Guide, Texture and Surface Memory: Read/Write Coherency; PTX ISA, "
+      "ld.global.nc"};
+}
+
+Words lifetime_words(const Pair& pair) {
+  return {pair.ends
+              ? "memory is released in the order of one stream, and nothing orders its use in "
+                "another before that"
+              : "memory is allocated in the order of one stream, and used in another that "
+                "nothing orders behind that",
+          "let the stream that comes later wait for an event of the other (cudaEventRecord, "
+          "cudaStreamWaitEvent), or use one stream for both",
+          "CUDA Programming Guide, Stream-Ordered Memory Allocator"};
+}
+
+Words mbarrier_words() {
+  return {
+      "the bytes of an mbarrier are initialised or invalidated while another access to them is "
+      "not ordered before or after it",
+      "mbarrier.init by one thread, then a barrier before any other use of these bytes; "
+      "mbarrier.inval behind a barrier after their last use as an mbarrier",
+      "PTX ISA, mbarrier.init and mbarrier.inval"};
+}
+
+}  // namespace inflight::check::races
