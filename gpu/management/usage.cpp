@@ -48,7 +48,8 @@ std::mutex periods_mutex;
 std::array<Period, 64> periods;
 
 unsigned percent(Duration part, Duration whole) {
-  return whole.count() > 0 ? unsigned(std::min<std::int64_t>(100, 100 * part / whole)) : 0;
+  if (whole.count() <= 0) return 0;
+  return unsigned(std::min<std::int64_t>(100, (100 * part + whole / 2) / whole));
 }
 
 Return store_utilization(Utilization* to, unsigned ordinal) {
