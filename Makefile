@@ -18,7 +18,8 @@ setup:
 build: setup
 	@tools/build release
 
-demo: setup
+demo:
+	@tools/setup demo
 	@tools/demo
 
 test: setup

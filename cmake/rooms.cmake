@@ -72,7 +72,7 @@ endfunction()
 # FILEs, whose names are others' too (house.compiled_together sees whether all such are named).
 function(inflight_together target)
   if(INFLIGHT_QUICK)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
     set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
 endfunction()

@@ -65,9 +65,9 @@ json rule(const KindFacts& kind) {
             {"problem.severity", problems[severity]}}}};
 }
 
-class Writer {
+class SarifWriter {
  public:
-  explicit Writer(const std::string& root) : root_(root) {
+  explicit SarifWriter(const std::string& root) : root_(root) {
     if (!root_.ends_with('/')) root_ += '/';
   }
 
@@ -176,7 +176,7 @@ class Writer {
 }  // namespace
 
 json to_sarif(const std::vector<Finding>& findings, const std::string& root) {
-  const Writer writer(root);
+  const SarifWriter writer(root);
   json rules = json::array(), results = json::array();
   for (const KindFacts& each : kind_facts) rules.push_back(rule(each));
   for (const Finding& each : findings) results.push_back(writer.result(each));
