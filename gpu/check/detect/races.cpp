@@ -50,13 +50,6 @@ bool is_matrix(std::string_view instruction) {
   return instruction.starts_with("ldmatrix") || instruction.starts_with("wmma.load");
 }
 
-Mask lanes_at(const Access& access, std::uint64_t address) {
-  Mask found = 0;
-  for (Mask m = access.who.mask; m != 0; m &= m - 1)
-    if (access.addresses[std::countr_zero(m)] == address) found |= m & -m;
-  return found;
-}
-
 }  // namespace
 
 // A kernel changes a tensor map that a copy of its own has used, or uses one that it has changed.
@@ -83,8 +76,9 @@ void Races::report(const Who& who, Block& block, Space space, bool of_mbarrier,
     Block::Reported& reported =
         block.reported[(now.earlier * 7 + now.later + now.how) % block.reported.size()];
     if (is_flag(each) || std::exchange(reported, now) == now) continue;
-    const Mask together = access ? lanes_at(*access, each.address) : 0;
-    if (!suspicions_.take(reporter_, scene, each, together)) reporter_.conflict(scene, each);
+    if (host_.launches().is_host(each.earlier.row) ||
+        !suspicions_.take(reporter_, scene, each, access))
+      reporter_.conflict(scene, each);
   }
   block.conflicts.clear();
 }

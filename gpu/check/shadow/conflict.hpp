@@ -23,6 +23,7 @@ struct Side {
   std::uint32_t place = 0;
   bool write = false, strong = false, async = false;
   order::Scope scope = order::Scope::cta;
+  order::Mask lanes = 0;  // `lane` and its row's others that did the same there
 };
 
 struct Conflict {

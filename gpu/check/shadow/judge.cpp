@@ -60,9 +60,10 @@ bool Judge::morally_strong(const Record& then, const Record& now) const {
 
 Conflict Judge::explain(const Record& then, const Record& now, ByteMask part) const {
   const bool fence = needs_fence(then, now);
-  const auto side = [](const Record& r, unsigned lane) {
+  const auto side = [](const Record& r, unsigned lane, Mask lanes) {
     return Side{r.row,   lane,     r.epoch, r.place,
-                r.write, r.strong, r.async, static_cast<Scope>(r.scope)};
+                r.write, r.strong, r.async, static_cast<Scope>(r.scope),
+                lanes};
   };
   Conflict c;
   for (std::uint32_t b = 0; part.any(); part = part.without(then.like(b) & now.like(b))) {
@@ -73,8 +74,8 @@ Conflict Judge::explain(const Record& then, const Record& now, ByteMask part) co
         const unsigned mine = thread_of(other);
         const bool in_order = one(then, lane, mine, fence);
         if (in_order && !is_unseen(then)) continue;
-        c.earlier = side(then, lane);
-        c.later = side(now, other);
+        c.earlier = side(then, lane, then.actors_of(b));
+        c.later = side(now, other, now.actors_of(b));
         c.address = b;
         c.bytes = part.run();
         const std::uint32_t part = local_row(then.row) >> warp_bits;

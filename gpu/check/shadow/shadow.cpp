@@ -82,7 +82,8 @@ Conflict at_once(const Record& r, std::uint64_t address, std::uint32_t bytes) {
   const Side one{r.row,   static_cast<unsigned>(std::countr_zero(r.lanes)),
                  r.epoch, r.place,
                  r.write, r.strong,
-                 r.async, static_cast<Scope>(r.scope)};
+                 r.async, static_cast<Scope>(r.scope),
+                 r.lanes};
   Conflict c{Why::at_once, one, one, address, bytes};
   c.later.lane = static_cast<unsigned>(std::countr_zero(others));
   return c;

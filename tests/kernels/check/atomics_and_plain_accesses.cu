@@ -28,6 +28,27 @@ __global__ void most(int* out) {
   if (v > *out) atomicMax(out, v);
 }
 
+// An atomic load as some libraries have it: what is there is exchanged for itself.
+__device__ int load(int* at) {
+  int old = *at, assumed;
+  do {
+    assumed = old;
+    old = atomicCAS(at, assumed, assumed);
+  } while (assumed != old);
+  return old;
+}
+__global__ void exchanged_for_itself(int* at) { at[threadIdx.x + 1] = load(at); }
+__global__ void counted(int* at) {
+  if (load(at) > 5) atomicAdd(at + 1, 1);
+  atomicAdd(at, 1);
+}
+
+// The lane that reads is none of those that update.
+__global__ void read_beside(int* at) {
+  if (threadIdx.x == 0) at[1] = *at;       // [read_beside]
+  if (threadIdx.x == 1) atomicAdd(at, 1);  // [update]
+}
+
 template <bool right>
 __global__ void found(const int* in, int* out) {
   if (in[threadIdx.x] == 0) *out = right ? 1 : threadIdx.x;  // [store]
@@ -44,10 +65,26 @@ void run_sum() {
   compare_and_swap<<<4, 64>>>(sum);
   sum.read();
 }
+template <int threads>
 void run_most() {
   Buffer<int> out(1);
-  most<<<1, 256>>>(out);
+  most<<<1, threads>>>(out);
   out.read();
+}
+template <auto kernel>
+void run_one_warp() {
+  Buffer<int> at(8);
+  kernel<<<1, 5>>>(at);
+  at.read();
+}
+void run_counted() {
+  Buffer<int> at(2);
+  cudaStream_t streams[2];
+  for (auto& each : streams) cudaStreamCreateWithFlags(&each, cudaStreamNonBlocking);
+  cudaDeviceSynchronize();
+  for (auto& each : streams) counted<<<1, 1, 0, each>>>(at);
+  cudaDeviceSynchronize();
+  at.read();
 }
 
 int main(int argc, char** argv) {
@@ -55,7 +92,11 @@ int main(int argc, char** argv) {
                   {{"histogram", run<histogram<false>>},
                    {"histogram_twin", run<histogram<true>>},
                    {"compare_and_swap", run_sum},
-                   {"most", run_most},
+                   {"most", run_most<256>},
+                   {"most_of_a_warp", run_most<32>},
+                   {"exchanged_for_itself", run_one_warp<exchanged_for_itself>},
+                   {"counted_in_two_streams", run_counted},
+                   {"read_beside", run_one_warp<read_beside>},
                    {"found", run<found<false>>},
                    {"found_twin", run<found<true>>}});
 }

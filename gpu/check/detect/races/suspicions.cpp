@@ -7,9 +7,20 @@
 
 namespace inflight::check::races {
 
+namespace {
+
+Mask lanes_at(const Access& access, std::uint64_t address) {
+  Mask found = 0;
+  for (Mask m = access.who.mask; m != 0; m &= m - 1)
+    if (access.addresses[std::countr_zero(m)] == address) found |= m & -m;
+  return found;
+}
+
+}  // namespace
+
 void Suspicions::keep(Reporter& reporter, const Scene& scene, const shadow::Conflict& c,
                       PlaceId place) {
-  const auto launch = static_cast<std::uint32_t>(c.later.row >> order::launch_shift);
+  const auto launch = static_cast<std::uint32_t>(order::launch_of(c.later.row));
   const FindingKey key = reporter.key_of(scene, c);
   if (!kept_.contains(key)) kept_.emplace(key, Kept{launch, place, reporter.finding_of(scene, c)});
 }
@@ -35,23 +46,27 @@ void Suspicions::read_back(order::Row block, const Access& access, Mask mask) {
     for (Mask m = mask; m != 0; m &= m - 1)
       if (access.addresses[std::countr_zero(m)] == at) same |= m & -m;
     if ((found->second.lanes & ~same) == 0) {
-      looks_.emplace(static_cast<std::uint32_t>(row >> order::launch_shift), found->second.place);
+      looks_.insert(found->second.place);
       written_.erase(found);
     }
   }
 }
 
 bool Suspicions::take(Reporter& reporter, const Scene& scene, const shadow::Conflict& c,
-                      Mask lanes) {
+                      const Access* access) {
+  const Mask lanes = access ? lanes_at(*access, c.address) : 0;
   if (c.why == shadow::Why::at_once && lanes != 0) return take_at_once(reporter, scene, c, lanes);
   const bool load_first = !c.earlier.write;
   const shadow::Side &load = load_first ? c.earlier : c.later,
                      &update = load_first ? c.later : c.earlier;
   if (!scene.block || load.write || load.strong || !update.write || !update.strong) return false;
   if (is_copy(doer_of(load.row, false)) || is_copy(doer_of(update.row, false))) return false;
-  const auto launch = static_cast<std::uint32_t>(load.row >> order::launch_shift);
-  if (launch != update.row >> order::launch_shift) return false;
   const std::lock_guard lock(mutex_);
+  const bool is_atomic = access && access->kind == Access::Kind::atomic;
+  if (load_first && is_atomic && load.row == update.row && (load.lanes & lanes) != 0) {
+    looks_.insert(load.place);  // the atomic is that of a lane that looked, too
+    return true;
+  }
   any_ = true;
   if (watched_.size() < most_watched) watched_.insert_or_assign({load.row, c.address}, load.place);
   keep(reporter, scene, c, load.place);
@@ -67,7 +82,7 @@ void Suspicions::updated(order::Row block, const Access& access, Mask mask) {
     auto each = watched_.lower_bound({row, begin});
     while (each != watched_.end() && each->first.first == row &&
            each->first.second < begin + access.bytes) {
-      looks_.emplace(static_cast<std::uint32_t>(row >> order::launch_shift), each->second);
+      looks_.insert(each->second);
       each = watched_.erase(each);
     }
   }
@@ -87,11 +102,10 @@ void Suspicions::end(std::uint32_t launch, Findings& findings) {
     const std::lock_guard lock(mutex_);
     std::erase_if(kept_, [&](auto& each) {
       if (each.second.launch != launch) return false;
-      if (!looks_.contains({launch, each.second.place}))
+      if (!looks_.contains(each.second.place))
         left.emplace_back(each.first, std::move(each.second.finding));
       return true;
     });
-    std::erase_if(looks_, [&](const auto& each) { return each.first == launch; });
     std::erase_if(watched_, [&](const auto& each) {
       return each.first.first >> order::launch_shift == launch;
     });

@@ -3,9 +3,10 @@
 // one store: a mistake, unless they look there which of them it was.
 //
 // `old = *p; do ... atomicCAS(p, ...)` and `if (v > *p) atomicMax(p, v)` read what others change,
-// and the atomic puts it right. So such a conflict waits for the launch's end, and is dropped where
-// the load's line has been seen to be one of these. Likewise `owner[slot] = lane; __syncwarp(); if
-// (owner[slot] == lane)`: all lanes that wrote there read it together.
+// and the atomic puts it right. So such a conflict waits for the end of the later one's launch, and
+// is dropped where the load's line has been seen, in any launch, to be one of these. Likewise
+// `owner[slot] = lane; __syncwarp(); if (owner[slot] == lane)`: all lanes that wrote there read it
+// together.
 #pragma once
 #include <atomic>
 #include <map>
@@ -19,8 +20,10 @@ namespace inflight::check::races {
 
 class Suspicions {
  public:
-  // Is it such a conflict? Then it is kept. `lanes`: of a store, all at the conflict's address.
-  bool take(Reporter& reporter, const Scene& scene, const shadow::Conflict& conflict, Mask lanes);
+  // Is it such a conflict of two threads? Then it is kept. `access`: the later one, of a warp;
+  // null: of a copy, or of an mbarrier's operation.
+  bool take(Reporter& reporter, const Scene& scene, const shadow::Conflict& conflict,
+            const Access* access);
   // Threads of this warp read these addresses.
   void looked(order::Row block, const Access& access, Mask mask) {
     if (any_at_once_.load(std::memory_order_relaxed)) read_back(block, access, mask);
@@ -53,7 +56,7 @@ class Suspicions {
   std::atomic<bool> any_{false}, any_at_once_{false};
   std::map<std::pair<order::Row, std::uint64_t>, PlaceId> watched_;  // warp and address of a load
   std::map<std::pair<order::Row, std::uint64_t>, Written> written_;  // likewise of a store
-  std::set<std::pair<std::uint32_t, PlaceId>> looks_;                // launch and load, or store
+  std::set<PlaceId> looks_;                                          // of a load, or of a store
   std::map<FindingKey, Kept> kept_;
 };
 
