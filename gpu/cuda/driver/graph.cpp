@@ -11,8 +11,7 @@ using Edges = abi::EdgeData*;
 
 INFLIGHT_FORWARD_2(cuGraphCreate, create_graph, Handle*, unsigned)
 INFLIGHT_CU_AT(context ? context_of(context, false) : of_any(), cuGraphConditionalHandleCreate,
-               (std::uint64_t * place, Handle graph, Handle context, unsigned value,
-                unsigned flags),
+               (std::uint64_t* place, Handle graph, Handle context, unsigned value, unsigned flags),
                { return make_condition(place, graph, value, flags); })
 INFLIGHT_FORWARD_1(cuGraphDestroy, destroy_graph, Handle)
 INFLIGHT_FORWARD_2(cuGraphClone, clone_graph, Handle*, Handle)
@@ -28,8 +27,8 @@ INFLIGHT_FORWARD_5(cuGraphAddDependencies_v2, add_dependencies, Handle, const Ha
 INFLIGHT_FORWARD_5(cuGraphRemoveDependencies_v2, remove_dependencies, Handle, const Handle*,
                    const Handle*, const abi::EdgeData*, std::size_t)
 INFLIGHT_FORWARD_1(cuGraphDestroyNode, destroy_node, Handle)
-INFLIGHT_CU_AT(of_any(), cuGraphDebugDotPrint, (Handle graph, const char* path, unsigned),
-               { return print_graph(graph, path); })
+INFLIGHT_CU_AT(of_any(), cuGraphDebugDotPrint, (Handle graph, const char* path, unsigned flags),
+               { return print_graph(graph, path, flags); })
 
 // Before CUDA 12.3 edges had no data.
 INFLIGHT_CU_AT(of_any(), cuGraphGetEdges, (Handle graph, Handle* from, Handle* to, Count count),

@@ -68,8 +68,8 @@ INFLIGHT_API int cudaGraphDestroyNode(void* node) {
   return entry([&] { return destroy_node(node); });
 }
 
-INFLIGHT_API int cudaGraphDebugDotPrint(void* graph, const char* path, unsigned) {
-  return entry([&] { return print_graph(graph, path); });
+INFLIGHT_API int cudaGraphDebugDotPrint(void* graph, const char* path, unsigned flags) {
+  return entry([&] { return print_graph(graph, path, flags); });
 }
 
 // --- instantiated graphs ----------------------------------------------------------------------

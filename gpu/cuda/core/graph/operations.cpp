@@ -2,7 +2,6 @@
 #include "gpu/cuda/core/graph/operations.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/graph/nodes.hpp"
@@ -126,10 +125,6 @@ Unfit unfit_for_devices(const Graph& graph) {
   return unfit;
 }
 
-constexpr const char* type_names[] = {
-    "kernel",       "memcpy", "memset", "host",         "graph",       "empty", "event wait",
-    "event record", "signal", "wait",   "memory alloc", "memory free", "batch", "conditional"};
-
 }  // namespace
 
 Status create_graph(void** place, unsigned flags) {
@@ -160,22 +155,6 @@ Status find_in_clone(void** place, const void* original, const void* clone) {
     for (const auto& node : graph.nodes())
       if (node->origin == original) return store_value(place, node.get());
     return Status::invalid_value;
-  });
-}
-
-Status print_graph(const void* handle, const char* path) {
-  return with_graph(handle, [&](Graph& graph) {
-    std::FILE* file = path ? std::fopen(path, "w") : nullptr;
-    if (!file) return Status::invalid_value;
-    std::fprintf(file, "digraph graph_%llu {\n", static_cast<unsigned long long>(graph.id));
-    for (const auto& node : graph.nodes())
-      std::fprintf(file, "  n%u [label=\"%u: %s\"];\n", node->id, node->id,
-                   type_names[node_type(node->work)]);
-    for (const auto& edge : graph.edges())
-      std::fprintf(file, "  n%u -> n%u;\n", edge.from->id, edge.to->id);
-    std::fprintf(file, "}\n");
-    std::fclose(file);
-    return Status::success;
   });
 }
 

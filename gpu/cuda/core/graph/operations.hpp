@@ -14,7 +14,9 @@ Status create_graph(void** place, unsigned flags);
 Status destroy_graph(const void* graph);
 Status clone_graph(void** place, const void* graph);
 Status find_in_clone(void** place, const void* original, const void* clone);
-Status print_graph(const void* graph, const char* path);  // in Graphviz's language
+// In Graphviz's language, with what `flags` (cudaGraphDebugDotFlags) ask for (dot.cpp);
+// operating_system: the file cannot be written.
+Status print_graph(const void* graph, const char* path, unsigned flags);
 
 // A list is stored as CUDA does: with no place for it, `count` gets its length; otherwise as many
 // entries as `count` has room for, and nulls after them. The place for edges' data may be null

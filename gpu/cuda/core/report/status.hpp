@@ -41,6 +41,7 @@ namespace inflight::cuda {
   X(invalid_source, 300) \
   X(file_not_found, 301) \
   X(shared_object_symbol_not_found, 302) \
+  X(operating_system, 304) \
   X(invalid_handle, 400) \
   X(illegal_state, 401) \
   X(lossy_query, 402) \
