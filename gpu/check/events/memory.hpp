@@ -67,6 +67,7 @@ struct Access {
   // A listener to Topic::undefined says here what a load reads that nothing has written, and is
   // notified of what comes of it; of a store, it says so to the listener. Else null.
   UndefinedBytes* undefined = nullptr;
+  std::uint32_t unread = 0;  // of a load: of `bytes`, those at the end that nothing uses
 };
 
 // Lanes act as bits tell them that nothing has written: with other bits, they would act otherwise.

@@ -44,6 +44,7 @@ class Describer {
       d.writes = {registers + p.writes, p.registers_end - p.writes};
       d.memory = {out_->memory.data() + p.memory, p.memory_end - p.memory};
     }
+    find_unread_elements();
     find_held_registers(*out_);
     out_->flow = analyse(text_);
     return std::move(out_);
@@ -53,6 +54,30 @@ class Describer {
   struct Places {
     std::size_t reads, writes, registers_end, memory, memory_end;
   };
+
+  // Compilers load four bytes where three are wanted.
+  void find_unread_elements() {
+    std::vector<bool> read(text_.registers.size());
+    for (const Instruction& each : out_->body)
+      for (const RegisterUse& use : each.reads) read[use.reg] = true;
+    for (std::size_t i = 0; i < text_.returns.size() && i < read.size(); ++i) read[i] = true;
+    const auto unread = [&](const Operand& o) {
+      if (o.kind == Kind::sink) return o.second == ptx::none;
+      return o.kind == Kind::reg && o.second == ptx::none && !read[o.index];
+    };
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      const ptx::Instruction& in = *out_->body[i].text;
+      if (in.vector == 1 || places_[i].memory == places_[i].memory_end) continue;
+      MemoryOperand& m = out_->memory[places_[i].memory];
+      const Operand& to = text_.operands(in)[0];
+      if (m.role != Role::load || m.order != Order::weak || to.kind != Kind::vector ||
+          to.count != in.vector)
+        continue;
+      unsigned last = to.count;
+      while (last > 1 && unread(text_.pool[to.index + last - 1])) --last;
+      m.unread = (to.count - last) * (m.bytes / to.count);
+    }
+  }
 
   void instruction(const ptx::Instruction& in) {
     Instruction d;

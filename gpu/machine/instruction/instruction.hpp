@@ -65,6 +65,7 @@ struct MemoryOperand {
   ptx::Space space = ptx::Space::generic;  // a variable's is known by its name; never shared_cta
   std::uint8_t operand = 0;                // in the order written
   std::uint32_t bytes = 0;    // each lane, all elements of a vector; 0: other operands say
+  std::uint32_t unread = 0;   // of these, a weak load's last, whose registers nothing reads
   std::uint32_t lanes = ~0u;  // that name an address; the others only take part
   bool strided = false;       // a matrix: each lane accesses a part of one of its lines
   check::Order order = check::Order::weak;

@@ -142,6 +142,11 @@ void Races::accessed(const Access& event) {
       event.space != Space::constant)
     return;
   if (event.proxy == Proxy::tensormap) return;
+  if (event.unread != 0) {
+    Access used = event;
+    used.bytes -= std::exchange(used.unread, 0);
+    return accessed(used);
+  }
   Block* const block = block_of(event.who);
   if (!block) return;
   if (event.space == Space::constant) return constants_read(*block, event);
