@@ -98,6 +98,7 @@ const Races::Running& Races::running(std::uint64_t launch) {
 void Races::kernel_end(const KernelEnd& event) {
   if (event.faulted) blocks_.forget_launch(event.kernel->launch);
   std::uint32_t number = 0;
+  std::set<std::uint32_t> running;
   {
     const std::lock_guard lock(mutex_);
     maps_used_.erase(maps_used_.lower_bound({event.kernel->launch, 0}),
@@ -106,8 +107,10 @@ void Races::kernel_end(const KernelEnd& event) {
     if (found == running_.end()) return;
     number = found->second.number;
     running_.erase(found);
+    if (suspicions_.any())
+      for (const auto& [launch, each] : running_) running.insert(each.number);
   }
-  suspicions_.end(number, session_.findings);
+  suspicions_.end(number, running, session_.findings);
 }
 
 void Races::child_launched(const ChildLaunched& event) {

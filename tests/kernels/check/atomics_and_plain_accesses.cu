@@ -43,6 +43,22 @@ __global__ void counted(int* at) {
   atomicAdd(at, 1);
 }
 
+// Lanes one after the other, and the first goes on with what it saw.
+__device__ double fetch_max(double* at, double v) {
+  auto* word = reinterpret_cast<unsigned long long*>(at);
+  unsigned long long old = *word, assumed;
+  do {
+    if (__longlong_as_double(old) > v) break;
+    assumed = old;
+    old = atomicCAS(word, assumed, __double_as_longlong(v));
+  } while (assumed != old);
+  return __longlong_as_double(old);
+}
+__global__ void most_in_turns(double* at) {
+  for (int i = 0; i < 2; ++i)
+    if (threadIdx.x == i) at[i + 1] = fetch_max(at, i - 0.5);
+}
+
 // The lane that reads is none of those that update.
 __global__ void read_beside(int* at) {
   if (threadIdx.x == 0) at[1] = *at;       // [read_beside]
@@ -77,6 +93,11 @@ void run_one_warp() {
   kernel<<<1, 5>>>(at);
   at.read();
 }
+void run_turns() {
+  Buffer<double> at(4);
+  most_in_turns<<<1, 2>>>(at);
+  at.read();
+}
 void run_counted() {
   Buffer<int> at(2);
   cudaStream_t streams[2];
@@ -95,6 +116,7 @@ int main(int argc, char** argv) {
                    {"most", run_most<256>},
                    {"most_of_a_warp", run_most<32>},
                    {"exchanged_for_itself", run_one_warp<exchanged_for_itself>},
+                   {"most_in_turns", run_turns},
                    {"counted_in_two_streams", run_counted},
                    {"read_beside", run_one_warp<read_beside>},
                    {"found", run<found<false>>},

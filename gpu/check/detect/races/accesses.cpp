@@ -190,6 +190,9 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
   ++block.accesses;
   if (!owner && write && !strong) block.order.stored(event.who.warp, mask);
   if (!write) suspicions_.looked(block.order.row(), event, mask);
+  if (!write && !strong)
+    block.last_loads[event.who.warp] = {event.addresses[std::countr_zero(mask)], mask,
+                                        event.who.instruction};
   if (!owner && !strong &&
       block.repeats.again(event, mask, write, block.order.epoch(),
                           memory_changes_.load(std::memory_order_relaxed)))
@@ -236,6 +239,17 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
     suspicions_.updated(block.order.row(), event, mask);
   if (strong) synchronise(block, owner, event, mask, write, false);
   report(event.who, block, event.space, false, &event);
+  if (event.kind == Access::Kind::atomic && suspicions_.any()) looked_before(block, event, mask);
+}
+
+// The lane that looked last may be one whose own atomic this is.
+void Races::looked_before(Block& block, const Access& atomic, Mask mask) {
+  const Block::LastLoad& load = block.last_loads[atomic.who.warp];
+  const Mask first = load.lanes & -load.lanes & mask;
+  if (first == 0 || atomic.addresses[std::countr_zero(first)] != load.address) return;
+  Who who = atomic.who;
+  who.instruction = load.instruction;
+  suspicions_.look(reporter_.line_of(block.place_of(who, session_.places)));
 }
 
 namespace {

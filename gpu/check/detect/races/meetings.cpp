@@ -1,4 +1,6 @@
 // Barriers, and bar.warp.sync.
+#include <algorithm>
+
 #include "gpu/check/detect/races/races.hpp"
 
 namespace inflight::check::races {
@@ -33,6 +35,7 @@ void Races::barrier(const Barrier& event) {
   order::Meeting& meeting = block->barrier(event.id);
   if (event.step == Step::complete) {
     suspicions_.met(block->order.row());
+    std::fill(block->last_loads.begin(), block->last_loads.end(), Block::LastLoad{});
     block->let_go |= block->some_ended && event.expected == 0;
     return meeting.complete();
   }

@@ -82,6 +82,7 @@ class Races : public Listener {
   // A thread's access of system scope and one of the program's code on the host: flags are made so.
   bool is_flag(const shadow::Conflict& conflict) const;
   // A thread's access, behind a fence of system scope, that may be a flag for the host.
+  void looked_before(Block& block, const Access& atomic, Mask mask);
   bool may_tell_host(const Block& block, const Access& access, Mask mask) const;
   // What the one may have told the other by such an access.
   void hear_host(Block& block, const Access& access, Mask mask);

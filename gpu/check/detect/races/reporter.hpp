@@ -26,6 +26,7 @@ class Reporter {
   }
   FindingKey key_of(const Scene& scene, const shadow::Conflict& conflict) const;
   Finding finding_of(const Scene& scene, const shadow::Conflict& conflict) const;
+  PlaceId line_of(PlaceId place) const { return session_.places.line_of(place); }
   // A thread uses an mbarrier before it may know of its initialisation.
   void unpublished(const Who& who, const Mbarrier& mbarrier, bool other_block);
   // A store or copy writes where an mbarrier lives.
@@ -42,7 +43,6 @@ class Reporter {
   // Is it one execution of a bulk store that each lane of a warp issues? They write the same.
   bool repeats(const Scene& scene, const shadow::Conflict& conflict) const;
   PlaceId place_of(const Who& who) { return session_.places.of(who); }
-  PlaceId line_of(PlaceId place) const { return session_.places.line_of(place); }
   Party party(const Scene& scene, const shadow::Side& side, bool later, std::string did) const;
   Bytes bytes_of(const Who& who, Space space, std::uint64_t address, std::uint64_t count) const;
   std::vector<Party> in_flight(const Block* block, order::Row row) const;

@@ -105,6 +105,7 @@ struct Block {
   Block(const order::Block::Shape& shape, const order::Knowledge& start)
       : order(shape, start),
         last_reads(order.warps()),
+        last_loads(order.warps()),
         told_by_host(order.warps()),
         told_host(order.warps()),
         met_at(order.warps()) {}
@@ -173,6 +174,13 @@ struct Block {
     bool operator==(const LastRead&) const = default;
   };
   std::vector<LastRead> last_reads;
+  // Of each warp, its last weak load since the block met.
+  struct LastLoad {
+    std::uint64_t address = 0;  // the first lane's
+    order::Mask lanes = 0;
+    std::uint32_t instruction = nothing;
+  };
+  std::vector<LastLoad> last_loads;
   // Of each warp, the lanes that have heard of the host's latest news (HostOrder::news), and that
   // have told the host what they did before a fence.
   struct ToldByHost {

@@ -2,6 +2,7 @@
 #include "gpu/check/detect/races/suspicions.hpp"
 
 #include <bit>
+#include <utility>
 
 #include "gpu/check/detect/races/words.hpp"
 
@@ -19,19 +20,22 @@ Mask lanes_at(const Access& access, std::uint64_t address) {
 }  // namespace
 
 void Suspicions::keep(Reporter& reporter, const Scene& scene, const shadow::Conflict& c,
-                      PlaceId place) {
+                      PlaceId line) {
   const auto launch = static_cast<std::uint32_t>(order::launch_of(c.later.row));
+  const auto other = static_cast<std::uint32_t>(order::launch_of(c.earlier.row));
   const FindingKey key = reporter.key_of(scene, c);
-  if (!kept_.contains(key)) kept_.emplace(key, Kept{launch, place, reporter.finding_of(scene, c)});
+  if (!kept_.contains(key))
+    kept_.emplace(key, Kept{launch, other, line, reporter.finding_of(scene, c)});
 }
 
 bool Suspicions::take_at_once(Reporter& reporter, const Scene& scene, const shadow::Conflict& c,
                               Mask lanes) {
   const std::lock_guard lock(mutex_);
   any_ = any_at_once_ = true;
+  const PlaceId line = reporter.line_of(c.later.place);
   if (written_.size() < most_watched)
-    written_.insert_or_assign({c.later.row, c.address}, Written{c.later.place, lanes});
-  keep(reporter, scene, c, c.later.place);
+    written_.insert_or_assign({c.later.row, c.address}, Written{line, lanes});
+  keep(reporter, scene, c, line);
   return true;
 }
 
@@ -46,7 +50,7 @@ void Suspicions::read_back(order::Row block, const Access& access, Mask mask) {
     for (Mask m = mask; m != 0; m &= m - 1)
       if (access.addresses[std::countr_zero(m)] == at) same |= m & -m;
     if ((found->second.lanes & ~same) == 0) {
-      looks_.insert(found->second.place);
+      looks_.insert(found->second.line);
       written_.erase(found);
     }
   }
@@ -61,15 +65,16 @@ bool Suspicions::take(Reporter& reporter, const Scene& scene, const shadow::Conf
                      &update = load_first ? c.later : c.earlier;
   if (!scene.block || load.write || load.strong || !update.write || !update.strong) return false;
   if (is_copy(doer_of(load.row, false)) || is_copy(doer_of(update.row, false))) return false;
+  const PlaceId line = reporter.line_of(load.place);
   const std::lock_guard lock(mutex_);
   const bool is_atomic = access && access->kind == Access::Kind::atomic;
   if (load_first && is_atomic && load.row == update.row && (load.lanes & lanes) != 0) {
-    looks_.insert(load.place);  // the atomic is that of a lane that looked, too
+    looks_.insert(line);  // the atomic is that of a lane that looked, too
     return true;
   }
   any_ = true;
-  if (watched_.size() < most_watched) watched_.insert_or_assign({load.row, c.address}, load.place);
-  keep(reporter, scene, c, load.place);
+  if (watched_.size() < most_watched) watched_.insert_or_assign({load.row, c.address}, line);
+  keep(reporter, scene, c, line);
   return true;
 }
 
@@ -88,6 +93,11 @@ void Suspicions::updated(order::Row block, const Access& access, Mask mask) {
   }
 }
 
+void Suspicions::look(PlaceId line) {
+  const std::lock_guard lock(mutex_);
+  looks_.insert(line);
+}
+
 void Suspicions::met(order::Row block) {
   if (!any_) return;
   const std::lock_guard lock(mutex_);
@@ -95,17 +105,22 @@ void Suspicions::met(order::Row block) {
                  watched_.lower_bound({block + (order::Row{1} << order::row_bits), 0}));
 }
 
-void Suspicions::end(std::uint32_t launch, Findings& findings) {
+void Suspicions::end(std::uint32_t launch, const std::set<std::uint32_t>& running,
+                     Findings& findings) {
   if (!any_) return;
   std::vector<std::pair<FindingKey, Finding>> left;
   {
     const std::lock_guard lock(mutex_);
-    std::erase_if(kept_, [&](auto& each) {
-      if (each.second.launch != launch) return false;
-      if (!looks_.contains(each.second.place))
-        left.emplace_back(each.first, std::move(each.second.finding));
-      return true;
-    });
+    for (auto each = kept_.begin(); each != kept_.end();) {
+      Kept& kept = each->second;
+      if (kept.launch == launch && running.contains(kept.other)) std::swap(kept.launch, kept.other);
+      if (kept.launch != launch) {
+        ++each;
+        continue;
+      }
+      if (!looks_.contains(kept.line)) left.emplace_back(each->first, std::move(kept.finding));
+      each = kept_.erase(each);
+    }
     std::erase_if(watched_, [&](const auto& each) {
       return each.first.first >> order::launch_shift == launch;
     });

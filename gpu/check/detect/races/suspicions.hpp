@@ -30,33 +30,37 @@ class Suspicions {
   }
   // A thread of this warp updates these addresses atomically.
   void updated(order::Row block, const Access& access, Mask mask);
+  // Is anything kept? Then a look that met nothing, of a lane whose own atomic followed, says what
+  // its line is.
+  bool any() const { return any_.load(std::memory_order_relaxed); }
+  void look(PlaceId line);
   // Threads of the block meet: what they have loaded before is no look at what follows.
   void met(order::Row block);
-  // Gives what remains of a launch to f(Finding key, Finding).
-  void end(std::uint32_t launch, Findings& findings);
+  // Reports what remains of a launch, but for what it shares with another that runs: that is then
+  // the other's.
+  void end(std::uint32_t launch, const std::set<std::uint32_t>& running, Findings& findings);
 
  private:
   static constexpr std::size_t most_watched = 4096;
   struct Kept {
-    std::uint32_t launch;
-    PlaceId place;  // of the load, or of the store
+    std::uint32_t launch, other;  // of the later access and of the earlier one
+    PlaceId line;                 // of the load, or of the store
     Finding finding;
   };
   struct Written {
-    PlaceId place;
+    PlaceId line;
     Mask lanes;
   };
   bool take_at_once(Reporter& reporter, const Scene& scene, const shadow::Conflict& conflict,
                     Mask lanes);
-  void keep(Reporter& reporter, const Scene& scene, const shadow::Conflict& conflict,
-            PlaceId place);
+  void keep(Reporter& reporter, const Scene& scene, const shadow::Conflict& conflict, PlaceId line);
   void read_back(order::Row block, const Access& access, Mask mask);
 
   std::mutex mutex_;
   std::atomic<bool> any_{false}, any_at_once_{false};
   std::map<std::pair<order::Row, std::uint64_t>, PlaceId> watched_;  // warp and address of a load
   std::map<std::pair<order::Row, std::uint64_t>, Written> written_;  // likewise of a store
-  std::set<PlaceId> looks_;                                          // of a load, or of a store
+  std::set<PlaceId> looks_;                                          // lines of loads, or of stores
   std::map<FindingKey, Kept> kept_;
 };
 
