@@ -1,9 +1,17 @@
 // Work is held back until the program waits, asks, or a moment has passed.
 #include "gpu/cuda/core/watch/holding.hpp"
 
+#include <fcntl.h>
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <condition_variable>
+#include <cstdio>
+#include <cstring>
 #include <mutex>
+#include <optional>
 
 #include "gpu/cuda/core/watch/watch.hpp"
 
@@ -16,6 +24,35 @@ using std::chrono::microseconds;
 // vain makes the next one shorter, each wait makes it longer again.
 constexpr microseconds longest{50'000}, shortest{500};
 
+// On a busy machine the moment passes while the thread that submitted the work waits for a
+// processor. Then it lasts until the thread has had a tenth of it, or up to so many moments.
+constexpr int patience = 20, share = 10;
+
+std::optional<std::chrono::nanoseconds> processor_time(clockid_t clock) {
+  timespec now;
+  if (clock_gettime(clock, &now) != 0) return std::nullopt;
+  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
+
+// Could the thread run, if there were a processor for it?
+bool is_runnable(int thread) {
+  char path[64], text[256];
+  std::snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread);
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const ssize_t length = read(file, text, sizeof text - 1);
+  close(file);
+  if (length <= 0) return false;
+  text[length] = 0;
+  const char* const state = std::strrchr(text, ')');  // the name may have some, too
+  return state && std::strncmp(state, ") R", 3) == 0;
+}
+
+bool is_starved(const Stamp& stamp, microseconds moment) {
+  const auto had = processor_time(stamp.clock);
+  return had && *had - stamp.had < moment / share && is_runnable(stamp.thread);
+}
+
 struct Holding {
   std::mutex mutex;
   std::condition_variable changed;
@@ -24,8 +61,9 @@ struct Holding {
   microseconds moment = longest;
 
   bool held(const Stamp& stamp) const {
-    return waiting == 0 && stamp.number > let_go &&
-           std::chrono::steady_clock::now() < stamp.time + moment;
+    if (waiting != 0 || stamp.number <= let_go) return false;
+    const auto age = std::chrono::steady_clock::now() - stamp.time;
+    return age < moment || (age < moment * patience && is_starved(stamp, moment));
   }
 };
 Holding& holding() {
@@ -38,8 +76,14 @@ Holding& holding() {
 Stamp stamp_now() {
   if (!active()) return {};
   Holding& h = holding();
+  Stamp stamp;
+  stamp.thread = gettid();
+  pthread_getcpuclockid(pthread_self(), &stamp.clock);
+  stamp.had = processor_time(stamp.clock).value_or(std::chrono::nanoseconds::zero());
   const std::lock_guard lock(h.mutex);
-  return {++h.submitted, std::chrono::steady_clock::now()};
+  stamp.number = ++h.submitted;
+  stamp.time = std::chrono::steady_clock::now();
+  return stamp;
 }
 
 bool holds(const Stamp& stamp) {
@@ -53,8 +97,10 @@ void wait_for(const Stamp& stamp) {
   Holding& h = holding();
   std::unique_lock lock(h.mutex);
   const microseconds moment = h.moment;
-  const bool released = h.changed.wait_until(
-      lock, stamp.time + moment, [&] { return h.waiting != 0 || stamp.number <= h.let_go; });
+  const auto is_released = [&] { return h.waiting != 0 || stamp.number <= h.let_go; };
+  bool released = h.changed.wait_until(lock, stamp.time + moment, is_released);
+  while (!released && h.held(stamp))
+    released = h.changed.wait_for(lock, moment / share, is_released);
   if (!released) h.moment = std::max(shortest, std::min(h.moment, moment / 2));
 }
 

@@ -60,6 +60,9 @@ class Waiting {
 struct Stamp {
   std::uint64_t number = 0;  // 0: nothing was watched
   std::chrono::steady_clock::time_point time;
+  int thread = 0;                  // the system's number of the thread that submitted it
+  int clock = 0;                   // clockid_t of that thread's time on a processor,
+  std::chrono::nanoseconds had{};  // and how much of it the thread had then
 };
 Stamp stamp_now();
 // Is it held back? And: returns when it is no more.
