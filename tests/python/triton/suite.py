@@ -64,8 +64,8 @@ def main():
         if line.split() and not line.startswith("#"):
             count, function = line.split()
             known[function] = int(count)
-    folder = options.checkout / "python/test/unit"
-    tests = collected(folder, options.file)
+    folder = options.checkout  # pytest names the tests from there, where its settings are
+    tests = collected(folder, f"python/test/unit/{options.file}")
     part, parts = map(int, options.part.split("/"))
     shares = [tests[i:i + TESTS_A_PROCESS] for i in range(0, len(tests), TESTS_A_PROCESS)][part::parts]
     ran, bad, skipped, begin = 0, [], 0, time.monotonic()
