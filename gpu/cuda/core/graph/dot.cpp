@@ -28,7 +28,6 @@ enum Flag : unsigned {
   handles = 1 << 10,
   allocation_parameters = 1 << 11,
   free_parameters = 1 << 12,
-  batch_parameters = 1 << 13,
   topology = 1 << 14,
   conditional_parameters = 1 << 15,
 };
@@ -77,24 +76,24 @@ class Printer {
   void print(const Graph& graph) {
     const auto numbers = topological_numbers(graph);
     std::vector<const Graph*> inner;
-    line("subgraph cluster_{} {{\nlabel=\"graph_{}\" graph[style=\"dashed\"];\n", graph.id,
-         graph.id);
+    put("subgraph cluster_{} {{\nlabel=\"graph_{}\" graph[style=\"dashed\"];\n", graph.id,
+        graph.id);
     for (const auto& node : graph.nodes()) {
       number_ = fmt::format("{}", node->id);
       if (has(topology)) number_ += fmt::format(" (topoId: {})", numbers.at(node.get()));
-      line("{}[", name(graph, *node));
+      put("{}[", name(graph, *node));
       std::visit([&](const auto& work) { describe(*node, work, inner); }, node->work);
-      line("];\n\n");
+      put("];\n\n");
     }
     std::vector<Graph::Edge> edges = graph.edges();
     std::stable_sort(edges.begin(), edges.end(),
                      [](const auto& a, const auto& b) { return a.from->id < b.from->id; });
     for (const Graph::Edge& edge : edges) {
-      line("{} -> {}", name(graph, *edge.from), name(graph, *edge.to));
-      if (has(topology)) line(" [headlabel={}]", edge.kind.to_port);
-      line(";\n");
+      put("{} -> {}", name(graph, *edge.from), name(graph, *edge.to));
+      if (has(topology)) put(" [headlabel={}]", edge.kind.to_port);
+      put(";\n");
     }
-    line("}}\n");
+    put("}}\n");
     for (const Graph* each : inner) print(*each);
   }
   std::string text;
@@ -102,7 +101,7 @@ class Printer {
  private:
   bool has(Flag flag) const { return flags_ & flag; }
   template <class... Args>
-  void line(fmt::format_string<Args...> format, Args&&... args) {
+  void put(fmt::format_string<Args...> format, Args&&... args) {
     fmt::format_to(std::back_inserter(text), format, std::forward<Args>(args)...);
   }
   static std::string name(const Graph& graph, const Node& node) {
@@ -113,8 +112,8 @@ class Printer {
   }
   // A box with a few lines.
   void box(const Node& node, std::string_view what, std::string_view rest = "") {
-    line("style=\"solid\" shape=\"rectangle\" label=\"{}\n{}\n{}{}\"", number_, what,
-         handle_line(node), rest);
+    put("style=\"solid\" shape=\"rectangle\" label=\"{}\n{}\n{}{}\"", number_, what,
+        handle_line(node), rest);
   }
   // The first row of a record that is not a kernel's.
   std::string ids(const Node& node) const {
@@ -132,40 +131,38 @@ class Printer {
                                                 extents(work.block), work.dynamic_shared)
                                   : "";
     if (!has(kernel_attributes)) {
-      line("style=\"bold\" shape=\"octagon\" label=\"{}\n{}\n", number_, kernel);
-      if (has(handles)) line("{}func handle: {}\n", handle_line(node), hex(work.host));
-      line("{}\"", shape);
+      put("style=\"bold\" shape=\"octagon\" label=\"{}\n{}\n", number_, kernel);
+      if (has(handles)) put("{}func handle: {}\n", handle_line(node), hex(work.host));
+      put("{}\"", shape);
       return;
     }
-    line("style=\"bold\" shape=\"record\" label=\"{{KERNEL\n| {{ID | {} | {}{}}}\n", number_,
-         kernel, shape);
+    put("style=\"bold\" shape=\"record\" label=\"{{KERNEL\n| {{ID | {} | {}{}}}\n", number_, kernel,
+        shape);
     if (has(handles))
-      line("| {{{{node handle | func handle}} | {{{} | {}}}}}\n", hex(&node), hex(work.host));
-    line(
-        "| {{accessPolicyWindow | {{base_ptr | num_bytes | hitRatio | hitProp | missProp}} | "
+      put("| {{{{node handle | func handle}} | {{{} | {}}}}}\n", hex(&node), hex(work.host));
+    put("| {{accessPolicyWindow | {{base_ptr | num_bytes | hitRatio | hitProp | missProp}} | "
         "{{{} | 0 | 0.000000 | N | N}}}}\n| {{cooperative | {}}}\n| {{priority | {}}}\n}}\"",
         hex(std::uint64_t{0}), work.cooperative ? 1 : 0, work.priority);
   }
 
   void describe(const Node& node, const Fill& work, Inner&) {
     if (has(fill_parameters))
-      line(
-          "style=\"solid\" style=\"solid\" shape=\"record\" label=\"{{MEMSET\n| {{{{ID | node "
+      put("style=\"solid\" style=\"solid\" shape=\"record\" label=\"{{MEMSET\n| {{{{ID | node "
           "handle | dptr | pitch | "
           "value | elementSize | width | height}} | {{{} | {} | {} | {} | {} | {} | {} | "
           "{}}}}}}}\"",
           number_, hex(&node), hex(work.to), work.pitch, work.value, work.element, work.width,
           work.height);
     else
-      line("style=\"solid\" shape=\"invtrapezium\"label=\"{}\nMEMSET\n({},{})\n{}\"", number_,
-           work.value, work.element * work.width * work.height, handle_line(node));
+      put("style=\"solid\" shape=\"invtrapezium\"label=\"{}\nMEMSET\n({},{})\n{}\"", number_,
+          work.value, work.element * work.width * work.height, handle_line(node));
   }
 
   void describe(const Node& node, const Copy& work, Inner&) {
     const Side from = side_of(work.from, work.from_array), to = side_of(work.to, work.to_array);
     if (!has(copy_parameters)) {
-      line("style=\"solid\" shape=\"trapezium\"label=\"{}\nMEMCPY\n({}to{},{})\n{}\"", number_,
-           from.letter, to.letter, work.bytes(), handle_line(node));
+      put("style=\"solid\" shape=\"trapezium\"label=\"{}\nMEMCPY\n({}to{},{})\n{}\"", number_,
+          from.letter, to.letter, work.bytes(), handle_line(node));
       return;
     }
     const bool is_linear = work.height == 1 && work.depth == 1;
@@ -174,15 +171,13 @@ class Printer {
                          is_linear ? 0 : work.width, is_linear ? 0 : rows);
     };
     constexpr std::string_view origin = "{{x | 0} | {y | 0} | {z | 0}}";
-    line("style=\"solid\" shape=\"record\" label=\"{{\nMEMCPY\n{}| {{kind | {}to{} ({} to {})}}\n",
-         ids(node), from.letter, to.letter, from.words, to.words);
-    line(
-        "| {{{{srcPtr | dstPtr}} | {{pitch | ptr | xsize | ysize | pitch | ptr | xsize | ysize}} | "
+    put("style=\"solid\" shape=\"record\" label=\"{{\nMEMCPY\n{}| {{kind | {}to{} ({} to {})}}\n",
+        ids(node), from.letter, to.letter, from.words, to.words);
+    put("| {{{{srcPtr | dstPtr}} | {{pitch | ptr | xsize | ysize | pitch | ptr | xsize | ysize}} | "
         "{{{} | {}}}}}\n",
         pointer(work.from, work.from_pitch, work.from_rows),
         pointer(work.to, work.to_pitch, work.to_rows));
-    line(
-        "| {{{{srcPos | {}}} | {{dstPos | {}}} | {{Extent | {{{{Width | {}}} | {{Height | {}}} | "
+    put("| {{{{srcPos | {}}} | {{dstPos | {}}} | {{Extent | {{{{Width | {}}} | {{Height | {}}} | "
         "{{Depth | {}}}}}}}}}\n}}\"",
         origin, origin, work.width, work.height, work.depth);
   }
@@ -211,37 +206,34 @@ class Printer {
 
   void describe(const Node& node, const AllocateWork& work, Inner&) {
     if (!has(allocation_parameters)) return box(node, "MEM_ALLOC");
-    const bool is_graphs = work.memory != nullptr;
-    line(
-        "style=\"solid\" shape=\"record\" label=\"{{\nMEM_ALLOC\n{}| {{{{{{poolProps | {{allocType "
+    put("style=\"solid\" shape=\"record\" label=\"{{\nMEM_ALLOC\n{}| {{{{{{poolProps | {{allocType "
         "| handleTypes | "
         "{{location | {{type | id}}}}}} | {{PINNED | NONE | DEVICE | {}}}}}}}}}\n| {{{{bytesize | "
         "dptr}} | {{{} | "
         "{}}}}}\n}}\"",
-        ids(node), is_graphs ? work.memory->device : 0, is_graphs ? work.memory->bytes : work.bytes,
-        hex(is_graphs ? work.memory->address : work.address));
+        ids(node), work.memory->device, work.memory->bytes, hex(work.memory->address));
   }
   void describe(const Node& node, const FreeWork& work, Inner&) {
     if (!has(free_parameters)) return box(node, "MEM_FREE");
-    line("style=\"solid\" shape=\"record\" label=\"{{\nMEM_FREE\n{}| {{{{dptr}} | {{{}}}}}\n}}\"",
-         ids(node), hex(work.memory ? work.memory->address : work.address));
+    put("style=\"solid\" shape=\"record\" label=\"{{\nMEM_FREE\n{}| {{{{dptr}} | {{{}}}}}\n}}\"",
+        ids(node), hex(work.address));
   }
 
   void describe(const Node& node, const ConditionalWork& work, Inner& inner) {
     constexpr std::string_view kinds[] = {"IF", "WHILE", "SWITCH"};
     const Conditional& c = *work.node;
-    line("style=\"bold\" shape=\"record\" label=\"{{\nCONDITIONAL\n| {{ID | {}}}\n", number_);
-    if (has(handles)) line("| {{node handle| {}}}\n", hex(&node));
-    if (has(conditional_parameters)) line("| {{Conditional Handle|{}}}\n", c.condition->handle());
-    line("| {{Conditional Type| {}}}\n", kinds[static_cast<std::size_t>(c.kind)]);
+    put("style=\"bold\" shape=\"record\" label=\"{{\nCONDITIONAL\n| {{ID | {}}}\n", number_);
+    if (has(handles)) put("| {{node handle| {}}}\n", hex(&node));
+    if (has(conditional_parameters)) put("| {{Conditional Handle|{}}}\n", c.condition->handle());
+    put("| {{Conditional Type| {}}}\n", kinds[static_cast<std::size_t>(c.kind)]);
     for (std::size_t i = 0; i < c.bodies.size(); ++i) {
       const std::string when = c.kind == Conditional::Kind::switch_ ? fmt::format("{}", i)
                                : i == 0                             ? "True"
                                                                     : "False";
-      line("| {{{}|graph_{}}}\n", when, c.bodies[i]->id);
+      put("| {{{}|graph_{}}}\n", when, c.bodies[i]->id);
       inner.push_back(c.bodies[i].get());
     }
-    line("}}\n\"");
+    put("}}\n\"");
   }
 
   // What this software GPU alone has in graphs, or what no chip has been asked about.
