@@ -84,6 +84,14 @@ void BulkCopies::issue(const BulkCopy& issued) {
   if (order_.early()) flush_all();
 }
 
+void BulkCopies::issue_empty(const BulkCopy& issued) {
+  BulkCopy copy = issued;
+  copy.id = ++issued_;
+  if (!observer_.wants_every_event) return;
+  observer_.issued(copy);
+  observer_.completed(copy, {});
+}
+
 void BulkCopies::commit(std::uint32_t thread, std::uint64_t tag) {
   ++groups_[thread];
   if (observer_.wants_every_event) observer_.committed(issuer(thread), Completion::bulk_group, tag);

@@ -109,6 +109,8 @@ class BulkCopies {
   void reset(const Order& order);
 
   void issue(const BulkCopy& copy);
+  // A copy of no bytes, whose addresses may be anything: done at once, and completes nothing.
+  void issue_empty(const BulkCopy& copy);
   void commit(std::uint32_t thread, std::uint64_t tag = 0);
   // `.read` asks that the sources have been read: here the whole copy is done then.
   void wait_group(std::uint32_t thread, std::uint32_t newest_allowed, bool read_only,

@@ -1,7 +1,8 @@
 // Bulk copies (PTX ISA, "Data Movement and Conversion Instructions: Bulk copy"), st.async and
 // red.async: checks each lane's request and hands it to gpu/async, which moves the bytes.
 //
-// Where the ISA is silent, as an H200 does: sizes count in whole 16 bytes; the mbarrier that a copy
+// Where the ISA is silent, as an H200 does: sizes count in whole 16 bytes, and of a copy of none no
+// address is looked at; the mbarrier that a copy
 // completes on is the one at its offset in the destination's block.
 #include "gpu/machine/families/bulk.hpp"
 
@@ -23,7 +24,7 @@ const Op* bulk_load(Warp& w, const Op* op) {
   return each_request(w, op, [](BulkRequest& r) {
     const std::uint64_t from = r.wide(Name::from);
     const std::uint32_t to = r.narrow(Name::to), bytes = r.size();
-    if (!r.aligned(from, granule, Space::global, "source") ||
+    if (r.empty(bytes) || !r.aligned(from, granule, Space::global, "source") ||
         !r.aligned(to, granule, Space::shared_cluster, "destination"))
       return;
     const SourceWatch watch(r.w, r.op);
@@ -44,7 +45,7 @@ const Op* bulk_load(Warp& w, const Op* op) {
 const Op* bulk_copy(Warp& w, const Op* op) {
   return each_request(w, op, [](BulkRequest& r) {
     const std::uint32_t from = r.narrow(Name::from), to = r.narrow(Name::to), bytes = r.size();
-    if (!r.aligned(from, granule, Space::shared, "source") ||
+    if (r.empty(bytes) || !r.aligned(from, granule, Space::shared, "source") ||
         !r.aligned(to, granule, Space::shared_cluster, "destination"))
       return;
     if (!(r.copy.from = r.shared(from, bytes, false, true))) return;
@@ -60,7 +61,7 @@ const Op* bulk_store(Warp& w, const Op* op) {
   return each_request(w, op, [](BulkRequest& r) {
     const std::uint64_t to = r.wide(Name::to);
     const std::uint32_t from = r.narrow(Name::from), bytes = r.size();
-    if (!r.aligned(from, granule, Space::shared, "source") ||
+    if (r.empty(bytes) || !r.aligned(from, granule, Space::shared, "source") ||
         !r.aligned(to, granule, Space::global, "destination"))
       return;
     if (!(r.copy.from = r.shared(from, bytes, false, true))) return;
@@ -75,7 +76,7 @@ const Op* bulk_store(Warp& w, const Op* op) {
 // Nothing to move. An H200 checks the address's alignment and ignores what lies there.
 const Op* bulk_prefetch(Warp& w, const Op* op) {
   return each_request(w, op, [](BulkRequest& r) {
-    r.aligned(r.wide(Name::from), granule, Space::global, "source");
+    if (r.size() != 0) r.aligned(r.wide(Name::from), granule, Space::global, "source");
   });
 }
 

@@ -64,6 +64,17 @@ __global__ void bulk_store(char* out, unsigned bytes) {
   asm volatile("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;" ::: "memory");
 }
 
+// Fewer than 16 bytes are none, and of no bytes the addresses do not matter.
+__global__ void bulk_of_none(const char* in, unsigned bytes) {
+  __shared__ alignas(128) char tile[64];
+  __shared__ alignas(8) std::uint64_t bar;
+  asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared_address(&bar)) : "memory");
+  // clang-format off
+  // [less]
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(shared_address(tile) + 1), "l"(in), "r"(bytes), "r"(shared_address(&bar)) : "memory");
+  // clang-format on
+}
+
 __global__ void mbarrier(unsigned shift) {
   __shared__ alignas(8) std::uint64_t bar[2];
   // [mbarrier]
@@ -91,6 +102,8 @@ int main(int argc, char** argv) {
        {"bulk_twin", [] { bulk<<<1, 32>>>(device() + 16, 16, reinterpret_cast<int*>(device())); }},
        {"bulk_size", [] { bulk_store<<<1, 1>>>(device(), 40); }},
        {"bulk_size_twin", [] { bulk_store<<<1, 1>>>(device(), 48); }},
+       {"bulk_of_less", [] { bulk_of_none<<<1, 1>>>(device(), 8); }},
+       {"bulk_of_none_twin", [] { bulk_of_none<<<1, 1>>>(nullptr, 0); }},
        {"mbarrier", [] { mbarrier<<<1, 1>>>(4); }},
        {"mbarrier_twin", [] { mbarrier<<<1, 1>>>(8); }},
        {"atomic", [] { atomic<<<1, 1>>>(device() + 4); }},

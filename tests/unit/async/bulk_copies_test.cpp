@@ -89,6 +89,19 @@ TEST(BulkCopies, EarlyMovesAtIssue) {
   EXPECT_EQ(c.log.lines, (Log::Lines{"issued 1", "completed 1"}));
 }
 
+TEST(BulkCopies, OneOfNoBytesIsDoneAtOnceAndCompletesNothing) {
+  Cluster c(late);
+  c.copies.issue(c.copy(0, 256));
+  const std::uint32_t before = c.parity(0);
+  BulkCopy nothing = c.load(0, 0, 0);
+  nothing.to = nullptr, nothing.from = nullptr;
+  c.copies.issue_empty(nothing);
+  EXPECT_EQ(c.log.lines, (Log::Lines{"issued 1", "issued 2", "completed 2"}));
+  EXPECT_EQ(c.parity(0), before);
+  c.copies.flush_all();
+  EXPECT_EQ(c.log.lines.back(), "completed 1");
+}
+
 TEST(BulkCopies, LateMovesAtTheWaitThatNeedsIt) {
   Cluster c(late);
   for (std::uint32_t stage = 0; stage < 3; ++stage) {

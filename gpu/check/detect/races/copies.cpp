@@ -68,7 +68,7 @@ void Races::copy_issued(const CopyIssued& event) {
   if (event.tensor_map != 0) map_used(*block, event);
   if (event.completion == Completion::thread_group)
     copy_of_threads(*block, event);
-  else
+  else if (event.bytes != 0)
     bulk_copy(*block, event);
 }
 
