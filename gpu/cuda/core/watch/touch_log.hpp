@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <thread>
 
 namespace inflight::cuda::watch {
 
@@ -31,16 +32,21 @@ class TouchLog {
   bool empty() const {
     return taken_.load(std::memory_order_relaxed) == next_.load(std::memory_order_acquire);
   }
-  // f(const Touch&) for each that is whole, in their order.
+  // f(const Touch&) for each that was begun before the call, in their order. One that a thread is
+  // still writing down is waited for: others behind it may be the caller's own.
   template <class F>
   void take(F f) {
-    for (std::uint64_t at = taken_.load(std::memory_order_relaxed);; ++at) {
+    const std::uint64_t end = next_.load(std::memory_order_acquire);
+    for (std::uint64_t at = taken_.load(std::memory_order_relaxed); at < end; ++at) {
       const Entry& entry = entries_[at % entries_.size()];
-      if (entry.number.load(std::memory_order_acquire) != at + 1) return;
+      while (entry.number.load(std::memory_order_acquire) != at + 1) std::this_thread::yield();
       f(entry.touch);
       taken_.store(at + 1, std::memory_order_release);
     }
   }
+
+  // In a forked process: nobody is left who would finish what was begun.
+  void forget() { taken_ = next_.load(); }
 
  private:
   struct Entry {

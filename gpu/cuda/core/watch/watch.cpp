@@ -34,6 +34,7 @@ void start() {
     pthread_atfork([] { existing()->closing.lock(); }, [] { existing()->closing.unlock(); },
                    [] {
                      existing()->closing.open_all();
+                     existing()->log.forget();
                      existing()->closing.unlock();
                    });
     the_watch.store(watch, std::memory_order_release);
