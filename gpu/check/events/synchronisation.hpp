@@ -11,8 +11,8 @@ namespace inflight::check {
 // bar.warp.sync is a Collective.
 // A grid's barrier is made of atomics on its workspace: its accesses report it, and no Barrier
 // does.
-// grid: griddepcontrol.wait, of which only `wait` is reported, when the grids in front are
-// complete.
+// grid: griddepcontrol. `wait` is reported when the grids in front are complete, `arrive` when a
+// block lets those behind begin (launch_dependents).
 enum class BarrierKind : std::uint8_t { cta, cluster, grid };
 inline constexpr std::uint32_t barrier_kind_count = 3;
 

@@ -42,6 +42,7 @@ void Streams::step_after(Id stream, std::uint64_t other, bool dependent) {
   const Now& done = s.steps[other];
   s.now.join(done.now);
   s.before.join(dependent ? done.before : done.now);
+  if (dependent && done.lets == Now::Lets::once_waited) s.before.join(done.waited);
 }
 
 void Streams::end(Id stream, std::uint64_t work) {
@@ -66,11 +67,21 @@ void Streams::after(Id stream, Id other, std::uint64_t other_work) {
 
 Streams::Launch Streams::launch(Id stream, bool dependent) {
   Stream& s = streams_[stream];
-  if (!dependent) s.before = s.now;
+  if (!dependent)
+    s.before = s.now;
+  else if (s.lets == Now::Lets::once_waited)
+    s.before.join(s.waited);
   Launch l{number(), s.before, {}, dependent};
   if (dependent) l.waited = s.now;
+  s.last = l.number, s.waited = l.waited, s.lets = Now::Lets::unknown;
   ended(s.now, l.number);
   return l;
+}
+
+void Streams::lets_begin(Id stream, std::uint32_t launch, bool has_waited) {
+  Stream& s = streams_[stream];
+  if (s.last != launch || s.lets == Now::Lets::early) return;
+  s.lets = has_waited ? Now::Lets::once_waited : Now::Lets::early;
 }
 
 Streams::Launch Streams::child(Id stream, const Knowledge& knows) {

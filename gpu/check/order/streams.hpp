@@ -43,6 +43,9 @@ class Streams {
   // `dependent`: it may begin before the kernel in front of it has ended (griddepcontrol), and then
   // comes after what that one comes after.
   Launch launch(Id stream, bool dependent = false);
+  // A block of that launch lets the next begin, by a thread that has waited for the kernels in
+  // front, or has not. Where all have, the next begins behind those kernels' end.
+  void lets_begin(Id stream, std::uint32_t launch, bool has_waited);
   // One that a kernel in that piece of work has launched, whose threads know so much.
   Launch child(Id stream, const Knowledge& knows);
   // What is known once it has ended.
@@ -66,6 +69,11 @@ class Streams {
   };
   struct Now {
     Knowledge now, before;  // before: the last launch that is not dependent
+    // Of the last launch: what those know that have waited, and whether it lets the next begin
+    // then.
+    std::uint32_t last = 0;
+    Knowledge waited;
+    enum class Lets : std::uint8_t { unknown, once_waited, early } lets = Lets::unknown;
     void learn(const Knowledge& more) { now.join(more), before.join(more); }
   };
   struct Stream : Now {

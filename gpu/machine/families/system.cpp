@@ -38,6 +38,7 @@ const Op* run_brkpt(Warp& w, const Op* op) {
 // Nobody behind waits for the block's threads from here on.
 const Op* run_launch_dependents(Warp& w, const Op* op) {
   Block& block = *w.block;
+  if (block.grid->observation) block.grid->observation->dependents_may_begin(w, op);
   if (block.grid->dependents && !std::exchange(block.let_dependents_begin, true))
     block.grid->let_dependents_begin(true);
   return op + 1;

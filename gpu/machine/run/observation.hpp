@@ -63,6 +63,8 @@ class Observation {
   // `alone`: they wait without having arrived.
   void cluster_step(const Warp& w, const Op* op, std::uint32_t mask, std::uint64_t phase,
                     bool alone = false) const;
+  // Lanes of the warp let the grids behind begin, as far as their block goes.
+  void dependents_may_begin(const Warp& w, const Op* op) const;
   // Lanes of the warp know that the grids in front are complete.
   void grids_ended(const Warp& w, const Op* op) const;
   void cluster_completed(const Cluster& cluster, const LastToArrive& last) const;

@@ -128,6 +128,14 @@ void Observation::cluster_step(const Warp& w, const Op* op, std::uint32_t mask, 
   listener_.barrier(event);
 }
 
+void Observation::dependents_may_begin(const Warp& w, const Op* op) const {
+  if (!wants(Topic::barriers)) return;
+  check::Barrier event{who(w, w.mask, op)};
+  event.kind = check::BarrierKind::grid;
+  event.step = check::Barrier::Step::arrive;
+  listener_.barrier(event);
+}
+
 void Observation::grids_ended(const Warp& w, const Op* op) const {
   if (!wants(Topic::barriers)) return;
   check::Barrier event{who(w, w.mask, op)};

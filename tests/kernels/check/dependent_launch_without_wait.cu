@@ -35,6 +35,24 @@ __global__ void passes_on(int* other) {
   other[threadIdx.x] = 0;
 }
 
+// Lets the next begin once it has waited, which is once the kernel in front of both is complete.
+__global__ void passes_on_in_turn(int* other) {
+  if (threadIdx.x == 0) asm volatile("griddepcontrol.wait;" ::: "memory");
+  __syncthreads();
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  other[threadIdx.x] = 0;  // [behind_the_other]
+}
+// In turn, but only some of its threads.
+__global__ void passes_on_too_early(int* other) {
+  if (threadIdx.x < 32) asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  other[threadIdx.x] = 0;
+}
+__global__ void reads_other(const int* data, int* out) {
+  out[threadIdx.x] = data[threadIdx.x ^ 1];  // [reads_other]
+}
+
 struct Launch {
   cudaLaunchAttribute early = {};
   cudaLaunchConfig_t config = {};
@@ -64,14 +82,30 @@ void pair() {
   });
 }
 
-template <void reader(const int*, int*)>
+template <void between(int*), void reader(const int*, int*), bool reads_data = true>
 void over_two() {
   Buffer<int> data(64), other(64), out(64);
   in_a_stream([&](cudaStream_t stream) {
     const Launch launch(stream);
     CHECK(cudaLaunchKernelEx(&launch.config, writes, (int*)data));
-    CHECK(cudaLaunchKernelEx(&launch.config, passes_on, (int*)other));
-    CHECK(cudaLaunchKernelEx(&launch.config, reader, (const int*)data, (int*)out));
+    CHECK(cudaLaunchKernelEx(&launch.config, between, (int*)other));
+    CHECK(cudaLaunchKernelEx(&launch.config, reader, (const int*)(reads_data ? data : other), (int*)out));
+  });
+}
+template <void between(int*)>
+void graph_over_two() {
+  Buffer<int> data(64), other(64), out(64);
+  in_a_stream([&](cudaStream_t stream) {
+    const Launch launch(stream);
+    cudaGraph_t made;
+    cudaGraphExec_t exec;
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    CHECK(cudaLaunchKernelEx(&launch.config, writes, (int*)data));
+    CHECK(cudaLaunchKernelEx(&launch.config, between, (int*)other));
+    CHECK(cudaLaunchKernelEx(&launch.config, reads, (const int*)data, (int*)out));
+    CHECK(cudaStreamEndCapture(stream, &made));
+    CHECK(cudaGraphInstantiate(&exec, made, 0));
+    CHECK(cudaGraphLaunch(exec, stream));
   });
 }
 
@@ -105,11 +139,16 @@ int main(int argc, char** argv) {
                   {{"mistake", pair<writes, reads>},
                    {"written_before", pair<writes_first, reads>},
                    {"too_late", pair<writes, reads_and_waits>},
-                   {"over_two", over_two<reads>},
+                   {"over_two", over_two<passes_on, reads>},
+                   {"over_two_in_part", over_two<passes_on_too_early, reads>},
+                   {"over_one", over_two<passes_on_in_turn, reads_other, false>},
+                   {"graph_over_two", graph_over_two<passes_on>},
                    {"graph", graph<reads>},
                    {"twin", pair<writes, waits_and_reads>},
                    {"implicit", pair<lets_nobody_begin, reads>},
-                   {"over_two_twin", over_two<waits_and_reads>},
+                   {"over_two_twin", over_two<passes_on, waits_and_reads>},
+                   {"over_two_in_turn", over_two<passes_on_in_turn, reads>},
+                   {"graph_over_two_in_turn", graph_over_two<passes_on_in_turn>},
                    {"graph_twin", graph<waits_and_reads>},
                    {"in_order", in_order}});
 }

@@ -365,6 +365,26 @@ TEST_F(StreamOrder, ADependentStepKnowsTheOneInFrontWhenItHasWaited) {
   EXPECT_EQ(conflicts.size(), 1u);
 }
 
+// Three kernels, each of which may begin before the one in front of it has ended. Does the third
+// know the first?
+TEST_F(StreamOrder, WhoLetsOthersBeginOnceItHasWaitedPassesOnThatTheFirstIsDone) {
+  struct Case {
+    std::vector<bool> waited;  // of the blocks of the second, when they let the third begin
+    bool knows;
+  };
+  for (const Case& each : {Case{{}, false}, Case{{true}, true}, Case{{true, true}, true},
+                           Case{{true, false}, false}, Case{{false}, false}}) {
+    Streams order;
+    const Streams::Launch first = order.launch(1, true), second = order.launch(1, true);
+    for (const bool waited : each.waited) order.lets_begin(1, second.number, waited);
+    order.lets_begin(1, first.number, true);  // one that is no longer the last
+    const Streams::Launch third = order.launch(1, true);
+    EXPECT_EQ(third.knows.order.floor(block_row(first.number, 0), launch_shift) == always,
+              each.knows);
+    EXPECT_NE(third.knows.order.floor(block_row(second.number, 0), launch_shift), always);
+  }
+}
+
 TEST_F(Ordering, MemoryForgotIsNobodys) {
   words(global, block, 0, 0, true);
   global.forget(0, 64);

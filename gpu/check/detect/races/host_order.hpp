@@ -17,6 +17,9 @@ class HostOrder {
   void edge(const StreamEdge& edge);
   // A kernel begins: what an edge said of it, or after all that the host knows.
   order::Streams::Launch launch(const Kernel& kernel);
+  // A block of the launch of this number lets those behind begin: by a thread that has waited for
+  // the kernels in front, or has not.
+  void lets_begin(std::uint64_t stream, std::uint32_t number, bool has_waited);
   // A thread that knows so much launches a kernel, a copy or a fill.
   void child_launched(std::uint64_t child, const order::Knowledge& by);
   // A copy in the stream's work.

@@ -1,5 +1,6 @@
 // Barriers, and bar.warp.sync.
 #include <algorithm>
+#include <bit>
 
 #include "gpu/check/detect/races/races.hpp"
 
@@ -15,13 +16,22 @@ void add_exits(Block& block, order::Meeting& meeting) {
 
 }  // namespace
 
+// griddepcontrol.
+void Races::grid_barrier(const Barrier& event, Block& block) {
+  const Running& own = running(event.who.launch);
+  const std::uint32_t warp = event.who.warp;
+  if (event.step == Barrier::Step::wait) return block.order.learn(warp, event.who.mask, own.waited);
+  const auto lane = static_cast<unsigned>(std::countr_zero(event.who.mask));
+  const bool has_waited = block.order.issue(warp, lane).order.includes(own.waited.order);
+  host_.lets_begin(own.facts.stream, own.number, has_waited);
+}
+
 void Races::barrier(const Barrier& event) {
   using Step = Barrier::Step;
   Block* const block = block_of(event.who);
   if (!block) return;
   const std::uint32_t warp = event.who.warp;
-  if (event.kind == BarrierKind::grid)
-    return block->order.learn(warp, event.who.mask, running(event.who.launch).waited);
+  if (event.kind == BarrierKind::grid) return grid_barrier(event, *block);
   if (event.kind == BarrierKind::cluster) {
     order::Meeting& meeting = block->cluster->barrier;
     if (event.step == Step::arrive)

@@ -77,6 +77,7 @@ class Races : public Listener {
   void phase_complete(Mbarrier& m);
   void observed(Block& block, Mbarrier& m);
 
+  void grid_barrier(const Barrier& event, Block& block);
   void check_end(Block& block);
   void ordered(const Allocation& event);
   // A thread's access of system scope and one of the program's code on the host: flags are made so.
