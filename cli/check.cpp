@@ -126,7 +126,7 @@ void report_rest(const Collected& found, const check::Filter& filter, const std:
     complain(fmt::format("{}, in {} of {}.", text,
                          counted(found.all.launches, "launch", "launches"),
                          counted(found.all.processes, "process", "processes")));
-    for (const check::Finding& each : found.reported) hint(check::headline(each));
+    for (const std::string& each : check::headlines(found.reported)) hint(each);
   }
   if (found.suppressed) complain(fmt::format("{} suppressed.", found.suppressed));
   if (found.known) complain(fmt::format("{} known from the baseline.", found.known));

@@ -35,6 +35,7 @@ constexpr const KindFacts& facts_of(FindingKind kind) {
 struct CodeLine {
   std::string file;
   std::uint32_t line = 0, column = 0;
+  bool operator==(const CodeLine&) const = default;
 };
 
 // An instruction of a program, or a call of the host's. Outlives the launch.
@@ -54,6 +55,9 @@ struct CodePlace {
 // The line that its author looks at: of those at which the instruction stands once inlined, the
 // innermost outside of the toolkit's and the system's headers, else the outermost.
 CodeLine own_line(const CodePlace& place);
+// The calls at which it was inlined, each once: a template that calls itself is one place, however
+// deep.
+std::vector<CodeLine> distinct_calls(const CodePlace& place);
 
 // Threads of one warp, in CUDA's own terms.
 struct Threads {
@@ -135,6 +139,8 @@ struct TextStyle {
   bool source = true;    // quote the lines, where they are known
 };
 std::string to_text(const Finding& finding, const TextStyle& style = {});
+// Of one that is like another (finding/alike.hpp): no more than where.
+std::string short_text(const Finding& finding, const TextStyle& style = {});
 // "read-before-wait at copy.cu:31:9 (ld.shared.f32), seen 64 times"
 std::string headline(const Finding& finding);
 

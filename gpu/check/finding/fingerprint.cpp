@@ -17,8 +17,9 @@ class Hash {  // FNV-1a
   void add(const CodePlace& p) {
     add(p.kernel), add(p.function), add(p.instruction);
     add(p.file, p.file.empty() ? p.ptx_line : p.line);
-    for (const CodeLine& each : p.inlined_at) add(each.file, each.line);
-    for (const CodeLine& each : p.inlined_at) add(std::to_string(each.line));
+    const std::vector<CodeLine> calls = distinct_calls(p);
+    for (const CodeLine& each : calls) add(each.file, each.line);
+    for (const CodeLine& each : calls) add(std::to_string(each.line));
   }
   std::string digits() const { return fmt::format("{:016x}", value_); }
 

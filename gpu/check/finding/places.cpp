@@ -112,7 +112,7 @@ PlaceId Places::intern(CodePlace place) {
                   place.column, place.file.empty() ? place.ptx_line : 0, place.instruction);
   std::string line_key =
       fmt::format("{}\n{}\n{}\n{}", place.mangled, place.function, place.file, place.line);
-  for (const CodeLine& each : place.inlined_at) {
+  for (const CodeLine& each : distinct_calls(place)) {
     key += fmt::format("\n{}:{}:{}", each.file, each.line, each.column);
     line_key += fmt::format("\n{}:{}", each.file, each.line);
   }

@@ -1,6 +1,7 @@
 // Lines without their ends, and with spaces for tabs.
 #include "gpu/check/finding/source.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
@@ -44,6 +45,13 @@ CodeLine own_line(const CodePlace& place) {
     line = each;
   }
   return line;
+}
+
+std::vector<CodeLine> distinct_calls(const CodePlace& place) {
+  std::vector<CodeLine> calls;
+  for (const CodeLine& each : place.inlined_at)
+    if (std::find(calls.begin(), calls.end(), each) == calls.end()) calls.push_back(each);
+  return calls;
 }
 
 const std::vector<std::string>& SourceFiles::lines(const std::string& file) {

@@ -47,16 +47,20 @@ class Writer {
  public:
   explicit Writer(const TextStyle& style) : style_(style) {}
 
-  void heading(const Finding& f) {
+  void heading(const Finding& f, std::string_view before = {}) {
     static constexpr std::string_view codes[] = {"1;31", "1;33", "1;36"};
     const KindFacts& facts = facts_of(f.kind);
     text += painted(codes[static_cast<unsigned>(facts.severity)], facts.id);
-    text += fmt::format(": {}\n", painted("1", f.sentence));
+    text += fmt::format(": {}{}\n", before, painted("1", f.sentence));
   }
   void party(const Party& p) {
     text += fmt::format("  {}\n    at {}{}\n", p.did, to_text(p.place), inside(p.place));
     quote(p.place, "      ");
     if (p.threads) text += fmt::format("    by {}\n", to_text(*p.threads));
+  }
+  void party_in_short(const Party& p) {
+    text += fmt::format("  {} at {}\n", p.did, to_text(p.place));
+    quote(p.place, "      ");
   }
   void in_flight(const Party& p) {
     text += fmt::format("    {}, at {}\n", p.did, to_text(p.place));
@@ -149,6 +153,14 @@ std::string to_text(const Finding& f, const TextStyle& style) {
   out.line("rule", f.rule);
   out.line("to see it again", f.replay);
   if (f.count > 1) out.text += fmt::format("  {}\n", times(f.count));
+  return out.text;
+}
+
+std::string short_text(const Finding& f, const TextStyle& style) {
+  Writer out(style);
+  out.heading(f, "like one above, at other places: ");
+  out.party_in_short(f.here);
+  for (const Party& p : f.there) out.party_in_short(p);
   return out.text;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "gpu/check/finding/alike.hpp"
 #include "gpu/check/finding/source.hpp"
 #include "gpu/check/report/json.hpp"
 #include "gpu/check/report/json_names.hpp"
@@ -84,8 +85,9 @@ class Page {
   std::string of(const std::vector<Finding>& findings) {
     text_ = head;
     text_ += fmt::format("<h1>Inflight: {}</h1>\n", escaped(summary(findings)));
-    if (findings.size() > 1) contents(findings);
-    for (const Finding& each : findings) finding(each);
+    const std::vector<Group> groups = groups_of(findings);
+    if (findings.size() > 1) contents(groups);
+    for (const Group& each : groups) group(each);
     if (std::any_of(findings.begin(), findings.end(),
                     [](const Finding& each) { return !each.moment.empty(); }))
       text_ += legend;
@@ -96,14 +98,25 @@ class Page {
   static std::string_view severity(const Finding& f) {
     return severity_names[static_cast<unsigned>(facts_of(f.kind).severity)];
   }
-  void contents(const std::vector<Finding>& findings) {
+  void contents(const std::vector<Group>& groups) {
     text_ += "<ol>\n";
-    for (const Finding& each : findings)
-      text_ +=
-          fmt::format("<li><a href=\"#f{}\"><b class=\"{}\">{}</b> at <code>{}</code></a></li>\n",
-                      fingerprint(each), severity(each), facts_of(each.kind).id,
-                      escaped(to_text(each.here.place)));
+    for (const Group& each : groups) {
+      const Finding& f = *each.first;
+      text_ += fmt::format(
+          "<li><a href=\"#f{}\"><b class=\"{}\">{}</b> at <code>{}</code></a>{}</li>\n",
+          fingerprint(f), severity(f), facts_of(f.kind).id, escaped(to_text(f.here.place)),
+          each.others.empty() ? "" : fmt::format(", and {} like it", each.others.size()));
+    }
     text_ += "</ol>\n";
+  }
+  // One in full, those like it behind a click.
+  void group(const Group& g) {
+    finding(*g.first);
+    if (g.others.empty()) return;
+    text_ +=
+        fmt::format("<details><summary>{} like it, at other places</summary>\n", g.others.size());
+    for (const Finding* each : g.others) finding(*each);
+    text_ += "</details>\n";
   }
   void finding(const Finding& f) {
     text_ += fmt::format("<section class=\"finding\" id=\"f{}\">\n", fingerprint(f));

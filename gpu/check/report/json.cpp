@@ -1,8 +1,10 @@
 // What is unknown is left out.
 #include "gpu/check/report/json.hpp"
 
+#include <map>
 #include <nlohmann/json.hpp>
 
+#include "gpu/check/finding/alike.hpp"
 #include "gpu/check/report/json_names.hpp"
 
 namespace inflight::check {
@@ -92,8 +94,15 @@ json to_json(const Finding& f) {
 }
 
 json to_json(const std::vector<Finding>& findings) {
+  std::map<const Finding*, std::string> like;
+  for (const Group& group : groups_of(findings))
+    for (const Finding* each : group.others) like[each] = fingerprint(*group.first);
   json all = json::array();
-  for (const Finding& each : findings) all.push_back(to_json(each));
+  for (const Finding& each : findings) {
+    all.push_back(to_json(each));
+    if (const auto found = like.find(&each); found != like.end())
+      all.back()["like"] = found->second;
+  }
   return {{"version", 1}, {"findings", std::move(all)}};
 }
 

@@ -12,6 +12,7 @@
 #include <system_error>
 #include <tuple>
 
+#include "gpu/check/finding/alike.hpp"
 #include "gpu/check/report/html.hpp"
 #include "gpu/check/report/json.hpp"
 #include "gpu/check/report/sarif.hpp"
@@ -88,7 +89,19 @@ std::string summary(const std::vector<Finding>& findings) {
   if (findings.empty()) return "nothing found.";
   std::uint64_t times = 0;
   for (const Finding& each : findings) times += each.count;
-  return fmt::format("{}, seen {}.", plural(findings.size(), "finding"), plural(times, "time"));
+  const std::size_t alike = findings.size() - groups_of(findings).size();
+  return fmt::format("{}{}, seen {}.", plural(findings.size(), "finding"),
+                     alike ? fmt::format(", {} of them like another", alike) : "",
+                     plural(times, "time"));
+}
+
+std::vector<std::string> headlines(const std::vector<Finding>& findings) {
+  std::vector<std::string> lines;
+  for (const Group& group : groups_of(findings)) {
+    lines.push_back(headline(*group.first));
+    if (!group.others.empty()) lines.back() += fmt::format(", and {} like it", group.others.size());
+  }
+  return lines;
 }
 
 bool is_report(std::string_view path) { return form_of(path) != nullptr; }

@@ -15,8 +15,10 @@ std::vector<Finding> merged(std::vector<Finding> findings);
 // How many findings count for the exit status: all but advice.
 std::size_t mistakes(const std::vector<Finding>& findings);
 
-// "2 findings, seen 64 times."; "nothing found."
+// "3 findings, 2 of them like another, seen 64 times."; "nothing found."
 std::string summary(const std::vector<Finding>& findings);
+// A line for each that is like none before it, with how many are like it.
+std::vector<std::string> headlines(const std::vector<Finding>& findings);
 
 // Whether write_report() knows the ending. The endings in words: ".json, .sarif or .html".
 bool is_report(std::string_view path);

@@ -47,6 +47,22 @@ TEST(Summary, CountsFindingsAndMistakes) {
   EXPECT_EQ(mistakes({advice, leak, full_finding()}), 2u);
 }
 
+TEST(Summary, HasALineForEachThatIsLikeNoneBefore) {
+  Finding other_memory = finding_at(9);
+  other_memory.bytes = Bytes{Space::shared, 0, 4, "tile", 0};
+  const std::vector<Finding> all = {finding_at(3), finding_at(7), other_memory, finding_at(8)};
+  EXPECT_EQ(summary(all), "4 findings, 2 of them like another, seen 4 times.");
+  EXPECT_EQ(headlines(all),
+            (std::vector<std::string>{
+                "data-race at /home/me/copy.cu:3:9 (ld.shared.f32), seen 1 time, and 2 like it",
+                "data-race at /home/me/copy.cu:9:9 (ld.shared.f32), seen 1 time"}));
+  const auto json = to_json(all)["findings"];
+  EXPECT_FALSE(json[0].contains("like"));
+  EXPECT_EQ(json[1]["like"], json[0]["fingerprint"]);
+  EXPECT_FALSE(json[2].contains("like"));
+  EXPECT_EQ(json[3]["like"], json[0]["fingerprint"]);
+}
+
 TEST(Writing, TakesTheFormFromTheEnding) {
   const std::string folder = testing::TempDir(), id = std::to_string(getpid());
   ASSERT_TRUE(write_report(folder + "/written-%p.json", {full_finding()}));

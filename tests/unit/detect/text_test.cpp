@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "gpu/check/finding/alike.hpp"
 #include "gpu/check/finding/findings.hpp"
 #include "gpu/check/finding/source.hpp"
 #include "tests/unit/detect/sample.hpp"
@@ -34,6 +35,65 @@ TEST(FindingText, StandsAlone) {
   rule: PTX ISA, cp.async.wait_group
   seen 64 times
 )");
+}
+
+TEST(FindingText, IsShortOfOneThatIsLikeAnother) {
+  EXPECT_EQ(
+      short_text(full_finding()),
+      R"(read-before-wait: like one above, at other places: bytes are read that a cp.async may still be writing
+  reads 4 bytes at /home/me/copy.cu:31:9 (ld.shared.f32)
+      31 |   sum += tile[threadIdx.x];
+  issues a copy of 16 bytes at /home/me/copy.cu:28:9 (cp.async.ca.shared.global), inlined at /home/me/caller.cu:40
+      28 |   copy_async(tile, in);
+)");
+}
+
+TEST(Alike, AreThoseOfTheSameFunctionsVariableAndSentence) {
+  const Finding race = finding_at(3);
+  const auto like = [&](auto change) {
+    Alike alike;
+    Finding other = finding_at(7);
+    change(other);
+    return !alike.knows(race) && alike.knows(other);
+  };
+  EXPECT_TRUE(like([](Finding&) {}));
+  EXPECT_FALSE(like([](Finding& f) { f.kind = FindingKind::leak; }));
+  EXPECT_FALSE(like([](Finding& f) { f.sentence = "others race"; }));
+  EXPECT_FALSE(like([](Finding& f) { f.here.place.mangled = "_Z5otherv"; }));
+  EXPECT_FALSE(like([](Finding& f) { f.here.place.function = "_Z6calledv"; }));
+  EXPECT_FALSE(like([](Finding& f) { f.there.push_back(f.here); }));
+  EXPECT_FALSE(like([](Finding& f) { f.bytes = Bytes{Space::shared, 0, 4, "tile", 0}; }));
+}
+
+TEST(Alike, ARaceIsTheSameWhicheverSideIsTold) {
+  Finding one = finding_at(3), other;
+  one.there = {one.here};
+  one.there[0].place.mangled = "_Z5otherv";
+  other = one;
+  std::swap(other.here, other.there[0]);
+  Alike alike;
+  EXPECT_FALSE(alike.knows(one));
+  EXPECT_TRUE(alike.knows(other));
+}
+
+TEST(Alike, MistakesOfTheHostAloneAreLikeNoOther) {
+  Finding leak;
+  leak.kind = FindingKind::leak;
+  leak.here.place.instruction = "cudaMalloc";
+  Alike alike;
+  EXPECT_FALSE(alike.knows(leak));
+  EXPECT_FALSE(alike.knows(leak));
+  EXPECT_EQ(groups_of({leak, leak}).size(), 2u);
+}
+
+TEST(Fingerprint, IsTheSameHoweverDeepATemplateCallsItself) {
+  Finding shallow = finding_at(3), deep = finding_at(3), other = finding_at(3);
+  shallow.here.place.inlined_at = {{"/home/me/a.hpp", 5, 1}, {"/home/me/a.hpp", 9, 1}};
+  deep.here.place.inlined_at = {
+      {"/home/me/a.hpp", 5, 1}, {"/home/me/a.hpp", 5, 1}, {"/home/me/a.hpp", 9, 1}};
+  other.here.place.inlined_at = {{"/home/me/a.hpp", 6, 1}, {"/home/me/a.hpp", 9, 1}};
+  EXPECT_EQ(fingerprint(shallow), fingerprint(deep));
+  EXPECT_NE(fingerprint(shallow), fingerprint(other));
 }
 
 TEST(FindingText, LosesTheMiddleOfALongChain) {

@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "gpu/check/detect/checker.hpp"
+#include "gpu/check/finding/alike.hpp"
 #include "gpu/check/report/filter.hpp"
 #include "gpu/check/report/report.hpp"
 #include "gpu/check/report/spool.hpp"
@@ -86,7 +87,8 @@ class Checking {
   void found(const check::Finding& finding) {
     if (spool_) spool_->add(finding);
     if (filter_.judge(finding) != check::Filter::Verdict::report) return;
-    std::string text = "inflight: " + check::to_text(finding, style_);
+    std::string text = "inflight: " + (alike_.knows(finding) ? check::short_text(finding, style_)
+                                                             : check::to_text(finding, style_));
     if (chosen_.gen_suppressions) text += check::suppression_for(finding);
     std::fwrite(text.data(), 1, text.size(), stderr);
   }
@@ -94,6 +96,7 @@ class Checking {
   const CheckSettings& chosen_;
   check::Filter filter_;
   check::TextStyle style_;
+  check::Alike alike_;
   std::unique_ptr<check::Spool> spool_;
   check::Checker checker_;
 };
