@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
+#include <deque>
 #include <vector>
 
 #include "gpu/check/order/block.hpp"
@@ -113,6 +114,27 @@ std::uint64_t pipeline() {
   return count;
 }
 
+// Threads of a grid that draw tickets from two counters in turn, each behind a fence of its own, as
+// concurrent containers do. What one knows of all others changes with every ticket.
+std::uint64_t tickets() {
+  constexpr std::uint32_t count_of_blocks = 64, warps = 16, rounds = 2;
+  Location counters[2];
+  std::deque<Block> blocks;
+  for (std::uint32_t b = 0; b < count_of_blocks; ++b)
+    blocks.emplace_back(Block::Shape{1, b, warps * lanes}, Knowledge{});
+  std::uint64_t count = 0;
+  for (std::uint32_t round = 0; round < rounds; ++round)
+    for (Block& block : blocks)
+      for (std::uint32_t w = 0; w < warps; ++w)
+        for (std::uint64_t counter = 0; counter < 2; ++counter) {
+          block.fence(w, all, Order::acq_rel, Scope::gpu);
+          for (unsigned lane = 0; lane < lanes; ++lane)
+            block.ticket(w, lane, 8 * counter, counters[counter], Scope::gpu);
+          count += lanes;
+        }
+  return count;
+}
+
 }  // namespace
 
 int main() {
@@ -122,6 +144,7 @@ int main() {
   measure("tile between barriers, rows", [] { return tile(false); });
   measure("tile between barriers, padded columns", [] { return tile(true); });
   measure("pipeline of bulk copies with mbarriers", [] { return pipeline(); });
+  measure("tickets from two counters", [] { return tickets(); });
   std::printf(
       "bytes of shadow for each byte touched: %.2f (4-byte words), %.2f (16-byte vectors)\n",
       words4, words16);

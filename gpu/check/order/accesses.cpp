@@ -12,6 +12,19 @@ void keep(View& v, Patterns&& p) {
 }
 constexpr std::size_t index(Scope s) { return static_cast<std::size_t>(s); }
 
+// Mostly what all scopes give is the same.
+void join(Release::ByScope& into, const Release::ByScope& more) {
+  Knowledge before;
+  for (std::uint32_t s = 0; s < scope_count; ++s) {
+    const bool again = s > 0 && into[s].same(before) && more[s].same(more[s - 1]);
+    before = into[s];
+    if (again)
+      into[s] = into[s - 1];
+    else
+      into[s].join(more[s]);
+  }
+}
+
 }  // namespace
 
 void Halves::add(const Patterns& patterns, Row block, std::uint32_t warp, Mask mask,
@@ -58,8 +71,8 @@ void Block::fence(std::uint32_t warp, Mask mask, Order order, Scope scope) {
   warps_[warp].views.change(mask, [&](View& v, Mask) {
     Patterns p = editable(v);
     if (acquires(order)) {
-      for (Patterns::Read& r : p.reads) v.known.join(r.gets[index(scope)]);
-      if (scope == Scope::sys) p.reads.clear();
+      for (const Patterns::Read& r : p.reads) v.known.join(r.gets[index(scope)]);
+      std::erase_if(p.reads, [&](const Patterns::Read& r) { return r.is_taken(scope); });
     }
     if (releases(order)) {
       const auto fence = std::make_shared<const Patterns::Fence>(Patterns::Fence{v, epoch});
@@ -85,34 +98,39 @@ void Block::proxy_fence(std::uint32_t warp, Mask mask, bool shared, bool global)
 
 void Block::acquire(View& view, const Release& from, Order order, Scope scope,
                     std::uint64_t location) {
+  const auto of_location = [&](const Patterns::Read& r) { return r.location == location; };
+  const bool has_read = view.patterns && std::ranges::any_of(view.patterns->reads, of_location);
+  if (acquires(order) && !has_read) {
+    const std::uint64_t version = from.version();
+    if (view.acquired == version && view.acquired_by >= scope) return;
+    view.acquired = version, view.acquired_by = scope;
+  }
+  const Release::ByScope got = from.acquired(place_);
+  const Knowledge& all = got[index(Scope::sys)];
+  // No later fence can bring more.
+  const bool whole = acquires(order) && got[index(scope)].same(all);
+  if (!has_read && (whole || all.order.empty())) {
+    if (acquires(order))
+      view.known.join(got[index(scope)]);
+    else
+      view.known.loose.join(all.loose);
+    return;
+  }
   Patterns p = editable(view);
-  auto read = std::find_if(p.reads.begin(), p.reads.end(),
-                           [&](const Patterns::Read& r) { return r.location == location; });
-  Knowledge all;
-  from.acquire(place_, Scope::sys, all);
-  if (acquires(order) && read == p.reads.end()) {
-    Knowledge now;
-    from.acquire(place_, scope, now);
-    if (now.same(all)) return view.known.join(now);  // no later fence can bring more
-  }
-  if (!all.order.empty()) {
-    if (read == p.reads.end()) {
-      if (p.reads.size() == Patterns::kept) {
-        view.known.join(p.reads.front().gets[index(Scope::sys)]);
-        p.reads.erase(p.reads.begin());
-      }
-      read = p.reads.insert(p.reads.end(), {location, {}});
+  auto read = std::ranges::find_if(p.reads, of_location);
+  if (read == p.reads.end()) {
+    if (p.reads.size() == Patterns::kept) {
+      view.known.join(p.reads.front().gets[index(Scope::sys)]);
+      p.reads.erase(p.reads.begin());
     }
-    for (std::uint32_t s = 0; s < scope_count; ++s)
-      from.acquire(place_, static_cast<Scope>(s), read->gets[s]);
+    read = p.reads.insert(p.reads.end(), {location, {}});
   }
+  join(read->gets, got);
   if (acquires(order)) {
-    if (read != p.reads.end()) {
-      view.known.join(read->gets[index(scope)]);
-      if (scope == Scope::sys) p.reads.erase(read);
-    }
+    view.known.join(read->gets[index(scope)]);
+    if (read->is_taken(scope)) p.reads.erase(read);
   }
-  from.acquire_loose(view.known);
+  view.known.loose.join(all.loose);
   keep(view, std::move(p));
 }
 
@@ -174,13 +192,17 @@ void Block::strong_reads(std::uint32_t warp, Mask mask, std::uint64_t address, c
                          Order order, Scope scope, std::uint64_t saw) {
   const Release* seen = at.seen(place_, scope, saw);
   const Release* any = seen ? seen : at.last();
-  static const Release nothing;
+  static const Release nothing = [] {
+    Release empty;
+    empty.version();  // asked for now, so that no host thread sets it later
+    return empty;
+  }();
   isolated_ &= order == Order::relaxed;
   if (order == Order::relaxed && (!seen || seen->empty())) return hear(warp, mask, any);
   warps_[warp].views.change(mask, [&](View& v, Mask) {
     // An acquire operation also completes the pattern of an earlier read.
     acquire(v, seen ? *seen : nothing, order, scope, address);
-    if (any) any->acquire_loose(v.known);
+    if (any && any != seen) any->acquire_loose(v.known);
   });
 }
 

@@ -57,6 +57,10 @@ class Kept {
   static inline constinit thread_local List list;
 };
 
+// Of two to 256 blocks: smaller parts are joined as fast, and of larger ones too much would be
+// kept.
+constexpr bool keeps_joins(unsigned bits) { return bits > row_bits && bits <= row_bits + 8; }
+
 constexpr bool same_range(Row a, Row b, unsigned bits) {
   return bits >= 64 || (a ^ b) >> bits == 0;
 }
@@ -193,20 +197,7 @@ Clock::Node* Clock::joined(Node* a, Node* b) {
                       : make(x.prefix, x.bits, x.floor, std::move(child), x.child[1]));
   }
   if (x.top <= y.floor) return b;
-  const Epoch floor = std::max(x.floor, y.floor);
-  if (x.bits > 0) {
-    const auto above = [floor](const Clock& c) {
-      return c.node_ && c.node_->top > floor ? c.node_ : nullptr;
-    };
-    Node* const from[2][2] = {{above(x.child[0]), above(y.child[0])},
-                              {above(x.child[1]), above(y.child[1])}};
-    Node* const part[2] = {joined(from[0][0], from[0][1]), joined(from[1][0], from[1][1])};
-    for (Node* old : {a, b})
-      if (old->floor == floor && part[0] == old->child[0].node_ && part[1] == old->child[1].node_)
-        return old;
-    return given(make(x.prefix, x.bits, floor, owned(part[0], from[0][0], from[0][1]),
-                      owned(part[1], from[1][0], from[1][1])));
-  }
+  if (x.bits > 0) return keeps_joins(x.bits) ? joined_again(a, b) : joined_children(a, b);
   // Floors are the least of all lanes.
   Node::Lanes flat;
   if (!x.by_lane || !y.by_lane) flat.of.fill(x.by_lane ? y.floor : x.floor);
@@ -228,6 +219,45 @@ Clock::Node* Clock::joined(Node* a, Node* b) {
   n->prefix = x.prefix;
   if (least != top) n->by_lane = std::make_unique<Node::Lanes>(all);
   return n;
+}
+
+// Of two nodes that cover the same range, neither of which lies under the other's floor.
+Clock::Node* Clock::joined_children(Node* a, Node* b) {
+  const Node &x = *a, &y = *b;
+  const Epoch floor = std::max(x.floor, y.floor);
+  const auto above = [floor](const Clock& c) {
+    return c.node_ && c.node_->top > floor ? c.node_ : nullptr;
+  };
+  Node* const from[2][2] = {{above(x.child[0]), above(y.child[0])},
+                            {above(x.child[1]), above(y.child[1])}};
+  Node* const part[2] = {joined(from[0][0], from[0][1]), joined(from[1][0], from[1][1])};
+  for (Node* old : {a, b})
+    if (old->floor == floor && part[0] == old->child[0].node_ && part[1] == old->child[1].node_)
+      return old;
+  return given(make(x.prefix, x.bits, floor, owned(part[0], from[0][0], from[0][1]),
+                    owned(part[1], from[1][0], from[1][1])));
+}
+
+// Lanes of a warp that synchronise at one place one after the other know almost the same, and so do
+// the places: all but a few parts of their clocks are joined again and again. So a thread of the
+// host keeps what it has joined lately.
+Clock::Node* Clock::joined_again(Node* a, Node* b) {
+  struct Join {
+    Clock a, b, both;
+  };
+  constexpr unsigned bits_of_count = 12;
+  thread_local std::array<Join, 1u << bits_of_count> joins;
+  const auto number = [](const Node* n) { return reinterpret_cast<std::uintptr_t>(n) / 16; };
+  const std::uint64_t mixed = (number(a) * 0x9e3779b97f4a7c15 ^ number(b)) * 0xd6e8feb86659fd93;
+  Join& join = joins[mixed >> (64 - bits_of_count)];
+  if (join.a.node_ == a && join.b.node_ == b) {
+    Node* const both = join.both.node_;
+    return both == a || both == b ? both : given(join.both);
+  }
+  Node* const both = joined_children(a, b);
+  const auto kept = [](Node* node) { return owned(node, node, nullptr); };
+  join = {kept(a), kept(b), kept(both)};
+  return both;
 }
 
 bool Clock::includes(const Node* a, const Node* b, Epoch floor) {

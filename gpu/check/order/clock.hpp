@@ -49,6 +49,8 @@ class Clock {
   void release();
   // Gives one of the two itself, which it does not retain, or a new node.
   static Node* joined(Node* a, Node* b);
+  static Node* joined_children(Node* a, Node* b);
+  static Node* joined_again(Node* a, Node* b);
   static bool includes(const Node* a, const Node* b, Epoch floor);  // floor: of all rows of b
   static Node* given(Clock clock);
   static Clock owned(Node* of_joined, const Node* a, const Node* b);

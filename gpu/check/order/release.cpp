@@ -2,6 +2,7 @@
 #include "gpu/check/order/release.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <tuple>
 
 namespace inflight::order {
@@ -34,6 +35,7 @@ Release::Reach& Release::reach(Scope scope, std::uint64_t id) {
 // add(Knowledge&) once for each different one of all scopes up to `scope`.
 template <class F>
 void Release::add_up_to(const Place& from, Scope scope, F&& add) {
+  version_ = 0;
   Knowledge before, after;
   bool first = true;
   for (std::uint32_t s = 0; s <= static_cast<std::uint32_t>(scope); ++s) {
@@ -83,28 +85,53 @@ bool Said::renew(const Clock& now_knows, const Snapshot::Together& now_together,
   return true;
 }
 
+std::uint64_t Release::version() const {
+  static std::atomic<std::uint64_t> last{0};
+  if (version_ == 0) version_ = ++last;
+  return version_;
+}
+
 void Release::merge(const Release& other) {
-  for (const Reach& r : other.reach_) reach(r.scope, r.id).knowledge.join(r.knowledge);
+  version_ = 0;
+  // What a block and its cluster get is mostly the same.
+  Knowledge before, more, after;
+  for (const Reach& r : other.reach_) {
+    Knowledge& mine = reach(r.scope, r.id).knowledge;
+    const bool again = mine.same(before) && r.knowledge.same(more);
+    before = mine, more = r.knowledge;
+    if (again)
+      mine = after;
+    else
+      mine.join(more);
+    after = mine;
+  }
   everyone_.join(other.everyone_);
   loose_.join(other.loose_);
   other.said_.tell(loose_);
 }
 
 void Release::raise_everywhere(Row row, Mask mask, Epoch epoch) {
+  version_ = 0;
   everyone_.raise(row, mask, epoch);
   loose_.raise(row, mask, epoch);
 }
 
-void Release::acquire(const Place& reader, Scope scope, Knowledge& into) const {
-  for (std::uint32_t s = 0; s <= static_cast<std::uint32_t>(scope); ++s) {
+Release::ByScope Release::acquired(const Place& reader) const {
+  ByScope got;
+  got[0] = everyone_;
+  acquire_loose(got[0]);
+  const Knowledge* last = nullptr;
+  for (std::uint32_t s = 0; s < scope_count; ++s) {
+    if (s > 0) got[s] = got[s - 1];
     const auto key = std::tuple(static_cast<Scope>(s), id_at(reader, static_cast<Scope>(s)));
     const auto at = std::lower_bound(
         reach_.begin(), reach_.end(), key,
         [](const Reach& r, const auto& k) { return std::tuple(r.scope, r.id) < k; });
-    if (at != reach_.end() && std::tuple(at->scope, at->id) == key) into.join(at->knowledge);
+    if (at == reach_.end() || std::tuple(at->scope, at->id) != key) continue;
+    if (!last || !last->same(at->knowledge)) got[s].join(at->knowledge);
+    last = &at->knowledge;
   }
-  into.join(everyone_);
-  acquire_loose(into);
+  return got;
 }
 
 std::uint64_t Location::write(const Place& writer, Scope scope, Release release, bool chained) {

@@ -31,6 +31,7 @@ class Release {
   explicit Release(Said said) : said_(std::move(said)) {}
   // Nothing was published but what a relaxed write says, and now this one says all of that too.
   bool renew(const Snapshot& by, Row row, Mask lane, Epoch epoch) {
+    version_ = 0;
     return empty() && loose_.empty() && said_.renew(by.known.loose, by.together, row, lane, epoch);
   }
   // A release pattern whose first operation has this scope, by a thread that stands there.
@@ -39,17 +40,22 @@ class Release {
   void add_published(const Place& from, Scope scope, const Snapshot& by, std::uint32_t warp,
                      Mask mask, Epoch epoch);
   // Whatever the pattern: for `loose` alone.
-  void add_loose(const Clock& loose) { loose_.join(loose); }
+  void add_loose(const Clock& loose) {
+    version_ = 0;
+    loose_.join(loose);
+  }
   void merge(const Release& other);
   // Copies and their completion are known to whoever acquires at all.
   void add_everywhere(const Knowledge& knowledge) {
+    version_ = 0;
     everyone_.join(knowledge);
     loose_.join(knowledge.loose);
   }
   void raise_everywhere(Row row, Mask mask, Epoch epoch);
 
-  // What a thread there gets by an acquire pattern whose last operation has this scope.
-  void acquire(const Place& reader, Scope scope, Knowledge& into) const;
+  // What a thread there gets by an acquire pattern whose last operation has a scope, for each.
+  using ByScope = std::array<Knowledge, scope_count>;
+  ByScope acquired(const Place& reader) const;
   void acquire_loose(Knowledge& into) const {
     into.loose.join(loose_);
     said_.tell(into.loose);
@@ -60,6 +66,8 @@ class Release {
            ((said_.row == row && said_.lane == lane) || said_.is_known(loose));
   }
   bool empty() const { return reach_.empty() && everyone_.order.empty(); }
+  // Stands for what it publishes at present, and for nothing else ever.
+  std::uint64_t version() const;
 
  private:
   struct Reach {
@@ -73,7 +81,8 @@ class Release {
   std::vector<Reach> reach_;  // by scope and id
   Knowledge everyone_;
   Clock loose_;
-  Said said_;  // beside loose_
+  Said said_;                          // beside loose_
+  mutable std::uint64_t version_ = 0;  // 0: it has changed since somebody asked
 };
 
 // A location that threads synchronise on: what reads of its last writes get. A read-modify-write

@@ -25,6 +25,10 @@ struct Patterns {
   struct Read {  // by a strong read, for an acquire operation or fence of each scope
     std::uint64_t location;
     std::array<Knowledge, scope_count> gets;
+    // Whoever has got what this scope gives has got it all.
+    bool is_taken(Scope scope) const {
+      return gets[static_cast<std::size_t>(scope)].same(gets[static_cast<std::size_t>(Scope::sys)]);
+    }
   };
   std::array<std::shared_ptr<const Fence>, scope_count> fences;  // the last that reaches so far
   std::vector<Released> released;
@@ -51,6 +55,9 @@ class Halves {
 
 struct View : Snapshot {
   std::shared_ptr<const Patterns> patterns;  // often null
+  // What it acquired last: a thread that asks again mostly finds what it knows.
+  std::uint64_t acquired = 0;  // Release::version()
+  Scope acquired_by = Scope::cta;
   bool same(const View& o) const { return patterns == o.patterns && Snapshot::same(o); }
 };
 
