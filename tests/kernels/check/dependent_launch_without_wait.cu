@@ -92,20 +92,28 @@ void over_two() {
     CHECK(cudaLaunchKernelEx(&launch.config, reader, (const int*)(reads_data ? data : other), (int*)out));
   });
 }
+// What `launches` puts into the stream, as a graph.
+template <class Launches>
+void as_graph(cudaStream_t stream, Launches launches) {
+  cudaGraph_t made;
+  cudaGraphExec_t exec;
+  CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  launches();
+  CHECK(cudaStreamEndCapture(stream, &made));
+  CHECK(cudaGraphInstantiate(&exec, made, 0));
+  CHECK(cudaGraphLaunch(exec, stream));
+}
+
 template <void between(int*)>
 void graph_over_two() {
   Buffer<int> data(64), other(64), out(64);
   in_a_stream([&](cudaStream_t stream) {
     const Launch launch(stream);
-    cudaGraph_t made;
-    cudaGraphExec_t exec;
-    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-    CHECK(cudaLaunchKernelEx(&launch.config, writes, (int*)data));
-    CHECK(cudaLaunchKernelEx(&launch.config, between, (int*)other));
-    CHECK(cudaLaunchKernelEx(&launch.config, reads, (const int*)data, (int*)out));
-    CHECK(cudaStreamEndCapture(stream, &made));
-    CHECK(cudaGraphInstantiate(&exec, made, 0));
-    CHECK(cudaGraphLaunch(exec, stream));
+    as_graph(stream, [&] {
+      CHECK(cudaLaunchKernelEx(&launch.config, writes, (int*)data));
+      CHECK(cudaLaunchKernelEx(&launch.config, between, (int*)other));
+      CHECK(cudaLaunchKernelEx(&launch.config, reads, (const int*)data, (int*)out));
+    });
   });
 }
 
@@ -115,15 +123,11 @@ void graph() {
   Buffer<int> data(64), out(64);
   in_a_stream([&](cudaStream_t stream) {
     const Launch launch(stream);
-    cudaGraph_t made;
-    cudaGraphExec_t exec;
-    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-    CHECK(cudaLaunchKernelEx(&launch.config, writes, (int*)data));
-    CHECK(cudaLaunchKernelEx(&launch.config, reader, (const int*)data, (int*)out));
-    reads<<<1, 64, 0, stream>>>(data, out);
-    CHECK(cudaStreamEndCapture(stream, &made));
-    CHECK(cudaGraphInstantiate(&exec, made, 0));
-    CHECK(cudaGraphLaunch(exec, stream));
+    as_graph(stream, [&] {
+      CHECK(cudaLaunchKernelEx(&launch.config, writes, (int*)data));
+      CHECK(cudaLaunchKernelEx(&launch.config, reader, (const int*)data, (int*)out));
+      reads<<<1, 64, 0, stream>>>(data, out);
+    });
   });
 }
 
