@@ -1,4 +1,4 @@
-// The table of instructions, and opcodes as written decoded by it.
+// The table of instructions, and the decoder of opcodes as written.
 #pragma once
 #include <deque>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace inflight::ptx {
 
-// What an opcode may be written with: a row of instructions.def.
+// The forms that an opcode allows: a row of instructions.def.
 struct Rule {
   Opcode opcode = Opcode::unknown;
   std::uint8_t min_operands = 0, max_operands = 0;
@@ -19,7 +19,7 @@ struct Rule {
   std::uint32_t spaces = 0;  // bit Space
   std::uint8_t vectors = 0;  // bit 1, 2, 3: .v2, .v4, .v8
   ModSet mods;
-  std::string_view mistake = {};  // a word in the row that is none
+  std::string_view mistake = {};  // an unknown word in the row, if there is one
 };
 
 const Rule& rule(Opcode);
@@ -35,14 +35,14 @@ Word find_word(std::string_view component);
 
 // An opcode as written, decoded once.
 struct Form {
-  Instruction instruction;        // opcode to name; unknown if refusal says why
-  Opcode base = Opcode::unknown;  // known also where a modifier is not
-  std::string refusal;
+  Instruction instruction;        // fields opcode to name; unknown if refused
+  Opcode base = Opcode::unknown;  // set even if a modifier is unknown
+  std::string refusal;            // the reason; empty if accepted
 };
 
 Form decode(std::string_view opcode);
 
-// Remembers every form met. References hold as long as the cache.
+// Caches decoded forms by their text. References stay valid as long as the cache.
 class FormCache {
  public:
   const Form& find(std::string_view opcode, std::uint32_t hash);

@@ -39,38 +39,38 @@ class Lexer {
   explicit Lexer(std::string_view text)
       : begin_(text.data()), p_(begin_), end_(begin_ + text.size()) {}
 
-  // Past white space and comments. Everything below starts there and leaves the cursor right behind
-  // what it took.
+  // Skips white space and comments. The functions below do this first, unless noted, and leave the
+  // cursor directly after the text that they consumed.
   void skip();
   bool at_end() { return skip(), p_ == end_; }
   char peek() { return skip(), *p_; }  // 0 at the end
-  char here() const { return *p_; }    // no skip
+  char here() const { return *p_; }    // does not skip
   char ahead() const { return p_ < end_ ? p_[1] : 0; }
   bool accept(char c) { return peek() == c && p_ < end_ ? (++p_, true) : false; }
-  bool expect(char c);                          // or fails
-  bool accept_word(std::string_view);           // that very word
+  bool expect(char c);                          // fails if absent
+  bool accept_word(std::string_view);           // exactly this word
   std::string_view word();                      // empty if there is none
   std::string_view dotted();                    // `.word`, with the dot; empty if none
-  std::string_view take(std::uint8_t classes);  // the longest run, from here
+  std::string_view take(std::uint8_t classes);  // the longest run; does not skip
   bool string(std::string_view& text);          // "..." with no escapes
   bool literal(Literal&);                       // unsigned; a sign is an operator
-  bool skip_to(char c);                         // past the next c; false: none
+  bool skip_to(char c);                         // to after the next c; false if there is none
   void skip_line();
 
   std::uint32_t line() const { return line_; }
-  bool in_assembly() const { return in_assembly_; }  // in inline assembly, as comments tell
+  bool in_assembly() const { return in_assembly_; }  // LLVM's comments mark inline assembly
   const char* mark() { return skip(), p_; }
   const char* raw() const { return p_; }
   std::string_view since(const char* mark) const { return {mark, std::size_t(p_ - mark)}; }
-  // Back to a mark on the same line or later lines already counted from `line`.
+  // Moves the cursor to `mark`, which is on line `line`.
   void rewind(const char* mark, std::uint32_t line) { p_ = mark, line_ = line; }
 
-  // Failing: remembers the first error; always false.
+  // Records an error unless there is one already. Always returns false.
   bool fail(std::string message) { return fail_at(p_, std::move(message)); }
   bool fail_at(const char* where, std::string message);
   bool expected(std::string_view what);  // "expected <what>, found ..."
   bool failed() const { return !message_.empty(); }
-  Error error() const;  // counts lines: for the one that is reported
+  Error error() const;  // counts lines, so it is slow
   void forget_error() { message_.clear(); }
 
  private:

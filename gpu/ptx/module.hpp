@@ -1,5 +1,5 @@
-// What a PTX text says, as data: variables, functions, instructions. Made by parse(), read by the
-// machine. Names are views into the text, which the module keeps alive.
+// The parsed form of a PTX text: variables, functions, instructions. parse() builds it and the
+// machine reads it. Names are views into the text, which the module keeps alive.
 #pragma once
 #include <array>
 #include <bitset>
@@ -25,7 +25,7 @@ struct Register {
   std::string_view name;
 };
 
-// Which bytes of a register a video instruction takes (PTX ISA 9.7.17): Operand::value of a reg.
+// Which bytes of a register a video instruction reads (PTX ISA 9.7.17). Stored in Operand::value.
 struct Selector {
   char unit = 0;                        // 'b' of `.b0`, 'h' of `.h10`; 0: the whole register
   std::uint8_t count = 0;               // digits
@@ -43,8 +43,8 @@ struct Selector {
   }
 };
 
-// One operand as written. `[map, {x, y}]` is two, an address and a vector; `[tex, sampler, {x}]` is
-// three. What `index` and `value` mean depends on the kind.
+// One operand as written. `[map, {x, y}]` makes two operands, an address and a vector, and
+// `[tex, sampler, {x}]` makes three. The kind decides what `index` and `value` mean.
 struct Operand {
   enum class Kind : std::uint8_t {
     sink,      // `_`; second: the q of `_|q`, or none
@@ -58,7 +58,7 @@ struct Operand {
     label,     // index: Function::labels
     address,   // `[base+offset]`; base says what index is (reg, variable, integer); value: offset
     vector,    // `{a, b}`: Function::pool[index, index+count)
-    list,      // `(a, b)` of a call: likewise; count may be 0
+    list,      // `(a, b)` of a call: same as vector; count may be 0
     table,     // index: Function::tables (.branchtargets, .calltargets, .callprototype)
   };
   Kind kind = Kind::sink;
@@ -77,8 +77,8 @@ struct Instruction {
   std::uint8_t space_count = 0;
   std::array<Type, 4> types{};           // in the order written
   std::array<Space, 2> spaces{};         // in the order written; {} is generic
-  ModSet mods;                           // every other modifier; two layouts are one: row_col
-  std::array<std::uint16_t, 3> shape{};  // m, n, k of `.m64n128k16` (wgmma's are no Mod)
+  ModSet mods;                           // every other modifier; `.row.col` is one: row_col
+  std::array<std::uint16_t, 3> shape{};  // m, n, k of `.m64n128k16` (wgmma has no Mod for it)
   bool guarded = false, guard_negated = false;
   std::uint32_t guard = none;  // @p: Function::registers
   std::uint32_t operands = 0;  // first in Function::pool
@@ -90,19 +90,19 @@ struct Instruction {
   Space space(unsigned i = 0) const { return i < space_count ? spaces[i] : Space::generic; }
 };
 
-// Why an instruction became Opcode::unknown: a sentence.
+// The reason, in one sentence, why an instruction became Opcode::unknown.
 struct Refusal {
   std::uint32_t instruction;  // Function::body
   std::string reason;
 };
 
-// An address inside an initialiser: `bytes[offset, offset+size)` = symbol + addend.
+// An address inside an initialiser: the bytes [offset, offset+size) hold symbol + addend.
 struct Relocation {
-  std::uint32_t offset, size;  // size 8 (or 4: its low half), or 1 for a mask()ed byte
+  std::uint32_t offset, size;  // size: 8, 4 (the low half), or 1 (a masked byte)
   std::string_view symbol;
   std::int64_t addend;
   bool generic;            // `generic(symbol)`
-  std::uint8_t shift = 0;  // which byte: 0xff00(symbol) has shift 8
+  std::uint8_t shift = 0;  // bits below a masked byte: 8 for 0xff00(symbol)
 };
 
 struct Variable {
@@ -125,7 +125,7 @@ struct Label {
   std::uint32_t instruction;  // index of the instruction that follows
 };
 
-// .branchtargets, .calltargets or .callprototype under its label.
+// A labelled .branchtargets, .calltargets or .callprototype.
 struct Table {
   enum class Kind : std::uint8_t { branches, calls, prototype };
   std::string_view name;
@@ -146,16 +146,17 @@ struct Function {
   Linkage linkage = Linkage::local;
   bool entry = false, has_body = false, noreturn = false;
   std::uint32_t alias_of = none;  // `.alias a, b`: the function that a names
-  // Module::variables, in order. Space param; or reg (`.func (.reg .f32 r) f (.reg .f32 a)`), and
-  // then the registers of a function with a body start with them: returns, then parameters.
+  // Indices into Module::variables, in order. Their space is param or, as in
+  // `.func (.reg .f32 r) f (.reg .f32 a)`, reg. If reg, `registers` of a function with a body
+  // starts with them: returns, then parameters.
   std::vector<std::uint32_t> returns, parameters;
-  std::vector<Register> registers;  // only those that the body names
+  std::vector<Register> registers;  // only those that the body uses
   std::vector<Operand> pool;
   std::vector<Instruction> body;
   std::vector<Label> labels;
   std::vector<Table> tables;
   std::vector<Location> locations;
-  std::vector<Refusal> refusals;  // by instruction
+  std::vector<Refusal> refusals;  // ordered by instruction
   std::array<std::uint32_t, 3> maxntid{}, reqntid{}, reqnctapercluster{};
   std::uint32_t minnctapersm = 0, maxnreg = 0, maxclusterrank = 0;
   bool explicitcluster = false, blocksareclusters = false;
@@ -180,7 +181,7 @@ struct Module {
   std::vector<Variable> variables;
   std::vector<Function> functions;
   std::vector<File> files;
-  std::shared_ptr<const std::deque<std::string>> strings;  // what no view into `text` can be
+  std::shared_ptr<const std::deque<std::string>> strings;  // names that do not occur in `text`
 };
 
 }  // namespace inflight::ptx

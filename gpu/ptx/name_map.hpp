@@ -1,4 +1,5 @@
-// Names to consecutive numbers: open addressing over views that the caller keeps alive.
+// Maps names to consecutive numbers. A hash table with open addressing; the caller keeps the
+// names' text alive.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -18,7 +19,7 @@ class NameMap {
     }
   }
 
-  // The name's number: as before, or the next one.
+  // Returns the name's number, or gives a new name the next number.
   std::uint32_t insert(std::string_view name, std::uint32_t hash) {
     const std::uint32_t old = find(name, hash);
     if (old != absent) return old;

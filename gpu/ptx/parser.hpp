@@ -1,6 +1,5 @@
-// The parser's state and its parts; parser.cpp, variables.cpp, functions.cpp, operands.cpp,
-// checks.cpp and debug.cpp hold one part each. Every parse function returns false once an error is
-// recorded.
+// The parser's state and its parts. The heading of each part names the source files that hold it.
+// Every parse function returns false once an error is recorded.
 #pragma once
 #include <deque>
 #include <string>
@@ -14,12 +13,12 @@
 
 namespace inflight::ptx {
 
-// What a text may ask for, so that no few bytes cost gigabytes.
+// Upper limits, so that a short text cannot make the parser allocate gigabytes.
 struct Limits {
   static constexpr std::uint64_t variable_bytes = std::uint64_t{1} << 40;
   static constexpr std::uint64_t initialised_bytes = std::uint64_t{1} << 28;  // of a whole module
   static constexpr std::uint64_t registers = std::uint64_t{1} << 24;          // of one range
-  static constexpr std::uint32_t nesting = 64;                                // of any braces
+  static constexpr std::uint32_t nesting = 64;  // of scopes, expressions, array dimensions
 };
 
 class Parser {
@@ -38,7 +37,7 @@ class Parser {
   bool linked(std::string_view directive);  // .extern, .visible, .weak, .common
   bool module_declaration(std::string_view directive, Linkage);
   bool integer(std::uint32_t& value, std::string_view what);
-  bool up_to_three(std::array<std::uint32_t, 3>&);  // `256, 1, 1`; what is left out is 1
+  bool up_to_three(std::array<std::uint32_t, 3>&);  // `256, 1, 1`; missing ones are 1
   bool name(std::string_view& text, std::string_view what);
 
   // --- expressions.cpp: constant expressions (PTX ISA 4.6) ---
@@ -54,7 +53,7 @@ class Parser {
   bool parenthesised(unsigned depth, Constant&);
   bool cast(std::string_view type, unsigned depth, Constant&);
 
-  // --- variables.cpp: declarations and initialisers ---
+  // --- variables.cpp, initialisers.cpp: declarations and initial values ---
   struct Declaration {
     Variable variable;  // everything but the declarator
     unsigned vector = 1;
@@ -65,8 +64,8 @@ class Parser {
   struct Fill {
     Variable* variable;
     Type type;
-    std::uint64_t element;               // bytes of one
-    std::vector<std::uint64_t> strides;  // bytes of one element of each dimension
+    std::uint64_t element;               // size in bytes
+    std::vector<std::uint64_t> strides;  // bytes of one element, for each dimension
     std::uint64_t limit;                 // bytes
   };
   bool variables(Space, Linkage);  // `.align 4 .b8 a[2] = {1}, b;`
@@ -103,7 +102,8 @@ class Parser {
   bool parameter_list(std::vector<Variable>&);
   bool parameter(std::vector<Variable>&);
   bool function_directives(Function&);
-  bool function_directive(Function&, std::string_view directive);  // false, no error: unknown
+  bool function_directive(Function&,
+                          std::string_view directive);  // false without an error: unknown
   bool body(std::uint32_t function);
   void begin_body(std::uint32_t function);
   void end_body(std::uint32_t function);
@@ -145,20 +145,20 @@ class Parser {
   bool special(std::string_view text, Operand&);
   bool special_vector(std::string_view text, Operand&);
 
-  // --- pending names: labels and tables that may follow ---
+  // --- functions.cpp: names of labels and tables that may be declared later ---
   struct Pending {
-    std::uint32_t pool;          // operand; or
-    std::uint32_t table, entry;  // entry of a table
+    std::uint32_t pool;          // the operand, if `table` is none
+    std::uint32_t table, entry;  // otherwise the entry of a table
     std::string_view name;
-    bool in_instruction;  // pool counts from the instruction's first
+    bool in_instruction;  // `pool` counts from the instruction's first operand
   };
   bool settle(const Pending&);
   void settle_scope();
 
-  // --- unsaid.cpp: what older PTX leaves unsaid ---
+  // --- unsaid.cpp: modifiers that older PTX implies ---
   bool complete(Instruction&);
 
-  // --- checks.cpp: what is refused although every word is known ---
+  // --- checks.cpp: invalid uses of known words ---
   using Variables = std::vector<const Variable*>;
   bool check(const Instruction&, const char* start);
   std::string address_mistake(const Instruction&) const;
@@ -190,7 +190,7 @@ class Parser {
   FormCache forms_;
   std::uint64_t initialised_ = 0;
 
-  // the function being parsed; scratch of its own size is kept from one to the next
+  // The function being parsed. The vectors keep their capacity from one function to the next.
   std::uint32_t current_ = none;
   std::vector<Register> registers_;
   std::vector<Operand> pool_;
@@ -204,10 +204,10 @@ class Parser {
   std::uint32_t location_ = none;
   std::unordered_map<std::uint64_t, std::uint32_t> inlined_at_;
 
-  // the instruction being parsed
+  // The instruction being parsed.
   std::vector<Operand> operands_;
   Opcode base_ = Opcode::unknown;
-  std::string refusal_;  // of something named in an operand
+  std::string refusal_;  // why an operand is not supported
 
   std::shared_ptr<std::deque<std::string>> strings_;
   std::unordered_map<std::string_view, std::uint32_t> debug_names_;  // .debug_str's labels

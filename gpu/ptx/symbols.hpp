@@ -11,12 +11,12 @@
 namespace inflight::ptx {
 
 struct Symbol {
-  // A range is `.reg .b32 %r<100>`: its registers are made when they are first named.
+  // A range is `.reg .b32 %r<100>`. Each of its registers is made at its first use.
   enum class Kind : std::uint8_t { none, reg, vector, range, variable, function, label, table };
   Kind kind = Kind::none;
   std::uint8_t type = 0;    // of registers
   std::uint8_t width = 1;   // elements of a vector register
-  std::uint32_t index = 0;  // in the list that the kind says; of a vector: the first register
+  std::uint32_t index = 0;  // in the kind's list; of a vector: the first register
   std::uint32_t count = 0;  // registers of a range
   std::uint32_t depth = 0;
 };
@@ -28,17 +28,17 @@ class Symbols {
   void open() { scopes_.push_back(kNone); }
   void close();
 
-  // The innermost symbol of that name; kind none if there is none. Ranges are kept apart, by
-  // prefix.
+  // Returns the innermost symbol of that name, of kind none if there is none. Does not find ranges,
+  // which have a table of their own, by prefix.
   Symbol find(std::string_view name, std::uint32_t hash) const {
     return names_.find(*this, name, hash);
   }
-  // The innermost range of that prefix with more than `number` registers.
+  // Returns the innermost range of that prefix with more than `number` registers.
   Symbol find_range(std::string_view prefix, std::uint32_t hash, std::uint64_t number) const;
-  // No range is declared in a scope deeper than this.
+  // No range is declared in a deeper scope.
   std::uint32_t deepest_range() const { return deepest_range_; }
 
-  // False if the scope s.depth has the name already.
+  // Returns false if the scope s.depth has the name already.
   bool declare(std::string_view name, std::uint32_t hash, const Symbol& s) {
     return declare_in(names_, name, hash, s);
   }
@@ -51,7 +51,7 @@ class Symbols {
   static constexpr std::uint32_t kNone = 0xffffffff;
   struct Table {
     NameMap map;
-    std::vector<std::uint32_t> heads;  // by the name's number: the innermost node
+    std::vector<std::uint32_t> heads;  // the innermost node, by the name's number
     Symbol find(const Symbols& s, std::string_view name, std::uint32_t hash) const {
       const std::uint32_t id = map.find(name, hash);
       if (id == NameMap::absent || heads[id] == kNone) return {};
@@ -71,7 +71,7 @@ class Symbols {
   Table names_, ranges_;
   std::vector<Node> nodes_;
   std::vector<std::uint32_t> free_;
-  std::vector<std::uint32_t> scopes_{kNone};  // by depth: first node
+  std::vector<std::uint32_t> scopes_{kNone};  // first node, by depth
   std::uint32_t deepest_range_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Which forms of wgmma.mma_async there are.
+// Checks the forms of wgmma.mma_async.
 #pragma once
 #include <span>
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace inflight::ptx {
 
-// Why there is no such wgmma.mma_async, sparse or not; empty if there is.
+// Returns why this wgmma.mma_async, dense or sparse, is invalid. Empty if it is valid.
 std::string_view wgmma_mistake(const Instruction& in, std::span<const Operand> operands);
 
 }  // namespace inflight::ptx
