@@ -1,5 +1,5 @@
-// What is refused although every word of it is known, as the driver's assembler refuses it: calls
-// that do not fit their callee, addresses of another state space than the instruction's, functions
+// Refuses PTX that the driver's assembler also refuses although every word in it is known: calls
+// that do not fit their callee, addresses in another state space than the instruction's, functions
 // declared in two ways, kernels with too many parameters.
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@ constexpr std::uint64_t kKernelParameterBytes = 32764;
 constexpr std::uint64_t kOldKernelParameterBytes = 4352;  // before PTX 8.1, and before sm_70
 constexpr std::uint32_t kFunctionParameterAlignment = 128;
 
-// Instructions whose one state space is that of the address they access.
+// Instructions with one state space, which is that of the address they access.
 constexpr Opcode kAccesses[] = {Opcode::ld,       Opcode::ldu,       Opcode::st,
                                 Opcode::atom,     Opcode::red,       Opcode::ldmatrix,
                                 Opcode::stmatrix, Opcode::wmma_load, Opcode::wmma_store};
@@ -47,7 +47,7 @@ bool is_untyped(Type t) {
   return t == Type::b8 || t == Type::b16 || t == Type::b32 || t == Type::b64 || t == Type::b128;
 }
 
-// May one type's bits be passed for the other's? Both have the same size.
+// Can the bits of one type be passed as the other? Both have the same size.
 bool same_class(Type a, Type b) {
   return is_untyped(a) || is_untyped(b) || is_float(a) == is_float(b);
 }
@@ -58,7 +58,7 @@ std::string declared_as(const Variable& v) {
                      : fmt::format(".{}", spelling(v.type));
 }
 
-// Why `actual` cannot be passed for `formal`; empty if it can.
+// Returns why `actual` cannot be passed for `formal`. Empty if it can.
 std::string misfit(const Variable& formal, const Variable& actual) {
   const bool alike = is_array(formal) == is_array(actual) &&
                      (formal.unsized || actual.size == formal.size) &&
@@ -69,7 +69,7 @@ std::string misfit(const Variable& formal, const Variable& actual) {
                      declared_as(formal));
 }
 
-// Of mma.sp: no accumulator of 8-bit floats is f16, as it is of mma.
+// With mma.sp, 8-bit floats cannot accumulate in f16. With mma they can.
 std::string_view sparse_mistake(const Instruction& in) {
   const bool narrow = in.types[1] == Type::e4m3 || in.types[1] == Type::e5m2;
   const bool half = in.types[0] == Type::f16 || in.types[3] == Type::f16;
@@ -84,7 +84,7 @@ std::string_view register_count_mistake(const Instruction& in, std::span<const O
   return {};
 }
 
-// Instructions of which there is something to check, and what.
+// Which check, if any, each instruction needs.
 enum class Check : std::uint8_t { none, access, call, branches, sparse, wgmma, register_count };
 constexpr auto kChecks = [] {
   std::array<Check, std::size_t(Opcode::count_)> checks{};
@@ -101,7 +101,7 @@ constexpr auto kChecks = [] {
 
 }  // namespace
 
-// At the end of an instruction that began at `start`.
+// Checks a complete instruction, which began at `start`.
 bool Parser::check(const Instruction& in, const char* start) {
   const Check what = kChecks[std::size_t(in.opcode)];
   if (what == Check::none) return true;
@@ -141,7 +141,7 @@ bool Parser::is_formal(std::uint32_t variable, std::vector<std::uint32_t> Functi
 }
 
 std::string Parser::call_mistake() const {
-  // (results), function, (arguments), table: the lists may be missing.
+  // (results), function, (arguments), table. The lists are optional.
   const Operand *callee = nullptr, *results = nullptr, *arguments = nullptr, *table = nullptr;
   for (const Operand& o : operands_) {
     if (o.kind == Kind::list)
@@ -160,7 +160,7 @@ std::string Parser::call_mistake() const {
     if (table) return "a call by name takes no table of targets";
     return fits(formals(f.returns), formals(f.parameters));
   }
-  if (callee->kind == Kind::label) return {};  // nothing of that name so far: settle_scope() tells
+  if (callee->kind == Kind::label) return {};  // not declared yet: settle_scope() checks it
   if (callee->kind != Kind::reg) return "what it calls is neither a function nor a register";
   if (!table || table->kind != Kind::table)
     return "a call through a register needs a .callprototype or .calltargets declared before";
@@ -200,7 +200,7 @@ std::string Parser::list_mistake(const Operand* list, const Variables& formals,
   return {};
 }
 
-// Why a call cannot pass `o` for `formal`.
+// Returns why a call cannot pass `o` for `formal`. Empty if it can.
 std::string Parser::passed_mistake(const Operand& o, const Variable& formal, bool result) const {
   switch (o.kind) {
     case Kind::variable: {
@@ -234,7 +234,7 @@ std::string Parser::passed_mistake(const Operand& o, const Variable& formal, boo
   }
 }
 
-// Do two lists of parameters or results lay out alike?
+// Do two lists of parameters or results have the same layout?
 bool Parser::alike(const Variables& a, const Variables& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](const Variable* x, const Variable* y) {
@@ -243,7 +243,7 @@ bool Parser::alike(const Variables& a, const Variables& b) {
                     });
 }
 
-// A second head of a function says the same as the first: calls were checked against that one.
+// A second head of a function must equal the first, because calls were checked against the first.
 bool Parser::same_head(const Function& old, const Function& head,
                        const std::vector<Variable>& returns,
                        const std::vector<Variable>& parameters) {
@@ -259,7 +259,7 @@ bool Parser::same_signature(const Function& a, const Function& b) const {
          alike(formals(a.parameters), formals(b.parameters));
 }
 
-// Kernels take so many bytes, and functions' parameters no great alignment.
+// Limits the bytes of a kernel's parameters and the alignment of a function's parameters.
 bool Parser::check_parameters(const Function& head, const std::vector<Variable>& parameters) {
   std::uint64_t bytes = 0;
   for (const Variable& v : parameters) {

@@ -17,7 +17,7 @@ bool same_position(const Location& a, const Location& b) {
 
 }  // namespace
 
-// Behind `.file`: `1 "path"`, perhaps with a time stamp and a size.
+// Parses what follows `.file`: `1 "path"`, optionally with a time stamp and a size.
 bool Parser::file() {
   File f{};
   std::uint64_t ignored;
@@ -28,9 +28,9 @@ bool Parser::file() {
   return true;
 }
 
-// Behind `.loc`. In inline assembly LLVM counts the assembly's own lines on from the line of the
-// statement, so that a position there is of another statement, or of none. What stands before it
-// counts.
+// Parses what follows `.loc`. Inside inline assembly LLVM adds the assembly's own line numbers to
+// the line of the statement, so a position there can name another statement or none. Such a `.loc`
+// is ignored, and the last one before the assembly stays in force.
 bool Parser::loc() {
   const bool counts = !lex_.in_assembly();
   Location l{};
@@ -64,7 +64,7 @@ bool Parser::loc_details(Location& l) {
   return true;
 }
 
-// Behind `.section`. Only the strings say something that a reader of a fault wants to see.
+// Parses what follows `.section`. Only the strings are kept: fault reports show them.
 bool Parser::section() {
   lex_.skip();
   const auto name = lex_.dotted();
@@ -74,7 +74,7 @@ bool Parser::section() {
   return lex_.skip_to('}') || lex_.expected("`}` at the end of this section");
 }
 
-// `label: .b8 95,90,0` ... up to the brace.
+// Parses `label: .b8 95,90,0` ... up to the closing brace.
 bool Parser::debug_strings() {
   std::string* text = nullptr;
   while (!lex_.accept('}')) {

@@ -34,7 +34,7 @@ struct OperatorName {
   int precedence;
 };
 
-// Two characters before one.
+// Two-character operators come before one-character ones: the first match counts.
 constexpr OperatorName kOperators[] = {
     {"||", Operator::or_else, 1}, {"&&", Operator::and_also, 2}, {"==", Operator::equal, 6},
     {"!=", Operator::unequal, 6}, {"<=", Operator::at_most, 7},  {">=", Operator::at_least, 7},
@@ -78,7 +78,7 @@ std::uint64_t shift_right(std::uint64_t a, std::uint64_t n, bool is_unsigned) {
   return is_unsigned ? a >> n : std::uint64_t(std::int64_t(a) >> n);
 }
 
-// Not for a division by zero.
+// The caller rules out a division by zero.
 std::uint64_t apply(Operator op, std::uint64_t a, std::uint64_t b, bool is_unsigned) {
   switch (op) {
     case Operator::or_else:
@@ -133,7 +133,7 @@ bool Parser::constant_integer(std::uint64_t& value, std::string_view what) {
   return true;
 }
 
-// Operators that bind at least as tightly as `lowest`; 0: the conditional operator too.
+// Parses operators of precedence `lowest` or higher. 0 includes the conditional operator.
 bool Parser::expression(int lowest, unsigned depth, Constant& left) {
   if (!unary(depth, left)) return false;
   for (;;) {
@@ -188,7 +188,7 @@ bool Parser::unary(unsigned depth, Constant& value) {
   return true;
 }
 
-// `(expression)`, or a cast `(.u64) expression`.
+// Parses `(expression)`, or a cast `(.u64) expression`.
 bool Parser::parenthesised(unsigned depth, Constant& value) {
   lex_.accept('(');
   if (lex_.peek() == '.' && !is(lex_.ahead(), kDigit)) return cast(lex_.dotted(), depth, value);

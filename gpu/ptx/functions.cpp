@@ -7,7 +7,7 @@
 
 namespace inflight::ptx {
 
-// Behind `.entry` or `.func`.
+// Parses what follows `.entry` or `.func`.
 bool Parser::function(bool entry, Linkage linkage) {
   Function head;
   std::vector<Variable> returns, parameters;
@@ -62,7 +62,7 @@ void Parser::add_parameters(std::uint32_t function, std::vector<Variable>&& list
   }
 }
 
-// `(.param .u64 a, .param .align 8 .b8 b[16])`, also of a function's result and of old `.reg` ones.
+// Parses `(.param .u64 a, .param .align 8 .b8 b[16])`. Results and old `.reg` parameters too.
 bool Parser::parameter_list(std::vector<Variable>& list) {
   if (!lex_.expect('(')) return false;
   if (lex_.accept(')')) return true;
@@ -101,7 +101,7 @@ bool Parser::function_directive(Function& f, std::string_view directive) {
   };
   struct Number {
     std::string_view name;
-    std::uint32_t Function::*where;  // null: of no consequence here
+    std::uint32_t Function::*where;  // null: parsed and ignored
   };
   struct Flag {
     std::string_view name;
@@ -131,7 +131,7 @@ bool Parser::function_directive(Function& f, std::string_view directive) {
   return false;
 }
 
-// At the brace.
+// Starts at the opening brace.
 bool Parser::body(std::uint32_t id) {
   const char* start = lex_.mark();
   begin_body(id);
@@ -238,7 +238,7 @@ bool Parser::body_directive(std::string_view directive) {
                       fmt::format("`{}` is no directive that may stand in a function", directive));
 }
 
-// Behind `name:`.
+// Parses what follows `name:`.
 bool Parser::label(std::string_view name) {
   const char* start = lex_.mark();
   const std::uint32_t line = lex_.line();
@@ -291,7 +291,7 @@ bool Parser::targets(std::uint32_t id, bool calls) {
   return lex_.expect(';');
 }
 
-// `.callprototype (.param .b32 _) _ (.param .b64 _);`
+// Parses `.callprototype (.param .b32 _) _ (.param .b64 _);` after the directive's name.
 bool Parser::prototype(Table& t) {
   if (lex_.peek() == '(' && !parameter_list(t.returns)) return false;
   std::string_view text;
@@ -311,7 +311,7 @@ bool Parser::settle(const Pending& p) {
   return pool_[p.pool].index = s.index, true;
 }
 
-// Names that this scope declares find their labels; the others are left to the scope around it.
+// Resolves pending names that this scope declares. The others are left to the enclosing scope.
 void Parser::settle_scope() {
   const auto first = pending_.begin() + std::ptrdiff_t(pending_scopes_.back());
   pending_.erase(std::remove_if(first, pending_.end(), [&](const Pending& p) { return settle(p); }),

@@ -8,7 +8,7 @@
 
 namespace inflight::ptx {
 
-// Behind `=`.
+// Parses what follows `=`.
 bool Parser::initialiser(Variable& v, const Declaration& d, const Array& array) {
   if (v.type == Type::texref || v.type == Type::samplerref || v.type == Type::surfref)
     return reference_initialiser();
@@ -36,13 +36,13 @@ bool Parser::initialiser(Variable& v, const Declaration& d, const Array& array) 
   return true;
 }
 
-// `{addr_mode_0 = wrap, filter_mode = linear}` of a texture reference: read past.
+// Skips a texture reference's `{addr_mode_0 = wrap, filter_mode = linear}`.
 bool Parser::reference_initialiser() {
   return lex_.expect('{') && (lex_.skip_to('}') || lex_.expected("`}`"));
 }
 
-// One value at `offset`, of what is left of the dimensions from `dimension` on. `filled` is where
-// the last one ended.
+// Parses one value, or a braced list of the dimensions from `dimension` on, and stores it at
+// `offset`. Sets `filled` to the offset after the last value.
 bool Parser::fill(Fill& f, std::size_t dimension, std::uint64_t offset, std::uint64_t& filled) {
   if (lex_.peek() == '{') {
     if (dimension == f.strides.size()) return lex_.fail("there are too many braces here");
@@ -84,7 +84,7 @@ bool Parser::fill_scalar(Fill& f, std::uint64_t offset) {
   return store(f, offset, c);
 }
 
-// `symbol`, `symbol + 4`, `generic(symbol) - 8`.
+// Parses `symbol`, `symbol + 4` or `generic(symbol) - 8`.
 bool Parser::symbol_address(Relocation& r) {
   std::string_view text;
   if (!name(text, "the name of a variable or function")) return false;
@@ -99,7 +99,7 @@ bool Parser::symbol_address(Relocation& r) {
   return !r.generic || (lex_.expect(')') && add_offset(r.addend));
 }
 
-// `+ 4 - 8` behind a name.
+// Parses the `+ 4 - 8` after a name.
 bool Parser::add_offset(std::int64_t& value) {
   for (char c = lex_.peek(); c == '+' || c == '-'; c = lex_.peek()) {
     const char* start = lex_.mark();
@@ -114,7 +114,7 @@ bool Parser::add_offset(std::int64_t& value) {
   return true;
 }
 
-// Behind a mask: `0xff00(symbol)` is byte 1 of the address.
+// Parses what follows a mask. `0xff00(symbol)` is byte 1 of the address.
 bool Parser::masked_address(Fill& f, std::uint64_t offset, std::uint64_t mask) {
   Relocation r{};
   const char* start = lex_.mark();
@@ -147,8 +147,8 @@ bool Parser::reserve(Fill& f, std::uint64_t offset) {
 
 namespace {
 
-// Which bits a variable of that type gets from a constant: as ptxas does it, a .b32 or .f32 the
-// rounded value of a double, a .b64 or .f64 the bits as they are.
+// The bits that a constant gives a variable of that type, as in ptxas. A .b32 or .f32 gets the
+// double rounded to f32. A .b64 or .f64 gets the double's bits.
 bool fits(Type type, Literal::Kind kind) {
   const bool is_integer = kind == Literal::Kind::integer;
   if (is_float(type)) return !is_integer && (type == Type::f32 || type == Type::f64);

@@ -1,4 +1,4 @@
-// The table of instructions: words, rows, and the decoding of an opcode as written.
+// The table of instructions, with its words and rows, and the decoder of opcodes as written.
 #include "gpu/ptx/instructions.hpp"
 
 #include <fmt/format.h>
@@ -140,7 +140,7 @@ std::vector<NamedWord> all_words() {
   return words;
 }
 
-// The numbers in a NameMap are indices into the table it is made from.
+// Finds a text's index in the table that the map is made from.
 struct Index {
   NameMap names;
   explicit Index(std::span<const std::string_view> texts) {
@@ -222,7 +222,7 @@ std::array<Rule, unsigned(Opcode::count_)> make_rules() {
   return rules;
 }
 
-// `m64n128k16` → {64, 128, 16}; zeros if it is no such thing.
+// `m64n128k16` → {64, 128, 16}. Zeros if `text` is not a shape.
 std::array<std::uint16_t, 3> shape_of(std::string_view text) {
   std::array<std::uint16_t, 3> shape{};
   std::size_t at = 0;
@@ -236,15 +236,16 @@ std::array<std::uint16_t, 3> shape_of(std::string_view text) {
   return at == text.size() ? shape : std::array<std::uint16_t, 3>{};
 }
 
-// wgmma's 32 widths times its depths are checked by arithmetic (PTX ISA 9.7.15.2).
+// wgmma has 32 widths for each depth, so arithmetic replaces a table (PTX ISA 9.7.15.2).
 bool is_wgmma_shape(Opcode o, const std::array<std::uint16_t, 3>& s) {
   if (o != Opcode::wgmma_mma_async && o != Opcode::wgmma_mma_async_sp) return false;
   const bool depth = std::has_single_bit(s[2]) && s[2] >= 8 && s[2] <= 512;
   return s[0] == 64 && s[1] >= 8 && s[1] <= 256 && s[1] % 8 == 0 && depth;
 }
 
-// Longest run of leading components that is an opcode; `text` keeps what follows. A component's
-// part behind `::` may be a modifier of its own: `tcgen05.wait::ld`, `mma.sp::ordered_metadata`.
+// Removes the longest run of leading components that is an opcode from `text` and returns it. The
+// part of a component after `::` may be its own modifier: `tcgen05.wait::ld`,
+// `mma.sp::ordered_metadata`.
 Opcode take_opcode(std::string_view& text) {
   static const Index& index = *new Index(kOpcodeNames);
   constexpr int kMostComponents = 5;
@@ -319,7 +320,7 @@ class Decoder {
       add(in().spaces, in().space_count, Space(w.value), "state spaces");
   }
 
-  // The layouts of two matrices are one modifier, for a set keeps no order: `.row.col`.
+  // A set keeps no order, so the layouts of two matrices become one modifier: `.row.col`.
   void add(Mod m) {
     struct Pair {
       Mod first, second, both;

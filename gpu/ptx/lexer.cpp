@@ -9,7 +9,7 @@
 
 namespace inflight::ptx {
 
-// At a '/': past a comment. An open /* runs to the end.
+// Starts at a '/' and skips a comment. An unclosed /* runs to the end of the text.
 bool Lexer::comment() {
   const char next = ahead();
   if (next == '/') {
@@ -26,7 +26,7 @@ bool Lexer::comment() {
   return true;
 }
 
-// LLVM writes these two around the text of inline assembly.
+// LLVM writes these two comments around the text of inline assembly.
 void Lexer::note(std::string_view text) {
   if (text == " begin inline asm") in_assembly_ = true;
   if (text == " end inline asm") in_assembly_ = false;
@@ -103,7 +103,7 @@ bool Lexer::expected(std::string_view what) {
   return fail(fmt::format("expected {}, found {}", what, found()));
 }
 
-// Behind 0f or 0d: exactly so many hexadecimal digits, the bits of a float (PTX ISA 4.5.2).
+// Parses the bits of a float after 0f or 0d: exactly `digits` hexadecimal digits (PTX ISA 4.5.2).
 bool Lexer::float_bits(unsigned digits, Literal& out) {
   const auto [end, error] = std::from_chars(p_, std::min(p_ + digits, end_), out.bits, 16);
   if (error != std::errc{} || end != p_ + digits || is(*end, kWord))

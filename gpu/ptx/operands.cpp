@@ -13,7 +13,7 @@ constexpr std::size_t kMostOperands = 0xffff;
 
 }  // namespace
 
-// At the guard or the opcode.
+// Starts at the guard or the opcode.
 bool Parser::instruction(const char* start, std::uint32_t line) {
   Instruction guarded{};
   if (*start == '@' && !guard(guarded)) return false;
@@ -29,7 +29,7 @@ bool Parser::instruction(const char* start, std::uint32_t line) {
                                       : known_instruction(in, form, start);
 }
 
-// `prmt .b32`: the opcode as it is meant, without the space.
+// Returns the opcode without its spaces: `prmt .b32` is `prmt.b32`.
 std::string_view Parser::spaced_opcode(std::string_view head) {
   std::string& text = strings_->emplace_back(head);
   while (lex_.peek() == '.') text += lex_.take(kOpcode);
@@ -41,7 +41,7 @@ bool Parser::known_instruction(Instruction& in, const Form& form, const char* st
   return complete(in) && operands(form) && check(in, start) && finish(in, form, pending);
 }
 
-// What nobody knows may be written in any way: without its operands, if they make no sense.
+// An unknown instruction may have any operands. Those that cannot be parsed are dropped.
 bool Parser::unknown_instruction(Instruction& in, const Form& form) {
   const char* start = lex_.raw();
   const std::uint32_t line = lex_.line();
@@ -54,7 +54,7 @@ bool Parser::unknown_instruction(Instruction& in, const Form& form) {
   return finish(in, form, pending);
 }
 
-// `@p` or `@!p`.
+// Parses `@p` or `@!p`.
 bool Parser::guard(Instruction& in) {
   lex_.accept('@');
   in.guarded = true;
@@ -98,7 +98,7 @@ bool Parser::finish(Instruction& in, const Form& form, std::size_t pending) {
   return true;
 }
 
-// Why this instruction cannot run; empty if it can.
+// Returns why this instruction cannot run. Empty if it can.
 std::string Parser::complaint(const Instruction& in, const Form& form) const {
   if (!form.refusal.empty()) return form.refusal;
   if (!refusal_.empty()) return refusal_;
@@ -113,7 +113,8 @@ std::string Parser::complaint(const Instruction& in, const Form& form) const {
                          : fmt::format("{} to {}", r.min_operands, r.max_operands));
 }
 
-// A load or store of .v4 takes a vector of four, one without .v4 a scalar or a vector of one.
+// A load or store with .v4 takes a vector of four. One without a vector size takes a scalar or a
+// vector of one.
 bool Parser::vectors_match(const Instruction& in, Opcode opcode) const {
   const bool load = opcode == Opcode::ld || opcode == Opcode::ldu;
   const std::size_t at = load ? 0 : 1;
@@ -137,7 +138,8 @@ bool Parser::operand() {
   return true;
 }
 
-// A name, `!name`, a number. `place`: where it will stand, in the instruction or in the pool.
+// Parses a name, `!name`, `-name` or a number. `place` is the operand's index in the instruction or
+// in the pool.
 bool Parser::simple(Operand& o, bool in_instruction, std::uint32_t place) {
   const char c = lex_.peek();
   if (is(c, kWord) && !is(c, kDigit)) return name_operand(o, in_instruction, place);
@@ -196,14 +198,14 @@ bool Parser::name_operand(Operand& o, bool in_instruction, std::uint32_t place) 
   return true;
 }
 
-// `%r1+4` where no address stands: ptxas takes it, nobody writes it.
+// `%r1+4` outside an address. ptxas accepts it, but programs do not use it.
 bool Parser::sum_operand() {
   std::int64_t ignored = 0;
   refusal_ = "a register plus a constant is supported in an address only";
   return add_offset(ignored);
 }
 
-// `a[2]` behind the a: the address of an element.
+// Parses the `[2]` of `a[2]`, the address of an element.
 bool Parser::indexed(Operand& o) {
   lex_.accept('[');
   std::uint64_t index = 0;
@@ -219,7 +221,7 @@ bool Parser::indexed(Operand& o) {
   return lex_.expect(']');
 }
 
-// `p|q` behind the p.
+// Parses the `|q` of `p|q`, if there is one.
 bool Parser::pair(Operand& o) {
   if (!lex_.accept('|')) return true;
   std::string_view text;
@@ -232,7 +234,7 @@ bool Parser::pair(Operand& o) {
   return true;
 }
 
-// `v` or `v.x` of `.reg .v4 .f32 v`.
+// Parses what follows the name of a `.reg .v4 .f32 v`: nothing, or a component such as `.x`.
 bool Parser::vector_register(const Symbol& s, Operand& o) {
   const char* start = lex_.raw();
   if (lex_.here() != '.') {
@@ -252,7 +254,7 @@ bool Parser::vector_register(const Symbol& s, Operand& o) {
   return pair(o);
 }
 
-// `.b3`, `.h1`, `.b3210` behind a register of a video instruction.
+// Parses `.b3`, `.h1` or `.b3210`, which follows a register of a video instruction.
 bool Parser::selector(std::string_view text, Operand& o) {
   Selector s;
   bool good = text.size() >= 3 && text.size() <= 6 && (text[1] == 'b' || text[1] == 'h');
@@ -266,7 +268,7 @@ bool Parser::selector(std::string_view text, Operand& o) {
   return true;
 }
 
-// `[a]`, `[a+4]`, `[map, {x, y}]`, `[texture, sampler, {x}]`: one operand for each part.
+// Parses `[a]`, `[a+4]`, `[map, {x, y}]` or `[texture, sampler, {x}]`. Each part is one operand.
 bool Parser::bracketed() {
   lex_.accept('[');
   do {
@@ -298,7 +300,7 @@ bool Parser::address(Operand& o) {
                       fmt::format("`{}` is no register or variable declared so far", text));
 }
 
-// `{a, b}` or `(a, b)`: the elements go to the pool, one after another.
+// Parses `{a, b}` or `(a, b)`. The elements take consecutive places in the pool.
 bool Parser::elements(Operand::Kind kind, char close, Operand& o) {
   lex_.accept(close == '}' ? '{' : '(');
   const auto first = std::uint32_t(pool_.size());
@@ -320,7 +322,7 @@ bool Parser::elements(Operand::Kind kind, char close, Operand& o) {
   return lex_.expect(close);
 }
 
-// The innermost symbol of that name. A register of a range is made when it is first named.
+// Returns the innermost symbol of that name. Makes a register of a range at its first use.
 Symbol Parser::lookup(std::string_view text) {
   const Symbol s = symbols_.find(text, hash(text));
   if (s.kind != Symbol::Kind::none && s.depth >= symbols_.deepest_range()) return s;

@@ -1,4 +1,4 @@
-// The module: its directives, and what may stand behind a linkage.
+// The module: its directives, and the declarations that may follow a linkage.
 #include "gpu/ptx/parser.hpp"
 
 #include <fmt/format.h>
@@ -155,7 +155,7 @@ bool Parser::alias() {
     return lex_.fail_at(to.data(), fmt::format("`{}` is no function declared so far", to));
   if (f.kind != Symbol::Kind::function)
     return lex_.fail_at(from.data(), fmt::format("`{}` is no function declared so far", from));
-  std::uint32_t target = t.index;  // what it is an alias of, if it is one
+  std::uint32_t target = t.index;  // follows aliases to the function itself
   while (module_.functions[target].alias_of != none) target = module_.functions[target].alias_of;
   if (target == f.index)
     return lex_.fail_at(from.data(), fmt::format("`{}` is an alias of itself", from));

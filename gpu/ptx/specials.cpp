@@ -30,13 +30,13 @@ bool set_special(Operand& o, std::uint32_t which) {
   return true;
 }
 
-// `%tid.w`: reads as zero.
+// Is this a fourth component such as `%tid.w`, which reads as zero?
 bool is_fourth(std::string_view text) {
   return text.ends_with(".w") &&
          find_special(std::string(text.substr(0, text.size() - 2)) + ".x") != NameMap::absent;
 }
 
-// `%envreg7`: the number of an environment register that has no name of its own.
+// Returns the number of an environment register such as `%envreg7`, or -1.
 int environment_register(std::string_view text) {
   constexpr std::string_view kPrefix = "%envreg";
   if (!text.starts_with(kPrefix) || text.size() > kPrefix.size() + 2) return -1;
@@ -47,7 +47,7 @@ int environment_register(std::string_view text) {
 
 }  // namespace
 
-// At a word with a % that is no register declared here.
+// Parses a word with a % that is not a declared register.
 bool Parser::special(std::string_view text, Operand& o) {
   if (lex_.here() == '.') text = {text.data(), text.size() + lex_.dotted().size()};
   const std::uint32_t which = find_special(text);
@@ -64,7 +64,7 @@ bool Parser::special(std::string_view text, Operand& o) {
   return true;
 }
 
-// `%tid` as a whole: x, y, z and a fourth element that reads as zero.
+// Makes a vector of all of `%tid`: x, y, z and a fourth element that reads as zero.
 bool Parser::special_vector(std::string_view text, Operand& o) {
   o.kind = Operand::Kind::vector;
   o.count = 4;

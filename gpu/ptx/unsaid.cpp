@@ -1,5 +1,5 @@
-// What an instruction of older PTX leaves unsaid: its precision, and that a GPU before sm_20
-// flushes subnormal numbers (PTX ISA 9.7.3 and 11.1.6; tests/kernels/ptx_of_old asked an H200).
+// Adds modifiers that older PTX implies: a precision, and the flush of subnormal numbers before
+// sm_20 (PTX ISA 9.7.3 and 11.1.6; measured on an H200 by tests/kernels/ptx_of_old).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,8 +10,8 @@ namespace inflight::ptx {
 
 namespace {
 
-// What takes its precision from its text. `mad.f32` did not before PTX 3.2, and was `fma.rn.f32` to
-// drivers.
+// Instructions that must name their precision. Before PTX 3.2 `mad.f32` had none, and drivers treat
+// it as `fma.rn.f32`.
 constexpr Opcode kPrecise[] = {Opcode::mad,   Opcode::fma, Opcode::div, Opcode::rcp, Opcode::sqrt,
                                Opcode::rsqrt, Opcode::sin, Opcode::cos, Opcode::lg2, Opcode::ex2};
 constexpr int kRoundedMad = 32;  // major * 10 + minor
@@ -28,7 +28,8 @@ bool is_precise(const Instruction& in) {
          std::find(std::begin(kPrecise), std::end(kPrecise), in.opcode) != std::end(kPrecise);
 }
 
-// Does it read floating-point numbers, some of 32 bits? Its last type is the source's.
+// Does it read floating-point numbers and is its result or source f32? The last type is the
+// source's.
 bool flushes(const Instruction& in) {
   const unsigned n = in.type_count;
   if (!n || !is_float(in.types[n - 1]) || !rule(in.opcode).mods.has(Mod::ftz)) return false;

@@ -15,13 +15,13 @@ bool multiply(std::uint64_t& value, std::uint64_t by) {
 
 }  // namespace
 
-// Behind the state space.
+// Parses what follows the state space.
 bool Parser::variables(Space space, Linkage linkage) {
   Declaration d;
   d.variable.space = space;
   d.variable.linkage = linkage;
   d.variable.function = current_;
-  // An H200's driver takes the declaration of one outside functions. Nobody can use it.
+  // The driver of an H200 accepts a .local variable outside functions, but no code can use it.
   const bool homeless = space == Space::local && current_ == none;
   if (homeless && linkage == Linkage::external)
     return lex_.fail("a .local variable belongs to a function: it cannot be declared outside one");
@@ -39,7 +39,7 @@ bool Parser::variables(Space space, Linkage linkage) {
   return lex_.expect(';');
 }
 
-// Alignment, vector, type and the like, in any order, up to the name.
+// Parses alignment, vector size, type and other attributes, in any order, up to the name.
 bool Parser::attributes(Declaration& d) {
   d.variable.alignment = 0;
   for (const char* start = lex_.mark(); lex_.here() == '.'; start = lex_.mark())
@@ -70,7 +70,7 @@ bool Parser::attribute(Declaration& d, std::string_view word) {
   return false;
 }
 
-// `.attribute(.managed)`, `.attribute(.unified(a, b))`, a list of them.
+// Parses the list in `.attribute(.managed)` or `.attribute(.unified(a, b))`.
 bool Parser::managed_attribute(Declaration& d) {
   if (!lex_.expect('(')) return false;
   do {
@@ -86,7 +86,7 @@ bool Parser::managed_attribute(Declaration& d) {
   return lex_.expect(')');
 }
 
-// Behind `.ptr`: what a kernel's parameter points to, which changes nothing that runs.
+// Parses what follows `.ptr`: attributes of a parameter's pointee. They do not affect execution.
 bool Parser::pointer_attributes() {
   for (const char* start = lex_.mark(); lex_.here() == '.'; start = lex_.mark()) {
     const auto word = lex_.dotted();
@@ -150,7 +150,7 @@ bool Parser::add_variable(Variable v) {
   return true;
 }
 
-// The same module-scope name again: a declaration beside its definition, or a weak one twice.
+// Merges a repeated module-scope name: a declaration and its definition, or two weak definitions.
 bool Parser::merge_variable(std::uint32_t index, Variable& v) {
   Variable& old = module_.variables[index];
   if (old.space != v.space)
@@ -166,7 +166,7 @@ bool Parser::merge_variable(std::uint32_t index, Variable& v) {
   return true;
 }
 
-// Behind `.reg`.
+// Parses what follows `.reg`.
 bool Parser::registers() {
   Declaration d;
   d.variable.space = Space::reg;
@@ -198,7 +198,7 @@ bool Parser::register_name(Type type, unsigned vector) {
          lex_.fail_at(text.data(), fmt::format("`{}` is already declared in this scope", text));
 }
 
-// A register, or one for each element of a vector.
+// Makes a register, or one for each element of a vector.
 Symbol Parser::make_register(std::string_view text, Type type, unsigned width,
                              std::uint32_t depth) {
   Symbol s{.kind = width == 1 ? Symbol::Kind::reg : Symbol::Kind::vector,

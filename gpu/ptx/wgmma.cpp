@@ -9,7 +9,7 @@ namespace {
 
 using Kind = Operand::Kind;
 
-// Types that multiply each other.
+// Types that may be multiplied by each other.
 enum class Class : std::uint8_t { none, half, tf32, fp8, integer, bit };
 Class class_of(Type t) {
   switch (t) {
@@ -48,7 +48,7 @@ bool types_fit(Class both, Type d, Type a, Type b) {
   return false;
 }
 
-// Of a dense A; 32 bytes a row.
+// The k of a dense A: 32 bytes a row.
 unsigned depth(Class both) {
   switch (both) {
     case Class::half:
@@ -66,8 +66,8 @@ bool is_immediate(const Operand& o, std::int64_t low, std::int64_t high) {
   return o.kind == Kind::integer && (o.value == low || o.value == high);
 }
 
-// What stands behind scale-d: the signs of floats, then which 16-bit operands in shared memory are
-// transposed.
+// Checks the immediates after scale-d: the signs of floats, then the transposes of 16-bit operands
+// in shared memory.
 std::string_view immediates_mistake(Class both, bool a_in_registers,
                                     std::span<const Operand> rest) {
   const bool floats = both == Class::half || both == Class::tf32 || both == Class::fp8;
@@ -95,7 +95,8 @@ std::string_view operands_mistake(Class both, const Instruction& in,
     return "the number of accumulators is not its shape's";
   const bool a_in_registers = operands[1].kind == Kind::vector;
   if (a_in_registers && !is_list(operands[1], 4)) return "it takes four registers of A";
-  // Two pairs of four threads hold the metadata of elements of 16 and 32 bits, all four of 8.
+  // For elements of 16 and 32 bits, the selector picks the pair of each four threads that holds the
+  // metadata. For 8 bits, all four threads hold it.
   const std::int64_t last_selector = both == Class::half || both == Class::tf32;
   if (sparse && !is_immediate(operands[4], 0, last_selector))
     return "it has no such sparsity selector";
