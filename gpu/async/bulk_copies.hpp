@@ -1,16 +1,16 @@
-// Bulk and tensor copies in flight of a cluster (PTX ISA, "Data Movement and Conversion
+// A cluster's bulk and tensor copies in flight (PTX ISA, "Data Movement and Conversion
 // Instructions: Bulk copy", "Tensor copy"; st.async and red.async, which complete the same way).
 //
-//   issue        a copy begins; what completes it is an mbarrier's tx-count or a bulk group
+//   issue        a copy begins; it completes on an mbarrier's tx-count or in a bulk group
 //   commit       the thread's uncommitted bulk-group copies become its newest group
 //   wait_group   returns once at most its `n` newest groups may still be in flight
 //
-// A copy that an mbarrier completes counts its bytes there when they have been written. A thread's
-// groups complete in the order of their commits. Nothing blocks: a wait makes its bytes move and
-// returns, so the caller only ever waits on mbarriers, with flush_for().
+// A copy that completes on an mbarrier counts its bytes there once they are written. A thread's
+// groups complete in the order of their commits. No function blocks: a wait moves its bytes and
+// returns. The caller only waits on mbarriers, with flush_for().
 //
-// Used by one host thread at a time. Addresses are checked (bounds, alignment) by whoever knows the
-// memory. A multicast is a copy for each destination.
+// Not thread-safe. The caller checks the bounds and alignment of addresses. A multicast is one copy
+// for each destination.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -36,10 +36,10 @@ struct BulkCopy {
     tensor_store,  // and back
   };
   Kind kind = Kind::bytes;
-  Reduce reduce = nullptr;           // combined with the destination instead of written
-  std::uint32_t bytes = 0;           // of `bytes` and `value`
-  std::uint16_t byte_mask = 0xffff;  // of every 16 bytes, which are written
-  std::uint8_t left_out = 0;         // bytes of its size that are past the last whole 16
+  Reduce reduce = nullptr;           // null: the copy overwrites the destination
+  std::uint32_t bytes = 0;           // of kinds `bytes` and `value`
+  std::uint16_t byte_mask = 0xffff;  // which of every 16 bytes are written
+  std::uint8_t left_out = 0;         // bytes after the last whole 16, which are not copied
   std::byte* to = nullptr;           // host addresses
   const std::byte* from = nullptr;
   std::array<std::byte, 16> value{};
@@ -47,27 +47,27 @@ struct BulkCopy {
   TensorPlace place;  // .shared counts from `shared`
   std::byte* shared = nullptr;
 
-  mbarrier::Word* mbarrier = nullptr;  // completes it; null: a bulk group does, or nothing
-  std::uint32_t tx_bytes = 0;          // counted there
-  bool watch = false;  // its source can change: notice if it has, when the bytes move
+  mbarrier::Word* mbarrier = nullptr;  // where it completes; null: in a bulk group, if any
+  std::uint32_t tx_bytes = 0;          // counted on the mbarrier
+  bool watch = false;                  // report a source that changes before the bytes move
 
-  std::uint64_t id = 0;      // set at issue: counts the cluster's, from 1
-  std::uint32_t thread = 0;  // who issued it: block_rank << 10 | thread of the block
-  // The caller's; observers see them.
+  std::uint64_t id = 0;      // set at issue: a count over the cluster, from 1
+  std::uint32_t thread = 0;  // the issuer: block_rank << 10 | thread of the block
+  // Set by the caller for observers.
   std::uint64_t tag = 0;
   std::uint32_t rank = 0, mbarrier_offset = 0;  // of the destination's mbarrier
-  std::uint64_t map_address = 0;                // where the program has the map
-  std::int64_t seen = 0;  // from the destination to where the program has it besides
+  std::uint64_t map_address = 0;                // the map's address in the program
+  std::int64_t seen = 0;  // offset to the destination's address in multicast memory; 0: none
 };
 
-// Bytes of a copy that lie together at both ends. From nowhere: a load fills them with zeros, or
-// they are the copy's value.
+// Bytes of a copy that are contiguous in source and destination. `from` is null if a load fills
+// them or if they are the copy's value.
 struct BulkRun {
   std::byte* to;
   const std::byte* from;
   std::uint32_t bytes;
 };
-// Calls f(const BulkRun&) for all that the copy reads and writes.
+// Calls f(const BulkRun&) for all bytes that the copy reads and writes.
 template <class F>
 void for_each_run(const BulkCopy& c, F f) {
   if (c.kind == BulkCopy::Kind::value) return f(BulkRun{c.to, nullptr, c.bytes});
@@ -96,7 +96,7 @@ void for_each_run(const BulkCopy& c, F f) {
                });
 }
 
-// The thread that issued it, or commits or waits.
+// The thread that issues, commits or waits.
 constexpr Threads issuer(std::uint32_t thread) {
   return {static_cast<std::uint16_t>(thread >> 10),
           static_cast<std::uint16_t>((thread & 1023) / 32), 1u << thread % 32};
@@ -105,27 +105,29 @@ constexpr Threads issuer(std::uint32_t thread) {
 class BulkCopies {
  public:
   BulkCopies(const Order& order, Observer& observer);
-  // As if new. Copies still in flight are forgotten: flush_all() first.
+  // Returns to the initial state. Drops copies in flight; call flush_all() first to complete them.
   void reset(const Order& order);
 
   void issue(const BulkCopy& copy);
-  // A copy of no bytes, whose addresses may be anything: done at once, and completes nothing.
+  // Issues a copy of zero bytes. Its addresses may be invalid. It ends at once and completes
+  // nothing.
   void issue_empty(const BulkCopy& copy);
   void commit(std::uint32_t thread, std::uint64_t tag = 0);
-  // `.read` asks that the sources have been read: here the whole copy is done then.
+  // `read_only` is `.read`, which waits for the reads of the sources only. Here the whole copy
+  // completes.
   void wait_group(std::uint32_t thread, std::uint32_t newest_allowed, bool read_only,
                   std::uint64_t tag = 0);
 
   // Completes the copies that count on this mbarrier, in order, until its phase completes. Call it
   // when a test of the mbarrier fails and its thread has nothing else to do.
   void flush_for(const mbarrier::Word* word);
-  // Completes everything that a block issued (its end), or everything (nothing else can run).
-  // False if there was nothing.
+  // Completes all copies of a block, when it ends, or all copies, when nothing else can run.
+  // Returns false if there were none.
   bool flush_block(std::uint32_t rank);
   bool flush_all();
-  // A moment passes: in a shuffled order some bytes may move.
+  // Called between steps of the program. In a shuffled order it may complete a copy.
   void advance();
-  // Watches the copies in flight whose sources are in [low, high), as BulkCopy::watch does.
+  // Sets BulkCopy::watch for the copies in flight whose sources overlap [low, high).
   void watch(std::uint64_t low, std::uint64_t high);
 
   bool idle() const { return in_flight_.empty(); }
@@ -133,13 +135,13 @@ class BulkCopies {
   std::uint32_t groups_in_flight(std::uint32_t thread) const;
 
  private:
-  // Who completes the copy stands here, so that what asks for it touches no copy of others.
+  // Says where the copy completes, so that a search does not touch the copies themselves.
   struct Record {
-    const mbarrier::Word* mbarrier;  // or null, and a bulk group does:
-    std::uint32_t thread;            // whose
-    std::uint32_t group;             // counted from 0; its number when committed
+    const mbarrier::Word* mbarrier;  // null: it completes in a bulk group
+    std::uint32_t thread;            // the issuer
+    std::uint32_t group;             // the bulk group's number in the thread, from 0
     BulkCopy* copy;
-    std::uint64_t source;  // the fingerprint at issue, of a copy that is watched
+    std::uint64_t source;  // the source's fingerprint, if watched
     bool waits_for_group(std::uint32_t of) const { return mbarrier == nullptr && thread == of; }
   };
   template <class Due>
@@ -151,7 +153,7 @@ class BulkCopies {
   Observer& observer_;
   Pool<BulkCopy, 4> copies_;
   std::vector<Record> in_flight_;                            // oldest first
-  std::unordered_map<std::uint32_t, std::uint32_t> groups_;  // committed, by thread
+  std::unordered_map<std::uint32_t, std::uint32_t> groups_;  // number committed, by thread
   std::uint64_t issued_ = 0;
 };
 

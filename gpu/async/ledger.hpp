@@ -1,17 +1,16 @@
-// The ledger of a cluster: all that is in flight, found by who can complete it.
+// A cluster's asynchronous operations in flight, indexed by what can complete them.
 //
 //   kind           issued by            completed by
-//   ThreadCopies   threads of a warp    their thread groups; arrivals on mbarriers follow them
+//   ThreadCopies   threads of a warp    their thread groups; arrivals on mbarriers wait for them
 //   BulkCopies     a thread             its bulk groups, or transactions on an mbarrier
-//   Multiplies     four warps at once   the groups of each of them
+//   Multiplies     four warps at once   the groups of each warp
 //
-// Each kind has records of its own, since what they hold and how they complete is different: 32
-// addresses and a mask of the threads that still wait; a box and the map that it is cut by; parts
-// of four warps that are one operation. What they share is here and beside it: the choice of
-// moments (Order, order.hpp), who hears of them (observer.hpp), storage (pool.hpp), and the index
-// below.
+// Each kind has its own records, which differ in content and in how they complete: 32 addresses and
+// a mask of waiting threads; a tensor map and a box; the parts of four warps that form one
+// operation. All kinds share the choice of when operations happen (Order, order.hpp), their
+// observer (observer.hpp), the storage (pool.hpp), and the index below.
 //
-// Used by one host thread at a time.
+// Not thread-safe.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -26,10 +25,10 @@ namespace inflight::async {
 class Ledger {
  public:
   Ledger(Timing timing, Observer& observer, std::uint32_t blocks);
-  // Block `rank` of the cluster begins as block `number` of its grid, with nothing in flight.
+  // Starts block `rank` of the cluster as block `number` of its grid, with nothing in flight.
   void start(std::uint32_t rank, std::uint64_t number);
 
-  // --- by issuer: made on first use ---
+  // --- by issuer: created on first use ---
   ThreadCopies& of_warp(std::uint32_t rank, std::uint32_t warp) {
     const auto& copies = blocks_[rank].copies;
     if (warp < copies.size() && copies[warp]) [[likely]]
@@ -38,26 +37,26 @@ class Ledger {
   }
   BulkCopies& bulk() { return bulk_; }
   Multiplies& of_warpgroup(std::uint32_t rank, std::uint32_t group);
-  // The same if it was made; null otherwise.
+  // Return null if the entry was not created.
   ThreadCopies* find_warp(std::uint32_t rank, std::uint32_t warp);
   Multiplies* find_warpgroup(std::uint32_t rank, std::uint32_t group);
 
-  // --- by who can complete it ---
-  // Whoever waits on this mbarrier of block `rank`: all kinds of copies that it needs, until its
-  // phase completes.
+  // --- by what can complete it ---
+  // Completes copies of all kinds that this mbarrier of block `rank` needs, until its phase
+  // completes.
   void flush_for(std::uint32_t rank, const mbarrier::Word* word);
-  // Threads that end.
+  // Completes the thread copies of threads that exit.
   void flush_threads(const Threads& threads);
-  // A block of which nothing else can run; one that ends; a cluster of which nothing else can run.
-  // False if there was nothing.
+  // Complete copies when nothing else of a block can run, when a block ends, and when nothing else
+  // of the cluster can run. Return false if there were none.
   bool flush_thread_copies(std::uint32_t rank);
   bool flush_block(std::uint32_t rank);
   bool flush_all();
 
-  // A moment passes for a block: in a shuffled order, something may complete.
+  // Called between steps of a block. In a shuffled order it may complete operations.
   void advance(std::uint32_t rank);
-  // Watches the copies in flight whose sources are in [low, high) of global memory: a change there
-  // is noticed when their bytes move.
+  // Watches the copies in flight whose sources overlap [low, high) of global memory. If a source
+  // changes, it is reported when the bytes move.
   void watch(std::uint64_t low, std::uint64_t high);
 
  private:

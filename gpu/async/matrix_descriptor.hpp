@@ -1,9 +1,8 @@
-// The matrix descriptors of wgmma: where in shared memory an operand lies (PTX ISA, "Asynchronous
+// The matrix descriptors of wgmma: the place of an operand in shared memory (PTX ISA, "Asynchronous
 // warpgroup-level matrix instructions: Shared Memory Matrix Layout").
 //
-// An operand is read in chunks of 16 bytes. Chunks of elements that follow each other in the
-// operand's major dimension make a line; eight lines make a core matrix, as wide as the swizzle
-// spans.
+// An operand is read in chunks of 16 bytes. Consecutive chunks in the operand's major dimension
+// form a line. Eight lines form a core matrix, which is as wide as the swizzle span.
 #pragma once
 #include <cstdint>
 
@@ -11,11 +10,11 @@
 
 namespace inflight::async {
 
-// The dimension in which elements lie side by side. Of K-major operands a line is a row of A or a
-// column of B; of MN-major ones it is all elements of one k.
+// The dimension in which elements are contiguous. A line of a K-major operand is a row of A or a
+// column of B. A line of an MN-major operand is all elements of one k.
 enum class Major : std::uint8_t { k, mn };
 
-// Bytes, but for `base`. All count modulo matrix_window.
+// In bytes, except `base`. Addresses wrap around at matrix_window.
 struct MatrixDescriptor {
   std::uint32_t start = 0;    // a shared address
   std::uint32_t leading = 0;  // leading dimension byte offset
@@ -25,7 +24,7 @@ struct MatrixDescriptor {
   bool operator==(const MatrixDescriptor&) const = default;
 };
 
-// Of shared memory that a descriptor can name: 14 bits of 16 bytes.
+// Bytes of shared memory that a descriptor can address: 14 bits, in units of 16 bytes.
 inline constexpr std::uint32_t matrix_window = 1u << 18;
 inline constexpr std::uint32_t core_lines = 8;
 
@@ -38,13 +37,13 @@ constexpr MatrixDescriptor matrix_descriptor(std::uint64_t bits) {
           swizzles[bits >> 62]};
 }
 
-// Where a chunk of a line lies before it is swizzled, from the operand's start.
+// Returns a chunk's offset in bytes from the operand's start, before swizzling.
 constexpr std::uint32_t chunk_offset(const MatrixDescriptor& d, Major major, std::uint32_t line,
                                      std::uint32_t chunk) {
   const bool swizzled = d.swizzle != Swizzle::none;
   const std::uint32_t pitch = swizzled ? swizzle_span(d.swizzle) : swizzle_chunk;
   const std::uint32_t width = pitch / swizzle_chunk;  // of a core matrix, in chunks
-  // Without a swizzle the two offsets change places between the majors.
+  // Without a swizzle, MN-major operands use the two offsets the other way round.
   const bool lines_by_stride = swizzled || major == Major::k;
   const std::uint32_t next_lines = lines_by_stride ? d.stride : d.leading;
   const std::uint32_t next_chunks = lines_by_stride ? d.leading : d.stride;
@@ -52,10 +51,10 @@ constexpr std::uint32_t chunk_offset(const MatrixDescriptor& d, Major major, std
          chunk % width * swizzle_chunk + chunk / width * next_chunks;
 }
 
-// The shared address of a chunk.
+// Returns the shared address of a chunk.
 constexpr std::uint32_t chunk_address(const MatrixDescriptor& d, Major major, std::uint32_t line,
                                       std::uint32_t chunk) {
-  constexpr std::uint32_t row = 128;  // the pattern's: the base offset counts them
+  constexpr std::uint32_t row = 128;  // bytes of a row of the pattern: the unit of the base offset
   const std::uint32_t pattern = d.base * row;
   const std::uint32_t address = d.start + chunk_offset(d, major, line, chunk);
   return (swizzle(d.swizzle, address - pattern) + pattern) % matrix_window;

@@ -1,18 +1,18 @@
 // The mbarrier object (PTX ISA, "Parallel Synchronization and Communication Instructions:
-// mbarrier"): 64 opaque bits in shared memory, all of its state, nothing beside it.
+// mbarrier"). Its whole state is 64 opaque bits in shared memory.
 //
-// The word (our choice; PTX leaves it opaque):
+// The word (an implementation choice; PTX leaves it opaque):
 //   bits  0..19  pending arrivals of the current phase       0 .. 2^20-1
 //   bits 20..39  expected arrivals of the next phase         0 .. 2^20-1 (0 once all have dropped)
 //   bits 40..60  tx-count, two's complement                  -(2^20-1) .. 2^20-1
 //   bit  61      parity of the current phase: the first is 0
-//   bits 62..63  2 in a live mbarrier, 3 in a token; 0 and 1 are no mbarrier, so zeroed memory
-//                and pointers are distinguished from it
-// A token (the `state` operand) is the word as it was before the arrival, marked as a token: it
-// carries the phase and the pending count that mbarrier.pending_count asks for.
+//   bits 62..63  2 in a live mbarrier, 3 in a token; 0 and 1 mark other data, such as zeroed
+//                memory and pointers
+// A token (the `state` operand) is the word before the arrival, marked as a token. It holds the
+// phase and the pending count that mbarrier.pending_count returns.
 //
-// Operations are not atomic here: whoever shares a word between host threads takes turns.
-// Every operation leaves the word untouched when it returns a violation.
+// Operations are not atomic: the caller must serialise host threads that share a word.
+// An operation that returns a violation leaves the word unchanged.
 #pragma once
 #include <cstdint>
 
@@ -26,7 +26,7 @@ using Token = std::uint64_t;
 inline constexpr std::uint32_t max_count = (1u << 20) - 1;  // of arrivals, and of |tx-count|
 inline constexpr std::uint32_t size = 8, alignment = 8;     // bytes
 
-// What a word or a token says.
+// The fields of a word or a token.
 struct State {
   bool live = false;  // an initialised mbarrier, or a token of one
   bool token = false;
@@ -45,39 +45,39 @@ struct Step {
   Token token = 0;         // the state before the operation
 };
 
-// mbarrier.init: count from 1 to 2^20-1. Whatever the memory held before is overwritten; PTX
-// forbids initialising over a live mbarrier, which only a detector that saw its birth can know.
+// mbarrier.init: `count` is from 1 to 2^20-1. Overwrites the memory's old contents. PTX forbids
+// this for a live mbarrier, but only a detector that saw its initialisation can report it.
 Violation init(Word&, std::uint32_t count);
-// mbarrier.inval. PTX leaves open what becomes of the word; an H200 keeps it, and an mbarrier that
-// is used all the same counts on. Programs live by that: libcu++'s pipeline_divergent_threads test
-// invalidates while others still wait. So nothing is written; a detector that saw it can tell.
+// mbarrier.inval. PTX does not define the word afterwards. An H200 keeps it, and the mbarrier still
+// works. Programs rely on that: libcu++'s pipeline_divergent_threads test invalidates while other
+// threads still wait. So nothing is written. A detector can report later uses.
 Violation invalidate(Word&);
 
-// mbarrier.arrive: `count` arrivals, at once.
+// mbarrier.arrive: `count` arrivals in one operation.
 Step arrive(Word&, std::uint32_t count = 1);
-// mbarrier.arrive.noComplete: a violation where the phase would complete.
+// mbarrier.arrive.noComplete: a violation if the phase would complete.
 Step arrive_no_complete(Word&, std::uint32_t count);
 // mbarrier.arrive.expect_tx: expect_tx, then one operation of `count` arrivals.
 Step arrive_expect_tx(Word&, std::uint32_t tx_bytes, std::uint32_t count = 1);
-// mbarrier.arrive_drop: fewer are expected from the next phase on, then an arrival.
+// mbarrier.arrive_drop: lowers the expected arrivals from the next phase on, then arrives.
 Step arrive_drop(Word&, std::uint32_t count = 1);
 Step arrive_drop_no_complete(Word&, std::uint32_t count);
 Step arrive_drop_expect_tx(Word&, std::uint32_t tx_bytes, std::uint32_t count = 1);
 
-// mbarrier.expect_tx and mbarrier.complete_tx, and the completion of bulk copies: bytes from 0 to
-// 2^20-1. Completions may come before they are expected: tx-count is signed. The phase completes
-// whenever pending arrivals and tx-count are both zero after an operation (expect_tx too, as an
-// H200 does: tests/gpu/mbarrier_truth.cu).
+// mbarrier.expect_tx and mbarrier.complete_tx, and the completion of bulk copies. `bytes` is from 0
+// to 2^20-1. A completion may precede its expect_tx, so tx-count is signed. The phase completes
+// when pending arrivals and tx-count are both zero after an operation, expect_tx included, as on an
+// H200 (tests/gpu/mbarrier_truth.cu).
 Step expect_tx(Word&, std::uint32_t bytes);
 Step complete_tx(Word&, std::uint32_t bytes);
 
-// cp.async.mbarrier.arrive without .noinc: one more pending arrival in the current phase, which
-// the asynchronous arrival takes back.
+// cp.async.mbarrier.arrive without .noinc: adds `count` pending arrivals to the current phase. The
+// asynchronous arrivals remove them again.
 Violation add_pending(Word&, std::uint32_t count = 1);
 
-// mbarrier.test_wait and try_wait. `done`: the phase of the token (the one that has this parity)
-// is complete. PTX allows the current phase and the one before it; with a violation `done` still
-// tells what the parities say.
+// mbarrier.test_wait and try_wait. `done` is true if the phase of the token, or the phase with this
+// parity, is complete. PTX allows the current phase and the one before it. `done` compares the
+// parities even if there is a violation.
 struct Test {
   Violation violation = Violation::none;
   bool done = false;
@@ -85,8 +85,9 @@ struct Test {
 Test test(Word, Token);
 Test test_parity(Word, std::uint32_t parity);
 
-// mbarrier.pending_count: the arrivals that were pending before the arrival that gave the token.
-// PTX allows tokens of .noComplete arrivals; an H200 answers for all, and so do we.
+// mbarrier.pending_count: the pending arrivals before the arrival that returned the token. PTX
+// allows only tokens of .noComplete arrivals. An H200 accepts all tokens, and so does this
+// function.
 struct Count {
   Violation violation = Violation::none;
   std::uint32_t pending = 0;

@@ -1,5 +1,4 @@
-// When operations in flight happen: each choice that --async leaves open is made here, for all
-// kinds.
+// Decides when operations in flight happen, for all kinds. --async selects the policy.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,20 +9,21 @@
 
 namespace inflight::async {
 
-// Chooses among the legal moments for what one issuer has in flight.
+// Chooses among the legal times for the operations that one issuer has in flight.
 class Order {
  public:
-  // `number` tells apart the streams of issuers that share a seed.
+  // `number` gives issuers that share a seed different random streams.
   explicit Order(Timing timing = {}, std::uint64_t number = 0)
       : policy_(timing.policy), random_(timing.seed ^ (number * 0xd1342543de82ef95)) {}
 
-  // What is issued completes at once.
+  // Do operations complete at issue?
   bool early() const { return policy_ == Timing::Policy::early; }
   bool shuffled() const { return policy_ == Timing::Policy::shuffled; }
-  // A moment passes while something is in flight: does some of it complete?
+  // Called between steps while something is in flight: does some of it complete now?
   bool now() { return shuffled() && random_.below(4) == 0; }
 
-  // Among those that may complete next: one of so many, some of these threads, or all in any order.
+  // Choose among those that may complete next: one of `count`, some of these threads, or an order
+  // of all.
   std::uint32_t one_of(std::size_t count) {
     return random_.below(static_cast<std::uint32_t>(count));
   }
@@ -40,13 +40,13 @@ class Order {
   Random random_;
 };
 
-// Where there are but two legal moments: does what is issued as `number` take the earlier one?
+// If there are only two legal times: does the operation issued as `number` take the earlier one?
 inline bool takes_earlier(const Timing& timing, std::uint64_t number) {
   if (timing.policy != Timing::Policy::shuffled) return timing.policy == Timing::Policy::early;
   return Random(timing.seed + number).next() & 1;
 }
 
-// Of one issuer, when it never waits: beyond this many the oldest complete.
+// If one issuer has more operations in flight, because it never waits, the oldest complete.
 inline constexpr std::size_t most_in_flight = 4096;
 
 }  // namespace inflight::async

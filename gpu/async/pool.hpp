@@ -1,5 +1,4 @@
-// Storage of what is in flight: taken at issue, given back at completion, allocated a few at a
-// time.
+// Storage for operations in flight: taken at issue, given back at completion, allocated in chunks.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -10,7 +9,7 @@ namespace inflight::async {
 template <class T, std::size_t chunk>
 class Pool {
  public:
-  // As its last user left it.
+  // Returns an object in the state in which its last user left it.
   T* take() {
     if (free_.empty()) refill();
     T* const taken = free_.back();

@@ -19,10 +19,10 @@ constexpr std::string_view name(ReduceOp op) {
 }
 
 // Reduces `bytes` (whole elements) at `source` into `destination`, which is aligned to the element.
-// Each element is one atomic operation for every other thread of the host.
+// The update of each element is atomic for other host threads.
 using Reduce = void (*)(std::byte* destination, const std::byte* source, std::size_t bytes);
 
-// The function of an operation and a type; null where the instructions have none.
+// Returns the function of an operation and a type. Null if the instructions do not have it.
 Reduce reduction(ReduceOp op, TensorType type);
 
 }  // namespace inflight::async

@@ -1,6 +1,7 @@
-// Which bytes a tensor copy moves (PTX ISA, "Tensors: Tiled mode, im2col mode, Interleave layout,
-// Swizzling modes"; cp.async.bulk.tensor). A copy is a sequence of runs: bytes that lie together in
-// shared and in global memory, or that are out of range and have no place in global memory.
+// The bytes that a tensor copy moves (PTX ISA, "Tensors: Tiled mode, im2col mode, Interleave
+// layout, Swizzling modes"; cp.async.bulk.tensor). A copy is a sequence of runs. A run's bytes are
+// contiguous in shared and in global memory, or are out of range and have no place in global
+// memory.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -12,7 +13,7 @@
 
 namespace inflight::async {
 
-// The operands of a copy beside its map.
+// The operands of a copy other than its map.
 struct TensorPlace {
   std::array<std::int32_t, max_tensor_rank> at{};  // tensorCoords, dimension 0 first
   std::array<std::uint16_t, 3> offset{};           // im2col: added to W, H, D of every pixel
@@ -23,30 +24,32 @@ struct TensorRun {
   std::uint32_t shared = 0;  // address, swizzled
   std::uint32_t bytes = 0;
   std::uint64_t global = 0;  // address, if inside
-  bool inside = false;       // else: filled by a load, left out by a store
+  bool inside = false;       // if not: filled by a load, skipped by a store
 };
 
-// A reduction moves as a store does.
+// A reduction counts as a store.
 enum class TensorDirection : std::uint8_t { load, store };
 
-// How a map's box lies in shared memory: rows of dimension 0 or slices, one after the other.
+// The layout of a map's box in shared memory: consecutive rows of dimension 0, or slices.
 struct TensorBox {
   std::uint32_t row_bytes = 0;  // of the box
   std::uint32_t pitch = 0;      // from row to row in shared memory
   std::uint64_t rows = 0;
-  // What complete_tx counts: the whole box, out-of-range elements included, gaps between rows not.
+  // The bytes that complete_tx counts: the box with its out-of-range elements, without gaps between
+  // rows.
   std::uint64_t tx_bytes() const { return row_bytes * rows; }
-  // The shared memory that the copy may touch, if it begins where the swizzle's pattern does.
+  // The bytes of shared memory that the copy may touch if it begins where the swizzle pattern
+  // begins.
   std::uint64_t shared_bytes() const { return pitch * rows; }
 };
 TensorBox box_of(const TensorMap& map);
 
-// The bytes behind `shared` that a copy to or from there touches: beyond shared_bytes() where the
-// swizzle carries a chunk of the last, unfinished line further.
+// The bytes from `shared` on that a copy to or from there touches. More than shared_bytes() if the
+// swizzle moves a chunk of the last, incomplete line further.
 std::uint64_t touched_bytes(const TensorMap& map, std::uint32_t shared);
 
-// Positions that a tile takes along a dimension: every element_stride-th of the box. Rows of
-// elements have no stride, and slices of channels come one at a time.
+// The number of positions of a tile along a dimension: every element_stride-th of the box. Rows of
+// elements have no stride, and a copy takes one slice of channels.
 constexpr std::uint32_t traversed(const TensorMap& m, std::uint32_t dimension) {
   if (m.sliced() && dimension == m.rank - 2) return 1;
   const std::uint32_t step = dimension == 0 && !m.sliced() ? 1 : m.element_stride[dimension];
@@ -55,8 +58,8 @@ constexpr std::uint32_t traversed(const TensorMap& m, std::uint32_t dimension) {
 
 namespace impl {
 
-// A row of the box: where it lies at position 0 of dimension 0 (a slice: where it lies), if it is
-// in range.
+// A row of the box: the address of position 0 of dimension 0, or of the slice, and whether the row
+// is in range.
 struct TensorRow {
   std::uint64_t global = 0;
   bool inside = true;
@@ -84,13 +87,13 @@ void for_each_tile_row(const TensorMap& m, const TensorPlace& place, F f) {
   }
 }
 
-// The last coordinate of the bounding box. The corners bound W, H and D, counted from the tensor's
-// first and last element; N has no bound.
+// The last coordinate of the bounding box. The corners bound W, H and D, relative to the tensor's
+// first and last elements. N has no bound.
 inline std::int64_t last_pixel(const TensorMap& m, std::uint32_t s) {
   return static_cast<std::int64_t>(m.dim[s + m.first_spatial()]) - 1 + m.upper_corner[s];
 }
 
-// The pixels of a column: from the start through the bounding box along W, then H, D and N.
+// Visits the pixels of a column: from the start through the bounding box along W, then H, D and N.
 template <class F>
 void for_each_column_row(const TensorMap& m, const TensorPlace& place, F f) {
   const std::uint32_t first = m.first_spatial(), spatial = m.spatial(), images = m.rank - 1;
@@ -118,7 +121,7 @@ void for_each_row(const TensorMap& m, const TensorPlace& place, F f) {
   m.mode == TensorMode::tile ? for_each_tile_row(m, place, f) : for_each_column_row(m, place, f);
 }
 
-// Cuts a run where swizzled chunks part.
+// Cuts a run into chunks that the swizzle keeps together.
 template <class F>
 void emit(Swizzle mode, TensorRun run, F& f) {
   if (mode == Swizzle::none) {
@@ -136,7 +139,7 @@ void emit(Swizzle mode, TensorRun run, F& f) {
   }
 }
 
-// Of each row that is in range, the bytes [left, right) are.
+// The bytes [left, right) of a row that are in range, if the row is.
 struct InRange {
   std::int64_t left, right;
 };
@@ -145,7 +148,7 @@ inline InRange in_range(const TensorMap& m, const TensorPlace& place, TensorDire
   if (m.sliced()) return {0, row_bytes};
   const std::int64_t size = m.element_bytes(), first = place.at[0] * size;
   std::int64_t end = static_cast<std::int64_t>(m.dim[0]) * size;
-  // A store writes whole chunks: it goes on to the end of the one that holds the last element.
+  // A store writes whole chunks, up to the end of the chunk that holds the last element.
   if (direction == TensorDirection::store)
     end = (end + swizzle_chunk - 1) / swizzle_chunk * swizzle_chunk;
   const std::int64_t left = std::clamp<std::int64_t>(-first, 0, row_bytes);
@@ -154,7 +157,7 @@ inline InRange in_range(const TensorMap& m, const TensorPlace& place, TensorDire
 
 }  // namespace impl
 
-// Bytes that each row of a store writes past the last element of dimension 0.
+// The bytes that each row of a store writes past the last element of dimension 0.
 inline std::uint32_t store_padding(const TensorMap& m, const TensorPlace& place) {
   const std::int64_t row_bytes = box_of(m).row_bytes;
   return static_cast<std::uint32_t>(
@@ -162,8 +165,8 @@ inline std::uint32_t store_padding(const TensorMap& m, const TensorPlace& place)
       impl::in_range(m, place, TensorDirection::load, row_bytes).right);
 }
 
-// Calls f(const TensorRun&) for every run of the copy, in the order of the box. Together the runs
-// are the box: every byte of it once.
+// Calls f(const TensorRun&) for every run of the copy, in the order of the box. The runs cover
+// every byte of the box once.
 template <class F>
 void for_each_run(const TensorMap& m, const TensorPlace& place, TensorDirection direction, F f) {
   const TensorBox box = box_of(m);
@@ -190,13 +193,13 @@ void for_each_run(const TensorMap& m, const TensorPlace& place, TensorDirection 
   });
 }
 
-// The first rule that a copy breaks. A GPU faults: with a misaligned address on
-// tensor_shared_alignment, with an illegal instruction on any other.
+// Returns the first rule that a copy breaks. A GPU faults then: with a misaligned address for
+// tensor_shared_alignment, with an illegal instruction for any other rule.
 Violation tensor_violation(const TensorMap&, const TensorPlace&, TensorDirection);
 
 // --- moving the bytes ---------------------------------------------------------------------------
-// Addresses are turned into host addresses by adding a base; null means that they are host
-// addresses. Whoever knows the memory has checked them (for_each_run gives all).
+// Base plus address is a host address. A null base means that addresses are host addresses. The
+// caller has checked them (for_each_run visits all).
 struct TensorMemory {
   std::byte* shared = nullptr;  // host address of shared address 0
   std::byte* global = nullptr;  // host address of global address 0
@@ -204,7 +207,7 @@ struct TensorMemory {
 
 void tensor_load(const TensorMap&, const TensorPlace&, const TensorMemory&);
 void tensor_store(const TensorMap&, const TensorPlace&, const TensorMemory&);
-// `reduce` is that of the map's element type.
+// `reduce` is the function for the map's element type.
 void tensor_reduce(const TensorMap&, const TensorPlace&, const TensorMemory&, Reduce reduce);
 
 }  // namespace inflight::async

@@ -1,6 +1,6 @@
-// cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col without the driver: the documented rules (CUDA
-// driver API, "Tensor Map Object Management"), and what an H200's driver does where they are silent
-// (tests/gpu/tensor_truth.cu).
+// cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col without the driver. Follows the documented
+// rules (CUDA driver API, "Tensor Map Object Management"), and an H200's driver for cases that they
+// do not cover (tests/gpu/tensor_truth.cu).
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace inflight::async {
 
-// The arguments as a program passes them: enumerations are numbers and pointers may be null.
+// The arguments as a program passes them. Enumerations are numbers, and pointers may be null.
 struct EncodeArguments {
-  const void* tensor_map = nullptr;  // where the result goes
+  const void* tensor_map = nullptr;  // destination of the result
   std::uint32_t data_type = 0;
   std::uint32_t rank = 0;
   std::uint64_t global_address = 0;
@@ -30,14 +30,14 @@ struct Im2colArguments : EncodeArguments {
   std::uint32_t channels_per_pixel = 0, pixels_per_column = 0;
 };
 
-// The rule of boxDim, and of pixelsPerColumn.
+// A rule of boxDim and of pixelsPerColumn.
 inline constexpr std::string_view rule_box_bytes =
     "makes a box of more than 233472 bytes (elements times their size)";
 
 // The broken rule: `argument[index] = value rule`.
 struct EncodeError {
   std::string_view argument;  // CUDA's spelling
-  int index = -1;             // of an array's element
+  int index = -1;             // of an array's element; -1: not an array
   std::string value;
   std::string_view rule;  // "must be a multiple of 16"
   int code = 1;           // CUresult: CUDA_ERROR_INVALID_VALUE

@@ -5,8 +5,8 @@
 
 namespace inflight::async {
 
-// X(enumerator, CUDA's name after CU_TENSOR_MAP_DATA_TYPE_, bytes, whether a floating-point type),
-// in the order of CUtensorMapDataType.
+// X(enumerator, CUDA's name after CU_TENSOR_MAP_DATA_TYPE_, bytes, floating-point type?), in the
+// order of CUtensorMapDataType.
 #define INFLIGHT_TENSOR_TYPES(X)     \
   X(u8, "UINT8", 1, false)           \
   X(u16, "UINT16", 2, false)         \

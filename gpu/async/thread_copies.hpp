@@ -1,19 +1,18 @@
-// Copies in flight of a warp's threads: cp.async and its thread groups (PTX ISA, "Data Movement and
-// Conversion Instructions: Non-bulk copy").
+// The copies in flight of a warp's threads: cp.async and its thread groups (PTX ISA, "Data Movement
+// and Conversion Instructions: Non-bulk copy").
 //
-// Semantics are each thread's own; the records are not. One issue by any number of the warp's
-// threads is one record with a mask of its issuers, so a whole warp's copy costs one record.
+// The semantics are per thread, but the records are per warp. One issue by any number of the warp's
+// threads is one record with a mask of its issuers.
 //
-//   issue       a copy of 4, 8 or 16 bytes a thread begins; it belongs to no group yet
+//   issue       a copy of 4, 8 or 16 bytes per thread begins; it belongs to no group yet
 //   commit      the thread's uncommitted copies become its newest group (which may be empty)
 //   wait_group  returns once at most its `n` newest groups may still be in flight
 //   wait_all    returns once all its copies are complete, committed or not
-//   arrive      an arrival on an mbarrier follows when all its prior copies are complete
+//   arrive      an mbarrier gets an arrival once all prior copies of the thread are complete
 //
-// A thread's groups complete in the order of their commits; operations inside a group in any order.
-// Nothing blocks: a wait makes its bytes move and returns, so the caller only ever waits on
-// mbarriers, with flush_for(). Used by one host thread at a time. In the steady state nothing is
-// allocated.
+// A thread's groups complete in the order of their commits, the operations of a group in any order.
+// No function blocks: a wait moves its bytes and returns. The caller only waits on mbarriers, with
+// flush_for(). Not thread-safe. Allocates nothing in the steady state.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -28,27 +27,27 @@ namespace inflight::async {
 
 inline constexpr std::uint32_t warp_size = 32;  // threads; bit t of a mask is thread t
 
-// One cp.async as its threads execute it. Arrays have an element a thread of the warp; only those
-// in `mask` are read. Addresses are checked (bounds, alignment) by whoever knows the memory.
+// One cp.async as its threads execute it. Arrays have one element per thread of the warp. Only
+// those in `mask` are read. The caller checks the bounds and alignment of addresses.
 struct Issue {
-  std::uint32_t mask = 0;                    // who issues
+  std::uint32_t mask = 0;                    // the issuing threads
   std::uint32_t bytes = 0;                   // cp-size: written by each thread; 4, 8 or 16
   const std::uint32_t* dst = nullptr;        // [32] shared addresses
   const std::uint64_t* src = nullptr;        // [32] global addresses
-  const std::uint32_t* src_bytes = nullptr;  // [32] src-size, the rest is zero-filled; null: all.
-                                             // ignore-src is 0
+  const std::uint32_t* src_bytes = nullptr;  // [32] src-size, the rest is zero-filled; null: all
+                                             // bytes. 0 for ignore-src
   std::byte* dst_base = nullptr;             // host address of shared address 0
   const std::byte* src_base = nullptr;       // host address of global address 0
-  std::uint64_t tag = 0;                     // the caller's (an instruction); observers see it
-  bool watch = false;  // its source can change: notice if it has, when the bytes move
+  std::uint64_t tag = 0;                     // an instruction, set by the caller for observers
+  bool watch = false;                        // report a source that changes before the bytes move
 };
 
-// A copy in flight, as observers and reports see it.
+// A copy in flight, as passed to observers and reports.
 struct Copy {
-  std::uint64_t id = 0;                      // counts the warp's issues, from 1
+  std::uint64_t id = 0;                      // a count over the warp's issues, from 1
   std::uint64_t tag = 0;                     // of the Issue
-  std::uint32_t mask = 0;                    // who issued it
-  std::uint32_t bytes = 0;                   // each thread
+  std::uint32_t mask = 0;                    // the issuing threads
+  std::uint32_t bytes = 0;                   // per thread
   std::array<std::uint32_t, warp_size> dst;  // shared addresses
   std::array<std::uint64_t, warp_size> src;  // global addresses
   std::array<std::uint8_t, warp_size> src_bytes;
@@ -62,13 +61,13 @@ struct ArriveIssue {
   std::uint32_t mask = 0;
   const std::uint32_t* mbarrier = nullptr;  // [32] shared addresses
   std::byte* base = nullptr;                // host address of shared address 0
-  bool noinc = false;                       // without it pending counts rise by one at issue
+  bool noinc = false;                       // false: issue adds one pending arrival
   std::uint64_t tag = 0;
 };
 
 // An asynchronous arrival, pending or just made.
 struct Arrival {
-  std::uint64_t id = 0;  // counts with the copies
+  std::uint64_t id = 0;  // from the same count as the copies
   std::uint64_t tag = 0;
   std::uint32_t thread = 0;
   std::uint32_t mbarrier = 0;  // shared address
@@ -77,11 +76,12 @@ struct Arrival {
 
 class ThreadCopies {
  public:
-  // Of this warp, whose copies take their moments in this order.
+  // For this warp of block `rank`. `order` decides when its copies complete.
   ThreadCopies(const Order& order, Observer& observer, std::uint16_t rank = 0,
                std::uint16_t warp = 0);
   ~ThreadCopies();
-  // As if new, keeping the storage. Copies still in flight are forgotten: flush_all() first.
+  // Returns to the initial state, keeping the storage. Drops copies in flight; call flush_all()
+  // first to complete them.
   void reset(const Order& order);
 
   void issue(const Issue&);
@@ -90,23 +90,23 @@ class ThreadCopies {
   void wait_all(std::uint32_t mask, std::uint64_t tag = 0);
   void arrive(const ArriveIssue&);
 
-  // Completes what waiters on this mbarrier need from this warp: the pending arrivals on it and the
-  // copies before them, in order, until its phase completes. Call it when a test of the mbarrier
-  // fails and its thread has nothing else to do.
+  // Completes the pending arrivals of this warp on this mbarrier and the copies before them, in
+  // order, until its phase completes. Call it when a test of the mbarrier fails and its thread has
+  // nothing else to do.
   void flush_for(const mbarrier::Word* word);
-  // Completes every copy of these threads (their end), and of all threads (the block's end, or
-  // nothing else can run), with their arrivals.
+  // Completes all copies and arrivals of these threads when they exit, or of all threads when the
+  // block ends or nothing else can run.
   void flush(std::uint32_t mask);
   void flush_all() { flush(0xffffffff); }
-  // A moment passes: in a shuffled order some bytes may move.
+  // Called between steps of the program. In a shuffled order some bytes may move.
   void advance();
-  // Watches the copies in flight whose sources are in [low, high), as Issue::watch does.
+  // Watches the copies in flight whose sources overlap [low, high), as Issue::watch does.
   void watch(std::uint64_t low, std::uint64_t high);
 
-  bool idle() const;  // no copy and no arrival is pending
+  bool idle() const;  // true if no copy and no arrival is pending
   bool arrivals_pending() const;
-  // Threads that have copies in flight, and the groups of one thread that are not complete
-  // (uncommitted copies are none).
+  // The threads that have copies in flight, and the incomplete groups of one thread. Uncommitted
+  // copies are not a group.
   std::uint32_t threads_in_flight() const;
   std::uint32_t groups_in_flight(std::uint32_t thread) const;
   // Calls f(const Copy&, mask of the threads whose bytes have not moved), oldest first.

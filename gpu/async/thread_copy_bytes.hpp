@@ -1,5 +1,4 @@
-// What a warp's copy does to memory: moves the bytes of some of its threads, and knows their
-// sources again.
+// Moves the bytes of some threads of a warp's copy, and fingerprints their sources.
 #pragma once
 #include <bit>
 #include <cstddef>
@@ -18,7 +17,7 @@ void for_each_thread(std::uint32_t mask, F f) {
   for (; mask != 0; mask &= mask - 1) f(static_cast<std::uint32_t>(std::countr_zero(mask)));
 }
 
-// Address arithmetic on integers: a base of null means that addresses are host addresses.
+// Uses integer arithmetic: with a null base, addresses are host addresses.
 inline std::byte* destination(const Copy& c, std::uint32_t t) { return c.dst_base + c.dst[t]; }
 inline const std::byte* source(const Copy& c, std::uint32_t t) {
   return reinterpret_cast<const std::byte*>(reinterpret_cast<std::uintptr_t>(c.src_base) +

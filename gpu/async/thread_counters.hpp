@@ -5,7 +5,8 @@
 
 namespace inflight::async {
 
-// Counts commits for 32 threads at once, bit-sliced: threads that reach `limit` carry out.
+// Counts commits for 32 threads at once, in bit slices. Bit p of all counters is in plane_[p].
+// Threads that reach `limit` carry out of the last plane.
 class ThreadCounters {
  public:
   explicit ThreadCounters(std::uint32_t limit)
@@ -13,7 +14,7 @@ class ThreadCounters {
     const std::uint32_t start = (1u << planes_) - limit;
     for (unsigned p = 0; p < planes_; ++p) plane_[p] = start >> p & 1 ? ~0u : 0;
   }
-  // Counts one for `threads` and returns those that have now reached the limit.
+  // Adds one for `threads` and returns those that have now reached the limit.
   std::uint32_t add(std::uint32_t threads) {
     for (unsigned p = 0; p < planes_ && threads != 0; ++p) {
       const std::uint32_t carry = plane_[p] & threads;

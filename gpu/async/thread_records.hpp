@@ -1,4 +1,4 @@
-// What a warp's threads have in flight, in the order of issue: a growing ring of records.
+// A warp's operations in flight, in the order of issue: a growing ring buffer of records.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,12 +12,12 @@ namespace inflight::async {
 struct Record {
   enum class Kind : std::uint8_t { copy, commit, arrival };
   Kind kind = Kind::copy;
-  bool whole = true;          // copy: no thread zero-fills
+  bool whole = true;          // copy: no thread fills with zeros
   bool noinc = false;         // arrival
   std::uint32_t mask = 0;     // threads for which it is still outstanding
   std::uint32_t due = 0;      // threads for which the call in progress completes it
   std::uint32_t watched = 0;  // copy: threads whose sources are watched
-  Copy* carried = nullptr;    // of an arrival, dst holds the mbarriers' addresses
+  Copy* carried = nullptr;    // for an arrival, dst holds the mbarriers' addresses
 };
 
 class ThreadRecords {
@@ -48,7 +48,7 @@ class ThreadRecords {
     head_ = 0;
   }
 
-  std::vector<Record> ring_;  // a power of two
+  std::vector<Record> ring_;  // its size is a power of two
   std::size_t head_ = 0, count_ = 0;
   Pool<Copy, 8> copies_;
 };

@@ -1,4 +1,4 @@
-// When the bytes of an asynchronous copy move: the choice behind --async.
+// The policies of --async: when the bytes of an asynchronous copy move.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -6,7 +6,7 @@
 
 namespace inflight::async {
 
-// Every choice is legal for every program; a correct program cannot tell them apart.
+// Every policy is legal for every program. A correct program behaves the same under all of them.
 struct Timing {
   enum class Policy : std::uint8_t {
     early,     // at issue
@@ -20,10 +20,10 @@ struct Timing {
 inline constexpr Timing early{Timing::Policy::early}, late{Timing::Policy::late};
 constexpr Timing shuffled(std::uint64_t seed) { return {Timing::Policy::shuffled, seed}; }
 
-// "early", "late" or "shuffled:SEED" (decimal). Nothing for any other text.
+// Parses "early", "late" or "shuffled:SEED" (decimal). Returns nothing for any other text.
 std::optional<Timing> parse_timing(std::string_view text);
 
-// A small seeded generator (splitmix64): one stream per team, the same on every machine.
+// A small seeded random generator (splitmix64). Gives the same numbers on every machine.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -33,7 +33,7 @@ class Random {
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
     return z ^ (z >> 31);
   }
-  // Uniform enough in [0, bound), bound > 0.
+  // Returns a nearly uniform number in [0, bound), bound > 0.
   std::uint32_t below(std::uint32_t bound) {
     return static_cast<std::uint32_t>(((next() >> 32) * bound) >> 32);
   }

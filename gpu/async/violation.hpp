@@ -1,4 +1,4 @@
-// Every rule of the asynchronous instructions that a program can break, each with its sentence.
+// The rules of the asynchronous instructions that a program can break, each with its sentence.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -30,8 +30,8 @@ namespace inflight::async {
   X(tensor_store_bounds, "a store or reduction has its bounding box inside the tensor")          \
   X(tensor_no_reduction, "the element type has no such reduction")
 
-// PTX leaves each of these undefined; here the operation that breaks a rule changes nothing and the
-// caller decides what becomes of the program.
+// PTX leaves each of these undefined. Here an operation that breaks a rule changes nothing, and the
+// caller decides whether the program continues.
 enum class Violation : std::uint8_t {
 #define X(name, text) name,
   INFLIGHT_ASYNC_VIOLATIONS(X)
