@@ -1,4 +1,4 @@
-// When bulk copies move, and what that completes.
+// Moves the bytes of bulk copies and completes their mbarriers and groups.
 #include "gpu/async/bulk_copies.hpp"
 
 #include <cstring>
@@ -136,13 +136,13 @@ void BulkCopies::advance() {
   complete_if([&](const Record& r) { return r.copy == chosen; });
 }
 
-// Of a program that never waits.
+// For a program that never waits: completes a quarter of the copies.
 void BulkCopies::complete_oldest() {
   std::size_t rest = most_in_flight / 4;
   complete_if([&](const Record&) { return rest != 0 && rest-- != 0; });
 }
 
-// Completes, oldest first, the records for which due(record) holds when their turn comes.
+// Completes, oldest first, each record for which due(record) is true when it is reached.
 template <class Due>
 bool BulkCopies::complete_if(Due due) {
   std::size_t kept = 0;

@@ -1,4 +1,4 @@
-// Folded products of 64-bit words, as in wyhash: four chains, so that the multiplier is never idle.
+// Folded products of 64-bit words, as in wyhash. Four independent chains keep the multiplier busy.
 #include "gpu/async/fingerprint.hpp"
 
 #include <cstring>

@@ -1,11 +1,11 @@
-// Asks each kind of what is in flight.
+// Passes each call on to every kind of operation in flight.
 #include "gpu/async/ledger.hpp"
 
 namespace inflight::async {
 namespace {
 
-// Streams of random moments: one for each warp, warpgroup and cluster of a grid.
-constexpr std::uint64_t warps = 64;  // of a block, at most
+// Each warp, warpgroup and cluster of a grid has its own random stream.
+constexpr std::uint64_t warps = 64;  // upper bound of a block
 Order of_warp(Timing timing, std::uint64_t block, std::uint64_t warp) {
   return Order(timing, block * warps + warp);
 }

@@ -20,7 +20,7 @@ bool is_token(Token token) { return token >> mark_shift == token_mark; }
 Token as_token(Word word) { return word | token_mark << mark_shift; }
 std::uint32_t parity_of(std::uint64_t bits) { return bits >> parity_shift & 1; }
 
-// A phase ends when nothing is pending: then the next one expects what this one's drops left.
+// Completes the phase if nothing is pending. The next one expects the arrivals left after drops.
 bool complete_if_due(State& s) {
   if (s.pending != 0 || s.tx_count != 0) return false;
   s.pending = s.expected;
@@ -56,7 +56,7 @@ Violation take_arrivals(State& s, std::uint32_t count) {
   return Violation::none;
 }
 
-// Applies `change` to a live mbarrier; nothing changes if it breaks a rule.
+// Applies `change` to a live mbarrier. Changes nothing if that breaks a rule.
 template <class Change>
 Step apply(Word& word, bool may_complete, Change change) {
   if (!is_live(word)) return {Violation::not_initialised, false, 0};
@@ -70,7 +70,7 @@ Step apply(Word& word, bool may_complete, Change change) {
   return step;
 }
 
-// The parts of an arrival in the order that PTX gives them: transactions, drop, arrivals.
+// Executes the parts of an arrival in PTX's order: transactions, drop, arrivals.
 Step arrive_with(Word& word, std::uint32_t tx_bytes, bool dropping, std::uint32_t count,
                  bool may_complete) {
   return apply(word, may_complete, [=](State& s) {
@@ -90,7 +90,7 @@ State decode(std::uint64_t bits) {
   s.parity = parity_of(bits);
   s.pending = bits & count_bits;
   s.expected = bits >> expected_shift & count_bits;
-  // The field's sign bit is moved to bit 31 and back.
+  // Extends the sign of the 21-bit field.
   s.tx_count = static_cast<std::int32_t>((bits >> tx_shift & tx_bits) << 11) >> 11;
   return s;
 }

@@ -1,4 +1,4 @@
-// When multiplications happen, and the moves that follow them.
+// Executes multiplications, and the moves that wait for them.
 #include "gpu/async/multiplies.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace inflight::async {
 namespace {
 
-constexpr std::size_t most_groups = 256;     // of a warp, that a wait can distinguish
+constexpr std::size_t most_groups = 256;  // the newest ones of a warp, which a wait can tell apart
 constexpr RegisterPlace register_step = 64;  // places are multiples of it
 
 bool holds(std::span<const RegisterPlace> places, RegisterPlace place) {
@@ -96,7 +96,7 @@ void Multiplies::advance() {
   if (whole() > completed_ && order_.now()) complete(completed_ + 1);
 }
 
-// Of the oldest two in flight.
+// Compares the oldest two in flight.
 bool Multiplies::next_goes_on(std::uint64_t end) const {
   if (completed_ + 1 >= end) return false;
   const auto between = [&](const Pending& move) { return move.needs == completed_ + 1; };
@@ -141,8 +141,7 @@ void Multiplies::perform(Pending& move) {
   }
 }
 
-// `place` is about to change by a move: multiplications that were issued before keep what they
-// read.
+// A move is about to change `place`: saves the fragments of multiplications issued before it.
 void Multiplies::keep_fragments(std::uint32_t warp, RegisterPlace place, std::uint64_t before) {
   for (Multiplication* each : in_flight_) {
     Multiplication::Part& part = each->parts[warp];

@@ -1,4 +1,4 @@
-// One function a type and operation.
+// One function for each type and operation.
 #include "gpu/async/reduction.hpp"
 
 #include <atomic>
@@ -16,7 +16,7 @@ using numbers::F16;
 using numbers::f32_infinity;
 using numbers::f32_magnitude;
 
-// f(old, operand) for every element, each in one atomic step.
+// Sets every element to f(old, operand), each atomically.
 template <class T, T (*f)(T, T)>
 void each(std::byte* destination, const std::byte* source, std::size_t bytes) {
   for (std::size_t at = 0; at < bytes; at += sizeof(T)) {
@@ -66,14 +66,14 @@ std::uint32_t add_f32(std::uint32_t a, std::uint32_t b) {
   const float sum = std::bit_cast<float>(a) + std::bit_cast<float>(b);
   return std::isnan(sum) ? f32_magnitude : std::bit_cast<std::uint32_t>(sum);
 }
-// A subnormal becomes a zero of its sign.
+// Replaces a subnormal by a zero of its sign.
 std::uint32_t flushed(std::uint32_t f32) {
   return (f32 & f32_infinity) == 0 ? f32 & ~f32_magnitude : f32;
 }
 std::uint32_t add_f32_ftz(std::uint32_t a, std::uint32_t b) {
   return flushed(add_f32(flushed(a), flushed(b)));
 }
-// A NaN comes through with all its bits, the operand's before that in memory.
+// A NaN keeps all its bits. The operand's NaN takes precedence over the one in memory.
 std::uint64_t add_f64(std::uint64_t a, std::uint64_t b) {
   constexpr std::uint64_t indefinite = 0xfff8000000000000;  // infinity - infinity
   const double x = std::bit_cast<double>(a), y = std::bit_cast<double>(b), sum = x + y;
@@ -82,12 +82,12 @@ std::uint64_t add_f64(std::uint64_t a, std::uint64_t b) {
   return std::isnan(sum) ? indefinite : std::bit_cast<std::uint64_t>(sum);
 }
 
-// Sums of two small floats are rounded once: a float holds more than twice their digits.
+// A float holds more than twice the digits of a small float, so the sum is in effect rounded once.
 template <class Format>
 std::uint16_t add_small(std::uint16_t a, std::uint16_t b) {
   return static_cast<std::uint16_t>(Format::round(Format::value(a) + Format::value(b)));
 }
-// A number and a NaN give the number; -0 is less than +0.
+// Of a number and a NaN, returns the number. -0 is less than +0.
 template <class Format, bool least>
 std::uint16_t extreme_small(std::uint16_t a, std::uint16_t b) {
   const bool a_nan = (a & 0x7fff) > Format::infinity, b_nan = (b & 0x7fff) > Format::infinity;

@@ -13,7 +13,7 @@ std::byte* host(std::byte* base, std::uint64_t address) {
   return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(base) + address);
 }
 
-// --- what a type does to the elements that it moves ---
+// --- conversion of elements by their type ---
 using Convert = std::uint32_t (*)(std::uint32_t);
 Convert conversion(TensorType type) {
   switch (type) {
@@ -42,7 +42,7 @@ void move(std::byte* to, const std::byte* from, std::uint32_t bytes, Convert con
   }
 }
 
-// The special NaN of out-of-range elements, whatever their type.
+// The special NaN of out-of-range elements, the same for all types.
 constexpr std::uint64_t nan_fill = 0x0001000100010001 * std::uint64_t{numbers::out_of_bounds_half};
 
 void fill(std::byte* to, std::uint32_t bytes, std::uint32_t element_bytes, std::uint64_t element) {

@@ -1,4 +1,4 @@
-// The rules of tensor copies that an H200 enforces, learned from it (tests/gpu/tensor_truth.cu).
+// The rules of tensor copies that an H200 enforces, as measured (tests/gpu/tensor_truth.cu).
 #include "gpu/async/tensor_copy.hpp"
 
 namespace inflight::async {

@@ -18,8 +18,8 @@ constexpr const char* no_mark =
 
 struct Packed {
   std::uint64_t mark;
-  // Programs know of one bit here and clear it for small tensors, against a fault of drivers up to
-  // 13.1 (CUTLASS, make_tma_copy_desc): whatever it holds means nothing.
+  // Without meaning. Some programs clear one bit here for small tensors, to work around a bug of
+  // drivers up to 13.1 (CUTLASS, make_tma_copy_desc).
   std::uint64_t ignored;
   std::uint64_t global_address;
   std::uint64_t stride[4];
@@ -48,7 +48,7 @@ constexpr TensorType elemtype_immediates[] = {
     TensorType::s64,  TensorType::f16,  TensorType::f32,     TensorType::f32_ftz, TensorType::f64,
     TensorType::bf16, TensorType::tf32, TensorType::tf32_ftz};
 
-// How tensormap.replace writes a field: how many ordinals it has and which values it can hold.
+// How tensormap.replace writes a field, and the field's ordinals and range of values.
 struct Replacement {
   std::uint32_t ordinals;  // 1: the field has none
   std::uint64_t least, most;
@@ -133,7 +133,7 @@ TensorMap from_packed(const Packed& p) {
   return m;
 }
 
-// What encoding would be called with to make these bytes, and the first rule that this breaks.
+// The arguments with which encoding would make these bytes.
 struct Fields {
   std::uint64_t dim[max_tensor_rank];
   std::uint32_t box[max_tensor_rank], element_stride[max_tensor_rank];

@@ -1,4 +1,4 @@
-// One row a rule: which argument, what it must be, and how to find the offending value.
+// One row for each rule: the argument, the requirement, and a function that finds a bad value.
 #include "gpu/async/tensor_map_rules.hpp"
 
 #include <cstdio>
@@ -7,7 +7,7 @@
 namespace inflight::async {
 namespace {
 
-// A value that breaks a rule, and where in its array it stands.
+// A value that breaks a rule, and its index in its array.
 struct Offence {
   int index;
   std::string value;
@@ -62,8 +62,8 @@ bool wider_than_swizzle(const EncodeArguments& a, std::uint64_t row_bytes) {
   return !sliced(a) && a.swizzle != 0 && row_bytes > span(a);
 }
 
-// Rules of both encodings. Those on the enumerations and the rank come first: the others rely on
-// them.
+// Rules of both encodings. The rules for enumerations and the rank come first, because the others
+// rely on them.
 constexpr Rule<EncodeArguments> common_rules[] = {
     {"tensorMap", "must not be null", [](const EncodeArguments& a) { return null(a.tensor_map); }},
     {"tensorDataType", "is a packed type, which needs compute capability 10.0 or higher",
@@ -156,7 +156,7 @@ constexpr Rule<TiledArguments> tiled_rules[] = {
      }},
 };
 
-// The range of a corner's offset: W alone has 16 bits, two share them, three have 5 each.
+// The range of a corner's offset: one dimension has 16 bits, two have 8 each, three have 5 each.
 std::int32_t corner_limit(const Im2colArguments& a) {
   return a.rank == 3 ? 32768 : a.rank == 4 ? 128 : 16;
 }
@@ -185,7 +185,7 @@ constexpr Rule<Im2colArguments> im2col_rules[] = {
          const std::uint64_t size = a.global_dim[first + i];
          const auto upper = static_cast<std::uint64_t>(a.upper_corner[i]),
                     lower = static_cast<std::uint64_t>(a.lower_corner[i]);
-         // The driver counts in 32-bit integers: a dimension of 2^31 and more is mostly refused.
+         // The driver uses 32-bit integers, so it refuses most dimensions of 2^31 or more.
          if (static_cast<std::int32_t>(size + upper - lower) <= 0)
            return Offence{static_cast<int>(i), std::to_string(a.upper_corner[i])};
        }

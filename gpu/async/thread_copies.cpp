@@ -1,4 +1,4 @@
-// Copies in flight: which bytes move at which call.
+// Thread copies in flight: decides which bytes move at which call.
 #include "gpu/async/thread_copies.hpp"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ void watch_sources(Record& record, std::uint32_t mask) {
   record.watched |= mask;
 }
 
-// Those of `mask` whose sources are watched and have changed.
+// Returns the threads of `mask` whose sources are watched and have changed.
 std::uint32_t changed_sources(const Record& record, std::uint32_t mask) {
   const Copy& c = *record.carried;
   std::uint32_t changed = 0;
@@ -126,7 +126,7 @@ void ThreadCopies::State::fire(Record& record, std::uint32_t mask) {
   });
 }
 
-// One thread's arrival begins; one that breaks a rule never comes.
+// Begins one thread's arrival. An arrival that breaks a rule is dropped.
 void ThreadCopies::State::expect_arrival(Record& record, std::uint32_t t) {
   const Copy& c = *record.carried;
   const Violation v =
@@ -138,14 +138,14 @@ void ThreadCopies::State::expect_arrival(Record& record, std::uint32_t t) {
   refuse(v, 1u << t, c.tag);
 }
 
-// Every copy of these threads among the first `end` records falls due.
+// Marks every copy of these threads among the first `end` records as due.
 void ThreadCopies::State::mark_all(std::uint32_t mask, std::size_t end) {
   for (std::size_t i = 0; i < end; ++i)
     if (queue[i].kind != Record::Kind::arrival) queue[i].due = queue[i].mask & mask;
 }
 
-// The copies of all but each thread's newest groups fall due. Walking back from the newest record,
-// a thread's copies are due once it has passed its commit number newest_allowed + 1.
+// Marks the copies of all but each thread's newest groups as due. It goes back from the newest
+// record. A thread's copies are due from its commit number newest_allowed + 1 on.
 void ThreadCopies::State::mark_groups(std::uint32_t mask, std::uint32_t newest_allowed) {
   if (newest_allowed >= queue.size()) return;
   ThreadCounters commits(newest_allowed + 1);
@@ -157,7 +157,8 @@ void ThreadCopies::State::mark_groups(std::uint32_t mask, std::uint32_t newest_a
   }
 }
 
-// Completes what is due, makes the arrivals that nothing holds back any more, forgets what is done.
+// Completes what is due, makes the arrivals that then have nothing to wait for, and drops finished
+// records.
 void ThreadCopies::State::settle() {
   order.shuffled() ? complete_shuffled() : complete_in_order();
   close();
@@ -174,7 +175,7 @@ void ThreadCopies::State::complete_shuffled() {
   while (gather(true)) perform_ready(false);
 }
 
-// Collects what may complete next: the copies of each thread's oldest unfinished group.
+// Collects the copies that may complete next: those of each thread's oldest unfinished group.
 bool ThreadCopies::State::gather(bool only_due) {
   std::uint32_t seen = 0, blocked = 0;
   ready.clear();
@@ -209,7 +210,7 @@ void ThreadCopies::State::close() {
   drop_finished();
 }
 
-// A commit with nothing before it bounds nothing.
+// A commit at the front has no copies before it, so it is dropped too.
 void ThreadCopies::State::drop_finished() {
   while (queue.size() > 0 && (queue[0].mask == 0 || queue[0].kind == Record::Kind::commit))
     queue.pop_front();
@@ -227,7 +228,8 @@ void ThreadCopies::State::pass_moment() {
   close();
 }
 
-// The first record with pending arrivals on this mbarrier, and whose they are; size() if none.
+// Returns the first record with pending arrivals on this mbarrier, and sets `threads` to their
+// threads. Returns size() if there is none.
 std::size_t ThreadCopies::State::find_arrival(const mbarrier::Word* word,
                                               std::uint32_t& threads) const {
   for (std::size_t i = 0; i < queue.size(); ++i) {

@@ -1,4 +1,4 @@
-// Reads the value of --async.
+// Parses the value of --async.
 #include "gpu/async/timing.hpp"
 
 #include <charconv>
