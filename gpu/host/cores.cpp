@@ -1,4 +1,4 @@
-// Asking the kernel for the process's affinity.
+// Reads the process's CPU affinity from the operating system.
 #include "gpu/host/cores.hpp"
 
 #include <sched.h>
@@ -12,7 +12,7 @@ namespace {
 unsigned ask() {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
-  // It fails where the host has more cores than the set has room for.
+  // Fails if the host has more cores than cpu_set_t can hold.
   if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
     return std::max(1u, std::thread::hardware_concurrency());
   return static_cast<unsigned>(std::max(1, CPU_COUNT(&allowed)));

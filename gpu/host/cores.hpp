@@ -1,9 +1,10 @@
-// How many cores of the host this process may run on.
+// The number of host cores that this process may use.
 #pragma once
 
 namespace inflight::host {
 
-// Those of its affinity (taskset, Slurm and containers narrow it), at least one. Asked once.
+// Returns the number of cores in the process's affinity mask, at least one. taskset, Slurm and
+// containers restrict the mask. It is read once.
 unsigned cores();
 
 }  // namespace inflight::host

@@ -1,4 +1,4 @@
-// Asked once.
+// Detects the host's instruction set, once.
 #include "gpu/host/instruction_set.hpp"
 
 namespace inflight::host {

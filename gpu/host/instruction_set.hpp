@@ -1,4 +1,4 @@
-// Which instruction set of those that this build has is the best for the host's processor.
+// The best instruction set that this build contains and the host's processor supports.
 #pragma once
 
 namespace inflight::host {

@@ -1,5 +1,5 @@
-// f16, bf16 and tf32 by their bits (PTX ISA, "Alternate Floating-Point Data Formats"): the one place
-// that rounds a float to them.
+// Conversions of f16, bf16 and tf32 by their bits (PTX ISA, "Alternate Floating-Point Data
+// Formats"). All roundings to these formats use this file.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -8,32 +8,32 @@ namespace inflight::numbers {
 
 inline constexpr std::uint32_t f32_infinity = 0x7f800000, f32_magnitude = 0x7fffffff;
 
-// What a tensor copy puts where an element of 16 bits is out of bounds, if its map asks for a NaN.
+// The NaN that a tensor copy stores for an out-of-bounds element of 16 bits, if its map asks for NaN.
 inline constexpr std::uint32_t out_of_bounds_half = 0x7ff7;
 
 constexpr bool is_nan(std::uint32_t f32) { return (f32 & f32_magnitude) > f32_infinity; }
 
-// condition ? yes : no without a branch, so that a loop over values stays SIMD.
+// condition ? yes : no without a branch, so that the compiler can vectorise a loop over values.
 [[gnu::always_inline]] constexpr std::uint32_t select(bool condition, std::uint32_t yes,
                                                       std::uint32_t no) {
   const std::uint32_t mask = 0u - std::uint32_t{condition};
   return (yes & mask) | (no & ~mask);
 }
 
-// Both formats: values are the low 16 bits of a word, and every NaN that rounding makes is `nan`.
-// Both ways are always inlined, for whatever instruction set the caller is compiled.
+// In F16 and Bf16 a value is the low 16 bits of a word, and round() maps every NaN to `nan`. All
+// functions are inlined, so they use the instruction set for which the caller is compiled.
 
 // 1 sign bit, 5 exponent bits, 10 fraction bits.
 struct F16 {
   static constexpr std::uint32_t infinity = 0x7c00, one = 0x3c00, nan = 0x7fff;
   [[gnu::always_inline]] static float value(std::uint32_t h) {
     const std::uint32_t magnitude = (h & 0x7fff) << 13;
-    // Scaling by a power of two makes normal numbers of subnormal ones, exactly.
+    // Scaling by a power of two turns subnormal numbers into normal ones, exactly.
     const auto scaled = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) * 0x1p112f);
     const std::uint32_t bits = (h & infinity) == infinity ? magnitude | f32_infinity : scaled;
     return std::bit_cast<float>(bits | (h & 0x8000) << 16);
   }
-  // To nearest even.
+  // Rounds to nearest even.
   [[gnu::always_inline]] static std::uint32_t round(float x) {
     const auto bits = std::bit_cast<std::uint32_t>(x);
     const std::uint32_t m = bits & f32_magnitude, sign = bits >> 16 & 0x8000;
@@ -61,8 +61,8 @@ struct Bf16 {
   }
 };
 
-// The 32 bits of a tf32: those of f32 with the 13 lowest of the fraction rounded away, to nearest
-// even. Every NaN becomes the same one.
+// The 32 bits of a tf32: an f32 rounded to nearest even, with the 13 lowest bits of the fraction
+// zero. Every NaN becomes the same one.
 constexpr std::uint32_t round_to_tf32(std::uint32_t f32) {
   constexpr std::uint32_t lost = 0x1fff;
   if (is_nan(f32)) return f32_magnitude & ~lost;

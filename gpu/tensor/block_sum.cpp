@@ -21,7 +21,7 @@ int leading_bit(Magnitude m) {
   return high ? 127 - __builtin_clzll(high) : 63 - __builtin_clzll(static_cast<std::uint64_t>(m));
 }
 
-// m / 2^drop as a whole number.
+// m / 2^drop, rounded to an integer.
 std::uint64_t dropped(Magnitude m, int drop, bool to_nearest) {
   if (drop <= 0) return static_cast<std::uint64_t>(m << -drop);
   if (drop > 127) return 0;
@@ -31,7 +31,7 @@ std::uint64_t dropped(Magnitude m, int drop, bool to_nearest) {
   return whole + up;
 }
 
-// sum * 2^scale.
+// Rounds sum * 2^scale to the format `e`.
 std::uint64_t rounded(Wide sum, int scale, Element e, Kept kept) {
   if (sum == 0) return 0;
   const Format& f = format(e);

@@ -1,5 +1,5 @@
-// The sum that a tensor core makes of some products and an accumulator, as the papers have it
-// (Fasi et al. 2021; Khattak, Mikaitis 2025; MMA-Sim 2025).
+// The sum of some products and an accumulator as a tensor core computes it, according to the papers
+// of Fasi et al. (2021), Khattak and Mikaitis (2025) and MMA-Sim (2025).
 #pragma once
 #include <span>
 
@@ -7,23 +7,23 @@
 
 namespace inflight::tensor {
 
-// Its value is a Number's; where it is a product, the significand may be as large as 4.
+// A summand. If it is a product, its significand is below 4 instead of 2.
 using Term = Number;
 
-// Exact: exponents add, and the significand is not normalised.
+// The exact product. The exponents add up, and the significand is not normalised.
 Term times(const Number& x, const Number& y);
 
-// How a sum becomes an accumulator: with so many fraction bits.
+// How a sum is rounded to an accumulator.
 struct Kept {
-  int bits;
-  bool to_nearest;  // even; or towards zero
+  int bits;         // of the fraction
+  bool to_nearest;  // to nearest even; false: towards zero
 };
-// f16 is rounded to nearest; others are cut off.
+// f16 is rounded to nearest, other formats towards zero.
 Kept kept_of(Element accumulator, int fraction_bits);
 
-// All terms are aligned to the largest exponent, but at least to `least`. Each is truncated to
-// `fraction_bits`; their sum is exact, and is rounded once. Subnormals count; there is one NaN, and
-// a zero is positive.
+// Aligns all terms to the largest exponent, or to `least` if that is larger. Truncates each to
+// `fraction_bits`, adds them exactly, and rounds once. Returns the bits of `accumulator`.
+// Subnormals are not flushed. There is one NaN, and a zero result is positive.
 std::uint64_t block_sum(std::span<const Term> terms, int fraction_bits, int least,
                         Element accumulator, Kept kept);
 

@@ -1,10 +1,10 @@
-// The fast cores, compiled once an instruction set.
+// The fast implementations (cores), compiled once for each instruction set.
 #pragma once
 #include "gpu/tensor/product.hpp"
 
 namespace inflight::tensor {
 
-// Does the core compute this product? If not, the model does.
+// Each function computes the product and returns true, or returns false and leaves it to the model.
 struct Cores {
   bool (*floats)(const Numerics&, const Product&, const Matrices&);
   bool (*integers)(const Product&, const Matrices&);

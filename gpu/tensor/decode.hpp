@@ -1,10 +1,10 @@
-// Elements as the cores have them: a float's value and the exponent that it is aligned by.
+// Decodes elements for the cores: the value as a float, and the exponent for its alignment.
 #pragma once
 #include "gpu/tensor/vector.hpp"
 
 namespace inflight::tensor::INFLIGHT_ISA {
 
-constexpr std::int32_t no_exponent = -1000;  // of a zero, which nothing is aligned to
+constexpr std::int32_t no_exponent = -1000;  // of a zero, which never decides the alignment
 
 struct Decoded {
   Floats value;
@@ -12,7 +12,7 @@ struct Decoded {
   Ints special;  // infinite or NaN
 };
 
-// The lanes of `special` are infinite, or NaN where they have a fraction.
+// Makes the lanes of `special` infinite, or NaN if their fraction is not zero.
 [[gnu::always_inline]] inline void mark(Decoded& d, Ints special, Bits fraction, Bits sign) {
   const Ints nan = (as<Ints>(fraction) != 0) & 0x00400000;
   const Ints value = as<Ints>(sign) | 0x7f800000 | nan;
@@ -20,7 +20,7 @@ struct Decoded {
   d.value = as<Floats>(pick(special, value, as<Ints>(d.value)));
 }
 
-// An element's bits but for its sign, as its format has them, and its sign, as f32 has it.
+// An element's bits without the sign, in its format, and the sign at the place where f32 has it.
 struct Parts {
   Bits magnitude, sign;
 };
@@ -45,14 +45,14 @@ constexpr std::uint32_t least_special =
     format_of<E>.has_infinity ? ((1U << format_of<E>.exponent) - 1) << format_of<E>.fraction
                               : (1U << (format_of<E>.exponent + format_of<E>.fraction)) - 1;
 
-// The exponent of a magnitude that is not zero.
+// The exponent of a nonzero magnitude.
 template <Element E>
 [[gnu::always_inline]] inline Ints exponent_of_magnitude(Bits magnitude) {
   return larger(as<Ints>(magnitude >> format_of<E>.fraction), Ints{} + 1) - format_of<E>.bias();
 }
 
-// A finite element. Its magnitude is a float's but for the width of the exponent: shifted, times a
-// power of two.
+// Decodes a finite element. Its magnitude differs from a float's only in the width of the exponent,
+// so a shift and a product with a power of two convert it.
 template <Element E>
 [[gnu::always_inline]] inline Decoded finite(const Parts& parts) {
   constexpr Format f = format_of<E>;
@@ -70,7 +70,7 @@ template <Element E>
   return d;
 }
 
-// A value's exponent where it is normal in f32.
+// The exponent of a value that is normal in f32, but at least `least`.
 [[gnu::always_inline]] inline Ints exponent_of(Floats value, std::int32_t least) {
   const Bits magnitude = as<Bits>(value) & 0x7fffffff;
   const Ints exponent = larger(as<Ints>(magnitude >> 23) - 127, Ints{} + least);

@@ -1,4 +1,4 @@
-// Packed elements of all formats.
+// Reads packed elements of all formats.
 #include "gpu/tensor/element.hpp"
 
 #include <cstring>

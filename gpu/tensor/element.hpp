@@ -1,4 +1,4 @@
-// The numbers that tensor cores read and write, taken apart.
+// The number formats of tensor cores, and how to decode them.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -22,12 +22,13 @@ enum class Element : std::uint8_t {
 };
 
 struct Format {
-  std::uint8_t bits;      // that an element takes in memory
-  std::uint8_t exponent;  // bits; 0: an integer
-  std::uint8_t fraction;  // bits that count: tf32's lowest 13 do not
-  std::uint8_t ignored = 0;
+  std::uint8_t bits;         // of an element in memory
+  std::uint8_t exponent;     // bits; 0: an integer
+  std::uint8_t fraction;     // bits; without tf32's lowest 13, which have no meaning
+  std::uint8_t ignored = 0;  // low bits without meaning
   bool is_signed = true;
-  bool has_infinity = true;  // e4m3: its highest exponent holds numbers, and all ones are NaN
+  bool has_infinity =
+      true;  // false for e4m3: its highest exponent holds numbers, and only all ones is NaN
   constexpr int bias() const { return (1 << (exponent - 1)) - 1; }
   constexpr int least() const { return 1 - bias(); }  // the exponent of subnormals
   constexpr bool is_integer() const { return exponent == 0; }
@@ -40,8 +41,8 @@ constexpr Format formats[] = {{16, 5, 10}, {16, 8, 7},          {32, 8, 10, 13},
                               {32, 0, 0}};
 constexpr const Format& format(Element e) { return formats[static_cast<std::size_t>(e)]; }
 
-// A floating number: significand * 2^(exponent - fraction), where a normal number's significand
-// has its leading bit at `fraction`.
+// A floating-point number: significand * 2^(exponent - fraction). A normal number's significand has
+// its leading bit at `fraction`.
 struct Number {
   enum class Kind : std::uint8_t { finite, infinity, nan };
   Kind kind = Kind::finite;
@@ -51,7 +52,7 @@ struct Number {
 };
 Number take_apart(Element element, std::uint64_t bits);
 
-// The `index`th element of packed ones, the lowest bits first; integers are sign-extended.
+// Return the `index`th of packed elements, lowest bits first. integer_at() extends the sign.
 std::uint64_t element_at(Element element, const void* packed, std::size_t index);
 std::int64_t integer_at(Element element, const void* packed, std::size_t index);
 

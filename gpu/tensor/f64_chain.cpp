@@ -1,4 +1,4 @@
-// Rounding as the product says; NaN as an H200's DMMA has it.
+// Rounds as the product specifies. NaNs are those of an H200's DMMA.
 #include "gpu/tensor/f64_chain.hpp"
 
 #include <bit>
@@ -26,7 +26,7 @@ double quiet(double nan) {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(nan) | 0x0008000000000000);
 }
 
-// b's NaN goes before the sum's, and that before a's.
+// b's NaN takes precedence over the sum's, and that over a's.
 double nan_of(double a, double b, double sum) {
   if (std::isnan(b)) return quiet(b);
   if (std::isnan(sum)) return quiet(sum);

@@ -1,4 +1,4 @@
-// f64: each output is a chain of fused multiply-adds, in the order of k.
+// f64 products: each output is a chain of fused multiply-adds in the order of k.
 #pragma once
 #include "gpu/tensor/product.hpp"
 

@@ -1,8 +1,8 @@
-// Floating products of some rows at once, equal to the model's to the bit.
+// Floating-point products of several rows at once, equal to the model's in every bit.
 //
-// A product of two elements is exact in f32. Times 2^(F - largest exponent) and converted to an
-// integer, which truncates, it is the model's aligned term; integers add exactly. Where exponents
-// leave f32's, outputs are left to the model, one by one.
+// A product of two elements is exact in f32. Multiplied by 2^(F - largest exponent), where F is the
+// number of fraction bits, and truncated to an integer, it is the model's aligned term. Integers
+// add exactly. If exponents leave the range of f32, the model computes the outputs one by one.
 #include <memory>
 
 #include "gpu/tensor/cores.hpp"
@@ -20,7 +20,7 @@ struct Sum {
   Ints exponent;
 };
 
-// A column from some row on, which may have fewer than all lanes.
+// Reads `count` elements of a column from one row on. `count` may be less than `lanes`.
 template <class T>
 Bits accumulator_bits(const void* at, std::size_t index, int count) {
   const T* const from = static_cast<const T*>(at) + index;
@@ -37,7 +37,7 @@ void put(void* d, std::size_t index, int count, const Bits& bits) {
   for (int l = 0; l < count; ++l) to[l] = static_cast<T>(bits[l]);
 }
 
-// C as the first group takes it; `special` gets its lanes that are none of finite numbers.
+// C as the start of the first group. Marks lanes that are not finite in `special`.
 template <Element E>
 [[gnu::always_inline]] inline Sum start_as(const void* at, std::size_t index, int count,
                                            Ints& special) {
@@ -65,15 +65,15 @@ template <Element E>
                                    : rounded<Element::f16>(plan, total, scale);
 }
 
-// --- the sums of a vector of rows and four columns ---
+// --- the sums of `lanes` rows and four columns ---
 
 struct Sums {
   Sum sum[quad];
   Ints bad[quad];
-  Bits result[quad];  // in the format that sums are rounded to
+  Bits result[quad];  // in the format to which sums are rounded
 };
 
-// The largest exponents of the products from `done` to `end` and of the sums before them.
+// Finds the largest exponents of the products from `done` to `end` and of the sums so far.
 [[gnu::always_inline]] inline void find_largest(const Plan& plan, const Rows& rows,
                                                 const Columns& columns, int first,
                                                 std::ptrdiff_t done, std::ptrdiff_t end, Sums& sums,
@@ -85,7 +85,7 @@ struct Sums {
     four = larger(four, saturated_sum(as<Bytes>(rows.exponent[plan.at(i)]), b));
   }
   const Ints base = rows.base + columns.base;
-  // Products there may be whose sums of codes are too small to be right.
+  // Negative in lanes that may have products whose sums of codes are inexact.
   const Ints wide = rows.least + columns.least - base - least_right_sum;
   for (int j = 0; j < quad; ++j) {
     const Ints code = one_of(as<Ints>(four), j), none = code < least_right_sum;
@@ -107,7 +107,7 @@ struct Sums {
       Floats scale[blocked];
       Ints totals[blocked];
       for (int j = 0; j < blocked; ++j) {
-        // Where all terms are zero, any scale will do.
+        // If all terms are zero, any scale is correct.
         const Ints e = largest[from + j];
         sums.bad[from + j] |= (e - low) & (no_exponent / 2 - e);
         scale[j] = as<Floats>((plan.fraction_bits + 127 - larger(e, Ints{} + low)) << 23);
@@ -115,7 +115,7 @@ struct Sums {
       }
       for (done = begin; done < end;) {
         const std::ptrdiff_t part_end = done + plan.fits < end ? done + plan.fits : end;
-        Bits part[blocked] = {};  // they wrap in lanes that are bad
+        Bits part[blocked] = {};  // wraps around in bad lanes
         for (std::ptrdiff_t i = done; i < part_end; ++i) {
           const Floats x = rows.value[plan.at(i)];
           const float* const p = b + from * plan.depth + plan.at(i);
@@ -138,7 +138,7 @@ struct Sums {
   }
 }
 
-// The accumulator that comes last, and the result's format.
+// Adds an accumulator that comes last, and converts to the result's format.
 [[gnu::always_inline]] inline Bits result_of(const Plan& plan, Bits sum, const Sum& c) {
   const bool half = plan.sums == Element::f16;
   if (half && !plan.unpacked) return sum;
@@ -153,7 +153,7 @@ std::size_t index_of(const Product& p, int row, int column) {
 }
 int count_from(const Product& p, int row) { return p.m - row < lanes ? p.m - row : lanes; }
 
-// The lanes that the model computes.
+// Computes the bad lanes with the model.
 [[gnu::noinline]] void leave_to_the_model(const Plan& plan, int row, int column, Ints bad,
                                           Bits& bits) {
   int rows[lanes], count = 0;
@@ -173,8 +173,8 @@ int count_from(const Product& p, int row) { return p.m - row < lanes ? p.m - row
                       : put<std::uint32_t>(plan.matrices->d, at, count, bits);
 }
 
-// Lanes whose products or accumulator are infinite or NaN get what IEEE's sum of them is: finite
-// terms, made small, change nothing. Which lanes?
+// Sets lanes whose products or accumulator are infinite or NaN to the IEEE sum of these. Finite
+// terms are scaled down so that they do not change it. Returns these lanes.
 [[gnu::noinline]] Ints settle_special(const Plan& plan, const Rows& rows, const float* b,
                                       const Sum& c, Bits& bits) {
   constexpr float small = 0x1p-126F;
@@ -208,7 +208,7 @@ void multiply_block(const Plan& plan, const Rows& rows, const Columns& columns, 
     Ints& bad = sums.bad[j];
     result = result_of(plan, result, c[j]);
     if (settle) {
-      // One of several sums may have overflown before; absent values multiply nothing.
+      // With several sums, an earlier one may have overflowed. Absent values multiply nothing.
       const float* const b = columns.value + (first + j) * plan.depth;
       const Ints settled = settle_special(plan, rows, b, c[j], result);
       bad = plan.one_sum ? (bad & ~settled) | out_of_range : bad | settled;
@@ -222,7 +222,7 @@ void multiply_block(const Plan& plan, const Rows& rows, const Columns& columns, 
 }
 
 using Block = bool (*)(const Plan&, const Rows&, const Columns&, int, int);
-// Null: its outputs are not one sum each.
+// Returns the fast path for this product. Null if there is none.
 Block usual_block(const Plan& plan) {
   const Product& p = *plan.product;
   if (!plan.one_sum || plan.fits < plan.depth || p.c != p.d || p.m % lanes != 0) return nullptr;

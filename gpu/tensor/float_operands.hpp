@@ -1,4 +1,4 @@
-// The operands of floating products as the core has them. Included only by float_core.cpp.
+// The decoded operands of floating-point products. Included only by float_core.cpp.
 #pragma once
 #include <type_traits>
 
@@ -7,44 +7,45 @@
 
 namespace inflight::tensor::INFLIGHT_ISA {
 
-constexpr int most_depth = 64, most_rows = 64, columns_at_once = 8, quad = 4;  // columns
-// Exponents of products between which everything here is a normal f32.
+constexpr int most_depth = 64, most_rows = 64, columns_at_once = 8, quad = 4;
+// If all exponents of products are in this range, all values here are normal f32 numbers.
 constexpr std::int32_t low = -100, high = 125;
 
-// An exponent is a byte, less a base: formats of 8 bits of it have a lane's largest less 63. What
-// is too small for a byte, and a zero, is -128, so sums of two that end above -65 are right.
+// An exponent is stored as a byte, the code: the exponent minus a base. For formats with an 8-bit
+// exponent the base is the lane's largest exponent minus 63. The code of a zero, and of exponents
+// too small for a byte, is -128. So the sum of two codes is exact if it is above -65.
 constexpr std::int32_t most_code = 63, no_code = -128, least_right_sum = -64;
 
-// As many rows of A as there are lanes, by columns.
+// `lanes` rows of A, column by column.
 struct Rows {
   Floats value[most_depth];
-  Ints exponent[most_depth];  // four times a lane, for four columns
+  Ints exponent[most_depth];  // the code four times per lane, for four columns
   Ints base, least, most, special;
 };
 // Some columns of B.
 struct Columns {
   alignas(64) float value[columns_at_once * most_depth];
-  // Of four columns each. Vectors reach past the last.
+  // The codes of four columns in each word. Vector loads reach past the last.
   alignas(64) std::int32_t exponent[columns_at_once / quad * most_depth + lanes];
   std::int32_t base, least, most;
   bool special;
 };
 
-// What a product is, prepared once.
+// The parameters of a product, prepared once.
 struct Plan {
   const Numerics* numerics;
   const Product* product;
   const Matrices* matrices;
   int depth;  // of B
-  int group;  // of it are summed at once
-  int fits;   // of it have sums that fit into an integer
+  int group;  // how many of B's rows are summed at once
+  int fits;   // how many of them have sums that fit into an integer
   int fraction_bits;
-  Element sums;        // what groups are rounded to
-  std::uint32_t kept;  // bits of an f32 sum
-  bool one_sum;        // a single group of present values, with the accumulator
-  bool unpacked;       // f8 as f16: the accumulator comes last
+  Element sums;        // the format to which groups are rounded
+  std::uint32_t kept;  // mask of the bits of an f32 sum that stay
+  bool one_sum;        // dense, and one group that includes the accumulator
+  bool unpacked;       // f8 computed as f16: the accumulator is added last
   std::uint8_t order[most_depth];
-  // The i-th that is summed.
+  // The index in k of the i-th product that is summed.
   std::ptrdiff_t at(std::ptrdiff_t i) const { return unpacked ? order[i] : i; }
 };
 
@@ -69,9 +70,10 @@ inline Plan plan_of(const Numerics& n, const Product& p, const Matrices& at) {
   return plan;
 }
 
-// What exponents elements have, of formats whose products may leave f32's; and is any special?
+// The range of exponents, for formats whose products may leave the range of f32. Also, whether
+// elements are infinite or NaN.
 struct Range {
-  Bits most = {}, least = ~Bits{};  // magnitudes; of those that are not zero, and one less
+  Bits most = {}, least = ~Bits{};  // magnitudes; `least` ignores zeros and is one less
   Ints special = {};
   template <Element E>
   [[gnu::always_inline]] void take(Bits magnitude) {
@@ -90,7 +92,7 @@ struct Range {
   }
 };
 
-// `marks`: infinities and NaN are f32's, and in no range.
+// With `marks`, infinities and NaN become those of f32 and do not count in the range.
 template <Element E, bool marks>
 [[gnu::always_inline]] inline Decoded element(Bits raw, const Plan& plan, Bits sign, Range& range) {
   Bits magnitude = parts_of<E>(raw).magnitude;
@@ -107,7 +109,7 @@ template <Element E, bool marks>
   d.value = as<Floats>(as<Bits>(d.value) ^ sign);
   return d;
 }
-// What exponents of a format have as their base, by the largest.
+// The base of a format's exponents, given the largest exponent.
 template <Element E>
 [[gnu::always_inline]] inline Ints base_of(Ints most) {
   return format_of<E>.exponent < 8 ? Ints{} : most - most_code;
@@ -153,7 +155,7 @@ void decode_rows(const Plan& plan, int first, Rows& rows) {
   }
 }
 
-// A sparse row's values go to their columns; zeros are between them.
+// Spreads a sparse row's values to their columns, with zeros between them.
 inline void spread_rows(const Plan& plan, int first, Rows& rows) {
   const Product& p = *plan.product;
   static_assert(sizeof(Floats) == sizeof(Ints));
@@ -177,7 +179,7 @@ template <class Packed>
   return __builtin_convertvector(load<Vector>(at), Bits);
 }
 
-// Four columns' exponents together, from all columns' one after the other.
+// Packs the exponents of four columns into each word.
 inline void pack_exponents(const std::int32_t* exponents, int depth, Columns& columns) {
   const Ints base = Ints{} + columns.base;
   for (int j = 0; j < columns_at_once; j += quad)
@@ -222,10 +224,10 @@ void decode_columns(const Plan& plan, int first, Columns& columns) {
   pack_exponents(exponents, plan.product->k, columns);
 }
 
-// The rows that were decoded last: programs multiply an A by several B in a row.
+// Caches the rows decoded last, because programs multiply one A by several B in succession.
 class KeptRows {
  public:
-  // The rows of A, from `lanes` to `lanes`.
+  // Returns the rows of A, in groups of `lanes`.
   template <class Decode>
   const Rows* of(const Plan& plan, Decode decode) {
     const Product& p = *plan.product;

@@ -1,5 +1,5 @@
-// Integers and f64, some rows at once. Integers are pairs of 16 bits, whose products one
-// instruction multiplies and adds.
+// Products of integers and of f64, several rows at once. Integers become pairs of 16 bits, which
+// one instruction multiplies and adds.
 #include "gpu/tensor/cores.hpp"
 #include "gpu/tensor/vector.hpp"
 
@@ -11,14 +11,14 @@ bool doubles(const Product& product, const Matrices& matrices);
 namespace {
 
 constexpr int most_depth = 128, most_rows = 64, columns_at_once = 8;
-constexpr int a_word = 4;  // elements of 8 bits
+constexpr int a_word = 4;  // elements of 8 bits in a word
 
 struct Operand {
   const std::uint8_t* bytes;
   bool is_signed;
 };
 
-// Elements of four bits, one a byte.
+// Widens elements of four bits to one byte each.
 void widen(const void* packed, int count, bool is_signed, std::uint8_t* out) {
   const auto* const from = static_cast<const std::uint8_t*>(packed);
   for (int i = 0; i < count; ++i) {
@@ -27,7 +27,7 @@ void widen(const void* packed, int count, bool is_signed, std::uint8_t* out) {
   }
 }
 
-// A sparse row's values go to their columns; zeros are between them.
+// Spreads a sparse row's values to their columns, with zeros between them.
 void spread_rows(const Product& p, const Matrices& at, const std::uint8_t* values,
                  std::uint8_t* out) {
   std::memset(out, 0, static_cast<std::size_t>(p.m * p.k));
@@ -36,7 +36,7 @@ void spread_rows(const Product& p, const Matrices& at, const std::uint8_t* value
       out[row * p.k + at.columns[row * p.values() + i]] = values[row * p.values() + i];
 }
 
-// Words of four elements: those with even numbers, and those with odd ones, as pairs.
+// The even and the odd elements of words of four, widened to pairs of 16 bits.
 struct Pairs {
   Shorts even, odd;
 };
@@ -45,7 +45,7 @@ struct Pairs {
   return {as<Shorts>(words & 0x00ff00ff), as<Shorts>(words >> 8 & 0x00ff00ff)};
 }
 
-// Words of some columns of B.
+// The words of eight columns of B.
 struct Columns {
   alignas(64) std::int32_t even[columns_at_once * most_depth / a_word];
   alignas(64) std::int32_t odd[columns_at_once * most_depth / a_word];
@@ -98,7 +98,7 @@ void multiply_block(const Product& p, const Matrices& at, const Pairs* a, const 
   }
 }
 
-// Single bits: sixty-four at a time.
+// Single bits, 64 at a time.
 void multiply_bits(const Product& p, const Matrices& at) {
   const auto* const a = static_cast<const std::uint64_t*>(at.a);
   const auto* const b = static_cast<const std::uint64_t*>(at.b);
@@ -120,7 +120,7 @@ void multiply_bits(const Product& p, const Matrices& at) {
 #ifdef __FMA__
 constexpr int side = 8;
 
-// Chains of eight rows. Is any of them NaN?
+// Computes the chains of eight rows. Returns whether any result is NaN.
 bool chain(const Product& p, const Matrices& at, int row, int column, double* sums) {
   const auto* const a = static_cast<const double*>(at.a);
   const auto* const b = static_cast<const double*>(at.b) + column * p.k;

@@ -1,5 +1,5 @@
-// What each form computes: blocks of products, summed one after the other; what the compiler makes
-// of forms that an architecture has not; chains of f64; integers.
+// The arithmetic of each form: blocks of products, summed one after the other; the compiler's
+// replacement for forms that an architecture lacks; chains of f64; integers.
 #include "gpu/tensor/model.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr int most_terms = 129;
 
-// The outputs of a column of a floating product.
+// Computes the outputs in one column of a floating-point product.
 class Column {
  public:
   Column(const Numerics& numerics, const Product& product, const Matrices& matrices, int column)
@@ -55,7 +55,7 @@ class Column {
     return b_[p_.sparse ? at_.columns[row * p_.values() + i] : i];
   }
 
-  // A number in another format, where what was subnormal may be normal.
+  // Converts a number to another format, in which a subnormal may be normal.
   static Number as(Element e, Number n) {
     while (n.significand && !(n.significand >> n.fraction) && n.exponent > format(e).least())
       n.significand <<= 1, --n.exponent;
@@ -67,7 +67,7 @@ class Column {
     const int bits = fp8() ? numerics_.fp8_fraction_bits : numerics_.fraction_bits;
     int most = numerics_.group_bytes * 8 / format(p_.a).bits;
     if (p_.most_at_once) most = std::min(most, p_.most_at_once);
-    // Of accumulators of two formats the sums are f32, and rounded once more.
+    // If C and D have different formats, the sums are f32 and are rounded once more.
     const Element sums = p_.c == p_.d ? p_.d : Element::f32;
     Term terms[most_terms];
     Number sum = as(sums, take_apart(p_.c, c));
@@ -82,13 +82,13 @@ class Column {
     return sums == p_.d ? c : to_f16(std::bit_cast<float>(static_cast<std::uint32_t>(c)));
   }
 
-  // IEEE's sum, to nearest: so many bits below the largest term that none is lost that decides.
+  // The IEEE sum, rounded to nearest. It keeps enough bits below the largest term for this.
   static std::uint64_t sum_of(Element e, std::span<const Term> terms) {
     return block_sum(terms, 64, 2 * format(e).least(), e, {format(e).fraction, true});
   }
 
-  // Two products of f16, one of the values with i mod 4 in {0, 1} and one of the others, start
-  // from zero; the accumulator is added behind them.
+  // Two f16 products, one of the values with i mod 4 in {0, 1} and then one of the others, are
+  // summed from zero. The accumulator is added last.
   std::uint64_t unpacked(const Term* products, std::uint64_t c) const {
     Term terms[most_terms];
     std::uint64_t sum = 0;
@@ -104,8 +104,8 @@ class Column {
     return sum_of(p_.d, both);
   }
 
-  // Quads without a unit of their own: f32 all along. An f16 accumulator meets two products and
-  // then two; an f32 accumulator meets the sum of all.
+  // Quads without a hardware unit compute in f32. The sum of two products is added to an f16
+  // accumulator, then the sum of the other two. To an f32 accumulator, the sum of all is added.
   std::uint64_t chained(int row, std::uint64_t c) const {
     float x[4], y[4];
     for (int i = 0; i < 4; ++i) x[i] = real(a(row, i)), y[i] = real(b(row, i));

@@ -1,4 +1,5 @@
-// Every form's arithmetic, one output at a time: what is fast is held against it.
+// The reference arithmetic of every form, one output at a time. Tests compare the fast cores with
+// it.
 #pragma once
 #include <span>
 
@@ -8,7 +9,7 @@ namespace inflight::tensor {
 
 void multiply_by_the_model(const Numerics& numerics, const Product& product,
                            const Matrices& matrices);
-// Outputs of one column of a floating product but of f64: their bits.
+// Computes the bits of outputs in one column of a floating-point product other than f64.
 void outputs_of_the_model(const Numerics& numerics, const Product& product,
                           const Matrices& matrices, int column, std::span<const int> rows,
                           std::uint32_t* bits);

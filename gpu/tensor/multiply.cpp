@@ -1,4 +1,4 @@
-// Which core computes what: the fast one for this host, and the model for what it leaves.
+// Multiplies with the fast core for this host, and with the model what the core does not support.
 #include "gpu/host/instruction_set.hpp"
 #include "gpu/tensor/cores.hpp"
 #include "gpu/tensor/model.hpp"

@@ -1,7 +1,7 @@
 // One row for each architecture. sm_90's is measured on an H200 (tests/gpu/tensor_core_truth). The
-// others are published, but their least exponent and what becomes of quads are sm_90's: Fasi,
-// Higham, Mikaitis, Pranesh, "Numerical behavior of NVIDIA tensor cores" (2021); Khattak, Mikaitis
-// (arXiv 2512.07004); "MMA-Sim" (arXiv 2511.10909).
+// others are published, except their least exponent and, after Volta, native_quads, which are
+// sm_90's: Fasi, Higham, Mikaitis, Pranesh, "Numerical behavior of NVIDIA tensor cores" (2021);
+// Khattak, Mikaitis (arXiv 2512.07004); "MMA-Sim" (arXiv 2511.10909).
 #include "gpu/tensor/numerics.hpp"
 
 namespace inflight::tensor {

@@ -1,6 +1,6 @@
-// Products whose outputs are one sum each of usual values: what programs multiply nearly always.
-// Eight columns go through each step together, so that no step waits for the one before it.
-// Included only by float_core.cpp.
+// The fast path, which nearly all products take: each output is one sum of usual values. Each step
+// processes eight columns, so that no step waits for the one before it. Included only by
+// float_core.cpp.
 #pragma once
 #include "gpu/tensor/float_operands.hpp"
 #include "gpu/tensor/rounding.hpp"
@@ -8,23 +8,23 @@
 namespace inflight::tensor::INFLIGHT_ISA {
 
 #ifdef __AVX512F__
-constexpr int blocked = 4;  // columns whose sums registers hold
+constexpr int blocked = 4;  // columns whose sums fit in registers
 #else
 constexpr int blocked = 2;
 #endif
 
-// Of f32 accumulators, zeros and those from here on are usual. A sum of codes that is too small to
-// be right stands for less.
+// An f32 accumulator is usual if it is zero or if its exponent is at least this. Inexact sums of
+// codes stand for smaller exponents.
 constexpr std::int32_t least_usual = -64;
 constexpr std::int32_t f32_bias = 127;
 
-// Eight columns of accumulators, and the exponents that their sums are aligned to, as f32 has them.
+// Eight columns of accumulators, and the biased f32 exponents to which their sums are aligned.
 struct Aligned {
   Floats start[columns_at_once];
   Ints exponent[columns_at_once];
 };
 
-// False: some are not usual.
+// Returns false if some accumulators are not usual.
 inline bool load_floats(const void* c, std::ptrdiff_t stride, Aligned& to) {
   Bits most = {}, least = ~Bits{};
   for (int j = 0; j < columns_at_once; ++j) {
@@ -35,7 +35,7 @@ inline bool load_floats(const void* c, std::ptrdiff_t stride, Aligned& to) {
     to.exponent[j] = as<Ints>(magnitude >> 23);
   }
   constexpr std::int32_t first_usual = (least_usual + f32_bias) << 23;
-  // Without its sign bit, which the zeros' -1 have, a magnitude less one.
+  // The mask removes the sign bit of the -1 that a zero gives.
   const Ints too_small = as<Ints>(least & 0x7fffffff) - (first_usual - 1);
   return !any(too_small | (0x7f7fffff - as<Ints>(most)));
 }
@@ -52,7 +52,7 @@ inline bool load_halves(const void* c, std::ptrdiff_t stride, Aligned& to) {
   return !any(0x7bff - as<Ints>(most));
 }
 
-// Aligned to the largest exponent of each sum.
+// Finds the largest exponent of each sum.
 template <int Depth>
 [[gnu::always_inline]] inline void align(const Rows& rows, const Columns& columns, Aligned& sums) {
   const Ints base = rows.base + (columns.base + f32_bias);
@@ -72,7 +72,7 @@ template <int Depth>
   }
 }
 
-// The sums of the products, as integers; they fit.
+// Sums the products as integers. The sums fit.
 template <int Depth>
 [[gnu::always_inline]] inline void add_products(const Rows& rows, const float* b,
                                                 const Floats* scale, Bits* sums) {
@@ -84,8 +84,8 @@ template <int Depth>
   for (int j = 0; j < blocked; ++j) sums[j] = part[j];
 }
 
-// Columns of D = A * B + C from `row` on, as many rows as there are lanes. False: something is not
-// usual, and nothing was stored.
+// Computes `lanes` rows, from `row` on, of eight columns of D = A * B + C. Returns false, without
+// storing anything, if some value is not usual.
 template <int Depth, Element Accumulator>
 bool one_sum_block(const Plan& plan, const Rows& rows, const Columns& columns, int row,
                    int column) {

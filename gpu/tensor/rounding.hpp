@@ -1,4 +1,4 @@
-// Sums of aligned terms, from integers to floats and halves. Included only by float_core.cpp.
+// Rounds sums of aligned terms from integers to f32 and f16. Included only by float_core.cpp.
 #pragma once
 #include "gpu/tensor/float_operands.hpp"
 
@@ -6,7 +6,7 @@ namespace inflight::tensor::INFLIGHT_ISA {
 
 using Halves [[gnu::vector_size(2 * lanes)]] = std::uint16_t;
 
-// To nearest even, of values that are odd where they were cut off.
+// Rounds to nearest even. A truncated value has its lowest bit set, so the result is rounded once.
 #if defined __AVX512F__ || defined __F16C__
 [[gnu::always_inline]] inline Bits to_f16(Floats value) {
   constexpr int nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
@@ -43,7 +43,7 @@ using Halves [[gnu::vector_size(2 * lanes)]] = std::uint16_t;
 }
 #endif
 
-// Towards zero.
+// Converts towards zero.
 [[gnu::always_inline]] inline Floats cut_off(Ints v) {
 #ifdef __AVX512F__
   return as<Floats>(_mm512_maskz_cvt_roundepi32_ps(0xffff, as<__m512i>(v),
@@ -52,18 +52,19 @@ using Halves [[gnu::vector_size(2 * lanes)]] = std::uint16_t;
   const Floats nearest = to_floats(v);
   const Ints back = truncated(nearest);
   const auto size = [](Ints x) { return x < 0 ? -as<Bits>(x) : as<Bits>(x); };
-  return as<Floats>(as<Bits>(nearest) + as<Bits>(size(back) > size(v)));  // one less where larger
+  return as<Floats>(as<Bits>(nearest) +
+                    as<Bits>(size(back) > size(v)));  // subtracts one unit where it is larger
 #endif
 }
 
-// x + y; lanes where it does not fit are bad.
+// Returns x + y. Marks lanes that overflow in `bad`.
 [[gnu::always_inline]] inline Ints fitting_sum(Ints x, Ints y, Ints& bad) {
   const Ints sum = as<Ints>(as<Bits>(x) + as<Bits>(y));
   bad |= (x ^ sum) & (y ^ sum);
   return sum;
 }
 
-// A group's sum of integers, total / scale, as its bits in the format that sums are rounded to.
+// Returns the bits of a group's sum, total / scale, rounded to `Sum`.
 template <Element Sum>
 [[gnu::always_inline]] inline Bits rounded(const Plan& plan, Ints total, Floats scale) {
   const Floats unit = as<Floats>((Bits{} + (254U << 23)) - as<Bits>(scale));

@@ -1,5 +1,5 @@
-// As many lanes at once as a register of the instruction set has. Included only by files that are
-// compiled once an instruction set, so everything here lives in namespace INFLIGHT_ISA.
+// SIMD vectors as wide as a register of the instruction set. Included only by files that are
+// compiled once for each instruction set, so everything here is in namespace INFLIGHT_ISA.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -27,10 +27,10 @@ constexpr int lanes = 4;
 using Floats [[gnu::vector_size(4 * lanes)]] = float;
 using Ints [[gnu::vector_size(4 * lanes)]] = std::int32_t;
 using Bits [[gnu::vector_size(4 * lanes)]] = std::uint32_t;
-using Shorts [[gnu::vector_size(4 * lanes)]] = std::int16_t;  // two a lane
-using Bytes [[gnu::vector_size(4 * lanes)]] = signed char;    // four a lane
+using Shorts [[gnu::vector_size(4 * lanes)]] = std::int16_t;  // two per lane
+using Bytes [[gnu::vector_size(4 * lanes)]] = signed char;    // four per lane
 
-// A vector in memory of any alignment.
+// Load and store a vector at any alignment.
 template <class V>
 [[gnu::always_inline]] inline V load(const void* at) {
   V v;
@@ -57,7 +57,7 @@ template <class To, class From>
 [[gnu::always_inline]] inline Ints pick(Ints condition, Ints yes, Ints no) {
   return (condition & yes) | (~condition & no);
 }
-// Four numbers of a byte a lane, and one of them.
+// Pack four one-byte numbers into each lane, and extract one of them.
 [[gnu::always_inline]] inline Ints four_of(Ints a, Ints b, Ints c, Ints d) {
   return (a & 0xff) | (b & 0xff) << 8 | (c & 0xff) << 16 | d << 24;
 }
@@ -81,7 +81,7 @@ template <class To, class From>
 #endif
 }
 
-// The sums of two products each.
+// Multiplies 16-bit elements and adds the two products of each lane.
 [[gnu::always_inline]] inline Ints sum_of_products(Shorts a, Shorts b) {
 #if defined __AVX512F__
   return as<Ints>(_mm512_madd_epi16(as<__m512i>(a), as<__m512i>(b)));
@@ -96,16 +96,16 @@ template <class To, class From>
 #endif
 }
 
-// --- words of as many rows as there are lanes ---
+// --- words of `lanes` rows ---
 
 using Lanes = std::make_integer_sequence<int, lanes>;
-// Of two vectors in a row, the elements with even numbers, or with odd ones.
+// Returns the elements with even or odd indices of the concatenation of two vectors.
 template <int odd, int... i>
 [[gnu::always_inline]] inline Bits every_other(Bits a, Bits b, std::integer_sequence<int, i...>) {
   return __builtin_shufflevector(a, b, 2 * i + odd...);
 }
-// As many vectors of words, rows one after the other -> for each word of a row, a vector of rows.
-// Each step makes of a number's lowest bit its highest.
+// Transposes consecutive rows of `words` words into one vector of rows for each word. Each step
+// moves the lowest bit of an element's index to the top.
 template <int words>
 [[gnu::always_inline]] inline void transpose(Bits (&v)[words]) {
   for (int done = 1; done < words; done *= 2) {
@@ -117,7 +117,7 @@ template <int words>
     for (int i = 0; i < words; ++i) v[i] = next[i];
   }
 }
-// The lane that is left when choose(a, b) takes one of two.
+// Reduces the lanes to one with choose(a, b).
 template <class Choose>
 [[gnu::always_inline]] inline std::uint32_t chosen_lane(Bits v, Choose choose) {
   for (int left = lanes; left > 1; left /= 2)
@@ -125,7 +125,7 @@ template <class Choose>
   return v[0];
 }
 
-// A word of each of as many rows as there are lanes, of which the last is row `last`.
+// Gathers one word of each of `lanes` rows from row `first` on. Rows after `last` repeat it.
 [[gnu::always_inline]] inline Bits word_of_rows(const void* rows, int words_a_row, int first,
                                                 int last, int word) {
   Ints index;
@@ -143,7 +143,7 @@ template <class Choose>
   return bits;
 #endif
 }
-// All words of as many rows as there are lanes, of which the last is row `last`.
+// Gathers all words of `lanes` rows from row `first` on. Rows after `last` repeat it.
 [[gnu::always_inline]] inline void words_of_rows(const void* rows, int words_a_row, int first,
                                                  int last, Bits* out) {
   constexpr int usual = 8;  // 32 bytes of A
@@ -157,7 +157,7 @@ template <class Choose>
   }
   for (int w = 0; w < words_a_row; ++w) out[w] = word_of_rows(rows, words_a_row, first, last, w);
 }
-// A condition holds where the sign bit is set, as comparisons set it. Does it for any lane?
+// Is a condition true in any lane? It is true if the sign bit is set, as comparisons set it.
 [[gnu::always_inline]] inline bool any(Ints condition) {
 #if defined __AVX512F__
   return _mm512_movepi32_mask(as<__m512i>(condition)) != 0;

@@ -1,4 +1,4 @@
-// Panels are packed once; each tile then adds up its steps of k.
+// Packs both operands into panels once. Each tile then sums its steps of k.
 #include "gpu/tensor/whole.hpp"
 
 #include <tbb/parallel_for.h>
@@ -15,8 +15,8 @@ constexpr std::ptrdiff_t tile_m = 64, tile_n = 256, step_k = 16;  // of wgmma.m6
 
 std::ptrdiff_t tiles(std::ptrdiff_t size, std::ptrdiff_t tile) { return (size + tile - 1) / tile; }
 
-// Lines of an operand in panels of `tile`: of each panel step after step of k, of each step line
-// after line. What is past the end is zero.
+// An operand's lines in panels of `tile` lines. A panel holds its steps of k in order, and a step
+// its lines in order. Elements past the end are zero.
 class Panels {
  public:
   Panels(const Operand& from, std::ptrdiff_t lines, std::ptrdiff_t k, std::ptrdiff_t tile)
