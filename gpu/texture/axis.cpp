@@ -1,4 +1,4 @@
-// Fixed-point coordinates and address modes.
+// Converts coordinates to fixed point and applies address modes.
 #include "gpu/texture/axis.hpp"
 
 #include <algorithm>
@@ -8,15 +8,15 @@
 namespace inflight::texture {
 namespace {
 
-// A normalized coordinate has so many bits behind the point, and what lies below is cut off:
-// measured as 21 up to 1000 texels, and 22 of 30000.
+// The number of fraction bits of a normalized coordinate. Lower bits are truncated. Measured: 21
+// for up to 1000 texels, and 22 for 30000.
 int coordinate_bits(std::uint32_t size) {
   return std::max(21, static_cast<int>(std::bit_width(size - 1)) + 7);
 }
-// Numbers of texels beyond this are as good as infinite.
+// Coordinates in texels are clamped to this, which is past any texture.
 constexpr double far_away = 1 << 30;
 
-// Of numbers that an integer holds.
+// Requires that the result fits into an integer.
 std::int64_t floor_of(double x) {
   const auto cut = static_cast<std::int64_t>(x);
   return cut - (static_cast<double>(cut) > x);
@@ -24,19 +24,19 @@ std::int64_t floor_of(double x) {
 
 bool is_zero(double x) { return std::isnan(x) || std::fabs(x) < 0x1p-126f; }
 
-// Texels in steps of 2^-bits.
+// Returns the coordinate in texels, in steps of 2^-bits.
 std::int64_t from_normalized(double x, const Dimension& along, int bits) {
   const double one = 1 << bits;
   double steps = is_zero(x) ? 0 : x * one;
   if (along.address == Address::wrap || along.address == Address::mirror) {
-    // Past twice the size all comes again.
+    // Wrap and mirror repeat after twice the size.
     if (std::fabs(steps) >= 0x1p62) steps = std::isfinite(steps) ? std::fmod(steps, 2 * one) : 0;
     return (floor_of(steps) & ((std::int64_t{2} << bits) - 1)) * along.size;
   }
   return floor_of(std::clamp(steps, -4 * one, 4 * one)) * along.size;
 }
 
-// Only normalized coordinates wrap.
+// Wrap and mirror need normalized coordinates. Without them they act as clamp.
 Address mode_of(const Dimension& along) {
   const bool wraps = along.address == Address::wrap || along.address == Address::mirror;
   return wraps && !along.normalized ? Address::clamp : along.address;

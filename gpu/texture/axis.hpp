@@ -1,4 +1,4 @@
-// From a coordinate to texels along one dimension.
+// Maps a coordinate to texels along one dimension.
 #pragma once
 #include <cstdint>
 
@@ -10,21 +10,21 @@ namespace inflight::texture {
 inline constexpr int fraction_bits = 8;
 inline constexpr std::uint32_t whole = 1u << fraction_bits;
 
-// The two texels that a coordinate lies between, and how far from the first: `fraction` / 256.
+// The two texels around a coordinate, and its distance from the first: `fraction` / 256.
 struct Axis {
   static constexpr std::int32_t border = -1;
   std::int32_t texel[2] = {0, 0};
   std::uint32_t fraction = 0;
 };
 
-// What the texels along one dimension are.
+// The texels along one dimension, and how coordinates address them.
 struct Dimension {
   std::uint32_t size = 1;
   Address address = Address::clamp;
   bool normalized = false;
 };
 
-// The texel of number `i` by the address mode, or Axis::border.
+// Returns texel `i` after the address mode, or Axis::border.
 std::int32_t addressed(std::int64_t i, const Dimension& along);
 Axis nearest(double x, std::int32_t offset, const Dimension& along);
 Axis between(double x, std::int32_t offset, const Dimension& along);

@@ -1,4 +1,4 @@
-// The face that a direction points to (CUDA C++ Programming Guide, "Cubemap Textures").
+// Finds the face to which a direction points (CUDA C++ Programming Guide, "Cubemap Textures").
 #include "gpu/texture/cube.hpp"
 
 #include <algorithm>
@@ -11,15 +11,16 @@ namespace {
 
 constexpr unsigned top = 2, front = 4;
 
-// Where the hardware's reciprocal of the greatest coordinate is 0 or infinite, so are places.
+// Is the hardware's reciprocal of the greatest coordinate neither 0 nor infinite? Otherwise the
+// place is the centre of a face.
 bool has_reciprocal(double size) { return size > 0 && size < 0x1p126; }
 
-// A face, how far away it is, and where on it: from -size to size.
+// A face, its distance `size`, and the place on it: `s` and `t` from -size to size.
 struct Faced {
   unsigned face;
   double size, s, t;
 };
-// A direction as a face sees it, whatever face it points to.
+// Projects a direction onto a face, which need not be the one it points to.
 Faced seen_from(unsigned face, double x, double y, double z) {
   const Faced views[] = {{0, x, -z, -y}, {1, -x, z, -y}, {2, y, x, z},
                          {3, -y, x, -z}, {4, z, x, -y},  {5, -z, -x, -y}};
@@ -41,7 +42,7 @@ FacePlace on_cube(const float (&d)[3]) {
   for (int i = 0; i < 3; ++i) at[i] = std::isnan(d[i]) ? 0 : d[i];
   const auto [face, size, s, t] = face_of(at[0], at[1], at[2]);
   if (!has_reciprocal(size)) return {std::isinf(at[2]) ? top : front, 0.5, 0.5};
-  // Rounded down as normalized coordinates are, before a double rounds to the nearest.
+  // Rounds down like normalized coordinates, before the addition could round to nearest.
   const auto place = [m = size](double v) {
     const double ratio = is_denormal(v) || is_denormal(v / m) ? 0 : v / m;
     return (std::floor(ratio * 0x1p20) + 0x1p20) * 0x1p-21;
@@ -66,7 +67,7 @@ FaceStep step_on_cube(const float (&from)[3], const float (&to)[3]) {
 }
 
 FaceTexel behind_edge(const FaceTexel& o, std::int32_t size) {
-  // In halves of texels from the middle; what lies behind the edge is bent over it.
+  // In half texels from the middle. A texel behind the edge is folded over it.
   const auto half = [size](std::int32_t i) { return std::clamp(2 * i + 1 - size, -size, size); };
   const int s = half(o.s), t = half(o.t), m = size - 1;
   const int directions[6][3] = {{m, -t, -s}, {-m, -t, s}, {s, m, t},

@@ -1,4 +1,4 @@
-// Cubemaps: from a direction to a face and a place on it, and from face to face.
+// Cubemaps: maps a direction to a face and a place on it, and a place to a neighbouring face.
 #pragma once
 #include <cstdint>
 
@@ -10,16 +10,16 @@ struct FacePlace {
 };
 FacePlace on_cube(const float (&direction)[3]);
 
-// How far apart two directions are on the face of the first, half of which is 1. It goes on behind
-// its edges, on the four faces beside it; what lies on the face across from it is infinitely far.
+// The distance of two directions on the face of the first, in halves of a face. The face continues
+// behind its edges on the four neighbouring faces. The opposite face is infinitely far.
 struct FaceStep {
   double s, t;
   bool same_face;
 };
 FaceStep step_on_cube(const float (&from)[3], const float (&to)[3]);
 
-// The texel of another face that lies behind an edge of this one: of `s` and `t` one is -1 or
-// `size`.
+// Returns the texel of another face behind an edge of this one. One of `s` and `t` of `outside` is
+// -1 or `size`.
 struct FaceTexel {
   unsigned face;
   std::int32_t s, t;

@@ -1,4 +1,4 @@
-// Lengths and logarithms of few bits, as the hardware has them.
+// Lengths and logarithms in few bits, like the hardware's.
 #include "gpu/texture/ellipse.hpp"
 
 #include <algorithm>
@@ -10,18 +10,18 @@
 namespace inflight::texture {
 namespace {
 
-// The weight of the lowest bit of those that a number keeps.
+// The weight of the lowest of the `bits` significant bits of `v`.
 double step_of(double v, int bits) { return std::ldexp(1.0, std::ilogb(v) + 1 - bits); }
 bool is_plain(double v) { return v != 0 && std::isfinite(v); }
 
-// So many of its significant bits.
+// Truncates `v` to `bits` significant bits.
 double cut_to(double v, int bits) {
   if (!is_plain(v)) return v;
   const double step = step_of(v, bits);
   return std::trunc(v / step) * step;
 }
 
-// 11/16 of it, by a subtraction of twelve bits.
+// 11/16 of `v`, by a subtraction in twelve bits.
 double eleven_sixteenths(double v) {
   v = cut_to(v, 10);
   if (!is_plain(v)) return v;
@@ -31,8 +31,8 @@ double eleven_sixteenths(double v) {
 
 using Span = std::array<double, 3>;
 
-// The longest part of it, 11/32 of the next and a quarter of the third, in steps of the longest's
-// tenth bit: exact in all but 4 of 914 places where nothing else decided.
+// The longest component plus 11/32 of the next and a quarter of the third, in steps of the
+// longest's tenth bit. Equal to an H200 in all but 4 of 914 places where nothing else matters.
 double length(const Span& span) {
   Span sorted{std::fabs(span[0]), std::fabs(span[1]), std::fabs(span[2])};
   std::sort(sorted.begin(), sorted.end());
@@ -42,7 +42,7 @@ double length(const Span& span) {
   return (std::floor(sorted[2] / step) + std::floor(others / step)) * step;
 }
 
-// The logarithm in 256ths, of nine bits.
+// The binary logarithm in 256ths, of the nine highest bits.
 double logarithm(double v) {
   if (!is_plain(v)) return std::log2(v);
   const int exponent = std::ilogb(v);
@@ -51,15 +51,15 @@ double logarithm(double v) {
   return exponent + (part == whole ? 0 : std::min(steps, whole - 1.0)) / whole;
 }
 
-// A way across the ellipse, and its length.
+// A span across the ellipse, and its length.
 struct Candidate {
   Span span;
   double length;
 };
 
-// The longest of four ways: both spans, and 11/16 of their sum and of their difference. Fitted to
-// an H200's levels: where sum and difference decide, one of 41 places of a line differs by 1/256,
-// and one of five to eight of a plane and of a volume.
+// The longest of four candidates: both spans, and 11/16 of their sum and of their difference.
+// Fitted to an H200's levels. If sum or difference is the longest, one in 41 places of a line
+// differs by 1/256, and one in five to eight of a plane and of a volume.
 Candidate longest_of(const Spans& spans) {
   Span x{}, y{}, sum{}, less{};
   for (unsigned d = 0; d < 3; ++d) {
@@ -83,8 +83,8 @@ Candidate longest_of(const Spans& spans) {
 
 }  // namespace
 
-// Near an H200's, not equal: its area over its longer axis is taken for the shorter one, no less
-// than a texel; there is one probe, or an even number of them.
+// Close to an H200's, but not equal. The shorter axis is the area over the longer one, at least a
+// texel. There is one probe, or an even number of probes.
 Ellipse ellipse_of(const Spans& spans, unsigned most_probes) {
   const Candidate longest = longest_of(spans);
   Ellipse e;

@@ -1,4 +1,4 @@
-// Sums of weighted texels.
+// Computes sums of weighted texels.
 #include "gpu/texture/filter.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ T channel(const std::byte* texel, unsigned c) {
   return v;
 }
 
-// --- integers: a sum of 256ths of texels -> a number of `one` steps ---
+// --- integers: convert a sum of 256ths of texels to a number in which `one` is 1.0 ---
 
 constexpr std::int64_t half_up(std::int64_t sum, int bits) {
   return (sum + (std::int64_t{1} << (bits - 1))) >> bits;
@@ -62,18 +62,18 @@ Value mix_integers(const Mix& mix) {
 
 // --- floats ---
 
-// A number as significand * 2^exponent; exponents are those of the format, not of its steps.
+// A number: a significand, and the biased exponent of the format.
 struct Number {
   std::int64_t significand = 0;
   int exponent = 0;
-  bool special = false;  // infinite, or none
+  bool special = false;  // infinite or NaN
 };
 
 struct F32 {
   using T = std::uint32_t;
   static constexpr int digits = 24, least = 1;
-  static constexpr bool gradual = false;   // underflow
-  static constexpr int between_quads = 0;  // guard bits more
+  static constexpr bool gradual = false;   // gradual underflow: subnormals are kept
+  static constexpr int between_quads = 0;  // extra guard bits when quads are added
   static constexpr std::uint32_t nan = 0x7fffffff;
   static Number split(T bits) {
     const int e = static_cast<int>(bits >> 23 & 255);
@@ -98,15 +98,15 @@ struct F16 {
 
 constexpr int guard_bits = 4;
 
-// 2^e, for every e of a float that is no denormal.
+// 2^e, for every e of a normal double.
 double power(int e) { return std::bit_cast<double>(static_cast<std::uint64_t>(e + 1023) << 52); }
 
-// `sum` * 2^exponent with so many digits, halves away from zero.
+// Rounds `sum` * 2^exponent to F's digits, halves away from zero.
 template <class F>
 float rounded(std::int64_t sum, int exponent) {
   const std::uint64_t size = static_cast<std::uint64_t>(sum < 0 ? -sum : sum);
   if (size == 0) return 0;
-  // The lowest digit that stays: by the leading one, or by the least exponent of the format.
+  // The lowest digit kept: given by the leading one, or by the least exponent of the format.
   int cut = static_cast<int>(std::bit_width(size)) - F::digits;
   const int least_cut = F::least - F::bias - (F::digits - 1) - exponent;
   if (F::gradual) cut = std::max(cut, least_cut);
@@ -122,7 +122,7 @@ float rounded(std::int64_t sum, int exponent) {
 
 std::int64_t toward_zero(std::int64_t v, int shift) { return v < 0 ? -(-v >> shift) : v >> shift; }
 
-// The texels of one quad, aligned to the greatest of them: sum * 2^exponent.
+// The sum of the texels of one quad, aligned to the greatest of them: sum * 2^exponent.
 struct Sum {
   std::int64_t sum = 0;
   int exponent = 0;
@@ -147,7 +147,7 @@ Sum sum_of_quad(const Mix& mix, unsigned first, unsigned end, unsigned c) {
   return out;
 }
 
-// The quads' sums, aligned to the greatest of them.
+// Adds the quads' sums, aligned to the greatest of them.
 template <class F>
 Sum sum_of_quads(const Mix& mix, unsigned c) {
   Sum sums[4];
@@ -192,7 +192,7 @@ Filter floats(unsigned channels) {
   return channels == 1 ? mix_floats<F, 1> : channels == 2 ? mix_floats<F, 2> : mix_floats<F, 4>;
 }
 
-// 8-bit sRGB is mixed as linear light, in steps of the brightest texel; w is no light.
+// 8-bit sRGB is mixed as linear light, in steps of the brightest texel. w is not light.
 std::uint32_t mix_light(const Mix& mix, unsigned c) {
   std::uint8_t step = 0;
   for (unsigned i = 0; i < mix.count; ++i)

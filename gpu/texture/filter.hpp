@@ -1,8 +1,8 @@
-// Mixing texels by weights as the hardware's filters do (measured: tests/gpu/texture_truth.cu).
+// Mixes texels by weights like the hardware's filters (measured: tests/gpu/texture_truth.cu).
 //
-// Weights are 256ths and add up to 256. Texels of integers are mixed as 16-bit fixed-point numbers;
-// those of floats are aligned to the greatest of them, with four bits more than their significands
-// have; the sum is rounded once, to the precision of the format.
+// Weights are 256ths and add up to 256. Integer texels are mixed as 16-bit fixed-point numbers.
+// Float texels are aligned to the greatest of them, with four bits more than their significands.
+// The sum is rounded once, to the precision of the format.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace inflight::texture {
 
-// Texels and their weights; weights of 0 are left out.
+// Texels and their weights. Texels of weight 0 are omitted.
 struct Mix {
   static constexpr unsigned most = 16;  // two levels of a volume, eight texels of each
   const std::byte* texel[most];
@@ -29,7 +29,7 @@ struct Mix {
 };
 
 using Filter = Value (*)(const Mix& mix);
-// The filter of texels of `format`; null: they cannot be filtered.
+// Returns the filter for texels of `format`. Null if they cannot be filtered.
 Filter filter_of(Format format, As as);
 
 }  // namespace inflight::texture

@@ -1,4 +1,4 @@
-// Texels' bytes -> channels.
+// Decodes texels into channels, and encodes border colours.
 #include "gpu/texture/format.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace inflight::texture {
 namespace {
 
-// A channel of T as 32 bits.
+// Reads a channel of type T as 32 bits.
 template <class T, As as>
 struct Channel {
   static std::uint32_t get(const std::byte* at, unsigned) {
@@ -76,7 +76,7 @@ Decode integers(unsigned channels, As as) {
                            : by_channels<Channel<T, As::normalized>, sizeof(T)>(channels);
 }
 
-// A channel of a colour as an integer: of unsigned ones, cut off, of signed ones to the nearest.
+// Converts a channel of a colour to an integer. Unsigned ones are truncated, signed ones rounded.
 std::int32_t scaled(float colour, Format format) {
   if (format.kind == Kind::unsigned_integer)
     return static_cast<std::int32_t>(std::clamp(colour, 0.0f, 1.0f) *

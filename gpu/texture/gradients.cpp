@@ -1,4 +1,4 @@
-// From gradients of coordinates to spans of texels.
+// Converts gradients of coordinates to spans of texels.
 #include "gpu/texture/gradients.hpp"
 
 #include <cmath>
@@ -9,20 +9,21 @@
 namespace inflight::texture {
 namespace {
 
-// What is infinite, or the difference of two infinite places.
+// Replaces the difference of two infinite places, which is NaN, by infinity.
 double known(double span) {
   return std::isnan(span) ? std::numeric_limits<double>::infinity() : span;
 }
 
-// Gradients of volumes and cubemaps are no operands of the hardware: there a read has neighbours,
-// and what differs between their coordinates is its gradient (measured: the sum of a coordinate
-// and its gradient is rounded, and one that is not a number counts as 0).
+// The hardware has no gradient operands for volumes and cubemaps. A read has neighbours there, and
+// the difference of their coordinates is the gradient. Measured: the sum of a coordinate and its
+// gradient is rounded, and a NaN counts as 0.
 double between_places(float from, float gradient, float size) {
   const auto place = [size](float at) { return std::isnan(at) ? 0 : at * size; };
   return known(place(from + gradient) - place(from));
 }
 
-// Along one of the two directions; whether the cube's face stays the same.
+// Computes the span along one of the two directions. Returns whether the cube's face stays the
+// same.
 bool span(const Image& image, const Read& how, const float (&at)[3], const float (&gradient)[3],
           double (&out)[3]) {
   const Level& base = image.levels[0];

@@ -1,12 +1,12 @@
-// What gradients span: the texels of the base level that lie between a read and its neighbours.
+// The spans of gradients: the texels of the base level between a read and its neighbours.
 #pragma once
 #include "gpu/texture/read.hpp"
 
 namespace inflight::texture {
 
 struct Spans {
-  double x[3] = {}, y[3] = {};  // to the neighbour along x, and to the one along y
-  bool together = true;         // cubemaps: all three are on one face
+  double x[3] = {}, y[3] = {};  // to the neighbours along x and y
+  bool together = true;         // cubemaps: the read and both neighbours are on one face
 };
 Spans spans_of(const Image& image, const Read& how, const Request& request);
 

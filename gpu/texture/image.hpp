@@ -1,4 +1,4 @@
-// Where the texels of a texture or surface lie.
+// The layout in memory of the texels of a texture or surface.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,9 +19,9 @@ constexpr bool is_layered(Geometry g) {
 }
 constexpr bool is_cube(Geometry g) { return g == Geometry::cube || g == Geometry::cubes; }
 
-// One level of detail. Rows lie `pitch` bytes apart; slices of a volume, layers and faces `slice`.
+// One level of detail. Rows are `pitch` bytes apart, slices of a volume, layers and faces `slice`.
 struct Level {
-  std::uint64_t offset = 0;  // from the image's base
+  std::uint64_t offset = 0;  // bytes from the image's base
   std::uint32_t size[3] = {1, 1, 1};
   std::uint64_t pitch = 0, slice = 0;
 };
@@ -29,9 +29,9 @@ struct Level {
 struct Image {
   Geometry geometry = Geometry::plane;
   Format format;
-  std::uint64_t base = 0, bytes = 0;  // a global address, and up to the last texel's end
-  std::uint32_t layers = 1;           // of a cubemap, faces count
-  bool linear = false;                // memory of one dimension, no array
+  std::uint64_t base = 0, bytes = 0;  // a global address, and the bytes up to the last texel's end
+  std::uint32_t layers = 1;           // for a cubemap, the number of faces
+  bool linear = false;                // linear memory of one dimension, not an array
   std::vector<Level> levels;
   // The address of a texel; `slice` is its third coordinate or its layer.
   std::uint64_t at(const Level& level, std::uint64_t x, std::uint64_t y,
@@ -40,7 +40,7 @@ struct Image {
   }
 };
 
-// What one read touched, for those who want to know: a check of memory, a listener.
+// The texels that one read touched, for memory checks and listeners.
 struct Footprint {
   static constexpr unsigned most = 16;  // texels: two levels of a volume, eight of each
   std::uint64_t at[most];

@@ -1,4 +1,4 @@
-// The level of detail: given, or from gradients; biased, clamped, rounded.
+// Computes the level of detail, given or from gradients, with bias, clamping and rounding.
 #include "gpu/texture/levels.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr unsigned greatest_anisotropy = 16;
 
-// Of lines and planes that are filtered linearly: elsewhere it was not measured.
+// Only linearly filtered lines and planes use anisotropy. Other cases were not measured.
 unsigned most_probes(const Texture& t, const Read& how) {
   const bool flat = !is_cube(how.geometry) && dimensions(how.geometry) < 3;
   return flat && t.sampler.normalized && t.sampler.linear && t.filter && how.gather < 0
@@ -35,7 +35,7 @@ Levels levels_of(const Texture& texture, const Read& how, const Request& request
       levels.axis[d] = e.axis[d] / texture.image.levels[0].size[d];
   }
   if (last == 0) return levels;
-  // The hardware keeps level and bias in 256ths, cut off. The base level has no bias.
+  // The hardware truncates level and bias to 256ths. The base level has no bias.
   const auto cut = [](float f) { return std::trunc(f * whole) / whole; };
   level = std::isnan(level) ? 0 : std::clamp(level, -64.0f, 64.0f);
   level = cut(level) + (how.lod == Lod::base ? 0 : cut(s.bias));

@@ -1,4 +1,4 @@
-// Which levels of detail a read mixes, and at which places.
+// The levels of detail that a read mixes, and its probes.
 #pragma once
 #include "gpu/texture/read.hpp"
 
@@ -6,8 +6,9 @@ namespace inflight::texture {
 
 struct Levels {
   unsigned level[2] = {0, 0};
-  std::uint32_t fraction = 0;  // of the second, in 1/256
-  // Anisotropic filters: so many reads, spread evenly along this part of the texture.
+  std::uint32_t fraction = 0;  // weight of the second level, in 1/256
+  // Anisotropic filters: the number of reads, spread evenly along `axis`, in normalized
+  // coordinates.
   unsigned probes = 1;
   double axis[3] = {};
 };

@@ -1,4 +1,4 @@
-// Answers of txq and suq.
+// Answers the queries of txq and suq.
 #include "gpu/texture/query.hpp"
 
 namespace inflight::texture {

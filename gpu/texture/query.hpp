@@ -1,4 +1,4 @@
-// What txq and suq answer.
+// The queries of txq and suq.
 #pragma once
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// Footprints and filters.
+// Reads textures: finds the texels of a read and filters them.
 #include "gpu/texture/read.hpp"
 
 #include <algorithm>
@@ -12,17 +12,18 @@
 namespace inflight::texture {
 namespace {
 
-// The texels of one level around a place, and how to weigh them.
+// The texels of one level around a place, and their weights.
 struct Taps {
   Axis axis[3];
   unsigned count = 1;       // dimensions
-  std::uint64_t layer = 0;  // of a volume: none
-  // Of a cubemap without seams, whose faces go on behind their edges: the face, and its number.
+  std::uint64_t layer = 0;  // not for a volume
+  // True for a seamless cubemap, whose faces continue behind their edges. `face` is the number of
+  // the face.
   bool seamless = false;
   unsigned face = 0;
 };
 
-// A texel of a neighbouring face. Nothing lies behind a corner.
+// Returns the address of a texel of a neighbouring face. No texel exists behind a corner.
 std::uint64_t address_behind(const Texture& t, const Level& level, const Taps& taps,
                              const std::int32_t (&at)[3], unsigned corner) {
   const auto size = static_cast<std::int32_t>(level.size[0]);
@@ -52,13 +53,13 @@ const std::byte* texel(const Texture& t, const Level& level, const Taps& taps, u
   return reinterpret_cast<const std::byte*>(address);
 }
 
-// Of `weight`, the part of the second texel along a dimension.
+// The part of `weight` that the second texel along a dimension gets.
 std::uint32_t second_part(std::uint32_t weight, std::uint32_t fraction, std::uint32_t round) {
   return (weight * fraction + round) >> fraction_bits;
 }
 
-// Three faces meet at a corner, so one of four texels is missing: its neighbours take a third of
-// its weight each, and the one across from it what is left.
+// Three faces meet at a corner, so one of four texels is missing. Each of its neighbours gets a
+// third of its weight, and the opposite texel gets the rest.
 void share_corner(const Taps& taps, std::uint32_t (&weights)[4]) {
   for (unsigned corner = 0; corner < 4; ++corner) {
     if (taps.axis[0].texel[corner & 1] != Axis::border ||
@@ -71,8 +72,8 @@ void share_corner(const Taps& taps, std::uint32_t (&weights)[4]) {
   }
 }
 
-// Divides `weight` among the texels: along z, then x, then y. Halves go up along x, and along y of
-// the second x, and down elsewhere.
+// Divides `weight` among the texels along z, then x, then y. Halves round up along x, and along y
+// at the second x. They round down elsewhere.
 void weigh(const Texture& t, const Level& level, const Taps& taps, std::uint32_t weight, Mix& mix,
            Footprint* touched) {
   constexpr std::uint32_t up = whole / 2, down = up - 1;
@@ -96,7 +97,7 @@ void weigh(const Texture& t, const Level& level, const Taps& taps, std::uint32_t
   }
 }
 
-// Lower left, lower right, upper right, upper left.
+// Returns one component of the lower left, lower right, upper right and upper left texels.
 Value gathered(const Texture& t, const Level& level, const Taps& taps, unsigned component,
                Footprint* touched) {
   Value out;
@@ -109,7 +110,7 @@ Value gathered(const Texture& t, const Level& level, const Taps& taps, unsigned 
   return out;
 }
 
-// Offsets are numbers of four bits, those of tld4 of six.
+// Offsets are signed numbers of four bits, those of tld4 of six.
 std::int32_t offset_of(std::int32_t offset, const Read& how) {
   const int unused = 32 - (how.gather >= 0 ? 6 : 4);
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(offset) << unused) >> unused;
@@ -130,7 +131,7 @@ Taps taps_of(const Texture& t, const Read& how, const Request& r, const Level& l
     taps.face = place.face;
     at[0] = place.s, at[1] = place.t, normalized = true;
   }
-  // A line is a plane of height 1, read at its upper edge: half of that is border.
+  // A line is a plane of height 1, read at its upper edge, so half of the weight is border.
   if (how.geometry == Geometry::line && linear && t.sampler.address[1] == Address::border)
     taps.axis[taps.count++] = between(0, 0, {1, Address::border, false});
   for (unsigned d = 0; d < dimensions(how.geometry); ++d) {
@@ -144,8 +145,8 @@ Taps taps_of(const Texture& t, const Read& how, const Request& r, const Level& l
   return taps;
 }
 
-// By integer coordinates: the texel itself, whatever the sampler says, and 0 outside. One dimension
-// is that of linear memory, and there is nothing in arrays.
+// Reads by integer coordinates: the texel itself, without the sampler, and 0 outside. One dimension
+// works for linear memory only. Arrays give 0.
 Value fetched(const Texture& t, const Read& how, const Request& r, Footprint* touched) {
   const Level& level = t.image.levels[std::min<std::size_t>(
       how.lod == Lod::level ? std::bit_cast<std::uint32_t>(r.level) : 0,
@@ -194,7 +195,7 @@ Value read_at(const Texture& t, const Read& how, const Request& r, const Levels&
   return mix.count == 1 && !linear ? t.decode(mix.texel[0]) : t.filter(mix);
 }
 
-// The mean of reads along the longer axis of what a pixel covers.
+// The mean of reads along the longer axis of the pixel's ellipse.
 Value probed(const Texture& t, const Read& how, const Request& r, const Levels& mixed,
              Footprint* touched) {
   double sums[4] = {};

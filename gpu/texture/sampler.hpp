@@ -1,4 +1,4 @@
-// How a texture is read: what CUDA's texture description says.
+// How a texture is read: the fields of CUDA's texture description.
 #pragma once
 #include <cstdint>
 
@@ -7,17 +7,17 @@
 
 namespace inflight::texture {
 
-// cudaTextureAddressMode by its numbers.
+// The values are cudaTextureAddressMode's.
 enum class Address : std::uint8_t { wrap, clamp, mirror, border };
 
 struct Sampler {
   Address address[3] = {Address::clamp, Address::clamp, Address::clamp};
   As as = As::element;
-  bool linear = false, mip_linear = false;  // or point
-  bool normalized = false;                  // coordinates
+  bool linear = false, mip_linear = false;  // false: point
+  bool normalized = false;                  // coordinates are normalized
   bool seamless = false;                    // cubemaps: filters across edges
   float border[4] = {};
-  float bias = 0, least = 0, greatest = 0;  // of the level of detail
+  float bias = 0, least = 0, greatest = 0;  // of the level of detail: bias and range
   unsigned anisotropy = 0;
 };
 
@@ -29,7 +29,7 @@ struct Texture {
   std::byte border[16] = {};  // the border's colour as a texel
 };
 
-// Completes what follows from image and sampler.
+// Sets the fields that follow from image and sampler: decode, filter and border.
 void prepare(Texture& texture);
 
 struct Surface {

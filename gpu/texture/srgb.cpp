@@ -1,4 +1,4 @@
-// The curve of sRGB as an H200 has it: about eight significant bits, measured.
+// The sRGB curve of an H200, measured. It has about eight significant bits.
 #include "gpu/texture/srgb.hpp"
 
 #include <array>

@@ -1,13 +1,13 @@
-// From sRGB's codes to linear light.
+// Converts sRGB codes to linear light.
 #pragma once
 #include <cstdint>
 
 namespace inflight::texture {
 
-// In [0, 1]; a number that a half can be.
+// Returns a number in [0, 1] that f16 can represent.
 float linear_light(std::uint8_t code);
 
-// The same in steps of 2^-15, as a number of eight digits: a multiple of 2^step.
+// The same in steps of 2^-15, with eight significant bits: `light` is a multiple of 2^step.
 constexpr int light_bits = 15;
 struct Light {
   std::uint16_t light;

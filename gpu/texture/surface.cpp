@@ -1,4 +1,4 @@
-// Bounds of surfaces, and texels from registers.
+// Checks the bounds of surfaces, and encodes registers as texels.
 #include "gpu/texture/surface.hpp"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ std::optional<std::uint64_t> address_in(const Image& image, const SurfaceAccess&
 
 namespace {
 
-// A channel that the format can hold: integers saturate, halves are cut off.
+// Converts a channel to the format: integers saturate, halves are truncated.
 std::uint32_t held(Format format, std::uint32_t v) {
   if (format.kind == Kind::floating)
     return format.bits == 16 ? half_below(std::bit_cast<float>(v)) : v;

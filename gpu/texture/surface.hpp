@@ -1,4 +1,4 @@
-// Where an access to a surface goes.
+// The address of a surface access.
 #pragma once
 #include <optional>
 
@@ -6,7 +6,7 @@
 
 namespace inflight::texture {
 
-// What happens outside: the kernel ends; the nearest place is accessed; loads give 0 and stores do
+// What an access outside does: ends the kernel; accesses the nearest place; loads 0 or stores
 // nothing.
 enum class Outside : std::uint8_t { trap, clamp, zero };
 
@@ -14,17 +14,17 @@ struct SurfaceAccess {
   Geometry geometry = Geometry::plane;
   Outside outside = Outside::trap;
   bool formatted = false;   // x counts texels, not bytes
-  std::uint32_t bytes = 4;  // of one access; formatted: of a texel
+  std::uint32_t bytes = 4;  // of one access, or of a texel if formatted
 };
 struct SurfacePlace {
   std::int32_t x = 0, y = 0, z = 0;
   std::uint32_t layer = 0;
 };
-// The address, or nothing if it is outside and not clamped.
+// Returns the address, or nothing if it is outside and not clamped.
 std::optional<std::uint64_t> address_in(const Image& image, const SurfaceAccess& access,
                                         const SurfacePlace& place);
 
-// sust.p: 32 bits a channel -> a texel. `count` channels are given.
+// sust.p: converts `count` channels of 32 bits to a texel.
 void encode(Format format, const std::uint32_t* channels, unsigned count, std::byte* texel);
 
 }  // namespace inflight::texture

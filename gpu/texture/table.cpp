@@ -1,10 +1,10 @@
-// Making and finding objects.
+// Creates, finds and removes texture and surface objects.
 #include "gpu/texture/table.hpp"
 
 namespace inflight::texture {
 namespace {
 
-// A handle's low bits are its place in the table, from 1.
+// A handle's low bits are its place in the table, counted from 1.
 constexpr unsigned place_bits = 24;
 constexpr std::uint64_t place_of(std::uint64_t handle) {
   return (handle & ((1u << place_bits) - 1)) - 1;

@@ -1,5 +1,5 @@
-// Texture and surface objects by their handles. A handle is a number: a place in the table, and
-// which object at that place is meant. It is never an address.
+// Texture and surface objects by their handles. A handle combines a place in the table with a
+// serial number of the object. It is never an address.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -10,10 +10,10 @@
 
 namespace inflight::texture {
 
-// The objects at one moment.
+// The objects at one time.
 class Table {
  public:
-  // Null: the handle is of no such object.
+  // Return null if the handle does not name such an object.
   const Texture* texture(std::uint64_t handle) const {
     const Entry* const e = find(handle);
     return e ? e->texture.get() : nullptr;
@@ -23,13 +23,13 @@ class Table {
     return e ? e->surface.get() : nullptr;
   }
 
-  // Does a handle name a place that a table has, whatever is there?
+  // Does the table have the handle's place? The place may be empty or hold another object.
   static bool reaches(const Table* table, std::uint64_t handle);
 
  private:
   friend class Objects;
   struct Entry {
-    std::uint64_t handle = 0;  // 0: there is none
+    std::uint64_t handle = 0;  // 0: empty
     std::shared_ptr<const Texture> texture;
     std::shared_ptr<const Surface> surface;
   };
@@ -37,21 +37,21 @@ class Table {
   std::vector<Entry> entries_;
 };
 
-// The objects that a process makes and destroys.
+// The objects that a process creates and destroys. Thread-safe.
 class Objects {
  public:
   std::uint64_t add(Texture texture);
   std::uint64_t add(Surface surface);
-  bool remove_texture(std::uint64_t handle);  // false: there is none
+  bool remove_texture(std::uint64_t handle);  // false if it does not exist
   bool remove_surface(std::uint64_t handle);
-  // What a launch that begins now can read. Kept until an object is made or destroyed.
+  // Returns the objects that a launch beginning now can read. Cached until one is added or removed.
   std::shared_ptr<const Table> snapshot();
 
  private:
   std::uint64_t add(Table::Entry entry);
   std::mutex mutex_;
   Table table_;
-  std::vector<std::uint32_t> free_;  // places, the one freed last at the end
+  std::vector<std::uint32_t> free_;  // free places, most recently freed last
   std::uint64_t made_ = 0;
   std::shared_ptr<const Table> snapshot_;
 };

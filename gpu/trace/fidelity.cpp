@@ -1,4 +1,4 @@
-// Adding up executed instructions by what they are worth.
+// Adds up executed instructions by fidelity.
 #include "gpu/trace/fidelity.hpp"
 
 namespace inflight::trace {

@@ -1,4 +1,4 @@
-// How much of what kernels executed gave what a chip gives: `inflight run --fidelity`.
+// How many executed instructions give the same result as a GPU: `inflight run --fidelity`.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -13,20 +13,20 @@
 
 namespace inflight::trace {
 
-// Of one kernel, over its launches.
+// The counts of one kernel, summed over its launches.
 class FidelityTally {
  public:
   using Kind = check::Fidelity::Kind;
   struct Executed {
     std::uint64_t warps = 0, threads = 0;
   };
-  // Instructions that are not exact, by their kind, text and reason; those not supported also where
-  // no thread reached them.
+  // Instructions that are not exact, by kind, text and reason. The report also shows unsupported
+  // ones that no thread reached.
   using Key = std::tuple<Kind, std::string, std::string>;
   std::map<Key, Executed> rows;
   Executed exact;
 
-  // Which row each instruction of a launch counts for; those that are exact have none.
+  // The row to which each instruction of a launch counts. Exact instructions have none.
   using Numbers = std::unordered_map<std::uint32_t, Executed*>;
   Numbers numbers_of(const check::Kernel& kernel);
 

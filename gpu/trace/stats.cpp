@@ -1,4 +1,4 @@
-// Adding up what launches counted.
+// Adds up the counts of launches.
 #include "gpu/trace/stats.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What kernels did, in numbers: the listener behind `inflight run --stats`.
+// Statistics of kernels: the listener behind `inflight run --stats`.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -17,15 +17,15 @@ namespace inflight::trace {
 // Sums over the launches of one kernel. Bytes are those of active lanes.
 struct Tally {
   struct Instructions {
-    std::uint64_t warps = 0, threads = 0;  // executed once a warp, by so many of its lanes
+    std::uint64_t warps = 0, threads = 0;  // executed, per warp and per active lane
   };
   struct Memory {
-    std::uint64_t accesses = 0;            // a warp's
+    std::uint64_t accesses = 0;            // per warp
     std::uint64_t loaded = 0, stored = 0;  // bytes
-    std::uint64_t atomic = 0;              // bytes that atomics and reductions worked on
+    std::uint64_t atomic = 0;              // bytes accessed by atomics and reductions
   };
   struct Copies {
-    std::uint64_t copies = 0, bytes = 0;  // a thread's; bytes written, zero-fill included
+    std::uint64_t copies = 0, bytes = 0;  // copies per thread; bytes written, with zero-fill
   };
   std::uint64_t launches = 0, blocks = 0;
   std::vector<Instructions> families;                               // by index in Kernel::families
@@ -33,14 +33,14 @@ struct Tally {
   std::array<Copies, check::completion_count> copies{};             // by check::Completion
   std::array<std::uint64_t, check::barrier_kind_count> barriers{};  // completed, by BarrierKind
   std::uint64_t mbarrier_arrivals = 0, mbarrier_phases = 0, mbarrier_waits = 0;
-  std::uint64_t divergent_branches = 0;  // a warp's
+  std::uint64_t divergent_branches = 0;  // per warp
 
-  Instructions instructions() const;  // of all families
-  double active_lanes() const;        // a warp instruction's, on average; 0 without any
+  Instructions instructions() const;  // sum of all families
+  double active_lanes() const;        // average per warp instruction; 0 if there are none
 };
 
-// The machine counts, a launch's sums come when it ends. A kernel is known by its name: its
-// launches are added up.
+// The machine counts and reports a launch's sums when it ends. Launches of kernels with the same
+// name are added up. Thread-safe.
 class Stats : public check::Listener {
  public:
   struct Kernel {
@@ -49,16 +49,16 @@ class Stats : public check::Listener {
     Tally tally;
     FidelityTally fidelity;
   };
-  // `fidelity`: is that counted too?
+  // `fidelity`: also count fidelity.
   explicit Stats(bool fidelity = false) : counts_fidelity_(fidelity) {}
 
-  // Of the launches that have ended: the kernel with most thread instructions first.
+  // Returns the counts of ended launches. The kernel with the most thread instructions is first.
   std::vector<Kernel> kernels() const;
-  // The same as a table to read, empty if no kernel ran, and as JSON:
+  // Return the same as a text table, empty if no kernel ran, and as JSON:
   // {"kernels": [{"name", "mangled", "launches", "blocks", "instructions": {...}, ...}]}.
   std::string text() const;
   nlohmann::json json() const;
-  // What was exact and what was not, by kernel; empty if no kernel ran.
+  // Returns the fidelity of each kernel as text. Empty if no kernel ran.
   std::string fidelity_text() const;
 
   check::Topic topics() const override;

@@ -1,4 +1,4 @@
-// The numbers as a table and as JSON.
+// Formats the statistics as a table and as JSON.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -17,7 +17,7 @@ static_assert(std::size(copies) == check::completion_count);
 constexpr std::string_view barriers[] = {"block", "cluster", "grid"};
 static_assert(std::size(barriers) == check::barrier_kind_count);
 
-// 1234567 as "1,234,567".
+// Formats 1234567 as "1,234,567".
 std::string grouped(std::uint64_t n) {
   const std::string digits = std::to_string(n);
   std::string result;
@@ -165,7 +165,7 @@ std::string Stats::text() const {
 
 namespace {
 
-// A share as people read it: never 100 % while something is missing.
+// Formats a share as a percentage. Never shows 100 % if `part` is less than `whole`.
 std::string share(std::uint64_t part, std::uint64_t whole) {
   if (whole == 0) return "";
   const double percent = 100.0 * static_cast<double>(part) / static_cast<double>(whole);
