@@ -1,4 +1,4 @@
-// Values that follow from a wait's answer, and the branches that they decide.
+// Values derived from the result of a wait, and the branches that depend on them.
 #include "gpu/machine/instruction/answers.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ using ptx::Mod;
 using ptx::Opcode;
 using Kind = ptx::Operand::Kind;
 
-// When is a register set, or not zero?
+// For which result of the wait a register is true, or not zero.
 enum class Set : std::uint8_t { if_yes, if_no, unclear };
 using Known = std::map<std::uint32_t, Set>;  // by register
 
@@ -31,7 +31,7 @@ bool is_zero(const ptx::Operand& operand) {
   return operand.kind == Kind::integer && operand.value == 0;
 }
 
-// Of what the instruction writes.
+// The state of what the instruction writes.
 Set result(const ptx::Function& text, const Instruction& in, const Known& known) {
   const auto operands = text.operands(*in.text);
   const auto is_not_zero = [&](std::size_t i) {
@@ -74,7 +74,7 @@ bool waits(const Instruction& in) {
   return in.control == Control::wait || in.control == Control::meet || in.as<MbarrierUse>();
 }
 
-// Without a wait on the way.
+// Whether control can go from block `from` to block `to` with no wait between.
 bool reaches(const Function& f, std::uint32_t from, std::uint32_t to) {
   std::vector<bool> seen(f.flow.blocks.size());
   std::vector<std::uint32_t> open{from};
@@ -91,7 +91,7 @@ bool reaches(const Function& f, std::uint32_t from, std::uint32_t to) {
   return false;
 }
 
-// Does who is told no go elsewhere than who is told yes, until the next wait?
+// Whether a false result leads elsewhere than a true one before the next wait.
 bool decides(const Function& f, std::uint32_t branch, Set guard) {
   const Instruction& in = f.body[branch];
   if (guard == Set::unclear) return true;

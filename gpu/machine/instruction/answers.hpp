@@ -1,4 +1,4 @@
-// Whether a thread takes another way where a wait, which may give up, tells it to wait on.
+// Whether a thread's path depends on the result of a wait that may fail, such as test_wait.
 #pragma once
 #include <cstdint>
 
@@ -6,9 +6,9 @@
 
 namespace inflight::machine {
 
-// Does what follows `instruction`, which tests whether something is complete, depend on its answer?
-// Not where nobody reads it, nor where a thread that was told no comes without another wait to
-// where one goes that was told yes. In doubt it does.
+// Whether the code after `instruction`, which tests for completion, depends on the result. False if
+// nothing reads it, or if each branch on it leads a thread that got false to where one that got
+// true goes, with no other wait between. True in doubt.
 bool heeds_answer(const Function& function, std::uint32_t instruction);
 
 }  // namespace inflight::machine

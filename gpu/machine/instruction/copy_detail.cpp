@@ -1,5 +1,5 @@
-// Copies by their modifiers and operands (PTX ISA, "Data Movement and Conversion Instructions"),
-// and the fields of tensor maps.
+// Reads copies from their modifiers and operands (PTX ISA, "Data Movement and Conversion
+// Instructions"), and the fields of tensor maps.
 #include "gpu/machine/instruction/copy_detail.hpp"
 
 #include "gpu/machine/instruction/modifiers.hpp"

@@ -1,4 +1,4 @@
-// Of copies: what they move, and what completes them. Of tensormap.replace: which field it writes.
+// What copies move and what completes them, and which field tensormap.replace writes.
 #pragma once
 #include <optional>
 
@@ -11,10 +11,10 @@ Detail bulk_copy_use(const ptx::Function& function, const ptx::Instruction& in);
 Detail tensor_copy_use(const ptx::Function& function, const ptx::Instruction& in);
 Detail async_store_use(const ptx::Function& function, const ptx::Instruction& in);
 
-// The element type of a reduction in memory that a PTX type names, if it is one.
+// The element type of a reduction in memory for a PTX type; nothing if the type has none.
 std::optional<async::TensorType> element_type_of(ptx::Type type);
 
-// Nothing: a field that sm_90 has not.
+// The field that tensormap.replace writes; nothing if sm_90 does not have it.
 Detail map_field_use(const ptx::Module& module, const ptx::Instruction& in);
 
 }  // namespace inflight::machine

@@ -1,4 +1,4 @@
-// PTX instruction -> description: registers, memory operands, control.
+// Builds descriptions from PTX instructions: registers, memory operands, control.
 #include "gpu/machine/instruction/detail.hpp"
 #include "gpu/machine/instruction/function.hpp"
 #include "gpu/machine/instruction/tensor_detail.hpp"
@@ -55,7 +55,7 @@ class Describer {
     std::size_t reads, writes, registers_end, memory, memory_end;
   };
 
-  // Compilers load four bytes where three are wanted.
+  // Compilers load four elements where three are needed. Finds the unneeded last ones.
   void find_unread_elements() {
     std::vector<bool> read(text_.registers.size());
     for (const Instruction& each : out_->body)
@@ -111,7 +111,7 @@ class Describer {
     out_->registers.push_back({reg, static_cast<std::uint8_t>(operand)});
   }
 
-  // The registers that an operand reads, or those that it writes.
+  // Appends the registers that an operand reads or, if `writes`, those that it writes.
   void registers(const Operand& o, std::size_t operand, Destination written, bool writes) {
     const bool wanted = writes ? written != Destination::nothing : written != Destination::first;
     switch (o.kind) {
@@ -121,7 +121,7 @@ class Describer {
       case Kind::sink:
         if (wanted && o.second != ptx::none) use(o.second, operand);
         break;
-      case Kind::address:  // its registers are read, whatever the operand is
+      case Kind::address:  // its registers are always read
         if (writes) break;
         if (o.base == Kind::reg) use(o.index, operand);
         if (o.second != ptx::none) use(o.second, operand);
@@ -149,11 +149,11 @@ class Describer {
     return a;
   }
 
-  // The instruction's operands in brackets, one after the other.
+  // Iterates over the instruction's operands in brackets.
   class Brackets {
    public:
     explicit Brackets(std::span<const Operand> operands) : operands_(operands) {}
-    // The next one's index; the number of operands if there is none.
+    // The index of the next such operand; the number of operands if there is none.
     std::size_t next() {
       while (at_ < operands_.size() && operands_[at_].kind != Kind::address) ++at_;
       return at_ < operands_.size() ? at_++ : at_;
@@ -164,7 +164,8 @@ class Describer {
     std::size_t at_ = 0;
   };
 
-  // Adds the next operand in brackets, if there is one. A variable's space is known by its name.
+  // Adds the next operand in brackets and returns it, or null if there is none. If `space` is
+  // generic, a variable's own space replaces it.
   MemoryOperand* add(std::span<const Operand> operands, Brackets& brackets, Role role, Space space,
                      std::uint32_t bytes) {
     const std::size_t i = brackets.next();
@@ -235,7 +236,7 @@ class Describer {
     const bool system = m->order == Order::volatile_ || m->order == Order::mmio;
     m->scope = scope_of(in.mods, atomic ? Scope::gpu : system ? Scope::sys : Scope::thread);
     if (in.mods.has(Mod::nc)) m->proxy = Proxy::texture;
-    if (facts(in.opcode).family == Family::matrix) {  // eight lanes a matrix name a row each
+    if (facts(in.opcode).family == Family::matrix) {  // eight lanes a matrix give a row each
       const unsigned lanes = rows * matrices(in.mods);
       m->bytes = row_bytes;
       m->lanes = lanes == 32 ? ~0u : (1u << lanes) - 1;

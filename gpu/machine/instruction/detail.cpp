@@ -1,4 +1,4 @@
-// One function for each kind of instruction that has more to say.
+// One function for each kind of instruction that has a Detail.
 #include "gpu/machine/instruction/detail.hpp"
 
 #include <array>
@@ -62,8 +62,8 @@ Detail fence_proxy(const ptx::Function&, const ptx::Instruction& in) {
   out.only = in.space_count ? in.space() : meaning(in.mods, restrictions).value_or(Space::generic);
   if (in.mods.has(Mod::alias)) out.to = Proxy::alias;
   if (in.mods.has(Mod::async)) out.to = Proxy::async;
-  // PROXY::generic orders accesses of the first proxy with later ones of the generic proxy where it
-  // acquires, and the other way round where it releases.
+  // PROXY::generic orders accesses of PROXY before later generic ones if it acquires, and generic
+  // accesses before later ones of PROXY if it releases.
   const Proxy other = in.mods.has(Mod::tensormap_generic) ? Proxy::tensormap
                       : in.mods.has(Mod::async_generic)   ? Proxy::async
                                                           : Proxy::generic;
@@ -71,7 +71,7 @@ Detail fence_proxy(const ptx::Function&, const ptx::Instruction& in) {
   return out;
 }
 
-// Its fence.
+// The fence that tensormap.cp_fenceproxy includes.
 Detail map_copy(const ptx::Function&, const ptx::Instruction& in) {
   return Fence{.kind = check::Fence::Kind::proxy,
                .order = Order::release,
@@ -128,7 +128,7 @@ Detail mbarrier(const ptx::Function&, const ptx::Instruction& in) {
   out.no_inc = in.mods.has(Mod::noinc);
   out.order = order_of(in.mods, waits ? Order::acquire : Order::release);
   // PTX's default is .cta. CUTLASS's multicast pipelines hand buffers from block to block with it,
-  // and chips order them: what is not said counts as wide enough.
+  // and chips order those accesses. So an unnamed scope counts as .cluster.
   out.scope = scope_of(in.mods, Scope::cluster);
   return out;
 }

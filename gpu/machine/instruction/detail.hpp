@@ -1,18 +1,18 @@
-// What a description says beyond registers and addresses, from an instruction's modifiers.
+// The part of a description beyond registers and addresses, read from an instruction's modifiers.
 #pragma once
 #include "gpu/machine/instruction/instruction.hpp"
 
 namespace inflight::machine {
 
-// Of what kind is it, and what have instructions of that kind? Nothing for most.
+// The fields that only instructions of this kind have; std::monostate for most kinds.
 Detail detail_of(const ptx::Module& module, const ptx::Function& function,
                  const ptx::Instruction& in);
 
-// The order and scope that modifiers name; `otherwise` where they name none.
+// The order and scope that modifiers name, or `otherwise` if they name none.
 check::Order order_of(const ptx::ModSet& mods, check::Order otherwise);
 check::Scope scope_of(const ptx::ModSet& mods, check::Scope otherwise);
 
-// How many matrices ldmatrix and stmatrix move.
+// The number of matrices that ldmatrix or stmatrix moves.
 unsigned matrices(const ptx::ModSet& mods);
 
 }  // namespace inflight::machine

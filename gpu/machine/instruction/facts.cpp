@@ -1,4 +1,4 @@
-// The table of facts, by opcode.
+// The table of facts, indexed by opcode.
 #include "gpu/machine/instruction/facts.hpp"
 
 #include <array>
@@ -6,7 +6,7 @@
 namespace inflight::machine {
 namespace {
 
-// A row without all its columns does not compile.
+// A row that lacks a column does not compile.
 constexpr Facts table[] = {
 #define OPCODE(name, text, family, written, control, memory) \
   {Family::family, Destination::written, Control::control, MemoryRole::memory},

@@ -1,4 +1,4 @@
-// What is known of an instruction by its opcode alone: the columns of gpu/ptx/opcodes.def.
+// The properties of an instruction that its opcode determines: the columns of gpu/ptx/opcodes.def.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace inflight::machine {
 
-// What instructions are counted by. X(enumerator, name)
+// The families by which instructions are counted. X(enumerator, name)
 // clang-format off
 #define INFLIGHT_FAMILIES_OF_INSTRUCTIONS(X)                                                       \
   X(integer, "integer") X(bits, "bits") X(floating, "float") X(compare, "compare")                 \
@@ -28,14 +28,15 @@ enum class Family : std::uint8_t {
 };
 std::span<const std::string_view> family_names();  // by Family
 
-// What becomes of the first operand, and of the q of a `p|q` there. All others are read.
+// What the instruction does to its first operand, including the q of a `p|q` there. It reads all
+// others.
 enum class Destination : std::uint8_t {
   nothing,
-  first,    // it is written
-  updated,  // it is read, then written
+  first,    // writes it
+  updated,  // reads it, then writes it
 };
 
-// Where the lanes that execute it go next.
+// Where the lanes that execute the instruction go next.
 enum class Control : std::uint8_t {
   next,          // to the next instruction
   branch,        // to a label
@@ -44,16 +45,16 @@ enum class Control : std::uint8_t {
   ret,
   exit,
   fault,  // nowhere: the kernel ends
-  meet,   // to the next, once other lanes of the warp have come
-  wait,   // to the next, once something has happened
+  meet,   // to the next instruction, once other lanes of the warp have arrived
+  wait,   // to the next instruction, once an event has happened
 };
 
-// What it does with memory.
+// What the instruction does with memory.
 enum class MemoryRole : std::uint8_t {
   none,
   load,
   store,
-  atomic,      // reads and writes, and gives back what it read
+  atomic,      // reads and writes, and returns the old value
   reduction,   // reads and writes
   copy,        // moves bytes asynchronously
   mbarrier,    // works on an mbarrier
@@ -69,11 +70,11 @@ struct Facts {
 };
 const Facts& facts(ptx::Opcode opcode);
 
-// May its lanes part, wait or end? Then a guard around it is a branch.
+// Whether lanes may diverge, wait or end at the instruction. If so, its guard becomes a branch.
 constexpr bool diverts(Control control) {
   return control != Control::next && control != Control::branch;
 }
-// Does control leave a basic block behind it?
+// Whether the instruction ends its basic block.
 constexpr bool ends_block(Control control) {
   return control == Control::branch || control == Control::branch_table ||
          control == Control::ret || control == Control::exit || control == Control::fault;

@@ -1,4 +1,4 @@
-// Reading fidelity.def.
+// Looks instructions up in fidelity.def.
 #include "gpu/machine/instruction/fidelity.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 using check::Fidelity;
 using ptx::Mod;
 
-constexpr int measured = 90;  // the architecture that tests/gpu compares with
+constexpr int measured = 90;  // the architecture that tests/gpu compares against
 
 bool always(const ptx::Instruction&, int) { return true; }
 bool approximate(const ptx::Instruction& in, int) {

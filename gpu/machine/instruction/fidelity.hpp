@@ -1,13 +1,13 @@
-// How near what an instruction gives is to what a chip gives.
+// How close an instruction's results are to a chip's.
 #pragma once
 #include "gpu/check/events.hpp"
 #include "gpu/ptx/module.hpp"
 
 namespace inflight::machine {
 
-// Of an instruction of `function` on a device of sm_`architecture`, by its opcode, modifiers, types
-// and operands: fidelity.def, and special registers. Whether its form can run at all, its decoding
-// says.
+// The fidelity of an instruction of `function` on a device of sm_`architecture`. It depends on the
+// opcode, modifiers, types and operands: see fidelity.def and the special registers in
+// fidelity.cpp. The decoder reports whether the form can run at all.
 check::Fidelity fidelity_of(const ptx::Function& function, const ptx::Instruction& instruction,
                             int architecture);
 

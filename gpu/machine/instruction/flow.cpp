@@ -14,8 +14,8 @@ constexpr std::uint32_t deepest_nesting = 1000;  // of loops; deeper ones keep a
 
 bool ends_block(const ptx::Instruction& in) { return ends_block(facts(in.opcode).control); }
 
-// Orders the nodes of one (sub)graph: strongly connected components in topological order; in each,
-// the head first, then the rest without the head, likewise.
+// Orders the nodes of a graph: strongly connected components in topological order. Each component
+// has its head first, then the rest, ordered in the same way.
 class Orderer {
  public:
   explicit Orderer(const std::vector<BasicBlock>& blocks)
@@ -37,7 +37,7 @@ class Orderer {
     return nodes;
   }
 
-  // `nodes` are those with level_ == level; `roots` are where control enters.
+  // Orders `nodes`, those with level_ == level. Control enters at `roots`.
   void component(const std::vector<std::uint32_t>& roots, std::uint32_t level,
                  const std::vector<std::uint32_t>& nodes) {
     for (std::uint32_t n : nodes) index_[n] = 0;
@@ -134,7 +134,7 @@ Flow analyse(const ptx::Function& function) {
     flow.blocks.back().last = i + 1;
     block_at[i] = static_cast<std::uint32_t>(flow.blocks.size()) - 1;
   }
-  // Control that runs off the end, and labels there, reach an empty block: an implicit ret.
+  // The end of the text, and labels there, are an empty block: an implicit ret.
   flow.blocks.push_back({size, size, {}, {}, false});
   block_at[size] = static_cast<std::uint32_t>(flow.blocks.size()) - 1;
   for (const auto& label : function.labels)

@@ -1,9 +1,9 @@
-// Control flow of a PTX function: basic blocks in the order in which they are laid out.
+// Control flow of a PTX function: basic blocks in layout order.
 //
-// The order is a weak topological order (Bourdoncle 1993): every block comes after all its
+// The layout is a weak topological order (Bourdoncle 1993): every block comes after all its
 // predecessors except along back edges, and the blocks of a loop are contiguous, its head first. So
-// a block that ends a divergent region always lies behind the whole region, which is what lets a
-// warp that runs its lowest split first meet again at the nearest common point.
+// the block at which a divergent region reconverges lies after the whole region. A warp that runs
+// its lowest split first therefore reconverges at the nearest common point.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -16,18 +16,18 @@ struct BasicBlock {
   std::uint32_t first = 0, last = 0;      // instructions [first, last)
   std::vector<std::uint32_t> successors;  // blocks; a fall-through comes last
   std::vector<std::uint32_t> predecessors;
-  bool falls_through = false;  // into the last successor
+  bool falls_through = false;  // to the last successor
 };
 
 struct Flow {
-  std::vector<BasicBlock> blocks;       // in the order of the text
-  std::vector<std::uint32_t> order;     // layout: reachable blocks only
+  std::vector<BasicBlock> blocks;       // in source order
+  std::vector<std::uint32_t> order;     // layout order, reachable blocks only
   std::vector<std::uint32_t> block_of;  // label id → block
 };
 
 Flow analyse(const ptx::Function& function);
 
-// Is the operand a list of .branchtargets?
+// Whether the operand is a .branchtargets list.
 bool is_branch_table(const ptx::Function&, const ptx::Operand&);
 
 }  // namespace inflight::machine

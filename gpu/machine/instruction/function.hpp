@@ -1,4 +1,4 @@
-// A function described: its instructions and how control flows between them.
+// The description of a function: its instructions and its control flow.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -12,17 +12,18 @@ namespace inflight::machine {
 struct Function {
   const ptx::Module* module = nullptr;
   const ptx::Function* text = nullptr;
-  std::vector<Instruction> body;  // one each of ptx::Function::body
+  std::vector<Instruction> body;  // one for each of ptx::Function::body
   Flow flow;
-  // By register: may a multiplication in flight hold it? Empty: the function has none.
+  // By register: whether a wgmma in flight may still read or write it. Empty if the function has no
+  // wgmma.
   std::vector<bool> held;
 
-  // What the instructions' spans point into.
+  // Storage for the instructions' spans.
   std::vector<RegisterUse> registers;
   std::vector<MemoryOperand> memory;
 };
 
-// `function` of `module`, which outlive the description.
+// Describes `function` of `module`. Both must outlive the description.
 std::unique_ptr<const Function> describe(const ptx::Module& module, const ptx::Function& function);
 
 }  // namespace inflight::machine

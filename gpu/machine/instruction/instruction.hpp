@@ -1,6 +1,6 @@
-// An instruction as everything behind the parser reads it: what it does, to which registers and
-// which memory, and where its lanes go next. One description, made once a function; the decoder,
-// liveness, observers, statistics and reports are its readers, and another engine would be.
+// The description of an instruction: what it does, to which registers and memory, and where its
+// lanes go next. It is made once a function and used by all code after the parser: the decoder,
+// liveness, observers, statistics and reports.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -20,29 +20,29 @@
 
 namespace inflight::machine {
 
-// `@p` or `@!p`: it executes for the lanes whose p is set, or is not.
+// `@p` or `@!p`: the instruction executes in the lanes whose p is true, or false.
 struct Guard {
-  std::uint32_t reg = ptx::none;  // ptx::Function::registers; none: it has no guard
+  std::uint32_t reg = ptx::none;  // index in ptx::Function::registers; none: no guard
   bool negated = false;
   explicit operator bool() const { return reg != ptx::none; }
 };
 
 // A register that an instruction reads or writes.
 struct RegisterUse {
-  std::uint32_t reg = ptx::none;  // ptx::Function::registers
-  std::uint8_t operand = 0;       // in the order written; of the guard: guard_operand
+  std::uint32_t reg = ptx::none;  // index in ptx::Function::registers
+  std::uint8_t operand = 0;       // index in the order written; guard_operand for the guard
   static constexpr std::uint8_t guard_operand = 0xff;
 };
 
-// Where a lane's address comes from: base + offset, wrapping as the base's width does.
+// A lane's address: base + offset, wrapping at the width of the base.
 struct Address {
   enum class Base : std::uint8_t {
     absolute,  // the offset alone
-    reg,       // index: ptx::Function::registers
-    variable,  // index: ptx::Module::variables
+    reg,       // `index` is in ptx::Function::registers
+    variable,  // `index` is in ptx::Module::variables
   };
   Base base = Base::absolute;
-  bool wide = false;  // of reg: it has 64 bits
+  bool wide = false;  // reg only: it has 64 bits
   std::uint32_t index = ptx::none;
   std::int64_t offset = 0;  // bytes
 };
@@ -55,18 +55,19 @@ struct MemoryOperand {
     atomic,
     reduction,
     source,       // of an asynchronous copy
-    destination,  // likewise
+    destination,  // of an asynchronous copy
     mbarrier,
-    tensor_map,         // that is read
-    tensor_map_target,  // that is written
+    tensor_map,         // read
+    tensor_map_target,  // written
     advice,             // no access
   };
   Role role = Role::load;
-  ptx::Space space = ptx::Space::generic;  // a variable's is known by its name; never shared_cta
-  std::uint8_t operand = 0;                // in the order written
-  std::uint32_t bytes = 0;    // each lane, all elements of a vector; 0: other operands say
-  std::uint32_t unread = 0;   // of these, a weak load's last, whose registers nothing reads
-  std::uint32_t lanes = ~0u;  // that name an address; the others only take part
+  ptx::Space space = ptx::Space::generic;  // a variable's own space if none is written; never
+                                           // shared_cta, which becomes shared
+  std::uint8_t operand = 0;                // index in the order written
+  std::uint32_t bytes = 0;    // a lane, all elements of a vector; 0: other operands determine it
+  std::uint32_t unread = 0;   // last bytes of a weak vector load that go to registers never read
+  std::uint32_t lanes = ~0u;  // mask of the lanes that give an address
   bool strided = false;       // a matrix: each lane accesses a part of one of its lines
   check::Order order = check::Order::weak;
   check::Scope scope = check::Scope::thread;
@@ -74,7 +75,7 @@ struct MemoryOperand {
   Address address;
 };
 
-// --- what instructions of one kind have and others have not ---
+// --- fields of one kind of instruction ---
 
 // fence, membar, fence.proxy, fence.mbarrier_init
 struct Fence {
@@ -82,7 +83,7 @@ struct Fence {
   check::Order order = check::Order::acq_rel;
   check::Scope scope = check::Scope::cta;
   check::Proxy from = check::Proxy::generic, to = check::Proxy::generic;  // of a proxy fence
-  ptx::Space only = ptx::Space::generic;  // the one space that it orders; generic: every
+  ptx::Space only = ptx::Space::generic;  // the one space that it orders; generic: all spaces
 };
 
 // bar, barrier, bar.warp.sync, barrier.cluster
@@ -92,7 +93,7 @@ struct BarrierUse {
   Of of = Of::block;
   Step step = Step::sync;
   bool aligned = false;
-  check::Order order = check::Order::acq_rel;  // relaxed: it orders no memory
+  check::Order order = check::Order::acq_rel;  // relaxed: it does not order memory accesses
 };
 
 // shfl, vote, match, redux, elect, activemask
@@ -111,28 +112,28 @@ struct MbarrierUse {
   check::Scope scope = check::Scope::cta;
 };
 
-// What cp.reduce and red.async do to the bytes at the destination.
+// The operation of cp.reduce and red.async on the destination.
 struct ReductionUse {
   async::ReduceOp operation = async::ReduceOp::add;
-  async::TensorType type = async::TensorType::u8;  // of no tensor, whose map says
+  async::TensorType type = async::TensorType::u8;  // unused for tensors: their map has the type
 };
 
 // cp.async, bulk and tensor copies, st.async, red.async
 struct CopyUse {
   enum class Of : std::uint8_t {
     bytes,   // between two addresses
-    values,  // of registers: st.async, red.async
+    values,  // from registers: st.async, red.async
     tensor,  // a box of a tensor
   };
   Of of = Of::bytes;
-  bool prefetch = false;  // it only brings bytes into the cache
+  bool prefetch = false;  // only brings bytes into the cache
   bool own_only = false;  // the destination is in the block's own shared memory
   bool multicast = false, masked = false;
   bool reduces = false;
   bool im2col = false;     // of a tensor
-  std::uint8_t rank = 0;   // of a tensor: dimensions
-  std::uint8_t count = 1;  // of values
-  std::uint8_t bytes = 0;  // of one value, or that a cp.async copies
+  std::uint8_t rank = 0;   // dimensions of a tensor
+  std::uint8_t count = 1;  // number of values
+  std::uint8_t bytes = 0;  // of one value, or of a cp.async
   check::Completion completion = check::Completion::transaction;
   ReductionUse reduction;
 };
@@ -140,9 +141,9 @@ struct CopyUse {
 // cp.async.commit_group, wait_group and wait_all; cp.async.bulk.commit_group and wait_group
 struct GroupUse {
   check::Completion completion = check::Completion::thread_group;
-  bool waits = false;         // or commits
-  std::uint32_t allowed = 0;  // groups that need not be complete; CopyWaited::all_copies
-  bool read_only = false;     // .read: sources only
+  bool waits = false;         // false: commits
+  std::uint32_t allowed = 0;  // groups that may be incomplete, or CopyWaited::all_copies
+  bool read_only = false;     // .read: waits only until the sources have been read
 };
 
 // ldmatrix, stmatrix, movmatrix
@@ -154,24 +155,24 @@ struct MatrixUse {
 // mma, mma.sp, wmma.load, wmma.mma, wmma.store
 struct TensorUse {
   enum class Of : std::uint8_t { product, a, b, accumulator };
-  Of of = Of::product;           // or the matrix that wmma.load and store move
-  bool wmma = false;             // by its fragments
-  bool by_columns = false;       // in memory: of a wmma.load or store
+  Of of = Of::product;           // product, or the matrix that wmma.load or wmma.store moves
+  bool wmma = false;             // uses wmma's fragment layout
+  bool by_columns = false;       // wmma.load or store: column-major in memory
   bool quads = false;            // m8n8k4 of f16: four products, each of 8 lanes
   bool a_by_columns = false, b_by_rows = false;  // of quads
-  int since = 0;                 // sm_`since` has the form first
+  int since = 0;                 // sm_`since` is the first with this form
   tensor::Product product;
 };
 
 // wgmma.mma_async
 struct WgmmaUse {
   tensor::Product product;
-  std::uint8_t scale_operand = 0;     // scale-d
-  std::uint8_t metadata_operand = 0;  // of sparse ones; its selector follows
+  std::uint8_t scale_operand = 0;     // index of scale-d
+  std::uint8_t metadata_operand = 0;  // sparse only; the selector operand follows it
   std::uint8_t selector = 0;
   bool a_in_registers = false;
   async::Major a_major = async::Major::k, b_major = async::Major::k;
-  // 32-bit registers of a thread.
+  // 32-bit accumulator registers of a thread.
   unsigned accumulators() const {
     return std::uint32_t(product.n) * (product.d == tensor::Element::f16 ? 1 : 2) / 4;
   }
@@ -189,7 +190,7 @@ struct WgmmaGroupUse {
 struct MapFieldUse {
   async::TensorMapField field = async::TensorMapField::global_address;
   ptx::Type type = ptx::Type::b32;  // of the new value
-  bool ordinal = false;             // one of several of its name; which, is an operand
+  bool ordinal = false;             // one element of an array; an operand gives its index
   bool immediate = false;           // the value is a constant
   bool in_sixteenths = false;       // the value counts units of 16 bytes
 };
@@ -227,13 +228,13 @@ struct Instruction {
   std::span<const RegisterUse> reads, writes;
   std::span<const MemoryOperand> memory;
   bool reads_carry = false, writes_carry = false;  // the flag CC.CF
-  // A mov of a register that a multiplication in flight may hold (gpu/async/multiplies.hpp).
+  // A mov to or from a register that a wgmma in flight may use (gpu/async/multiplies.hpp).
   bool follows_multiplies = false;
-  // It reads an accumulator where the assembler puts a wait for the multiplication.
+  // Reads an accumulator at a place where the assembler inserts a wait for the wgmma.
   bool awaits_multiplies = false;
   Detail detail;
 
-  // What instructions of its kind have; null if it is of another.
+  // The fields of kind T; null if the instruction is of another kind.
   template <class T>
   const T* as() const {
     return std::get_if<T>(&detail);
@@ -241,7 +242,8 @@ struct Instruction {
   bool diverts() const { return machine::diverts(control); }
 };
 
-// The table's, but for add, mul and their like of a float type, which stand there as integer.
+// The family from the opcode table, except that integer opcodes with a float type (add, mul and
+// others) are of the floating family.
 Family family_of(const ptx::Instruction& in);
 
 }  // namespace inflight::machine

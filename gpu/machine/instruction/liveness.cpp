@@ -11,8 +11,8 @@ struct Occurrence {
   auto operator<=>(const Occurrence&) const = default;
 };
 
-// Calls visit(register, does it write) for what the instruction reads, then for what it writes. A
-// guarded instruction keeps the old value in some lanes, so what it writes it reads as well.
+// Calls visit(register, writes) for each register that the instruction reads, then for each that it
+// writes. A guarded instruction keeps the old value in some lanes, so it also reads what it writes.
 template <class Visit>
 void each_register(const Instruction& in, Visit visit) {
   for (const RegisterUse& use : in.reads) visit(use.reg, false);
@@ -36,7 +36,7 @@ std::vector<Lifetime> lifetimes(const Function& function) {
     begin[b] = position;
     position += 2;
     for (std::uint32_t i = flow.blocks[b].first; i < flow.blocks[b].last; ++i, position += 2) {
-      // Several registers are written one after the other, while others are still read.
+      // The handler writes several registers one by one and may still read sources meanwhile.
       const bool keep_sources = function.body[i].writes.size() > 1;
       each_register(function.body[i], [&](std::uint32_t r, bool definition) {
         if (!definition) intervals[r].extend(position);

@@ -1,4 +1,4 @@
-// Which registers live when.
+// The lifetimes of registers.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -8,9 +8,8 @@
 
 namespace inflight::machine {
 
-// From the first to the last position at which a register holds what somebody may still read.
-// Positions follow the order of layout: an instruction reads at an even one and writes at the odd
-// one behind it.
+// The first and last position at which a register holds a value that may still be read. Positions
+// follow layout order: an instruction reads at an even position and writes at the next, odd one.
 struct Lifetime {
   std::uint32_t begin = ~0u, end = 0;
   bool lives() const { return begin != ~0u; }
@@ -20,7 +19,7 @@ struct Lifetime {
   }
 };
 
-// By register of the function.
+// The lifetime of each register of the function.
 std::vector<Lifetime> lifetimes(const Function& function);
 
 }  // namespace inflight::machine

@@ -1,4 +1,4 @@
-// What modifiers and constant operands stand for.
+// The meaning of modifiers and constant operands.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace inflight::machine {
 
-// What the first modifier that is there stands for.
 template <class T>
 struct Means {
   ptx::Mod mod;
   T what;
 };
+// The meaning of the first modifier of `table` that is in `mods`; nothing if none is.
 template <class T, std::size_t n>
 std::optional<T> meaning(const ptx::ModSet& mods, const Means<T> (&table)[n]) {
   for (const auto& [mod, what] : table)
@@ -21,7 +21,7 @@ std::optional<T> meaning(const ptx::ModSet& mods, const Means<T> (&table)[n]) {
   return {};
 }
 
-// The constant that an operand is.
+// The value of an operand; nothing if it is missing or not an integer constant.
 inline std::optional<std::int64_t> constant(const ptx::Function& function,
                                             const ptx::Instruction& in, std::size_t operand) {
   const auto operands = function.operands(in);

@@ -1,4 +1,4 @@
-// Roles and spaces in the words of gpu/check.
+// Maps roles and spaces to gpu/check's terms.
 #include "gpu/machine/instruction/observed_access.hpp"
 
 namespace inflight::machine {

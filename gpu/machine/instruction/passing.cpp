@@ -1,4 +1,4 @@
-// Points behind an instruction through which every path to the end leads.
+// Finds a block after an instruction through which every path to the end leads.
 #include "gpu/machine/instruction/passing.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint32_t no_block = ~0u;
 
-// The blocks that can be reached behind `from`, without going through `avoided`.
+// The blocks that control can reach after `from` without entering `avoided`.
 std::vector<bool> reached(const Flow& flow, std::uint32_t from, std::uint32_t avoided) {
   std::vector<bool> seen(flow.blocks.size());
   std::vector<std::uint32_t> open{from};
@@ -27,7 +27,7 @@ std::vector<bool> reached(const Flow& flow, std::uint32_t from, std::uint32_t av
 
 bool ends(Control control) { return control == Control::ret || control == Control::exit; }
 
-// Can a thread end in it?
+// Whether a thread can end in the block.
 bool may_end(const Function& f, const BasicBlock& block) {
   if (block.successors.empty()) return true;
   for (std::uint32_t i = block.first; i < block.last; ++i)

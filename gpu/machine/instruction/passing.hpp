@@ -1,4 +1,4 @@
-// Whether a thread that has ended has gone past an instruction, or may have returned before it.
+// Whether a thread that has ended must have gone past an instruction.
 #pragma once
 #include <cstdint>
 
@@ -6,8 +6,9 @@
 
 namespace inflight::machine {
 
-// Do all paths through the function, those around the instruction too, lead through a point behind
-// it, from which none comes back and where there is more than the end?
+// Whether there is a block after `instruction` that every path through the function goes through,
+// from which no path leads back to the instruction, and which has more than ret or exit. Paths that
+// avoid the instruction count too.
 bool all_pass_behind(const Function& function, std::uint32_t instruction);
 
 }  // namespace inflight::machine

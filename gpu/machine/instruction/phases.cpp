@@ -1,4 +1,4 @@
-// A forward analysis: what may have been read and written since the last barrier.
+// A forward dataflow analysis of the reads and writes since the last barrier.
 #include "gpu/machine/instruction/phases.hpp"
 
 #include <array>
@@ -10,15 +10,15 @@ namespace {
 using ptx::Mod;
 using ptx::Space;
 
-// What may have happened since the last barrier or phase: bits.
+// Bits for what may have happened since the last barrier or phase.
 using State = unsigned;
 constexpr State shared_read = 1, shared_written = 2, global_read = 4, global_written = 8;
 constexpr State accesses = shared_read | shared_written | global_read | global_written;
-// A barrier has released the block's warps. Global memory counts from then on: how far apart warps
-// start, and blocks, is left to chance on a chip too.
+// A barrier has released the block's warps. Global memory counts only from then on: on a chip too,
+// it is left to chance how far apart warps and blocks start.
 constexpr State released = 16;
 
-// Does it let a block's warps go on together?
+// Whether the instruction releases a block's warps together.
 bool releases(const Instruction& in) {
   using Step = BarrierUse::Step;
   const auto* barrier = in.as<BarrierUse>();
@@ -53,16 +53,17 @@ Access access_of(const Instruction& in) {
   return access;
 }
 
-// Instructions that lie between a read and a write at least, for all other warps to have read.
+// The least distance, in instructions, from a read to a write that begins a phase: by then, all
+// other warps on a chip have read.
 constexpr std::int64_t apart = 8;
 
-// The walk through a basic block.
+// Walks through a basic block.
 class Walk {
  public:
   explicit Walk(State before) : state_(before) {}
   State state() const { return state_; }
 
-  // Passes instruction `i`; does it begin a phase?
+  // Passes instruction `i`. Returns whether it begins a phase.
   bool pass(const Instruction& in, std::int64_t i) {
     if (releases(in)) return forget(released), false;
     if (in.control == Control::call) return forget(accesses | released), false;
@@ -71,7 +72,7 @@ class Walk {
       access.reads &= shared_read;
       access.writes &= shared_written;
     }
-    // The bits of a space's reads and writes are neighbours.
+    // The shifts turn the read bit of a space into its write bit, and the reverse.
     const bool begins = long_ago(access.reads << 1 | access.writes >> 1, i);
     if (begins) forget(state_ & released);
     const State done = access.reads | access.writes;
@@ -93,7 +94,7 @@ class Walk {
   }
   static constexpr std::int64_t before_this_block = -apart;
   State state_;
-  // Of each access in the state, the first instruction that made it.
+  // For each access bit of the state, the first instruction that set it.
   std::array<std::int64_t, 4> first_ = {before_this_block, before_this_block, before_this_block,
                                         before_this_block};
 };

@@ -1,10 +1,10 @@
-// Where a function's accesses change between reading and writing what a block shares.
+// Where a function's accesses to memory shared by a block change between reading and writing.
 //
-// On a chip, the warps that a barrier has released run nearly side by side: what one reads at once,
-// another does not overwrite some dozens of instructions later. A warp that runs far ahead would.
-// So it pauses where a phase of reads ends with a write, or one of writes with a read, and all
-// begin each phase together. Not so where a thread writes at once what it has just read, or the
-// other way round: that is closer than warps are to each other, on a chip too.
+// On a chip, the warps that a barrier has released run nearly side by side. If one reads soon after
+// the barrier, another does not overwrite the value some dozens of instructions later before the
+// read. A warp simulated far ahead would. So a warp pauses where reads are followed by a write, or
+// writes by a read, and all warps begin each phase together. A write shortly after a read, or the
+// reverse, begins no phase: warps on a chip are no closer to each other than that.
 #pragma once
 #include <vector>
 
@@ -12,7 +12,7 @@
 
 namespace inflight::machine {
 
-// For each instruction: does it begin a phase?
+// For each instruction, whether it begins a phase.
 std::vector<bool> phase_begins(const Function& function);
 
 }  // namespace inflight::machine

@@ -13,7 +13,7 @@ using ptx::Type;
 using tensor::Element;
 using Of = TensorUse::Of;
 
-// Elements that mix in one form.
+// Classes of element types. A and B of one form may mix types of one class.
 enum class Kind : std::uint8_t { f16, bf16, tf32, f64, fp8, int8, int4, bit };
 
 struct Named {
@@ -90,13 +90,13 @@ void set_shape(TensorUse& use, const Form& form) {
   use.since = form.since;
 }
 
-// `.f32.f16` of wmma.mma names the accumulators alone.
+// wmma.mma with two types, as in `.f32.f16`, names those of d and c. A and B are then f16.
 std::array<Type, 4> types_of(const ptx::Instruction& in) {
   if (in.opcode != Opcode::wmma_mma || in.type_count != 2) return in.types;
   return {in.types[0], Type::f16, Type::f16, in.types[1]};
 }
 
-// The accumulators of one product are alike, but those of wmma and of Volta's m8n8k4.
+// The types of c and d must be equal, except in wmma and in Volta's m8n8k4.
 bool goes_together(const TensorUse& use) {
   const tensor::Product& p = use.product;
   if (p.c == p.d || use.wmma) return true;

@@ -1,5 +1,5 @@
-// Textures and surfaces by their modifiers (PTX ISA, "Texture Instructions", "Surface
-// Instructions").
+// Reads texture and surface instructions from their modifiers (PTX ISA, "Texture Instructions",
+// "Surface Instructions").
 #include "gpu/machine/instruction/texture_detail.hpp"
 
 #include "gpu/machine/instruction/modifiers.hpp"

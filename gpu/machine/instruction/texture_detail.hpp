@@ -1,10 +1,10 @@
-// Of textures and surfaces: which texels an instruction accesses, or what it asks of them.
+// The texture and surface instructions: which texels they access, or which property they query.
 #pragma once
 #include "gpu/machine/instruction/instruction.hpp"
 
 namespace inflight::machine {
 
-// Nothing: the form names no shape that is supported.
+// Each returns std::monostate if the form names no supported geometry or query.
 Detail texture_read_use(const ptx::Function&, const ptx::Instruction& in);
 Detail texture_query_use(const ptx::Function&, const ptx::Instruction& in);
 Detail surface_use(const ptx::Function&, const ptx::Instruction& in);

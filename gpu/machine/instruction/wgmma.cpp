@@ -1,5 +1,5 @@
-// Forms of wgmma.mma_async, which the parser has checked (gpu/ptx/wgmma), and where their registers
-// may go.
+// Forms of wgmma.mma_async, which the parser has checked (gpu/ptx/wgmma), and the moves of their
+// registers.
 #include "gpu/machine/instruction/wgmma.hpp"
 
 #include <algorithm>
@@ -28,8 +28,8 @@ Element element_of(Type type) {
   return Element::f32;
 }
 
-// The operands behind scale-d: two signs of floats, then which of the 16-bit operands in shared
-// memory are MN-major.
+// Reads the operands after scale-d: for floats imm-scale-a and imm-scale-b (the signs), then for
+// 16-bit matrices in shared memory whether each is MN-major.
 void read_immediates(std::span<const Operand> rest, WgmmaUse& use) {
   const tensor::Format& a = tensor::format(use.product.a);
   if (a.is_integer()) return;
@@ -43,7 +43,8 @@ void read_immediates(std::span<const Operand> rest, WgmmaUse& use) {
 
 bool is_multiply(const Instruction& in) { return in.as<WgmmaUse>() != nullptr; }
 
-// A mov of 32 bits between registers of that width; or of anything into one.
+// Whether the instruction is a mov of 32 bits between 32-bit registers, or of another operand into
+// one.
 bool moves_words(const ptx::Function& f, const Instruction& in) {
   if (in.opcode != Opcode::mov || ptx::size_of(in.text->type()) != 4) return false;
   const auto operands = f.operands(*in.text);
@@ -109,7 +110,7 @@ class HeldRegisters {
     return in.opcode == Opcode::st && !in.memory.empty() &&
            in.memory.front().space == ptx::Space::local;
   }
-  // Moves of what is to be written, and moves of those.
+  // Marks the targets of moves from accumulators, and of moves from those targets.
   void follow() {
     for (bool more = true; more;) {
       more = false;

@@ -1,17 +1,17 @@
-// What a wgmma multiplies, and which registers it may hold.
+// What a wgmma multiplies, and which registers it may use while in flight.
 #pragma once
 #include "gpu/machine/instruction/function.hpp"
 
 namespace inflight::machine {
 
-// Of a wgmma.mma_async, sparse or not.
+// Describes a wgmma.mma_async, sparse or not.
 WgmmaUse wgmma_use(const ptx::Function& function, const ptx::Instruction& in);
 
-// Finds the registers that multiplications may hold in flight (Function::held), the moves that
-// follow them (Instruction::follows_multiplies) and, in kernels, the reads of accumulators that wait
-// for them as in the assembler's code (Instruction::awaits_multiplies): what spills them to local
-// memory, and what stands between a multiplication and its commit_group. Behind the commit a read
-// waits for nothing, as in PTX. Nothing where there is no wgmma.
+// Finds the registers that multiplications in flight may use (Function::held) and the moves to or
+// from them (Instruction::follows_multiplies). In kernels it also finds the reads of accumulators
+// at which the assembler's code waits (Instruction::awaits_multiplies): spills to local memory, and
+// reads between a multiplication and its commit_group. After the commit a read does not wait, as in
+// PTX. Does nothing if there is no wgmma.
 void find_held_registers(Function& function);
 
 }  // namespace inflight::machine
