@@ -13,25 +13,25 @@
 
 namespace inflight::machine {
 
-// An argument, parameter or result: `size` bytes in the local memory of a frame.
+// An argument, parameter or result: a byte range in the local memory of a frame.
 struct LocalRange {
   std::uint32_t offset, size;
 };
 
 struct CallSite {
-  Program::FunctionRef callee;  // {none, none}: indirect, the target is in Op::a
+  Program::FunctionRef callee;  // {none, none}: a builtin, or indirect with the target in Op::a
   const struct Builtin* builtin = nullptr;
   const struct Code* code = nullptr;  // of a direct call; set before the first launch that needs it
   std::vector<LocalRange> arguments, results;  // of the caller's frame
 };
 
-// How a function is decoded: what a launch does not need costs it nothing.
+// What a function's code does besides executing. A launch pays only for what it needs.
 struct CodeForm {
-  // The launch's listener hears of
+  // The launch's listener is notified of
   bool executed = false;      // each instruction
   bool accessed = false;      // each access to memory
   bool synchronised = false;  // fences, barriers, collectives and what lanes wait for
-  bool counted = false;       // ops count what they do
+  bool counted = false;       // has ops that count instructions and accesses
   bool clustered = false;     // shared addresses carry the block's rank in its cluster
   bool observed() const { return executed || accessed || synchronised; }
   unsigned number() const {
@@ -40,26 +40,27 @@ struct CodeForm {
   static constexpr unsigned count = 32;
 };
 
-// What counting ops count, each in a slot of its block's (counting.hpp).
+// What counting ops count, each in one of the block's count slots (counting.hpp).
 struct CountedRun {
   std::uint32_t slot = 0;
-  std::vector<std::uint32_t> instructions, families;  // as Who's and Executed's, one each
+  // One entry for each instruction, numbered as in check::Who and check::Executed.
+  std::vector<std::uint32_t> instructions, families;
 };
 struct CountedAccess {
   std::uint32_t slot = 0, instruction = 0;
-  std::uint32_t since = 0;  // the instruction before which the slot's op stands
+  std::uint32_t since = 0;  // the instruction that the slot's op precedes
   check::Space space = check::Space::global;
   check::Access::Kind kind = check::Access::Kind::load;
   std::uint32_t bytes = 0;
 };
 
-// What instructions of an op's kind have: T is one of Detail.
+// The Detail of the op's instruction, which must be a T.
 template <class T>
 const T& use_of(const Op* op) {
   return *op->what->as<T>();
 }
 
-// Why an instruction is not supported; of several of a kind, the first one's line.
+// Why an instruction is not supported, and the first line where this reason applies.
 struct Refusal {
   std::string what;
   std::uint32_t line = 0;
@@ -73,14 +74,14 @@ struct Code {
   const ptx::Function* function = nullptr;
   const Function* description = nullptr;
   std::vector<Op> ops;                     // ends with an op that cannot fall through
-  std::vector<std::uint32_t> block_start;  // by basic block: its first op; none: never reached
+  std::vector<std::uint32_t> block_start;  // by basic block: its first op; none: unreachable
   std::vector<Ref> slots;                  // by register: where its lanes lie
   bool loops = false;                      // it jumps back
   bool makes_mbarriers = false;            // it has an mbarrier.init
   bool launches_dependents = false;        // it has a griddepcontrol.launch_dependents
-  std::vector<Ref> extra;                  // operand lists: Op::extra is the first
+  std::vector<Ref> extra;                  // operand lists; Op::extra is the first one's index
   LineBuffer constants;
-  std::uint32_t frame_bytes = 0;       // of registers, a warp
+  std::uint32_t frame_bytes = 0;       // a warp: registers and scratch
   std::uint32_t local_bytes = 0;       // a thread: .local variables, parameters, call parameters
   std::uint32_t local_alignment = 16;  // of the frame in local memory
   // Its .local variables and parameters: index in ptx::Module::variables, offset in the frame.
@@ -89,14 +90,14 @@ struct Code {
   std::vector<LocalRange> parameters, returns;  // of a function that is no kernel
   std::vector<CallSite> calls;                  // Op::extra of a call
   std::vector<std::vector<const Op*>> branch_tables;
-  std::vector<Refusal> refusals;  // Op::extra of what ends a kernel that reaches it
-  // Only if decoded for a listener:
+  std::vector<Refusal> refusals;  // Op::extra of run_unsupported is an index
+  // Only if decoded to count:
   std::vector<CountedRun> counted_runs;
   std::vector<CountedAccess> counted_accesses;
   std::uint32_t count_slots = 0;
   std::uint32_t first_number = 0;  // of its instructions, in the program's numbering
   bool reads_workspace = false;    // %envreg1, %envreg2
-  std::uint32_t registers = 0;     // 32-bit registers a thread that live at once at most
+  std::uint32_t registers = 0;     // a thread: the most 32-bit registers live at once
 };
 
 }  // namespace inflight::machine

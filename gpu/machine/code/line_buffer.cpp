@@ -1,4 +1,4 @@
-// Each thread keeps some of what it has given back.
+// Each thread keeps some of the buffers that it has given back.
 #include "gpu/machine/code/line_buffer.hpp"
 
 #include <array>
@@ -11,7 +11,7 @@ constexpr std::size_t largest = 64 << 10;
 constexpr std::align_val_t line{64};
 
 #ifdef __SANITIZE_ADDRESS__
-constexpr std::size_t most = 0;  // who uses what has been given back is to be found
+constexpr std::size_t most = 0;  // reuse would hide a use after the buffer was given back
 #else
 constexpr std::size_t most = 64;
 #endif
@@ -23,7 +23,7 @@ struct Kept {
   };
   std::array<Lines, most + 1> all{};
   std::size_t count = 0;
-  // Of the thread: other ends may come after that of what it keeps.
+  // Other thread-local destructors may still give buffers back after `end` is destroyed.
   bool has_end = false, ended = false;
 };
 constinit thread_local Kept kept;

@@ -5,11 +5,12 @@
 
 namespace inflight::machine {
 
-// What a thread gives back serves its next request of that size: each launch asks for the same.
+// Allocates `bytes` bytes. Memory that a thread gives back is reused for its next request of the
+// same size, since launches repeat their requests.
 void* take_lines(std::size_t bytes);
 void give_back_lines(void* lines, std::size_t bytes);
 
-// Zero when fresh.
+// A buffer of whole cache lines. New lines are zero.
 class LineBuffer {
  public:
   void resize(std::size_t bytes) { lines_.resize((bytes + 63) / 64); }

@@ -1,4 +1,4 @@
-// One decoded instruction: a handler and where its operands lie. 64 bytes, one cache line.
+// One decoded instruction: a handler and the places of its operands. 64 bytes, one cache line.
 #pragma once
 #include <cstdint>
 
@@ -8,17 +8,17 @@ struct Instruction;
 struct Warp;
 struct Op;
 
-// Executes one instruction for the warp's active lanes and returns the next one to execute; null
-// ends the warp's slice (the warp then knows why).
+// Executes one op for the warp's active lanes and returns the next op to execute. Null ends the
+// warp's slice; the warp holds the reason.
 using Handler = const Op* (*)(Warp&, const Op*);
 
-// Where an operand's lanes lie: a multiple of 4 bytes after one of the warp's four bases, which the
-// two low bits select. An operand of width N bytes is an array of 32 lanes of N bytes; a predicate
-// is one 32-bit word with a bit a lane.
+// The place of an operand's lanes: an offset, a multiple of 4 bytes, from one of the warp's four
+// bases, which the two low bits select. An operand N bytes wide is an array of 32 lanes of N bytes.
+// A predicate is one 32-bit word with a bit a lane.
 using Ref = std::uint32_t;
 enum class Base : std::uint32_t {
   frame,      // the function's registers
-  constants,  // immediates, spread over 32 lanes, one copy a function
+  constants,  // immediates, repeated in 32 lanes, one copy a function
   block,      // values that all threads of the block share (%ctaid, %ntid...)
   warp,       // values of this warp's lanes (%tid, %laneid...)
 };
@@ -34,15 +34,15 @@ struct alignas(64) Op {
     const void* pointer;
   };
   union {
-    const Op* target = nullptr;  // branches: where to
-    const Instruction* what;     // others: what this was decoded from
+    const Op* target = nullptr;  // branches: the branch target
+    const Instruction* what;     // others: the instruction that this was decoded from
   };
   Ref guard = no_ref;             // @p: the predicate
-  std::uint32_t extra = 0;        // further operands: first in Code::extra
-  std::uint32_t instruction = 0;  // index in Function::body: of what this was decoded from
+  std::uint32_t extra = 0;        // index in Code::extra of the first further operand
+  std::uint32_t instruction = 0;  // index in Function::body of the instruction
   std::uint8_t flags = 0;         // see below
-  std::uint8_t count = 0;         // vector elements, list length, ... as the family says
-  std::uint16_t detail = 0;       // as the family says
+  std::uint8_t count = 0;         // vector elements, list length, ...: each family defines it
+  std::uint16_t detail = 0;       // each family defines it
 
   static constexpr std::uint8_t guard_negated = 1;
   static constexpr std::uint8_t negate_a = 2;  // predicate operands written `!p`
@@ -50,7 +50,7 @@ struct alignas(64) Op {
   static constexpr std::uint8_t negate_c = 8;
   static constexpr std::uint8_t address_64 = 16;  // a memory operand's register is 64 bits wide
   static constexpr std::uint8_t strong =
-      32;  // volatile, relaxed, acquire...: a poll, see Warp::poll
+      32;  // volatile, relaxed, acquire...: may be a poll, see Warp::poll
   // A second address: its register is d, its offset `extra`.
   static constexpr std::uint8_t second_address_64 = 64;
 };

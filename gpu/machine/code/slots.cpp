@@ -1,4 +1,4 @@
-// Slots by linear scan over lifetimes.
+// Assigns slots by linear scan over lifetimes.
 #include "gpu/machine/code/slots.hpp"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ Slots allocate(const Function& function) {
   auto later = [&](std::uint32_t a, std::uint32_t b) { return lives[a].end > lives[b].end; };
   std::vector<std::uint32_t> active;  // a heap: the first to end on top
   std::uint32_t live = 0;
-  // Who holds a register writes it after its last use in the text: nobody else may have its slot.
+  // A wgmma in flight may use a held register after its last use in the text: it keeps its slot.
   const auto held = [&](std::uint32_t r) { return !function.held.empty() && function.held[r]; };
   for (std::uint32_t r : order) {
     while (!active.empty() && lives[active.front()].end < lives[r].begin) {

@@ -1,4 +1,4 @@
-// Counting ops: slots for runs of instructions and for the spaces of accesses.
+// Counting ops, with slots for runs of instructions and for the spaces of accesses.
 #include "gpu/machine/decode/counting.hpp"
 
 #include <iterator>
@@ -25,14 +25,14 @@ const Op* count_run(Warp& w, const Op* op) {
   return op + 1;
 }
 
-// Op::d: the lanes that can take part.
+// Op::d: the mask of the lanes that can take part.
 const Op* count_lanes(Warp& w, const Op* op) {
   const std::uint32_t mask = guarded_lanes(w, op) & op->d;
   if (mask != 0) slot(w, op).add(mask);
   return op + 1;
 }
 
-// Generic addresses: a slot a space, in the order of their windows, then global.
+// The spaces of generic addresses, one slot each: those with a window, then global.
 constexpr check::Space generic_spaces[] = {check::Space::shared, check::Space::local,
                                            check::Space::param, check::Space::global};
 
@@ -56,8 +56,8 @@ void count_spaces(Warp& w, const Op* op, std::uint32_t mask, const A* addresses)
   const Windows& at = w.block->grid->memory->windows();
   const auto offset = static_cast<std::uint64_t>(op->imm);
   Count* const counts = &slot(w, op);
-  // Windows begin at multiples of 2^32: addresses with one high word are in one space, where that
-  // is not the short window of parameters.
+  // Windows begin at multiples of 2^32. So addresses with equal high words are in one space, except
+  // near the parameter window, which is shorter.
   const std::uint64_t first = addresses[std::countr_zero(mask)] + offset;
   if (mask == all_lanes && (first ^ at.param) >> 32 != 0 &&
       have_high_word(addresses, offset, first))
@@ -97,7 +97,7 @@ Op& emit_counter(Lowering& lo, Handler handler, std::uint32_t slot) {
 
 }  // namespace
 
-// `own_slot` counts the instruction's lanes, if they are its own.
+// `own_slot` counts the instruction's lanes if it has a guard; else it is none.
 void CountingOps::emit_access(Lowering& lo, std::uint32_t instruction, std::uint32_t own_slot) {
   const MemoryOperand* const access = observed_access(lo.what, lo.function);
   if (!access) return;

@@ -1,4 +1,4 @@
-// The walk over a function's blocks: each instruction finds its row and becomes ops.
+// Walks over a function's blocks, finds each instruction's row and emits its ops.
 #include "gpu/machine/decode/decode.hpp"
 
 #include <fmt/format.h>
@@ -30,14 +30,14 @@ bool waits_for_thread_copies(const Instruction& what) {
   return group && group->waits && group->completion == check::Completion::thread_group;
 }
 
-// What the parser said of an instruction that it left undecoded.
+// The parser's reason for leaving an instruction undecoded.
 std::string why_unknown(const ptx::Function& function, std::uint32_t index) {
   for (const auto& r : function.refusals)
     if (r.instruction == index) return r.reason;
   return "unknown instruction";
 }
 
-// Why a call does not fit the function it calls, which may be another module's; empty if it does.
+// Why a call does not match its callee, which may be in another module; empty if it does.
 std::string misfit(const Program& program, const CallSite& site) {
   const ptx::Module& module = *program.modules()[site.callee.module];
   const ptx::Function& callee = module.functions[site.callee.function];
@@ -47,7 +47,7 @@ std::string misfit(const Program& program, const CallSite& site) {
                       [&](const LocalRange& p, std::uint32_t formal) {
                         const ptx::Variable& v = module.variables[formal];
                         return v.unsized ||
-                               p.size == v.size;  // a callee with an unsized one is refused
+                               p.size == v.size;  // a callee with an unsized one is refused later
                       });
   };
   if (!callee.entry && alike(site.arguments, callee.parameters) &&
@@ -105,8 +105,8 @@ void Decoder::instruction(std::uint32_t index) {
     builder_.emit(lets_others_go);
     counting_.meet();
   }
-  // A guarded branch executes for all lanes; other guarded instructions for those that it is on
-  // for.
+  // A guarded branch executes for all lanes. Other guarded instructions execute for the lanes whose
+  // guard is true.
   const bool own_lanes = what.guard && what.control != Control::branch;
   builder_.set_guarded(own_lanes);
   if (builder_.form.counted) {
@@ -132,12 +132,12 @@ void Decoder::translate(const Instruction& what) {
     builder_.set_guarded(static_cast<bool>(what.guard));
     return lower(what);
   }
-  // Lanes whose guard is off go round the instruction and meet the others behind it.
+  // Lanes whose guard is false branch around the instruction and reconverge after it.
   const std::uint32_t around = builder_.next_op();
   builder_.guard(builder_.emit(&run_branch), {what.guard.reg, !what.guard.negated});
   lower(what);
   if (builder_.refused()) return;
-  // The jump to the op behind it is where they meet; patch() turns op counts into pointers.
+  // A jump to the next op is where they reconverge. patch() turns op indices into pointers.
   const std::uint32_t meet = builder_.next_op();
   builder_.emit(&run_jump).imm = meet + 1;
   builder_.code->ops[around].imm = meet + 1;
@@ -186,7 +186,7 @@ void Decoder::lower(const Instruction& what) {
   lo.finish();
 }
 
-// Operands in the order written, into d, a, b, c as the row's types say.
+// Binds the operands in the order written to d, a, b, c, with the row's types.
 bool Decoder::bind(const ptx::Instruction& in, Lowering& lo, const Row& row) {
   const auto operands = lo.operands;
   Ref refs[4] = {no_ref, no_ref, no_ref, no_ref};
@@ -302,7 +302,7 @@ void Decoder::patch() {
     Op& jump = ops[f.op];
     jump.target = &ops[builder_.code->block_start[f.block]];
     builder_.code->loops |= jump.target <= &jump;
-    // A loop pays for its body, so that a slice is bounded however long that is.
+    // A backward jump charges for the loop's body, so a slice is bounded for any body length.
     jump.imm = std::max(Warp::shortest_jump, Warp::distance(jump.target, &jump));
   }
   for (std::uint32_t m : meets_) {

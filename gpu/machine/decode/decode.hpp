@@ -1,4 +1,4 @@
-// PTX function → Code: control flow and the ops of every instruction.
+// Decodes a PTX function to Code: control flow and the ops of every instruction.
 #pragma once
 #include <memory>
 #include <string>
@@ -17,7 +17,7 @@ class Decoder {
   Decoder(const Program& program, Program::FunctionRef ref, const Function& description,
           CodeForm form);
   void run();
-  // What has become of it: the code, and every reason why it cannot begin.
+  // The results: the code, and every reason why the function cannot begin.
   std::unique_ptr<Code> take_code() { return std::move(builder_.code); }
   std::vector<std::string> take_errors() { return std::move(builder_.errors); }
 

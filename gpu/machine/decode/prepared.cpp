@@ -34,7 +34,7 @@ const Function& Prepared::function(Program::FunctionRef ref) {
   return *functions_.try_emplace(index, std::move(made)).first->second;
 }
 
-// Likewise.
+// Decodes outside the lock, in the same way.
 const Prepared::Decoded& Prepared::decoded(Program::FunctionRef ref, CodeForm form) {
   const std::uint64_t key =
       std::uint64_t{program_.function_index(ref)} * CodeForm::count + form.number();

@@ -1,4 +1,4 @@
-// A program's functions, prepared once each: described, and decoded once for each form of launch.
+// A program's functions: each is described once, and decoded once for each form of launch.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -14,30 +14,30 @@
 
 namespace inflight::machine {
 
-// Thread-safe. What it gives out lives as long as the program.
+// Thread-safe. Results live as long as the program.
 class Prepared : public Program::Extension {
  public:
   explicit Prepared(const Program& program);
 
-  // Of a function that has a body.
+  // The description of a function that has a body.
   const Function& function(Program::FunctionRef ref);
-  // The decoded function; or, a sentence, why it cannot run.
+  // The decoded function, or a sentence saying why it cannot run.
   tl::expected<const Code*, std::string> code(Program::FunctionRef ref, CodeForm form);
   // Every reason why the function cannot begin, one sentence each.
   std::span<const std::string> errors(Program::FunctionRef ref);
-  // The instructions of it that end a kernel, since they are not supported.
+  // The function's unsupported instructions. A kernel that reaches one ends there.
   std::span<const Refusal> refusals(Program::FunctionRef ref);
-  // The calls that were understood, also of a function that cannot begin.
+  // The calls that were decoded, even if the function cannot begin.
   std::span<const CallSite> calls(Program::FunctionRef ref);
 
  private:
-  // What became of decoding a function for one form of launch.
+  // The result of decoding a function for one form of launch.
   struct Decoded {
     std::unique_ptr<Code> code;
-    std::vector<std::string> errors;  // if there are any, the code is not to be run
+    std::vector<std::string> errors;  // if there are any, the code must not run
   };
   const Decoded& decoded(Program::FunctionRef ref, CodeForm form);
-  // What can run, by function.
+  // Code that can run, by function index.
   using Ready = std::atomic<const Code*>;
   Ready* ready(CodeForm form);
 
@@ -49,7 +49,7 @@ class Prepared : public Program::Extension {
   std::unordered_map<std::uint64_t, Decoded> decoded_;
 };
 
-// The program's: made at first use.
+// The program's Prepared, made at first use.
 Prepared& prepared(const Program& program);
 
 }  // namespace inflight::machine

@@ -1,4 +1,4 @@
-// The lookup over every family's rows, for the instruction set in use.
+// Looks up rows of all families, for the host's instruction set.
 #include <unordered_map>
 
 #include "gpu/host/instruction_set.hpp"
@@ -13,7 +13,7 @@ using ptx::Type;
 
 using Isa = host::InstructionSet;
 
-// FNV-1a over what a row is found by.
+// FNV-1a over the fields that identify a row.
 std::uint64_t key(ptx::Opcode opcode, const std::array<Type, 3>& types, const ptx::ModSet& mods) {
   std::uint64_t h = 0xcbf29ce484222325;
   auto mix = [&](std::uint64_t v) { h = (h ^ v) * 0x100000001b3; };
@@ -81,7 +81,7 @@ class Table {
 }  // namespace
 
 const Row* find_row(const ptx::Instruction& in) {
-  static const Table& table = *new Table;  // threads may decode while the program ends
+  static const Table& table = *new Table;  // never freed: threads may decode while the process ends
   const Row* row = table.find(in);
   // A wildcard row is one with a lower function; a plain row without types must match exactly.
   return row && (row->lower || in.mods.without(ignorable()) == row->mods) ? row : nullptr;

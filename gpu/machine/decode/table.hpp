@@ -1,4 +1,4 @@
-// The table of instructions: every family's rows, for the instruction set in use.
+// The table of instructions: every family's rows, for the host's instruction set.
 #pragma once
 #include <string_view>
 
@@ -12,7 +12,7 @@ const Row* find_row(const ptx::Instruction&);
 
 const MoveHandlers& moves();
 
-// The one that families of loops over lanes run in: "avx512", "avx2" or "baseline".
+// The instruction set of the families of loops over lanes: "avx512", "avx2" or "baseline".
 std::string_view lane_instruction_set();
 
 }  // namespace inflight::machine

@@ -1,4 +1,4 @@
-// Names across modules: which definition stands, and what a declaration means.
+// Resolves names across modules: which definition wins, and which one a declaration refers to.
 #include <fmt/format.h>
 
 #include "gpu/machine/link/tables.hpp"
@@ -14,8 +14,7 @@ tl::unexpected<LinkError> Program::Tables::twice(std::string_view name, std::uin
                             module(second).name, module(first).name)});
 }
 
-// Which of two definitions of a name stands: a strong one over weak and common ones, else the
-// first.
+// Records a definition of a name. A strong one wins over weak and common ones; else the first wins.
 Program::Tables::Linked Program::Tables::link_name(std::uint32_t m, const ptx::Function& f,
                                                    std::uint32_t index) {
   const bool aliased = f.alias_of != ptx::none;

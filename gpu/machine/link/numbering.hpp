@@ -1,5 +1,5 @@
-// A program's instructions numbered through, module by module and function by function: what events
-// and copies name an instruction by.
+// Consecutive numbers of a program's instructions, in the order of its modules and functions.
+// Events and copies identify an instruction by its number.
 #pragma once
 #include <cstdint>
 
@@ -7,7 +7,7 @@
 
 namespace inflight::machine {
 
-// Where an instruction stands.
+// The place of an instruction.
 struct Place {
   const ptx::Module* module = nullptr;
   const ptx::Function* function = nullptr;

@@ -1,4 +1,4 @@
-// A program of linked modules: its kernels, its symbols, and what others ask of it.
+// A program of linked modules: its kernels, its symbols and its lookups.
 #include "gpu/machine/link/program.hpp"
 
 #include <algorithm>
@@ -97,7 +97,7 @@ void Program::Tables::list_kernels() {
     kernel_index.try_emplace(program.kernels_[i].name, i);
 }
 
-// A name that is linked stands before a module's own of the same name.
+// A linked name takes precedence over a module's own variable of the same name.
 void Program::Tables::list_symbols() {
   for (std::uint32_t m = 0; m < program.modules_.size(); ++m)
     for (std::uint32_t i = 0; i < places[m].size(); ++i) {

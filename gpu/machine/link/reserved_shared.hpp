@@ -1,19 +1,19 @@
-// The shared memory that CUDA keeps for itself at the start of every block's, on sm_80 and newer
-// (PTX ISA, "Special Registers: %reserved_smem_offset_*"). Cooperative groups have the barriers and
-// slots of tiles of more than a warp there.
+// The shared memory that CUDA reserves at the start of every block's, on sm_80 and newer (PTX ISA,
+// "Special Registers: %reserved_smem_offset_*"). Cooperative groups keep the barriers and slots of
+// tiles of more than a warp there.
 #pragma once
 #include <cstdint>
 
 namespace inflight::machine {
 
-// Bytes. Variables begin after them. What an H200 says of cap and of
+// Reserved bytes. Variables begin after them. An H200 reports this number as cap and as
 // cudaDevAttrReservedSharedMemoryPerBlock.
 inline constexpr std::uint32_t reserved_shared = 1024;
 
-// Of them, those between begin and end, which a kernel may use if it mentions one of the registers.
-// Here they are zero when a block starts; an H200 hands on what others left. Who names another of
-// the bytes, or any without asking where they are, has an address wrong, though an H200 lets it
-// pass: here it is out of bounds.
+// The reserved bytes from begin to end, which a kernel may use if it reads one of the registers.
+// They are zero when a block starts; on an H200 they keep what earlier blocks left. Accesses to the
+// other reserved bytes, or to any of them by a kernel that reads none of the registers, are out of
+// bounds here. An H200 allows them.
 inline constexpr std::uint32_t reserved_shared_usable = 288;
 
 }  // namespace inflight::machine

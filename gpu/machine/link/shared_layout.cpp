@@ -1,4 +1,4 @@
-// Reachability over the call graph, then first fit among the variables of the same kernels.
+// Finds what kernels reach in the call graph, then places variables by first fit.
 #include "gpu/machine/link/shared_layout.hpp"
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace {
 
 using Ids = std::vector<std::uint32_t>;
 
-// The functions that `entry` can reach; an indirect call reaches every function whose address is
-// taken anywhere.
+// The functions that `entry` can reach. An indirect call reaches every function whose address is
+// taken.
 Ids reachable(std::span<const FunctionUses> functions, const Ids& address_taken,
               std::uint32_t entry) {
   std::vector<bool> seen(functions.size(), false);
@@ -33,10 +33,10 @@ Ids reachable(std::span<const FunctionUses> functions, const Ids& address_taken,
   return found;
 }
 
-// Taken ranges of one kernel: begin to end.
+// The occupied ranges of one kernel: begin to end.
 using Taken = std::map<std::uint64_t, std::uint64_t>;
 
-// The lowest aligned offset not below `from` where `size` bytes are free; or `from` itself.
+// The lowest aligned offset from `from` on, itself aligned, where `size` bytes are free.
 std::uint64_t next_free(const Taken& taken, std::uint64_t from, std::uint64_t size,
                         std::uint64_t alignment) {
   auto it = taken.upper_bound(from);
@@ -77,7 +77,7 @@ bool layout_shared(std::span<const FunctionUses> functions, std::span<SharedVari
         if (users[v].empty() || users[v].back() != k) users[v].push_back(k);
     }
 
-  // Variables of many kernels first: then what belongs to one kernel fills up behind, without gaps.
+  // Variables of many kernels come first, so those of one kernel follow them without gaps.
   Ids order(variables.size());
   std::iota(order.begin(), order.end(), 0u);
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {

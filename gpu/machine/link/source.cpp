@@ -1,4 +1,4 @@
-// Follows a location through what was inlined.
+// Follows a location through inlined functions.
 #include "gpu/machine/link/source.hpp"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 namespace inflight::machine {
 namespace {
 
-constexpr std::size_t deepest = 64;  // a chain in a damaged text could be a ring
+constexpr std::size_t deepest = 64;  // the chain could be a ring in a damaged module
 
 std::string_view path_of(const ptx::Module& module, std::uint32_t file) {
   const auto found = std::find_if(module.files.begin(), module.files.end(),

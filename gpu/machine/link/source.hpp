@@ -1,4 +1,4 @@
-// Where in the program's source an instruction stands, by its .loc directives.
+// The source lines of an instruction, from its .loc directives.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -12,10 +12,10 @@ struct SourceLine {
   std::string_view path;  // empty: the module names no such file
   std::uint32_t line = 0, column = 0;
   std::string_view
-      function;  // the inlined one that it stands in, as the symbol is; empty: none is named
+      function;  // symbol of the inlined function that contains it; empty: none is named
 };
-// The instruction's own line, then the calls that inlining replaced, from the innermost on. Empty
-// without -lineinfo.
+// The instruction's own line, then the calls that inlining replaced, innermost first. Empty without
+// -lineinfo.
 std::vector<SourceLine> source_of(const Place& at);
 
 }  // namespace inflight::machine

@@ -1,4 +1,4 @@
-// What linking makes of a program's modules, in the order in which it makes them.
+// The data that linking computes from a program's modules, in the order of its steps.
 #pragma once
 #include "gpu/machine/link/program.hpp"
 #include "gpu/machine/link/shared_layout.hpp"
@@ -57,16 +57,16 @@ struct Program::Tables {
   const std::uint64_t slack;
   std::unordered_map<std::string_view, FunctionRef> functions;  // by linked name
   std::unordered_map<std::string_view, VariableRef> variables;
-  // A module's own names, for initialisers.
+  // Each module's own names, for initialisers.
   std::vector<std::unordered_map<std::string_view, std::uint32_t>> own_functions, own_variables;
-  std::vector<std::uint32_t> first_function;     // dense index by module; one more at the end
-  std::vector<std::uint32_t> first_instruction;  // by dense function
+  std::vector<std::uint32_t> first_function;     // dense index by module; the total at the end
+  std::vector<std::uint32_t> first_instruction;  // by dense function index
   std::uint64_t first_slot = 0;                  // in the code window
   std::vector<std::vector<Place>> places;
   std::vector<std::uint64_t> allocations;
 
-  std::vector<FunctionUses> uses;                               // by dense function
-  std::unordered_map<std::uint64_t, std::uint32_t> shared_ids;  // module and variable
+  std::vector<FunctionUses> uses;                               // by dense function index
+  std::unordered_map<std::uint64_t, std::uint32_t> shared_ids;  // by module << 32 | variable
   std::vector<SharedVariable> shared;
   std::vector<VariableRef> shared_refs;
   std::vector<SharedOfKernel> shared_of_kernels;

@@ -1,5 +1,5 @@
-// Where variables lie: shared ones in a block's memory, global and constant ones in the device's,
-// with what they hold when the program is loaded.
+// Lays out variables, shared ones in a block's memory and global and constant ones in the device's,
+// and sets their initial values.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ bool asks_for_reserved_shared(const ptx::Operand& o) {
 
 // --- shared variables -----------------------------------------------------------------------
 
-// What the function mentions. A function named by anything but a call has its address taken.
+// Records what the function uses. A function named other than as a callee has its address taken.
 void Program::Tables::scan(std::uint32_t m, std::uint32_t f) {
   const ptx::Function& fn = module(m).functions[f];
   FunctionUses& mine = uses[dense({m, f})];
@@ -41,7 +41,7 @@ void Program::Tables::scan(std::uint32_t m, std::uint32_t f) {
       if (target.module == ptx::none) continue;
       if (call)
         mine.callees.push_back(dense(target));
-      else if (!function(target).entry)  // whose address is for launches
+      else if (!function(target).entry)  // a kernel's address is only for launches
         uses[dense(target)].address_taken = true;
     }
   }

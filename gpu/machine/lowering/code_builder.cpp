@@ -1,4 +1,4 @@
-// Ops, constants and scratch of a function.
+// Adds ops, constants and scratch to a function's code.
 #include "gpu/machine/lowering/code_builder.hpp"
 
 #include <fmt/format.h>
@@ -44,7 +44,7 @@ CodeBuilder::CodeBuilder(const Program& program_, Program::FunctionRef ref,
   errors = locals_.errors();
 }
 
-// The first place of each kind: a kernel that needs tensor cores needs them in a hundred places.
+// Keeps one line for each reason: a kernel may use an unsupported instruction in a hundred places.
 void CodeBuilder::refuse(const ptx::Instruction& in, std::string_view why) {
   if (refused()) return;
   std::string what = fmt::format("{} ({})", in.name, why);

@@ -1,4 +1,5 @@
-// Parameters first, then variables, then what calls pass: that lives shortly and shares space.
+// Lays out parameters, then variables, then parameters of calls, which live briefly and share
+// space.
 #include "gpu/machine/lowering/local_layout.hpp"
 
 #include <fmt/format.h>
@@ -66,7 +67,7 @@ LocalRange LocalLayout::put(std::uint32_t v, std::uint64_t& at) {
   return range;
 }
 
-// Parameters that calls cannot pass here.
+// Reports parameters that calls cannot pass.
 void LocalLayout::refuse_parameters() {
   for (const auto* list : {&function_.parameters, &function_.returns})
     for (std::uint32_t v : *list) {
@@ -88,7 +89,7 @@ void LocalLayout::put_variables(std::uint32_t index, std::uint64_t& end) {
       put(v, end);
 }
 
-// What calls pass, by the instructions that name it first and last.
+// Places the parameters of calls. One lives from the first to the last instruction that names it.
 void LocalLayout::put_call_parameters(std::uint64_t& end) {
   struct Life {
     std::uint32_t variable, begin, end;
@@ -116,7 +117,7 @@ void LocalLayout::put_call_parameters(std::uint64_t& end) {
   std::sort(order.begin(), order.end(), [](const Life& a, const Life& b) {
     return std::tie(a.begin, a.variable) < std::tie(b.begin, b.variable);
   });
-  // Calls come one after the other: whoever begins after all others ended starts afresh.
+  // Calls follow each other: a parameter that begins after all earlier ones ended reuses the space.
   const std::uint64_t base = (end + 15) / 16 * 16;
   std::uint64_t top = base;
   std::uint32_t busy_until = 0;

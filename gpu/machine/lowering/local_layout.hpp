@@ -1,4 +1,4 @@
-// Where in a call's frame of local memory its variables lie.
+// The layout of the variables in a call's frame of local memory.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,13 +10,13 @@
 namespace inflight::machine {
 
 // The local memory of one call: the function's parameters and results, its .local variables, and
-// what it passes to functions that it calls.
+// the parameters and results of the calls that it makes.
 class LocalLayout {
  public:
-  // Of the function of this index in `module`.
+  // `index` is the function's in `module`.
   LocalLayout(const ptx::Module& module, const ptx::Function& function, std::uint32_t index);
 
-  std::uint32_t offset(std::uint32_t variable) const;  // 0 if it has no place here
+  std::uint32_t offset(std::uint32_t variable) const;  // in bytes; 0 if it is not in the frame
   const std::unordered_map<std::uint32_t, std::uint32_t>& offsets() const { return offsets_; }
   const std::vector<LocalRange>& parameters() const { return parameters_; }
   const std::vector<LocalRange>& returns() const { return returns_; }
@@ -39,7 +39,8 @@ class LocalLayout {
   std::vector<std::string> errors_;
 };
 
-// Is a variable a parameter of the kernel `function`? Then `offset` is where it lies among them.
+// Whether a variable is a parameter of the kernel `function`. If so, sets `offset` to its place in
+// the parameter buffer.
 bool entry_parameter(const ptx::Module& module, const ptx::Function& function,
                      std::uint32_t variable, std::uint32_t& offset);
 

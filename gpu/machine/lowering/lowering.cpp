@@ -1,4 +1,4 @@
-// Binding PTX operands to slots, constants and helper ops.
+// Binds PTX operands to slots, constants and helper ops.
 #include "gpu/machine/lowering/lowering.hpp"
 
 #include <fmt/format.h>

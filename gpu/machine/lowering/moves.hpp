@@ -1,4 +1,4 @@
-// Moves between widths that decoding composes other instructions with.
+// Moves between widths, from which the decoder composes other instructions.
 #pragma once
 #include "gpu/machine/code/op.hpp"
 #include "gpu/ptx/types.hpp"

@@ -1,4 +1,4 @@
-// Which observing ops an instruction gets.
+// Chooses the observing ops of an instruction.
 #include "gpu/machine/lowering/observing.hpp"
 
 #include <algorithm>
@@ -19,22 +19,22 @@ Op& emit_reporter(Lowering& lo, Handler handler, std::size_t extra) {
   return op;
 }
 
-// Does an op before the instruction report this access?
+// Whether an op before the instruction reports this access.
 bool is_reported_before(const MemoryOperand& m, const ptx::Function& function) {
   using Role = MemoryOperand::Role;
   if (m.role == Role::tensor_map || m.role == Role::tensor_map_target) return true;
   return is_observed(m, function) && is_plain(m) && !m.strided;
 }
 
-// A weak `st` to memory that threads share is reported with its values, by observe_access.
+// Whether this is an `st` to global or shared memory. observe_access reports it with its values.
 bool is_shared_store(const Lowering& lo, const MemoryOperand& m) {
   const check::Space space = check_space(m.space);
   return lo.what.opcode == ptx::Opcode::st && m.role == MemoryOperand::Role::store &&
          (space == check::Space::global || space == check::Space::shared);
 }
 
-// Registers that a multiplication may hold, other than by what compilers add and assemblers remove:
-// moves, and stores to local memory.
+// Whether the instruction uses registers that a wgmma in flight may use. Moves and stores to local
+// memory do not count: compilers add them and assemblers remove them.
 bool touches_held(const Lowering& lo) {
   const bool spill = !lo.what.memory.empty() && lo.what.opcode == ptx::Opcode::st &&
                      lo.what.memory.front().space == ptx::Space::local;

@@ -1,5 +1,5 @@
-// Ops that report single instructions and accesses to a launch's listener. Only code decoded for
-// one has them; other code pays nothing.
+// Ops that report single instructions and accesses to a launch's listener. Only code decoded for a
+// listener has them.
 #pragma once
 #include "gpu/machine/code/op.hpp"
 
@@ -7,13 +7,13 @@ namespace inflight::machine {
 
 class Lowering;
 
-// Emits the ops that report an instruction, whose other ops follow: that it executes, which
-// addresses it accesses, that it is a fence.
+// Emits the ops that report an instruction before its own ops: that it executes, which addresses it
+// accesses, that it is a fence.
 void emit_observing(Lowering& lo);
-// A strong access, which `op` performs, reports itself once it is done, a weak store to memory that
-// threads share before it. `value_bytes`: of a lane's value in a register of the access; 0: unknown.
+// Makes `op` report the access that it performs: a strong one after it, a weak store to global or
+// shared memory before it. `value_bytes` is the size of a lane's value in a register; 0: unknown.
 void observe_access(Lowering& lo, Op& op, unsigned value_bytes);
-// A weak access to a matrix whose lines lie a stride apart: its lanes' 64-bit addresses.
+// Emits the report of a weak access to a matrix with strided lines. `addresses`: 64 bits a lane.
 void observe_lanes(Lowering& lo, Ref addresses);
 
 }  // namespace inflight::machine

@@ -1,4 +1,4 @@
-// Rows as families append them, and the modifiers that no row names.
+// Appends rows, and lists the modifiers that no row names.
 #include "gpu/machine/lowering/row.hpp"
 
 namespace inflight::machine {

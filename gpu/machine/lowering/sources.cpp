@@ -1,5 +1,5 @@
-// Where source operands lie: registers, constants, special registers, variables, functions,
-// vectors.
+// Finds the places of source operands: registers, constants, special registers, variables,
+// functions, vectors.
 #include <fmt/format.h>
 
 #include <bit>
@@ -18,7 +18,7 @@ using Kind = Operand::Kind;
 
 namespace {
 
-// Addresses wrap, as the instructions' own additions do.
+// The sum modulo 2^64: addresses wrap.
 std::int64_t wrapped_sum(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
 }
@@ -76,7 +76,7 @@ Ref Lowering::register_source(const Operand& o, Type type) {
   const unsigned bytes = ptx::size_of(type);
   const Type declared = function.registers[o.index].type;
   const Ref slot = builder_.slot(o.index);
-  // 8-bit registers live in 16-bit lanes.
+  // 8-bit registers have 16-bit lanes.
   const unsigned have = std::max(2u, ptx::size_of(declared));
   if (declared == Type::pred) {
     refuse(fmt::format("a predicate where a {} value is needed", ptx::spelling(type)));
