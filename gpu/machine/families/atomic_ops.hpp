@@ -1,5 +1,5 @@
-// What atom and red do to a value: PTX ISA, "Parallel Synchronization and Communication
-// Instructions: atom". Each is a function of the old value and the operands.
+// The operations of atom and red on a value (PTX ISA, "Parallel Synchronization and Communication
+// Instructions: atom"). Each is a function of the old value and the operands.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -9,7 +9,8 @@
 
 namespace inflight::machine::atomics {
 
-// An operation has: Value, the bits of an element; apply(old, b, c, global), the new bits.
+// An operation has Value, the type of an element's bits, and apply(old, b, c, global), which
+// returns the new bits. `global`: the element is in global memory.
 
 template <class T>
 struct Add {
@@ -88,7 +89,7 @@ struct AddDouble {
   }
 };
 
-// --- 16-bit floating point: computed as float, which rounds no sum of two of them twice ---
+// --- 16-bit floating point: computed as float, in which rounding a sum twice changes nothing ---
 
 struct Half {
   static constexpr std::uint16_t nan = 0x7fff;
@@ -127,7 +128,7 @@ struct Bfloat {
 struct Sum {
   static float of(float a, float b) { return a + b; }
 };
-// As min and max: a number beats a NaN, -0 is less than +0.
+// As min and max: of a number and a NaN the result is the number, and -0 is less than +0.
 struct Least {
   static float of(float a, float b) {
     if (std::isnan(a)) return b;
@@ -150,7 +151,7 @@ struct Small {
     return Format::narrow(Function::of(Format::widen(old), Format::widen(b)));
   }
 };
-// Two of them in a word.
+// Two 16-bit values in a word.
 template <class Format, class Function>
 struct SmallPair {
   using Value = std::uint32_t;

@@ -1,4 +1,4 @@
-// What decoding and execution of bulk copies share (bulk_lowering, bulk, bulk_tensor).
+// Shared by the decoding and execution of bulk copies (bulk_lowering, bulk, bulk_tensor).
 #pragma once
 #include <cstdint>
 
@@ -8,11 +8,11 @@ namespace inflight::machine {
 
 struct Warp;
 
-// The operands of a bulk copy, at Code::extra[Op::extra + ...]: lanes of them, or no_ref.
+// The operands of a bulk copy: Code::extra[Op::extra + name] is the Ref of an operand, or no_ref.
 struct BulkOperands {
   enum Name : unsigned {
     to,        // shared: u32; global: u64
-    from,      // likewise
+    from,      // shared: u32; global: u64
     size,      // u32, bytes
     mbarrier,  // u32, shared
     ctas,      // u16, .multicast::cluster
@@ -34,7 +34,7 @@ const Op* bulk_tensor_store(Warp& w, const Op* op);
 const Op* bulk_tensor_prefetch(Warp& w, const Op* op);
 const Op* bulk_commit(Warp& w, const Op* op);
 const Op* bulk_wait(Warp& w, const Op* op);
-// st.async, red.async: the values stand at BulkOperands::place.
+// st.async, red.async: the values are at BulkOperands::place.
 const Op* async_store(Warp& w, const Op* op);
 
 }  // namespace inflight::machine

@@ -1,4 +1,4 @@
-// One lane's bulk or tensor copy while it is being checked (bulk.cpp, bulk_tensor.cpp).
+// Checks and issues one lane's bulk or tensor copy (bulk.cpp, bulk_tensor.cpp).
 #pragma once
 #include <fmt/format.h>
 
@@ -13,13 +13,13 @@
 
 namespace inflight::machine {
 
-// A check that fails ends the kernel.
+// A check that fails ends the kernel and returns false or null.
 class BulkRequest {
  public:
   using BulkCopy = async::BulkCopy;
   using Space = ptx::Space;
   using Name = BulkOperands::Name;
-  static constexpr std::uint32_t granule = 16;  // bytes: of sizes and addresses
+  static constexpr std::uint32_t granule = 16;  // bytes: unit of sizes and addresses
 
   BulkRequest(Warp& warp, const Op* op_, int lane_)
       : w(warp), op(op_), lane(lane_), form(use_of<CopyUse>(op_)) {
@@ -37,7 +37,7 @@ class BulkRequest {
 
   std::uint64_t wide(unsigned name) const { return read<std::uint64_t>(name); }
   std::uint32_t narrow(unsigned name) const { return read<std::uint32_t>(name); }
-  // In whole 16 bytes; the copy says how many it leaves out.
+  // The size in bytes, rounded down to a multiple of 16. copy.left_out gets the rest.
   std::uint32_t size() {
     const std::uint32_t bytes = narrow(Name::size);
     copy.left_out = static_cast<std::uint8_t>(bytes % granule);
@@ -58,7 +58,7 @@ class BulkRequest {
     failed = true;
     return false;
   }
-  // What a tensor map, or a copy that it does not allow, has wrong.
+  // Reports an error in a tensor map, or a copy that the map does not allow.
   bool bad_tensor(FaultKind kind, std::string what) {
     FaultDetail about;
     about.tensor_map = true;
@@ -78,21 +78,23 @@ class BulkRequest {
         about);
   }
 
-  // `bytes` of global memory.
+  // Checks `bytes` of global memory.
   bool global(std::uint64_t address, std::uint32_t bytes, bool writing) {
     if (bytes == 0 || resolve_global(w, op, address, bytes, writing)) return true;
     return bad(address, bytes, writing, Space::global, FaultKind::illegal_address);
   }
-  // Where each device has `bytes` at a multicast object's address; empty: they are in none.
+  // The places, one a device, of `bytes` at a multicast object's address; empty if there is no such
+  // object.
   std::vector<MulticastSpan::Place> cast(std::uint64_t address, std::uint64_t bytes) const {
     return w.block->grid->memory->multicasts().places(address, bytes);
   }
-  // From where the host has it to where the program does; 0: nowhere.
+  // The distance from the host's address to the program's; 0 if the program has none.
   static std::int64_t to_seen(const MulticastSpan::Place& place) {
     const auto at = reinterpret_cast<std::uint64_t>(place.at);
     return place.seen ? static_cast<std::int64_t>(place.seen - at) : 0;
   }
-  // Issues the store of `copy.bytes` to global memory; to a multicast object, one to each device.
+  // Issues the store of `copy.bytes` to global memory. For a multicast object, issues one store to
+  // each device.
   void store_to(std::uint64_t address) {
     const auto places = cast(address, copy.bytes);
     if (places.empty()) {
@@ -106,7 +108,7 @@ class BulkRequest {
       issue();
     }
   }
-  // `bytes` of shared memory of some block of the cluster.
+  // The host address of `bytes` of shared memory in the cluster; in the own block if `own_only`.
   std::byte* shared(std::uint32_t address, std::uint64_t bytes, bool writing, bool own_only) {
     const Space space = own_only ? Space::shared : Space::shared_cluster;
     const FaultKind kind = shared_fault(*w.block, address, bytes, own_only);
@@ -114,7 +116,7 @@ class BulkRequest {
     bad(address, static_cast<std::uint32_t>(bytes), writing, space, kind);
     return nullptr;
   }
-  // The mbarrier that the copy completes on lies at its operand's offset in the block of rank
+  // Sets the mbarrier that the copy completes on: at the operand's offset in the block of rank
   // `rank`.
   bool completes(std::uint32_t rank, std::uint32_t tx_bytes) {
     const std::uint32_t offset = narrow(Name::mbarrier) & offset_mask;
@@ -136,7 +138,7 @@ class BulkRequest {
                                   async::facts(type).cuda, async::name(form.reduction.operation)));
   }
 
-  // Calls f(rank) for each block that the copy goes to: until one fails.
+  // Calls f(rank) for each destination block until one call returns false.
   template <class F>
   bool each_destination(std::uint32_t to, F f) {
     if (!has(Name::ctas)) return f(to >> rank_shift);
@@ -145,14 +147,15 @@ class BulkRequest {
     return true;
   }
 
-  // A copy of less than 16 bytes: an H200 looks at none of its addresses (kernel.bulk_empty).
+  // Whether the copy has no bytes left; if so, issues it as empty. An H200 checks no address of a
+  // copy of less than 16 bytes (kernel.bulk_empty).
   bool empty(std::uint32_t bytes) {
     if (bytes == 0) bulk_copies(w).issue_empty(copy);
     return bytes == 0;
   }
   void issue() {
     bulk_copies(w).issue(copy);
-    // Who waits for it already makes it happen.
+    // Wakes threads that already wait: they perform pending copies.
     if (copy.mbarrier) wake_mbarrier(*w.block->cluster->blocks[copy.rank], copy.mbarrier_offset);
     constexpr std::uint64_t each = 32, each_row = 8;  // ops
     cost += each;
@@ -164,7 +167,7 @@ class BulkRequest {
     }
   }
   bool failed = false;
-  std::uint64_t cost = 0;  // of what it issued, in ops
+  std::uint64_t cost = 0;  // of the issued copies, in ops
 
  private:
   Ref operand(unsigned name) const { return w.frame->code->extra[op->extra + name]; }
@@ -174,8 +177,8 @@ class BulkRequest {
   }
 };
 
-// Runs one(BulkRequest&) for every active lane; goes on behind the instruction unless one ended the
-// kernel.
+// Runs one(BulkRequest&) for every active lane. Returns the op after the instruction unless a check
+// ended the kernel.
 template <class One>
 const Op* each_request(Warp& w, const Op* op, One one) {
   const std::atomic<bool>& stop = w.block->grid->stop;

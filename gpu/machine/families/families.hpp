@@ -1,9 +1,9 @@
-// The families of instructions. One function each appends its rows; see lowering/row.hpp.
+// The families of instructions. Each has a function that appends its rows; see lowering/row.hpp.
 #pragma once
 #include "gpu/machine/lowering/moves.hpp"
 #include "gpu/machine/lowering/row.hpp"
 
-// Families of loops over lanes: compiled once an instruction set. FAMILY(name) is a file
+// Families of loops over lanes, compiled once for each instruction set. FAMILY(name) is a file
 // families/name.cpp with `void name_rows(Rows&)` in namespace INFLIGHT_ISA.
 #define INFLIGHT_LANE_FAMILIES(FAMILY) \
   FAMILY(integer)                      \

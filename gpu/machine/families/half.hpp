@@ -1,4 +1,4 @@
-// f16 and bf16 values as the low 16 bits of a word, to and from float (PTX ISA 5.2.3).
+// f16 and bf16 values in the low 16 bits of a word, to and from float (PTX ISA 5.2.3).
 #pragma once
 #include "gpu/numbers/small_floats.hpp"
 #include "gpu/machine/families/real.hpp"
@@ -24,7 +24,8 @@ template <class Format>
   return (h & 0x7fff) > Format::infinity;
 }
 
-// Round to odd: what is rounded later sees that something was lost, so that two roundings are one.
+// Rounding to odd: `rounded` with the error `lost`. A later rounding to fewer bits then gives the
+// result of a single rounding.
 [[gnu::always_inline]] inline float odd(float rounded, float lost) {
   const U32 bits = to_bits(rounded);
   const bool away = (to_bits(lost) ^ bits) >> 31;

@@ -1,4 +1,4 @@
-// What integer arithmetic of all widths shares (PTX ISA 9.7.1, 9.7.2).
+// Integer arithmetic of all widths (PTX ISA 9.7.1, 9.7.2).
 #pragma once
 #include <type_traits>
 
@@ -34,7 +34,7 @@ inline std::int32_t clamp_s32(std::int64_t v) {
   return static_cast<std::int32_t>(v > INT32_MAX ? INT32_MAX : v);
 }
 
-// On plain bits: two's complement wraps.
+// On unsigned bits: two's complement wraps.
 struct Add {
   template <class T>
   T operator()(T a, T b) const {
@@ -117,7 +117,7 @@ struct Sad {
   }
 };
 
-// Quotients: a division by zero gives all ones, the most negative value by -1 itself.
+// A division by zero gives all ones. The most negative value by -1 gives itself.
 template <class T>
 T quotient(T a, T b) {
   if (b == 0) return static_cast<T>(~T{0});
@@ -130,8 +130,8 @@ struct Div {
   T operator()(T a, T b) const {
     return quotient(a, b);
   }
-  // 32 bits and less through doubles, which SIMD divides: a quotient of integers below 2^32 that is
-  // no integer differs from every integer by more than a double's rounding.
+  // 32 bits and less use doubles, which SIMD can divide. If a quotient of integers below 2^32 is no
+  // integer, it differs from every integer by more than a double's rounding error.
   std::uint32_t operator()(std::uint32_t a, std::uint32_t b) const { return divided(a, b); }
   std::int32_t operator()(std::int32_t a, std::int32_t b) const {
     const std::uint32_t x = to_bits(Abs{}(a)), y = to_bits(Abs{}(b));
@@ -164,7 +164,7 @@ struct Rem {
   }
 };
 
-// add to rem for one width: U and S are its unsigned and signed types.
+// The rows of one width; U and S are its unsigned and signed types.
 template <Type U, Type S>
 void common_integer_rows(Rows& rows) {
   using enum Opcode;
@@ -188,10 +188,10 @@ void common_integer_rows(Rows& rows) {
 inline void set_carry(Warp& w, std::uint32_t bits) {
   w.carry = (w.carry & ~w.mask) | (bits & w.mask);
 }
-// The sum a + b + carry and whether it carried. A subtraction is a + ~b + 1, and its flag that
-// sum's carry, the complement of the borrow: nvcc's 128-bit division reads it with addc.
+// The sum a + b + carry, and its carry out. A subtraction is a + ~b + 1, and its flag is that sum's
+// carry, the complement of the borrow. nvcc's 128-bit division reads this flag with addc.
 struct CarryAdd {
-  static constexpr int none = 0;  // what comes in where no flag does
+  static constexpr int none = 0;  // the carry in of forms that read no flag
   template <class U>
   static U sum(U a, U b, U in) {
     return a + b + in;
@@ -212,7 +212,7 @@ struct CarrySub {
     return CarryAdd::out<U>(a, ~b, in);
   }
 };
-// The addend that comes before `b`: a itself, or half a product.
+// The first addend: `a`, or the low or high half of a product.
 struct First {
   template <class T>
   BitsOf<T> operator()(const T* a, const T*, int l) const {

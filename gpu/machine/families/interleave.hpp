@@ -1,5 +1,6 @@
-// Between memory, where the N elements of a lane follow each other, and registers, where an element
-// of all lanes does. Included only by files compiled once an instruction set, like lanes.hpp.
+// Moves between memory, where the N elements of a lane are adjacent, and registers, where one
+// element of all lanes is. Included only by files compiled for each instruction set, like
+// lanes.hpp.
 #pragma once
 #include <utility>
 
@@ -15,7 +16,7 @@ constexpr unsigned vector_bytes = 32;
 constexpr unsigned vector_bytes = 16;
 #endif
 
-// As many values of U as one of the host's vectors has, at most 16.
+// A host vector of values of U, at most 16.
 template <class U>
 struct Values {
   static constexpr unsigned count = vector_bytes / sizeof(U) < 16 ? vector_bytes / sizeof(U) : 16;
@@ -23,12 +24,12 @@ struct Values {
   typedef U Unaligned [[gnu::vector_size(count * sizeof(U)), gnu::aligned(1), gnu::may_alias]];
 };
 
-// Every second value of a and b, from the first (parity 0) or the second (1).
+// Every second value of a and b, starting at the first (parity 0) or the second (1).
 template <int parity, class V, unsigned... I>
 [[gnu::always_inline]] inline V every_second(V a, V b, std::integer_sequence<unsigned, I...>) {
   return __builtin_shufflevector(a, b, static_cast<int>(2 * I + parity)...);
 }
-// The values of the first half (0) or the second half (1) of a and b in turn.
+// The values of the first (part 0) or second (1) halves of a and b, alternating.
 template <int part, class V, unsigned... I>
 [[gnu::always_inline]] inline V zip(V a, V b, std::integer_sequence<unsigned, I...>) {
   constexpr int n = sizeof...(I);
@@ -68,7 +69,7 @@ template <int N, class U, class V>
   }
 }
 
-// Splits 16 lanes of N values each, which lie at `from`, into to[0..N) of 16 values each.
+// Splits 16 lanes of N values each at `from` into to[0..N) of 16 values each.
 template <class U, int N>
 [[gnu::always_inline]] inline void split(const char* from, U* const (&to)[N]) {
   using Vs = Values<U>;
@@ -79,7 +80,7 @@ template <class U, int N>
     for (int i = 0; i < N; ++i) *reinterpret_cast<typename Vs::Unaligned*>(to[i] + l) = out[i];
   }
 }
-// The reverse.
+// The reverse of split.
 template <class U, int N>
 [[gnu::always_inline]] inline void join(const U* const (&from)[N], char* to) {
   using Vs = Values<U>;

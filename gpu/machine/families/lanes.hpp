@@ -1,7 +1,7 @@
-// Loops over a warp's lanes that the compiler turns into SIMD. Included only by family files, which
-// are compiled once an instruction set; everything here therefore lives in namespace INFLIGHT_ISA.
-// Such files use nothing inline from the standard library's containers, so that no code compiled
-// for a newer instruction set ends up shared with the rest of the program.
+// Loops over a warp's lanes that the compiler turns into SIMD. Only family files include this. They
+// are compiled once for each instruction set, so everything here is in namespace INFLIGHT_ISA. Such
+// files use no inline code of the standard library's containers: the linker could otherwise share
+// code compiled for a newer instruction set with the rest of the program.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -15,8 +15,8 @@
 
 namespace inflight::machine::INFLIGHT_ISA {
 
-// out[lane] = f(lane) for the active lanes. f is evaluated for all 32, so it must be harmless on
-// garbage: no memory access, no trap.
+// out[lane] = f(lane) for the active lanes. f is evaluated for all 32 lanes, so it must accept any
+// values: no memory access, no trap.
 template <class T, class F>
 [[gnu::always_inline]] inline void write(Warp& w, Ref d, F f) {
   T* out = w.at<T>(d);
@@ -30,7 +30,7 @@ template <class T, class F>
   }
 }
 
-// A bit a lane.
+// Bit l is f(l).
 template <class F>
 [[gnu::always_inline]] inline std::uint32_t bits(F f) {
   std::uint32_t m = 0;

@@ -1,4 +1,4 @@
-// Predicates from lanes: a bit for each lane's comparison.
+// Builds predicates, with a bit for each lane's comparison.
 #pragma once
 #if defined(__SSE2__)
 #  include <immintrin.h>
@@ -8,7 +8,7 @@
 
 namespace inflight::machine::INFLIGHT_ISA {
 
-// Bit l is the sign of flags[l]; 32 values of 1, 2, 4 or 8 bytes, aligned to a cache line.
+// Bit l is the sign of flags[l]. `flags`: 32 values of 1, 2, 4 or 8 bytes, aligned to a cache line.
 template <class T>
 [[gnu::always_inline]] inline std::uint32_t signs(const T* flags) {
   std::uint32_t m = 0;
@@ -43,7 +43,7 @@ template <class T>
   return m;
 }
 
-// Bit l is f(l). T: a type as wide as what f compares, for the best code.
+// Bit l is f(l). T should be as wide as the values that f compares, for the best code.
 template <class T, class F>
 [[gnu::always_inline]] inline std::uint32_t lane_bits(F f) {
   using Flag = SignedOf<T>;

@@ -1,5 +1,5 @@
-// Loads and stores of a warp's lanes: how their addresses lie, and the loops that move the bytes.
-// Included only by files compiled once an instruction set, like lanes.hpp.
+// Loads and stores of a warp's lanes: the pattern of their addresses, and the loops that move
+// bytes. Included only by files compiled for each instruction set, like lanes.hpp.
 #pragma once
 #include <type_traits>
 
@@ -11,11 +11,11 @@ namespace inflight::machine::INFLIGHT_ISA {
 constexpr int half = lanes / 2;
 constexpr std::uint32_t half_mask = 0xffff;
 
-// How the addresses of a whole warp lie, judged for each half, so that tiles 16 wide are as good as
-// whole rows.
+// The pattern of a whole warp's addresses, determined for each half, so that tiles 16 lanes wide
+// are as fast as whole rows.
 enum class Shape {
   contiguous,  // in each half, each lane's bytes follow those of the lane before
-  uniform,     // in each half, all lanes are at one address
+  uniform,     // in each half, all lanes have one address
   scattered,
 };
 
@@ -30,11 +30,11 @@ template <unsigned bytes, class A>
   return skew == 0 ? Shape::contiguous : spread == 0 ? Shape::uniform : Shape::scattered;
 }
 
-// What a[lane] + imm reaches for the lanes of `mask`, which is not empty.
+// The range of a[lane] + imm for the lanes of `mask`, which is not empty.
 template <class A>
 struct Reach {
   A low, high;  // the lowest and the highest address
-  A bits;       // all address bits that are set in some lane: for alignment
+  A bits;       // all address bits that are set in any lane, to check alignment
 };
 template <class A>
 inline Reach<A> reach(const A* a, A imm, std::uint32_t mask) {
@@ -49,7 +49,7 @@ inline Reach<A> reach(const A* a, A imm, std::uint32_t mask) {
   return {low, high, bits};
 }
 
-// --- places: element i of the lane l of half h ---
+// --- places: each loads or stores element i of lane l of half h ---
 
 template <class M>
 M load_bytes(const char* p) {
@@ -62,7 +62,7 @@ void store_bytes(char* p, M value) {
   __builtin_memcpy(p, &value, sizeof value);
 }
 
-// Moves whole half-warps; the compiler makes vector moves of it.
+// Copies the bytes of whole half-warps in vectors.
 template <unsigned bytes>
 [[gnu::always_inline]] inline void copy_bytes(char* to, const char* from) {
   constexpr unsigned step = bytes % 64 == 0 ? 64 : bytes % 32 == 0 ? 32 : 16;
@@ -122,7 +122,7 @@ void store_interleaved(std::uint32_t* word, int lane, M v) {
   }
 }
 
-// Local memory, all lanes at the same offset: rows of words.
+// Local memory with all lanes at the same offset. A row holds one 32-bit word of each lane.
 struct LocalRow {
   std::uint32_t* words;
   std::uint32_t offset;
@@ -140,7 +140,7 @@ struct LocalRow {
   }
 };
 
-// Local memory, each lane at its own offset.
+// Local memory with each lane at its own offset.
 struct LocalScattered {
   std::uint32_t* words;
   const std::uint32_t* a;
@@ -155,7 +155,7 @@ struct LocalScattered {
   }
 };
 
-// --- what is moved: N elements of M, in registers of R ---
+// --- accesses: N elements of type M in memory, in registers of type R ---
 
 inline Ref element(const Warp& w, const Op* op, int i) {
   return i == 0   ? op->d
@@ -185,7 +185,7 @@ struct Load {
   static constexpr int count = N;
   static constexpr bool writes = false;
 
-  // Sign-extends where M is signed, else zero-extends.
+  // Sign-extends if M is signed, else zero-extends.
   static R extend(U v) { return static_cast<R>(static_cast<M>(v)); }
 
   template <class Place>
@@ -202,14 +202,14 @@ struct Load {
       }
     }
   }
-  // A result may lie where the address lay: all elements are read before one is written.
+  // A result may share the address's register, so all elements are read before any is written.
   template <class Place>
   [[gnu::always_inline]] static void lane(R* const (&out)[N], const Place& place, int h, int l) {
     R values[N];
     for (int i = 0; i < N; ++i) values[i] = get(place, h, l, i);
     for (int i = 0; i < N; ++i) out[i][half * h + l] = values[i];
   }
-  // Lane 0 of each half at p0 and p1, the others right behind.
+  // Lane 0 of the halves is at p0 and p1, and the other lanes follow without gaps.
   [[gnu::always_inline]] static void contiguous(Warp& w, const Op* op, const char* p0,
                                                 const char* p1) {
     half_contiguous(w, op, p0, 0);
@@ -297,8 +297,8 @@ struct Store {
       join<M, N>(from, p);
     }
   }
-  // All lanes of a half at one address: the highest lane's value stays, as when each stores in
-  // turn.
+  // All lanes of a half have one address. The highest lane's value remains, as if each lane stored
+  // in turn.
   static void uniform(Warp& w, const Op* op, std::uint32_t mask, char* p0, char* p1) {
     const auto last = [&](std::uint32_t m, char* p, int from) {
       if (!m) return;
@@ -313,11 +313,11 @@ struct Store {
 
 // --- strong accesses of vectors ---
 
-// Another device or process may be at the same bytes, and a program may take the last of a vector,
-// or of a warp's vectors that follow one another, for a flag that the others have come. So they are
-// written from the first byte to the last, and read from the last to the first.
+// Another device or process may access the same bytes, and a program may use the last element of a
+// vector, or of a warp's adjacent vectors, as a flag that the others are written. So elements are
+// written from the first to the last, and read from the last to the first.
 
-// Each half's lanes at p[half], `step` bytes from one to the next.
+// Half h's lanes start at p[h], `step` bytes apart.
 struct Line {
   char* p[2];
   unsigned step;
@@ -331,7 +331,7 @@ struct StrongLoad : Load<M, R, N> {
 
   template <class Place>
   static void run(Warp& w, const Op* op, std::uint32_t mask, Place place) {
-    // A result may lie where an address lay.
+    // A result may share the address's register.
     R values[N][lanes];
     for (int l = lanes - 1; l >= 0; --l) {
       if (!(mask >> l & 1)) continue;

@@ -1,5 +1,5 @@
-// Which handler moves which form of ld and st. The handlers are compiled once an instruction set
-// (memory.cpp); choosing among them is not.
+// Chooses the handler for each form of ld and st. The handlers are compiled once for each
+// instruction set (memory.cpp); this choice is compiled once.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace inflight::machine {
 
-// Where an access goes, as far as it is known when the instruction is decoded.
+// The memory that an access goes to, as far as the decoder knows it.
 enum class AccessPlace : std::uint8_t {
   global,     // .global and .const: host addresses
   shared,     // addresses of the block's shared memory
@@ -20,14 +20,14 @@ enum class AccessPlace : std::uint8_t {
 };
 inline constexpr unsigned access_places = 7;
 
-// Of accesses that others may see while they happen.
+// Handlers of strong accesses, which other devices or processes may observe in part.
 struct StrongHandlers {
   Handler global, generic;
 };
 
 struct AccessHandlers {
   bool store;
-  std::uint8_t bytes;  // of an element in memory
+  std::uint8_t bytes;  // size of an element in memory
   bool sign;           // a load that sign-extends
   std::uint8_t width;  // bytes of a register's lane
   std::uint8_t count;  // elements

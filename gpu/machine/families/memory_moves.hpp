@@ -1,7 +1,7 @@
-// What a warp's loads and stores move in one stretch of memory: checked once for the whole warp,
-// against the end of shared or local memory, or against the extent of global memory that this op
-// last found good. Only when that fails are the lanes looked at one by one.
-// Included only by files compiled once an instruction set, like lanes.hpp.
+// Moves a warp's loads and stores in one range of memory. The addresses are checked once for the
+// whole warp, against the end of shared or local memory, or against the valid extent of global
+// memory that this op last used. Only if that fails are the lanes checked one by one.
+// Included only by files compiled for each instruction set, like lanes.hpp.
 #pragma once
 #include "gpu/machine/families/memory_lanes.hpp"
 #include "gpu/machine/run/access.hpp"
@@ -28,7 +28,7 @@ inline const Address* wide_addresses(const Warp& w, const Op* op, Address* buffe
   return buffer;
 }
 
-// Shared, local and parameter addresses count modulo 2^32, as the hardware's do.
+// Shared, local and parameter addresses wrap modulo 2^32, as on the hardware.
 inline const Offset* narrow_addresses(const Warp& w, const Op* op, Offset* buffer) {
   if (op->a == no_ref) return fill<Offset>(buffer, 0);
   if (!(op->flags & Op::address_64)) return w.at<Offset>(op->a);
@@ -46,7 +46,7 @@ inline const Op* finish(Warp& w, const Op* op) {
 
 inline char* at(Address address) { return reinterpret_cast<char*>(address); }
 
-// The loops over lanes out of line, for paths that are rarely taken: each once a kind of access.
+// The loops over lanes, out of line for rarely taken paths: one for each kind of access.
 template <class E, class A>
 [[gnu::noinline]] void move_scattered(Warp& w, const Op* op, std::uint32_t mask,
                                       Scattered<A> place) {
@@ -61,7 +61,7 @@ template <class E>
   E::run(w, op, mask, row);
 }
 
-// Are [low, high + bytes) in the extent that this op found good last time?
+// Whether [low, high + bytes) is in the valid extent that this op used last.
 inline bool known_good(Warp& w, const Op* op, Address low, Address high, std::uint64_t bytes,
                        bool writes) {
   const Worker::CachedExtent& known = w.worker->cached(op);
@@ -70,8 +70,9 @@ inline bool known_good(Warp& w, const Op* op, Address low, Address high, std::ui
          e.high - high >= bytes && (!writes || e.writable);
 }
 
-// A whole warp whose lanes lie well, in memory that is known to be good: where the host has it is
-// locate(low, high, bytes of each, distance from address to host). False: nothing is done.
+// Moves a whole warp's bytes if its addresses are contiguous or uniform.
+// locate(low, high, bytes, distance) returns whether [low, high + bytes) is valid and sets the
+// distance from address to host address. Returns false, with nothing moved, in all other cases.
 template <class E, class Locate>
 [[gnu::always_inline]] inline bool move_whole(Warp& w, const Op* op, Locate locate) {
   if (w.mask != all_lanes || op->a == no_ref || !(op->flags & Op::address_64)) return false;
@@ -92,8 +93,8 @@ template <class E, class Locate>
   return true;
 }
 
-// What is stored to a multicast object's addresses (lanes of `cast`), all of its devices get.
-// False: nothing is done, for an address is of no such object.
+// Stores the lanes of `cast` to the devices of the multicast object at their addresses, and the
+// others to memory. Returns false, with nothing stored, if an address is of no such object.
 template <class E>
 [[gnu::noinline]] bool store_multicast(Warp& w, const Op* op, std::uint32_t mask,
                                        std::uint32_t cast, const Address* a) {
@@ -127,7 +128,7 @@ template <class E>
   return finish<E>(w, op);
 }
 
-// A stretch of memory that offsets count in.
+// A memory addressed by offsets, and its size in bytes.
 struct Stretch {
   ptx::Space space;
   std::uint64_t size;
@@ -151,7 +152,7 @@ inline bool fits(const Reach<Offset>& r, std::uint64_t size) {
   return r.high + std::uint64_t{bytes} <= size && !(r.bits & (bytes - 1));
 }
 
-// The movers of stretches answer whether all was well; if not, a fault has ended the kernel.
+// The functions below return false if a fault has ended the kernel.
 template <class E>
 [[gnu::noinline]] bool move_stretch(Warp& w, const Op* op, std::uint32_t mask,
                                     const std::byte* origin, const Offset* a, Offset imm,
@@ -184,7 +185,7 @@ template <class E>
   return true;
 }
 
-// Accesses to shared memory that need more than a range check: in other blocks of the cluster, in
+// Accesses to shared memory that need more than a range check: to other blocks of the cluster, to
 // reserved bytes, or out of bounds.
 template <class E>
 [[gnu::noinline]] bool move_cluster(Warp& w, const Op* op, std::uint32_t mask,
@@ -214,7 +215,7 @@ template <class E>
   if (r.low < reserved_shared || !fits<E::bytes>(r, b.shared_end)) [[unlikely]] {
     Address full[lanes];
     for (int l = 0; l < lanes; ++l) full[l] = static_cast<Offset>(a[l] + imm) ^ b.window;
-    // A strong load of reserved bytes is the wait of a tile of several warps for the others.
+    // With a strong load of reserved bytes, a tile of several warps waits for its other warps.
     if (!E::writes && op->flags & Op::strong && r.high < reserved_shared) w.spin();
     return move_cluster<E>(w, op, mask, full, space);
   }

@@ -1,14 +1,13 @@
-// What the lowering functions of irregular instructions share.
+// Helpers of the lowering functions of irregular instructions.
 #pragma once
 #include "gpu/machine/lowering/lowering.hpp"
 
 namespace inflight::machine {
 
-// The row for every form of `opcode`.
+// A row for every form of `opcode`.
 Row any_form(ptx::Opcode opcode, bool (*lower)(Lowering&, const Row&));
 
-// Does the instruction have no modifier but these and the ignorable ones? If it has, it is refused
-// by name.
+// Whether the instruction has only `understood` and ignorable modifiers. Refuses any other by name.
 bool only(Lowering& lo, const ptx::ModSet& understood);
 
 }  // namespace inflight::machine

@@ -1,4 +1,4 @@
-// Arithmetic on f32 and f64 lanes to the bit (PTX ISA 9.7.3): flushing, saturation, NaN results and
+// Bit-exact arithmetic on f32 and f64 lanes (PTX ISA 9.7.3): flushing, saturation, NaN results and
 // rounding directions around plain C++ expressions.
 #pragma once
 #include "gpu/machine/families/rows.hpp"
@@ -28,8 +28,9 @@ inline double saturate(double x) {
   return low < 1 ? low : 1.0;
 }
 
-// A result is flushed if it is below the normal ones when rounded as if exponents had no end (an
-// H200's answers). F::scaled gives it so, times 2^64, for what rounds there; sums are exact.
+// A result is flushed if it is subnormal when rounded with an unbounded exponent range, as measured
+// on an H200. For operations that round there, F::scaled returns that result times 2^64. Sums of
+// subnormal size are exact.
 template <class F, class... A>
 float flushed_result(A... a) {
   const float r = F{}(a...);
@@ -40,7 +41,8 @@ float flushed_result(A... a) {
     return flush(r);
   }
 }
-// f32 results: F evaluated on flushed inputs; the result flushed, saturated, its NaN canonical.
+// f32 results. With .ftz the inputs and the result are flushed. With .sat the result is saturated;
+// else a NaN becomes canonical.
 template <class F, bool Ftz, bool Sat>
 struct Single {
   template <class... A>
@@ -57,7 +59,7 @@ struct Single {
   }
 };
 
-// f64 results: a NaN is the last NaN operand made quiet, or the default NaN (an H200's answers).
+// f64 results: a NaN is the last NaN operand made quiet, or the default NaN, as on an H200.
 inline double quiet(double x) { return from_bits<double>(to_bits(x) | 0x0008000000000000); }
 inline bool is_nan(double a) { return to_bits(a) << 1 > 0xffe0000000000000; }
 template <class... A>
@@ -106,7 +108,7 @@ struct RealDiv {
   T operator()(T a, T b) const {
     return a / b;
   }
-  static double nan(double a, double b) { return nan_of(b, a); }  // the first operand's, here
+  static double nan(double a, double b) { return nan_of(b, a); }  // the first NaN operand's
 };
 struct RealFma {
   float operator()(float a, float b, float c) const { return __builtin_fmaf(a, b, c); }
@@ -126,8 +128,8 @@ struct RealSqrt {
   double operator()(double a) const { return __builtin_sqrt(a); }
 };
 
-// Sets the processor's rounding direction for as long as it lives. The clobbers keep the loads of
-// the lanes after it and their stores before its end, and so everything computed between them.
+// Sets the processor's rounding direction for its lifetime. The memory clobbers keep the loads of
+// the lanes after its start and their stores before its end, and so all computation between them.
 template <Mod Direction>
 class RoundingScope {
  public:
@@ -141,7 +143,7 @@ class RoundingScope {
   static constexpr U32 field = Direction == Mod::rm ? 1 : Direction == Mod::rp ? 2 : 3;
   static void set(U32 mxcsr) { asm volatile("ldmxcsr %0" : : "m"(mxcsr) : "memory"); }
 };
-// The handler, in another rounding direction than to nearest.
+// Runs handler H in a rounding direction other than to nearest.
 template <Handler H, Mod Direction>
 const Op* rounding(Warp& w, const Op* op) {
   const RoundingScope<Direction> scope;
@@ -161,14 +163,14 @@ constexpr Handler lanewise<2, T, F> = binary<T, T, T, F>;
 template <class T, class F>
 constexpr Handler lanewise<3, T, F> = ternary<T, T, T, T, F>;
 
-// Every operand, the destination included, a T.
+// A row in which every operand, including the destination, has type `t`.
 template <int Sources>
 constexpr Row uniform_row(Opcode opcode, Type t, ModSet mods, Handler handler) {
   Row row{opcode, {t}, mods, {}, handler};
   for (int i = 0; i <= Sources; ++i) row.operands[i] = t;
   return row;
 }
-// Rows of f32 without and with .ftz; `mods` besides.
+// f32 rows without and with .ftz, each with the modifiers `Mods`.
 template <Opcode O, int Sources, class F, bool Sat, class Mods, Mod Direction>
 void single_rows(Rows& rows) {
   static constexpr Row table[] = {
@@ -180,7 +182,7 @@ void single_rows(Rows& rows) {
           in_direction<lanewise<Sources, float, Single<F, true, Sat>>, Direction>)};
   add_rows(rows, table);
 }
-// op.R.f32 and op.R.f64 for each direction R, with .ftz and, where Sat, .sat.
+// op.R.f32 and op.R.f64 for each direction R. f32 also has .ftz and, if Sat, .sat.
 template <Opcode O, int Sources, class F, bool Sat, Mod... R>
 void directed_rows(Rows& rows) {
   (single_rows<O, Sources, F, false, With<R>, R>(rows), ...);

@@ -1,4 +1,4 @@
-// setmaxnreg: warpgroups that give registers to their block's pool and take some from it.
+// setmaxnreg: warpgroups release registers to their block's pool and take registers from it.
 #pragma once
 #include "gpu/machine/lowering/lowering.hpp"
 

@@ -1,11 +1,11 @@
-// Rounding a double to any narrower binary format, in any direction, by integer arithmetic alone.
+// Rounds a double to any narrower binary format, in any direction, with integer arithmetic only.
 #pragma once
 #include "gpu/machine/families/half.hpp"
 
 namespace inflight::machine::INFLIGHT_ISA {
 
-// The magnitude of |x| in a format of E exponent and M fraction bits, without its sign: exponents
-// past the format's give values past `infinity_of<E, M>`. R: rn, rna (ties away), rz, rm or rp.
+// The bits of |x| in a format of E exponent and M fraction bits. A too large exponent gives a value
+// above the format's infinity. R: rn, rna (ties away), rz, rm or rp.
 template <int E, int M, Mod R>
 U64 rounded_magnitude(U64 bits) {
   constexpr S32 least_exponent =
@@ -27,7 +27,7 @@ U64 rounded_magnitude(U64 bits) {
   return kept + up + (static_cast<U64>(exponent - least_exponent) << M);
 }
 
-// An overflow gives infinity, or the greatest finite value where the direction points away from it.
+// An overflow gives infinity, or the greatest finite value if the direction is away from infinity.
 template <class Format, int E, int M, Mod R>
 U32 round_half(double x) {
   const U64 bits = to_bits(x);
@@ -50,7 +50,7 @@ struct RoundHalf<Bf16, R> {
   static U32 of(double x) { return round_half<Bf16, 8, 7, R>(x); }
 };
 
-// What .sat, .relu and .satfinite do to a result.
+// The effect of .sat, .relu and .satfinite on a result.
 enum class Clamp { none, sat, relu, finite, finite_relu };
 template <class Format, Clamp C>
 [[gnu::always_inline]] inline U32 clamp_half(U32 h) {

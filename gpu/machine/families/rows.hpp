@@ -1,5 +1,5 @@
-// Rows written as compile-time tables: a family lists operations and types, these make the rows.
-// Everything is evaluated by the compiler, so that family files hold data and handlers only.
+// Builds rows as compile-time tables from a family's lists of operations and types. The compiler
+// evaluates everything, so family files contain only data and handlers.
 #pragma once
 #include <cstddef>
 
@@ -18,7 +18,7 @@ using S16 = std::int16_t;
 using S32 = std::int32_t;
 using S64 = std::int64_t;
 
-// The C++ type of one lane. Packed and half types are their bits.
+// The C++ type of one lane. Packed and half types are represented by their bits.
 template <unsigned Size>
 struct Word;
 template <>
@@ -111,7 +111,7 @@ void ternaries(Rows& rows) {
   add_rows(rows, table);
 }
 
-// The same where a type's sign makes no difference: lanes are plain bits.
+// The same for operations that do not depend on the type's sign: lanes are unsigned bits.
 template <Opcode O, class Mods, class F, Type... T>
 void bit_unaries(Rows& rows) {
   static constexpr Row table[] = {Row{O, {T}, Mods::set, {T, T}, unary<Bits<T>, Bits<T>, F>}...};
@@ -130,7 +130,7 @@ void bit_ternaries(Rows& rows) {
   add_rows(rows, table);
 }
 
-// A functor on one 16-bit half (in the low bits of a word) applied to both halves of a word.
+// Applies a functor on one 16-bit half (in the low bits of a word) to both halves of a word.
 template <class F>
 struct Both {
   [[gnu::always_inline]] U32 operator()(U32 a) const {

@@ -1,4 +1,4 @@
-// Objects by handles, operands of texture instructions, events of texels.
+// Looks objects up by handle, binds operands of texture instructions and reports texel accesses.
 #include "gpu/machine/families/texture_lanes.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ std::nullptr_t no_object(Warp& w, const Op* op, FaultKind kind, int lane, std::s
   return nullptr;
 }
 
-// May the kernel access all texels of the image?
+// Whether the kernel may access all texels of the image. If not, ends the kernel.
 bool reachable(Warp& w, const Op* op, int lane, const texture::Image& image, bool writing) {
   if (image.bytes == 0) return true;
   const std::uint64_t ends[] = {image.base, image.base + image.bytes - 1};

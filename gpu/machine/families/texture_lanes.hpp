@@ -1,5 +1,5 @@
-// What the families of textures and surfaces share: objects by their handles, operands, and what
-// listeners are notified of texels.
+// Shared by the texture and surface families: objects by handle, operands, and the events of texel
+// accesses.
 #pragma once
 #include <span>
 
@@ -9,50 +9,50 @@
 
 namespace inflight::machine {
 
-// Op::a: handles; Op::extra: these operands' lanes, no_ref where the form has none.
+// Op::a: handles. Op::extra: the Refs of these operands, no_ref if the form lacks one.
 struct TextureOperands {
   enum Name : unsigned { value, layer = 4, at, level = 8, dx, dy = 12, offset = 15, count = 18 };
   Ref refs[count];
   TextureOperands();
 };
 
-// The lanes of operand `name`; null: there is none.
+// The lanes of operand `name`; null if there is none.
 template <class T>
 T* lanes_of(Warp& w, const Op* op, unsigned name) {
   const Ref ref = w.frame->code->extra[op->extra + name];
   return ref == no_ref ? nullptr : w.at<T>(ref);
 }
 
-// The object that a lane's handle names, and whether its texels may be accessed. Null after a
+// The object of a lane's handle, after checking that its texels may be accessed. Null after a
 // fault.
 const texture::Texture* texture_of(Warp& w, const Op* op, int lane);
-// Likewise to read it. A handle of no texture gives zeros where the table reaches so far, as on an
-// H200, and a line says so; then `nothing()` is given back.
+// The same for reading. A handle in the table's range that names no texture gives nothing(), which
+// reads as zeros as on an H200, and a line of advice. With a checker it is a fault.
 const texture::Texture* texture_to_read(Warp& w, const Op* op, int lane);
 const texture::Texture* nothing();
 const texture::Surface* surface_of(Warp& w, const Op* op, int lane, bool writing);
 
-// Counts and reports `mask`, whose lanes access so many bytes at these addresses.
+// Counts and reports accesses of the lanes `mask` to `bytes` each at these addresses.
 void note_texels(Warp& w, const Op* op, std::uint32_t mask, std::uint64_t (&addresses)[lanes],
                  std::uint32_t bytes, check::Access::Kind kind);
-// Does anybody want to know?
+// Whether texel accesses are counted or reported.
 bool texels_are_noted(const Warp& w);
 
 // --- decoding ---
 
-// The operands that follow a handle in brackets, taken one after the other.
+// Binds the operands after a handle in brackets, one after the other.
 class TextureReader {
  public:
   explicit TextureReader(Lowering& lo) : lo_(lo) {}
-  // `[handle, {layer, x, y}]`: refuses references and samplers of their own.
+  // `[handle, {layer, x, y}]`. Refuses texture references and separate samplers.
   bool place(const ptx::Operand& handle, texture::Geometry geometry, bool integer);
-  // Registers of `count` elements, results or values to store.
+  // Registers of `count` elements: results, or values to store.
   bool values(const ptx::Operand& o, unsigned count, ptx::Type type, bool results);
-  // Up to three numbers of a gradient or an offset.
+  // Up to three components of a gradient or an offset.
   bool numbers(const ptx::Operand& o, unsigned name, unsigned count, ptx::Type type);
   TextureOperands operands;
   Ref handles = no_ref;
-  std::span<const ptx::Operand> rest;  // what follows the place
+  std::span<const ptx::Operand> rest;  // the operands after the place
 
  private:
   std::span<const ptx::Operand> elements(const ptx::Operand& o) const;

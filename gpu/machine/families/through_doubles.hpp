@@ -1,5 +1,5 @@
-// Conversion through doubles (PTX ISA 9.7.9, "cvt"): a source is loaded exactly, or rounded to odd,
-// and stored rounded once.
+// Conversions through doubles (PTX ISA 9.7.9, "cvt"). A source is loaded exactly, or rounded to
+// odd, so that the result is rounded only once, when it is stored.
 #pragma once
 #include "gpu/machine/families/rounding.hpp"
 
@@ -35,7 +35,7 @@ template <Type T, bool Ftz>
   const Lane<T>* from = w.at<Lane<T>>(a);
   for (int l = 0; l < lanes; ++l) x[l] = exactly<T, Ftz>(from[l]);
 }
-// Integers past 53 bits are rounded to odd, so that what is stored is rounded once.
+// Rounds integers of more than 53 bits to odd, so that the stored result is rounded once.
 template <class T>
 double odd_double(T x) {
   if constexpr (sizeof(T) < 8) return x;

@@ -1,5 +1,5 @@
-// What video instructions share (PTX ISA 9.7.17): operations on extended operands, parts of a word,
-// and how a form reads and writes. Included only by files compiled once an instruction set.
+// Shared by the video instructions (PTX ISA 9.7.17): operations on extended operands, parts of a
+// word, and operand flags. Included only by files compiled for each instruction set.
 #pragma once
 #include "gpu/machine/families/integer.hpp"
 #include "gpu/machine/lowering/lowering.hpp"
@@ -46,7 +46,7 @@ struct Test {
   }
 };
 
-// How a form reads and writes: Op::detail. These are rare instructions: one loop for all types.
+// Flags in Op::detail. These instructions are rare, so one loop serves all types.
 enum Detail : std::uint16_t {
   signed_a = 1,
   signed_b = 2,
@@ -69,7 +69,7 @@ inline std::uint16_t detail_of(Type d, Type a, Type b, const ModSet& mods) {
 inline S64 extended(U32 word, bool is_signed) {
   return is_signed ? S64{static_cast<S32>(word)} : S64{word};
 }
-// `v` clamped to a range of `width` bits.
+// `v` clamped to the range of a `width`-bit integer.
 inline S64 clamped(S64 v, bool is_signed, int width) {
   const S64 high = (S64{1} << (width - is_signed)) - 1, low = is_signed ? -high - 1 : 0;
   return v < low ? low : v > high ? high : v;
@@ -92,11 +92,11 @@ struct Part {
     return static_cast<U32>(extended(top, is_signed) >> (32 - width));
   }
   U32 merge(U32 value, U32 into) const { return (into & ~mask()) | (value << shift & mask()); }
-  // As a scalar instruction's destination: an H200 takes the high half of the value into .h1.
+  // Merges a scalar instruction's result. An H200 writes the high half of the value to .h1.
   U32 merge_scalar(U32 value, U32 into) const {
     return merge(width == 16 ? value >> shift : value, into);
   }
-  // Saturated for it: what is negative, too, becomes the greatest value (an H200's answers).
+  // `v` saturated to this part. Negative values also become the greatest value, as on an H200.
   S64 saturated(S64 v, bool is_signed) const {
     const S64 most = (S64{1} << (width - is_signed)) - 1;
     return v < 0 || v > most ? most : v;
@@ -105,7 +105,7 @@ struct Part {
 
 // --- lowering ---
 
-// Types as written: D, A, B, or A, B of a test, whose result is unsigned.
+// The types as written: D, A, B; or A, B of a test, whose result is unsigned.
 struct Types {
   Type d, a, b;
 };

@@ -1,4 +1,4 @@
-// Moves that follow multiplications in flight, and reads that wait for them.
+// Moves of registers of multiplications in flight, and reads that wait for them.
 #pragma once
 #include "gpu/machine/instruction/function.hpp"
 #include "gpu/machine/lowering/lowering.hpp"
@@ -6,11 +6,11 @@
 
 namespace inflight::machine {
 
-// Of a mov with Instruction::follows_multiplies.
+// Lowers a mov with Instruction::follows_multiplies.
 bool lower_following_move(Lowering& lo);
 
-// Before an instruction with Instruction::awaits_multiplies: waits for those that give what it
-// reads.
+// Runs before an instruction with Instruction::awaits_multiplies. Waits for the multiplications
+// whose results it reads.
 const Op* run_settle(Warp& warp, const Op* op);
 
 }  // namespace inflight::machine

@@ -1,4 +1,4 @@
-// Events of a wgmma.mma_async as a warp issues it.
+// Reports the events of a wgmma.mma_async when a warp issues it.
 #pragma once
 #include "gpu/async/multiplies.hpp"
 #include "gpu/machine/run/warp.hpp"

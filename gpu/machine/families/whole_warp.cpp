@@ -1,4 +1,4 @@
-// What is said of warps that are not whole any more.
+// The fault of whole-warp instructions in a warp with ended lanes.
 #include "gpu/machine/families/whole_warp.hpp"
 
 #include <fmt/format.h>

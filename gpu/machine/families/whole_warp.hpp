@@ -1,11 +1,12 @@
-// Instructions that a whole warp executes together: those with .aligned, of matrices and registers.
+// Instructions with .aligned, on matrices and register counts, which a whole warp executes
+// together.
 #pragma once
 #include "gpu/machine/run/warp.hpp"
 
 namespace inflight::machine {
 
-// Have lanes that the warp began with ended? PTX leaves open what such an instruction then does,
-// and a chip goes on; who looks for mistakes gets a fault, after which this is true.
+// Whether a fault ends the kernel because lanes of the warp have ended. PTX does not define such an
+// instruction then, and a chip executes it. The fault is raised only when a checker is attached.
 bool lanes_have_ended(Warp& w, const Op* op);
 
 }  // namespace inflight::machine
