@@ -25,7 +25,7 @@ float polynomial(float x, float first, T... rest) {
     return first + x * polynomial(x, rest...);
 }
 
-// 2^x: x = n + f, |f| <= 1/2; 2^n applied in two factors, so that subnormal results round once.
+// 2^x with x = n + f, |f| <= 1/2. 2^n is applied in two factors, so subnormal results round once.
 struct Ex2 {
   float operator()(float x) const {
     constexpr float to_integer = 12582912.0f;  // 1.5 * 2^23
@@ -44,7 +44,7 @@ struct Ex2 {
   static float power(S32 n) { return from_bits<float>(static_cast<U32>(n + 127) << 23); }
 };
 
-// log2(x): x = m 2^e with m around 1; log2(m) by the series of s = (m - 1)/(m + 1).
+// log2(x) with x = m 2^e and m around 1. log2(m) is a series in s = (m - 1)/(m + 1).
 struct Lg2 {
   float operator()(float x) const {
     const bool tiny = x < 0x1p-126f;
@@ -60,8 +60,8 @@ struct Lg2 {
   }
 };
 
-// sin and cos: the angle less its nearest multiple n of pi/2 in double precision, then a polynomial
-// chosen by n. Past 2^27 an angle counts as a whole number of turns.
+// sin and cos: subtracts the nearest multiple n of pi/2 from the angle in double precision, then
+// evaluates a polynomial chosen by n. An angle of 2^27 or more counts as 0.
 template <int Quarter>
 struct Trigonometric {
   float operator()(float x) const {
@@ -86,7 +86,7 @@ struct Trigonometric {
 using Sin = Trigonometric<0>;
 using Cos = Trigonometric<1>;
 
-// tanh(x) = (1 - t)/(1 + t), t = e^(-2|x|); near 0, where that cancels, x - x^3/3.
+// tanh(x) = (1 - t)/(1 + t) with t = e^(-2|x|). Near 0, where that cancels, x - x^3/3.
 struct Tanh {
   float operator()(float x) const {
     const float a = magnitude(x);
@@ -103,7 +103,7 @@ struct Rsqrt {
   }
 };
 
-// div.approx: a * (1/b); a divisor above 2^126 has a reciprocal of 0 (PTX ISA, "div").
+// div.approx: a / b, but the reciprocal of a divisor above 2^126 is 0 (PTX ISA, "div").
 struct DivApprox {
   float operator()(float a, float b) const {
     const bool lost = magnitude(b) > 0x1p126f && magnitude(b) < infinity;
@@ -111,7 +111,7 @@ struct DivApprox {
   }
 };
 
-// rcp.approx.ftz.f64, rsqrt.approx.ftz.f64: of the high word alone, into the high word alone.
+// rcp.approx.ftz.f64, rsqrt.approx.ftz.f64: they read and produce only the high word.
 template <class F>
 struct HighWord {
   double operator()(double x) const {
@@ -168,7 +168,7 @@ void approximate_rows(Rows& rows) {
   single_and_flushing<rsqrt, 1, Rsqrt, Mod::approx>(rows);
   single_and_flushing<div, 2, DivApprox, Mod::approx>(rows);
   single_and_flushing<div, 2, RealDiv, Mod::full>(rows);
-  single_and_flushing<div, 2, RealDiv>(rows);  // where .full is not kept
+  single_and_flushing<div, 2, RealDiv>(rows);  // .full is ignorable()
   single_and_flushing<ex2, 1, Ex2, Mod::approx>(rows);
   single_and_flushing<lg2, 1, Lg2, Mod::approx>(rows);
   single_and_flushing<sin, 1, Sin, Mod::approx>(rows);

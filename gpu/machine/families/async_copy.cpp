@@ -1,6 +1,6 @@
 // cp.async and its groups (PTX ISA, "Data Movement and Conversion Instructions: Non-bulk copy").
 //
-// Both ends are checked when a copy is issued; when its bytes move is gpu/async's to say.
+// Both ends are checked when a copy is issued. gpu/async determines when its bytes move.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,8 +23,8 @@ const Op* finish(Warp& w, const Op* op) {
   return op + 1;
 }
 
-// cp.async: Op::a and imm are the global address, the second one is the shared; Op::b is src-size,
-// Op::c ignore-src.
+// cp.async: Op::a and imm are the global address, the op's second address is the shared one. Op::b
+// is src-size, Op::c is ignore-src.
 struct Copy {
   std::uint64_t shared[lanes], global[lanes];
   std::uint32_t dst[lanes], src_bytes[lanes];
@@ -38,7 +38,7 @@ Op shared_address(const Op* op) {
   return other;
 }
 
-// Does it read as many bytes as it writes?
+// Whether the copy always reads as many bytes as it writes.
 bool whole(const Op* op) { return op->b == no_ref && op->c == no_ref; }
 
 void source_sizes(const Warp& w, const Op* op, std::uint32_t bytes, Copy& c) {
@@ -50,7 +50,7 @@ void source_sizes(const Warp& w, const Op* op, std::uint32_t bytes, Copy& c) {
   }
 }
 
-// The lowest and the highest of some lanes' addresses, and the bits that any of them has.
+// The lowest and highest address of the lanes of `mask`, and the bits that are set in any of them.
 template <class A>
 struct Span {
   A low = static_cast<A>(-1), high = 0, bits = 0;
@@ -64,8 +64,8 @@ struct Span {
   }
 };
 
-// Most often all lanes are in the block's own shared memory, and in one allocation: then they are
-// not looked at one by one. Both give false for what is to be looked at so.
+// Fast checks for the common case: all lanes are in the block's own shared memory, and in one
+// allocation. Both return false if the lanes must be checked one by one.
 bool good_destinations(const Warp& w, const Copy& c, std::uint32_t bytes) {
   const Span<std::uint32_t> span(w.mask, c.dst);
   return span.low >= reserved_shared && std::uint64_t{span.high} + bytes <= w.block->shared_end &&
@@ -78,7 +78,7 @@ bool good_sources(Warp& w, const Op* op, const Copy& c, std::uint32_t bytes) {
                         false);
 }
 
-// False: a fault has ended the kernel.
+// Checks both ends. Returns false if a fault has ended the kernel.
 bool check(Warp& w, const Op* op, std::uint32_t bytes, Copy& c) {
   LanePlaces places;
   BadLanes bad;
@@ -90,7 +90,7 @@ bool check(Warp& w, const Op* op, std::uint32_t bytes, Copy& c) {
   }
   if (whole(op) && good_sources(w, op, c, bytes)) return true;
   source_sizes(w, op, bytes, c);
-  // Where nothing is read, the address may be anything.
+  // A lane that reads nothing may have any source address.
   std::uint32_t reads = 0;
   for (int l = 0; l < lanes; ++l) reads |= c.src_bytes[l] ? 1u << l : 0;
   bad = check_source(w, op, w.mask & reads, c.global, c.src_bytes, bytes);
@@ -151,7 +151,7 @@ const Op* run_arrive(Warp& w, const Op* op) {
   issue.noinc = use_of<MbarrierUse>(op).no_inc;
   issue.tag = w.frame->code->first_number + op->instruction;
   thread_copies(w).arrive(issue);
-  // Who waits already needs this arrival: it runs again and makes it happen.
+  // Threads that already wait may need this arrival. They run again and perform it.
   for (std::uint32_t rest = w.mask; rest; rest &= rest - 1)
     wake_mbarrier(*w.block, m.offsets[std::countr_zero(rest)]);
   return finish(w, op);

@@ -1,10 +1,10 @@
 // atom and red (PTX ISA, "atom", "red").
 //
-// Lanes take their turns in ascending order. Global memory is shared with the blocks that other
-// host threads run, so there each turn is an atomic of the host, sequentially consistent, whatever
-// order and scope the instruction asks for. Shared memory belongs to the thread that runs the
-// block. Local memory is reached by generic addresses alone: PTX promises nothing there, an H200
-// updates a thread's own bytes, and so do we (libcu++ has such barriers and atomics).
+// Lanes update memory in ascending order. Other host threads run blocks that share global memory,
+// so there each update is a sequentially consistent host atomic, for any order and scope of the
+// instruction. Shared memory is used only by the host thread that runs the block. Local memory is
+// reached only by generic addresses. PTX does not define this case; an H200 updates the thread's
+// own bytes, and so does this code (libcu++ has such barriers and atomics).
 #include <fmt/format.h>
 
 #include <optional>
@@ -25,7 +25,7 @@ using ptx::Space;
 using ptx::Type;
 using u128 = unsigned __int128;
 
-constexpr unsigned most_elements = 8, most_bytes = 16;  // of a vector, or of one value
+constexpr unsigned most_elements = 8, most_bytes = 16;  // of a vector or one value
 
 template <class U>
 bool exchange_if(U* p, U& expected, U wanted) {
@@ -42,14 +42,14 @@ template <class U>
 U peek(const U* p) {
   return __atomic_load_n(p, __ATOMIC_RELAXED);
 }
-// May be torn: the compare-and-swap that follows then fails and tells the truth.
+// The value may be torn. The compare-and-swap that follows then fails and returns the true value.
 u128 peek(const u128* p) {
   u128 value;
   __builtin_memcpy(&value, p, sizeof value);
   return value;
 }
 
-// Replaces *p by f(*p), atomically if it is global; the old value.
+// Replaces *place by f(*place), atomically if it is global. Returns the old value.
 template <class U, class F>
 U update(void* place, bool global, F f) {
   U* p = static_cast<U*>(place);
@@ -63,7 +63,8 @@ U update(void* place, bool global, F f) {
   return old;
 }
 
-// Every lane at one address: their turns make one update.
+// All lanes have one address, so their operations are combined into one update. Returns whether the
+// value changed.
 template <class Operation>
 bool together(Warp& w, const Op* op, void* place, bool global) {
   using U = typename Operation::Value;
@@ -104,8 +105,7 @@ template <class Operation>
   return changed;
 }
 
-// Vectors: Op::extra has the results' registers, if d is one, then the operands'; Op::count says
-// how many.
+// Vectors of Op::count elements. Op::extra has the results' registers, then the operands'.
 template <class Operation>
 [[gnu::noinline]] bool vectors_in_turn(Warp& w, const Op* op, const LanePlaces& places) {
   using U = typename Operation::Value;
@@ -115,7 +115,7 @@ template <class Operation>
   for (std::uint32_t m = w.mask; m; m &= m - 1) {
     const int l = std::countr_zero(m);
     const bool global = !(places.shared >> l & 1);
-    // A result may lie where an operand of this instruction lay: all are read first.
+    // A result may share an operand's register, so all operands are read first.
     U operand[most_elements], old[most_elements];
     for (unsigned i = 0; i < count; ++i) operand[i] = w.at<U>(b[i])[l];
     for (unsigned i = 0; i < count; ++i) {
@@ -138,7 +138,7 @@ bool all_equal(const std::uint64_t* a, std::uint32_t mask) {
   return differ == 0;
 }
 
-// What changes nothing may be a spin.
+// Returns the next op. An atomic that changes nothing may be part of a spin.
 const Op* go_on(Warp& w, const Op* op, bool changed) {
   if (changed)
     w.progressed = true;
@@ -149,7 +149,7 @@ const Op* go_on(Warp& w, const Op* op, bool changed) {
 
 using InTurn = bool (*)(Warp& w, const Op* op, const LanePlaces& places);
 
-// Some lanes' addresses are in their local memory, which is interleaved: they work on copies.
+// Some lanes' addresses are in local memory. It is interleaved, so these lanes work on copies.
 [[gnu::noinline]] const Op* run_local(Warp& w, const Op* op, const std::uint64_t* addresses,
                                       std::uint32_t bytes, InTurn in_turn) {
   LanePlaces places;
@@ -267,7 +267,7 @@ constexpr Form scalar_forms[] = {
     form<Max, s64>(Mod::max, Type::s64),
     {Mod::add, Type::f64, 1, run<AddDouble>},
 };
-// Bits whose type the instruction may also spell .u or .s.
+// Operations on bits: the type may also be written .u or .s.
 constexpr ptx::ModSet untyped{Mod::and_, Mod::or_, Mod::xor_, Mod::exch, Mod::cas};
 
 template <class Operation>
@@ -325,7 +325,7 @@ constexpr ptx::ModSet understood{Mod::add,     Mod::and_,    Mod::or_,     Mod::
                                  Mod::relaxed, Mod::acquire, Mod::release, Mod::acq_rel, Mod::cta,
                                  Mod::cluster, Mod::gpu,     Mod::sys};
 
-// Memory is bits: the register type of an element.
+// The register type of an element, as plain bits.
 Type slot_type(Type type) {
   const unsigned bytes = ptx::size_of(type);
   return bytes == 2 ? Type::b16 : bytes == 4 ? Type::b32 : bytes == 8 ? Type::b64 : Type::b128;

@@ -1,9 +1,9 @@
 // bar, barrier and bar.warp.sync (PTX ISA, "Parallel Synchronization and Communication").
 //
-// Threads arrive one by one, as since sm_70, also where the instruction says .aligned. A count is
-// in whole warps: lanes that a warp lacks (the last warp of a block, threads that exited) arrive
-// with its lowest living lane. A count of the whole block goes with none, but is one: threads that
-// arrive and exit are not waited for twice.
+// Threads arrive one by one, as since sm_70, even with .aligned. A count is in whole warps: missing
+// lanes of a warp (in the last warp of a block, or exited threads) arrive with its lowest living
+// lane. A count of the whole block may be mixed with no count, but counts threads that have exited:
+// those that arrived before they exited are not waited for twice.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ using Step = BarrierUse::Step;
 constexpr std::uint32_t barrier_ids = 16;
 
 struct Names {
-  std::uint32_t id = 0, expected = 0;  // which barrier, how many threads; 0: all that live
+  std::uint32_t id = 0, expected = 0;  // the barrier; its threads, 0: all living ones
   bool operator==(const Names&) const = default;
 };
 
@@ -48,7 +48,7 @@ bool whole_block(const Warp& w, std::uint32_t expected) {
   return expected == 0 || expected == w.block->threads;
 }
 
-// Threads that arrive when the active lanes do.
+// The number of threads that arrive with the active lanes.
 std::uint32_t arrivals(const Warp& w, const Names& n) {
   const std::uint32_t active = lane_count(w.mask);
   const bool lowest = (w.mask >> std::countr_zero(w.alive)) & 1;
@@ -109,16 +109,16 @@ const Op* run_barrier(Warp& w, const Op* op) {
   return arrive(w, op, n);
 }
 
-// Both operands are constants: all lanes name the same barrier.
+// Both operands are constants, so all lanes name the same barrier.
 const Op* run_barrier_uniform(Warp& w, const Op* op) { return arrive(w, op, names(w, op, 0)); }
 
-// Apart, so that the usual way needs no registers saved.
+// Out of line, so that the common path saves no registers.
 [[gnu::noinline]] const Op* arrive_otherwise(Warp& w, const Op* op) {
   return arrive(w, op, {op->extra, 0});
 }
 
-// bar.sync of all that live, at the constant barrier Op::extra: as almost always. Those who are not
-// the last to come and gave no other count need nothing but to be counted.
+// The common case: bar.sync of all living threads at the constant barrier Op::extra. Threads that
+// are not the last to arrive are only counted, unless others gave a count.
 const Op* run_barrier_sync(Warp& w, const Op* op) {
   NamedBarrier& b = w.block->barriers[op->extra];
   const std::uint32_t threads = lane_count(w.mask);
@@ -130,7 +130,7 @@ const Op* run_barrier_sync(Warp& w, const Op* op) {
   return w.park(op, Wait::barrier, op->extra);
 }
 
-// --- bar.warp.sync: lanes may meet from different instructions --------------------------------
+// --- bar.warp.sync: lanes may arrive at different instructions --------------------------------
 
 bool waits_here(const Split& s) {
   if (s.wait != Wait::collective) return false;
@@ -138,7 +138,7 @@ bool waits_here(const Split& s) {
   return use && use->of == BarrierUse::Of::warp;
 }
 
-// Of a waiting split, the lanes whose member mask is `members`.
+// The lanes of a waiting split whose member mask is `members`.
 std::uint32_t lanes_with(const Warp& w, const Split& s, std::uint32_t members) {
   return s.mask & lanes_equal(values_of(w, s, s.pc->a), members);
 }
@@ -199,7 +199,7 @@ bool lower_warp_sync(Lowering& lo) {
 
 // --- decoding ---------------------------------------------------------------------------------
 
-// Are these the modifiers of a barrier?
+// Whether these are the modifiers of a barrier.
 bool known(const ptx::ModSet& mods) {
   static const ptx::ModSet forms[] = {{Mod::sync},
                                       {Mod::arrive},

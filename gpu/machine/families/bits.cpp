@@ -1,4 +1,4 @@
-// Shifts, bit fields, counting of bits and byte permutation (PTX ISA 9.7.1, 9.7.8 and 9.7.9).
+// Shifts, bit fields, bit counting and byte permutation (PTX ISA 9.7.1, 9.7.8 and 9.7.9).
 #include "gpu/machine/families/rows.hpp"
 #include "gpu/machine/lowering/lowering.hpp"
 
@@ -8,7 +8,7 @@ namespace {
 using enum Opcode;
 using enum Type;
 
-// --- shifts: amounts past the width behave as the width (PTX ISA, "shl", "shr") ---
+// --- shifts: amounts above the width act as the width (PTX ISA, "shl", "shr") ---
 
 template <class T>
 constexpr U32 width = 8 * sizeof(T);
@@ -44,8 +44,8 @@ struct Funnel {
 
 // --- bit fields ---
 
-// A position or length: of words its low 8 bits; of 64 bits all of it, past the width as the width
-// (PTX ISA, "bfe", and an H200's answers).
+// A position or length. For words its low 8 bits count; for 64 bits all of it, clamped to the width
+// (PTX ISA, "bfe", and measured on an H200).
 template <class T>
 U32 field_operand(U32 n) {
   if constexpr (sizeof(T) == 4) return n & 0xff;
@@ -118,7 +118,7 @@ struct Szext {
 
 // --- counting ---
 
-// By halves, quarters and so on: SIMD has these steps everywhere.
+// Sums pairs of bits, then of wider fields. Every SIMD instruction set has these steps.
 struct Popc {
   U32 operator()(U32 a) const {
     a -= a >> 1 & 0x55555555;
@@ -187,8 +187,8 @@ struct Prmt {
     return r;
   }
 };
-// The modes pick bytes by the selector's two low bits; nibble i of entry n says which byte goes to
-// i.
+// The modes use the selector's two low bits n. Nibble i of entry n is the index of the byte that
+// goes to byte i.
 template <int Mode>
 struct PrmtMode {
   static constexpr U32 selectors[6][4] = {

@@ -1,9 +1,9 @@
 // Bulk copies (PTX ISA, "Data Movement and Conversion Instructions: Bulk copy"), st.async and
-// red.async: checks each lane's request and hands it to gpu/async, which moves the bytes.
+// red.async. Checks each lane's request and passes it to gpu/async, which moves the bytes.
 //
-// Where the ISA is silent, as an H200 does: sizes count in whole 16 bytes, and of a copy of none no
-// address is looked at; the mbarrier that a copy
-// completes on is the one at its offset in the destination's block.
+// If the ISA does not define a case, this code does as an H200. Sizes are rounded down to whole 16
+// bytes, and no address of an empty copy is checked. A copy completes on the mbarrier at its
+// operand's offset in the destination's block.
 #include "gpu/machine/families/bulk.hpp"
 
 #include <cstring>
@@ -73,7 +73,7 @@ const Op* bulk_store(Warp& w, const Op* op) {
   });
 }
 
-// Nothing to move. An H200 checks the address's alignment and ignores what lies there.
+// Moves nothing. An H200 checks the address's alignment, but not the memory there.
 const Op* bulk_prefetch(Warp& w, const Op* op) {
   return each_request(w, op, [](BulkRequest& r) {
     if (r.size() != 0) r.aligned(r.wide(Name::from), granule, Space::global, "source");

@@ -1,4 +1,4 @@
-// Decoding of bulk and tensor copies, st.async and red.async.
+// Decodes bulk and tensor copies, st.async and red.async.
 #include <fmt/format.h>
 
 #include <array>
@@ -35,7 +35,7 @@ Refs no_refs() {
   return refs;
 }
 
-// Takes operands in the order written.
+// Binds operands in the order written.
 class Reader {
  public:
   explicit Reader(Lowering& lo) : lo_(lo), left_(lo.operands) {
@@ -47,7 +47,7 @@ class Reader {
   bool value(Ref& ref, Type type) {
     return next([&](const Operand& o) { return ref = lo_.source(o, type); });
   }
-  // `{a, b, ...}`: `count` of them.
+  // `{a, b, ...}`: a list of `count` values.
   bool list(Ref* refs, unsigned count, Type type) {
     return next([&](const Operand& o) {
       const bool one = o.kind != Kind::vector && count == 1;
@@ -65,7 +65,7 @@ class Reader {
   bool done() { return left_.empty() || lo_.refuse("it has more operands than it takes"); }
 
  private:
-  // A cache policy is the last operand, except that a byte mask follows it.
+  // A cache policy is the last operand, or the last but one before a byte mask.
   void take_hint() {
     if (!lo_.what.as<CopyUse>()->masked) {
       left_ = left_.first(left_.size() - 1);
@@ -93,7 +93,7 @@ bool emit(Lowering& lo, Handler handler, const Refs& refs) {
   return true;
 }
 
-// Is there such a reduction?
+// Whether this reduction exists for the type. If not, refuses it.
 bool can_reduce(Lowering& lo) {
   const CopyUse& use = *lo.what.as<CopyUse>();
   if (use.reduces && element_type_of(lo.in.type()) &&
@@ -102,7 +102,7 @@ bool can_reduce(Lowering& lo) {
   return lo.refuse(fmt::format("{} is no operation that PTX has", lo.in.name));
 }
 
-// cp.async.bulk and cp.reduce.async.bulk, by their spaces.
+// cp.async.bulk and cp.reduce.async.bulk. Their spaces determine the direction.
 bool lower_bulk(Lowering& lo, const Row&) {
   const bool reduces = lo.in.opcode == Opcode::cp_reduce_async_bulk;
   if (!only(lo, completions | operation_mods | ModSet{Mod::multicast_cluster, Mod::cp_mask}))
@@ -199,7 +199,7 @@ bool lower_wait(Lowering& lo, const Row&) {
   return true;
 }
 
-// --- st.async [address], value, [mbarrier]; red.async likewise ---
+// --- st.async and red.async [address], value, [mbarrier] ---
 
 bool lower_async_store(Lowering& lo, const Row&) {
   const bool reduces = lo.in.opcode == Opcode::red_async;

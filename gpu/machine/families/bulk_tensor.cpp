@@ -1,5 +1,5 @@
-// Tensor copies (PTX ISA, "Data Movement and Conversion Instructions: Tensor copy"): reads the map,
-// checks each lane's request and hands it to gpu/async, which moves the bytes.
+// Tensor copies (PTX ISA, "Data Movement and Conversion Instructions: Tensor copy"). Reads the map,
+// checks each lane's request and passes it to gpu/async, which moves the bytes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,8 +15,8 @@ using ptx::Space;
 using Name = BulkOperands::Name;
 constexpr std::uint32_t granule = BulkRequest::granule;
 
-// The map operand is a generic address in .param, .const or .global: the unit that copies tensors
-// sees neither local nor shared memory.
+// Checks that the map's generic address is in .param, .const or .global. The unit that copies
+// tensors can read neither local nor shared memory.
 bool in_map_space(BulkRequest& r, std::uint64_t address) {
   const Space space = space_of(r.w, address);
   if (space != Space::local && !is_shared(space)) return true;
@@ -64,7 +64,7 @@ const async::TensorMap* tensor_map(BulkRequest& r) {
   return map;
 }
 
-// The coordinates and offsets; `shared`: of the box, in whichever block.
+// The coordinates and offsets. `shared` is the box's offset in shared memory.
 async::TensorPlace place_of(const BulkRequest& r, std::uint32_t shared) {
   async::TensorPlace place;
   for (unsigned i = 0; i < r.form.rank; ++i)
@@ -76,9 +76,9 @@ async::TensorPlace place_of(const BulkRequest& r, std::uint32_t shared) {
 }
 
 // A store writes `padding` bytes past the elements of a row, which end at `end`, to the end of
-// their 16-byte chunk. Inside an allocation, or in the padding behind it (sizes of device memory
-// are rounded up to 256 bytes), that is no error of the program. Behind memory that the program
-// registered it would change bytes that are none of the GPU's.
+// their 16-byte chunk. This is allowed inside an allocation, or in the padding after it (sizes of
+// device memory are rounded up to 256 bytes). After memory that the program registered, it would
+// change bytes that do not belong to the GPU.
 bool check_padding(BulkRequest& r, std::uint64_t end, std::uint32_t padding) {
   if (r.w.block->grid->memory->padded_end(end - 1) >= end + padding) return true;
   FaultDetail about;
@@ -94,7 +94,7 @@ bool check_padding(BulkRequest& r, std::uint64_t end, std::uint32_t padding) {
       about);
 }
 
-// The rules of the copy itself.
+// Checks the rules of the copy itself.
 bool check_rules(BulkRequest& r, async::TensorDirection direction) {
   const auto violation = async::tensor_violation(r.copy.map, r.copy.place, direction);
   if (violation == async::Violation::none) return true;
@@ -104,8 +104,8 @@ bool check_rules(BulkRequest& r, async::TensorDirection direction) {
                       fmt::format("a tensor copy breaks a rule: {}", async::sentence(violation)));
 }
 
-// The rules, and every byte that the copy touches in global memory. Rows are what counts there:
-// swizzling moves bytes about in shared memory only.
+// Checks the rules and every byte that the copy accesses in global memory. Swizzling is left out:
+// it moves bytes only in shared memory.
 bool check_tensor(BulkRequest& r, async::TensorDirection direction) {
   const BulkCopy& copy = r.copy;
   if (!check_rules(r, direction)) return false;
@@ -123,8 +123,8 @@ bool check_tensor(BulkRequest& r, async::TensorDirection direction) {
   return good;
 }
 
-// Of a store to a multicast object, where each device has the first byte of the tensor; empty: it
-// goes elsewhere.
+// For a store to a multicast object, the place of the tensor's first byte on each device. Empty for
+// other stores.
 std::vector<MulticastSpan::Place> cast_tensor(const BulkRequest& r) {
   if (r.w.block->grid->memory->multicasts().empty()) return {};
   const async::TensorMap& map = r.copy.map;
@@ -144,7 +144,7 @@ std::vector<MulticastSpan::Place> cast_tensor(const BulkRequest& r) {
   return places;
 }
 
-// The box in the shared memory of the block of rank `rank`.
+// Sets the box in the shared memory of the block of rank `rank`.
 bool box_in(BulkRequest& r, std::uint32_t rank, bool writing) {
   const std::uint64_t bytes = async::touched_bytes(r.copy.map, r.copy.place.shared);
   std::byte* at = r.shared(rank << rank_shift | r.copy.place.shared, bytes, writing, false);

@@ -1,4 +1,4 @@
-// Waiting for the lanes of a member mask, and running a collective whose lanes stand apart.
+// Waits for the lanes of a member mask, and runs collectives whose lanes are at different places.
 #include "gpu/machine/families/collectives.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 namespace inflight::machine {
 namespace {
 
-constexpr unsigned widths = 6;  // of a shfl's segments: 32, 16, ... 1 lanes
+constexpr unsigned widths = 6;  // of a shfl's segment: 32, 16, ... 1 lanes
 
 }  // namespace
 
@@ -24,7 +24,7 @@ namespace {
 
 using Shape = CollectiveShape;
 
-// Same instruction, same qualifiers, decoded alike.
+// Whether the ops have the same opcode and qualifiers and were decoded in the same way.
 bool same_instruction(const Op& a, const Op& b) {
   const ptx::Instruction &x = *a.what->text, &y = *b.what->text;
   if (x.opcode != y.opcode || x.types != y.types || x.mods != y.mods) return false;
@@ -48,14 +48,14 @@ T* lanes_at(const Warp& w, const Frame& frame, Ref ref) {
   return reinterpret_cast<T*>(base_of(w, frame, ref) + (ref & ~3u));
 }
 
-// Lanes of one split that take part in a collective whose lanes stand at several places.
+// Lanes of one split that take part in a collective whose lanes are at several places.
 struct Part {
   const Op* op;
   Frame* frame;
   std::uint32_t mask;
 };
 
-// Operands of all parts side by side, as registers that the collective can run on.
+// The operands of all parts, merged into registers on which the collective runs.
 struct alignas(64) Joint {
   std::uint64_t wide_a[lanes];
   std::uint32_t a[lanes], b[lanes], c[lanes], d[lanes];
@@ -137,7 +137,7 @@ std::uint32_t map_index(Shuffle mode, std::uint32_t delta, unsigned width) {
   return (static_cast<std::uint32_t>(mode) * widths + width) * lanes + delta;
 }
 
-// PTX ISA, shfl: the pseudo code.
+// Follows the pseudocode of shfl in the PTX ISA.
 ShuffleMap shuffle_map(Shuffle mode, int delta, unsigned width) {
   ShuffleMap map;
   const int segment = static_cast<int>(segment_mask(width));
@@ -163,7 +163,7 @@ bool fill_shuffle_maps() {
   return true;
 }
 
-// The map of a shfl whose b and c are constants that CUDA's functions make; else none.
+// The index of the map of a shfl whose b and c are constants that CUDA's functions make; else none.
 std::optional<std::uint32_t> map_of(const Lowering& lo) {
   using ptx::Mod;
   if (lo.in.opcode != ptx::Opcode::shfl || !lo.is_constant(lo.operands[2]) ||
@@ -183,7 +183,7 @@ std::optional<std::uint32_t> map_of(const Lowering& lo) {
   return std::nullopt;
 }
 
-// Parked lanes that wait at the same instruction elsewhere with this member mask.
+// Parked lanes that wait at the same instruction, at another place, with this member mask.
 std::vector<Part> waiting_elsewhere(const Warp& w, const Op* op, std::uint32_t members) {
   std::vector<Part> found;
   for (const Split& s : w.parked) {
@@ -194,8 +194,8 @@ std::vector<Part> waiting_elsewhere(const Warp& w, const Op* op, std::uint32_t m
   return found;
 }
 
-// What code decoded for a listener runs: reports lanes that need not wait; of others, run_groups()
-// does.
+// The handler in code decoded for a listener. Reports lanes that need not wait; run_groups()
+// reports the others.
 const Op* run_observed(Warp& w, const Op* op) {
   std::uint32_t members = w.mask;
   bool all_here = true;
@@ -209,7 +209,7 @@ const Op* run_observed(Warp& w, const Op* op) {
   return op->inner(w, op);
 }
 
-// Lanes that took part while they were parked go on behind their instruction.
+// Releases parked lanes that took part: they go on after their instruction.
 void let_go(Warp& w, const Part& part) {
   for (std::size_t i = 0; i < w.parked.size(); ++i) {
     Split& s = w.parked[i];

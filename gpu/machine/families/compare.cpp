@@ -50,7 +50,7 @@ struct Compare {
   }
 };
 
-// What lanes hold and what is compared.
+// Conversions from the stored lane to the compared value.
 template <class T>
 struct AsIs {
   using Stored = T;
@@ -83,7 +83,8 @@ template <class From, Mod Question>
       [=](int l) { return Compare<Question>{}(From::value(a[l]), From::value(b[l])); });
 }
 
-// The question whose answer is the opposite, also of NaN; a `u` form and its like have one.
+// The comparison with the opposite result, also for NaN, if `question` is a `u` form or .nan; else
+// `question`.
 constexpr Mod opposite(Mod question) {
   using enum Mod;
   constexpr Mod pairs[][2] = {{equ, ne}, {neu, eq}, {ltu, ge},      {leu, gt},
@@ -93,7 +94,7 @@ constexpr Mod opposite(Mod question) {
   return question;
 }
 
-// The same out of line, for what is rarely run.
+// compare_lanes out of line, for rarely run forms.
 template <class From, Mod Question>
 [[gnu::noinline]] U32 compared_positive(Warp& w, const Op* op) {
   return compare_lanes<From, Question>(w, op);
@@ -105,8 +106,8 @@ U32 compared(Warp& w, const Op* op) {
   return positive == Question ? bits : ~bits;
 }
 
-// Op::detail of setp and set: how the comparison combines with the predicate c, and what else there
-// is to write. Op::imm: setp's second destination.
+// Op::detail of setp and set: how the comparison combines with the predicate c, and whether there
+// is a second destination. Op::imm is that destination of setp.
 enum Detail : std::uint16_t { plain = 0, with_and = 1, with_or = 2, with_xor = 3, has_second = 4 };
 constexpr std::uint16_t boolean_field = 3;
 
@@ -144,7 +145,7 @@ const Op* setp_pairs(Warp& w, const Op* op) {
   return op + 1;
 }
 
-// set: the value (Op::imm) where the comparison holds, else 0.
+// set: the value Op::imm if the comparison holds, else 0.
 template <class T>
 [[gnu::noinline]] const Op* finish_set(Warp& w, const Op* op, U32 bits) {
   const U32 set = combine(w, op, bits);
@@ -156,7 +157,7 @@ template <class T, class From, Mod Question>
 const Op* set_lanes(Warp& w, const Op* op) {
   return finish_set<T>(w, op, compared<From, Question>(w, op));
 }
-// Op::imm: the low half's value; the high half's is the same, shifted.
+// Op::imm is the low half's value. The high half's value is the same, shifted.
 [[gnu::noinline]] const Op* finish_set_pairs(Warp& w, const Op* op, U32 low, U32 high) {
   const U32 p = combine(w, op, low), q = combine(w, op, high);
   const U32 value = static_cast<U32>(op->imm);
@@ -227,16 +228,16 @@ bool lower_set(Lowering& lo, const Row& row) {
 
 // --- rows ---
 
-// Each with no combination and with each of the three.
+// The three ways to combine with a predicate, and none.
 constexpr ModSet booleans[] = {{}, {Mod::and_}, {Mod::or_}, {Mod::xor_}};
 
-// A source type as rows have it; .ftz is among `mods` if it is meant.
+// A source type of rows. `mods` may have .ftz.
 struct Source {
   Type type;
   ModSet mods;
 };
 struct Handlers {
-  Handler setp, word, half;  // set's by the width of what it writes
+  Handler setp, word, half;  // word, half: of set, by the width of its result
 };
 void add_rows(Rows& rows, Source from, Mod spelling, Handlers run) {
   const auto set_row = [&](Type to, ModSet mods, Handler handler) {

@@ -22,8 +22,8 @@ template <bool, bool Sat>
 double finish(double x) {
   return Sat ? saturate(x) : pick(is_nan(x), nan_of(x), x);
 }
-// To f32, bf16 keeps the payload of a NaN and f64 the top of it, made quiet; f32 to f64 with .ftz
-// makes it canonical first (an H200's answers).
+// As measured on an H200: bf16 to f32 keeps the payload of a NaN. f64 to f32 keeps the top of it
+// and makes it quiet. f32 to f64 with .ftz makes the NaN canonical first.
 template <Type S, Type D, bool Ftz, bool Sat>
 struct ToReal {
   Lane<D> operator()(Lane<S> x) const {
@@ -40,7 +40,8 @@ struct ToReal {
 template <Type S, Type D, bool Ftz, bool Sat>
 constexpr Handler to_real = unary<Lane<D>, Lane<S>, ToReal<S, D, Ftz, Sat>>;
 
-// From S to a real D in direction R (none if it is exact), with .ftz and .sat.
+// From S to a floating-point D in direction R (none if the conversion is exact), with .ftz and
+// .sat.
 template <Type S, Type D, Mod Direction, Mod... R>
 void real_rows_from(Rows& rows) {
   using enum Mod;

@@ -7,8 +7,8 @@ namespace {
 using enum Opcode;
 using enum Type;
 
-// A NaN of f64 keeps its sign and the top of its payload, made quiet; others are canonical (an
-// H200's answers).
+// As on an H200, a NaN of f64 keeps its sign and the top of its payload and becomes quiet. Other
+// NaNs become canonical.
 template <class Format>
 U32 narrow_nan(double x) {
   constexpr U32 fraction = Format::type == f16 ? 10 : 7;
@@ -44,7 +44,7 @@ void half_rows_from(Rows& rows) {
   };
   add_rows(rows, table);
 }
-// .relu and .satfinite: of f32 sources only.
+// .relu and .satfinite: only for f32 sources.
 template <class Format, Mod R>
 void clamped_half_rows(Rows& rows) {
   constexpr LoadDoubles from = load<f32, false>;
@@ -78,7 +78,7 @@ void halves_of_integers(Rows& rows) {
 template <class Format, Mod R>
 void halves_of_reals(Rows& rows) {
   half_rows_from<Format, load<f64, false>, f64, R>(rows);
-  // An H200 keeps subnormal f32 on the way to f16, .ftz or not.
+  // An H200 does not flush a subnormal f32 that it converts to f16, even with .ftz.
   half_rows_from<Format, load<f32, Format::type != f16>, f32, R, Mod::ftz>(rows);
   clamped_half_rows<Format, R>(rows);
   if constexpr (Format::type == bf16) half_rows_from<Format, load<f16, false>, f16, R>(rows);
@@ -99,7 +99,7 @@ void half_rows(Rows& rows) {
   halves_of_reals<Format, Mod::rp>(rows);
   constexpr Type T = Format::type, other = T == f16 ? bf16 : f16;
   static constexpr Row table[] = {
-      // To nearest without being told, as ptxas has it.
+      // Without a direction it rounds to nearest, as ptxas does.
       {cvt,
        {T, other},
        {},

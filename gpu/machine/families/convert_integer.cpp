@@ -34,7 +34,8 @@ struct ClampTo {
     return static_cast<D>(x);
   }
 };
-// Signs make a difference where something is added, or lost: nothing is compiled twice.
+// The source's sign matters only if the cast widens. Otherwise signed and unsigned types share
+// code.
 template <Type D, Type S>
 using CastSource = std::conditional_t<(sizeof(Lane<D>) > sizeof(Lane<S>)), Lane<S>, Bits<S>>;
 template <Type D, Type S>
@@ -54,7 +55,7 @@ void integer_rows(Rows& rows) {
   (integer_rows_from<S, u8, u16, u32, u64, s8, s16, s32, s64>(rows), ...);
 }
 
-// --- floating point to integer: rounded, clamped; what NaN gives depends on the types ---
+// --- floating point to integer: rounded and clamped; the result for NaN depends on the types ---
 
 // NaN becomes 0, or the top bit alone if either side has 64 bits (PTX ISA, "cvt").
 template <class D, bool Long>
@@ -97,7 +98,7 @@ template <bool Ftz, Mod R>
 constexpr Handler to_integer<f32, u32, Ftz, R> =
     unary<U32, float, Flushing<Ftz, ToInteger<U32, R, false>>>;
 
-// Out of range is clamped with or without .sat.
+// Values out of range are clamped with or without .sat.
 template <Type S, Mod R, bool Ftz, class Mods, Type... D>
 void to_integer_rows(Rows& rows) {
   static constexpr Row table[] = {

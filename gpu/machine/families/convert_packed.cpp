@@ -76,7 +76,7 @@ struct E4m3 {
   static constexpr Type pair = e4m3x2;
   static constexpr int exponent_bits = 4, fraction_bits = 3;
   static constexpr U32 greatest = 0x7e, nan = 0x7f;
-  // As f16, which holds every value: 4 exponent bits of bias 7 become 5 of bias 15.
+  // To f16, which can represent every value: 4 exponent bits of bias 7 become 5 of bias 15.
   static U32 half(U32 x) {
     const float value = from_bits<float>((x & 0x7f) << 20) * 0x1p120f;
     const U32 sign = (x & 0x80) << 8;
@@ -147,7 +147,7 @@ void byte_rows(Rows& rows) {
   add_rows(rows, table);
 }
 
-// --- cvt.pack.sat: two clamped integers, above what c's low bits hold ---
+// --- cvt.pack.sat: two clamped integers, placed above the low bits of c ---
 
 template <Type To, class T>
 U32 saturated(T x) {

@@ -1,7 +1,7 @@
 // membar, fence and fence.proxy (PTX ISA, "membar, fence").
 //
-// The host keeps loads in order with loads and stores with stores, so only sequential consistency
-// past the block costs an instruction: the threads of a block run on one host thread.
+// The host keeps loads ordered with loads and stores with stores, and the threads of a block run on
+// one host thread. So only sequential consistency beyond the block needs a host fence.
 #include <atomic>
 
 #include "gpu/machine/families/families.hpp"
@@ -32,8 +32,8 @@ bool emit(Lowering& lo, bool past_block) {
 constexpr ModSet scopes{Mod::cta, Mod::cluster, Mod::gpu, Mod::sys};
 constexpr ModSet restrictions{Mod::sync_restrict_shared_cta, Mod::sync_restrict_shared_cluster};
 
-// An acquire restricted to .shared::cluster, or a release to .shared::cta, of .cluster scope: the
-// forms that `.sync_restrict` has.
+// Whether this is a form that `.sync_restrict` has: of .cluster scope, an acquire restricted to
+// .shared::cluster or a release restricted to .shared::cta.
 bool restricted_well(const ModSet& mods) {
   const bool acquires = mods.has(Mod::acquire) && mods.has(Mod::sync_restrict_shared_cluster);
   const bool releases = mods.has(Mod::release) && mods.has(Mod::sync_restrict_shared_cta);
@@ -49,7 +49,7 @@ bool check_restriction(Lowering& lo) {
 bool lower_fence(Lowering& lo, const Row&) {
   const ModSet orders{Mod::sc, Mod::acq_rel, Mod::acquire, Mod::release};
   if (!only(lo, orders | scopes | restrictions) || !check_restriction(lo)) return false;
-  // Without an order it is .acq_rel.
+  // The default order is .acq_rel.
   return emit(lo, lo.in.mods.has(Mod::sc) && !lo.in.mods.has(Mod::cta));
 }
 
@@ -58,9 +58,9 @@ bool lower_membar(Lowering& lo, const Row&) {
   return emit(lo, !lo.in.mods.has(Mod::cta));
 }
 
-// --- fence.proxy: whatever the proxy, a full fence is more than is asked for ---
+// --- fence.proxy: a full fence is stronger than any of them ---
 
-// fence.proxy.{alias, async}, the latter perhaps of one state space
+// fence.proxy.{alias, async}, the latter optionally for one state space
 bool lower_two_way(Lowering& lo) {
   const bool async = lo.in.mods.has(Mod::async);
   if (!only(lo, {Mod::alias, Mod::async})) return false;

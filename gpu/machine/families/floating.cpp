@@ -16,7 +16,7 @@ void default_rows(Rows& rows) {
   binaries<O, With<>, Double<F>, f64>(rows);
 }
 
-// --- min, max: -0 is less than +0; a NaN gives way to a number unless .NaN (PTX ISA, "min") ---
+// --- min, max: -0 is less than +0; a number wins over a NaN except with .NaN (PTX ISA, "min") ---
 
 template <class T>
 constexpr BitsOf<T> sign_bit = BitsOf<T>{1} << (8 * sizeof(T) - 1);
@@ -73,7 +73,7 @@ void extreme_rows(Rows& rows) {
   binaries<O, With<ftz, NaN, xorsign, Mod::abs>, Extreme<F, true, true, true>, f32>(rows);
 }
 
-// --- signs: a NaN is canonical, in f64 made quiet, its sign kept (an H200's answers) ---
+// --- signs, as on an H200: an f32 NaN becomes canonical, an f64 NaN quiet with its sign kept ---
 
 inline float sign_or_nan(float a, float changed) { return pick(a != a, canonical_nan(), changed); }
 inline double sign_or_nan(double a, double changed) { return pick(is_nan(a), quiet(a), changed); }

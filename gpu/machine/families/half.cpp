@@ -6,7 +6,8 @@ namespace {
 
 using enum Opcode;
 
-// Exact sums and products, or sums rounded to odd: rounding to the format comes after.
+// Operations in float, whose result is then rounded to the format. Rounding twice is harmless for
+// sums and exact products; the other results are rounded to odd.
 template <class Format>
 struct HalfAdd {
   static float of(float a, float b) { return a + b; }
@@ -15,7 +16,7 @@ template <class Format>
 struct HalfSub {
   static float of(float a, float b) { return a - b; }
 };
-// A product of two f16 is a float; one of two bf16 may lie below floats.
+// A product of two f16 is exact in float. One of two bf16 may be too small for a float.
 template <class Format>
 struct HalfMul;
 template <>
@@ -43,7 +44,7 @@ template <class Format, bool Ftz>
 [[gnu::always_inline]] inline float half_in(U32 h) {
   return Format::value(Ftz ? flush_half<Format>(h) : h);
 }
-// .ftz, which only f16 has: x rounded as if exponents had no end stays below the normal values.
+// .ftz, which only f16 has: flushes if x, rounded with an unbounded exponent range, is subnormal.
 [[gnu::always_inline]] inline U32 flush_tiny(float x, U32 rounded) {
   const float magnitude = from_bits<float>(to_bits(x) & 0x7fffffff);
   return pick(magnitude < 0x1p-14f - 0x1p-26f, rounded & 0x8000, rounded);
@@ -80,8 +81,8 @@ void sum_rows(Rows& rows) {
   both_rows<O, 2, F16, With<Rn..., ftz, sat>, HalfOp<F16, F, true, Clamp::sat>>(rows);
   both_rows<O, 2, Bf16, With<Rn...>, HalfOp<Bf16, F, false, Clamp::none>>(rows);
 }
-// .oob: a product with what a tensor copy puts where an element is out of bounds, of either sign
-// (an H200's answers), gives zero, whatever is added.
+// .oob: the result is zero if a factor is the value that a tensor copy fills in for out-of-bounds
+// elements, of either sign (measured on an H200), for any addend.
 template <class Format, Clamp C>
 struct HalfFmaOob {
   [[gnu::always_inline]] U32 operator()(U32 a, U32 b, U32 c) const {
@@ -161,7 +162,7 @@ void extreme_rows(Rows& rows) {
       rows);
 }
 
-// --- signs: a NaN is canonical (an H200's answers) ---
+// --- signs: a NaN becomes canonical, as on an H200 ---
 
 template <class Format, bool Ftz>
 struct HalfAbs {

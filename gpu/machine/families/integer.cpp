@@ -54,7 +54,7 @@ struct Mad24HiSat {
   }
 };
 
-// dp4a, dp2a: sums of products of bytes, of half words and bytes.
+// dp4a, dp2a: sums of products of bytes, or of half words and bytes.
 template <class T>
 std::int32_t byte(T word, int i) {
   using Byte = typename Word<1>::bits;
@@ -83,7 +83,7 @@ struct Dp2a {
   }
 };
 
-// One half of a packed pair: the functor on int16_t or uint16_t, in and out through a word.
+// Applies a functor on int16_t or uint16_t to one half of a packed pair, passed in a word.
 template <class T, class F>
 struct OnHalf {
   std::uint32_t operator()(std::uint32_t a, std::uint32_t b) const {

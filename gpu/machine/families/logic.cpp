@@ -146,7 +146,7 @@ const Op* select(Warp& w, const Op* op) {
   write<T>(w, op->d, [=](int l) { return p >> l & 1 ? a[l] : b[l]; });
   return op + 1;
 }
-// slct: a if c is not negative; -0.0 counts as 0, NaN as negative (PTX ISA, "slct").
+// slct: a if c >= 0, else b. -0.0 counts as 0, NaN as negative (PTX ISA, "slct").
 struct Slct {
   template <class T>
   T operator()(T a, T b, S32 c) const {
@@ -163,7 +163,7 @@ void selections(Rows& rows) {
   static constexpr Row table[] = {
       Row{selp, {T}, {}, {T, T, T, Type::pred}, select<Bits<T>>}...,
       Row{slct, {T, s32}, {}, {T, T, T, s32}, ternary<Bits<T>, Bits<T>, Bits<T>, S32, Slct>}...,
-      // A subnormal c compares as 0 does, unless it is negative and kept.
+      // A flushed subnormal c compares as 0. Without .ftz this matters only if c is negative.
       Row{slct,
           {T, Type::f32},
           {},

@@ -1,9 +1,9 @@
 // ldmatrix, stmatrix and movmatrix: 8x8 matrices of 16-bit elements between shared memory and the
 // registers of a warp (PTX ISA, "Warp-level Matrix Instructions: ldmatrix, stmatrix, movmatrix").
 //
-// Of each matrix, lane T holds row T/4, columns 2(T%4) and 2(T%4)+1, or the same of its transpose;
-// lane 8i+r names the 16 bytes of row r of matrix i. The whole warp takes part: lanes that stand
-// apart wait for each other first.
+// Of each matrix, lane T holds row T/4, columns 2(T%4) and 2(T%4)+1, or the same of its transpose.
+// Lane 8i+r gives the address of the 16 bytes of row r of matrix i. The whole warp takes part:
+// diverged lanes wait for each other first.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -53,7 +53,7 @@ std::uint32_t* registers(Warp& w, const Op* op, int matrix) {
   return w.at<std::uint32_t>(w.frame->code->extra[op->extra + static_cast<unsigned>(matrix)]);
 }
 
-// Has every row its place? If not, a fault has ended the kernel.
+// Finds the place of every row. False if a fault has ended the kernel.
 bool rows_of(Warp& w, const Op* op, bool writing, LanePlaces& rows) {
   const int count = use_of<MatrixUse>(op).count * side;
   const std::uint32_t naming = count == lanes ? all_lanes : (1u << count) - 1;
@@ -85,7 +85,7 @@ const Op* run_load(Warp& w, const Op* op) {
       if (w.variant) [[unlikely]]
         w.variant->load(m * side + r, tiles[m].at[r], row_bytes);
     }
-  // Only now: a destination may have been the address.
+  // Registers are written last because a destination may be the address register.
   for (int m = 0; m < use.count; ++m)
     to_registers(w, tiles[m], use.transposed, registers(w, op, m));
   return op + 1;
@@ -124,7 +124,7 @@ const Op* run_move(Warp& w, const Op* op) {
 
 // --- decoding ---
 
-// How many matrices the modifiers name; 0, refused, if they are not what sm_90 has.
+// The number of matrices that the modifiers name. Refuses forms that sm_90 lacks and returns 0.
 int count_of(Lowering& lo) {
   constexpr ptx::ModSet known{Mod::m8n8, Mod::x1, Mod::x2, Mod::x4, Mod::trans};
   if (!only(lo, known)) return 0;
@@ -133,7 +133,7 @@ int count_of(Lowering& lo) {
   return 0;
 }
 
-// The operand's registers: `{a, b}`, or one by itself.
+// The operand's registers: `{a, b}` or a single one.
 std::span<const Operand> registers_of(const Lowering& lo, const Operand& o) {
   if (o.kind != Operand::Kind::vector) return {&o, 1};
   return {lo.function.pool.data() + o.index, o.count};

@@ -1,8 +1,7 @@
 // mbarrier.* (PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier").
 //
-// Lanes act one after the other. An
-// operation that breaks a rule changes nothing and gives a token of nothing, as gpu/async says;
-// the thread goes on, as it does on a GPU.
+// Lanes act one after the other. An operation that breaks a rule changes nothing and returns an
+// empty token, as gpu/async describes. The thread goes on, as on a GPU.
 #include <fmt/format.h>
 
 #include <bit>
@@ -29,7 +28,7 @@ using ptx::Type;
 
 using Mbarriers = LaneMbarriers;
 
-// Does every active lane name a place where an mbarrier can be? If not, a fault has ended the
+// Whether every active lane's address is valid for an mbarrier. If not, a fault has ended the
 // kernel.
 bool resolve(Warp& w, const Op* op, bool own_only, Mbarriers& m) {
   const BadLanes bad = resolve_mbarriers(w, op, own_only, m);
@@ -43,7 +42,7 @@ std::uint32_t value(const Warp& w, Ref ref, int lane, std::uint32_t otherwise) {
   return ref == no_ref ? otherwise : w.at<std::uint32_t>(ref)[lane];
 }
 
-// --- operations on the state: `count` is Op::b, 1 where it is absent; `bytes` is Op::c ---
+// --- operations on the state: `count` is Op::b, 1 if absent; `bytes` is Op::c ---
 
 Step init(Word& word, std::uint32_t count, std::uint32_t) {
   return {mb::init(word, count), {}, {}};
@@ -79,7 +78,7 @@ bool wanted(const Warp& w) {
   return observation && observation->wants(check::Topic::mbarriers);
 }
 
-// Completes `event` with who, where and the mbarrier's state, and emits it.
+// Adds the thread, the address and the mbarrier's state to `event` and emits it.
 void report(const Warp& w, const Op* op, const Mbarriers& m, int lane, Event& event,
             const Step& step) {
   const Observation& observation = *w.block->grid->observation;
@@ -96,8 +95,8 @@ void report(const Warp& w, const Op* op, const Mbarriers& m, int lane, Event& ev
 
 using Operation = Step (*)(Word&, std::uint32_t count, std::uint32_t bytes);
 
-// Initialising and invalidating are for the block's own mbarriers; arrivals and transaction counts
-// reach other blocks' (.shared::cluster).
+// Initialising and invalidating work only on the block's own mbarriers. Arrivals and transaction
+// counts also work on those of other blocks (.shared::cluster).
 template <Event::Op name>
 inline constexpr bool own_only = name == Event::Op::init || name == Event::Op::inval;
 
@@ -123,15 +122,15 @@ const Op* run_operation(Warp& w, const Op* op) {
   return op + 1;
 }
 
-// --- waits: Op::d is a predicate, Op::b a token or, with .parity, a parity; Op::count: 1 where
-// nothing depends on the predicate, so that the thread cannot know ---
+// --- waits: Op::d is a predicate, Op::b a token or, with .parity, a parity. Op::count is 1 if
+// nothing depends on the predicate, so the thread does not learn the result ---
 
 mb::Test test_lane(const Warp& w, const Op* op, const Mbarriers& m, int l, bool parity) {
   return parity ? mb::test_parity(m.word(l), w.at<std::uint32_t>(op->b)[l])
                 : mb::test(m.word(l), w.at<std::uint64_t>(op->b)[l]);
 }
 
-// The parity of the phase that a lane asks for.
+// The parity of the phase that a lane waits for.
 std::uint32_t phase_parity(const Warp& w, const Op* op, int l, bool parity) {
   return parity ? w.at<std::uint32_t>(op->b)[l] : mb::decode(w.at<std::uint64_t>(op->b)[l]).parity;
 }
@@ -182,7 +181,7 @@ bool same_mbarrier(const Warp& w, const Mbarriers& m) {
   return same;
 }
 
-// Lanes go on, whose phases may be those of different mbarriers.
+// Reports that waiting lanes go on. They may wait for phases of different mbarriers.
 void report_waited(Warp& w, const Op* op, const Mbarriers& m, bool parity) {
   const Observation& observation = *w.block->grid->observation;
   for (std::uint32_t rest = w.mask & w.waiting; rest;) {
@@ -198,7 +197,7 @@ void report_waited(Warp& w, const Op* op, const Mbarriers& m, bool parity) {
   }
 }
 
-// Waits until some lane's phase is complete; the scheduler may ask it to give up instead, so that a
+// Waits until some lane's phase is complete. The scheduler may end the wait earlier, so that a
 // program's own time-outs work.
 template <bool parity>
 const Op* run_try_wait(Warp& w, const Op* op) {
@@ -237,7 +236,7 @@ const Op* run_pending_count(Warp& w, const Op* op) {
 
 // --- decoding ---
 
-// Emits `handler` with d, b and c as bound, and the address.
+// Emits `handler` with the operands d, b, c and the address.
 bool emit(Lowering& lo, Handler handler, const ptx::Operand& address, Ref d, Ref b, Ref c,
           bool unheeded = false) {
   if (lo.what.memory.empty()) return lo.refuse("an address in brackets is needed");
@@ -285,7 +284,7 @@ bool lower_arrive(Lowering& lo, const Row&) {
   const bool drops = lo.in.opcode == Opcode::mbarrier_arrive_drop;
   const MbarrierUse& use = *lo.what.as<MbarrierUse>();
   const bool tx = use.expects_bytes, quiet = use.no_complete;
-  // The state may be left out: mbarrier.arrive [addr].
+  // The state operand is optional: mbarrier.arrive [addr].
   const std::size_t at =
       !lo.operands.empty() && lo.operands[0].kind == ptx::Operand::Kind::address ? 0 : 1;
   if (!arity(lo, at + (tx || quiet ? 2 : 1), at + 2)) return false;

@@ -45,7 +45,7 @@ const Op* shared(Warp& w, const Op* op) {
     return shared_rare<E>(w, op);
   const Offset* a = w.at<Offset>(op->a);
   const Offset window = w.block->window;
-  // Counted from the end of the reserved bytes, so that those are far past the end.
+  // Offsets start at the end of the reserved bytes. Those wrap around and fail the range check.
   const Offset first = ((a[0] + static_cast<Offset>(op->imm)) ^ window) - reserved_shared,
                second = ((a[half] + static_cast<Offset>(op->imm)) ^ window) - reserved_shared;
   const std::uint64_t high = first < second ? second : first,
@@ -70,7 +70,7 @@ template <class E>
   return move_local<E>(w, op, w.mask, a, static_cast<Offset>(op->imm)) ? op + 1 : nullptr;
 }
 
-// Most often all lanes are at one offset, in a 64-bit register.
+// The common case: all lanes have one offset, in a 64-bit register.
 template <class E>
 const Op* local(Warp& w, const Op* op) {
   if (w.mask != all_lanes || op->a == no_ref || !(op->flags & Op::address_64))
@@ -94,7 +94,7 @@ template <class E>
   return done ? op + 1 : nullptr;
 }
 
-// Mostly a parameter by its name: one value for all lanes.
+// The common case is a parameter by its name: one value for all lanes.
 template <class E>
 const Op* parameter(Warp& w, const Op* op) {
   const std::uint64_t offset = static_cast<Offset>(op->imm);
@@ -115,7 +115,7 @@ const Op* frame(Warp& w, const Op* op) {
   return op + 1;
 }
 
-// The lanes of `mask` that point into [window, window + size), and their offsets in it.
+// The lanes of `mask` whose addresses are in [window, window + size). Sets their offsets in it.
 inline std::uint32_t inside(std::uint32_t mask, const Address* a, Address imm, Address window,
                             Address size, Offset* offsets) {
   std::uint32_t in = 0;
@@ -134,7 +134,7 @@ template <class E>
   const Address imm = static_cast<Address>(op->imm);
   const Windows& at = w.block->grid->memory->windows();
   std::uint32_t rest = w.mask;
-  using Plain = typename E::Plain;  // only in global memory another host thread may look on
+  using Plain = typename E::Plain;  // other host threads may access only global memory
   Offset offsets[lanes];
   if (const auto m = inside(rest, a, imm, at.shared, at.shared_size, offsets)) {
     if (!move_shared<Plain>(w, op, m, offsets, 0, ptx::Space::shared_cluster)) return nullptr;
@@ -172,7 +172,7 @@ const Op* generic(Warp& w, const Op* op) {
 
 // --- the table ---
 
-// Of one element, the order of its bytes is the host's.
+// Strong accesses of one element use the plain handlers: the host orders the bytes of an element.
 template <class E, class Strong>
 constexpr StrongHandlers strong_of() {
   if constexpr (E::count > 1)
@@ -215,7 +215,7 @@ using s8 = std::int8_t;
 using s16 = std::int16_t;
 using s32 = std::int32_t;
 
-// Wider registers in vectors are extended by an op of their own (Lowering::destination).
+// Vector elements in wider registers are extended by separate ops (Lowering::destination).
 constexpr AccessHandlers rows[] = {
     load_row<u8, u16, 1>(),     load_row<u8, u32, 1>(),   load_row<u8, u64, 1>(),
     load_row<s8, u16, 1>(),     load_row<s8, u32, 1>(),   load_row<s8, u64, 1>(),

@@ -1,4 +1,4 @@
-// Decoding of ld, ldu, st and of the instructions that only advise the caches.
+// Decodes ld, ldu, st and the instructions that only advise the caches.
 #include "gpu/machine/families/memory_lowering.hpp"
 
 #include <fmt/format.h>
@@ -27,19 +27,19 @@ constexpr ptx::ModSet understood{Mod::weak,    Mod::volatile_, Mod::relaxed, Mod
                                  Mod::gpu,     Mod::sys};
 constexpr ptx::ModSet strong{Mod::volatile_, Mod::relaxed, Mod::acquire, Mod::release, Mod::mmio};
 
-// What the decoder knows of the address operand.
+// The decoder's result for the address operand.
 struct Target {
   AccessPlace place;
   bool materialise = false;  // the variable's address must be computed first
 };
 
-// Does [variable + offset] name `bytes` aligned bytes inside the variable?
+// Whether [variable + offset] is `bytes` aligned bytes inside the variable.
 bool inside(const ptx::Variable& v, std::int64_t offset, unsigned bytes) {
   return offset >= 0 && offset % bytes == 0 && v.alignment % std::min(bytes, 16u) == 0 &&
          static_cast<std::uint64_t>(offset) + bytes <= v.size;
 }
 
-// Has it a place in a frame? Others have addresses, which say nothing of where frames lie.
+// Whether the variable is in a frame. Other variables have addresses outside frames.
 bool in_frame(const ptx::Variable& v) {
   return v.space == Space::local || v.space == Space::param || v.space == Space::param_entry ||
          v.space == Space::param_func;
@@ -95,7 +95,7 @@ Ref materialise(Lowering& lo, const Operand& address) {
 
 struct Form {
   Type type;       // of an element in memory
-  unsigned bytes;  // of an element in memory
+  unsigned bytes;  // of an element
   unsigned count;
   std::span<const Operand> values;  // the registers
 };
@@ -115,13 +115,13 @@ std::optional<Form> form(Lowering& lo, const Operand& values) {
   return f;
 }
 
-// Bytes of a lane of the operand's register; 0 if it is none.
+// Bytes of a lane of the operand's register; 0 if the operand is no register.
 unsigned width(const Lowering& lo, const Operand& o) {
   const Type type = lo.register_type(o);
   return type == Type::none ? 0 : std::max(2u, ptx::size_of(type));
 }
 
-// The narrowest type that registers hold.
+// The type extended to at least 16 bits, the narrowest register.
 Type slot_type(Type type) {
   if (ptx::size_of(type) > 1) return type;
   return ptx::is_signed(type) ? Type::s16 : Type::u16;
@@ -182,7 +182,7 @@ bool lower_access(Lowering& lo, AccessTable table, bool store) {
   op.count = static_cast<std::uint8_t>(f->count);
   if (!store && is_strong) op.flags |= Op::strong;
   if (!bind_address(lo, address, *t, base, op)) return false;
-  // Of one element, as the handler has it in the register.
+  // The size of one element in its register.
   const unsigned value_bytes = direct ? own : ptx::size_of(slot_type(f->type));
   observe_access(lo, op, value_bytes);
   return true;
@@ -198,8 +198,8 @@ bool lower_hint(Lowering& lo, const Row&) {
   return true;
 }
 
-// applypriority and discard work on one line of the L2 cache. To discard its bytes is to leave them
-// undefined, and what they were is one way.
+// applypriority and discard work on one line of the L2 cache. discard makes its bytes undefined, so
+// leaving them unchanged is allowed.
 bool lower_line(Lowering& lo, const Row&) {
   constexpr std::int64_t line_bytes = 128;
   if (!only(lo, {Mod::L2})) return false;
@@ -210,8 +210,8 @@ bool lower_line(Lowering& lo, const Row&) {
   return true;
 }
 
-// How many sixteenths of the accesses the primary priority takes: at least one. The chip looks at
-// eleven bits of the fraction.
+// The sixteenths of the accesses that get the primary priority, at least one. The chip uses only
+// the upper bits of the fraction, rounded.
 std::uint64_t sixteenths(float fraction) {
   std::uint32_t bits;
   std::memcpy(&bits, &fraction, sizeof bits);
@@ -230,9 +230,9 @@ const Op* make_policy(Warp& w, const Op* op) {
   return op + 1;
 }
 
-// A cache policy is 64 bits that accesses take back and ignore. As an H200 makes them of fractions:
-// 1, the primary priority in 3 bits, whether the secondary is evict_first, the fraction in
-// sixteenths less one. Ranges of addresses and createpolicy.cvt are taken for the whole fraction.
+// A cache policy is a 64-bit operand that accesses ignore. Its bits are an H200's for fractions: 1,
+// the primary priority in 3 bits, whether the secondary is evict_first, and the fraction in
+// sixteenths minus one. Address ranges and createpolicy.cvt are encoded as the whole fraction.
 bool lower_policy(Lowering& lo, const Row&) {
   if (!only(lo, {Mod::L2, Mod::L2_evict_unchanged})) return false;
   const auto o = lo.operands;
@@ -241,7 +241,7 @@ bool lower_policy(Lowering& lo, const Row&) {
   const Ref fraction = fractional && o.size() > 1 ? lo.source(o[1], Type::f32) : no_ref;
   const Ref d = lo.destination(o[0], Type::b64);
   if (d == no_ref) return false;
-  // The secondary priority, where there is one, is evict_first or evict_unchanged.
+  // The secondary priority, if any, is evict_first or evict_unchanged.
   const auto has = [&](Mod mod) { return lo.in.mods.has(mod); };
   const bool first = has(Mod::L2_evict_first);
   const std::int64_t primary = has(Mod::L2_evict_normal) ? 3

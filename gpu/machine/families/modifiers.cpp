@@ -1,4 +1,4 @@
-// Row and refusal helpers of irregular instructions.
+// Helpers of irregular instructions: their rows and the check of their modifiers.
 #include "gpu/machine/families/modifiers.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// mov, cvta, isspacep, and the moves that decoding composes other instructions with.
+// mov, cvta, isspacep, mapa, and the moves from which the decoder composes other instructions.
 #include "gpu/machine/families/lanes.hpp"
 #include "gpu/machine/families/wgmma.hpp"
 #include "gpu/machine/lowering/lowering.hpp"
@@ -49,7 +49,7 @@ const Op* pack4(Warp& w, const Op* op) {
   return op + 1;
 }
 
-// `detail`: which part; `count`: how many make the whole.
+// Op::detail: the index of the part; Op::count: the number of parts.
 template <class Whole, class Part>
 void unpack_as(Warp& w, const Op* op) {
   const Whole* a = w.at<Whole>(op->a);
@@ -87,7 +87,7 @@ const Op* special(Warp& w, const Op* op) {
   const T value = static_cast<T>(read_special(w, ptx::Special(op->detail)));
   write<T>(w, op->d, [=](int) { return value; });
   w.poll(Polls::time);
-  // Who spins on the clock has short turns: others' work is what it waits for, if for anything.
+  // A warp that spins on a clock gets short turns, since it can only be waiting for other warps.
   constexpr std::int32_t shorter = 192;
   w.budget -= shorter;
   w.allotted -= shorter;
@@ -99,7 +99,7 @@ const Op* move_predicate(Warp& w, const Op* op) {
   return op + 1;
 }
 
-// cvta and cvta.to: the window's base is in imm.
+// cvta and cvta.to: Op::imm is the window's base, or its negative.
 template <class T>
 const Op* offset(Warp& w, const Op* op) {
   const T* a = w.at<T>(op->a);
@@ -124,7 +124,7 @@ std::uint64_t window(const Windows& w, Space space) {
   }
 }
 
-// d = a in [imm, imm + extent): a window's size is a power of two.
+// d = a is in [imm, imm + 2^detail).
 template <class T>
 const Op* in_window(Warp& w, const Op* op) {
   const T* a = w.at<T>(op->a);
@@ -132,7 +132,7 @@ const Op* in_window(Warp& w, const Op* op) {
   w.set_predicate(op->d, bits([=](int l) { return static_cast<uint64_t>(a[l]) - low < size; }));
   return op + 1;
 }
-// Own shared memory: the part of the window that has the block's rank.
+// The block's own shared memory: the part of the window with the block's rank.
 const Op* in_own_shared(Warp& w, const Op* op) {
   const uint64_t* a = w.at<uint64_t>(op->a);
   const uint64_t low = static_cast<uint64_t>(op->imm) + w.block->window;
@@ -158,8 +158,8 @@ const Op* in_constant(Warp& w, const Op* op) {
   return op + 1;
 }
 
-// mapa: the same place in the shared memory of the cluster's block of rank b. Op::imm is where
-// shared addresses begin among those of a.
+// mapa: the same offset in the shared memory of the cluster's block of rank b. Op::imm is the start
+// of the shared window in a's address space.
 template <class T>
 const Op* map_rank(Warp& w, const Op* op) {
   const T* a = w.at<T>(op->a);
@@ -170,7 +170,7 @@ const Op* map_rank(Warp& w, const Op* op) {
   });
   return op + 1;
 }
-// getctarank: the rank that a shared address names.
+// getctarank: the rank of the block that a shared address belongs to.
 template <class T>
 const Op* rank_of(Warp& w, const Op* op) {
   const T* a = w.at<T>(op->a);
@@ -185,7 +185,7 @@ std::int64_t shared_base(Lowering& lo) {
   return generic ? static_cast<std::int64_t>(lo.program_memory().windows().shared) : 0;
 }
 
-// A shared variable by its name is a shared address, also where generic ones are meant.
+// The name of a shared variable is a shared address, even if the form takes generic addresses.
 Ref shared_operand(Lowering& lo, const ptx::Operand& o, Type type, std::int64_t& base) {
   if (o.kind == ptx::Operand::Kind::variable) base = 0;
   return lo.source(o, type);

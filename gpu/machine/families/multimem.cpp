@@ -1,8 +1,8 @@
 // multimem.ld_reduce, multimem.st and multimem.red (PTX ISA, "Data Movement and Conversion
 // Instructions: multimem").
 //
-// An address is a multicast object's, and stands for memory of each of its devices. Values are
-// reduced in the order in which the devices were added; PTX leaves the order open.
+// An address belongs to a multicast object and refers to memory of each of its devices. Values are
+// reduced in the order in which the devices were added; PTX does not define the order.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -30,8 +30,8 @@ using ptx::Type;
 
 constexpr std::uint32_t most_bytes = 16;  // of a thread's access
 
-// Behind the registers in Op::extra: an operation and a type, and whether sums of small floats are
-// rounded once.
+// The entry after the registers in Op::extra: an operation, a type, and whether sums of 16-bit
+// floats are accumulated in f32.
 struct Form {
   ReduceOp op = ReduceOp::add;
   TensorType type = TensorType::u32;
@@ -47,7 +47,7 @@ struct Form {
   Form() = default;
 };
 
-// One lane's value, element by element as its registers have it.
+// One lane's value: the elements of its registers in order.
 struct Value {
   alignas(16) std::byte bytes[most_bytes] = {};
 };
@@ -56,7 +56,7 @@ std::uint32_t size_of_access(const Op* op) {
   return op->count * ptx::size_of(op->what->text->types[0]);
 }
 
-// Where the lanes' bytes are; nothing after a fault, which an address of no object gives.
+// The places of the lanes' bytes. Empty after a fault, such as an address of no multicast object.
 std::vector<MulticastLanes> find_lanes(Warp& w, const Op* op) {
   const std::uint32_t bytes = size_of_access(op);
   std::uint64_t addresses[lanes];
@@ -91,7 +91,7 @@ std::byte* place(const MulticastLanes::Device& device, int lane) {
 const Ref* elements(const Warp& w, const Op* op) { return w.frame->code->extra.data() + op->extra; }
 Form form_of(const Warp& w, const Op* op) { return Form(elements(w, op)[op->count]); }
 
-// Each element of `out` is the sum, in f32 and rounded once, of all devices'.
+// Each element of `out` is the sum of all devices', accumulated in f32 and rounded to Format once.
 template <class Format>
 void sum_wide(const MulticastLanes& from, int lane, std::uint32_t bytes, std::byte* out) {
   for (std::uint32_t i = 0; i < bytes; i += 2) {
@@ -133,7 +133,7 @@ const Op* run_ld_reduce(Warp& w, const Op* op) {
       for (unsigned i = 0; i < op->count; ++i)
         std::memcpy(w.at<std::byte>(elements(w, op)[i]) + l * each, value.bytes + i * each, each);
     });
-  w.poll();  // as a load of a flag that others set
+  w.poll();  // it may load a flag that others set
   return op + 1;
 }
 
@@ -163,7 +163,7 @@ const Op* run_st(Warp& w, const Op* op) {
     else if (bytes == 8)
       __atomic_store_n(reinterpret_cast<std::uint64_t*>(to),
                        *reinterpret_cast<const std::uint64_t*>(from), __ATOMIC_RELEASE);
-    else  // in halves, each with the flag behind its data where a program has put one
+    else  // in two halves, in order: a flag after the data is written last
       for (std::uint32_t i = 0; i < bytes; i += 8)
         __atomic_store_n(reinterpret_cast<std::uint64_t*>(to + i),
                          *reinterpret_cast<const std::uint64_t*>(from + i), __ATOMIC_RELEASE);
@@ -210,7 +210,7 @@ std::optional<Form> form_named(const ptx::Instruction& in) {
   return form;
 }
 
-// The registers of a vector, or the one, into Op::extra, and the form behind them.
+// Puts the registers of the operand, a vector or a single one, into Op::extra, then the form.
 bool bind(Lowering& lo, const Operand& operand, bool loads, const Form& form, Op& op) {
   const Type type = lo.in.types[0];
   std::vector<Ref> refs;
@@ -232,7 +232,7 @@ bool bind(Lowering& lo, const Operand& operand, bool loads, const Form& form, Op
   return true;
 }
 
-// Small floats come in vectors or pairs, and only floats come in vectors.
+// 16-bit floats must be in vectors or pairs, and only floats may be in vectors.
 bool vector_fits(const ptx::Instruction& in) {
   const Type type = in.types[0];
   const bool half = type == Type::f16 || type == Type::bf16;

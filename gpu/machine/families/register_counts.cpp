@@ -1,5 +1,5 @@
-// setmaxnreg (PTX ISA, "Miscellaneous Instructions: setmaxnreg"). Registers are not scarce here,
-// but a wait for more of them than a block has would last for ever on a chip, and does here.
+// setmaxnreg (PTX ISA, "Miscellaneous Instructions: setmaxnreg"). Registers are not scarce here.
+// But a wait for more of them than the block ever has never ends on a chip, nor does it here.
 #include "gpu/machine/families/register_counts.hpp"
 
 #include <fmt/format.h>
@@ -16,11 +16,11 @@ namespace {
 using ptx::Mod;
 using ptx::Opcode;
 
-// --- Op of setmaxnreg: detail: registers a thread; extra: as many as it has at entry; count: 1 of
-// .inc ---
+// --- Op of setmaxnreg: detail: registers a thread; extra: registers a thread at entry; count: 1
+// for .inc ---
 
-// The four warps of a warpgroup execute the same ones, and meet between two. What is wrong with
-// this one, which the warp executes next?
+// Describes the error in the setmaxnreg that the warp executes next; empty if there is none. The
+// four warps of a warpgroup must execute the same ones, and synchronise between two.
 std::string mistake(const Warp& w, const Op* op, RegisterCounts& counts) {
   const std::uint32_t rank = rank_in_group(w);
   const std::uint32_t before = counts.executed[rank];
@@ -52,7 +52,7 @@ const Op* run_setmaxnreg(Warp& w, const Op* op) {
   Warpgroup* const group = warpgroup_of(w);
   if (!group) return op + 1;
   RegisterCounts& counts = group->registers;
-  // PTX leaves it undefined; a chip goes on.
+  // PTX does not define this case, and a chip goes on. It is a fault only with a checker.
   if (std::string why = mistake(w, op, counts); !why.empty() && observes_multiplies(w))
     return w.fault(op, FaultKind::illegal_instruction, w.mask, std::move(why));
   const std::uint32_t rank = rank_in_group(w), wanted = op->detail;
@@ -83,7 +83,8 @@ std::uint32_t most_taken(const ptx::Function& kernel) {
   return most;
 }
 
-// What the assembler gives each thread at entry; 0: it cannot know, and leaves setmaxnreg out.
+// The registers that the assembler gives each thread at entry. 0 if it cannot know the number; it
+// then ignores setmaxnreg.
 std::uint32_t registers_at_entry(const ptx::Function& kernel) {
   constexpr std::uint32_t in_file = 65536, most = 256, granule = 8;
   const auto& shape = kernel.reqntid[0] ? kernel.reqntid : kernel.maxntid;
@@ -95,7 +96,7 @@ std::uint32_t registers_at_entry(const ptx::Function& kernel) {
   } else if (kernel.maxnreg == 0) {
     return 0;
   }
-  // It takes no more than the least that is asked for.
+  // The number is at most the smallest count of any setmaxnreg.inc.
   for (const ptx::Instruction& in : kernel.body)
     if (takes(in)) count = std::min(count, count_of(kernel, in));
   return count / granule * granule;

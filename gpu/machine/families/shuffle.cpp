@@ -5,7 +5,7 @@
 namespace inflight::machine::INFLIGHT_ISA {
 namespace {
 
-// Runs F at once if every member is here, as nearly always; else leaves it to run_groups().
+// Runs F at once if all members have arrived, the common case; else calls run_groups().
 template <Collective F>
 const Op* collective(Warp& w, const Op* op) {
   if (op->extra == no_ref) {
@@ -166,7 +166,7 @@ const Op* active_mask(Warp& w, const Op* op) {
   return op + 1;
 }
 
-// PTX lets the implementation choose, always the same lane for the same mask: here the lowest.
+// PTX lets the implementation choose the lane, always the same for a mask. Here it is the lowest.
 void elect(Warp& w, const Op* op, U32 members) {
   const U32 leader = members ? static_cast<U32>(__builtin_ctz(members)) : 0;
   write<U32>(w, op->d, [=](int) { return leader; });

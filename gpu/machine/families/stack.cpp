@@ -1,5 +1,5 @@
-// alloca, stacksave, stackrestore (PTX ISA 9.7.9: stack manipulation). The stack grows upwards
-// here, each lane's on its own; a function's return frees what it allocated.
+// alloca, stacksave, stackrestore (PTX ISA 9.7.9: stack manipulation). Each lane has its own stack,
+// which grows upwards. A function's return frees what it allocated.
 #include <fmt/format.h>
 
 #include <algorithm>

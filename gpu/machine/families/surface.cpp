@@ -24,7 +24,7 @@ constexpr ModSet understood{Mod::_1d, Mod::_2d,  Mod::_3d,   Mod::a1d,  Mod::a2d
                             Mod::cs,  Mod::cv,   Mod::wb,    Mod::wt};
 constexpr ModSet operations{Mod::add, Mod::min, Mod::max, Mod::and_, Mod::or_};
 
-// The lanes' addresses; those of `mask` have one. False: a fault has ended the kernel.
+// The addresses of the lanes of `mask`. The others have none.
 struct Places {
   std::uint64_t at[lanes] = {};
   std::uint32_t mask = 0;
@@ -70,7 +70,7 @@ void note(Warp& w, const Op* op, const SurfaceUse& use, Places& places) {
   note_texels(w, op, places.mask, places.at, bytes, use.kind);
 }
 
-// Registers of 8-bit values are 16 bits wide.
+// Bytes of a lane of a register. 8-bit values have 16-bit registers.
 unsigned register_bytes(Type type) { return std::max(2u, ptx::size_of(type)); }
 std::byte* element(Warp& w, const Op* op, Type type, unsigned i, int lane) {
   return lanes_of<std::byte>(w, op, Name::value + i) +
@@ -149,7 +149,7 @@ void reduce(Warp& w, const Op* op, const Places& places) {
   });
 }
 
-// Formatted ones are of the surface's type.
+// Formatted reductions use the surface's type.
 const Op* run_reduce(Warp& w, const Op* op) {
   const SurfaceUse& use = use_of<SurfaceUse>(op);
   Places places;

@@ -1,4 +1,4 @@
-// Instructions that speak to the machine itself: nanosleep, trap, brkpt, pmevent, setmaxnreg,
+// Instructions that control the machine: nanosleep, trap, brkpt, pmevent, setmaxnreg,
 // griddepcontrol (PTX ISA 9.7.19 and 9.7.13).
 #include <algorithm>
 #include <utility>
@@ -17,8 +17,8 @@ using ptx::Mod;
 using ptx::Opcode;
 using ptx::Type;
 
-// Lanes that ask for different times sleep for the longest: PTX allows twice the time, and promises
-// none.
+// All lanes sleep for the longest time that any of them requests. PTX allows up to twice the time
+// and guarantees none.
 const Op* run_nanosleep(Warp& w, const Op* op) {
   const auto* asked = w.at<std::uint32_t>(op->a);
   std::uint32_t longest = 0;
@@ -35,7 +35,7 @@ const Op* run_brkpt(Warp& w, const Op* op) {
                  "executed brkpt, and no debugger is attached");
 }
 
-// Nobody behind waits for the block's threads from here on.
+// Dependent launches no longer wait for this block from here on.
 const Op* run_launch_dependents(Warp& w, const Op* op) {
   Block& block = *w.block;
   if (block.grid->observation) block.grid->observation->dependents_may_begin(w, op);
@@ -83,7 +83,7 @@ bool lower_wait_for_grids(Lowering& lo, const Row&) {
   return true;
 }
 
-// Nothing to do: events for a profiler that is not there.
+// Does nothing: there is no profiler to receive the event.
 bool lower_nothing(Lowering&, const Row&) { return true; }
 
 bool lower_register_count(Lowering& lo, const Row&) { return lower_setmaxnreg(lo); }

@@ -1,4 +1,4 @@
-// Registers of a warp <-> matrices.
+// Copies matrices between a warp's registers and gpu/tensor's layout.
 #include "gpu/machine/families/tensor_fragment.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ using tensor::Element;
 
 constexpr int side = 8, lanes_a_line = lanes / side;
 
-// A block of A or B: four words of each of eight lines.
+// Copies a block of A or B: four words of each of eight lines.
 template <class Word>
 void gather_block(const Word* block, Word* out, int line_words) {
   for (int line = 0; line < side; ++line)
@@ -43,8 +43,9 @@ void spread_lines(Warp& w, const Ref* registers, const Fragment& f, const Word* 
     }
 }
 
-// Accumulators of 32 bits lie in two registers, halves in one, by squares of four rows and the four
-// lanes of each: what lies by lanes there lies by rows in the matrix.
+// Accumulators of 32 bits take two registers a block, those of 16 bits one. They are moved in
+// squares of four rows by the four lanes of a row. A square is transposed: adjacent words belong to
+// adjacent lanes in a register, and to adjacent rows in the matrix.
 using Words [[gnu::vector_size(16)]] = std::uint32_t;
 using Halves [[gnu::vector_size(8)]] = std::uint16_t;
 
@@ -70,8 +71,8 @@ void store(T* at, V v) {
   v[3] = __builtin_shufflevector(c, d, 2, 3, 6, 7);
 }
 
-// Calls move(register's words of the square, its first element in the matrix): columns that belong
-// to lanes next to one another lie two columns apart.
+// Calls move(words, at) for each square: its words in the register, and the index of its first
+// element in the matrix. The columns of adjacent lanes are two columns apart.
 template <class Move>
 [[gnu::always_inline]] inline void each_square(Warp& w, const Ref* registers, const Fragment& f,
                                                Move move) {
@@ -107,7 +108,7 @@ template <class Move>
     }
   });
 }
-// Lanes that do not execute keep what they have.
+// Writes a square to a register. Inactive lanes keep their values.
 [[gnu::always_inline]] inline void put(const Warp& w, std::uint32_t* words,
                                        const Words (&v)[lanes_a_line], std::uint32_t first) {
   for (int i = 0; i < lanes_a_line; ++i) {
@@ -120,7 +121,7 @@ template <class Move>
       if (w.mask >> (first + static_cast<std::uint32_t>(i * lanes_a_line + t)) & 1) to[t] = v[i][t];
   }
 }
-// The lane that the first of a square's words is of: rows lie by four lanes.
+// The lane of a square's first word. A row has four lanes.
 std::uint32_t first_lane(const Fragment& f, int at) {
   return static_cast<std::uint32_t>(at % f.lines % side * lanes_a_line);
 }
@@ -147,7 +148,7 @@ std::uint32_t first_lane(const Fragment& f, int at) {
   });
 }
 
-// Accumulators of 64 bits.
+// Calls move(lane, value, index in the matrix) for each accumulator of 64 bits.
 template <class Move>
 void each_double(Warp& w, const Ref* registers, const Fragment& f, Move move) {
   for (int b = 0; b < f.lines / side; ++b)
@@ -170,7 +171,7 @@ void spread_doubles(Warp& w, const Ref* registers, const Fragment& f, const std:
   });
 }
 
-// Calls move(fragment), with what its shape is known to the compiler where it is a usual one.
+// Calls move(fragment). The compiler knows the shape if it is one of the usual ones.
 template <class Move>
 void by_shape(Fragment f, Move move) {
   constexpr struct {

@@ -1,7 +1,7 @@
 // tensormap.replace and tensormap.cp_fenceproxy (PTX ISA, "Data Movement and Conversion
 // Instructions: tensormap.replace", "Parallel Synchronization: tensormap.cp_fenceproxy").
 //
-// What a field is and which values it can hold is gpu/async's to say.
+// gpu/async defines the fields and their valid values.
 #include "gpu/async/tensor_map.hpp"
 
 #include <fmt/format.h>
@@ -31,7 +31,7 @@ constexpr ModSet fields{
     Mod::swizzle_mode,   Mod::fill_mode};
 constexpr std::uint32_t map_bytes = async::tensor_map_bytes;
 
-// Where a lane's tensor map lies; null after a fault.
+// The host address of a lane's tensor map; null after a fault.
 std::byte* map_at(Warp& w, const Op* op, int lane, Space space, std::uint64_t address,
                   bool writing) {
   const auto bad = [&](FaultKind kind) -> std::byte* {
@@ -105,7 +105,7 @@ bool check_form(Lowering& lo, const MapFieldUse& f) {
 }
 
 bool lower_replace(Lowering& lo, const Row&) {
-  // What is no field of sm_90's is refused by name.
+  // only() refuses fields that sm_90 lacks by name.
   const auto* f = lo.what.as<MapFieldUse>();
   if (!only(lo, fields | ModSet{Mod::tile}) || !f || !check_form(lo, *f)) return false;
   const Ref ordinal = f->ordinal ? lo.source(lo.operands[1], Type::u32) : no_ref;
@@ -116,7 +116,7 @@ bool lower_replace(Lowering& lo, const Row&) {
   return lo.address(lo.operands[0], op);
 }
 
-// --- tensormap.cp_fenceproxy: Op::a and imm are the global address, b lanes of the shared one ---
+// --- tensormap.cp_fenceproxy: Op::a and imm are the global address, b is the shared one ---
 
 const Op* run_copy(Warp& w, const Op* op) {
   if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);

@@ -24,12 +24,13 @@ Fragment sums(Element e) { return halves(e == Element::f16 ? 4 : 8); }
 // The lanes of quad q's product: 4q to 4q+3 and, as its upper half, 4q+16 to 4q+19.
 int lane_of(int quad, int i) { return quad * 4 + i % 4 + i / 4 * 16; }
 
-// Element i of lane `l` of a product, where two halves share a register.
+// Element i of a lane. Two halves share a register.
 Half half_at(const Warp& w, const Ref* registers, int lane, int i) {
   return static_cast<Half>(w.at<std::uint32_t>(registers[i / 2])[lane] >> i % 2 * 16);
 }
 
-// A and B: a lane has a line of four or, the other way round, a column of its half's lines.
+// Gathers A or B. If `lines`, a lane has the four elements of a line; else it has one column of the
+// four lines of its half.
 void gather_quad(const Warp& w, const Ref* registers, int quad, bool lines, Half* out) {
   for (int l = 0; l < side; ++l)
     for (int i = 0; i < depth; ++i) {
@@ -75,9 +76,11 @@ void spread_sums(Warp& w, const Ref* registers, int quad, Element e, const void*
 
 // --- metadata ---
 
-// Of 16 bits a piece, or 32 where elements are narrow, which a lane holds for two rows or for one.
+// Metadata is in pieces of 16 bits, and a lane holds one for each of two rows. For narrow elements
+// it is in pieces of 32 bits, and a lane holds one for one row.
 bool narrow(const tensor::Product& p) { return tensor::format(p.a).bits < 16; }
-// Indices, of two bits, of a row: tf32 has two for each value, 4 bits one for two.
+// The number of 2-bit indices of a row: tf32 has two for each value, 4-bit types one for two
+// values.
 int indices(const tensor::Product& p) {
   return p.a == Element::tf32            ? 2 * p.values()
          : tensor::format(p.a).bits == 4 ? p.values() / 2
@@ -86,7 +89,7 @@ int indices(const tensor::Product& p) {
 int pieces(const tensor::Product& p) { return indices(p) / (narrow(p) ? 16 : 8); }
 int lanes_a_row(const tensor::Product& p) { return pieces(p) * (narrow(p) ? 2 : 1); }
 
-// The indices' bits of a piece of a row.
+// The bits of a piece of a row, in the low bits.
 std::uint32_t piece_at(const tensor::Product& p, const std::uint32_t* metadata, int selector,
                        int row, int piece) {
   const int upper = row / side;

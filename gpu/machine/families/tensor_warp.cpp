@@ -1,5 +1,5 @@
-// mma, mma.sp and wmma.mma: a warp multiplies matrices that lie in its registers (PTX ISA, "Warp
-// Level Matrix Multiply-Accumulate Instructions"). The arithmetic is gpu/tensor's.
+// mma, mma.sp and wmma.mma: a warp multiplies matrices in its registers (PTX ISA, "Warp Level
+// Matrix Multiply-Accumulate Instructions"). gpu/tensor does the arithmetic.
 #include <fmt/format.h>
 
 #include "gpu/machine/families/families.hpp"
@@ -18,10 +18,10 @@ using ptx::Opcode;
 using Of = TensorUse::Of;
 using tensor::Element;
 
-// The largest of any form: A of 16 x 16 doubles; 64 values of a sparse row.
+// The largest sizes of any form: A of 16 x 16 doubles, and 64 values of a sparse row.
 constexpr int most_words = 512, most_values = 16 * 64;
 
-// --- Op::extra: registers of d, a, b and c, then the metadata; Op::detail: whose they are ---
+// --- Op::extra: registers of d, a, b and c, then the metadata; Op::detail: its selector ---
 
 const Op* run_product(Warp& w, const Op* op) {
   if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
@@ -70,7 +70,7 @@ const ModSet understood{
 
 bool is_integer(Element e) { return tensor::format(e).is_integer(); }
 
-// What a form needs beside its shape and its types.
+// Checks the requirements of a form beyond its shape and types.
 bool well_formed(Lowering& lo, const TensorUse& use) {
   const ModSet& mods = lo.in.mods;
   const bool bits = use.product.a == Element::b1;
@@ -88,7 +88,7 @@ bool well_formed(Lowering& lo, const TensorUse& use) {
   return lo.on_target(use.since, lo.in.name);
 }
 
-// The selector names the lanes that hold the metadata.
+// Binds the metadata and its selector, which names the lanes that hold it.
 bool lower_metadata(Lowering& lo, const TensorUse& use, std::vector<Ref>& refs, int& selector) {
   refs.push_back(lo.source(lo.operands[4], ptx::Type::b32));
   if (refs.back() == no_ref) return false;

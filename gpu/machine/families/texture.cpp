@@ -1,5 +1,5 @@
-// tex, tld4, txq, suq and istypep (PTX ISA, "Texture Instructions"). Which texels a read mixes, and
-// how, is gpu/texture's to say.
+// tex, tld4, txq, suq and istypep (PTX ISA, "Texture Instructions"). gpu/texture selects and
+// filters the texels.
 #include <fmt/format.h>
 
 #include <bit>
@@ -23,7 +23,7 @@ using Name = TextureOperands::Name;
 
 constexpr ModSet shapes{Mod::_1d, Mod::_2d, Mod::_3d, Mod::a1d, Mod::a2d, Mod::cube, Mod::acube};
 
-// Where the lanes of an instruction's operands lie; null: it has none.
+// The lanes of an instruction's operands; null for an operand that it lacks.
 class Operands {
  public:
   Operands(Warp& w, const Op* op, const texture::Read& how) : integer_(how.integer) {
@@ -62,7 +62,7 @@ class Operands {
   Lanes layer_, level_, at_[3], dx_[3], dy_[3], offset_[3];
 };
 
-// Puts the lanes' values where the form has them.
+// Writes the lanes' values to the result registers.
 void give(Warp& w, const Op* op, Type result, const texture::Value (&values)[lanes]) {
   const auto half = [](std::uint32_t bits) {
     return numbers::F16::round(std::bit_cast<float>(bits));
@@ -84,7 +84,7 @@ void give(Warp& w, const Op* op, Type result, const texture::Value (&values)[lan
   }
 }
 
-// What lanes touched, one texel of each at a time.
+// Reports the texels that lanes read, one of each lane at a time.
 void note_reads(Warp& w, const Op* op, const texture::Footprint (&touched)[lanes],
                 std::uint32_t bytes) {
   for (unsigned i = 0; i < texture::Footprint::most; ++i) {
@@ -122,7 +122,7 @@ const Op* run_read(Warp& w, const Op* op) {
     return true;
   });
   if (!good) return nullptr;
-  // Only now: a result may lie where a coordinate lay.
+  // Results are written last because one may share a coordinate's register.
   give(w, op, use.result, values);
   if (noted) note_reads(w, op, touched, t->image.format.bytes());
   w.progressed = true;
@@ -146,7 +146,7 @@ const Op* run_query(Warp& w, const Op* op) {
   return op + 1;
 }
 
-// A handle is no address of a reference.
+// Always false: a handle is not the address of a texture reference.
 const Op* run_istypep(Warp& w, const Op* op) {
   w.set_predicate(op->d, 0);
   return op + 1;
@@ -154,7 +154,7 @@ const Op* run_istypep(Warp& w, const Op* op) {
 
 // --- decoding ---
 
-// What follows the place: a level, gradients, an offset.
+// Binds the operands after the place: a level, gradients, an offset.
 bool lower_details(Lowering& lo, TextureReader& reader, const texture::Read& how) {
   auto rest = reader.rest;
   const unsigned count = texture::is_cube(how.geometry) ? 3 : texture::dimensions(how.geometry);

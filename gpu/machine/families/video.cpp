@@ -1,4 +1,4 @@
-// Scalar video instructions: on words and their parts (PTX ISA 9.7.17).
+// Scalar video instructions, on words and their parts (PTX ISA 9.7.17).
 #include "gpu/machine/families/video.hpp"
 
 namespace inflight::machine::INFLIGHT_ISA {
@@ -17,8 +17,8 @@ struct Shift {
 
 // --- scalar: d = second(op(a, b), c) ---
 
-// An H200 takes an unsigned d of a signed operand for greater than any c when its top bit is set,
-// unless it is a difference's magnitude.
+// On an H200, an unsigned d of a signed operand compares greater than any c if its top bit is set,
+// unless it is the magnitude of a difference.
 S64 comparable(S64 v, int how) {
   const bool mixed = how & (signed_a | signed_b) && !(how & (signed_d | saturates));
   return mixed && v >> 31 & 1 ? v | S64{1} << 32 : v;
@@ -120,7 +120,7 @@ void test_rows(Rows& rows) {
       });
 }
 
-// --- vmad: (a * b + c + po) >> scale; a minus before an operand complements and adds 1 ---
+// --- vmad: (a * b + c + po) >> scale. A minus before an operand complements it and adds 1 ---
 
 const Op* vmad_lanes(Warp& w, const Op* op) {
   const U32 *a = w.at<U32>(op->a), *b = w.at<U32>(op->b), *c = w.at<U32>(op->c);

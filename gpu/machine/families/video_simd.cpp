@@ -1,4 +1,4 @@
-// SIMD video instructions: on the halves or bytes of words (PTX ISA 9.7.17).
+// SIMD video instructions, on the halves or bytes of words (PTX ISA 9.7.17).
 #include "gpu/machine/families/video.hpp"
 
 namespace inflight::machine::INFLIGHT_ISA {
@@ -11,8 +11,8 @@ using enum Opcode;
 struct Average {
   static S64 of(S64 a, S64 b) { return (a + b + (a + b >= 0)) >> 1; }
 };
-// --- SIMD: parts of 16 or 8 bits; Op::imm: which of them the result takes, a bit each. The others
-// come from c. .add sums the chosen ones into c instead ---
+// --- SIMD: parts of 16 or 8 bits. Op::imm is the mask of parts that the result takes; the others
+// come from c. With .add, the result is c plus the sum of the chosen parts ---
 
 template <class F, int Width>
 const Op* simd(Warp& w, const Op* op) {
@@ -48,7 +48,8 @@ const Op* permute(Warp& w, const Op* op) {
   return op + 1;
 }
 
-// The nibbles for permute(): of `a.b3210`, most significant first, or the default.
+// The nibbles for permute() of a selector such as `a.b3210`, most significant first, or the
+// default.
 U32 permutation(const ptx::Selector& s, U32 otherwise) {
   if (!s.unit) return otherwise;
   U32 r = 0;

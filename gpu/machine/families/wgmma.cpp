@@ -1,8 +1,8 @@
 // wgmma: multiplications that a warpgroup issues and waits for (PTX ISA, "Asynchronous Warpgroup
 // Level Matrix Instructions").
 //
-// Descriptors and scale-d are read when it is issued; when it happens, and with what, is
-// gpu/async/multiplies' to say.
+// Descriptors and scale-d are read at the issue. gpu/async/multiplies determines when the
+// multiplication happens and which data it reads.
 #include "gpu/machine/families/wgmma.hpp"
 
 #include <fmt/format.h>
@@ -26,8 +26,8 @@ using ptx::Opcode;
 using ptx::Operand;
 using ptx::Type;
 
-// --- Op of wgmma.mma_async: a, b: descriptors, of what is in shared memory; c: scale-d; extra: the
-// accumulators, `detail` of them, then `count` other registers that it reads ---
+// --- Op of wgmma.mma_async: a, b: descriptors of matrices in shared memory; c: scale-d; extra:
+// `detail` accumulators, then `count` other registers that it reads ---
 
 std::span<const Ref> registers_of(const Warp& w, const Op* op, std::size_t first,
                                   std::size_t count) {
@@ -43,7 +43,7 @@ const Op* refuse(Warp& w, const Op* op, std::string why) {
   return w.fault(op, FaultKind::illegal_instruction, w.mask, std::move(why));
 }
 
-// A value that all lanes must have alike; false: they have not.
+// Sets `value` to the operand's value. False if it is not the same in all lanes.
 bool same_in_all(const Warp& w, Ref ref, std::uint64_t& value) {
   if (ref == no_ref) return true;
   const auto* const values = w.at<std::uint64_t>(ref);
@@ -107,7 +107,8 @@ const Op* run_multiply(Warp& w, const Op* op) {
   return w.spend(op + 1, static_cast<std::uint64_t>(use.product.n) / 2);  // about a chip's cycles
 }
 
-// Gets there once the warp's lanes are together and its warpgroup has issued what it waits for.
+// Calls act(model, rank) once the warp's lanes are together and ready(model, rank) holds: the
+// warpgroup has issued the multiplications that the warp waits for.
 template <class Ready, class Do>
 const Op* run_wait(Warp& w, const Op* op, Ready ready, Do act) {
   if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
@@ -132,7 +133,7 @@ const Op* run_wait_group(Warp& w, const Op* op) {
         if (observes_multiplies(w)) report_multiply_wait(w, op, allowed, model.due(rank, allowed));
       });
 }
-// In functions, the assembler puts a wait behind each multiplication.
+// In functions other than kernels, the assembler inserts a wait after each multiplication.
 const Op* run_finish(Warp& w, const Op* op) {
   return run_wait(
       w, op, [](const auto& model, std::uint32_t rank) { return model.can_finish(rank); },
@@ -156,7 +157,7 @@ const Op* run_fence(Warp& w, const Op* op) {
   return op + 1;
 }
 
-// A mov: Op::detail says whether Op::a is a register.
+// A mov. Op::detail: whether Op::a is a register.
 const Op* run_move(Warp& w, const Op* op) {
   auto* const value = w.at<async::RegisterLanes>(op->a);
   if (observes_multiplies(w)) [[unlikely]]
@@ -171,7 +172,7 @@ const Op* run_move(Warp& w, const Op* op) {
 
 // --- decoding ---
 
-// The slots of registers of 32 bits; false, refused, if one is none.
+// Appends the slots of 32-bit registers. Refuses and returns false if one is not a 32-bit register.
 bool add_registers(Lowering& lo, const Operand& list, std::vector<Ref>& to) {
   const Operand* const first =
       list.kind == Operand::Kind::vector ? lo.function.pool.data() + list.index : &list;

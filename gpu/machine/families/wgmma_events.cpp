@@ -1,4 +1,4 @@
-// The bytes that a warp's part of a wgmma reads, and registers without their fence.
+// Reports the bytes that a warp's part of a wgmma reads, and registers that lack a wgmma.fence.
 #include "gpu/machine/families/wgmma_events.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace inflight::machine {
 namespace {
 
-// What a warp's part reads, as runs of neighbouring chunks.
+// The part of one warp, whose reads are reported as runs of adjacent chunks.
 struct Part {
   const WgmmaUse& use;
   const async::MultiplyIssue& issue;
@@ -39,7 +39,7 @@ class Runs {
   check::MultiplyRun run_;
 };
 
-// Chunks in the order in which they lie, so that a swizzled line is one run.
+// Adds the chunks of each line in address order, so that a swizzled line is one run.
 void add_lines(const SharedOperand& o, std::uint32_t first_line, std::uint32_t lines,
                std::uint32_t first_chunk, std::uint32_t chunks, Runs& runs) {
   for (std::uint32_t line = first_line; line < first_line + lines; ++line) {

@@ -1,4 +1,4 @@
-// Gathers what a wgmma reads, multiplies, and spreads the result over four warps' registers (PTX
+// Gathers the operands of a wgmma, multiplies, and writes the result to four warps' registers (PTX
 // ISA, "Register Fragments and Shared Memory Matrix Layouts" of each shape).
 #include "gpu/machine/families/wgmma_operands.hpp"
 
@@ -21,7 +21,7 @@ constexpr std::uint32_t most_columns = 256, most_row_bytes_b = 64, most_values =
 constexpr std::uint32_t groups = 8,
                         threads_a_group = 4;  // of a warp's lanes: lane = 4 group + thread
 
-// All of one multiplication. 120 KB: one a host thread.
+// The matrices of one multiplication. 120 KB, so there is one for each host thread.
 struct Matrices {
   alignas(64) std::byte a[rows * row_bytes_a];
   alignas(64) std::byte b[most_columns * most_row_bytes_b];
@@ -37,13 +37,13 @@ std::uint32_t row_bytes_b(const tensor::Product& p) {
 
 SharedOperand operand(std::uint64_t bits, Major major, std::uint32_t mn, std::uint32_t k_bytes) {
   SharedOperand o{async::matrix_descriptor(bits), major, mn, k_bytes / swizzle_chunk};
-  // MN-major ones have 16-bit elements.
+  // MN-major operands have 16-bit elements.
   if (major == Major::mn) o.lines = k_bytes / 2, o.chunks = mn * 2 / swizzle_chunk;
   return o;
 }
 
-// What lies beyond the block's shared memory reads as zeros: who issues checks the ends, and only a
-// swizzle or a wrap leads there.
+// Reads a chunk; beyond the block's shared memory it is zeros. The issue has checked the ends, so
+// only a swizzle or a wrap leads there.
 void read_chunk(const Block& block, std::uint32_t address, void* to) {
   if (address + swizzle_chunk <= block.shared_end)
     std::memcpy(to, block.shared + address, swizzle_chunk);
@@ -51,7 +51,7 @@ void read_chunk(const Block& block, std::uint32_t address, void* to) {
     std::memset(to, 0, swizzle_chunk);
 }
 
-// To rows of k.
+// Copies an operand to rows along k.
 void gather(const Block& block, const SharedOperand& o, std::byte* to) {
   if (o.major == Major::k) {
     for (std::uint32_t line = 0; line < o.lines; ++line)
@@ -69,7 +69,8 @@ void gather(const Block& block, const SharedOperand& o, std::byte* to) {
     }
 }
 
-// Of register i, of A: row `group` or 8 below, bytes of `thread` in the first or second half.
+// Copies A from registers. Register i has row `group` or the row 8 below, and the bytes of `thread`
+// in the first or second half of the row.
 void gather_fragments(const async::Multiplication& m, std::byte* to) {
   for (std::uint32_t w = 0; w < async::warps_of_group; ++w)
     for (std::uint32_t i = 0; i < WgmmaUse::fragments; ++i) {
@@ -81,9 +82,10 @@ void gather_fragments(const async::Multiplication& m, std::byte* to) {
     }
 }
 
-// --- accumulators: eight columns a pair or four of registers; of a thread, two neighbours ---
+// --- accumulators: two or four registers hold eight columns; a thread has two adjacent ones ---
 
-// f32 and s32: registers by column in the pair, then by row (`group`, or 8 below), then by columns.
+// f32 and s32: registers in the order of the column in the pair, then the row (`group`, or 8
+// below), then the eight columns.
 struct Words {
   static constexpr std::uint32_t registers = 4;  // for eight columns
   static void move(std::uint32_t* d, async::RegisterLanes& r, std::uint32_t i, std::uint32_t row,
@@ -133,7 +135,7 @@ void move_accumulators(const async::Multiplication& m, const tensor::Product& p,
     move_accumulators<Words>(m, warp, d, to_registers);
 }
 
-// A warp's rows, where only others accumulate.
+// Clears the rows of a warp that does not accumulate.
 void clear_rows(const tensor::Product& p, std::uint32_t warp, std::uint32_t* d) {
   const std::uint32_t bytes = element_bytes(p.d);
   auto* const at = reinterpret_cast<std::byte*>(d) + warp * rows_a_warp * bytes;
@@ -141,7 +143,7 @@ void clear_rows(const tensor::Product& p, std::uint32_t warp, std::uint32_t* d) 
     std::memset(at + static_cast<std::uint32_t>(column) * rows * bytes, 0, rows_a_warp * bytes);
 }
 
-// False: nobody accumulates.
+// Returns false if no warp accumulates.
 bool gather_accumulators(const async::Multiplication& m, const tensor::Product& p,
                          std::uint32_t* d) {
   const auto accumulates = [](const auto& part) { return part.accumulates; };
@@ -154,11 +156,11 @@ bool gather_accumulators(const async::Multiplication& m, const tensor::Product& 
   return true;
 }
 
-// --- sparsity: each value's column. Two of four are there, or, of tf32, one of two; four bits of
-// metadata say which ---
+// --- sparsity: each value's column. Two of four values are stored, or one of two for tf32. Four
+// bits of metadata give their positions ---
 
-// The four bits of a chunk. Of rows `group` and 8 below, a thread of the group has 16 bits each; of
-// 8-bit elements it has 32 of one of the two.
+// The four bits of a chunk. A thread of the group has 16 bits each for row `group` and the row 8
+// below. For 8-bit elements it has 32 bits for one of these rows.
 std::uint32_t metadata_of(const async::Multiplication& m, const WgmmaUse& use, std::uint32_t row,
                           std::uint32_t chunk) {
   const std::uint32_t warp = row / rows_a_warp, in_warp = row % rows_a_warp;
@@ -178,7 +180,7 @@ void find_columns(const async::Multiplication& m, const WgmmaUse& use, std::uint
     for (std::uint32_t i = 0; i < values; ++i) {
       const std::uint32_t chunk = i / a_chunk;
       const std::uint32_t bits = metadata_of(m, use, row, chunk);
-      // Of pairs, 0b0100 is the first and 0b1110 the second.
+      // In a pair, 0b0100 selects the first value and 0b1110 the second.
       const std::uint32_t at = pairs ? bits >> 3 : bits >> i % 2 * 2 & 3;
       *columns++ = static_cast<std::uint8_t>(chunk * span + at);
     }
@@ -205,7 +207,7 @@ void multiply_warpgroup(const async::Multiplication& m) {
     gather(block, operand_a(use, m.issue.a), at.a);
   gather(block, operand_b(use, m.issue.b), at.b);
   if (p.sparse) find_columns(m, use, at.columns);
-  // What goes on from another one finds the accumulators where that one left them.
+  // A multiplication that continues another one finds its accumulators still in `at.d`.
   const bool accumulates = (m.goes_on && m.parts[0].accumulates) || gather_accumulators(m, p, at.d);
   constexpr int sm = 90;  // the only one that has wgmma
   tensor::multiply(tensor::numerics_of(sm), p,

@@ -1,8 +1,8 @@
 // wmma.load and wmma.store: matrices between memory and the fragments of a warp (PTX ISA,
 // "Warp-level Matrix Load Instruction: wmma.load").
 //
-// The warp's lanes share a matrix's lines, as many bytes each: one access of 32 lanes, which is
-// checked and told as any other.
+// The warp's lanes divide a matrix's lines into equal numbers of bytes. This is one access of 32
+// lanes, which is checked and reported as any other.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ constexpr std::size_t most_bytes = 16 * 16 * 4;
 
 int bits_of(const TensorUse& use) { return tensor::format(element_of(use)).bits; }
 
-// Op::d: the lanes' addresses; Op::b: the stride in elements; no_ref: lines lie close.
+// Op::d: the lanes' addresses; Op::b: the stride in elements, no_ref if lines follow without gaps.
 const Op* run_addresses(Warp& w, const Op* op) {
   if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
   if (w.alive != all_lanes && lanes_have_ended(w, op)) [[unlikely]]
@@ -50,7 +50,7 @@ const Op* run_addresses(Warp& w, const Op* op) {
   return op + 1;
 }
 
-// Has every part of the matrix its place? If not, a fault has ended the kernel.
+// Finds the place of every lane's part of the matrix. False if a fault has ended the kernel.
 bool places_of(Warp& w, const Op* op, bool writing, LanePlaces& places) {
   const MemoryOperand& memory = op->what->memory.front();
   const auto* const addresses = w.at<std::uint64_t>(op->a);
@@ -63,7 +63,7 @@ bool places_of(Warp& w, const Op* op, bool writing, LanePlaces& places) {
   return !bad.lanes;
 }
 
-// Element (line, i) of a matrix that lies line by line, to where gpu/tensor has it.
+// Copies a matrix and transposes it: element (line, i) of `from` becomes (i, line) of `to`.
 template <class T>
 void transposed(const std::byte* from, std::byte* to, int lines, int elements) {
   for (int line = 0; line < lines; ++line)
@@ -78,7 +78,7 @@ void transpose(const std::byte* from, std::byte* to, int bits, int lines, int el
   if (bits == 64) transposed<std::uint64_t>(from, to, lines, elements);
 }
 
-// Fragments have A by rows, and B and the accumulators by columns.
+// Whether memory must be transposed: fragments have A by rows, and B and accumulators by columns.
 bool lies_across(const TensorUse& use) { return use.by_columns == (use.of == TensorUse::Of::a); }
 
 const Op* run_load(Warp& w, const Op* op) {
