@@ -2,8 +2,8 @@
 //
 // Threads arrive one by one, as since sm_70, even with .aligned. A count is in whole warps: missing
 // lanes of a warp (in the last warp of a block, or exited threads) arrive with its lowest living
-// lane. A count of the whole block may be mixed with no count, but counts threads that have exited:
-// those that arrived before they exited are not waited for twice.
+// lane. A count of the whole block may be mixed with no count, but is still a count: threads that
+// arrive and then exit are not waited for twice.
 #include <fmt/format.h>
 
 #include <algorithm>

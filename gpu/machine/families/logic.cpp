@@ -163,7 +163,7 @@ void selections(Rows& rows) {
   static constexpr Row table[] = {
       Row{selp, {T}, {}, {T, T, T, Type::pred}, select<Bits<T>>}...,
       Row{slct, {T, s32}, {}, {T, T, T, s32}, ternary<Bits<T>, Bits<T>, Bits<T>, S32, Slct>}...,
-      // A flushed subnormal c compares as 0. Without .ftz this matters only if c is negative.
+      // Without .ftz a negative subnormal c is negative. SlctFtz counts it as 0.
       Row{slct,
           {T, Type::f32},
           {},

@@ -99,7 +99,7 @@ const Op* move_predicate(Warp& w, const Op* op) {
   return op + 1;
 }
 
-// cvta and cvta.to: Op::imm is the window's base, or its negative.
+// cvta and cvta.to: Op::imm is the window's base, negative for cvta.to.
 template <class T>
 const Op* offset(Warp& w, const Op* op) {
   const T* a = w.at<T>(op->a);

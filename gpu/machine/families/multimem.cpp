@@ -163,7 +163,7 @@ const Op* run_st(Warp& w, const Op* op) {
     else if (bytes == 8)
       __atomic_store_n(reinterpret_cast<std::uint64_t*>(to),
                        *reinterpret_cast<const std::uint64_t*>(from), __ATOMIC_RELEASE);
-    else  // in two halves, in order: a flag after the data is written last
+    else  // in atomic 8-byte halves: a program may put data and its flag into one half
       for (std::uint32_t i = 0; i < bytes; i += 8)
         __atomic_store_n(reinterpret_cast<std::uint64_t*>(to + i),
                          *reinterpret_cast<const std::uint64_t*>(from + i), __ATOMIC_RELEASE);

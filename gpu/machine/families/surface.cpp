@@ -24,7 +24,8 @@ constexpr ModSet understood{Mod::_1d, Mod::_2d,  Mod::_3d,   Mod::a1d,  Mod::a2d
                             Mod::cs,  Mod::cv,   Mod::wb,    Mod::wt};
 constexpr ModSet operations{Mod::add, Mod::min, Mod::max, Mod::and_, Mod::or_};
 
-// The addresses of the lanes of `mask`. The others have none.
+// The addresses of the lanes of `mask`; the others have none. find_places() returns false if a
+// fault has ended the kernel.
 struct Places {
   std::uint64_t at[lanes] = {};
   std::uint32_t mask = 0;
