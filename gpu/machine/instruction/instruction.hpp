@@ -1,6 +1,6 @@
 // The description of an instruction: what it does, to which registers and memory, and where its
-// lanes go next. It is made once a function and used by all code after the parser: the decoder,
-// liveness, observers, statistics and reports.
+// lanes go next. It is made once for each function and used by all code after the parser: the
+// decoder, liveness, observers, statistics and reports.
 #pragma once
 #include <array>
 #include <cstdint>
