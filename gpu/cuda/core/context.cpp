@@ -1,4 +1,4 @@
-// The stack of contexts of each thread, and who uses the primary ones.
+// Each thread's stack of contexts, and the users of primary contexts.
 #include "gpu/cuda/core/context.hpp"
 
 #include <mutex>
@@ -16,7 +16,7 @@ struct ContextStack {
 };
 ContextStack& stack() { return of_this_thread<ContextStack>(); }
 
-// Guards the counts of users. The flags are read without it.
+// Guards the counts of users. The flags are read without the mutex.
 std::mutex& users_mutex() {
   static std::mutex& mutex = *new std::mutex;
   return mutex;

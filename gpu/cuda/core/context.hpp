@@ -15,8 +15,8 @@ struct Context {
   Device* device = nullptr;
   bool primary = false;
   unsigned flags = 0;
-  GreenContext* green = nullptr;       // that it is of
-  std::atomic<bool> destroyed{false};  // a green context, with which its streams end
+  GreenContext* green = nullptr;       // its green context, or null
+  std::atomic<bool> destroyed{false};  // a destroyed green context, whose streams ended with it
   // Of a primary context: whether it holds state, and how many users retain it. The runtime counts
   // as one user from its first call that needs the device until the context is destroyed.
   std::atomic<bool> active{false};
@@ -32,30 +32,31 @@ Context* pop_context();
 void set_current_context(Context* context);  // replaces the top; null empties it
 Device& current_device();
 
-// Makes `context` current for its own lifetime; null changes nothing.
+// Makes `context` current while this object lives. Null changes nothing.
 class ScopedContext {
  public:
   explicit ScopedContext(Context* context);
   ~ScopedContext();
   ScopedContext(const ScopedContext&) = delete;
   ScopedContext& operator=(const ScopedContext&) = delete;
-  // Whether a ScopedContext made the calling thread's current context current.
+  // True if a ScopedContext made the calling thread's current context current.
   static bool active();
 
  private:
-  std::size_t below_;  // the depth of the scope around this one
+  std::size_t below_;  // the depth of the enclosing scope
   bool pushed_;
 };
 
-// cuInit does, and so does every call of the runtime but cudaRuntimeGetVersion, as an H200 says
-// (tests/kernels/driver_after_runtime.cu). Where no device is visible nothing is.
+// Initialises the driver API. cuInit calls this, and so does every runtime call except
+// cudaRuntimeGetVersion, as on an H200 (tests/kernels/driver_after_runtime.cu). Does nothing if no
+// device is visible.
 void initialise_driver();
 bool driver_initialised();
 void retain_primary(Context& context);
-// The last user's release destroys the context (invalid_context: nobody retained it).
+// The last user's release destroys the context (invalid_context: no user retains it).
 Status release_primary(Context& context);
-// Destroys the state of the primary context. Its users stay, except the runtime, which becomes one
-// again with its next call.
+// Destroys the state of the primary context. Its users stay, except the runtime, which becomes a
+// user again at its next call.
 void reset_primary(Context& context);
 // Counts the runtime among the context's users, once.
 void use_in_runtime(Context& context);

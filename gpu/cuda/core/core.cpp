@@ -1,4 +1,4 @@
-// The process's devices and contexts, and how they end with it.
+// The process's devices and contexts, and their shutdown at exit.
 #include "gpu/cuda/core/core.hpp"
 
 #include <fmt/format.h>
@@ -167,14 +167,14 @@ void Device::reset() {
     core.memory.set_peer_access(ordinal, other, false);
   Registry::get().reset(ordinal);
   restore_limits();
-  // As on an H200: a process whose kernel faulted never gets a working context again.
+  // As on an H200, a process whose kernel faulted never gets a working context again.
   if (faulted) fault_ = Status::device_unavailable;
 }
 
 namespace {
 
-// At exit, work that nobody waited for may run for `grace` more; then launches are cancelled, and
-// only what cannot be cancelled (a copy, a host function) is waited for.
+// At exit, pending work may run for `grace` more. Then launches are cancelled, and the process
+// waits only for work that cannot be cancelled (a copy, a host function).
 constexpr std::chrono::milliseconds grace{100};
 constexpr std::chrono::seconds last_wait{10};
 
@@ -192,7 +192,7 @@ void finish(const std::vector<Device*>& devices) {
 
 void end_process() {
   process_ends = true;
-  if (process_forked) return;       // the threads that do the work stayed with the parent
+  if (process_forked) return;       // the worker threads stayed with the parent
   if (Stream::on_worker()) return;  // a host function called exit()
   guarded("the end of the program", [] {
     Core& core = Core::get();
@@ -241,12 +241,12 @@ Core* Core::existing() { return forked() ? nullptr : the_core.load(std::memory_o
 
 tl::expected<std::uint64_t, std::string> Core::allocate(int device, std::uint64_t bytes,
                                                         machine::AllocationKind kind) {
-  // An H200 begins large allocations at a page, and mostly those of more than half a page too.
-  // Programs rely on it that cut their allocations into pages.
+  // An H200 aligns allocations of a page or more to pages, and mostly those of more than half a
+  // page too. Programs that cut their allocations into pages rely on that.
   constexpr std::uint64_t page = 2 << 20;
   const bool shared =
       kind == machine::AllocationKind::managed || kind == machine::AllocationKind::host;
-  // What is watched has pages of its own.
+  // Watched memory shares no page with other allocations.
   const std::uint64_t least = shared && watch::enabled() ? watch::page_bytes : 512;
   const std::uint64_t alignment = bytes > page / 2 ? page : least;
   const std::uint64_t slack = settings().slack;

@@ -34,7 +34,7 @@ class GraphExec;        // graph.hpp
 struct Array;           // texture/array.hpp
 struct MipmappedArray;  // texture/array.hpp
 
-// What cudaRuntimeGetVersion says: 1000 * major + 10 * minor.
+// What cudaRuntimeGetVersion returns: 1000 * major + 10 * minor.
 inline constexpr int cuda_version = 13000;
 
 // cudaLimit / CUlimit, by their numbers.
@@ -42,14 +42,14 @@ inline constexpr int limit_count = 8;
 inline constexpr int stack_limit = 0, printf_fifo_limit = 1, heap_limit = 2,
                      pending_launch_limit = 4;
 
-// A device and the state of its context: every CUcontext of a device shares it.
+// A device and the state of its context, which every CUcontext of the device shares.
 class Device {
  public:
   Device(int ordinal, int index, const Profile& profile);
   ~Device();
 
   const int ordinal;
-  const int index;  // of those of the machine, of which a process may see some (visible.hpp)
+  const int index;  // among the machine's devices; a process may see only some (visible.hpp)
   const Profile& profile;
   const machine::Limits machine_limits;
 
@@ -61,11 +61,11 @@ class Device {
   // The streams that exist, and destroyed ones that still have work.
   std::vector<std::shared_ptr<Stream>> streams() const;
 
-  // Waits for every stream, shows what kernels printed, and returns the sticky status.
+  // Waits for every stream, flushes the kernels' printf output, and returns the sticky status.
   Status synchronize();
 
-  // A fault kills the context: every later call returns its code until reset().
-  // `printed`: has somebody written the text to standard error?
+  // A fault kills the context: every later call returns its code until reset(). `printed`: whether
+  // the text is already on standard error.
   enum class Printed : std::uint8_t { not_yet, already };
   void kill(Status status, std::string_view text, Printed printed = Printed::not_yet);
   Status fault() const { return fault_.load(std::memory_order_acquire); }
@@ -76,8 +76,8 @@ class Device {
 
   PrintfFifo printed;
 
-  std::atomic<std::uint64_t> clock{machine::first_cycle};  // where the last launch's end set it
-  BusyTime kernels, accesses;  // while a kernel ran; while one ran or memory was copied or filled
+  std::atomic<std::uint64_t> clock{machine::first_cycle};  // value at the end of the last launch
+  BusyTime kernels, accesses;              // time with a kernel; with a kernel, copy or fill
   std::atomic<std::uint64_t> physical{0};  // bytes of memory without an address (cuMemCreate)
   std::atomic<bool> cancel{false};         // set at exit: ends running launches, drops pending work
   std::atomic<std::uint32_t> flags{0};
@@ -96,11 +96,11 @@ class Device {
 
 class Core {
  public:
-  // Built at the first call and never destroyed; its work is ended when the process exits.
+  // Built at the first call and never destroyed. Its work is stopped when the process exits.
   static Core& get();
   // Null before get() was called, and in a forked child.
   static Core* existing();
-  // True once the process ends: entry points then return deinitialized.
+  // True once the process is exiting. Entry points then return deinitialized.
   static bool ending();
   // True in a child that fork() made after the core was built, since the core's threads stay with
   // the parent. Entry points return not_initialized there, as on a GPU.
@@ -111,15 +111,16 @@ class Core {
   // the next multiple of INFLIGHT_SLACK.
   tl::expected<std::uint64_t, std::string> allocate(int device, std::uint64_t bytes,
                                                     machine::AllocationKind kind);
-  // Counts host memory that backs a device's memory and that the caller maps itself. False if the
-  // host has no more, which is reported once.
+  // Accounts for host memory that the caller maps itself to back device memory. False if the host
+  // has no more, which is reported once.
   bool take_host_share(std::uint64_t bytes);
-  // The same for memory without an address of one device, whose capacity it counts against too.
+  // The same for a device's memory without an address, which also counts against the device's
+  // capacity.
   bool take_physical(int device, std::uint64_t bytes);
   void give_back_physical(int device, std::uint64_t bytes);
   const Profile& profile() const { return profile_; }
   int device_count() const { return visible_ == Status::success ? int(devices_.size()) : 0; }
-  // What calls answer where no device is visible (no_device, invalid_device); else success.
+  // The status of calls when no device is visible (no_device, invalid_device), else success.
   Status visible() const { return visible_; }
   Device& device(int ordinal) { return *devices_[ordinal]; }
   Context& primary(int ordinal) { return *primaries_[ordinal]; }
@@ -135,7 +136,7 @@ class Core {
   texture::Objects texture_objects;
   Handles<Function> functions;      // launchable by address: kernels' handles
   Handles<LoadedModule> libraries;  // of cudaLibraryLoadData
-  Handles<Context> contexts;        // those of cuCtxCreate and the primary ones
+  Handles<Context> contexts;        // made by cuCtxCreate, and the primary ones
 
   // The machine's options for a launch on `device`, from settings and the device's limits.
   machine::Options options(const Device& device) const;
@@ -147,31 +148,32 @@ class Core {
   void report_if_host_is_full(std::uint64_t bytes);
   const Profile& profile_;
   Status visible_ = Status::success;
-  std::vector<std::unique_ptr<Device>> devices_;  // that are visible; one if none is
+  std::vector<std::unique_ptr<Device>> devices_;  // the visible ones; one if none is visible
   std::vector<std::shared_ptr<Context>> primaries_;
   std::atomic<std::uint64_t> launches_{0};
 };
 
-// The profile that INFLIGHT_DEVICE names; ends the process where it names none.
+// The profile that INFLIGHT_DEVICE names. Ends the process if there is no such profile.
 const Profile& chosen_profile();
 
-// The status of every call in a forked child (not_initialized); reports once why.
+// The status of every call in a forked child (not_initialized). Reports the reason once.
 Status report_forked();
 
-// Lets kernels of `device` reach memory of `peer`, or no longer (peer_access_unsupported: itself;
-// peer_access_already_enabled, peer_access_not_enabled; invalid_value: flags are not 0).
+// Enables or disables access of `device`'s kernels to `peer`'s memory (peer_access_unsupported: a
+// device and itself; peer_access_already_enabled; peer_access_not_enabled; invalid_value: flags are
+// not 0).
 Status enable_peer(int device, int peer, unsigned flags);
 Status disable_peer(int device, int peer);
 
-// Streams' priorities: the greater, the lower.
+// Stream priorities: a greater number is a lower priority.
 inline constexpr int lowest_priority = 0, highest_priority = -5;
 
-// cudaStream_t or CUstream → stream: null means the legacy stream (the thread's own one where
-// `per_thread`, for the _ptsz names), 1 cudaStreamLegacy, 2 cudaStreamPerThread. invalid_handle
-// else.
+// cudaStream_t or CUstream → stream: null means the legacy stream (or, if `per_thread`, as for the
+// _ptsz names, the thread's own), 1 cudaStreamLegacy, 2 cudaStreamPerThread. An unknown handle is
+// invalid_handle.
 Result<std::shared_ptr<Stream>> stream_of(const void* handle, bool per_thread = false);
-// The same for a call that submits work to the stream or queries it; also fails with the fault that
-// killed the context of the stream's device.
+// The same for a call that submits work to the stream or queries it. It also fails with the fault
+// that killed the context of the stream's device.
 Result<std::shared_ptr<Stream>> live_stream(const void* handle, bool per_thread);
 
 inline bool device_exists(int ordinal) {

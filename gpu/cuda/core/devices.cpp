@@ -1,4 +1,4 @@
-// The current device's settings and its end.
+// Settings, synchronization and reset of the current device.
 #include "gpu/cuda/core/devices.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace inflight::cuda {
 namespace {
 
-// CUDA guide, "cudaDeviceSetLimit": what the device makes of a request.
+// The range that a requested limit is clamped to (CUDA guide, "cudaDeviceSetLimit").
 struct LimitRule {
   std::uint64_t least, most;
 };

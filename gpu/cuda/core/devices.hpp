@@ -1,4 +1,4 @@
-// The current device's settings and its end, as programs ask for them.
+// Settings, synchronization and reset of the current device, for both APIs' entry points.
 #pragma once
 #include <cstddef>
 
@@ -6,11 +6,11 @@
 
 namespace inflight::cuda {
 
-// Waits for all of its streams; the context's fault, if any.
+// Waits for all streams of the device. Returns the context's fault, if any.
 Status synchronize_device();
-// Destroys the state of its primary context.
+// Destroys the state of the device's primary context.
 Status reset_device();
-// Limits by cudaLimit's numbers, as the runtime bounds them (unsupported_limit, invalid_value).
+// Limits by cudaLimit's numbers, clamped as the runtime does (unsupported_limit, invalid_value).
 Status get_limit(std::size_t* value, int limit);
 Status set_limit(int limit, std::size_t value);
 Status set_cache_config(int config);

@@ -1,5 +1,4 @@
-// A kernel as programs name it: one object serves cudaFunction_t, cudaKernel_t, CUfunction,
-// CUkernel.
+// A kernel's handle: one object serves as cudaFunction_t, cudaKernel_t, CUfunction and CUkernel.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -38,7 +37,7 @@ class Function {
   const std::string name;    // as in PTX (mangled)
   const void* const module;  // the handle of the library or module it belongs to
 
-  // What the machine cannot run of `kernel`, determined once.
+  // The parts of `kernel` that the machine cannot run, determined once.
   const machine::Unsupported& missing(const machine::Kernel* kernel) const {
     std::lock_guard lock(mutex_);
     auto [it, fresh] = missing_.try_emplace(kernel);

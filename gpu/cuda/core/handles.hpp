@@ -1,4 +1,4 @@
-// Handles that programs hold. An opaque pointer is looked up here before it is dereferenced.
+// Tables of the handles that programs hold. A handle is looked up here before it is dereferenced.
 #pragma once
 #include <memory>
 #include <mutex>

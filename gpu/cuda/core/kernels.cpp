@@ -1,4 +1,4 @@
-// Kernels as objects: names, attributes, occupancy.
+// Lookup of kernels, their attributes, and occupancy.
 #include "gpu/cuda/core/kernels.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct OnDevice {
   Device& device;
 };
 
-// Runs body(OnDevice) with the kernel on `device`, where it is loaded if it was not.
+// Runs body(OnDevice) with the kernel on `device`, loading it first if needed.
 template <class Body>
 Status with_kernel(const void* handle, Device& device, Body body) {
   auto function = function_of(handle);
@@ -194,7 +194,7 @@ machine::Dim3 requested_cluster(const abi::LaunchConfig& config) {
   return cluster;
 }
 
-// Of what the launch's stream is of: a device, or a green context.
+// The limits of the launch's stream: those of its green context, else of the device.
 Result<machine::Limits> limits_at(const abi::LaunchConfig& config, const Device& device) {
   auto stream = stream_of(config.stream);
   if (!stream) return tl::unexpected(stream.error());

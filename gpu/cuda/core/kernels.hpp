@@ -1,5 +1,4 @@
-// Kernels and variables by the names that programs have for them, kernels' attributes, and
-// occupancy.
+// Lookup of kernels and variables by programs' handles, attributes of kernels, and occupancy.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -9,12 +8,12 @@
 
 namespace inflight::cuda {
 
-// The kernel that a program names by a host function, a cudaKernel_t or a cudaFunction_t
-// (invalid_device_function: null; invalid_handle: nothing of the kind).
+// The kernel for a host function, a cudaKernel_t or a cudaFunction_t (invalid_device_function:
+// null; invalid_handle: nothing of the kind).
 Result<std::shared_ptr<Function>> function_of(const void* handle);
-// A variable by its host shadow, or a managed variable by its own address.
+// The variable with this host shadow, or the managed variable at this address.
 Result<machine::Symbol> symbol_of(const void* host, int device);
-// The address of `bytes` bytes at `offset` in it (invalid_value: past its end).
+// The address of `bytes` bytes at `offset` in such a variable (invalid_value: past its end).
 Result<void*> symbol_range(const void* host, int device, std::size_t bytes, std::size_t offset);
 
 // The functions below take any handle of a kernel, act on the current device, and use
@@ -22,7 +21,8 @@ Result<void*> symbol_range(const void* host, int device, std::size_t bytes, std:
 
 Status get_attributes(abi::FunctionAttributes* place, const void* handle);
 Status set_attribute(const void* handle, int attribute, int value);
-Status set_attribute(const void* handle, int attribute, int value, int ordinal);  // on that device
+Status set_attribute(const void* handle, int attribute, int value,
+                     int ordinal);  // on device `ordinal`
 Status set_cache_config(const void* handle, int config);
 Status set_shared_bank(const void* handle, int config);
 // The parameter's offset and size in the parameter buffer, in bytes; `size` may be null.
@@ -31,7 +31,7 @@ Status get_parameter(const void* handle, std::size_t index, std::size_t* offset,
 // Occupancy. `flags` are cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags's.
 Status get_resident_blocks(int* place, const void* handle, int threads, std::size_t dynamic_shared,
                            unsigned flags);
-// The most dynamic shared memory with which so many blocks fit on a multiprocessor.
+// The most dynamic shared memory a block may use when `blocks` blocks share a multiprocessor.
 Status get_available_shared(std::size_t* place, const void* handle, int blocks, int threads);
 Status get_resident_clusters(int* place, const void* handle, const abi::LaunchConfig* config);
 Status get_largest_cluster(int* place, const void* handle, const abi::LaunchConfig* config);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int atomic_operations = 13;  // cudaAtomicOperation
 
-// An H200 tells no form of any operation, neither of its NVLink nor of the link to its host.
+// An H200 reports no form of any operation, neither for NVLink nor for the link to its host.
 Status tell_no_forms(unsigned* forms, const int* operations, unsigned count) {
   if (!forms || !operations || count == 0) return Status::invalid_value;
   std::fill_n(forms, count, 0u);

@@ -1,4 +1,4 @@
-// What the links between devices, and those to the host, can do, as programs ask for it.
+// Attributes of the links between devices and between a device and the host.
 #pragma once
 #include "gpu/cuda/core/report/status.hpp"
 
@@ -8,8 +8,8 @@ namespace inflight::cuda {
 // does not exist, or they are the same).
 Status get_link_attribute(int* value, int attribute, int from, int to);
 
-// For each of `count` operations (cudaAtomicOperation) the forms of it that a link performs by
-// itself: bits of cudaAtomicOperationCapability.
+// For each of `count` operations (cudaAtomicOperation), stores the forms that the link supports
+// natively, as bits of cudaAtomicOperationCapability.
 Status get_link_atomics(unsigned* forms, const int* operations, unsigned count, int from, int to);
 Status get_host_link_atomics(unsigned* forms, const int* operations, unsigned count, int device);
 

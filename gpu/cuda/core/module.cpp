@@ -19,7 +19,7 @@ using inflight::cuda::fail;
 
 using Parsed = std::shared_ptr<const ptx::Module>;
 
-// Parsed modules by their text: a text that several modules or devices use is parsed once.
+// Parsed modules by their text. A text that several modules or devices use is parsed once.
 class ParseCache {
  public:
   Result<Parsed> get(std::shared_ptr<const std::string> text, const std::string& name) {
@@ -69,7 +69,7 @@ Failure failure_of(ImageError error) {
   return {status, std::move(error.message)};
 }
 
-// The failure, with the name of the kernel that cannot run.
+// Adds the name of the kernel that cannot run to the failure's message.
 Failure of_kernel(std::string_view name, Failure failure) {
   if (failure.status == Status::no_binary_for_gpu && !failure.message.empty())
     failure.message =
@@ -181,7 +181,7 @@ Result<const machine::Program*> LoadedModule::on(int device) {
   if (auto it = failures_.find(device); it != failures_.end())
     return tl::unexpected<Failure>(it->second);
   auto program = load(device);
-  // The first failure has a message; later ones only its code.
+  // The first failure has a message. Later calls return only its code.
   if (!program && !closed_) failures_.emplace(device, program.error().status);
   return program;
 }

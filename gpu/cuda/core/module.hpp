@@ -1,5 +1,5 @@
-// What a program loads: fatbins and PTX texts, which become programs of the machine at first use,
-// one a device.
+// Modules that programs load: fatbins and PTX texts. At first use on a device, they are linked into
+// a machine program for that device.
 #pragma once
 #include <map>
 #include <memory>
@@ -16,12 +16,12 @@ namespace inflight::cuda {
 
 struct Context;  // context.hpp
 
-// A CUmodule, a CUlibrary, or what one __cudaRegisterFatBinary registered.
+// A CUmodule, a CUlibrary, or a fatbin that __cudaRegisterFatBinary registered.
 class LoadedModule : public std::enable_shared_from_this<LoadedModule> {
  public:
   explicit LoadedModule(std::vector<Unit> units, std::string name = {});
 
-  // From memory or a file, in any form that has units (image/unit.hpp). Nothing is parsed yet
+  // From memory or a file, in any format that image/unit.hpp reads. Nothing is parsed yet
   // (invalid_value: null; invalid_image, no_binary_for_gpu, file_not_found).
   static Result<std::shared_ptr<LoadedModule>> from_memory(const void* image);
   static Result<std::shared_ptr<LoadedModule>> from_file(const std::string& path);
@@ -30,7 +30,7 @@ class LoadedModule : public std::enable_shared_from_this<LoadedModule> {
   // its code without its message.
   Result<const machine::Program*> on(int device);
 
-  // The kernel's handle, the same at every call, whether or not any device has the kernel.
+  // The kernel's handle. Every call returns the same one, even if no device has the kernel.
   std::shared_ptr<Function> function(std::string_view name);
   // The kernel's handle if the program on `device` has that kernel, else not_found.
   Result<std::shared_ptr<Function>> kernel(std::string_view name, int device);
@@ -39,14 +39,14 @@ class LoadedModule : public std::enable_shared_from_this<LoadedModule> {
   // The variable on `device`, else not_found.
   Result<machine::Symbol> symbol(std::string_view name, int device);
 
-  // Drops the program on `device` with its variables; the next use links it anew.
+  // Drops the program on `device` with its variables. The next use links it again.
   void drop(int device);
   // The program unloaded the module: every later use fails.
   void close();
 
   const std::string& name() const { return name_; }
-  Context* context = nullptr;  // of a module: where it was loaded
-  // Why a unit was skipped, or empty. A missing kernel may have been in it.
+  Context* context = nullptr;  // the context that a CUmodule was loaded in
+  // Why a unit was skipped, or empty. A missing kernel may be in that unit.
   std::string passed_over() {
     std::lock_guard lock(mutex_);
     return passed_over_;
@@ -64,8 +64,8 @@ class LoadedModule : public std::enable_shared_from_this<LoadedModule> {
   std::map<std::string, std::shared_ptr<Function>, std::less<>> functions_;
 };
 
-// The kernels of a module on the current device, as programs get them: one by its name (not_found),
-// as many as there is room for, and how many there are.
+// Kernels of a module on the current device: the one of that name (not_found), at most `count` of
+// them, and their number.
 Status get_kernel(void** place, LoadedModule& module, const char* name);
 Status get_kernels(void** place, unsigned count, LoadedModule& module);
 Status get_kernel_count(unsigned* place, LoadedModule& module);

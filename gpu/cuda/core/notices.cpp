@@ -1,4 +1,4 @@
-// Who is registered for notices.
+// The functions that are registered for notifications.
 #include "gpu/cuda/core/notices.hpp"
 
 #include "gpu/cuda/core/core.hpp"

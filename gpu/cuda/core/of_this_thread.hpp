@@ -1,11 +1,11 @@
-// State of a thread between its calls of CUDA.
+// Per-thread state that is kept between CUDA calls.
 #pragma once
 #include <pthread.h>
 
 namespace inflight::cuda {
 
-// The calling thread's T, made at its first use and deleted when the thread ends. The thread that
-// ends the process keeps its own: atexit functions and destructors of static objects call CUDA
+// The calling thread's T, made at first use and deleted when the thread ends. The thread that ends
+// the process keeps its T, because atexit functions and destructors of static objects call CUDA
 // after C++ has destroyed that thread's thread_local objects.
 template <class T>
 T& of_this_thread() {

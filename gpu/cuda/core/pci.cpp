@@ -1,4 +1,4 @@
-// Devices by their PCI addresses.
+// Parses PCI addresses and finds their devices.
 #include "gpu/cuda/core/pci.hpp"
 
 #include <cstdio>

@@ -1,11 +1,11 @@
-// Devices by their PCI addresses.
+// Lookup of devices by PCI address.
 #pragma once
 #include "gpu/cuda/core/report/status.hpp"
 
 namespace inflight::cuda {
 
-// The device at an address as programs write it, with or without its domain or function: "0:1:1f",
-// "01:1F.0". invalid_value: it is no address; invalid_device: no device is there.
+// The device at a PCI address, with or without domain and function: "0:1:1f", "01:1F.0"
+// (invalid_value: not an address; invalid_device: no device has it).
 Status find_by_pci_address(const char* text, int* ordinal);
 
 }  // namespace inflight::cuda

@@ -26,11 +26,12 @@ constexpr Row rows[] = {
 #undef INFLIGHT_ATTRIBUTE
 };
 
-// What cudaOccupancyMaxActiveClusters of one H200 (tests/gpu/clusters.cu) shows of its GPCs; eight
-// more multiprocessors hold clusters of one and two blocks only. Chips differ in this.
+// Multiprocessors in each GPC, derived from cudaOccupancyMaxActiveClusters on one H200
+// (tests/gpu/clusters.cu). Eight more multiprocessors hold clusters of one and two blocks only.
+// Individual chips differ.
 constexpr std::uint32_t h200_gpcs[] = {18, 18, 16, 16, 16, 16, 16, 8};
 
-// Memory in bytes: what cudaMemGetInfo calls total.
+// Memory in bytes, as cudaMemGetInfo reports it in `total`.
 constexpr Profile table[profile_count] = {
     {"a100", "NVIDIA A100-SXM4-80GB", {80, false, false}, 85'097'971'712, 0},
     {"h100", "NVIDIA H100 80GB HBM3", {90, true, false}, 85'028'765'696, 1},
@@ -207,7 +208,7 @@ std::optional<int> Profile::attribute(int number, int ordinal) const {
   const Row* row = row_of(number);
   if (!row) return std::nullopt;
   const int value = row->values[column];
-  // The devices of a machine reach each other, as behind an NVSwitch.
+  // All devices of the machine reach each other, as through an NVSwitch.
   constexpr int with_multimem = 90;
   if (number == int(Attribute::multicast) && architecture.number >= with_multimem)
     return settings().devices > 1;
@@ -245,7 +246,7 @@ std::string_view attribute_name(int number) {
 }
 
 void fill_uuid(const Profile& profile, int index, void* uuid) {
-  // Few digits tell devices apart, as on a GPU.
+  // The first few digits distinguish the devices, as on a GPU.
   std::string text = fmt::format("{:02}inflight {:<5}", index, profile.name);
   std::memcpy(uuid, text.data(), 16);
 }

@@ -45,13 +45,13 @@ inline constexpr int first_with_clusters = 90;  // sm number
 
 struct Profile {
   std::string_view name;   // "h200", as --device takes it
-  std::string_view title;  // "NVIDIA H200", as cudaDeviceProp::name says
+  std::string_view title;  // "NVIDIA H200", as in cudaDeviceProp::name
   Architecture architecture;
   std::uint64_t memory = 0;  // bytes
   std::size_t column = 0;    // in the table of attributes
 
   // The attribute's value, or nothing for a number that CUDA 13.0 does not define. `ordinal` is the
-  // device's number, by which the PCI address differs.
+  // device's number, which the PCI address depends on.
   std::optional<int> attribute(int number, int ordinal = 0) const;
   int operator[](Attribute a) const { return attribute(int(a)).value_or(0); }
   machine::Limits limits() const;
@@ -64,16 +64,16 @@ const Profile* find_profile(std::string_view name);
 // The public name of an attribute ("MaxThreadsPerBlock"), or an empty text.
 std::string_view attribute_name(int number);
 
-// Of the device of the machine that has this index:
-// 16 bytes that differ between devices and stay the same between runs.
+// The UUID of the machine's device with this index: 16 bytes that differ between devices and are
+// the same in every run.
 void fill_uuid(const Profile&, int index, void* uuid);
 // The same as nvidia-smi writes it: "GPU-" and groups of 4, 2, 2, 2 and 6 bytes.
 std::string uuid_text(const Profile&, int index);
 // "0000:01:00.0"
 std::string pci_address(const Profile&, int index);
 
-// cudaDeviceProp as releases lay it out: CUDA 12 added to that of CUDA 11, and CUDA 13 took eight
-// fields out and added seven.
+// The layouts of cudaDeviceProp: CUDA 12 added fields to CUDA 11's, and CUDA 13 removed eight
+// fields and added seven.
 enum class PropertyLayout { cuda11, cuda12, cuda13 };
 constexpr std::size_t property_bytes(PropertyLayout layout) {
   constexpr std::size_t sizes[] = {728, 1032, 1008};

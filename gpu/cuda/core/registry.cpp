@@ -29,7 +29,7 @@ void** Registry::add(const void* wrapper) {
 }
 
 void Registry::remove(void** handle) {
-  if (Core::forked()) return;  // its lock may be held by a thread that stayed with the parent
+  if (Core::forked()) return;  // a thread of the parent may hold its lock
   std::unique_ptr<Entry> gone;
   {
     std::lock_guard lock(mutex_);
@@ -70,7 +70,7 @@ void Registry::add_managed(void** handle, void** host_pointer, std::string_view 
   e->variables.push_back(host_pointer);
 }
 
-// Handles are made at first use, since the core must not start before main.
+// Kernel handles are made at first use, because the core must not start before main.
 std::shared_ptr<Function> Registry::function(const void* host) {
   std::lock_guard lock(mutex_);
   auto it = functions_.find(host);
@@ -106,8 +106,8 @@ void Registry::publish(const RegisteredVariable& variable, const machine::Symbol
   *variable.managed = pointer_to(symbol.address);
 }
 
-// A program whose module cannot be loaded may read and write its managed variables before it looks
-// at an error code, so they get plain memory.
+// A program whose module cannot be loaded may access its managed variables before it checks an
+// error code, so they get plain memory.
 void Registry::back_with_plain_memory(const RegisteredVariable& variable) {
   if (!*variable.managed)
     *variable.managed = std::calloc(1, std::max<std::size_t>(variable.size, 1));

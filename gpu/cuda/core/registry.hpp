@@ -13,12 +13,13 @@
 
 namespace inflight::cuda {
 
-// A variable of the program's own, as host code registered it.
+// A variable of the program, as host code registered it.
 struct RegisteredVariable {
   std::shared_ptr<LoadedModule> module;
-  std::string name;          // on the device
-  std::uint64_t size = 0;    // bytes; 0: unknown
-  void** managed = nullptr;  // where host code reads a managed variable's address
+  std::string name;        // on the device
+  std::uint64_t size = 0;  // bytes; 0: unknown
+  void** managed =
+      nullptr;  // where host code reads a managed variable's address; null: not managed
 };
 
 // Filled by __cudaRegister*. Works before main and after static destructors; never destroyed.
@@ -26,8 +27,8 @@ class Registry {
  public:
   static Registry& get();
 
-  // __cudaRegisterFatBinary: reads no fatbin yet. The result is the handle that the other calls
-  // take; never null.
+  // __cudaRegisterFatBinary: does not read the fatbin yet. Returns the handle that the other calls
+  // take, never null.
   void** add(const void* wrapper);
   // __cudaUnregisterFatBinary: removes the handle, its functions and its variables.
   void remove(void** handle);
@@ -37,13 +38,15 @@ class Registry {
   void add_managed(void** handle, void** host_pointer, std::string_view device_name,
                    std::uint64_t size);
 
-  // The kernel of a host function's address, or null.
+  // The kernel registered for the address of a host function, or null.
   std::shared_ptr<Function> function(const void* host);
   std::shared_ptr<LoadedModule> module(void** handle) const;
   std::optional<RegisteredVariable> variable(const void* host) const;
-  // Where the variable of a host address lies on `device` (invalid_symbol: no such variable).
+  // The location on `device` of the variable registered for `host` (invalid_symbol: no such
+  // variable).
   Result<machine::Symbol> symbol(const void* host, int device) const;
-  // Gives the handle's managed variables their addresses (__cudaInitModule).
+  // Stores the addresses of the handle's managed variables in their host pointers
+  // (__cudaInitModule).
   Status initialise(void** handle, int device);
   // The same for every handle that has managed variables.
   Status initialise_all(int device);

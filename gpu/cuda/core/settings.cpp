@@ -21,8 +21,7 @@ bool read_number(std::string_view text, T& value) {
   return error == std::errc{} && end == text.data() + text.size();
 }
 
-// A reader returns null if it accepts the value, and else a description of the values that it
-// accepts.
+// A reader returns null if it accepts the value, else a description of the values that it accepts.
 using Reader = const char* (*)(std::string_view text, Settings& settings);
 
 const char* read_device(std::string_view text, Settings& settings) {
@@ -79,8 +78,8 @@ const char* read_blas(std::string_view text, Settings& settings) {
   return nullptr;
 }
 
-// Programs of an older CUDA run with a newer driver, not the other way: as low as 13.0, which is
-// what libcudart.so.13 needs.
+// Programs run with a driver as new as their CUDA version or newer. The lowest is 13.0, which
+// libcudart.so.13 needs.
 const char* read_driver(std::string_view text, Settings& settings) {
   constexpr const char* allowed = "a version of CUDA from 13.0 to 13.99, such as 13.4";
   int minor = 0;

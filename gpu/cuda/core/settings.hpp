@@ -1,4 +1,4 @@
-// The settings of the software GPU: every INFLIGHT_ variable is read here.
+// The settings of the software GPU. Every INFLIGHT_ variable is read here.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace inflight::cuda {
 
-// The checker's. Lists of files have colons between them.
+// The checker's settings. Lists of files are separated by colons.
 struct CheckSettings {
   bool on = false;                        // INFLIGHT_CHECK: 0 or 1
   bool leaks = false;                     // INFLIGHT_LEAK_CHECK: 0 or 1
@@ -25,46 +25,46 @@ struct CheckSettings {
   std::string baseline;                   // INFLIGHT_BASELINE: a report in JSON
   std::string source_root;                // INFLIGHT_SOURCE_ROOT: a folder
   bool verbose = false;                   // INFLIGHT_VERBOSE: 0 or 1
-  unsigned seeds = 0;  // INFLIGHT_SEEDS: runs of `inflight check`, each in an order of its own
-  // INFLIGHT_SPOOL: set by `inflight check`, which collects what its processes leave in this
-  // folder.
+  unsigned seeds = 0;  // INFLIGHT_SEEDS: runs of `inflight check`, each in a different order
+  // INFLIGHT_SPOOL: a folder, set by `inflight check`, where processes leave their results for it
+  // to collect.
   std::string spool;
 };
 
 struct Settings {
   std::string device = "h200";  // INFLIGHT_DEVICE: a profile's name
   int devices = 1;              // INFLIGHT_DEVICES: 1 to 64
-  // INFLIGHT_DRIVER: what cuDriverGetVersion says, 1000 * major + 10 * minor; given as 13.4.
+  // INFLIGHT_DRIVER: what cuDriverGetVersion returns, 1000 * major + 10 * minor; given as 13.4.
   int driver_version = 13000;
   async::Timing timing;                  // INFLIGHT_ASYNC: early, late, shuffled:SEED
   machine::Turns turns;                  // INFLIGHT_TURNS: instructions, random:SEED
   std::chrono::milliseconds timeout{0};  // INFLIGHT_TIMEOUT: seconds a launch may take; 0: no limit
   bool stats = false;                    // INFLIGHT_STATS: 1, or a path that ends in .json
   std::string stats_file;
-  bool fidelity = false;  // INFLIGHT_FIDELITY: 0 or 1; tells how near to a chip's results were
+  bool fidelity = false;  // INFLIGHT_FIDELITY: 0 or 1; reports how close results are to a chip's
   std::string blas;       // INFLIGHT_BLAS: a shared library; empty: the host's
-  // INFLIGHT_SLACK: allocations reach to the next multiple of so many bytes, a power of two.
+  // INFLIGHT_SLACK: allocations are accessible up to the next multiple of this many bytes, a power
+  // of two.
   std::uint64_t slack = 1;
-  // INFLIGHT_MEMORY: bytes of the host's memory that devices may take together; none: what
+  // INFLIGHT_MEMORY: bytes of host memory that all devices together may take; none:
   // default_host_share().
   std::optional<std::uint64_t> memory;
-  // INFLIGHT_WORKERS: host threads; 0: all cores. By default, what CTest gave the test
+  // INFLIGHT_WORKERS: host threads; 0: all cores. Default: the slots that CTest gave the test
   // (ctest.hpp).
   unsigned workers = 0;
   bool progress = false;  // INFLIGHT_PROGRESS: 0 or 1
-  // INFLIGHT_STRICT: 0 or 1; a kernel that has an instruction which is not supported is not
-  // launched.
+  // INFLIGHT_STRICT: 0 or 1; 1 rejects the launch of a kernel that has an unsupported instruction.
   bool strict = false;
   CheckSettings check;
 };
 
-// Reads the variables through `variable` (null: unset). An error is one sentence with the variable,
-// its value and the values that it takes.
+// Reads the variables through `variable` (null: unset). An error is one sentence that names the
+// variable, its value and the accepted values.
 tl::expected<Settings, std::string> read_settings(
     const std::function<const char*(const char*)>& variable);
 
-// The process's own, read once. A bad value is reported and ends the process with status 2, since
-// the program would not run as it was asked to.
+// The process's settings, read once. A bad value is reported and ends the process with status 2,
+// because the program would not run as requested.
 const Settings& settings();
 
 }  // namespace inflight::cuda

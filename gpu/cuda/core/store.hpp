@@ -1,4 +1,4 @@
-// Answers through the pointers that programs pass.
+// Stores results through the pointers that programs pass.
 #pragma once
 #include <type_traits>
 
@@ -6,7 +6,7 @@
 
 namespace inflight::cuda {
 
-// invalid_value: there is no place for the value.
+// Stores `value` in `*to` (invalid_value: `to` is null).
 template <class To>
 Status store_value(To* to, const std::type_identity_t<To>& value) {
   if (!to) return Status::invalid_value;

@@ -1,4 +1,4 @@
-// CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER, as an H200's driver reads them.
+// Reads CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER as an H200's driver does.
 #include "gpu/cuda/core/visible.hpp"
 
 #include <algorithm>
@@ -27,13 +27,13 @@ std::optional<int> by_uuid(std::string_view entry, int count,
   std::optional<int> found;
   for (int i = 0; i < count && entry.size() > of_uuid.size(); ++i) {
     if (!starts_alike(entry, uuid(i))) continue;
-    if (found) return std::nullopt;  // the digits name several
+    if (found) return std::nullopt;  // the prefix is ambiguous
     found = i;
   }
   return found;
 }
 
-// As strtol reads it: blanks before and anything behind do not matter.
+// Parses like strtol: leading blanks and trailing text are ignored.
 std::optional<int> by_index(const std::string& entry, int count) {
   char* end = nullptr;
   const long index = std::strtol(entry.c_str(), &end, 10);
@@ -45,7 +45,7 @@ std::optional<int> by_index(const std::string& entry, int count) {
 
 tl::expected<std::vector<int>, Status> visible_devices(
     const char* list, const char* order, int count, const std::function<std::string(int)>& uuid) {
-  // The devices are all alike: either order is that of their buses.
+  // All devices are equal, so either order is the order of their buses.
   if (order && std::string_view(order) != "PCI_BUS_ID" &&
       std::string_view(order) != "FASTEST_FIRST")
     return tl::unexpected(Status::invalid_device);

@@ -1,4 +1,4 @@
-// Which of the machine's devices a process sees (CUDA guide, "CUDA Environment Variables").
+// The devices of the machine that a process sees (CUDA guide, "CUDA Environment Variables").
 #pragma once
 #include <functional>
 #include <string>
@@ -9,12 +9,11 @@
 
 namespace inflight::cuda {
 
-// The devices of CUDA_VISIBLE_DEVICES (`list`; null: all of the `count` that there are), in its
-// order: by index, or by the first digits of a UUID ("GPU-..."), enough of them to name one. The
-// list ends before the first entry that names none, or names it otherwise than the first entry
-// does. no_device: none is left; invalid_device: one stands there twice, or CUDA_DEVICE_ORDER
-// (`order`, null: not set) is not one of its values. `uuid(i)` is a device's as nvidia-smi writes
-// it.
+// The devices in CUDA_VISIBLE_DEVICES (`list`; null: all `count` devices), in its order. Entries
+// are indexes, or unambiguous prefixes of UUIDs ("GPU-..."). The list ends before the first entry
+// that names no device, or that is not of the first entry's kind. no_device: the list is empty;
+// invalid_device: a device is listed twice, or CUDA_DEVICE_ORDER (`order`, null: not set) has an
+// unknown value. `uuid(i)` is device i's UUID as nvidia-smi writes it.
 tl::expected<std::vector<int>, Status> visible_devices(const char* list, const char* order,
                                                        int count,
                                                        const std::function<std::string(int)>& uuid);
