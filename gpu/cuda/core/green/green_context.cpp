@@ -1,4 +1,4 @@
-// Green contexts, and events of whole contexts.
+// Green contexts, and events that whole contexts record or wait for.
 #include "gpu/cuda/core/green/green_context.hpp"
 
 #include <algorithm>
@@ -16,12 +16,12 @@ Handles<GreenContext>& green_contexts() {
   static auto& instance = *new Handles<GreenContext>;
   return instance;
 }
-// Threads may still have a context on their stacks whose handle has ended.
+// Destroyed green contexts, which threads may still have on their stacks.
 Handles<GreenContext>& retired() {
   static auto& instance = *new Handles<GreenContext>;
   return instance;
 }
-// They have no end.
+// Descriptions, which CUDA never destroys.
 Handles<Partition>& descriptions() {
   static auto& instance = *new Handles<Partition>;
   return instance;
@@ -37,7 +37,7 @@ bool belongs(const Stream& stream, const Context& context) {
   return context.primary || stream.context == &context;
 }
 
-// What streams that a context gets later wait for.
+// The events that later streams of a context wait for.
 class Awaited {
  public:
   static Awaited& of_all() {
@@ -70,7 +70,7 @@ std::shared_ptr<Event> hidden_event(Device& device) {
   return std::make_shared<Event>(device, false, false);
 }
 
-// A stream that no program knows.
+// An internal stream, which has no handle for programs.
 std::shared_ptr<Stream> passing_stream(Device& device) {
   const ScopedContext none(&Core::get().primary(device.ordinal));
   auto made = device.create_stream(true, 0);
@@ -78,7 +78,7 @@ std::shared_ptr<Stream> passing_stream(Device& device) {
   return made;
 }
 
-// All streams, where none of them captures.
+// All streams of the context. Fails if one of them captures.
 Result<std::vector<std::shared_ptr<Stream>>> free_streams(const Context& context) {
   auto streams = streams_of(context);
   for (const auto& each : streams)

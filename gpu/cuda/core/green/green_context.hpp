@@ -1,5 +1,5 @@
-// Green contexts: a device's primary context with a part of its multiprocessors and a default
-// stream of its own (CUDA Driver API, "Green Contexts").
+// Green contexts: a device's primary context with a part of the multiprocessors and its own default
+// stream (CUDA Driver API, "Green Contexts").
 #pragma once
 #include <memory>
 #include <mutex>
@@ -18,8 +18,8 @@ class GreenContext {
   explicit GreenContext(std::shared_ptr<const Partition> partition);
 
   const std::shared_ptr<const Partition> partition;
-  const std::shared_ptr<Context> context;  // what cuCtxFromGreenCtx gives
-  // As cuCtxGetId tells it of the context.
+  const std::shared_ptr<Context> context;  // what cuCtxFromGreenCtx returns
+  // The context's id, as cuCtxGetId returns it.
   std::uint64_t id() const { return reinterpret_cast<std::uintptr_t>(context.get()); }
   const std::shared_ptr<Stream> null_stream;
 };
@@ -32,19 +32,20 @@ Status create_green_stream(void** place, GreenContext& in, unsigned flags, int p
 // cuDevResourceGenerateDesc.
 Status create_description(void** place, const DevResource* resources, unsigned count);
 
-// The part of the device that kernels in this stream, or of this context, run on; null: all of it.
+// The part of the device that kernels of this stream or context run on. Null: the whole device.
 std::shared_ptr<const Partition> partition_of(const Stream& stream);
 std::shared_ptr<const Partition> partition_of(const Context* context);
-// The device's own, or the part's.
+// The limits of the partition, or, if it is null, of the device.
 const machine::Limits& limits_of(const Partition* partition, const Device& device);
 
-// The streams of a context; of a primary one also those of its device's green contexts.
+// The streams of a context. A primary context's streams include those of its device's green
+// contexts.
 std::vector<std::shared_ptr<Stream>> streams_of(const Context& context);
-// All work that the context has now, and all that it gets from now on (capture_unsupported: one of
-// its streams captures).
+// Records the event after all work the context has now, or makes all its later work wait for the
+// event (capture_unsupported: one of its streams captures).
 Status record_event(const Context& context, const void* event);
 Status wait_event(Context& context, const void* event);
-// A new stream of it waits for what the context waits for.
+// Makes a new stream wait for the events that its context waits for.
 void join_context(Stream& stream);
 
 }  // namespace inflight::cuda

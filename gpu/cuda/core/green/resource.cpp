@@ -1,4 +1,4 @@
-// Splitting a device's multiprocessors, as an H200 does.
+// Splits a device's multiprocessors as an H200 does.
 #include "gpu/cuda/core/green/resource.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct Steps {
 Steps steps_of(const Device& device) {
   return device.profile.architecture.number >= first_with_clusters ? Steps{8, 8} : Steps{4, 2};
 }
-// Multiprocessors come in pairs, whatever else holds them together.
+// Multiprocessors come in pairs at least.
 constexpr Steps pairs{2, 2};
 
 enum SplitFlag : unsigned { ignore_coscheduling = 1, largest_clusters = 2 };
@@ -44,8 +44,8 @@ Device* device_of(const DevResource& resource) {
   return good ? &Core::get().device(resource.device) : nullptr;
 }
 
-// How many groups there are of so many multiprocessors. The smallest with a GPC's guarantee lie
-// inside of one, where some are left over.
+// How many groups of `size` multiprocessors the whole can give. A group of the smallest size that
+// CUDA guarantees to be co-scheduled lies in one GPC, so each GPC may have some left over.
 std::uint32_t groups_of(const DevResource& whole, std::uint32_t size, const Steps& steps,
                         const machine::Limits& limits) {
   const bool all = whole.count == limits.multiprocessors;

@@ -1,4 +1,4 @@
-// Pointers of programs as addresses, and sizes in whole steps.
+// Conversions between pointers and addresses, and rounding of sizes.
 #pragma once
 #include <cstdint>
 

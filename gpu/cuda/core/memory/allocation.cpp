@@ -1,4 +1,4 @@
-// Allocating and freeing device, managed and pinned memory.
+// Allocation and release of device, managed and pinned memory.
 #include "gpu/cuda/core/memory/allocation.hpp"
 
 #include <algorithm>
@@ -31,14 +31,15 @@ Status allocate(void** place, std::size_t bytes, AllocationKind kind) {
   return Status::success;
 }
 
-// Takes width and height out of `box`, and writes pointer and pitch into it.
+// Reads width and height from `box` and writes pointer and pitch to it.
 Status allocate_pitched(abi::PitchedPointer& box, std::size_t depth) {
   std::size_t bytes = 0;
   bool wrapped = __builtin_add_overflow(box.width, pitch_step - 1, &box.pitch);
   box.pitch -= box.pitch % pitch_step;
   wrapped |= __builtin_mul_overflow(box.pitch, box.height, &bytes);
   wrapped |= __builtin_mul_overflow(bytes, depth, &bytes);
-  // An H200 allocates the wrapped product: 0 bytes are invalid, and mostly it is too much.
+  // An H200 allocates the wrapped product, which fails: 0 bytes are invalid, and other values are
+  // mostly too large.
   if (wrapped) return bytes ? Status::out_of_memory : Status::invalid_value;
   return allocate(&box.pointer, bytes, AllocationKind::device);
 }
@@ -91,7 +92,7 @@ Status free_memory(void* pointer) {
   }
   auto allocation = Core::get().memory.find(address);
   if (!allocation || !claim_free(address)) return Status::invalid_value;
-  // Work that uses it may still be queued; CUDA waits for it, too.
+  // Queued work may still use the memory. CUDA waits for that work too.
   Device& device = Core::get().device(allocation->device);
   device.synchronize();
   free_claimed(address);

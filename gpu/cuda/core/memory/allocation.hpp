@@ -1,5 +1,5 @@
-// Allocating and freeing device, managed and pinned memory outside of streams, and the attributes
-// of pointers.
+// Allocation and release of device, managed and pinned memory outside streams, and attributes of
+// pointers.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace inflight::cuda {
 
-// Each fails while a stream capture forbids it. `place` gets the address, on the current device
-// (invalid_value: no place; out_of_memory).
+// Each allocates on the current device, stores the address in `place`, and fails while a stream
+// capture forbids it (invalid_value: no place; out_of_memory).
 Status allocate_device(void** place, std::size_t bytes);
 // With cudaMallocManaged's flags (invalid_value: neither global nor host).
 Status allocate_managed(void** place, std::size_t bytes, unsigned flags);
-// Each row begins on a multiple of 512 bytes.
+// Each row begins at a multiple of 512 bytes.
 Status allocate_rows(void** place, std::size_t* pitch, std::size_t width, std::size_t height);
 Status allocate_box(abi::PitchedPointer* place, const abi::Extent& extent);
 // Waits for the device first, since queued work may use it (invalid_value: no such allocation).
@@ -25,20 +25,19 @@ Status allocate_pinned(void** place, std::size_t bytes, unsigned flags);
 Status free_pinned(void* pointer);
 Status register_pinned(void* pointer, std::size_t bytes, unsigned flags);
 Status unregister_pinned(void* pointer);
-// Pinned memory as kernels reach it, and the flags that it was made with.
+// The address by which kernels reach pinned memory, and the flags it was made with.
 Status get_device_pointer(void** place, void* pointer, unsigned flags);
 Status get_pinned_flags(unsigned* flags, const void* pointer);
 
-// Bytes of a device's memory, as cudaMemGetInfo gives them: `free` is what can be had, which is
-// less than `total` less `used` where the host has less memory than the device. Does not build the
-// core.
+// Bytes of a device's memory, as cudaMemGetInfo returns them. `free` is what can be allocated: less
+// than `total - used` if the host has less memory than the device. Does not build the core.
 struct MemoryState {
   std::uint64_t total = 0, free = 0, used = 0;
 };
 MemoryState memory_state(int device);
-// Of the current device.
+// For the current device.
 Status get_memory_info(std::size_t* free, std::size_t* total);
-// Of a pointer that CUDA does not know, only the host pointer is set.
+// For a pointer that CUDA does not know, only the host pointer is set.
 Status get_pointer_attributes(abi::PointerAttributes* attributes, const void* pointer);
 
 }  // namespace inflight::cuda

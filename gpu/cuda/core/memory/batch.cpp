@@ -16,7 +16,7 @@ constexpr unsigned known_copy_flags = 1;  // cudaMemcpyFlagPreferOverlapWithComp
 
 bool takes_batches(const Stream& stream) { return stream.kind() != Stream::Kind::legacy; }
 
-// Whether the lists of `parts` entries cover `count` items: they begin at 0 and grow.
+// True if `parts` entries cover `count` items: `starts` begins at 0 and increases.
 bool covers(const void* entries, const std::size_t* starts, std::size_t parts, std::size_t count) {
   if (!entries || !starts || parts == 0 || parts > count || starts[0] != 0) return false;
   for (std::size_t i = 1; i < parts; ++i)
@@ -24,7 +24,7 @@ bool covers(const void* entries, const std::size_t* starts, std::size_t parts, s
   return starts[parts - 1] < count;
 }
 
-// Calls body(item, index of the entry that holds for it) for every item until one is refused.
+// Calls body(item, index of the entry that applies to it) for every item until one fails.
 template <class Body>
 Status for_each_item(std::size_t count, const std::size_t* starts, std::size_t parts, Body body) {
   std::size_t part = 0;
@@ -55,7 +55,7 @@ Status copy_all(Stream& stream, const std::vector<Item>& items) {
   return Status::success;
 }
 
-// Bytes of an element, by which all of a copy's extents are counted; 0: of memory.
+// Bytes of the array's element, the unit of the copy's extents. 0: the operand is memory.
 Result<std::size_t> element_of(const abi::CopyOperand3D& operand) {
   constexpr int pointer = 1, array = 2;
   if (operand.type == pointer) return 0;
@@ -65,7 +65,7 @@ Result<std::size_t> element_of(const abi::CopyOperand3D& operand) {
   return found->image.format.bytes();
 }
 
-// One side of a copy of elements that are so many bytes. Lengths of 0 are tight.
+// One side of a copy whose elements have `element` bytes. A length of 0 means no padding.
 Result<CopySide> batch_side(const abi::CopyOperand3D& operand, const abi::Extent& extent,
                             std::size_t element, bool in_array) {
   CopySide side;
@@ -164,7 +164,7 @@ Status prefetch_batch(Stream& stream, const RangeBatch& batch, unsigned long lon
   return status == Status::success ? submit(stream, EmptyWork{}) : status;
 }
 
-// A discarded range has no defined contents until it is written, so nothing needs doing.
+// The contents of a discarded range are undefined until it is written, so this does nothing.
 Status discard_batch(Stream& stream, const RangeBatch& batch, unsigned long long flags) {
   Status status = check_ranges(stream, batch, flags);
   return status == Status::success ? submit(stream, EmptyWork{}) : status;

@@ -8,8 +8,8 @@
 namespace inflight::cuda {
 
 // Each checks every item before it does anything (invalid_value: lists are missing or do not match,
-// or the stream is the legacy one, which CUDA excludes). A bad item's status is returned, and its
-// index stored in `failed` if that is not null.
+// or the stream is the legacy one, which CUDA excludes). On failure it returns the first bad item's
+// status and stores the item's index in `failed`, if that is not null.
 
 // `attributes[i]` applies to the copies from starts[i] on.
 struct CopyBatch {

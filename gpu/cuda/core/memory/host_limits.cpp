@@ -1,4 +1,4 @@
-// Reads /proc and /sys.
+// Reads memory limits and mappings from /proc and /sys.
 #include "gpu/cuda/core/memory/host_limits.hpp"
 
 #include <unistd.h>
@@ -13,14 +13,14 @@
 namespace inflight::cuda {
 namespace {
 
-// The number that a file of a control group holds; no limit where it holds none, or `max`.
+// The number in a control group's file. The greatest number if there is none, or `max`.
 std::uint64_t limit_in(const std::string& path) {
   std::uint64_t bytes = 0;
   std::ifstream file(path);
   return file >> bytes ? bytes : ~std::uint64_t{0};
 }
 
-// The least limit of the control group `folder` under `root` and of those around it.
+// The smallest limit of the control group `folder` under `root` and of its ancestors.
 std::uint64_t least_limit(const std::string& root, std::string folder, const char* file) {
   std::uint64_t least = limit_in(root + "/" + file);
   for (; folder.size() > 1; folder.resize(folder.rfind('/')))
@@ -28,7 +28,7 @@ std::uint64_t least_limit(const std::string& root, std::string folder, const cha
   return least;
 }
 
-// Lines `ID:CONTROLLERS:/FOLDER`; no controllers: version 2 (cgroups(7)).
+// Lines are `ID:CONTROLLERS:/FOLDER`. A line without controllers is version 2 (cgroups(7)).
 std::uint64_t control_group_limit() {
   std::uint64_t least = ~std::uint64_t{0};
   std::ifstream groups("/proc/self/cgroup");

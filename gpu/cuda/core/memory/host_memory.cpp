@@ -1,4 +1,4 @@
-// Pinned memory of the host.
+// Pinned host memory.
 #include "gpu/cuda/core/memory/host_memory.hpp"
 
 #include <sys/mman.h>
@@ -34,7 +34,7 @@ void end(const HostBlock& block) {
   Core::get().memory.host_share().give_back(block.bytes);
 }
 
-// Removes the block from the table if it is of that kind.
+// Removes the block at `base` from the table if its kind matches `registered`.
 std::optional<HostBlock> take(void* base, bool registered) {
   std::unique_lock lock(blocks().mutex);
   auto it = blocks().by_base.find(address_of(base));
@@ -90,7 +90,7 @@ Status unregister_host(void* base) {
   if (!base) return Status::invalid_value;
   auto block = take(base, true);
   if (!block) {
-    const auto around = host_block(base);  // as an H200: the pointer must be the block's first
+    const auto around = host_block(base);  // as on an H200: the pointer must be the block's start
     const bool within = around && around->registered;
     return within ? Status::invalid_value : Status::host_memory_not_registered;
   }

@@ -1,4 +1,4 @@
-// Pinned memory of the host: made by cudaHostAlloc or registered by cudaHostRegister.
+// Pinned host memory, made by cudaHostAlloc or registered by cudaHostRegister.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -20,7 +20,7 @@ struct HostBlock {
 Result<void*> allocate_host(const Device& device, std::uint64_t bytes, unsigned flags);
 Status free_host(void* base);  // invalid_value: no such block
 
-// invalid_value: also where the range is not all mapped, or not writable; out_of_memory: more than
+// invalid_value: also if part of the range is not mapped or not writable; out_of_memory: more than
 // the host has; host_memory_already_registered, host_memory_not_registered.
 Status register_host(const Device& device, void* base, std::uint64_t bytes, unsigned flags);
 Status unregister_host(void* base);

@@ -1,4 +1,4 @@
-// What programs advised on managed memory.
+// Advice and prefetching for managed memory.
 #include "gpu/cuda/core/memory/managed.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int device_cpu = -1, device_invalid = -2;
 
-// What programs advised on one allocation.
+// A program's advice on one allocation.
 struct Advice {
   bool read_mostly = false;
   abi::Location preferred{abi::location_none, device_invalid};

@@ -1,5 +1,5 @@
 // Managed memory: advice and prefetching. Device and host share one memory here, so both are
-// checked and remembered, and move nothing.
+// checked and recorded, and move no data.
 #pragma once
 #include <cstddef>
 
@@ -10,14 +10,14 @@ namespace inflight::cuda {
 
 class Stream;
 
-// Whether the range lies in one managed allocation.
+// True if the range lies in one managed allocation.
 bool is_managed(const void* pointer, std::size_t bytes);
 // `advice` and `attribute` are cudaMemoryAdvise and cudaMemRangeAttribute by their numbers
 // (invalid_value, invalid_device).
 Status advise(const void* pointer, std::size_t bytes, int advice, const abi::Location& location);
 Status range_attribute(void* data, std::size_t bytes, int attribute, const void* pointer,
                        std::size_t range);
-// The same for several attributes, each with its place and that place's size.
+// The same for several attributes, each with its own place and size.
 Status range_attributes(void* const* data, const std::size_t* bytes, const int* attributes,
                         std::size_t count, const void* pointer, std::size_t range);
 Status prefetch(const void* pointer, std::size_t bytes, const abi::Location& location);

@@ -1,4 +1,4 @@
-// Memory pools: where they lie and what they count.
+// Memory pools: their places and their accounting.
 #include "gpu/cuda/core/memory/pool.hpp"
 
 #include <unistd.h>
@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t reserve_step = 32 << 20;  // bytes
 constexpr int first_reuse = 1, last_reuse = 3;
 
-// Every allocation of a pool, and the addresses, of pools or not, that streams will free.
+// The pool of every pool allocation, and the addresses, in pools or not, that streams will free.
 struct Ordered {
   std::mutex mutex;
   std::unordered_map<std::uint64_t, std::shared_ptr<Pool>> pools;    // by address
@@ -29,7 +29,7 @@ Ordered& ordered() {
   return instance;
 }
 
-// The default pools, and those that programs made current in their stead.
+// The default pools, and the pools that programs made current instead.
 struct Places {
   std::mutex mutex;
   std::map<PoolPlace, std::shared_ptr<Pool>> defaults, chosen;
@@ -134,7 +134,7 @@ void Pool::trim_to_threshold() {
     std::lock_guard lock(mutex_);
     threshold = threshold_;
   }
-  trim(threshold / reserve_step * reserve_step);  // as an H200: more than the threshold goes
+  trim(threshold / reserve_step * reserve_step);  // as on an H200, rounds the threshold down
 }
 
 void Pool::forget_all() {

@@ -33,24 +33,24 @@ struct PoolPlace {
   int type = abi::location_device, id = 0;
   auto operator<=>(const PoolPlace&) const = default;
 };
-// invalid_value: no pool can lie there; invalid_device.
+// The place that a program describes (invalid_value: no pool can lie there; invalid_device).
 Result<PoolPlace> pool_place(const abi::Location* location, int allocation_type);
 
-// Freed memory goes back to the device at once, whatever the release threshold. The reserve that
-// programs can query is computed as CUDA would count it, in multiples of 32 MiB.
+// A memory pool. Freed memory goes back to the device at once, whatever the release threshold. The
+// reserve that programs can query is computed as CUDA would count it, in multiples of 32 MiB.
 class Pool {
  public:
   Pool(const PoolPlace& place, bool is_default, std::uint64_t max_bytes = 0, int handle_types = 0);
 
   Result<std::uint64_t> allocate(std::uint64_t bytes);
-  // Takes memory of another process, which counts it.
+  // Adds memory of another process, which accounts for it.
   void adopt(std::uint64_t address);
   // Stops counting the allocation. False: not of this pool.
   bool release(std::uint64_t address);
-  // Gives the reserve back down to what is used, keeping `keep_bytes` of it.
+  // Releases the reserve that is not in use, but keeps at least `keep_bytes` of reserve.
   void trim(std::uint64_t keep_bytes);
   void trim_to_threshold();
-  // Ends every allocation: the device is reset.
+  // Forgets every allocation, because the device is reset.
   void forget_all();
 
   Result<std::uint64_t> attribute(int which) const;
@@ -60,10 +60,10 @@ class Pool {
   Status set_access(const abi::Location& from, unsigned flags);
 
   const PoolPlace place;
-  const int device;  // the one that accounts for it: its own, or 0
+  const int device;  // accounts for the memory: the pool's device, or 0
   const bool is_default;
-  const int handle_types;  // that it can be exported as, a bit each
-  bool imported = false;   // its memory is another process's, and it makes none
+  const int handle_types;  // the handle types it can be exported as, one bit each
+  bool imported = false;   // another process owns its memory; it allocates none
 
  private:
   std::uint64_t needed() const;
@@ -79,17 +79,17 @@ class Pool {
 // A place's default pool and its current one (cudaMemSetMemPool).
 std::shared_ptr<Pool> default_pool(const PoolPlace& place);
 std::shared_ptr<Pool> current_pool(const PoolPlace& place);
-// invalid_value: the pool lies elsewhere.
+// invalid_value: the pool lies in another place.
 Status set_current_pool(const PoolPlace& place, const std::shared_ptr<Pool>& pool);
 void forget_current_pools(int device);
 
-// The calls about a location's pools; `getter` is default_pool or current_pool (invalid_value,
+// Stores a location's pool. `getter` is default_pool or current_pool (invalid_value,
 // invalid_device).
 using PoolGetter = std::shared_ptr<Pool> (*)(const PoolPlace&);
 Status get_pool(void** place, const abi::Location* location, int allocation_type,
                 PoolGetter getter);
 Status set_pool(const abi::Location* location, int allocation_type, const void* handle);
-// The same for a device's own memory.
+// The same for a device's memory.
 inline PoolPlace device_place(int device) { return {.id = device}; }
 inline Status get_device_pool(void** place, int device, PoolGetter getter) {
   const abi::Location location{abi::location_device, device};
@@ -116,17 +116,17 @@ Status allocate_ordered(void** place, std::uint64_t bytes, const std::shared_ptr
                         Stream& stream);
 Status free_ordered(void* pointer, Stream& stream);
 
-// Called by every synchronisation: pools release what they reserve beyond their threshold.
+// Called by every synchronisation: pools release the reserve beyond their threshold.
 void release_idle_pools();
 
 // out_of_memory.
 Result<std::uint64_t> allocate_from(const std::shared_ptr<Pool>& pool, std::uint64_t bytes);
-// Memory of another process that a pool holds from now on; `end` undoes the mapping.
+// Adds memory of another process to a pool. `end` undoes the mapping.
 void adopt_into(const std::shared_ptr<Pool>& pool, std::uint64_t address,
                 std::function<void()> end);
 // The pool that holds `address`, or null.
 std::shared_ptr<Pool> pool_of(std::uint64_t address);
-// Marks `address` as freed by work that is queued in a stream. False: it already is, or it is no
+// Marks `address` as freed by work queued in a stream. False: it is already marked, or it is no
 // allocation.
 bool claim_free(std::uint64_t address);
 // Frees what claim_free() marked.

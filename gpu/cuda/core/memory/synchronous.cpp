@@ -1,4 +1,4 @@
-// Which memory was set to synchronise always, and which contexts.
+// The memory and the contexts that are set to synchronise always.
 #include "gpu/cuda/core/memory/synchronous.hpp"
 
 #include <mutex>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr unsigned sync_memops_flag = 0x80;  // of devices and contexts
 
-// An address that is used again has another number.
+// The allocation's id tells it from a later one at the same address.
 struct SyncMemops {
   std::uint64_t allocation = 0;
   bool always = false;

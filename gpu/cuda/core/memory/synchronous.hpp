@@ -1,18 +1,18 @@
-// Memory and contexts whose synchronous operations always wait, also where CUDA would return early.
+// Memory and contexts whose synchronous operations always wait, even where CUDA may return early.
 #pragma once
 #include "gpu/cuda/core/report/status.hpp"
 #include "gpu/machine/memory/memory.hpp"
 
 namespace inflight::cuda {
 
-// CU_POINTER_ATTRIBUTE_SYNC_MEMOPS of the memory that `inside` lies in (invalid_value: there is
-// none). To set it waits for the operations that were begun before.
+// Sets CU_POINTER_ATTRIBUTE_SYNC_MEMOPS of the allocation that contains `inside` (invalid_value:
+// there is none). Setting it to true waits for the latest work of the device's legacy stream.
 Status set_always_synchronous(std::uint64_t inside, bool always);
-// Managed memory has it from its begin on, as an H200 says.
+// The attribute of an allocation. It is true for new managed memory, as on an H200.
 bool always_synchronous(const machine::Allocation& allocation);
 
-// Does a synchronous operation on the memory wait, by its attribute or by the current context's
-// flag (cudaDeviceSyncMemops)?
+// True if synchronous operations on the memory always wait, by its attribute or by the current
+// context's flag (cudaDeviceSyncMemops).
 bool always_synchronous(const void* memory);
 
 }  // namespace inflight::cuda

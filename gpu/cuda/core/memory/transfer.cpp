@@ -1,4 +1,4 @@
-// Copies and fills: CUDA's checks, and moving the bytes.
+// Copies and fills: CUDA's checks, and the transfers themselves.
 #include "gpu/cuda/core/memory/transfer.hpp"
 
 #include <cstring>
@@ -15,11 +15,11 @@
 namespace inflight::cuda {
 namespace {
 
-// Copies from pageable memory up to this size return before the stream gets to them (CUDA runtime
-// API, "API synchronization behavior").
+// Copies of up to this size from pageable memory return before the stream reaches them (CUDA
+// runtime API, "API synchronization behavior").
 constexpr std::uint64_t staged_bytes = 64 << 10;
 
-// From the first byte to the last of a pitched box.
+// The bytes from the first to the last of a pitched box.
 std::uint64_t extent(std::uint64_t width, std::uint64_t height, std::uint64_t depth,
                      std::uint64_t pitch, std::uint64_t rows) {
   return ((depth - 1) * rows + (height - 1)) * pitch + width;
@@ -29,7 +29,7 @@ bool is_multicast(const void* pointer) {
   return Core::get().memory.multicasts().contains(address_of(pointer));
 }
 
-// One side of a transfer lies in one allocation, or in plain host memory where that is allowed. A
+// Checks that one side of a transfer lies in one allocation, or in plain host memory if allowed. A
 // multicast object can only be written to.
 Status check_side(const void* pointer, std::uint64_t bytes, bool must_be_ours, bool written) {
   if (!pointer) return Status::invalid_value;
@@ -59,7 +59,8 @@ void fill_row(char* row, const Fill& fill) {
     std::memcpy(row + i * fill.element, &fill.value, fill.element);
 }
 
-// What the host does before it leaves a copy to the stream.
+// What the host does with a copy from or to pageable memory: nothing, copy the source first, or
+// wait.
 enum class Staging { none, snapshot, wait };
 Staging staging_of(const Copy& copy) {
   const bool from_host = pageable(copy.from), to_host = pageable(copy.to);
@@ -68,7 +69,7 @@ Staging staging_of(const Copy& copy) {
   return copy.bytes() <= staged_bytes ? Staging::snapshot : Staging::wait;
 }
 
-// The copy's source bytes, packed; the copy then reads from them.
+// Packs the copy's source bytes into a buffer, from which the copy reads from now on.
 std::shared_ptr<std::vector<char>> snapshot(Copy& copy) {
   auto bytes = std::make_shared<std::vector<char>>(copy.bytes());
   Copy packing = copy;
@@ -82,14 +83,15 @@ std::shared_ptr<std::vector<char>> snapshot(Copy& copy) {
   return bytes;
 }
 
-// A synchronous fill of memory that the host can read returns when the memory is filled.
+// True if the host can read the memory. A synchronous fill of such memory returns when it is done.
 bool host_reads(const void* memory) {
   const auto found = Core::get().memory.find(address_of(memory));
   return found && (found->kind == machine::AllocationKind::host ||
                    found->kind == machine::AllocationKind::managed);
 }
 
-// Between arrays, or an array and memory: positions and extent count the array's texels.
+// A copy between arrays, or between an array and memory. Positions and extent count the array's
+// texels.
 Result<Copy> array_copy_of(const abi::Copy3D& box) {
   const auto array = find_array(box.to_array ? box.to_array : box.from_array);
   if (!array) return fail(Status::invalid_handle);

@@ -1,4 +1,4 @@
-// Copies and fills of memory: their description, their checks, and carrying them out.
+// Copies and fills of memory: their description, checks and execution.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -18,7 +18,7 @@ enum class Direction : std::uint8_t {
 };
 
 // A box of `width` bytes × `height` rows × `depth` slices. Rows lie `pitch` bytes apart, slices
-// `pitch * rows`. A linear copy has height and depth 1.
+// `pitch * rows` bytes. A linear copy has height and depth 1.
 struct Copy {
   void* to = nullptr;
   const void* from = nullptr;
@@ -27,7 +27,7 @@ struct Copy {
   std::uint64_t from_pitch = 0, from_rows = 1;  // of the source
   Direction direction = Direction::by_address;
   bool awaited = false;                                   // the call returns when it is done
-  const void *to_array = nullptr, *from_array = nullptr;  // the CUDA arrays that it was given
+  const void *to_array = nullptr, *from_array = nullptr;  // the CUDA arrays in the call
   std::uint64_t bytes() const { return width * height * depth; }
 };
 inline Copy linear(void* to, const void* from, std::uint64_t bytes, Direction direction) {
@@ -39,9 +39,10 @@ inline Copy linear(void* to, const void* from, std::uint64_t bytes, Direction di
           .direction = direction};
 }
 
-// A number of cudaMemcpyKind; one that there is not fails the check.
+// From a number of cudaMemcpyKind. An unknown number gives a Direction that check() refuses.
 Direction direction_of(int kind);
-// A cudaMemcpy3D (invalid_value: null, or outside an array; invalid_handle: no array).
+// The copy that a cudaMemcpy3DParms describes (invalid_value: null, or outside an array;
+// invalid_handle: no array).
 Result<Copy> copy_of(const abi::Copy3D* box);
 
 // `height` rows × `depth` slices of `width` elements of `element` bytes (1, 2 or 4).
@@ -50,8 +51,8 @@ struct Fill {
   std::uint32_t value = 0;
   unsigned element = 1;
   std::uint64_t width = 0, height = 1, depth = 1;  // width in elements
-  std::uint64_t pitch = 0, rows = 1;               // bytes; rows a slice
-  bool asynchronous = true;                        // of a call that says so in its name
+  std::uint64_t pitch = 0, rows = 1;               // bytes; rows per slice
+  bool asynchronous = true;                        // the call's name ends in Async
 };
 
 // success, invalid_value, invalid_pitch or invalid_direction. Device sides must lie inside one
@@ -59,11 +60,11 @@ struct Fill {
 Status check(const Copy&);
 Status check(const Fill&);
 
-// From the first byte that it writes to the last.
+// The bytes from the first to the last that it writes.
 std::uint64_t reach(const Copy&);
 std::uint64_t reach(const Fill&);
-// Where each device has `bytes` at a multicast object's address; empty: they are in no such object,
-// or not every device has bound memory there.
+// Where each device has the `bytes` bytes at a multicast object's address. Empty: they are in no
+// such object, or a device has no memory bound there.
 std::vector<machine::MulticastSpan::Place> multicast_places(const void* to, std::uint64_t bytes);
 
 void perform(const Copy&);
@@ -71,14 +72,14 @@ void perform(const Fill&);
 
 // cudaMemcpySrcAccessOrder by its numbers: when an asynchronous copy may read its source.
 enum class SourceOrder : int { stream = 1, during_call = 2, any = 3 };
-// The whole call: checks, then carries out in stream order, or adds a node to the graph that the
-// stream captures. A call that is not `asynchronous` returns when the bytes have moved; CUDA's
+// The whole call: checks it, then does it in stream order or adds a node to the graph that the
+// stream captures. A call that is not `asynchronous` returns when the bytes have moved. CUDA's
 // rules for pageable memory hold either way (CUDA runtime API, "API synchronization behavior").
 Status copy(Stream& stream, const Copy& copy, bool asynchronous,
             SourceOrder order = SourceOrder::stream);
 Status fill(Stream& stream, const Fill& fill, bool asynchronous);
 
-// True if `address` is plain host memory: no allocation of ours.
+// True if `address` is plain host memory, in no allocation of ours.
 bool pageable(const void* address);
 
 }  // namespace inflight::cuda
