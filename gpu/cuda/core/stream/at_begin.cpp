@@ -1,5 +1,5 @@
-// Recordings at the begin of a kernel: a count of their own, which goes from "not yet" to
-// "reached".
+// Recordings at the begin of a kernel. Each has its own task count, which becomes complete when it
+// is reached.
 #include "gpu/cuda/core/stream/at_begin.hpp"
 
 #include <algorithm>
@@ -7,7 +7,8 @@
 namespace inflight::cuda {
 namespace {
 
-// To listeners it is the work in front; the first work of a stream has none.
+// The number that listeners see: that of the work in front, or 1 if the kernel is a stream's first
+// work.
 std::uint64_t number_for(const Ticket& in_front) {
   return std::max<std::uint64_t>(in_front.number, 1);
 }

@@ -9,11 +9,12 @@
 
 namespace inflight::cuda {
 
-// One such recording. It is reached at the latest when the kernel's work is destroyed: done, or
-// never begun.
+// One such recording. It is reached at the latest when the kernel's work is destroyed, whether it
+// is done or never began.
 class AtBegin {
  public:
-  // Whoever waits for it comes after `in_front`, all that the kernel itself comes after.
+  // A wait for the recording is also ordered after `in_front`, the work that the kernel comes
+  // after.
   explicit AtBegin(const Ticket& in_front);
   ~AtBegin() { reach(); }
   AtBegin(const AtBegin&) = delete;
@@ -26,7 +27,7 @@ class AtBegin {
   std::atomic<bool> reached_{false};
 };
 
-// What comes behind a kernel, and a recording at its begin; either may be null.
+// Notifies both the work behind a kernel and a recording at its begin. Either may be null.
 class BehindKernel final : public machine::Dependents {
  public:
   BehindKernel(machine::Dependents* behind, AtBegin* event) : behind_(behind), event_(event) {}

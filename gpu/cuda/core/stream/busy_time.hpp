@@ -1,4 +1,4 @@
-// For how long at least one of several activities went on, which may overlap.
+// The total time during which at least one of several, perhaps overlapping, activities ran.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -6,7 +6,7 @@
 
 namespace inflight::cuda {
 
-// Counts from the first time that somebody asks: until then an activity costs no look at the clock.
+// Counts from the first call of total(). Until then an activity does not read the clock.
 class BusyTime {
  public:
   // An activity, from construction to destruction.
@@ -21,7 +21,7 @@ class BusyTime {
     BusyTime& of_;
   };
 
-  // What goes on now counts up to now.
+  // Includes activities that still run, up to now.
   std::chrono::nanoseconds total() const {
     std::lock_guard lock(mutex_);
     if (!watched_.exchange(true)) since_ = Clock::now();

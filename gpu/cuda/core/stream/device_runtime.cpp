@@ -1,4 +1,4 @@
-// The host's side of launches by kernels.
+// The host side of runtime calls by kernels.
 #include "gpu/cuda/core/stream/device_runtime.hpp"
 
 #include <cstring>
@@ -13,7 +13,8 @@
 namespace inflight::cuda {
 namespace {
 
-// Memory of `device` that holds the text, for as long as its context lives; 0: there is none.
+// The address of a copy of the text in memory of `device`, valid while its context lives. 0: out of
+// memory.
 std::uint64_t place_text(int device, std::string_view text) {
   static std::mutex mutex;
   static auto& placed = *new std::map<std::pair<int, std::string_view>, std::uint64_t>;

@@ -1,5 +1,5 @@
-// What a launch's kernel asks of the runtime when it launches others: their settings, numbers and
-// the device's facts.
+// The runtime calls of kernels: launches of other kernels, and queries of settings and device
+// attributes.
 #pragma once
 #include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/graph/graph_kernels.hpp"
@@ -9,8 +9,8 @@ namespace inflight::cuda {
 
 class KernelsRuntime : public machine::DeviceRuntime {
  public:
-  // `of`: a kernel of the program whose kernels launch each other. `base`: the host's launch of it.
-  // `at`: the graph that it is a part of; null: none.
+  // `of`: a kernel of the program whose kernels launch each other. `base`: the host's launch of
+  // `of`. `at`: the graph launch that it is part of, or null.
   KernelsRuntime(const Function& of, Device& device, const machine::Launch& base,
                  const GraphKernels::Here* at)
       : of_(of), device_(device), base_(base), at_(at) {}

@@ -1,4 +1,4 @@
-// Events: recordings in streams, and the time between two.
+// Events: recordings in streams, and the time between two events.
 #include "gpu/cuda/core/stream/event.hpp"
 
 #include "gpu/cuda/core/core.hpp"

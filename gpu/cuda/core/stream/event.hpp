@@ -1,4 +1,4 @@
-// An event: where in a stream it was last recorded, and when the stream got there.
+// An event: where in a stream it was last recorded, and when the stream reached that place.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -17,17 +17,17 @@ struct Recording {
   Ticket ticket;
   std::weak_ptr<const Stream> stream;  // it is recorded in
   std::atomic<std::chrono::steady_clock::time_point> reached{};
-  std::uint64_t number = 0;                      // of an event that processes share
-  std::shared_ptr<const SharedEvent> elsewhere;  // another process recorded it: there is no ticket
+  std::uint64_t number = 0;                      // for an event that processes share
+  std::shared_ptr<const SharedEvent> elsewhere;  // another process's recording has no ticket
 
   bool done() const;
-  // Until it is done or `cancel` is true.
+  // Waits until it is done or `cancel` is true.
   void wait(const std::atomic<bool>& cancel) const;
 };
 
 class Event {
  public:
-  // `shared`: what other processes know of it, or null.
+  // `shared`: the state shared with other processes, or null.
   Event(Device& device, bool timing, bool blocking_sync,
         std::shared_ptr<SharedEvent> shared = nullptr, bool imported = false)
       : timing(timing),
@@ -37,11 +37,11 @@ class Event {
         device_(device) {}
 
   Ticket record(Stream& stream);
-  // A recording that something else reaches.
+  // Makes a recording the latest one. Something else completes it.
   void record(std::shared_ptr<Recording> recording);
-  // Records here and now: what an event-record node of a running graph does.
+  // Records the event as reached now, as an event-record node of a running graph does.
   void mark();
-  // The latest recording, of whichever process; null if there is none, and the event then counts as
+  // The latest recording by any process. Null if there is none, and the event then counts as
   // complete.
   std::shared_ptr<const Recording> latest() const;
   bool done() const;
@@ -51,10 +51,10 @@ class Event {
   const bool timing, blocking_sync;
   const bool imported;  // another process made it
   const std::shared_ptr<SharedEvent> shared;
-  Context* const context = current_context();  // it was created in; null: the primary one
+  Context* const context = current_context();  // where it was created; null: the primary one
   // Where a capturing stream recorded it, else null. Guarded by capture_mutex().
   std::shared_ptr<Capture> capture;
-  std::vector<Node*> captured_nodes;  // of the graph: what a wait for it depends on, and
+  std::vector<Node*> captured_nodes;  // the graph's nodes that a wait for it depends on,
   EdgeKinds captured_kinds;           // how
 
  private:

@@ -1,4 +1,4 @@
-// Kernel launches: arguments into the parameter buffer, and what CUDA checks at the call.
+// Kernel launches: packing of arguments, and the checks that CUDA makes at the call.
 #include "gpu/cuda/core/stream/launch.hpp"
 
 #include <fmt/format.h>
@@ -65,7 +65,8 @@ constexpr FaultCode fault_codes[] = {
     {machine::FaultKind::interrupted, Status::launch_timeout},
 };
 
-// A compiler may read a block's last few bytes as one vector, so shared memory is a multiple of it.
+// In bytes. A compiler may read a block's last few bytes as one vector, so the size of shared
+// memory is rounded up to this.
 constexpr std::uint32_t widest_access = 16;
 
 // ptxas mostly needs fewer registers than are live at once in PTX. Beyond this excess, a kernel
@@ -121,7 +122,7 @@ machine::Launch machine_launch(const KernelWork& work, const machine::Kernel& ke
   launch.block = work.block;
   launch.cluster = work.cluster;
   launch.dynamic_shared = work.dynamic_shared;
-  // Who looks for mistakes wants to know of each byte past the end.
+  // A checker must see every access past the last byte.
   const std::uint32_t granule = observes(check::Topic::faults) ? 1 : widest_access;
   launch.shared_granule = std::max(granule, static_cast<std::uint32_t>(settings().slack));
   launch.shared_optin = dynamic_shared_limit(*work.function, kernel, device);
@@ -137,8 +138,8 @@ Status check_launch(const KernelWork& work, Device& device) {
   if (!found) return report(found);
   const machine::Launch launch = machine_launch(work, **found, device);
   const machine::Outcome outcome = machine::check(launch, limits_of(work.partition.get(), device));
-  // Programs try which shapes fit, and codes say what is wrong with a shape. None says what a
-  // kernel that no multiprocessor holds needs.
+  // Programs try out shapes, and the codes say what is wrong with a shape. No code says which
+  // resource a kernel lacks that fits on no multiprocessor, so that is reported.
   if (outcome.kind == machine::FaultKind::too_many_resources)
     report_once(outcome.report, outcome.report + ".");
   if (!outcome.ok()) return status_of(outcome.kind);
@@ -159,7 +160,8 @@ Result<std::vector<std::byte>> pack(const machine::Kernel& kernel, void* const* 
 Result<std::vector<std::byte>> pack(const machine::Kernel& kernel, const void* packed,
                                     std::uint64_t bytes) {
   if (!packed && bytes) return fail(Status::invalid_value);
-  // Fewer than the kernel has are enough: NCCL's kernels take 4 KiB and get what each launch uses.
+  // Fewer bytes than the kernel's parameters are allowed: NCCL's kernels declare 4 KiB, and each
+  // launch passes only what it uses.
   std::vector<std::byte> buffer(kernel.parameter_bytes);
   if (packed) std::memcpy(buffer.data(), packed, std::min<std::uint64_t>(bytes, buffer.size()));
   return buffer;
@@ -207,7 +209,7 @@ Result<KernelWork> kernel_work(Device& device, const void* function, const machi
 
 namespace {
 
-// What launch attributes set, beyond the configuration itself.
+// The settings that launch attributes add to the configuration.
 struct LaunchOptions {
   machine::Dim3 cluster;
   bool cooperative = false, programmatic = false;
@@ -218,7 +220,8 @@ struct LaunchOptions {
   std::shared_ptr<UpdatableNode> updatable;
 };
 
-// What an H200 says of an event that a launch records (tests/kernels/launch_event_rules.cu).
+// The status of a launch that records an event, as on an H200
+// (tests/kernels/launch_event_rules.cu).
 Status allowed_event(int flags, const Event* event, bool captured) {
   constexpr int external = 1;  // cudaEventRecordExternal
   if ((flags & ~external) != 0) return Status::invalid_value;
@@ -238,7 +241,7 @@ Status set_event(const abi::LaunchAttribute& attribute, bool captured, LaunchOpt
   return allowed_event(asked.flags, options.event.get(), captured);
 }
 
-// The node's handle for kernels goes into the attribute.
+// Stores the handle by which kernels name the node in the attribute.
 Status set_updatable(abi::LaunchAttribute& attribute, LaunchOptions& options) {
   if (!attribute.value.updatable.asked) return Status::success;
   options.updatable = UpdatableNode::make();
@@ -266,14 +269,14 @@ Status set_option(abi::LaunchAttribute& attribute, bool captured, LaunchOptions&
       return set_event(attribute, captured, options);
     case abi::launch_device_updatable:
       return set_updatable(attribute, options);
-    default:  // hints about speed
+    default:  // performance hints
       return attribute.id >= 0 && attribute.id <= abi::launch_nvlink ? Status::success
                                                                      : Status::invalid_value;
   }
 }
 
-// Listeners are to take what waits for the event as coming after all in front of the kernel. If
-// that is more than the work in front in its stream, an empty piece of work has it in common.
+// For listeners, a wait for the event is ordered after everything in front of the kernel. If that
+// may be more than the last work of its stream, an empty piece of work joins it all.
 Ticket in_front_of(Stream& stream, bool programmatic) {
   const Ticket last = stream.last();
   if (!observes(check::Topic::host) || (programmatic && last.number != 0)) return last;

@@ -7,8 +7,8 @@
 
 namespace inflight::cuda {
 
-// Packs arguments given one pointer a parameter (cudaLaunchKernel's `args`). invalid_value where a
-// pointer is null.
+// Packs arguments that are given as one pointer per parameter (cudaLaunchKernel's `args`).
+// invalid_value: a pointer is null.
 Result<std::vector<std::byte>> pack(const machine::Kernel& kernel, void* const* arguments);
 // The same from one buffer (CU_LAUNCH_PARAM_BUFFER_POINTER).
 Result<std::vector<std::byte>> pack(const machine::Kernel& kernel, const void* buffer,
@@ -19,27 +19,28 @@ Result<std::vector<std::byte>> pack_extra(const machine::Kernel& kernel, void* c
 
 inline machine::Dim3 dim3_of(const abi::Dim3& d) { return {d.x, d.y, d.z}; }
 
-// A launch from what a program passes: arguments one pointer each, or packed by `extra`.
+// A launch from a program's parameters. Arguments are given as one pointer each, or packed by
+// `extra`.
 Result<KernelWork> kernel_work(Device& device, const void* function, const machine::Dim3& grid,
                                const machine::Dim3& block, void* const* arguments,
                                void* const* extra, std::size_t dynamic_shared);
 
-// Launches into `stream` with the configuration and its attributes; the stream in the configuration
+// Launches into `stream` with the configuration and its attributes. The stream in the configuration
 // is ignored (invalid_value, not_supported: an attribute).
 Status launch(Stream& stream, const abi::LaunchConfig& config, const void* function,
               void* const* arguments, void* const* extra);
 
 // Checks a kernel's launch: the machine's rules (gpu/machine/launch/check), and whether the machine
-// can run the kernel (not_supported, which is reported with what it lacks).
+// can run the kernel (not_supported; the report lists what is missing).
 Status check_launch(const KernelWork& work, Device& device);
 
-// The launch as the machine takes it, without parameters.
+// The launch in the machine's form, without parameters.
 machine::Launch machine_launch(const KernelWork& work, const machine::Kernel& kernel,
                                const Device& device);
-// CUDA's code for what ended a launch.
+// CUDA's code for the fault that ended a launch.
 Status status_of(machine::FaultKind kind);
 
-// The cluster of a launch: the kernel's own if it has one, else the one that was requested.
+// The cluster shape of a launch: the kernel's own if it has one, else the requested one.
 machine::Dim3 cluster_of(const machine::Kernel& kernel, const machine::Dim3& requested);
 
 // How many blocks a cluster of the kernel may have on `device` now.

@@ -1,4 +1,4 @@
-// Which memory a library's call may touch, and what is said where it may not.
+// Checks the memory that a library's call accesses, and reports wrong accesses.
 #include "gpu/cuda/core/stream/library_work.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// Work of a library that stands in for one of NVIDIA's (gpu/blas): the host does it, in stream
-// order, on memory that the device may access.
+// Work of a library that replaces one of NVIDIA's (gpu/blas). The host does it in stream order, on
+// memory that the device may access.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -11,24 +11,24 @@ namespace inflight::cuda {
 
 class Stream;
 
-// `rows` rows of `bytes` bytes, `pitch` bytes apart, that a call reads or writes.
+// Memory that a call reads or writes: `rows` rows of `bytes` bytes, `pitch` bytes apart.
 struct Region {
   const void* address = nullptr;
   std::uint64_t bytes = 0, rows = 1, pitch = 0;
   bool written = false;
 };
 
-// What a call asks while its work is done, before it touches the memory itself.
+// Access checks that the work of a call makes before it touches memory.
 class Touch {
  public:
   Touch(std::string_view call, Stream& stream) : call_(call), stream_(stream) {}
-  // Reports to listeners the regions. False if the device may not access one: that has killed its
-  // context, and the work ends.
+  // Reports the regions to listeners. False if the device may not access one of them. The device's
+  // context is then dead, and the work must end.
   bool operator()(std::span<const Region> regions) const;
   bool operator()(std::initializer_list<Region> regions) const {
     return (*this)(std::span(regions.begin(), regions.size()));
   }
-  // Ends the work as a kernel that failed would end.
+  // Kills the device's context, as a kernel that fails does.
   void fail(std::string_view sentence) const;
 
  private:
@@ -38,7 +38,7 @@ class Touch {
 };
 
 struct LibraryWork {
-  std::string_view call;  // the entry point's name: static
+  std::string_view call;  // the entry point's name, a static string
   std::function<void(const Touch&)> body;
 };
 

@@ -128,7 +128,7 @@ Result<std::shared_ptr<Event>> event_of(const void* handle) {
 
 namespace {
 
-// The host knows that what the event stands for is done.
+// Reports to listeners that the host knows the event's recorded work to be done.
 void report_known(const Event& event) {
   const auto recording = event.latest();
   if (!recording || !recording->ticket.count || !observes(check::Topic::host)) return;
@@ -164,7 +164,7 @@ Status wait_event(Stream& stream, const std::shared_ptr<Event>& event, unsigned 
   if (Status status = allowed_now(stream); status != Status::success) return status;
   auto recording = event->latest();
   if (!recording) return Status::success;
-  // Listeners are notified of recordings that are done already, too.
+  // Listeners are also notified of recordings that are already done.
   if (!observes(check::Topic::host) && recording->done()) return Status::success;
   const std::atomic<bool>& cancel = stream.device().cancel;
   const Ticket ticket = recording->elsewhere

@@ -1,4 +1,4 @@
-// Operations on streams and events, which both APIs' entry points call.
+// Operations on streams and events, called by both APIs' entry points.
 #pragma once
 #include <memory>
 
@@ -7,23 +7,25 @@
 
 namespace inflight::cuda {
 
-// On the current device (invalid_value: no place, or unknown flags). A priority out of range
-// becomes the nearest.
+// On the current device (invalid_value: no place, or unknown flags). A priority out of range is
+// clamped.
 Status create_stream(void** place, unsigned flags, int priority);
-// Invalidates the handle; work that was submitted is still done (invalid_handle).
+// Invalidates the handle. Submitted work is still done (invalid_handle).
 Status destroy_stream(const void* handle);
-// Waits until the stream is idle and shows what kernels printed; the context's fault, if any.
+// Waits until the stream is idle and flushes the kernels' printf output. Returns the context's
+// fault, if any.
 Status synchronize(Stream& stream);
 // success if idle, else not_ready.
 Status query(Stream& stream);
 
-// Attributes are kept and given back, no more (invalid_value: streams have no such attribute).
+// Attributes are stored and returned, but have no effect (invalid_value: streams have no such
+// attribute).
 using StreamAttribute = abi::LaunchAttribute::Value;
 Status set_attribute(Stream& stream, int id, const StreamAttribute* value);
 Status get_attribute(const Stream& stream, int id, StreamAttribute* value);
 void copy_attributes(Stream& to, const Stream& from);
 
-// Calls `callback` in stream order, with the status that the stream's context has then.
+// Calls `callback` in stream order, with the status of the stream's context at that time.
 using StreamCallback = void (*)(void* stream, int status, void* data);
 Status add_callback(Stream& stream, void* handle, StreamCallback callback, void* data,
                     unsigned flags);
@@ -31,8 +33,8 @@ Status add_callback(Stream& stream, void* handle, StreamCallback callback, void*
 // With cudaEventCreateWithFlags's flags.
 Status create_event(void** place, unsigned flags);
 Status destroy_event(const void* handle);
-// For other processes (invalid_value: it was not made for that), and of one
-// (those of open_shared).
+// Exports an event to other processes (invalid_value: it was not created for that), and imports one
+// (fails as open_shared does).
 Status export_event(SharingHandle* to, const void* handle);
 Status import_event(void** place, const SharingHandle& handle);
 // The event of a handle (invalid_handle).

@@ -1,4 +1,4 @@
-// Kernels that overlap: who waits, and for how long the one in front stands still.
+// Overlapping kernels: which thread waits, and for how long the kernel in front pauses.
 #include "gpu/cuda/core/stream/overlap.hpp"
 
 #include "gpu/async/order.hpp"

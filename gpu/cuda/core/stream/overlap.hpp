@@ -1,9 +1,9 @@
 // Kernels that begin before the one in front of them has ended (CUDA guide, "Programmatic Dependent
 // Launch").
 //
-// With --async late, and so by default, none does, which every program must bear as well. With
-// early, a kernel begins as soon as it may: while the last block in front that lets it begin stands
-// still until the new one can go no further, so that a forgotten griddepcontrol.wait shows.
+// With --async late, the default, no kernel does; every program must also work that way. With
+// early, a kernel begins as soon as it may. The last block in front that allows it then pauses
+// until the new kernel can go no further, so that a missing griddepcontrol.wait shows.
 #pragma once
 #include <chrono>
 #include <condition_variable>
@@ -18,15 +18,16 @@
 
 namespace inflight::cuda {
 
-// What is in front of a kernel that began early.
+// The work in front of a kernel that began early.
 class InFront final : public machine::Prerequisites {
  public:
   explicit InFront(Ticket ticket) : ticket_(std::move(ticket)) {}
   bool complete() const override { return ticket_.done(); }
   void rest(unsigned workers) override;
-  // The kernel has ended.
+  // Called when the kernel has ended.
   void ended();
-  // Returns when it has, or can go no further, or after a second: it may poll for ever.
+  // Returns when the kernel has ended or can go no further, or after a second, because it may poll
+  // forever.
   void wait_settled();
 
  private:
@@ -37,26 +38,26 @@ class InFront final : public machine::Prerequisites {
   bool settled_ = false;
 };
 
-// Where the kernel that this thread is doing stands.
+// The place of the kernel that this thread runs, between the work in front and behind.
 struct Standing {
-  machine::Prerequisites* in_front = nullptr;  // null: all that it comes after has ended
+  machine::Prerequisites* in_front = nullptr;  // null: all of it has ended
   machine::Dependents* behind = nullptr;
-  bool dependent = false;  // the kernel in front let others begin before its end
+  bool dependent = false;  // the kernel in front allowed an early begin
 
   static const Standing& now();
-  // Does `body` where this is so.
+  // Runs `body` with this as now().
   void within(const std::function<void()>& body) const;
 };
 
-// Does --async let the `number`-th piece of work begin early?
+// True if --async lets the `number`-th piece of work begin early.
 bool begins_early(std::uint64_t number);
 
-// A kernel that began early, on a thread of its own.
+// A kernel that began early, on its own thread.
 struct Early {
   std::shared_ptr<InFront> in_front;
   std::thread thread;
 };
-// It waits for `ticket` where it asks for that.
+// Starts `body` on a new thread. Its griddepcontrol.wait waits for `ticket`.
 Early begin_early(const Ticket& ticket, std::function<void(InFront&)> body);
 
 }  // namespace inflight::cuda

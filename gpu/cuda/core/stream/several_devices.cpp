@@ -1,4 +1,4 @@
-// Cooperative launches on several devices: what must be alike, and who waits for whom.
+// Cooperative launches on several devices: checks that the launches match, and orders the streams.
 #include "gpu/cuda/core/stream/several_devices.hpp"
 
 #include <algorithm>

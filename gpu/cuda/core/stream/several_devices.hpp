@@ -1,4 +1,4 @@
-// One cooperative launch on each of several devices, as one call.
+// Cooperative launches on several devices in one call.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -16,12 +16,12 @@ struct DeviceLaunch {
   void* const* arguments = nullptr;
 };
 
-// CUDA driver API, cuLaunchCooperativeKernelMultiDevice: by default all kernels wait for what each
-// of the streams holds, and what comes behind in any of them waits for all kernels.
+// CUDA driver API, cuLaunchCooperativeKernelMultiDevice: by default all kernels wait for the
+// earlier work of all the streams, and later work in any of the streams waits for all kernels.
 enum MultiDeviceFlags : unsigned { no_wait_before = 1, no_wait_behind = 2 };
 
-// One launch a device, of one kernel in one shape (invalid_value). All are checked before any
-// begins.
+// Launches the same kernel with the same shape once per device (invalid_value). All launches are
+// checked before any begins.
 Status launch_on_devices(std::span<const DeviceLaunch> launches, unsigned flags);
 
 }  // namespace inflight::cuda

@@ -1,4 +1,4 @@
-// Checking and doing operations on values in memory.
+// Checks and does operations on values in memory.
 #include "gpu/cuda/core/stream/value_operations.hpp"
 
 #include <fmt/format.h>
@@ -77,7 +77,7 @@ void put(const Operation& o) {
   at<T>(o).store(T(o.value), std::memory_order_release);
 }
 
-// False: the device has a fault, or the program ends.
+// False: the device has a fault, or the program is exiting.
 bool wait(const Operation& o, const Device& device) {
   while (!can_go_on(o)) {
     if (device.cancel || device.fault() != Status::success) return false;
@@ -86,7 +86,7 @@ bool wait(const Operation& o, const Device& device) {
   return true;
 }
 
-// What may not change in an instantiated graph.
+// Compares the parts that may not change in an instantiated graph.
 bool same_but_values(const Operation& a, const Operation& b) {
   if (a.kind != b.kind) return false;
   return waits(a) || (writes(a) ? a.flags == b.flags : a.fence_flags == b.fence_flags);
@@ -110,7 +110,7 @@ bool can_go_on(const Operation& o) {
   return width(o) == 4 ? holds_now<std::uint32_t>(o) : holds_now<std::uint64_t>(o);
 }
 
-// Barriers do nothing: every write here is seen in order.
+// Barriers do nothing, because all writes here become visible in order.
 bool perform(const Operation& o, Stream& stream) {
   if (!has_place(o)) {
     stream.device().kill(Status::illegal_address,

@@ -10,7 +10,7 @@ namespace inflight::cuda {
 
 class Stream;
 
-// CUstreamBatchMemOpParams: a union of 48 bytes, its kind first.
+// CUstreamBatchMemOpParams: a union of 48 bytes that begins with the kind.
 struct ValueOperation {
   enum Kind : int {
     wait_32 = 1,
@@ -24,38 +24,40 @@ struct ValueOperation {
   unsigned fence_flags = 0;  // of flush_writes and barrier
   std::uint64_t memory = 0;
   std::uint64_t value = 0;
-  unsigned flags = 0;          // of the others
-  std::uint64_t internal = 0;  // the driver's own
+  unsigned flags = 0;          // of the other kinds
+  std::uint64_t internal = 0;  // private to the driver
   std::uint64_t rest = 0;
 };
 static_assert(sizeof(ValueOperation) == 48);
 
-// One batch of them, done in order.
+// A batch of value operations, done in order.
 struct ValueWork {
   std::vector<ValueOperation> operations;
-  void* context = nullptr;  // that a graph's node names
+  void* context = nullptr;  // in a graph's node: the context it names
   unsigned flags = 0;
 };
 
-// What a graph's node may be: memory is looked for once the node runs (not_supported: it flushes
+// Checks all but the memory, which a graph's node looks up when it runs (not_supported: it flushes
 // remote writes).
 Status check(const ValueWork& work);
-// invalid_value: a place where there is no memory.
+// Checks the addresses (invalid_value: no memory at one of them).
 Status check_places(const ValueWork& work);
-// A place where there is no memory by now ends the device's context.
+// Does the whole batch. An address without memory kills the device's context.
 void perform(const ValueWork& work, Stream& stream);
-// One of them: false, it would wait now.
+// False: the operation would have to wait now.
 bool can_go_on(const ValueOperation& operation);
-// One that can go on. False: the device's context has ended.
+// Does one operation that can go on. False: there is no memory at its address, and the device's
+// context is dead.
 bool perform(const ValueOperation& operation, Stream& stream);
-inline constexpr std::chrono::microseconds between_looks{20};  // of those that wait
+inline constexpr std::chrono::microseconds between_looks{20};  // of a value that is waited for
 bool waits_for_any(const ValueWork& work);
 
-// Can an instantiated graph's node become the other? Only what is waited for and written may
-// differ: places, values and the kind of comparison.
+// True if a node of an instantiated graph may change from `before` to `after`. Only addresses,
+// values and the kind of comparison may differ.
 bool may_become(const ValueWork& before, const ValueWork& after);
 
-// A list from a program, perhaps empty (invalid_value: it is too long, or flags are set).
+// The work for a program's list, which may be empty (invalid_value: it is too long, or flags are
+// set).
 Result<ValueWork> value_work(const ValueOperation* list, unsigned count, unsigned flags);
 
 }  // namespace inflight::cuda

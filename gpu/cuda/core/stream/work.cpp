@@ -1,4 +1,4 @@
-// Checking and doing work.
+// Checks and performs pieces of work.
 #include "gpu/cuda/core/stream/work.hpp"
 
 #include <fmt/format.h>
@@ -138,7 +138,8 @@ struct Perform {
       observe_ordered(check::Allocation::Step::released, work.address, freed->size, stream);
     free_claimed(work.address);
   }
-  // To a multicast object's addresses, once for each device. False: it goes elsewhere.
+  // Writes to a multicast object's addresses, once for each device. False: the destination is no
+  // multicast object.
   template <class Write>
   bool cast(const Write& write, void (*observe)(const Stream&, const Write&)) const {
     if (Core::get().memory.multicasts().empty()) return false;
@@ -153,10 +154,10 @@ struct Perform {
     return !places.empty();
   }
   void operator()(const ValueWork& work) const { cuda::perform(work, stream); }
-  void operator()(const ChildWork&) const {}        // its steps run one by one
-  void operator()(const ConditionalWork&) const {}  // likewise of the body that it chooses
+  void operator()(const ChildWork&) const {}        // its steps run separately
+  void operator()(const ConditionalWork&) const {}  // so do those of its chosen body
   void operator()(const EmptyWork&) const {}
-  // Its memory is there already.
+  // The memory exists already.
   void operator()(const AllocateWork& work) const {
     if (!work.memory)
       observe_ordered(check::Allocation::Step::made, work.address, work.bytes, stream);
@@ -164,7 +165,7 @@ struct Perform {
 };
 
 // CUDA_LAUNCH_BLOCKING (CUDA guide, "CUDA Environment Variables"): a launch returns when its kernel
-// has ended, and with its error.
+// has ended, and returns the kernel's error.
 bool launches_block() {
   static const bool block = [] {
     const char* const text = std::getenv("CUDA_LAUNCH_BLOCKING");
@@ -179,7 +180,7 @@ Status check(const Work& work, Device& device) { return std::visit(Check{device}
 
 void perform(const Work& work, Stream& stream) {
   if (stream.device().fault() != Status::success || stream.device().cancel) return;
-  // What waits for the host to write a value must not keep it from being watched.
+  // Work that waits for the host to write a value must not stop the watch on the host's accesses.
   if (const auto* const values = std::get_if<ValueWork>(&work)) return perform(*values, stream);
   const watch::Working working;
   std::visit(Perform{stream}, work);
@@ -194,7 +195,8 @@ Status submit(Stream& stream, Work work) {
   }
   if (Status status = allowed_now(stream); status != Status::success) return status;
   if (std::holds_alternative<KernelWork>(work)) stream.device().printed.flush();
-  // An H200's streams take 3,000 host functions without waiting, and 1,024 of anything else.
+  // A stream of an H200 queues 3,000 host functions without blocking the caller, and 1,024 pieces
+  // of other work.
   const auto when_full =
       std::holds_alternative<HostWork>(work) ? Stream::WhenFull::grow : Stream::WhenFull::wait;
   const auto* kernel = std::get_if<KernelWork>(&work);

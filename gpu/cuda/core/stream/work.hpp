@@ -1,4 +1,4 @@
-// One piece of work, for a stream or a node of a graph.
+// A piece of work, for a stream or a node of a graph.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -24,16 +24,16 @@ class AtBegin;        // stream/at_begin.hpp
 struct KernelWork {
   std::shared_ptr<Function> function;
   int device = 0;
-  const void* host = nullptr;  // the handle that the program named it by
+  const void* host = nullptr;  // the program's handle for it
   machine::Dim3 grid, block, cluster;
   std::uint32_t dynamic_shared = 0;  // bytes
   bool cooperative = false;
   bool programmatic = false;  // may start before the kernel in front of it has ended
   std::vector<std::byte> parameters;
   int priority = 0;
-  std::shared_ptr<UpdatableNode> updatable;    // of a node that kernels may change
-  std::shared_ptr<const Partition> partition;  // of the green context that it is of; null: none
-  std::shared_ptr<AtBegin> at_begin;           // reached once its blocks have begun; or null
+  std::shared_ptr<UpdatableNode> updatable;    // if kernels may change the node
+  std::shared_ptr<const Partition> partition;  // its green context's; or null
+  std::shared_ptr<AtBegin> at_begin;           // reached once all blocks have begun; or null
 };
 struct HostWork {
   void (*function)(void*) = nullptr;
@@ -55,7 +55,7 @@ struct AllocateWork {
 };
 struct FreeWork {
   std::shared_ptr<GraphMemory> memory;  // of a graph, or null:
-  std::uint64_t address = 0;            // what claim_free() marked
+  std::uint64_t address = 0;            // marked by claim_free()
 };
 struct ConditionalWork {
   std::shared_ptr<Conditional> node;
@@ -64,7 +64,7 @@ using Work =
     std::variant<KernelWork, Copy, Fill, HostWork, ChildWork, EmptyWork, WaitWork, RecordWork,
                  AllocateWork, FreeWork, LibraryWork, ConditionalWork, ValueWork>;
 
-// The checks that CUDA makes at the call. Of a kernel: shape, shared memory, the size of a
+// The checks that CUDA makes at the call. For a kernel: shape, shared memory, the size of a
 // cooperative grid, clusters, and whether the machine can run it.
 Status check(const Work& work, Device& device);
 
