@@ -6,7 +6,7 @@
 namespace inflight::cuda {
 namespace {
 
-// Captures in progress, under graph_mutex(). The count lets the usual call skip the lock.
+// Captures in progress, guarded by graph_mutex(). Their count lets most calls skip the lock.
 std::vector<std::shared_ptr<Capture>>& captures() {
   static auto& instance = *new std::vector<std::shared_ptr<Capture>>;
   return instance;
@@ -33,7 +33,7 @@ void merge(std::vector<Node*>& tips, const std::vector<Node*>& more) {
     if (std::find(tips.begin(), tips.end(), node) == tips.end()) tips.push_back(node);
 }
 
-// Who depends on a node in two ways, depends on all of it.
+// Work that depends on a node in two ways gets a plain edge, which waits for all of the node.
 void merge(Capture& capture, Stream& stream, const std::vector<Node*>& more,
            const EdgeKinds& kinds) {
   auto& tips = capture.tips[&stream];
@@ -60,7 +60,8 @@ bool disturbs(const Capture& capture) {
   return thread_mode == CaptureMode::global && capture.mode == CaptureMode::global;
 }
 
-// Invalidates the captures for which `hit` holds; `status` if there was one.
+// Invalidates the captures for which `hit` is true. Returns `status` if there was one, else
+// success.
 template <class Hit>
 Status invalidate_where(Hit hit, Status status) {
   if (none_active()) return Status::success;

@@ -24,9 +24,9 @@ struct Capture {
   std::uint64_t id = 0;
   bool ended = false;
   bool to_graph = false;  // cudaStreamBeginCaptureToGraph: the program owns the graph
-  // The nodes that the next work of each stream depends on.
+  // The nodes that each stream's next work depends on,
   std::unordered_map<Stream*, std::vector<Node*>> tips;
-  std::unordered_map<Stream*, EdgeKinds> kinds;  // and how
+  std::unordered_map<Stream*, EdgeKinds> kinds;  // and the kinds of those edges
   std::vector<Node*> left;  // the tips of streams that were destroyed during the capture
 };
 
@@ -39,24 +39,24 @@ bool capturing(const Stream& stream);
 // The state of `stream`'s capture (capture_implicit: the legacy stream, while a blocking one
 // captures).
 Result<CaptureState> capture_state(const Stream& stream);
-// The capture that `stream` takes part in, or null. Hold graph_mutex() while reading it.
+// The capture that `stream` is part of, or null. Hold graph_mutex() while reading it.
 std::shared_ptr<Capture> capture_of(const Stream& stream);
 Status set_capture_tips(Stream& stream, const std::vector<Node*>& nodes, const EdgeKinds& kinds,
                         bool add);
 
 // Adds `work` as a node that depends on the stream's tips (capture_invalidated).
 Result<Node*> capture_work(Stream& stream, Work work);
-// Whether the event was recorded in a capture that is still in progress.
+// True if the event was recorded in a capture that is still in progress.
 bool captured_now(const Event& event);
-// `kind`: of the edges from what the stream did last.
+// Records the event at the stream's tips. `kind`: the kind of the edges from those nodes.
 Status capture_record(Stream& stream, Event& event, EdgeKind kind = {});
-// Makes the stream's next work depend on the event's nodes; `stream` joins the event's capture.
+// Makes the stream's next work depend on the event's nodes. `stream` joins the event's capture.
 Status capture_wait(Stream& stream, Event& event);
 
-// Removes a stream that is destroyed from its capture.
+// Removes a destroyed stream from its capture.
 void leave_capture(Stream& stream);
 
-// success where a capture permits a call of this kind; else the captures that the call disturbs are
+// success if captures permit a call of this kind. Otherwise the captures that the call disturbs are
 // invalidated, and the status is CUDA's.
 Status unsafe_in_capture();                    // a synchronous call on a capturing stream
 Status allowed_in_capture();                   // potentially unsafe: cudaMalloc and relatives

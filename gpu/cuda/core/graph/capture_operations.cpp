@@ -1,4 +1,4 @@
-// What both APIs do with captures.
+// Operations on captures, for both APIs.
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/graph/nodes.hpp"
 #include "gpu/cuda/core/graph/operations.hpp"
@@ -51,7 +51,7 @@ Status get_capture_state(const Stream& stream, int* state) {
 
 namespace {
 
-// What get_capture_info's lists point into: those of the thread's latest call.
+// The lists that the thread's latest call of get_capture_info returned.
 struct ShownCapture {
   std::vector<void*> tips;
   std::vector<abi::EdgeData> edges;

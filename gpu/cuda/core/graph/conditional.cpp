@@ -1,4 +1,4 @@
-// Conditions in device memory, and the nodes that they decide.
+// Conditions in device memory, and conditional nodes.
 #include "gpu/cuda/core/graph/conditional.hpp"
 
 #include <atomic>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr unsigned assign_default = 1;  // cudaGraphConditionalHandleFlags
 
-// Conditions that live, by handle. Guarded by graph_mutex().
+// Existing conditions by handle. Guarded by graph_mutex().
 std::map<std::uint64_t, std::weak_ptr<Condition>>& conditions() {
   static auto& all = *new std::map<std::uint64_t, std::weak_ptr<Condition>>;
   return all;

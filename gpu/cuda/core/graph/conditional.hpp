@@ -1,4 +1,4 @@
-// Conditional nodes: a value that kernels set, and the graphs that it chooses from (CUDA
+// Conditional nodes: a value that kernels set, and the body graphs that it selects (CUDA
 // Programming Guide, "Conditional Graph Nodes").
 #pragma once
 #include <cstdint>
@@ -12,17 +12,17 @@ namespace inflight::cuda {
 
 class Graph;
 
-// What a cudaGraphConditionalHandle names: a word of a device's memory.
+// The word of device memory that a cudaGraphConditionalHandle names.
 class Condition {
  public:
-  // On `device`. With a default, each launch of the graph begins with it.
+  // Makes one on `device`. With `is_default`, each launch of the graph resets it to `value`.
   static Result<std::shared_ptr<Condition>> make(int device, std::uint32_t value, bool is_default);
   ~Condition();
   Condition(const Condition&) = delete;
 
   std::uint64_t handle() const { return address_; }
   std::uint32_t value() const;
-  void begin() const;  // a launch of the graph
+  void begin() const;  // called when a launch of the graph begins
 
  private:
   Condition(std::uint64_t address, std::uint32_t initial, bool is_default)
@@ -40,14 +40,14 @@ struct Conditional {
   std::vector<void*> handles;  // of the bodies, as the program gets them
 
   ~Conditional();
-  // Which body comes next; `bodies.size()`: none.
+  // The body to run next. `bodies.size()`: none.
   std::size_t chosen() const;
   std::shared_ptr<Conditional> clone() const;
 };
 
 // A handle for conditional nodes of the graph, on the current device.
 Status make_condition(std::uint64_t* place, const void* graph, unsigned value, unsigned flags);
-// A node from its parameters, which get the handles of its empty bodies.
+// Makes a node from its parameters and stores the handles of its empty bodies in them.
 Result<std::shared_ptr<Conditional>> make_conditional(abi::ConditionalNode& node);
 
 }  // namespace inflight::cuda

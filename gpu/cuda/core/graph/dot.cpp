@@ -1,5 +1,5 @@
-// A graph in Graphviz's language, in the words of NVIDIA's driver (tests/kernels/graph_dot.cu has
-// an H200's).
+// Prints a graph in Graphviz's language, formatted as by NVIDIA's driver
+// (tests/kernels/graph_dot.cu has an H200's output).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace inflight::cuda {
 namespace {
 
-// cudaGraphDebugDotFlags; verbose: all of them.
+// cudaGraphDebugDotFlags. `verbose` means all of them.
 enum Flag : unsigned {
   verbose = 1,
   kernel_parameters = 1 << 2,
@@ -54,7 +54,7 @@ Side side_of(const void* pointer, bool is_array) {
                                                        : Side{"D", "DEVICE"};
 }
 
-// Numbers from the nodes that none waits for, backwards.
+// Numbers the nodes backwards, from those that no node depends on.
 std::map<const Node*, unsigned> topological_numbers(const Graph& graph) {
   std::deque<const Node*> next;
   for (const auto& node : graph.nodes())
@@ -236,12 +236,12 @@ class Printer {
     put("}}\n\"");
   }
 
-  // What this software GPU alone has in graphs, or what no chip has been asked about.
+  // Node types that only this software GPU has, or whose output was never recorded on a chip.
   void describe(const Node& node, const LibraryWork&, Inner&) { box(node, "LIBRARY"); }
   void describe(const Node& node, const ValueWork&, Inner&) { box(node, "BATCH_MEM_OP"); }
 
   unsigned flags_;
-  std::string number_;  // of the node that is described
+  std::string number_;  // of the node being described
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Graphs as data.
+// Graphs: nodes, edges, order and clones.
 #include "gpu/cuda/core/graph/graph.hpp"
 
 #include <algorithm>
@@ -17,7 +17,8 @@ bool contains(const std::vector<Node*>& nodes, const Node* node) {
   return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
 }
 
-// Such a node runs behind all that may run before it, as another branch may write the value.
+// Such a node runs after all others that may run before it, because another branch may write the
+// value.
 bool waits_for_values(const Node& node) {
   const auto* const values = std::get_if<ValueWork>(&node.work);
   return values && waits_for_any(*values);
@@ -25,11 +26,11 @@ bool waits_for_values(const Node& node) {
 
 bool is_kernel(const Node& node) { return std::holds_alternative<KernelWork>(node.work); }
 
-// cudaGraphNodeType, in the order of Work's alternatives; a library's has no type of its own, and
-// is done by the host.
+// cudaGraphNodeType, in the order of Work's alternatives. A library's work counts as a host node,
+// because the host does it.
 constexpr int node_types[] = {0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 3, 13, 12};
 
-// One pointer a parameter, as cudaKernelNodeParams gives them back.
+// Sets one pointer per parameter, as cudaKernelNodeParams returns them.
 void point_at_arguments(Node& node) {
   auto* kernel = std::get_if<KernelWork>(&node.work);
   if (!kernel || !kernel->function) return;

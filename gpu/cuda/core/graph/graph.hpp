@@ -1,4 +1,4 @@
-// Graphs: work and its order as data, and what is instantiated from them.
+// Graphs of work, and the executable graphs that are instantiated from them.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -18,15 +18,15 @@ struct Node {
   Graph* graph = nullptr;  // while it is part of one
   Work work;
   std::vector<Node*> dependencies;
-  EdgeKinds kinds;  // of the dependencies
+  EdgeKinds kinds;  // of the edges from `dependencies`
   EdgeKind kind(const Node* dependency) const;
-  const Node* origin = nullptr;  // what a clone's node was cloned from
+  const Node* origin = nullptr;  // the node it was cloned from, or null
   std::uint32_t id = 0;          // counts up within its graph
-  std::vector<void*> arguments;  // of a kernel: one pointer a parameter, into work's buffer
+  std::vector<void*> arguments;  // of a kernel: a pointer per parameter, into work's buffer
 };
 
-// Can an edge be of this kind? Only kernels have ports, and programmatic edges start at one of them
-// (cudaGraphEdgeData).
+// True if an edge may have this kind. Only kernels have ports, and a programmatic edge starts at
+// one (cudaGraphEdgeData).
 bool can_connect(const EdgeKind& kind, const Node& from, const Node& to);
 
 // cudaGraphNodeType of a node's work.
@@ -38,7 +38,8 @@ std::recursive_mutex& graph_mutex();
 class Graph {
  public:
   ~Graph();
-  // Adds a node that waits for `dependencies` (invalid_value: not nodes of this graph, or twice).
+  // Adds a node that waits for `dependencies` (invalid_value: not nodes of this graph, or one is
+  // listed twice).
   Result<Node*> add(Work work, const std::vector<Node*>& dependencies);
   Status connect(Node* from, Node* to, EdgeKind kind = {});     // `to` waits for `from`
   Status disconnect(Node* from, Node* to, EdgeKind kind = {});  // invalid_value: no such edge
@@ -52,16 +53,16 @@ class Graph {
     EdgeKind kind;
   };
   std::vector<Edge> edges() const;
-  // Nodes so that each comes after what it depends on, those that wait for values as late as can
-  // be, else as added; nothing for a cycle.
+  // The nodes in topological order. Nodes that wait for values come as late as possible, the others
+  // in the order they were added (invalid_value: there is a cycle).
   Result<std::vector<Node*>> order() const;
   std::shared_ptr<Graph> clone() const;
-  // Whether every node of `nodes` is in `tips` or before one of them.
+  // True if every node of `nodes` is in `tips` or is an ancestor of one of them.
   static bool joined(const std::vector<Node*>& nodes, const std::vector<Node*>& tips);
 
   std::uint64_t id = next_id();
   std::vector<std::shared_ptr<UserReferences>> user_references;
-  std::vector<std::shared_ptr<Condition>> conditions;  // whose handles were made for it
+  std::vector<std::shared_ptr<Condition>> conditions;  // made for this graph
   bool embedded = false;  // the graph of a child node, a body of a conditional one: its node
                           // destroys it
 
@@ -72,26 +73,26 @@ class Graph {
   std::uint32_t next_node_ = 0;
 };
 
-// Replaces a node's work by the same kind of work.
+// Replaces a node's work by work of the same kind.
 void set_work(Node& node, Work work);
 
 // The live node of a handle, or null.
 std::shared_ptr<Node> node_of(const void* handle);
 
-// A graph as it was when it was instantiated; its nodes run one after another, but for kernels that
-// begin early.
+// An executable graph: a graph as it was when it was instantiated. Its nodes run one after another,
+// except kernels that begin early.
 class GraphExec : public std::enable_shared_from_this<GraphExec> {
  public:
   static Result<std::shared_ptr<GraphExec>> make(const Graph& graph, std::uint64_t flags);
 
   Status launch(const std::shared_ptr<Stream>& stream);
-  // Kernels may launch it (cudaGraphInstantiateFlagDeviceLaunch), as it is when it was last
-  // uploaded or launched by the host.
+  // True if kernels may launch it (cudaGraphInstantiateFlagDeviceLaunch). They launch the state at
+  // the last upload or launch by the host.
   bool for_devices() const { return flags & 4; }
   void upload();
-  // Nodes that kernels change may be another one's from now on.
+  // Lets another executable graph take over the nodes that kernels may change.
   void release_nodes();
-  // Replaces the work of `node` (one of the graph it was made from) by the same kind of work.
+  // Replaces the work of `node` (of the graph it was made from) by work of the same kind.
   Status set(const Node* node, Work work);
   Result<Work> work(const Node* node) const;
   Status enable(const Node* node, bool enabled);
@@ -125,9 +126,9 @@ class GraphExec : public std::enable_shared_from_this<GraphExec> {
     Work work;
     bool enabled = true;
     std::vector<std::size_t> after;         // steps
-    std::vector<std::size_t> programmatic;  // of these, those whose edge lets it begin early
-    std::vector<std::size_t> after_begin;   // and those that it comes after the begin of
-    bool awaited_at_begin = false;          // another comes after its begin
+    std::vector<std::size_t> programmatic;  // those of `after` that allow an early begin
+    std::vector<std::size_t> after_begin;   // those of `after` whose begin is waited for
+    bool awaited_at_begin = false;          // another step waits for its begin
     std::vector<std::vector<Step>> bodies;  // of a conditional node
   };
   using Steps = std::vector<Step>;

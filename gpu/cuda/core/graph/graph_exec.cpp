@@ -1,4 +1,4 @@
-// Instantiated graphs: steps in an order that respects every edge.
+// Executable graphs: steps in an order that respects every edge.
 #include <algorithm>
 #include <atomic>
 
@@ -17,7 +17,7 @@ std::uint64_t next_exec_id() {
 
 constexpr std::uint64_t auto_free_on_launch = 1;  // cudaGraphInstantiateFlags
 
-// What a graph's allocation and release nodes do to memory; no memory: nothing.
+// The effect of a node's work on graph memory. Without memory there is none.
 GraphReservation::Step memory_step(const Work& work) {
   if (auto* made = std::get_if<AllocateWork>(&work)) return {made->memory, true};
   if (auto* freed = std::get_if<FreeWork>(&work)) return {freed->memory, false};
@@ -53,7 +53,8 @@ Result<std::vector<GraphExec::Step>> GraphExec::flatten(const Graph& graph) {
       for (Step& each : *inner) {
         for (auto* list : {&each.after, &each.programmatic, &each.after_begin})
           for (std::size_t& index : *list) index += base;
-        // The child's first steps come after what it comes after, and it is done when all are.
+        // The child's first steps wait for what the child node waits for, and the node is done when
+        // all the steps are.
         if (each.after.empty()) each.after = front;
         step.after.push_back(steps.size());
         steps.push_back(std::move(each));
@@ -75,7 +76,7 @@ Result<std::vector<GraphExec::Step>> GraphExec::flatten(const Graph& graph) {
 Result<std::shared_ptr<GraphExec>> GraphExec::make(const Graph& graph, std::uint64_t flags) {
   auto steps = flatten(graph);
   if (!steps) return tl::unexpected(steps.error());
-  // As an H200 has it.
+  // As on an H200, every condition must decide a node.
   for (const auto& condition : graph.conditions)
     if (!decides(*steps, *condition)) return fail(Status::invalid_value);
   std::shared_ptr<GraphExec> exec(new GraphExec(flags));
@@ -86,7 +87,7 @@ Result<std::shared_ptr<GraphExec>> GraphExec::make(const Graph& graph, std::uint
   return exec;
 }
 
-// Nodes that kernels change are of one executable graph at a time.
+// A node that kernels may change belongs to one executable graph at a time.
 Status GraphExec::take_updatable(const Steps& steps, const std::shared_ptr<GraphExec>& exec) {
   for (const Step& step : steps) {
     const auto* const kernel = std::get_if<KernelWork>(&step.work);
@@ -117,7 +118,7 @@ void GraphExec::upload() {
   uploaded_ = std::make_shared<const Steps>(steps_);
 }
 
-// Does a node in one of these steps depend on the condition?
+// True if a node in these steps or their bodies depends on the condition.
 bool GraphExec::decides(const Steps& steps, const Condition& condition) {
   return std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
     const auto* chooses = std::get_if<ConditionalWork>(&step.work);
@@ -166,7 +167,7 @@ GraphExec::Step* GraphExec::find(Steps& steps, const Node* node) {
   return nullptr;
 }
 
-// A child's steps stand right before its own.
+// A child graph's steps lie right before the child node's own step.
 Status GraphExec::set_child(Step& step, const Graph& child) {
   auto fresh = flatten(child);
   const auto place = std::size_t(&step - steps_.data());
@@ -247,7 +248,8 @@ GraphExec::Updated GraphExec::difference(const Steps& old, const Steps& fresh) {
   return {};
 }
 
-// Later calls may name the nodes of the graph it was made from, so those stay.
+// Replaces the work only. Later calls may name the nodes of the graph it was made from, so `node`
+// stays.
 void GraphExec::replace(Steps& old, Steps& fresh) {
   for (std::size_t i = 0; i < old.size(); ++i) {
     old[i].work = std::move(fresh[i].work);

@@ -1,4 +1,4 @@
-// Which graph a thread is at, and nodes that kernels change.
+// The graph launch that a thread works on, and nodes that kernels may change.
 #include "gpu/cuda/core/graph/graph_kernels.hpp"
 
 #include <algorithm>

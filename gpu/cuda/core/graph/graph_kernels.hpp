@@ -1,5 +1,4 @@
-// What the kernels of a graph that runs do with graphs: they launch some, and change nodes of
-// others.
+// Graph operations by kernels of a running graph: launches of graphs, and changes of nodes.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -15,22 +14,22 @@ namespace inflight::cuda {
 
 class GraphExec;
 
-// Thread-safe.
+// The operations of kernels in one graph launch. Thread-safe.
 class GraphKernels {
  public:
-  // cudaStreamGraph... of kernels.
+  // cudaStreamGraph... handles in device code.
   static constexpr std::uint64_t tail_stream = 1ull << 56, detached_stream = 2ull << 56,
                                  sibling_stream = 3ull << 56;
   virtual ~GraphKernels() = default;
-  virtual std::uint64_t graph() const = 0;  // as kernels name it (%current_graph_exec); 0: not
-  // By a kernel of step `step`.
+  virtual std::uint64_t graph() const = 0;  // handle in kernels (%current_graph_exec), or 0
+  // Launches a graph from a kernel of step `step`.
   virtual Status launch(std::uint64_t graph, std::uint64_t stream, std::uint64_t step) = 0;
-  // A kernel's threads do nothing but look at memory.
+  // Called when a kernel's threads do nothing but poll memory.
   virtual void polls() = 0;
-  // Before a step begins: those who listen hear of one step at a time.
+  // Called before a step begins, because listeners must see one step at a time.
   virtual void stand_alone() = 0;
 
-  // The launch of a graph, and its step, that this thread is doing while it lives.
+  // While this object lives, its thread runs this step of this graph launch.
   struct Here {
     Here(GraphKernels& launch, std::uint64_t step);
     ~Here();
@@ -39,7 +38,7 @@ class GraphKernels {
     const std::uint64_t step;
     const Here* const before;
   };
-  static const Here* here();  // null: none
+  static const Here* here();  // the innermost one, or null
 };
 
 // A kernel node that kernels may change (cudaLaunchAttributeDeviceUpdatableKernelNode).
@@ -49,18 +48,18 @@ class UpdatableNode {
   ~UpdatableNode();
   UpdatableNode(const UpdatableNode&) = delete;
 
-  // As kernels name it.
+  // The handle in kernels.
   std::uint64_t handle() const { return reinterpret_cast<std::uintptr_t>(this); }
-  // It is a node of `exec` from now on; false: of another that lives.
+  // Makes it a node of `exec`. False: it belongs to another executable graph that still exists.
   bool take(const std::shared_ptr<GraphExec>& exec, const KernelWork& work);
   void release();
-  // By the host.
+  // Changes by the host.
   void set(const KernelWork& work);
   void enable(bool enabled);
-  // Nothing: it is disabled.
+  // The current work. Empty: the node is disabled.
   std::optional<KernelWork> now() const;
 
-  // By a kernel (invalid_value: there is no such node or field).
+  // Changes by a kernel (invalid_value: there is no such node or field).
   static Status update(const std::vector<machine::NodeUpdate>& updates);
 
  private:

@@ -1,4 +1,4 @@
-// Assigning addresses to graphs' allocations, and accounting for the memory behind them.
+// Assigns addresses to graphs' allocations and accounts for the memory behind them.
 #include "gpu/cuda/core/graph/graph_memory.hpp"
 
 #include <sys/mman.h>
@@ -17,8 +17,7 @@
 
 namespace inflight::cuda {
 
-// The memory behind one block while graphs run. It stays with its holder until another block takes
-// it.
+// The memory behind one block while graphs run. A block holds it until another block takes it.
 struct GraphReserve {
   explicit GraphReserve(std::uint64_t bytes) : bytes(bytes) {}
   ~GraphReserve() { Core::get().memory.host_share().give_back(bytes); }
@@ -128,7 +127,7 @@ std::unordered_set<const Node*> ancestors(const std::vector<Node*>& nodes) {
   return seen;
 }
 
-// The allocations of a graph that are freed before a node that waits for `after`.
+// The allocations that the graph frees before a node that depends on `after`.
 std::unordered_set<const GraphMemory*> freed_before(const std::vector<Node*>& after) {
   std::unordered_set<const GraphMemory*> result;
   for (const Node* node : ancestors(after))
@@ -143,10 +142,10 @@ std::uint64_t padded(std::uint64_t bytes) { return round_up(bytes, settings().sl
 std::shared_ptr<GraphMemory> GraphMemory::make(const Graph& graph, const std::vector<Node*>& after,
                                                int device, std::uint64_t bytes) {
   std::shared_ptr<GraphMemory> memory(new GraphMemory(device, bytes));
-  constexpr std::uint64_t most = std::uint64_t{1} << 46;  // more is no address
+  constexpr std::uint64_t most = std::uint64_t{1} << 46;  // larger than the address space
   if (bytes == 0 || bytes > most) return memory;
   const auto freed = freed_before(after);
-  std::map<std::shared_ptr<GraphRange>, bool> ranges;  // whether it is free by then
+  std::map<std::shared_ptr<GraphRange>, bool> ranges;  // true: free by then
   std::set<std::shared_ptr<GraphBlock>> blocks;
   for (const auto& node : graph.nodes()) {
     auto* made = std::get_if<AllocateWork>(&node->work);
@@ -190,7 +189,7 @@ std::shared_ptr<GraphMemory> GraphMemory::find(std::uint64_t address) {
   return nullptr;
 }
 
-// Call under the mutex. A live allocation outlasts its graph.
+// Call under the mutex. A live allocation outlives its graph.
 void GraphMemory::set_live(bool live) {
   if (live_ == live) return;
   live_ = live;

@@ -13,7 +13,7 @@ namespace inflight::cuda {
 class Graph;
 struct Node;
 
-// A range of addresses in one graph. Allocations whose lifetimes do not overlap may share it.
+// A range of addresses in one graph. Allocations whose lifetimes do not overlap may share a range.
 struct GraphRange;
 // Reserved memory behind ranges of graphs, in multiples of 32 MiB.
 struct GraphReserve;
@@ -26,14 +26,14 @@ class GraphMemory : public std::enable_shared_from_this<GraphMemory> {
   // freed before it, or takes a new one. Address 0: out of memory. Hold graph_mutex().
   static std::shared_ptr<GraphMemory> make(const Graph& graph, const std::vector<Node*>& after,
                                            int device, std::uint64_t bytes);
-  // For the next node of `stream`'s capture.
+  // The same for the next node of `stream`'s capture.
   static std::shared_ptr<GraphMemory> make(const Stream& stream, int device, std::uint64_t bytes);
   // The latest allocation at `address`, or null.
   static std::shared_ptr<GraphMemory> find(std::uint64_t address);
 
   static void forget(int device);  // the device is reset
 
-  // Frees an allocation that a graph made and did not free. False: it is not live.
+  // Frees an allocation that a graph launch made and did not free. False: it is not live.
   bool end();
 
   const int device;
@@ -48,13 +48,13 @@ class GraphMemory : public std::enable_shared_from_this<GraphMemory> {
   bool live_ = false;
 };
 
-// What a device holds for graphs, in bytes (cudaGraphMemAttr…).
+// Memory that a device holds for graphs, in bytes (cudaGraphMemAttr…).
 struct GraphMemoryTotals {
   std::uint64_t used = 0, used_high = 0, reserved = 0, reserved_high = 0;
 };
 GraphMemoryTotals graph_memory_totals(int device);
 // cudaDeviceGetGraphMemAttribute and cudaDeviceSetGraphMemAttribute (invalid_value). A high-water
-// mark can only be set to 0, which resets it to what is held now.
+// mark can only be set to 0, which resets it to the current amount.
 Status get_graph_memory_attribute(int device, int which, void* value);
 Status set_graph_memory_attribute(int device, int which, const void* value);
 // Frees reserved memory that no running graph and no live allocation uses.
@@ -68,8 +68,8 @@ class GraphReservation {
     std::shared_ptr<GraphMemory> memory;
     bool allocates;  // or frees
   };
-  // `steps` in launch order. Allocations of an earlier launch that are still live are freed first
-  // if `frees_first`; otherwise they are an error (invalid_value). out_of_memory.
+  // `steps` are in launch order. If `frees_first`, live allocations of an earlier launch are freed
+  // first. Otherwise they are an error (invalid_value). out_of_memory.
   Status take(const std::vector<Step>& steps, const Stream& stream, bool frees_first);
   void launched(const Ticket& ticket);
 

@@ -1,4 +1,4 @@
-// A launch of an instantiated graph: its steps, and what its kernels launch.
+// A launch of an executable graph: its steps, and the graphs that its kernels launch.
 #include <atomic>
 #include <deque>
 #include <exception>
@@ -7,20 +7,20 @@
 #include "gpu/cuda/core/graph/graph_steps.hpp"
 
 namespace inflight::cuda {
-// One launch of a graph with what its kernels launch beside it; tails come after it (CUDA
-// Programming Guide, "Device Graph Launch"). By default graphs beside it begin once its own steps
-// are done, as no kernel may count on more; early with `--async early`, and where its kernels do
-// nothing but look at memory.
+// One launch of a graph, with the graphs that its kernels launch beside it. Tail launches come
+// after it (CUDA Programming Guide, "Device Graph Launch"). By default, graphs beside it begin once
+// its own steps are done, which is all that kernels may rely on. They begin early with `--async
+// early`, and when its kernels do nothing but poll memory.
 class GraphExec::Launch final : public GraphKernels {
  public:
   struct Asked {
     std::shared_ptr<GraphExec> exec;
     std::shared_ptr<const Steps> steps;
-    std::uint64_t front = 0;  // the step that it comes after; 0: none
+    std::uint64_t front = 0;  // the step it comes after; 0: none
     bool by_kernel = false;
   };
 
-  // What runs beside a launch, one graph after the other.
+  // The graphs that run beside a launch, one after the other.
   class Beside {
    public:
     Beside(Stream& stream, std::atomic<std::uint64_t>& told) : stream_(stream), told_(told) {}
@@ -33,12 +33,12 @@ class GraphExec::Launch final : public GraphKernels {
     }
     std::size_t added() const { return added_; }
 
-    // On a thread of its own, unless one is at it.
+    // Starts the queued graphs on a new thread, unless a thread already runs them.
     void begin() {
       const std::lock_guard lock(mutex_);
       if (busy_ || queue_.empty()) return;
       busy_ = true;
-      if (thread_.joinable()) thread_.join();  // it is done
+      if (thread_.joinable()) thread_.join();  // it has finished its work
       thread_ = std::thread([this] {
         try {
           stream_.as_worker(work_, [this] { work(); });
@@ -49,7 +49,7 @@ class GraphExec::Launch final : public GraphKernels {
         }
       });
     }
-    // Until what has begun has ended.
+    // Waits until the graphs that have begun have ended.
     void join() {
       std::thread begun;
       {
@@ -58,7 +58,7 @@ class GraphExec::Launch final : public GraphKernels {
       }
       if (begun.joinable()) begun.join();
     }
-    // All that is left; the steps that come after all of it.
+    // Runs all that is left. Returns, for each graph, the number of a step that comes after it.
     std::vector<std::uint64_t> finish() {
       join();
       work();
@@ -95,7 +95,7 @@ class GraphExec::Launch final : public GraphKernels {
     std::atomic<std::size_t> added_{0};
   };
 
-  // `siblings`: what runs beside the launch that this one came of.
+  // `siblings`: the graphs beside the launch that started this one.
   Launch(Asked asked, Stream& stream, std::atomic<std::uint64_t>& told, Beside& siblings)
       : asked_(std::move(asked)),
         stream_(stream),
@@ -118,11 +118,12 @@ class GraphExec::Launch final : public GraphKernels {
   void stand_alone() override {
     if (observes(check::Topic::host)) beside_.join();
   }
-  // Its steps and what runs beside them; the number of a step that comes after all of that.
+  // Runs its steps and the graphs beside them. Returns the number of a step that comes after all of
+  // that; 0: none was needed.
   std::uint64_t steps();
   std::deque<Asked> tails() { return std::move(tails_); }
 
-  // A launch and its tails, each with its own before the next.
+  // Runs a launch and its tails. Each tail's own tails run before the next tail.
   static std::uint64_t whole(Asked first, Stream& stream, std::atomic<std::uint64_t>& told,
                              Beside& siblings);
 
@@ -136,7 +137,7 @@ class GraphExec::Launch final : public GraphKernels {
   Beside beside_;
   std::mutex mutex_;
   std::deque<Asked> tails_;
-  bool itself_ = false;  // it is among its tails
+  bool itself_ = false;  // it is one of its own tails
 };
 
 void GraphExec::begin_conditions(const Steps& steps) {
@@ -147,7 +148,8 @@ void GraphExec::begin_conditions(const Steps& steps) {
   }
 }
 
-// Graphs that kernels may launch are on the device, and run once at a time; one may follow itself.
+// A kernel may launch only graphs that are on the device, each once at a time. A graph may be its
+// own tail.
 Status GraphExec::Launch::launch(std::uint64_t graph, std::uint64_t stream, std::uint64_t step) {
   const auto exec = Core::get().graph_execs.find(reinterpret_cast<const void*>(graph));
   if (!exec || !exec->for_devices()) return Status::invalid_value;
@@ -175,7 +177,7 @@ Status GraphExec::Launch::launch(std::uint64_t graph, std::uint64_t stream, std:
   return Status::success;
 }
 
-// A step that comes after the others.
+// Reports a step that comes after the others.
 std::uint64_t GraphExec::Launch::join(const std::vector<std::uint64_t>& steps) {
   const std::uint64_t work = Stream::work_now(), number = ++told_;
   observe_step(stream_, work, number);

@@ -1,4 +1,4 @@
-// A walk over the steps of an instantiated graph.
+// Runs the steps of an executable graph.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -17,11 +17,11 @@
 namespace inflight::cuda {
 
 // A launch of the graph, or one execution of a conditional node's body. Steps are counted from 1,
-// as the tasks of a stream are.
+// like the tasks of a stream.
 class GraphExec::Run {
  public:
-  // `told`: how many steps those who listen have heard of. `front`: the last of them that what is
-  // first here comes after.
+  // `told`: how many steps have been reported to listeners. `front`: the number of the reported
+  // step that this run's first steps come after; 0: none.
   Run(const Steps& steps, GraphKernels& launch, Stream& stream, std::atomic<std::uint64_t>& told,
       std::uint64_t front)
       : steps_(steps),
@@ -33,7 +33,7 @@ class GraphExec::Run {
         numbers_(steps.size()),
         begins_(steps.size()) {}
 
-  // As those who listen know the steps.
+  // The numbers under which the steps were reported to listeners.
   const std::vector<std::uint64_t>& numbers() const { return numbers_; }
 
   void all() {
@@ -64,14 +64,14 @@ class GraphExec::Run {
     const std::size_t index_;
   };
 
-  // Of a node that kernels may change, what they have made of it.
+  // Does a step's work. If kernels may change the node, does its current work.
   void do_work(const Work& work) {
     const auto* const kernel = std::get_if<KernelWork>(&work);
     if (!kernel || !kernel->updatable) return perform(work, stream_);
     if (auto changed = kernel->updatable->now()) perform(Work(std::move(*changed)), stream_);
   }
 
-  // Once a step waits for a value; no step begins early any more.
+  // Used once a step has to wait for a value. From then on no step begins early.
   void by_turns(std::size_t first) {
     next_ = steps_.size();
     turns_ = true;
@@ -90,7 +90,7 @@ class GraphExec::Run {
     const auto* const list = operations(index);
     return list && !std::all_of(list->begin(), list->end(), can_go_on);
   }
-  // As take_turns() has it.
+  // The `go_on` of take_turns().
   std::size_t go_on(std::size_t index, std::size_t from) {
     const auto& list = *operations(index);
     std::size_t at = from;
@@ -104,7 +104,8 @@ class GraphExec::Run {
     return at;
   }
 
-  // Need a step not wait for the end of the one right in front, which lets others begin before?
+  // True if the step may begin before the end of the one right in front, because that one allows
+  // it.
   bool overlaps(std::size_t index) const {
     const Step& step = steps_[index];
     const auto early = [&](std::size_t other) { return contains(step.programmatic, other); };
@@ -125,7 +126,8 @@ class GraphExec::Run {
     if (!step.bodies.empty()) choose(index);
   }
 
-  // Once for each body that runs, what is told of the node comes after all of that body.
+  // Runs the bodies of a conditional node. After each, reports the node anew, ordered after all of
+  // the body.
   void choose(std::size_t index) {
     const Step& step = steps_[index];
     const Conditional& node = *std::get<ConditionalWork>(step.work).node;
@@ -140,12 +142,13 @@ class GraphExec::Run {
     }
   }
 
-  // Who comes after its begin comes after a step that is right in front of it.
+  // Reports the step. If others wait for its begin, first reports one right in front, which they
+  // come after.
   void observe(std::size_t index) {
     if (steps_[index].awaited_at_begin) observe_as(index, begins_[index]);
     observe_as(index, numbers_[index]);
   }
-  // What it does from now on comes after what it has done.
+  // Reports a later part of the step, ordered after its earlier part.
   void observe_again(std::size_t index) {
     const std::uint64_t before = numbers_[index];
     observe_step(stream_, work_, numbers_[index] = ++told_);
@@ -177,7 +180,7 @@ class GraphExec::Run {
     in_front->wait_settled();
   }
 
-  // A step is done, and then those that began early meanwhile.
+  // Counts a step as done, and then those that began early in the meantime.
   void finish(std::unique_lock<std::mutex>& lock) {
     for (; !early_.empty(); early_.pop_front()) {
       done_->finish_one();
@@ -196,14 +199,14 @@ class GraphExec::Run {
   const std::shared_ptr<TaskCount> done_;
   std::atomic<std::uint64_t>& told_;
   const std::uint64_t front_;
-  std::vector<std::uint64_t> numbers_;  // of each step, as who listens knows it
-  std::vector<std::uint64_t> begins_;   // and of one right in front of it
+  std::vector<std::uint64_t> numbers_;  // of each step, as reported to listeners
+  std::vector<std::uint64_t> begins_;   // of the one right in front that stands for its begin
   std::mutex mutex_;
   std::size_t next_ = 0;
   std::deque<Early> early_;  // in the order of their steps
   bool turns_ = false;
-  // The last step that is not dependent: all before it are done. The last whose kernel let others
-  // begin before its end.
+  // `first_`: the last step that is not dependent; all steps before it are done. `overlapped_`: the
+  // last step whose kernel allowed an early begin.
   std::atomic<std::size_t> first_{0}, overlapped_{~std::size_t{0}};
 };
 

@@ -1,4 +1,4 @@
-// Work from the parameters that programs give graph nodes, and back.
+// Conversions between graph nodes' parameters and work.
 #include "gpu/cuda/core/graph/nodes.hpp"
 
 #include "gpu/cuda/core/graph/graph_kernels.hpp"
@@ -18,7 +18,7 @@ Result<Work> checked(Result<Work> work) {
   return work;
 }
 
-// A side that is an array was given as one, and extents in its texels.
+// Restores the arrays that the copy was given, and its extent in texels.
 void name_arrays(const Copy& copy, abi::Copy3D& box) {
   const void* const any = copy.to_array ? copy.to_array : copy.from_array;
   if (const auto array = find_array(any)) box.extent.width /= array->image.format.bytes();
@@ -220,7 +220,7 @@ Status set_exec_node(const void* exec_handle, const void* handle, Result<Work> w
 
 namespace {
 
-// Copies the launch attributes that the parameters do not contain from the node's present work.
+// Copies the launch attributes that the parameters lack from the node's current work.
 Result<Work> keep_attributes(const void* node, Result<Work> after) {
   auto before = node_of(node);
   auto* old = before ? std::get_if<KernelWork>(&before->work) : nullptr;
@@ -346,8 +346,8 @@ Status get_node_attribute(const void* handle, int id, LaunchAttributeValue* valu
 
 namespace {
 
-// Once a kernel node may be changed by kernels, it stays so. Its handle for them goes where the
-// program has said that it may.
+// Once kernels may change a node, that cannot be undone. Stores the node's handle for kernels in
+// the attribute.
 Status set_updatable(KernelWork& work, const LaunchAttributeValue& value) {
   if (value.updatable.asked == 0) return work.updatable ? Status::not_supported : Status::success;
   if (value.updatable.asked != 1) return Status::invalid_value;

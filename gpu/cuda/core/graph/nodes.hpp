@@ -1,5 +1,5 @@
-// Graph nodes as programs add, read and change them: handles and parameter structures on one side,
-// work on the other.
+// Graph nodes as programs add, read and change them: conversions between handles and parameter
+// structures, and work.
 #pragma once
 #include <optional>
 #include <vector>
@@ -9,19 +9,19 @@
 
 namespace inflight::cuda {
 
-// The nodes of an array of handles, or nothing if one is none.
+// The nodes of an array of handles, or nothing if a handle is invalid.
 std::optional<std::vector<Node*>> nodes_of(void* const* handles, std::size_t count);
-// An edge's kind from its data; plain without data (invalid_value: reserved bytes are set).
+// An edge's kind from its data. Without data it is plain (invalid_value: reserved bytes are set).
 Result<EdgeKind> edge_kind(const abi::EdgeData* data);
 
-// Where a node will be added; no graph: nowhere.
+// Where a node will be added. No graph: it is not added.
 struct NodeSite {
   const void* graph = nullptr;
   void* const* dependencies = nullptr;
   std::size_t count = 0;
 };
 
-// Work from the parameters of a node; invalid_value where a pointer is null.
+// Work from the parameters of a node (invalid_value: a pointer is null).
 Result<Work> work_of(const abi::KernelNode* node);
 Result<Work> work_of(const abi::Copy3D* node);
 Result<Work> work_of(const abi::FillNode* node);

@@ -1,4 +1,4 @@
-// What both APIs do with graphs.
+// Operations on graphs, for both APIs.
 #include "gpu/cuda/core/graph/operations.hpp"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ Status store_edges(const std::vector<EdgeKind>& kinds, abi::EdgeData* place, std
   return Status::success;
 }
 
-// Nodes at the other end of edges, and the edges' data.
+// Stores the nodes at the other end of edges, and the edges' data.
 Status store_neighbours(const std::vector<Node*>& nodes, const std::vector<EdgeKind>& kinds,
                         void** place, abi::EdgeData* data, std::size_t* count) {
   if (place && count)
@@ -81,7 +81,7 @@ Status change_edges(const void* handle, void* const* from, void* const* to,
   });
 }
 
-// May kernels change some of its nodes?
+// True if kernels may change a node of the graph.
 bool has_updatable(const Graph& graph) {
   return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const auto& node) {
     const auto* const kernel = std::get_if<KernelWork>(&node->work);
@@ -89,7 +89,7 @@ bool has_updatable(const Graph& graph) {
   });
 }
 
-// What keeps a graph from being launched by kernels.
+// The reason why kernels cannot launch a graph.
 struct Unfit {
   abi::InstantiateResult result = abi::instantiate_success;
   Node* node = nullptr;
@@ -99,7 +99,8 @@ bool reaches_devices(const Copy& copy) {
   return !copy.from_array && !copy.to_array && !pageable(copy.from) && !pageable(copy.to);
 }
 
-// Its nodes are kernels, copies of what the device reaches, fills, and graphs of these.
+// The first node that such a graph must not have. It may have kernels, fills, copies of memory that
+// the device reaches, and child graphs of these.
 Unfit unfit_node(const Graph& graph, std::size_t& working) {
   for (const auto& node : graph.nodes()) {
     const Unfit refused{abi::instantiate_operation, node.get()};

@@ -1,5 +1,5 @@
-// Operations on graphs, instantiated graphs and captures, which both APIs' entry points call.
-// Objects are named by their handles; an invalid handle or a null place is invalid_value.
+// Operations on graphs, instantiated graphs and captures, called by both APIs' entry points.
+// Objects are named by handles. An invalid handle or a null place is invalid_value.
 #pragma once
 #include <cstddef>
 
@@ -14,12 +14,12 @@ Status create_graph(void** place, unsigned flags);
 Status destroy_graph(const void* graph);
 Status clone_graph(void** place, const void* graph);
 Status find_in_clone(void** place, const void* original, const void* clone);
-// In Graphviz's language, with what `flags` (cudaGraphDebugDotFlags) ask for (dot.cpp);
-// operating_system: the file cannot be written.
+// Writes the graph in Graphviz's language, with the details that `flags` (cudaGraphDebugDotFlags)
+// select (operating_system: the file cannot be written).
 Status print_graph(const void* graph, const char* path, unsigned flags);
 
-// A list is stored as CUDA does: with no place for it, `count` gets its length; otherwise as many
-// entries as `count` has room for, and nulls after them. The place for edges' data may be null
+// A list is stored as CUDA does. If its place is null, `count` gets its length. Otherwise at most
+// `count` entries are stored, with nulls in the rest. The place for edges' data may be null
 // (lossy_query: an edge is not plain).
 Status get_nodes(const void* graph, void** place, std::size_t* count);
 Status get_root_nodes(const void* graph, void** place, std::size_t* count);
@@ -52,7 +52,7 @@ Status begin_capture_to_graph(Stream& stream, const void* graph, void* const* de
                               const abi::EdgeData* data, std::size_t count, int mode);
 Status end_capture(Stream& stream, void** graph);
 Status get_capture_state(const Stream& stream, int* state);
-// Every place but the state's may be null. The lists are valid until the thread's next call.
+// Every pointer except `state` may be null. The lists are valid until the thread's next call.
 struct CaptureInfo {
   int* state = nullptr;
   unsigned long long* id = nullptr;

@@ -1,5 +1,5 @@
-// Steps of a graph that take turns: what waits for a value lets others go first, as one of them may
-// write it.
+// Runs a graph's steps in turns: a step that waits for a value lets others run, because one of them
+// may write it.
 #pragma once
 #include <algorithm>
 #include <thread>
@@ -9,15 +9,15 @@
 
 namespace inflight::cuda {
 
-// Runs the steps from `first` on, each once all are done that it comes after. `one(step)` runs a
-// step; `go_on(step, from)` performs its operations on values from one on and returns the first
-// that would wait; if `stopped()`, nothing is run any more.
+// Runs the steps from `first` on, each after the steps it depends on. `one(step)` runs a step.
+// `go_on(step, from)` performs the step's value operations from index `from` on, and returns the
+// index of the first that would wait. No more steps run once `stopped()` is true.
 template <class Steps, class One, class GoOn, class Stopped>
 void take_turns(const Steps& steps, std::size_t first, One one, GoOn go_on, Stopped stopped) {
   std::vector<bool> done(first, true);
   done.resize(steps.size());
   std::vector<std::size_t> performed(steps.size());
-  // True: it got on.
+  // True if the step made progress.
   const auto turn = [&](std::size_t step) {
     const auto* const values = std::get_if<ValueWork>(&steps[step].work);
     if (!values || !waits_for_any(*values)) {

@@ -10,13 +10,13 @@ namespace inflight::cuda {
 
 class Graph;
 
-// Counts references; the last one that goes calls the program's destructor.
+// Counts references. The release of the last one calls the program's destructor.
 class UserObject {
  public:
   UserObject(void* data, void (*destroy)(void*), unsigned references)
       : data_(data), destroy_(destroy), references_(references) {}
   void retain(unsigned count);
-  Status release(unsigned count);  // invalid_value: more than there are
+  Status release(unsigned count);  // invalid_value: more than are held
 
  private:
   void* data_;
@@ -36,7 +36,7 @@ struct UserReferences {
   unsigned count;
 };
 
-// What programs do with the handles of user objects and graphs (invalid_value).
+// Operations on the handles of user objects and graphs (invalid_value).
 Status make_user_object(void** place, void* data, void (*destroy)(void*), unsigned references,
                         unsigned flags);
 Status retain_user_object(const void* handle, unsigned count);
@@ -44,7 +44,7 @@ Status release_user_object(const void* handle, unsigned count);
 Status retain_in_graph(const void* graph, const void* handle, unsigned count, unsigned flags);
 Status release_from_graph(const void* graph, const void* handle, unsigned count);
 
-// The graph takes `count` references: new ones, or the caller's where `move`.
+// Gives the graph `count` references: new ones, or, if `move`, the caller's.
 void retain(Graph& graph, const std::shared_ptr<UserObject>& object, unsigned count, bool move);
 Status release(Graph& graph, const std::shared_ptr<UserObject>& object, unsigned count);
 

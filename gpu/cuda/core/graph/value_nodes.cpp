@@ -1,4 +1,4 @@
-// The parameters of graph nodes that write and await values, and the work that they stand for.
+// Parameters and work of graph nodes that write values and wait for values.
 #include "gpu/cuda/core/graph/value_nodes.hpp"
 
 #include "gpu/cuda/core/store.hpp"

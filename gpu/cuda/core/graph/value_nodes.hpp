@@ -14,7 +14,7 @@ struct ValueNode {
 
 // Copies the list (invalid_value: no parameters, no context, or a list that value_work() refuses).
 Result<Work> value_node_work(const ValueNode* node);
-// The list stays the node's own until its parameters change or it is destroyed.
+// The node owns the list, which is valid until its parameters change or it is destroyed.
 Status get_value_node(const void* node, ValueNode* place);
 
 }  // namespace inflight::cuda

@@ -55,7 +55,7 @@ class Event {
   // Where a capturing stream recorded it, else null. Guarded by capture_mutex().
   std::shared_ptr<Capture> capture;
   std::vector<Node*> captured_nodes;  // the graph's nodes that a wait for it depends on,
-  EdgeKinds captured_kinds;           // how
+  EdgeKinds captured_kinds;           // and the kinds of those edges
 
  private:
   Device& device_;
