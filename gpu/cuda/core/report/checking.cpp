@@ -1,5 +1,5 @@
-// Findings go to standard error as they are found, and to whoever collects them; without a
-// collector the process itself reports, and changes its status as it ends.
+// Findings go to standard error as they are found, and to the spool if `inflight check` collects
+// them. Without a spool, the process writes the report and changes its own exit status.
 #include "gpu/cuda/core/report/checking.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@
 namespace inflight::cuda {
 namespace {
 
-std::atomic<int> end_status{0};  // other than 0: the process ends with it
+std::atomic<int> end_status{0};  // if not 0, the process's exit status
 
 bool on_terminal() {
   const char* const no = std::getenv("NO_COLOR");
@@ -41,7 +41,7 @@ check::Filter read_filter(const CheckSettings& chosen) {
   return std::move(*filter);
 }
 
-// What the program calls these bytes, if its PTX does not say so.
+// Adds the program's name for the bytes, if PTX has none.
 void name_memory(check::Bytes& bytes) {
   if (bytes.space != check::Space::global || !bytes.variable.empty()) return;
   if (auto of = python_memory_at(bytes.address))
@@ -64,7 +64,7 @@ class Checking {
 
   check::Checker& checker() { return checker_; }
 
-  // What is left to do once nothing more can be found.
+  // The last step, once nothing more can be found.
   void conclude() {
     watch::end();
     checker_.process_ended({});
@@ -83,7 +83,7 @@ class Checking {
   }
 
  private:
-  // One at a time.
+  // Called for one finding at a time.
   void found(const check::Finding& finding) {
     if (spool_) spool_->add(finding);
     if (filter_.judge(finding) != check::Filter::Verdict::report) return;
@@ -106,8 +106,8 @@ Checking* instance() {
   return made;
 }
 
-// Runs after the program's own functions for its end. What other libraries do behind this one is
-// left out: only so can a process change its status.
+// Runs after the program's own exit functions. It skips those of libraries that come later, because
+// a process can change its exit status only by ending here.
 __attribute__((destructor)) void end_with_status() {
   const int status = end_status;
   if (status == 0 || Core::forked()) return;

@@ -1,4 +1,4 @@
-// inflight check: the process's detectors, what becomes of their findings, and its exit status.
+// inflight check: the process's detectors, the reports of their findings, and the exit status.
 #pragma once
 #include "gpu/check/listener.hpp"
 
@@ -6,10 +6,11 @@ namespace inflight::cuda {
 
 // The detectors, if the settings ask for them; else null.
 check::Listener* checker();
-// Does a finding say already why this launch ended?
+// True if a finding already says why this launch ended.
 bool checking_explains(std::uint64_t launch);
-// Says how much was found, once the process has nothing more to run, or leaves that to the command
-// that collects it. In the former case the process ends with status 86 if that is any mistake.
+// Called once the process has nothing more to run. Reports a summary, or leaves that to the command
+// that collects findings. In the former case, any mistake ends the process with
+// INFLIGHT_ERROR_EXITCODE (default 86).
 void conclude_checking();
 
 }  // namespace inflight::cuda

@@ -1,4 +1,4 @@
-// Turning an exception into a status and a sentence.
+// Converts an exception into a status and a reported sentence.
 #include "gpu/cuda/core/report/guard.hpp"
 
 #include <cxxabi.h>

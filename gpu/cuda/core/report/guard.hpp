@@ -5,12 +5,12 @@
 
 namespace inflight::cuda {
 
-// Reports the exception that is being handled, without allocating, and returns its status:
-// out_of_memory for std::bad_alloc, unknown for any other. `call` names what failed. Call it in a
-// handler only. A thread that is being cancelled goes on unwinding.
+// Reports the current exception without allocating, and returns its status: out_of_memory for
+// std::bad_alloc, unknown for any other. `call` names what failed. Call it in a handler only.
+// Thread cancellation goes on unwinding.
 Status status_of_exception(const char* call);
 
-// body(), or the status of what it throws.
+// Returns body(), or the status of the exception that it throws.
 template <class Body>
 Status guarded(const char* call, Body&& body) {
   try {

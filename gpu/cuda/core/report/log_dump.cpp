@@ -1,4 +1,4 @@
-// The error log as programs ask for it.
+// The error log, as programs read it.
 #include "gpu/cuda/core/report/log_dump.hpp"
 
 #include <cstring>
@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t largest_dump = 25600;  // bytes, as cuda.h says
 
-// From where on, for an iterator that may be missing.
+// The first message for an iterator that may be null.
 std::uint32_t begin_of(const unsigned* iterator) { return iterator ? *iterator : 0; }
 
 }  // namespace

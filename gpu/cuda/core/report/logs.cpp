@@ -1,4 +1,4 @@
-// The latest sentences, and the callbacks for new ones.
+// Stores the latest sentences and calls the callbacks for new ones.
 #include "gpu/cuda/core/report/logs.hpp"
 
 #include <fmt/chrono.h>
@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t most_lines = 100;  // as the driver keeps
 constexpr std::string_view lost = "earlier messages are not here\n";
 
-// As the driver writes them: time, process, level.
+// A line as the driver writes it: time, process, level, sentence.
 std::string line_of(Level level, std::string_view sentence) {
   const auto now = std::chrono::system_clock::now();
   const auto milliseconds =

@@ -1,4 +1,4 @@
-// The driver's error log: the latest sentences that were reported, for programs that ask for them.
+// The driver's error log: the latest reported sentences, which programs can read.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -20,16 +20,16 @@ class Logs {
   using Callback = void (*)(void* data, Level level, char* message, std::size_t length);
   static Logs& get();  // never destroyed
 
-  // Keeps a sentence and calls the callbacks with it, except while the process ends.
+  // Stores a sentence and calls the callbacks with it, except while the process is exiting.
   void add(Level level, std::string_view sentence);
 
   void* listen(Callback callback, void* data);
   Status stop_listening(void* handle);
 
-  // The number of messages so far, which is where the next will be.
+  // The number of messages so far, which is the number of the next.
   std::uint32_t end() const;
-  // The messages from `begin` on, a line each, in at most `most` bytes. If they do not all fit, the
-  // newest are kept and a first line says so. Empty if none fits.
+  // The messages from `begin` on, one per line, in at most `most` bytes. If they do not all fit, a
+  // first line says so and the newest follow. Empty if none fits.
   std::string text(std::uint32_t begin, std::size_t most) const;
 
  private:

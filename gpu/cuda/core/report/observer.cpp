@@ -1,4 +1,4 @@
-// Events of the host, and the statistics that listen to them.
+// Reports host events to the listener, and writes statistics.
 #include "gpu/cuda/core/report/observer.hpp"
 
 #include <atomic>
@@ -28,7 +28,7 @@ trace::Stats* stats() {
   return instance;
 }
 
-// What the settings ask for, as one listener. Null: nothing.
+// All that the settings request, as one listener. Null: nothing.
 check::Listener* of_settings() {
   static check::Listener* const one = []() -> check::Listener* {
     if (!stats() || !checker()) return stats() ? stats() : checker();
@@ -181,7 +181,7 @@ void observe_memory(const machine::Allocation& allocation, bool made) {
   constexpr Kind kinds[] = {Kind::device,   Kind::managed,  Kind::host,
                             Kind::variable, Kind::constant, Kind::heap};
   const Kind kind = kinds[static_cast<int>(allocation.kind)];
-  // The kernel reports its heap itself, and by which thread.
+  // Kernels report heap memory themselves, together with the thread.
   if (kind == Kind::heap || !observes(check::Topic::allocations)) return;
   check::Allocation event;
   event.step = made ? check::Allocation::Step::made : check::Allocation::Step::released;

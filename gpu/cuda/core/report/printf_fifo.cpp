@@ -1,4 +1,4 @@
-// printf's buffer: pieces of text, a thread that shows them while the host waits.
+// printf's buffer: pieces of text, and a thread that writes them while the host waits.
 #include "gpu/cuda/core/report/printf_fifo.hpp"
 
 #include <fmt/format.h>
@@ -15,8 +15,8 @@ namespace inflight::cuda {
 namespace {
 
 constexpr std::size_t piece_bytes = 16 << 10;        // overwritten at once
-constexpr std::size_t most_while_waiting = 1 << 20;  // beyond it the kernel's thread shows it
-constexpr std::chrono::milliseconds pause{50};       // between two writes
+constexpr std::size_t most_while_waiting = 1 << 20;  // beyond this the kernel's thread flushes
+constexpr std::chrono::milliseconds pause{50};       // between two flushes
 
 }  // namespace
 
@@ -78,7 +78,8 @@ void PrintfFifo::show_while_waiting() {
   }
 }
 
-// One thread for as long as the process lives. Without it, text appears when the wait is over.
+// Starts one thread for the life of the process. Without it, text is written at the end of the
+// wait.
 void PrintfFifo::start_showing() {
   if (std::exchange(started_, true)) return;
   try {

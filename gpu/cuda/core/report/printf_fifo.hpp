@@ -1,6 +1,6 @@
-// What kernels have printed and the host has not shown yet (CUDA programming guide, "Formatted
-// Output"): a buffer of fixed size, shown when the host synchronises. Past its size the oldest
-// text is overwritten.
+// The buffer for text that kernels print (CUDA programming guide, "Formatted Output"). It has a
+// fixed size and is flushed when the host synchronises. When it is full, the oldest text is
+// overwritten.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -17,12 +17,12 @@ class PrintfFifo {
  public:
   // Adds a message; `capacity`, in bytes, is cudaLimitPrintfFifoSize.
   void write(std::string_view message, std::size_t capacity);
-  // Shows everything on standard output.
+  // Writes everything to standard output.
   void flush();
-  // Bytes not shown, those that were overwritten included.
+  // Bytes that are not written yet, including overwritten ones.
   std::uint64_t unshown();
 
-  // While the host waits, text appears as kernels print it.
+  // While one exists, the host waits, and text is written as kernels print it.
   class Waiting {
    public:
     explicit Waiting(PrintfFifo& fifo);
@@ -45,8 +45,8 @@ class PrintfFifo {
   std::size_t bytes_ = 0, capacity_ = 0;
   std::uint64_t overwritten_ = 0;
   bool started_ = false;
-  // Most kernels print nothing, and most waits are short: these take no lock. A message sets the
-  // one before it looks at the other, and who waits the other way round.
+  // These avoid locks for kernels that print nothing and for short waits. A writer sets `used_`
+  // before it reads `waiting_`, and a waiter does the reverse.
   std::atomic<bool> used_{false};
   std::atomic<unsigned> waiting_{0};
 };

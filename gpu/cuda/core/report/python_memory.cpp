@@ -1,4 +1,4 @@
-// The interpreter is found among what the process has loaded, and asked by a program of its own.
+// Looks up the interpreter's C functions in the process, and runs a small Python program with them.
 #include "gpu/cuda/core/report/python_memory.hpp"
 
 #include <dlfcn.h>
@@ -15,9 +15,9 @@
 namespace inflight::cuda {
 namespace {
 
-// Leaves `found` as "OFFSET NAME". It calls nothing of CUDA's, and lets no garbage be collected
-// meanwhile: that would release memory in the middle of a launch. A tensor is named by the variable
-// of the nearest frame outside of packages that holds it, or an object that holds it.
+// Sets `found` to "OFFSET NAME". It makes no CUDA call and disables garbage collection, which would
+// release memory in the middle of a launch. A tensor is named after the variable that holds it,
+// directly or through an object, in the nearest frame outside packages.
 constexpr const char* program = R"(
 import gc, sys
 def extent(thing):
@@ -70,7 +70,7 @@ finally:
     if collects: gc.enable()
 )";
 
-// What of the interpreter is called, by the names that stay from version to version.
+// The interpreter's functions that are called. Their names are the same in all versions.
 struct Interpreter {
   int (*is_initialized)() = nullptr;
   int (*holds_lock)() = nullptr;
@@ -115,7 +115,7 @@ struct Interpreter {
   bool complete_ = true;
 };
 
-// By a thread that holds the interpreter's lock.
+// Call it in a thread that holds the interpreter's lock.
 std::string ask(const Interpreter& python, std::uint64_t address) {
   constexpr int as_file = 257;  // Py_file_input
   std::string answer;
@@ -142,7 +142,7 @@ struct Question {
   std::optional<std::string> answer;
 };
 
-// The thread may never get the lock, if the interpreter ends: nobody waits for it then.
+// Runs in its own thread, which nothing joins: it may never get the lock if the interpreter ends.
 void* answer(void* of) {
   const std::unique_ptr<std::shared_ptr<Question>> own(static_cast<std::shared_ptr<Question>*>(of));
   Question& question = **own;
@@ -164,7 +164,7 @@ std::optional<std::string> ask_beside(const Interpreter& python, std::uint64_t a
   auto own = std::make_unique<std::shared_ptr<Question>>(question);
   pthread_t thread;
   if (pthread_create(&thread, nullptr, &answer, own.get()) != 0) return std::nullopt;
-  (void)own.release();  // the thread's
+  (void)own.release();  // the thread owns it
   pthread_detach(thread);
   std::unique_lock lock(question->mutex);
   if (!question->answered.wait_for(lock, std::chrono::seconds(2),

@@ -1,5 +1,4 @@
-// Whose memory an address of a Python program is: the tensors and arrays that its interpreter
-// knows.
+// Finds the tensor or array of a Python program that an address belongs to.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -8,13 +7,12 @@
 namespace inflight::cuda {
 
 struct PythonMemory {
-  std::string name;  // "tensor x, float32 (16, 16)"
-  std::uint64_t offset =
-      0;  // of the address behind its begin; past its end if it ends close before
+  std::string name;          // "tensor x, float32 (16, 16)"
+  std::uint64_t offset = 0;  // of the address; past the end for an address shortly behind it
 };
 
-// None: the process has no interpreter, or nobody of it can tell. Waits a moment for whoever holds
-// the interpreter's lock, and asks no more where that was in vain.
+// Empty: the process has no interpreter, or no object is found. If another thread holds the
+// interpreter's lock, waits up to two seconds for it. After one timeout it does not wait again.
 std::optional<PythonMemory> python_memory_at(std::uint64_t address);
 
 }  // namespace inflight::cuda

@@ -1,4 +1,4 @@
-// Status codes' names and texts, and sentences to standard error.
+// Names and texts of status codes, and reports on standard error.
 #include "gpu/cuda/core/report/status.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// One function, or none.
+// Stores and calls the hook.
 #include "gpu/cuda/core/sharing/before_launch.hpp"
 
 #include <atomic>

@@ -1,6 +1,6 @@
-// A page with a number for each recent recording; who waits sleeps on a futex in it. While a
-// recording is to be reached, its process holds a lock on a byte of the file, which the system
-// takes away when the process ends, however it does.
+// A page with a number for each recent recording. Waiters sleep on a futex in it. Until a recording
+// is reached, its process locks a byte of the file, and the system releases the lock when the
+// process ends, however it ends.
 #include "gpu/cuda/core/sharing/event.hpp"
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 namespace inflight::cuda {
 namespace {
 
-// Recordings that may be on their way at once: more than a stream has room for.
+// The most recordings that may be pending at once, which is more than a stream's queue can hold.
 constexpr std::uint64_t slots = 2048;
 
 struct flock lock_of(short type, std::uint64_t number) {
@@ -33,7 +33,7 @@ struct flock lock_of(short type, std::uint64_t number) {
 struct SharedEvent::Page {
   std::atomic<std::uint64_t> last;
   std::atomic<std::uint32_t> wakes;
-  // By a recording's number: that it has its lock, and that it has been reached.
+  // By slot: the latest recording that took its lock, and the latest that was reached.
   std::atomic<std::uint64_t> begun[slots], reached[slots];
 };
 
@@ -48,7 +48,7 @@ Result<std::shared_ptr<SharedEvent>> SharedEvent::create() {
   Descriptor file(memfd_create("event", MFD_CLOEXEC));
   if (file.number() < 0 || ftruncate(file.number(), sizeof(Page)) != 0)
     return fail(Status::out_of_memory);
-  return map(std::move(file));  // zeros are an event that nobody has recorded
+  return map(std::move(file));  // zeros mean that it was never recorded
 }
 
 Result<std::shared_ptr<SharedEvent>> SharedEvent::open(const SharingHandle& handle) {
@@ -89,7 +89,7 @@ bool SharedEvent::done(std::uint64_t number) const {
   };
   if (reached()) return true;
   if (page_->begun[number % slots].load(std::memory_order_acquire) < number) return false;
-  return !locked(number);  // it has been reached meanwhile, or its process has ended
+  return !locked(number);  // it has now been reached, or its process has ended
 }
 
 bool SharedEvent::wait(std::uint64_t number, std::chrono::milliseconds longest) const {

@@ -1,5 +1,5 @@
-// What processes know in common of an event: how often it was recorded, and which recordings have
-// been reached. It lies in a file that both map.
+// The state of an event that processes share: the number of recordings, and which of them have been
+// reached. It lies in a file that all of them map.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -17,12 +17,12 @@ class SharedEvent {
 
   // The number of the last recording by any process; 0: there is none.
   std::uint64_t last() const;
-  // A recording begins, and is reached. If its process ends before that, it counts as reached.
+  // Begin a recording, and mark it as reached. If its process ends earlier, it counts as reached.
   std::uint64_t begin();
   void finish(std::uint64_t number);
-  // Of another process's recording.
+  // For another process's recording only.
   bool done(std::uint64_t number) const;
-  // Waits for it, or for less; done().
+  // Waits until it is done, but at most `longest`. May return early. Returns done().
   bool wait(std::uint64_t number, std::chrono::milliseconds longest) const;
   int file() const { return file_.number(); }
 

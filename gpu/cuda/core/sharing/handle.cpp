@@ -1,5 +1,5 @@
-// Handles name a process and its descriptor, which /proc opens; the file's own number tells whether
-// it is still the same.
+// A handle names a process and its descriptor, which is opened through /proc. The file's inode
+// shows whether it is still the same file.
 #include "gpu/cuda/core/sharing/handle.hpp"
 
 #include <fcntl.h>

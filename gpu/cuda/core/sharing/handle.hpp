@@ -1,5 +1,5 @@
-// What a process is told by another so that it finds its memory or its event: a file of the other
-// process, which the system knows as long as that lives.
+// Handles by which a process finds another's memory or event. A handle names a file of the other
+// process, which can be opened as long as that process lives.
 #pragma once
 #include <cstdint>
 #include <type_traits>
@@ -25,10 +25,10 @@ struct SharingHandle {
 };
 static_assert(sizeof(SharingHandle) == 64 && std::is_trivially_copyable_v<SharingHandle>);
 
-// Names `file`, which this process has open, and a device of it.
+// A handle for `file`, which this process has open, and a device.
 Result<SharingHandle> sharing_handle(SharingHandle::Kind kind, int file, const Device& device);
 
-// A descriptor of its own.
+// Owns a file descriptor.
 class Descriptor {
  public:
   explicit Descriptor(int number = -1) : number_(number) {}
@@ -41,13 +41,12 @@ class Descriptor {
   int number_;
 };
 
-// The file that a handle names (invalid_value: these bytes are no such handle; invalid_context: it
-// is this process's own; map_failed: its process has ended, or the system does not let this one
-// look into it).
+// Opens the file that a handle names (invalid_value: not a handle of this kind; invalid_context:
+// this process made it; map_failed: its process has ended, or the system denies access to it).
 Result<Descriptor> open_shared(const SharingHandle&, SharingHandle::Kind);
 
-// The number that the machine's device of this index has here, or the current device's where this
-// process does not see it.
+// This process's number for the machine's device of this index, or the current device's if the
+// device is not visible.
 int visible_ordinal(int index);
 
 }  // namespace inflight::cuda

@@ -19,7 +19,7 @@ constexpr std::uint64_t page_bytes = 4096;
 constexpr unsigned lazy_peer_access = 1;  // cudaIpcMemLazyEnablePeerAccess
 
 struct Imported {
-  std::uint64_t system = 0, inode = 0, offset = 0;  // which memory it is
+  std::uint64_t system = 0, inode = 0, offset = 0;  // identify the memory
   void* mapped = nullptr;
   std::uint64_t mapped_bytes = 0;
   int device = 0;
@@ -61,7 +61,7 @@ Result<SharingHandle> share_allocation(const machine::Allocation& allocation,
   if (!handle) return handle;
   handle->offset = shared->offset;
   handle->bytes = allocation.size;
-  machine::Allocation seen = allocation;  // from now on as memory that others may write
+  machine::Allocation seen = allocation;  // from now on other processes may write it
   seen.fresh = false;
   observe_memory(seen, true);
   return handle;
@@ -120,7 +120,7 @@ Status close_imported(const void* pointer) {
     const std::lock_guard lock(imports().mutex);
     if (!imports().by_base.contains(address_of(pointer))) return Status::invalid_value;
   }
-  // What uses it must be over before it goes.
+  // Waits for all work that may use it.
   for (int i = 0; i < Core::get().device_count(); ++i) Core::get().device(i).synchronize();
   const std::lock_guard lock(imports().mutex);
   const auto it = imports().by_base.find(address_of(pointer));

@@ -8,25 +8,25 @@
 
 namespace inflight::cuda {
 
-// Another process's memory, mapped. Null: it cannot be.
+// A mapping of another process's memory. Null: it cannot be mapped.
 struct MappedShare {
   void* at = nullptr;
   std::uint64_t bytes = 0;
-  std::uint64_t memory = 0;  // the address of the memory itself, at or behind the mapping's begin
+  std::uint64_t memory = 0;  // the address of the memory, at or after the mapping's begin
 };
 MappedShare map_shared(const SharingHandle&, int file);
-// A handle of an allocation, whose pages move into a file (out_of_memory).
+// Makes a handle for an allocation, and moves its pages into a file (out_of_memory).
 Result<SharingHandle> share_allocation(const machine::Allocation&, SharingHandle::Kind);
 
-// Of the allocation that holds `pointer` (invalid_value: it is none of cudaMalloc's).
+// Makes a handle for the allocation that holds `pointer` (invalid_value: not made by cudaMalloc).
 Status export_memory(SharingHandle* to, const void* pointer);
 bool can_export(std::uint64_t address);
-// Its first byte in this process: the same for every time that it is open (invalid_value; those of
-// open_shared).
+// Maps the memory and stores its first address, which is the same each time while it is open
+// (invalid_value; fails as open_shared does).
 Status import_memory(void** place, const SharingHandle&, unsigned flags);
-// As often as it was opened (invalid_value: it is not open).
+// Undoes one import_memory(). The last one unmaps it (invalid_value: it is not open).
 Status close_imported(const void* pointer);
-// Closes what was opened on a device.
+// Closes all memory that was opened on a device.
 void forget_imported(int device);
 
 }  // namespace inflight::cuda

@@ -1,5 +1,5 @@
-// An exported pool is a file whose name says where the pool lies; its allocations are shared as
-// others are.
+// An exported pool is a file whose name says where the pool lies. Its allocations are shared like
+// other memory.
 #include "gpu/cuda/core/sharing/pool.hpp"
 
 #include <fcntl.h>

@@ -5,16 +5,17 @@
 
 namespace inflight::cuda {
 
-// A file that says where the pool lies, which programs pass on (invalid_value: the pool was not
-// made to be exported so).
+// Stores a descriptor of a file that says where the pool lies (invalid_value: the pool was not made
+// for this type of handle).
 Status export_pool(void* to, const Pool& pool, int handle_type, unsigned long long flags);
-// A pool that holds what import_pool_memory() brings. The file stays the caller's.
+// Makes a pool for memory that import_pool_memory() adds. The caller keeps the file.
 Status import_pool(void** place, const void* file, int handle_type, unsigned long long flags);
 
-// Of an allocation of such a pool, by its first byte (invalid_value: it is none).
+// Makes a handle for an allocation of an exportable pool, by its first address (invalid_value:
+// there is none).
 Status export_pool_memory(SharingHandle* to, const void* pointer);
-// Its first byte in this process; free_ordered() and cudaFree end the mapping (invalid_value: the
-// pool is not imported, or lies elsewhere; those of open_shared).
+// Maps the memory and stores its first address. free_ordered() and cudaFree end the mapping
+// (invalid_value: the pool is not imported, or lies on another device; fails as open_shared does).
 Status import_pool_memory(void** place, const std::shared_ptr<Pool>& pool,
                           const SharingHandle* handle);
 

@@ -1,4 +1,4 @@
-// Making and freeing CUDA arrays.
+// Makes and frees CUDA arrays.
 #include "gpu/cuda/core/texture/array.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ Geometry geometry_of(const abi::Extent& e, unsigned flags) {
   return e.depth ? Geometry::volume : e.height ? Geometry::plane : Geometry::line;
 }
 
-// Device attributes that limit width, height and depth or layers, as the runtime numbers them.
+// The numbers of the device attributes that limit width, height and depth or layers.
 struct Limits {
   int width, height, depth;
 };
@@ -95,7 +95,7 @@ Image layout(const abi::Extent& e, unsigned flags, texture::Format format, unsig
   return image;
 }
 
-// Finds memory for the image.
+// Allocates memory for the image.
 Status allocate(Image& image, int device) {
   auto& memory = Core::get().memory;
   const texture::Level& l = image.levels[0];
@@ -208,7 +208,7 @@ Status free_array(void* handle) {
   if (!handle) return Status::success;
   auto array = find_array(handle);
   if (!array) return Status::invalid_handle;
-  if (array->is_level) return Status::success;  // it goes with its mipmapped array
+  if (array->is_level) return Status::success;  // freed with its mipmapped array
   Device& device = Core::get().device(array->device);
   device.synchronize();
   if (!Core::get().arrays.remove(handle)) return Status::invalid_handle;

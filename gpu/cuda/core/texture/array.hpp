@@ -1,4 +1,4 @@
-// CUDA arrays: memory for texels that programs reach by handles, copies and textures only.
+// CUDA arrays: memory for texels that programs access only through handles, copies and textures.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -15,10 +15,10 @@ namespace inflight::cuda {
 struct Array {
   int device = 0;
   abi::ChannelFormat format{};
-  abi::Extent extent{};   // as asked for: dimensions that there are not are 0
+  abi::Extent extent{};   // as requested: missing dimensions are 0
   unsigned flags = 0;     // abi::ArrayFlag
   texture::Image image;   // of one level
-  bool is_level = false;  // of a mipmapped array, whose memory it is in
+  bool is_level = false;  // a level of a mipmapped array, in its memory
 };
 
 // A cudaMipmappedArray_t or CUmipmappedArray.
@@ -31,28 +31,29 @@ struct MipmappedArray {
   std::vector<std::shared_ptr<Array>> levels;
 };
 
-// invalid_channel_descriptor: no format of textures.
+// invalid_channel_descriptor: textures have no such format.
 Result<texture::Format> format_of(const abi::ChannelFormat& channels);
 abi::ChannelFormat channels_of(texture::Format format);
 
-// Memory for an array, its bytes unspecified (invalid_value: an extent or flags that there are not;
+// Allocates an array with undefined contents (invalid_value: invalid extent or flags;
 // out_of_memory).
 Status make_array(void** place, const abi::ChannelFormat* format, const abi::Extent& extent,
                   unsigned flags);
 Status make_mipmapped(void** place, const abi::ChannelFormat* format, const abi::Extent& extent,
                       unsigned levels, unsigned flags);
 Status array_level(void** place, const void* mipmapped, unsigned level);
-// Null is freed without complaint. Work that is queued ends first.
+// Waits for queued work first. Null is ignored.
 Status free_array(void* array);
 Status free_mipmapped(void* mipmapped);
-// Forgets the arrays of a device that is reset; their memory goes with the rest.
+// Forgets the arrays of a device that is reset. Their memory is freed with the device's other
+// memory.
 void forget_arrays(int device);
 
-// An array that a handle names, or null.
+// The array of a handle, or null.
 std::shared_ptr<Array> find_array(const void* handle);
 
-// The answer to calls for sparse arrays, arrays without memory of their own, or planar ones: no
-// array is any of these (invalid_value; invalid_handle: it is no array).
+// The status of calls for sparse, deferred or planar arrays, which do not exist here
+// (invalid_value; invalid_handle: it is no array).
 Status ask_special_array(const void* handle);
 Status ask_special_mipmapped(const void* handle);
 
@@ -61,17 +62,17 @@ Status ask_special_mipmapped(const void* handle);
 // One side of a copy: an array, or pitched memory.
 struct CopySide {
   const void* array = nullptr;      // or
-  abi::PitchedPointer pointer{};    // with its pitch, and rows of a slice as height
+  abi::PitchedPointer pointer{};    // with its pitch, and a slice's rows as height
   std::size_t x = 0, y = 0, z = 0;  // x in bytes
 };
 // A copy of `width` bytes × rows × slices (invalid_handle: no array; invalid_value: it does not
 // fit).
 Result<Copy> array_copy(const CopySide& to, const CopySide& from, std::size_t width,
                         std::size_t height, std::size_t depth, Direction direction);
-// Bytes in the order of rows, from a place in the first row on: cudaMemcpyToArray and its like.
+// Copies bytes row by row, beginning at a place in the first row, as cudaMemcpyToArray does.
 Status copy_run(Stream& stream, CopySide to, CopySide from, std::size_t bytes, Direction direction,
                 bool asynchronous);
-// Where a copy's side begins in its array.
+// The position in its array at which a copy's side begins.
 abi::Position position_in(const void* array, const void* pointer);
 
 }  // namespace inflight::cuda

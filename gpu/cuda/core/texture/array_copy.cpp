@@ -1,4 +1,4 @@
-// Copies to and from CUDA arrays: a place in an array -> bytes.
+// Copies to and from CUDA arrays.
 #include <algorithm>
 
 #include "gpu/cuda/core/core.hpp"
@@ -36,7 +36,7 @@ Result<Copy> array_copy(const CopySide& to, const CopySide& from, std::size_t wi
                         std::size_t height, std::size_t depth, Direction direction) {
   const auto t = side_of(to, width, height, depth), f = side_of(from, width, height, depth);
   if (!t || !f) return tl::unexpected(t ? f.error() : t.error());
-  // An array is on the device, whatever the direction says; it must not say otherwise.
+  // An array is always on the device, and the direction must agree.
   if (to.array && (direction == Direction::host_to_host || direction == Direction::device_to_host))
     return fail(Status::invalid_direction);
   if (from.array &&
@@ -58,7 +58,7 @@ Result<Copy> array_copy(const CopySide& to, const CopySide& from, std::size_t wi
 
 Status copy_run(Stream& stream, CopySide to, CopySide from, std::size_t bytes, Direction direction,
                 bool asynchronous) {
-  // What is left of a row; memory without an array is one row.
+  // The bytes left in a row. Memory without an array counts as one row.
   const auto left = [&](const CopySide& s) {
     const auto array = s.array ? find_array(s.array) : nullptr;
     const std::uint64_t row = array ? array->image.levels[0].pitch : ~std::uint64_t{0};

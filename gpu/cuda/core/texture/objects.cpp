@@ -1,4 +1,4 @@
-// Descriptions of textures and surfaces: CUDA's checks, and the image and sampler they stand for.
+// CUDA's checks of texture and surface descriptions, and their conversion to images and samplers.
 #include "gpu/cuda/core/texture/objects.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 using texture::Image;
 using texture::Sampler;
 
-// What programs may ask for again.
+// The descriptions, which programs may query.
 struct Described {
   abi::Resource resource;
   abi::TextureDescription description;
@@ -39,12 +39,12 @@ int attribute(int which) {
 constexpr int texture_alignment = 14, pitch_alignment = 51, pitched_width = 70, pitched_height = 71,
               pitched_pitch = 72;
 
-// Texels of a texture of linear memory: by their number, and by their bytes.
+// The most texels of a texture of linear memory, limited by their number and by their bytes.
 std::size_t most_texels(texture::Format format) {
   return std::min<std::size_t>(std::size_t{1} << 30, (std::size_t{1} << 32) / format.bytes());
 }
 
-// Where a texture of memory may begin.
+// True if a texture of memory may begin at this address.
 bool can_begin_at(std::uint64_t base) {
   return base % static_cast<unsigned>(attribute(texture_alignment)) == 0 &&
          Core::get().memory.find(base).has_value();
@@ -114,7 +114,7 @@ Result<Image> image_of(const abi::Resource& r) {
   }
 }
 
-// Only a part of an array's levels or layers.
+// Restricts the image to the view's levels, layers and format.
 Status apply(const abi::ResourceView& view, Image& image) {
   // 1 to 24: 1, 2, 4 channels of u8, s8, u16, s16, u32, s32, f16, f32. Behind them: compressed
   // ones.
@@ -198,7 +198,7 @@ void forget(ObjectHandle handle) {
 Status make_texture(ObjectHandle* place, const abi::Resource* resource,
                     const abi::TextureDescription* description, const abi::ResourceView* view) {
   if (!place || !resource) return Status::invalid_value;
-  if (!description) return Status::invalid_handle;  // as an H200's runtime says
+  if (!description) return Status::invalid_handle;  // as on an H200
   auto image = image_of(*resource);
   if (!image) return image.error().status;
   if (view)

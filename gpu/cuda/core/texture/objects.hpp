@@ -1,4 +1,4 @@
-// Texture and surface objects: what programs describe, checked as CUDA does, and what kernels find.
+// Texture and surface objects: checks of programs' descriptions, and the objects that kernels use.
 #pragma once
 #include <cstdint>
 
@@ -20,7 +20,7 @@ Status make_surface(ObjectHandle* place, const abi::Resource* resource);
 Status destroy_surface(ObjectHandle handle);
 Status get_surface(ObjectHandle handle, abi::Resource* place);
 
-// The widest texture of linear memory in such a format, in texels.
+// The maximum width of a texture of linear memory in this format, in texels.
 Status linear_texture_width(std::size_t* place, const abi::ChannelFormat* format, int device);
 
 }  // namespace inflight::cuda

@@ -1,4 +1,4 @@
-// The functions, and the slots through which objects call them.
+// The replacement functions, and the table slots through which objects call them.
 #include "gpu/cuda/core/watch/calls.hpp"
 
 #include <signal.h>
@@ -17,10 +17,10 @@
 #include "gpu/cuda/core/watch/watch.hpp"
 #include "gpu/machine/memory/faults.hpp"
 
-// Functions are template arguments here, and lose the attributes of their declarations.
+// Functions that are template arguments lose the attributes of their declarations.
 #pragma GCC diagnostic ignored "-Wignored-attributes"
 
-extern "C" {  // what -D_FORTIFY_SOURCE makes of them
+extern "C" {  // their forms under -D_FORTIFY_SOURCE
 ssize_t __read_chk(int, void*, size_t, size_t);
 ssize_t __pread_chk(int, void*, size_t, off_t, size_t);
 ssize_t __pread64_chk(int, void*, size_t, off64_t, size_t);
@@ -32,7 +32,7 @@ size_t __fread_chk(void*, size_t, size_t, size_t, FILE*);
 namespace inflight::cuda::watch {
 namespace {
 
-// The place of the call, in the function that stands for it.
+// The return address of the replaced call. Use it in the replacement function only.
 #define INFLIGHT_CALLER __builtin_extract_return_addr(__builtin_return_address(0))
 
 void touch_parts(const iovec* parts, std::size_t count, bool write, const void* code) {
@@ -40,7 +40,7 @@ void touch_parts(const iovec* parts, std::size_t count, bool write, const void* 
     touched_by_call(parts[i].iov_base, parts[i].iov_len, write, code);
 }
 
-// A call that is given a buffer and its size one after the other: `read`, `recvfrom`.
+// A call whose parameters have a buffer followed by its size: `read`, `recvfrom`.
 template <auto function, bool writes, class Signature = decltype(function)>
 struct OnBuffer;
 template <auto function, bool writes, class Result, class Buffer, class... More>
@@ -88,7 +88,7 @@ ssize_t random_bytes(void* to, std::size_t bytes, unsigned flags) {
   return getrandom(to, bytes, flags);
 }
 
-// A thread that has these blocked when a touch raises one would end the process.
+// If a touch raised one of these signals in a thread that blocks it, the process would end.
 sigset_t without_ours(sigset_t set) {
   sigdelset(&set, SIGSEGV);
   sigdelset(&set, SIGTRAP);
@@ -173,7 +173,7 @@ struct Slots {
   std::uint64_t base = 0;
   const ElfW(Sym) * symbols = nullptr;
   const char* names = nullptr;
-  std::uint64_t read_only = 0, read_only_end = 0;  // once the loader had filled them
+  std::uint64_t read_only = 0, read_only_end = 0;  // read-only after relocation
 
   void fill(const ElfW(Rela) * entries, std::uint64_t bytes) const {
     for (std::uint64_t i = 0; entries && i < bytes / sizeof *entries; ++i) {
@@ -222,7 +222,7 @@ void redirect(const dl_phdr_info& object) {
   slots.fill(others, other_bytes);
 }
 
-// The C library and the loader call themselves directly; the kernel's object is no file.
+// The C library and the loader call their own functions directly. The vdso is no file.
 bool is_left_alone(std::string_view path) {
   return is_own(path) || path.find("/libc.so.") != path.npos ||
          path.find("/ld-linux") != path.npos || path.starts_with("linux-vdso");
@@ -232,7 +232,7 @@ bool is_left_alone(std::string_view path) {
 
 void prepare_calls() {
   static std::mutex mutex;
-  static unsigned long long seen = 0;  // objects that ever were loaded
+  static unsigned long long seen = 0;  // objects ever loaded
   machine::answer_first();
   const std::lock_guard lock(mutex);
   unsigned long long now = 0;

@@ -1,4 +1,4 @@
-// When pages are closed, and how they are opened.
+// Decides when pages are closed, and opens them.
 #include "gpu/cuda/core/watch/closing.hpp"
 
 #include <sys/mman.h>
@@ -9,8 +9,8 @@
 namespace inflight::cuda::watch {
 namespace {
 
-// Touches of a round that open one page each. What is touched then opens its neighbours, too: a
-// program that walks through gigabytes takes a signal for each of these steps.
+// The first touches of a round open one page each. Later ones open up to `step_pages` pages, so
+// that a program that walks through gigabytes takes fewer signals.
 constexpr std::uint32_t single_pages = 2048;
 constexpr std::uint64_t step_pages = 64;
 
@@ -25,7 +25,7 @@ std::uint64_t page_end(std::uint64_t address) { return page_of(address + page_by
 struct Range {
   std::uint64_t low, high;
 };
-// Of the program's own memory, pages on which other things lie are left alone.
+// In the program's own memory, excludes pages that other data shares.
 Range watched_pages(const machine::Allocation& a) {
   const std::uint64_t end = a.base + a.size;
   if (a.fresh) return {page_of(a.base), page_end(end)};
@@ -189,7 +189,8 @@ bool Closing::open_range(std::uint64_t address, std::uint64_t bytes) {
   return true;
 }
 
-// A page whose first touch is no mistake may have a second that is: some are seen one by one.
+// A later touch of a page may be the mistake, so the first touches of each page are seen one by
+// one.
 bool Closing::may_close_again(std::uint64_t address) {
   constexpr std::uint8_t most = 16;
   constexpr std::uint32_t most_in_round = 512;
@@ -203,7 +204,7 @@ void Closing::close_again(std::uint64_t address) {
   if (!closed_ || !pages_.watched(address)) return;
   const std::uint64_t page = page_of(address);
   protect(page, page + page_bytes, PROT_NONE);
-  // Work that began meanwhile has them open.
+  // Work that began in the meantime has opened the pages.
   if (!closed_) protect(page, page + page_bytes, open_access);
 }
 

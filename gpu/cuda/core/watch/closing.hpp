@@ -1,4 +1,4 @@
-// Pages that are closed while work is pending and none runs.
+// Closes watched pages while work is pending and none runs.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -14,7 +14,8 @@ namespace inflight::cuda::watch {
 
 class Closing {
  public:
-  // Pages that hold nothing but the allocation are watched, and in memory of our own all of its.
+  // Watches the allocation's pages: those that hold nothing else, or, in memory that we allocated,
+  // all of them.
   void made(const machine::Allocation& allocation);
   void released(const machine::Allocation& allocation);
 
@@ -26,20 +27,20 @@ class Closing {
   void begin_wait();
   void end_wait();
 
-  // Nothing is watched any more.
+  // Ends the watch: pages stay open.
   void end();
 
-  // In a signal handler: opens the page so that the thread can go on, or more of them where many
-  // were touched. False: it is none that is watched. `seen`: it was closed.
+  // Called in a signal handler. Opens the page so that the thread can go on, and its neighbours if
+  // many pages were touched. False: the page is not watched. `seen`: pages were closed.
   bool open_page(std::uint64_t address, bool& seen);
-  // Pages of a range, for a call of the system's; whether one was closed.
+  // Opens the pages of a range for a system call. True if they were closed.
   bool open_range(std::uint64_t address, std::uint64_t bytes);
-  // The handler will close the page again, a moment later.
+  // True if the handler may close the page again after one instruction.
   bool may_close_again(std::uint64_t address);
   void close_again(std::uint64_t address);
 
   bool any() const { return any_.load(std::memory_order_relaxed); }
-  // Around fork(), in which the child gets all pages open.
+  // For fork(): lock and unlock around it, and open all pages in the child.
   void lock() { mutex_.lock(); }
   void unlock() { mutex_.unlock(); }
   void open_all() { open(); }
@@ -49,21 +50,21 @@ class Closing {
     int device = 0;
     std::uint64_t submitted = 0, known = 0;
   };
-  void settle();  // closes or opens, as things stand
+  void settle();  // closes or opens pages according to the state
   void close();
   void open();
   void insert(std::uint64_t low, std::uint64_t high);
   void erase(std::uint64_t low, std::uint64_t high);
 
   std::mutex mutex_;
-  std::map<std::uint64_t, std::uint64_t> runs_;  // of watched pages: first and end
+  std::map<std::uint64_t, std::uint64_t> runs_;  // of watched pages: begin and end
   std::unordered_map<std::uint64_t, Pending> streams_;
   unsigned pending_ = 0;  // streams with work that the host has not waited for
   unsigned working_ = 0, waiting_ = 0;
   bool ended_ = false;
   Pages pages_;
   std::atomic<bool> any_{false}, closed_{false};
-  std::atomic<bool> dirty_{true};  // some page is open
+  std::atomic<bool> dirty_{true};  // a page may be open
   std::atomic<std::uint16_t> round_{1};
   std::atomic<std::uint32_t> touches_{0};  // in this round
 };

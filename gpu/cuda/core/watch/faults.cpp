@@ -1,5 +1,5 @@
-// A closed page that is touched: noted and opened, and for its first touches closed again behind
-// the instruction, which the processor tells of by a trap.
+// Logs a touch of a closed page and opens the page. For a page's first touches, a trap after the
+// instruction closes it again.
 #include "gpu/cuda/core/watch/faults.hpp"
 
 #include <signal.h>
@@ -18,20 +18,21 @@ Closing* closing = nullptr;
 TouchLog* log = nullptr;
 struct sigaction trap_before;
 
-// Threads that execute one instruction on an open page.
+// A thread that executes one instruction on an open page.
 struct Step {
   std::atomic<long> thread{0};
   std::uint64_t address = 0;
 };
 std::array<Step, 64> steps;
 
-// The program's own, which signals must leave as it was.
+// Restores errno, which a signal handler must not change.
 struct KeepErrno {
   const int value = errno;
   ~KeepErrno() { errno = value; }
 };
 
-constexpr greg_t trap_flag = 0x100, written = 2;  // of the flags; of the fault's code
+constexpr greg_t trap_flag = 0x100,
+                 written = 2;  // bits of the flags register and of the fault's error code
 
 Step* step_of(long thread, long next) {
   for (Step& each : steps) {
@@ -41,13 +42,14 @@ Step* step_of(long thread, long next) {
   return nullptr;
 }
 
-// A program that locks a word goes on to call the system with it.
+// True for atomic instructions. A program that locks a word often passes it to a system call next.
 bool locks(const mcontext_t& machine) {
   const auto* code = reinterpret_cast<const std::uint8_t*>(machine.gregs[REG_RIP]);
   return *code == 0xf0 || *code == 0x86 || *code == 0x87;
 }
 
-// As far as the stack surely goes: to the end of a page. Whose words these are is nobody's mistake.
+// Copies words up to the end of the page, since the stack surely goes that far. AddressSanitizer
+// must not check these reads.
 __attribute__((no_sanitize("address"))) void copy_stack(Touch& touch, std::uint64_t top) {
   const auto* const words = reinterpret_cast<const volatile std::uint64_t*>(top);
   const std::uint64_t left = (page_bytes - top % page_bytes) / sizeof *words;

@@ -1,11 +1,12 @@
-// Touches of closed pages, by the signals that they raise.
+// Handles the signals that touches of closed pages raise.
 #pragma once
 #include "gpu/cuda/core/watch/closing.hpp"
 #include "gpu/cuda/core/watch/touch_log.hpp"
 
 namespace inflight::cuda::watch {
 
-// From now on, for the life of the process. False if signals cannot be had.
+// Logs touches and opens pages from now on, until the process ends. False if the handlers cannot be
+// installed.
 bool catch_touches(Closing& closing, TouchLog& log);
 
 }  // namespace inflight::cuda::watch

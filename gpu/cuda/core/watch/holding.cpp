@@ -1,4 +1,4 @@
-// Work is held back until the program waits, asks, or a moment has passed.
+// Holds work back until the program waits or queries, or a moment has passed.
 #include "gpu/cuda/core/watch/holding.hpp"
 
 #include <fcntl.h>
@@ -20,12 +20,12 @@ namespace {
 
 using std::chrono::microseconds;
 
-// A program that neither waits nor asks may poll what a kernel writes: each moment that passes in
-// vain makes the next one shorter, each wait makes it longer again.
+// A program that neither waits nor queries may poll memory that a kernel writes. So each hold that
+// times out shortens the next one, and each wait lengthens it again.
 constexpr microseconds longest{50'000}, shortest{500};
 
-// On a busy machine the moment passes while the thread that submitted the work waits for a
-// processor. Then it lasts until the thread has had a tenth of it, or up to so many moments.
+// On a busy machine, the submitting thread may get no processor during the moment. Then the hold
+// lasts until the thread has run for 1/`share` of a moment, or for at most `patience` moments.
 constexpr int patience = 20, share = 10;
 
 std::optional<std::chrono::nanoseconds> processor_time(clockid_t clock) {
@@ -34,7 +34,7 @@ std::optional<std::chrono::nanoseconds> processor_time(clockid_t clock) {
   return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
 }
 
-// Could the thread run, if there were a processor for it?
+// True if the thread runs or waits for a processor.
 bool is_runnable(int thread) {
   char path[64], text[256];
   std::snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread);
@@ -44,7 +44,7 @@ bool is_runnable(int thread) {
   close(file);
   if (length <= 0) return false;
   text[length] = 0;
-  const char* const state = std::strrchr(text, ')');  // the name may have some, too
+  const char* const state = std::strrchr(text, ')');  // the name may contain ')' too
   return state && std::strncmp(state, ") R", 3) == 0;
 }
 
@@ -56,7 +56,7 @@ bool is_starved(const Stamp& stamp, microseconds moment) {
 struct Holding {
   std::mutex mutex;
   std::condition_variable changed;
-  std::uint64_t submitted = 0, let_go = 0;  // numbers of stamps
+  std::uint64_t submitted = 0, let_go = 0;  // stamp numbers
   unsigned waiting = 0;
   microseconds moment = longest;
 

@@ -1,9 +1,9 @@
-// What a wait means for pages.
+// The effect of waits on watched pages.
 #pragma once
 
 namespace inflight::cuda::watch {
 
-// A thread of the program waits: pages stay as they are until it goes on.
+// Called when a thread of the program begins and ends a wait. In between, pages are not closed.
 void begin_wait();
 void end_wait();
 

@@ -1,4 +1,4 @@
-// Objects by the loader's list, functions by their file's symbols.
+// Finds objects in the loader's list and functions in their files' symbol tables.
 #include "gpu/cuda/core/watch/host_places.hpp"
 
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 namespace inflight::cuda::watch {
 namespace {
 
-// What lies between the program and the memory that it means.
+// Libraries whose functions access memory on behalf of their caller.
 constexpr std::string_view system_libraries[] = {
     "libc.so",      "libm.so", "libstdc++.so", "libgcc_s.so", "libpthread.so", "ld-linux-x86-64.so",
     "linux-vdso.so"};
@@ -30,7 +30,7 @@ struct Object {
   std::uint64_t base = 0;
 };
 
-// The object in whose code the address lies.
+// The object whose segments contain the address.
 std::optional<Object> object_at(std::uint64_t address) {
   std::optional<Object> found;
   each_object([&](const dl_phdr_info& info) {
@@ -68,7 +68,7 @@ class File {
   std::size_t bytes_ = 0;
 };
 
-// The function in which an address of the file lies, or none where its symbols were stripped.
+// The function at an address of the file, or an empty text if it has no symbol.
 std::string function_in(const Object& object, std::uint64_t address) {
   const File file(object.path);
   const auto take = [&](std::uint64_t at, std::uint64_t bytes) {
@@ -98,7 +98,7 @@ std::string file_name(const std::string& path) {
   return std::filesystem::path(error ? path : real.string()).filename().string();
 }
 
-// A call ends before it: E8 and four bytes, or FF /2 with an operand of one to six.
+// True if a call instruction may end here: E8 and four bytes, or FF /2 in two to seven bytes.
 bool follows_call(std::uint64_t address) {
   const auto* code = reinterpret_cast<const std::uint8_t*>(address);
   if (code[-5] == 0xe8) return true;

@@ -1,4 +1,4 @@
-// Where the program's code touched memory, as one reads it.
+// Readable names of the code that touched memory.
 #pragma once
 #include <map>
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace inflight::cuda::watch {
 
-// One caller at a time.
+// For one thread at a time.
 class HostPlaces {
  public:
-  // "host code in main (a.out)": of the function that touched the memory, or, where that is the
-  // system's (memcpy), of the one that called it. Null: it is this library's own.
+  // "host code in main (a.out)": the function that touched the memory, or, if that is in a system
+  // library (memcpy), its caller. Null: it is in one of this project's libraries.
   const std::string* of(const Touch& touch);
 
  private:

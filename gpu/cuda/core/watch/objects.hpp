@@ -1,4 +1,4 @@
-// The programs and libraries of the process.
+// The executable and the libraries of the process.
 #pragma once
 #include <link.h>
 
@@ -6,7 +6,7 @@
 
 namespace inflight::cuda::watch {
 
-// f(const dl_phdr_info&)
+// Calls f(const dl_phdr_info&) for each object that is loaded.
 template <class F>
 void each_object(F f) {
   dl_iterate_phdr(
@@ -17,7 +17,7 @@ void each_object(F f) {
       &f);
 }
 
-// Is it a library of this project?
+// True if the path names a library of this project.
 inline bool is_own(std::string_view path) {
   if (const std::size_t slash = path.rfind('/'); slash != path.npos) path.remove_prefix(slash + 1);
   constexpr std::string_view own[] = {"libinflight", "libcudart.so",    "libcuda.so",

@@ -1,4 +1,4 @@
-// Which pages are watched: looked up by a signal handler, so without locks.
+// The table of watched pages. Lookup takes no locks, because a signal handler does it.
 #pragma once
 #include <array>
 #include <atomic>
@@ -9,14 +9,14 @@ namespace inflight::cuda::watch {
 inline constexpr std::uint64_t page_bytes = 4096;
 
 struct Page {
-  std::atomic<std::uint8_t> owners{0};   // allocations that lie in it
-  std::atomic<std::uint8_t> touches{0};  // that were seen since `round`
+  std::atomic<std::uint8_t> owners{0};   // allocations in this page
+  std::atomic<std::uint8_t> touches{0};  // touches seen in `round`
   std::atomic<std::uint16_t> round{0};   // of closing
 };
 
 class Pages {
  public:
-  // Null: none of that chunk was ever watched.
+  // Null: no page of that chunk was ever watched.
   Page* find(std::uint64_t address) const {
     const std::uint64_t number = address / page_bytes;
     if (number / chunk_pages >= chunks_.size()) return nullptr;
@@ -27,7 +27,7 @@ class Pages {
     const Page* const page = find(address);
     return page && page->owners.load(std::memory_order_relaxed) != 0;
   }
-  // One caller at a time. Null: no address of a process.
+  // For one thread at a time. Null: not a valid address of a process.
   Page* make(std::uint64_t address) {
     const std::uint64_t number = address / page_bytes;
     if (number / chunk_pages >= chunks_.size()) return nullptr;

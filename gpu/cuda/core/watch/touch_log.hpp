@@ -1,4 +1,4 @@
-// Touches as a signal handler notes them, and who reads them later.
+// A log of touches, which a signal handler writes and a thread reads later.
 #pragma once
 #include <array>
 #include <atomic>
@@ -11,11 +11,11 @@ namespace inflight::cuda::watch {
 struct Touch {
   std::uint64_t address = 0, bytes = 1;
   bool write = false;
-  std::uint64_t code = 0;                 // the instruction, or where a call returns to
-  std::array<std::uint64_t, 64> stack{};  // what the stack began with: return addresses are there
+  std::uint64_t code = 0;                 // the instruction, or a call's return address
+  std::array<std::uint64_t, 64> stack{};  // top of the stack, with return addresses
 };
 
-// Any number of threads add, without locks; one takes. What does not find room is dropped.
+// Any number of threads add without locks, and one takes. A touch is dropped if the log is full.
 class TouchLog {
  public:
   // f(Touch&) fills it in.
@@ -32,8 +32,8 @@ class TouchLog {
   bool empty() const {
     return taken_.load(std::memory_order_relaxed) == next_.load(std::memory_order_acquire);
   }
-  // f(const Touch&) for each that was begun before the call, in their order. One that a thread is
-  // still writing down is waited for: others behind it may be the caller's own.
+  // Calls f(const Touch&) for each touch that was begun before the call, in order. Waits for
+  // touches that a thread is still writing, because later ones may be the caller's own.
   template <class F>
   void take(F f) {
     const std::uint64_t end = next_.load(std::memory_order_acquire);
@@ -45,7 +45,7 @@ class TouchLog {
     }
   }
 
-  // In a forked process: nobody is left who would finish what was begun.
+  // For a forked child: no thread is left to finish touches that were begun.
   void forget() { taken_ = next_.load(); }
 
  private:

@@ -1,4 +1,4 @@
-// The one watch of a process: what streams and waits mean for its pages, and what a touch becomes.
+// The process's watch: the effect of streams and waits on its pages, and the reports of touches.
 #include "gpu/cuda/core/watch/watch.hpp"
 
 #include <pthread.h>

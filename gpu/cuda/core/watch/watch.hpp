@@ -1,11 +1,11 @@
-// What the program's own code on the host touches of managed, pinned and registered memory while
-// something in a stream may still use it. Only for the checker.
+// Watches accesses by the program's host code to managed, pinned and registered memory that work in
+// a stream may still use. Only for the checker.
 //
 // Host and device share one mapping of that memory. So while such work is pending and none of it
-// runs, its pages are closed to the whole process: who touches one gets a signal, whose handler
-// notes the touch and opens the page (closing). Work is held back for a moment, as no rule says
-// when it begins, so that the host's next steps are seen. The detectors judge each touch as any
-// other access: what the host has waited for comes before it.
+// runs, its pages are closed to the whole process. A touch raises a signal, whose handler logs the
+// touch and opens the page (closing). Work is held back for a moment, so that the host's next steps
+// are seen; CUDA does not say when work begins. The detectors judge a touch like any other access:
+// work that the host has waited for comes before it.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -15,24 +15,24 @@
 
 namespace inflight::cuda::watch {
 
-// Are there detectors that want to know?
+// True if the checker is on.
 bool enabled();
-// Is there memory that is watched? One load.
+// True if any memory is watched. Cheap enough for every call.
 bool active();
 
-// Memory comes and goes.
+// Called when memory is allocated or registered, and when it is released.
 void made(const machine::Allocation& allocation);
 void released(const machine::Allocation& allocation);
 
-// Streams, by their edges: after the detectors were told of it.
+// Updates the watch for an edge of a stream. Call it after the detectors have received the edge.
 void follow(const check::StreamEdge& edge);
-// Tells the detectors of all touches so far. Before every edge of a stream.
+// Reports all touches so far to the detectors. Call it before every edge of a stream.
 void report_touches();
 
-// The program ends: pages are open from now on.
+// Called when the program ends. Pages stay open from now on.
 void end();
 
-// A thread does what may touch such memory for a stream.
+// While one exists, a thread does work of a stream that may touch such memory.
 class Working {
  public:
   Working();
@@ -43,8 +43,8 @@ class Working {
   const bool counted_;
 };
 
-// A thread of the program waits for work: for all that was submitted, so that none is held back, or
-// for what was submitted up to a stamp, so that what is behind stays where it is.
+// While one exists, a thread of the program waits for work: for all submitted work, so that none is
+// held back, or for work up to a stamp, so that later work stays held back.
 class Waiting {
  public:
   static constexpr std::uint64_t all = ~std::uint64_t{0};
@@ -60,18 +60,18 @@ class Waiting {
 struct Stamp {
   std::uint64_t number = 0;  // 0: nothing was watched
   std::chrono::steady_clock::time_point time;
-  int thread = 0;                  // the system's number of the thread that submitted it
-  int clock = 0;                   // clockid_t of that thread's time on a processor,
-  std::chrono::nanoseconds had{};  // and how much of it the thread had then
+  int thread = 0;                  // the submitting thread's id in the system
+  int clock = 0;                   // clockid_t of that thread's processor time,
+  std::chrono::nanoseconds had{};  // and its value then
 };
 Stamp stamp_now();
-// Is it held back? And: returns when it is no more.
+// True while the work is held back, and a wait until it no longer is.
 bool holds(const Stamp& stamp);
 void wait_for(const Stamp& stamp);
-// The program has asked whether work is done: what was submitted is not held back any longer.
+// Called when the program queries whether work is done. Submitted work is no longer held back.
 void asked();
 
-// Opens a range for a call of the system's, as a touch by the program's code at `code`.
+// Opens a range for a system call, and logs a touch by the program's code at `code`.
 void touched_by_call(const void* address, std::uint64_t bytes, bool write, const void* code);
 
 }  // namespace inflight::cuda::watch
