@@ -119,7 +119,7 @@ INFLIGHT_CU_AT(of_mipmapped(array), cuMipmappedArrayGetSparseProperties, (void*,
 INFLIGHT_CU_AT(of_mipmapped(array), cuMipmappedArrayGetMemoryRequirements,
                (void*, Handle array, int), { return ask_special_mipmapped(array); })
 
-// --- copies of bytes in the order of rows ---
+// --- copies of bytes row by row ---
 
 namespace {
 

@@ -1,4 +1,4 @@
-// CUDA arrays as the driver API describes them.
+// Formats and contexts of CUDA arrays in the driver API.
 #pragma once
 #include "gpu/cuda/core/texture/array.hpp"
 #include "gpu/cuda/driver/entry.hpp"

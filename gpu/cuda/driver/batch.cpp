@@ -12,7 +12,7 @@ static_assert(sizeof(DevicePointer) == sizeof(void*));
 
 }  // namespace
 
-// Until CUDA 12.9 a place for the index of the copy that was refused stood before the stream.
+// Until CUDA 12.9, a pointer for the index of the failed copy came before the stream.
 #define INFLIGHT_COPY_BATCH                                                                        \
   const DevicePointer *to, const DevicePointer *from, const std::size_t *bytes, std::size_t count, \
       const abi::CopyAttributes *attributes, const std::size_t *starts,                            \

@@ -1,4 +1,4 @@
-// Driver API: contexts, their stack, limits and settings, and peers.
+// Driver API: contexts, the context stack, limits, settings and peers.
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/green/green_context.hpp"
 #include "gpu/cuda/core/handles.hpp"
@@ -23,8 +23,8 @@ Status create(Handle* context, unsigned flags, int ordinal) {
   return Status::success;
 }
 
-// Other threads may still have the context on their stacks, so the object stays; only its handle
-// ends.
+// Other threads may still have the context on their stacks, so the object stays. Only its handle
+// becomes invalid.
 void retire(std::shared_ptr<Context> context) {
   static auto* retired = new Handles<Context>;
   retired->add(std::move(context));
@@ -53,7 +53,7 @@ Status push(Handle context) {
   return Status::success;
 }
 
-// Waits for the work of its own streams alone.
+// Waits only for the work of the context's own streams.
 Status synchronize_green(const Context& context) {
   for (const auto& stream : streams_of(context))
     if (Status status = cuda::synchronize(*stream); status != Status::success) return status;
@@ -75,15 +75,15 @@ struct CreateParameters {
   const void* shared;
 };
 
-// No device supports an affinity, as cuDeviceGetExecAffinitySupport says.
+// No device supports an affinity. cuDeviceGetExecAffinitySupport says the same.
 Status create_with(Handle* context, const CreateParameters& p, unsigned flags, int device) {
   if (p.affinity) return Status::unsupported_exec_affinity;
   if (p.affinity_count != 0) return Status::invalid_value;
   return p.shared ? Status::not_supported : create(context, flags, device);
 }
 
-// Of a primary context that nobody retains any more, the device and the flags are known all the
-// same.
+// Like begin(), but allows a primary context that is no longer retained: its device and flags are
+// still known.
 Status begin_or_released() {
   const Status status = begin(Needs::context);
   const bool released = status == Status::context_is_destroyed && current_context()->primary;
@@ -97,7 +97,7 @@ struct Affinity {
 };
 constexpr int affinity_of_multiprocessors = 0;
 
-// A context runs on all multiprocessors, or on its part of them.
+// A context runs on all multiprocessors, or on its green context's part of them.
 Affinity affinity_of(const Context& context) {
   const auto part = partition_of(&context);
   const DevResource resource = part ? part->resource : resource_of(*context.device);
@@ -192,7 +192,7 @@ INFLIGHT_CU(cuCtxSetCacheConfig, (int config), {
   current_device().cache_config = config;
   return Status::success;
 })
-// Since Volta shared memory has banks of four bytes; other widths are accepted and ignored.
+// Shared memory has banks of four bytes since Volta. Other widths are accepted and ignored.
 INFLIGHT_CU(cuCtxGetSharedMemConfig, (int* config), { return store_value(config, 1); })
 INFLIGHT_CU(cuCtxSetSharedMemConfig, (int config),
             { return config < 0 || config > 2 ? Status::invalid_value : Status::success; })

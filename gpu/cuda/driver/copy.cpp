@@ -36,13 +36,13 @@ Result<char*> base_of(const Side& side) {
 
 std::size_t or_width(std::size_t pitch, std::size_t width) { return pitch ? pitch : width; }
 
-// What a two-dimensional copy's side has not.
+// Fields that a two-dimensional copy's side lacks are 0.
 std::size_t slice(const Side2D&) { return 0; }
 std::size_t slice(const Side3D& side) { return side.z; }
 std::size_t rows(const Side2D&) { return 0; }
 std::size_t rows(const Side3D& side) { return side.height; }
 
-// A copy that an array takes part in.
+// For a copy from or to an array: one side of it.
 template <class Side>
 Result<CopySide> side_of(const Side& side, std::size_t width, std::size_t height) {
   if (side.type == MemoryType::array)
@@ -98,7 +98,7 @@ Status copy_box(const Box* box, Handle stream, bool per_thread, bool asynchronou
                      [&](Stream& s) { return copy(s, *request, asynchronous); });
 }
 
-// Each side's own context, or the current one.
+// Each side has its own context. Null means the current one.
 Status copy_peer(const Copy3D* box, Handle stream, bool per_thread, bool asynchronous) {
   if (!box) return Status::invalid_value;
   if (!context_of(box->from.context) || !context_of(box->to.context)) {

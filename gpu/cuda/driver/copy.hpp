@@ -1,4 +1,4 @@
-// The driver API's three-dimensional copies, which graphs hold too.
+// The driver API's three-dimensional copies, also used by graph nodes.
 #pragma once
 #include "gpu/cuda/core/memory/transfer.hpp"
 #include "gpu/cuda/driver/entry.hpp"
@@ -15,7 +15,7 @@ struct Side3D {
   const void* host;
   DevicePointer device;
   Handle array;
-  Handle context;  // of the PEER structure; reserved in the other
+  Handle context;  // of the PEER structure only; else reserved
   std::size_t pitch, height;
 };
 struct Copy3D {
@@ -23,8 +23,8 @@ struct Copy3D {
   std::size_t width, height, depth;
 };
 
-// The copy that a structure describes. A pitch or height of 0 stands for the copy's width or height
-// (invalid_handle: no array; invalid_value: outside it, or an unknown type of memory).
+// The copy that a structure describes. A pitch or height of 0 means the copy's width or height
+// (invalid_handle: no array; invalid_value: outside the array, or an unknown type of memory).
 Result<Copy> box_of(const Copy3D& box);
 
 }  // namespace inflight::cuda::driver

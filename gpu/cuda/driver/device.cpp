@@ -11,7 +11,7 @@
 namespace inflight::cuda::driver {
 namespace {
 
-// Copies `text` into a program's buffer, cut to its size and ended with NUL.
+// Copies `text` into a program's buffer, truncated to its size and NUL-terminated.
 Status copy_text(std::string_view text, char* to, int size) {
   if (!to || size <= 0) return Status::invalid_value;
   std::size_t length = std::min(text.size(), std::size_t(size) - 1);
@@ -78,7 +78,7 @@ INFLIGHT_CU_DEVICE(cuDeviceGetExecAffinitySupport, (int* supported, int type, in
   return store_value(supported, 0);
 })
 
-// The fields of the CUDA 1.0 structure CUdevprop, in its order.
+// The fields of CUdevprop, a structure of CUDA 1.0, in its order.
 INFLIGHT_CU_DEVICE(cuDeviceGetProperties, (int* properties, int device), {
   static constexpr int attributes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
   if (!properties) return Status::invalid_value;
@@ -117,7 +117,7 @@ INFLIGHT_CU_DEVICE(cuDevicePrimaryCtxRetain, (Handle * context, int device), {
 
 namespace {
 
-// Calls the operation with the primary context of a device.
+// Calls the operation with the device's primary context.
 Status with_primary(int device, Status (*operation)(Context&)) {
   return device_at(device) ? operation(Core::get().primary(device)) : Status::invalid_device;
 }

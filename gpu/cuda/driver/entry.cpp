@@ -1,4 +1,4 @@
-// The checks before a driver call, and its result; cuInit, versions and errors.
+// The checks before a driver call, and its result. Also cuInit, versions and errors.
 #include "gpu/cuda/driver/entry.hpp"
 
 #include "gpu/cuda/core/memory/pool.hpp"
@@ -7,7 +7,7 @@
 namespace inflight::cuda::driver {
 namespace {
 
-// Codes that only the runtime API has, and the driver API's for the same.
+// Codes that only the runtime API has, and the driver API's codes for the same errors.
 struct Translation {
   Status runtime;
   Status driver;

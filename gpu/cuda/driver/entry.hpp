@@ -1,4 +1,4 @@
-// What the driver API's entry points have in common: the checks before a call and its result.
+// Common code of the driver API's entry points: the checks before a call, and its result.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,13 +18,13 @@ using Handle = void*;
 // Every CUresult is an int.
 int code_of(Status);
 
-// What a call requires.
+// The state that a call requires.
 enum class Needs { nothing, initialisation, context };
 // success; not_initialized, deinitialized, not_permitted (inside a host function), invalid_context,
 // or the fault that killed the context.
 Status begin(Needs);
 
-// Runs an entry point's body; `call` is its name. No exception leaves.
+// Runs an entry point's body. `call` is its name. No exception leaves.
 template <class Body>
 int enter(Needs needs, const char* call, Body&& body) {
   return code_of(guarded(call, [&]() -> Status {
@@ -33,7 +33,7 @@ int enter(Needs needs, const char* call, Body&& body) {
   }));
 }
 
-// Runs the body in the current context, or, if there is none, in the one that `home` returns
+// Runs the body in the current context, or, if there is none, in the context that `home` returns
 // (invalid_context: null).
 template <class Home, class Body>
 Status in_context(Home&& home, Body&& body) {
@@ -50,7 +50,7 @@ Status in_context(Home&& home, Body&& body) {
   return status == Status::success ? body() : status;
 }
 
-// An entry point that names an object: without a current context it runs in the object's.
+// An entry point that names an object. Without a current context it runs in the object's context.
 template <class Home, class Body>
 int enter_at(const char* call, Home&& home, Body&& body) {
   return code_of(guarded(call, [&] { return in_context(home, body); }));
@@ -64,9 +64,10 @@ Device* device_at(int ordinal);
 // The context of a CUcontext; with `or_current`, null means the current one.
 Context* context_of(Handle context, bool or_current = true);
 
-// The contexts of objects that programs name. An invalid handle gives device 0's, and the call then
-// fails by itself. A default stream has only the current context: null.
-Context* of_any();  // objects of no context, as graphs
+// The contexts of objects that programs name. An invalid handle gives device 0's context, and the
+// call itself then fails. For a default stream the result is null, because it belongs to the
+// current context.
+Context* of_any();  // for objects without a context, such as graphs
 Context* of_device(int ordinal);
 Context* of_stream(Handle);
 Context* of_event(Handle);
@@ -77,7 +78,7 @@ Context* of_function(Handle);
 inline Context* of_memory(const void* inside) {
   return of_memory(reinterpret_cast<DevicePointer>(inside));
 }
-// The context that a stream was made in.
+// The context in which a stream was created.
 Context* home_of(const Stream&);
 
 // Runs `body` with the stream (invalid_handle: there is none; the fault of its device's context).

@@ -31,7 +31,7 @@ INFLIGHT_CU_TWO_AT(of_stream(stream), cuEventRecordWithFlags, cuEventRecordWithF
                      return with_stream(stream, second,
                                         [&](Stream& s) { return record_event(s, event, flags); });
                    })
-// Host functions of streams may ask too.
+// Host functions in streams may query events too.
 INFLIGHT_CU_INIT(cuEventQuery, (Handle event), {
   const auto ask = [&] { return with_event(event, [](Event& e) { return query(e); }); };
   return Stream::on_worker() ? ask() : in_context([&] { return of_event(event); }, ask);

@@ -1,4 +1,4 @@
-// Driver API: what functions are and need, and occupancy.
+// Driver API: functions, kernels, their attributes, and occupancy.
 #include <algorithm>
 
 #include "gpu/cuda/core/kernels.hpp"
@@ -63,8 +63,8 @@ struct Potential {
   }
 };
 
-// The block size that keeps most threads resident: every multiple of a warp is tried, the largest
-// first, so that of equals the largest wins.
+// The block size with the most resident threads. Tries every multiple of a warp, the largest first,
+// so that the largest of equal ones wins.
 Status best_block(int* grid, int* block, Handle function, SharedOfBlock shared_of,
                   std::size_t shared, int limit, unsigned flags) {
   if (!grid || !block) return Status::invalid_value;
@@ -115,7 +115,7 @@ INFLIGHT_CU_AT(of_function(function), cuFuncLoad, (Handle function), {
                        [](Function& f) { return report(f.on(current_device().ordinal)); });
 })
 
-// A kernel and its function are one object: it serves every device.
+// A kernel and its function are one object, for all devices.
 INFLIGHT_CU(cuKernelGetFunction, (Handle * function, Handle kernel), {
   return with_function(kernel, [&](Function&) { return store_value(function, kernel); });
 })

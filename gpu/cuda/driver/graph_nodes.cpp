@@ -14,7 +14,7 @@ struct KernelNode {
   Handle kernel, context;
 };
 
-// Where a node is made: in the context that its parameters name, else in its function's.
+// The context of a new node: the one in its parameters, else its function's.
 Context* of_node(const KernelNode* node) {
   if (!node) return of_any();
   Context* named = context_of(node->context, false);
@@ -48,7 +48,7 @@ Result<Work> work_of(const KernelNode* node) {
   return cuda::work_of(&parameters);
 }
 
-// A side that is an array was given as one.
+// Restores the array that this side of the copy was given as.
 void name_array(const void* array, const void* start, Side3D& side) {
   const auto found = array ? find_array(array) : nullptr;
   if (!found) return;
@@ -75,7 +75,8 @@ Copy3D driver_copy(const Copy& copy) {
   return box;
 }
 
-// CUgraphNodeParams where it differs from the runtime's: kernels, copies and operations on values.
+// The parts of CUgraphNodeParams that differ from the runtime's: kernels, copies and value
+// operations.
 struct CopyNode {  // CUDA_MEMCPY_NODE_PARAMS
   int flags, reserved;
   Handle context;
@@ -94,7 +95,8 @@ struct GraphNode {
 };
 static_assert(sizeof(GraphNode) == sizeof(abi::GraphNode));
 
-// Other kinds are the same in both APIs; some are answered through, so they are passed as they are.
+// Other kinds are the same in both APIs. They are passed on unchanged, because some calls write
+// results to them.
 Result<Work> work_of(GraphNode* node, const NodeSite& site = {}) {
   if (!node) return fail(Status::invalid_value);
   if (node->type == abi::node_kernel) return work_of(&node->kernel);
@@ -105,7 +107,8 @@ Result<Work> work_of(GraphNode* node, const NodeSite& site = {}) {
 
 }  // namespace
 
-// How every cuGraphAdd*Node begins: where the node goes, its graph and what it waits for.
+// The first parameters of every cuGraphAdd*Node: the place for the node, its graph and its
+// dependencies.
 #define NODE_PLACE Handle *node, Handle graph, const Handle *after, std::size_t count
 #define NODE_ARGUMENTS node, graph, after, count
 #define ADD_NODE(...) add_node(NODE_ARGUMENTS, __VA_ARGS__)
@@ -196,8 +199,8 @@ INFLIGHT_CU_AT(of_context(context), cuGraphExecMemsetNodeSetParams,
 
 // --- host functions, children, events ---
 
-// The calls that add a kind of node and that change it in an instantiated graph, and the call that
-// changes it in a graph: `work` makes work of the parameters.
+// Defines the calls that add a kind of node, and that change it in an executable graph and in a
+// graph. `work` makes work from the parameters.
 #define INFLIGHT_NODE(add, set_exec, Parameters, work)                                  \
   INFLIGHT_CU_AT(of_any(), add, (NODE_PLACE, Parameters parameters),                    \
                  { return ADD_NODE(work(parameters)); })                                \

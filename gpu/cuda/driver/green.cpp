@@ -1,4 +1,4 @@
-// Driver API: green contexts, the resources that they are made of, and events of whole contexts.
+// Driver API: green contexts, their resources, and events of whole contexts.
 #include "gpu/cuda/core/green/green_context.hpp"
 #include "gpu/cuda/driver/entry.hpp"
 
@@ -22,7 +22,7 @@ Status with_green(Handle handle, Body&& body) {
   return found ? body(**found) : found.error().status;
 }
 
-// The green context that the stream is of, or null.
+// Stores the stream's green context, or null.
 Status green_handle(const Stream& stream, Handle* green) {
   const Context* const context =
       stream.kind() == Stream::Kind::user ? stream.context : current_context();

@@ -28,7 +28,7 @@ abi::LaunchConfig core_config(const LaunchConfig& config) {
           config.stream, config.attributes, config.attribute_count};
 }
 
-// CUDA gives either pointers, or a list with one buffer of all parameters.
+// A program passes either pointers, or a list with one buffer for all parameters.
 Status launch_kernel(const LaunchConfig& config, Handle function, void** arguments, void** extra,
                      bool per_thread) {
   if (extra && arguments) return Status::invalid_value;
@@ -82,7 +82,7 @@ INFLIGHT_CU(cuLaunchCooperativeKernelMultiDevice,
               return launch_on_devices(launches, flags);
             })
 
-// The occupancy calls take a cluster out of the same structure.
+// The occupancy calls read the cluster from the same structure.
 INFLIGHT_CU(cuOccupancyMaxPotentialClusterSize,
             (int* size, Handle function, const LaunchConfig* config), {
               if (!config) return Status::invalid_value;

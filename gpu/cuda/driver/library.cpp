@@ -45,7 +45,7 @@ INFLIGHT_CU_AT(of_module(library), cuLibraryGetManaged,
                    return store_symbol(address, bytes, m, name, true);
                  });
                })
-// No device has pointers to functions that the host can call, too.
+// No device has unified function pointers, which the host could call too.
 INFLIGHT_CU_AT(of_module(library), cuLibraryGetUnifiedFunction,
                (void** place, Handle library, const char* name), {
                  return with_module(library, [&](LoadedModule&) {

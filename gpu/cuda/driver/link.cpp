@@ -13,7 +13,7 @@
 namespace inflight::cuda::driver {
 namespace {
 
-// A CUlinkState. The image of cuLinkComplete lives as long as it.
+// A CUlinkState. It owns the image that cuLinkComplete returns.
 struct Link {
   Context* const context = current_context();
   JitOptions options;
@@ -34,7 +34,7 @@ Status refuse(Link& link, std::string message) {
   return report(Failure(Status::invalid_ptx, std::move(message)));
 }
 
-// Adds what the current device runs of a fatbin.
+// Adds the PTX that the current device would run from a fatbin.
 Status add_images(Link& link, std::span<const Image> images) {
   auto text = text_of(images, current_device().profile.architecture);
   if (!text) return refuse(link, text.error().message);
@@ -55,7 +55,8 @@ Status add_fatbin(Link& link, Bytes bytes) {
   return images ? add_images(link, *images) : refuse(link, images.error());
 }
 
-// The kind of an input follows from its bytes, not from the type that the program passes.
+// The input's kind is detected from its bytes. Only LTO-IR is recognised by the type that the
+// program passes.
 Status add(Link& link, int type, Bytes bytes) {
   if (Input(type) == Input::nvvm) {
     return refuse(link, "LTO-IR cannot be linked by the software GPU; compile to PTX instead");
@@ -95,8 +96,8 @@ Status add_file(Link& link, int type, const char* path) {
       Failure(Status::file_not_found, fmt::format("the file {} {}", path, bytes.error())));
 }
 
-// Links once, so that errors are reported here. The image holds the texts, which are linked again
-// where it is loaded.
+// Links once to report errors here. The image holds the texts, which are linked again when it is
+// loaded.
 Status complete(Link& link, void** image, std::size_t* bytes) {
   if (!image || link.texts.empty()) return Status::invalid_value;
   link.image = join_texts(link.texts);

@@ -48,7 +48,7 @@ struct Found {
   Query query = Query::no_symbol;
 };
 
-// The newest form of `name` that a program built for `cuda_version` can mean.
+// The newest form of `name` that exists in `cuda_version`.
 int form_of(std::string_view name, int cuda_version) {
   auto row = std::ranges::find(versions, name, &Versions::name);
   if (row == std::end(versions)) {
@@ -83,10 +83,11 @@ Status look_up(const char* name, void** to, int cuda_version, unsigned long long
   return found.address ? Status::success : Status::not_found;
 }
 
-// NVIDIA's libraries that ask for the driver's undocumented tables, and what to tell their users.
+// NVIDIA's libraries that request the driver's undocumented tables, and the messages for their
+// users.
 struct Caller {
   std::string_view part;  // of the file's name
-  std::string_view text;  // empty: it works without
+  std::string_view text;  // empty: it works without the tables
 };
 constexpr std::string_view closed =
     "is one of NVIDIA's closed libraries, which carry machine code only and NVIDIA's own CUDA "
@@ -113,7 +114,8 @@ constexpr std::string_view stripped =
     "unstripped or with " INFLIGHT_SHARED_RUNTIME "; if it is a compiler in it, that works without";
 #undef INFLIGHT_SHARED_RUNTIME
 
-// What to tell the users of such a runtime. The loader's module takes its place where it can.
+// The message for users of NVIDIA's own runtime. The loader's audit module replaces that runtime
+// where it can.
 std::string advice_on_runtimes() {
   constexpr std::string_view module = "libinflight_audit.so";
   const std::string_view modules = std::getenv("LD_AUDIT") ? std::getenv("LD_AUDIT") : "";
@@ -146,7 +148,7 @@ Status refuse_table(const void** table, void* from) {
 INFLIGHT_CU_BARE(cuGetProcAddress,
                  (const char* name, void** to, int cuda_version, unsigned long long flags),
                  { return look_up(name, to, cuda_version, flags, nullptr); })
-// With a place for the query's result, what is not found is no error.
+// If there is a place for the query's result, a missing entry point is no error.
 INFLIGHT_CU_PAIR(INFLIGHT_CU_ENTRY, nothing, cuGetProcAddress_v2, cuGetProcAddress_v2_ptsz,
                  (const char* name, void** to, int cuda_version, unsigned long long flags,
                   int* query),
@@ -156,7 +158,7 @@ INFLIGHT_CU_PAIR(INFLIGHT_CU_ENTRY, nothing, cuGetProcAddress_v2, cuGetProcAddre
                    return query && status == Status::not_found ? Status::success : status;
                  })
 // NVIDIA's own runtime needs undocumented tables, which only NVIDIA's driver has. Compilers and
-// linkers ask for them too, and work without.
+// linkers request them too, but work without them.
 extern "C" __attribute__((visibility("default"))) int cuGetExportTable(const void** table,
                                                                        const void*) {
   void* const from = __builtin_return_address(0);

@@ -10,8 +10,8 @@
 namespace inflight::cuda::driver {
 namespace {
 
-// Stores the address that `call` writes to its argument. The driver allocates no empty
-// memory.
+// Stores the address that `call` writes to its argument. The driver API refuses allocations of 0
+// bytes.
 template <class Call>
 Status allocate(DevicePointer* to, std::size_t bytes, Call&& call) {
   void* made = nullptr;
@@ -31,7 +31,7 @@ Status allocate_pinned_here(void** to, std::size_t bytes, unsigned flags) {
 Status range_of(DevicePointer* base, std::size_t* bytes, DevicePointer inside) {
   auto found = Core::get().memory.find(inside);
   if (!found) return Status::not_found;
-  // Mappings that lie side by side are one allocation here, and each its own for the program.
+  // Adjacent mappings may be one allocation here, but the program sees them one by one.
   const MappedRange mapping = mapping_of(inside);
   if (base) *base = mapping.bytes ? mapping.base : found->base;
   if (bytes) *bytes = mapping.bytes ? mapping.bytes : found->size;

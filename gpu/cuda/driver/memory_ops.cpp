@@ -6,7 +6,7 @@
 namespace inflight::cuda::driver {
 namespace {
 
-// A capture makes one node of a batch. A stream does the operations one by one.
+// In a capture, a batch becomes one node. A stream gets the operations one by one.
 Status submit_all(Stream& stream, Result<ValueWork> batch) {
   if (!batch) return batch.error().status;
   if (const Status status = check(*batch); status != Status::success) return status;
@@ -18,7 +18,7 @@ Status submit_all(Stream& stream, Result<ValueWork> batch) {
   return Status::success;
 }
 
-// One operation, through the stream that a handle names.
+// Submits one operation to the stream of a handle.
 Status submit_one(Handle stream, bool second, const ValueOperation& operation) {
   return with_stream(stream, second,
                      [&](Stream& s) { return submit_all(s, value_work(&operation, 1, 0)); });

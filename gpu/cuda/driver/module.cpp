@@ -15,7 +15,7 @@ Context* of_module(Handle handle) {
   return module && module->context ? module->context : of_any();
 }
 
-// A function's module, as its handle names it.
+// The context of a function's module.
 Context* of_function(Handle handle) {
   auto function = Core::get().functions.find(handle);
   return function ? of_module(const_cast<void*>(function->module)) : of_any();

@@ -1,4 +1,4 @@
-// Modules and libraries that programs loaded through the driver API; they share their handles.
+// Modules and libraries loaded through the driver API. They share one table of handles.
 #pragma once
 #include <memory>
 
@@ -20,7 +20,7 @@ Status with_module(Handle handle, Body&& body) {
 // Parses and links at once, so that an image's errors are reported where it is loaded, and stores
 // the handle.
 Status keep(Handle* to, Result<std::shared_ptr<LoadedModule>> module);
-// The same for a module, which belongs to the current context; a library belongs to none.
+// The same for a module, which belongs to the current context. A library belongs to no context.
 Status keep_here(Handle* to, Result<std::shared_ptr<LoadedModule>> module);
 Status unload(Handle handle);
 

@@ -19,22 +19,23 @@ struct MulticastProperties {  // CUmulticastObjectProp
   unsigned long long handle_types, flags;
 };
 
-// A multicast object as kernels of this process see it, and what the process has bound to it.
+// A multicast object as this process's kernels see it, and the memory that this process has bound
+// to it.
 class Multicast : public machine::MulticastObject {
  public:
   Multicast(std::shared_ptr<SharedMulticast> of_all, bool exported)
       : MulticastObject(of_all->most(), of_all->bytes()),
         shared(std::move(of_all)),
         exported(exported) {}
-  // Takes over what any process has bound or unbound since.
+  // Applies the changes that any process has made to the bindings.
   void follow();
 
   const std::shared_ptr<SharedMulticast> shared;
   const bool exported;
-  int handles = 1;  // that programs have not released yet
+  int handles = 1;  // not yet released by programs
   struct Bound {
     std::shared_ptr<Physical> physical;
-    std::size_t from, bytes;  // of it
+    std::size_t from, bytes;  // in `physical`
   };
   std::map<std::pair<int, std::size_t>, Bound> mine;  // by device and offset; with mapping_mutex()
 
@@ -49,7 +50,8 @@ void Multicast::follow() {
   if (shared->version() == seen_) return;
   const SharedMulticast::View view = shared->look();
   seen_ = view.version;
-  for (const int device : view.devices) add(device);  // those it has already stay as they are
+  for (const int device : view.devices)
+    add(device);  // has no effect on devices that are already added
   std::map<std::pair<int, std::size_t>, SharedMulticast::Range> now;
   for (const SharedMulticast::Range& each : view.ranges) now[{each.device, each.offset}] = each;
   for (const auto& [key, old] : bound_) {
@@ -69,7 +71,7 @@ std::shared_ptr<Multicast> found(unsigned long long handle) {
   return multicasts().find(pointer(handle));
 }
 
-// Every object of the process: mapped ones go on without a handle.
+// All objects of the process. A mapped object exists even without a handle.
 struct Followed {
   std::mutex mutex;
   std::vector<std::weak_ptr<Multicast>> objects;
@@ -79,7 +81,7 @@ Followed& followed() {
   return instance;
 }
 
-// Other processes bind memory too, of which kernels are to know.
+// Updates all objects before a launch, because other processes bind memory too.
 void follow_all() {
   const std::lock_guard lock(followed().mutex);
   std::erase_if(followed().objects, [](const auto& each) {
@@ -108,7 +110,7 @@ Status create(unsigned long long* handle, const MulticastProperties* properties)
   return Status::success;
 }
 
-// Another process may have the same device by another number.
+// The device's index on the machine. Its number may differ in another process.
 int index_of(int device) { return Core::get().device(device).index; }
 
 Status bind_memory(Multicast& object, std::size_t offset, const std::shared_ptr<Physical>& physical,
@@ -128,7 +130,7 @@ Status bind_memory(Multicast& object, std::size_t offset, const std::shared_ptr<
 }
 
 Status unbind_memory(Multicast& object, int device, std::size_t offset, std::size_t bytes) {
-  // What kernels do with it must be over before it goes.
+  // Waits for all kernels that may use the memory.
   for (int i = 0; i < Core::get().device_count(); ++i) Core::get().device(i).synchronize();
   if (!object.shared->unbind(index_of(device), offset, bytes)) return Status::invalid_value;
   object.mine.erase({index_of(device), offset});

@@ -1,5 +1,5 @@
-// Driver API: launches of before CUDA 4, whose block, shared memory and parameters a program sets
-// at the function, one call each.
+// Driver API: the launch calls from before CUDA 4. A program sets a function's block shape, shared
+// memory and parameters by separate calls.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -12,7 +12,7 @@
 namespace inflight::cuda::driver {
 namespace {
 
-// What the calls have set. A driver keeps it for each function.
+// The settings made by these calls, kept for each function.
 struct LaunchState {
   abi::Dim3 block{1, 1, 1};
   unsigned dynamic_shared = 0;
@@ -20,7 +20,7 @@ struct LaunchState {
   std::size_t parameter_bytes = 0;
 };
 
-// Functions that are gone are never found again, also where a new one has the old one's address.
+// By weak pointer, so that a new function at an old one's address does not get its settings.
 std::mutex states_mutex;
 std::map<std::weak_ptr<Function>, LaunchState, std::owner_less<>> states;
 
@@ -97,7 +97,7 @@ INFLIGHT_CU_AT(of_function(function), cuParamSetf, (Handle function, int offset,
 INFLIGHT_CU_AT(of_function(function), cuParamSetv,
                (Handle function, int offset, const void* from, unsigned bytes),
                { return set_parameter(function, offset, from, bytes); })
-// Without a stream it is the current context's default one.
+// Without a stream, launches use the current context's default stream.
 INFLIGHT_CU(cuLaunch, (Handle function), { return launch_grid(function, 1, 1, nullptr); })
 INFLIGHT_CU(cuLaunchGrid, (Handle function, int width, int height),
             { return launch_grid(function, width, height, nullptr); })

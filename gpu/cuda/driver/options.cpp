@@ -1,4 +1,4 @@
-// Writing what CUjit_option lists ask for.
+// Writes the results that CUjit_option lists request.
 #include "gpu/cuda/driver/options.hpp"
 
 #include <algorithm>

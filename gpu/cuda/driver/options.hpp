@@ -1,4 +1,4 @@
-// CUjit_option lists: the buffers that a program passes for the compiler's messages.
+// CUjit_option lists, and the buffers for the compiler's messages in them.
 #pragma once
 #include <string_view>
 
@@ -11,8 +11,8 @@ struct JitOptions {
   void** values = nullptr;
 };
 
-// Writes `error` into the program's error log and empties its information log, each cut to the size
-// of its buffer; stores the sizes and the time of compilation.
+// Writes `error` to the program's error log, truncated to the buffer's size, and empties its
+// information log. Stores both sizes, and a compilation time of 0.
 void write_logs(const JitOptions&, std::string_view error);
 
 }  // namespace inflight::cuda::driver

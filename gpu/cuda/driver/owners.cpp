@@ -1,4 +1,4 @@
-// Driver API: whose memory is, of contexts that programs create.
+// Driver API: the contexts that own memory.
 #include "gpu/cuda/driver/owners.hpp"
 
 #include <mutex>
@@ -7,10 +7,10 @@
 namespace inflight::cuda::driver {
 namespace {
 
-// What no created context has allocated is the primary one's. An address that is used again has
-// another number.
+// Memory without an entry belongs to the primary context. The allocation's id tells it from a later
+// one at the same address.
 struct Owner {
-  std::uint64_t allocation = 0;  // its number
+  std::uint64_t allocation = 0;  // its id
   Context* context = nullptr;
 };
 struct Owners {

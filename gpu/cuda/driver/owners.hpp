@@ -1,10 +1,10 @@
-// In which context a program's memory was allocated.
+// The contexts in which memory was allocated.
 #pragma once
 #include "gpu/cuda/core/core.hpp"
 
 namespace inflight::cuda::driver {
 
-// The allocation that begins there is the current context's.
+// Records the current context as the owner of the allocation at `base`.
 void note_owner(std::uint64_t base);
 Context* owner_of(const machine::Allocation& allocation);
 

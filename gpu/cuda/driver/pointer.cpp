@@ -1,4 +1,4 @@
-// Driver API: what a pointer is.
+// Driver API: attributes of pointers.
 #include <cstring>
 
 #include "gpu/cuda/core/memory/pool.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 using machine::AllocationKind;
 
-// An attribute's value of up to 8 bytes, or none where the pointer does not have the attribute.
+// An attribute's value of up to 8 bytes. 0 bytes: the pointer lacks the attribute.
 struct Value {
   std::uint64_t bits = 0;
   std::size_t bytes = 0;
@@ -42,7 +42,7 @@ std::uint64_t handle_types(DevicePointer inside) {
 
 constexpr unsigned host_memory = 1, device_memory = 2, read_and_write = 3;
 
-// By CUpointer_attribute, from 1.
+// By CUpointer_attribute, starting at 1.
 using Attribute = Value (*)(const Pointer&);
 constexpr Attribute attributes[] = {
     [](const Pointer& p) { return word(address(owner_of(p.allocation))); },
@@ -65,7 +65,7 @@ constexpr Attribute attributes[] = {
     [](const Pointer& p) { return word(p.allocation.size); },  // mapping's size
     [](const Pointer& p) { return word(p.allocation.base); },  // mapping's base
     [](const Pointer& p) { return word(p.allocation.id); },    // memory block
-    // Of memory that hardware could decompress into, as an H200 says.
+    // Whether hardware can decompress into the memory, as on an H200.
     [](const Pointer& p) { return boolean(can_export(p.address)); },
 };
 
@@ -83,7 +83,7 @@ Status store_attribute(void* to, int attribute, DevicePointer pointer) {
   return Status::success;
 }
 
-// A pointer that CUDA does not know has 0 for every attribute, except for the device's number.
+// For a pointer that CUDA does not know, every attribute is 0 except the device's number.
 void store_unknown(void* to, int attribute) {
   if (!is_attribute(attribute)) return;
   const std::uint64_t bits = attribute == device_ordinal ? 0xfffffffeull : 0;

@@ -1,5 +1,6 @@
 // Driver API: memory without an address, passed to other processes as a descriptor of its file. The
-// file's name says where the memory is; it cannot change and goes with the descriptor.
+// file's name says where the memory is. It cannot change, and other processes can read it from the
+// descriptor.
 #include "gpu/cuda/driver/shareable.hpp"
 
 #include <fcntl.h>
@@ -16,7 +17,8 @@
 namespace inflight::cuda::driver {
 namespace {
 
-// Of a device, its index on the machine; of a NUMA node, its number.
+// The location's type and id. For a device the id is its index on the machine, for a NUMA node its
+// number.
 constexpr const char* name_format = "inflight memory at %d.%d";
 
 std::string link_of(int file) {
@@ -25,7 +27,7 @@ std::string link_of(int file) {
   return {text, std::size_t(std::max<ssize_t>(length, 0))};
 }
 
-// Nothing: it is no file of ours.
+// The location in the file's name. Empty: not a file of this library.
 std::optional<abi::Location> location_of(int file) {
   abi::Location location{};
   const std::string link = link_of(file), format = std::string("/memfd:") + name_format;
@@ -39,7 +41,7 @@ std::shared_ptr<Physical> found(unsigned long long handle) {
   return physicals().find(pointer(handle));
 }
 
-// The file of a handle that was made to be exported; -1: there is none.
+// The file of an exportable handle, or -1.
 int file_of(unsigned long long handle) {
   const auto physical = found(handle);
   if (!physical) return multicast_file(handle);

@@ -1,11 +1,10 @@
-// The files of memory that has no address: what such a file says of itself goes with it to other
-// processes.
+// Files for memory without an address. A file's name describes the memory to other processes.
 #pragma once
 #include "gpu/cuda/driver/vmm.hpp"
 
 namespace inflight::cuda::driver {
 
-// A fresh file for memory with these properties.
+// Makes a new file for memory with these properties.
 Descriptor make_file(const AllocationProperties&);
 
 }  // namespace inflight::cuda::driver

@@ -1,5 +1,5 @@
-// A page with the devices and what they have bound; a lock on the file guards it, which the system
-// takes away from a process that ends.
+// A page with the devices and their bindings. A lock on the file guards it, and the system releases
+// the lock when its process ends.
 #include "gpu/cuda/driver/shared_multicast.hpp"
 
 #include <fcntl.h>
@@ -37,7 +37,7 @@ struct SharedMulticast::Page {
   }
 };
 
-// Against other threads, and against other processes.
+// Excludes other threads and other processes.
 class SharedMulticast::Lock {
  public:
   explicit Lock(SharedMulticast& object) : here_(object.mutex_), file_(object.file()) {
@@ -91,7 +91,8 @@ Result<std::shared_ptr<SharedMulticast>> SharedMulticast::create(unsigned device
   return made;
 }
 
-// A descriptor that another process has passed on shares its locks: this opens one of its own.
+// A descriptor that another process passed on would share that process's locks, so this opens a new
+// one.
 Result<std::shared_ptr<SharedMulticast>> SharedMulticast::open(int file) {
   Descriptor own(::open(fmt::format("/proc/self/fd/{}", file).c_str(), O_RDWR | O_CLOEXEC));
   struct stat facts {};
@@ -154,7 +155,7 @@ bool SharedMulticast::unbind(int device, std::uint64_t offset, std::uint64_t byt
   return true;
 }
 
-// Null: its process has ended, or does not let this one look.
+// The address of the bound memory here. Null: its process has ended, or the system denies access.
 std::byte* SharedMulticast::place_of(const Binding& binding) {
   const SharingHandle& memory = binding.memory;
   auto& mapping = mappings_[{memory.process, memory.inode, memory.offset, memory.bytes}];
@@ -172,7 +173,7 @@ SharedMulticast::View SharedMulticast::look() {
             {page_->devices, page_->devices + page_->added},
             {}};
   std::map<Key, std::unique_ptr<Mapping>> before;
-  before.swap(mappings_);  // what is bound no more goes with the rest of it
+  before.swap(mappings_);  // mappings that are no longer bound end with `before`
   for (const Binding* each = page_->bindings; each != page_->bindings + page_->count; ++each) {
     const SharingHandle& memory = each->memory;
     const Key key{memory.process, memory.inode, memory.offset, memory.bytes};

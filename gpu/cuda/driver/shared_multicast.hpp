@@ -1,5 +1,5 @@
-// What processes know in common of a multicast object: its devices, and where the memory is that
-// each has bound to it. It lies in a file that all of them map.
+// The state of a multicast object that processes share: its devices and the memory bound to each.
+// It lies in a file that all of them map.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace inflight::cuda::driver {
 
-// Devices are counted as on the machine.
+// Devices are named by their index on the machine.
 class SharedMulticast {
  public:
   static constexpr const char* file_name = "inflight multicast";
@@ -22,18 +22,18 @@ class SharedMulticast {
   static Result<std::shared_ptr<SharedMulticast>> open(int file);
   ~SharedMulticast();
 
-  // False: it is one already, or there are as many as the object takes.
+  // False: the device is already added, or the object has its full number of devices.
   bool add(int device);
-  // Binds memory of this process, whose file stays open until it is unbound (invalid_value: the
-  // device is none of the object's or others are still to be added, or the range is not inside or
-  // not free).
+  // Binds memory of this process. Its file must stay open until it is unbound (invalid_value: the
+  // device was not added, other devices are missing, or the range is outside the object or not
+  // free).
   Status bind(int device, std::uint64_t offset, const SharingHandle& memory);
-  // False: no such range is bound.
+  // False: exactly this range is not bound.
   bool unbind(int device, std::uint64_t offset, std::uint64_t bytes);
-  // Changed by each of these, whoever calls it.
+  // Increased by each successful call of these, in any process.
   std::uint64_t version() const;
-  // Devices in the order in which they were added, and what each has bound now, mapped into this
-  // process: what its process does not let this one see is left out.
+  // The devices in the order in which they were added, and the memory bound now, mapped into this
+  // process. Memory that cannot be mapped is left out.
   struct Range {
     int device;
     std::uint64_t offset, bytes;

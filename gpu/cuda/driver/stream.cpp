@@ -7,13 +7,14 @@
 namespace inflight::cuda::driver {
 namespace {
 
-// A default stream is the current context's.
+// Stores the stream's context. A default stream belongs to the current one.
 Status context_handle(const Stream& stream, Handle* context) {
   bool made = stream.kind() == Stream::Kind::user;
   return store_value(context, Handle(made ? home_of(stream) : current_context()));
 }
 
-// Of a green context, the primary one and that.
+// Stores both contexts of a stream: for a green context's stream, the primary one and the green
+// one.
 Status context_handles(const Stream& stream, Handle* context, Handle* green) {
   const bool made = stream.kind() == Stream::Kind::user;
   Context* const in = made ? home_of(stream) : current_context();
@@ -23,7 +24,7 @@ Status context_handles(const Stream& stream, Handle* context, Handle* green) {
   return store_value(context, Handle(plain));
 }
 
-// What a callback is given as its stream: a per-thread name's null is CU_STREAM_PER_THREAD.
+// The stream handle for a callback. Null in a per-thread name becomes CU_STREAM_PER_THREAD.
 Handle callback_handle(Handle stream, bool per_thread) {
   return !stream && per_thread ? reinterpret_cast<Handle>(2) : stream;
 }

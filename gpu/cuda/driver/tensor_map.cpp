@@ -1,5 +1,5 @@
 // Driver API: tensor maps (CUDA driver API, "Tensor Map Object Management"). gpu/async defines
-// tensor maps and the rules of their arguments; here a broken rule is reported and becomes the
+// tensor maps and the rules for their arguments. This file reports a broken rule and returns the
 // driver's code.
 #include "gpu/async/tensor_map.hpp"
 
@@ -26,7 +26,7 @@ Status refuse(std::string_view call, const async::EncodeError& error) {
   return refuse(call, error.sentence(), Status(error.code));
 }
 
-// Whether the current device supports such arguments.
+// Checks that the current device supports these arguments.
 Status check_device(std::string_view call, const async::EncodeArguments& a) {
   if (architecture() < first_with_tensor_maps)
     return refuse(call, "tensor maps need a device of compute capability 9.0 or higher",
@@ -51,7 +51,7 @@ Status encode(std::string_view call, void* to, const Arguments& arguments, Encod
   return Status::success;
 }
 
-// An address is 16-byte aligned, 32-byte for the layout of 32-byte slices.
+// The address must be 16-byte aligned, or 32-byte aligned for the layout of 32-byte slices.
 Status replace_address(void* map, const void* global) {
   constexpr std::string_view call = "cuTensorMapReplaceAddress";
   if (!map) return refuse(call, "tensorMap must not be null", Status::invalid_value);
@@ -66,7 +66,7 @@ Status replace_address(void* map, const void* global) {
         fmt::format("globalAddress = {:#x} must be aligned to {} bytes{}", target, alignment,
                     alignment == 32 ? " for CU_TENSOR_MAP_INTERLEAVE_32B" : ""),
         Status::invalid_value);
-  // Neither the field nor the bytes can be refused any more.
+  // After these checks, replace() cannot refuse the field or the bytes.
   return async::replace(map, async::TensorMapField::global_address, 0, target)
              ? Status::success
              : Status::invalid_value;

@@ -44,7 +44,7 @@ struct TextureDescription {  // CUDA_TEXTURE_DESC
   int reserved[12];
 };
 
-// The runtime's structures with the same meaning.
+// Conversions to the runtime's structures.
 Result<abi::Resource> runtime_resource(const Resource& r) {
   abi::Resource out{};
   out.type = static_cast<int>(r.type);
@@ -83,7 +83,7 @@ Result<Resource> driver_resource(const abi::Resource& r) {
   return out;
 }
 
-// Are the texels integers of 8 or 16 bits? Only those can be read as floats.
+// True if the texels are integers of 8 or 16 bits. Only those can be read as normalized floats.
 bool narrow_integers(const abi::Resource& r) {
   abi::ChannelFormat channels{};
   if (r.type == abi::resource_array) {

@@ -1,5 +1,5 @@
-// Driver API: virtual memory management. A reservation is a range of the host's address space, a
-// handle an anonymous file; what is mapped and accessible becomes an allocation.
+// Driver API: virtual memory management. A reservation is a range of the host's address space, and
+// a handle is an anonymous file. Memory that is mapped and accessible becomes an allocation.
 #include "gpu/cuda/driver/vmm.hpp"
 
 #include <sys/mman.h>
@@ -23,16 +23,16 @@ struct Mapping {
   std::size_t bytes = 0;
   std::shared_ptr<Physical> physical;  // or
   std::shared_ptr<machine::MulticastObject> multicast;
-  std::uint64_t reach = 0;  // the devices that may access it, a bit each
+  std::uint64_t reach = 0;  // devices that may access it, one bit each
 
-  // Do both make one allocation, if they lie side by side?
+  // True if the two mappings form one allocation when they are adjacent.
   bool alike(const Mapping& other) const {
     return other.physical && reach == other.reach &&
            physical->on_device() == other.physical->on_device();
   }
 };
 
-// Adjacent mappings that make one allocation.
+// Adjacent mappings that form one allocation.
 struct Run {
   std::size_t bytes = 0;
   std::uint64_t reach = 0;
@@ -45,14 +45,14 @@ struct Run {
 struct Space {
   std::map<DevicePointer, std::size_t> reservations;
   std::map<DevicePointer, Mapping> mappings;
-  std::map<DevicePointer, Run> adopted;  // what kernels and copies reach, by its first address
+  std::map<DevicePointer, Run> adopted;  // allocations, by their base
 };
 Space& space() {
   static auto* instance = new Space;
   return *instance;
 }
-// Adjacent mappings that the same devices may access are one allocation, since programs access
-// across them.
+// Adjacent mappings that the same devices may access form one allocation, because programs access
+// memory across them.
 std::map<DevicePointer, Run> runs_of(const std::map<DevicePointer, Mapping>& mappings) {
   std::map<DevicePointer, Run> runs;
   for (auto it = mappings.begin(); it != mappings.end();) {
@@ -71,7 +71,8 @@ std::map<DevicePointer, Run> runs_of(const std::map<DevicePointer, Mapping>& map
   return runs;
 }
 
-// Changes what has changed, at one moment: kernels may be using the rest, and what has grown.
+// Replaces only the allocations that changed, in one step, because kernels may be using the others
+// and those that grew.
 void adopt_runs(Space& s) {
   auto runs = runs_of(s.mappings);
   const auto same = [](const auto& among, const auto& run) {
@@ -170,7 +171,7 @@ Status map(DevicePointer base, std::size_t bytes, std::size_t offset, unsigned l
   Space& s = space();
   std::lock_guard lock(mapping_mutex());
   if (!reserved(s, base, bytes) || holds_mapping(s, base, bytes)) return Status::invalid_value;
-  // Of a multicast object the host has nothing there.
+  // The host cannot access a multicast object's addresses.
   if (physical && mmap(pointer(base), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
                        physical->file(), 0) == MAP_FAILED)
     return Status::out_of_memory;
@@ -178,7 +179,7 @@ Status map(DevicePointer base, std::size_t bytes, std::size_t offset, unsigned l
   return Status::success;
 }
 
-// [base, base+bytes) must be exactly a run of whole mappings.
+// Calls each(base, mapping). [base, base+bytes) must consist of whole, adjacent mappings.
 template <class Each>
 Status for_mappings(Space& s, DevicePointer base, std::size_t bytes, Each&& each) {
   DevicePointer at = base;
@@ -193,7 +194,7 @@ Status for_mappings(Space& s, DevicePointer base, std::size_t bytes, Each&& each
   return Status::success;
 }
 
-// As an H200: what is mapped in the range may be less, but goes as it came.
+// As on an H200, the range may have gaps, but each mapping must lie in it as a whole.
 Status unmap(DevicePointer base, std::size_t bytes) {
   Space& s = space();
   std::lock_guard lock(mapping_mutex());
@@ -238,7 +239,7 @@ Status set_access(DevicePointer base, std::size_t bytes, const abi::AccessDescri
     if (!device_at(list[i].location.id)) return Status::invalid_device;
     (list[i].flags == access_none ? closed : opened) |= bit(list[i].location.id);
   }
-  // The host reaches its own memory, and no device's.
+  // The host has access to host memory only, not to a device's.
   const bool names_host = std::any_of(list, list + count, [](const abi::AccessDescription& each) {
     return each.location.type != abi::location_device;
   });

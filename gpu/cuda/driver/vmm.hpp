@@ -1,5 +1,5 @@
-// Memory without an address, and where a program has mapped it: what virtual memory management and
-// multicast objects share.
+// Memory without an address, and its mappings: shared by virtual memory management and multicast
+// objects.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -25,15 +25,15 @@ struct AllocationProperties {  // CUmemAllocationProp
   unsigned char reserved[4];
 };
 
-// CUmemAllocationHandleType, a bit each.
+// CUmemAllocationHandleType, one bit each.
 inline constexpr int handle_none = 0, handle_file = 1;
 
 // A CUmemGenericAllocationHandle: memory without an address, on a device or on the host.
 class Physical {
  public:
-  // Fresh memory.
+  // Allocates new memory.
   Physical(const AllocationProperties& properties, std::size_t bytes);
-  // Memory that another Physical, perhaps another process's, made: the device counts it there.
+  // Memory that another Physical allocated, perhaps in another process. It is accounted for there.
   Physical(const AllocationProperties& properties, std::size_t bytes, Descriptor file);
   ~Physical();
   bool made() const { return made_; }
@@ -41,7 +41,7 @@ class Physical {
   int file() const { return file_.number(); }
   const AllocationProperties properties;
   const std::size_t bytes;
-  int handles = 1;  // that programs have not released yet; guarded by mapping_mutex()
+  int handles = 1;  // not yet released; guarded by mapping_mutex()
 
  private:
   bool take();
@@ -51,29 +51,32 @@ class Physical {
 Handles<Physical>& physicals();
 
 std::mutex& mapping_mutex();
-// The memory that is mapped at an address, and which of its bytes; null: none is. With the mutex.
+// The memory mapped at an address, and the offset in it. Null: nothing is mapped. Hold
+// mapping_mutex().
 struct Mapped {
   std::shared_ptr<Physical> physical;
   std::size_t offset = 0;
 };
 Mapped mapped_at(DevicePointer inside);
-// Where devices reach `bytes` of it, from its byte `from` on; 0: nowhere. With the mutex.
+// The address at which devices reach `bytes` bytes of it, beginning at byte `from`. 0: none. Hold
+// mapping_mutex().
 DevicePointer mapped_place(const Physical& physical, std::size_t from, std::size_t bytes);
-// The mapping at an address: its first byte, and how many there are. 0: there is none.
+// The mapping that contains an address: its base and its size. 0 bytes: there is none.
 struct MappedRange {
   DevicePointer base = 0;
   std::size_t bytes = 0;
 };
 MappedRange mapping_of(DevicePointer inside);
 
-// A multicast object's handle is one of the same kind (multicast.cpp).
+// The multicast object of a handle, or null. Its handles have the same type as those of memory
+// (multicast.cpp).
 std::shared_ptr<machine::MulticastObject> multicast_of(unsigned long long handle);
 bool release_multicast(unsigned long long handle);
-// What is mapped where has changed, of which multicast objects are to know. With the mutex.
+// Notifies multicast objects of changed mappings. Hold mapping_mutex().
 void see_mappings();
-// The file that names it for export; -1: it has none.
+// The file that stands for the multicast object when it is exported, or -1.
 int multicast_file(unsigned long long handle);
-// A handle of the object whose file this is: the same for every time that it is imported.
+// A handle of the object with this file. Every import returns the same one.
 Result<unsigned long long> import_multicast(int file);
 
 }  // namespace inflight::cuda::driver

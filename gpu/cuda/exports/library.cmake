@@ -1,4 +1,4 @@
-# How a library with CUDA's names is built.
+# Builds a library that exports CUDA's names.
 include(${CMAKE_CURRENT_LIST_DIR}/stubs.cmake)
 set(INFLIGHT_EXPORTS ${CMAKE_CURRENT_LIST_DIR})
 

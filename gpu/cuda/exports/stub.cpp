@@ -1,4 +1,4 @@
-// Reporting a call that is not supported.
+// Reports calls that are not supported.
 #include "gpu/cuda/exports/stub.hpp"
 
 #include <fmt/format.h>

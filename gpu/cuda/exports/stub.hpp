@@ -1,9 +1,9 @@
-// Stubs of exported names that nothing defines: they report that and return 801.
+// Stubs for exported names without an implementation. They report that and return 801.
 #pragma once
 
 namespace inflight::cuda {
 
-// Reports once a process that `name` is not supported; returns the code of "not supported" (801).
+// Reports once per process that `name` is not supported. Returns the code of "not supported" (801).
 int refuse_call(const char* name);
 
 struct ExportedCall {
@@ -16,7 +16,7 @@ extern const unsigned driver_calls_count;
 
 }  // namespace inflight::cuda
 
-// Weak, so that an entry point defined anywhere else in the library takes its place.
+// Weak, so that an entry point defined elsewhere in the library replaces it.
 #define INFLIGHT_STUB(name)                                            \
   extern "C" __attribute__((weak, visibility("default"))) int name() { \
     return inflight::cuda::refuse_call(#name);                         \

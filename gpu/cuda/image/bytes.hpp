@@ -1,4 +1,4 @@
-// Little-endian fields of untrusted bytes: every read is checked.
+// Reads little-endian fields of untrusted bytes. Every read is checked.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,13 +11,13 @@ namespace inflight::cuda {
 
 using Bytes = std::span<const std::byte>;
 
-// [offset, offset+size) of `bytes`, or nothing where that reaches past the end.
+// [offset, offset+size) of `bytes`, or nothing if that reaches past the end.
 inline std::optional<Bytes> slice(Bytes bytes, std::uint64_t offset, std::uint64_t size) {
   if (offset > bytes.size() || size > bytes.size() - offset) return std::nullopt;
   return bytes.subspan(offset, size);
 }
 
-// The T at `offset`; zero where it reaches past the end.
+// The T at `offset`, or zero if it reaches past the end.
 template <class T>
 T field(Bytes bytes, std::uint64_t offset) {
   T value{};

@@ -1,4 +1,4 @@
-// The functions of NVIDIA's device runtime that the software GPU has, in PTX.
+// PTX for the functions of NVIDIA's device runtime that the software GPU provides.
 #include "gpu/cuda/image/device_runtime.hpp"
 
 #include <algorithm>
@@ -8,8 +8,8 @@ namespace inflight::cuda {
 namespace {
 
 // A grid's handle is the address of its workspace {u32 bytes; u32 barrier}, which %envreg1:2 hold.
-// The blocks' arrivals add up to a change of the barrier's highest bit: block 0 adds what the
-// others leave.
+// Each phase, the blocks' arrivals together flip the barrier's highest bit: block 0 adds the
+// remainder.
 constexpr const char* text = R"(.version 6.0
 .target sm_50
 .address_size 64

@@ -1,6 +1,6 @@
 // The functions of NVIDIA's device runtime (cuda_device_runtime_api.h) that the software GPU
-// provides: those by which kernels get their grid's handle and synchronise it. Programs that call
-// them link libcudadevrt, which has no usable PTX for them.
+// provides: those that get a grid's handle and synchronise the grid. Programs that call them link
+// libcudadevrt, which has no usable PTX for them.
 #pragma once
 #include <memory>
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace inflight::cuda {
 
-// Whether the text below defines the function.
+// True if device_runtime() defines the function.
 bool is_supplied(std::string_view function);
-// Whether a module calls one of them, and does not define it.
+// True if a module calls one of these functions without defining it.
 bool needs_device_runtime(const ptx::Module& module);
-// PTX that defines them.
+// PTX that defines these functions.
 std::shared_ptr<const std::string> device_runtime();
 
 }  // namespace inflight::cuda

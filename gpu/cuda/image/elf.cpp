@@ -1,4 +1,4 @@
-// ELF files of which the bytes come from a source.
+// Reads ELF files from a source.
 #include "gpu/cuda/image/elf.hpp"
 
 #include "gpu/cuda/image/elf_tables.hpp"

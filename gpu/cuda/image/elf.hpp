@@ -1,4 +1,4 @@
-// What kind of ELF file a source is, and its sections.
+// The type and the sections of an ELF file.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -17,10 +17,10 @@ struct ElfSection {
 
 struct ElfFile {
   std::uint16_t type = 0, machine = 0;  // e_type, e_machine
-  std::vector<ElfSection> sections;     // those that take no bytes in the file have size 0
+  std::vector<ElfSection> sections;     // a section without bytes in the file has size 0
 };
 
-// Of a 64-bit little-endian ELF file. An error is a sentence without its stop.
+// Reads a 64-bit little-endian ELF file. An error is a sentence without a full stop.
 tl::expected<ElfFile, std::string> read_elf_file(Source&);
 
 }  // namespace inflight::cuda

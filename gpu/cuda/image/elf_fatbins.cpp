@@ -1,4 +1,4 @@
-// The fatbins inside ELF files.
+// Finds the fatbins in ELF files.
 #include <fmt/format.h>
 
 #include "gpu/cuda/image/bytes.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint16_t machine_cuda = 190;
 
-// The fatbins that lie one after another in a section, each on a multiple of 8 bytes.
+// Reads the fatbins of a section, which lie one after another at multiples of 8 bytes.
 tl::expected<void, std::string> read_section(Source& source, const ElfSection& section,
                                              Bodies bodies, std::vector<std::vector<Image>>& into) {
   const std::string outside =

@@ -1,6 +1,6 @@
-// The reader of ELF's header, sections and their names. Every offset and size in the file is
-// checked against the file. It allocates nothing and needs no C library, since the loader's module,
-// which is loaded before any C library, uses it too.
+// Reads an ELF file's header, sections and section names. Every offset and size is checked against
+// the file. It allocates nothing and needs no C library, because the loader's audit module, which
+// is loaded before any C library, uses it too.
 #pragma once
 #include <elf.h>
 
@@ -13,7 +13,7 @@
 
 namespace inflight::cuda {
 
-// The NUL-terminated text at an offset of a section of strings; empty where there is none.
+// The NUL-terminated text at an offset of a string section. Empty if there is none.
 inline std::string_view text_at(Bytes strings, std::uint64_t offset) {
   if (offset >= strings.size()) return {};
   const char* start = characters(strings).data() + offset;
@@ -22,35 +22,35 @@ inline std::string_view text_at(Bytes strings, std::uint64_t offset) {
   return {start, static_cast<std::size_t>(static_cast<const char*>(end) - start)};
 }
 
-// Of a 64-bit little-endian file. `Take` is std::optional<Bytes>(offset, size): those bytes, or
-// nothing where the file does not have them all.
+// The tables of a 64-bit little-endian file. `Take` is std::optional<Bytes>(offset, size): those
+// bytes, or nothing if the file lacks some of them.
 template <class Take>
 class ElfTables {
  public:
   enum class Flaw {
     none,
-    not_elf,          // nothing is known of it
-    unknown_headers,  // its sections' headers have another size
-    cut_table,        // its table of sections lies outside of it
-    cut_names,        // its sections' names do
+    not_elf,          // not a 64-bit little-endian ELF file
+    unknown_headers,  // unknown size of section headers
+    cut_table,        // the section table lies outside the file
+    cut_names,        // the section names lie outside the file
   };
   explicit ElfTables(Take take) : take_(take), flaw_(read_header()) {
     if (flaw_ == Flaw::none) flaw_ = read_sections();
     if (flaw_ != Flaw::none) count_ = 0;
   }
-  // Where there is one, there are no sections.
+  // If there is a flaw, there are no sections.
   Flaw flaw() const { return flaw_; }
   const Elf64_Ehdr& header() const { return header_; }
 
   std::uint64_t count() const { return count_; }
-  // The section with that number; zeros past the last.
+  // The section with this number, or zeros past the last.
   Elf64_Shdr section(std::uint64_t index) const {
     return field<Elf64_Shdr>(table_, index * sizeof(Elf64_Shdr));
   }
   std::string_view name(const Elf64_Shdr& section) const {
     return text_at(names_, section.sh_name);
   }
-  // Nothing where they are not all there. A section may take no bytes in the file.
+  // A section's bytes, which may be none. Nothing if the file lacks some of them.
   std::optional<Bytes> contents(const Elf64_Shdr& section) const {
     if (section.sh_type == SHT_NOBITS) return Bytes{};
     return take_(section.sh_offset, section.sh_size);
@@ -67,7 +67,7 @@ class ElfTables {
     return known ? Flaw::none : Flaw::not_elf;
   }
 
-  // Numbers that do not fit the header stand in the first section.
+  // Numbers that do not fit in the header are in the first section.
   Flaw read_sections() {
     if (header_.e_shoff == 0) return Flaw::none;
     if (header_.e_shentsize != sizeof(Elf64_Shdr)) return Flaw::unknown_headers;

@@ -1,4 +1,4 @@
-// The fatbin container: header, entries, packing, and the choice among images.
+// Reads fatbin containers: header, entries and packing. Chooses among images.
 #include "gpu/cuda/image/fatbin.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ constexpr std::string_view elf_magic =
     "\x7f"
     "ELF";
 
-// Where the fields of an entry lie, in bytes from its start.
+// Offsets of an entry's fields, in bytes from its start.
 enum Offset : std::uint64_t {
   kind_at = 0x00,
   entry_header_at = 0x04,
@@ -47,10 +47,10 @@ Image::Packing packing_of(std::uint64_t flags, std::uint32_t packed) {
 
 struct Entry {
   Image image;
-  std::uint64_t bytes = 0;  // with its header
+  std::uint64_t bytes = 0;  // including its header
 };
 
-// A name that cannot be read is left empty.
+// The entry's name, or an empty text if it cannot be read.
 std::string name_of(Source& source, std::uint64_t at, std::uint64_t header, Bytes head) {
   constexpr std::uint32_t longest = 4096;
   const std::uint64_t offset = field<std::uint32_t>(head, name_at);
@@ -62,8 +62,8 @@ std::string name_of(Source& source, std::uint64_t at, std::uint64_t header, Byte
   return std::string(text.substr(0, text.find('\0')));
 }
 
-// The entry that begins at byte `at` of the fatbin, which begins at byte `start` of the source and
-// claims to have `rest` bytes from there on.
+// Reads the entry at byte `at` of the fatbin, which begins at byte `start` of the source and claims
+// to have `rest` more bytes.
 tl::expected<Entry, std::string> read_entry(Source& source, std::uint64_t start, std::uint64_t at,
                                             std::uint64_t rest, Bodies bodies) {
   auto bad = [at](std::string_view what) {
@@ -100,7 +100,7 @@ tl::expected<Entry, std::string> read_entry(Source& source, std::uint64_t start,
   return entry;
 }
 
-// The rank of an image: higher is better; negative if `device` cannot run it.
+// The rank of an image. Higher is better. Negative: `device` cannot run it.
 int rank(const Image& image, Architecture device) {
   const Architecture& a = image.architecture;
   if (image.kind != Image::Kind::ptx || a.number > device.number) return -1;
@@ -109,15 +109,15 @@ int rank(const Image& image, Architecture device) {
   return a.number * 4 + (a.specific ? 2 : a.family ? 1 : 0);
 }
 
-// Whether a chip of `device` would run the image as it is: machine code of its generation, not of a
-// later member of it.
+// True if a `device` chip would run the image directly: machine code of its generation, and not of
+// a later chip in it.
 bool is_code_for(const Image& image, Architecture device) {
   const Architecture& a = image.architecture;
   if (image.kind != Image::Kind::elf || a.number / 10 != device.number / 10) return false;
   return a.specific ? a.number == device.number : a.number <= device.number;
 }
 
-// The oldest PTX that belongs to no one chip; null if there is none.
+// The oldest PTX that is not specific to a chip or family, or null.
 const Image* oldest_ptx(std::span<const Image> images) {
   const Image* oldest = nullptr;
   for (const Image& image : images) {
@@ -230,8 +230,8 @@ tl::expected<const Image*, std::string> choose(std::span<const Image> images, Ar
     if (r > best_rank) best = &image, best_rank = r;
   }
   if (best) return best;
-  // On a chip the program runs by its machine code; the same source for a later one is the nearest
-  // that can be read.
+  // A real chip would run the machine code. PTX of the same source for a later chip is the best
+  // substitute.
   const bool built_for_it =
       std::ranges::any_of(images, [&](const Image& each) { return is_code_for(each, device); });
   const Image* later = built_for_it ? oldest_ptx(images) : nullptr;
@@ -243,7 +243,7 @@ bool is_device_runtime(std::span<const Image> images) {
   for (const Image& image : images) {
     if (image.kind != Image::Kind::ptx) continue;
     const auto text = unpack(image);
-    // The names of its static functions contain its source file's.
+    // The names of its static functions contain the source file's name.
     return text && text->find("cuda_device_runtime_cu") != text->npos;
   }
   return false;

@@ -14,13 +14,13 @@ namespace inflight::cuda {
 // A virtual or real architecture: sm_90, sm_90a, sm_100f.
 struct Architecture {
   int number = 0;         // 90
-  bool specific = false;  // 'a': this architecture alone
+  bool specific = false;  // 'a': this architecture only
   bool family = false;    // 'f'
   bool operator==(const Architecture&) const = default;
 };
 std::string spelling(const Architecture&);
 
-// One entry of a fatbin. `stored` points into the bytes that were read, or what a source copied.
+// One entry of a fatbin. `stored` points to the bytes that were read, or to a source's copy.
 struct Image {
   enum class Kind : std::uint16_t { ptx = 1, elf = 2, lto = 8 };
   enum class Packing : std::uint8_t { raw, lz4, zstd };
@@ -28,39 +28,40 @@ struct Image {
   Packing packing = Packing::raw;
   Architecture architecture;
   int version_major = 0, version_minor = 0;  // of PTX: 9.0
-  std::string name;                          // source file's, or empty
-  std::span<const std::byte> stored;         // as it lies there, padding of packed data cut off;
-                                             // empty where Bodies::ptx left it there
+  std::string name;                          // of the source file, or empty
+  std::span<const std::byte> stored;         // as in the file, without padding of packed data;
+                                             // empty if Bodies::ptx skipped it
   std::uint64_t size = 0;                    // bytes when unpacked
 };
 
-// The largest image that unpack() makes, since a container may claim any size.
+// The largest image that unpack() makes, because a container may claim any size.
 inline constexpr std::uint64_t largest_image = 512ull << 20;
 
-// The kind of some bytes, by the first of them.
+// The kind of content, detected from its first bytes.
 enum class Content : std::uint8_t { wrapper, fatbin, elf, linked, text, unknown };
 Content content_of(std::span<const std::byte> start);
 
-// Which images' bytes to read: machine code may be large, and is never run.
+// The images whose bytes are read. Machine code may be large and is never run.
 enum class Bodies : std::uint8_t { all, ptx };
 // The images of the fatbin (header and entries) that begins `at` bytes into the source. An error is
-// a sentence without its stop.
+// a sentence without a full stop.
 tl::expected<std::vector<Image>, std::string> read_fatbin(Source&, std::uint64_t at, Bodies);
 tl::expected<std::vector<Image>, std::string> read_fatbin(std::span<const std::byte> bytes);
 
-// The size in the header of a fatbin, which these 16 bytes are; 0 if they are none.
+// The size in a fatbin's header of 16 bytes, or 0 if it is no such header.
 std::uint64_t fatbin_size(std::span<const std::byte> header);
 
-// The image's own bytes. PTX ends before its NUL padding.
+// The image's unpacked bytes. PTX ends before its NUL padding.
 tl::expected<std::string, std::string> unpack(const Image&);
 
-// Which PTX image a device of architecture `device` runs: the highest virtual architecture not
-// above it; an 'a' or 'f' image only on exactly its number, and then before the plain one. If there
-// is none, but machine code that such a device would run, the oldest plain PTX. The error lists the
-// images and names a build option that adds a usable one.
+// The PTX image that a device of architecture `device` runs: the one of the highest virtual
+// architecture not above it. An 'a' or 'f' image runs only on exactly its number, and is then
+// preferred to the plain one. If there is no such PTX, but machine code that the device would run,
+// it is the oldest plain PTX. The error lists the images and names a build option that adds a
+// usable one.
 tl::expected<const Image*, std::string> choose(std::span<const Image> images, Architecture device);
 
-// Whether this is NVIDIA's device runtime (libcudadevrt), which nvcc adds to programs compiled with
+// True if this is NVIDIA's device runtime (libcudadevrt), which nvcc adds to programs compiled with
 // -rdc=true that launch kernels from kernels.
 bool is_device_runtime(std::span<const Image> images);
 

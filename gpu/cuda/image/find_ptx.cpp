@@ -1,4 +1,4 @@
-// Every PTX of a file: ELF files, fatbins, texts, links.
+// Finds PTX in ELF files, fatbins, PTX texts and linked images.
 #include "gpu/cuda/image/find_ptx.hpp"
 
 #include <charconv>
@@ -9,7 +9,7 @@
 namespace inflight::cuda {
 namespace {
 
-// The architecture that a text's .target line names; {} where it has none.
+// The architecture in a text's .target line, or {} if it has none.
 Architecture target_of(std::string_view text) {
   Architecture result;
   auto at = text.find(".target");

@@ -1,4 +1,4 @@
-// Every PTX of a file, for tools that show it.
+// Finds every PTX text in a file, for tools that show them.
 #pragma once
 #include <string>
 #include <tl/expected.hpp>
@@ -9,12 +9,12 @@
 namespace inflight::cuda {
 
 struct FoundText {
-  std::string name;           // source file's, or empty
-  Architecture architecture;  // of text without a container: its .target
+  std::string name;           // of the source file, or empty
+  Architecture architecture;  // from .target if text has no container
   std::string text;
 };
-// Whatever the file is: host executable, shared object, fatbin, PTX text. An error is a sentence
-// without its stop.
+// The file may be a host executable, a shared object, a fatbin or PTX text. An error is a sentence
+// without a full stop.
 tl::expected<std::vector<FoundText>, std::string> find_ptx(std::span<const std::byte> file);
 
 }  // namespace inflight::cuda

@@ -1,4 +1,4 @@
-// Errors in PTX that will be linked, in the words of ptxas and nvlink.
+// Checks PTX before it is linked. Errors are worded like those of ptxas and nvlink.
 #include "gpu/cuda/image/link_check.hpp"
 
 #include <fmt/format.h>
@@ -39,7 +39,8 @@ void for_each_use(const ptx::Module& module, const ptx::Function& function, Visi
 
 class Definitions {
  public:
-  // The name of the text that defined the function before, or an empty one.
+  // Adds a definition. Returns the name of the text that already defined the function, or an empty
+  // one.
   std::string add(const ptx::Function& function, const std::string& text) {
     const auto [at, is_new] = by_name_.emplace(function.name, text);
     const bool weak = function.linkage == ptx::Linkage::weak;

@@ -1,4 +1,4 @@
-// Errors in PTX that will be linked, in the words of ptxas and nvlink.
+// Checks PTX before it is linked. Errors are worded like those of ptxas and nvlink.
 #pragma once
 #include <string>
 #include <tl/expected.hpp>
@@ -10,12 +10,12 @@ struct NamedText {
   std::string name, text;
 };
 
-// Whether the text parses. An error is what ptxas would print, without the last newline.
+// Checks that the text parses. An error is what ptxas would print, without the last newline.
 tl::expected<void, std::string> check_text(const NamedText& text);
 
-// Whether every function that is called has exactly one definition. With `open`, undefined
-// functions are left to the launch that needs them. An error is what nvlink would print, without
-// the last newline.
+// Checks that every called function has exactly one definition. With `open`, an undefined function
+// is an error only at a launch that needs it. An error is what nvlink would print, without the last
+// newline.
 tl::expected<void, std::string> check_link(const std::vector<NamedText>& texts, bool open);
 
 }  // namespace inflight::cuda

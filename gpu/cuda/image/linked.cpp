@@ -1,4 +1,4 @@
-// The image of a finished link: its header, then each text after its length.
+// The image of a finished link: a header, and then each text, preceded by its length.
 #include "gpu/cuda/image/linked.hpp"
 
 #include <optional>

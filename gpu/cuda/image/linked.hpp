@@ -11,10 +11,10 @@
 namespace inflight::cuda {
 
 std::string join_texts(std::span<const std::string> texts);
-// And back. An error is a sentence without its stop.
+// Splits an image into its texts. An error is a sentence without a full stop.
 tl::expected<std::vector<std::string>, std::string> split_texts(Source&);
 tl::expected<std::vector<std::string>, std::string> split_texts(std::span<const std::byte> bytes);
-// Whether these first 16 bytes begin such an image, and the size in its header; 0 if that is
+// True if these first 16 bytes begin such an image; and the size in its header, or 0 if it is
 // impossible.
 bool is_linked(std::span<const std::byte> header);
 std::uint64_t linked_size(std::span<const std::byte> header);

@@ -1,4 +1,4 @@
-// Messages about libraries that carry machine code only.
+// Messages about libraries that contain only machine code.
 #include "gpu/cuda/image/machine_code.hpp"
 
 #include <dlfcn.h>
@@ -10,7 +10,7 @@
 namespace inflight::cuda {
 namespace {
 
-// Libraries that come built, and what their users do instead of rebuilding them.
+// Libraries that are installed as binaries, and what their users can do instead of rebuilding them.
 struct Built {
   std::string_view part;  // of the file's name
   std::string_view text;
@@ -23,7 +23,7 @@ constexpr Built built[] = {
      "inflight.torch.enable()'"},
 };
 
-// Whether this file is seen for the first time.
+// True at the first call for this file.
 bool first_of(const std::string& file) {
   static std::mutex& mutex = *new std::mutex;
   static auto& seen = *new std::set<std::string>;

@@ -1,16 +1,16 @@
-// Messages about kernels that are there as machine code only.
+// Messages about kernels that exist only as machine code.
 #pragma once
 #include <string>
 #include <string_view>
 
 namespace inflight::cuda {
 
-// The file of the program or library that holds this address.
+// The file of the program or library that contains this address.
 std::string object_of(const void* address);
 
-// Why the kernels of a registered fatbin cannot run, and what to do: `why` is choose()'s error. For
-// libraries that are known here it is a remedy that their users have. Empty from a file's second
-// fatbin on, since a library has hundreds.
+// Why the kernels of a registered fatbin cannot run, and what to do. `why` is choose()'s error. For
+// libraries that are known here, the remedy is one that their users can apply. Empty from a file's
+// second fatbin on, because a library may have hundreds.
 std::string machine_code_only(const void* fatbin, const std::string& why);
 
 }  // namespace inflight::cuda

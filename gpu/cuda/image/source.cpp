@@ -1,4 +1,4 @@
-// Copying out of memory and files of unknown size.
+// Copies bytes from memory and files of unknown size.
 #include "gpu/cuda/image/source.hpp"
 
 #include <fcntl.h>
@@ -14,10 +14,10 @@
 namespace inflight::cuda {
 namespace {
 
-constexpr std::uint64_t piece = 1 << 20;  // copied at once, so that a false size costs little
+constexpr std::uint64_t piece = 1 << 20;  // bytes per copy, so that a false size costs little
 constexpr std::uint64_t largest_total = 1ull << 30;  // of one source
 
-// What process_vm_readv does, where a sandbox forbids that call.
+// Replaces process_vm_readv if a sandbox forbids that call.
 ssize_t read_through_file(std::uintptr_t from, void* to, std::size_t bytes) {
   static const int memory = ::open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
   return memory < 0 ? -1 : pread(memory, to, bytes, static_cast<off_t>(from));
@@ -32,8 +32,8 @@ ssize_t read_memory(std::uintptr_t from, void* to, std::size_t bytes) {
 
 constexpr std::size_t page = 4096;
 
-// How many bytes from an address on can be read in place, as far as the host's kernel, asked once,
-// tells; none where a sandbox forbids the question.
+// The bytes from an address on that can be read in place, as found by one call of the host's
+// kernel. 0 if a sandbox forbids the call.
 std::size_t readable(std::uintptr_t from) {
   constexpr std::size_t pages = 64;
   char bytes[pages];
@@ -85,7 +85,7 @@ std::optional<std::string> ProcessMemory::text(std::uint64_t most) {
 }
 
 std::optional<std::string> ProcessMemory::copied_text(std::uint64_t most) {
-  // A piece ends where a page may end, so that the last one is read to its end.
+  // Each piece ends at a page's end, so that the last readable page is read completely.
   std::string made;
   while (made.size() < most) {
     const std::uint64_t before = made.size(), more = page - (start_ + before) % page;

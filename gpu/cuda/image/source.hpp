@@ -1,4 +1,4 @@
-// Sources of an image's bytes, read piece by piece. A read past the end fails and does not fault.
+// Sources of an image's bytes, read piece by piece. A read past the end fails without a fault.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,13 +14,13 @@ namespace inflight::cuda {
 class Source {
  public:
   virtual ~Source() = default;
-  // The most bytes that there can be.
+  // The maximum number of bytes.
   virtual std::uint64_t size() const = 0;
-  // [at, at + bytes), valid as long as the source; nothing if they are not all there.
+  // The bytes [at, at + bytes), valid as long as the source. Nothing if some are missing.
   virtual std::optional<Bytes> take(std::uint64_t at, std::uint64_t bytes) = 0;
 };
 
-// Bytes in memory, which are not copied.
+// A source of bytes in memory, which it does not copy.
 class Buffer : public Source {
  public:
   explicit Buffer(Bytes bytes) : bytes_(bytes) {}
@@ -33,13 +33,13 @@ class Buffer : public Source {
   Bytes bytes_;
 };
 
-// A source that copies what is taken, up to a limit.
+// A source that copies the bytes that are taken, up to a limit.
 class CopyingSource : public Source {
  public:
   std::optional<Bytes> take(std::uint64_t at, std::uint64_t bytes) override;
 
  protected:
-  // Copies up to `bytes` bytes; how many it could.
+  // Copies up to `bytes` bytes and returns how many it copied.
   virtual std::uint64_t copy(std::uint64_t at, void* to, std::uint64_t bytes) = 0;
 
  private:
@@ -48,13 +48,13 @@ class CopyingSource : public Source {
 };
 
 // This process's memory from an address on, for pointers that programs pass without a length. The
-// host's kernel copies, or says which pages are there, so that an unreadable address is an error
-// and no signal.
+// host's kernel copies the bytes or says which pages are mapped, so that an unreadable address is
+// an error and raises no signal.
 class ProcessMemory : public CopyingSource {
  public:
   explicit ProcessMemory(const void* start) : start_(reinterpret_cast<std::uintptr_t>(start)) {}
   std::uint64_t size() const override { return ~start_; }
-  // The bytes up to the first NUL; nothing if the readable bytes, or `most` bytes, end before it.
+  // The bytes before the first NUL. Nothing if the readable bytes, or `most` bytes, have none.
   std::optional<std::string> text(std::uint64_t most);
 
  protected:
@@ -69,12 +69,12 @@ class ProcessMemory : public CopyingSource {
 // A regular file.
 class File : public CopyingSource {
  public:
-  // An error is the rest of a sentence that begins with the path.
+  // An error is the rest of a sentence whose subject is the path.
   static tl::expected<File, std::string> open(const std::string& path);
   File(File&& other) noexcept;
   ~File() override;
   std::uint64_t size() const override { return size_; }
-  // All of it.
+  // The whole file.
   tl::expected<std::string, std::string> all();
 
  protected:

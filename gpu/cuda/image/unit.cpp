@@ -1,4 +1,4 @@
-// Recognising images by content and splitting them into units.
+// Recognises images by their content and splits them into units.
 #include "gpu/cuda/image/unit.hpp"
 
 #include <fmt/format.h>
@@ -99,8 +99,8 @@ Units units_of_text(ProcessMemory& memory) {
 
 }  // namespace
 
-// The first bytes at an address determine the kind. What follows is read as far as its own headers
-// say and the memory is readable; of unknown bytes only those before a NUL.
+// The first bytes at an address determine the kind. The rest is read as far as its headers say and
+// the memory is readable. Unknown content is read up to a NUL.
 Units units_of_memory(const void* image) {
   const auto memory = std::make_shared<ProcessMemory>(image);
   constexpr std::uint64_t magic_bytes = 4, link_bytes = 16;
@@ -153,8 +153,8 @@ tl::expected<Text, ImageError> text_of(std::span<const Image> images, Architectu
 
 namespace {
 
-// The software GPU supplies the device runtime's functions, so that PTX of it for a later chip is
-// not taken. That it has no PTX need not be reported.
+// The software GPU supplies the device runtime's functions, so PTX of that library for a later chip
+// is not used. If it has no PTX, that is not reported.
 tl::expected<Text, ImageError> text_of_unit(std::span<const Image> images,
                                             Architecture architecture) {
   auto text = text_of(images, architecture);

@@ -1,4 +1,4 @@
-// Images that a program loads, as units; a device gets one PTX text of each.
+// Units of the images that a program loads. Each device gets one PTX text per unit.
 #pragma once
 #include <memory>
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace inflight::cuda {
 
-// Why an image gives no PTX. The message is a sentence without its stop, or empty if it need not be
-// reported.
+// Why an image has no usable PTX. The message is a sentence without a full stop, or empty if it
+// need not be reported.
 struct ImageError {
   enum class Kind {
     damaged,   // it cannot be read
@@ -21,12 +21,12 @@ struct ImageError {
   std::string message;
 };
 
-// A translation unit's images, of which each device takes one; or one PTX text.
+// A translation unit's images, of which each device takes one, or one PTX text.
 struct Unit {
   std::vector<Image> images;
   std::shared_ptr<const std::string> text;
-  std::shared_ptr<const void> owner;  // keeps what `images` point into
-  // A fatbin in the program's own memory, which is read when it is needed; null: none.
+  std::shared_ptr<const void> owner;  // keeps the memory of `images` alive
+  // A fatbin in the program's memory, which is read when it is needed, or null.
   const void* registered = nullptr;
   std::string error;  // why it could not be read; reported when it is used
 };
@@ -43,10 +43,10 @@ std::vector<Unit> registered_units(const void* wrapper);
 
 struct Text {
   std::shared_ptr<const std::string> text;
-  std::string name;           // of what it was compiled from; empty: unknown
-  Architecture architecture;  // of the image that was chosen
+  std::string name;           // of its source; empty: unknown
+  Architecture architecture;  // of the chosen image
 };
-// The PTX that a device of that architecture runs, of a fatbin's images or of a unit.
+// The PTX that a device of this architecture runs, from a fatbin's images or from a unit.
 tl::expected<Text, ImageError> text_of(std::span<const Image> images, Architecture architecture);
 tl::expected<Text, ImageError> text_of(const Unit& unit, Architecture architecture);
 

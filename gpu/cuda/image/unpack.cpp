@@ -1,4 +1,4 @@
-// Unpacking with libzstd and liblz4. The size that the container claims is not trusted.
+// Unpacks with libzstd and liblz4. The size that the container claims is not trusted.
 #include "gpu/cuda/image/unpack.hpp"
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ Unpacked unpack_lz4(Bytes stored, std::uint64_t size) {
   return text;
 }
 
-// Streamed, so that memory grows only with the bytes that come out.
+// Streams, so that memory grows only with the bytes that are unpacked.
 Unpacked unpack_zstd(Bytes stored, std::uint64_t size) {
   std::unique_ptr<ZSTD_DStream, decltype(&ZSTD_freeDStream)> stream(ZSTD_createDStream(),
                                                                     ZSTD_freeDStream);

@@ -8,7 +8,7 @@
 
 namespace inflight::cuda {
 
-// `stored` unpacked, which must come out at exactly `size` bytes; `size` is at most largest_image.
+// Unpacks `stored`, which must give exactly `size` bytes. `size` is at most largest_image.
 tl::expected<std::string, std::string> unpack_bytes(Image::Packing, Bytes stored,
                                                     std::uint64_t size);
 

@@ -1,4 +1,4 @@
-// Reading fatbin wrappers out of the program's memory.
+// Reads fatbin wrappers from the program's memory.
 #include "gpu/cuda/image/wrapper.hpp"
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct Wrapper {
   const void* prelinked;  // version 2: a null-terminated array of pointers to fatbins
 };
 
-// The pointers of an array, up to the null that ends it or the end of what can be read.
+// The pointers of an array, up to its terminating null or the end of readable memory.
 std::vector<const void*> pointers_at(const void* array) {
   constexpr std::uint64_t most = 1 << 20;
   ProcessMemory memory(array);

@@ -1,11 +1,11 @@
-// The fatbin wrapper: what nvcc's host code registers, and what points to a program's fatbins.
+// The fatbin wrapper, which nvcc's host code registers and which points to a program's fatbins.
 #pragma once
 #include <vector>
 
 namespace inflight::cuda {
 
-// Of a wrapper of version 1: its one fatbin. Of version 2 (separate compilation): each translation
-// unit's. Empty where the wrapper is of another version or points nowhere.
+// The fatbins of a wrapper. Version 1 has one, and version 2 (separate compilation) has one per
+// translation unit. Empty if the wrapper has another version or no valid pointer.
 std::vector<const void*> fatbins_of(const void* wrapper);
 
 }  // namespace inflight::cuda

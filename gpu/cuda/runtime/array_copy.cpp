@@ -6,7 +6,7 @@ using namespace inflight::cuda;
 
 namespace {
 
-constexpr char no_array{};  // what is no handle of an array, as null is none
+constexpr char no_array{};  // stands for null: not a handle of an array
 
 CopySide in_array(const void* array, std::size_t x, std::size_t y) {
   return {.array = array ? array : &no_array, .x = x, .y = y};

@@ -22,7 +22,7 @@ Copy rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pit
           .direction = direction_of(kind)};
 }
 
-// A 2-D copy's pitches are checked even for one row.
+// The pitches of a 2-D copy are checked even if it has one row.
 Status copy_rows(Stream& stream, const Copy& request, bool asynchronous) {
   if (request.to_pitch < request.width || request.from_pitch < request.width)
     return Status::invalid_pitch;

@@ -1,6 +1,6 @@
-// Where CUDA 12's runtime differs from CUDA 13's: older forms of calls whose names newer forms took
-// over in CUDA 13, calls that CUDA 13 removed, and structures that it changed. Part of
-// libcudart.so.12 only, in which CUDA 13's own forms have the names in exports/runtime12.names.
+// Differences of CUDA 12's runtime from CUDA 13's: older forms of calls whose names CUDA 13 gave to
+// newer forms, calls that CUDA 13 removed, and structures that it changed. Only in libcudart.so.12,
+// where CUDA 13's forms have the names in exports/runtime12.names.
 #include "gpu/cuda/core/devices.hpp"
 #include "gpu/cuda/core/graph/nodes.hpp"
 #include "gpu/cuda/core/graph/operations.hpp"
@@ -34,7 +34,7 @@ constexpr abi::Location location_of(int device) {
   return {abi::location_device, device};
 }
 
-// A stream's handle as a name for per-thread default streams means it.
+// The handle that `stream` means in a call for per-thread default streams.
 void* own(void* stream) { return stream ? stream : reinterpret_cast<void*>(2); }
 
 int properties(void* place, int ordinal, PropertyLayout layout,
@@ -60,7 +60,7 @@ INFLIGHT_API int cudaRuntimeGetVersion(int* place) {
 INFLIGHT_API int cudaGetDeviceProperties_v2(void* place, int ordinal) {
   return properties(place, ordinal, PropertyLayout::cuda12);
 }
-// CUDA 12 keeps this name for programs that were compiled before it.
+// CUDA 12 keeps this name for programs compiled with an older CUDA.
 INFLIGHT_API int cudaGetDeviceProperties(void* place, int ordinal) {
   return properties(place, ordinal, PropertyLayout::cuda11);
 }
@@ -92,7 +92,7 @@ INFLIGHT_API int cudaThreadSetCacheConfig(int config) {
 INFLIGHT_API int cudaThreadGetCacheConfig(int* config) {
   return query([&] { return store_value(config, current_device().cache_config.load()); });
 }
-// Every device since sm_13 has doubles: there is nothing to convert.
+// Every device since sm_13 has doubles, so there is nothing to convert.
 INFLIGHT_API int cudaSetDoubleForDevice(double*) {
   return query([] { return Status::success; });
 }
@@ -131,7 +131,7 @@ INFLIGHT_API int cudaMemPrefetchAsync_ptsz(const void* pointer, std::size_t byte
                    [&](Stream& s) { return prefetch(s, pointer, bytes, location_of(device), 0); });
 }
 
-// Until CUDA 13, these calls store the index of a copy that was refused.
+// Before CUDA 13, these calls store the index of the failed copy.
 INFLIGHT_API int cudaMemcpyBatchAsync(void* const* to, void* const* from, const std::size_t* bytes,
                                       std::size_t count, const abi::CopyAttributes* attributes,
                                       const std::size_t* starts, std::size_t attribute_count,

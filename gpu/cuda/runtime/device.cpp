@@ -1,4 +1,4 @@
-// Devices: how many, which, what they can do, and their settings.
+// Devices: their number, selection, properties and settings.
 #include <algorithm>
 #include <cstring>
 
@@ -48,7 +48,7 @@ int accept(const char* call = __builtin_FUNCTION()) {
 
 INFLIGHT_API int cudaGetDeviceCount(int* count) {
   if (!Core::forked() || !count) return store(count, [] { return Core::get().device_count(); });
-  // As an H200: a forked child still knows.
+  // As on an H200, this works in a forked child too.
   return record(guarded("cudaGetDeviceCount", [&] {
     if (Core::get().visible() != Status::success) return Core::get().visible();
     *count = Core::get().device_count();
@@ -59,7 +59,7 @@ INFLIGHT_API int cudaGetDeviceCount(int* count) {
 INFLIGHT_API int cudaDriverGetVersion(int* place) {
   return store(place, [] { return settings().driver_version; });
 }
-// Answered without a driver: a process that has asked for no more may still fork.
+// Does not initialise the driver, so a process that has called nothing else may still fork.
 INFLIGHT_API int cudaRuntimeGetVersion(int* place) {
   return record(store_value(place, cuda_version));
 }
@@ -160,7 +160,7 @@ INFLIGHT_API int cudaDeviceSetCacheConfig(int config) {
 INFLIGHT_API int cudaDeviceGetCacheConfig(int* config) {
   return store(config, [] { return current_device().cache_config.load(); });
 }
-// Banks are four bytes wide since Maxwell; other widths are accepted and ignored.
+// Shared memory has banks of four bytes since Maxwell. Other widths are accepted and ignored.
 INFLIGHT_API int cudaDeviceSetSharedMemConfig(int) { return accept(); }
 INFLIGHT_API int cudaDeviceGetSharedMemConfig(int* config) {
   return store(config, [] { return 1; });

@@ -1,4 +1,4 @@
-// Finding libcuda.so.1 and asking it.
+// Finds libcuda.so.1 and looks up its entry points.
 #include "gpu/cuda/runtime/driver_library.hpp"
 
 #include <dlfcn.h>
@@ -18,7 +18,7 @@ struct EntryPoint {
   int query = not_found;
 };
 
-// The driver that the program has loaded, or else the one beside this library.
+// The driver library that the program has loaded, else the one beside this library.
 void* driver_library() {
   if (void* loaded = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD)) return loaded;
   Dl_info self{};
@@ -27,12 +27,12 @@ void* driver_library() {
   return dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
-// Finds the name for the flags and the version in our own libcuda.so.1.
+// Looks up the name for the flags and the version in libcuda.so.1.
 EntryPoint driver_symbol(const std::string& name, int version, std::uint64_t flags) {
   static void* library = driver_library();
   using Lookup = int (*)(const char*, void**, int, std::uint64_t, int*);
   using Init = int (*)(unsigned);
-  // Asking for an entry point initialises the driver, on a GPU too; it makes no context.
+  // As on a GPU, the lookup initialises the driver but makes no context.
   static auto init = library ? reinterpret_cast<Init>(dlsym(library, "cuInit")) : nullptr;
   if (init) init(0);
   static auto lookup =

@@ -1,4 +1,4 @@
-// The driver's entry points, for programs that ask the runtime for them.
+// Lookup of driver entry points through the runtime.
 #pragma once
 #include "gpu/cuda/core/report/status.hpp"
 

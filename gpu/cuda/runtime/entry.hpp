@@ -1,4 +1,4 @@
-// What the runtime's entry points have in common: the checks before a call, and the last error.
+// Common code of the runtime's entry points: the checks before a call, and the last error.
 #pragma once
 #include "gpu/cuda/core/abi.hpp"
 #include "gpu/cuda/core/core.hpp"
@@ -8,8 +8,8 @@
 #include "gpu/cuda/core/report/status.hpp"
 #include "gpu/cuda/core/stream/work.hpp"
 
-// Files whose entry points take a stream are compiled twice: the second time under the names that
-// programs with --default-stream per-thread call, where stream 0 is the thread's own.
+// Files whose entry points take a stream are compiled twice. The second time they define the names
+// for programs with --default-stream per-thread, where stream 0 is the thread's own.
 #ifdef INFLIGHT_PER_THREAD
 #  define INFLIGHT_STREAMED(name) name##_ptsz
 #  define INFLIGHT_DEFAULTED(name) name##_ptds
@@ -26,11 +26,11 @@ inline constexpr bool per_thread = true;
 inline constexpr bool per_thread = false;
 #endif
 
-// Keeps `status` as the thread's last error unless it is success or not_ready; its code.
+// Stores `status` as the thread's last error unless it is success or not_ready. Returns its code.
 int record(Status status);
 
-// success, or why no call is permitted now: the process ends, it was forked, or this is a host
-// function in a stream.
+// success, or why no call is permitted: the process is exiting, it is a forked child, or this is a
+// host function in a stream.
 Status callable();
 // The same, or the fault that killed the current device's context.
 Status usable();
@@ -41,8 +41,8 @@ Status as_status(const Result<T>& result) {
   return report(result);
 }
 
-// Every entry point that can fail is one of these, which let no exception out. `call` is the entry
-// point's own name.
+// Every entry point that can fail uses one of these, which let no exception out. `call` is the
+// entry point's own name.
 
 // A call that needs a working context.
 template <class Body>

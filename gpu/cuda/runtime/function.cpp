@@ -1,4 +1,4 @@
-// Kernels as objects: registration, attributes, occupancy.
+// Kernels: registration, attributes, occupancy.
 #include "gpu/cuda/core/kernels.hpp"
 #include "gpu/cuda/core/registry.hpp"
 #include "gpu/cuda/core/store.hpp"
@@ -10,7 +10,8 @@ using namespace inflight::cuda;
 
 namespace {
 
-// What could not be registered is not found when it is used.
+// Runs body(Registry&). An error becomes the thread's last error, and an object that could not be
+// registered is not found when it is used.
 template <class Body>
 void registering(Body body, const char* call = __builtin_FUNCTION()) {
   record(guarded(call, [&] {
@@ -22,7 +23,7 @@ void registering(Body body, const char* call = __builtin_FUNCTION()) {
 }  // namespace
 
 INFLIGHT_API void** __cudaRegisterFatBinary(void* wrapper) {
-  static void* none = nullptr;  // the handle of nothing
+  static void* none = nullptr;  // the handle if registration fails
   void** handle = &none;
   registering([&](Registry& registry) { handle = registry.add(wrapper); });
   return handle;

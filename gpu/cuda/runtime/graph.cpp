@@ -1,4 +1,4 @@
-// Graphs as objects: building, reading, copying, instantiating.
+// Graphs: building, reading, cloning, instantiating.
 #include "gpu/cuda/core/graph/conditional.hpp"
 #include "gpu/cuda/core/graph/graph_memory.hpp"
 #include "gpu/cuda/core/graph/operations.hpp"

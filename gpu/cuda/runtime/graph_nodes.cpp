@@ -7,7 +7,7 @@ using namespace inflight::cuda;
 
 namespace {
 
-// Parameters every cudaGraphAdd…Node begins with.
+// The first parameters of every cudaGraphAdd…Node.
 #define NODE_PLACE void **place, void *graph, void *const *dependencies, std::size_t count
 #define ADD_NODE(...) \
   entry([&] { return add_node(place, graph, dependencies, count, __VA_ARGS__); })

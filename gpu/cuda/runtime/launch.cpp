@@ -49,7 +49,7 @@ INFLIGHT_API int INFLIGHT_STREAMED(cudaLaunchKernelExC)(const abi::LaunchConfig*
 
 namespace {
 
-// Between `<<<` and the kernel's stub.
+// A configuration on its way from `<<<` to the kernel's stub.
 struct Configuration {
   abi::Dim3 grid, block;
   std::size_t dynamic_shared;

@@ -102,7 +102,7 @@ INFLIGHT_API int cudaLibraryGetManaged(void** place, std::size_t* bytes, void* h
       handle, [&](LoadedModule& library) { return variable(library, name, true, place, bytes); });
 }
 
-// No device has pointers to functions that the host can call, too.
+// No device has unified function pointers, which the host could call too.
 INFLIGHT_API int cudaLibraryGetUnifiedFunction(void** place, void* handle, const char* name) {
   return on_library(handle, [&](LoadedModule&) {
     return place && name ? Status::not_found : Status::invalid_value;

@@ -1,4 +1,4 @@
-// Allocation, pinned memory, and what a pointer is.
+// Allocation, pinned memory, and attributes of pointers.
 #include "gpu/cuda/core/sharing/memory.hpp"
 
 #include "gpu/cuda/core/memory/allocation.hpp"
@@ -71,7 +71,7 @@ INFLIGHT_API int cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   return entry([&] { return get_memory_info(free, total); });
 }
 
-// As a GPU's runtime, it makes no context current.
+// As on a GPU, this makes no context current.
 INFLIGHT_API int cudaPointerGetAttributes(abi::PointerAttributes* attributes, const void* pointer) {
   return query([&] {
     if (Status fault = current_device().fault(); fault != Status::success) return fault;
@@ -79,7 +79,6 @@ INFLIGHT_API int cudaPointerGetAttributes(abi::PointerAttributes* attributes, co
   });
 }
 
-// A description of texels, though nothing here can read them.
 INFLIGHT_API abi::ChannelFormat cudaCreateChannelDesc(int x, int y, int z, int w, int kind) {
   return {x, y, z, w, kind};
 }

@@ -1,5 +1,4 @@
-// Streams and what is put into them besides copies and kernels. Compiled twice: see
-// entry.hpp.
+// Streams, and their work other than copies and kernels. Compiled twice: see entry.hpp.
 #include "gpu/cuda/core/store.hpp"
 #include "gpu/cuda/core/stream/operations.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
