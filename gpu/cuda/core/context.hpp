@@ -1,4 +1,4 @@
-// Contexts: a device's primary one, those that programs create, and each thread's stack of them.
+// Contexts: each device's primary one, those that programs create, and each thread's context stack.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -10,14 +10,14 @@ namespace inflight::cuda {
 class Device;
 class GreenContext;  // green/green_context.hpp
 
-// A CUcontext: a name for a device's state. The runtime uses each device's primary one.
+// A CUcontext, a handle of a device's state. The runtime uses each device's primary context.
 struct Context {
   Device* device = nullptr;
   bool primary = false;
   unsigned flags = 0;
   GreenContext* green = nullptr;       // its green context, or null
   std::atomic<bool> destroyed{false};  // a destroyed green context, whose streams ended with it
-  // Of a primary context: whether it holds state, and how many users retain it. The runtime counts
+  // For a primary context: whether it holds state, and how many users retain it. The runtime counts
   // as one user from its first call that needs the device until the context is destroyed.
   std::atomic<bool> active{false};
   std::atomic<bool> runtime_uses{false};
@@ -58,7 +58,7 @@ Status release_primary(Context& context);
 // Destroys the state of the primary context. Its users stay, except the runtime, which becomes a
 // user again at its next call.
 void reset_primary(Context& context);
-// Counts the runtime among the context's users, once.
+// Adds the runtime to the context's users, once.
 void use_in_runtime(Context& context);
 
 }  // namespace inflight::cuda

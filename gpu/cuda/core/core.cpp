@@ -32,8 +32,8 @@
 namespace inflight::cuda {
 namespace {
 
-// Stack, printf FIFO, heap, -, pending launches, L2 fetch granularity, persisting L2, shared
-// memory: as on an H200.
+// The limits of an H200: stack, printf FIFO, heap, unused, pending launches, L2 fetch granularity,
+// persisting L2, shared memory.
 constexpr std::uint64_t default_limits[limit_count] = {1024, 8650752, 8388608,  0,
                                                        2048, 64,      11796480, 232448};
 

@@ -5,7 +5,7 @@
 
 namespace inflight::cuda {
 
-// The name of the resource: a test's RESOURCE_GROUPS property asks for "gpus:N".
+// The name of the resource. A test requests N slots by "gpus:N" in its RESOURCE_GROUPS property.
 inline constexpr const char* ctest_resource = "gpus";
 
 // The sum of the slots of the test's groups, where a slot is a core. Empty if CTest gave none.

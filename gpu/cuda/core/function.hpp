@@ -13,9 +13,9 @@
 
 namespace inflight::cuda {
 
-// Settings of cudaFuncSetAttribute and its relatives; -1: the default.
+// Settings of cudaFuncSetAttribute and similar calls. -1 means the default.
 struct FunctionSettings {
-  int max_dynamic_shared = -1;  // bytes; default: what is left of the limit without opt-in
+  int max_dynamic_shared = -1;  // bytes; default: the rest of the limit without opt-in
   int carveout = -1;            // percent
   int cache = 0;                // cudaFuncCache
   int shared_bank = 0;          // cudaSharedMemConfig

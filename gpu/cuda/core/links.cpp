@@ -24,7 +24,7 @@ Status tell_no_forms(unsigned* forms, const int* operations, unsigned count) {
 
 Status get_link_attribute(int* value, int attribute, int from, int to) {
   if (!device_exists(from) || !device_exists(to) || from == to) return Status::invalid_device;
-  // Rank (0: the best), access, all atomics, CUDA arrays, some atomics alone.
+  // Performance rank (0: the best), access, all atomics, CUDA arrays, only some atomics.
   constexpr int values[] = {0, 1, 1, 1, 0};
   if (!value || attribute < 1 || attribute > int(std::size(values))) return Status::invalid_value;
   *value = values[attribute - 1];

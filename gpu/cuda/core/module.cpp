@@ -1,4 +1,4 @@
-// Loading: images → PTX → parsed modules (shared by content) → one linked program a device.
+// Loads modules: images → PTX → parsed modules (shared by content) → one linked program per device.
 #include "gpu/cuda/core/module.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// The table of device profiles and what is computed from it.
+// The table of device profiles, and values computed from it.
 #include "gpu/cuda/core/profiles.hpp"
 
 #include <fmt/format.h>
@@ -44,8 +44,8 @@ const Row* row_of(int number) {
   return at != std::end(rows) && at->number == number ? at : nullptr;
 }
 
-// The integer fields of cudaDeviceProp in their order (CUDA Runtime API, "cudaDeviceProp"): `wide`
-// ones are size_t. Each lies at the next multiple of its size after the one before it.
+// The integer fields of cudaDeviceProp in their order (CUDA Runtime API, "cudaDeviceProp"). `wide`
+// fields are size_t. Each field is aligned to its size.
 enum Presence { always, until_12, since_12, since_13 };
 struct PropertyField {
   bool wide;

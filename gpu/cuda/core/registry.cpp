@@ -1,4 +1,4 @@
-// The registry of what host code registers: kernels, variables and managed variables.
+// The registry of the kernels, variables and managed variables that host code registers.
 #include "gpu/cuda/core/registry.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What nvcc's host code registers before main: fatbins, kernels, variables.
+// The fatbins, kernels and variables that nvcc's host code registers before main.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -22,7 +22,8 @@ struct RegisteredVariable {
       nullptr;  // where host code reads a managed variable's address; null: not managed
 };
 
-// Filled by __cudaRegister*. Works before main and after static destructors; never destroyed.
+// Filled by __cudaRegister*. Never destroyed, so that it works before main and after static
+// destructors.
 class Registry {
  public:
   static Registry& get();

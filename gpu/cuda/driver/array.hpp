@@ -10,7 +10,7 @@ Result<abi::ChannelFormat> channels_of(unsigned format, unsigned channels);
 // The CUarray_format of a format.
 unsigned number_of(texture::Format format);
 
-// The contexts that arrays were made in.
+// The contexts in which arrays were created.
 Context* of_array(Handle array);
 Context* of_mipmapped(Handle array);
 

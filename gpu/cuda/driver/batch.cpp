@@ -6,7 +6,7 @@
 namespace inflight::cuda::driver {
 namespace {
 
-// A list of addresses as a list of pointers.
+// Converts a list of addresses to a list of pointers.
 void* const* pointers(const DevicePointer* list) { return reinterpret_cast<void* const*>(list); }
 static_assert(sizeof(DevicePointer) == sizeof(void*));
 

@@ -6,7 +6,7 @@
 namespace inflight::cuda::driver {
 namespace {
 
-// CUDA_MEMCPY2D, each side in this order.
+// One side of CUDA_MEMCPY2D, with its fields in order.
 struct Side2D {
   std::size_t x, y;
   MemoryType type;

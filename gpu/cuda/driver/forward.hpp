@@ -1,4 +1,4 @@
-// Driver calls that only pass their arguments to an operation of the core.
+// Driver calls that only pass their arguments on to an operation of the core.
 #pragma once
 #include "gpu/cuda/driver/entry.hpp"
 

@@ -33,7 +33,7 @@ Status with_state(Handle handle, Body&& body) {
   return body(states[function]);
 }
 
-// CUDA guide, kernel parameters: 32,764 bytes.
+// The largest size of a kernel's parameters (CUDA guide).
 constexpr std::size_t most_parameter_bytes = 32764;
 
 Status set_parameter(Handle function, int offset, const void* from, std::size_t bytes) {

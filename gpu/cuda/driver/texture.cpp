@@ -1,4 +1,4 @@
-// Driver API: texture and surface objects; texture references are refused.
+// Driver API: texture and surface objects. Texture references are not supported.
 #include <algorithm>
 
 #include "gpu/cuda/core/store.hpp"

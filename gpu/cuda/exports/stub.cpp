@@ -15,7 +15,7 @@ struct Advice {
   std::string_view text;
 };
 
-// The first row whose part occurs in the name is used.
+// The first row whose `part` occurs in the name applies.
 constexpr Advice advice[] = {
     {"TexRef", "texture references went with CUDA 12; use texture objects"},
     {"SurfRef", "surface references went with CUDA 12; use surface objects"},

@@ -7,7 +7,7 @@
 namespace inflight::cuda {
 namespace {
 
-// A grid's handle is the address of its workspace {u32 bytes; u32 barrier}, which %envreg1:2 hold.
+// A grid's handle is the address of its workspace {u32 bytes; u32 barrier}, held in %envreg1:2.
 // Each phase, the blocks' arrivals together flip the barrier's highest bit: block 0 adds the
 // remainder.
 constexpr const char* text = R"(.version 6.0

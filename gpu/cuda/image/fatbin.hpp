@@ -65,8 +65,8 @@ tl::expected<const Image*, std::string> choose(std::span<const Image> images, Ar
 // -rdc=true that launch kernels from kernels.
 bool is_device_runtime(std::span<const Image> images);
 
-// Every fatbin inside an ELF file (sections .nv_fatbin and __nv_relfatbin), in file order. Empty
-// for an ELF without one.
+// Every fatbin in an ELF file (sections .nv_fatbin and __nv_relfatbin), in file order. Empty if
+// there is none.
 tl::expected<std::vector<std::vector<Image>>, std::string> read_elf(Source&, Bodies);
 tl::expected<std::vector<std::vector<Image>>, std::string> read_elf(
     std::span<const std::byte> file);

@@ -13,8 +13,8 @@ namespace inflight::cuda {
 // need not be reported.
 struct ImageError {
   enum class Kind {
-    damaged,   // it cannot be read
-    unusable,  // it holds nothing that the device can run
+    damaged,   // the image is malformed
+    unusable,  // it has nothing that the device can run
     no_file,   // the file cannot be read
   };
   Kind kind = Kind::damaged;

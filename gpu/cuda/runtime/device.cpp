@@ -18,7 +18,7 @@ namespace {
 constexpr unsigned known_flags = 0x1f | 0x80;  // scheduling, mapping, local memory, sync memops
 constexpr unsigned map_host_flag = 0x08;
 
-// For queries of one device: body(Device&).
+// A query of one device. Runs body(Device&).
 template <class Body>
 int about(int ordinal, Body body, const char* call = __builtin_FUNCTION()) {
   return query(
@@ -29,7 +29,7 @@ int about(int ordinal, Body body, const char* call = __builtin_FUNCTION()) {
       call);
 }
 
-// Stores value().
+// A query that stores the result of value().
 template <class Value>
 int store(int* place, Value value, const char* call = __builtin_FUNCTION()) {
   return query(

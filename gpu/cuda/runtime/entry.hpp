@@ -52,7 +52,7 @@ int entry(Body body, const char* call = __builtin_FUNCTION()) {
     return status == Status::success ? as_status(body()) : status;
   }));
 }
-// A call that does not: queries of devices, handles and errors.
+// A call that does not need one: queries of devices, handles and errors.
 template <class Body>
 int query(Body body, const char* call = __builtin_FUNCTION()) {
   return record(guarded(call, [&]() -> Status {

@@ -10,7 +10,7 @@ namespace {
 
 #ifndef INFLIGHT_PER_THREAD
 
-// For calls about one pool: body(shared_ptr<Pool>).
+// A call on a pool. Runs body(shared_ptr<Pool>).
 template <class Body>
 int on_pool(const void* handle, Body body, const char* call = __builtin_FUNCTION()) {
   return entry(

@@ -63,8 +63,7 @@ class Graph {
   std::uint64_t id = next_id();
   std::vector<std::shared_ptr<UserReferences>> user_references;
   std::vector<std::shared_ptr<Condition>> conditions;  // made for this graph
-  bool embedded = false;  // the graph of a child node, a body of a conditional one: its node
-                          // destroys it
+  bool embedded = false;  // belongs to a child or conditional node, which destroys it
 
  private:
   static std::uint64_t next_id();
@@ -76,7 +75,7 @@ class Graph {
 // Replaces a node's work by work of the same kind.
 void set_work(Node& node, Work work);
 
-// The live node of a handle, or null.
+// The existing node of a handle, or null.
 std::shared_ptr<Node> node_of(const void* handle);
 
 // An executable graph: a graph as it was when it was instantiated. Its nodes run one after another,
@@ -110,7 +109,7 @@ class GraphExec : public std::enable_shared_from_this<GraphExec> {
   };
   struct Updated {
     Change change = Change::none;
-    Node* node = nullptr;  // of `graph`: where they differ
+    Node* node = nullptr;  // the node of `graph` where they differ
   };
   Updated update(const Graph& graph);
 

@@ -79,7 +79,7 @@ Status apply(Advice& advice, int kind, const abi::Location& location) {
   return Status::success;
 }
 
-// cudaMemRangeAttribute → the value; `count` ints may be written.
+// Reads the value of a cudaMemRangeAttribute. At most `count` ints are written.
 Status read(const Advice& advice, int attribute, int* values, std::size_t count) {
   const int results[] = {0,
                          advice.read_mostly,

@@ -106,7 +106,7 @@ Status free_ordered(void* pointer, Stream& stream) {
   }
   if (capturing(stream)) return Status::invalid_value;  // not of this graph
   if (!claim_free(address)) return Status::invalid_value;
-  // A pool stops counting at the call, before the stream frees the memory.
+  // The pool's accounting ends at the call, before the stream frees the memory.
   if (auto pool = pool_of(address)) pool->release(address);
   return submit(stream, FreeWork{nullptr, address});
 }

@@ -21,7 +21,7 @@ constexpr int first_reuse = 1, last_reuse = 3;
 struct Ordered {
   std::mutex mutex;
   std::unordered_map<std::uint64_t, std::shared_ptr<Pool>> pools;    // by address
-  std::unordered_map<std::uint64_t, std::function<void()>> adopted;  // how each of those ends
+  std::unordered_map<std::uint64_t, std::function<void()>> adopted;  // ends the mapping, by address
   std::set<std::uint64_t> freeing;
 };
 Ordered& ordered() {

@@ -45,7 +45,7 @@ class Pool {
   Result<std::uint64_t> allocate(std::uint64_t bytes);
   // Adds memory of another process, which accounts for it.
   void adopt(std::uint64_t address);
-  // Stops counting the allocation. False: not of this pool.
+  // Removes the allocation from the accounting. False: it is not from this pool.
   bool release(std::uint64_t address);
   // Releases the reserve that is not in use, but keeps at least `keep_bytes` of reserve.
   void trim(std::uint64_t keep_bytes);
@@ -111,7 +111,7 @@ Status get_pool_access(int* flags, const Pool& pool, const abi::Location* locati
 // The pool of a handle, or null.
 std::shared_ptr<Pool> find_pool(const void* handle);
 
-// In stream order, or as a node of the graph that the stream captures.
+// Allocate and free in stream order, or as nodes of the graph that the stream captures.
 Status allocate_ordered(void** place, std::uint64_t bytes, const std::shared_ptr<Pool>& pool,
                         Stream& stream);
 Status free_ordered(void* pointer, Stream& stream);
@@ -119,7 +119,7 @@ Status free_ordered(void* pointer, Stream& stream);
 // Called by every synchronisation: pools release the reserve beyond their threshold.
 void release_idle_pools();
 
-// out_of_memory.
+// Allocates from the pool at once (out_of_memory).
 Result<std::uint64_t> allocate_from(const std::shared_ptr<Pool>& pool, std::uint64_t bytes);
 // Adds memory of another process to a pool. `end` undoes the mapping.
 void adopt_into(const std::shared_ptr<Pool>& pool, std::uint64_t address,

@@ -4,7 +4,7 @@
 
 namespace inflight::cuda {
 
-// The detectors, if the settings ask for them; else null.
+// The detectors, or null if the settings do not turn them on.
 check::Listener* checker();
 // True if a finding already says why this launch ended.
 bool checking_explains(std::uint64_t launch);

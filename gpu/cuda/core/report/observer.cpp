@@ -177,7 +177,7 @@ void observe_region(const Stream& stream, std::string_view call, const Region& r
 void observe_memory(const machine::Allocation& allocation, bool made) {
   made ? watch::made(allocation) : watch::released(allocation);
   using Kind = check::Allocation::Kind;
-  // The order is AllocationKind's.
+  // In AllocationKind's order.
   constexpr Kind kinds[] = {Kind::device,   Kind::managed,  Kind::host,
                             Kind::variable, Kind::constant, Kind::heap};
   const Kind kind = kinds[static_cast<int>(allocation.kind)];

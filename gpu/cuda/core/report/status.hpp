@@ -108,7 +108,7 @@ std::string_view runtime_error_text(int code);
 std::string_view driver_error_name(int code);
 std::string_view driver_error_text(int code);
 
-// Writes "inflight: SENTENCE" to standard error, and the sentence into the driver's log (logs.hpp).
+// Writes "inflight: SENTENCE" to standard error, and the sentence to the driver's log (logs.hpp).
 void report(std::string_view sentence);
 // Writes to the log only, because the sentence is already on standard error.
 void write_log(std::string_view sentence);

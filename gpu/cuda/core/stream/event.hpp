@@ -12,10 +12,10 @@
 
 namespace inflight::cuda {
 
-// One cudaEventRecord.
+// The result of one cudaEventRecord.
 struct Recording {
   Ticket ticket;
-  std::weak_ptr<const Stream> stream;  // it is recorded in
+  std::weak_ptr<const Stream> stream;  // the stream it is recorded in
   std::atomic<std::chrono::steady_clock::time_point> reached{};
   std::uint64_t number = 0;                      // for an event that processes share
   std::shared_ptr<const SharedEvent> elsewhere;  // another process's recording has no ticket
@@ -52,7 +52,7 @@ class Event {
   const bool imported;  // another process made it
   const std::shared_ptr<SharedEvent> shared;
   Context* const context = current_context();  // where it was created; null: the primary one
-  // Where a capturing stream recorded it, else null. Guarded by capture_mutex().
+  // The capture in which it was last recorded, else null. Guarded by graph_mutex().
   std::shared_ptr<Capture> capture;
   std::vector<Node*> captured_nodes;  // the graph's nodes that a wait for it depends on,
   EdgeKinds captured_kinds;           // and the kinds of those edges

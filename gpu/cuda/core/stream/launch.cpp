@@ -43,7 +43,7 @@ struct FaultCode {
   machine::FaultKind kind;
   Status status;
 };
-// CUDA runtime API, cudaError; the order is FaultKind's.
+// CUDA's code for each fault (CUDA runtime API, cudaError), in FaultKind's order.
 constexpr FaultCode fault_codes[] = {
     {machine::FaultKind::none, Status::success},
     {machine::FaultKind::refused, Status::illegal_instruction},

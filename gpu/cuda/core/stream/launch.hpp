@@ -43,7 +43,7 @@ Status status_of(machine::FaultKind kind);
 // The cluster shape of a launch: the kernel's own if it has one, else the requested one.
 machine::Dim3 cluster_of(const machine::Kernel& kernel, const machine::Dim3& requested);
 
-// How many blocks a cluster of the kernel may have on `device` now.
+// The most blocks that a cluster of the kernel may have on `device` now.
 std::uint64_t largest_cluster(const Function& function, const Device& device);
 // The most dynamic shared memory `function` may use on `device` now, in bytes.
 std::uint32_t dynamic_shared_limit(const Function& function, const machine::Kernel& kernel,

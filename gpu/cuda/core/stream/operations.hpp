@@ -30,7 +30,7 @@ using StreamCallback = void (*)(void* stream, int status, void* data);
 Status add_callback(Stream& stream, void* handle, StreamCallback callback, void* data,
                     unsigned flags);
 
-// With cudaEventCreateWithFlags's flags.
+// `flags` are those of cudaEventCreateWithFlags.
 Status create_event(void** place, unsigned flags);
 Status destroy_event(const void* handle);
 // Exports an event to other processes (invalid_value: it was not created for that), and imports one

@@ -15,7 +15,7 @@
 namespace inflight::cuda {
 namespace {
 
-// CUstreamWaitValue_flags. No device flushes remote writes (Attribute::CanFlushRemoteWrites).
+// CUstreamWaitValue_flags. No device can flush remote writes (Attribute::CanFlushRemoteWrites).
 enum Comparison : unsigned { at_least = 0, equal = 1, common_bits = 2, not_or = 3 };
 constexpr unsigned flush = 1u << 30, no_barrier = 1, device_barrier = 1, longest_batch = 255;
 

@@ -97,7 +97,7 @@ void run_kernel(const KernelWork& work, Stream& stream) {
                 checking_explains(outcome.launch ? outcome.launch : launch.id)
                     ? Device::Printed::already
                     : Device::Printed::not_yet);
-  else if (!outcome.report.empty())  // it was cancelled
+  else if (!outcome.report.empty())  // the launch was cancelled
     report(outcome.report);
   if (outcome.kind == machine::FaultKind::interrupted) machine::interrupt::die_if_due();
 }

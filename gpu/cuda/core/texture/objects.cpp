@@ -116,8 +116,7 @@ Result<Image> image_of(const abi::Resource& r) {
 
 // Restricts the image to the view's levels, layers and format.
 Status apply(const abi::ResourceView& view, Image& image) {
-  // 1 to 24: 1, 2, 4 channels of u8, s8, u16, s16, u32, s32, f16, f32. Behind them: compressed
-  // ones.
+  // 1 to 24: 1, 2, 4 channels of u8, s8, u16, s16, u32, s32, f16, f32. Compressed formats follow.
   constexpr int formats = 24, compressed = 14;
   if (view.format <= 0 || view.format > formats + compressed) return Status::invalid_value;
   if (view.format > formats) {

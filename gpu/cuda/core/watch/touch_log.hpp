@@ -18,7 +18,7 @@ struct Touch {
 // Any number of threads add without locks, and one takes. A touch is dropped if the log is full.
 class TouchLog {
  public:
-  // f(Touch&) fills it in.
+  // Adds a touch, which f(Touch&) fills in.
   template <class F>
   void add(F f) {
     std::uint64_t at = next_.load(std::memory_order_relaxed);

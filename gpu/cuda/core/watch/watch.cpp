@@ -20,7 +20,7 @@ namespace {
 struct Watch {
   Closing closing;
   TouchLog log;
-  std::mutex reporting;  // of touches; guards:
+  std::mutex reporting;  // held while touches are reported; guards `places`
   HostPlaces places;
 };
 std::atomic<Watch*> the_watch{nullptr};
