@@ -47,9 +47,8 @@ class ScopedContext {
   bool pushed_;
 };
 
-// Initialises the driver API. cuInit calls this, and so does every runtime call except
-// cudaRuntimeGetVersion, as on an H200 (tests/kernels/driver_after_runtime.cu). Does nothing if no
-// device is visible.
+// Called by cuInit and, as on an H200 (tests/kernels/driver_after_runtime.cu), by every runtime
+// call but cudaRuntimeGetVersion. Does nothing if no device is visible.
 void initialise_driver();
 bool driver_initialised();
 void retain_primary(Context& context);

@@ -46,8 +46,7 @@ class Registry {
   // The location on `device` of the variable registered for `host` (invalid_symbol: no such
   // variable).
   Result<machine::Symbol> symbol(const void* host, int device) const;
-  // Stores the addresses of the handle's managed variables in their host pointers
-  // (__cudaInitModule).
+  // Publishes the addresses of the handle's managed variables (__cudaInitModule).
   Status initialise(void** handle, int device);
   // The same for every handle that has managed variables.
   Status initialise_all(int device);

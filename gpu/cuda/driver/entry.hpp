@@ -65,9 +65,8 @@ Device* device_at(int ordinal);
 Context* context_of(Handle context, bool or_current = true);
 
 // The contexts of objects that programs name. An invalid handle gives device 0's context, and the
-// call itself then fails. For a default stream the result is null, because it belongs to the
-// current context.
-Context* of_any();  // for objects without a context, such as graphs
+// call then fails. A default stream has none (null).
+Context* of_any();  // for objects without one, such as graphs
 Context* of_device(int ordinal);
 Context* of_stream(Handle);
 Context* of_event(Handle);

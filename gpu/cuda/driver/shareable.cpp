@@ -17,8 +17,7 @@
 namespace inflight::cuda::driver {
 namespace {
 
-// The location's type and id. For a device the id is its index on the machine, for a NUMA node its
-// number.
+// The location's type, and a device's index on the machine or a NUMA node's number.
 constexpr const char* name_format = "inflight memory at %d.%d";
 
 std::string link_of(int file) {

@@ -7,14 +7,13 @@
 namespace inflight::cuda::driver {
 namespace {
 
-// Stores the stream's context. A default stream belongs to the current one.
+// A default stream belongs to the current context.
 Status context_handle(const Stream& stream, Handle* context) {
   bool made = stream.kind() == Stream::Kind::user;
   return store_value(context, Handle(made ? home_of(stream) : current_context()));
 }
 
-// Stores both contexts of a stream: for a green context's stream, the primary one and the green
-// one.
+// Stores the stream's primary context, and its green context if it has one.
 Status context_handles(const Stream& stream, Handle* context, Handle* green) {
   const bool made = stream.kind() == Stream::Kind::user;
   Context* const in = made ? home_of(stream) : current_context();

@@ -71,8 +71,7 @@ std::map<DevicePointer, Run> runs_of(const std::map<DevicePointer, Mapping>& map
   return runs;
 }
 
-// Replaces only the allocations that changed, in one step, because kernels may be using the others
-// and those that grew.
+// Replaces changed allocations in one step. Kernels may be using the others, and those that grew.
 void adopt_runs(Space& s) {
   auto runs = runs_of(s.mappings);
   const auto same = [](const auto& among, const auto& run) {
@@ -179,7 +178,7 @@ Status map(DevicePointer base, std::size_t bytes, std::size_t offset, unsigned l
   return Status::success;
 }
 
-// Calls each(base, mapping). [base, base+bytes) must consist of whole, adjacent mappings.
+// [base, base+bytes) must be exactly a series of adjacent mappings.
 template <class Each>
 Status for_mappings(Space& s, DevicePointer base, std::size_t bytes, Each&& each) {
   DevicePointer at = base;

@@ -58,8 +58,7 @@ struct Mapped {
   std::size_t offset = 0;
 };
 Mapped mapped_at(DevicePointer inside);
-// The address at which devices reach `bytes` bytes of it, beginning at byte `from`. 0: none. Hold
-// mapping_mutex().
+// Where devices reach `bytes` bytes of it from byte `from` on, or 0. Hold mapping_mutex().
 DevicePointer mapped_place(const Physical& physical, std::size_t from, std::size_t bytes);
 // The mapping that contains an address: its base and its size. 0 bytes: there is none.
 struct MappedRange {
@@ -68,8 +67,7 @@ struct MappedRange {
 };
 MappedRange mapping_of(DevicePointer inside);
 
-// The multicast object of a handle, or null. Its handles have the same type as those of memory
-// (multicast.cpp).
+// Multicast objects (multicast.cpp), whose handles have the same type as those of memory.
 std::shared_ptr<machine::MulticastObject> multicast_of(unsigned long long handle);
 bool release_multicast(unsigned long long handle);
 // Notifies multicast objects of changed mappings. Hold mapping_mutex().

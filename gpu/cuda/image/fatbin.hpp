@@ -54,11 +54,10 @@ std::uint64_t fatbin_size(std::span<const std::byte> header);
 // The image's unpacked bytes. PTX ends before its NUL padding.
 tl::expected<std::string, std::string> unpack(const Image&);
 
-// The PTX image that a device of architecture `device` runs: the one of the highest virtual
-// architecture not above it. An 'a' or 'f' image runs only on exactly its number, and is then
-// preferred to the plain one. If there is no such PTX, but machine code that the device would run,
-// it is the oldest plain PTX. The error lists the images and names a build option that adds a
-// usable one.
+// The PTX image that a device of architecture `device` runs: the highest virtual architecture not
+// above it. An 'a' or 'f' image runs only on exactly its number, and is then preferred. If there is
+// none, but machine code that the device would run, it is the oldest plain PTX. The error lists the
+// images and names a build option that adds a usable one.
 tl::expected<const Image*, std::string> choose(std::span<const Image> images, Architecture device);
 
 // True if this is NVIDIA's device runtime (libcudadevrt), which nvcc adds to programs compiled with

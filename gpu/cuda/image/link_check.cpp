@@ -39,8 +39,7 @@ void for_each_use(const ptx::Module& module, const ptx::Function& function, Visi
 
 class Definitions {
  public:
-  // Adds a definition. Returns the name of the text that already defined the function, or an empty
-  // one.
+  // Returns the name of the text that already defined the function, or an empty one.
   std::string add(const ptx::Function& function, const std::string& text) {
     const auto [at, is_new] = by_name_.emplace(function.name, text);
     const bool weak = function.linkage == ptx::Linkage::weak;

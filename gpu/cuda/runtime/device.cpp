@@ -29,7 +29,7 @@ int about(int ordinal, Body body, const char* call = __builtin_FUNCTION()) {
       call);
 }
 
-// A query that stores the result of value().
+// Stores value().
 template <class Value>
 int store(int* place, Value value, const char* call = __builtin_FUNCTION()) {
   return query(

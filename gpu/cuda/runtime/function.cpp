@@ -10,8 +10,7 @@ using namespace inflight::cuda;
 
 namespace {
 
-// Runs body(Registry&). An error becomes the thread's last error, and an object that could not be
-// registered is not found when it is used.
+// An object that could not be registered is not found when it is used.
 template <class Body>
 void registering(Body body, const char* call = __builtin_FUNCTION()) {
   record(guarded(call, [&] {

@@ -33,7 +33,7 @@ void merge(std::vector<Node*>& tips, const std::vector<Node*>& more) {
     if (std::find(tips.begin(), tips.end(), node) == tips.end()) tips.push_back(node);
 }
 
-// Work that depends on a node in two ways gets a plain edge, which waits for all of the node.
+// Work that depends on a node in two ways waits for all of it.
 void merge(Capture& capture, Stream& stream, const std::vector<Node*>& more,
            const EdgeKinds& kinds) {
   auto& tips = capture.tips[&stream];
@@ -60,8 +60,7 @@ bool disturbs(const Capture& capture) {
   return thread_mode == CaptureMode::global && capture.mode == CaptureMode::global;
 }
 
-// Invalidates the captures for which `hit` is true. Returns `status` if there was one, else
-// success.
+// Invalidates the captures that `hit` accepts. Returns `status` if there was one.
 template <class Hit>
 Status invalidate_where(Hit hit, Status status) {
   if (none_active()) return Status::success;

@@ -21,7 +21,7 @@ inline constexpr EdgeKind programmatic_edge{1, 0, 1}, programmatic_begin_edge{2,
 // The second starts once all blocks of the first, a kernel, have begun.
 inline constexpr EdgeKind begin_edge{2, 0, 0};
 
-// The kinds of a node's incoming edges that are not plain, by the node they come from.
+// The kinds of a node's incoming edges that are not plain.
 using EdgeKinds = std::map<const Node*, EdgeKind>;
 
 }  // namespace inflight::cuda

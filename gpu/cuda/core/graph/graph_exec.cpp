@@ -53,8 +53,7 @@ Result<std::vector<GraphExec::Step>> GraphExec::flatten(const Graph& graph) {
       for (Step& each : *inner) {
         for (auto* list : {&each.after, &each.programmatic, &each.after_begin})
           for (std::size_t& index : *list) index += base;
-        // The child's first steps wait for what the child node waits for, and the node is done when
-        // all the steps are.
+        // The child's first steps wait for what its node waits for, and the node is done after all.
         if (each.after.empty()) each.after = front;
         step.after.push_back(steps.size());
         steps.push_back(std::move(each));
@@ -248,8 +247,7 @@ GraphExec::Updated GraphExec::difference(const Steps& old, const Steps& fresh) {
   return {};
 }
 
-// Replaces the work only. Later calls may name the nodes of the graph it was made from, so `node`
-// stays.
+// Later calls may name the nodes of the graph it was made from, so `node` stays.
 void GraphExec::replace(Steps& old, Steps& fresh) {
   for (std::size_t i = 0; i < old.size(); ++i) {
     old[i].work = std::move(fresh[i].work);

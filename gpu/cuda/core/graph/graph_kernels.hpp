@@ -14,7 +14,7 @@ namespace inflight::cuda {
 
 class GraphExec;
 
-// The operations of kernels in one graph launch. Thread-safe.
+// What kernels do in one graph launch. Thread-safe.
 class GraphKernels {
  public:
   // cudaStreamGraph... handles in device code.

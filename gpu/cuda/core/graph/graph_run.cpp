@@ -33,7 +33,7 @@ class GraphExec::Launch final : public GraphKernels {
     }
     std::size_t added() const { return added_; }
 
-    // Starts the queued graphs on a new thread, unless a thread already runs them.
+    // Starts the queue on a new thread, unless one already runs it.
     void begin() {
       const std::lock_guard lock(mutex_);
       if (busy_ || queue_.empty()) return;
@@ -58,7 +58,7 @@ class GraphExec::Launch final : public GraphKernels {
       }
       if (begun.joinable()) begun.join();
     }
-    // Runs all that is left. Returns, for each graph, the number of a step that comes after it.
+    // Runs all that is left. Returns the steps that come after all of it.
     std::vector<std::uint64_t> finish() {
       join();
       work();
@@ -118,8 +118,7 @@ class GraphExec::Launch final : public GraphKernels {
   void stand_alone() override {
     if (observes(check::Topic::host)) beside_.join();
   }
-  // Runs its steps and the graphs beside them. Returns the number of a step that comes after all of
-  // that; 0: none was needed.
+  // Runs its steps and the graphs beside them. Returns a step that comes after all of that, or 0.
   std::uint64_t steps();
   std::deque<Asked> tails() { return std::move(tails_); }
 

@@ -142,8 +142,7 @@ class GraphExec::Run {
     }
   }
 
-  // Reports the step. If others wait for its begin, first reports one right in front, which they
-  // come after.
+  // If others wait for its begin, first reports a step right in front, which they come after.
   void observe(std::size_t index) {
     if (steps_[index].awaited_at_begin) observe_as(index, begins_[index]);
     observe_as(index, numbers_[index]);

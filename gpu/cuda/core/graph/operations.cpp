@@ -99,8 +99,8 @@ bool reaches_devices(const Copy& copy) {
   return !copy.from_array && !copy.to_array && !pageable(copy.from) && !pageable(copy.to);
 }
 
-// The first node that such a graph must not have. It may have kernels, fills, copies of memory that
-// the device reaches, and child graphs of these.
+// The first node that is no kernel, fill, copy of memory that the device reaches, or graph of
+// these.
 Unfit unfit_node(const Graph& graph, std::size_t& working) {
   for (const auto& node : graph.nodes()) {
     const Unfit refused{abi::instantiate_operation, node.get()};

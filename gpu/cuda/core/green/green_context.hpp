@@ -35,14 +35,14 @@ Status create_description(void** place, const DevResource* resources, unsigned c
 // The part of the device that kernels of this stream or context run on. Null: the whole device.
 std::shared_ptr<const Partition> partition_of(const Stream& stream);
 std::shared_ptr<const Partition> partition_of(const Context* context);
-// The limits of the partition, or, if it is null, of the device.
+// The partition's limits, or the device's if it is null.
 const machine::Limits& limits_of(const Partition* partition, const Device& device);
 
 // The streams of a context. A primary context's streams include those of its device's green
 // contexts.
 std::vector<std::shared_ptr<Stream>> streams_of(const Context& context);
-// Records the event after all work the context has now, or makes all its later work wait for the
-// event (capture_unsupported: one of its streams captures).
+// Record after all work that the context has, or make all its later work wait (capture_unsupported:
+// one of its streams captures).
 Status record_event(const Context& context, const void* event);
 Status wait_event(Context& context, const void* event);
 // Makes a new stream wait for the events that its context waits for.

@@ -44,8 +44,8 @@ Device* device_of(const DevResource& resource) {
   return good ? &Core::get().device(resource.device) : nullptr;
 }
 
-// How many groups of `size` multiprocessors the whole can give. A group of the smallest size that
-// CUDA guarantees to be co-scheduled lies in one GPC, so each GPC may have some left over.
+// How many groups of `size` multiprocessors there are. Groups of the smallest size with a GPC's
+// guarantee each lie in one GPC, where some may be left over.
 std::uint32_t groups_of(const DevResource& whole, std::uint32_t size, const Steps& steps,
                         const machine::Limits& limits) {
   const bool all = whole.count == limits.multiprocessors;

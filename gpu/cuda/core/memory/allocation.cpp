@@ -38,8 +38,7 @@ Status allocate_pitched(abi::PitchedPointer& box, std::size_t depth) {
   box.pitch -= box.pitch % pitch_step;
   wrapped |= __builtin_mul_overflow(box.pitch, box.height, &bytes);
   wrapped |= __builtin_mul_overflow(bytes, depth, &bytes);
-  // An H200 allocates the wrapped product, which fails: 0 bytes are invalid, and other values are
-  // mostly too large.
+  // An H200 allocates the wrapped product: 0 bytes are invalid, and others are mostly too many.
   if (wrapped) return bytes ? Status::out_of_memory : Status::invalid_value;
   return allocate(&box.pointer, bytes, AllocationKind::device);
 }

@@ -1,4 +1,4 @@
-// Reads memory limits and mappings from /proc and /sys.
+// Memory limits and mappings from /proc and /sys.
 #include "gpu/cuda/core/memory/host_limits.hpp"
 
 #include <unistd.h>

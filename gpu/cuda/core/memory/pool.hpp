@@ -33,7 +33,7 @@ struct PoolPlace {
   int type = abi::location_device, id = 0;
   auto operator<=>(const PoolPlace&) const = default;
 };
-// The place that a program describes (invalid_value: no pool can lie there; invalid_device).
+// From a program (invalid_value: no pool can lie there; invalid_device).
 Result<PoolPlace> pool_place(const abi::Location* location, int allocation_type);
 
 // A memory pool. Freed memory goes back to the device at once, whatever the release threshold. The

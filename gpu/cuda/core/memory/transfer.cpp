@@ -59,8 +59,7 @@ void fill_row(char* row, const Fill& fill) {
     std::memcpy(row + i * fill.element, &fill.value, fill.element);
 }
 
-// What the host does with a copy from or to pageable memory: nothing, copy the source first, or
-// wait.
+// What the host does about pageable memory before the copy is queued.
 enum class Staging { none, snapshot, wait };
 Staging staging_of(const Copy& copy) {
   const bool from_host = pageable(copy.from), to_host = pageable(copy.to);

@@ -41,8 +41,7 @@ inline Copy linear(void* to, const void* from, std::uint64_t bytes, Direction di
 
 // From a number of cudaMemcpyKind. An unknown number gives a Direction that check() refuses.
 Direction direction_of(int kind);
-// The copy that a cudaMemcpy3DParms describes (invalid_value: null, or outside an array;
-// invalid_handle: no array).
+// From a cudaMemcpy3DParms (invalid_value: null, or outside an array; invalid_handle: no array).
 Result<Copy> copy_of(const abi::Copy3D* box);
 
 // `height` rows × `depth` slices of `width` elements of `element` bytes (1, 2 or 4).

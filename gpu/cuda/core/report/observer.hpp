@@ -8,7 +8,7 @@ namespace inflight::cuda {
 
 // The listener that the settings choose, or null.
 check::Listener* observer();
-// Makes `listener` the listener instead. Null restores the one that the settings choose.
+// Replaces the listener. Null restores the settings' one.
 void observe_with(check::Listener* listener);
 // True if the listener wants events of this topic.
 inline bool observes(check::Topic topic) {
@@ -20,7 +20,7 @@ inline bool observes(check::Topic topic) {
 void report_observed();
 
 void observe_edge(const check::StreamEdge& edge);
-// `work`: the number of the work in the stream. For events inside work, the work that it does now.
+// `work`: a piece of the stream's work. Events inside work pass the current one.
 void observe_edge(check::StreamEdge::Kind kind, const Stream& stream, std::uint64_t work,
                   std::uint64_t other = 0, std::uint64_t other_work = 0);
 // Reports a launch in `work`. `dependent` is as in check::StreamEdge.

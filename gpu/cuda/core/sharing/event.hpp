@@ -22,7 +22,7 @@ class SharedEvent {
   void finish(std::uint64_t number);
   // For another process's recording only.
   bool done(std::uint64_t number) const;
-  // Waits until it is done, but at most `longest`. May return early. Returns done().
+  // Waits at most `longest`, perhaps less. Returns done().
   bool wait(std::uint64_t number, std::chrono::milliseconds longest) const;
   int file() const { return file_.number(); }
 

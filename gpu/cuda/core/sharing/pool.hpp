@@ -11,8 +11,7 @@ Status export_pool(void* to, const Pool& pool, int handle_type, unsigned long lo
 // Makes a pool for memory that import_pool_memory() adds. The caller keeps the file.
 Status import_pool(void** place, const void* file, int handle_type, unsigned long long flags);
 
-// Makes a handle for an allocation of an exportable pool, by its first address (invalid_value:
-// there is none).
+// Exports an allocation of such a pool, by its first address (invalid_value: there is none).
 Status export_pool_memory(SharingHandle* to, const void* pointer);
 // Maps the memory and stores its first address. free_ordered() and cudaFree end the mapping
 // (invalid_value: the pool is not imported, or lies on another device; fails as open_shared does).

@@ -7,8 +7,7 @@
 namespace inflight::cuda {
 namespace {
 
-// The number that listeners see: that of the work in front, or 1 if the kernel is a stream's first
-// work.
+// The number that listeners see: that of the work in front, or 1 if there is none.
 std::uint64_t number_for(const Ticket& in_front) {
   return std::max<std::uint64_t>(in_front.number, 1);
 }

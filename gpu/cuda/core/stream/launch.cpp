@@ -65,8 +65,8 @@ constexpr FaultCode fault_codes[] = {
     {machine::FaultKind::interrupted, Status::launch_timeout},
 };
 
-// In bytes. A compiler may read a block's last few bytes as one vector, so the size of shared
-// memory is rounded up to this.
+// Bytes. A compiler may read a block's last bytes as one vector, so shared memory is rounded up to
+// this.
 constexpr std::uint32_t widest_access = 16;
 
 // ptxas mostly needs fewer registers than are live at once in PTX. Beyond this excess, a kernel
@@ -138,8 +138,8 @@ Status check_launch(const KernelWork& work, Device& device) {
   if (!found) return report(found);
   const machine::Launch launch = machine_launch(work, **found, device);
   const machine::Outcome outcome = machine::check(launch, limits_of(work.partition.get(), device));
-  // Programs try out shapes, and the codes say what is wrong with a shape. No code says which
-  // resource a kernel lacks that fits on no multiprocessor, so that is reported.
+  // Programs try shapes, and codes say what is wrong with one. No code says what a kernel needs
+  // that fits on no multiprocessor.
   if (outcome.kind == machine::FaultKind::too_many_resources)
     report_once(outcome.report, outcome.report + ".");
   if (!outcome.ok()) return status_of(outcome.kind);
@@ -160,8 +160,8 @@ Result<std::vector<std::byte>> pack(const machine::Kernel& kernel, void* const* 
 Result<std::vector<std::byte>> pack(const machine::Kernel& kernel, const void* packed,
                                     std::uint64_t bytes) {
   if (!packed && bytes) return fail(Status::invalid_value);
-  // Fewer bytes than the kernel's parameters are allowed: NCCL's kernels declare 4 KiB, and each
-  // launch passes only what it uses.
+  // Fewer bytes than the kernel declares are enough: NCCL's kernels take 4 KiB, and launches pass
+  // what they use.
   std::vector<std::byte> buffer(kernel.parameter_bytes);
   if (packed) std::memcpy(buffer.data(), packed, std::min<std::uint64_t>(bytes, buffer.size()));
   return buffer;

@@ -33,8 +33,8 @@ Status add_callback(Stream& stream, void* handle, StreamCallback callback, void*
 // `flags` are those of cudaEventCreateWithFlags.
 Status create_event(void** place, unsigned flags);
 Status destroy_event(const void* handle);
-// Exports an event to other processes (invalid_value: it was not created for that), and imports one
-// (fails as open_shared does).
+// Export an event (invalid_value: it was not created for that), and import one (fails as
+// open_shared does).
 Status export_event(SharingHandle* to, const void* handle);
 Status import_event(void** place, const SharingHandle& handle);
 // The event of a handle (invalid_handle).

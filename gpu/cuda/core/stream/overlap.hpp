@@ -38,7 +38,7 @@ class InFront final : public machine::Prerequisites {
   bool settled_ = false;
 };
 
-// The place of the kernel that this thread runs, between the work in front and behind.
+// The work in front of and behind the kernel that this thread runs.
 struct Standing {
   machine::Prerequisites* in_front = nullptr;  // null: all of it has ended
   machine::Dependents* behind = nullptr;
@@ -57,7 +57,7 @@ struct Early {
   std::shared_ptr<InFront> in_front;
   std::thread thread;
 };
-// Starts `body` on a new thread. Its griddepcontrol.wait waits for `ticket`.
+// Starts `body`, whose griddepcontrol.wait waits for `ticket`.
 Early begin_early(const Ticket& ticket, std::function<void(InFront&)> body);
 
 }  // namespace inflight::cuda

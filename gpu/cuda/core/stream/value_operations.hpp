@@ -46,8 +46,7 @@ Status check_places(const ValueWork& work);
 void perform(const ValueWork& work, Stream& stream);
 // False: the operation would have to wait now.
 bool can_go_on(const ValueOperation& operation);
-// Does one operation that can go on. False: there is no memory at its address, and the device's
-// context is dead.
+// Does one operation that can go on. False: no memory there, and the device's context is dead.
 bool perform(const ValueOperation& operation, Stream& stream);
 inline constexpr std::chrono::microseconds between_looks{20};  // of a value that is waited for
 bool waits_for_any(const ValueWork& work);

@@ -138,8 +138,7 @@ struct Perform {
       observe_ordered(check::Allocation::Step::released, work.address, freed->size, stream);
     free_claimed(work.address);
   }
-  // Writes to a multicast object's addresses, once for each device. False: the destination is no
-  // multicast object.
+  // Writes to a multicast object's addresses, once for each device. False: it is none.
   template <class Write>
   bool cast(const Write& write, void (*observe)(const Stream&, const Write&)) const {
     if (Core::get().memory.multicasts().empty()) return false;

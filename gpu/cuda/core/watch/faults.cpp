@@ -42,14 +42,14 @@ Step* step_of(long thread, long next) {
   return nullptr;
 }
 
-// True for atomic instructions. A program that locks a word often passes it to a system call next.
+// An atomic instruction. A program that locks a word often calls the system with it next.
 bool locks(const mcontext_t& machine) {
   const auto* code = reinterpret_cast<const std::uint8_t*>(machine.gregs[REG_RIP]);
   return *code == 0xf0 || *code == 0x86 || *code == 0x87;
 }
 
-// Copies words up to the end of the page, since the stack surely goes that far. AddressSanitizer
-// must not check these reads.
+// Copies up to the end of the page, where the stack surely goes. AddressSanitizer must not check
+// this.
 __attribute__((no_sanitize("address"))) void copy_stack(Touch& touch, std::uint64_t top) {
   const auto* const words = reinterpret_cast<const volatile std::uint64_t*>(top);
   const std::uint64_t left = (page_bytes - top % page_bytes) / sizeof *words;

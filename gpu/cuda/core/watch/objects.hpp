@@ -6,7 +6,7 @@
 
 namespace inflight::cuda::watch {
 
-// Calls f(const dl_phdr_info&) for each object that is loaded.
+// Calls f(const dl_phdr_info&) for each object.
 template <class F>
 void each_object(F f) {
   dl_iterate_phdr(

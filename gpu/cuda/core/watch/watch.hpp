@@ -20,11 +20,11 @@ bool enabled();
 // True if any memory is watched. Cheap enough for every call.
 bool active();
 
-// Called when memory is allocated or registered, and when it is released.
+// Called when memory is made and released.
 void made(const machine::Allocation& allocation);
 void released(const machine::Allocation& allocation);
 
-// Updates the watch for an edge of a stream. Call it after the detectors have received the edge.
+// Follows an edge of a stream. Call it after the detectors have received it.
 void follow(const check::StreamEdge& edge);
 // Reports all touches so far to the detectors. Call it before every edge of a stream.
 void report_touches();
