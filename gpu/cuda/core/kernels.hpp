@@ -21,8 +21,7 @@ Result<void*> symbol_range(const void* host, int device, std::size_t bytes, std:
 
 Status get_attributes(abi::FunctionAttributes* place, const void* handle);
 Status set_attribute(const void* handle, int attribute, int value);
-Status set_attribute(const void* handle, int attribute, int value,
-                     int ordinal);  // on device `ordinal`
+Status set_attribute(const void* handle, int attribute, int value, int ordinal);  // on `ordinal`
 Status set_cache_config(const void* handle, int config);
 Status set_shared_bank(const void* handle, int config);
 // The parameter's offset and size in the parameter buffer, in bytes; `size` may be null.

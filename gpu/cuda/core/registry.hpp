@@ -16,10 +16,9 @@ namespace inflight::cuda {
 // A variable of the program, as host code registered it.
 struct RegisteredVariable {
   std::shared_ptr<LoadedModule> module;
-  std::string name;        // on the device
-  std::uint64_t size = 0;  // bytes; 0: unknown
-  void** managed =
-      nullptr;  // where host code reads a managed variable's address; null: not managed
+  std::string name;          // on the device
+  std::uint64_t size = 0;    // bytes; 0: unknown
+  void** managed = nullptr;  // where host code reads a managed variable's address; or null
 };
 
 // Filled by __cudaRegister*. Never destroyed, so that it works before main and after static

@@ -50,8 +50,7 @@ void Multicast::follow() {
   if (shared->version() == seen_) return;
   const SharedMulticast::View view = shared->look();
   seen_ = view.version;
-  for (const int device : view.devices)
-    add(device);  // has no effect on devices that are already added
+  for (const int device : view.devices) add(device);  // ignores devices that are already added
   std::map<std::pair<int, std::size_t>, SharedMulticast::Range> now;
   for (const SharedMulticast::Range& each : view.ranges) now[{each.device, each.offset}] = each;
   for (const auto& [key, old] : bound_) {

@@ -31,8 +31,7 @@ struct KeepErrno {
   ~KeepErrno() { errno = value; }
 };
 
-constexpr greg_t trap_flag = 0x100,
-                 written = 2;  // bits of the flags register and of the fault's error code
+constexpr greg_t trap_flag = 0x100, written = 2;  // bits of the flags and of the error code
 
 Step* step_of(long thread, long next) {
   for (Step& each : steps) {
