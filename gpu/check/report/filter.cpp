@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "gpu/check/names.hpp"
 #include "gpu/check/report/json.hpp"
 
 namespace inflight::check {
@@ -52,7 +53,8 @@ bool matches_place(const Suppression::Pattern& pattern, const CodePlace& place) 
       return matches_wildcards(pattern.text, place.kernel) ||
              matches_wildcards(pattern.text, place.mangled);
     case Subject::function:
-      return matches_wildcards(pattern.text, place.function);
+      return matches_wildcards(pattern.text, place.function) ||
+             matches_wildcards(pattern.text, readable(place.function));
     default:
       return matches_source(pattern.text, place);
   }

@@ -34,9 +34,10 @@ TEST(Suppressions, MatchWhatAllTheirLinesSay) {
   const Finding f = full_finding();
   for (const char* body :
        {"inflight:read-before-wait", "inflight:*", "inflight:read-*\nkernel:copy(*",
-        "inflight:*\nkernel:_Z4copyPf", "inflight:*\nfunction:*copy_async*",
-        "inflight:*\nsource:copy.cu:31", "inflight:*\nsource:*/me/copy.cu:28",
-        "inflight:*\nhere:copy.cu:31\nthere:copy.cu:28", "inflight:*\nhere:*.cu"})
+        "inflight:*\nkernel:_Z4copyPf", "inflight:*\nfunction:_Z10copy_async*",
+        "inflight:*\nfunction:copy_async(float*, float const*)", "inflight:*\nsource:copy.cu:31",
+        "inflight:*\nsource:*/me/copy.cu:28", "inflight:*\nhere:copy.cu:31\nthere:copy.cu:28",
+        "inflight:*\nhere:*.cu"})
     EXPECT_TRUE(matches(entry(body), f)) << body;
   for (const char* body :
        {"inflight:data-race", "inflight:*\nkernel:other*", "inflight:*\nhere:copy.cu:28",
