@@ -132,22 +132,6 @@ Status Registry::initialise(void** handle, int device) {
   return status;
 }
 
-Status Registry::initialise_all(int device) {
-  std::vector<void**> handles;
-  {
-    std::lock_guard lock(mutex_);
-    for (auto& [handle, entry] : entries_) {
-      if (!entry->managed.empty())
-        handles.push_back(static_cast<void**>(const_cast<void*>(handle)));
-    }
-  }
-  for (void** handle : handles) {
-    Status status = initialise(handle, device);
-    if (status != Status::success) return status;
-  }
-  return Status::success;
-}
-
 void Registry::reset(int device) {
   std::vector<std::shared_ptr<LoadedModule>> modules;
   {

@@ -47,8 +47,6 @@ class Registry {
   Result<machine::Symbol> symbol(const void* host, int device) const;
   // Publishes the addresses of the handle's managed variables (__cudaInitModule).
   Status initialise(void** handle, int device);
-  // The same for every handle that has managed variables.
-  Status initialise_all(int device);
   // Unloads everything from `device` (cudaDeviceReset).
   void reset(int device);
 

@@ -90,7 +90,6 @@ class Children {
   std::vector<Child> tails();
 
  private:
-  static constexpr std::size_t none = ~std::size_t{0};
   struct Stream {
     std::vector<std::size_t> in_front;  // of its next launch
   };

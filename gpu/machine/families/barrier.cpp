@@ -85,7 +85,6 @@ const Op* arrive(Warp& w, const Op* op, const Names& n) {
   const bool waits = use_of<BarrierUse>(op).step != Step::arrive;
   b.expected = b.arrived == 0 ? n.expected : std::max(b.expected, n.expected);
   b.arrived += arrivals(w, n);
-  b.waiting += waits ? lane_count(w.mask) : 0;
   if (op->c != no_ref) reduce(w, op, b);
   if (w.block->grid->observation) [[unlikely]]
     w.block->grid->observation->arrived(w, op, n.id, n.expected, b);
@@ -125,7 +124,6 @@ const Op* run_barrier_sync(Warp& w, const Op* op) {
   if (b.expected != 0 || b.arrived + threads >= w.block->alive_threads)
     return arrive_otherwise(w, op);
   b.arrived += threads;
-  b.waiting += threads;
   w.progressed = true;
   return w.park(op, Wait::barrier, op->extra);
 }

@@ -28,7 +28,6 @@ namespace inflight::machine {
 struct NamedBarrier {
   std::uint32_t arrived = 0;       // threads; full warps where `expected` was given
   std::uint32_t expected = 0;      // threads, a multiple of 32; 0: all that live
-  std::uint32_t waiting = 0;       // of the arrived, those that wait
   std::uint32_t phase = 0;         // counts its completions
   std::uint32_t reduced_popc = 0;  // threads whose predicate was true
   bool reduced_and = true, reduced_or = false;
