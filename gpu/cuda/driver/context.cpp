@@ -1,4 +1,5 @@
 // Driver API: contexts, the context stack, limits, settings and peers.
+#include "gpu/cuda/core/devices.hpp"
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/green/green_context.hpp"
 #include "gpu/cuda/core/handles.hpp"
@@ -182,8 +183,7 @@ INFLIGHT_CU(cuCtxGetLimit, (std::size_t * value, int limit), {
 })
 INFLIGHT_CU(cuCtxSetLimit, (int limit, std::size_t value), {
   if (Status status = limit_status(limit); status != Status::success) return status;
-  current_device().limits[limit] = value;
-  return Status::success;
+  return set_limit(limit, value);
 })
 INFLIGHT_CU(cuCtxGetCacheConfig, (int* config),
             { return store_value(config, current_device().cache_config.load()); })
