@@ -103,8 +103,8 @@ const Op* run_free(const BuiltinCall& call) {
         observation->heap(w, call.op, lane, check::Allocation::Step::released, address, a->size);
       return;
     }
+    if (bad == 0) what = address;
     bad |= 1u << lane;
-    what = address;
   });
   w.progressed = true;
   if (bad == 0) return w.spend(call.op + 1, cost(w, heap_cost));
