@@ -16,24 +16,35 @@
 namespace inflight::cuda {
 
 void TaskCount::finish_one() {
+  bool awaited;
   {
     std::lock_guard lock(mutex_);
-    ++done_;
+    awaited = ++done_ >= awaited_;
+    if (awaited) awaited_ = nothing;
   }
-  changed_.notify_all();
+  if (awaited) changed_.notify_all();
 }
 
 void TaskCount::wait(std::uint64_t number, std::uint64_t stamp) const {
   const watch::Waiting not_held(!Stream::on_worker(), stamp);
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return done_ >= number; });
+  while (!is_done(number)) changed_.wait(lock);
 }
 
 bool TaskCount::wait_until(std::uint64_t number,
-                          std::chrono::steady_clock::time_point deadline) const {
+                           std::chrono::steady_clock::time_point deadline) const {
   const watch::Waiting nothing_held(!Stream::on_worker());
   std::unique_lock lock(mutex_);
-  return changed_.wait_until(lock, deadline, [&] { return done_ >= number; });
+  while (!is_done(number))
+    if (changed_.wait_until(lock, deadline) == std::cv_status::timeout) return done_ >= number;
+  return true;
+}
+
+// If not, the caller waits for it.
+bool TaskCount::is_done(std::uint64_t number) const {
+  if (done_ >= number) return true;
+  awaited_ = std::min(awaited_, number);
+  return false;
 }
 
 bool TaskCount::reached(std::uint64_t number) const {

@@ -34,9 +34,14 @@ class TaskCount {
   const std::uint64_t stream;  // its id
 
  private:
+  static constexpr std::uint64_t nothing = ~0ull;
+  bool is_done(std::uint64_t number) const;
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   std::uint64_t done_;
+  // The first task that a thread waits for: to wake it earlier would cost the stream's thread as
+  // long as a small launch.
+  mutable std::uint64_t awaited_ = nothing;
 };
 
 // A task of a stream that one can wait for. An empty ticket is always done.
