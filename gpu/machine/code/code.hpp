@@ -68,6 +68,7 @@ struct Refusal {
 
 struct Code {
   static constexpr std::uint32_t none = ~0u;
+  std::uint64_t id = 0;  // of this code and no other, also of none that is gone
   const Program* program = nullptr;
   Program::FunctionRef ref;
   const ptx::Module* module = nullptr;
@@ -86,7 +87,7 @@ struct Code {
   std::uint32_t local_alignment = 16;  // of the frame in local memory
   // Its .local variables and parameters: index in ptx::Module::variables, offset in the frame.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> locals;
-  bool dynamic_stack = false;          // it moves the stack pointer: alloca, stackrestore
+  bool dynamic_stack = false;                   // it moves the stack pointer: alloca, stackrestore
   std::vector<LocalRange> parameters, returns;  // of a function that is no kernel
   std::vector<CallSite> calls;                  // Op::extra of a call
   std::vector<std::vector<const Op*>> branch_tables;

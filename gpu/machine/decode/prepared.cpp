@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
+
 #include "gpu/check/names.hpp"
 #include "gpu/machine/decode/decode.hpp"
 
@@ -48,6 +50,8 @@ const Prepared::Decoded& Prepared::decoded(Program::FunctionRef ref, CodeForm fo
     Decoder decoder(program_, ref, function(ref), form);
     decoder.run();
     made = {decoder.take_code(), decoder.take_errors()};
+    static std::atomic<std::uint64_t> last{0};
+    if (made.code) made.code->id = ++last;
   } else {
     made.errors.push_back(
         fmt::format("function '{}' is declared but nobody defines it", check::readable(text.name)));

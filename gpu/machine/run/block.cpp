@@ -45,8 +45,8 @@ void Block::start(const Dim3& at) {
   if (reserved_end) std::memset(shared, 0, reserved_end);
 
   const std::uint32_t count = (threads + lanes - 1) / lanes;
-  const bool fresh = warps.empty();
-  for (std::uint32_t i = 0; fresh && i < count; ++i) {
+  const bool made = !warps.empty();
+  for (std::uint32_t i = 0; !made && i < count; ++i) {
     auto w = std::make_unique<Warp>();
     w->block = this;
     w->index = i;
@@ -58,9 +58,10 @@ void Block::start(const Dim3& at) {
     fill_warp_values(*w);
     warps.push_back(std::move(w));
   }
-  if (const Turns& asked = grid->options->turns; fresh || asked.kind == Turns::Kind::random)
+  if (const Turns& asked = grid->options->turns; new_in_grid || asked.kind == Turns::Kind::random)
     turns.start(asked, linear, warps.size());
-  fill_block_values(*this);
+  fill_block_values(*this, new_in_grid);
+  new_in_grid = false;
   start_warpgroups(*this);
   for (auto& w : warps) {
     w->base[2] = reinterpret_cast<char*>(values.data());

@@ -65,8 +65,8 @@ struct Grid {
   std::atomic<bool> stop{false};                   // a fault, a time-out or a cancellation ended it
   std::uint64_t begin = first_cycle;               // on the device's clock
   std::atomic<std::uint64_t> latest{first_cycle};  // that a block has reported
-  Parent* parent = nullptr;          // of what its threads launch; null: they cannot
-  Dependents* dependents = nullptr;  // null: nobody cares, or no block can ask for them
+  Parent* parent = nullptr;                        // of what its threads launch; null: they cannot
+  Dependents* dependents = nullptr;    // null: nobody cares, or no block can ask for them
   std::atomic<bool> requested{false};  // a block has issued launch_dependents
   // Blocks that have neither issued it nor ended.
   std::atomic<std::uint64_t> holding_dependents{0};
@@ -112,6 +112,7 @@ struct Block {
   Counts* counts = nullptr;  // null: nobody wants sums
   std::uint32_t rank = 0;    // in the cluster
   std::uint32_t window = 0;  // where its shared addresses begin: rank << 24
+  bool new_in_grid = true;   // it has not been started in it
   bool ended = true;         // every thread has exited
   bool left = true;  // and the cluster's other blocks may not reach its shared memory any more
   // Rounds in which each warp does one instruction only. A kernel that makes mbarriers begins so:
@@ -120,7 +121,7 @@ struct Block {
   std::uint32_t in_step = 0;
   bool let_dependents_begin = false;  // it has issued launch_dependents
   bool held = false;                  // threads of it wait at griddepcontrol.wait
-  bool progressed = false;  // something other than polling was done in the last run()
+  bool progressed = false;            // something other than polling was done in the last run()
   bool only_polled = false;  // warps looked at memory in it, and not at the time, or could not run
   TurnOrder turns;
   Clock clock;

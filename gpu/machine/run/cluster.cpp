@@ -42,6 +42,11 @@ Cluster::Cluster(Grid& g) : grid(&g) {
 
 Cluster::~Cluster() = default;
 
+void Cluster::move_to(Grid& g) {
+  grid = &g;
+  for (auto& block : blocks) block->grid = grid, block->new_in_grid = true;
+}
+
 void Cluster::start(std::uint64_t linear) {
   const Dim3 &shape = grid->launch->cluster, &all = grid->launch->grid;
   const std::uint64_t across = all.x / shape.x, deep = all.y / shape.y;

@@ -22,6 +22,8 @@ struct Cluster {
   explicit Cluster(Grid& grid);
   ~Cluster();
 
+  // Belongs to another launch of the same kernel and block shape from now on.
+  void move_to(Grid& grid);
   // Becomes cluster `linear` of the grid (counted as blocks are: x, then y, then z).
   void start(std::uint64_t linear);
   enum class State : std::uint8_t {
@@ -56,7 +58,7 @@ struct Cluster {
   std::uint64_t arrived_ = 0, alive_ = 0;  // threads
   std::uint64_t phase_ = 0;
   std::vector<bool> ended_before_;  // by rank: in the last round of turns
-  std::uint32_t idle_rounds_ = 0;  // in a row in which waits gave up and nothing else moved
+  std::uint32_t idle_rounds_ = 0;   // in a row in which waits gave up and nothing else moved
   std::chrono::steady_clock::time_point idle_since_;
 };
 

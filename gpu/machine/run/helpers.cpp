@@ -1,5 +1,5 @@
 // oneTBB's threads help. Between launches that follow each other closely they look for the next one
-// before they sleep: to wake one takes as long as a small launch.
+// before they sleep: to wake a thread takes as long as a small launch.
 #include "gpu/machine/run/helpers.hpp"
 
 #include <tbb/global_control.h>
@@ -24,7 +24,7 @@ namespace {
 
 using Time = std::chrono::steady_clock;
 
-// So long somebody looks for what is about to happen before it sleeps.
+// How long a thread looks for what is about to happen before it sleeps.
 constexpr std::chrono::microseconds soon_enough{50};
 
 void rest_a_moment() {
@@ -39,25 +39,22 @@ void rest_a_moment() {
 template <class Happened>
 bool look_for(Happened happened) {
   constexpr int moments = 32;
+  if (happened()) return true;
   for (const auto end = Time::now() + soon_enough; Time::now() < end; std::this_thread::yield())
     for (int i = 0; i < moments; ++i, rest_a_moment())
       if (happened()) return true;
   return happened();
 }
 
-// The mutex is held for moments, and all helpers of a launch want it at once: to sleep would take
-// longer.
-std::unique_lock<std::mutex> lock_soon(std::mutex& mutex) {
-  constexpr int moments = 200;
-  std::unique_lock lock(mutex, std::try_to_lock);
-  for (int i = 0; i < moments && !lock.owns_lock(); ++i, rest_a_moment()) (void)lock.try_lock();
-  if (!lock.owns_lock()) lock.lock();
-  return lock;
-}
-
 }  // namespace
 
 // All launches share it, so that none pays for waking threads that are awake.
+//
+// A launch calls awake helpers by one store to a word that all of them look at, and ends the call
+// by another. A helper that answers says so at its place before it checks that the call still
+// stands; the launch ends the call before it looks at the places. Both are sequentially consistent,
+// so at least one of them sees the other. Helpers that a call lacks are fetched from oneTBB, as are
+// all helpers of a launch that begins during another one's call.
 class Helpers::Pool {
  public:
   static Pool& get() {
@@ -66,118 +63,178 @@ class Helpers::Pool {
   }
 
   void open(Helpers& launch, unsigned count) {
-    const auto lock = lock_soon(mutex_);
-    pause_ = Time::now() - closed_;
-    unsigned asked = 0;
-    for (std::size_t i = 1; i < places_.size() && asked < count; ++i)
-      asked += places_[i].ask(launch);
-    launch.wanted_ = count - asked;
-    if (launch.wanted_ == 0) return;
+    const bool calls = call(launch, count);
+    if (calls && awake(count) == count) return;
+    const std::lock_guard lock(mutex_);
+    // Under the mutex nobody falls asleep.
+    const unsigned missing = calls ? count - awake(count) : count;
+    if (missing == 0) return;
+    launch.fetched_ = true;
+    launch.wanted_ = missing;
     launches_.push_back(&launch);
-    wanted_ += launch.wanted_;
+    ++requests_;
+    wanted_ += missing;
     // A task carries nothing and is made under the mutex that it takes first, so that
     // ThreadSanitizer, to which oneTBB's library is opaque, sees who made it before who runs it.
     for (; coming_ < wanted_; ++coming_) arena_.enqueue([] { get().serve(); });
   }
 
-  // Nobody comes any more; waits for those who are there.
+  // No helper comes any more; waits for those that work.
   void close(Helpers& launch) {
-    auto lock = lock_soon(mutex_);
-    if (launch.wanted_ != 0) {
+    if (launch.fetched_) {
+      const std::lock_guard lock(mutex_);
       wanted_ -= std::exchange(launch.wanted_, 0);
       std::erase(launches_, &launch);
     }
-    for (Place& place : places_) place.take_back(launch);
-    const auto alone = [&] {
-      return (launch.present_.load(std::memory_order_acquire) & ~asleep) == 0;
-    };
-    if (!alone()) {
-      lock.unlock();
-      const bool soon = look_for(alone);
-      lock = lock_soon(mutex_);
-      if (!soon) {
-        launch.present_.fetch_or(asleep, std::memory_order_relaxed);
-        left_.wait(lock, alone);
-      }
+    if (launch.call_ != 0) call_.store(launch.call_ + 1);
+    const auto alone = [&] { return launch.present_.load() == 0 && !answered(launch.call_); };
+    if (!look_for(alone)) {
+      std::unique_lock lock(mutex_);
+      ++sleepers_;
+      left_.wait(lock, alone);
+      --sleepers_;
     }
+    if (launch.call_ == 0) return;
     closed_ = Time::now();
+    calling_.store(false, std::memory_order_release);
   }
 
  private:
-  static constexpr unsigned asleep = 1u << 31;  // in Helpers::present_: its launch's thread is
-
-  // Where a thread that looks for a launch is asked to help: each on lines of its own, since a
-  // mutex that all of them want at once would take longer than a small launch.
+  // A thread of oneTBB's while it serves launches.
+  struct Server {
+    unsigned place;
+    std::uint64_t seen = 0;      // the last call that it has answered
+    std::uint64_t requests = 0;  // up to which it has looked through `launches_`
+  };
   struct alignas(128) Place {
-    std::atomic<Helpers*> asked{nullptr};  // null: nobody looks
-    bool taken = false;
-
-    static Helpers* looking() {
-      static char mark;
-      return reinterpret_cast<Helpers*>(&mark);
-    }
-    bool ask(Helpers& launch) {
-      Helpers* seen = asked.load(std::memory_order_relaxed);
-      if (seen != looking()) return false;
-      launch.present_.fetch_add(1, std::memory_order_relaxed);
-      if (asked.compare_exchange_strong(seen, &launch, std::memory_order_release)) return true;
-      launch.present_.fetch_sub(1, std::memory_order_relaxed);
-      return false;
-    }
-    // From one who has not begun.
-    void take_back(Helpers& launch) {
-      Helpers* seen = asked.load(std::memory_order_relaxed);
-      if (seen == &launch && asked.compare_exchange_strong(seen, looking()))
-        launch.present_.fetch_sub(1, std::memory_order_relaxed);
-    }
-    // The launch that it is to help with; null: none came.
-    Helpers* look() {
-      asked.store(looking(), std::memory_order_release);
-      look_for([this] { return asked.load(std::memory_order_relaxed) != looking(); });
-      Helpers* const seen = asked.exchange(nullptr, std::memory_order_acquire);
-      return seen == looking() ? nullptr : seen;
-    }
+    std::atomic<std::uint64_t> answered{0};  // the call that its thread is about to work for, or 0
   };
 
-  // A thread of oneTBB's, for as long as there are launches.
-  void serve() {
-    auto lock = lock_soon(mutex_);
-    --coming_;
-    const auto free =
-        std::find_if(places_.begin() + 1, places_.end() - 1, [](Place& p) { return !p.taken; });
-    const auto place = static_cast<unsigned>(free - places_.begin());
-    free->taken = true;
-    while (Helpers* launch = next()) {
-      const bool look_on = pause_ <= soon_enough;
-      lock.unlock();
-      do {
-        help(*launch, place);
-      } while (look_on && (launch = free->look()));
-      lock = lock_soon(mutex_);
-    }
-    free->taken = false;
+  static bool stands(std::uint64_t call) { return (call & 1) != 0; }
+
+  // Calls those who are awake. False: another launch's call stands.
+  bool call(Helpers& launch, unsigned count) {
+    if (calling_.exchange(true, std::memory_order_acquire)) return false;
+    look_on_.store(Time::now() - closed_ <= soon_enough, std::memory_order_relaxed);
+    launch.call_ = call_.load(std::memory_order_relaxed) + 1;
+    launch_ = &launch;
+    count_ = count;
+    call_.store(launch.call_);
+    return true;
   }
 
-  // One that wants helpers.
-  Helpers* next() {
-    if (launches_.empty()) return nullptr;
-    Helpers* const launch = launches_.front();
+  // Of `count` helpers, those who will answer the call.
+  unsigned awake(unsigned count) const {
+    return static_cast<unsigned>(std::count_if(looking_.begin() + 1, looking_.begin() + 1 + count,
+                                               [](const auto& looks) { return looks.load(); }));
+  }
+
+  bool answered(std::uint64_t call) const {
+    return call != 0 && std::any_of(places_.begin(), places_.end(),
+                                    [call](const Place& p) { return p.answered.load() == call; });
+  }
+
+  // For as long as there are launches.
+  void serve() {
+    Server self = begin();
+    do {
+      while (Helpers* const launch = next(self)) {
+        help(*launch, self.place);
+        leave(*launch);
+      }
+      while (answer(self) || (look_on_.load(std::memory_order_relaxed) && look(self)))
+        if (requested(self)) break;
+    } while (!end(self));
+  }
+
+  Server begin() {
+    const std::lock_guard lock(mutex_);
+    --coming_;
+    const auto free = std::find(taken_.begin() + 1, taken_.end() - 1, false);
+    *free = true;
+    return {static_cast<unsigned>(free - taken_.begin())};
+  }
+
+  // False: there is more to do.
+  bool end(const Server& self) {
+    const std::lock_guard lock(mutex_);
+    if (requested(self) || !stop_looking(self)) return false;
+    taken_[self.place] = false;
+    return true;
+  }
+
+  // Under the mutex: no call counts on the thread any more. False: one may do so already.
+  bool stop_looking(const Server& self) {
+    std::atomic<bool>& looking = looking_[self.place];
+    if (!looking.load(std::memory_order_relaxed)) return true;
+    looking.store(false);
+    if (!called(self)) return true;
+    looking.store(true);
+    return false;
+  }
+
+  bool called(const Server& self) const {
+    const std::uint64_t call = call_.load();
+    return stands(call) && call != self.seen;
+  }
+  bool requested(const Server& self) const { return requests_.load() != self.requests; }
+
+  // Looks for a call, or for a launch that wants helpers fetched.
+  bool look(const Server& self) const {
+    return look_for([&] { return called(self) || requested(self); });
+  }
+
+  // Works for the call that stands, if it has not done so.
+  bool answer(Server& self) {
+    const std::uint64_t call = call_.load();
+    if (!stands(call) || call == self.seen) return false;
+    self.seen = call;
+    std::atomic<std::uint64_t>& answered = places_[self.place].answered;
+    answered.store(call);
+    if (call_.load() == call && self.place <= count_) help(*launch_, self.place);
+    answered.store(0);
+    wake_sleepers();
+    return true;
+  }
+
+  // A launch that wants helpers fetched. Null: from now on calls count on the thread.
+  Helpers* next(Server& self) {
+    const std::lock_guard lock(mutex_);
+    if (!stop_looking(self)) return nullptr;
+    self.requests = requests_.load(std::memory_order_relaxed);
+    const auto found = std::find_if(launches_.begin(), launches_.end(), [&](const Helpers* each) {
+      return each->call_ == 0 || each->call_ != self.seen;
+    });
+    if (found == launches_.end()) {
+      looking_[self.place].store(true);
+      return nullptr;
+    }
+    Helpers* const launch = *found;
+    if (launch->call_ != 0) self.seen = launch->call_;
     launch->present_.fetch_add(1, std::memory_order_relaxed);
     --wanted_;
-    if (--launch->wanted_ == 0) launches_.pop_front();
+    if (--launch->wanted_ == 0) launches_.erase(found);
     return launch;
   }
 
-  // Afterwards the launch may be gone.
   void help(Helpers& launch, unsigned place) {
     try {
       launch.work_(place);
     } catch (...) {
-      const auto lock = lock_soon(mutex_);
+      const std::lock_guard lock(mutex_);
       launch.thrown_ = std::current_exception();
     }
-    if (launch.present_.fetch_sub(1, std::memory_order_acq_rel) != (asleep | 1)) return;
-    const auto lock = lock_soon(mutex_);
+  }
+
+  // Afterwards the launch may be gone.
+  void leave(Helpers& launch) {
+    launch.present_.fetch_sub(1);
+    wake_sleepers();
+  }
+
+  void wake_sleepers() {
+    if (sleepers_.load() == 0) return;
+    const std::lock_guard lock(mutex_);
     left_.notify_all();
   }
 
@@ -188,14 +245,28 @@ class Helpers::Pool {
                                                     most_workers())
           : std::nullopt;
   tbb::task_arena arena_{static_cast<int>(most_workers()), 1};
-  std::mutex mutex_;
+
+  // What helpers look at: lines that are written once a call.
+  alignas(128) std::atomic<std::uint64_t> call_{0};  // odd: it stands
+  Helpers* launch_ = nullptr;                        // whose call it is
+  unsigned count_ = 0;                               // the last place that is called
+  std::atomic<bool> look_on_{false};                 // launches follow each other closely
+  std::atomic<std::uint64_t> requests_{0};           // launches that wanted helpers fetched
+  std::atomic<unsigned> sleepers_{0};  // launching threads that sleep until they are alone
+
+  // By place; the first is the launching threads'.
+  std::vector<Place> places_ = std::vector<Place>(most_workers() + 1);
+  // Who will answer the next call. Reset under the mutex alone.
+  std::vector<std::atomic<bool>> looking_ = std::vector<std::atomic<bool>>(most_workers() + 1);
+  // The call is a launch's. Guards `closed_`.
+  alignas(128) std::atomic<bool> calling_{false};
+  Time::time_point closed_;  // when the last call ended
+
+  alignas(128) std::mutex mutex_;
   std::condition_variable left_;
-  std::deque<Helpers*> launches_;     // those that want more helpers, the oldest first
+  std::deque<Helpers*> launches_;     // those that want helpers fetched, the oldest first
   unsigned wanted_ = 0, coming_ = 0;  // helpers, by all of them; tasks that have not begun
-  std::vector<Place> places_ =
-      std::vector<Place>(most_workers() + 1);  // the first is the launching threads'
-  Time::time_point closed_;                    // when a launch ended last
-  Time::duration pause_{};                     // from there to the one behind it
+  std::vector<bool> taken_ = std::vector<bool>(most_workers() + 1);  // by place
 };
 
 Helpers::Helpers(Work work, unsigned count) : work_(std::move(work)) {

@@ -147,15 +147,14 @@ bool is_constant_address(const Warp& w, std::uint64_t address) {
 std::uint32_t block_values_size() { return wide_window_offset + wide_value_bytes; }
 std::uint32_t warp_values_size() { return sizeof(WarpValues); }
 
-void fill_block_values(Block& block) {
-  const bool fresh = block.values.size() == 0;
+void fill_block_values(Block& block, bool all) {
   block.values.resize(block_values_size());
   auto* out = reinterpret_cast<std::uint32_t*>(block.values.data());
   for (const auto& v : block_values) {
-    if (fresh || v.moves) std::fill_n(out, lanes, v.read(block));
+    if (all || v.moves) std::fill_n(out, lanes, v.read(block));
     out += lanes;
   }
-  if (!fresh) return;
+  if (!all) return;
   for (const std::uint32_t value : {block.window | block.grid->dynamic_offset, block.window}) {
     std::fill_n(out, lanes, value);
     std::fill_n(reinterpret_cast<std::uint64_t*>(out + lanes), lanes, value);

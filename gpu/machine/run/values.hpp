@@ -30,7 +30,8 @@ bool is_constant_address(const Warp& w, std::uint64_t address);
 
 std::uint32_t block_values_size();
 std::uint32_t warp_values_size();
-void fill_block_values(Block& block);
+// `all`: also those that are the same in every block of a grid.
+void fill_block_values(Block& block, bool all);
 void fill_warp_values(Warp& warp);
 
 }  // namespace inflight::machine

@@ -11,6 +11,7 @@
 #include "gpu/machine/run/circumstances.hpp"
 #include "gpu/machine/run/helpers.hpp"
 #include "gpu/machine/run/observation.hpp"
+#include "gpu/machine/run/spare_clusters.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -69,21 +70,18 @@ class Patience {
 
 void run_clusters(Clusters& clusters, unsigned place) {
   Grid& grid = clusters.grid();
-  WorkQueue& queue = clusters.join(place);
+  WorkQueue* const joined = clusters.join(place);
+  if (!joined) return;
+  WorkQueue& queue = *joined;
   Worker worker;
   Patience patience;
-  std::vector<std::unique_ptr<Cluster>> spare;
+  SpareClusters spare(grid);
   while (!grid.stop.load(std::memory_order_relaxed)) {
     auto ticket = clusters.take(queue);
     if (!ticket) return;
     auto cluster = std::move(ticket.cluster);
     if (!cluster) {
-      if (spare.empty()) {
-        cluster = std::make_unique<Cluster>(grid);
-      } else {
-        cluster = std::move(spare.back());
-        spare.pop_back();
-      }
+      cluster = spare.take();
       cluster->start(ticket.fresh);
     }
     if (grid.observation) queue.turn(host_time());
@@ -101,7 +99,7 @@ void run_clusters(Clusters& clusters, unsigned place) {
     } else {
       patience.turn(false, 0);
       queue.finished(cycles_of(*cluster));
-      spare.push_back(std::move(cluster));
+      spare.give_back(std::move(cluster));
     }
   }
 }
@@ -145,11 +143,11 @@ void Clusters::share_out() {
   runs_.store(true, std::memory_order_relaxed);
 }
 
-WorkQueue& Clusters::join(unsigned place) {
-  joined_.fetch_add(1, std::memory_order_relaxed);
-  WorkQueue* queue = &queues_[place % queues_.size()];
-  while (!queue->claim()) queue = queue == &queues_.back() ? queues_.data() : queue + 1;
-  return *queue;
+WorkQueue* Clusters::join(unsigned place) {
+  if (grid_.launch->prerequisites) joined_.fetch_add(1, std::memory_order_relaxed);
+  for (std::size_t i = 0; i < queues_.size(); ++i)
+    if (WorkQueue& queue = queues_[(place + i) % queues_.size()]; queue.claim()) return &queue;
+  return nullptr;
 }
 
 Clusters::Ticket Clusters::take(WorkQueue& queue) {

@@ -23,9 +23,11 @@ class Clusters {
     explicit operator bool() const { return cluster || fresh != none; }
   };
 
+  // Workers that have begun, where grids in front are waited for.
   unsigned joined() const { return joined_.load(std::memory_order_relaxed); }
-  // The queue of a worker that begins: that of its place, or the next that nobody has.
-  WorkQueue& join(unsigned place);
+  // The queue of a worker that begins: that of its place, or the next that nobody has. Null: each
+  // has its worker.
+  WorkQueue* join(unsigned place);
   // Nothing: other workers hold what is left.
   Ticket take(WorkQueue& queue);
   void suspend(WorkQueue& queue, std::unique_ptr<Cluster> cluster);

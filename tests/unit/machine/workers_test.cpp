@@ -82,7 +82,7 @@ TEST(Clusters, ThatNobodyWaitsForAreTheSameWorkersInEachLaunch) {
   FourWorkers four(false);
   for (int launch = 0; launch < 2; ++launch) {
     Clusters clusters(four.grid, 1000, 100, 4);
-    WorkQueue &third = clusters.join(2), &first = clusters.join(0);
+    WorkQueue &third = *clusters.join(2), &first = *clusters.join(0);
     EXPECT_EQ(clusters.take(third).fresh, 500u);
     EXPECT_EQ(clusters.take(first).fresh, 0u);
     EXPECT_EQ(clusters.take(third).fresh, 501u);
@@ -98,7 +98,7 @@ TEST(Clusters, ThatNobodyWaitsForAreTheSameWorkersInEachLaunch) {
 TEST(Clusters, ThatMayBeWaitedForAreHandedOutInOrder) {
   FourWorkers four(true);
   Clusters clusters(four.grid, 1000, 100, 4);
-  WorkQueue &third = clusters.join(2), &first = clusters.join(0);
+  WorkQueue &third = *clusters.join(2), &first = *clusters.join(0);
   EXPECT_EQ(clusters.take(third).fresh, 0u);
   EXPECT_EQ(clusters.take(first).fresh, 1u);
   EXPECT_EQ(clusters.take(third).fresh, 2u);
@@ -108,9 +108,10 @@ TEST(Clusters, GiveEachWorkerAQueue) {
   FourWorkers four(false);
   Clusters clusters(four.grid, 1000, 100, 4);
   std::vector<WorkQueue*> queues;
-  for (const unsigned place : {3u, 3u, 9u, 0u}) queues.push_back(&clusters.join(place));
+  for (const unsigned place : {3u, 3u, 9u, 0u}) queues.push_back(clusters.join(place));
   std::sort(queues.begin(), queues.end());
   EXPECT_EQ(std::unique(queues.begin(), queues.end()), queues.end());
+  EXPECT_EQ(clusters.join(1), nullptr);
 }
 
 class Workers : public KernelRunner {

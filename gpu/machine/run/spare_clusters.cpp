@@ -1,0 +1,67 @@
+// What a host thread keeps between launches, and for which launches it serves.
+#include "gpu/machine/run/spare_clusters.hpp"
+
+#include <cstdint>
+#include <utility>
+
+namespace inflight::machine {
+namespace {
+
+constexpr std::size_t most_clusters = 4;           // a host thread
+constexpr std::uint64_t most_bytes = 1024 * 1024;  // of shared memory and registers, a cluster
+
+// What a launch has in common with the one whose clusters it can use.
+struct Fit {
+  std::uint64_t code = 0;  // Code::id
+  Dim3 block;
+  bool operator==(const Fit&) const = default;
+};
+
+struct Kept {
+  Fit fit;
+  std::vector<std::unique_ptr<Cluster>> clusters;
+};
+thread_local Kept kept;
+
+Fit fit_of(const Grid& grid) { return {grid.entry->id, grid.launch->block}; }
+
+std::uint64_t bytes_of(const Grid& grid) {
+  const Launch& launch = *grid.launch;
+  const std::uint64_t warps = (launch.block.count() + lanes - 1) / lanes;
+  return grid.shared_end + warps * (grid.entry->frame_bytes + grid.entry->local_bytes * lanes);
+}
+
+// Clusters of one block whose threads call nothing: what they have is known. A listener has
+// something of its own in each.
+bool are_kept(const Grid& grid) {
+  return !grid.observation && grid.launch->cluster.count() == 1 && grid.entry->calls.empty() &&
+         bytes_of(grid) <= most_bytes;
+}
+
+}  // namespace
+
+SpareClusters::SpareClusters(Grid& grid) : grid_(grid) {
+  if (!are_kept(grid)) return;
+  if (kept.fit == fit_of(grid)) {
+    clusters_ = std::move(kept.clusters);
+    for (auto& each : clusters_) each->move_to(grid);
+  }
+  kept.clusters.clear();
+}
+
+SpareClusters::~SpareClusters() {
+  if (!are_kept(grid_)) return;
+  std::erase_if(clusters_, [](const auto& each) { return each->in_flight != nullptr; });
+  if (clusters_.size() > most_clusters) clusters_.resize(most_clusters);
+  kept.fit = fit_of(grid_);
+  kept.clusters = std::move(clusters_);
+}
+
+std::unique_ptr<Cluster> SpareClusters::take() {
+  if (clusters_.empty()) return std::make_unique<Cluster>(grid_);
+  auto cluster = std::move(clusters_.back());
+  clusters_.pop_back();
+  return cluster;
+}
+
+}  // namespace inflight::machine
