@@ -41,8 +41,8 @@ bool Parser::declare_function(Function head, std::vector<Variable> returns,
     id = std::uint32_t(module_.functions.size());
     module_.functions.emplace_back();
     symbols_.declare(head.name, h, {.kind = Symbol::Kind::function, .index = id});
-  } else if (!head.has_body && (module_.functions[id].has_body || !head.returns.empty())) {
-    return true;  // a declaration after the definition
+  } else if (!head.has_body) {
+    return true;  // it is known already
   } else if (head.has_body && module_.functions[id].has_body) {
     return lex_.fail_at(head.name.data(), fmt::format("`{}` already has a body, on line {}",
                                                       head.name, module_.functions[id].line));

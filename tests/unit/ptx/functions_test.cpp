@@ -86,6 +86,15 @@ TEST(Functions, ADeclarationAndItsDefinitionAreOne) {
   EXPECT_EQ(show(m, f, f.body[1]), "st.param.b32 [var:func_retval0] %r1");
 }
 
+TEST(Functions, RepeatedDeclarationsAreOne) {
+  const Module m = module_of(
+      ".extern .func (.param .b32 r) f(.param .b32 x);\n"
+      ".extern .func (.param .b32 s) f(.param .b32 y);");
+  ASSERT_EQ(m.functions.size(), 1u);
+  EXPECT_EQ(m.variables.size(), 2u);
+  EXPECT_EQ(m.variables[function(m, "f").parameters.at(0)].name, "x");
+}
+
 TEST(Functions, OldParametersAreRegisters) {
   const Module m = module_of(
       ".func (.reg .f32 r) f (.reg .f32 a, .reg .b64 b) { .reg .f32 t; add.f32 t, a, a; "
