@@ -92,7 +92,8 @@ std::uint32_t registers_at_entry(const ptx::Function& kernel) {
   if (shape[0] != 0 && kernel.minnctapersm != 0) {
     std::uint32_t threads = shape[0] * std::max(1u, shape[1]) * std::max(1u, shape[2]);
     threads = (threads + lanes - 1) / lanes * lanes;
-    count = std::min(count, in_file / (threads * kernel.minnctapersm));
+    const std::uint64_t resident = std::uint64_t{threads} * kernel.minnctapersm;
+    count = static_cast<std::uint32_t>(std::min<std::uint64_t>(count, in_file / resident));
   } else if (kernel.maxnreg == 0) {
     return 0;
   }
