@@ -34,7 +34,7 @@ std::string bytes(std::uint64_t n) {
   if (n < 1024) return fmt::format("{} B", n);
   double value = static_cast<double>(n) / 1024;
   std::size_t unit = 0;
-  for (; value >= 1000 && unit + 1 < std::size(units); ++unit) value /= 1024;
+  for (; value >= 999.5 && unit + 1 < std::size(units); ++unit) value /= 1024;
   const int digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
   return fmt::format("{:.{}f} {}", value, digits, units[unit]);
 }
