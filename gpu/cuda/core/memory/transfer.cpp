@@ -43,11 +43,9 @@ Status check_side(const void* pointer, std::uint64_t bytes, bool must_be_ours, b
 }
 
 bool contiguous(const Copy& copy) {
-  const bool rows =
-      copy.height == 1 || (copy.width == copy.to_pitch && copy.width == copy.from_pitch);
-  const bool slices =
-      copy.depth == 1 || (copy.height == copy.to_rows && copy.height == copy.from_rows);
-  return rows && slices && (copy.depth == 1 || copy.width == copy.to_pitch);
+  const bool rows = copy.width == copy.to_pitch && copy.width == copy.from_pitch;
+  const bool slices = copy.height == copy.to_rows && copy.height == copy.from_rows;
+  return copy.depth == 1 ? copy.height == 1 || rows : rows && slices;
 }
 
 void fill_row(char* row, const Fill& fill) {
