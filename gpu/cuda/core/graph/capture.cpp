@@ -192,6 +192,12 @@ bool captured_now(const Event& event) {
   return event.capture && !event.capture->ended;
 }
 
+void forget_capture(Event& event) {
+  if (none_active()) return;  // its capture has ended
+  std::lock_guard lock(graph_mutex());
+  event.capture = nullptr;
+}
+
 Status capture_record(Stream& stream, Event& event, EdgeKind kind) {
   std::lock_guard lock(graph_mutex());
   if (stream.capture->state == CaptureState::invalidated) return Status::capture_invalidated;

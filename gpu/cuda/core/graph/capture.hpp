@@ -48,6 +48,8 @@ Status set_capture_tips(Stream& stream, const std::vector<Node*>& nodes, const E
 Result<Node*> capture_work(Stream& stream, Work work);
 // True if the event was recorded in a capture that is still in progress.
 bool captured_now(const Event& event);
+// The event is recorded outside of captures.
+void forget_capture(Event& event);
 // Records the event at the stream's tips. `kind`: the kind of the edges from those nodes.
 Status capture_record(Stream& stream, Event& event, EdgeKind kind = {});
 // Makes the stream's next work depend on the event's nodes. `stream` joins the event's capture.

@@ -289,7 +289,7 @@ Status launch_recording_begin(Stream& stream, KernelWork work, Event& event) {
   const auto recording = begin->recording();
   work.at_begin = begin;
   if (Status status = submit(stream, std::move(work)); status != Status::success) return status;
-  event.capture = nullptr;
+  forget_capture(event);
   event.record(recording);
   observe_edge(check::StreamEdge::Kind::event_record, stream, recording->ticket.number,
                address_of(&event));

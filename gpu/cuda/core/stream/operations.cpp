@@ -150,7 +150,7 @@ Status record_event(Stream& stream, const std::shared_ptr<Event>& event, unsigne
     return flags & external_event ? submit(stream, RecordWork{event})
                                   : capture_record(stream, *event);
   if (Status status = allowed_now(stream); status != Status::success) return status;
-  event->capture = nullptr;
+  forget_capture(*event);
   const Ticket ticket = event->record(stream);
   observe_edge(check::StreamEdge::Kind::event_record, stream, ticket.number,
                address_of(event.get()));
