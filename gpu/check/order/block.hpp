@@ -1,7 +1,8 @@
-// The threads of one block in time: what each knows of all others, as barriers, fences, mbarriers,
-// strong accesses and waits for copies make it.
+// The order of one block's threads: for each thread, the accesses of other threads that come before
+// its own, by barriers, fences, mbarriers, strong accesses and waits for copies.
 //
-// One caller at a time for the blocks of a cluster; locations are locked by whoever keeps them.
+// Not thread-safe: one caller at a time for the blocks of a cluster. The owner of a Location locks
+// it.
 #pragma once
 #include <memory>
 #include <vector>
@@ -11,12 +12,12 @@
 
 namespace inflight::order {
 
-// Threads meet: a barrier of a block, a cluster or a grid.
+// A barrier of a block, a cluster or a grid.
 class Meeting;
 class Block;
 
-// An mbarrier: what its arrivals published, and copies that complete on it. Completed phases add
-// up: who observes one knows what all before it published.
+// An mbarrier: what its arrivals and the copies that complete on it published. Completed phases
+// accumulate: a thread that observes one also knows what all earlier phases published.
 class Mbarrier {
  public:
   Row row() const { return row_; }
@@ -27,7 +28,7 @@ class Mbarrier {
   Row row_ = 0;
   unsigned lane_ = 0;
   Release arrived_, completed_;
-  // The last to observe the completed phase, and what came of it.
+  // The last observation of the completed phase, and the change of view that it caused.
   struct Observed {
     const Block* by = nullptr;
     Order order = Order::relaxed;
@@ -37,8 +38,7 @@ class Mbarrier {
   Observed observed_;
 };
 
-// What threads publish later, when their copies so far are complete: as it was when they asked for
-// it.
+// What threads publish when their earlier copies are complete, as of the instruction's issue.
 class LaterArrival {
  public:
   Knowledge of(Mask lanes) const;
@@ -61,18 +61,18 @@ class Block {
     std::uint32_t device = 0;
   };
   Block(const Shape& shape, const Knowledge& start);
-  Block(const Block&) = delete;  // meetings know where it is
+  Block(const Block&) = delete;  // meetings hold its address
 
   Row row() const { return row_; }
   const Place& place() const { return place_; }
   std::uint32_t warps() const { return static_cast<std::uint32_t>(warps_.size()); }
   Epoch epoch() const { return epoch_; }
-  // What its threads did up to there, all of them know: a barrier of all of them.
+  // The epoch of the last barrier of all its threads: all know what was done up to it.
   Epoch joined() const { return joined_; }
   bool in_cluster() const { return place_.cluster_end - place_.cluster != Row{1} << row_bits; }
-  // None of its threads has done anything yet that could order it and another block of its launch.
+  // No thread has yet done anything that could order this block and another one of its launch.
   bool isolated() const { return isolated_; }
-  Epoch tick() { return epoch_++; }  // an epoch of its own, for a copy that may outlive a phase
+  Epoch tick() { return epoch_++; }  // a separate epoch, for a copy that may outlive a phase
   const std::vector<Views::Group>& groups(std::uint32_t warp) const {
     return warps_[warp].views.groups();
   }
@@ -80,81 +80,81 @@ class Block {
   Mask live(std::uint32_t warp) const { return warps_[warp].live; }
   void exited(std::uint32_t warp, Mask mask) { warps_[warp].live &= ~mask; }
 
-  // --- barriers. bar.warp.sync is warp_sync: its members must all be there.
+  // --- barriers. bar.warp.sync is warp_sync: call it when all members have arrived.
   void warp_sync(std::uint32_t warp, Mask members);
   void arrive(Meeting& at, std::uint32_t warp, Mask mask, Order order = Order::acq_rel);
-  // Arrive and wait, as bar.sync: the completion sets them free.
+  // Arrives and waits, as bar.sync does, until Meeting::complete().
   void arrive_and_wait(Meeting& at, std::uint32_t warp, Mask mask);
-  // After the completion of a split barrier (barrier.cluster.wait).
+  // The wait of a split barrier (barrier.cluster.wait), after its completion.
   void wait(Meeting& at, std::uint32_t warp, Mask mask, Order order = Order::acq_rel);
 
-  // --- griddepcontrol.wait: the grids in front are complete
+  // --- griddepcontrol.wait: the preceding grids are complete
   void learn(std::uint32_t warp, Mask mask, const Knowledge& more);
 
   // --- fences
   void fence(std::uint32_t warp, Mask mask, Order order, Scope scope);
-  // These lanes have stored to global memory by weak stores.
+  // These lanes have executed weak stores to global memory.
   void stored(std::uint32_t warp, Mask mask) { warps_[warp].unfenced |= mask; }
   void proxy_fence(std::uint32_t warp, Mask mask, bool shared, bool global);
 
-  // --- strong accesses to a location. Each gives the number of its write; `saw`: of the write that
-  // was read, where that is not the last.
+  // --- strong accesses to a location. Each write returns its number. `saw` is the number of the
+  // write that was read, unless that is the last one.
   std::uint64_t strong_write(std::uint32_t warp, unsigned lane, std::uint64_t address, Location& at,
                              Order order, Scope scope);
   void strong_read(std::uint32_t warp, unsigned lane, std::uint64_t address, const Location& at,
                    Order order, Scope scope, std::uint64_t saw = Location::latest) {
     strong_reads(warp, Mask{1} << lane, address, at, order, scope, saw);
   }
-  // Of lanes that read the same location.
+  // The same for several lanes that read one location.
   void strong_reads(std::uint32_t warp, Mask mask, std::uint64_t address, const Location& at,
                     Order order, Scope scope, std::uint64_t saw = Location::latest);
-  // Reads the last write and writes.
+  // A read-modify-write of the last value.
   std::uint64_t update(std::uint32_t warp, unsigned lane, std::uint64_t address, Location& at,
                        Order order, Scope scope);
-  // The same, relaxed and behind a fence, as programs draw tickets: it acquires, and publishes,
-  // beside what the fence does, that itself comes before what its reader does. Not so where its
-  // thread has stored since its fence: these stores are not published.
+  // A relaxed update after a fence, as programs use to draw tickets. It acquires. Besides what the
+  // fence publishes, it publishes the thread's own accesses up to now, unless the thread has stored
+  // since its fence: those stores are not published.
   std::uint64_t ticket(std::uint32_t warp, unsigned lane, std::uint64_t address, Location& at,
                        Scope scope);
 
-  // --- copies. An actor and epoch() stand for a copy in the shadow: of the issuing thread's Part,
-  // or of the mbarrier on which it completes (and then the epoch of the mbarrier's block).
+  // --- copies. In the shadow a copy is an actor and an epoch(): the actor is the issuing thread's
+  // Part, or the mbarrier on which the copy completes (then the epoch is that of its block).
   void commit(std::uint32_t warp, Mask mask, bool bulk);
-  // All but the `allowed` newest groups are complete; wait_all: uncommitted copies too.
+  // All but the `allowed` newest groups are complete. wait_all also covers uncommitted copies.
   void wait_group(std::uint32_t warp, Mask mask, std::uint32_t allowed);
   void wait_all(std::uint32_t warp, Mask mask);
   void wait_bulk(std::uint32_t warp, Mask mask, std::uint32_t allowed, bool reads_only);
-  // These lanes know what actors of a row of this block did up to an epoch.
+  // Lanes `mask` now know what `actors` of a row of this block did up to an epoch.
   void know(std::uint32_t warp, Mask mask, Row row, Mask actors, Epoch epoch);
-  // For reports: the most that a wait may allow to cover this copy of the lane, and what its last
-  // wait allowed.
+  // For reports: the most pending groups that a wait may allow and still cover this copy of the
+  // lane, and the number that its last wait allowed.
   std::uint32_t allowance(std::uint32_t warp, unsigned lane, Part part, Epoch copy) const;
   static constexpr std::uint32_t never_waited = 0xfffffffe;
   std::uint32_t last_allowed(std::uint32_t warp, unsigned lane, Part part) const;
 
   // --- mbarriers, of this block or of a peer in the cluster
-  void init(Mbarrier& m);  // the owner's
+  void init(Mbarrier& m);  // called on the owner
   void arrive(Mbarrier& m, std::uint32_t warp, Mask mask, Order order, Scope scope);
-  // What arrives later by itself: taken when it is issued, given when it happens.
-  // cp.async.mbarrier.arrive: when the copies so far of these threads are complete.
+  // Arrivals that happen after their issue. The knowledge is captured at issue and passed to the
+  // static arrive() when the arrival happens. cp.async.mbarrier.arrive arrives when the earlier
+  // copies of these threads are complete.
   LaterArrival arrival_with_copies(std::uint32_t warp, Mask mask);
   static void arrive(Mbarrier& m, const Knowledge& later, const Place& issuer, Scope scope);
-  // A bulk copy that completes on an mbarrier publishes what its issuer knew.
+  // A bulk copy that completes on an mbarrier publishes what its issuer knew at issue.
   Knowledge issue(std::uint32_t warp, unsigned lane);
   static void copied(Mbarrier& m, const Knowledge& issued) { m.arrived_.add_everywhere(issued); }
-  // The phase is complete (the owner's), and with it all copies whose epoch is the owner's or
-  // before.
+  // The phase is complete, and with it all copies up to the owner's epoch. Called on the owner.
   void complete(Mbarrier& m);
   void observe(Mbarrier& m, std::uint32_t warp, Mask mask, Order order, Scope scope);
 
-  std::size_t bytes() const;  // of memory, clocks not counted
+  std::size_t bytes() const;  // memory in use, without clocks
 
  private:
   friend class Meeting;
   struct Warp {
     Views views;
     Mask live = 0, exists = 0;
-    Mask unfenced = 0;                 // have stored since they fenced for more than their block
+    Mask unfenced = 0;                 // have stored since their last fence wider than cta scope
     std::array<CopyGroups, 2> groups;  // of cp.async, of bulk copies
     std::unique_ptr<std::array<std::array<std::uint32_t, lanes>, copy_parts>> allowed;
   };
@@ -175,7 +175,7 @@ class Block {
 
 class Meeting {
  public:
-  // Everyone expected is there: those that wait go on, knowing what all have published.
+  // All expected threads have arrived: those that wait continue and know what all published.
   void complete();
 
  private:
@@ -185,14 +185,14 @@ class Meeting {
     std::uint32_t warp;
     Mask mask;
   };
-  // The view that all who wait have, if nobody else has it: it changes in its place.
+  // The view that all waiting threads share, if nothing else refers to it. It is changed in place.
   View* only_view() const;
   Knowledge arrived_, completed_;
   Halves halves_;
   std::shared_ptr<const Patterns> completed_halves_;
   std::vector<Waiting> waiting_;
-  std::vector<std::pair<Block*, std::uint32_t>> threads_;  // of each block, that wait
-  std::shared_ptr<const View> joined_;  // the last that is in arrived_, if nothing of it is its own
+  std::vector<std::pair<Block*, std::uint32_t>> threads_;  // number that wait, by block
+  std::shared_ptr<const View> joined_;  // last view joined to arrived_ that has no own parts
 };
 
 }  // namespace inflight::order

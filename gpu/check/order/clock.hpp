@@ -1,10 +1,9 @@
 // A vector clock: for each actor, the latest epoch whose accesses are known to come before.
 //
-// A persistent binary trie over rows of actors. A node covers an aligned range of rows and says
-// what holds for all of it ("floor"), its children what holds beyond that; so "all of that launch",
-// "this block up to its last barrier" and "lane 3 of that warp" are one node each. Nodes never
-// change: clocks share them, a join costs what differs, and clocks that are the same object are
-// equal.
+// It is a persistent binary trie over rows of actors. A node covers an aligned range of rows. Its
+// "floor" is the epoch that holds for the whole range, and its children hold later epochs. So "all
+// of that launch", "this block up to its last barrier" and "lane 3 of that warp" are one node each.
+// Nodes are immutable and shared between clocks, so a join costs only what differs.
 #pragma once
 #include <cstddef>
 #include <utility>
@@ -25,29 +24,29 @@ class Clock {
   ~Clock() { release(); }
 
   Epoch at(Row row, unsigned lane) const;
-  // All actors of the 2^bits rows from `first`, which is aligned to them, are known up to there.
+  // The epoch up to which all actors of the 2^bits rows from `first` (aligned) are known.
   Epoch floor(Row first, unsigned bits) const;
   // The lanes of the row that are known up to `epoch`.
   Mask known(Row row, Epoch epoch) const;
   bool covers(Row row, Mask lanes, Epoch epoch) const;
-  // Joining it would change nothing. False also where that takes a join to find out.
+  // True if joining `other` would change nothing. May be false even so: it is a quick test.
   bool includes(const Clock& other) const { return includes(node_, other.node_, 0); }
 
   void join(const Clock& other);
   void raise(Row row, Mask lanes, Epoch epoch);
-  // The 2^bits rows from `first`, which is aligned to them.
+  // Raises the 2^bits rows from `first`, which is aligned to 2^bits.
   void raise_range(Row first, unsigned bits, Epoch epoch);
 
   bool same(const Clock& other) const { return node_ == other.node_; }  // the same object
   bool empty() const { return node_ == nullptr; }
-  std::size_t nodes() const;  // that hang on it, shared or not
+  std::size_t nodes() const;  // reachable from it, shared or not
 
  private:
   struct Node;
   explicit Clock(Node* adopted) : node_(adopted) {}
   void retain() const;
   void release();
-  // Gives one of the two itself, which it does not retain, or a new node.
+  // Returns one of the two, not retained, or a new node.
   static Node* joined(Node* a, Node* b);
   static Node* joined_children(Node* a, Node* b);
   static Node* joined_again(Node* a, Node* b);

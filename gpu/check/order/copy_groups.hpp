@@ -1,5 +1,5 @@
-// Which copies of a warp's lanes a wait covers: the commits of each lane, newest last, until each
-// lane that made one has waited for it.
+// The copy groups that a warp's lanes have committed, newest last, to find the copies that a wait
+// covers. A commit is kept until each lane that made it has waited for it.
 #pragma once
 #include <array>
 #include <bit>
@@ -11,12 +11,12 @@ namespace inflight::order {
 
 class CopyGroups {
  public:
-  static constexpr std::uint32_t all = 0xffffffff;  // "allowed" of a wait for nothing at all
+  static constexpr std::uint32_t all = 0xffffffff;  // "allowed" of a wait that waits for nothing
 
   void commit(Mask mask, Epoch epoch) { commits_.push_back({epoch, mask, mask}); }
 
-  // f(lanes, epoch) for lanes whose copies up to `epoch` are complete once all but their `allowed`
-  // newest groups are.
+  // Calls f(lanes, epoch) for lanes whose copies up to `epoch` are complete once all but their
+  // `allowed` newest groups are.
   template <class F>
   void wait(Mask mask, std::uint32_t allowed, F&& f) {
     std::array<std::uint32_t, lanes> newer{};
@@ -38,8 +38,8 @@ class CopyGroups {
     for (Commit& c : commits_) c.open &= ~mask;
     std::erase_if(commits_, [](const Commit& c) { return c.open == 0; });
   }
-  // Groups of this lane that were committed after a copy of that epoch: a wait must allow no more.
-  // `all` when the copy's own group is not committed.
+  // The most pending groups that a wait may allow and still cover the lane's copy of that epoch:
+  // the groups committed after the copy's own. `all` if the copy's own group is not committed.
   std::uint32_t allowance(unsigned lane, Epoch copy) const {
     std::uint32_t after = 0;
     bool committed = false;
@@ -51,7 +51,7 @@ class CopyGroups {
 
  private:
   struct Commit {
-    Epoch epoch;  // copies up to here that no earlier commit has
+    Epoch epoch;  // it holds the copies up to here that are in no earlier commit
     Mask lanes;
     Mask open;  // lanes that have not waited for it
   };

@@ -1,4 +1,4 @@
-// What a thread knows of others, and what it adds of itself when it publishes.
+// The accesses that a thread knows to come before its own, and what it publishes to others.
 #pragma once
 #include <array>
 
@@ -8,8 +8,8 @@ namespace inflight::order {
 
 struct Knowledge {
   Clock order;                            // base causality order: what comes before
-  std::array<Clock, space_count> fenced;  // of that, what a proxy fence of the space stands behind
-  Clock loose;  // what would come before if every scope reached and every access had its fence
+  std::array<Clock, space_count> fenced;  // of `order`, what a proxy fence of the space follows
+  Clock loose;  // what would come before if every scope were wide enough and every fence present
 
   void join(const Knowledge& other) {
     const bool strict = loose.same(order) && other.loose.same(other.order);
@@ -42,15 +42,15 @@ struct Knowledge {
   }
 };
 
-// A thread's knowledge at some moment. Of itself it keeps apart what nobody else may take from it
-// unpublished, so that lanes that did the same can share one of these.
+// A thread's knowledge at one moment. What others learn only when the thread publishes it is kept
+// apart from `known` and names no lane, so that lanes that did the same can share a Snapshot.
 struct Snapshot {
   Knowledge known;
   std::array<Epoch, copy_parts> waited{};          // own copies known complete, by Part
-  std::array<Epoch, space_count> fenced_own{};     // own accesses that a proxy fence stands behind
+  std::array<Epoch, space_count> fenced_own{};     // own accesses that a proxy fence follows
   std::array<Epoch, space_count> fenced_copies{};  // own cp.async copies likewise
-  // Lanes that have met: each knows what the others of the row did up to the epoch. It is as good
-  // as in `known`, and costs no clock where a warp meets again and again.
+  // Lanes that have synchronised: each knows what the others did up to the epoch. This means the
+  // same as an entry in `known`, but a warp that synchronises often needs no new clock each time.
   struct Together {
     Row row = 0;
     Mask lanes = 0;
@@ -62,7 +62,7 @@ struct Snapshot {
   };
   Together together;
 
-  // What these lanes of a warp of the block publish; their own accesses count up to `epoch`.
+  // What these lanes of a warp of the block publish. It includes their own accesses up to `epoch`.
   Knowledge published(Row block, std::uint32_t warp, Mask mask, Epoch epoch) const {
     Knowledge k = known;
     add_all(k, block, warp, mask, epoch);
@@ -83,7 +83,7 @@ struct Snapshot {
       k.fenced[s].raise(warp_row(block, Part::group_copy, warp), mask, fenced_copies[s]);
     }
   }
-  // What lanes know of one another becomes part of what they know.
+  // Moves `together` into `known`.
   void merge_together() {
     known.raise(together.row, together.lanes, together.epoch);
     together = {};
@@ -91,22 +91,22 @@ struct Snapshot {
   bool knows(Row row, unsigned lane, Epoch epoch) const {
     return together.covers(row, Mask{1} << lane, epoch) || known.order.at(row, lane) >= epoch;
   }
-  // Nothing of it is these lanes' own.
+  // It has nothing but `known`.
   bool is_common() const { return together.epoch == 0 && only_together(); }
-  // Nothing but what they know of one another.
+  // It has nothing but `known` and `together`.
   bool only_together() const {
     Epoch any = 0;
     for (const Epoch e : waited) any |= e;
     for (std::uint32_t s = 0; s < space_count; ++s) any |= fenced_own[s] | fenced_copies[s];
     return any == 0;
   }
-  // Up to there, what all threads of the block did is known. Asked for at every access, so it is
-  // looked up once.
+  // The epoch up to which the accesses of all threads of the block are known. Cached, because every
+  // access needs it.
   Epoch met(Row block) const {
     if (met_.block != block) met_ = {block, known.order.floor(block, warp_bits)};
     return met_.epoch;
   }
-  // All that the launch of this row ever did is known. Asked as often.
+  // Everything that the launch of this row ever did is known. Cached for the same reason.
   bool knows_launch_of(Row row) const {
     const Row launch = launch_of(row);
     if (launch == whole_) return true;

@@ -1,4 +1,4 @@
-// What writes to one location publish, and to whom: each release reaches the threads in its scope.
+// What writes to one location publish, and to which threads: a release reaches those in its scope.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -9,18 +9,19 @@
 
 namespace inflight::order {
 
-// What a relaxed write tells of its thread: in `loose` alone, so it is put together when somebody
-// reads it. A thread's later one tells all that its earlier ones did.
+// What a relaxed write publishes, which goes into `loose` only. It is built when a thread reads it.
+// A thread's later write publishes all that its earlier ones did.
 struct Said {
-  Clock knows;  // `loose`, without the thread's own
+  Clock knows;  // the thread's `loose`, without its own accesses
   Row row = 0;
-  Mask lane = 0;  // 0: nothing is said
+  Mask lane = 0;  // 0: nothing is published
   Epoch epoch = 0;
   Snapshot::Together together;
 
   void tell(Clock& loose) const;
   bool is_known(const Clock& loose) const;
-  // This thread says so, and knows all that was said before. False: it may not.
+  // Replaces it by a later write of this thread. Returns false, and changes nothing, if the thread
+  // may not know all that was published before.
   bool renew(const Clock& now_knows, const Snapshot::Together& now_together, Row by, Mask by_lane,
              Epoch now);
 };
@@ -29,23 +30,24 @@ class Release {
  public:
   Release() = default;
   explicit Release(Said said) : said_(std::move(said)) {}
-  // Nothing was published but what a relaxed write says, and now this one says all of that too.
+  // If only a relaxed write has published here, replaces it by this one, as Said::renew() does.
+  // Otherwise returns false.
   bool renew(const Snapshot& by, Row row, Mask lane, Epoch epoch) {
     version_ = 0;
     return empty() && loose_.empty() && said_.renew(by.known.loose, by.together, row, lane, epoch);
   }
-  // A release pattern whose first operation has this scope, by a thread that stands there.
+  // Adds a release pattern whose first operation has this scope, by a thread at `from`.
   void add(const Place& from, Scope scope, const Knowledge& knowledge);
-  // The same of what these lanes publish, as Snapshot::published has it.
+  // The same for what these lanes publish (Snapshot::published).
   void add_published(const Place& from, Scope scope, const Snapshot& by, std::uint32_t warp,
                      Mask mask, Epoch epoch);
-  // Whatever the pattern: for `loose` alone.
+  // Adds to `loose` only, without any release pattern.
   void add_loose(const Clock& loose) {
     version_ = 0;
     loose_.join(loose);
   }
   void merge(const Release& other);
-  // Copies and their completion are known to whoever acquires at all.
+  // Adds a copy or its completion, which any acquiring thread knows, of whatever scope.
   void add_everywhere(const Knowledge& knowledge) {
     version_ = 0;
     everyone_.join(knowledge);
@@ -53,20 +55,20 @@ class Release {
   }
   void raise_everywhere(Row row, Mask mask, Epoch epoch);
 
-  // What a thread there gets by an acquire pattern whose last operation has a scope, for each.
+  // What a thread at `reader` acquires, by the scope of its acquire pattern's last operation.
   using ByScope = std::array<Knowledge, scope_count>;
   ByScope acquired(const Place& reader) const;
   void acquire_loose(Knowledge& into) const {
     into.loose.join(loose_);
     said_.tell(into.loose);
   }
-  // To whom that brings nothing new: who knows so much, as `loose`, and is this lane.
+  // It brings nothing new to `loose` of this lane.
   bool is_known(const Clock& loose, Row row, Mask lane) const {
     return loose.includes(loose_) &&
            ((said_.row == row && said_.lane == lane) || said_.is_known(loose));
   }
   bool empty() const { return reach_.empty() && everyone_.order.empty(); }
-  // Stands for what it publishes at present, and for nothing else ever.
+  // A number that identifies its present content and is never used for another.
   std::uint64_t version() const;
 
  private:
@@ -82,15 +84,15 @@ class Release {
   Knowledge everyone_;
   Clock loose_;
   Said said_;                          // beside loose_
-  mutable std::uint64_t version_ = 0;  // 0: it has changed since somebody asked
+  mutable std::uint64_t version_ = 0;  // 0: changed since the last version()
 };
 
-// A location that threads synchronise on: what reads of its last writes get. A read-modify-write
-// carries on what it read (observation order), any other write begins anew.
+// A location that threads synchronise on, with what its last writes published. A read-modify-write
+// continues what it read (observation order). Any other write starts a new version.
 class Location {
  public:
   static constexpr std::size_t kept =
-      4;  // versions; a read that saw an older one gets all of those
+      4;  // versions; a read of an older one acquires all older ones
   static constexpr std::uint64_t latest = ~std::uint64_t{0};
 
   struct Version {
@@ -99,14 +101,13 @@ class Location {
     Scope scope = Scope::cta;  // of the write itself
     Release release;
   };
-  // Gives the write's number. `chained`: it is a read-modify-write and morally strong with the
-  // last.
+  // Returns the write's number. `chained`: it is a read-modify-write and morally strong with the
+  // last write.
   std::uint64_t write(const Place& writer, Scope scope, Release release, bool chained);
-  // A relaxed write by this lane, which has nothing of its own to publish.
+  // A relaxed write by this lane, whose Snapshot is only_together() and has no Patterns.
   std::uint64_t say(const Place& writer, Scope scope, const Snapshot& by, Row row, Mask lane,
                     Epoch epoch);
-  // What a read gets that saw that write; null: nothing, as it and the write are not morally
-  // strong.
+  // What a read that saw that write acquires. Null if the two are not morally strong.
   const Release* seen(const Place& reader, Scope scope, std::uint64_t saw = latest) const;
   std::uint64_t writes() const { return next_; }
   const Release* last() const { return versions_.empty() ? nullptr : &versions_.back().release; }

@@ -1,5 +1,5 @@
-// What a group of a warp's lanes knows at present, with what its fences and strong accesses so far
-// may still turn into synchronisation.
+// What a group of a warp's lanes knows now, and the fences and strong accesses that may still
+// become part of a synchronisation pattern.
 #pragma once
 #include <memory>
 #include <vector>
@@ -9,8 +9,8 @@
 namespace inflight::order {
 
 // Halves of release and acquire patterns (a fence before a strong write, a strong read before a
-// fence). A thread keeps this many locations; what falls out counts as fenced, which can hide a
-// conflict and never invents one.
+// fence). A thread keeps `kept` locations. One that is dropped counts as fenced, which can hide a
+// conflict but never report a false one.
 struct Patterns {
   static constexpr std::size_t kept = 8;
   struct Fence {
@@ -22,30 +22,30 @@ struct Patterns {
     Scope scope;
     Knowledge knowledge;
   };
-  struct Read {  // by a strong read, for an acquire operation or fence of each scope
+  struct Read {  // of a strong read: what an acquire operation or fence of each scope gets
     std::uint64_t location;
     std::array<Knowledge, scope_count> gets;
-    // Whoever has got what this scope gives has got it all.
+    // No wider scope gives more than this one.
     bool is_taken(Scope scope) const {
       return gets[static_cast<std::size_t>(scope)].same(gets[static_cast<std::size_t>(Scope::sys)]);
     }
   };
-  std::array<std::shared_ptr<const Fence>, scope_count> fences;  // the last that reaches so far
+  std::array<std::shared_ptr<const Fence>, scope_count> fences;  // by scope: the last so wide
   std::vector<Released> released;
   std::vector<Read> reads;
 
   bool empty() const { return !fences[0] && released.empty() && reads.empty(); }
 };
 
-// The halves that threads bring to a place where they meet. Each goes on with all of them: a fence
-// before a barrier and a strong write of another thread behind it are taken as a release pattern,
-// and a strong read before a barrier with a fence behind it as an acquire pattern, as chips do and
-// programs rely on.
+// The pattern halves of all threads of a barrier. After it, each thread has all of them: a fence
+// before the barrier and another thread's strong write after it count as a release pattern. A
+// strong read before the barrier and a fence after it count as an acquire pattern. Chips behave so,
+// and programs rely on it.
 class Halves {
  public:
-  // What does not find room goes to `met` as if it were complete.
+  // A half for which there is no room is added to `met` as a complete pattern.
   void add(const Patterns& patterns, Row block, std::uint32_t warp, Mask mask, Knowledge& met);
-  std::shared_ptr<const Patterns> take();  // null: nobody brought any
+  std::shared_ptr<const Patterns> take();  // null: there are none
 
  private:
   std::array<Knowledge, scope_count> fenced_;
@@ -55,7 +55,7 @@ class Halves {
 
 struct View : Snapshot {
   std::shared_ptr<const Patterns> patterns;  // often null
-  // What it acquired last: a thread that asks again mostly finds what it knows.
+  // What it acquired last. A thread that acquires again mostly gets the same.
   std::uint64_t acquired = 0;  // Release::version()
   Scope acquired_by = Scope::cta;
   bool same(const View& o) const { return patterns == o.patterns && Snapshot::same(o); }
@@ -75,13 +75,12 @@ class Views {
       if (g.lanes >> lane & 1) return *g.view;
     return *groups_.front().view;
   }
-  // A view that was changed, and what it became; the same if it stayed as it was.
+  // A view before and after a change. Both are the same object if nothing changed.
   struct Change {
     std::shared_ptr<const View> from, to;
   };
-  // f(View&, lanes) for each group of `mask`, which then knows what f left. `last`, if f does the
-  // same to whichever lanes: the last change by f, of whichever warp, so that a view that many
-  // share changes once.
+  // Applies f(View&, lanes) to each group of lanes in `mask`. If f's effect does not depend on the
+  // lanes, `last` may hold the last change by f, of any warp, so that a shared view changes once.
   template <class F>
   void change(Mask mask, F&& f, Change* last = nullptr) {
     const std::size_t count = groups_.size();
@@ -107,8 +106,8 @@ class Views {
       }
     }
   }
-  // These lanes meet: what each did up to the epoch, the others know. False: they know other things
-  // of others, or more than a group of lanes has together.
+  // These lanes synchronise: each then knows what the others did up to the epoch. Returns false,
+  // and changes nothing, if they are not one group or their view has more than a Together can hold.
   bool meet(Row row, Mask members, Epoch epoch) {
     for (Group& g : groups_) {
       if (g.lanes != members) continue;
@@ -121,8 +120,8 @@ class Views {
     }
     return false;
   }
-  // Groups that know the same become one. `hint`: a view that others already have, or null; it
-  // becomes the last one seen here.
+  // Merges groups that know the same. `hint` is a view that others already share, or null. On
+  // return it is the last view seen here.
   void unite(std::shared_ptr<const View>& hint) {
     for (std::size_t i = 0; i < groups_.size(); ++i) {
       if (groups_[i].view != hint) {
