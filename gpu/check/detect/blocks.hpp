@@ -1,4 +1,4 @@
-// A detector's state of each block that runs, or of each cluster.
+// A detector's state for each running block or cluster.
 #pragma once
 #include <array>
 #include <atomic>
@@ -11,12 +11,12 @@
 
 namespace inflight::check {
 
-// By launch and number. Events of a cluster's blocks come one after the other, so a State needs no
-// lock of its own.
+// States by launch and number. Thread-safe. Events of one cluster's blocks come one after the
+// other, so a State needs no lock of its own.
 template <class State>
 class Blocks {
  public:
-  // Made by make() at its first use.
+  // Returns the state. Its first use calls make().
   template <class Make>
   State& get(std::uint64_t launch, std::uint64_t number, Make&& make) {
     Last& last = remembered();
@@ -28,7 +28,7 @@ class Blocks {
     last = {turn(), launch, number, entry.state.get()};
     return *entry.state;
   }
-  // Null: there is none.
+  // Returns null if there is no state.
   State* find(std::uint64_t launch, std::uint64_t number) {
     Last& last = remembered();
     if (last.is(turn(), launch, number)) return last.state;
@@ -39,7 +39,7 @@ class Blocks {
     last = {turn(), launch, number, found->second.state.get()};
     return last.state;
   }
-  // One of its blocks has ended; with the last of `blocks` its state goes.
+  // One of its `blocks` blocks has ended. The last one's end removes the state.
   void ended(std::uint64_t launch, std::uint64_t number, std::uint32_t blocks = 1) {
     Shard& shard = shard_of(launch, number);
     std::unique_ptr<State> gone;
@@ -50,7 +50,7 @@ class Blocks {
     shard.entries.erase(found);
     if (remembered().is(turn(), launch, number)) remembered() = {};
   }
-  // Of a launch that has ended by a fault, blocks never end.
+  // Removes what is left of a launch: blocks of a launch that ends by a fault never end.
   void launch_ended(std::uint64_t launch) {
     turn_.store(++turns, std::memory_order_relaxed);
     for (Shard& shard : shards_) {
@@ -60,9 +60,9 @@ class Blocks {
   }
 
  private:
-  // A host thread mostly asks for one block again and again. Neither launches nor their blocks come
-  // again, so what it remembers is right while that block runs, and nobody asks for it afterwards.
-  // `turn` is another for each Blocks, and after each launch.
+  // A one-entry cache per host thread, which mostly needs one block again and again. Numbers of
+  // launches and blocks are not reused, so the entry is valid while that block runs and not used
+  // afterwards. `turn` differs for each Blocks and after each launch.
   struct Last {
     std::uint64_t turn = 0, launch = 0, number = 0;
     State* state = nullptr;
@@ -98,7 +98,7 @@ class Blocks {
   std::array<Shard, 64> shards_;
 };
 
-// A detector that keeps a State of each block, and forgets it as the block or its launch ends.
+// A detector that keeps a State for each block and removes it when the block or its launch ends.
 template <class State>
 class PerBlock : public Listener {
  public:

@@ -1,4 +1,4 @@
-// The list of detectors.
+// Makes the detectors of detectors.def and passes accesses on to them.
 #include "gpu/check/detect/checker.hpp"
 
 #include <utility>
@@ -34,7 +34,7 @@ Checker::Checker(const CheckOptions& options, Findings::OnNew on_new, NameMemory
   add(history_);
   for (const Row& row : rows) {
     auto detector = row.make({places_, findings_}, options);
-    if (!detector) continue;  // not asked for
+    if (!detector) continue;  // not turned on
     add(*detector);
     if (row.accesses != Accesses::none)
       hearers_[static_cast<std::size_t>(row.accesses)].push_back(detector.get());
@@ -42,7 +42,7 @@ Checker::Checker(const CheckOptions& options, Findings::OnNew on_new, NameMemory
   }
 }
 
-// Most accesses are weak, and most of those are no business of most detectors.
+// Most accesses are weak, and most detectors do not need those.
 void Checker::accessed(const Access& event) {
   const auto notify = [&](Accesses which) {
     for (Listener* each : hearers_[static_cast<std::size_t>(which)]) each->accessed(event);

@@ -14,20 +14,20 @@ namespace inflight::check {
 
 class Checker : public Listeners {
  public:
-  // What a program calls memory that its PTX has no name for; for a finding's bytes.
+  // Fills in the program's name for a finding's bytes, if the PTX has no name for that memory.
   using NameMemory = std::function<void(Bytes&)>;
   Checker(const CheckOptions& options, Findings::OnNew on_new, NameMemory name_memory = {});
   const Findings& findings() const { return findings_; }
   std::uint64_t launches() const { return launches_.load(std::memory_order_relaxed); }
 
-  // Which accesses a detector is told of.
+  // The accesses that a detector is notified of.
   enum class Accesses : std::uint8_t { every, strong, write, none };
   void accessed(const Access&) override;
 
-  // Names last from before the first event of a launch to after its last.
+  // Names of a launch are valid from before its first event until after its last.
   void kernel_begin(const KernelBegin&) override;
   void kernel_end(const KernelEnd&) override;
-  // So does what its blocks did.
+  // The history of a block is kept until after its last event, too.
   void block_end(const BlockEnd&) override;
 
  private:
@@ -37,7 +37,7 @@ class Checker : public Listeners {
   History history_{places_};
   std::atomic<std::uint64_t> launches_{0};
   std::vector<std::unique_ptr<Listener>> detectors_;
-  std::array<std::vector<Listener*>, 3> hearers_;  // by Accesses
+  std::array<std::vector<Listener*>, 3> hearers_;  // of accesses, by Accesses
 };
 
 }  // namespace inflight::check

@@ -1,4 +1,4 @@
-// A detector: a listener that brings findings.
+// A detector: a listener that adds findings.
 #pragma once
 #include <memory>
 #include <vector>
@@ -14,12 +14,13 @@ struct Session {
   Findings& findings;
 };
 
-// What a user asked for beyond the detectors that are always on.
+// Options that turn on detectors beside those that are always on.
 struct CheckOptions {
   bool leaks = false, advice = false;
 };
 
-// Each detector is one file with one of these functions; checker.cpp lists them.
+// Each detector has one file with one of these functions, which detectors.def lists. The function
+// returns null if the options do not turn the detector on.
 using MakeDetector = std::unique_ptr<Listener> (*)(const Session&, const CheckOptions&);
 
 }  // namespace inflight::check

@@ -1,4 +1,5 @@
-// The last things that each cluster of blocks did, from which a finding gets its moment.
+// The last events of each cluster, from which a finding gets its `moment`: the steps that led to
+// it.
 #pragma once
 #include <tuple>
 #include <vector>
@@ -10,8 +11,7 @@
 
 namespace inflight::check {
 
-// Observes copies and what orders threads, not of their accesses: those of the finding itself
-// are added as it is made.
+// Records copies and synchronisation but no accesses. fill() adds the finding's own accesses.
 class History : public Listener {
  public:
   explicit History(Places& places) : places_(places) {}
@@ -26,8 +26,8 @@ class History : public Listener {
   void mbarrier(const MbarrierOp&) override;
   void fenced(const Fence&) override;
 
-  // What came before, of the warps and bytes that the finding is about. While its launch runs, and
-  // before its block is forgotten.
+  // Fills in the earlier events of the finding's warps and bytes. Call it while the launch runs and
+  // before forget() of its block.
   void fill(Finding& finding);
 
   void forget(const BlockEnd& block);
@@ -39,16 +39,16 @@ class History : public Listener {
     Step::What what = Step::What::issued;
     Who who;
     std::uint64_t copy = 0;        // its id in its warp
-    const char* detail = nullptr;  // what the label says behind the instruction; "{}" is `number`
+    const char* detail = nullptr;  // the label's text after the instruction; "{}" is `number`
     std::uint64_t number = 0;
     Space space = Space::shared;
-    std::uint64_t from = 0, to = 0;  // the bytes of `space`; none if they are equal
+    std::uint64_t from = 0, to = 0;  // the range in `space`; empty if equal
   };
   using CopyName = std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>;  // block, warp, id
   struct Ring {
     shadow::Spin lock;
-    std::vector<Event> events;  // event i lies at i % kept
-    std::uint64_t count = 0;    // of all so far
+    std::vector<Event> events;  // event i is at index i % kept
+    std::uint64_t count = 0;    // events so far
   };
   std::uint64_t cluster_of(const Kernel& kernel, std::uint64_t block) const;
   void add(const Event& event);

@@ -12,7 +12,7 @@ void keep(View& v, Patterns&& p) {
 }
 constexpr std::size_t index(Scope s) { return static_cast<std::size_t>(s); }
 
-// Mostly what all scopes give is the same.
+// Joins each scope. All scopes mostly hold the same, so a result is reused where possible.
 void join(Release::ByScope& into, const Release::ByScope& more) {
   Knowledge before;
   for (std::uint32_t s = 0; s < scope_count; ++s) {
@@ -194,7 +194,7 @@ void Block::strong_reads(std::uint32_t warp, Mask mask, std::uint64_t address, c
   const Release* any = seen ? seen : at.last();
   static const Release nothing = [] {
     Release empty;
-    empty.version();  // asked for now, so that no host thread sets it later
+    empty.version();  // sets it now, so that no host thread sets it later
     return empty;
   }();
   isolated_ &= order == Order::relaxed;
@@ -206,7 +206,7 @@ void Block::strong_reads(std::uint32_t warp, Mask mask, std::uint64_t address, c
   });
 }
 
-// What relaxed accesses alone bring is known loosely, and mostly known already.
+// Joins what relaxed accesses alone publish into `loose`. Mostly the lanes know it already.
 void Block::hear(std::uint32_t warp, Mask mask, const Release* from) {
   if (!from) return;
   const Row row = warp_row(row_, Part::thread, warp);

@@ -1,4 +1,4 @@
-// Blocks: their beginning, and how their threads meet.
+// A block's initial state and its barriers.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -39,7 +39,7 @@ std::size_t Block::bytes() const {
 
 namespace {
 
-// What a thread knew and published is in `all`, so it need not be kept apart.
+// The view after a barrier. `all` includes what the thread itself published.
 void met(View& view, const Knowledge& all, const std::shared_ptr<const Patterns>& halves) {
   view.known = all;
   view.patterns = halves;  // its own are among them
@@ -91,14 +91,14 @@ void Block::arrive(Meeting& at, std::uint32_t warp, Mask mask, Order order) {
 }
 
 void Block::arrive_and_wait(Meeting& at, std::uint32_t warp, Mask mask) {
-  // Their own accesses are published at the completion, all warps' at once; meanwhile they make
-  // none.
+  // complete() publishes the waiting threads' own accesses, for all warps at once. They make none
+  // in between.
   for (const Views::Group& g : warps_[warp].views.groups()) {
     const Mask part = g.lanes & mask;
     if (part == 0) continue;
     if (g.view == at.joined_) continue;
     at.arrived_.join(g.view->known);
-    // What those who wait here did, all get to know.
+    // `together` names only lanes that wait here, and complete() publishes what those did.
     const bool common = g.view->only_together() && (g.view->together.lanes & ~part) == 0;
     if (common && !g.view->patterns) {
       at.joined_ = g.view;
@@ -152,7 +152,7 @@ void Meeting::complete() {
     common->changed();
     waiting_.clear();
   }
-  if (!waiting_.empty()) {  // most knew the same before, and none of that is copied
+  if (!waiting_.empty()) {  // most shared one view before, which is thus changed only once
     const Waiting& first = waiting_.front();
     auto view = std::make_shared<View>();
     met(*view, arrived_, halves);

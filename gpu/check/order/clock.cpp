@@ -12,7 +12,7 @@
 namespace inflight::order {
 namespace {
 
-// Nodes and their lanes come and go at every barrier: a thread of the host keeps what it has freed.
+// A free list per host thread. Every barrier frees and allocates nodes and their lanes.
 template <std::size_t bytes>
 class Kept {
  public:
@@ -34,7 +34,8 @@ class Kept {
     Free* next;
   };
   static constexpr std::size_t most = 4096;
-  // Full until the thread first frees, and once it ends: what is freed after that comes late.
+  // Counts as full until the thread first frees, and again once the thread has ended, because later
+  // destructors may still free.
   struct List {
     Free* first = nullptr;
     std::size_t count = most;
@@ -57,8 +58,8 @@ class Kept {
   static inline constinit thread_local List list;
 };
 
-// Of two to 256 blocks: smaller parts are joined as fast, and of larger ones too much would be
-// kept.
+// Whether joins of nodes of this size are cached: those of two to 256 blocks. Smaller ones are as
+// fast to join, and larger ones would keep too much memory.
 constexpr bool keeps_joins(unsigned bits) { return bits > row_bits && bits <= row_bits + 8; }
 
 constexpr bool same_range(Row a, Row b, unsigned bits) {
@@ -93,7 +94,7 @@ void Clock::retain() const {
 void Clock::release() {
   if (!node_) return;
   auto& references = node_->references;
-  const bool alone = references.load(std::memory_order_acquire) == 1;  // then nobody else counts
+  const bool alone = references.load(std::memory_order_acquire) == 1;  // then no other holder
   if (alone || references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete node_;
 }
 
@@ -173,7 +174,7 @@ Clock Clock::owned(Node* of_joined, const Node* a, const Node* b) {
   return clock;
 }
 
-// Clocks are joined far more often than they change by it: nothing is retained on the way.
+// Most joins change nothing, so nothing is retained on the way.
 Clock::Node* Clock::joined(Node* a, Node* b) {
   if (!b || a == b) return a;
   if (!a) return b;
@@ -198,7 +199,7 @@ Clock::Node* Clock::joined(Node* a, Node* b) {
   }
   if (x.top <= y.floor) return b;
   if (x.bits > 0) return keeps_joins(x.bits) ? joined_again(a, b) : joined_children(a, b);
-  // Floors are the least of all lanes.
+  // The floor of a row is the least epoch of its lanes.
   Node::Lanes flat;
   if (!x.by_lane || !y.by_lane) flat.of.fill(x.by_lane ? y.floor : x.floor);
   const Node::Lanes &in_x = x.by_lane ? *x.by_lane : flat, &in_y = y.by_lane ? *y.by_lane : flat;
@@ -221,7 +222,8 @@ Clock::Node* Clock::joined(Node* a, Node* b) {
   return n;
 }
 
-// Of two nodes that cover the same range, neither of which lies under the other's floor.
+// Joins two nodes that cover the same range, neither of which lies entirely under the other's
+// floor.
 Clock::Node* Clock::joined_children(Node* a, Node* b) {
   const Node &x = *a, &y = *b;
   const Epoch floor = std::max(x.floor, y.floor);
@@ -238,15 +240,15 @@ Clock::Node* Clock::joined_children(Node* a, Node* b) {
                     owned(part[1], from[1][0], from[1][1])));
 }
 
-// Lanes of a warp that synchronise at one place one after the other know almost the same, and so do
-// the places: all but a few parts of their clocks are joined again and again. So a thread of the
-// host keeps what it has joined lately.
+// As joined_children(), with a cache of recent joins per host thread. Lanes that synchronise on one
+// location one after the other know almost the same, so the same parts of clocks are joined again
+// and again.
 Clock::Node* Clock::joined_again(Node* a, Node* b) {
   struct Join {
     Clock a, b, both;
   };
   constexpr unsigned bits_of_count = 12;
-  // Not in the thread's own storage, which would take 96 KiB from every stack of the program.
+  // On the heap: as thread-local storage it would take 96 KiB from every stack of the program.
   thread_local const auto joins = std::make_unique<Join[]>(1u << bits_of_count);
   const auto number = [](const Node* n) { return reinterpret_cast<std::uintptr_t>(n) / 16; };
   const std::uint64_t mixed = (number(a) * 0x9e3779b97f4a7c15 ^ number(b)) * 0xd6e8feb86659fd93;

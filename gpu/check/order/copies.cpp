@@ -1,4 +1,4 @@
-// Copies and mbarriers: who may know that a copy is complete.
+// Copies and mbarriers: which threads may know that a copy is complete.
 #include <algorithm>
 
 #include "gpu/check/order/block.hpp"
@@ -45,7 +45,7 @@ void Block::wait_bulk(std::uint32_t warp, Mask mask, std::uint32_t allowed, bool
     });
   };
   if (!reads_only) return w.groups[1].wait(mask, allowed, know);
-  CopyGroups groups = w.groups[1];  // their writes are still to be waited for
+  CopyGroups groups = w.groups[1];  // a copy: a later wait must still cover the writes
   groups.wait(mask, allowed, know);
 }
 
@@ -128,7 +128,7 @@ void Block::observe(Mbarrier& m, std::uint32_t warp, Mask mask, Order order, Sco
     acquire(v, m.completed_, order, scope, key);
   };
   views.change(mask, get, &last.change);
-  // Who waited for one phase mostly knows the same.
+  // Threads that waited for one phase mostly know the same.
   views.unite(others);
 }
 

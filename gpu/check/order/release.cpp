@@ -1,4 +1,4 @@
-// Who gets what a release published.
+// Which threads get what a release published.
 #include "gpu/check/order/release.hpp"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ Release::Reach& Release::reach(Scope scope, std::uint64_t id) {
   return *reach_.insert(at, Reach{scope, id, {}});
 }
 
-// add(Knowledge&) once for each different one of all scopes up to `scope`.
+// Calls add(Knowledge&) for all scopes up to `scope`, once where neighbours hold the same.
 template <class F>
 void Release::add_up_to(const Place& from, Scope scope, F&& add) {
   version_ = 0;
@@ -93,7 +93,7 @@ std::uint64_t Release::version() const {
 
 void Release::merge(const Release& other) {
   version_ = 0;
-  // What a block and its cluster get is mostly the same.
+  // A block and its cluster mostly hold the same, so a result is reused where possible.
   Knowledge before, more, after;
   for (const Reach& r : other.reach_) {
     Knowledge& mine = reach(r.scope, r.id).knowledge;
@@ -167,7 +167,7 @@ std::uint64_t Location::say(const Place& writer, Scope scope, const Snapshot& by
 const Release* Location::seen(const Place& reader, Scope scope, std::uint64_t saw) const {
   for (auto v = versions_.rbegin(); v != versions_.rend(); ++v) {
     if (saw != latest && saw < v->first) continue;
-    // Of an earlier link of a chain who wrote it is forgotten: taken as morally strong.
+    // The writer of an earlier link of a chain is not kept. It counts as morally strong.
     if (saw != latest && saw < v->last) return &v->release;
     const Scope between = level(v->writer, reader);
     return v->scope >= between && scope >= between ? &v->release : nullptr;

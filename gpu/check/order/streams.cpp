@@ -1,4 +1,4 @@
-// What stream order lets each launch know.
+// What each launch knows by stream order.
 #include "gpu/check/order/streams.hpp"
 
 namespace inflight::order {

@@ -1,8 +1,8 @@
 // Order between the host, its streams, and the kernels and copies in them.
 //
-// A stream does pieces of work one after the other, which are numbered. Each kernel and each copy
-// in one is a launch with a number of its own. When it has ended, all that it did is known to
-// whatever comes after it: one range in a clock, and ranges of neighbours become one.
+// A stream executes numbered pieces of work one after the other. Each kernel and each copy in one
+// is a launch with its own number. When a launch has ended, all that it did is known to whatever
+// comes after it. That is one range in a clock, and adjacent ranges merge.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -16,49 +16,51 @@ namespace inflight::order {
 class Streams {
  public:
   using Id = std::uint64_t;
-  // Pieces of work of a stream whose end is remembered apart. Of an older one, what the oldest of
-  // these knew counts: that can hide a conflict and never invents one.
+  // The number of a stream's ended pieces of work that are remembered. For an older one, the
+  // knowledge of the oldest remembered one is used. That can hide a conflict but never report a
+  // false one.
   static constexpr std::size_t kept = 64;
   struct Launch {
     std::uint32_t number = 0;
     Knowledge knows;   // what its threads know when they begin
-    Knowledge waited;  // if it is dependent: what those know that have waited for who is in front
+    Knowledge waited;  // if dependent: what threads know that waited for the preceding kernels
     bool dependent = false;
   };
 
   // The host submits a piece of work, which comes after what the host knows.
   void submit(Id stream, std::uint64_t work);
-  // It comes after another's.
+  // The stream's work comes after that piece of another stream's work.
   void after(Id stream, Id other, std::uint64_t other_work);
-  // It begins, and it is done.
+  // The piece of work begins, and ends.
   void begin(Id stream, std::uint64_t work);
   void end(Id stream, std::uint64_t work);
-  // What the piece of work does from now on is a step of a graph, which comes after what the work
-  // comes after; and after another step of it. All of them are done when the work ends.
-  // `dependent`: a kernel in it may begin before that of the other step has ended.
+  // step(): what the piece of work does from now on is a step of a graph. It comes after what the
+  // whole piece of work comes after. step_after(): the step also comes after another step. All
+  // steps are done when the work ends. `dependent`: a kernel of the step may begin before the
+  // kernel of the other step has ended.
   void step(Id stream, std::uint64_t number);
   void step_after(Id stream, std::uint64_t other, bool dependent = false);
-  // A kernel or copy in the piece of work that goes on. Past launch_limit, numbers repeat the last
-  // one, which hides conflicts among those.
-  // `dependent`: it may begin before the kernel in front of it has ended (griddepcontrol), and then
-  // comes after what that one comes after.
+  // A kernel or copy in the current piece of work. Past launch_limit the last number is used again,
+  // which hides conflicts among those launches.
+  // `dependent`: it may begin before the preceding kernel has ended (griddepcontrol), and then
+  // comes after what that kernel comes after.
   Launch launch(Id stream, bool dependent = false);
-  // A block of that launch lets the next begin, by a thread that has waited for the kernels in
-  // front, or has not. Where all have, the next begins behind those kernels' end.
+  // A thread of that launch lets the next launch begin. `has_waited`: that thread had waited for
+  // the preceding kernels. If all such threads had, the next launch comes after those kernels.
   void lets_begin(Id stream, std::uint32_t launch, bool has_waited);
-  // One that a kernel in that piece of work has launched, whose threads know so much.
+  // A launch by a kernel in the current piece of work. Its threads begin with `knows`.
   Launch child(Id stream, const Knowledge& knows);
-  // What is known once it has ended.
+  // What is known after the end of the launch.
   static Knowledge done(const Launch& launch);
-  // One of the host's own: it is done when this returns.
+  // A launch that the host itself performs: it is done when this returns.
   Launch on_host();
 
-  void synchronise(Id stream, std::uint64_t work);  // the host knows that it is done
-  void synchronise_all();                           // likewise of all that has begun
-  // What goes on in the stream publishes, and gets.
+  void synchronise(Id stream, std::uint64_t work);  // the host knows that the work is done
+  void synchronise_all();                           // likewise for all work that has begun
+  // What the current work of the stream publishes, and what it acquires.
   const Knowledge& known(Id stream) { return streams_[stream].now; }
   void learn(Id stream, const Knowledge& more) { streams_[stream].learn(more); }
-  void learn_all(Id stream);  // all that has begun
+  void learn_all(Id stream);  // acquires all that has begun in any stream
   void host_learns(const Knowledge& more) { host_.join(more); }
   const Knowledge& host_knows() const { return host_; }
 
@@ -68,9 +70,8 @@ class Streams {
     Knowledge knows;
   };
   struct Now {
-    Knowledge now, before;  // before: the last launch that is not dependent
-    // Of the last launch: what those know that have waited, and whether it lets the next begin
-    // then.
+    Knowledge now, before;  // before: what the last launch that is not dependent comes after
+    // The last launch: what its threads know that have waited, and when it lets the next begin.
     std::uint32_t last = 0;
     Knowledge waited;
     enum class Lets : std::uint8_t { unknown, once_waited, early } lets = Lets::unknown;
@@ -78,7 +79,7 @@ class Streams {
   };
   struct Stream : Now {
     std::deque<Known> submitted, ended;
-    // Of a graph: what its first steps know, the step that goes on, and those in front of it.
+    // Of a graph: what its first steps know, the current step, and the earlier ones.
     Now base;
     std::uint64_t step = 0;
     std::unordered_map<std::uint64_t, Now> steps;

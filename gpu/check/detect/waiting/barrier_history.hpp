@@ -1,4 +1,4 @@
-// What happened to the barriers of one block, and what of it breaks the rules.
+// The state of one block's barriers, and the rules that their use breaks.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -11,14 +11,14 @@ namespace inflight::check {
 struct BarrierArrival {
   Who who;
   std::uint32_t warp = 0;     // in the cluster
-  std::uint32_t threads = 0;  // that it counts for
+  std::uint32_t threads = 0;  // number that it counts for
   bool waits = false, aligned = false;
   WarpOrder::Time time = 0;
 };
 
 struct BarrierPhase {
   std::uint64_t number = 0;
-  std::uint32_t expected = 0;  // threads; 0: all that live
+  std::uint32_t expected = 0;  // threads; 0: all live ones
   std::uint32_t arrived = 0;
   std::vector<BarrierArrival> arrivals;
 };
@@ -26,33 +26,33 @@ struct BarrierPhase {
 struct BarrierBreach {
   enum class What : std::uint8_t {
     arrived_twice,    // in one phase
-    counts_differ,    // of threads that arrive in one phase
-    not_whole_warps,  // a count that is no multiple of the warp's size
-    stray_arrival,    // by threads that cannot know that the phase before is complete
-    warp_parted,      // lanes of one warp at two aligned instructions
+    counts_differ,    // thread counts of arrivals in one phase
+    not_whole_warps,  // a count that is no multiple of the warp size
+    stray_arrival,    // by threads that cannot know that the previous phase is complete
+    warp_parted,      // lanes of one warp at two different aligned instructions
     cluster_arrived_twice,
     cluster_wait_alone,  // without having arrived
-    others_ended,        // threads that have ended are missing, of a barrier of all
-    left_out,            // a member mask without lanes that execute the instruction
-    gone_past,           // a member mask with lanes that have ended without executing it
+    others_ended,        // a barrier of all threads lacks those that have exited
+    left_out,            // lanes execute the instruction but are not in its member mask
+    gone_past,           // lanes in the member mask exited without executing the instruction
   };
   What what = What::arrived_twice;
   Who who;
   std::vector<BarrierArrival> others;
   std::uint32_t id = 0;
-  std::uint32_t count = 0;  // as the instruction has it
-  std::uint32_t came = 0;   // threads
-  Mask members = 0;         // of left_out and gone_past
-  Mask absent = 0;          // of gone_past
+  std::uint32_t count = 0;  // the instruction's thread count
+  std::uint32_t came = 0;   // threads that arrived
+  Mask members = 0;         // for left_out and gone_past
+  Mask absent = 0;          // for gone_past
 };
 
 class BlockBarriers {
  public:
   using Breaches = std::vector<BarrierBreach>;
-  // `threads`: of the block; `warp`: of who, in the cluster.
+  // `threads`: the block's number of threads. `warp`: the event's warp, numbered in the cluster.
   void note(const Barrier& event, std::uint32_t warp, std::uint32_t threads, WarpOrder& order,
             Breaches& out);
-  // Lanes of `warp` have exited: who waits for all knows.
+  // Lanes of `warp` have exited, which threads at a barrier of all threads come to know.
   void exited(std::uint32_t warp, WarpOrder& order);
   const BarrierPhase& phase(std::uint32_t id) const {
     static const BarrierPhase none;
@@ -66,17 +66,17 @@ class BlockBarriers {
   };
   struct Named {
     BarrierPhase current;
-    std::vector<BarrierArrival> previous;  // arrivals, where they matter
-    std::vector<Observer> observers;       // of the previous phase
+    std::vector<BarrierArrival> previous;  // arrivals of the previous phase, if they matter
+    std::vector<Observer> observers;       // warps that waited for the previous phase
     WarpOrder::Passed passed;
   };
   static bool may_know_previous(const Named& barrier, std::uint32_t warp, const WarpOrder& order);
   static void complete(Named& barrier, std::uint32_t threads, WarpOrder& order, Breaches& out);
   static constexpr std::uint32_t most = 16;
-  std::vector<Named> barriers_;  // up to the last one that was used
+  std::vector<Named> barriers_;  // up to the highest one used
 };
 
-// A cluster's barrier: arrive and wait in turn.
+// A cluster's barrier: each thread must alternate arrive and wait.
 class ClusterBarrier {
  public:
   void note(const Barrier& event, std::uint32_t warp, WarpOrder& order,
@@ -88,7 +88,7 @@ class ClusterBarrier {
     Mask lanes = 0;
     Who who;
   };
-  std::vector<Arrived> arrived_;  // by warp: those that have not waited
+  std::vector<Arrived> arrived_;  // by warp: lanes that have arrived and not yet waited
   WarpOrder::Passed passed_, completed_;
 };
 

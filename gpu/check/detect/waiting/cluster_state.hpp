@@ -1,4 +1,4 @@
-// What is remembered of a cluster that runs: its mbarriers and barriers, and who can know what.
+// The state of a running cluster: its mbarriers, barriers and polls, and what its warps can know.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace inflight::check {
 
-// Where a block stands in its cluster.
+// A block's position in its cluster.
 struct ClusterPlace {
   std::uint64_t first = 0;  // linear index of the cluster's first block
   std::uint32_t rank = 0;
@@ -21,8 +21,8 @@ ClusterPlace cluster_place(const Kernel& kernel, std::uint64_t block);
 struct ClusterState {
   explicit ClusterState(const Kernel& kernel);
 
-  std::uint32_t warp(const Who& who) const;  // its number in the cluster
-  Mask lanes_of(const Who& who) const;       // that the warp began with
+  std::uint32_t warp(const Who& who) const;  // the warp's number in the cluster
+  Mask lanes_of(const Who& who) const;       // lanes that the warp began with
   MbarrierHistory& mbarrier(std::uint32_t rank, std::uint32_t address) {
     return mbarriers[{rank, address}];
   }
@@ -30,13 +30,12 @@ struct ClusterState {
   Spot spot(const Access& access, int lane) const;
 
   const Kernel* kernel;
-  std::uint32_t block_threads, block_warps, size;  // size: blocks
-  // Who can know what matters only once there is something that more than a block's plain barrier
-  // orders.
+  std::uint32_t block_threads, block_warps, size;  // size: number of blocks
+  // `order` is kept. It is not needed while plain barriers of a block are all that orders threads.
   bool ordered;
-  bool found = false;  // a mistake, which what comes after may follow from
-  // Bytes that another block's copies brought too early: to be told unless an arrival is found that
-  // let them.
+  bool found = false;  // a mistake was reported, of which later ones may be consequences
+  // Bytes that another block's copies delivered too early. Reported unless an early arrival is
+  // found that explains them.
   struct Held {
     MbarrierBreach breach;
     const MbarrierHistory* history;
@@ -45,11 +44,11 @@ struct ClusterState {
   };
   std::optional<Held> held;
   WarpOrder order;
-  WarpOrder::Passed memory;  // by strong accesses and fences
+  WarpOrder::Passed memory;  // passed on by strong accesses and fences
   std::map<std::pair<std::uint32_t, std::uint32_t>, MbarrierHistory> mbarriers;
   std::vector<BlockBarriers> barriers;         // by rank
-  std::map<std::uint32_t, WarpPolls> polls;    // by warp: of those that looked at memory
-  std::map<std::uint32_t, WarpWrites> writes;  // likewise: of those that wrote for others
+  std::map<std::uint32_t, WarpPolls> polls;    // by warp, of those that polled memory
+  std::map<std::uint32_t, WarpWrites> writes;  // by warp, of those that wrote what others may poll
   ClusterBarrier barrier;
 };
 
