@@ -1,4 +1,4 @@
-// Mbarriers, barriers and collectives that are used wrongly, and threads that wait for ever.
+// Detects wrong use of mbarriers, barriers and collectives, and threads that wait for ever.
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -82,7 +82,8 @@ class Waiting : public Listener {
     words_.add(breach);
     state->found = true;
   }
-  // Accesses that others may wait for, or that report what others did.
+  // Strong accesses and atomics, which may release waiting threads or read what other threads
+  // wrote.
   void accessed(const Access& access) override {
     const bool atomic =
         access.kind == Access::Kind::atomic || access.kind == Access::Kind::reduction;
@@ -153,14 +154,14 @@ class Waiting : public Listener {
   }
 
  private:
-  // Null: the launch is not known.
+  // Returns null if the launch is not known.
   ClusterState* find(const Who& who) {
     const Kernel* const kernel = session_.places.kernel(who.launch);
     if (!kernel) return nullptr;
     return &clusters_.get(who.launch, cluster_place(*kernel, who.block).first,
                           [&] { return std::make_unique<ClusterState>(*kernel); });
   }
-  // Null also where nothing has happened yet that matters.
+  // Returns null if a cluster of one block has no state yet.
   ClusterState* known(const Kernel& kernel, std::uint64_t block) {
     const Extents& shape = kernel.cluster;
     const std::uint64_t first = cluster_place(kernel, block).first;
@@ -168,12 +169,12 @@ class Waiting : public Listener {
     return &clusters_.get(kernel.launch, first,
                           [&] { return std::make_unique<ClusterState>(kernel); });
   }
-  // Only threads of the launch can change what those of its threads that look are looking at.
+  // Only threads of this launch can change the locations that its threads poll.
   bool alone(std::uint64_t launch) {
     const std::lock_guard lock(mutex_);
     return running_.load() == 1 && !waits_outside_.contains(launch);
   }
-  // Once all that its clusters wait for has been told.
+  // Called at the end of the launch, when stuck() has collected the waits of all its clusters.
   void tell_hang(const Kernel& kernel) {
     std::unique_lock lock(mutex_);
     waits_outside_.erase(kernel.launch);
@@ -187,7 +188,7 @@ class Waiting : public Listener {
     if (first && !first->found && words_.add_polling(hang, state_of))
       session_.findings.explain(kernel.launch);
   }
-  // Of the warp's block. Most clusters are one block, and a division takes its time.
+  // The barriers of the warp's block. Avoids the slow division for the usual cluster of one block.
   static BlockBarriers& barriers_of(ClusterState& state, std::uint32_t warp) {
     return state.barriers[state.size == 1 ? 0 : warp / state.block_warps];
   }
@@ -216,7 +217,7 @@ class Waiting : public Listener {
     state.writes[warp].wrote({who, state.spot(access, lane), access.wrote[lane],
                               written_.fetch_add(1, std::memory_order_relaxed)});
   }
-  // What follows from a mistake is no other.
+  // Reports only the cluster's first mistake, because later ones may be its consequences.
   void add(ClusterState& state, const MbarrierHistory::Breaches& breaches,
            const MbarrierHistory& history, std::uint64_t block, std::uint32_t address) {
     for (const MbarrierBreach& each : breaches) {
@@ -232,7 +233,7 @@ class Waiting : public Listener {
       state.found = true;
     }
   }
-  // Threads arrive once in a phase, and it is over without some of them.
+  // Each thread arrives once per phase, and the phase completes without some of them.
   static bool count_is_too_low(const ClusterState& state, const MbarrierBreach& breach) {
     return breach.what == MbarrierBreach::What::stray_arrival &&
            std::none_of(breach.others.begin(), breach.others.end(), [&](const Contribution& each) {
@@ -254,8 +255,9 @@ class Waiting : public Listener {
     state.found = true;
     state.held.reset();
   }
-  // What shows at one mbarrier may follow from a mistake at another: too many arrivals and bytes
-  // from a wait that was over at once, too many bytes from arrivals that came too early.
+  // Reports the cause instead, if the mistake at this mbarrier may follow from one at another: too
+  // many arrivals or bytes from a wait that returned at once, or too many bytes from arrivals that
+  // came too early.
   bool add_cause(const ClusterState& state, const MbarrierBreach& breach,
                  const MbarrierHistory& shown) {
     using What = MbarrierBreach::What;
@@ -287,7 +289,7 @@ class Waiting : public Listener {
     }
   }
 
-  // Barriers that threads which have ended must have gone past. Those that return early have not.
+  // Tells barriers that exited threads must have gone past from those that an early return avoids.
   class GonePast {
    public:
     explicit GonePast(Places& places) : places_(places) {}
@@ -311,10 +313,10 @@ class Waiting : public Listener {
   Blocks<ClusterState> clusters_;
   DeviceMemory memory_;
   std::atomic<int> running_{0};            // launches
-  std::atomic<std::uint64_t> written_{0};  // what warps wrote for others
+  std::atomic<std::uint64_t> written_{0};  // number of writes, for Write::number
   std::mutex mutex_;
   std::map<std::uint64_t, Hang> hangs_;    // by launch
-  std::set<std::uint64_t> waits_outside_;  // launches: for what the host can write
+  std::set<std::uint64_t> waits_outside_;  // launches that poll what the host can write
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Phases of a block's barriers as their arrivals report them.
+// Follows the phases of a block's barriers from their arrivals.
 #include "gpu/check/detect/waiting/barrier_history.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ using What = BarrierBreach::What;
 
 }  // namespace
 
-// As for an mbarrier: an arrival must come from threads that can know that the phase before is
+// As for an mbarrier, an arrival must come from threads that can know that the previous phase is
 // complete.
 bool BlockBarriers::may_know_previous(const Named& barrier, std::uint32_t warp,
                                       const WarpOrder& order) {
@@ -116,7 +116,7 @@ void ClusterBarrier::note(const Barrier& event, std::uint32_t warp, WarpOrder& o
     case Barrier::Step::wait:
       arrived.lanes &= ~event.who.mask;
       return order.take(warp, completed_);
-    case Barrier::Step::complete:  // who is ahead may arrive in the next phase before others wait
+    case Barrier::Step::complete:  // a fast thread may arrive in the next phase before others wait
       completed_ = passed_;
       return;
     default:

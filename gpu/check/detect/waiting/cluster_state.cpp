@@ -1,4 +1,4 @@
-// Blocks and warps of a cluster by their numbers.
+// Numbers the blocks and warps of a cluster.
 #include "gpu/check/detect/waiting/cluster_state.hpp"
 
 namespace inflight::check {

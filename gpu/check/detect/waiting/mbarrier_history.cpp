@@ -1,4 +1,4 @@
-// An mbarrier's phases as its operations report them.
+// Follows an mbarrier's phases from its operations.
 #include "gpu/check/detect/waiting/mbarrier_history.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::uint64_t sum(const std::vector<Contribution>& all) {
   return amount;
 }
 
-// Lanes of one warp at one instruction are one entry.
+// Adds a contribution. Lanes of one warp at one instruction share an entry.
 void add(std::vector<Contribution>& to, const Contribution& one) {
   for (Contribution& each : to) {
     if (each.warp != one.warp || each.who.instruction != one.who.instruction) continue;
@@ -84,7 +84,7 @@ void MbarrierHistory::note(const MbarrierOp& op, std::uint32_t warp, WarpOrder& 
   crossed_ |= known_ && op.who.block != init_.block;
   if (op.op == Op::inval) {
     settle(out);
-    // Copies are in flight until the thread can know that they are not, however soon they land.
+    // A copy counts as in flight until the thread can know that it is complete.
     const bool unseen =
         !previous_.completed.empty() && !may_know_previous(warp, op.who.mask, order);
     if (!in_flight_.empty() || unseen) {
@@ -109,8 +109,8 @@ bool MbarrierHistory::contributed(std::uint32_t warp, Mask lane) const {
          std::any_of(current_.expects.begin(), current_.expects.end(), by);
 }
 
-// Who saw the previous phase complete knows; or who knows of every arrival that it waited for,
-// where it waited for nothing else.
+// A thread can know of the previous phase's completion from a thread that saw it, or from all of
+// its arrivals if the phase had no bytes to wait for.
 bool MbarrierHistory::may_know_previous(std::uint32_t warp, Mask lane, const WarpOrder& order) {
   if (current_.number == 0 || (!known_ && previous_.untouched())) return true;
   for (const Observer& each : observers_)
@@ -212,7 +212,7 @@ void MbarrierHistory::copy_issued(const CopyIssued& copy, std::uint32_t warp, Wa
   protect(warp, order);
 }
 
-// A token that no arrival of this phase can have given, though it says that it did.
+// The token names the current phase, but no arrival of this phase can have returned it.
 bool MbarrierHistory::token_is_stale(const MbarrierOp& op) const {
   if (op.by_parity || op.done || !known_) return false;
   const async::mbarrier::State token = async::mbarrier::decode(op.token);
@@ -225,7 +225,7 @@ void MbarrierHistory::waited(const MbarrierOp& op, std::uint32_t warp, WarpOrder
   if (token_is_stale(op))
     out.push_back({What::stale_token, {}, op.who, current_.number, current_.arrivals, {}});
   if (!op.done) return;
-  // Who was let go before the phase went on by more than one is reported late.
+  // 2: the thread was released earlier, and the event comes after the next phase's completion.
   const auto behind = op.parity != op.phase_parity ? 1 : 2;
   const std::int64_t asked = static_cast<std::int64_t>(current_.number) - behind;
   const WarpOrder::Time time = order.step(warp);

@@ -1,9 +1,9 @@
-// What happened to one mbarrier, phase by phase, and what of it breaks the rules.
+// The operations on one mbarrier, phase by phase, and the rules that they break.
 //
-// Rules that no single operation shows (PTX ISA, "mbarrier"): whatever counts for a phase (an
-// arrival, expected bytes, a copy's bytes) must come from a thread that can know that the phase
-// before is complete, else it might as well have counted for that one. And a thread that asks for a
-// phase must have a part in the completion of the next one, else that may be over before it asks.
+// Two rules need more than one operation to check (PTX ISA, "mbarrier"). Whatever counts for a
+// phase (an arrival, expected bytes, a copy's bytes) must come from a thread that can know that the
+// previous phase is complete, otherwise it could have counted for that one. And a thread that waits
+// for a phase must contribute to the next one, otherwise that may complete before the thread waits.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -16,17 +16,17 @@
 
 namespace inflight::check {
 
-// Lanes of a warp that did the same: `times` events, `amount` arrivals or bytes in all.
+// Lanes of a warp that executed the same operation: `amount` arrivals or bytes in total.
 struct Contribution {
   Who who;
   std::uint32_t warp = 0;  // in the cluster
   std::uint64_t amount = 0;
-  WarpOrder::Time time = 0;  // of the last
+  WarpOrder::Time time = 0;  // of the last operation
 };
 
 struct MbarrierPhase {
   std::uint64_t number = 0;
-  std::uint32_t expected = 0;                              // arrivals, when it began
+  std::uint32_t expected = 0;                              // arrivals, at the phase's begin
   std::vector<Contribution> arrivals, expects, completed;  // completed: bytes of copies
   std::uint64_t arrived() const;
   std::uint64_t bytes_expected() const;
@@ -36,48 +36,47 @@ struct MbarrierPhase {
 
 struct MbarrierBreach {
   enum class What : std::uint8_t {
-    broken_rule,  // by one operation: `violation`
+    broken_rule,  // a single operation breaks a rule: `violation`
     initialised_again,
     invalidated_in_use,
     used_after_inval,
-    stray_arrival,  // in `phase`, by a thread that cannot know that the one before is complete
-    stray_bytes,    // more bytes than a phase expects: of copies that it does not wait for
-    repeated_wait,  // answered at once, for a phase that the thread had seen before
+    stray_arrival,  // by a thread that cannot know that the phase before `number` is complete
+    stray_bytes,    // copies deliver more bytes than the phase expects, so it does not wait for all
+    repeated_wait,  // returned at once, for a phase that the thread had seen before
     stale_token,    // a token of neither the current nor the preceding phase
   };
   What what = What::broken_rule;
   async::Violation violation = async::Violation::none;
-  Who who;                           // who did it
-  std::uint64_t number = 0;          // of the phase that it is about
-  std::vector<Contribution> others;  // arrivals, copies: the other side
+  Who who;                           // the threads that broke the rule
+  std::uint64_t number = 0;          // the phase in question
+  std::vector<Contribution> others;  // arrivals or copies of the other side
   std::vector<Contribution> expects;
   std::uint64_t expected = 0, came = 0;  // arrivals or bytes
-  std::uint32_t parity = 0;              // asked for
+  std::uint32_t parity = 0;              // that the wait tested
 };
 
 class MbarrierHistory {
  public:
   using Breaches = std::vector<MbarrierBreach>;
 
-  // `warp`: of the cluster, who.warp of op.who's block.
+  // `warp`: op.who's warp, numbered in the cluster.
   void note(const MbarrierOp& op, std::uint32_t warp, WarpOrder& order, Breaches& out);
   void copy_issued(const CopyIssued& copy, std::uint32_t warp, WarpOrder& order, Breaches& out);
-  // Reports what was waiting for others of its kind to come. `last`: nobody uses it any more.
+  // Reports the stray arrival or copies collected so far. `last`: the mbarrier is no longer used.
   void settle(Breaches& out, bool last = false);
 
-  // A wait for a phase that its thread had waited for before, of which nobody whom the next phase
-  // needs knows: what may be wrong where threads wait for ever. `fresh`: before the first phase,
-  // too.
+  // A repeated wait that no contributor to the current phase can know of: a possible cause of a
+  // hang. Waits before the completion of the first phase count only with `fresh`.
   std::optional<MbarrierBreach> doubtful_wait(bool fresh) const;
-  // The same, by a warp that has since done something at another mbarrier that it should not have.
+  // Such a wait by `warp`: a possible cause of what the warp then did wrong at another mbarrier.
   std::optional<MbarrierBreach> hasty_wait(std::uint32_t warp) const;
-  // An arrival that came too early, of which nothing was said yet.
+  // An arrival that came too early and is not yet reported. Null if there is none.
   const MbarrierBreach* stray_arrival() const {
     return stray_ && stray_->what == MbarrierBreach::What::stray_arrival ? &*stray_ : nullptr;
   }
 
   bool live() const { return live_; }
-  bool known() const { return known_; }  // its initialisation was seen
+  bool known() const { return known_; }  // its initialisation was observed
   const Who& initialiser() const { return init_; }
   const MbarrierPhase& current() const { return current_; }
   const MbarrierPhase& previous() const { return previous_; }
@@ -88,12 +87,12 @@ class MbarrierHistory {
   std::int64_t seen(std::uint32_t warp) const;
 
  private:
-  struct Pass {  // of a wait that nobody need have waited for
+  struct Pass {  // a wait that returned at once, for a phase that the thread had seen before
     Who who;
     std::uint32_t warp = 0;
     WarpOrder::Time time = 0;
     std::uint32_t parity = 0;
-    bool awaited = false;  // somebody whom the phase still needs knows of it
+    bool awaited = false;  // a later contributor to the current phase can know of it
   };
   using CopyKey = std::pair<std::uint32_t, std::uint64_t>;  // warp, id
   struct Observer {
@@ -114,20 +113,20 @@ class MbarrierHistory {
   void stray_copy(const Who& who, std::uint32_t warp, std::uint64_t bytes);
 
   bool live_ = false, known_ = false, dead_ = false;
-  // Threads of other blocks use it. Waits for the phase before its first are not judged then: in
-  // CUTLASS's pipelines threads make them that have no part in what follows.
+  // Threads of other blocks use it. Then waits before the completion of its first phase are not
+  // reported: in CUTLASS's pipelines, threads that do not contribute to that phase make them.
   bool crossed_ = false;
   Who init_, inval_;
   std::uint32_t pending_ = 0, expected_ = 0;
   std::int32_t tx_ = 0;
   MbarrierPhase current_, previous_;
-  std::uint32_t fewest_pending_ = 0;             // in the current phase, so far
+  std::uint32_t fewest_pending_ = 0;             // in the current phase
   std::vector<Pass> passes_;                     // in the current phase
-  std::vector<Observer> observers_;              // of the previous phase
+  std::vector<Observer> observers_;              // warps that saw the previous phase complete
   std::map<CopyKey, Contribution> in_flight_;    // copies
-  std::vector<std::vector<std::int64_t>> seen_;  // by warp and lane
-  std::optional<MbarrierBreach> stray_;          // that others may join
-  WarpOrder::Passed arrived_, completed_;        // by arrivals; by those of complete phases
+  std::vector<std::vector<std::int64_t>> seen_;  // newest phase, by warp and lane
+  std::optional<MbarrierBreach> stray_;          // not yet reported: more may add to it
+  WarpOrder::Passed arrived_, completed_;        // by all arrivals; by those of complete phases
 };
 
 }  // namespace inflight::check

@@ -1,4 +1,4 @@
-// Looks gathered from all clusters of a launch, and writes matched to what is seen.
+// Collects the polls of all clusters of a launch and matches writes to the values that they read.
 #include "gpu/check/detect/waiting/polling.hpp"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ const WarpPolls* polls_of(const Stuck::Threads& threads, const ClusterState* sta
 Polling::Polling(const Hang& hang, const StateOf& state_of) {
   const ClusterState* const first = state_of(hang.first);
   std::map<std::tuple<std::uint32_t, std::uint64_t, Spot>, Look> found;
-  std::map<Spot, Write> writes;  // the last at each place
+  std::map<Spot, Write> writes;  // the last write of each location
   std::set<const ClusterState*> states;
   for (const Stuck::Threads& each : hang.threads) {
     const Who& who = each.wait.who;

@@ -1,4 +1,4 @@
-// Who looks for ever at what, and who wrote what they see.
+// The threads that poll without end, what they poll, and which threads wrote the values they read.
 #pragma once
 #include <functional>
 #include <optional>
@@ -8,39 +8,39 @@
 
 namespace inflight::check {
 
-// They have seen nothing new for long. Null: they never looked.
+// The warp's last polls (WarpPolls::many) read nothing new. False for null: it never polled.
 bool sees_nothing_new(const WarpPolls* polls);
-// Who sleeps between two looks polls as well.
+// The threads poll. Threads that sleep between two polls count as well.
 bool looks(const Stuck::Threads& threads, const WarpPolls* polls);
-// Null: none.
+// The polls of the threads' warp. Null if there are none.
 const WarpPolls* polls_of(const Stuck::Threads& threads, const ClusterState* state);
 
-// Threads of a block at one instruction that look at one place and see nothing new.
+// Threads of a block that poll one location at one instruction and read nothing new.
 struct Look {
   Poll poll;
   std::uint32_t threads = 0;
-  std::optional<Write> written;  // what they see, by a thread of another warp
+  std::optional<Write> written;  // the write of the value they read, if by another warp
 };
 
-// How a launch ended whose threads only looked: as Stuck, of all its clusters.
+// The end of a launch whose threads only polled: Stuck of all its clusters together.
 struct Hang {
-  std::uint64_t not_begun = 0, first = 0;  // blocks; a block of the cluster that ended it
-  std::vector<Stuck::Threads> threads;     // of that cluster first
+  std::uint64_t not_begun = 0, first = 0;  // number of blocks; a block of the cluster that ended it
+  std::vector<Stuck::Threads> threads;     // those of that cluster come first
 };
 
 struct Polling {
-  using StateOf = std::function<const ClusterState*(std::uint64_t block)>;  // null: none
+  using StateOf = std::function<const ClusterState*(std::uint64_t block)>;  // may return null
   Polling(const Hang& hang, const StateOf& state_of);
 
-  std::vector<Look> looks;   // in the order of the code and of the blocks
-  std::optional<Who> waits;  // one of those that wait and do not look
-  bool goes_on = false;      // threads of the cluster that is stuck see something new
-  // Looks of which each sees what the threads of the next wrote, and the last what those of the
-  // first did. Empty: there is no such circle.
+  std::vector<Look> looks;   // by instruction, then by block
+  std::optional<Who> waits;  // threads that wait without polling, if any
+  bool goes_on = false;      // threads of the stuck cluster still read something new
+  // A cycle of looks: each reads what the threads of the next wrote, and the last reads what those
+  // of the first wrote. Empty if there is none.
   std::vector<const Look*> circle() const;
 
  private:
-  const Look* of_writer(const Write& write) const;  // of its warp; null: none
+  const Look* of_writer(const Write& write) const;  // the look of the writer's warp, or null
 };
 
 }  // namespace inflight::check

@@ -1,4 +1,4 @@
-// Looks compared with the last few, and device memory by address.
+// Compares polls with the last few, and keeps device memory by address.
 #include "gpu/check/detect/waiting/polls.hpp"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ void DeviceMemory::note(const Allocation& event) {
       event.kind == Allocation::Kind::device || event.kind == Allocation::Kind::variable;
   if (!device || event.bytes == 0) return;
   const std::lock_guard lock(mutex_);
-  // Others may change memory that was adopted, or is shared with another process.
+  // Memory that was adopted or is shared with another process may change from outside.
   if (event.step == Allocation::Step::made && event.fresh)
     ends_[event.address] = event.address + event.bytes;
   else

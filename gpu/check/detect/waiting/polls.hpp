@@ -1,4 +1,4 @@
-// What warps look at again and again, what they see, and what they wrote where others may look.
+// The locations that warps poll, the values they read, and what warps wrote that others may poll.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -11,16 +11,16 @@
 
 namespace inflight::check {
 
-// Where something lies: global memory, or the shared memory of a block.
+// A location in global memory or in the shared memory of a block.
 struct Spot {
   Space space = Space::global;
-  std::uint64_t block = 0;  // of shared memory: the first of its cluster
-  std::uint16_t rank = 0;   // likewise: whose
+  std::uint64_t block = 0;  // shared memory: the first block of the cluster
+  std::uint16_t rank = 0;   // shared memory: the owner's rank in the cluster
   std::uint64_t address = 0;
   auto operator<=>(const Spot&) const = default;
 };
 
-// Something that a warp looked at: the first lane's address, and what it read there.
+// A poll by a warp: the first lane's address and the value that it read.
 struct Poll {
   Who who;
   Spot at;
@@ -33,15 +33,15 @@ struct Poll {
   }
 };
 
-// What a warp wrote by a strong store, or changed by an exchange or compare-and-swap: a lane's.
+// One lane's strong store, or its exchange or compare-and-swap that changed the value.
 struct Write {
   Who who;
   Spot at;
   std::uint64_t value = 0;
-  std::uint64_t number = 0;  // counts the writes of all
+  std::uint64_t number = 0;  // increases with each write of any warp
 };
 
-// The last few places that a warp wrote to.
+// The last few locations that a warp wrote.
 class WarpWrites {
  public:
   void wrote(const Write& write);
@@ -55,14 +55,14 @@ class WarpWrites {
   std::size_t count_ = 0;
 };
 
-// The last few different things that a warp saw.
+// The last few different polls of a warp.
 class WarpPolls {
  public:
   void saw(const Poll& poll);
-  static constexpr std::uint64_t many = 1000;  // looks that saw nothing new
-  // For so many looks it has seen nothing new.
+  static constexpr std::uint64_t many = 1000;  // repeats() from which on it counts as stuck
+  // The number of polls since the last one that read something new.
   std::uint64_t repeats() const { return repeats_; }
-  // Of those, the last; null: it never looked.
+  // The last different poll. Null if the warp never polled.
   const Poll* last() const { return count_ == 0 ? nullptr : &seen_[(count_ - 1) % seen_.size()]; }
   template <class F>
   bool all_of(F f) const {
@@ -77,7 +77,8 @@ class WarpPolls {
   std::uint64_t repeats_ = 0;
 };
 
-// Memory that nobody but kernels and calls of the API can change: what the host cannot write to.
+// Memory that only kernels and API calls can change, because the host cannot write to it directly.
+// Thread-safe.
 class DeviceMemory {
  public:
   void note(const Allocation& event);

@@ -1,4 +1,4 @@
-// Threads that look for ever at what nobody changes.
+// Threads that poll for ever what no thread changes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace inflight::check {
 namespace {
 
-constexpr std::uint32_t patience_ms = 5000;  // where another kernel or a copy might change it
+constexpr std::uint32_t patience_ms = 5000;  // for global memory, which others might still change
 constexpr std::size_t most_told = 6;
 
 std::string words(const Look& look) {
@@ -78,7 +78,7 @@ bool WaitingWords::add_polling(const Hang& hang, const Polling::StateOf& state_o
         hang.not_begun);
   f.here = places.party(look.poll.who, words(look));
   f.bytes = places.bytes(look.poll.who, look.poll.at.space, look.poll.at.address, look.poll.bytes);
-  std::set<std::uint32_t> told;  // instructions: threads that do the same elsewhere are left out
+  std::set<std::uint32_t> told;  // instructions, to list each only once
   const auto tell = [&](const Look& each) {
     if (&each != &look) f.there.push_back(places.party(each.poll.who, words(each)));
     told.insert(each.poll.who.instruction);

@@ -1,4 +1,4 @@
-// Why threads wait for ever: of all that they wait for, what the rest follows from.
+// Why threads of a cluster wait for ever: finds the wait that is the root cause of the others.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,20 +12,20 @@
 namespace inflight::check {
 namespace {
 
-// What an mbarrier's phase lacks, the surest cause first.
+// What an mbarrier's phase lacks, the most certain cause first.
 enum class Lack : std::uint8_t {
-  bytes,       // all have arrived, and no copy is in flight
-  arrival,     // bytes were expected or came, and nobody arrived
-  arrivals,    // some came
-  passed,      // nobody arrived, and the threads have not waited for the phase before
-  everything,  // nobody arrived
+  bytes,       // all threads have arrived, and no copy is in flight
+  arrival,     // bytes were expected or delivered, and no thread arrived
+  arrivals,    // some threads arrived
+  passed,      // no thread arrived, and the waiting threads did not wait for the previous phase
+  everything,  // no thread arrived
 };
 
-// Threads at one instruction that wait for the same.
+// Threads at one instruction that wait for the same thing.
 struct Group {
   Stuck::Threads first;
   std::uint32_t threads = 0;
-  const MbarrierHistory* mbarrier = nullptr;  // it waits for it, and it is live
+  const MbarrierHistory* mbarrier = nullptr;  // the live mbarrier that it waits for, or null
   Lack lack = Lack::everything;
 };
 
@@ -65,7 +65,7 @@ std::string threads(std::uint64_t count) {
   return fmt::format("{} thread{}", count, count == 1 ? "" : "s");
 }
 
-// Living threads of a block.
+// The number of a block's threads that have not exited.
 std::uint32_t living(const std::vector<Group>& groups, std::uint64_t block) {
   std::uint32_t count = 0;
   for (const Group& each : groups)
@@ -135,8 +135,8 @@ bool WaitingWords::add(const Stuck& stuck, const ClusterState& state) {
               return rank(a) < rank(b);
             });
   if (root->mbarrier && root->lack >= Lack::passed) {
-    // A thread that was let pass a fresh mbarrier and now waits for its first phase may be meant to
-    // be: a producer is. Not where another's phase is over without it meanwhile.
+    // A thread that passed a fresh mbarrier at once and now waits for its first phase may be right:
+    // a producer does so. It is doubtful if another mbarrier's phase was completed without it.
     const auto waits_for = [&](const MbarrierHistory& m) {
       return std::any_of(groups.begin(), groups.end(),
                          [&](const Group& each) { return each.mbarrier == &m; });
@@ -232,7 +232,7 @@ bool WaitingWords::add(const Stuck& stuck, const ClusterState& state) {
       }
       case Lack::arrivals: {
         kind = FindingKind::arrival_count;
-        // Copies that raise the pending count as they are issued count for nothing in the end.
+        // cp.async.mbarrier.arrive without .noinc raises the pending count that it later lowers.
         const std::uint64_t all = phase.arrived() + m.pending();
         const std::uint64_t raised = all - std::min<std::uint64_t>(all, phase.expected);
         f.sentence = fmt::format(

@@ -1,4 +1,4 @@
-// Vectors of times, one a warp, joined where warps meet.
+// A vector clock per warp, joined where warps synchronise.
 #include "gpu/check/detect/waiting/warp_order.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ void join(std::vector<WarpOrder::Time>& into, const std::vector<WarpOrder::Time>
 
 WarpOrder::Time WarpOrder::step(std::uint32_t warp) { return rows_[warp].own = ++now_; }
 
-// Lanes do the same one after the other: then only the warp's own time has moved.
+// Lanes often pass on one after the other. Then only the warp's own time has changed.
 void WarpOrder::pass_on(std::uint32_t warp, Passed& at) {
   const Row& row = rows_[warp];
   if (at.until_.empty()) at.until_.resize(rows_.size());

@@ -1,7 +1,7 @@
 // What each warp of a cluster can know to have happened, by any means of synchronisation.
 //
-// It is about the order of execution alone: a relaxed arrival lets go who waits for it as a
-// releasing one does. In doubt a warp knows, so nothing is ever found for want of an edge.
+// It models only the order of execution: a relaxed arrival releases waiting threads as a releasing
+// one does. In doubt a warp knows, so a missing edge never causes a false finding.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -10,35 +10,35 @@ namespace inflight::check {
 
 class WarpOrder {
  public:
-  using Time = std::uint64_t;  // of the cluster: counts what its warps did
+  using Time = std::uint64_t;  // the cluster's logical time: the number of its warps' steps
 
-  // What warps pass on to others at one place: a barrier, an mbarrier, memory.
+  // What warps pass on to others through a barrier, an mbarrier or memory.
   class Passed {
     friend class WarpOrder;
-    std::vector<Time> until_;    // by warp: its steps up to then
-    std::uint64_t version_ = 0;  // another for each content
+    std::vector<Time> until_;    // by warp: its steps up to this time are known
+    std::uint64_t version_ = 0;  // differs for each content
     std::uint64_t giver_version_ = 0;
     std::uint32_t giver_ = ~0u;  // the last to pass something on
   };
 
   explicit WarpOrder(std::uint32_t warps) : rows_(warps) {}
 
-  // A warp does something that others may come to know of.
+  // A warp does something that others may come to know of. Returns its time.
   Time step(std::uint32_t warp);
-  // Others that take() there know what `warp` has done and knows.
+  // Warps that take() from `at` then know what `warp` has done and knows.
   void pass_on(std::uint32_t warp, Passed& at);
   void take(std::uint32_t warp, const Passed& at);
-  // Its lanes meet.
+  // The warp's lanes synchronise with each other.
   void meet(std::uint32_t warp) { rows_[warp].met = now_; }
 
   // Can `warp` know what `other` did at that time?
   bool knows(std::uint32_t warp, std::uint32_t other, Time then) const;
-  // When lanes of this warp could last know what others of it had done.
+  // The last time at which the lanes of this warp could know what its other lanes had done.
   Time met(std::uint32_t warp) const { return rows_[warp].met; }
 
  private:
   struct Row {
-    std::vector<Time> known;  // by warp; empty: nothing of others
+    std::vector<Time> known;  // by warp; empty: it knows nothing of others
     Time own = 0, met = 0;
     std::uint64_t version = 0, taken = 0;
   };

@@ -1,4 +1,4 @@
-// What single mistakes with mbarriers and barriers are called, and what mends them.
+// The text of findings about single mistakes with mbarriers and barriers, and how to fix them.
 #include "gpu/check/detect/waiting/words.hpp"
 
 #include <fmt/format.h>
@@ -93,7 +93,7 @@ Bytes WaitingWords::bytes(const MbarrierPlace& at, const Who& who) {
   return session_.places.bytes(who, Space::shared, at.address, async::mbarrier::size);
 }
 
-// One a place, in the order of the code.
+// One party per instruction, in the order of the code.
 std::vector<Party> WaitingWords::parties(std::vector<Contribution> all, std::string_view verb,
                                          std::string_view unit) {
   std::stable_sort(all.begin(), all.end(), [](const Contribution& a, const Contribution& b) {
@@ -260,7 +260,7 @@ void WaitingWords::add(const BarrierBreach& breach) {
   if (breach.what == OfBarrier::warp_parted || breach.what == OfBarrier::others_ended ||
       breach.what == OfBarrier::gone_past)
     kind = FindingKind::barrier_divergence;
-  // A fault follows, with the same kind and place.
+  // 0: a fault with the same kind and place follows counts_differ and must get the same key.
   const std::uint64_t more = breach.what == OfBarrier::counts_differ
                                  ? 0
                                  : 1u << 16 | static_cast<std::uint64_t>(breach.what);

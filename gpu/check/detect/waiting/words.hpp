@@ -1,4 +1,4 @@
-// Findings about mbarriers, barriers and waits for ever, in words.
+// Writes the findings about mbarriers, barriers and endless waits.
 #pragma once
 #include <optional>
 
@@ -7,9 +7,9 @@
 
 namespace inflight::check {
 
-// Where an mbarrier lies.
+// The location of an mbarrier.
 struct MbarrierPlace {
-  std::uint64_t block = 0;  // linear, whose shared memory
+  std::uint64_t block = 0;  // linear index of the block whose shared memory it is in
   std::uint32_t address = 0;
 };
 
@@ -19,12 +19,14 @@ class WaitingWords {
 
   void add(const MbarrierBreach& breach, const MbarrierHistory& history, const MbarrierPlace& at);
   void add(const BarrierBreach& breach);
-  // Adds what keeps the threads from going on; true: it explains why the launch ended.
+  // Adds a finding for why the threads cannot go on. True if it explains the end of the launch.
   bool add(const Stuck& stuck, const ClusterState& state);
-  // Can nobody change what its threads poll? `alone`: no other launch runs.
+  // Whether nothing can change what the threads poll. `alone`: no other launch runs, and the host
+  // cannot write what this launch polls.
   bool hopeless(const Stuck& stuck, const ClusterState& state, const DeviceMemory& memory,
                 bool alone) const;
-  // Adds who polls what; as add(). False as well where they see something new.
+  // Adds a finding for threads that poll without end. Returns as add() does, and false if they
+  // still read something new.
   bool add_polling(const Hang& hang, const Polling::StateOf& state_of);
 
  private:
