@@ -1,4 +1,4 @@
-// Races and copies in flight: launches, blocks, memory and the host.
+// The detector of races: launches, blocks, allocations and the host.
 #include "gpu/check/detect/races/races.hpp"
 
 #include <bit>
@@ -36,23 +36,24 @@ Block* Races::peer(const Block& block, std::uint16_t rank) {
 
 namespace {
 
-// A strong read, and a store by a thread that knows by relaxed accesses alone that the reader went
-// on. Programs rely on it that what was read is sent on (NCCL's data travel with their flags).
+// A strong read, and a later store by a thread that knows only by relaxed accesses that the reader
+// went on. Programs rely on this order (NCCL sends data together with its flags).
 bool is_done(const shadow::Conflict& c) {
   return c.why == shadow::Why::weak_edge && c.earlier.strong && !c.earlier.write &&
          doer_of(c.earlier.row, false) == Doer::thread && c.later.write &&
          doer_of(c.later.row, false) == Doer::thread;
 }
 
-// A warp reads a matrix by one instruction, whose lanes wait until all of them have executed it
-// (PTX ISA, ldmatrix and wmma.load: .sync): whatever they do next comes behind all of the reads.
+// A warp reads a matrix by one instruction. Its lanes wait until all of them have executed it
+// (PTX ISA, ldmatrix and wmma.load: .sync), so their later accesses come after all of the reads.
 bool is_matrix(std::string_view instruction) {
   return instruction.starts_with("ldmatrix") || instruction.starts_with("wmma.load");
 }
 
 }  // namespace
 
-// A kernel changes a tensor map that a copy of its own has used, or uses one that it has changed.
+// A kernel changes a tensor map that its own copy has used, or its copy uses one that it changed.
+// The detector tensor_maps checks these.
 bool Races::is_of_own_map(const shadow::Conflict& c) const {
   const shadow::Side& use = c.earlier.write ? c.later : c.earlier;
   return c.earlier.row >> order::launch_shift == c.later.row >> order::launch_shift &&
@@ -175,7 +176,7 @@ void Races::allocation(const Allocation& event) {
   locations_.forget(event.address, event.bytes);
 }
 
-// To begin or end in the order of a stream is to be written by it.
+// A stream-ordered allocation or release counts as a write of the memory by the stream.
 void Races::ordered(const Allocation& event) {
   HostAccess work;
   work.stream = event.stream;

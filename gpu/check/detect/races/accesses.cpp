@@ -1,4 +1,4 @@
-// Accesses of threads, what strong ones publish, and fences.
+// Accesses of threads, synchronisation by strong ones, and fences.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -38,17 +38,16 @@ order::Scope scope_of(Scope s) {
 
 namespace {
 
-// A location's number, for what a thread remembers of it: shared ones are distinguished by their
-// block.
+// A unique key of a location in global memory or in a block's shared memory.
 std::uint64_t key_of(const Block* owner, std::uint64_t address) {
   return owner ? std::uint64_t{1} << 62 | order::block_of(owner->order.row()) << 18 | address
                : address;
 }
 
-// The write that `conflict` says comes too close is a strong one, and a thread of the block has
-// read what it left by its warp's last strong read. Whatever the order of that read, what follows
-// it comes behind the write itself, though not behind what the writer did before it (PTX ISA,
-// causality order: observation).
+// The earlier side of `conflict` is a strong write, and a thread of the block has read its value by
+// its warp's last strong read. Whatever the order of that read, what follows it comes after the
+// write itself, though not after what the writer did before (PTX ISA, causality order:
+// observation).
 bool has_observed(const Block& block, Block* owner, const Access& event,
                   const shadow::Conflict& conflict, Locations& locations, const Aliases& aliases) {
   const shadow::Side& write = conflict.earlier;
@@ -76,7 +75,7 @@ bool has_observed(const Block& block, Block* owner, const Access& event,
   return false;
 }
 
-// Those of `lanes` that are at the address of one of `others`.
+// Those of `lanes` whose address one of `others` has as well.
 Mask at_places_of(const std::uint64_t* addresses, Mask lanes, Mask others) {
   Mask found = 0;
   for (Mask l = lanes; l != 0; l &= l - 1)
@@ -88,8 +87,8 @@ Mask at_places_of(const std::uint64_t* addresses, Mask lanes, Mask others) {
   return found;
 }
 
-// The lanes go in equal steps, so that no two are at one address. False also where they are apart
-// in another way.
+// The lanes' addresses are in equal steps, so that no two are equal. May be false even though all
+// differ.
 bool all_apart(const std::uint64_t* addresses, Mask lanes) {
   const Mask rest = lanes & (lanes - 1);
   if (rest == 0) return true;
@@ -100,13 +99,13 @@ bool all_apart(const std::uint64_t* addresses, Mask lanes) {
                                     step)) == 0;
 }
 
-// With a write of another thread, not of a copy.
+// The conflict's earlier side is a write by a thread, not by a copy.
 bool behind_a_thread(const shadow::Conflict& c) {
   return c.earlier.write && !is_copy(doer_of(c.earlier.row, false));
 }
 
-// Of the conflicts from `first` on, those of two lanes that write different values to one address
-// by this store. Nobody has told values of what is no `st`.
+// Marks, from conflict `first` on, those of two lanes that write different values to one address by
+// this store. Removes them if the instruction is not `st`, because its values are not known.
 void find_at_once(const Access& event, Mask lanes, std::string_view instruction, std::size_t first,
                   std::vector<shadow::Conflict>& conflicts) {
   const bool known = instruction.starts_with("st.");
@@ -125,8 +124,8 @@ void find_at_once(const Access& event, Mask lanes, std::string_view instruction,
         conflicts.end());
 }
 
-// Another block's store of the same value may have been performed, or have been reported and not
-// performed, since this one was compared with memory.
+// Removes conflicts of a write that by now stores the value already in memory. Another block may
+// have stored the same value, or reported its store, after this one was compared with memory.
 void drop_same_values(const Access& event, std::vector<shadow::Conflict>& conflicts) {
   if (!event.pending || std::none_of(conflicts.begin(), conflicts.end(), behind_a_thread)) return;
   const Mask silent = event.pending->silent_now();
@@ -210,8 +209,8 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
          flag ? order::Scope::sys : scope_of(event.scope), differ, event.proxy == Proxy::texture},
         block.conflicts);
   };
-  // Threads that write the same value do no harm to each other. Lanes that write what a lower one
-  // writes come after it.
+  // Threads that write the same value do not conflict. Lanes that write the value of a lower lane
+  // come after that one.
   const auto access_silently = [&](Mask part) {
     const auto found = static_cast<std::ptrdiff_t>(block.conflicts.size());
     access(part);
@@ -242,7 +241,7 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
   if (event.kind == Access::Kind::atomic && suspicions_.any()) looked_before(block, event, mask);
 }
 
-// The lane that looked last may be one whose own atomic this is.
+// The warp's last weak load may be that of a lane whose own atomic this is.
 void Races::looked_before(Block& block, const Access& atomic, Mask mask) {
   const Block::LastLoad& load = block.last_loads[atomic.who.warp];
   const Mask first = load.lanes & -load.lanes & mask;
@@ -268,8 +267,8 @@ bool Races::may_tell_host(const Block& block, const Access& event, Mask mask) co
          host_.is_shared(event.addresses[lane]);
 }
 
-// Nobody sees which of its accesses the host polls with, so each side is taken to have observed
-// what the other has written.
+// The host's polling accesses are not observed. So each side counts as having observed what the
+// other wrote.
 void Races::hear_host(Block& block, const Access& event, Mask mask) {
   Block::ToldByHost& told = block.told_by_host[event.who.warp];
   if (const std::uint64_t news = host_.news(); told.news != news) told = {0, news};
@@ -299,14 +298,15 @@ void Races::tell_host(Block& block, const Access& event, Mask mask) {
   }
 }
 
-// What a strong access acquires comes before it, what it releases after.
+// Performs the acquire part (`before` the access) or the release part (after it) of a strong
+// access.
 void Races::synchronise(Block& block, Block* owner, const Access& event, Mask mask, bool write,
                         bool before) {
   order::Order order = order_of(event.order);
   const order::Scope scope = scope_of(event.scope);
   const std::uint32_t warp = event.who.warp;
-  // A ticket: behind a fence, a relaxed atomic that returns a value is taken to acquire. The CUDA
-  // guide's own example reads what others wrote after it, with no second fence.
+  // A ticket: after a fence, a relaxed atomic that returns a value counts as an acquire. The CUDA
+  // guide's own example reads what others wrote after it, without a second fence.
   bool ticket = false;
   if (order == order::Order::relaxed && event.kind == Access::Kind::atomic) {
     const auto& halves =
@@ -341,7 +341,7 @@ void Races::synchronise(Block& block, Block* owner, const Access& event, Mask ma
         block.order.strong_write(warp, lane, key, at, order, scope);
       }
     };
-    // A relaxed update carries on what was published there; where nothing was, it is no link.
+    // A relaxed update continues what was published there. If nothing was, it need not be recorded.
     const bool counts =
         write && (order != order::Order::relaxed || !read || block.order.view(warp, lane).patterns);
     const bool make = !before && counts;

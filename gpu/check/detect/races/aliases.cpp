@@ -1,4 +1,4 @@
-// Which mappings show the same bytes, by what the system says of them.
+// Finds mappings of the same bytes in /proc/self/maps.
 #include "gpu/check/detect/races/aliases.hpp"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ void Aliases::released(std::uint64_t address) {
     const auto [at, gone] = *it;
     it = mapped_.erase(it);
     if (gone.known_at != at) continue;
-    // Others that show its bytes are known by their own addresses from now on.
+    // Its bytes' other mappings get their own addresses as canonical ones.
     for (auto& [other, each] : mapped_)
       if (each.known_at >= at && each.known_at < gone.end) each.known_at = other;
   }

@@ -1,5 +1,5 @@
-// Memory that lies at several addresses of the process: files that are mapped more than once, as
-// programs do that share memory between their threads as they do between processes.
+// Memory that is mapped at several addresses of the process: files mapped more than once, as by
+// programs that share memory between threads in the same way as between processes. Thread-safe.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -10,20 +10,20 @@ namespace inflight::check::races {
 
 class Aliases {
  public:
-  // Memory comes, which may show bytes that are known at another address already.
+  // New memory, which may alias bytes already known at another address.
   void made(std::uint64_t address, std::uint64_t bytes);
   void released(std::uint64_t address);
-  // There are such addresses.
+  // Whether any memory has several addresses.
   bool any() const { return any_.load(std::memory_order_relaxed); }
-  // The one address by which the byte is known.
+  // The canonical address of the byte.
   std::uint64_t at(std::uint64_t address) const;
 
  private:
   struct Mapped {
     std::uint64_t end = 0;
     std::uint64_t device = 0, file = 0, offset = 0;
-    std::uint64_t known_at = 0;  // of its first byte: its own address, or the first that shows it
-    std::uint64_t made = 0;      // the memory that it is part of
+    std::uint64_t known_at = 0;  // canonical address of its first byte
+    std::uint64_t made = 0;      // address of the memory that it is part of
   };
   mutable std::shared_mutex mutex_;
   std::map<std::uint64_t, Mapped> mapped_;  // by address

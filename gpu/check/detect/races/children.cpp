@@ -1,4 +1,5 @@
-// A launch knows what its thread knew, and whom it comes after has ended, with all their children.
+// A child launch knows what its launching thread knew, and all that the launches before it and
+// their descendants did.
 #include "gpu/check/detect/races/children.hpp"
 
 namespace inflight::check::races {

@@ -1,4 +1,5 @@
-// Which constant memory a block has read: nothing in its launch changes it, so once is enough.
+// The constant memory that a block has read. Nothing in the block's launch changes it, so one check
+// of each read is enough.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -9,7 +10,7 @@ namespace inflight::check::races {
 
 class Constants {
  public:
-  // The lanes whose bytes no thread of the block has read yet, as far as is remembered.
+  // Returns lanes whose bytes no thread of the block has read, as far as the cache remembers.
   Mask unread(const Access& access);
 
  private:

@@ -1,4 +1,4 @@
-// Copies: what they touch as they are issued, and who waits for them.
+// Copies: the bytes that they access, checked at issue, and the waits for them.
 #include <algorithm>
 #include <bit>
 
@@ -7,9 +7,9 @@
 namespace inflight::check::races {
 namespace {
 
-constexpr std::size_t most_copies = 4096;  // that are remembered; the oldest go
+constexpr std::size_t most_copies = 4096;  // remembered at a time; the oldest is dropped
 
-// Lanes of the warp that know of their own copies up to `epoch`.
+// The lanes of `mask` that know that their own copies up to `epoch` are complete.
 Mask know_of(const Block& block, std::uint32_t warp, order::Part part, Mask mask,
              order::Epoch epoch) {
   Mask done = 0;
@@ -18,7 +18,7 @@ Mask know_of(const Block& block, std::uint32_t warp, order::Part part, Mask mask
   return done & mask;
 }
 
-// Without lanes that copy what another copies, from the same place: cooperative groups let lanes
+// `mask` without lanes that make the same copy as the lane before. Cooperative groups let lanes
 // that have nothing left to copy do so.
 Mask distinct(Mask mask, const std::uint64_t* to, const std::uint64_t* from,
               const std::array<std::uint32_t, lanes>& bytes) {
@@ -34,8 +34,8 @@ Mask distinct(Mask mask, const std::uint64_t* to, const std::uint64_t* from,
   return kept;
 }
 
-// Two lanes that copy to the same place from different ones: `a` copies first. Destinations are
-// multiples of the copies' size, so that two are the same or have no byte in common.
+// Two lanes that copy to the same destination from different sources; `a` is the lower lane.
+// Destinations are multiples of the copy size, so two are equal or do not overlap.
 struct Clash {
   unsigned a = lanes, b = lanes;
 };
@@ -72,8 +72,8 @@ void Races::copy_issued(const CopyIssued& event) {
     bulk_copy(*block, event);
 }
 
-// A tensor copy's map is read by its thread, as far as copies and kernels in other streams go; what
-// the kernel itself does to it is not looked at here (detect/tensor_maps). Once a launch is enough.
+// The issuing thread of a tensor copy counts as reading its tensor map, once per launch. This finds
+// writes by copies and other kernels. Writes by the same kernel are checked in detect/tensor_maps.
 void Races::map_used(Block& block, const CopyIssued& event) {
   const auto known = block.maps.begin() + std::min(block.map_count, block.maps.size());
   if (std::find(block.maps.begin(), known, event.tensor_map) != known) return;
@@ -124,7 +124,7 @@ void Races::copy_of_threads(Block& block, const CopyIssued& event) {
       block.order, warp,
       {to, distinct(event.who.mask, to, from, source_bytes), event.bytes, place, true},
       block.conflicts);
-  // Copies of the same bytes to the same place do no harm to each other.
+  // Copies of the same source to the same destination do not conflict.
   std::erase_if(block.conflicts, [&](const shadow::Conflict& c) {
     const auto same =
         std::find_if(block.copies.begin(), block.copies.end(), [&](const Copy& other) {
@@ -167,7 +167,7 @@ void Races::range(Block& block, const CopyIssued& event, unsigned lane, const sh
   if (span.owner && write && !span.owner->live_words.empty())
     if (const Mbarrier* const lives = span.owner->living_in(span.address, span.bytes))
       reporter_.overwritten(event.who, *lives, span.address, span.bytes);
-  // Reductions are relaxed operations of their own, which may meet. What registers give is stored
+  // A reduction is a relaxed atomic operation, so two may overlap. Values from registers are stored
   // through the generic proxy.
   const bool strong = write && event.reduces;
   shadow_of(span.owner)
@@ -180,8 +180,8 @@ void Races::range(Block& block, const CopyIssued& event, unsigned lane, const sh
 
 namespace {
 
-// Whether this is another execution than that of the last bulk copy, by which the lanes of a warp
-// issue theirs in turn.
+// Whether this is not the same execution as the last bulk copy. In one execution, the lanes of a
+// warp issue their copies in turn, in ascending order.
 bool executes_anew(Block::BulkIssue& last, const Who& who) {
   const bool same = last.warp == who.warp && last.instruction == who.instruction &&
                     last.lanes < (who.mask & -who.mask);
@@ -220,7 +220,7 @@ void Races::bulk_copy(Block& block, const CopyIssued& event) {
     reads = writes = {m.order.row(), m.order.lane(), owner->order.tick()};
   }
   copy->by = writes;
-  // Neighbouring runs are one.
+  // Adjacent runs are merged.
   Copy::Span read, write;
   const auto flush = [&](Copy::Span& span, const shadow::Performer& by, bool writing) {
     if (span.bytes == 0) return;

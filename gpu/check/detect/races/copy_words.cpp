@@ -1,4 +1,4 @@
-// What is said of a copy, and an access that comes while it may be in flight.
+// Texts for copies and accesses that conflict with them.
 #include <fmt/format.h>
 
 #include "gpu/check/detect/races/pair_words.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 std::string_view done_to(bool write) { return write ? "written" : "read"; }
 
-// The wait for a copy of its own thread. ".read" is enough for its source.
+// The wait by the copy's own thread. ".read" is enough for the copy's source.
 std::string wait_of(Doer doer, bool copy_writes, std::uint32_t allowed) {
   const bool read_only = doer == Doer::bulk_copy && !copy_writes;
   return fmt::format("{}{} {}", words_of(doer).wait, read_only ? ".read" : "", allowed);
@@ -110,7 +110,7 @@ Words too_early_words(const Conflict& c, const Pair& pair) {
           std::string(words_of(copy).rule)};
 }
 
-// Copies of lanes, by one instruction, to the same bytes.
+// Lanes copy to the same bytes by one instruction.
 Words at_once_words() {
   return {
       "two lanes of a warp copy to the same bytes of shared memory by one instruction, each from "

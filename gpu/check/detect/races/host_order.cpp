@@ -1,4 +1,4 @@
-// Edges between pieces of work, and who the launches in them are.
+// Turns stream edges into order, and records the launches.
 #include "gpu/check/detect/races/host_order.hpp"
 
 #include <algorithm>
@@ -28,12 +28,12 @@ void HostOrder::edge(const StreamEdge& e) {
       return streams_.step(e.stream, e.other);
     case Kind::step_after:
       return streams_.step_after(e.stream, e.other, e.dependent);
-    case Kind::host_function:  // it may tell the host's other threads, unseen
+    case Kind::host_function:  // it may notify other host threads, which is not observed
       return streams_.host_learns(streams_.known(e.stream));
     case Kind::value_write:
       return values_[e.other].join(streams_.known(e.stream));
     case Kind::value_wait:
-      // A kernel or the host may have written it: then what is done by now comes before.
+      // If no stream wrote the value, a kernel or the host did: all that has begun comes before.
       if (const auto value = values_.find(e.other); value != values_.end())
         return streams_.learn(e.stream, value->second);
       return streams_.learn_all(e.stream);
@@ -44,7 +44,7 @@ void HostOrder::edge(const StreamEdge& e) {
       return streams_.synchronise_all();
     case Kind::created:
     case Kind::destroyed:
-    case Kind::event_record:  // work that waits for it is told to come `after`
+    case Kind::event_record:  // work that waits for the event gets an `after` edge
     case Kind::event_wait:
       return;
   }

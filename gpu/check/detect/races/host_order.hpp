@@ -1,4 +1,4 @@
-// What each launch and each copy of the host's comes after, from the events of streams.
+// Order of launches and of the host's copies, from stream events.
 #pragma once
 #include <atomic>
 #include <map>
@@ -12,33 +12,34 @@
 
 namespace inflight::check::races {
 
+// Thread-safe.
 class HostOrder {
  public:
   void edge(const StreamEdge& edge);
-  // A kernel begins: what an edge said of it, or after all that the host knows.
+  // A kernel begins. It comes after what its edge reported, or else after all that the host knows.
   order::Streams::Launch launch(const Kernel& kernel);
-  // A block of the launch of this number lets those behind begin: by a thread that has waited for
-  // the kernels in front, or has not.
+  // As Streams::lets_begin.
   void lets_begin(std::uint64_t stream, std::uint32_t number, bool has_waited);
-  // A thread that knows so much launches a kernel, a copy or a fill.
+  // A thread with the knowledge `by` launches a kernel, a copy or a fill.
   void child_launched(std::uint64_t child, const order::Knowledge& by);
-  // A copy in the stream's work.
+  // A copy or fill by the host, in a stream's work or by a kernel's launch.
   order::Streams::Launch copy(const HostAccess& access);
-  // An access by the program's own code. All between two edges are one.
+  // An access by the program's own code. All accesses between two edges are one launch.
   order::Streams::Launch touch();
   const Launches& launches() const { return launches_; }
 
-  // Memory that kernels may touch; other memory of the host's comes and goes unseen.
+  // Memory that kernels may access. Other host memory is not tracked.
   void made(const Allocation& allocation);
   void released(std::uint64_t address);
   bool is_allocated(std::uint64_t address) const;
-  // May the host's code touch it, too?
+  // Whether host code may access it too.
   bool is_shared(std::uint64_t address) const;
   bool is_constant(std::uint64_t address) const;
-  // A thread tells the host, by a flag in such memory, what it knows; and is told.
+  // Synchronisation by a flag in shared memory: what a thread publishes to the host, and what it
+  // acquires from it.
   void host_learns(const order::Knowledge& more);
   order::Knowledge host_knows() const;
-  // Changes with what the host knows.
+  // A number that increases when the host may have something new to publish.
   std::uint64_t news() const { return news_.load(std::memory_order_relaxed); }
 
  private:
@@ -48,17 +49,17 @@ class HostOrder {
   Launches launches_;
   Children children_;
   std::unordered_map<std::uint64_t, order::Streams::Launch>
-      coming_;                                                  // launches that an edge reported
+      coming_;                                                  // launches reported by an edge
   std::unordered_map<std::uint64_t, order::Knowledge> values_;  // written by streams, by address
   struct Range {
     std::uint64_t bytes = 0;
-    bool shared = false;  // with the host
+    bool shared = false;  // host code may access it
     bool constant = false;
   };
   const Range* range_of(std::uint64_t address) const;
-  std::map<std::uint64_t, Range> allocations_;      // where each begins
-  std::optional<order::Streams::Launch> touching_;  // what the next touch belongs to
-  // No memory that is shared with the host lies outside.
+  std::map<std::uint64_t, Range> allocations_;      // by first address
+  std::optional<order::Streams::Launch> touching_;  // the launch of the next touch()
+  // Bounds of all memory that is shared with the host.
   std::atomic<std::uint64_t> low_{~std::uint64_t{0}}, high_{0};
   std::atomic<std::uint64_t> news_{1};
 };

@@ -1,4 +1,4 @@
-// Numbers of launches and blocks, back in CUDA's terms.
+// Converts numbers of launches and blocks to CUDA's indices.
 #include "gpu/check/detect/races/launches.hpp"
 
 #include <bit>

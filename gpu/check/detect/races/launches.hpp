@@ -1,4 +1,4 @@
-// Launches by the numbers that their order gives them: who a row of actors is.
+// Launches by the number that order::Streams gives them, to find the threads of a row of actors.
 #pragma once
 #include <deque>
 #include <mutex>
@@ -14,31 +14,33 @@ struct Launch {
   std::uint64_t launch = 0, stream = 0;
   int device = 0;
   Extents grid, block, cluster;
-  bool host = false;       // a copy of the host's or in a stream, or:
-  bool program = false;    // the program's own code on the host
-  bool dependent = false;  // it may begin before the kernel in front has ended
-  bool nested = false;     // a kernel has launched it
+  bool host = false;       // not a kernel: a copy or fill, or the program's code on the host
+  bool program = false;    // the program's own code on the host; `host` is set too
+  bool dependent = false;  // it may begin before the preceding kernel has ended
+  bool nested = false;     // launched by a kernel
 
   std::uint32_t cluster_blocks() const { return cluster.x * cluster.y * cluster.z; }
-  // Blocks in an order in which those of a cluster follow each other.
+  // Converts between a block's linear index and its number in an order that keeps the blocks of a
+  // cluster together.
   std::uint64_t number_of(std::uint64_t linear) const;
   std::uint64_t linear_of(std::uint64_t number) const;
 };
 
 Launch facts_of(const Kernel& kernel);
 
+// Thread-safe.
 class Launches {
  public:
   void set(std::uint32_t number, const Launch& launch);
-  // Of a row of threads or of copies that a thread waits for; none: the host, or copies that
-  // complete on an mbarrier.
+  // The threads of a row, or those that wait for the row's copies. None for the host and for copies
+  // that complete on an mbarrier.
   std::optional<Threads> threads(order::Row row, order::Mask lanes) const;
   bool is_host(order::Row row) const;
   bool is_program(order::Row row) const;
-  // Are both in one stream? And may one of two kernels begin early?
+  // Whether both are in one stream, and whether one of them may begin early as well.
   bool same_stream(order::Row a, order::Row b) const;
   bool dependent(order::Row a, order::Row b) const;
-  // Has a kernel launched one of them?
+  // Whether a kernel has launched one of them.
   bool nested(order::Row a, order::Row b) const;
 
  private:

@@ -14,11 +14,11 @@
 
 namespace inflight::check::races {
 
-// Of global memory, which threads of the host use side by side.
+// Locations of global memory. Thread-safe.
 class Locations {
  public:
-  // f(order::Location&), one caller at a time for each address. Without `make`, only if there is
-  // one; gives whether there was.
+  // Calls f(order::Location&) under a lock of that address. Without `make`, only if the location
+  // exists. Returns whether f was called.
   template <class F>
   bool with(std::uint64_t address, bool make, F&& f) {
     Shard& shard = shards_[address / shard_bytes % shards_.size()];
@@ -38,15 +38,15 @@ class Locations {
   struct Shard {
     std::mutex mutex;
     std::map<std::uint64_t, order::Location> locations;
-    std::atomic<bool> used{false};  // it has had one
+    std::atomic<bool> used{false};  // it has had a location
   };
   std::array<Shard, 64> shards_;
 };
 
-// Of a block's shared memory, which begins at 0 and is small. One caller at a time.
+// Locations of a block's shared memory, which begins at 0 and is small. Not thread-safe.
 class OwnLocations {
  public:
-  // Null: there is none.
+  // Returns null if there is none.
   order::Location* find(std::uint64_t address) const {
     const std::uint64_t page = address / page_bytes;
     return page < pages_.size() && pages_[page] ? (*pages_[page])[address % page_bytes] : nullptr;

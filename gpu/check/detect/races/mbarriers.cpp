@@ -1,4 +1,4 @@
-// mbarriers: what their phases publish, and whether their initialisation is.
+// mbarriers: what their phases publish, and whether their initialisation is published.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -37,7 +37,7 @@ namespace {
 
 bool is_wait(const MbarrierOp& op) { return op.op == Op::test_wait || op.op == Op::try_wait; }
 
-// Can it be done together with what other lanes do after it?
+// Whether it can be merged with the same operation by other lanes that follow.
 bool can_wait(const MbarrierOp& op) {
   return is_wait(op) || op.op == Op::async_arrive_issued ||
          (op.op == Op::arrive && !op.done && op.tx_bytes == 0);
@@ -92,7 +92,7 @@ void Races::perform(const MbarrierOp& op) {
   const Mask mask = op.who.mask;
   const order::Order order = order_of(op.order);
   const order::Scope scope = scope_of(op.scope);
-  const bool later = op.op == Op::async_arrive || op.copy;  // than the thread did it
+  const bool later = op.op == Op::async_arrive || op.copy;  // it happens after the thread's issue
   if (owner != block && !later) used_remotely(*block, *owner, op.who, mask);
   switch (op.op) {
     case Op::init:
@@ -155,7 +155,7 @@ void Races::perform(const MbarrierOp& op) {
   if (op.done) phase_complete(m);
 }
 
-// A copy's bytes are counted.
+// A copy's bytes are counted on the mbarrier.
 void Races::counted(Block& block, const MbarrierOp& op, Mbarrier& m) {
   for (const auto& copy : block.cluster->transactions) {
     if (copy->id != op.copy || copy->who.warp != op.who.warp || copy->who.block != op.who.block ||
@@ -168,7 +168,7 @@ void Races::counted(Block& block, const MbarrierOp& op, Mbarrier& m) {
   if (op.done) phase_complete(m);
 }
 
-// What is in flight still completes with a later phase.
+// Copies that are still in flight complete with a later phase, so they get a new epoch.
 void Races::phase_complete(Mbarrier& m) {
   Block& owner = *m.owner;
   for (Mbarrier::Arrival& each : m.arrivals)
@@ -186,7 +186,7 @@ void Races::phase_complete(Mbarrier& m) {
   }
 }
 
-// Copies whose completion a thread has observed are in flight no more, as far as its block goes.
+// Removes copies whose completion a thread of the block has observed.
 void Races::observed(Block& block, Mbarrier& m) {
   if (!m.news) return;
   m.news = false;

@@ -7,8 +7,8 @@
 namespace inflight::check::races {
 namespace {
 
-// Threads that have exited count as arrived at a cluster's barrier. They let a block's barrier go,
-// but that orders nothing of what they did: only who arrives there publishes.
+// Threads that have exited count as arrived at a cluster's barrier. A block's barrier also
+// completes without them, but does not order what they did: only threads that arrive publish.
 void add_exits(Block& block, order::Meeting& meeting) {
   for (const Block::Exit& exit : block.exits) block.order.arrive(meeting, exit.warp, exit.mask);
   block.exits.clear();
@@ -57,8 +57,8 @@ void Races::collective(const Collective& event) {
   using Kind = Collective::Kind;
   Block* const block = block_of(event.who);
   if (!block || event.kind == Kind::elect || event.kind == Kind::activemask) return;
-  // What lanes exchange values through is taken to order their memory, too: cooperative groups rely
-  // on it.
+  // Collectives that exchange values count as ordering memory as well: cooperative groups rely on
+  // it.
   std::uint32_t& last = block->met_at[event.who.warp];
   const bool news = block->order.groups(event.who.warp).size() > 1 || last != block->accesses;
   if (event.kind == Kind::sync || news) block->order.warp_sync(event.who.warp, event.who.mask);

@@ -1,4 +1,4 @@
-// Multiplications of warpgroups: the shared memory that they read, and who knows that they have.
+// Multiplications of warpgroups (wgmma): the shared memory that they read, and their waits.
 #include <algorithm>
 #include <bit>
 
@@ -8,7 +8,7 @@ namespace inflight::check::races {
 namespace {
 
 constexpr std::uint32_t warps_of_group = 4;
-// One actor stands for all that a warp multiplies: their order is that of their issue.
+// One actor per warp performs all of its multiplications, which complete in the order of issue.
 constexpr unsigned lane = 0;
 
 void remember(Multiplies& issued, const Multiplies::Last& latest) {
@@ -44,7 +44,7 @@ void Races::multiply_issued(const MultiplyIssued& event) {
   report(event.who, *block, Space::shared);
 }
 
-// It is one operation of four warps: who knows that it is complete knows it of all four.
+// A wgmma is one operation of four warps, so a wait covers the parts of all four.
 void Races::multiply_waited(const MultiplyWaited& event) {
   Block* const block = block_of(event.who);
   if (!block) return;
@@ -61,7 +61,7 @@ void Races::multiply_waited(const MultiplyWaited& event) {
   }
 }
 
-// The block ends, and `known` is what its threads know together.
+// Called at the end of the block. `known` is what its threads know together.
 void Races::check_multiplies(const Block& block, const order::Clock& known) {
   for (const auto& [warp, issued] : block.multiplies)
     for (const Multiplies::Last& each : issued.last)

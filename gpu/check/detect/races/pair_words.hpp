@@ -1,26 +1,26 @@
-// Sentences on one kind of pair each, for words_of().
+// The texts of words_of(), a function per kind of pair.
 #pragma once
 #include "gpu/check/detect/races/words.hpp"
 
 namespace inflight::check::races {
 
-// How what somebody does is called, and its completion observed.
+// The name of what a Doer performs, and how its completion is observed.
 struct DoerWords {
   std::string_view name;    // with its article
-  std::string_view wait;    // of a copy: that its thread waits with, of its writes
-  std::string_view commit;  // of a copy: what makes it one of a group
+  std::string_view wait;    // of a copy: the instruction that waits for its writes
+  std::string_view commit;  // of a copy: the instruction that commits it to a group
   std::string_view rule;
 };
 const DoerWords& words_of(Doer doer);
 std::string_view memory(Space space);  // "shared memory"
 
 // copy_words.cpp
-Words in_flight_words(const shadow::Conflict& conflict, const Pair& pair);  // the copy came first
-Words too_early_words(const shadow::Conflict& conflict, const Pair& pair);  // it came second
-Words at_once_words();  // lanes copy to one place
+Words in_flight_words(const shadow::Conflict& conflict, const Pair& pair);  // the copy was first
+Words too_early_words(const shadow::Conflict& conflict, const Pair& pair);  // the copy was second
+Words at_once_words();  // lanes copy to one address
 Words fence_words(const shadow::Conflict& conflict, const Pair& pair);
 // race_words.cpp
-Words at_once_words(Space space);  // lanes write to one place
+Words at_once_words(Space space);  // lanes write to one address
 Words race_words(const shadow::Conflict& conflict, const Pair& pair);
 Words program_words(const shadow::Conflict& conflict, const Pair& pair);
 bool of_program(const Pair& pair);

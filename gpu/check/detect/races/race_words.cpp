@@ -1,4 +1,4 @@
-// What is said of threads, kernels and the host that access the same bytes.
+// Texts for threads, kernels and the host that access the same bytes.
 #include <fmt/format.h>
 
 #include "gpu/check/detect/races/pair_words.hpp"
@@ -11,15 +11,15 @@ using shadow::Why;
 
 namespace {
 
-// What is in one stream comes one after the other, but for kernels that begin early and the nodes
-// of a graph.
+// The work of one stream runs in order, except kernels that begin early (overlap), launches by
+// kernels (nested) and nodes of a graph (branches).
 bool overlap(const Pair& pair) { return !pair.same_launch && pair.dependent; }
 bool nested(const Pair& pair) { return !pair.same_launch && pair.nested; }
 bool branches(const Pair& pair) {
   return !pair.same_launch && pair.same_stream && !pair.dependent && !nested(pair);
 }
 
-// The one is atomic, the other plain: they may be meant to come in either order.
+// One is atomic and the other plain, so that either order may be intended.
 bool one_is_strong(const Conflict& c) { return c.earlier.strong != c.later.strong; }
 bool both_are_strong(const Conflict& c) { return c.earlier.strong && c.later.strong; }
 
@@ -79,7 +79,7 @@ std::string_view race_remedy(const Conflict& c, const Pair& pair) {
          "launches";
 }
 
-// Of which at least one is a copy or the like.
+// Names the two sides, at least one of which is work that the host put into a stream.
 std::string in_two_streams(const Pair& pair) {
   if (pair.earlier != pair.later)
     return fmt::format("a kernel and {} in another stream",
@@ -137,7 +137,7 @@ bool of_program(const Pair& pair) {
   return pair.earlier == Doer::program || pair.later == Doer::program;
 }
 
-// The program's own code, and what it has put into a stream.
+// The program's own code conflicts with a kernel or copy that it has put into a stream.
 Words program_words(const Conflict& c, const Pair& pair) {
   const bool first = pair.earlier == Doer::program;
   const Side &host = first ? c.earlier : c.later, &other = first ? c.later : c.earlier;

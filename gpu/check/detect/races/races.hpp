@@ -1,5 +1,5 @@
-// Races: every access and copy in the order of events (gpu/check/order), held against what memory
-// remembers (gpu/check/shadow).
+// The detector of races. It compares every access and copy, by the order of events
+// (gpu/check/order), with the earlier accesses that shadow memory keeps (gpu/check/shadow).
 #pragma once
 #include <atomic>
 #include <mutex>
@@ -47,17 +47,18 @@ class Races : public Listener {
 
  private:
   bool is_of_own_map(const shadow::Conflict& conflict) const;
-  // Null: it is not known. What its cluster has left undone is done then.
+  // Returns null if the block is not known. Performs its cluster's pending mbarrier operation
+  // first.
   Block* block_of(const Who& who);
   static Block* peer(const Block& block, std::uint16_t rank);
   shadow::Shadow& shadow_of(Block* owner) { return owner ? owner->shared : global_; }
-  // Reports the conflicts that the last access of `block` brought: `access`, if threads did it.
+  // Reports the conflicts of the last access by `block`. `access`: that access, if by threads.
   void report(const Who& who, Block& block, Space space, bool of_mbarrier = false,
               const Access* access = nullptr);
 
-  // Of constant memory, which copies in streams may write.
+  // Checks a read of constant memory, which copies in streams may write.
   void constants_read(Block& block, const Access& access);
-  // Of lanes whose bytes are in one space and, if shared, of one owner.
+  // Checks an access by lanes whose bytes are in one space and, if shared, in one owner's memory.
   void touch(Block& block, Block* owner, const Access& access, Mask mask, bool write);
   void synchronise(Block& block, Block* owner, const Access& access, Mask mask, bool write,
                    bool before);
@@ -80,12 +81,12 @@ class Races : public Listener {
   void grid_barrier(const Barrier& event, Block& block);
   void check_end(Block& block);
   void ordered(const Allocation& event);
-  // A thread's access of system scope and one of the program's code on the host: flags are made so.
+  // A thread's access of system scope and an access by host code, which is how flags are used.
   bool is_flag(const shadow::Conflict& conflict) const;
-  // A thread's access, behind a fence of system scope, that may be a flag for the host.
   void looked_before(Block& block, const Access& atomic, Mask mask);
+  // A thread's access after a fence of system scope, which may be a flag for the host.
   bool may_tell_host(const Block& block, const Access& access, Mask mask) const;
-  // What the one may have told the other by such an access.
+  // Such an access acquires from the host, and publishes to it.
   void hear_host(Block& block, const Access& access, Mask mask);
   void tell_host(Block& block, const Access& access, Mask mask);
 
@@ -103,10 +104,10 @@ class Races : public Listener {
   Aliases aliases_;
   RunningBlocks blocks_;
   Suspicions suspicions_;
-  std::atomic<std::uint64_t> memory_changes_{0};  // how often memory has come and gone
+  std::atomic<std::uint64_t> memory_changes_{0};  // number of allocations and releases
   std::mutex mutex_;
   std::map<std::uint64_t, Running> running_;                     // by launch
-  std::set<std::pair<std::uint64_t, std::uint64_t>> maps_used_;  // by launch, tensor maps
+  std::set<std::pair<std::uint64_t, std::uint64_t>> maps_used_;  // launch and tensor map
 };
 
 order::Order order_of(Order order);

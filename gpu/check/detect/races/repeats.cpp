@@ -1,4 +1,4 @@
-// Which accesses are the same: those of lanes in equal steps, by their first address and the step.
+// Compares accesses whose lanes are in equal steps, by their first address and the step.
 #include "gpu/check/detect/races/repeats.hpp"
 
 #include <bit>
@@ -24,7 +24,7 @@ bool Repeats::again(const Access& access, Mask mask, bool write, order::Epoch ep
   if (made_.empty()) made_.resize(slots);
   const Made now{first,
                  step,
-                 changes + copies_,  // neither ever falls
+                 changes + copies_,  // neither ever decreases
                  access.who.instruction,
                  access.who.warp,
                  access.bytes,

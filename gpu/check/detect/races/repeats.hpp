@@ -1,5 +1,5 @@
-// Accesses that a warp has made before, with nothing between that could change what is said of
-// them: loops that read and write the same bytes, whose lanes lie far apart.
+// Accesses that a warp repeats with nothing in between that could change the result of their check:
+// loops that access the same bytes, with lanes far apart. Such repeats are not checked again.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -12,20 +12,20 @@ namespace inflight::check::races {
 
 class Repeats {
  public:
-  // Has the warp made this access to global memory since its block last published something, or
-  // copied? Then whoever conflicts with it conflicts with the one before. `changes`: of memory, as
-  // it comes and goes.
+  // Whether the warp has made this access to global memory since its block last published or
+  // copied. Then whatever conflicts with it conflicts with the earlier one too. `changes`: the
+  // number of allocations and releases so far.
   bool again(const Access& access, Mask mask, bool write, order::Epoch epoch,
              std::uint64_t changes);
-  // A copy of the block's is issued, which its threads' later accesses do not come after.
+  // The block has issued a copy, which may conflict with later accesses of its threads.
   void forget() { ++copies_; }
 
  private:
-  // Below so many bytes from the first lane to the last, looking is as quick as comparing.
+  // Minimum bytes from the first lane to the last. Below, checking again is as fast.
   static constexpr std::uint64_t wide = 512;
   static constexpr std::size_t slots = 1024;
   struct Made {
-    std::uint64_t first = 0, step = 0, changes = 0;  // of the lowest lane, and from lane to lane
+    std::uint64_t first = 0, step = 0, changes = 0;  // lowest lane's address; bytes between lanes
     std::uint32_t instruction = 0, warp = 0, bytes = 0;
     Mask lanes = 0, silent = 0;
     order::Epoch epoch = 0;

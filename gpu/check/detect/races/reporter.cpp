@@ -1,4 +1,4 @@
-// Findings: who took part, which bytes, what was in flight.
+// Fills in findings: the threads, the bytes, and the copies in flight.
 #include "gpu/check/detect/races/reporter.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ bool later_in_source(const CodePlace& a, const CodePlace& b) {
          std::tie(b.kernel, before.file, before.line, b.ptx_line);
 }
 
-// The copy whose actor this is, if it completes on an mbarrier.
+// The copy that this side's actor performs, if it completes on an mbarrier. Otherwise null.
 const Copy* transaction_of(const Block* block, const Side& side) {
   if (!block) return nullptr;
   for (const auto& copy : block->cluster->transactions)
@@ -65,7 +65,7 @@ Bytes Reporter::bytes_of(const Who& who, Space space, std::uint64_t address,
   return bytes;
 }
 
-// Of the thread or copy that it is about, or of the whole block: oldest first.
+// The copies in flight of the row's warp, or else of the whole block, oldest first.
 std::vector<Party> Reporter::in_flight(const Block* block, order::Row row) const {
   std::vector<Party> all;
   if (!block) return all;
@@ -126,14 +126,15 @@ bool Reporter::repeats(const Scene& scene, const Conflict& c) const {
          pair.later == Doer::bulk_copy && c.earlier.write && c.later.write;
 }
 
-// The same pair has one order, whichever came first here: the access before the copy, and of two
-// accesses the one that stands later in the source.
+// A pair is reported in one order, whichever came first in this run: the access before the copy,
+// and of two accesses the one later in the source.
 bool Reporter::is_swapped(const Scene& scene, const Conflict& c, FindingKind kind) const {
   if (c.why == shadow::Why::by_texture) return false;
   const Pair pair = pair_of(scene, c);
   if (pair.earlier == Doer::program || pair.later == Doer::program)
     return pair.earlier == Doer::program;
-  // A multiplication only reads: what writes comes first, unless that is what it waits for.
+  // A multiplication only reads. The write is reported first, unless the multiplication had to wait
+  // for it.
   if ((pair.earlier == Doer::multiply) != (pair.later == Doer::multiply))
     return pair.later == Doer::multiply && kind == FindingKind::source_modified_in_flight;
   if (is_copy(pair.later) != is_copy(pair.earlier))

@@ -1,4 +1,4 @@
-// Conflicts as findings.
+// Turns conflicts into findings.
 #pragma once
 #include "gpu/check/detect/detector.hpp"
 #include "gpu/check/detect/races/state.hpp"
@@ -6,12 +6,12 @@
 
 namespace inflight::check::races {
 
-// Where a conflict showed.
+// The later access of a conflict.
 struct Scene {
-  Who who;                       // of the later access; no instruction: the host
+  Who who;                       // its threads; no instruction: the host
   Space space = Space::global;   // of the bytes
-  const Block* block = nullptr;  // that accesses; null: the host
-  // The bytes are those of an mbarrier, whose initialisation or end is one of the two.
+  const Block* block = nullptr;  // the accessing block; null: the host
+  // One of the two accesses is the initialisation or invalidation of an mbarrier in these bytes.
   bool of_mbarrier = false;
 };
 
@@ -27,7 +27,7 @@ class Reporter {
   FindingKey key_of(const Scene& scene, const shadow::Conflict& conflict) const;
   Finding finding_of(const Scene& scene, const shadow::Conflict& conflict) const;
   PlaceId line_of(PlaceId place) const { return session_.places.line_of(place); }
-  // A thread uses an mbarrier before it may know of its initialisation.
+  // A thread uses an mbarrier whose initialisation is not published to it.
   void unpublished(const Who& who, const Mbarrier& mbarrier, bool other_block);
   // A store or copy writes where an mbarrier lives.
   void overwritten(const Who& who, const Mbarrier& mbarrier, std::uint64_t address,
@@ -36,11 +36,12 @@ class Reporter {
   void ends_with(const Block& block, const Copy& copy);
   // The block ends while the multiplication may read its shared memory.
   void ends_with(const Multiplies::Last& multiply);
-  // The block may have ended, or has, when another uses its shared memory.
+  // A block uses the shared memory of another one that has or may have ended.
   void peer_exited(const Who& who, std::uint16_t rank);
 
  private:
-  // Is it one execution of a bulk store that each lane of a warp issues? They write the same.
+  // Whether both are one execution of a bulk store that each lane of a warp issues, all with the
+  // same data.
   bool repeats(const Scene& scene, const shadow::Conflict& conflict) const;
   PlaceId place_of(const Who& who) { return session_.places.of(who); }
   Party party(const Scene& scene, const shadow::Side& side, bool later, std::string did) const;
@@ -48,8 +49,8 @@ class Reporter {
   std::vector<Party> in_flight(const Block* block, order::Row row) const;
   bool is_swapped(const Scene& scene, const shadow::Conflict& conflict, FindingKind kind) const;
   Pair pair_of(const Scene& scene, const shadow::Conflict& conflict) const;
-  // Of a copy that completes on an mbarrier: the accessing warp's last wait there, if it did not
-  // tell it that the phase is complete. Null: there is none.
+  // For a copy that completes on an mbarrier: the accessing warp's last wait on it, if that did not
+  // return that the phase is complete. Otherwise null.
   const Who* unanswered(const Scene& scene, const shadow::Conflict& conflict) const;
 
   Session session_;

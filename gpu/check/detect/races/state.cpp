@@ -1,4 +1,4 @@
-// Blocks come and go; where mbarriers live in their shared memory.
+// Creates and removes blocks, and finds live mbarriers in their shared memory.
 #include "gpu/check/detect/races/state.hpp"
 
 namespace inflight::check::races {

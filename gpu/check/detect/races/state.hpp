@@ -1,4 +1,4 @@
-// What the detector of races keeps of each block that runs.
+// The state that the detector of races keeps for each running block.
 #pragma once
 #include <array>
 #include <memory>
@@ -20,10 +20,11 @@ namespace inflight::check::races {
 struct Block;
 struct Mbarrier;
 
-// A copy that is in flight as far as the rules go: nobody who counts has observed its completion.
+// A copy that counts as in flight by the rules: no thread of the block is known to have observed
+// its completion.
 struct Copy {
   struct Span {
-    Block* owner = nullptr;  // of shared memory; null: global
+    Block* owner = nullptr;  // of the shared memory; null: global memory
     std::uint64_t address = 0, bytes = 0;
   };
   std::uint64_t id = 0;  // CopyIssued::id
@@ -31,31 +32,31 @@ struct Copy {
   Who who;
   PlaceId place = no_place;
   std::uint32_t bytes = 0;
-  order::Mask reading = 0, writing = 0;  // lanes that have not waited for their source, destination
+  order::Mask reading = 0, writing = 0;  // lanes that have not waited for its reads, its writes
   bool from_shared = false, to_shared = false;
-  std::array<std::uint64_t, lanes> from{};  // of cp.async: each lane's source, less its destination
+  std::array<std::uint64_t, lanes> from{};  // of cp.async: each lane's source minus destination
   shadow::Performer by;  // of cp.async and bulk groups: row of the writes, and the epoch
-  // Of a transaction:
+  // Only for a copy that completes on an mbarrier:
   Mbarrier* on = nullptr;
   Block *source = nullptr, *destination = nullptr;  // whose shared memory
   order::Knowledge issued;
   std::vector<Span> spans;
-  bool landed = false;  // its bytes have been counted
+  bool landed = false;  // its bytes have been counted on the mbarrier
 };
 
 struct Mbarrier {
   Block* owner = nullptr;
   std::uint32_t offset = 0;
   order::Mbarrier order;
-  bool live = false;  // from its initialisation on, until it is invalidated
+  bool live = false;  // initialised and not invalidated
   // Its initialisation.
   Who who;
   PlaceId place = no_place;
   order::Row row = 0;
   order::Epoch epoch = 0;
-  bool fenced = false;  // its initialisation is published by what follows, relaxed or not
-  // Arrivals that come when the copies before them are complete. What they publish can be seen
-  // when the phase is complete, and is put together then.
+  bool fenced = false;  // a fence published its initialisation, also by later relaxed operations
+  // Arrivals that happen when earlier copies are complete (cp.async.mbarrier.arrive). What they
+  // publish is computed when the phase completes.
   struct Arrival {
     std::uint32_t warp;
     order::Mask expected;  // lanes that have not arrived
@@ -65,8 +66,8 @@ struct Mbarrier {
     order::Scope scope = order::Scope::cta;
   };
   std::vector<Arrival> arrivals;
-  bool news = false;  // a phase is complete that nobody has observed
-  // The last wait that said no, or whose answer its thread does not heed; no launch: none.
+  bool news = false;  // a phase is complete that no thread has observed
+  // The last wait that returned false, or whose result its thread ignores. No launch: none.
   Who unanswered;
 };
 
@@ -79,7 +80,8 @@ struct RemoteUse {
   Who who;
 };
 
-// A warp's wgmma: the epoch of each, from that id on; and of each instruction the last.
+// A warp's wgmma operations: the epoch of each, beginning with id `first`, and the last execution
+// of each instruction.
 struct Multiplies {
   struct Last {
     PlaceId place;
@@ -97,7 +99,8 @@ struct Cluster {
   std::uint32_t running = 0;
   order::Meeting barrier;
   std::vector<std::unique_ptr<Copy>> transactions;  // in the order of issue
-  // Lanes do the same to an mbarrier one after the other: what is still to be done for all of them.
+  // An mbarrier operation not yet performed: lanes execute the same one in turn, so they are
+  // merged.
   std::optional<MbarrierOp> pending;
 };
 
@@ -122,8 +125,8 @@ struct Block {
   }
   OwnLocations locations;
   std::unordered_map<std::uint32_t, std::unique_ptr<Mbarrier>> mbarriers;
-  std::vector<std::uint64_t> live_words;  // a bit for each 8 bytes where an mbarrier lives
-  std::vector<Copy> copies;               // of groups, in the order of issue
+  std::vector<std::uint64_t> live_words;  // a bit for each 8 bytes that hold a live mbarrier
+  std::vector<Copy> copies;               // cp.async and bulk groups, in the order of issue
   std::vector<RemoteUse> remote;
   std::unordered_map<std::uint32_t, Multiplies> multiplies;  // by warp
   // Threads that have exited since the cluster's last barrier.
@@ -132,17 +135,18 @@ struct Block {
     order::Mask mask;
   };
   std::vector<Exit> exits;
-  bool some_ended = false;                  // of its threads
-  bool let_go = false;                      // a barrier of all of them, since some had ended
-  std::vector<shadow::Conflict> conflicts;  // of the access at hand
-  // Conflicts of these places have been reported: programs can have millions.
+  bool some_ended = false;                  // some of its threads have exited
+  bool let_go = false;                      // a barrier of all threads completed without those
+  std::vector<shadow::Conflict> conflicts;  // of the current access
+  // A cache of conflicts already reported, because programs can have millions.
   struct Reported {
     PlaceId earlier = no_place, later = no_place;
     std::uint8_t how = 0;
     bool operator==(const Reported&) const = default;
   };
   std::array<Reported, 32> reported;
-  // The bulk store that lanes of a warp issue one after the other: one execution has one epoch.
+  // The last bulk copy instruction, which a warp's lanes issue in turn. One execution has one
+  // epoch.
   struct BulkIssue {
     std::uint32_t warp = 0, instruction = nothing;
     order::Mask lanes = 0;
@@ -150,7 +154,7 @@ struct Block {
   BulkIssue bulk_issue;
   std::array<std::uint64_t, 8> maps{};  // the last tensor maps that its copies have used
   std::size_t map_count = 0;
-  // The places of the instructions that its threads executed last.
+  // A cache of the places of instructions.
   struct Known {
     std::uint32_t instruction = nothing;
     PlaceId place = no_place;
@@ -164,8 +168,8 @@ struct Block {
   Repeats repeats;
   Constants constants;
   bool ended = false;
-  std::uint32_t accesses = 0;  // so far, of whichever thread
-  // Of each warp, its last strong read: polling reads the same again and again.
+  std::uint32_t accesses = 0;  // so far, of all threads
+  // Each warp's last strong read, because polling repeats the same read.
   struct LastRead {
     std::uint64_t location = 0, writes = 0;
     order::Mask lanes = 0;
@@ -174,15 +178,15 @@ struct Block {
     bool operator==(const LastRead&) const = default;
   };
   std::vector<LastRead> last_reads;
-  // Of each warp, its last weak load since the block met.
+  // Each warp's last weak load since the last barrier of the block.
   struct LastLoad {
     std::uint64_t address = 0;  // the first lane's
     order::Mask lanes = 0;
     std::uint32_t instruction = nothing;
   };
   std::vector<LastLoad> last_loads;
-  // Of each warp, the lanes that have heard of the host's latest news (HostOrder::news), and that
-  // have told the host what they did before a fence.
+  // For each warp, the lanes that have acquired what the host last published (HostOrder::news), and
+  // those that have published to the host what they did before a fence.
   struct ToldByHost {
     order::Mask lanes = 0;
     std::uint64_t news = 0;
@@ -193,24 +197,24 @@ struct Block {
     order::Mask lanes = 0;
   };
   std::vector<ToldHost> told_host;
-  std::vector<std::uint32_t> met_at;  // of each warp: so many were before its lanes last met
+  std::vector<std::uint32_t> met_at;  // by warp: `accesses` when its lanes last synchronised
 
   void set_live(const Mbarrier& m, bool live);
-  // The mbarrier that lives in these bytes; null: none.
+  // The live mbarrier in these bytes, or null.
   Mbarrier* living_in(std::uint64_t address, std::uint64_t bytes) const;
 };
 
-// What the threads of a block know of others, as it ends: whatever led to it counts.
+// What the threads of a block know together, at its end. Loose knowledge counts.
 order::Clock known_in(const Block& block);
 
-// The blocks that run, by who they are.
+// The running blocks, by launch and linear index.
 class RunningBlocks {
  public:
   Block& begin(const BlockBegin& event, const Launch& launch, std::uint32_t number,
                const order::Knowledge& start);
-  // Null: it is not known.
+  // Returns null if the block is not known.
   Block* find(std::uint64_t launch, std::uint64_t block) { return blocks_.find(launch, block); }
-  // Its cluster has ended with it: nothing of it is kept.
+  // Removes a cluster all of whose blocks have ended.
   void forget(const Cluster& cluster);
   void forget_launch(std::uint64_t launch);
 

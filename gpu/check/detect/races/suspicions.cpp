@@ -1,4 +1,4 @@
-// Loads before atomics: what is kept back, and what becomes of it.
+// Keeps conflicts until an access proves them correct or their launch ends.
 #include "gpu/check/detect/races/suspicions.hpp"
 
 #include <bit>
@@ -69,7 +69,7 @@ bool Suspicions::take(Reporter& reporter, const Scene& scene, const shadow::Conf
   const std::lock_guard lock(mutex_);
   const bool is_atomic = access && access->kind == Access::Kind::atomic;
   if (load_first && is_atomic && load.row == update.row && (load.lanes & lanes) != 0) {
-    looks_.insert(line);  // the atomic is that of a lane that looked, too
+    looks_.insert(line);  // the atomic's lane is one of those that loaded
     return true;
   }
   any_ = true;

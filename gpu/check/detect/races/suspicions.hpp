@@ -1,12 +1,13 @@
-// Plain loads that meet atomics of others: a mistake, unless the load only looks before the
-// thread's own atomic on the same address. And lanes that write different values to one address by
-// one store: a mistake, unless they look there which of them it was.
+// Two kinds of conflicts that are mistakes only without a certain later access. A plain load that
+// conflicts with another thread's atomic is correct before the thread's own atomic on the same
+// address. Lanes that write different values to one address by one store are correct if they read
+// back which of them was stored.
 //
-// `old = *p; do ... atomicCAS(p, ...)` and `if (v > *p) atomicMax(p, v)` read what others change,
-// and the atomic puts it right. So such a conflict waits for the end of the later one's launch, and
-// is dropped where the load's line has been seen, in any launch, to be one of these. Likewise
-// `owner[slot] = lane; __syncwarp(); if (owner[slot] == lane)`: all lanes that wrote there read it
-// together.
+// `old = *p; do ... atomicCAS(p, ...)` and `if (v > *p) atomicMax(p, v)` read what other threads
+// change, and the atomic corrects it. So such a conflict is kept until the end of the later
+// access's launch, and dropped if the load's line was seen, in any launch, to be one of these.
+// Likewise for `owner[slot] = lane; __syncwarp(); if (owner[slot] == lane)`, if all lanes that
+// wrote the address read it together.
 #pragma once
 #include <atomic>
 #include <map>
@@ -18,10 +19,11 @@
 
 namespace inflight::check::races {
 
+// Thread-safe.
 class Suspicions {
  public:
-  // Is it such a conflict of two threads? Then it is kept. `access`: the later one, of a warp;
-  // null: of a copy, or of an mbarrier's operation.
+  // Keeps the conflict and returns true if it is such a one of two threads. `access`: the later
+  // access, or null if that is a copy or an mbarrier operation.
   bool take(Reporter& reporter, const Scene& scene, const shadow::Conflict& conflict,
             const Access* access);
   // Threads of this warp read these addresses.
@@ -30,14 +32,14 @@ class Suspicions {
   }
   // A thread of this warp updates these addresses atomically.
   void updated(order::Row block, const Access& access, Mask mask);
-  // Is anything kept? Then a look that met nothing, of a lane whose own atomic followed, says what
-  // its line is.
+  // Whether any conflict is kept. Only then is look() needed.
   bool any() const { return any_.load(std::memory_order_relaxed); }
+  // A load at this line was followed by its lane's own atomic on the same address.
   void look(PlaceId line);
-  // Threads of the block meet: what they have loaded before is no look at what follows.
+  // A barrier of the block: earlier loads do not belong to later atomics.
   void met(order::Row block);
-  // Reports what remains of a launch, but for what it shares with another that runs: that is then
-  // the other's.
+  // Reports the remaining conflicts of a launch that has ended. Those with another launch that
+  // still runs are kept until that one ends.
   void end(std::uint32_t launch, const std::set<std::uint32_t>& running, Findings& findings);
 
  private:
@@ -60,7 +62,7 @@ class Suspicions {
   std::atomic<bool> any_{false}, any_at_once_{false};
   std::map<std::pair<order::Row, std::uint64_t>, PlaceId> watched_;  // warp and address of a load
   std::map<std::pair<order::Row, std::uint64_t>, Written> written_;  // likewise of a store
-  std::set<PlaceId> looks_;                                          // lines of loads, or of stores
+  std::set<PlaceId> looks_;  // lines of correct loads and stores
   std::map<FindingKey, Kept> kept_;
 };
 

@@ -1,4 +1,4 @@
-// The kind of a conflict, and who is asked for its sentence.
+// Chooses the kind of a conflict and the function that writes its text.
 #include "gpu/check/detect/races/words.hpp"
 
 #include <fmt/format.h>
@@ -63,15 +63,15 @@ FindingKind kind_of(const Conflict& c, const Pair& pair) {
   // A multiplication only reads.
   if (pair.earlier == Doer::multiply && c.later.write)
     return FindingKind::source_modified_in_flight;
-  // A copy in a stream has its own kinds where the program's code meets it; what a kernel does
-  // itself or by its copies is the kernel's.
+  // Against the program's code on the host, only a copy in a stream counts as a copy: a kernel's
+  // own copies then count as accesses of the kernel.
   const bool of_host = of_program(pair);
   const auto copies = [&](Doer doer) { return of_host ? doer == Doer::host : is_copy(doer); };
   const bool earlier = copies(pair.earlier), later = copies(pair.later);
   if (!earlier && !later) return FindingKind::data_race;
-  // Of two copies the first is the one in flight.
+  // Of two copies, the earlier is the one in flight.
   if (earlier && later && !c.earlier.write) return FindingKind::source_modified_in_flight;
-  // Whichever came first here: the kind is that of the pair.
+  // The kind does not depend on which came first in this run.
   if ((earlier && c.earlier.write) || (later && c.later.write))
     return c.earlier.write && c.later.write ? FindingKind::write_while_in_flight
                                             : FindingKind::read_before_wait;
