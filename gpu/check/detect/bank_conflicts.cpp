@@ -1,8 +1,8 @@
-// Bank conflicts, by instruction (--advice).
+// Detects bank conflicts, by instruction (--advice).
 //
-// Shared memory has 32 banks of 4 bytes. An access of a warp is done in parts: all lanes together
-// up to 4 bytes each, half of them of 8, a quarter of 16. A part takes a turn for each row that its
-// lanes want of one bank; lanes that want the same word share it.
+// Shared memory has 32 banks of 4 bytes. A warp's access is served in parts: all lanes together up
+// to 4 bytes per lane, half of them for 8 bytes, a quarter for 16. A part takes one turn for each
+// different word that its lanes access in one bank. Lanes that access the same word share a turn.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint32_t banks = 32, bank_bytes = 4;
 
-// How often a part of an access must be done: the most words that its lanes want of one bank.
+// The turns of a part of an access: the most different words that its lanes access in one bank.
 std::uint32_t turns(const Access& a, Mask part, std::uint32_t words) {
   std::array<std::array<std::uint64_t, lanes * 4>, banks> wanted;
   std::array<std::uint8_t, banks> count{};
@@ -40,12 +40,12 @@ std::uint32_t turns(const Access& a, Mask part, std::uint32_t words) {
 }
 
 struct Wavefronts {
-  std::uint32_t needed = 0, taken = 0, worst = 0;  // worst: turns of one part
+  std::uint32_t needed = 0, taken = 0, worst = 0;  // turns; worst: the most of one part
 };
 
 Wavefronts wavefronts(const Access& a) {
   const std::uint32_t words = std::max(1u, a.bytes / bank_bytes);
-  const std::uint32_t each = lanes / std::min(words, 4u);  // lanes of a part
+  const std::uint32_t each = lanes / std::min(words, 4u);  // lanes per part
   Wavefronts w;
   for (std::uint32_t first = 0; first < lanes; first += each) {
     const Mask part = a.who.mask & (each == lanes ? ~Mask{0} : ((Mask{1} << each) - 1) << first);
@@ -56,7 +56,7 @@ Wavefronts wavefronts(const Access& a) {
   return w;
 }
 
-// The bytes from each lane to the next, if that is always the same; else 0.
+// The bytes from each lane to the next, or 0 if they differ.
 std::int64_t stride(const Access& a) {
   std::int64_t found = 0;
   int last = -1;

@@ -1,4 +1,4 @@
-// Bulk copies whose size is no multiple of 16 bytes.
+// Detects bulk copies whose size is no multiple of 16 bytes.
 #include <fmt/format.h>
 
 #include "gpu/check/detect/detector.hpp"

@@ -1,4 +1,4 @@
-// Faults: what ends a kernel, as findings.
+// Reports the faults that end a kernel as findings.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -62,7 +62,7 @@ bool inside(const Fault& f) {
   return f.address >= f.nearest.address && f.address - f.nearest.address < f.nearest.bytes;
 }
 
-// Of shared, local and parameter memory.
+// Names all memory of a space, for shared, local and parameter memory.
 std::string_view whole(Space space) {
   static constexpr std::string_view names[] = {"", "shared memory that the block has",
                                                "local memory that the thread has", "",
@@ -70,7 +70,7 @@ std::string_view whole(Space space) {
   return names[static_cast<unsigned>(space)];
 }
 
-// How far an access is from what it may touch.
+// Says how far an access is from the memory that it may access.
 std::string distance(const Fault& f) {
   const Allocation& a = f.nearest;
   const std::string what = f.space == Space::global || f.space == Space::constant
@@ -86,7 +86,7 @@ std::string distance(const Fault& f) {
                      f.address - a.address, what, f.address + f.bytes - a.address - a.bytes);
 }
 
-// Does it reach past what is there, and is no other wrong with it?
+// Whether the access is partly or fully outside the nearest memory.
 bool past(const Fault& f) {
   return f.nearest.bytes != 0 &&
          (!inside(f) || f.address + f.bytes > f.nearest.address + f.nearest.bytes);
@@ -205,7 +205,7 @@ class Faults : public Listener {
     });
   }
 
-  // What a kernel's own malloc and free did; nobody else has a place.
+  // Remembers malloc and free by kernels. Other allocations have no place in device code.
   void allocation(const Allocation& event) override {
     if (event.kind != Allocation::Kind::heap) return;
     const Side side{session_.places.of(event.who), session_.places.threads(event.who)};

@@ -1,4 +1,4 @@
-// Recording is cheap: numbers in a ring. They become words when a finding asks for them.
+// Records events as numbers in a ring, which is cheap. fill() turns them into text for a finding.
 #include "gpu/check/detect/history.hpp"
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 namespace inflight::check {
 namespace {
 
-constexpr std::size_t most_steps = 24;  // of a finding, beside its own accesses
+constexpr std::size_t most_steps = 24;  // per finding, without its own accesses
 
 using What = Step::What;
 
@@ -22,7 +22,7 @@ bool same(const CodePlace& a, const CodePlace& b) {
          a.instruction == b.instruction;
 }
 
-// What a place's instruction does to memory, as far as its opcode says.
+// What a place's instruction does to memory, as far as its opcode tells.
 What act_of(const CodePlace& place) {
   const std::string_view opcode = place.instruction;
   if (opcode.starts_with("ld")) return What::read;
@@ -73,7 +73,7 @@ void History::add(const Event& event) {
 
 void History::copy_issued(const CopyIssued& copy) {
   Event event{What::issued, copy.who, copy.id};
-  // The shared side, if it has one: findings are mostly about that.
+  // The copy's shared-memory side, if it has one, because findings are mostly about that.
   const bool source = copy.to != Space::shared && copy.from == Space::shared;
   event.space = source ? copy.from : copy.to;
   event.from = std::numeric_limits<std::uint64_t>::max();
@@ -118,7 +118,8 @@ void History::barrier(const Barrier& barrier) {
 void History::mbarrier(const MbarrierOp& op) {
   using Op = MbarrierOp::Op;
   const bool test = op.op == Op::test_wait || op.op == Op::try_wait;
-  // A test that fails is made again and again; a copy's bytes are reported with the copy.
+  // Skips failed tests, which are repeated, and a copy's complete_tx, which copy_completed()
+  // covers.
   if ((test && !op.done) || op.op == Op::pending_count || (op.op == Op::complete_tx && op.copy))
     return;
   Event event{test ? What::waited : What::arrived, op.who};
@@ -148,7 +149,7 @@ Step History::step_of(const Event& event, std::vector<CopyName>& copies) const {
   if (event.from < event.to)
     step.bytes = places_.bytes(event.who, event.space, event.from, event.to - event.from);
   if (event.copy) {
-    // Copies are numbered as they come up; the id of one is its own in its warp alone.
+    // Copies are numbered in order of appearance, because an id is unique only in its warp.
     const CopyName name{event.who.block, event.who.warp, event.copy};
     const auto found = std::find(copies.begin(), copies.end(), name);
     step.copy = static_cast<std::uint64_t>(found - copies.begin()) + 1;
@@ -188,10 +189,10 @@ void History::fill(Finding& finding) {
   }
   if (steps.empty()) return;
 
-  // The two sides: steps that are there already, or steps of their own, the other side's first.
+  // Marks the steps of the finding's two sides, or adds them: the other side's at the beginning.
   const auto mark = [&](const Party& party) {
     if (!party.threads) return true;
-    Step* best = nullptr;  // the newest, and rather one of the same bytes
+    Step* best = nullptr;  // the newest, preferably of the same bytes
     bool touches = false;
     for (Step& each : steps) {
       if (each.what == What::completed || !is_step_of(each, party)) continue;

@@ -1,4 +1,4 @@
-// Leaks: memory that the program made and never released (--leak-check).
+// Detects leaks: memory that the program allocates and never releases (--leak-check).
 #include <fmt/format.h>
 
 #include <array>
@@ -13,7 +13,7 @@ namespace {
 
 using Kind = Allocation::Kind;
 
-// How memory of a kind is made and released.
+// The calls that allocate and release a kind of memory.
 struct Calls {
   std::string_view what, made, released;
 };
@@ -43,11 +43,11 @@ std::size_t row_of(Kind kind) {
 struct Live {
   std::uint64_t address = 0, bytes = 0;
   std::size_t row = 0;
-  PlaceId place = no_place;  // of a kernel's malloc
+  PlaceId place = no_place;  // of malloc in a kernel
   Threads threads;
 };
 
-// Allocations alike.
+// Allocations of the same kind and place.
 struct Group {
   std::uint64_t count = 0, bytes = 0;
   Live first;

@@ -1,4 +1,5 @@
-// Registers of wgmma: touched while a multiplication may hold them, or without their fence.
+// Detects registers of wgmma that are accessed while a multiplication may still use them, or used
+// without wgmma.fence.
 #include <fmt/format.h>
 
 #include "gpu/check/detect/detector.hpp"

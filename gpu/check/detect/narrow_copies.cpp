@@ -1,4 +1,4 @@
-// cp.async of 4 or 8 bytes where 16 would do (--advice).
+// Detects cp.async of 4 or 8 bytes where 16 bytes are possible (--advice).
 #include <fmt/format.h>
 
 #include <array>
@@ -25,7 +25,7 @@ class NarrowCopies : public Listener {
     const Key key{copy.who.launch, copy.who.instruction};
     const bool wide = could_be_wide(copy);
     const std::lock_guard lock(mutex_);
-    // An instruction that cannot be wide once cannot be wide at all.
+    // An instruction qualifies only if each of its executions could be wide.
     if (!wide) {
       wide_.erase(key);
       narrow_.insert(key);
@@ -46,7 +46,7 @@ class NarrowCopies : public Listener {
  private:
   using Key = std::pair<std::uint64_t, std::uint32_t>;
 
-  // Do all lanes copy, in groups that fill 16 aligned bytes at both ends?
+  // Whether the lanes that copy form groups that fill 16 aligned bytes at source and destination.
   static bool could_be_wide(const CopyIssued& copy) {
     std::array<CopyRun, lanes> runs{};
     Mask whole = 0;

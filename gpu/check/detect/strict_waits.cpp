@@ -1,8 +1,8 @@
-// Waits for more groups of cp.async than were needed until the next wait (--advice).
+// Detects waits for more cp.async groups than are needed before the next wait (--advice).
 //
-// Of each wait of a warp: which of the groups that it completed did the block read before the warp
-// waited again? If the newest of them were never read so early, whenever the wait was executed, it
-// could have let as many more in flight.
+// For each wait of a warp, it records which of the groups completed by the wait the block reads
+// before the warp waits again. If the newest of them are not read, in any execution of the wait,
+// the wait could allow that many more groups in flight.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,14 +27,14 @@ struct Group {
   std::vector<Range> written;
   std::uint32_t newer = 0;  // groups committed since
   bool known = false;       // a wait has covered it
-  bool fresh = false;       // the last wait has
-  bool read = false;        // since then
+  bool fresh = false;       // the last wait was the first to cover it
+  bool read = false;        // read since that wait
 };
 
 struct WarpGroups {
-  std::vector<Range> open;   // of no group yet
+  std::vector<Range> open;   // written by copies not yet committed
   std::deque<Group> groups;  // oldest first
-  Who wait;                  // the last one; no mask: none
+  Who wait;                  // the last wait; no mask: none
   std::uint32_t allowed = 0;
 };
 
@@ -78,7 +78,7 @@ class StrictWaits : public PerBlock<BlockGroups> {
  private:
   struct Wait {
     Who who;
-    std::uint32_t allowed = 0, spare = 0;  // spare: the fewest that any execution did not need
+    std::uint32_t allowed = 0, spare = 0;  // spare: fewest groups not needed in any execution
   };
 
   void launch_ended(std::uint64_t launch) override {
@@ -117,7 +117,7 @@ void StrictWaits::copy_waited(const CopyWaited& event) {
     std::uint32_t spare = 0;
     for (auto group = warp.groups.rbegin(); group != warp.groups.rend(); ++group) {
       if (!group->fresh) continue;
-      // This wait would have been early enough for it.
+      // Stops at a group that was read, is empty, or that this wait would not cover.
       if (group->read || group->written.empty() || group->newer < allowed) break;
       ++spare;
     }

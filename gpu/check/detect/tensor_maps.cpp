@@ -1,8 +1,8 @@
-// Tensor maps that a kernel changes: used without the proxy fences that order the change before the
-// use, or changed while a copy that uses them may still be in flight.
+// Detects tensor maps that a kernel changes and then uses without the proxy fences that order the
+// two, or changes while a copy that uses them may still be in flight.
 //
-// A map is what a tensor copy names. Of stores each block keeps the latest lines that it wrote to
-// global memory, so that the map is known once a copy names it.
+// Memory is known to be a map only when a tensor copy uses it. So each block keeps the lines of
+// global memory that it wrote last.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace {
 constexpr std::uint64_t map_bytes = 128, line_bytes = 64;  // a map has two lines
 constexpr std::size_t kept_lines = 256, part_lines = 16;
 
-using Time = std::uint64_t;  // counts fences and uses of maps; stores carry the latest
+using Time = std::uint64_t;  // counts tensormap fences and uses of maps; stores get the latest
 
 struct Line {
   std::uint64_t address = ~0ull;
@@ -32,19 +32,19 @@ struct Line {
   Who who;
 };
 
-// A tensor copy whose completion its block does not know of yet.
+// A tensor copy whose completion its block has not yet observed.
 struct InFlight {
   Who who;
   std::uint64_t id = 0, map = 0;
   Completion completion = Completion::bulk_group;
   bool committed = false;
   std::uint32_t newer = 0;  // groups committed since its own
-  bool moved = false;       // of a transaction: its bytes are counted
+  bool moved = false;       // its bytes were counted on its mbarrier
   std::uint64_t mbarrier = 0;
   std::uint16_t rank = 0;
 };
 
-// The latest lines that a block wrote, of each two of the same remainder one.
+// The lines that a block wrote last. Of lines with the same index modulo kept_lines, only the last.
 class WrittenLines {
  public:
   void set(const Line& line) {
@@ -52,7 +52,7 @@ class WrittenLines {
     if (!part) part = std::make_unique<Part>();
     (*part)[line.address % part_lines] = line;
   }
-  // Null: it is not among them.
+  // Returns null if the line is not kept.
   const Line* find(std::uint64_t address) const {
     const auto& part = parts_[address / part_lines % parts_.size()];
     if (!part) return nullptr;
@@ -73,7 +73,7 @@ struct BlockMaps {
   std::vector<std::pair<std::uint64_t, Time>> acquired;  // by address of the map
 };
 
-// What a block of the launch wrote to a map, for other blocks.
+// A block's write to a map, for uses by other blocks of the launch.
 struct Change {
   Who who;
   Time time = 0;
@@ -128,7 +128,7 @@ void TensorMaps::accessed(const Access& access) {
   BlockMaps& block = of(access.who);
   const unsigned first = static_cast<unsigned>(std::countr_zero(access.who.mask));
   const unsigned last = 31u - static_cast<unsigned>(std::countl_zero(access.who.mask));
-  // What many lanes write far apart is no map.
+  // Lanes that write far apart do not write a map.
   const std::uint64_t low = std::min(access.addresses[first], access.addresses[last]);
   const std::uint64_t high = std::max(access.addresses[first], access.addresses[last]);
   if (high - low > 2 * map_bytes) return;
@@ -193,7 +193,7 @@ void TensorMaps::copy_issued(const CopyIssued& copy) {
         (!change.released || acquired <= change.time))
       without_fence(copy.who, change.who, copy.tensor_map, change.released);
   }
-  // Others wait for what completes in their memory: that is not followed.
+  // Copies that complete on another block's mbarrier are not followed: that block waits for them.
   if (copy.completion == Completion::transaction && copy.mbarrier_rank != block.rank) return;
   block.in_flight.push_back({copy.who, copy.id, copy.tensor_map, copy.completion, false, 0, false,
                              copy.mbarrier, copy.mbarrier_rank});

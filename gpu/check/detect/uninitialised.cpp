@@ -1,11 +1,11 @@
-// Undefined bytes: launches, blocks, and the accesses of threads.
+// Detects uses of undefined bytes: launches, blocks, and the accesses of threads.
 #include "gpu/check/detect/uninitialised/uninitialised.hpp"
 
 namespace inflight::check {
 namespace uninitialised {
 namespace {
 
-constexpr std::uint64_t first_shared = 1024;  // what is before is CUDA's, and zero
+constexpr std::uint64_t first_shared = 1024;  // lower addresses are reserved by CUDA, and zero
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// What copies, the host and allocations define, and what stays undefined.
+// Undefined bytes in copies, allocations and accesses by the host.
 #include "gpu/check/detect/uninitialised/uninitialised.hpp"
 
 namespace inflight::check::uninitialised {
@@ -63,7 +63,7 @@ void Uninitialised::allocation(const Allocation& event) {
     return global_.end(event.address, event.bytes);
   const bool fresh =
       event.fresh || event.kind == Allocation::Kind::heap || event.kind == Allocation::Kind::pool;
-  if (!fresh) return global_.end(event.address, event.bytes);  // others may write it
+  if (!fresh) return global_.end(event.address, event.bytes);  // may be written from outside
   const bool followed =
       event.kind == Allocation::Kind::device || event.kind == Allocation::Kind::heap;
   if (followed && event.name.empty()) global_.begin(event.address, event.bytes);

@@ -1,4 +1,4 @@
-// Findings of undefined bytes: when they are reported, and in which words.
+// Findings about undefined bytes: when they are reported, and their text.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,14 +15,14 @@ std::string_view name(Space space) {
   return space == Space::global ? "global" : space == Space::shared ? "shared" : "local";
 }
 
-// Does the lane of `thread` write these bytes?
+// Whether the lane of `thread` writes these bytes.
 bool writes(const Access& by, Mask thread, const PendingUse& use) {
   if (by.space != use.space || (by.written & thread) == 0) return false;
   const std::uint64_t at = by.addresses[std::countr_zero(thread)];
   return at < use.address + use.bytes && use.address < at + by.bytes;
 }
 
-// How much of a variable nothing has written.
+// Says how many bytes of a variable were written.
 std::string extent_of(const Bytes& bytes, std::uint64_t whole, std::uint64_t undefined) {
   if (bytes.variable.empty() || whole == 0) return {};
   return fmt::format(": of the {} bytes of '{}', {} were written", whole, readable(bytes.variable),
@@ -47,8 +47,8 @@ void Uninitialised::report(const Origin& s, const User& by) {
                   [&](const PendingUse& other) { return other.key == use.key; }))
     return;
   const bool undefined = still_undefined(*block, use);
-  // Another thread has written them since, with no barrier between, or this one as it stores what
-  // comes of them.
+  // Not reported if another thread has written the bytes since, with no barrier between. This
+  // thread's own store of the result does not count as that.
   if (s.space != Space::local && !undefined && block->barriers == s.barriers &&
       !(by.store && writes(*by.store, first, use)))
     return;

@@ -1,4 +1,5 @@
-// Lanes that touch one range are asked about together.
+// Looks up and changes the undefined bytes of a warp's access. Lanes that access one contiguous
+// range are looked up together.
 #include "gpu/check/detect/uninitialised/state.hpp"
 
 #include <bit>
@@ -13,7 +14,7 @@ void each_lane(Mask mask, F f) {
   for (; mask != 0; mask &= mask - 1) f(static_cast<unsigned>(std::countr_zero(mask)));
 }
 
-// Do lanes 0 to 31 touch bytes one behind the other?
+// Whether all 32 lanes access one contiguous range, in the order of the lanes.
 bool one_range(const Access& a, Mask mask) {
   return mask == ~Mask{0} && shadow::lanes_of(a.addresses, a.addresses[0], a.bytes) == mask;
 }
@@ -54,9 +55,9 @@ Mask shared_lanes(const Access& a, const UndefinedBlock& block, Mask mask, std::
   return found;
 }
 
-constexpr std::uint64_t most_local = 1u << 20;  // what lies behind is not followed
+constexpr std::uint64_t most_local = 1u << 20;  // bytes of local memory that are followed
 
-// Do these lanes touch the same place of their local memory?
+// Whether these lanes access the same address of their local memory.
 bool one_place(const Access& a, Mask mask) {
   const std::uint64_t first = a.addresses[std::countr_zero(mask)];
   bool same = true;

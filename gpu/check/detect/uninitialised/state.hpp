@@ -1,4 +1,4 @@
-// Which bytes of a program's memory nothing has written: those of global memory, and of each block.
+// The bytes of global memory and of each block's memory that nothing has written.
 #pragma once
 #include <memory>
 #include <unordered_map>
@@ -12,67 +12,66 @@
 
 namespace inflight::check::uninitialised {
 
-// A load of bytes that nothing has written, by lanes of one warp: the last one of its instruction.
+// A load of undefined bytes by lanes of one warp: the last execution of its instruction.
 struct Origin {
-  Who who;  // its mask: the lanes that loaded such
+  Who who;  // its mask: the lanes that loaded undefined bytes
   Space space = Space::global;
-  std::uint16_t rank = 0;  // of shared memory: whose
-  bool derived = false;    // the bytes hold what was computed from such that nothing had written
-  bool copied = false;     // a copy brought the bytes there, from where nothing had written either
+  std::uint16_t rank = 0;                // of shared memory: the owner's rank in the cluster
+  bool derived = false;                  // the bytes hold a value computed from undefined bytes
+  bool copied = false;                   // a copy or store wrote the bytes, with undefined ones
   std::uint64_t address = 0, bytes = 0;  // of the first lane
-  std::uint64_t barriers = 0;            // that the block whose bytes these are had passed
+  std::uint64_t barriers = 0;            // UndefinedBlock::barriers of the owner at the load
   std::shared_ptr<const Origin> cause;   // of derived bytes: the load that they come from
 };
 
-// A use of undefined bytes that is reported unless another thread writes them with no barrier of
-// the block between: then they race, and another order would have defined them.
+// A use of undefined bytes, to be reported unless another thread writes them before the block's
+// next barrier. Then the two race, and another order would have defined the bytes.
 struct PendingUse {
   FindingKey key;
   Finding finding;
   Space space = Space::global;
   std::uint64_t address = 0, bytes = 0;
-  Who who;                     // the thread whose bytes these are
-  std::uint64_t barriers = 0;  // that the block had passed
+  Who who;                     // the thread that loaded the bytes
+  std::uint64_t barriers = 0;  // UndefinedBlock::barriers at the load
 };
 
 struct UndefinedBlock;
 
 struct UndefinedWarp {
-  std::vector<Mask> local;  // by byte of local memory: lanes that have written it
+  std::vector<Mask> local;  // by byte of local memory: the lanes that have written it
 };
 
-// A cluster's blocks, by rank; null: it has ended.
 struct UndefinedCluster {
   std::pair<std::uint64_t, std::uint64_t> id;  // its launch and number
-  std::vector<UndefinedBlock*> blocks;
+  std::vector<UndefinedBlock*> blocks;         // by rank; null: it has ended
 };
 
 struct UndefinedBlock {
   std::uint16_t rank = 0;
-  shadow::Bits shared;   // bytes that nothing has written, or a copy of such
-  shadow::Bits copied;   // of them, those that a copy or a store of such bytes has written
-  shadow::Bits derived;  // of the latter, those that hold what was computed from such bytes
+  shadow::Bits shared;   // undefined bytes of shared memory
+  shadow::Bits copied;   // of them, those written by a copy or store of undefined bytes
+  shadow::Bits derived;  // of the latter, those computed from undefined bytes
   std::unordered_map<std::uint64_t, std::shared_ptr<const Origin>> causes;  // by derived word
   std::shared_ptr<UndefinedCluster> cluster;
   std::vector<UndefinedWarp> warps;
-  std::vector<Origin> origins;                               // UndefinedBytes::origin, and one
+  std::vector<Origin> origins;                               // by UndefinedBytes::origin - 1
   std::unordered_map<std::uint64_t, std::uint32_t> numbers;  // of origins, by warp and instruction
   std::vector<PendingUse> pending;
-  std::uint64_t barriers = 0;  // of the whole block, completed
+  std::uint64_t barriers = 0;  // number of its completed barriers
 
   UndefinedBlock* peer(std::uint16_t of) const {
     return of < cluster->blocks.size() ? cluster->blocks[of] : nullptr;
   }
 };
 
-// Of a lane's access of `bytes`: has nothing written any of them, or all of them?
+// Which of a lane's bytes must be undefined: any of them, or all.
 enum class Extent : std::uint8_t { any, all };
 
 class UndefinedGlobal {
  public:
-  shadow::ByteSet known;      // allocations that are followed at all
-  shadow::ByteSet undefined;  // bytes that nothing has written, or a kernel's copy of such
-  shadow::ByteSet stored;     // of them, those that a kernel has written so
+  shadow::ByteSet known;      // allocations that are followed
+  shadow::ByteSet undefined;  // undefined bytes
+  shadow::ByteSet stored;     // of them, those where a kernel has stored undefined bytes
 
   void begin(std::uint64_t address, std::uint64_t bytes) {
     known.insert(address, bytes), undefined.insert(address, bytes);
@@ -92,9 +91,10 @@ class UndefinedGlobal {
 Mask undefined_lanes(const Access& access, const UndefinedGlobal& global,
                      const UndefinedBlock& block, Mask mask, std::uint32_t from,
                      std::uint32_t bytes, Extent extent);
-// Those lanes have written these bytes.
+// The lanes of `mask` have written defined bytes.
 void write_lanes(const Access& access, UndefinedGlobal& global, UndefinedBlock& block, Mask mask);
-// Those lanes have written what nothing had written.
+// The lanes of `mask` have written undefined bytes. `stored`: of which lanes
+// UndefinedGlobal::stored keeps them.
 void write_undefined(const Access& access, UndefinedGlobal& global, UndefinedBlock& block,
                      Mask mask, std::uint32_t from, std::uint32_t bytes, Mask stored);
 

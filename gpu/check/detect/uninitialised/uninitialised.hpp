@@ -1,9 +1,9 @@
-// Reads of bytes that nothing has written, where something comes of them.
+// Detects uses of bytes that nothing has written.
 //
 // A load alone is no mistake: programs read a whole vector and drop a part, or copy a struct with
-// its padding. The machine follows such bits through registers (Access::undefined), and says where
-// they decide something; where they are stored, their destination is undefined again, and that is
-// reported when it is used, or copied to the host.
+// its padding. The machine follows undefined bits through registers (Access::undefined) and reports
+// where they decide something. Where they are stored, the destination becomes undefined too, and a
+// finding follows when it is used or copied to the host.
 #pragma once
 #include <mutex>
 #include <string_view>
@@ -17,9 +17,9 @@
 
 namespace inflight::check::uninitialised {
 
-// Who does something with what was read.
+// The use of a value that was read.
 struct User {
-  const Who* who = nullptr;  // null: who has read it, at once
+  const Who* who = nullptr;  // null: the read itself is the use
   std::string_view did;
   const Access* store = nullptr;
 };
@@ -42,13 +42,13 @@ class Uninitialised : public PerBlock<UndefinedBlock> {
  private:
   void block_ends(UndefinedBlock& block) override;
   void launch_ended(std::uint64_t launch) override;
-  // The block whose memory it is, or that read it; null: it has ended.
+  // The block whose shared memory was read, otherwise the block that read. Null if it has ended.
   UndefinedBlock* owner(const Origin& s) {
     UndefinedBlock* const block = find(s.who);
     return block && s.space == Space::shared ? block->peer(s.rank) : block;
   }
 
-  // values.cpp: what becomes of a value that was loaded
+  // values.cpp: what happens to a loaded value
   void check_load(const Access& access, UndefinedBlock& block);
   void check_atomic(const Access& access, UndefinedBlock& block);
   std::uint32_t number(const Access& access, UndefinedBlock& block, Mask lanes);
@@ -56,7 +56,7 @@ class Uninitialised : public PerBlock<UndefinedBlock> {
   void keep(const Access& access, UndefinedBlock& block, Mask lanes, Mask whole);
   void keep_derived(const Access& access, UndefinedBlock& block, const Origin& from, Mask lanes);
   void remember_store(const Access& access, const Origin& origin, Mask lanes);
-  void remember(PlaceId place, Finding finding);  // that a kernel has written such a value
+  void remember(PlaceId place, Finding finding);  // of a kernel that stored an undefined value
   void copy_run(const CopyIssued& copy, const CopyRun& run, UndefinedBlock& block);
 
   // reports.cpp
@@ -65,7 +65,7 @@ class Uninitialised : public PerBlock<UndefinedBlock> {
     return use.space == Space::global ? global_.undefined.has_any(use.address, use.bytes)
                                       : block.shared.has_any(use.address, use.bytes);
   }
-  // `who` writes these bytes.
+  // `who` writes these bytes: reports or drops the pending uses of them.
   void settle(UndefinedBlock& block, Space space, std::uint64_t at, std::uint64_t bytes,
               const Who& who);
   void settle(UndefinedBlock& block, const Access& access);
@@ -81,7 +81,7 @@ class Uninitialised : public PerBlock<UndefinedBlock> {
   Blocks<std::shared_ptr<UndefinedCluster>> clusters_;
   std::mutex mutex_;
   std::unordered_set<PlaceId> told_;
-  // Who stored such values, by page of global memory.
+  // Stores of undefined values: a finding by place, and the last place by page of global memory.
   static constexpr unsigned page_shift = 15;
   std::unordered_map<PlaceId, Finding> stores_;
   std::unordered_map<std::uint64_t, PlaceId> stored_by_;

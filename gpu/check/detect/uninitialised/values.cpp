@@ -1,4 +1,4 @@
-// Loads of undefined bytes, and what comes of the values.
+// Loads of undefined bytes, and the uses and stores of their values.
 #include <algorithm>
 #include <bit>
 
@@ -8,11 +8,11 @@ namespace inflight::check::uninitialised {
 namespace {
 
 constexpr std::uint64_t word = 4;
-constexpr std::uint32_t most_bytes = 32;  // of a lane's access, as UndefinedBytes counts them
+constexpr std::uint32_t most_bytes = 32;  // of a lane's access: UndefinedBytes has a bit for each
 
 }  // namespace
 
-// The number of the load's origin, which is this execution of it from now on.
+// Makes this execution the Origin of its load instruction. Returns the origin's index plus one.
 std::uint32_t Uninitialised::number(const Access& access, UndefinedBlock& block, Mask lanes) {
   const std::uint64_t key =
       std::uint64_t{access.who.warp} << 32 | std::uint64_t{access.who.instruction};
@@ -76,10 +76,10 @@ void Uninitialised::check_atomic(const Access& access, UndefinedBlock& block) {
   report(origin, {});
 }
 
-// What a block keeps for itself is no more defined than what it was computed from, and no mistake
-// while nobody uses it: scans run over whole warps, halos over the rim of a tile. Nor is a copy in
-// global memory, or one of padding; but a value that was computed, or comes from shared or local
-// memory, has left once it is there.
+// Storing an undefined value in shared or local memory is no mistake unless it is used later: scans
+// run over whole warps, and halos over the edge of a tile. Nor is a copy to global memory, or a
+// partly undefined value such as padding. Reported is the store to global memory of a value that
+// was computed, or that was not a mere copy in shared or local memory.
 void Uninitialised::stored(const Access& access, UndefinedBlock& block) {
   const UndefinedBytes& undefined = *access.undefined;
   const Mask lanes = undefined.lanes & access.who.mask & access.written;
@@ -107,7 +107,7 @@ void Uninitialised::stored(const Access& access, UndefinedBlock& block) {
     remember_store(access, origin, whole & ~leave);
 }
 
-// The bytes in memory are as undefined as those that are stored.
+// Makes the stored bytes as undefined in memory as they are in the register.
 void Uninitialised::keep(const Access& access, UndefinedBlock& block, Mask lanes, Mask whole) {
   const UndefinedBytes& undefined = *access.undefined;
   while (lanes != 0) {
