@@ -84,7 +84,7 @@ class Blocks {
   };
   struct Entry {
     std::unique_ptr<State> state;
-    std::uint32_t ended = 0;  // of its blocks
+    std::uint32_t ended = 0;  // number of its blocks that have ended
   };
   struct Shard {
     std::mutex mutex;

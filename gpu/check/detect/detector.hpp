@@ -8,7 +8,7 @@
 
 namespace inflight::check {
 
-// What all detectors of a process share.
+// State that all detectors of a process share.
 struct Session {
   Places& places;
   Findings& findings;

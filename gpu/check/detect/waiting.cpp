@@ -312,7 +312,7 @@ class Waiting : public Listener {
   WaitingWords words_;
   Blocks<ClusterState> clusters_;
   DeviceMemory memory_;
-  std::atomic<int> running_{0};            // launches
+  std::atomic<int> running_{0};            // number of running launches
   std::atomic<std::uint64_t> written_{0};  // number of writes, for Write::number
   std::mutex mutex_;
   std::map<std::uint64_t, Hang> hangs_;    // by launch

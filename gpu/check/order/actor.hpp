@@ -7,7 +7,7 @@ namespace inflight::order {
 
 using Mask = std::uint32_t;   // bit l: actor l of a row
 using Epoch = std::uint32_t;  // a block's logical time, which advances as its threads publish
-inline constexpr Epoch always = 0xffffffff;  // later than everything: a launch that has ended
+inline constexpr Epoch always = 0xffffffff;  // later than all others: for a launch that has ended
 inline constexpr std::uint32_t lanes = 32;
 
 enum class Scope : std::uint8_t { cta, cluster, gpu, sys };
@@ -51,7 +51,7 @@ constexpr std::uint32_t local_row(Row row) { return row & ((1u << row_bits) - 1)
 // A thread's block, cluster and device, for scopes. A cluster's blocks have consecutive numbers.
 struct Place {
   std::uint32_t device = 0;
-  Row cluster = 0, cluster_end = 0;  // its blocks' rows
+  Row cluster = 0, cluster_end = 0;  // the range of rows of its blocks
   Row block = 0;
 };
 // The smallest scope that includes both.

@@ -91,8 +91,7 @@ void Block::arrive(Meeting& at, std::uint32_t warp, Mask mask, Order order) {
 }
 
 void Block::arrive_and_wait(Meeting& at, std::uint32_t warp, Mask mask) {
-  // complete() publishes the waiting threads' own accesses, for all warps at once. They make none
-  // in between.
+  // complete() publishes the waiting threads' own accesses for all warps. They make none meanwhile.
   for (const Views::Group& g : warps_[warp].views.groups()) {
     const Mask part = g.lanes & mask;
     if (part == 0) continue;

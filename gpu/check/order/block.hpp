@@ -1,8 +1,7 @@
 // The order of one block's threads: for each thread, the accesses of other threads that come before
 // its own, by barriers, fences, mbarriers, strong accesses and waits for copies.
 //
-// Not thread-safe: one caller at a time for the blocks of a cluster. The owner of a Location locks
-// it.
+// Not thread-safe: one caller at a time for the blocks of a cluster. A Location's owner locks it.
 #pragma once
 #include <memory>
 #include <vector>

@@ -80,8 +80,8 @@ struct Clock::Node {
   static void operator delete(void* freed) { Kept<sizeof(Node)>::give(freed); }
   std::atomic<std::uint32_t> references{1};
   std::uint8_t bits = 0;  // it covers 2^bits rows from prefix
-  Epoch floor = 0;        // of all of them
-  Epoch top = 0;          // the latest anywhere in it
+  Epoch floor = 0;        // holds for all of these rows
+  Epoch top = 0;          // the latest epoch in any of them
   Row prefix = 0;
   Clock child[2];                  // bits > 0
   std::unique_ptr<Lanes> by_lane;  // bits == 0: where they differ from the floor
@@ -222,8 +222,7 @@ Clock::Node* Clock::joined(Node* a, Node* b) {
   return n;
 }
 
-// Joins two nodes that cover the same range, neither of which lies entirely under the other's
-// floor.
+// Joins two nodes of the same range, neither of which is entirely under the other's floor.
 Clock::Node* Clock::joined_children(Node* a, Node* b) {
   const Node &x = *a, &y = *b;
   const Epoch floor = std::max(x.floor, y.floor);

@@ -42,13 +42,13 @@ struct Knowledge {
   }
 };
 
-// A thread's knowledge at one moment. What others learn only when the thread publishes it is kept
-// apart from `known` and names no lane, so that lanes that did the same can share a Snapshot.
+// A thread's knowledge at one moment. What concerns the thread itself is kept apart from `known`
+// until it is published, so that lanes that did the same can share a Snapshot.
 struct Snapshot {
   Knowledge known;
   std::array<Epoch, copy_parts> waited{};          // own copies known complete, by Part
   std::array<Epoch, space_count> fenced_own{};     // own accesses that a proxy fence follows
-  std::array<Epoch, space_count> fenced_copies{};  // own cp.async copies likewise
+  std::array<Epoch, space_count> fenced_copies{};  // own cp.async copies that one follows
   // Lanes that have synchronised: each knows what the others did up to the epoch. This means the
   // same as an entry in `known`, but a warp that synchronises often needs no new clock each time.
   struct Together {

@@ -47,7 +47,7 @@ class Release {
     loose_.join(loose);
   }
   void merge(const Release& other);
-  // Adds a copy or its completion, which any acquiring thread knows, of whatever scope.
+  // Adds a copy or its completion, which an acquire of any scope gets.
   void add_everywhere(const Knowledge& knowledge) {
     version_ = 0;
     everyone_.join(knowledge);
@@ -83,7 +83,7 @@ class Release {
   std::vector<Reach> reach_;  // by scope and id
   Knowledge everyone_;
   Clock loose_;
-  Said said_;                          // beside loose_
+  Said said_;                          // in addition to loose_
   mutable std::uint64_t version_ = 0;  // 0: changed since the last version()
 };
 
@@ -96,7 +96,7 @@ class Location {
   static constexpr std::uint64_t latest = ~std::uint64_t{0};
 
   struct Version {
-    std::uint64_t first = 0, last = 0;  // writes, as numbered by write() and update()
+    std::uint64_t first = 0, last = 0;  // numbers of writes, from write() and say()
     Place writer;
     Scope scope = Scope::cta;  // of the write itself
     Release release;

@@ -12,7 +12,7 @@
 
 namespace inflight::order {
 
-// One caller at a time.
+// Not thread-safe: one caller at a time.
 class Streams {
  public:
   using Id = std::uint64_t;
@@ -56,7 +56,7 @@ class Streams {
   Launch on_host();
 
   void synchronise(Id stream, std::uint64_t work);  // the host knows that the work is done
-  void synchronise_all();                           // likewise for all work that has begun
+  void synchronise_all();                           // the same for all work that has begun
   // What the current work of the stream publishes, and what it acquires.
   const Knowledge& known(Id stream) { return streams_[stream].now; }
   void learn(Id stream, const Knowledge& more) { streams_[stream].learn(more); }

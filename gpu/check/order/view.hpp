@@ -88,7 +88,7 @@ class Views {
       const Mask part = groups_[i].lanes & mask;
       if (part == 0) continue;
       const std::shared_ptr<const View>& from = groups_[i].view;
-      if (part == groups_[i].lanes && from.use_count() == 1) {  // nobody else sees it change
+      if (part == groups_[i].lanes && from.use_count() == 1) {  // no other holder
         View& own = const_cast<View&>(*from);
         f(own, part);
         own.changed();

@@ -45,9 +45,8 @@ std::uint64_t key_of(const Block* owner, std::uint64_t address) {
 }
 
 // The earlier side of `conflict` is a strong write, and a thread of the block has read its value by
-// its warp's last strong read. Whatever the order of that read, what follows it comes after the
-// write itself, though not after what the writer did before (PTX ISA, causality order:
-// observation).
+// its warp's last strong read. Whatever that read's order, what follows it comes after the write,
+// though not after what the writer did before (PTX ISA, causality order: observation).
 bool has_observed(const Block& block, Block* owner, const Access& event,
                   const shadow::Conflict& conflict, Locations& locations, const Aliases& aliases) {
   const shadow::Side& write = conflict.earlier;
@@ -87,8 +86,7 @@ Mask at_places_of(const std::uint64_t* addresses, Mask lanes, Mask others) {
   return found;
 }
 
-// The lanes' addresses are in equal steps, so that no two are equal. May be false even though all
-// differ.
+// The lanes' addresses are in equal steps, so all differ. May be false even if all differ.
 bool all_apart(const std::uint64_t* addresses, Mask lanes) {
   const Mask rest = lanes & (lanes - 1);
   if (rest == 0) return true;
@@ -298,8 +296,7 @@ void Races::tell_host(Block& block, const Access& event, Mask mask) {
   }
 }
 
-// Performs the acquire part (`before` the access) or the release part (after it) of a strong
-// access.
+// Performs the acquire part of a strong access (`before` it) or its release part (after it).
 void Races::synchronise(Block& block, Block* owner, const Access& event, Mask mask, bool write,
                         bool before) {
   order::Order order = order_of(event.order);

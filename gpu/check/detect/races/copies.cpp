@@ -180,8 +180,8 @@ void Races::range(Block& block, const CopyIssued& event, unsigned lane, const sh
 
 namespace {
 
-// Whether this is not the same execution as the last bulk copy. In one execution, the lanes of a
-// warp issue their copies in turn, in ascending order.
+// Whether this bulk copy belongs to another execution than the last one. In one execution, the
+// lanes of a warp issue their copies in turn, in ascending order.
 bool executes_anew(Block::BulkIssue& last, const Who& who) {
   const bool same = last.warp == who.warp && last.instruction == who.instruction &&
                     last.lanes < (who.mask & -who.mask);

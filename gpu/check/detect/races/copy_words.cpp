@@ -95,7 +95,7 @@ Words in_flight_words(const Conflict& c, const Pair& pair) {
           remedy_of(c, copy, c.earlier.write), std::string(words_of(copy).rule)};
 }
 
-// A copy begins while another thread may still access its bytes.
+// A copy begins while another thread may still be accessing its bytes.
 Words too_early_words(const Conflict& c, const Pair& pair) {
   const Doer copy = pair.later;
   const std::string_view end = c.later.write ? "writes to" : "reads from";

@@ -35,8 +35,8 @@ class HostOrder {
   // Whether host code may access it too.
   bool is_shared(std::uint64_t address) const;
   bool is_constant(std::uint64_t address) const;
-  // Synchronisation by a flag in shared memory: what a thread publishes to the host, and what it
-  // acquires from it.
+  // Synchronisation by a flag in memory that the host may access: what a thread publishes to the
+  // host, and what it acquires from it.
   void host_learns(const order::Knowledge& more);
   order::Knowledge host_knows() const;
   // A number that increases when the host may have something new to publish.

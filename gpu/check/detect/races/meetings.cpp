@@ -1,4 +1,4 @@
-// Barriers, and bar.warp.sync.
+// Barriers, warp-level collectives and griddepcontrol.
 #include <algorithm>
 #include <bit>
 
@@ -57,8 +57,7 @@ void Races::collective(const Collective& event) {
   using Kind = Collective::Kind;
   Block* const block = block_of(event.who);
   if (!block || event.kind == Kind::elect || event.kind == Kind::activemask) return;
-  // Collectives that exchange values count as ordering memory as well: cooperative groups rely on
-  // it.
+  // Collectives that exchange values also count as ordering memory: cooperative groups rely on it.
   std::uint32_t& last = block->met_at[event.who.warp];
   const bool news = block->order.groups(event.who.warp).size() > 1 || last != block->accesses;
   if (event.kind == Kind::sync || news) block->order.warp_sync(event.who.warp, event.who.mask);

@@ -32,7 +32,7 @@ const Copy* transaction_of(const Block* block, const Side& side) {
   return nullptr;
 }
 
-// What a call puts into a stream.
+// Names the work that a call puts into a stream.
 std::string_view host_work(std::string_view call) {
   if (call.starts_with("cudaMemset")) return a_fill;
   return call.starts_with("cudaMemcpy") ? a_copy : of_library;

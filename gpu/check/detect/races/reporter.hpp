@@ -29,7 +29,7 @@ class Reporter {
   PlaceId line_of(PlaceId place) const { return session_.places.line_of(place); }
   // A thread uses an mbarrier whose initialisation is not published to it.
   void unpublished(const Who& who, const Mbarrier& mbarrier, bool other_block);
-  // A store or copy writes where an mbarrier lives.
+  // A store or copy writes bytes of a live mbarrier.
   void overwritten(const Who& who, const Mbarrier& mbarrier, std::uint64_t address,
                    std::uint64_t bytes);
   // The block ends while the copy may read or write its shared memory.

@@ -20,8 +20,7 @@ namespace inflight::check::races {
 struct Block;
 struct Mbarrier;
 
-// A copy that counts as in flight by the rules: no thread of the block is known to have observed
-// its completion.
+// A copy that counts as in flight: no thread of the block is known to have observed its completion.
 struct Copy {
   struct Span {
     Block* owner = nullptr;  // of the shared memory; null: global memory
@@ -38,7 +37,7 @@ struct Copy {
   shadow::Performer by;  // of cp.async and bulk groups: row of the writes, and the epoch
   // Only for a copy that completes on an mbarrier:
   Mbarrier* on = nullptr;
-  Block *source = nullptr, *destination = nullptr;  // whose shared memory
+  Block *source = nullptr, *destination = nullptr;  // owners of the shared memory
   order::Knowledge issued;
   std::vector<Span> spans;
   bool landed = false;  // its bytes have been counted on the mbarrier
@@ -99,8 +98,7 @@ struct Cluster {
   std::uint32_t running = 0;
   order::Meeting barrier;
   std::vector<std::unique_ptr<Copy>> transactions;  // in the order of issue
-  // An mbarrier operation not yet performed: lanes execute the same one in turn, so they are
-  // merged.
+  // An mbarrier operation to be performed once all lanes that execute it in turn are merged.
   std::optional<MbarrierOp> pending;
 };
 
@@ -145,8 +143,7 @@ struct Block {
     bool operator==(const Reported&) const = default;
   };
   std::array<Reported, 32> reported;
-  // The last bulk copy instruction, which a warp's lanes issue in turn. One execution has one
-  // epoch.
+  // The last bulk copy, which a warp's lanes issue in turn. One execution has one epoch.
   struct BulkIssue {
     std::uint32_t warp = 0, instruction = nothing;
     order::Mask lanes = 0;
@@ -180,7 +177,7 @@ struct Block {
   std::vector<LastRead> last_reads;
   // Each warp's last weak load since the last barrier of the block.
   struct LastLoad {
-    std::uint64_t address = 0;  // the first lane's
+    std::uint64_t address = 0;  // of the first lane
     order::Mask lanes = 0;
     std::uint32_t instruction = nothing;
   };

@@ -61,7 +61,7 @@ class Suspicions {
   std::mutex mutex_;
   std::atomic<bool> any_{false}, any_at_once_{false};
   std::map<std::pair<order::Row, std::uint64_t>, PlaceId> watched_;  // warp and address of a load
-  std::map<std::pair<order::Row, std::uint64_t>, Written> written_;  // likewise of a store
+  std::map<std::pair<order::Row, std::uint64_t>, Written> written_;  // the same of a store
   std::set<PlaceId> looks_;  // lines of correct loads and stores
   std::map<FindingKey, Kept> kept_;
 };

@@ -78,8 +78,8 @@ void Uninitialised::check_atomic(const Access& access, UndefinedBlock& block) {
 
 // Storing an undefined value in shared or local memory is no mistake unless it is used later: scans
 // run over whole warps, and halos over the edge of a tile. Nor is a copy to global memory, or a
-// partly undefined value such as padding. Reported is the store to global memory of a value that
-// was computed, or that was not a mere copy in shared or local memory.
+// partly undefined value such as padding. Storing a wholly undefined value to global memory is a
+// mistake if it was computed, or loaded from shared or local bytes that are not a mere copy.
 void Uninitialised::stored(const Access& access, UndefinedBlock& block) {
   const UndefinedBytes& undefined = *access.undefined;
   const Mask lanes = undefined.lanes & access.who.mask & access.written;
