@@ -1,8 +1,9 @@
-// Everything that a detector or a report can observe of an execution: one plain struct an event.
+// Everything that a detector or a report can observe of an execution: one plain struct per event.
 //
-// Events say what the program did, in its own terms (threads, addresses, phases), never how the
-// machine does it. Spans and pointers are valid during the call only; Kernel during its launch.
-// Arrays "[32]" have an element a lane; only those of lanes in the event's mask mean anything.
+// Events describe what the program did in its own terms (threads, addresses, phases), never how the
+// machine does it. Spans and pointers are valid only during the call, a Kernel during its launch.
+// Arrays marked "[32]" have one element per lane. Only elements of lanes in the event's mask are
+// valid.
 #pragma once
 #include "gpu/check/events/copies.hpp"
 #include "gpu/check/events/execution.hpp"

@@ -1,9 +1,9 @@
-// The one interface between an execution and whoever watches it: empty hooks, one an event.
+// The interface between an execution and its observers: one empty hook per event.
 //
-// The machine asks topics() once a launch and prepares only those events; a launch that nobody
-// listens to pays one predictable branch. Hooks are called from several host threads at once:
-// events of one block come one after the other (not always from the same thread), blocks side by
-// side. kernel_begin comes before and kernel_end after every other event of a launch.
+// The machine calls topics() once per launch and prepares only those events. A launch without
+// listeners pays one predictable branch. Several host threads call hooks at the same time. The
+// events of one block are sequential, though not always on the same thread. Those of different
+// blocks are concurrent. kernel_begin is the first event of a launch and kernel_end the last.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace inflight::check {
 
-// A set of kinds of event.
+// A set of event kinds.
 enum class Topic : std::uint32_t {
   none = 0,
   kernels = 1u << 0,       // kernel_begin, kernel_end, child_launched
@@ -28,9 +28,9 @@ enum class Topic : std::uint32_t {
   waits = 1u << 9,  // waited
   allocations = 1u << 10,
   host = 1u << 11,       // stream_edge, host_accessed, host_touched
-  addresses = 1u << 12,  // of accesses; where nobody wants them, Access::addresses may be null
+  addresses = 1u << 12,  // without it, Access::addresses may be null
   blocks = 1u << 13,     // block_begin, block_end, thread_exit
-  counts = 1u << 14,     // *_counted: sums, for a fraction of what events cost
+  counts = 1u << 14,     // *_counted: sums, which cost a fraction of what events do
   faults = 1u << 15,
   multiplies = 1u << 16,  // multiply_*, register_touched
   undefined = 1u << 17,   // undefined_used, and Access::undefined
@@ -85,21 +85,23 @@ constexpr bool has(Topic set, Topic topic) {
 class Listener {
  public:
   virtual ~Listener() = default;
-  // What this listener wants; constant for its life. `kernels` always comes too.
+  // The events that this listener receives, constant for its lifetime. `kernels` is always
+  // included.
   virtual Topic topics() const { return Topic::all; }
 #define X(Event, hook, topic) \
   virtual void hook(const Event&) {}
   INFLIGHT_CHECK_EVENTS(X)
 #undef X
-  // Threads have done nothing but look at memory for a while (only_polling). Can
-  // nobody else change what they see? Then the launch ends, and stuck() reports it.
+  // Called when threads have only polled memory for a while (Stuck::Why::only_polling). Returns
+  // whether no other thread can change what they read. If so, the launch ends and stuck() reports
+  // it.
   virtual bool hopeless(const Stuck&) { return false; }
 };
 
-// Passes every event on to several listeners, in the order in which they were added.
+// Forwards every event to several listeners, in the order in which they were added.
 class Listeners : public Listener {
  public:
-  // The listener must outlive this. Before the first event only.
+  // The listener must outlive this object. Call it only before the first event.
   void add(Listener& listener);
   bool empty() const { return topics_ == Topic::none; }
   Topic topics() const override { return topics_; }

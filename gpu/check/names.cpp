@@ -1,4 +1,4 @@
-// Demangling, and cutting down what templates make of a name.
+// Demangles names of kernels and functions, and shortens those of templates.
 #include "gpu/check/names.hpp"
 
 #include <cxxabi.h>
@@ -18,7 +18,7 @@ constexpr std::string_view operators[] = {
     "operator<=>", "operator<<=", "operator>>=", "operator->*", "operator<<", "operator>>",
     "operator<=",  "operator>=",  "operator->",  "operator<",   "operator>",  "->"};
 
-// How many characters at `at` are an operator, whose angles are no brackets; 0: none.
+// The length of an operator at `at` whose angle brackets enclose no arguments, or 0.
 std::size_t operator_at(std::string_view text, std::size_t at) {
   for (std::string_view each : operators)
     if (text.substr(at).starts_with(each)) return each.size();
@@ -31,7 +31,7 @@ struct Cut {
   bool balanced = false;  // every bracket has its partner
 };
 
-// The name with the template arguments that nest deeper than `depth` left out.
+// Leaves out template arguments that are nested deeper than `depth`.
 Cut cut_arguments(std::string_view name, int depth) {
   Cut cut;
   int nesting = 0;
@@ -54,7 +54,7 @@ Cut cut_arguments(std::string_view name, int depth) {
   return cut;
 }
 
-// Without tags such as "[abi:cxx11]", of which Numba puts a hundred characters into a kernel's name.
+// Removes tags such as "[abi:cxx11]". Numba puts a hundred characters of them into kernel names.
 std::string without_tags(std::string text) {
   constexpr std::string_view begin = "[abi:";
   for (auto at = text.find(begin); at != text.npos; at = text.find(begin, at)) {
@@ -65,7 +65,7 @@ std::string without_tags(std::string text) {
   return text;
 }
 
-// Without what stands in the last parentheses, which are the parameters.
+// Replaces the parameters, which are in the last parentheses, by "(...)".
 std::string cut_parameters(std::string_view name) {
   int nesting = 0;
   for (std::size_t at = name.size(); at-- > 0;) {
@@ -77,15 +77,15 @@ std::string cut_parameters(std::string_view name) {
   return std::string(name);
 }
 
-// What a mangled name begins with, up to its template arguments:
-// "cutlass::device_kernel<...>(...)". For names that the demangler gives up on, as it does past
-// 1,024 characters.
+// The qualified name that a mangled name begins with, without template arguments:
+// "cutlass::device_kernel<...>(...)". For names that the demangler rejects, as it does those of
+// more than 1,024 characters.
 std::string outline(std::string_view name) {
   if (!name.starts_with("_Z")) return std::string(name);
   name.remove_prefix(name.starts_with("_ZN") ? 3 : 2);
   std::string text;
   for (;;) {
-    if (name.starts_with('L')) name.remove_prefix(1);  // of internal linkage
+    if (name.starts_with('L')) name.remove_prefix(1);  // internal linkage
     std::size_t length = 0;
     const auto number = std::from_chars(name.data(), name.data() + name.size(), length);
     name.remove_prefix(static_cast<std::size_t>(number.ptr - name.data()));

@@ -1,4 +1,4 @@
-// Names of kernels and functions as people read them.
+// Readable names of kernels and functions.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -6,17 +6,16 @@
 
 namespace inflight::check {
 
-// What the source calls it: "void scale<float>(float*, int)" of its mangled name; any other name as
-// it is.
+// The demangled name, such as "void scale<float>(float*, int)". Other names are returned unchanged.
 [[gnu::visibility("default")]] std::string demangled(std::string_view name);
 
-// The same for a sentence, without ABI tags. Names of templates may have thousands of characters,
-// more than any demangler takes: of one longer than `most`, template arguments become "<...>", the
-// innermost first, and the parameters "(...)"; what was left out is still distinguished by "#" and
-// eight digits, a hash of the whole name.
+// The demangled name without ABI tags, for use in a sentence. Names of templates may have thousands
+// of characters, more than any demangler accepts. In a name longer than `most`, the parameters
+// become "(...)" and template arguments "<...>", the innermost first. Such a name ends in "#" and
+// short_hash(), which distinguishes it from others that are shortened alike.
 [[gnu::visibility("default")]] std::string readable(std::string_view name, std::size_t most = 160);
 
-// Those eight digits.
+// Eight hexadecimal digits: a hash of the whole name.
 [[gnu::visibility("default")]] std::string short_hash(std::string_view name);
 
 }  // namespace inflight::check
