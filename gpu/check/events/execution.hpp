@@ -1,4 +1,4 @@
-// Launches, blocks and threads as they begin and end, faults, and sums over a launch.
+// Begin and end of launches, blocks and threads, faults, and counts over a launch.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -10,41 +10,41 @@
 
 namespace inflight::check {
 
-// An instruction is about to execute for `who.mask`. For timelines.
+// An instruction is about to execute for `who.mask`. Used by timelines.
 struct Executed {
   Who who;
   std::uint32_t family = 0;  // index in Kernel::families
 };
 
-// What a launch did, in sums, for statistics: told once it has ended, in parts that add up, before
-// its KernelEnd and on the same thread.
+// Counts over a launch, for statistics. They are reported after the launch has ended, before its
+// KernelEnd and on the same host thread, in parts to be added.
 
 // Instructions that executed equally often.
 struct RunCount {
   const Kernel* kernel = nullptr;
-  std::span<const std::uint32_t> instructions, families;  // as Who's and Executed's, one each
-  std::uint64_t warps = 0, threads = 0;  // each of them: once a warp, by so many lanes
+  std::span<const std::uint32_t> instructions, families;  // as in Who and Executed, equally long
+  std::uint64_t warps = 0, threads = 0;  // executions of each, per warp and per thread
 };
 
-// A load, store, atomic or reduction, in one space.
+// How often a load, store, atomic or reduction accessed one space.
 struct AccessCount {
   const Kernel* kernel = nullptr;
   std::uint32_t instruction = nothing;
   Space space = Space::global;
   Access::Kind kind = Access::Kind::load;
-  std::uint32_t bytes = 0;  // each thread
+  std::uint32_t bytes = 0;  // per thread
   std::uint64_t warps = 0, threads = 0;
 };
 
-// What some of its blocks did.
+// Counts for some of its blocks.
 struct BlockCount {
   const Kernel* kernel = nullptr;
   std::uint64_t blocks = 0;
-  std::uint64_t divergent_branches = 0;                      // a warp's
+  std::uint64_t divergent_branches = 0;                      // counted per warp
   std::array<std::uint64_t, barrier_kind_count> barriers{};  // completed, by BarrierKind
-  // Threads' copies, and what they write, by Completion.
+  // Copies of threads, and the bytes that they write, by Completion.
   std::array<std::uint64_t, completion_count> copies{}, copied_bytes{};
-  // Threads' arrivals; phases that operations completed; threads' tests and waits.
+  // Arrivals of threads, phases completed by operations, and tests and waits of threads.
   std::uint64_t mbarrier_arrivals = 0, mbarrier_phases = 0, mbarrier_tests = 0;
 };
 
@@ -56,19 +56,19 @@ struct KernelEnd {
   bool faulted = false;
 };
 
-// A thread launches a kernel, a copy or a fill, which begins after what the thread has done.
+// A thread launches a kernel, copy or fill, which is ordered after what the thread has done.
 struct ChildLaunched {
   Who who;
-  std::uint64_t child = 0;  // its number, as Kernel::launch or HostAccess::launch
+  std::uint64_t child = 0;  // its number: Kernel::launch or HostAccess::launch
 };
 
 struct BlockBegin {
   const Kernel* kernel = nullptr;
   std::uint64_t block = 0;    // linear
-  std::uint64_t cluster = 0;  // linear index of its cluster
-  std::uint16_t rank = 0;     // in its cluster
+  std::uint64_t cluster = 0;  // linear index
+  std::uint16_t rank = 0;     // in the cluster
   std::uint32_t threads = 0;
-  std::uint32_t shared_bytes = 0;  // static and dynamic, from offset 1024
+  std::uint32_t shared_bytes = 0;  // static and dynamic, starting at offset 1024
 };
 struct BlockEnd {
   const Kernel* kernel = nullptr;
@@ -79,27 +79,28 @@ struct ThreadExit {
   Who who;
 };
 
-// What ends a kernel: threads did what none may. Told where it happens, while the launch runs.
+// An illegal operation of threads, which ends the kernel. Reported when it happens, while the
+// launch runs.
 struct Fault {
   enum class Kind : std::uint8_t {
-    outside,        // an access where there is no memory that it may touch
-    misaligned,     // an address that the instruction does not allow
+    outside,        // an access to memory that is not allocated or not accessible
+    misaligned,     // an address that violates the alignment of the instruction
     address_space,  // an address in a space that the instruction cannot access
-    peer,           // shared memory of a block of the cluster that has ended, or that there is not
-    barrier,        // a barrier, an mbarrier or a collective in a way that it does not allow
-    tensor_map,     // a tensor map that cannot be used, or a copy that its map does not allow
-    other,          // a trap, a failed assertion, a call to what is no function...
+    peer,           // shared memory of a cluster block that has ended or does not exist
+    barrier,        // invalid use of a barrier, mbarrier or collective
+    tensor_map,     // an invalid tensor map, or a copy that its map does not allow
+    other,          // a trap, a failed assertion, a call to an address without a function...
   };
   Who who;
   Kind kind = Kind::other;
   std::string_view sentence;  // what is wrong
-  // Of one that an address made, else `access` is false: the first lane's.
+  // If `access`: the fault is due to an address. These describe the access of the first lane.
   bool access = false, writes = false;
   Space space = Space::global;
-  std::uint64_t address = 0, bytes = 0, alignment = 0;  // 0: not known; alignment: that it needs
-  std::uint16_t rank = 0;                               // of shared memory: whose
-  // What lies there or nearest: in global memory an allocation, live or released; of the other
-  // spaces, all that the block, thread or kernel has. No bytes: there is none.
+  std::uint64_t address = 0, bytes = 0, alignment = 0;  // 0: unknown; alignment: required
+  std::uint16_t rank = 0;                               // shared: cluster rank of the owner
+  // The allocation at the address or nearest to it. In global memory it may be live or released. In
+  // other spaces it is all memory of the block, thread or kernel. Zero bytes: there is none.
   Allocation nearest;
 };
 
