@@ -1,4 +1,4 @@
-// Findings are alike by a key of what their author would say first of them.
+// Compares findings by a key: kind, sentence, variable and functions.
 #include "gpu/check/finding/alike.hpp"
 
 #include <fmt/format.h>
@@ -15,13 +15,13 @@ std::string function_of(const Party& party) {
                               : fmt::format("{}\n{}", place.mangled, place.function);
 }
 
-// Empty: like no other.
+// The key of a finding; empty if it is like no other.
 std::string key_of(const Finding& f) {
   const auto on_host = [](const Party& party) { return party.place.kernel.empty(); };
   if (on_host(f.here) && std::all_of(f.there.begin(), f.there.end(), on_host)) return {};
   std::vector<std::string> sides{function_of(f.here)};
   for (const Party& each : f.there) sides.push_back(function_of(each));
-  std::sort(sides.begin(), sides.end());  // either side of a race may be the one that is told
+  std::sort(sides.begin(), sides.end());  // either side of a race may be `here`
   std::string key = fmt::format("{}\n{}", facts_of(f.kind).id, f.sentence);
   if (f.bytes)
     key += fmt::format("\n{}\n{}", static_cast<unsigned>(f.bytes->space), f.bytes->variable);

@@ -1,5 +1,5 @@
-// Which findings are most likely one mistake: a barrier that is missing shows at every line before
-// it and every line behind it.
+// Groups findings that most likely are one mistake. For example, a missing barrier causes findings
+// at every line before and after it.
 #pragma once
 #include <set>
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace inflight::check {
 
-// Findings are alike that say the same (kind and sentence) of the same functions and the same
-// variable, at whatever lines. Those of the host alone are like no other.
+// Findings are alike if kind, sentence, functions and variable are the same; lines may differ. A
+// finding that involves only the host is like no other.
 class Alike {
  public:
-  // Of those that it was asked about before, is one like this?
+  // Whether an earlier call had a finding like this one.
   bool knows(const Finding& finding);
 
  private:
@@ -22,9 +22,9 @@ class Alike {
 
 struct Group {
   const Finding* first = nullptr;
-  std::vector<const Finding*> others;  // that are like it
+  std::vector<const Finding*> others;  // findings like it
 };
-// All of them, in the order of those that come first. They must outlive it.
+// Groups all findings, ordered by the first of each group. They must outlive the result.
 std::vector<Group> groups_of(const std::vector<Finding>& findings);
 
 }  // namespace inflight::check

@@ -1,4 +1,4 @@
-// What a detector has found: a mistake, where it is, who took part, and what would mend it.
+// A mistake that a detector has found: where it is, which threads are involved, and how to fix it.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -38,55 +38,54 @@ struct CodeLine {
   bool operator==(const CodeLine&) const = default;
 };
 
-// An instruction of a program, or a call of the host's. Outlives the launch.
+// An instruction of a program, or a host call. Valid after the launch has ended.
 struct CodePlace {
-  std::string kernel;    // readable; empty: the host
+  std::string kernel;    // readable name; empty: the host
   std::string mangled;   // as in PTX
-  std::string function;  // mangled, of PTX; where it is not the kernel
-  std::string file;      // of -lineinfo; empty without
+  std::string function;  // mangled name from PTX, if it is not the kernel
+  std::string file;      // from -lineinfo, else empty
   std::uint32_t line = 0, column = 0;
-  std::vector<CodeLine> inlined_at;  // calls that the compiler inlined, the innermost first
+  std::vector<CodeLine> inlined_at;  // inlined calls, innermost first
   std::uint32_t ptx_line = 0;        // 0: unknown
-  std::string instruction;           // the opcode as written, or the host's call
-  std::string source;                // the text of own_line(); empty: the file could not be read
-  std::string call_source;           // of the outermost call, where own_line() is inlined there
+  std::string instruction;           // the opcode as written, or the host call
+  std::string source;                // text of own_line(); empty: the file could not be read
+  std::string call_source;           // text of the outermost call, if own_line() is inlined
 };
 
-// The line that its author looks at: of those at which the instruction stands once inlined, the
-// innermost outside of the toolkit's and the system's headers, else the outermost.
+// The line to show to the user: of the instruction's own line and its inlined calls, the innermost
+// outside the headers of the toolkit and the system, else the outermost.
 CodeLine own_line(const CodePlace& place);
-// The calls at which it was inlined, each once: a template that calls itself is one place, however
-// deep.
+// The inlined calls without duplicates, so that a recursive template is one place at any depth.
 std::vector<CodeLine> distinct_calls(const CodePlace& place);
 
-// Threads of one warp, in CUDA's own terms.
+// Threads of one warp, with CUDA indices.
 struct Threads {
   std::uint64_t launch = 0, stream = 0;
   int device = 0;
   std::uint64_t block_number = 0;  // linear
-  Extents block, thread;           // indices; of the first thread
+  Extents block, thread;           // indices, those of the first thread
   std::uint32_t warp = 0;
   Mask lanes = 0;
-  bool clustered = false;  // the kernel has clusters of more than one block
+  bool clustered = false;  // the kernel has clusters of several blocks
   std::uint16_t rank = 0;  // in the cluster
 };
 
-// One side: what it did, where, and which threads.
+// One side of a finding: the action, its place, and the threads.
 struct Party {
-  std::string did;  // with a verb, without a subject: "writes 4 bytes"
+  std::string did;  // starts with a verb: "writes 4 bytes"
   CodePlace place;
-  std::optional<Threads> threads;  // none: the host
+  std::optional<Threads> threads;  // absent: the host
 };
 
-// The bytes that it is about.
+// The bytes that a finding is about.
 struct Bytes {
   Space space = Space::global;
   std::uint64_t address = 0, count = 0;
-  std::string variable;      // mangled, as in PTX, or a tensor of Python; empty: unknown
+  std::string variable;      // mangled name from PTX, or a Python tensor; empty: unknown
   std::uint64_t offset = 0;  // in the variable
 };
 
-// Something that happened shortly before, for a picture of the moment. Times order steps only.
+// A step shortly before the finding, for a picture. Times are only meaningful as an order.
 struct Step {
   enum class What : std::uint8_t {
     issued,     // a copy
@@ -97,37 +96,37 @@ struct Step {
     fenced,
     read,
     wrote,
-    acted,  // what the finding is about, where it is none of these
+    acted,  // any other action of the finding
   };
   What what = What::read;
   std::uint64_t time = 0;
   std::string label;       // "cp.async 16 bytes"
-  std::uint64_t copy = 0;  // which copy it is about; 0: none
+  std::uint64_t copy = 0;  // its copy; 0: none
   CodePlace place;
   Threads threads;
   std::optional<Bytes> bytes;
-  bool here = false;  // it is the finding's own access, or its other side
+  bool here = false;  // it is an access of the finding, on either side
 };
 
 struct Finding {
   FindingKind kind = FindingKind::data_race;
-  std::string sentence;  // what is wrong: stands alone, names no lane
+  std::string sentence;  // what is wrong, as a complete sentence without lanes
   Party here;
-  std::vector<Party> there;  // the other side
+  std::vector<Party> there;  // the other side or sides
   std::optional<Bytes> bytes;
-  std::vector<Party> in_flight;  // at that moment, oldest first
-  std::string remedy;            // what would mend it
+  std::vector<Party> in_flight;  // copies in flight at that moment, oldest first
+  std::string remedy;            // how to fix it
   std::string rule;              // "PTX ISA, cp.async.wait_group"
   std::vector<Step> moment;      // oldest first
-  std::uint64_t count = 1;       // of the same mistake at the same places
-  std::string replay;  // the options under which it is found again; empty: those of any run
+  std::uint64_t count = 1;       // occurrences of the same mistake at the same places
+  std::string replay;            // options that reproduce it; empty: any
 };
 
-// The same for the same mistake at the same places, in every run and on every machine: 16 hex
-// digits of kind, kernel, source lines and instructions.
+// 16 hexadecimal digits that identify a mistake by kind, kernel, source lines and instructions.
+// They are the same in every run and on every machine.
 std::string fingerprint(const Finding& finding);
 
-// "copy.cu:31:9 (ld.shared.f32)", its own_line(); without -lineinfo the PTX line.
+// "copy.cu:31:9 (ld.shared.f32)" with its own_line(), or the PTX line without -lineinfo.
 std::string to_text(const CodePlace& place);
 // "thread (3,0,0) of block (1,0,0), and 30 more of its warp"
 std::string to_text(const Threads& threads);
@@ -135,11 +134,11 @@ std::string to_text(const Threads& threads);
 std::string to_text(const Bytes& bytes);
 
 struct TextStyle {
-  bool colours = false;  // of a terminal
-  bool source = true;    // quote the lines, where they are known
+  bool colours = false;  // for a terminal
+  bool source = true;    // quote known source lines
 };
 std::string to_text(const Finding& finding, const TextStyle& style = {});
-// Of one that is like another (finding/alike.hpp): no more than where.
+// For a finding that is like an earlier one (finding/alike.hpp): only its places.
 std::string short_text(const Finding& finding, const TextStyle& style = {});
 // "read-before-wait at copy.cu:31:9 (ld.shared.f32), seen 64 times"
 std::string headline(const Finding& finding);

@@ -1,4 +1,4 @@
-// One entry a key; the first occurrence is reported at once.
+// One entry per key. The first occurrence is reported immediately.
 #include "gpu/check/finding/findings.hpp"
 
 #include <algorithm>

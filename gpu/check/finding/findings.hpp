@@ -1,4 +1,4 @@
-// Where detectors bring what they find: each mistake at each pair of places once, with a count.
+// Collects the findings of all detectors: one per mistake and pair of places, with a count.
 #pragma once
 #include <functional>
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace inflight::check {
 
-// What makes two findings the same. `more` distinguishes what the places do not.
+// Findings with equal keys are the same. `more` distinguishes those that the places do not.
 struct FindingKey {
   FindingKind kind;
   PlaceId here = no_place, there = no_place;
@@ -22,25 +22,24 @@ struct FindingKey {
 
 class Findings {
  public:
-  // Called once for each new finding, one at a time, on the thread that found it.
+  // Called once for each new finding, on the thread that found it. Calls do not overlap.
   using OnNew = std::function<void(const Finding&)>;
   explicit Findings(OnNew on_new = {}) : on_new_(std::move(on_new)) {}
-  // Adds what detectors leave out, before anybody is notified of the finding. Before the first
-  // only.
+  // Completes each new finding before it is reported. Set it only before the first finding.
   using Complete = std::function<void(Finding&)>;
   void complete_with(Complete complete) { complete_ = std::move(complete); }
 
-  // Counts one more of `key`; if it is the first, adds what make() gives. make() is called without
-  // a lock, so it may ask the program's names.
+  // Counts an occurrence of `key`. If it is the first, adds the result of make(), which is called
+  // without a lock, so that it may look up names of the program.
   template <class Make>
   void add(const FindingKey& key, Make&& make) {
     if (again(key)) return;
     put(key, make());
   }
-  std::vector<Finding> all() const;  // in the order in which they were found, with their counts
-  std::size_t count() const;         // different ones
+  std::vector<Finding> all() const;  // in the order found, with their counts
+  std::size_t count() const;         // number of different findings
 
-  // A finding says what ended this launch: nobody else need say it.
+  // Records that a finding explains why this launch ended, so that no other report is needed.
   void explain(std::uint64_t launch);
   bool explains(std::uint64_t launch) const;
 

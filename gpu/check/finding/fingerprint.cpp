@@ -1,4 +1,4 @@
-// What stays the same of a finding from run to run.
+// Computes a fingerprint from the parts of a finding that are the same in every run.
 #include <fmt/format.h>
 
 #include <filesystem>

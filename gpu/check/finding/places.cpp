@@ -1,4 +1,4 @@
-// Places are interned by what people read of them.
+// Places with the same visible text are interned as one.
 #include "gpu/check/finding/places.hpp"
 
 #include <fmt/format.h>
@@ -55,8 +55,8 @@ std::atomic<PlaceId>* Places::Launch::slot(std::uint32_t instruction) {
   return &(*chunk)[instruction % chunk->size()];
 }
 
-// A host thread mostly asks for one launch again and again. Numbers of launches never return, so
-// what it remembers is right while that launch runs, and nobody asks for it afterwards.
+// Each host thread caches its last launch, as calls are mostly for the same one. Launch numbers are
+// never reused, so the cached pointer is valid while that launch runs, and is not used afterwards.
 Places::Launch* Places::find(std::uint64_t launch) const {
   struct Last {
     std::uint64_t places = 0, launch = 0;
@@ -106,7 +106,7 @@ PlaceId Places::of_host(std::string_view call) {
 }
 
 PlaceId Places::intern(CodePlace place) {
-  // A line of the source may have become many instructions, as a loop that is unrolled.
+  // One source line may have many instructions, for example in an unrolled loop.
   std::string key =
       fmt::format("{}\n{}\n{}\n{}:{}:{}\n{}", place.mangled, place.function, place.file, place.line,
                   place.column, place.file.empty() ? place.ptx_line : 0, place.instruction);

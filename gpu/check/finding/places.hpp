@@ -1,4 +1,4 @@
-// Names for launches, instructions and threads that outlive the launch.
+// Describes launches, instructions and threads so that the result stays valid after the launch.
 #pragma once
 #include <array>
 #include <atomic>
@@ -20,37 +20,37 @@ class Places {
   Places();
   void begin(const Kernel& kernel);
   void end(const Kernel& kernel);
-  // While its launch runs. Null: none that runs.
+  // Valid while its launch runs. Null if that launch does not run.
   const Kernel* kernel(std::uint64_t launch) const;
-  // While its launch runs; the same place has the same number in all launches. Cheap after the
-  // first time.
+  // Call it while the launch runs. A place has the same id in all launches. Only the first call for
+  // an instruction is slow.
   PlaceId of(const Who& who);
   PlaceId of_host(std::string_view call);
-  // The same for all places on one line of the source, in one kernel and function.
+  // One id for all places on the same source line, in the same kernel and function.
   PlaceId line_of(PlaceId id) const;
-  const CodePlace& at(PlaceId id) const;  // for ever
+  const CodePlace& at(PlaceId id) const;  // valid for the lifetime of this object
   Threads threads(const Who& who) const;  // while its launch runs
   Party party(const Who& who, std::string did);
   Bytes bytes(const Who& who, Space space, std::uint64_t address, std::uint64_t count) const;
 
  private:
-  // Of a launch: the places of its instructions, as far as they were asked for.
+  // The places of a launch's instructions, filled on demand.
   static constexpr std::uint32_t chunk_bits = 10, chunk_count = 4096;
   using Chunk = std::array<std::atomic<PlaceId>, 1u << chunk_bits>;
   struct Launch {
     const Kernel* kernel = nullptr;
     std::array<std::atomic<Chunk*>, chunk_count> chunks{};
     ~Launch();
-    std::atomic<PlaceId>* slot(std::uint32_t instruction);  // null: past all chunks
+    std::atomic<PlaceId>* slot(std::uint32_t instruction);  // null: index too large
   };
   Launch* find(std::uint64_t launch) const;
   PlaceId intern(CodePlace place);
 
-  const std::uint64_t self_;  // which Places of the process
+  const std::uint64_t self_;  // number of this object in the process
   mutable std::shared_mutex mutex_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Launch>> launches_;
   std::deque<CodePlace> places_{1};
-  std::deque<PlaceId> lines_{1};  // of each place, the first on its line
+  std::deque<PlaceId> lines_{1};  // for each place, the first one on its line
   std::unordered_map<std::string, PlaceId> ids_, line_ids_;
 };
 

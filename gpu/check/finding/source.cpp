@@ -1,4 +1,4 @@
-// Lines without their ends, and with spaces for tabs.
+// Reads source lines, without line ends and trailing spaces, and with tabs expanded.
 #include "gpu/check/finding/source.hpp"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ std::vector<std::string> read_lines(const std::string& path) {
   return lines;
 }
 
-// Of an installation: not what one mends.
+// Whether the file belongs to an installation, not to the user's own sources.
 bool is_installed(std::string_view file) {
   if (file.find("/include/") == file.npos) return false;
   return file.starts_with("/usr/") || file.starts_with("/opt/") ||

@@ -1,4 +1,4 @@
-// Lines of source files, read once.
+// Reads the lines of source files and caches them.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -11,9 +11,9 @@ namespace inflight::check {
 
 class SourceFiles {
  public:
-  // All lines of the file; none if it cannot be read.
+  // All lines of the file. Empty if it cannot be read.
   const std::vector<std::string>& lines(const std::string& file);
-  // Puts the text of its own_line() into a place, of a finding into each of its places.
+  // Stores the text of own_line() in a place, or in every place of a finding.
   void quote(CodePlace& place);
   void quote(Finding& finding);
 

@@ -1,4 +1,4 @@
-// Findings in words, for a terminal or a file.
+// Formats findings as text, for a terminal or a file.
 #include <fmt/format.h>
 
 #include <bit>
@@ -14,7 +14,7 @@ namespace {
 
 std::string triple(const Extents& e) { return fmt::format("({},{},{})", e.x, e.y, e.z); }
 
-// How the kernel is named behind a place of a function that it calls or has inlined.
+// The kernel and function of a place, to append to it.
 std::string inside(const CodePlace& place) {
   if (place.kernel.empty()) return {};
   std::string text = fmt::format(" in kernel {}", place.kernel);
@@ -28,7 +28,7 @@ std::string_view space_name(Space space) {
   return names[static_cast<unsigned>(space)];
 }
 
-// Files below the working directory as one names them there.
+// The path, relative to the working directory if the file is below it.
 std::string shown(const std::string& file) {
   std::error_code error;
   std::string here = std::filesystem::current_path(error).string();
@@ -41,7 +41,7 @@ std::string times(std::uint64_t count) {
   return fmt::format("seen {} time{}", count, count == 1 ? "" : "s");
 }
 
-constexpr std::size_t most_calls = 3;  // that are named, of code that was inlined
+constexpr std::size_t most_calls = 3;  // inlined calls that are listed
 
 class Writer {
  public:
@@ -108,7 +108,7 @@ std::string to_text(const CodePlace& place) {
     outside = outside || (each.file == own.file && each.line == own.line);
   }
   for (std::size_t i = 0; i < calls.size(); ++i) {
-    // Templates that call templates: the first call and the last two tell what the code is for.
+    // Nested templates: list only the first call and the last two.
     if (i == 1 && calls.size() > most_calls) {
       const std::size_t left_out = calls.size() - most_calls;
       text += fmt::format(", through {} more", left_out);
