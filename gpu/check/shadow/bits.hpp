@@ -1,4 +1,4 @@
-// A bit for each of some bytes, and how many are set: for one thread at a time.
+// A bit set with one bit per byte of a range, and the number of set bits. Not thread-safe.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -14,7 +14,7 @@ class Bits {
 
   std::uint64_t count() const { return count_; }
   bool empty() const { return count_ == 0; }
-  // Of [from, from + bytes), as far as the bits go.
+  // Ranges are [from, from + bytes), cut to the size of the set.
   void insert(std::uint64_t from, std::uint64_t bytes) {
     each_word(from, bytes, [&](std::uint64_t& word, std::uint64_t mask) {
       count_ += static_cast<unsigned>(std::popcount(mask & ~word));
@@ -49,7 +49,7 @@ class Bits {
   }
 
  private:
-  // f(word, its bits) until it gives false.
+  // Calls f(word, mask of the bits in it) until f returns false.
   template <class F>
   bool each_word(std::uint64_t from, std::uint64_t bytes, F f) const {
     return const_cast<Bits*>(this)->each_word(

@@ -1,4 +1,4 @@
-// Which bytes of a line of memory: a bit each.
+// A set of bytes of one line of memory, one bit per byte.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -18,16 +18,16 @@ struct ByteMask {
   constexpr bool has(std::uint32_t byte) const {
     return (byte < 64 ? low >> byte : high >> (byte - 64)) & 1;
   }
-  constexpr std::uint32_t first() const {  // of any
+  constexpr std::uint32_t first() const {  // only if any()
     return static_cast<std::uint32_t>(low ? std::countr_zero(low) : 64 + std::countr_zero(high));
   }
-  // From its first byte on, so many without a gap.
+  // The number of consecutive bytes from the first byte on.
   constexpr std::uint32_t run() const {
     std::uint32_t end = first();
     while (end < line_bytes && has(end)) ++end;
     return end - first();
   }
-  // Of which 4-byte words there is a byte: bit w, bytes 4w to 4w + 3.
+  // The 4-byte words that have a byte in the set: bit w stands for bytes 4w to 4w + 3.
   constexpr std::uint64_t words() const { return words_of(low) | words_of(high) << 16; }
   constexpr ByteMask without(ByteMask o) const { return {low & ~o.low, high & ~o.high}; }
   constexpr ByteMask operator&(ByteMask o) const { return {low & o.low, high & o.high}; }

@@ -1,4 +1,4 @@
-// Pages are found by two tables, words of a page by masks.
+// Finds pages through a two-level table, and changes them word by word.
 #include "gpu/check/shadow/byte_set.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::memory_order relaxed = std::memory_order_relaxed;
 
-// f(index of a word, its bits) for the words of [from, to) until it gives false.
+// Calls f(word index, mask of its bits) for the words of [from, to) until f returns false.
 template <class F>
 bool each_word(std::uint64_t from, std::uint64_t to, F f) {
   while (from < to) {
@@ -22,7 +22,7 @@ bool each_word(std::uint64_t from, std::uint64_t to, F f) {
   return true;
 }
 
-// f(number of a page, begin, end in it) for the pages of a range until it gives false.
+// Calls f(page number, begin, end in the page) for the pages of a range until f returns false.
 template <unsigned shift, class F>
 bool each_page(std::uint64_t address, std::uint64_t bytes, F f) {
   constexpr std::uint64_t page = 1ull << shift;
@@ -101,7 +101,7 @@ template void ByteSet::change<false>(std::uint64_t, std::uint64_t);
 
 void ByteSet::insert_moved(const ByteSet& other, std::uint64_t from, std::uint64_t to,
                            std::uint64_t bytes) {
-  std::uint64_t begin = from, end = from;  // of the run of bytes that is found so far
+  std::uint64_t begin = from, end = from;  // the run of bytes found so far
   const auto found = [&](std::uint64_t at, std::uint64_t length) {
     if (at != end) {
       if (end != begin) insert(begin - from + to, end - begin);

@@ -1,8 +1,8 @@
-// A set of bytes of an address space: which of them are in some state, a bit each.
+// A set of bytes of an address space, one bit per byte.
 //
-// Memory is kept in pages of 32 KiB. One of which all bytes or none are in the set costs 8 bytes,
-// any other 4 KiB. Threads of the host may ask and change side by side: bytes that two of them
-// change at once end up in the set or not.
+// Memory is divided into pages of 32 KiB. A page costs 8 bytes if all or none of its bytes are in
+// the set, else 4 KiB. Thread-safe. A byte that two host threads change at the same time may end up
+// in the set or not.
 #pragma once
 #include <array>
 #include <atomic>
@@ -21,17 +21,18 @@ class ByteSet {
 
   void insert(std::uint64_t address, std::uint64_t bytes) { change<true>(address, bytes); }
   void erase(std::uint64_t address, std::uint64_t bytes) { change<false>(address, bytes); }
-  // Those of [from, from + bytes) that `other` has, moved to `to`. The two ranges do not overlap.
+  // Inserts, at `to`, the bytes of [from, from + bytes) that are in `other`. The ranges must not
+  // overlap.
   void insert_moved(const ByteSet& other, std::uint64_t from, std::uint64_t to,
                     std::uint64_t bytes);
   bool has_any(std::uint64_t address, std::uint64_t bytes) const;
   bool has_all(std::uint64_t address, std::uint64_t bytes) const;
-  // There is none in the whole range from the lowest to the highest of these lanes' bytes. False
-  // also where that is wide.
+  // True if no byte from the lowest to the highest of these lanes is in the set. Also false if that
+  // range is wide (4 KiB or more).
   bool has_none_near(const std::uint64_t* addresses, std::uint32_t lanes,
                      std::uint32_t bytes) const;
-  std::uint64_t count(std::uint64_t address, std::uint64_t bytes) const;  // of those in the set
-  // It has never had a byte.
+  std::uint64_t count(std::uint64_t address, std::uint64_t bytes) const;  // of bytes in the set
+  // True if no byte was ever inserted.
   bool never_used() const { return !used_.load(std::memory_order_relaxed); }
 
  private:
@@ -39,8 +40,8 @@ class ByteSet {
   static constexpr std::uint64_t page_bytes = 1ull << page_shift;
   using Word = std::atomic<std::uint64_t>;
   using Bits = std::array<Word, page_bytes / 64>;
-  // Its two low bits say which bytes are in the set; the others point to its Bits, if it has any,
-  // also while they do not count.
+  // The two low bits are the state. The others point to the page's Bits, if it has any. These are
+  // only valid in state `some`, but are kept in the other states.
   using Page = std::atomic<std::uintptr_t>;
   static constexpr std::uintptr_t none = 0, all = 1, some = 2, state = 3;
   using Leaf = std::array<Page, 1u << leaf_shift>;
@@ -54,7 +55,7 @@ class ByteSet {
   Bits& split(Page& page);
 
   std::unique_ptr<std::array<std::atomic<Leaf*>, 1u << root_shift>> root_;
-  std::mutex mutex_;  // of pages that change as a whole
+  std::mutex mutex_;  // held while the state of a page changes
   std::atomic<bool> used_{false};
 };
 

@@ -1,19 +1,20 @@
-// Two accesses that nothing orders, and what would have.
+// Two accesses without an order between them, and why there is none.
 #pragma once
 #include "gpu/check/shadow/record.hpp"
 
 namespace inflight::shadow {
 
 enum class Why : std::uint8_t {
-  no_edge,        // nothing leads from the one to the other
-  weak_edge,      // a strong access or barrier leads there, but its order or scope is too weak
-  by_texture,     // ordered, but read by a path that need not see what its own launch has written
-  proxy_fence,    // ordered, but written through the generic proxy and used through the async one
-  not_committed,  // the thread's own copy, in a group that it has not committed
-  not_waited,     // the thread's own copy, for which it has not waited
-  allowed_too_many,  // the thread's own copy: its wait let `allowed` groups go on, `needed` at most
-  at_once,           // copies or stores of two lanes, by one instruction
-  not_observed,      // another's copy, or one on an mbarrier, of whose completion nothing tells
+  no_edge,           // no synchronisation leads from one to the other
+  weak_edge,         // a strong access or barrier does, but its order or scope is too weak
+  by_texture,        // ordered, but read by a path that need not observe writes of its own launch
+  proxy_fence,       // ordered, but written by the generic proxy and used by the async proxy
+  not_committed,     // the thread's own copy, in a group that it has not committed
+  not_waited,        // the thread's own copy, for which it has not waited
+  allowed_too_many,  // the thread's own copy: its wait allowed `allowed` groups, at most `needed`
+                     // is correct
+  at_once,           // copies or stores of two lanes by one instruction
+  not_observed,  // another thread's copy, or one on an mbarrier, whose completion was not observed
 };
 
 struct Side {
@@ -23,13 +24,13 @@ struct Side {
   std::uint32_t place = 0;
   bool write = false, strong = false, async = false;
   order::Scope scope = order::Scope::cta;
-  order::Mask lanes = 0;  // `lane` and its row's others that did the same there
+  order::Mask lanes = 0;  // `lane`, and other lanes of its row that did the same there
 };
 
 struct Conflict {
   Why why = Why::no_edge;
   Side earlier, later;
-  std::uint64_t address = 0;  // the first byte of both
+  std::uint64_t address = 0;  // first byte that both access
   std::uint32_t bytes = 0;    // of this pair, in this line
   std::uint32_t allowed = 0, needed = 0;
 };

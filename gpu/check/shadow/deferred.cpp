@@ -1,4 +1,4 @@
-// Which reads can wait.
+// Decides which reads can be deferred.
 #include "gpu/check/shadow/deferred.hpp"
 
 #include <bit>
@@ -8,10 +8,10 @@
 namespace inflight::shadow {
 namespace {
 
-// The bits that are set in any lane's address.
+// The bitwise or of all addresses.
 std::uint64_t highest(const Access& read) {
   std::uint64_t bits = 0;
-  if (read.lanes == ~order::Mask{0}) {  // the usual case, of which nothing is masked out
+  if (read.lanes == ~order::Mask{0}) {  // the usual case, without masking
     for (unsigned l = 0; l < order::lanes; ++l) bits |= read.addresses[l];
   } else {
     for (order::Mask m = read.lanes; m != 0; m &= m - 1)
@@ -24,13 +24,13 @@ std::uint64_t highest(const Access& read) {
 
 bool DeferredReads::take(const order::Block& block, std::uint32_t warp, const Access& read) {
   if (read.strong || copied_ || written_ > block.joined() || block.in_cluster()) return false;
-  if (replayed_ > dropped_ + patience) return false;  // it is not worth it here
+  if (replayed_ > dropped_ + patience) return false;  // deferring does not pay off here
   if (!reads_.empty() && last_ <= block.joined()) {
     reads_.clear();
     ++dropped_;
   }
   if (reads_.size() == most) return false;
-  if (highest(read) > 0xffff) return false;  // few blocks have so much, and copies fill it
+  if (highest(read) > 0xffff) return false;  // few blocks have so much, filled by copies
   Read& kept = reads_.emplace_back();
   for (unsigned l = 0; l < order::lanes; ++l)
     kept.addresses[l] = static_cast<std::uint16_t>(read.addresses[l]);

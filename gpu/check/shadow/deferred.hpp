@@ -1,6 +1,6 @@
-// Reads of a block's shared memory that are not looked at yet: nothing was written there since the
-// last barrier of all its threads, so that they conflict with nothing, and if all threads meet
-// again before anything is written, with nothing ever.
+// Reads of a block's shared memory whose check is deferred. Nothing was written since the last
+// barrier of all threads of the block, so they conflict with nothing yet. If all threads meet at a
+// barrier again before the next write, they never conflict, and are dropped.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -15,15 +15,15 @@ struct Access;
 class DeferredReads {
  public:
   struct Read {
-    Read() {}  // NOLINT: it is filled in as it is kept
+    Read() {}  // NOLINT: filled in by take()
     std::array<std::uint16_t, order::lanes> addresses;
     order::Mask lanes;
     std::uint32_t bytes, place, warp;
     order::Epoch epoch;
   };
-  // False: it must be looked at now.
+  // Stores the read for later. False: it must be checked now.
   bool take(const order::Block& block, std::uint32_t warp, const Access& read);
-  // Something is about to be written: f(read) for those that may conflict with it.
+  // Call it before a write: calls f(read) for deferred reads that the write may conflict with.
   template <class F>
   void written(const order::Block& block, bool by_copy, F f) {
     written_ = block.epoch();
@@ -43,8 +43,8 @@ class DeferredReads {
   static constexpr std::size_t most = 4096;
   static constexpr std::uint32_t patience = 4;
   std::vector<Read> reads_;
-  order::Epoch last_ = 0, written_ = 0;  // of the latest read here; of the latest write
-  bool copied_ = false;                  // copies have written, which a barrier does not order
+  order::Epoch last_ = 0, written_ = 0;  // of the latest read in reads_; of the latest write
+  bool copied_ = false;                  // copies have written: a barrier does not order them
   std::uint32_t replayed_ = 0, dropped_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Judgement of pairs: first for whole rows at once, then actor by actor.
+// Decides whether pairs are ordered: first for whole rows, then for single actors.
 #include "gpu/check/shadow/judge.hpp"
 
 #include <bit>
@@ -33,7 +33,7 @@ bool Judge::known(const Record& then, const Record& now, ByteMask part) const {
   };
   if (covered(then.lanes)) return true;
   if (const Mask here = then.lanes_in(part); here != then.lanes && covered(here)) return true;
-  // Only what these lanes know of themselves can still order them.
+  // Only the warp's own program order and waits can still order them.
   constexpr Row parts = Row{3} << warp_bits;
   if ((then.row & ~parts) != warp_row(a_.place.block, Part::thread, a_.warp)) return false;
   for (std::uint32_t b = 0; part.any(); part = part.without(then.like(b) & now.like(b))) {

@@ -1,25 +1,26 @@
-// Whether an access comes after another, and why not.
+// Decides whether an access is ordered after another and, if not, why.
 #pragma once
 #include "gpu/check/order/block.hpp"
 #include "gpu/check/shadow/conflict.hpp"
 
 namespace inflight::shadow {
 
-// Who accesses now: lanes of a warp that know the same, or copies that they issue.
+// The actor of the current access: lanes of a warp with the same knowledge, or copies that they
+// issue.
 struct Actor {
   const order::Snapshot* knows = nullptr;
   order::Place place;
   std::uint32_t warp = 0;
-  const order::Block* block = nullptr;  // for reports; null: the host's
-  bool copy = false;                    // the access's row is of copies, not of the threads
-  int issuer = -1;    // of a copy: the lane that issued it; -1: the lane that it has in its row
-  bool late = false;  // a read that is looked at when its threads know more than they did
-  bool by_texture = false;  // a read that need not see what its own launch has written
+  const order::Block* block = nullptr;  // for reports; null: the host
+  bool copy = false;                    // the row of the access is one of copies, not of threads
+  int issuer = -1;                      // copy: the lane that issued it; -1: its lane in the row
+  bool late = false;        // a deferred read: its threads now know more than at the read
+  bool by_texture = false;  // a read that need not observe writes of its own launch
 };
 
 class Judge {
  public:
-  // `own`: no block but those of the actor's cluster has the shared memory.
+  // `own`: only blocks of the actor's cluster can access the shared memory.
   Judge(const Actor& actor, order::Space space, bool own)
       : a_(actor),
         space_(static_cast<std::size_t>(space)),
@@ -31,41 +32,42 @@ class Judge {
         isolated_(space == order::Space::global && !actor.copy && actor.block &&
                   actor.block->isolated()) {}
 
-  // Threads access global memory whose block has not synchronised with others of its launch: they
-  // know the same of other launches as those of any such block, and nothing of other blocks.
+  // True for global accesses of threads whose block has not synchronised with others of its launch.
+  // Such threads know nothing of other blocks, and the same of other launches as any such block.
   bool isolated() const { return isolated_; }
 
-  // Of two reads, the later may take the place of the earlier.
+  // Whether the record of the later of two reads may replace that of the earlier.
   bool may_replace(const Record& then, const Record& now) const {
     return !a_.late || (then.epoch <= now.epoch && then.same_actors(now));
   }
-  // A thread's access to its block's own shared memory, before a barrier of all its threads: no
-  // other thread's can conflict with it.
+  // Whether `then` is a thread's access to its block's own shared memory before a barrier of all
+  // threads, so that no later access of a thread can conflict with it.
   bool past(const Record& then) const {
     return then.epoch <= past_ && is_thread_of_block(then.row);
   }
-  // All actors of `then` in `part` are ordered before all of `now` there, byte by byte.
+  // Whether, for each byte of `part`, all actors of `then` are ordered before all actors of `now`.
   bool ordered(const Record& then, const Record& now, ByteMask part) const {
     if (is_unseen(then)) return false;
     if (!a_.copy && then.same_actors(now)) return true;
-    // The usual case: threads of the block, before a barrier of all of them.
+    // The usual case: threads of the same block, before a barrier of all its threads.
     if (then.epoch <= met_ && is_thread_of_block(then.row) && !needs_fence(then, now)) return true;
-    // And threads of a launch that has ended.
+    // Threads of a launch that has ended.
     if (order::launch_of(then.row ^ a_.place.block) != 0 && !needs_fence(then, now) &&
         a_.knows->knows_launch_of(then.row))
       return true;
     return known(then, now, part);
   }
-  // A pair of strong accesses that may meet without order.
+  // Whether both are strong and are no race even without order (morally strong in PTX).
   bool morally_strong(const Record& then, const Record& now) const;
-  // Of a pair that is not ordered; gives the first byte of it.
+  // Describes a pair that is not ordered. Conflict::address is its first byte, relative to the
+  // line.
   Conflict explain(const Record& then, const Record& now, ByteMask part) const;
 
  private:
   bool needs_fence(const Record& then, const Record& now) const {
     return then.write && !then.async && now.async;
   }
-  // Whatever orders the two.
+  // Such a write may not be observed, whatever orders it before the read.
   bool is_unseen(const Record& then) const {
     return a_.by_texture && then.write && order::launch_of(then.row ^ a_.place.block) == 0;
   }
@@ -79,8 +81,8 @@ class Judge {
   }
   const Actor& a_;
   std::size_t space_;
-  order::Epoch met_;   // up to here, what all threads of the block did is known
-  order::Epoch past_;  // up to here, all of them know it, and nobody else has the memory
+  order::Epoch met_;   // the actor knows what all threads of the block did up to here
+  order::Epoch past_;  // all threads know it up to here, and no other block accesses the memory
   bool isolated_;
 };
 

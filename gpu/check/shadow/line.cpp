@@ -1,4 +1,4 @@
-// How accesses replace each other in a line.
+// Adds accesses to a line, and decides which records they replace.
 #include "gpu/check/shadow/line.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace {
 
 constexpr ByteMask whole_line = ByteMask::range(0, line_bytes);
 
-// Whoever may meet `now` without order may also meet `then`.
+// Whether every access that may be unordered with `now` may also be unordered with `then`.
 bool stands_for(const Record& now, const Record& then) {
   if (!now.strong) return true;
   if (!then.strong || !now.same_elements(then) || now.scope > then.scope) return false;
@@ -16,9 +16,9 @@ bool stands_for(const Record& now, const Record& then) {
          order::block_of(then.row) == order::block_of(now.row);
 }
 
-// Two reads do each other no harm, and the later one may only take the other's place. What a
-// block's threads read in one epoch is known to nobody else yet, and other blocks of the launch
-// hardly ever know of it: not worth a look at their clocks.
+// Two reads never conflict: the later one can at most replace the earlier one. Reads of a block in
+// the current epoch are not known to other threads yet, and other blocks of a launch are hardly
+// ever ordered after each other. In both cases comparing clocks is not worth the time.
 bool not_worth_asking(const Record& now, const Record& then) {
   return !now.write && !then.write && !then.same_actors(now) &&
          (order::block_of(then.row) == order::block_of(now.row)
@@ -41,12 +41,12 @@ void cut(List& list, std::size_t i, ByteMask bytes) {
 
 }  // namespace
 
-// What an access finds among the records that share bytes with it.
+// The result of comparing an access with the records that share bytes with it.
 struct Line::Met {
-  std::uint32_t kept = 0;    // of its kind, that stay
-  Record* beside = nullptr;  // the last of them with exactly its bytes
-  bool in_place = false;     // it has taken the place of one with exactly its bytes
-  bool gone = false;         // some went
+  std::uint32_t kept = 0;    // records of the same kind (read or write) that stay
+  Record* beside = nullptr;  // the last of them with exactly the same bytes
+  bool in_place = false;     // it has replaced a record with exactly the same bytes
+  bool gone = false;         // records were removed
 };
 
 template <class F>
@@ -70,7 +70,7 @@ void Line::meet(List& list, const Record& now, const Judge& judge, Met& met,
     conflicts.push_back(judge.explain(then, now, part));
     return takes;
   };
-  std::size_t left = 0;  // records that stay, in their order: the oldest first
+  std::size_t left = 0;  // number of records that stay, oldest first
   for (std::size_t i = 0; i < list.size(); ++i) {
     Record& then = list[i];
     const ByteMask part = then.bytes & now.bytes;
@@ -125,7 +125,7 @@ bool Line::is_read_shared(const Record& now) const {
 }
 
 void Line::note_read_shared(const Record& now) {
-  ByteMask read, written;  // by other blocks of its launch; by any
+  ByteMask read, written;  // bytes read by other blocks of its launch; written by any
   each_list(now.bytes, [&](auto& list) {
     for (std::size_t i = 0; i < list.size(); ++i) {
       const Record& then = list[i];
@@ -187,7 +187,7 @@ void Line::make_crowd() {
   records_.resize(left);
 }
 
-// Lanes that read one element after the other leave one record, not one an element.
+// Merges accesses of the same lanes, epoch and instruction to several elements into one record.
 bool Line::extend(const Record& now) {
   if (!now.together || now.strong || now.async) return false;
   for (std::size_t i = 0; i < records_.size(); ++i) {
@@ -201,9 +201,10 @@ bool Line::extend(const Record& now) {
   return false;
 }
 
-// Leaves at most `limit` records of the same kind over each byte of `now`, the newest.
+// Keeps only the newest `limit` records of the same kind for each byte of `now`. Returns the number
+// of records that were cut.
 std::uint32_t Line::bound(const Record& now, std::uint32_t limit) {
-  thread_local std::vector<ByteMask> over;  // [n]: bytes of more than n newer ones
+  thread_local std::vector<ByteMask> over;  // [n]: bytes with more than n newer records
   over.assign(limit, {});
   std::uint32_t forgot = 0;
   each_list(now.bytes, [&](auto& list) {

@@ -1,7 +1,7 @@
-// What a line of memory remembers: for each byte who wrote it last and who has read it since.
+// The accesses that a line of memory records: for each byte, the last writer and the readers since.
 //
-// An access takes the place of those that it comes after: whatever comes after it comes after them.
-// Kept side by side are readers that nothing orders, and strong writes that may meet.
+// An access replaces those that it is ordered after, because order is transitive. Several records
+// of a byte are kept for unordered readers and for strong writes that may be unordered.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -13,38 +13,39 @@
 
 namespace inflight::shadow {
 
-// How many records of each kind a byte keeps; the oldest goes. Each has up to 32 actors.
+// How many records of each kind a byte keeps at most. The oldest is dropped first. Each has up to
+// 32 actors.
 struct Limits {
   std::uint32_t readers = 4, writers = 4;
-  bool own = true;  // shared memory is one block's, or one cluster's
+  bool own = true;  // shared memory belongs to one block or one cluster
 };
 
 class Line {
  public:
-  // Judges against all that is kept, reports conflicts (addresses in the line) and remembers. Gives
-  // how many records it had to forget.
+  // Checks `now` against all records, reports conflicts (addresses relative to the line), and
+  // records it. Returns the number of records dropped because of the limits.
   std::uint32_t access(const Record& now, const Judge& judge, const Limits& limits,
                        std::vector<Conflict>& conflicts);
-  // Nothing is known of the line but this.
+  // Adds the first record of an empty line.
   void begin(const Record& first) { records_.push_back(first); }
-  // A copy goes on past the moment that its epoch stood for.
+  // Moves the record of a copy that is still in flight to a later epoch.
   void restamp(order::Row row, unsigned lane, order::Epoch from, order::Epoch to);
   void forget(ByteMask bytes);
   std::size_t heap_bytes() const;
 
  private:
   static constexpr std::size_t many = 24;
-  // Of a line with many records: those that lie within one word, by word.
+  // Used if a line has many records: those within a single word, by word.
   struct Crowd {
     std::array<std::vector<Record>, line_bytes / 4> words;
-    std::uint64_t occupied = 0;  // words that may have some
+    std::uint64_t occupied = 0;  // words that may have records
     ByteMask shared;             // read-shared bytes
   };
   struct Met;
   template <class List>
   static void meet(List& list, const Record& now, const Judge& judge, Met& met,
                    std::vector<Conflict>& conflicts);
-  // f(list) for each that may have records of these bytes.
+  // Calls f(list) for each list that may have records of these bytes.
   template <class F>
   void each_list(ByteMask bytes, F f);
   bool is_read_shared(const Record& now) const;
@@ -57,9 +58,9 @@ class Line {
   std::uint32_t bound(const Record& now, std::uint32_t limit);
 
   Records records_;
-  // Read-shared: two blocks of the launch of this number, from 1, have read these words, and none
-  // has written there. Whichever of its threads writes there conflicts with one of the two, so that
-  // other readers need not be remembered.
+  // Read-shared words: at least two blocks of launch number shared_in_ - 1 have read them and none
+  // has written them. A write by any thread of that launch conflicts with one of the two, so
+  // further readers need not be recorded.
   std::uint32_t shared_in_ = 0, shared_words_ = 0;
   std::unique_ptr<Crowd> crowd_;
 };

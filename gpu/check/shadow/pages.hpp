@@ -1,4 +1,4 @@
-// Lines of an address space, made as they are touched: in pages.
+// The lines of an address space, in pages that are created on first access.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -19,10 +19,10 @@ inline constexpr std::uint64_t page_bytes = 1u << page_shift;
 inline constexpr std::uint32_t page_lines = page_bytes / line_bytes;
 using Page = std::array<Line, page_lines>;
 
-// Of a block's own memory, which begins at 0 and is small. One caller at a time.
+// Pages of a block's shared memory, which begins at 0 and is small. Not thread-safe.
 class OwnPages {
  public:
-  // f(Line&) for the line of that number gives how many records it forgot.
+  // Calls f(Line&) for the line of that number. f returns the number of records it dropped.
   template <class F>
   void with(std::uint64_t line, F f) {
     const std::uint64_t page = line / page_lines;
@@ -50,8 +50,8 @@ class OwnPages {
   std::uint64_t forgotten_ = 0;
 };
 
-// Of memory that threads of the host use side by side: two tables lead to a page, whose lock is one
-// of a few that pages share.
+// Pages of memory that several host threads access at the same time, in a two-level table. Pages
+// share a fixed number of locks.
 class SharedPages {
  public:
   SharedPages() : root_(std::make_unique<Root>()) {}
@@ -87,7 +87,8 @@ class SharedPages {
     const std::lock_guard hold(of(number).spin);
     (*leaf)[at.page].reset();
   }
-  // Lines of the range that are touched later begin with this record, of all their bytes there.
+  // Lines of the range that do not exist yet will start with this record, for all their bytes in
+  // the range.
   void begin_with(std::uint64_t address, std::uint64_t bytes, const Record& record) {
     const std::lock_guard hold(begun_lock_);
     begun_[address] = {bytes, record};
@@ -167,7 +168,7 @@ class SharedPages {
   std::unique_ptr<Root> root_;
   std::array<Lock, 64> locks_;
   std::mutex begun_lock_;
-  std::map<std::uint64_t, Begun> begun_;  // ranges by where they begin
+  std::map<std::uint64_t, Begun> begun_;  // ranges by first address
   std::atomic<bool> any_begun_{false};
 };
 

@@ -1,4 +1,4 @@
-// Records side by side, as a vector has them: the first two in place, as most lines need no more.
+// A vector of records that stores the first two in place, because most lines need no more.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -22,7 +22,7 @@ class Records {
     more_->push_back(r);
     ++count_;
   }
-  // Keeps the first `count`.
+  // Keeps only the first `count`.
   void resize(std::size_t count) {
     if (count_ > inside) more_->resize(std::max(count, inside) - inside);
     count_ = static_cast<std::uint32_t>(count);

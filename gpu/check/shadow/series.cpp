@@ -1,4 +1,4 @@
-// Addresses compared with a series, as many at a time as the host can. Every access comes by here.
+// Compares addresses with a series, using AVX2 if the host has it. Every access goes through here.
 #include "gpu/check/shadow/series.hpp"
 
 #ifdef __x86_64__

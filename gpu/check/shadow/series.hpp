@@ -1,5 +1,5 @@
-// Lanes of a warp whose addresses go up, or down, in equal steps; perhaps every second lane alone,
-// or every fourth or eighth.
+// Lanes of a warp whose addresses form an arithmetic series, rising or falling. It may have only
+// every second, fourth or eighth lane.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -10,23 +10,23 @@ namespace inflight::shadow {
 
 struct Series {
   order::Mask lanes = 0;
-  std::int64_t step = 0;     // from one lane to the next; 0: all at one address
-  std::uint64_t origin = 0;  // where lane 0 is, or would be
-  unsigned gap = 0;          // only lanes 2^gap apart
+  std::int64_t step = 0;     // bytes from one lane to the next; 0: all at one address
+  std::uint64_t origin = 0;  // address of lane 0, even if it is not in `lanes`
+  unsigned gap = 0;          // lanes are 2^gap apart
   std::uint64_t at(unsigned lane) const { return origin + static_cast<std::uint64_t>(step) * lane; }
 };
 
-// The lanes of the warp that are where a series has them.
+// The lanes l of the warp with addresses[l] == origin + l * step.
 order::Mask lanes_of(const std::uint64_t* addresses, std::uint64_t origin, std::uint64_t step);
 
-// Takes series out of a set of lanes, until none is left.
+// Splits a set of lanes into series.
 class SeriesOf {
  public:
   SeriesOf(const std::uint64_t* addresses, order::Mask lanes) : at_(addresses), left_(lanes) {}
   bool any() const { return left_ != 0; }
 
-  // The next one: the lowest lane that is left, and those that go on from it in steps below `most`.
-  // Their bytes, so many each, do not overlap unless they are the same.
+  // Removes and returns the next series: the lowest remaining lane, and those that follow it in
+  // steps below `most`. The `bytes` bytes of two lanes are the same or do not overlap.
   Series next(std::int64_t most, std::int64_t bytes) {
     const auto first = static_cast<unsigned>(std::countr_zero(left_));
     const order::Mask rest = left_ & (left_ - 1);
@@ -36,7 +36,7 @@ class SeriesOf {
       const auto lanes = static_cast<std::int64_t>(second - first);
       const auto distance = static_cast<std::int64_t>(at_[second] - at_[first]);
       const bool near = distance < most * lanes && distance > -most * lanes;
-      // Divisions take their time, and mostly there is nothing to divide.
+      // Avoids divisions, which are slow and rarely needed.
       if (near && (lanes == 1 || distance % lanes == 0)) {
         s.step = lanes == 1 ? distance : distance / lanes;
         s.origin -= static_cast<std::uint64_t>(s.step) * first;

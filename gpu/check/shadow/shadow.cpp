@@ -1,4 +1,4 @@
-// From accesses of warps to records of lines: lanes side by side are one record.
+// Converts accesses of warps to records of lines. Adjacent lanes become one record.
 #include "gpu/check/shadow/shadow.hpp"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ void Shadow::row(const Judge& judge, Record& r, const Series& series,
   const std::uint64_t begin = series.at(first), end = series.at(last) + r.width;
   const Mask upper = series.lanes >> first;
   const bool whole = series.gap == 0 && series.step == r.width && (upper & (upper + 1)) == 0;
-  if (whole) {  // no byte is left out
+  if (whole) {  // the series has no gaps
     for (std::uint64_t n = begin / line_bytes; n * line_bytes < end; ++n) {
       const std::uint64_t start = n * line_bytes;
       r.bytes = ByteMask::range(
@@ -76,7 +76,7 @@ void Shadow::row(const Judge& judge, Record& r, const Series& series,
 
 namespace {
 
-// Of the first two lanes of a store.
+// A conflict between the first two lanes of a store.
 Conflict at_once(const Record& r, std::uint64_t address, std::uint32_t bytes) {
   const Mask others = r.lanes & (r.lanes - 1);
   const Side one{r.row,   static_cast<unsigned>(std::countr_zero(r.lanes)),
@@ -102,7 +102,7 @@ void Shadow::lanes(const Actor& actor, Row row_of, Epoch epoch, const Access& ac
   r.strong = access.strong;
   r.scope = static_cast<std::uint8_t>(access.scope);
   const Judge judge(actor, space_, limits_.own);
-  // Elements that lie on multiples of their size, a power of two, are in one line each.
+  // Aligned elements whose size is a power of two do not cross lines.
   const std::uint64_t parts =
       (access.bytes & (access.bytes - 1)) == 0 && access.bytes <= line_bytes ? access.bytes : 0;
   for (SeriesOf left(access.addresses, mask); left.any();) {
@@ -133,7 +133,7 @@ void Shadow::settle(const Block& block, bool by_copy) {
   deferred_.written(block, by_copy, [&](const DeferredReads::Read& read) {
     std::array<std::uint64_t, order::lanes> addresses;
     std::copy(read.addresses.begin(), read.addresses.end(), addresses.begin());
-    std::vector<Conflict> none;  // no write of its block's is unordered with it
+    std::vector<Conflict> none;  // no write of its block is unordered with it
     access_at(block, read.warp, read.epoch, true,
               {addresses.data(), read.lanes, read.bytes, read.place}, none);
   });

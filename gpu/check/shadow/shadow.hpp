@@ -1,5 +1,5 @@
 // Shadow memory of one address space: global memory, or the shared memory of one block. It grows
-// with the lines that are touched.
+// with the lines that are accessed.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -10,29 +10,29 @@
 
 namespace inflight::shadow {
 
-// One access of lanes of a warp, at one instruction.
+// One access by lanes of a warp, at one instruction.
 struct Access {
   const std::uint64_t* addresses = nullptr;  // [32]
   order::Mask lanes = 0;
-  std::uint32_t bytes = 0;  // each lane
+  std::uint32_t bytes = 0;  // per lane
   std::uint32_t place = 0;
   bool write = false;  // an atomic that changes memory is a write
   bool strong = false;
   order::Scope scope = order::Scope::cta;
-  bool differ = false;      // a store: lanes at one address write different values
-  bool by_texture = false;  // a read that need not see what its own launch has written
+  bool differ = false;      // store: lanes at the same address write different values
+  bool by_texture = false;  // a read that need not observe writes of its own launch
 };
 
-// Bytes that one actor touches: a bulk copy, or a copy of the host's.
+// Bytes that one actor accesses: a bulk copy, or a copy by the host.
 struct Range {
   std::uint64_t address = 0, bytes = 0;
   std::uint32_t place = 0;
   bool write = false;
   bool async = true;
-  bool strong = false;  // relaxed operations of gpu scope, each on an element of it: a reduction
+  bool strong = false;  // relaxed gpu-scope operations on the elements: a reduction
 };
 
-// Of a copy: who performs it, as the shadow names it.
+// The actor that performs a copy, as shadow memory stores it.
 struct Performer {
   order::Row row = 0;
   unsigned lane = 0;
@@ -45,38 +45,40 @@ class Shadow {
     if (space == order::Space::global) shared_ = std::make_unique<SharedPages>();
   }
 
-  // By the lanes themselves.
+  // An access by the lanes themselves.
   void access(const order::Block& block, std::uint32_t warp, const Access& access,
               std::vector<Conflict>& conflicts);
-  // By cp.async copies of the lanes, of the group that is open now; their row is Part::group_copy.
+  // An access by cp.async copies of the lanes, in the current uncommitted group. Their row is
+  // Part::group_copy.
   void copy(const order::Block& block, std::uint32_t warp, const Access& access,
             std::vector<Conflict>& conflicts);
-  // By one copy that a lane issues.
+  // An access by one copy that a lane issues.
   void copy(const order::Block& block, std::uint32_t warp, unsigned lane, const Performer& by,
             const Range& range, std::vector<Conflict>& conflicts);
-  // By a copy in a stream, which comes after what `knows` says.
+  // An access by a copy in a stream, which is ordered after what `knows` contains.
   void host_copy(const order::Knowledge& knows, const Performer& by, const Range& range,
                  std::vector<Conflict>& conflicts);
-  // A write of all of a range by a stream's work, which memory that nobody has touched yet learns
-  // of when it is touched.
+  // A write of a whole range by work of a stream. Lines that do not exist yet get its record when
+  // they are first accessed.
   void host_write_all(const order::Knowledge& knows, const Performer& by, const Range& range,
                       std::vector<Conflict>& conflicts);
-  // The copy is still in flight when the phase that it should have ended with is complete.
+  // The copy is still in flight although the phase that should include it is complete: moves its
+  // records to `epoch`.
   void restamp(const Performer& by, order::Epoch epoch, std::uint64_t address, std::uint64_t bytes);
-  // Freed, or a block that ended: nothing there is remembered.
+  // Removes all records of the range, which was freed, or whose block has ended.
   void forget(std::uint64_t address, std::uint64_t bytes);
 
   std::size_t bytes() const;
-  // Records that the limits cost.
+  // Number of records dropped because of the limits.
   std::uint64_t forgotten() const { return shared_ ? shared_->forgotten() : own_.forgotten(); }
 
  private:
-  // f(Page&) if there is that page.
+  // Calls f(Page&) if the page exists.
   template <class F>
   void with_page(std::uint64_t page, F f) {
     shared_ ? shared_->with_page(page, f) : own_.with_page(page, f);
   }
-  // Before something is written: what was read before is looked at now.
+  // Checks deferred reads. Call it before a write.
   void settle(const order::Block& block, bool by_copy);
   void access_at(const order::Block& block, std::uint32_t warp, order::Epoch epoch, bool late,
                  const Access& access, std::vector<Conflict>& conflicts);
@@ -84,18 +86,18 @@ class Shadow {
              order::Mask mask, std::vector<Conflict>& conflicts);
   void line(const Judge& judge, const Record& record, std::uint64_t line,
             std::vector<Conflict>& conflicts);
-  // These two complete `record`. Bytes that all its lanes touch:
+  // These two fill in the rest of `record`. Bytes that all its lanes access:
   void span(const Judge& judge, Record& record, std::uint64_t address, std::uint64_t bytes,
             std::vector<Conflict>& conflicts);
-  // Lanes in equal steps, of which no element lies in two lines:
+  // A series of lanes, without an element that crosses a line:
   void row(const Judge& judge, Record& record, const Series& series,
            std::vector<Conflict>& conflicts);
 
   order::Space space_;
   Limits limits_;
-  OwnPages own_;                         // of a block
+  OwnPages own_;                         // shared memory of a block
   DeferredReads deferred_;               // likewise
-  std::unique_ptr<SharedPages> shared_;  // of global memory
+  std::unique_ptr<SharedPages> shared_;  // global memory
 };
 
 }  // namespace inflight::shadow

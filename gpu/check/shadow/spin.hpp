@@ -1,4 +1,4 @@
-// A lock that is held for some nanoseconds, and that hardly anybody waits for.
+// A spin lock, to be held for nanoseconds and with little contention.
 #pragma once
 #include <atomic>
 #include <thread>
