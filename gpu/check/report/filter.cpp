@@ -1,4 +1,4 @@
-// Reading and matching suppressions; recognising what is known.
+// Parses and matches suppressions, and recognises findings of the baseline.
 #include "gpu/check/report/filter.hpp"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ bool is_kind(std::string_view pattern) {
                      [&](const KindFacts& each) { return matches_wildcards(pattern, each.id); });
 }
 
-// FILE, FILE:LINE; a file without a folder is meant wherever it lies.
+// FILE or FILE:LINE. A file name without a folder matches in any folder.
 bool matches_line(std::string_view pattern, const std::string& path, std::uint32_t line) {
   if (path.empty()) return false;
   for (const std::string& file : {path, std::filesystem::path(path).filename().string()}) {
@@ -68,7 +68,7 @@ bool matches_pattern(const Suppression::Pattern& pattern, const Finding& finding
          });
 }
 
-// What a place is in every version of a file that still has its line.
+// A key of the place that stays the same in all versions of a file that have the same line.
 std::string lasting(const CodePlace& p) {
   const std::string_view source = trimmed(p.source);
   const CodeLine own = own_line(p);
@@ -85,7 +85,7 @@ std::string lasting(const Finding& f) {
   return text;
 }
 
-// Reads entries line by line.
+// Parses suppression entries, line by line.
 class Parser {
  public:
   explicit Parser(const std::string& path) : path_(path) {}

@@ -1,4 +1,4 @@
-// What a user does not want to see again: suppressions, and the findings of an earlier report.
+// Filters findings: by suppressions, and by the findings of an earlier report (baseline).
 #pragma once
 #include <map>
 #include <string>
@@ -10,21 +10,21 @@
 
 namespace inflight::check {
 
-// One entry of a file:
+// One entry of a suppression file:
 //   {
 //     a name
 //     inflight:read-before-wait
 //     kernel:copy_*
 //     source:*/copy.cu:31
 //   }
-// All of its patterns must match; '*' stands for any characters, '?' for one.
+// All of its patterns must match. '*' matches any characters, '?' matches one.
 struct Suppression {
   enum class Subject : std::uint8_t {
-    kernel,    // of either side, as read or as in PTX
-    function,  // likewise
+    kernel,    // of either side, readable or mangled name
+    function,  // of either side, readable or mangled name
     source,    // FILE or FILE:LINE of either side
-    here,      // FILE or FILE:LINE of the finding's own side
-    there,     // of the other side
+    here,      // FILE or FILE:LINE of Finding::here
+    there,     // FILE or FILE:LINE of Finding::there
   };
   struct Pattern {
     Subject subject = Subject::kernel;
@@ -32,26 +32,27 @@ struct Suppression {
   };
   std::string name, kind;
   std::vector<Pattern> patterns;
-  std::string file;  // where it was read
+  std::string file;  // the file that contains it
   std::size_t line = 0;
 };
 
-// An error is a sentence with file and line.
+// An error is a sentence that begins with file and line.
 tl::expected<std::vector<Suppression>, std::string> read_suppressions(const std::string& path);
 tl::expected<std::vector<Suppression>, std::string> parse_suppressions(std::string_view text,
                                                                        const std::string& path);
 bool matches(const Suppression& suppression, const Finding& finding);
-// An entry that matches this finding and those of the same kind at the same lines.
+// Returns an entry that matches this finding and others of the same kind at the same lines.
 std::string suppression_for(const Finding& finding);
-// '*' any characters, '?' one.
+// Whether the whole text matches. '*' matches any characters, '?' matches one.
 bool matches_wildcards(std::string_view pattern, std::string_view text);
 
-// An earlier report's findings, each of which is known as often as it stands there. A finding is
-// recognised by its lines' text, so that it stays known where lines before it come or go.
+// The findings of an earlier report, with the number of times each appears there. A finding is
+// recognised by the text of its source lines, so that it is still known after lines before it are
+// added or removed.
 class Baseline {
  public:
   void add(const Finding& finding);
-  // Whether it is known. One that is, is known once less.
+  // Whether the finding is known. If so, removes one occurrence.
   bool take(const Finding& finding);
 
  private:
@@ -61,7 +62,7 @@ class Baseline {
 class Filter {
  public:
   enum class Verdict : std::uint8_t { report, suppressed, known };
-  // An error is a sentence.
+  // Reads the suppression files and, unless empty, the baseline report. An error is a sentence.
   static tl::expected<Filter, std::string> read(const std::vector<std::string>& suppressions,
                                                 const std::string& baseline);
   Verdict judge(const Finding& finding);

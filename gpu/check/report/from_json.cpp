@@ -1,4 +1,4 @@
-// Reports read back. Members that this version does not know are passed over.
+// Parses findings from JSON. Unknown members are ignored.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-// Takes members of an object; one that is missing or of another type is said once, by name.
+// Reads members of an object. The first one that is missing or has the wrong type is reported.
 class Reader {
  public:
   explicit Reader(std::string& problem) : problem_(problem) {}

@@ -1,4 +1,4 @@
-// One section a finding; style and pictures stand in the page itself, and nothing is executed.
+// Writes one section per finding. Style and pictures are embedded, and there are no scripts.
 #include "gpu/check/report/html.hpp"
 
 #include <fmt/format.h>
@@ -69,8 +69,8 @@ constexpr const char* legend =
     "writes, ! what the finding is about. Bars are copies in flight; a dashed one was so at the "
     "end.</p>\n";
 
-// The findings themselves, so that the page can be read back: as JSON, in which nothing ends a
-// comment or begins a tag.
+// The findings as JSON in a comment, so that the page can be read back. Characters that could end a
+// comment or begin a tag are escaped.
 std::string in_comment(const std::vector<Finding>& findings) {
   std::string text(page_data_begin);
   for (const char c : dump(to_json(findings))) {
@@ -109,7 +109,7 @@ class Page {
     }
     text_ += "</ol>\n";
   }
-  // One in full, those like it behind a click.
+  // Shows one finding in full and those like it in a collapsed section.
   void group(const Group& g) {
     finding(*g.first);
     if (g.others.empty()) return;
@@ -166,7 +166,8 @@ class Page {
     }
     text_ += fmt::format("<span{}>{:>5}  {}</span>", mark, number, escaped(words));
   }
-  // A few lines around, or the one that the report carries where the file is not here.
+  // Quotes a few lines around the place, or only the line stored in the finding if the file is
+  // missing.
   void source(const CodePlace& p, const Finding& f) {
     constexpr std::uint32_t around = 4;
     const CodeLine own = own_line(p);

@@ -1,4 +1,4 @@
-// Findings as one page that needs nothing beside it: for people, in any browser.
+// Findings as one self-contained HTML page.
 #pragma once
 #include <string>
 #include <string_view>
@@ -9,14 +9,14 @@
 namespace inflight::check {
 
 std::string to_html(const std::vector<Finding>& findings);
-// Around the findings in JSON that a page carries in a comment.
+// Markers around the findings in JSON, which a page contains in a comment.
 inline constexpr std::string_view page_data_begin = "<!-- findings ", page_data_end = " -->\n";
 
-// The moment of a finding as a picture (SVG): a lane for each warp, time from left to right, copies
-// as bars from where they are issued to where they are complete. Empty without a moment.
+// Draws Finding::moment as SVG: one row per warp, time from left to right, and copies as bars from
+// issue to completion. Empty if there are no steps.
 std::string picture(const Finding& finding);
 
-// Text as HTML shows it: no character of it is markup.
+// Escapes text for HTML.
 std::string escaped(std::string_view text);
 
 }  // namespace inflight::check

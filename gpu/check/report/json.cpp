@@ -1,4 +1,4 @@
-// What is unknown is left out.
+// Converts findings to JSON. Unknown members are omitted.
 #include "gpu/check/report/json.hpp"
 
 #include <map>

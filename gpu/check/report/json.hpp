@@ -1,4 +1,4 @@
-// Findings for machines: docs/findings.schema.json describes what is written and read here.
+// Findings as JSON. docs/findings.schema.json describes the format.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -12,13 +12,13 @@ namespace inflight::check {
 nlohmann::json to_json(const Finding& finding);
 // {"version": 1, "findings": [...]}
 nlohmann::json to_json(const std::vector<Finding>& findings);
-// As text in UTF-8, whatever bytes its strings have. No indent: one line.
+// Serialises as valid UTF-8, whatever bytes the strings contain. indent -1: one line.
 std::string dump(const nlohmann::json& json, int indent = -1);
 
-// The way back. An error is a sentence.
+// Parse findings. An error is a sentence.
 tl::expected<Finding, std::string> finding_of(const nlohmann::json& json);
 tl::expected<std::vector<Finding>, std::string> findings_of(const nlohmann::json& json);
-// Of a report in any of the forms that are written.
+// Reads a report in any format that write_report() writes.
 tl::expected<std::vector<Finding>, std::string> read_findings(const std::string& path);
 
 }  // namespace inflight::check

@@ -1,4 +1,4 @@
-// The words that stand in reports for enumerators, in their order.
+// The names of enumerators in reports, in the order of the enumerators.
 #pragma once
 #include <string_view>
 

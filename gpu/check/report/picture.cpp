@@ -1,4 +1,4 @@
-// Steps in columns, one a step; warps and copies in rows.
+// Draws one column per step, and rows for warps and copies.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int column = 66, left = 118, row = 44, top = 10, radius = 9;
 
-// The letter in a step's mark; the legend of the page has them too.
+// The letter in the mark of a step, as in the legend of the page.
 constexpr std::string_view letters[] = {"I", "C", "D", "W", "A", "F", "R", "S", "!"};
 
 struct Bar {
@@ -80,7 +80,7 @@ class Picture {
                          lanes_[i].second);
     text_ += fmt::format("<text class=\"small\" x=\"4\" y=\"{}\">{}</text>\n", y + 10, names_[i]);
   }
-  // Bytes of the copy that the finding is about.
+  // Describes the bytes of the copy that the finding is about.
   std::string overlap(const Step& issued) const {
     if (!issued.bytes || !finding_.bytes || issued.bytes->space != finding_.bytes->space) return {};
     const Bytes &copy = *issued.bytes, &mine = *finding_.bytes;
@@ -100,7 +100,7 @@ class Picture {
     text_ += fmt::format("<text class=\"name\" x=\"4\" y=\"{}\">copy</text>", y + 4);
     std::string words = b.issued ? b.issued->label : std::string("issued before");
     if (!hit.empty()) words += ": " + hit;
-    // Where there is no room behind the bar's begin, the words end at its end.
+    // If the words do not fit after the start of the bar, they end at the right edge.
     const bool room = from + 7 * static_cast<int>(words.size()) < width_;
     text_ += fmt::format("<text class=\"in\" x=\"{}\" y=\"{}\"{}>{}</text>\n",
                          room ? from + 6 : width_ - 6, y + 4,

@@ -1,4 +1,4 @@
-// Reports as files, read back: what SARIF and pages carry of the findings beside their own form.
+// Reads reports back: SARIF files and HTML pages also contain the findings as JSON.
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-// SARIF: each result's.
+// The findings in the results of a SARIF file.
 json of_sarif(const json& log) {
   json findings = json::array();
   for (const json& run : log.value("runs", json::array()))

@@ -1,4 +1,4 @@
-// Joining and writing.
+// Merges, summarises and writes findings.
 #include "gpu/check/report/report.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of several that are the same mistake, the one whose text comes first is shown.
+// The text of a finding without its count. Of several findings of one mistake, merged() shows the
+// one with the smallest text.
 std::string without_count(const Finding& finding) {
   Finding once = finding;
   once.count = 1;

@@ -1,4 +1,4 @@
-// One run of one tool; a rule for each kind of finding, a result for each finding.
+// Writes one run, with a rule for each kind of finding and a result for each finding.
 #include "gpu/check/report/sarif.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ constexpr const char* base = "%SRCROOT%";
 constexpr std::string_view levels[] = {"error", "warning", "note"};  // by Severity
 constexpr std::string_view problems[] = {"error", "warning", "recommendation"};
 
-// A path as a URI reference: what is no unreserved character, and no slash, in percent.
+// A path as a URI reference: characters other than unreserved ones and slashes are percent-encoded.
 std::string uri(std::string_view path) {
   std::string text;
   for (const char c : path) {
@@ -97,13 +97,13 @@ class SarifWriter {
     if (!f.rule.empty()) more["rule"] = f.rule;
     if (!f.replay.empty()) more["replay"] = f.replay;
     if (f.bytes) more["bytes"] = to_text(*f.bytes);
-    more["finding"] = to_json(f);  // all of it, so that reports can be read back
+    more["finding"] = to_json(f);  // everything, so that reports can be read back
     j["properties"] = std::move(more);
     return j;
   }
 
  private:
-  // What a page shows of a result stands alone: the other side is a link to it.
+  // A viewer may show only the message, so it contains a link to the other side.
   std::string message(const Finding& f) const {
     std::string text = f.sentence;
     if (!text.ends_with('.')) text += '.';
@@ -116,7 +116,7 @@ class SarifWriter {
     if (!f.rule.empty()) text += fmt::format(" Rule: {}.", escaped(f.rule));
     return text;
   }
-  // Brackets begin a link in a message.
+  // Escapes brackets, which would begin a link in a message.
   static std::string escaped(std::string_view text) {
     std::string result;
     for (const char c : text) {
@@ -126,7 +126,7 @@ class SarifWriter {
     return result;
   }
   json artifact(const CodePlace& p, const std::string& file) const {
-    // Without -lineinfo the lines are those of the kernel's PTX, and the host's calls have none.
+    // Without -lineinfo the lines are those of the kernel's PTX. Host calls have none.
     if (file.empty())
       return {{"uri", uri(p.kernel.empty() ? std::string("host") : p.mangled + ".ptx")}};
     if (file.starts_with(root_))
@@ -149,7 +149,7 @@ class SarifWriter {
           {json{{"name", p.kernel}, {"fullyQualifiedName", p.mangled}, {"kind", "function"}}});
     return j;
   }
-  // A flow for each warp; the order of execution joins them.
+  // One thread flow per warp. The execution order relates their steps.
   json flows(const Finding& f) const {
     std::map<std::pair<std::uint64_t, std::uint32_t>, json> warps;
     for (std::size_t i = 0; i < f.moment.size(); ++i) {

@@ -1,4 +1,4 @@
-// Findings as SARIF 2.1.0, as code scanning services read it.
+// Findings as SARIF 2.1.0, the format of code scanning services.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace inflight::check {
 
-// Paths of files below `root` count from there (%SRCROOT%); others are absolute.
+// Paths of files below `root` are relative to it (%SRCROOT%). Others are absolute.
 nlohmann::json to_sarif(const std::vector<Finding>& findings, const std::string& root);
 
 }  // namespace inflight::check

@@ -1,4 +1,4 @@
-// A line of JSON each: findings, and at the end {"launches": N, "counts": [...]}.
+// Each line of a file is JSON: a finding, or at the end {"launches": N, "counts": [...]}.
 #include "gpu/check/report/spool.hpp"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-// What processes that are checked together leave for whoever started them: a file each in one
-// folder, to which every finding is appended as it is found, so that nothing is lost when one dies.
+// Passes findings of several checked processes to the process that started them. Each appends every
+// finding immediately to its own file in one folder, so that none is lost if a process is killed.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace inflight::check {
 
-// A process's own file.
+// The file of one process. No file is created on failure: see open().
 class Spool {
  public:
   explicit Spool(const std::string& folder);
@@ -19,7 +19,7 @@ class Spool {
   Spool& operator=(const Spool&) = delete;
   bool open() const { return file_ >= 0; }
   void add(const Finding& finding);
-  // At the end: how often each was seen, in the order in which they were added.
+  // Call it last: appends the count of each finding, in the order in which they were added.
   void conclude(std::uint64_t launches, const std::vector<Finding>& findings);
 
  private:
@@ -29,11 +29,11 @@ class Spool {
 
 struct Spooled {
   std::size_t processes = 0;
-  std::size_t unfinished = 0;  // of them: those that did not come to their conclusion
-  std::uint64_t launches = 0;  // of the others
+  std::size_t unfinished = 0;  // processes that did not call conclude()
+  std::uint64_t launches = 0;  // launches of the other processes
   std::vector<Finding> findings;
 };
-// All that lies in the folder. A line that a dying process left half-written is passed over.
+// Reads all files in the folder. Skips an incomplete line that a killed process left.
 Spooled read_spool(const std::string& folder);
 
 }  // namespace inflight::check
