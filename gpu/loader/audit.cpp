@@ -1,7 +1,8 @@
-// The audit module, libinflight_audit.so, which `inflight run` names in LD_AUDIT: the dynamic
-// loader asks it about every search for a library and tells it of every object, in the program and
-// in its child processes (rtld-audit(7)). It sends searches for CUDA's libraries to ours, and calls
-// of a static CUDA runtime too; child processes have it even if they are given another environment.
+// The audit module, libinflight_audit.so, which `inflight run` puts into LD_AUDIT. The dynamic
+// loader calls it for every library search and every object, in the program and in its child
+// processes (rtld-audit(7)). It redirects searches for CUDA libraries, and calls of a static CUDA
+// runtime, to our libraries. Child processes load it even if they are started with a different
+// environment.
 #include <link.h>
 
 #include <cstdint>
@@ -24,13 +25,12 @@ namespace {
 constexpr std::string_view module_name = "/libinflight_audit.so";
 
 char own_folder[page_bytes];
-char found_path[page_bytes];        // the last answer to a search; the loader copies it
-char asked_path[asked_path_bytes];  // what that search was for; empty for a name without a folder
+char found_path[page_bytes];        // result of the last search; the dynamic loader copies it
+char asked_path[asked_path_bytes];  // path that was searched for; empty for a name without a folder
 std::string_view program_name = "the program";
-Islands* all_islands = nullptr;  // the loader's lock guards it
+Islands* all_islands = nullptr;  // guarded by the lock of the dynamic loader
 
-// What the loader keeps for us of each object: its link_map, and in the lowest bit whether it is
-// one of our libraries.
+// The cookie of an object: its link_map, with the lowest bit set if it is one of our libraries.
 constexpr std::uintptr_t ours = 1;
 
 bool is_program(const link_map& object) { return !object.l_prev; }
@@ -38,7 +38,7 @@ std::string_view name_of(const link_map& object) {
   return *object.l_name ? std::string_view(object.l_name) : program_name;
 }
 
-// What a build of the demo's leaves out, and a program may want.
+// Libraries that 'make demo' does not build and a program may need.
 constexpr std::string_view of_whole_builds[] = {"libcuda.so.1", "libcudart.so.12",
                                                 "libcudart.so.13"};
 bool said_to_lack[std::size(of_whole_builds)];
@@ -87,11 +87,11 @@ void replace(const link_map& object, const ElfView& elf, const StaticRuntime& ru
 
 void examine(const link_map& object, const ElfView& elf) {
   const bool device_code = elf.has_section(".nv_fatbin") || elf.has_section(".nvFatBinSegment");
-  // Only with device code, or what loads a driver, can it hold the runtime.
+  // An object contains the runtime only if it has device code or imports dlopen to load a driver.
   if (!device_code && !imports(elf, "dlopen")) return;
   const StaticRuntime runtime(elf);
   if (!runtime.empty() && serves(runtime.major())) return replace(object, elf, runtime);
-  // Of a library the driver says it, when it is asked: most are never used.
+  // For libraries, the driver reports this on first use, because most are never used.
   const bool elsewhere = runtime.empty() && imports(elf, "__cudaRegisterFatBinary");
   if (is_program(object) && device_code && !elsewhere) say_out_of_reach(object, runtime);
 }
@@ -108,18 +108,18 @@ void keep_asked_path(std::string_view name) {
   asked_path[fits ? name.size() : 0] = 0;
 }
 
-// The library of ours that the last search was for is given what it was for.
+// Passes the path of the last search to the library of ours that it found.
 void hand_over_asked_path(const link_map& object) {
   if (void* to = exported(object, asked_path_name))
     std::memcpy(to, asked_path, std::strlen(asked_path) + 1);
 }
 
-// Puts the path of our library of that name into found_path, if there is one.
+// Stores the path of our library of that name in found_path. False if there is none.
 bool find_ours(std::string_view name) {
   return library_path(name, found_path, sizeof found_path) && file_exists(found_path);
 }
 
-// An object's cookie, after what its file asks for has been done.
+// Processes a new object and returns its cookie.
 std::uintptr_t meet(const link_map& object) {
   const auto cookie = reinterpret_cast<std::uintptr_t>(&object);
   if (lies_in(object.l_name, own_folder)) {
@@ -132,7 +132,7 @@ std::uintptr_t meet(const link_map& object) {
   return cookie;
 }
 
-// LD_AUDIT's own text says where this module lies.
+// Finds the folder of this module from the value of LD_AUDIT.
 void find_folder(std::string_view paths) {
   const std::size_t name = paths.find(module_name);
   if (name == paths.npos) return;
@@ -177,7 +177,7 @@ INFLIGHT_AUDIT unsigned la_objopen(link_map* object, Lmid_t space, std::uintptr_
   return 0;
 }
 
-// Our libraries look for NVIDIA's own beyond them.
+// Searches by our own libraries are for NVIDIA's libraries and are not redirected.
 INFLIGHT_AUDIT char* la_objsearch(const char* name, std::uintptr_t* cookie, unsigned flag) {
   char file[256];
   if (flag == LA_SER_ORIG) keep_asked_path(name);

@@ -10,8 +10,8 @@
 #include "gpu/loader/host.hpp"
 #include "gpu/loader/redirect.hpp"
 
-// An island that is not bound yet comes here as by a call of its function, with two words more on
-// the stack: the islands, and the index. All registers that carry arguments are kept.
+// An unbound island jumps here, as in a call of its function, with two more words on the stack: the
+// address of the Islands, and the index. Saves and restores all registers that may hold arguments.
 asm(R"(
   .text
   .p2align 4
@@ -88,7 +88,7 @@ struct DynamicLoading {
   char* (*error)() = nullptr;
 };
 
-// The C library has them, and before glibc 2.34 libdl.
+// They are in the C library, or in libdl before glibc 2.34.
 DynamicLoading dynamic_loading() {
   DynamicLoading result;
   for (const link_map* each = program; each && !(result.open && result.symbol);
@@ -112,8 +112,8 @@ DynamicLoading dynamic_loading() {
   end_process(127);
 }
 
-// In the program's own namespace, so that all of its objects share one. Whoever comes second gets
-// the same one.
+// Loads the runtime into the program's own namespace, so that all objects share it. Concurrent
+// calls get the same handle.
 void* load(Runtime& runtime, const DynamicLoading& dynamic) {
   if (void* handle = runtime.handle.load(std::memory_order_acquire)) return handle;
   char path[page_bytes];

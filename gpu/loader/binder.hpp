@@ -1,5 +1,5 @@
-// What an island's first call finds: the function of the same name in our CUDA runtime, which is
-// loaded into the program then.
+// Binds an island on its first call: loads our CUDA runtime into the program and looks up the
+// function of the same name.
 #pragma once
 #include <link.h>
 
@@ -8,16 +8,17 @@
 
 namespace inflight::loader {
 
-// The folder of our libraries, with its NUL; kept, not copied.
+// Sets the folder of our libraries. The NUL-terminated string is not copied.
 void set_library_folder(const char* folder);
-// The objects of the program's own namespace are looked through for the C library's dlmopen.
+// Sets the first object of the program's namespace, in whose objects the C library's dlmopen is
+// found.
 void set_program(link_map* program);
-// Where islands go while their slots are unbound.
+// The address to which unbound islands jump.
 std::uint64_t binder_address();
 
-// FOLDER/NAME, with its NUL, in `to`; false if that does not fit.
+// Writes FOLDER/NAME and a NUL to `to`. False if it does not fit.
 bool library_path(std::string_view name, char* to, std::size_t bytes);
-// Whether there is a runtime of ours for that release of CUDA.
+// Whether we have a runtime for that major version of CUDA.
 bool serves(unsigned major);
 
 }  // namespace inflight::loader

@@ -1,4 +1,4 @@
-// Environments are arrays of "NAME=value" that end in null; the whole array may be null.
+// An environment is an array of "NAME=value" that ends with a null pointer, or is itself null.
 #include "gpu/loader/carried.hpp"
 
 #include <algorithm>

@@ -1,18 +1,18 @@
-// What of this process's environment the programs that it starts must have to be on the software
-// GPU too, where they are given another environment.
+// The environment variables that child processes need to run on the software GPU too, even if they
+// are started with a different environment.
 #pragma once
 #include <cstddef>
 
 namespace inflight::loader {
 
-// Copies of the variables that `inflight run` set, from the environment that the process began
-// with: programs may write over that.
+// Copies of the variables that `inflight run` set, taken from the initial environment, which
+// programs may overwrite.
 class Carried {
  public:
   void keep(const char* const* environment);
-  // How many of them `environment` lacks. None if it sets LD_AUDIT, to whatever.
+  // The number of them that `environment` lacks. 0 if it sets LD_AUDIT to any value.
   std::size_t missing(const char* const* environment) const;
-  // The environment, what it lacks, and the null at the end.
+  // Writes the environment, the variables that it lacks, and a null pointer.
   void join(const char* const* environment, const char** to) const;
 
  private:

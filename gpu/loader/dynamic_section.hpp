@@ -7,7 +7,7 @@
 
 namespace inflight::loader {
 
-// An entry's number; 0 without that entry.
+// The value of an entry, or 0 if there is none.
 inline std::uint64_t dynamic_value(const link_map& object, std::int64_t tag) {
   for (const Elf64_Dyn* entry = object.l_ld; entry && entry->d_tag != DT_NULL; ++entry) {
     if (entry->d_tag == tag) return entry->d_un.d_val;
@@ -15,8 +15,8 @@ inline std::uint64_t dynamic_value(const link_map& object, std::int64_t tag) {
   return 0;
 }
 
-// What an entry points to, or null. Where the loader can write the section, it makes addresses of
-// the file's numbers.
+// The pointer in an entry, or null. If the section is writable, the dynamic loader has already
+// relocated it.
 template <class T>
 const T* dynamic_pointer(const link_map& object, std::int64_t tag) {
   const std::uint64_t value = dynamic_value(object, tag);

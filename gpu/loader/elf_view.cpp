@@ -1,4 +1,4 @@
-// ELF's tables, each looked at where the file says it is and only as far as the file goes.
+// Reads ELF tables, with every access limited to the size of the file.
 #include "gpu/loader/elf_view.hpp"
 
 namespace inflight::loader {

@@ -1,5 +1,5 @@
-// An object's ELF file as the loader room reads it: sections, segments and symbols in place,
-// without a copy and without memory of its own. No number in the file is believed.
+// Reads sections, segments and symbols of an ELF file in place, without copies or allocations. All
+// offsets and sizes are checked against the file.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -20,11 +20,11 @@ struct Symbol {
 
 class ElfView {
  public:
-  // Of a 64-bit x86-64 program or shared object; valid as long as the bytes.
+  // Accepts x86-64 programs and shared objects. Valid as long as the bytes.
   static std::optional<ElfView> of(Bytes file);
 
   bool has_section(std::string_view name) const;
-  // f(Elf64_Phdr) for each segment.
+  // Calls f(Elf64_Phdr) for each segment.
   template <class F>
   void each_segment(F f) const {
     const Elf64_Ehdr& header = tables_.header();
@@ -33,11 +33,11 @@ class ElfView {
       f(cuda::field<Elf64_Phdr>(file_, at));
     }
   }
-  // A segment's bytes in the file; none if the file is shorter.
+  // A segment's bytes in the file. Empty if the file is too short.
   Bytes contents(const Elf64_Phdr& segment) const {
     return cuda::slice(file_, segment.p_offset, segment.p_filesz).value_or(Bytes{});
   }
-  // f(Symbol) for each symbol of the table of that type: SHT_SYMTAB, which strip removes, or
+  // Calls f(Symbol) for each symbol in the table of that type: SHT_SYMTAB, which strip removes, or
   // SHT_DYNSYM.
   template <class F>
   void each_symbol(std::uint32_t type, F f) const {
@@ -46,8 +46,8 @@ class ElfView {
          at += sizeof(Elf64_Sym))
       f(symbol(table, at));
   }
-  // f(address) for each function that the table of that type defines. Names are what takes time:
-  // libraries have a million of them.
+  // Calls f(address) for each function defined in the table of that type. Does not read names,
+  // which is slow: libraries may have a million symbols.
   template <class F>
   void each_function(std::uint32_t type, F f) const {
     const Bytes entries = symbols(type).entries;

@@ -1,5 +1,5 @@
-// A child that shares its parent's memory may be what runs here (vfork, posix_spawn), on a small
-// stack: nothing is allocated, and nothing of the process's changes but errno.
+// This code may run in a child that shares its parent's memory (vfork, posix_spawn), on a small
+// stack. It allocates nothing on the heap and changes no state except errno.
 #include "gpu/loader/execution.hpp"
 
 #include <fcntl.h>
@@ -18,11 +18,11 @@ namespace {
 
 using Words = char* const*;
 
-constexpr std::size_t most_variables = 1024;  // in an environment that something is added to
+constexpr std::size_t most_variables = 1024;  // larger environments are passed on unchanged
 constinit Carried carried;
 int* (*errno_place)() = nullptr;
 
-// start(environment) returns only where it fails, with the number of the error below 0.
+// start(environment) returns only on failure, with the negated error number.
 template <class Start>
 int with_carried(Words environment, Start start) {
   const std::size_t missing = carried.missing(environment);
@@ -56,7 +56,7 @@ int fexecve(int file, Words arguments, Words environment) {
 
 template <class Function>
 void replace(const link_map& library, std::string_view name, Function* with) {
-  // Where indirect branches are tracked, a function begins with their mark (ENDBR64), which stays.
+  // With indirect branch tracking, a function begins with ENDBR64, which is kept.
   constexpr std::uint8_t mark[] = {0xF3, 0x0F, 0x1E, 0xFA};
   const Elf64_Sym* const symbol = exported_symbol(library, name);
   if (!symbol || symbol->st_size < sizeof mark + sizeof(FarJump)) return;

@@ -1,13 +1,13 @@
-// The C library's functions that start another program are replaced by ones that carry our
-// variables along. All of its others (execvp, posix_spawn, system...) end in these.
+// Replaces the C library's functions that start a program, so that our environment variables are
+// passed on. Its other functions (execvp, posix_spawn, system...) call these.
 #pragma once
 #include <link.h>
 
 namespace inflight::loader {
 
-// Of the environment that this process began with.
+// Saves our variables from the initial environment of the process.
 void keep_carried(const char* const* environment);
-// To be called when the C library has been mapped, before anything in it runs.
+// Call it when the C library has been mapped, before any of its code runs.
 void carry_variables(const link_map& c_library);
 
 }  // namespace inflight::loader

@@ -1,4 +1,4 @@
-// A look-up in a GNU hash table, as the System V ABI's supplement has it.
+// Looks up a name in a GNU hash table, as in the supplement of the System V ABI.
 #include "gpu/loader/exported.hpp"
 
 #include <elf.h>

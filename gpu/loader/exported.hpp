@@ -1,4 +1,4 @@
-// Finds a function that a loaded library exports, in its own tables in memory.
+// Finds symbols that a loaded library exports, in its tables in memory.
 #pragma once
 #include <link.h>
 
@@ -6,7 +6,7 @@
 
 namespace inflight::loader {
 
-// Null where the library has none of that name.
+// Null if the library does not export the name.
 const Elf64_Sym* exported_symbol(const link_map& library, std::string_view name);
 void* exported(const link_map& library, std::string_view name);
 

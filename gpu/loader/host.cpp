@@ -78,7 +78,7 @@ bool current_folder(char* to, std::size_t bytes) {
   return !failed(call(SYS_getcwd, word(to), bytes));
 }
 
-// Kernels before 4.17 take the address as a wish.
+// Linux before 4.17 treats the address only as a hint.
 bool map_pages(std::uint64_t address, std::uint64_t bytes) {
   const long at =
       call(SYS_mmap, address, bytes, PROT_READ | PROT_WRITE,

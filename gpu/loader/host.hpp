@@ -1,5 +1,4 @@
-// What the audit module asks of the kernel. It is loaded before any C library and stands without
-// one.
+// System calls for the audit module, which is loaded before any C library and uses none.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +9,7 @@
 
 namespace inflight::loader {
 
-// A file's bytes, mapped to be read; none if it cannot be.
+// Maps a file for reading. bytes() is empty if that fails.
 class MappedFile {
  public:
   explicit MappedFile(const char* path);
@@ -24,22 +23,22 @@ class MappedFile {
 };
 
 bool file_exists(const char* path);
-// This process's folder, with its NUL; false if it does not fit.
+// Writes the working directory and a NUL to `to`. False if it does not fit.
 bool current_folder(char* to, std::size_t bytes);
 
 inline constexpr std::uint64_t page_bytes = 4096;
 enum class Access { read, read_write, read_execute, read_write_execute };
-// Fresh zeroed pages at exactly that address, or false.
+// Maps zeroed pages at exactly that address. False if that fails.
 bool map_pages(std::uint64_t address, std::uint64_t bytes);
 void unmap_pages(std::uint64_t address, std::uint64_t bytes);
 bool protect_pages(std::uint64_t address, std::uint64_t bytes, Access access);
 
-// Only where they fail do they return: the number of the error, below 0.
+// These return only on failure, with the negated error number.
 long start_program(const char* path, char* const* arguments, char* const* environment);
 long start_program_at(int folder, const char* path, char* const* arguments,
                       char* const* environment, int flags);
 
-// A line on standard error: "inflight: " and the parts.
+// Writes a line to standard error: "inflight: " and the parts.
 void report(std::initializer_list<std::string_view> parts);
 [[noreturn]] void end_process(int status);
 

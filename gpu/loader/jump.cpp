@@ -1,5 +1,4 @@
-// The encodings of a few instructions: JMP and PUSH, relative, through memory and through a
-// register.
+// Encodes JMP and PUSH: relative, through memory, and through a register.
 #include "gpu/loader/jump.hpp"
 
 #include <cstring>

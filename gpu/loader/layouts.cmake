@@ -1,5 +1,5 @@
-# inflight_runtime_layouts(OUT LIST): writes OUT, a header with what LIST (layouts/layouts.txt) says, of a fixed width, so that the
-# loader has nothing to relocate in it.
+# inflight_runtime_layouts(OUT LIST): writes OUT, a header with the contents of LIST
+# (layouts/layouts.txt). Names have a fixed width, so that they need no relocations.
 function(inflight_runtime_layouts out list)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list})
   file(STRINGS ${list} releases REGEX "^release ")

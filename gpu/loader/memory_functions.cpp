@@ -1,4 +1,4 @@
-// What a compiler may call by itself, for the audit module, which has no C library.
+// Functions to which a compiler may emit calls, for the audit module, which has no C library.
 #include <emmintrin.h>
 
 #include <cstddef>
@@ -24,7 +24,7 @@ int memcmp(const void* a, const void* b, std::size_t bytes) {
 }
 void* memchr(const void* where, int value, std::size_t bytes) {
   const auto* at = static_cast<const unsigned char*>(where);
-  // It finds the ends of thousands of names.
+  // Vectorised because it finds the ends of thousands of names.
   const __m128i wanted = _mm_set1_epi8(static_cast<char>(value));
   for (; bytes >= sizeof wanted; bytes -= sizeof wanted, at += sizeof wanted) {
     const __m128i here = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));

@@ -1,4 +1,4 @@
-// Marks of known releases, looked for in an object's code.
+// Searches an object's code for the marks of known releases.
 #include "gpu/loader/nameless_runtime.hpp"
 
 #include <cstring>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t alignment = 16;  // of the runtime's code, and of every mark in it
 
-// What the runtime imports and hardly anything else does: objects without it are not searched.
+// Rare imports that the runtime has. Objects without them are not searched.
 constexpr std::string_view rare_imports[] = {"mkfifo", "dlvsym", "sem_timedwait"};
 
 std::uint64_t word(Bytes code, std::uint64_t at) {
@@ -36,7 +36,7 @@ struct Place {
   std::uint64_t start;
 };
 
-// `skew`: what the first byte's address is beyond a multiple of the alignment.
+// `skew`: the address of the first byte modulo the alignment.
 std::optional<Place> search(Bytes code, std::uint64_t skew) {
   std::uint64_t at = (alignment - skew) % alignment;
   for (; at + alignment <= code.size(); at += alignment) {

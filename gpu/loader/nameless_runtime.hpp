@@ -1,5 +1,5 @@
-// Finds NVIDIA's static CUDA runtime in a stripped object by its code, whose layout is known of the
-// releases in layouts/.
+// Finds NVIDIA's static CUDA runtime in a stripped object by its code, for the releases whose
+// layout is in layouts/.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,11 +11,11 @@ namespace inflight::loader {
 
 class NamelessRuntime {
  public:
-  // None where the object lacks what the runtime imports, or its code is of no known release.
+  // Empty if the object lacks imports of the runtime, or contains no known release.
   static std::optional<NamelessRuntime> in(const ElfView& elf);
 
   unsigned major() const { return releases[release_].major; }
-  // f(Symbol) for each public function; one is aligned, and alone, in as many bytes as `room`.
+  // Calls f(Symbol) for each public function. Each is aligned, and the only one, in `room` bytes.
   template <class F>
   void each_public(F f) const {
     for (const PlacedFunction& each : placed_functions) {
@@ -29,7 +29,7 @@ class NamelessRuntime {
   NamelessRuntime(unsigned release, std::uint64_t start) : release_(release), start_(start) {}
 
   unsigned release_;
-  std::uint64_t start_;  // of the runtime's code, as the file has addresses
+  std::uint64_t start_;  // file address of the runtime's code
 };
 
 }  // namespace inflight::loader

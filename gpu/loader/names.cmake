@@ -1,6 +1,6 @@
-# inflight_runtime_names(OUT LIST...): writes OUT, a header with the names of all lists, sorted: what the
-# shared runtimes of CUDA export, each list as gpu/cuda/exports has it. Of a fixed width, so that the
-# loader has nothing to relocate in them.
+# inflight_runtime_names(OUT LIST...): writes OUT, a header with the sorted names that the shared
+# CUDA runtimes export, from lists like those in gpu/cuda/exports. Names have a fixed width, so that
+# they need no relocations.
 function(inflight_runtime_names out)
   set(names "")
   foreach(list IN LISTS ARGN)

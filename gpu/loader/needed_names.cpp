@@ -1,5 +1,5 @@
-// The names stand in an object's string table, for its DT_NEEDED entries and for the versions that
-// it needs of each library.
+// The names are in the object's string table: those of DT_NEEDED entries and of version
+// requirements (DT_VERNEED).
 #include "gpu/loader/needed_names.hpp"
 
 #include <elf.h>

@@ -1,12 +1,13 @@
-// Wheels rename the libraries that they carry, with a hash in the name. An object that needs such a
-// one is given its usual name, in memory, so that the loader takes what is there under that name.
+// Wheels add a hash to the names of the libraries that they contain. In an object that needs such a
+// library, the name is replaced in memory by the usual one, so that the dynamic loader searches for
+// that.
 #pragma once
 #include <link.h>
 
 namespace inflight::loader {
 
-// Before the loader looks for what the object needs. `have` tells whether there is a library of
-// ours of that name.
+// Call it before the dynamic loader searches for the needed libraries. `have` returns whether we
+// have a library of that name.
 void restore_needed_names(const link_map& object, bool (*have)(const char* name));
 
 }  // namespace inflight::loader

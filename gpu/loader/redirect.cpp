@@ -1,4 +1,4 @@
-// Islands near an object, and the jumps to them.
+// Creates islands near an object, and the jumps to them.
 #include "gpu/loader/redirect.hpp"
 
 #include <cstring>
@@ -10,14 +10,14 @@ namespace inflight::loader {
 namespace {
 
 constexpr std::uint64_t lowest_address = 1 << 16;  // below it nothing may be mapped
-constexpr std::uint64_t reach = 1ull << 30;        // of a jump, with room for the object itself
+constexpr std::uint64_t reach = 1ull << 30;        // search limit, leaves room for the object
 constexpr std::uint64_t stride = 1 << 20;
 constexpr std::uint8_t return_code = 0xC3;
 
 std::uint64_t page_down(std::uint64_t address) { return address & ~(page_bytes - 1); }
 std::uint64_t page_up(std::uint64_t address) { return page_down(address + page_bytes - 1); }
 
-// The addresses of an object, as its file has them.
+// The range of addresses of an object, as in its file.
 struct Extent {
   std::uint64_t low = ~std::uint64_t{0}, high = 0;
   void add(std::uint64_t from, std::uint64_t to) {
@@ -51,15 +51,16 @@ bool in_text(const ElfView& elf, std::uint64_t address, std::uint64_t bytes) {
   return inside;
 }
 
-// The bytes that a jump may take at a function's entry, as far as `wanted` ones are enough.
+// The number of bytes that a jump may overwrite at a function's entry. Looks for the next function
+// only if the function's own size is below `wanted`.
 std::uint64_t room(const StaticRuntime& runtime, const Symbol& function, std::uint64_t wanted) {
   return function.size >= wanted ? function.size : runtime.room(function);
 }
 
-// What the islands of a runtime take.
+// The size of the islands of a runtime.
 struct Need {
   std::uint64_t functions = 0;
-  std::uint64_t text = 0;  // names that are in no table
+  std::uint64_t text = 0;  // bytes of names that are in no table
   std::string_view failure;
 };
 
@@ -76,7 +77,7 @@ Need need_of(const MappedObject& object, const StaticRuntime& runtime) {
   return need;
 }
 
-// Pages below the object, where no heap grows; above it where there is no room.
+// Maps pages below the object, where no heap grows, or above it if there is no room.
 std::uint64_t map_near(std::uint64_t low, std::uint64_t high, std::uint64_t bytes) {
   for (std::uint64_t away = 0; away < reach; away += stride) {
     const std::uint64_t taken = bytes + away;
@@ -107,7 +108,7 @@ std::uint64_t address_of(const Islands& islands, std::uint64_t index) {
   return islands.start + (index + 1) * island_bytes;
 }
 
-// A copy that outlives the file, or the same text in the table of names.
+// The same text in the table of names, or a copy that outlives the file.
 const char* lasting(std::string_view name, char*& text) {
   if (const char* known = public_name(name)) return known;
   char* copy = text;

@@ -1,5 +1,5 @@
-// The names under which CUDA's libraries are asked for: by soname, by a full version, without one,
-// or as wheels rename what they carry, with a hash before ".so".
+// Parses the file names of CUDA libraries: with a soname version, a full version or none, or with
+// the hash before ".so" that wheels add.
 #include "gpu/loader/stand_ins.hpp"
 
 #include <algorithm>
@@ -10,8 +10,8 @@ namespace {
 
 struct Library {
   std::string_view name;
-  std::string_view version;  // where none is asked for
-  bool of_driver = false;    // its files have the driver's version, its soname always that one
+  std::string_view version;  // used if the name has none
+  bool of_driver = false;    // its files have the driver's version, its soname always `version`
 };
 constexpr Library libraries[] = {
     {"libcuda", "1", true}, {"libcudart", "13"}, {"libcublas", "13"}, {"libcublasLt", "13"},
@@ -23,7 +23,7 @@ bool all_of(std::string_view text, bool (*test)(char)) {
 bool digit(char c) { return c >= '0' && c <= '9'; }
 bool hexadecimal(char c) { return digit(c) || (c >= 'a' && c <= 'f'); }
 
-// Takes what comes before the first `mark`, or all of it.
+// Removes and returns the text before the first `mark`, or all of it.
 std::string_view take(std::string_view& text, char mark) {
   const std::size_t end = std::min(text.find(mark), text.size());
   const std::string_view part(text.data(), end);

@@ -1,5 +1,5 @@
-// The runtime's names in a symbol table. Its internal functions are called libcudart_static_ and 40
-// hexadecimal digits; its public ones have the names that the shared runtime exports.
+// Recognises the runtime by names. Internal functions are named libcudart_static_ and 40
+// hexadecimal digits. Public ones have the names that the shared runtime exports.
 #include "gpu/loader/static_runtime.hpp"
 
 #include "gpu/loader/runtime_names.hpp"
@@ -12,14 +12,14 @@ constexpr std::size_t internal_digits = 40;
 constexpr std::string_view registration = "__cudaRegisterFatBinary";
 constexpr unsigned current_major = 13;
 
-// The runtime's archive is linked whole, so that one name tells its release.
+// The whole archive of the runtime is linked, so one name is enough to identify its version.
 struct ReleaseMark {
   std::string_view name;
-  unsigned major;  // the last release that has it
+  unsigned major;  // the last major version that has it
 };
 constexpr ReleaseMark release_marks[] = {{"cudaBindTexture", 11}, {"cudaThreadSynchronize", 12}};
 
-// Below 0 where `known`, which ends in NUL, comes before `wanted`, which has none.
+// Compares like strcmp. `known` is NUL-terminated, `wanted` is not.
 int order(const char* known, std::string_view wanted) {
   for (char c : wanted) {
     if (*known != c) return static_cast<unsigned char>(*known) - static_cast<unsigned char>(c);
@@ -37,7 +37,7 @@ bool looks_public(std::string_view name) {
 
 const char* public_name(std::string_view name) {
   if (!looks_public(name)) return nullptr;
-  // Every symbol table is looked through for hundreds of names, so that lengths are not taken.
+  // This runs for every symbol of every table, so it avoids computing lengths.
   const auto* found = std::lower_bound(
       std::begin(runtime_names), std::end(runtime_names), name,
       [](const char* known, std::string_view wanted) { return order(known, wanted) < 0; });

@@ -1,6 +1,5 @@
-// Finds NVIDIA's static CUDA runtime in an object by the names in its symbol table, or in a
-// stripped one by its code: which of the object's functions are the runtime's public ones, and, by
-// names, which its internal ones.
+// Finds the public functions of NVIDIA's static CUDA runtime in an object, by its symbol table or,
+// if it is stripped, by its code. The internal functions are found only by the symbol table.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -12,20 +11,20 @@
 
 namespace inflight::loader {
 
-// The same name in the table of those that a runtime of CUDA exports; null if none does.
+// The same name in the table of names that CUDA runtimes export, or null.
 const char* public_name(std::string_view name);
 
 class StaticRuntime {
  public:
   explicit StaticRuntime(const ElfView& elf);
 
-  // Nothing to redirect: the object does not hold the runtime, or is stripped and of no known
-  // release.
+  // True if there is nothing to redirect: the object does not contain the runtime, or is stripped
+  // and contains no known release.
   bool empty() const { return !present_; }
-  // The CUDA release it belongs to, 13 for example; 11 stands for all older ones.
+  // The major version of CUDA, for example 13. 11 includes all older ones.
   unsigned major() const { return major_; }
 
-  // f(Symbol) for each public function, also for one that is newer than the names known here.
+  // Calls f(Symbol) for each public function, even if its name is newer than the known ones.
   template <class F>
   void each_public(F f) const {
     if (nameless_) return nameless_->each_public(f);
@@ -33,19 +32,19 @@ class StaticRuntime {
       if (is_public(symbol)) f(symbol);
     });
   }
-  // f(Symbol) for each internal function.
+  // Calls f(Symbol) for each internal function.
   template <class F>
   void each_internal(F f) const {
     elf_.each_symbol(SHT_SYMTAB, [&](const Symbol& symbol) {
       if (is_internal(symbol)) f(symbol);
     });
   }
-  // The bytes from a function's entry that belong to no other function.
+  // The number of bytes from a function's entry to the next function.
   std::uint64_t room(const Symbol& function) const;
 
  private:
-  // A function whose name looks like the runtime's and is not known: it is the runtime's if it
-  // stands between functions that are.
+  // A function with an unknown name that looks like one of the runtime. It belongs to the runtime
+  // if the functions before and after it do.
   struct Stranger {
     std::uint64_t address = 0, below = 0, above = ~std::uint64_t{0};
     bool after_runtime = false, before_runtime = false;

@@ -1,15 +1,14 @@
-// The variables that `inflight run` sets for a program and that are of use to every program that it
-// starts.
+// The environment variables that `inflight run` sets and that child processes need too.
 #pragma once
 #include <string_view>
 
 namespace inflight::loader {
 
 inline constexpr const char* audit_variable = "LD_AUDIT";
-// Who runs an assembler asks these for its path.
+// Programs that run an assembler read its path from these.
 inline constexpr const char* assembler_variables[] = {"TRITON_PTXAS_PATH",
                                                       "TRITON_PTXAS_BLACKWELL_PATH"};
-// What PyTorch's extensions are built for.
+// The architectures for which PyTorch extensions are built.
 inline constexpr const char* architectures_variable = "TORCH_CUDA_ARCH_LIST";
 inline constexpr std::string_view own_prefix = "INFLIGHT_";
 
