@@ -1,4 +1,4 @@
-// The architecture that a compiler's options ask for.
+// Parses targets and the options that name them.
 #include "gpu/compilers/architecture.hpp"
 
 #include <charconv>
@@ -21,7 +21,8 @@ constexpr OptionName names[] = {{"--gpu-architecture", Option::architecture},
                                 {"--maxrregcount", Option::registers},
                                 {"-maxrregcount", Option::registers}};
 
-// Which option a word is, and where in it the value stands; at its end: the next word is the value.
+// The option in a word, and the offset of its value. If that is the end, the next word is the
+// value.
 struct Word {
   Option option = Option::none;
   std::size_t value = 0;
@@ -56,7 +57,7 @@ std::optional<Target> read_target(std::string_view text) {
 
 VirtualOptions without_machine_code(const std::vector<std::string>& words) {
   VirtualOptions result;
-  Option pending = Option::none;  // whose value is the next word
+  Option pending = Option::none;  // option whose value is the next word
   for (const std::string& text : words) {
     const Word word = pending == Option::none ? read_word(text) : Word{pending, 0};
     std::string& out = result.words.emplace_back(text);

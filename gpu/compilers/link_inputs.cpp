@@ -1,4 +1,4 @@
-// Taking the inputs of a link to pieces.
+// Extracts PTX from the inputs of a link.
 #include "gpu/compilers/link_inputs.hpp"
 
 #include <ar.h>
@@ -46,7 +46,7 @@ struct TypeRow {
   std::string_view name;
   std::initializer_list<Form> forms;
 };
-// Machine code may be text here: it is what this software's compilers give for it.
+// A cubin may be text, because this project's compilers return PTX as machine code.
 const TypeRow types[] = {
     {InputType::cubin, "NVJITLINK_INPUT_CUBIN", {Form::elf, Form::text, Form::linked}},
     {InputType::ptx, "NVJITLINK_INPUT_PTX", {Form::text}},
@@ -75,7 +75,7 @@ tl::expected<void, LinkError> check_type(InputType type, Form form) {
   return {};
 }
 
-// The PTX of one fatbin, or that it holds LTO-IR, which is preferred where it can be linked.
+// Reads one fatbin: its PTX, or the fact that it contains LTO-IR, which is preferred with -lto.
 Found read_images(const std::vector<Image>& images, const LinkOptions& options) {
   LinkInput input;
   const auto is_ltoir = [](const Image& image) { return image.kind == Image::Kind::lto; };
@@ -115,7 +115,7 @@ Found read_object(Bytes bytes, const LinkOptions& options) {
   return input;
 }
 
-// Members that are no object files (the archive's own index) are passed over.
+// Skips members that are not object files, such as the index of the archive.
 Found read_archive(Bytes bytes, const LinkOptions& options) {
   LinkInput input;
   for (std::size_t at = SARMAG; at + sizeof(ar_hdr) <= bytes.size();) {

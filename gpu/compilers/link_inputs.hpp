@@ -1,5 +1,5 @@
-// What a program gives nvJitLink to link: PTX out of texts, fatbins, object files and archives, and
-// what only NVIDIA's own linker can read.
+// Reads the inputs of nvJitLink: extracts PTX from texts, fatbins, object files and archives, and
+// identifies LTO-IR, which only NVIDIA's own linker can read.
 #pragma once
 #include <string>
 #include <string_view>
@@ -24,11 +24,11 @@ enum class InputType : int {
 
 struct LinkInput {
   std::vector<std::string> texts;  // PTX
-  bool for_original = false;       // it holds LTO-IR, and the link is one of LTO-IR
-  bool device_runtime = false;     // it holds NVIDIA's device runtime, which is left out
+  bool for_original = false;       // it contains LTO-IR, and the link has -lto
+  bool device_runtime = false;     // it contains NVIDIA's device runtime, which is omitted
 };
 
-// The content decides; where `type` says something else that is an error.
+// The content determines the format. A different `type` is an error.
 tl::expected<LinkInput, LinkError> read_link_input(InputType type, cuda::Bytes bytes,
                                                    const LinkOptions& options);
 

@@ -1,4 +1,4 @@
-// The options of nvJitLinkCreate.
+// Parses the options of nvJitLinkCreate.
 #include "gpu/compilers/link_options.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace inflight::compilers {
 namespace {
 
-// One that ends in '=' takes a value in the same word.
+// Other options that are accepted. One that ends in '=' has its value in the same word.
 constexpr std::string_view known[] = {"-O0",
                                       "-O3",
                                       "-Xnvvm=",

@@ -1,4 +1,4 @@
-// The options of nvJitLinkCreate.
+// Parses the options of nvJitLinkCreate.
 #pragma once
 #include <span>
 #include <string>
@@ -34,12 +34,12 @@ struct LinkError {
 struct LinkOptions {
   cuda::Architecture architecture;
   bool lto = false;
-  bool ptx = false;        // the linked PTX is wanted
-  unsigned registers = 0;  // the most that a thread may use; 0: no limit
+  bool ptx = false;        // linked PTX is requested
+  unsigned registers = 0;  // limit per thread; 0: no limit
   std::vector<std::string> words;
 };
 
-// Refuses what NVIDIA's library refuses, with its codes and words.
+// Rejects the same options as NVIDIA's library, with the same codes and messages.
 tl::expected<LinkOptions, LinkError> read_link_options(std::span<const char* const> words);
 
 }  // namespace inflight::compilers

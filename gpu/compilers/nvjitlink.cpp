@@ -1,5 +1,5 @@
-// libnvJitLink: the public functions of nvJitLink.h. PTX is handed on as the 'linked cubin'; LTO-IR
-// is given to NVIDIA's own linker, which makes PTX of it.
+// libnvJitLink: the public functions of nvJitLink.h. PTX is returned as the 'linked cubin'. LTO-IR
+// is passed to NVIDIA's own linker, which converts it to PTX.
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -35,13 +35,13 @@ int ask(const char* name, Arguments... arguments) {
   return function ? function(arguments...) : int(LinkStatus::internal);
 }
 
-// A link of LTO-IR by NVIDIA's own library; what it makes is PTX.
+// Links LTO-IR with NVIDIA's own library. The result is PTX.
 class LtoLink {
  public:
   int create(const LinkOptions& options) {
     std::vector<const char*> words;
     for (const std::string& word : options.words) {
-      if (word != "-r") words.push_back(word.c_str());  // machine code's; PTX is never final
+      if (word != "-r") words.push_back(word.c_str());  // of machine code only; PTX is never final
     }
     if (!options.ptx) words.push_back("-ptx");
     return ask<int(Handle*, std::uint32_t, const char**)>(
@@ -85,16 +85,15 @@ class LtoLink {
   Handle handle_ = nullptr;
 };
 
-// An nvJitLinkHandle. It exists even where its options were refused, since it has the log that says
-// so.
+// An nvJitLinkHandle. It exists even if its options are rejected, because it has the error log.
 struct Link {
   LinkOptions options;
   bool usable = false, complete = false;
   std::vector<cuda::NamedText> inputs;
-  bool open = false;  // an input that was left out may define what is missing
+  bool open = false;  // an omitted input may define missing symbols
   std::unique_ptr<LtoLink> lto;
   std::string errors, info;
-  std::string image, ptx;  // with what ends them
+  std::string image, ptx;  // including the terminator
 };
 
 cuda::Handles<Link>& links() {
@@ -131,7 +130,7 @@ int add(Link& link, int type, cuda::Bytes bytes, const char* name) {
   return input->for_original ? add_to_original(link, type, bytes, name) : success;
 }
 
-// LTO-IR first, so that its kernels' text stands where a lone input's would.
+// Inserts the PTX of the LTO-IR first, at the position that a single input would have.
 int link_ltoir(Link& link) {
   if (!link.lto)
     return refuse(link,
@@ -148,7 +147,8 @@ int link_ltoir(Link& link) {
   return success;
 }
 
-// A single text is the image itself; several are joined as the driver's own linker joins them.
+// A single text is the image itself. Several are joined in the same way as the driver's linker
+// does.
 std::string image_of(const Link& link) {
   std::vector<std::string> texts;
   for (const cuda::NamedText& input : link.inputs)
@@ -191,7 +191,7 @@ int store(void* to, const std::string& bytes) {
   return success;
 }
 
-// What a finished link made, where its options asked for that.
+// The status of requests for the results of a link.
 int cubin_state(const Link& link) {
   return link.complete && !link.options.ptx ? success : int(LinkStatus::internal);
 }
@@ -200,10 +200,10 @@ int ptx_state(const Link& link) {
   return link.complete ? success : int(LinkStatus::internal);
 }
 
-// A log with the NUL that ends it; one of no words has no bytes.
+// A log with its final NUL. An empty log has no NUL.
 std::string ended(const std::string& log) { return log.empty() ? log : log + '\0'; }
 
-// body(), or the code that stands for what it throws.
+// Returns body(), or an error code if it throws.
 template <class Body>
 int bounded(const char* call, Body&& body) {
   int result = int(LinkStatus::internal);
@@ -224,8 +224,8 @@ int with_link(const char* call, Handle handle, Body&& body) {
 
 }  // namespace
 
-// Each function has its own name and one for every minor version of the library that has been or
-// will be.
+// Each function has its own name and an alias for every minor version of the library, including
+// future ones.
 #define INFLIGHT_VERSIONED(name, minor) INFLIGHT_ALIAS(name, INFLIGHT_MAJOR, minor)
 #define INFLIGHT_ALIAS(name, major, minor) INFLIGHT_ALIAS_(name, major, minor)
 #define INFLIGHT_ALIAS_(name, major, minor)                                                     \
@@ -347,8 +347,8 @@ INFLIGHT_NVJITLINK(GetInfoLog, (Handle handle, char* log), {
   return with_link(__func__, handle, [&](Link& link) { return store(log, ended(link.info)); });
 })
 
-// The version of NVIDIA's own library where it is installed, since its LTO-IR is what can be
-// linked.
+// Returns the version of NVIDIA's own library if it is installed, because that determines which
+// LTO-IR can be linked.
 extern "C" [[gnu::visibility("default")]] int nvJitLinkVersion(unsigned* major, unsigned* minor) {
   return bounded(__func__, [&] {
     if (!major || !minor) return int(LinkStatus::null_input);

@@ -1,5 +1,5 @@
-// libnvrtc: NVIDIA's own compiler behind the public functions of nvrtc.h. What a program asks for
-// as machine code is compiled for the virtual architecture of the same number, and is PTX.
+// libnvrtc: NVIDIA's own compiler behind the public functions of nvrtc.h. Where a program requests
+// machine code, it is compiled for the virtual architecture of the same number, and gets PTX.
 #include <algorithm>
 #include <cstring>
 #include <mutex>
@@ -19,7 +19,7 @@ namespace inflight::compilers {
 namespace {
 
 using Handle = void*;  // nvrtcProgram
-// nvrtcResult; what NVIDIA's library answers is handed on as it is.
+// nvrtcResult. Results of NVIDIA's library are returned unchanged.
 constexpr int success = 0, out_of_memory = 1, internal_error = 11;
 
 Original& original() {
@@ -29,8 +29,8 @@ Original& original() {
   return *library;
 }
 
-// The programs that were compiled for sm_XX, and whose machine code is therefore their PTX; with
-// the limit on a thread's registers that they were compiled with.
+// The programs compiled for sm_XX, which get their PTX as machine code, with their register limits.
+// Thread-safe.
 class MachineCode {
  public:
   void add(Handle program, unsigned registers) {
@@ -57,7 +57,7 @@ MachineCode& machine_code() {
   return *programs;
 }
 
-// body(), or the code that stands for what it throws.
+// Returns body(), or an error code if it throws.
 template <class Body>
 int bounded(const char* call, Body&& body) {
   int result = internal_error;
@@ -84,8 +84,7 @@ bool are_readable(int count, const char* const* options) {
   return true;
 }
 
-// What takes the place of machine code, with its NUL; empty where the program could not be
-// compiled.
+// Stores the PTX that replaces machine code, with a NUL. Empty if the program was not compiled.
 int loadable(Handle program, unsigned registers, std::string& to) {
   std::size_t bytes = 0;
   int result = ask<int(Handle, std::size_t*)>("nvrtcGetPTXSize", program, &bytes);

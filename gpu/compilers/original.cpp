@@ -1,5 +1,5 @@
-// Finding NVIDIA's own library behind a stand-in. Asking the loader for the name would give the
-// stand-in itself, so the folders that the loader would have searched are walked here.
+// Finds NVIDIA's own library behind a stand-in. The dynamic loader would return the stand-in for
+// its name, so this searches the folders that the loader would have searched.
 #include "gpu/compilers/original.hpp"
 
 #include <dlfcn.h>
@@ -17,7 +17,7 @@
 #include "gpu/loader/stand_ins.hpp"
 
 extern "C" {
-// What audit.cpp of the loader room writes into; a stand-in is also known by it.
+// Written by gpu/loader/audit.cpp. Its presence also identifies a stand-in.
 [[gnu::visibility("default")]] char inflight_asked_path[inflight::loader::asked_path_bytes] = {};
 }
 
@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where wheels put the libraries, below site-packages: those of CUDA 13, and of CUDA 12.
+// The folders of libraries in wheels, below site-packages, for CUDA 13 and CUDA 12.
 constexpr std::string_view wheel_folders[] = {"nvidia/cu13/lib", "nvidia/cu12/lib",
                                               "nvidia/cuda_nvrtc/lib", "nvidia/nvjitlink/lib"};
 constexpr std::string_view toolkit_folders[] = {"lib64", "lib", "targets/x86_64-linux/lib"};
@@ -51,7 +51,7 @@ class Folders {
   std::unordered_set<std::string> seen_;
 };
 
-// The files of all loaded objects; the program itself is an empty name.
+// The file names of all loaded objects. That of the program itself is empty.
 std::vector<std::string> loaded_objects() {
   std::vector<std::string> names;
   dl_iterate_phdr(
@@ -63,8 +63,7 @@ std::vector<std::string> loaded_objects() {
   return names;
 }
 
-// Where the loader looks for what an object needs: its RPATH, LD_LIBRARY_PATH, its RUNPATH, the
-// system's folders.
+// Adds the loader's search path for an object: RPATH, LD_LIBRARY_PATH, RUNPATH and system folders.
 void add_search_path(const std::string& object, Folders& folders) {
   void* handle = dlopen(object.empty() ? nullptr : object.c_str(), RTLD_LAZY | RTLD_NOLOAD);
   if (!handle) return;
@@ -96,8 +95,8 @@ void add_environment(const fs::path& prefix, Folders& folders) {
   }
 }
 
-// The environment of the running Python, by the name that it was started with: a link in a virtual
-// environment, which /proc/self/exe has resolved.
+// The environment of the running Python, from the name it was started with. /proc/self/exe would
+// not do: in a virtual environment the program is a symbolic link, which it resolves.
 fs::path running_prefix() {
   std::ifstream file("/proc/self/cmdline");
   std::string program;
@@ -114,7 +113,7 @@ fs::path running_prefix() {
   return fs::path(program).parent_path().parent_path();
 }
 
-// The folders that ldconfig was told of.
+// Adds the folders of the ldconfig configuration.
 void add_configured(Folders& folders) {
   std::vector<fs::path> files{"/etc/ld.so.conf"};
   std::error_code error;
@@ -171,8 +170,8 @@ void Original::load() {
   }
 }
 
-// The loader takes a path that was asked for before for what it gave then: a stand-in, perhaps. So
-// the path is spelled as nobody else does.
+// For a path requested before, the dynamic loader returns the object of that request, which may be
+// a stand-in. So this uses an unusual spelling of the path.
 bool Original::open(const fs::path& path) {
   std::error_code error;
   if (!fs::exists(path, error) || is_own(path)) return false;

@@ -1,5 +1,4 @@
-// NVIDIA's own library of the name that a stand-in bears, found where the program would have found
-// it.
+// Finds NVIDIA's own library of the same name as a stand-in, where the program would have found it.
 #pragma once
 #include <filesystem>
 #include <mutex>
@@ -9,22 +8,22 @@
 
 namespace inflight::compilers {
 
-// The folders in which the program's loader, its Python packages and the CUDA toolkit keep
-// libraries, in the order of search: those of every loaded object with LD_LIBRARY_PATH and the
-// system's, the wheels of NVIDIA beside loaded Python packages and in the running Python's
-// environment, CUDA_HOME, CUDA_PATH, what /etc/ld.so.conf names, /usr/local/cuda.
+// The folders to search, in order: the search paths of every loaded object (with LD_LIBRARY_PATH
+// and the system's folders), NVIDIA's wheels beside loaded Python packages, VIRTUAL_ENV,
+// CONDA_PREFIX, the wheels of the running Python, CUDA_HOME, CUDA_PATH, the folders in
+// /etc/ld.so.conf and ld.so.conf.d, /usr/local/cuda and /usr/local/cuda-*.
 std::vector<std::string> library_folders();
 
 class Original {
  public:
-  // `soname` as in libnvrtc.so.13; `wheel`, the Python package that holds it, is for the sentence
-  // that says it is missing.
+  // `soname`: for example libnvrtc.so.13. `wheel`: the Python package that contains it, for the
+  // message if it is missing.
   Original(std::string soname, std::string wheel)
       : soname_(std::move(soname)), wheel_(std::move(wheel)) {}
 
   bool found();
-  // The function of type F, or null; then a sentence on standard error has said, once, that the
-  // library or this function of it is missing.
+  // The function `name` of type F. Null if the library or the function is missing, which is then
+  // reported once on standard error.
   template <class F>
   F* function(const char* name) {
     return reinterpret_cast<F*>(find(name));

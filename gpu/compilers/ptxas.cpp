@@ -1,4 +1,4 @@
-// ptxas: hands PTX on as if it were machine code, for programs that run an assembler themselves
+// ptxas: outputs PTX as if it were machine code, for programs that run an assembler themselves
 // (Triton). The software GPU's driver takes PTX text where machine code is expected.
 #include <fmt/format.h>
 
@@ -18,10 +18,10 @@
 namespace inflight::compilers {
 namespace {
 
-constexpr int failed = 255;  // as ptxas ends after an error
+constexpr int failed = 255;  // exit status of ptxas after an error
 
-// Triton reads the release, takes it for the newest PTX that can be assembled, and keeps what was
-// assembled under the whole text: apart from what NVIDIA's own makes.
+// Triton derives the newest supported PTX version from the release. It caches output under the
+// whole text, and so apart from that of NVIDIA's ptxas.
 constexpr const char* version =
     "ptxas of the software GPU, which hands PTX on as it is (Inflight {})\n"
     "Cuda compilation tools, release 13.0, V13.0.0\n";

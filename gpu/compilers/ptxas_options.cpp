@@ -1,4 +1,4 @@
-// The command line of ptxas.
+// Parses the command line of ptxas.
 #include "gpu/compilers/ptxas_options.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace inflight::compilers {
 namespace {
 
-// Options whose value may be the next word, as `ptxas --help` lists them.
+// Options whose value may be the next word, from `ptxas --help`.
 constexpr std::string_view with_value[] = {
     "--allow-expensive-optimizations",
     "-allow-expensive-optimizations",
@@ -49,7 +49,7 @@ constexpr std::string_view with_value[] = {
     "-split-compile",
     "--regAllocOptLevel",
 };
-// Those that would bring in words, or text, from elsewhere.
+// Unsupported options, which would read further options or the input from elsewhere.
 constexpr std::string_view not_read[] = {"--options-file", "-optf", "--input-as-string", "-ias"};
 
 struct Word {

@@ -1,4 +1,4 @@
-// The command line of ptxas.
+// Parses the command line of ptxas.
 #pragma once
 #include <string>
 #include <tl/expected.hpp>
@@ -11,11 +11,11 @@ struct PtxasOptions {
   Action action = Action::assemble;
   std::string input;
   std::string output = "elf.o";
-  unsigned registers = 0;  // the most that a thread may use; 0: no limit
+  unsigned registers = 0;  // limit per thread; 0: no limit
 };
 
-// Every option is taken, known or not: of those for code generation only the limit on registers
-// changes anything. An error is a sentence without its stop.
+// Accepts every option, known or not. Of the options for code generation, only the register limit
+// has an effect. An error is a sentence without its final period.
 tl::expected<PtxasOptions, std::string> read_ptxas_options(const std::vector<std::string>& words);
 
 }  // namespace inflight::compilers

@@ -1,4 +1,4 @@
-// Writing a limit on registers into PTX.
+// Writes a register limit into PTX.
 #include "gpu/compilers/register_limit.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace inflight::compilers {
 namespace {
 
-// Past the comment or the string that starts at `at`; `at` where neither does.
+// The end of the comment or string that starts at `at`, or `at` if none does.
 std::size_t past_aside(std::string_view text, std::size_t at) {
   const auto past = [&](std::string_view end, std::size_t from) {
     const auto found = text.find(end, from);
@@ -43,7 +43,7 @@ std::string limit_registers(std::string_view ptx, unsigned limit) {
   if (limit == 0) return std::string(ptx);
   const std::string directive = ".maxnreg " + std::to_string(limit) + "\n";
   std::string result;
-  bool in_head = false, free = false;  // between .entry and its body or its end
+  bool in_head = false, free = false;  // between .entry and body or end; no directive of its own
   for (std::size_t at = 0; at < ptx.size();) {
     std::size_t end = past_aside(ptx, at);
     if (end == at) {
