@@ -22,7 +22,8 @@ enum class Return : int {
 
 struct Handle;  // nvmlDevice_t
 
-// What a caller writes into a structure's first field: its size, and its number above bit 24.
+// The version field that a caller sets: the size of the structure, and its version number from bit
+// 24 on.
 template <class Structure>
 constexpr std::uint32_t version_of(unsigned number) {
   return std::uint32_t(sizeof(Structure)) | number << 24;

@@ -1,4 +1,4 @@
-// NVML: the devices, by what they are found, and what they are.
+// NVML: finding devices and reading their properties.
 #include <fmt/format.h>
 
 #include <array>
@@ -26,7 +26,7 @@ Address address_of(unsigned ordinal) {
   return {value(Attribute::pci_domain), value(Attribute::pci_bus), value(Attribute::pci_device)};
 }
 
-// Takes a hexadecimal number and the mark behind it.
+// Removes a hexadecimal number and the `mark` after it from `text`. mark 0: the end of the text.
 bool take(std::string_view& text, char mark, std::uint32_t& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, 16);
   if (error != std::errc{}) return false;
@@ -93,7 +93,7 @@ Return store_by_uuid(Handle** to, const Uuid* asked) {
   return Return::invalid_argument;
 }
 
-// Vendor's and product's numbers are 0: no device on any bus has them.
+// Vendor and product ids are 0, which no real device has.
 PciInfo pci_info(unsigned ordinal) {
   const Address address = address_of(ordinal);
   PciInfo info{.domain = address.domain, .bus = address.bus, .device = address.device};
@@ -121,7 +121,7 @@ Return store_pci_info_ext(PciInfoExt* to, unsigned ordinal) {
   return Return::success;
 }
 
-// nvmlDeviceArchitecture_t, by the first capability of each.
+// nvmlDeviceArchitecture_t, by the lowest compute capability of each.
 struct Generation {
   unsigned capability;
   std::uint32_t number;
@@ -177,7 +177,7 @@ INFLIGHT_NVML_DEVICE(nvmlDeviceGetPciInfo_v3, (Handle * handle, PciInfo* to),
                      { return store_pci_info(to, ordinal, sizeof(PciInfo)); })
 INFLIGHT_NVML_DEVICE(nvmlDeviceGetPciInfoExt, (Handle * handle, PciInfoExt* to),
                      { return store_pci_info_ext(to, ordinal); })
-// NVML_BRAND_UNKNOWN, as it is none that one can buy.
+// NVML_BRAND_UNKNOWN, because it is not an NVIDIA product.
 INFLIGHT_NVML_DEVICE(nvmlDeviceGetBrand, (Handle * handle, int* brand), { return store(brand, 0); })
 INFLIGHT_NVML_DEVICE(nvmlDeviceGetArchitecture, (Handle * handle, std::uint32_t* architecture),
                      { return store_architecture(architecture); })
@@ -190,7 +190,7 @@ INFLIGHT_NVML_DEVICE(nvmlDeviceGetCudaComputeCapability, (Handle * handle, int* 
                      })
 INFLIGHT_NVML_DEVICE(nvmlDeviceGetMemoryBusWidth, (Handle * handle, unsigned* bits),
                      { return store(bits, unsigned(profile()[Attribute::bus_width])); })
-// NVML_COMPUTEMODE_DEFAULT, as the driver says.
+// NVML_COMPUTEMODE_DEFAULT, consistent with the driver.
 INFLIGHT_NVML_DEVICE(nvmlDeviceGetComputeMode, (Handle * handle, int* mode),
                      { return store(mode, 0); })
 // NVML_GPU_VIRTUALIZATION_MODE_NONE.

@@ -1,4 +1,4 @@
-// NVML: how devices reach one another, and fields that are asked for by number.
+// NVML: peer access between devices, fields queried by number, and fabric information.
 #include <chrono>
 
 #include "gpu/management/nvlink.hpp"
@@ -10,14 +10,14 @@ namespace {
 enum class Peer : int { read = 0, write = 1, nvlink = 2, atomics = 3, pci = 4, unknown = 5 };
 constexpr int peer_ok = 0, peer_not_supported = 5;
 
-// As the driver says, devices reach each other's memory.
+// Consistent with the driver: devices can access each other's memory.
 Return store_peer_status(int* to, const Handle* peer, int index) {
   if (!ordinal_of(peer)) return Return::invalid_argument;
   switch (Peer(index)) {
     case Peer::read:
     case Peer::write:
     case Peer::atomics:
-    case Peer::unknown:  // as an H200 says
+    case Peer::unknown:  // same answer as an H200
       return store(to, peer_ok);
     case Peer::nvlink:
       return store(to, nvlinks_up() ? peer_ok : peer_not_supported);
@@ -37,7 +37,7 @@ std::optional<std::uint64_t> value_of(const FieldValue& field) {
   return std::nullopt;
 }
 
-// A field that is not there says so by a status of its own.
+// Each field has its own status, not_supported if it is unknown.
 Return store_fields(int count, FieldValue* values) {
   using namespace std::chrono;
   if (count <= 0 || !values) return Return::invalid_argument;
@@ -54,7 +54,7 @@ Return store_fields(int count, FieldValue* values) {
   return Return::success;
 }
 
-// NVML_GPU_FABRIC_STATE_NOT_SUPPORTED is 0, as is all else of a device in no fabric.
+// NVML_GPU_FABRIC_STATE_NOT_SUPPORTED is 0, like all other members for a device without a fabric.
 Return store_no_fabric(std::uint32_t* version) {
   if (!version) return Return::invalid_argument;
   const std::uint32_t given = *version;

@@ -1,4 +1,4 @@
-// The library's state: a count of initialisations, and a handle for each device.
+// The state of the library: a count of initialisations, and a handle for each device.
 #include "gpu/management/library.hpp"
 
 #include <array>
@@ -11,12 +11,12 @@
 
 namespace inflight::management {
 
-// Its address is all that it is.
+// Only its address is used.
 struct Handle {};
 
 namespace {
 
-constexpr unsigned most_devices = 64;  // INFLIGHT_DEVICES takes no more
+constexpr unsigned most_devices = 64;  // the maximum of INFLIGHT_DEVICES
 std::array<Handle, most_devices> handles;
 std::atomic<int> initializations{0};
 

@@ -1,5 +1,5 @@
-// How a call of NVML begins and ends: whether the library is initialised, which device a handle
-// means, and what is said of what is not supported.
+// Common parts of NVML calls: initialisation, device handles, storing of results, and conversion of
+// exceptions.
 #pragma once
 #include <optional>
 #include <string_view>
@@ -14,23 +14,22 @@ struct Profile;
 
 namespace inflight::management {
 
-// Initialisations are counted; the last shutdown ends them all.
+// Initialisations are counted. The library is initialised until as many shutdowns were called.
 void initialize();
 Return shut_down();
 bool initialized();
 
-// The machine's devices as INFLIGHT_DEVICE and INFLIGHT_DEVICES tell them, whatever
-// CUDA_VISIBLE_DEVICES says: CUDA itself need not be in use, nor does this begin its use, so that a
-// program may fork after it.
+// The devices set by INFLIGHT_DEVICE and INFLIGHT_DEVICES, regardless of CUDA_VISIBLE_DEVICES.
+// These functions do not initialise CUDA, so that a program may still fork after a call.
 const cuda::Profile& profile();
 unsigned device_count();
 Handle* handle_of(unsigned ordinal);
 std::optional<unsigned> ordinal_of(const Handle* handle);
-// The device once CUDA is in use in this process; null before, and where the process does not see
-// it.
+// The CUDA device. Null if this process has not initialised CUDA or does not see the device.
 cuda::Device* in_use(unsigned ordinal);
 
-// Writes `text` and a NUL where they fit into `bytes` (insufficient_size, invalid_argument).
+// Writes `text` and a NUL. Returns insufficient_size if `bytes` is too small, invalid_argument if
+// `to` is null.
 Return store_text(std::string_view text, char* to, unsigned bytes);
 
 template <class T>
@@ -42,7 +41,7 @@ Return store(T* to, T value) {
 
 Return of_exception(const char* name);
 
-// A call's code: body()'s, or that of what it throws.
+// Returns the code of body(), or of the exception that it throws, or uninitialized.
 template <class Body>
 int answer(const char* name, Body&& body) {
   if (!initialized()) return int(Return::uninitialized);
@@ -57,12 +56,12 @@ int answer(const char* name, Body&& body) {
 
 #define INFLIGHT_NVML_EXPORT extern "C" __attribute__((visibility("default")))
 
-// A call that may be made before initialisation or after it.
+// An NVML function. It returns uninitialized before initialisation.
 #define INFLIGHT_NVML(name, params, ...)                                       \
   INFLIGHT_NVML_EXPORT int name params {                                       \
     return answer(#name, [&]() -> ::inflight::management::Return __VA_ARGS__); \
   }
-// A call whose first parameter, `handle`, names the device number `ordinal`.
+// An NVML function with a parameter `handle`. In the body, `ordinal` is the number of that device.
 #define INFLIGHT_NVML_DEVICE(name, params, ...)                          \
   INFLIGHT_NVML(name, params, {                                          \
     const std::optional<unsigned> found = ordinal_of(handle);            \

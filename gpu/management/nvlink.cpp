@@ -1,6 +1,5 @@
-// NVML: the NVLinks of a device, as of the machines that the profiles are of: all of them lead to
-// switches, which no program sees on a bus. One device alone has nobody to reach: its links are
-// down.
+// NVML: the NVLinks of a device, as on the machines that the profiles describe. All links lead to
+// switches, which programs do not see on a bus. The links of a single device are down.
 #include "gpu/management/nvlink.hpp"
 
 #include <cstring>
@@ -10,7 +9,7 @@
 namespace inflight::management {
 namespace {
 
-// Links of a device, by the first capability of each generation; nvmlNvlinkVersion_t.
+// Links per device and nvmlNvlinkVersion_t, by the lowest compute capability of a generation.
 struct Generation {
   int capability;
   unsigned links, version;
@@ -24,12 +23,12 @@ const Generation& generation() {
   return no_links;
 }
 
-constexpr int last_capability = 5;  // of nvmlNvLinkCapability_t, all of which links have
+constexpr int last_capability = 5;  // of nvmlNvLinkCapability_t; links have all of them
 
 // nvmlIntNvLinkDeviceType_t.
 constexpr int to_switch = 2;
 
-// As two H200s in a virtual machine say, which has the GPUs and not the switches.
+// As reported by two H200s in a virtual machine that has the GPUs but not the switches.
 PciInfo unseen_switch() {
   PciInfo info{.domain = 0xffffffff, .bus = 0xff, .device = 0xff, .device_id = 0xffffffff};
   std::memcpy(info.short_bus_id, "FFFFFFF:FF:FF.0", sizeof info.short_bus_id);
@@ -37,7 +36,7 @@ PciInfo unseen_switch() {
   return info;
 }
 
-// `answer()` for a link that the device has.
+// Returns answer() if the device has the link.
 template <class Answer>
 Return of_link(unsigned link, Answer answer) {
   return link < nvlinks() ? answer() : Return::invalid_argument;

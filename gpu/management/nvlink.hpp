@@ -1,10 +1,10 @@
-// What NVML tells of NVLinks, in more calls than one.
+// NVLink facts that several NVML calls report.
 #pragma once
 #include "gpu/management/library.hpp"
 
 namespace inflight::management {
 
-unsigned nvlinks();  // of a device
-bool nvlinks_up();   // do they lead to other devices?
+unsigned nvlinks();  // number of links of a device
+bool nvlinks_up();   // whether they connect to other devices
 
 }  // namespace inflight::management

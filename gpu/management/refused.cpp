@@ -1,5 +1,5 @@
-// What every other name of NVML does: it answers NVML_ERROR_NOT_SUPPORTED. The first says so, but
-// for questions that libraries ask of every GPU when they start.
+// Defines all other NVML functions, which return NVML_ERROR_NOT_SUPPORTED. The first such call is
+// reported, except for queries that libraries make for every GPU when they start.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,10 +12,10 @@ namespace inflight::management {
 namespace {
 
 struct Absent {
-  std::string_view part;  // of the call's name
-  std::string_view what;  // the software GPU has not; empty: many GPUs have none either
+  std::string_view part;  // of the function's name
+  std::string_view what;  // missing in the software GPU; empty: not reported, as many GPUs lack it
 };
-// The first row whose part occurs in the name speaks.
+// The first row whose part occurs in the name applies.
 constexpr Absent absent[] = {
     {"NvLink", ""},
     {"Mig", ""},
@@ -53,7 +53,7 @@ int refused(const char* name) {
 }  // namespace
 }  // namespace inflight::management
 
-// Weak, so that a definition anywhere else in the library takes its place.
+// Weak, so that a definition elsewhere in the library replaces it.
 #define INFLIGHT_NVML_REFUSED(name)                                    \
   extern "C" __attribute__((weak, visibility("default"))) int name() { \
     return inflight::management::refused(#name);                       \

@@ -1,4 +1,4 @@
-// NVML: initialisation, versions and what concerns no device.
+// NVML: initialisation, versions, and functions without a device.
 #include <fmt/format.h>
 
 #include <array>
@@ -11,8 +11,8 @@
 namespace inflight::management {
 namespace {
 
-// There is no driver of NVIDIA's below: its series says which CUDA this is, its number is none of
-// NVIDIA's.
+// There is no NVIDIA driver. The series (580) matches the CUDA version, but NVIDIA has no such
+// driver version.
 constexpr std::string_view driver_version = "580.00.00", driver_branch = "r580_00";
 constexpr std::string_view library_version = "13.580.00.00";
 
@@ -54,7 +54,7 @@ constexpr Text texts[] = {
     {30, "Reset Type Not Supported"},
 };
 
-// What the process was started as; empty if there is none.
+// The name with which the process was started. Empty if there is no such process.
 std::string process_name(unsigned pid) {
   std::ifstream file(fmt::format("/proc/{}/cmdline", pid), std::ios::binary);
   std::string name;
@@ -103,7 +103,7 @@ INFLIGHT_NVML(nvmlSystemGetProcessName, (unsigned pid, char* to, unsigned bytes)
               { return store_process_name(pid, to, bytes); })
 INFLIGHT_NVML(nvmlUnitGetCount, (unsigned* count), { return store(count, 0U); })
 
-// Confidential computing: off, and the machine need not have it.
+// Confidential computing is off.
 INFLIGHT_NVML(nvmlSystemGetConfComputeState, (ConfidentialState * state),
               { return store(state, ConfidentialState{}); })
 INFLIGHT_NVML(nvmlSystemGetConfComputeSettings, (ConfidentialSettings * settings), {

@@ -1,5 +1,4 @@
-// NVML: what devices are used for. Each process has devices of its own, so that it is the only one
-// that uses them.
+// NVML: memory, utilisation and processes. Each process has its own devices and is their only user.
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,7 +16,7 @@ namespace {
 
 Return store_memory(Memory1* to, unsigned ordinal) {
   const cuda::MemoryState state = cuda::memory_state(int(ordinal));
-  // What the host has no room for counts as reserved, and what is reserved as used.
+  // Memory that the host lacks counts as reserved, and reserved memory counts as used.
   return store(to, Memory1{state.total, state.free, state.total - state.free});
 }
 
@@ -38,7 +37,8 @@ struct Sample {
   Duration kernels{}, memory{};
 };
 
-// From one question to the next, but at least what NVML calls the shortest sample period.
+// Utilisation is measured between two calls, but over no less than the shortest sample period of
+// NVML.
 constexpr std::chrono::milliseconds shortest_period{167};
 
 struct Period {
@@ -74,7 +74,7 @@ bool has_context(unsigned ordinal) {
   });
 }
 
-// This process, if it has a context on the device, at the front of `to`.
+// Stores this process in `to` if it has a context on the device.
 template <class Process>
 Return store_processes(unsigned ordinal, unsigned* count, Process* to) {
   if (!count) return Return::invalid_argument;
@@ -110,7 +110,7 @@ INFLIGHT_NVML_DEVICE(nvmlDeviceGetComputeRunningProcesses_v3,
                      (Handle * handle, unsigned* count, Process2* to),
                      { return store_processes(ordinal, count, to); })
 
-// Graphics and MPS: no process.
+// There are no graphics or MPS processes.
 #define INFLIGHT_NVML_NO_PROCESSES(name)                                \
   INFLIGHT_NVML_DEVICE(name, (Handle * handle, unsigned* count, void*), \
                        { return store(count, 0U); })

@@ -1,6 +1,5 @@
-// libcupti.so.13: a software GPU has no counters and no activity records. Every function says so by
-// its result, which profilers (PyTorch's among them) take as a machine on which they measure the
-// host alone.
+// libcupti.so.13: a software GPU has no counters and no activity records. Functions return
+// CUPTI_ERROR_NOT_SUPPORTED, on which profilers such as PyTorch's measure only the host.
 #include <cstdint>
 
 namespace {
