@@ -120,7 +120,7 @@ struct Wait {
 struct Stuck {
   enum class Why : std::uint8_t {
     nothing_moves,  // no thread can continue
-    only_polling,   // the others only poll memory that no other thread can change
+    only_polling,   // all that can continue only poll what no other thread can change
     out_of_time,    // --timeout
   };
   struct Threads {

@@ -11,8 +11,7 @@ enum class Why : std::uint8_t {
   proxy_fence,       // ordered, but written by the generic proxy and used by the async proxy
   not_committed,     // the thread's own copy, in a group that it has not committed
   not_waited,        // the thread's own copy, for which it has not waited
-  allowed_too_many,  // the thread's own copy: its wait allowed `allowed` groups, at most `needed`
-                     // is correct
+  allowed_too_many,  // the thread's own copy: its wait allowed `allowed` groups, more than `needed`
   at_once,           // copies or stores of two lanes by one instruction
   not_observed,  // another thread's copy, or one on an mbarrier, whose completion was not observed
 };
