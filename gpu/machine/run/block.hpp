@@ -24,11 +24,11 @@
 
 namespace inflight::machine {
 
-// A hardware barrier of a block: bar, barrier (PTX ISA, "bar, barrier"). The phase being collected.
+// The current phase of a hardware barrier of a block (PTX ISA, "bar, barrier").
 struct NamedBarrier {
-  std::uint32_t arrived = 0;       // threads; full warps where `expected` was given
-  std::uint32_t expected = 0;      // threads, a multiple of 32; 0: all that live
-  std::uint32_t phase = 0;         // counts its completions
+  std::uint32_t arrived = 0;       // threads; whole warps if `expected` is given
+  std::uint32_t expected = 0;      // threads, a multiple of 32; 0: all alive
+  std::uint32_t phase = 0;         // completions so far
   std::uint32_t reduced_popc = 0;  // threads whose predicate was true
   bool reduced_and = true, reduced_or = false;
 };
@@ -48,54 +48,54 @@ struct Grid {
   const std::function<void(std::string_view)>* print = nullptr;
   const Code* entry = nullptr;
   const Observation* observation = nullptr;  // null: nothing listens
-  check::Topic topics = check::Topic::none;  // what a listener wants
+  check::Topic topics = check::Topic::none;  // the events a listener wants
   Memory* memory = nullptr;
   int device = 0;
   std::uint64_t id = 0;
   const std::byte* parameters = nullptr;
   std::uint32_t static_shared = 0;  // bytes; dynamic shared memory starts after it, aligned
-  // Offsets in shared memory: a block's own is [reserved_shared, shared_end), and [0, reserved_end)
-  // if its kernel uses that.
+  // Offsets in shared memory: a block owns [reserved_shared, shared_end), and [0, reserved_end) if
+  // its kernel uses the reserved part.
   std::uint32_t dynamic_offset = 0, shared_end = reserved_shared, reserved_end = 0;
   bool uses_workspace = false;
   std::uint64_t workspace = 0;               // what %envreg1:2 points to, if the kernel uses it
   std::uint64_t stack_limit = 256 << 10;     // bytes of local memory a thread may use
-  std::atomic<std::uint64_t> call_bytes{0};  // of the host's memory, for frames below the kernels'
+  std::atomic<std::uint64_t> call_bytes{0};  // host memory used for frames of called functions
   Written written;
-  std::atomic<bool> stop{false};                   // a fault, a time-out or a cancellation ended it
+  std::atomic<bool> stop{false};                   // ended by a fault, a time-out or a cancellation
   std::uint64_t begin = first_cycle;               // on the device's clock
-  std::atomic<std::uint64_t> latest{first_cycle};  // that a block has reported
-  Parent* parent = nullptr;                        // of what its threads launch; null: they cannot
-  Dependents* dependents = nullptr;    // null: nobody cares, or no block can ask for them
+  std::atomic<std::uint64_t> latest{first_cycle};  // latest cycle that a block has reported
+  Parent* parent = nullptr;            // runs what its threads launch; null: they cannot launch
+  Dependents* dependents = nullptr;    // null: none, or no block can issue launch_dependents
   std::atomic<bool> requested{false};  // a block has issued launch_dependents
-  // Blocks that have neither issued it nor ended.
+  // Blocks that have neither issued launch_dependents nor ended.
   std::atomic<std::uint64_t> holding_dependents{0};
 
-  // Blocks that have not begun, while somebody awaits that; else 0.
+  // Blocks that have not begun; counted only if a dependent waits for that, else 0.
   std::atomic<std::uint64_t> yet_to_begin{0};
 
-  // So many more blocks have begun.
+  // `blocks` more blocks have begun.
   void begun(std::uint64_t blocks);
-  // A block issues launch_dependents, or ends without.
+  // A block issues launch_dependents (`by_instruction`) or ends without it.
   void let_dependents_begin(bool by_instruction);
-  // Are the grids in front still to be waited for?
+  // Do grids that this one waits for still run?
   bool waits_for_grids() const {
     return launch->prerequisites && !launch->prerequisites->complete();
   }
 
-  // A block's clock has come this far.
+  // Records that a block's clock has reached `cycle`.
   void reached(std::uint64_t cycle) {
     std::uint64_t seen = latest.load(std::memory_order_relaxed);
     while (seen < cycle && !latest.compare_exchange_weak(seen, cycle, std::memory_order_relaxed)) {
     }
   }
 
-  // A function's code as this launch runs it (observed or not); or, a sentence, why it cannot run.
-  // Set by who launches: this room decodes nothing.
+  // Returns a function's code as this launch runs it (observed or not), or a sentence that says why
+  // it cannot run. The launcher sets it: this folder decodes nothing.
   std::function<tl::expected<const Code*, std::string>(Program::FunctionRef)> code;
-  // Has nobody asked this of an instruction before?
+  // True on the first call with these arguments. Thread-safe.
   bool first_time(std::uint64_t instruction, unsigned what);
-  // Ends the launch; the first call decides its outcome.
+  // Ends the launch. The first call decides its outcome.
   void fail(FaultKind kind, std::string report) { fail({kind, std::move(report)}); }
   void fail(Outcome outcome);
   Outcome outcome() const;
@@ -109,27 +109,28 @@ struct Grid {
 struct Block {
   Grid* grid = nullptr;
   Cluster* cluster = nullptr;
-  Counts* counts = nullptr;  // null: nobody wants sums
+  Counts* counts = nullptr;  // null: no listener wants sums
   std::uint32_t rank = 0;    // in the cluster
-  std::uint32_t window = 0;  // where its shared addresses begin: rank << 24
-  bool new_in_grid = true;   // it has not been started in it
+  std::uint32_t window = 0;  // its first shared address: rank << 24
+  bool new_in_grid = true;   // not started in this grid yet
   bool ended = true;         // every thread has exited
-  bool left = true;  // and the cluster's other blocks may not reach its shared memory any more
-  // Rounds in which each warp does one instruction only. A kernel that makes mbarriers begins so:
-  // its warps start together, as on a GPU, where programs get away with clearing an mbarrier's
-  // bytes from every thread while one initialises it.
+  bool left = true;          // ended, and other blocks may no longer access its shared memory
+  // Rounds left in which each warp executes one instruction. A kernel that makes mbarriers begins
+  // with them: its warps start together, as on a GPU, where programs get away with clearing an
+  // mbarrier's bytes from every thread while one thread initialises it.
   std::uint32_t in_step = 0;
   bool let_dependents_begin = false;  // it has issued launch_dependents
-  bool held = false;                  // threads of it wait at griddepcontrol.wait
-  bool progressed = false;            // something other than polling was done in the last run()
-  bool only_polled = false;  // warps looked at memory in it, and not at the time, or could not run
+  bool held = false;                  // some threads wait at griddepcontrol.wait
+  bool progressed = false;            // the last run() did something other than polling
+  bool only_polled =
+      false;  // in the last run(), warps polled memory but not the clock, or could not run
   TurnOrder turns;
   Clock clock;
   std::uint64_t linear = 0;
   Dim3 index{0, 0, 0};
   std::uint32_t threads = 0, alive_threads = 0;
-  std::byte* shared = nullptr;  // where offset 0 is, aligned to 1024
-  std::uint32_t shared_end = reserved_shared, reserved_end = 0;  // as of Grid
+  std::byte* shared = nullptr;  // at offset 0, aligned to 1024 bytes
+  std::uint32_t shared_end = reserved_shared, reserved_end = 0;  // as in Grid
   std::array<NamedBarrier, 16> barriers;
   std::vector<std::unique_ptr<Warp>> warps;
   std::vector<std::unique_ptr<Warpgroup>> warpgroups;  // made on first use
@@ -140,24 +141,24 @@ struct Block {
   void start(const Dim3& index);
   enum class State : std::uint8_t {
     done,      // every thread has exited, or the grid has stopped
-    spinning,  // whoever can run only polls, or had its turn: let other blocks run
+    spinning,  // runnable warps only poll, or `rounds` are over: let other blocks run
     stuck,     // no warp can run and nothing of its own is in flight
   };
-  // Runs warps in turn. Returns at the latest when the grid stops, or after `rounds` turns.
+  // Runs warps in turn. Returns when the grid stops or after `rounds` rounds, or earlier.
   State run(Worker& worker, std::uint32_t rounds);
   bool can_run() const;
-  // The lanes of `warp` that are active sleep for so long and go on behind `op`.
+  // The active lanes of `warp` sleep for this time and then continue after `op`.
   const Op* sleep(Warp& warp, const Op* op, std::uint64_t nanoseconds);
   void lanes_exited(Warp& warp, std::uint32_t mask);
 
   // Have all threads that barrier `id` expects arrived?
   bool complete(std::uint32_t id) const;
-  // If so: gives the waiting threads their reductions, wakes them and starts the next phase.
+  // If so, gives the waiting threads their reductions, wakes them and starts the next phase.
   void try_complete(std::uint32_t id, const LastToArrive& last);
   void threads_exited(const Warp& warp, std::uint32_t mask);
 
  private:
-  struct Round;  // what a round of turns came to
+  struct Round;  // the result of a round of turns
   void take_turns(Worker& worker, Round& round);
   template <class Run>
   bool take_turn(Warp& warp, Worker& worker, Round& round, Run run);
@@ -168,7 +169,7 @@ struct Block {
 
 // A host thread that runs blocks, and its caches.
 struct Worker {
-  // The last extent each memory op found good, by a hash of the op's address.
+  // The last extent in which each memory op found its address, by a hash of the op's address.
   struct CachedExtent {
     Extent extent;
     std::uint64_t generation = 0;
@@ -178,8 +179,8 @@ struct Worker {
   CachedExtent& cached(const Op* op) {
     return cache[(reinterpret_cast<std::uintptr_t>(op) / sizeof(Op)) % extents];
   }
-  std::uint64_t lookups = 0;  // of extents that were in no cache
-  bool give_up = false;       // try_wait answers false instead of waiting on
+  std::uint64_t lookups = 0;  // extents that `cache` lacked
+  bool give_up = false;       // try_wait returns false instead of waiting on
 };
 
 }  // namespace inflight::machine

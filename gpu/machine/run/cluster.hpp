@@ -12,7 +12,8 @@
 
 namespace inflight::machine {
 
-// Shared addresses name a block of the cluster by its rank, as on the chip: rank << 24 | offset.
+// A shared address contains the rank of a block of the cluster, as on the chip: rank << 24 |
+// offset.
 inline constexpr unsigned rank_shift = 24;
 inline constexpr std::uint32_t offset_mask = (1u << rank_shift) - 1;
 
@@ -22,26 +23,28 @@ struct Cluster {
   explicit Cluster(Grid& grid);
   ~Cluster();
 
-  // Belongs to another launch of the same kernel and block shape from now on.
+  // Moves it to another launch of the same kernel and block shape.
   void move_to(Grid& grid);
-  // Becomes cluster `linear` of the grid (counted as blocks are: x, then y, then z).
+  // Starts as cluster `linear` of the grid (counted as blocks are: x, then y, then z).
   void start(std::uint64_t linear);
   enum class State : std::uint8_t {
     done,       // every block has ended, or the grid has stopped
     suspended,  // let other clusters run
   };
-  // Runs the blocks in turn. Returns at the latest when the grid stops, or after `rounds` of one.
+  // Runs the blocks in turn. Returns when the grid stops or after `rounds` rounds of a block, or
+  // earlier.
   State run(Worker& worker, std::uint32_t rounds);
 
-  // barrier.cluster: the active lanes arrive; lanes of `mask` whose phase is not complete.
+  // barrier.cluster: arrive() is for the active lanes. waiting() returns the lanes of `mask` that
+  // arrived in the phase that is not complete.
   void arrive(Warp& warp, const Op* op);
   std::uint32_t waiting(const Warp& warp, std::uint32_t mask) const;
   // Threads that exited count as arrived at every phase.
   void threads_exited(Warp& warp, std::uint32_t mask);
   std::uint64_t arrived() const { return arrived_; }
   std::uint64_t alive() const { return alive_; }
-  std::uint64_t phase() const { return phase_; }  // completed ones
-  // Does nothing but the grids in front keep it from going on?
+  std::uint64_t phase() const { return phase_; }  // completed phases
+  // Do all its blocks that have not ended wait only for the grids in front?
   bool held() const;
 
   Grid* grid = nullptr;
@@ -58,14 +61,14 @@ struct Cluster {
   std::uint64_t arrived_ = 0, alive_ = 0;  // threads
   std::uint64_t phase_ = 0;
   std::vector<bool> ended_before_;  // by rank: in the last round of turns
-  std::uint32_t idle_rounds_ = 0;   // in a row in which waits gave up and nothing else moved
+  std::uint32_t idle_rounds_ = 0;   // consecutive rounds in which only waits gave up
   std::chrono::steady_clock::time_point idle_since_;
 };
 
 // Where a shared address lies in a block's cluster.
 struct SharedPlace {
   Block* block = nullptr;    // null: no block of the cluster has that rank
-  std::uint32_t offset = 0;  // in its shared memory, perhaps past the end
+  std::uint32_t offset = 0;  // in its shared memory, possibly past the end
   bool holds(std::uint64_t size) const {
     if (!block) return false;
     return offset + size <= (offset < reserved_shared ? block->reserved_end : block->shared_end);
@@ -74,9 +77,9 @@ struct SharedPlace {
 };
 SharedPlace shared_place(const Block& self, std::uint64_t address);
 
-// Why `size` bytes at a shared address cannot be accessed by a block, or `none`: past the end, of a
-// block that the cluster lacks, of one that has ended, or of another block where the instruction
-// names its own (.shared::cta).
+// The reason that a block cannot access `size` bytes at a shared address, or `none`. The address
+// may be past the end, in a block that the cluster lacks or that has ended, or in another block
+// although the instruction accesses only its own (.shared::cta).
 FaultKind shared_fault(const Block& self, std::uint64_t address, std::uint64_t size, bool own_only);
 
 }  // namespace inflight::machine

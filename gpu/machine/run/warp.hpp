@@ -1,10 +1,11 @@
-// A warp: 32 lanes that run together while they stand at the same instruction.
+// A warp: 32 lanes that run together while they are at the same op.
 //
-// Lanes that part at a branch become splits. One split runs at a time; the others are parked. The
-// split that runs is the one in the deepest call and, there, at the lowest op: blocks are laid out
-// so that this reaches every meeting point with all lanes that go there ("thread frontiers").
-// Splits that meet at the same op in the same call merge. When a slice of the warp's time ends, the
-// split that waited longest gets the next slice, so every lane makes progress in the end.
+// Lanes that take different ways at a branch become splits. One split runs at a time and the others
+// are parked. The running split is the one in the deepest call and, in that call, at the lowest op.
+// Decoding orders a function's blocks so that all lanes which reach a reconvergence point meet
+// there ("thread frontiers"). Splits at the same op in the same call merge. When a slice of the
+// warp's time ends, the split that waited longest may get the next slice, so every lane makes
+// progress.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -29,35 +30,35 @@ struct MatrixVariant;
 inline constexpr int lanes = 32;
 inline constexpr std::uint32_t all_lanes = 0xffffffff;
 
-// What a fault is about, beyond its kind.
+// Details of a fault, besides its kind.
 struct FaultDetail {
-  bool access = false, writes = false;     // of the first lane, at an address
-  ptx::Space space = ptx::Space::generic;  // that `address` counts in
+  bool access = false, writes = false;     // by the first faulting lane, at `address`
+  ptx::Space space = ptx::Space::generic;  // state space of `address`
   std::uint64_t address = 0, bytes = 0;    // bytes 0: not known
-  std::uint32_t alignment = 0;             // that the address needs
-  bool tensor_map = false;                 // of a tensor map, or of what one does not allow
+  std::uint32_t alignment = 0;             // required, in bytes
+  bool tensor_map = false;                 // it concerns a tensor map or breaks its rules
 };
 
-// Where each lane's stack ends: an offset in its local memory.
+// The end of each lane's stack, as an offset in its local memory.
 using StackPointers = std::array<std::uint32_t, lanes>;
 
 // One call of a function by some lanes. Calls from the same place in the same caller share a frame.
 struct Frame {
   Frame* parent = nullptr;
-  const Op* call = nullptr;  // in the caller: it goes on behind
+  const Op* call = nullptr;  // in the caller, which continues after it
   const Code* code = nullptr;
   LineBuffer registers;
   std::uint32_t local_base = 0;  // bytes, in each lane's local memory
   std::uint32_t depth = 0;
-  std::uint32_t inside = 0;                       // lanes that called and have not left
-  std::unique_ptr<StackPointers> stack;           // of code that moves them
-  struct Count* counts = nullptr;                 // of counted code: its slots
-  std::shared_ptr<UndefinedRegisters> undefined;  // null: none of its registers ever was
+  std::uint32_t inside = 0;                       // lanes that have called and not returned
+  std::unique_ptr<StackPointers> stack;           // null: the code never moves them
+  struct Count* counts = nullptr;                 // the slots of counted code
+  std::shared_ptr<UndefinedRegisters> undefined;  // null: no register was ever undefined
   std::vector<std::unique_ptr<Frame>> children;
 
-  // Lanes of `mask` begin the function: their stacks end behind its frame.
+  // Lanes of `mask` enter the function: their stacks end after its frame.
   void begin(std::uint32_t mask);
-  // Where the frame of a function that lanes of `mask` call begins at the earliest.
+  // The lowest possible local_base for a function that lanes of `mask` call from here.
   std::uint64_t end(std::uint32_t mask) const;
   std::uint64_t bytes() const { return sizeof(Frame) + registers.size(); }
 };
@@ -69,23 +70,23 @@ enum class Wait : std::uint8_t {
   collective,  // a .sync instruction: detail = its member mask
   mbarrier,    // try_wait: detail = shared offset of the mbarrier
   cluster,     // barrier.cluster
-  warpgroup,   // wgmma: detail = warps that have to issue what this one has, by rank in the group
+  warpgroup,   // wgmma: detail = mask of warps, by rank in the group, that must still issue it
   sleep,       // nanosleep: detail = the cycle at which it ends
   grids,       // griddepcontrol.wait
 };
 
 struct Split {
-  const Op* pc = nullptr;  // where it goes on: behind a barrier or a sleep, once that is over
+  const Op* pc = nullptr;  // next op; the waiting op itself while at a barrier or asleep
   Frame* frame = nullptr;
   std::uint32_t mask = 0;
   Wait wait = Wait::nothing;
   std::uint64_t detail = 0;
   std::uint64_t last_run = 0;  // the slice in which it last ran
-  std::uint32_t parity = 0;    // of the phase that it waits for at an mbarrier
+  std::uint32_t parity = 0;    // of the mbarrier phase it waits for
 };
 
 struct alignas(64) Warp {
-  // Each launch makes and ends as many.
+  // Each launch creates and destroys many warps.
   static void* operator new(std::size_t bytes) { return take_lines(bytes); }
   static void operator delete(void* warp, std::size_t bytes) { give_back_lines(warp, bytes); }
 
@@ -96,14 +97,14 @@ struct alignas(64) Warp {
 
   // --- what handlers touch ---
   char* base[4] = {};
-  std::uint32_t mask = 0;     // lanes that execute
-  bool whole = false;         // mask holds every lane that lives: writes need no mask
-  std::uint32_t alive = 0;    // lanes that have not exited
-  std::int32_t budget = 0;    // ops left in this slice
-  std::uint32_t carry = 0;    // the carry flag CC.CF, a bit a lane
-  std::uint32_t granted = 0;  // lanes whose phase at an mbarrier was seen complete when they woke
-  std::uint32_t cluster_arrived = 0;  // lanes that arrived at barrier.cluster and have not waited
-  std::uint32_t cluster_phase = 0;    // the parity of the phase in which they did
+  std::uint32_t mask = 0;             // lanes that execute
+  bool whole = false;                 // mask == alive: writes need no mask
+  std::uint32_t alive = 0;            // lanes that have not exited
+  std::int32_t budget = 0;            // ops left in this slice
+  std::uint32_t carry = 0;            // the carry flag CC.CF, one bit per lane
+  std::uint32_t granted = 0;          // lanes woken because their mbarrier phase is complete
+  std::uint32_t cluster_arrived = 0;  // lanes that arrived at barrier.cluster but have not waited
+  std::uint32_t cluster_phase = 0;    // parity of the phase they arrived in
   Frame* frame = nullptr;
   Block* block = nullptr;
   Worker* worker = nullptr;
@@ -143,10 +144,10 @@ struct alignas(64) Warp {
     return reinterpret_cast<char*>(local + (offset / 4) * lanes + lane) + offset % 4;
   }
 
-  // --- moving on: each returns what a handler returns ---
-  // What a jump takes from the slice: the ops that it goes back over, or this if they are fewer.
+  // --- control flow: each returns what a handler returns ---
+  // The least cost of a jump. A jump back costs the ops that it goes back over, if they are more.
   static constexpr std::int32_t shortest_jump = 8;
-  // Ops from one to the other, which lies behind; none if it lies before.
+  // Ops from `from` to a later `to`; 0 if `to` is earlier.
   static std::int32_t distance(const Op* from, const Op* to) {
     constexpr std::ptrdiff_t most = 1 << 20;  // more than a slice
     return static_cast<std::int32_t>(std::clamp<std::ptrdiff_t>(to - from, 0, most));
@@ -157,24 +158,25 @@ struct alignas(64) Warp {
     return parked.empty() ? target : converge(target);
   }
   const Op* diverge(const Op* taken, std::uint32_t taken_mask, const Op* other);
-  void split_off(std::uint32_t rest, const Op* pc);  // lanes that go on at pc later
-  const Op* converge(const Op* target);  // meets splits at `target`, then runs whoever is first
-  const Op* pause(const Op* pc);         // the slice ends; goes on at pc
-  const Op* yield(const Op* pc);         // the turn ends, not the slice
+  void split_off(std::uint32_t rest, const Op* pc);  // parks `rest` at pc
+  const Op* converge(const Op* target);  // merges splits at `target`, then runs the first
+  const Op* pause(const Op* pc);         // ends the slice; continues at pc
+  const Op* yield(const Op* pc);         // ends the turn, not the slice
   const Op* park(const Op* pc, Wait wait, std::uint64_t detail,
-                 std::uint32_t parity = 0);   // these lanes wait at pc
+                 std::uint32_t parity = 0);   // the active lanes wait at pc
   bool call(const Code* code, const Op* op);  // enters a frame; false: a fault ended the kernel
   const Op* leave(const Op* from);            // ret at `from`, in a called function
   const Op* exit_lanes();                     // exit
-  // Ends the kernel. The report is completed with kernel, block, thread and source line; `about` is
+  // Ends the kernel. The report adds kernel, block, thread and source line to `what`. `about` is
   // for listeners.
   const Op* fault(const Op* at, FaultKind kind, std::uint32_t lane_mask, std::string what,
                   const FaultDetail& about = {});
-  // Goes on at `next` behind an instruction that took as long as so many ops. The slice ends
-  // if the launch has been stopped meanwhile: code without a jump would not notice.
+  // Continues at `next` after an instruction that took as long as `ops` ops. Ends the slice if the
+  // launch has been stopped, because code without jumps would not notice.
   const Op* spend(const Op* next, std::uint64_t ops);
-  // A look at the time, or a strong load or atomic, takes so many cycles. It may be a spin, so it
-  // uses up the slice faster; and only another warp can end a spin on memory.
+  // A read of the clock, a strong load or an atomic costs this many cycles. It may be part of a
+  // spin, so it uses up the slice faster. A poll of memory costs more ops, because only another
+  // warp can end such a spin.
   static constexpr std::int32_t poll_cycles = 64, memory_poll_ops = 512;
   void poll(std::uint8_t what = Polls::memory) {
     budget -= poll_cycles;
@@ -183,32 +185,32 @@ struct alignas(64) Warp {
     budget -= memory_poll_ops - poll_cycles;
     allotted -= memory_poll_ops - poll_cycles;
   }
-  // What ends the slice: only what other warps do can make the next try succeed.
+  // Ends the slice: the next try can succeed only after other warps have run.
   void spin() {
     poll();
     allotted -= budget + 1;
     budget = -1;
   }
-  // What it took of its turn so far, in cycles of its block's clock.
+  // Cycles of the block's clock that this turn has used so far.
   std::uint64_t used() const { return static_cast<std::uint64_t>(std::max(0, allotted - budget)); }
 
   // --- what the scheduler touches ---
   std::vector<Split> parked;
   std::uint32_t index = 0;  // in the block
   std::uint64_t slice = 0;
-  std::int32_t allotted = 0;        // the budget that its turn began with
-  std::int32_t counted = 0;         // instructions of this slice, where turns count them
-  std::uint32_t phases = 0;         // that it is still to begin in step with its block
-  std::uint32_t counted_lanes = 0;  // by the last counting op
-  bool exclusive = false;           // this slice belongs to one split whatever its place
-  std::uint8_t polled = 0;          // Polls: executed what may be part of a spin, in this turn
-  bool progressed = false;          // did anything that others may see since the flag was cleared
-  std::uint32_t undefined = 0;      // registers with bits that nothing has written (undefined.hpp)
-  bool follows = false;             // who runs its ops looks at that
-  const MatrixVariant* variant = nullptr;  // of a load or store of a matrix that is tried out
-  std::uint32_t waiting = 0;               // lanes whose wait has been reported to a listener
+  std::int32_t allotted = 0;        // the budget at the start of its turn
+  std::int32_t counted = 0;         // instructions of this slice, if turns count instructions
+  std::uint32_t phases = 0;         // still to begin in step with its block
+  std::uint32_t counted_lanes = 0;  // at the last counting op
+  bool exclusive = false;           // the split keeps this slice even if others are first
+  std::uint8_t polled = 0;          // Polls: what this turn executed that may be part of a spin
+  bool progressed = false;          // it did something that others may see
+  std::uint32_t undefined = 0;      // registers with undefined bits (undefined.hpp)
+  bool follows = false;             // the loop that runs its ops follows undefined bits
+  const MatrixVariant* variant = nullptr;  // set while a matrix load or store runs on a variant
+  std::uint32_t waiting = 0;               // lanes whose wait was reported to a listener
   std::unique_ptr<Frame> root;
-  std::vector<std::unique_ptr<Frame>> spare;  // that no lane is in, newest last
+  std::vector<std::unique_ptr<Frame>> spare;  // frames without lanes, newest last
   std::uint64_t spare_bytes = 0;
   std::vector<std::uint32_t> local_words;
   LineBuffer values;  // Base::warp
@@ -216,16 +218,16 @@ struct alignas(64) Warp {
   bool done() const { return alive == 0; }
   bool runnable() const;
   void run(std::int32_t slice_ops);  // one slice
-  // A turn of so many instructions; `fair`: for the split that waited longest where a spin or long
+  // A turn of `count` instructions. `fair`: runs the split that waited longest if a spin or long
   // running may starve it.
   void run_instructions(std::uint32_t count, bool fair);
   static constexpr std::uint64_t any_detail = ~0ull;
   static constexpr std::uint32_t deepest_call = 20000;
   void wake(Wait wait, std::uint64_t detail);
-  void keep(const Split& split);    // parks it, merged with one at the same place
-  void absorb(const Op* pc);        // parked splits that are at pc too
-  const Op* next();                 // runs the first parked split that can run; null: none can
-  const Op* next_fair();            // or one that others may starve
+  void keep(const Split& split);    // parks it or merges it with a split at the same op
+  void absorb(const Op* pc);        // merges parked splits that are at pc
+  const Op* next();                 // resumes the first runnable split; null: none
+  const Op* next_fair();            // or a split that others may starve
   void resume(const Split& split);  // makes it the running split
   void set_frame(Frame* f);
   void ensure_local(std::uint32_t bytes);
