@@ -1,4 +1,4 @@
-// What is no fault but makes a launch's results doubtful: one line a place.
+// Advice on what is no fault but makes a launch's results doubtful: one line per place.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -8,9 +8,9 @@
 
 namespace inflight::machine {
 
-// A copy that the instruction of this number issued broke a rule after its issue.
+// The copy issued by instruction number `instruction` broke a rule after its issue.
 void advise(Grid& grid, async::Violation violation, std::uint64_t instruction);
-// What this instruction does is doubtful for another reason, whose name is short.
+// The instruction is doubtful for another reason, with the short name `name`.
 void advise(Grid& grid, std::uint64_t instruction, std::string_view name, std::string_view what);
 
 }  // namespace inflight::machine

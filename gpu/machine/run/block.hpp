@@ -122,8 +122,7 @@ struct Block {
   bool let_dependents_begin = false;  // it has issued launch_dependents
   bool held = false;                  // some threads wait at griddepcontrol.wait
   bool progressed = false;            // the last run() did something other than polling
-  bool only_polled =
-      false;  // in the last run(), warps polled memory but not the clock, or could not run
+  bool only_polled = false;           // the last run() only polled memory, or could run nothing
   TurnOrder turns;
   Clock clock;
   std::uint64_t linear = 0;

@@ -1,4 +1,4 @@
-// What a warp, a block and a cluster know for the reports of faults, waits and deadlocks.
+// The state of warps, blocks and clusters, for reports of faults, waits and deadlocks.
 #pragma once
 #include <string>
 
@@ -7,12 +7,12 @@
 
 namespace inflight::machine {
 
-// Of a fault at `op` that threads of the lanes of `lane_mask` made.
+// A fault at `op` by the lanes of `lane_mask`.
 Fault fault_of(const Warp& w, const Op* op, FaultKind kind, std::uint32_t lane_mask,
                std::string what);
-// What the threads of a block wait for.
+// The waits of a block's threads.
 BlockWaits waits_of(const Block& block);
-// Of a cluster in which nothing can move.
+// The deadlock of a cluster in which nothing can move.
 Deadlock deadlock_of(const Cluster& cluster);
 
 }  // namespace inflight::machine

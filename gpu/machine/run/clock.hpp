@@ -1,10 +1,10 @@
-// The time that a block's threads read: %clock, %globaltimer and what nanosleep waits for.
+// The time that a block's threads read with %clock and %globaltimer and that nanosleep waits for.
 //
-// It counts what the block's warps execute, a cycle an op, one after the other: what a thread does
-// once it has seen another's work is later than that. So it is the same in every run. Where warps
-// do nothing but look at the time or sleep, it jumps: a wait for a second takes no second. Where
-// they look at memory as well, somebody else may write there, at a pace that this block does not
-// know: then it follows the host's time.
+// It counts the ops that the block's warps execute, one cycle each, one after the other. So it is
+// the same in every run, and a thread that has seen another's work reads a later time. While warps
+// only read the time or sleep, it jumps: a wait for a second does not take a second. While they
+// poll memory as well, others may write there at a pace that this block does not know, so the clock
+// follows the host's time.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -14,7 +14,7 @@
 
 namespace inflight::machine {
 
-// What warps looked at that may be part of a spin: bits.
+// What warps polled, as bits.
 struct Polls {
   static constexpr std::uint8_t memory = 1, time = 2;
 };
@@ -31,37 +31,38 @@ class Clock {
   std::uint64_t now() const { return now_; }
   void reach(std::uint64_t cycle) { now_ = std::max(now_, cycle); }
 
-  // A warp's turn took so many.
+  // A warp's turn took `cycles`.
   void pass(std::uint64_t cycles) { now_ += cycles; }
-  // A round of turns brought the block forward.
+  // A round of turns made progress.
   void worked() { rounds_ = memory_rounds_ = 0; }
-  // In this one, warps only looked at what `polls` says; a cycle takes a `khz`-th of a millisecond.
+  // In a round, warps only polled what `polls` says. `khz` is the clock rate.
   void waited(std::uint8_t polls, std::uint32_t khz);
-  // Nothing at all can run until the time has come at which waits give up by themselves.
+  // Nothing can run until the clock reaches the time at which waits give up by themselves.
   void jump();
-  // Does the time jump, or would it in the next round?
+  // Does the time jump, or will it in the next round?
   bool jumps() const { return rounds_ >= patience && memory_rounds_ == 0; }
-  // Does it wait for what others write?
+  // Does the block wait for what others write?
   bool waits_for_others() const { return rounds_ != 0 && memory_rounds_ != 0; }
 
-  // Sleepers: somebody sleeps until `cycle`.
+  // A thread sleeps until `cycle`.
   void sleep_until(std::uint64_t cycle) { wake_ = std::min(wake_, cycle); }
-  std::uint64_t wake() const { return wake_; }  // the next one's; never: nobody sleeps
+  std::uint64_t wake() const { return wake_; }  // the earliest; never: nobody sleeps
   bool due() const { return wake_ <= now_; }
   void clear_sleepers() { wake_ = never; }
 
  private:
-  // Rounds of waiting before the time jumps: code that measures itself may read the clock as often.
+  // Rounds of waiting before the time jumps. Code that only measures itself reads the clock less
+  // often in a row.
   static constexpr std::uint32_t patience = 8;
   std::uint64_t step() const;
   std::uint64_t now_ = first_cycle, wake_ = never;
-  std::uint32_t rounds_ = 0;         // of waiting, in a row
-  std::uint32_t memory_rounds_ = 0;  // until it is forgotten that memory was looked at
+  std::uint32_t rounds_ = 0;         // consecutive rounds of waiting
+  std::uint32_t memory_rounds_ = 0;  // rounds until a poll of memory is forgotten
   std::uint64_t since_ = 0;          // when the waiting began
   std::chrono::steady_clock::time_point host_since_;
 };
 
-// Cycles and nanoseconds of a clock of `khz`.
+// Conversions between cycles and nanoseconds of a clock of `khz`.
 constexpr std::uint64_t nanoseconds(std::uint64_t cycles, std::uint32_t khz) {
   return cycles / khz * 1000000 + cycles % khz * 1000000 / khz;
 }

@@ -12,8 +12,7 @@
 
 namespace inflight::machine {
 
-// A shared address contains the rank of a block of the cluster, as on the chip: rank << 24 |
-// offset.
+// Shared addresses are as on the chip: rank of the block in its cluster << 24 | offset.
 inline constexpr unsigned rank_shift = 24;
 inline constexpr std::uint32_t offset_mask = (1u << rank_shift) - 1;
 
@@ -31,8 +30,8 @@ struct Cluster {
     done,       // every block has ended, or the grid has stopped
     suspended,  // let other clusters run
   };
-  // Runs the blocks in turn. Returns when the grid stops or after `rounds` rounds of a block, or
-  // earlier.
+  // Runs the blocks in turn. Returns when the grid stops or after `rounds` rounds of a block, if
+  // not before.
   State run(Worker& worker, std::uint32_t rounds);
 
   // barrier.cluster: arrive() is for the active lanes. waiting() returns the lanes of `mask` that

@@ -1,4 +1,4 @@
-// Handlers that decoding emits itself: jumps, branches, calls, the guard around an instruction.
+// Handlers of ops that decoding adds: jumps, branches, calls, the guard around an instruction.
 #pragma once
 #include "gpu/machine/code/op.hpp"
 

@@ -1,5 +1,4 @@
-// What the counting ops of a block's warps count, for listeners that want sums and no single
-// events.
+// Counts by the counting ops of a block's warps, for listeners that want sums instead of events.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -13,9 +12,9 @@
 
 namespace inflight::machine {
 
-// How often a slot's instructions executed.
+// The executions of a slot's instructions.
 struct Count {
-  std::uint64_t warps = 0, missing = 0;  // lanes that did not take part
+  std::uint64_t warps = 0, missing = 0;  // warp executions; lanes left out
   void add(std::uint32_t mask) {
     ++warps;
     if (mask != ~0u) missing += static_cast<std::uint64_t>(std::popcount(~mask));
@@ -27,19 +26,19 @@ struct Count {
   std::uint64_t threads() const { return 32 * warps - missing; }
 };
 
-// What one Block object counts of all the blocks that it becomes.
+// Counts of one Block object, over all blocks that it becomes.
 class Counts {
  public:
   // The slots of a function.
   Count* of(const Code& code);
-  // An operation on an mbarrier by one thread: its arrivals, if it is one, and whether the phase
-  // ended.
+  // An operation on an mbarrier by one thread: its arrivals, if it arrives, and whether it
+  // completed the phase.
   void mbarrier(check::MbarrierOp::Op op, std::uint32_t arrivals, bool completed);
-  // A fault ended the launch at `instruction`: lanes of `mask` did not come to the accesses after
-  // it that have been counted with it.
+  // A fault ended the launch at `instruction`. Lanes of `mask` did not reach the later accesses
+  // that were counted with it.
   void stopped(const Code& code, std::uint32_t instruction, std::uint32_t mask);
   void copies(check::Completion completion, std::uint32_t mask, std::uint32_t bytes);
-  // Lanes of `mask` read or wrote so many bytes each through a texture or surface.
+  // Lanes of `mask` accessed `bytes` each through a texture or surface.
   void texels(std::uint32_t instruction, check::Access::Kind kind, std::uint32_t bytes,
               std::uint32_t mask);
   void report(check::Listener& listener, const check::Kernel& kernel) const;

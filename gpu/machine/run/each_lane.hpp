@@ -1,4 +1,4 @@
-// The lanes of a mask, one after the other.
+// Visits the lanes of a mask, one after the other.
 #pragma once
 #include <bit>
 #include <concepts>
@@ -6,13 +6,13 @@
 
 namespace inflight::machine {
 
-// Most masks are full, and not every host that this is built for counts bits in one instruction.
+// Most masks are full, and some hosts cannot count bits in one instruction.
 inline std::uint32_t lane_count(std::uint32_t mask) {
   return mask == ~0u ? 32 : static_cast<std::uint32_t>(std::popcount(mask));
 }
 
-// Calls f(lane) for every lane of the mask, the lowest first; if f returns bool, until it returns
-// false. Did it go through all?
+// Calls f(lane) for every lane of the mask, lowest first. If f returns bool, stops when it returns
+// false. Returns whether f was called for all.
 template <class F>
 bool each_lane(std::uint32_t mask, F f) {
   for (; mask != 0; mask &= mask - 1) {

@@ -1,6 +1,6 @@
-// Which registers a warp's multiplications may hold, as far as the warp knows, and which it has
-// written since its last wgmma.fence: what is reported to listeners. Apart from when
-// multiplications happen, so that findings do not depend on it.
+// The registers that a warp's multiplications may still hold, as far as the warp knows, and those
+// written since its last wgmma.fence, for reports to listeners. It does not depend on when
+// multiplications happen, so findings do not either.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -15,30 +15,30 @@ class HeldRegisters {
  public:
   static constexpr std::uint32_t nobody = ~0u;
   struct Hold {
-    std::uint64_t end = 0;  // the id of the multiplication that holds it, and one
+    std::uint64_t end = 0;  // 1 + the id of the multiplication that holds it
     std::uint32_t instruction = nobody;
   };
 
   void issued(std::uint64_t id, std::uint32_t instruction,
               std::span<const async::RegisterPlace> accumulators,
               std::span<const async::RegisterPlace> fragments);
-  // The warp knows that those before `complete` are complete.
+  // The warp knows that multiplications with ids below `complete` are complete.
   void waited(std::uint64_t complete) { complete_ = std::max(complete_, complete); }
   void fenced() { ++fences_, fresh_fence_ = true; }
-  // `in_place`: the program has it there as well, since no compiler moves it over a fence.
+  // `in_place`: the write is there in the program too, because no compiler moves it over a fence.
   void written(async::RegisterPlace place, std::uint32_t instruction, bool in_place) {
     Register& r = at(place);
     r.written_after = fences_, r.written_by = instruction, r.written_in_place = in_place;
   }
-  // A move gives it another value, in its turn.
+  // A move gives the register another value, in order with the multiplications.
   void moved(async::RegisterPlace place) { at(place) = {}; }
 
-  // Null: none that may be in flight.
+  // The multiplication that may still write or read the register; null: none.
   const Hold* writer(async::RegisterPlace place) { return open(at(place).writer); }
   const Hold* reader(async::RegisterPlace place) { return open(at(place).reader); }
-  // Who has written it since the last fence. Compilers put arithmetic behind a fence that the
-  // program has in front of it, which counts only where there was no fence at all since the
-  // multiplication before.
+  // The instruction that has written the register since the last fence, or nobody. Compilers move
+  // arithmetic from before a fence to after it. Such a write counts only if there was no fence at
+  // all since the previous multiplication.
   std::uint32_t unfenced(async::RegisterPlace place) {
     const Register& r = at(place);
     const bool counts = r.written_in_place || !fresh_fence_;
@@ -48,7 +48,7 @@ class HeldRegisters {
  private:
   struct Register {
     Hold writer, reader;
-    std::uint32_t written_after = nobody, written_by = nobody;  // how many fences; an instruction
+    std::uint32_t written_after = nobody, written_by = nobody;  // fences before it; instruction
     bool written_in_place = false;
   };
   Register& at(async::RegisterPlace place);

@@ -1,4 +1,4 @@
-// Threads that help the one that launches with a grid's blocks.
+// Threads that help a launching thread to run a grid's blocks.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -7,18 +7,18 @@
 
 namespace inflight::machine {
 
-// Nothing depends on helpers: the launching thread runs blocks too, and a helper that has not come
-// when it is done stays away.
+// A launch needs no helper: the launching thread runs blocks too. A helper that has not come before
+// the end is dismissed.
 class Helpers {
  public:
-  // Each helper has a place, from 1 on. A thread keeps its place from launch to launch, so what it
-  // wrote for one launch is in its caches for the next.
+  // Each helper has a place, from 1 on. A thread keeps its place between launches, so its caches
+  // still hold what it wrote for the last launch.
   using Work = std::function<void(unsigned place)>;
 
-  // Calls for `count` threads. Each calls work(place) once.
+  // Calls for up to `count` threads. Each calls work(place) once.
   Helpers(Work work, unsigned count);
   ~Helpers() { dismiss(); }
-  // Waits until no helper works any more, and throws what one of them threw.
+  // Waits until no helper works any more, and rethrows what one of them threw.
   void finish();
   Helpers(const Helpers&) = delete;
   Helpers& operator=(const Helpers&) = delete;
@@ -30,9 +30,9 @@ class Helpers {
   const Work work_;
   bool dismissed_ = false;
   std::uint64_t call_ = 0;            // the pool's call for it; 0: the pool was busy with another
-  bool fetched_ = false;              // it has asked for helpers to be fetched
-  std::atomic<unsigned> present_{0};  // fetched helpers that work for it
-  // The pool's mutex guards these.
+  bool fetched_ = false;              // it has requested helpers from oneTBB
+  std::atomic<unsigned> present_{0};  // fetched helpers at work
+  // Guarded by the pool's mutex:
   unsigned wanted_ = 0;  // helpers still to be fetched
   std::exception_ptr thrown_;
 };

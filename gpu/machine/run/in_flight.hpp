@@ -1,4 +1,4 @@
-// Between the machine and the ledger of what a cluster has in flight (gpu/async/ledger.hpp).
+// Connects the machine to the ledger of what a cluster has in flight (gpu/async/ledger.hpp).
 #pragma once
 #include <cstdint>
 
@@ -9,13 +9,13 @@ namespace inflight::machine {
 
 class Observation;
 
-// A cluster's ledger. Wakes who waits for what completes, reports broken rules, and emits the
-// events (in_flight_events.cpp).
+// A cluster's ledger. Wakes the threads that wait for what completes, reports broken rules, and
+// emits the events (in_flight_events.cpp).
 class InFlight final : public async::Observer {
  public:
   explicit InFlight(Cluster& cluster);
   async::Ledger ledger;
-  async::TensorMaps maps;  // as the cluster's threads read them
+  async::TensorMaps maps;  // as the cluster's threads see them
 
  private:
   using Threads = async::Threads;
@@ -42,25 +42,26 @@ class InFlight final : public async::Observer {
   Cluster& cluster_;
 };
 
-// The cluster's: made on first use.
+// The cluster's ledger, created on first use.
 InFlight& in_flight(Cluster& cluster);
-// What the warp's threads, or the threads of its cluster, have in flight.
+// The copies in flight of the warp's threads, or of all threads of its cluster.
 async::ThreadCopies& thread_copies(Warp& warp);
 async::BulkCopies& bulk_copies(Warp& warp);
 
-// In front of a wait for the warp's copies. On a chip they are on their way long enough for the
-// block's other warps to come to their own waits; here those take their turns first.
+// Precedes a wait for the warp's copies. On a chip, copies take long enough for the block's other
+// warps to reach their own waits. So the other warps take their turns first.
 const Op* run_copy_wait(Warp& warp, const Op* op);
 
-// Completes every copy and asynchronous arrival: of these threads, at their end; of a block's
-// threads, where nothing else of it can run; all of a block's, at its end. False: there was none.
+// Completes every copy and asynchronous arrival: of these threads, when they exit; of a block's
+// threads, when nothing else in it can run; of a whole block, when it ends. False: there was none.
 void flush_threads(Warp& warp, std::uint32_t mask);
 bool flush_thread_copies(Block& block);
 void flush_block(Block& block);
-// A moment passes: in a shuffled order, what is in flight may complete. Costs nothing when none is.
+// A moment passes: copies in flight may complete, in a shuffled order. Costs nothing if there are
+// none.
 void advance_block(Block& block);
 
-// A thread's number in its cluster, as async::BulkCopy counts.
+// A thread's number in its cluster, as async::BulkCopy uses it.
 constexpr std::uint32_t cluster_thread(std::uint32_t rank, std::uint32_t thread) {
   return rank << 10 | thread;
 }

@@ -1,4 +1,4 @@
-// mbarriers as a block's threads name them and wait for them.
+// Finds the mbarriers that a block's threads name, and wakes threads that wait for them.
 #pragma once
 #include <cstdint>
 
@@ -10,24 +10,24 @@ namespace inflight::machine {
 struct Block;
 struct Warp;
 
-// Wakes who waits for the mbarrier at `offset` in shared memory.
+// Wakes threads that wait for the mbarrier at `offset` in shared memory.
 void wake_mbarrier(Block& block, std::uint64_t offset);
 
-// Lets what waiters on this mbarrier need of all that is in flight happen now, and wakes who can go
-// on.
+// Completes the operations in flight that waiters on this mbarrier need, and wakes those that can
+// continue.
 void settle_mbarrier(Block& block, const async::mbarrier::Word* word);
 
-// The mbarriers that lanes name.
+// The mbarriers that lanes name, by lane.
 struct LaneMbarriers {
-  std::uint64_t addresses[lanes];  // as written
-  Block* blocks[lanes];            // of the cluster, in whose shared memory they are
-  std::uint32_t offsets[lanes];    // there
+  std::uint64_t addresses[lanes];  // as in the program
+  Block* blocks[lanes];            // the blocks whose shared memory holds them
+  std::uint32_t offsets[lanes];    // in that shared memory
   async::mbarrier::Word& word(int lane) const {
     return *reinterpret_cast<async::mbarrier::Word*>(blocks[lane]->shared + offsets[lane]);
   }
 };
-// Finds them by the addresses of Op::a and Op::imm, in the space of the first memory operand.
-// `own_only`: the instruction works on mbarriers of the executing block alone.
+// Finds them by Op::a and Op::imm, in the space of the first memory operand. `own_only`: the
+// instruction works only on mbarriers of the executing block.
 BadLanes resolve_mbarriers(Warp& w, const Op* op, bool own_only, LaneMbarriers& out);
 
 }  // namespace inflight::machine

@@ -1,4 +1,5 @@
-// Accesses by a multicast object's addresses, each of which stands for memory of all its devices.
+// Accesses through a multicast object's addresses, each of which stands for memory of all its
+// devices.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -9,24 +10,24 @@
 
 namespace inflight::machine {
 
-// Lanes whose addresses lie together, and where their bytes are on each device.
+// Lanes whose addresses are in one span, and their addresses on each device.
 struct MulticastLanes {
   struct Device {
     std::array<std::uint64_t, lanes> at;    // on the host
-    std::array<std::uint64_t, lanes> seen;  // as the program sees them, if it does
+    std::array<std::uint64_t, lanes> seen;  // the program's addresses, if `visible`
     bool visible;
   };
   std::uint32_t mask = 0;
   std::vector<Device> devices;  // in the order in which they were added
 };
-// Of accesses of `bytes` by the lanes of `mask`; `astray`: those whose addresses are of no object
-// that is mapped and to which each of its devices has bound memory there.
+// Groups accesses of `bytes` by the lanes of `mask`. `astray`: lanes whose address is in no mapped
+// object to which each of its devices has bound memory there.
 std::vector<MulticastLanes> multicast_lanes(const Warp& w, std::uint32_t mask,
                                             const std::uint64_t* addresses, std::uint32_t bytes,
                                             std::uint32_t& astray);
 
-// Calls move(mask, addresses on the host) for each device that accesses by the lanes of `mask` go
-// to. False, and nothing is moved: an address is of no such object.
+// Calls move(mask, host addresses) for each device that the accesses reach. Returns false and moves
+// nothing if an address is in no such object.
 template <class Move>
 bool for_each_device(const Warp& w, std::uint32_t mask, const std::uint64_t* addresses,
                      std::uint32_t bytes, Move move) {

@@ -1,26 +1,26 @@
-// Weak stores that host threads have reported and not performed yet, so that two threads of the
-// device that write one value to one place are known for that whoever is first.
+// Weak stores that host threads have reported but not performed yet. They show that two threads of
+// the device write one value to one place, whichever is first.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 namespace inflight::machine {
 
-// What a store of a warp writes: `bytes` for each lane of `mask`.
+// The data of a warp's store: `bytes` for each lane of `mask`.
 struct StoreData {
   static constexpr std::size_t most_words = 4;  // of a lane
   std::uint32_t mask = 0, bytes = 0;
   const std::uint64_t* addresses = nullptr;  // [32]
-  // [word][lane]: as many as `bytes` take, the last filled up with zeros. The others are not set.
+  // [word][lane]. words() of them are set, the last padded with zeros.
   std::uint64_t values[most_words][32];
 
   std::size_t words() const { return (bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t); }
 };
 
-// Whether this host thread has room to show others a store.
+// Can this host thread show one more store to others?
 bool can_show_store();
 
-// Others see the store until this goes. A host thread has one at a time.
+// Shows a store to other host threads during its lifetime. A host thread has one at a time.
 class PendingStore {
  public:
   explicit PendingStore(const StoreData& data);
@@ -29,8 +29,8 @@ class PendingStore {
   PendingStore& operator=(const PendingStore&) = delete;
 };
 
-// The lanes of `data` whose bytes another host thread is about to write to the same place. What it
-// has written by now, memory has.
+// The lanes of `data` whose bytes another host thread is about to write to the same place. Stores
+// that it has performed are in memory instead.
 std::uint32_t written_by_others(const StoreData& data);
 
 }  // namespace inflight::machine

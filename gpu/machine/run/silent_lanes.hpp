@@ -1,4 +1,4 @@
-// Lanes of a weak store that leave memory as it is.
+// Finds the lanes of a weak store that do not change memory.
 #pragma once
 #include <cstdint>
 
@@ -8,13 +8,13 @@
 
 namespace inflight::machine {
 
-// The lanes of a store whose bytes are in memory already, or will be by a lower lane of the same
-// store: lanes that write one value to one place. Where lanes differ in the value, none of those at
-// that place.
+// The lanes of a store whose bytes are in memory already, or will be after a lower lane of the same
+// store writes the same value there. Where lanes write different values to one place, none of these
+// lanes is silent.
 std::uint32_t silent_lanes(Warp& w, const Op* op, const MemoryOperand& info, std::uint32_t mask,
                            const std::uint64_t* addresses);
 
-// What the store writes, for the lanes of `mask`, into `data`.
+// Puts what the store writes, for the lanes of `mask`, into `data`.
 void find_store(Warp& w, const Op* op, const MemoryOperand& info, std::uint32_t mask,
                 const std::uint64_t* addresses, StoreData& data);
 

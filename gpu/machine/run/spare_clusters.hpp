@@ -1,4 +1,4 @@
-// Clusters that a host thread has run and keeps for the next launch of the same kernel.
+// Clusters that a host thread keeps for the next launch of the same kernel.
 #pragma once
 #include <memory>
 #include <vector>
@@ -7,9 +7,9 @@
 
 namespace inflight::machine {
 
-// The clusters of one worker that have ended. A launch that follows another one of the same kernel
-// and block shape begins with those that the host thread kept: to make a cluster, its blocks and
-// its warps takes longer than to run a small block.
+// The ended clusters of one worker. A launch of the same kernel and block shape starts with those
+// that the host thread kept, because to create a cluster, its blocks and its warps takes longer
+// than to run a small block.
 class SpareClusters {
  public:
   explicit SpareClusters(Grid& grid);
@@ -18,7 +18,7 @@ class SpareClusters {
   SpareClusters(const SpareClusters&) = delete;
   SpareClusters& operator=(const SpareClusters&) = delete;
 
-  // One to be started: used or new.
+  // A cluster to start, used or new.
   std::unique_ptr<Cluster> take();
   void give_back(std::unique_ptr<Cluster> cluster) { clusters_.push_back(std::move(cluster)); }
 

@@ -1,4 +1,4 @@
-// How long the warps of a block run before others do, and in what order.
+// The length and order of the turns of a block's warps.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -11,19 +11,19 @@ namespace inflight::machine {
 // The turns of one block's warps.
 class TurnOrder {
  public:
-  // Phases that a warp which a barrier has released begins in step with the block's others.
+  // Phases that a warp begins in step with the block's others after a barrier releases it.
   static constexpr std::uint32_t chip_phases = 16;
 
   void start(const Turns& turns, std::uint64_t block, std::size_t warps);
-  // Begins a round: what round()[i] says is the i-th warp's index, or i where it is empty.
+  // Begins a round, in a new order if the order is random.
   void next_round() {
     if (turns_.kind == Turns::Kind::random) shuffle();
   }
   std::size_t warp(std::size_t i) const { return order_.empty() ? i : order_[i]; }
-  // Are turns as long as a slice, or so many instructions?
+  // Do turns end after a number of instructions, rather than with the slice?
   bool counted() const { return turns_.kind != Turns::Kind::chip; }
   std::uint32_t instructions();
-  // How many phases a warp may have to begin in step.
+  // Phases that a warp may have to begin in step.
   std::uint32_t phases_in_step() const { return phases_; }
 
  private:
@@ -34,7 +34,7 @@ class TurnOrder {
   std::vector<std::uint16_t> order_;
 };
 
-// The n-th of `total` blocks or clusters to be started, of which `resident` have room at once.
+// The index of the n-th cluster to start, of `total`, if `resident` of them have room at once.
 std::uint64_t start_order(const Turns& turns, std::uint64_t n, std::uint64_t total,
                           std::uint64_t resident);
 

@@ -1,8 +1,8 @@
 // Bits in a frame's registers that the program has never written.
 //
-// Where a frame has such bits, variants of its registers hold other values in their place. What
+// If a frame has such bits, variants of its registers hold other values in their place. What
 // executes on registers alone executes on the variants too, and a bit is undefined where they
-// differ: so every instruction passes undefined bits on exactly as it computes, without a rule of
+// differ. So every instruction propagates undefined bits exactly as it computes, without a rule of
 // its own.
 #pragma once
 #include <array>
@@ -16,9 +16,9 @@
 namespace inflight::machine {
 
 inline constexpr unsigned variant_count = 3;
-// Which bits of a byte that nothing has written a variant inverts: all, all but the sign, or the
-// sign alone. So, whatever is there, an integer becomes large and negative, and a float NaN or
-// large.
+// The bits of an unwritten byte that each variant inverts: all, all but the sign, or the sign
+// alone. So, whatever is there, an integer becomes large and negative in some variant, and a float
+// becomes NaN or large.
 inline constexpr std::array<std::uint8_t, variant_count> flips{0xff, 0x7f, 0x80};
 
 struct UndefinedRegisters {
@@ -35,8 +35,8 @@ struct UndefinedRegisters {
   std::uint32_t carry_origin;  // 0: the carry flag is defined
   std::uint32_t count = 0;     // registers that have an origin
 
-  // Of the instruction that executes: where what it reads comes from (0: it is defined), and the op
-  // to which its variants have come.
+  // Of the current instruction: the origin of its undefined inputs (0: all are defined), and the
+  // next op that its variants have to execute.
   std::uint32_t following = 0;
   const Op* expected = nullptr;
   std::uint64_t loads = 0;  // of undefined bytes
@@ -46,29 +46,30 @@ struct UndefinedRegisters {
   bool is_predicate(std::uint32_t reg) const { return slot_size(reg) == 4; }
   std::byte* at(unsigned variant, std::uint32_t reg);
   std::byte* actual(std::uint32_t reg);
-  // Lanes of which some bit of the register is undefined.
+  // Lanes in which some bit of the register is undefined.
   std::uint32_t lanes_of(std::uint32_t reg);
-  // The variants get the register's value, of these lanes.
+  // Copies the register's value to the variants, for the lanes of `mask`.
   void copy(std::uint32_t reg, std::uint32_t mask);
-  // All of the variants, but for registers that have an origin.
+  // Copies all registers but those that have an origin to the variants.
   void refresh();
-  // The register's undefined bits, if it has any, come from there. `w`: whose frame it is.
+  // Sets the origin of the register to `from` if it has undefined bits, else to 0. `w` is the
+  // frame's warp.
   void judge(Warp& w, std::uint32_t reg, std::uint32_t from);
-  // These lanes have given it a value that is defined.
+  // The lanes of `mask` have written a defined value to the register.
   void define(Warp& w, std::uint32_t reg, std::uint32_t mask);
 };
 
-// Made at the first time.
+// Created on first use.
 UndefinedRegisters& undefined_registers(Warp& w, Frame& frame);
-// Nothing in the frame is undefined, for others are about to use it.
+// Marks the whole frame as defined, before others use it.
 void forget_undefined(Warp& w, Frame& frame);
 
-// A matrix is loaded or stored for a variant.
+// The load or store of a matrix on behalf of a variant.
 struct MatrixVariant {
-  const check::UndefinedBytes* undefined = nullptr;  // of a load
+  const check::UndefinedBytes* undefined = nullptr;  // for a load
   std::uint8_t flip = 0;
-  std::byte* stored = nullptr;             // of a store: where its bytes go, and nowhere else
-  static constexpr std::size_t most = 32;  // bytes a lane
+  std::byte* stored = nullptr;             // for a store: the only destination of its bytes
+  static constexpr std::size_t most = 32;  // bytes per lane
   void load(int lane, void* bytes, std::size_t count) const;
   void store(int lane, const void* bytes, std::size_t count) const;
 };

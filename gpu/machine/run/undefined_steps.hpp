@@ -1,4 +1,4 @@
-// What following undefined bits is made of: an instruction's ops, and running them on variants.
+// Steps of following undefined bits: an instruction's ops, and running them on variants.
 #pragma once
 #include "gpu/machine/run/undefined_registers.hpp"
 
@@ -7,17 +7,18 @@ namespace inflight::machine {
 inline const Instruction& instruction_at(const Frame& frame, const Op* op) {
   return frame.code->description->body[op->instruction];
 }
-// Is it a branch or a jump, rather than what computes or accesses?
+// Is it a branch, a jump or the start of a phase?
 bool goes_elsewhere(const Op* op);
-// Lanes that execute it.
+// The active lanes whose guard lets them execute it.
 std::uint32_t executing(const Warp& w, const Instruction& what);
-// Where what it reads comes from; 0: all of it is defined.
+// The origin of the undefined bits that it reads; 0: all of it is defined.
 std::uint32_t origin_of(const UndefinedRegisters& u, const Instruction& what);
-// The variants get what it reads and what it may leave as it is, unless that lies where something
-// undefined lies that it reads for the last time.
+// Copies to the variants the defined registers that it reads and those that it may leave unchanged,
+// except a register in the slot of an undefined one that it reads.
 void prepare(UndefinedRegisters& u, const Instruction& what);
 
-// What a handler may change beside registers, kept while it runs on a variant.
+// Runs a handler on a variant: keeps what it may change besides registers and restores it at the
+// end.
 class OnVariant {
  public:
   OnVariant(Warp& w, UndefinedRegisters& u, unsigned variant)
@@ -46,13 +47,13 @@ class OnVariant {
   const std::uint8_t polled_;
 };
 
-// Matrices are spread over lanes by the handlers of their loads and stores.
+// Is it an instruction whose handlers spread a matrix over lanes?
 bool is_matrix(const Instruction& what);
-// The ops of its instruction that are left, unless one goes elsewhere: then they are not done.
+// Runs the ops of the instruction after `op`. `done` is false if one of them leaves the sequence.
 const Op* run_rest(Warp& w, const Op* op, bool& done);
-// The registers of a load get undefined bits.
+// Gives the registers of a load their undefined bits.
 void take_loaded(Warp& w, const Op* op, const check::UndefinedBytes& loaded);
-// Performs what is left of a matrix's load, and takes its bits.
+// Performs the rest of a matrix load and gives its registers their undefined bits.
 const Op* load_matrix(Warp& w, const Op* op, const check::UndefinedBytes& loaded);
 
 }  // namespace inflight::machine

@@ -1,5 +1,5 @@
-// Where special registers and other values that do not change while a block runs lie: Base::block
-// and Base::warp (op.hpp). Each is 32 lanes of 4 bytes, except the 64-bit ones.
+// The slots of special registers and other values that do not change while a block runs, in
+// Base::block and Base::warp (op.hpp). Each is 32 lanes of 4 bytes, except the 64-bit ones.
 #pragma once
 #include <cstdint>
 
@@ -15,22 +15,22 @@ struct Warp;
 inline constexpr std::uint32_t value_bytes = 128;       // a 32-bit value
 inline constexpr std::uint32_t wide_value_bytes = 256;  // a 64-bit value
 
-// The slot of a special register that is a constant of block or warp; no_ref for those that must be
+// The slot of a special register that is constant for a block or warp. no_ref for those that are
 // computed when read (clocks). Its width is 4 bytes.
 Ref special_slot(ptx::Special special, std::int64_t envreg);
-// Where unsized extern .shared arrays begin, as a 32-bit and as a 64-bit value.
+// The address at which unsized extern .shared arrays begin, as a 32-bit or 64-bit value.
 Ref dynamic_shared_slot(unsigned bytes);
-// Where the block's shared addresses begin, likewise: zero outside clusters.
+// The first shared address of the block, likewise. Zero outside clusters.
 Ref shared_window_slot(unsigned bytes);
-// Values of clocks and the like, computed when read: 4 or 8 bytes.
+// The value of a special register that is computed when read, such as a clock: 4 or 8 bytes.
 std::uint64_t read_special(Warp& w, ptx::Special special);
 
-// Does a generic address lie in a .const variable?
+// Is a generic address in a .const variable?
 bool is_constant_address(const Warp& w, std::uint64_t address);
 
 std::uint32_t block_values_size();
 std::uint32_t warp_values_size();
-// `all`: also those that are the same in every block of a grid.
+// `all`: also the values that are the same in every block of a grid.
 void fill_block_values(Block& block, bool all);
 void fill_warp_values(Warp& warp);
 

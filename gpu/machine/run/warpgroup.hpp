@@ -1,4 +1,4 @@
-// A warpgroup, and what it has in flight.
+// A warpgroup and the multiplications that it has in flight.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,15 +10,15 @@
 
 namespace inflight::machine {
 
-// What the setmaxnreg of a warpgroup's warps came to.
+// The effect of the setmaxnreg instructions of a warpgroup's warps.
 struct RegisterCounts {
-  std::array<std::uint32_t, async::warps_of_group> held{};      // a thread; 0: as at entry
-  std::array<std::uint32_t, async::warps_of_group> executed{};  // so many of `order`
+  std::array<std::uint32_t, async::warps_of_group> held{};      // per thread; 0: as at entry
+  std::array<std::uint32_t, async::warps_of_group> executed{};  // by warp: how many of `order`
   std::vector<const Op*> order;
 };
-// The detail of a wait at a warpgroup (Split::detail) that is for registers.
+// Split::detail of a setmaxnreg that waits for registers (Wait::warpgroup).
 struct RegistersAwaited {
-  std::uint32_t more, left;  // a thread's; of a warp's threads, in the pool
+  std::uint32_t more, left;  // needed per thread; in the pool, per thread of one warp
   std::uint64_t detail() const { return mark | std::uint64_t{left} << 16 | more; }
   static bool is_in(std::uint64_t detail) { return (detail & mark) != 0; }
   static RegistersAwaited of(std::uint64_t detail) {
@@ -30,41 +30,43 @@ struct RegistersAwaited {
   static constexpr std::uint64_t mark = std::uint64_t{1} << 32;
 };
 
-// Four warps of a block whose first one's rank is a multiple of four, and what they multiply.
+// Four warps of a block, the first of which has a rank that is a multiple of four, and their
+// multiplications.
 class Warpgroup {
  public:
   Warpgroup(Block& block, std::uint32_t first_warp);
   async::Multiplies& model;
   Block& block;
-  std::array<HeldRegisters, async::warps_of_group> held;  // as its events have them
+  std::array<HeldRegisters, async::warps_of_group> held;  // for its events
   const std::uint32_t first_warp;
   RegisterCounts registers;
 
-  // Who waits for the group to issue what it waits for looks again.
+  // Wakes the group's waiting warps, which check their condition again.
   void wake();
 };
 
-// The warp's group: made on first use. Null: the block has no four warps there.
+// The warp's group, created on first use. Null: the block has no four warps there.
 Warpgroup* warpgroup_of(Warp& warp);
 constexpr std::uint32_t rank_in_group(const Warp& w) { return w.index % async::warps_of_group; }
 
-// Does the mov from (or of `value`) to a register concern multiplications in flight? Then they do
-// it when its time comes.
+// Does the mov from (or, with `value`, to) a register concern multiplications in flight? Then it is
+// queued with them and takes effect in its order.
 bool move_in_flight(Warp& warp, const async::Multiplies::Move& move);
 
-// Of what the block's warps had at entry, `entry` a thread, so many are in the pool: given away by
-// setmaxnreg.dec. Threads that end keep theirs, as an H200's do.
+// The registers in the pool, per thread of one warp: what setmaxnreg.dec has returned of the
+// `entry` registers that each thread had at entry. Threads that exit keep theirs, as on an H200.
 std::uint32_t registers_left(const Block& block, std::uint32_t entry);
-// Warps that wait look again: registers came back.
+// Wakes warps that wait for registers, because some came back.
 void wake_warpgroups(Block& block);
 
-// What is wrong where the warp of this index has ended and others of its warpgroup execute one.
+// The fault text for a warp of this index that has ended while others of its warpgroup execute
+// setmaxnreg.
 std::string ended_without_setmaxnreg(std::uint32_t warp);
-// Has the warp, which has ended, left out one that others of its warpgroup have executed? Then,
-// under the checker, it ends the kernel.
+// With a checker, ends the kernel if `warp` has ended without a setmaxnreg that others of its
+// warpgroup have executed.
 void check_ended(Warp& warp);
 
-// The block begins anew.
+// Resets the block's warpgroups at its start.
 void start_warpgroups(Block& block);
 
 }  // namespace inflight::machine

@@ -1,10 +1,10 @@
-// Events of multiplications, but for the bytes that they read.
+// Events of multiplications, except for the bytes that they read.
 #pragma once
 #include "gpu/machine/run/warpgroup.hpp"
 
 namespace inflight::machine {
 
-// Does a listener of the warp's launch want to be notified of multiplications?
+// Does the launch's listener want events of multiplications?
 bool observes_multiplies(const Warp& warp);
 
 // The warp executes wgmma.fence, commit_group or wait_group.
@@ -12,10 +12,10 @@ void report_multiply_fence(Warp& warp);
 void report_multiply_commit(Warp& warp, const Op* op);
 void report_multiply_wait(Warp& warp, const Op* op, std::uint32_t allowed, std::uint64_t complete);
 
-// A move gives a register another value.
+// A move gives the register at `place` another value.
 void report_moved(Warp& warp, async::RegisterPlace place);
 
-// An op before an instruction that reads or writes registers which multiplications may hold.
+// Runs before an instruction that reads or writes registers which multiplications may hold.
 const Op* report_touched(Warp& warp, const Op* op);
 
 }  // namespace inflight::machine

@@ -1,4 +1,4 @@
-// Who runs a launch's blocks: what is handed to each worker, and what workers hand each other.
+// The host threads (workers) that run a launch's blocks, and how they share them.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -10,39 +10,39 @@
 
 namespace inflight::machine {
 
-// Hands out clusters to workers: fresh ones in order while there is room for residents, then the
-// suspended ones in turn, each worker its own first.
+// Hands out clusters to workers. Fresh clusters come first, in order, while there is room for
+// residents. Then each worker takes suspended clusters in turn, its own first.
 class Clusters {
  public:
   Clusters(Grid& grid, std::uint64_t total, std::uint64_t resident_limit, unsigned workers);
 
   struct Ticket {
-    std::unique_ptr<Cluster> cluster;  // a suspended one
+    std::unique_ptr<Cluster> cluster;  // a suspended cluster
     std::uint64_t fresh = none;        // or the index of one to start
     static constexpr std::uint64_t none = ~0ull;
     explicit operator bool() const { return cluster || fresh != none; }
   };
 
-  // Workers that have begun, where grids in front are waited for.
+  // Workers that have begun. Counted only if the launch waits for grids in front.
   unsigned joined() const { return joined_.load(std::memory_order_relaxed); }
-  // The queue of a worker that begins: that of its place, or the next that nobody has. Null: each
-  // has its worker.
+  // The queue of a worker that begins: that of its place, or else the next unclaimed one. Null:
+  // every queue has a worker.
   WorkQueue* join(unsigned place);
-  // Nothing: other workers hold what is left.
+  // An empty ticket: other workers have all that is left.
   Ticket take(WorkQueue& queue);
   void suspend(WorkQueue& queue, std::unique_ptr<Cluster> cluster);
   std::uint64_t blocks_done() const;
   std::uint64_t blocks() const { return total_ * size(); }
   unsigned workers() const { return static_cast<unsigned>(queues_.size()); }
   Grid& grid() const { return grid_; }
-  // A worker's cluster has had its turn, `done` or not. It is asked whether anything but polling
-  // can happen any more; if not, the launch ends. Only where somebody listens.
+  // Called after each turn of a cluster, `done` or not, if there is a listener. Asks the listener
+  // whether anything but polling can still happen, and ends the launch if not.
   void took_turn(WorkQueue& queue, const Cluster& cluster, bool done);
   // Blocks that have not begun.
   std::uint64_t not_begun() const;
-  // Once no worker is left: the clusters that have not ended, in their order.
+  // The clusters that have not ended, in their order. Call it after all workers have ended.
   std::vector<const Cluster*> unfinished() const;
-  // The cluster of which nobody could change what its threads poll, so that the launch ended; null:
+  // The cluster that ended the launch because nobody could change what its threads poll; null:
   // none.
   const Cluster* hopeless() const { return hopeless_.load(std::memory_order_relaxed); }
 
@@ -59,22 +59,22 @@ class Clusters {
 
   Grid& grid_;
   const std::uint64_t total_, limit_;
-  const bool bounded_;             // is there not room for all?
-  std::vector<WorkQueue> queues_;  // one a worker
+  const bool bounded_;             // not all clusters have room at once
+  std::vector<WorkQueue> queues_;  // one per worker
   alignas(128) std::atomic<std::uint64_t> next_{0};
-  std::atomic<std::uint64_t> resident_{0};  // of a bounded launch
+  std::atomic<std::uint64_t> resident_{0};  // counted if bounded_
   std::atomic<unsigned> joined_{0};
-  std::atomic<bool> runs_{false};      // have some been handed out together?
-  std::atomic<bool> suspends_{false};  // has one been suspended?
+  std::atomic<bool> runs_{false};      // several fresh clusters were handed out at once
+  std::atomic<bool> suspends_{false};  // some cluster was suspended
   std::atomic<const Cluster*> hopeless_{nullptr};
-  std::atomic<std::int64_t> moved_;  // when anything but polling happened last, in nanoseconds
+  std::atomic<std::int64_t> moved_;  // time of the last turn that did not only poll, in ns
 };
 
-// Runs all clusters to their ends, or until the grid stops: on the calling thread and on others of
-// the machine's that have time for it.
+// Runs all clusters until they end or the grid stops, on the calling thread and on helpers that are
+// free.
 void run_all(Clusters& clusters);
 
-// How many workers a launch has at most.
+// The largest number of workers of a launch.
 unsigned most_workers();
 
 }  // namespace inflight::machine
