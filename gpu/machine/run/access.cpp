@@ -1,4 +1,4 @@
-// Which bytes an address means.
+// Resolves addresses to bytes on the host.
 #include "gpu/machine/run/access.hpp"
 
 #include <algorithm>
@@ -21,28 +21,29 @@ std::byte* parameter_place(const Warp& w, std::uint64_t offset, std::uint32_t si
   return const_cast<std::byte*>(w.block->grid->parameters) + offset;
 }
 
-// What of a local access lies in which word.
+// Calls move(byte, i) for each byte of an access to local memory.
 template <class Move>
 void each_local_byte(Warp& w, int lane, std::uint64_t offset, std::uint32_t size, Move move) {
   for (std::uint32_t i = 0; i < size; ++i)
     move(w.local_byte(lane, static_cast<std::uint32_t>(offset + i)), i);
 }
 
-// The byte offset in local memory that a generic address means, if it is good.
+// Sets `offset` to the place in local memory of a generic address. False if it is not local or out
+// of bounds.
 bool local_place(const Warp& w, std::uint64_t address, std::uint32_t size, std::uint64_t& offset) {
   return in_window(address, w.block->grid->memory->windows().local, Windows::local_size, offset) &&
          offset + size <= local_bytes(w);
 }
 
-// A thread is about to write to an allocation for the first time in its launch: copies that are in
-// flight from it are watched from here on.
+// A thread is about to write to an allocation, possibly for the first time in its launch. From here
+// on, copies in flight from it are watched.
 void note_writing(Warp& w, const Extent& e) {
   if (!w.block->grid->written.mark(e.low)) return;
   if (InFlight* const of = w.block->cluster->in_flight.get()) of->ledger.watch(e.low, e.high);
 }
 
-// Workers ask the memory under a lock that they share, so each thread keeps the last answers:
-// for all ops that access an allocation, and for the next launch.
+// Memory::extent takes a lock that all workers share. So each thread caches the last results, for
+// all ops that access an allocation and for the next launch.
 Extent look_up(const Grid& grid, std::uint64_t address, std::uint64_t generation) {
   struct Recent {
     Extent extent;
@@ -113,7 +114,7 @@ bool write_generic(Warp& w, int lane, std::uint64_t address, const void* in, std
 
 namespace {
 
-// Finds the extent around `address` and caches it for `op`. False if it does not hold the bytes.
+// Finds the extent around `address` and caches it for `op`. False if it does not contain the bytes.
 [[gnu::noinline]] bool find_extent(Warp& w, const Op* op, std::uint64_t address, std::uint32_t size,
                                    bool writing) {
   const Grid& grid = *w.block->grid;
@@ -124,12 +125,12 @@ namespace {
   if (writing)
     note_writing(w, e);
   else
-    e.writable = false;  // to this op, and to one that shares its place: the first write comes here
+    e.writable = false;  // so that a first write through this cache slot comes here
   w.worker->cached(op) = {e, now};
   return true;
 }
 
-// Apart from the lookup, so that loops over lanes hold it inline.
+// Separate from the lookup, so that it is inlined in loops over lanes.
 [[gnu::always_inline]] inline bool holds_global(Warp& w, const Op* op, std::uint64_t address,
                                                 std::uint32_t size, bool writing) {
   const Worker::CachedExtent& known = w.worker->cached(op);
@@ -176,7 +177,7 @@ BadLanes check_source(Warp& w, const Op* op, std::uint32_t mask, const std::uint
 }
 
 bool SourceWatch::needed() const {
-  if (warp_.worker->lookups != lookups_) return true;  // perhaps of several allocations
+  if (warp_.worker->lookups != lookups_) return true;  // sources may be in several allocations
   return warp_.block->grid->written.test(warp_.worker->cached(op_).extent.low);
 }
 

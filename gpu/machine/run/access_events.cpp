@@ -1,4 +1,4 @@
-// Events of single instructions and of the memory that they access.
+// Events of instructions and of their memory accesses.
 #include "gpu/machine/run/access_events.hpp"
 
 #include <algorithm>
@@ -36,17 +36,16 @@ check::Access access_event(const Warp& w, const MemoryOperand& info, std::uint32
   return event;
 }
 
-// What an access read and wrote, if that is known.
+// The values that an access read and wrote, if known.
 struct Values {
   const std::uint64_t *read = nullptr, *wrote = nullptr;
   std::uint32_t kept = 0;    // lanes whose compare-and-swap failed
-  std::uint32_t silent = 0;  // lanes that write what is there
+  std::uint32_t silent = 0;  // lanes that write the value already there
   const check::PendingSilence* pending = nullptr;
   check::UndefinedBytes* undefined = nullptr;
 };
 
-// The event is completed where it was made: to copy what has just been put together takes longer
-// than to make it.
+// Completes the event in place: copying it takes longer than making it.
 void notify(const Warp& w, check::Access&& event, const std::uint64_t* addresses,
             const std::uint16_t* ranks, const Values& values) {
   event.addresses = addresses;
@@ -59,8 +58,9 @@ void notify(const Warp& w, check::Access&& event, const std::uint64_t* addresses
   w.block->grid->observation->listener().accessed(event);
 }
 
-// By a multicast object's addresses the memory of each device is accessed: that of which this
-// process has other addresses is reported by those. The lanes left, which access none.
+// An access through a multicast object's addresses accesses the memory of each device. Reports it
+// by the program's addresses of that memory, if it has any. Returns the lanes that access no
+// multicast object.
 std::uint32_t report_multicast(const Warp& w, const MemoryOperand& info, std::uint32_t instruction,
                                std::uint32_t mask, const std::uint64_t* addresses,
                                const Values& values) {
@@ -73,7 +73,7 @@ std::uint32_t report_multicast(const Warp& w, const MemoryOperand& info, std::ui
   return others;
 }
 
-// Reports the lanes of `mask` in one space.
+// Reports an access in one space by the lanes of `mask`.
 void report_access(const Warp& w, const MemoryOperand& info, std::uint32_t instruction,
                    check::Space space, std::uint32_t mask, std::uint64_t* addresses,
                    const Values& values) {
@@ -131,13 +131,13 @@ void report_in_space(const Warp& w, const MemoryOperand& info, std::uint32_t ins
     report_access(w, info, instruction, check_space(info.space), mask, addresses, values);
 }
 
-// The lanes that an observing op reports: it looks at the guard itself.
+// The lanes that an observing op reports, after applying the guard.
 std::uint32_t observed_lanes(const Warp& w, const Op* op) {
   if (op->guard == no_ref) return w.mask;
   return w.mask & w.predicate(op->guard, op->flags & Op::guard_negated);
 }
 
-// What an op does whose guard is looked at already.
+// Performs an op whose guard is applied already, for the lanes of `mask`.
 const Op* perform(Warp& w, const Op* op, std::uint32_t mask) {
   const std::uint32_t before = w.mask;
   const bool was_whole = w.whole;
@@ -150,7 +150,7 @@ const Op* perform(Warp& w, const Op* op, std::uint32_t mask) {
   return next;
 }
 
-// The values of lanes of `bytes` each, of which memory has `kept`.
+// Zero-extends the lanes' values of `bytes` each, of which `kept` are in memory.
 void widen(const Warp& w, Ref ref, unsigned bytes, unsigned kept, std::uint64_t (&out)[lanes]) {
   for (int l = 0; l < lanes; ++l) {
     out[l] = 0;
@@ -175,14 +175,14 @@ const Op* report_fenced(Warp& w, const Op* op) {
   return op + 1;
 }
 
-// Of activemask, for which nobody waits.
+// For activemask, at which no lane waits.
 const Op* report_active(Warp& w, const Op* op) {
   if (const std::uint32_t mask = observed_lanes(w, op))
     w.block->grid->observation->met(w, op, mask, mask);
   return op + 1;
 }
 
-// Of a weak access. Op::extra: which memory operand; Op::a and Op::imm are its address.
+// For a weak access. Op::extra: index of the memory operand. Op::a and Op::imm: its address.
 const Op* report_accessed(Warp& w, const Op* op) {
   const Code& code = *w.frame->code;
   const MemoryOperand& info = op->what->memory[op->extra];
@@ -212,8 +212,8 @@ const Op* report_accessed(Warp& w, const Op* op) {
   return loads && undefined.lanes != 0 ? follow_load(w, op, undefined) : op + 1;
 }
 
-// Performs a strong access, then reports it. Op::detail: bytes of a lane's value in its register;
-// 0 if nobody can tell the values.
+// Performs a strong access, then reports it. Op::detail: bytes of a lane's value in its register,
+// or 0 if the values are not known.
 const Op* report_strong(Warp& w, const Op* op) {
   const std::uint32_t mask = observed_lanes(w, op);
   if (mask == 0) return op + 1;
@@ -230,7 +230,7 @@ const Op* report_strong(Warp& w, const Op* op) {
     values.wrote = wrote;
   }
   if (bytes && swap) widen(w, op->b, bytes, info.bytes, compared);
-  // Listeners are notified of strong accesses to one location in the order in which they happen.
+  // Listeners see strong accesses to one location in the order in which they happen.
   static std::mutex in_order;
   std::unique_lock<std::mutex> lock;
   if (info.space == Space::global || info.space == Space::generic)
@@ -256,7 +256,7 @@ const Op* report_strong(Warp& w, const Op* op) {
 
 namespace {
 
-// A weak store, which listeners may ask of again before it is performed.
+// A weak store that listeners may query again before it is performed.
 class WeakStore final : public check::PendingSilence {
  public:
   WeakStore(Warp& w, const Op* op, const MemoryOperand& info, std::uint32_t mask,

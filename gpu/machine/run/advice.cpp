@@ -1,4 +1,4 @@
-// The lines, each said once.
+// Advice lines, each reported once.
 #include "gpu/machine/run/advice.hpp"
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@ namespace inflight::machine {
 
 namespace {
 
-constexpr unsigned by_name = ~0u;  // no violation's number
+constexpr unsigned by_name = ~0u;  // unlike any violation's number
 
 void tell(Grid& grid, std::uint64_t instruction, std::string_view name, std::string_view what) {
   const Kernel& kernel = *grid.launch->kernel;

@@ -1,4 +1,4 @@
-// What is said of an address that means no byte.
+// Fault reports for addresses that cannot be accessed.
 #include <fmt/format.h>
 
 #include <bit>
@@ -23,7 +23,7 @@ std::string describe_allocation(const Allocation& a) {
   return fmt::format("{} at 0x{:x}{}", what, a.base, a.live ? "" : ", which was freed");
 }
 
-// A global address: what lies there or nearest.
+// Describes a global address by the allocation there or nearest to it.
 std::string describe_global(const Warp& w, std::uint64_t address) {
   if (address < 4096) return fmt::format("0x{:x} is a null pointer", address);
   const Memory& memory = *w.block->grid->memory;

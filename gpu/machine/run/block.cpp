@@ -1,4 +1,4 @@
-// A block's life: its warps take turns until all threads have exited.
+// Runs a block: its warps take turns until all threads have exited.
 #include "gpu/machine/run/block.hpp"
 
 #include <algorithm>
@@ -13,10 +13,10 @@ namespace inflight::machine {
 namespace {
 
 constexpr std::int32_t slice_ops = 16384;
-constexpr std::int32_t short_slice_ops = 512;   // of who only waits for time to pass
+constexpr std::int32_t short_slice_ops = 512;   // while warps only wait for time to pass
 constexpr std::uint32_t longest_in_step = 128;  // rounds
 constexpr std::uint32_t shared_alignment = 1024;
-// Beside the bits of Polls: who sleeps between two looks does not look at the time.
+// Besides the bits of Polls. A thread that sleeps between two polls does not poll the time.
 constexpr std::uint8_t slept = 4;
 
 std::uint32_t lanes_below(std::uint32_t count) {
@@ -82,12 +82,12 @@ void Block::start(const Dim3& at) {
 }
 
 struct Block::Round {
-  bool live = false, ran = false;            // some warp goes on behind it, some warp has run
-  bool spinning = true, progressed = false;  // all that ran polled; one did what others may see
+  bool live = false, ran = false;            // a warp is still alive after it; a warp has run
+  bool spinning = true, progressed = false;  // all warps that ran polled; one made progress
   std::uint8_t polls = 0;
 };
 
-// One warp's turn. False: the grid has stopped.
+// Gives one warp a turn. False: the grid has stopped.
 template <class Run>
 bool Block::take_turn(Warp& w, Worker& worker, Round& r, Run run) {
   if (w.done()) return true;
@@ -173,7 +173,7 @@ Block::State Block::run(Worker& worker, std::uint32_t rounds) {
   return State::spinning;
 }
 
-// Once the grids in front are complete, whoever waits for them goes on.
+// Wakes the threads that wait for the grids in front, once those are complete.
 void Block::try_release() {
   if (grid->waits_for_grids()) return;
   held = false;

@@ -41,7 +41,7 @@ void Block::try_complete(std::uint32_t id, const LastToArrive& last) {
     }
 }
 
-// A barrier that waits for every thread waits for those that still live.
+// A barrier that waits for all threads waits only for those alive.
 void Block::threads_exited(const Warp& warp, std::uint32_t mask) {
   alive_threads -= lane_count(mask);
   for (std::uint32_t id = 0; id < barriers.size(); ++id)

@@ -1,4 +1,4 @@
-// Places of ops, indices of threads, and groups of threads that wait alike.
+// Places of ops, indices of threads, and groups of threads with the same wait.
 #include "gpu/machine/run/circumstances.hpp"
 
 #include <algorithm>
@@ -93,7 +93,7 @@ Fault fault_of(const Warp& w, const Op* op, FaultKind kind, std::uint32_t lane_m
 
 BlockWaits waits_of(const Block& block) {
   BlockWaits waits{block.index, block.alive_threads, block.threads, {}};
-  // Calls of the kernel's own frame are distinguished by their ops alone.
+  // In the kernel's own frame, the op alone identifies the place.
   using Key = std::tuple<const Op*, const Frame*, Awaited, std::uint32_t>;
   std::map<Key, std::size_t> groups;
   for (const auto& w : block.warps)

@@ -1,4 +1,4 @@
-// How time passes for a block that waits.
+// The clock of a block that waits.
 #include "gpu/machine/run/clock.hpp"
 
 namespace inflight::machine {
@@ -8,8 +8,8 @@ constexpr std::uint64_t longest_step = 1ull << 32;
 
 }  // namespace
 
-// A sixteenth of the wait so far: a wait of any length takes a few hundred rounds, and ends so much
-// late at most.
+// A sixteenth of the wait so far. A wait of any length then takes a few hundred rounds and ends at
+// most a sixteenth late.
 std::uint64_t Clock::step() const {
   return std::clamp<std::uint64_t>((now_ - since_) / 16, 64, longest_step);
 }
@@ -20,7 +20,7 @@ void Clock::waited(std::uint8_t polls, std::uint32_t khz) {
     memory_rounds_ = patience;
   else if (remembered)
     --memory_rounds_;
-  if (remembered != (memory_rounds_ != 0)) rounds_ = 0;  // it waits for something else now
+  if (remembered != (memory_rounds_ != 0)) rounds_ = 0;  // it now waits for something else
   if (rounds_++ == 0) {
     since_ = now_;
     host_since_ = std::chrono::steady_clock::now();

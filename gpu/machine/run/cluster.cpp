@@ -1,4 +1,4 @@
-// A cluster's blocks take turns; its barrier; its shared addresses.
+// The turns of a cluster's blocks, its barrier and its shared addresses.
 #include "gpu/machine/run/cluster.hpp"
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 namespace inflight::machine {
 namespace {
 
-// Nothing but failed waits, for so many rounds and so long: a deadlock. A program that gives up by
-// itself after many tries, or after a time, has done so by then.
+// A cluster with only failed waits, for this many rounds and this long, is a deadlock. A program
+// that gives up after many tries or after a time has done so by then.
 constexpr std::uint32_t hopeless = 256;
 constexpr std::chrono::milliseconds patience{200};
 constexpr std::uint32_t turn = 64;  // rounds of a block before the cluster's next one
@@ -106,8 +106,8 @@ bool Cluster::held() const {
   });
 }
 
-// Blocks take turns here and run at once on a chip, so who ended in this round of turns may be
-// ahead of the others by a turn: they reach its shared memory until they have had one more.
+// Blocks take turns here but run at once on a chip, so a block that ended in this round may be a
+// turn ahead of the others. They may access its shared memory until they have had one more turn.
 void Cluster::let_go() {
   if (blocks.size() == 1) return;
   for (auto& block : blocks) {
@@ -116,14 +116,14 @@ void Cluster::let_go() {
   }
 }
 
-// Who waits for what other clusters write is not earlier than they were.
+// A block that waits for what other clusters write is not earlier than they are.
 void Cluster::follow_others() {
   for (auto& block : blocks)
     if (block->clock.waits_for_others())
       block->clock.reach(grid->latest.load(std::memory_order_relaxed));
 }
 
-// The blocks run at once on a chip: none is far ahead. The time that it is then.
+// Sets all blocks' clocks to the latest one, because on a chip the blocks run at once. Returns it.
 std::uint64_t Cluster::meet_clocks() {
   std::uint64_t latest = 0;
   for (const auto& block : blocks) latest = std::max(latest, block->clock.now());
@@ -131,7 +131,7 @@ std::uint64_t Cluster::meet_clocks() {
   return latest;
 }
 
-// No warp can run: waits that may give up do. False: nothing can ever move.
+// No warp can run, so lets waits give up that may. False: nothing can ever move.
 bool Cluster::unblock(Worker& worker) {
   if (in_flight && in_flight->ledger.flush_all()) return true;
   bool waiting = false;

@@ -44,7 +44,7 @@ const Op* run_phase(Warp& w, const Op* op) {
 
 namespace {
 
-// Lanes whose `value` is the first active lane's.
+// Active lanes whose value equals that of the first active lane.
 template <class T>
 std::uint32_t like_first(const Warp& w, const T* values) {
   const T first = values[std::countr_zero(w.mask)];
@@ -62,7 +62,7 @@ void copy_words(Warp& w, std::uint32_t to, std::uint32_t from, std::uint32_t byt
   }
 }
 
-// The call site fits the callee: decoding has seen to it, or enter_any.
+// The call site matches the callee: decoding or enter_any has checked it.
 const Op* enter(Warp& w, const Op* op, const CallSite& site, const Code& code) {
   if (!w.call(&code, op)) return nullptr;
   const std::uint32_t from = w.frame->parent->local_base;
@@ -83,7 +83,7 @@ std::string sizes(const std::vector<LocalRange>& list) {
   return text.empty() ? "no" : text;
 }
 
-// A call through a register, whose prototype says nothing of what the callee is.
+// A call through a register. Its prototype may not match the callee.
 const Op* enter_any(Warp& w, const Op* op, const CallSite& site, const Code& code) {
   if (!same_sizes(site.arguments, code.parameters) || !same_sizes(site.results, code.returns))
     return w.fault(op, FaultKind::invalid_pc, w.mask,
@@ -94,7 +94,7 @@ const Op* enter_any(Warp& w, const Op* op, const CallSite& site, const Code& cod
   return enter(w, op, site, code);
 }
 
-// The code of a function that this warp has been in and has a frame of.
+// The code of a function of which this warp has a frame.
 const Code* called_before(const Warp& w, Program::FunctionRef callee) {
   for (auto f = w.spare.rbegin(); f != w.spare.rend(); ++f)
     if ((*f)->code->ref == callee) return (*f)->code;
@@ -103,8 +103,8 @@ const Code* called_before(const Warp& w, Program::FunctionRef callee) {
   return nullptr;
 }
 
-// What a kernel can reach by direct calls is known before its launch. A function that was called by
-// its address reaches more.
+// The code that a kernel reaches by direct calls is known before its launch, but a function called
+// by its address may reach more.
 const Code* callee_of(Warp& w, const Op* op, const CallSite& site) {
   std::atomic_ref known(const_cast<CallSite&>(site).code);
   if (const Code* code = known.load(std::memory_order_relaxed)) [[likely]]

@@ -1,4 +1,4 @@
-// Slots of the functions that a block runs, and what they add up to.
+// Counting slots of the functions that a block runs, and their sums.
 #include "gpu/machine/run/counts.hpp"
 
 namespace inflight::machine {

@@ -1,4 +1,4 @@
-// Events of faults: what kind of mistake ends a kernel, and which memory it is about.
+// Events of faults: the kind of mistake and the memory concerned.
 #include "gpu/machine/instruction/instruction.hpp"
 #include "gpu/machine/instruction/observed_access.hpp"
 #include "gpu/machine/run/access.hpp"
@@ -11,7 +11,7 @@ namespace {
 using Kind = check::Fault::Kind;
 using ptx::Space;
 
-// Of an instruction that was given what it does not take.
+// The kind of fault of an instruction with invalid operands.
 Kind kind_by_family(const Warp& w, const Op* op) {
   const auto& body = w.frame->code->function->body;
   if (op->instruction >= body.size()) return Kind::other;
@@ -48,13 +48,13 @@ Kind kind_of(const Warp& w, const Op* op, FaultKind kind, const FaultDetail& abo
   }
 }
 
-// The order is AllocationKind's.
+// In the order of AllocationKind.
 constexpr check::Allocation::Kind kinds[] = {
     check::Allocation::Kind::device,   check::Allocation::Kind::managed,
     check::Allocation::Kind::host,     check::Allocation::Kind::variable,
     check::Allocation::Kind::constant, check::Allocation::Kind::heap};
 
-// All that a thread, block or kernel has of a space.
+// The whole memory of a space that a thread, block or kernel has.
 check::Allocation whole(const Warp& w, check::Space space) {
   check::Allocation all;
   if (space == check::Space::local) {
@@ -68,7 +68,7 @@ check::Allocation whole(const Warp& w, check::Space space) {
   return all;
 }
 
-// Is it about a multicast object? What is allocated near its addresses has nothing to do with it.
+// Does the fault concern a multicast object? Then allocations near its addresses are unrelated.
 bool of_multicast(const Warp& w, const Op* op, std::uint64_t address) {
   const auto& body = w.frame->code->function->body;
   return (op->instruction < body.size() && family_of(body[op->instruction]) == Family::multimem) ||

@@ -1,4 +1,4 @@
-// How near a kernel's instructions are to a chip's, for listeners: by the program's numbers.
+// How closely each instruction of a kernel follows the chip, for listeners, by instruction number.
 #include <set>
 #include <vector>
 
@@ -9,7 +9,7 @@
 namespace inflight::machine {
 namespace {
 
-// By instruction of a function: does a thread that reaches it end the kernel?
+// By instruction of a function: does it end the kernel as unsupported?
 std::vector<bool> refused_in(const Code& code) {
   std::vector<bool> refused(code.function->body.size());
   for (const Op& op : code.ops)

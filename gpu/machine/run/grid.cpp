@@ -1,4 +1,4 @@
-// What the blocks of a launch share: its outcome, and what has been advised.
+// State that the blocks of a launch share: its outcome and the advice given.
 #include "gpu/machine/run/block.hpp"
 
 namespace inflight::machine {

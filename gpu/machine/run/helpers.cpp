@@ -1,5 +1,5 @@
-// oneTBB's threads help. Between launches that follow each other closely they look for the next one
-// before they sleep: to wake a thread takes as long as a small launch.
+// Threads of oneTBB help. Between launches that follow each other closely they poll for the next
+// one before they sleep, because waking a thread takes as long as a small launch.
 #include "gpu/machine/run/helpers.hpp"
 
 #include <tbb/global_control.h>
@@ -24,7 +24,7 @@ namespace {
 
 using Time = std::chrono::steady_clock;
 
-// How long a thread looks for what is about to happen before it sleeps.
+// How long a thread polls before it sleeps.
 constexpr std::chrono::microseconds soon_enough{50};
 
 void rest_a_moment() {
@@ -35,7 +35,7 @@ void rest_a_moment() {
 #endif
 }
 
-// Looks until `happened` or the end of that time. Its core goes to others that can use it.
+// Polls until `happened` or the time is over. Yields its core in between.
 template <class Happened>
 bool look_for(Happened happened) {
   constexpr int moments = 32;
@@ -48,13 +48,13 @@ bool look_for(Happened happened) {
 
 }  // namespace
 
-// All launches share it, so that none pays for waking threads that are awake.
+// Shared by all launches, so that none has to wake threads that are awake.
 //
-// A launch calls awake helpers by one store to a word that all of them look at, and ends the call
-// by another. A helper that answers says so at its place before it checks that the call still
-// stands; the launch ends the call before it looks at the places. Both are sequentially consistent,
-// so at least one of them sees the other. Helpers that a call lacks are fetched from oneTBB, as are
-// all helpers of a launch that begins during another one's call.
+// A launch calls awake helpers by one store to a word that all of them poll, and ends the call by
+// another. A helper that answers stores that at its place before it checks that the call is still
+// open. The launch ends the call before it reads the places. Both are sequentially consistent, so
+// at least one of them sees the other. Missing helpers are fetched from oneTBB, as are all helpers
+// of a launch that begins during another one's call.
 class Helpers::Pool {
  public:
   static Pool& get() {
@@ -66,7 +66,7 @@ class Helpers::Pool {
     const bool calls = call(launch, count);
     if (calls && awake(count) == count) return;
     const std::lock_guard lock(mutex_);
-    // Under the mutex nobody falls asleep.
+    // While this holds the mutex, no helper falls asleep.
     const unsigned missing = calls ? count - awake(count) : count;
     if (missing == 0) return;
     launch.fetched_ = true;
@@ -74,12 +74,12 @@ class Helpers::Pool {
     launches_.push_back(&launch);
     ++requests_;
     wanted_ += missing;
-    // A task carries nothing and is made under the mutex that it takes first, so that
-    // ThreadSanitizer, to which oneTBB's library is opaque, sees who made it before who runs it.
+    // The task captures nothing and is created under the mutex that it takes first. So
+    // ThreadSanitizer, which cannot see into oneTBB, knows that it was created before it runs.
     for (; coming_ < wanted_; ++coming_) arena_.enqueue([] { get().serve(); });
   }
 
-  // No helper comes any more; waits for those that work.
+  // Stops further helpers from joining and waits for those at work.
   void close(Helpers& launch) {
     if (launch.fetched_) {
       const std::lock_guard lock(mutex_);
@@ -100,11 +100,11 @@ class Helpers::Pool {
   }
 
  private:
-  // A thread of oneTBB's while it serves launches.
+  // A oneTBB thread while it serves launches.
   struct Server {
     unsigned place;
     std::uint64_t seen = 0;      // the last call that it has answered
-    std::uint64_t requests = 0;  // up to which it has looked through `launches_`
+    std::uint64_t requests = 0;  // value of `requests_` when it last searched `launches_`
   };
   struct alignas(128) Place {
     std::atomic<std::uint64_t> answered{0};  // the call that its thread is about to work for, or 0
@@ -112,7 +112,7 @@ class Helpers::Pool {
 
   static bool stands(std::uint64_t call) { return (call & 1) != 0; }
 
-  // Calls those who are awake. False: another launch's call stands.
+  // Calls the awake helpers. False: another launch's call is open.
   bool call(Helpers& launch, unsigned count) {
     if (calling_.exchange(true, std::memory_order_acquire)) return false;
     look_on_.store(Time::now() - closed_ <= soon_enough, std::memory_order_relaxed);
@@ -123,7 +123,7 @@ class Helpers::Pool {
     return true;
   }
 
-  // Of `count` helpers, those who will answer the call.
+  // How many of the first `count` helpers will answer the call.
   unsigned awake(unsigned count) const {
     return static_cast<unsigned>(std::count_if(looking_.begin() + 1, looking_.begin() + 1 + count,
                                                [](const auto& looks) { return looks.load(); }));
@@ -134,7 +134,7 @@ class Helpers::Pool {
                                     [call](const Place& p) { return p.answered.load() == call; });
   }
 
-  // For as long as there are launches.
+  // Runs until there are no launches to serve.
   void serve() {
     Server self = begin();
     do {
@@ -163,7 +163,8 @@ class Helpers::Pool {
     return true;
   }
 
-  // Under the mutex: no call counts on the thread any more. False: one may do so already.
+  // Needs the mutex. From now on no call counts on the thread. False: an open call may already do
+  // so.
   bool stop_looking(const Server& self) {
     std::atomic<bool>& looking = looking_[self.place];
     if (!looking.load(std::memory_order_relaxed)) return true;
@@ -179,12 +180,12 @@ class Helpers::Pool {
   }
   bool requested(const Server& self) const { return requests_.load() != self.requests; }
 
-  // Looks for a call, or for a launch that wants helpers fetched.
+  // Polls for a call, or for a launch that wants helpers fetched.
   bool look(const Server& self) const {
     return look_for([&] { return called(self) || requested(self); });
   }
 
-  // Works for the call that stands, if it has not done so.
+  // Works for the open call, unless it has done so already.
   bool answer(Server& self) {
     const std::uint64_t call = call_.load();
     if (!stands(call) || call == self.seen) return false;
@@ -197,7 +198,7 @@ class Helpers::Pool {
     return true;
   }
 
-  // A launch that wants helpers fetched. Null: from now on calls count on the thread.
+  // A launch that wants helpers fetched. Null: from now on calls count on this thread.
   Helpers* next(Server& self) {
     const std::lock_guard lock(mutex_);
     if (!stop_looking(self)) return nullptr;
@@ -226,7 +227,7 @@ class Helpers::Pool {
     }
   }
 
-  // Afterwards the launch may be gone.
+  // The launch may be destroyed after this.
   void leave(Helpers& launch) {
     launch.present_.fetch_sub(1);
     wake_sleepers();
@@ -238,7 +239,7 @@ class Helpers::Pool {
     left_.notify_all();
   }
 
-  // On one core oneTBB has no threads besides the caller's unless it is told.
+  // On one core oneTBB has only the caller's thread unless configured otherwise.
   std::optional<tbb::global_control> limit_ =
       host::cores() < most_workers()
           ? std::make_optional<tbb::global_control>(tbb::global_control::max_allowed_parallelism,
@@ -246,33 +247,33 @@ class Helpers::Pool {
           : std::nullopt;
   tbb::task_arena arena_{static_cast<int>(most_workers()), 1};
 
-  // What helpers look at: lines that are written once a call.
-  alignas(128) std::atomic<std::uint64_t> call_{0};  // odd: it stands
-  Helpers* launch_ = nullptr;                        // whose call it is
-  unsigned count_ = 0;                               // the last place that is called
+  // What helpers poll: cache lines that are written once per call.
+  alignas(128) std::atomic<std::uint64_t> call_{0};  // odd: a call is open
+  Helpers* launch_ = nullptr;                        // the caller
+  unsigned count_ = 0;                               // the last place called
   std::atomic<bool> look_on_{false};                 // launches follow each other closely
-  std::atomic<std::uint64_t> requests_{0};           // launches that wanted helpers fetched
-  std::atomic<unsigned> sleepers_{0};  // launching threads that sleep until they are alone
+  std::atomic<std::uint64_t> requests_{0};           // how many launches wanted helpers fetched
+  std::atomic<unsigned> sleepers_{0};                // launching threads asleep in close()
 
-  // By place; the first is the launching threads'.
+  // By place. Place 0 is for launching threads.
   std::vector<Place> places_ = std::vector<Place>(most_workers() + 1);
-  // Who will answer the next call. Reset under the mutex alone.
+  // By place: will its helper answer the next call? Reset only under the mutex.
   std::vector<std::atomic<bool>> looking_ = std::vector<std::atomic<bool>>(most_workers() + 1);
-  // The call is a launch's. Guards `closed_`.
+  // True while a launch owns the call. Guards `closed_`.
   alignas(128) std::atomic<bool> calling_{false};
   Time::time_point closed_;  // when the last call ended
 
   alignas(128) std::mutex mutex_;
   std::condition_variable left_;
   std::deque<Helpers*> launches_;     // those that want helpers fetched, the oldest first
-  unsigned wanted_ = 0, coming_ = 0;  // helpers, by all of them; tasks that have not begun
+  unsigned wanted_ = 0, coming_ = 0;  // helpers wanted by all launches; tasks not begun
   std::vector<bool> taken_ = std::vector<bool>(most_workers() + 1);  // by place
 };
 
 Helpers::Helpers(Work work, unsigned count) : work_(std::move(work)) {
   try {
     Pool::get().open(*this, count);
-  } catch (const std::bad_alloc&) {  // fewer help
+  } catch (const std::bad_alloc&) {  // fewer helpers
   }
 }
 

@@ -1,4 +1,5 @@
-// Events of what is in flight: issues, commits, completions, waits, and what they do to mbarriers.
+// Events of copies and arrivals in flight: issues, commits, completions, waits, and their effects
+// on mbarriers.
 #include <cstring>
 
 #include "gpu/machine/run/each_lane.hpp"
@@ -12,13 +13,13 @@ using async::BulkCopy;
 using async::Completion;
 using check::Topic;
 
-// Ids of a warp's cp.async count from 1 likewise: these stand apart from them.
+// Set in ids of bulk copies, because ids of a warp's cp.async count from 1 too.
 constexpr std::uint64_t bulk_ids = 1ull << 63;
 
 bool is_load(const BulkCopy& c) { return c.kind == BulkCopy::Kind::tensor_load; }
 bool is_tensor(const BulkCopy& c) { return is_load(c) || c.kind == BulkCopy::Kind::tensor_store; }
 
-// A copy and the places that its ends count from; null: global addresses.
+// A copy and the bases of its addresses; null: global addresses.
 struct Ends {
   const BulkCopy& copy;
   const std::byte *from, *to;

@@ -1,13 +1,13 @@
-// Who waits for an mbarrier, and where an mbarrier is.
+// Waking the threads that wait for an mbarrier, and resolving its address.
 #include "gpu/machine/run/mbarriers.hpp"
 
 #include "gpu/machine/run/in_flight.hpp"
 
 namespace inflight::machine {
 
-// Whose phase is complete has its answer, as on a GPU where all waiters see a completion at once:
-// by the time a later one runs, an earlier one may have gone on to the next phase, or to
-// initialising the mbarrier anew.
+// A thread whose phase is complete gets the result now, as on a GPU, where all waiters see a
+// completion at once. By the time that a later thread runs, an earlier one may have started the
+// next phase or initialised the mbarrier again.
 void wake_mbarrier(Block& block, std::uint64_t offset) {
   for (auto& w : block.warps) {
     for (const Split& s : w->parked) {

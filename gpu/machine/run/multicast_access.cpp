@@ -1,4 +1,4 @@
-// Spans of multicast objects, lane by lane.
+// Resolves lanes' addresses to spans of multicast objects.
 #include "gpu/machine/run/multicast_access.hpp"
 
 #include <bit>

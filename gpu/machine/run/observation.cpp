@@ -1,4 +1,4 @@
-// Events of a launch, from what the machine knows.
+// Builds the events of a launch from the machine's state.
 #include "gpu/machine/run/observation.hpp"
 
 #include <utility>

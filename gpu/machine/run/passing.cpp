@@ -1,5 +1,4 @@
-// Whether threads that have ended have gone past an instruction, for listeners: by the program's
-// numbers of instructions.
+// Do all threads that have exited pass an instruction? Implements a query of listeners.
 #include "gpu/machine/instruction/passing.hpp"
 
 #include "gpu/machine/link/numbering.hpp"

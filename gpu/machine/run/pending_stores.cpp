@@ -1,4 +1,4 @@
-// Each host thread has a slot, which it alone writes and all read: a sequence lock.
+// Each host thread has a slot, which only it writes and all threads read, as a sequence lock.
 #include "gpu/machine/run/pending_stores.hpp"
 
 #include <array>
@@ -18,8 +18,8 @@ struct Slot {
   Lanes addresses{};
   std::array<Lanes, StoreData::most_words> values{};
 };
-std::array<Slot, 256> slots;       // threads beyond show nobody what they store
-std::atomic<std::size_t> used{0};  // slots that ever had a thread
+std::array<Slot, 256> slots;       // further threads cannot show their stores
+std::atomic<std::size_t> used{0};  // slots that have ever had a thread
 
 class Own {
  public:
@@ -95,7 +95,7 @@ std::uint32_t written_by_others(const StoreData& data) {
   const std::size_t count = used.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < count && found != data.mask; ++i)
     if (&slots[i] != mine) found |= written_by(slots[i], data);
-  std::atomic_thread_fence(std::memory_order_acquire);  // what was performed since is in memory
+  std::atomic_thread_fence(std::memory_order_acquire);  // stores performed since are in memory
   return found;
 }
 

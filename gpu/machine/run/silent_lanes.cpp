@@ -1,4 +1,4 @@
-// Which lanes of a store change nothing.
+// Finds the lanes of a store that do not change memory.
 #include "gpu/machine/run/silent_lanes.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 using ptx::Space;
 
-// The lanes whose `bytes` in their registers are those at `at`. There, they lie side by side.
+// The lanes whose register value equals the one at `at`. The values there are contiguous.
 template <class T>
 std::uint32_t equal_lanes(const std::byte* at, const std::byte* values) {
 #ifdef __SSE2__
@@ -45,7 +45,7 @@ std::uint32_t equal_lanes(const std::byte* at, const std::byte* values) {
   return equal;
 }
 
-// Of a store of one element by all lanes to places side by side: where, or null.
+// The host address of a store of one element by all lanes to contiguous addresses, or null.
 const std::byte* place_of_row(Warp& w, const Op* op, const MemoryOperand& info, std::uint32_t mask,
                               const std::uint64_t* addresses) {
   const std::uint32_t bytes = info.bytes;
@@ -60,7 +60,7 @@ const std::byte* place_of_row(Warp& w, const Op* op, const MemoryOperand& info, 
              : nullptr;
 }
 
-// A register of 4 or 8 bytes, of all lanes.
+// Copies a register of 4 or 8 bytes, for all lanes.
 void widen(const std::byte* values, StoreData& data) {
   if (data.bytes == sizeof data.values[0][0]) {
     std::memcpy(data.values[0], values, sizeof data.values[0]);
@@ -71,12 +71,12 @@ void widen(const std::byte* values, StoreData& data) {
   std::copy(std::begin(narrow), std::end(narrow), data.values[0]);
 }
 
-// Lanes that store to the place of a lower one: which it is, the lowest of them.
+// Lanes that store to the same address as a lower lane, and the lowest such lane (the leader).
 class Leaders {
  public:
   Leaders(std::uint32_t mask, const std::uint64_t* addresses) {
     if (rise(mask, addresses)) return;
-    std::array<std::uint8_t, slots> taken{};  // by lane - 1, of the lowest at an address
+    std::array<std::uint8_t, slots> taken{};  // 1 + the lowest lane at an address; 0: free
     each_lane(mask, [&](int l) {
       const std::uint64_t at = addresses[l];
       for (std::size_t slot = (at * 0x9e3779b97f4a7c15u) >> 58;; slot = (slot + 1) % slots) {
@@ -100,7 +100,7 @@ class Leaders {
  private:
   static constexpr std::size_t slots = 64;
 
-  // The usual case: each lane's place lies behind that of the lane before it.
+  // The usual case: each lane's address is above that of the lane before it.
   static bool rise(std::uint32_t mask, const std::uint64_t* addresses) {
     bool rises = true;
     std::uint64_t last = 0;
@@ -143,7 +143,7 @@ std::uint32_t silent_lanes(Warp& w, const Op* op, const MemoryOperand& info, std
     });
   }
   if (const Leaders leaders(mask, addresses); leaders.any_follows()) {
-    std::uint32_t differing = 0;  // leaders whose followers do not all write what they write
+    std::uint32_t differing = 0;  // leaders with a follower that writes another value
     leaders.each_follower([&](int leader, int l) {
       bool alike = true;
       for (unsigned i = 0; i < count && alike; ++i) {

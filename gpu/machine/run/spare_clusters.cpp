@@ -1,4 +1,4 @@
-// What a host thread keeps between launches, and for which launches it serves.
+// The clusters that a host thread keeps between launches.
 #include "gpu/machine/run/spare_clusters.hpp"
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 namespace inflight::machine {
 namespace {
 
-constexpr std::size_t most_clusters = 4;           // a host thread
-constexpr std::uint64_t most_bytes = 1024 * 1024;  // of shared memory and registers, a cluster
+constexpr std::size_t most_clusters = 4;           // per host thread
+constexpr std::uint64_t most_bytes = 1024 * 1024;  // of shared memory and registers, per cluster
 
-// What a launch has in common with the one whose clusters it can use.
+// What two launches must share so that one can use the other's clusters.
 struct Fit {
   std::uint64_t code = 0;  // Code::id
   Dim3 block;
@@ -31,8 +31,8 @@ std::uint64_t bytes_of(const Grid& grid) {
   return grid.shared_end + warps * (grid.entry->frame_bytes + grid.entry->local_bytes * lanes);
 }
 
-// Clusters of one block whose threads call nothing: what they have is known. A listener has
-// something of its own in each.
+// Keeps only clusters of one block whose threads make no calls, because their size is known. A
+// listener keeps state in its clusters, so those are not kept.
 bool are_kept(const Grid& grid) {
   return !grid.observation && grid.launch->cluster.count() == 1 && grid.entry->calls.empty() &&
          bytes_of(grid) <= most_bytes;

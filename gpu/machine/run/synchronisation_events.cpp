@@ -1,4 +1,4 @@
-// Events of synchronisation: fences, barriers, collectives, and who waits for what.
+// Events of synchronisation: fences, barriers, collectives and waits.
 #include <algorithm>
 #include <tuple>
 #include <vector>
@@ -30,7 +30,7 @@ check::Barrier::Step step_of(BarrierUse::Step step) {
   }
 }
 
-// Calls f(value, lanes that have it) for each value that lanes of `mask` have.
+// Calls f(value, lanes that have it) for each distinct value in the lanes of `mask`.
 template <class T, class F>
 void each_value(std::uint32_t mask, const T* values, F f) {
   while (mask) {
@@ -226,7 +226,7 @@ bool Observation::hopeless(const Cluster& cluster, std::uint64_t not_begun,
   return listener_.hopeless(event);
 }
 
-// Lanes that wake and find that they have to wait on have waited all the while.
+// Lanes that wake and have to wait again are not reported again: the wait continues.
 void Observation::wait_begun(Warp& w, const Split& split) const {
   if (!wants(Topic::waits)) return;
   const std::uint32_t fresh = split.mask & ~w.waiting;

@@ -1,4 +1,4 @@
-// Orders of warps and blocks: the chip's, a fixed length of turns, or random ones by a seed.
+// Orders of warps and blocks: as on the chip, turns of a fixed length, or random by a seed.
 #include "gpu/machine/run/turns.hpp"
 
 #include <algorithm>
@@ -26,13 +26,13 @@ void TurnOrder::shuffle() {
     std::swap(order_[i - 1], order_[random_.below(static_cast<std::uint32_t>(i))]);
 }
 
-// Short and long ones alike: from 1 to 4096.
+// Random lengths are short and long alike: from 1 to 4096.
 std::uint32_t TurnOrder::instructions() {
   if (turns_.kind == Turns::Kind::fixed) return turns_.instructions;
   return 1 + random_.below(1u << random_.below(13));
 }
 
-// Those that have room together change places, no others: one may wait for another of them.
+// Only clusters that have room together change places, because one of them may wait for another.
 std::uint64_t start_order(const Turns& turns, std::uint64_t n, std::uint64_t total,
                           std::uint64_t resident) {
   if (turns.kind != Turns::Kind::random) return n;

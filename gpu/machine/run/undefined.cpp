@@ -1,4 +1,4 @@
-// Follows bits that the program has never written from their load to what comes of them.
+// Follows bits that the program has never written, from their load to their uses.
 #include "gpu/machine/run/undefined.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using How = check::UndefinedUse::How;
 using Role = MemoryOperand::Role;
 using ptx::Opcode;
 
-// Does it do nothing but compute registers from registers?
+// Does the instruction only compute registers from registers?
 bool computes(const Instruction& what) {
   if (!what.memory.empty() || what.follows_multiplies || what.awaits_multiplies) return false;
   switch (what.family) {
@@ -47,7 +47,7 @@ bool begins(const Frame& frame, const Op* op) {
   return op == frame.code->ops.data() || op[-1].instruction != op->instruction;
 }
 
-// Are its lanes all here, so that it runs at once and on this warp's registers alone?
+// Are all its lanes here, so that it runs at once and only on this warp's registers?
 bool is_complete(const Warp& w, const Op* op, const Instruction& what) {
   if (what.control != Control::meet) return true;
   if (!what.as<CollectiveUse>()) return w.mask == w.alive;
@@ -60,8 +60,9 @@ bool is_complete(const Warp& w, const Op* op, const Instruction& what) {
   return (members & w.alive & ~w.mask) == 0 && strangers == 0;
 }
 
-// Wholly or partly undefined operands are equal or not as their bits say, unless defined bits
-// already differ: a few variants cannot try out every value.
+// A comparison for equality of undefined operands has an undefined result, unless defined bits
+// already differ. A few variants cannot try every value, so this sets a variant to the other
+// result.
 void judge_equality(Warp& w, UndefinedRegisters& u, const Op* op, const Instruction& what) {
   const ptx::Instruction& in = *what.text;
   const bool asks = in.mods.has(ptx::Mod::eq) || in.mods.has(ptx::Mod::ne);
@@ -83,7 +84,7 @@ void judge_equality(Warp& w, UndefinedRegisters& u, const Op* op, const Instruct
     const auto l = static_cast<unsigned>(std::countr_zero(m));
     const std::uint64_t a = value(op->a, variant_count, l), b = value(op->b, variant_count, l);
     std::uint64_t undefined = 0;
-    bool follows = true;  // the difference of the two is the same in all: they are the same bits
+    bool follows = true;  // a ^ b is the same in all variants: the same undefined bits
     for (unsigned v = 0; v < variant_count; ++v) {
       const std::uint64_t x = value(op->a, v, l), y = value(op->b, v, l);
       undefined |= (a ^ x) | (b ^ y);
@@ -106,7 +107,7 @@ void report_use(const Warp& w, const Op* op, std::uint32_t mask, How how, std::u
   if (o && mask != 0) o->listener().undefined_used({o->who(w, mask, op), how, origin});
 }
 
-// Lanes of `mask` decide something by the register's bits: reported once.
+// Lanes of `mask` decide something by the register's bits. Reports undefined ones once.
 void decide(Warp& w, UndefinedRegisters& u, const Op* op, std::uint32_t reg, std::uint32_t mask,
             How how) {
   if (u.origin[reg] == 0) return;
@@ -114,7 +115,8 @@ void decide(Warp& w, UndefinedRegisters& u, const Op* op, std::uint32_t reg, std
   u.define(w, reg, mask);
 }
 
-// Does it look at the value, rather than carry it to a place or ask others for theirs?
+// Does the instruction act on the values of its operands, rather than carry them to a place or to
+// other lanes?
 bool decides_by_operands(const Instruction& what) {
   if (what.control == Control::branch_table || what.as<BarrierUse>()) return true;
   if (what.memory.empty() || what.family == Family::texture) return false;
@@ -140,7 +142,7 @@ void check_uses(Warp& w, UndefinedRegisters& u, const Op* op, const Instruction&
   }
 }
 
-// Of what does more than compute: what it writes is defined.
+// For an instruction that does more than compute: what it writes is defined.
 const Op* run_apart(Warp& w, UndefinedRegisters& u, const Op* op, const Instruction& what) {
   if (begins(*w.frame, op)) check_uses(w, u, op, what);
   const std::uint32_t mask = executing(w, what);
@@ -155,7 +157,7 @@ const Op* run_apart(Warp& w, UndefinedRegisters& u, const Op* op, const Instruct
 
 void run_variants(Warp& w, UndefinedRegisters& u, const Op* op, const Instruction& what,
                   std::uint32_t carry_before) {
-  // What reports a collective stands around it.
+  // A collective's op is wrapped by one that reports it: run the inner op only.
   const bool reports = what.as<CollectiveUse>() && op->inner && op->run != run_guarded;
   const std::uint32_t carry = w.carry;
   for (unsigned v = 0; v < variant_count; ++v) {
@@ -167,7 +169,7 @@ void run_variants(Warp& w, UndefinedRegisters& u, const Op* op, const Instructio
   w.carry = carry;
 }
 
-// Of what computes: on the variants too.
+// For an instruction that computes: runs on the variants too.
 const Op* run_computing(Warp& w, UndefinedRegisters& u, const Op* op, const Instruction& what) {
   const bool first = begins(*w.frame, op);
   if (first && what.guard && what.diverts()) decide(w, u, op, what.guard.reg, w.mask, How::branch);

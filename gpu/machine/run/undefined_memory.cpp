@@ -1,4 +1,4 @@
-// Undefined bits between registers and memory: what loads bring, what stores take.
+// Undefined bits in loads and stores.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -31,9 +31,9 @@ std::vector<std::uint32_t> registers_of(const ptx::Function& function, const ptx
 
 struct Elements {
   std::vector<std::uint32_t> registers;
-  std::size_t bytes = 0;  // of one, in memory
+  std::size_t bytes = 0;  // of one element, in memory
 };
-// Of a plain load or store: `operand` is the value.
+// The elements of a plain load or store, whose value is operand `operand`.
 Elements elements_of(const Frame& frame, const Instruction& what, std::size_t operand) {
   const auto operands = frame.code->function->operands(*what.text);
   Elements e;
@@ -43,7 +43,8 @@ Elements elements_of(const Frame& frame, const Instruction& what, std::size_t op
   return e;
 }
 
-// A lane's element with other values in its undefined bytes, as the load puts it in its register.
+// Inverts the undefined bytes of a lane's element by `flip`, then extends the sign as the load
+// does.
 void vary(std::byte* value, std::size_t width, std::size_t element, std::uint32_t undefined,
           std::uint8_t flip, bool sign) {
   for (std::size_t i = 0; i < std::min(element, width); ++i)
@@ -53,7 +54,8 @@ void vary(std::byte* value, std::size_t width, std::size_t element, std::uint32_
                 width - element);
 }
 
-// The bytes that a matrix's lanes would store from a variant, or (variant_count) do store.
+// The bytes that a matrix store writes from a variant or, with variant_count, from the actual
+// registers.
 void store_matrix(Warp& w, UndefinedRegisters& u, const Op* op, unsigned variant,
                   std::byte (&to)[lanes * MatrixVariant::most]) {
   const MatrixVariant store{nullptr, 0, to};
@@ -68,8 +70,8 @@ void store_matrix(Warp& w, UndefinedRegisters& u, const Op* op, unsigned variant
   w.variant = nullptr;
 }
 
-// Compares what is stored with what the variants would store. Of a value that was computed, all of
-// the `element` is undefined, whichever bytes of it came out alike.
+// Compares stored bytes with those of the variants. If the value was computed, all of the `element`
+// is undefined, even bytes that are equal.
 void compare(const std::byte* is, const std::array<const std::byte*, variant_count>& others,
              std::size_t count, bool element, unsigned shift, unsigned lane,
              check::UndefinedBytes& stored) {

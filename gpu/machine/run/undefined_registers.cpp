@@ -1,4 +1,4 @@
-// The variants of a frame's registers, and which of them differ.
+// Variants of a frame's registers, and where they differ.
 #include "gpu/machine/run/undefined_registers.hpp"
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// Special registers, spread over the lanes once a block.
+// Fills in special registers for all lanes, once per block.
 #include "gpu/machine/run/values.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ using ptx::Special;
 struct BlockValue {
   Special special;
   std::uint32_t (*read)(const Block&);
-  bool moves = false;  // differs from block to block
+  bool moves = false;  // differs between blocks
 };
 
 Dim3 cluster_shape(const Block& b) { return b.grid->launch->cluster; }
@@ -86,7 +86,7 @@ constexpr BlockValue block_values[] = {
 };
 constexpr std::uint32_t block_count = std::size(block_values);
 
-// The special registers that each lane has of its own, in the order of WarpValues.
+// The special registers that differ between lanes, in the order of WarpValues.
 constexpr Special warp_values[] = {
     Special::tid_x,       Special::tid_y,       Special::tid_z,       Special::laneid,
     Special::warpid,      Special::lanemask_eq, Special::lanemask_le, Special::lanemask_lt,

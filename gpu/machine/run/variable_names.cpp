@@ -1,4 +1,4 @@
-// Which variable of a program an address lies in.
+// Finds the variable of a program at an address.
 #include <algorithm>
 #include <span>
 #include <vector>
@@ -15,7 +15,7 @@ using Kind = ptx::Operand::Kind;
 
 bool holds(const Variable& v, std::uint64_t address) { return address - v.address < v.bytes; }
 
-// Calls f(operand) for each operand of the function, and for each that one is made of.
+// Calls f(operand) for each operand of the function, and for each element of lists and vectors.
 template <class F>
 void each_operand(const ptx::Function& function, std::span<const ptx::Operand> operands, F f) {
   for (const ptx::Operand& o : operands) {
@@ -29,8 +29,8 @@ void each_operand(const ptx::Function& function, F f) {
   for (const ptx::Instruction& in : function.body) each_operand(function, function.operands(in), f);
 }
 
-// The functions that a kernel reaches. Variables that it does not reach may have the same places in
-// shared memory as those that it does.
+// The functions that a kernel reaches. Variables of other functions may overlap theirs in shared
+// memory.
 std::vector<FunctionRef> reached(const Kernel& kernel) {
   const Program& program = *kernel.program;
   std::vector<FunctionRef> all{{kernel.module, kernel.function}};

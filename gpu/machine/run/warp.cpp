@@ -1,4 +1,4 @@
-// Splits: how the lanes of a warp part, wait, meet and take turns.
+// Splits: the lanes of a warp diverge, wait, reconverge and take turns.
 #include "gpu/machine/run/warp.hpp"
 
 #include <fmt/format.h>
@@ -18,17 +18,18 @@
 namespace inflight::machine {
 namespace {
 
-// The one who goes first: the deeper call, then the lower op.
+// The scheduling order of splits: the deeper call first, then the lower op.
 bool before(const Frame* a, const Op* a_pc, const Frame* b, const Op* b_pc) {
   if (a->depth != b->depth) return a->depth > b->depth;
   return std::less<>{}(a_pc, b_pc);
 }
 
-constexpr std::uint64_t starving = 256;  // slices after which a split gets one of its own
+constexpr std::uint64_t starving = 256;  // slices without a turn after which a split gets a slice
 
 }  // namespace
 
-// Frames of deep recursion one by one: each inside its caller's end would take the host's stack.
+// Destroys frames one by one. Nested destruction after deep recursion would overflow the host's
+// stack.
 Warp::~Warp() {
   std::vector<std::unique_ptr<Frame>> all;
   try {
@@ -38,7 +39,7 @@ Warp::~Warp() {
       auto inner = std::move(all[i]->children);
       std::move(inner.begin(), inner.end(), std::back_inserter(all));
     }
-  } catch (const std::bad_alloc&) {  // a host without memory for the list: what is left ends nested
+  } catch (const std::bad_alloc&) {  // no memory for the list: destroys the rest nested
   }
 }
 
@@ -67,7 +68,8 @@ void Warp::keep(const Split& split) {
       s.mask |= split.mask;
       return;
     }
-    // Lanes that wait for each other at a collective may now all be there: it runs again and sees.
+    // Lanes that wait for each other at a collective may now all be there. It runs again and
+    // checks.
     if (s.wait == Wait::collective && split.wait != Wait::barrier && split.wait != Wait::sleep) {
       s.mask |= split.mask;
       s.wait = Wait::nothing;
@@ -78,7 +80,7 @@ void Warp::keep(const Split& split) {
 }
 
 const Op* Warp::next() {
-  if (parked.size() == 1) {  // as mostly
+  if (parked.size() == 1) {  // the usual case
     exclusive = false;
     if (parked[0].wait != Wait::nothing) return nullptr;
     const Split split = parked[0];
@@ -195,9 +197,9 @@ std::uint64_t Frame::end(std::uint32_t mask) const {
   return highest;
 }
 
-// The frame of a call by the running lanes: the one of the last call from here, or one that nobody
-// is in. Adds the bytes of a new one to `grown`. Where the caller's stack has moved since, the
-// frame moves along, unless other lanes are still in it.
+// The frame for a call by the running lanes: that of the last call from here, or one without lanes.
+// Adds the bytes of a new frame to `grown`. If the caller's stack has moved since, the frame moves
+// along, unless other lanes are still in it.
 Frame& Warp::enter_frame(const Code* code, const Op* op, std::uint32_t local_base,
                          std::uint64_t& grown) {
   for (const auto& c : frame->children)
@@ -228,9 +230,9 @@ Frame& Warp::enter_frame(const Code* code, const Op* op, std::uint32_t local_bas
   return *frame->children.emplace_back(std::move(f));
 }
 
-// The lanes `gone` leave `f`. When nobody is left in it, it stays for the next call from the same
-// place, and what it called is spare: so there are as many frames as calls that nest, not as ways
-// to call.
+// The lanes `gone` leave `f`. A frame without lanes stays for the next call from the same place,
+// and the frames of its own calls become spare. So the number of frames depends on the nesting of
+// calls, not on the number of call paths.
 void Warp::leave_frame(Frame* f, std::uint32_t gone) {
   f->inside &= ~gone;
   if (f->inside == 0) forget_undefined(*this, *f);
@@ -329,8 +331,8 @@ void Warp::ensure_local(std::uint32_t bytes) {
   }
 }
 
-// The first split in order, or, where a spin or long running may starve others, the one that waited
-// longest.
+// Resumes the first split in order. If a spin or long running may starve others, resumes the split
+// that waited longest.
 const Op* Warp::next_fair() {
   if (parked.size() > 1) {
     std::size_t oldest = parked.size();

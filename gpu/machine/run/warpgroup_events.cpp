@@ -1,4 +1,4 @@
-// Events of multiplications, and of who touches their registers.
+// Events of multiplications and of accesses to their registers.
 #include "gpu/machine/run/warpgroup_events.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ void report_use(Warp& w, const Op* op, std::uint32_t reg, const HeldRegisters::H
   observation(w).listener().register_touched(event);
 }
 
-// Loads from shared memory stay on their side of a fence.
+// Compilers do not move loads from shared memory over a fence.
 bool stays_in_place(const Instruction& in) {
   using ptx::Space;
   if (in.opcode == ptx::Opcode::ldmatrix) return true;

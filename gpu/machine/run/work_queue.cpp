@@ -1,4 +1,4 @@
-// How workers get rid of clusters that others have time for.
+// Queues of clusters from which other workers can steal.
 #include "gpu/machine/run/work_queue.hpp"
 
 namespace inflight::machine {
@@ -22,7 +22,7 @@ FreshRun::Range FreshRun::steal() {
   while (begin(state) != end(state)) {
     const std::uint32_t half = (end(state) - begin(state) + 1) / 2;
     const std::uint64_t first = first_.load(std::memory_order_relaxed);
-    // Where the run is another by now, this fails.
+    // Fails if the run has changed meanwhile.
     if (state_.compare_exchange_weak(state, state - half * one_end, std::memory_order_acquire))
       return {first + end(state) - half, half};
   }
@@ -36,7 +36,7 @@ void WorkQueue::finished(std::uint64_t cycles) {
   done_.store(done() + 1, std::memory_order_relaxed);
 }
 
-// Soon more, if they turn out to be short.
+// Grows if clusters turn out to be short: at most doubles each time.
 std::uint32_t WorkQueue::next_length() {
   if (finished_ != 0) {
     length_ = std::min(good_length(finished_, std::max<std::uint64_t>(cycles_, 1)), 2 * length_);
@@ -45,7 +45,8 @@ std::uint32_t WorkQueue::next_length() {
   return length_;
 }
 
-// Who is suspended may wait for one that has not been started: none is kept waiting behind others.
+// A suspended cluster may wait for one that has not started, so none is kept waiting behind others
+// in a run.
 void WorkQueue::suspend(std::unique_ptr<Cluster> cluster, bool progressed) {
   length_ = 1;
   waited_ = progressed ? 0 : waited_ + 1;
@@ -61,7 +62,7 @@ void WorkQueue::adopt(Suspended stolen) {
 }
 
 std::unique_ptr<Cluster> WorkQueue::resume() {
-  if (suspended_count() == 0) return nullptr;  // only this worker adds any
+  if (suspended_count() == 0) return nullptr;  // only this worker adds clusters
   std::lock_guard lock(mutex_);
   if (suspended_.empty()) return nullptr;
   auto cluster = std::move(suspended_.front());

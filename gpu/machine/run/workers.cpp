@@ -1,4 +1,4 @@
-// Workers take clusters in turn; the launching thread is one of them.
+// Workers take clusters in turn. The launching thread is one of them.
 #include "gpu/machine/run/workers.hpp"
 
 #include <algorithm>
@@ -18,19 +18,19 @@ namespace {
 
 constexpr std::uint32_t turn = 4096;  // rounds of a block's warps before other blocks get a turn
 
-// Threads of a kernel without loops and calls wait for no thread of another cluster.
+// True for kernels without loops and calls: their threads wait for no thread of another cluster.
 bool without_waiting(const Grid& grid) {
   return !grid.entry->loops && grid.entry->calls.empty() && !grid.launch->prerequisites;
 }
 
-// What a cluster of such a kernel takes at most.
+// The most cycles that a cluster of such a kernel takes.
 std::uint64_t most_cycles(const Grid& grid) {
   const Launch& launch = *grid.launch;
   const std::uint64_t warps = (launch.block.count() + lanes - 1) / lanes * launch.cluster.count();
   return std::max<std::uint64_t>(grid.entry->ops.size() * warps, 1);
 }
 
-// What a cluster that has ended took.
+// The cycles that an ended cluster took.
 std::uint64_t cycles_of(const Cluster& cluster) {
   return (cluster.blocks.front()->clock.now() - cluster.grid->begin) * cluster.blocks.size();
 }
@@ -39,18 +39,18 @@ std::int64_t host_time() {
   return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
 
-// Every block that has not ended has only looked at memory, or could not run.
+// Has every block that has not ended only polled memory, or been unable to run?
 bool only_polled(const Cluster& cluster) {
   return std::all_of(cluster.blocks.begin(), cluster.blocks.end(),
                      [](const auto& block) { return block->ended || block->only_polled; });
 }
 
-// A worker whose clusters only wait, turn after turn, leaves its core to those that they wait for:
+// A worker whose clusters only wait, turn after turn, yields its core to those they wait for:
 // kernels of other devices and processes, and threads of the host.
 class Patience {
  public:
-  // Gives whether it has been so for a while. `clusters` take turns: each has two before the core
-  // is left, as one of them may be what the others wait for.
+  // Returns true if the worker has waited for a while. Each of the `clusters` gets two turns before
+  // the core is yielded, because one may be what the others wait for.
   bool turn(bool only_polled, std::size_t clusters) {
     constexpr std::size_t soon = 64, long_since = 4096;
     constexpr std::chrono::microseconds nap{50};
@@ -91,7 +91,7 @@ void run_clusters(Clusters& clusters, unsigned place) {
     if (grid.observation) clusters.took_turn(queue, *cluster, done);
     if (!done || grid.stop.load(std::memory_order_relaxed)) {
       const bool still_held = held && cluster->held();
-      // What its threads look for may be theirs to write whom they have launched.
+      // What its threads poll may be written by grids that they have launched.
       if (patience.turn(only_polled(*cluster), queue.suspended_count()) && grid.parent)
         grid.parent->polls();
       clusters.suspend(queue, std::move(cluster));
@@ -104,7 +104,7 @@ void run_clusters(Clusters& clusters, unsigned place) {
   }
 }
 
-// What throws in one worker, such as the end of the host's memory, ends the launch for all.
+// An exception in one worker, such as out of memory, ends the launch for all.
 void work(Clusters& clusters, unsigned place) {
   try {
     run_clusters(clusters, place);
@@ -131,8 +131,8 @@ Clusters::Clusters(Grid& grid, std::uint64_t total, std::uint64_t resident_limit
     for (WorkQueue& queue : queues_) queue.expect(length);
 }
 
-// Short clusters that wait for nobody, in whatever order: each worker gets its part of the grid,
-// the same in each launch, so that it finds in its caches what it wrote in the last one.
+// For short clusters that wait for nobody, in whatever order. Each worker gets the same part of the
+// grid in each launch, so its caches still hold what it wrote in the last one.
 void Clusters::share_out() {
   const std::uint64_t parts = workers();
   for (std::uint64_t i = 0; i < parts; ++i) {
@@ -164,19 +164,20 @@ Clusters::Ticket Clusters::take(WorkQueue& queue) {
     }
     return start(run);
   }
-  if (queue.all_wait()) {  // perhaps for some of another worker's
+  if (queue.all_wait()) {  // perhaps for another worker's clusters
     queue.forget_waiting();
     if (auto other = steal_suspended(queue)) return {std::move(other)};
   }
   if (auto own = queue.resume()) return {std::move(own)};
-  // Again, for those that a thief is just carrying.
+  // Tries again, for clusters that a thief holds at this moment.
   for (int tries = 4; tries != 0 && suspends_.load(std::memory_order_relaxed); --tries) {
     if (auto other = steal_suspended(queue)) return {std::move(other)};
   }
   return {};
 }
 
-// The next in order. A worker gets no more than its share of what is left, and of the room.
+// Hands out the next clusters in order. A worker gets no more than its share of the remaining
+// clusters and of the room.
 FreshRun::Range Clusters::hand_out(WorkQueue& queue) {
   const std::uint64_t next = next_.load(std::memory_order_relaxed);
   if (next >= total_) return {};
@@ -191,7 +192,8 @@ FreshRun::Range Clusters::hand_out(WorkQueue& queue) {
   return {first, static_cast<std::uint32_t>(given)};
 }
 
-// Makes residents of as many as there is room for, once `finished` have gone.
+// Makes up to `wanted` clusters resident, as far as there is room once `finished` have gone.
+// Returns how many.
 std::uint64_t Clusters::reserve(std::uint64_t finished, std::uint64_t wanted) {
   std::uint64_t resident = resident_.load(std::memory_order_relaxed), count = 0;
   do {
@@ -240,7 +242,7 @@ void Clusters::suspend(WorkQueue& queue, std::unique_ptr<Cluster> cluster) {
   queue.suspend(std::move(cluster), progressed);
 }
 
-// A turn of polling is short: a worker whose turn is not does something else.
+// Turns that only poll are short. A worker whose turn is long does something else.
 void Clusters::took_turn(WorkQueue& queue, const Cluster& cluster, bool done) {
   constexpr std::int64_t millisecond = 1'000'000, patience = 2000 * millisecond,
                          between = 100 * millisecond;
@@ -288,7 +290,7 @@ void run_all(Clusters& clusters) {
   helpers.finish();
 }
 
-// Two on one core as well: there, too, one is to go on where another waits.
+// At least two, even on one core: one has to continue while another waits.
 unsigned most_workers() { return std::max(2u, host::cores()); }
 
 }  // namespace inflight::machine
