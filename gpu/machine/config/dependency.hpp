@@ -1,30 +1,30 @@
-// Launches that overlap: what griddepcontrol asks of whoever launched (PTX ISA, griddepcontrol).
+// Launches that overlap: what griddepcontrol needs from the launcher (PTX ISA, griddepcontrol).
 #pragma once
 
 namespace inflight::machine {
 
-// The grids behind a launch that may begin before it has ended. Notified by any of its threads.
+// The later grids that may begin before a launch has ended. Called from any of its threads.
 class Dependents {
  public:
   virtual ~Dependents() = default;
-  // A block has issued launch_dependents; once.
+  // Called once: the first block has issued launch_dependents.
   virtual void requested() = 0;
-  // Every block has, or has ended, after requested(); once. The block that was the last goes on
+  // Called once, after requested(): every block has issued it or ended. The last block continues
   // when this returns.
   virtual void may_begin() = 0;
-  // Is all_begun() of interest?
+  // Does it need all_begun()?
   virtual bool awaits_begin() const { return false; }
-  // Every block has begun; once. A launch that ends early may never come to it.
+  // Called once: every block has begun. Not called if the launch ends earlier.
   virtual void all_begun() {}
 };
 
-// The grids in front of a launch that began before they had ended.
+// The earlier grids that a launch waits for, if it began before they ended.
 class Prerequisites {
  public:
   virtual ~Prerequisites() = default;
   virtual bool complete() const = 0;
-  // One of the launch's `workers` threads can do nothing before they are complete. Returns then, or
-  // after a moment.
+  // One of the launch's `workers` threads has nothing to do until they are complete. Returns when
+  // they are, or after a moment.
   virtual void rest(unsigned workers) = 0;
 };
 

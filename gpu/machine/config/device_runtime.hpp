@@ -1,4 +1,4 @@
-// What kernels that launch kernels ask of whoever launched them (CUDA Programming Guide, "CUDA
+// Services for kernels that launch kernels, provided by the launcher (CUDA Programming Guide, "CUDA
 // Dynamic Parallelism").
 #pragma once
 #include <cstddef>
@@ -10,11 +10,11 @@
 
 namespace inflight::machine {
 
-// What a kernel changes of a node of a graph that is its own kernel's or another one's
+// A change that a kernel makes to a node of a graph, its own or another
 // (cudaGraphKernelNodeUpdate).
 struct NodeUpdate {
   enum class Field : std::uint8_t { grid, parameters, enabled };
-  std::uint64_t node = 0;  // its handle for kernels
+  std::uint64_t node = 0;  // its handle in kernels
   Field field = Field::grid;
   Dim3 grid;
   std::uint64_t offset = 0;  // into its parameters
@@ -22,31 +22,32 @@ struct NodeUpdate {
   bool enabled = true;
 };
 
-// Thread-safe. It lives as long as the launch and all that comes of it.
+// Thread-safe. It lives as long as the launch and all its descendants.
 class DeviceRuntime {
  public:
   virtual ~DeviceRuntime() = default;
-  // A launch of this kernel but for its shape, its arguments and its descent.
+  // A launch of this kernel without shape, arguments and descent.
   virtual Launch launch_of(const Kernel& kernel) = 0;
-  // A number as launches have, for a copy or a fill.
+  // A launch number, for a copy or a fill.
   virtual std::uint64_t next_number() = 0;
-  // How many launches of a grid may be pending (cudaLimitDevRuntimePendingLaunchCount).
+  // The most pending launches of a grid (cudaLimitDevRuntimePendingLaunchCount).
   virtual std::uint64_t pending_limit() = 0;
   virtual int device_count() = 0;
-  // By cudaDeviceAttr's and cudaLimit's numbers; nothing: there is none of that number.
+  // By the numbers of cudaDeviceAttr and cudaLimit. Empty: there is no such number.
   virtual std::optional<int> attribute(int number, int device) = 0;
   virtual std::optional<std::uint64_t> limit(int number) = 0;
-  // cudaFuncAttributes of a kernel, byte for byte; how many blocks of it a multiprocessor holds.
+  // cudaFuncAttributes of a kernel, byte for byte; the number of its blocks that fit a
+  // multiprocessor.
   virtual std::vector<std::byte> attributes(const Kernel& kernel) = 0;
   virtual std::optional<int> resident_blocks(const Kernel& kernel, int threads,
                                              std::uint64_t dynamic_shared) = 0;
-  // Launches a graph into one of cudaGraphLaunch's streams, and changes nodes of graphs:
-  // cudaError's number.
+  // Launches a graph into one of cudaGraphLaunch's streams; changes nodes of graphs. Return a
+  // cudaError.
   virtual int launch_graph(std::uint64_t graph, std::uint64_t stream) = 0;
   virtual int update(const std::vector<NodeUpdate>& updates) = 0;
-  // Threads of the kernel do nothing but look at memory.
+  // Notifies that threads of the kernel only poll memory.
   virtual void polls() = 0;
-  // A cudaError's name or sentence, where kernels can read it.
+  // The address of a cudaError's name or description, in memory that kernels can read.
   virtual std::uint64_t error_text(int code, bool name) = 0;
 };
 

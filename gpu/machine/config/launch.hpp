@@ -1,4 +1,4 @@
-// A launch as its caller describes it: kernel, shape, memory, parameters.
+// A launch as the caller describes it: kernel, shape, memory, parameters.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -21,17 +21,17 @@ struct Dim3 {
   bool operator==(const Dim3&) const = default;
 };
 
-// Where a device's clock begins, in cycles. Its low word is small, so that programs which keep 32
-// bits see no wrap.
+// The first cycle of a device's clock. Its low word is small, so that programs which keep 32 bits
+// see no wrap.
 inline constexpr std::uint64_t first_cycle = 1ull << 32;
 
-// Of a launch that a thread of another one asked for.
+// The origin of a launch by a thread of another launch.
 struct Descent {
-  std::uint64_t parent = 0;          // the other launch's number; 0: the host asked for it
-  std::vector<std::uint64_t> after;  // launches of the same parent, by number, that it comes after
-  bool tail = false;   // it comes after the parent and all else that that has launched
-  unsigned depth = 0;  // of nesting
-  const std::atomic<bool>* stop = nullptr;  // set where the parent ends early, and this with it
+  std::uint64_t parent = 0;          // the other launch's number; 0: launched by the host
+  std::vector<std::uint64_t> after;  // numbers of its parent's launches that it waits for
+  bool tail = false;   // it waits for the parent and all its other launches
+  unsigned depth = 0;  // nesting depth
+  const std::atomic<bool>* stop = nullptr;  // set if the parent ends early, which ends this too
 };
 
 struct Launch {
@@ -39,21 +39,21 @@ struct Launch {
   Dim3 grid, block, cluster;
   std::uint32_t dynamic_shared = 0;       // bytes
   std::uint32_t shared_granule = 1;       // a block's shared memory ends at a multiple of it
-  std::uint32_t shared_optin = 48 << 10;  // what cudaFuncSetAttribute allowed this function
-  std::uint32_t cluster_optin = 16;       // blocks of a cluster that it allowed, likewise
+  std::uint32_t shared_optin = 48 << 10;  // allowed by cudaFuncSetAttribute for this function
+  std::uint32_t cluster_optin = 16;       // blocks of a cluster, likewise
   bool cooperative = false;
   std::vector<std::byte> parameters;          // laid out as Kernel::parameters says
   std::uint64_t id = 0;                       // counts launches, for messages and %gridid
-  std::uint64_t stream = 0;                   // for events only
-  std::uint64_t graph = 0;                    // that it is a node of (%current_graph_exec); 0: none
+  std::uint64_t stream = 0;                   // only for events
+  std::uint64_t graph = 0;                    // its graph (%current_graph_exec); 0: none
   const std::atomic<bool>* cancel = nullptr;  // set by another thread to end the launch early
-  // What handles of textures and surfaces mean; null: there are none.
+  // The textures and surfaces that handles mean; null: there are none.
   std::shared_ptr<const texture::Table> textures;
-  // The device's clock (run/clock.hpp): the launch begins then and sets it to its end. Null:
-  // nobody launches another.
+  // The device's clock (run/clock.hpp): the launch starts at its value and sets it to its end.
+  // Null: there is no other launch.
   std::atomic<std::uint64_t>* clock = nullptr;
-  Dependents* dependents = nullptr;        // null: nobody cares
-  Prerequisites* prerequisites = nullptr;  // null: all that it comes after has ended
+  Dependents* dependents = nullptr;        // null: none
+  Prerequisites* prerequisites = nullptr;  // null: all earlier grids have ended
   DeviceRuntime* runtime = nullptr;        // null: its kernel cannot launch others
   Descent descent;
 };

@@ -1,4 +1,4 @@
-// What of a device's profile the machine needs.
+// The part of a device's profile that the machine needs.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -19,8 +19,8 @@ struct Limits {
   std::uint32_t max_cluster = 16;                               // blocks
   static constexpr std::uint32_t local_per_thread = 512 << 10;  // on every GPU
   std::vector<std::uint32_t> gpcs;  // multiprocessors of each GPC that holds clusters of 3 and more
-  // Of a part of a device's multiprocessors: their identifiers (%smid), and how many the device
-  // has; none: it is all of the device.
+  // For a part of a device: the identifiers (%smid) of its multiprocessors, and the number that the
+  // whole device has. Empty: it is the whole device.
   std::vector<std::uint32_t> part;
   std::uint32_t part_of = 0;
 };

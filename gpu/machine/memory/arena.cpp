@@ -1,4 +1,4 @@
-// Reserved ranges: free lists, what the host has to back, and pages in a file.
+// Reserved ranges: free lists, committed memory, and pages in a file.
 #include "gpu/machine/memory/arena.hpp"
 
 #include <sys/mman.h>
@@ -93,7 +93,7 @@ void Memory::Arena::give_back(std::uint64_t at, std::uint64_t bytes) {
   insert_free(at, bytes);
 }
 
-// The best fit among the free ranges.
+// Takes the best fit among the free ranges.
 std::uint64_t Memory::Arena::take_free(std::uint64_t bytes, std::uint64_t alignment) {
   for (auto it = free_by_size.lower_bound(bytes); it != free_by_size.end(); ++it) {
     const std::uint64_t low = it->second, high = low + it->first, at = round_up(low, alignment);

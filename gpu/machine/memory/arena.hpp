@@ -1,5 +1,5 @@
-// One range of addresses that allocations are cut from: what is free of it, and which of its pages
-// lie in a file that other processes can map.
+// One range of addresses for allocations: its free parts, and the pages that lie in a file which
+// other processes can map.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -14,13 +14,13 @@ constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t to) {
   return (value + to - 1) / to * to;
 }
 
-// Addresses that nothing else gets; null: there are none.
+// Reserves addresses that nothing else gets. Null on failure.
 void* map_reserved(std::uint64_t hint, std::uint64_t bytes);
 
 struct Memory::Arena {
   static constexpr std::uint64_t granule = 256;  // of sizes and bases; also the least guard gap
   static constexpr std::uint64_t least = 1ull << 30;  // bytes
-  // What an allocation of `size` bytes takes, with the gap behind it.
+  // Bytes that an allocation of `size` bytes takes, with the gap after it.
   static std::uint64_t block_bytes(std::uint64_t size) { return round_up(size, granule) + granule; }
 
   Arena() = default;
@@ -30,23 +30,23 @@ struct Memory::Arena {
   void* mapped = nullptr;
   std::uint64_t mapped_bytes = 0;
   std::uint64_t base = 0, end = 0;
-  std::uint64_t top = 0;                                // everything above was never handed out
-  std::uint64_t committed = 0;                          // readable and writable below
+  std::uint64_t top = 0;                                // everything above was never allocated
+  std::uint64_t committed = 0;                          // everything below is readable and writable
   std::map<std::uint64_t, std::uint64_t> free_by_base;  // base to bytes
   std::multimap<std::uint64_t, std::uint64_t> free_by_size;  // bytes to base
   std::uint64_t used = 0, heap_used = 0;
-  int file = -1;                                  // made when pages are first shared
+  int file = -1;                                  // created when pages are first shared
   std::map<std::uint64_t, std::uint64_t> shared;  // pages in the file: base to end
 
   void reserve(std::uint64_t hint, std::uint64_t bytes);
   bool holds(std::uint64_t address) const { return base <= address && address < end; }
-  // 0: there is no room.
+  // Return 0 if there is no room.
   std::uint64_t take_free(std::uint64_t bytes, std::uint64_t alignment);
   std::uint64_t take_top(std::uint64_t bytes, std::uint64_t alignment);
   void give_back(std::uint64_t at, std::uint64_t bytes);
-  // Hands whole pages inside [low, low + bytes) back to the host: they read as zero afterwards.
+  // Returns whole pages inside [low, low + bytes) to the host. They read as zero afterwards.
   void discard(std::uint64_t low, std::uint64_t bytes) const;
-  // Moves the pages that hold these bytes into the file. False: the host refused.
+  // Moves the pages of these bytes into the file. False: the host refused.
   bool share(std::uint64_t low, std::uint64_t bytes);
 
  private:

@@ -1,4 +1,4 @@
-// The handler, and whom it calls.
+// The handler of SIGSEGV and the functions that it calls.
 #include "gpu/machine/memory/faults.hpp"
 
 #include <array>
@@ -11,22 +11,22 @@ namespace inflight::machine {
 namespace {
 
 std::array<std::atomic<FaultAnswer>, 4> answers{};
-std::mutex mutex;  // of what follows
+std::mutex mutex;  // guards the variables below
 bool installed = false;
-struct sigaction first;   // before ours was installed for the first time
-struct sigaction before;  // the program's now
-// What is being passed on: a handler that passes it on in turn, to ours, means the first one. Of a
-// handler that jumps away it stays.
+struct sigaction first;   // the handler before ours was first installed
+struct sigaction before;  // the program's current handler
+// The fault that is being passed to the program's handler. If that handler passes it to ours again,
+// it goes to `first`. It stays set if a handler jumps away.
 std::atomic<const siginfo_t*> passing{nullptr};
 
 void call(const struct sigaction& handler, int signal, siginfo_t* info, void* context) {
   if (handler.sa_flags & SA_SIGINFO) return handler.sa_sigaction(signal, info, context);
   if (handler.sa_handler != SIG_DFL && handler.sa_handler != SIG_IGN)
     return handler.sa_handler(signal);
-  sigaction(signal, &handler, nullptr);  // the instruction faults again, with the default's end
+  sigaction(signal, &handler, nullptr);  // the instruction faults again, for the default action
 }
 
-// The system calls a handler so that it returns to a call of rt_sigreturn: mov $15, %rax; syscall.
+// Linux calls a handler so that it returns to a call of rt_sigreturn: mov $15, %rax; syscall.
 bool is_systems_return(const void* address) {
   constexpr std::uint8_t code[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
   return std::memcmp(address, code, sizeof code) == 0;

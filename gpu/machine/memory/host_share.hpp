@@ -1,4 +1,4 @@
-// How much of the host's memory the devices' memory may take, all devices together.
+// The limit on the host memory that all devices' memory may take together.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -10,7 +10,7 @@ class HostShare {
  public:
   explicit HostShare(std::uint64_t limit) : limit_(limit) {}  // bytes
 
-  // False, and nothing is taken, where fewer than `bytes` are left.
+  // Returns false and takes nothing if fewer than `bytes` are left.
   bool take(std::uint64_t bytes) {
     std::uint64_t taken = taken_.load(std::memory_order_relaxed);
     do {

@@ -1,4 +1,4 @@
-// Allocations: which live, where they lie, who may access them, and which were freed lately.
+// Allocations: the live ones, their ranges, who may access them, and those freed recently.
 #include "gpu/machine/memory/memory.hpp"
 
 #include <fmt/format.h>
@@ -13,15 +13,15 @@
 namespace inflight::machine {
 namespace {
 
-constexpr std::uint64_t big = 1 << 20;  // freed or cleared memory this large goes to the host
-constexpr std::size_t quarantine_count = 256;  // freed allocations that are still named
+constexpr std::uint64_t big = 1 << 20;  // freed or cleared memory this large goes back to the host
+constexpr std::size_t quarantine_count = 256;  // freed allocations kept for messages
 constexpr std::uint64_t arena_hint = 0x2000'0000'0000;
 constexpr std::uint64_t arena_stride = 1ull << 41;
 
-// No two memories of a process have a generation in common: what is kept by one is not taken for
+// No two memories of a process share a generation, so a cached extent of one is never taken for
 // another's.
 std::uint64_t first_generation() {
-  constexpr int bits = 40;  // for those of one memory
+  constexpr int bits = 40;  // for the generations of one memory
   static std::atomic<std::uint64_t> memories{0};
   return ++memories << bits;
 }
@@ -214,7 +214,7 @@ bool Memory::release_locked(std::uint64_t base) {
   }
   try {
     quarantine(freed);
-  } catch (const std::bad_alloc&) {  // destructors release: these addresses are never used again
+  } catch (const std::bad_alloc&) {  // destructors must not throw: the addresses are never reused
   }
   return true;
 }
@@ -235,7 +235,7 @@ void Memory::forget_oldest() {
   freed_.erase(it);
 }
 
-// Only for memory outside the arenas: there a freed range may be adopted anew at any time.
+// Only for memory outside the arenas, where a freed range may be adopted again at any time.
 void Memory::forget_overlapping(std::uint64_t base, std::uint64_t size) {
   for (auto it = freed_.begin(); it != freed_.end();) {
     const Allocation& old = it->second;

@@ -1,4 +1,4 @@
-// The memory that kernels may touch: allocations in one address space shared by host and devices.
+// The memory that kernels may access: allocations in one address space shared by host and devices.
 //
 // A global address is a host address. Device memory comes from one reserved range, with guard gaps
 // between allocations, so that an access past the end never lands in a neighbour. Pinned,
@@ -37,18 +37,19 @@ std::string_view spelling(AllocationKind);
 struct Allocation {
   std::uint64_t base = 0, size = 0;  // bytes
   AllocationKind kind = AllocationKind::device;
-  int device = 0;             // owner; host memory: the device current when it was made
+  int device = 0;             // owner; host memory: the current device at its creation
   bool writable = true;       // to kernels
-  bool live = true;           // false once freed (kept for a while, to name a stale pointer)
+  bool live = true;           // false once freed (kept for a while, to report stale pointers)
   std::uint64_t id = 0;       // counts up from 1 over the process
   std::string name;           // a variable's name, or empty
-  std::uint32_t padding = 0;  // bytes behind it that belong to nobody else
-  bool fresh = false;         // its bytes were unspecified when it was made: it was not adopted
-  // The devices that may access it, a bit each; 0: its own, and those with access to that.
+  std::uint32_t padding = 0;  // bytes after it that belong to nobody else
+  bool fresh = false;         // not adopted: its bytes were unspecified at first
+  // The devices that may access it, one bit each; 0: its own and the devices with peer access to
+  // that.
   std::uint64_t reach = 0;
 };
 
-// What an allocation takes of a device's heap: its bytes in units of 16, and a header.
+// Bytes that an allocation takes of a device's heap: its size in units of 16, and a header.
 constexpr std::uint64_t heap_charge(std::uint64_t size) {
   constexpr std::uint64_t unit = 16, header = 64;
   return (size / unit + (size % unit != 0)) * unit + header;
@@ -60,10 +61,10 @@ struct Extent {
   bool writable = false;
 };
 
-// Where generic addresses of the other state spaces lie. Windows are reserved from the host, so no
-// global address falls into them.
+// The windows of generic addresses for the other state spaces. They are reserved from the host, so
+// no global address is in them.
 struct Windows {
-  std::uint64_t shared = 0;  // own block's shared memory at shared + offset, of shared_size bytes
+  std::uint64_t shared = 0;  // own block's shared memory, from this address on
   std::uint64_t local = 0;   // the executing thread's local memory
   std::uint64_t param = 0;   // the kernel's parameters
   std::uint64_t code = 0;    // addresses of functions; never readable
@@ -75,29 +76,28 @@ struct Windows {
 
 class [[gnu::visibility("default")]] Memory {
  public:
-  // One address space for `devices` devices with `capacity` bytes of memory each, which may take
-  // `host_limit` bytes of the host's memory together.
+  // One address space for `devices` devices with `capacity` bytes of memory each, which together
+  // may take `host_limit` bytes of the host's memory.
   Memory(int devices, std::uint64_t capacity, std::uint64_t host_limit = ~std::uint64_t{0});
   ~Memory();
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  // Returns the base address (aligned to `alignment`, at least 256), or what went wrong: `size`
-  // past what is left of the device's capacity or of the host's memory. The bytes are zero when
-  // fresh, unspecified when reused, as on a GPU. A size of 0 gives address 0.
-  tl::expected<std::uint64_t, std::string> allocate(int device, std::uint64_t size,
-                                                    AllocationKind kind,
-                                                    std::uint64_t alignment = 256,
-                                                    std::string name = {});
-  // What malloc() in a kernel gets: an error too if the device's heap would hold more than `limit`
-  // bytes, counted as heap_charge() does.
+  // Returns the base address (aligned to `alignment`, at least 256), or the error if `size` exceeds
+  // what is left of the device's capacity or of the host's memory. The bytes are zero when fresh
+  // and unspecified when reused, as on a GPU. A size of 0 gives address 0.
+  tl::expected<std::uint64_t, std::string> allocate(
+      int device, std::uint64_t size, AllocationKind kind, std::uint64_t alignment = 256,
+      std::string name = {});
+  // For malloc() in a kernel. Also an error if the device's heap would hold more than `limit`
+  // bytes, counted by heap_charge().
   tl::expected<std::uint64_t, std::string> allocate_heap(int device, std::uint64_t size,
                                                          std::uint64_t limit);
   // Makes [base, base+size) of the host's own memory accessible to kernels. False if it overlaps a
   // live allocation or is empty.
   struct Adopted {
-    std::uint32_t padding = 0;  // bytes behind it that belong to nobody else
-    bool writable = true;       // to kernels: writing would end the process where the host cannot
+    std::uint32_t padding = 0;  // bytes after it that belong to nobody else
+    bool writable = true;       // to kernels; false if the host cannot write it
     std::uint64_t reach = 0;    // as Allocation::reach
   };
   bool adopt(int device, const void* base, std::uint64_t size, AllocationKind kind,
@@ -105,10 +105,10 @@ class [[gnu::visibility("default")]] Memory {
   bool adopt(int device, const void* base, std::uint64_t size, AllocationKind kind) {
     return adopt(device, base, size, kind, {}, {});
   }
-  // Ends the allocation that starts at `base`. False if there is none that lives.
+  // Frees the allocation that starts at `base`. False if no live one does.
   bool release(std::uint64_t base);
-  // Releases what starts at each of `ended`, and adopts each of `begun`, at one moment: kernels may
-  // be using bytes that are of both.
+  // Releases the allocations at `ended` and adopts `begun` in one step, because kernels may be
+  // using bytes that are in both.
   struct Adoption {
     int device = 0;
     const void* base = nullptr;
@@ -118,64 +118,63 @@ class [[gnu::visibility("default")]] Memory {
   };
   void replace(std::span<const std::uint64_t> ended, std::span<const Adoption> begun);
 
-  // Where other processes find the bytes of the allocation at `base`, which need not be its first:
-  // its pages are moved into a file, with what else lies in them, and stay there.
+  // Shares the allocation at `base`: moves its pages into a file, with everything else in them,
+  // where other processes can map them. They stay there. The allocation need not be the first in
+  // the file.
   struct Shared {
-    int file = -1;  // the memory's own
+    int file = -1;  // owned by the memory
     std::uint64_t offset = 0;
   };
   std::optional<Shared> share(std::uint64_t base);
-  // Of adopted memory, anew.
+  // Changes the reach of adopted memory.
   void set_reach(std::uint64_t base, std::uint64_t reach);
 
-  // `observer` is notified of every allocation once it is made, and when it is released, in their
-  // order: from any thread, and not to call this memory. Set before the first allocation.
+  // `observer` is called for every allocation after its creation and at its release, in order, from
+  // any thread. It must not call this memory. Set it before the first allocation.
   using AllocationObserver = std::function<void(const Allocation&, bool made)>;
   void observe(AllocationObserver observer) { observer_ = std::move(observer); }
 
   // The live allocation that holds `address`, if any.
   std::optional<Allocation> find(std::uint64_t address) const;
-  // The allocation, live or freed, that holds `address` or lies closest to it: for messages.
+  // The allocation, live or freed, that holds `address` or is closest to it, for messages.
   std::optional<Allocation> nearest(std::uint64_t address) const;
   std::vector<Allocation> live() const;
 
-  // What `device` may access around `address`: empty if nothing.
+  // The range around `address` that `device` may access; empty if none.
   Extent extent(int device, std::uint64_t address) const;
-  // Where the live allocation that holds `address` ends, with the padding behind it; 0 if none
-  // does.
+  // The end of the live allocation that holds `address`, with its padding; 0 if there is none.
   std::uint64_t padded_end(std::uint64_t address) const;
-  // Changes with every release and peer change: cached extents are then stale. (A new allocation
-  // makes no cached extent wrong: an empty one is never kept.)
+  // Changes with every release, change of reach and peer change, which make cached extents stale.
+  // (A new allocation does not: empty extents are never cached.)
   std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
 
   void set_peer_access(int from, int to, bool enabled);
   bool peer_access(int from, int to) const;
 
   std::uint64_t capacity() const { return capacity_; }
-  // What allocate() takes from; for memory of other makers that kernels reach, too.
+  // The share that allocate() takes from. Also for other memory that kernels reach.
   HostShare& host_share() { return host_share_; }
-  // Bytes that a device's next allocations can have at most.
+  // Most bytes that a device can still allocate.
   std::uint64_t available(int device) const {
     return std::min(capacity_ - std::min(used(device), capacity_), host_share_.left());
   }
   std::uint64_t used(int device) const;       // bytes in the device's live allocations
-  std::uint64_t heap_used(int device) const;  // by malloc() in kernels, as heap_charge() counts
-  // Sets the bytes of a live allocation to zero; large ones go back to the host until touched.
+  std::uint64_t heap_used(int device) const;  // by malloc() in kernels, counted by heap_charge()
+  // Zeroes a live allocation. Pages of large ones go back to the host until they are accessed.
   void clear(std::uint64_t base);
   const Windows& windows() const { return windows_; }
   MulticastRanges& multicasts() { return multicasts_; }
   const MulticastRanges& multicasts() const { return multicasts_; }
 
  private:
-  // These are called with the lock held.
+  // These need the lock held.
   bool adopt_locked(const Adoption& what, std::string name);
   bool release_locked(std::uint64_t base);
-  tl::expected<std::uint64_t, std::string> allocate_locked(int device, std::uint64_t size,
-                                                           AllocationKind kind,
-                                                           std::uint64_t alignment,
-                                                           std::string name);
+  tl::expected<std::uint64_t, std::string> allocate_locked(
+      int device, std::uint64_t size, AllocationKind kind, std::uint64_t alignment,
+      std::string name);
   struct Arena;  // one device's (or the host's) reserved range and its free lists
-  tl::expected<std::uint64_t, std::string> carve(Arena& arena, std::uint64_t size,
+  tl::expected<std::uint64_t, std::string> carve(Arena & arena, std::uint64_t size,
                                                  std::uint64_t alignment);
   Arena& arena_of(int device, AllocationKind kind);
   const Arena* arena_holding(std::uint64_t address) const;
@@ -190,7 +189,7 @@ class [[gnu::visibility("default")]] Memory {
   std::map<std::uint64_t, Allocation> allocations_;                  // live, by base
   std::map<std::uint64_t, Allocation> freed_;                        // a bounded number, by base
   std::deque<std::pair<std::uint64_t, std::uint64_t>> freed_order_;  // base and id, oldest first
-  std::vector<Arena> arenas_;  // one a device, then the host's
+  std::vector<Arena> arenas_;  // one per device, then the host's
   std::vector<std::vector<bool>> peers_;
   std::uint64_t capacity_ = 0, next_id_ = 1;
   HostShare host_share_;

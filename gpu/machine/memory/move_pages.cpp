@@ -1,5 +1,5 @@
-// While pages move they are read-only: a thread that writes gets a signal, whose handler holds it
-// until they have moved, and it writes again.
+// While pages move, they are read-only. A thread that writes gets a signal, whose handler waits
+// until they have moved. Then the thread repeats the write.
 #include "gpu/machine/memory/move_pages.hpp"
 
 #include <sched.h>
@@ -17,7 +17,7 @@
 namespace inflight::machine {
 namespace {
 
-// Ranges that move or have moved. Never shortened, since a signal may arrive late, and since the
+// Ranges that move or have moved. The list never shrinks, since a signal may arrive late and the
 // handler walks it without a lock.
 struct Range {
   std::uint64_t low, high;
@@ -41,7 +41,7 @@ bool on_fault(siginfo_t* info, void*) {
   return true;
 }
 
-// Bytes that are zero need no room in the file.
+// Leaves out pieces that are all zero, so they take no room in the file.
 bool copy(std::uint64_t base, std::uint64_t bytes, int file, std::uint64_t offset) {
   constexpr std::uint64_t piece = 64 << 10;
   for (std::uint64_t at = 0; at < bytes; at += piece) {

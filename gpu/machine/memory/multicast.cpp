@@ -1,4 +1,4 @@
-// Multicast objects: ranges of devices' memory, by offset and by address.
+// Multicast objects: ranges of devices' memory, found by offset and by address.
 #include "gpu/machine/memory/multicast.hpp"
 
 #include <algorithm>

@@ -12,32 +12,32 @@
 
 namespace inflight::machine {
 
-// Addresses [low, high) of a multicast object, and where `low` is in the memory of each device, in
-// the order in which they were added.
+// Addresses [low, high) of a multicast object, and the address of `low` in the memory of each
+// device, in the order in which the devices were added.
 struct MulticastSpan {
   struct Place {
     std::byte* at;
-    std::uint64_t seen;  // where the program has it mapped for plain accesses; 0: nowhere
+    std::uint64_t seen;  // the program's mapping for plain accesses; 0: none
   };
   std::uint64_t low = 0, high = 0;
-  std::vector<Place> places;  // empty: a device has none there
+  std::vector<Place> places;  // empty: a device has bound nothing there
 };
 
-// The devices of an object, and what they have bound to it.
+// The devices of an object and the memory that they have bound to it.
 class [[gnu::visibility("default")]] MulticastObject {
  public:
   MulticastObject(unsigned devices, std::uint64_t bytes) : most_(devices), bytes_(bytes) {}
-  // False: it is one already, or there are as many as the object takes.
+  // False: the device is already added, or the object is full.
   bool add(int device);
-  // Binds `bytes` of a device's memory, which the host has at `at`. False: the device is none of
-  // the object's or others are still to be added, or the range is not inside or not free.
+  // Binds `bytes` of a device's memory, at host address `at`. False: the device is not added,
+  // others are still missing, or the range is not inside or not free.
   bool bind(int device, std::uint64_t offset, std::uint64_t bytes, std::byte* at);
   // False: no such range is bound.
   bool unbind(int device, std::uint64_t offset, std::uint64_t bytes);
-  // The program has mapped what the device binds at `offset`, now or later, at `address` besides;
-  // 0: nowhere any more.
+  // The program has mapped the memory that the device binds at `offset`, now or later, at `address`
+  // too; 0: it is mapped nowhere any more.
   void see(int device, std::uint64_t offset, std::uint64_t address);
-  // The offsets around this one that are the same piece on every device.
+  // The range of offsets around this one that is in one piece on every device.
   MulticastSpan span(std::uint64_t offset) const;
   std::uint64_t bytes() const { return bytes_; }
 
@@ -58,17 +58,17 @@ class [[gnu::visibility("default")]] MulticastObject {
   std::vector<Device> devices_;
 };
 
-// Where objects are mapped.
+// The address ranges at which objects are mapped.
 class [[gnu::visibility("default")]] MulticastRanges {
  public:
   void map(std::uint64_t base, std::uint64_t bytes, std::shared_ptr<MulticastObject> object);
   void unmap(std::uint64_t base);
-  // Is nothing mapped? Asked before every other question by who must not wait.
+  // Is nothing mapped? Takes no lock, so callers that must not wait check it first.
   bool empty() const { return count_.load(std::memory_order_acquire) == 0; }
   bool contains(std::uint64_t address) const;
-  // The addresses around this one that mean the same piece of memory on every device.
+  // The range of addresses around this one that is in one piece of memory on every device.
   MulticastSpan span(std::uint64_t address) const;
-  // Where each device has these bytes. Empty: they are in no object, or in no one piece.
+  // The place of these bytes on each device. Empty: they are in no object, or not in one piece.
   std::vector<MulticastSpan::Place> places(std::uint64_t address, std::uint64_t bytes) const;
 
  private:
