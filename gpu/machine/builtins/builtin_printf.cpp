@@ -25,7 +25,7 @@ struct Conversion {
   char letter = 0;
 };
 
-// Takes arguments off the buffer, each aligned to its size.
+// Reads arguments from the buffer, each aligned to its size.
 class Arguments {
  public:
   Arguments(Warp& w, int lane, std::uint64_t address, const Messages& messages)
@@ -66,7 +66,7 @@ int star_or_number(const char*& p, Arguments& arguments) {
                     static_cast<int>(longest));
 }
 
-// Reads what stands behind a `%`; p ends behind the letter.
+// Reads a conversion after its `%` and leaves p after the letter.
 Conversion parse(const char*& p, Arguments& arguments) {
   Conversion c;
   for (; *p && std::strchr("-+ #0", *p); ++p) c.flags += *p;
@@ -210,7 +210,7 @@ Printed format_message(Warp& w, int lane, std::uint64_t format, std::uint64_t ad
           error = "printf's %s argument is out of bounds: " + describe_address(w, at);
         break;
       }
-      default:  // no conversion that CUDA knows: as it stands
+      default:  // no conversion of CUDA's: copied as it is
         out.append(start, static_cast<std::size_t>(p - start));
     }
     if (!arguments.good()) return {-1, "printf reads more arguments than it was given"};

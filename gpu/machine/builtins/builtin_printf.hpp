@@ -1,4 +1,4 @@
-// printf in kernels: formats and arguments lie in the memory of the calling thread.
+// printf in kernels: formats and arguments are in the memory of the calling thread.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -13,8 +13,8 @@ struct Printed {
   std::string error;           // a sentence if a string could not be read; else empty
 };
 
-// What a warp prints, gathered so that its messages reach the launch's `print` together. However
-// long they are, little is held: what has gathered is printed once it is much.
+// Gathers what a warp prints, so that its messages reach the launch's `print` together. Prints what
+// it has once that is much, so its size is bounded.
 class Messages {
  public:
   // `call`: the op that calls printf.
@@ -28,8 +28,8 @@ class Messages {
     if (text.size() >= much) print();
   }
   std::uint64_t bytes() const { return printed_ + text.size(); }  // of all messages
-  bool stopped() const;  // the launch has ended: nobody needs the rest
-  // A lane's message took so many bytes from a generic address: listeners are notified of it.
+  bool stopped() const;  // the launch has ended: the rest is not needed
+  // Notifies listeners that a lane's message read `bytes` at a generic address.
   void took(int lane, std::uint64_t address, std::uint64_t bytes) const;
 
  private:
@@ -45,7 +45,8 @@ class Messages {
 Printed format_message(Warp& w, int lane, std::uint64_t format, std::uint64_t arguments,
                        Messages& out);
 
-// Appends the string at a generic address, without its end mark. False if it leaves its allocation.
+// Appends the string at a generic address, without the final zero. False if it leaves its
+// allocation.
 bool read_string(Warp& w, int lane, std::uint64_t address, std::string& out);
 
 }  // namespace inflight::machine

@@ -1,4 +1,4 @@
-// What a call to a device function without a body means: printf, assert, malloc and free.
+// Device functions without a body: printf, assert, malloc, free and others.
 #include "gpu/machine/builtins/builtins.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@
 namespace inflight::machine {
 namespace {
 
-// What a lane's call takes of its warp's slice, in ops.
+// Cost of a lane's call, in ops of its warp's slice.
 constexpr std::uint32_t print_cost = 128, heap_cost = 256;
 
 std::uint64_t cost(const Warp& w, std::uint32_t each) {
@@ -117,8 +117,8 @@ const Op* run_free(const BuiltinCall& call) {
                  about);
 }
 
-// void cudaGraphSetConditional(cudaGraphConditionalHandle, unsigned): lanes in order, the last
-// wins.
+// void cudaGraphSetConditional(cudaGraphConditionalHandle, unsigned): in the order of lanes, so the
+// last wins.
 const Op* run_set_conditional(const BuiltinCall& call) {
   Warp& w = call.warp;
   const Memory& memory = *w.block->grid->memory;
@@ -141,7 +141,7 @@ const Op* run_set_conditional(const BuiltinCall& call) {
       "not return, or whose graph is destroyed");
 }
 
-// What asks for a group of the grids of a launch on several devices comes here.
+// Called by code that asks for the group of grids of a multi-device launch.
 const Op* run_multi_grid(const BuiltinCall& call) {
   return call.warp.fault(
       call.op, FaultKind::refused, call.warp.mask,

@@ -1,5 +1,5 @@
-// Functions that the device runtime supplies: a call to an extern .func of one of these names runs
-// host code instead.
+// Functions of the device runtime: a call to an extern .func of one of these names runs host code
+// instead.
 #pragma once
 #include <array>
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace inflight::machine {
 
-// One call of a builtin by the active lanes of a warp. Arguments and results lie in the callers'
+// One call of a builtin by the active lanes of a warp. Arguments and results are in the caller's
 // local memory, at these byte offsets.
 struct BuiltinCall {
   Warp& warp;
@@ -34,10 +34,10 @@ struct Builtin {
 
 const Builtin* find_builtin(std::string_view name);
 
-// The op of a call to one: Code::calls[Op::extra].
+// The op that calls a builtin: Code::calls[Op::extra].
 const Op* run_builtin(Warp& w, const Op* op);
 
-// Does a call pass what the builtin takes, byte for byte?
+// Does the call match the builtin in number and sizes of arguments and results?
 bool fits(const Builtin&, const CallSite&);
 
 template <class T>

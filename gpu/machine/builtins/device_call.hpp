@@ -1,4 +1,4 @@
-// One lane's call of a function of CUDA's runtime, as their bodies see it.
+// One lane's call of a function of CUDA's device runtime.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -30,7 +30,7 @@ enum Code : int {
   invalid_cluster_size = 912,
 };
 
-inline constexpr std::uint32_t call_cost = 256;  // ops that a lane's call takes of its warp's slice
+inline constexpr std::uint32_t call_cost = 256;  // ops of its warp's slice per lane's call
 
 // One lane's call.
 struct Caller {
@@ -48,7 +48,7 @@ struct Caller {
   T argument(unsigned i) const {
     return call.argument<T>(i, lane);
   }
-  // Writes where argument `i` points to.
+  // Writes to the address in argument `i`.
   Code give(unsigned i, const void* value, std::uint32_t bytes) const {
     const auto address = argument<std::uint64_t>(i);
     if (!write_generic(warp(), lane, address, value, bytes)) return invalid_value;
@@ -62,7 +62,8 @@ struct Caller {
   }
 };
 
-// Calls body(Caller) for each lane, whose result is a code that the thread keeps.
+// Calls body(Caller) for each active lane. run_call_of also returns the code of `body` to the lane
+// and keeps errors for the thread.
 template <class Body>
 const Op* each_caller(const BuiltinCall& call, Body body) {
   Warp& w = call.warp;
@@ -84,7 +85,7 @@ const Op* run_call_of(const BuiltinCall& call) {
   });
 }
 
-// The kernel whose address it is, or null.
+// The kernel at this address, or null.
 inline const Kernel* kernel_at(const Program& program, std::uint64_t address) {
   const auto ref = program.function_at(address);
   const auto kernels = program.kernels();
@@ -94,12 +95,12 @@ inline const Kernel* kernel_at(const Program& program, std::uint64_t address) {
   return found == kernels.end() ? nullptr : &*found;
 }
 
-// What has not ended holds a place, and so does each grid that waits for what it has launched: an
-// H200 nests as deep as there are places. What is not nested finds one here as there, where it ends
-// beside the grid.
+// Launches that have not ended hold places, and so does each grid that waits for its launches: an
+// H200 nests as deep as there are places. Launches that are not nested always find a place here, as
+// there, since they run beside the grid.
 Code queue(const Caller& c, Child child, std::uint64_t stream, bool own);
 
-// The heap gets or loses memory.
+// Reports an allocation or release on the heap.
 inline void report_heap(const Caller& c, check::Allocation::Step step, std::uint64_t address,
                         std::uint64_t bytes) {
   if (const Observation* const to = c.grid().observation)

@@ -1,4 +1,4 @@
-// Graphs that kernels launch, and nodes of graphs that they change (CUDA Programming Guide, "Device
+// Graphs that kernels launch, and graph nodes that they change (CUDA Programming Guide, "Device
 // Graph Launch"; CUDA Runtime API, "Graph Management").
 #include "gpu/machine/builtins/device_call.hpp"
 #include "gpu/machine/builtins/device_runtime.hpp"
@@ -18,9 +18,9 @@ Code launch_graph(const Caller& c) {
       c.runtime().launch_graph(c.argument<std::uint64_t>(0), c.argument<std::uint64_t>(1)));
 }
 
-// False: its bytes cannot be read.
+// False: the bytes cannot be read, or are too many.
 bool read_value(const Caller& c, std::uint64_t from, std::uint64_t bytes, NodeUpdate& update) {
-  constexpr std::uint64_t most = 32764;  // of a kernel's parameters
+  constexpr std::uint64_t most = 32764;  // bytes of a kernel's parameters
   if (bytes > most) return false;
   update.field = NodeUpdate::Field::parameters;
   update.value.resize(bytes);

@@ -1,4 +1,4 @@
-// Launches that kernels ask for, and places for what they launch.
+// Launches by kernels, and their argument buffers.
 #include <cstring>
 
 #include "gpu/machine/builtins/device_call.hpp"
@@ -18,7 +18,7 @@ Code queue(const Caller& c, Child child, std::uint64_t stream, bool own) {
   child.parent = parent.kernel;
   child.parent_grid = parent.grid, child.parent_block = parent.block;
   const std::uint64_t number = child.number();
-  // Told before it can begin.
+  // Reported before it can begin.
   if (const Observation* const to = c.grid().observation)
     to->child_launched(c.warp(), c.call.op, c.lane, number);
   if (!c.children().launch(std::move(child), stream, own)) return invalid_resource_handle;
@@ -45,7 +45,7 @@ Code code_of(FaultKind kind) {
   }
 }
 
-// Memory for the arguments of a launch; 0: there is none.
+// Memory for the arguments of a launch, or 0 if there is none.
 std::uint64_t new_buffer(const Caller& c, std::uint64_t bytes) {
   const auto size = std::max<std::uint64_t>(bytes, 16);
   const auto made = c.grid().memory->allocate_heap(c.grid().device, size, ~std::uint64_t{0});
@@ -67,7 +67,7 @@ struct Shape {
   std::uint32_t dynamic_shared;
 };
 
-// A launch that could be queued now, without arguments.
+// Makes a launch without arguments and checks it.
 Code make_launch(const Caller& c, const Shape& shape, Launch& launch) {
   const Kernel* const kernel = kernel_at(*c.grid().launch->kernel->program, shape.function);
   if (!kernel) return invalid_device_function;
@@ -79,7 +79,7 @@ Code make_launch(const Caller& c, const Shape& shape, Launch& launch) {
   return code_of(c.parent().check(launch));
 }
 
-// void* (void* function, dim3 grid, dim3 block, unsigned shared): where its arguments go.
+// void* (void* function, dim3 grid, dim3 block, unsigned shared): returns the argument buffer.
 const Op* get_parameter_buffer_v2(const BuiltinCall& call) {
   return each_caller(call, [](const Caller& c) {
     Launch launch;
@@ -109,7 +109,7 @@ Code launch_device_v2(const Caller& c) {
   return queue(c, std::move(child), c.argument<std::uint64_t>(1), own);
 }
 
-// The same in two steps that were there before: the buffer knows no kernel.
+// The older interface of two steps: the buffer is not bound to a kernel.
 const Op* get_parameter_buffer(const BuiltinCall& call) {
   return each_caller(call, [](const Caller& c) {
     const auto bytes = c.argument<std::uint64_t>(1);
@@ -135,7 +135,7 @@ Code launch_device(const Caller& c) {
   return queue(c, std::move(child), c.argument<std::uint64_t>(5), own);
 }
 
-// Of "_ptsz", the null stream is the thread's.
+// In "_ptsz" functions, the null stream is the thread's own.
 constexpr std::uint8_t dim3 = sizeof(Dim3);
 constexpr Builtin launch_functions[] = {
     {"GetParameterBuffer", {8, 8}, 8, get_parameter_buffer},

@@ -1,4 +1,4 @@
-// Streams, events and errors of kernels, and what they ask of the device.
+// Streams, events and errors in kernels, and queries of the device.
 #include "gpu/machine/builtins/device_runtime.hpp"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ Code create_event(const Caller& c) {
 Code destroy_event(const Caller& c) {
   return c.children().has_event(c.argument<std::uint64_t>(0)) ? success : invalid_value;
 }
-// Not those whose launches nothing orders.
+// False for the streams whose launches have no order.
 bool has_order(std::uint64_t stream) {
   return stream != Children::tail_stream && stream != Children::detached_stream;
 }
@@ -66,7 +66,7 @@ Code get_device(const Caller& c) { return c.give<std::int32_t>(0, c.grid().devic
 Code get_device_count(const Caller& c) {
   return c.give<std::int32_t>(0, c.runtime().device_count());
 }
-Code get_version(const Caller& c) { return c.give<std::int32_t>(0, 6000); }  // as an H200 says
+Code get_version(const Caller& c) { return c.give<std::int32_t>(0, 6000); }  // as on an H200
 Code get_attribute(const Caller& c) {
   const auto device = c.argument<std::int32_t>(2);
   if (device < 0 || device >= c.runtime().device_count()) return invalid_device;
@@ -74,7 +74,7 @@ Code get_attribute(const Caller& c) {
   return value ? c.give(0, *value) : invalid_value;
 }
 Code get_limit(const Caller& c) {
-  constexpr std::int32_t sync_depth = 3;  // which is gone
+  constexpr std::int32_t sync_depth = 3;  // no longer supported
   const auto number = c.argument<std::int32_t>(1);
   if (number == sync_depth) return unsupported_limit;
   const auto value = c.runtime().limit(number);
@@ -96,7 +96,7 @@ Code get_resident_blocks(const Caller& c) {
   return blocks ? c.give(0, *blocks) : invalid_value;
 }
 
-// --- memory: malloc and free by their other names
+// --- memory: malloc and free under other names
 
 Code allocate(const Caller& c) {
   const auto size = c.argument<std::uint64_t>(1);
@@ -117,7 +117,7 @@ Code release(const Caller& c) {
   return success;
 }
 
-// Of "_ptsz", the null stream is the thread's.
+// In "_ptsz" functions, the null stream is the thread's own.
 constexpr Builtin functions[] = {
     {"StreamCreateWithFlags", {8, 4}, 4, run_call_of<create_stream>},
     {"StreamDestroy", {8}, 4, run_call_of<destroy_stream>},

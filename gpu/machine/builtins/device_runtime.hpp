@@ -1,5 +1,5 @@
-// CUDA's runtime as kernels call it, to launch kernels and what goes with that: the functions that
-// libcudadevrt has (CUDA Programming Guide, "CUDA Dynamic Parallelism"; CUDA Runtime API).
+// CUDA's runtime in kernels, to launch kernels and what belongs to that: the functions of
+// libcudadevrt (CUDA Programming Guide, "CUDA Dynamic Parallelism"; CUDA Runtime API).
 #pragma once
 #include <span>
 #include <string_view>
@@ -12,10 +12,10 @@ namespace inflight::machine {
 const Builtin* find_device_runtime(std::string_view name);
 
 namespace device_runtime {
-// By what stands behind "__cudaCDP2" in their names.
+// Named without their prefix "__cudaCDP2".
 std::span<const Builtin> launches();
 std::span<const Builtin> transfers();
-// By their whole names.
+// Named in full.
 std::span<const Builtin> graphs();
 }  // namespace device_runtime
 

@@ -1,4 +1,4 @@
-// Copies and fills that kernels ask for.
+// Copies and fills by kernels.
 #include "gpu/machine/builtins/device_call.hpp"
 #include "gpu/machine/builtins/device_runtime.hpp"
 
@@ -103,7 +103,7 @@ std::uint64_t place(const Pitched& in, const Position& at) {
   return in.address + (at.z * in.height + at.y) * in.pitch + at.x;
 }
 
-// (const cudaMemcpy3DParms*, stream): of linear memory.
+// (const cudaMemcpy3DParms*, stream): only linear memory.
 template <bool own>
 Code copy_box(const Caller& c) {
   Copy3D box;
@@ -118,7 +118,7 @@ Code copy_box(const Caller& c) {
   t.destination_slice = box.destination.pitch * box.destination.height;
   t.source_slice = box.source.pitch * box.source.height;
   t.bytes = box.extent.width, t.rows = box.extent.height, t.slices = box.extent.depth;
-  // As an H200 answers.
+  // The error that an H200 returns.
   if (t.bytes > t.destination_pitch || t.bytes > t.source_pitch ||
       t.rows > box.destination.height || t.rows > box.source.height)
     return invalid_pitch;
@@ -139,7 +139,7 @@ Code fill_box(const Caller& c) {
   return transfer(c, t, c.argument<std::uint64_t>(3), own);
 }
 
-// Of "_ptsz", the null stream is the thread's.
+// In "_ptsz" functions, the null stream is the thread's own.
 constexpr std::uint8_t pitched = sizeof(Pitched), box = sizeof(Box);
 constexpr Builtin transfer_functions[] = {
     {"MemcpyAsync", {8, 8, 8, 4, 8}, 4, run_call_of<copy<false>>},

@@ -1,4 +1,4 @@
-// Streams and events of a grid, and what each of its launches comes after.
+// Streams and events of a grid, and what each of its launches waits for.
 #include "gpu/machine/children/children.hpp"
 
 #include <algorithm>
@@ -129,7 +129,7 @@ bool Children::ready(const Queued& each) const {
 }
 
 std::optional<Child> Children::next() {
-  constexpr std::size_t choice = 64;  // among so many that may begin, an order is chosen
+  constexpr std::size_t choice = 64;  // picks at random among this many ready launches
   const std::lock_guard lock(mutex_);
   while (first_ < queue_.size() && queue_[first_].begun) ++first_;
   const std::size_t wanted = timing_.policy == async::Timing::Policy::shuffled ? choice : 1;

@@ -1,6 +1,6 @@
-// What the threads of a grid launch: kernels, copies and fills, in the streams and behind the
-// events of the grid (CUDA Programming Guide, "CUDA Dynamic Parallelism"). It says what may begin
-// next, and runs nothing.
+// The kernels, copies and fills that the threads of a grid launch, ordered by the grid's streams
+// and events (CUDA Programming Guide, "CUDA Dynamic Parallelism"). It says what may begin next, and
+// runs nothing.
 #pragma once
 #include <condition_variable>
 #include <cstdint>
@@ -27,8 +27,8 @@ struct ThreadOfGrid {
 // A copy or a fill of `slices` slices of `rows` rows of `bytes`.
 struct Transfer {
   std::uint64_t destination = 0, source = 0;
-  std::uint64_t destination_pitch = 0, source_pitch = 0;  // bytes from row to row
-  std::uint64_t destination_slice = 0, source_slice = 0;  // bytes from slice to slice
+  std::uint64_t destination_pitch = 0, source_pitch = 0;  // bytes between rows
+  std::uint64_t destination_slice = 0, source_slice = 0;  // bytes between slices
   std::uint64_t bytes = 0, rows = 1, slices = 1;
   bool fills = false;  // with `value`
   std::uint8_t value = 0;
@@ -37,7 +37,7 @@ struct Transfer {
 struct Child {
   Launch launch;  // without a kernel: a transfer
   Transfer transfer;
-  // Who asked for it, of a grid of this kernel and this shape.
+  // The thread that launched it, and its grid's kernel and shape.
   ThreadOfGrid by;
   const Kernel* parent = nullptr;
   Dim3 parent_grid, parent_block;
@@ -47,51 +47,52 @@ struct Child {
 // Thread-safe.
 class Children {
  public:
-  // Streams that nobody creates, by their handles.
+  // Handles of predefined streams.
   static constexpr std::uint64_t null_stream = 0, legacy_stream = 1, thread_stream = 2,
                                  tail_stream = 3, detached_stream = 4;
 
   explicit Children(const async::Timing& timing) : timing_(timing), random_(timing.seed) {}
 
-  // --- what a thread asks for
-  // The shape that a kernel is to be launched in, under the address of its arguments.
+  // --- called by threads
+  // The shape of a kernel launch, stored under the address of its argument buffer.
   void prepare(std::uint64_t buffer, Launch launch);
   std::optional<Launch> take_prepared(std::uint64_t buffer);
-  std::vector<std::uint64_t> prepared() const;  // buffers that nobody has launched
+  std::vector<std::uint64_t> prepared() const;  // buffers without a launch so far
 
-  // They live as long as the grid: an H200 takes streams and events that are destroyed already.
+  // Streams and events live as long as the grid: an H200 accepts those that are destroyed already.
   std::uint64_t create_stream();
   std::uint64_t create_event();
-  bool has_stream(std::uint64_t stream) const;  // that was created
+  bool has_stream(std::uint64_t stream) const;  // created by create_stream
   bool has_event(std::uint64_t event) const;
-  // Each stands for what is in the stream when it is called; false: there is no such stream or
-  // event, or it is none that can be waited for. `own`: the null stream is the thread's own.
+  // Both concern the work that is in the stream at the time of the call. False: there is no such
+  // stream or event, or it cannot be waited for. `own`: the null stream is the thread's own.
   bool record(std::uint64_t event, std::uint64_t stream, const ThreadOfGrid& by, bool own);
   bool wait(std::uint64_t stream, std::uint64_t event, const ThreadOfGrid& by, bool own);
   // False: there is no such stream.
   bool launch(Child child, std::uint64_t stream, bool own);
-  std::uint64_t pending() const;     // launches that have not begun, but for:
-  bool busy() const;                 // some have not ended
-  std::uint64_t tail_count() const;  // those that come after the grid
+  std::uint64_t pending() const;     // launches that have not begun, without tail launches
+  bool busy() const;                 // some have not ended, apart from tail launches
+  std::uint64_t tail_count() const;  // tail launches
 
-  // The last error of a thread, as cudaError; read and, where asked for, cleared.
+  // The last error of a thread, as cudaError. `clear` resets it.
   int error(const ThreadOfGrid& thread, bool clear);
   void set_error(const ThreadOfGrid& thread, int code);
 
-  // --- who runs them
-  // The next that may begin; nothing: none may before another has ended, or been launched.
+  // --- called by the runner
+  // The next that may begin. Empty: none may before another has ended or been launched.
   std::optional<Child> next();
   void ended(std::uint64_t number);
-  void drop();  // all that have not begun
-  // Waits until something is launched or the grid has ended. False: it has.
+  void drop();  // drops all that have not begun
+  // Waits until something is launched or the grid has ended. False: the grid has ended and nothing
+  // is pending.
   bool await();
   void close();  // the grid has ended
-  // What comes after the grid, in order.
+  // Takes the tail launches, in order.
   std::vector<Child> tails();
 
  private:
   struct Stream {
-    std::vector<std::size_t> in_front;  // of its next launch
+    std::vector<std::size_t> in_front;  // what its next launch waits for
   };
   struct Queued {
     Child child;
@@ -109,11 +110,11 @@ class Children {
   std::uint64_t next_handle_ = 0x1000;
   std::unordered_map<std::uint64_t, Launch> prepared_;
   std::unordered_map<std::uint64_t, Stream> streams_;
-  std::map<ThreadOfGrid, Stream> null_streams_;  // of blocks, and of threads that have their own
+  std::map<ThreadOfGrid, Stream> null_streams_;  // by block, or by thread for a thread's own
   std::unordered_map<std::uint64_t, std::vector<std::size_t>> events_;
   std::map<ThreadOfGrid, int> errors_;
   std::deque<Queued> queue_;
-  std::size_t first_ = 0;  // all before it have begun
+  std::size_t first_ = 0;  // all entries before it have begun
   std::uint64_t pending_ = 0;
   std::unordered_map<std::uint64_t, std::size_t> running_;  // by number
   std::vector<Child> tails_;

@@ -1,4 +1,4 @@
-// A grid whose threads launch others, as they and its workers see it.
+// The interface of a grid whose threads launch others, for those threads and its workers.
 #pragma once
 #include "gpu/machine/children/children.hpp"
 #include "gpu/machine/report/outcome.hpp"
@@ -9,12 +9,12 @@ namespace inflight::machine {
 class Parent {
  public:
   virtual ~Parent() = default;
-  virtual Children& children() = 0;  // made when first asked for
-  // Is something that was launched running, or going to?
+  virtual Children& children() = 0;  // created on first use
+  // Is a launch running or pending?
   virtual bool busy() const = 0;
-  // What keeps a launch from its beginning.
+  // The reason that a launch cannot begin, or none.
   virtual FaultKind check(const Launch&) const = 0;
-  // Something has been launched; threads of the grid do nothing but look at memory.
+  // Notifies that something was launched; that threads of the grid only poll memory.
   virtual void launched() = 0;
   virtual void polls() = 0;
 };

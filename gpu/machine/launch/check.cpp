@@ -1,4 +1,4 @@
-// The rules of a launch, one after the other.
+// The rules of a launch, checked one after the other.
 #include "gpu/machine/launch/check.hpp"
 
 #include <fmt/format.h>
@@ -52,7 +52,7 @@ Outcome check_shape(const Launch& launch, const Limits& limits) {
 Outcome check_shared(const Launch& launch, const Limits& limits) {
   const Kernel& k = *launch.kernel;
   const std::uint64_t shared = std::uint64_t{k.static_shared} + launch.dynamic_shared;
-  // cudaFuncAttributeMaxDynamicSharedMemorySize speaks of the dynamic part alone.
+  // cudaFuncAttributeMaxDynamicSharedMemorySize limits only the dynamic part.
   const std::uint64_t allowed = std::max<std::uint64_t>(
       limits.shared_per_block,
       std::min<std::uint64_t>(std::uint64_t{k.static_shared} + launch.shared_optin,
@@ -63,7 +63,7 @@ Outcome check_shared(const Launch& launch, const Limits& limits) {
                               "allowed (cudaFuncSetAttribute raises this up to {})",
                               shared, k.static_shared, launch.dynamic_shared, allowed,
                               limits.shared_per_block_optin));
-  // A tensor copy's box may ask for a padding.
+  // Alignment, as for a tensor copy's box, may add padding.
   if (shared_extent(launch).end > reserved_shared + limits.shared_per_block_optin + most_padding)
     return refuse(
         FaultKind::invalid_launch, k,

@@ -1,4 +1,4 @@
-// May a launch run? The one place that decides; gpu/cuda makes codes of its answers.
+// Decides whether a launch may run. gpu/cuda maps the outcomes to error codes.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -10,14 +10,14 @@
 
 namespace inflight::machine {
 
-// All but parameters: the shape of grid and blocks, shared memory, clusters, and what
-// multiprocessors hold. The outcome is ok, or names what is wrong.
+// Checks all but parameters: shapes of grid and blocks, shared memory, clusters, and the room on
+// multiprocessors. The outcome is ok or says what is wrong.
 [[gnu::visibility("default")]] Outcome check(const Launch&, const Limits&);
 
-// The outcome of a launch that is refused.
+// The outcome of a refused launch.
 Outcome refuse(FaultKind kind, const Kernel& kernel, std::string_view why);
 
-// Where a block's dynamic shared memory begins and its shared memory ends.
+// The start of a block's dynamic shared memory and the end of its shared memory.
 struct SharedExtent {
   std::uint64_t dynamic, end;
 };

@@ -1,4 +1,5 @@
-// Children of a grid, one after the other, on the thread that waits for it or on one of their own.
+// Runs the children of a grid one after the other, on the thread that waits for the grid or on a
+// separate one.
 #include "gpu/machine/launch/child_runner.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +24,7 @@ Dim3 index_in(const Dim3& shape, std::uint64_t linear) {
 
 std::string text_of(const Dim3& d) { return fmt::format("({},{},{})", d.x, d.y, d.z); }
 
-// Who asked for what a fault's report is about.
+// The line of a fault report that says which thread launched the child.
 std::string launched_by(const Child& child) {
   return fmt::format("  launched by kernel {}, block {}, thread {}\n",
                      check::readable(child.parent->name),
@@ -61,11 +62,11 @@ void move_row(const Transfer& t, std::uint64_t slice, std::uint64_t row) {
         t.bytes);
 }
 
-// `parent`: the launch whose kernel asked for it, or one of its family.
+// `parent`: the launch whose kernel requested it, or one of its ancestors.
 Outcome transfer(const Child& child, const Launch& parent, const Options& options) {
   const Transfer& t = child.transfer;
   if (t.bytes == 0) return {};
-  // What it was checked against when it was asked for may have gone.
+  // The memory may have been released since the request was checked.
   const Memory& memory = parent.kernel->program->memory();
   if (!memory.find(t.destination) || (!t.fills && !memory.find(t.source)))
     return {FaultKind::illegal_address,
@@ -103,12 +104,12 @@ Outcome run_child(const Child& child, const Launch& parent, const RunGrid& how,
   return outcome;
 }
 
-// What is in `tails`, and what comes of it, each with its own before the next. `stop`: set where
-// they are to end early; may be null.
+// Runs `tails`, each followed by its own tail launches. `stop` is set to end them early. It may be
+// null.
 Outcome run_tails(std::vector<Child> tails, const Launch& parent, const RunGrid& how,
                   const std::atomic<bool>* stop) {
   Outcome outcome;
-  std::reverse(tails.begin(), tails.end());  // the next is the last
+  std::reverse(tails.begin(), tails.end());  // the next one is at the back
   while (outcome.ok() && !tails.empty() && !cancelled(parent) && !(stop && *stop)) {
     Child next = std::move(tails.back());
     tails.pop_back();
@@ -159,7 +160,7 @@ FaultKind ChildRunner::check(const Launch& launch) const {
 void ChildRunner::launched() {
   using Policy = async::Timing::Policy;
   const Policy policy = grid_.options->timing.policy;
-  // Before there is no room for more, some begin, as on a chip.
+  // Some begin before the limit is reached, as on a chip.
   if (children().pending() * 2 >= grid_.launch->runtime->pending_limit()) return begin_beside();
   if (policy == Policy::late) return;
   if (policy == Policy::shuffled) {
@@ -207,7 +208,7 @@ void ChildRunner::run_one(Child child) {
     if (outcome.ok() && !tails.empty())
       outcome = run_tails(std::move(tails), parent, run_grid_, &grid_.stop);
   };
-  // A thread's stack has room for so many levels.
+  // A host thread's stack has room for this many levels.
   constexpr unsigned levels = 32;
   if (child.launch.descent.depth % levels == 0)
     on_new_thread(run);

@@ -1,4 +1,4 @@
-// Runs what a grid's threads launch: behind the grid, or beside it.
+// Runs what a grid's threads launch: after the grid, or at the same time.
 #pragma once
 #include <atomic>
 #include <exception>
@@ -14,7 +14,7 @@
 
 namespace inflight::machine {
 
-// How one launch is run, which leaves what is to come after its grid.
+// How to run one launch. It returns in `tails` what must run after its grid.
 struct RunGrid {
   const Limits& limits;
   const Options& options;
@@ -22,13 +22,12 @@ struct RunGrid {
   Outcome (*run)(const Launch&, const RunGrid&, std::vector<Child>& tails);
 };
 
-// Runs a launch, and behind it what its grid launched to come after it, each with its own before
-// the next.
+// Runs a launch and then its tail launches, each followed by its own tail launches.
 Outcome run_with_tails(const Launch& launch, const RunGrid& run_grid);
 
-// By default children run one after the other once the grid has ended: no grid may count on more.
-// With `--async early`, in some places with `shuffled`, and where the grid's threads only look at
-// memory, they run beside it.
+// By default children run one after the other once the grid has ended, since no grid may count on
+// more. They run beside the grid with `--async early`, sometimes with `--async shuffled`, if the
+// grid's threads only poll memory, and if half the pending launches are used.
 class ChildRunner : public Parent {
  public:
   ChildRunner(Grid& grid, const RunGrid& run_grid);
@@ -40,7 +39,8 @@ class ChildRunner : public Parent {
   void launched() override;
   void polls() override;
 
-  // The grid has ended: runs what is left. A child's fault is the grid's.
+  // Call it once the grid has ended. Runs the remaining children. A child's fault becomes the
+  // grid's.
   void finish();
   std::vector<Child> tails();
 

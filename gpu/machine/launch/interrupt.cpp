@@ -1,4 +1,4 @@
-// The handler that stands before the program's own while a launch runs long.
+// The SIGINT handler that precedes the program's own while a launch runs long.
 #include "gpu/machine/launch/interrupt.hpp"
 
 #include <unistd.h>
@@ -11,7 +11,7 @@ namespace {
 
 // Written before the handler is in place, by the one thread that calls `listen`.
 struct sigaction programs {};
-std::atomic<pid_t> listener{0};  // the process that listens: a forked child has no kernel to end
+std::atomic<pid_t> listener{0};  // the process that listens: a forked child runs no kernel
 std::atomic<unsigned> arrivals{0};
 
 bool has_handler(const struct sigaction& action) {
@@ -26,7 +26,7 @@ void die() {
   kill(getpid(), SIGINT);
 }
 
-// Calls only what a signal handler may.
+// Calls only async-signal-safe functions.
 void on_interrupt(int number, siginfo_t* info, void* context) {
   const bool listening = listener.load() == getpid();
   if (listening) ++arrivals;

@@ -1,25 +1,24 @@
-// Ctrl-C while a kernel runs: it ends the kernel, and what the program does with SIGINT stays the
-// program's.
+// Ctrl-C during a kernel ends the kernel. The program's own handling of SIGINT stays in effect.
 #pragma once
 
 namespace inflight::machine::interrupt {
 
-// What the program does with SIGINT.
+// How the program handles SIGINT.
 enum class Disposition {
-  ends,     // it dies of it
-  handles,  // a handler of its own, as Python's: it is called too, and goes on
+  ends,     // it dies
+  handles,  // it has a handler, as Python does, which is called too
 };
 
-// Handles SIGINT until `leave`, unless the program ignores it. Called again and again.
+// Handles SIGINT until `leave`, unless the program ignores it. May be called repeatedly.
 void listen();
-// Gives SIGINT back, unless the program took it in the meantime.
+// Restores the program's handling of SIGINT, unless the program has changed it meanwhile.
 void leave();
-// How often it came while somebody listened.
+// How often SIGINT came between `listen` and `leave`.
 unsigned count();
 Disposition disposition();
 
-// Ends the process as SIGINT would have, if it came and the program has no handler: after the
-// report of where the kernel was.
+// Ends the process as SIGINT would have, if it came and the program has no handler. Call it after
+// the report of where the kernel was.
 [[gnu::visibility("default")]] void die_if_due();
 
 }  // namespace inflight::machine::interrupt

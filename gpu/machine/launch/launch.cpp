@@ -23,9 +23,9 @@
 namespace inflight::machine {
 namespace {
 
-// Is a launch over before helpers have come? So it is if nothing in it repeats and it is small.
+// Is a launch over before helpers would come? True if it is small and nothing in it repeats.
 bool brief(const Code& code, std::uint64_t warps) {
-  constexpr std::uint64_t few = 5000;  // instructions of warps, about 30 microseconds
+  constexpr std::uint64_t few = 5000;  // warp instructions, about 30 microseconds
   return code.ops.size() * warps <= few && code.calls.empty() && !code.loops;
 }
 
@@ -34,7 +34,7 @@ unsigned workers_of(const Options& options, std::uint64_t clusters) {
   return static_cast<unsigned>(std::min<std::uint64_t>(std::min(wanted, most_workers()), clusters));
 }
 
-// Functions of a program as a launch runs them.
+// Returns the code of a program's functions in the form that the launch needs.
 auto code_source(const Program& program, const Launch& launch, check::Topic topics) {
   using check::Topic;
   constexpr Topic synchronisation = Topic::fences | Topic::barriers | Topic::collectives |
@@ -47,14 +47,14 @@ auto code_source(const Program& program, const Launch& launch, check::Topic topi
   return [&program, form](Program::FunctionRef ref) { return prepared(program).code(ref, form); };
 }
 
-// What the grid needs for a function that its threads can come to.
+// Notes what the grid needs for a function that its threads may reach.
 void provide_for(Grid& grid, const Code& code) {
   grid.uses_workspace |= code.reads_workspace;
   if (code.launches_dependents) grid.dependents = grid.launch->dependents;
 }
 
-// Decodes everything a kernel can call directly. A callee that cannot begin ends the kernel where
-// it is called.
+// Decodes everything that a kernel can call directly. A callee that cannot begin ends the kernel
+// when it is called.
 std::string prepare(Grid& grid, Program::FunctionRef entry) {
   const auto code = grid.code(entry);
   if (!code) return code.error();
@@ -79,8 +79,8 @@ std::string prepare(Grid& grid, Program::FunctionRef entry) {
   return {};
 }
 
-// What %envreg1:2 points to: {u32 size; u32 barrier}, the barrier zero. Every grid has one, also
-// those that are not cooperative (an H200 says so); only kernels that read it pay for it.
+// The workspace that %envreg1:2 points to: {u32 size; u32 barrier}, with barrier 0. Every grid has
+// one, even if not cooperative, as on an H200. It is allocated only for kernels that read it.
 class Workspace {
  public:
   explicit Workspace(Grid& grid) : memory_(*grid.memory) {
@@ -103,7 +103,7 @@ class Workspace {
   std::uint64_t address_ = 0;
 };
 
-// What a launch takes besides its blocks, on the device's clock.
+// Cycles of the device's clock that a launch takes besides its blocks.
 constexpr std::uint64_t launch_cycles = 2000;
 
 void advance(std::atomic<std::uint64_t>& clock, std::uint64_t to) {
@@ -122,8 +122,7 @@ void tell_stuck(const Clusters& clusters, const Cluster& first, check::Stuck::Wh
     if (each != &first) observation->stuck(*each, why);
 }
 
-// The outcome of a launch that was stopped. Whoever stopped it from outside does not know where it
-// was.
+// The outcome of a launch that was stopped. If it was stopped from outside, this adds where it was.
 Outcome ended_early(const Clusters& clusters) {
   Outcome outcome = clusters.grid().outcome();
   if (const Cluster* const polling = clusters.hopeless())
@@ -146,7 +145,7 @@ Outcome ended_early(const Clusters& clusters) {
   return outcome;
 }
 
-// Runs one grid, and what its threads launch but for what is to come after it.
+// Runs one grid and what its threads launch, except tail launches.
 Outcome run_grid(const Launch& launch, const RunGrid& how, std::vector<Child>& tails) {
   const auto& [limits, options, print, again] = how;
   const Kernel& kernel = *launch.kernel;
@@ -182,7 +181,7 @@ Outcome run_grid(const Launch& launch, const RunGrid& how, std::vector<Child>& t
     grid.yet_to_begin = launch.grid.count();
 
   const std::uint64_t total = launch.grid.count() / launch.cluster.count();
-  // So few blocks have a multiprocessor each.
+  // With so few blocks, each has a multiprocessor.
   const bool few = launch.cluster.count() == 1 && total <= limits.multiprocessors;
   const std::uint64_t resident =
       few ? total

@@ -1,4 +1,4 @@
-// Occupancy, from what a kernel needs and a device has.
+// Computes occupancy from a kernel's needs and a device's resources.
 #include "gpu/machine/launch/occupancy.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace inflight::machine {
 namespace {
 
-constexpr std::uint32_t granule = 8;  // registers a thread, of 256 a warp
+constexpr std::uint32_t granule = 8;  // registers per thread: 256 per warp
 
 std::uint32_t warps_of(std::uint32_t threads) { return (threads + lanes - 1) / lanes; }
 
@@ -53,8 +53,8 @@ std::uint32_t resident_blocks(const Kernel& kernel, std::uint32_t threads,
   return static_cast<std::uint32_t>(blocks);
 }
 
-// Clusters of more than two live within a GPC (graphics processing cluster); a pair of
-// multiprocessors always shares one. What an H200 answers to cudaOccupancyMaxActiveClusters.
+// A cluster of more than two blocks lies within a GPC (graphics processing cluster); a pair of
+// multiprocessors is always in one. Gives what an H200 returns for cudaOccupancyMaxActiveClusters.
 std::uint64_t resident_clusters(const Kernel& kernel, const Dim3& cluster, std::uint32_t threads,
                                 std::uint64_t dynamic_shared, const Limits& limits) {
   const std::uint64_t blocks = resident_blocks(kernel, threads, dynamic_shared, limits);

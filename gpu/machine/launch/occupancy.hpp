@@ -1,4 +1,4 @@
-// What a multiprocessor holds of a kernel: registers, blocks, clusters.
+// How much of a kernel fits a multiprocessor: registers, blocks, clusters.
 #pragma once
 #include <cstdint>
 
@@ -8,19 +8,19 @@
 
 namespace inflight::machine {
 
-// 32-bit registers a thread: how many live at once, rounded as the hardware gives them out. What
-// ptxas would use on a GPU is not known here.
+// 32-bit registers per thread: the most that are live at once, rounded as the hardware allocates
+// them. The number that ptxas would use on a GPU is not known here.
 [[gnu::visibility("default")]] std::uint32_t registers(const Kernel&);
 
-// What a kernel whose registers nothing bounds needs of the register file.
+// The register needs of a kernel whose register count nothing limits.
 struct RegisterNeed {
-  std::uint32_t live = 0;  // that live at once in PTX, a thread; 0: ptxas knew the block's size
-  std::uint32_t room = 0;  // that a thread can have in blocks of this size
+  std::uint32_t live = 0;  // live at once in PTX, per thread; 0: ptxas knew the block's size
+  std::uint32_t room = 0;  // available per thread in blocks of this size
 };
 [[gnu::visibility("default")]] RegisterNeed register_need(const Kernel&, std::uint32_t threads,
                                                           const Limits&);
 
-// How many blocks of this shape fit one multiprocessor; 0 if none does.
+// How many blocks of this shape fit one multiprocessor, possibly 0.
 [[gnu::visibility("default")]] std::uint32_t resident_blocks(const Kernel&, std::uint32_t threads,
                                                              std::uint64_t dynamic_shared,
                                                              const Limits&);

@@ -1,4 +1,4 @@
-// The thread that looks at all running launches a few times a second.
+// The thread that checks all running launches 50 times a second.
 #include "gpu/machine/launch/watch.hpp"
 
 #include <fmt/format.h>
@@ -17,17 +17,17 @@
 namespace inflight::machine {
 namespace {
 
-constexpr std::chrono::milliseconds tick{20};  // how late a cancellation may be
-// From then on Ctrl-C reaches a launch.
+constexpr std::chrono::milliseconds tick{20};  // the longest delay of a cancellation
+// After this time Ctrl-C reaches a launch.
 constexpr std::chrono::milliseconds long_running{200};
-// A program with a handler of its own, as Python, may want to use the device afterwards: a kernel
-// gets so long to end by itself, unless Ctrl-C comes again within `insistence`.
+// A program with its own handler, such as Python, may use the device afterwards. So a kernel gets
+// `patience` to end by itself, unless Ctrl-C comes again within `insistence`.
 constexpr std::chrono::seconds patience{2}, insistence{10};
 
 }  // namespace
 
-// Sleeps without end while nothing runs, and goes on ticking for a while after a launch: most
-// launches then wake nobody.
+// Sleeps while nothing runs, and continues to tick briefly after a launch, so that most launches
+// need not wake it.
 class Watch::Watcher {
  public:
   static Watcher& get() {
@@ -48,7 +48,7 @@ class Watch::Watcher {
   }
 
  private:
-  // A host without memory for a sentence is asked again later.
+  // If memory for a sentence is lacking, tries again later.
   static Clock::time_point look_at(Watch& watch, Clock::time_point now) {
     try {
       return watch.look(now);
@@ -94,7 +94,7 @@ class Watch::Watcher {
   std::condition_variable changed_;
   std::vector<Watch*> watches_;
   unsigned interrupts_ = 0;        // so far
-  Clock::time_point interrupted_;  // when the last was
+  Clock::time_point interrupted_;  // time of the last one
   bool started_ = false, asleep_ = false;
 };
 

@@ -1,5 +1,5 @@
-// Who looks after running launches: ends those that are cancelled, interrupted or out of time,
-// shows their progress.
+// Watches running launches: ends those that are cancelled, interrupted or out of time, and shows
+// progress.
 #pragma once
 #include <chrono>
 #include <string>
@@ -11,8 +11,8 @@ namespace inflight::machine {
 
 class Clusters;
 
-// A launch that is watched from construction to destruction, by a thread that all launches share:
-// who runs blocks never looks at the time. Launches that nothing can end early are not watched.
+// Watches a launch from construction to destruction, on a thread that all launches share, so
+// workers never read the time. Launches that nothing can end early are not watched.
 class Watch {
  public:
   explicit Watch(Clusters& clusters);
@@ -24,16 +24,16 @@ class Watch {
   using Clock = std::chrono::steady_clock;
   class Watcher;
 
-  // Looks once; the moment at which it wants to look again at the latest.
+  // Checks once. Returns the latest time of the next check.
   Clock::time_point look(Clock::time_point now);
-  // Ctrl-C came while this launch ran; `at_once` if it came again.
+  // Ctrl-C came while this launch ran. `at_once`: end it now, because it came again.
   void interrupt(Clock::time_point now, bool at_once);
   void end(FaultKind kind, const std::string& how);
 
   Clusters& clusters_;
   const Clock::time_point begin_;
   const bool watched_;
-  Clock::time_point give_up_ = Clock::time_point::max();  // when it is ended after a Ctrl-C
+  Clock::time_point give_up_ = Clock::time_point::max();  // when to end it after a Ctrl-C
   ProgressLine progress_;
 };
 

@@ -1,4 +1,4 @@
-// Kernel, source, thread, and who waits for what.
+// Text of reports: kernel, source, thread and waits.
 #include "gpu/machine/report/report.hpp"
 
 #include <fmt/format.h>
@@ -42,9 +42,9 @@ std::string_view headline(FaultKind kind) {
 // "file.cu:12:7, in f() inlined at file.cu:30:3", without the middle of a long chain. Empty without
 // -lineinfo.
 std::string source_text(const Place& at) {
-  constexpr std::size_t first = 2, last = 2;  // that are named
+  constexpr std::size_t first = 2, last = 2;  // lines that are shown
   std::string text;
-  std::string_view inlined;  // the function that the last line stands in
+  std::string_view inlined;  // the function that contains the last line
   const auto lines = source_of(at);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const SourceLine& each = lines[i];

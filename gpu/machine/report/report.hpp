@@ -1,4 +1,4 @@
-// Faults, waits and deadlocks in words, from facts that who runs the kernel gives.
+// Turns faults, waits and deadlocks into text.
 #pragma once
 #include <compare>
 #include <cstdint>
@@ -16,11 +16,11 @@ namespace inflight::machine {
 // A fault and the threads that it stopped.
 struct Fault {
   FaultKind kind = FaultKind::none;
-  std::string_view kernel;  // as the PTX names it
+  std::string_view kernel;  // its name in the PTX
   std::string what;         // what went wrong
-  Place at;                 // without a module where it is not known
-  // The calls that the threads are inside, the innermost first, and how deep that is. Of many, the
-  // last is the kernel's own, and some between are left out.
+  Place at;                 // without a module if unknown
+  // The calls that the threads are inside, the innermost first, and their number. If there are
+  // many, the last is the kernel's own and some before it are left out.
   std::vector<Place> callers;
   std::uint32_t depth = 0;
   Dim3 thread, block;   // of the first thread
@@ -30,7 +30,7 @@ struct Fault {
 inline constexpr std::size_t most_callers = 16;  // in one report, besides the kernel's own
 std::string to_text(const Fault& fault);
 
-// What threads wait for.
+// The kinds of waits.
 struct BarrierWait {
   std::uint64_t id = 0;
   std::uint32_t arrived = 0, expected = 0;  // threads
@@ -38,7 +38,7 @@ struct BarrierWait {
 };
 struct MbarrierWait {
   std::uint64_t offset = 0;  // in shared memory
-  bool inside = false;       // the block's shared memory holds it; then `word` is its bytes
+  bool inside = false;       // it is inside the block's shared memory, and `word` is valid
   std::uint64_t word = 0;
   auto operator<=>(const MbarrierWait&) const = default;
 };
@@ -51,11 +51,11 @@ struct ClusterWait {
   auto operator<=>(const ClusterWait&) const = default;
 };
 struct WarpgroupWait {
-  std::uint32_t first = 0, missing = 0;  // its first warp; a bit for each that is missing
+  std::uint32_t first = 0, missing = 0;  // its first warp; a mask of the missing warps
   auto operator<=>(const WarpgroupWait&) const = default;
 };
 struct RegistersWait {
-  std::uint32_t more = 0, left = 0;  // a thread's; in the pool for a warp's threads
+  std::uint32_t more = 0, left = 0;  // needed per thread; in the pool, per thread of one warp
   auto operator<=>(const RegistersWait&) const = default;
 };
 struct SleepWait {
@@ -64,11 +64,11 @@ struct SleepWait {
 struct GridsWait {
   auto operator<=>(const GridsWait&) const = default;
 };
-using Awaited =  // monostate: nothing, they can go on
+using Awaited =  // monostate: nothing, they can run
     std::variant<std::monostate, BarrierWait, MbarrierWait, CollectiveWait, ClusterWait,
                  WarpgroupWait, RegistersWait, SleepWait, GridsWait>;
 
-// Threads of a block that wait alike.
+// Threads of a block with the same wait.
 struct WaitingThreads {
   std::uint32_t count = 0, lanes = 0;  // `lanes` of each warp
   std::vector<std::uint32_t> warps;
@@ -82,16 +82,16 @@ struct BlockWaits {
 };
 std::string to_text(const BlockWaits& waits);
 
-// Blocks of which no thread can ever go on.
+// Blocks in which no thread can ever run again.
 struct Deadlock {
   std::string_view kernel;
-  bool cluster = false;  // of several blocks, of which some may have ended
+  bool cluster = false;  // it has several blocks, some of which may have ended
   Dim3 first;            // its first block
   std::vector<BlockWaits> blocks;
 };
 std::string to_text(const Deadlock& deadlock);
 
-// The shortest text that finds the place: the source line, else the PTX line.
+// The shortest text that identifies the place: the source line, else the PTX line.
 std::string to_text(const Place& place);
 
 }  // namespace inflight::machine
