@@ -29,8 +29,8 @@ inline constexpr std::uint64_t first_cycle = 1ull << 32;
 struct Descent {
   std::uint64_t parent = 0;          // the other launch's number; 0: launched by the host
   std::vector<std::uint64_t> after;  // numbers of its parent's launches that it waits for
-  bool tail = false;   // it waits for the parent and all its other launches
-  unsigned depth = 0;  // nesting depth
+  bool tail = false;                 // it waits for the parent and all its other launches
+  unsigned depth = 0;                // nesting depth
   const std::atomic<bool>* stop = nullptr;  // set if the parent ends early, which ends this too
 };
 

@@ -112,8 +112,8 @@ void advance(std::atomic<std::uint64_t>& clock, std::uint64_t to) {
   }
 }
 
-// To who listens: what threads wait for, those of `first` and then of all others that have not
-// ended.
+// Reports to the listener what threads wait for: those of `first`, then those of all other
+// unfinished clusters.
 void tell_stuck(const Clusters& clusters, const Cluster& first, check::Stuck::Why why) {
   const Observation* const observation = clusters.grid().observation;
   if (!observation) return;

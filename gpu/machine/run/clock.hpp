@@ -51,8 +51,8 @@ class Clock {
   void clear_sleepers() { wake_ = never; }
 
  private:
-  // Rounds of waiting before the time jumps. Code that only measures itself reads the clock less
-  // often in a row.
+  // Rounds of waiting before the time jumps. Code that only measures itself may read the clock this
+  // many times.
   static constexpr std::uint32_t patience = 8;
   std::uint64_t step() const;
   std::uint64_t now_ = first_cycle, wake_ = never;

@@ -70,7 +70,7 @@ enum class Wait : std::uint8_t {
   collective,  // a .sync instruction: detail = its member mask
   mbarrier,    // try_wait: detail = shared offset of the mbarrier
   cluster,     // barrier.cluster
-  warpgroup,   // wgmma: detail = mask of warps, by rank in the group, that must still issue it
+  warpgroup,   // wgmma: detail = mask of missing warps by rank; setmaxnreg: RegistersAwaited
   sleep,       // nanosleep: detail = the cycle at which it ends
   grids,       // griddepcontrol.wait
 };
@@ -201,7 +201,7 @@ struct alignas(64) Warp {
   std::int32_t allotted = 0;        // the budget at the start of its turn
   std::int32_t counted = 0;         // instructions of this slice, if turns count instructions
   std::uint32_t phases = 0;         // still to begin in step with its block
-  std::uint32_t counted_lanes = 0;  // at the last counting op
+  std::uint32_t counted_lanes = 0;  // the mask at the last counting op
   bool exclusive = false;           // the split keeps this slice even if others are first
   std::uint8_t polled = 0;          // Polls: what this turn executed that may be part of a spin
   bool progressed = false;          // it did something that others may see

@@ -59,9 +59,7 @@ class WorkQueue {
 
   // For its worker only:
   void finished(std::uint64_t cycles);
-  std::uint64_t report() {
-    return std::exchange(unreported_, 0);
-  }  // clusters finished since the last call
+  std::uint64_t report() { return std::exchange(unreported_, 0); }  // finished, not yet reported
   // The best number of clusters to hand out together if `clusters` took `cycles`.
   static std::uint32_t good_length(std::uint64_t clusters, std::uint64_t cycles) {
     return static_cast<std::uint32_t>(
