@@ -1,9 +1,9 @@
 // Barriers in shared memory that threads and copies arrive on: mbarriers.
 //
-// A barrier counts down the arrivals, and from sm_90 on the bytes of copies, of its current phase;
-// when both are used up the phase completes, everyone who waits goes on, and the next phase begins.
-// PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier"; CUDA C++
-// Programming Guide, "Asynchronous Barrier".
+// A barrier counts down the arrivals of its current phase and, on sm_90 and later, the bytes of its
+// copies. When both counts reach zero, the phase completes, all waiting threads continue, and the
+// next phase begins. PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier";
+// CUDA C++ Programming Guide, "Asynchronous Barrier".
 //
 //   __shared__ inflight::barrier<> ready;
 //   if (threadIdx.x == 0) ready.init(blockDim.x);
@@ -22,7 +22,7 @@
 
 namespace inflight {
 
-// 8 bytes of shared memory. Trivial: nothing happens until init().
+// 8 bytes of shared memory. Trivial type: call init() before use.
 template <thread_scope Scope = thread_scope_block>
 class barrier {
   static_assert(
@@ -31,45 +31,46 @@ class barrier {
       "cluster arrive with arrive_at(rank); for whole grids see grid_group.");
 
  public:
-  // Tells the phase that an arrival belonged to.
+  // Identifies the phase that an arrival belongs to.
   using arrival_token = std::uint64_t;
 
   barrier() = default;
-  // Made where it is to be, as by placement new: init().
+  // For placement new: calls init().
   INFLIGHT_DEVICE explicit barrier(unsigned arrivals) { init(arrivals); }
 
   // The most arrivals that a phase can have.
   INFLIGHT_HOST_DEVICE static constexpr unsigned max() { return (1u << 20) - 1; }
 
-  // One thread, once, before anyone uses it; a barrier of the block (or cluster) must follow.
-  // mbarrier.init and, on sm_90, the fence that shows it to copies and to other blocks.
+  // One thread calls it once before any use, and a barrier of the block (or cluster) must follow.
+  // Executes mbarrier.init and, on sm_90, the fence that makes it visible to copies and to other
+  // blocks.
   INFLIGHT_DEVICE void init(unsigned arrivals) {
     ptx::mbarrier_init(address(), arrivals);
     impl::publish_mbarriers();
   }
 
-  // The memory may be used otherwise. Nobody may be waiting.
+  // Ends the mbarrier's life, so that the memory may be reused. No thread may be waiting.
   INFLIGHT_DEVICE void invalidate() { ptx::mbarrier_inval(address()); }
 
-  // This thread's part of the phase is done, and what it wrote is seen by those who wait.
+  // Arrives. What this thread wrote before is visible to the threads that wait for the phase.
   INFLIGHT_DEVICE arrival_token arrive() { return ptx::mbarrier_arrive(address()); }
 
-  // `count` arrivals at once; on sm_80, which has no such instruction, all but the last by one that
-  // must not complete the phase.
+  // `count` arrivals at once. sm_80 has no such instruction: there, all but the last arrive with
+  // mbarrier.arrive.noComplete, which must not complete the phase.
   INFLIGHT_DEVICE arrival_token arrive(unsigned count) {
     if constexpr (impl::has_sm90<barrier>) return ptx::mbarrier_arrive(address(), count);
     if (count > 1) ptx::mbarrier_arrive_no_complete(address(), count - 1);
     return arrive();
   }
 
-  // Arrives, and takes no part in later phases.
+  // Arrives, and later phases expect one arrival fewer.
   INFLIGHT_DEVICE void arrive_and_drop() { ptx::mbarrier_arrive_drop(address()); }
 
-  // Arrives in this thread's name once its cp.async copies so far are done. It does not wait, and
-  // it publishes the copies only: not what the thread wrote itself.
+  // Arrives on behalf of this thread once the cp.async copies that it has issued so far are done.
+  // It does not wait. It makes only the copies visible, not the thread's own writes.
   INFLIGHT_DEVICE void arrive_on_copies() { ptx::cp_async_mbarrier_arrive_noinc(address()); }
 
-  // Arrives on the barrier at this place in the shared memory of block `rank` of the cluster.
+  // Arrives on the barrier at the same offset in the shared memory of block `rank` of the cluster.
   // sm_90.
   template <class Chip = void>
   INFLIGHT_DEVICE void arrive_at(unsigned rank) {
@@ -77,7 +78,7 @@ class barrier {
     ptx::mbarrier_arrive_remote(address(), rank);
   }
 
-  // Has the token's phase completed? Does not wait.
+  // Whether the token's phase has completed. Does not wait.
   INFLIGHT_DEVICE bool test(arrival_token token) const {
     return ptx::mbarrier_test_wait(address(), token);
   }
@@ -85,8 +86,8 @@ class barrier {
     return ptx::mbarrier_test_wait_parity(address(), parity);
   }
 
-  // The same, waiting for so long, a duration, or until then, a time of the GPU's clock, as
-  // cuda::std::chrono has them.
+  // The same. try_wait_for waits at most a duration, and try_wait_until waits until a time of the
+  // GPU's clock; both take cuda::std::chrono types. try_wait does not wait.
   INFLIGHT_DEVICE bool try_wait(arrival_token token) const { return test(token); }
   INFLIGHT_DEVICE bool try_wait_parity(bool parity) const { return test_parity(parity); }
   template <class Duration>
@@ -111,13 +112,13 @@ class barrier {
   // Waits until the token's phase has completed.
   INFLIGHT_DEVICE void wait(arrival_token token) const { impl::wait_token(address(), token); }
 
-  // The same for the phase of that parity: 0 for the first, 1 for the second, 0 for the third. For
-  // threads that did not arrive themselves; `barrier_phase` keeps the parity for them.
+  // The same for the phase of that parity: 0 for the first phase, 1 for the second, 0 for the
+  // third. For threads that did not arrive themselves; `barrier_phase` tracks the parity for them.
   INFLIGHT_DEVICE void wait_parity(unsigned parity) const { impl::wait_parity(address(), parity); }
 
   INFLIGHT_DEVICE void arrive_and_wait() { wait(arrive()); }
 
-  // The 64 bits, for ptx:: functions and for copies.
+  // The mbarrier's 64 bits, for ptx:: functions and for copies.
   INFLIGHT_DEVICE std::uint64_t* native() { return &word_; }
   INFLIGHT_DEVICE std::uint32_t address() const { return ptx::shared_address(&word_); }
 
@@ -125,14 +126,14 @@ class barrier {
   std::uint64_t word_;
 };
 
-// Sets a barrier up, as cuda::barrier is: one thread, before a barrier of the block.
+// Initialises a barrier, as for cuda::barrier: one thread calls it, before a barrier of the block.
 template <thread_scope Scope>
 INFLIGHT_DEVICE void init(barrier<Scope>* which, unsigned arrivals) {
   which->init(arrivals);
 }
 
-// One thread's view of a barrier on which others arrive, or copies: it keeps the parity, so that
-// every wait() is for the phase after the last.
+// One thread's view of a barrier on which other threads or copies arrive. It tracks the parity, so
+// each wait() is for the next phase.
 class barrier_phase {
  public:
   INFLIGHT_DEVICE explicit barrier_phase(const barrier<>& which) : address_(which.address()) {}
@@ -147,9 +148,9 @@ class barrier_phase {
   std::uint32_t address_, parity_ = 0;
 };
 
-// One thread's copies of one phase. It counts their bytes while it issues them, so what the barrier
-// expects cannot differ from what is copied. The phase must still expect this thread's arrival,
-// which is the last call: arrive(). sm_90; one mbarrier.arrive.expect_tx beside the copies.
+// One thread's copies in one phase. It counts their bytes as it issues them, so the barrier expects
+// exactly the bytes that are copied. The phase must still expect this thread's arrival, which the
+// last call, arrive(), makes. sm_90; one mbarrier.arrive.expect_tx in addition to the copies.
 //
 //   inflight::transaction copies(full);
 //   copies.load(a, from_a, sizeof a);
@@ -160,7 +161,8 @@ class transaction {
   INFLIGHT_DEVICE explicit transaction(const barrier<>& which) : address_(which.address()) {}
   INFLIGHT_DEVICE explicit transaction(std::uint32_t mbarrier) : address_(mbarrier) {}
 
-  // `bytes` from global to this block's shared memory: multiples of 16, both addresses too.
+  // Copies `bytes` from global to this block's shared memory. Size and both addresses are multiples
+  // of 16.
   template <class Chip = void>
   INFLIGHT_DEVICE void load(void* shared, const void* global, std::uint32_t bytes) {
     impl::require_bulk_copies<Chip>();
@@ -169,14 +171,15 @@ class transaction {
     bytes_ += bytes;
   }
 
-  // The same for a number of bytes that is known when compiled.
+  // The same for a number of bytes known at compile time.
   template <std::uint32_t Bytes>
   INFLIGHT_DEVICE void load(void* shared, const void* global) {
     static_assert(Bytes % 16 == 0, "A bulk copy moves a multiple of 16 bytes.");
     load(shared, global, Bytes);
   }
 
-  // A copy that somebody else issues with this barrier (see mbarrier()), say a tensor copy.
+  // Counts the bytes of a copy issued elsewhere on this barrier (see mbarrier()), such as a tensor
+  // copy.
   INFLIGHT_DEVICE void expect(std::uint32_t bytes) { bytes_ += bytes; }
 
   // Expects the bytes of all copies so far and arrives.

@@ -1,22 +1,23 @@
-// Shared memory for collectives over more than a warp: whole blocks, tiles of 64 to 512 threads and
-// clusters. Cooperative groups stop at tiles; this is an extension.
+// Shared memory for collectives over whole blocks, tiles of 64 to 512 threads and clusters.
+// Cooperative groups stop at tiles; this is an extension.
 //
-//   __shared__ inflight::block_scratch<float, 256> scratch;  // once a block, as it comes
+//   __shared__ inflight::block_scratch<float, 256> scratch;  // one a block, uninitialised
 //   auto team = inflight::with_scratch(inflight::this_thread_block(), scratch);
-//   float sum = inflight::reduce(team, x, inflight::plus<float>());  // every thread has it
+//   float sum = inflight::reduce(team, x, inflight::plus<float>());  // every thread gets it
 //   float upto = inflight::inclusive_scan(team, x);
 //
-// A group with scratch is a group: it has num_threads(), thread_rank() and sync(). Making it is one
-// barrier; each collective after it is one barrier of the group more, in some large blocks two
-// (reduce.cuh and scan.cuh say which). One is enough because the scratch has two halves and takes
-// turns with them: no warp can be two collectives ahead of another. So keep the object, across a
-// loop too, rather than making it anew (it cannot be copied, only referred to); every thread of the
-// group must make the same calls on it in the same order. The scratch may be used for something
+// A group with scratch has num_threads(), thread_rank() and sync() as every group does. Making it
+// costs one barrier. Each collective on it costs one barrier of the group more, or two in some
+// large blocks (see reduce.cuh and scan.cuh). One is enough because the scratch has two halves that
+// alternate: no warp can be two collectives ahead of another. So keep the object, also across a
+// loop, instead of making it anew (it can be passed by reference but not copied). Every thread of
+// the group must make the same calls on it in the same order. The scratch may be used for something
 // else, or by another group, only after a barrier of the threads that used it.
 //
-// The number in the type is that of the block's threads, exactly: the code has no other case in it.
-// block_scratch<T>, without a number, is for blocks of any size; its collectives take the warps'
-// results one after another. In a block of another size than the type says, the kernel traps.
+// The number in the type is exactly the number of the block's threads: the code handles no other
+// case. block_scratch<T>, without a number, is for blocks of any size; its collectives combine the
+// warps' results one after another. In a block of another size than the type says, the kernel
+// traps.
 #pragma once
 #include <inflight/impl/collective_block.cuh>
 #include <inflight/impl/kept.cuh>
@@ -64,9 +65,9 @@ class scratch_group<Group, block_scratch<T, Threads>> {
     sync();
   }
 
-  scratch_group(const scratch_group&) = delete;  // which half is next, would be known to one only
+  scratch_group(const scratch_group&) = delete;  // a copy would lose track of the next half
 
-  // What reduce and the scans stand on.
+  // The implementation of reduce and the scans.
   template <impl::result Wanted, class V, class Op>
   INFLIGHT_DEVICE V collective(const V& value, Op& op) const {
     static_assert(sizeof(V) <= sizeof(T) && alignof(V) <= alignof(block_scratch<T, Threads>),
@@ -117,7 +118,7 @@ class scratch_group<Group, cluster_scratch<T, Threads, Blocks>> {
     V* results = reinterpret_cast<V*>(scratch_->block.bytes[turn_]);
     V* totals = reinterpret_cast<V*>(scratch_->totals[turn_]);
     turn_ ^= 1;
-    // The block first; then its total goes to every block.
+    // The block reduces or scans first; then its total goes to every block.
     V total;
     const V own =
         impl::over_block<Wanted, Threads>(results, value, op, &total, [] { __syncthreads(); });
@@ -138,9 +139,9 @@ class scratch_group<Group, cluster_scratch<T, Threads, Blocks>> {
   mutable unsigned turn_ = 0;
 };
 
-// The group with scratch to do collectives in: a thread_block or a tile of 64 threads and more with
-// a block_scratch in shared memory, a cluster_group with a cluster_scratch. Tiles of one block
-// share one object. A barrier of the group.
+// Combines a group with scratch for collectives: a thread_block or a tile of 64 or more threads
+// with a block_scratch in shared memory, or a cluster_group with a cluster_scratch. Tiles of one
+// block share one object. It is a barrier of the group.
 template <class Group, class T, unsigned Threads>
 INFLIGHT_DEVICE scratch_group<Group, block_scratch<T, Threads>> with_scratch(
     const Group& group, block_scratch<T, Threads>& scratch) {

@@ -1,4 +1,4 @@
-// Asynchronous copies by hand: cp.async from sm_80 on, bulk copies from sm_90 on.
+// Low-level asynchronous copies: cp.async from sm_80 on, bulk copies from sm_90 on.
 //
 // | from -> to | call | complete by |
 // |---|---|---|
@@ -8,9 +8,9 @@
 // | shared -> shared of another block | bulk_to_block | that block's barrier |
 // | shared -> global | bulk_store, bulk_reduce | bulk_commit, bulk_wait, bulk_wait_read |
 //
-// A bulk copy is issued by one thread and belongs to the async proxy: what threads have written to
-// its source in shared memory must be released to it first (release_to_async), by every thread that
-// wrote, before the barrier behind which the one thread issues it. Loads need no such fence.
+// One thread issues a bulk copy, which belongs to the async proxy. Where threads have written its
+// source in shared memory, each of them must call release_to_async() before the barrier after which
+// the one thread issues the copy. Loads need no such fence.
 //
 // CUDA C++ Programming Guide, "Asynchronous Data Copies"; PTX ISA, "Asynchronous copy".
 #pragma once
@@ -32,7 +32,7 @@ INFLIGHT_DEVICE void cp_async(void* shared, const void* global) {
   ptx::cp_async<Bytes, Cache, Level>(ptx::shared_address(shared), ptx::global_address(global));
 }
 
-// The same; only the first `valid` bytes (0 to Bytes) come from global memory, the rest is zero.
+// The same; only the first `valid` bytes (0 to Bytes) come from global memory, the rest are zeros.
 template <int Bytes,
           cache_operator Cache = Bytes == 16 ? cache_operator::global : cache_operator::all>
 INFLIGHT_DEVICE void cp_async_zero_fill(void* shared, const void* global, std::uint32_t valid) {
@@ -40,7 +40,7 @@ INFLIGHT_DEVICE void cp_async_zero_fill(void* shared, const void* global, std::u
                                         valid);
 }
 
-// The same; zeros where `ignore`, whatever the source address is.
+// The same; writes zeros if `ignore` is true, whatever the source address is.
 template <int Bytes,
           cache_operator Cache = Bytes == 16 ? cache_operator::global : cache_operator::all>
 INFLIGHT_DEVICE void cp_async_ignore(void* shared, const void* global, bool ignore) {
@@ -56,11 +56,11 @@ INFLIGHT_DEVICE void cp_async_policy(void* shared, const void* global, std::uint
                                      policy);
 }
 
-// Closes this thread's group of copies.
+// Commits this thread's group of copies.
 INFLIGHT_DEVICE void cp_async_commit() { ptx::cp_async_commit_group(); }
 
-// Waits until at most the `Newer` newest groups of this thread are in flight. The bytes of the
-// others are there for this thread; for other threads, behind a barrier.
+// Waits until at most the `Newer` newest groups of this thread are in flight. This thread then sees
+// the bytes of the others; other threads see them after a barrier.
 template <int Newer = 0>
 INFLIGHT_DEVICE void cp_async_wait() {
   ptx::cp_async_wait_group<Newer>();
@@ -69,16 +69,16 @@ INFLIGHT_DEVICE void cp_async_wait_all() { ptx::cp_async_wait_all(); }
 
 // --- bulk copies: sizes and addresses are multiples of 16 bytes ---
 
-// What this thread wrote to shared memory may be read, or overwritten, by bulk and tensor copies
-// that are issued behind the next barrier. fence.proxy.async.shared::cta.
+// Lets bulk and tensor copies issued after the next barrier read, or overwrite, what this thread
+// wrote to shared memory. fence.proxy.async.shared::cta.
 template <class Chip = void>
 INFLIGHT_DEVICE void release_to_async() {
   impl::require_bulk_copies<Chip>();
   ptx::fence_proxy_async_shared();
 }
 
-// From global to this block's shared memory. The barrier hears of the bytes; that it expects them
-// is the caller's to say (`transaction` says it by itself).
+// From global to this block's shared memory. The copy completes its bytes on the barrier. The
+// caller must make the barrier expect them (`transaction` does so by itself).
 template <class Chip = void>
 INFLIGHT_DEVICE void bulk_load(void* shared, const void* global, std::uint32_t bytes,
                                const barrier<>& done) {
@@ -87,8 +87,8 @@ INFLIGHT_DEVICE void bulk_load(void* shared, const void* global, std::uint32_t b
                           done.address());
 }
 
-// The same into every block of the cluster whose rank has its bit set in `ranks`: to the place, and
-// with the barrier, that `shared` and `done` have in this block.
+// The same into every block of the cluster whose rank has its bit set in `ranks`, at the offsets
+// that `shared` and `done` have in this block.
 template <class Chip = void>
 INFLIGHT_DEVICE void bulk_multicast(void* shared, const void* global, std::uint32_t bytes,
                                     const barrier<>& done, std::uint16_t ranks) {
@@ -97,8 +97,8 @@ INFLIGHT_DEVICE void bulk_multicast(void* shared, const void* global, std::uint3
                                done.address(), ranks);
 }
 
-// From this block's shared memory to that of block `rank` of the cluster, at the place of `there`
-// in this block; that block's barrier hears of it.
+// From this block's shared memory to that of block `rank` of the cluster, at the offset of `there`
+// in this block. Completes on that block's barrier.
 template <class Chip = void>
 INFLIGHT_DEVICE void bulk_to_block(void* there, const void* here, std::uint32_t bytes,
                                    unsigned rank, const barrier<>& done) {
@@ -123,7 +123,7 @@ INFLIGHT_DEVICE void bulk_reduce(T* global, const T* shared, std::uint32_t bytes
                                             ptx::shared_address(shared), bytes);
 }
 
-// The same into the shared memory of block `rank`, whose barrier hears of it.
+// The same into the shared memory of block `rank`; completes on that block's barrier.
 template <reduction_op Operation, class T>
 INFLIGHT_DEVICE void bulk_reduce_to_block(T* there, const T* here, std::uint32_t bytes,
                                           unsigned rank, const barrier<>& done) {
@@ -133,28 +133,30 @@ INFLIGHT_DEVICE void bulk_reduce_to_block(T* there, const T* here, std::uint32_t
       ptx::map_shared_to_rank(done.address(), rank));
 }
 
-// Brings bytes of global memory into L2.
+// Prefetches bytes of global memory into L2.
 template <class Chip = void>
 INFLIGHT_DEVICE void bulk_prefetch(const void* global, std::uint32_t bytes) {
   impl::require_bulk_copies<Chip>();
   ptx::cp_async_bulk_prefetch(ptx::global_address(global), bytes);
 }
 
-// Closes this thread's group of bulk stores and reductions.
+// Commits this thread's group of bulk stores and reductions.
 template <class Chip = void>
 INFLIGHT_DEVICE void bulk_commit() {
   impl::require_bulk_copies<Chip>();
   ptx::cp_async_bulk_commit_group();
 }
 
-// Waits until at most the `Newer` newest groups are in flight: what the others write is there.
+// Waits until at most the `Newer` newest groups are in flight; the writes of the others are
+// complete.
 template <int Newer = 0, class Chip = void>
 INFLIGHT_DEVICE void bulk_wait() {
   impl::require_bulk_copies<Chip>();
   ptx::cp_async_bulk_wait_group<Newer>();
 }
 
-// Waits until all but the `Newer` newest have read their sources, which may be written again.
+// Waits until all groups but the `Newer` newest have read their sources, which may then be
+// overwritten.
 template <int Newer = 0, class Chip = void>
 INFLIGHT_DEVICE void bulk_wait_read() {
   impl::require_bulk_copies<Chip>();

@@ -1,10 +1,11 @@
 // CUDA's names for barriers that count bytes and for bulk and tensor copies: cuda::device and
 // cuda::device::experimental with `cuda` replaced by `inflight`. libcu++, "Extended API"; CUDA C++
-// Programming Guide, "Asynchronous Data Copies using the Tensor Memory Accelerator". sm_90, but for
-// barrier_native_handle.
+// Programming Guide, "Asynchronous Data Copies using the Tensor Memory Accelerator". All but
+// barrier_native_handle need sm_90.
 //
-// Each is one instruction. In new programs a `transaction` (barrier.cuh) says the bytes once, and
-// copy.cuh and tensor_copy.cuh have copies that know their tiles.
+// Each is one instruction, except where noted. New programs better use a `transaction`
+// (barrier.cuh), which counts the bytes itself, and the copies of copy.cuh and tensor_copy.cuh,
+// which know their tile's size.
 #pragma once
 #include <inflight/impl/device_names.cuh>
 #include <inflight/memcpy_async.cuh>
@@ -15,8 +16,8 @@ namespace inflight::device {
 // The barrier's 64 bits in shared memory, as PTX's mbarrier instructions take them.
 INFLIGHT_DEVICE std::uint64_t* barrier_native_handle(barrier<>& bar) { return bar.native(); }
 
-// `arrivals` (1 or more) arrive at once, and the phase also waits for `bytes` of copies. With one
-// arrival mbarrier.arrive.expect_tx, otherwise mbarrier.expect_tx and mbarrier.arrive.
+// Makes `arrivals` (1 or more) arrivals at once, and the phase also waits for `bytes` of copies.
+// One arrival is mbarrier.arrive.expect_tx; more are mbarrier.expect_tx and mbarrier.arrive.
 template <class Device = void>
 INFLIGHT_DEVICE barrier<>::arrival_token barrier_arrive_tx(barrier<>& bar, std::ptrdiff_t arrivals,
                                                            std::ptrdiff_t bytes) {
@@ -28,16 +29,16 @@ INFLIGHT_DEVICE barrier<>::arrival_token barrier_arrive_tx(barrier<>& bar, std::
   return ptx::mbarrier_arrive(bar.address(), count);
 }
 
-// The current phase also waits for `bytes` of copies; nobody arrives. mbarrier.expect_tx.
+// The current phase also waits for `bytes` of copies; makes no arrival. mbarrier.expect_tx.
 template <class Device = void>
 INFLIGHT_DEVICE void barrier_expect_tx(barrier<>& bar, std::ptrdiff_t bytes) {
   impl::require_sm90<Device>();
   ptx::mbarrier_expect_tx(bar.address(), static_cast<std::uint32_t>(bytes));
 }
 
-// One thread copies `bytes` from global to this block's shared memory, and the barrier hears of
-// them: that it expects them is the caller's to say. Addresses and size are multiples of 16, which
-// aligned_size_t<16> promises. cp.async.bulk.
+// One thread copies `bytes` from global to this block's shared memory, and the copy completes them
+// on the barrier. The caller must make the barrier expect them. Addresses and size are multiples of
+// 16, which aligned_size_t<16> promises. cp.async.bulk.
 template <class T, std::size_t Alignment>
 INFLIGHT_DEVICE void memcpy_async_tx(T* dst, const T* src, aligned_size_t<Alignment> bytes,
                                      barrier<>& bar) {
@@ -55,7 +56,7 @@ namespace experimental {
 
 // --- bulk copies: one thread issues one; addresses and `bytes` are multiples of 16 ---
 
-// From global to this block's shared memory; the barrier hears of the bytes. cp.async.bulk.
+// From global to this block's shared memory; completes its bytes on the barrier. cp.async.bulk.
 template <class Device = void>
 INFLIGHT_DEVICE void cp_async_bulk_global_to_shared(void* dst, const void* src, std::uint32_t bytes,
                                                     barrier<>& bar) {
@@ -63,7 +64,7 @@ INFLIGHT_DEVICE void cp_async_bulk_global_to_shared(void* dst, const void* src, 
   ptx::cp_async_bulk_load(ptx::shared_address(dst), ptx::global_address(src), bytes, bar.address());
 }
 
-// From shared to global memory, in this thread's current group.
+// From shared to global memory, in this thread's current bulk group.
 template <class Device = void>
 INFLIGHT_DEVICE void cp_async_bulk_shared_to_global(void* dst, const void* src,
                                                     std::uint32_t bytes) {
@@ -71,15 +72,15 @@ INFLIGHT_DEVICE void cp_async_bulk_shared_to_global(void* dst, const void* src,
   ptx::cp_async_bulk_store(ptx::global_address(dst), ptx::shared_address(src), bytes);
 }
 
-// Closes this thread's group of stores. cp.async.bulk.commit_group.
+// Commits this thread's group of stores. cp.async.bulk.commit_group.
 template <class Device = void>
 INFLIGHT_DEVICE void cp_async_bulk_commit_group() {
   impl::require_sm90<Device>();
   ptx::cp_async_bulk_commit_group();
 }
 
-// Waits until all groups but the `Newer` newest have read their sources, which may be written
-// again. cp.async.bulk.wait_group.read.
+// Waits until all groups but the `Newer` newest have read their sources, which may then be
+// overwritten. cp.async.bulk.wait_group.read.
 template <int Newer, class Device = void>
 INFLIGHT_DEVICE void cp_async_bulk_wait_group_read() {
   impl::require_sm90<Device>();
@@ -87,7 +88,7 @@ INFLIGHT_DEVICE void cp_async_bulk_wait_group_read() {
   ptx::cp_async_bulk_wait_group_read<Newer>();
 }
 
-// The same, until what they write is there. cp.async.bulk.wait_group.
+// The same, until their writes are complete. cp.async.bulk.wait_group.
 template <int Newer, class Device = void>
 INFLIGHT_DEVICE void cp_async_bulk_wait_group() {
   impl::require_sm90<Device>();
@@ -95,8 +96,8 @@ INFLIGHT_DEVICE void cp_async_bulk_wait_group() {
   ptx::cp_async_bulk_wait_group<Newer>();
 }
 
-// What this thread wrote to shared memory is seen by bulk and tensor copies that are issued behind
-// the next barrier. fence.proxy.async.shared::cta.
+// Makes what this thread wrote to shared memory visible to bulk and tensor copies issued after the
+// next barrier. fence.proxy.async.shared::cta.
 template <class Device = void>
 INFLIGHT_DEVICE void fence_proxy_async_shared_cta() {
   impl::require_sm90<Device>();
@@ -108,8 +109,8 @@ INFLIGHT_DEVICE void fence_proxy_async_shared_cta() {
 // --- those of the box's first element, dimension 0 first; the box in shared memory begins at a
 // --- multiple of 128 bytes
 
-// From the tensor to this block's shared memory; the barrier hears of the bytes of the whole box,
-// those out of range included. cp.async.bulk.tensor.
+// From the tensor to this block's shared memory. Completes the bytes of the whole box on the
+// barrier, those out of range included. cp.async.bulk.tensor.
 template <class Map>
 INFLIGHT_DEVICE void cp_async_bulk_tensor_1d_global_to_shared(void* dst, const Map* map, int c0,
                                                               barrier<>& bar) {
@@ -138,8 +139,8 @@ INFLIGHT_DEVICE void cp_async_bulk_tensor_5d_global_to_shared(void* dst, const M
   impl::tensor_to_shared<5>(dst, map, {c0, c1, c2, c3, c4}, bar);
 }
 
-// From shared memory to the tensor, in this thread's current group; what is past the tensor's end
-// is left out, and no coordinate is negative.
+// From shared memory to the tensor, in this thread's current bulk group. Elements past the tensor's
+// end are left out; no coordinate may be negative.
 template <class Map>
 INFLIGHT_DEVICE void cp_async_bulk_tensor_1d_shared_to_global(const Map* map, int c0,
                                                               const void* src) {

@@ -1,4 +1,5 @@
-// All of the library: for NVRTC, all but what is host code; for files of C++ alone, what is.
+// Includes the whole library. NVRTC gets it without the host code, plain C++ files get only the
+// host code.
 #pragma once
 #include <inflight/bytes.cuh>
 #include <inflight/swizzle.cuh>

@@ -1,5 +1,5 @@
-// The grids of several GPUs of one host as a group: one cooperative launch on each, and a barrier
-// through flags in peer memory. It replaces the multi-device launch that CUDA 13 no longer has.
+// The grids of several GPUs of one host as a group: one cooperative launch on each GPU, and a
+// barrier through flags in peer memory. It replaces the multi-device launch that CUDA 13 removed.
 //
 //   inflight::multi_grid_state state;                 // once: peer access and flags
 //   state.init({0, 1});
@@ -11,7 +11,7 @@
 //     all.sync();
 //   }
 //
-// The kernel may also take no handle and call this_multi_grid() without one; see there.
+// The kernel may also take no handle and call this_multi_grid() without one; see that function.
 #pragma once
 #include <inflight/grid_group.cuh>
 #include <inflight/impl/multi_grid_flags.cuh>
@@ -21,9 +21,10 @@
 
 namespace inflight {
 
-// What a kernel needs to know to meet the others. A launch fills it in; one made by hand is empty.
+// Where a kernel finds the flags of the other grids. A launch fills it in; a default-constructed
+// one is empty.
 struct multi_grid_handle {
-  impl::multi_grid_flags* flags[impl::most_grids] = {};  // of each grid, on its own GPU
+  impl::multi_grid_flags* flags[impl::most_grids] = {};  // of each grid, in its GPU's memory
   impl::multi_grid_flags* own = nullptr;
   unsigned rank = 0;
   unsigned count = 0;
@@ -32,15 +33,15 @@ struct multi_grid_handle {
 static_assert(sizeof(multi_grid_handle) == sizeof impl::current_multi_grid,
               "the variable holds one handle");
 
-// All threads of all the grids of one launch_multi_grid. Ranks go grid by grid.
+// All threads of all grids of one launch_multi_grid. Ranks are in the order of the grids.
 class multi_grid_group {
  public:
-  // Whether the kernel was launched by launch_multi_grid, and so may call sync().
+  // Whether launch_multi_grid launched the kernel, so that it may call sync().
   INFLIGHT_DEVICE bool is_valid() const { return handle_.count != 0; }
 
-  // Every thread of every grid waits for all; what each wrote before, anywhere, is seen by all
-  // after. The last block of a grid to arrive (atom.acq_rel.gpu) tells each GPU so, with one fence
-  // and a st.relaxed.sys into each one's memory; each block polls its own GPU's flags by
+  // Every thread of every grid waits for all. What each wrote before, anywhere, is visible to all
+  // after. The last block of a grid to arrive (atom.acq_rel.gpu) notifies each GPU with one fence
+  // and an st.relaxed.sys into its memory. Each block polls its own GPU's flags with
   // ld.acquire.sys, one thread a flag. PTX ISA, "Memory Consistency Model: Causality Order".
   INFLIGHT_DEVICE void sync() const {
     impl::multi_grid_sync(handle_.flags, handle_.own, handle_.rank, handle_.count);
@@ -66,17 +67,17 @@ INFLIGHT_DEVICE multi_grid_group this_multi_grid(const multi_grid_handle& handle
   return multi_grid_group(handle);
 }
 
-// The same without a handle, as programs written for CUDA 12 have it. launch_multi_grid leaves the
-// handle in a variable of each GPU, one a translation unit: the kernel and its launch must stand in
-// the same source file, and launches from one file that run at the same time must be of one
-// multi_grid_state. Where there was no such launch, is_valid() is false.
+// The same without a handle, for programs written for CUDA 12. launch_multi_grid stores the handle
+// in a variable of each GPU, one for each translation unit. So the kernel and its launch must be in
+// the same source file, and launches from one file that run at the same time must use one
+// multi_grid_state. Without such a launch, is_valid() is false.
 static INFLIGHT_DEVICE multi_grid_group this_multi_grid() {
   return multi_grid_group(*reinterpret_cast<const multi_grid_handle*>(impl::current_multi_grid));
 }
 
 // The GPUs that take part, with peer access among them and a few hundred bytes of flags on each.
-// Host object; reused by any number of launches, one after the other; after one that was aborted,
-// init() again. The current device is left as it was by every function.
+// Host object. Reused by any number of launches, one after the other; after a launch that was
+// aborted, call init() again. Every function leaves the current device unchanged.
 class multi_grid_state {
  public:
   multi_grid_state() = default;
@@ -84,7 +85,7 @@ class multi_grid_state {
   multi_grid_state& operator=(const multi_grid_state&) = delete;
   ~multi_grid_state() { release(); }
 
-  // Two to eight different GPUs (or one), each able to reach the others' memory; else
+  // Takes one to eight different GPUs, each able to access the others' memory. Otherwise returns
   // cudaErrorPeerAccessUnsupported or the runtime's error.
   cudaError_t init(const std::vector<int>& devices) {
     release();
@@ -103,7 +104,7 @@ class multi_grid_state {
     return cudaSuccess;
   }
 
-  // The first `count` GPUs; all there are, where none is given.
+  // The first `count` GPUs, or all GPUs if `count` is 0.
   cudaError_t init_first(int count = 0) {
     if (count == 0) {
       const cudaError_t error = cudaGetDeviceCount(&count);
@@ -132,7 +133,7 @@ class multi_grid_state {
   std::vector<int> devices_;
 };
 
-// An argument that differs: grid r of the launch gets values[r].
+// A kernel argument that differs between grids: grid r of the launch gets values[r].
 template <class T>
 struct per_grid_values {
   const T* values;
@@ -146,11 +147,11 @@ per_grid_values<T> per_grid(const T* values) {
   return {values};
 }
 
-// Launches the kernel once on each GPU of `state`, cooperatively, in streams[rank] (of that GPU)
-// or, where `streams` is null, in each one's default stream; does not wait. All grids have one
-// shape. An argument is the same for all grids, except per_grid(...), and a multi_grid_handle, in
-// whose place each grid gets its own. All launches are checked by occupancy before the first: a
-// grid whose peers fail to start waits for ever.
+// Launches the kernel once on each GPU of `state`, cooperatively, and does not wait. It uses
+// streams[rank] (a stream of that GPU), or each GPU's default stream if `streams` is null. All
+// grids have one shape. An argument is the same for all grids, except per_grid(...) and a
+// multi_grid_handle, in whose place each grid gets its own. Occupancy is checked for all GPUs
+// before the first launch, because a grid whose peers fail to start waits for ever.
 template <class... Parameters, class... Arguments>
 static cudaError_t launch_multi_grid(const multi_grid_state& state, void (*kernel)(Parameters...),
                                      dim3 grid, dim3 block, std::size_t shared,
@@ -169,7 +170,7 @@ static cudaError_t launch_multi_grid(const multi_grid_state& state, void (*kerne
         error = action(rank, state.handle(rank), streams ? streams[rank] : nullptr);
     }
   };
-  // Whatever may have to wait comes before the first launch, whose grid waits for the others.
+  // Anything that may block comes before the first launch, whose grid waits for the others.
   if (!by_handle)
     on_each([&](unsigned, const multi_grid_handle& handle, cudaStream_t stream) {
       return cudaMemcpyToSymbolAsync(impl::current_multi_grid, &handle, sizeof handle, 0,
@@ -182,7 +183,7 @@ static cudaError_t launch_multi_grid(const multi_grid_state& state, void (*kerne
   return error;
 }
 
-// The same with grids as large as the smallest of the GPUs holds.
+// The same with the largest grid that every one of the GPUs can hold.
 template <class... Parameters, class... Arguments>
 static cudaError_t launch_multi_grid(const multi_grid_state& state, void (*kernel)(Parameters...),
                                      whole_device_t, dim3 block, std::size_t shared,

@@ -1,4 +1,4 @@
-// Pipelines: stages of copies that producers fill and consumers use, first in, first out.
+// Pipelines: stages of copies that producers fill and consumers use in first-in, first-out order.
 //
 //   producer: producer_acquire()  waits until the stage is free
 //             memcpy_async(...)   as many copies as belong to the stage
@@ -6,17 +6,18 @@
 //   consumer: consumer_wait()     waits until the oldest stage is full
 //             consumer_release()  it may be filled again
 //
-// What completes a stage is a policy:
+// A completion policy says what completes a stage:
 //
-// | made by | who takes part | completion |
+// | made by | participants | completion policy |
 // |---|---|---|
 // | make_pipeline() | one thread | async_groups: its cp.async groups |
-// | make_pipeline(group, &state) | a group | mbarrier_arrivals: producers arrive with their copies |
-// | make_pipeline<transaction_bytes>(group, &state) | a group; one thread copies | bulk copies' bytes |
+// | make_pipeline(group, &state) | a group | mbarrier_arrivals: producers arrive when their copies are done |
+// | make_pipeline<transaction_bytes>(group, &state) | a group; one thread copies | transaction_bytes of bulk copies |
 //
-// The number of stages is part of the type, `auto pipe = make_pipeline(...)`. A pipeline of a block
-// is a pipeline<thread_scope_block> too, which has it in a variable: for functions that take any.
-// CUDA C++ Programming Guide, "Asynchronous Data Copies using cuda::pipeline".
+// The number of stages is part of the type, so write `auto pipe = make_pipeline(...)`. A block's
+// pipeline of mbarrier_arrivals also converts to pipeline<thread_scope_block>, which holds the
+// number in a variable. Use that type for functions that take any number of stages. CUDA C++
+// Programming Guide, "Asynchronous Data Copies using cuda::pipeline".
 #pragma once
 #include <inflight/barrier.cuh>
 #include <inflight/copy.cuh>
@@ -33,7 +34,7 @@ struct async_groups {};
 struct mbarrier_arrivals {};
 struct transaction_bytes {};
 
-// In place of a block pipeline's number of stages: known when the program runs.
+// In place of a block pipeline's number of stages: the number is known only at run time.
 inline constexpr int any_stages = 0;
 
 template <thread_scope Scope, int Stages = Scope == thread_scope_thread ? 4 : any_stages,
@@ -41,7 +42,8 @@ template <thread_scope Scope, int Stages = Scope == thread_scope_thread ? 4 : an
               std::conditional_t<Scope == thread_scope_thread, async_groups, mbarrier_arrivals>>
 class pipeline;
 
-// Shared memory of a pipeline of a block: two mbarriers a stage. Trivial: make_pipeline sets it up.
+// The shared memory of a block's pipeline: two mbarriers a stage. Trivial type; make_pipeline
+// initialises it.
 template <thread_scope Scope, int Stages>
 class pipeline_shared_state {
   static_assert(
@@ -51,15 +53,15 @@ class pipeline_shared_state {
   static_assert(Stages >= 1 && Stages <= 255, "A pipeline has 1 to 255 stages.");
 
  public:
-  std::uint64_t full[Stages < 1 ? 1 : Stages];   // completes when a stage has been filled
-  std::uint64_t empty[Stages < 1 ? 1 : Stages];  // completes when a stage has been used
+  std::uint64_t full[Stages < 1 ? 1 : Stages];   // completes when the stage is full
+  std::uint64_t empty[Stages < 1 ? 1 : Stages];  // completes when all consumers released it
 };
 
 // --- one thread ---
 
-// A thread's own pipeline: it both produces and consumes, and other threads see its copies behind a
-// barrier after consumer_wait(). Up to Stages batches may be ahead; with more, a wait waits for
-// some of the newer ones too.
+// One thread's pipeline. The thread both produces and consumes. Other threads see its copies after
+// a barrier that follows consumer_wait(). Up to Stages batches may be in flight; with more, a wait
+// also waits for some of the newer ones.
 template <int Stages>
 class pipeline<thread_scope_thread, Stages, async_groups> {
   static_assert(Stages >= 1, "A pipeline has at least one stage.");
@@ -70,14 +72,15 @@ class pipeline<thread_scope_thread, Stages, async_groups> {
     ptx::cp_async_commit_group();
     ++ahead_;
   }
-  // Waits for the oldest batch. How many are behind it is known at run time only, as a stream's
-  // last ones have none: one comparison where Stages are ahead, and one more for each fewer.
+  // Waits for the oldest batch. The number of batches behind it is known only at run time, because
+  // a stream's last batches have none. Costs one comparison where Stages batches are in flight, and
+  // one more for each fewer.
   INFLIGHT_DEVICE void consumer_wait() {
     wait_behind<Stages>();
     --ahead_;
   }
-  // Waits until all but the `Newer` newest batches are there: one instruction. For streams that
-  // commit a batch each time, empty ones at the end.
+  // Waits until all but the `Newer` newest batches are complete: one instruction. For streams that
+  // commit one batch each iteration, empty ones at the end.
   template <int Newer>
   INFLIGHT_DEVICE void consumer_wait_prior() {
     ptx::cp_async_wait_group<Newer>();
@@ -100,13 +103,13 @@ class pipeline<thread_scope_thread, Stages, async_groups> {
     }
   }
 
-  int ahead_ = 0;  // batches closed and not waited for
+  int ahead_ = 0;  // batches committed and not yet waited for
 };
 
 // --- a group ---
 
-// Threads of a block, each a producer, a consumer or both. Waits are mbarrier waits; a producer's
-// commit arrives when its copies are done, a consumer's release at once.
+// Threads of a block, each a producer, a consumer or both. Waits are mbarrier waits. A producer's
+// commit arrives when its copies are done; a consumer's release arrives at once.
 template <>
 class pipeline<thread_scope_block, any_stages, mbarrier_arrivals> {
  public:
@@ -117,10 +120,10 @@ class pipeline<thread_scope_block, any_stages, mbarrier_arrivals> {
   INFLIGHT_DEVICE void producer_acquire() { ring_.acquire(stages_); }
   // The stage is full once all producers have committed it and their copies are done.
   INFLIGHT_DEVICE void producer_commit() { commit(stages_); }
-  // Waits until the oldest stage is full: all threads' copies are there.
+  // Waits until the oldest stage is full: the copies of all producers are complete.
   INFLIGHT_DEVICE void consumer_wait() { ring_.wait(); }
-  // The same for so long, a duration, or until then, a time of the GPU's clock, as
-  // cuda::std::chrono has them: whether it is full.
+  // The same for at most a duration, or until a time of the GPU's clock, both cuda::std::chrono
+  // types. Returns whether the stage is full.
   template <class Duration>
   INFLIGHT_DEVICE bool consumer_wait_for(const Duration& time) {
     return impl::test_for(impl::nanoseconds(time), [&] { return ring_.is_full(); });
@@ -130,18 +133,18 @@ class pipeline<thread_scope_block, any_stages, mbarrier_arrivals> {
     return impl::test_until(impl::nanoseconds(time.time_since_epoch()),
                             [&] { return ring_.is_full(); });
   }
-  // This thread has used the stage; it may be filled again when all consumers have.
+  // This thread no longer uses the stage. It may be filled again when all consumers have released
+  // it.
   INFLIGHT_DEVICE void consumer_release() { ring_.release(stages_); }
 
-  // The stage that is being filled, and the one that is being used: 0 to the stages' number - 1.
+  // Index of the stage being filled and of the stage being used: 0 to the number of stages - 1.
   INFLIGHT_DEVICE int producer_stage() const { return ring_.head.stage; }
   INFLIGHT_DEVICE int consumer_stage() const { return ring_.tail.stage; }
 
-  // This thread goes on without the pipeline, with nothing of its own under way. Nothing has to be
-  // done for that.
+  // This thread leaves the pipeline, with no stage of its own acquired or in use. A no-op.
   INFLIGHT_DEVICE void quit() {}
 
-  // For memcpy_async: some bytes of the stage were written by ordinary stores.
+  // For memcpy_async: ordinary stores wrote some bytes of the stage.
   INFLIGHT_DEVICE void copied_plainly() { plainly_ = true; }
 
  protected:
@@ -161,7 +164,7 @@ class pipeline<thread_scope_block, any_stages, mbarrier_arrivals> {
   bool plainly_ = false;
 };
 
-// The same with a number of stages that the compiler knows.
+// The same with a number of stages known at compile time.
 template <int Stages>
 class pipeline<thread_scope_block, Stages, mbarrier_arrivals>
     : public pipeline<thread_scope_block, any_stages, mbarrier_arrivals> {
@@ -173,9 +176,9 @@ class pipeline<thread_scope_block, Stages, mbarrier_arrivals>
   INFLIGHT_DEVICE void consumer_release() { this->ring_.release(Stages); }
 };
 
-// The same, fed by bulk and tensor copies: one thread produces, and a stage is full when the bytes
-// that it announced are there. Others with the role of a producer do nothing in the loop: what a
-// second thread commits would complete the stage before its time. sm_90.
+// The same, filled by bulk and tensor copies. One thread produces, and a stage is full when all the
+// bytes that it announced have arrived. Other threads with the producer role must do nothing in the
+// loop: a commit by a second thread would complete the stage too early. sm_90.
 //
 //   if (producer) {
 //     pipe.producer_acquire();
@@ -189,14 +192,14 @@ class pipeline<thread_scope_block, Stages, transaction_bytes> {
  public:
   INFLIGHT_DEVICE explicit pipeline(const impl::pipeline_ring& ring) : ring_(ring) {}
 
-  // The one producing thread.
+  // Only the one producing thread calls it.
   INFLIGHT_DEVICE void producer_acquire() {
     static_assert(impl::has_sm90<pipeline>,
                   "A pipeline of transaction_bytes needs sm_90; on sm_80 use mbarrier_arrivals.");
     ring_.acquire(Stages);
     copies_ = transaction(ring_.full(ring_.head));
   }
-  // Where the stage's copies are issued and counted.
+  // The transaction that issues the stage's copies and counts their bytes.
   INFLIGHT_DEVICE transaction& copies() { return copies_; }
   INFLIGHT_DEVICE void producer_commit() {
     [[maybe_unused]] const std::uint64_t before = copies_.arrive();
@@ -206,7 +209,7 @@ class pipeline<thread_scope_block, Stages, transaction_bytes> {
     ring_.head.advance(Stages);
   }
 
-  // All consumers.
+  // All consumers call these.
   INFLIGHT_DEVICE void consumer_wait() { ring_.wait(); }
   INFLIGHT_DEVICE void consumer_release() { ring_.release(Stages); }
   INFLIGHT_DEVICE void quit() {}
@@ -221,14 +224,14 @@ class pipeline<thread_scope_block, Stages, transaction_bytes> {
 
 // --- making them ---
 
-// A thread's own pipeline; no shared memory. Its waits are exact for up to `Stages` batches ahead.
+// One thread's pipeline; needs no shared memory. Its waits are exact for up to `Stages` batches in
+// flight.
 template <int Stages = 4>
 INFLIGHT_DEVICE pipeline<thread_scope_thread, Stages> make_pipeline() {
   return {};
 }
 
-// All threads of the group call it, in one place; it waits for them. Everyone produces and
-// consumes.
+// All threads of the group call it together; it waits for them. Every thread produces and consumes.
 template <class Completion = mbarrier_arrivals, class Group, int Stages>
 INFLIGHT_DEVICE auto make_pipeline(const Group& group,
                                    pipeline_shared_state<thread_scope_block, Stages>* state)
@@ -261,7 +264,8 @@ INFLIGHT_DEVICE auto make_pipeline(const Group& group,
 
 namespace impl {
 
-// A group's copies arrive thread by thread, which a stage of transaction bytes does not wait for.
+// The threads of a group's copy arrive one by one, and a stage of transaction bytes does not wait
+// for those arrivals.
 template <class Completion>
 INFLIGHT_DEVICE constexpr void require_group_copies() {
   static_assert(
@@ -304,7 +308,8 @@ INFLIGHT_DEVICE void memcpy_async(void* to, const void* from, Size bytes,
     into.copied_plainly();
 }
 
-// This thread's copy into a stage fed by transaction bytes: a bulk copy, multiples of 16.
+// This thread's copy into a stage of transaction bytes: a bulk copy. Addresses and size are
+// multiples of 16 bytes.
 template <class T, class Size, int Stages>
 INFLIGHT_DEVICE void memcpy_async(T* shared, const T* global, Size bytes,
                                   pipeline<thread_scope_block, Stages, transaction_bytes>& into) {
@@ -316,17 +321,17 @@ INFLIGHT_DEVICE void memcpy_async(void* shared, const void* global, Size bytes,
   into.copies().load(shared, global, static_cast<std::uint32_t>(bytes));
 }
 
-// Waits for all but the `Newer` newest batches of a thread's pipeline.
+// Waits for all but the `Newer` newest batches of one thread's pipeline.
 template <int Newer, int Stages>
 INFLIGHT_DEVICE void pipeline_consumer_wait_prior(
     pipeline<thread_scope_thread, Stages, async_groups>& which) {
   which.template consumer_wait_prior<Newer>();
 }
 
-// The barrier's current phase also waits for what this thread has copied so far through its
-// pipeline; its threads arrive as always. Called in place of producer_commit(): the batch is the
-// barrier's, and consumer_wait() does not wait for it. cp.async.mbarrier.arrive. CUDA C++
-// Programming Guide, "pipeline_producer_commit".
+// The barrier's current phase also waits for the copies that this thread has issued so far through
+// its pipeline; threads arrive as always. Call it in place of producer_commit(): the batch then
+// belongs to the barrier, and consumer_wait() does not wait for it. cp.async.mbarrier.arrive. CUDA
+// C++ Programming Guide, "pipeline_producer_commit".
 template <int Stages>
 INFLIGHT_DEVICE void pipeline_producer_commit(pipeline<thread_scope_thread, Stages, async_groups>&,
                                               barrier<>& done) {
@@ -335,14 +340,15 @@ INFLIGHT_DEVICE void pipeline_producer_commit(pipeline<thread_scope_thread, Stag
 
 // --- how deep ---
 
-// The bytes that must be in flight an SM to keep the memory busy: A100 16 KiB, H200 48, B200 64.
+// Bytes that must be in flight per SM to keep the memory busy: A100 16 KiB, H200 48 KiB, B200 64
+// KiB.
 INFLIGHT_HOST_DEVICE constexpr int bytes_in_flight(int sm) {
   return sm >= 100 ? 65536 : sm >= 90 ? 49152 : 16384;
 }
 
-// A number of stages, 2 to 8, with which BlocksPerSm blocks have that much in flight, TileBytes a
-// stage, while each uses one stage more. `Sm` is the chip's compute capability: the same answer on
-// the host and on the device.
+// The number of stages, 2 to 8, with which BlocksPerSm blocks have that many bytes in flight, at
+// TileBytes a stage, plus one stage in use. `Sm` is the chip's compute capability, an argument so
+// that host and device get the same answer.
 template <int TileBytes, int BlocksPerSm = 1, int Sm = 90>
 INFLIGHT_HOST_DEVICE constexpr int stages_for() {
   static_assert(TileBytes > 0 && BlocksPerSm > 0, "A tile has bytes, and an SM blocks.");

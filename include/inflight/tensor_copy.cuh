@@ -10,19 +10,19 @@
 // | global -> L2 | prefetch_async | nothing waits for it |
 //
 // One thread issues a copy. Coordinates are those of the box's first element, dimension 0 (the
-// column) first, and may be any integers. That of dimension 0 times the element's size is a
-// multiple of 16. Loads may begin and end outside the tensor: what is not in it is filled
+// column) first, and may be any integers. The coordinate of dimension 0 times the element's size is
+// a multiple of 16. Loads may begin and end outside the tensor; elements outside it are filled
 // (tensor_map_options::fill). Stores and reductions begin at no negative coordinate and leave out
-// what is past the end. A box in shared memory is a swizzled_tile, or plain memory at a multiple of
-// 128 bytes. Where threads wrote a box that a store reads, each calls release_to_async() (copy.cuh)
-// before the barrier behind which the one thread issues it.
+// elements past the end. A box in shared memory is a swizzled_tile, or plain memory at a multiple
+// of 128 bytes. Where threads wrote a box that a store reads, each calls release_to_async()
+// (copy.cuh) before the barrier after which the one thread issues the store.
 //
 //   inflight::transaction copies(ready);
 //   inflight::copy_async(tile, map, {x, y}, copies);  // knows the tile's bytes
 //   copies.arrive();
 //
-// The functions whose names have im2col take the maps of make_im2col_tensor_map: coordinates C, W,
-// H, D, N without those that the rank leaves out, and offsets within the filter for W, H, D.
+// The functions with im2col in their names take the maps of make_im2col_tensor_map: those
+// coordinates of C, W, H, D, N that the rank has, and offsets within the filter for W, H, D.
 #pragma once
 #include <inflight/impl/tensor_operands.cuh>
 #include <inflight/ptx/tensor.cuh>
@@ -31,22 +31,22 @@
 
 namespace inflight {
 
-// Brings the map itself near: to be called once, early, by one thread. prefetch.tensormap.
+// Prefetches the map itself. Call it once, early, in one thread. prefetch.tensormap.
 template <class Map>
 INFLIGHT_DEVICE void prefetch_map(const Map& map) {
   ptx::prefetch_tensormap(impl::map_address(map));
 }
 
-// In all of these `map` is a tensor_map, or a tile_map, whose copies want its tile and as many
-// coordinates as it has dimensions.
+// In all of these `map` is a tensor_map, or a tile_map, whose copies require its tile type and as
+// many coordinates as it has dimensions.
 
 // --- loads: one cp.async.bulk.tensor; `policy...` is nothing, or an L2 policy of createpolicy
 // --- (std::uint64_t), here and below
 
-// From the tensor to `box`. `done` is a barrier<>, or the mbarrier's std::uint64_t*, and hears of
-// the bytes of the whole box, those out of range included; or a `transaction`, which also counts
-// them: then the box is a swizzled_tile. A pipeline of transaction_bytes stands for the transaction
-// of the stage that was acquired.
+// From the tensor to `box`. `done` is a barrier<>, or the mbarrier's std::uint64_t*, on which the
+// bytes of the whole box complete, those out of range included. Or it is a `transaction`, which
+// also makes the barrier expect them; then the box is a swizzled_tile. A pipeline of
+// transaction_bytes stands for the transaction of the stage that was acquired.
 template <class Box, class Map, int Rank, class Barrier, class... Policy>
 INFLIGHT_DEVICE void copy_async(Box&& box, const Map& map, const tensor_coordinate (&at)[Rank],
                                 Barrier&& done, Policy... policy) {
@@ -66,8 +66,8 @@ INFLIGHT_DEVICE void copy_im2col_async(Box&& box, const Map& map,
                                         policy...);
 }
 
-// To every block of the cluster whose rank has its bit set in `ranks`: to the place, and with the
-// barrier, that `box` and `done` have in this block. Each block expects the bytes at its own.
+// To every block of the cluster whose rank has its bit set in `ranks`, at the offsets that `box`
+// and `done` have in this block. Each block's own barrier must expect the bytes.
 template <class Box, class Map, int Rank, class Barrier, class... Policy>
 INFLIGHT_DEVICE void multicast_async(Box&& box, const Map& map, const tensor_coordinate (&at)[Rank],
                                      Barrier&& done, std::uint16_t ranks, Policy... policy) {
@@ -105,9 +105,9 @@ INFLIGHT_DEVICE void store_im2col_async(const Map& map, const tensor_coordinate 
                                          impl::box_address(box), policy...);
 }
 
-// tensor = Operation(tensor, box), each element atomically: relaxed, at device scope. The map's
-// element type has add, min, max and the bitwise ones if it is an integer of 4 or 8 bytes (s64:
-// min and max alone), inc and dec if u32, add, min and max if f16 or bf16, add if f32 or f64.
+// tensor = Operation(tensor, box), each element atomically: relaxed, at device scope. Operations by
+// the map's element type: 4- and 8-byte integers have add, min, max and the bitwise ones (s64: min
+// and max only), u32 also inc and dec, f16 and bf16 add, min and max, f32 and f64 add.
 template <reduction_op Operation, class Map, int Rank, class Box, class... Policy>
 INFLIGHT_DEVICE void reduce_async(const Map& map, const tensor_coordinate (&at)[Rank],
                                   const Box& box, Policy... policy) {
@@ -133,7 +133,7 @@ INFLIGHT_DEVICE void reduce_im2col_async(const Map& map, const tensor_coordinate
 
 // --- prefetches: one cp.async.bulk.prefetch.tensor ---
 
-// Brings a box of the tensor into L2.
+// Prefetches a box of the tensor into L2.
 template <class Map, int Rank, class... Policy>
 INFLIGHT_DEVICE void prefetch_async(const Map& map, const tensor_coordinate (&at)[Rank],
                                     Policy... policy) {

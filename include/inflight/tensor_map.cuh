@@ -1,13 +1,14 @@
-// Tensor maps: what a tensor copy knows of the tensor in global memory and of its box.
+// Tensor maps: descriptions of a tensor in global memory and of the box that a tensor copy moves.
 //
 //   auto map = inflight::make_tensor_map(pointer, {width, height}, {64, 32});
 //   if (!map) std::puts(map.error().message().c_str());   // or map.value(), which throws it
 //   kernel<<<...>>>(*map);      // __global__ void kernel(const __grid_constant__ tensor_map map)
 //
 // The arguments are checked against every rule of the CUDA driver API, "Tensor Map Object
-// Management", before the driver sees them, and the one that breaks a rule is named. The driver's
-// function is looked up at run time: programs do not link libcuda. Copies are in tensor_copy.cuh; a
-// kernel that changes maps finds its instructions in ptx/tensor_map.cuh. sm_90.
+// Management", before the driver gets them, and the error names the one that breaks a rule. The
+// driver's function is looked up at run time, so programs do not link libcuda. Copies are in
+// tensor_copy.cuh. The instructions with which a kernel changes maps are in ptx/tensor_map.cuh.
+// sm_90.
 #pragma once
 #include <inflight/impl/host_device.cuh>
 #include <inflight/impl/tensor_types.cuh>
@@ -19,15 +20,16 @@
 
 namespace inflight {
 
-// The 128 opaque bytes. A kernel takes it as `const __grid_constant__ tensor_map`, never by
-// reference to host memory, and never copies it into a local variable: copies need its address. One
-// that lies in global memory must be a multiple of 64 bytes (128 where the kernel changes it).
+// 128 opaque bytes. A kernel takes it as `const __grid_constant__ tensor_map`, never by reference
+// to host memory, and never copies it into a local variable, because copies need its address. In
+// global memory it lies at a multiple of 64 bytes (128 where the kernel changes it).
 struct alignas(64) tensor_map {
   std::uint64_t opaque[16];
 };
 
-// The map of a tensor of Rank dimensions whose boxes are Tiles (a swizzled_tile): a tensor_map, but
-// copying to or from another tile through it, or with fewer or more coordinates, does not compile.
+// The map of a tensor of Rank dimensions whose boxes are Tiles (a swizzled_tile). It is a
+// tensor_map, but a copy through it to or from another tile type, or with another number of
+// coordinates, does not compile.
 template <class Tile, int Rank = 2>
 struct tile_map : tensor_map {
   static_assert(impl::is_swizzled_tile<Tile>, "A tile_map is for a swizzled_tile.");
@@ -37,8 +39,8 @@ struct tile_map : tensor_map {
 
 #if !defined(__CUDACC_RTC__)  // from here on host code: maps are made there
 
-// Up to five integers, one a dimension. Dimension 0 is the innermost, whose elements lie together:
-// the width of an image, the columns of a row-major matrix.
+// Up to five integers, one for each dimension. Dimension 0 is the innermost, whose elements are
+// contiguous: the width of an image, the columns of a row-major matrix.
 struct tensor_dims {
   int count = 0;
   std::int64_t value[5] = {};
@@ -50,7 +52,7 @@ struct tensor_dims {
   }
 };
 
-// One of them, where the number of dimensions is to be known when compiled.
+// One such integer, where the number of dimensions must be known at compile time.
 struct tensor_extent {
   std::int64_t value;
   template <class Integer, class = std::enable_if_t<std::is_integral<Integer>::value>>
@@ -61,32 +63,34 @@ struct tensor_extent {
 // NC/16HWC16. With slices the dimensions are W, H, D, slices, N.
 enum class tensor_interleave : std::uint8_t { none, b16, b32 };
 
-// How much around what it needs L2 is asked to fetch.
+// How many bytes L2 fetches around those that a copy needs.
 enum class tensor_l2_promotion : std::uint8_t { none, b64, b128, b256 };
 
-// What elements out of range read as; NaN for floating-point types alone.
+// The value that a load gives elements outside the tensor; NaN for floating-point types only.
 enum class tensor_fill : std::uint8_t { zero, nan };
 
 struct tensor_map_options {
-  // Bytes from position to position of dimensions 1 and up: one fewer than there are dimensions,
-  // each a multiple of 16. None: the tensor is packed.
+  // Bytes from one position to the next in dimensions 1 and up: one value fewer than there are
+  // dimensions, each a multiple of 16. Empty: the tensor is packed.
   tensor_dims strides;
-  // A box takes every so manieth position, 1 to 8; none: every one. Dimension 0 has no such step.
+  // A box takes every n-th position of the dimension, n from 1 to 8. Empty: every position. The
+  // value for dimension 0 has no effect.
   tensor_dims element_strides;
   tensor_type type = tensor_type::of_pointer;
   inflight::swizzle swizzle = inflight::swizzle::none;
   tensor_interleave interleave = tensor_interleave::none;
   tensor_l2_promotion l2_promotion = tensor_l2_promotion::none;
   tensor_fill fill = tensor_fill::zero;
-  // Strides may be smaller than what they step over: windows that overlap, a row seen many times.
+  // Strides may be smaller than the extent they step over: windows overlap, or a row repeats.
   bool overlapping = false;
 };
 
-// What an im2col copy takes: a column of pixels, as a convolution's filter meets them.
+// The box of an im2col copy: a column of pixels, in the order in which a convolution's filter
+// visits them.
 struct im2col_box {
-  // Of W, H, D without those that the rank leaves out: where the bounding box begins, counted from
-  // the tensor's first pixel, and where it ends, counted from its last. {-1, -1} and {1, 1} are a
-  // padding of one pixel all round.
+  // One value for each of W, H, D that the rank has. The bounding box begins at lower_corner,
+  // relative to the tensor's first pixel, and ends at upper_corner, relative to its last. {-1, -1}
+  // and {1, 1} are a padding of one pixel all round.
   tensor_dims lower_corner, upper_corner;
   int channels_per_pixel = 1;  // elements of dimension 0: 1 to 256
   int pixels_per_column = 1;   // 1 to 1024
@@ -94,8 +98,8 @@ struct im2col_box {
 
 // Why there is no map: `argument[index] = value rule: fix`.
 struct tensor_map_error {
-  std::string argument;  // as make_tensor_map calls it
-  int index = -1;        // in its list; -1 where it is none
+  std::string argument;  // its name in make_tensor_map
+  int index = -1;        // in its list; -1 where it is not a list
   std::string value, rule, fix;
 
   // "strides[0] = 12 bytes must be a multiple of 16: pad each row to 16 bytes (4 more)"
@@ -108,7 +112,7 @@ struct tensor_map_error {
   }
 };
 
-// A map, or the reason why there is none.
+// A map, or the error that says why there is none.
 template <class Map = tensor_map>
 class tensor_map_result {
  public:
@@ -116,9 +120,9 @@ class tensor_map_result {
   tensor_map_result(tensor_map_error error) : error_(std::move(error)) {}
 
   explicit operator bool() const { return good_; }
-  // Only where there is one.
+  // Only valid if there is a map.
   const Map& operator*() const { return map_; }
-  // Throws std::invalid_argument with the error's message where there is none.
+  // Throws std::invalid_argument with the error's message if there is no map.
   const Map& value() const {
     if (!good_) throw std::invalid_argument(error_.message());
     return map_;
@@ -138,8 +142,8 @@ class tensor_map_result {
 namespace inflight {
 
 // The map of the tensor at `pointer` (device memory, a multiple of 16 bytes) of `extents` elements,
-// for copies of `box` elements. Integers stand for those of their size, other types of one byte,
-// such as those of cuda_fp8.h, for u8; see options.type.
+// for copies of `box` elements. Any integer type maps to the tensor type of its size. Other
+// one-byte types, such as those of cuda_fp8.h, map to u8; see options.type.
 template <class T>
 tensor_map_result<> make_tensor_map(T* pointer, const tensor_dims& extents, const tensor_dims& box,
                                     const tensor_map_options& options = {}) {
@@ -147,11 +151,11 @@ tensor_map_result<> make_tensor_map(T* pointer, const tensor_dims& extents, cons
                                           box);
 }
 
-// The same for boxes that are a swizzled_tile: element type, box and swizzle are the tile's, so
-// that they agree. The tile's columns and rows are dimensions 0 and 1; the box is 1 along further
-// ones. A tensor of one dimension wants a tile of one row. The number of extents in braces is the
-// map's number of dimensions: make_tensor_map<tile>(p, {width, height}) makes a tile_map<tile>,
-// with {width, height, images} a tile_map<tile, 3>.
+// The same for boxes that are a swizzled_tile: element type, box and swizzle come from the tile, so
+// they always agree. The tile's columns and rows are dimensions 0 and 1; the box is 1 along further
+// dimensions. A tensor of one dimension needs a tile of one row. The number of extents in braces is
+// the map's rank: make_tensor_map<tile>(p, {width, height}) makes a tile_map<tile>, and {width,
+// height, images} makes a tile_map<tile, 3>.
 template <class Tile, int Rank>
 tensor_map_result<tile_map<Tile, Rank>> make_tensor_map(const typename Tile::value_type* pointer,
                                                         const tensor_extent (&extents)[Rank],
@@ -160,7 +164,7 @@ tensor_map_result<tile_map<Tile, Rank>> make_tensor_map(const typename Tile::val
                                                      options);
 }
 
-// The same for extents that are counted when the program runs: there must be Rank of them.
+// The same for extents whose number is known only at run time; there must be Rank of them.
 template <class Tile, int Rank = 2, class Dims,
           class = std::enable_if_t<std::is_same<Dims, tensor_dims>::value>>
 tensor_map_result<tile_map<Tile, Rank>> make_tensor_map(const typename Tile::value_type* pointer,

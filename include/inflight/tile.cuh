@@ -1,4 +1,4 @@
-// Tiles: a block cut into equal groups of 1 to 512 threads, the size known to the compiler.
+// Tiles: equal groups of 1 to 512 threads of a block, of a size known at compile time.
 #pragma once
 #include <inflight/thread_block.cuh>
 
@@ -9,7 +9,7 @@ class thread_block_tile;
 
 namespace impl {
 
-// The lanes of the tile of `Size` that a lane is in.
+// Mask of the lanes in the tile of `Size` that contains `lane`.
 template <unsigned Size>
 INFLIGHT_DEVICE std::uint32_t tile_lanes(unsigned lane) {
   if constexpr (Size == 32)
@@ -18,8 +18,8 @@ INFLIGHT_DEVICE std::uint32_t tile_lanes(unsigned lane) {
     return ((1u << Size) - 1) << (lane & (32 - Size));
 }
 
-// What tiles of one warp can do. Shuffles, votes and matches count by thread_rank(), and are
-// collectives: all threads of the tile call them. Each is one instruction for each 4 bytes.
+// The members of tiles within one warp. Shuffles, votes and matches use thread_rank() as index and
+// are collectives: all threads of the tile call them. Each is one instruction for each 4 bytes.
 // Rules: PTX ISA, "shfl.sync", "vote.sync", "match.sync".
 template <unsigned Size>
 class warp_tile : public thread_group {
@@ -28,15 +28,16 @@ class warp_tile : public thread_group {
   INFLIGHT_DEVICE static constexpr unsigned size() { return Size; }
   INFLIGHT_DEVICE unsigned thread_rank() const { return lane_ & (Size - 1); }
 
-  // The lanes of the warp that belong to the tile. An extension: cooperative groups keep it hidden.
+  // Mask of the tile's lanes in its warp. An extension: cooperative groups hide it.
   INFLIGHT_DEVICE std::uint32_t mask() const { return lanes(); }
 
   // bar.warp.sync: waits for the tile's threads and orders their accesses to memory.
   INFLIGHT_DEVICE void sync() const { ptx::warp_sync(mask()); }
 
-  // The value of the thread of rank `source`, modulo the tile's size; of the one `delta` ranks
-  // below or above, or the caller's own where there is none; of the one at the caller's rank xor
-  // `ranks`. T: trivially copyable, at most 32 bytes.
+  // shfl: the value of the thread of rank `source`, modulo the tile's size. shfl_up, shfl_down:
+  // that of the thread `delta` ranks below or above, or the caller's own if there is none.
+  // shfl_xor: that of the thread at the caller's rank xor `ranks`. T is trivially copyable and at
+  // most 32 bytes.
   template <class T>
   INFLIGHT_DEVICE T shfl(T value, unsigned source) const {
     return by_words(value,
@@ -58,15 +59,16 @@ class warp_tile : public thread_group {
         value, [&](std::uint32_t word) { return ptx::shfl_xor<int(Size)>(mask(), word, ranks); });
   }
 
-  // Whether the predicate is non-zero in any thread, in all of them; in which, bit r for rank r.
+  // Whether the predicate is non-zero in any thread; in all threads; and in which ones, bit r for
+  // rank r.
   INFLIGHT_DEVICE int any(int predicate) const { return ptx::vote_any(mask(), predicate != 0); }
   INFLIGHT_DEVICE int all(int predicate) const { return ptx::vote_all(mask(), predicate != 0); }
   INFLIGHT_DEVICE unsigned ballot(int predicate) const {
     return ptx::ballot(mask(), predicate != 0) >> first_lane();
   }
 
-  // The ranks that hold the same value; all ranks if all hold the same, else none, and `same` says
-  // which. Values are compared as bytes; at most 8.
+  // match_any: mask of the ranks that hold the caller's value. match_all: all ranks if all hold the
+  // same value, else 0; `same` is set accordingly. Values are compared as bytes, at most 8.
   template <class T>
   INFLIGHT_DEVICE unsigned match_any(T value) const {
     return ptx::match_any(mask(), comparable(value)) >> first_lane();
@@ -89,13 +91,13 @@ class warp_tile : public thread_group {
       : thread_group(kind::lanes, tile_lanes<Size>(lane)), lane_(lane) {}
   INFLIGHT_DEVICE unsigned first_lane() const { return lane_ & (32 - Size); }
 
-  // Read once: the compiler would not see that each reading gives the same.
+  // Read once: the compiler does not know that every read of %laneid gives the same value.
   unsigned lane_;
 };
 
-// What tiles of several warps can do, through their block's block_tile_memory or, if it has none,
-// through the shared memory that is reserved in each block. All threads of the tile take part in
-// every call. The block's size must be a multiple of Size.
+// The members of tiles of several warps. They communicate through their block's block_tile_memory
+// or, without one, through the shared memory that each block has reserved. All threads of the tile
+// take part in every call. The block's size must be a multiple of Size.
 template <unsigned Size>
 class wide_tile {
  public:
@@ -103,12 +105,12 @@ class wide_tile {
   INFLIGHT_DEVICE static constexpr unsigned size() { return Size; }
   INFLIGHT_DEVICE static unsigned thread_rank() { return block_thread_rank() & (Size - 1); }
 
-  // Waits for the tile's threads, by a flag a warp: none of the block's sixteen barriers, no
-  // atomics.
+  // Waits for the tile's threads, with one flag a warp. Uses none of the block's sixteen barriers
+  // and no atomics.
   INFLIGHT_DEVICE void sync() const { tile_place<Size>::sync(place_); }
 
-  // The value of the thread of rank `source`, which must be the same in all threads. Two sync(), or
-  // one and more where there is no block_tile_memory.
+  // The value of the thread of rank `source`, which must be the same in all threads. Costs two
+  // sync(), or without block_tile_memory one for each 8 bytes.
   template <class T>
   INFLIGHT_DEVICE T shfl(T value, unsigned source) const {
     static_assert(moves_as_bytes<T> && sizeof(T) <= 32,
@@ -132,7 +134,7 @@ class wide_tile {
     return value;
   }
 
-  // Whether the predicate is non-zero in any thread, in all of them. Likewise.
+  // Whether the predicate is non-zero in any thread; in all threads. Same cost as shfl() of an int.
   INFLIGHT_DEVICE int any(int predicate) const {
     return vote(ptx::vote_any(0xffffffffu, predicate != 0),
                 [](bool mine) { return ptx::vote_any(0xffffffffu, mine); });
@@ -142,13 +144,14 @@ class wide_tile {
                 [](bool mine) { return ptx::vote_all(0xffffffffu, mine); });
   }
 
-  // For collectives built on top; extensions. Whether the block has block_tile_memory: then each
-  // warp has 32 bytes of it, those of the next warp behind them, and whoever writes there calls
-  // sync() before others read and after they have.
+  // Extensions for collectives built on top. Returns whether the block has block_tile_memory. If
+  // so, each warp has 32 bytes of it, contiguous with those of the next warp, and a writer calls
+  // sync() before others read and again after they have read.
   INFLIGHT_DEVICE bool has_memory() const { return place_.given; }
-  // Else each warp has 8 bytes, and sync_around(): when all threads have come and before any goes
-  // on, those of warp `leader` call work(). A warp writes into its own bytes, behind a
-  // __syncwarp(), before it calls that; into others' writes only the leader in its work.
+  // Otherwise each warp has 8 bytes and uses sync_around(): after all threads have arrived and
+  // before any continues, the threads of warp `leader` call work(). A warp calls __syncwarp(), then
+  // writes its own bytes, then calls sync_around(). Only the leader, in its work(), writes other
+  // warps' bytes.
   template <class Work>
   INFLIGHT_DEVICE void sync_around(unsigned leader, Work work) const {
     tile_place<Size>::sync_around(leader, work);
@@ -161,9 +164,9 @@ class wide_tile {
     return place_.given ? sizeof(tile_slot) : reserved_slot_bytes;
   }
 
-  // What is known of each warp, told to all: `all` has a place for each, and in the thread for
-  // which `tells` holds, one of each warp, its own warp's is filled in. Two sync() a round. An
-  // extension.
+  // Gathers one value of each warp in all threads. `all` has one element for each warp. In one
+  // thread of each warp `tells` is true, and that thread supplies the element of its warp. Two
+  // sync() a round. An extension.
   template <class T>
   INFLIGHT_DEVICE void tell(bool tells, T* all) const {
     const unsigned own = thread_rank() / 32;
@@ -183,7 +186,8 @@ class wide_tile {
   INFLIGHT_DEVICE explicit wide_tile(const impl::meeting_place& place) : place_(place) {}
 
  private:
-  // round(from, bytes) for the parts of a value that fit a warp's scratch: one, or pieces of 8.
+  // Calls round(from, bytes) for the parts of a value that fit a warp's scratch: one, or pieces of
+  // 8 bytes.
   template <unsigned Bytes, class Round>
   INFLIGHT_DEVICE void in_rounds(Round round) const {
     if (Bytes <= scratch_bytes()) {
@@ -194,7 +198,7 @@ class wide_tile {
         round(from, Bytes - from < reserved_slot_bytes ? Bytes - from : reserved_slot_bytes);
     }
   }
-  // Each warp's vote, and one made of them for all.
+  // Combines the warps' votes into one result for all threads.
   template <class Combine>
   INFLIGHT_DEVICE int vote(int mine, Combine combine) const {
     const unsigned warp = thread_rank() / 32, lane = ptx::lane_id();
@@ -229,7 +233,7 @@ class thread_block_tile<Size, void> : public impl::tile_base<Size> {
                 "a tile has 1, 2, 4, 8, 16, 32, 64, 128, 256 or 512 threads");
 
  public:
-  // How many tiles the parent was cut into, and which of them this is.
+  // The number of tiles that the parent was cut into, and the index of this one.
   INFLIGHT_DEVICE unsigned meta_group_size() const { return meta_size_; }
   INFLIGHT_DEVICE unsigned meta_group_rank() const { return meta_rank_; }
 
@@ -242,7 +246,7 @@ class thread_block_tile<Size, void> : public impl::tile_base<Size> {
   unsigned meta_rank_, meta_size_;
 };
 
-// A tile whose type also tells which group was cut; it is a thread_block_tile<Size> too.
+// A tile whose type also names the group that was cut. It is also a thread_block_tile<Size>.
 template <unsigned Size, class Parent>
 class thread_block_tile : public thread_block_tile<Size, void> {
  private:
@@ -256,8 +260,8 @@ class thread_block_tile : public thread_block_tile<Size, void> {
 // The calling thread alone, as a group.
 INFLIGHT_DEVICE thread_block_tile<1, void> this_thread() { return {{}, 0, 1}; }
 
-// Cuts a block or a tile into tiles of `Size` neighbouring threads. No thread waits, no instruction
-// is spent. The parent's size must be a multiple of Size.
+// Cuts a block or a tile into tiles of `Size` neighbouring threads. No thread waits, and it costs
+// no instruction. The parent's size must be a multiple of Size.
 template <unsigned Size, class Parent>
 INFLIGHT_DEVICE thread_block_tile<Size, Parent> tiled_partition(const Parent& parent) {
   static_assert(impl::is_block<Parent> || impl::is_tile<Parent>,

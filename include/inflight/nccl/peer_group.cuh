@@ -1,7 +1,7 @@
-// The GPUs of a NCCL communicator as a group, a process or a thread for each. Inside a kernel:
-// barriers, reductions and gathers among the GPUs of one host, on NCCL's device API. Between
-// kernels: the same over all hosts, on NCCL's collectives. Needs NCCL 2.28 or later: its headers,
-// and -lnccl.
+// The GPUs of an NCCL communicator as a group, with one process or thread for each. Inside a
+// kernel: barriers, reductions and gathers among the GPUs of one host, on NCCL's device API.
+// Between kernels: the same over all hosts, on NCCL's collectives. Needs NCCL 2.28 or later: its
+// headers, and -lnccl.
 //
 //   inflight::peer_state state;                  // once, by every rank of the communicator
 //   state.init(comm, host, blocks, threads);     // `host`: a number that the host's ranks share
@@ -27,10 +27,10 @@
 
 namespace inflight {
 
-// What a kernel needs to know to meet the others; a parameter of it. Made by peer_state.
+// The kernel parameter that a peer_group is made from. Made by peer_state.
 struct peer_handle {
   ncclDevComm comm;     // of the host's GPUs
-  ncclWindow_t window;  // slots of every thread, and a count of rounds of every block
+  ncclWindow_t window;  // slots of every thread, and a round count of every block
   unsigned blocks, threads;
   unsigned world_rank, world_size;
 };
@@ -39,7 +39,7 @@ namespace impl {
 
 inline constexpr std::size_t peer_slot_bytes = 16;
 
-// In the window: two slots for each thread, of which a round uses one, then the rounds.
+// Layout of the window: two slots for each thread, one used in each round, then the round counts.
 INFLIGHT_HOST_DEVICE constexpr std::size_t peer_slot(unsigned parity, unsigned block,
                                                      unsigned thread, unsigned blocks,
                                                      unsigned threads) {
@@ -51,8 +51,8 @@ INFLIGHT_HOST_DEVICE constexpr std::size_t peer_rounds(unsigned blocks, unsigned
 
 }  // namespace impl
 
-// The blocks of the same index on each GPU of the host. Every thread of a block makes one and calls
-// each function, on each of the GPUs as often; a block has one at a time.
+// The blocks of the same index on each GPU of the host. Every thread of a block constructs one and
+// calls each function, the same number of times on each GPU. A block has one at a time.
 class peer_group {
  public:
   INFLIGHT_DEVICE explicit peer_group(const peer_handle& handle)
@@ -65,36 +65,38 @@ class peer_group {
                      "the peer_state was made for fewer blocks or threads");
   }
   INFLIGHT_DEVICE ~peer_group() {
-    __syncthreads();  // all have read it
+    __syncthreads();  // every thread has read the count
     if (threadIdx.x == 0) *rounds() = round_;
   }
   peer_group(const peer_group&) = delete;
   peer_group& operator=(const peer_group&) = delete;
 
-  // This GPU among the host's, and how many there are; and the same among those of all hosts.
+  // Rank of this GPU among the host's GPUs and their number; then the same over all hosts.
   INFLIGHT_DEVICE unsigned rank() const { return unsigned(handle_.comm.lsaRank); }
   INFLIGHT_DEVICE unsigned size() const { return unsigned(handle_.comm.lsaSize); }
   INFLIGHT_DEVICE unsigned world_rank() const { return handle_.world_rank; }
   INFLIGHT_DEVICE unsigned world_size() const { return handle_.world_size; }
 
-  // Waits for all of them; what any of their threads wrote before, anywhere, is seen by all after.
+  // Waits for the host's GPUs. What any of their threads wrote before, anywhere, is visible to all
+  // threads after.
   INFLIGHT_DEVICE void sync() { barrier_.sync(ncclCoopCta(), cuda::memory_order_acq_rel); }
 
-  // What peer `rank` has at an offset of a window that all registered with peer_state::host_comm().
+  // Address, on peer `rank`, of an offset in a window that all registered with
+  // peer_state::host_comm().
   template <class T>
   INFLIGHT_DEVICE T* at(ncclWindow_t window, std::size_t offset, unsigned rank) const {
     return static_cast<T*>(ncclGetLsaPointer(window, offset, int(rank)));
   }
 
-  // The values that the threads of the caller's rank have on each GPU, in the order of ranks. One
-  // sync(), then reads of the others' memory.
+  // Stores in out[] the values that the threads of the caller's index have on each GPU, in rank
+  // order. Costs one sync(), then reads of the peers' memory.
   template <class T>
   INFLIGHT_DEVICE void all_gather(const T& value, T* out) {
     const std::size_t slot = exchange(value);
     for (unsigned peer = 0; peer < size(); ++peer) out[peer] = of<T>(peer, slot);
   }
 
-  // The same, combined in the order of ranks: every GPU gets the same bits.
+  // The same values combined in rank order: every GPU gets the same bits.
   template <class T, class Op>
   INFLIGHT_DEVICE T reduce(const T& value, Op op) {
     const std::size_t slot = exchange(value);
@@ -104,8 +106,9 @@ class peer_group {
   }
 
  private:
-  // Leaves a value where the others find it, and waits for theirs. Two slots take turns: who comes
-  // to one again has passed the barrier after that behind which the others read it.
+  // Writes a value where the peers can read it, and waits for theirs. Two slots alternate: before a
+  // thread writes a slot again, it passes a barrier that the peers reach only after reading the
+  // slot.
   template <class T>
   INFLIGHT_DEVICE std::size_t exchange(const T& value) {
     static_assert(moves_as_bytes<T> && sizeof(T) <= impl::peer_slot_bytes,
@@ -131,13 +134,13 @@ class peer_group {
   unsigned round_;
 };
 
-// What collectives between kernels go over: all GPUs, or those of the caller's rank on each host,
-// where kernels have reduced over the hosts' own already.
+// The GPUs that collectives between kernels cover: all of them, or the one of the caller's local
+// rank on each host, where kernels have already reduced over the GPUs of each host.
 enum class peer_span { all, across_hosts };
 
-// Host object, one for each GPU. A program calls its functions for all of them, in the same order,
-// with the GPU current that the communicator was made on; several of one process from a thread
-// each.
+// Host object, one for each GPU. A program calls its functions for all GPUs in the same order, with
+// the GPU current that the communicator was made on. GPUs of one process each need their own
+// thread.
 class peer_state {
  public:
   peer_state() = default;
@@ -145,9 +148,9 @@ class peer_state {
   peer_state& operator=(const peer_state&) = delete;
   ~peer_state() { release(); }
 
-  // For kernels of up to so many blocks of up to so many threads. `host` is any number, from 0 on,
-  // that the ranks of one host have in common and no other host's have. Every host has as many
-  // GPUs. ncclInvalidUsage: the host's GPUs do not reach one another's memory.
+  // For kernels of at most `blocks` blocks of at most `threads` threads. `host` is any number >= 0
+  // that the ranks of one host, and no other's, share. Every host has the same number of GPUs.
+  // Returns ncclInvalidUsage if the host's GPUs cannot access one another's memory.
   ncclResult_t init(ncclComm_t world, int host, unsigned blocks, unsigned threads) {
     release();
     world_ = world;
@@ -161,7 +164,7 @@ class peer_state {
     if (error != ncclSuccess) release();
     return error;
   }
-  // No kernel may be running, on any of the GPUs.
+  // No kernel may be running on any of the GPUs.
   void release() {
     if (made_) ncclDevCommDestroy(local_, &handle_.comm);
     if (handle_.window) ncclCommWindowDeregister(local_, handle_.window);
@@ -172,13 +175,13 @@ class peer_state {
   }
 
   const peer_handle& handle() const { return handle_; }
-  // The communicator of the host's GPUs: for windows of memory that kernels reach by
+  // The communicator of the host's GPUs, to register windows of memory that kernels access by
   // peer_group::at.
   ncclComm_t host_comm() const { return local_; }
 
-  // Over all GPUs of all hosts, in the stream's order. `op` is plus, less or greater; every GPU
-  // gets the result of reduce(), and all_gather() gives it `count` elements of each, in order of
-  // ranks.
+  // These run over all GPUs of all hosts, in the stream's order. `op` is plus, less or greater.
+  // Every GPU gets the result of reduce(). all_gather() gives every GPU `count` elements of each
+  // GPU, in rank order.
   ncclResult_t barrier(cudaStream_t stream) {
     return ncclAllReduce(word(), word(), 1, ncclUint32, ncclSum, world_, stream);
   }
