@@ -1,4 +1,4 @@
-// The blocks of a thread block cluster as a group, and addresses in each other's shared memory.
+// The blocks of a thread block cluster as a group, and access to one another's shared memory.
 // sm_90: PTX ISA, "barrier.cluster", "mapa"; CUDA C++ Programming Guide, "Thread Block Clusters".
 #pragma once
 #include <inflight/impl/group_lanes.cuh>
@@ -8,8 +8,8 @@ namespace inflight {
 
 class cluster_group;
 
-// The caller's cluster: call it without template arguments. A kernel launched without clusters has
-// clusters of one block.
+// The caller's cluster. Call it without template arguments. In a kernel launched without clusters,
+// each block is a cluster.
 template <class Chip = void>
 INFLIGHT_DEVICE cluster_group this_cluster();
 
@@ -18,14 +18,14 @@ class cluster_group {
  public:
   struct arrival_token {};
 
-  // Every thread of the cluster waits for all; what each wrote before is seen by all after, shared
-  // memory of other blocks included. barrier.cluster.arrive and wait; the warp's lanes must be
-  // together.
+  // Every thread of the cluster waits for all; what each wrote before, other blocks' shared memory
+  // included, is visible to all after. barrier.cluster.arrive and wait; the warp's lanes must be
+  // converged.
   INFLIGHT_DEVICE static void sync() {
     ptx::cluster_arrive();
     ptx::cluster_wait();
   }
-  // The same in two halves, once each a round and by all threads.
+  // The same in two halves; all threads call each once a round.
   INFLIGHT_DEVICE static arrival_token barrier_arrive() {
     ptx::cluster_arrive();
     return {};
@@ -33,20 +33,20 @@ class cluster_group {
   INFLIGHT_DEVICE static void barrier_wait() { ptx::cluster_wait(); }
   INFLIGHT_DEVICE static void barrier_wait(arrival_token&&) { ptx::cluster_wait(); }
 
-  // Where the cluster's block `rank` has the variable that stands at `address` in the caller's
-  // shared memory. A generic pointer, to be used only while that block has not exited: sync()
-  // before a block ends.
+  // The address, in block `rank` of the cluster, of the variable at `address` in the caller's
+  // shared memory. A generic pointer, valid only until that block exits: sync() before a block
+  // ends.
   template <class T>
   INFLIGHT_DEVICE static T* map_shared_rank(T* address, int rank) {
     return reinterpret_cast<T*>(
         ptx::map_to_rank(reinterpret_cast<std::uint64_t>(address), unsigned(rank)));
   }
-  // Which block of the cluster a pointer to shared memory belongs to.
+  // Rank of the block that a pointer to shared memory belongs to.
   INFLIGHT_DEVICE static unsigned query_shared_rank(const void* address) {
     return ptx::rank_of(reinterpret_cast<std::uint64_t>(address));
   }
 
-  // Threads: their number, the caller among them, the cluster's shape in them, the caller's place.
+  // Threads: their number, the caller's rank, the cluster's shape in threads, the caller's index.
   INFLIGHT_DEVICE static unsigned num_threads() { return num_blocks() * impl::block_threads(); }
   INFLIGHT_DEVICE static unsigned size() { return num_threads(); }
   INFLIGHT_DEVICE static unsigned thread_rank() {
@@ -62,7 +62,7 @@ class cluster_group {
                 at.z * blockDim.z + threadIdx.z);
   }
 
-  // Blocks: the same.
+  // The same for blocks.
   INFLIGHT_DEVICE static unsigned num_blocks() { return ptx::cluster_blocks(); }
   INFLIGHT_DEVICE static unsigned block_rank() { return ptx::cluster_block_rank(); }
   INFLIGHT_DEVICE static dim3 dim_blocks() { return ptx::cluster_shape(); }

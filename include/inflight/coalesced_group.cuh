@@ -1,29 +1,29 @@
-// Groups of whichever lanes of a warp: those that run together, or that hold the same label.
+// Groups of any lanes of a warp: those that are converged, or those that hold the same label.
 #pragma once
 #include <inflight/tile.cuh>
 
 namespace inflight {
 
-// Some lanes of one warp, ranked from the lowest. Shuffles, votes and matches count by rank, as
-// those of thread_block_tile do, and cost some more: a rank must be turned into a lane.
+// Some lanes of one warp, ranked from the lowest lane up. Shuffles, votes and matches use ranks, as
+// in thread_block_tile, and cost more, because a rank must be converted to a lane.
 class coalesced_group : public thread_group {
  public:
   INFLIGHT_DEVICE unsigned num_threads() const { return __popc(mask()); }
   INFLIGHT_DEVICE unsigned size() const { return num_threads(); }
   INFLIGHT_DEVICE unsigned thread_rank() const { return rank_; }
 
-  // The lanes of the warp that belong to the group. An extension.
+  // Mask of the group's lanes in its warp. An extension.
   INFLIGHT_DEVICE std::uint32_t mask() const { return lanes(); }
 
-  // How many groups came of the partition that made this one, and which of them it is; 1 and 0 for
+  // The number of groups that the partition made, and the index of this one: 1 and 0 for
   // coalesced_threads().
   INFLIGHT_DEVICE unsigned meta_group_size() const { return meta_size_; }
   INFLIGHT_DEVICE unsigned meta_group_rank() const { return meta_rank_; }
 
   INFLIGHT_DEVICE void sync() const { ptx::warp_sync(mask()); }
 
-  // The value of the thread of rank `source` (less than num_threads()); of the one `delta` ranks
-  // below or above, or the caller's own where there is none.
+  // shfl: the value of the thread of rank `source` (less than num_threads()). shfl_up, shfl_down:
+  // that of the thread `delta` ranks below or above, or the caller's own if there is none.
   template <class T>
   INFLIGHT_DEVICE T shfl(T value, unsigned source) const {
     return from_lane(value, impl::nth_lane(mask(), source));
@@ -57,13 +57,13 @@ class coalesced_group : public thread_group {
     return impl::lanes_to_ranks(mask(), lanes);
   }
 
-  // A tile of one warp is such a group too.
+  // Converts a tile within one warp.
   template <unsigned Size, class Parent>
   INFLIGHT_DEVICE coalesced_group(const thread_block_tile<Size, Parent>& tile)
       : coalesced_group(tile.mask(), tile.meta_group_rank(), tile.meta_group_size()) {
     static_assert(Size <= 32, "a coalesced_group lies within one warp");
   }
-  // The lanes of `mask`, the caller's among them. An extension.
+  // The group of the lanes in `mask`, which includes the caller's. An extension.
   INFLIGHT_DEVICE explicit coalesced_group(std::uint32_t mask, unsigned meta_rank = 0,
                                            unsigned meta_size = 1)
       : thread_group(kind::lanes, mask),
@@ -79,12 +79,13 @@ class coalesced_group : public thread_group {
   unsigned rank_, meta_rank_, meta_size_;
 };
 
-// The threads of the warp that are together at this moment: the discovery pattern of the CUDA C++
-// Programming Guide. Which they are is not promised beyond that the caller is one.
+// The threads of the warp that are converged at this moment: the discovery pattern of the CUDA C++
+// Programming Guide. It only guarantees that the caller is one of them.
 INFLIGHT_DEVICE coalesced_group coalesced_threads() { return coalesced_group(ptx::active_mask()); }
 
-// One group for each label (any type of at most 8 bytes); ranked by their lowest members. A
-// collective of `group`, a tile of at most 32 threads or a coalesced_group: match.any and one vote.
+// One group for each value of `label` (any type of at most 8 bytes). Groups are numbered by their
+// lowest members. A collective of `group`, a tile of at most 32 threads or a coalesced_group: one
+// match.any and one vote.
 template <class Group, class Label>
 INFLIGHT_DEVICE coalesced_group labeled_partition(const Group& group, Label label) {
   static_assert(
@@ -108,7 +109,7 @@ INFLIGHT_DEVICE coalesced_group binary_partition(const Group& group, bool predic
   return coalesced_group(predicate ? chosen : mask & ~chosen, predicate, 2);
 }
 
-// Groups of `size` neighbouring ranks; the last may be smaller. One match.any.
+// Groups of `size` consecutive ranks; the last may be smaller. One match.any.
 INFLIGHT_DEVICE coalesced_group tiled_partition(const coalesced_group& group, unsigned size) {
   const unsigned tile = group.thread_rank() / size;
   return coalesced_group(ptx::match_any(group.mask(), std::uint32_t(tile)), tile,

@@ -1,10 +1,9 @@
-// CUDA's C names for one thread's pipeline and for mbarriers: what programs that include
-// <cuda_pipeline.h>, <cuda_pipeline_primitives.h> or <cuda_awbarrier_primitives.h> include instead.
-// CUDA C++ Programming Guide, "Pipeline Primitives Interface" and "Memory Barrier Primitives
-// Interface".
+// CUDA's C names for one thread's pipeline and for mbarriers. Programs include it in place of
+// <cuda_pipeline.h>, <cuda_pipeline_primitives.h> or <cuda_awbarrier_primitives.h>. CUDA C++
+// Programming Guide, "Pipeline Primitives Interface" and "Memory Barrier Primitives Interface".
 //
-// Each name is one instruction where its sizes and counts are constants. inflight.cuh does not
-// include this header: its names are global, and CUDA's own headers define the same.
+// Each function is one instruction if its sizes and counts are constants. inflight.cuh does not
+// include this header, because its names are global and CUDA's own headers define the same ones.
 #pragma once
 #if defined(_CUDA_PIPELINE_H_) || defined(_CUDA_PIPELINE_PRIMITIVES_H_) || \
     defined(_CUDA_AWBARRIER_PRIMITIVES_H_)
@@ -13,7 +12,8 @@
 #endif
 #include <inflight/pipeline_primitives.cuh>
 
-// 64 bits in shared memory, and the mark of a phase; barrier<>::native() is such a pointer.
+// An mbarrier's 64 bits in shared memory, and a token for a phase; barrier<>::native() is such a
+// pointer.
 using __mbarrier_t = std::uint64_t;
 using __mbarrier_token_t = std::uint64_t;
 
@@ -26,13 +26,13 @@ static INFLIGHT_DEVICE void __pipeline_memcpy_async(void* dst_shared, const void
   inflight::pipeline_memcpy_async(dst_shared, src_global, size_and_align);
 }
 
-// The same; the last `zfill` of the bytes are not read but filled with zeros.
+// The same; the last `zfill` bytes are not read but filled with zeros.
 static INFLIGHT_DEVICE void __pipeline_memcpy_async(void* dst_shared, const void* src_global,
                                                     std::size_t size_and_align, std::size_t zfill) {
   inflight::pipeline_memcpy_async(dst_shared, src_global, size_and_align, zfill);
 }
 
-// Closes the batch of this thread's copies. cp.async.commit_group.
+// Commits the batch of this thread's copies. cp.async.commit_group.
 static INFLIGHT_DEVICE void __pipeline_commit() { inflight::pipeline_commit(); }
 
 // Waits for all batches but the `prior` newest. cp.async.wait_group; see pipeline_wait_prior.
@@ -40,8 +40,8 @@ static INFLIGHT_DEVICE void __pipeline_wait_prior(std::size_t prior) {
   inflight::pipeline_wait_prior(prior);
 }
 
-// The barrier's phase also waits for this thread's copies so far; what it expects in the end is as
-// before. cp.async.mbarrier.arrive.
+// The barrier's phase also waits for this thread's copies so far. The expected count of arrivals
+// does not change. cp.async.mbarrier.arrive.
 static INFLIGHT_DEVICE void __pipeline_arrive_on(__mbarrier_t* bar) {
   inflight::pipeline_arrive_on(bar);
 }
@@ -53,40 +53,40 @@ static INFLIGHT_HOST_DEVICE constexpr std::uint32_t __mbarrier_maximum_count() {
   return inflight::barrier<>::max();
 }
 
-// One thread, before a barrier of the block. mbarrier.init and nothing else: where copies of sm_90
-// complete on it, a fence must follow (barrier<>::init has it).
+// One thread calls it, before a barrier of the block. Executes mbarrier.init only: where sm_90
+// copies complete on it, a fence must follow (barrier<>::init has it).
 static INFLIGHT_DEVICE void __mbarrier_init(__mbarrier_t* bar, std::uint32_t expected_count) {
   inflight::ptx::mbarrier_init(inflight::ptx::shared_address(bar), expected_count);
 }
 
-// The memory may be used otherwise. mbarrier.inval.
+// Ends the mbarrier's life, so that the memory may be reused. mbarrier.inval.
 static INFLIGHT_DEVICE void __mbarrier_inval(__mbarrier_t* bar) {
   inflight::ptx::mbarrier_inval(inflight::ptx::shared_address(bar));
 }
 
-// This thread's part of the phase is done. mbarrier.arrive.
+// Arrives on the current phase. mbarrier.arrive.
 static INFLIGHT_DEVICE __mbarrier_token_t __mbarrier_arrive(__mbarrier_t* bar) {
   return inflight::ptx::mbarrier_arrive(inflight::ptx::shared_address(bar));
 }
 
-// The same, and it takes no part in later phases. mbarrier.arrive_drop.
+// The same, and later phases expect one arrival fewer. mbarrier.arrive_drop.
 static INFLIGHT_DEVICE __mbarrier_token_t __mbarrier_arrive_and_drop(__mbarrier_t* bar) {
   return inflight::ptx::mbarrier_arrive_drop(inflight::ptx::shared_address(bar));
 }
 
-// Has the token's phase completed? Does not wait. mbarrier.test_wait.
+// Whether the token's phase has completed. Does not wait. mbarrier.test_wait.
 static INFLIGHT_DEVICE bool __mbarrier_test_wait(const __mbarrier_t* bar,
                                                  __mbarrier_token_t token) {
   return inflight::ptx::mbarrier_test_wait(inflight::ptx::shared_address(bar), token);
 }
 
-// The same of the phase of that parity: false for the first, true for the second.
+// The same for the phase of that parity: false for the first, true for the second.
 static INFLIGHT_DEVICE bool __mbarrier_test_wait_parity(const __mbarrier_t* bar,
                                                         bool phase_parity) {
   return inflight::ptx::mbarrier_test_wait_parity(inflight::ptx::shared_address(bar), phase_parity);
 }
 
-// The same, asleep for `max_sleep_nanosec` at most if it has not. sm_90; mbarrier.try_wait.
+// The same, but waits for the phase for at most `max_sleep_nanosec`. sm_90; mbarrier.try_wait.
 template <class Device = void>
 static INFLIGHT_DEVICE bool __mbarrier_try_wait(const __mbarrier_t* bar, __mbarrier_token_t token,
                                                 std::uint32_t max_sleep_nanosec) {

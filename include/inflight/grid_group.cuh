@@ -1,6 +1,6 @@
 // All threads of a kernel launch as a group, and barriers among its blocks.
 //
-// Blocks may wait for each other only where all of them run at once: in a cooperative launch
+// Blocks may wait for one another only if all of them are resident at once: in a cooperative launch
 // (launch_cooperative, cudaLaunchCooperativeKernel), which refuses a grid too large for the chip.
 #pragma once
 #include <inflight/impl/flip_barrier.cuh>
@@ -11,18 +11,19 @@
 
 namespace inflight {
 
-// A barrier of all blocks of a grid, in global memory of the program's own. Zero bytes are its
-// initial state (cudaMemset, or a __device__ variable), and each round leaves it ready for the
-// next, also of a later launch. Grids that run at the same time need one each. Every thread of
-// every block calls each function.
+// A barrier of all blocks of a grid, in the program's own global memory. Its initial state is zero
+// bytes (cudaMemset, or a __device__ variable), and each round leaves it ready for the next, also
+// in a later launch. Each grid that runs at the same time needs its own. Every thread of every
+// block calls each function.
 class grid_barrier {
  public:
-  // Waits for all blocks; what any of their threads wrote before is seen by all after. One thread a
-  // block does it: atom.acq_rel.gpu, then polling by ld.acquire.gpu (PTX ISA, "Memory Consistency
-  // Model"), between two bar.sync.
+  // Waits for all blocks; what any of their threads wrote before is visible to all after. Between
+  // two bar.sync, one thread of each block executes atom.acq_rel.gpu and then polls with
+  // ld.acquire.gpu (PTX ISA, "Memory Consistency Model").
   INFLIGHT_DEVICE void sync() { impl::grid_sync(&word_); }
 
-  // sync() in halves, for work that neither needs the others' results nor makes what they need.
+  // The two halves of sync(). Work between them may not need other blocks' results nor produce what
+  // they need.
   INFLIGHT_DEVICE std::uint32_t arrive() { return impl::grid_arrive(&word_); }
   INFLIGHT_DEVICE void wait(std::uint32_t token) { impl::grid_wait(&word_, token); }
 
@@ -30,18 +31,18 @@ class grid_barrier {
   std::uint32_t word_;
 };
 
-// The grid of the calling thread. Made by this_grid(). Ranks are 64 bits wide.
+// The calling thread's grid. Made by this_grid(). Ranks are 64 bits wide.
 class grid_group : public thread_group {
  public:
   using arrival_token = std::uint32_t;
 
-  // Whether the grid can synchronise: whether its launch brought memory for the barrier. True in a
-  // cooperative launch; in others an H200's driver gives it to kernels that synchronise the grid,
-  // and not to those that do not.
+  // Whether the grid can synchronise, which needs memory for the barrier from the launch. True in a
+  // cooperative launch. In others, an H200's driver provides it to kernels that synchronise the
+  // grid, and not to those that do not.
   INFLIGHT_DEVICE bool is_valid() const { return impl::grid_workspace() != 0; }
 
-  // grid_barrier::sync() on the word that a cooperative launch sets aside for each grid. See
-  // impl/grid_workspace.cuh for where it stands; who wants documented ground alone passes a
+  // grid_barrier::sync() on the word that a cooperative launch reserves for each grid. See
+  // impl/grid_workspace.cuh for where the word is. To rely on documented features only, pass a
   // grid_barrier.
   INFLIGHT_DEVICE void sync() const { impl::grid_sync(impl::grid_word()); }
   INFLIGHT_DEVICE void sync(grid_barrier& barrier) const { barrier.sync(); }
@@ -52,12 +53,13 @@ class grid_group : public thread_group {
     impl::grid_wait(impl::grid_word(), token);
   }
 
-  // The caller in [0, num_threads()): blocks in order, x first, and in each its threads, x first.
+  // The caller's rank in [0, num_threads()): block by block, x first, and in each block by thread,
+  // x first.
   INFLIGHT_DEVICE static unsigned long long thread_rank() { return impl::grid_thread_rank(); }
   INFLIGHT_DEVICE static unsigned long long num_threads() { return impl::grid_threads(); }
   INFLIGHT_DEVICE static unsigned long long size() { return num_threads(); }
 
-  // The caller's place in the grid, and the grid's shape, both in threads.
+  // The caller's index in the grid, and the grid's shape, both in threads.
   INFLIGHT_DEVICE static dim3 thread_index() {
     return dim3(blockIdx.x * blockDim.x + threadIdx.x, blockIdx.y * blockDim.y + threadIdx.y,
                 blockIdx.z * blockDim.z + threadIdx.z);
@@ -66,14 +68,15 @@ class grid_group : public thread_group {
     return dim3(gridDim.x * blockDim.x, gridDim.y * blockDim.y, gridDim.z * blockDim.z);
   }
 
-  // Blocks: their number, the caller's among them, the grid's shape (gridDim), blockIdx.
+  // Blocks: rank of the caller's block, number of blocks, the grid's shape (gridDim), blockIdx.
   INFLIGHT_DEVICE static unsigned long long block_rank() { return impl::grid_block_rank(); }
   INFLIGHT_DEVICE static unsigned long long num_blocks() { return impl::grid_blocks(); }
   INFLIGHT_DEVICE static dim3 dim_blocks() { return gridDim; }
   INFLIGHT_DEVICE static dim3 group_dim() { return gridDim; }
   INFLIGHT_DEVICE static dim3 block_index() { return blockIdx; }
 
-  // Clusters: their number, the caller's among them, the grid's shape in them, its index. sm_90.
+  // Clusters: their number, rank of the caller's cluster, the grid's shape in clusters, the
+  // cluster's index. sm_90.
   INFLIGHT_DEVICE static unsigned long long num_clusters() {
     const dim3 all = ptx::clusters();
     return static_cast<unsigned long long>(all.x) * all.y * all.z;

@@ -1,22 +1,23 @@
-// memcpy_async: a group, or a thread, copies bytes from global to shared memory and goes on at
-// once.
+// memcpy_async: a group, or one thread, copies bytes from global to shared memory without waiting
+// for them.
 //
-// The copy is asynchronous (cp.async) as far as both addresses are multiples of 4, and goes in
-// pieces of 16 bytes where they and the size allow it; what is left is copied before the call
-// returns, and so is everything in other directions. With aligned_size_t<16> the pieces are known
-// when compiled. A group is any object with size(), thread_rank() and, for wait, sync().
+// The copy is asynchronous (cp.async) as far as both addresses are multiples of 4, in pieces of 16
+// bytes where addresses and size allow it. The remaining bytes, and copies in any other direction,
+// are complete when the call returns. With aligned_size_t<16> the piece size is known at compile
+// time. A group is any object with size(), thread_rank() and, for wait, sync().
 //
-// With a group alone, wait(group) or wait_prior<N>(group) ends it; with a pipeline, its stage; with
-// a barrier, the phase in which the threads arrive. CUDA C++ Programming Guide, "memcpy_async" (of
-// Cooperative Groups) and "Asynchronous Data Copies".
+// The copy is complete after wait(group) or wait_prior<N>(group), if called with a group only; with
+// a pipeline, when its stage is full; with a barrier, when the phase in which the threads arrive
+// completes. CUDA C++ Programming Guide, "memcpy_async" (of Cooperative Groups) and "Asynchronous
+// Data Copies".
 #pragma once
 #include <inflight/barrier.cuh>
 #include <inflight/impl/strided_copy.cuh>
 
 namespace inflight {
 
-// A number of bytes of which the caller promises that it, and the addresses it goes with, are
-// multiples of Alignment.
+// A number of bytes. The caller promises that it and the addresses used with it are multiples of
+// Alignment.
 template <std::size_t Alignment>
 struct aligned_size_t {
   static_assert(Alignment > 0 && (Alignment & (Alignment - 1)) == 0,
@@ -39,8 +40,8 @@ inline constexpr int alignment_of_type = static_cast<int>(alignof(T));
 template <>
 inline constexpr int alignment_of_type<void> = 1;
 
-// What the caller promises by the element's type and the size's: of the addresses. The size itself
-// may be any multiple of 1 unless the promise is aligned_size_t's.
+// The alignment of the addresses that the caller promises by the element's type and the size's
+// type. The size itself may be any number, unless it is an aligned_size_t.
 template <class T, class Size>
 inline constexpr int promise = alignment_of_size<Size> >= 16
                                    ? 16
@@ -50,18 +51,18 @@ inline constexpr int promise = alignment_of_size<Size> >= 16
 
 }  // namespace impl
 
-// --- a group by itself: cooperative groups' form ---
+// --- a group only: the form of cooperative groups ---
 
-// Copies `bytes`, a number or an aligned_size_t. Called by all threads of the group; each closes
-// one cp.async group.
+// Copies `bytes`, a number or an aligned_size_t. All threads of the group call it; each commits one
+// cp.async group.
 template <class Group, class T, class Size>
 INFLIGHT_DEVICE void memcpy_async(const Group& group, T* to, const T* from, Size bytes) {
   impl::copy_part<impl::promise<T, Size>>(group, to, from, bytes);
   ptx::cp_async_commit_group();
 }
 
-// The same in elements: as many as both counts have. Aligned counts are numbers of elements whose
-// bytes are such a multiple.
+// The same in elements: the smaller of both counts. An aligned count is a number of elements whose
+// bytes are a multiple of the alignment.
 template <class Group, class T, class ToCount, class FromCount>
 INFLIGHT_DEVICE auto memcpy_async(const Group& group, T* to, ToCount to_count, const T* from,
                                   FromCount from_count)
@@ -75,8 +76,8 @@ INFLIGHT_DEVICE auto memcpy_async(const Group& group, T* to, ToCount to_count, c
   ptx::cp_async_commit_group();
 }
 
-// Waits until all but the `Newer` newest copies of the group are there for all its threads.
-// cp.async.wait_group and a barrier of the group.
+// Waits until all but the `Newer` newest copies of the group are complete and visible to all its
+// threads. cp.async.wait_group and a barrier of the group.
 template <unsigned Newer, class Group>
 INFLIGHT_DEVICE void wait_prior(const Group& group) {
   ptx::cp_async_wait_group<static_cast<int>(Newer)>();
@@ -91,8 +92,8 @@ INFLIGHT_DEVICE void wait(const Group& group) {
 
 // --- with a barrier ---
 
-// The threads of the group copy, and the barrier's current phase also waits for their copies; the
-// threads arrive as always. cp.async.mbarrier.arrive.
+// The threads of the group copy, and the barrier's current phase also waits for their copies. The
+// threads arrive as usual. cp.async.mbarrier.arrive.
 template <class Group, class T, class Size>
 INFLIGHT_DEVICE void memcpy_async(const Group& group, T* to, const T* from, Size bytes,
                                   barrier<>& done) {

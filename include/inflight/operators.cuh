@@ -1,10 +1,9 @@
-// Operators for collectives: what `reduce` and the scans combine values with.
+// Operators with which `reduce` and the scans combine values.
 //
-// The names and meanings of cooperative groups: `plus`, `bit_and`, `bit_or` and `bit_xor` give what
-// the C++ operator gives, `less` the lesser of two values and `greater` the greater, both by
-// operator<. Write the type, `plus<int>()`: where it is one that the chip reduces by itself,
-// `reduce` sees that and uses the hardware. Without a type, `plus<>()` takes the types of its
-// arguments, which may differ.
+// Names and meanings are those of cooperative groups: `plus`, `bit_and`, `bit_or` and `bit_xor` are
+// the C++ operators, `less` is the lesser of two values and `greater` the greater, both by
+// operator<. Write the type, as in `plus<int>()`: for types that the hardware can reduce, `reduce`
+// then uses it. Without a type, `plus<>()` takes the types of its arguments, which may differ.
 #pragma once
 #include <inflight/impl/config.cuh>
 
@@ -18,7 +17,7 @@ struct plus {
   }
 };
 
-// The lesser: `a` where neither is less.
+// The lesser; `a` if neither is less.
 template <class T = void>
 struct less {
   INFLIGHT_HOST_DEVICE constexpr T operator()(const T& a, const T& b) const {
@@ -26,7 +25,7 @@ struct less {
   }
 };
 
-// The greater: `a` where neither is less.
+// The greater; `a` if neither is less.
 template <class T = void>
 struct greater {
   INFLIGHT_HOST_DEVICE constexpr T operator()(const T& a, const T& b) const {
@@ -34,7 +33,7 @@ struct greater {
   }
 };
 
-// Bit by bit: and, or, exclusive or.
+// Bitwise and, or, exclusive or.
 template <class T = void>
 struct bit_and {
   INFLIGHT_HOST_DEVICE constexpr T operator()(const T& a, const T& b) const {
@@ -54,7 +53,7 @@ struct bit_xor {
   }
 };
 
-// Without a type: arguments are forwarded as they are.
+// Without a type: arguments are forwarded unchanged.
 template <>
 struct plus<void> {
   template <class A, class B>

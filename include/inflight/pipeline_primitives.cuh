@@ -1,13 +1,12 @@
-// The pipeline of one thread in C's style: copies, commit, wait, arrive.
-// CUDA C++ Programming Guide, "Pipeline Primitives Interface".
+// C-style functions for one thread's pipeline: copy, commit, wait, arrive.
 #pragma once
 #include <inflight/barrier.cuh>
 #include <inflight/copy.cuh>
 
 namespace inflight {
 
-// Copies Bytes (4, 8 or 16) from global to shared memory, of which the last `zfill` are not read
-// but filled with zeros. Both addresses are multiples of Bytes; zfill <= Bytes.
+// Copies Bytes (4, 8 or 16) from global to shared memory. The last `zfill` of them are not read but
+// filled with zeros. Both addresses are multiples of Bytes; zfill <= Bytes.
 template <int Bytes>
 INFLIGHT_DEVICE void pipeline_memcpy_async(void* shared, const void* global) {
   cp_async<Bytes>(shared, global);
@@ -17,8 +16,8 @@ INFLIGHT_DEVICE void pipeline_memcpy_async(void* shared, const void* global, std
   cp_async_zero_fill<Bytes>(shared, global, static_cast<std::uint32_t>(Bytes - zfill));
 }
 
-// The same with a size that is an ordinary argument: 4, 8 or 16, and a constant, or else it is
-// chosen at run time.
+// The same with the size as an ordinary argument: 4, 8 or 16. If it is not a constant, it is tested
+// at run time.
 INFLIGHT_DEVICE void pipeline_memcpy_async(void* shared, const void* global, std::size_t bytes) {
   if (bytes == 16)
     pipeline_memcpy_async<16>(shared, global);
@@ -37,7 +36,7 @@ INFLIGHT_DEVICE void pipeline_memcpy_async(void* shared, const void* global, std
     pipeline_memcpy_async<4>(shared, global, zfill);
 }
 
-// Closes the batch of this thread's copies.
+// Commits the batch of this thread's copies.
 INFLIGHT_DEVICE void pipeline_commit() { ptx::cp_async_commit_group(); }
 
 // Waits for all batches but the `Newer` newest.
@@ -64,13 +63,13 @@ INFLIGHT_DEVICE void wait_prior_group(std::size_t newer) {
 
 }  // namespace impl
 
-// The same with a number that is an ordinary argument. A constant of up to 8 is one instruction; of
-// a number at run time 0 to 8 are told apart. A larger one waits for all but the 8 newest: for more
-// than it need, never for less.
+// The same with the number as an ordinary argument. A constant of up to 8 is one instruction; a
+// run-time number is compared with 0 to 7. A number larger than 8 waits for all but the 8 newest:
+// for more than needed, never for less.
 INFLIGHT_DEVICE void pipeline_wait_prior(std::size_t newer) { impl::wait_prior_group(newer); }
 
-// The barrier's phase also waits for this thread's copies so far; its expected count is the same as
-// before in the end. cp.async.mbarrier.arrive.
+// The barrier's phase also waits for this thread's copies so far. The expected count of arrivals
+// does not change. cp.async.mbarrier.arrive.
 INFLIGHT_DEVICE void pipeline_arrive_on(barrier<>* which) {
   ptx::cp_async_mbarrier_arrive(which->address());
 }

@@ -1,8 +1,8 @@
 // Swizzles of tensor copies, and shared tiles that apply them: PTX ISA, "Tensors: Swizzling Modes".
 //
-// A tensor copy can put the 16-byte chunks of a row into other places than their own, a different
-// order in each of eight rows, so that the lanes of a warp that read down a column meet different
-// banks. A swizzled_tile finds the element (row, column) again:
+// A tensor copy can permute the 16-byte chunks of a row, in a different order in each of eight
+// rows, so that the lanes of a warp that read a column access different banks. A swizzled_tile
+// computes where the element (row, column) is:
 //
 //   using tile = inflight::swizzled_tile<float, 32, 32, inflight::swizzle::b128>;
 //   auto map = inflight::make_tensor_map<tile>(pointer, {width, height});  // its box, its swizzle
@@ -14,11 +14,11 @@
 
 namespace inflight {
 
-// Bytes of a row within which its chunks change places: 32, 64 or 128. The row of a box may not be
-// wider than that. The values are those of CUDA's CUtensorMapSwizzle and of tensormap.replace.
+// Bytes of a row within which chunks are permuted: 32, 64 or 128. A box's row may not be wider. The
+// values are those of CUDA's CUtensorMapSwizzle and of tensormap.replace.
 enum class swizzle : std::uint8_t { none, b32, b64, b128 };
 
-// Bytes that a swizzle never parts.
+// Bytes of a chunk, which a swizzle never splits.
 inline constexpr std::uint32_t swizzle_chunk = 16;
 
 // 32, 64 or 128; 0 for swizzle::none.
@@ -27,37 +27,38 @@ INFLIGHT_HOST_DEVICE constexpr std::uint32_t swizzle_span(swizzle mode) {
 }
 
 // Bytes after which the pattern repeats: eight rows of a span, so 256, 512 or 1024. The pattern
-// belongs to the address in shared memory: a box that begins at a multiple of this sees it from its
-// start. For swizzle::none the 128 bytes to which every box of a tensor copy must be aligned.
+// depends on the address in shared memory: a box at a multiple of this starts at the pattern's
+// start. For swizzle::none: 128, the alignment of every box of a tensor copy.
 INFLIGHT_HOST_DEVICE constexpr std::uint32_t swizzle_period(swizzle mode) {
   return mode == swizzle::none ? 128 : 8 * swizzle_span(mode);
 }
 
-// Where the byte at `offset` of the plain layout lies, counted from a multiple of
-// swizzle_period(mode): the number of the chunk in its row (bits 4 and up) is combined by exclusive
-// or with bits 7 and up, as many as the span has chunks. Its own inverse: it also tells which byte
-// lies at `offset`. Compiles to a shift, an and, an exclusive or.
+// The swizzled place of the byte at `offset` of the plain layout, relative to a multiple of
+// swizzle_period(mode). The chunk's number in its row (bits 4 and up) is xored with bits 7 and up,
+// as many as the span has chunks. The function is its own inverse. Compiles to a shift, an and, an
+// exclusive or.
 INFLIGHT_HOST_DEVICE constexpr std::uint32_t swizzled_offset(swizzle mode, std::uint32_t offset) {
   const std::uint32_t chunk_bits = mode == swizzle::none ? 0 : swizzle_span(mode) - swizzle_chunk;
   return offset ^ ((offset >> 3) & chunk_bits);
 }
 
-// A box of Rows x Columns elements in shared memory, as a tensor copy with this swizzle lays it
-// out. To be declared __shared__, or laid over dynamic shared memory at a multiple of `alignment`.
-// Rows lie `pitch` bytes apart: with a swizzle that is its span, so a narrower box leaves the rest
-// of each row unused (and unwritten by copies), and takes memory for it.
+// A box of Rows x Columns elements in shared memory, in the layout of a tensor copy with this
+// swizzle. Declare it __shared__, or place it in dynamic shared memory at a multiple of
+// `alignment`. Rows are `pitch` bytes apart. With a swizzle that is its span, so a narrower box
+// leaves the rest of each row unused (copies do not write it), but allocated.
 template <class T, int Rows, int Columns, swizzle Swizzle = swizzle::none>
 struct swizzled_tile {
   using value_type = T;
   static constexpr int rows = Rows, columns = Columns;
   static constexpr swizzle mode = Swizzle;
-  // Bytes of a row that hold elements, and from row to row.
+  // Bytes of a row's elements, and from one row to the next.
   static constexpr std::uint32_t row_bytes = Columns * sizeof(T);
   static constexpr std::uint32_t pitch =
       Swizzle == swizzle::none ? row_bytes : swizzle_span(Swizzle);
-  // Of the shared address: PTX asks 128 of any tensor copy, the pattern more.
+  // Of the shared address: PTX requires 128 for any tensor copy, the pattern may require more.
   static constexpr std::uint32_t alignment = swizzle_period(Swizzle);
-  // What the mbarrier of a load hears of, elements out of range included, gaps between rows not.
+  // Bytes that a load completes on its mbarrier: with elements out of range, without gaps between
+  // rows.
   static constexpr std::uint32_t transaction_bytes = Rows * row_bytes;
 
   static_assert(Rows > 0 && Columns > 0, "A tile has at least one row and one column.");
@@ -75,7 +76,7 @@ struct swizzled_tile {
   static_assert(Rows <= 256 && Columns <= 256,
                 "A tensor copy's box has at most 256 elements a dimension: use several tiles.");
 
-  // The element, wherever the swizzle put it.
+  // The element at (row, column).
   INFLIGHT_HOST_DEVICE T& operator()(int row, int column) {
     return *reinterpret_cast<T*>(bytes + offset(row, column));
   }
@@ -83,23 +84,22 @@ struct swizzled_tile {
     return *reinterpret_cast<const T*>(bytes + offset(row, column));
   }
 
-  // Bytes from the beginning of the tile to the element: swizzled_offset(mode, row * pitch +
-  // column * sizeof(T)), as a sum whose two parts change with row and column alone wherever one of
-  // them is a constant. In an unrolled loop the exclusive or is thus taken once, not once for each
-  // element.
+  // Bytes from the tile's start to the element: swizzled_offset(mode, row * pitch + column *
+  // sizeof(T)), written as a sum in which one part is constant if row or column is. So an unrolled
+  // loop computes the exclusive or once, not once for each element.
   INFLIGHT_HOST_DEVICE static constexpr std::uint32_t offset(int row, int column) {
     const auto y = static_cast<std::uint32_t>(row);
     const std::uint32_t x = static_cast<std::uint32_t>(column) * sizeof(T);
     if constexpr (Swizzle == swizzle::none) {
       return y * pitch + x;
     } else {
-      // The pattern goes on after each 128 bytes, which a narrow span fills with several rows.
+      // The pattern advances every 128 bytes, which hold several rows of a narrow span.
       constexpr std::uint32_t rows_alike = 128 / pitch, chunks = pitch / swizzle_chunk;
       return y * pitch + (x ^ (y / rows_alike % chunks * swizzle_chunk));
     }
   }
 
-  // The beginning of the tile, for copies.
+  // The tile's start, for copies.
   INFLIGHT_HOST_DEVICE T* data() { return reinterpret_cast<T*>(bytes); }
   INFLIGHT_HOST_DEVICE const T* data() const { return reinterpret_cast<const T*>(bytes); }
 

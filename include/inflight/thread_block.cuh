@@ -1,4 +1,4 @@
-// The threads of a block as a group, and the scratch memory for its tiles of more than a warp.
+// The threads of a block as a group, and scratch memory for its tiles of several warps.
 #pragma once
 #include <inflight/impl/group_lanes.cuh>
 #include <inflight/impl/group_traits.cuh>
@@ -10,19 +10,19 @@ namespace inflight {
 // The calling thread's block. Made by this_thread_block().
 class thread_block : public thread_group {
  public:
-  // What barrier_arrive gives and barrier_wait takes.
+  // Returned by barrier_arrive and taken by barrier_wait.
   struct arrival_token {};
 
-  // Every thread of the block waits for all; what each wrote before is seen by all after. bar.sync
-  // 0 (CUDA C++ Programming Guide, "Synchronization Functions").
+  // Every thread of the block waits for all; what each wrote before is visible to all after.
+  // bar.sync 0 (CUDA C++ Programming Guide, "Synchronization Functions").
   INFLIGHT_DEVICE static void sync() { __syncthreads(); }
 
-  // sync() in two halves, once each a round and by all threads. The hardware's barrier has no such
-  // halves: the waiting does all of it.
+  // The two halves of sync(); all threads call each once a round. The hardware's barrier has no
+  // such halves, so barrier_wait does all of it.
   INFLIGHT_DEVICE static arrival_token barrier_arrive() { return {}; }
   INFLIGHT_DEVICE static void barrier_wait(arrival_token&&) { sync(); }
 
-  // The caller in [0, num_threads()), x counted first.
+  // The caller's rank in [0, num_threads()), x first.
   INFLIGHT_DEVICE static unsigned thread_rank() { return impl::block_thread_rank(); }
   INFLIGHT_DEVICE static unsigned num_threads() { return impl::block_threads(); }
   INFLIGHT_DEVICE static unsigned size() { return num_threads(); }
@@ -33,7 +33,7 @@ class thread_block : public thread_group {
   INFLIGHT_DEVICE static dim3 group_dim() { return blockDim; }
   INFLIGHT_DEVICE static dim3 group_index() { return blockIdx; }
 
-  // Where tiles of several warps meet: in its block_tile_memory, or in the reserved bytes.
+  // Where tiles of several warps synchronise: the block's block_tile_memory, or the reserved bytes.
   INFLIGHT_DEVICE impl::meeting_place meeting_place() const { return place_; }
 
   thread_block(const thread_block&) = default;
@@ -57,11 +57,11 @@ INFLIGHT_DEVICE thread_block block_with(tile_memory* memory) {
 }
 }  // namespace impl
 
-// Scratch for a block's tiles of 64 to 512 threads, in shared or global memory, one object a block:
-// 32 bytes of flags, and 32 bytes a warp, the largest value that a collective takes. Needs no
-// initialisation of its own; uninitialised __shared__ memory will do. Without it such tiles use the
-// shared memory that each block has reserved (PTX ISA, "%reserved_smem_offset_begin"), where a
-// value of more than 8 bytes travels in several rounds and a barrier takes longer.
+// Scratch for a block's tiles of 64 to 512 threads, in shared or global memory, one object for each
+// block: 32 bytes of flags, and 32 bytes for each warp, the largest value of a collective. It may
+// be uninitialised. Without it, such tiles use the shared memory that each block has reserved (PTX
+// ISA, "%reserved_smem_offset_begin"), where a value of more than 8 bytes takes several rounds and
+// a barrier takes longer.
 template <unsigned MaxBlockSize = 1024>
 struct block_tile_memory {
   static_assert(MaxBlockSize > 0 && MaxBlockSize <= 1024, "a block has at most 1024 threads");
@@ -70,14 +70,14 @@ struct block_tile_memory {
 };
 
 // The block, with scratch memory for wide tiles. A collective of the whole block: it initialises
-// the memory and is a barrier. The block must not have more than MaxBlockSize threads.
+// the memory and is a barrier. The block may have at most MaxBlockSize threads.
 template <unsigned MaxBlockSize>
 INFLIGHT_DEVICE thread_block this_thread_block(block_tile_memory<MaxBlockSize>& memory) {
   return impl::block_with(reinterpret_cast<impl::tile_memory*>(&memory));
 }
 
-// The names that programs written before CUDA 12 use. TileCommunicationSize, the bytes a warp
-// wants, is not needed: 32 bytes are always there, so no collective needs two rounds.
+// The names that programs written before CUDA 12 use. TileCommunicationSize, the bytes requested
+// for each warp, has no effect: a warp always has 32 bytes, so no collective needs two rounds.
 namespace experimental {
 template <unsigned TileCommunicationSize = 8, unsigned MaxBlockSize = 1024>
 struct block_tile_memory : inflight::block_tile_memory<MaxBlockSize> {};
