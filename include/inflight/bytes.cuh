@@ -1,4 +1,4 @@
-// Which types' values are no more than their bytes, so that groups, tiles and copies may move them.
+// The types whose values may be moved as bytes by groups, tiles and copies.
 #pragma once
 #include <inflight/impl/host_device.cuh>
 
@@ -9,9 +9,9 @@ struct __nv_bfloat162;
 
 namespace inflight {
 
-// True of trivially copyable types, and of CUDA's pairs of 16-bit floating-point numbers, whose
-// copy constructors are written by hand. A type that holds such pairs is neither; to say of it that
-// its bytes are enough:
+// True for trivially copyable types, and for CUDA's pairs of 16-bit floating-point numbers, whose
+// copy constructors are user-provided. It is false for a type that holds such pairs. To declare
+// that such a type may be moved as bytes:
 //
 //   template <>
 //   inline constexpr bool inflight::moves_as_bytes<my_type> = true;

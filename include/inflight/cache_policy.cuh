@@ -1,5 +1,5 @@
-// L2 cache policies for copies: how long the lines that a copy touches should stay.
-// PTX ISA, "createpolicy", sm_80; a hint, which changes no result.
+// L2 cache policies for copies: how long the lines that a copy accesses should stay in L2. PTX ISA,
+// "createpolicy", sm_80. A policy is a hint and changes no result.
 //
 //   const std::uint64_t once = inflight::cache_policy<inflight::l2_priority::first>();
 //   inflight::cp_async_policy<16>(shared, global, once);
@@ -8,13 +8,13 @@
 
 namespace inflight {
 
-// Evicted first; last; as lines normally are; or left at what it was.
+// Eviction priority: evicted first, last, as lines normally are, or unchanged.
 enum class l2_priority { first, last, normal, unchanged };
 
 namespace ptx {
 
-// createpolicy.fractional.L2::Primary.L2::Secondary.b64: that share of the accesses, 0 < fraction
-// <= 1, gets the primary priority, the others the secondary, which is first or unchanged.
+// createpolicy.fractional.L2::Primary.L2::Secondary.b64: the fraction of the accesses, 0 < fraction
+// <= 1, gets the primary priority, the rest the secondary, which is first or unchanged.
 template <l2_priority Primary, l2_priority Secondary>
 INFLIGHT_DEVICE std::uint64_t createpolicy_fractional(float fraction) {
   static_assert(Secondary == l2_priority::first || Secondary == l2_priority::unchanged,

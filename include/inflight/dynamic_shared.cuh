@@ -1,5 +1,5 @@
-// An object in dynamic shared memory, which a launch gives in bytes and at no more than a multiple
-// of 16: swizzled tiles want up to 1024.
+// An object in dynamic shared memory, of which a launch only sets the size in bytes and aligns the
+// start to 16. Swizzled tiles need up to 1024.
 //
 //   struct storage { tile a[4], b[4]; inflight::barrier<> ready[4]; };
 //   auto& shared = inflight::dynamic_shared<storage>();                     // in the kernel
@@ -11,7 +11,8 @@ namespace inflight {
 
 namespace impl {
 
-// Of what the launch gives. CUDA C++ Programming Guide, "Dynamically allocated shared memory".
+// Alignment of the start of dynamic shared memory. CUDA C++ Programming Guide, "Dynamically
+// allocated shared memory".
 inline constexpr std::size_t dynamic_shared_alignment = 16;
 
 INFLIGHT_DEVICE std::uint32_t dynamic_shared_begin() {
@@ -21,8 +22,8 @@ INFLIGHT_DEVICE std::uint32_t dynamic_shared_begin() {
 
 }  // namespace impl
 
-// The bytes of dynamic shared memory that dynamic_shared<T>() needs: those of a T, and what
-// rounding up to its alignment may skip.
+// Bytes of dynamic shared memory that dynamic_shared<T>() needs: those of a T, and the most that
+// rounding up to its alignment skips.
 template <class T>
 INFLIGHT_HOST_DEVICE constexpr std::size_t dynamic_shared_bytes() {
   return sizeof(T) + (alignof(T) > impl::dynamic_shared_alignment
@@ -30,9 +31,9 @@ INFLIGHT_HOST_DEVICE constexpr std::size_t dynamic_shared_bytes() {
                           : 0);
 }
 
-// The T at the first multiple of alignof(T) of the block's dynamic shared memory: the same in all
-// threads and at every call. It is not constructed. An addition and an `and`, once; the compiler
-// knows the alignment from then on.
+// The T at the first multiple of alignof(T) in the block's dynamic shared memory: the same in all
+// threads and at every call. It is not constructed. Costs an addition and an `and`, once, and lets
+// the compiler assume the alignment.
 template <class T>
 INFLIGHT_DEVICE T& dynamic_shared() {
   constexpr auto alignment = static_cast<std::uint32_t>(alignof(T));

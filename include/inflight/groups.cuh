@@ -1,10 +1,10 @@
-// Groups of threads that work together: the interface of CUDA's cooperative groups.
+// Groups of threads that cooperate: the interface of CUDA's cooperative groups.
 //
-// Implicit groups are what a launch defines: this_thread_block(), this_cluster(), this_grid(),
-// this_thread(). Partitions cut them: tiled_partition, labeled_partition, binary_partition;
-// coalesced_threads() takes the lanes that are together. Each has num_threads(), thread_rank() and
-// sync(). Whether a group's collective may be called is the caller's to see to: all threads of the
-// group must, and in the same order.
+// A launch defines the implicit groups: this_thread_block(), this_cluster(), this_grid(),
+// this_thread(). Partitions split them: tiled_partition, labeled_partition, binary_partition.
+// coalesced_threads() is the group of converged lanes. Each has num_threads(), thread_rank() and
+// sync(). The caller must ensure that all threads of a group call its collectives, in the same
+// order.
 #pragma once
 #include <inflight/cluster_group.cuh>
 #include <inflight/coalesced_group.cuh>
@@ -15,10 +15,9 @@
 
 namespace inflight {
 
-// Cuts a block, a tile or a coalesced group into groups of `size` neighbouring threads, a size that
-// the compiler need not know: 1, 2, 4, 8, 16 or 32; the last has what is left.
-// tiled_partition<Size> is the better one. A collective where the parent is part of a warp; a grid
-// cannot be cut.
+// Cuts a block, a tile or a coalesced group into groups of `size` consecutive threads; the last has
+// the remainder. `size` is 1, 2, 4, 8, 16 or 32, and may be known only at run time. Prefer
+// tiled_partition<Size>. It is a collective if the parent is part of a warp. A grid cannot be cut.
 INFLIGHT_DEVICE thread_group tiled_partition(const thread_group& parent, unsigned size) {
   const std::uint32_t lanes = impl::lanes_of_block();
   if (parent.kind_ == thread_group::kind::lanes)
@@ -32,7 +31,7 @@ INFLIGHT_DEVICE thread_group tiled_partition(const thread_block_tile<Size, Paren
   return coalesced_group(parent.mask() & impl::lanes_beside(size) & impl::lanes_of_block());
 }
 
-// The members as functions.
+// The members as free functions.
 template <class Group>
 INFLIGHT_DEVICE void sync(const Group& group) {
   group.sync();
@@ -46,7 +45,7 @@ INFLIGHT_DEVICE auto group_size(const Group& group) -> decltype(group.num_thread
   return group.num_threads();
 }
 
-// One thread of the group, that of rank 0, calls `call(arguments...)`; nobody waits.
+// The thread of rank 0 calls `call(arguments...)`; no thread waits.
 template <class Group, class Call, class... Arguments>
 INFLIGHT_DEVICE void invoke_one(const Group& group, Call&& call, Arguments&&... arguments) {
   static_assert(impl::is_group<Group>, "invoke_one's first argument is a group");

@@ -1,10 +1,9 @@
-// Launching kernels whose blocks wait for each other: cooperative grids, clusters, and grids as
-// large as the chip holds. Host code; every function gives the runtime's error, cudaSuccess where
-// it worked.
+// Launches of kernels whose blocks wait for one another: cooperative grids, clusters, and grids as
+// large as the chip holds. Host code. Every function returns the runtime's error, or cudaSuccess.
 //
-// Arguments are converted to the types of the kernel's parameters, as a call would; what does not
-// convert does not compile. Dynamic shared memory above 48 KiB and clusters above 8 blocks, which
-// the runtime wants asked for by attributes first, are asked for here.
+// Arguments are converted to the types of the kernel's parameters, as in a call; an argument that
+// does not convert does not compile. The launch sets the attributes that the runtime requires for
+// dynamic shared memory above 48 KiB and for clusters above 8 blocks.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -19,11 +18,11 @@ struct launch_shape {
   std::size_t shared = 0;         // bytes of dynamic shared memory a block
   cudaStream_t stream = nullptr;  // the current device's
   dim3 cluster = {1, 1, 1};       // blocks of a cluster; must divide `grid`. Above 1: sm_90
-  bool cooperative = false;       // all blocks run at once, or the launch is refused
+  bool cooperative = false;       // all blocks are resident at once, else the launch fails
 };
 
-// Launches kernel(arguments...). cudaErrorCooperativeLaunchTooLarge where a cooperative grid does
-// not fit the chip. CUDA Runtime API, "cudaLaunchKernelExC".
+// Launches kernel(arguments...). Returns cudaErrorCooperativeLaunchTooLarge if a cooperative grid
+// does not fit the chip. CUDA Runtime API, "cudaLaunchKernelExC".
 template <class... Parameters, class... Arguments>
 cudaError_t launch_kernel(void (*kernel)(Parameters...), const launch_shape& shape,
                           Arguments&&... arguments) {
@@ -31,15 +30,15 @@ cudaError_t launch_kernel(void (*kernel)(Parameters...), const launch_shape& sha
   return impl::launch(reinterpret_cast<const void*>(kernel), shape, values.pointers());
 }
 
-// How many blocks of `threads` threads the current device runs at once: multiprocessors times
-// occupancy. The most that a cooperative launch takes.
+// Number of blocks of `threads` threads that the current device runs at once: multiprocessors times
+// occupancy. It is the largest grid of a cooperative launch.
 template <class... Parameters>
 cudaError_t full_grid(unsigned* blocks, void (*kernel)(Parameters...), unsigned threads,
                       std::size_t shared = 0) {
   return impl::full_grid(blocks, reinterpret_cast<const void*>(kernel), threads, shared);
 }
 
-// In place of a grid: as many blocks as full_grid says.
+// In place of a grid: the number of blocks that full_grid gives.
 struct whole_device_t {};
 inline constexpr whole_device_t whole_device{};
 

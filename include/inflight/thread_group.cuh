@@ -7,8 +7,8 @@
 
 namespace inflight {
 
-// Any of those groups; which, is known when the program runs. A function that takes a specific
-// type, or a template parameter, makes better code.
+// Any of those groups, of a kind known only at run time. A function that takes a specific type, or
+// a template parameter, compiles to better code.
 class thread_group {
  public:
   INFLIGHT_DEVICE unsigned long long num_threads() const {
@@ -17,7 +17,7 @@ class thread_group {
   }
   INFLIGHT_DEVICE unsigned long long size() const { return num_threads(); }
 
-  // The caller in [0, num_threads()).
+  // The caller's rank in [0, num_threads()).
   INFLIGHT_DEVICE unsigned long long thread_rank() const {
     if (kind_ == kind::grid) return impl::grid_thread_rank();
     return kind_ == kind::block ? impl::block_thread_rank() : impl::lanes_below_in(mask_);
@@ -42,7 +42,7 @@ class thread_group {
   INFLIGHT_DEVICE explicit thread_group(kind which, std::uint32_t mask = 0)
       : kind_(which), mask_(mask) {}
 
-  // The lanes of a group within a warp.
+  // Mask of the lanes of a group within a warp.
   INFLIGHT_DEVICE std::uint32_t lanes() const { return mask_; }
 
  private:

@@ -1,4 +1,4 @@
-// Which threads an object is for: PTX ISA, "Memory Consistency Model: Scope".
+// The set of threads that may share an object: PTX ISA, "Memory Consistency Model: Scope".
 #pragma once
 #include <inflight/impl/config.cuh>
 

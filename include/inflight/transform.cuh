@@ -1,5 +1,4 @@
-// Whole jobs in one line: the data flows at the speed of the memory, and the caller says what
-// becomes of it.
+// Whole jobs in one call: data streams at the speed of memory through an operation of the caller's.
 //
 //   inflight::transform(out, in, n, triple{});              // out[i] = triple(in[i])
 //   inflight::transform(out, a, b, n, sum{});               // out[i] = sum(a[i], b[i])
@@ -8,8 +7,8 @@
 // The operation is a function object that can be called on the device. All calls return at once, as
 // kernel launches do, with the launch's error; pointers are to device memory.
 //
-// How: one 16-byte vector a thread, blocks of 256, and as many blocks as there is data. On an H200
-// that is as fast as cudaMemcpyAsync, and faster than what passes through shared memory
+// Method: one 16-byte vector a thread, blocks of 256, and as many blocks as the data needs. On an
+// H200 that is as fast as cudaMemcpyAsync, and faster than a path through shared memory
 // (docs/performance.md).
 #pragma once
 #include <inflight/copy.cuh>
@@ -31,8 +30,8 @@ inline cudaError_t transform(Out* out, const A* a, const B* b, std::size_t n, Op
   return impl::stream_launch(n, stream, operation, out, a, b);
 }
 
-// The elements of a tile of T: 4 KiB of them, which keeps enough bytes in flight an SM with the 16
-// blocks that fit beside each other.
+// Elements in a tile of T: 4 KiB, which keeps enough bytes in flight per SM with the 16 blocks that
+// fit on it.
 template <class T>
 inline constexpr int tile_elements = sizeof(T) >= 4096 ? 1 : static_cast<int>(4096 / sizeof(T));
 
@@ -41,9 +40,8 @@ inline constexpr unsigned tile_threads = impl::tile_threads;
 
 // Calls body(const T* tile, std::size_t first, int count) for each tile [first, first + count) of
 // [0, n), with the tile in shared memory. All 128 threads of a block call it together, so it may
-// use
-// __syncthreads(); all tiles but the last hold Tile elements. Bulk copies on sm_90 where addresses
-// and sizes allow, cp.async else. T is trivially copyable.
+// call __syncthreads(). All tiles but the last hold Tile elements. It uses bulk copies on sm_90
+// where addresses and sizes allow them, otherwise cp.async. T is trivially copyable.
 template <class T, class Body>
 inline cudaError_t for_each_tile(const T* in, std::size_t n, Body body,
                                  cudaStream_t stream = nullptr) {

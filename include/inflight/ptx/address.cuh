@@ -1,12 +1,12 @@
-// Generic pointers and the addresses that PTX's state spaces count in: PTX ISA, "cvta".
+// Conversion of generic pointers to addresses in PTX's state spaces: PTX ISA, "cvta".
 #pragma once
 #include <inflight/impl/config.cuh>
 
 namespace inflight::ptx {
 
-// The address in this block's shared memory that a generic pointer stands for, as instructions on
-// .shared take it. Clang gets the instruction: it cannot translate an address that it knows to be
-// in another space, not even where that is never executed.
+// The address in the shared window for a generic pointer to this block's shared memory, as
+// instructions on .shared take it. Clang gets the instruction, because it rejects the conversion of
+// an address known to be in another space, even in code that never runs.
 INFLIGHT_DEVICE std::uint32_t shared_address(const void* pointer) {
 #if defined(__clang__) && defined(__CUDA__)
   std::uint64_t address;
@@ -28,7 +28,7 @@ INFLIGHT_DEVICE std::uint64_t global_address(const void* pointer) {
 #endif
 }
 
-// Where the shared memory begins that each block has reserved for system software; in a cluster,
+// Start of the shared memory that each block has reserved for system software. In a cluster, it is
 // that of the block of rank 0. PTX ISA, "%reserved_smem_offset_begin".
 INFLIGHT_DEVICE std::uint32_t reserved_shared_begin() {
   std::uint32_t begin;

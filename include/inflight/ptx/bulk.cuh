@@ -1,14 +1,14 @@
 // Bulk copies of any multiple of 16 bytes: PTX ISA, "cp.async.bulk", sm_90.
 //
-// One thread issues one; both addresses are multiples of 16. Loads complete on an mbarrier by
-// transaction bytes, stores by groups of the issuing thread. They belong to the async proxy: see
-// ptx/fence.cuh for what ordinary writes need before.
+// One thread issues a copy; both addresses are multiples of 16. Loads complete on an mbarrier by
+// transaction bytes, stores by bulk groups of the issuing thread. They belong to the async proxy:
+// see ptx/fence.cuh for the fences that ordinary writes need before them.
 #pragma once
 #include <inflight/impl/config.cuh>
 
 namespace inflight {
 
-// What a reduction does with the bytes that are there: dst = op(dst, src).
+// The operation of a reduction: dst = op(dst, src).
 enum class reduction_op { add, min, max, inc, dec, bit_and, bit_or, bit_xor };
 
 namespace ptx {
@@ -33,8 +33,8 @@ INFLIGHT_DEVICE void cp_async_bulk_load(std::uint32_t dst, std::uint64_t src, st
       : "memory");
 }
 
-// global -> the same place in the shared memory of every block of the cluster whose rank has a bit
-// in `ranks`; each block's mbarrier at the same place hears of its bytes.
+// global -> the same offset in the shared memory of every block of the cluster whose rank has its
+// bit set in `ranks`. The bytes complete on the mbarrier at the same offset in each block.
 INFLIGHT_DEVICE void cp_async_bulk_multicast(std::uint32_t dst, std::uint64_t src,
                                              std::uint32_t bytes, std::uint32_t mbarrier,
                                              std::uint16_t ranks) {
@@ -45,8 +45,8 @@ INFLIGHT_DEVICE void cp_async_bulk_multicast(std::uint32_t dst, std::uint64_t sr
       : "memory");
 }
 
-// This block's shared memory -> that of another block of the cluster, whose mbarrier hears of it:
-// `dst` and `mbarrier` are shared::cluster addresses, as map_shared_to_rank gives.
+// This block's shared memory -> that of another block of the cluster, on whose mbarrier the bytes
+// complete. `dst` and `mbarrier` are shared::cluster addresses from map_shared_to_rank.
 INFLIGHT_DEVICE void cp_async_bulk_to_cluster(std::uint32_t dst, std::uint32_t src,
                                               std::uint32_t bytes, std::uint32_t mbarrier) {
   asm volatile(
@@ -64,23 +64,23 @@ INFLIGHT_DEVICE void cp_async_bulk_store(std::uint64_t dst, std::uint32_t src,
                : "memory");
 }
 
-// Brings bytes into L2.
+// Prefetches bytes into L2.
 INFLIGHT_DEVICE void cp_async_bulk_prefetch(std::uint64_t src, std::uint32_t bytes) {
   asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(src), "r"(bytes) : "memory");
 }
 
-// Closes the group of the bulk stores and reductions that this thread has issued.
+// Commits the group of the bulk stores and reductions that this thread has issued.
 INFLIGHT_DEVICE void cp_async_bulk_commit_group() {
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-// Waits until at most `Newer` groups are in flight: what the others wrote is there.
+// Waits until at most `Newer` groups are in flight; the writes of the others are complete.
 template <int Newer>
 INFLIGHT_DEVICE void cp_async_bulk_wait_group() {
   asm volatile("cp.async.bulk.wait_group %0;" ::"n"(Newer) : "memory");
 }
 
-// The same for their reading: their sources may be written again.
+// The same for reads only: the sources of the others may be overwritten.
 template <int Newer>
 INFLIGHT_DEVICE void cp_async_bulk_wait_group_read() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Newer) : "memory");

@@ -1,17 +1,17 @@
 // Blocks of a cluster: PTX ISA, "barrier.cluster", "mapa", "getctarank", "Special Registers:
-// %cluster_ctaid" and those beside it. sm_90.
+// %cluster_ctaid" and the related registers. sm_90.
 #pragma once
 #include <inflight/impl/config.cuh>
 
 namespace inflight::ptx {
 
-// Arrives; the caller's earlier accesses are seen by those that wait. Every lane of the warp must
-// execute it together.
+// Arrives. Threads that wait see the caller's earlier accesses. All lanes of the warp must execute
+// it converged.
 INFLIGHT_DEVICE void cluster_arrive() {
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 }
 
-// The same, ordering nothing.
+// The same without memory ordering.
 INFLIGHT_DEVICE void cluster_arrive_relaxed() {
   asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 }
@@ -21,8 +21,8 @@ INFLIGHT_DEVICE void cluster_wait() {
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-// Where block `rank` of the cluster has the variable that stands at `address` in this one: a
-// generic address, and one of the shared::cluster window.
+// Address in block `rank` of the cluster of the variable at `address` in this block: a generic
+// address, and one of the shared::cluster window.
 INFLIGHT_DEVICE std::uint64_t map_to_rank(std::uint64_t address, std::uint32_t rank) {
   std::uint64_t mapped;
   asm("mapa.u64 %0, %1, %2;" : "=l"(mapped) : "l"(address), "r"(rank));
@@ -34,14 +34,14 @@ INFLIGHT_DEVICE std::uint32_t map_shared_to_rank(std::uint32_t address, std::uin
   return mapped;
 }
 
-// Which block of the cluster a generic address of shared memory belongs to.
+// Rank in the cluster of the block that a generic address of shared memory belongs to.
 INFLIGHT_DEVICE std::uint32_t rank_of(std::uint64_t address) {
   std::uint32_t rank;
   asm("getctarank.u64 %0, %1;" : "=r"(rank) : "l"(address));
   return rank;
 }
 
-// This block among those of its cluster, counted x first.
+// This block's rank in its cluster, x first.
 INFLIGHT_DEVICE std::uint32_t cluster_block_rank() {
   std::uint32_t rank;
   asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
@@ -54,8 +54,8 @@ INFLIGHT_DEVICE std::uint32_t cluster_blocks() {
   return blocks;
 }
 
-// This block in its cluster, the cluster's shape in blocks, this cluster in the grid, and the
-// grid's shape in clusters.
+// Index of this block in its cluster; the cluster's shape in blocks; index of this cluster in the
+// grid; the grid's shape in clusters.
 INFLIGHT_DEVICE dim3 cluster_block_index() {
   dim3 d;
   asm("mov.u32 %0, %%cluster_ctaid.x;" : "=r"(d.x));

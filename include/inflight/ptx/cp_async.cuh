@@ -1,18 +1,17 @@
 // cp.async and its groups: PTX ISA, "Data Movement and Conversion Instructions: cp.async", sm_80.
 //
 // Each copies 4, 8 or 16 bytes from global to this block's shared memory; both addresses are
-// multiples of that size. The bytes are there for the thread that issued it after a wait for its
-// group, and for others after a barrier behind that wait.
+// multiples of that size. The issuing thread sees the bytes after a wait for the copy's group.
+// Other threads see them after a barrier that follows the wait.
 #pragma once
 #include <inflight/impl/config.cuh>
 
 namespace inflight {
 
-// Where a cp.async may leave a copy on its way: in L1 and L2 (.ca), or in L2 alone (.cg, which
-// moves 16 bytes).
+// Caches that a cp.async uses: L1 and L2 (.ca), or L2 only (.cg, 16 bytes).
 enum class cache_operator { all, global };
 
-// How much around it L2 is asked to fetch: .L2::64B, .L2::128B, .L2::256B.
+// Prefetch size in L2 around the bytes: .L2::64B, .L2::128B, .L2::256B.
 enum class l2_prefetch { none, b64, b128, b256 };
 
 namespace ptx {
@@ -39,8 +38,7 @@ INFLIGHT_DEVICE void cp_async(std::uint32_t dst, std::uint64_t src) {
 #undef INFLIGHT_CP_ASYNC
 }
 
-// The same, of which the first `src_bytes` (0 to Bytes) are copied and the rest is filled with
-// zeros.
+// The same; the first `src_bytes` (0 to Bytes) are copied and the rest is filled with zeros.
 template <int Bytes, cache_operator Cache>
 INFLIGHT_DEVICE void cp_async_zero_fill(std::uint32_t dst, std::uint64_t src,
                                         std::uint32_t src_bytes) {
@@ -54,7 +52,7 @@ INFLIGHT_DEVICE void cp_async_zero_fill(std::uint32_t dst, std::uint64_t src,
                  : "memory");
 }
 
-// The same; where `ignore` is true the source is not looked at, and zeros are written.
+// The same; if `ignore` is true, the source is not read and zeros are written.
 template <int Bytes, cache_operator Cache>
 INFLIGHT_DEVICE void cp_async_ignore(std::uint32_t dst, std::uint64_t src, bool ignore) {
   if constexpr (Cache == cache_operator::global)
@@ -84,12 +82,12 @@ INFLIGHT_DEVICE void cp_async_policy(std::uint32_t dst, std::uint64_t src, std::
                  : "memory");
 }
 
-// Closes the group of the copies that this thread has issued since the last one.
+// Commits the group of the copies that this thread has issued since the last commit.
 INFLIGHT_DEVICE void cp_async_commit_group() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-// Waits until at most `Newer` of this thread's groups, the newest, are in flight.
+// Waits until at most the `Newer` newest of this thread's groups are in flight.
 template <int Newer>
 INFLIGHT_DEVICE void cp_async_wait_group() {
   static_assert(Newer >= 0, "A number of groups cannot be negative.");
@@ -99,13 +97,13 @@ INFLIGHT_DEVICE void cp_async_wait_group() {
 // Waits for all copies of this thread, whether in a group or not.
 INFLIGHT_DEVICE void cp_async_wait_all() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
-// Arrives on an mbarrier once all copies that this thread has issued so far are done; the arrival
-// is one of those that the mbarrier's count expects.
+// Arrives on an mbarrier once all copies that this thread has issued so far are done. The
+// mbarrier's expected count must include this arrival.
 INFLIGHT_DEVICE void cp_async_mbarrier_arrive_noinc(std::uint32_t mbarrier) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(mbarrier) : "memory");
 }
 
-// The same, but the expected count grows by one first: no net effect on it.
+// The same, but first adds one to the pending count, so the count does not change on balance.
 INFLIGHT_DEVICE void cp_async_mbarrier_arrive(std::uint32_t mbarrier) {
   asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" ::"r"(mbarrier) : "memory");
 }

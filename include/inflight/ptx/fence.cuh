@@ -4,7 +4,7 @@
 
 namespace inflight::ptx {
 
-// What this thread wrote to shared memory is seen by bulk and tensor copies issued after.
+// Makes this thread's writes to shared memory visible to bulk and tensor copies issued after it.
 INFLIGHT_DEVICE void fence_proxy_async_shared() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
@@ -12,7 +12,7 @@ INFLIGHT_DEVICE void fence_proxy_async_shared() {
 // The same for all memory.
 INFLIGHT_DEVICE void fence_proxy_async() { asm volatile("fence.proxy.async;" ::: "memory"); }
 
-// The mbarriers that this thread initialised are seen in the cluster, also by copies.
+// Makes the mbarriers that this thread initialised visible in the cluster, also to copies.
 INFLIGHT_DEVICE void fence_mbarrier_init() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }

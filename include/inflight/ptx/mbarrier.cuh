@@ -1,14 +1,14 @@
 // mbarrier: PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier", sm_80;
 // transaction bytes, try_wait and other blocks' mbarriers, sm_90.
 //
-// An mbarrier is 64 opaque bits in shared memory, a multiple of 8 by address. Addresses are those
-// of ptx::shared_address; a token tells the phase that an arrival belonged to.
+// An mbarrier is 64 opaque bits in shared memory, at a multiple of 8. Addresses are those of
+// ptx::shared_address. A token identifies the phase that an arrival belongs to.
 #pragma once
 #include <inflight/impl/config.cuh>
 
 namespace inflight::ptx {
 
-// One to 2^20 - 1 arrivals complete a phase.
+// `arrivals`, 1 to 2^20 - 1, complete a phase.
 INFLIGHT_DEVICE void mbarrier_init(std::uint32_t mbarrier, std::uint32_t arrivals) {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(mbarrier), "r"(arrivals) : "memory");
 }
@@ -24,7 +24,7 @@ INFLIGHT_DEVICE std::uint64_t mbarrier_arrive(std::uint32_t mbarrier) {
   return token;
 }
 
-// `count` arrivals at once. sm_90; on sm_80 only such as do not complete the phase.
+// `count` arrivals at once. sm_90; on sm_80 allowed only if they do not complete the phase.
 INFLIGHT_DEVICE std::uint64_t mbarrier_arrive(std::uint32_t mbarrier, std::uint32_t count) {
   std::uint64_t token;
   asm volatile("mbarrier.arrive.shared.b64 %0, [%1], %2;"
@@ -34,7 +34,7 @@ INFLIGHT_DEVICE std::uint64_t mbarrier_arrive(std::uint32_t mbarrier, std::uint3
   return token;
 }
 
-// Arrives, and from the next phase on one arrival fewer is expected.
+// Arrives, and later phases expect one arrival fewer.
 INFLIGHT_DEVICE std::uint64_t mbarrier_arrive_drop(std::uint32_t mbarrier) {
   std::uint64_t token;
   asm volatile("mbarrier.arrive_drop.shared.b64 %0, [%1];"
@@ -62,7 +62,7 @@ INFLIGHT_DEVICE void mbarrier_expect_tx(std::uint32_t mbarrier, std::uint32_t by
                : "memory");
 }
 
-// Expects bytes, then arrives: one instruction. sm_90.
+// Expects `bytes` more, then arrives, in one instruction. sm_90.
 INFLIGHT_DEVICE std::uint64_t mbarrier_arrive_expect_tx(std::uint32_t mbarrier,
                                                         std::uint32_t bytes) {
   std::uint64_t token;
@@ -73,7 +73,7 @@ INFLIGHT_DEVICE std::uint64_t mbarrier_arrive_expect_tx(std::uint32_t mbarrier,
   return token;
 }
 
-// Has the phase of the token completed?
+// Whether the token's phase has completed.
 INFLIGHT_DEVICE bool mbarrier_test_wait(std::uint32_t mbarrier, std::uint64_t token) {
   std::uint32_t done;
   asm volatile("{ .reg .pred p; mbarrier.test_wait.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
@@ -83,8 +83,8 @@ INFLIGHT_DEVICE bool mbarrier_test_wait(std::uint32_t mbarrier, std::uint64_t to
   return done;
 }
 
-// Has the phase of that parity (0 for the first) completed? Only the current phase and the one
-// before it can be asked for.
+// Whether the phase of that parity (0 for the first) has completed. Valid only for the current
+// phase and the one before it.
 INFLIGHT_DEVICE bool mbarrier_test_wait_parity(std::uint32_t mbarrier, std::uint32_t parity) {
   std::uint32_t done;
   asm volatile(
@@ -95,7 +95,7 @@ INFLIGHT_DEVICE bool mbarrier_test_wait_parity(std::uint32_t mbarrier, std::uint
   return done;
 }
 
-// The same, asleep for a time that the chip chooses if it has not. sm_90.
+// The same, but may wait for a time that the chip chooses if the phase has not completed. sm_90.
 INFLIGHT_DEVICE bool mbarrier_try_wait(std::uint32_t mbarrier, std::uint64_t token) {
   std::uint32_t done;
   asm volatile("{ .reg .pred p; mbarrier.try_wait.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
@@ -114,7 +114,7 @@ INFLIGHT_DEVICE bool mbarrier_try_wait_parity(std::uint32_t mbarrier, std::uint3
   return done;
 }
 
-// The same, for `nanoseconds` at most.
+// The same, for at most `nanoseconds`.
 INFLIGHT_DEVICE bool mbarrier_try_wait_parity_for(std::uint32_t mbarrier, std::uint32_t parity,
                                                   std::uint32_t nanoseconds) {
   std::uint32_t done;
@@ -133,8 +133,8 @@ INFLIGHT_DEVICE std::uint32_t mbarrier_pending_count(std::uint64_t token) {
   return count;
 }
 
-// Arrives on the mbarrier at the same place in the shared memory of block `rank` of this cluster;
-// what this thread wrote before is seen by who waits there. sm_90.
+// Arrives on the mbarrier at the same offset in the shared memory of block `rank` of this cluster.
+// Threads that wait there see what this thread wrote before. sm_90.
 INFLIGHT_DEVICE void mbarrier_arrive_remote(std::uint32_t mbarrier, std::uint32_t rank) {
   asm volatile(
       "{ .reg .b32 there; mapa.shared::cluster.u32 there, %0, %1;"

@@ -1,18 +1,18 @@
-// Accesses to memory that order others: PTX ISA, "ld", "st", "red", "atom" and "Memory Consistency
-// Model".
+// Memory accesses with ordering: PTX ISA, "ld", "st", "red", "atom" and "Memory Consistency Model".
 //
-// All work on 32 and 64 bit unsigned integers, some on bytes, at a generic address, and hold among
-// the threads of `Scope`. An acquire that reads what a release wrote makes visible all that came
-// before that release; a relaxed access orders nothing.
+// All take 32- and 64-bit unsigned integers, some bytes, at a generic address, and apply to the
+// threads of `Scope`. An acquire that reads a release's value makes visible everything before that
+// release. A relaxed access orders nothing.
 #pragma once
 #include <inflight/impl/config.cuh>
 
 namespace inflight::ptx {
 
-// The threads among which an access counts: of the block, the cluster (sm_90), the GPU, the system.
+// The threads to which an access's ordering applies: the block, the cluster (sm_90), the GPU, the
+// system.
 enum class scope { cta, cluster, gpu, sys };
 
-// One instruction in its four scopes; PTX wants the scope spelled in the text.
+// One instruction in its four scopes, because PTX takes the scope as text.
 #define INFLIGHT_SCOPED(FRONT, BACK, ...)            \
   if constexpr (Scope == scope::cta)                 \
     asm volatile(FRONT ".cta" BACK __VA_ARGS__);     \
@@ -76,15 +76,15 @@ INFLIGHT_DEVICE void st_release(std::uint8_t* at, std::uint32_t value) {
   INFLIGHT_SCOPED("st.release", ".u8 [%0], %1;", ::"l"(at), "r"(value) : "memory");
 }
 
-// red_add_relaxed<Scope>(at, value), red_add_release: adds, and does not wait for the old value.
+// red_add_relaxed<Scope>(at, value), red_add_release: adds without returning the old value.
 INFLIGHT_BOTH_WIDTHS_STORED(red_add_relaxed, "red.relaxed", ".add")
 INFLIGHT_BOTH_WIDTHS_STORED(red_add_release, "red.release", ".add")
 
-// red_or_release<Scope>(at, value): sets bits; red_and_release: clears those that the value lacks.
+// red_or_release<Scope>(at, value): sets the value's bits; red_and_release: clears all others.
 INFLIGHT_STORE(red_or_release, "red.release", std::uint32_t, ".or.b32", "r")
 INFLIGHT_STORE(red_and_release, "red.release", std::uint32_t, ".and.b32", "r")
 
-// atom_add_relaxed<Scope>(at, value), _acquire, _release, _acq_rel: adds; the value before.
+// atom_add_relaxed<Scope>(at, value), _acquire, _release, _acq_rel: adds and returns the old value.
 INFLIGHT_BOTH_WIDTHS(INFLIGHT_ATOMIC, atom_add_relaxed, "relaxed", "add")
 INFLIGHT_BOTH_WIDTHS(INFLIGHT_ATOMIC, atom_add_acquire, "acquire", "add")
 INFLIGHT_BOTH_WIDTHS(INFLIGHT_ATOMIC, atom_add_release, "release", "add")
@@ -98,7 +98,7 @@ INFLIGHT_BOTH_WIDTHS(INFLIGHT_ATOMIC, atom_add_acq_rel, "acq_rel", "add")
 #undef INFLIGHT_LOAD
 #undef INFLIGHT_SCOPED
 
-// Orders the caller's accesses before it and after it, for threads of the scope.
+// Orders the caller's accesses before and after it, for threads of the scope.
 template <scope Scope>
 INFLIGHT_DEVICE void fence_acq_rel() {
   if constexpr (Scope == scope::cta)

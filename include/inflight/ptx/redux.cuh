@@ -1,9 +1,10 @@
 // Reductions of 32-bit integers over the lanes of a warp, in one instruction: PTX ISA,
 // "redux.sync".
 //
-// `mask` names the lanes that take part, a bit each; each of them executes the instruction with the
-// same mask, and each gets the result. By nvcc's own names, so that it knows that the lanes meet
-// there; Clang's, at least up to 19, take the mask for the value.
+// `mask` has a bit for each lane that takes part. Each of them executes the instruction with the
+// same mask and gets the result. With nvcc these are its intrinsics, so that it knows that the
+// lanes converge there. Clang's intrinsics, at least up to 19, swap mask and value, so Clang gets
+// the instruction.
 #pragma once
 #include <inflight/impl/config.cuh>
 
@@ -23,12 +24,12 @@ namespace inflight::ptx {
 
 // redux_add(mask, value): the sum, modulo 2^32.
 INFLIGHT_REDUX(redux_add, std::uint32_t, __reduce_add_sync, "add.u32")
-// The least, the greatest, as unsigned and as signed numbers.
+// Minimum and maximum, unsigned and signed.
 INFLIGHT_REDUX(redux_min, std::uint32_t, __reduce_min_sync, "min.u32")
 INFLIGHT_REDUX(redux_min, std::int32_t, __reduce_min_sync, "min.s32")
 INFLIGHT_REDUX(redux_max, std::uint32_t, __reduce_max_sync, "max.u32")
 INFLIGHT_REDUX(redux_max, std::int32_t, __reduce_max_sync, "max.s32")
-// Bit by bit.
+// Bitwise.
 INFLIGHT_REDUX(redux_and, std::uint32_t, __reduce_and_sync, "and.b32")
 INFLIGHT_REDUX(redux_or, std::uint32_t, __reduce_or_sync, "or.b32")
 INFLIGHT_REDUX(redux_xor, std::uint32_t, __reduce_xor_sync, "xor.b32")

@@ -1,10 +1,10 @@
 // Tensor copies: PTX ISA, "cp.async.bulk.tensor", "cp.reduce.async.bulk.tensor",
 // "cp.async.bulk.prefetch.tensor", sm_90. Changes to tensor maps are in ptx/tensor_map.cuh.
 //
-// One thread issues one. `map` is the generic address of a tensor map, `at` the coordinates of the
-// box's first element, dimension 0 first; the box in shared memory begins at a multiple of 128.
-// Loads complete on an mbarrier by transaction bytes, stores and reductions by bulk groups
-// (ptx/bulk.cuh). Each takes an L2 policy that createpolicy made as a last argument.
+// One thread issues a copy. `map` is the generic address of a tensor map. `at` has the coordinates
+// of the box's first element, dimension 0 first. The box in shared memory begins at a multiple of
+// 128 bytes. Loads complete on an mbarrier by transaction bytes, stores and reductions by bulk
+// groups (ptx/bulk.cuh). Each takes an L2 policy from createpolicy as an optional last argument.
 #pragma once
 #include <inflight/impl/config.cuh>
 #include <inflight/impl/tensor_ranks.cuh>
@@ -14,7 +14,7 @@ namespace inflight::ptx {
 
 template <int Rank>
 using tensor_coordinates = const std::int32_t (&)[Rank];
-// What im2col adds to W, H, D of every pixel.
+// The offsets that im2col adds to W, H, D of every pixel.
 template <int Offsets>
 using im2col_offsets = const std::uint16_t (&)[Offsets];
 
@@ -58,8 +58,8 @@ INFLIGHT_DEVICE void cp_async_bulk_tensor_load_im2col(std::uint32_t dst, std::ui
                         "l"(policy))
 }
 
-// global -> the same place in the shared memory of every block of the cluster whose rank has a bit
-// in `ranks`; each block's mbarrier at the same place hears of its bytes.
+// global -> the same offset in the shared memory of every block of the cluster whose rank has its
+// bit set in `ranks`. The bytes complete on the mbarrier at the same offset in each block.
 template <int Rank>
 INFLIGHT_DEVICE void cp_async_bulk_tensor_multicast(std::uint32_t dst, std::uint64_t map,
                                                     tensor_coordinates<Rank> at,
@@ -103,7 +103,8 @@ INFLIGHT_DEVICE void cp_async_bulk_tensor_multicast_im2col(std::uint32_t dst, st
                  "l"(map), "r"(src)__VA_ARGS__                                                  \
                  : "memory");
 
-// This block's shared memory -> global, without what is out of range; no coordinate is negative.
+// This block's shared memory -> global, except elements out of range; no coordinate may be
+// negative.
 template <int Rank>
 INFLIGHT_DEVICE void cp_async_bulk_tensor_store(std::uint64_t map, tensor_coordinates<Rank> at,
                                                 std::uint32_t src) {
@@ -151,9 +152,9 @@ INFLIGHT_DEVICE void cp_async_bulk_tensor_store_im2col(std::uint64_t map,
     RANKS(INFLIGHT_STORE, "cp.reduce", "xor." MODE, __VA_ARGS__)                            \
   }
 
-// global = Op(global, this block's shared memory), element by element, each atomically. The map's
-// element type must have it: integers of 4 and 8 bytes add, min, max and the bitwise ones (s64
-// min and max alone), u32 inc and dec, f16 and bf16 add, min and max, f32 and f64 add.
+// global = Op(global, this block's shared memory), each element atomically. Operations by the map's
+// element type: 4- and 8-byte integers have add, min, max and the bitwise ones (s64: min and max
+// only), u32 also inc and dec, f16 and bf16 add, min and max, f32 and f64 add.
 template <reduction_op Op, int Rank>
 INFLIGHT_DEVICE void cp_reduce_async_bulk_tensor(std::uint64_t map, tensor_coordinates<Rank> at,
                                                  std::uint32_t src) {
@@ -188,7 +189,7 @@ INFLIGHT_DEVICE void cp_reduce_async_bulk_tensor_im2col(std::uint64_t map,
                  "l"(map)__VA_ARGS__                                                           \
                  : "memory");
 
-// Brings a box into L2.
+// Prefetches a box into L2.
 template <int Rank>
 INFLIGHT_DEVICE void cp_async_bulk_prefetch_tensor(std::uint64_t map, tensor_coordinates<Rank> at) {
   INFLIGHT_TILE_RANKS(INFLIGHT_PREFETCH, "tile", "", INFLIGHT_NO_MORE, )

@@ -1,20 +1,20 @@
-// Tensor maps as instructions see them: PTX ISA, "prefetch", sm_90; "tensormap.replace",
+// Instructions on tensor maps: PTX ISA, "prefetch", sm_90; "tensormap.replace",
 // "tensormap.cp_fenceproxy", sm_90a; "fence.proxy.tensormap", sm_90.
 //
-// A kernel may change a copy of a map, in shared memory (address: 32 bits) or in global memory (64
-// bits), field by field. Before a copy uses it, the thread that changed it releases it and the
-// thread that copies acquires it, through the tensormap proxy.
+// A kernel may change a copy of a map, field by field, in shared memory (32-bit address) or in
+// global memory (64-bit). Before a copy uses it, the thread that changed it executes the release
+// fence of the tensormap proxy, and the thread that copies executes the acquire fence.
 #pragma once
 #include <inflight/impl/config.cuh>
 
 namespace inflight {
 
-// Where a map that is being changed lies.
+// State space of a map that is being changed.
 enum class map_space { global, shared };
 
 namespace ptx {
 
-// Brings a map near, so that the first copy through it waits less. `map`: its generic address.
+// Prefetches a map, so that the first copy through it waits less. `map` is its generic address.
 INFLIGHT_DEVICE void prefetch_tensormap(std::uint64_t map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }
@@ -39,7 +39,7 @@ template <map_space Space>
 INFLIGHT_DEVICE void tensormap_replace_global_address(map_address<Space> map, std::uint64_t value) {
   INFLIGHT_REPLACE("global_address", "b64", "", "l"(value));
 }
-// The rank less one.
+// The rank minus one.
 template <map_space Space>
 INFLIGHT_DEVICE void tensormap_replace_rank(map_address<Space> map, std::uint32_t value) {
   INFLIGHT_REPLACE("rank", "b32", "", "r"(value));
@@ -54,21 +54,21 @@ template <map_space Space, int Ordinal>
 INFLIGHT_DEVICE void tensormap_replace_global_dim(map_address<Space> map, std::uint32_t value) {
   INFLIGHT_REPLACE("global_dim", "b32", "%2, ", "r"(value), "n"(Ordinal));
 }
-// Bytes from position to position of dimension Ordinal + 1: a multiple of 16.
+// Bytes from one position to the next in dimension Ordinal + 1: a multiple of 16.
 template <map_space Space, int Ordinal>
 INFLIGHT_DEVICE void tensormap_replace_global_stride(map_address<Space> map, std::uint64_t value) {
 #if __CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ < 5
-  value /= 16;  // as PTX ISA before 8.5 has it
+  value /= 16;  // PTX ISA before 8.5 counts units of 16 bytes
 #endif
   INFLIGHT_REPLACE("global_stride", "b64", "%2, ", "l"(value), "n"(Ordinal));
 }
-// Every how manieth position of dimension Ordinal a box takes.
+// Step between the positions of dimension Ordinal that a box takes.
 template <map_space Space, int Ordinal>
 INFLIGHT_DEVICE void tensormap_replace_element_stride(map_address<Space> map, std::uint32_t value) {
   INFLIGHT_REPLACE("element_stride", "b32", "%2, ", "r"(value), "n"(Ordinal));
 }
-// Fields whose values are numbers in tables of the section: element types (not in the order of
-// tensor_type), interleave layouts, swizzles (as enum swizzle), what fills (as tensor_fill).
+// Fields whose values come from the tables of that PTX section: element types (not in the order of
+// tensor_type), interleave layouts, swizzles (as enum swizzle), fill modes (as tensor_fill).
 template <map_space Space, int Value>
 INFLIGHT_DEVICE void tensormap_replace_elemtype(map_address<Space> map) {
   INFLIGHT_REPLACE("elemtype", "b32", "", "n"(Value));
@@ -87,11 +87,11 @@ INFLIGHT_DEVICE void tensormap_replace_fill_mode(map_address<Space> map) {
 }
 #undef INFLIGHT_REPLACE
 
-// This thread's changes to maps are seen, in the whole device, by who acquires them.
+// Makes this thread's changes to maps visible to threads of the GPU that acquire them.
 INFLIGHT_DEVICE void fence_proxy_tensormap_release() {
   asm volatile("fence.proxy.tensormap::generic.release.gpu;" ::: "memory");
 }
-// The map at the generic address `map` may be used by copies that this thread issues after.
+// Lets copies that this thread issues after it use the map at the generic address `map`.
 INFLIGHT_DEVICE void fence_proxy_tensormap_acquire(std::uint64_t map) {
   asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(map) : "memory");
 }

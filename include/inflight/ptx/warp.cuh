@@ -1,36 +1,37 @@
-// Instructions among the lanes of a warp: PTX ISA, "Parallel Synchronization and Communication
-// Instructions: vote, match, activemask, bar.warp.sync, elect", and "Data Movement: shfl".
+// Instructions that communicate among the lanes of a warp: PTX ISA, "Parallel Synchronization and
+// Communication Instructions: vote, match, activemask, bar.warp.sync, elect", and "Data Movement:
+// shfl".
 //
-// `mask` names the lanes that take part, a bit each; each lane in it must execute the instruction
-// with the same mask. Where the compiler has a name of its own for one, it is used: it knows then
-// that the lanes meet there.
+// `mask` has a bit for each lane that takes part; each of them must execute the instruction with
+// the same mask. Where the compiler has an intrinsic, it is used, so that the compiler knows that
+// the lanes converge there.
 #pragma once
 #include <inflight/impl/config.cuh>
 
 namespace inflight::ptx {
 
-// 0 to 31: where the calling thread stands in its warp.
+// The calling thread's lane in its warp, 0 to 31.
 INFLIGHT_DEVICE std::uint32_t lane_id() {
   std::uint32_t lane;
   asm("mov.u32 %0, %%laneid;" : "=r"(lane));
   return lane;
 }
 
-// The lanes below the calling one.
+// Mask of the lanes below the calling one.
 INFLIGHT_DEVICE std::uint32_t lanes_below() {
   std::uint32_t lanes;
   asm("mov.u32 %0, %%lanemask_lt;" : "=r"(lanes));
   return lanes;
 }
 
-// The lanes that run together at this moment; nothing is promised about the next.
+// Mask of the lanes that are converged at this moment; it may change at the next instruction.
 INFLIGHT_DEVICE std::uint32_t active_mask() { return __activemask(); }
 
-// Waits for the lanes of `mask`, and orders their accesses to memory.
+// Waits for the lanes of `mask` and orders their memory accesses.
 INFLIGHT_DEVICE void warp_sync(std::uint32_t mask) { __syncwarp(mask); }
 
-// One lane of `mask` gets true; which one is the chip's choice. All of the warp's lanes that are
-// in `mask` must be converged. sm_90.
+// Returns true in one lane of `mask`, which the chip chooses. All of the warp's lanes in `mask`
+// must be converged. sm_90.
 INFLIGHT_DEVICE bool elect(std::uint32_t mask) {
   std::uint32_t elected;
   asm volatile(
@@ -40,9 +41,9 @@ INFLIGHT_DEVICE bool elect(std::uint32_t mask) {
   return elected != 0;
 }
 
-// The value of another lane. Lanes are taken in segments of `Width` (a power of two, at most 32):
-// `shfl` counts from its segment's start, modulo Width; the others give the caller's own value
-// where their source would lie outside the segment.
+// The value of another lane. Lanes form segments of `Width` (a power of two, at most 32). `shfl`
+// takes a lane in the caller's segment, modulo Width. The others return the caller's own value if
+// their source is outside the segment.
 template <int Width = 32>
 INFLIGHT_DEVICE std::uint32_t shfl(std::uint32_t mask, std::uint32_t value, std::uint32_t lane) {
   return __shfl_sync(mask, value, int(lane), Width);
@@ -63,7 +64,8 @@ INFLIGHT_DEVICE std::uint32_t shfl_xor(std::uint32_t mask, std::uint32_t value,
   return __shfl_xor_sync(mask, value, int(lanes), Width);
 }
 
-// Whether the predicate holds in any, in all lanes of `mask`; and in which.
+// Whether the predicate holds in any lane of `mask`, in all of them; and the mask of those in which
+// it does.
 INFLIGHT_DEVICE bool vote_any(std::uint32_t mask, bool predicate) {
   return __any_sync(mask, predicate);
 }
@@ -74,7 +76,7 @@ INFLIGHT_DEVICE std::uint32_t ballot(std::uint32_t mask, bool predicate) {
   return __ballot_sync(mask, predicate);
 }
 
-// The lanes of `mask` that hold the caller's value.
+// Mask of the lanes of `mask` that hold the caller's value.
 INFLIGHT_DEVICE std::uint32_t match_any(std::uint32_t mask, std::uint32_t value) {
   return __match_any_sync(mask, value);
 }
@@ -82,7 +84,8 @@ INFLIGHT_DEVICE std::uint32_t match_any(std::uint32_t mask, std::uint64_t value)
   return __match_any_sync(mask, static_cast<unsigned long long>(value));
 }
 
-// `mask` where all its lanes hold one value, and `equal` is true; else 0 and false.
+// Returns `mask` if all its lanes hold the same value, and sets `equal` to true; otherwise 0 and
+// false.
 INFLIGHT_DEVICE std::uint32_t match_all(std::uint32_t mask, std::uint32_t value, bool& equal) {
   int all;
   const std::uint32_t lanes = __match_all_sync(mask, value, &all);
