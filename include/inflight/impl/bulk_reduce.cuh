@@ -1,7 +1,7 @@
-// cp.reduce.async.bulk: which operations there are for which types, one row each (PTX ISA,
+// cp.reduce.async.bulk: one row for each operation and type that exists (PTX ISA,
 // "cp.reduce.async.bulk", table of types).
 #pragma once
-#if !defined(__CUDACC_RTC__)  // whose programs may have no such headers, and no use of them
+#if !defined(__CUDACC_RTC__)  // NVRTC programs may lack these headers
 #  include <cuda_bf16.h>
 #  include <cuda_fp16.h>
 #endif
@@ -66,13 +66,13 @@ INFLIGHT_ROW(bit_xor, int, "xor.b32")
 INFLIGHT_ROW(bit_xor, unsigned long long, "xor.b64")
 INFLIGHT_ROW(bit_xor, long long, "xor.b64")
 #undef INFLIGHT_ROW
-// Pairs are two elements each.
+// A pair is two elements.
 template <reduction_op Operation>
 struct reduce_to_global<Operation, __half2> : reduce_to_global<Operation, __half> {};
 template <reduction_op Operation>
 struct reduce_to_global<Operation, __nv_bfloat162> : reduce_to_global<Operation, __nv_bfloat16> {};
 
-// dst and the mbarrier in some block of the cluster, src in this block's shared memory.
+// dst and the mbarrier in one block of the cluster, src in this block's shared memory.
 template <reduction_op Operation, class T>
 struct reduce_to_cluster {
   static_assert(

@@ -1,4 +1,4 @@
-// One way in for reduce and the scans: which machinery a group has.
+// The entry point of reduce and the scans: selects the implementation for a kind of group.
 #pragma once
 #include <inflight/collective_scratch.cuh>
 #include <inflight/impl/collective_tile.cuh>
@@ -11,7 +11,7 @@ struct has_scratch : std::false_type {};
 template <class Group, class Scratch>
 struct has_scratch<scratch_group<Group, Scratch>> : std::true_type {};
 
-// Tiles of several warps, which have some bytes a warp in shared memory.
+// Tiles of several warps, which have shared memory for each warp.
 template <class Group, class = void>
 struct carries_memory : std::false_type {};
 template <class Group>

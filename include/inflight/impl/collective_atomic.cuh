@@ -1,11 +1,11 @@
-// One thread's update of a variable that others update too, with any operator: a plain variable, or
-// an object with atomic members of its own, such as cuda::atomic and cuda::atomic_ref.
+// One thread's atomic update, with any operator, of a variable that other threads also update. The
+// variable is plain, or an object with atomic members such as cuda::atomic and cuda::atomic_ref.
 #pragma once
 #include <inflight/impl/collective.cuh>
 
 namespace inflight::impl {
 
-// memory_order_relaxed of whatever enumeration an object's members take: 0 in all of them.
+// memory_order_relaxed of whichever enumeration an object's members take: 0 in all of them.
 struct relaxed_order {
   template <class Order, class = std::enable_if_t<std::is_enum<Order>::value>>
   INFLIGHT_DEVICE constexpr operator Order() const {
@@ -13,8 +13,8 @@ struct relaxed_order {
   }
 };
 
-// What an object with atomic members holds: its value_type, or what it loads (cuda::atomic of
-// CUDA 12.4 has no value_type).
+// The type that an object with atomic members holds: its value_type, or the type that it loads
+// (cuda::atomic of CUDA 12.4 has no value_type).
 template <class Target>
 INFLIGHT_DEVICE typename Target::value_type value_in(int);
 template <class Target>
@@ -22,7 +22,7 @@ INFLIGHT_DEVICE std::decay_t<decltype(declval<Target&>().load(relaxed_order{}))>
 template <class Target>
 using value_held = std::remove_cv_t<decltype(value_in<Target>(0))>;
 
-// Objects that update themselves: they hold a value and have fetch_add.
+// Objects with atomic members of their own: they hold a value and have fetch_add.
 template <class Target, class = void>
 struct updates_itself : std::false_type {};
 template <class Target>
@@ -30,7 +30,7 @@ struct updates_itself<Target, std::void_t<decltype(declval<Target&>().fetch_add(
                                   declval<const value_held<Target>&>(), relaxed_order{}))>>
     : std::true_type {};
 
-// What a target holds.
+// The type of the value in a target.
 template <class Target, bool = updates_itself<Target>::value>
 struct held_by {
   using type = Target;
@@ -48,7 +48,7 @@ INFLIGHT_DEVICE constexpr void require_target() {
                 "an atomic update needs a variable of 4 or 8 bytes");
 }
 
-// What an operator of the library's does to a target: plus<float> adds to a double as doubles.
+// The operation of a library operator on a target: plus<float> adds to a double as doubles.
 template <class Held, class Op>
 struct operation_on : operation_of<Held, Op> {};
 template <class Held, template <class> class Name>
@@ -56,9 +56,9 @@ struct operation_on<Held, Name<void>> : operation_of<Held, Name<void>> {};
 template <class Held, template <class> class Name, class T>
 struct operation_on<Held, Name<T>> : operation_of<T, Name<T>> {};
 
-// Each of these replaces what the target holds by op(that, value), and gives what it held.
+// Each of these replaces the target's value by op(old value, value), and returns the old value.
 
-// Compare and swap until nobody came between.
+// Compare-and-swap until no other thread has intervened.
 template <class Word, class Target, class Op>
 INFLIGHT_DEVICE Target exchange(Target& target, const Target& value, Op& op) {
   Word* at = reinterpret_cast<Word*>(&target);
@@ -88,7 +88,7 @@ INFLIGHT_DEVICE held<Target> update_by_exchange(Target& target, const held<Targe
   }
 }
 
-// By the target's own members.
+// By the target's own atomic members.
 template <operation Does, class Target, class Held>
 INFLIGHT_DEVICE Held update_itself(Target& target, const Held& value) {
   if constexpr (Does == operation::plus) return target.fetch_add(value, relaxed_order{});
@@ -153,7 +153,7 @@ INFLIGHT_DEVICE void store_relaxed(Target& target, const held<Target>& value) {
   }
 }
 
-// Where the last of a group's threads has something, all get it.
+// Broadcasts the value of the group's last thread.
 struct right_of_two {
   template <class T>
   INFLIGHT_DEVICE T operator()(const T&, const T& right) const {
@@ -170,8 +170,8 @@ INFLIGHT_DEVICE V from_last(const Group& group, const V& value) {
   }
 }
 
-// A scan on top of what the target held before the group's total was combined into it, which the
-// last thread does.
+// A scan combined with the target's value from before the last thread combined the group's total
+// into it.
 template <result Wanted, class Group, class Target, class V, class Op>
 INFLIGHT_DEVICE V scan_update(const Group& group, Target& target, const V& value, Op& op) {
   const V own = collective<Wanted>(group, value, op);

@@ -1,7 +1,7 @@
-// Reductions and scans among the warps of a block or wide tile, and among the blocks of a cluster:
-// each warp reduces its own and puts the result where all see it. After one barrier every warp
-// combines what it needs by itself; or, where that would be much work done many times, one warp
-// does it for all, and a second barrier follows.
+// Reductions and scans among the warps of a block or wide tile, and among the blocks of a cluster.
+// Each warp reduces its own values and writes the result to shared memory. After one barrier every
+// warp combines the results that it needs. Where each warp would repeat much work, one warp does it
+// for all, and a second barrier follows.
 #pragma once
 #include <inflight/impl/collective_warp.cuh>
 #include <inflight/ptx/address.cuh>
@@ -14,9 +14,9 @@ INFLIGHT_HOST_DEVICE constexpr unsigned power_not_below(unsigned n) {
   return power;
 }
 
-// How a warp reads the results of `Warps` warps: each lane takes `each` neighbours, at most 32
-// bytes and eight, and `lanes` lanes between them have all. `spread` is `lanes` made a power of
-// two.
+// How a warp reads the results of `Warps` warps: each lane reads `each` neighbours, at most 32
+// bytes and eight values, and `lanes` lanes together read all. `spread` is `lanes` rounded up to a
+// power of two.
 template <class T, unsigned Warps>
 struct reading {
   INFLIGHT_HOST_DEVICE static constexpr unsigned pick() {
@@ -29,7 +29,7 @@ struct reading {
   static constexpr unsigned bytes = each * sizeof(T), granule = bytes & (0u - bytes);
 };
 
-// The tree over the first `valid` of N values.
+// The balanced tree over the first `valid` of N values.
 template <unsigned N, class T, class Op>
 INFLIGHT_DEVICE T tree(const T* values, unsigned valid, Op& op) {
   if constexpr (N == 1) {
@@ -42,19 +42,18 @@ INFLIGHT_DEVICE T tree(const T* values, unsigned valid, Op& op) {
   }
 }
 
-// A lane's share of what `Warps` warps left behind, to be read 16 bytes at a time.
+// A lane's share of the results of `Warps` warps, read 16 bytes at a time.
 template <class T, unsigned Warps>
 struct alignas(reading<T, Warps>::granule > 16 ? 16 : reading<T, Warps>::granule) share {
   T values[reading<T, Warps>::each];
 };
 
-// Where redux.sync can do it and the results are too many for one lane, each lane takes one of
-// them.
+// If redux.sync can do it and the results are too many for one lane, each lane takes one of them.
 template <class T, unsigned Warps, class Op>
 inline constexpr bool by_hardware =
     hardware_reduces<T, std::remove_cv_t<Op>>() && reading<T, Warps>::lanes > 1;
 
-// Of `Warps` results, of which the first `valid` count.
+// Reduces the first `valid` of `Warps` results.
 template <unsigned Warps, class T, class Op>
 INFLIGHT_DEVICE T redux_results(const T* results, unsigned valid, Op&) {
   constexpr operation does = what<T, std::remove_cv_t<Op>>;
@@ -64,8 +63,8 @@ INFLIGHT_DEVICE T redux_results(const T* results, unsigned valid, Op&) {
   return redux<does>(every_lane, lane < valid ? read : neutral<T, does>());
 }
 
-// The reduction of the first `valid` of the results of `Warps` warps, which is the same number for
-// the whole warp that calls it; of no use where that is 0.
+// The reduction of the first `valid` of the results of `Warps` warps. `valid` is the same for the
+// whole calling warp; if it is 0, the result is meaningless.
 template <unsigned Warps, class T, class Op>
 INFLIGHT_DEVICE T reduce_first(const T* results, unsigned valid, Op& op) {
   using by = reading<T, Warps>;
@@ -97,7 +96,7 @@ INFLIGHT_DEVICE T reduce_first(const T* results, unsigned valid, Op& op) {
   }
 }
 
-// Of all of them.
+// The reduction of all of them.
 template <unsigned Warps, class T, class Op>
 INFLIGHT_DEVICE T reduce_results(const T* results, Op& op) {
   using by = reading<T, Warps>;
@@ -111,7 +110,7 @@ INFLIGHT_DEVICE T reduce_results(const T* results, Op& op) {
   }
 }
 
-// One after another, from rank 0: for counts that the compiler does not know.
+// Combines them one by one from rank 0, for counts that the compiler does not know.
 template <class T, class Op>
 INFLIGHT_DEVICE T reduce_row(const T* results, unsigned count, Op& op) {
   T value = results[0];
@@ -120,32 +119,32 @@ INFLIGHT_DEVICE T reduce_row(const T* results, unsigned count, Op& op) {
   return value;
 }
 
-// The lanes of warp `warp` among `threads` threads.
+// Mask of the lanes of warp `warp` in a group of `threads` threads.
 INFLIGHT_DEVICE std::uint32_t lanes_present(unsigned warp, unsigned threads) {
   const unsigned left = threads - 32 * warp;
   return left >= 32 ? every_lane : (1u << left) - 1;
 }
 
-// When one warp combines the warps' results for all. Measured on an H200, in cycles, each warp by
-// itself beside one for all: a sum of float over 256 threads 140 and 225, 512 threads 311 and 260,
-// 1024 threads 566 and 385; of double over 128, 256 and 1024 threads 148 and 211, 313 and 265, 1089
-// and 578; a scan of float over 512 threads 355 and 432, 1024 threads 628 and 462. Where redux.sync
-// combines them, each by itself is always faster.
+// Whether one warp combines the warps' results for all. Measured on an H200, in cycles, each warp
+// by itself against one for all: a sum of float over 256 threads 140 and 225, 512 threads 311 and
+// 260, 1024 threads 566 and 385; of double over 128, 256 and 1024 threads 148 and 211, 313 and 265,
+// 1089 and 578; a scan of float over 512 threads 355 and 432, 1024 threads 628 and 462. With
+// redux.sync, each by itself is always faster.
 template <class T, unsigned Warps, class Op>
 inline constexpr bool one_reduces = Warps >= 8 && reading<T, Warps == 0 ? 1 : Warps>::lanes > 1 &&
                                     !hardware_reduces<T, std::remove_cv_t<Op>>();
 template <class T, unsigned Warps, class Op>
 inline constexpr bool one_scans = Warps >= 24 && !hardware_reduces<T, std::remove_cv_t<Op>>();
 
-// All results of `Warps` warps, to be read 16 bytes at a time by one thread.
+// All results of `Warps` warps, read 16 bytes at a time by one thread.
 template <class T, unsigned Warps>
 struct alignas(alignof(T) > 16 ? alignof(T) : 16) row {
   T values[Warps];
 };
 
-// The first warp puts the reduction of all results in place of the first, for all to read after a
-// barrier. One thread adds up 64 bytes faster than a warp exchanges them; of 128, ptxas has it wait
-// for one read after the other to save registers (float, 1024 threads: 560 cycles).
+// The first warp writes the reduction of all results over the first one; all read it after a
+// barrier. For 64 bytes, one thread is faster than an exchange in the warp. For 128, ptxas makes it
+// wait for one read after the other to save registers (float, 1024 threads: 560 cycles).
 template <unsigned Warps, class T, class Op>
 INFLIGHT_DEVICE void reduce_for_all(unsigned rank, T* results, Op& op) {
   if constexpr (Warps * sizeof(T) <= 64) {
@@ -160,7 +159,7 @@ INFLIGHT_DEVICE void reduce_for_all(unsigned rank, T* results, Op& op) {
   }
 }
 
-// Each result becomes that of its warp and all below.
+// Replaces each warp's result by the combination of its own and all lower warps' results.
 template <unsigned Warps, class T, class Op>
 INFLIGHT_DEVICE void scan_for_all(unsigned rank, T* results, Op& op) {
   if (rank >= 32) return;
@@ -172,10 +171,11 @@ INFLIGHT_DEVICE void scan_for_all(unsigned rank, T* results, Op& op) {
 
 enum class result { reduction, inclusive, exclusive };
 
-// What one thread of a group of several warps gets. `results` has a place a warp; `meet()` is the
-// group's barrier. Block: the group is a whole block, which may meet twice (what a second barrier
-// of a tile costs is not measured). Warps: their number where it is known and all are whole; else
-// 0, and `threads` tells. `total`, if not null, receives the reduction over the whole group.
+// The result for one thread of a group of several warps. `results` has one element for each warp;
+// `meet()` is the group's barrier. Block: the group is a whole block, which may use a second
+// barrier (the cost of one in a tile is not measured). Warps: their number if it is known and all
+// are whole; else 0, and `threads` has the number of threads. `total`, if not null, receives the
+// reduction over the whole group.
 template <result Wanted, unsigned Warps, bool Block, class T, class Op, class Meet>
 INFLIGHT_DEVICE T over_warps(unsigned rank, unsigned threads, T* results, const T& value, Op& op,
                              T* total, Meet meet) {
@@ -229,14 +229,13 @@ INFLIGHT_DEVICE T over_warps(unsigned rank, unsigned threads, T* results, const 
   }
 }
 
-// Stops the kernel where the block has not the number of threads that the scratch's type says, if
-// it says one (not 0).
+// Traps if the block's number of threads is not the one in the scratch's type (0: any number).
 template <unsigned Threads>
 INFLIGHT_DEVICE void require_threads() {
   if (Threads != 0 && block_threads() != Threads) __trap();
 }
 
-// A collective of all threads of a block that has so many, or any number (0).
+// A collective of all threads of a block of exactly Threads threads, or of any number (0).
 template <result Wanted, unsigned Threads, class V, class Op, class Meet>
 INFLIGHT_DEVICE V over_block(V* results, const V& value, Op& op, V* total, Meet meet) {
   constexpr unsigned whole_warps = Threads % 32 == 0 ? Threads / 32 : 0;

@@ -1,4 +1,4 @@
-// Values of any size between the lanes of a warp, and which mask such an exchange names.
+// Exchanges of values of any size between the lanes of a warp, and the choice of their mask.
 #pragma once
 #include <inflight/impl/collective_traits.cuh>
 #include <inflight/impl/group_lanes.cuh>
@@ -7,29 +7,30 @@ namespace inflight::impl {
 
 inline constexpr std::uint32_t every_lane = 0xffffffffu;
 
-// The value of the lane whose number differs in the bits of `bits`.
+// The value of the lane at the caller's lane xor `bits`.
 template <class T>
 INFLIGHT_DEVICE T across(std::uint32_t mask, const T& value, unsigned bits) {
   return by_words(value, [=](std::uint32_t word) { return ptx::shfl_xor(mask, word, bits); });
 }
-// Of the lane `distance` below; the own one where that would leave the segment of Width lanes.
+// That of the lane `distance` below; the caller's own if that is outside its segment of Width
+// lanes.
 template <unsigned Width = 32, class T>
 INFLIGHT_DEVICE T from_below(std::uint32_t mask, const T& value, unsigned distance) {
   return by_words(
       value, [=](std::uint32_t word) { return ptx::shfl_up<int(Width)>(mask, word, distance); });
 }
-// Of lane `lane`.
+// That of lane `lane`.
 template <class T>
 INFLIGHT_DEVICE T from_lane(std::uint32_t mask, const T& value, unsigned lane) {
   return by_words(value, [=](std::uint32_t word) { return ptx::shfl(mask, word, lane); });
 }
 
-// Runs `body(mask)` with the lanes that meet in it. A mask that the compiler cannot see costs a
-// check of who is there (match, redux, vote) in front of the exchange; exchanges in a row share it.
-// Tiles name their own lanes all the same: that takes 9 to 37 cycles a call less on an H200 than
-// asking whether the whole warp runs, and branching. A coalesced group that is exactly what runs
-// names what activemask says, which is not checked: every lane in its answer executed it together,
-// hence takes the same branch.
+// Runs `body(mask)` with the lanes of the group. A mask that the compiler does not know costs a
+// check of which lanes are present (match, redux, vote) before the exchange; consecutive exchanges
+// share it. Tiles use their own lanes nevertheless: on an H200 that takes 9 to 37 cycles a call
+// less than testing whether the whole warp is active and branching. A coalesced group that equals
+// the active lanes uses the result of activemask, which is not checked: every lane in that result
+// executed it together, so they all take the same branch.
 template <class Group, class Body>
 INFLIGHT_DEVICE auto on_lanes(const Group& group, Body body) {
   constexpr unsigned threads = static_threads<Group>::value;

@@ -1,5 +1,5 @@
-// Reductions that redux.sync can do: of integers of up to 64 bits, and the least and the greatest
-// of floating-point values, whose order is that of integers once negative ones are turned round.
+// Reductions by redux.sync: of integers of up to 64 bits, and less and greater of floating-point
+// values, whose bits order as integers once those of negative values are inverted.
 #pragma once
 #include <inflight/impl/collective_traits.cuh>
 #include <inflight/ptx/redux.cuh>
@@ -15,7 +15,7 @@ INFLIGHT_HOST_DEVICE constexpr bool hardware_reduces() {
   return true;
 }
 
-// 32 bits, or 64 as two words.
+// Reduces 32-bit words.
 template <operation Does, class Word>
 INFLIGHT_DEVICE Word redux_word(std::uint32_t mask, Word value) {
   if constexpr (Does == operation::plus) return Word(ptx::redux_add(mask, std::uint32_t(value)));
@@ -38,7 +38,7 @@ INFLIGHT_DEVICE Long redux_long(std::uint32_t mask, Long value) {
     const std::uint64_t high = ptx::redux_add(mask, std::uint32_t(bits >> 54));
     return Long(low + (middle << 27) + (high << 54));
   } else if constexpr (Does == operation::less || Does == operation::greater) {
-    // The high words decide; the low words of those that share the best one decide the rest.
+    // The high words decide. Among the lanes with the best high word, the low words decide.
     const High own = High(bits >> 32), high = redux_word<Does>(mask, own);
     const std::uint32_t out = Does == operation::less ? ~0u : 0u;
     const std::uint32_t low = redux_word<Does>(mask, own == high ? std::uint32_t(bits) : out);
@@ -50,7 +50,7 @@ INFLIGHT_DEVICE Long redux_long(std::uint32_t mask, Long value) {
   }
 }
 
-// Of the lanes of `mask`, which all get it.
+// Reduces the values of the lanes of `mask`; all of them get the result.
 template <operation Does, class T>
 INFLIGHT_DEVICE T redux(std::uint32_t mask, T value) {
   if constexpr (is_half<T>) {
@@ -69,7 +69,7 @@ INFLIGHT_DEVICE T redux(std::uint32_t mask, T value) {
     Int bits;
     std::memcpy(&bits, &value, sizeof(T));
     bits ^= (bits >> (8 * sizeof(T) - 1)) & magnitude;
-    // A NaN stands beyond everything, on the side that loses.
+    // A NaN becomes the extreme value that never wins.
     if (value != value) bits = Does == operation::less ? magnitude : Int(~magnitude);
     bits = redux<Does>(mask, bits);
     bits ^= (bits >> (8 * sizeof(T) - 1)) & magnitude;

@@ -1,15 +1,16 @@
 // Reductions and scans in a tile of several warps.
 //
-// With block_tile_memory, where a barrier is cheap: each warp leaves its result, and behind the
-// barrier each combines what it needs; behind a second one the memory is free again. In the
-// reserved bytes, where a barrier costs twice that: the first warp combines when all have come, and
-// leaves each warp what it needs in the warp's own slot. So one barrier does.
+// With block_tile_memory, where a barrier is cheap, each warp writes its result, and after the
+// barrier each combines the results that it needs. After a second barrier the memory is free again.
+// In the reserved bytes, where a barrier costs twice that, one barrier suffices: when all warps
+// have arrived, the first warp combines the results and writes to each warp's slot what that warp
+// needs.
 #pragma once
 #include <inflight/impl/collective_block.cuh>
 
 namespace inflight::impl {
 
-// Each warp combines what it needs, behind meet().
+// Each warp combines the results that it needs, after meet().
 template <result Wanted, unsigned Warps, class Group, class T, class Op, class Meet>
 INFLIGHT_DEVICE T each_for_itself(const Group& group, T* results, const T& value, Op& op,
                                   Meet meet) {
@@ -17,8 +18,9 @@ INFLIGHT_DEVICE T each_for_itself(const Group& group, T* results, const T& value
                                           static_cast<T*>(nullptr), meet);
 }
 
-// The first warp's part, a lane for each warp and its slot: the reduction for all, or what stands
-// below each; below the first there is nothing, and its slot stays as it is.
+// The first warp's part, one lane for each warp and its slot. Writes the reduction to every slot,
+// or to each the combination of the warps below it. The first warp has none below, and its slot
+// stays as it is.
 template <result Wanted, unsigned Warps, class T, class Op>
 INFLIGHT_DEVICE void share_out(T* slot, unsigned lane, Op& op) {
   constexpr operation does = what<T, std::remove_cv_t<Op>>;
@@ -46,7 +48,7 @@ INFLIGHT_DEVICE T over_tile(const Group& group, const T& value, Op& op) {
     return got;
   }
   if (sizeof(T) > group.scratch_bytes()) {
-    // Told in rounds, to all, and each warp for itself.
+    // The value takes several rounds: all warps get all results, and each combines them itself.
     row<T, Warps> results;
     return each_for_itself<Wanted, Warps>(group, results.values, value, op,
                                           [&] { group.tell(lane == teller, results.values); });
@@ -58,7 +60,7 @@ INFLIGHT_DEVICE T over_tile(const Group& group, const T& value, Op& op) {
     own = reduce_lanes<32, Warps>(every_lane, lane, value, op);
   else
     own = scan_lanes<32, Warps>(every_lane, lane, value, op);
-  __syncwarp();  // behind the last call's reading of the slot
+  __syncwarp();  // after the last call's read of the slot
   if (lane == teller) *slot = own;
   if constexpr (Wanted == result::exclusive) out = excluded<32>(every_lane, lane, value, own, op);
   group.sync_around(

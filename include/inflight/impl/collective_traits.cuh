@@ -1,5 +1,5 @@
-// What collectives ask at compile time: of a group, how many threads and whether they are lanes of
-// one warp; of an operator, whether it is one that the chip knows, or whose arguments may swap.
+// Compile-time properties for collectives: a group's number of threads, whether its threads are
+// lanes of one warp, whether the hardware has an operator, and whether the operator commutes.
 #pragma once
 #include <inflight/bytes.cuh>
 #include <inflight/impl/config.cuh>
@@ -7,7 +7,7 @@
 
 namespace inflight::impl {
 
-// The number of a group's threads where its type says it; else 0.
+// The number of a group's threads if its type states it, else 0.
 template <class Group, class = void>
 struct static_threads : std::integral_constant<unsigned, 0> {};
 template <class Group>
@@ -15,7 +15,7 @@ struct static_threads<Group,
                       std::void_t<std::integral_constant<unsigned, unsigned(Group::num_threads())>>>
     : std::integral_constant<unsigned, unsigned(Group::num_threads())> {};
 
-// Groups inside one warp can name their lanes.
+// Groups within one warp have a lane mask.
 template <class Group, class = void>
 struct in_warp : std::false_type {};
 template <class Group>
@@ -50,7 +50,7 @@ INFLIGHT_HOST_DEVICE constexpr void require_value() {
 
 enum class operation { other, plus, less, greater, bit_and, bit_or, bit_xor };
 
-// The library's operators on a type that they name, or that `<>` leaves open.
+// The library's operators on their own type, or on any type with `<>`.
 template <class T, class Op>
 struct operation_of : std::integral_constant<operation, operation::other> {};
 #define INFLIGHT_OPERATION(NAME)                                                           \
@@ -69,14 +69,14 @@ INFLIGHT_OPERATION(bit_xor);
 template <class T, class Op>
 inline constexpr operation what = is_number<T> ? operation_of<T, Op>::value : operation::other;
 
-// op(a, b) and op(b, a) are the same bits: all lanes of a butterfly then agree, whichever way round
-// they combine.
+// op(a, b) and op(b, a) give the same bits, so all lanes of a butterfly agree, whatever the order
+// in which each combines.
 template <class T, class Op>
 inline constexpr bool commutes = what<T, Op> != operation::other;
 
-// The lesser and the greater of floating-point values, as PTX "min" and "max" have it: a NaN gives
-// way, and -0 is below +0. By operator< alone the result would depend on the order. Of pairs, each
-// half by itself.
+// The lesser and the greater of floating-point values as in PTX "min" and "max": a number wins over
+// a NaN, and -0 is below +0. With operator< alone the result would depend on the order. For pairs,
+// each half separately.
 template <class T, bool Greater>
 struct extreme {
   INFLIGHT_DEVICE T operator()(T a, T b) const {
@@ -99,8 +99,8 @@ template <class T>
 inline constexpr T greatest = std::is_signed_v<T> ? T(~std::uint64_t(0) >> (65 - 8 * sizeof(T)))
                                                   : T(~std::uint64_t(0));
 
-// What leaves any other value as it is; for operators that have it, known by `what`. (-0 + 0 is 0,
-// and a NaN gives way.)
+// The neutral element of an operator that `what` recognises. (Of floating-point types it is -0 for
+// sums, because 0 would turn -0 into 0, and a NaN for less and greater.)
 template <class T, operation Does>
 INFLIGHT_DEVICE T neutral() {
   if constexpr (is_half<T> || is_half_pair<T>) {

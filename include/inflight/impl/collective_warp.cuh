@@ -1,29 +1,30 @@
 // Reductions and scans among the lanes of a warp.
 //
 // Every reduction is the balanced tree over ranks: neighbours first, then pairs of them, the lower
-// rank on the left. Tiles of a size and coalesced groups of as many threads give the same bits.
+// rank on the left. Tiles and coalesced groups of the same size give the same bits.
 //
-// An exchange takes some 24 cycles and an addition 4, so values of one word go four ranks at a
-// time: three exchanges under way together, then two levels of the same tree. Longer values, whose
-// words already fill the exchange unit, go two at a time.
+// An exchange takes about 24 cycles and an addition 4. So values of one word combine four ranks at
+// a time: three exchanges in flight together, then two levels of the same tree. Longer values,
+// whose words already fill the exchange unit, combine two at a time.
 #pragma once
 #include <inflight/impl/collective_lanes.cuh>
 #include <inflight/impl/collective_redux.cuh>
 
 namespace inflight::impl {
 
-// The more exchanges want room, though: `Crowd` is the number of warps that are known to do the
-// same at the same time. From sixteen on, two at a time is faster; of two words, from eight on (a
-// block's scan of double on an H200: 128 threads 336 cycles and 350, 256 threads 433 and 418).
+// More exchanges need more throughput, though. `Crowd` is the number of warps known to do the same
+// at the same time. From sixteen on, two at a time is faster; for two words, from eight on (a
+// block's scan of double on an H200, four against two at a time: 128 threads 336 cycles and 350,
+// 256 threads 433 and 418).
 template <class T, unsigned Crowd>
 inline constexpr bool by_fours = sizeof(T) <= 8 && Crowd * sizeof(T) < 64;
 
-// All eight of a tile of 8 at once, where they are one word: a sum of float 93 cycles and 100. In
-// larger tiles, and for scans, it is no gain.
+// In a tile of 8 with one-word values, all eight ranks at once: a sum of float takes 93 cycles, not
+// 100. In larger tiles, and for scans, it gains nothing.
 template <unsigned N, class T, unsigned Crowd>
 inline constexpr bool all_eight = N == 8 && sizeof(T) <= 4 && by_fours<T, Crowd>;
 
-// op over the own and another lane's value, the lower lane's on the left.
+// op of the own and another lane's value, the lower lane's on the left.
 template <bool Swaps, class T, class Op>
 INFLIGHT_DEVICE T join(bool own_is_upper, const T& own, const T& other, Op& op) {
   if constexpr (Swaps)
@@ -32,7 +33,7 @@ INFLIGHT_DEVICE T join(bool own_is_upper, const T& own, const T& other, Op& op) 
     return own_is_upper ? op(other, own) : op(own, other);
 }
 
-// Lanes N apart hold groups of N neighbours; each lane ends with the reduction of its group.
+// Each group of N neighbouring lanes reduces its values; every lane gets the result of its group.
 template <unsigned N, unsigned Crowd = 1, unsigned Step = 1, class T, class Op>
 INFLIGHT_DEVICE T butterfly(std::uint32_t mask, unsigned rank, const T& value, Op& op) {
   constexpr bool swaps = commutes<T, std::remove_cv_t<Op>>;
@@ -79,8 +80,9 @@ INFLIGHT_DEVICE T scan_up(std::uint32_t mask, unsigned rank, const T& value, Op&
   }
 }
 
-// The lanes of any mask, ranked from the lowest: each lane follows the one next to it, and in each
-// step learns from it both the value and who stands twice as far.
+// Reduces over the lanes of any mask, ranked from the lowest. Each lane starts with a link to the
+// next lane. In each step it reads from the linked lane both its value and its link, which doubles
+// the distance.
 template <class T, class Op>
 INFLIGHT_DEVICE T reduce_by_rank(std::uint32_t mask, T value, Op& op) {
   const std::uint32_t above = mask & ~ptx::lanes_below() & ~(1u << ptx::lane_id());
@@ -94,7 +96,7 @@ INFLIGHT_DEVICE T reduce_by_rank(std::uint32_t mask, T value, Op& op) {
   return from_lane(mask, value, __ffs(mask) - 1);
 }
 
-// The lane of the next lower rank; the own one for rank 0.
+// The lane of the next lower rank; the caller's own for rank 0.
 INFLIGHT_DEVICE unsigned lane_before(std::uint32_t mask) {
   const std::uint32_t below = mask & ptx::lanes_below();
   return below ? 31 - __clz(below) : ptx::lane_id();
@@ -112,8 +114,8 @@ INFLIGHT_DEVICE T scan_by_rank(std::uint32_t mask, T value, Op& op) {
   return value;
 }
 
-// Lanes of one warp: Threads where the type tells how many (0: any mask). `mask` as on_lanes chose
-// it.
+// For lanes of one warp. Threads is their number if the group's type states it, or 0 for any mask.
+// on_lanes chooses `mask`.
 template <unsigned Threads, unsigned Crowd = 1, class T, class Op>
 INFLIGHT_DEVICE T reduce_lanes(std::uint32_t mask, unsigned rank, const T& value, Op& op) {
   constexpr bool hardware = hardware_reduces<T, std::remove_cv_t<Op>>();
@@ -141,8 +143,8 @@ INFLIGHT_DEVICE T scan_lanes(std::uint32_t mask, unsigned rank, const T& value, 
     return scan_by_rank(mask, value, apply);
 }
 
-// The inclusive results moved up by one rank; T{} for rank 0. Sums of integers are taken back
-// instead, which needs no exchange.
+// The inclusive results shifted up by one rank; T{} for rank 0. Sums of integers subtract the own
+// value instead, which needs no exchange.
 template <unsigned Threads, class T, class Op>
 INFLIGHT_DEVICE T excluded(std::uint32_t mask, unsigned rank, const T& value, const T& inclusive,
                            Op&) {

@@ -1,5 +1,5 @@
-// What every header with device code needs: how its functions are declared, and which chip they are
-// compiled for.
+// Common to every header with device code: the declaration of its functions, and the target
+// architecture.
 #pragma once
 #include <inflight/impl/host_device.cuh>
 
@@ -13,8 +13,8 @@
 namespace inflight {
 namespace impl {
 
-// The compute capability that device code is being compiled for, times ten: 800, 900. Host code has
-// none, and refuses nothing.
+// The compute capability of the device code being compiled, times 100: 800, 900. Host code has none
+// and passes every check.
 #if defined(__CUDA_ARCH__)
 inline constexpr int compiled_for = __CUDA_ARCH__;
 #else
@@ -23,8 +23,8 @@ inline constexpr int compiled_for = 1 << 20;
 static_assert(compiled_for >= 800,
               "Inflight needs sm_80 or later: compile with -arch=sm_80 or higher.");
 
-// std::declval, for device code too: Clang keeps host functions out of it, also where none is
-// called.
+// std::declval for device code too: Clang rejects host functions in device code, even uncalled
+// ones.
 template <class T>
 __host__ __device__ T&& declval() noexcept;
 
@@ -32,13 +32,13 @@ __host__ __device__ T&& declval() noexcept;
 template <class...>
 inline constexpr bool never = false;
 
-// True where the chip has thread block clusters, bulk and tensor copies. Depends on T so that it is
-// asked when a template is used, not when it is read.
+// True if the chip has thread block clusters, bulk and tensor copies. It depends on T so that it is
+// evaluated when a template is instantiated, not when it is parsed.
 template <class T = void>
 inline constexpr bool has_sm90 = compiled_for >= 900 && sizeof(T*) != 0;
 
-// What is said where something of sm_90 is used for an older chip. Use is a type that the caller's
-// template leaves open.
+// The error for a use of an sm_90 feature on an older chip. Use is a template parameter of the
+// caller's.
 template <class Use>
 INFLIGHT_HOST_DEVICE constexpr void require_bulk_copies() {
   static_assert(has_sm90<Use>,

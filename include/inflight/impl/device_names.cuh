@@ -1,4 +1,4 @@
-// What the names of device.cuh are made of: the chip they need, and tensor copies by rank.
+// Implementation of device.cuh: the check for sm_90, and tensor copies by rank.
 #pragma once
 #include <inflight/barrier.cuh>
 #include <inflight/ptx/tensor.cuh>
@@ -10,7 +10,7 @@ typedef struct CUtensorMap_st CUtensorMap;
 
 namespace inflight::impl {
 
-// Depends on a type, so that it is asked where a function is used.
+// Depends on a type, so that it is evaluated where a function is used.
 template <class Use>
 INFLIGHT_DEVICE constexpr void require_sm90() {
   static_assert(has_sm90<Use>,

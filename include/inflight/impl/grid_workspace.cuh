@@ -1,12 +1,13 @@
-// The barrier of a grid: where its word stands, and how blocks meet on it.
+// The barrier of a grid: where its word is in memory, and how blocks use it.
 //
-// A cooperative launch sets memory aside for each grid, and hands its address to the kernel in the
-// environment registers 1 (high half) and 2 (low half): {u32 bytes; u32 barrier}. PTX ISA names
-// %envreg as 'driver-defined'; the driver's side is not documented, but every program that was
-// compiled with grid synchronisation and without -rdc since CUDA 11 reads it, so a driver cannot
-// drop it without breaking them all. What else there is does not do: a __device__ variable is one a
-// translation unit, shared by grids that run at the same time and know no number of their own small
-// enough to index it. The word works as impl/flip_barrier.cuh says, whatever value it starts from.
+// A cooperative launch reserves memory for each grid, and passes its address to the kernel in the
+// environment registers 1 (high half) and 2 (low half): {u32 bytes; u32 barrier}. PTX ISA calls
+// %envreg 'driver-defined', and the driver's side is not documented. But every program compiled
+// with grid synchronisation and without -rdc since CUDA 11 reads it, so no driver can drop it
+// without breaking them all. A __device__ variable is no alternative: there is one for each
+// translation unit, shared by grids that run at the same time, and a grid has no number of its own
+// small enough to index it. The word works as impl/flip_barrier.cuh describes, from any starting
+// value.
 #pragma once
 #include <inflight/impl/flip_barrier.cuh>
 
@@ -30,8 +31,8 @@ INFLIGHT_DEVICE std::uint32_t grid_share() {
   return flip_share((blockIdx.x | blockIdx.y | blockIdx.z) == 0, blocks);
 }
 
-// The leader reads the word before its block arrives, so that the arrival need not bring back the
-// old value: red is one way, atom is both.
+// The leader reads the word before its block arrives, so that the arrival need not return the old
+// value. It can then be a red, which is one-way, instead of an atom.
 INFLIGHT_DEVICE std::uint32_t grid_arrive(std::uint32_t* word) {
   std::uint32_t before = 0;
   if (leads_block()) before = ptx::ld_relaxed<ptx::scope::gpu>(word);
@@ -45,8 +46,8 @@ INFLIGHT_DEVICE void grid_wait(const std::uint32_t* word, std::uint32_t before) 
   __syncthreads();
 }
 
-// The arrival brings back the old value here: on an H200 that is 0.88 of the time of NVIDIA's
-// barrier for 132 and for 264 blocks, and reading the word first 0.95 and 1.19
+// Here the arrival returns the old value. On an H200 that takes 0.88 of the time of NVIDIA's
+// barrier for 132 and for 264 blocks; reading the word first takes 0.95 and 1.19
 // (bench/library/grid_barrier.cu).
 INFLIGHT_DEVICE void grid_sync(std::uint32_t* word) {
   __syncthreads();

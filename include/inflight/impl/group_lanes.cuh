@@ -1,11 +1,11 @@
-// How groups inside a warp count their lanes, and how values travel by words.
+// Lane and rank arithmetic of groups, and exchanges of values word by word.
 #pragma once
 #include <inflight/bytes.cuh>
 #include <inflight/ptx/warp.cuh>
 
 namespace inflight::impl {
 
-// A value as 32-bit words, each put through `each`; the rest of the last word is zero.
+// Applies `each` to every 32-bit word of a value; the unused bytes of the last word are zero.
 template <class T, class Each>
 INFLIGHT_DEVICE T by_words(const T& value, Each each) {
   static_assert(moves_as_bytes<T>,
@@ -23,7 +23,7 @@ INFLIGHT_DEVICE T by_words(const T& value, Each each) {
   return result;
 }
 
-// A value to compare, as 32 or 64 bits.
+// The bytes of a value as a 32- or 64-bit integer, for comparison.
 template <class T>
 INFLIGHT_DEVICE auto comparable(const T& value) {
   static_assert(moves_as_bytes<T> && sizeof(T) <= 8,
@@ -51,7 +51,7 @@ INFLIGHT_DEVICE std::uint32_t nth_lane(std::uint32_t mask, std::uint32_t n) {
   return lane;
 }
 
-// The bits of `lanes` that stand in `mask`, moved together: bit r is that of the group's rank r.
+// Compacts the bits of `lanes` that are in `mask`: bit r is that of the group's rank r.
 INFLIGHT_DEVICE std::uint32_t lanes_to_ranks(std::uint32_t mask, std::uint32_t lanes) {
   if (mask == 0xffffffffu) return lanes;
   std::uint32_t ranks = 0;
@@ -60,25 +60,25 @@ INFLIGHT_DEVICE std::uint32_t lanes_to_ranks(std::uint32_t mask, std::uint32_t l
   return ranks;
 }
 
-// A thread in its block, x first.
+// The calling thread's rank in its block, x first.
 INFLIGHT_DEVICE unsigned block_thread_rank() {
   return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
 INFLIGHT_DEVICE unsigned block_threads() { return blockDim.x * blockDim.y * blockDim.z; }
 
-// The lanes of the calling thread's warp that exist: in a block's last warp perhaps not all.
+// Mask of the lanes of the calling thread's warp that exist; a block's last warp may be partial.
 INFLIGHT_DEVICE std::uint32_t lanes_of_block() {
   const unsigned left = block_threads() - (block_thread_rank() & ~31u);
   return left >= 32 ? 0xffffffffu : (1u << left) - 1;
 }
 
-// The `size` neighbouring lanes that the caller is among; `size` is a power of two.
+// Mask of the aligned group of `size` lanes that contains the caller; `size` is a power of two.
 INFLIGHT_DEVICE std::uint32_t lanes_beside(unsigned size) {
   if (size >= 32) return 0xffffffffu;
   return ((1u << size) - 1) << (ptx::lane_id() & (32 - size));
 }
 
-// The same for blocks in their grid, and threads: block by block.
+// Counts and ranks of blocks in their grid, x first, and of threads, block by block.
 INFLIGHT_DEVICE unsigned long long grid_blocks() {
   return static_cast<unsigned long long>(gridDim.x) * gridDim.y * gridDim.z;
 }

@@ -1,4 +1,4 @@
-// Which kind of group a type is.
+// Type traits: the kind of group that a type is.
 #pragma once
 #include <inflight/impl/config.cuh>
 
@@ -14,7 +14,7 @@ class thread_block_tile;
 
 namespace impl {
 
-// A tile's threads; 0 for other groups.
+// A tile's number of threads; 0 for other groups.
 template <class Group>
 inline constexpr unsigned tile_size = 0;
 template <unsigned Size, class Parent>
@@ -33,7 +33,7 @@ inline constexpr bool is_grid = std::is_same_v<std::remove_cv_t<Group>, grid_gro
 template <class Group>
 inline constexpr bool is_coalesced = std::is_same_v<std::remove_cv_t<Group>, coalesced_group>;
 
-// Inside one warp: it has mask(), shuffles and votes.
+// Groups within one warp: they have mask(), shuffles and votes.
 template <class Group>
 inline constexpr bool is_warp_group = is_coalesced<Group> ||
                                       (is_tile<Group> && tile_size<Group> <= 32);

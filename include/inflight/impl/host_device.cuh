@@ -1,4 +1,4 @@
-// What the headers need that host code may include too, compiled by whatever compiler of C++.
+// Common to all headers, also those that a host-only C++ compiler compiles.
 #pragma once
 #include <inflight/impl/standard.cuh>
 

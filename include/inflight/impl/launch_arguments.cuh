@@ -1,4 +1,4 @@
-// A launch's arguments as the runtime takes them, and the calls behind the launches.
+// A launch's arguments in the form that the runtime takes, and the runtime calls of launches.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -9,7 +9,7 @@ namespace inflight {
 struct launch_shape;
 namespace impl {
 
-// Copies of the arguments, of the parameters' types, and an array of pointers to them.
+// Copies of the arguments, converted to the parameters' types, and an array of pointers to them.
 template <class... Parameters>
 class launch_arguments {
  public:
@@ -50,7 +50,7 @@ inline cudaError_t allow_shared(const void* kernel, std::size_t shared) {
   return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared));
 }
 
-// A template so that launch_shape need not be complete yet.
+// A template because launch_shape is incomplete here.
 template <class Shape>
 cudaError_t launch(const void* kernel, const Shape& shape, void** arguments) {
   const unsigned blocks = shape.cluster.x * shape.cluster.y * shape.cluster.z;

@@ -1,11 +1,12 @@
-// Waiting on an mbarrier: a loop of two instructions, asleep between tries where the chip can.
+// Waits on an mbarrier: a loop of two instructions. On sm_90, try_wait may suspend the thread
+// between tries.
 #pragma once
 #include <inflight/ptx/fence.cuh>
 #include <inflight/ptx/mbarrier.cuh>
 
 namespace inflight::impl {
 
-// Labels in braces are local to them, so the loop may be inlined many times.
+// A label in braces is local to them, so the loop may be inlined many times.
 INFLIGHT_DEVICE void wait_parity(std::uint32_t mbarrier, std::uint32_t parity) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
   asm volatile(
@@ -42,8 +43,8 @@ INFLIGHT_DEVICE void wait_token(std::uint32_t mbarrier, std::uint64_t token) {
 #endif
 }
 
-// Makes what one thread initialised visible to the others' arrivals and, where there are such, to
-// copies. A barrier of the block must follow.
+// Makes the mbarriers that one thread initialised visible to the arrivals of other threads and, on
+// sm_90, to copies. A barrier of the block must follow.
 INFLIGHT_DEVICE void publish_mbarriers() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   ptx::fence_mbarrier_init();

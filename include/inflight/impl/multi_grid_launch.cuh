@@ -1,4 +1,4 @@
-// How launch_multi_grid picks each grid's arguments and launches.
+// Implementation of launch_multi_grid: each grid's arguments, and the checks before the launches.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -12,7 +12,7 @@ struct per_grid_values;
 
 namespace impl {
 
-// Puts the current device back.
+// Restores the current device.
 class device_guard {
  public:
   device_guard() { cudaGetDevice(&device_); }
@@ -23,7 +23,7 @@ class device_guard {
   int device_ = 0;
 };
 
-// Makes `device` current and able to reach the memory of the others.
+// Makes `device` current and enables its access to the memory of the others.
 inline cudaError_t reach_peers(int device, const std::vector<int>& devices) {
   cudaError_t error = cudaSetDevice(device);
   for (int peer : devices) {
@@ -40,7 +40,7 @@ inline cudaError_t reach_peers(int device, const std::vector<int>& devices) {
   return error;
 }
 
-// How many blocks every one of the devices holds at once. The current device changes.
+// The number of blocks that every one of the devices can hold at once. Changes the current device.
 template <class... Parameters>
 cudaError_t smallest_full_grid(unsigned* blocks, const std::vector<int>& devices,
                                void (*kernel)(Parameters...), unsigned threads,
@@ -56,7 +56,7 @@ cudaError_t smallest_full_grid(unsigned* blocks, const std::vector<int>& devices
   return error;
 }
 
-// What grid `rank` gets for an argument of the launch.
+// The value that grid `rank` gets for an argument of the launch.
 template <class T>
 const T& of_grid(const T& value, const multi_grid_handle&, unsigned) {
   return value;

@@ -8,7 +8,7 @@
 
 namespace inflight::impl {
 
-// Left open for types that NCCL does not reduce.
+// Does not compile for types that NCCL does not reduce.
 template <class T>
 inline constexpr ncclDataType_t nccl_type = [] {
   static_assert(never<T>,
@@ -41,7 +41,7 @@ inline constexpr ncclDataType_t nccl_type<__half> = ncclFloat16;
 template <>
 inline constexpr ncclDataType_t nccl_type<__nv_bfloat16> = ncclBfloat16;
 
-// An operator, with the type that it has or that it is used with.
+// An operator with its own type, or, for `<>`, with the type of the values.
 template <class Op, class T>
 inline constexpr ncclRedOp_t nccl_operation = [] {
   static_assert(never<Op>, "NCCL reduces by plus, less and greater.");

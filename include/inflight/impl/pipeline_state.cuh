@@ -1,4 +1,4 @@
-// A block's pipeline in shared memory: its mbarriers, and where a thread stands in the ring of
+// A block's pipeline in shared memory: its mbarriers, and each thread's position in the ring of
 // stages.
 #pragma once
 #include <inflight/impl/mbarrier_wait.cuh>
@@ -13,7 +13,7 @@ class pipeline_shared_state;
 
 namespace impl {
 
-// Where a thread stands in the ring: the stage that comes next, and the parity of the round.
+// A thread's position in the ring: the next stage, and the parity of the round.
 struct pipeline_cursor {
   int stage = 0;
   std::uint32_t parity = 0;
@@ -22,10 +22,10 @@ struct pipeline_cursor {
   }
 };
 
-// A thread's view of the ring of `stages`, which every function is told anew: a constant where the
-// pipeline's type says it.
+// A thread's view of the ring of `stages`. Every function takes `stages` as an argument, so that it
+// is a constant if the pipeline's type states it.
 struct pipeline_ring {
-  std::uint32_t state;  // shared address of full[0]; empty[0] is behind full[stages - 1]
+  std::uint32_t state;  // shared address of full[0]; empty[0] follows full[stages - 1]
   pipeline_cursor head{}, tail{};
 
   INFLIGHT_DEVICE std::uint32_t full(const pipeline_cursor& at) const {
@@ -34,7 +34,7 @@ struct pipeline_ring {
   INFLIGHT_DEVICE std::uint32_t empty(const pipeline_cursor& at, int stages) const {
     return state + 8 * (stages + at.stage);
   }
-  // In the first round nothing has to be released: the phase before the first counts as complete.
+  // In the first round no stage needs a release: the phase before the first counts as complete.
   INFLIGHT_DEVICE void acquire(int stages) const {
     wait_parity(empty(head, stages), head.parity ^ 1);
   }
@@ -49,7 +49,7 @@ struct pipeline_ring {
   }
 };
 
-// Initialises the mbarriers for so many arrivals a stage. One thread.
+// Initialises the mbarriers for these numbers of arrivals a stage. One thread calls it.
 template <int Stages>
 INFLIGHT_DEVICE void init_stages(pipeline_shared_state<thread_scope_block, Stages>* state,
                                  unsigned producers, unsigned consumers) {
@@ -63,7 +63,7 @@ INFLIGHT_DEVICE void init_stages(pipeline_shared_state<thread_scope_block, Stage
 template <class Completion>
 inline constexpr bool by_bytes = std::is_same_v<Completion, transaction_bytes>;
 
-// Everyone produces and consumes.
+// Every thread produces and consumes.
 template <class Completion, class Group, int Stages>
 INFLIGHT_DEVICE pipeline_ring set_up(const Group& group,
                                      pipeline_shared_state<thread_scope_block, Stages>* state) {
@@ -73,7 +73,7 @@ INFLIGHT_DEVICE pipeline_ring set_up(const Group& group,
   return {ptx::shared_address(state->full)};
 }
 
-// Counts who does what first, where the first mbarrier will be.
+// First counts the producers, in the memory of the first mbarrier.
 template <class Completion, class Group, int Stages>
 INFLIGHT_DEVICE pipeline_ring set_up(const Group& group,
                                      pipeline_shared_state<thread_scope_block, Stages>* state,

@@ -1,10 +1,10 @@
-// What callers promise and types cannot hold them to, asked when the kernel runs. A broken promise
-// ends the kernel as a failed assert() does, with a sentence (cudaErrorAssert); where the compiler
-// can see that a promise is kept nothing is left of the question, and with NDEBUG nothing anywhere.
+// Run-time checks of preconditions that types cannot express. A violation ends the kernel as a
+// failed assert() does, with a message (cudaErrorAssert). The check costs nothing where the
+// compiler can prove it, nor anywhere with NDEBUG.
 #pragma once
 #include <inflight/impl/config.cuh>
 
-// What assert() calls in device code, in whose place the driver puts its own.
+// The function that assert() calls in device code, which the driver implements.
 extern "C" __device__ void __assertfail(const char* sentence, const char* file, unsigned line,
                                         const char* function, std::size_t char_bytes);
 

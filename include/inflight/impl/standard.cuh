@@ -1,7 +1,7 @@
-// What the library takes from the C++ standard library: names of types, questions about types,
-// memcpy, move and forward. NVRTC, which has no standard library, gets them here, in namespace std;
-// move and forward it has built in. Where such a program brings a standard library of its own,
-// -DINFLIGHT_STANDARD_HEADERS has the library include its headers instead.
+// The parts of the C++ standard library that this library uses: type names, type traits, memcpy,
+// move and forward. NVRTC, which has no standard library, gets them here in namespace std, except
+// move and forward, which it has built in. For a program with a standard library of its own,
+// -DINFLIGHT_STANDARD_HEADERS makes the library include that one's headers instead.
 #pragma once
 #if !defined(__CUDACC_RTC__) || defined(INFLIGHT_STANDARD_HEADERS)
 #  include <cstddef>
@@ -67,7 +67,7 @@ struct conditional<false, Then, Else> {
 template <bool Condition, class Then, class Else>
 using conditional_t = typename conditional<Condition, Then, Else>::type;
 
-// The first that is true, or the last; those behind it are not looked at.
+// The first one that is true, or the last; those after it are not instantiated.
 template <class...>
 struct disjunction : false_type {};
 template <class Last>
@@ -101,7 +101,7 @@ struct remove_cv<const volatile T> {
 template <class T>
 using remove_cv_t = typename remove_cv<T>::type;
 
-// What a value of T becomes as an argument: arrays and functions become pointers.
+// The type of a T passed by value: arrays and functions become pointers.
 template <class T>
 struct decay {
   using type = remove_cv_t<T>;

@@ -5,14 +5,14 @@
 
 namespace inflight::impl {
 
-// Count values of T, moved by one instruction where they have its size and alignment.
+// Count values of T, moved by one instruction if an instruction has their size and alignment.
 template <class T, int Count>
 struct alignas(sizeof(T) * Count) pack {
   T value[Count];
 };
 
-// The vector register type of so many bytes, with loads and stores of what is used once: .cs, evict
-// first. They are __ldcs and __stcs, which Clang does not have.
+// The register type of `Bytes` bytes, with loads and stores for data used once: .cs, evict first.
+// They are __ldcs and __stcs, which Clang does not have.
 template <int Bytes>
 struct word;
 #define INFLIGHT_WORD(BYTES, TYPE, REGISTER, SUFFIX, TEXT, ADDRESS, OUT, IN)              \
@@ -41,7 +41,7 @@ INFLIGHT_WORD(1, unsigned char, unsigned, "u8", "%0", "%1", "=r"(v), "r"(v))
 #undef INFLIGHT_LIST
 #undef INFLIGHT_WORD
 
-// A pack in its word's size.
+// Loads and stores a pack as one word of its size.
 template <class Pack>
 INFLIGHT_DEVICE Pack load_once(const Pack* from) {
   using Word = word<sizeof(Pack)>;
@@ -93,7 +93,8 @@ constexpr std::size_t largest() {
   return most;
 }
 
-// Vectors of 16 bytes of the largest type, where all types and pointers allow it; else elements.
+// Launches with vectors of 16 bytes of the largest type if all types and pointers allow it;
+// otherwise one element a thread.
 template <class Operation, class Out, class... In>
 cudaError_t stream_launch(std::size_t n, cudaStream_t stream, Operation operation, Out* out,
                           const In*... in) {

@@ -1,11 +1,11 @@
-// A copy from global to shared memory shared out among the threads of a group.
+// A copy from global to shared memory, divided among the threads of a group.
 #pragma once
 #include <inflight/ptx/address.cuh>
 #include <inflight/ptx/cp_async.cuh>
 
 namespace inflight::impl {
 
-// The part of `rank` among `threads` of [0, bytes) in pieces of Bytes.
+// Copies the part of [0, bytes) that belongs to `rank` among `threads`, in pieces of Bytes.
 template <int Bytes>
 INFLIGHT_DEVICE void copy_pieces(std::uint32_t dst, std::uint64_t src, std::uint32_t bytes,
                                  std::uint32_t rank, std::uint32_t threads) {
@@ -14,7 +14,7 @@ INFLIGHT_DEVICE void copy_pieces(std::uint32_t dst, std::uint64_t src, std::uint
     ptx::cp_async<Bytes, kind>(dst + at, src + at);
 }
 
-// The same by ordinary loads and stores, whatever memory it is.
+// The same by ordinary loads and stores, from and to any memory.
 template <class Piece>
 INFLIGHT_DEVICE void copy_plainly(void* to, const void* from, std::uint32_t bytes,
                                   std::uint32_t rank, std::uint32_t threads) {
@@ -22,22 +22,23 @@ INFLIGHT_DEVICE void copy_plainly(void* to, const void* from, std::uint32_t byte
     static_cast<Piece*>(to)[at] = static_cast<const Piece*>(from)[at];
 }
 
-// A thread by itself, to copy_part a group.
+// A single thread, as a group for copy_part.
 struct one_thread {
   INFLIGHT_DEVICE static constexpr unsigned size() { return 1; }
   INFLIGHT_DEVICE static constexpr unsigned thread_rank() { return 0; }
 };
 
 // Copies the calling thread's part of a group's copy, asynchronously and in the widest pieces that
-// addresses and size allow; `Alignment` is what the caller promises of all three. True if bytes
-// were copied by ordinary loads and stores: what cp.async cannot move, fewer than 4 or not aligned
-// to 4, and everything where the copy is not from global to this block's shared memory.
+// addresses and size allow. The caller promises that all three are multiples of `Alignment`.
+// Returns true if ordinary loads and stores copied bytes. They copy what cp.async cannot: pieces of
+// fewer than 4 bytes or not aligned to 4, and every copy that is not from global to this block's
+// shared memory.
 template <int Alignment, class Group, class Size>
 INFLIGHT_DEVICE bool copy_part(const Group& group, void* to, const void* from, Size size) {
   const auto bytes = static_cast<std::uint32_t>(size);
   const auto rank = static_cast<std::uint32_t>(group.thread_rank());
   const auto threads = static_cast<std::uint32_t>(group.size());
-  // Known when compiled, mostly.
+  // Usually known at compile time.
   if (!__isShared(to) || !__isGlobal(from)) {
     const auto low = reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from);
     if (((low | bytes) & 3) == 0)
@@ -49,7 +50,7 @@ INFLIGHT_DEVICE bool copy_part(const Group& group, void* to, const void* from, S
   const std::uint32_t dst = ptx::shared_address(to);
   const std::uint64_t src = ptx::global_address(from);
   const std::uint32_t low = dst | static_cast<std::uint32_t>(src);
-  // What is nearly always so has a way of its own, of one loop.
+  // The most frequent case has its own path, of one loop.
   if (Alignment >= 16 || ((low | bytes) & 15) == 0) {
     copy_pieces<16>(dst, src, bytes, rank, threads);
     return false;
@@ -73,7 +74,7 @@ INFLIGHT_DEVICE bool copy_part(const Group& group, void* to, const void* from, S
   return done < bytes;
 }
 
-// One thread's copy of Bytes that are known when compiled, a multiple of 4.
+// One thread's copy of Bytes, a compile-time multiple of 4.
 template <int Bytes, int Alignment>
 INFLIGHT_DEVICE void copy_own(void* shared, const void* global) {
   constexpr int piece = Alignment >= 16 && Bytes % 16 == 0 ? 16

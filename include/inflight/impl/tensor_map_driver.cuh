@@ -1,4 +1,4 @@
-// The driver's functions that encode tensor maps, found at run time.
+// The driver's functions that encode tensor maps, looked up at run time.
 #pragma once
 #include <cuda_runtime_api.h>
 
@@ -6,7 +6,8 @@
 
 namespace inflight::impl {
 
-// CUDA driver API, cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col; enumerations are ints.
+// CUDA driver API, cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col; int stands for their
+// enumerations.
 using encode_tiled_function = int (*)(void* map, int type, std::uint32_t rank, void* address,
                                       const std::uint64_t* dim, const std::uint64_t* strides,
                                       const std::uint32_t* box,
@@ -19,11 +20,11 @@ using encode_im2col_function = int (*)(void* map, int type, std::uint32_t rank, 
                                        const std::uint32_t* element_strides, int interleave,
                                        int swizzle, int l2_promotion, int fill);
 
-// Null where the driver lacks the function or there is no driver.
+// Returns null if the driver lacks the function or there is no driver.
 template <class Function>
 Function driver_function(const char* name) {
-  // The driver encodes for the device of the current context, which must be there: an H200's
-  // answers 201, invalid context, in a program that has not used the device yet.
+  // The driver encodes for the device of the current context, which must exist. An H200's driver
+  // returns 201, invalid context, in a program that has not used the device yet.
   if (cudaFree(nullptr) != cudaSuccess) {
     cudaGetLastError();  // ours to tell
     return nullptr;

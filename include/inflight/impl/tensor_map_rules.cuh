@@ -1,5 +1,6 @@
-// The rules of make_tensor_map's arguments: CUDA driver API, cuTensorMapEncodeTiled and
-// cuTensorMapEncodeIm2col; where the documents are silent, what an H200's driver refuses.
+// The rules for make_tensor_map's arguments: CUDA driver API, cuTensorMapEncodeTiled and
+// cuTensorMapEncodeIm2col. Where the documents are silent, the rules are what an H200's driver
+// rejects.
 #pragma once
 #include <cinttypes>
 #include <cstdio>
@@ -23,7 +24,7 @@ inline const tensor_type_facts& tensor_facts_of(tensor_type type) {
   return tensor_types[static_cast<int>(type)];
 }
 
-// make_tensor_map's arguments as the driver wants them.
+// make_tensor_map's arguments in the form that the driver takes.
 struct arguments {
   template <class T>
   arguments(T* tensor, const tensor_dims& sizes, const tensor_map_options& asked)
@@ -37,7 +38,7 @@ struct arguments {
   int element_bytes() const { return tensor_facts_of(type).bytes; }
   bool sliced() const { return options.interleave != tensor_interleave::none; }
   int slice_bytes() const { return options.interleave == tensor_interleave::b16 ? 16 : 32; }
-  // Bytes from position to position of dimension 0.
+  // Bytes from one position of dimension 0 to the next.
   int inner_bytes() const { return sliced() ? slice_bytes() : element_bytes(); }
 
   std::uintptr_t pointer;
@@ -65,7 +66,7 @@ inline tensor_map_error broken(const char* argument, int index, std::string valu
   return {argument, index, std::move(value), std::move(rule), std::move(fix)};
 }
 
-// A rule keeps silent or says what breaks it.
+// The result of a rule: empty, or the error.
 class finding {
  public:
   finding() = default;
@@ -146,13 +147,13 @@ inline finding check_extents(arguments& a) {
   return {};
 }
 
-// The product, or 2^62 where it would pass that. Neither is negative.
+// The product, limited to 2^62. Neither factor is negative.
 inline std::int64_t bytes_of(std::int64_t stride, std::int64_t extent) {
   constexpr std::int64_t most = std::int64_t{1} << 62;
   return stride > most / extent ? most : stride * extent;
 }
 
-// Every stride must step over the dimensions that have smaller ones, in whatever order they come.
+// Every stride must step over the dimensions with smaller strides, in any order.
 inline finding check_overlap(const arguments& a) {
   std::int64_t below = bytes_of(a.inner_bytes(), a.extents.value[0]);
   bool done[4] = {};
@@ -237,7 +238,7 @@ inline finding check_row(const arguments& a, const char* argument, int index,
   return {};
 }
 
-constexpr std::int64_t most_box_bytes = 233472;  // all of a multiprocessor's shared memory
+constexpr std::int64_t most_box_bytes = 233472;  // the shared memory of a multiprocessor
 
 inline finding check_box(const arguments& a, const tensor_dims& box) {
   if (box.count != a.rank())
@@ -317,7 +318,7 @@ inline finding check_common(arguments& a) {
   return check_strides(a);
 }
 
-// Calls `encode` and says what the driver says.
+// Calls `encode` and returns the map, or an error with the driver's status.
 template <class Encode>
 tensor_map_result<> answer(const char* function, Encode encode) {
   tensor_map map;

@@ -1,4 +1,4 @@
-// What the verbs of tensor_copy.cuh turn into operands of instructions.
+// Converts the arguments of tensor_copy.cuh's functions to operands of instructions.
 #pragma once
 #include <inflight/barrier.cuh>
 #include <inflight/impl/require.cuh>
@@ -38,14 +38,14 @@ struct tensor_offsets {
   std::uint16_t value[Offsets];
 };
 
-// The dimensions that a map's type tells; 0 where it tells none.
+// The number of dimensions in a map's type; 0 if the type has none.
 template <class Map>
 inline constexpr int map_rank = 0;
 template <class Tile, int Rank>
 inline constexpr int map_rank<tile_map<Tile, Rank>> = Rank;
 
-// A generic address: of a kernel's parameter, of constant or of global memory; for a copy with Rank
-// coordinates, if any (not 0).
+// The map's generic address: in a kernel's parameters, constant or global memory. Rank is the
+// number of coordinates of the copy, or 0.
 template <int Rank = 0, class Map>
 INFLIGHT_DEVICE std::uint64_t map_address(const Map& map) {
   static_assert(std::is_base_of<tensor_map, Map>::value, "A tensor copy wants a tensor_map.");
@@ -56,7 +56,7 @@ INFLIGHT_DEVICE std::uint64_t map_address(const Map& map) {
   return reinterpret_cast<std::uint64_t>(&map);
 }
 
-// The same, for a copy to or from a box: a tile_map goes with its own tile, or with plain memory.
+// The same for a copy to or from a box: a tile_map accepts only its own tile type, or plain memory.
 template <class Map, class Box>
 inline constexpr bool map_fits = true;
 template <class Tile, int Rank, class T, int Rows, int Columns, swizzle Swizzle>
@@ -85,7 +85,7 @@ INFLIGHT_DEVICE std::uint32_t box_address(const T* box) {
   return ptx::shared_address(box);
 }
 
-// Has an element type of tensors the reduction?
+// Whether an element type of tensors has the reduction.
 INFLIGHT_HOST_DEVICE constexpr bool tensor_type_reduces(tensor_type type, reduction_op op) {
   const bool order = op == reduction_op::min || op == reduction_op::max;
   const bool count = op == reduction_op::inc || op == reduction_op::dec;
@@ -125,7 +125,7 @@ template <class Done>
 inline constexpr bool has_copies<Done, std::void_t<decltype(impl::declval<Done&>().copies())>> =
     std::is_same<decltype(impl::declval<Done&>().copies()), transaction&>::value;
 
-// The mbarrier on which a copy to `box` completes; a transaction hears of its bytes.
+// The mbarrier on which a copy to `box` completes; adds the box's bytes to a transaction.
 template <class Done, class Box>
 INFLIGHT_DEVICE std::uint32_t mbarrier_of(Done& done, const Box& box) {
   if constexpr (std::is_same<Done, transaction>::value) {

@@ -1,9 +1,10 @@
-// One row a rank: how the text and operands of a tensor copy depend on it. An asm statement wants
-// its text as one literal, so these are macros; ptx/tensor.cuh is where they are used.
+// One row for each rank: the text and operands of a tensor copy. These are macros because an asm
+// statement needs its text as one literal. ptx/tensor.cuh uses them.
 #pragma once
 
-// X(rank, first operands, text of the coordinates, text of im2col's offsets, five texts of the
-// operands that follow, what the caller adds). The first operands are the coordinates, the offsets.
+// X(rank, first operands, text of the coordinates, text of im2col's offsets, five operand numbers
+// that follow, the caller's extra arguments). The first operands are the coordinates and the
+// offsets.
 #define INFLIGHT_AT_1 "r"(at[0])
 #define INFLIGHT_AT_2 INFLIGHT_AT_1, "r"(at[1])
 #define INFLIGHT_AT_3 INFLIGHT_AT_2, "r"(at[2])
@@ -38,7 +39,7 @@
 
 #define INFLIGHT_IM2COL_RULE "An im2col tensor has three to five dimensions."
 
-// Operands at an instruction's end: a mask of blocks, an L2 policy.
+// Optional operands at an instruction's end: a mask of blocks, an L2 policy.
 #define INFLIGHT_NO_MORE(first, second) ""
 #define INFLIGHT_ONE_MORE(first, second) ", " first
 #define INFLIGHT_TWO_MORE(first, second) ", " first ", " second

@@ -1,11 +1,11 @@
-// The element types of tensor maps, and those that C++ types go with.
+// The element types of tensor maps, and the mapping from C++ types to them.
 #pragma once
 #include <inflight/bytes.cuh>
 #include <inflight/impl/host_device.cuh>
 
 namespace inflight {
 
-// The values are those of CUDA's CUtensorMapDataType. The _ftz types read subnormals as zero where
+// The values are those of CUDA's CUtensorMapDataType. The _ftz types flush subnormals to zero where
 // a reduction adds; tf32 rounds f32 as it is loaded.
 enum class tensor_type : std::uint8_t {
   u8,
@@ -21,13 +21,13 @@ enum class tensor_type : std::uint8_t {
   f32_ftz,
   tf32,
   tf32_ftz,
-  of_pointer  // the type that goes with what the pointer points to
+  of_pointer  // the type that matches the pointer's element type
 };
 
 namespace impl {
 
-// of_pointer where no element type goes with T. Of one byte there is only u8, as which
-// __nv_fp8_e4m3 and its like are copied; a pair of 16-bit numbers is a word.
+// Returns of_pointer if T matches no element type. All one-byte types, __nv_fp8_e4m3 and the like
+// included, are u8; a pair of 16-bit numbers is u32.
 template <class T>
 INFLIGHT_HOST_DEVICE constexpr tensor_type tensor_type_of() {
   using U = std::remove_cv_t<T>;

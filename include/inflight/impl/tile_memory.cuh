@@ -1,5 +1,5 @@
-// Where the warps of a tile of 64 to 512 threads meet: a flag and a slot for every warp. In a
-// block_tile_memory, or in the shared memory that every block has reserved.
+// The memory through which the warps of a tile of 64 to 512 threads synchronise: a flag and a slot
+// for each warp, in a block_tile_memory or in the shared memory that every block has reserved.
 #pragma once
 #include <inflight/impl/config.cuh>
 #include <inflight/impl/group_lanes.cuh>
@@ -12,8 +12,8 @@ namespace inflight {
 class thread_block;
 namespace impl {
 
-// For each warp of a block, how many barriers it has come to: two bits for each size of tiles,
-// counted modulo 4. Only the warp itself writes its byte.
+// For each warp of a block, the number of barriers it has reached: two bits for each tile size,
+// modulo 4. Only the warp itself writes its byte.
 struct tile_flags {
   std::uint8_t of_warp[32];
 };
@@ -27,9 +27,9 @@ struct tile_memory {
   tile_slot slot[32];
 };
 
-// What a block without one has: the first 288 bytes of its shared memory. They can be found as
-// others left them, cooperative groups among them, who share them so: a word for each size of
-// tiles, zero outside of barriers, and 8 bytes a warp, which may be anything.
+// The memory of a block without one: the first 288 bytes of its reserved shared memory. Cooperative
+// groups use the same bytes in the same way, so they hold what others left: a word for each tile
+// size, zero outside of barriers, and 8 bytes a warp of any value.
 struct reserved_tile_memory {
   std::uint32_t waiting[8];
   std::uint64_t slot[32];
@@ -42,21 +42,21 @@ struct reserved_tile_memory {
 static_assert(sizeof(reserved_tile_memory) == 288, "a block has 288 bytes reserved for its tiles");
 inline constexpr unsigned reserved_slot_bytes = 8;
 
-// Where a block's tiles meet: in the memory that it was given, or in what is reserved. Which, is
-// said by itself, as the compiler cannot tell that an address in shared memory is not null.
+// The memory of a block's tiles: a block_tile_memory, or the reserved bytes. `given` says which,
+// because the compiler cannot tell that an address in shared memory is not null.
 struct meeting_place {
   tile_memory* memory = nullptr;
   bool given = false;
 };
 
-// Makes the block's flags ready; all its threads call it.
+// Initialises the block's flags; all its threads call it.
 INFLIGHT_DEVICE thread_block block_with(tile_memory* memory);
 
 // A tile of `Size` threads, 64 to 512, of the calling thread's block.
 template <unsigned Size>
 struct tile_place {
   static constexpr unsigned warps = Size / 32;
-  // Where the size's two bits are.
+  // Position of the size's two bits in a flag.
   static constexpr unsigned shift = Size == 64 ? 0 : Size == 128 ? 2 : Size == 256 ? 4 : 6;
 
   INFLIGHT_DEVICE static unsigned first_warp() { return block_thread_rank() / Size * warps; }
@@ -74,10 +74,10 @@ struct tile_place {
       sync_around(0, [] {});
   }
 
-  // A barrier by what is reserved; when all have come and before any goes on, warp `leader` of the
-  // tile does `work`. Each other warp sets its bit and waits until it is gone; the leader waits for
-  // all bits and clears them at once, so that a warp may set its bit for the next barrier while
-  // another has not looked yet.
+  // A barrier in the reserved bytes. After all have arrived and before any continues, warp `leader`
+  // of the tile calls `work`. Each other warp sets its bit and waits until it is clear. The leader
+  // waits for all bits and clears them at once, so that a warp may set its bit for the next barrier
+  // while another has not yet read the word.
   template <class Work>
   INFLIGHT_DEVICE static void sync_around(unsigned leader, Work work) {
     std::uint32_t* waiting = &reserved_tile_memory::of_block()->waiting[shift / 2];
@@ -104,8 +104,8 @@ struct tile_place {
  private:
   static constexpr std::uint32_t every_lane = 0xffffffffu;
 
-  // Each warp says that it has come, and each lane looks for one of the tile's warps until that has
-  // come too, or is one barrier further: it cannot be two.
+  // Each warp announces its arrival, and each lane polls one of the tile's warps until that has
+  // arrived too. The other warp may be one barrier ahead, but not two.
   INFLIGHT_DEVICE static void meet_by_flags(std::uint8_t* flags) {
     std::uint8_t* own = &flags[block_thread_rank() / 32];
     const std::uint32_t before = ptx::ld_relaxed<ptx::scope::cta>(own);

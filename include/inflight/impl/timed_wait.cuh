@@ -1,4 +1,4 @@
-// Waiting no longer than so many nanoseconds, by the GPU's clock: PTX ISA, "%globaltimer".
+// Waits with a limit in nanoseconds of the GPU's clock: PTX ISA, "%globaltimer".
 #pragma once
 #include <inflight/impl/config.cuh>
 
@@ -10,7 +10,7 @@ INFLIGHT_DEVICE std::uint64_t clock_nanoseconds() {
   return now;
 }
 
-// Of a duration with a count() and a period, a fraction of a second.
+// Converts a duration with a count() and a period, a fraction of a second.
 template <class Duration>
 INFLIGHT_DEVICE std::int64_t nanoseconds(const Duration& time) {
   using period = typename Duration::period;
@@ -20,7 +20,7 @@ INFLIGHT_DEVICE std::int64_t nanoseconds(const Duration& time) {
     return static_cast<std::int64_t>(time.count() * (1e9 * period::num / period::den));
 }
 
-// Whether the test came out true before that time, or does at it: it is made once at least.
+// Returns whether test() returns true before or at the deadline. It calls test() at least once.
 template <class Test>
 INFLIGHT_DEVICE bool test_until(std::int64_t deadline, Test test) {
   while (!test())
