@@ -1,6 +1,6 @@
 // arch: sm_80
-// A stream through shared memory with raw cp.async: three stages in flight, 16 bytes a thread and
-// stage, over 64 MiB. out[i] = in[i] * 3 + 1, checked against the host.
+// A stream through shared memory with raw cp.async: three stages in flight, 16 bytes for each
+// thread and stage, over 64 MiB. Checks out[i] = in[i] * 3 + 1 on the host.
 #include <cstdint>
 
 #include "examples/example.cuh"
@@ -22,14 +22,14 @@ __device__ void wait() {
 
 __device__ uint4 compute(uint4 v) { return {v.x * 3 + 1, v.y * 3 + 1, v.z * 3 + 1, v.w * 3 + 1}; }
 
-// Every thread reads only what it copied itself, so its own wait is enough: no barrier.
+// Every thread reads only what it copied itself, so its own wait suffices, without a barrier.
 __global__ void stream(uint4* out, const uint4* in) {
   __shared__ uint4 buffer[stages][threads];
   const std::size_t first = std::size_t(blockIdx.x) * tiles_per_block * threads + threadIdx.x;
   auto fetch = [&](int tile) {
     if (tile < tiles_per_block)
       copy_16(&buffer[tile % stages][threadIdx.x], in + first + std::size_t(tile) * threads);
-    commit();  // also an empty group, so that the count of groups stays in step
+    commit();  // commits empty groups too, so that the number of groups is right
   };
   for (int tile = 0; tile < stages - 1; ++tile) fetch(tile);
   for (int tile = 0; tile < tiles_per_block; ++tile) {

@@ -1,5 +1,5 @@
-// What the examples share: checked calls, and one line a run that says what ran, how much of it,
-// how fast, and whether it was right.
+// Helpers of the examples: checked calls, and one line for each run with its name, bytes, speed and
+// result.
 #pragma once
 #include <chrono>
 #include <cstdio>
@@ -15,7 +15,7 @@
     }                                                                           \
   } while (0)
 
-// Runs `launch`, waits for it, and gives the seconds that took.
+// Runs `launch`, waits for it, and returns the seconds that it took.
 template <class Launch>
 double seconds_of(Launch launch) {
   auto start = std::chrono::steady_clock::now();
@@ -25,7 +25,7 @@ double seconds_of(Launch launch) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// One line of the report. `bytes`: read and written. Gives whether it was right.
+// Prints one line of the report. `bytes` counts bytes read and written. Returns `right`.
 inline bool report(const char* what, double bytes, double seconds, bool right) {
   std::printf("  %-44s %7.1f MiB in %7.3f s  %8.1f MB/s  %s\n", what, bytes / (1 << 20), seconds,
               bytes / seconds / 1e6, right ? "right" : "WRONG");

@@ -1,6 +1,6 @@
 // options: --devices 2
-// A sum over all GPUs of the host in one launch of each: every GPU sums its part, they meet at a
-// barrier through peer memory, and then each reads the others' sums, so that all know the total.
+// A sum over all GPUs of the host in one launch on each. Every GPU sums its part, all wait at a
+// barrier through peer memory, and then each reads the others' sums, so all have the total.
 //   multi_gpu_sum [GPUS] [MiB each]
 #include <inflight/groups.cuh>
 #include <inflight/multi_grid.cuh>
@@ -13,7 +13,7 @@ constexpr int threads = 256;
 using sum_type = unsigned long long;
 
 struct sums_of_all {
-  sum_type* of[8];  // a GPU's sum, in its own memory
+  sum_type* of[8];  // each GPU's sum, in its own memory
 };
 
 __device__ sum_type warp_sum(sum_type value) {

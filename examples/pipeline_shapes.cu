@@ -1,7 +1,7 @@
 // arch: sm_80
-// cuda::pipeline in its five documented shapes: one stage; two stages with prologue and epilogue;
-// the same with both folded into the loop; producer and consumer threads; a pipeline of one thread.
-// Each block streams batches through shared memory; out[i] = in[i] * 3 + 1, checked on the host.
+// cuda::pipeline in its five documented forms: one stage; two stages with prologue and epilogue;
+// the same with both folded into the loop; producer and consumer threads; one thread's pipeline.
+// Each block streams batches through shared memory. Checks out[i] = in[i] * 3 + 1 on the host.
 #include <cooperative_groups.h>
 
 #include <cuda/pipeline>
@@ -16,7 +16,7 @@ constexpr int threads = 128, blocks = 32, batches = 64;
 constexpr std::size_t count = std::size_t(threads) * blocks * batches;
 constexpr std::size_t batch_bytes = sizeof(int) * threads;
 
-// Where this block's part of a batch starts.
+// Index of the first element of this block's part of a batch.
 __device__ std::size_t part(int batch) {
   return (std::size_t(batch) * gridDim.x + blockIdx.x) * blockDim.x;
 }
@@ -107,7 +107,7 @@ __global__ void specialised(int* out, const int* in) {
   }
 }
 
-// Each thread has a pipeline of its own; no state in shared memory, no waiting for others.
+// Each thread has its own pipeline, without shared state and without waiting for other threads.
 template <int stages>
 __global__ void one_thread(int* out, const int* in) {
   __shared__ int buffer[stages][threads];

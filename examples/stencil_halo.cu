@@ -1,6 +1,6 @@
-// A stencil over a plate: tensor copies bring each tile with the rows and columns around it, and
-// zeros where the plate ends, so the kernel knows no edges. While a block computes one tile the
-// next comes in and the last goes out.
+// A stencil over a plate. Tensor copies load each tile with the rows and columns around it, and
+// zeros outside the plate, so the kernel needs no code for edges. While a block computes one tile,
+// the next one is loaded and the last one is stored.
 #include <inflight/copy.cuh>
 #include <inflight/tensor_copy.cuh>
 
@@ -9,13 +9,13 @@
 namespace {
 
 constexpr int columns = 32, rows = 32, threads = 256;
-// A box begins at a multiple of 16 bytes: a halo of four columns on either side; one is used.
+// A box begins at a multiple of 16 bytes, so the halo has four columns on either side; one is used.
 constexpr int halo = 4;
 using input = inflight::swizzled_tile<float, rows + 2, columns + 2 * halo>;
 using output = inflight::swizzled_tile<float, rows, columns>;
 
-// Every element becomes the mean of its four neighbours. A column of tiles is dealt to gridDim.y
-// blocks in turn.
+// Every element becomes the mean of its four neighbours. gridDim.y blocks take the tiles of a
+// column in turn.
 __global__ void __launch_bounds__(threads)
     diffuse(const __grid_constant__ inflight::tile_map<input> from,
             const __grid_constant__ inflight::tile_map<output> to, int tiles) {
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(threads)
   for (int tile = blockIdx.y, turn = 0; tile < tiles; tile += gridDim.y, ++turn) {
     if (leader) {
       if (tile + gridDim.y < tiles) fetch(tile + gridDim.y, turn + 1);
-      inflight::bulk_wait_read<1>();  // the tile of two turns ago has left out[turn % 2]
+      inflight::bulk_wait_read<1>();  // out[turn % 2] is free: its store of two turns ago read it
     }
     __syncthreads();
     ready[turn % 2].wait_parity(turn / 2 % 2);
@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(threads)
     inflight::release_to_async();
     __syncthreads();
     if (leader) {
-      inflight::store_async(to, {x, tile * rows}, b);  // what lies past the plate's end is left out
+      inflight::store_async(to, {x, tile * rows}, b);  // elements past the end are left out
       inflight::bulk_commit();
     }
   }

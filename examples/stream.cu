@@ -1,5 +1,5 @@
-// A stream of 64 MiB, out[i] = 3 in[i] + 1, and what is in it: by transform, by for_each_tile, and
-// by a pipeline made by hand.
+// A stream of 64 MiB: out[i] = 3 in[i] + 1 and the sum of in[], by transform, by for_each_tile, and
+// by a hand-written pipeline.
 #include <inflight/inflight.cuh>
 
 #include "examples/example.cuh"
@@ -25,7 +25,7 @@ struct sum_into {
 
 constexpr int threads = 128, stages = 3, tile_count = 1024, tiles_of_block = 16;
 
-// Everyone produces and consumes; a batch is a tile, and `stages` of them are on their way.
+// Every thread produces and consumes. A batch is a tile, and `stages` of them are in flight.
 __global__ void __launch_bounds__(threads) by_hand(unsigned* out, const unsigned* in) {
   alignas(16) __shared__ unsigned tile[stages][tile_count];
   __shared__ inflight::pipeline_shared_state<thread_scope_block, stages> state;

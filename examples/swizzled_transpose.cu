@@ -1,5 +1,5 @@
-// A matrix transposed through swizzled tiles: a tensor copy brings a tile, a warp moves it across
-// without a bank conflict, another tensor copy takes it away. No thread touches global memory.
+// A matrix transposition through swizzled tiles. A tensor copy loads a tile, warps transpose it
+// without bank conflicts, and another tensor copy stores it. No thread accesses global memory.
 #include <algorithm>
 #include <inflight/copy.cuh>
 #include <inflight/tensor_copy.cuh>
@@ -11,9 +11,10 @@ namespace {
 constexpr int side = 32, threads = 128;
 using tile = inflight::swizzled_tile<float, side, side, inflight::swizzle::b128>;
 
-// In a step a warp moves 8 rows of 4 columns. The swizzle puts a column of eight rows into eight
-// chunks, and the four columns take the four words of a chunk: 32 banks. The columns of odd words
-// come from the chunk beside, so that the rows they become are of different chunks too.
+// In each step a warp moves 8 rows of 4 columns. The swizzle places a column's eight rows in eight
+// different chunks, and the four columns use the four words of a chunk: 32 banks. Odd words take
+// their column from the adjacent chunk, so that the rows they are written to are in different
+// chunks too.
 __host__ __device__ constexpr int row_of(int lane) { return lane % 8; }
 __host__ __device__ constexpr int column_of(int lane, int k) {
   const int word = lane / 8;
@@ -44,7 +45,7 @@ __global__ void __launch_bounds__(threads)
   inflight::bulk_wait_read();
 }
 
-// The most lanes that meet in one bank while a tile is read or written.
+// The largest number of lanes that access one bank while a tile is read or written.
 template <class Tile>
 int conflicts() {
   int most = 0;

@@ -1,6 +1,6 @@
-// Warps with different work: one thread of the first warp fetches tiles by bulk copies, the other
-// warps compute in place, and one of their threads sends each tile back by a bulk store. No thread
-// touches global memory; the pipeline and one barrier of the consumers keep them in step.
+// Warps with different roles. One thread of the first warp loads tiles by bulk copies. The other
+// warps compute in place, and one of their threads stores each tile by a bulk copy. No thread
+// accesses global memory. The pipeline and one barrier of the consumers synchronise them.
 #include <inflight/copy.cuh>
 #include <inflight/groups.cuh>
 #include <inflight/pipeline.cuh>
@@ -33,13 +33,14 @@ __device__ void consume(Pipeline& pipe, tile_type* tile, float* out, parameters 
     pipe.consumer_wait();
     float* mine = tile[pipe.consumer_stage()];
     for (int k = rank; k < tile_count; k += consumers) mine[k] = mine[k] * by.scale + by.offset;
-    // What this thread wrote is shown to the bulk store, and then all have come so far.
+    // Makes this thread's writes visible to the bulk store, then waits until all consumers are
+    // here.
     inflight::release_to_async();
     inflight::ptx::bar_sync(1, consumers);
     if (rank == 0) {
       inflight::bulk_store(out + i * tile_count, mine, sizeof(tile_type));
       inflight::bulk_commit();
-      inflight::bulk_wait_read();  // the tile has been read, so it may be filled again
+      inflight::bulk_wait_read();  // the store has read the tile; it may be filled again
     }
     pipe.consumer_release();
   }

@@ -1,6 +1,6 @@
-// A sum over the GPUs of all hosts, a process for each GPU under MPI: every GPU sums its part, the
-// GPUs of a host add up theirs inside the kernel, and NCCL adds up the hosts' sums. Then each GPU
-// gathers what all had.
+// A sum over the GPUs of all hosts, with one process for each GPU under MPI. Every GPU sums its
+// part, the GPUs of a host add up their sums inside the kernel, and NCCL adds up the hosts' sums.
+// Then each GPU gathers the sums of all GPUs.
 //   mpirun -n GPUS hosts_sum [GPUs a host] [MiB each]
 // Built with NCCL 2.28 or later and MPI (docs/library/9-several-gpus.md).
 #include <mpi.h>
@@ -24,7 +24,7 @@ namespace {
 constexpr unsigned blocks = 8, threads = 256;
 using sum_type = unsigned long long;
 
-// The sum over this GPU, and over the GPUs of this host: one block's after the other's.
+// Sums the part of this GPU into of_gpu, and those of all GPUs of this host into of_host.
 __global__ void sum(const __grid_constant__ inflight::peer_handle handle, const unsigned* mine,
                     std::size_t count, sum_type* of_gpu, sum_type* of_host) {
   inflight::peer_group peers(handle);
@@ -42,7 +42,7 @@ struct Place {
   int rank, ranks, host, local;
 };
 
-// Which GPUs are of one host, MPI knows.
+// Gets from MPI which GPUs are on the same host.
 Place find_place() {
   Place place;
   MPI_Comm host;
@@ -51,7 +51,7 @@ Place find_place() {
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, place.rank, MPI_INFO_NULL, &host);
   MPI_Comm_rank(host, &place.local);
   place.host = place.rank;
-  MPI_Bcast(&place.host, 1, MPI_INT, 0, host);  // the host's first rank
+  MPI_Bcast(&place.host, 1, MPI_INT, 0, host);  // rank of the host's first process
   MPI_Comm_free(&host);
   return place;
 }
@@ -61,7 +61,7 @@ Place find_place() {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   Place place = find_place();
-  if (argc > 1 && std::atoi(argv[1]) > 0) {  // hosts that MPI takes for one
+  if (argc > 1 && std::atoi(argv[1]) > 0) {  // splits a host of MPI into several
     place.host = place.rank / std::atoi(argv[1]);
     place.local = place.rank % std::atoi(argv[1]);
   }
@@ -90,7 +90,7 @@ int main(int argc, char** argv) {
       if (rank == place.rank) right_here = part;
     }
     const unsigned* mine = device_copy(values);
-    sum_type* sums = device_copy(std::vector<sum_type>(3));  // this GPU's, the host's, all
+    sum_type* sums = device_copy(std::vector<sum_type>(3));  // of this GPU, the host, all
     sum_type* gathered = device_copy(std::vector<sum_type>(place.ranks));
 
     CHECK_NCCL(state.barrier(nullptr));
