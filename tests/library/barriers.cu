@@ -1,4 +1,4 @@
-// Barriers: tokens, parities, dropping out, arriving with copies, counts.
+// Barriers: tokens, parities, arrive_and_drop, arrivals of copies, arrival counts.
 #include <inflight/barrier.cuh>
 #include <inflight/copy.cuh>
 #include <type_traits>
@@ -11,7 +11,7 @@ constexpr int threads = 96, rounds = 5;
 static_assert(std::is_trivial_v<inflight::barrier<>> && sizeof(inflight::barrier<>) == 8,
               "a barrier in __shared__ needs no constructor");
 
-// Each round every thread gives its neighbour a number, by token.
+// In each round every thread passes a number to its neighbour, using tokens.
 __global__ void by_token(int* out) {
   __shared__ int given[2][threads];
   __shared__ inflight::barrier<inflight::thread_scope_block> all;
@@ -27,7 +27,7 @@ __global__ void by_token(int* out) {
   out[threadIdx.x] = sum;
 }
 
-// One thread waits for the others, phase after phase, without arriving.
+// One thread waits for the others in every phase without arriving itself.
 __global__ void by_parity(int* out) {
   __shared__ inflight::barrier<> ready, taken;
   __shared__ int value[threads];
@@ -56,7 +56,7 @@ __global__ void by_parity(int* out) {
   }
 }
 
-// Threads leave one after the other; the phases need those that are left.
+// Threads drop out one by one; the phases need only the remaining ones.
 __global__ void dropping(int* out) {
   __shared__ inflight::barrier<> all;
   __shared__ int here[threads];
@@ -75,7 +75,7 @@ __global__ void dropping(int* out) {
   }
 }
 
-// Copies arrive in the name of their threads.
+// Copies arrive on behalf of their threads.
 __global__ void with_copies(int* out, const int* in) {
   __shared__ int shared[threads];
   __shared__ inflight::barrier<> copied;

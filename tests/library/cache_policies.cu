@@ -1,4 +1,4 @@
-// Every L2 policy, used by a copy: none changes what is copied, and they differ.
+// Uses every L2 policy in a copy: none changes the copied data, and all policies differ.
 #include <inflight/cache_policy.cuh>
 #include <inflight/copy.cuh>
 #include <set>
@@ -20,7 +20,7 @@ __global__ void copy(int4* out, const int4* in, unsigned long long* policy, floa
 
 std::set<unsigned long long> seen;
 
-// `own`: no other policy before has its bits.
+// `own`: no earlier policy has the same bits.
 template <l2_priority Primary, l2_priority Secondary>
 void check(const char* name, float fraction = 1, bool own = true) {
   std::vector<int> values(128);

@@ -1,12 +1,12 @@
 // reduce and the scans over whole blocks of any size, and over tiles of 64 to 512 threads: with
-// scratch of their own, with the memory that such tiles bring, and with what is reserved. Several
-// in a row on one scratch, with one barrier each.
+// their own scratch, with block_tile_memory, and with the reserved bytes. Several in a row on one
+// scratch, with one barrier each.
 #include "collective_reference.cuh"
 
 constexpr unsigned rounds = 5;
 
-// Each round's values are the last round's, moved by one thread: a result that came from the wrong
-// half of the scratch shows.
+// Each round uses the last round's values, shifted by one thread, so a result from the wrong half
+// of the scratch is detected.
 template <unsigned Threads, class T, class Op>
 __global__ void blocks(const T* in, Results<T>* out, Op op) {
   __shared__ inflight::block_scratch<T, Threads> scratch;

@@ -46,7 +46,7 @@ void test(const char* name, Op op) {
   say(name, "1 block of 64", errors_of<64, T>(1, 64, op));
 }
 
-// A cluster goes on from a variable twice: after the first time, it holds the sum.
+// A cluster scans from a variable twice: after the first time, the variable holds the sum.
 template <unsigned Threads>
 __global__ void __cluster_dims__(4) go_on(int* target, int* got) {
   __shared__ inflight::cluster_scratch<int, Threads, 4> scratch;

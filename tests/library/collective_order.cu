@@ -1,6 +1,5 @@
-// The order in which reduce and the scans combine floating-point values is fixed by ranks alone:
-// the bits are those of the same tree on the host, for tiles and groups of any lanes, and for
-// blocks.
+// Only ranks determine the order in which reduce and the scans combine floating-point values: the
+// bits equal those of the same tree on the host, for tiles, groups of any lanes, and blocks.
 #include "collective_reference.cuh"
 
 constexpr unsigned most = 1024;
@@ -14,7 +13,7 @@ float tree(const float* values, unsigned count) {
   return left + right;
 }
 
-// Rank r takes what the ranks 1, 2, 4 ... below it had.
+// In each step rank r adds the value of the rank 1, 2, 4 ... below it.
 std::vector<float> steps(std::vector<float> values) {
   for (std::size_t distance = 1; distance < values.size(); distance *= 2)
     for (std::size_t i = values.size(); i-- > distance;)

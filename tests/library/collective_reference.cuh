@@ -1,4 +1,5 @@
-// What the tests of collectives share: values, references on the host, and one line a case.
+// Helpers of the collectives' tests: values, references on the host, and one output line for each
+// case.
 #pragma once
 #include <cuda_fp16.h>
 
@@ -17,7 +18,7 @@ T make_value(Random& random) {
     return T(float(int(random.next32() % 64) - 32));
 }
 
-// 16 bytes with an operator, as float4 would have it.
+// 16 bytes with an operator, like a float4.
 struct Vector {
   float x, y, z, w;
 };
@@ -30,7 +31,7 @@ inline Vector make_value(Random& random) {
           make_value<float>(random)};
 }
 
-// 32 bytes whose product is associative and does not commute.
+// 32 bytes whose product is associative but does not commute.
 struct Matrix {
   unsigned long long a, b, c, d;
 };
@@ -45,7 +46,7 @@ inline Matrix make_value(Random& random) {
   return {random.next(), random.next(), random.next(), random.next()};
 }
 
-// The place of the greatest: of equals the first, which only an operator in rank order finds.
+// Index of the greatest value; of equal ones the first, which only an operator in rank order finds.
 struct Place {
   short key;
   int at;
@@ -61,7 +62,7 @@ inline Place make_value(Random& random) {
   return {short(random.next32() % 3), int(random.next32() % 1000), 7};
 }
 
-// Three bytes: a word that is not full.
+// Three bytes: a partial word.
 struct Pixel {
   unsigned char r, g, b;
 };
@@ -86,7 +87,7 @@ bool same(const T& a, const T& b) {
     return std::memcmp(&a, &b, sizeof(T)) == 0;
 }
 
-// The values of some ranks, and what each collective must give.
+// The values of some ranks, and the expected result of each collective.
 template <class T, class Op>
 struct Expected {
   T reduction;
@@ -119,7 +120,7 @@ __device__ Results<T> all_three(const Group& group, const T& value, Op op) {
   return r;
 }
 
-// Compares the threads listed in `threads`, in rank order, and counts what is wrong.
+// Compares the results of `threads`, in rank order, and counts wrong ones.
 template <class T, class Op>
 int wrong(const std::vector<T>& values, const std::vector<Results<T>>& got,
           const std::vector<unsigned>& threads, Op op, std::size_t base = 0) {

@@ -1,5 +1,6 @@
-// inclusive_scan_update, exclusive_scan_update, and reductions into a target: all kinds of groups,
-// and of targets: plain variables, cuda::atomic and cuda::atomic_ref, in global and shared memory.
+// inclusive_scan_update, exclusive_scan_update, and reductions into a target, for all kinds of
+// groups and of targets: plain variables, cuda::atomic and cuda::atomic_ref, in global and shared
+// memory.
 #include <cuda/atomic>
 
 #include "collective_reference.cuh"
@@ -16,7 +17,7 @@ struct Compose {
   }
 };
 
-// All different, and none that changes nothing.
+// All values differ, and none is the neutral element.
 template <class V>
 __host__ __device__ V value_of(unsigned i) {
   const unsigned some = (i * 421 + 77) % (threads * blocks) + 1;
@@ -26,7 +27,7 @@ __host__ __device__ V value_of(unsigned i) {
     return V(some);
 }
 
-// What is in memory, and how the kernel names it.
+// The type in memory, and the kernel's access to it.
 template <class V>
 struct Plain {
   V held;
@@ -45,7 +46,7 @@ struct Reference {
   }
 };
 
-// What each thread got, which group it was in, and its rank there.
+// Each thread's results, its group and its rank there.
 template <class V>
 struct Got {
   V inclusive, exclusive;
@@ -100,8 +101,9 @@ __global__ void in_shared(Held* held, Got<V>* all, Op op) {
   if (threadIdx.x < count) outside[threadIdx.x] = words[threadIdx.x];
 }
 
-// The groups came one after another, in some order: from the start each finds what the one before
-// it left, its members get that combined with the scan, and the last leaves what is there.
+// Checks that the groups updated the target one after another, in some order that starts at
+// `state`. Each finds the value that the one before it left, and its members get that value
+// combined with the scan. The last leaves `end`.
 template <class V, class Op>
 int unlike_a_chain(const Got<V>* all, unsigned first, unsigned count, bool inclusive, V state,
                    V end, Op op) {
@@ -115,7 +117,7 @@ int unlike_a_chain(const Got<V>* all, unsigned first, unsigned count, bool inclu
   std::vector<std::vector<unsigned>> waiting;
   for (auto& group : groups)
     if (!group.empty()) waiting.push_back(group);
-  // What a group would get and leave, if it were next; whether it is what it got.
+  // Whether a group's results are what it would get if it were next; `left` is what it would leave.
   const auto follows = [&](const std::vector<unsigned>& group, V& left) {
     left = state;
     for (unsigned i : group) {
@@ -125,7 +127,7 @@ int unlike_a_chain(const Got<V>* all, unsigned first, unsigned count, bool inclu
     }
     return true;
   };
-  // Where several could be next (the greatest so far), the one that changes least.
+  // If several could be next (for the greatest so far), takes the one that changes least.
   while (!waiting.empty()) {
     std::size_t next = waiting.size();
     V left, after = state;
@@ -181,7 +183,7 @@ void test(const char* group) {
   report("atomic_ref, in double", errors_of<Size, Reference>(0.25, inflight::plus<double>()));
 }
 
-// Reductions into atomics; and the scans without an operator, whose target has another type.
+// Reductions into atomics, and scans without an operator whose target has another type.
 struct Totals {
   cuda::atomic<unsigned, cuda::thread_scope_device> sum, all, any, odd, least;
   unsigned product;

@@ -1,6 +1,6 @@
-// Collectives of tiles of 64 to 512 threads one right after the other: of several sizes, types and
-// leading threads, in the memory that a block brings and in what is reserved. One that wrote where
-// another warp still reads would show.
+// Consecutive collectives of tiles of 64 to 512 threads, of several sizes, types and leading
+// threads, in block_tile_memory and in the reserved bytes. A collective that writes where another
+// warp still reads is detected.
 #include <inflight/inflight.cuh>
 
 #include "tests/kernels/kernel_test.cuh"

@@ -6,7 +6,7 @@ constexpr unsigned threads = 64;
 __constant__ const unsigned lanes_chosen[2] = {0x80f0a5b7u, 0x00000100u};
 const unsigned chosen[2] = {0x80f0a5b7u, 0x00000100u};
 
-// Narrow integers travel as words do: two sizes of tiles are enough for them.
+// Narrow integers move as words, so two sizes of tiles suffice for them.
 template <class T>
 constexpr bool all_sizes = sizeof(T) >= 4;
 
@@ -27,7 +27,7 @@ __global__ void tiles(const T* in, Results<T>* out, Op op) {
     tile<4>(value, out + 2 * threads, op);
     tile<16>(value, out + 4 * threads, op);
   }
-  // Tiles alone in a branch, and two groups that are anywhere in the warp.
+  // Tiles that alone take a branch, and two groups of scattered lanes.
   if (threadIdx.x % 32 / 8 == 1 || threadIdx.x % 32 / 8 == 2) tile<8>(value, out + 6 * threads, op);
   __syncwarp();
   auto warp = inflight::tiled_partition<32>(inflight::this_thread_block());

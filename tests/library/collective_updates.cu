@@ -1,5 +1,5 @@
-// reduce_update_async and reduce_store_async: a group's reduction goes into a variable that other
-// groups update at the same time.
+// reduce_update_async and reduce_store_async: combine a group's reduction into a variable that
+// other groups update at the same time.
 #include "collective_reference.cuh"
 
 template <class T>

@@ -1,5 +1,5 @@
-// reduce and the scans of what is no number: structures of 3 to 32 bytes, half, operators that do
-// not commute, lambdas, and operators whose result is of another type.
+// reduce and the scans of types other than numbers: structures of 3 to 32 bytes, half, operators
+// that do not commute, lambdas, and operators with another result type.
 #include "collective_reference.cuh"
 
 constexpr unsigned threads = 64;
@@ -32,7 +32,7 @@ void test(const char* name, Op op) {
   say(name, "21 threads", errors[2]);
 }
 
-// char + char is int; a lambda in the kernel; plus<>() with what it finds.
+// char + char is int; a lambda in the kernel; plus<>() on the types of its arguments.
 __global__ void conversions(int* out) {
   auto tile = inflight::tiled_partition<32>(inflight::this_thread_block());
   const signed char value = 100;
@@ -51,7 +51,7 @@ __global__ void conversions(int* out) {
   }
 }
 
-// In floating point, a NaN gives way and -0 is the lesser of two zeros.
+// In floating point, a number wins over a NaN, and -0 is the lesser of two zeros.
 __global__ void extremes(const float* in, float* out) {
   auto tile = inflight::tiled_partition<32>(inflight::this_thread_block());
   auto four = inflight::tiled_partition<4>(tile);

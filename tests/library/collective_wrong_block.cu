@@ -1,5 +1,5 @@
 // stderr: trap.*in kernel sum
-// A block_scratch for another number of threads than the block has stops the kernel.
+// A block_scratch for a number of threads other than the block's traps.
 #include <inflight/collective_scratch.cuh>
 #include <inflight/groups.cuh>
 #include <inflight/reduce.cuh>

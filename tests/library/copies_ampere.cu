@@ -1,4 +1,5 @@
-// cp.async by hand: every size and cache, zero fill, ignoring, prefetch sizes, policies, groups.
+// Direct use of cp.async: every size and cache, zero fill, ignoring, prefetch sizes, policies,
+// groups.
 #include <inflight/copy.cuh>
 #include <inflight/pipeline_primitives.cuh>
 
@@ -9,7 +10,7 @@ namespace {
 constexpr int threads = 64;
 using Words = uint4;
 
-// Each thread copies one piece of 16 bytes, in the way that `way` says, and gives it back.
+// Each thread copies one piece of 16 bytes in the given `way`, and writes it out.
 enum Way {
   by_4,
   by_8,
@@ -73,7 +74,7 @@ __global__ void copy(Words* out, const Words* in, std::uint64_t hint) {
   out[t] = shared[t];
 }
 
-// What byte `b` of thread t's piece must be, given the source's.
+// Expected byte `b` of thread t's piece, given the source's.
 template <int way>
 unsigned char expected(unsigned t, unsigned b, unsigned char source) {
   bool zero = false;
@@ -93,7 +94,7 @@ void check() {
   for (int i = 0; i < threads * 16; ++i) bytes[i] = static_cast<unsigned char>(random.next32());
   const std::vector<Words> source = values;
   Buffer<Words> in(source), out(threads);
-  // An L2 policy as createpolicy.fractional.L2::evict_first with fraction 1.0 makes it.
+  // The L2 policy that createpolicy.fractional.L2::evict_first with fraction 1.0 makes.
   copy<way><<<1, threads>>>(out, in, 0x12f0000000000000ull);
   const auto* got = reinterpret_cast<const unsigned char*>(out.read().data());
   bool right = true;
@@ -103,7 +104,7 @@ void check() {
   if constexpr (way + 1 < ways) check<way + 1>();
 }
 
-// Three groups; a wait that leaves the newest, and the primitives in C's style.
+// Three groups, a wait for all but the newest, and the C-style primitives.
 __global__ void groups(int* out, const int* in) {
   __shared__ int stage[3][threads];
   const unsigned t = threadIdx.x;
@@ -116,7 +117,7 @@ __global__ void groups(int* out, const int* in) {
   inflight::cp_async_wait_all();
   out[threads + t] = stage[2][t];
   __syncthreads();
-  // A size that is an argument, and zeros behind what is read.
+  // A size passed as an argument, and zeros after the bytes read.
   if (t < 3) {
     __shared__ __align__(16) int four[3][4];
     for (int& each : four[t]) each = -1;
@@ -128,7 +129,7 @@ __global__ void groups(int* out, const int* in) {
   }
 }
 
-// The primitives' arrival: the barrier's phase waits for the copies of everyone.
+// The primitives' arrival: the barrier's phase waits for the copies of all threads.
 __global__ void arrive_on(int* out, const int* in) {
   __shared__ int copied[threads];
   __shared__ inflight::barrier<> bar;

@@ -1,4 +1,4 @@
-// memcpy_async in every form: by a group, a group of the user's own, a thread; ended by a wait, a
+// memcpy_async in every form: by a group, a user-defined group, one thread; completed by a wait, a
 // barrier, a pipeline; between pointers of two types; and in every direction.
 #include <inflight/inflight.cuh>
 
@@ -6,7 +6,7 @@
 
 constexpr int threads = 96, count = 400;
 
-// What users bring themselves has no more than this.
+// The minimum that a user-defined group has.
 struct own_group {
   __device__ unsigned size() const { return threads; }
   __device__ unsigned thread_rank() const { return threadIdx.x; }
@@ -21,10 +21,10 @@ __device__ void with_barrier(const Group& group, void* to, const void* from, std
   inflight::memcpy_async(group, to, from, bytes, ready);
   ready.arrive_and_wait();
   __syncthreads();
-  if (threadIdx.x == 0) ready.invalidate();  // a next call initialises it again
+  if (threadIdx.x == 0) ready.invalidate();  // the next call initialises it again
 }
 
-// As the interface is used where a function takes any pipeline.
+// Use of the interface in a function that takes any pipeline.
 __device__ void stage(inflight::pipeline<inflight::thread_scope_block>& pipe, int* to,
                       const unsigned char* from, std::size_t bytes) {
   pipe.producer_acquire();
@@ -134,7 +134,7 @@ __global__ void copies(const int* in, int* out, int* wrong) {
   expect(to_local, a);
 }
 
-// A thread that waits for so long, in the units of cuda::std::chrono.
+// A timed wait, with the units of cuda::std::chrono.
 struct microseconds {
   struct period {
     static constexpr long long num = 1, den = 1000000;

@@ -1,5 +1,5 @@
 // arch: sm_90a
-// Bulk copies by hand: load, multicast, to another block, store, reductions, prefetch,
+// Direct use of bulk copies: load, multicast, to another block, store, reductions, prefetch,
 // transactions.
 #include <inflight/copy.cuh>
 
@@ -19,7 +19,7 @@ __device__ void cluster_sync() {
   asm volatile("barrier.cluster.arrive.release;\n barrier.cluster.wait.acquire;" ::: "memory");
 }
 
-// Two tiles of one phase by a transaction; stored back swapped.
+// A transaction loads two tiles in one phase; they are stored swapped.
 __global__ void load_store(int* out, const int* in) {
   alignas(128) __shared__ int a[count], b[count];
   __shared__ inflight::barrier<> full;
@@ -46,7 +46,7 @@ __global__ void load_store(int* out, const int* in) {
   }
 }
 
-// A tile for both blocks of the cluster, and each block's own to the other.
+// A tile for both blocks of the cluster, and each block's own tile to the other block.
 __global__ void __cluster_dims__(blocks, 1, 1) in_cluster(int* out, const int* in) {
   alignas(128) __shared__ int shared[count], own[count], other[count];
   __shared__ inflight::barrier<> both, exchanged;

@@ -1,5 +1,5 @@
 // arch: sm_90a
-// Blocks of a cluster: shapes, barriers, and each other's shared memory.
+// Blocks of a cluster: shapes, barriers, and one another's shared memory.
 #include <inflight/groups.cuh>
 #include <inflight/ptx/address.cuh>
 
@@ -35,7 +35,7 @@ __global__ void __cluster_dims__(2, 2, 1) shapes(unsigned* wrong) {
     if (!holds[i]) atomicAdd(&wrong[i], 1);
 }
 
-// A value travels around the cluster's blocks, through their shared memory.
+// Passes a value around the cluster's blocks, through their shared memory.
 __global__ void __cluster_dims__(4, 1, 1) around(int* out) {
   auto cluster = cg::this_cluster();
   __shared__ int slot[2][64];
@@ -65,7 +65,7 @@ __global__ void alone(unsigned* out) {
   if (threadIdx.x == 0) atomicAdd(out, cluster.num_blocks() + cluster.block_rank());
 }
 
-// Each block's tiles of several warps, which have no memory but what each block has reserved.
+// Each block's tiles of several warps, with only the reserved bytes as memory.
 __global__ void __cluster_dims__(4, 1, 1) wide_tiles(int* out) {
   auto tile = cg::tiled_partition<64>(cg::this_thread_block());
   int value = blockIdx.x * 1000 + int(threadIdx.x);

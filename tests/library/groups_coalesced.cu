@@ -1,4 +1,4 @@
-// Coalesced groups and the partitions that make them, against the host.
+// Coalesced groups and the partitions that make them, compared with the host.
 #include <inflight/groups.cuh>
 
 #include "tests/kernels/kernel_test.cuh"
@@ -26,7 +26,7 @@ __device__ Seen look(const cg::coalesced_group& g, unsigned t) {
   return s;
 }
 
-// The group of thread t, in thread indices of its warp: one mask for each way to make one.
+// The group of thread t, as a mask of lanes of its warp, for each way to make a group.
 enum Way { gathered, label_tile, label_gathered, binary_true, tiles_of_4, from_tile, ways };
 
 __device__ bool takes_part(int way, unsigned t) {

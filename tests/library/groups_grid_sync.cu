@@ -1,5 +1,5 @@
 // Barriers of a grid: the launch's own word and the program's, whole and in halves, in several
-// grids at once, and of several launches after each other.
+// grids at once, and in consecutive launches.
 #include <inflight/groups.cuh>
 #include <inflight/launch.cuh>
 
@@ -9,7 +9,7 @@ namespace cg = inflight;
 
 enum Way { own, own_halves, passed, member, halves, general };
 
-// Each round a block reads what another block wrote before the barrier, and counts what is wrong.
+// In each round a block reads what another block wrote before the barrier, and counts wrong values.
 __global__ void rounds(int way, int count, int* values, unsigned* wrong,
                        cg::grid_barrier* barrier) {
   auto grid = cg::this_grid();
@@ -45,7 +45,7 @@ int main() {
                                    barriers));
     std::printf("%s: %u wrong\n", names[way], wrong.read()[0]);
   }
-  // Two grids at a time; each launch of the same kernel has a word of its own.
+  // Two grids at a time; each launch of the same kernel has its own word.
   cudaStream_t streams[2];
   for (auto& stream : streams) CHECK(cudaStreamCreate(&stream));
   for (int way : {own, member})

@@ -7,7 +7,7 @@ namespace cg = inflight;
 
 __device__ bool same(dim3 a, dim3 b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
 
-// Counts the threads for which something does not hold.
+// Counts the threads for which a property does not hold.
 __global__ void shapes(unsigned* wrong) {
   auto block = cg::this_thread_block();
   auto grid = cg::this_grid();
@@ -31,7 +31,7 @@ __global__ void shapes(unsigned* wrong) {
     if (!holds[i]) atomicAdd(&wrong[i], 1);
 }
 
-// Sums over any group, as a function that takes the general type.
+// Sums over any group, in a function that takes the general type.
 __device__ int sum(cg::thread_group g, int* scratch, int value) {
   int rank = int(g.thread_rank());
   scratch[rank] = value;
@@ -71,10 +71,10 @@ __global__ void sums(int* out) {
   }
 }
 
-// Every group but wide tiles is a thread_group.
+// Every group except wide tiles is a thread_group.
 __device__ void meet(cg::thread_group& group) { group.sync(); }
 
-// A block's barrier, whole and in halves, and one thread that acts for all.
+// A block's barrier, whole and in halves, and invoke_one.
 __global__ void neighbours(int* out) {
   __shared__ int values[64];
   auto block = cg::this_thread_block();

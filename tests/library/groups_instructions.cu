@@ -1,4 +1,4 @@
-// The instruction layer of groups: warps, named barriers, and memory with order and scope.
+// The instruction layer of groups: warps, named barriers, and memory accesses with order and scope.
 #include <inflight/ptx/block_barrier.cuh>
 #include <inflight/ptx/memory.cuh>
 #include <inflight/ptx/warp.cuh>
@@ -36,7 +36,7 @@ __global__ void warp(unsigned* wrong) {
 #endif
 }
 
-// Two warps produce, two consume, by two of the block's barriers.
+// Two warps produce and two consume, using two of the block's barriers.
 __global__ void barriers(int* out) {
   __shared__ int values[64];
   const unsigned t = threadIdx.x;
@@ -63,7 +63,7 @@ __global__ void barriers(int* out) {
   if (t == 0) out[64] = many * 100 + any * 10 + all;
 }
 
-// A message from block to block, by each order and width.
+// A message from block to block, with each order and width.
 template <scope Scope, class T>
 __device__ void message(T* flag, int* data, int* out, int value) {
   if (blockIdx.x == 0) {
@@ -93,7 +93,7 @@ __global__ void between_blocks(std::uint32_t* narrow, std::uint64_t* wide, int* 
   messages(wide, data + 6, out + 6);
 }
 
-// Each atomic addition once a thread: sums, and that the old values are all different.
+// Each atomic addition once a thread: checks the sums, and that all old values differ.
 template <class T>
 __global__ void additions(T* sum, unsigned* seen) {
   ptx::red_add_relaxed<scope::gpu>(sum, T(1));

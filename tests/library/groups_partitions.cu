@@ -1,5 +1,5 @@
 // tiled_partition with a size known at run time, in blocks that do not fill their warps: the last
-// group has the threads that are left. And the grid's shape in threads.
+// group has the remaining threads. Also the grid's shape in threads.
 #include <inflight/groups.cuh>
 
 #include "tests/kernels/kernel_test.cuh"
@@ -45,7 +45,7 @@ __global__ void look(int parent, unsigned size, Seen* seen) {
   if (parent == of_coalesced && !gathers(rank)) return;
   const cg::thread_group group = cut(parent, size);
   firsts[rank] = 0;
-  // The lowest thread tells the others who it is, each at its own place.
+  // The thread of rank 0 writes its own rank + 1 to every member's element.
   seen[rank] = {unsigned(group.thread_rank()), unsigned(group.size()), 0};
   const unsigned before = unsigned(group.thread_rank());
   if (parent != of_coalesced) {
@@ -56,7 +56,7 @@ __global__ void look(int parent, unsigned size, Seen* seen) {
   }
 }
 
-// The threads of the parent that thread `t` belongs to.
+// The members of the parent group of thread `t`.
 std::vector<unsigned> parent_of(int parent, unsigned t, unsigned threads) {
   const unsigned span = parent == of_block                           ? threads
                         : parent == of_tile_16 || parent == of_group ? 16

@@ -1,4 +1,5 @@
-// Tiles of 1 to 32 threads: ranks, shuffles of all widths, votes and matches, against the host.
+// Tiles of 1 to 32 threads: ranks, shuffles of all widths, votes and matches, compared with the
+// host.
 #include <inflight/groups.cuh>
 
 #include "tests/kernels/kernel_test.cuh"
@@ -26,7 +27,7 @@ __host__ __device__ inline bool same(const Wide& a, const Wide& b) {
 }
 __host__ __device__ inline unsigned key(unsigned i) { return (i * 2654435761u >> 20) % 3; }
 
-// What thread t should see, in the same order on both sides.
+// The results of thread t, in the same order on host and device.
 struct Seen {
   unsigned rank, size, meta_rank, meta_size;
   unsigned idx, up, down, exclusive_or;

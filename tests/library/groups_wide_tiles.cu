@@ -11,7 +11,8 @@ struct Wide {
   int b[5];
 };
 
-// Every round a thread reads what another wrote in the round before: a missing barrier shows.
+// In every round a thread reads what another wrote in the round before, so a missing barrier is
+// detected.
 template <class Tile>
 __device__ bool rounds(const Tile& tile, int* values) {
   const unsigned size = tile.num_threads(), me = tile.thread_rank();
@@ -52,7 +53,7 @@ __global__ void in_shared(unsigned* out, int* values) {
   unsigned wrong = look<Size>(tile, rank, values);
   cg::thread_block_tile<Size> untyped = tile;
   wrong |= look<Size>(untyped, rank, values);
-  // Warps of a tile count within it.
+  // Warps of a tile are ranked within it.
   auto warp = cg::tiled_partition<32>(tile);
   wrong |= unsigned(warp.meta_group_rank() != rank % Size / 32) << 9;
   wrong |= unsigned(warp.meta_group_size() != Size / 32 || warp.shfl(rank, 3) != rank / 32 * 32 + 3)
@@ -60,7 +61,7 @@ __global__ void in_shared(unsigned* out, int* values) {
   out[rank] = wrong;
 }
 
-// Without memory of their own; a block with some uses both, one after the other.
+// Tiles without their own memory; a block that has some uses both, one after the other.
 template <unsigned Size>
 __global__ void in_reserved(unsigned* out, int* values) {
   auto block = cg::this_thread_block();
@@ -85,7 +86,7 @@ __global__ void in_global(unsigned* out, int* values) {
   unsigned rank = block.thread_rank();
   auto large = cg::tiled_partition<256>(block);
   unsigned wrong = look<256>(large, rank, values);
-  // Tiles of a tile, while the neighbours use the larger one.
+  // Tiles of a tile, while the neighbouring threads use the larger one.
   auto small = cg::tiled_partition<64>(large);
   if (large.meta_group_rank() == 0)
     wrong |= unsigned(small.shfl(rank, 5) != rank / 64 * 64 + 5 || small.meta_group_size() != 4)
@@ -95,7 +96,7 @@ __global__ void in_global(unsigned* out, int* values) {
   out[rank] = wrong;
 }
 
-// The names of the time before CUDA 12.
+// The names from before CUDA 12.
 __global__ void experimental(unsigned* out, int* values) {
   __shared__ cg::experimental::block_tile_memory<4, 256> memory;
   cg::thread_block block = cg::experimental::this_thread_block(memory);

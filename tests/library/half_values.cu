@@ -1,4 +1,4 @@
-// Floating-point numbers of 16 bits and pairs of them in reduce, the scans, updates, shuffles and
+// 16-bit floating-point numbers and pairs of them in reduce, the scans, updates, shuffles and
 // matches, on every kind of group; fp8 where only bytes matter; a structure that holds pairs.
 #include <cuda_bf16.h>
 #include <cuda_fp8.h>
@@ -20,7 +20,7 @@ constexpr unsigned threads = 256;
 template <class T>
 constexpr bool is_pair = inflight::impl::is_half_pair<T>;
 
-// Small integers, so that sums are exact in any order, also with the eight bits of a bfloat16.
+// Small integers, so that sums are exact in any order, even with the eight bits of a bfloat16.
 template <class T>
 T from_integers(int a, int b) {
   if constexpr (std::is_same_v<T, __half2>)
@@ -41,7 +41,7 @@ std::vector<T> values() {
   return all;
 }
 
-// The library's operator, and the same on the host: of pairs, each half by itself.
+// The library's operator, and its equivalent on the host; for pairs, each half separately.
 template <class T>
 struct Least {
   using type = inflight::less<T>;
@@ -104,7 +104,7 @@ void test(const char* type, const char* name, Op op) {
   say((std::string(type) + " " + name).c_str(), "all groups", errors);
 }
 
-// Bytes that travel: the threads whose value has other bytes than the one it asked for.
+// Counts shuffle results whose bytes differ from the source thread's value.
 template <class T>
 __global__ void shuffles(const T* in, unsigned* errors) {
   const auto differ = [](const T& a, const T& b) {
@@ -151,7 +151,7 @@ std::vector<T> any_bytes() {
   return all;
 }
 
-// What a NaN, an infinity and the two zeros become.
+// The results for a NaN, an infinity and the two zeros.
 template <class T>
 __global__ void extremes(const T* in, float* out) {
   const auto block = inflight::this_thread_block();
@@ -180,7 +180,8 @@ void extreme_values(const char* name) {
   }
 }
 
-// A pair that groups share: their sums into one, and the greatest of each half.
+// A pair that groups share: their sums are added to one, and the greatest of each half kept in
+// another.
 template <class T>
 __global__ void updates(const T* in, T* target) {
   const auto tile = inflight::tiled_partition<32>(inflight::this_thread_block());

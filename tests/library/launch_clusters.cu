@@ -1,5 +1,5 @@
 // arch: sm_90a
-// Launches in clusters, alone and cooperative.
+// Launches with clusters, without and with cooperative.
 #include <inflight/groups.cuh>
 #include <inflight/launch.cuh>
 

@@ -1,4 +1,4 @@
-// Launches: arguments of all kinds, cooperative grids, whole devices, and what is refused.
+// Launches: arguments of all kinds, cooperative grids, whole devices, and launches that fail.
 #include <inflight/groups.cuh>
 #include <inflight/launch.cuh>
 

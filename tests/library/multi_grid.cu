@@ -1,6 +1,6 @@
 // software-only
 // options: --devices 3
-// The grids of three GPUs meet at barriers, with a handle and without.
+// Barriers of the grids of three GPUs, with and without a handle.
 #include <inflight/groups.cuh>
 #include <inflight/multi_grid.cuh>
 
@@ -8,7 +8,7 @@
 
 namespace cg = inflight;
 
-// Each round, every block reads what a block of the next GPU wrote there before the barrier.
+// In each round every block reads what a block of the next GPU wrote before the barrier.
 __device__ void rounds(const cg::multi_grid_group& all, int* mine, const int* next, int count,
                        unsigned* wrong) {
   const unsigned blocks = gridDim.x, other = (blockIdx.x + 1) % blocks;
@@ -27,7 +27,7 @@ __global__ void with_handle(cg::multi_grid_handle handle, int* mine, int* next, 
                             unsigned* wrong, unsigned long long* sums) {
   auto all = cg::this_multi_grid(handle);
   rounds(all, mine, next, count, wrong);
-  // Every thread's rank once: their sum tells.
+  // Adds every thread's rank once, so the sum shows whether all ranks are right.
   atomicAdd(sums + all.grid_rank(), all.thread_rank());
   all.sync();
   if (blockIdx.x == 0 && threadIdx.x == 0)

@@ -15,7 +15,7 @@ void verdict(const char* what, bool right) {
 
 // --- copies ---
 
-// Sizes that are constants, without and with zeros; and the same chosen at run time.
+// Constant sizes, with and without zero fill; and the same sizes chosen at run time.
 template <int Bytes>
 __device__ void copy_constant(unsigned char* to, const unsigned char* from, unsigned t) {
   if (t % 2)
@@ -71,7 +71,7 @@ void copies() {
 
 // --- waiting for all but the newest batches ---
 
-// What each thread reads of the batches that a wait for all but `prior` brings.
+// Each thread reads the batches that a wait for all but `prior` completes.
 __device__ void read(int* out, const int (&shared)[batches][threads], int prior) {
   int sum = 0;
   for (int b = 0; b < batches - prior; ++b) sum += (b + 1) * shared[b][threadIdx.x];
@@ -97,7 +97,7 @@ __global__ void wait_at_run_time(int* out, const int* in, int prior, bool of_nam
   __pipeline_wait_prior(0);
 }
 
-// The loop's variable is a constant in each of its copies.
+// The loop is unrolled, so its variable is a constant in each copy of the body.
 __global__ void wait_in_turn(int* out, const int* in) {
   __shared__ int shared[batches][threads];
   start(shared, in);
@@ -137,7 +137,7 @@ void waits() {
 
 // --- mbarriers ---
 
-// A phase that copies hold up: every thread reads another's.
+// A phase that waits for copies: every thread reads another's.
 __global__ void arrive_on(int* out, const int* in) {
   __shared__ int shared[threads];
   __shared__ __mbarrier_t bar;
@@ -151,7 +151,7 @@ __global__ void arrive_on(int* out, const int* in) {
   out[threadIdx.x] = shared[threads - 1 - threadIdx.x];
 }
 
-// The ways to wait: a token or a parity, a look or asleep for a time.
+// The ways to wait: by token or by parity, without waiting or with a time limit.
 enum Way { token, parity, token_for, parity_for, ways };
 const char* const names[] = {"__mbarrier_test_wait", "__mbarrier_test_wait_parity",
                              "__mbarrier_try_wait", "__mbarrier_try_wait_parity"};
@@ -169,7 +169,7 @@ __device__ bool completed(const __mbarrier_t* bar, __mbarrier_token_t mark, bool
 #endif
 }
 
-// Each thread hands a value to the next one, phase after phase; an odd thread drops out at the end.
+// Each thread passes a value to the next one, phase after phase; odd threads drop out at the end.
 template <int way>
 __global__ void phases(int* out) {
   __shared__ int value[threads];
@@ -218,7 +218,7 @@ void check_phases() {
   if constexpr (way + 1 < ways) check_phases<way + 1>();
 }
 
-// One thread: what tokens say, and what the counts are from phase to phase.
+// One thread checks the pending counts of tokens from phase to phase.
 __global__ void counts(unsigned* out) {
   __shared__ __mbarrier_t bar;
   __mbarrier_init(&bar, 3);
@@ -234,13 +234,13 @@ __global__ void counts(unsigned* out) {
   *out++ = __mbarrier_test_wait(&bar, third);
   *out++ = __mbarrier_test_wait_parity(&bar, false);
   *out++ = __mbarrier_test_wait_parity(&bar, true);
-  // Two are left, and no more.
+  // Two arrivals are left.
   *out++ = __mbarrier_token_pending_count(__mbarrier_arrive(&bar));
   const __mbarrier_token_t last = __mbarrier_arrive(&bar);
   *out++ = __mbarrier_token_pending_count(last);
   *out++ = __mbarrier_test_wait(&bar, last);
   __mbarrier_inval(&bar);
-  bar = 7;  // Ordinary memory again.
+  bar = 7;  // ordinary memory again
   *out++ = static_cast<unsigned>(bar);
   __mbarrier_init(&bar, 1);
   *out++ = __mbarrier_test_wait(&bar, __mbarrier_arrive(&bar));

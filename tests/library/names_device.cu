@@ -14,7 +14,7 @@ namespace cde = inflight::device::experimental;
 
 // --- barriers ---
 
-// The ways to say how many bytes a phase waits for.
+// The ways to set how many bytes a phase expects.
 enum Way { arrive_tx, arrive_two_tx, expect_tx, native, bulk, ways };
 const char* const names[] = {"memcpy_async_tx and barrier_arrive_tx", "barrier_arrive_tx of two",
                              "barrier_expect_tx", "barrier_native_handle",
@@ -61,7 +61,7 @@ void check_loads() {
   if constexpr (way + 1 < ways) check_loads<way + 1>();
 }
 
-// No bytes: an arrival like any other, and several at once of one thread.
+// No bytes: an ordinary arrival, and several at once by one thread.
 __global__ void arrivals(int* out) {
   __shared__ int value[threads];
   __shared__ Barrier bar;
@@ -74,8 +74,8 @@ __global__ void arrivals(int* out) {
 
 // --- stores ---
 
-// Two groups, each of its own half; the thread that issued them reads what they wrote, and writes
-// one's source again as soon as it has been read.
+// Two groups, one for each half. The issuing thread reads what they wrote, and overwrites one
+// source as soon as it has been read.
 __global__ void store(int* out, int* again, const int* in) {
   alignas(16) __shared__ int shared[2][words];
   for (int i = threadIdx.x; i < 2 * words; i += threads) shared[i / words][i % words] = in[i] + 1;
@@ -134,7 +134,7 @@ __device__ void store_box(const Map* map, const At& at, const int* box) {
     cde::cp_async_bulk_tensor_5d_shared_to_global(map, c[0], c[1], c[2], c[3], c[4], box);
 }
 
-// Takes the box at `from`, and puts x -> 2x + its place at `to`.
+// Loads the box at `from` and stores x -> 2x + its index at `to`.
 template <int Rank, class Map>
 __global__ void move_box(const __grid_constant__ Map map, At from, At to) {
   constexpr int size = rank_words[Rank];

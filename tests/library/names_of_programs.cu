@@ -1,5 +1,5 @@
-// A program that says `using namespace inflight`, as it said `using namespace cooperative_groups`,
-// and has names of its own: plain words are the program's.
+// A program with `using namespace inflight`, as it had `using namespace cooperative_groups`, and
+// with its own names: the library leaves common words to the program.
 #include <inflight/inflight.cuh>
 
 #include "tests/kernels/kernel_test.cuh"

@@ -1,6 +1,6 @@
 // arch: sm_90a
-// A pipeline that bulk copies feed: one thread produces, by thread or by warp, and the data comes
-// back by bulk stores.
+// A pipeline filled by bulk copies: one thread produces, either among consumers or in its own warp,
+// and bulk stores write the data back.
 #include <inflight/inflight.cuh>
 #include <inflight/ptx/block_barrier.cuh>
 
@@ -10,7 +10,7 @@ namespace {
 
 constexpr int threads = 96, stages = 3, batches = 10, count = 256;
 
-// Everyone consumes; thread 0 also produces.
+// All threads consume; thread 0 also produces.
 __global__ void unified(int* out, const int* in) {
   alignas(128) __shared__ int tile[stages][count];
   __shared__ inflight::pipeline_shared_state<inflight::thread_scope_block, stages> state;
@@ -31,8 +31,8 @@ __global__ void unified(int* out, const int* in) {
   }
 }
 
-// A warp produces, and one of its threads issues two copies a stage; the others consume in place,
-// and one of them stores.
+// One thread of the producer warp issues two copies a stage. The others consume in place, and one
+// of them stores.
 __global__ void specialised(int* out, const int* in) {
   alignas(128) __shared__ int tile[stages][count];
   __shared__ inflight::pipeline_shared_state<inflight::thread_scope_block, stages> state;

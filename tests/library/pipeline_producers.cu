@@ -1,7 +1,7 @@
 // arch: sm_90a
 // stderr: one thread produces into a pipeline of transaction_bytes
-// Tensor copies straight into a pipeline's stages; and 32 threads that all produce into stages that
-// wait for one: they are told.
+// Tensor copies directly into a pipeline's stages. Also 32 threads that all produce into stages
+// that expect one producer: the kernel ends with an error that says so.
 #include <inflight/groups.cuh>
 #include <inflight/pipeline.cuh>
 
@@ -59,6 +59,6 @@ int main() {
   verdict("tensor copies into a pipeline", out.read() == in.host);
   Buffer<int> numbers(6 * 128), sums(96);
   all_produce<<<1, 96>>>(sums.device, numbers.device);
-  // An H200 answers 719 (launch failure), not that of an assert.
+  // An H200 returns 719 (launch failure), not the error of an assert.
   std::printf("32 producers end with an error: %d\n", cudaDeviceSynchronize() != cudaSuccess);
 }

@@ -1,6 +1,6 @@
-// What the documented shapes do not use: roles by count, parts of a block, sizes and addresses of
-// any alignment, waits that leave batches, memcpy_async with a group alone and with a barrier,
-// depths.
+// Features that the documented forms do not use: roles by count, parts of a block, sizes and
+// addresses of any alignment, waits that leave batches, memcpy_async with a group alone and with a
+// barrier, depths.
 #include <inflight/inflight.cuh>
 #include <type_traits>
 
@@ -16,7 +16,7 @@ static_assert(inflight::stages_for<1 << 20>() == 2 && inflight::stages_for<1024>
                   inflight::stages_for<8192, 1, 80>() == 3 && inflight::stages_for<8192, 2>() == 4,
               "depths lie between 2 and 8");
 
-// The first 32 threads copy for the 96 others.
+// The first 32 threads copy for the other 96.
 __global__ void by_count(int* out, const int* in) {
   __shared__ int tile[stages][threads];
   __shared__ inflight::pipeline_shared_state<inflight::thread_scope_block, stages> state;
@@ -40,7 +40,7 @@ __global__ void by_count(int* out, const int* in) {
   }
 }
 
-// Each warp has a pipeline of its own.
+// Each warp has its own pipeline.
 __global__ void by_warp(int* out, const int* in) {
   constexpr int warps = threads / 32;
   __shared__ int tile[warps][2][32];
@@ -80,7 +80,7 @@ __global__ void any_bytes(unsigned char* out, const unsigned char* in, int from,
   }
 }
 
-// A thread's own pipeline, looked at with batches left in flight.
+// One thread's pipeline, read while batches are in flight.
 __global__ void own(int* out, const int* in) {
   __shared__ int tile[4][threads];
   auto pipe = inflight::make_pipeline<4>();
@@ -101,13 +101,13 @@ __global__ void own(int* out, const int* in) {
   out[t] = sum;
 }
 
-// cooperative groups' way: a group, and waits for its oldest copies.
+// The form of cooperative groups: a group, and waits for its oldest copies.
 __global__ void by_group(int* out, const int* in) {
   alignas(16) __shared__ int tile[2][threads];
   auto block = inflight::this_thread_block();
   inflight::memcpy_async(block, tile[0], in, inflight::aligned_size_t<16>(sizeof tile[0]));
   for (int b = 1; b < batches; ++b) {
-    // As many elements as both have.
+    // Copies the smaller of both counts of elements.
     inflight::memcpy_async(block, tile[b % 2], threads, in + b * threads, threads + 5);
     inflight::wait_prior<1>(block);
     out[(b - 1) * threads + threadIdx.x] = tile[(b - 1) % 2][threads - 1 - threadIdx.x];
@@ -117,7 +117,7 @@ __global__ void by_group(int* out, const int* in) {
   out[(batches - 1) * threads + threadIdx.x] = tile[(batches - 1) % 2][threads - 1 - threadIdx.x];
 }
 
-// With a barrier: the threads arrive as always, and the phase waits for the copies.
+// With a barrier: the threads arrive as usual, and the phase also waits for the copies.
 __global__ void with_barrier(int* out, const int* in) {
   __shared__ int tile[threads];
   __shared__ inflight::barrier<> full;
@@ -132,7 +132,7 @@ __global__ void with_barrier(int* out, const int* in) {
   }
 }
 
-// A thread's own pipeline, whose batches complete on a barrier: other threads may read them.
+// One thread's pipeline whose batches complete on a barrier, so other threads may read them.
 __global__ void onto_barrier(int* out, const int* in) {
   __shared__ int tile[threads];
   __shared__ inflight::barrier<> full;

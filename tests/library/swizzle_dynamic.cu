@@ -1,7 +1,7 @@
 // arch: sm_90a
-// Swizzled tiles in dynamic shared memory, behind static shared memory of several sizes: from
-// dynamic_shared they lie at a multiple of their alignment, and hold what a tensor copy brought.
-// Also pairs of halves as elements.
+// Swizzled tiles in dynamic shared memory, after static shared memory of several sizes. From
+// dynamic_shared they have their alignment and receive a tensor copy's data. Also with pairs of
+// halves as elements.
 #include <cuda_fp16.h>
 
 #include <inflight/dynamic_shared.cuh>

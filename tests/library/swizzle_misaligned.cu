@@ -1,7 +1,7 @@
 // arch: sm_90a
 // stderr: a swizzled_tile lies at a multiple of its alignment
-// A tile laid over dynamic shared memory at an address that is no multiple of its alignment: the
-// copy into it says so, at any multiple of 128 bytes that the chip itself would take.
+// A tile in dynamic shared memory at an address below its alignment. A copy into it fails with a
+// message, also at multiples of 128 bytes, which the chip itself would accept.
 #include "tests/library/tensors.cuh"
 
 using tile = inflight::swizzled_tile<float, 8, 32, inflight::swizzle::b128>;

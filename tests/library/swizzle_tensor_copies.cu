@@ -1,14 +1,13 @@
 // arch: sm_90a
-// Tensor copies into and out of swizzled tiles: the map is made from the tile's type, and the
-// element (row, column) of the tile is that of the box. Wide and narrow rows, one to three
-// dimensions.
+// Tensor copies into and out of swizzled tiles. The map is made from the tile's type, and element
+// (row, column) of the tile is that of the box. Wide and narrow rows, one to three dimensions.
 #include "tests/library/tensors.cuh"
 
 namespace {
 
 using inflight::swizzle;
 
-// Loads the box at (x, y), writes it by row and column to `out`; doubles it in place, stores it.
+// Loads the box at (x, y), writes it to `out` by row and column, doubles it in place and stores it.
 template <class Tile, int Rank>
 __global__ void through(const __grid_constant__ inflight::tile_map<Tile, Rank> from,
                         const __grid_constant__ inflight::tile_map<Tile, Rank> to, At at,

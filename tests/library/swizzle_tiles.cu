@@ -1,5 +1,5 @@
-// The swizzle function and the tiles that apply it, on the host and in shared memory, against
-// tables made by the rule of the chunks: the k-th 16 bytes of line n go to place k xor n.
+// The swizzle function and the tiles that use it, on the host and in shared memory, compared with
+// tables from the chunk rule: the k-th 16 bytes of line n go to place k xor n.
 #include <inflight/swizzle.cuh>
 #include <string>
 
@@ -15,7 +15,7 @@ void verdict(const char* what, bool right) {
   std::printf("%s: %s\n", what, right ? "right" : "WRONG");
 }
 
-// The chunks of eight lines of 128 bytes, where they lie.
+// The places of the chunks in eight lines of 128 bytes.
 template <swizzle Mode>
 void table(const char* name) {
   std::printf("%s, span %u, period %u\n", name, inflight::swizzle_span(Mode),
@@ -57,7 +57,7 @@ void functions() {
   verdict("the same on the device", same);
 }
 
-// Writes a tile by row and column, reads its bytes as they lie, then by row and column.
+// Writes a tile by row and column, reads its raw bytes, then reads by row and column.
 template <class Tile>
 __global__ void fill(typename Tile::value_type* raw, typename Tile::value_type* read,
                      unsigned* address) {
@@ -102,7 +102,7 @@ void tile(const char* name) {
   verdict("elements", found && raw.host == wanted);
 }
 
-// Of every element of a tile, that it lies where swizzled_offset puts it.
+// Counts the elements of a tile that are not where swizzled_offset places them.
 template <class Tile>
 __host__ __device__ constexpr int misplaced() {
   int count = 0;

@@ -1,6 +1,6 @@
 // arch: sm_90a
-// Boxes of one to five dimensions, loaded from and stored to tensors whose rows are padded, inside
-// and across every edge, with and without an L2 policy, with element strides; prefetches before.
+// Boxes of one to five dimensions, loaded from and stored to tensors with padded rows, inside and
+// across every edge, with and without an L2 policy, with element strides, after prefetches.
 #include "tests/library/tensors.cuh"
 
 namespace {
@@ -81,7 +81,7 @@ void test(const char* what, std::vector<int> extents, std::vector<int> sizes,
       const T wanted = shape.inside(where) ? tensor.host[shape.index(where)] : T{};
       loads &= out.host[n] == wanted;
     });
-    if (*std::min_element(at.value, at.value + Rank) < 0) continue;  // a store may not
+    if (*std::min_element(at.value, at.value + Rank) < 0) continue;  // not allowed for a store
     const auto values = numbered<T>(count, 2);
     Buffer<T> in(values);
     auto wanted = tensor.host;

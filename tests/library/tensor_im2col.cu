@@ -80,8 +80,8 @@ inflight::tensor_dims dims(const std::vector<int>& values) {
   return Shape::dims(a, int(values.size()), 1);
 }
 
-// Calls f(position, coordinates) for a column's elements: pixels go along W, then H and D within
-// the bounding box, then to the next image (PTX ISA, "im2col mode").
+// Calls f(position, coordinates) for a column's elements: pixels advance along W, then H and D
+// within the bounding box, then to the next image (PTX ISA, "im2col mode").
 template <class F>
 void each_of_column(const Shape& shape, const Column& column, const At& at, const At& offset, F f) {
   const int spatial = shape.rank - 2;
@@ -128,7 +128,7 @@ void test(const char* what, const Shape& shape, const Column& column,
     });
   }
   verdict((std::string(what) + " loads").c_str(), right);
-  // Stores want a bounding box within the tensor.
+  // Stores need a bounding box within the tensor.
   Column plain = column;
   for (int& corner : plain.lower) corner = 0;
   for (int& corner : plain.upper) corner = 0;

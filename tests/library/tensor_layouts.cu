@@ -1,5 +1,5 @@
 // arch: sm_90a
-// What the options of a map do to a load: slices of channels, NaN around a tensor, tf32, and tiles
+// The effect of a map's options on a load: slices of channels, NaN around a tensor, tf32, and tiles
 // that are windows into one row.
 #include "tests/library/tensors.cuh"
 
@@ -38,7 +38,8 @@ std::vector<unsigned> box(const inflight::tensor_map& map, At at, int bytes) {
   return out.read();
 }
 
-// W, H, slices, N: a position of dimension 0 is a whole slice, and a copy takes one of them.
+// Dimensions W, H, slices, N: a position of dimension 0 is a whole slice, and a copy takes one
+// slice.
 void slices(const char* what, inflight::tensor_interleave interleave, int words) {
   const Shape shape({6, 5, 3, 2});
   Buffer<unsigned> tensor(numbered<unsigned>(shape.size() * words));
@@ -73,7 +74,7 @@ void not_a_number() {
   verdict("NaN past the end", right);
 }
 
-// The 13 bits that tf32 lacks are rounded to nearest, ties to even.
+// tf32 lacks 13 bits of f32; the load rounds to nearest, ties to even.
 void tf32() {
   std::vector<float> values(64);
   Random random(5);

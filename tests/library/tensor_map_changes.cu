@@ -1,6 +1,6 @@
 // arch: sm_90a
-// A kernel that changes tensor maps, field by field, in global memory and by way of shared memory,
-// and the copies that then use them: the pattern of kernels that work on groups of tensors.
+// A kernel that changes tensor maps field by field, in global memory and through shared memory, and
+// the copies that then use them, as kernels for groups of tensors do.
 #include "tests/library/tensors.cuh"
 
 namespace {
@@ -46,7 +46,7 @@ __device__ void apply(change which, ptx::map_address<Space> map, const float* ot
       ptx::tensormap_replace_global_dim<Space, 0>(map, 4);
       break;
     case rank:
-      ptx::tensormap_replace_rank<Space>(map, 1);  // one less than it is
+      ptx::tensormap_replace_rank<Space>(map, 1);  // the rank minus one
       ptx::tensormap_replace_interleave_layout<Space, 0>(map);
       break;
     default:
@@ -54,7 +54,7 @@ __device__ void apply(change which, ptx::map_address<Space> map, const float* ot
   }
 }
 
-// Changes the map where it lies, or a copy in shared memory that a warp then writes there.
+// Changes the map in place, or in a copy in shared memory that a warp then writes back.
 template <bool ThroughShared>
 __global__ void modify(tensor_map* map, change which, const float* other) {
   if constexpr (ThroughShared) {
@@ -90,7 +90,7 @@ __global__ void load(const tensor_map* map, int bytes, unsigned* out) {
   for (int i = threadIdx.x; i < most; i += blockDim.x) out[i] = tile[i];
 }
 
-// What the box of 8 x 8 at (0, 1) of a 32 x 16 tensor then holds.
+// The expected box of 8 x 8 at (0, 1) of a 32 x 16 tensor after the change.
 std::vector<unsigned> wanted(change which, const std::vector<float>& tensor,
                              const std::vector<float>& other) {
   std::vector<unsigned> tile(most, 0xdddddddd);

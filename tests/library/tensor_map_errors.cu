@@ -1,6 +1,6 @@
 // arch: sm_90a
 // stderr: pixelBoxUpperCorner
-// What make_tensor_map says of wrong arguments, one sentence a rule, and what it accepts.
+// make_tensor_map's messages for wrong arguments, one for each rule, and arguments that it accepts.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
@@ -48,7 +48,7 @@ T* at(std::uintptr_t address) {
   return reinterpret_cast<T*>(address);
 }
 
-// Refused before anyone looks at the address.
+// Arguments are rejected before anything reads this address.
 float* const tensor = at<float>(0x7000);
 
 void numbers_of_arguments() {

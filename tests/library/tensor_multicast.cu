@@ -1,6 +1,6 @@
 // arch: sm_90a
 // One block of a cluster loads a box for several: tiles and im2col columns, with and without an L2
-// policy. Each block waits at its own barrier for all bytes that come to it.
+// policy. Each block waits at its own barrier for all bytes sent to it.
 #include <inflight/cluster_group.cuh>
 
 #include "tests/library/tensors.cuh"
@@ -10,7 +10,7 @@ namespace {
 using tile = inflight::swizzled_tile<float, 8, 32, inflight::swizzle::b128>;
 constexpr int blocks = 4;
 
-// Block r loads the box at row 8 r for the blocks of `ranks[r]`, to place r of each.
+// Block r loads the box at row 8 r for the blocks in `ranks[r]`, into box[r] of each.
 template <bool Hint>
 __global__ void __cluster_dims__(blocks)
     tiles(const __grid_constant__ inflight::tensor_map map, At ranks, float* out) {

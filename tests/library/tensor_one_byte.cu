@@ -1,6 +1,6 @@
 // arch: sm_90a
-// Elements of one byte that are no integers, FP8 among them: a map of their type needs no options,
-// and copies move the bytes as they are.
+// One-byte elements that are not integers, FP8 among them: a map of their type needs no options,
+// and copies move the bytes unchanged.
 #include <cuda_fp8.h>
 
 #include "tests/library/tensors.cuh"

@@ -1,6 +1,6 @@
 // arch: sm_90a
 // reduce_async with every operation, on the element types that have it, in 1-D to 5-D boxes, with
-// and without an L2 policy; where a box passes the tensor's end, what is outside stays out.
+// and without an L2 policy. Elements past the tensor's end stay unchanged.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -54,7 +54,7 @@ std::vector<T> values(std::size_t count, std::uint64_t seed) {
   for (T& value : some) {
     const std::uint64_t bits = random.next();
     if constexpr (std::is_integral<T>::value)
-      value = T(seed % 2 ? bits : bits % 7);  // small ones meet inc and dec at their ends
+      value = T(seed % 2 ? bits : bits % 7);  // small values make inc and dec wrap
     else
       value = T(float(int(bits % 64) - 32) * 0.5f);  // sums are exact in every type
   }
@@ -110,7 +110,7 @@ void test(const char* what) {
   verdict(what, right<Op, 2, T>(1) && right<Op, 2, T, true>(2));
 }
 
-// Two blocks add their swizzled tiles to the same place.
+// Two blocks add their swizzled tiles to the same box.
 using tile = inflight::swizzled_tile<float, 16, 32, inflight::swizzle::b128>;
 
 __global__ void add_tiles(const __grid_constant__ inflight::tile_map<tile> map) {

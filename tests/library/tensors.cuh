@@ -1,4 +1,4 @@
-// What the tests of tensor copies share: tensors on the host, and what copies should bring.
+// Helpers of the tensor copies' tests: tensors on the host, and the expected result of copies.
 #pragma once
 #include <array>
 #include <functional>
@@ -11,7 +11,7 @@ struct At {
   int value[5];
 };
 
-// A tensor as the host has it: elements, and how far apart positions lie. Dimension 0 first.
+// A tensor on the host: extents and strides in elements. Dimension 0 first.
 struct Shape {
   int rank;
   std::array<int, 5> extent{1, 1, 1, 1, 1};

@@ -1,4 +1,4 @@
-// transform and for_each_tile: types of all sizes, ends that fill no vector, addresses of any
+// transform and for_each_tile: types of all sizes, ends that do not fill a vector, addresses of any
 // alignment, in place, two inputs, tiles of any size.
 #include <algorithm>
 #include <inflight/transform.cuh>
@@ -77,7 +77,7 @@ void check_two_inputs() {
   std::printf("two inputs of other sizes: %d wrong\n", wrong);
 }
 
-// Reverses each tile, so that every thread reads what another's copy brought.
+// Reverses each tile, so that every thread reads another thread's copy.
 template <class T>
 struct Reverse {
   T* out;
