@@ -1,4 +1,5 @@
-// A file of C++ alone: it makes a tensor map and launches kernels that nvcc compiles elsewhere.
+// A host-only C++ file: it makes a tensor map and launches kernels that nvcc compiles in another
+// file.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -8,7 +9,7 @@
 
 static_assert(__cplusplus >= 201703L, "the target asks for C++17");
 
-// A map of 8 x 32 floats in device memory, or nothing and why.
+// A map of 8 x 32 floats in device memory, or an error.
 static inflight::tensor_map_result<inflight::tile_map<tile>> map_of(float* in) {
   return inflight::make_tensor_map<tile>(in, {32, 8});
 }

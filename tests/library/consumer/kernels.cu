@@ -1,4 +1,4 @@
-// All of the library in one of two translation units.
+// Includes the whole library in one of two translation units.
 #include <inflight/inflight.cuh>
 
 #include "kernels.cuh"

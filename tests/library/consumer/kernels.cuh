@@ -1,5 +1,4 @@
-// What the project's files know of each other: kernels are launched from where they were not
-// compiled.
+// The declarations that the project's files share: one file launches kernels that another compiles.
 #pragma once
 #include <inflight/launch.cuh>
 #include <inflight/tensor_map.cuh>
@@ -11,5 +10,5 @@ __global__ void row_sums(float* out, const float* in);
 // out[c] = the map's tensor at row 1, column c.
 __global__ void second_row(float* out, const __grid_constant__ inflight::tile_map<tile> map);
 
-// host.cpp: launches both, and says what came of it.
+// In host.cpp: launches both kernels, and returns whether their results are right.
 bool launched_from_cpp();

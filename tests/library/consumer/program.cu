@@ -1,4 +1,4 @@
-// All of the library in the other translation unit, and main.
+// Includes the whole library in the other translation unit, and has main.
 #include <cstdio>
 #include <inflight/inflight.cuh>
 

@@ -1,4 +1,4 @@
-// A stream through cp.async stages: the library's forms beside what one writes by hand.
+// A stream through cp.async stages: the library's forms against hand-written code.
 #include <inflight/copy.cuh>
 #include <inflight/pipeline.cuh>
 
@@ -8,7 +8,7 @@ constexpr int stages = 4, threads = 256;
 
 }  // namespace
 
-// A thread's own pipeline: a batch is committed every time, an empty one at the end.
+// One thread's pipeline: it commits a batch in every iteration, empty ones at the end.
 extern "C" __global__ void library_thread_stages(int4* out, const int4* in, int batches) {
   __shared__ int4 tile[stages][threads];
   auto pipe = inflight::make_pipeline<stages>();
@@ -51,7 +51,7 @@ extern "C" __global__ void hand_thread_stages(int4* out, const int4* in, int bat
   }
 }
 
-// Producers and consumers of a block, which meet at two mbarriers a stage.
+// Producers and consumers of a block, which synchronise through two mbarriers a stage.
 extern "C" __global__ void library_block_stages(int4* out, const int4* in, int batches) {
   __shared__ int4 tile[stages][threads];
   __shared__ inflight::pipeline_shared_state<inflight::thread_scope_block, stages> state;

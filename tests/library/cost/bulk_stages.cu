@@ -1,7 +1,6 @@
 // arch: sm_90a
 // flags: -DNDEBUG
-// A stream through bulk copies, one thread producing: the library's form beside what one writes by
-// hand.
+// A stream through bulk copies, one thread producing: the library's form against hand-written code.
 // more: bulk_stages SASS 5: register moves between the four copies of the unrolled loop of fetches
 // more: bulk_stages integer 4: the same
 #include <inflight/pipeline.cuh>

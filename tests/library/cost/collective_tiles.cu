@@ -1,4 +1,4 @@
-// reduce and inclusive_scan on tiles beside the same by hand.
+// reduce and inclusive_scan on tiles, against hand-written code.
 #include <inflight/groups.cuh>
 #include <inflight/reduce.cuh>
 #include <inflight/scan.cuh>

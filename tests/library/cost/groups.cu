@@ -17,7 +17,7 @@ extern "C" __global__ void hand_warp_sum(float* out) {
   out[threadIdx.x] = value;
 }
 
-// A part of a warp: sixteen doubles handed down by one, then a barrier.
+// Part of a warp: sixteen doubles shifted down by one, then a barrier.
 extern "C" __global__ void library_tile_shift(double* out) {
   auto tile = cg::tiled_partition<16>(cg::this_thread_block());
   double value = tile.shfl_down(out[threadIdx.x], 1);

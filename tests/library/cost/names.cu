@@ -1,4 +1,4 @@
-// CUDA's C names beside the instructions that they stand for.
+// CUDA's C names against the instructions that they stand for.
 #include <inflight/cuda_pipeline.h>
 
 namespace {
@@ -18,7 +18,7 @@ __device__ void hand_copy(void* to, const void* from) {
 
 }  // namespace
 
-// Each size, a wait that leaves a batch and one that leaves none.
+// Each size, a wait that leaves one batch in flight and one that leaves none.
 extern "C" __global__ void library_pipeline(int4* out, const int4* in) {
   __shared__ int4 tile[2][threads];
   const unsigned t = threadIdx.x;
@@ -49,7 +49,7 @@ extern "C" __global__ void hand_pipeline(int4* out, const int4* in) {
   out[threads + t] = tile[1][t];
 }
 
-// Waits in a loop that is unrolled, as programs drain their stages.
+// Waits in an unrolled loop, as programs drain their stages.
 extern "C" __global__ void library_drain(int* out, const int* in) {
   __shared__ int tile[4][threads];
   const unsigned t = threadIdx.x;
@@ -83,7 +83,7 @@ extern "C" __global__ void hand_drain(int* out, const int* in) {
   out[3 * threads + t] = tile[3][t];
 }
 
-// Zeros behind what is read, and an mbarrier that waits for copies.
+// Zeros after the bytes read, and an mbarrier that waits for copies.
 extern "C" __global__ void library_arrive(int4* out, const int4* in, int zeros) {
   __shared__ int4 tile[threads];
   __shared__ __mbarrier_t bar;

@@ -1,5 +1,5 @@
 // arch: sm_90a
-// Loops over swizzled tiles that tensor copies bring, four ahead; and a tile's way back.
+// Loops over swizzled tiles that tensor copies load, four ahead; and the store of a tile.
 #include <inflight/copy.cuh>
 #include <inflight/tensor_copy.cuh>
 

@@ -1,6 +1,7 @@
-// Loops over swizzled tiles as people write them, with no copy in the way: a matrix product's main
-// loop, a transposition, rows of half in pieces of 16 bytes, every swizzle. By hand an element is
-// at row * pitch + (column bytes ^ chunk of the row), which is what an unrolled loop folds best.
+// Typical loops over swizzled tiles, without asynchronous copies: a matrix product's main loop, a
+// transposition, rows of half in pieces of 16 bytes, every swizzle. The hand-written code places an
+// element at row * pitch + (column bytes ^ chunk of the row), which compilers fold best in an
+// unrolled loop.
 #include <cuda_fp16.h>
 
 #include <inflight/swizzle.cuh>
@@ -9,7 +10,7 @@ namespace {
 
 using inflight::swizzle;
 
-// The twin's tile: the same memory, the address written out.
+// The hand-written twin's tile: the same memory, with an explicit address.
 template <class T, int Rows, unsigned Pitch>
 struct by_hand {
   __device__ T& operator()(int row, int column) {
@@ -23,7 +24,7 @@ struct by_hand {
 
 constexpr int depth = 32, side = 128, threads = 256;
 
-// c = a b: 128 x 128 by 256 threads, each 8 x 8; tiles 32 deep, that of b in four parts.
+// c = a b: 128 x 128 by 256 threads, each 8 x 8. Tiles are 32 deep; that of b is in four parts.
 template <class TileA, class TileB>
 __device__ void product(float* c, const float* a, const float* b, int k) {
   __shared__ TileA rows;
@@ -69,7 +70,7 @@ __device__ void transpose(float* out, const float* in, int width, int height) {
   for (int i = 0; i < 32; i += 8) out[(left + y + i) * height + top + x] = tile(x, y + i);
 }
 
-// Each thread adds up a row of 64 halves, eight of them a load.
+// Each thread sums a row of 64 halves, eight in each load.
 template <class Tile>
 __device__ void row_sums(float* out, const uint4* in) {
   __shared__ Tile tile;
@@ -87,7 +88,7 @@ __device__ void row_sums(float* out, const uint4* in) {
   out[threadIdx.x] = sum;
 }
 
-// Each thread walks down a column, as far as the caller says: nothing is a constant.
+// Each thread sums a column, to a count given at run time, so nothing is a constant.
 template <class Tile, int Columns>
 __device__ void column_sums(float* out, const float* in, int count) {
   __shared__ Tile tile;

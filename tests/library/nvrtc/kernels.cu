@@ -1,8 +1,8 @@
-// Kernels that NVRTC compiles: each uses one part of the library, with no more on the include path
-// than the library. program.cu says what they give.
+// Kernels that NVRTC compiles. Each uses one part of the library, with only the library on the
+// include path. program.cu has the expected results.
 #include <inflight/inflight.cuh>
 
-using namespace inflight;  // must leave std:: what it was
+using namespace inflight;  // must not change the meaning of std::
 
 constexpr int threads = 128;
 
@@ -32,7 +32,7 @@ extern "C" __global__ void collectives(int* out, const int* in) {
   out[threadIdx.x] = result + exclusive_scan_update(team, counter, value);
 }
 
-// Four blocks: each writes, all meet, each reads what another wrote.
+// Four blocks: each writes, all wait at the grid's barrier, each reads what another wrote.
 extern "C" __global__ void grid(int* out, const int* in) {
   const auto all = this_grid();
   const unsigned rank = unsigned(all.thread_rank()), count = unsigned(all.num_threads());

@@ -1,7 +1,7 @@
 // flags: -lcuda -ldl
-// Compiles kernels.cu by NVRTC, loads it through the driver API, runs every kernel and compares
-// with the host: program LIBNVRTC INCLUDE SOURCE. NVRTC is opened at run time: no program needs it
-// to be built.
+// Compiles kernels.cu with NVRTC, loads it through the driver API, runs every kernel and compares
+// with the host: program LIBNVRTC INCLUDE SOURCE. It opens NVRTC at run time, so it builds without
+// it.
 #include <cuda.h>
 #include <dlfcn.h>
 

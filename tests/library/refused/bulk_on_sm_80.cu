@@ -1,6 +1,6 @@
 // arch: sm_80
-// An A100 has no bulk copies: each verb says so, and where it was called. Each has a chip of its
-// own here, as nvcc complains of a type once.
+// An A100 has no bulk copies: each function reports that and the call. Each call has its own Chip
+// argument here, because nvcc reports an error for a type only once.
 // error: Bulk copies need sm_90 or later: compile with -arch=sm_90a
 // error: inflight::bulk_load\(
 // error: inflight::bulk_multicast\(

@@ -1,5 +1,5 @@
 // arch: sm_80
-// The same as a program writes it.
+// The same error in a program's normal use, without template arguments.
 // error: Bulk copies need sm_90 or later: compile with -arch=sm_90a. On sm_80 copy with
 #include <inflight/copy.cuh>
 

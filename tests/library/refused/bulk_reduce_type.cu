@@ -1,5 +1,5 @@
 // error: No bulk reduction of this operation and type to global memory
-// A minimum of floats, which PTX has not.
+// A minimum of floats, which PTX does not have.
 #include <inflight/copy.cuh>
 __global__ void kernel(float* out) {
   alignas(16) __shared__ float shared[4];

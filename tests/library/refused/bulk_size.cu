@@ -1,5 +1,5 @@
 // error: A bulk copy moves a multiple of 16 bytes
-// A size that no bulk copy has.
+// A size that is not a multiple of 16.
 #include <inflight/barrier.cuh>
 __global__ void kernel(const char* in) {
   alignas(16) __shared__ char shared[32];

@@ -1,5 +1,5 @@
 // error: cp.async moves 4, 8 or 16 bytes
-// A size that cp.async does not have.
+// A size that cp.async does not support.
 #include <inflight/copy.cuh>
 __global__ void kernel(const char* in) {
   __shared__ char shared[32];

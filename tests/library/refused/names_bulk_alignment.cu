@@ -1,4 +1,4 @@
-// Addresses of which less is promised than a bulk copy needs.
+// Addresses with a smaller promised alignment than a bulk copy needs.
 // error: pass aligned_size_t<16> or more
 #include <inflight/device.cuh>
 

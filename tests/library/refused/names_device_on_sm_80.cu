@@ -1,5 +1,5 @@
 // arch: sm_80
-// Bytes that a barrier counts, on a chip whose barriers count arrivals alone.
+// A barrier that counts bytes, on a chip whose barriers count only arrivals.
 // error: inflight::device needs sm_90 or later
 #include <inflight/device.cuh>
 

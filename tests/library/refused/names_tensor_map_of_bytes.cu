@@ -1,4 +1,4 @@
-// A tensor map is no array of bytes.
+// An array of bytes in place of a tensor map.
 // error: A tensor copy wants the address of a CUtensorMap or of an inflight::tensor_map
 #include <inflight/device.cuh>
 

@@ -1,5 +1,5 @@
 // arch: sm_80
-// Asleep on a barrier, on a chip that can only look.
+// A wait with a time limit on a barrier, on a chip that has only the test.
 // error: __mbarrier_try_wait needs sm_90; on sm_80 call __mbarrier_test_wait
 #include <inflight/cuda_pipeline.h>
 

@@ -1,6 +1,6 @@
 // arch: sm_80
 // error: A pipeline of transaction_bytes needs sm_90; on sm_80 use mbarrier_arrivals
-// A pipeline fed by bulk copies, on a chip without them.
+// A pipeline filled by bulk copies, on a chip without them.
 #include <inflight/groups.cuh>
 #include <inflight/pipeline.cuh>
 __global__ void kernel() {

@@ -1,5 +1,5 @@
 // error: A pipeline has 1 to 255 stages
-// More stages than a pipeline's state counts.
+// More stages than a pipeline can have.
 #include <inflight/groups.cuh>
 #include <inflight/pipeline.cuh>
 __global__ void kernel() {

@@ -1,4 +1,4 @@
-// Elements of three bytes would lie across two chunks.
+// Elements of three bytes would cross chunk boundaries.
 // error: A tile's elements must fit a 16-byte chunk
 #include <inflight/swizzle.cuh>
 

@@ -1,4 +1,4 @@
-// A row of 256 bytes has no place in a swizzle of 128.
+// A row of 256 bytes does not fit a swizzle of 128.
 // error: A row of a tile must not be wider than its swizzle's span
 #include <inflight/swizzle.cuh>
 

@@ -1,4 +1,4 @@
-// A box has 256 elements a dimension at most.
+// A box has at most 256 elements in each dimension.
 // error: at most 256 elements a dimension: use several tiles
 #include <inflight/swizzle.cuh>
 

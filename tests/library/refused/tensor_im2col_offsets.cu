@@ -1,4 +1,4 @@
-// Four dimensions have two of W, H, D.
+// A tensor of four dimensions has W and H only, so two offsets.
 // error: im2col takes an offset for each of W, H, D
 #include <inflight/tensor_copy.cuh>
 

@@ -1,5 +1,5 @@
 // error: A tensor copy completes on a barrier<>, its std::uint64_t\*, a transaction, or a stage of
-// a pipeline A tensor copy into a pipeline that waits for threads.
+// A tensor copy into a pipeline that waits for threads.
 #include <inflight/groups.cuh>
 #include <inflight/pipeline.cuh>
 #include <inflight/tensor_copy.cuh>

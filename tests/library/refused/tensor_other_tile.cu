@@ -1,4 +1,4 @@
-// A map of one tile, a copy to another: it would bring more bytes than the tile has place for.
+// A map of one tile type and a copy to another: it would copy more bytes than the tile holds.
 // error: The map is made for another tile than this one
 #include <inflight/tensor_copy.cuh>
 

@@ -1,5 +1,5 @@
 // error: The tile's element type lacks this reduction .pairs of numbers are copied as words
-// A tensor reduction of pairs would add words.
+// A tensor reduction of pairs would add them as words.
 #include <cuda_fp16.h>
 
 #include <inflight/tensor_copy.cuh>

@@ -1,4 +1,4 @@
-// Tensor copies add floats, but know no least of them.
+// Tensor copies have add for floats, but no min.
 // error: The tile's element type lacks this reduction
 #include <inflight/tensor_copy.cuh>
 

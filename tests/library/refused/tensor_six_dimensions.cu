@@ -1,4 +1,4 @@
-// Extents, and coordinates, of six dimensions.
+// Extents and coordinates of six dimensions.
 // error: A tensor has at most five dimensions.
 #include <inflight/tensor_map.cuh>
 

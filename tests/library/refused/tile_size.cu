@@ -1,5 +1,5 @@
 // error: A tile has 1 byte to 48 KiB
-// A tile that no block has room for.
+// A tile too large for a block's shared memory.
 #include <inflight/transform.cuh>
 struct Nothing {
   __device__ void operator()(const int*, std::size_t, int) const {}

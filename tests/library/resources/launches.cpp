@@ -1,5 +1,5 @@
-// Writes down what a program launches: preloaded, it appends `KERNEL THREADS` to the file that
-// LAUNCHES names, the kernel's name as in PTX and the threads of a block.
+// Records a program's launches. Preloaded, it appends `KERNEL THREADS` to the file that LAUNCHES
+// names: the kernel's name as in PTX and the threads of a block.
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -13,7 +13,7 @@ struct Dim3 {
   unsigned x, y, z;
 };
 
-// Kernels by what the host calls them: the address of their stub, or the runtime's handle.
+// Kernels' names by the host's handle: the address of the stub, or the runtime's handle.
 std::map<const void*, std::string>& names() {
   static auto* const all = new std::map<const void*, std::string>;
   return *all;
@@ -30,7 +30,7 @@ void note(const void* kernel, const Dim3& block) {
   }
 }
 
-// The function of this name in the library behind this one.
+// The next function of this name, in the library that this one shadows.
 template <class Function>
 Function next(Function, const char* name) {
   return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
