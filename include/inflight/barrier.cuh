@@ -9,8 +9,8 @@
 //   if (threadIdx.x == 0) ready.init(blockDim.x);
 //   __syncthreads();
 //   auto token = ready.arrive();  // this thread's part is done
-//   ...                           // work that needs nobody
-//   ready.wait(token);            // everybody's part is done
+//   ...                           // work that needs no other thread
+//   ready.wait(token);            // all threads' parts are done
 #pragma once
 #include <inflight/impl/mbarrier_wait.cuh>
 #include <inflight/impl/timed_wait.cuh>

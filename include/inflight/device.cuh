@@ -3,7 +3,7 @@
 // Programming Guide, "Asynchronous Data Copies using the Tensor Memory Accelerator". All but
 // barrier_native_handle need sm_90.
 //
-// Each is one instruction, except where noted. New programs better use a `transaction`
+// Each is one instruction, except where noted. New programs should use a `transaction`
 // (barrier.cuh), which counts the bytes itself, and the copies of copy.cuh and tensor_copy.cuh,
 // which know their tile's size.
 #pragma once

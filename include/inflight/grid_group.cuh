@@ -22,8 +22,8 @@ class grid_barrier {
   // ld.acquire.gpu (PTX ISA, "Memory Consistency Model").
   INFLIGHT_DEVICE void sync() { impl::grid_sync(&word_); }
 
-  // The two halves of sync(). Work between them may not need other blocks' results nor produce what
-  // they need.
+  // The two halves of sync(), for work in between that neither needs other blocks' results nor
+  // produces results for them.
   INFLIGHT_DEVICE std::uint32_t arrive() { return impl::grid_arrive(&word_); }
   INFLIGHT_DEVICE void wait(std::uint32_t token) { impl::grid_wait(&word_, token); }
 

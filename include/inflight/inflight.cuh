@@ -1,5 +1,5 @@
-// Includes the whole library. NVRTC gets it without the host code, plain C++ files get only the
-// host code.
+// Includes the whole library except cuda_pipeline.h and nccl/. NVRTC gets it without the host code,
+// plain C++ files get only the host code.
 #pragma once
 #include <inflight/bytes.cuh>
 #include <inflight/swizzle.cuh>

@@ -11,8 +11,8 @@
 // | made by | participants | completion policy |
 // |---|---|---|
 // | make_pipeline() | one thread | async_groups: its cp.async groups |
-// | make_pipeline(group, &state) | a group | mbarrier_arrivals: producers arrive when their copies are done |
-// | make_pipeline<transaction_bytes>(group, &state) | a group; one thread copies | transaction_bytes of bulk copies |
+// | make_pipeline(group, &state) | a group | mbarrier_arrivals of finished copies |
+// | make_pipeline<transaction_bytes>(group, &state) | a group; one copies | transaction_bytes |
 //
 // The number of stages is part of the type, so write `auto pipe = make_pipeline(...)`. A block's
 // pipeline of mbarrier_arrivals also converts to pipeline<thread_scope_block>, which holds the

@@ -26,7 +26,7 @@ Function driver_function(const char* name) {
   // The driver encodes for the device of the current context, which must exist. An H200's driver
   // returns 201, invalid context, in a program that has not used the device yet.
   if (cudaFree(nullptr) != cudaSuccess) {
-    cudaGetLastError();  // ours to tell
+    cudaGetLastError();  // clears the error: the caller reports it
     return nullptr;
   }
   void* function = nullptr;
@@ -39,7 +39,7 @@ Function driver_function(const char* name) {
 #endif
   if (status == cudaSuccess && found == cudaDriverEntryPointSuccess)
     return reinterpret_cast<Function>(function);
-  cudaGetLastError();  // ours to tell
+  cudaGetLastError();  // clears the error: the caller reports it
   return nullptr;
 }
 
