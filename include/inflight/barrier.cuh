@@ -42,8 +42,7 @@ class barrier {
   INFLIGHT_HOST_DEVICE static constexpr unsigned max() { return (1u << 20) - 1; }
 
   // One thread calls it once before any use, and a barrier of the block (or cluster) must follow.
-  // Executes mbarrier.init and, on sm_90, the fence that makes it visible to copies and to other
-  // blocks.
+  // mbarrier.init and, on sm_90, the fence that makes it visible to copies and other blocks.
   INFLIGHT_DEVICE void init(unsigned arrivals) {
     ptx::mbarrier_init(address(), arrivals);
     impl::publish_mbarriers();
@@ -86,7 +85,7 @@ class barrier {
     return ptx::mbarrier_test_wait_parity(address(), parity);
   }
 
-  // The same. try_wait_for waits at most a duration, and try_wait_until waits until a time of the
+  // The same, but try_wait_for waits at most a duration and try_wait_until until a time of the
   // GPU's clock; both take cuda::std::chrono types. try_wait does not wait.
   INFLIGHT_DEVICE bool try_wait(arrival_token token) const { return test(token); }
   INFLIGHT_DEVICE bool try_wait_parity(bool parity) const { return test_parity(parity); }
@@ -161,8 +160,7 @@ class transaction {
   INFLIGHT_DEVICE explicit transaction(const barrier<>& which) : address_(which.address()) {}
   INFLIGHT_DEVICE explicit transaction(std::uint32_t mbarrier) : address_(mbarrier) {}
 
-  // Copies `bytes` from global to this block's shared memory. Size and both addresses are multiples
-  // of 16.
+  // From global to this block's shared memory. Size and both addresses are multiples of 16.
   template <class Chip = void>
   INFLIGHT_DEVICE void load(void* shared, const void* global, std::uint32_t bytes) {
     impl::require_bulk_copies<Chip>();
@@ -178,8 +176,7 @@ class transaction {
     load(shared, global, Bytes);
   }
 
-  // Counts the bytes of a copy issued elsewhere on this barrier (see mbarrier()), such as a tensor
-  // copy.
+  // Counts the bytes of a copy that is issued elsewhere on mbarrier(), such as a tensor copy.
   INFLIGHT_DEVICE void expect(std::uint32_t bytes) { bytes_ += bytes; }
 
   // Expects the bytes of all copies so far and arrives.

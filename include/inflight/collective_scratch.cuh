@@ -6,13 +6,13 @@
 //   float sum = inflight::reduce(team, x, inflight::plus<float>());  // every thread gets it
 //   float upto = inflight::inclusive_scan(team, x);
 //
-// A group with scratch has num_threads(), thread_rank() and sync() as every group does. Making it
-// costs one barrier. Each collective on it costs one barrier of the group more, or two in some
-// large blocks (see reduce.cuh and scan.cuh). One is enough because the scratch has two halves that
-// alternate: no warp can be two collectives ahead of another. So keep the object, also across a
-// loop, instead of making it anew (it can be passed by reference but not copied). Every thread of
-// the group must make the same calls on it in the same order. The scratch may be used for something
-// else, or by another group, only after a barrier of the threads that used it.
+// A group with scratch has num_threads(), thread_rank() and sync(). Making it costs one barrier.
+// Each collective on it costs one barrier of the group more, or two in some large blocks (see
+// reduce.cuh and scan.cuh). One is enough because the scratch has two halves that alternate: no
+// warp can be two collectives ahead of another. So keep the object, also across a loop (pass it by
+// reference; it cannot be copied). Every thread of the group must make the same calls on it in the
+// same order. Other uses of the scratch, or another group's, need a barrier of the threads that
+// used it first.
 //
 // The number in the type is exactly the number of the block's threads: the code handles no other
 // case. block_scratch<T>, without a number, is for blocks of any size; its collectives combine the

@@ -59,8 +59,8 @@ INFLIGHT_DEVICE void cp_async_policy(void* shared, const void* global, std::uint
 // Commits this thread's group of copies.
 INFLIGHT_DEVICE void cp_async_commit() { ptx::cp_async_commit_group(); }
 
-// Waits until at most the `Newer` newest groups of this thread are in flight. This thread then sees
-// the bytes of the others; other threads see them after a barrier.
+// Waits until at most the `Newer` newest groups of this thread are in flight. It then sees the
+// others' bytes; other threads see them after a barrier.
 template <int Newer = 0>
 INFLIGHT_DEVICE void cp_async_wait() {
   ptx::cp_async_wait_group<Newer>();
@@ -147,16 +147,14 @@ INFLIGHT_DEVICE void bulk_commit() {
   ptx::cp_async_bulk_commit_group();
 }
 
-// Waits until at most the `Newer` newest groups are in flight; the writes of the others are
-// complete.
+// Waits until at most the `Newer` newest groups are in flight; the others' writes are complete.
 template <int Newer = 0, class Chip = void>
 INFLIGHT_DEVICE void bulk_wait() {
   impl::require_bulk_copies<Chip>();
   ptx::cp_async_bulk_wait_group<Newer>();
 }
 
-// Waits until all groups but the `Newer` newest have read their sources, which may then be
-// overwritten.
+// Waits until all groups but the `Newer` newest have read their sources, which are then free.
 template <int Newer = 0, class Chip = void>
 INFLIGHT_DEVICE void bulk_wait_read() {
   impl::require_bulk_copies<Chip>();

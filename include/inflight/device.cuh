@@ -3,9 +3,8 @@
 // Programming Guide, "Asynchronous Data Copies using the Tensor Memory Accelerator". All but
 // barrier_native_handle need sm_90.
 //
-// Each is one instruction, except where noted. New programs should use a `transaction`
-// (barrier.cuh), which counts the bytes itself, and the copies of copy.cuh and tensor_copy.cuh,
-// which know their tile's size.
+// Each is one instruction, except where noted. In new programs a `transaction` (barrier.cuh) counts
+// the bytes itself, and copy.cuh and tensor_copy.cuh have copies that know their tiles.
 #pragma once
 #include <inflight/impl/device_names.cuh>
 #include <inflight/memcpy_async.cuh>

@@ -1,6 +1,6 @@
 // All threads of a kernel launch as a group, and barriers among its blocks.
 //
-// Blocks may wait for one another only if all of them are resident at once: in a cooperative launch
+// Blocks may wait for one another only if all are resident at once: in a cooperative launch
 // (launch_cooperative, cudaLaunchCooperativeKernel), which refuses a grid too large for the chip.
 #pragma once
 #include <inflight/impl/flip_barrier.cuh>
@@ -36,14 +36,12 @@ class grid_group : public thread_group {
  public:
   using arrival_token = std::uint32_t;
 
-  // Whether the grid can synchronise, which needs memory for the barrier from the launch. True in a
-  // cooperative launch. In others, an H200's driver provides it to kernels that synchronise the
-  // grid, and not to those that do not.
+  // Whether the launch provided memory for the grid's barrier. True in a cooperative launch. In
+  // others, an H200's driver provides it only to kernels that synchronise the grid.
   INFLIGHT_DEVICE bool is_valid() const { return impl::grid_workspace() != 0; }
 
-  // grid_barrier::sync() on the word that a cooperative launch reserves for each grid. See
-  // impl/grid_workspace.cuh for where the word is. To rely on documented features only, pass a
-  // grid_barrier.
+  // grid_barrier::sync() on the word that a cooperative launch reserves for each grid
+  // (impl/grid_workspace.cuh). To rely on documented features only, pass a grid_barrier.
   INFLIGHT_DEVICE void sync() const { impl::grid_sync(impl::grid_word()); }
   INFLIGHT_DEVICE void sync(grid_barrier& barrier) const { barrier.sync(); }
   INFLIGHT_DEVICE arrival_token barrier_arrive() const {
@@ -53,8 +51,7 @@ class grid_group : public thread_group {
     impl::grid_wait(impl::grid_word(), token);
   }
 
-  // The caller's rank in [0, num_threads()): block by block, x first, and in each block by thread,
-  // x first.
+  // The caller's rank in [0, num_threads()): block by block, then thread by thread, x first.
   INFLIGHT_DEVICE static unsigned long long thread_rank() { return impl::grid_thread_rank(); }
   INFLIGHT_DEVICE static unsigned long long num_threads() { return impl::grid_threads(); }
   INFLIGHT_DEVICE static unsigned long long size() { return num_threads(); }

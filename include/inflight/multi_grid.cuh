@@ -69,8 +69,8 @@ INFLIGHT_DEVICE multi_grid_group this_multi_grid(const multi_grid_handle& handle
 
 // The same without a handle, for programs written for CUDA 12. launch_multi_grid stores the handle
 // in a variable of each GPU, one for each translation unit. So the kernel and its launch must be in
-// the same source file, and launches from one file that run at the same time must use one
-// multi_grid_state. Without such a launch, is_valid() is false.
+// one source file, and concurrent launches from one file must use one multi_grid_state. Without
+// such a launch, is_valid() is false.
 static INFLIGHT_DEVICE multi_grid_group this_multi_grid() {
   return multi_grid_group(*reinterpret_cast<const multi_grid_handle*>(impl::current_multi_grid));
 }
@@ -147,11 +147,11 @@ per_grid_values<T> per_grid(const T* values) {
   return {values};
 }
 
-// Launches the kernel once on each GPU of `state`, cooperatively, and does not wait. It uses
-// streams[rank] (a stream of that GPU), or each GPU's default stream if `streams` is null. All
-// grids have one shape. An argument is the same for all grids, except per_grid(...) and a
-// multi_grid_handle, in whose place each grid gets its own. Occupancy is checked for all GPUs
-// before the first launch, because a grid whose peers fail to start waits for ever.
+// Launches the kernel once on each GPU of `state`, cooperatively, without waiting. It uses
+// streams[rank] (of that GPU), or each GPU's default stream if `streams` is null. All grids have
+// one shape and the same arguments, except per_grid(...) and a multi_grid_handle, in whose place
+// each grid gets its own. Occupancy is checked for all GPUs before the first launch, because a grid
+// whose peers fail to start waits for ever.
 template <class... Parameters, class... Arguments>
 static cudaError_t launch_multi_grid(const multi_grid_state& state, void (*kernel)(Parameters...),
                                      dim3 grid, dim3 block, std::size_t shared,

@@ -14,10 +14,9 @@
 // | make_pipeline(group, &state) | a group | mbarrier_arrivals of finished copies |
 // | make_pipeline<transaction_bytes>(group, &state) | a group; one copies | transaction_bytes |
 //
-// The number of stages is part of the type, so write `auto pipe = make_pipeline(...)`. A block's
-// pipeline of mbarrier_arrivals also converts to pipeline<thread_scope_block>, which holds the
-// number in a variable. Use that type for functions that take any number of stages. CUDA C++
-// Programming Guide, "Asynchronous Data Copies using cuda::pipeline".
+// The number of stages is part of the type: write `auto pipe = make_pipeline(...)`. A block's
+// pipeline of mbarrier_arrivals converts to pipeline<thread_scope_block>, with any number of
+// stages. CUDA C++ Programming Guide, "Asynchronous Data Copies using cuda::pipeline".
 #pragma once
 #include <inflight/barrier.cuh>
 #include <inflight/copy.cuh>
@@ -34,7 +33,7 @@ struct async_groups {};
 struct mbarrier_arrivals {};
 struct transaction_bytes {};
 
-// In place of a block pipeline's number of stages: the number is known only at run time.
+// In place of a block pipeline's number of stages: known only at run time.
 inline constexpr int any_stages = 0;
 
 template <thread_scope Scope, int Stages = Scope == thread_scope_thread ? 4 : any_stages,
@@ -42,8 +41,8 @@ template <thread_scope Scope, int Stages = Scope == thread_scope_thread ? 4 : an
               std::conditional_t<Scope == thread_scope_thread, async_groups, mbarrier_arrivals>>
 class pipeline;
 
-// The shared memory of a block's pipeline: two mbarriers a stage. Trivial type; make_pipeline
-// initialises it.
+// A block's pipeline in shared memory: two mbarriers a stage. Trivial; make_pipeline initialises
+// it.
 template <thread_scope Scope, int Stages>
 class pipeline_shared_state {
   static_assert(
@@ -60,8 +59,8 @@ class pipeline_shared_state {
 // --- one thread ---
 
 // One thread's pipeline. The thread both produces and consumes. Other threads see its copies after
-// a barrier that follows consumer_wait(). Up to Stages batches may be in flight; with more, a wait
-// also waits for some of the newer ones.
+// consumer_wait() and a barrier. If more than Stages batches are in flight, a wait also waits for
+// some of the newer ones.
 template <int Stages>
 class pipeline<thread_scope_thread, Stages, async_groups> {
   static_assert(Stages >= 1, "A pipeline has at least one stage.");
@@ -72,9 +71,8 @@ class pipeline<thread_scope_thread, Stages, async_groups> {
     ptx::cp_async_commit_group();
     ++ahead_;
   }
-  // Waits for the oldest batch. The number of batches behind it is known only at run time, because
-  // a stream's last batches have none. Costs one comparison where Stages batches are in flight, and
-  // one more for each fewer.
+  // Waits for the oldest batch. The number of newer ones is known only at run time: one comparison
+  // if Stages are in flight, and one more for each fewer.
   INFLIGHT_DEVICE void consumer_wait() {
     wait_behind<Stages>();
     --ahead_;
@@ -133,8 +131,7 @@ class pipeline<thread_scope_block, any_stages, mbarrier_arrivals> {
     return impl::test_until(impl::nanoseconds(time.time_since_epoch()),
                             [&] { return ring_.is_full(); });
   }
-  // This thread no longer uses the stage. It may be filled again when all consumers have released
-  // it.
+  // This thread is done with the stage. It is free again when all consumers have released it.
   INFLIGHT_DEVICE void consumer_release() { ring_.release(stages_); }
 
   // Index of the stage being filled and of the stage being used: 0 to the number of stages - 1.
@@ -176,9 +173,9 @@ class pipeline<thread_scope_block, Stages, mbarrier_arrivals>
   INFLIGHT_DEVICE void consumer_release() { this->ring_.release(Stages); }
 };
 
-// The same, filled by bulk and tensor copies. One thread produces, and a stage is full when all the
-// bytes that it announced have arrived. Other threads with the producer role must do nothing in the
-// loop: a commit by a second thread would complete the stage too early. sm_90.
+// The same, filled by bulk and tensor copies. One thread produces, and a stage is full when the
+// bytes that it announced have arrived. Other threads with the producer role do nothing: a second
+// commit would complete the stage too early. sm_90.
 //
 //   if (producer) {
 //     pipe.producer_acquire();
@@ -264,8 +261,7 @@ INFLIGHT_DEVICE auto make_pipeline(const Group& group,
 
 namespace impl {
 
-// The threads of a group's copy arrive one by one, and a stage of transaction bytes does not wait
-// for those arrivals.
+// A group's threads arrive one by one, but a stage of transaction bytes waits only for bytes.
 template <class Completion>
 INFLIGHT_DEVICE constexpr void require_group_copies() {
   static_assert(
@@ -328,10 +324,9 @@ INFLIGHT_DEVICE void pipeline_consumer_wait_prior(
   which.template consumer_wait_prior<Newer>();
 }
 
-// The barrier's current phase also waits for the copies that this thread has issued so far through
-// its pipeline; threads arrive as always. Call it in place of producer_commit(): the batch then
-// belongs to the barrier, and consumer_wait() does not wait for it. cp.async.mbarrier.arrive. CUDA
-// C++ Programming Guide, "pipeline_producer_commit".
+// The barrier's current phase also waits for this thread's copies so far; threads arrive as usual.
+// Call it in place of producer_commit(): consumer_wait() does not wait for the batch.
+// cp.async.mbarrier.arrive. CUDA C++ Programming Guide, "pipeline_producer_commit".
 template <int Stages>
 INFLIGHT_DEVICE void pipeline_producer_commit(pipeline<thread_scope_thread, Stages, async_groups>&,
                                               barrier<>& done) {
@@ -340,15 +335,13 @@ INFLIGHT_DEVICE void pipeline_producer_commit(pipeline<thread_scope_thread, Stag
 
 // --- how deep ---
 
-// Bytes that must be in flight per SM to keep the memory busy: A100 16 KiB, H200 48 KiB, B200 64
-// KiB.
+// Bytes in flight per SM that keep the memory busy: A100 16 KiB, H200 48 KiB, B200 64 KiB.
 INFLIGHT_HOST_DEVICE constexpr int bytes_in_flight(int sm) {
   return sm >= 100 ? 65536 : sm >= 90 ? 49152 : 16384;
 }
 
 // The number of stages, 2 to 8, with which BlocksPerSm blocks have that many bytes in flight, at
-// TileBytes a stage, plus one stage in use. `Sm` is the chip's compute capability, an argument so
-// that host and device get the same answer.
+// TileBytes a stage, plus one in use. `Sm` is the compute capability, the same on host and device.
 template <int TileBytes, int BlocksPerSm = 1, int Sm = 90>
 INFLIGHT_HOST_DEVICE constexpr int stages_for() {
   static_assert(TileBytes > 0 && BlocksPerSm > 0, "A tile has bytes, and an SM blocks.");

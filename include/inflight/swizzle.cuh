@@ -45,7 +45,7 @@ INFLIGHT_HOST_DEVICE constexpr std::uint32_t swizzled_offset(swizzle mode, std::
 // A box of Rows x Columns elements in shared memory, in the layout of a tensor copy with this
 // swizzle. Declare it __shared__, or place it in dynamic shared memory at a multiple of
 // `alignment`. Rows are `pitch` bytes apart. With a swizzle that is its span, so a narrower box
-// leaves the rest of each row unused (copies do not write it), but allocated.
+// leaves the rest of each row allocated but unused (copies do not write it).
 template <class T, int Rows, int Columns, swizzle Swizzle = swizzle::none>
 struct swizzled_tile {
   using value_type = T;

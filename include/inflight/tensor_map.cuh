@@ -5,10 +5,9 @@
 //   kernel<<<...>>>(*map);      // __global__ void kernel(const __grid_constant__ tensor_map map)
 //
 // The arguments are checked against every rule of the CUDA driver API, "Tensor Map Object
-// Management", before the driver gets them, and the error names the one that breaks a rule. The
-// driver's function is looked up at run time, so programs do not link libcuda. Copies are in
-// tensor_copy.cuh. The instructions with which a kernel changes maps are in ptx/tensor_map.cuh.
-// sm_90.
+// Management", before the driver gets them, and the error names the wrong one. The driver's
+// function is looked up at run time, so programs do not link libcuda. Copies are in
+// tensor_copy.cuh, and instructions to change maps in kernels are in ptx/tensor_map.cuh. sm_90.
 #pragma once
 #include <inflight/impl/host_device.cuh>
 #include <inflight/impl/tensor_types.cuh>
@@ -27,9 +26,8 @@ struct alignas(64) tensor_map {
   std::uint64_t opaque[16];
 };
 
-// The map of a tensor of Rank dimensions whose boxes are Tiles (a swizzled_tile). It is a
-// tensor_map, but a copy through it to or from another tile type, or with another number of
-// coordinates, does not compile.
+// The map of a tensor of Rank dimensions whose boxes are Tiles (a swizzled_tile): a tensor_map, but
+// copies of another tile, or with another number of coordinates, do not compile.
 template <class Tile, int Rank = 2>
 struct tile_map : tensor_map {
   static_assert(impl::is_swizzled_tile<Tile>, "A tile_map is for a swizzled_tile.");
@@ -85,8 +83,7 @@ struct tensor_map_options {
   bool overlapping = false;
 };
 
-// The box of an im2col copy: a column of pixels, in the order in which a convolution's filter
-// visits them.
+// The box of an im2col copy: a column of pixels, in the order of a convolution's filter.
 struct im2col_box {
   // One value for each of W, H, D that the rank has. The bounding box begins at lower_corner,
   // relative to the tensor's first pixel, and ends at upper_corner, relative to its last. {-1, -1}
@@ -142,8 +139,8 @@ class tensor_map_result {
 namespace inflight {
 
 // The map of the tensor at `pointer` (device memory, a multiple of 16 bytes) of `extents` elements,
-// for copies of `box` elements. Any integer type maps to the tensor type of its size. Other
-// one-byte types, such as those of cuda_fp8.h, map to u8; see options.type.
+// for copies of `box` elements. Integers map to the type of their size, other one-byte types, such
+// as those of cuda_fp8.h, to u8; see options.type.
 template <class T>
 tensor_map_result<> make_tensor_map(T* pointer, const tensor_dims& extents, const tensor_dims& box,
                                     const tensor_map_options& options = {}) {

@@ -91,13 +91,13 @@ class warp_tile : public thread_group {
       : thread_group(kind::lanes, tile_lanes<Size>(lane)), lane_(lane) {}
   INFLIGHT_DEVICE unsigned first_lane() const { return lane_ & (32 - Size); }
 
-  // Read once: the compiler does not know that every read of %laneid gives the same value.
+  // Read once: the compiler does not know that every read of %laneid is the same.
   unsigned lane_;
 };
 
-// The members of tiles of several warps. They communicate through their block's block_tile_memory
-// or, without one, through the shared memory that each block has reserved. All threads of the tile
-// take part in every call. The block's size must be a multiple of Size.
+// The members of tiles of several warps, which communicate through block_tile_memory or, without
+// it, through the block's reserved shared memory. All threads of the tile take part in every call.
+// The block's size must be a multiple of Size.
 template <unsigned Size>
 class wide_tile {
  public:
@@ -144,14 +144,13 @@ class wide_tile {
                 [](bool mine) { return ptx::vote_all(0xffffffffu, mine); });
   }
 
-  // Extensions for collectives built on top. Returns whether the block has block_tile_memory. If
-  // so, each warp has 32 bytes of it, contiguous with those of the next warp, and a writer calls
-  // sync() before others read and again after they have read.
+  // Extensions for collectives. Whether the block has block_tile_memory: each warp then has 32
+  // bytes of it, contiguous with the next warp's, and a writer calls sync() before and after others
+  // read.
   INFLIGHT_DEVICE bool has_memory() const { return place_.given; }
-  // Otherwise each warp has 8 bytes and uses sync_around(): after all threads have arrived and
-  // before any continues, the threads of warp `leader` call work(). A warp calls __syncwarp(), then
-  // writes its own bytes, then calls sync_around(). Only the leader, in its work(), writes other
-  // warps' bytes.
+  // Otherwise each warp has 8 bytes and sync_around(): when all threads have arrived and before any
+  // continues, those of warp `leader` call work(). A warp calls __syncwarp(), writes its own bytes
+  // and calls sync_around(). Only the leader, in work(), writes other warps' bytes.
   template <class Work>
   INFLIGHT_DEVICE void sync_around(unsigned leader, Work work) const {
     tile_place<Size>::sync_around(leader, work);
@@ -164,9 +163,9 @@ class wide_tile {
     return place_.given ? sizeof(tile_slot) : reserved_slot_bytes;
   }
 
-  // Gathers one value of each warp in all threads. `all` has one element for each warp. In one
-  // thread of each warp `tells` is true, and that thread supplies the element of its warp. Two
-  // sync() a round. An extension.
+  // Gathers one value of each warp in all threads: `all` has one element for each warp. The one
+  // thread of a warp whose `tells` is true supplies the warp's element. Two sync() a round. An
+  // extension.
   template <class T>
   INFLIGHT_DEVICE void tell(bool tells, T* all) const {
     const unsigned own = thread_rank() / 32;
@@ -186,8 +185,8 @@ class wide_tile {
   INFLIGHT_DEVICE explicit wide_tile(const impl::meeting_place& place) : place_(place) {}
 
  private:
-  // Calls round(from, bytes) for the parts of a value that fit a warp's scratch: one, or pieces of
-  // 8 bytes.
+  // Calls round(from, bytes) for the parts of a value that fit a warp's scratch: one, or 8 bytes
+  // each.
   template <unsigned Bytes, class Round>
   INFLIGHT_DEVICE void in_rounds(Round round) const {
     if (Bytes <= scratch_bytes()) {

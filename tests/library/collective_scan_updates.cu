@@ -101,9 +101,8 @@ __global__ void in_shared(Held* held, Got<V>* all, Op op) {
   if (threadIdx.x < count) outside[threadIdx.x] = words[threadIdx.x];
 }
 
-// Checks that the groups updated the target one after another, in some order that starts at
-// `state`. Each finds the value that the one before it left, and its members get that value
-// combined with the scan. The last leaves `end`.
+// Checks that the groups updated the target one by one, in some order from `state` to `end`. Each
+// finds the value that the one before it left, and its members get that combined with the scan.
 template <class V, class Op>
 int unlike_a_chain(const Got<V>* all, unsigned first, unsigned count, bool inclusive, V state,
                    V end, Op op) {

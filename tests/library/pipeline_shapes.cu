@@ -1,7 +1,6 @@
 // flags: -diag-suppress=20054
-// The documented forms of a pipeline, with this library and with NVIDIA's from one source, at
-// several depths; each result is compared with the host's. (The suppressed warning is about
-// NVIDIA's shared state.)
+// The documented forms of a pipeline, the library's and NVIDIA's from one source, at several
+// depths, compared with the host. (The suppressed warning is about NVIDIA's shared state.)
 #include "bench/library/shapes.cuh"
 #include "tests/kernels/kernel_test.cuh"
 
@@ -44,8 +43,7 @@ void check(const Buffer<int>& in, const std::vector<int>& source) {
   run("thread scope, 8", thread_scope<Api, Threads, PerThread, 8>, Threads, tile, 4);
 }
 
-// The documented form of one thread's pipeline, which states no depth: `Ahead` batches are in
-// flight.
+// The documented form of one thread's pipeline, without a depth: `Ahead` batches are in flight.
 template <int Ahead>
 __global__ void unnamed_depth(int* out, const int* in, int batches) {
   __shared__ int shared[Ahead][64];

@@ -1,10 +1,9 @@
 // Reductions and scans in a tile of several warps.
 //
 // With block_tile_memory, where a barrier is cheap, each warp writes its result, and after the
-// barrier each combines the results that it needs. After a second barrier the memory is free again.
-// In the reserved bytes, where a barrier costs twice that, one barrier suffices: when all warps
-// have arrived, the first warp combines the results and writes to each warp's slot what that warp
-// needs.
+// barrier each combines what it needs. A second barrier frees the memory. In the reserved bytes,
+// where a barrier costs twice that, one barrier suffices: when all have arrived, the first warp
+// combines the results and writes what each warp needs to that warp's slot.
 #pragma once
 #include <inflight/impl/collective_block.cuh>
 
@@ -18,9 +17,9 @@ INFLIGHT_DEVICE T each_for_itself(const Group& group, T* results, const T& value
                                           static_cast<T*>(nullptr), meet);
 }
 
-// The first warp's part, one lane for each warp and its slot. Writes the reduction to every slot,
-// or to each the combination of the warps below it. The first warp has none below, and its slot
-// stays as it is.
+// The first warp's part, one lane for each warp and its slot. Writes to every slot the reduction,
+// or the combination of the warps below. The first warp has none below, and its slot stays as it
+// is.
 template <result Wanted, unsigned Warps, class T, class Op>
 INFLIGHT_DEVICE void share_out(T* slot, unsigned lane, Op& op) {
   constexpr operation does = what<T, std::remove_cv_t<Op>>;

@@ -4,8 +4,8 @@
 // rank on the left. Tiles and coalesced groups of the same size give the same bits.
 //
 // An exchange takes about 24 cycles and an addition 4. So values of one word combine four ranks at
-// a time: three exchanges in flight together, then two levels of the same tree. Longer values,
-// whose words already fill the exchange unit, combine two at a time.
+// a time: three exchanges together, then two levels of the tree. Longer values, whose words already
+// fill the exchange unit, combine two at a time.
 #pragma once
 #include <inflight/impl/collective_lanes.cuh>
 #include <inflight/impl/collective_redux.cuh>
@@ -81,8 +81,7 @@ INFLIGHT_DEVICE T scan_up(std::uint32_t mask, unsigned rank, const T& value, Op&
 }
 
 // Reduces over the lanes of any mask, ranked from the lowest. Each lane starts with a link to the
-// next lane. In each step it reads from the linked lane both its value and its link, which doubles
-// the distance.
+// next. Each step reads from the linked lane its value and its link, which doubles the distance.
 template <class T, class Op>
 INFLIGHT_DEVICE T reduce_by_rank(std::uint32_t mask, T value, Op& op) {
   const std::uint32_t above = mask & ~ptx::lanes_below() & ~(1u << ptx::lane_id());

@@ -77,8 +77,7 @@ class peer_group {
   INFLIGHT_DEVICE unsigned world_rank() const { return handle_.world_rank; }
   INFLIGHT_DEVICE unsigned world_size() const { return handle_.world_size; }
 
-  // Waits for the host's GPUs. What any of their threads wrote before, anywhere, is visible to all
-  // threads after.
+  // Waits for the host's GPUs. What any thread wrote before, anywhere, is visible to all after.
   INFLIGHT_DEVICE void sync() { barrier_.sync(ncclCoopCta(), cuda::memory_order_acq_rel); }
 
   // Address, on peer `rank`, of an offset in a window that all registered with
@@ -88,8 +87,8 @@ class peer_group {
     return static_cast<T*>(ncclGetLsaPointer(window, offset, int(rank)));
   }
 
-  // Stores in out[] the values that the threads of the caller's index have on each GPU, in rank
-  // order. Costs one sync(), then reads of the peers' memory.
+  // Stores in out[] the values of the threads with the caller's index on each GPU, in rank order.
+  // Costs one sync(), then reads of peer memory.
   template <class T>
   INFLIGHT_DEVICE void all_gather(const T& value, T* out) {
     const std::size_t slot = exchange(value);
@@ -134,13 +133,12 @@ class peer_group {
   unsigned round_;
 };
 
-// The GPUs that collectives between kernels cover: all of them, or the one of the caller's local
-// rank on each host, where kernels have already reduced over the GPUs of each host.
+// The GPUs of collectives between kernels: all, or those of the caller's local rank on each host,
+// where kernels have already reduced over each host's GPUs.
 enum class peer_span { all, across_hosts };
 
 // Host object, one for each GPU. A program calls its functions for all GPUs in the same order, with
-// the GPU current that the communicator was made on. GPUs of one process each need their own
-// thread.
+// the communicator's GPU current; several GPUs of one process each from their own thread.
 class peer_state {
  public:
   peer_state() = default;

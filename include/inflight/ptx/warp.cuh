@@ -2,9 +2,9 @@
 // Communication Instructions: vote, match, activemask, bar.warp.sync, elect", and "Data Movement:
 // shfl".
 //
-// `mask` has a bit for each lane that takes part; each of them must execute the instruction with
-// the same mask. Where the compiler has an intrinsic, it is used, so that the compiler knows that
-// the lanes converge there.
+// `mask` has a bit for each lane that takes part; all of them must execute the instruction with the
+// same mask. Compiler intrinsics are used where they exist: the compiler then knows that lanes
+// converge there.
 #pragma once
 #include <inflight/impl/config.cuh>
 
@@ -24,7 +24,7 @@ INFLIGHT_DEVICE std::uint32_t lanes_below() {
   return lanes;
 }
 
-// Mask of the lanes that are converged at this moment; it may change at the next instruction.
+// Mask of the lanes that are converged now; it may change at the next instruction.
 INFLIGHT_DEVICE std::uint32_t active_mask() { return __activemask(); }
 
 // Waits for the lanes of `mask` and orders their memory accesses.
@@ -64,8 +64,8 @@ INFLIGHT_DEVICE std::uint32_t shfl_xor(std::uint32_t mask, std::uint32_t value,
   return __shfl_xor_sync(mask, value, int(lanes), Width);
 }
 
-// Whether the predicate holds in any lane of `mask`, in all of them; and the mask of those in which
-// it does.
+// Whether the predicate holds in any lane of `mask`, in all; and the mask of those in which it
+// does.
 INFLIGHT_DEVICE bool vote_any(std::uint32_t mask, bool predicate) {
   return __any_sync(mask, predicate);
 }
