@@ -41,7 +41,7 @@ enum class Fill : int { lower = 0, upper = 1 };
 enum class Diagonal : int { stored = 0, unit = 1 };
 enum class Side : int { left = 0, right = 1 };
 
-// cublasPointerMode_t, and what cublasLt adds.
+// cublasPointerMode_t, and the further modes of cublasLt.
 enum class PointerMode : int {
   host = 0,
   device = 1,

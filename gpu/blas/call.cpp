@@ -1,4 +1,4 @@
-// Submitting a call's work, and what is said of calls.
+// Submits a call's work to its stream and reports unsupported forms.
 #include "gpu/blas/call.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// How a call of cuBLAS begins, becomes work of its stream, and ends.
+// The steps of a cuBLAS call: checks, submission to its stream, and its status.
 #pragma once
 #include <algorithm>
 #include <climits>
@@ -20,15 +20,14 @@ namespace inflight::blas {
 #ifndef INFLIGHT_MAJOR
 #  define INFLIGHT_MAJOR 13
 #endif
-// MAJOR * 10000 + MINOR * 100 + PATCH since cuBLAS 12.
+// The version is MAJOR * 10000 + MINOR * 100 + PATCH since cuBLAS 12.
 inline constexpr int library_version = INFLIGHT_MAJOR * 10000;
 
 Status of_exception(const char* name);
-// Notifies the program's logger of what a call answered (cublasLoggerConfigure), and gives its
-// number.
+// Writes a call's status to the program's log (cublasLoggerConfigure). Returns its number.
 int logged(const char* name, Status status);
 
-// Calls a body without knowing its type: entry points are many.
+// Calls a body through a pointer, so that the many entry points share one copy of the code.
 template <class... Arguments>
 class BodyOf {
  public:
@@ -46,25 +45,25 @@ class BodyOf {
 int answer_with(const char* name, BodyOf<> body);
 int answer_with(Handle* handle, const char* name, BodyOf<Handle&> body);
 
-// A call's number: body()'s, or that of what it throws.
+// Returns the status of body() as a number. An exception becomes the matching status.
 template <class Body>
 int answer(const char* name, Body body) {
   return answer_with(name, body);
 }
-// A call that names a handle: body(Handle&).
+// The same for a call with a handle: body(Handle&).
 template <class Body>
 int answer(Handle* handle, const char* name, Body body) {
   return answer_with(handle, name, body);
 }
 
-// A form of a call that is not supported: says so, once. not_supported.
+// Reports once that a form of a call is not supported. Returns not_supported.
 Status refuse_form(const char* name, std::string_view what);
 
 using cuda::Region;
 using cuda::Touch;
 
-// A number that a call takes by its address: on the host, where it is read at once, or on the
-// device, where the stream's work reads it.
+// A scalar argument passed by address. A host value is read at once. A device value is read when
+// the stream runs the work.
 template <class T>
 class Scalar {
  public:
@@ -82,7 +81,7 @@ class Scalar {
   const T* device_ = nullptr;
 };
 
-// One call: where its work goes, and how its pointers are meant.
+// One call: its name, its stream, and whether its pointers are host or device pointers.
 class Call {
  public:
   Call(const char* name, void* stream, PointerMode pointers)
@@ -94,9 +93,9 @@ class Call {
   Scalar<T> scalar(const T* at) const {
     return Scalar<T>(at, pointers_);
   }
-  // body(Touch), in stream order.
+  // Runs body(Touch) in stream order.
   Status submit(std::function<void(const Touch&)> body) const;
-  // body(Touch, numbers...) with what the scalars are by then.
+  // Runs body(Touch, numbers...) in stream order, with the scalars' values at that time.
   template <class Body, class... T>
   requires(sizeof...(T) > 0) Status submit(Body body, Scalar<T>... scalars)
   const {
@@ -104,8 +103,7 @@ class Call {
       if (touch({scalars.region()...})) body(touch, scalars()...);
     }));
   }
-  // T body(Touch, bool& done): its value goes to `result`; on the host, the call returns when it is
-  // there.
+  // Runs body(Touch, T& result). In host pointer mode, returns once `result` is written.
   template <class T, class Body>
   Status give(T* result, Body body) const {
     if (!result) return Status::invalid_value;
@@ -115,7 +113,7 @@ class Call {
       });
     return await([=](const Touch& touch) { body(touch, *result); });
   }
-  // As submit, and returns when it is done (not_supported while the stream captures).
+  // Like submit, but returns when the work is done (not_supported while the stream captures).
   Status await(std::function<void(const Touch&)> body) const;
   Status refuse(std::string_view what) const { return refuse_form(name_, what); }
 
@@ -125,7 +123,7 @@ class Call {
   PointerMode pointers_;
 };
 
-// Is every size one that the CPU's BLAS takes? Its integers have 32 bits.
+// True if the CPU's BLAS, whose integers have 32 bits, can take every size.
 template <class... Arguments>
 bool all_narrow(Arguments... arguments) {
   const auto fits = [](auto each) {
@@ -137,7 +135,7 @@ bool all_narrow(Arguments... arguments) {
   return (fits(arguments) && ...);
 }
 
-// An entry point: function(Call, arguments...), for the handle.
+// Runs an entry point: function(Call, arguments...).
 template <class Function, class... Arguments>
 int enter(const char* name, Handle* handle, Function function, Arguments... arguments) {
   return answer(handle, name, [&](Handle& h) {
@@ -147,7 +145,7 @@ int enter(const char* name, Handle* handle, Function function, Arguments... argu
   });
 }
 
-// --- what calls read and write ---------------------------------------------------------------
+// --- memory regions that calls read and write -------------------------------------------------
 
 inline std::uint64_t whole(Size size) { return size > 0 ? std::uint64_t(size) : 0; }
 
@@ -167,12 +165,12 @@ template <class T>
 Region packed(T* a, Size n) {
   return {a, whole(n) * (whole(n) + 1) / 2 * sizeof(T), 1, 0, !std::is_const_v<T>};
 }
-// The same bytes, read.
+// The same region, marked as read.
 inline Region read_of(Region region) {
   region.written = false;
   return region;
 }
-// A triangle with its diagonal, a column a region.
+// A triangle with its diagonal, one region per column.
 std::vector<Region> triangle_of(const void* a, std::size_t element, bool written, Size n,
                                 Size leading, Fill fill);
 template <class T>
@@ -190,7 +188,7 @@ inline bool valid(Operation op) { return int(op) >= 0 && int(op) <= 2; }
 inline bool valid(Fill fill) { return int(fill) == 0 || int(fill) == 1; }
 inline bool valid(Diagonal diagonal) { return int(diagonal) == 0 || int(diagonal) == 1; }
 inline bool valid(Side side) { return int(side) == 0 || int(side) == 1; }
-// Is `leading` a leading dimension of so many rows?
+// True if `leading` is a valid leading dimension for `rows` rows.
 inline bool leads(Size leading, Size rows) { return leading >= std::max<Size>(1, rows); }
 template <class... Sizes>
 bool sizes(Sizes... each) {

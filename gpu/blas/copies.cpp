@@ -1,5 +1,5 @@
-// cublasSetVector and its kin: copies between host and device, element by element. Compiled twice
-// (abi.hpp).
+// cublasSetVector and related calls: copies between host and device, element by element. Compiled
+// twice (abi.hpp).
 #include "gpu/blas/call.hpp"
 #include "gpu/blas/letters.hpp"
 #include "gpu/cuda/core/core.hpp"
@@ -15,7 +15,7 @@ Status of(cuda::Status status) {
   return status == cuda::Status::invalid_value ? Status::invalid_value : Status::mapping_error;
 }
 
-// `rows` of `bytes` bytes each.
+// Copies `rows` rows of `bytes` bytes each.
 Status move(Direction direction, Size bytes, Size rows, const void* from, Size from_pitch, void* to,
             Size to_pitch, void* stream, bool asynchronous) {
   const auto found = cuda::live_stream(stream, false);

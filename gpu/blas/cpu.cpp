@@ -1,4 +1,4 @@
-// Finding the CPU's BLAS and its routines.
+// Finds the CPU's BLAS and its routines.
 #include "gpu/blas/cpu.hpp"
 
 #include <dlfcn.h>
@@ -14,8 +14,8 @@
 namespace inflight::blas::cpu {
 namespace {
 
-// The name that Debian and its like give the BLAS of the administrator's choice, then well-kept
-// ones.
+// Debian and its derivatives give the BLAS that the administrator chose the first name. The others
+// are well-known libraries.
 constexpr const char* names[] = {"libblas.so.3", "libflexiblas.so.3", "libopenblas.so.0",
                                  "libblis.so.4", "libmkl_rt.so.2"};
 

@@ -1,4 +1,4 @@
-// The CPU's BLAS: a shared library with the Fortran interface, found when a call first needs it.
+// The CPU's BLAS: a shared library with the Fortran interface, opened at its first use.
 #pragma once
 #include <complex>
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace inflight::blas::cpu {
 
-// Is there one? If not, a line says what to install, once.
+// True if a BLAS is found. If not, a message says once what to install.
 bool found();
-// Its function for a routine such as "dgemm"; null: it has none, or there is no library. Says once
-// whose rounding results have.
+// Returns the function of a routine such as "dgemm", or null if it or the library is missing. The
+// first call reports which library's rounding the results have.
 using Function = void (*)();
 Function find(char letter, std::string_view routine);
 
@@ -24,7 +24,7 @@ constexpr char letter() {
   return 'z';
 }
 
-// What becomes of an argument: Fortran takes addresses, of sizes 32 bits wide.
+// Converts an argument for Fortran, which takes addresses, and sizes of 32 bits.
 template <class T>
 struct Argument {
   T value;
@@ -42,12 +42,12 @@ struct Argument<T*> {
   T* operator()() const { return value; }
 };
 
-// Calls the routine for T. False if it is not there.
+// Calls the routine for T. Returns false if the library lacks it.
 template <class T, class... Arguments>
 bool call(std::string_view routine, Arguments... arguments) {
   const Function function = find(letter<T>(), routine);
   if (!function) return false;
-  // Behind them a Fortran compiler passes the length of each character argument: at most four.
+  // Fortran compilers append the length of each character argument. Routines have at most four.
   const auto with = [&](auto... each) {
     reinterpret_cast<void (*)(decltype(each())..., std::size_t, std::size_t, std::size_t,
                               std::size_t)>(function)(each()..., 1, 1, 1, 1);

@@ -17,8 +17,8 @@ struct Grid {
   T& operator()(Size i, Size j) const { return data[j * leading + i]; }
 };
 
-// P A = L U in place. `pivots`, from 1, may be null: no rows change places. Gives 0, or the number
-// of the first zero on U's diagonal.
+// P A = L U in place. Pivots count from 1. Null `pivots` means no row exchanges. Returns 0, or the
+// index of the first zero on U's diagonal.
 template <class T>
 int factor(Grid<T> a, Size n, int* pivots) {
   int info = 0;
@@ -40,7 +40,7 @@ int factor(Grid<T> a, Size n, int* pivots) {
   return info;
 }
 
-// One right-hand side of op(A) x = b from the factors of A.
+// Solves op(A) x = b for one right-hand side with the factors of A.
 template <class T>
 void solve_factored(Grid<const T> a, Size n, Operation op, const int* pivots, T* x) {
   const auto at = [&](Size i, Size j) {
@@ -72,7 +72,7 @@ void invert_factored(Grid<const T> a, Size n, const int* pivots, Grid<T> inverse
   }
 }
 
-// A = Q R in place as LAPACK's xGEQRF leaves it: R above, Householder vectors below.
+// A = Q R in place, in the form of LAPACK's xGEQRF: R above, Householder vectors below.
 template <class T>
 void factor_orthogonal(Grid<T> a, Size m, Size n, T* tau) {
   for (Size k = 0; k < std::min(m, n); ++k) {
@@ -96,7 +96,7 @@ void factor_orthogonal(Grid<T> a, Size m, Size n, T* tau) {
   }
 }
 
-// x = Q^H x, then R x = x. Gives 0, or the number of the first zero on R's diagonal.
+// x = Q^H x, then solves R x = x. Returns 0, or the index of the first zero on R's diagonal.
 template <class T>
 int least_squares(Grid<const T> a, Size m, Size n, const T* tau, T* x) {
   for (Size k = 0; k < n; ++k) {
@@ -115,7 +115,7 @@ int least_squares(Grid<const T> a, Size m, Size n, const T* tau, T* x) {
   return 0;
 }
 
-// For each of a batch: what one does, after all the lists of addresses have been touched.
+// Runs body for each matrix of a batch, after checking access to the lists of addresses.
 template <class Body>
 Status for_each(const Call& call, Size count, std::vector<const void*> lists, Body body) {
   return call.submit([=](const Touch& touch) {
@@ -165,7 +165,7 @@ Status getrs(const Call& call, Operation op, Size n, Size columns, const T* cons
   });
 }
 
-// Each matrix of `c` becomes the inverse of one that `a` describes.
+// Writes to each matrix of `c` the inverse of the matrix that `a` describes.
 template <class T, class Body>
 Status for_each_inverse(const Call& call, Size n, const T* const* a, Size lda, T* const* c,
                         Size ldc, int* info, Size count, Body body) {

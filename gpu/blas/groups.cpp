@@ -5,7 +5,7 @@
 namespace inflight::blas {
 namespace {
 
-// One entry a group, on the host; matrices are listed for all groups, one after the other.
+// One entry per group, on the host. The lists of matrices hold all groups in order.
 struct Groups {
   const Operation *a, *b;
   const Int *m, *n, *k, *lda, *ldb, *ldc;

@@ -1,4 +1,4 @@
-// Handles, and the calls that set and tell what they hold.
+// Handles, and the calls that set and get their settings.
 #include "gpu/blas/handle.hpp"
 
 #include "gpu/blas/call.hpp"
@@ -71,7 +71,7 @@ INFLIGHT_CUBLAS int cublasSetStream_v2(Handle* handle, void* stream) {
 INFLIGHT_CUBLAS int cublasGetStream_v2(Handle* handle, void** stream) {
   return answer(handle, "cublasGetStream", [&](Handle& h) { return store(stream, h.stream); });
 }
-// The workspace is the library's own affair: this one needs none.
+// The workspace is checked but not used.
 INFLIGHT_CUBLAS int cublasSetWorkspace_v2(Handle* handle, void* workspace, std::size_t) {
   constexpr std::size_t alignment = 256;
   return answer(handle, "cublasSetWorkspace", [&](Handle&) {

@@ -1,4 +1,4 @@
-// A cuBLAS handle: what a program has set for the calls that name it.
+// A cuBLAS handle: the settings that a program makes for its calls.
 #pragma once
 #include <memory>
 
@@ -13,10 +13,10 @@ struct Handle {
   int math_mode = 0, atomics_mode = 0, multiprocessors = 0;
 };
 
-// cublasCreate: a handle of the current device (not_initialized: no device, or a dead context).
+// Creates a handle on the current device (not_initialized: no device, or a context with an error).
 Status create(Handle** place);
 Status destroy(Handle* handle);
-// The live handle, or null.
+// Returns the live handle, or null.
 std::shared_ptr<Handle> find(const Handle* handle);
 
 }  // namespace inflight::blas

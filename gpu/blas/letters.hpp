@@ -6,5 +6,5 @@
 #define INFLIGHT_COMPLEX_LETTERS(X) X(C, Complex, float) X(Z, DoubleComplex, double)
 #define INFLIGHT_LETTERS(X) INFLIGHT_REAL_LETTERS(X) INFLIGHT_COMPLEX_LETTERS(X)
 
-// An entry point of the name with its suffix for wide sizes, and its name as programs write it.
+// Declares an entry point. Its name gets the suffix _64 where sizes have 64 bits.
 #define INFLIGHT_ENTRY(name) INFLIGHT_CUBLAS int INFLIGHT_SIZED(name)

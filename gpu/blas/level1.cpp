@@ -73,7 +73,7 @@ Status dotc(const Call& call, Size n, const T* x, Size dx, const T* y, Size dy, 
   return inner(call, n, x, dx, y, dy, result, true);
 }
 
-// A number of one vector, which is empty where its increment is not positive.
+// Computes one number from a vector, which counts as empty if its increment is not positive.
 template <class T, class R, class Compute>
 Status reduce(const Call& call, Size n, const T* x, Size dx, R* result, Compute compute) {
   const Size count = dx > 0 ? n : 0;

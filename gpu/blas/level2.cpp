@@ -1,5 +1,5 @@
 // Level 2: a matrix and vectors. Compiled twice (abi.hpp). Arguments are in BLAS's own order, so
-// each form is its checks, what it touches, and the routine's name.
+// each form consists of its checks, its regions and the routine's name.
 #include "gpu/blas/call.hpp"
 #include "gpu/blas/cpu.hpp"
 #include "gpu/blas/letters.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* no_routine = "the CPU's BLAS lacks a routine";
 
-// y = alpha A x + beta y, where `regions` are A: run(alpha, beta) computes it.
+// y = alpha A x + beta y, computed by run(alpha, beta). `regions` are the memory of A.
 template <class T, class Run>
 Status multiply(const Call& call, std::vector<Region> regions, Region x, Region y, const T* alpha,
                 const T* beta, Run run) {
@@ -24,7 +24,7 @@ Status multiply(const Call& call, std::vector<Region> regions, Region x, Region 
       call.scalar(alpha), call.scalar(beta));
 }
 
-// The elements of a band matrix: of `rows` stored rows, those that are inside of the matrix.
+// The regions of a band matrix: in each column, the stored rows that lie inside the matrix.
 template <class T>
 std::vector<Region> band(const T* a, Size m, Size n, Size below, Size above, Size leading) {
   std::vector<Region> regions;
@@ -66,7 +66,7 @@ Status gbmv(const Call& call, Operation op, Size m, Size n, Size below, Size abo
                   });
 }
 
-// Of symmetric (complex: Hermitian) matrices.
+// The routine's name for symmetric (complex: Hermitian) matrices.
 template <class T>
 constexpr std::string_view name_of(std::string_view real, std::string_view complex) {
   return is_complex<T> ? complex : real;
@@ -108,7 +108,7 @@ Status spmv(const Call& call, Fill fill, Size n, const T* alpha, const T* a, con
       });
 }
 
-// A triangular matrix and one vector, in its place: products and solutions.
+// The operations of a triangular matrix on one vector in place.
 enum class Triangular { product, solution };
 template <class Run>
 Status in_place(const Call& call, std::vector<Region> regions, Region x, Run run) {
@@ -151,7 +151,7 @@ Status tp(const Call& call, Fill fill, Operation op, Diagonal diagonal, Size n, 
   });
 }
 
-// A += alpha x y, where `regions` are A: run(alpha) computes it.
+// A += alpha x y, computed by run(alpha). `regions` are the memory of A.
 template <class S, class Run>
 Status update(const Call& call, std::vector<Region> regions, std::vector<Region> vectors,
               const S* alpha, Run run) {
@@ -176,7 +176,7 @@ Status ger(const Call& call, Size m, Size n, const T* alpha, const T* x, Size dx
                 [=](T al) { return cpu::call<T>(routine, m, n, al, x, dx, y, dy, a, lda); });
 }
 
-// Symmetric (complex: Hermitian) updates. S: what alpha is.
+// Symmetric (complex: Hermitian) updates. S is the type of alpha.
 template <class T, class S>
 Status syr(const Call& call, Fill fill, Size n, const S* alpha, const T* x, Size dx, T* a,
            Size lda) {
@@ -213,7 +213,7 @@ Status spr2(const Call& call, Fill fill, Size n, const T* alpha, const T* x, Siz
   });
 }
 
-// --- complex symmetric matrices: BLAS has them as products of matrices alone ------------------
+// --- complex symmetric matrices: BLAS has only products of matrices for them ------------------
 
 template <class T>
 std::vector<T> gathered(const T* x, Size n, Size dx) {

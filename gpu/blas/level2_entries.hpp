@@ -1,4 +1,4 @@
-// The entry points of level2.cpp, by family and letter. Included there alone.
+// The entry points of level2.cpp, by family and letter. Only level2.cpp includes this file.
 #pragma once
 
 using namespace inflight::blas;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* no_routine = "the CPU's BLAS lacks a routine";
 
-// Symmetric matrices and, of complex numbers, Hermitian ones.
+// Symmetric matrices, and Hermitian ones for complex numbers.
 enum class Kind { symmetric, hermitian };
 constexpr std::string_view name_of(Kind kind, std::string_view symmetric,
                                    std::string_view hermitian) {
@@ -79,7 +79,7 @@ Status update_by_two(const Call& call, const Update& u, const T* alpha, const T*
                 beta, c, ldc, run);
 }
 
-// S: what alpha and beta are.
+// S is the type of alpha and beta.
 template <class T, class S, Kind kind>
 Status syrk(const Call& call, Fill fill, Operation op, Size n, Size k, const S* alpha, const T* a,
             Size lda, const S* beta, T* c, Size ldc) {
@@ -92,8 +92,8 @@ Status syrk(const Call& call, Fill fill, Operation op, Size n, Size k, const S* 
                 });
 }
 
-// The same of matrices whose types are arguments. Forms of three products instead of four are this
-// one, which is nearer.
+// The same for matrices whose types are arguments. The 3m forms, which use three products instead
+// of four, run this one too, which is more exact.
 template <class S, Kind kind>
 Status typed_syrk(const Call& call, Fill fill, Operation op, Size n, Size k, const S* alpha,
                   const void* a, Type at, Size lda, const S* beta, void* c, Type ct, Size ldc) {
@@ -102,7 +102,7 @@ Status typed_syrk(const Call& call, Fill fill, Operation op, Size n, Size k, con
                                 beta, static_cast<Complex*>(c), ldc);
 }
 
-// S: what beta is.
+// S is the type of beta.
 template <class T, class S, Kind kind>
 Status syr2k(const Call& call, Fill fill, Operation op, Size n, Size k, const T* alpha, const T* a,
              Size lda, const T* b, Size ldb, const S* beta, T* c, Size ldc) {
@@ -113,7 +113,7 @@ Status syr2k(const Call& call, Fill fill, Operation op, Size n, Size k, const T*
   });
 }
 
-// As syr2k with half of it, for products that the caller knows to be symmetric.
+// Like syr2k with half of its sum, for products that the caller knows to be symmetric.
 template <class T, class S, Kind kind>
 Status syrkx(const Call& call, Fill fill, Operation op, Size n, Size k, const T* alpha, const T* a,
              Size lda, const T* b, Size ldb, const S* beta, T* c, Size ldc) {
@@ -168,7 +168,7 @@ Status trmm(const Call& call, Side side, Fill fill, Operation op, Diagonal diago
       call.scalar(alpha));
 }
 
-// B = alpha op(A)⁻¹ B, or alpha B op(A)⁻¹, for each of `count`.
+// B = alpha op(A)⁻¹ B, or alpha B op(A)⁻¹, for `count` matrices.
 template <class T>
 Status solve(const Call& call, Side side, Fill fill, Operation op, Diagonal diagonal, Size m,
              Size n, const T* alpha, const T* const* as, const T* only_a, Size lda, T* const* bs,

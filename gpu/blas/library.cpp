@@ -1,4 +1,4 @@
-// What cuBLAS says of itself: versions, words for codes, and its log.
+// cuBLAS's version, status names and log.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -15,7 +15,8 @@ namespace {
 
 using Callback = void (*)(const char* message);
 
-// Where a line for each call goes (cublasLoggerConfigure, CUBLAS_LOGINFO_DBG, CUBLAS_LOGDEST_DBG).
+// The log's outputs (cublasLoggerConfigure, CUBLAS_LOGINFO_DBG, CUBLAS_LOGDEST_DBG). Each call
+// writes a line.
 struct Log {
   std::mutex mutex;
   std::atomic<bool> on{false};

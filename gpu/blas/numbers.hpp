@@ -1,4 +1,4 @@
-// Element types: their sizes, and their values as the type that a computation is done in.
+// Element types: their sizes, and conversion of their values to the type of a computation.
 #pragma once
 #include <bit>
 #include <cmath>
@@ -20,7 +20,7 @@ struct Bfloat {
   Bfloat() = default;
   explicit Bfloat(float value) {
     const auto all = std::bit_cast<std::uint32_t>(value);
-    // To nearest, ties to even; a NaN stays one.
+    // Rounds to nearest, ties to even. A NaN stays a NaN.
     bits = value != value ? 0x7fff : std::uint16_t((all + 0x7fff + (all >> 16 & 1)) >> 16);
   }
   explicit operator float() const { return std::bit_cast<float>(std::uint32_t(bits) << 16); }
@@ -37,7 +37,7 @@ struct Float8 {
  private:
   static constexpr int bias = (1 << (Exponent - 1)) - 1;
   static constexpr int magnitude_mask = 0x7f;
-  // The greatest finite number's bits.
+  // The bits of the greatest finite number.
   static constexpr int greatest =
       Infinity ? ((((1 << Exponent) - 1) << Mantissa) - 1) : magnitude_mask - 1;
 };
@@ -54,7 +54,7 @@ Float8<E, M, I>::operator float() const {
   return bits & 0x80 ? -value : value;
 }
 
-// To nearest, ties to even; what is past the greatest number becomes it (as cublasLt saturates).
+// Rounds to nearest, ties to even. Values past the greatest number become it, as in cublasLt.
 template <int E, int M, bool I>
 Float8<E, M, I>::Float8(float value) {
   const int sign = std::signbit(value) ? 0x80 : 0;
@@ -73,7 +73,7 @@ template <class T>
 inline constexpr bool is_complex = false;
 template <class T>
 inline constexpr bool is_complex<std::complex<T>> = true;
-// float of complex<float>, and float of float.
+// The real type of a number: float for both complex<float> and float.
 template <class T>
 struct RealOf {
   using Type = T;
@@ -93,7 +93,7 @@ T conjugate(T value) {
     return value;
 }
 
-// Calls visit(T{}) with the element type's C++ type. False: it is none of those.
+// Calls visit(T{}) with the C++ type of an element type. Returns false if there is none.
 template <class Visit>
 bool with_type(Type type, Visit visit) {
   switch (type) {
@@ -140,7 +140,7 @@ To number(From from) {
     return To(number<Real<To>>(from));
   } else if constexpr (std::is_arithmetic_v<From> || std::is_same_v<From, Half>) {
     if constexpr (std::is_integral_v<To> && !std::is_integral_v<From>) {
-      // To nearest; 8-bit results saturate, 32-bit ones wrap.
+      // Rounds to nearest. 8-bit results saturate, 32-bit ones wrap.
       const double value = std::nearbyint(double(from));
       if constexpr (sizeof(To) == 1)
         return To(std::fmin(std::fmax(value, -128.0), 127.0));

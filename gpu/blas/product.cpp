@@ -1,4 +1,4 @@
-// Batches of products, in the types that the program has.
+// Batches of products in the program's element types.
 #include "gpu/blas/product.hpp"
 
 #include <cstring>

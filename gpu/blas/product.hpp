@@ -1,5 +1,5 @@
-// Products of matrices of any supported element types: what cublas...gemm, GemmEx and
-// cublasLtMatmul stand on.
+// Products of matrices of any supported element types, for cublas...gemm, GemmEx and
+// cublasLtMatmul.
 #pragma once
 #include <optional>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace inflight::blas {
 
-// What the program asks for: op(A) is m×k, op(B) k×n.
+// The shape of a product: op(A) is m×k, op(B) is k×n.
 struct Shape {
   Operation a = Operation::none, b = Operation::none;
   Size m = 0, n = 0, k = 0;
@@ -20,14 +20,14 @@ struct Shape {
   Size b_columns() const { return b == Operation::none ? n : k; }
 };
 
-// Element types, and the type that alpha and beta have.
+// The element types of A, B and C, and the type of alpha and beta.
 struct Types {
   Type a = Type::f32, b = Type::f32, c = Type::f32, scale = Type::f32;
 };
-// Those of cublasGemmEx; nothing: not supported.
+// The types of a cublasGemmEx call, or nothing if the combination is not supported.
 std::optional<Types> types_of(Type a, Type b, Type c, Compute compute);
 
-// One matrix, or a batch of them: at a stride of elements, or by addresses in device memory.
+// One matrix, or a batch: at a stride in elements, or by a list of addresses in device memory.
 struct Matrices {
   const void* first = nullptr;
   const void* const* each = nullptr;
@@ -45,7 +45,7 @@ inline Matrices listed(const void* const* each, Size leading) {
   return {nullptr, each, leading, 0};
 }
 
-// C = alpha op(A) op(B) + beta C for each of `count`. alpha and beta are of types.scale.
+// C = alpha op(A) op(B) + beta C for `count` matrices. alpha and beta have the type types.scale.
 struct Product {
   Shape shape;
   Types types;
@@ -75,8 +75,8 @@ class AnyScalar {
   alignas(16) char kept_[16] = {};
 };
 
-// The type that sums of products are kept in, for elements of `type`: visit(S{}). Those of 8-bit
-// integers are exact as double.
+// Calls visit(S{}) with the type in which sums of products are kept. Sums of 8-bit integers are
+// exact as double.
 template <class Visit>
 void with_sum(const Types& types, Visit visit) {
   if (types.scale == Type::f64 || types.scale == Type::i32) return visit(double{});
@@ -91,7 +91,7 @@ constexpr Type type_of_sum() {
   return std::is_same_v<S, Complex> ? Type::c32 : Type::c64;
 }
 
-// A matrix's elements as S, column by column: itself, if that is what it holds, or a copy.
+// A matrix's elements as S, column by column. They are copied only if the type or order differs.
 template <class S>
 class Elements {
  public:
@@ -118,7 +118,7 @@ class Elements {
   Size leading_;
 };
 
-// The other way: rounds to the elements' type.
+// The reverse of Elements: stores numbers, rounded to the element type.
 template <class S>
 void store(const S* from, void* to, Type type, Size rows, Size columns, Size leading,
            bool by_rows = false) {
@@ -131,7 +131,7 @@ void store(const S* from, void* to, Type type, Size rows, Size columns, Size lea
   });
 }
 
-// Where a matrix's elements lie, and how many apart: from row to row, and from column to column.
+// A matrix's first element, and the distances from row to row and from column to column.
 struct Place {
   const void* data;
   Size row_step, column_step;
@@ -139,15 +139,16 @@ struct Place {
 inline Place by_columns(const void* data, Size leading) { return {data, 1, leading}; }
 inline Place by_rows(const void* data, Size leading) { return {data, leading, 1}; }
 
-// Are sums of products of these types made by tensor cores here too? f16 and bf16 with f32 sums.
+// True for products that tensor cores compute here too: f16 or bf16 with f32 sums.
 inline bool by_tensor_cores(const Types& types) {
   return types.a == types.b && (types.a == Type::f16 || types.a == Type::bf16) &&
          types.scale == Type::f32;
 }
-// op(A) op(B) by them, m×n, column by column: to the bit what cuBLAS has where it does not split k.
+// Computes op(A) op(B) with tensor cores: m×n, column by column. The result is bit-identical to
+// cuBLAS's where cuBLAS does not split k.
 std::vector<float> tensor_core_sums(const Shape& shape, Type type, const Place& a, const Place& b);
 
-// result (m×n, at `leading`) = alpha op(A) op(B) + beta result. False: the CPU's BLAS lacks it.
+// result (m×n, at `leading`) = alpha op(A) op(B) + beta result. False: the CPU's BLAS lacks gemm.
 template <class S>
 bool multiply_elements(const Shape& shape, S alpha, const Elements<S>& a, const Elements<S>& b,
                        S beta, S* result, Size leading) {

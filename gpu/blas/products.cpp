@@ -23,7 +23,7 @@ Status general(const Call& call, Operation ta, Operation tb, Size m, Size n, Siz
   return multiply(call, {{ta, tb, m, n, k}, types, a, b, c, alpha, beta, count});
 }
 
-// GemmEx and its batches: the types are checked first.
+// GemmEx and its batches. The types are checked first.
 Status extended(const Call& call, Operation ta, Operation tb, Size m, Size n, Size k, Type at,
                 Type bt, Type ct, Compute compute, const void* alpha, Matrices a, Matrices b,
                 const void* beta, Matrices c, Size count) {
@@ -32,8 +32,8 @@ Status extended(const Call& call, Operation ta, Operation tb, Size m, Size n, Si
   return general(call, ta, tb, m, n, k, *types, alpha, a, b, beta, c, count);
 }
 
-// y = alpha op(A) x + beta y is a product whose B and C have one column, where increments are 1;
-// else vectors are matrices of one row.
+// y = alpha op(A) x + beta y is a product of matrices in which x and y have one row. Their
+// increments become the leading dimensions.
 Status vectors(const Call& call, Operation op, Size m, Size n, Types types, const void* alpha,
                Matrices a, Matrices x, const void* beta, Matrices y, Size count) {
   if (!valid(op) || !sizes(m, n, count) || !leads(a.leading, m) || !x.leading || !y.leading)
@@ -105,7 +105,7 @@ using namespace inflight::blas;
 INFLIGHT_LETTERS(GEMMS)
 GEMM(cublasHgemm, Half)
 GEMM_BATCHES(cublasHgemm, Half)
-// Gauss's three products instead of four: here four, which is nearer.
+// The 3m forms use Gauss's three products instead of four. Here they use four, which is more exact.
 GEMM(cublasCgemm3m, Complex)
 GEMM(cublasZgemm3m, DoubleComplex)
 GEMM_STRIDES(cublasCgemm3m, Complex)

@@ -1,4 +1,4 @@
-// What every other name of the library does: it says that it is not supported and answers
+// The definition of every unsupported name: it reports that the call is not supported and returns
 // CUBLAS_STATUS_NOT_SUPPORTED.
 #include <fmt/format.h>
 
@@ -22,7 +22,7 @@ int refused(const char* name) {
 }  // namespace
 }  // namespace inflight::blas
 
-// Weak, so that a definition anywhere else in the library takes its place.
+// Weak, so that any other definition in the library replaces it.
 #define INFLIGHT_BLAS_REFUSED(name)                                    \
   extern "C" __attribute__((weak, visibility("default"))) int name() { \
     return inflight::blas::refused(#name);                             \

@@ -1,5 +1,4 @@
-// Level 1: rotations made from two numbers. Their operands are numbers of the pointer mode, and
-// results too.
+// Level 1: rotations made from two numbers. The pointer mode applies to their operands and results.
 #include "gpu/blas/call.hpp"
 #include "gpu/blas/cpu.hpp"
 #include "gpu/blas/letters.hpp"
@@ -7,7 +6,7 @@
 namespace inflight::blas {
 namespace {
 
-// The numbers of one call, read and written where the pointer mode says.
+// Computes on the numbers of one call in host or device memory, as the pointer mode says.
 template <class Compute, class... T>
 Status on_numbers(const Call& call, const Handle& handle, Compute compute, T*... numbers) {
   if ((!numbers || ...)) return Status::invalid_value;

@@ -1,5 +1,5 @@
-// cuBLAS's own additions to BLAS: sums of matrices, diagonal products, packed triangles. Compiled
-// twice (abi.hpp), where entry points have both forms.
+// cuBLAS's additions to BLAS: sums of matrices, diagonal products, packed triangles. Entry points
+// that have both size forms are compiled twice (abi.hpp).
 #include "gpu/blas/call.hpp"
 #include "gpu/blas/letters.hpp"
 
@@ -13,7 +13,7 @@ T element(const T* a, Size lda, Operation op, Size i, Size j) {
   return op == Operation::adjoint ? conjugate(value) : value;
 }
 
-// C = alpha op(A) + beta op(B). C may be A or B where that is not transposed.
+// C = alpha op(A) + beta op(B). C may be A or B if that matrix is not transposed.
 template <class T>
 Status geam(const Call& call, Operation ta, Operation tb, Size m, Size n, const T* alpha,
             const T* a, Size lda, const T* beta, const T* b, Size ldb, T* c, Size ldc) {
@@ -62,7 +62,7 @@ Status dgmm(const Call& call, Side side, Size m, Size n, const T* a, Size lda, c
   });
 }
 
-// A triangle to its packed form and back.
+// Copies a triangle to its packed form, or back.
 template <class T, class Move>
 Status repack(const Call& call, Fill fill, Size n, Region all, std::vector<Region> part,
               Move move) {

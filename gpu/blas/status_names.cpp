@@ -1,4 +1,4 @@
-// Status codes in words, and the library's version.
+// Names and texts of status codes, and the library's version.
 #include "gpu/blas/status_names.hpp"
 
 #include <algorithm>

@@ -5,9 +5,9 @@ namespace inflight::blas {
 
 // CUBLAS_STATUS_...; never null.
 const char* status_name(int status);
-// What it means, as the documentation has it.
+// The meaning of a status, in the words of the documentation.
 const char* status_text(int status);
-// libraryPropertyType: major, minor, patch of the version (invalid_value: none of them).
+// libraryPropertyType: writes the version's major, minor or patch number, else invalid_value.
 int library_property(int which, int* value);
 
 }  // namespace inflight::blas

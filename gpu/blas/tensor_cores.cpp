@@ -1,4 +1,4 @@
-// Products by the software GPU's tensor cores.
+// Products computed by the software GPU's tensor cores.
 #include "gpu/blas/product.hpp"
 #include "gpu/cuda/core/profiles.hpp"
 #include "gpu/cuda/core/settings.hpp"
@@ -12,7 +12,7 @@ int architecture() {
   return profile ? profile->architecture.number : 90;
 }
 
-// The rows of op(matrix), or, `across`, its columns.
+// The rows of op(matrix), or its columns if `across`.
 tensor::Operand operand(const Place& at, Operation operation, bool across) {
   const bool swapped = (operation != Operation::none) != across;
   return {static_cast<const std::uint16_t*>(at.data), swapped ? at.column_step : at.row_step,

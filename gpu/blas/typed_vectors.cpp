@@ -1,4 +1,4 @@
-// Level 1 on elements whose types the program names (cublasDotEx and its like). Compiled twice
+// Level 1 with element types as arguments (cublasDotEx and similar calls). Compiled twice
 // (abi.hpp).
 #include <optional>
 #include <vector>
@@ -40,7 +40,7 @@ struct Operand {
   }
 };
 
-// visit(S{}) with the type that a computation is done in. False: it is none.
+// Calls visit(S{}) with the type of a computation. Returns false if the type is none.
 template <class Visit>
 bool with_execution(Type type, Visit visit) {
   switch (type) {
@@ -64,7 +64,7 @@ bool known(const Operand& x, Type execution) {
          with_execution(execution, [](auto) {});
 }
 
-// A result that is one number: compute(S{}) in the execution type.
+// Computes one number with compute(S{}) in the execution type.
 template <class Compute>
 Status give_number(const Call& call, std::vector<Operand> operands, void* result, Type type,
                    Type execution, Compute compute) {
@@ -131,7 +131,7 @@ Status extreme_of(const Call& call, Size n, const void* x, Type xt, Size dx, Int
   });
 }
 
-// Vectors that are changed by a number: change(S alpha, x, y) in the execution type.
+// Updates vectors by a number: change(S alpha, x, y) in the execution type.
 Status axpy_of(const Call& call, Size n, const void* alpha, Type at, const void* x, Type xt,
                Size dx, void* y, Type yt, Size dy, Type execution) {
   const Operand from{x, xt, std::max<Size>(n, 0), dx}, to{y, yt, std::max<Size>(n, 0), dy};
@@ -166,7 +166,7 @@ Status scale_of(const Call& call, Size n, const void* alpha, Type at, void* x, T
   });
 }
 
-// The type in which two vectors of one type are moved: it holds every value of theirs.
+// The type in which two vectors of one type are copied. It holds every value of that type.
 Type mover_of(Type type) { return complex_type(type) ? Type::c64 : Type::f64; }
 
 Status copy_of(const Call& call, Size n, const void* x, Type xt, Size dx, void* y, Type yt,

@@ -1,4 +1,4 @@
-// Level 1: what the routines compute, on vectors with increments.
+// Level 1: the computations of its routines on vectors with increments.
 #pragma once
 #include <cmath>
 
@@ -6,7 +6,7 @@
 
 namespace inflight::blas {
 
-// A vector as BLAS has it: with a negative increment it begins at its last element.
+// A vector in BLAS's form. With a negative increment it begins at its last element.
 template <class T>
 struct Vector {
   T* data;
@@ -16,7 +16,7 @@ struct Vector {
   }
 };
 
-// Sums of float products are kept as double: nearer to the exact value than any order of a GPU's.
+// Sums of float products are kept as double, which is more exact than any order on a GPU.
 template <class T>
 struct SumOf {
   using Type = T;
@@ -69,7 +69,7 @@ Real<T> absolute_sum(Vector<const T> x) {
   return Real<T>(sum);
 }
 
-// Counted from 1; the first of several; 0: the vector is empty.
+// Index from 1 of the first best element, or 0 if the vector is empty.
 template <class T, class Better>
 Size extreme(Vector<const T> x, Better better) {
   Size best = 0;

@@ -1,5 +1,5 @@
-// cublasLt's algorithms: there is one, which takes every supported product and no workspace.
-// Programs that name one of a GPU's by its number get it too.
+// cublasLt's algorithms. There is one, which takes every supported product and needs no workspace.
+// Programs that ask for a GPU's algorithm by number get it too.
 #include <algorithm>
 #include <cstring>
 
@@ -11,7 +11,7 @@ namespace {
 Status check(const Description* how, const Layout* a, const Layout* b, const Layout* c,
              const Layout* d) {
   if (!how || !a || !b || !c || !d) return Status::invalid_value;
-  // An epilogue's pointers may be set later, before the product itself.
+  // An epilogue's pointers may be set after this check and before the product.
   Matmul matmul{*how, *a, *b, *c, *d};
   static char anything[1];
   if (!matmul.how.bias) matmul.how.bias = anything;
@@ -21,7 +21,7 @@ Status check(const Description* how, const Layout* a, const Layout* b, const Lay
   return why->what.empty() ? why->status : refuse_form("cublasLtMatmul", why->what);
 }
 
-// cublasLtMatmulAlgoCapAttributes_t: the answers that are not 0, and how many bytes an answer has.
+// cublasLtMatmulAlgoCapAttributes_t: the answers that are not 0, and their sizes in bytes.
 struct Capability {
   int id;
   std::size_t bytes;

@@ -1,5 +1,4 @@
-// What cublasLtMatmul does to a product before it is stored: bias, activation, what training needs
-// of them, and their gradients.
+// The epilogues of cublasLtMatmul: bias, activation, auxiliary output for training, and gradients.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -32,12 +31,12 @@ struct Epilogue {
   bool gelu_gradient() const { return bits & gelu_gradient_bit; }
   bool bias() const { return bits & bias_bit; }
   bool aux() const { return bits & aux_bit; }
-  // The gradient of a bias is stored where a bias would be: sums of the result's rows, or of
-  // op(A)'s rows or op(B)'s columns.
+  // A bias gradient is stored through the bias pointer. It is the sums of the result's rows, of
+  // op(A)'s rows or of op(B)'s columns.
   bool sums_of_a() const { return bits & sums_of_a_bit; }
   bool sums_of_b() const { return bits & sums_of_b_bit; }
   bool bias_gradient() const { return bits & (sums_bit | sums_of_a_bit | sums_of_b_bit); }
-  // The auxiliary data is read, not written; it is a bit for each element.
+  // True if the auxiliary data is read, not written. A mask has one bit per element.
   bool reads_aux() const { return relu_gradient() || gelu_gradient(); }
   bool aux_is_mask() const { return relu() || relu_gradient(); }
   bool supported() const {
@@ -74,8 +73,8 @@ struct Gelu {
   }
 };
 
-// What an activation is given, kept for its gradient: of ReLU a bit for each element, else numbers.
-// Those of 8-bit floats have a scale and tell their greatest.
+// The input of an activation, kept for its gradient: one bit per element for ReLU, else numbers.
+// 8-bit floats have a scale and record their greatest magnitude.
 struct Auxiliary {
   void* data = nullptr;
   Type type = Type::f32;
@@ -110,7 +109,7 @@ struct Auxiliary {
   }
 };
 
-// One batch's: `result` is m×n, column by column.
+// Applies the epilogue to one matrix of a batch. `result` is m×n, column by column.
 template <class S>
 void finish(Epilogue epilogue, S* result, Size m, Size n, const void* bias, Type bias_type,
             const Auxiliary& aux) {
@@ -135,7 +134,7 @@ void finish(Epilogue epilogue, S* result, Size m, Size n, const void* bias, Type
   }
 }
 
-// Elements in lines: how far from one line to the next, and within one.
+// Lines of elements, with the step between lines and the step between a line's elements.
 template <class S>
 struct Lines {
   const S* data;

@@ -1,4 +1,4 @@
-// cublasLt's handles, versions, words for codes and log.
+// cublasLt's handles, versions, status names and log.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -12,7 +12,7 @@
 namespace inflight::blas {
 namespace {
 
-// cublasLtLogger...: an error has level 1, a call level 5.
+// cublasLtLogger...: errors have level 1, calls level 5.
 using Callback = void (*)(int level, const char* function, const char* message);
 struct Log {
   std::mutex mutex;
@@ -30,7 +30,7 @@ Log& log() {
   return one;
 }
 
-// A handle is nothing but an address: a cublasHandle_t serves as well.
+// A handle is only an address, so a cublasHandle_t works too.
 struct LightHandle {};
 
 }  // namespace
@@ -70,7 +70,7 @@ INFLIGHT_CUBLAS int cublasLtGetProperty(int which, int* value) {
 }
 INFLIGHT_CUBLAS const char* cublasLtGetStatusName(int status) { return status_name(status); }
 INFLIGHT_CUBLAS const char* cublasLtGetStatusString(int status) { return status_text(status); }
-// There is no cache of heuristics to be kept.
+// There is no cache of heuristics, so its capacity is 0.
 INFLIGHT_CUBLAS int cublasLtHeuristicsCacheGetCapacity(std::size_t* capacity) {
   if (!capacity) return int(Status::invalid_value);
   *capacity = 0;

@@ -1,4 +1,4 @@
-// cublasLtMatmul.
+// cublasLtMatmul: checks and computes one product with its epilogue.
 #include "gpu/blas/lt/matmul.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ bool types_supported(const Matmul& p) {
   return types && types->scale == p.how.scale && p.c.type == p.d.type;
 }
 
-// What one matrix of a batch touches.
+// The region of one matrix of a batch.
 Region region_of(const void* data, const Layout& layout, bool written) {
   const std::uint64_t bytes = bytes_of(layout.type);
   const bool by_columns = layout.order == Order::columns;
@@ -55,7 +55,7 @@ struct Places {
   void* d;
 };
 
-// Scales by one number, or by one for each row (of A) or column (of B).
+// One scale, or one for each row (of A) or column (of B).
 struct Scale {
   const float* at = nullptr;
   bool vector = false;

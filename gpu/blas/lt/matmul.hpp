@@ -1,4 +1,4 @@
-// A cublasLtMatmul call: what it is given, and whether that is supported.
+// A cublasLtMatmul call: its arguments, and whether they are supported.
 #pragma once
 #include <optional>
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace inflight::blas::lt {
 
-// D = epilogue(alpha op(A) op(B) + beta C) with the scales of 8-bit floats.
+// D = epilogue(alpha op(A) op(B) + beta C), with scales for 8-bit floats.
 struct Matmul {
   Description how;
   Layout a, b, c, d;
@@ -19,7 +19,7 @@ struct Matmul {
   Type aux_type() const;
 };
 
-// Why it cannot be done: invalid_value, or not_supported with what it is.
+// Why a product is refused: invalid_value, or not_supported with the name of the form.
 struct Objection {
   Status status = Status::invalid_value;
   std::string_view what;

@@ -1,4 +1,4 @@
-// Making cublasLt's structures, and their attributes.
+// Initializes cublasLt's structures and gives access to their attributes.
 #include "gpu/blas/lt/objects.hpp"
 
 #include <algorithm>
@@ -121,7 +121,7 @@ int get_attribute(const void* object, std::span<const Attribute> attributes, int
 using namespace inflight::blas;
 using namespace inflight::blas::lt;
 
-// Structures of one kind: their attributes and their end.
+// Destroy, set and get calls for the structures of one kind.
 #define OBJECT(name, Object, attributes)                                                     \
   INFLIGHT_CUBLAS int cublasLt##name##Destroy(Object* object) { return destroy(object); }    \
   INFLIGHT_CUBLAS int cublasLt##name##SetAttribute(Object* object, int id, const void* from, \

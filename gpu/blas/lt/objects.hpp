@@ -1,5 +1,4 @@
-// cublasLt's opaque structures, which programs may hold themselves: what is in them, and their
-// attributes by number.
+// cublasLt's opaque structures, which programs may allocate themselves, and their attributes.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +25,7 @@ struct Layout {
 };
 static_assert(sizeof(Layout) <= 64);
 
-// cublasLtMatmulDescOpaque_t: 184 bytes at least.
+// cublasLtMatmulDescOpaque_t has at least 184 bytes.
 struct Description {
   Compute compute = Compute::f32;
   Type scale = Type::f32;
@@ -58,7 +57,7 @@ struct Preference {
 };
 static_assert(sizeof(Preference) <= 64);
 
-// cublasLtMatmulAlgo_t: 64 bytes. There is one algorithm, number 0.
+// cublasLtMatmulAlgo_t has 64 bytes. There is one algorithm, number 0.
 struct Algorithm {
   std::uint32_t configuration[16] = {};
 };
@@ -73,13 +72,12 @@ struct HeuristicResult {
 };
 static_assert(sizeof(HeuristicResult) == 96);
 
-// Where an attribute lies.
+// The position of an attribute in its structure.
 struct Attribute {
   int id;
   std::size_t offset, bytes;
 };
-// The calls that set and get one, whatever the object (invalid_value: no such attribute, or its
-// size is another).
+// Set or get one attribute of any object (invalid_value: unknown attribute or wrong size).
 int set_attribute(void* object, std::span<const Attribute> attributes, int id, const void* from,
                   std::size_t bytes);
 int get_attribute(const void* object, std::span<const Attribute> attributes, int id, void* to,
