@@ -1,5 +1,5 @@
-// inflight check: a program with every detector on. Its processes tell what they find at once and
-// leave it in a folder; when the program has ended, all that is there is joined and reported.
+// inflight check: runs a program with every detector on. Its processes report findings at once and
+// also store them in a folder. After the program ends, the findings are merged and reported.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder for as long as it lives.
+// A temporary folder, removed at the end of its lifetime.
 class Folder {
  public:
   Folder() : path_((fs::temp_directory_path() / "inflight-XXXXXX").string()) {
@@ -45,12 +45,12 @@ class Folder {
 struct Run {
   Folder folder;
   Start start;
-  std::string replay;  // the options that distinguish it from other runs
+  std::string replay;  // the options that reproduce this run
   pid_t process = 0;
   int status = 0;
 };
 
-// How the runs of --seeds differ.
+// Sets what differs between the runs of --seeds.
 void choose_order(Run& run, unsigned seed) {
   run.start.more["INFLIGHT_ASYNC"] = fmt::format("shuffled:{}", seed);
   run.start.more["INFLIGHT_TURNS"] = fmt::format("random:{}", seed);
@@ -58,8 +58,8 @@ void choose_order(Run& run, unsigned seed) {
   run.start.silent = seed != 1;
 }
 
-// Starts all runs, so many at a time, and waits for them. False: one could not be started, and the
-// user knows.
+// Starts all runs, at most `at_a_time` at once, and waits for them. Returns false after a message
+// if one could not start.
 bool perform(std::vector<Run>& runs, std::size_t at_a_time) {
   Children children;
   std::size_t next = 0, running = 0;
@@ -110,7 +110,7 @@ std::string counted(std::uint64_t count, std::string_view one, std::string_view 
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
-// What the runs after the first have found and it has not: nobody has been notified of that yet.
+// Prints the findings of later runs that the first run lacks. Their output was discarded.
 void report_silent(const Collected& found, const std::vector<Run>& runs) {
   for (const check::Finding& each : found.reported)
     if (!each.replay.empty() && each.replay != runs[0].replay) complain(check::to_text(each));
@@ -163,9 +163,9 @@ int check_program(const Request& request, const std::vector<std::string>& words)
   if (!filter) return complain(filter.error() + "."), usage;
   const auto path = prepare(environment, *settings, words);
   if (!path) return path.error();
-  // Reports are written even where nobody reads what is said.
+  // Reports are written even if the reader of the output has gone.
   std::signal(SIGPIPE, SIG_IGN);
-  // These are this command's own affair.
+  // Only this command reads these variables.
   for (const char* each : {"INFLIGHT_REPORT", "INFLIGHT_SEEDS"}) unsetenv(each);
 
   std::vector<Run> runs(std::max(1u, chosen.seeds));

@@ -1,4 +1,4 @@
-// Starting, waiting, and passing signals on.
+// Starts children, waits for them, and passes signals on.
 #include "cli/child.hpp"
 
 #include <fcntl.h>
@@ -92,7 +92,7 @@ Children::Ended Children::wait() {
     }
     siginfo_t information{};
     const int signal = sigwaitinfo(&set, &information);
-    // What the terminal sends (Ctrl-C), the children have received too.
+    // The terminal sends its signals (Ctrl-C) to the children too.
     if (signal > 0 && signal != SIGCHLD && information.si_code != SI_KERNEL) pass_on(signal);
   }
 }

@@ -13,12 +13,12 @@ namespace inflight::cli {
 struct Start {
   std::string path;
   std::vector<std::string> words;  // the program's name and its arguments
-  Environment more;                // variables beside the process's own
-  bool silent = false;             // it reads nothing, and what it says is thrown away
+  Environment more;                // variables added to this process's own
+  bool silent = false;             // standard input is empty and all output is discarded
 };
 
-// While one of these lives, signals that would end this process are passed on to the children that
-// it has started, which decide what becomes of them.
+// While an object of this class lives, signals that would end this process go to the children that
+// it started instead. The children decide how to react.
 class Children {
  public:
   Children();
@@ -26,13 +26,13 @@ class Children {
   Children(const Children&) = delete;
   Children& operator=(const Children&) = delete;
 
-  // An error is a sentence.
+  // Starts a child. An error is a sentence.
   tl::expected<pid_t, std::string> start(const Start& start);
   struct Ended {
     pid_t process = 0;
-    int status = 0;  // as a shell has it: 128 and the signal for one that died of a signal
+    int status = 0;  // the exit status as in a shell: 128 + the signal if a signal ended it
   };
-  // Waits until one of them ends.
+  // Waits until one of the children ends.
   Ended wait();
 
  private:

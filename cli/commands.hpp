@@ -11,14 +11,14 @@ class App;
 namespace inflight::cli {
 
 inline constexpr int ok = 0;
-inline constexpr int failed = 1;            // the subcommand could not do what was asked
-inline constexpr int usage = 2;             // the command line makes no sense
-inline constexpr int not_executable = 126;  // as a shell has it
-inline constexpr int not_found = 127;       // as a shell has it
+inline constexpr int failed = 1;            // the subcommand could not do its work
+inline constexpr int usage = 2;             // the command line is wrong
+inline constexpr int not_executable = 126;  // as in a shell
+inline constexpr int not_found = 127;       // as in a shell
 
-// The program and its arguments are not the command's to parse: take_program() takes them off the
-// command line's words (all after "inflight"), and add_run()'s subcommand runs them. CLI11's own
-// prefix_command() refuses "run -- PROGRAM ARG" and passes an unknown option on as the program; its
+// CLI11 does not parse the program and its arguments: take_program() removes them from the command
+// line's words (all after "inflight"), and add_run()'s subcommand runs them. CLI11's own
+// prefix_command() refuses "run -- PROGRAM ARG" and passes an unknown option on as the program. Its
 // envname() would name the option where a variable's value is wrong.
 std::vector<std::string> take_program(std::vector<std::string>& words);
 void add_run(CLI::App& app, const std::vector<std::string>& program, int& status);

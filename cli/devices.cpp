@@ -1,4 +1,4 @@
-// inflight devices: the profiles that the software GPU can take.
+// inflight devices: the device profiles of the software GPU.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,8 +33,8 @@ void list() {
       cuda::Settings{}.device));
 }
 
-// A resource specification file (CMake manual, "ctest(1)"): as many devices as the host has cores,
-// each of which one test has at a time.
+// Prints a resource specification file (CMake manual, "ctest(1)"). It has as many devices as the
+// host has cores, and one test at a time uses each.
 void list_for_ctest() {
   std::string devices;
   for (unsigned i = 0; i < host::cores(); ++i)

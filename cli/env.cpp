@@ -1,4 +1,4 @@
-// inflight env: what a build and a shell need so that nvcc's programs reach the software GPU.
+// inflight env: variables with which a build and a shell run nvcc's programs on the software GPU.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -24,8 +24,8 @@ std::string shell_quoted(const std::string& text) {
 void print_shell(const std::string& libraries) {
   std::string flags = list_with("NVCC_APPEND_FLAGS", "-cudart shared", " ");
   out("export NVCC_APPEND_FLAGS=" + shell_quoted(flags) + "\n");
-  // For toolkits without a libcudart.so of their own; one that has it, of whichever version, is
-  // taken first.
+  // For toolkits without a libcudart.so of their own. A toolkit's own one, of any version, comes
+  // first.
   out("export LIBRARY_PATH=" + shell_quoted(list_with("LIBRARY_PATH", libraries)) + "\n");
   out("export LD_LIBRARY_PATH=" + shell_quoted(list_with("LD_LIBRARY_PATH", libraries)) + "\n");
   out("export LD_AUDIT=" + shell_quoted(audit_with(libraries)) + "\n");

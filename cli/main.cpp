@@ -12,7 +12,7 @@ using namespace inflight::cli;
 
 namespace {
 
-// What CLI11 says of a bad command line, as a sentence.
+// CLI11's message about a bad command line, as a sentence.
 std::string sentence(const CLI::ParseError& error) {
   const std::string text = error.what(), name = text.substr(0, text.find(':'));
   constexpr std::string_view missing = " missing", one = ": 1 required ";
@@ -34,7 +34,7 @@ int refuse(const CLI::App& app, const CLI::ParseError& error) {
   return usage;
 }
 
-// A first word that is no subcommand deserves to hear so.
+// True if the word is a subcommand. Other first words get a message of their own.
 bool known_subcommand(const CLI::App& app, const std::string& word) {
   for (const CLI::App* each : app.get_subcommands([](const CLI::App*) { return true; })) {
     if (each->get_name() == word) return true;

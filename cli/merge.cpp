@@ -1,4 +1,4 @@
-// inflight merge: reports of several runs as one.
+// inflight merge: joins the reports of several runs.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>

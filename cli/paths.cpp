@@ -1,4 +1,4 @@
-// Finding the libraries and programs.
+// Finds the libraries and programs.
 #include "cli/paths.hpp"
 
 #include <cstdlib>
@@ -16,7 +16,7 @@ std::string executable_folder() {
 }
 
 tl::expected<std::string, std::string> library_folder() {
-  // An installation keeps them apart from the system's own libcuda.so.1, in lib/inflight.
+  // An installation keeps them in lib/inflight, apart from the system's own libcuda.so.1.
   for (const char* place : {"../lib/inflight", "../lib"}) {
     fs::path folder = (fs::path(executable_folder()) / place).lexically_normal();
     std::error_code error;

@@ -1,4 +1,4 @@
-// The options as tables, and the program's environment.
+// The tables of options, and the program's environment.
 #include "cli/program.hpp"
 
 #include <fmt/format.h>
@@ -75,13 +75,13 @@ bool takes_value(const std::string& word) {
          std::any_of(std::begin(options_of_check), std::end(options_of_check), takes);
 }
 
-// The name that a message gives an option.
+// The option's name in messages.
 std::string said(const Option& option) {
   const std::string name = option.name;
   return name.substr(name.find(',') + 1);
 }
 
-// The sentence about a variable, with the option's name for those that an option has set.
+// The message about a variable, with the option's name if an option has set the variable.
 std::string with_options(std::string text, const Environment& environment) {
   const auto name = [&](const char* variable, const std::string& option) {
     if (environment.count(variable) && text.starts_with(std::string(variable) + " "))
@@ -93,8 +93,8 @@ std::string with_options(std::string text, const Environment& environment) {
   return text;
 }
 
-// The dynamic loader that asks an audit module lays out the threads' own storage before it knows
-// the program's libraries. What those of sanitizers take does not fit into the room that it leaves.
+// With an audit module, the dynamic loader lays out static thread-local storage before it knows the
+// program's libraries. The storage of sanitizers does not fit into the space it leaves.
 void make_room_for_sanitizers(const ProgramFile& program) {
   const auto sanitizer = [](const std::string& library) {
     return library.starts_with("libtsan.so") || library.starts_with("liblsan.so");

@@ -1,5 +1,5 @@
-// What `inflight run` and `inflight check` share: options that set variables, and a program that
-// finds the software GPU.
+// The common part of `inflight run` and `inflight check`: options that set variables, and the
+// environment in which a program finds the software GPU.
 #pragma once
 #include <map>
 #include <memory>
@@ -20,17 +20,17 @@ namespace inflight::cli {
 struct Option {
   const char* name;
   const char* variable;
-  const char* takes;  // null: a flag
+  const char* takes;  // the kind of its value; null: a flag
   const char* help;
-  bool many = false;  // may be given several times; the variable has colons between the values
-  bool path = false;  // of a file, which processes in other folders must find too
+  bool many = false;  // may be repeated; the variable has the values separated by colons
+  bool path = false;  // a file's path, which processes in other folders must find too
 };
-// Those of `inflight check` alone.
+// The options that only `inflight check` has.
 std::span<const Option> check_options();
 
 using Environment = std::map<std::string, std::string>;
 
-// What was asked for on the command line.
+// The options given on the command line.
 struct Request {
   std::vector<std::pair<const Option*, std::vector<std::string>>> values;
   std::string stats;
@@ -39,18 +39,18 @@ struct Request {
 
 // Adds the options that all programs take, and `more`. The request lives as long as the command.
 std::shared_ptr<Request> add_options(CLI::App& command, std::span<const Option> more = {});
-// The variables that it sets.
+// The variables that the request sets.
 Environment environment_of(const Request& request);
-// The settings that the library will read, from these variables and the process's own. An error is
-// a sentence with the option or the variable.
+// The settings that the library will read from these variables and the process's own. An error is a
+// sentence that names the option or variable.
 tl::expected<cuda::Settings, std::string> settings_of(const Environment& environment);
 
-// Sets the variables and all else by which a program and its children reach the software GPU, and
-// gives the program's path. An error has been reported, and is the command's exit status.
+// Sets the variables by which a program and its children reach the software GPU, and returns the
+// program's path. Reports an error itself and returns the exit status.
 tl::expected<std::string, int> prepare(const Environment& environment, const cuda::Settings& chosen,
                                        const std::vector<std::string>& words);
 
-// The exit status of a command that was given no program, told.
+// Reports that no program was given. Returns the exit status.
 int lacks_program(const char* command);
 
 }  // namespace inflight::cli

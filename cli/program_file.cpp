@@ -1,4 +1,4 @@
-// What of an ELF program decides whether the software GPU is reached.
+// Reads the parts of an ELF program that decide whether it reaches the software GPU.
 #include "cli/program_file.hpp"
 
 #include <elf.h>
@@ -30,8 +30,8 @@ void read_dynamic(cuda::Source& file, const cuda::ElfSection& section,
   }
 }
 
-// Whether the kernel starts it with other rights than ours, so that its loader heeds no environment
-// (AT_SECURE).
+// True if the kernel starts the file with other rights than ours. Its loader then ignores the
+// environment (AT_SECURE).
 bool raises_rights(const char* path) {
   struct stat status;
   struct statvfs mount;

@@ -1,4 +1,4 @@
-// What an ELF program says of itself before it runs.
+// The facts that an ELF program's file states before the program runs.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,16 +8,16 @@ namespace inflight::cli {
 struct ProgramFile {
   bool executable = false;          // an ELF program, no .o file and no cubin
   bool device_code = false;         // has a section .nv_fatbin
-  bool loader = false;              // is started by a dynamic loader
-  bool raised = false;              // has rights that who starts it lacks
+  bool loader = false;              // a dynamic loader starts it
+  bool raised = false;              // runs with rights that its caller lacks
   std::vector<std::string> needed;  // DT_NEEDED
 };
 
-// Reads what it can; a file that is no 64-bit ELF file, or a damaged one, gives {}.
+// Reads what it can. Files that are not 64-bit ELF, and damaged ones, give {}.
 ProgramFile read_program_file(const std::string& path);
 
-// Why the software GPU would not be reached by this program, as a sentence; empty if it would be,
-// or if the loader's audit module says it (gpu/loader).
+// Returns a sentence why this program would not reach the software GPU. Empty if it would, or if
+// the loader's audit module reports it (gpu/loader).
 std::string out_of_reach(const ProgramFile& program);
 
 }  // namespace inflight::cli

@@ -1,4 +1,4 @@
-// inflight ptx: the PTX in a file, its kernels, and what this build cannot run of them.
+// inflight ptx: a file's PTX and kernels, and the parts that this build cannot run.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -27,8 +27,8 @@ struct PtxRequest {
 
 using Modules = std::vector<std::shared_ptr<const ptx::Module>>;
 
-// Whether the user means this kernel: by its name in PTX, by what the source calls it, or by the
-// hash that a message gives where it cuts the name.
+// True if the user means this kernel: by its name in PTX, its name in the source, or the hash that
+// messages give for a shortened name.
 bool wanted(const PtxRequest& request, const std::string& name) {
   if (request.kernel.empty() || name == request.kernel) return true;
   if (request.kernel == "#" + check::short_hash(name)) return true;
@@ -89,8 +89,8 @@ tl::expected<std::shared_ptr<const ptx::Module>, std::string> parse(const Unit& 
                   module.error().line, module.error().column, module.error().message));
 }
 
-// As the loader does it: all units together, as separate compilation wants; where these do not
-// belong together (the same name in two of them), each alone.
+// Links as the loader does: all units together, as separate compilation needs. If that fails (the
+// same name in two units), it links each alone.
 using Programs = std::vector<std::unique_ptr<machine::Program>>;
 tl::expected<Programs, std::string> link(const Modules& modules, machine::Memory& memory) {
   Programs result;
@@ -154,7 +154,7 @@ int show_kernels(const PtxRequest& request, const Modules& modules) {
   return ok;
 }
 
-// The text of one function: nvcc closes it with a brace in the first column.
+// Prints the text of one function. nvcc ends it with a brace in the first column.
 void print_function(const ptx::Module& module, const ptx::Function& function) {
   std::istringstream lines(*module.text);
   std::string line;

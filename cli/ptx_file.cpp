@@ -1,4 +1,4 @@
-// Reading a file's device code.
+// Reads a file's device code.
 #include "cli/ptx_file.hpp"
 
 #include <algorithm>
@@ -16,14 +16,14 @@ tl::expected<std::string, std::string> text_of(const std::string& path) {
   return text;
 }
 
-// Whether it is worth a word that the device runs nothing of a fatbin: the linker adds one without
-// PTX to most programs, and NVIDIA's device runtime to some; they mean nothing.
+// True if a fatbin of which the device runs nothing deserves a message. The linker adds one without
+// PTX to most programs, and NVIDIA's device runtime to some. These need none.
 bool is_told(std::span<const cuda::Image> images) {
   const auto is_ptx = [](const cuda::Image& image) { return image.kind == cuda::Image::Kind::ptx; };
   return std::any_of(images.begin(), images.end(), is_ptx) && !cuda::is_device_runtime(images);
 }
 
-// Fills `units` from the fatbins: what the device would choose of each.
+// Fills `units` with the text that the device would choose from each fatbin.
 void choose_units(PtxFile& file, cuda::Architecture device) {
   for (const auto& images : file.fatbins) {
     auto text = cuda::text_of(images, device);
@@ -35,7 +35,7 @@ void choose_units(PtxFile& file, cuda::Architecture device) {
   }
 }
 
-// The fatbins of the bytes; nothing for text without a container.
+// The fatbins in the bytes, or nothing for plain text.
 tl::expected<std::vector<std::vector<cuda::Image>>, std::string> fatbins_of(
     std::span<const std::byte> bytes) {
   using Fatbins = std::vector<std::vector<cuda::Image>>;

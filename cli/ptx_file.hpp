@@ -1,4 +1,5 @@
-// A file's device code as `inflight ptx` shows it: its images, what a device takes of them, parsed.
+// The device code of a file for `inflight ptx`: its images, and the PTX that a device takes,
+// parsed.
 #pragma once
 #include <memory>
 #include <string>
@@ -18,10 +19,10 @@ struct Unit {
 };
 
 struct PtxFile {
-  std::shared_ptr<const std::string> text;        // what `images` point into
+  std::shared_ptr<const std::string> text;        // the bytes that `images` refer to
   std::vector<std::vector<cuda::Image>> fatbins;  // empty for PTX text
-  std::vector<Unit> units;                        // one a fatbin at most
-  std::vector<std::string> passed_over;           // why a fatbin has no unit: sentences
+  std::vector<Unit> units;                        // at most one per fatbin
+  std::vector<std::string> passed_over;           // sentences: why a fatbin has no unit
 };
 
 // Reads a PTX text, fatbin, host program, shared object or object file. An error is a sentence.

@@ -1,4 +1,4 @@
-// Where Python finds the package `inflight`, and what PyTorch's extensions are built for.
+// Sets where Python finds the package `inflight` and the target of PyTorch's extensions.
 #include "cli/python.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ std::vector<PythonVariable> python_variables(const std::string& libraries, int a
   std::error_code error;
   if (std::filesystem::exists(package, error))
     result.push_back({"PYTHONPATH", list_with("PYTHONPATH", package)});
-  // torch.utils.cpp_extension embeds PTX only where it is told to.
+  // torch.utils.cpp_extension embeds PTX only on request.
   constexpr const char* architectures = loader::architectures_variable;
   const char* chosen = std::getenv(architectures);
   result.push_back(

@@ -1,4 +1,4 @@
-// inflight run: a program on the software GPU. Sets variables, then becomes the program.
+// inflight run: sets variables, then replaces itself with the program.
 #include <fmt/format.h>
 #include <unistd.h>
 

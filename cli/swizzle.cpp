@@ -1,4 +1,5 @@
-// inflight swizzle: what a tensor copy puts where in shared memory, and what it costs to read it.
+// inflight swizzle: where a tensor copy puts elements in shared memory, and the cost of reading
+// them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +22,7 @@ struct SwizzleRequest {
 };
 
 template <class T>
-using Parsed = tl::expected<T, std::string>;  // else what is wrong with it: a sentence
+using Parsed = tl::expected<T, std::string>;  // the error is a sentence
 
 // "8x4" or "8x4x2": up to three positive numbers.
 Parsed<std::vector<std::uint32_t>> numbers(std::string_view text) {
@@ -56,7 +57,7 @@ Parsed<async::TensorType> type_of(std::string_view text) {
   return tl::unexpected(fmt::format("there is no type '{}'; the types are {}.", text, all));
 }
 
-// A box that a tensor copy can have, whatever the mode.
+// A box that a tensor copy can have, in any mode.
 Parsed<SwizzledBox> box_of(const SwizzleRequest& request) {
   constexpr std::uint32_t most = 256;
   const auto type = type_of(request.type);
@@ -88,7 +89,7 @@ std::uint32_t chunk_of(const SwizzledBox& box, Element e) {
   return e.column * box.element_bytes() / async::swizzle_chunk;
 }
 
-// What a table says of the bytes at an offset; `count` elements if they are small.
+// A table's cell for the bytes at an offset. It names `count` elements if they are small.
 std::string cell(const SwizzledBox& box, std::uint32_t offset, std::uint32_t count, int width) {
   const auto e = offset < box.shared_bytes() ? box.at(offset) : std::nullopt;
   if (!e) return styled(Style::faint, fmt::format("{:>{}}", ".", width));
@@ -97,8 +98,8 @@ std::string cell(const SwizzledBox& box, std::uint32_t offset, std::uint32_t cou
   return tinted(chunk_of(box, *e), fmt::format("{:>{}}", label, width));
 }
 
-// Row by row, as the box lies in its pitch: elements of 4 bytes and more one by one, smaller ones
-// by 16-byte chunks.
+// Prints the box row by row at its pitch. Elements of 4 bytes or more appear one by one, smaller
+// ones in 16-byte chunks.
 void show_rows(const SwizzledBox& box) {
   const bool small = box.element_bytes() < bank_bytes;
   const std::uint32_t step = small ? async::swizzle_chunk : box.element_bytes();
@@ -119,7 +120,7 @@ std::string rows_in(const SwizzledBox& box, std::uint32_t offset) {
   return first == last ? fmt::format("row {}", first) : fmt::format("rows {}-{}", first, last);
 }
 
-// Line by line of 128 bytes, a cell a bank: its first element.
+// Prints lines of 128 bytes with one cell per bank, which names the bank's first element.
 void show_banks(const SwizzledBox& box) {
   const std::uint32_t held = bank_bytes / box.element_bytes();
   std::string title = "\nby banks: the column of the element in each";

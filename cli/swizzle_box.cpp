@@ -1,4 +1,4 @@
-// Places and bank conflicts of a swizzled box.
+// Offsets and bank conflicts of a swizzled box.
 #include "cli/swizzle_box.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ std::uint32_t lanes_a_pass(std::uint32_t bytes) {
   return bytes <= bank_bytes ? warp : warp * bank_bytes / bytes;
 }
 
-// Distinct words of the fullest bank.
+// The number of distinct words in the bank that has most.
 std::uint32_t passes_of(const Read* reads, std::size_t count) {
   std::array<std::set<std::uint32_t>, banks> words;
   std::size_t most = 0;

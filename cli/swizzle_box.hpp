@@ -1,5 +1,5 @@
-// A box of a tensor copy in shared memory: where each element lands, and how many passes through
-// the 32 banks it takes to read it.
+// A box of a tensor copy in shared memory: the place of each element, and the number of passes
+// through the 32 banks that a read takes.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -17,8 +17,8 @@ inline constexpr async::Swizzle swizzle_modes[] = {async::Swizzle::none, async::
                                                    async::Swizzle::b64, async::Swizzle::b128};
 // "none", "32B", "64B", "128B".
 std::string_view name(async::Swizzle mode);
-// Shared memory aligned to this sees the mode's pattern from its start: without a swizzle, what
-// every tensor copy needs.
+// The alignment at which shared memory starts the mode's pattern. Without a swizzle, the alignment
+// that every tensor copy needs.
 std::uint32_t alignment(async::Swizzle mode);
 
 // Element (row, column) of a box of `rows` times `columns` elements.
@@ -33,28 +33,28 @@ struct SwizzledBox {
 
   std::uint32_t element_bytes() const { return size_of(type); }
   std::uint32_t row_bytes() const { return columns * element_bytes(); }
-  // From one row to the next in shared memory: with a swizzle its whole span.
+  // Bytes from one row to the next in shared memory. With a swizzle, the mode's whole span.
   std::uint32_t pitch() const;
   std::uint32_t shared_bytes() const { return rows * pitch(); }
-  // Of an element, in bytes from the start of the box, which is aligned to alignment(mode).
+  // An element's offset in bytes from the start of the box, which is aligned to alignment(mode).
   std::uint32_t offset(Element e) const;
-  // Whose element's bytes are at an offset; nothing where a narrow box leaves a gap.
+  // The element whose bytes are at an offset, or nothing in the gap that a narrow box leaves.
   std::optional<Element> at(std::uint32_t offset) const;
-  // A row must not be wider than the mode's span.
+  // True if a row is no wider than the mode's span.
   bool fits() const;
 };
 
-// What a warp reads at once: a grid of lanes, each of which reads `elements` in a row; repeated
-// `repeats` times along the row.
+// The reads of a warp in one instruction: a grid of lanes, each of which reads `elements` in a row.
+// The pattern repeats `repeats` times along the row.
 struct AccessPattern {
   std::uint32_t lane_rows = 1, lane_columns = 1, elements = 1, repeats = 1;
 };
-AccessPattern column_of(const SwizzledBox& box);  // up to 32 rows, an element a lane
-AccessPattern row_of(const SwizzledBox& box);     // up to 32 columns, an element a lane
-AccessPattern tile_of(const SwizzledBox& box);    // 8x8 elements, 16 bytes a lane as ldmatrix does
+AccessPattern column_of(const SwizzledBox& box);  // up to 32 rows, one element per lane
+AccessPattern row_of(const SwizzledBox& box);     // up to 32 columns, one element per lane
+AccessPattern tile_of(const SwizzledBox& box);    // 8x8 elements, 16 bytes per lane as in ldmatrix
 
-// Passes through the banks, of the place in the box where they are most. The banks serve 32 lanes a
-// pass, or 16 that read 8 bytes each, or 8 that read 16; lanes that read the same word share it.
+// Passes through the banks at the worst place in the box. One pass serves 32 lanes, or 16 that read
+// 8 bytes each, or 8 that read 16. Lanes that read the same word share it.
 struct Passes {
   std::uint32_t worst = 0, least = 0;  // least: without any conflict
   bool free() const { return worst == least; }

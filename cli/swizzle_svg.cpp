@@ -1,4 +1,4 @@
-// A swizzled box as a picture.
+// Draws a swizzled box as an SVG picture.
 #include <fmt/format.h>
 
 #include <array>
@@ -10,7 +10,7 @@ namespace inflight::cli {
 namespace {
 
 constexpr int cell = 30, left = 90, top = 70;
-// One colour a 16-byte chunk of the row, in turn.
+// One colour per 16-byte chunk of the row, in turn.
 constexpr std::array colours{"#f4b6b6", "#f6d3a8", "#f3eda3", "#c5e8b0",
                              "#aee3dd", "#b3cdf2", "#cbbaf0", "#efb9df"};
 

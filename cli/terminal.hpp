@@ -1,4 +1,4 @@
-// What the command says to people: plain text, with emphasis where a terminal shows it.
+// The command's messages: plain text, with styles on a terminal.
 #pragma once
 #include <string>
 #include <string_view>
@@ -7,18 +7,18 @@ namespace inflight::cli {
 
 enum class Style { bold, faint, red, green, yellow };
 
-// Whether standard output takes colours: a terminal, and NO_COLOR is not set.
+// True if standard output takes colours: it is a terminal, and NO_COLOR is not set.
 bool colours();
 // `text` in that style if standard output takes colours.
 std::string styled(Style style, std::string_view text);
-// The same with one of eight colours, taken in turn: for things distinguished by nothing else.
+// The same with one of eight colours in turn, to tell similar things apart.
 std::string tinted(unsigned tint, std::string_view text);
 
-// Writes to standard output as it is.
+// Writes text unchanged to standard output.
 void out(std::string_view text);
-// A line on standard error: "inflight: " and the sentence.
+// Writes a line on standard error: "inflight: " and the sentence.
 void complain(std::string_view sentence);
-// A line on standard error without that name: what to do about it.
+// Writes a line on standard error without that prefix: advice on what to do.
 void hint(std::string_view sentence);
 
 }  // namespace inflight::cli

@@ -1,1 +1,1 @@
-"""Inflight for Python programs. `inflight.torch` lets eager PyTorch models run on the software GPU."""
+"""Inflight for Python programs. `inflight.torch` runs eager PyTorch models on the software GPU."""

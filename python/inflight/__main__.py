@@ -1,4 +1,4 @@
-"""`python -m inflight` is the command `inflight`."""
+"""Runs the command `inflight` for `python -m inflight`."""
 from inflight.command import main
 
 main()

@@ -1,4 +1,4 @@
-"""The command `inflight` of the installation, or build, that this package belongs to."""
+"""Runs the command `inflight` of the installation or build tree that contains this package."""
 import os
 import sys
 
@@ -19,7 +19,7 @@ def prefix():
 
 
 def main():
-    """Becomes the command, with this process's arguments."""
+    """Replaces this process with the command. The arguments stay the same."""
     where = prefix()
     if where is None:
         sys.exit("inflight: there is no command beside this package (%s): install it anew" % _here)

@@ -1,8 +1,8 @@
-"""Lets eager PyTorch models run on the software GPU.
+"""Runs eager PyTorch models on the software GPU.
 
-PyTorch's wheel carries machine code only for its own operations. This module takes their place behind
-the dispatcher (torch.library, key CUDA): an operation becomes a Triton kernel that Inductor writes, or
-is computed on the CPU, and report() says which.
+PyTorch's wheel has only machine code for its own operations. This module replaces them behind the
+dispatcher (torch.library, key CUDA). Each operation becomes a Triton kernel that Inductor writes, or is
+computed on the CPU. report() says which.
 
     inflight run python -m inflight.torch train.py
 
@@ -15,8 +15,8 @@ __all__ = ["counts", "enable", "report"]
 
 
 def enable(on=None):
-    """From now on operations on CUDA tensors run here. `on="cpu"` computes all of them on the CPU, which starts faster;
-    the variable INFLIGHT_TORCH says the same."""
+    """Redirects operations on CUDA tensors to this module. `on="cpu"`, or the variable INFLIGHT_TORCH, computes all
+    of them on the CPU, which starts faster."""
     try:
         import torch  # noqa: F401
     except ImportError as error:

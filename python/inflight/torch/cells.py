@@ -1,4 +1,5 @@
-"""Operations that are others on CUDA than on a CPU, from plain ones: recurrent cells, and what keeps less for backward."""
+"""Implementations, from plain operations, of those that differ between CUDA and CPU: recurrent cells, and operations
+that keep less for backward."""
 
 import torch
 
@@ -50,7 +51,7 @@ def gru_cell_backward(grad_hy, workspace, has_bias):
 
 
 def log_sigmoid_backward(grad, x, buffer):
-    """On CUDA the forward operation leaves the buffer empty, in which a CPU's kernel looks for its result."""
+    """The CPU's kernel expects the forward result in `buffer`, which CUDA's forward leaves empty."""
     return grad * (-x).sigmoid()
 
 

@@ -1,6 +1,6 @@
 """Random numbers: drawn on the CPU from a generator that follows the CUDA generator's seed and offset.
 
-They are reproducible by torch.manual_seed and torch.cuda.set_rng_state, and differ from a GPU's.
+torch.manual_seed and torch.cuda.set_rng_state make them reproducible. They differ from a GPU's.
 """
 
 import contextlib
@@ -10,12 +10,12 @@ import torch
 
 from inflight.torch import host
 
-STEP = 4  # what an operation moves the CUDA generator's offset by: offsets are multiples of it
+STEP = 4  # the step of the CUDA generator's offset per operation: offsets are multiples of it
 _default_generator = threading.Lock()
 
 
 def _seed(device, generator):
-    """A seed of this draw alone; the next draw gets another."""
+    """Returns the seed of this draw, and advances the generator so that the next draw gets another."""
     if generator is None:
         torch.cuda.init()
         generator = torch.cuda.default_generators[device.index or 0]
@@ -27,7 +27,7 @@ def _seed(device, generator):
 
 @contextlib.contextmanager
 def _seeded(seed):
-    """PyTorch's CPU generator, for operations that take no other."""
+    """Lends PyTorch's default CPU generator to operations that take no other, and restores it."""
     with _default_generator:
         state = torch.default_generator.get_state()
         torch.default_generator.manual_seed(seed)

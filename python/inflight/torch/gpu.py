@@ -1,4 +1,4 @@
-"""An operation as a Triton kernel: compiled once for each kind of arguments, then called."""
+"""Runs an operation as a Triton kernel, compiled once for each kind of arguments."""
 
 import threading
 import types
@@ -14,24 +14,24 @@ from inflight.torch.signature import Signature
 # Element types that Inductor writes kernels for.
 TYPES = frozenset((torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.int16,
                    torch.int8, torch.uint8, torch.bool))
-MOST_KINDS = 48  # of arguments of one operation that are compiled; more come from values that change at each call
-# No kernel is timed, which would say nothing about a GPU.
+MOST_KINDS = 48  # per operation: kinds of arguments that are compiled; more come from values that change at each call
+# Kernels are not timed, since times here say nothing about a GPU.
 OPTIONS = {name: value for name, value in {"compile_threads": 1, "fallback_random": True, "deterministic": True,
                                            "triton.autotune_pointwise": False}.items() if name in config.get_config_copy()}
 
 
 class Refused(Exception):
-    """Why a call is not compiled."""
+    """A call is not compiled. The message is the reason."""
 
 
 _lock = threading.RLock()
-_compiled = {}  # operation -> {kind of arguments -> callable, or why there is none}
-_failed = set()  # kinds that did not compile once: the arguments may have been wrong
+_compiled = {}  # operation -> {kind of arguments -> callable, or the reason against one}
+_failed = set()  # kinds that failed to compile once, perhaps because the arguments were wrong
 _inside = threading.local()
 
 
 def time_nothing():
-    """Of several configurations of a kernel Inductor then takes the first."""
+    """Makes Inductor take the first of a kernel's configurations, without timing them."""
     def one(benchmarker, call, **options):
         return 1.0
     if hasattr(benchmarking, "register_benchmarker"):
@@ -58,13 +58,14 @@ def _check(values):
 
 
 def _overlap(tensors):
-    """Whether two different tensors share memory."""
+    """Returns whether two different tensors share memory."""
     seen = {}
     return any(seen.setdefault(host.memory_of(tensor), tensor) is not tensor for tensor in tensors)
 
 
 def _compile(function):
-    """Compiles it at its first call. A code object of its own, since Dynamo limits the compilations of each."""
+    """Compiles a function at its first call. It gets its own code object, since Dynamo limits the compilations of
+    each."""
     separate = types.FunctionType(function.__code__.replace(), function.__globals__, function.__name__,
                                   function.__defaults__, function.__closure__)
     return torch.compile(separate, fullgraph=True, dynamic=True, options=OPTIONS)
@@ -76,7 +77,7 @@ def _first_line(error):
 
 
 def run(op, name, args, kwargs):
-    """Runs it on the GPU, or raises Refused before anything was written."""
+    """Runs an operation on the GPU, or raises Refused before it writes anything."""
     named = host.bound(op, args, kwargs)
     _check(named.values())
     for argument in routes.MISCOMPILED.get(name.partition(".")[0], ()):
@@ -106,7 +107,7 @@ def _call(op, signature):
     if known is not None:
         try:
             return known(signature.values)
-        except TorchDynamoException as error:  # such as shapes that do not fit: the CPU says so
+        except TorchDynamoException as error:  # such as shapes that do not fit: the CPU reports them
             raise Refused(_first_line(error)) from error
     with _lock:
         if len(kinds) >= MOST_KINDS:

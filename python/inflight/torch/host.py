@@ -1,11 +1,11 @@
-"""An operation computed on the CPU: its tensors are copied there, and what it wrote is copied back."""
+"""Computes an operation on the CPU: copies its tensors there, and copies back those that it wrote."""
 
 import torch
 from torch.utils._pytree import tree_map_only
 
 from inflight.torch.signature import taking_numbers
 
-# Arguments that an operation writes though its schema does not say so.
+# Arguments that an operation writes although its schema does not say so.
 HIDDEN_WRITES = {"native_batch_norm": ("running_mean", "running_var"),
                  "native_batch_norm.out": ("running_mean", "running_var")}
 ALIGNMENT = 16  # bytes: a multiple of every element's size
@@ -14,7 +14,7 @@ _keys = torch._C.DispatchKeySet(torch._C.DispatchKey.CUDA)
 
 
 def own_kernel(name, key="CUDA"):
-    """What PyTorch has for an operation, before anything takes its place."""
+    """Returns PyTorch's kernel for an operation. Call it before the operation is replaced."""
     kernel = torch.library.get_kernel(f"aten::{name}", key)
     return lambda *args, **kwargs: kernel.call_boxed(_keys, *args, **kwargs)
 
@@ -28,18 +28,18 @@ def is_dense(tensor):
 
 
 def plain_copy(to, source):
-    """PyTorch's own copy between devices, of dense tensors of one type: no kernel."""
+    """PyTorch's own copy between devices, for dense tensors of one type. It starts no kernel."""
     return own_copy(to, source, False)
 
 
 def bytes_of(tensor, begin, end):
-    """Bytes of a tensor's storage, as a tensor."""
+    """Returns the bytes [begin, end) of a tensor's storage as a tensor."""
     view = torch.empty(0, dtype=torch.uint8, device=tensor.device)
     return view.set_(tensor.untyped_storage(), begin, (end - begin,), (1,))
 
 
 def extent(tensor):
-    """The bytes of its storage that a tensor covers: begin, end."""
+    """Returns the range of bytes of its storage that a tensor covers: begin, end."""
     size = tensor.element_size()
     begin = tensor.storage_offset() * size
     if tensor.numel() == 0:
@@ -48,16 +48,16 @@ def extent(tensor):
 
 
 def memory_of(tensor):
-    """The same for tensors that share memory."""
+    """Returns a key that is equal for tensors that share memory."""
     return tensor.untyped_storage().data_ptr() or id(tensor)
 
 
 class Twins:
-    """CPU twins of CUDA tensors. Tensors that share memory have twins that do."""
+    """CPU copies (twins) of CUDA tensors. Twins share memory where their tensors do."""
 
     def __init__(self, tensors):
         ranges = {}
-        self._memory = {id(tensor): memory_of(tensor) for tensor in tensors}  # its address may be made up later
+        self._memory = {id(tensor): memory_of(tensor) for tensor in tensors}  # kept, since a storage may get its address later
         for tensor in tensors:
             key, (begin, end) = self._memory[id(tensor)], extent(tensor)
             low, high, _ = ranges.get(key, (begin, end, None))
@@ -111,7 +111,7 @@ class Twins:
 
 
 def on_device(tensor, device):
-    """A CPU result on the device, with its strides."""
+    """Copies a CPU result to the device and keeps its strides."""
     if tensor.layout != torch.strided:
         return tensor.to(device)
     if not is_dense(tensor):
@@ -121,7 +121,7 @@ def on_device(tensor, device):
 
 
 def bound(op, args, kwargs):
-    """Argument names of a call and their values."""
+    """Returns the argument names of a call and their values."""
     named = {argument.name: value for argument, value in zip(op._schema.arguments, args)}
     named.update(kwargs)
     return named
@@ -138,7 +138,7 @@ def tensors_in(values):
 
 
 def written(op, name, args, kwargs):
-    """The CUDA tensors that the call writes."""
+    """Returns the CUDA tensors that the call writes."""
     hidden = HIDDEN_WRITES.get(name, ())
     values = bound(op, args, kwargs)
     return tensors_in([values.get(argument.name) for argument in op._schema.arguments
@@ -155,7 +155,7 @@ def device_of(args, kwargs):
 
 @torch.compiler.disable
 def run(op, name, args, kwargs, call=None):
-    """The operation on the CPU; `call` stands for it where it is not PyTorch's own."""
+    """Runs the operation on the CPU. `call` replaces PyTorch's own kernel if it is given."""
     if torch.cuda.is_current_stream_capturing():
         raise RuntimeError(f"inflight.torch: {name} is computed on the CPU, which a CUDA graph cannot capture; "
                            "capture what torch.compile makes of the model, or run it without a graph")

@@ -1,4 +1,4 @@
-"""Where each operation goes, and why: tables over PyTorch's operation names and public tags."""
+"""Tables that route each operation, with reasons, by PyTorch's operation names and public tags."""
 
 import fnmatch
 from enum import Enum
@@ -14,14 +14,14 @@ class Place(Enum):
     CPU = "the CPU"
 
 
-# Operations without a kernel: they allocate, make views, copy plain memory or only look.
+# Operations without a kernel: they allocate, make views, copy plain memory or only read properties.
 KEPT = frozenset("""
     as_strided _reshape_alias view view_as_real view_as_complex unfold empty.memory_format empty_strided
     set_ set_.source_Storage set_.source_Storage_storage_offset set_.source_Tensor resize_ is_set_to
     _local_scalar_dense record_stream _efficientzerotensor _nested_view_from_buffer
 """.split())
 
-# What Inductor writes kernels for, besides what carries the tags `pointwise` and `reduction`.
+# Operations that Inductor writes kernels for, besides those with the tags `pointwise` and `reduction`.
 COMPILED = frozenset("""
     _softmax _softmax_backward_data _log_softmax _log_softmax_backward_data
     native_layer_norm native_layer_norm_backward native_group_norm native_group_norm_backward
@@ -42,20 +42,21 @@ COMPILED = frozenset("""
     upsample_nearest2d upsample_nearest2d_backward upsample_bilinear2d reflection_pad2d replication_pad2d
 """.split())
 
-# Arguments with which Inductor's kernel of an operation is wrong, where they are true.
+# Arguments that make Inductor's kernel of an operation wrong if they are true.
 MISCOMPILED = {"avg_pool2d_backward": ("ceil_mode",)}  # windows that end past the padding are divided by too much
 
-# Operations that are lists of simpler ones.
+# Operations on lists, run as simpler operations.
 IN_PARTS = ("_foreach_*",)
 
-# Operations of every device that would choose between NVIDIA's libraries, or start kernels themselves: taken whole.
+# Operations of every device that would choose between NVIDIA's libraries or start kernels themselves. They
+# are replaced as a whole.
 WHOLE = ("convolution", "convolution_backward", "ldexp.Tensor", "ldexp.out", "ldexp_")
 
-# Computed on the CPU, but for a CUDA graph that captures them: PyTorch's own take them from cuBLAS, and so from
-# the host's BLAS, which a machine may not have.
+# Computed on the CPU except while a CUDA graph captures them. PyTorch's own kernels use cuBLAS, and so the
+# host's BLAS, which a machine may lack.
 CAPTURED = frozenset("mm mm.out bmm bmm.out addmm addmm.out baddbmm baddbmm.out addmv addmv.out dot".split())
 
-# Why an operation is computed on the CPU: the first pattern that fits. The last fits all.
+# Why an operation is computed on the CPU: the first matching pattern counts. The last matches all.
 REASONS = (
     ("matrix products, which the wheel takes from cuBLAS",
      "mm mm.* bmm bmm.* addmm addmm.* addmm_ baddbmm baddbmm.* baddbmm_ addbmm* addmv* dot vdot _int_mm* _scaled_mm* "
@@ -72,7 +73,7 @@ REASONS = (
 
 
 def name_of(op):
-    """As PyTorch's own tables have it: add.Tensor, relu."""
+    """Returns an operation's name as in PyTorch's own tables: add.Tensor, relu."""
     return op._schema.name.split("::")[1] + (f".{op._schema.overload_name}" if op._schema.overload_name else "")
 
 

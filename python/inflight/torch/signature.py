@@ -1,8 +1,8 @@
-"""What of a call is compiled into a kernel, and what is given to it each time."""
+"""Splits a call into the part that a kernel is compiled for and the values passed at each call."""
 
 import torch
 
-# The same operations with a number that changes from call to call, as optimizers have, given as a tensor.
+# Operations whose number changes from call to call, as in optimizers, with the number as a tensor.
 FORMULAS = {
     "add.Tensor": lambda self, other, alpha: self + other * alpha,
     "add_.Tensor": lambda self, other, alpha: self.add_(other * alpha),
@@ -19,7 +19,7 @@ FORMULAS = {
 
 
 def _described(value):
-    """What of an argument a kernel is compiled for, hashable."""
+    """Returns a hashable description of an argument: the properties that a kernel is compiled for."""
     if isinstance(value, torch.Tensor):
         return (value.dtype, value.device, tuple(n if n < 2 else -1 for n in value.shape), value.is_contiguous(),
                 value.dim() > 0 and 0 in value.stride())
@@ -35,7 +35,7 @@ def _has_tensor(value):
 
 
 def _plain(value, seen):
-    """Without autograd's view of it, whose count of versions is kept by who called. One tensor stays one."""
+    """Returns the value detached from autograd. The caller keeps the version counter. One tensor maps to one."""
     if isinstance(value, (list, tuple)):
         return [_plain(each, seen) for each in value]
     if not isinstance(value, torch.Tensor):
@@ -46,19 +46,20 @@ def _plain(value, seen):
 
 
 def taking_numbers(op, named):
-    """PyTorch hands a number over where the operation takes a tensor: then the form of it that takes numbers."""
+    """Returns the overload for numbers if PyTorch passes a number where this one takes a tensor."""
     types = {argument.name: str(argument.type) for argument in op._schema.arguments}
     number = any(types[key] == "Tensor" and isinstance(value, (int, float, complex)) for key, value in named.items())
     return op.overloadpacket if number else op
 
 
 class Signature:
-    """A call taken apart: `kind` is compiled for, `values` are given each time, by the argument names in `given`."""
+    """A call: a kernel is compiled for `kind`. `values`, for the argument names in `given`, are passed each time."""
 
     def __init__(self, op, name, named):
         self.formula = None
         self.given, self.values, kind = [], [], []
-        # A number takes the type of the tensors it meets, as a tensor without dimensions does beside these.
+        # A number takes the type of the tensors in the call, as a tensor without dimensions does beside
+        # these.
         tensors = [value for value in named.values() if isinstance(value, torch.Tensor)]
         meets = bool(tensors) and all(t.is_floating_point() and t.dim() > 0 for t in tensors)
         types = {argument.name: str(argument.type) for argument in op._schema.arguments}
@@ -83,6 +84,6 @@ class Signature:
         self.values.append(value)
 
     def function(self, op):
-        """A function of `values`."""
+        """Returns the call as a function of `values`."""
         call, given, fixed = self.formula or taking_numbers(op, self.fixed), tuple(self.given), self.fixed
         return lambda values: call(**dict(zip(given, values)), **fixed)

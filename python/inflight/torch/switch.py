@@ -1,4 +1,4 @@
-"""Puts the routes behind PyTorch's dispatcher."""
+"""Registers the routes with PyTorch's dispatcher."""
 
 import atexit
 import os
@@ -12,7 +12,7 @@ from inflight.torch.routes import Place
 _library = None
 _on = "gpu"
 PLACES = ("gpu", "cpu")
-# What PyTorch asks before it takes a library's kernel, and the answers that lead to its plain operations.
+# PyTorch's queries before it uses a library's kernel, with the answers that lead to its plain operations.
 CHOICES = {"_fused_sdp_choice": torch.nn.attention.SDPBackend.MATH.value,
            **dict.fromkeys(("_use_cudnn_ctc_loss", "_use_cudnn_ctc_loss.Tensor", "_use_miopen_ctc_loss",
                             "_use_miopen_ctc_loss.Tensor"), False)}
@@ -43,7 +43,7 @@ def enable(on=None):
 
 
 def _prefer_what_runs():
-    """PyTorch's switches for the libraries that carry machine code: without them models take its plain operations."""
+    """Switches off the libraries with machine code, so that models use PyTorch's plain operations."""
     torch.backends.cudnn.set_flags(_enabled=False, _fp32_precision=None)
     torch.backends.cuda.enable_flash_sdp(False)
     torch.backends.cuda.enable_mem_efficient_sdp(False)
@@ -51,7 +51,7 @@ def _prefer_what_runs():
 
 
 def _operations():
-    """All of aten's that have a kernel for CUDA, and those that are taken whole."""
+    """Returns all operations of aten that have a kernel for CUDA, and those that are replaced as a whole."""
     for full in torch._C._dispatch_get_registrations_for_dispatch_key("CUDA"):
         if not full.startswith("aten::") or full in ("aten::copy_", "aten::zero_"):
             continue
@@ -121,7 +121,7 @@ def _on_gpu(op, name):
 
 
 def _functional(op):
-    """Of an operation that writes `out` arguments: the one that answers new tensors instead."""
+    """Returns, for an operation that writes `out` arguments, the one that returns new tensors instead."""
     outs = [argument for argument in op._schema.arguments if argument.is_out]
     if not outs:
         return None
@@ -150,11 +150,12 @@ def _into_out(op, functional, name, args, kwargs):
 
 
 def _in_parts(op, name):
-    return host.own_kernel(name, "CPU")  # the CPU has none of its own: it is what stands for every device
+    return host.own_kernel(name, "CPU")  # the CPU has no kernel of its own, so this one is for every device
 
 
 def _copies_plainly(to, source):
-    """Whether bytes move as they are: PyTorch then starts no kernel, or comes back with the parts that need one."""
+    """Returns whether the bytes move unchanged. PyTorch then starts no kernel, or dispatches the parts that need
+    one."""
     if to.device != source.device:
         return True
     same = to.dtype == source.dtype and to.is_conj() == source.is_conj() and to.is_neg() == source.is_neg()

@@ -1,4 +1,4 @@
-"""What ran where: counted by operation, told at the program's end."""
+"""Counts where each operation ran. The counts are printed at the program's end."""
 
 import collections
 import threading
@@ -19,7 +19,7 @@ def forget():
 
 
 def counts():
-    """What was called until now: {operation: {"gpu": calls, "cpu": calls, "why": reasons for the CPU}}."""
+    """Returns the calls so far: {operation: {"gpu": calls, "cpu": calls, "why": reasons for the CPU}}."""
     result = {}
     with _lock:
         items = list(_calls.items())
@@ -41,7 +41,7 @@ def _listed(names, most=12):
 
 
 def report():
-    """The counts in words. Empty if no operation was called."""
+    """Returns the counts as text. Empty if no operation was called."""
     with _lock:
         items = list(_calls.items())
     compiled = collections.Counter()
