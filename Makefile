@@ -1,4 +1,5 @@
-# make demo: build, run the examples on the software GPU. make test: everything that CI runs.
+# make demo builds Inflight and runs the examples on the software GPU. make test runs all that CI
+# runs.
 .PHONY: help setup build demo test test-all fuzz bench install package docs clean
 PREFIX ?= /usr/local
 

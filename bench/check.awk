@@ -1,6 +1,6 @@
-# Input: lines `WAY<tab>LINE` of what bench/check runs: workload.hpp's, bench_copies', and of the way
-# `stats` what --stats prints, for the instructions of each kernel.
-# Output: rates by processor time, and what the checker takes of it.
+# Input: lines `WAY<tab>LINE` from the programs of bench/check: the lines of workload.hpp, those of
+# bench_copies, and for the way `stats` the output of --stats, which has each kernel's instructions.
+# Output: rates by processor time, and the checker's share of that time.
 
 BEGIN { FS = "\t" }
 

@@ -1,5 +1,5 @@
-# Builds CUDA programs with nvcc, as their users do: the shared runtime, linked to this build's own
-# libcudart. One compile command a file, so that they build beside the C++.
+# Builds CUDA programs with nvcc as their users do, with the shared runtime, and links them to this build's
+# libcudart. Each file has its own compile command, so CUDA and C++ files build in parallel.
 execute_process(COMMAND ${PROJECT_SOURCE_DIR}/tools/find-nvcc
                 OUTPUT_VARIABLE INFLIGHT_NVCC OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 set(INFLIGHT_NVCC_FLAGS -std=c++17 -lineinfo -cudart shared -ccbin ${CMAKE_CXX_COMPILER}
@@ -9,8 +9,8 @@ set(INFLIGHT_NVCC_LIBRARIES -L${PROJECT_BINARY_DIR}/lib)
 set(INFLIGHT_NVCC_RUNTIME shared)
 set(INFLIGHT_NVCC_NEEDS inflight_libraries)  # targets that linking waits for
 
-# The value of a header line `// KEY: value` in a CUDA source, or an empty text. Such lines stand
-# before the first line that is no comment.
+# Sets `result` to the value of a line `// KEY: value` in a CUDA source, or to an empty string. Such lines
+# come before the first line that is not a comment.
 function(inflight_header_value source key result)
   file(STRINGS ${source} lines REGEX "^// ${key}: ")
   set(value "")
@@ -44,11 +44,10 @@ function(inflight_cuda_link output)
     COMMENT "link ${name}" VERBATIM)
 endfunction()
 
-# inflight_cuda_program(SOURCE OUTPUT RESULT): OUTPUT from SOURCE; RESULT is the list of files made, RESULT_link
-# what inflight_cuda_link made OUTPUT of.
-# The source's own first lines may say `// arch: sm_80` (else sm_90), `// flags: ...` for nvcc,
-# `// with: other.cu ...` for further sources of the same program, and `// library: lib.cu` for a
-# shared library OUTPUT.so beside it.
+# inflight_cuda_program(SOURCE OUTPUT RESULT): builds OUTPUT from SOURCE. RESULT is the list of files made,
+# RESULT_link the inputs of inflight_cuda_link for OUTPUT. The first lines of the source may contain `// arch:
+# sm_80` (else sm_90), `// flags: ...` for nvcc, `// with: other.cu ...` for further sources of the same
+# program, and `// library: lib.cu` for a shared library OUTPUT.so beside it.
 function(inflight_cuda_program source output result)
   foreach(key arch flags with library)
     inflight_header_value(${source} ${key} ${key})
@@ -78,8 +77,9 @@ function(inflight_cuda_program source output result)
   set(${result} ${made} PARENT_SCOPE)
 endfunction()
 
-# inflight_cuda_test_program(SOURCE): builds SOURCE as bin/NAME of this folder, by its first lines. Sets `name`, and
-# `output` to the program; adds what is made to the list `outputs`, and made_link as inflight_cuda_program does.
+# inflight_cuda_test_program(SOURCE): builds SOURCE as bin/NAME of this folder, with the settings in its first
+# lines. Sets `name`, and `output` to the program. Appends the files made to the list `outputs`, and sets
+# made_link as inflight_cuda_program does.
 macro(inflight_cuda_test_program source)
   get_filename_component(name ${source} NAME_WE)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
@@ -89,8 +89,8 @@ macro(inflight_cuda_test_program source)
   list(APPEND outputs ${made})
 endmacro()
 
-# inflight_run_test(TEST LABEL SOURCE PROGRAM ARG...): a test that runs the program on the software GPU and compares what
-# it prints with the .expected beside its source; arguments are for `inflight run`.
+# inflight_run_test(TEST LABEL SOURCE PROGRAM ARG...): adds a test that runs the program on the software GPU
+# and compares its output with the .expected file beside its source. The arguments are for `inflight run`.
 function(inflight_run_test test label source program)
   add_test(NAME ${test} COMMAND ${PROJECT_SOURCE_DIR}/tests/kernels/run ${source} ${program}
                                 $<TARGET_FILE:inflight> ${ARGN})

@@ -1,7 +1,7 @@
-# What is loops over lanes is compiled once an instruction set, in a namespace of its own
-# (INFLIGHT_ISA); the best for the machine that it runs on is chosen there (gpu/host).
+# Loops over lanes are compiled once per instruction set, each in its own namespace (INFLIGHT_ISA). At run
+# time, gpu/host chooses the best for the machine.
 #
-# One set is enough to test with; a release has all three.
+# One set is enough for tests. A release has all three.
 set(INFLIGHT_INSTRUCTION_SETS "baseline;avx2;avx512" CACHE STRING
     "instruction sets to build for; 'native' for the best of this machine alone")
 set(INFLIGHT_SETS ${INFLIGHT_INSTRUCTION_SETS})
@@ -22,19 +22,19 @@ set(baseline_flags "")
 set(avx2_flags -march=x86-64-v3)
 set(avx512_flags -march=x86-64-v4 -mprefer-vector-width=512)
 
-# Under sanitizers their build would take longer than all tests.
+# With sanitizers, -O3 builds of these files would take longer than all tests.
 set(LANE_OPTIMISATION -O3)
 if(INFLIGHT_ASAN OR INFLIGHT_TSAN)
   set(LANE_OPTIMISATION -O1)
 endif()
 
-# inflight_lane_options(TARGET ISA): how loops over lanes are compiled for it.
+# inflight_lane_options(TARGET ISA): sets the compile options for loops over lanes.
 function(inflight_lane_options target isa)
   target_compile_options(${target} PRIVATE ${LANE_OPTIMISATION} -fno-trapping-math ${${isa}_flags})
 endfunction()
 
-# inflight_for_instruction_sets(ROOM SOURCES file... [PRECOMPILED header...] DEPENDS target...): objects of
-# the room's library.
+# inflight_for_instruction_sets(ROOM SOURCES file... [PRECOMPILED header...] DEPENDS target...): adds the
+# objects of every instruction set to the library of the component ROOM.
 function(inflight_for_instruction_sets room)
   cmake_parse_arguments(LANES "" "" "SOURCES;PRECOMPILED;DEPENDS" ${ARGN})
   foreach(isa ${INFLIGHT_SETS})
@@ -51,7 +51,7 @@ function(inflight_for_instruction_sets room)
   endforeach()
 endfunction()
 
-# inflight_knows_instruction_sets(FILE...): they have INFLIGHT_HAS_AVX512 and its like defined.
+# inflight_knows_instruction_sets(FILE...): defines INFLIGHT_HAS_AVX512 and similar macros for files.
 function(inflight_knows_instruction_sets)
   foreach(isa ${INFLIGHT_SETS})
     string(TOUPPER INFLIGHT_HAS_${isa} has)

@@ -1,8 +1,8 @@
-# What an installation has beside the programs and libraries, and the Debian package (`make package`).
+# The installed files besides programs and libraries, and the Debian package (`make package`).
 set(INFLIGHT_DOC share/doc/inflight)
 install(FILES ${CMAKE_CURRENT_LIST_DIR}/copyright DESTINATION ${INFLIGHT_DOC})
 
-# inflight(1), and what bash completes, of what the command says of itself.
+# Generates inflight(1) and the bash completion from the command's --help texts.
 find_package(Python3 3.9 COMPONENTS Interpreter)
 find_program(INFLIGHT_GZIP gzip)
 if(Python3_FOUND AND INFLIGHT_GZIP AND NOT INFLIGHT_ASAN AND NOT INFLIGHT_TSAN)
@@ -28,7 +28,7 @@ if(Python3_FOUND AND INFLIGHT_GZIP AND NOT INFLIGHT_ASAN AND NOT INFLIGHT_TSAN)
   install(FILES ${completion} DESTINATION share/bash-completion/completions)
 endif()
 
-# A wheel brings these libraries along, so it has their licences too (tools/package).
+# A wheel contains these libraries, so it needs their licences too (tools/package).
 file(GLOB bundled /usr/share/doc/libtbb12/copyright /usr/share/doc/libfmt[0-9]*/copyright
      /usr/share/doc/libzstd1/copyright /usr/share/doc/liblz4-1/copyright)
 foreach(licence IN LISTS bundled)

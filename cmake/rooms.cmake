@@ -1,5 +1,5 @@
-# How a room of the house is built: one static, position-independent library a room, with its unit
-# tests in tests/unit/ROOM. Rooms see the tree from its root: #include "gpu/ptx/module.hpp".
+# Functions that build the components ("rooms"): one static, position-independent library each, with unit
+# tests in tests/unit/ROOM. Include paths start at the root: #include "gpu/ptx/module.hpp".
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -12,15 +12,15 @@ set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
-# The machine promises IEEE results to the bit: no contraction, no reassociation.
+# Results are IEEE-exact to the bit, so there is no contraction and no reassociation.
 add_compile_options(-Wall -Wextra -ffp-contract=off -fno-math-errno)
-# A first build is faster so; later ones are not, as one changed file takes its neighbours along.
+# Makes a first build faster. Rebuilds are slower, as a changed file recompiles those compiled with it.
 option(INFLIGHT_QUICK "compile files together, and optimise fully only what kernels run in" OFF)
 if(INFLIGHT_QUICK)  # half a gigabyte for the compiler before it looks for what it no longer needs
   add_compile_options($<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>)
 endif()
-# What one checkout compiled, another takes: paths count from the project's folder. nvcc's do not, as they stand in
-# what it writes (cuda.cmake).
+# Makes compiler cache entries valid in every checkout: paths are relative to the project's folder. nvcc's
+# paths are not, because its output contains them (cuda.cmake).
 find_program(CCACHE ccache)
 if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER
@@ -46,9 +46,9 @@ if(INFLIGHT_TSAN)
   add_link_options(-fsanitize=thread)
 endif()
 
-# Headers of the standard library and fmt take longer than most of what includes them: they are read
-# once. inflight_headers(TARGET HEADER...): TARGET is no more than a set of them. inflight_precompile(TARGET
-# HEADER...): for TARGET; with HEADERs, in a set of its own; with the name of another target instead, in that one's.
+# Headers of the standard library and fmt take longer to compile than most files that include them, so they
+# are precompiled. inflight_headers(TARGET HEADER...): TARGET is a set of headers. inflight_precompile(TARGET
+# [HEADER... | OTHER]): TARGET uses the common set, its own set of HEADERs, or the set of target OTHER.
 set(COMMON_HEADERS <algorithm> <chrono> <cstdint> <cstring> <deque> <functional> <map> <memory> <mutex>
                    <optional> <span> <string> <unordered_map> <vector> <fmt/format.h> <tl/expected.hpp>)
 function(inflight_headers target)
@@ -68,8 +68,8 @@ function(inflight_precompile target)
   endif()
 endfunction()
 
-# inflight_together(TARGET FILE...): the sources of TARGET are compiled some at a time, but for the
-# FILEs, whose names are others' too (house.compiled_together sees whether all such are named).
+# inflight_together(TARGET FILE...): compiles the sources of TARGET in batches, except the FILEs, which define
+# names that other files define too (house.compiled_together checks that all such are listed).
 function(inflight_together target)
   if(INFLIGHT_QUICK)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
@@ -77,22 +77,22 @@ function(inflight_together target)
   endif()
 endfunction()
 
-# How what is seldom run is optimised. -Og takes GCC an eighth less time than -O1, and less than -O0 where much of the
-# standard library is in it.
+# Optimisation of code that seldom runs. -Og takes GCC an eighth less time than -O1, and less than -O0 for
+# files that use much of the standard library.
 set(INFLIGHT_SELDOM $<$<CONFIG:Release>:-O1>)
 if(INFLIGHT_QUICK)
   set(INFLIGHT_SELDOM $<$<CONFIG:Release>:$<IF:$<CXX_COMPILER_ID:GNU>,-Og,-O1>>)
 endif()
 
-# inflight_quickly(TARGET): a first build does not optimise it fully.
+# inflight_quickly(TARGET): a quick build does not optimise TARGET fully.
 function(inflight_quickly target)
   if(INFLIGHT_QUICK)
     target_compile_options(${target} PRIVATE ${INFLIGHT_SELDOM})
   endif()
 endfunction()
 
-# inflight_room(NAME [PRECOMPILED] [OPTIMISED] SOURCES file... DEPENDS target...). OPTIMISED also in a first
-# build: what is run for every instruction, or for every access.
+# inflight_room(NAME [PRECOMPILED] [OPTIMISED] SOURCES file... DEPENDS target...): a component's library.
+# OPTIMISED code, which runs for every instruction or access, is optimised in a quick build too.
 function(inflight_room name)
   cmake_parse_arguments(ROOM "PRECOMPILED;OPTIMISED" "" "SOURCES;DEPENDS" ${ARGN})
   add_library(inflight_${name} STATIC ${ROOM_SOURCES})
@@ -106,16 +106,16 @@ function(inflight_room name)
   endif()
 endfunction()
 
-# inflight_test_program(TARGET): a program of GoogleTest. Its own code is optimised a little, and has the headers of
-# inflight_test_headers (tests/CMakeLists.txt), which are no program's: hence -fPIC. It finds this build's libraries before those
-# that LD_LIBRARY_PATH names, as that names NVIDIA's on many machines with a GPU.
+# inflight_test_program(TARGET): a GoogleTest program. Its own code is optimised a little. It uses the
+# precompiled inflight_test_headers (tests/CMakeLists.txt), which belong to no program: hence -fPIC. It
+# searches this build's libraries before LD_LIBRARY_PATH, which on many machines with a GPU contains NVIDIA's.
 function(inflight_test_program target)
   target_link_options(${target} PRIVATE -Wl,--disable-new-dtags)
   target_compile_options(${target} PRIVATE -fPIC $<$<CONFIG:Release>:-O1>)
   inflight_precompile(${target} inflight_test_headers)
 endfunction()
 
-# inflight_unit_tests(ROOM file...): one such program a room.
+# inflight_unit_tests(ROOM file...): the GoogleTest program of a component.
 function(inflight_unit_tests room)
   add_executable(unit_${room} ${ARGN})
   inflight_test_program(unit_${room})

@@ -1,6 +1,6 @@
-# Input: lines `WAY N ROUND KERNEL SIZE SECONDS PROCESSOR_SECONDS right|wrong MEDIAN_SECONDS`, N of the
-# way `programs` for N programs at once. Output: their rates, by instructions.awk's counts, and how
-# many times the rate of one worker that is.
+# Input: lines `WAY N ROUND KERNEL SIZE SECONDS PROCESSOR_SECONDS right|wrong MEDIAN_SECONDS`. For
+# the way `programs`, N programs ran at once. Output: rates by instructions.awk's counts, and their
+# ratio to the rate of one worker.
 
 # Launches of 2^20 keys take 16 times as long as those of 2^16.
 BEGIN {

@@ -1,7 +1,7 @@
-# What all tables share: the kernels' columns, and the instructions that a launch executes.
+# The common part of all tables: the kernels' columns, and the instructions that a launch executes.
 
-# Instructions that all threads execute in nvcc 13.0's PTX (-arch=compute_80) of kernels.cuh:
-# parameters, moves, branches and returns included.
+# The number of instructions that all threads execute in nvcc 13.0's PTX (-arch=compute_80) of
+# kernels.cuh, with parameters, moves, branches and returns.
 function instructions(kernel, size,    bits, passes) {
   if (kernel == "saxpy") return size * 20
   if (kernel == "sgemm") return size * size * (39 + 63 * size / 16)
@@ -18,7 +18,7 @@ function column_of(kernel, size) {
 }
 
 BEGIN {
-  # How many of workload.hpp's keys change places.
+  # The number of exchanges when the kernel sorts workload.hpp's keys.
   exchanges[65536] = 2228074
   exchanges[1024] = 14084
   exchanges[1048576] = 55055255

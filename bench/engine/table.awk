@@ -1,7 +1,8 @@
-# Input: lines `WAY KERNEL SIZE SECONDS PROCESSOR_SECONDS right|wrong` of all rounds, and
-# `WAY missing WHY...`. Ways on one thread are judged by processor time, which others on the machine
-# change less; those on all threads by the clock on the wall.
-# Output: rates, by instructions.awk's counts, and how many times as fast the software GPU is as each other way.
+# Input: lines `WAY KERNEL SIZE SECONDS PROCESSOR_SECONDS right|wrong` of all rounds, and `WAY
+# missing WHY...`. Ways on one thread count by processor time, which other load changes less. Ways
+# on all threads count by wall-clock time.
+# Output: rates by instructions.awk's counts, and the software GPU's speed relative to each other
+# way.
 
 function insert(list, value) { return list == "" ? value : list " " value }
 

@@ -57,7 +57,7 @@ class Twins:
 
     def __init__(self, tensors):
         ranges = {}
-        self._memory = {id(tensor): memory_of(tensor) for tensor in tensors}  # kept, since a storage may get its address later
+        self._memory = {id(tensor): memory_of(tensor) for tensor in tensors}  # a storage may get its address later
         for tensor in tensors:
             key, (begin, end) = self._memory[id(tensor)], extent(tensor)
             low, high, _ = ranges.get(key, (begin, end, None))
