@@ -1,7 +1,7 @@
 // arch: compute_90
-// Loads of 64 MiB through shared memory by each way of copying: cp.async, bulk, tensor. The same
-// tile, stages and sum for all; a line each with the time by byte, beside cp.async's in the same
-// run, and the processor's.
+// Measures loads of 64 MiB through shared memory with each way of copying: cp.async, bulk, tensor.
+// All use the same tile, stages and sum. Each prints a line with its time per byte, the ratio to
+// cp.async in the same run, and its processor time.
 //   copies REPETITIONS
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -35,7 +35,7 @@ __device__ void wait(unsigned bar, unsigned parity) {
       : "memory");
 }
 
-// Every thread takes 8 floats of each tile.
+// Every thread adds 8 floats of each tile.
 __device__ float add_up(const float* buffer, float sum) {
   for (int i = threadIdx.x; i < tile; i += threads) sum += buffer[i];
   return sum;
@@ -65,7 +65,7 @@ __global__ void ampere(const float* in, float* out) {
   out[blockIdx.x * threads + threadIdx.x] = sum;
 }
 
-// One thread fetches for all: `fetch_tile(to, bar, index of the tile)`.
+// One thread fetches for the block: `fetch_tile(to, bar, index of the tile)`.
 template <class Fetch>
 __device__ void hopper(float* out, Fetch fetch_tile) {
   __shared__ alignas(1024) float buffer[stages][tile];

@@ -1,6 +1,6 @@
-// What one warp instruction costs: small PTX kernels whose loops repeat one instruction, run by the
-// machine on one host thread. Counter `warp_instruction`: seconds each. The loop's own three
-// instructions are spread over its 64 copies and not taken off.
+// Measures the cost of warp instructions. Each small PTX kernel repeats one instruction in a loop
+// on one host thread. The counter `warp_instruction` is seconds per instruction. The loop's own
+// three instructions are spread over its 64 copies and not subtracted.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 

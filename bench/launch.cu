@@ -1,5 +1,5 @@
 // arch: compute_80
-// What it costs to launch nothing, and to load a module: one line a measurement.
+// Measures the cost of empty launches and of loading a module. Prints one line per measurement.
 //   launch REPETITIONS [FILE.ptx]
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -30,7 +30,7 @@ void check(cudaError_t error, const char* what) {
   if (error != cudaSuccess) fail(what);
 }
 
-// Best and median of `samples` timings of body(), each divided by `each`.
+// Prints the best and median of `samples` timings of body(), each divided by `each`.
 template <class Body>
 void report(const char* name, int samples, double each, const char* unit, double scale, Body body) {
   std::vector<double> times;
@@ -61,7 +61,7 @@ void time_launches(int samples) {
   }
 }
 
-// The name of the first kernel in PTX text.
+// Returns the name of the first kernel in PTX text.
 std::string first_kernel(const std::string& text) {
   const std::size_t at = text.find(".entry ");
   if (at == std::string::npos) return {};

@@ -1,4 +1,4 @@
-// A large module for bench/launch: one kernel body under many template arguments. nvcc -ptx turns
+// A large module for bench/launch: one kernel body under many template arguments. `nvcc -ptx` turns
 // it into about two megabytes of text.
 #include <utility>
 

@@ -1,4 +1,4 @@
-// The cost of ordering: accesses a second of one core, and bytes of shadow for each byte touched.
+// Measures the cost of tracking order: accesses per second of one core, and shadow bytes per byte.
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -43,7 +43,7 @@ void measure(const char* name, F&& work) {
               accesses / best / 1e6, best * 1e9 / (accesses / lanes));
 }
 
-// Each thread reads one word and writes another: 4096 blocks of 256 threads.
+// Each thread reads one word and writes another, in 4096 blocks of 256 threads.
 std::uint64_t in_order(std::uint32_t bytes, double* shadow_bytes = nullptr) {
   Shadow global(Space::global);
   std::uint64_t count = 0;
@@ -61,7 +61,7 @@ std::uint64_t in_order(std::uint32_t bytes, double* shadow_bytes = nullptr) {
   return count;
 }
 
-// 16 steps of: load a tile, meet, each thread reads 16 words of it, meet.
+// 16 steps of: load a tile, barrier, each thread reads 16 words of it, barrier.
 std::uint64_t tile(bool transposed) {
   std::uint64_t count = 0;
   for (std::uint32_t b = 0; b < 64; ++b) {
@@ -81,7 +81,7 @@ std::uint64_t tile(bool transposed) {
   return count;
 }
 
-// One warp loads stages of 4 KiB by bulk copies; seven others read them and give them back.
+// One warp loads stages of 4 KiB by bulk copies. Seven others read and release them.
 std::uint64_t pipeline() {
   constexpr std::uint32_t stages = 4, bytes = 4096;
   std::uint64_t count = 0;
@@ -114,8 +114,8 @@ std::uint64_t pipeline() {
   return count;
 }
 
-// Threads of a grid that draw tickets from two counters in turn, each behind a fence of its own, as
-// concurrent containers do. What one knows of all others changes with every ticket.
+// Threads of a grid take tickets from two counters in turn, each after a fence, as concurrent
+// containers do. Each ticket changes what a thread knows of all others.
 std::uint64_t tickets() {
   constexpr std::uint32_t count_of_blocks = 64, warps = 16, rounds = 2;
   Location counters[2];

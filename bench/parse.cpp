@@ -1,4 +1,5 @@
-// How fast PTX is parsed: parse FILE... prints, for each, its size, what is in it, and MB/s.
+// Measures the PTX parser: parse FILE... prints each file's size, contents, and parsing rate in
+// MB/s.
 #include "gpu/ptx/parse.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // arch: compute_80
-// Times the documented shapes of a pipeline as cuda::pipeline has them, out[i] = in[i] * 3 + 1 over
-// 2^20 int, an element a thread: a line each as workload::report prints it.
+// Times the documented shapes of a pipeline with cuda::pipeline: out[i] = in[i] * 3 + 1 over 2^20
+// ints, one element per thread. Prints lines in the format of workload::report.
 //   pipelines [REPETITIONS] [--kernel NAME]
 #include "bench/engine/workload.hpp"
 #include "bench/library/shapes.cuh"

@@ -1,6 +1,6 @@
 // arch: compute_80
-// Warps and blocks that wait for one another by looking at memory, and atomics that look alike but
-// wait for nobody: processor time of the best of some launches.
+// Measures warps and blocks that wait for one another by polling memory, and atomics that look
+// similar but wait for nothing. Prints the processor time of the best launch.
 //   spins [REPETITIONS]
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
@@ -12,12 +12,12 @@
 
 namespace {
 
-// A grid's barriers; nothing else.
+// Only barriers of the grid.
 __global__ void grid_barriers(int rounds) {
   for (int i = 0; i < rounds; ++i) cooperative_groups::this_grid().sync();
 }
 
-// Each block waits for the one before, round after round.
+// Each block waits for the previous one, in every round.
 __global__ void chain_of_blocks(int rounds, volatile int* turn) {
   if (threadIdx.x != 0) return;
   for (int r = 0; r < rounds; ++r) {
@@ -28,7 +28,7 @@ __global__ void chain_of_blocks(int rounds, volatile int* turn) {
   }
 }
 
-// Each warp of a block waits for the one before.
+// Each warp of a block waits for the previous one.
 __global__ void chain_of_warps(int rounds, int* out) {
   __shared__ volatile int turn;
   if (threadIdx.x == 0) turn = 0;

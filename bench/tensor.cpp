@@ -1,5 +1,5 @@
-// How fast tensor cores multiply, on one host thread: products as mma and wgmma give them, of
-// matrices of normally distributed values. Counter `multiply_adds`: a second of processor time.
+// Measures tensor cores on one host thread: products as in mma and wgmma, on normally distributed
+// values. The counter `multiply_adds` is per second of processor time.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -67,7 +67,7 @@ std::vector<std::byte> matrix(Element e, int count, unsigned seed) {
 
 using Multiply = void (*)(const Numerics&, const Product&, const Matrices&);
 
-// A tile as kernels have it: two A, each multiplied by four B one after the other.
+// A tile as in real kernels: two A, each multiplied by four B in turn.
 void measure(benchmark::State& state, const Product& p, Multiply multiply) {
   constexpr unsigned rows = 2, columns = 4;
   std::vector<std::byte> a[rows], b[columns];
@@ -86,7 +86,7 @@ void measure(benchmark::State& state, const Product& p, Multiply multiply) {
                          benchmark::Counter::kIsIterationInvariantRate);
 }
 
-// A plain loop of floats, row by row, as a compiler makes it of C++: neither exact nor equal.
+// A plain loop of floats, row by row, as C++ compiles it. It is neither exact nor equal.
 void measure_plain(benchmark::State& state) {
   constexpr int m = 64, n = 256, k = 16;
   std::vector<float> a(m * k, 1.5F), b(k * n, 0.5F), c(m * n);

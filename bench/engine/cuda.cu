@@ -1,5 +1,5 @@
 // arch: compute_80
-// Times the four kernels on whatever device the CUDA runtime offers.
+// Times the four kernels on the CUDA runtime's device.
 #include "kernels.cuh"
 #include "workload.hpp"
 

@@ -1,4 +1,4 @@
-// The four kernels that every engine runs: in CUDA here, the same in kernels.cl.
+// The four kernels that every engine runs, in CUDA. kernels.cl has them in OpenCL.
 #pragma once
 
 inline constexpr int tile = 16;

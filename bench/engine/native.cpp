@@ -1,5 +1,5 @@
-// The same work as the four kernels in plain C++, a block of the kernel at a time, on one thread or
-// many.
+// The work of the four kernels in plain C++, one block of the kernel at a time, on one or more
+// threads.
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int tile = 16, block = 256;
 
-// Calls body(i) for every i below count; on the calling thread alone where threads == 1.
+// Calls body(i) for every i below count. With threads == 1 it uses only the calling thread.
 template <class Body>
 void each(int count, int threads, Body body) {
   if (threads == 1) {

@@ -1,5 +1,5 @@
-// Times the four kernels on an OpenCL device: the first whose platform's name holds the text in
-// BENCH_OPENCL_PLATFORM, or simply the first. argv[1]: the kernels' source.
+// Times the four kernels on an OpenCL device: the first whose platform name contains the text in
+// BENCH_OPENCL_PLATFORM, else the first of all. argv[1] is the kernels' source file.
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 

@@ -1,4 +1,4 @@
-// What every program of this benchmark shares: sizes, inputs, checks and how a result is printed.
+// The common part of this benchmark's programs: sizes, inputs, checks, and the format of results.
 // Plain C++17, so that nvcc, g++ and clang compile the same text.
 #pragma once
 #include <algorithm>
@@ -18,14 +18,14 @@ struct Sizes {
   int saxpy, sgemm[2], reduce, bitonic;
 };
 inline constexpr Sizes full{1 << 22, {256, 512}, 1 << 22, 1 << 16};
-inline constexpr Sizes small{1 << 16, {64, 128}, 1 << 16, 1 << 10};  // for what is slow
+inline constexpr Sizes small{1 << 16, {64, 128}, 1 << 16, 1 << 10};  // for slow engines
 
 struct Arguments {
   int repetitions = 5;
   Sizes sizes = full;
-  int threads = 0;               // 0: all
-  const char* kernel = nullptr;  // null: all
-  double seconds = 0;            // not 0: repetitions until so much time has passed
+  int threads = 0;               // 0: all threads
+  const char* kernel = nullptr;  // null: all kernels
+  double seconds = 0;            // not 0: repeats until so many seconds have passed
 
   bool wants(const char* name) const { return !kernel || !std::strcmp(kernel, name); }
 };
@@ -70,7 +70,7 @@ inline bool right_saxpy(const std::vector<float>& x, float a, const std::vector<
   return true;
 }
 
-// A sample of the product's elements against sums in double.
+// Compares a sample of the product's elements with sums in double.
 inline bool right_sgemm(int n, const std::vector<float>& a, const std::vector<float>& b,
                         const std::vector<float>& c) {
   const auto at = [n](int row, int column) { return std::size_t(row) * n + column; };
@@ -96,8 +96,8 @@ inline bool right_bitonic(const std::vector<unsigned>& result) {
   return result == expected;
 }
 
-// Runs `run` after `before` as often as asked and prints one line: kernel, size, seconds of the
-// best repetition, seconds of processor time of the best repetition (all threads), right or wrong,
+// Runs `before` and `run` for the requested repetitions and prints one line: kernel, size, seconds
+// of the best repetition, processor seconds of the best repetition (all threads), right or wrong,
 // seconds of the median repetition.
 template <class Before, class Run, class Right>
 void report(const char* kernel, int size, const Arguments& asked, Before before, Run run,

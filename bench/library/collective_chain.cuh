@@ -1,5 +1,5 @@
-// What the benchmarks of collectives share: chains of calls where each waits for the one before,
-// the cases of NVIDIA's and of Inflight's, what they should give, and how long they took.
+// The common part of the benchmarks of collectives: chains of calls in which each waits for the
+// previous one, the cases of NVIDIA and of Inflight, the expected results, and the times.
 #pragma once
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
@@ -24,12 +24,13 @@ inline void check(cudaError_t error) {
   std::exit(1);
 }
 
-// Who gets the result: all threads of a group, each up to its own rank or below it, or only the
-// block's first; or each keeps its own value.
+// The threads that get a result: all of a group, each up to or below its own rank, or only the
+// block's first. With `own` each keeps its own value.
 enum class gives { all, upto, below, first, own };
 
-// One call a round. A reduction's result is divided by the group's threads, so that a chain of sums
-// stays where it is; integers wrap, and have their rank added, so that they do not end as zeros.
+// Applied to a result after each call. It divides a reduction's result by the group's threads, so
+// that a chain of sums keeps its size. Integers wrap, so their rank is added, or they would end as
+// zeros.
 template <class T, unsigned Group, gives Gives>
 __host__ __device__ T settled(T result, unsigned rank) {
   if constexpr (Gives == gives::own)
@@ -102,8 +103,8 @@ TILE_CASE(our_coalesced, gives::all, inflight,
           (void(tile),
            inflight::reduce(inflight::coalesced_threads(), value, inflight::plus<T>())));
 
-// Tiles of several warps, in a block of 512. Theirs meet in the block's reserved shared memory, and
-// so do ours where the block brings none.
+// Tiles of several warps in a block of 512. NVIDIA's use the block's reserved shared memory.
+// Inflight's do too if the block brings no storage.
 template <class T, unsigned Size, gives Result, class Storage, class Block>
 struct wide_case {
   using type = T;
@@ -146,7 +147,7 @@ WIDE_CASE(our_wide_reduce, gives::all, inflight,
 WIDE_CASE(their_wide_scan, gives::upto, cg, cg::inclusive_scan(tile, value));
 WIDE_CASE(our_wide_scan, gives::upto, inflight, inflight::inclusive_scan(tile, value));
 
-// CUB's storage may be used again only after a barrier, which is the caller's.
+// CUB's storage may be reused only after a barrier, which the caller provides.
 template <class T, unsigned Threads>
 struct cub_reduce {
   using type = T;
@@ -257,7 +258,7 @@ Measured measure() {
   Times* times;
   check(cudaMalloc(&data, Case::threads * sizeof(T)));
   check(cudaMalloc(&times, sizeof(Times)));
-  // Small numbers: sums of them are exact in any order.
+  // Small numbers, so that sums are exact in any order.
   std::vector<T> start(Case::threads), got(Case::threads);
   for (unsigned i = 0; i < Case::threads; ++i) start[i] = T(int(i * 7919u % 15u) - 7);
   const auto fill = [&] {

@@ -1,7 +1,7 @@
-// Which way to do a collective is fastest: candidates in one run, beside NVIDIA's, in chains as in
-// collectives.cu. Prints cycles and nanoseconds a call; what the library does is one of the
-// candidates. Tried before, slower everywhere and no longer here: shfl.up's predicate in place of a
-// comparison of ranks; bar.arrive for the warps that have nothing to do before a second barrier.
+// Searches the fastest way for a collective: compares candidates with NVIDIA's in one run, in
+// chains as in collectives.cu. Prints cycles and nanoseconds per call. The library's way is one of
+// the candidates. Tried before, slower everywhere and removed: shfl.up's predicate instead of a
+// comparison of ranks, and bar.arrive for warps that do nothing before a second barrier.
 //
 //   nvcc -std=c++17 -O3 -arch=sm_90a -I. -Iinclude bench/library/collective_search.cu -o search
 //   search [ROUNDS [TYPE]]   (4096 calls a chain and every type if not given)
@@ -20,9 +20,10 @@ void line(const char* what, const char* type) {
   std::fflush(stdout);
 }
 
-// ---- Tiles: how the mask is found, and how many exchanges go together.
+// ---- Tiles: how the mask is computed, and how many exchanges are in flight together.
 
-// The whole warp's where all of it runs, else the tile's own; or always the tile's own.
+// `branch`: the whole warp's mask if all of it runs, else the tile's. `variable`: always the
+// tile's.
 enum class mask_by { branch, variable };
 
 template <mask_by Way, unsigned Size, class Body>
@@ -33,8 +34,8 @@ __device__ __forceinline__ auto with_mask(Body body) {
   return body(((1u << (Size % 32)) - 1) << (ptx::lane_id() & (32 - Size)));
 }
 
-// What the library takes for the number of warps that exchange at the same time: few for four ranks
-// at a time, many for two.
+// The number of warps that the library assumes to exchange at the same time. Few choose four ranks
+// at a time, many choose two.
 template <bool Fours>
 constexpr unsigned crowd = Fours ? 1 : 32;
 
@@ -67,7 +68,7 @@ struct tile_scan {
   }
 };
 
-// Eight ranks at a time: seven exchanges under way together.
+// Eight ranks at a time, with seven exchanges in flight together.
 template <unsigned N, class T>
 __device__ __forceinline__ T sum_eights(unsigned mask, unsigned rank, T value) {
   inflight::plus<T> op;
@@ -131,9 +132,9 @@ void tile(const char* type) {
 
 // ---- Blocks.
 
-// How the results of the warps become one: every warp for itself after one barrier, or one warp,
-// with a second barrier; a result a lane or neighbours in wide reads; or no reduction of warps at
-// all at first: every thread leaves its value in shared memory and one warp, or four, rake them up.
+// How the results of warps are combined: by every warp after one barrier, or by one warp with a
+// second barrier. Each lane reads one result, or neighbours in wide reads. `rake`: no warp reduces
+// first. Every thread stores its value in shared memory, and one or four warps reduce them all.
 enum class second {
   each_lane,
   each_wide,

@@ -1,6 +1,6 @@
-// How long a collective takes: NVIDIA's and Inflight's in one run, in chains where each call waits
-// for the one before, one block. Prints cycles and nanoseconds a call, medians of 11 runs after 2,
-// and the ratio. Before it is timed, each chain's first rounds are compared with the host's.
+// Times collectives of NVIDIA and of Inflight in one run, in chains in which each call waits for
+// the previous one, in one block. Prints cycles and nanoseconds per call (medians of 11 runs after
+// 2 warm-ups) and the ratio. Each chain's first rounds are compared with the host's before timing.
 //
 //   nvcc -std=c++17 -O3 -arch=sm_90a -I. -Iinclude bench/library/collectives.cu -o collectives
 //   collectives [ROUNDS]   (4096 calls a chain if not given)

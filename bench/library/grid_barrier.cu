@@ -1,7 +1,7 @@
-// Ways for all blocks of a grid to wait for each other, beside NVIDIA's grid.sync, in one run:
+// Compares barriers for all blocks of a grid with NVIDIA's grid.sync in one run:
 //   grid_barrier [ROUNDS]
-// Prints ns a barrier, medians of 11 launches after 2, and the ratio to NVIDIA's; each way is first
-// checked: every block must see what another wrote before the barrier.
+// Prints ns per barrier, medians of 11 launches after 2 warm-ups, and the ratio to NVIDIA's. Each
+// way is checked first: every block must see what another wrote before the barrier.
 #include <cooperative_groups.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using word = std::uint32_t;
 __device__ bool leads() { return threadIdx.x == 0; }
 __device__ word share() { return inflight::impl::flip_share(blockIdx.x == 0, gridDim.x); }
 
-// Each way is made at the kernel's start, from zeroed memory, and then synced again and again.
+// Each way is constructed at the kernel's start, from zeroed memory, and then synced repeatedly.
 struct nvidia {
   __device__ explicit nvidia(word*) {}
   __device__ void sync() { cooperative_groups::this_grid().sync(); }
@@ -37,7 +37,7 @@ struct library_barrier {
   __device__ void sync() { barrier->sync(); }
 };
 
-// The flipping word, the arrival bringing back what it was.
+// The flipping word. The arrival returns its previous value.
 struct flip_atom {
   word* at;
   __device__ explicit flip_atom(word* memory) : at(memory) {}
@@ -48,7 +48,7 @@ struct flip_atom {
   }
 };
 
-// The same, polled by relaxed loads, and one fence after them.
+// The same, polled by relaxed loads with one fence after them.
 struct flip_atom_relaxed {
   word* at;
   __device__ explicit flip_atom_relaxed(word* memory) : at(memory) {}
@@ -66,7 +66,7 @@ struct flip_atom_relaxed {
   }
 };
 
-// The flipping word, what it was kept from the round before: no load and no answer to wait for.
+// The flipping word. Its value is kept from the previous round, so no load or result is awaited.
 struct flip_kept {
   word* at;
   word before;
@@ -100,7 +100,7 @@ struct flip_warps {
   }
 };
 
-// The same, polling at first relaxed, which leaves the first-level cache alone.
+// The same, but polls with relaxed loads, which do not touch the first-level cache.
 struct flip_relaxed_poll {
   word* at;
   word before;
@@ -119,7 +119,7 @@ struct flip_relaxed_poll {
   }
 };
 
-// Every thread makes its own writes seen, in parallel; the arrival then orders nothing.
+// Every thread fences its own writes, in parallel. The arrival then needs no ordering.
 struct flip_all_fence {
   word* at;
   word before;
@@ -137,7 +137,7 @@ struct flip_all_fence {
   }
 };
 
-// A counter that only grows.
+// A counter that only increases.
 struct count_up {
   word* at;
   word target = 0;
@@ -154,7 +154,7 @@ struct count_up {
   }
 };
 
-// `Counters` of them, `Apart` words from each other; a lane polls each.
+// `Counters` counters, `Apart` words from each other. One lane polls each.
 template <int Counters, int Apart>
 struct count_split {
   word* at;
@@ -172,7 +172,7 @@ struct count_split {
   }
 };
 
-// No counter: each block has a word of its own, and each block's threads poll all of them.
+// No counter. Each block has its own word, and each block's threads poll all words.
 struct slots {
   word* at;
   word round = 0;
@@ -188,7 +188,7 @@ struct slots {
   }
 };
 
-// The same with one barrier of the block: each warp stores for itself and reads all warps' words.
+// The same with one block barrier. Each warp stores its own word, and the block reads all words.
 struct slots_of_warps {
   word* at;
   word round = 0;
@@ -212,7 +212,7 @@ __global__ void time_rounds(word* memory, int rounds) {
   for (int round = 0; round < rounds; ++round) way.sync();
 }
 
-// The last thread of each block writes, one of another block reads.
+// The last thread of each block writes, and a thread of another block reads.
 template <class Way>
 __global__ void check_rounds(word* memory, int rounds, int* values, unsigned* wrong) {
   Way way(memory);

@@ -1,7 +1,7 @@
-// Ways for the grids of several GPUs to wait for each other, in one run:
+// Compares barriers for the grids of several GPUs in one run:
 //   multi_grid_barrier [GPUS] [ROUNDS]
-// Prints ns a barrier, medians of 11 launches after 2, and the ratio to the way of NVIDIA's sample
-// of multi-device synchronisation: flags in host memory between two barriers of the grid.
+// Prints ns per barrier, medians of 11 launches after 2 warm-ups, and the ratio to the way of
+// NVIDIA's sample of multi-device synchronisation: flags in host memory between two grid barriers.
 #include <cooperative_groups.h>
 
 #include <algorithm>
@@ -17,13 +17,13 @@ namespace ptx = inflight::ptx;
 constexpr auto sys = ptx::scope::sys;
 using word = std::uint32_t;
 
-// What a way may use: words in host memory, and on each GPU.
+// Memory for the barriers: words in host memory, and on each GPU.
 struct memory {
   word* host;
   word* of[inflight::impl::most_grids];
 };
 
-// The first GPU waits until every other has raised its flag, and lowers them all.
+// The first GPU waits until every other has set its flag, and then clears them all.
 struct host_flags {
   static __device__ void sync(const inflight::multi_grid_group& all, const memory& m, word) {
     auto grid = cooperative_groups::this_grid();
@@ -45,7 +45,7 @@ struct host_flags {
   }
 };
 
-// A flag of each GPU in every other one's memory, between two barriers of the grid.
+// Each GPU has a flag in every other one's memory, between two grid barriers.
 struct peer_flags {
   static __device__ void sync(const inflight::multi_grid_group& all, const memory& m, word round) {
     auto grid = inflight::this_grid();

@@ -1,7 +1,7 @@
-// The five documented shapes of a pipeline, and copies of a group without one, out[i] = in[i] * 3 +
-// 1 over int elements, written once for NVIDIA's cuda::pipeline and for ours. A block of `Threads`
-// streams `batches` tiles of `PerThread` elements a thread; tile b of a block follows that of all
-// other blocks, as documented.
+// The five documented shapes of a pipeline, and a group's copies without one: out[i] = in[i] * 3 +
+// 1 over int elements, written once for NVIDIA's cuda::pipeline and for Inflight's. A block of
+// `Threads` streams `batches` tiles of `PerThread` elements per thread. As documented, tile b of a
+// block follows tile b - 1 of all blocks.
 #pragma once
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(Threads) unified(int* out, const int* in, int 
   }
 }
 
-// Threads of even rank produce, those of odd rank consume: half the block each.
+// Threads of even rank produce and those of odd rank consume, half of the block each.
 template <class Api, int Threads, int PerThread, int Stages>
 __global__ void __launch_bounds__(Threads) specialised(int* out, const int* in, int batches) {
   constexpr int tile = Threads * PerThread, half = Threads / 2;
@@ -182,7 +182,7 @@ __global__ void __launch_bounds__(Threads) specialised(int* out, const int* in, 
   }
 }
 
-// A pipeline of each thread's own, and a barrier of the block where others' elements are read.
+// A pipeline per thread, and a block barrier before threads read others' elements.
 template <class Api, int Threads, int PerThread, int Stages>
 __global__ void __launch_bounds__(Threads) thread_scope(int* out, const int* in, int batches) {
   constexpr int tile = Threads * PerThread, piece = PerThread % 4 ? 1 : 4;
@@ -207,7 +207,7 @@ __global__ void __launch_bounds__(Threads) thread_scope(int* out, const int* in,
   }
 }
 
-// memcpy_async of a group alone, a stage ahead.
+// Only memcpy_async of a group, one stage ahead.
 template <class Api, int Threads, int PerThread, int Stages>
 __global__ void __launch_bounds__(Threads) group_copies(int* out, const int* in, int batches) {
   constexpr int tile = Threads * PerThread;

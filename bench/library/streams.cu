@@ -1,10 +1,10 @@
-// Streams through shared memory, out[i] = in[i] * 3 + 1 over int, beside cudaMemcpyAsync in one
-// run:
+// Streams through shared memory, out[i] = in[i] * 3 + 1 over int, compared with cudaMemcpyAsync in
+// one run:
 //   streams [ELEMENTS [ROUNDS]]      1 GiB and 11 by default
-// The documented shapes of a pipeline and a group's copies, NVIDIA's and ours from one source
-// (shapes.cuh), with one element a thread as documented and with tiles of a few KiB; the same by
-// hand; and transform. Medians after 2 warm-ups, as ratios to the median copy measured just before;
-// every result is checked. Markdown on standard output.
+// Measures the documented shapes of a pipeline and a group's copies, NVIDIA's and Inflight's from
+// one source (shapes.cuh), with one element per thread as documented and with tiles of a few KiB.
+// Also measures hand-written code and transform. Prints medians after 2 warm-ups, as ratios to the
+// median copy measured just before. Every result is checked. Markdown on standard output.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -36,8 +36,8 @@ __device__ void fetch_async(void* shared, const void* global) {
                  : "memory");
 }
 
-// A stream as one writes it by hand, no thread reading what another fetched: no barrier. One int or
-// one int4 a thread.
+// A hand-written stream in which no thread reads another's data, so it has no barrier. Each thread
+// handles one int or one int4.
 template <class T, int Threads, int Stages>
 __global__ void __launch_bounds__(Threads) by_hand(int* out, const int* in, int batches) {
   __shared__ T tile[Stages][Threads];
@@ -58,8 +58,8 @@ __global__ void __launch_bounds__(Threads) by_hand(int* out, const int* in, int 
   }
 }
 
-// One int a thread, fetched 16 bytes each by a quarter of the threads; one barrier a batch, which
-// says both that a batch is there and that the one before has been used.
+// One int per thread, fetched in 16-byte pieces by a quarter of the threads. One barrier per batch
+// shows both that a batch has arrived and that the previous one has been used.
 template <int Threads, int Stages>
 __global__ void __launch_bounds__(Threads) by_hand_together(int* out, const int* in, int batches) {
   alignas(16) __shared__ int tile[Stages][Threads];
@@ -121,7 +121,7 @@ struct Bench {
   }
   double rate(float time) const { return 2.0 * n * sizeof(int) / time / 1e6; }
 
-  // The rate, and its ratio to a copy's.
+  // The rate, and its ratio to that of a copy.
   std::string measure(const std::function<void()>& work) {
     const float copy =
         median([&] { CHECK(cudaMemcpyAsync(out, in, n * sizeof(int), cudaMemcpyDeviceToDevice)); });

@@ -1,8 +1,8 @@
-// What arriving and waiting cost, in cycles: medians over an SM's blocks and over 5 launches.
+// Measures the cost of arriving and waiting in cycles: medians over an SM's blocks and 5 launches.
 //   waiting        Markdown on standard output
-// First single operations on mbarriers and a block's barrier, where every one of an SM's warps does
-// one at a time: 8 blocks of 256 threads on each SM, and one. Then barriers among the warps of a
-// tile, by every way that needs no more than shared memory: one block of 512.
+// First single operations on mbarriers and a block's barrier, which every warp of an SM does one at
+// a time, with 8 blocks of 256 threads per SM and with one. Then barriers among the warps of a tile
+// in a block of 512, by every way that needs only shared memory.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -11,7 +11,8 @@
 namespace {
 
 constexpr int rounds = 1000;
-constexpr unsigned most = (1u << 20) - 1;  // arrivals that an mbarrier can wait for: never complete
+constexpr unsigned most =
+    (1u << 20) - 1;  // the most arrivals that an mbarrier waits for: its phase never completes
 
 __device__ unsigned lane() { return threadIdx.x % 32; }
 __device__ unsigned address(const void* shared) {
@@ -126,9 +127,9 @@ __global__ void __launch_bounds__(256) operations(long long* cycles) {
 // --- among the warps of a tile ---
 
 struct Tile {
-  unsigned warps, first;   // of them, in the block
-  unsigned *word, *flags;  // one for the tile; one for each warp of the block
-  unsigned char* bytes;    // likewise
+  unsigned warps, first;   // the tile's warps, and its first warp in the block
+  unsigned *word, *flags;  // one word for the tile; one flag per warp of the block
+  unsigned char* bytes;    // one byte per warp of the block
   unsigned mbarrier, parity;
 };
 __device__ unsigned add(unsigned* word, unsigned value) {

@@ -1,11 +1,11 @@
-// How much several software GPUs do at once: launches, arithmetic, copies and all_reduce, of this
-// process's devices together with those of the other processes.
+// Measures the throughput of several software GPUs together: launches, arithmetic, copies and
+// all_reduce, on the devices of this process and of other processes.
 //
 //   scale RANKS FIRST COUNT ID
 //
-// This process has COUNT of the RANKS from number FIRST on, a thread and a device for each; the
-// processes meet by the file ID. Prints what each phase took on the wall, of the slowest device,
-// and the most memory that the process has had.
+// This process has COUNT of the RANKS, from number FIRST on, with a thread and a device for each.
+// The processes connect through the file ID. Prints each phase's wall-clock time on the slowest
+// device, and the process's peak memory.
 #include <nccl.h>
 #include <sys/resource.h>
 
@@ -56,7 +56,7 @@ Times measure(const Job& job, int rank, const ncclUniqueId& id) {
     CHECK(ncclAllReduce(values, values, count, ncclFloat, ncclSum, comm, stream));
     CHECK(cudaStreamSynchronize(stream));
   };
-  // All devices begin each phase together, and warm.
+  // All devices start each phase together, after a warm-up.
   const auto phase = [&](auto warm, auto work) {
     warm();
     CHECK(cudaStreamSynchronize(stream));
