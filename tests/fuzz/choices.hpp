@@ -1,5 +1,5 @@
-// A fuzzer's input as a stream of decisions: its bytes decide as far as they reach, then a
-// generator that they seed. So a few bytes are a whole program, and each byte of a longer input
+// A fuzzer's input as a stream of decisions. Its bytes make the first decisions. A generator that
+// they seed makes the rest. So a few bytes give a whole program, and each byte of a longer input
 // changes one decision.
 #pragma once
 #include <cstddef>
@@ -17,7 +17,7 @@ class Choices {
     random_.seed(seed);
   }
 
-  // Decides nothing by the bytes themselves: they are something else.
+  // The bytes only seed the generator and make no decision, because they have another meaning.
   static Choices seeded_by(const std::uint8_t* data, std::size_t size) {
     Choices choices(data, size);
     choices.left_ = 0;
@@ -29,7 +29,7 @@ class Choices {
     for (int i = 0; i < 8; ++i) value |= std::uint64_t{byte()} << 8 * i;
     return value;
   }
-  // Below `n`, which is at most 2^32; 0 if `n` is.
+  // A number below `n`, which is at most 2^32. Returns 0 if `n` is 0.
   std::uint32_t below(std::uint64_t n) {
     if (n < 2) return 0;
     if (n <= 256) return byte() % static_cast<std::uint32_t>(n);
@@ -54,7 +54,7 @@ class Choices {
   std::mt19937_64 random_;
 };
 
-// Numbers that sizes, offsets, counts and indices break on.
+// Numbers that often break sizes, offsets, counts and indices.
 inline constexpr std::uint64_t extremes[] = {
     0,          1,           2,          3,          7,          15,         16,         17,
     31,         32,          127,        128,        255,        256,        0x7fff,     0x8000,

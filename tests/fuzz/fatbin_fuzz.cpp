@@ -1,5 +1,5 @@
-// Any bytes at all, read as a fatbin, an ELF file and a linked image, of a known size and at the
-// end of what can be read: no crash, no read past the end.
+// Reads arbitrary bytes as a fatbin, an ELF file and a linked image, with a known size and at the
+// end of readable memory: no crash, no read past the end.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using namespace inflight::cuda;
 
 namespace {
 
-// What was unpacked must be what its entry promised; a liar is refused, not believed.
+// Unpacked data must match its entry. A wrong entry is refused.
 void check_images(const std::vector<Image>& images, std::span<const std::byte> bytes) {
   for (const Image& image : images) {
     bool inside = image.stored.data() >= bytes.data() &&
@@ -33,7 +33,7 @@ void check_images(const std::vector<Image>& images, std::span<const std::byte> b
     if (!chosen) continue;
     const Architecture& taken = (*chosen)->architecture;
     if ((*chosen)->kind != Image::Kind::ptx) std::abort();
-    // Of a later chip only where machine code for this one is there.
+    // An image for a later chip is chosen only where this chip has machine code.
     const bool code = std::ranges::any_of(images, [&](const Image& each) {
       return each.kind == Image::Kind::elf && each.architecture.number / 10 == number / 10;
     });
@@ -41,7 +41,7 @@ void check_images(const std::vector<Image>& images, std::span<const std::byte> b
   }
 }
 
-// Where the bytes of nobody's size end: what follows cannot be read.
+// Bytes without a known size end here. The memory after them cannot be read.
 constexpr std::size_t room = 1 << 20;
 char* end_of_memory() {
   static char* const end = [] {
@@ -70,7 +70,7 @@ void read_in_memory(const std::uint8_t* data, std::size_t size) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  // A copy of exactly this size, so that a sanitizer sees a read past the end.
+  // A copy of the exact size, so that a sanitizer detects a read past the end.
   std::vector<std::byte> copy(reinterpret_cast<const std::byte*>(data),
                               reinterpret_cast<const std::byte*>(data) + size);
   std::span<const std::byte> bytes(copy);

@@ -1,4 +1,4 @@
-// Memory with guards, and the checks after each launch.
+// Allocates memory with guards, and checks them after each launch.
 #include "tests/fuzz/guarded_device.hpp"
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ GuardedDevice::GuardedDevice() : memory(2, capacity) {
   foreign = allocate(4096, 1);
   freed = allocate(4096);
   memory.release(freed.base);
-  // Memory of the host's, whose end is no multiple of anything.
+  // Host memory whose end has no alignment.
   host_.assign(2 * host_guard + 2048, guard_byte);
   host.base = round_up(reinterpret_cast<std::uint64_t>(host_.data()) + host_guard, 32);
   host.size = 1003;
@@ -46,7 +46,7 @@ GuardedDevice::GuardedDevice() : memory(2, capacity) {
                      static_cast<std::size_t>(host_.data() + host_.size() - begin - host.size)});
 }
 
-// Behind it lie up to 16 bytes that a tensor store may fill, then the guard.
+// Leaves up to 16 bytes after the piece, which a tensor store may fill, before the guard.
 GuardedDevice::Piece GuardedDevice::allocate(std::uint64_t size, int device) {
   const std::uint64_t base = memory.allocate(device, size, AllocationKind::device).value();
   const std::uint64_t from = round_up(base + size, 16), to = round_up(base + size, 256) + 256;
@@ -160,7 +160,7 @@ machine::Launch any_launch(Choices& choices, const machine::Kernel& kernel) {
                                   &launch.block.z,   &launch.block.x,       &launch.cluster.x,
                                   &launch.cluster.z, &launch.dynamic_shared};
     *choices.pick(all) = static_cast<std::uint32_t>(choices.pick(extremes));
-    // What is possible is also endless: a timeout would end it.
+    // A valid shape may still take endless time, and a timeout would end the run.
     if (launch.grid.count() > 64) launch.grid = launch.cluster;
   }
   return launch;

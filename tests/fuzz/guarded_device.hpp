@@ -1,5 +1,5 @@
-// A small device on which fuzzed kernels run: memory of every kind, with guards around it that no
-// kernel may change.
+// A small device for fuzzed kernels: memory of every kind, between guards that no kernel may
+// change.
 #pragma once
 #include <memory>
 #include <string>
@@ -19,24 +19,23 @@ class GuardedDevice {
   };
   machine::Memory memory;
   Piece small, large, host, maps;
-  Piece freed, foreign;  // of another device; freed
+  Piece freed, foreign;  // freed memory; another device's memory
   std::vector<Piece> pieces() const { return {small, large, host, maps}; }
 
-  // A module on this device; null if it does not parse or link.
+  // Builds a module on this device. Null if the text does not parse or link.
   std::unique_ptr<machine::Program> link(const std::string& text);
 
-  // Runs a launch and requires what must hold however hostile it is: a sentence with every fault,
-  // and every guard as it was.
+  // Runs a launch and checks what must hold for any input: every fault has a message, and every
+  // guard is unchanged.
   machine::Outcome run(machine::Launch& launch, const machine::Options& options);
 
-  // Tensor maps of every kind on the pieces: mostly good ones, and some that lie.
+  // Writes tensor maps of every kind on the pieces. Most are valid, some are not.
   void write_maps(Choices& choices);
-  // The address of a map of this kind: 0 to 4 are tiles of 1 to 5 dimensions, 5 to 7 im2col of 3
-  // to 5.
+  // The address of a map. Kinds 0 to 4 are tiles of 1 to 5 dimensions, 5 to 7 are im2col of 3 to 5.
   static constexpr std::uint32_t map_kinds = 8, tile_maps = 5;
   std::uint64_t map(std::uint32_t kind, Choices& choices) const;
 
-  // Addresses that programs get wrong.
+  // A likely invalid address.
   std::uint64_t hostile_address(Choices& choices) const;
 
  private:
@@ -51,7 +50,7 @@ class GuardedDevice {
   std::vector<std::uint8_t> host_;
 };
 
-// Options and a launch of `kernel` that the choices decide: mostly possible shapes.
+// Options and a launch of `kernel` from the choices. Most shapes are valid.
 machine::Options any_options(Choices& choices);
 machine::Launch any_launch(Choices& choices, const machine::Kernel& kernel);
 

@@ -1,4 +1,4 @@
-// Finds the headers inside an image, wherever they nest, and changes their fields.
+// Finds the headers inside an image at any depth, and changes their fields.
 #include "tests/fuzz/image_mutator.hpp"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ void write(Bytes& bytes, Field f, std::uint64_t value) {
   if (f.at + f.width <= bytes.size()) std::memcpy(bytes.data() + f.at, &value, f.width);
 }
 
-// The fields of each structure, by where they lie in it.
+// The fields of each structure: offset and size.
 constexpr Field fatbin_fields[] = {{0, 4}, {4, 2}, {6, 2}, {8, 8}};
 constexpr Field entry_fields[] = {{0x00, 2}, {0x04, 4}, {0x08, 8}, {0x10, 4}, {0x18, 2}, {0x1A, 2},
                                   {0x1C, 4}, {0x20, 4}, {0x24, 4}, {0x28, 8}, {0x38, 8}};
@@ -41,13 +41,13 @@ constexpr Field section_fields[] = {{0, 4}, {4, 4}, {8, 8}, {24, 8}, {32, 8}, {5
 constexpr Field linked_fields[] = {{8, 8}, {16, 8}, {24, 8}};
 constexpr std::uint32_t fatbin_magic = 0xBA55ED50, elf_magic = 0x464c457f;
 
-// What was found in an image.
+// The structures found in an image.
 struct Found {
   std::vector<Field> fields;
   struct Entry {
     std::size_t at, bytes, fatbin;
   };
-  std::vector<Entry> entries;  // of fatbins
+  std::vector<Entry> entries;  // of all fatbins
 };
 
 template <std::size_t n>
@@ -111,7 +111,7 @@ void change_field(Bytes& bytes, const Found& found, Random& random) {
   write(bytes, f, values[below(random, std::size(values))]);
 }
 
-// A fatbin whose entries changed says its new size, mostly.
+// After a change of its entries, a fatbin mostly gets its new size.
 void grow(Bytes& bytes, std::size_t fatbin, std::uint64_t by, Random& random) {
   if (one_in(random, 5)) return;
   const Field size{fatbin + 8, 8};
@@ -133,7 +133,7 @@ void change_entries(Bytes& bytes, const Found& found, Random& random) {
   grow(bytes, to.fatbin, copy.size(), random);
 }
 
-// The whole image becomes what an entry holds, raw, or half a payload does.
+// Replaces the image by the contents of an entry, or by half a payload.
 void nest(Bytes& bytes, const Found& found, Random& random) {
   if (found.entries.empty() || bytes.size() > 100000) return;
   const auto e = found.entries[below(random, found.entries.size())];

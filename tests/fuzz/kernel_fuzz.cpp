@@ -1,5 +1,5 @@
-// Any PTX, linked and run: whatever sizes, types, spaces, calls and declarations do not fit
-// together, it is refused or its launches end well or with a report, and no byte outside of an
+// Links and runs arbitrary PTX, in which sizes, types, spaces, calls and declarations may not
+// match. It is refused, or its launches end normally or with a report, and no byte outside an
 // allocation changes.
 #include <cstring>
 #include <string>
@@ -15,7 +15,7 @@ using fuzz::GuardedDevice;
 
 namespace {
 
-// 64-bit words that are addresses, small numbers or extremes.
+// Fills 64-bit words with addresses, small numbers or extremes.
 void fill_parameters(std::vector<std::byte>& bytes, Choices& choices, const GuardedDevice& device) {
   for (std::size_t at = 0; at + 8 <= bytes.size(); at += 8) {
     const auto piece = choices.pick(device.pieces());

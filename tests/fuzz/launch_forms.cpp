@@ -1,4 +1,4 @@
-// Which operands each instruction takes, and the text around it.
+// The operands that each instruction takes, and the text around it.
 #include "tests/fuzz/launch_forms.hpp"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ using ptx::Type;
 //   A B address in the first and second space, G global, S shared, b mbarrier
 //   M tensor map and coordinates, o offsets of im2col
 //   z bytes, u count, w lanes, m ranks, P cache policy, F format string, k small constant
-//   =text as it stands; mod?word only where the form has the modifier
+//   =text literal text; mod?word only if the form has the modifier
 struct Row {
   std::string_view opcode, needs, operands;
 };
@@ -152,7 +152,7 @@ constexpr Row rows[] = {
     {"bfind", "", "=%dr7 s"},
 };
 
-// Whole statements; ~X is operand X of the rows above.
+// Whole statements. ~X is operand X of the rows above.
 constexpr std::string_view statements[] = {
     "{ .param .b64 a; .param .b64 r; st.param.b64 [a], ~z; call.uni (r), malloc, (a); "
     "ld.param.b64 %dx1, [r]; st.u32 [%dx1], 7; st.param.b64 [a], %dx1; call.uni free, (a); }",
@@ -251,7 +251,8 @@ class Writer {
     std::size_t longest = 0;
     for (const Row& row : rows) {
       if (row.opcode != name || form.find(row.needs) == form.npos) continue;
-      // The rows that ask most of the form are meant; without any, all that ask nothing.
+      // The rows with the most requirements apply. If none has any, all rows without requirements
+      // do.
       if (row.needs.size() > longest) fitting.clear(), longest = row.needs.size();
       if (row.needs.size() == longest || row.needs == ".ca") fitting.push_back(row.operands);
     }
@@ -390,7 +391,7 @@ class Writer {
     return braced(rank - 2, [&](unsigned) { return slot(Role::coordinate, Type::b16, 1); });
   }
 
-  // A register that holds what the launch decides.
+  // A register whose value the launch decides.
   std::string slot(Role role, Type type, std::uint32_t detail = 0) {
     std::uint32_t i = static_cast<std::uint32_t>(slots_.size());
     if (i == most_slots) return std::string("%") + letter_of(type) + "0";
@@ -427,7 +428,7 @@ class Writer {
   unsigned labels_ = 0;
 };
 
-// Another type, space or modifier that the opcode may be written with, for one of the form's.
+// Returns the form with one type, space or modifier replaced by another of the opcode.
 std::string neighbour(const std::string& form, Choices& choices) {
   const ptx::Form decoded = ptx::decode(form);
   const ptx::Rule& rule = ptx::rule(decoded.base);
@@ -461,12 +462,12 @@ std::string neighbour(const std::string& form, Choices& choices) {
   return form.substr(0, from) + word + form.substr(choices.one_in(8) ? from : to);
 }
 
-// Forms by opcode, so that the many forms of `ld` leave room for the others.
+// Forms by opcode, so that the many forms of `ld` do not crowd out the others.
 using ByOpcode = std::vector<std::vector<std::string>>;
 ByOpcode by_opcode(const std::vector<std::string>& forms) {
   std::unordered_map<unsigned, std::size_t> place;
   ByOpcode all;
-  // Not supported, and control flow, which `statements` has.
+  // Unsupported opcodes, and control flow, which `statements` covers.
   static constexpr std::string_view left_out[] = {"tcgen05", "multimem", "wmma", "wgmma", "mma",
                                                   "tex",     "tld4",     "txq",  "su",    "cluster",
                                                   "bra",     "brx",      "call"};

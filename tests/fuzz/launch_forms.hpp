@@ -1,5 +1,5 @@
-// Kernels of a few instructions, of every form that the machine knows, whose operands the launch
-// decides.
+// Kernels of a few instructions of every form that the machine supports. The launch decides their
+// operands.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace inflight::fuzz {
 
-// What an operand is for: it chooses the values that come near to right, and near to wrong.
+// The purpose of an operand. It selects values that are nearly right or nearly wrong.
 enum class Role : std::uint8_t {
   value,
   global,

@@ -1,6 +1,6 @@
-// Kernels of any instructions with hostile operands: whatever addresses, sizes, masks, counts and
-// tensor maps they are given, no byte outside of an allocation changes, and the launch ends well or
-// with a report.
+// Runs kernels of arbitrary instructions with hostile operands: addresses, sizes, masks, counts and
+// tensor maps. No byte outside an allocation changes, and the launch ends normally or with a
+// report.
 #include <fmt/format.h>
 
 #include <cstring>

@@ -1,6 +1,6 @@
-// Runs a fuzz target without libFuzzer: every file of a corpus as it is, then mutated, the same way
-// in every run. An input that ends the process, or takes longer than 20 seconds, is written to a
-// file and described.
+// Runs a fuzz target without libFuzzer on every file of a corpus, first unchanged and then mutated,
+// the same way in every run. An input that ends the process, or takes longer than 20 seconds, is
+// written to a file and described.
 // Usage: PROGRAM ROUNDS FILE...
 #include <fcntl.h>
 #include <unistd.h>
@@ -21,13 +21,14 @@
 #include "tests/fuzz/reporting.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
-// A target's own way to mutate, if it has one; as libFuzzer calls it.
+// A target's own mutator, if it has one, with libFuzzer's signature.
 extern "C" __attribute__((weak)) std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data,
                                                                      std::size_t size,
                                                                      std::size_t most,
                                                                      unsigned seed);
 extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*)());
-// A target that asks for all of the host's memory ends with a report, not with the machine.
+// A target that allocates all of the host's memory ends with a report and does not exhaust the
+// host.
 extern "C" __attribute__((used, visibility("default"))) const char* __asan_default_options() {
   return "hard_rss_limit_mb=4096:max_allocation_size_mb=4096:detect_leaks=0:handle_abort=1";
 }
@@ -40,7 +41,7 @@ namespace {
 using Input = std::vector<std::uint8_t>;
 using Random = std::mt19937_64;
 
-constexpr unsigned patience = 20;  // seconds an input
+constexpr unsigned patience = 20;  // seconds per input
 
 const char* program = "";
 const char* file = "";
@@ -74,7 +75,7 @@ void on_signal(int number) {
   _exit(number == SIGALRM ? 124 : 125);
 }
 
-// Where a sanitizer is, it hears of crashes first.
+// Under a sanitizer, the sanitizer handles crashes first.
 void watch() {
   if (__sanitizer_set_death_callback) {
     __sanitizer_set_death_callback(tell_failing_input);

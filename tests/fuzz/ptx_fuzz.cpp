@@ -1,5 +1,5 @@
-// Any bytes at all through the PTX parser: it may refuse, never crash, and what it accepts holds no
-// index out of range.
+// Feeds arbitrary bytes to the PTX parser. It may refuse them but never crash, and an accepted
+// module has no index out of range.
 #include <cstdint>
 #include <memory>
 #include <string>

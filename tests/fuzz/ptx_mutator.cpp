@@ -1,4 +1,4 @@
-// Cuts PTX into words and statements and changes those.
+// Splits PTX into words and statements and mutates them.
 #include "tests/fuzz/ptx_mutator.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace inflight::fuzz {
 namespace {
 
 using Random = std::minstd_rand;
-using Words = std::vector<std::string>;  // each with the blanks and comments behind it
+using Words = std::vector<std::string>;  // each with the blanks and comments after it
 
 std::size_t below(Random& random, std::size_t n) { return n ? random() % n : 0; }
 bool one_in(Random& random, std::size_t n) { return below(random, n) == 0; }
@@ -74,7 +74,7 @@ void put(std::string& word, std::string_view bare_word) {
   word = std::string(bare_word) + word.substr(bare(word).size());
 }
 
-// What a word is: words of one kind stand in for one another.
+// The kind of a word. Words of one kind may replace one another.
 enum class Kind { number, reg, opcode, directive, name, punctuation };
 Kind kind_of(const std::string& word) {
   const std::string_view w = bare(word);
@@ -85,7 +85,7 @@ Kind kind_of(const std::string& word) {
   return w.find('.') != w.npos ? Kind::opcode : Kind::name;
 }
 
-// A place whose word is of this kind; words.size() if none is found soon.
+// Finds a word of this kind. Returns words.size() if none is found soon.
 std::size_t find(const Words& words, Kind kind, Random& random) {
   for (int tries = 0; tries < 40; ++tries) {
     const std::size_t at = below(random, words.size());
@@ -94,7 +94,7 @@ std::size_t find(const Words& words, Kind kind, Random& random) {
   return words.size();
 }
 
-// The statement around a place: up to and with its ; { or }.
+// The statement around a position, including its ; { or }.
 struct Range {
   std::size_t begin, end;
 };
@@ -109,7 +109,7 @@ Range statement(const Words& words, std::size_t at) {
   r.end = std::min(r.end + 1, words.size());
   return r;
 }
-// From a word to the brace that closes the next block.
+// From a word to the closing brace of the next block.
 Range block(const Words& words, std::size_t at) {
   Range r = statement(words, at);
   std::size_t depth = 0;
@@ -130,7 +130,7 @@ const Words& components() {
 #undef MOD
 #define X(name, size, text) list.push_back(text);
     INFLIGHT_PTX_TYPES(X)
-    INFLIGHT_PTX_TYPES(X)  // types twice: they break more
+    INFLIGHT_PTX_TYPES(X)  // types twice, since they break more
 #undef X
     for (const char* space : {"const", "global", "local", "param", "shared", "shared::cta",
                               "shared::cluster", "v2", "v4", "v8", "reg", "sreg"})
@@ -167,7 +167,8 @@ void change_number(Words& words, Random& random) {
   }
 }
 
-// Of `ld.global.v4.f32`: another type, space or modifier, one less, one more, another opcode.
+// Changes one part of an opcode such as `ld.global.v4.f32`: replaces or removes a type, space or
+// modifier, adds one, or replaces the opcode.
 void change_component(Words& words, Random& random) {
   std::size_t at = find(words, Kind::opcode, random);
   if (at == words.size() || one_in(random, 6)) at = find(words, Kind::directive, random);
@@ -197,7 +198,7 @@ void change_component(Words& words, Random& random) {
   put(words[at], joined);
 }
 
-// A register, name or number takes the place of another, or they change places.
+// Replaces a register, name or number by another, or swaps the two.
 void change_operand(Words& words, Random& random) {
   static constexpr Kind kinds[] = {Kind::reg, Kind::reg, Kind::reg, Kind::name, Kind::number};
   const std::size_t to = find(words, pick(random, kinds), random),
@@ -233,7 +234,7 @@ void move_statement(Words& words, Random& random) {
   }
 }
 
-// One function's body, parameters or declaration for another's.
+// Copies one function's body, parameters or declaration over another's.
 void copy_block(Words& words, Random& random) {
   if (words.size() > 20000) return;
   const Range from = block(words, below(random, words.size()));
@@ -243,7 +244,7 @@ void copy_block(Words& words, Random& random) {
   put_in(words, statement(words, below(random, words.size())).begin, copy);
 }
 
-// Elements of vectors, parameters and subscripts.
+// Changes the elements of vectors, parameters and subscripts.
 void change_punctuation(Words& words, Random& random) {
   static constexpr std::string_view marks[] = {"{", "}", "[", "]", "(", ")", ",", ";", "+",
                                                "-", "@", "!", "|", "=", "<", ">", ":", "_"};
@@ -253,7 +254,7 @@ void change_punctuation(Words& words, Random& random) {
       return put_in(words, at, {std::string(pick(random, marks)) + " "});
     case 1:
       return take_out(words, {at, at + 1});
-    default:  // `, x` once more or once less
+    default:  // adds or removes `, x`
       if (bare(words[at]) != "," || at + 2 > words.size()) return;
       return one_in(random, 2) ? put_in(words, at, {words[at], words[at + 1]})
                                : take_out(words, {at, at + 2});
@@ -277,7 +278,7 @@ void add_declaration(Words& words, Random& random) {
          {std::string(pick(random, lines))});
 }
 
-// Letters, without regard for anything.
+// Changes letters at random.
 void change_letters(Words& words, Random& random) {
   std::string& word = words[below(random, words.size())];
   if (word.empty() || one_in(random, 2))

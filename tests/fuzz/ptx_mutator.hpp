@@ -1,5 +1,5 @@
-// Mutants of PTX that keep its build: most still parse, and break where sizes, types, spaces and
-// operands do not fit together.
+// Mutates PTX but keeps its structure. Most mutants parse, and fail where sizes, types, spaces and
+// operands do not match.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace inflight::fuzz {
 
 std::string mutate_ptx(const std::string& text, unsigned seed);
 
-// The same as LLVMFuzzerCustomMutator wants it.
+// Has the signature of LLVMFuzzerCustomMutator.
 std::size_t mutate_ptx(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed);
 
 }  // namespace inflight::fuzz

@@ -1,5 +1,4 @@
-// What a fuzz target tells of what it does, so that a person can see what failed and what was
-// tried.
+// The messages of a fuzz target, so that a reader sees what failed and what was tried.
 #pragma once
 #include <cstdio>
 #include <cstdlib>
@@ -9,13 +8,13 @@
 
 namespace inflight::fuzz {
 
-// What runs now, in words: the driver prints it if the process dies. Empty: the input says it all.
+// Describes what runs now. The driver prints it if the process dies. Empty: the input says it all.
 inline std::string& running() {
   static std::string text;
   return text;
 }
 
-// How many inputs did what: the driver prints it at the end.
+// Counts inputs by outcome. The driver prints the counts at the end.
 inline std::map<std::string, long, std::less<>>& tallies() {
   static std::map<std::string, long, std::less<>> counts;
   return counts;

@@ -1,5 +1,5 @@
-// Any 128 bytes as a tensor map, and any coordinates: what is taken for a map is one that encoding
-// would make, and its copies touch no byte outside of the box and the tensor.
+// Arbitrary 128 bytes as a tensor map, and arbitrary coordinates. Bytes accepted as a map are ones
+// that encoding can produce, and its copies touch no byte outside the box and the tensor.
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -25,7 +25,7 @@ TensorPlace any_place(Choices& choices) {
     const int near = static_cast<int>(choices.below(64)) - 16;
     at = choices.one_in(4) ? static_cast<std::int32_t>(extreme) : near;
   }
-  if (!choices.one_in(8))  // a legal start
+  if (!choices.one_in(8))  // a valid start
     place.at[0] = place.at[0] / 16 * 16;
   for (auto& offset : place.offset)
     offset = static_cast<std::uint16_t>(choices.one_in(4) ? choices.bits() : choices.below(3));
@@ -33,8 +33,8 @@ TensorPlace any_place(Choices& choices) {
   return place;
 }
 
-// Every byte of the box once, none beyond what touched_bytes() says; true if all that is inside
-// lies in [global, global + global_bytes).
+// Every byte of the box occurs once, and none past touched_bytes(). Returns true if all bytes
+// inside the tensor lie in [global, global + global_bytes).
 bool check_runs(const TensorMap& m, const TensorPlace& place, TensorDirection direction,
                 std::uint64_t global) {
   const TensorBox box = box_of(m);
@@ -60,7 +60,7 @@ void copy(const TensorMap& m, const TensorPlace& place, Choices& choices,
   if (tensor_violation(m, place, direction) != Violation::none) return;
   if (!check_runs(m, place, direction, base)) return;
   inflight::fuzz::tally("copies");
-  // Exactly as long as the copy may reach, so that a sanitizer sees a byte too many.
+  // Exactly as long as the copy may reach, so that a sanitizer detects one byte too many.
   std::vector<std::byte> shared(place.shared + touched_bytes(m, place.shared), std::byte{0x3c});
   const TensorMemory memory{shared.data(), nullptr};
   if (direction == TensorDirection::load) return tensor_load(m, place, memory);

@@ -1,13 +1,12 @@
-// Tensor maps as a fuzzer makes them: mostly good ones on a given piece of memory, each field
-// hostile now and then.
+// Tensor maps for fuzzers. Most are valid on a given piece of memory. Some fields are hostile.
 #pragma once
 #include "gpu/async/tensor_map.hpp"
 #include "tests/fuzz/choices.hpp"
 
 namespace inflight::fuzz {
 
-// A map of `rank` dimensions on `bytes` of memory at `global`; of a hundred fields, `odd` hold any
-// value.
+// A map of `rank` dimensions on `bytes` of memory at `global`. Each field is arbitrary with a
+// chance of `odd` in a hundred.
 inline async::TensorMap any_tensor_map(Choices& choices, async::TensorMode mode, std::uint32_t rank,
                                        std::uint64_t global, std::uint64_t bytes,
                                        unsigned odd = 2) {

@@ -1,7 +1,7 @@
 // arch: compute_90
-// What a GPU answers to every form of every arithmetic instruction. One line a form: its name, a
-// hash of 4096 results, and the first few of them (operands of special values). Approximate forms
-// come last, with the greatest error and the results for special values; those need not be equal.
+// Prints a GPU's results for every form of every arithmetic instruction. One line per form: its
+// name, a hash of 4096 results, and the first few results (of special values). Approximate forms
+// come last, with the greatest error and the results of special values, which may differ.
 //
 //   nvcc -arch=sm_90 -cudart shared -o arithmetic_truth arithmetic_truth.cu
 //   ./arithmetic_truth          all forms
@@ -85,7 +85,7 @@ double value(char kind, Cell bits) {
   }
   return half_value(bits, 8, 23);
 }
-// The distance between neighbours at `x` in the format, subnormals left out.
+// The distance between neighbours at `x` in the format, without subnormals.
 double ulp(char kind, double x) {
   const int fraction = kind == 'h' ? 10 : kind == 'b' ? 7 : kind == 'd' ? 52 : 23;
   const int least = kind == 'h' ? -14 : kind == 'd' ? -1022 : -126;
@@ -124,7 +124,7 @@ void print(const Form& form, const Run& r) {
     print_approximate(form, r);
   else
     std::printf("%-28s %016llx :", form.name, hash(r.out));
-  // Of two operands: every special value of one with a few of the other.
+  // For two operands, combines every special value of one with a few of the other.
   const std::size_t step = form.kinds[1] ? 11 : 1;
   for (int i = 0; i < shown; ++i) std::printf(" %llx", r.out[i * step]);
   std::printf("\n");

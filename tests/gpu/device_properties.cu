@@ -1,5 +1,5 @@
-// Prints every device attribute and every cudaDeviceProp field of device 0, one `NAME VALUE` a line:
-// the recorded output of a real chip is the truth for the profile of that name.
+// Prints every device attribute and cudaDeviceProp field of device 0, one `NAME VALUE` per line.
+// The output of a real chip is the reference for the profile of that name.
 #include <cuda_runtime.h>
 
 #include <cstddef>
@@ -14,7 +14,7 @@ static void print_attributes() {
   cudaGetLastError();
 }
 
-// The fields after name, uuid and luid are int or size_t: every 4-byte word tells them all.
+// The fields after name, uuid and luid are int or size_t, so printing every 4-byte word shows all.
 static void print_properties() {
   cudaDeviceProp properties{};
   if (cudaGetDeviceProperties(&properties, 0) != cudaSuccess) return;

@@ -1,6 +1,6 @@
-// What a GPU answers to sequences of mbarrier operations: scripted ones, pseudo-random legal ones,
-// and a few on which the PTX ISA is silent. Prints one line an operation; never the opaque bits.
-// The output of a real GPU is the truth that the software GPU's mbarriers are held to.
+// Prints a GPU's results for sequences of mbarrier operations: scripted ones, pseudo-random legal
+// ones, and a few that the PTX ISA does not define. One line per operation, never the opaque bits.
+// The output of a real GPU is the reference for the software GPU's mbarriers.
 //
 // nvcc -std=c++17 -arch=sm_90 mbarrier_truth.cu -o mbarrier_truth
 #include <cstdint>
@@ -46,9 +46,9 @@ constexpr int slots = 4;  // tokens kept: an operation's token goes to slot (ind
 struct Op {
   Do what;
   uint32_t operand = 0;
-  uint32_t ask = 0;    // slots whose tokens are of this phase or the one before
+  uint32_t ask = 0;    // slots whose tokens belong to this phase or the previous one
   bool count = false;  // pending_count of this operation's token
-  bool quiet = false;  // asynchronous arrivals are under way: ask nothing
+  bool quiet = false;  // asynchronous arrivals are pending: no tests
 };
 struct Answer {
   uint32_t parity0, parity1, tokens, pending;
@@ -141,7 +141,7 @@ __device__ uint32_t pending_count(uint64_t token) {
   return count;
 }
 
-// Block b plays sequence b: ops[first[b], first[b+1]).
+// Block b runs sequence b: ops[first[b], first[b+1]).
 __global__ void play(const Op* ops, const uint32_t* first, Answer* answers, const void* source) {
   __shared__ alignas(16) uint64_t bar[1];
   __shared__ alignas(16) char buffer[16];
@@ -172,14 +172,14 @@ struct Sequence {
   std::vector<Op> ops;
 };
 
-// The mbarrier as documented, to know what is legal.
+// A model of the documented mbarrier, which decides what is legal.
 struct Model {
   int64_t expected = 0, pending = 0, tx = 0;
-  int64_t owed = 0;  // asynchronous arrivals under way
+  int64_t owed = 0;  // pending asynchronous arrivals
   uint32_t phase = 0;
   static constexpr int64_t limit = (1 << 20) - 1;
 
-  // False, and unchanged, where the documents forbid or do not say.
+  // Returns false without a change where the documentation forbids the operation or is silent.
   bool apply(int64_t drop, int64_t arrivals, int64_t bytes, bool no_complete) {
     Model next = *this;
     next.expected -= drop;
@@ -260,7 +260,7 @@ Op random_op(uint64_t& state) {
   return {what, bytes ? (n % 13 == 0 ? (1u << 20) - 1 : n % 3 * 16) : 1 + n % 3};
 }
 
-// Asks each operation about the tokens that PTX lets one test then.
+// Makes each operation test the tokens that PTX allows at that point.
 Sequence annotated(std::string name, std::vector<Op> ops, size_t base) {
   Model model;
   std::vector<uint32_t> phases;
@@ -283,7 +283,7 @@ Sequence random_sequence(uint32_t seed, size_t base) {
   model.apply(ops[0]);
   while (ops.size() < 24) {
     Op op = random_op(state);
-    // Half of the completions bring exactly what is missing, so that phases end.
+    // Half of the completions bring exactly the missing bytes, so that phases complete.
     if (op.what == Do::complete_tx && model.tx > 0 && next_random(state) % 2) op.operand = model.tx;
     if (model.apply(op)) ops.push_back(op);
   }
@@ -375,7 +375,7 @@ std::vector<Sequence> scripted() {
   };
 }
 
-// The documents do not say, or only in part. Asked as they stand: nothing is annotated.
+// Sequences that the documentation does not fully define. They run without token tests.
 std::vector<Sequence> silent() {
   return {
       {"silent: expecting what already came",

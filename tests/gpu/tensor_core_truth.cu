@@ -1,15 +1,15 @@
 // arch: compute_90
-// What a GPU answers to every form of the tensor cores' instructions. One line a form: its name
-// and, for each mixture of values (tensor_core/numbers.hpp), a hash of the results of all its
-// cases. A form that the driver's assembler refuses says so. Kernels are PTX text, loaded at run
-// time.
+// Prints a GPU's results for every form of the tensor cores' instructions. One line per form: its
+// name and, for each mixture of values (tensor_core/numbers.hpp), a hash of the results of all its
+// cases. A form that the driver's assembler refuses is marked so. Kernels are PTX text, loaded at
+// run time.
 //
 //   nvcc -std=c++17 -arch=sm_90 -I. -o tensor_core_truth tests/gpu/tensor_core_truth.cu
 //   ./tensor_core_truth                         all forms
 //   ./tensor_core_truth --seed N                other cases
-//   ./tensor_core_truth --only PREFIX           the forms whose name begins so
+//   ./tensor_core_truth --only PREFIX           the forms whose name begins with PREFIX
 //   ./tensor_core_truth --ptx                   prints the kernels instead
-//   ./tensor_core_truth --record FILE           writes the results of the first cases there
+//   ./tensor_core_truth --record FILE           writes the results of the first cases to FILE
 //   ./tensor_core_truth --against FILE          compares with such a file, value by value
 #include <cuda_runtime_api.h>
 
@@ -50,7 +50,7 @@ struct Options {
 };
 
 int cases_of(const Form& f) { return f.kind == Kind::wgmma ? 8 : f.kind == Kind::wmma ? 32 : 128; }
-// Of the cases of each mixture so many are recorded.
+// The number of recorded cases of each mixture.
 int recorded_of(const Form& f) { return f.kind == Kind::wgmma ? (f.n > 64 ? 0 : 1) : 4; }
 
 template <class T>
@@ -122,7 +122,7 @@ Record read_record(const std::string& path) {
   return r;
 }
 
-// Where the first results differ, and how many do.
+// Prints where the first results differ, and how many do.
 void compare(const Form& f, const std::string& key, const std::vector<std::uint32_t>& ours,
              const std::vector<std::uint32_t>& theirs) {
   int wrong = 0;
@@ -141,7 +141,7 @@ void run_form(const Form& f, const Options& options, std::FILE* record, const Re
   cudaLibrary_t library;
   const std::string ptx = text::of(f);
   cudaKernel_t kernel;
-  // A library may be compiled as late as its kernel is asked for.
+  // A library may be compiled only when its kernel is requested.
   if (cudaLibraryLoadData(&library, ptx.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0) !=
           cudaSuccess ||
       cudaLibraryGetKernel(&kernel, library, "form") != cudaSuccess) {

@@ -1,18 +1,18 @@
 // arch: sm_90a
-// What a GPU's tensor copies do: encodings with the driver's return code, loads, stores and
-// reductions with a hash of the memory they leave behind, special values in full, and probes that
-// tell where bytes came from. Everything follows from seeds; tensor/case.hpp says how a line reads.
-// The output of a real GPU is the truth that the software GPU's tensor copies are held to.
+// Prints a GPU's results for tensor copies: encodings with the driver's return code, loads, stores
+// and reductions with a hash of the resulting memory, special values in full, and probes that show
+// where bytes came from. All inputs follow from seeds. tensor/case.hpp defines the lines. The
+// output of a real GPU is the reference for the software GPU's tensor copies.
 //
 // nvcc -std=c++17 -arch=sm_90a tensor_truth.cu -o tensor_truth
 //
 // tensor_truth [--list] [--only NUMBER] [--dump FILE]
-//   --list  prints the cases without a GPU; --only prints one case and the whole image it leaves
-//   --dump  also writes what changed in memory, case by case: number, runs; each run's place and
+//   --list  prints the cases without a GPU; --only prints one case and its whole resulting image
+//   --dump  also writes the changes of memory, case by case: number, runs; each run's offset and
 //           bytes; all 32-bit, little-endian
 //
-// A case that faults loses its CUDA context, some 0.3 s: cases run in a child process, and another
-// one goes on after it. So those that fault are few, and a sort that goes on faulting is given up.
+// A case that faults loses its CUDA context (some 0.3 s), so cases run in a child process, and a
+// new one continues after it. Few cases fault, and a kind that continues to fault is given up.
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <sys/mman.h>
@@ -35,7 +35,7 @@ namespace tensor_truth {
 
 using Bytes = std::vector<unsigned char>;
 
-// What the processes share: which case is under way, and whether its line is out.
+// Shared by the processes: the current case, and whether its line is printed.
 struct Progress {
   volatile std::uint32_t current, told;
 };
@@ -48,7 +48,7 @@ struct Options {
 
 class Device {
  public:
-  // Global memory has as much again around the arena: a stray access then reads zeros.
+  // Global memory has as much again on both sides of the arena, so stray accesses read zeros.
   Device() {
     check(cudaMalloc(&memory_, 17 * global_bytes));
     check(cudaMemset(memory_, 0, 17 * global_bytes));
@@ -89,7 +89,7 @@ class Device {
                   swizzle, l2, fill);
   }
 
-  // Performs the copy; the images are before the copy and then after it.
+  // Performs the copy. The images have the memory before it and, on return, after it.
   std::uint32_t perform(const Case& c, CUtensorMap map, Bytes& shared, Bytes& global) {
     std::uint32_t tx = unknown_tx;
     check(cudaMemcpy(arena_, global.data(), global_bytes, cudaMemcpyHostToDevice));
@@ -148,7 +148,7 @@ class Device {
   decltype(&cuTensorMapEncodeIm2col) im2col_ = nullptr;
 };
 
-// Patterns are few: each is made once.
+// There are few patterns, so each is made once.
 const Bytes& cached(const Case& c, bool global) {
   static std::map<std::pair<unsigned, bool>, Bytes> images;
   const bool pattern = !is_value(c.kind) && c.kind != Kind::probe && (global || !is_load(c.kind));
@@ -216,14 +216,14 @@ class Run {
 
  private:
   static constexpr int most_seconds = 110, patience = 10, most_faults = 50;
-  static constexpr int faulted = 3, no_device = 4;  // how a child exits
+  static constexpr int faulted = 3, no_device = 4;  // exit codes of a child
   std::uint32_t count() const { return static_cast<std::uint32_t>(cases_.size()); }
   int list() const {
     for (std::uint32_t i = 0; i < count(); ++i)
       std::printf("%u %s\n", i, to_text(cases_[i]).c_str());
     return 0;
   }
-  // A group of cases that goes on faulting is given up, so that the others have their turn.
+  // A group of cases that continues to fault is given up, so that the others run.
   std::uint32_t after_fault(std::uint32_t number) {
     const std::uint32_t group = cases_[number].group;
     if (++faults_[group] < most_faults) return number + 1;
@@ -236,7 +236,7 @@ class Run {
     std::fflush(stdout);
     progress_->told = 1;
   }
-  // Ends a child that stays at one case.
+  // Ends a child that hangs in one case.
   int watch(pid_t child) const {
     int status = 0;
     std::uint32_t seen = progress_->current;

@@ -1,7 +1,7 @@
 // arch: sm_90
-// What a GPU's textures and surfaces do. One line a case: what is read and how, a hash of all its
-// results, and the first few of them. Everything follows from seeds. The output of a real GPU is
-// the truth that the software GPU's textures are held to.
+// Prints a GPU's results for textures and surfaces. One line per case: the read, a hash of all its
+// results, and the first few of them. All inputs follow from seeds. The output of a real GPU is the
+// reference for the software GPU's textures.
 //
 // nvcc -std=c++17 -arch=sm_90 -o texture_truth texture_truth.cu
 //
@@ -9,8 +9,8 @@
 //   --only     the cases whose name contains TEXT
 //   --results  also writes every result; --dump: and every coordinate
 //
-// A case that faults loses its CUDA context: cases run in a child process, and another one goes on
-// after it.
+// A case that faults loses its CUDA context, so cases run in a child process, and a new one
+// continues after it.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -131,7 +131,7 @@ void surface_case(const SurfaceCase& c, const Told& told) {
   std::fprintf(to, "\n");
 }
 
-// In a process of its own, since it may end the context.
+// Runs in its own process, since it may end the context.
 template <class Body>
 void alone(const char* about, Body body) {
   std::fflush(stdout);
@@ -185,7 +185,7 @@ void traps() {
   });
 }
 
-// Runs body(0) to body(count - 1) in a child process; another goes on behind one that faulted.
+// Runs body(0) to body(count - 1) in a child process. After a fault, another continues.
 template <class Body>
 void each_in_child(std::size_t count, Body body) {
   constexpr int most_faults = 10;

@@ -1,4 +1,4 @@
-// docs/architecture.md names files that are there.
+// Checks that the files that docs/architecture.md names exist.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@ namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// Paths in backquotes that begin with a folder of the tree or of gpu/: `machine/run/warp` is
-// gpu/machine/run/warp.hpp or .cpp. NAME in capitals stands for any name.
+// Returns the paths in backquotes that begin with a folder of the tree or of gpu/:
+// `machine/run/warp` is gpu/machine/run/warp.hpp or .cpp. NAME in capitals matches any name.
 std::vector<std::string> paths_in(const std::string& text) {
   static const std::regex path(
       R"re(`((?:gpu/)?(?:machine|cuda|async|ptx|check|trace|loader|compilers|profiling)/[\w./]+)`)re");
@@ -53,7 +53,7 @@ TEST(Architecture, NamesFilesThatAreThere) {
   EXPECT_THAT(missing, IsEmpty());
 }
 
-// A name in backquotes in front of its file in parentheses: `run_copy`
+// A name in backquotes followed by its file in parentheses: `run_copy`
 // (`machine/families/async_copy`).
 struct Named {
   std::string name, path;
@@ -86,7 +86,7 @@ TEST(Architecture, NamesWhatItsFilesHave) {
   const auto named = names_in({std::istreambuf_iterator<char>(file), {}});
   EXPECT_GT(named.size(), 50u);
   for (const auto& [name, path] : named) {
-    const std::string own = name.substr(name.rfind(':') + 1);  // of a class
+    const std::string own = name.substr(name.rfind(':') + 1);  // without its class
     const std::regex word("\\b" + own + "\\b");
     EXPECT_TRUE(std::regex_search(all_of(path), word)) << name << " is not in " << path;
   }

@@ -1,5 +1,5 @@
-// CUDA's entry points are defined, never declared by hand: a prototype that its definition does not
-// include may differ from it, and C's linkage hides that.
+// Checks that no source declares CUDA's entry points by hand. A prototype that the definition does
+// not include may differ from it, and C linkage hides the difference.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// `TYPE NAME(...);` where NAME is one of CUDA's.
+// Returns each `TYPE NAME(...);` in which NAME is one of CUDA's.
 std::vector<std::string> prototypes_in(const std::string& text) {
   static const std::regex prototype(
       R"re(\b(?:int|unsigned|char|void)[\s*]+((?:__)?cu(?:da)?[A-Z]\w*)\s*\([^{};]*\)\s*;)re");

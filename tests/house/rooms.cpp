@@ -1,4 +1,4 @@
-// Reading the table of rooms, and holding a tree against it.
+// Reads the table of components (rooms), and checks a tree against it.
 #include "tests/house/rooms.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ const Room* find(const std::vector<Room>& rooms, std::string_view folder) {
   return found == rooms.end() ? nullptr : &*found;
 }
 
-// The room that a file is in: the one whose folder is nearest.
+// The component that a file belongs to: the one with the nearest folder.
 const Room* room_of(const std::vector<Room>& rooms, const fs::path& file) {
   for (fs::path folder = file.parent_path(); !folder.empty(); folder = folder.parent_path())
     if (const Room* room = find(rooms, folder.generic_string())) return room;
@@ -49,7 +49,7 @@ std::vector<Include> includes_of(const std::string& text) {
   return result;
 }
 
-// The file that an include means, from the root; none where it is of another project.
+// The file that an include names, from the root. None if it belongs to another project.
 std::optional<fs::path> target_of(const Include& include) {
   if (include.name.starts_with("inflight/")) return fs::path("include") / include.name;
   if (include.quoted) return fs::path(include.name);

@@ -1,5 +1,5 @@
-// Includes go one way: this tree against tests/house/rooms.txt, and the check itself against trees
-// that break it.
+// Includes have one direction. Checks this tree against tests/house/rooms.txt, and the check itself
+// against trees that break it.
 #include "tests/house/rooms.hpp"
 
 #include <gmock/gmock.h>

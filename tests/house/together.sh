@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What a first build compiles together (INFLIGHT_QUICK, as 'make demo' has it) goes together: no name is
-# in two files of one batch, nor in a file beside them and in the headers that are compiled once.
-# together.sh SOURCE FOLDER: compiles the batches, and those files, in FOLDER, no more.
+# Checks the batches that a quick build compiles together (INFLIGHT_QUICK, used by 'make demo'): no
+# name is in two files of a batch, nor in a file outside the batches and in the precompiled headers.
+# together.sh SOURCE FOLDER: compiles only the batches and those files, in FOLDER.
 set -eu
 source=$1 folder=$2
 mkdir -p "$folder"

@@ -1,4 +1,4 @@
-// Approximations, beside a reference in double precision.
+// Approximate instructions, compared with a reference in double precision.
 #pragma once
 #include <cmath>
 

@@ -1,12 +1,12 @@
-// One form of an instruction: a kernel around its inline PTX, and what its operands are.
+// One form of an instruction: a kernel around its inline PTX, and the kinds of its operands.
 #pragma once
 #include <cstdint>
 #include <vector>
 
 using Cell = unsigned long long;
 
-// A register letter says how a 64-bit cell becomes an operand: h 16 bits, r 32, l 64, f float,
-// d double.
+// A register letter selects how a 64-bit cell becomes an operand: h 16 bits, r 32, l 64, f float, d
+// double.
 using T_h = unsigned short;
 using T_r = unsigned;
 using T_l = unsigned long long;
@@ -28,19 +28,19 @@ inline __device__ Cell out_l(T_l v) { return v; }
 inline __device__ Cell out_f(T_f v) { return __float_as_uint(v); }
 inline __device__ Cell out_d(T_d v) { return static_cast<Cell>(__double_as_longlong(v)); }
 
-// What values an operand takes: i integers, s shift amounts and lengths, p 0 or 1, f f32, d f64,
-// t small signed integers,
-// h f16, H f16x2, b bf16, B bf16x2, e pairs of 8-bit floating point. One letter an operand.
+// The kinds of an operand's values, one letter per operand: i integers, s shift amounts and
+// lengths, p 0 or 1, f f32, d f64, t small signed integers, h f16, H f16x2, b bf16, B bf16x2, e
+// pairs of 8-bit floating point.
 struct Form {
   const char* name;
   const char* kinds;
   void (*kernel)(const Cell*, const Cell*, const Cell*, Cell*);
-  double (*reference)(double, double);  // of approximate forms
+  double (*reference)(double, double);  // for approximate forms
   char result;                  // f, d, h or b: the format of an approximate result
   Form* next;
 };
 
-// Forms in the order of the source, linked by their constructors.
+// Links forms in source order through their constructors.
 struct Registration {
   static Form*& first() {
     static Form* form = nullptr;
@@ -83,12 +83,12 @@ struct Registration {
   FORM_(N, T, KINDS, D, T " %0, %1, %2;", C_##A(in_##A(a[i])) COMMA C_##B(in_##B(b[i])))
 #define FORM3(T, D, A, B, C, KINDS) FORM3_(__COUNTER__, T, D, A, B, C, KINDS)
 #define FORM3_(N, T, D, A, B, C, KINDS) FORMX_(N, T, T " %0, %1, %2, %3;", D, A, B, C, KINDS)
-// Any code that takes three sources: NAME is what is printed.
+// Any code with three sources. NAME is printed.
 #define FORMX(NAME, CODE, D, A, B, C, KINDS) FORMX_(__COUNTER__, NAME, CODE, D, A, B, C, KINDS)
 #define FORMX_(N, NAME, CODE, D, A, B, C, KINDS)                                            \
   FORM_(N, NAME, KINDS, D, CODE,                                                            \
         C_##A(in_##A(a[i])) COMMA C_##B(in_##B(b[i])) COMMA C_##C(in_##C(c[i])))
-// Approximations: of one source, beside a function in double precision.
+// Approximations of one source, compared with a function in double precision.
 #define APPROX(T, D, A, KINDS, FUNCTION, RESULT) \
   APPROX_(__COUNTER__, T, D, A, KINDS, FUNCTION, RESULT)
 #define APPROX_(N, T, D, A, KINDS, FUNCTION, RESULT) \

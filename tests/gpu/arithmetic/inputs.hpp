@@ -1,4 +1,4 @@
-// The values that operands take: special ones first, in every combination, then pseudo-random ones.
+// The operands' values: special ones first in every combination, then pseudo-random ones.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -6,8 +6,8 @@
 
 using Cell = unsigned long long;
 
-constexpr int samples = 4096;  // a form
-constexpr int shown = 24;      // of them are printed
+constexpr int samples = 4096;  // per form
+constexpr int shown = 24;      // printed samples
 
 inline const std::vector<Cell>& specials(char kind) {
   static const std::vector<Cell> integers{0,
@@ -83,7 +83,7 @@ class Random {
     state_ ^= state_ << 13, state_ ^= state_ >> 7, state_ ^= state_ << 17;
     return state_ * 0x2545f4914f6cdd1d;
   }
-  // Any bits at all, or values of a moderate exponent, in turn.
+  // Alternates between arbitrary bits and values of a moderate exponent.
   Cell value(char kind) {
     const Cell x = next(), moderate = next() & 1;
     switch (kind) {

@@ -76,7 +76,7 @@ FORM3("dp2a.hi.u32.s32", r, r, r, r, "iii")
 FORM3("dp2a.hi.s32.u32", r, r, r, r, "iii")
 FORM3("dp2a.hi.s32.s32", r, r, r, r, "iii")
 
-// The carry that comes out: 0 + 0 + CC.CF. What goes in: of the sum of c and -1.
+// The output carry is 0 + 0 + CC.CF. The input carry is that of c + -1.
 #define CARRY_OUT(OP, T, L) \
   FORMX(OP ".cc." T " carry", "{" OP ".cc." T " %0, %1, %2; addc." T " %0, 0, 0;}", L, L, L, L, "iii")
 #define CARRY_IN(OP, T, B, L)                                                                \

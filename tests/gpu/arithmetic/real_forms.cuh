@@ -1,4 +1,4 @@
-// f32 and f64 arithmetic to the bit.
+// f32 and f64 arithmetic with exact results.
 #pragma once
 #include "form.cuh"
 

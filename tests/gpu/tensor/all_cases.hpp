@@ -1,4 +1,4 @@
-// Every case of tensor_truth, in the order of its output: what may fault comes last.
+// Every case of tensor_truth in the order of its output. Cases that may fault come last.
 #pragma once
 #include <utility>
 #include <vector>

@@ -9,7 +9,7 @@
 
 namespace tensor_truth {
 
-constexpr unsigned most_dimensions = 6;  // one more than there may be
+constexpr unsigned most_dimensions = 6;  // one more than the maximum
 
 // The arguments of an encoding; global_address is an offset in the arena.
 struct Map {
@@ -17,13 +17,13 @@ struct Map {
   std::uint32_t type = 7, rank = 1, interleave = 0, swizzle = 0, l2 = 0, fill = 0;
   std::uint64_t address = 0;
   std::uint64_t dim[most_dimensions] = {1, 1, 1, 1, 1, 1};
-  std::uint64_t stride[most_dimensions] = {16, 16, 16, 16, 16, 16};  // of dimensions 1 and up
+  std::uint64_t stride[most_dimensions] = {16, 16, 16, 16, 16, 16};  // for dimensions 1 and up
   std::uint32_t box[most_dimensions] = {1, 1, 1, 1, 1, 1};
   std::uint32_t element_stride[most_dimensions] = {1, 1, 1, 1, 1, 1};
   std::int32_t lower[most_dimensions] = {}, upper[most_dimensions] = {};
   std::uint32_t channels = 1, pixels = 1;
-  std::uint32_t misalign = 0;  // of the object itself
-  std::uint32_t null = 0;      // bits: which pointer is null, see null_pointers
+  std::uint32_t misalign = 0;  // offset of the map object itself
+  std::uint32_t null = 0;      // bit mask of null pointers, see null_pointers
 
   unsigned dims() const { return rank < most_dimensions ? rank : most_dimensions; }
   unsigned spatial() const { return dims() > 2 ? dims() - 2 : 0; }
@@ -38,7 +38,7 @@ enum NullPointer : std::uint32_t {
   null_upper = 64,
 };
 
-// What tensormap.replace writes first; 0: nothing.
+// The field that tensormap.replace writes before the copy, or 0.
 struct Replace {
   std::uint32_t field = 0;  // 1 and up, in the order of replace_field_name
   std::uint32_t ordinal = 0;
@@ -64,7 +64,7 @@ enum class Kind : std::uint32_t {
   store,
   reduce,
   encode,        // only encode
-  probe,         // a load that tells where bytes came from
+  probe,         // a load that shows where bytes came from
   value_load,    // the special values, loaded
   value_store,   // the special values, stored
   value_reduce,  // every pair of special values
@@ -77,11 +77,11 @@ inline const char* kind_name(Kind kind) {
 
 struct Case {
   Kind kind = Kind::load;
-  std::uint32_t op = 0;  // reduce
+  std::uint32_t op = 0;  // the reduction's operation
   Map map;
   std::int32_t at[most_dimensions] = {};
   std::uint32_t offset[3] = {};
-  std::uint32_t shared = 0;  // place of the box in the shared arena
+  std::uint32_t shared = 0;  // offset of the box in the shared arena
   std::uint32_t salt = 0;    // of the patterns
   Replace replace;
   std::uint32_t group =
@@ -142,7 +142,7 @@ void read_list(const std::string& word, T* values, unsigned most) {
                                               : std::stoull(item));
 }
 
-// One word of a line; false if it is none.
+// Parses one word of a line. Returns false if it is invalid.
 inline bool read_word(const std::string& word, Case& c) {
   Map& m = c.map;
   for (unsigned k = 0; k < 8; ++k)
@@ -204,7 +204,7 @@ inline bool read_word(const std::string& word, Case& c) {
   }
 }
 
-// "NUMBER kind words... = answer words": the case and the answer's text.
+// Parses "NUMBER kind words... = answer words" into the case and the answer's text.
 inline bool from_text(const std::string& line, Case& c, std::string& answer) {
   std::istringstream words(line);
   std::string word;
@@ -216,7 +216,7 @@ inline bool from_text(const std::string& line, Case& c, std::string& answer) {
   return word == "=";
 }
 
-// The map that a copy meets.
+// The map that the copy uses, after tensormap.replace.
 inline Map replaced(const Case& c) {
   static const unsigned char elemtypes[] = {0, 1, 2, 3, 4, 5, 6, 7, 10, 8, 9, 11, 12};
   Map m = c.map;
@@ -241,8 +241,8 @@ inline Map replaced(const Case& c) {
   return m;
 }
 
-// What is known of the number of bytes of a box: with slices an element of dimension 0 is one, and
-// of the channels a copy takes one.
+// The bytes of a box. With slices, an element of dimension 0 is one slice, and a copy takes one of
+// the channels.
 inline std::uint32_t box_bytes(const Map& m) {
   const std::uint32_t size = m.interleave != 0 ? 8u << m.interleave : type_bytes(m.type);
   if (m.im2col) return (m.interleave != 0 ? 1 : m.channels) * size * m.pixels;
@@ -254,7 +254,7 @@ inline std::uint32_t box_bytes(const Map& m) {
     if (m.interleave == 0 || d != m.rank - 2) bytes *= steps(d);
   return bytes;
 }
-// The shared memory that a box takes: rows at the pitch of the swizzle.
+// The shared memory of a box: its rows at the swizzle's pitch.
 inline std::uint32_t box_extent(const Map& m) {
   const std::uint32_t size = type_bytes(m.type), row = (m.im2col ? m.channels : m.box[0]) * size;
   if (m.interleave != 0 || row == 0) return box_bytes(m);

@@ -1,4 +1,4 @@
-// One tensor copy on the device, in every spelling of PTX, with its shared memory before and after.
+// One tensor copy on the device in every PTX form, with shared memory before and after it.
 #pragma once
 #include <cuda.h>
 
@@ -43,7 +43,7 @@ constexpr std::uint32_t unknown_tx = 0xffffffff;
                "{" COORDINATES_##d "}], [%2], {" offsets "};" ::"r"(box),                 \
                "l"(map), "r"(bar), AT_##d, OFFSETS_##d                                    \
                : "memory")
-// bar is unused, so that the coordinates have the same numbers.
+// bar is unused. It keeps the coordinates' operand numbers the same.
 #define STORE(d, mode)                                                               \
   asm volatile("{ .reg .b32 unused; mov.b32 unused, %2;\n\tcp.async.bulk.tensor." #d \
                "d.global.shared::cta." mode ".bulk_group [%1, {" COORDINATES_##d     \
@@ -173,7 +173,7 @@ __device__ inline std::uint64_t word(std::uint32_t bar) {
   asm volatile("ld.volatile.shared::cta.b64 %0, [%1];" : "=l"(bits) : "r"(bar) : "memory");
   return bits;
 }
-// The bits of a fresh mbarrier after complete_tx of so many bytes.
+// The bits of a fresh mbarrier after complete_tx of `bytes` bytes.
 __device__ inline std::uint64_t word_after(std::uint32_t bar, std::uint32_t bytes) {
   init(bar);
   asm volatile("mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(bar), "r"(bytes)
@@ -191,9 +191,9 @@ __device__ inline void pause(long long cycles) {
   }
 }
 
-// Whether the copy's complete_tx counted as many bytes as expected: the word is compared with that
-// of a second mbarrier. Then the phase is completed and waited for, as any program would. Bytes are
-// counted in parts, so the word may pass the expected one: it has to stay there.
+// Tests whether the copy's complete_tx counts `expected` bytes, by comparing the word with that of
+// a second mbarrier. Then completes the phase and waits for it, as programs do. Bytes are counted
+// in parts, so the word may briefly have the expected value: it has to stay there.
 __device__ inline std::uint32_t completed_tx(std::uint32_t bar, std::uint32_t other,
                                              std::uint32_t expected) {
   const std::uint64_t wanted = word_after(other, expected);
@@ -229,7 +229,7 @@ __device__ inline std::uint32_t perform(const Job& j, const void* map, std::uint
   return 0;
 }
 
-// `image`: shared memory before, and after.
+// `image` is shared memory before and after the copy.
 __global__ void copy_kernel(const __grid_constant__ CUtensorMap map, Job job, uint4* image,
                             std::uint32_t* tx) {
   extern __shared__ unsigned char dynamic[];
@@ -264,7 +264,7 @@ __global__ void copy_kernel(const __grid_constant__ CUtensorMap map, Job job, ui
                : "memory");                                                                    \
   break
 
-// Only sm_90a has the instruction; nvcc compiles for sm_90 beside it.
+// Only sm_90a has the instruction. nvcc also compiles this file for sm_90.
 __global__ void replace_kernel(void* map, Replace r) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   switch (r.field * 100 + r.ordinal + (r.field >= 7 ? r.value : 0)) {

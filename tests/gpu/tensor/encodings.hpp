@@ -1,5 +1,5 @@
-// Encodings at and past the edges of what is legal, one argument at a time and two at random. The
-// driver itself crashes on null corners and on a rank of 2^32 - 1: those are left out.
+// Encodings at and past the limits, with one argument changed at a time or two random ones. Null
+// corners and a rank of 2^32 - 1 are left out because they crash the driver itself.
 #pragma once
 #include <vector>
 
@@ -39,7 +39,7 @@ class EncodingList {
     c.map = m;
     cases.push_back(c);
   }
-  // The map with one argument set to each of these values in turn.
+  // Adds the map with one argument set to each of these values in turn.
   template <class T>
   void vary(Map m, T& (*field)(Map&), std::initializer_list<std::uint64_t> values) {
     for (std::uint64_t value : values) {
@@ -85,7 +85,7 @@ inline void add_common_edges(EncodingList& l, const Map& m) {
   l.vary_each<std::uint32_t>(m, last + 1, [](Map& x) { return x.element_stride; }, {0, 2, 8, 9});
 }
 
-// Boxes of about as many bytes as shared memory has.
+// Boxes of about the size of shared memory.
 inline void add_large_boxes(EncodingList& l) {
   static const std::uint32_t boxes[][3] = {
       {16, 64, 227},  {16, 87, 167},  {16, 64, 228}, {16, 121, 121}, {16, 127, 129}, {16, 128, 128},
@@ -128,7 +128,7 @@ inline void add_tile_edges(EncodingList& l) {
                         {3, 4, 255});
   l.vary<std::uint32_t>(legal_tile(3, 0), [](Map& x) -> std::uint32_t& { return x.null; },
                         {null_box});
-  // The row of the box against every swizzle and layout.
+  // Combines the row of the box with every swizzle and layout.
   for (std::uint32_t type : {0u, 1u, 2u, 4u})
     for (std::uint32_t swizzle = 0; swizzle <= 3; ++swizzle)
       for (std::uint32_t bytes : {8u, 16u, 24u, 32u, 40u, 48u, 64u, 80u, 128u, 144u, 256u}) {
@@ -147,7 +147,7 @@ inline void add_tile_edges(EncodingList& l) {
   l.add(huge);
 }
 
-// Bounding boxes of no and of little area in each dimension, and dimensions past 32 bits.
+// Bounding boxes of zero or small area in each dimension, and dimensions past 32 bits.
 inline void add_bounding_boxes(EncodingList& l) {
   for (std::uint32_t interleave = 0; interleave <= 2; ++interleave)
     for (std::uint32_t rank = 3; rank <= 5; ++rank) {
@@ -206,7 +206,7 @@ inline void add_im2col_edges(EncodingList& l) {
     }
 }
 
-// Two arguments changed at once: where rules meet.
+// Changes two arguments at once, to test combinations of rules.
 inline Map random_encoding(std::uint64_t seed) {
   Random r(seed);
   const std::uint32_t rank = 3 + r.below(3);

@@ -1,5 +1,5 @@
-// What memory holds before a case of tensor_truth, and how an image of it is told in one word.
-// Plain C++17: the generator and the unit test that replays its output share it.
+// Memory contents before a case of tensor_truth, and the hash that stands for an image of them.
+// Plain C++17, shared by the generator and the unit test that replays its output.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -52,8 +52,8 @@ class Random {
   std::uint64_t state_;
 };
 
-// An element's bits: anything; of the floating-point types three in four near 1, so that sums
-// round.
+// An element's bits. They are arbitrary, but three in four floating-point values are near 1, so
+// that sums round.
 inline std::uint64_t element(unsigned type, std::uint64_t r) {
   const bool near = is_real(type) && (r >> 62) != 0;
   const std::uint64_t low = r & 0xffffffffffff;
@@ -74,7 +74,7 @@ inline std::uint64_t element(unsigned type, std::uint64_t r) {
   }
 }
 
-// `salt` tells apart global memory, shared memory and the patterns of one type.
+// `salt` distinguishes global memory, shared memory and the patterns of one type.
 inline std::vector<unsigned char> pattern(unsigned type, std::uint32_t salt, std::size_t bytes) {
   std::vector<unsigned char> image(bytes);
   const std::uint32_t size = type_bytes(type);
@@ -91,7 +91,7 @@ inline std::vector<unsigned char> global_pattern(unsigned type, std::uint32_t sa
 inline std::vector<unsigned char> shared_pattern(unsigned type, std::uint32_t salt) {
   return pattern(type, 2 * salt + 1, shared_bytes);
 }
-// Every word says where it lies: for probes, which tell where bytes came from.
+// Every word contains its own address, so that probes show where bytes came from.
 inline std::vector<unsigned char> address_pattern() {
   std::vector<unsigned char> image(global_bytes);
   for (std::uint32_t at = 0; at < global_bytes; at += 4) {
@@ -101,7 +101,7 @@ inline std::vector<unsigned char> address_pattern() {
   return image;
 }
 
-// Of whole 8-byte words.
+// Hashes whole 8-byte words.
 inline std::uint64_t hash(const unsigned char* bytes, std::size_t size) {
   std::uint64_t h = 0x243f6a8885a308d3;
   for (std::size_t at = 0; at + 8 <= size; at += 8) {
@@ -113,7 +113,7 @@ inline std::uint64_t hash(const unsigned char* bytes, std::size_t size) {
   return h;
 }
 
-// Values at which arithmetic differs: zeros, subnormals, ties, infinities, NaNs; ends of integers.
+// Values for which arithmetic differs: zeros, subnormals, ties, infinities, NaNs, integer limits.
 inline std::vector<std::uint64_t> specials(unsigned type) {
   switch (type) {
     case 0:

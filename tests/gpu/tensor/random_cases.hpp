@@ -1,4 +1,4 @@
-// Random legal copies for tensor_truth. Plain C++17, the same on every machine.
+// Random legal copies for tensor_truth. Plain C++17 with equal results on every machine.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -14,7 +14,7 @@ inline std::uint64_t round_up(std::uint64_t value, std::uint64_t step) {
   return (value + step - 1) / step * step;
 }
 
-// The operations that PTX gives each element type.
+// The operations that PTX allows for each element type.
 inline bool reducible(unsigned type, unsigned op) {
   const bool integer32 = type == 2 || type == 3, integer64 = type == 4 || type == 5;
   const bool half = type == 6 || type == 9;
@@ -45,7 +45,7 @@ inline void choose_kind(Random& r, Case& c) {
   } while (c.kind == Kind::reduce && !reducible(c.map.type, c.op));
 }
 
-// Elements of dimension 0 in the box: whole 16 bytes, within the swizzle.
+// Chooses the box's elements of dimension 0: a multiple of 16 bytes within the swizzle's span.
 inline std::uint32_t choose_row(Random& r, const Map& m) {
   const std::uint32_t size = type_bytes(m.type);
   std::uint32_t most = std::min(256 * size, 512u);
@@ -53,7 +53,7 @@ inline std::uint32_t choose_row(Random& r, const Map& m) {
   return 16 * (1 + r.below(most / 16)) / size;
 }
 
-// The box's rows in dimensions 1 and up, kept within `most_box_bytes` of shared memory.
+// Chooses the box's size in dimensions 1 and up, within `most_box_bytes` of shared memory.
 inline void choose_box(Random& r, Map& m) {
   m.box[0] = choose_row(r, m);
   if (r.chance(3)) m.element_stride[0] = 2 + r.below(7);  // ignored
@@ -68,7 +68,7 @@ inline void choose_box(Random& r, Map& m) {
   }
 }
 
-// Sizes and strides of dimensions that fit the arena; dimension 0 is tight, others may be padded.
+// Chooses sizes and strides that fit the arena. Dimension 0 is dense, others may be padded.
 inline void choose_tensor(Random& r, Map& m, const std::uint64_t* wanted, bool overlap) {
   const std::uint32_t size = type_bytes(m.type);
   m.dim[0] =
@@ -88,7 +88,7 @@ inline void choose_tensor(Random& r, Map& m, const std::uint64_t* wanted, bool o
   m.address = 16 * r.below(static_cast<std::uint32_t>(spare / 16) + 1);
 }
 
-// Where a box of this reach starts: inside, over either edge, on an edge, or far away.
+// Chooses where a box of this reach starts: inside, over or on either edge, or far away.
 inline std::int32_t choose_start(Random& r, std::uint64_t dim, std::uint32_t reach, bool negative) {
   const auto size = static_cast<std::int64_t>(dim), box = static_cast<std::int64_t>(reach);
   const std::int64_t least = negative ? -box - 1 : 0;
@@ -118,7 +118,7 @@ inline std::int32_t choose_start(Random& r, std::uint64_t dim, std::uint32_t rea
   return static_cast<std::int32_t>(negative ? at : std::max<std::int64_t>(0, at));
 }
 
-// A copy starts at a whole chunk of 16 bytes of dimension 0: others fault.
+// Aligns a start to a 16-byte chunk of dimension 0, since other starts fault.
 inline std::int32_t align_start(std::int32_t at, unsigned type) {
   return at & -static_cast<std::int32_t>(16 / type_bytes(type));
 }
@@ -157,7 +157,7 @@ inline Case random_tile(std::uint64_t seed) {
   return c;
 }
 
-// `inside`: the bounding box lies in the tensor.
+// `inside`: the bounding box lies inside the tensor.
 inline void choose_corners(Random& r, Map& m, bool inside) {
   const std::int32_t limit = m.rank == 3 ? 30 : m.rank == 4 ? 20 : 15;
   for (unsigned s = 0; s < m.spatial(); ++s) {
@@ -169,7 +169,7 @@ inline void choose_corners(Random& r, Map& m, bool inside) {
   }
 }
 
-// Copies that start in the bounding box: others fault, as do those that write beyond the tensor.
+// Copies that start in the bounding box. Others fault, as do those that write past the tensor.
 inline void choose_column(Random& r, Case& c, bool negative) {
   Map& m = c.map;
   choose_corners(r, m, !negative);
@@ -206,7 +206,7 @@ inline Case random_im2col(std::uint64_t seed) {
   return c;
 }
 
-// Interleaved layouts: small, so that whatever the strides mean the arena holds them.
+// Interleaved layouts, small enough to fit the arena with any meaning of the strides.
 inline Case random_interleaved(std::uint64_t seed) {
   Random r(seed);
   Case c;

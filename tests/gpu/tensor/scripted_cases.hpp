@@ -1,4 +1,4 @@
-// Copies chosen by hand: every swizzle, special values, and probes of what documents leave open.
+// Hand-written copies: every swizzle, special values, and probes of undocumented behaviour.
 #pragma once
 #include <vector>
 
@@ -20,7 +20,7 @@ inline Map tile_2d(unsigned type, std::uint32_t width, std::uint32_t height,
   return m;
 }
 
-// Every width of every mode at every place of the pattern.
+// Every width of every mode at every position of the pattern.
 inline std::vector<Case> swizzle_cases() {
   static const unsigned types[] = {0, 6, 2, 4};
   std::vector<Case> cases;
@@ -65,7 +65,7 @@ inline std::vector<Case> value_cases() {
       if (reducible(type, op)) cases.push_back(value_case(Kind::value_reduce, type, op));
   return cases;
 }
-// What no document allows, perhaps a fault: one operation of each sort.
+// Operations that no documentation allows and that may fault, one of each kind.
 inline std::vector<Case> doubtful_value_cases() {
   std::vector<Case> cases;
   for (unsigned type = 0; type < type_count; ++type)
@@ -74,7 +74,7 @@ inline std::vector<Case> doubtful_value_cases() {
   return cases;
 }
 
-// The constant that out-of-range elements of each floating-point type read as.
+// The constant that out-of-range elements of each floating-point type read.
 inline std::vector<Case> fill_cases() {
   std::vector<Case> cases;
   for (unsigned type = 6; type < type_count; ++type) {
@@ -86,7 +86,7 @@ inline std::vector<Case> fill_cases() {
   return cases;
 }
 
-// The copies that initial_global() gives addresses as content: probes of plain 32-bit words.
+// Probes: copies of plain 32-bit words to which initial_global() gives their addresses as values.
 inline Case probe(std::uint32_t rank, std::uint32_t width) {
   Case c;
   c.kind = Kind::probe;
@@ -107,7 +107,7 @@ inline Case probe(std::uint32_t rank, std::uint32_t width) {
 }
 
 inline void add_interleave_probes(std::vector<Case>& cases) {
-  // Strides far apart tell which of them a step along each dimension takes.
+  // The strides differ enough to show which of them a step along each dimension uses.
   static const std::uint64_t strides[] = {0x40, 0x400, 0x2000, 0x8000};
   for (std::uint32_t interleave = 1; interleave <= 2; ++interleave)
     for (std::uint32_t rank = 3; rank <= 5; ++rank)
@@ -172,8 +172,7 @@ inline void add_tile_probes(std::vector<Case>& cases) {
     c.map.element_stride[0] = first;
     cases.push_back(c);
   }
-  for (std::uint32_t step = 2; step <= 8;
-       ++step) {  // strides against starts that they do not divide
+  for (std::uint32_t step = 2; step <= 8; ++step) {  // strides with starts that they do not divide
     Case c = probe(3, 4);
     c.map.box[1] = 6;
     c.map.element_stride[1] = step;
@@ -194,10 +193,10 @@ inline void add_tile_probes(std::vector<Case>& cases) {
   cases.push_back(large);
 }
 
-// What is expected to fault, a few of each sort.
+// Cases that are expected to fault, a few of each kind.
 inline void add_faults(std::vector<Case>& cases) {
   for (Kind kind : {Kind::load, Kind::store, Kind::reduce})
-    for (std::int32_t at : {-1, 2, 9}) {  // no whole chunk
+    for (std::int32_t at : {-1, 2, 9}) {  // not a whole chunk
       Case c = probe(2, 8);
       c.kind = kind;
       c.at[0] = at;
@@ -321,7 +320,7 @@ inline void add_replace_probes(std::vector<Case>& cases) {
     c.at[1] = -1;
     c.replace = {write.field, write.ordinal, write.value};
     cases.push_back(c);
-    if (write.field == 7 || write.field == 9) {  // of a map of f32, so that fills can be NaN
+    if (write.field == 7 || write.field == 9) {  // in a map of f32, so that fills can be NaN
       c.map.type = 7;
       c.map.fill = 1;
       cases.push_back(c);
@@ -371,7 +370,7 @@ inline std::vector<unsigned char> initial_shared(const Case& c) {
 }
 
 // --- answers -------------------------------------------------------------------------------------
-// Special values: the elements that came out, in hexadecimal.
+// Special values: the resulting elements in hexadecimal.
 inline std::string values_text(const Case& c, const unsigned char* image) {
   const std::uint32_t size = type_bytes(c.map.type), width = c.map.box[0];
   const std::size_t count = specials(c.map.type).size();
@@ -387,8 +386,8 @@ inline std::string values_text(const Case& c, const unsigned char* image) {
   return text;
 }
 
-// Probes: where each run of words of shared memory came from. "1024+64<8192": 64 bytes at 1024 are
-// those at 8192; "z" instead of an origin: zeros; "x": other bits, in hexadecimal.
+// Probes: the origin of each run of words in shared memory. "1024+64<8192" means that the 64 bytes
+// at 1024 come from 8192. "z" instead of an origin means zeros, "x" other bits in hexadecimal.
 inline std::string origins_text(const unsigned char* image) {
   std::string text;
   char word[64];
@@ -418,7 +417,7 @@ inline std::string origins_text(const unsigned char* image) {
   return text.empty() ? "nothing" : text;
 }
 
-// What a case leaves behind, as its line says it.
+// The text for the memory that a case leaves.
 inline std::string image_text(const Case& c, const unsigned char* shared,
                               const unsigned char* global) {
   if (c.kind == Kind::probe) return origins_text(shared);

@@ -1,4 +1,4 @@
-// The inputs of a form's cases: words for each lane, metadata and descriptors.
+// The inputs of a form's cases: words per lane, metadata and descriptors.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -18,7 +18,7 @@ inline std::uint64_t seed_of(const std::string& name, std::uint64_t seed, int nu
   return r.next();
 }
 
-// Of each four elements two (of each two one, where `halves`), in increasing order.
+// Selects two of each four elements (one of each two with `halves`) in increasing order.
 inline std::uint32_t metadata(Random& r, bool halves) {
   constexpr std::uint32_t pairs[] = {0x4, 0x8, 0xc, 0x9, 0xd, 0xe}, ones[] = {0x4, 0xe};
   std::uint32_t word = 0;
@@ -38,7 +38,7 @@ inline int out_words(const Form& f) { return lanes_of(f) * f.d_words; }
 
 // Start, leading and stride offset in units of 16 bytes, base offset and layout type.
 inline std::uint64_t descriptor(Random& r, const Form& f, int room) {
-  constexpr int atoms[] = {8, 64, 32, 16};  // of each layout type, in units of 16 bytes
+  constexpr int atoms[] = {8, 64, 32, 16};  // size of each layout type in units of 16 bytes
   const int atom = f.anywhere ? 1 : atoms[f.swizzle];
   std::uint64_t start = static_cast<std::uint64_t>(r.below(room / atom)) * atom;
   if (f.swizzle && !f.anywhere) start += 2 * static_cast<std::uint64_t>(r.below(atom / 16));
@@ -61,7 +61,7 @@ inline void make_case(const Form& f, const Case& c, std::uint32_t* words) {
       *words++ = static_cast<std::uint32_t>(d), *words++ = static_cast<std::uint32_t>(d >> 32);
   }
   const int lanes = lanes_of(f);
-  // Elements of 64 bits take two words of a lane, which lie apart.
+  // Elements of 64 bits take two words of a lane, which are not adjacent.
   const auto part = [&](Format format, int count, bool accumulator) {
     if (!count) return;
     Elements e(format, c.mixture, r.next());
@@ -79,10 +79,10 @@ inline void make_case(const Form& f, const Case& c, std::uint32_t* words) {
     for (int l = 0; l < lanes; ++l) *words++ = metadata(r, f.halves);
 }
 
-// What shared memory holds in all cases of a mixture.
+// The contents of shared memory in all cases of a mixture.
 inline std::vector<std::uint32_t> pool_of(const Form& f, Mixture m, std::uint64_t seed) {
   std::vector<std::uint32_t> words(text::pool_bytes / 4);
-  // Operands of two formats lie anywhere in it, so it takes turns: 4 KB of the one, 4 KB of the
+  // Operands of two formats lie anywhere in it, so 4 KB of one format alternate with 4 KB of the
   // other.
   for (std::size_t at = 0; at < words.size(); at += 1024) {
     const Format format = at / 1024 % 2 ? f.b : f.a;

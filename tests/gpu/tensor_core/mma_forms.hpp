@@ -6,7 +6,7 @@ namespace mma_forms {
 
 struct Shape {
   const char* name;
-  int a, b, f32;  // words a lane; the accumulator's in f32 or s32
+  int a, b, f32;  // words per lane; f32: those of the accumulator in f32 or s32
 };
 
 inline void add(std::vector<Form>& to, const std::string& spelled, Format a, Format b, Format acc,
@@ -37,7 +37,7 @@ inline const char* type_name(Format f) {
 inline void dense(std::vector<Form>& to) {
   using F = Format;
   const std::string start = "mma.sync.aligned.";
-  // Volta's quads
+  // Shapes for Volta's quads.
   for (const char* layouts : {"row.row", "row.col", "col.row", "col.col"})
     for (const char* types : {"f16.f16.f16.f16", "f32.f16.f16.f16", "f32.f16.f16.f32"}) {
       const bool d32 = types[1] == '3', c32 = types[13] == '3';

@@ -1,4 +1,4 @@
-// Seeded values for the elements of matrices: of each format, in six mixtures.
+// Seeded values for matrix elements of each format, in six mixtures.
 #pragma once
 #include <cstdint>
 #include <initializer_list>
@@ -6,7 +6,7 @@
 enum class Format { f16, bf16, tf32, f32, f64, e4m3, e5m2, s32, integer, bit };
 
 struct Layout {
-  int bits, exponent, mantissa;  // of an element; an integer has no exponent
+  int bits, exponent, mantissa;  // bits of an element; an integer has no exponent
 };
 
 inline Layout layout_of(Format f) {
@@ -29,7 +29,7 @@ inline Layout layout_of(Format f) {
   }
 }
 
-// splitmix64: the same on every machine.
+// splitmix64, which gives the same numbers on every machine.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -80,7 +80,7 @@ class Elements {
     }
   }
 
-  // Of an accumulator: in some cases all of it is zero.
+  // An element of an accumulator. In some cases the whole accumulator is zero.
   std::uint64_t next_or_zero() { return zero_ && mixture_ != Mixture::any ? 0 : next(); }
 
  private:

@@ -1,4 +1,4 @@
-// The PTX of a kernel that executes one form on registers, or matrices, from memory.
+// The PTX of a kernel that runs one form on registers, or matrices, from memory.
 #pragma once
 #include "forms.hpp"
 
@@ -6,7 +6,7 @@ namespace text {
 
 inline std::string number(int n) { return std::to_string(n); }
 
-// `{%d0, %d1}`; of pairs of words, 64-bit registers.
+// `{%d0, %d1}`. Pairs of words use 64-bit registers.
 inline std::string list(const char* name, int words, Format f) {
   const int count = f == Format::f64 ? words / 2 : words;
   std::string s = "{";
@@ -21,7 +21,7 @@ inline std::string registers(const char* name, int words, Format f) {
          number(wide ? words / 2 : words) + ">;\n";
 }
 
-// Words of a lane lie `stride` bytes apart, from `at` on; the lane's own address is %in or %out.
+// Moves a lane's words, `stride` bytes apart from `at` on. %in or %out is the lane's own address.
 inline std::string move(bool load, const char* name, int words, Format f, int at, int stride) {
   const bool wide = f == Format::f64;
   std::string s;
@@ -48,7 +48,7 @@ inline std::string begin(const char* more = "") {
          "  .reg .b64 %in, %out, %step;\n  .reg .pred %p;\n";
 }
 
-// %in and %out: of this block (what a lane reads begins `lane_bytes` times its number later).
+// Computes %in and %out for this block. A lane's input begins at `lane_bytes` times its number.
 inline std::string places(int lane_bytes) {
   std::string s =
       "  mov.u32 %lane, %tid.x;\n  mov.u32 %block, %ctaid.x;\n"
@@ -100,7 +100,7 @@ inline std::string wmma(const Form& f) {
 
 inline constexpr int pool_bytes = 128 * 1024;
 
-// Shared memory is the pool; the two descriptors lie before the lanes' words and name places in it.
+// The pool is shared memory. The two descriptors precede the lanes' words and point into it.
 inline std::string wgmma(const Form& f) {
   const int c_at = f.a_words, meta_at = c_at + f.c_words;
   std::string s =

@@ -40,7 +40,7 @@ struct Choice {
   bool sparse = false, registers = false, saturates = false, scale_d = true, anywhere = false;
   int swizzle = 1, selector = 0;
   const char* signs = "1, 1";
-  const char* transposes = "0, 0";  // of RS forms the second alone
+  const char* transposes = "0, 0";  // RS forms take only the second
 };
 
 inline void add(std::vector<Form>& to, const Types& t, const Choice& c) {
@@ -101,7 +101,7 @@ inline void all(std::vector<Form>& to) {
             }
     }
   }
-  // Every width, of one type; b1 and integers have fewer.
+  // Every width for one type. b1 and integers have fewer.
   for (int n = 8; n <= 256; n += 8) {
     Choice c;
     c.n = n;

@@ -17,7 +17,7 @@ inline void add(std::vector<Form>& to, Shape s, const std::string& la, const std
                 const char* ta, const char* tb, const char* tc, const char* td, int bits,
                 const std::string& op = "") {
   Form f{Kind::wmma, "", "", a, b, c, d};
-  // Loads and stores take `.s32` for both signs of accumulators; the multiply names its types.
+  // Loads and stores use `.s32` for accumulators of both signs. The multiply names its types.
   f.instruction =
       "wmma.mma" + op + ".sync.aligned." + la + "." + lb + "." + s.name() + behind_shape;
   f.name = f.instruction;

@@ -1,4 +1,4 @@
-// The cases: every shape, format, filter, address mode and instruction, few of their products.
+// The cases: every shape, format, filter, address mode and instruction, in few combinations.
 #pragma once
 #include "case.hpp"
 
@@ -38,7 +38,7 @@ class Cases {
     c.read.level = level, c.read.result = result;
     cases_.push_back(c);
   }
-  // Both filters where the result is a float, and the bits as they are.
+  // Adds both filters if the result is a float, and the unfiltered bits.
   void filters(Texture t) {
     add(t);
     t.linear = true;

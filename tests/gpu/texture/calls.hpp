@@ -1,5 +1,5 @@
-// What the runtime's calls about arrays, textures and surfaces answer to arguments, right and
-// wrong.
+// Results of the runtime's calls for arrays, textures and surfaces with valid and invalid
+// arguments.
 #pragma once
 #include "memory.hpp"
 

@@ -1,4 +1,4 @@
-// A texture as its parameters say, a read from it, and how a line of the output names the two.
+// A texture's parameters, a read from it, and the text that names both in the output.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -7,7 +7,7 @@
 
 namespace texture_truth {
 
-// Numbers that follow from a seed.
+// Pseudo-random numbers from a seed.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15 + 1) {}
@@ -39,12 +39,12 @@ struct Format {
   int bytes() const { return bits / 8 * channels; }
 };
 
-// What the texels hold: rising numbers; numbers of a moderate size; any bits.
+// The texels' contents: a ramp, numbers of a moderate size, or arbitrary bits.
 enum class Texels { ramp, noise, any };
 
 struct Texture {
   Shape shape = Shape::plane;
-  int width = 16, height = 9, depth = 1, levels = 1;  // depth: of a volume, or layers
+  int width = 16, height = 9, depth = 1, levels = 1;  // depth of a volume, or layers
   Format format;
   Texels texels = Texels::noise;
   int address[3] = {1, 1, 1};  // 0 wrap, 1 clamp, 2 mirror, 3 border
@@ -55,15 +55,15 @@ struct Texture {
   unsigned anisotropy = 0;
 };
 
-// How a read's level is chosen.
+// How a read selects its level.
 enum class Level { base, level, grad };
-// What the instruction says that it returns.
+// The result type in the instruction.
 enum class Result { f32, u32, s32, f16 };
 struct Read {
-  Shape shape = Shape::plane;  // the instruction's
+  Shape shape = Shape::plane;  // of the instruction
   Level level = Level::base;
-  bool integer = false;  // coordinates
-  int gather = -1;       // tld4's component
+  bool integer = false;  // integer coordinates
+  int gather = -1;       // the component of tld4
   bool offset = false;
   Result result = Result::f32;
 };

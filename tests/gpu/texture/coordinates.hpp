@@ -1,5 +1,4 @@
-// Where the reads of a case go: special coordinates first, then pseudo-random ones of several
-// kinds.
+// The coordinates of a case's reads: special ones first, then several kinds of pseudo-random ones.
 #pragma once
 #include <cmath>
 #include <limits>
@@ -8,7 +7,7 @@
 
 namespace texture_truth {
 
-constexpr int samples = 1024;  // a case
+constexpr int samples = 1024;  // per case
 
 struct Point {
   float at[3];
@@ -57,7 +56,7 @@ inline float special(int i, double size) {
 }
 constexpr int specials = 32;
 
-// One coordinate along a dimension of `size` texels; `unit` is 1 / size where normalised.
+// One coordinate in a dimension of `size` texels. `unit` is 1 / size if normalised.
 inline float coordinate(Random& random, int sort, double size, double unit) {
   const int k = random.below(static_cast<int>(4 * size) + 1) - static_cast<int>(1.5 * size);
   const double j = random.below(1025) / 1024.0;
@@ -69,7 +68,7 @@ inline float coordinate(Random& random, int sort, double size, double unit) {
     case 1:  // on the grid of fractions, and halfway between two
       x = k + j;
       break;
-    case 2:  // close to it
+    case 2:  // close to the grid
       x = k + j + (random.below(2) ? 1 : -1) * std::ldexp(1.0, -8 - random.below(16));
       break;
     case 3:  // inside

@@ -1,4 +1,4 @@
-// Arrays, textures and surfaces of a case, filled with its texels.
+// Arrays, textures and surfaces of a case, filled with the case's texels.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -100,7 +100,7 @@ class Memory {
     if (s == Shape::cubes) f = cudaArrayCubemap | cudaArrayLayered;
     return f;
   }
-  // Of a level; as cudaMalloc3DArray takes it, dimensions that there are not are 0.
+  // The extent of a level for cudaMalloc3DArray, where unused dimensions are 0.
   cudaExtent extent(int level, bool sparse) const {
     const Texture& t = texture_;
     const bool flat = t.shape == Shape::line || t.shape == Shape::lines;

@@ -1,4 +1,4 @@
-// The instructions that read textures, a kernel each.
+// The instructions that read textures, one kernel each.
 #pragma once
 #include <cuda_runtime.h>
 

@@ -1,5 +1,5 @@
-// The instructions that read and write surfaces: a kernel each, one thread, one access after the
-// other; then the answers to queries and what ends a kernel.
+// The instructions that access surfaces: a kernel each, with one thread and sequential accesses.
+// Then the results of queries, and accesses that end a kernel.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -7,10 +7,10 @@
 
 namespace texture_truth {
 
-constexpr int accesses = 256;  // a surface case
+constexpr int accesses = 256;  // per surface case
 
 struct Access {
-  int x, y, z, layer;  // x: where a texel begins; of formatted accesses, its number
+  int x, y, z, layer;  // x: byte offset of a texel, or its number in formatted accesses
   unsigned value[4];
 };
 
@@ -21,7 +21,7 @@ struct SurfaceCase {
   SurfaceKernel kernel;
   Shape shape;
   Format format;
-  int bytes;  // that x is a multiple of; 1: it counts texels
+  int bytes;  // x is a multiple of this; 1: x counts texels
   SurfaceCase* next;
 };
 
@@ -116,7 +116,7 @@ SURFACE_REDUCE(volume, volume, "3d", zero)
 SURFACE_TYPES(clamp)
 SURFACE_TYPES(zero)
 
-// Of another size than the texel.
+// Accesses of another size than the texel.
 SURFACE_CASE(narrow, "suld.b.2d.b8.zero of u32", plane, 'u', 32, 1, 1,
              "mov.b16 h1, 0; suld.b.2d.b8.zero h0, [%4, {%5, %6}]; " SURFACE_NARROW)
 SURFACE_CASE(wide, "suld.b.2d.b32.zero of u8", plane, 'u', 8, 1, 4,

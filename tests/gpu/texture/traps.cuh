@@ -1,4 +1,4 @@
-// What istypep answers, and accesses that may end a kernel.
+// Results of istypep, and accesses that may end a kernel.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -13,8 +13,8 @@ static __global__ void type_of(cudaTextureObject_t t, unsigned* out) {
       : "l"(t));
 }
 
-// `sort`: 0 a load past the end that traps, 1 a store, 2 a reduction, 3 a load that is inside, 4
-// one of a misaligned place; others are done by the host with handles that are none.
+// `sort`: 0 a load past the end that traps, 1 a store, 2 a reduction, 3 a load inside, 4 a
+// misaligned load. The host does the other cases, with invalid handles.
 static __global__ void trap(cudaSurfaceObject_t s, int sort, int x, unsigned* out) {
   unsigned v = 0;
   if (sort == 0 || sort >= 3)
