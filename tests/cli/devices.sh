@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The table of devices.
+# inflight devices: the table of devices.
 . "$(dirname "$0")/lib.sh"
 for device in h200 h100 a100 b200; do
   expect "$device is there" 0 "^$device +NVIDIA" "$inflight" devices
@@ -8,7 +8,7 @@ expect "h200 is what one gets" 0 'h200 by default' "$inflight" devices
 expect "its architecture" 0 '^h200 .*sm_90a ' "$inflight" devices
 expect "no argument is taken" 2 '^inflight: ' "$inflight" devices h200
 
-# A resource file that CTest reads, and a test that stays within the cores it is given.
+# A resource file that CTest reads, and a test that stays within its cores.
 "$inflight" devices --ctest >"$work/resources.json" || fail "devices --ctest"
 python3 -c 'import json, sys; print(len(json.load(open(sys.argv[1]))["local"][0]["gpus"]))' \
   "$work/resources.json" >"$work/count" || fail "devices --ctest is no JSON"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What builds and shells need.
+# inflight env: the variables for builds and shells.
 . "$(dirname "$0")/lib.sh"
 expect "the flag for nvcc" 0 "^export NVCC_APPEND_FLAGS='-cudart shared'" "$inflight" env
 expect "where -lcudart is found" 0 "^export LIBRARY_PATH='/" "$inflight" env
@@ -10,7 +10,7 @@ expect "what PyTorch's extensions are built for" 0 "^export TORCH_CUDA_ARCH_LIST
 expect "the assembler of Triton" 0 "^export TRITON_PTXAS_PATH='/.*/libexec/inflight/ptxas'$" "$inflight" env
 expect "cmake's argument" 0 '^-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared$' "$inflight" env --cmake
 
-# A shell takes it, keeps what it had, and taking it twice changes nothing more.
+# A shell evaluates it and keeps its previous values. A second evaluation changes nothing.
 once=$(NVCC_APPEND_FLAGS=-O1 PATH=/bin:/usr/bin bash -c 'eval "$("$0" env)"; echo "$NVCC_APPEND_FLAGS|$LD_LIBRARY_PATH|$PATH|$LD_AUDIT"' "$inflight")
 twice=$(NVCC_APPEND_FLAGS=-O1 PATH=/bin:/usr/bin bash -c 'eval "$("$0" env)"; eval "$("$0" env)"; echo "$NVCC_APPEND_FLAGS|$LD_LIBRARY_PATH|$PATH|$LD_AUDIT"' "$inflight")
 [ "$once" = "$twice" ] || fail "taken twice it changes: $once, then $twice"

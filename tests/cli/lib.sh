@@ -1,5 +1,5 @@
-# expect NAME STATUS REGEX COMMAND...: the command's exit status and a line of its output (of both
-# streams) are as told. Sets $output. Sourced with the command under test as $1.
+# expect NAME STATUS REGEX COMMAND...: checks the command's exit status, and that a line of its
+# output (both streams) matches. Sets $output. Sourced with the command under test as $1.
 set -u
 inflight=$1
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# docs/limits.md names the subject of every refusal: what stands before "is not supported", "are not
-# supported" and "needs a GPU" in the software GPU's texts. Those made of parts ('{}') or about a
-# form of an instruction ("this form ...") are told for the instruction itself, and a status's own
-# words ("functionality requested") for the call that answers it.
+# docs/limits.md names the subject of every refusal: the text before "is not supported", "are not
+# supported" and "needs a GPU" in the software GPU's messages. Excepted are messages made of parts
+# ('{}') or about a form of an instruction ("this form ..."), where the page names the instruction,
+# and a status's own words ("functionality requested"), where it names the call.
 . "$(dirname "$0")/lib.sh"
 root=$here/../..
 limits=$(tr -s '\n ' ' ' <"$root/docs/limits.md")

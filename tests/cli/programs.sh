@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The command on programs that nvcc built: programs.sh INFLIGHT FOLDER, the folder of tests/kernels'.
+# The command on programs that nvcc built: programs.sh INFLIGHT FOLDER. FOLDER has the programs of
+# tests/kernels.
 . "$(dirname "$0")/lib.sh"
 programs=$2
 expect "kernels of a program" 0 'collatz\(int\*\)' "$inflight" ptx "$programs/branch_loops"
@@ -28,7 +29,7 @@ expect "a kernel that is run in part" 0 '^1 kernel, 1 of which this build runs i
 expect "what ends a kernel, at its launch if that is asked for" 0 '^launched: cudaErrorNotSupported' \
   "$inflight" run --strict --device b200 "$programs/unsupported_instruction"
 grep -q 'was not launched, because it needs' <<<"$output" || fail "strict: no sentence: $output"
-# Programs with rights of their own: root makes one that is another user's, others have 'su'.
+# Programs with other rights: root makes one that belongs to another user, other users have 'su'.
 if [ "$(id -u)" = 0 ]; then
   raised=$work/raised
   cp "$programs/branch_loops" "$raised" && chmod 755 "$work" && chown nobody "$raised" && chmod u+s "$raised"

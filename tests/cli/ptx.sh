@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# inflight ptx: every kind of file, and files that are none.
+# inflight ptx: every kind of file, and invalid files.
 . "$(dirname "$0")/lib.sh"
 corpus=$here/../fuzz/corpus/fatbin
 for file in raw.fatbin lz4.fatbin zstd.fatbin program.elf text.ptx relocatable.fatbin; do

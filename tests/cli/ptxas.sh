@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The assembler that programs find in TRITON_PTXAS_PATH.
+# The assembler that TRITON_PTXAS_PATH names to programs.
 . "$(dirname "$0")/lib.sh"
 ptxas=$(dirname "$inflight")/../libexec/inflight/ptxas
 cat >"$work/a.ptx" <<'P'

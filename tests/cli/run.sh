@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# inflight run: exit status, arguments, variables, and what cannot be run.
+# inflight run: exit status, arguments, variables, and programs that cannot run.
 . "$(dirname "$0")/lib.sh"
 cat >"$work/program" <<'P'
 #!/bin/sh
@@ -79,8 +79,8 @@ expect "an unknown device" 2 "no device 'h300'" "$inflight" run --device h300 "$
 expect "a bad variable" 2 '^inflight: INFLIGHT_WORKERS is ' \
   env INFLIGHT_WORKERS=many "$inflight" run "$work/program"
 
-# A program with device code that is linked without a dynamic loader, and one whose static runtime has
-# no names; tests/loader runs those that work.
+# A program with device code linked without a dynamic loader, and one whose static runtime has no
+# names. tests/loader runs those that work.
 printf 'int main() { return 5; }\n' >"$work/static.cpp"
 printf '.section .nv_fatbin,"a"\n.quad 0\n.section .note.GNU-stack,"",@progbits\n' >"$work/fatbin.s"
 g++ -static "$work/static.cpp" "$work/fatbin.s" -o "$work/static"

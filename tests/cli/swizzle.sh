@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# inflight swizzle: the layouts that an H200 gave, conflicts that can be counted by hand, pictures.
+# inflight swizzle: layouts recorded on an H200, conflicts that can be counted by hand, pictures.
 . "$(dirname "$0")/lib.sh"
-# layout NAME MODE TYPE BOX: the two tables, a line a row, columns only.
+# tables NAME MODE TYPE BOX: the two tables, one line per row, columns only.
 tables() {
   "$inflight" swizzle --mode "$1" --type "$2" --box "$3" | sed -n '/^by rows/,/^$/p' | sed '1d;$d' |
     sed -E 's/^row +[0-9]+ *//; s/ +/ /g'
@@ -42,8 +42,8 @@ same "small elements by chunks" "0-7 8-15
 same "a wide element lies in two banks" "2 2 3 3 0 0 1 1 6 6 7 7 4 4 5 5 10 10 11 11 8 8 9 9 14 14 15 15 12 12 13 13" \
   "$(banks 128B f64 2x16 | sed -n 2p)"
 
-# By hand: without a swizzle a column of 128-byte rows is one bank, and a tile's eight rows share
-# four; 128B spreads eight rows over all banks and leaves four rows of 32 in each.
+# By hand: without a swizzle, a column of 128-byte rows is in one bank, and a tile's eight rows
+# share four. 128B spreads eight rows over all banks and leaves four rows of 32 in each.
 expect "conflicts" 0 '^  none  32 instead of 1 +1 free +16 instead of 2 +128 bytes$' \
   "$inflight" swizzle --box 32x32
 expect "conflicts of 128B" 0 '^  128B  4 instead of 1 +1 free +2 free +1024 bytes$' \

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Help, version and command lines that make no sense.
+# Help, version and invalid command lines.
 . "$(dirname "$0")/lib.sh"
 expect "no subcommand shows the help" 0 'devices +list' "$inflight"
 expect "help" 0 'ptx +show' "$inflight" --help

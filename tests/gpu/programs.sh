@@ -1,8 +1,8 @@
-# Building and running the programs of tests/kernels and tests/gpu on a machine with a GPU. Sourced
-# from the repository's root; sets nothing but functions.
+# Functions that build and run the programs of tests/kernels and tests/gpu on a machine with a GPU.
+# Sourced from the repository's root. Defines only functions.
 . tests/kernels/header.sh
 
-# build SOURCE PROGRAM: with nvcc's default runtime, as a GPU is used.
+# build SOURCE PROGRAM: with nvcc's default runtime, as for a GPU.
 build() {
   local source=$1 program=$2 folder arch other
   folder=$(dirname "$source")
@@ -17,7 +17,7 @@ build() {
       -o "$program.so"
 }
 
-# run_program SOURCE PROGRAM: its output, on standard output; its exit status.
+# run_program SOURCE PROGRAM: prints its output on standard output and returns its exit status.
 run_program() {
   local source=$1 program=$2
   read -ra arguments <<<"$(header args)"
@@ -25,7 +25,7 @@ run_program() {
   timeout 60 "$program" "${arguments[@]}"
 }
 
-# Sources whose answers a GPU gives, one a line.
+# Prints the sources whose expected output a GPU writes, one per line.
 sources_for_gpu() {
   local source
   for source in tests/kernels/*.cu tests/gpu/*.cu; do
@@ -33,7 +33,8 @@ sources_for_gpu() {
   done
 }
 
-# build_all FOLDER: every program, as many at a time as there are cores. Says which did not build.
+# build_all FOLDER: builds every program, as many at a time as there are cores. Names those that
+# fail.
 build_all() {
   local folder=$1
   export -f build header headers

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Programs reach the software GPU whatever they were linked with: run.sh INFLIGHT FOLDER RUNTIME, the
-# folder of the programs and NVIDIA's own libcudart.so.13.
+# Programs reach the software GPU however they were linked: run.sh INFLIGHT FOLDER RUNTIME. FOLDER
+# has the programs. RUNTIME is NVIDIA's own libcudart.so.13.
 . "$(dirname "$0")/../cli/lib.sh"
 inflight=$(realpath "$1") bin=$(realpath "$2") runtime=$3
 export INFLIGHT_PROGRESS=0
@@ -16,7 +16,7 @@ last error: no error
 kernel: 32 threads
 atexit: 38
 destructor: cudaSuccess'
-# whole NAME OUTPUT COMMAND...: it exits with 0 and prints exactly that, and nothing as an error.
+# whole NAME OUTPUT COMMAND...: the command exits with 0, prints exactly OUTPUT, and no error.
 whole() {
   local name=$1 wanted=$2
   shift 2
@@ -48,7 +48,7 @@ whole "a shell that took its variables" "$plain" \
 whole "a relative path of the module" "$plain" \
   bash -c 'cd "$(dirname "$0")/.." && LD_AUDIT=lib/libinflight_audit.so "$1"' "$inflight" "$bin/plain"
 
-# However a program starts others, and with whatever environment.
+# However a program starts others, and with any environment.
 for how in execve execle execvpe fexecve execveat vfork posix_spawn posix_spawnp system popen; do
   whole "$how with an environment of its own" "$plain" "$inflight" run "$bin/starter" "$how" "$bin/plain"
 done
@@ -84,7 +84,7 @@ count = ctypes.c_int()
 print(ctypes.CDLL('$runtime').cudaGetDeviceCount(ctypes.byref(count)), count.value)"
 fi
 
-# Without names, a runtime is known by its code.
+# A runtime without names is recognized by its code.
 whole "stripped" "$plain" "$inflight" run "$bin/stripped"
 cp "$bin/one.so" "$work/hidden.so"
 cp "$bin/runtime_only" "$work/hidden"
@@ -92,8 +92,8 @@ strip "$work/hidden.so" "$work/hidden"
 whole "a stripped object" $'1\n2\n3\n4\n5\n6' "$inflight" run "$bin/host" "$work/hidden.so" "$bin/one.so"
 whole "a stripped program without kernels" 'devices: 1, runtime 13' "$inflight" run "$work/hidden"
 
-# What cannot be reached says so, once, and what to do. Another instruction between two functions, of no effect, makes the code
-# that of no known release.
+# Programs that cannot be reached get one message with advice. Another instruction of no effect
+# between two functions makes the code that of no known release.
 between='\x5d\xc3\x66\x0f\x1f\x44\x00' after='\x48\x83\xec\x08\x44\x8b\x4d\xbc'
 for each in "$bin/stripped" "$work/hidden.so"; do
   LC_ALL=C sed "s/$between\x00$after/$between\x01$after/g" "$each" >"$work/unknown_$(basename "$each")"
@@ -120,7 +120,7 @@ cp "$(dirname "$(dirname "$inflight")")"/lib/lib{inflight_gpu.so,cudart.so.13,cu
 expect "no module" 0 "^inflight: .*/plain contains .* this installation .* lacks that file" \
   "$work/half/bin/inflight" run "$bin/plain"
 grep -q 'names are stripped' <<<"$output" && fail "no module: it is taken for stripped: $output"
-# A build that is no more than the demo's.
+# A build with only the parts of the demo.
 build=$(dirname "$(dirname "$inflight")")
 mkdir -p "$work/small/bin" "$work/small/lib"
 cp "$inflight" "$work/small/bin"

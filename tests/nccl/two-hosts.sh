@@ -1,6 +1,6 @@
-# Two hosts: network namespaces "one" and "two" that see nothing of one another but a cable, with the addresses
-# 10.77.0.1 and 10.77.0.2. To be sourced by a script that this may run anew, with its words: "$@". No root is needed;
-# status 77: this system lets nobody make network namespaces.
+# Two hosts: network namespaces "one" and "two", connected only by a cable, with the addresses
+# 10.77.0.1 and 10.77.0.2. A script sources this file, which may run the script again with its
+# arguments "$@". Needs no root. Status 77: this system does not allow network namespaces.
 if [ -z "${IN_NAMESPACE:-}" ]; then
   unshare -Urnm true 2>/dev/null || { echo "skipped: no namespaces for users"; exit 77; }
   IN_NAMESPACE=1 exec unshare -Urnm --kill-child "$0" "$@"
@@ -24,8 +24,8 @@ done
 sleep 1.5  # NCCL takes none that the system does not call running yet
 export NCCL_SOCKET_IFNAME=cable
 
-# on HOST COMMAND...: runs it there. NCCL tells hosts apart by the system's boot number, which both have in common,
-# and MPI by their names.
+# on HOST COMMAND...: runs it there. NCCL distinguishes hosts by the system's boot ID, which both
+# share, and MPI by their names.
 on() {
   local host=$1
   shift

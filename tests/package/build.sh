@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `make package`'s own step. Skipped where its tools cannot be had.
+# Runs `make package`'s own step. Skipped if its tools are not available.
 cd "$(dirname "$0")/../.." || exit 1
 tools/install-tools packaging || exit 77
 tools/package

@@ -22,7 +22,7 @@ if [ "$origin" = debootstrap ] && [ ! -f "$base/.complete" ]; then
     skip "debootstrap: $(tail -1 "$work/debootstrap.log")"
   touch "$base/.complete"
 fi
-# starts_with PACKAGE...: what the next system begins with, where it is made of what is here.
+# starts_with PACKAGE...: the packages of the next system, if it is made from this machine's.
 starts_with() {
   [ "$origin" = here ] || return 0
   base=$(mktemp -d "$work/base.XXX") && chmod 755 "$base"
@@ -30,8 +30,8 @@ starts_with() {
   lacks=$("$here/bare_system.py" "$base" "$@") || skip "$lacks"
 }
 
-# A system of its own for each package, on top of that one: system NAME STEPS, a function run in namespaces that end
-# with it.
+# Each package gets its own system on top of that one: system NAME STEPS. STEPS is a function that
+# runs in namespaces which end with it.
 export -f fail says works bare finish skip
 export here root packages version work wheel deb origin
 system() {
@@ -90,7 +90,8 @@ mapfile -t needs < <(dpkg-deb -f "$deb" Depends | tr ',' '\n' | sed 's/ (.*//; s
 starts_with apt python3 libopenblas0-pthread "${needs[@]}"
 system container "$container_steps" || fail "the Debian package on a bare system"
 
-# And by a builder of containers, where there is one, on the same bare system in place of the registry's image.
+# Also runs a container builder, if there is one, with the same bare system instead of the
+# registry's image.
 if [ "$origin" = debootstrap ] && type -P buildah >/dev/null; then
   images=(buildah --storage-driver vfs --root "$work/images" --runroot "$work/running")
   build() {
@@ -104,7 +105,7 @@ if [ "$origin" = debootstrap ] && type -P buildah >/dev/null; then
   }
   if build >"$work/build.log" 2>&1; then
     container=$(cat "$work/image")
-    # Into a file: buildah loses the end of what a program prints.
+    # Writes to a file, because buildah loses the end of a program's output.
     told() {
       "${images[@]}" run --isolation chroot "$container" -- sh -c '"$@" >/trial/told 2>&1; echo "status $?" >>/trial/told' - "$@" >/dev/null 2>&1
       cat "$("${images[@]}" mount "$container")/trial/told"

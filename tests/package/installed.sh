@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What `make install` installs, moved elsewhere afterwards: installed.sh BUILD PROGRAM
+# Tests the result of `make install`, moved to another place: installed.sh BUILD PROGRAM
 . "$(dirname "$0")/lib.sh"
 cmake --install "$1" --prefix "$work/first" >/dev/null || fail "cmake --install failed"
 mkdir "$work/a place"
@@ -15,7 +15,7 @@ for command in run check merge ptx devices swizzle env; do
 done
 ! type -P man >/dev/null || says "man page" 0 '^EXIT STATUS' man -l "$page"
 
-# completes WANTED WORD...: what bash offers for the last word of a command line.
+# completes WANTED WORD...: checks what bash offers for the last word of a command line.
 completes() {
   local wanted=$1
   shift

@@ -1,5 +1,6 @@
-# works WHERE INFLIGHT PROGRAM: an installed command runs a program, and checks it, with nothing in the environment
-# but PATH. installed_version and says are for more. Sourced; failures are counted, `finish` tells.
+# works WHERE INFLIGHT PROGRAM: an installed command runs and checks a program with only PATH in the
+# environment. installed_version and says are further checks. Sourced. `finish` reports the
+# failures.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -21,7 +22,8 @@ finish() {
 
 bare() { env -i PATH="${BARE_PATH:-/usr/bin:/bin}" HOME="$work" INFLIGHT_PROGRESS=0 "$@"; }
 
-# says NAME STATUS PATTERN COMMAND...: the command's exit status, and a line of its output of both streams.
+# says NAME STATUS PATTERN COMMAND...: checks the exit status and a line of the output of both
+# streams.
 says() {
   local name=$1 wanted=$2 pattern=$3 output status
   shift 3
@@ -31,7 +33,7 @@ says() {
   grep -qE -- "$pattern" <<<"$output" || fail "$name: no line matches '$pattern': $output"
 }
 
-# The words before the command, such as a chroot's, are $inside.
+# $inside has the words before the command, such as those of chroot.
 inside=(bare)
 works() {
   local where=$1 inflight=$2 program=$3

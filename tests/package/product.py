@@ -1,4 +1,4 @@
-# A product by cuBLAS's stand-in: "cuBLAS STATUS 6.0" where the host has a BLAS.
+# A product by the cuBLAS replacement: prints "cuBLAS STATUS 6.0" if the host has a BLAS.
 import ctypes
 
 blas, runtime = ctypes.CDLL("libcublas.so.13"), ctypes.CDLL("libcudart.so.13")

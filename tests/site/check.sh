@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The site is built, strictly, and looked at in a browser. Exit status 77 where its tools cannot be had.
+# Builds the site in strict mode and checks it in a browser. Exit status 77: its tools are not
+# available.
 cd "$(dirname "$0")/../.." || exit 1
 tools/install-tools site || { echo "skipped: Sphinx cannot be had"; exit 77; }
 tools/docs || exit 1

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# inflight check: exit status, what it says, and its options. command.sh INFLIGHT PROGRAM
+# inflight check: exit status, output and options. command.sh INFLIGHT PROGRAM
 . "$(dirname "$0")/../lib.sh"
 program=$2
 lib=$(dirname "$(dirname "$inflight")")/lib
@@ -29,7 +29,7 @@ for variable in REPORT ERROR_EXITCODE SUPPRESSIONS GEN_SUPPRESSIONS BASELINE LEA
   grep -q "INFLIGHT_$variable" <<<"$help" || fail "--help does not name INFLIGHT_$variable"
 done
 
-# Reports, and the variables that do without the options.
+# Reports, and the variables that replace the options.
 expect "two reports" 86 '' "$inflight" check --report "$work/a.json" --report "$work/b.json" "$program" arrive
 cmp "$work/a.json" "$work/b.json" || fail "they differ"
 grep -q '"kind": "barrier-misuse"' "$work/a.json" || fail "the report lacks the finding"
@@ -37,7 +37,7 @@ expect "a report by variable" 86 '' env INFLIGHT_REPORT="$work/v.json" "$infligh
 cmp "$work/a.json" "$work/v.json" || fail "the report of the variable differs"
 expect "a report that cannot be written" 1 "could not be written to '/no/such" "$inflight" check --report /no/such/r.json true
 
-# Without the command: the process does it all itself.
+# Without the command, the process reports by itself.
 expect "in the process" 86 'inflight: 1 finding, seen 64 times' env INFLIGHT_CHECK=1 INFLIGHT_REPORT="$work/p-%p.json" \
   LD_LIBRARY_PATH="$lib" "$program" arrive
 cmp "$work/a.json" "$work"/p-[0-9]*.json || fail "the process's own report differs"
@@ -47,7 +47,7 @@ expect "in the process, another status" 7 'seen 64 times' env INFLIGHT_CHECK=1 I
 expect "in the process, a bad variable" 2 "INFLIGHT_SUPPRESSIONS|cannot be read" env INFLIGHT_CHECK=1 \
   INFLIGHT_SUPPRESSIONS=/no/such LD_LIBRARY_PATH="$lib" "$program" arrive
 
-# Colours are for terminals, and not for those who refuse them.
+# Colours appear on terminals, unless the user turns them off.
 if script -qec true /dev/null >/dev/null 2>&1; then
   colour=$(TERM=xterm script -qec "'$inflight' check '$program' arrive" /dev/null </dev/null)
   plain=$(NO_COLOR=1 TERM=xterm script -qec "'$inflight' check '$program' arrive" /dev/null </dev/null)

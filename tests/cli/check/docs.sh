@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Pages: their programs are built, their commands typed, and what they print is held against them. README.md shows a
-# program of docs/checking.md. docs.sh INFLIGHT PROGRAM NVCC
+# Tests of pages: builds their programs, runs their commands, and compares the output with the
+# pages. README.md shows a program of docs/checking.md. docs.sh INFLIGHT PROGRAM NVCC
 . "$(dirname "$0")/../lib.sh"
 root=$here/../../..
 for page in docs/checking.md README.md docs/using.md; do
   PATH=$(dirname "$inflight"):$(dirname "$3"):$PATH python3 "$root/tests/python/sessions/check" "$root/$page" "$work" ||
     fail "$page says otherwise"
 done
-# NCCL's commands are of tests/nccl, MPI's of mpi.sh.
+# tests/nccl runs NCCL's commands, and mpi.sh runs MPI's.
 PATH=$(dirname "$inflight"):$(dirname "$3"):$PATH python3 "$root/tests/python/sessions/check" "$root/docs/several-gpus.md" "$work" \
   mpirun mpicxx torchrun NCCL nccl all_reduce_perf || fail "docs/several-gpus.md says otherwise"
 while read -r kind; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# docs/mistakes.md: its programs are built and its reports held against what is found; it has every kind.
-# kinds.sh INFLIGHT PROGRAM NVCC
+# docs/mistakes.md: builds its programs, compares its reports with the findings, and checks that it
+# has every kind. kinds.sh INFLIGHT PROGRAM NVCC
 . "$(dirname "$0")/../lib.sh"
 root=$here/../../..
 PATH=$(dirname "$inflight"):$(dirname "$3"):$PATH python3 "$root/tests/python/sessions/check" "$root/docs/mistakes.md" "$work" ||

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../lib.sh"
 program=$2
 cat >"$work/my.supp" <<'S'
-# what we know of
+# Known findings.
 {
   arrivals
   inflight:barrier-*
@@ -29,7 +29,7 @@ expect "by variable, in the process" 0 'nothing found' env INFLIGHT_CHECK=1 INFL
 printf '{\nname\ninflight:nonsense\n}\n' >"$work/bad.supp"
 expect "a bad file" 2 "bad.supp:3: 'nonsense' is no kind of finding" "$inflight" check --suppressions "$work/bad.supp" true
 
-# What --gen-suppressions prints can be taken as it is.
+# The output of --gen-suppressions can be used unchanged.
 "$inflight" check --gen-suppressions "$program" arrive expect 2>&1 | sed -n '/^{/,/^}/p' >"$work/generated.supp"
 [ "$(grep -c '^{' "$work/generated.supp")" = 2 ] || fail "not an entry a finding: $(cat "$work/generated.supp")"
 expect "generated entries" 0 '^inflight: 2 suppressed' "$inflight" check --suppressions "$work/generated.supp" "$program" arrive expect

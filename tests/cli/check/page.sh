@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The page of --report FILE.html in a browser: it is drawn whole, light and dark, wide and on a phone, without a
-# request for anything. page.sh INFLIGHT PROGRAM
+# The page of --report FILE.html in a browser: it is complete in light and dark mode, on a wide
+# screen and on a phone, and makes no network request. page.sh INFLIGHT PROGRAM
 . "$(dirname "$0")/../lib.sh"
 program=$2
 browser=
@@ -13,7 +13,7 @@ done
 }
 "$inflight" check --report "$work/page.html" "$program" arrive expect >/dev/null 2>&1
 
-# What a browser makes of the page: `dump NAME OPTION...` keeps the document and a picture of it.
+# Renders the page in a browser: `dump NAME OPTION...` keeps the document and a picture of it.
 draw() {
   local name=$1
   shift
@@ -30,7 +30,8 @@ timeout 60 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$wo
 [ "$(grep -c '<section class="finding"' "$work/dom.html")" = 2 ] || fail "not every finding is on the page"
 [ "$(grep -c '<svg ' "$work/dom.html")" = 2 ] || fail "not every finding has its picture"
 
-# On a phone nothing but code and pictures is wider than the screen: measured by a script that this test adds.
+# On a phone only code and pictures are wider than the screen. A script that this test adds measures
+# it.
 sed 's|<meta http-equiv="Content-Security-Policy"[^>]*>||; s|</body>|<script>document.title = document.documentElement.scrollWidth + " of " + innerWidth;</script></body>|' \
   "$work/page.html" >"$work/measured.html"
 title=$(timeout 60 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$work/measure" --window-size=500,900 \

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# inflight check: child processes, and processes that end badly. processes.sh INFLIGHT PROGRAM
+# inflight check: child processes, and processes that fail. processes.sh INFLIGHT PROGRAM
 . "$(dirname "$0")/../lib.sh"
 program=$2
 export TMPDIR=$work/temporary
@@ -29,10 +29,10 @@ expect "_exit" 86 'seen 1 time' "$inflight" check "$program" arrive _exit
 expect "a signal without a mistake" 134 '^inflight: nothing found' "$inflight" check "$program" right abort
 expect "killed without a mistake" 137 '^inflight: nothing found' "$inflight" check "$program" right kill
 
-# A signal to the command reaches the program; the report is written all the same.
+# A signal to the command reaches the program. The report is still written.
 for signal in TERM INT; do
   : >"$work/$signal.out"
-  # A shell lets what it starts in the background ignore SIGINT.
+  # A shell makes background processes ignore SIGINT.
   env --default-signal=INT "$inflight" check --report "$work/$signal.json" "$program" arrive wait >"$work/$signal.out" 2>&1 &
   command=$!
   for _ in $(seq 200); do grep -q 'did wait' "$work/$signal.out" && break; sleep 0.05; done
@@ -43,12 +43,12 @@ for signal in TERM INT; do
   grep -q barrier-misuse "$work/$signal.json" || fail "SIG$signal lost the report"
 done
 
-# Nobody reads what is said.
+# The reader of the output has gone.
 "$inflight" check --report "$work/pipe.json" "$program" arrive 2>&1 >/dev/null | head -0
 for _ in $(seq 100); do [ -s "$work/pipe.json" ] && break; sleep 0.05; done
 grep -q barrier-misuse "$work/pipe.json" || fail "a closed pipe lost the report"
 
-# Standard input, output and error are the program's own.
+# The program keeps its standard input, output and error.
 output=$(echo hello | "$inflight" check "$program" echo 2>/dev/null)
 [ "$output" = $'read: hello\ndid echo' ] || fail "input or output does not pass through: $output"
 [ -z "$(ls -A "$TMPDIR")" ] || fail "a folder was left behind"

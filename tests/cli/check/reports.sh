@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# inflight check --report and inflight merge: what they write is what its schema says, in every form.
+# inflight check --report and inflight merge: their output matches its schema in every format.
 # reports.sh INFLIGHT PROGRAM. sarif-schema-2.1.0.json is OASIS's own, of SARIF 2.1.0 with errata 01
-# (docs.oasis-open.org/sarif/sarif/v2.1.0/errata01), which may be copied as it is.
+# (docs.oasis-open.org/sarif/sarif/v2.1.0/errata01), which may be copied unchanged.
 . "$(dirname "$0")/../lib.sh"
 program=$2
-# Where the program was built: a compiler's cache may have made it in another checkout.
+# Finds where the program was built, since a compiler cache may have made it in another checkout.
 expect "where" 86 '' "$inflight" check --report "$work/where.json" "$program" arrive
 root=$(sed -nE 's|.*"file": "(/.*)/tests/cli/check/mistakes\.cu".*|\1|p' "$work/where.json" | head -n 1)
 
@@ -14,7 +14,7 @@ expect "one more" 86 '' "$inflight" check --report "$work/b.json" "$program" arr
 expect "none" 0 '' "$inflight" check --report "$work/c.json" --report "$work/c.sarif" --report "$work/c.html" "$program" right
 expect "no process" 0 '' "$inflight" check --report "$work/d.sarif" true
 
-# Joined, whatever the order; the counts add up.
+# Merged in any order. The counts add up.
 expect "merge" 0 '^2 findings, seen 129 times\.$' "$inflight" merge "$work/abc.json" "$work/a.json" "$work/b.json" "$work/c.json"
 expect "merge" 0 '' "$inflight" merge "$work/cba.json" "$work/c.json" "$work/b.json" "$work/a.json"
 cmp "$work/abc.json" "$work/cba.json" || fail "the order of reports matters"
@@ -24,7 +24,7 @@ for form in sarif html; do
   expect "merge to .$form" 0 '' "$inflight" merge --source-root "$root" "$work/m.$form" "$work/a.json"
   cmp "$work/a.$form" "$work/m.$form" || fail "merge writes another .$form"
 done
-# Each form can be read back, in any mixture.
+# Each format can be read back, in any mixture.
 for form in json sarif html; do
   expect "merge a .$form" 0 '' "$inflight" merge "$work/back.json" "$work/a.$form"
   cmp "$work/a.json" "$work/back.json" || fail "what a .$form carries is not what was found"
@@ -62,7 +62,7 @@ for name in ("a", "c", "d"):
 kinds = {line.split('"')[1] for line in open(f"{here}/../../../gpu/check/finding/kinds.def") if line.startswith("X(")}
 assert kinds == set(findings["definitions"]["finding"]["properties"]["kind"]["enum"]), "kinds in the schema"
 
-# What code scanning asks for beyond the schema.
+# The requirements of code scanning beyond the schema.
 report = load(f"{work}/a.sarif")["runs"][0]
 rules = report["tool"]["driver"]["rules"]
 assert all(rule[key] for rule in rules for key in ("id", "name", "shortDescription", "fullDescription", "help"))

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# inflight check --seeds: several orders, their findings joined. seeds.sh INFLIGHT PROGRAM
+# inflight check --seeds: runs with several orders, and their merged findings. seeds.sh INFLIGHT
+# PROGRAM
 . "$(dirname "$0")/../lib.sh"
 program=$2
 expect "a finding of one order" 86 'to see it again: --async shuffled:2 --turns random:2$' \

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# inflight check: which words a finding has for who takes part. words.sh INFLIGHT PROGRAM
+# inflight check: the words of a finding for its participants. words.sh INFLIGHT PROGRAM
 . "$(dirname "$0")/../lib.sh"
 program=$(dirname "$2")/streams
 expect "two copies" 86 '^inflight: data-race: two copies in two streams both write the same global memory' \
