@@ -1,4 +1,4 @@
-// What the cuBLAS tests share: numbers, plain loops' results against the library's.
+// Shared by the cuBLAS tests: inputs, and comparison of results with those of plain loops.
 #pragma once
 #include <cublas_v2.h>
 
@@ -27,7 +27,7 @@ inline int finish() {
 #define GOOD(call) expect((call) == CUBLAS_STATUS_SUCCESS, #call)
 #define IS(status, call) expect((call) == (status), #call)
 
-// cuBLAS's types for C++'s.
+// The cuBLAS type for a C++ type.
 template <class T>
 auto* raw(T* p) {
   if constexpr (std::is_same_v<std::remove_const_t<T>, C>)
@@ -42,7 +42,7 @@ auto* raw(T* p) {
 template <class T>
 constexpr bool is_complex = std::is_same_v<T, C> || std::is_same_v<T, Z>;
 
-// The i-th of a sequence of small numbers.
+// Element i of a sequence of small numbers.
 template <class T>
 T sample(int i) {
   const double a = (i * 37 % 19 - 9) / 8.0, b = (i * 53 % 17 - 8) / 8.0;

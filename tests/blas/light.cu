@@ -69,7 +69,7 @@ void orders() {
     GOOD(matmul.run(*dev_a, *dev_b, *dev_d));
     same(dev_d.host(), product(a, b, ta), "matmul by columns");
   }
-  // The same numbers by rows are the transposed product.
+  // The same data in row order is the transposed product.
   Matmul rows(CUBLAS_COMPUTE_32F, CUDA_R_32F, m, n, k, CUBLAS_OP_N, CUDA_R_32F, CUBLASLT_ORDER_ROW);
   GOOD(rows.run(*dev_a, *dev_b, *dev_d));
   std::vector<float> wanted(m * n);
@@ -112,7 +112,7 @@ void epilogues() {
   }
 }
 
-// The gradients of activations, with what their forward passes kept, and those of biases.
+// The gradients of activations, from data kept in their forward passes, and those of biases.
 void gradients() {
   const auto a = samples<float>(m * k), b = samples<float>(k * n, 3),
              kept = samples<float>(m * n, 7);
@@ -176,7 +176,7 @@ void float8() {
   matmul.set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, static_cast<const void*>(*scales + 1));
   GOOD(matmul.run(dev_a.data, dev_b.data, *dev_d));
   same(dev_d.host(), wanted, "8-bit floats with scales");
-  // What GELU is given, kept as 8-bit floats with a scale.
+  // The input of GELU, kept as 8-bit floats with a scale.
   const On<float> more({8.0f, -1.0f});
   matmul.set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_GELU_AUX);
   matmul.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, static_cast<void*>(narrow.data));
@@ -219,7 +219,7 @@ void batches() {
   same(dev_d.host(), wanted, "a batch");
 }
 
-// A program may name an algorithm by the number that a GPU has for it.
+// A program may select an algorithm by the number that a GPU uses for it.
 void algorithm_by_number() {
   Matmul p(CUBLAS_COMPUTE_32F, CUDA_R_32F, m, n, k, CUBLAS_OP_N, CUDA_R_32F);
   const auto a = samples<float>(m * k), b = samples<float>(k * n, 2);

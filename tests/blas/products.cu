@@ -36,7 +36,7 @@ void gemms() {
                             *dev_c, ld));
       same(dev_c.host(), product(ta, tb, m, n, k, alpha, a, ld, b, ld, beta, c, ld), "gemm");
     }
-  // A batch at strides that share A, and the same by lists of addresses.
+  // A strided batch that shares A, and the same batch by lists of addresses.
   const On<T> strided(c), listed(c);
   GOOD(BY_TYPE(T, gemmStridedBatched)(handle, CUBLAS_OP_N, CUBLAS_OP_N, 5, 4, 3, raw(&alpha), *dev_a, ld,
                                       0LL, *dev_b, ld, 10LL, raw(&zero), *strided, 5, 20LL, 6));
@@ -89,7 +89,7 @@ void symmetric() {
        "symm");
 }
 
-// Updates whose types are arguments; those of three products instead of four too.
+// Updates with types as arguments, including the 3m forms (three products instead of four).
 void typed_updates() {
   using T = C;
   const int n = 11, k = 6;
@@ -110,7 +110,7 @@ void typed_updates() {
               raw(&beta), *dev_c, CUDA_C_32F, n));
     same(dev_c.host(), symmetric, "syrkEx");
   }
-  // A Hermitian matrix's diagonal is real, whatever it was.
+  // A Hermitian matrix's diagonal is made real, whatever it was.
   auto before = c;
   for (int i = 0; i < n; ++i) before[i * n + i] = T(before[i * n + i].real());
   const auto hermitian =
@@ -160,7 +160,7 @@ void shapes() {
   same(dev_c.host(), wanted, "dgmm");
 }
 
-// f16 and bf16 with sums in f32, and 8-bit integers: exact for such small numbers.
+// f16 and bf16 with f32 sums, and 8-bit integers. These small numbers give exact results.
 template <class In, class Out>
 void typed(cudaDataType_t in, cudaDataType_t out, cublasComputeType_t compute, const char* what) {
   const int m = 20, n = 12, k = 16;

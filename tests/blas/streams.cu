@@ -1,6 +1,6 @@
 // flags: -Xlinker -l:libcublas.so.13 -Xlinker -l:libcublasLt.so.13
 // stderr: cublasSgemv reads 1088 bytes at 0x[0-9a-f]+: the allocation there has 1024 bytes
-// Order in streams, capture, what is copied where, and wrong arguments.
+// Order in streams, capture, host and device results, and invalid arguments.
 #include "common.cuh"
 
 namespace {
@@ -82,7 +82,7 @@ void mistakes() {
   expect(std::string(cublasGetStatusName(CUBLAS_STATUS_INVALID_VALUE)) == "CUBLAS_STATUS_INVALID_VALUE" &&
              std::string(cublasGetStatusString(CUBLAS_STATUS_SUCCESS)) == "success",
          "words for codes");
-  // Past the allocation: as a kernel would fault.
+  // Reads past the allocation, which faults as in a kernel.
   GOOD(cublasSgemv(handle, CUBLAS_OP_N, 16, 17, &one, *x, 16, *x, 1, &one, *x, 1));
   expect(cudaDeviceSynchronize() == cudaErrorIllegalAddress, "memory past an allocation");
 }

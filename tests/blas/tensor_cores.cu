@@ -1,7 +1,7 @@
 // flags: -Xlinker -l:libcublas.so.13 -Xlinker -l:libcublasLt.so.13
-// Products of bf16 and f16 with sums in f32, whose bits are those of an H200's cuBLAS 13: tensor
-// cores add up in the order of k. (Of few outputs and a long k, 128 x 128 x 4096, cuBLAS adds up
-// parts of k apart.)
+// Products of bf16 and f16 with f32 sums. The bits must equal those of an H200's cuBLAS 13: tensor
+// cores add in the order of k. (For few outputs and a long k, such as 128 x 128 x 4096, cuBLAS adds
+// parts of k separately.)
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 

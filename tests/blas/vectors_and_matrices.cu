@@ -1,6 +1,6 @@
 // flags: -Xlinker -l:libcublas.so.13 -Xlinker -l:libcublasLt.so.13
 // stderr: cuBLAS.s products are computed by .*: they have its rounding, not a GPU.s
-// Levels 1 and 2 of every type against plain loops, in both pointer modes.
+// Levels 1 and 2 of every type, compared with plain loops, in both pointer modes.
 #include "common.cuh"
 
 namespace {
@@ -109,7 +109,7 @@ void general_matrices() {
     GOOD(BY_TYPE(T, gemv)(handle, op, m, n, raw(&alpha), *dev_a, lda, *dev_x, 2, raw(&beta), *dev_y, 1));
     same(dev_y.host(), wanted, "gemv");
   }
-  // The band of a matrix: element (i, j) at row above + i - j.
+  // The band form of a matrix: element (i, j) is in row above + i - j.
   const int below = 2, above = 3, band = below + above + 1;
   const auto stored = samples<T>(band * n);
   const On<T> dev_band(stored), dev_y(y);
@@ -179,7 +179,7 @@ void updates() {
   same(dev_y.host(), product, "symv");
 }
 
-// Elements of other types, computed in f32.
+// Elements of other types, with computation in f32.
 void typed() {
   std::vector<__half> x, y;
   float sum = 0;
@@ -197,7 +197,7 @@ void typed() {
   GOOD(cublasCopyEx(handle, 64, *dev_x, CUDA_R_16F, 1, *other, CUDA_R_16F, 1));
   GOOD(cublasSwapEx(handle, 64, *dev_x, CUDA_R_16F, 1, *dev_y, CUDA_R_16F, 1));
   GOOD(cublasSwapEx(handle, 64, *dev_x, CUDA_R_16F, 1, *dev_y, CUDA_R_16F, 1));
-  const float c = 0, s = 1;  // x and y change places, and y its sign
+  const float c = 0, s = 1;  // swaps x and y, and negates y
   GOOD(cublasRotEx(handle, 64, *other, CUDA_R_16F, 1, *dev_y, CUDA_R_16F, 1, &c, &s, CUDA_R_32F, CUDA_R_32F));
   bool turned = true;
   for (int i = 0; i < 64; ++i)

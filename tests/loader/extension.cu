@@ -1,5 +1,5 @@
-// A shared object with a static runtime of its own, as Python's extension modules are: it adds
-// EXTENSION to each element.
+// A shared object with its own static runtime, like Python's extension modules. It adds EXTENSION
+// to each element.
 extern "C" int extension_add(int* on_device, int count);
 extern "C" int* extension_make(int count);
 
@@ -14,7 +14,7 @@ int* extension_make(int count) {
   return made;
 }
 
-// Of an element that it reads back.
+// Works on an element that it reads back.
 int extension_add(int* on_device, int count) {
   int value = -1;
   add<<<1, 64>>>(on_device, count);

@@ -1,5 +1,5 @@
-// A program without CUDA that loads shared objects with static runtimes: both work on the same
-// memory, and each may be closed and loaded again.
+// A program without CUDA that loads shared objects with static runtimes. Both use the same memory,
+// and each may be closed and loaded again.
 #include <dlfcn.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// A program as nvcc builds it when nothing is asked of it: CUDA calls before main, in main, by
-// several threads at once, and after main.
+// A program built with nvcc's defaults: CUDA calls before main, in main, by several threads at
+// once, and after main.
 #include <cstdio>
 #include <cstdlib>
 #include <thread>

@@ -1,5 +1,4 @@
-// Starts a program with an environment of its own in one of the ways that there are: starter HOW
-// PROGRAM.
+// Starts a program with a given environment in one of the possible ways: starter HOW PROGRAM.
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-// A program of two translation units that are linked on the device, with a managed variable and a
+// A program of two translation units linked on the device, with a managed variable and a
 // symbol.
 #include <cstdio>
 

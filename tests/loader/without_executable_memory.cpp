@@ -1,4 +1,4 @@
-// Runs a program on a host where no memory can be made executable, as hardened ones have it.
+// Runs a program without permission to make memory executable, as on hardened hosts.
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/mman.h>

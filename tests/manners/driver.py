@@ -1,4 +1,5 @@
-"""The driver API by ctypes, and a kernel that spins until its flag is set: what tests of Python's manners share."""
+"""The driver API through ctypes, and a kernel that spins until its flag is set. Shared by the tests of Python's
+behaviour."""
 import ctypes
 import threading
 
@@ -27,7 +28,7 @@ def check(status):
 
 
 class Spinner:
-    """A kernel that runs until `seconds` have passed, or without end."""
+    """A kernel that runs for `seconds`, or without end."""
 
     def __init__(self):
         check(cuda.cuInit(0))

@@ -1,4 +1,4 @@
-"""The package `inflight` without any other: usage: package_test.py INFLIGHT."""
+"""The package `inflight` without any other package. Usage: package_test.py INFLIGHT."""
 import os
 import subprocess
 import sys
@@ -8,7 +8,7 @@ INFLIGHT = os.path.abspath(sys.argv.pop(1))
 
 
 def run(*words, **variables):
-    # -S: without what is installed beside Python's own library, such as PyTorch.
+    # -S: without packages outside Python's own library, such as PyTorch.
     return subprocess.run([INFLIGHT, "run", sys.executable, "-S", *words], capture_output=True, text=True,
                           env={**os.environ, **variables})
 

@@ -1,4 +1,4 @@
-"""Ctrl-C and the progress line, as Python programs meet them: usage: python_test.py INFLIGHT."""
+"""Ctrl-C and the progress line in Python programs. Usage: python_test.py INFLIGHT."""
 import os
 import pty
 import signal
@@ -22,7 +22,8 @@ def program(text):
 
 
 def interrupted(text, *delays):
-    """Runs the program and sends SIGINT so many seconds after it launched. Status, output, seconds from then on."""
+    """Runs the program and sends SIGINT some seconds after its launch. Returns status, output, and seconds since the
+    signal."""
     child = subprocess.Popen(program(text), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert child.stdout.readline() == "ready\n"
     start = time.monotonic()

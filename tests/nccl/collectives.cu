@@ -1,13 +1,13 @@
-// Every collective of NCCL over ranks in one or several processes, on one or several hosts, held
-// against what it must give: for each type and several sizes.
+// Every collective of NCCL over ranks in one or several processes on one or several hosts, compared
+// with the expected results for each type and several sizes.
 //
 //   collectives RANKS FIRST COUNT ID [TYPES]
 //
-// This process has COUNT of the RANKS from number FIRST on, on devices of those numbers less
-// FIRST where DEVICES_FROM_0 is set. The process with rank 0 writes the communicator's id to the
-// file ID, where the others wait for it. With WINDOWS set, buffers are symmetric windows, for which
-// NCCL has kernels of their own from 2.27 on. TYPES: such as "f32,i32"; by default all that the
-// build of NCCL has: what ONLY_FUNCS has left out does nothing when it is called, and is named.
+// This process has COUNT of the RANKS, from number FIRST on, on devices of those numbers (less
+// FIRST if DEVICES_FROM_0 is set). The process with rank 0 writes the communicator's id to the file
+// ID, and the others wait for it. With WINDOWS set, buffers are symmetric windows, for which NCCL
+// has its own kernels from 2.27 on. TYPES is a list such as "f32,i32". The default is all types of
+// the build. Types that ONLY_FUNCS left out do nothing when called, and are named.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -25,13 +25,13 @@ struct Rank {
   cudaStream_t stream;
 };
 
-// Small whole numbers: sums of them are exact in every type, in any order.
+// Small whole numbers, so that their sums are exact in every type and order.
 template <class T>
 T value(int rank, size_t i) {
   return T(float((i + 3 * rank) % 4));
 }
 
-// What a collective does: its element counts, what it calls, and what rank r must find at i.
+// A collective: its element counts, its call, and the value that rank r must have at i.
 template <class T>
 struct Collective {
   const char* name;
@@ -107,14 +107,14 @@ std::vector<Collective<T>> collectives() {
   };
 }
 
-constexpr int fill = 0x7f;  // each byte of what nothing has been written to
+constexpr int fill = 0x7f;  // each byte of memory that nothing has written
 
 template <class T>
 bool differ(const T& a, const T& b) {
   return memcmp(&a, &b, sizeof(T)) != 0;
 }
 
-// A buffer of each of this process's ranks, registered as a window if WINDOWS asks for it.
+// A buffer of each of this process's ranks, registered as a window if WINDOWS is set.
 template <class T>
 class Buffers {
  public:
@@ -178,7 +178,7 @@ Result result_of(const Collective<T>& c, const std::vector<Rank>& mine, int rank
     for (size_t i = 0; i < sent; ++i) host[i] = value<T>(mine[k].number, i);
     CHECK(cudaMemcpy(in[k], host.data(), sent * sizeof(T), cudaMemcpyHostToDevice));
     CHECK(cudaMemset(out[k], fill, received * sizeof(T)));
-    CHECK(cudaDeviceSynchronize());  // the collective runs in a stream of its own
+    CHECK(cudaDeviceSynchronize());  // the collective runs in its own stream
   }
   CHECK(ncclGroupStart());
   for (size_t k = 0; k < mine.size(); ++k) {
@@ -206,7 +206,7 @@ struct Count {
   int right = 0, wrong = 0;
 };
 
-// Of all sizes. `optional`: may the build lack it?
+// Runs all sizes. `optional`: the build may lack the collective.
 template <class T>
 void run(const Collective<T>& c, const char* name, ncclDataType_t type, bool optional,
          const std::vector<Rank>& mine, int ranks, Count& count) {

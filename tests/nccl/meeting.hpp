@@ -1,4 +1,5 @@
-// What the programs of this folder share: checked calls, and how ranks of one communicator meet.
+// Shared by the programs of this folder: checked calls, and the connection of a communicator's
+// ranks.
 #pragma once
 #include <cuda_runtime.h>
 #include <nccl.h>
@@ -25,7 +26,7 @@ struct Job {
   int ranks, first, count;
 };
 
-// The communicator's id, which the process with rank 0 writes to a file for the others.
+// Returns the communicator's id, which the process with rank 0 writes to a file for the others.
 inline ncclUniqueId meet(const Job& job, const std::string& path) {
   ncclUniqueId id;
   const std::string fresh = path + ".new";

@@ -1,11 +1,11 @@
-// peer_group and peer_state over ranks in one or several processes, on one or several hosts, held
-// against what they must give.
+// peer_group and peer_state over ranks in one or several processes on one or several hosts,
+// compared with the expected results.
 //
 //   peers RANKS FIRST COUNT ID
 //
-// This process has COUNT of the RANKS from number FIRST on, a thread for each, on devices of those
-// numbers less FIRST where DEVICES_FROM_0 is set: then FIRST names the host. Where PEERS_TIME is
-// set, it also says how long a barrier takes.
+// This process has COUNT of the RANKS, from number FIRST on, with a thread for each, on devices of
+// those numbers (less FIRST if DEVICES_FROM_0 is set, where FIRST also names the host). With
+// PEERS_TIME set, it also prints the time of a barrier.
 #include <inflight/groups.cuh>
 #include <inflight/nccl/peer_group.cuh>
 #include <thread>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr unsigned blocks = 5, threads = 96, rounds = 7;
 
-struct pair_of_words {  // 16 bytes, with an operator of its own that depends on the order
+struct pair_of_words {  // 16 bytes, with an operator that depends on the order
   unsigned long long first, second;
 };
 struct append {
@@ -30,8 +30,8 @@ __host__ __device__ unsigned value_of(unsigned rank, unsigned block, unsigned th
   return (rank * 7919 + block * 131 + thread * 17 + round * 3) % 1000;
 }
 
-// Every block exchanges values of several types in turn, in odd numbers of rounds, so that launches
-// begin with either slot.
+// Every block exchanges values of several types in turn, in an odd number of rounds, so that
+// launches start with either slot.
 __global__ void exchange(const __grid_constant__ inflight::peer_handle handle, unsigned first_rank,
                          unsigned* wrong) {
   inflight::peer_group peers(handle);
@@ -61,7 +61,7 @@ __global__ void exchange(const __grid_constant__ inflight::peer_handle handle, u
   if (bad) atomicAdd(wrong, bad);
 }
 
-// What was written to the others' memory before a barrier is there after it.
+// Data written to the others' memory before a barrier is visible after it.
 __global__ void write_to_all(const __grid_constant__ inflight::peer_handle handle,
                              ncclWindow_t window, unsigned* wrong) {
   inflight::peer_group peers(handle);
@@ -103,7 +103,7 @@ std::vector<T> values_of(const T* memory, std::size_t count) {
   return values;
 }
 
-// Collectives between kernels, over all ranks and over those of this rank's number on each host.
+// Collectives between kernels, over all ranks and over the ranks with the same number on each host.
 unsigned wrong_over_hosts(inflight::peer_state& state, const Job& job, unsigned rank,
                           unsigned here) {
   constexpr unsigned count = 1000;
@@ -146,7 +146,7 @@ void time_barriers(const inflight::peer_handle& handle, unsigned rank) {
   CHECK(cudaEventCreate(&begin));
   CHECK(cudaEventCreate(&end));
   float ms = 0;
-  for (int turn = 0; turn < 2; ++turn) {  // the first warms up
+  for (int turn = 0; turn < 2; ++turn) {  // the first is a warm-up
     CHECK(cudaEventRecord(begin));
     many_barriers<<<blocks, threads>>>(handle, count);
     CHECK(cudaEventRecord(end));

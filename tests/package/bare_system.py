@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A bare Debian system of packages that this machine has installed: those that are essential, the named ones, and all that these depend on.
+"""Makes a bare Debian system from this machine's packages: the essential ones, the named ones and all dependencies.
 
-bare_system.py FOLDER PACKAGE...: the exit status is 77 where one is not installed.
+bare_system.py FOLDER PACKAGE...: the exit status is 77 if one is not installed.
 """
 import os
 import re
@@ -14,7 +14,7 @@ LEFT_OUT = re.compile(r"/usr/share/(doc|man|info|locale|lintian)/")
 
 
 def installed():
-    """By name, the fields of each package, and by what packages provide, who provides it."""
+    """Returns the fields of each package by its name, and the providers of each provided name."""
     packages, providers = {}, {}
     with open("/var/lib/dpkg/status", encoding="utf-8") as status:
         for text in status.read().split("\n\n"):
@@ -28,12 +28,12 @@ def installed():
 
 
 def names(field):
-    """Of a field such as Depends, a list of alternatives for each entry, without versions and architectures."""
+    """Parses a field such as Depends into a list of alternatives per entry, without versions and architectures."""
     return [[re.split(r"[\s(:\[]", one.strip())[0] for one in entry.split("|")] for entry in field.split(",") if entry.strip()]
 
 
 def with_dependencies(packages, providers, wanted):
-    """The packages of the named ones and of all that they depend on."""
+    """Returns the named packages and all that they depend on."""
     chosen, waiting = set(), [[name] for name in wanted]
     while waiting:
         alternatives = waiting.pop()
@@ -51,7 +51,7 @@ def with_dependencies(packages, providers, wanted):
 
 
 def copy(path, folder):
-    """A directory, link or file, where it lies in the other system."""
+    """Copies a directory, link or file to its place in the other system."""
     to = folder + path
     if os.path.lexists(to):
         return
@@ -67,7 +67,7 @@ def copy(path, folder):
 
 
 def copy_alternatives(folder):
-    """The links that update-alternatives made to what has been copied."""
+    """Copies the links that update-alternatives made to the copied files."""
     for name in os.listdir("/etc/alternatives"):
         link = f"/etc/alternatives/{name}"
         if os.path.islink(link) and os.path.exists(folder + os.readlink(link)):

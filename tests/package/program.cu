@@ -1,5 +1,5 @@
-// A program as its author built it elsewhere, with nvcc's defaults: `program` adds up and says whether the sum is
-// right; `program race` lacks a barrier.
+// A program built elsewhere with nvcc's defaults: `program` computes a sum and prints whether it is
+// right. `program race` lacks a barrier.
 #include <cstdio>
 #include <numeric>
 #include <vector>

@@ -1,4 +1,4 @@
-"""Numba's kernels: its own code, CUDA C++ that NVRTC compiles, and what nvJitLink makes of both."""
+"""Numba's kernels: its own code, CUDA C++ that NVRTC compiles, and the result of linking both with nvJitLink."""
 import math
 
 import numpy as np

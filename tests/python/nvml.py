@@ -1,4 +1,5 @@
-"""NVML through NVIDIA's own bindings, nvidia-ml-py: what a monitor shows of the software GPU, and what Numba uses of it."""
+"""NVML through NVIDIA's own bindings, nvidia-ml-py: what monitoring tools show of the software GPU, and the calls
+that Numba uses."""
 import os
 
 import numpy as np

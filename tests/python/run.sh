@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# run.sh INFLIGHT PROGRAM.py, or run.sh INFLIGHT --sessions PAGE: a program under `inflight run`, or the
-# sessions of a page; run.sh INFLIGHT --check: programs with mistakes under `inflight check`. Exit status
-# 77 where the Python packages are missing. INFLIGHT_TEST_PYTHON names another environment's python than
-# .python.
+# run.sh INFLIGHT PROGRAM.py, or run.sh INFLIGHT --sessions PAGE: runs a program under `inflight
+# run`, or the sessions of a page. run.sh INFLIGHT --check: runs programs with mistakes under
+# `inflight check`. Exit status 77: the Python packages are missing. INFLIGHT_TEST_PYTHON names a
+# python other than that of .python.
 set -u
 inflight=$(realpath "$1")
 here=$(cd "$(dirname "$0")" && pwd)
@@ -13,7 +13,7 @@ python=${INFLIGHT_TEST_PYTHON:-$here/../../.python/bin/python}
 }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# What others of this machine compiled is not what is tested.
+# Separate caches, so that kernels compiled by others on this machine are not tested.
 export TRITON_CACHE_DIR=$work/triton NUMBA_CACHE_DIR=$work/numba
 unset TRITON_PTXAS_PATH TRITON_PTXAS_BLACKWELL_PATH LD_LIBRARY_PATH LD_AUDIT LD_PRELOAD
 case $2 in

@@ -1,4 +1,4 @@
-"""The kernels of Triton's tutorials that need no tensor cores, against NumPy."""
+"""The kernels of Triton's tutorials that need no tensor cores, compared with NumPy."""
 import numpy as np
 import triton
 import triton.language as tl

@@ -1,5 +1,5 @@
-"""A kernel runs until it reaches what is not supported: Python hears of that when it waits, and with INFLIGHT_STRICT
-at the launch."""
+"""A kernel runs until it reaches an unsupported instruction. Python gets the error when it waits, and with
+INFLIGHT_STRICT at the launch."""
 import os
 import re
 import subprocess

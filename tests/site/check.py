@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The site in a browser: check.py SITE CHROMIUM KIND. Every page, on a screen and on a phone: no error on the console,
-no request that goes elsewhere, nothing wider than the window. Its search finds the KIND. Dark is not light."""
+"""Checks the site in a browser: check.py SITE CHROMIUM KIND. Every page on a screen and on a phone: no error on the
+console, no request to other hosts, nothing wider than the window. The search finds KIND. Dark differs from light."""
 import glob
 import http.server
 import json
@@ -69,7 +69,7 @@ def serve(site, job):
 
 
 def browse(chromium, site, job, *options):
-    """What the pages say of themselves, and what the browser logs."""
+    """Returns what the pages report about themselves, and the browser's log."""
     server, answers = serve(site, job)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile, open(os.path.join(profile, "log"), "w+") as log:
         browser = subprocess.Popen(
@@ -79,7 +79,7 @@ def browse(chromium, site, job, *options):
         try:
             told = answers.get(timeout=240)
         finally:
-            os.killpg(browser.pid, signal.SIGKILL)  # with the processes that it has started
+            os.killpg(browser.pid, signal.SIGKILL)  # with the processes that it started
             browser.wait()
             server.shutdown()
         log.seek(0)

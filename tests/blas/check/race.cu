@@ -1,6 +1,6 @@
 // flags: -Xlinker -l:libcublas.so.13
-// A call of cuBLAS in one stream reads what a kernel in another writes, and nothing orders them. What the
-// call wrote is no uninitialised memory to the kernel behind it.
+// A cuBLAS call in one stream reads memory that a kernel in another stream writes, without order
+// between them. A later kernel does not see the call's output as uninitialised memory.
 #include <cublas_v2.h>
 
 __global__ void fill(float* x, float value) { x[threadIdx.x] = value; }

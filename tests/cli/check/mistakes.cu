@@ -1,7 +1,7 @@
-// Makes mistakes that any order shows, then ends as its arguments say: mistakes [WORD...], one after the
-// other: `arrive` and `expect` (a mistake each), `right` (a kernel without), `abort`, `kill`, `exit` (3),
-// `_exit` (3), `wait` (for a signal), `echo` (what it reads), `seeded` (a mistake where the order of copies
-// is shuffled by 2).
+// Makes mistakes that any order shows, then ends as its arguments say: mistakes [WORD...]. The
+// words act in turn: `arrive` and `expect` (a mistake each), `right` (a correct kernel), `abort`,
+// `kill`, `exit` (3), `_exit` (3), `wait` (for a signal), `echo` (copies its input), `seeded` (a
+// mistake where the order of copies is shuffled by 2).
 #include <csignal>
 #include <unistd.h>
 

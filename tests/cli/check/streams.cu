@@ -1,5 +1,5 @@
-// What meets in two streams, or in one block, without order: streams
-// copies|fill|memset|atomic|sizes.
+// Unordered accesses in two streams, or in one block:
+// streams copies|fill|memset|atomic|sizes.
 #include "tests/kernels/check/check_test.cuh"
 
 __global__ void writes(int* data) { data[threadIdx.x] = threadIdx.x; }

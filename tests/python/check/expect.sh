@@ -22,7 +22,7 @@ expect "memory that nobody wrote" 86 "uninitialised-read at .*triton_reads_what_
   "$inflight" check python -W ignore "$folder/triton_reads_what_nobody_wrote.py"
 grep -qE "'array forgotten\.array, f4 \(256,\)'" <<<"$output" || fail "the array is not named: $output"
 tests=$folder/race_in_pytest.py
-# pytest keeps what tests print: the summary tells where.
+# pytest captures what tests print, so the summary names the test.
 expect "pytest" 86 "data-race at .*race_in_pytest.py:$(line_of race_in_pytest.py read):[0-9]+ \(ld.shared.f32\), seen" \
   "$inflight" check --report "$work/p.json" pytest -q -W ignore -p no:cacheprovider "$tests"
 grep -q '^2 passed' <<<"$output" || fail "the tests do not pass as without the checker: $output"

@@ -1,4 +1,4 @@
-"""Each thread reads what another has written, with no barrier between."""
+"""Each thread reads what another has written, without a barrier between."""
 import sys
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Tests of kernels, as a framework runs them: each in a process of its own."""
+"""Runs tests of kernels as a framework does, each in its own process."""
 import subprocess
 import sys
 import unittest

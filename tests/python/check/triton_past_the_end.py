@@ -1,4 +1,4 @@
-"""The last element read lies behind the array's end."""
+"""The last element read lies past the array's end."""
 import numpy as np
 import triton
 import triton.language as tl

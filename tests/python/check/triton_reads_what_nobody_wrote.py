@@ -1,4 +1,4 @@
-"""A sum of an array that nothing has written. Its memory is named as the program names it."""
+"""Sums an array that nothing has written. Its memory has the name that the program gives it."""
 import numpy as np
 import triton
 import triton.language as tl

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh INFLIGHT [ARG...]: suite.py with the environment that tools/install-python makes, or the python that
-# INFLIGHT_TEST_PYTHON names. Exit status 77 where the Python packages are missing.
+# run.sh INFLIGHT [ARG...]: runs suite.py in the environment of tools/install-python, or with the
+# python in INFLIGHT_TEST_PYTHON. Exit status 77: the Python packages are missing.
 set -u
 inflight=$(realpath "$1")
 here=$(cd "$(dirname "$0")" && pwd)
@@ -9,6 +9,6 @@ python=${INFLIGHT_TEST_PYTHON:-$here/../../../.python/bin/python}
   echo "skipped: $python has no Numba-CUDA, filecheck, ml_dtypes and psutil ('tools/install-python suites' installs them)"
   exit 77
 }
-# Some tests count what the cache gets in the folder that they name.
+# Some tests count the files that the cache writes to their folder.
 unset NUMBA_CACHE_DIR LD_LIBRARY_PATH LD_AUDIT LD_PRELOAD PYTHONPATH
 PATH=$(dirname "$inflight"):$(dirname "$python"):$PATH python "$here/suite.py" "$here/known.txt" "${@:2}"

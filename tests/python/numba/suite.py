@@ -1,8 +1,8 @@
-"""Numba-CUDA's own tests, which its wheel carries, on the software GPU: each module in a process of its own.
+"""Runs Numba-CUDA's own tests, which its wheel contains, on the software GPU, each module in its own process.
 
 suite.py KNOWN [--part K/N] [--only MODULE,...]
 
-Fails if a test fails that KNOWN does not have, or one that it has no longer does. `--part K/N` takes the modules
+Fails if a test fails that is not in KNOWN, or if one in KNOWN no longer fails. `--part K/N` takes the modules
 whose name has the CRC-32 K modulo N.
 """
 import argparse
@@ -14,10 +14,10 @@ import sys
 import time
 import zlib
 
-# Modules that want other packages, and one that touches half of the memory that the device says it has: 70 GB.
+# Modules that need other packages, and one that touches half of the device's reported memory: 70 GB.
 LEFT_OUT = ("benchmarks", "cudasim", "test_cupy_bfloat16_interop", "test_managed_alloc")
 MODULE_SECONDS = 2400
-# Tests whose kernels go past what they have by some elements, which a GPU's pages and granules hide.
+# Tests whose kernels access a few elements past their arrays, which a GPU's page granularity hides.
 SLACK = ("cudapy.test_dispatcher", "cudapy.test_localmem", "cudadrv.test_cuda_driver")
 PROGRAM = """
 import json, sys, unittest
@@ -46,12 +46,12 @@ def modules():
 
 
 def name_of(test):
-    """The test that a subtest, `NAME (PARAMETERS)`, is of."""
+    """Returns the test that a subtest, `NAME (PARAMETERS)`, belongs to."""
     return test.split(" (")[0]
 
 
 def run(module):
-    """Tests, failed ones, skipped, expected failures; and how long it took."""
+    """Returns the tests, failed ones, skipped, expected failures, and the time taken."""
     command = ["inflight", "run", "--timeout", "1200"] + (["--slack", "512"] if module in SLACK else [])
     begin = time.monotonic()
     try:

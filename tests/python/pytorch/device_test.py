@@ -1,4 +1,5 @@
-"""PyTorch's wheel as it is on the software GPU: devices, memory, streams, graphs, torch.compile, Triton, extensions."""
+"""PyTorch's unmodified wheel on the software GPU: devices, memory, streams, graphs, torch.compile, Triton,
+extensions."""
 import os
 import shutil
 import subprocess
@@ -60,7 +61,7 @@ class Devices(unittest.TestCase):
         self.assertGreater(torch.cuda.memory_stats()["allocation.all.allocated"], 0)
         address = a.data_ptr()
         del a
-        self.assertEqual(torch.empty(1 << 20, device=GPU).data_ptr(), address)  # the caching allocator's
+        self.assertEqual(torch.empty(1 << 20, device=GPU).data_ptr(), address)  # from the caching allocator
         self.assertIn("Allocated memory", torch.cuda.memory_summary())
         with self.assertRaises(torch.OutOfMemoryError):
             torch.empty(1 << 60, dtype=torch.uint8, device=GPU)
@@ -102,7 +103,7 @@ class Devices(unittest.TestCase):
 
 
 class Management(unittest.TestCase):
-    """What torch.cuda asks of NVML, by nvidia-ml-py."""
+    """torch.cuda's queries to NVML, through nvidia-ml-py."""
 
     def test_memory(self):
         held = torch.empty(100 << 20, dtype=torch.uint8, device=GPU)
@@ -218,8 +219,8 @@ class Compiled(unittest.TestCase):
         theirs = [t.cuda().requires_grad_() for t in (x, w)]
         expected = f(*mine)
         expected.backward()
-        # Backward would begin with a fill, and add up what it finds: eager operations.
-        # So does Inductor where it folds constants of both directions.
+        # Backward would start with eager operations: a fill, and a sum with existing gradients.
+        # Inductor does the same when it folds constants of both directions.
         compiled = torch.compile(f, options={"joint_graph_constant_folding": False})
         gradients = torch.autograd.grad(compiled(*theirs), theirs, torch.ones(()).cuda())
         for one, other in zip(mine, gradients):
@@ -319,7 +320,7 @@ class Manners(unittest.TestCase):
 
 
 class Products(unittest.TestCase):
-    """Matrix products of the wheel's own, which it takes from cuBLAS."""
+    """Matrix products that the wheel computes with cuBLAS."""
 
     def test_as_on_the_cpu(self):
         for dtype, error in ((torch.float32, 1e-4), (torch.float64, 1e-10), (torch.float16, 2e-2), (torch.bfloat16, 1e-1)):

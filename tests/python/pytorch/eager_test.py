@@ -1,4 +1,5 @@
-"""PyTorch's wheel on the software GPU, eager operations by inflight.torch: each is compared with the CPU's result."""
+"""PyTorch's wheel on the software GPU with eager operations by inflight.torch, each compared with the CPU's
+result."""
 import io
 import os
 import re
@@ -44,7 +45,7 @@ class Case(unittest.TestCase):
             self.assertEqual(actual, expected)
 
     def agree(self, function, *arguments, **tolerance):
-        """The function answers the same on both devices, and leaves the same in its arguments."""
+        """The function returns the same on both devices, and leaves the same values in its arguments."""
         theirs = on_gpu(arguments)
         mine = [a.detach().clone().requires_grad_(a.requires_grad) if isinstance(a, torch.Tensor) else a
                 for a in arguments]
@@ -353,7 +354,7 @@ def train(make, data, steps, optimizer, device):
 
 
 class Block(nn.Module):
-    """A transformer of one layer over tokens."""
+    """A one-layer transformer over tokens."""
 
     def __init__(self, tokens=17, width=16):
         super().__init__()
@@ -475,7 +476,7 @@ class Report(Case):
         self.assertRegex(done.stderr, r"on the CPU: 2 calls of .* \(asked for\)")
 
     def test_where_flags_are_frozen(self):
-        # As by PyTorch's own helpers for tests.
+        # As PyTorch's own test helpers do.
         text = ("import torch; torch.backends.disable_global_flags(); import inflight.torch; inflight.torch.enable(); "
                 "print((torch.ones(3, device='cuda') * 2).tolist(), torch.backends.cudnn.enabled)")
         done = subprocess.run([sys.executable, "-W", "ignore", "-c", text], capture_output=True, text=True)
@@ -492,7 +493,7 @@ class Report(Case):
         layer = nn.Linear(4, 3).to(GPU)
         model = torch.compile(lambda x: layer(x).relu() @ torch.ones(3, 2, device=GPU), mode="reduce-overhead")
         with torch.no_grad():
-            for step in range(3):  # it is captured at the second
+            for step in range(3):  # captured at the second step
                 x = torch.randn(5, 4)
                 wanted = nn.functional.linear(x, layer.weight.cpu(), layer.bias.cpu()).relu() @ torch.ones(3, 2)
                 torch.testing.assert_close(model(x.to(GPU)).cpu(), wanted, rtol=1e-4, atol=1e-5)

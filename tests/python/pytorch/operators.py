@@ -1,11 +1,11 @@
-"""PyTorch's own operator database under inflight.torch, counted: equal to the CPU, refused with a sentence, or wrong.
+"""Runs PyTorch's own operator database under inflight.torch and counts results: equal to the CPU, refused or wrong.
 
 operators.py [--part K/N] [--types T,...] [--only NAME,...] [--known FILE] [--list FILE] [--seconds S]
 
-Each operator is called in each type that it has on both devices, with three of its samples: the first, the middle one and
-the last. Results and, where it has them, gradients are compared. `--part K/N` takes those whose name and type have the
-CRC-32 K modulo N: the same in every run. Cases run in processes of their own, since some end the process. A failure that
-the file of known ones does not have fails the run, and so does one that it has and that no longer occurs.
+Calls each operator on both devices, in each of its types, with three of its samples: the first, the middle one and
+the last. Compares results and, if there are any, gradients. `--part K/N` takes those whose name and type have the
+CRC-32 K modulo N, the same in every run. Cases run in their own processes, since some end the process. The run
+fails on a failure that the file of known ones lacks, and on a known one that no longer occurs.
 """
 import argparse
 import collections
@@ -21,7 +21,7 @@ TYPES = "float32 float64 float16 bfloat16 complex64 int64 int32 uint8 bool".spli
 EQUAL, SHAPED, REFUSED, WRONG = "equal", "shaped", "refused", "wrong"
 MEANINGS = {EQUAL: "equal to the CPU's", SHAPED: "random or uninitialised: of the same shape and type",
             REFUSED: "refused with a sentence", WRONG: "wrong"}
-MOST_SAMPLES = 400  # of one operator that are looked at; those with more count up to thousands
+MOST_SAMPLES = 400  # most samples per operator that are counted; some have thousands
 CASE_SECONDS = 300
 SENTENCES = ("inflight", "no kernel image", "not implemented for", "not supported", "cannot capture")
 
@@ -31,7 +31,7 @@ def part_of(case, parts):
 
 
 class Worker:
-    """A process that is given cases and answers each with one line."""
+    """A process that receives cases and answers each with one line."""
 
     def __init__(self):
         self.process = None
@@ -69,7 +69,7 @@ class Worker:
 
 
 def read_known(path):
-    """Lines 'CASE OUTCOME  # cause'."""
+    """Parses lines 'CASE OUTCOME  # cause'."""
     known = {}
     with open(path) as lines:
         for line in lines:
@@ -122,12 +122,12 @@ def parse():
     return parser.parse_args()
 
 
-# What follows is for the workers alone: they import PyTorch.
+# The code below runs only in the workers, which import PyTorch.
 
 
 def database():
     from torch.testing._internal import common_methods_invocations as module
-    # It would hide that a result is random, by setting the same seed each time.
+    # It sets the same seed each time, which would hide that a result is random.
     module.wrapper_set_seed = lambda op, *args, **kwargs: op(*args, **kwargs)
     return {f"{op.name}{'.' + op.variant_test_name if op.variant_test_name else ''}": op for op in module.op_db}
 
@@ -156,7 +156,7 @@ def covers_its_memory(tensor):
 
 
 def moved(values):
-    """To the GPU: leaves of autograd as leaves, views with the memory around them."""
+    """Moves values to the GPU. Leaves of autograd stay leaves, and views keep the memory around them."""
     import torch
     from torch.utils._pytree import tree_map
 
@@ -199,7 +199,7 @@ def compare(actual, expected, shape_only, what, kind):
 
 
 def gradients(result, inputs):
-    """Of the sum of all that is differentiable, by what of the inputs wants one."""
+    """Returns the gradients of the sum of all differentiable results, for the inputs that require one."""
     import torch
     from torch.utils._pytree import tree_leaves
     leaves = [value for value in tree_leaves(inputs) if isinstance(value, torch.Tensor) and value.requires_grad]
@@ -211,7 +211,7 @@ def gradients(result, inputs):
 
 
 def is_random(op):
-    """Whether its results are random or uninitialised by its nature."""
+    """Returns whether the operator's results are random or uninitialised by definition."""
     import torch
     name = op.name.rsplit(".", 1)[-1]
     packet = getattr(torch.ops.aten, name, None) or getattr(torch.ops.aten, op.aten_name, None)
@@ -239,7 +239,7 @@ def run_case(name, kind):
         theirs = moved(mine)
         try:
             expected = outcome_of(op, mine, with_gradient, 1)
-        except Exception as error:  # as types that the CPU has no kernel for
+        except Exception as error:  # such as types that the CPU has no kernel for
             return {"outcome": SHAPED, "why": f"the CPU itself fails: {type(error).__name__}"}
         actual = outcome_of(op, theirs, with_gradient, 1)
         try:
@@ -254,7 +254,7 @@ def run_case(name, kind):
 
 
 def outcome_of(op, inputs, with_gradient, seed):
-    """What it answers, and the gradients."""
+    """Returns the operator's result and the gradients."""
     import torch
     torch.manual_seed(seed)
     result = op(inputs[0], *inputs[1], **inputs[2])

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh INFLIGHT PROGRAM.py [ARG...], or run.sh INFLIGHT --sessions PAGE: as ../run.sh, with the environment that
-# tools/install-pytorch makes, or the python that INFLIGHT_TEST_PYTORCH names.
+# run.sh INFLIGHT PROGRAM.py [ARG...], or run.sh INFLIGHT --sessions PAGE: like ../run.sh, in the
+# environment of tools/install-pytorch, or with the python in INFLIGHT_TEST_PYTORCH.
 set -u
 inflight=$(realpath "$1")
 here=$(cd "$(dirname "$0")" && pwd)
@@ -9,7 +9,7 @@ python=${INFLIGHT_TEST_PYTORCH:-$here/../../../.pytorch/bin/python}
   echo "skipped: $python has no PyTorch and tinygrad (tools/install-pytorch installs them)"
   exit 77
 }
-# Kernels are compiled once for all runs, apart from what others of this machine compiled.
+# Kernels are compiled once for all runs, in a cache separate from others on this machine.
 cache=$(dirname "$inflight")/../pytorch-cache
 export TRITON_CACHE_DIR=$cache/triton TORCHINDUCTOR_CACHE_DIR=$cache/inductor CACHEDB=$cache/tinygrad.db
 mkdir -p "$cache"

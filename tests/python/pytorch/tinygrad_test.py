@@ -1,4 +1,4 @@
-"""tinygrad's CUDA backend against NumPy: kernels by NVRTC, the JIT and its graphs, training."""
+"""tinygrad's CUDA backend, compared with NumPy: kernels compiled by NVRTC, the JIT and its graphs, training."""
 import os
 import unittest
 

@@ -1,4 +1,4 @@
-"""NumPy arrays on the device, as Triton takes them: it asks for an address and a type."""
+"""NumPy arrays on the device in the form that Triton takes: an object with an address and a type."""
 import numpy as np
 from numba import cuda
 

@@ -1,7 +1,7 @@
-"""tinygrad's own tests on the software GPU: suite.py CHECKOUT KNOWN [--only FILE,...]
+"""Runs tinygrad's own tests on the software GPU: suite.py CHECKOUT KNOWN [--only FILE,...]
 
-CHECKOUT is tinygrad's repository, at a commit near the installed version. Each file of FILES has a process of its own.
-Fails if a test fails that KNOWN does not have, or one that it has, without `may` before it, no longer does.
+CHECKOUT is tinygrad's repository, at a commit near the installed version. Each file of FILES has its own process.
+Fails if a test fails that is not in KNOWN, or if one in KNOWN without `may` before it no longer fails.
 """
 import argparse
 import pathlib
@@ -11,18 +11,18 @@ import tempfile
 import time
 import xml.etree.ElementTree as xml
 
-# Under `test/`.
+# Paths under `test/`.
 FILES = """test_tiny unit/test_jit backend/test_jit backend/test_schedule backend/test_ops backend/test_linearizer backend/test_tensor
 backend/test_dtype backend/test_dtype_alu backend/test_transcendental backend/test_custom_kernel backend/test_rangeify
 backend/test_symbolic_ops backend/test_symbolic_jit backend/test_setitem backend/test_arange backend/test_softmax_fusion
 backend/test_randomness backend/test_subbuffer backend/test_graph opt/test_tensor_cores opt/test_kernel_opts""".split()
 FILE_SECONDS = 1800
-# One-dimensional convolutions load four numbers where three are left, which a GPU's pages hide.
+# One-dimensional convolutions load four numbers where three are left, which a GPU's page granularity hides.
 SLACK = "512"
 
 
 def run(checkout, file):
-    """Tests, the names of those that failed, how many were skipped, and what pytest said."""
+    """Returns the number of tests, the names of failed ones, the number of skipped ones, and pytest's output."""
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.xml"
         command = ["inflight", "run", "--slack", SLACK, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# run.sh INFLIGHT [ARG...]: suite.py with the environment that tools/install-pytorch makes, or the python that
-# INFLIGHT_TEST_PYTORCH names, on the checkout of Triton that INFLIGHT_TEST_TRITON names. Exit status 77 without it.
+# run.sh INFLIGHT [ARG...]: runs suite.py in the environment of tools/install-pytorch, or with the
+# python in INFLIGHT_TEST_PYTORCH, on the Triton checkout in INFLIGHT_TEST_TRITON. Exit status 77:
+# there is none.
 set -u
 inflight=$(realpath "$1")
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,7 +1,8 @@
-"""Triton's own tests of its language on the software GPU: suite.py CHECKOUT KNOWN [--file FILE] [--part I/N]
+"""Runs Triton's own language tests on the software GPU: suite.py CHECKOUT KNOWN [--file FILE] [--part I/N]
 
-CHECKOUT is Triton's repository, at a commit near the installed version. A process runs 150 tests, as many of them at a time as
-there are cores. Fails if more tests of a function fail than KNOWN has. --part runs one of N equal shares, counted from 0.
+CHECKOUT is Triton's repository, at a commit near the installed version. A process runs 150 tests, and as many run at
+a time as there are cores. Fails if more tests of a function fail than in KNOWN. --part runs one of N equal shares,
+counted from 0.
 """
 import argparse
 import collections
@@ -17,12 +18,12 @@ import xml.etree.ElementTree as xml
 
 TESTS_A_PROCESS = 150
 PROCESS_SECONDS = 3600
-# The tests themselves make and compare their data by eager operations of PyTorch.
+# The tests create and compare their data with eager operations of PyTorch.
 PYTEST = ["inflight", "run", sys.executable, "-m", "inflight.torch", "--on", "cpu", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
 
 
 def collected(folder, file):
-    """The ids of all tests of the file."""
+    """Returns the ids of all tests of the file."""
     done = subprocess.run([*PYTEST, "--collect-only", file], cwd=folder, capture_output=True, text=True, errors="replace")
     tests = [line for line in done.stdout.splitlines() if line.startswith(file + "::")]
     if not tests:
@@ -35,7 +36,7 @@ def function_of(test):
 
 
 def run(folder, tests):
-    """How many ran, those that failed, how many were skipped, and what pytest said."""
+    """Returns the number of tests run, those that failed, the number of skipped ones, and pytest's output."""
     with tempfile.TemporaryDirectory() as scratch:
         report, ids = pathlib.Path(scratch) / "report.xml", pathlib.Path(scratch) / "tests"
         ids.write_text("\n".join(tests))
@@ -64,7 +65,7 @@ def main():
         if line.split() and not line.startswith("#"):
             count, function = line.split()
             known[function] = int(count)
-    folder = options.checkout  # pytest names the tests from there, where its settings are
+    folder = options.checkout  # pytest names the tests from this folder, which has its settings
     tests = collected(folder, f"python/test/unit/{options.file}")
     part, parts = map(int, options.part.split("/"))
     shares = [tests[i:i + TESTS_A_PROCESS] for i in range(0, len(tests), TESTS_A_PROCESS)][part::parts]
