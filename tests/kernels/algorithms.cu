@@ -1,5 +1,5 @@
 // Whole algorithms in shared memory: matrix product, bitonic sort, histogram, transpose, stencil,
-// block reductions, checked on the host too.
+// block reductions. The host checks the results too.
 #include "tests/kernels/kernel_test.cuh"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
-// Dynamic stack memory: sizes that differ between lanes, in loops, in recursion, beside frames of
-// functions that are called meanwhile.
+// Dynamic stack memory: sizes that differ between lanes, in loops, in recursion, next to the frames
+// of functions called meanwhile.
 #include "tests/kernels/kernel_test.cuh"
 
-// Uses as much of its own frame as the caller may have allocated behind.
+// Uses as much of its own frame as the caller may have allocated after its own.
 __device__ __noinline__ int scribble(int n) {
   volatile int own[64];
   for (int i = 0; i < 64; ++i) own[i] = -n - i;
@@ -45,7 +45,7 @@ __device__ __noinline__ int deep(int n) {
 
 __global__ void recursion(int* out, int n) { out[threadIdx.x] = deep(n + threadIdx.x % 5); }
 
-// What a compiler of scoped arrays emits: allocated and freed in each round of a loop.
+// The code that a compiler of scoped arrays emits: allocate and free in each round of a loop.
 __global__ void scoped(int* out, int rounds) {
   int sum = 0;
   for (int r = 0; r < rounds; ++r) {

@@ -21,7 +21,7 @@ int main() {
   for (std::size_t bytes : {std::size_t{5000}, std::size_t{174063616}}) {
     for (int i = 0; i < 3; ++i) {
       void* p = nullptr;
-      cudaMalloc(&p, 1000);  // so that what follows would not lie well by chance
+      cudaMalloc(&p, 1000);  // shifts later allocations, so that none is aligned by chance
       cudaMalloc(&p, bytes);
       see(p);
     }

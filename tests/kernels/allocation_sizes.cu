@@ -1,5 +1,5 @@
-// Sizes that no GPU has are out of memory; products of sizes that no integer holds
-// are that or invalid values.
+// Sizes that exceed every GPU give out-of-memory errors. Products of sizes that overflow every
+// integer give these or invalid-value errors.
 // flags: -lcuda
 #include <cstdio>
 #include <cuda.h>

@@ -1,6 +1,6 @@
 // options: --slack 512
-// A program that runs past the end of an allocation, of its own variables and of its shared memory,
-// and as on a GPU into memory that nobody has.
+// A program that accesses memory past the end of an allocation, of its variables and of its shared
+// memory and, as on a GPU, memory of no allocation.
 #include "tests/kernels/kernel_test.cuh"
 
 __device__ int global_variable[25];
@@ -12,7 +12,7 @@ __global__ void fill(int* out, int count) {
 __global__ void fill_variable(int count) {
   for (int i = threadIdx.x; i < count; i += blockDim.x) global_variable[i] = constants[i];
 }
-// In a block of 100 bytes: an H200 gives shared memory in pieces of 128.
+// In a block of 100 bytes. An H200 allocates shared memory in units of 128.
 __global__ void read_shared(int* out) {
   __shared__ int few[25];
   if (threadIdx.x < 25) few[threadIdx.x] = 1;

@@ -1,5 +1,5 @@
-// CUDA arrays keep what every form of copy writes, and give it back: rows, boxes, runs of bytes,
-// array to array, layers, levels of a mipmapped array, and copies as nodes of a graph.
+// CUDA arrays return what every form of copy writes: rows, boxes, runs of bytes, array to array,
+// layers, levels of a mipmapped array, and copies as nodes of a graph.
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -1,6 +1,6 @@
 // options: --devices 2
 // software-only
-// Arrays of another device: copies reach them, and textures and surfaces of kernels do.
+// Arrays on another device, accessed by copies and by textures and surfaces of kernels.
 #include "tests/kernels/kernel_test.cuh"
 
 __global__ void read(cudaTextureObject_t from, int* out) {

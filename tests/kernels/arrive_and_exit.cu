@@ -1,5 +1,5 @@
-// A thread that arrives at a barrier and exits is not waited for twice: the others still wait for those
-// that have not arrived, also where the barrier counts the whole block.
+// A thread that arrives at a barrier and exits counts once: the others still wait for those that
+// have not arrived, also if the barrier counts the whole block.
 #include "tests/kernels/kernel_test.cuh"
 
 __global__ void produce(int turns, int* out) {

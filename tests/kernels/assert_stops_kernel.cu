@@ -1,5 +1,5 @@
 // stderr: Assertion `in\[threadIdx.x\] < 60` failed
-// A failed assertion says where, ends the kernel with cudaErrorAssert, and that error stays.
+// A failed assertion prints its place and ends the kernel with cudaErrorAssert. The error stays.
 #include "tests/kernels/kernel_test.cuh"
 
 #include <cassert>

@@ -1,4 +1,4 @@
-// st.async and red.async: values that an mbarrier of the destination's block counts.
+// st.async and red.async: an mbarrier of the destination's block counts their bytes.
 // async: late early shuffled:1
 #include "tests/kernels/kernel_test.cuh"
 
@@ -14,7 +14,7 @@ __global__ void __cluster_dims__(4, 1, 1) stores(unsigned long long* out) {
   if (t == 0) init(shared_address(&bar), 1);
   values[t / 8][t % 8] = 0;
   cluster.sync();
-  // Every block gets from every block: 4 + 8 + 8 + 16 + 16 + 8 bytes.
+  // Every block gets 4 + 8 + 8 + 16 + 16 + 8 bytes from every block.
   if (t == 0) expect(shared_address(&bar), 4 * 60);
   if (t < 4) {
     const uint32_t at = map_rank(shared_address(values[rank]), t),

@@ -24,7 +24,7 @@ __global__ void vectors(float4* f, float2* g) {
   atomicAdd(&g[0], make_float2(0.5f, t));
 }
 
-// The classic loops on the bits.
+// The usual compare-and-swap loops on the bits.
 __global__ void loops(double* product, float* most) {
   auto* word = reinterpret_cast<unsigned long long*>(product);
   unsigned long long old = *word, seen;

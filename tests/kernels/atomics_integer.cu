@@ -1,5 +1,5 @@
-// Every integer atomic on global and shared memory, of 32 and 64 bits, with results that no order
-// of the threads changes.
+// Every integer atomic on global and shared memory, of 32 and 64 bits, with results that do not
+// depend on the order of the threads.
 #include "tests/kernels/kernel_test.cuh"
 
 __global__ void global32(int* v, unsigned* u) {
@@ -52,7 +52,7 @@ __global__ void shared(int* out, unsigned long long* wide) {
   if (t == 0) *wide = sum;
 }
 
-// What each atomic returns: a permutation of the tickets.
+// Each atomic returns one number of a permutation of the tickets.
 __global__ void tickets(int* counter, int* seen) {
   int mine = atomicAdd(counter, 1);
   atomicAdd(&seen[mine], 1);

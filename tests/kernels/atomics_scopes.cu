@@ -1,5 +1,5 @@
-// cuda::atomic_ref in every scope, with every order, of 32 and 64 bits; cuda::atomic of 8 and 16;
-// waits and notifications.
+// cuda::atomic_ref in every scope and order with 32 and 64 bits, cuda::atomic with 8 and 16, waits
+// and notifications.
 #include "tests/kernels/kernel_test.cuh"
 
 #include <cuda/atomic>

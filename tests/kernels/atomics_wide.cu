@@ -24,13 +24,13 @@ __device__ bool replace128(u64* p, u64* lo, u64* hi, u64 new_lo, u64 new_hi) {
   return same;
 }
 
-// Each thread adds to both halves at once; neither may be lost.
+// Each thread adds to both halves at once. Neither addition may be lost.
 __global__ void counters(u64* pair) {
   u64 lo = pair[0], hi = pair[1];
   while (!replace128(pair, &lo, &hi, lo + 1, hi + threadIdx.x)) {
   }
 }
-// The values that pass through the exchange, the last one included, are all that went in.
+// The values that come out of the exchanges, and the final one, are all that went in.
 __global__ void exchanges(u64* pair, u64* sums) {
   u64 lo, hi;
   swap128(pair, threadIdx.x + 1, (threadIdx.x + 1) * 1000ull, &lo, &hi);

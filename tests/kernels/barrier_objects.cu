@@ -1,5 +1,5 @@
 // arch: sm_80
-// cuda::barrier: tokens, parity, splitting arrive from wait, dropping out, completion functions,
+// cuda::barrier: tokens, parity, separate arrive and wait, dropping out, completion functions,
 // memcpy_async bound to it.
 #include "tests/kernels/kernel_test.cuh"
 
@@ -44,7 +44,7 @@ __global__ void parity(int* out) {
   }
 }
 
-// In each round one more warp leaves for good.
+// In each round one more warp drops out.
 __global__ void drop(int* out) {
   __shared__ barrier bar;
   __shared__ int count;

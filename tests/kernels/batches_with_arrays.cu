@@ -1,4 +1,4 @@
-// A batch of copies takes arrays as well as memory, and then counts in the array's elements.
+// A batch of copies takes arrays as well as memory. Array copies count in the array's elements.
 #include <cstdio>
 #include <numeric>
 #include <vector>
@@ -63,7 +63,7 @@ int main() {
     in.push_back(copy(place(b, 0, 0, depth - 1 - z), memory(host + z * width * height),
                       make_cudaExtent(width, height, 1)));
   CHECK(cudaMemcpy3DBatchAsync(in.size(), in.data(), 0, stream));
-  // From array to array, between places.
+  // From array to array, at inner positions.
   cudaMemcpy3DBatchOp across = copy(place(b, 2, 1, 0), place(a, 5, 0, 1), make_cudaExtent(4, 3, 2));
   CHECK(cudaMemcpy3DBatchAsync(1, &across, 0, stream));
   int* const out = host + texels;
@@ -71,13 +71,13 @@ int main() {
   CHECK(cudaMemcpy3DBatchAsync(1, &back, 0, stream));
   CHECK(cudaStreamSynchronize(stream));
   tell("all", out, texels);
-  // Rows and layers of memory that are longer than the copy's.
+  // Memory rows and layers that are longer than the copy's.
   std::fill(out, out + texels, -1);
   back = copy(memory(out, width, height), place(a, 3, 1, 1), make_cudaExtent(2, 2, 2));
   CHECK(cudaMemcpy3DBatchAsync(1, &back, 0, stream));
   CHECK(cudaStreamSynchronize(stream));
   tell("a corner", out, texels);
-  // Elements of other sizes; past the end; rows that are too short.
+  // Other element sizes, positions past the end, and rows that are too short.
   for (cudaMemcpy3DBatchOp wrong :
        {copy(place(halves), place(a), volume), copy(memory(out), place(a, 1), volume),
         copy(memory(out, width - 1), place(a), volume)})

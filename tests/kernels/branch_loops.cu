@@ -1,4 +1,4 @@
-// Loops that lanes leave at different times, by break, by continue, by goto and by return.
+// Loops that lanes leave at different times by break, continue, goto and return.
 #include "tests/kernels/kernel_test.cuh"
 
 __global__ void collatz(int* out) {

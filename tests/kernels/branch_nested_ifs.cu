@@ -1,5 +1,5 @@
-// Nested ifs whose conditions differ from lane to lane: each lane takes its own path and all meet
-// again after it.
+// Nested ifs with conditions that differ between lanes: each lane takes its own path, and all
+// reconverge after it.
 #include "tests/kernels/kernel_test.cuh"
 
 __global__ void nested(int* out, const int* in) {
@@ -26,7 +26,7 @@ __global__ void nested(int* out, const int* in) {
   out[i] = r * 2 + __popc(__activemask() == 0);
 }
 
-// All lanes together again: a ballot of every lane counts the whole warp.
+// All lanes have reconverged: a ballot of every lane counts the whole warp.
 __global__ void meet(unsigned* out) {
   int lane = threadIdx.x;
   unsigned parts = 0;

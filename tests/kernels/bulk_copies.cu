@@ -39,7 +39,7 @@ __global__ void stream(const int* in, int* out, int tiles) {
   if (threadIdx.x == 0) wait_group<0>();
 }
 
-// Each block hands its tile to the next one of the cluster, several times round.
+// Each block copies its tile to the next one of the cluster, in several rounds.
 __global__ void ring(int* out, int rounds) {
   __shared__ alignas(128) int tile[2][64];
   __shared__ alignas(8) uint64_t arrived[2];
@@ -65,7 +65,7 @@ __global__ void ring(int* out, int rounds) {
   out[blockIdx.x * 64 + threadIdx.x] = tile[rounds & 1][threadIdx.x];
 }
 
-// One block fetches for all: masks of the cluster, offsets that are the same everywhere.
+// One block fetches for all: multicast masks, with the same offsets in every block.
 __global__ void multicast(const int* in, int* out) {
   __shared__ alignas(128) int tile[128];
   __shared__ alignas(8) uint64_t bar;
@@ -91,7 +91,7 @@ __global__ void multicast(const int* in, int* out) {
   out[blockIdx.x * 128 + threadIdx.x + 64] = tile[threadIdx.x + 64];
 }
 
-// Sizes from 0 to 256 bytes; groups that are empty, waited for late, in several threads.
+// Sizes from 0 to 256 bytes, empty groups, late waits, and several threads.
 __global__ void groups(const int* in, int* out) {
   __shared__ alignas(128) int tile[4][64];
   __shared__ alignas(8) uint64_t bar;

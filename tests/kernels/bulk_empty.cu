@@ -1,5 +1,5 @@
-// Bulk copies of no bytes, or of fewer than 16, whose addresses would be an error of a larger one:
-// the error of each, in a process of its own.
+// Bulk copies of zero or fewer than 16 bytes at addresses that are errors for larger copies: the
+// error of each, each in its own process.
 // arch: sm_90a
 #include <sys/wait.h>
 #include <unistd.h>
@@ -82,7 +82,7 @@ __global__ void __cluster_dims__(2, 1, 1)
     case 23: prefetch(nullptr, bytes); break;
     case 24: load(at + 1, global + 1, bytes, bar); break;
   }
-  // All that was expected has come, or the phase goes on for ever.
+  // All expected bytes have arrived, or the phase never completes.
   if (form < 3 || form == 4 || form == 5 || form == 9 || (form >= 11 && form <= 13) || form == 24)
     expect(bar, 0), wait(bar, 0);
   *counted = form;

@@ -1,4 +1,4 @@
-// What bulk copies that break a rule do: the error of each, in a process of its own.
+// Bulk copies that break a rule: the error of each, each in its own process.
 // stderr: misaligned address in kernel misuse.*the source of a bulk copy
 // stderr: misaligned address in kernel misuse.*the destination of a bulk copy
 // stderr: misaligned address in kernel misuse.*the mbarrier of a bulk copy
@@ -29,7 +29,7 @@ __global__ void __cluster_dims__(2, 1, 1) misuse(int form, char* global, int* co
     case 7: store(global + 8, at, 64), commit(), wait_group<0>(); break;
     case 8: store(global, at + 0x01000000, 64), commit(), wait_group<0>(); break;
     case 9: load_multicast(at, global, 64, bar, 0); break;
-    // Sizes count in whole 16 bytes.
+    // Sizes must be a multiple of 16 bytes.
     case 10: expect(bar, 48), load(at, global, 56, bar), wait(bar, 0); break;
     case 11: expect(bar, 0), load(at, global, 0, bar), wait(bar, 0); break;
   }

@@ -9,7 +9,7 @@ namespace cg = cooperative_groups;
 
 constexpr int bytes = 256, blocks = 6;
 
-// Every block reduces its tile into the same place.
+// Every block reduces its tile into the same memory.
 #define GLOBAL(name, form)                                                              \
   __global__ void name(const char* in, char* out) {                                     \
     __shared__ alignas(128) char tile[bytes];                                           \
@@ -94,7 +94,7 @@ std::vector<char> some(Random& random, std::size_t count) {
   for (char& v : values) v = char(random.next32() >> 13);
   return values;
 }
-// Finite numbers of a few sizes, whose sums need no rounding that an order could change.
+// Finite numbers of a few sizes, whose sums are exact in any order.
 template <class T>
 std::vector<char> numbers(Random& random, std::size_t count) {
   std::vector<char> values(count);
@@ -119,7 +119,7 @@ int main() {
   RUN(add_s32) RUN(add_u64) RUN(min_u32) RUN(min_s32) RUN(min_u64) RUN(min_s64) RUN(max_u32)
       RUN(max_s32) RUN(max_u64) RUN(max_s64) RUN(and_b32) RUN(and_b64) RUN(or_b32) RUN(or_b64)
           RUN(xor_b32) RUN(xor_b64)
-  // inc and dec depend on the order of the blocks: one block.
+  // inc and dec depend on the order of the blocks, so there is one block.
 #define ONE(name) run(#name, name, some(random, blocks* bytes), some(random, bytes), 1);
               ONE(inc_u32) ONE(dec_u32)
 #define SUM(name, T) \

@@ -1,7 +1,7 @@
 // stderr: kernel .*store.*source of this copy was written while the copy was in flight
 // async: late
-// Waits for groups of bulk stores do not wait for stores that no group has taken: the source is
-// overwritten under them. Each block stores 32 KiB, waits in one of four ways, and writes its
+// Waits for groups of bulk stores do not wait for uncommitted stores, so their source is
+// overwritten too early. Each block stores 32 KiB, waits in one of four ways, and writes its
 // source.
 #include "tests/kernels/kernel_test.cuh"
 
@@ -31,7 +31,7 @@ __global__ void store(unsigned* out, int wait) {
     if (wait == whole_uncommitted) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
   }
   __syncthreads();
-  // From the end, which is read last.
+  // Writes from the end, which the copy reads last.
   for (unsigned i = words - 1 - threadIdx.x; i < words; i -= blockDim.x) source[i] = 2;
   __syncthreads();
   if (threadIdx.x == 0)

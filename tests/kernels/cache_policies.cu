@@ -1,4 +1,4 @@
-// The 64 bits that createpolicy.fractional makes of L2 eviction priorities and fractions.
+// The 64-bit policies of createpolicy.fractional for L2 eviction priorities and fractions.
 #include "tests/kernels/kernel_test.cuh"
 
 namespace {
@@ -30,7 +30,7 @@ __global__ void policies(unsigned long long* out, int* count) {
   FRACTION("fractional.L2::evict_last.L2::evict_first.b64", 0.5f)
   FRACTION("fractional.L2::evict_normal.L2::evict_unchanged.b64", 0.75f)
   FRACTION("fractional.L2::evict_first.L2::evict_unchanged.b64", 1.0f)
-  // A sixteenth of the lines at least, and in whole sixteenths.
+  // Fractions are whole sixteenths of the lines, and at least one.
   const float fractions[] = {0.03f, 0.0625f, 0.0626f, 0.09f, 0.0938f, 0.1f,  0.125f,
                              0.3f,  0.34f,   0.5001f, 0.53f, 0.9f,    0.97f, 0.9999f};
   for (float fraction : fractions) FRACTION("fractional.L2::evict_first.b64", fraction)

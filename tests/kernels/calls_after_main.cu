@@ -1,6 +1,6 @@
-// CUDA calls from atexit functions and from destructors of static objects, in the order in which a
-// process runs them: what was registered after the first CUDA call still works, a global object's
-// destructor is too late.
+// CUDA calls from atexit functions and from destructors of static objects, in the process's order:
+// functions registered after the first CUDA call still work, and a global object's destructor runs
+// too late.
 // flags: -lcuda
 #include <cstdio>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // flags: -lcuda
-// What of the runtime makes no context current, and what a pool counts as used before its stream has
-// come to the free.
+// The runtime calls that make no context current, and the used bytes of a pool before its stream
+// reaches the free.
 #include <cuda.h>
 
 #include "tests/kernels/kernel_test.cuh"

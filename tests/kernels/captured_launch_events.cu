@@ -1,4 +1,4 @@
-// Events that launch attributes record, while their streams capture: the edges that they become.
+// Events of launch attributes in captured streams, and the graph edges that they become.
 #include <vector>
 
 #include "tests/kernels/kernel_test.cuh"
@@ -40,7 +40,7 @@ void print_edges(const char* what, cudaGraph_t graph) {
   std::printf("\n");
 }
 
-// `first` in one stream, `second` in another behind the event.
+// `first` in one stream, `second` in another after the event.
 void capture(const char* what, cudaLaunchAttribute (*attribute)(cudaEvent_t), bool kernel) {
   cudaStream_t a, b;
   CHECK(cudaStreamCreateWithFlags(&a, cudaStreamNonBlocking));
@@ -81,7 +81,7 @@ void capture(const char* what, cudaLaunchAttribute (*attribute)(cudaEvent_t), bo
   CHECK(cudaStreamSynchronize(a));
   int last[2] = {};
   CHECK(cudaMemcpy(last, out, sizeof last, cudaMemcpyDeviceToHost));
-  // Behind the begin of the first, the second may read before it writes.
+  // After the start of the first, the second may read before the first writes.
   if (attr.id == cudaLaunchAttributeProgrammaticEvent) std::printf("%d %d\n", last[0], last[1]);
   CHECK(cudaGraphExecDestroy(exec));
   CHECK(cudaGraphDestroy(graph));
@@ -93,7 +93,7 @@ void capture(const char* what, cudaLaunchAttribute (*attribute)(cudaEvent_t), bo
   CHECK(cudaStreamDestroy(b));
 }
 
-// The kinds of edges that a program gives for the work that it captures next.
+// The edge types that a program sets for the work that it captures next.
 void given() {
   cudaStream_t a;
   CHECK(cudaStreamCreateWithFlags(&a, cudaStreamNonBlocking));

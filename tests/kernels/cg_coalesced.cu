@@ -1,4 +1,4 @@
-// Cooperative groups of whoever is there: coalesced, labelled and binary partitions.
+// Cooperative groups of the active threads: coalesced, labelled and binary partitions.
 #include "tests/kernels/kernel_test.cuh"
 
 #include <cooperative_groups.h>
@@ -18,7 +18,7 @@ __global__ void coalesced(int* out, const int* in) {
   out[t] = r;
 }
 
-// Adds to a counter once for all lanes that want to.
+// Adds to a counter once for all participating lanes.
 __global__ void aggregated(int* counter, int* slots, const int* in) {
   int t = threadIdx.x;
   auto warp = cg::tiled_partition<32>(cg::this_thread_block());

@@ -1,4 +1,4 @@
-// A cooperative launch: every block passes each grid-wide barrier together.
+// A cooperative launch: all blocks pass each grid-wide barrier together.
 #include "tests/kernels/kernel_test.cuh"
 
 #include <cooperative_groups.h>

@@ -1,5 +1,5 @@
 // arch: sm_80
-// cooperative_groups::memcpy_async by blocks and by tiles, of odd lengths, with wait and
+// cooperative_groups::memcpy_async by blocks and by tiles, with odd lengths, wait and
 // wait_prior.
 #include "tests/kernels/kernel_test.cuh"
 

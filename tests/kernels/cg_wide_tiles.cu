@@ -1,6 +1,6 @@
 // async: late early shuffled:1
-// Cooperative groups: tiles of more than a warp, whose barriers and slots lie in the shared memory
-// that CUDA reserves; with and without memory of the block's own for them.
+// Cooperative groups: tiles of more than a warp. Their barriers and slots lie in CUDA's reserved
+// shared memory, or in memory that the block provides.
 #include "tests/kernels/part/wide_tiles.cuh"
 
 template <int size, bool own>

@@ -1,4 +1,4 @@
-// mbarriers of other blocks: arrivals, transaction counts and drops that come from the cluster.
+// mbarriers of other blocks: arrivals, transaction counts and drops from the cluster.
 // async: late early shuffled:1
 #include "tests/kernels/kernel_test.cuh"
 
@@ -19,8 +19,8 @@ __device__ void wait(unsigned bar, unsigned parity) {
       : "memory");
 }
 
-// Rank 0 collects a value a round from every block, which its mbarrier tells it of; it answers over
-// theirs.
+// Each round, rank 0 collects a value from every block, which arrives at rank 0's mbarrier. It
+// answers through the blocks' mbarriers.
 __global__ void collect(int* out, int rounds) {
   __shared__ alignas(8) unsigned long long full, empty;
   __shared__ int values[8];

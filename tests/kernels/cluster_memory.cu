@@ -6,7 +6,7 @@ namespace cg = cooperative_groups;
 
 constexpr int threads = 96;
 
-// Each block's histogram is spread over the cluster; the counts are made with remote atomics.
+// Each block's histogram is spread over the cluster. Remote atomics count.
 __global__ void histogram(const unsigned* in, int n, unsigned* out, int bins) {
   extern __shared__ unsigned counts[];
   auto cluster = cg::this_cluster();
@@ -24,7 +24,7 @@ __global__ void histogram(const unsigned* in, int n, unsigned* out, int bins) {
   for (int i = threadIdx.x; i < per_block; i += blockDim.x) mine[i] = counts[i];
 }
 
-// Vectors, narrow values and atomics through shared::cluster addresses, and generic ones.
+// Vectors, narrow values and atomics through shared::cluster and generic addresses.
 __global__ void every_form(unsigned long long* out) {
   __shared__ alignas(16) unsigned words[4 * threads];
   __shared__ unsigned long long wide;
@@ -50,7 +50,7 @@ __global__ void every_form(unsigned long long* out) {
   if (t % 2) asm volatile("red.shared::cluster.max.u32 [%0 + 4], 1500;" ::"r"(there));
   if (t % 3 == 0)
     asm volatile("st.shared::cluster.v2.u32 [%0 + 8], {%1, %2};" ::"r"(there), "r"(t), "r"(rank));
-  // An own address is a cluster address too.
+  // The block's own address is also a cluster address.
   if (t % 3) asm volatile("ld.shared::cluster.u32 %0, [%1 + 12];" : "=r"(byte) : "r"(at));
   cluster.sync();
   const int i = blockIdx.x * threads + t;
@@ -60,7 +60,7 @@ __global__ void every_form(unsigned long long* out) {
   out[4 * i + 3] = wide ^ words[4 * t + 3];
 }
 
-// A token goes round the cluster: each block waits for its left neighbour's store.
+// A token passes through the cluster: each block waits for its left neighbour's store.
 __global__ void ring(int* out, int rounds) {
   __shared__ volatile int token;
   auto cluster = cg::this_cluster();
@@ -83,7 +83,7 @@ __global__ void ring(int* out, int rounds) {
   cluster.sync();
 }
 
-// Arrive and wait apart, with threads that leave between phases.
+// Separate arrive and wait, with threads that exit between phases.
 __global__ void phases(int* out) {
   __shared__ int slot[4];
   const unsigned t = threadIdx.x;

@@ -1,5 +1,5 @@
-// Clusters of several shapes: the special registers, the addresses of shared memory, and what
-// launches and occupancy queries answer.
+// Clusters of several shapes: the special registers, the addresses of shared memory, and the
+// results of launches and occupancy queries.
 #include "tests/kernels/kernel_test.cuh"
 
 __device__ unsigned special(int i) {
@@ -27,7 +27,7 @@ __device__ unsigned special(int i) {
 }
 constexpr int specials = 15, facts = 32;
 
-// Addresses are told as ranks and as distances, which no layout of shared memory changes.
+// Addresses are printed as ranks and distances, which do not depend on the layout.
 __device__ void tell(unsigned* out) {
   __shared__ int mine[8];
   extern __shared__ int dynamic[];

@@ -1,4 +1,4 @@
-// Between f16 and bf16 a conversion that names no rounding rounds to nearest.
+// A conversion between f16 and bf16 without a rounding mode rounds to nearest.
 #include "tests/kernels/kernel_test.cuh"
 
 __global__ void convert(unsigned* differing, unsigned* sums) {

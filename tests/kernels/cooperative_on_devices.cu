@@ -1,13 +1,13 @@
 // software-only
 // options: --devices 3
 // flags: -lcuda
-// cuLaunchCooperativeKernelMultiDevice: one grid on each device, behind what every stream holds,
-// and before what comes behind in any.
+// cuLaunchCooperativeKernelMultiDevice: one grid on each device, after all earlier work of every
+// stream and before all later work.
 #include <cuda.h>
 
 #include "tests/kernels/kernel_test.cuh"
 
-// Each grid adds 1 to its device's counter on the host, then waits until all have.
+// Each grid adds 1 to its device's counter in host memory, then waits for all others.
 __global__ void meet(volatile int* arrived, int grids, int* out) {
   if (threadIdx.x == 0) {
     atomicAdd_system((int*)arrived, 1);

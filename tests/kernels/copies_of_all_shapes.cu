@@ -1,5 +1,5 @@
-// cudaMemcpy and cudaMemset in every form: directions, pitches, boxes, symbols, asynchronous,
-// peers.
+// cudaMemcpy and cudaMemset in every form: directions, pitches, boxes, symbols, asynchronous
+// copies, peers.
 #include "tests/kernels/kernel_test.cuh"
 
 __device__ int symbol[64];
@@ -9,7 +9,7 @@ int main() {
   std::vector<int> in(64 * 32), out(64 * 32, -1);
   for (std::size_t i = 0; i < in.size(); ++i) in[i] = int(i * 7 % 1000);
 
-  // Rows of 40 ints out of rows of 64, into pitched memory and back.
+  // Rows of 40 ints from rows of 64, into pitched memory and back.
   int* pitched;
   std::size_t pitch;
   CHECK(cudaMallocPitch(&pitched, &pitch, 50 * sizeof(int), 32));
@@ -52,7 +52,7 @@ int main() {
   CHECK(cudaMemcpyFromSymbol(small.data(), constants, 16 * sizeof(int)));
   print("constants", std::vector<int>(small.begin(), small.begin() + 16));
 
-  // Pinned memory, asynchronously, with the direction left to the pointers.
+  // Pinned memory, asynchronously, with the direction inferred from the pointers.
   int* pinned;
   CHECK(cudaMallocHost(&pinned, 1024));
   int* device;

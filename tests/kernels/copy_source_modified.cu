@@ -2,8 +2,8 @@
 // stderr: bulk_load.*modified.cu:37.*cp.async.bulk.*source of this copy was written
 // stderr: bulk_store.*modified.cu:56.*cp.async.bulk.*source of this copy was written
 // async: late
-// Sources written while copies from them are in flight: what arrives depends on the order, which is
-// said once a place. What a GPU copies is left open, so nothing of it is printed.
+// Sources written while copies from them are in flight. The result depends on the order, so each
+// place is reported once. A GPU's result is undefined, so nothing of it is printed.
 #include "tests/kernels/kernel_test.cuh"
 
 __device__ unsigned shared_address(const void* p) { return unsigned(__cvta_generic_to_shared(p)); }

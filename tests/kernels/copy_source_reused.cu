@@ -1,12 +1,12 @@
-// Sources written anew once a wait has shown that copies have read them, in the middle of a
-// pipeline: nothing is wrong, and nothing is said.
+// Sources rewritten in the middle of a pipeline, after a wait has shown that copies have read them.
+// This is correct and gives no report.
 #include "tests/kernels/kernel_test.cuh"
 
 constexpr int tile = 128, tiles = 16;
 
 __device__ unsigned shared_address(const void* p) { return unsigned(__cvta_generic_to_shared(p)); }
 
-// In place: each tile comes by cp.async, two ahead, and goes back by stores.
+// In place: each tile comes by cp.async, two ahead, and returns by stores.
 __global__ void in_place(int* data) {
   __shared__ alignas(16) int buffer[3][tile];
   const auto fetch = [&](int t) {
@@ -28,7 +28,7 @@ __global__ void in_place(int* data) {
   }
 }
 
-// Two buffers go out by bulk copies; each is filled again after wait_group.read.
+// Bulk copies store two buffers. Each is refilled after wait_group.read.
 __global__ void fill_again(int* data) {
   __shared__ alignas(16) int buffer[2][tile];
   for (int t = 0; t < tiles; ++t) {

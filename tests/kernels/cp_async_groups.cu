@@ -1,5 +1,5 @@
 // arch: sm_80
-// cp.async of 4, 8 and 16 bytes in groups; waiting for all, for all but one, for all but two.
+// cp.async of 4, 8 and 16 bytes in groups, with waits for all groups, all but one, all but two.
 #include "tests/kernels/kernel_test.cuh"
 
 __device__ unsigned shared_address(const void* p) { return unsigned(__cvta_generic_to_shared(p)); }
@@ -30,7 +30,7 @@ __global__ void sizes(int* out, const int* in) {
   for (int i = t; i < int(blockDim.x) * words; i += blockDim.x) out[i] = tile[i ^ 1];
 }
 
-// Four groups in flight; each wait lets a known number of them stay there.
+// Four groups are in flight. Each wait leaves a known number of them in flight.
 __global__ void in_order(int* out, const int* in) {
   __shared__ int tile[4][64];
   int t = threadIdx.x;
@@ -48,7 +48,7 @@ __global__ void in_order(int* out, const int* in) {
   out[192 + t] = tile[3][t] - tile[2][t];
 }
 
-// Empty groups count too.
+// Empty groups count.
 __global__ void empty_groups(int* out, const int* in) {
   __shared__ int tile[128];
   int t = threadIdx.x;
@@ -60,7 +60,7 @@ __global__ void empty_groups(int* out, const int* in) {
   out[t] = tile[t];
 }
 
-// Several copies in a group, from lanes that take part only sometimes.
+// Several copies in a group, from lanes that do not always take part.
 __global__ void divergent(int* out, const int* in) {
   __shared__ int tile[8][64];
   int t = threadIdx.x;

@@ -1,6 +1,6 @@
 // arch: sm_80
-// cp.async with a source shorter than the copy fills the rest with zeros; with the ignore-source
-// predicate it fills all of it. Cache hints and prefetch sizes change no byte.
+// cp.async with a source shorter than the copy fills the rest with zeros. With the ignore-source
+// predicate it fills all. Cache hints and prefetch sizes change no byte.
 #include "tests/kernels/kernel_test.cuh"
 
 __device__ unsigned shared_address(const void* p) { return unsigned(__cvta_generic_to_shared(p)); }

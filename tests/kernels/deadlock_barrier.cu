@@ -1,8 +1,8 @@
 // software-only
 // stderr: deadlock
 // stderr: barrier
-// Half the block waits at one named barrier for threads that never come: a GPU hangs, here it is
-// told who waits for what.
+// Half the block waits at a named barrier for threads that never arrive. A GPU hangs. Here a report
+// says which threads wait, and where.
 #include "tests/kernels/kernel_test.cuh"
 
 __global__ void wait(int* out) {

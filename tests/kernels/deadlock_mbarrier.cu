@@ -1,7 +1,7 @@
 // software-only
 // stderr: deadlock
 // options: --timeout 20
-// An mbarrier that expects one arrival more than there are threads: it never completes.
+// An mbarrier that expects one arrival more than there are threads never completes.
 #include "tests/kernels/kernel_test.cuh"
 
 #include <cuda/barrier>

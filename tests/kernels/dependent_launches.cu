@@ -1,7 +1,7 @@
 // async: late early shuffled:1 shuffled:2
-// Programmatic dependent launches: a kernel that waits by griddepcontrol sees all that the kernel
-// before it wrote, through every way to launch, in streams and in graphs; whenever the kernel
-// before it lets it begin.
+// Programmatic dependent launches: a kernel that waits with griddepcontrol sees all writes of the
+// kernel before it, in every form of launch, in streams and in graphs, whenever that kernel allows
+// it to start.
 #include <cstdio>
 #include <vector>
 
@@ -15,7 +15,7 @@ constexpr int count = 4096, threads = 256, blocks = count / threads, chain = 6;
     if (e != cudaSuccess) std::printf("%s: %s\n", #call, cudaGetErrorString(e)); \
   } while (0)
 
-// Each kernel of the chain adds its number to what its predecessor left, shifted by a block.
+// Each kernel of the chain adds its number to its predecessor's result, shifted by a block.
 __global__ void link(const int* in, int* out, int number) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -24,7 +24,7 @@ __global__ void link(const int* in, int* out, int number) {
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 }
 
-// The same, letting the next kernel begin at once.
+// The same, but lets the next kernel start at once.
 __global__ void eager_link(const int* in, int* out, int number) {
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -32,7 +32,7 @@ __global__ void eager_link(const int* in, int* out, int number) {
   out[i] = in[(i + threads) % count] * 3 + number;
 }
 
-// The same, never letting it, which its end does.
+// The same, but never lets it start before its end.
 __global__ void silent_link(const int* in, int* out, int number) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   out[i] = in[(i + threads) % count] * 3 + number;
@@ -124,8 +124,8 @@ void by_event() {
     config.attrs = &a, config.numAttrs = 1;
     const int* in = b.at[n % 2];
     CHECK(cudaLaunchKernelEx(&config, link, in, b.at[(n + 1) % 2], n));
-    // Kernels after the event may read before the memory is flushed unless they wait: the stream
-    // takes the whole kernel as well.
+    // Kernels after the event may read before the memory is flushed unless they wait. The stream
+    // also waits for the whole kernel.
     CHECK(cudaStreamSynchronize(config.stream));
     CHECK(cudaStreamWaitEvent(n % 2 ? first : second, event));
   }

@@ -1,4 +1,4 @@
 // software-only
 // async: early
-// A kernel that may begin early does: one that forgot griddepcontrol.wait computes with old data.
+// A kernel starts as early as allowed: without griddepcontrol.wait, it computes with old data.
 #include "tests/kernels/part/dependent_without_wait.cuh"

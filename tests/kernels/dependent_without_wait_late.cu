@@ -1,4 +1,4 @@
 // software-only
 // async: late
-// A kernel that may begin early does not: one that forgot griddepcontrol.wait does not notice.
+// A kernel starts as late as possible: a missing griddepcontrol.wait has no effect.
 #include "tests/kernels/part/dependent_without_wait.cuh"

@@ -1,4 +1,4 @@
-// What an H200 says of itself where programs decide by it: properties, limits, occupancy.
+// Values of an H200 that programs decide by: properties, limits, occupancy.
 #include "tests/kernels/kernel_test.cuh"
 
 __global__ void plain(int* p) { *p = 1; }

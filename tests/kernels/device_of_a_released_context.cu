@@ -1,6 +1,6 @@
 // flags: -lcuda
-// A primary context that is current and that nobody retains: it has a device and flags, and is no
-// use for more.
+// A primary context that is current but not retained has a device and flags. All other uses
+// fail.
 #include "tests/kernels/kernel_test.cuh"
 
 #include <cuda.h>

@@ -1,4 +1,4 @@
-// Grids wait by the device runtime's own functions, as kernels of other compilers (Numba's) do.
+// Grids wait with the device runtime's functions, as kernels of other compilers (Numba's) do.
 // flags: -rdc=true
 #include "tests/kernels/kernel_test.cuh"
 

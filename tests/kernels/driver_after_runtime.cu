@@ -1,6 +1,6 @@
 // flags: -lcuda
-// Which calls of the runtime initialise the driver, so that a library that never calls cuInit may
-// ask it for devices: PyTorch's does. Each call is a process's first.
+// The runtime calls that initialise the driver, so that a library that never calls cuInit
+// (PyTorch's) may query devices. Each call is the first of its process.
 #include <sys/wait.h>
 #include <unistd.h>
 

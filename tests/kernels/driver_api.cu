@@ -1,5 +1,5 @@
 // flags: -lcuda
-// The driver API on its own: contexts, modules from PTX text, launches, memory, streams, errors.
+// The driver API alone: contexts, modules from PTX text, launches, memory, streams, errors.
 #include "tests/kernels/kernel_test.cuh"
 
 #include <cuda.h>

@@ -1,5 +1,5 @@
 // flags: -lcuda
-// Conditional nodes as the driver's calls make them: a loop with a branch in it.
+// Conditional nodes made by driver calls: a loop that contains a branch.
 #include <cstdio>
 #include <cstdlib>
 
@@ -91,7 +91,7 @@ int main() {
   for (unsigned i = 0; i < n; ++i) std::printf("%u ", all[i]);
   std::printf("\n");
 
-  // A branch by a number, among more bodies than it says.
+  // A switch on a number, with values past the number of bodies.
   CUgraph other;
   CHECK(cuGraphCreate(&other, 0));
   CUgraphConditionalHandle chosen;

@@ -1,5 +1,5 @@
 // flags: -lcuda
-// Launches of before CUDA 4: block, shared memory and parameters are set one by one.
+// Launches from before CUDA 4, which set block, shared memory and parameters one by one.
 #include <cuda.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
 // flags: -lcuda
-// Driver calls while no context is current: those that name an object take its context.
+// Driver calls without a current context. Those that name an object use its context.
 #include <cuda.h>
 
 #include <cstdio>

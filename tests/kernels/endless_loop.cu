@@ -1,7 +1,7 @@
 // software-only
 // options: --timeout 1
 // stderr: timeout|time
-// A loop without end is ended by --timeout.
+// --timeout ends an endless loop.
 #include "tests/kernels/kernel_test.cuh"
 
 __global__ void loop(volatile int* flag) {

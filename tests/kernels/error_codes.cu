@@ -1,4 +1,4 @@
-// What wrong calls answer, which errors stay, and which are forgotten once read.
+// The errors of invalid calls: which stay, and which are cleared when read.
 #include "tests/kernels/kernel_test.cuh"
 
 __global__ void nothing() {}

@@ -1,7 +1,7 @@
 // arch: sm_80
 // software-only
-// Events that processes share: a wait in one process for a recording of the other, both ways; one
-// that nobody has recorded; and a process that ends before its recording is reached.
+// Events shared between processes: each process waits for a recording of the other, an event is
+// never recorded, and a process ends before it reaches its recording.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -37,10 +37,10 @@ int other(const End& first) {
   cudaStreamWaitEvent(stream, ready, 0);
   add<<<1, 1, 0, stream>>>(memory + 1, memory);
   cudaEventRecord(answer, stream);
-  first.send(1);  // only now does the first process let its kernel end
+  first.send(1);  // only now the first process lets its kernel end
   cudaEventSynchronize(answer);
   first.receive<int>();
-  // A recording that is never reached, since this process is killed.
+  // A recording that is never reached, because this process is killed.
   int* flag;
   cudaMallocHost(&flag, sizeof *flag);
   *flag = 0;

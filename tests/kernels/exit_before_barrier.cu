@@ -1,4 +1,4 @@
-// Threads that have ended are not waited for by a block's barrier.
+// A block's barrier does not wait for threads that have exited.
 #include "tests/kernels/kernel_test.cuh"
 
 __global__ void whole_warps_end(int* out) {

@@ -1,7 +1,7 @@
 // stderr: kernel spin\(.*\) was still running when the program ended
 // stderr: at .*exit_stops_kernels.cu:[0-9]+
-// A program that ends while a kernel spins ends at once: main returns, exit() on another thread, exit()
-// in its own handler of an interrupt, more kernels waiting behind the one that spins.
+// A program that exits while a kernel spins ends at once: return from main, exit() on another
+// thread, exit() in its own interrupt handler, with more kernels queued after the spinning one.
 #include <sys/wait.h>
 #include <unistd.h>
 

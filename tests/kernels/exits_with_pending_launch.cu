@@ -1,5 +1,5 @@
 // exit: 3
-// A program that ends while a kernel waits to run, as one does that forgets to wait: nothing is said.
+// A program that exits while a kernel waits to run, because it forgot to wait. No message appears.
 #include <cstdio>
 #include <cstdlib>
 

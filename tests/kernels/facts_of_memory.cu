@@ -1,7 +1,7 @@
 // flags: -lcuda
-// Whose memory is, by CU_POINTER_ATTRIBUTE_CONTEXT: that of the context in which it was allocated,
-// whichever is current when one asks. Booleans have four bytes. Of the memory's sizes one may ask
-// for one.
+// CU_POINTER_ATTRIBUTE_CONTEXT is the context in which memory was allocated, whichever is
+// current at the query. Booleans have four bytes. A query may ask for only one of the memory's
+// sizes.
 #include "tests/kernels/kernel_test.cuh"
 
 #include <cuda.h>

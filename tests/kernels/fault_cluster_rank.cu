@@ -1,4 +1,4 @@
-// An address of a block that the cluster does not have.
+// An address of a block rank outside the cluster.
 // stderr: launch failure in kernel reach\(.*it names the block of rank 5 in a cluster of 2
 #include "tests/kernels/kernel_test.cuh"
 

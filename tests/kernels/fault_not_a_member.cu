@@ -1,4 +1,4 @@
-// A lane's member mask leaves the lane out: the error of each collective, in a process of its own.
+// A lane's member mask lacks the lane itself: each collective's error, each in its own process.
 // stderr: illegal instruction in kernel leave_out.*mask 0xffffffdf, which leaves itself out
 #include <sys/wait.h>
 #include <unistd.h>

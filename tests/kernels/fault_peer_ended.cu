@@ -1,5 +1,5 @@
-// The shared memory of a block of the cluster that ended long ago: whatever uses it ends the
-// kernel. Each case is a process of its own.
+// The shared memory of a cluster's block that has exited: every use ends the kernel. Each case runs
+// in its own process.
 // stderr: launch failure in kernel use_peer\(.*the block of rank 0 has ended
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // stderr: which kernels cannot write
-// Memory that the host may only read, registered as such: a kernel reads it and may not write it.
+// Registered memory that the host may only read: a kernel may read it and not write it.
 #include <sys/mman.h>
 
 #include "tests/kernels/kernel_test.cuh"

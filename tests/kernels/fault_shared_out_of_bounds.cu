@@ -1,5 +1,5 @@
 // stderr: shared
-// A store past what shared memory a block can have at all.
+// A store past the largest shared memory that a block can have.
 #include "tests/kernels/kernel_test.cuh"
 
 __global__ void store(int at) {

@@ -1,6 +1,6 @@
 // software-only
 // stderr: shared
-// One element past a block's own shared memory, which a GPU lets pass.
+// An access one element past a block's own shared memory, which a GPU allows.
 #include "tests/kernels/kernel_test.cuh"
 
 __global__ void store(int at) {

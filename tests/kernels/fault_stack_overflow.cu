@@ -1,6 +1,6 @@
 // software-only
 // stderr: stack
-// Recursion without end. (A GPU says so, or an illegal address, or nothing.)
+// Endless recursion. (A GPU reports it, or an illegal address, or nothing.)
 #include "tests/kernels/kernel_test.cuh"
 
 __device__ __noinline__ int deep(int n, int* keep) {

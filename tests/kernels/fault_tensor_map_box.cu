@@ -1,6 +1,6 @@
 // arch: sm_90a
 // stderr: boxDim = 256 makes a box of more than 233472 bytes
-// A kernel widens the box of its tensor map to 2^32 bytes, which no encoding would allow.
+// A kernel widens the box of its tensor map to 2^32 bytes, which encoding never allows.
 #include "tests/kernels/kernel_test.cuh"
 #include "tests/kernels/part/tensor.cuh"
 

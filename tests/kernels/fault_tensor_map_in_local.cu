@@ -1,7 +1,7 @@
 // arch: sm_90a
 // stderr: lies in local memory.*__grid_constant__
-// A tensor map that a function got by value is a copy in local memory, where the unit that copies
-// tensors does not see it.
+// A tensor map passed to a function by value is a copy in local memory, which the tensor copy unit
+// cannot read.
 #include "tests/kernels/kernel_test.cuh"
 #include "tests/kernels/part/tensor.cuh"
 

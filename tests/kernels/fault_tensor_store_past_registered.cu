@@ -1,8 +1,8 @@
 // arch: sm_90a
 // software-only
 // stderr: writes whole 16-byte chunks.*15 bytes past
-// A tensor store fills the chunk of its last element. Behind memory that the host registered lie
-// bytes of the host's: a GPU changes them; here the kernel ends before it does.
+// A tensor store fills the chunk of its last element. After registered host memory lie other bytes
+// of the host. A GPU changes them. Here the kernel ends before it does.
 #include "tests/kernels/kernel_test.cuh"
 #include "tests/kernels/part/tensor.cuh"
 
@@ -18,7 +18,7 @@ __global__ void store(const __grid_constant__ CUtensorMap map) {
 int main() {
   constexpr int page = 4096;
   char* const host = static_cast<char*>(std::aligned_alloc(page, 3 * page));
-  // Pinned memory has its last page to itself.
+  // No other data shares the last page of pinned memory.
   char* pinned;
   CHECK(cudaMallocHost(&pinned, 33));
   store<<<1, 1>>>(encode_bytes(pinned, 33, 1));

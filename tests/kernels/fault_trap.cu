@@ -1,5 +1,5 @@
 // stderr: trap
-// A trap ends the kernel with an error of its own.
+// A trap ends the kernel with its own error.
 #include "tests/kernels/kernel_test.cuh"
 
 __global__ void stop(int at) {

@@ -1,6 +1,6 @@
 // software-only
 // stderr: freed
-// Memory that was freed, which a GPU may let pass.
+// An access to freed memory, which a GPU may allow.
 #include "tests/kernels/kernel_test.cuh"
 
 __global__ void store(int* p) { p[threadIdx.x] = 1; }

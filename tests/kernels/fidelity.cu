@@ -5,7 +5,7 @@
 // stderr: ^    within an error +2 +64 +[0-9.]+ %$
 // stderr: ^      ex2\.approx\.ftz\.f32: an approximation: PTX allows 2\^-22\.5 of the value
 // stderr: ^      mov\.u64: clocks count instructions$
-// What `--fidelity` says of a kernel with an approximation and a clock.
+// The output of `--fidelity` for a kernel with an approximation and a clock.
 #include <cstdio>
 
 __global__ void power(float* x) {

@@ -1,9 +1,9 @@
 // arch: sm_80
 // software-only
-// A flag behind the data of a warp's row, as NCCL's LL128 has it over NVLink: who finds the flag
-// finds the data. The flag's page is taken from the kernel, so that its first read stops the host's
-// thread; then data and flag are written, as another device would just then. What was read before
-// that is too old.
+// A flag follows the data of a warp's row, as in NCCL's LL128 over NVLink: a reader that sees the
+// flag must see the data. The flag's page is protected, so the kernel's first read stops in the
+// host's handler. It then writes data and flag, as another device might. Data read before is
+// stale.
 #include <signal.h>
 #include <sys/mman.h>
 

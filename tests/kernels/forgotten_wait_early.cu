@@ -1,5 +1,5 @@
 // arch: sm_80
 // software-only
 // async: early
-// Bytes that move at once: a kernel that forgot its wait does not notice.
+// Copies move their bytes at once: a missing wait in a kernel has no effect.
 #include "tests/kernels/part/forgotten_wait.cuh"

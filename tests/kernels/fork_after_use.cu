@@ -1,5 +1,5 @@
-// fork() while a kernel runs: no call works in the child, and the child ends. A child that was forked
-// before the first call, or after those that need no driver, has a GPU of its own.
+// fork() while a kernel runs: no call works in the child, and the child can exit. A child forked
+// before the first call, or after calls that need no driver, has its own GPU.
 // flags: -lcuda
 // stderr: forked from one that had used CUDA
 #include <sys/wait.h>
@@ -30,7 +30,7 @@ void in_child(const char* name, Body body) {
   std::fflush(stdout);
   const pid_t child = fork();
   if (child == 0) {
-    alarm(20);  // a child that hangs is ended by a signal
+    alarm(20);  // a signal ends a child that hangs
     body();
     std::exit(7);
   }

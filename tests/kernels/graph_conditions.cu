@@ -1,4 +1,4 @@
-// Conditional nodes of graphs: bodies that run if, while, or by a number that kernels set.
+// Conditional nodes of graphs: if, while and switch bodies on values that kernels set.
 #include <cstdio>
 
 #define CHECK(call)                                                                     \
@@ -89,7 +89,7 @@ int main() {
   unsigned* value;
   CHECK(cudaMallocManaged(&value, 2 * sizeof *value));
 
-  {  // if, else, and what comes behind
+  {  // if, else, and later nodes
     Built g;
     const auto handle = g.handle();
     const auto first = kernel(g.graph, nullptr, sets, handle, static_cast<const unsigned*>(value));
@@ -119,7 +119,7 @@ int main() {
     *value = 1;
     run(g.exec, "if so");
   }
-  {  // while, with a default that each launch begins with
+  {  // while, with a default value at the start of each launch
     Built g;
     const auto handle = g.handle(1, cudaGraphCondAssignDefault);
     const Node node = conditional(g.graph, nullptr, handle, cudaGraphCondTypeWhile, 1);
@@ -131,7 +131,7 @@ int main() {
     *value = 2;
     run(g.exec, "again");
   }
-  {  // while nothing
+  {  // while with no rounds
     Built g;
     const auto handle = g.handle(0, cudaGraphCondAssignDefault);
     const Node node = conditional(g.graph, nullptr, handle, cudaGraphCondTypeWhile, 1);
@@ -139,7 +139,7 @@ int main() {
     g.finish();
     run(g.exec, "never");
   }
-  {  // by a number
+  {  // switch
     Built g;
     const auto handle = g.handle();
     const auto first = kernel(g.graph, nullptr, sets, handle, static_cast<const unsigned*>(value));
@@ -179,7 +179,7 @@ int main() {
     *value = 3;
     run(g.exec, "captured");
   }
-  {  // what cannot be
+  {  // invalid uses
     Built g;
     const auto handle = g.handle();
     const auto refused = [&](int type, unsigned size, cudaGraphConditionalHandle h) {
@@ -196,7 +196,7 @@ int main() {
     cudaGraphConditionalHandle none;
     std::printf("no graph: %d, flags: %d\n", cudaGraphConditionalHandleCreate(&none, nullptr, 0, 0),
                 cudaGraphConditionalHandleCreate(&none, g.graph, 0, 8));
-    // A handle that no node depends on.
+    // A handle that no node uses.
     std::printf("unused: %d\n", cudaGraphInstantiate(&g.exec, g.graph, 0));
     g.exec = nullptr;
   }

@@ -1,5 +1,5 @@
 // flags: -lcuda
-// A graph's kernel node needs a grid with blocks, when it is added and when it is given parameters.
+// A graph's kernel node needs a grid with blocks, both when added and when updated.
 #include <cuda.h>
 
 #include "kernel_test.cuh"

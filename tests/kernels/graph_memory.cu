@@ -1,5 +1,5 @@
-// Memory of graphs: addresses that allocations share, what a device holds for graphs and what a
-// trim gives back (from cuda-samples' graphMemoryFootprint).
+// Memory of graphs: addresses that allocations share, the memory that a device reserves for graphs,
+// and what a trim frees (from cuda-samples' graphMemoryFootprint).
 #include <cstdlib>
 #include <vector>
 
@@ -110,7 +110,7 @@ int main() {
     for (cudaGraphExec_t exec : execs) CHECK(cudaGraphExecDestroy(exec));
   }
   {
-    // Graphs that run at the same time cannot share it.
+    // Graphs that run at the same time cannot share memory.
     int* gate;
     CHECK(cudaMallocManaged(&gate, sizeof *gate));
     *gate = 0;
@@ -130,7 +130,7 @@ int main() {
     for (cudaGraphExec_t exec : execs) CHECK(cudaGraphExecDestroy(exec));
   }
   {
-    // What a graph does not free is held until somebody does.
+    // Memory that a graph does not free stays reserved until another free.
     Chain chains[2];
     char* at[2];
     cudaGraphExec_t execs[2];

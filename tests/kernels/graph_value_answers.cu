@@ -1,6 +1,6 @@
 // flags: -lcuda
-// What graph nodes take that write values to memory and wait for them: lists of lengths, places and
-// flags; and what such a node of an instantiated graph may become.
+// Arguments of graph nodes that write values to memory and wait for them: list lengths, addresses
+// and flags; and the allowed updates of such a node in an instantiated graph.
 #include "tests/kernels/kernel_test.cuh"
 
 #include <cuda.h>

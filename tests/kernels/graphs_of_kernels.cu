@@ -1,6 +1,6 @@
 // flags: -rdc=true -lcudadevrt
 // async: late early shuffled:1
-// Graphs that kernels of graphs launch: beside their own, behind it, and themselves once more.
+// Kernels of graphs launch graphs: concurrent, after their own, and their own again.
 #include <cstdio>
 #include <cstdlib>
 
@@ -22,7 +22,7 @@ __global__ void launches(size_t stream) {
   if (const cudaError_t e = cudaGraphLaunch(other, reinterpret_cast<cudaStream_t>(stream)))
     note(-int(e));
 }
-// Graphs may take turns: the scheduler comes again behind what it has launched.
+// Graphs may take turns: the scheduler runs again after the graphs that it launched.
 __device__ cudaGraphExec_t workers[3];
 __device__ int turn;
 __global__ void schedules(int turns) {
@@ -57,7 +57,7 @@ struct Graph {
   }
 };
 
-// Runs the graph; what its kernels noted, sorted where no order is promised.
+// Runs the graph. Prints its kernels' notes, sorted where no order is guaranteed.
 void run(const char* title, const Graph& graph, bool sorted) {
   unsigned n = 0;
   static int all[4096];
@@ -77,7 +77,7 @@ void run(const char* title, const Graph& graph, bool sorted) {
   std::printf(n > 40 ? " ... %u\n" : "\n", n);
 }
 
-// The launching graph may be of the host alone.
+// The launching graph may contain only host nodes.
 void launch_one(const char* title, size_t how, bool sorted) {
   Graph child, parent;
   says<<<1, 1, 0, child.stream>>>(1);

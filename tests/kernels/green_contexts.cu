@@ -1,6 +1,6 @@
 // flags: -lcuda
-// Green contexts: parts of a device's multiprocessors, their streams and events, and what a launch
-// in them may ask for.
+// Green contexts: parts of a device's multiprocessors, their streams and events, and the limits of
+// launches in them.
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
@@ -82,7 +82,7 @@ struct Green {
   }
 };
 
-// Which multiprocessors many blocks run on.
+// The multiprocessors that many blocks run on.
 std::vector<bool> used_by(CUstream stream) {
   unsigned* seen;
   cudaMallocManaged(&seen, 32);
@@ -134,7 +134,7 @@ void parts() {
               cudaGetErrorName(cooperative(16 * blocks + 1, nullptr)));
   CHECK(cuCtxSynchronize());
 
-  // A graph's kernels run where they were captured.
+  // A graph's kernels run in the context where they were captured.
   unsigned* seen;
   cudaMallocManaged(&seen, 32);
   for (int i = 0; i < 8; ++i) seen[i] = 0;
@@ -206,13 +206,13 @@ void events() {
   CUevent event;
   CHECK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
   CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
-  // What the green context has done is there for another stream.
+  // The green context's writes are visible to another stream.
   nothing<<<64, 64, 0, green.stream>>>();
   sets<<<1, 1, 0, green.stream>>>(values, 5);
   CHECK(cuGreenCtxRecordEvent(green.green, event));
   CHECK(cuStreamWaitEvent(other, event, 0));
   adds<<<1, 1, 0, other>>>(values + 1, values);
-  // And what the other has done is there for it, also for streams that it gets later.
+  // The other stream's writes are visible to it too, also in streams that it creates later.
   CHECK(cuEventRecord(event, other));
   CHECK(cuGreenCtxWaitEvent(green.green, event));
   CHECK(cuGreenCtxStreamCreate(&later, green.green, CU_STREAM_NON_BLOCKING, 0));

@@ -13,7 +13,7 @@ __global__ void halves(u16* out, const u16* in) {
          c = __ushort_as_half(in[(t + 9) % 64]);
   out += t;
   auto put = [&](__half v) {
-    // A NaN's payload is not defined; that it is one is.
+    // A NaN's payload is undefined, but the result must be a NaN.
     *out = __hisnan(v) ? 0x7fff : __half_as_ushort(v);
     out += 64;
   };

@@ -1,4 +1,4 @@
-// What malloc in a kernel takes of the heap: its bytes and a header, what is freed can be had again.
+// malloc in a kernel takes its bytes and a header from the heap. Freed memory can be reused.
 #include "tests/kernels/kernel_test.cuh"
 
 __global__ void fill(int size, int* count) {

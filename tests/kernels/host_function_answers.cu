@@ -1,6 +1,6 @@
 // flags: -lcuda
-// What a host function in a stream may ask: whether an event has happened, and nothing about
-// contexts and memory.
+// Calls allowed in a host function of a stream: event queries, but no calls for contexts and
+// memory.
 #include "tests/kernels/kernel_test.cuh"
 
 #include <cuda.h>

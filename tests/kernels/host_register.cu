@@ -1,4 +1,4 @@
-// What cudaHostRegister takes: memory that the process has, and may write unless it says otherwise.
+// cudaHostRegister takes memory of the process that is writable, or read-only with its flag.
 #include <sys/mman.h>
 
 #include <cstdint>

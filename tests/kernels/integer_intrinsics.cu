@@ -1,4 +1,4 @@
-// Integer instructions beyond arithmetic: bits, bytes, funnel shifts, dot products, saturation.
+// Integer intrinsics besides arithmetic: bits, bytes, funnel shifts, dot products, saturation.
 #include "tests/kernels/kernel_test.cuh"
 
 __global__ void run(unsigned* out, const unsigned* in) {

@@ -1,5 +1,5 @@
 // flags: -rdc=true -lcudadevrt
-// Nodes of a graph that kernels of the same graph change: parameters, grid, whether they run.
+// Graph nodes changed by kernels of the same graph: parameters, grid, whether they run.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -55,7 +55,7 @@ void print(const char* title) {
   CHECK(cudaMemcpyToSymbol(count, &n, sizeof n));
 }
 
-// changes -> says(100, 1) -> says(500, 0), of which the middle one may be changed.
+// changes -> says(100, 1) -> says(500, 0). The middle node may be changed.
 void run(const char* title, int what, int value) {
   cudaStream_t stream;
   CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
@@ -81,7 +81,7 @@ void run(const char* title, int what, int value) {
   CHECK(cudaStreamDestroy(stream));
 }
 
-// One that a node's attribute makes changeable, by a kernel of no graph; it stays as it was made.
+// A node made changeable by an attribute. A kernel of no graph tries, and it stays as created.
 void from_elsewhere() {
   cudaGraph_t graph;
   cudaGraphNode_t first;

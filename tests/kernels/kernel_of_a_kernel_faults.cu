@@ -1,6 +1,6 @@
 // flags: -rdc=true -lcudadevrt
 // stderr: launched by kernel parent\(int\*\), block \(1,0,0\), thread \(2,0,0\)
-// A fault in what a kernel has launched is the launch's own.
+// A fault in a kernel's child launch is an error of the launch itself.
 #include <cstdio>
 
 __global__ void child(int* p) { *p = 1; }

@@ -38,7 +38,7 @@ __global__ void many(int* out, int a, int b, int c, int d, long long e, int f, c
   *out = a + 2 * b + 3 * c + 4 * d + int(e) * 5 + 6 * f + 7 * g + 8 * h + 9 * i + int(10 * j) +
          int(11 * k) + 12 * l + 13 * m + 14 * n;
 }
-// A parameter that the kernel changes is its own copy.
+// A kernel that changes a parameter changes only its own copy.
 __global__ void changed(int* out, Large l) {
   l.v[threadIdx.x] = -5;
   int sum = 0;

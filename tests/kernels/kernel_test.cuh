@@ -1,4 +1,4 @@
-// What the programs of this folder share: printing arrays and checksums, and checked calls.
+// Shared by the programs of this folder: printed arrays and checksums, and checked calls.
 #pragma once
 #include <cstdint>
 #include <cstdio>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-// Ends the program with a sentence where a call that must work fails.
+// Ends the program with a message if a call that must work fails.
 #define CHECK(call)                                                  \
   do {                                                               \
     cudaError_t check_error = (call);                                \
@@ -17,15 +17,15 @@
     }                                                                \
   } while (0)
 
-// Prints a call's error by name: for calls whose answer is the test.
+// Prints the name of a call's error, for calls whose result is the test.
 #define SAY(call) std::printf("%s: %s\n", #call, cudaGetErrorName(call))
 
-// Device memory of `count` elements that the host reads after copying back.
+// Device memory of `count` elements that the host reads after a copy.
 template <class T>
 struct Buffer {
   T* device = nullptr;
   std::vector<T> host;
-  // Zeroes, once it returns: a fill goes on behind the host, and other streams do not wait for it.
+  // Zeroes when it returns. A fill may still run, and other streams do not wait for it.
   explicit Buffer(std::size_t count) : host(count) {
     CHECK(cudaMalloc(&device, count * sizeof(T)));
     CHECK(cudaMemset(device, 0, count * sizeof(T)));
@@ -39,7 +39,7 @@ struct Buffer {
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
   operator T*() const { return device; }
-  // Waits for the device and copies its bytes here.
+  // Waits for the device and copies its bytes to the host.
   std::vector<T>& read() {
     CHECK(cudaGetLastError());
     CHECK(cudaDeviceSynchronize());
@@ -48,7 +48,7 @@ struct Buffer {
   }
 };
 
-// FNV-1a over the bytes.
+// FNV-1a hash of the bytes.
 inline std::uint64_t checksum(const void* data, std::size_t size) {
   std::uint64_t hash = 0xcbf29ce484222325ull;
   for (std::size_t i = 0; i < size; ++i)
@@ -77,7 +77,7 @@ inline void print_value(double v) {
   std::printf(" %016llx", bits);
 }
 
-// "name: a b c ..." with `per_line` values a line.
+// Prints "name: a b c ..." with `per_line` values per line.
 template <class T>
 void print(const char* name, const std::vector<T>& values, std::size_t per_line = 16) {
   std::printf("%s:", name);
@@ -92,7 +92,7 @@ void print_checksum(const char* name, const std::vector<T>& values) {
   std::printf("%s: %016llx over %zu\n", name, (unsigned long long)checksum(values), values.size());
 }
 
-// Numbers that look random and are the same everywhere.
+// Pseudo-random numbers, the same on every machine.
 struct Random {
   std::uint64_t state;
   explicit Random(std::uint64_t seed) : state(seed * 0x9e3779b97f4a7c15ull + 1) {}

@@ -1,6 +1,6 @@
 // flags: -rdc=true -lcudadevrt
-// A parent that spins on what its child writes: nothing promises that the child runs beside it, but
-// chips have room, and programs do so.
+// A parent spins until its child writes. Nothing guarantees that the child runs concurrently, but
+// chips have the capacity, and programs rely on it.
 #include <cstdio>
 
 __global__ void child(volatile int* flag) { *flag = 1; }

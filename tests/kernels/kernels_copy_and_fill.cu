@@ -1,7 +1,7 @@
 // flags: -rdc=true -lcudadevrt
 // async: late early
 // software-only
-// Copies and fills that kernels ask for are launches of their grid's streams.
+// Copies and fills that kernels start are launches in their grid's streams.
 #include <cstdio>
 
 __global__ void says(const unsigned char* x) {

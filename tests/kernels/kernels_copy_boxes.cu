@@ -1,8 +1,8 @@
 // flags: -rdc=true -lcudadevrt
 // async: late early
 // software-only
-// Copies and fills of three dimensions that kernels ask for. An H200 with CUDA 13.0 answers and
-// copies alike, and fills with zeros whatever the value is.
+// Copies and fills of three dimensions that kernels start. An H200 with CUDA 13.0 gives the same
+// results and copies, but fills with zeros whatever the value is.
 #include <cstdio>
 
 __device__ cudaPitchedPtr pitched(void* at, size_t pitch, size_t width, size_t height) {

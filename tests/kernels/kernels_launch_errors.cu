@@ -1,5 +1,5 @@
 // flags: -rdc=true -lcudadevrt
-// What CUDA's runtime answers to kernels: launches that cannot be, handles that are none, limits.
+// Errors of CUDA's device runtime: invalid launches, invalid handles, limits.
 #include <cstdio>
 
 __global__ void nothing() {}

@@ -1,7 +1,7 @@
 // flags: -rdc=true -lcudadevrt
 // async: late early shuffled:1 shuffled:2
-// Kernels that launch kernels: streams of a grid order its launches, its end waits for all of them,
-// and what is launched to come after it sees all that they have written.
+// Kernels that launch kernels: a grid's streams order its launches, its end waits for all of them,
+// and a tail launch sees all that they have written.
 #include <cstdio>
 #include <cstring>
 
@@ -31,7 +31,7 @@ __global__ void in_order() {
   for (unsigned i = 0; i < 8; ++i) note<<<1, 1>>>(i);
 }
 
-// What two threads of a block launch is in one stream.
+// Launches of two threads of a block are in one stream.
 __global__ void in_order_of_block() {
   if (threadIdx.x == 0) note<<<1, 1>>>(100);
   __syncthreads();
@@ -59,7 +59,7 @@ __global__ void two_streams(unsigned* x) {
   cudaStreamDestroy(b);
 }
 
-// --- what comes after the grid
+// --- tail launches
 __global__ void sum_up(unsigned* to, const unsigned* from, unsigned n) {
   unsigned sum = 0;
   for (unsigned i = 0; i < n; ++i) sum += from[i];
@@ -74,7 +74,7 @@ __global__ void then(unsigned* x) {
   if (threadIdx.x >= 32) x[65 + threadIdx.x] = 7;
 }
 
-// Those that come after one that comes after a grid come before the grid's next.
+// Tail launches of a tail launch run before the grid's next tail launch.
 __global__ void after_first() {
   note<<<1, 1, 0, cudaStreamTailLaunch>>>(11);
   note<<<1, 1>>>(10);
@@ -193,7 +193,7 @@ int main() {
   many<<<8, 128>>>(x);
   CHECK(cudaDeviceSynchronize());
   std::printf("many: %u %u %u\n", x[0], x[3], x[6]);
-  // What is behind the parent in its stream comes after its children.
+  // Work after the parent in its stream runs after its children.
   std::memset(x, 0, 4096);
   many<<<8, 128>>>(x);
   sum_up<<<1, 1>>>(x + 100, x, 7);

@@ -1,13 +1,13 @@
 // async: late early shuffled:1
 // An event of the attribute LaunchCompletionEvent is recorded once all blocks of its kernel have
-// begun: the host, and work in another stream, go on while the kernel still waits for them.
+// started. The host and work in another stream continue while the kernel still waits for them.
 #include <cuda.h>
 
 #include "tests/kernels/kernel_test.cuh"
 
 namespace {
 
-// Block 0 waits until somebody has set the flag; each block counts itself.
+// Block 0 waits until the flag is set. Each block counts itself.
 __global__ void wait_for(const volatile int* flag, int* count) {
   if (blockIdx.x == 0)
     while (*flag == 0) {
@@ -100,7 +100,7 @@ void by_driver() {
 
 }  // namespace
 
-// While a kernel waits, no other one may be loaded.
+// While a kernel waits, no other kernel may be loaded.
 void load() {
   int* flag;
   CHECK(cudaHostAlloc(&flag, sizeof(int), cudaHostAllocMapped));

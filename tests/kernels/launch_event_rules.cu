@@ -1,5 +1,5 @@
-// Which events and flags a launch takes for its attributes ProgrammaticEvent and
-// LaunchCompletionEvent, in a stream and while it is captured.
+// The events and flags that a launch accepts in its attributes ProgrammaticEvent and
+// LaunchCompletionEvent, in a stream and during capture.
 #include "tests/kernels/kernel_test.cuh"
 
 namespace {

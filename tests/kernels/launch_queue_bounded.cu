@@ -1,5 +1,5 @@
-// A stream takes a bounded number of launches, copies and fills while its first kernel runs; then the
-// call waits for room. Host functions do not wait. All of them are done in the end.
+// A stream takes a bounded number of launches, copies and fills while its first kernel runs. Then
+// the call waits for space. Host functions do not wait. All work completes in the end.
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -13,7 +13,7 @@ __global__ void count(int* launches) { ++*launches; }
 
 void CUDART_CB add(void* calls) { ++*static_cast<int*>(calls); }
 
-// How many of 3000 calls return while the stream's first kernel runs.
+// Counts how many of 3000 calls return while the stream's first kernel runs.
 template <class Call>
 void bounded(const char* what, Call call) {
   constexpr int many = 3000;

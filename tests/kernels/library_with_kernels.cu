@@ -1,5 +1,5 @@
 // library: part/library.cu
-// A shared library with kernels of its own, loaded, used, closed and loaded again.
+// A shared library with its own kernels: loaded, used, closed and loaded again.
 #include "tests/kernels/kernel_test.cuh"
 
 #include <dlfcn.h>

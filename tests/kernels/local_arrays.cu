@@ -1,4 +1,4 @@
-// Arrays in local memory with indices known at run time only; addresses of locals; unions.
+// Arrays in local memory with run-time indices, addresses of locals, unions.
 #include "tests/kernels/kernel_test.cuh"
 
 __global__ void histogram(int* out, const unsigned* in) {

@@ -3,7 +3,7 @@
 // exit: 3
 // software-only
 // stderr: ^inflight: kernel scale\(float\*\) cannot run: the program holds machine code for sm_90 but no PTX.*rebuild with
-// A kernel of which the program holds machine code only is refused by name, with what to do; once.
+// A kernel with only machine code is refused by name and with advice, once.
 #include <cstdio>
 
 __global__ void scale(float* p) { p[threadIdx.x] *= 2; }

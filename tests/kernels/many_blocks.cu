@@ -1,4 +1,4 @@
-// More blocks than a device holds at once, of odd sizes; each writes its own place.
+// More blocks than a device holds at once, of odd sizes. Each writes its own element.
 #include "tests/kernels/kernel_test.cuh"
 
 __global__ void fill(unsigned* out, unsigned n) {

@@ -1,5 +1,5 @@
 // flags: -lcuda
-// A pool that a program maps piece by piece grows while a kernel uses its first pieces.
+// A pool that a program maps in parts grows while a kernel uses the first parts.
 #include <cuda.h>
 
 #include "tests/kernels/kernel_test.cuh"
@@ -7,7 +7,7 @@
 constexpr std::size_t piece = 2 << 20;
 constexpr int pieces = 512, threads = 64;
 
-// Writes to the first piece until the host says so.
+// Writes to the first part until the host stops it.
 __global__ void uses(int* memory, volatile int* stop) {
   int rounds = 0;
   do {
@@ -33,7 +33,7 @@ int main() {
   CHECK(cudaFree(nullptr));
   CUdeviceptr pool = 0;
   int failed = cuMemAddressReserve(&pool, (pieces + 1) * piece, 0, 0, 0);
-  const CUdeviceptr first = pool + piece;  // the last one is mapped in front of it
+  const CUdeviceptr first = pool + piece;  // the last one is mapped before it
   failed += map_at(first);
   int *stop, *seen;
   CHECK(cudaHostAlloc(&stop, sizeof(int), cudaHostAllocMapped));

@@ -1,5 +1,5 @@
 // flags: --extended-lambda
-// Functions whose bits PTX does not fix stay within the error that the documents state.
+// Functions whose bits PTX does not define stay within the documented error.
 #include "tests/kernels/kernel_test.cuh"
 
 #include <cmath>

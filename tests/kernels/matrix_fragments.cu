@@ -1,4 +1,4 @@
-// ldmatrix, stmatrix and movmatrix: which lane holds which elements, in every form of sm_90, with
+// ldmatrix, stmatrix and movmatrix: the elements that each lane holds, in every form of sm_90, with
 // rows anywhere in shared memory.
 #include <cstdint>
 #include <cstdio>
@@ -11,7 +11,7 @@ struct Fragments {
   std::uint32_t at[lanes][4];
 };
 
-// Row r lies at place 31-r, so that the order of the lanes' addresses shows.
+// Row r is at position 31-r, to reveal the order of the lanes' addresses.
 __device__ std::uint32_t row_address(const std::uint16_t* tile, int row) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(tile + (31 - row) * pitch));
 }
@@ -53,7 +53,7 @@ __global__ void load_generic(Fragments* out) {
   for (int i = 0; i < 4; ++i) out->at[lane][i] = r[i];
 }
 
-// Lane l gives 0x1000 i + 2 l and one more as matrix i's elements.
+// Lane l provides 0x1000 i + 2 l and the next number as matrix i's elements.
 #define STORE(number, form, registers)                                                         \
   __global__ void store_##number(std::uint16_t* out) {                                         \
     __shared__ alignas(16) std::uint16_t tile[rows * pitch];                                   \
@@ -82,7 +82,7 @@ __global__ void move(Fragments* out) {
   for (int i = 0; i < 4; ++i) out->at[lane][i] = i ? ~0u : moved;
 }
 
-// Half of the warp does other things first.
+// Half of the warp does other work first.
 __global__ void load_after_branch(Fragments* out) {
   __shared__ alignas(16) std::uint16_t tile[rows * pitch];
   const int lane = threadIdx.x;

@@ -1,5 +1,5 @@
 // The mbarrier instructions one by one: tokens, parity, counts, drops, transactions, copies that
-// arrive, with cuda::ptx where it has a name for them.
+// arrive; through cuda::ptx where it has them.
 #include "tests/kernels/kernel_test.cuh"
 
 #include <cuda/ptx>
@@ -42,7 +42,7 @@ __global__ void one_thread(int* out) {
   asm volatile("mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%0], 8;" ::"r"(address(&bar))
                : "memory");
   put(ptx::mbarrier_test_wait(&bar, third));
-  // A drop lowers the count of the phases after.
+  // A drop lowers the count of the following phases.
   u64 dropped;
   asm volatile("mbarrier.arrive_drop.shared::cta.b64 %0, [%1];"
                : "=l"(dropped)
@@ -64,7 +64,7 @@ __global__ void one_thread(int* out) {
   out[31] = at;
 }
 
-// Producers fill a ring of stages, consumers empty it: a full and an empty barrier a stage.
+// Producers fill a ring of stages and consumers empty it, with a full and an empty barrier each.
 __global__ void ring(int* out) {
   constexpr int stages = 3, rounds = 11;
   __shared__ std::uint64_t full[stages], empty[stages];
@@ -91,7 +91,7 @@ __global__ void ring(int* out) {
   }
 }
 
-// cp.async tells an mbarrier when it is done, with and without raising the pending count.
+// cp.async arrives at an mbarrier when done, with and without raising the pending count.
 __global__ void copies(int* out, const int* in) {
   __shared__ std::uint64_t bar[2];
   __shared__ int tile[2][64];

@@ -1,5 +1,5 @@
-// --memory bounds what all devices and pinned memory take of the host: beyond it calls fail with
-// cudaErrorMemoryAllocation and one sentence, and what is freed can be had again.
+// --memory limits the host memory of all devices and pinned memory. Beyond it, calls fail with
+// cudaErrorMemoryAllocation and one message. Freed memory can be reused.
 // software-only
 // flags: -lcuda
 // options: --memory 64M --devices 2

@@ -1,4 +1,4 @@
-// Managed, pinned, mapped, registered and pooled memory, as kernels and the host see them.
+// Managed, pinned, mapped, registered and pooled memory in kernels and on the host.
 #include "tests/kernels/kernel_test.cuh"
 
 __global__ void step(int* v, int n, int add) {

@@ -1,8 +1,8 @@
 // arch: sm_80
 // software-only
 // options: --devices 2
-// Memory that one process allocates and another uses by cudaIpc's handles: what they hold, where it
-// begins, which kernels of both write it at once, and what is refused.
+// Memory that one process allocates and another uses through cudaIpc handles: its contents and
+// address, kernels of both processes that write it at once, and refused calls.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,7 +49,7 @@ int other(const End& first) {
   printf("and ends with %d\n", values[0]);
   cudaIpcOpenMemHandle((void**)&small, handles.small, cudaIpcMemLazyEnablePeerAccess);
   first.send(1);
-  meet<<<1, 1>>>(small, 1, 0);  // ends when the first process's kernel has come
+  meet<<<1, 1>>>(small, 1, 0);  // ends when the first process's kernel has arrived
   increase<<<4, 64>>>((unsigned*)small + 2, 100);
   fill<<<16, 64>>>(memory, count, 1000);
   printf("kernels: %d\n", cudaDeviceSynchronize());
@@ -76,7 +76,7 @@ int main() {
   cudaMemset(small, 0, 3 * sizeof(int));
   fill<<<16, 64>>>(memory, count, 7);
   Handles handles;
-  // A kernel may be running that writes it: nothing is lost.
+  // A running kernel may write it. No write is lost.
   const int got = cudaIpcGetMemHandle(&handles.memory, memory);
   const int got_small = cudaIpcGetMemHandle(&handles.small, small);
   cudaIpcMemHandle_t none;

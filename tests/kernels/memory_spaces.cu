@@ -29,7 +29,7 @@ __global__ void read(int* out) {
   atomicAdd(&counter, t);
 }
 
-// Two arrays carved out of dynamic shared memory; past 48 KiB with an opt-in.
+// Two arrays in dynamic shared memory, past 48 KiB with an opt-in.
 __global__ void large(long long* out, int words) {
   extern __shared__ int dynamic[];
   for (int i = threadIdx.x; i < words; i += blockDim.x) dynamic[i] = i ^ 0x55;

@@ -1,6 +1,6 @@
 // flags: -lcuda
-// Memory that the host can read is set when cudaMemset returns, whatever ran before it in the
-// stream; and the driver knows the extent of such memory.
+// cudaMemset of memory that the host can read is complete when it returns, whatever precedes it in
+// the stream. The driver knows the extent of such memory.
 #include "tests/kernels/kernel_test.cuh"
 
 #include <cuda.h>

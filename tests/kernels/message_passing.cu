@@ -1,4 +1,4 @@
-// One block writes data, fences and raises a flag; another waits for the flag and reads the data.
+// One block writes data, fences and sets a flag. Another waits for the flag and reads the data.
 #include "tests/kernels/kernel_test.cuh"
 
 #include <cuda/atomic>
@@ -50,7 +50,7 @@ __global__ void release_acquire(int* out, int* box, int* ready) {
   }
 }
 
-// Every block waits for the one after it: the last-launched must run for the first to end.
+// Every block waits for the next one, so the last must run before the first can end.
 __global__ void chain(int* done, int* out) {
   int b = blockIdx.x;
   if (threadIdx.x == 0) {

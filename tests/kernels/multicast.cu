@@ -31,7 +31,7 @@ __global__ void store(char* all) {
         : "memory");
 }
 
-// Each device has its own values: this adds to its own.
+// Each device has its own values and adds to its own.
 __global__ void differ(char* own, int device) {
   const unsigned i = threadIdx.x;
   ((unsigned*)own)[i] += 100 * device * (i % 3);
@@ -165,7 +165,7 @@ int main() {
                          "max.u64",    "add.f64", "add.f16x2", "add.acc::f32.f16x2",
                          "max.bf16x2", "min.f16", "v4.bf16x2"};
   for (int i = 0; i < 15; ++i) print_sum(names[i], out + i * 32, 32);
-  // By their definition: of the unsigned words and of the halves.
+  // Computed from their definition: of the unsigned words and of the halves.
   int wrong = 0;
   for (unsigned i = 0; i < 32; ++i) {
     const unsigned v[] = {i + 1, i + 1 + 100 * (i % 3), i + 1 + 200 * (i % 3)};

@@ -1,8 +1,8 @@
 // software-only
 // flags: -lcuda
 // options: --devices 3
-// A multicast object over devices of which each of two processes binds one: reductions and stores
-// by its address reach the memory of both, whoever executes them.
+// A multicast object whose two devices are bound by different processes: reductions and stores
+// through its address reach the memory of both, from either process.
 #include <cuda.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -19,7 +19,7 @@ constexpr int threads = 64, times = 50;
 #define SAY(expr) printf("%s%s = %d\n", who, #expr, int(expr)), fflush(stdout)
 static const char* who = "one: ";
 
-// Both come, then both go on.
+// A rendezvous: both arrive, then both continue.
 void meet(int socket) {
   char byte = 1;
   if (write(socket, &byte, 1) != 1 || read(socket, &byte, 1) != 1) _exit(4);
@@ -66,7 +66,7 @@ int work(int device, int socket, CUmemGenericAllocationHandle object) {
   cudaMemset(own, 0, page);
   cudaDeviceSynchronize();
   SAY(cuMulticastBindMem(object, 0, memory, 0, page, 0));
-  SAY(cuMulticastBindMem(object, 0, memory, 0, page, 0));  // it is bound already
+  SAY(cuMulticastBindMem(object, 0, memory, 0, page, 0));  // already bound
   meet(socket);
   add_to_all<<<1, threads>>>(all, device);
   set_own<<<1, threads>>>(own, 100 * device);

@@ -2,12 +2,12 @@
 // options: --devices 2
 // flags: -lcuda
 // stderr: is an address of a multicast object, which only multimem instructions, stores and bulk
-// Stores, asynchronous stores, copies and fills to a multicast object's addresses reach every
-// device, as NCCL's flags, kernels that copy by TMA and PyTorch's collectives by copies expect;
-// what is loaded there PTX leaves open.
+// Stores, asynchronous stores, copies and fills at a multicast object's addresses reach every
+// device, as NCCL's flags, TMA copy kernels and PyTorch's copy collectives expect. PTX does not
+// define what loads from there return.
 #include "tests/kernels/multicast_test.cuh"
 
-// Each at 1 KiB of its own, 16 bytes a lane.
+// Each at its own KiB, with 16 bytes per lane.
 __global__ void store(char* all) {
   const unsigned i = threadIdx.x;
   char* to = all + 16 * i;
@@ -33,7 +33,7 @@ unsigned long long wanted(int at, unsigned i, int word) {
   return word == 0 ? first[at] : 0;
 }
 
-// Lanes of one instruction that store to the object and elsewhere.
+// Lanes of one instruction that store both to the object and elsewhere.
 __global__ void both(int* all, int* own) {
   int* to = threadIdx.x % 2 ? all : own;
   to[threadIdx.x] = threadIdx.x + 1;
@@ -92,7 +92,7 @@ CUtensorMap map_of(void* at) {  // 16 rows of 16 words
   return map;
 }
 
-// Where the two stores and the reduction of `tensor` have put what: x from 12 on is cut at 16.
+// Results of the two stores and the reduction of `tensor`: x from 12 on is cut at 16.
 unsigned of_tensor(unsigned x, unsigned y) {
   unsigned value = x >= 12 ? 1000 + y % 8 * 8 + (x - 12) : 0;
   if (x < 8 && y < 8) value += 1000 + y * 8 + x;

@@ -1,4 +1,4 @@
-// Memory of several devices behind one multicast object: what its tests share.
+// Shared by the multicast tests: memory of several devices behind one multicast object.
 #pragma once
 #include <cuda.h>
 
@@ -17,7 +17,7 @@ inline char* mapped(CUmemGenericAllocationHandle handle, size_t bytes, int devic
   return (char*)at;
 }
 
-// Memory of a device, zero, and where it is mapped there.
+// Memory of a device, filled with zeros, and the address of its mapping.
 struct Memory {
   CUmemGenericAllocationHandle handle = 0;
   char* at = nullptr;
@@ -33,7 +33,7 @@ struct Memory {
   }
 };
 
-// An object over memory of the first two devices, mapped on the first, which is current.
+// An object over memory of the first two devices, mapped on the first one, which is current.
 struct Pair {
   CUmemGenericAllocationHandle object = 0;
   Memory memory[2] = {Memory(0), Memory(1)};

@@ -1,12 +1,12 @@
-// A process that may run on one core of the host: blocks that wait for one another get on, and
-// nobody is told of it.
+// A process that may use one core of the host: blocks that wait for one another make progress,
+// without a message.
 #include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/kernels/kernel_test.cuh"
 
-// Each block waits until the one behind it has gone on.
+// Each block waits until the next one has continued.
 __global__ void chain(unsigned* turn) {
   volatile unsigned* seen = turn;
   const unsigned mine = gridDim.x - 1 - blockIdx.x;

@@ -1,4 +1,4 @@
-// Vectors of one element in braces, as Triton and NCCL write them in inline assembly.
+// One-element vectors in braces, which Triton and NCCL write in inline assembly.
 #include "tests/kernels/kernel_test.cuh"
 
 __global__ void braces(const unsigned* in, unsigned* out, unsigned long long* wide) {

@@ -1,5 +1,5 @@
 // arch: sm_80
-// cuda::pipeline in its documented shapes: one stage, staged by hand, unified, specialised roles,
+// cuda::pipeline in its documented shapes: one stage, manually staged, unified, specialised roles,
 // thread scope; with 1, 2, 3 and 8 stages.
 #include "tests/kernels/kernel_test.cuh"
 

@@ -1,5 +1,5 @@
-// What is answered, call by call, where one process exports a memory pool and memory of it, and
-// another imports both; and what kernels of the two see of it.
+// The result of each call when one process exports a memory pool and memory from it and another
+// imports both, and the values that kernels of both see.
 // flags: -lcuda
 #include <cuda.h>
 #include <cuda_runtime.h>

@@ -1,6 +1,6 @@
 // flags: -lcuda
-// Memory pools of devices, of the host and of managed memory: defaults, what they refuse, what they
-// count, and batches of copies between them.
+// Memory pools of devices, of the host and of managed memory: defaults, refused calls, statistics,
+// and batches of copies between them.
 #include <cuda.h>
 
 #include "tests/kernels/kernel_test.cuh"
@@ -56,7 +56,7 @@ int main() {
   cudaStream_t stream;
   CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
 
-  // What a pool counts.
+  // The statistics of a pool.
   cudaMemPoolProps props{};
   props.allocType = cudaMemAllocationTypePinned;
   props.location = {cudaMemLocationTypeDevice, 0};
@@ -85,7 +85,7 @@ int main() {
   tell("marks reset", pool);
   CHECK(cudaMemPoolDestroy(pool));
 
-  // Which pools there are.
+  // The existing pools.
   const auto device = cudaMemLocationTypeDevice, host = cudaMemLocationTypeHost,
              numa = cudaMemLocationTypeHostNuma, here = cudaMemLocationTypeHostNumaCurrent,
              nowhere = cudaMemLocationTypeNone;
@@ -127,7 +127,7 @@ int main() {
   place.type = here;
   SAY(cudaMemGetDefaultMemPool(&pool, &place, cudaMemAllocationTypePinned));
 
-  // Another pool becomes current only where it lies.
+  // Another pool becomes current only in its own location.
   props.location = {cudaMemLocationTypeHost, 0};
   CHECK(cudaMemPoolCreate(&pool, &props));
   place.type = host;

@@ -1,5 +1,5 @@
 // flags: -lcuda
-// Who keeps a primary context: the runtime from its first call on, and everyone who retains it.
+// References to a primary context: the runtime's from its first call on, and every retain.
 #include <cuda.h>
 
 #include "tests/kernels/kernel_test.cuh"

@@ -1,5 +1,5 @@
-// printf from kernels: every conversion, flag and length; strings; more arguments than registers;
-// the number of arguments that it returns.
+// printf from kernels: every conversion, flag and length, strings, more arguments than registers,
+// and its return value, the number of arguments.
 #include "tests/kernels/kernel_test.cuh"
 
 __device__ const char message[] = "a device string";

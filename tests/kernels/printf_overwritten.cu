@@ -1,6 +1,6 @@
 // stderr: bytes that kernels printed were overwritten
 // A kernel prints more than printf's buffer holds before the host synchronises: the newest line is
-// kept, and not all the others.
+// kept, and some others are lost.
 #include <unistd.h>
 
 #include <chrono>

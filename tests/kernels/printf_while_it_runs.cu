@@ -1,5 +1,5 @@
-// What a kernel prints appears while the host waits for that kernel, which runs on: here until the
-// host has read it.
+// A kernel's output appears while the host waits for the kernel, which runs on until the host has
+// read the output.
 #include <unistd.h>
 
 #include <atomic>

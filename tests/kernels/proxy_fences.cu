@@ -1,6 +1,6 @@
 // arch: sm_90a
-// Fences of every proxy, cache policies, hints and register counts compile, run, and leave what the
-// kernel computes alone.
+// Fences of every proxy, cache policies, hints and register counts compile, run, and do not change
+// the kernel's results.
 #include <cstdint>
 #include <cstdio>
 
@@ -55,7 +55,7 @@ __global__ void hints(unsigned* out) {
                "l"(first)
                : "memory");
   __syncthreads();
-  // After the line is written again, what was discarded does not matter.
+  // The line is written again, so discarding its old contents does not matter.
   if (t == 0) asm volatile("discard.global.L2 [%0], 128;" ::"l"(out + threads) : "memory");
   __syncthreads();
   if (t < 32) out[threads + t] = t;

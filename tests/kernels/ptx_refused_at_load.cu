@@ -1,7 +1,7 @@
 // flags: -lcuda
 // stderr: kernel `k` has 32768 bytes of parameters; it may have 32764
 // stderr: `g` is a .global variable
-// PTX that damages whoever believes it is refused when it is loaded; its sound neighbours load.
+// PTX with invalid values is refused when it is loaded. Similar valid PTX loads.
 #include <cuda.h>
 
 #include "tests/kernels/kernel_test.cuh"

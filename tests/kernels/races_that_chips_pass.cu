@@ -1,6 +1,6 @@
-// Programs that lack a barrier and are right on a chip all the same, since the warps that a barrier has
-// released run nearly side by side, and copies take longer than warps lie apart: the user hears of none of this
-// from a GPU, and is not misled here.
+// Programs that lack a barrier and still give right results on a chip, since the warps released by
+// a barrier run almost in step, and copies take longer than the distance of warps. A GPU reports
+// nothing, and the results must be right here too.
 // async: late
 #include "tests/kernels/kernel_test.cuh"
 
@@ -24,7 +24,7 @@ __global__ void reduce_twice(float* out) {
   if (threadIdx.x % 32 == 0) out[threadIdx.x / 32] = v;
 }
 
-// The same where the function is called and the pointer is generic.
+// The same as a called function with a generic pointer.
 __device__ __noinline__ float called_reduce(float v, float* s) {
   int w = threadIdx.x / 32, l = threadIdx.x % 32;
   for (int o = 16; o; o >>= 1) v += __shfl_xor_sync(~0u, v, o);
@@ -40,7 +40,7 @@ __global__ void called_twice(float* out) {
   if (threadIdx.x % 32 == 0) out[threadIdx.x / 32] = v;
 }
 
-// One thread broadcasts a new value each turn of a loop, with one barrier where two belong.
+// One thread broadcasts a new value in each round of a loop, with one barrier instead of two.
 __global__ void broadcast(float* out) {
   __shared__ float s;
   float sum = 0;
@@ -56,7 +56,7 @@ __global__ void broadcast(float* out) {
   if (threadIdx.x % 32 == 0) out[threadIdx.x / 32] = sum;
 }
 
-// A stencil in place, in global memory: all have read their neighbour before anyone writes.
+// An in-place stencil in global memory: all threads have read their neighbour before any writes.
 __global__ void shift(float* data, float* out) {
   data[threadIdx.x] = threadIdx.x;
   __syncthreads();
@@ -78,9 +78,9 @@ __global__ void pad(const float* in, float* out) {
   if (threadIdx.x % 32 == 0) out[threadIdx.x / 32] = tile[threadIdx.x];
 }
 
-// Each block of a cluster tells the other that it is done, and goes on for a while: nothing keeps
-// the other, which runs side by side, from ending first. Cooperative loaders release their last
-// stages so.
+// Each block of a cluster signals the other that it is done, and runs on for a while. Nothing keeps
+// the other, which runs concurrently, from exiting first. Cooperative loaders release their last
+// stages this way.
 __global__ void __cluster_dims__(2, 1, 1) release(float* out) {
   __shared__ alignas(8) unsigned long long bar;
   const unsigned here = unsigned(__cvta_generic_to_shared(&bar)), other = blockIdx.x ^ 1;

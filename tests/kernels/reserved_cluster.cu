@@ -1,7 +1,7 @@
 // arch: sm_90a
 // stderr: illegal instruction in kernel.*names the block of rank 0
-// In a cluster, the address of reserved shared memory that the special registers give names the
-// block of rank 0: .shared::cluster reaches it, and .shared, which is one's own block's, may not.
+// In a cluster, the special registers' address of reserved shared memory is that of the block with
+// rank 0: .shared::cluster may access it, and .shared, the own block's window, may not.
 #include "tests/kernels/kernel_test.cuh"
 
 template <bool cluster>

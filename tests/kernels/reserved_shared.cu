@@ -1,7 +1,7 @@
-// The shared memory that CUDA reserves at the start of every block's: what the special registers
-// say of it and of shared memory's sizes, where variables lie, and access to it by shared and
-// generic addresses. Kernels leave it zero: a GPU hands what is left there on to others, which may
-// rely on it.
+// The shared memory that CUDA reserves at the start of every block: its address and size in
+// special registers, the addresses of variables, and accesses through shared and generic
+// addresses. Kernels leave it zero, since a GPU passes its contents on to other kernels, which may
+// rely on zeros.
 #include "tests/kernels/kernel_test.cuh"
 
 #define REGISTER(name)                             \
@@ -37,7 +37,7 @@ __global__ void tell(unsigned* out) {
   for (unsigned i = 0; i < sizeof says / 4; ++i) out[i] = says[i];
 }
 
-// All reserved words become zero. A barrier of the block must be on either side.
+// Clears all reserved words. The block needs a barrier before and after it.
 __device__ void clear(unsigned at) {
   for (unsigned i = threadIdx.x; i < 72; i += blockDim.x)
     asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(at + 4 * i), "r"(0) : "memory");
@@ -47,7 +47,7 @@ __device__ unsigned* reserved_generic() {
   return static_cast<unsigned*>(__cvta_shared_to_generic(reserved_smem_offset_1()));
 }
 
-// Each thread adds to reserved words in another way; thread 0 tells what came of it.
+// Each thread adds to reserved words in a different way. Thread 0 reports the results.
 __global__ void use(unsigned long long* out) {
   const unsigned at = reserved_smem_offset_1(), lane = threadIdx.x;
   unsigned* words = reserved_generic();
@@ -63,7 +63,7 @@ __global__ void use(unsigned long long* out) {
                : "memory");
   atomicMax(words + 3, lane * 5);
   __syncthreads();
-  // Rows of 4, 8 and 16 bytes a lane, whole and in part.
+  // Rows of 4, 8 and 16 bytes per lane, whole and in part.
   if (lane < 32) {
     asm volatile("st.shared.u32 [%0], %1;" ::"r"(at + 32 + 4 * lane), "r"(lane * lane) : "memory");
     if (lane < 12)

@@ -1,6 +1,6 @@
 // software-only
 // options: --devices 2
-// Two devices: their own memory and variables, copies between them, peer access.
+// Two devices: separate memory and variables, copies between them, peer access.
 #include "tests/kernels/kernel_test.cuh"
 
 __device__ int own = 10;

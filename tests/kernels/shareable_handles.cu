@@ -2,8 +2,8 @@
 // software-only
 // flags: -lcuda
 // options: --devices 2
-// Memory of virtual memory management that goes to another process as a file descriptor: a device's
-// and the host's; which devices may access a mapping; and what is refused.
+// Virtual memory management memory that another process gets as a file descriptor, from a device
+// and from the host; the devices that may access a mapping; and refused calls.
 #include <cuda.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -102,7 +102,7 @@ int main() {
   printf("device memory holds %d, the host's %d\n", value, h[3]);
   int state = -1;
   wait(&state);
-  // The mapping is open to device 0 alone, whatever its peers are.
+  // The mapping is accessible only to device 0, whatever its peers are.
   cudaSetDevice(1);
   cudaDeviceEnablePeerAccess(0, 0);
   int* result;

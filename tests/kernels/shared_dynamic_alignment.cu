@@ -1,6 +1,6 @@
-// Where dynamic shared memory begins that is declared with an alignment of its own, behind static
-// shared memory of several sizes: at a multiple of the alignment. The address is taken by PTX, so
-// that the compiler does not answer from the declaration.
+// The start of dynamic shared memory that declares its own alignment, after static shared memory of
+// several sizes: a multiple of the alignment. PTX takes the address, so that the compiler does not
+// compute the result from the declaration.
 #include "kernel_test.cuh"
 
 #define MEMORY(STATIC, ALIGNMENT)                                                         \

@@ -1,5 +1,5 @@
-// What is answered, call by call, where two processes share memory and events, and where memory
-// goes into a file descriptor.
+// The result of each call when two processes share memory and events, and when memory is exported
+// as a file descriptor.
 // flags: -lcuda
 #include <cuda.h>
 #include <cuda_runtime.h>

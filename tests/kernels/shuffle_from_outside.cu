@@ -1,5 +1,5 @@
-// What a shuffle reads from a lane that its mask leaves out: PTX leaves it undefined, and programs
-// rely on what GPUs do.
+// The value that a shuffle reads from a lane outside its mask. PTX leaves it undefined, but
+// programs rely on the behaviour of GPUs.
 #include "tests/kernels/kernel_test.cuh"
 
 __device__ int by_form(int form, unsigned mask, int value) {
@@ -15,7 +15,7 @@ __device__ int by_form(int form, unsigned mask, int value) {
   }
 }
 
-// Half of the warp shuffles: the others have ended, wait behind the branch, or shuffle themselves.
+// Half of the warp shuffles: the others have exited, wait after the branch, or shuffle themselves.
 __global__ void half(int* out, int form, int others, unsigned first, unsigned second) {
   const unsigned lane = threadIdx.x, own = 1u << lane;
   const int value = 100 + lane;
@@ -28,7 +28,7 @@ __global__ void half(int* out, int form, int others, unsigned first, unsigned se
   }
 }
 
-// As reductions do it: two warps of a block of which the second has fewer lanes.
+// As in reductions: two warps of a block, of which the second has fewer lanes.
 __global__ void __launch_bounds__(48) short_warp(int* out, int form) {
   const unsigned mask = threadIdx.x < 32 ? 0xffffffff : 0xffff;
   out[threadIdx.x] = by_form(form, mask, 100 + threadIdx.x);

@@ -1,4 +1,4 @@
-// Shuffles, votes and warp barriers among the lanes of a branch only.
+// Shuffles, votes and warp barriers among only the lanes of a branch.
 #include "tests/kernels/kernel_test.cuh"
 
 __global__ void halves(int* out) {
@@ -16,7 +16,7 @@ __global__ void halves(int* out) {
   out[lane] = v;
 }
 
-// Each lane leads one round, only those that are left take part.
+// Each lane leads one round. Only the remaining lanes take part.
 __global__ void shrinking(int* out) {
   int lane = threadIdx.x;
   int sum = 0;

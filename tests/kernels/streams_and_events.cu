@@ -1,4 +1,4 @@
-// Streams run in order, wait for events of others, call host functions, and say whether they are
+// Streams run in order, wait for events of others, call host functions, and report whether they are
 // done.
 #include "tests/kernels/kernel_test.cuh"
 

@@ -1,5 +1,5 @@
 // stderr: cuTensorMapEncodeTiled: .*globalStrides\[0\] = 12
-// What cuTensorMapEncodeTiled answers before the program has a context: 201, whatever it is asked.
+// cuTensorMapEncodeTiled returns 201 before the program has a context, whatever its arguments.
 #include <cuda.h>
 
 #include "tests/kernels/kernel_test.cuh"

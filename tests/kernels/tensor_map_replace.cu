@@ -1,6 +1,6 @@
 // arch: sm_90a
-// tensormap.replace on maps in global and in shared memory, field by field, and what a tensor copy
-// then brings: the pattern of grouped kernels, which make the map of their group from a template.
+// tensormap.replace on maps in global and in shared memory, field by field, and the tensor copy's
+// result: the pattern of grouped kernels, which make their group's map from a template.
 #include <cuda.h>
 #include <cuda_runtime.h>
 
@@ -65,7 +65,7 @@ enum Field {
   several
 };
 
-// REPLACE(field, type, operands...): in the space that `place` names, at %0.
+// REPLACE(field, type, operands...): in the space of `place`, at %0.
 #define REPLACE(space, at, field, type, constraint, ...)                \
   asm volatile("tensormap.replace.tile." field "." space ".b1024." type \
                " [%0], " __VA_ARGS__ ::constraint(at)                   \

@@ -1,4 +1,4 @@
-// Texture and surface objects as programs use them: point and linear reads, address modes, volumes,
+// Common uses of texture and surface objects: point and linear reads, address modes, volumes,
 // layers, cubemaps, levels, gathers, linear and pitched memory, surfaces.
 #include <cuda_runtime.h>
 

@@ -1,5 +1,5 @@
-// Waits for the clock take no time of the host's, whoever waits: warps and blocks one after the other, by
-// clock, by the global timer, asleep, with a time limit on what never comes. And what is measured is work.
+// Waits for the clock take no host time: warps and blocks in turn, with clock, the global timer,
+// sleep, and a time limit on a flag that never comes. Measured times are those of work.
 #include <chrono>
 
 #include "tests/kernels/kernel_test.cuh"
@@ -36,7 +36,7 @@ __global__ void asleep(int* out) {
   out[threadIdx.x] = nanoseconds() - begin > 100000000;
 }
 
-// One warp wakes another after a while: who waits for memory is not overtaken by its own clock.
+// One warp wakes another after a while: the clock of a warp that polls memory does not run ahead.
 __global__ void woken(volatile int* flag, int* out) {
   __shared__ unsigned long long begin;
   if (threadIdx.x == 0) begin = nanoseconds();
@@ -109,7 +109,7 @@ int main() {
     tell<<<1, 1>>>(now);
     std::printf("the next launch is later: %d\n", now.read()[0] > first);
   }
-  // A GPU takes about two seconds, which is what these waits add up to.
+  // A GPU takes about two seconds, the sum of these waits.
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   std::printf("%s\n", took.count() < 20 ? "soon" : "late");
 }

@@ -1,4 +1,4 @@
-// Clocks go forward, sleeping returns, and the global timer is in nanoseconds.
+// Clocks increase, sleeping returns, and the global timer is in nanoseconds.
 #include "tests/kernels/kernel_test.cuh"
 
 __global__ void clocks(int* out) {

@@ -2,7 +2,7 @@
 // options: --timeout 0.5
 // stderr: kernel endless\(int, float\*\) was ended after 500 ms
 // stderr: at .*timeout_is_prompt.cu:[0-9]+
-// --timeout ends a kernel at most a second late, whatever it does: in turns that take long, too.
+// --timeout ends a kernel at most a second late, whatever it does, also in long turns.
 #include <chrono>
 #include <cstdlib>
 #include <string>
@@ -60,7 +60,7 @@ int run(int kind) {
   endless<<<8, 64>>>(kind, values);
   const cudaError_t error = cudaDeviceSynchronize();
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  // Half a second, one more, and one for a machine that is busy.
+  // Half a second, one more, and one for a busy machine.
   if (took.count() > 2.5) std::fprintf(stderr, "%d took %.1f s\n", kind, took.count());
   return error == cudaErrorLaunchTimeout && took.count() < 2.5 ? 0 : 1;
 }

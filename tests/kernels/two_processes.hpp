@@ -1,4 +1,4 @@
-// A program of two processes that send one another values, or open files.
+// A program of two processes that exchange values and open files.
 #pragma once
 #include <sys/socket.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ struct Child : End {
   pid_t process;
 };
 
-// Runs body(its end) in a second process, before this one uses CUDA.
+// Runs body(its end) in a second process, created before this one uses CUDA.
 inline Child start(int (*body)(const End&)) {
   int there[2], back[2];
   if (pipe(there) || pipe(back)) std::exit(1);
@@ -34,7 +34,7 @@ inline Child start(int (*body)(const End&)) {
   return {{back[0], there[1]}, process};
 }
 
-// One control message of a socket that carries a file.
+// A socket control message that carries a file descriptor.
 struct FileMessage {
   char byte = 0;
   alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int))] = {};

@@ -1,5 +1,5 @@
-// A member mask that is the same for all executing lanes and leaves some of them out: the lanes it
-// leaves out take part. (One that differs from lane to lane: fault_not_a_member.)
+// A member mask that is equal in all executing lanes and lacks some of them: the lanes that it
+// lacks still take part. (For one that differs between lanes see fault_not_a_member.)
 #include "tests/kernels/kernel_test.cuh"
 
 constexpr int forms = 8;
@@ -24,7 +24,7 @@ __global__ void leave_out(int form, unsigned* out, int n) {
   out[threadIdx.x] = r;
 }
 
-// Half of the warp only, which leaves its lane 3 out.
+// Only half of the warp, with a mask that lacks its lane 3.
 __global__ void half(int form, unsigned* out, unsigned mask) {
   if (threadIdx.x < 16) out[threadIdx.x] = collective(form, mask);
 }

@@ -5,8 +5,8 @@
 // stderr: source: .*unsupported_instruction\.cu:22
 // stderr: thread: \(0,0,0\) of block \(3,0,0\), and 31 more threads
 // stderr: 'inflight run --strict' refuses to launch them
-// What the software GPU does not support ends a kernel where it is reached, as an illegal
-// instruction does; until then, and where nobody reaches it, kernels run.
+// An unsupported instruction ends a kernel when it is reached, like an illegal instruction. Until
+// then, and if it is never reached, kernels run.
 #include <cstdio>
 
 #include "tests/kernels/kernel_test.cuh"

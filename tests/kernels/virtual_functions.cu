@@ -1,5 +1,5 @@
 // flags: --extended-lambda
-// Virtual calls that differ from lane to lane, function pointers, and calls through tables.
+// Virtual calls that differ between lanes, function pointers, and calls through tables.
 #include "tests/kernels/kernel_test.cuh"
 
 struct Shape {

@@ -1,7 +1,7 @@
 // software-only
 // options: --devices 3
 // flags: -lcuda
-// CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER, as an H200's driver reads them; CUDA_LAUNCH_BLOCKING.
+// CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER as an H200's driver reads them; CUDA_LAUNCH_BLOCKING.
 #include <cuda.h>
 #include <dlfcn.h>
 #include <sys/wait.h>
@@ -21,8 +21,8 @@ std::string uuid(int device) {
   return text;
 }
 
-// The bus of each device that is seen: devices of the machine have buses 1, 2, 3.
-// NVML sees all devices, whatever the variables say.
+// The bus of each visible device. The machine's devices have buses 1, 2, 3.
+// NVML sees all devices, whatever the variables are.
 unsigned management_count() {
   void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW);
   unsigned count = 0;
@@ -61,7 +61,7 @@ void tell_blocking() {
   std::printf("the launch: %s\n", cudaGetErrorName(cudaGetLastError()));
 }
 
-// This program once more, in a process of its own, with a variable.
+// Runs this program again, in its own process, with a variable.
 void run(const char* name, const std::string& value, const char* what = "devices") {
   std::printf("%s='%s': ", name, value.c_str());
   std::fflush(stdout);
@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
   if (argc > 1 && !std::strcmp(argv[1], "blocking")) return tell_blocking(), 0;
   if (argc > 1 && !std::strcmp(argv[1], "uuid")) return std::printf("%s\n", uuid(0).c_str()), 0;
   if (argc > 1) return tell_devices(), 0;
-  // Whoever asks CUDA must not fork: a child tells the second device's UUID.
+  // A process that uses CUDA must not fork, so a child prints the second device's UUID.
   setenv("CUDA_VISIBLE_DEVICES", "1", 1);
   FILE* pipe = popen("/proc/$PPID/exe uuid", "r");
   char second[64] = {};

@@ -1,6 +1,6 @@
 // flags: -lcuda
-// What the driver answers about mappings that lie side by side, and where more or less is unmapped
-// than was mapped.
+// The driver's results for adjacent mappings, and for unmapping more or less than was
+// mapped.
 #include <cuda.h>
 #include <cuda_runtime.h>
 

@@ -1,4 +1,4 @@
-// elect.sync: the lane that is elected, for masks of all kinds, and its two destinations.
+// elect.sync: the elected lane, for masks of all kinds, and its two destinations.
 #include <cstdint>
 #include <cstdio>
 
@@ -23,7 +23,7 @@ __global__ void elect(std::uint32_t mask, Answer* out) {
   out->elected_alone[lane] = alone;
 }
 
-// The two halves elect for themselves, the upper one first in time.
+// Each half elects for itself, the upper one first in time.
 __global__ void elect_in_halves(Answer* out) {
   const std::uint32_t lane = threadIdx.x;
   std::uint32_t leader, elected;

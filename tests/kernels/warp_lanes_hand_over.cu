@@ -1,4 +1,4 @@
-// One lane waits in a loop for what another lane of its warp writes afterwards.
+// One lane waits in a loop for a value that another lane of its warp writes later.
 #include "tests/kernels/kernel_test.cuh"
 
 __global__ void chain(int* out) {
@@ -18,7 +18,7 @@ __global__ void chain(int* out) {
   out[lane] = slot[lane];
 }
 
-// Against the order in which a compiler lays out the branches.
+// In the opposite order to the compiler's layout of the branches.
 __global__ void backwards(int* out) {
   __shared__ volatile int slot[32];
   int lane = threadIdx.x;

@@ -1,4 +1,4 @@
-// A spin lock that the lanes of one warp fight for, and tickets: every lane makes progress.
+// A spin lock contended by the lanes of one warp, and tickets: every lane makes progress.
 #include "tests/kernels/kernel_test.cuh"
 
 __device__ int lock_word, counter, next_ticket, serving;

@@ -1,6 +1,6 @@
 // A warp-specialised matrix product: one warp copies tiles through a ring of stages, a warpgroup
-// multiplies them with wgmma and frees each stage by one thread, whose wait stands for all four
-// warps. Operands lie in shared memory with each swizzle; A comes from there or from registers.
+// multiplies them with wgmma, and one thread frees each stage, since its wait holds for all four
+// warps. Operands are in shared memory with each swizzle. A is there or in registers.
 // arch: compute_90a
 // flags: -code=sm_90a,compute_90a
 #include <cuda_bf16.h>
@@ -70,7 +70,7 @@ __device__ void multiply(float (&d)[32], const std::uint32_t (&a)[4], std::uint6
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate));
 }
 
-// How a 64x64 tile lies: columns in panels as wide as the swizzle spans, each of 64 rows.
+// The layout of a 64x64 tile: columns in panels as wide as the swizzle's span, each of 64 rows.
 struct Layout {
   int swizzle;  // 0: none, then 32, 64, 128 bytes
   __host__ __device__ int span() const { return swizzle ? swizzle : 16; }
@@ -94,7 +94,7 @@ struct Ring {
   std::uint64_t full[stages], empty[stages];
 };
 
-// Panels of A and B are tiles in the order of k. C has 64 columns a block of the grid.
+// Panels of A and B are tiles in the order of k. C has 64 columns per block of the grid.
 template <bool a_in_registers>
 __global__ void __launch_bounds__(160)
     product(const char* a, const char* b, float* c, int steps, int columns, Layout layout) {
@@ -124,7 +124,7 @@ __global__ void __launch_bounds__(160)
     const int s = i % stages;
     wait(&ring.full[s], i / stages & 1);
     if (a_in_registers) {
-      if (i > 0) wait_group<0>();  // they are read until then
+      if (i > 0) wait_group<0>();  // read until then
       for (int k = 0; k < tile / 16; ++k)
         for (int r = 0; r < 4; ++r) {
           const int row = warp * 16 + r % 2 * 8 + lane / 4;
@@ -141,7 +141,7 @@ __global__ void __launch_bounds__(160)
       else multiply(d, layout.descriptor(ring.a[s], k), of_b, i + k > 0);
     }
     commit();
-    // The stage before has been read; one thread tells so for all four warps.
+    // The previous stage has been read. One thread signals it for all four warps.
     wait_group<1>();
     if (i > 0 && threadIdx.x == 0) arrive(&ring.empty[(i - 1) % stages]);
   }

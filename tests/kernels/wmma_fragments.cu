@@ -1,5 +1,5 @@
-// nvcuda::wmma: every shape, type and layout, with strides, in shared and in global memory. Elements
-// x[i] of equal fragments are the same elements, as programs assume that scale or add them.
+// nvcuda::wmma: every shape, type and layout, with strides, in shared and in global memory. x[i] of
+// equal fragments is the same element, as programs that scale or add them assume.
 #include <mma.h>
 
 #include "kernel_test.cuh"
@@ -17,7 +17,7 @@ struct Type<wmma::precision::tf32> {
   using storage = float;
 };
 
-// Small whole numbers, which every type holds.
+// Small whole numbers, which every type represents.
 template <class T>
 __host__ __device__ T number(int i) {
   return static_cast<T>(static_cast<float>(i * 7 % 5 - (static_cast<T>(-1.0F) < T(0.0F) ? 2 : 0)));
@@ -36,7 +36,7 @@ __global__ void product(const typename Type<T>::storage* a, const typename Type<
   wmma::fill_fragment(twice, Acc(2));
   wmma::mma_sync(fd, fa, fb, fc);
   for (int i = 0; i < fd.num_elements; ++i) fd.x[i] = fd.x[i] * twice.x[i] + fc.x[i];
-  // Through shared memory, by columns with a stride.
+  // Through shared memory, in column order with a stride.
   wmma::store_matrix_sync(tile, fd, M + 8, wmma::mem_col_major);
   __syncwarp();
   wmma::load_matrix_sync(fd, tile, M + 8, wmma::mem_col_major);
@@ -93,7 +93,7 @@ void shapes(const char* name) {
   layouts<8, 32, 16, T, Acc>(name);
 }
 
-// Where the accumulator's elements lie: what programs that work on rows of it assume.
+// The positions of the accumulator's elements, which programs that work on its rows assume.
 __global__ void accumulator(int* out) {
   __shared__ alignas(32) float tile[256];
   for (int i = threadIdx.x; i < 256; i += 32) tile[i] = static_cast<float>(i);

@@ -1,4 +1,4 @@
-// What the programs on bulk copies share: one function, one instruction.
+// Shared by the programs on bulk copies: one function per instruction.
 #pragma once
 #include <cstdint>
 

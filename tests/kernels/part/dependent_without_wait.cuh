@@ -1,4 +1,4 @@
-// A kernel that begins before the one in front of it has ended, and forgets griddepcontrol.wait.
+// A kernel that starts before the previous one has ended, and lacks griddepcontrol.wait.
 #include <cstdio>
 
 #include "tests/kernels/kernel_test.cuh"

@@ -1,4 +1,4 @@
-// A kernel that reads what cp.async writes without waiting for it; prints what it read.
+// A kernel that reads cp.async's destination without waiting, and prints what it read.
 #include "tests/kernels/kernel_test.cuh"
 
 __global__ void forgets(int* out, const int* in) {

@@ -6,7 +6,7 @@ __global__ void library_kernel(int* v) {
   if (threadIdx.x == 0) ++calls;
 }
 
-// How often the kernel ran since the library was loaded, or minus the error.
+// Returns how often the kernel ran since the library was loaded, or minus the error.
 extern "C" int run_library_kernel(int* v, int count) {
   for (int i = 0; i < 2; ++i) library_kernel<<<1, count>>>(v);
   int result = 0;

@@ -1,4 +1,4 @@
-// What the programs on tensor copies share: a map of bytes, and copies of its box.
+// Shared by the programs on tensor copies: a map of bytes, and copies of its box.
 #pragma once
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -7,7 +7,7 @@
 
 #include "tests/kernels/part/bulk.cuh"
 
-// Rows of 16 bytes of `rank` dimensions on `bytes` of memory.
+// A map of rows of 16 bytes in `rank` dimensions on `bytes` of memory.
 inline CUtensorMap encode_bytes(void* data, cuuint64_t bytes, cuuint32_t rank) {
   void* found = nullptr;
   cudaDriverEntryPointQueryResult query;

@@ -1,5 +1,5 @@
-// Kernels that use tiles of several warps, thread_block_tile<64> to <512>, and what they must
-// answer.
+// Kernels that use tiles of several warps, thread_block_tile<64> to <512>, and the expected
+// results.
 #pragma once
 #include "tests/kernels/kernel_test.cuh"
 
@@ -17,7 +17,7 @@ struct Widest {
   }
 };
 
-// What every thread answers, in this order.
+// The results of every thread, in this order.
 enum Answer {
   ranks,
   shfl_one,
@@ -54,7 +54,7 @@ inline const char* const answer_names[] = {"ranks",
                                            "sync",
                                            "nested tiles"};
 
-// `own`: give the block memory for its tiles, as GPUs before sm_80 need.
+// `own`: the block provides memory for its tiles, which GPUs before sm_80 need.
 template <bool own>
 __device__ cg::thread_block this_block() {
   if constexpr (own) {
@@ -111,7 +111,7 @@ __device__ void answer(const int* in, int* out) {
   say(nested, cg::reduce(half, v, cg::plus<int>()) + half.meta_group_rank());
 }
 
-// The same on the host, for one tile of a block.
+// The same on the host for one tile of a block.
 inline void expect(const int* in, int size, int threads, int tile, int* out) {
   const int* v = in + tile * size;
   int all[answers] = {}, running = 0, most_yet = v[0], running_xor = 0;
@@ -146,7 +146,7 @@ inline void expect(const int* in, int size, int threads, int tile, int* out) {
   }
 }
 
-// Compares, and prints what was right.
+// Compares the results, and prints which were right.
 inline void judge(const char* what, int size, const std::vector<int>& in, int threads,
                   const std::vector<int>& got) {
   const int blocks = int(in.size()) / threads;
