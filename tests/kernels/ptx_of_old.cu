@@ -1,7 +1,7 @@
 // flags: -lcuda
 // stderr: PTX before version 1.4 is taken by no driver any more
 // stderr: `sin.f32` says no precision
-// PTX of before sm_20: which forms a driver takes, `mad.f32` without a rounding, subnormal numbers.
+// PTX from before sm_20: forms that a driver accepts, `mad.f32` without rounding, subnormals.
 #include <cuda.h>
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 // async: late
 #include "tests/kernels/kernel_test.cuh"
 
-// A block's reduction without a barrier between its last read of shared memory and the next call's write.
+// A block reduction without a barrier between its last shared memory read and the next write.
 __device__ float block_reduce(float v) {
   __shared__ float s[32];
   int w = threadIdx.x / 32, l = threadIdx.x % 32;
@@ -66,8 +66,8 @@ __global__ void shift(float* data, float* out) {
   if (threadIdx.x % 32 == 0) out[threadIdx.x / 32] = v;
 }
 
-// Each warp copies its part of a tile and stores zeros where the next one copies to, as loaders do whose threads
-// past the last row fill the wrong panel: the copies land when all warps have stored.
+// Each warp copies its part of a tile and stores zeros where the next one copies to, as loaders do
+// whose threads past the last row fill the wrong panel: copies arrive after all stores.
 __global__ void pad(const float* in, float* out) {
   __shared__ alignas(16) float tile[1024];
   unsigned to = unsigned(__cvta_generic_to_shared(&tile[threadIdx.x]));

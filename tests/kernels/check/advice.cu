@@ -1,4 +1,4 @@
-// What could be faster: bank conflicts, and copies that could be wider.
+// Performance advice: bank conflicts, and copies that could be wider.
 // options: --advice
 #include "tests/kernels/check/check_test.cuh"
 
@@ -18,7 +18,7 @@ __global__ void rows_of_vectors(float4* out, int step) {
   out[threadIdx.x] = tile[threadIdx.x * step];  // [read vectors]
 }
 
-// Lanes that want the same word share it.
+// Lanes that access the same word share it.
 __global__ void broadcast(float* out) {
   __shared__ float tile[64];
   tile[threadIdx.x] = threadIdx.x, tile[threadIdx.x + 32] = 1;
@@ -41,7 +41,7 @@ __global__ void narrow(const char* in, char* out) {
         *reinterpret_cast<int*>(tile + threadIdx.x * 4 + i * 32);
 }
 
-// Two stages: what is copied for the next step is not read before the next wait.
+// Two stages: data copied for the next step is not read before the next wait.
 template <int allowed>
 __global__ void pipeline(const int4* in, int4* out, int steps) {
   __shared__ int4 stages[2][32];

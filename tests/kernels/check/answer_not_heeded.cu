@@ -1,19 +1,19 @@
 // arch: sm_90a
-// mbarrier.try_wait and test_wait may answer no: who goes on whatever they say has waited for
+// mbarrier.try_wait and test_wait may return false. A thread that goes on regardless has waited for
 // nothing.
 #include "tests/kernels/check/waiting_test.cuh"
 
 constexpr unsigned elements = 256;
 
 enum class How {
-  until_done,    // the loop
-  once,          // nobody looks
-  tested_once,   // likewise, of the wait that never blocks
-  counted,       // it counts that it was told no, and goes on
-  first_peeks,   // it looks first, and waits where it has to
-  if_done,       // it reads where it was told yes, and else comes back
-  asks_twice,    // the second time nobody looks
-  others_waited  // behind a barrier with a thread that waited in a loop
+  until_done,    // loops until true
+  once,          // ignores the result
+  tested_once,   // ignores the result of test_wait
+  counted,       // counts a false result, and goes on
+  first_peeks,   // tests first, and waits if needed
+  if_done,       // reads after true, else comes back
+  asks_twice,    // ignores the second result
+  others_waited  // after a barrier with a thread that waited in a loop
 };
 
 template <How how>

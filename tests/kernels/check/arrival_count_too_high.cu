@@ -1,5 +1,5 @@
 // arch: sm_90a
-// An mbarrier expects more arrivals than there are threads to make them.
+// An mbarrier expects more arrivals than there are threads to arrive.
 #include <cuda/barrier>
 
 #include "tests/kernels/check/waiting_test.cuh"
@@ -12,7 +12,7 @@ __global__ void all_arrive(unsigned count) {
   wait_token(&bar, token);                   // [wait]
 }
 
-// Of each consumer warp one thread frees the slot, and the mbarrier expects all of them to.
+// One thread of each consumer warp frees the slot, but the mbarrier expects all threads.
 __global__ void slots(unsigned count, int rounds) {
   __shared__ Word full, empty;
   if (threadIdx.x == 0) {

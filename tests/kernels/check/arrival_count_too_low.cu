@@ -1,5 +1,5 @@
 // arch: sm_90a
-// More threads arrive than an mbarrier expects: phases end without some of them.
+// More threads arrive than an mbarrier expects: phases complete without some of them.
 #include "tests/kernels/check/waiting_test.cuh"
 
 __global__ void all_arrive(unsigned count, int rounds) {
@@ -12,7 +12,7 @@ __global__ void all_arrive(unsigned count, int rounds) {
   }
 }
 
-// One thread of each warp arrives; the count is of three warps.
+// One thread of each warp arrives, but the count is for three warps.
 __global__ void warps_arrive(unsigned count) {
   __shared__ Word bar;
   if (threadIdx.x == 0) init(&bar, count);  // [init warps]
@@ -22,7 +22,7 @@ __global__ void warps_arrive(unsigned count) {
   wait_parity(&bar, 0);
 }
 
-// One of the threads arrives twice.
+// One thread arrives twice.
 __global__ void twice(bool again) {
   __shared__ Word bar;
   if (threadIdx.x == 0) init(&bar, blockDim.x);  // [init twice]

@@ -1,5 +1,5 @@
-// Plain accesses beside atomics: a counter read too early is a race; a look before an atomic is not,
-// nor are equal values that several threads store.
+// Plain accesses mixed with atomics: a counter read too early is a race. A plain load before an
+// atomic is not, nor are equal values that several threads store.
 #include "tests/kernels/check/check_test.cuh"
 
 template <bool right>
@@ -28,7 +28,7 @@ __global__ void most(int* out) {
   if (v > *out) atomicMax(out, v);
 }
 
-// An atomic load as some libraries have it: what is there is exchanged for itself.
+// An atomic load as some libraries write it: the value is exchanged for itself.
 __device__ int load(int* at) {
   int old = *at, assumed;
   do {
@@ -43,7 +43,7 @@ __global__ void counted(int* at) {
   atomicAdd(at, 1);
 }
 
-// Lanes one after the other, and the first goes on with what it saw.
+// Lanes update in turn, and the first goes on with the value that it saw.
 __device__ double fetch_max(double* at, double v) {
   auto* word = reinterpret_cast<unsigned long long*>(at);
   unsigned long long old = *word, assumed;
@@ -59,7 +59,7 @@ __global__ void most_in_turns(double* at) {
     if (threadIdx.x == i) at[i + 1] = fetch_max(at, i - 0.5);
 }
 
-// The lane that reads is none of those that update.
+// The lane that reads is not one of those that update.
 __global__ void read_beside(int* at) {
   if (threadIdx.x == 0) at[1] = *at;       // [read_beside]
   if (threadIdx.x == 1) atomicAdd(at, 1);  // [update]

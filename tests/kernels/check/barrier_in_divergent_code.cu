@@ -1,7 +1,7 @@
 // Barriers that only some threads reach, or that threads of one warp reach at different places.
 #include "tests/kernels/check/check_test.cuh"
 
-// Half a warp meets at the first barrier, the other half at the second.
+// Half a warp waits at the first barrier, the other half at the second.
 template <bool all>
 __global__ void half_a_warp(int* out) {
   __shared__ int sum;
@@ -15,7 +15,7 @@ __global__ void half_a_warp(int* out) {
   atomicAdd(out, 1);
 }
 
-// One half of the block meets at a named barrier of all, the other at the block's.
+// Half of the block waits at a named barrier for all, the other half at the block's.
 template <bool same>
 __global__ void different_barriers() {
   if (same || threadIdx.x < 64)
@@ -23,7 +23,7 @@ __global__ void different_barriers() {
   else __syncthreads();                                             // [plain]
 }
 
-// Some threads go round the barrier and end, which lets the others go.
+// Some threads skip the barrier and exit, which releases the others.
 template <bool all>
 __global__ void go_round(int* data, unsigned n) {
   __shared__ int tile[128];
@@ -40,7 +40,7 @@ __global__ void go_round(int* data, unsigned n) {
   data[128 + t] = t;
 }
 
-// Who returns early takes no part.
+// A thread that returns early takes no part.
 __global__ void return_early(int* data, unsigned n) {
   __shared__ int tile[128];
   const unsigned t = threadIdx.x;
@@ -50,7 +50,7 @@ __global__ void return_early(int* data, unsigned n) {
   data[t] = tile[n - 1 - t];
 }
 
-// Who writes and then returns has its writes ordered by nobody.
+// No barrier orders the writes of a thread that then returns.
 template <bool all>
 __global__ void write_and_return(int* data) {
   __shared__ int tile[128];

@@ -1,5 +1,5 @@
-// Threads of a block share a tile, with a barrier missing: before it is read, before it is written
-// again, or one that not all who share it come to.
+// Threads of a block share a tile, but a barrier is missing: before the read, before the next
+// write, or not all threads that share the tile reach it.
 #include "tests/kernels/check/check_test.cuh"
 
 constexpr int threads = 128;
@@ -17,7 +17,7 @@ __global__ void shift(int* data) {
   }
 }
 
-// Two halves of a block meet at barriers of their own, and read each other's values.
+// Two halves of a block have separate barriers, but read each other's values.
 template <bool right>
 __global__ void halves(int* data) {
   __shared__ int tile[threads];

@@ -1,5 +1,5 @@
-// Bulk copies: their destination used, their source changed, or their block ended too early; and
-// writes of threads handed to them without a proxy fence.
+// Bulk copies: the destination is used, the source changed, or the block ends too early; and
+// threads' writes are passed to copies without a proxy fence.
 #include "tests/kernels/check/ptx_macros.cuh"
 
 constexpr int threads = 64, count = 256;
@@ -40,7 +40,7 @@ __global__ void store(int* out) {
   __syncthreads();
   if (t == 0) {
     if (what == Store::fence_behind_barrier) {
-      // A fence of the thread that issues the copy covers what it has seen.
+      // A fence of the thread that issues the copy covers the writes that it has seen.
       FENCE_PROXY_ASYNC();
     }
     BULK_STORE(out, tile, bytes);  // [store]
@@ -58,7 +58,7 @@ __global__ void store(int* out) {
   }
 }
 
-// A stage that a bulk store reads is filled again: groups of its thread, one too many allowed.
+// A stage that a bulk store reads is refilled: the thread's wait allows one group too many.
 template <int allowed>
 __global__ void stages(int* out) {
   __shared__ alignas(16) int tile[2][count];
@@ -72,8 +72,8 @@ __global__ void stages(int* out) {
   BULK_WAIT_READ(0);
 }
 
-// Lanes of a warp store in two rounds; in the second, each writes what the other wrote in the first.
-// In each round both also write the same to the same place.
+// Lanes of a warp store in two rounds. In the second, each writes the other's elements of the
+// first. In each round both also write equal values to the same place.
 template <bool right>
 __global__ void lanes_store(int* out) {
   __shared__ alignas(16) int tile[count];
@@ -106,7 +106,7 @@ __global__ void source(int* in, int* out) {
   out[0] = tile[7];
 }
 
-// A load that nobody waits for.
+// A load that no thread waits for.
 template <bool right>
 __global__ void leaves(const int* in, int* out) {
   __shared__ alignas(16) int tile[count];

@@ -1,4 +1,4 @@
-// Programs with a mistake and its mended twin, each a case that the program's argument names.
+// Programs with a mistake and its corrected twin, each a case named by the program's argument.
 #pragma once
 #include <initializer_list>
 
@@ -9,8 +9,8 @@ struct Case {
   void (*run)();
 };
 
-// Runs the named case and waits for it. The status is 0, whatever its kernels came to: what counts
-// is what the checker says.
+// Runs the named case and waits for it. Always returns 0, whatever its kernels' result: only the
+// checker's findings count.
 inline int run_case(int argc, char** argv, std::initializer_list<Case> cases) {
   for (const Case& each : cases) {
     if (argc != 2 || std::strcmp(argv[1], each.name) != 0) continue;

@@ -1,5 +1,5 @@
 // arch: sm_90a
-// A cluster's barrier at which threads arrive twice, or wait without having arrived.
+// A cluster barrier at which threads arrive twice, or wait without having arrived.
 #include "tests/kernels/check/check_test.cuh"
 
 __device__ __forceinline__ void arrive() { asm volatile("barrier.cluster.arrive;" ::: "memory"); }
@@ -17,7 +17,7 @@ __global__ void __cluster_dims__(2, 1, 1) alone(bool arrives) {
   wait();  // [alone]
 }
 
-// One block meets at the cluster's barrier, the other at its own.
+// One block waits at the cluster's barrier, the other at its own.
 __global__ void __cluster_dims__(2, 1, 1) parted(bool all) {
   if (all || blockIdx.x == 0) {
     arrive();

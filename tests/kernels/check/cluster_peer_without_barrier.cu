@@ -1,5 +1,5 @@
 // Shared memory of another block of the cluster: read before it is written, or when that block may
-// have ended.
+// have exited.
 #include <cooperative_groups.h>
 
 #include "tests/kernels/check/check_test.cuh"

@@ -1,5 +1,5 @@
-// Data that travel with their flag through memory that others poll, and what was read before they
-// were sent is written by who got them: in place, as collectives over several GPUs do it.
+// Data travel with their flag through memory that others poll. The receiver writes in place what
+// was read before they were sent, as collectives over several GPUs do.
 #include "tests/kernels/check/check_test.cuh"
 
 enum class Read { strong, weak };
@@ -38,7 +38,7 @@ __global__ void add_in_place() {
   }
 }
 
-// The store does not wait for what comes back.
+// The store does not wait for the data that come back.
 __global__ void store_too_soon() {
   if (threadIdx.x % 32 != 0) return;
   if (threadIdx.x == 0) {

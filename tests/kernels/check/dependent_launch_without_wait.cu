@@ -1,5 +1,5 @@
-// A kernel that may begin before the one in front of it has ended reads what that one writes:
-// behind griddepcontrol.wait, and without.
+// A kernel that may start before the previous one has ended reads the data that it writes: after
+// griddepcontrol.wait, and without.
 #include "tests/kernels/check/check_test.cuh"
 
 __global__ void writes(int* data) {
@@ -21,28 +21,28 @@ __global__ void waits_and_reads(const int* data, int* out) {
   __syncthreads();
   out[threadIdx.x] = data[threadIdx.x ^ 1];
 }
-// Waits, but only once it has read.
+// Waits only after it has read.
 __global__ void reads_and_waits(const int* data, int* out) {
   const int value = data[threadIdx.x ^ 1];  // [too_early]
   asm volatile("griddepcontrol.wait;" ::: "memory");
   out[threadIdx.x] = value;
 }
-// Lets the next begin before it waits itself, so that one may run beside the kernel in front of
-// both.
+// Lets the next kernel start before it waits itself, so that the next one may overlap with the
+// kernel before both.
 __global__ void passes_on(int* other) {
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
   asm volatile("griddepcontrol.wait;" ::: "memory");
   other[threadIdx.x] = 0;
 }
 
-// Lets the next begin once it has waited, which is once the kernel in front of both is complete.
+// Lets the next kernel start after its own wait, when the kernel before both is complete.
 __global__ void passes_on_in_turn(int* other) {
   if (threadIdx.x == 0) asm volatile("griddepcontrol.wait;" ::: "memory");
   __syncthreads();
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
   other[threadIdx.x] = 0;  // [behind_the_other]
 }
-// In turn, but only some of its threads.
+// The same, but only in some of its threads.
 __global__ void passes_on_too_early(int* other) {
   if (threadIdx.x < 32) asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
   asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -92,7 +92,7 @@ void over_two() {
     CHECK(cudaLaunchKernelEx(&launch.config, reader, (const int*)(reads_data ? data : other), (int*)out));
   });
 }
-// What `launches` puts into the stream, as a graph.
+// The launches of `launches` as a graph.
 template <class Launches>
 void as_graph(cudaStream_t stream, Launches launches) {
   cudaGraph_t made;
@@ -117,7 +117,7 @@ void graph_over_two() {
   });
 }
 
-// The graph's edge says it, not the launch.
+// The graph's edge allows it, not the launch.
 template <void reader(const int*, int*)>
 void graph() {
   Buffer<int> data(64), out(64);
@@ -131,7 +131,7 @@ void graph() {
   });
 }
 
-// Without the attribute, kernels of a stream follow each other.
+// Without the attribute, a stream's kernels run in order.
 void in_order() {
   Buffer<int> data(64), out(64);
   writes<<<1, 64>>>(data);

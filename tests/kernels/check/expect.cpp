@@ -1,4 +1,4 @@
-// Holds what `inflight check` finds in one case against what is listed:
+// Compares the findings of `inflight check` in one case with the expected ones:
 // expect INFLIGHT SOURCE PROGRAM CASE [OPTION...]
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -48,7 +48,7 @@ std::vector<std::string> expected(const fs::path& list, const std::string& name,
 
 fs::path file_of(const json& at) { return fs::path(at["file"].get<std::string>()).filename(); }
 
-// Of a place that was inlined, the innermost line that has a mark.
+// For an inlined position, the innermost line that has a mark.
 std::string place_of(const json& party, const fs::path& source,
                      const std::map<std::size_t, std::string>& marks) {
   const json& at = party["at"];
@@ -64,7 +64,7 @@ std::string place_of(const json& party, const fs::path& source,
                                           : fmt::format("[{}:{}]", file_of(at).string(), line);
 }
 
-// Of a line of what is listed: it is no mistake.
+// True if a line of the expected findings is advice, not a mistake.
 bool is_advice(const std::string& line) {
   return line.starts_with("bank-conflict") || line.starts_with("strict-wait") ||
          line.starts_with("narrow-copy");

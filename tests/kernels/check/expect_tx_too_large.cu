@@ -1,5 +1,5 @@
 // arch: sm_90a
-// A phase expects more bytes than its copies bring, so that it is never complete (triton#9046).
+// A phase expects more bytes than its copies bring, so it never completes (triton#9046).
 #include "tests/kernels/check/waiting_test.cuh"
 
 template <unsigned expected>

@@ -1,5 +1,5 @@
 // arch: sm_90a
-// A phase expects fewer bytes than its copies bring: it is complete while they are in flight.
+// A phase expects fewer bytes than its copies bring, so it completes while they are in flight.
 #include "tests/kernels/check/waiting_test.cuh"
 
 template <unsigned expected>

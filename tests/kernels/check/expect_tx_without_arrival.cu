@@ -1,5 +1,5 @@
 // arch: sm_90a
-// Bytes are expected, but nobody arrives: the phase never ends though all bytes came
+// Bytes are expected, but no thread arrives: the phase never completes although all bytes came
 // (tilelang#2566).
 #include "tests/kernels/check/waiting_test.cuh"
 

@@ -1,4 +1,4 @@
-// One block tells another by a flag that data is there: with every piece, and with one missing.
+// One block signals data to another by a flag: with every step, and with one missing.
 #include <cuda/atomic>
 
 #include "tests/kernels/check/check_test.cuh"
@@ -8,9 +8,9 @@ enum class Way {
   fences,
   volatile_fences,
   ticket,
-  relaxed_store,  // nothing publishes
-  relaxed_load,   // nothing acquires
-  block_scope,    // a scope without the reader
+  relaxed_store,  // no release
+  relaxed_load,   // no acquire
+  block_scope,    // a scope that lacks the reader
   plain,          // an ordinary variable as a flag
 };
 
@@ -79,7 +79,7 @@ __global__ void message(int* out) {
   }
 }
 
-// The last block to come adds up what all have written (CUDA Programming Guide, memory fences).
+// The last block to finish adds up all parts (CUDA Programming Guide, memory fences).
 template <bool right>
 __global__ void last_block(int* parts, unsigned* tickets, int* out) {
   __shared__ bool last;
@@ -93,14 +93,14 @@ __global__ void last_block(int* parts, unsigned* tickets, int* out) {
     int sum = 0;
     for (unsigned i = threadIdx.x; i < gridDim.x; i += blockDim.x) sum += parts[i];  // [sum]
     out[threadIdx.x] = sum;
-    if (right && threadIdx.x == 0) *tickets = 0;  // the next launch counts anew
+    if (right && threadIdx.x == 0) *tickets = 0;  // reset for the next launch
   }
 }
 
 enum class Fence { behind_barrier, by_all, before_barrier, before_write };
 
-// All threads of a block write, one raises the flag. A fence publishes what its thread did and knew
-// when it stood there: the others' writes are known to that thread behind the barrier only.
+// All threads of a block write, one sets the flag. A fence publishes what its thread wrote and had
+// seen by then. That thread sees the others' writes only after the barrier.
 template <Fence fence>
 __global__ void raised_by_one(int* parts, int* raised, int* out) {
   const unsigned t = threadIdx.x;
@@ -122,8 +122,8 @@ __global__ void raised_by_one(int* parts, int* raised, int* out) {
   }
 }
 
-// What a lock protects is published by the fence before it is let go: that of the one who takes it
-// comes too early.
+// A fence before the unlock publishes the data that a lock protects. A fence after taking the lock
+// is too early.
 template <bool right>
 __global__ void locked(int* lock, int* sum) {
   if (threadIdx.x != 0) return;
@@ -141,7 +141,7 @@ void run_locked() {
   if (sum.read()[0] != 8) std::printf("sum %d\n", sum.read()[0]);
 }
 
-// Blocks come one after the other, and a thread of the last one resets the lock.
+// Blocks run in turn, and a thread of the last one resets the lock.
 template <unsigned resets>
 __global__ void take_turns(int* lock, int* sum) {
   const int turn = static_cast<int>(blockIdx.x), last = static_cast<int>(gridDim.x) - 1;

@@ -1,4 +1,4 @@
-// Nodes of a graph use the same memory: with an edge on the way from one to the other, and without.
+// Nodes of a graph use the same memory, with a path of edges between them and without.
 #include "tests/kernels/check/check_test.cuh"
 
 __global__ void writes(int* data) { data[threadIdx.x] = threadIdx.x; }  // [writes]
@@ -10,7 +10,7 @@ void launch(cudaGraph_t graph) {
   cudaGraphExec_t exec;
   CHECK(cudaGraphInstantiate(&exec, graph, 0));
   CHECK(cudaGraphLaunch(exec, nullptr));
-  CHECK(cudaGraphLaunch(exec, nullptr));  // comes after the first
+  CHECK(cudaGraphLaunch(exec, nullptr));  // runs after the first
   CHECK(cudaDeviceSynchronize());
 }
 
@@ -40,7 +40,7 @@ void nodes() {
   launch(graph);
 }
 
-// Two captured streams, of which one joins the other too late.
+// Two captured streams. One joins the other too late.
 template <bool right>
 void captured() {
   Buffer<int> data(64), out(64);
@@ -63,7 +63,7 @@ void captured() {
   launch(graph);
 }
 
-// The kernel that writes stands in a child graph.
+// The kernel that writes is in a child graph.
 template <bool right>
 void child() {
   Buffer<int> data(64), out(64);
@@ -80,7 +80,7 @@ void child() {
   launch(graph);
 }
 
-// The child comes after the kernel that reads.
+// The child graph follows the kernel that reads.
 void child_behind() {
   Buffer<int> data(64), out(64);
   cudaGraph_t graph, inner;

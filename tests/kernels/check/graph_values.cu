@@ -1,6 +1,6 @@
 // flags: -lcuda
-// Branches of a graph use the same memory: one waits for a value that the other writes behind it,
-// or does not wait.
+// Branches of a graph use the same memory: one waits for a value that the other writes after its
+// data, or does not wait.
 #include <cuda.h>
 
 #include "tests/kernels/check/check_test.cuh"
@@ -42,7 +42,7 @@ void captured() {
   CHECK(cudaDeviceSynchronize());
 }
 
-// The other branch writes behind the value, and answers; the first one writes again behind the
+// The other branch writes after the value, and answers. The first one writes again after the
 // answer, or does not wait for it.
 template <bool right>
 void answered() {

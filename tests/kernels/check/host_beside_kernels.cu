@@ -1,5 +1,5 @@
-// Hosts that use managed, pinned and mapped memory while work is in flight, and are right: none may
-// be told of, hang or compute anything else.
+// Correct use of managed, pinned and mapped memory by the host while work is in flight: no report,
+// no hang and no wrong result.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -23,7 +23,7 @@
 constexpr int count = 1024;
 constexpr std::size_t bytes = count * sizeof(int);
 
-// What must hold; the run counts as a failure otherwise.
+// A condition that must hold. The run fails otherwise.
 void expect(bool holds, const char* what) {
   if (holds) return;
   std::fprintf(stderr, "wrong: %s\n", what);
@@ -84,7 +84,7 @@ __global__ void serve(volatile int* asked, volatile int* answered, const int* qu
   }
 }
 
-// The host polls what a kernel writes.
+// The host polls memory that a kernel writes.
 void poll_flag() {
   int* data = pinned<int>(32);
   volatile int* flag = pinned<int>(1);
@@ -103,7 +103,7 @@ void poll_plain_flag() {
   }
   expect(*data == 7, "what the plain flag announces");
 }
-// A kernel polls what the host writes.
+// A kernel polls memory that the host writes.
 void set_flag() {
   int *data = managed<int>(1), *out = managed<int>(1);
   volatile int* flag = pinned<int>(1);
@@ -187,7 +187,7 @@ void attached() {
   CHECK(cudaStreamSynchronize(stream));
   expect(theirs[1] == 1 && mine[9] == 9, "both");
 }
-// Bytes of one page, some the host's and some the device's.
+// Bytes of one page, some used by the host and some by the device.
 void one_page() {
   int* data = managed<int>(count);
   fill<<<1, 256>>>(data, 1, count / 2);
@@ -235,7 +235,7 @@ void copies_between() {
   cudaStream_t stream;
   CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   CHECK(cudaMemcpyAsync(data, pageable.data(), bytes, cudaMemcpyDefault, stream));
-  pageable[7] = 0;  // it has been read
+  pageable[7] = 0;  // already read
   CHECK(cudaStreamSynchronize(stream));
   expect(data[7] == 5, "a copy of pageable memory");
 }
@@ -248,7 +248,7 @@ void graph() {
   CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
   add_one<<<count / 256, 256, 0, stream>>>(data, count);
   add_one<<<count / 256, 256, 0, stream>>>(data, count);
-  data[0] = 10;  // nothing runs yet
+  data[0] = 10;  // no work runs yet
   CHECK(cudaStreamEndCapture(stream, &made));
   CHECK(cudaGraphInstantiate(&exec, made, 0));
   for (int round = 1; round < 4; ++round) {
@@ -298,7 +298,7 @@ void containers() {
   expect(numbers[299] == 299 && map.size() == 300 && map[7] == 1, "containers");
 }
 
-// A lock in managed memory is one of the system's calls, too.
+// A lock in managed memory also uses a system call.
 void locks() {
   struct Shared {
     std::mutex mutex;
@@ -340,8 +340,8 @@ void on_fault(int, siginfo_t*, void*) {
 __attribute__((noinline)) void fault_at(volatile int* address) {
   if (sigsetjmp(back, 1) == 0) *address = 1;
 }
-// The program's own handler gets what is its own: installed before, while work is in flight, and
-// in front of another.
+// The program's own signal handler gets its own faults: installed before, while work is in flight,
+// and in front of another handler.
 void own_handler() {
   auto* closed =
       static_cast<int*>(mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
@@ -367,8 +367,8 @@ void own_handler() {
   CHECK(cudaDeviceSynchronize());
   expect(caught == 3 && data[0] + data[1] + data[2] + data[3] == 10, "three faults of its own");
 }
-// Installed behind the first touch, it passes on what it does not know, and jumps away from the
-// rest.
+// A handler installed after the first access passes on faults that it does not know, and jumps out
+// of the others.
 struct sigaction passed_on;
 void on_fault_or_pass_on(int number, siginfo_t* info, void* context) {
   if (info->si_addr == nullptr) {
@@ -384,7 +384,7 @@ void later_handler() {
   struct sigaction action {};
   action.sa_sigaction = on_fault_or_pass_on;
   action.sa_flags = SA_SIGINFO | SA_NODEFER;
-  // As a library does that calls the system itself, which nobody sees.
+  // As in a library that makes the system call itself, which nothing intercepts.
   auto* const unseen = reinterpret_cast<decltype(&sigaction)>(dlsym(RTLD_DEFAULT, "sigaction"));
   unseen(SIGSEGV, &action, &passed_on);
   data[1] = 1;

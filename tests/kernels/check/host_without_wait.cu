@@ -1,5 +1,5 @@
-// The host reads and writes managed, pinned and registered memory that a kernel or a copy in a
-// stream may still be using, and in the twins once it has waited.
+// The host accesses managed, pinned and registered memory that a kernel or a copy in a stream may
+// still be using, and in the twins after a wait.
 #include <unistd.h>
 
 #include <chrono>
@@ -56,7 +56,7 @@ void managed_write() {
   data[7] = 3;
 }
 
-// An atomic of the device's is none for the host.
+// A device atomic is not atomic for the host.
 template <bool right>
 void managed_sum() {
   Managed data;
@@ -65,7 +65,7 @@ void managed_sum() {
   sink = data[0];
 }
 
-// The kernel has long ended, by luck alone.
+// The kernel has long ended, but only by luck.
 template <bool right>
 void after_the_end() {
   Managed data;
@@ -128,7 +128,7 @@ void registered() {
   std::free(host);
 }
 
-// It reads what the kernel reads, too, before it reads what the kernel writes.
+// It also reads the kernel's input, before it reads the kernel's output.
 template <bool right>
 void second_look() {
   Managed data, all;

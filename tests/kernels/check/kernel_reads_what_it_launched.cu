@@ -1,13 +1,13 @@
 // flags: -rdc=true -lcudadevrt
-// Kernels that launch kernels: what a thread does behind a launch is not ordered with what it
-// launched, nor is what other threads do. Streams of the grid, and what comes after it, are.
+// Kernels that launch kernels: later accesses of the launching thread, and accesses of other
+// threads, are not ordered with the child. The grid's streams and tail launches are.
 #include "tests/kernels/check/check_test.cuh"
 
 __global__ void write(int* x) { x[threadIdx.x] = 1; }                        // [write]
 __global__ void add(int* x) { x[threadIdx.x] += 1; }                         // [add]
 __global__ void read(const int* x, int* out) { out[threadIdx.x] = x[threadIdx.x]; }  // [read]
 
-// The parent looks at once.
+// The parent reads at once.
 __global__ void reads_at_once(int* x, int* out) {
   if (threadIdx.x == 0) write<<<1, 32>>>(x);
   __syncthreads();
@@ -18,7 +18,7 @@ __global__ void reads_after(int* x, int* out) {
   if (threadIdx.x == 0) read<<<1, 32, 0, cudaStreamTailLaunch>>>(x, out);
 }
 
-// The child is launched before another thread has written what it reads.
+// The child is launched before another thread has written the child's input.
 template <bool right>
 __global__ void launches_too_soon(int* x, int* out) {
   x[threadIdx.x] = threadIdx.x;  // [parent writes]
@@ -47,12 +47,12 @@ __global__ void event(int* x) {
   add<<<1, 32, 0, b>>>(x);
 }
 
-// Blocks launch into null streams of their own.
+// Blocks launch into their own null streams.
 __global__ void blocks(int* x) {
   if (threadIdx.x == 0) add<<<1, 32>>>(x);
 }
 
-// A grandchild ends before what is behind its parent in the stream begins.
+// A grandchild ends before the work after its parent in the stream starts.
 __global__ void adds_below(int* x) {
   if (threadIdx.x == 0) add<<<1, 32, 0, cudaStreamFireAndForget>>>(x);
 }
@@ -61,7 +61,7 @@ __global__ void below(int* x, int* out) {
   read<<<1, 32>>>(x, out);
 }
 
-// A fill, and what reads behind it or beside it.
+// A fill, and a reader after it or concurrent with it.
 template <bool right>
 __global__ void fills(int* x, int* out) {
   cudaMemsetAsync(x, 0, 128);  // [fill]
@@ -71,7 +71,7 @@ __global__ void fills(int* x, int* out) {
     read<<<1, 32, 0, cudaStreamFireAndForget>>>(x, out);
 }
 
-// `launch` is followed by a kernel of the host's, which comes after all that came of it.
+// A kernel of the host follows `launch`, and so everything that it launched.
 template <class Launch>
 void with_memory(Launch launch) {
   Buffer<int> x(64), out(64);

@@ -1,4 +1,4 @@
-// Lanes of a warp copy to the same bytes by one instruction: their step is half a copy.
+// Lanes of a warp copy to overlapping bytes by one instruction: their step is half a copy.
 #include "tests/kernels/check/ptx_macros.cuh"
 
 constexpr int threads = 32;
@@ -14,7 +14,7 @@ __global__ void overlap(const int4* in, int* out) {
   out[t] = tile[t * step / 16].x;
 }
 
-// The lanes behind the end of the row copy its last element too.
+// The lanes past the end of the row copy its last element too.
 __global__ void clamped(const int4* in, int* out, unsigned columns) {
   __shared__ int4 tile[threads];
   const unsigned t = threadIdx.x, column = t < columns ? t : columns - 1;
@@ -25,7 +25,7 @@ __global__ void clamped(const int4* in, int* out, unsigned columns) {
   out[t] = tile[column].x;
 }
 
-// Lanes swap their places.
+// Lanes swap their elements.
 __global__ void swizzled(const int4* in, int* out) {
   __shared__ int4 tile[threads];
   const unsigned t = threadIdx.x;

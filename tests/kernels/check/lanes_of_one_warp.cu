@@ -1,4 +1,4 @@
-// Lanes of one warp are threads of their own: what one writes, another may read only behind a
+// Lanes of one warp are separate threads: one may read what another writes only after a
 // __syncwarp().
 #include "tests/kernels/check/check_test.cuh"
 
@@ -21,7 +21,7 @@ __global__ void exchange(int* out) {
   out[t] = values[t ^ 1];  // [read]
 }
 
-// A reduction in which every step reads what another lane's step wrote.
+// A reduction in which every step reads the result of another lane's previous step.
 template <bool right>
 __global__ void reduce(int* out) {
   __shared__ int sums[64];
@@ -37,7 +37,7 @@ __global__ void reduce(int* out) {
   if (t == 0) *out = sums[0];
 }
 
-// Lanes store to one place at one instruction: the same value or, by `mixed`, each its own.
+// Lanes store to one place in one instruction: equal values or, with `mixed`, different ones.
 enum class Lanes { alike, in_shared, of_different_past, mixed };
 
 template <Lanes lanes>
@@ -57,8 +57,8 @@ __global__ void mark(int* out) {
   if (lanes == Lanes::in_shared) out[t] = marks[t];
 }
 
-// A warp reads a matrix by one instruction: rows at the addresses of its lanes, given to all. The
-// rows are written before it, with a barrier or without, and then by the warp or by its neighbour.
+// A warp reads a matrix in one instruction, with rows at its lanes' addresses. The warp or its
+// neighbour writes the rows before and after it, with a barrier or without.
 enum class Rows { right, written_late, of_neighbour };
 
 template <Rows rows>

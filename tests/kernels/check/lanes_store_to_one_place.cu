@@ -1,10 +1,10 @@
-// Lanes of a warp store different values to one address by one instruction: which of them stays
-// there is undefined. That is a mistake, unless all of them look there who it was.
+// Lanes of a warp store different values to one address in one instruction. It is undefined which
+// stays. That is a mistake, unless all of them read there which one won.
 #include "tests/kernels/check/check_test.cuh"
 
 constexpr int threads = 128, warp_count = threads / 32;
 
-// Behind shuffles down only lane 0 has the sum, behind shuffles across all lanes have it.
+// After shuffles down only lane 0 has the sum. After butterfly shuffles all lanes have it.
 template <bool across>
 __device__ int sum_of_warp(int value) {
   for (int step = 16; step > 0; step /= 2)
@@ -30,12 +30,12 @@ __global__ void to_shared(int* out) {
   if (lane == 0) *out = all;
 }
 
-// Vectors, of which one element is the same for all.
+// Vectors in which one element is equal for all.
 __global__ void vectors(int4* out) {
   out[threadIdx.x / 32] = make_int4(1, 2, 3, threadIdx.x);  // [vector]
 }
 
-// Lanes claim slots of a table. Those that were not the last to write theirs try the next round.
+// Lanes claim slots of a table. Those that did not write theirs last try the next round.
 template <bool shared>
 __global__ void claim(int* table, int* out, int slots) {
   __shared__ int own[64];
@@ -52,7 +52,7 @@ __global__ void claim(int* table, int* out, int slots) {
   out[lane] = placed;
 }
 
-// Which lane leads is decided by a store; they differ in what they have done before.
+// A store decides which lane leads. The lanes differ in their earlier work.
 __global__ void leader(int* out) {
   __shared__ int first;
   if (threadIdx.x < 16) __syncwarp(0xffff);

@@ -1,5 +1,5 @@
-// What waits for an event of the attribute LaunchCompletionEvent comes behind all that its kernel
-// comes behind, and not behind the kernel.
+// Work that waits for an event of the attribute LaunchCompletionEvent follows everything before the
+// event's kernel, but not the kernel.
 #include "tests/kernels/check/check_test.cuh"
 
 __global__ void writes(int* data) { data[threadIdx.x] = threadIdx.x; }  // [writes]
@@ -51,7 +51,7 @@ void host() {
   CHECK(cudaDeviceSynchronize());
 }
 
-// What is in front of the kernel has ended.
+// The work before the kernel has ended.
 void in_front_twin() {
   Buffer<int> data(64), other(64), out(64);
   CHECK(cudaDeviceSynchronize());
@@ -63,7 +63,7 @@ void in_front_twin() {
   CHECK(cudaDeviceSynchronize());
 }
 
-// Also what its stream has waited for.
+// This includes the events that its stream has waited for.
 void awaited_twin() {
   Buffer<int> data(64), other(64), out(64);
   CHECK(cudaDeviceSynchronize());

@@ -1,4 +1,4 @@
-// Memory that nobody releases.
+// Memory that is never released.
 // options: --leak-check
 #include "tests/kernels/check/check_test.cuh"
 

@@ -1,7 +1,7 @@
-// Two take two locks, each in an order of its own, and spin for what the other holds.
+// Two threads take two locks in opposite orders, and each spins for the other's.
 #include "tests/kernels/check/check_test.cuh"
 
-// Whoever has its first lock waits until the other has its own, so that every run comes to stand.
+// A thread with its first lock waits until the other has its own, so every run deadlocks.
 template <bool ordered>
 __device__ __forceinline__ void take_both(int* a, int* b, int* held, int who) {
   if (ordered || who == 0) {
@@ -49,7 +49,7 @@ __global__ void warps(int* sum) {
   give_back(&a, &b);
 }
 
-// The lock's holder waits at a barrier for who spins for the lock.
+// The lock's holder waits at a barrier for the thread that spins for the lock.
 template <bool right>
 __global__ void held_at_barrier(int* lock, int* sum) {
   if (threadIdx.x == 0)

@@ -1,5 +1,5 @@
-// Loops that read and write the same bytes, whose lanes lie far apart: each round counts, where
-// something has come between.
+// Loops that read and write the same bytes, with lanes far apart. Each round is checked if another
+// access has come between.
 #include <cuda_pipeline.h>
 
 #include "tests/kernels/check/check_test.cuh"
@@ -25,7 +25,7 @@ __global__ void copies_between(int* data) {
   data[threadIdx.x * stride + 1] = copied[threadIdx.x];
 }
 
-// Two warps meet in some rounds, and change places behind the last meeting.
+// Two warps synchronise in some rounds, and swap elements after the last one.
 template <bool right>
 __global__ void changes_places(int* data) {
   const unsigned warp = threadIdx.x / 32;

@@ -1,4 +1,4 @@
-// An mbarrier is initialised by one thread and used by others: with nothing between, or stored over.
+// One thread initialises an mbarrier and others use it without a barrier, or it is overwritten.
 #include "tests/kernels/check/ptx_macros.cuh"
 
 // Lanes of one warp, so that the initialisation happens to come first.
@@ -12,7 +12,7 @@ __global__ void arrives(int* out) {
   out[threadIdx.x] = 1;
 }
 
-// The storage of a live mbarrier is used for something else.
+// The storage of a live mbarrier is reused for other data.
 template <bool right>
 __global__ void reuses(int* out) {
   __shared__ alignas(8) std::uint64_t bar;
@@ -28,7 +28,7 @@ __global__ void reuses(int* out) {
   }
 }
 
-// As the CUDA tutorial that has every thread clear the mbarrier while one initialises it.
+// As in the CUDA tutorial: every thread clears the mbarrier while one initialises it.
 template <bool right>
 __global__ void cleared(int* out) {
   __shared__ alignas(8) std::uint64_t bar;

@@ -1,4 +1,4 @@
-// A thread arrives on eight bytes of shared memory that are no mbarrier yet.
+// A thread arrives on eight bytes of shared memory that are not yet an mbarrier.
 #include "tests/kernels/check/check_test.cuh"
 
 __device__ void arrive(std::uint64_t* bar) {

@@ -1,5 +1,5 @@
 // arch: sm_90a
-// An mbarrier is initialised while it is one.
+// An mbarrier is initialised again while it is valid.
 #include "tests/kernels/check/waiting_test.cuh"
 
 template <bool invalidates>

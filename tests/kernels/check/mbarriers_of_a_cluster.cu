@@ -1,6 +1,6 @@
 // arch: sm_90a
-// mbarriers at which both blocks of a cluster arrive: more often than a phase expects, for the
-// wrong parity, and as the two sides of buffers that one block fills for both.
+// mbarriers at which both blocks of a cluster arrive: more arrivals than a phase expects, the wrong
+// parity, and full and empty mbarriers of buffers that one block fills for both.
 #include <cooperative_groups.h>
 
 #include "tests/kernels/check/waiting_test.cuh"
@@ -47,7 +47,7 @@ __global__ void __cluster_dims__(2, 1, 1) meet() {
   cluster.sync();
 }
 
-// Each block tells the other of what it wrote.
+// Each block signals its writes to the other.
 template <bool flips>
 __global__ void __cluster_dims__(2, 1, 1) exchange(int* out, int rounds) {
   __shared__ Word bar;
@@ -68,8 +68,8 @@ __global__ void __cluster_dims__(2, 1, 1) exchange(int* out, int rounds) {
   out[blockIdx.x * 32 + t] = sum;
 }
 
-// The first block fills buffers of both, once both have handed them back: to the second block
-// first, so that the first one's mbarrier tells of both.
+// The first block fills buffers of both after both have released them: the second block's first, so
+// that the first one's mbarrier covers both.
 enum class Handed { to_own, to_first, to_both, to_both_counting_own };
 template <Handed handed>
 __global__ void __cluster_dims__(2, 1, 1) fill(const int* in, int* out, int rounds) {

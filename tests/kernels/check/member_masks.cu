@@ -1,4 +1,4 @@
-// Collectives whose member mask names lanes that never come, or leaves out those that are there.
+// Collectives whose member mask names lanes that never arrive, or lacks lanes that take part.
 #include "tests/kernels/check/check_test.cuh"
 
 __global__ void absent(int* out, bool branch) {
@@ -15,7 +15,7 @@ __global__ void left_out(int* out, unsigned mask) {
   if (threadIdx.x < 8) *out = __ballot_sync(mask, 1);  // [ballot]
 }
 
-// One half of the warp goes round the shuffle.
+// One half of the warp skips the shuffle.
 __global__ void gone_past(int* out, unsigned mask) {
   int value = out[threadIdx.x];
   if (threadIdx.x < 16) value += __shfl_down_sync(mask, value, 8);  // [shuffle]

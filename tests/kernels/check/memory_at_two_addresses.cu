@@ -1,5 +1,5 @@
-// A flag in memory that a program has mapped twice: who raises it through one address tells who
-// waits for it at the other, with a release and without.
+// A flag in memory mapped at two addresses: a thread sets it through one address and another waits
+// at the other, with a release and without.
 #include <cuda/atomic>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Addresses that an instruction does not allow: vectors, copies of each kind, mbarriers, atomics.
+// Addresses that an instruction does not allow: vectors, every kind of copy, mbarriers, atomics.
 // arch: sm_90a
 #include "tests/kernels/check/check_test.cuh"
 
@@ -52,7 +52,7 @@ __global__ void bulk(const char* in, unsigned shift, int* out) {
   out[threadIdx.x] = tile[threadIdx.x + shift];
 }
 
-// A size that is no multiple of 16 bytes.
+// A size that is not a multiple of 16 bytes.
 __global__ void bulk_store(char* out, unsigned bytes) {
   __shared__ alignas(128) char tile[64];
   for (int i = 0; i < 64; ++i) tile[i] = i;
@@ -64,7 +64,7 @@ __global__ void bulk_store(char* out, unsigned bytes) {
   asm volatile("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;" ::: "memory");
 }
 
-// Fewer than 16 bytes are none, and of no bytes the addresses do not matter.
+// Sizes below 16 bytes count as zero. With zero bytes, the addresses do not matter.
 __global__ void bulk_of_none(const char* in, unsigned bytes) {
   __shared__ alignas(128) char tile[64];
   __shared__ alignas(8) std::uint64_t bar;

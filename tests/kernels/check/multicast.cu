@@ -1,4 +1,4 @@
-// What is wrong in the memory of one device by a multicast object's addresses, which stand for all.
+// Mistakes in one device's memory through a multicast object's addresses, which stand for all.
 // flags: -lcuda
 // options: --devices 2
 #include "tests/kernels/check/check_test.cuh"
@@ -16,7 +16,7 @@ __device__ int multimem_sum(int* from) {
   return sum;
 }
 
-// Block 0 stores to all devices, block 1 looks at the memory of its own.
+// Block 0 stores to all devices, block 1 reads its own device's memory.
 __global__ void stored_and_loaded(int* all, int* own, int apart) {
   if (blockIdx.x == 0) multimem_store(all, 1);  // [st]
   else own[64] = own[apart];                    // [ld]

@@ -1,4 +1,4 @@
-// Named barriers whose counts are not those of the threads that meet there (vllm#26026).
+// Named barriers with a count other than the number of threads that use them (vllm#26026).
 #include "tests/kernels/check/check_test.cuh"
 
 __device__ __forceinline__ void sync(int id, int threads) {
@@ -8,24 +8,24 @@ __device__ __forceinline__ void arrive(int id, int threads) {
   asm volatile("barrier.cta.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
-// Both halves of the block use one barrier, which counts one half.
+// Both halves of the block use one barrier with the count of one half.
 __global__ void groups(int threads, bool own) {
   const int group = threadIdx.x / 64;
   sync(own ? 1 + group : 1, threads);  // [shared by both]
 }
 
-// The count is of more threads than use it.
+// The count is higher than the number of threads that use it.
 __global__ void too_many(int threads) {
   if (threadIdx.x < 64) sync(1, threads);  // [half]
 }
 
-// Those that wait and those that arrive name different counts.
+// The threads that wait and those that arrive name different counts.
 __global__ void differ(int waits, int arrives) {
   if (threadIdx.x < 64) sync(1, waits);  // [waits]
   else arrive(1, arrives);               // [other count]
 }
 
-// Two groups take turns, and nobody hands over the first turn.
+// Two groups take turns, and no thread hands over the first turn.
 __global__ void turns(bool handed_over) {
   const int group = threadIdx.x / 64;
   if (handed_over && group == 1) arrive(1, 128);

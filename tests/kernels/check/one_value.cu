@@ -1,5 +1,5 @@
-// Blocks that store to the same places: one value, which harms nobody whichever of them is first,
-// or each its own.
+// Blocks that store to the same places: one equal value, which is harmless in any order, or
+// different ones.
 #include "tests/kernels/check/check_test.cuh"
 
 constexpr int size = 1 << 15;
@@ -10,7 +10,7 @@ __global__ void mark(T* out) {
     out[i] = T(same ? 7 : blockIdx.x + 1);  // [mark]
 }
 
-// Flags of a frontier: threads of many blocks set those of their neighbours, and one for all.
+// Flags of a frontier: threads of many blocks set their neighbours' flags, and one common flag.
 template <bool same>
 __global__ void visit(unsigned char* flags, int* any) {
   const unsigned t = blockIdx.x * blockDim.x + threadIdx.x;

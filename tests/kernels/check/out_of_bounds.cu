@@ -1,4 +1,4 @@
-// Accesses outside of what was allocated, by all kinds of instruction.
+// Accesses outside allocations by all kinds of instruction.
 // arch: sm_90a
 #include "tests/kernels/check/check_test.cuh"
 

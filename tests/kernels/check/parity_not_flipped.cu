@@ -1,5 +1,5 @@
 // arch: sm_90a
-// A loop waits for the same parity in each round: every other wait is over at once.
+// A loop waits for the same parity in each round, so every other wait returns at once.
 #include "tests/kernels/check/waiting_test.cuh"
 
 template <bool flips>
@@ -21,7 +21,7 @@ __global__ void one_barrier(const int* in, int rounds) {
   if (!flips) wait_parity(&bar, 1);
 }
 
-// A consumer that never flips, a producer that does.
+// A consumer that never flips the parity, and a producer that does.
 template <bool flips>
 __global__ void roles(const int* in, int rounds) {
   __shared__ alignas(16) int tile[2][256];
@@ -46,7 +46,7 @@ __global__ void roles(const int* in, int rounds) {
   }
 }
 
-// Four consumers that never flip: what shows first is that they hand back what is not full.
+// Four consumers that never flip: the first report is that they release a stage that is not full.
 template <bool flips>
 __global__ void handed_back(const int* in, int rounds) {
   __shared__ alignas(16) int tile[3][256];

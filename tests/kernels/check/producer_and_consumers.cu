@@ -1,5 +1,5 @@
-// One warp loads stages with bulk copies, the others use them: mbarriers say when a stage is full and
-// when it is empty.
+// One warp loads stages with bulk copies, and the others use them. mbarriers signal when a stage is
+// full and when it is empty.
 #include "tests/kernels/check/ptx_macros.cuh"
 
 constexpr int stages = 2, tiles = 6, count = 64, consumers = 64;

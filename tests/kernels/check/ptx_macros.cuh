@@ -1,4 +1,4 @@
-// Asynchronous instructions as macros, so that each is an instruction of the line that uses it.
+// Asynchronous instructions as macros, so that each is reported at the line that uses it.
 #pragma once
 #include "tests/kernels/check/check_test.cuh"
 

@@ -1,4 +1,4 @@
-// Races that public programs have had, each as its smallest kernel.
+// Races of public programs, each reduced to its smallest kernel.
 #include <cooperative_groups.h>
 #include <mma.h>
 
@@ -6,8 +6,8 @@
 
 namespace cg = cooperative_groups;
 
-// FlashKDA #24: a tile is cleared by plain stores and stored in bulk; the fence between the proxies
-// stands in the main loop, which an empty sequence never enters.
+// FlashKDA #24: plain stores clear a tile before a bulk store reads it. The proxy fence is in the
+// main loop, which an empty sequence never enters.
 template <bool right>
 __global__ void flashkda(int* out) {
   __shared__ alignas(16) int tile[128];
@@ -26,8 +26,8 @@ __global__ void flashkda(int* out) {
   }
 }
 
-// DeepEP #621 and #632: another rank writes a buffer and raises a flag; who has seen the flag loads
-// the buffer in bulk, with no fence between the generic and the async proxy.
+// DeepEP #621 and #632: another rank writes a buffer and sets a flag. A thread that sees the flag
+// loads the buffer in bulk, without a fence between the generic and the async proxy.
 __device__ int deepep_flag;
 __device__ alignas(16) int deepep_buffer[128];
 template <bool right>
@@ -58,8 +58,8 @@ __global__ void deepep(int* out) {
   out[t] = tile[t];
 }
 
-// DeepEP #657: two stages are loaded and stored in turn. Before a stage is loaded again the thread
-// waits until one group of stores is left, which may be the one that reads this very stage.
+// DeepEP #657: two stages are loaded and stored in turn. Before it reloads a stage, the thread
+// waits until one group of stores is left, which may be the one that reads this stage.
 template <bool right>
 __global__ void deepep_stages(int* out) {
   constexpr int stages = 2, rounds = 4;
@@ -84,8 +84,8 @@ __global__ void deepep_stages(int* out) {
   BULK_WAIT(0);
 }
 
-// TensorRT-LLM #15338: the consumer polls the first stage's mbarrier in every round, whose phase
-// is over.
+// TensorRT-LLM #15338: in every round, the consumer polls the first stage's mbarrier, whose phase
+// is already complete.
 template <bool right>
 __global__ void tinygemm(int* out) {
   constexpr int stages = 2;
@@ -125,8 +125,8 @@ __global__ void top_k(int* out) {
   out[t] = rest;
 }
 
-// flash-attention #2033: every warp writes and fences its part, and the first thread hands the
-// whole tile on with no barrier of the warps that wrote it.
+// flash-attention #2033: every warp writes and fences its part, and the first thread passes on the
+// whole tile without a barrier of the warps that wrote it.
 template <bool right>
 __global__ void flash_attention(int* out) {
   __shared__ alignas(16) int tile[128];
@@ -177,7 +177,7 @@ __global__ void __cluster_dims__(2, 1, 1) fuser(int* out) {
   cluster.sync();
 }
 
-// colibri #1099: a warp stores its accumulators, and its lanes read one another's elements with no
+// colibri #1099: a warp stores its accumulators, and its lanes read each other's elements without a
 // __syncwarp() between.
 template <bool right>
 __global__ void colibri(int* out) {
@@ -191,7 +191,7 @@ __global__ void colibri(int* out) {
     out[i] = static_cast<int>(tile[i]);  // [colibri reads]
 }
 
-// HeCBench layernorm-cuda, rmsnorm-cuda: a block's reduction is called twice, and nothing stands
+// HeCBench layernorm-cuda, rmsnorm-cuda: a block reduction is called twice, without a barrier
 // between the last read of its result and the next write.
 template <bool right>
 __device__ int reduced(int v, int* sums) {

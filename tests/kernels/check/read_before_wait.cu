@@ -1,4 +1,4 @@
-// Threads read what their cp.async copies, or those of others, may still be writing.
+// Threads read data that their own or others' cp.async may still be writing.
 #include <cuda_pipeline.h>
 
 #include "tests/kernels/check/ptx_macros.cuh"
@@ -31,7 +31,7 @@ __global__ void neighbour(const int4* in, int4* out) {
   out[t] = tile[t ^ 32];  // [neighbour's read]
 }
 
-// One thread copies for all; the others' waits are for groups of their own, which are none.
+// One thread copies for all. The others' waits cover only their own groups, which are none.
 template <bool right>
 __global__ void elected(const int4* in, int4* out) {
   __shared__ int4 tile[threads];

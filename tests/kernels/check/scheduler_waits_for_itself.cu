@@ -1,7 +1,7 @@
-// Blocks wait for work of blocks for which there is no room until they end (marin#8870).
+// Blocks wait for blocks that cannot start until they exit (marin#8870).
 #include "tests/kernels/check/check_test.cuh"
 
-constexpr int big = 200 << 10;  // bytes of shared memory: one block a multiprocessor
+constexpr int big = 200 << 10;  // bytes of shared memory: one block per multiprocessor
 
 __device__ __forceinline__ int look(const int* flag) {
   int seen;

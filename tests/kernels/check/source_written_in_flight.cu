@@ -1,5 +1,5 @@
-// The source of a cp.async is written before the copy is known to be complete: by the thread that
-// copies, and by another.
+// The source of a cp.async is written before the copy is known to be complete, by the thread that
+// copies and by another.
 #include "tests/kernels/check/ptx_macros.cuh"
 
 template <bool right>

@@ -1,12 +1,12 @@
 // arch: sm_90a
-// Threads look again and again at what nobody will change.
+// Threads poll memory that no thread will change.
 #include <chrono>
 #include <cstdlib>
 #include <thread>
 
 #include "tests/kernels/check/waiting_test.cuh"
 
-// The flag is set behind the barrier at which its reader never arrives.
+// The flag is set after a barrier at which its reader never arrives.
 __global__ void flag_in_shared(bool before) {
   __shared__ volatile int flag;
   if (threadIdx.x == 0) flag = 0;
@@ -20,7 +20,7 @@ __global__ void flag_in_shared(bool before) {
   if (threadIdx.x == 32) flag = 1;
 }
 
-// The same by who sleeps between two looks.
+// The same with a sleep between two polls.
 __global__ void flag_asked_seldom(bool before) {
   __shared__ volatile int flag;
   if (threadIdx.x == 0) flag = 0;
@@ -42,7 +42,7 @@ __global__ void tested(bool arrives) {
   }
 }
 
-// One block waits for the other, which waits for the host: that may take its time.
+// One block waits for the other, which waits for the host. This may take any time.
 __global__ void told_late(int* told, const volatile int* by_host) {
   if (blockIdx.x == 0) {
     while (atomicAdd(told, 0) == 0) {

@@ -1,4 +1,4 @@
-// A stage is copied into again while other threads may still read it.
+// A copy refills a stage while other threads may still read it.
 #include "tests/kernels/check/ptx_macros.cuh"
 
 constexpr int threads = 64, tiles = 6, stages = 2;

@@ -1,8 +1,8 @@
 // arch: sm_90a
-// A wait has the token of a phase that is over.
+// A wait uses the token of an earlier phase.
 #include "tests/kernels/check/waiting_test.cuh"
 
-// Each round waits with the token of the first.
+// Each round waits with the token of the first round.
 template <bool fresh>
 __global__ void kept(int rounds) {
   __shared__ Word bar;
@@ -17,7 +17,7 @@ __global__ void kept(int rounds) {
   }
 }
 
-// Two phases later, the token waits for a phase at which nobody arrives.
+// Two phases later, the token waits for a phase in which no thread arrives.
 template <bool fresh>
 __global__ void old() {
   __shared__ Word bar;

@@ -1,5 +1,5 @@
 // options: --devices 2
-// The default streams of two devices: each has an order of its own, and numbers its work apart.
+// The default streams of two devices: each has its own order and numbers its work separately.
 #include <chrono>
 #include <thread>
 
@@ -31,7 +31,7 @@ void hand_over() {
   CHECK(cudaEventCreateWithFlags(&written, cudaEventDisableTiming));
   writes<<<1, count>>>(data, 0);
   CHECK(cudaEventRecord(written));
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // luck is no order
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // a delay is no order
   CHECK(cudaSetDevice(1));
   if (waits) CHECK(cudaStreamWaitEvent(nullptr, written));
   writes<<<1, count>>>(data, count);
@@ -39,7 +39,7 @@ void hand_over() {
   CHECK(cudaSetDevice(0));
 }
 
-// The host waits for a copy of the first device. The second has done more work, and still has some.
+// The host waits for a copy of the first device. The second has done more work, and has some left.
 template <bool waits>
 void fewer_copies() {
   int* host = nullptr;

@@ -1,5 +1,5 @@
-// Kernels, copies, allocations and releases in two streams use the same memory: with an event
-// between them, and without.
+// Kernels, copies, allocations and frees in two streams use the same memory, with an event between
+// them and without.
 #include <chrono>
 #include <thread>
 
@@ -67,7 +67,7 @@ void constant() {
   CHECK(cudaDeviceSynchronize());
 }
 
-// It is another that the copy sets.
+// The copy sets a different constant.
 void constant_beside_twin() {
   Buffer<int> data(64);
   int* pinned;
@@ -81,7 +81,7 @@ void constant_beside_twin() {
   CHECK(cudaStreamSynchronize(s.a));
 }
 
-// Memory begins and ends in the order of the stream that allocates or releases it.
+// Memory is allocated and freed in the order of the stream that does it.
 template <bool right>
 void allocation() {
   Streams s;
@@ -98,7 +98,7 @@ void allocation() {
   CHECK(cudaDeviceSynchronize());
 }
 
-// The kernel has long ended when the memory goes, by luck alone.
+// The kernel has long ended when the memory is freed, but only by luck.
 template <bool right>
 void release() {
   Streams s;
@@ -114,7 +114,7 @@ void release() {
   CHECK(cudaDeviceSynchronize());
 }
 
-// A pool gives the same bytes again: in the same stream, and to another once the host has waited.
+// A pool reuses bytes: in the same stream, and in another stream once the host has waited.
 void pool_twin() {
   Streams s;
   for (cudaStream_t stream : {s.a, s.a, s.b}) {

@@ -1,7 +1,7 @@
 // arch: sm_90a
 // flags: -lcuda
-// Tensor maps that a kernel changes: used without their fences (triton#7293), and changed while the
-// store that uses them may still be in flight (cutlass#2162).
+// Tensor maps that a kernel changes: used without their fences (triton#7293), or changed while a
+// store that uses them may be in flight (cutlass#2162).
 #include <cuda.h>
 
 #include "tests/kernels/check/check_test.cuh"
@@ -18,7 +18,7 @@ struct alignas(128) Shared {
   std::uint64_t bar;
 };
 
-// Lane 0 gives the copy in shared memory another tensor; the warp writes it to global memory.
+// Lane 0 sets another tensor in the map's shared copy. The warp writes it to global memory.
 __device__ void change(Shared& s, Map* map, const Map& from, int* tensor) {
   if (threadIdx.x < 16) s.map.words[threadIdx.x] = from.words[threadIdx.x];
   __syncwarp();
@@ -71,7 +71,7 @@ __global__ void used(const __grid_constant__ Map from, Map* map, int* tensor, in
   for (unsigned i = threadIdx.x; i < elements; i += 32) out[i] = s.tile[i];
 }
 
-// The map is written by plain stores.
+// Plain stores write the map.
 __global__ void stored(const __grid_constant__ Map from, Map* map, int* out, int fences) {
   __shared__ Shared s;
   if (threadIdx.x < 16) map->words[threadIdx.x] = from.words[threadIdx.x];  // [stores]

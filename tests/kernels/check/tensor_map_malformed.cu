@@ -1,4 +1,4 @@
-// Tensor maps that no copy can use: never encoded, of another rank, and where copies do not look.
+// Tensor maps that no copy can use: not encoded, of another rank, or in unreadable memory.
 // arch: sm_90a
 // flags: -lcuda
 #include <cuda.h>

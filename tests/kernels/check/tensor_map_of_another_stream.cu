@@ -1,8 +1,8 @@
 // arch: sm_90a
 // flags: -lcuda
-// A copy or kernel in another stream writes to a tensor map that a kernel uses, with an event
-// between the two and without. It is the same map again, so that the kernel can use it whatever
-// comes first.
+// A copy or kernel in another stream writes a tensor map that a kernel uses, with an event between
+// the two and without. It writes the same map again, so that the kernel can use it in either
+// order.
 #include <cuda.h>
 
 #include "tests/kernels/check/waiting_test.cuh"

@@ -1,5 +1,5 @@
-// Textures, surfaces and ld.global.nc read memory like other accesses, but need not see what their
-// own kernel has written.
+// Textures, surfaces and ld.global.nc read memory like other accesses, but may not see writes of
+// their own kernel.
 #include "tests/kernels/check/check_test.cuh"
 
 constexpr int threads = 64;
@@ -36,7 +36,7 @@ void two_kernels() {
   out.read();
 }
 
-// What the thread itself has written, and then by a pointer that promises that nothing writes it.
+// A thread reads its own write by a load for constant data, and in the twin by a plain load.
 template <bool plain>
 __global__ void reread(int* memory, int* out) {
   const int t = threadIdx.x;
@@ -50,7 +50,7 @@ void own() {
   out.read();
 }
 
-// Each thread writes in place what it alone has read.
+// Each thread writes in place the element that it alone has read.
 __global__ void in_place(int* memory) {
   const int t = threadIdx.x;
   memory[t] = __ldg(memory + t) + 1;
@@ -61,7 +61,7 @@ void in_place() {
   memory.read();
 }
 
-// The same behind a barrier of the grid: the pointers are of one buffer, for all their
+// The same after a grid barrier: the pointers refer to one buffer in spite of their
 // __restrict__.
 __global__ void smooth(const int* __restrict__ in, int* __restrict__ out, int* arrived) {
   const int t = blockIdx.x * blockDim.x + threadIdx.x;
@@ -83,7 +83,7 @@ void over_the_grid() {
   memory.read();
 }
 
-// Threads of two warps store to one place of a surface.
+// Threads of two warps store to one element of a surface.
 template <bool right>
 __global__ void store(cudaSurfaceObject_t surface) {
   const int t = threadIdx.x;
@@ -110,7 +110,7 @@ void surface() {
   with_surface([](cudaSurfaceObject_t object) { store<right><<<1, threads>>>(object); });
 }
 
-// A surface is read of what the kernel has stored there.
+// A surface read of elements that the kernel has stored there.
 __global__ void store_and_load(cudaSurfaceObject_t surface, int* out) {
   const int t = threadIdx.x;
   surf2Dwrite(t, surface, t * 4, 0);       // [put]

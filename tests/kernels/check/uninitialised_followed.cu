@@ -1,5 +1,5 @@
-// Bits that nothing wrote, through the registers of a warp: shuffles, votes, loops, matrices. They
-// are reported where they decide something or leave, and nowhere else. arch: sm_90a
+// Unwritten bits that pass through a warp's registers: shuffles, votes, loops, matrices. They are
+// reported where they decide something or leave the kernel, and only there. arch: sm_90a
 #include <cuda_fp16.h>
 #include <mma.h>
 
@@ -29,7 +29,7 @@ __global__ void shuffled(const int* in, int* out, unsigned count) {
   if (threadIdx.x == 0) *out = sum;  // [sum]
 }
 
-// Lanes 8 to 31 get values that nothing wrote, and lose them again.
+// Lanes 8 to 31 get unwritten values and then lose them.
 __global__ void shuffled_in_parts(const int* in, int* out) {
   int sum = partial(in, 8);
   for (int d = 4; d > 0; d /= 2) sum += __shfl_down_sync(warp, sum, d, 8);
@@ -41,7 +41,7 @@ __global__ void voted(const int* in, int* out, unsigned count) {
   if (threadIdx.x == 0) *out = __popc(above);  // [votes]
 }
 
-// Lanes without a value vote what they are told to.
+// Lanes without a value vote a given value.
 __global__ void voted_by_some(const int* in, int* out, unsigned count) {
   const int value = partial(in, count);
   const unsigned above = __ballot_sync(warp, threadIdx.x < count && value > 10);
@@ -63,7 +63,7 @@ __global__ void chosen(const int* in, int* out, unsigned count) {
   if (first == 7) out[threadIdx.x] = 1;  // [chosen]
 }
 
-// A value comes round a loop before it is asked for.
+// A value passes through a loop before it is used.
 __global__ void carried(const int* in, int* out, unsigned count, int rounds) {
   int value = partial(in, count), best = 0;
   for (int i = 0; i < rounds; ++i) {
@@ -73,7 +73,7 @@ __global__ void carried(const int* in, int* out, unsigned count, int rounds) {
   out[threadIdx.x] = best;  // [carried]
 }
 
-// Half of a word was written, and only that half is asked for.
+// Half of a word was written, and only that half is used.
 __global__ void half_of_a_word(const short* in, int* out, bool upper) {
   __shared__ int words[n];
   reinterpret_cast<short*>(words)[2 * threadIdx.x] = in[threadIdx.x];
@@ -83,7 +83,7 @@ __global__ void half_of_a_word(const short* in, int* out, bool upper) {
   if (asked > 5) out[threadIdx.x] = 1;  // [asked]
 }
 
-// One lane's vector is half undefined, and its other half is used.
+// Half of one lane's vector is undefined, and the other half is used.
 __global__ void half_of_a_vector(const float* in, float* out, bool other) {
   __shared__ float4 points[n];
   reinterpret_cast<float*>(points)[4 * threadIdx.x] = in[threadIdx.x];

@@ -1,4 +1,4 @@
-// Global memory that nothing wrote: computed with, counted in, copied and then read by the host.
+// Unwritten global memory in arithmetic, as a counter, and copied and then read by the host.
 #include "tests/kernels/check/check_test.cuh"
 
 constexpr unsigned n = 256;

@@ -1,4 +1,4 @@
-// Elements of a local array that were given no value.
+// Elements of a local array without a value.
 #include "tests/kernels/check/check_test.cuh"
 
 __global__ void pick(const int* in, int* out, int count, int which) {

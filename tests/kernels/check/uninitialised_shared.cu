@@ -1,4 +1,4 @@
-// Shared memory that nothing wrote, where something comes of it; and where nothing does.
+// Unwritten shared memory that affects a result, and that does not.
 // arch: sm_90a
 #include "tests/kernels/check/check_test.cuh"
 
@@ -77,7 +77,7 @@ __global__ void tree(const int* in, int* out, unsigned count) {
   if (i == 0) out[0] = sums[0];  // [root]
 }
 
-// One warp scans as many sums as it has lanes, though fewer were written; nobody uses the others.
+// One warp scans a sum per lane, though fewer were written. The others are not used.
 __global__ void scan_of_a_whole_warp(const int* in, int* out) {
   __shared__ int sums[32];
   const unsigned i = threadIdx.x;
@@ -95,7 +95,7 @@ __global__ void scan_of_a_whole_warp(const int* in, int* out) {
   out[i] = sums[i / 32];
 }
 
-// The slots of warps that there are not are read, and what is read is dropped.
+// The slots of warps that do not exist are read, and the values are discarded.
 __global__ void warp_slots(const int* in, int* out) {
   __shared__ int slots[32];
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -121,7 +121,7 @@ __global__ void halo(const int* in, int* out) {
 struct alignas(16) Point {
   float x, y, z;
 };
-// What lies behind z is copied with it.
+// The bytes after z are copied with it.
 __global__ void padded(const Point* in, Point* out) {
   __shared__ Point points[n];
   const unsigned i = threadIdx.x;

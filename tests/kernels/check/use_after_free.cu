@@ -1,4 +1,4 @@
-// Memory that was released before a kernel used it.
+// Memory that was freed before a kernel used it.
 #include "tests/kernels/check/check_test.cuh"
 
 __global__ void fill(int* out) {

@@ -1,4 +1,4 @@
-// A load of four bytes of which three are used, as compilers round up what they may: the fourth may be
+// A four-byte load of which three bytes are used, as compilers may round up: the fourth byte may be
 // another lane's, the third may not.
 #include "tests/kernels/check/check_test.cuh"
 

@@ -1,4 +1,4 @@
-// A pipeline of cp.async whose wait lets one group more stay in flight than the read can bear.
+// A pipeline of cp.async whose wait leaves one group too many in flight for the read.
 #include <cuda/pipeline>
 
 #include "tests/kernels/check/ptx_macros.cuh"
@@ -26,7 +26,7 @@ __global__ void stream(const int4* in, int4* out) {
   WAIT_ALL();
 }
 
-// The last groups of a loop without empty commits: one fewer is newer with each tile.
+// The last groups of a loop without empty commits: with each tile, one group fewer is newer.
 template <bool right>
 __global__ void tail(const int4* in, int4* out) {
   __shared__ int4 tile[2][threads];

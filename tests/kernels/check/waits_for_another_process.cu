@@ -1,7 +1,7 @@
 // arch: sm_80
-// Kernels of two processes that look at memory which only the other process changes, longer than
-// one would wait for a deadlock: nothing is wrong, neither with memory that is exported nor where
-// it is imported.
+// Kernels of two processes poll memory that only the other process changes, for longer
+// than the deadlock limit. There is no error, for exported memory and for imported
+// memory.
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// A warp meets again and again, and one lane publishes for all of them: what lanes know of each
-// other goes with it, of those that have met.
+// A warp synchronises repeatedly, and one lane publishes for all: this includes what the lanes that
+// synchronised know of each other.
 #include <cuda/atomic>
 
 #include "tests/kernels/check/check_test.cuh"
@@ -30,7 +30,7 @@ __global__ void hand_on(int* out) {
   if (t == 0) raised.store(1, cuda::memory_order_release);
 }
 
-// Lanes exchange what they have in turns.
+// Lanes exchange their values in turns.
 template <bool right>
 __global__ void turns(int* out) {
   __shared__ int values[32];

@@ -1,5 +1,5 @@
-// What the warps of a warpgroup do together: setmaxnreg, which gives registers to the block's pool
-// or takes some from it, and wgmma. And what the lanes of a warp do together: mma, and elect.sync.
+// Instructions of a whole warpgroup: setmaxnreg, which gives registers to the block's pool or takes
+// some, and wgmma. Instructions of a whole warp: mma and elect.sync.
 // arch: compute_90a
 // flags: -code=sm_90a,compute_90a
 #include "tests/kernels/check/wgmma_test.cuh"
@@ -9,7 +9,7 @@
 
 constexpr int groups = 3, threads = groups * group_threads;
 
-// Of the 168 registers that each thread begins with, a warpgroup gives most to the other two.
+// Each thread starts with 168 registers. One warpgroup gives most of them to the other two.
 template <int taken>
 __global__ void __launch_bounds__(threads, 1) share(unsigned* out) {
   if (threadIdx.x < group_threads) {
@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(threads, 1) share(unsigned* out) {
   out[threadIdx.x] = threadIdx.x;
 }
 
-// The warps of one warpgroup give differently.
+// The warps of one warpgroup give different numbers.
 __global__ void __launch_bounds__(threads, 1) differ(unsigned* out) {
   if (threadIdx.x / 32 < 2) {
     GIVE(40);
@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(threads, 1) differ(unsigned* out) {
   out[threadIdx.x] = threadIdx.x;
 }
 
-// A warp gives again where the others may not have given yet.
+// A warp gives again when the others may not yet have given.
 template <bool right>
 __global__ void __launch_bounds__(threads, 1) twice(unsigned* out) {
   if (threadIdx.x < group_threads) {
@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(threads, 1) twice(unsigned* out) {
   out[threadIdx.x] = threadIdx.x;
 }
 
-// A producer's warp gives for all four of its warpgroup; the others end before it, or behind it.
+// A producer's warp gives for its four warps. The others exit before it, or after it.
 enum class Gives { all, first_warp, last_warp };
 
 template <Gives which>
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(threads, 1) give_for_all(unsigned* out) {
   out[threadIdx.x] = threadIdx.x;
 }
 
-// Threads that end keep their registers.
+// Threads that exit keep their registers.
 __global__ void __launch_bounds__(threads, 1) inherit(unsigned* out) {
   if (threadIdx.x < group_threads) return;
   if (threadIdx.x < 2 * group_threads) {
@@ -81,7 +81,7 @@ __global__ void multiply(float* out) {
   out[t] = d[0];
 }
 
-// Half of the last warp ends before its warpgroup gives.
+// Half of the last warp exits before its warpgroup gives.
 template <bool right>
 __global__ void __launch_bounds__(threads, 1) give_late(unsigned* out) {
   if (!right && threadIdx.x >= group_threads - 16 && threadIdx.x < group_threads) return;
@@ -113,7 +113,7 @@ __global__ void multiply_in_a_warp(float* out) {
 
 enum class Elect { right, left_out, not_all };
 
-// A producer's warp elects who copies.
+// A producer's warp elects the lane that copies.
 template <Elect what>
 __global__ void elect(unsigned* out) {
   unsigned elected = 0;

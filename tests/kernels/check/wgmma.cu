@@ -1,5 +1,5 @@
-// wgmma: its registers touched before the wait, or without their fence; what it reads in shared
-// memory changed, written without a proxy fence, or freed before the multiplication is waited for.
+// wgmma: registers accessed before the wait, or without a fence; shared memory operands changed,
+// written without a proxy fence, or freed before the wait for the multiplication.
 // arch: compute_90a
 // flags: -code=sm_90a,compute_90a
 #include "tests/kernels/check/wgmma_test.cuh"
@@ -66,7 +66,7 @@ __global__ void multiply(float* out) {
   out[t] = d[0] + d[1] + d[2] + d[3];
 }
 
-// What a copy brings is multiplied.
+// The multiplication reads a tile that a copy wrote.
 template <bool right>
 __global__ void load(const char* in, float* out) {
   __shared__ Tile tile;

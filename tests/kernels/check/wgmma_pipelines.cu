@@ -1,16 +1,16 @@
 // Mistakes in kernels like those of CUTLASS and FlashAttention: a warp copies, warpgroups multiply,
-// stages go round.
+// and stages form a ring.
 // arch: compute_90a
 // flags: -code=sm_90a,compute_90a
 #include "tests/kernels/check/wgmma_test.cuh"
 
 enum class What {
   right,
-  freed_one_early,      // wait_group 1 leaves the newest, whose stage is freed
-  other_stage,          // multiplies the stage behind the one that it has waited for
+  freed_one_early,      // wait_group 1 leaves the newest, but its stage is freed
+  other_stage,          // multiplies the stage after the one that it has waited for
   freed_by_one_group,   // two warpgroups read a stage, and the first frees it for both
-  not_fenced_for_copy,  // the tile in shared memory was made by threads that then store it in bulk
-  stored_over_stage,    // results go where the other warpgroup still multiplies
+  not_fenced_for_copy,  // threads made the shared memory tile that they store in bulk
+  stored_over_stage,    // results overwrite a stage that the other warpgroup multiplies
 };
 
 constexpr int stages = 3, steps = 9;
@@ -18,8 +18,8 @@ constexpr int stages = 3, steps = 9;
 __device__ int stage_of(int step) { return step % stages; }
 __device__ unsigned parity_of(int step) { return step / stages & 1; }
 
-// Two warpgroups multiply what a warp copies, one multiplication in flight while the next is
-// issued.
+// Two warpgroups multiply tiles that a warp copies, with one multiplication in flight while the
+// next is issued.
 template <What what>
 __global__ void gemm(const char* in, float* out) {
   __shared__ Tile tiles[stages];
@@ -69,13 +69,13 @@ __global__ void gemm(const char* in, float* out) {
 
 enum class Attention {
   right,
-  converted_early,  // the scores become fragments before their multiplication is waited for
-  not_fenced,       // fragments are written, and multiplied without a fence
+  converted_early,  // scores become fragments before the wait for their multiplication
+  not_fenced,       // fragments are written and multiplied without a fence
   rescaled_early,   // the output is rescaled while it is accumulated
-  values_early,     // the second operand is multiplied before its copy is waited for
+  values_early,     // the second operand is multiplied before the wait for its copy
 };
 
-// Scores of a query and keys are the fragments of a product with values, whose sum is rescaled.
+// Scores of query and keys become fragments of a product with values. Its sum is rescaled.
 template <Attention what>
 __global__ void attention(const char* keys, const char* values, float* out) {
   __shared__ Tile k, v;
@@ -115,12 +115,12 @@ __global__ void attention(const char* keys, const char* values, float* out) {
 
 enum class Mixed {
   right,
-  not_fenced,     // the tile is widened in shared memory, and the multiplication is not told
-  not_waited,     // and is widened before the copy's wait
-  written_early,  // the next one is widened where the last one is still multiplied
+  not_fenced,     // the tile is widened in shared memory without a proxy fence
+  not_waited,     // widened before the copy's wait
+  written_early,  // the next tile is widened where the last is still multiplied
 };
 
-// One warpgroup copies narrow values by cp.async and widens them, another multiplies what it made.
+// One warpgroup copies narrow values by cp.async and widens them, and another multiplies them.
 template <Mixed what>
 __global__ void mixed(const unsigned* in, float* out) {
   __shared__ Tile tile;

@@ -1,4 +1,4 @@
-// wgmma as macros, and tiles that it multiplies.
+// wgmma as macros, and tiles for its operands.
 #pragma once
 #include "tests/kernels/check/ptx_macros.cuh"
 
@@ -13,7 +13,7 @@
       "0, 0; }"                                                                                 \
       : ACCUMULATORS(d)                                                                         \
       : "l"(a), "l"(b))
-// Fragments are registers of the kernel's own: compilers copy what they give to an instruction.
+// Fragments are the kernel's own registers, since compilers copy an instruction's operands.
 #define FRAGMENTS(word)                                                                        \
   asm volatile(                                                                                \
       ".reg .b32 a0, a1, a2, a3; mov.b32 a0, %0; mov.b32 a1, %0; mov.b32 a2, %0; mov.b32 a3, " \
@@ -28,7 +28,7 @@
 #define CHANGE_FRAGMENTS() asm volatile("xor.b32 a1, a1, 32768;")
 #define LOAD_FRAGMENT(word) \
   asm volatile("ld.shared.b32 a1, [%0];" ::"r"(shared_address(word)) : "memory")
-// In place, which the compiler cannot see through.
+// In place, without the compiler's knowledge.
 #define INCREASE(f) asm volatile("add.f32 %0, %0, 0f3F800000;" : "+f"(f))
 
 constexpr int group_threads = 128, a_bytes = 64 * 32, b_bytes = 8 * 32,

@@ -1,5 +1,5 @@
 // arch: sm_90a
-// The first wait asks for the parity of a phase that a fresh mbarrier has behind it.
+// The first wait uses the parity of the phase that precedes a fresh mbarrier's first.
 #include "tests/kernels/check/waiting_test.cuh"
 
 // One block loads a tile and waits for it.
