@@ -1,4 +1,4 @@
-// Memory of a small block, for the tests of copies.
+// The memory of a small block, for tests of copies.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -10,7 +10,7 @@ namespace inflight::async {
 inline constexpr std::uint32_t all = 0xffffffff;  // threads
 inline constexpr std::uint32_t bar = 0x8000;      // where tests put mbarriers
 
-// Global and shared memory of a small block, and issues whose threads copy consecutive places.
+// Global and shared memory of a small block, and copies in which threads use consecutive places.
 struct Memory {
   static constexpr std::uint32_t shared_size = 1 << 16;
   alignas(16) std::byte shared[shared_size];

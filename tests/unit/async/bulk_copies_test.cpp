@@ -15,7 +15,7 @@
 namespace inflight::async {
 namespace {
 
-// What the model tells, in order: "issued 1", "completed 1", "phase" ...
+// Records the model's events in order: "issued 1", "completed 1", "phase" ...
 class Log : public Observer {
  public:
   void issued(const BulkCopy& c) override { add("issued", c.id); }
@@ -45,11 +45,11 @@ class Log : public Observer {
   std::vector<std::uint64_t> completed_ids;
 };
 
-// A cluster's memory and its copies. A place says where a copy's bytes come from and go to.
+// A cluster's memory and its copies. A place is the offset of a copy's source and destination.
 struct Cluster {
   explicit Cluster(Timing timing, std::uint64_t number = 0) : copies(Order(timing, number), log) {}
 
-  // `bytes` of global memory to the same place of shared memory: a bulk group completes it.
+  // Copies `bytes` of global memory to the same offset in shared memory, completed by a bulk group.
   BulkCopy copy(std::uint32_t place, std::uint32_t bytes, std::uint32_t thread = 0) {
     BulkCopy c;
     c.bytes = bytes;
@@ -58,7 +58,7 @@ struct Cluster {
     c.thread = thread;
     return c;
   }
-  // The same, but this mbarrier completes it.
+  // The same, completed by an mbarrier.
   BulkCopy load(std::uint32_t place, std::uint32_t bytes, std::uint32_t mbarrier) {
     BulkCopy c = copy(place, bytes);
     c.mbarrier = &m.word(mbarrier);
@@ -303,7 +303,7 @@ TEST(BulkCopies, WaitingCompletesGroupsInTheOrderOfTheirCommits) {
   }
 }
 
-// Here a store is whole once its source has been read; observers hear what was asked for.
+// Here a store completes once its source has been read. Observers get the requested kind of wait.
 TEST(BulkCopies, WaitingForReadsCompletesTheGroupAndSaysSo) {
   for (const bool kind : {fully, read}) {
     Cluster c(late);
@@ -367,8 +367,8 @@ TEST(BulkCopies, ThePhaseHoldsUntilEveryByteIsThere) {
   EXPECT_EQ(mbarrier::decode(c.m.word(bar)).tx_count, 64);
 }
 
-// A wait moves what its own phase needs: neither what another mbarrier counts, nor the next phase's
-// copies, nor groups.
+// A wait moves only the copies of its own phase, not those of another mbarrier, of the next phase,
+// or of groups.
 TEST(BulkCopies, AWaitMovesWhatItsPhaseNeeds) {
   Cluster c(late);
   const std::uint32_t other = bar + 8;
@@ -392,7 +392,7 @@ TEST(BulkCopies, AWaitMovesWhatItsPhaseNeeds) {
   EXPECT_EQ(c.copies.in_flight(), 1u);
 }
 
-// Counted are the bytes of tx_bytes, which may be other than those that move (a tensor's box).
+// The mbarrier counts tx_bytes, which may differ from the bytes that move (a tensor's box).
 TEST(BulkCopies, TheCountIsTheCallers) {
   Cluster c(early);
   mbarrier::init(c.m.word(bar), 1);
@@ -559,7 +559,7 @@ TEST(BulkCopies, ResetForgetsCopiesAndGroupsAndCountsFromOne) {
             (Log::Lines{"issued 1", "committed 0", "completed 1", "waited by 0 but 0"}));
 }
 
-// --- random histories: what is promised thread by thread and mbarrier by mbarrier ---
+// --- random histories: the guarantees of each thread and each mbarrier ---
 
 class History {
  public:
@@ -591,7 +591,7 @@ class History {
   struct Operation {
     std::uint64_t id;
     std::uint32_t thread, place, bytes;
-    std::uint32_t group;     // of its thread
+    std::uint32_t group;     // of the thread's groups
     std::uint32_t mbarrier;  // or ~0u
   };
   static std::uint32_t address(std::uint32_t mbarrier) { return bar + 8 * mbarrier; }
@@ -601,7 +601,7 @@ class History {
     return std::find(ids.begin(), ids.end(), op.id) != ids.end();
   }
 
-  // Every copy writes a place of its own, so that what is there tells what has moved.
+  // Every copy writes its own place, so that memory shows which copies have moved.
   void issue(std::uint32_t thread, std::uint32_t mbarrier) {
     const std::uint32_t bytes = 16 * (1 + random_.below(8));
     if (place_ + bytes > bar) return;
@@ -636,7 +636,7 @@ class History {
     }
     ASSERT_EQ(c_.log.completed_ids.size() - before, due) << "more than the wait needs has moved";
   }
-  // The phase has no arrival yet, so that it cannot complete and all of its copies are needed.
+  // The phase has no arrival yet, so it cannot complete and needs all of its copies.
   void flush(std::uint32_t mbarrier) {
     c_.copies.flush_for(&c_.m.word(address(mbarrier)));
     for (const Operation& op : operations_) ASSERT_TRUE(op.mbarrier != mbarrier || done(op));

@@ -1,4 +1,4 @@
-// Fingerprints: every byte counts, and where it stands.
+// Fingerprints depend on every byte and its position.
 #include "gpu/async/fingerprint.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Copies of a warp's threads, for tests that look at what a call made happen.
+// Copies of a warp's threads, for tests of the effects of a call.
 #pragma once
 #include <bit>
 
@@ -6,15 +6,15 @@
 
 namespace inflight::async {
 
-// What a call made happen.
+// The effects of a call.
 struct Heard {
   bool moved = false, phase_completed = false;
-  Violation violation = Violation::none;  // the first one, and whose:
+  Violation violation = Violation::none;  // the first one, and its thread:
   std::uint32_t thread = 0;
   std::uint64_t tag = 0;
 };
 
-// A warp's copies, whose calls return what their observer heard.
+// A warp's copies. Calls return the events that their observer received.
 class HeardCopies : Observer {
  public:
   explicit HeardCopies(Timing timing) : copies(Order(timing), *this) {}

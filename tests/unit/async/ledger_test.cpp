@@ -1,4 +1,4 @@
-// The ledger of a cluster: what each wait, end and moment completes among all kinds of operations.
+// The ledger of a cluster: which operations of all kinds each wait, end and moment completes.
 #include "gpu/async/ledger.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace inflight::async {
 namespace {
 
-// Two blocks. `lines` has what completes, and the phases that do: "warp 0.1", "bulk 0", "phase 0".
+// Two blocks. `lines` records completed operations and phases: "warp 0.1", "bulk 0", "phase 0".
 class Cluster : public Observer {
  public:
   explicit Cluster(Timing timing) : ledger(timing, *this, 2) {
@@ -26,7 +26,8 @@ class Cluster : public Observer {
     ledger.of_warp(rank, warp)
         .arrive({.mask = all, .mbarrier = addresses, .base = m[rank].shared, .noinc = true});
   }
-  // By the first thread of block `rank`: its group completes it, or the mbarrier of block `to`.
+  // The first thread of block `rank` issues it. Its group, or the mbarrier of block `to`, completes
+  // it.
   void issue_bulk(std::uint32_t rank, std::uint32_t place, int to = -1) {
     BulkCopy copy;
     copy.thread = rank << 10;
@@ -123,7 +124,7 @@ TEST(Ledger, WatchesSourcesOfAllKinds) {
   EXPECT_EQ(c.who, (std::vector<std::uint32_t>{1u << 1, 1}));
 }
 
-// Every kind takes its moments from one order, and warps have streams of their own.
+// All kinds share one order of moments. Warps have their own streams.
 TEST(Ledger, InAShuffledOrderMomentsCompleteAllKinds) {
   Cluster c(shuffled(3));
   for (std::uint32_t warp = 0; warp < 4; ++warp) c.issue(0, warp, warp * 128);

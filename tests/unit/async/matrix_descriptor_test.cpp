@@ -1,5 +1,5 @@
-// Where a matrix descriptor says that chunks lie, against the layouts as the PTX ISA draws them and
-// against what a tensor copy with the same swizzle writes.
+// The chunk addresses of a matrix descriptor, compared with the layouts of the PTX ISA and with the
+// result of a tensor copy with the same swizzle.
 #include "gpu/async/matrix_descriptor.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ TEST(MatrixDescriptor, HasItsFieldsInSixteenths) {
   }
 }
 
-// What surrounds the fields means nothing: bits 14 and 15, 30 and 31, 46 to 48, 52 to 61.
+// The bits outside the fields have no meaning: 14 and 15, 30 and 31, 46 to 48, 52 to 61.
 TEST(MatrixDescriptor, IgnoresTheBitsBetweenItsFields) {
   constexpr std::uint64_t between = 3ull << 14 | 3ull << 30 | 7ull << 46 | 0x3ffull << 52;
   EXPECT_EQ(matrix_descriptor(between), MatrixDescriptor{});
@@ -50,12 +50,12 @@ TEST(MatrixDescriptor, StepsByTheStrideOffsetEveryEightLinesOfASwizzle) {
   const MatrixDescriptor d{2048, 512, 1024, 0, Swizzle::b32};
   EXPECT_EQ(chunk_offset(d, Major::k, 9, 1), 1024u + 32 + 16);
   EXPECT_EQ(chunk_offset(d, Major::mn, 9, 1), 1024u + 32 + 16);
-  // Beyond the span of the swizzle, by the leading offset.
+  // Past the swizzle's span, the leading offset applies.
   EXPECT_EQ(chunk_offset(d, Major::mn, 9, 5), 1024u + 32 + 16 + 2 * 512);
 }
 
-// A tensor copy puts the chunk of a row of its box where a K-major descriptor of the same swizzle
-// finds it; also where the descriptor begins some chunks into the rows, as along K it does.
+// A tensor copy puts each chunk where a K-major descriptor with the same swizzle finds it. This
+// also holds if the descriptor starts some chunks into the rows, as it does along K.
 TEST(MatrixDescriptor, FindsWhatATensorCopyOfTheSameSwizzleWrote) {
   for (const Swizzle s : {Swizzle::b32, Swizzle::b64, Swizzle::b128}) {
     const std::uint32_t span = swizzle_span(s);
@@ -82,8 +82,8 @@ TEST(MatrixDescriptor, GivesEveryChunkAPlaceOfItsOwn) {
     }
 }
 
-// The pattern belongs to the address: a matrix that begins in its middle says so, or names where
-// the pattern begins.
+// The pattern depends on the address: a matrix that starts inside the pattern gives its base
+// offset, or the address where the pattern starts.
 TEST(MatrixDescriptor, CountsThePatternFromTheBaseOffset) {
   MatrixDescriptor d{1024 + 3 * 128, 16, 1024, 0, Swizzle::b128};
   EXPECT_EQ(chunk_address(d, Major::k, 0, 0), 1024u + 3 * 128 + 3 * 16);

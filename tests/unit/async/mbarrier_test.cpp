@@ -1,4 +1,4 @@
-// mbarriers: scripted cases, and random sequences against a naive reference.
+// mbarriers: scripted cases, and random sequences compared with a simple reference.
 #include "gpu/async/mbarrier.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ Word make(std::uint32_t count) {
   return word;
 }
 
-// Expects a violation that leaves the word as it was.
+// Expects a violation that leaves the word unchanged.
 template <class Operation>
 void expect_refused(Word word, Violation violation, Operation operation) {
   const Word before = word;
@@ -181,7 +181,7 @@ TEST(Mbarrier, EveryViolationHasItsSentence) {
     EXPECT_GT(sentence(Violation(v)).size(), 10u);
 }
 
-// The mbarrier as PTX tells it, with unbounded integers and a counted phase.
+// The mbarrier as PTX defines it, with unbounded integers and a counted phase.
 struct Naive {
   std::int64_t expected, pending, tx = 0;
   std::uint64_t phase = 0;
@@ -193,7 +193,7 @@ struct Naive {
     ++phase;
     return true;
   }
-  // Whether the phase ended; nothing where a rule is broken.
+  // Returns whether the phase ended, or nothing if a rule is broken.
   std::optional<bool> apply(std::int64_t drop, std::int64_t arrivals, std::int64_t bytes) {
     Naive next = *this;
     next.tx += bytes;
@@ -237,7 +237,7 @@ class Sequence {
       default:
         if (random_.below(4) == 0)
           return check(arrive_drop(word_, count), naive_.apply(n, n, 0), before);
-        // Brings the transactions to zero, so that phases end often.
+        // Completes the pending transactions, so that phases end often.
         const auto rest = static_cast<std::uint32_t>(std::abs(naive_.tx));
         if (naive_.tx > 0)
           return check(complete_tx(word_, rest), naive_.apply(0, 0, -naive_.tx), before);

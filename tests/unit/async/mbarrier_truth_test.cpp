@@ -1,5 +1,5 @@
-// The model gives every answer that an H200 gave: tests/gpu/mbarrier_truth.h200.txt, the output of
-// mbarrier_truth.cu there, played again here.
+// Replays the output of mbarrier_truth.cu on an H200, tests/gpu/mbarrier_truth.h200.txt. The model
+// must give the same results.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -18,7 +18,7 @@ namespace {
 
 class Player {
  public:
-  // One line: the operation, its operand, and what the GPU answered afterwards.
+  // One line: the operation, its operand, and the GPU's results after it.
   void play(const std::string& line) {
     std::istringstream words(line);
     std::string name, answer;

@@ -1,5 +1,5 @@
-// Multiplications in flight: who must come, what a wait completes, when registers are read and
-// written, and the moves that follow.
+// Multiplications in flight: the warps that must take part, what a wait completes, when registers
+// are read and written, and later moves of results.
 #include "gpu/async/multiplies.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,8 @@ namespace {
 constexpr RegisterPlace place(unsigned reg) { return reg * sizeof(RegisterLanes); }
 constexpr std::uint32_t all = 0xffffffff;
 
-// Four warps with eight registers each. What is multiplied: accumulator 0 += fragment 0 * memory.
+// Four warps with eight registers each. A multiplication does: accumulator 0 += fragment 0 *
+// memory.
 class Group {
  public:
   explicit Group(Timing timing = late) : model(Order(timing)) {}
@@ -41,7 +42,7 @@ class Group {
   void set(unsigned reg, std::uint32_t value) {
     for (auto& of_warp : registers) of_warp[reg].fill(value);
   }
-  // By the program: true if the model will do it.
+  // A move in the program. Returns true if the model will do it.
   bool move(std::uint32_t warp, unsigned to, unsigned from, std::uint32_t mask = all) {
     const RegisterPlace source = place(from);
     const bool later = model.move(warp, {mask, reinterpret_cast<std::byte*>(registers[warp].data()),
@@ -113,7 +114,7 @@ TEST(Multiplies, AreOneOperationOfFourWarps) {
   g.issue(3, 0, 1);
   ASSERT_TRUE(g.model.can_wait(0, 0));
   g.model.wait_group(0, 0);
-  // The others have not waited, nor has the last one committed: it is complete all the same.
+  // The others have not waited, and the last has not committed. It is complete anyway.
   for (std::uint32_t w = 0; w < warps_of_group; ++w) EXPECT_EQ(g.value(w, 0), 10u);
 }
 
@@ -250,7 +251,7 @@ TEST(Multiplies, MovesConcernTheirLanesAlone) {
   EXPECT_EQ(g.registers[0][4][6], 9u);
 }
 
-// --- what is asked of it ---
+// --- queries ---
 
 TEST(Multiplies, TellWhoHoldsARegister) {
   Group g;

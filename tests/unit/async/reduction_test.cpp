@@ -1,4 +1,4 @@
-// Element-wise reductions: which exist, and their edges.
+// Element-wise reductions: the supported ones, and their edge cases.
 #include "gpu/async/reduction.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Swizzles: the tables that NVIDIA's layouts print, and properties over every address.
+// Swizzles: the tables in NVIDIA's layouts, and properties of every address.
 #include "gpu/async/swizzle.hpp"
 
 #include <gtest/gtest.h>
@@ -49,8 +49,8 @@ TEST(Swizzle, IsAConstantExpression) {
   static_assert(swizzle_period(Swizzle::b128) == 1024 && swizzle_span(Swizzle::b64) == 64);
 }
 
-// Shared memory after a box of f32 was loaded from rows of 0, 1, 2, ...; as a table of its 16-byte
-// chunks, a line a row of `width` chunks: the chunk of the row that lies there, or a dot.
+// Shared memory after a load of an f32 box from rows of 0, 1, 2, ... as a table of 16-byte chunks.
+// Each line is a row of `width` chunks with the number of the chunk there, or a dot.
 std::string table(Swizzle mode, std::uint32_t columns, std::uint32_t rows, std::uint32_t width) {
   std::vector<float> global(std::size_t{columns} * rows);
   for (std::size_t i = 0; i < global.size(); ++i) global[i] = static_cast<float>(i % columns);

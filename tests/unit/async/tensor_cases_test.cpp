@@ -1,5 +1,5 @@
-// The model on every case of tests/gpu/tensor_truth.cu: the generator's legal cases are legal here,
-// and lines read back as they were written.
+// Runs the model on every case of tests/gpu/tensor_truth.cu: the generator's legal cases are legal
+// here, and lines parse back to the same cases.
 #include <gtest/gtest.h>
 
 #include "tests/unit/async/tensor_player.hpp"
@@ -21,7 +21,7 @@ TEST(TensorCases, EveryLineReadsBack) {
   }
 }
 
-// The runs end where touched_bytes() says, whatever the swizzle does with the last line.
+// The runs end at touched_bytes(), whatever the swizzle does with the last line.
 bool touches_what_it_says(const TensorMap& m, const Case& c) {
   const TensorPlace place = TensorPlayer::place(c);
   std::uint64_t end = 0, begin = ~std::uint64_t{0};

@@ -1,4 +1,4 @@
-// Tensor copies: run by run against element by element, and properties of random copies.
+// Tensor copies: runs compared with single elements, and properties of random copies.
 #include "gpu/async/tensor_copy.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace inflight::async {
 namespace {
 
-// Where one byte of shared memory belongs: a global address, or out of range.
+// The source of one byte of shared memory: a global address, or out of range.
 struct Origin {
   bool inside;
   std::uint64_t global;
@@ -20,7 +20,7 @@ struct Origin {
 };
 using Origins = std::map<std::uint32_t, Origin>;  // by shared address
 
-// One element at this position of the tensor, at this place of the unswizzled box.
+// One element at this position of the tensor and this place of the unswizzled box.
 void put_element(const TensorMap& m, const std::int64_t (&position)[5], std::uint64_t place,
                  Origins& origins) {
   bool inside = true;
@@ -40,7 +40,7 @@ std::uint32_t row_pitch(const TensorMap& m, std::uint32_t elements) {
   return m.swizzle == Swizzle::none ? bytes : swizzle_span(m.swizzle);
 }
 
-// As PTX describes tiles: nested loops over the box, an element at a time.
+// Tiles as PTX describes them: nested loops over the box, one element at a time.
 Origins tile_by_elements(const TensorMap& m, const TensorPlace& p) {
   Origins origins;
   std::uint32_t row = 0;
@@ -63,8 +63,8 @@ Origins tile_by_elements(const TensorMap& m, const TensorPlace& p) {
   return origins;
 }
 
-// As PTX describes im2col: all pixels of the bounding box of all images in order, of which the copy
-// takes `pixels` from its start.
+// im2col as PTX describes it: all pixels of the bounding box of all images in order. The copy takes
+// `pixels` from its start.
 Origins column_by_elements(const TensorMap& m, const TensorPlace& p) {
   Origins origins;
   std::int64_t low[3] = {}, high[3] = {}, step[3] = {1, 1, 1}, start[3] = {};
@@ -111,7 +111,7 @@ struct Copy {
   TensorPlace place;
 };
 
-// Small tensors whose elements do not overlap, and places inside, across and beyond their edges.
+// Small tensors without overlapping elements, with copies inside, across and past their edges.
 Copy random_copy(Random& r, TensorMode mode) {
   Copy c;
   TensorMap& m = c.map;
@@ -267,7 +267,7 @@ TEST(TensorCopy, SlicesAreTakenOneByOne) {
   EXPECT_EQ(origins.at(8 * 32 + 2 * 32 + 1), (Origin{true, 2 * 256 + 3 * 2048 + 8192 + 64 + 1}));
 }
 
-// What a GPU faults on, by the rule that the model names.
+// Copies that fault on a GPU, with the rule that the model names.
 TEST(TensorCopy, RulesAreNamed) {
   TensorMap tile;
   tile.type = TensorType::f32;

@@ -111,7 +111,7 @@ TEST(TensorMapReplace, RefusesWhatAFieldCannotHold) {
   EXPECT_FALSE(replace(junk.bytes.data(), TensorMapField::rank, 0, 1));
 }
 
-// As Triton's kernels make their maps.
+// As Triton's kernels create their maps.
 TEST(TensorMapReplace, ZerosBecomeAMap) {
   OpaqueTensorMap opaque;
   EXPECT_FALSE(unpack(opaque.bytes.data()));
@@ -152,7 +152,7 @@ TEST(TensorMapReplace, AMapThatContradictsItselfIsNoMap) {
   EXPECT_TRUE(unpack(opaque.bytes.data()));
 }
 
-// --- bytes that no encoding made ---
+// --- bytes that no encoding produces ---
 
 struct Forged {
   void (*change)(TensorMap&);
@@ -161,7 +161,7 @@ struct Forged {
 
 TEST(TensorMap, WhateverEncodingRefusesIsNoMap) {
   const Forged cases[] = {
-      // 2^32 bytes and 2^32 rows: each a multiple of what 32 bits hold.
+      // 2^32 bytes and 2^32 rows, each of which is zero in 32 bits.
       {[](TensorMap& m) {
          m.type = TensorType::f64, m.rank = 4, m.box = {256, 256, 256, 32, 1};
          m.element_stride = {1, 1, 1, 1, 1}, m.swizzle = Swizzle::none;
@@ -236,7 +236,7 @@ TEST(TensorMaps, ReadAnewWhatChanged) {
   EXPECT_FALSE(read());
   ASSERT_TRUE(replace(opaque.bytes.data(), TensorMapField::swizzle_mode, 0, 2));
   EXPECT_EQ((*read())->box[1], 7u);
-  // Another map that would lie at the same place of the table.
+  // Another map with the same place in the table.
   OpaqueTensorMap nothing;
   EXPECT_FALSE(maps.read(address + (std::uint64_t{1} << 20), nothing.bytes.data()));
   EXPECT_FALSE(TensorMaps().read(0, nothing.bytes.data()));

@@ -1,4 +1,4 @@
-// Plays a case of tests/gpu/tensor_truth.cu on the model and says what a line of its output says.
+// Runs a case of tests/gpu/tensor_truth.cu on the model and returns its line of output.
 #pragma once
 #include <cstdlib>
 #include <map>
@@ -56,7 +56,7 @@ class TensorPlayer {
     p.shared = c.shared;
     return p;
   }
-  // Whether the copy touches nothing but the arenas.
+  // True if the copy touches only the arenas.
   bool stays_inside(const Case& c, const TensorMap& m) const {
     bool inside = true;
     for_each_run(m, place(c), direction_of(c), [&](const TensorRun& run) {
@@ -70,7 +70,7 @@ class TensorPlayer {
   static TensorDirection direction_of(const Case& c) {
     return is_load(c.kind) ? TensorDirection::load : TensorDirection::store;
   }
-  // What stands after the '=' of the case's line, where a GPU faults for what the model refuses.
+  // The text after the '=' of the case's line. A copy that the model refuses counts as a GPU fault.
   std::string answer(const Case& c) {
     const auto encoded = encode(c.map);
     const int code = encoded ? 0 : encoded.error().code;
@@ -91,7 +91,7 @@ class TensorPlayer {
   }
 
  private:
-  // Addresses of the arena in the model: any that is well aligned.
+  // The arenas' addresses in the model: any well-aligned ones.
   static constexpr std::uint64_t arena = std::uint64_t{1} << 40;
 
   static std::optional<TensorMap> replaced(const Case& c, const TensorMap& map) {
@@ -118,7 +118,7 @@ class TensorPlayer {
     }
     return true;
   }
-  // Patterns are few: each is made once.
+  // There are few patterns, so each is made once.
   Bytes before(const Case& c, bool global) {
     const bool load = is_load(c.kind);
     const bool pattern = !tensor_truth::is_value(c.kind) && c.kind != Kind::probe;

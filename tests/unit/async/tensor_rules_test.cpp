@@ -1,4 +1,4 @@
-// The rules of encoding tensor maps: each is broken once, and says so.
+// The rules of encoding tensor maps: each is broken once and gives its message.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -122,7 +122,7 @@ TEST(TensorRules, OfBothEncodings) {
   };
   for (const Broken& b : broken) {
     EXPECT_EQ(tiled_sentence(b.change), b.sentence);
-    // A rank that im2col has not at all may meet that rule first.
+    // A rank that im2col does not support may break that rule first.
     EXPECT_EQ(im2col_sentence(b.change), b.sentence);
   }
 }

@@ -1,5 +1,5 @@
-// The model leaves every byte as an H200 left it: tests/gpu/tensor_truth.h200.txt, the output of
-// tensor_truth.cu there, played again here.
+// Replays the output of tensor_truth.cu on an H200, tests/gpu/tensor_truth.h200.txt. The model must
+// leave every byte the same.
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -153,7 +153,7 @@ TEST(ThreadCopies, TheRestIsFilledWithZeros) {
     for (std::uint32_t t = 0; t < warp_size; ++t) src_bytes[t] = t % 17;
     Issue issue = m.issue(all, 16, 0);
     issue.src_bytes = src_bytes;
-    m.src[0] = 0;  // ignored: not even looked at
+    m.src[0] = 0;  // ignored: not even read
     warp.issue(issue);
     warp.wait_all(all);
     for (std::uint32_t t = 0; t < warp_size; ++t) {

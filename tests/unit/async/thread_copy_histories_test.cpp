@@ -1,5 +1,5 @@
-// Copies of a warp's threads: random histories of diverging threads, against a reference that keeps
-// every thread's own list of copies.
+// Copies of a warp's threads: random histories of diverging threads, compared with a reference that
+// keeps each thread's own list of copies.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace inflight::async {
 namespace {
 
-// What PTX promises, thread by thread, checked as its observer hears it.
+// Checks PTX's guarantees for each thread as the observer's events arrive.
 class History : public Observer {
  public:
   History(Timing timing, std::uint64_t seed)
@@ -38,7 +38,7 @@ class History : public Observer {
       for (const Operation& op : thread.operations) ASSERT_TRUE(op.done);
   }
 
-  // --- what is heard ---
+  // --- events ---
   void broken(Violation violation, const Threads&, std::uint64_t) override {
     ADD_FAILURE() << name(violation);
   }
@@ -87,7 +87,7 @@ class History : public Observer {
     return 0;
   }
 
-  // Every issue writes places of its own, so that what is there tells what has moved.
+  // Every issue writes its own places, so that memory shows which copies have moved.
   void issue(std::uint32_t mask) {
     const std::uint32_t bytes = 4u << random_.below(3);
     if (place_ + 512 > bar) return;
@@ -125,7 +125,7 @@ class History : public Observer {
       if (mask >> t & 1) require(threads_[t], everything ? ~0u : allowed);
     check_timing();
   }
-  // After a wait everything that it covers is there.
+  // After a wait, all copies that it covers have arrived.
   void require(Thread& thread, std::uint32_t allowed) {
     for (Operation& op : thread.operations) {
       const bool covered = allowed == ~0u || op.group + allowed < thread.groups;
@@ -214,7 +214,7 @@ TEST(ThreadCopyHistories, Shuffled) {
   run_histories([](std::uint64_t seed) { return shuffled(seed); }, 400);
 }
 
-// Late timing is exact: nothing moves that no call asked for.
+// Late timing is exact: only copies that a call requires move.
 class Counter : public Observer {
  public:
   void completed(const Threads& by, const Copy&) override { threads += std::popcount(by.mask); }
@@ -250,7 +250,7 @@ TEST(ThreadCopyHistories, LateMovesNothingThatNobodyNeeds) {
   }
 }
 
-// One seed, one history; and shuffled timing does use the freedom it has.
+// One seed gives one history, and shuffled timing uses its freedom.
 TEST(ThreadCopyHistories, ShuffledIsRepeatableAndVaried) {
   class Log : public Observer {
    public:

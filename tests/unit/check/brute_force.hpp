@@ -1,6 +1,5 @@
 // Happens-before by brute force: every event of a small history is a node, every rule an edge, and
-// the relation is their closure. It shares nothing with the clocks but the names of scopes and
-// orders.
+// the relation is their closure. It shares only the names of scopes and orders with the clocks.
 #pragma once
 #include <algorithm>
 #include <bitset>
@@ -34,7 +33,7 @@ struct Read {
   int location;
   Heads heads;
 };
-// Halves of patterns that threads share where they meet.
+// Halves of release patterns that threads share when they synchronise.
 struct Halves {
   Heads fences;
   std::vector<Read> reads;
@@ -69,14 +68,14 @@ class Graph {
 
   const Place& place(int thread) const { return threads_[static_cast<std::size_t>(thread)]; }
 
-  // An operation of a thread, after its last one.
+  // A thread's operation, after its last one.
   int step(int thread) {
     Mine& m = mine_[static_cast<std::size_t>(thread)];
     const int n = add();
     if (m.last >= 0) edge(m.last, n);
     return m.last = n;
   }
-  // What a copy does after its issue.
+  // A copy's accesses after its issue.
   int beside(int issue) {
     const int n = add();
     edge(issue, n);
@@ -97,7 +96,7 @@ class Graph {
     if (shared) fences_[0].push_back(n);
     if (global) fences_[1].push_back(n);
   }
-  // A release operation counts as a fence for whoever meets its thread.
+  // A release operation counts as a fence for threads that synchronise with its thread.
   Halves halves(int thread) const {
     const Mine& m = mine_[static_cast<std::size_t>(thread)];
     Halves all{m.fences, m.reads};
@@ -110,14 +109,14 @@ class Graph {
     m.reads = met.reads;
     m.releases.clear();
   }
-  // Those of a thread whose scope includes the cluster.
+  // A thread's fences whose scope includes the cluster.
   std::vector<int> cluster_fences(int thread) const {
     std::vector<int> nodes;
     for (const Head& f : mine_[static_cast<std::size_t>(thread)].fences)
       if (f.scope >= Scope::cluster) nodes.push_back(f.node);
     return nodes;
   }
-  // The heads of all release patterns that end in this write of the thread to `location`.
+  // The heads of all release patterns that end with this write of the thread to `location`.
   Heads heads(int thread, int node, int location, Order order, Scope scope) {
     Mine& m = mine_[static_cast<std::size_t>(thread)];
     Heads all = m.fences;
@@ -130,7 +129,7 @@ class Graph {
     }
     return all;
   }
-  // A strong read that observed writes with these heads.
+  // A strong read that observes writes with these heads.
   void read(int thread, int node, int location, Order order, Scope scope, const Heads& heads) {
     Mine& m = mine_[static_cast<std::size_t>(thread)];
     m.reads.push_back({location, heads});

@@ -1,4 +1,4 @@
-// A ByteSet holds what a plain set of bytes holds, whatever ranges come and go.
+// A ByteSet holds the same bytes as a plain set after random inserts and removals of ranges.
 #include "gpu/check/shadow/byte_set.hpp"
 
 #include <gtest/gtest.h>

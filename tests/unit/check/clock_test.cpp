@@ -1,4 +1,4 @@
-// Vector clocks: joins against a plain map, and how small they stay.
+// Vector clocks: joins compared with a plain map, and the size of clocks.
 #include "gpu/check/order/clock.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace inflight::order {
 namespace {
 
-// A clock over few rows, kept twice.
+// A clock over few rows, kept in both forms.
 struct Both {
   Clock clock;
   std::map<std::pair<Row, unsigned>, Epoch> plain;
@@ -60,7 +60,7 @@ TEST(Clock, JoinsAsAMapDoes) {
           const Both other = all[below(4)];
           b.clock.join(other.clock);
           for (const auto& [key, e] : other.plain) b.plain[key] = std::max(b.plain[key], e);
-          // Joined again it is the same object.
+          // A second join returns the same object.
           Clock again = b.clock;
           again.join(other.clock);
           EXPECT_TRUE(again.same(b.clock));
@@ -97,7 +97,7 @@ TEST(Clock, IsOneNodeForAnyNumberOfEndedLaunches) {
 }
 
 TEST(Clock, HasTwoNodesForEachBlockThatItKnows) {
-  // As a counter that every block of a grid increments: each adds its block and shares the rest.
+  // Like a counter that every block of a grid increments: each adds its block and shares the rest.
   Clock counter;
   for (std::uint64_t block = 0; block < 100000; ++block)
     counter.raise(warp_row(block_row(1, block), Part::thread, 0), 1, 5);

@@ -1,4 +1,4 @@
-// Events reach every listener that asked for them, once, in order.
+// Every listener that subscribes to an event gets it once and in order.
 #include "gpu/check/listener.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace inflight::check {
 namespace {
 
-// Writes down the name of every hook that is called.
+// Records the name of every hook that is called.
 class Log : public Listener {
  public:
   explicit Log(Topic topics, std::vector<std::string>* shared = nullptr, std::string name = {})

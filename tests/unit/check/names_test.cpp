@@ -1,4 +1,4 @@
-// Names as people read them.
+// Names in readable form.
 #include "gpu/check/names.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ TEST(Names, AreTheSourceS) {
   EXPECT_EQ(readable("_Z7reverseB2v1B3cw5Pf"), "reverse(float*)");  // demangled: with [abi:...]
 }
 
-// As nvcc mangles f<S<S<...>>>(S<...>): each level doubles what is to be read.
+// nvcc's mangled name of f<S<S<...>>>(S<...>). Each level doubles the readable text.
 std::string nested(int depth, const std::string& leaf) {
   std::string type = leaf;
   for (int i = 0; i < depth; ++i) type = "N7cutlass5layerI" + type + type + "EE";
@@ -31,7 +31,7 @@ TEST(Names, OfManyCharactersKeepWhatTellsThemApart) {
   EXPECT_EQ(first.substr(first.size() - 9), "#" + short_hash(one));
 }
 
-// The demangler of C++'s library gives up on these.
+// The C++ library's demangler fails on these.
 TEST(Names, OfThousandsOfCharactersKeepTheirBeginning) {
   const std::string one = nested(10, "f");
   ASSERT_EQ(demangled(one), one);
@@ -48,7 +48,7 @@ TEST(Names, LoseTheInnermostArgumentsFirst) {
   EXPECT_NE(text.find("<...>"), text.npos) << text;
 }
 
-// Angles that are no brackets do not disturb the others.
+// Angle characters that are not brackets do not affect the others.
 TEST(Names, OperatorsAreNoBrackets) {
   const std::string name = "_Z1fIXadL_Z" + std::string("lsRSoi") + "EEEvv";
   const std::string text =

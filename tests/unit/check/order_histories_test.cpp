@@ -1,4 +1,4 @@
-// The clocks and the shadow against brute force, on thousands of random small histories.
+// Compares the clocks and the shadow with brute force on thousands of random small histories.
 #include <gtest/gtest.h>
 
 #include "tests/unit/check/order_history.hpp"
@@ -20,7 +20,7 @@ TEST(OrderHistories, SayWhatBruteForceSays) {
   };
   for (std::uint64_t seed = 0; seed < 12000 && !HasFailure(); ++seed)
     check(seed, 10 + static_cast<int>(seed % 40));
-  // Of both kinds there must be many, or nothing was tested.
+  // Both kinds must occur often, or the test proves nothing.
   EXPECT_GT(races, accesses / 10);
   EXPECT_LT(races, accesses * 8 / 10);
 }

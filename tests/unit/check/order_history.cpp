@@ -12,7 +12,7 @@ using brute_force::Touch;
 History::History(std::uint64_t seed, shadow::Limits limits)
     : random_(seed),
       memory_{shadow::Shadow(Space::shared, limits), shadow::Shadow(Space::global, limits)} {
-  // Each history has few kinds of steps, so that they meet more often than all kinds would.
+  // Each history has few kinds of steps, so that they interact more often than all kinds would.
   kinds_ = {0, 0, 0};
   for (std::uint32_t k = 0; k < 2 + seed % 4; ++k) kinds_.insert(kinds_.end(), 2, 1 + below(16));
   const std::uint32_t blocks = 1 + below(2), cluster = 1 + below(2);
@@ -116,7 +116,7 @@ Touch History::touch(int t, Node node, int space, unsigned begin, unsigned bytes
   return x;
 }
 
-// Compares what the shadow said of these with brute force, then remembers them.
+// Compares the shadow's result for these accesses with brute force, then records them.
 void History::compare(const std::vector<Touch>& now) {
   ++outcome_.accesses;
   bool clean = true, race = false;
@@ -166,7 +166,7 @@ void History::weak_access(int t) {
   ++next_place_;
 }
 
-// All threads of the warp that can, side by side.
+// All able threads of the warp access memory together.
 void History::warp_access(int t) {
   const Thread me = threads_[static_cast<std::size_t>(t)];
   const unsigned bytes = 1u << below(3), begin = below(16);
@@ -211,7 +211,7 @@ void History::fence(int t) {
   graph_->fence(t, o, far);
 }
 
-// Half of a message: data and a flag, with fences or without.
+// Half of a message: data and a flag, with or without fences.
 void History::message(int t) {
   const bool fences = below(2) != 0;
   if (below(2) != 0) {
@@ -280,7 +280,7 @@ void History::strong_access(int t, std::uint32_t kind, Order o) {
     v.writes.back().number = block(t).update(me.warp, me.lane, address, v.location, o, far);
 }
 
-// --- meetings
+// --- barriers
 
 void History::warp_sync(int t) {
   const Thread me = threads_[static_cast<std::size_t>(t)];
@@ -312,7 +312,7 @@ void History::barrier(int t) {
   met.arrived.push_back(graph_->step(t));
   met.halves.add(graph_->halves(t));
   if (below(3) == 0) return block(t).arrive(met.clock, me.warp, lane);
-  // Sometimes everybody of the block comes, those who do nothing else included.
+  // Sometimes all threads of the block arrive, also those without other work.
   bool alone = below(2) != 0 || !met.waiting.empty();
   if (!alone) {
     for (std::uint32_t w = 0; w < block(t).warps(); ++w)
@@ -394,7 +394,7 @@ void History::mbarrier(int t) {
     case 0: {
       block(t).arrive(bar.clock, me.warp, lane, o, far);
       const Node n = graph_->step(t);
-      // Another release of this location counts too: arrivals add up anyway.
+      // Another release of this location counts too, since arrivals accumulate.
       const Heads heads = graph_->heads(t, n, 10 + which, o, far);
       bar.arrived.insert(bar.arrived.end(), heads.begin(), heads.end());
       break;
@@ -416,7 +416,7 @@ void History::arrive_later(Bar& bar, std::size_t index) {
     Block::copied(bar.clock, p.knows);
   else
     Block::arrive(bar.clock, p.knows, p.place, p.scope);
-  // The issuing thread's place; a bulk copy's own nodes are known to whoever acquires.
+  // The issuing thread's position. An acquiring thread knows a bulk copy's own nodes.
   for (std::size_t i = 0; i < p.nodes.size(); ++i)
     bar.arrived.push_back({p.nodes[i], p.scope, p.place, i > 0 && p.by.has_value()});
 }

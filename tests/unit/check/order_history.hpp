@@ -1,4 +1,4 @@
-// A random small history of up to four threads, played to the clocks with the shadow and to brute
+// A random small history of up to four threads, run both on the clocks with the shadow and by brute
 // force.
 #pragma once
 #include <cstdint>
@@ -40,7 +40,7 @@ class History {
     Place place;
     Scope scope;
     brute_force::Heads heads;
-    int chain;  // the write that it carries on, or -1
+    int chain;  // the write whose release sequence it continues, or -1
     std::uint64_t number;
   };
   struct Variable {

@@ -1,4 +1,4 @@
-// What is said of the usual mistakes, and of their mended twins.
+// The order checker's results for common mistakes and their corrected twins.
 #include <gtest/gtest.h>
 
 #include <unordered_map>
@@ -18,7 +18,7 @@ constexpr Mask all = ~Mask{0};
 
 class Ordering : public testing::Test {
  protected:
-  // Each lane of the warp its own word, the first at `address`.
+  // Each lane of the warp accesses its own word, the first at `address`.
   void words(Shadow& memory, Block& block, std::uint32_t warp, std::uint64_t address, bool write,
              Mask mask = all, std::uint32_t place = 0) {
     std::uint64_t addresses[lanes];
@@ -88,7 +88,7 @@ TEST_F(Ordering, AWaitThatAllowsOneGroupTooManySaysHowMany) {
   block.wait_group(0, all, 1);
   words(shared, block, 0, 0, false);
   EXPECT_TRUE(conflicts.empty());
-  // Its groups are not another's to wait for.
+  // A thread cannot wait for another's groups.
   block.wait_group(0, all, 0);
   block.wait_group(1, all, 0);
   words(shared, block, 1, 128, false);
@@ -257,7 +257,7 @@ TEST_F(Ordering, TheTexturePathNeedNotSeeWhatItsOwnLaunchHasWritten) {
   EXPECT_EQ(conflicts[0].why, Why::no_edge);
 }
 
-// Pieces of work in streams, each one kernel.
+// Pieces of work in streams, one kernel each.
 class StreamOrder : public Ordering {
  protected:
   void kernel(std::uint64_t stream, bool write, std::uint64_t after = 0,
@@ -324,7 +324,7 @@ TEST_F(StreamOrder, WhatTheHostLearnsLaterIsNothingToWorkThatItHasSubmitted) {
 }
 
 TEST_F(StreamOrder, StepsOfAGraphComeAfterThoseThatTheyName) {
-  kernel(1, true);  // what is in front of the graph
+  kernel(1, true);  // the work before the graph
   streams.submit(1, works[1] = 2);
   streams.begin(1, 2);
   const auto step = [&](std::uint64_t number, std::initializer_list<std::uint64_t> after,
@@ -343,7 +343,7 @@ TEST_F(StreamOrder, StepsOfAGraphComeAfterThoseThatTheyName) {
   EXPECT_EQ(conflicts.size(), 1u);
   conflicts.clear();
   streams.end(1, 2);
-  kernel(1, true);  // what is behind the graph comes after all of it
+  kernel(1, true);  // work after the graph follows all of it
   EXPECT_TRUE(conflicts.empty());
 }
 
@@ -365,8 +365,8 @@ TEST_F(StreamOrder, ADependentStepKnowsTheOneInFrontWhenItHasWaited) {
   EXPECT_EQ(conflicts.size(), 1u);
 }
 
-// Three kernels, each of which may begin before the one in front of it has ended. Does the third
-// know the first?
+// Three kernels, each of which may start before the previous one has ended. Is the first ordered
+// before the third?
 TEST_F(StreamOrder, WhoLetsOthersBeginOnceItHasWaitedPassesOnThatTheFirstIsDone) {
   struct Case {
     std::vector<bool> waited;  // of the blocks of the second, when they let the third begin

@@ -1,4 +1,4 @@
-// Shadow memory against bytes counted one by one, for accesses of every shape.
+// Shadow memory compared with single bytes, for accesses of every shape.
 #include "gpu/check/shadow/shadow.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using shadow::Shadow;
 
 using Addresses = std::array<std::uint64_t, lanes>;
 
-// Rows, steps up and down, one address, halves of a warp side by side, and lanes anywhere.
+// Rows, steps up and down, one address, adjacent halves of a warp, and arbitrary lanes.
 struct Shape {
   Addresses at{};
   Mask mask = 0;
@@ -86,7 +86,7 @@ TEST(ShadowSeries, TakeEveryLaneOnceAndAreWhereTheLanesAre) {
   }
 }
 
-// Two warps that nothing orders: one writes, then the other reads or writes.
+// Two unordered warps: one writes, then the other reads or writes.
 TEST(ShadowMemory, FindsBytesOfBothWhateverTheShape) {
   for (std::uint64_t seed = 0; seed < 4000; ++seed) {
     Shapes shapes(seed);
@@ -96,7 +96,7 @@ TEST(ShadowMemory, FindsBytesOfBothWhateverTheShape) {
     Shadow memory(seed % 2 ? Space::shared : Space::global);
     std::vector<Conflict> conflicts;
     memory.access(block, 0, {first.at.data(), first.mask, first.bytes, 1, true}, conflicts);
-    // Lanes of one instruction may conflict with each other, which is another matter.
+    // Lanes of one instruction may conflict with each other, which this test ignores.
     conflicts.clear();
     memory.access(block, 1, {second.at.data(), second.mask, second.bytes, 2, write}, conflicts);
     std::erase_if(conflicts, [](const Conflict& c) { return c.earlier.place == c.later.place; });
@@ -114,7 +114,7 @@ TEST(ShadowMemory, FindsBytesOfBothWhateverTheShape) {
   }
 }
 
-// Each lane of a warp knows of its own accesses alone.
+// Each lane of a warp knows only its own accesses.
 TEST(ShadowMemory, KnowsWhichLaneHadWhichBytes) {
   for (std::uint64_t seed = 0; seed < 4000; ++seed) {
     Shapes shapes(seed);
@@ -131,7 +131,7 @@ TEST(ShadowMemory, KnowsWhichLaneHadWhichBytes) {
         if (mine != theirs && second.mask >> mine & 1)
           for (std::uint32_t i = 0; i < second.bytes; ++i)
             parted |= touches(first, theirs, second.at[mine] + i);
-    // Lanes that write the same bytes in one instruction take each other's place.
+    // Lanes that write the same bytes in one instruction replace each other.
     bool alone = true;
     for (unsigned l = 0; l < lanes; ++l)
       if (second.mask >> l & 1)
@@ -141,7 +141,7 @@ TEST(ShadowMemory, KnowsWhichLaneHadWhichBytes) {
   }
 }
 
-// Threads of many blocks read single elements of one line, so that it holds many records; then one
+// Threads of many blocks read single elements of one line, so that it has many records. Then one
 // thread writes some bytes of it.
 TEST(ShadowMemory, FindsAReaderOfEachByteOfACrowdedLine) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
@@ -161,7 +161,7 @@ TEST(ShadowMemory, FindsAReaderOfEachByteOfACrowdedLine) {
       for (std::uint32_t k = 0; k < bytes; ++k) readers[at[lane] - 4096 + k].insert(b);
     }
     ASSERT_TRUE(conflicts.empty());
-    // A block that nobody has synchronised with, so that all other blocks' reads are unordered.
+    // A block that has synchronised with no other, so all other blocks' reads are unordered.
     const std::uint32_t writer = random.below(6), from = random.below(124);
     Addresses at{};
     at[0] = 4096 + from / 4 * 4;
@@ -170,7 +170,7 @@ TEST(ShadowMemory, FindsAReaderOfEachByteOfACrowdedLine) {
     for (std::uint32_t k = 0; k < 4; ++k) read |= !readers[at[0] - 4096 + k].empty();
     ASSERT_EQ(!conflicts.empty(), read) << "seed " << seed;
     for (const Conflict& c : conflicts) ASSERT_FALSE(readers[c.address - 4096].empty());
-    // Whoever reads next conflicts with the write, however many have read before.
+    // The next reader conflicts with the write, however many have read before.
     for (std::uint32_t b = 0; b < 6; ++b) {
       conflicts.clear();
       memory.access(*blocks[b], 6, {at.data(), 1, 4, 3}, conflicts);

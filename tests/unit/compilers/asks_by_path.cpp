@@ -1,5 +1,4 @@
-// Loads a libnvrtc by a path that leads to NVIDIA's: it gets a stand-in, which asks that very
-// library.
+// Loads libnvrtc by a path to NVIDIA's library. It gets the replacement, which uses that library.
 #include <dlfcn.h>
 
 #include <cstdio>

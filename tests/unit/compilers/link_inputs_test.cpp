@@ -1,4 +1,4 @@
-// What nvJitLink takes to pieces.
+// The parsing of nvJitLink's inputs.
 #include "gpu/compilers/link_inputs.hpp"
 
 #include <ar.h>

@@ -1,4 +1,4 @@
-// The options of nvJitLinkCreate, with the codes that NVIDIA's 13.5 answers to them.
+// The options of nvJitLinkCreate, with the error codes of NVIDIA's 13.5.
 #include "gpu/compilers/link_options.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// libnvJitLink.so.13 and .12 as programs call them, down to a kernel that runs.
+// libnvJitLink.so.13 and .12 called as in programs, up to a kernel that runs.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 
@@ -94,7 +94,7 @@ void* kernel_of(const std::string& image) {
   return function;
 }
 
-// What the kernel k(int*) of an image stores.
+// The value that the kernel k(int*) of an image stores.
 int result_of(const std::string& image) {
   void* function = kernel_of(image);
   std::uint64_t memory = 0;
@@ -160,7 +160,7 @@ TEST(NvJitLink, RegistersAreLimited) {
   EXPECT_LE(use({"-arch=sm_90", "-maxrregcount=57"}), 57);
 }
 
-// The codes are those of NVIDIA's library.
+// The codes equal those of NVIDIA's library.
 TEST(NvJitLink, MistakesAreToldInTheLog) {
   Link bad({"-arch=sm_90", "-bogus"});
   EXPECT_EQ(bad.created, 1);

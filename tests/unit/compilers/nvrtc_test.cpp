@@ -1,5 +1,5 @@
-// libnvrtc.so.13 as programs call it: machine code that they ask for is something that the driver
-// loads; and what becomes LTO-IR there is linked by libnvJitLink.so.13.
+// libnvrtc.so.13 called as in programs: the driver loads the machine code that it returns, and
+// libnvJitLink.so.13 links its LTO-IR.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-// In the place of NVIDIA's NVRTC: it knows its version.
+// Replaces NVIDIA's NVRTC in tests. It only reports its version.
 extern "C" int nvrtcVersion(int* major, int* minor) {
   *major = 77;
   *minor = 7;

@@ -1,5 +1,5 @@
-// Our declarations of CUDA's structures against a toolkit's own, of CUDA 12 or 13. Built only where
-// one is found; a difference does not compile.
+// Compares our declarations of CUDA's structures with those of a toolkit, of CUDA 12 or 13. Built
+// only if one is found. A difference is a compile error.
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 

@@ -1,4 +1,4 @@
-// No exception leaves an entry point: an exception, and a host without memory, become codes.
+// No exception leaves an entry point: exceptions and a lack of host memory become status codes.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <sys/wait.h>
@@ -18,9 +18,10 @@
 
 namespace {
 
-thread_local void (*on_entry)() = nullptr;       // what an entry point's first step does
-std::atomic<long> allocations_left{1l << 60};    // then the host has no more memory
-std::atomic<long> refused_allocations_left{-1};  // so many fail; negative: all that follow
+thread_local void (*on_entry)() = nullptr;     // called in an entry point's first step
+std::atomic<long> allocations_left{1l << 60};  // then the host is out of memory
+std::atomic<long> refused_allocations_left{
+    -1};  // number of failures; negative: all further ones fail
 
 void* allocate(std::size_t bytes, std::size_t alignment) {
   if (allocations_left.fetch_sub(1) <= 0) {
@@ -37,7 +38,7 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
 
 }  // namespace
 
-// In the place of the library's own, since a program's definition goes first.
+// Replaces the library's own function, since a program's definition has precedence.
 bool inflight::cuda::Core::ending() {
   if (on_entry) on_entry();
   return false;
@@ -74,19 +75,18 @@ std::vector<std::string> exports(const std::string& list) {
   return names;
 }
 
-// Entry points that do nothing which could fail: they read or write the thread's own state, or a
-// table of constants.
+// Entry points that cannot fail: they only access the thread's own state or a table of constants.
 const std::set<std::string> cannot_fail{"__cudaPopCallConfiguration", "__cudaRegisterFatBinaryEnd",
                                         "cudaCreateChannelDesc",      "cudaGetErrorName",
                                         "cudaGetErrorString",         "cudaGetLastError",
                                         "cudaPeekAtLastError",        "cudaRuntimeGetVersion"};
-// Those before and after main, which ask nothing first. EveryAllocationMayFail has them.
+// Registration before and after main, without checks. EveryAllocationMayFail covers these.
 const std::set<std::string> registration{"__cudaInitModule",         "__cudaPushCallConfiguration",
                                          "__cudaRegisterFatBinary",  "__cudaRegisterFunction",
                                          "__cudaRegisterManagedVar", "__cudaRegisterVar",
                                          "__cudaUnregisterFatBinary"};
 
-// Calls every name with null for everything while its first step throws; what they answered.
+// Calls every name with null arguments while its first step throws. Returns the results.
 int answer_of(void* library, const std::string& name) {
   using Call = int (*)(void*, void*, void*, void*, void*, void*, void*, void*, void*, void*, void*,
                        void*, void*, void*);
@@ -111,7 +111,7 @@ class Boundary : public ::testing::TestWithParam<Library> {
       on_entry = thrown;
       const int answer = answer_of(library, name);
       on_entry = nullptr;
-      // A name without a definition of its own is refused without asking anything.
+      // A name without its own definition is refused at once.
       if (answer == int(Status::not_supported)) {
         ++refused;
       } else {
@@ -162,7 +162,7 @@ TEST(Boundary, AHostFunctionsExceptionEndsTheContextOnly) {
   EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("of the host function"));
 }
 
-// As nvcc's host code and then the program itself do it.
+// The calls of nvcc's host code and then of the program.
 extern "C" {
 void** __cudaRegisterFatBinary(void*);
 void __cudaRegisterFunction(void**, const char*, char*, const char*, int, void*, void*, void*,
@@ -218,15 +218,15 @@ void whole_program() {
 
 constexpr long plenty = 1l << 60;
 
-// What runs in a process of its own: the program, whose allocations fail from the `first` on,
-// `count` of them. Ends with 0 where CUDA then still answers.
+// Runs in its own process: the program, in which `count` allocations fail from number `first` on.
+// Exits with 0 if CUDA still works after them.
 [[noreturn]] void run_program(long first, long count) {
-  alarm(30);  // a lock or a stream that stays taken
+  alarm(30);  // in case a lock or stream stays blocked
   refused_allocations_left = count;
   allocations_left = first;
   whole_program();
   allocations_left = plenty;
-  // Work that was under way when memory ran out ends the context, and nothing else does.
+  // Work that runs when memory is exhausted ends the context. Nothing else does.
   void* memory = nullptr;
   const int code = cudaMalloc(&memory, 64);
   _exit(code == 0 || code == out_of_memory ? 0 : 101);
@@ -238,7 +238,7 @@ TEST(Boundary, DISABLED_TheProgram) {
   run_program(std::atol(first), std::atol(count));
 }
 
-// How the program ended, in a process that begins anew.
+// The exit status of the program in a new process.
 int run_short_of_memory(long first, long count) {
   const pid_t child = fork();
   if (child == 0) {

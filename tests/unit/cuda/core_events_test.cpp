@@ -1,4 +1,4 @@
-// What a listener hears of the host: the order of streams' work as it is done, and memory.
+// The host events that a listener gets: the order of completed work in streams, and memory.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-// Streams are distinguished by the order in which they were heard of: 'a', 'b' ...
+// Streams are named by their first appearance: 'a', 'b' ...
 class HostLog : public check::Listener {
  public:
   check::Topic topics() const override { return check::Topic::host | check::Topic::allocations; }
@@ -56,7 +56,7 @@ class HostLog : public check::Listener {
     const std::lock_guard lock(mutex_);
     return lines_;
   }
-  // In the order given, perhaps with others between.
+  // True if the lines occur in this order, perhaps with others between.
   bool in_order(const Lines& wanted) const {
     const Lines all = lines();
     auto at = all.begin();
@@ -77,7 +77,7 @@ class HostLog : public check::Listener {
 class HostEvents : public testing::Test {
  protected:
   void SetUp() override {
-    // Lazily made once a process: no part of what is looked at.
+    // Creates the process's lazy state first, which is not part of the test.
     Core::get().device(0).legacy()->synchronize();
     observe_with(&log);
   }
@@ -132,7 +132,7 @@ TEST_F(HostEvents, AnEventOrdersOneStreamAfterAnother) {
   ASSERT_EQ(create_event(&handle, 0), Status::success);
   auto event = *event_of(handle);
   ASSERT_EQ(record_event(*first, event, 0), Status::success);
-  first->synchronize();  // done already: the edge is reported all the same
+  first->synchronize();  // already complete: the edge is still reported
   ASSERT_EQ(wait_event(*second, event, 0), Status::success);
   second->synchronize();
   ASSERT_EQ(synchronize(*event), Status::success);

@@ -21,7 +21,7 @@ class Streams : public testing::Test {
   std::shared_ptr<Stream> make(bool non_blocking) { return device.create_stream(non_blocking, 0); }
 };
 
-// A task that holds its stream until it is let go.
+// A task that blocks its stream until it is released.
 struct Gate {
   std::promise<void> opened;
   std::shared_future<void> open{opened.get_future()};
@@ -129,7 +129,7 @@ TEST_F(Streams, BlockingStreamsWaitForLegacy) {
   EXPECT_EQ(ran, 11);
 }
 
-// A GPU records an event before the host can notice that the work in front of it is done.
+// A GPU records an event before the host can notice that the work before it is complete.
 TEST_F(Streams, RecordingsAreDoneWithTheWorkInFrontOfThem) {
   auto blocking = make(false), other = make(true);
   for (int round = 0; round < 300; ++round) {

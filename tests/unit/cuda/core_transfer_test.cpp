@@ -1,4 +1,4 @@
-// Copies and fills against naive loops, and CUDA's checks of them.
+// Copies and fills compared with simple loops, and CUDA's checks of them.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// Graph nodes that write values to memory and wait for them, as programs make and change them.
+// Graph nodes that write values to memory and wait for them: creation and updates.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -171,8 +171,8 @@ TEST_F(DriverGraphValues, ABranchWaitsForAnothersValue) {
   EXPECT_EQ(word(0), 2u);
 }
 
-// Each waits for what the other writes behind a wait of its own; one of them in the middle of a
-// node.
+// Each branch waits for a value that the other writes after its own wait. One of these is in the
+// middle of a node.
 TEST_F(DriverGraphValues, BranchesAnswerOneAnother) {
   std::vector<Operation> asks{{write_32, 0, memory_, 1, 0, {}},
                               {wait_32, 0, memory_ + 8, 1, equal, {}}};
@@ -303,7 +303,7 @@ TEST_F(DriverGraphValues, ANodeMayHaveNoOperations) {
   run(instance());
 }
 
-// A node may name a place before there is memory; a stream's operation may not.
+// A node may name an address before memory exists there. A stream's operation may not.
 TEST_F(DriverGraphValues, ANodesMemoryIsLookedForWhenItRuns) {
   Address last = 0;
   ASSERT_EQ(cuMemAlloc_v2(&last, 32), success);

@@ -1,4 +1,4 @@
-// What links between devices can do, and what calls for features that no device has answer.
+// The capabilities of links between devices, and results of calls for features that no device has.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -69,7 +69,7 @@ TEST_F(DriverLinks, PeersAreReachedByTheBestLink) {
   EXPECT_EQ(cuDeviceGetP2PAttribute(&value, 1, 0, 2), invalid_device);
 }
 
-// As an H200's NVLink, whose attribute says that it takes all atomics.
+// Like an H200's NVLink, whose attribute reports all atomics.
 TEST_F(DriverLinks, NoFormOfAnAtomicIsTold) {
   const int operations[] = {0, 3, 9, 10, 12};
   unsigned forms[5] = {9, 9, 9, 9, 9};
@@ -84,7 +84,7 @@ TEST_F(DriverLinks, NoFormOfAnAtomicIsTold) {
   EXPECT_EQ(cuDeviceGetP2PAtomicCapabilities(forms, operations, 1, 1, 1), invalid_device);
 }
 
-// CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED, and that of some of them.
+// CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED, and its attribute for only some atomics.
 TEST_F(DriverLinks, TheHostsAtomicsAreAsItsAttributesSay) {
   const int operations[] = {0, 9};
   unsigned forms[2] = {9, 9};
@@ -142,7 +142,7 @@ TEST_F(DriverWithoutFeature, NoContextIsMadeWithAnAffinity) {
   EXPECT_STREQ(name, "CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY");
 }
 
-// No device has a budget of memory, so the function is never called.
+// No device has a memory budget, so the function is never called.
 TEST_F(DriverWithoutFeature, NoticesHaveHandles) {
   Handle first = nullptr, second = nullptr;
   const auto function = +[](void*, void*, Handle) { FAIL(); };

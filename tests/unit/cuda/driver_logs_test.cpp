@@ -1,4 +1,4 @@
-// The driver's error log: what went wrong, for programs that ask for it in words.
+// The driver's error log, which gives programs its messages as text.
 #include <gmock/gmock.h>
 
 #include <algorithm>

@@ -1,6 +1,5 @@
-// Driver calls while no context is current: those that name an object run in its context, those
-// that make one or use a default stream answer that there is no context, and none leaves one
-// current.
+// Driver calls without a current context. Those that name an object run in its context. Those that
+// create one or use a default stream return an error. None makes a context current.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +19,7 @@ using Address = unsigned long long;
 using Z = std::size_t;
 constexpr int ok = 0, no_context = 201;
 
-// Calls an entry point by its name, with arguments of exactly its parameters' types.
+// Calls an entry point by name with arguments of exactly its parameters' types.
 template <class... Arguments>
 int call(const char* name, Arguments... arguments) {
   void* found = dlsym(RTLD_DEFAULT, name);
@@ -178,7 +177,7 @@ TEST_F(NoContext, StreamsAndEventsHaveTheirs) {
       ROW(ok, cuStreamGetCaptureInfo_v3, stream, &number, &wide[0], &graph, Handle{}, Handle{},
           Handle{}),
       ROW(ok, cuStreamEndCapture, stream, &graph),
-      // Default streams are of the current context.
+      // Default streams belong to the current context.
       ROW(no_context, cuStreamSynchronize, Handle{}),
       ROW(no_context, cuStreamQuery, Handle{}),
       ROW(no_context, cuStreamSynchronize_ptsz, Handle{}),
@@ -309,7 +308,7 @@ TEST_F(NoContext, ModulesFunctionsAndLinksHaveTheirs) {
       ROW(ok, cuKernelGetLibrary, &other, kernel),
       ROW(ok, cuKernelGetAttribute, &number, 0, kernel, 0),
       ROW(500, cuLibraryGetManaged, &made, &size, library, "variable"),
-      // These ask for the current context's part of a library.
+      // These return the current context's part of a library.
       ROW(no_context, cuKernelGetFunction, &other, kernel),
       ROW(no_context, cuLibraryGetModule, &other, library),
       ROW(no_context, cuLibraryGetGlobal, &made, &size, library, "variable"),
@@ -361,7 +360,7 @@ TEST_F(NoContext, GraphsNeedOneToBeInstantiatedOnly) {
   });
 }
 
-// In a host function little may be called, whatever is named: it would wait for itself.
+// A host function may call little, whatever it names, because it would wait for itself.
 struct Called {
   Handle stream, context;
   Address from;
@@ -406,7 +405,7 @@ TEST_F(NoContext, AnObjectsContextIsNotTheRuntimesUse) {
   EXPECT_EQ(call("cuGraphCreate", &graph, 0u), ok);
   EXPECT_EQ(call("cuDevicePrimaryCtxGetState", 0, &flags, &active), ok);
   EXPECT_EQ(active, 0);
-  // What was current is destroyed until somebody retains it again.
+  // The current context is destroyed until it is retained again.
   ASSERT_EQ(call("cuDevicePrimaryCtxRetain", &other, 0), ok);
   EXPECT_EQ(other, context);
   ASSERT_EQ(call("cuCtxSetCurrent", context), ok);

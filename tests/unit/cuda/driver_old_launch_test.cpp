@@ -1,5 +1,5 @@
-// Parameters of a launch of before CUDA 4 that lie outside their room. NVIDIA's driver takes them
-// and crashes, so that tests/kernels cannot ask it.
+// Parameters past the parameter space of a launch from before CUDA 4. NVIDIA's driver accepts them
+// and crashes, so tests/kernels cannot test them.
 #include <gtest/gtest.h>
 
 using Handle = void*;

@@ -1,4 +1,4 @@
-// Memory and contexts whose synchronous operations always synchronise.
+// Memory and contexts whose synchronous operations always wait for completion.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -52,8 +52,8 @@ class DriverSyncMemops : public testing::Test {
     EXPECT_EQ(cuPointerGetAttribute(&value, sync_memops, memory), success);
     return value;
   }
-  // What the default stream says once `call` has returned, before which it waits for a value.
-  // Another thread writes it: at once, or, where the call returns before, when that is known.
+  // The default stream's status after `call` returns, while the stream waits for a value. Another
+  // thread writes it at once or, if the call returns first, after the status is known.
   int default_stream_after(const std::function<void()>& call, bool at_once) {
     EXPECT_EQ(cuStreamWaitValue32_v2(nullptr, flag_, 1, equal), success);
     const auto write = [this] {

@@ -1,4 +1,4 @@
-// Tensor maps through the driver API: every way to the calls, their codes and their sentences.
+// Tensor maps through the driver API: every way to the calls, their codes and their messages.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 
@@ -45,7 +45,7 @@ struct alignas(64) Map {
   bool operator==(const Map&) const = default;
 };
 
-// A legal encoding that each test breaks in one place.
+// A legal encoding. Each test breaks it in one place.
 struct Request {
   unsigned type = f32, rank = 2;
   std::uintptr_t global = 0x10000;
@@ -75,7 +75,7 @@ class TensorMaps : public testing::Test {
     ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 0), success);
     ASSERT_EQ(cuCtxSetCurrent(context), success);
   }
-  // What `call` answers, and what it says.
+  // The status and the message of `call`.
   template <class Call>
   std::pair<int, std::string> heard(Call call) {
     testing::internal::CaptureStderr();
@@ -117,7 +117,7 @@ TEST_F(TensorMaps, ABrokenRuleIsNamedWithArgumentIndexAndValue) {
   EXPECT_EQ(map, Map{});
 }
 
-// As the driver of an H200: only a copy that uses the map finds it misaligned.
+// As in an H200's driver: only a copy that uses the map detects its misalignment.
 TEST_F(TensorMaps, TheMapMayLieAnywhereButNowhere) {
   const Request request;
   std::array<Map, 2> maps;

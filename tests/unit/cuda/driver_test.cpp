@@ -1,4 +1,4 @@
-// Programs that call the driver API as any program does: through libcuda.so.1 alone.
+// Programs that call the driver API only through libcuda.so.1, as users do.
 #include <gmock/gmock.h>
 
 #include <array>
@@ -214,7 +214,7 @@ TEST_F(Driver, AKernelOfPtxTextRuns) {
   std::vector<int> out = read<int>(to, 32);
   for (int i = 0; i < 32; ++i) EXPECT_EQ(out[i], i + 10);
 
-  // The same from one buffer, with another value of the variable.
+  // The same with parameters in one buffer and another value of the variable.
   Address extra = 0;
   std::size_t bytes = 0;
   ASSERT_EQ(cuModuleGetGlobal_v2(&extra, &bytes, module, "extra"), success);
@@ -229,7 +229,8 @@ TEST_F(Driver, AKernelOfPtxTextRuns) {
   void* list[] = {reinterpret_cast<void*>(1), &packed, reinterpret_cast<void*>(2), &size, nullptr};
   ASSERT_EQ(cuLaunchKernel(scale, 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr, list), success);
   EXPECT_EQ(read<int>(to, 32)[31], 31 + 21);
-  // The buffer may end early: NCCL gives what a launch uses. The rest is zero here.
+  // The buffer may be shorter: NCCL passes only the bytes that a launch uses. The rest is zero
+  // here.
   size = 16;
   EXPECT_EQ(cuLaunchKernel(scale, 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr, list), success);
   EXPECT_EQ(read<int>(to, 32)[31], 31);
@@ -319,7 +320,7 @@ TEST_F(Driver, ABoxIsCopiedOutOfRows) {
   EXPECT_THAT(read<char>(memory, 6), testing::ElementsAre('f', 'g', 'j', 'k', 'n', 'o'));
   copy.to.pitch = 1;
   EXPECT_EQ(cuMemcpy2D_v2(&copy), invalid_value);
-  copy.to.type = 3;  // an array, and there is none
+  copy.to.type = 3;  // an array, which is missing
   EXPECT_EQ(cuMemcpy2D_v2(&copy), invalid_value);
 }
 
@@ -460,7 +461,7 @@ TEST(DriverLookup, TheVersionDecides) {
   ASSERT_EQ(cuGetProcAddress_v2("cuLaunchKernel", &found, 13000, 0, &query), success);
   ASSERT_EQ(cuGetProcAddress_v2("cuLaunchKernel", &other, 13000, 2, &query), success);
   EXPECT_NE(found, other);
-  // What cuda.h calls it in programs with per-thread default streams, which are its default.
+  // cuda.h's name for it in programs with per-thread default streams, where these are the default.
   ASSERT_EQ(cuGetProcAddress_v2_ptsz("cuLaunchKernel", &found, 12090, 0, &query), success);
   EXPECT_EQ(found, other);
   ASSERT_EQ(cuGetProcAddress_v2_ptsz("cuLaunchKernel", &found, 12090, 1, &query), success);

@@ -1,4 +1,4 @@
-// ELF files whose tables say more than their headers can, or what is not so.
+// ELF files whose tables exceed the headers' fields, or contain false values.
 #include "gpu/cuda/image/elf.hpp"
 
 #include <elf.h>
@@ -60,7 +60,7 @@ TEST(ElfTables, SectionsHaveNamesAndPlaces) {
   EXPECT_EQ(file->sections[1].size, 16u);
 }
 
-// With more than 65,279 sections, the numbers stand in the first (ELF, "Extended numbering").
+// With more than 65,279 sections, the first section has the numbers (ELF, "Extended numbering").
 TEST(ElfTables, NumbersThatDoNotFitTheHeaderAreRead) {
   Sample sample;
   sample.header.e_shnum = 0;

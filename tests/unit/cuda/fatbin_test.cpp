@@ -1,4 +1,4 @@
-// The fatbin reader against containers that nvcc 13.0 made (tests/fuzz/corpus/fatbin).
+// The fatbin reader on containers that nvcc 13.0 made (tests/fuzz/corpus/fatbin).
 #include <gmock/gmock.h>
 
 #include <cstring>
@@ -90,7 +90,7 @@ TEST(Fatbin, PtxForALaterChipNamesBoth) {
   EXPECT_THAT(why, HasSubstr("compute_80"));
 }
 
-// As wheels are built: machine code for many chips, PTX for the last of them.
+// Like wheels: machine code for many chips, PTX for the last of them.
 TEST(Fatbin, PtxForALaterChipRunsBesideMachineCodeForThisOne) {
   const auto chosen = [](std::vector<Image> images) {
     const auto image = choose(images, {90, true, false});

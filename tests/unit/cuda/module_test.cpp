@@ -1,4 +1,4 @@
-// Loading what host code registers: wrappers around the fatbins of tests/fuzz/corpus/fatbin.
+// Loads the registrations of host code: wrappers around the fatbins of tests/fuzz/corpus/fatbin.
 #include "gpu/cuda/core/registry.hpp"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ std::string corpus(const std::string& name) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// As nvcc lays it out.
+// nvcc's layout.
 struct Wrapper {
   std::uint32_t magic = 0x466243B1, version = 1;
   const void* data = nullptr;

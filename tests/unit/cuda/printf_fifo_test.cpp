@@ -1,4 +1,4 @@
-// printf's buffer: shown when the host synchronises or waits, the oldest text overwritten.
+// printf's buffer: printed when the host synchronises or waits. The oldest text is overwritten.
 #include "gpu/cuda/core/report/printf_fifo.hpp"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ TEST(PrintfFifo, OverwritesTheOldestMessagesAndSaysSo) {
   EXPECT_NE(said.find("cudaLimitPrintfFifoSize"), said.npos) << said;
 }
 
-// Written to a pipe, which says when.
+// Writes to a pipe, which shows the time of the output.
 class Watched : public testing::Test {
  protected:
   void SetUp() override {

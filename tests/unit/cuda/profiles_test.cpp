@@ -1,4 +1,4 @@
-// Device profiles: the table is whole, and cudaDeviceProp says the same as the attributes.
+// Device profiles: the table is complete, and cudaDeviceProp agrees with the attributes.
 #include "gpu/cuda/core/profiles.hpp"
 
 #include <gmock/gmock.h>
@@ -60,7 +60,7 @@ TEST(Profiles, CapabilityIsTheArchitecture) {
   }
 }
 
-// What differs between machines with the chip, and what the chip can and the software GPU cannot.
+// Values that differ between machines with the chip, and features that only the chip has.
 bool may_differ(int number) {
   static const std::set<int> machine{33, 34, 50, 131, 134, 139, 140};
   static const std::set<int> ability{88,  92,  93,  94,  96,  100, 101, 103, 107, 110,
@@ -69,7 +69,7 @@ bool may_differ(int number) {
   return machine.count(number) || ability.count(number);
 }
 
-// tests/gpu/device_properties.cu's output on the chip, one `attribute NUMBER VALUE` a line.
+// The output of tests/gpu/device_properties.cu on the chip, one `attribute NUMBER VALUE` per line.
 TEST(Profiles, TheH200AnswersAsTheChip) {
   std::ifstream recorded(INFLIGHT_GPU_TESTS "/device_properties.h200.txt");
   ASSERT_TRUE(recorded) << "tests/gpu/device_properties.h200.txt cannot be read";

@@ -1,4 +1,4 @@
-// CUDA 12's runtime: programs that call it through libcudart.so.12 alone, by the forms of CUDA 12.
+// CUDA 12's runtime: programs that call only libcudart.so.12, in the forms of CUDA 12.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 
@@ -85,7 +85,7 @@ TEST(Runtime12, SaysTheVersionThatItStandsInFor) {
   EXPECT_EQ(cudaRuntimeGetVersion(nullptr), invalid_value);
 }
 
-// Offsets of fields measured with CUDA 12's headers (the 11 that 12 kept: its first 728 bytes).
+// Field offsets measured with CUDA 12's headers (12 kept the first 728 bytes of 11).
 TEST(Runtime12, LaysPropertiesOutAsCuda12) {
   std::array<unsigned char, 1100> bytes;
   auto at = [&](std::size_t offset) {
@@ -261,7 +261,7 @@ TEST(Runtime12, FindsTheDriversFormsOfItsOwnVersion) {
   EXPECT_EQ(found, dlsym(driver, "cuCtxCreate_v4"));
 }
 
-// A process may load libraries that were built with either; they use one device.
+// A process may load libraries built with either release. They share one device.
 TEST(Runtime12, SharesItsMemoryWithCuda13) {
   void *memory = nullptr, *newer = dlopen("libcudart.so.13", RTLD_NOW | RTLD_LOCAL);
   ASSERT_TRUE(newer) << dlerror();

@@ -1,4 +1,4 @@
-// Kernels that fail: the code reaches the program, and the context stays dead.
+// Kernels that fail: the program gets the code, and the context stays unusable.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -103,8 +103,8 @@ TEST_F(RuntimeGraph, AnswersNodesAsAnH200) {
   EXPECT_EQ(cudaGraphCreate(&captured, 1), 1);
 }
 
-// Programmatic edges (CUDA guide, "Programmatic Dependent Launch: Use in CUDA Graphs"): kept, told,
-// and nothing that overlaps.
+// Programmatic edges (CUDA guide, "Programmatic Dependent Launch: Use in CUDA Graphs") are kept and
+// reported. Nothing overlaps.
 TEST_F(RuntimeGraph, CaptureKeepsProgrammaticLaunches) {
   abi::LaunchAttribute attribute{};
   attribute.id = abi::launch_programmatic_serialization;
@@ -130,7 +130,7 @@ TEST_F(RuntimeGraph, CaptureKeepsProgrammaticLaunches) {
     edges = 9;
     ASSERT_EQ(cudaGraphGetEdges(each, from, to, data, &edges), 0);
     ASSERT_EQ(edges, 4u);
-    // The first follows a memset, the last asked for nothing.
+    // The first follows a memset, and the last has no programmatic attribute.
     for (int i = 0; i < 4; ++i) EXPECT_EQ(data[i].type, i == 1 || i == 2) << i;
     EXPECT_EQ(data[1].from_port, 1);
     EXPECT_EQ(data[1].to_port, 0);
@@ -162,13 +162,13 @@ TEST_F(RuntimeGraph, EdgesKeepTheirData) {
   EXPECT_EQ(after, b);
   EXPECT_EQ(told.from_port, 1);
 
-  // An edge is named with its data, and takes other data only anew.
+  // Edge data identifies an edge. To change them, the edge must be removed and added.
   EXPECT_EQ(cudaGraphRemoveDependencies(graph, &a, &b, nullptr, 1), 1);
   EXPECT_EQ(cudaGraphAddDependencies(graph, &a, &b, &at_start, 1), 1);
   EXPECT_EQ(cudaGraphRemoveDependencies(graph, &a, &b, &programmatic, 1), 0);
   EXPECT_EQ(cudaGraphAddDependencies(graph, &a, &b, &at_start, 1), 0);
 
-  // Ports belong to kernels, and no edge arrives at one.
+  // Only kernels have ports, and no edge ends at one.
   abi::FillNode fill_parameters{numbers, 0, 0, 4, 100, 1};
   ASSERT_EQ(cudaGraphAddMemsetNode(&fill, graph, nullptr, 0, &fill_parameters), 0);
   EXPECT_EQ(cudaGraphAddDependencies(graph, &fill, &a, &programmatic, 1), 1);

@@ -1,4 +1,4 @@
-// The error log, by the runtime's calls: it is the driver's.
+// The error log through the runtime's calls. It is the driver's log.
 #include <gmock/gmock.h>
 
 #include <string>
@@ -20,7 +20,7 @@ namespace {
 using testing::HasSubstr;
 constexpr int success = 0, invalid_value = 1;
 
-// A library is read when something of it is asked for.
+// A library is loaded at the first query for its contents.
 void fail_to_load() {
   void *library = nullptr, *kernel = nullptr;
   const char* const text = ".version 8.0\n.target sm_90\nnonsense";

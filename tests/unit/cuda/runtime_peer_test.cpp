@@ -8,7 +8,7 @@
 namespace inflight::cuda::testing {
 namespace {
 
-// Before the first call of the process reads it; each test has a process of its own.
+// Set before the process's first call reads it. Each test has its own process.
 class RuntimePeer : public ::testing::Test {
  protected:
   void SetUp() override {

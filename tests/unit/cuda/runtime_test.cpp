@@ -1,4 +1,4 @@
-// The runtime as a program sees it: memory, streams, events, launches. Answers are an H200's.
+// The runtime from a program's view: memory, streams, events, launches. Results match an H200.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -309,7 +309,7 @@ TEST(Runtime, StreamsWaitForEvents) {
   EXPECT_EQ(*static_cast<volatile unsigned*>(numbers), 1u);
 }
 
-// Two ways into the driver, and the driver's answer: the map is made in the runtime's context.
+// Two ways to the driver's entry points, and a driver call in the runtime's context.
 TEST(Runtime, GivesTheDriversEntryPoints) {
   void *encode = nullptr, *same = nullptr, *numbers = nullptr;
   int query = -1;

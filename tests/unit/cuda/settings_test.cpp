@@ -1,4 +1,4 @@
-// The INFLIGHT_ variables: what they mean and what is said of bad values.
+// The INFLIGHT_ variables: their meaning, and the messages for bad values.
 #include "gpu/cuda/core/settings.hpp"
 
 #include <gmock/gmock.h>

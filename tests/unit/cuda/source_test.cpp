@@ -1,4 +1,4 @@
-// Images in memory of which nobody knows how far it goes: what cannot be read is an answer.
+// Images in memory of unknown extent: unreadable memory gives an error.
 #include "gpu/cuda/image/source.hpp"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Memory that ends with the bytes put there: the next page cannot be read.
+// Memory that ends with the given bytes. The next page cannot be read.
 class LastPages {
  public:
   LastPages() {
@@ -104,13 +104,13 @@ TEST(ProcessMemory, TextOfManyPagesEndsAtItsNulOrWhereTheyEnd) {
   }
 }
 
-// Every file of the corpus, cut after every so many bytes, at the end of what can be read.
+// Every file of the corpus, truncated at regular sizes, at the end of readable memory.
 TEST(ImageInMemory, NoCutIsReadPastItsEnd) {
   LastPages pages;
   for (const auto& path : corpus()) {
     const std::string whole = bytes_of_file(path);
     for (std::size_t size = 0; size < whole.size(); size += size < 512 ? 1 : 61) {
-      // Machine code and padding may be missing: nobody reads them.
+      // Machine code and padding may be missing, because they are never read.
       auto module = LoadedModule::from_memory(pages.put(whole.substr(0, size)));
       if (!module) {
         EXPECT_NE(module.error().message, "") << path << ", " << size << " bytes";
@@ -140,7 +140,7 @@ TEST(ImageInMemory, TextNeedsAnEnd) {
   EXPECT_EQ(refusal(pages.put(text + '\0')), "");
 }
 
-// A mapping that costs nothing makes every claimed byte readable.
+// A sparse mapping makes every claimed byte readable.
 TEST(ImageInMemory, AHugeClaimOverZeroesEndsSoon) {
   constexpr std::size_t huge = std::size_t{1} << 40;
   void* zeroes = mmap(nullptr, huge, PROT_READ | PROT_WRITE,
@@ -156,7 +156,7 @@ TEST(ImageInMemory, AHugeClaimOverZeroesEndsSoon) {
   munmap(zeroes, huge);
 }
 
-// As nvcc lays it out.
+// nvcc's layout.
 struct Wrapper {
   std::uint32_t magic = 0x466243B1, version = 1;
   const void* data = nullptr;

@@ -1,4 +1,4 @@
-// Names and texts of errors, as the CUDA 13.0 libraries say them.
+// Names and texts of errors, as in the CUDA 13.0 libraries.
 #include "gpu/cuda/core/report/status.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Touches of the host's threads: each comes before what its thread does next.
+// Memory accesses of host threads: each precedes the next action of its thread.
 #include "gpu/cuda/core/watch/touch_log.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The moment of a finding, from the events before it.
+// The moment of a finding, computed from earlier events.
 #include "gpu/check/detect/history.hpp"
 
 #include <gmock/gmock.h>

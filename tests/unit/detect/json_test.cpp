@@ -1,4 +1,4 @@
-// Findings in JSON and back.
+// Findings to JSON and back.
 #include "gpu/check/report/json.hpp"
 
 #include <gmock/gmock.h>

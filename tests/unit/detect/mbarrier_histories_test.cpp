@@ -1,5 +1,5 @@
-// Histories of mbarriers alone: random pipelines that are right give no breach, each with one
-// mistake gives one, or stands still.
+// Histories of mbarriers only: correct random pipelines give no breach. Each with one mistake gives
+// one, or hangs.
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -21,7 +21,8 @@ struct Watched {
   MbarrierHistory history;
 };
 
-// A producer fills stages by bulk copies, consumers free them; whoever is drawn goes on.
+// A producer fills stages by bulk copies and consumers free them. Random choice decides which
+// continues.
 struct Plan {
   unsigned stages = 1, consumers = 1, copies = 1, rounds = 1;
   unsigned full_count = 1, empty_count = 1;
@@ -44,7 +45,7 @@ class Pipeline {
     }
     steps_.resize(1 + plan.consumers);
   }
-  // Until all are done, or nobody can go on. True: all are done.
+  // Runs until all are done or none can continue. Returns true if all are done.
   bool run() {
     unsigned idle = 0;
     while (idle < 200) {
@@ -137,7 +138,7 @@ class Pipeline {
     }
     return true;
   }
-  // A copy in flight lands.
+  // A copy in flight completes.
   bool land() {
     if (in_flight_.empty()) return false;
     const auto at = in_flight_.begin() + static_cast<std::ptrdiff_t>(random_() % in_flight_.size());

@@ -1,4 +1,4 @@
-// Joining findings, and writing them.
+// Merges findings and writes them.
 #include "gpu/check/report/report.hpp"
 
 #include <gtest/gtest.h>
