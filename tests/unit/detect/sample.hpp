@@ -1,4 +1,4 @@
-// Findings for tests of what becomes of them.
+// Sample findings for tests.
 #pragma once
 #include <string>
 
@@ -23,7 +23,7 @@ inline Threads threads_of(std::uint32_t warp, Mask lanes) {
   return threads;
 }
 
-// Every member has a value of its own.
+// Every member has a different value.
 inline Finding full_finding() {
   Finding f;
   f.kind = FindingKind::read_before_wait;

@@ -1,4 +1,4 @@
-// What checked processes leave behind.
+// The files that checked processes write.
 #include "gpu/check/report/spool.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Findings in words, and the lines of source that they quote.
+// Findings as text, and the source lines that they quote.
 #include <gmock/gmock.h>
 
 #include <filesystem>

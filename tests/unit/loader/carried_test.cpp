@@ -1,4 +1,4 @@
-// What programs that are started with another environment are given of ours.
+// The variables that programs started with another environment get from ours.
 #include "gpu/loader/carried.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Jumps are written as they are encoded, and calls of a loaded object go where its islands say.
+// Jumps are encoded correctly, and calls of a loaded object go to its islands' targets.
 #include "gpu/loader/redirect.hpp"
 
 #include <dlfcn.h>
@@ -13,7 +13,7 @@
 #include "gpu/loader/jump.hpp"
 #include "tests/unit/loader/sample.hpp"
 
-// What an unbound island enters here: it drops what the island pushed, and answers itself.
+// The target of an unbound island here: it drops the island's pushed value, and returns a number.
 asm(".text\n"
     ".globl sample_binder\n"
     "sample_binder:\n"
@@ -86,7 +86,7 @@ TEST_F(Sample, OtherFunctionsStay) {
   EXPECT_EQ(*internal, 0xC3);
 }
 
-// As debuggers set and remove one: behind the first instructions.
+// Sets and removes one as debuggers do: after the first instructions.
 TEST_F(Sample, ABreakpointInAnEntryDoesNoHarm) {
   ASSERT_TRUE(redirect_it().islands);
   const auto entry = reinterpret_cast<std::uint64_t>(dlsym(library_, "cudaMalloc"));
@@ -96,7 +96,7 @@ TEST_F(Sample, ABreakpointInAnEntryDoesNoHarm) {
   EXPECT_EQ(call("cudaMalloc"), 77);
 }
 
-// A function that ends behind the code, as a damaged symbol table says: nothing is written at all.
+// A function past the end of the code, as in a damaged symbol table: nothing is written.
 TEST_F(Sample, FunctionsOutsideOfTheCodeAreRefused) {
   Symbol wanted;
   runtime_.each_public([&](const Symbol& symbol) {

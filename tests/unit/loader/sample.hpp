@@ -1,4 +1,4 @@
-// The object of sample_object.cpp: its file.
+// The file of sample_object.cpp's object.
 #pragma once
 #include <fstream>
 #include <iterator>

@@ -1,5 +1,5 @@
-// A shared object whose symbol table looks like one with NVIDIA's static runtime: each function
-// returns a number of its own.
+// A shared object whose symbol table resembles one with NVIDIA's static runtime. Each function
+// returns a different number.
 #define FUNCTION(name, value)                             \
   asm(".text\n"                                           \
       ".p2align 4\n"                                      \
@@ -20,7 +20,7 @@ FUNCTION("__cudaRegisterFatBinary", "4");
 FUNCTION("libcudart_static_0a1b2c3d4e0a1b2c3d4e0a1b2c3d4e0a1b2c3d4e", "5");
 FUNCTION("cudaOfALaterRelease", "6");
 FUNCTION("cudaMalloc", "7");
-// Three bytes, as NVIDIA's.
+// Three bytes, like NVIDIA's.
 asm(".p2align 4\n"
     ".globl __cudaGetProcAddress\n"
     ".type __cudaGetProcAddress, @function\n"

@@ -1,4 +1,4 @@
-// Under which names CUDA's libraries are asked for.
+// The names that select a replacement of a CUDA library.
 #include "gpu/loader/stand_ins.hpp"
 
 #include <gtest/gtest.h>

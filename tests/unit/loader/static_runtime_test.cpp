@@ -1,4 +1,4 @@
-// What is taken for NVIDIA's runtime in a symbol table, and files that lie.
+// Symbols recognized as NVIDIA's runtime, and files with false values.
 #include "gpu/loader/static_runtime.hpp"
 
 #include <gmock/gmock.h>
@@ -54,7 +54,7 @@ TEST(StaticRuntime, IsKnownByItsNamesAndNeighbours) {
   const StaticRuntime runtime(*elf);
   EXPECT_FALSE(runtime.empty());
   EXPECT_EQ(runtime.major(), 13u);
-  // A name that no list has is the runtime's only among the runtime's functions.
+  // A name in no list is the runtime's only if it is among the runtime's functions.
   EXPECT_THAT(public_names(runtime),
               UnorderedElementsAre("__cudaRegisterFatBinary", "cudaOfALaterRelease", "cudaMalloc",
                                    "__cudaGetProcAddress"));
@@ -92,13 +92,13 @@ TEST(StaticRuntime, FilesThatLieAreReadWithinTheirBounds) {
   for (int round = 0; round < 3000; ++round) {
     std::string damaged = file.substr(0, round % 3 ? file.size() : random() % file.size());
     for (int i = 0; i < 1 + round % 8 && !damaged.empty(); ++i) {
-      // The headers and the tables at the end decide.
+      // The headers and the tables at the end matter.
       const std::size_t near = std::min<std::size_t>(damaged.size(), 4096);
       const std::size_t at = random() % near;
       damaged[round % 2 ? at : damaged.size() - 1 - at] = char(random());
     }
     const std::vector<char> exact(damaged.begin(),
-                                  damaged.end());  // so that sanitizers see its end
+                                  damaged.end());  // so that sanitizers detect its end
     const auto elf = ElfView::of(cuda::bytes_of({exact.data(), exact.size()}));
     if (!elf) continue;
     const StaticRuntime runtime(*elf);

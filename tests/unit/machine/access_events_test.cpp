@@ -1,4 +1,4 @@
-// Events of accesses that are no plain loads and stores, and of a kernel's heap.
+// Events of accesses other than plain loads and stores, and of a kernel's heap.
 #include "tests/unit/machine/event_runner.hpp"
 
 namespace inflight::machine {
@@ -10,7 +10,7 @@ using Lines = std::vector<std::string>;
 class AccessEvents : public EventRunner {
  protected:
   static constexpr Topic accesses = Topic::accesses | Topic::addresses;
-  // Without those of the kernel's own parameters.
+  // Leaves out those of the kernel's own parameters.
   Lines accessed(const std::string& body, std::uint32_t threads = 2) {
     Lines lines = events(accesses, {.block = {threads, 1, 1}}, body);
     std::erase_if(lines, [](const auto& line) { return line.starts_with("ld.param"); });
@@ -41,7 +41,7 @@ TEST_F(AccessEvents, StrongOnesAreToldWithWhatTheyReadAndWrote) {
             expected);
 }
 
-// The address register and the compared one may be those that the access writes.
+// The address register and the compared one may be among those that the access writes.
 TEST_F(AccessEvents, AFailedCompareAndSwapWritesNothing) {
   const Lines expected{
       "atom.cas.global.b32 @0.0/3 atomic global 4 bytes relaxed gpu at out+0 written by 1 read 0 "
@@ -114,13 +114,13 @@ TEST_F(AccessEvents, PrintfReadsItsFormatArgumentsAndStrings) {
   EXPECT_NE(lines[3].find("load global 3 bytes"), std::string::npos) << lines[3];
 }
 
-// The names of the variables that loads and stores touch.
+// The names of the variables that loads and stores access.
 class Names : public check::Listener {
  public:
   check::Topic topics() const override { return Topic::accesses | Topic::addresses; }
   void kernel_begin(const check::KernelBegin& event) override { kernel_ = event.kernel; }
   void accessed(const check::Access& e) override {
-    // What a call passes.
+    // The arguments of a call.
     if (e.space == check::Space::param && e.kind == check::Access::Kind::store) return;
     const std::uint64_t address = e.addresses[std::countr_zero(e.who.mask)] - e.frame;
     const check::Variable v = kernel_->variable(*kernel_, e.space, address, e.who.instruction);
@@ -177,7 +177,7 @@ TEST_F(AccessEvents, KernelsKnowTheNamesOfTheirVariables) {
   EXPECT_EQ(names.found, expected);
 }
 
-// The lanes of each store to global memory that write what is there.
+// The lanes of each store to global memory that write the value already there.
 class Silent : public check::Listener {
  public:
   check::Topic topics() const override { return Topic::accesses | Topic::addresses; }

@@ -1,4 +1,4 @@
-// Addresses: what they resolve to in each window, and what is said of those that mean nothing.
+// Addresses: their meaning in each window, and the messages for invalid ones.
 #include "gpu/machine/run/access.hpp"
 
 #include <gtest/gtest.h>

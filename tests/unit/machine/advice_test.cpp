@@ -1,4 +1,4 @@
-// Lines about copies that broke a rule after their issue: one a place.
+// Messages about copies that broke a rule after their issue: one per place.
 #include "tests/unit/machine/ptx_runner.hpp"
 
 namespace inflight::machine {

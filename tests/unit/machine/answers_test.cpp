@@ -1,4 +1,4 @@
-// Which waits' answers a thread heeds.
+// Finds the waits whose result a thread uses.
 #include "gpu/machine/instruction/answers.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace inflight::machine {
 namespace {
 
-// Of the first wait of the body, whose answer is %p1.
+// For the body's first wait, whose result is %p1.
 bool heeded(const std::string& behind, const std::string& before = "") {
   auto text = std::make_shared<const std::string>(
       ".version 8.7\n.target sm_90a\n.address_size 64\n.visible .entry k() {\n"

@@ -1,4 +1,4 @@
-// Approximations within the errors that PTX states, and their special values (PTX ISA 9.7.3).
+// Approximations within PTX's error bounds, and their special values (PTX ISA 9.7.3).
 #include <cfenv>
 #include <cmath>
 
@@ -34,7 +34,7 @@ struct Bound {
   const char* text;
   double (*exact)(double);
   float low, high;            // the range of magnitudes
-  double relative, absolute;  // whichever is kept
+  double relative, absolute;  // one of them must hold
 };
 constexpr u32 values = 1 << 20;
 
@@ -84,7 +84,7 @@ TEST(Approximate, StaysWithinTheStatedErrors) {
   for (const Bound& bound : bounds) check_bound(bound);
 }
 
-// A value, and what the function gives for it.
+// Operands, and the function's result for each.
 void expect_special(const std::string& text, const std::vector<std::pair<u32, u32>>& pairs) {
   PtxRunner runner = runner_of(text);
   for (const auto& [in, out] : pairs)
@@ -163,7 +163,7 @@ TEST(Approximate, QuotientsOfTwo) {
 
 TEST(Approximate, HalvesAndPairs) {
   std::vector<Check> checks;
-  // These come from single precision: rounded as the exact value is for all of these operands.
+  // Computed in single precision. Rounded like the exact value for all of these operands.
   checks.push_back({"ex2.approx.f16", "hh", "h", [](u64 a, u64, u64) {
                       return f16.round(std::exp2(f16.value(a & 0xffff)), FE_TONEAREST);
                     }});

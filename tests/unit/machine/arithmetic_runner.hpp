@@ -1,5 +1,5 @@
-// Checks instructions against host functions: one kernel a form, run over special and pseudo-random
-// operands, every result compared.
+// Compares instructions with host functions: one kernel per form, run over special and
+// pseudo-random operands, with every result compared.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -22,8 +22,9 @@ using s16 = std::int16_t;
 using s32 = std::int32_t;
 using s64 = std::int64_t;
 
-// `registers`: the destination's letter, then each source's: h 16 bits, r 32, l 64, f f32, d f64,
-// p a predicate (of a cell that is not 0). `kinds`: which values the sources take, see inputs.hpp.
+// `registers` has the destination's letter, then each source's: h 16 bits, r 32, l 64, f f32, d
+// f64, p a predicate (true if its cell is not 0). `kinds` selects the sources' values, see
+// inputs.hpp.
 struct Check {
   std::string text;  // `add.s32`, or code with $0 for the destination, $1, $2, $3 for the sources
   std::string registers, kinds;

@@ -10,8 +10,8 @@ namespace {
 
 class AsyncCopy : public KernelRunner {
  protected:
-  // Each of 32 threads has 16 bytes of `room` at %dst, `in` at %src and `out` at %out. `act` sees
-  // them, and %rs<4>, %r<8>, %v<4>.
+  // Each of 32 threads has 16 bytes of `room` at %dst, `in` at %src and `out` at %out. `act` may
+  // use them and %rs<4>, %r<8>, %v<4>.
   Outcome run_threads(const std::string& act, async::Timing timing = async::late,
                       const std::vector<std::uint64_t>& more = {}) {
     options.timing = timing;
@@ -190,7 +190,7 @@ TEST_F(AsyncCopy, IsRefusedWithSizesItLacks) {
 }
 
 TEST_F(AsyncCopy, IsCompleteWhenItsThreadsHaveEnded) {
-  // Without a wait the bytes are never seen, and the next block's shared memory is its own.
+  // Without a wait the bytes never become visible, and the next block has its own shared memory.
   const Outcome o = run_threads("cp.async.cg.shared.global [%dst], [%src], 16;");
   EXPECT_TRUE(o.ok()) << o.report;
 }

@@ -1,4 +1,4 @@
-// atom, red and fences: every operation, type and space against a plain sequence of updates.
+// atom, red and fences: every operation, type and space, compared with sequential updates.
 #include <fmt/format.h>
 
 #include <bit>
@@ -14,7 +14,7 @@ namespace {
 
 using Update = std::function<std::uint64_t(std::uint64_t old, std::uint64_t b)>;
 struct Form {
-  const char* name;  // as written: "add.u32"
+  const char* name;  // in PTX: "add.u32"
   unsigned bytes;
   Update update;
 };
@@ -53,7 +53,7 @@ const Form forms[] = {
 };
 const Form exchange = {"exch.b64", 8, [](u64, u64 b) { return b; }};
 
-// What lane l adds, and where: all lanes share an address, pairs share one, or each has its own.
+// The value that lane l adds. All lanes share an address, pairs share one, or each has its own.
 u64 operand(const Form& f, u32 l) {
   const std::string_view name = f.name;
   if (name == "add.f32") return bits(static_cast<float>(l) * 0.25f);
@@ -63,7 +63,7 @@ u64 operand(const Form& f, u32 l) {
 
 class Atomics : public KernelRunner {
  protected:
-  // p0 memory, p1 operands (64 bits a lane), p2 results, p3 log2 of lanes that share an address.
+  // p0 memory, p1 operands (64 bits per lane), p2 results, p3 log2 of lanes that share an address.
   std::string kernel(const Form& f, bool shared, bool generic, bool red) {
     const char* bits_type = f.bytes == 4 ? "b32" : "b64";
     const std::string space = generic ? "" : shared ? ".shared" : ".global";
@@ -187,7 +187,7 @@ TEST_F(Atomics, AddVectorsOfFloats) {
   const auto after = download<float>(at, 6);
   EXPECT_EQ(after, (std::vector<float>{11, 22, 33, 44, 51, 62}));
   EXPECT_EQ(download<u32>(at + 24, 1)[0], 0x42003e00u);  // 3.0, 1.5
-  EXPECT_EQ(download<u32>(at + 28, 1)[0], 0x12344040u);  // 3.0 beside untouched bits
+  EXPECT_EQ(download<u32>(at + 28, 1)[0], 0x12344040u);  // 3.0 next to unchanged bits
   EXPECT_EQ(download<u32>(at + 32, 1)[0], 0x3f803f80u);
 }
 
@@ -302,7 +302,7 @@ TEST_F(Atomics, RefuseByName) {
   }
 }
 
-// The 16-bit formats, against their definition by bits.
+// The 16-bit formats, compared with their definition by bits.
 TEST(AtomicOps, HalfSurvivesTheWayThroughFloat) {
   using atomics::Bfloat;
   using atomics::Half;

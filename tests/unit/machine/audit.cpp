@@ -1,4 +1,4 @@
-// A wrapper around every op, which compares a warp's registers before and after.
+// Wraps every op to compare a warp's registers before and after it.
 #include "tests/unit/machine/audit.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 namespace inflight::machine {
 namespace {
 
-constexpr int runs = 8;                            // of each op that are looked at
+constexpr int runs = 8;                            // runs of each op that are checked
 constexpr std::uint32_t largest_frame = 16 << 10;  // bytes; copying others takes too long
 
 struct Audited {
@@ -26,7 +26,7 @@ struct Audited {
   std::atomic<int> left{runs};
 };
 
-// Programs are audited before they run, so whoever runs only reads the map.
+// Programs are audited before they run, so the map is only read while they run.
 std::unordered_map<const Op*, Audited*> audited_ops;
 std::deque<Audited> all;
 std::mutex mutex;
@@ -40,7 +40,7 @@ void restore(Frame& frame, const Bytes& bytes) {
   std::memcpy(frame.registers.data(), bytes.data(), bytes.size());
 }
 
-// The bytes of the slots of some registers.
+// The bytes of some registers' slots.
 class Area {
  public:
   explicit Area(const Code& code) : code_(code), held_(code.frame_bytes) {}
@@ -72,7 +72,7 @@ bool reads_time(const ptx::Function& function, const Instruction& in) {
   return false;
 }
 
-// Can it be run again with the same result, but for its registers?
+// True if the instruction can run again: its only effects are on registers.
 bool repeatable(const Code& code, const Instruction& in) {
   return in.control == Control::next && in.memory.empty() && in.family != Family::system &&
          in.family != Family::stack && in.family != Family::cache && in.family != Family::fence &&
@@ -81,12 +81,12 @@ bool repeatable(const Code& code, const Instruction& in) {
 }
 
 bool moves_on(const Op* op, Handler run) {
-  // run_settle stands before another instruction, and writes what a wgmma writes.
+  // run_settle precedes another instruction, and writes the registers that a wgmma writes.
   return run == run_jump || run == run_branch || run == run_phase || run == run_settle ||
          op->inner == run_jump;
 }
 
-// Other registers get other values, and it runs again: does it compute the same?
+// Changes the other registers and runs it again: the result must be the same.
 void check_reads(Warp& w, const Op* op, Handler run, const Instruction& in, const Bytes& before,
                  std::uint32_t carry, std::int32_t budget) {
   Frame& frame = *w.frame;
@@ -96,7 +96,7 @@ void check_reads(Warp& w, const Op* op, Handler run, const Instruction& in, cons
   const std::int32_t budget_after = w.budget;
   Area known(code);
   known.add(in.reads);
-  // What other lanes keep is no operand, and must stay.
+  // The registers of other lanes are not operands, and must not change.
   if (in.guard || w.mask != all_lanes) known.add(in.writes);
   const Area named = all_registers(code);
   Bytes poisoned = before;
@@ -130,14 +130,14 @@ const Op* run_audited(Warp& w, const Op* op) {
       audit.left.fetch_sub(1, std::memory_order_relaxed) <= 0)
     return audit.run(w, op);
   const Instruction& in = code.description->body[op->instruction];
-  // A collective of lanes that stand at several places writes the registers of each.
+  // A collective of lanes at several places writes the registers of each place.
   const bool alone = in.control == Control::meet && w.parked.empty();
   if (in.control != Control::next && !alone) return audit.run(w, op);
   const Bytes before = registers(*frame);
   const std::uint32_t carry = w.carry;
   const std::int32_t budget = w.budget;
   const Op* const next = audit.run(w, op);
-  if (w.frame != frame || !next) return next;  // it parked, or ended
+  if (w.frame != frame || !next) return next;  // the warp parked, or exited
   const Bytes after = registers(*frame);
   Area written(code);
   written.add(in.writes);

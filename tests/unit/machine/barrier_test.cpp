@@ -45,7 +45,7 @@ LOOP:
   for (std::uint32_t t = 0; t < 128; ++t) ASSERT_EQ(got[t], (t + 50) % 128);
 }
 
-// Warps 2 and 3 produce for warps 0 and 1, which wait alone.
+// Warps 2 and 3 produce for warps 0 and 1. Only these wait.
 TEST(Barrier, ProducersArriveAndDoNotWait) {
   const auto got = threads_of(my_word + R"(
   mov.u32 %r9, 0;
@@ -96,7 +96,7 @@ TEST(Barrier, Reductions) {
   for (auto v : got) ASSERT_EQ(v, 70u + 2000 + 4000 + 26 * 100000);
 }
 
-// The last warp has 16 threads; a count is in whole warps.
+// The last warp has 16 threads. Counts are in whole warps.
 TEST(Barrier, APartialWarpCountsWhole) {
   const auto got = threads_of(R"(
   bar.red.popc.u32 %r9, 1, 64, 1;
@@ -152,7 +152,7 @@ WAIT:
   for (std::uint32_t t = 0; t < 64; ++t) ASSERT_EQ(got[t], t < 32 ? 2u : 1u);
 }
 
-// Warps use a barrier again before all of its last phase's waiters have read their result.
+// Warps reuse a barrier before all waiters of its last phase have read their result.
 TEST(Barrier, AResultIsNotOverwrittenByTheNextPhase) {
   const auto got = threads_of(R"(
   shr.u32 %r2, %r1, 5;                 // warp

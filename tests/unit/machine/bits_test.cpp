@@ -1,4 +1,4 @@
-// Logic, shifts, bit fields and selection against plain loops over bits.
+// Logic, shifts, bit fields and selection, compared with loops over bits.
 #include "tests/unit/machine/arithmetic_runner.hpp"
 
 namespace inflight::machine {
@@ -76,7 +76,7 @@ TEST(Bits, FunnelShifts) {
   });
 }
 
-// An H200 takes the low 8 bits of a word's field operands, and all of those of 64 bits.
+// An H200 uses the low 8 bits of field operands with 32 bits, and all of those with 64 bits.
 template <int Width>
 int field_operand(u64 n) {
   return Width == 32 ? int(n & 255) : int(std::min<u64>(u32(n), Width));

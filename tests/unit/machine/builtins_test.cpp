@@ -6,7 +6,7 @@
 namespace inflight::machine {
 namespace {
 
-// A format, and the instructions that fill its arguments at %SP-like base [args].
+// A format, and the instructions that store its arguments from [args] on.
 struct Print {
   std::string format, arguments;
   unsigned bytes = 8;

@@ -1,4 +1,4 @@
-// What bulk copies ask of the architecture that a program was compiled for.
+// The target architecture that bulk copies require.
 #include "tests/unit/machine/ptx_runner.hpp"
 
 namespace inflight::machine {

@@ -1,5 +1,6 @@
-// Calls at the machine's own borders: callees that a prototype, a declaration or another module
-// describes wrongly, builtins declared otherwise, frames too large; and what must go on working.
+// Calls at the machine's limits: callees that a prototype, a declaration or another module
+// describes wrongly, builtins declared differently, frames that are too large; and calls that must
+// work.
 #include "ptx_runner.hpp"
 
 namespace inflight::machine {
@@ -51,7 +52,7 @@ TEST(Calls, WhatIsNoFunctionEndsTheKernel) {
     expect_fault(called(value), "calls an address that is no function");
 }
 
-// What a module declares and another defines: as nvlink does not see either.
+// One module declares it and another defines it. nvlink does not detect the difference either.
 TEST(Calls, ADefinitionElsewhereOfOtherSizeIsRefused) {
   const std::string caller =
       ".extern .func (.param .b8 r[400]) f(.param .b8 p[400]); .visible .entry "
@@ -123,7 +124,7 @@ TEST(Calls, TooFewParametersAreRefused) {
   EXPECT_EQ(o.kind, FaultKind::invalid_launch);
 }
 
-// Aligned frames: a callee's .align 128 variable is aligned whatever lies below it.
+// Aligned frames: a callee's .align 128 variable is aligned whatever precedes its frame.
 TEST(Calls, CalleesFramesAreAlignedAsTheirVariablesAsk) {
   PtxRunner m(
       {".func (.param .b64 r) f() { .local .align 128 .b8 a[128]; .reg .b64 %rd; mov.u64 %rd, "

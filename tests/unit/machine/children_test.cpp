@@ -1,4 +1,4 @@
-// What a grid's streams and events let begin next.
+// The launches that a grid's streams and events allow to start next.
 #include "gpu/machine/children/children.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ class ChildrenTest : public testing::Test {
     child.by = by;
     return children.launch(std::move(child), stream, own);
   }
-  // The numbers of all that may begin now. They have begun.
+  // Starts all launches that may start now, and returns their numbers.
   std::vector<std::uint64_t> begin() {
     std::vector<std::uint64_t> numbers;
     while (const auto child = children.next()) numbers.push_back(child->number());
@@ -125,7 +125,7 @@ TEST_F(ChildrenTest, EachThreadHasItsOwnError) {
   EXPECT_EQ(children.error({0, 1}, true), 0);
 }
 
-// Whatever is chosen, nothing begins before what it comes after.
+// With any choice, no launch starts before those that it follows.
 TEST_F(ChildrenTest, ShuffledOrdersKeepStreams) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     Children shuffled(async::shuffled(seed));

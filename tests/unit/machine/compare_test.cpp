@@ -1,10 +1,10 @@
-// setp and set in their forms: all orders, NaNs, combination with a predicate, pairs.
+// setp and set in all forms: every comparison, NaNs, combination with a predicate, pairs.
 #include "tests/unit/machine/exact_reference.hpp"
 
 namespace inflight::machine {
 namespace {
 
-// lt, le, ... of values of which any may be NaN; a trailing u also holds for NaN.
+// lt, le, ... of values that may be NaN. A trailing u also holds for NaN.
 bool holds(const std::string& question, double a, double b) {
   const bool nan = std::isnan(a) || std::isnan(b);
   if (question == "num") return !nan;

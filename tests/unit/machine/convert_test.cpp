@@ -1,4 +1,4 @@
-// cvt between all kinds of numbers: range, direction, NaN.
+// cvt between all kinds of numbers: range, rounding direction, NaN.
 #include "tests/unit/machine/exact_reference.hpp"
 
 namespace inflight::machine {
@@ -11,7 +11,7 @@ struct Direction {
 constexpr Direction directions[] = {
     {"rn", FE_TONEAREST}, {"rz", FE_TOWARDZERO}, {"rm", FE_DOWNWARD}, {"rp", FE_UPWARD}};
 
-// What a register of 16, 32 or 64 bits holds after a narrower result of type T.
+// The contents of a register of 16, 32 or 64 bits after a narrower result of type T.
 template <class T>
 u64 in_register(T v, char letter) {
   const u64 wide = static_cast<u64>(static_cast<s64>(v));
@@ -200,7 +200,7 @@ u64 byte_of(const Narrow& format, u64 greatest, float x) {
   return std::min(greatest, format.round(std::fabs(x), FE_TONEAREST)) | s;
 }
 TEST(Convert, EightBitFormats) {
-  // e4m3 has no infinity: its top exponent holds numbers, here as a format of wider exponents.
+  // e4m3 has no infinity: its top exponent has numbers, here as a format with more exponents.
   static constexpr Narrow e5m2{5, 2};
   const auto e4m3 = [](float x) {
     if (std::isnan(x)) return u64{0x7f};
@@ -225,7 +225,7 @@ TEST(Convert, EightBitFormats) {
          const auto one = [](u64 x) { return (x & 0x7f) > 0x7c ? 0x7fff : x << 8; };
          return one(a >> 8 & 255) << 16 | one(a & 255);
        }},
-      // Every e4m3 value survives the way to f16 and back.
+      // Every e4m3 value survives conversion to f16 and back.
       {"{.reg .b32 %h; cvt.rn.f16x2.e4m3x2 %h, $1; cvt.rn.satfinite.e4m3x2.f16x2 $0, %h;}", "hh",
        "e",
        [](u64 a, u64, u64) {

@@ -1,4 +1,4 @@
-// Events of asynchronous copies: a kernel for each kind.
+// Events of asynchronous copies: one kernel per kind.
 #include "gpu/async/tensor_map.hpp"
 #include "tests/unit/machine/event_runner.hpp"
 
@@ -10,7 +10,7 @@ using Lines = std::vector<std::string>;
 
 class CopyEvents : public EventRunner {
  protected:
-  // A tensor of 6 x 4 words in rows of 64 bytes, of which a box is 4 x 2.
+  // A tensor of 6 x 4 words in rows of 64 bytes, with a box of 4 x 2.
   std::uint64_t make_map(std::uint64_t out) override {
     async::TensorMap m;
     m.type = async::TensorType::u32;
@@ -28,7 +28,7 @@ class CopyEvents : public EventRunner {
       ".shared .align 128 .b8 tile[256]; .shared .align 8 .b64 bar;\n";
 };
 
-// tile stands at 1024, bar behind it.
+// tile is at 1024, followed by bar.
 TEST_F(CopyEvents, ThreadsCopiesSayWhichBytesAndWhatIsFilled) {
   const Lines expected{"cp.async.ca.shared.global @0.0/3 issues #1 group global->shared 8 bytes",
                        "  0: 1024 <- nothing 0/8",
@@ -113,7 +113,7 @@ TEST_F(CopyEvents, TensorLoadsSayWhatIsReadAndWhatIsFilled) {
             expected);
 }
 
-// A store writes whole chunks of 16 bytes: two words more than the row has.
+// A store writes whole chunks of 16 bytes, two words more than the row has.
 TEST_F(CopyEvents, TensorStoresAndReductionsWriteWhatIsInRange) {
   for (const std::string what : {"cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group",
                                  "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile."
@@ -136,7 +136,7 @@ TEST_F(CopyEvents, TensorStoresAndReductionsWriteWhatIsInRange) {
   }
 }
 
-// A block writes into its peer's shared memory, and that block's mbarrier hears of it.
+// A block writes into its peer's shared memory, and its bytes count at that block's mbarrier.
 TEST_F(CopyEvents, CopiesBetweenBlocksSayWhoseMemoryEachEndIs) {
   const std::string bulk = "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes",
                     store = "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b32",

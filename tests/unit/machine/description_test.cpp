@@ -1,4 +1,4 @@
-// What descriptions say of instructions: the table of opcodes, and each kind's own facts.
+// The descriptions of instructions: the table of opcodes, and each kind's own data.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest-spi.h>
@@ -98,7 +98,7 @@ TEST(Descriptions, SayWhatAccessesDoAndWhere) {
   EXPECT_EQ(d[1].memory.front().space, ptx::Space::generic);
   EXPECT_EQ(d[2].memory.front().scope, check::Scope::sys);
   EXPECT_EQ(d[2].memory.front().address.base, Address::Base::variable);
-  // A variable's name says where it is.
+  // A variable's name gives its space.
   EXPECT_EQ(d[3].memory.front().space, ptx::Space::shared);
   EXPECT_EQ(d[4].memory.front().role, Role::atomic);
   EXPECT_EQ(d[4].memory.front().order, check::Order::acq_rel);
@@ -171,7 +171,7 @@ TEST(Descriptions, SayWhatFencesOrderAndBarriersAre) {
   EXPECT_EQ(d[8].as<MbarrierUse>()->order, check::Order::relaxed);
 }
 
-// What the tests' audit would say of a description that leaves a register out.
+// The tests' audit detects a description that leaves a register out.
 TEST(Descriptions, AreAuditedWhereverTestsRunInstructions) {
   const auto run_with = [](auto change) {
     PtxRunner r(
@@ -191,7 +191,7 @@ TEST(Descriptions, AreAuditedWhereverTestsRunInstructions) {
                           "reads a register that its description does not name");
 }
 
-// What the machine executes has a family of its own, and what waits or parts is said to.
+// Every executed instruction has a family, and those that wait or diverge are marked so.
 TEST(Descriptions, OfEveryInstructionThatIsExecutedHaveAFamily) {
   for (unsigned o = 1; o < static_cast<unsigned>(Opcode::count_); ++o)
     EXPECT_NE(facts(Opcode(o)).family, Family::unknown) << spelling(Opcode(o));

@@ -1,5 +1,5 @@
-// Another engine takes a basic block's place: it finds registers where the description and the
-// decoded function say they are, and goes on at the block that follows.
+// Another engine replaces a basic block: it uses the registers of the description and the decoded
+// function, and continues at the next block.
 #include <gtest/gtest.h>
 
 #include "gpu/machine/decode/prepared.hpp"
@@ -32,7 +32,7 @@ int blocks_run = 0;  // by the function below
 Ref i_at, n_at, sum_at;
 const Op *loop_again, *behind_loop;
 
-// The loop's body as a compiler would make it: for the lanes of the mask, then the branch.
+// The loop's body as a compiler would generate it: for the lanes of the mask, then the branch.
 const Op* loop_by_hand(Warp& w, const Op*) {
   ++blocks_run;
   auto* const i = w.at<std::uint32_t>(i_at);
@@ -61,7 +61,7 @@ TEST(Engines, OneMayRunABasicBlockThatAnotherInterprets) {
   const Kernel& k = *runner.program->kernel("k");
   const Code& code = **prepared(*runner.program).code({k.module, k.function}, {});
   const Flow& flow = code.description->flow;
-  ASSERT_EQ(flow.blocks.size(), 4u);  // before, the loop, behind, and the end
+  ASSERT_EQ(flow.blocks.size(), 4u);  // before, the loop, after, and the end
   i_at = register_of(code, "%i"), n_at = register_of(code, "%n"),
   sum_at = register_of(code, "%sum");
   loop_again = &code.ops[code.block_start[1]];

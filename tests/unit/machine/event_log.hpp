@@ -1,4 +1,4 @@
-// A listener that writes down what it hears, a line an event: for tests of what the machine tells.
+// A listener that records its events, one line each, for tests of the machine's events.
 #pragma once
 #include <fmt/format.h>
 
@@ -12,8 +12,8 @@
 
 namespace inflight::machine {
 
-// "bar.sync @1.0/ffffffff sync id 0 ...": the opcode, block, warp and lanes, then what the event
-// says beside.
+// "bar.sync @1.0/ffffffff sync id 0 ...": the opcode, block, warp and lanes, then the event's other
+// data.
 class EventLog : public check::Listener {
  public:
   explicit EventLog(check::Topic topics) : topics_(topics) {}
@@ -128,11 +128,11 @@ class EventLog : public check::Listener {
                            e.step == check::Allocation::Step::made ? "made" : "released", e.bytes));
   }
 
-  // Events name addresses by what stands there: `what` is the name of [address, address + bytes).
+  // Makes events print addresses in [address, address + bytes) by the name `what`.
   void call(std::string what, std::uint64_t address, std::uint64_t bytes) {
     named_.push_back({address, bytes, std::move(what)});
   }
-  // Those that hold `part`.
+  // Returns the lines that contain `part`.
   std::vector<std::string> with(std::string_view part) const {
     std::vector<std::string> found;
     std::ranges::copy_if(lines, std::back_inserter(found), [&](const std::string& line) {
@@ -143,7 +143,7 @@ class EventLog : public check::Listener {
   std::vector<std::string> lines;
 
  protected:
-  // Ids of bulk copies are distinguished from those of cp.async by their highest bit.
+  // The highest bit of an id distinguishes bulk copies from cp.async.
   static std::uint64_t small(std::uint64_t id) { return id & ~(1ull << 63); }
   static std::string_view name(check::Completion c) {
     static constexpr std::string_view names[] = {"group", "bulk group", "transaction"};

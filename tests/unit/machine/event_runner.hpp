@@ -1,4 +1,4 @@
-// Runs a kernel written as PTX text and gives what a listener heard of it.
+// Runs a kernel written as PTX text and returns the events that a listener received.
 #pragma once
 #include <numeric>
 #include <string>
@@ -14,9 +14,8 @@ class EventRunner : public KernelRunner {
   static constexpr std::uint32_t out_bytes = 4096;
   void SetUp() override { options.workers = 1; }
 
-  // Runs an entry `k` around `body`. It has `out`, the address of out_bytes bytes of global memory
-  // that hold 0, 1, 2 ... as words, in %d0; that of `map`, 128 bytes more, in %d1; and the thread's
-  // number in %r0.
+  // Runs an entry `k` around `body`. %d0 is the address of `out`, out_bytes bytes of global memory
+  // with the words 0, 1, 2 ...; %d1 that of `map`, 128 bytes more; and %r0 is the thread's number.
   std::vector<std::string> events(check::Topic topics, Shape shape, const std::string& body,
                                   const std::string& declarations = {}) {
     EventLog log(topics);
@@ -36,7 +35,7 @@ class EventRunner : public KernelRunner {
     EXPECT_TRUE(o.ok()) << o.report;
     return log.lines;
   }
-  // What %d1 points to, if a test needs a tensor map of `out`.
+  // The contents at %d1, if a test needs a tensor map of `out`.
   virtual std::uint64_t make_map(std::uint64_t /*out*/) {
     const auto base = memory.allocate(0, 128, AllocationKind::device);
     std::memset(reinterpret_cast<void*>(*base), 0, 128);

@@ -1,4 +1,4 @@
-// Every event of gpu/check is emitted by some kernel here, but for those of the host's own calls.
+// Some kernel here emits every event of gpu/check, except those of the host's own calls.
 #include <gmock/gmock.h>
 
 #include <map>
@@ -22,7 +22,7 @@ class Census : public check::Listener {
   std::map<std::string, std::uint64_t> seen;
 };
 
-// Takes what is loaded from global memory for undefined.
+// Treats data loaded from global memory as undefined.
 class CensusOfUndefined : public Census {
  public:
   void accessed(const check::Access& access) override {
@@ -46,8 +46,8 @@ std::set<std::string> all_events() {
 // tests/kernels/check/host_without_wait.cu, and the check for leaks at the end.
 const std::set<std::string> of_the_host{"StreamEdge", "HostAccess", "HostTouch", "ProcessEnd"};
 
-// `body` for two blocks, of which each is a warpgroup: %rd1 is global memory, %r1 the thread, %rd4
-// a descriptor of shared memory.
+// `body` for two blocks of one warpgroup each: %rd1 is global memory, %r1 the thread, %rd4 a
+// descriptor of shared memory.
 std::string kernel(const std::string& body) {
   return R"(.version 8.7
 .target sm_90a
@@ -133,14 +133,14 @@ TEST_F(EveryEvent, IsEmittedByARealInstruction) {
   EXPECT_THAT(missing, testing::IsEmpty());
 }
 
-// One whose row is missing here is one that nobody emits.
+// An event without a row here is never emitted.
 TEST_F(EveryEvent, OfTheHostIsNamedHere) {
   EXPECT_THAT(all_events(), IsSupersetOf(of_the_host));
   EXPECT_EQ(run(branches), FaultKind::none);
   for (const std::string& name : of_the_host) EXPECT_EQ(census.seen[name], 0u) << name;
 }
 
-// What a launch's events have in common.
+// The events common to all launches.
 TEST_F(EveryEvent, BlocksBeginAndEndOnceAndThreadsExitOnce) {
   EXPECT_EQ(run(branches), FaultKind::none);
   EXPECT_EQ(census.seen["KernelBegin"], 1u);

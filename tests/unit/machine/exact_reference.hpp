@@ -1,4 +1,4 @@
-// Floating-point results on the host by other means than the machine's: the C library in each
+// Floating-point results on the host, computed independently of the machine: the C library in each
 // rounding direction, and long arithmetic for the narrow formats.
 #pragma once
 #include <cfenv>
@@ -9,7 +9,7 @@
 
 namespace inflight::machine {
 
-// Evaluates f with the processor rounding in a direction (FE_TONEAREST...).
+// Evaluates f with the processor's rounding direction (FE_TONEAREST...).
 template <class F>
 [[gnu::noinline]] auto rounded(int direction, F f) {
   std::fesetround(direction);
@@ -42,7 +42,7 @@ struct Narrow {
                                  : std::ldexp(f + hidden, (e ? e : 1) - bias() - fraction_bits);
     return bits & sign() ? -magnitude : magnitude;
   }
-  // The nearest value in a direction, of a number that long double holds exactly.
+  // Rounds a number that long double holds exactly, in a given direction.
   u64 round(long double x, int direction) const {
     if (std::isnan(x)) return 0x7fff;
     const u64 s = std::signbit(x) ? sign() : 0;
@@ -68,7 +68,7 @@ struct Narrow {
 };
 inline constexpr Narrow f16{5, 10}, bf16{8, 7};
 
-// a * b + c as a long double on the same side of every halfway point of the narrow formats.
+// a * b + c as a long double, on the correct side of every halfway point of the narrow formats.
 inline long double sum_of_product(double a, double b, double c) {
   const __float128 product = static_cast<__float128>(a) * b;
   const __float128 sum = product + c;
@@ -78,7 +78,7 @@ inline long double sum_of_product(double a, double b, double c) {
   if (!std::isfinite(r)) return r;
   const __float128 rest = (sum - static_cast<__float128>(r)) + lost;
   if (rest == 0) return r;
-  // To odd: of the two neighbours, the one that cannot be a halfway point.
+  // Rounds to odd: takes the neighbour that cannot be a halfway point.
   const long double other = std::nextafter(r, rest > 0 ? INFINITY : -INFINITY);
   int exponent;
   const bool is_odd = static_cast<u64>(std::ldexp(std::fabs(std::frexp(r, &exponent)), 64)) & 1;

@@ -1,4 +1,4 @@
-// Events of a fault: its kind, its threads, and the memory that it is about.
+// Events of a fault: its kind, its threads, and the memory involved.
 #include <fmt/format.h>
 
 #include "gpu/check/listener.hpp"
@@ -31,7 +31,7 @@ class FaultLog : public check::Listener {
 
 class FaultEvents : public KernelRunner {
  protected:
-  // %d0: 4096 bytes of global memory; %d1: 256 that were released; %r0: the thread.
+  // %d0: 4096 bytes of global memory; %d1: 256 freed bytes; %r0: the thread.
   std::string fault(const std::string& body, const std::string& declarations = {}) {
     FaultLog log;
     options.listener = &log;

@@ -1,4 +1,4 @@
-// f32 and f64 arithmetic against the host's own in every rounding direction.
+// f32 and f64 arithmetic, compared with the host's own in every rounding direction.
 #include "tests/unit/machine/exact_reference.hpp"
 
 namespace inflight::machine {
@@ -14,7 +14,7 @@ constexpr Direction directions[] = {
 using Single = float (*)(float, float, float);
 using Double = double (*)(double, double, double);
 
-// On an H200: below the normal values when rounded as if exponents had no end.
+// Tiny on an H200: below the normal values when rounded with unlimited exponents.
 bool is_tiny(double exact, int mode) {
   const double below = 0x1p-126 - std::fabs(exact);
   return mode == FE_TONEAREST ? below > 0x1p-151 : below >= 0x1p-150;
@@ -45,7 +45,7 @@ void add_single(std::vector<Check>& checks, const std::string& op, int sources, 
                       [=](u64 a, u64 b, u64 c) { return saturated_f32(flushing(a, b, c)); }});
   }
 }
-// NaN payloads of f64 are compared on the GPU only: here any NaN will do.
+// Only the GPU tests compare NaN payloads of f64. Here any NaN is right.
 void add_double(std::vector<Check>& checks, const std::string& op, int sources, Double f) {
   for (const Direction& d : directions) {
     const int mode = d.mode;
@@ -106,7 +106,7 @@ TEST(Floating, WithoutADirectionRoundsToNearest) {
   });
 }
 
-// One NaN gives way to the number; -0 is below +0.
+// With one NaN the result is the number. -0 is below +0.
 template <bool Least>
 float extreme(float a, float b) {
   if (std::isnan(a)) return b;

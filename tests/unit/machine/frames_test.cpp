@@ -1,10 +1,10 @@
-// Frames of calls: they end with their calls, and what they take of the host's memory is bounded.
+// Frames of calls end with their calls, and use a bounded amount of host memory.
 #include "tests/unit/machine/ptx_runner.hpp"
 
 namespace inflight::machine {
 namespace {
 
-// `count` registers that live across `body`, so that a frame takes 128 bytes a warp for each.
+// `count` registers that are live across `body`. Each adds 128 bytes per warp to the frame.
 std::string keeping(unsigned count, const std::string& body) {
   std::string before, after;
   for (unsigned i = 0; i < count; ++i) {
@@ -29,7 +29,7 @@ std::string launch_of(const std::string& callee, const std::string& argument) {
   return kernel_k("mov.u32 %r2, 0;\n" + call(callee, argument) + "st.global.u32 [%rd2], %r2;");
 }
 
-// The leaves of a binary tree of calls: as many paths as leaves.
+// The leaves of a binary tree of calls, with as many paths as leaves.
 const std::string leaves = function("leaves",
                                     "setp.eq.u32 %p, %r1, 0;\n@%p mov.u32 %r2, 1;\n@%p bra DONE;\n"
                                     "sub.u32 %r4, %r1, 1;\n" +

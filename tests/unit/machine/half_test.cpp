@@ -24,7 +24,7 @@ struct Operation {
       return format.value(ftz ? format.flush(x & 0xffff) : x & 0xffff);
     };
     const u64 r = format.round(exact(in(a), in(b), in(c)), FE_TONEAREST);
-    // Tiny on an H200: below the normal values when rounded as if exponents had no end.
+    // Tiny on an H200: below the normal values when rounded with unlimited exponents.
     const long double magnitude = std::fabs(exact(in(a), in(b), in(c)));
     const bool tiny = ftz && magnitude < 0x1p-14L - 0x1p-26L;
     return clamped(format, tiny ? r & 0x8000 : r, clamp);

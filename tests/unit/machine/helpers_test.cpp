@@ -1,5 +1,5 @@
-// Who helps with launches: as many as were asked for at most, each with a place of its own, and
-// nobody once a launch has ended.
+// Helper threads of launches: at most the requested number, each with its own index, and none after
+// a launch has ended.
 #include "gpu/machine/run/helpers.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 
 const unsigned others = most_workers() - 1;
 
-// Waits for `helpers` to come, as the launching thread does not.
+// Waits until `helpers` have arrived, which the launching thread does not do.
 class Meeting {
  public:
   void come(unsigned place) {
@@ -52,7 +52,7 @@ TEST(Helpers, HaveAPlaceEach) {
   EXPECT_EQ(*meeting.places().rbegin(), others);
 }
 
-// Launches that follow each other at once, after a pause, and longer than anybody looks for.
+// Launches in direct succession, after a pause, and longer than helpers poll for work.
 TEST(Helpers, ComeToEveryLaunchAndLeaveIt) {
   for (const int pause : {0, 0, 0, 0, 200, 0, 0, 2000, 0, 0}) {
     std::this_thread::sleep_for(std::chrono::microseconds(pause));

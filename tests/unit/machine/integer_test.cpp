@@ -1,4 +1,4 @@
-// Integer arithmetic against 128-bit arithmetic on the host.
+// Integer arithmetic, compared with 128-bit arithmetic on the host.
 #include <cmath>
 
 #include "tests/unit/machine/arithmetic_runner.hpp"
@@ -115,7 +115,7 @@ TEST(Integer, TwentyFourBitProducts) {
 }
 
 TEST(Integer, CarriesPassThroughTheFlag) {
-  // 128-bit sums and differences out of four 32-bit or two 64-bit ones.
+  // 128-bit sums and differences from four 32-bit or two 64-bit ones.
   const auto sum = [](u64 a, u64 b, u64 c) { return u64(((unsigned __int128)a + b) >> 64) + c; };
   const auto difference = [](u64 a, u64 b, u64 c) { return c - u64(a < b); };
   run_checks({

@@ -1,4 +1,4 @@
-// Runs a kernel written as PTX text, for tests of what instructions do.
+// Runs a kernel written as PTX text, for tests of instructions.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ class KernelRunner : public testing::Test {
   Options options;
   Limits limits;
 
-  // Links a module; `text` is what follows the directives at its head.
+  // Links a module. `text` follows the directives at its start.
   const Program* link(const std::string& text, const std::string& target = "sm_90a") {
     const std::string head = ".version 8.7\n.target " + target + "\n.address_size 64\n";
     auto module = ptx::parse(std::make_shared<const std::string>(head + text), "test");
@@ -68,7 +68,7 @@ class KernelRunner : public testing::Test {
     return text + ")\n{\n" + body + "\n}\n";
   }
 
-  // Device memory that holds these values.
+  // Device memory with these values.
   template <class T>
   std::uint64_t upload(const std::vector<T>& values) {
     const auto base = memory.allocate(0, values.size() * sizeof(T), AllocationKind::device);

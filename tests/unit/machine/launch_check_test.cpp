@@ -1,4 +1,4 @@
-// Which launches are refused, as what, and in which words.
+// The refused launches, with their codes and messages.
 #include <gtest/gtest.h>
 
 #include "gpu/machine/launch/check.hpp"
@@ -54,7 +54,7 @@ TEST_F(LaunchCheck, ShapesThatItHasNot) {
   expect(launch("square", {1, 1, 1}, {64, 1, 1}), invalid, ".reqntid asks for blocks of 8 x 8 x 1");
 }
 
-// 2^64 + 64 threads, were they counted in 64 bits.
+// 2^64 + 64 threads, which overflow a 64-bit count.
 TEST_F(LaunchCheck, ACountThatWraps) {
   expect(launch("plain", {1, 1, 1}, {536838145, 536903681, 64}), FaultKind::invalid_launch,
          "blocks of 536838145 x 536903681 x 64 threads");

@@ -1,4 +1,4 @@
-// Buffers that are used again: by whom, and what they hold.
+// Reuse of buffers: by which threads, and with which contents.
 #include "gpu/machine/code/line_buffer.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(LineBuffer, OfManyAtOnceEachHasItsOwn) {
   for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i].data()[255], std::byte(i));
 }
 
-// One that a thread made may outlive it, and those that it gave back end with it.
+// A thread's buffer may outlive the thread. Buffers that it returned are freed with it.
 TEST(LineBuffer, MayOutliveItsThread) {
   LineBuffer outlives;
   std::thread([&] {

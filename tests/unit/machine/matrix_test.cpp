@@ -1,4 +1,4 @@
-// ldmatrix, stmatrix, movmatrix against the fragments that PTX draws.
+// ldmatrix, stmatrix and movmatrix, compared with PTX's figures of fragments.
 #include "tests/unit/machine/ptx_runner.hpp"
 
 namespace inflight::machine {
@@ -18,8 +18,8 @@ std::uint32_t fragment(unsigned matrix, unsigned lane, bool transposed) {
   return at(0) | at(1) << 16;
 }
 
-// The warp fills `s` with the rows, reversed in place so that addresses matter, then runs `body`
-// with %r4 = this lane's row and stores %r10 to %r13.
+// The warp fills `s` with the rows in reverse order, so that addresses matter. It runs `body` with
+// %r4 = this lane's row and stores %r10 to %r13.
 constexpr const char* fill_rows = R"(
   mov.u32 %r3, s; sub.u32 %r5, 31, %r1; shl.b32 %r5, %r5, 4; add.u32 %r4, %r3, %r5;
   mul.lo.u32 %r6, %r1, 100; mul.lo.u32 %r6, %r6, 65537; add.u32 %r6, %r6, 65536;
@@ -77,7 +77,7 @@ TEST(Matrix, TakesGenericAddressesAndAddressesInDestinations) {
                   4, false);
 }
 
-// Of x1 and x2 only the first lanes' addresses count.
+// For x1 and x2 only the first lanes' addresses are used.
 TEST(Matrix, OtherLanesAddressesAreNotLookedAt) {
   expect_matrices(loaded(R"(setp.ge.u32 %p1, %r1, 16; selp.u32 %r4, 0x7ffffff1, %r4, %p1;
   ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r10, %r11}, [%r4];)"),
@@ -121,7 +121,7 @@ TEST(Matrix, MovesTheTranspose) {
   expect_matrices(got, 1, true);
 }
 
-// Lanes that stand apart meet at it, whoever comes first.
+// Diverged lanes wait for each other at it, in any order.
 TEST(Matrix, WaitsForTheWholeWarp) {
   const Words got = loaded(R"(
   setp.lt.u32 %p1, %r1, 7; mov.u32 %r20, 0;
@@ -166,7 +166,7 @@ TEST(Matrix, ABlockSmallerThanAWarpLoadsOneMatrix) {
   for (unsigned l = 0; l < 16; ++l) EXPECT_EQ(out[l * 4], fragment(0, l, false));
 }
 
-// What sm_100 brought, and forms that are none, are refused by name.
+// Forms that came with sm_100, and invalid ones, are refused by name.
 TEST(Matrix, OtherFormsAreRefused) {
   for (const std::string instruction :
        {"ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r10, %r11}, [%r4]",

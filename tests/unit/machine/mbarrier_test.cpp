@@ -12,7 +12,7 @@ namespace {
 
 class Mbarriers : public KernelRunner {
  protected:
-  // `bar` is an mbarrier for `count` arrivals, at %bar; %out is 8 bytes a thread; %r0 the thread.
+  // `bar` is an mbarrier for `count` arrivals, at %bar. %out is 8 bytes per thread, %r0 the thread.
   Outcome run_block(std::uint32_t threads, const std::string& count, const std::string& act,
                     async::Timing timing = async::late) {
     options.timing = timing;
@@ -131,7 +131,7 @@ DROP:
 }
 
 TEST_F(Mbarriers, WaitForAsynchronousArrivals) {
-  // Warp 0 copies and arrives; warp 1 waits for it and reads. In both orders of time.
+  // Warp 0 copies and arrives. Warp 1 waits and reads. Tested in both orders of time.
   for (const char* noinc : {".noinc", ""})
     for (const async::Timing timing : {async::late, async::early, async::shuffled(0)})
       for (const char* first : {"lt", "ge"}) {

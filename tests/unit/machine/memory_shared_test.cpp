@@ -1,4 +1,4 @@
-// Allocations whose pages move into a file, where another process maps them.
+// Allocations whose pages move to a file that another process maps.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t page = 4096;
 
-// As another process sees the bytes of an allocation.
+// Another process's view of an allocation's bytes.
 class Seen {
  public:
   Seen(Memory::Shared at, std::uint64_t bytes) : bytes_(bytes + at.offset % page) {
@@ -56,7 +56,7 @@ TEST(SharedMemory, HoldsWhatTheAllocationHoldsAndTheOtherWayRound) {
   EXPECT_EQ(at<char>(base)[7], 42);
   at<char>(base)[page] = 43;
   EXPECT_EQ(seen.as<char>()[page], 43);
-  // Neighbours in the same pages keep what they hold, and can be shared in turn.
+  // Neighbours in the same pages keep their contents, and can be shared too.
   EXPECT_EQ(at<char>(before)[99], 1);
   EXPECT_EQ(at<char>(after)[99], 3);
   const auto next = memory.share(after);

@@ -1,4 +1,4 @@
-// ld and st: every type, space, pattern of addresses and set of lanes against plain copies.
+// ld and st: every type, space, address pattern and set of lanes, compared with plain copies.
 #include <fmt/format.h>
 
 #include <numeric>
@@ -10,7 +10,7 @@ namespace inflight::machine {
 namespace {
 
 struct Form {
-  const char* type;  // as written, vector first
+  const char* type;  // in PTX, vector first
   unsigned bytes, count;
   const char* declare;  // its registers' type
   unsigned size() const { return bytes * count; }
@@ -70,7 +70,7 @@ std::vector<std::uint8_t> noise(std::size_t bytes) {
   return out;
 }
 
-// Where a table of elements is, and how a kernel comes to have one there.
+// The space of a table of elements, and how a kernel creates the table there.
 struct Place {
   const char* name;
   const char* space;    // of the access
@@ -108,7 +108,7 @@ const char* enter = R"(
   setp.ne.u32 %p, %r2, 0;
 )";
 
-// Copies `bytes` between the table in p0 and %table, one thread each byte of its own.
+// Copies `bytes` between the table in p0 and %table, one byte per thread.
 std::string copy(const Place& p, bool in, unsigned bytes) {
   const std::string there =
       fmt::format("ld.global.u8 %rs0, [%rd3]; st{}.u8 [%rd4], %rs0;", p.space);
@@ -200,7 +200,7 @@ TEST_F(LoadStore, StoresWhereItSays) {
                   {table, upload(std::vector(pattern.index.begin(), pattern.index.end())),
                    upload(values), mask});
           ASSERT_TRUE(o.ok()) << o.report;
-          auto expected = before;  // where lanes meet, the highest one's value stays
+          auto expected = before;  // if lanes share an address, the highest lane's value stays
           for (std::uint32_t l = 0; l < 32; ++l)
             if (mask >> l & 1)
               std::memcpy(&expected[pattern.index[l] * f.size()], &values[l * f.size()], f.size());
@@ -342,7 +342,7 @@ TEST_F(LoadStore, ReadsConstantsAndParameters) {
   st.global.u32 [%rd3], %r2;
   ret;)"));
   const auto out = upload(std::vector<std::uint32_t>(32));
-  // Only multiples of four bytes of p1 are read: 0x04 and 0x08; past its end lies nothing.
+  // Only multiples of four bytes of p1 are read: 0x04 and 0x08. No memory lies past its end.
   const Outcome o = run(program, {{1, 1, 1}, {2, 1, 1}}, {out, 0x0000000800000004});
   ASSERT_TRUE(o.ok()) << o.report;
   EXPECT_EQ(download<std::uint32_t>(out, 2), (std::vector<std::uint32_t>{34, 48}));
@@ -373,7 +373,7 @@ TEST_F(LoadStore, CountsSharedOffsetsModulo32Bits) {
   EXPECT_EQ(download<std::uint32_t>(out, 32), expected);
 }
 
-// The registers of a vector may take the place of the address, which dies with the load.
+// A vector's registers may include the address register, which is dead after the load.
 TEST_F(LoadStore, OverwritesTheAddressLast) {
   const Program* program = link(entry(3, R"(
   .reg .b64 %at, %out, %a, %b, %rd<4>; .reg .b32 %r<4>;
@@ -458,7 +458,7 @@ TEST_F(LoadStore, AcceptsAdviceToTheCaches) {
   EXPECT_EQ(download<std::uint32_t>(at, 4), (std::vector<std::uint32_t>{114, 114, 114, 7}));
 }
 
-// --- what is refused or faults ---
+// --- refusals and faults ---
 
 struct Fault {
   const char* access;

@@ -1,4 +1,4 @@
-// What a listener hears of instructions: each once, with the lanes that executed it, or sums.
+// The instruction events of a listener: one per instruction with its lanes, or sums.
 #include <algorithm>
 #include <bit>
 #include <compare>
@@ -25,7 +25,7 @@ class Counter : public check::Listener {
   unsigned bytes = 0;
 };
 
-// The same in sums, for a listener that wants no events.
+// The same as sums, for a listener without events.
 class Sums : public check::Listener {
  public:
   using Kind = check::Access::Kind;
@@ -109,7 +109,7 @@ SMALL:
   EXPECT_EQ(sums.blocks, 1u);
 }
 
-// Lanes that a called function ends do not count as executing what follows the call.
+// Lanes that exit in a called function do not execute the code after the call.
 TEST_F(Observed, ACallMayTakeLanesAway) {
   const std::string text = R"(
 .func ends(.param .b32 n)
@@ -140,7 +140,7 @@ TEST_F(Observed, ACallMayTakeLanesAway) {
   EXPECT_EQ(sums.threads, counter.threads);
 }
 
-// What follows a fault in a straight run of code was counted with it and did not happen.
+// Accesses after a fault in a straight run of code were counted with it but did not happen.
 TEST_F(Observed, AccessesAfterAFaultDoNotCount) {
   const std::string text = entry(1, R"(
   .reg .b32 %r<5>; .reg .pred %p; .reg .b64 %d<5>;
@@ -164,10 +164,9 @@ TEST_F(Observed, AccessesAfterAFaultDoNotCount) {
   EXPECT_EQ(sums.accesses, expected);
 }
 
-// A random program for each seed: each thread goes round a loop as often as a table says, and in
-// each round a word of the thread's own says which guarded accesses it makes, where a generic
-// address points, and whether it takes a branch round a store and a call. A model of threads
-// counts.
+// A random program for each seed. Each thread runs a loop as often as a table says. In each round,
+// a word of the thread selects which guarded accesses it makes, where a generic address points, and
+// whether it branches past a store and a call. A model of threads counts.
 class RandomAccesses : public Observed {
  protected:
   static constexpr std::uint32_t threads = 96, most_rounds = 5;
@@ -258,7 +257,7 @@ DONE:
     EXPECT_TRUE(std::ranges::equal(listener.model.atomic, model.atomic)) << "seed " << seed;
     EXPECT_EQ(listener.barriers, 1u);
 
-    // And as the events say, instruction by instruction.
+    // And in events, instruction by instruction.
     struct Both : Sums {
       check::Topic topics() const override {
         return check::Topic::counts | check::Topic::instructions | check::Topic::accesses;

@@ -1,11 +1,11 @@
-// What a block's threads can have of the register file, and what a kernel needs of it.
+// The registers available to a block's threads, and those that a kernel needs.
 #include "gpu/machine/launch/occupancy.hpp"
 #include "tests/unit/machine/ptx_runner.hpp"
 
 namespace inflight::machine {
 namespace {
 
-// A kernel in which `count` registers live at once.
+// A kernel in which `count` registers are live at once.
 std::string keeps(unsigned count, const std::string& bounds = {}) {
   std::string body = ".reg .b32 %k<" + std::to_string(count) + ">;\n";
   for (unsigned i = 0; i < count; ++i)

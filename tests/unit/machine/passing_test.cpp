@@ -1,4 +1,5 @@
-// Which instructions nobody who ends can have returned before, and which threads may go round.
+// The instructions that no thread can have skipped by returning, and the threads that may bypass
+// them.
 #include "gpu/machine/instruction/passing.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +12,7 @@
 namespace inflight::machine {
 namespace {
 
-// Of the first bar.sync of the body.
+// For the body's first bar.sync.
 bool passed(const std::string& body) {
   auto text = std::make_shared<const std::string>(
       ".version 8.7\n.target sm_90a\n.address_size 64\n.visible .entry k() {\n"

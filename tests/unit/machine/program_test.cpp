@@ -184,7 +184,7 @@ TEST(Program, KernelsAreDescribed) {
   EXPECT_EQ(r.program->kernel("nothing"), nullptr);
 }
 
-// Kernels share no bytes of shared memory: each pays for what it reaches only.
+// Kernels share no bytes of shared memory. Each needs only the variables that it reaches.
 TEST(Program, SharedVariablesOverlapWhereNoKernelReachesBoth) {
   PtxRunner r({R"(
 .shared .align 4 .b8 both[100];
@@ -202,7 +202,7 @@ TEST(Program, SharedVariablesOverlapWhereNoKernelReachesBoth) {
 )"});
   ASSERT_NE(r.program, nullptr) << r.error;
   const auto bytes = [&](const char* name) { return r.program->kernel(name)->static_shared; };
-  // `both` has one offset for a and b, so a may have a gap where b has of_f; never more.
+  // `both` has one offset for a and b, so a may have a gap where b has of_f, but not more.
   EXPECT_GE(bytes("a"), 40100u);
   EXPECT_LE(bytes("a"), 40164u);
   EXPECT_GE(bytes("b"), 30164u);
@@ -231,7 +231,7 @@ TEST(Program, SharedVariablesReachedThroughAPointerCountToo) {
   EXPECT_TRUE(r.run("k", {}, {32, 1, 1}).ok());
 }
 
-// Asked for in a function of another module that is reached through a pointer.
+// A function of another module, called through a pointer, uses it.
 TEST(Program, KernelsThatReachReservedSharedMemoryHaveIt) {
   PtxRunner r({R"(
 .visible .func touch() {
@@ -296,7 +296,7 @@ TEST(Program, DynamicSharedMemoryFollowsTheStaticPart) {
             FaultKind::illegal_address);
 }
 
-// `outer` is known by its address alone, and `inner` only to it.
+// `outer` is known only by its address, and only `outer` knows `inner`.
 TEST(Program, AFunctionCalledByItsAddressCallsOthers) {
   PtxRunner r(
       {kernel_k("mov.u64 %rd5, table; ld.global.u64 %rd6, [%rd5];"

@@ -1,5 +1,5 @@
-// The instructions around asynchronous copies that change no data by themselves: fences of every
-// proxy, cache policies and hints, register counts, dependent launches, mbarriers at cluster scope.
+// Instructions around asynchronous copies that change no data themselves: fences of every proxy,
+// cache policies and hints, register counts, dependent launches, mbarriers at cluster scope.
 #include "tests/unit/machine/ptx_runner.hpp"
 
 namespace inflight::machine {
@@ -88,7 +88,7 @@ TEST(CacheHints, MayNameATensorMapOrALine) {
   expect_refused("applypriority.global.L2::evict_normal [%rd1], %r1;", "128");
 }
 
-// Where the assembler does not know how many registers threads begin with, it leaves them out.
+// The assembler leaves them out if it does not know the initial number of registers.
 TEST(RegisterCounts, AreLeftOutWhereNobodyKnowsThem) {
   expect_runs("setmaxnreg.inc.sync.aligned.u32 240; setmaxnreg.dec.sync.aligned.u32 24;");
 }
@@ -116,7 +116,7 @@ END:
     EXPECT_EQ(out[l], (l < 8 ? 77u : 8u) + (l == 0 || l == 8 ? 1000 : 0)) << l;
 }
 
-// Every spelling of scope, space and order that waits and arrivals have, through two phases.
+// Every form of scope, space and order of waits and arrivals, through two phases.
 TEST(MbarriersAtClusterScope, ArriveAndWait) {
   for (const std::string scope : {"", ".release.cta", ".release.cluster", ".relaxed.cluster"}) {
     const std::string wait = scope.find("relaxed") != scope.npos ? scope
@@ -174,7 +174,7 @@ TEST(MbarriersAtClusterScope, ATimeLimitEndsTheWait) {
   EXPECT_EQ(out[0], 2u);
 }
 
-// Tensor-core arithmetic, and what came with sm_100, is told by name before anything runs.
+// Unsupported tensor core arithmetic, and sm_100 forms, are refused by name before the kernel runs.
 TEST(Refusals, NameTheInstruction) {
   for (const std::string text :
        {"mma.sync.aligned.kind::f8f6f4.m16n8k32.row.col.f32.e2m1.e2m1.f32 {%r2,%r3,%r4,%r5}, "

@@ -1,4 +1,4 @@
-// Runs PTX text on the machine: for tests that are clearest as a small kernel.
+// Runs PTX text on the machine, for tests in the form of a small kernel.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ class PtxRunner {
       error = linked.error().message;
   }
 
-  // Fresh device memory for `count` values, all zero.
+  // New device memory for `count` values, all zero.
   template <class T>
   T* make(std::size_t count) {
     const auto base = memory.allocate(0, count * sizeof(T), AllocationKind::device).value();

@@ -1,4 +1,4 @@
-// What a fault says: kernel, source line, PTX line, thread.
+// The report of a fault: kernel, source line, PTX line, thread.
 #include "tests/unit/machine/ptx_runner.hpp"
 
 namespace inflight::machine {

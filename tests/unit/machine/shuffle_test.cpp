@@ -1,4 +1,4 @@
-// Warp collectives: who gets what, who waits for whom.
+// Warp collectives: the results of each lane, and the lanes that wait for each other.
 #include <bit>
 #include <random>
 
@@ -7,7 +7,7 @@
 namespace inflight::machine {
 namespace {
 
-// What each of 32 lanes stores with `st.global.u32 [%rd2], %r9` at the end of `body`.
+// The values that 32 lanes store with `st.global.u32 [%rd2], %r9` at the end of `body`.
 std::vector<std::uint32_t> lanes_of(const std::string& body, unsigned threads = 32) {
   PtxRunner r({kernel_k(body + "\n st.global.u32 [%rd2], %r9;")});
   auto* out = r.make<std::uint32_t>(threads);
@@ -37,7 +37,7 @@ Shuffled reference(const std::string& mode, int lane, int b, int c) {
 TEST(Shuffle, FollowsThePseudoCodeForEveryOperand) {
   std::mt19937 random(1);
   for (const std::string mode : {"up", "down", "bfly", "idx"}) {
-    // 32 x (b, c) pairs, one a launch thread: each lane has its own b and c.
+    // 32 x (b, c) pairs, one per launched thread: each lane has its own b and c.
     PtxRunner r({R"(
 .visible .entry k(.param .u64 out, .param .u64 in) {
   .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .pred %p;
@@ -70,7 +70,7 @@ TEST(Shuffle, FollowsThePseudoCodeForEveryOperand) {
   }
 }
 
-// Constant operands, as nvcc writes them, take a way of their own.
+// Constant operands, as in nvcc's code, use a separate code path.
 TEST(Shuffle, ConstantOperandsMeanTheSame) {
   for (const std::string mode : {"up", "down", "bfly", "idx"})
     for (const int delta : {0, 1, 2, 7, 16, 31, 33})
@@ -191,7 +191,7 @@ TEST(Shuffle, LanesWithDifferentMasksAreCollectivesOfTheirOwn) {
   for (std::uint32_t l = 0; l < 32; ++l) ASSERT_EQ(got[l], 8 * (l % 4) + 4 * 28);
 }
 
-// Even and odd lanes reach the same shuffle one after the other, through different ways.
+// Even and odd lanes reach the same shuffle in turn, on different paths.
 TEST(Shuffle, LanesWaitForEachOtherAcrossABranch) {
   const auto got = lanes_of(R"(
   and.b32 %r2, %r1, 1; setp.eq.u32 %p1, %r2, 1;
@@ -207,7 +207,7 @@ MEET:
   for (std::uint32_t l = 0; l < 32; ++l) ASSERT_EQ(got[l], (l ^ 1) + (l % 2 ? 1000 : 2000));
 }
 
-// PTX asks for the same instruction with the same qualifiers and mask, not for the same place.
+// PTX requires the same instruction with equal qualifiers and mask, not the same place.
 TEST(Shuffle, LanesMeetFromDifferentPlaces) {
   const auto got = lanes_of(R"(
   setp.lt.u32 %p1, %r1, 16;

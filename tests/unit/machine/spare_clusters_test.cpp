@@ -1,4 +1,4 @@
-// Launches that follow each other on one host thread find nothing of the last one in their blocks.
+// Successive launches on one host thread find no data of the previous launch in their blocks.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace inflight::machine {
 namespace {
 
-// What each block of a launch says of the launch, of itself and of its fresh shared memory.
+// Each block reports the launch, itself and its new shared memory.
 constexpr const char* kernel = R"(
 .shared .align 4 .b8 fixed[4];
 .extern .shared .align 4 .b8 dynamic[];
@@ -57,7 +57,7 @@ TEST(SpareClusters, BeginAnew) {
       }
 }
 
-// The code of a program that is gone may lie where another's does now.
+// A program's code may have the address of a destroyed program's code.
 TEST(SpareClusters, AreOfOneProgram) {
   for (unsigned value = 1; value < 40; ++value) {
     PtxRunner runner({kernel_k("mov.u32 %r2, " + std::to_string(value) +

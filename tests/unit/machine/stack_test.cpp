@@ -20,7 +20,7 @@ std::string fault(const std::string& body) {
   return o.report;
 }
 
-// Writes its argument over 64 bytes of its own frame and returns it.
+// Overwrites 64 bytes of its own frame with its argument and returns it.
 const char* const scribble = R"(
 .func (.param .b32 r) scribble(.param .b32 p) {
   .local .align 4 .b32 own[16]; .reg .b32 %r<4>; .reg .b64 %rd<3>; .reg .pred %q;
@@ -90,7 +90,7 @@ TEST(Stack, PointersAreAlignedAndFollowEachOther) {
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(bits[i], 8008u) << i;
 }
 
-// Without stackrestore the loop would need 16 MB.
+// Without stackrestore the loop would use 16 MB.
 TEST(Stack, RestoredMemoryServesAgainInALoop) {
   const auto same = results({}, R"(
   mov.u32 %r2, 0; mov.u32 %r3, 1;
@@ -111,8 +111,8 @@ L:
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(same[i], 1u) << i;
 }
 
-// Odd lanes allocate before the call, so that both halves are in one function with their frames at
-// different heights; the callee allocates too and calls itself.
+// Odd lanes allocate before the call, so both halves are in one function with frames at different
+// heights. The callee also allocates and calls itself.
 TEST(Stack, RecursionAndDivergenceKeepLanesApart) {
   const auto sums = results(R"(
 .func (.param .b32 r) sum(.param .b32 n) {
@@ -168,7 +168,7 @@ L:
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(done[i], 100u) << i;
 }
 
-// Calls from one place while the caller's stack grows: their frames move along.
+// Calls from one place while the caller's stack grows: their frames move with it.
 TEST(Stack, CalleesFollowAGrowingStack) {
   const auto sums = results(scribble, R"(
   mov.u32 %r2, 0; mov.u32 %r6, 0; mov.u64 %rd6, 0;

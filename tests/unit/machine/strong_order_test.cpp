@@ -1,5 +1,5 @@
-// The order in which listeners are notified of strong accesses, between host threads: that in which
-// they happened.
+// Listeners are notified of strong accesses of several host threads in the order in which these
+// happened.
 #include <fmt/format.h>
 
 #include <random>
@@ -11,7 +11,7 @@
 namespace inflight::machine {
 namespace {
 
-// Replays what it hears on words of its own: what is read must be what was last told to be written.
+// Replays the events on its own words: each read must return the last written value.
 class Replay : public check::Listener {
  public:
   check::Topic topics() const override { return check::Topic::accesses | check::Topic::addresses; }
@@ -29,7 +29,7 @@ class Replay : public check::Listener {
   std::uint64_t told = 0, stale = 0;
 };
 
-// %d0: the words. %r1: what is written next, of no other thread. Each access goes to one of four
+// %d0: the words. %r1: the next value to write, unique to the thread. Each access uses one of four
 // words.
 std::string random_access(std::mt19937& random) {
   static constexpr const char* accesses[] = {

@@ -1,4 +1,4 @@
-// Events of fences, barriers, collectives and waits: a kernel for each kind.
+// Events of fences, barriers, collectives and waits: one kernel per kind.
 #include "tests/unit/machine/event_runner.hpp"
 
 namespace inflight::machine {
@@ -80,7 +80,7 @@ FIRST:
             expected);
 }
 
-// The last that a barrier waits for may be an exit.
+// An exit may be the last event that a barrier waits for.
 TEST_F(SynchronisationEvents, AnExitCompletesABarrier) {
   const Lines expected{"bar.sync @0.0/ffffffff cta 0 sync expected 0 arrived 32 phase 0 acq_rel",
                        "- @0.1/ffffffff cta 0 complete expected 0 arrived 32 phase 0 acq_rel"};
@@ -142,7 +142,7 @@ TEST_F(SynchronisationEvents, CollectivesAreToldOnceWithAllTheirLanes) {
             expected);
 }
 
-// Lanes that come from different places to a collective, and to bar.warp.sync, wait for each other.
+// Lanes that reach a collective, or bar.warp.sync, from different places wait for each other.
 TEST_F(SynchronisationEvents, LanesThatMeetFromDifferentPlacesAreOneEvent) {
   for (const std::string what :
        {"vote.sync.ballot.b32 %r1, %p0, 0xffffffff;", "bar.warp.sync 0xffffffff;"}) {
@@ -169,7 +169,7 @@ DONE:)");
   }
 }
 
-// Two halves of a warp, each a collective of its own, at one instruction.
+// Two halves of a warp are separate collectives at one instruction.
 TEST_F(SynchronisationEvents, EachMemberMaskIsACollectiveOfItsOwn) {
   const Lines expected{"vote.sync.ballot.b32 @0.0/ffff vote of ffff",
                        "vote.sync.ballot.b32 @0.0/ffff0000 vote of ffff0000"};

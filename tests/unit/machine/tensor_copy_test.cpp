@@ -1,5 +1,5 @@
-// What keeps tensor copies inside the memory that they may touch, whatever the 128 bytes of the map
-// hold and wherever they lie.
+// Tensor copies stay inside the memory that they may access, whatever the map's 128 bytes and its
+// address.
 #include <array>
 
 #include "gpu/async/tensor_map.hpp"
@@ -63,7 +63,7 @@ TEST(TensorMapOfTheProgram, BoxesPastThirtyTwoBitsAreRefused) {
   expect_refused(run(r5, rows), "makes a box of more than 233472 bytes");
 }
 
-// Of sliced rows that are narrower than the swizzle's line, the last ones lie anywhere in it.
+// With sliced rows narrower than the swizzle's line, the last ones may lie anywhere in it.
 TEST(TensorMapOfTheProgram, SwizzledSlicesStayInSharedMemory) {
   PtxRunner r(
       {kernel_k("setp.ne.u32 %p1, %r1, 0; @%p1 exit; mbarrier.init.shared.b64 [bar], 1;"
@@ -147,7 +147,7 @@ TEST(TensorStore, ReducesNoByteBehindRegisteredMemory) {
 TEST(TensorStore, ChunksMayEndInTheirOwnPadding) {
   PtxRunner r({kernel_k(store, shared)});
   EXPECT_TRUE(run(r, row_of(r.make<char>(33), 33)).ok());
-  auto host = std::make_unique<HostMemory>();  // as pinned memory, to whose last page all belongs
+  auto host = std::make_unique<HostMemory>();  // pinned memory owns its last page
   ASSERT_TRUE(r.memory.adopt(0, host->begin(), 33, AllocationKind::host, {}, {.padding = room - 33}));
   const Outcome o = run(r, row_of(host->begin(), 33));
   EXPECT_TRUE(o.ok()) << o.report;

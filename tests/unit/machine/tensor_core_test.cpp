@@ -1,5 +1,5 @@
-// mma and wmma: what the warp's lanes hold, what their accesses tell, what is refused. The
-// arithmetic of every form is compared with a chip's by tests/gpu/tensor_core_truth.
+// mma and wmma: the elements of the warp's lanes, the events of their accesses, refused forms.
+// tests/gpu/tensor_core_truth compares the arithmetic of every form with a chip's.
 #include <bit>
 
 #include "tests/unit/machine/event_log.hpp"
@@ -11,7 +11,7 @@ namespace {
 using check::Topic;
 using Words = std::vector<std::uint32_t>;
 
-// What each lane has in %r10 to %r13 behind `body`.
+// Each lane's %r10 to %r13 after `body`.
 Words words_of(const std::string& body, Limits limits = {}) {
   PtxRunner r({kernel_k(body + R"(
   mul.wide.u32 %rd2, %r1, 16; add.s64 %rd2, %rd1, %rd2;
@@ -23,8 +23,8 @@ Words words_of(const std::string& body, Limits limits = {}) {
   return {out, out + 128};
 }
 
-// Lane T has of A of m16n8k16 row T/4, columns 2(T%4) and one more, in its first register; of B, of
-// which only B[0][0] is 1, lane 0 has it.
+// In its first register, lane T has row T/4 and columns 2(T%4) and one more of A in m16n8k16. Only
+// B[0][0] is 1, and lane 0 has it.
 TEST(TensorCore, LanesHoldWhatPtxDraws) {
   const Words got = words_of(R"(
   { .reg .b16 %h; .reg .f32 %f; cvt.rn.f32.u32 %f, %r1; cvt.rn.f16.f32 %h, %f;
@@ -49,7 +49,7 @@ TEST(TensorCore, LanesThatStandApartMeetAtIt) {
   mov.u32 %r20, 0x02020202;
 meet:
   mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%r10, %r11}, {%r20}, {%r20}, {%r21, %r21};)");
-  // Rows of A and columns of B are one each of lanes 4i to 4i+3: 1 for i < 2 and lane 8, else 2.
+  // Lanes 4i to 4i+3 have one row of A and one column of B: 1 for i < 2 and lane 8, else 2.
   const unsigned of[] = {1, 1, 2, 2, 2, 2, 2, 2};
   for (unsigned l = 8; l < 32; ++l) {
     const unsigned row = l / 4, column = 2 * (l % 4);
@@ -77,7 +77,7 @@ TEST(TensorCore, ComputesAsTheDeviceDoes) {
 
 // --- wmma's accesses ---
 
-// The lanes' addresses of the one access of `body`, from the start of what it is given on.
+// The lanes' addresses in the one access of `body`, relative to its base address.
 class Heard : public EventLog {
  public:
   Heard() : EventLog(Topic::accesses | Topic::addresses) {}
@@ -145,7 +145,7 @@ TEST(TensorCore, AMatrixIsAlignedToItsElements) {
   EXPECT_EQ(o.kind, FaultKind::misaligned_address);
 }
 
-// --- what is refused ---
+// --- refusals ---
 
 TEST(TensorCore, FormsThatNoArchitectureHasAreRefusedByName) {
   const Outcome o = outcome_of(R"(

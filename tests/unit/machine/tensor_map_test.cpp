@@ -17,8 +17,7 @@ async::TensorMap plain() {
   return m;
 }
 
-// A module of PTX ISA `version` whose kernel finds a map at %rd1, runs `body`, and what became of
-// the map.
+// Runs `body` in a module of PTX ISA `version` with a map at %rd1, and returns the map afterwards.
 struct Result {
   Outcome outcome;
   async::TensorMap map;
@@ -84,7 +83,7 @@ TEST(TensorMapReplace, StridesBeforePtx85CountSixteenths) {
   EXPECT_EQ(replaced(body, "9.0").map.stride[2], 32u);
 }
 
-// A copy in shared memory is changed and goes back with the fence, as grouped kernels do it.
+// The shared memory copy is changed and written back with the fence, as in grouped kernels.
 TEST(TensorMapReplace, InSharedMemoryAndBackAgain) {
   const Result got = replaced(R"(
   mov.u32 %r3, s;

@@ -1,4 +1,4 @@
-// The host's side of launches by kernels, for tests without a CUDA runtime.
+// The host side of kernels' launches, for tests without a CUDA runtime.
 #pragma once
 #include <atomic>
 

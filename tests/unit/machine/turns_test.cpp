@@ -1,4 +1,4 @@
-// In what turns warps and blocks run, and how their clocks pass meanwhile.
+// The turns in which warps and blocks run, and how their clocks advance.
 #include "gpu/machine/run/turns.hpp"
 
 #include <set>
@@ -14,7 +14,7 @@ using Kind = Turns::Kind;
 
 class TurnsOfWarps : public KernelRunner {
  protected:
-  // The order in which the warps of each block took tickets, a few times each.
+  // The order in which the warps of each block take tickets, a few times each.
   std::vector<std::uint32_t> tickets(Turns turns, unsigned workers) {
     options.turns = turns;
     options.workers = workers;
@@ -40,7 +40,7 @@ DONE:
   }
   static constexpr std::uint32_t blocks = 20, warps = 8, rounds = 8;
 
-  // What is left of four warps' increments of one word in shared memory, 10 each, none atomic.
+  // The sum of four warps' non-atomic increments of one word in shared memory, 10 each.
   std::uint32_t increments(Turns turns) {
     options.turns = turns;
     const std::uint64_t out = upload(std::vector<std::uint32_t>(1));
@@ -74,7 +74,7 @@ TEST_F(TurnsOfWarps, AreTheSameForASeedWhateverTheNumberOfWorkers) {
 }
 
 TEST_F(TurnsOfWarps, OfOneInstructionAreInStep) {
-  EXPECT_EQ(increments({Kind::fixed, 1, 0}), 10u);  // all read before one writes
+  EXPECT_EQ(increments({Kind::fixed, 1, 0}), 10u);  // all warps read before one writes
   EXPECT_EQ(increments({Kind::fixed, 100000, 0}), 40u);
 }
 
@@ -98,7 +98,7 @@ TEST(StartOrder, ChangesPlacesAmongThoseThatHaveRoom) {
 
 constexpr std::uint32_t khz = 2000000;
 
-// Rounds of 100 cycles until `cycles` have passed.
+// The number of rounds of 100 cycles until `cycles` have passed.
 unsigned rounds_until(std::uint64_t cycles, std::uint8_t polls, Clock clock = {}) {
   clock.start(first_cycle);
   unsigned rounds = 0;

@@ -1,4 +1,5 @@
-// Bits that nothing has written are followed through registers to what they decide, and only there.
+// Unwritten bits are followed through registers to the decisions that depend on them, and no
+// further.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +15,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-// Takes `bytes` of what lanes of `lanes` load from shared memory for undefined.
+// Treats `bytes` of each load from shared memory by `lanes` as undefined.
 class Undefined : public check::Listener {
  public:
   Undefined(check::Mask lanes, std::uint32_t bytes) : lanes_(lanes), bytes_(bytes) {}
@@ -51,8 +52,8 @@ class Undefined : public check::Listener {
 
 class UndefinedTest : public KernelRunner {
  protected:
-  // `body` of one warp: %r0 is the thread, %r1 a word of shared memory, all of them 0, of which
-  // `bytes` count as undefined in `lanes`; %d0 global memory.
+  // Runs `body` in one warp. %r0 is the thread, %r1 a word of shared memory (all are 0), of which
+  // `bytes` count as undefined in `lanes`; %d0 is global memory.
   Lines follow(const std::string& body, check::Mask lanes = ~0u, std::uint32_t bytes = 0xf) {
     Undefined listener(lanes, bytes);
     options.listener = &listener;
@@ -99,7 +100,7 @@ TEST_F(UndefinedTest, ReportsWhatDecides) {
             Lines{"branch of lanes 4"});
   EXPECT_EQ(follow("setp.eq.s32 %p0, %r1, 7; @%p0 bra END; st.global.u32 [%d0], 1; END:", 4),
             Lines{"branch of lanes 4"});
-  // Another bit tells them apart.
+  // Another bit distinguishes them.
   EXPECT_EQ(
       follow("setp.eq.s32 %p0, %r1, 0x70000; @%p0 bra END; st.global.u32 [%d0], 1; END:", 4, 0x3),
       Lines{});
@@ -141,10 +142,10 @@ TEST_F(UndefinedTest, FollowsTheRowsOfAMatrix) {
   shl.b32 %r4, %r0, 4; mov.u32 %r5, tile; add.u32 %r4, %r4, %r5;
   ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%x0, %x1, %x2, %x3}, [%r4];
 )";
-  // Of row 3 of the first matrix, lanes 12 to 15 hold what it holds.
+  // Lanes 12 to 15 hold row 3 of the first matrix.
   EXPECT_EQ(follow(load + "st.global.u32 [%d0], %x0;", 1u << 3, 0xffff),
             Lines{"stores f of lanes f000, copied"});
-  // It is row 3 of A, hence of the product.
+  // It is row 3 of A, and therefore affects that row of the product.
   EXPECT_EQ(follow(load + R"(
   mov.f32 %f0, 0f00000000;
   mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3}, {%x0, %x1, %x2, %x3},

@@ -7,14 +7,14 @@ namespace {
 
 using check::Topic;
 
-// Every form that code is decoded for: whether a launch has a listener, of what, and clusters.
+// Every form in which code is decoded: with or without listeners and their topics, and clusters.
 constexpr Topic listeners[] = {
     Topic{},         Topic::instructions,
     Topic::accesses, Topic::fences | Topic::barriers | Topic::collectives | Topic::waits,
     Topic::counts,   Topic::all,
 };
 
-// Calls `body` with a runner for each of them.
+// Calls `body` with a runner for each form.
 template <class Body>
 void in_every_form(const std::string& text, const Body& body) {
   for (const Topic topics : listeners) {
@@ -95,7 +95,7 @@ TEST(Unsupported, InAClusterAndInACalledFunction) {
                 });
 }
 
-// A function that cannot begin ends the kernel where it is called; a kernel is not launched.
+// A function that cannot start ends the kernel at its call. A kernel that cannot is not launched.
 TEST(Unsupported, AFunctionThatCannotBegin) {
   const std::string big = ".local .b8 frame[1000000];";
   PtxRunner r({".func f() { " + big + " ret; }\n" + kernel_k(R"(

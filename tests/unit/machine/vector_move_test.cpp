@@ -1,12 +1,11 @@
-// mov that takes a value apart into registers and puts it together again (PTX ISA, "mov": pack and
-// unpack).
+// mov that splits a value into registers and joins them again (PTX ISA, "mov": pack and unpack).
 #include "tests/unit/machine/ptx_runner.hpp"
 
 namespace inflight::machine {
 namespace {
 
-// A value of `whole` bits goes through `count` registers of `part` bits, in the opposite order;
-// each part is converted on its own too, and their sum comes last.
+// Moves a value of `whole` bits through `count` registers of `part` bits in reverse order. Each
+// part is also converted separately, and their sum is last.
 std::string reversed(unsigned whole, unsigned part, unsigned count, const std::string& type) {
   const std::string w = std::to_string(whole), p = std::to_string(part);
   std::string registers, opposite, sum;

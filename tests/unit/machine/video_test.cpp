@@ -1,4 +1,4 @@
-// Video instructions against the specification's pseudo-code, written out for some forms.
+// Video instructions, compared with the specification's pseudo-code for some forms.
 #include <algorithm>
 
 #include "tests/unit/machine/arithmetic_runner.hpp"

@@ -1,6 +1,5 @@
-// wgmma's asynchrony: what a warpgroup sees before and after its waits, what moves follow, and what
-// is reported where its rules are broken. What it computes is tests/gpu/tensor_core_truth's to
-// hold.
+// wgmma's asynchrony: the registers before and after a warpgroup's waits, later moves, and reports
+// of broken rules. tests/gpu/tensor_core_truth tests its results.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -11,9 +10,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A kernel for whole warpgroups. Shared memory is full of bf16 ones, which %rd4 describes; %f0 to
-// %f3 are accumulators, 100 to 103; %r10 to %r13 fragments of A, full of ones; %r1 the thread. What
-// stands in %f9 at the end is the thread's answer.
+// A kernel for whole warpgroups. Shared memory is full of bf16 ones, described by %rd4. %f0 to %f3
+// are accumulators, 100 to 103. %r10 to %r13 are fragments of A, full of ones. %r1 is the thread.
+// Each thread's result is %f9 at the end.
 std::string kernel(const std::string& body, const std::string& functions = {}) {
   return ".version 8.7\n.target sm_90a\n.address_size 64\n" + functions + R"(
 .visible .entry k(.param .u64 out) {
@@ -65,7 +64,7 @@ Result run(const std::string& text, async::Timing timing = async::late, unsigned
   result.values.assign(out, out + threads);
   return result;
 }
-// That all threads answer.
+// Expects this value in all threads.
 void expect(const std::string& body, float value, async::Timing timing = async::late) {
   const Result r = run(kernel(body), timing);
   EXPECT_TRUE(r.outcome.ok()) << r.outcome.report;
@@ -108,7 +107,7 @@ TEST(Wgmma, LeavesAllowedGroupsInFlight) {
          117);
 }
 
-// Compilers move accumulators before the wait, for the assembler gives both one register.
+// Compilers move accumulators before the wait, since the assembler gives both one register.
 TEST(Wgmma, IsFollowedByMovesOfItsAccumulators) {
   for (const auto timing : timings) {
     expect(std::string(from_shared) + commit + "mov.f32 %f9, %f1;\n" + wait, 117, timing);
@@ -123,8 +122,8 @@ TEST(Wgmma, IsFollowedByMovesOfItsAccumulators) {
   }
 }
 
-// Where arrays live in local memory, compilers put accumulators there at once, and the assembler
-// waits.
+// If arrays are in local memory, compilers store accumulators there at once, and the assembler
+// inserts a wait.
 TEST(Wgmma, IsDoneWhereItsAccumulatorsGoToLocalMemory) {
   for (const auto timing : timings)
     expect(".local .b32 spilled;\n" + std::string(from_shared) + commit +
@@ -132,14 +131,14 @@ TEST(Wgmma, IsDoneWhereItsAccumulatorsGoToLocalMemory) {
            117, timing);
 }
 
-// Triton adds partial sums of 8-bit floats so.
+// Triton adds partial sums of 8-bit floats this way.
 TEST(Wgmma, IsDoneWhereItsAccumulatorsAreReadBeforeTheCommit) {
   for (const auto timing : timings)
     expect(std::string(from_shared) + "add.f32 %f9, %f1, 0f00000000;\n" + commit + wait, 117,
            timing);
 }
 
-// Nothing reads the accumulators, so what is computed meanwhile could have had their places.
+// The accumulators are not read, so their slots could have been reused for later values.
 TEST(Wgmma, WritesNobodyElsesRegisters) {
   std::string body = std::string(from_shared) + commit;
   for (int i = 10; i < 40; ++i) body += fmt::format("cvt.rn.f32.u32 %f{}, %r2;\n", i);
@@ -149,8 +148,8 @@ TEST(Wgmma, WritesNobodyElsesRegisters) {
   expect(body, 0);
 }
 
-// One thread's wait is for the operation of all four warps: here the first warp's clears what the
-// others' parts would still read.
+// One thread's wait covers all four warps. Here the first warp clears data that the others' parts
+// would otherwise still read.
 TEST(Wgmma, IsCompleteForAllWarpsOnceOneHasWaited) {
   expect(std::string(from_shared) + commit + R"(
     setp.ge.u32 %p2, %r1, 32;
@@ -187,7 +186,7 @@ TEST(Wgmma, MultipliesForEachWarpgroupApart) {
   EXPECT_THAT(r.values, ::testing::Each(117.f));
 }
 
-// Its registers are a frame's, which the function leaves: the assembler waits there.
+// Its registers belong to the frame of a function that returns. The assembler waits there.
 TEST(Wgmma, IsDoneWhereAFunctionIssuedIt) {
   const std::string function = R"(
 .func (.param .b32 result) f(.param .b64 descriptor) {

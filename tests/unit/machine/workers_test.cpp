@@ -1,5 +1,5 @@
-// How a launch's blocks spread over host threads: each runs once, whoever waits for another gets
-// it.
+// The distribution of a launch's blocks over host threads: each runs once, and a block that another
+// waits for is started.
 #include "gpu/machine/run/workers.hpp"
 
 #include <algorithm>
@@ -86,7 +86,7 @@ TEST(Clusters, ThatNobodyWaitsForAreTheSameWorkersInEachLaunch) {
     EXPECT_EQ(clusters.take(third).fresh, 500u);
     EXPECT_EQ(clusters.take(first).fresh, 0u);
     EXPECT_EQ(clusters.take(third).fresh, 501u);
-    // Nobody has the second place: what is there goes to whoever has nothing else.
+    // No worker has the second index. Its share goes to workers without other work.
     std::vector<int> given(1000);
     given[0] = given[500] = given[501] = 1;
     for (auto ticket = clusters.take(first); ticket; ticket = clusters.take(first))
@@ -116,7 +116,7 @@ TEST(Clusters, GiveEachWorkerAQueue) {
 
 class Workers : public KernelRunner {
  protected:
-  // Runs `body` in blocks of one warp; each block adds 1 to its word behind p0.
+  // Runs `body` in blocks of one warp. Each block adds 1 to its word at p0.
   void expect_each_once(const std::string& body, u32 blocks) {
     const Program* program = link(entry(1, R"(
   .reg .b64 %rd<6>; .reg .b32 %r<8>; .reg .pred %p<4>;
@@ -158,8 +158,8 @@ TEST_F(Workers, RunEachBlockOnceWhereFewHaveRoom) {
   expect_each_once(loop, 5000);
 }
 
-// The first thousand end at once, so that others come to be handed out many at a time. Each of the
-// rest waits for the one after it, which may have been handed to the same worker.
+// The first thousand end at once, so that later ones are handed out in large batches. Each of the
+// rest waits for the next one, which the same worker may have.
 TEST_F(Workers, StartWhomAnotherWaitsFor) {
   constexpr const char* wait_for_next = R"(
   setp.lt.u32 %p2, %r1, 1000;
@@ -177,7 +177,7 @@ GO:
   expect_each_once(wait_for_next, 1200);
 }
 
-// Blocks that have work and blocks that only wait for them: nobody looks on while others work.
+// Blocks that work, and blocks that only wait for them: no worker idles while others work.
 TEST_F(Workers, EndTogetherWhereSomeWaitForAll) {
   const Program* program = link(entry(2, R"(
   .reg .b64 %rd<6>; .reg .b32 %r<8>; .reg .pred %p<4>;
@@ -204,7 +204,7 @@ WAIT:
   }
 }
 
-// A time-out says how many have ended, also of those that were handed out together.
+// A time-out reports how many blocks have ended, including those handed out together.
 TEST_F(Workers, CountWhatIsDone) {
   const Program* program = link(entry(1, R"(
   .reg .b64 %rd<6>; .reg .b32 %r<8>; .reg .pred %p<4>;

@@ -1,4 +1,4 @@
-// libnvidia-ml.so.1 as monitoring tools and libraries call it, against what the driver says.
+// libnvidia-ml.so.1 called as in monitoring tools and libraries, compared with the driver's values.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <sys/wait.h>
@@ -323,7 +323,7 @@ TEST_F(Nvml, UtilizationIsTheTimeThatKernelsTake) {
   go = 0;
   void* arguments[] = {&flag};
   ASSERT_EQ(cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, nullptr, arguments, nullptr), 0);
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // it may begin late
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // it may start late
   ASSERT_EQ(nvmlDeviceGetUtilizationRates(device[0], &rates), success);
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   ASSERT_EQ(nvmlDeviceGetUtilizationRates(device[0], &rates), success);
@@ -355,7 +355,7 @@ struct Field {
   std::uint64_t value;
 };
 
-// As NCCL asks, which finds switches so, and PyTorch. Two H200s answered the same.
+// The queries of NCCL, which finds switches this way, and of PyTorch. Two H200s gave the same.
 TEST_F(Nvml, LinksLeadToSwitches) {
   Field field{.id = 91};
   EXPECT_EQ(nvmlDeviceGetFieldValues(device[0], 1, &field), success);
@@ -434,7 +434,7 @@ TEST_F(Nvml, DevicesReachEachOther) {
   EXPECT_EQ(settings[2], 0U);
 }
 
-// PyTorch counts devices by NVML in a process that forks its workers later.
+// PyTorch counts devices with NVML in a process that forks its workers later.
 TEST_F(Nvml, AChildMayUseCudaAfterIt) {
   Memory1 memory;
   ASSERT_EQ(nvmlDeviceGetMemoryInfo(device[0], &memory), success);

@@ -1,5 +1,5 @@
-// Calls, addresses and heads of functions that the driver's assembler refuses (`ptxas`, CUDA 13.0,
-// was asked about every text here), and their neighbours that it takes.
+// Calls, addresses and heads of functions that the driver's assembler refuses (`ptxas` of CUDA 13.0
+// was run on every text here), and similar ones that it accepts.
 #include <fmt/format.h>
 
 #include "support.hpp"
@@ -10,13 +10,13 @@ namespace {
 using testing::try_parse;
 using testing::with_header;
 
-// What is wrong with a text; empty if nothing.
+// The error in a text, or an empty string.
 std::string mistake(std::string_view text) {
   const auto m = try_parse(with_header(text));
   return m ? std::string() : m.error().message;
 }
 
-// A call of `f` with one parameter by a kernel that declares `actual` and passes `x`.
+// A kernel that calls `f` with one parameter. It declares `actual` and passes `x`.
 std::string passed(std::string_view formal, std::string_view declared, std::string_view x = "x") {
   return mistake(
       fmt::format(".func f({}) {{ ret; }} .visible .entry k() {{ .reg .b32 %r; .reg .b64 "
@@ -139,7 +139,7 @@ TEST(Checks, HeadsOfOneFunctionAgree) {
             "`a` and `g` have other parameters or results");
 }
 
-// An H200 takes 32,764 bytes and answers 218 at 32,768.
+// An H200 accepts 32,764 bytes and returns 218 for 32,768.
 TEST(Checks, KernelsTakeSoManyBytesOfParameters) {
   const auto kernel = [](std::string_view parameters) {
     return mistake(fmt::format(".visible .entry k({}) {{ ret; }}", parameters));
@@ -235,7 +235,7 @@ TEST(Checks, PrecisionIsSaidSincePtxOfOld) {
 }
 // --- wgmma ---
 
-// A kernel with one wgmma.mma_async of this name and these operands behind `count` accumulators.
+// A kernel with one wgmma.mma_async of this name, and these operands after `count` accumulators.
 std::string multiplied(std::string_view name, unsigned count, std::string_view operands) {
   std::string accumulators;
   for (unsigned i = 0; i < count; ++i) accumulators += fmt::format("{}%f{}", i ? ", " : "", i);
@@ -265,7 +265,7 @@ TEST(Checks, MultiplicationsOfWarpgroupsHaveTheirShapesAndTypes) {
   const std::string depth = async + "m64n16k16.f32.tf32.tf32";
   EXPECT_EQ(multiplied(depth, 8, "%rd, %rd, %p, 1, 1"),
             wrong(depth, "there is none of these types and this shape"));
-  // Integers have no n = 40.
+  // Integer types have no n = 40.
   const std::string width = async + "m64n40k32.s32.s8.u8";
   EXPECT_EQ(multiplied(width, 20, "%rd, %rd, %p"),
             wrong(width, "there is none of these types and this shape"));

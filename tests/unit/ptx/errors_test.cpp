@@ -1,4 +1,4 @@
-// What is wrong is said in a sentence, with its place.
+// Every error is a sentence with its position.
 #include "support.hpp"
 
 namespace inflight::ptx {

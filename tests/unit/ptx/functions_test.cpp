@@ -224,7 +224,7 @@ TEST(Functions, BodiesHaveTheirOwnVariables) {
   EXPECT_TRUE(testing::variable(m, "dyn").unsized);
 }
 
-// Names outlive the parser: they are views into the text that the module holds.
+// Names outlive the parser because they are views of the text that the module owns.
 TEST(Functions, NamesLiveAsLongAsTheModule) {
   std::vector<Module> kept;
   for (int i = 0; i < 3; ++i) kept.push_back(kernel("ret;"));

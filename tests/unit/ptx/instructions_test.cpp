@@ -1,4 +1,4 @@
-// The table of instructions: whole, and right about every form that programs use.
+// The table of instructions: complete, and right about every form that programs use.
 #include "gpu/ptx/instructions.hpp"
 
 #include <gtest/gtest.h>
@@ -59,7 +59,7 @@ TEST(Instructions, EveryFormInUseDecodes) {
   EXPECT_EQ(forms, 2022);
 }
 
-// Every component of a form is accounted for: what was decoded spells the form again, as a set.
+// Decoding keeps every component: the decoded set spells the same form again.
 TEST(Instructions, DecodingLosesNothing) {
   std::ifstream in(INFLIGHT_TEST_DATA "/forms.txt");
   std::string line;
@@ -127,7 +127,7 @@ TEST(Instructions, SparseMatrixProductsMaySaySoLater) {
   EXPECT_TRUE(f.instruction.mods.has(Mod::ordered_metadata));
 }
 
-// A set keeps no order: the two layouts are one modifier.
+// A set has no order, so the two layouts are one modifier.
 TEST(Instructions, KeepsTheOrderOfLayouts) {
   const auto mods = [](const char* opcode) { return decode(opcode).instruction.mods; };
   EXPECT_TRUE(mods("wmma.mma.sync.aligned.row.col.m16n16k16.f16.f16").has(Mod::row_col));
@@ -182,7 +182,7 @@ TEST(Instructions, CacheGivesTheSameFormAgain) {
   for (int i = 0; i < 1000; ++i) {
     static std::deque<std::string> names;
     names.push_back("sub.u32.n" + std::to_string(i));
-    cache.find(names.back(), 1);  // all of one hash
+    cache.find(names.back(), 1);  // all with the same hash
   }
   EXPECT_EQ(&cache.find("add.u32", 1), &a);
   EXPECT_EQ(a.base, Opcode::add);

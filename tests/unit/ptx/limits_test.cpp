@@ -1,4 +1,4 @@
-// Few bytes never cost much, and time grows with the text.
+// Short texts are cheap to parse, and time grows linearly with the text.
 #include <ctime>
 
 #include "support.hpp"
@@ -62,7 +62,7 @@ TEST(Limits, LongListsAreErrors) {
             "an instruction has too many operands");
 }
 
-// Of this process alone, however busy the machine is.
+// The time of this process only, however busy the machine is.
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 double seconds(const std::string& text) {
@@ -71,7 +71,7 @@ double seconds(const std::string& text) {
   return processor_seconds() - start;
 }
 
-// A generous bound that a quadratic parser misses by far.
+// A generous limit that a quadratic parser exceeds by far.
 void expect_fast(const std::string& text) { EXPECT_LT(seconds(text), 5.0) << text.substr(0, 200); }
 
 TEST(Limits, ManyOfAnythingStayFast) {

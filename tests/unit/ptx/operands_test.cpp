@@ -130,7 +130,7 @@ TEST(Operands, VectorRegistersComeInRangesAndAsParameters) {
       "mov.b32 %v2.y, out.x; mov.f32 in.w, in.x; mov.b64 %v1, %v2; ret; }");
   const Function& f = function(m, "f");
   auto index = [&](unsigned i, unsigned o) { return f.operands(f.body.at(i))[o].index; };
-  EXPECT_EQ(index(0, 1), 0u);  // registers begin with the parameters
+  EXPECT_EQ(index(0, 1), 0u);  // parameters have the first registers
   EXPECT_EQ(index(1, 1), 2u);
   EXPECT_EQ(index(1, 0), 5u);
   EXPECT_EQ(f.pool[f.operands(f.body.at(2))[1].index + 1].index, index(0, 0));

@@ -1,4 +1,4 @@
-// What the tests of the PTX room share: parsing a text, or the body of one kernel.
+// Shared by the tests of the PTX component: parse a text, or the body of one kernel.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ inline std::string with_header(std::string_view text) {
   return ".version 9.0\n.target sm_90a\n.address_size 64\n" + std::string(text);
 }
 
-// A module of that text behind a header of three lines; the test fails if it does not parse.
+// A module of the text after a header of three lines. The test fails if it does not parse.
 inline Module module_of(std::string_view text) {
   auto m = try_parse(with_header(text));
   if (m) return std::move(*m);
@@ -60,7 +60,7 @@ inline const Variable& variable(const Module& m, std::string_view name) {
   return m.variables.at(0);
 }
 
-// An operand as text, so that a test reads like the instruction it is about.
+// An operand as text, which makes tests read like instructions.
 inline std::string show(const Module& m, const Function& f, const Operand& o);
 
 inline std::string show_list(const Module& m, const Function& f, const Operand& o) {

@@ -1,4 +1,4 @@
-// What is fast gives what the model gives, to the bit: on random matrices of every kind of value.
+// The fast code gives the model's results to the bit, on random matrices of every kind of value.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -18,7 +18,7 @@ enum class Values { near_one, any, wide, tiny, special, cancelling };
 constexpr Values mixtures[] = {Values::near_one, Values::any,     Values::wide,
                                Values::tiny,     Values::special, Values::cancelling};
 
-// The bits of a floating element.
+// The bits of a floating-point element.
 std::uint64_t floating(Element e, Values values, Random& random) {
   const Format& f = format(e);
   const int stored = f.fraction + f.ignored;
@@ -50,7 +50,7 @@ Bytes matrix(Element e, int count, Values values, Random& random) {
   return bytes;
 }
 
-// Of each four columns two, in order; of each two of tf32 one; of each eight of 4 bits two pairs.
+// Two of each four columns, in order; for tf32 one of each two; for 4 bits two pairs of each eight.
 std::vector<std::uint8_t> columns_of(const Product& p, Random& random) {
   std::vector<std::uint8_t> columns;
   const int unit = format(p.a).bits == 4 ? 2 : 1;
@@ -114,7 +114,7 @@ Product product_of(const Kind& kind) {
   return {.a = kind.a, .b = kind.b, .c = kind.c, .d = kind.d, .m = 16, .n = 8, .k = kind.k};
 }
 
-// Has an architecture what is multiplied?
+// True if an architecture supports this kind of product.
 bool exists(const Numerics& numerics, const Kind& kind) {
   const bool fp8 = kind.a == Element::e4m3 || kind.a == Element::e5m2;
   return !fp8 || numerics.warp_fp8 != Numerics::Fp8::absent;

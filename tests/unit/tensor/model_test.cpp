@@ -1,4 +1,4 @@
-// The model's rules, one by one, on outputs of a single dot product.
+// The model's rules, one by one, on results of single dot products.
 #include "gpu/tensor/model.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 using Halves = std::vector<std::uint16_t>;
 constexpr std::uint16_t one = 0x3c00, two = 0x4000, infinity = 0x7c00, nan = 0x7e01;
 
-// The sum of products of f16, and c, on sm_`number`.
+// The sum of f16 products and c on sm_`number`.
 std::uint32_t dot(Halves a, Halves b, float c, int number = 90) {
   Product p{.m = 1, .n = 1, .k = 16};
   a.resize(16), b.resize(16);
@@ -30,7 +30,7 @@ TEST(Model, ProductsAreExact) {
 TEST(Model, TermsKeepFractionBitsOfTheLargest) {
   const std::uint16_t small = 0x0c00;  // 2^-12
   EXPECT_EQ(dot({small, small}, {small, small}, 1), bits(0x1.000002p0F));
-  // 2^-25 twice is 2^-24, which is truncated; four times it is an ulp on Hopper only.
+  // 2^-25 twice is 2^-24, which is truncated. Four times it is an ulp, but only on Hopper.
   const std::uint16_t half = 0x0800;  // 2^-13
   EXPECT_EQ(dot({small, small, small, small}, {half, half, half, half}, 1), bits(0x1.000002p0F));
   EXPECT_EQ(dot({small, small, small, small}, {half, half, half, half}, 1, 80), bits(1));

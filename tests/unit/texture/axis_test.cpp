@@ -26,7 +26,7 @@ TEST(Axis, ModesOfNormalizedCoordinates) {
             (std::vector<int>{b, b, b, b, b, 0, 1, 2, 3, b, b, b, b, b}));
 }
 
-// Wrapping and mirroring need normalized coordinates; CUDA clamps without.
+// Wrapping and mirroring need normalized coordinates. CUDA clamps others.
 TEST(Axis, CountedTexelsDoNotWrap) {
   EXPECT_EQ(walk(Address::wrap, false), walk(Address::clamp, false));
   EXPECT_EQ(walk(Address::mirror, false), walk(Address::clamp, false));

@@ -40,7 +40,7 @@ TEST(Cube, FacesAreOrientedAsDocumented) {
   }
 }
 
-// Behind each edge lies another face, and from there one edge leads back.
+// Every edge leads to another face, from which one edge leads back.
 TEST(Cube, EdgesLeadToAnotherFaceAndBack) {
   for (const std::int32_t size : {1, 2, 5})
     for (unsigned face = 0; face < 6; ++face)
@@ -73,7 +73,7 @@ TEST(Cube, StepsOnOneFaceAreDifferencesOfPlaces) {
 }
 
 TEST(Cube, StepsGoOnBehindEdges) {
-  // From the middle of +z to +x: half a face to the edge, and half of half a face behind it.
+  // From the middle of +z to +x: half a face to the edge, and a quarter of a face past it.
   const FaceStep right = step_on_cube({0, 0, 1}, {1, 0.25f, 0.5f});
   EXPECT_FALSE(right.same_face);
   EXPECT_EQ(right.s, 1.5);
@@ -84,7 +84,7 @@ TEST(Cube, StepsGoOnBehindEdges) {
   EXPECT_TRUE(std::isinf(step_on_cube({0, 0, 1}, {0, 0, -1}).s));
 }
 
-// Whatever the faces, a short step stays short.
+// A short step stays short across all faces.
 TEST(Cube, ShortStepsAreShortAcrossEveryEdge) {
   constexpr float near = 1 / 1024.0f;
   for (int a = 0; a < 3; ++a)

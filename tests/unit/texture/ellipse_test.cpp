@@ -1,4 +1,4 @@
-// What gradients make of a pixel: levels of detail and probes.
+// Gradients of a pixel: its levels of detail and probes.
 #include "gpu/texture/ellipse.hpp"
 
 #include <gtest/gtest.h>

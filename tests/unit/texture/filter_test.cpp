@@ -1,4 +1,4 @@
-// Weighted sums of texels, as an H200 rounds them.
+// Weighted sums of texels with an H200's rounding.
 #include "gpu/texture/filter.hpp"
 
 #include <gtest/gtest.h>
@@ -30,8 +30,8 @@ TEST(Filter, HalvesAreRoundedAwayFromZero) {
   EXPECT_EQ(floats({next, after}, {128, 128}), after);
 }
 
-// What lies more than four bits below the greatest texel's last is lost, even where the greatest
-// weighs little.
+// Bits more than four below the greatest texel's last are lost, even if the greatest has little
+// weight.
 TEST(Filter, TexelsAreAlignedToTheGreatest) {
   EXPECT_EQ(floats({1, 0x1p-28f}, {1, 255}), 0x1p-8f);
   EXPECT_GT(floats({1, 0x1p-27f}, {1, 255}), 0x1p-8f);

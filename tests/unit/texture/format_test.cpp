@@ -1,4 +1,4 @@
-// Texels' bytes and what reads make of them.
+// Texels' bytes and the values that reads return.
 #include "gpu/texture/format.hpp"
 
 #include <gtest/gtest.h>

@@ -69,7 +69,7 @@ TEST(LevelsOfCubes, GradientsAreTexelsOfTheFace) {
   EXPECT_EQ(level(-2, 0, 0), 4u);      // the face across
 }
 
-// What is far from the origin cannot express a small gradient.
+// Coordinates far from the origin cannot express a small gradient.
 TEST(LevelsOfVolumes, GradientsAreRoundedWithTheirPlaces) {
   Picture picture{Geometry::volume, 32, 32, 32, 5};
   picture.texture.sampler.greatest = 100;

@@ -1,4 +1,4 @@
-// A texture whose texels are rising floats, for tests.
+// A texture of increasing floats, for tests.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace inflight::texture {
 
-// Texel (x, y, z) is x + width * (y + height * z); of further levels, 1000 more each.
+// Texel (x, y, z) is x + width * (y + height * z). Each further level adds 1000.
 struct Picture {
   Picture(Geometry geometry, std::uint32_t width, std::uint32_t height = 1, std::uint32_t depth = 1,
           unsigned levels = 1) {

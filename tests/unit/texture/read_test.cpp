@@ -57,7 +57,7 @@ TEST(Read, GathersFourTexelsRoundAPlace) {
     EXPECT_EQ(std::bit_cast<float>(v[static_cast<unsigned>(i)]), expected[i]);
 }
 
-// A direction into what is no cubemap stays inside it.
+// A direction read of an image that is not a cubemap stays inside it.
 TEST(Read, DirectionsStayInsideTheImage) {
   Picture p(Geometry::planes, 4, 4, 3);
   prepare(p.texture);

@@ -1,4 +1,4 @@
-// Places in surfaces and what happens outside.
+// Positions in surfaces, and accesses outside them.
 #include "gpu/texture/surface.hpp"
 
 #include <gtest/gtest.h>

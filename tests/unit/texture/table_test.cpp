@@ -21,7 +21,7 @@ TEST(Table, FindsWhatAHandleNames) {
     EXPECT_FALSE(table->texture(other));
 }
 
-// A handle whose object is gone does not name the one that came after it.
+// A destroyed object's handle does not name a later object.
 TEST(Table, StaleHandlesAreKnown) {
   Objects objects;
   const auto first = objects.add(Texture{});

@@ -1,4 +1,4 @@
-// How near instructions are to a chip's, as a listener that counts hears of it.
+// The exactness of instructions relative to a chip, as a counting listener receives it.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -11,7 +11,7 @@ namespace {
 
 using Kind = check::Fidelity::Kind;
 
-// Threads that executed each instruction which is not exact, by its text.
+// The number of threads that executed each inexact instruction, by its text.
 std::map<std::string, std::pair<Kind, std::uint64_t>> run(const std::string& body, int sm = 90) {
   PtxRunner r({kernel_k(body)});
   r.limits.architecture = sm;

@@ -1,4 +1,4 @@
-// The statistics add up: over threads, launches and instances, in numbers, as text and as JSON.
+// The sums of statistics over threads, launches and instances, as numbers, text and JSON.
 #include "gpu/trace/stats.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ void count(Stats& stats, const check::Kernel& k, std::initializer_list<std::uint
   stats.run_counted({&k, numbers, of, warps, threads});
 }
 
-// What a block that does a little of everything counts.
+// The counts of a block that does a little of everything.
 void play(Stats& stats, const check::Kernel& k) {
   count(stats, k, {0, 1}, 1, 32);
   count(stats, k, {0}, 1, 8);
