@@ -115,7 +115,7 @@ std::uint64_t pipeline() {
 }
 
 // Threads of a grid take tickets from two counters in turn, each after a fence, as concurrent
-// containers do. Each ticket changes what a thread knows of all others.
+// containers do. Each ticket changes what a thread has seen of all others.
 std::uint64_t tickets() {
   constexpr std::uint32_t count_of_blocks = 64, warps = 16, rounds = 2;
   Location counters[2];

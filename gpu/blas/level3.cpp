@@ -45,7 +45,7 @@ struct Update {
   Size n, k;
   Size rows() const { return op == Operation::none ? n : k; }
   Size columns() const { return op == Operation::none ? k : n; }
-  // Hermitian updates conjugate what symmetric ones only transpose.
+  // Hermitian updates use the adjoint where symmetric ones use the transpose.
   char how(Kind kind) const {
     return op == Operation::none ? 'N' : kind == Kind::symmetric ? 'T' : 'C';
   }

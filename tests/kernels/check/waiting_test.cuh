@@ -77,7 +77,7 @@ INLINED void bulk_load(void* to, const void* from, unsigned bytes, Word* bar) {
       "l"(from), "r"(bytes), "r"(shared_address(bar))
       : "memory");
 }
-// What one thread initialises, all may use.
+// After one thread initialises it, all threads may use it.
 INLINED void publish_init() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   __syncthreads();

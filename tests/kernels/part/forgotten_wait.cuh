@@ -1,4 +1,4 @@
-// A kernel that reads cp.async's destination without waiting, and prints what it read.
+// A kernel that reads cp.async's destination without waiting, and prints the values.
 #include "tests/kernels/kernel_test.cuh"
 
 __global__ void forgets(int* out, const int* in) {
