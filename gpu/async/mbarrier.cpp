@@ -106,6 +106,14 @@ Violation invalidate(Word& word) {
 }
 
 Step arrive(Word& word, std::uint32_t count) { return arrive_with(word, 0, false, count, true); }
+bool arrive_each(Word& word, std::uint32_t count, std::uint32_t times) {
+  const std::uint64_t pending = word & count_bits, arrivals = std::uint64_t{count} * times;
+  if (!is_live(word) || count == 0 || arrivals >= pending) return false;
+  word -= arrivals;
+  return true;
+}
+Token token_of(Word word) { return as_token(word); }
+Token later_token(Token token, std::uint32_t count) { return token - count; }
 Step arrive_no_complete(Word& word, std::uint32_t count) {
   return arrive_with(word, 0, false, count, false);
 }

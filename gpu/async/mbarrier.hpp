@@ -55,6 +55,12 @@ Violation invalidate(Word&);
 
 // mbarrier.arrive: `count` arrivals in one operation.
 Step arrive(Word&, std::uint32_t count = 1);
+// `times` arrivals of `count` each, one after the other, if none of them breaks a rule or completes
+// the phase. Otherwise false, and nothing changes.
+bool arrive_each(Word&, std::uint32_t count, std::uint32_t times);
+// The token of an operation on a live mbarrier, and of one that follows it after `count` arrivals.
+Token token_of(Word);
+Token later_token(Token, std::uint32_t count);
 // mbarrier.arrive.noComplete: a violation if the phase would complete.
 Step arrive_no_complete(Word&, std::uint32_t count);
 // mbarrier.arrive.expect_tx: expect_tx, then one operation of `count` arrivals.

@@ -17,6 +17,15 @@ mbarrier::Word& word_at(std::byte* base, std::uint32_t address) {
   return *reinterpret_cast<mbarrier::Word*>(base + address);
 }
 
+// Of a mask that is not empty.
+std::uint32_t first_of(std::uint32_t mask) {
+  return static_cast<std::uint32_t>(std::countr_zero(mask));
+}
+std::uint32_t last_of(std::uint32_t mask) { return std::bit_floor(mask); }
+std::uint32_t thread_count(std::uint32_t mask) {
+  return static_cast<std::uint32_t>(std::popcount(mask));
+}
+
 std::uint32_t thread_over(const Issue& issue) {
   std::uint32_t found = warp_size;
   for_each_thread(issue.mask, [&](std::uint32_t t) {
@@ -64,7 +73,8 @@ struct ThreadCopies::State {
   bool fill(Copy& copy, const Issue& issue);
   void perform(Record& record, std::uint32_t mask);
   void fire(Record& record, std::uint32_t mask);
-  void expect_arrival(Record& record, std::uint32_t thread);
+  void expect_arrivals(Record& record);
+  void expect_arrival(Record& record, std::uint32_t mask, std::uint32_t thread, Violation v);
   void make_room();
   void mark_all(std::uint32_t mask, std::size_t end);
   void mark_groups(std::uint32_t mask, std::uint32_t newest_allowed);
@@ -112,30 +122,49 @@ void ThreadCopies::State::perform(Record& record, std::uint32_t mask) {
     observer.completed(threads(mask), *record.carried);
 }
 
-// Makes the arrivals of these threads.
+// Makes the arrivals of these threads. On one mbarrier all but the last, which may complete the
+// phase, arrive together.
 void ThreadCopies::State::fire(Record& record, std::uint32_t mask) {
   const Copy& c = *record.carried;
   record.mask &= ~mask;
   if (record.mask == 0) --arrivals;
+  const std::uint32_t first = first_of(mask), together = mask & ~last_of(mask);
+  if (record.one && together != 0 &&
+      mbarrier::arrive_each(word_at(c.dst_base, c.dst[first]), 1, thread_count(together))) {
+    if (observed()) [[unlikely]]
+      observer.arrived(threads(together), {c.id, c.tag, c.dst[first], record.noinc}, {});
+    mask &= ~together;
+  }
   for_each_thread(mask, [&](std::uint32_t t) {
     const mbarrier::Step step = mbarrier::arrive(word_at(c.dst_base, c.dst[t]));
     if (observed()) [[unlikely]]
-      observer.arrived(threads(1u << t), {c.id, c.tag, t, c.dst[t], record.noinc}, step);
+      observer.arrived(threads(1u << t), {c.id, c.tag, c.dst[t], record.noinc}, step);
     if (step.completed) observer.phase_completed(by.rank, c.dst[t]);
     if (step.violation != Violation::none) refuse(step.violation, 1u << t, c.tag);
   });
 }
 
-// Begins one thread's arrival. An arrival that breaks a rule is dropped.
-void ThreadCopies::State::expect_arrival(Record& record, std::uint32_t t) {
+// Begins the threads' arrivals. An arrival that breaks a rule is dropped.
+void ThreadCopies::State::expect_arrivals(Record& record) {
+  const std::uint32_t mask = record.mask, first = first_of(mask);
+  const auto add_pending = [&](std::uint32_t t, std::uint32_t count) {
+    mbarrier::Word& word = word_at(record.carried->dst_base, record.carried->dst[t]);
+    return record.noinc ? Violation::none : mbarrier::add_pending(word, count);
+  };
+  if (record.one && add_pending(first, thread_count(mask)) == Violation::none)
+    return expect_arrival(record, mask, first, Violation::none);
+  for_each_thread(mask,
+                  [&](std::uint32_t t) { expect_arrival(record, 1u << t, t, add_pending(t, 1)); });
+}
+
+void ThreadCopies::State::expect_arrival(Record& record, std::uint32_t mask, std::uint32_t t,
+                                         Violation v) {
   const Copy& c = *record.carried;
-  const Violation v =
-      record.noinc ? Violation::none : mbarrier::add_pending(word_at(c.dst_base, c.dst[t]));
   if (observed()) [[unlikely]]
-    observer.arrival_issued(threads(1u << t), {c.id, c.tag, t, c.dst[t], record.noinc}, v);
+    observer.arrival_issued(threads(mask), {c.id, c.tag, c.dst[t], record.noinc}, v);
   if (v == Violation::none) return;
-  record.mask &= ~(1u << t);
-  refuse(v, 1u << t, c.tag);
+  record.mask &= ~mask;
+  refuse(v, mask, c.tag);
 }
 
 // Marks every copy of these threads among the first `end` records as due.
@@ -234,12 +263,14 @@ std::size_t ThreadCopies::State::find_arrival(const mbarrier::Word* word,
                                               std::uint32_t& threads) const {
   for (std::size_t i = 0; i < queue.size(); ++i) {
     const Record& r = queue[i];
-    if (r.kind != Record::Kind::arrival) continue;
+    if (r.kind != Record::Kind::arrival || r.mask == 0) continue;
+    const Copy& c = *r.carried;
+    const auto on = [&](std::uint32_t t) { return &word_at(c.dst_base, c.dst[t]) == word; };
     threads = 0;
-    for_each_thread(r.mask, [&](std::uint32_t t) {
-      const Copy& c = *r.carried;
-      if (&word_at(c.dst_base, c.dst[t]) == word) threads |= 1u << t;
-    });
+    if (r.one)
+      threads = on(first_of(r.mask)) ? r.mask : 0;
+    else
+      for_each_thread(r.mask, [&](std::uint32_t t) { threads |= on(t) ? 1u << t : 0; });
     if (threads != 0) return i;
   }
   return queue.size();
@@ -324,7 +355,10 @@ void ThreadCopies::arrive(const ArriveIssue& issue) {
   c.mask = issue.mask;
   c.dst_base = issue.base;
   std::memcpy(c.dst.data(), issue.mbarrier, sizeof c.dst);
-  for_each_thread(issue.mask, [&](std::uint32_t t) { s.expect_arrival(r, t); });
+  const std::uint32_t only = issue.mbarrier[first_of(issue.mask)];
+  r.one = true;
+  for_each_thread(issue.mask, [&](std::uint32_t t) { r.one &= issue.mbarrier[t] == only; });
+  s.expect_arrivals(r);
   if (r.mask == 0) --s.arrivals;
   s.close();
 }

@@ -65,11 +65,10 @@ struct ArriveIssue {
   std::uint64_t tag = 0;
 };
 
-// An asynchronous arrival, pending or just made.
+// An asynchronous arrival of each of some threads, pending or just made.
 struct Arrival {
   std::uint64_t id = 0;  // from the same count as the copies
   std::uint64_t tag = 0;
-  std::uint32_t thread = 0;
   std::uint32_t mbarrier = 0;  // shared address
   bool noinc = false;
 };

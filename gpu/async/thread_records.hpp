@@ -14,6 +14,7 @@ struct Record {
   Kind kind = Kind::copy;
   bool whole = true;          // copy: no thread fills with zeros
   bool noinc = false;         // arrival
+  bool one = false;           // arrival: all threads' mbarriers are the same
   std::uint32_t mask = 0;     // threads for which it is still outstanding
   std::uint32_t due = 0;      // threads for which the call in progress completes it
   std::uint32_t watched = 0;  // copy: threads whose sources are watched

@@ -152,7 +152,7 @@ const Op* run_arrive(Warp& w, const Op* op) {
   issue.tag = w.frame->code->first_number + op->instruction;
   thread_copies(w).arrive(issue);
   // Threads that already wait may need this arrival. They run again and perform it.
-  for (std::uint32_t rest = w.mask; rest; rest &= rest - 1)
+  for (std::uint32_t rest = m.one ? w.mask & -w.mask : w.mask; rest; rest &= rest - 1)
     wake_mbarrier(*w.block, m.offsets[std::countr_zero(rest)]);
   return finish(w, op);
 }

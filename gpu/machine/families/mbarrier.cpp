@@ -78,11 +78,13 @@ bool wanted(const Warp& w) {
   return observation && observation->wants(check::Topic::mbarriers);
 }
 
-// Adds the thread, the address and the mbarrier's state to `event` and emits it.
-void report(const Warp& w, const Op* op, const Mbarriers& m, int lane, Event& event,
+// Adds the threads, the address and the mbarrier's state to `event` and emits it. The lanes name
+// one mbarrier.
+void report(const Warp& w, const Op* op, const Mbarriers& m, std::uint32_t mask, Event& event,
             const Step& step) {
   const Observation& observation = *w.block->grid->observation;
-  event.who = observation.who(w, 1u << lane, op);
+  const int lane = std::countr_zero(mask);
+  event.who = observation.who(w, mask, op);
   event.address = m.offsets[lane];
   event.rank = static_cast<std::uint16_t>(m.blocks[lane]->rank);
   const MbarrierUse& use = use_of<MbarrierUse>(op);
@@ -100,11 +102,41 @@ using Operation = Step (*)(Word&, std::uint32_t count, std::uint32_t bytes);
 template <Event::Op name>
 inline constexpr bool own_only = name == Event::Op::init || name == Event::Op::inval;
 
+// Lanes arrive on one mbarrier together, but for the last one, which may complete the phase.
+// Returns those that are left.
+std::uint32_t arrive_together(Warp& w, const Op* op, const Mbarriers& m) {
+  const std::uint32_t together = w.mask & ~std::bit_floor(w.mask);
+  if (!m.one || together == 0) return w.mask;
+  const int first = std::countr_zero(w.mask);
+  const std::uint32_t count = value(w, op->b, first, 1);
+  bool alike = true;
+  if (op->b != no_ref) each_lane(together, [&](int l) { alike &= value(w, op->b, l, 1) == count; });
+  const mb::Token token = mb::token_of(m.word(first));
+  if (!alike || !mb::arrive_each(m.word(first), count, lane_count(together))) return w.mask;
+  if (w.block->counts) [[unlikely]]
+    w.block->counts->mbarrier(Event::Op::arrive, count * lane_count(together), false);
+  if (wanted(w)) [[unlikely]] {
+    Event event;
+    event.count = count;
+    report(w, op, m, together, event, {});
+  }
+  if (op->d != no_ref) {
+    std::uint32_t before = 0;
+    each_lane(together, [&](int l) {
+      w.at<std::uint64_t>(op->d)[l] = mb::later_token(token, before);
+      before += count;
+    });
+  }
+  return w.mask & ~together;
+}
+
 template <Operation operation, Event::Op name>
 const Op* run_operation(Warp& w, const Op* op) {
   Mbarriers m;
   if (!resolve(w, op, own_only<name>, m)) return nullptr;
-  each_lane(w.mask, [&](int l) {
+  std::uint32_t rest = w.mask;
+  if constexpr (operation == arrive) rest = arrive_together(w, op, m);
+  each_lane(rest, [&](int l) {
     const std::uint32_t count = value(w, op->b, l, 1), bytes = value(w, op->c, l, 0);
     const Step step = operation(m.word(l), count, bytes);
     if (w.block->counts) [[unlikely]]
@@ -112,7 +144,7 @@ const Op* run_operation(Warp& w, const Op* op) {
     if (wanted(w)) [[unlikely]] {
       Event event;
       event.count = count, event.tx_bytes = bytes;
-      report(w, op, m, l, event, step);
+      report(w, op, m, 1u << l, event, step);
     }
     if (op->d != no_ref) w.at<std::uint64_t>(op->d)[l] = step.token;
     if (step.completed) wake_mbarrier(*m.blocks[l], m.offsets[l]);
@@ -141,21 +173,39 @@ void report_answers(const Warp& w, const Op* op, const Mbarriers& m, bool parity
   if (w.block->counts)
     w.block->counts->sums.mbarrier_tests += static_cast<std::uint64_t>(std::popcount(w.mask));
   if (!wanted(w)) return;
-  each_lane(w.mask, [&](int l) {
-    const mb::Test answer = test_lane(w, op, m, l, parity);
+  const auto asked = [&](int l) {  // a parity or a token
+    return parity ? w.at<std::uint32_t>(op->b)[l] : w.at<std::uint64_t>(op->b)[l];
+  };
+  for (std::uint32_t rest = w.mask; rest;) {
+    const int first = std::countr_zero(rest);
+    std::uint32_t alike = 0;
+    each_lane(rest, [&](int l) {
+      if (&m.word(l) == &m.word(first) && asked(l) == asked(first) &&
+          (done >> l & 1) == (done >> first & 1))
+        alike |= 1u << l;
+    });
+    rest &= ~alike;
     Event event;
     event.by_parity = parity;
-    event.parity = phase_parity(w, op, l, parity);
-    if (!parity) event.token = w.at<std::uint64_t>(op->b)[l];
-    report(w, op, m, l, event, {answer.violation, (done >> l & 1) != 0});
-  });
+    event.parity = phase_parity(w, op, first, parity);
+    if (!parity) event.token = w.at<std::uint64_t>(op->b)[first];
+    const mb::Test answer = test_lane(w, op, m, first, parity);
+    report(w, op, m, alike, event, {answer.violation, (done >> first & 1) != 0});
+  }
 }
 
 template <bool parity>
 std::uint32_t test(Warp& w, const Op* op, const Mbarriers& m) {
   std::uint32_t done = 0;
+  // The last mbarrier that was settled and what it was then: until it changes nothing else is due.
+  const Word* settled = nullptr;
+  Word then = 0;
   each_lane(w.mask, [&](int l) {
-    if (!test_lane(w, op, m, l, parity).done) settle_mbarrier(*w.block, &m.word(l));
+    const Word& word = m.word(l);
+    if (!test_lane(w, op, m, l, parity).done && (&word != settled || word != then)) {
+      settle_mbarrier(*w.block, &word);
+      settled = &word, then = word;
+    }
     if (test_lane(w, op, m, l, parity).done) done |= 1u << l;
   });
   return done;
@@ -172,13 +222,6 @@ const Op* run_test_wait(Warp& w, const Op* op) {
   w.set_predicate(op->d, done);
   if (done != w.mask) w.spin();
   return op + 1;
-}
-
-bool same_mbarrier(const Warp& w, const Mbarriers& m) {
-  bool same = true;
-  const std::uint32_t first = m.offsets[std::countr_zero(w.mask)];
-  each_lane(w.mask, [&](int l) { same &= m.offsets[l] == first; });
-  return same;
 }
 
 // Reports that waiting lanes go on. They may wait for phases of different mbarriers.
@@ -205,7 +248,7 @@ const Op* run_try_wait(Warp& w, const Op* op) {
   if (!resolve(w, op, true, m)) return nullptr;
   const std::uint32_t done = test<parity>(w, op, m) | (w.granted & w.mask);
   w.granted &= ~w.mask;
-  if (!done && !w.worker->give_up && same_mbarrier(w, m)) {
+  if (!done && !w.worker->give_up && m.one) {
     const int first = std::countr_zero(w.mask);
     return w.park(op, Wait::mbarrier, m.offsets[first], mb::decode(m.word(first)).parity);
   }

@@ -1,5 +1,6 @@
 // Events of copies and arrivals in flight: issues, commits, completions, waits, and their effects
 // on mbarriers.
+#include <bit>
 #include <cstring>
 
 #include "gpu/machine/run/each_lane.hpp"
@@ -124,7 +125,8 @@ void InFlight::arrived(const Threads& threads, const async::Arrival& arrival,
                        const async::mbarrier::Step& step) {
   using Op = check::MbarrierOp::Op;
   if (Counts* const counts = block(threads.rank).counts)
-    counts->mbarrier(Op::async_arrive, 1, step.completed);
+    counts->mbarrier(Op::async_arrive, static_cast<std::uint32_t>(std::popcount(threads.mask)),
+                     step.completed);
   report_arrival(threads, arrival, Op::async_arrive, step);
 }
 

@@ -1,6 +1,10 @@
 // Waking the threads that wait for an mbarrier, and resolving its address.
 #include "gpu/machine/run/mbarriers.hpp"
 
+#include <algorithm>
+#include <bit>
+
+#include "gpu/machine/run/each_lane.hpp"
 #include "gpu/machine/run/in_flight.hpp"
 
 namespace inflight::machine {
@@ -28,21 +32,30 @@ BadLanes resolve_mbarriers(Warp& w, const Op* op, bool own_only, LaneMbarriers& 
   const std::uint64_t window = w.block->grid->memory->windows().shared;
   LanePlaces places;
   lane_addresses(w, op, space, out.addresses);
+  const auto first = static_cast<std::size_t>(std::countr_zero(w.mask));
+  out.one = true;
+  each_lane(w.mask, [&](int l) { out.one &= out.addresses[l] == out.addresses[first]; });
+  // One address is looked up once.
+  const std::uint32_t different = out.one ? w.mask & -w.mask : w.mask;
+  const auto all = [&](std::uint32_t bad) { return bad && out.one ? w.mask : bad; };
   const BadLanes bad =
-      resolve_lanes(w, op, w.mask, space, out.addresses, async::mbarrier::size, true, places);
-  if (bad.lanes) return bad;
-  if (const std::uint32_t elsewhere = w.mask & ~places.shared)
-    return {elsewhere, FaultKind::invalid_address_space};
+      resolve_lanes(w, op, different, space, out.addresses, async::mbarrier::size, true, places);
+  if (bad.lanes) return {all(bad.lanes), bad.kind};
+  if (const std::uint32_t elsewhere = different & ~places.shared)
+    return {all(elsewhere), FaultKind::invalid_address_space};
   std::uint32_t others = 0;
-  for (std::uint32_t m = w.mask; m; m &= m - 1) {
-    const int l = std::countr_zero(m);
+  each_lane(different, [&](int l) {
     const SharedPlace place = shared_place(
         *w.block, space == ptx::Space::generic ? out.addresses[l] - window : out.addresses[l]);
     out.blocks[l] = place.block;
     out.offsets[l] = place.offset;
     if (place.block != w.block) others |= 1u << l;
+  });
+  if (own_only && others) return {all(others), FaultKind::illegal_instruction};
+  if (out.one) {
+    std::fill_n(out.blocks, lanes, out.blocks[first]);
+    std::fill_n(out.offsets, lanes, out.offsets[first]);
   }
-  if (own_only && others) return {others, FaultKind::illegal_instruction};
   return {};
 }
 

@@ -22,6 +22,7 @@ struct LaneMbarriers {
   std::uint64_t addresses[lanes];  // as in the program
   Block* blocks[lanes];            // the blocks whose shared memory holds them
   std::uint32_t offsets[lanes];    // in that shared memory
+  bool one;                        // all active lanes name the same mbarrier
   async::mbarrier::Word& word(int lane) const {
     return *reinterpret_cast<async::mbarrier::Word*>(blocks[lane]->shared + offsets[lane]);
   }

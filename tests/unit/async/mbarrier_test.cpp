@@ -144,6 +144,29 @@ TEST(Mbarrier, AddedPendingArrivalIsTakenBack) {
   expect_refused(full, Violation::pending_overflow, [](Word& w) { return add_pending(w); });
 }
 
+// Only where none of them completes the phase or is refused.
+TEST(Mbarrier, SeveralArrivalsAreOneAfterTheOther) {
+  for (const std::uint32_t pending : {1u, 2u, 31u, 32u, 33u, 64u, 1000u, max_count})
+    for (const std::uint32_t count : {0u, 1u, 2u, 31u, max_count, max_count + 1, 0xffffffffu})
+      for (const std::uint32_t times : {1u, 2u, 31u}) {
+        Word word = make(pending), single = word;
+        bool plain = true;
+        std::vector<Token> tokens;
+        for (std::uint32_t i = 0; i < times && plain; ++i) {
+          const Step step = arrive(single, count);
+          plain = step.violation == Violation::none && !step.completed;
+          tokens.push_back(step.token);
+        }
+        const Token first = token_of(word);
+        ASSERT_EQ(arrive_each(word, count, times), plain) << pending << " " << count;
+        EXPECT_EQ(word, plain ? single : make(pending));
+        for (std::uint32_t i = 0; plain && i < times; ++i)
+          EXPECT_EQ(tokens[i], later_token(first, i * count));
+      }
+  Word none = 0;
+  EXPECT_FALSE(arrive_each(none, 1, 2));
+}
+
 TEST(Mbarrier, WhatIsNoMbarrierIsRefused) {
   const std::uint64_t pointer = 0x00007fff12345678, zero = 0, ones = ~std::uint64_t{0};
   for (Word word : {Word{zero}, Word{pointer}, Word{ones}}) {

@@ -47,18 +47,15 @@ class History : public Observer {
     for (std::uint32_t mask = threads.mask; mask != 0; mask &= mask - 1)
       moved(c, std::countr_zero(mask));
   }
-  void arrived(const Threads&, const Arrival& a, const mbarrier::Step& step) override {
+  void arrived(const Threads& threads, const Arrival& a, const mbarrier::Step& step) override {
     ASSERT_EQ(step.violation, Violation::none);
-    Thread& thread = threads_[a.thread];
-    const std::size_t at = find(thread, a.id);
-    ASSERT_TRUE(thread.operations[at].arrival);
-    ASSERT_FALSE(thread.operations[at].done);
-    for (std::size_t i = 0; i < at; ++i)
-      ASSERT_TRUE(thread.operations[i].arrival || thread.operations[i].done);
-    thread.operations[at].done = true;
+    for (std::uint32_t mask = threads.mask; mask != 0; mask &= mask - 1)
+      arrive(threads_[static_cast<std::size_t>(std::countr_zero(mask))], a);
   }
-  void arrival_issued(const Threads&, const Arrival& a, Violation) override {
-    threads_[a.thread].operations.push_back({.id = a.id, .arrival = true, .place = a.mbarrier});
+  void arrival_issued(const Threads& threads, const Arrival& a, Violation) override {
+    for (std::uint32_t mask = threads.mask; mask != 0; mask &= mask - 1)
+      threads_[static_cast<std::size_t>(std::countr_zero(mask))].operations.push_back(
+          {.id = a.id, .arrival = true, .place = a.mbarrier});
   }
 
  private:
@@ -73,6 +70,15 @@ class History : public Observer {
     std::vector<Operation> operations;
     std::uint32_t groups = 0;  // committed
   };
+
+  void arrive(Thread& thread, const Arrival& a) {
+    const std::size_t at = find(thread, a.id);
+    ASSERT_TRUE(thread.operations[at].arrival);
+    ASSERT_FALSE(thread.operations[at].done);
+    for (std::size_t i = 0; i < at; ++i)
+      ASSERT_TRUE(thread.operations[i].arrival || thread.operations[i].done);
+    thread.operations[at].done = true;
+  }
 
   std::uint32_t random_mask() {
     const std::uint32_t kind = random_.below(4);

@@ -88,6 +88,23 @@ TEST_F(Mbarriers, TellPendingCounts) {
   EXPECT_EQ(result(1)[0], 5u | 3u << 8 | 131072u);
 }
 
+// Lanes of a warp arrive one after the other, wherever that completes a phase.
+TEST_F(Mbarriers, GiveEachLaneItsToken) {
+  for (const unsigned pending : {96u, 90u, 33u, 1000u}) {
+    const Outcome o = run_block(32, std::to_string(pending), R"(
+  mbarrier.arrive.shared.b64 %state, [%bar], 3;
+  mbarrier.pending_count.b64 %r1, %state;
+  cvt.u64.u32 %rd2, %r1;
+  st.global.u64 [%out], %rd2;)");
+    ASSERT_TRUE(o.ok()) << o.report;
+    unsigned left = pending;
+    for (const std::uint64_t before : result(32)) {
+      EXPECT_EQ(before, left);
+      left = left == 3 ? pending : left - 3;
+    }
+  }
+}
+
 TEST_F(Mbarriers, CountTransactions) {
   const Outcome o = run_block(1, "1", R"(
   mbarrier.arrive.expect_tx.shared::cta.b64 _, [%bar], 64;

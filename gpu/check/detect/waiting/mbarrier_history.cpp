@@ -31,10 +31,14 @@ void add(std::vector<Contribution>& to, const Contribution& one) {
   to.push_back(one);
 }
 
-bool is_wait(Op op) { return op == Op::test_wait || op == Op::try_wait; }
 bool is_arrival(Op op) {
   return op == Op::arrive || op == Op::arrive_drop || op == Op::async_arrive;
 }
+// Of all its lanes.
+std::uint64_t arrivals_of(const MbarrierOp& op) {
+  return is_arrival(op.op) ? std::uint64_t{op.count} * std::popcount(op.who.mask) : 0;
+}
+bool is_wait(Op op) { return op == Op::test_wait || op == Op::try_wait; }
 
 }  // namespace
 
@@ -110,17 +114,17 @@ bool MbarrierHistory::contributed(std::uint32_t warp, Mask lane) const {
 }
 
 // A thread can know of the previous phase's completion from a thread that saw it, or from all of
-// its arrivals if the phase had no bytes to wait for.
-bool MbarrierHistory::may_know_previous(std::uint32_t warp, Mask lane, const WarpOrder& order) {
+// its arrivals if the phase had no bytes to wait for. Each lane of the mask must know it by itself.
+bool MbarrierHistory::may_know_previous(std::uint32_t warp, Mask mask, const WarpOrder& order) {
   if (current_.number == 0 || (!known_ && previous_.untouched())) return true;
   for (const Observer& each : observers_)
     if (order.knows(warp, each.warp, each.time)) return true;
   if (!previous_.expects.empty() || !previous_.completed.empty()) return false;
-  return std::all_of(previous_.arrivals.begin(), previous_.arrivals.end(),
-                     [&](const Contribution& each) {
-                       if (each.warp != warp) return order.knows(warp, each.warp, each.time);
-                       return (each.who.mask & ~lane) == 0 || each.time <= order.met(warp);
-                     });
+  return std::all_of(
+      previous_.arrivals.begin(), previous_.arrivals.end(), [&](const Contribution& each) {
+        if (each.warp != warp) return order.knows(warp, each.warp, each.time);
+        return (std::has_single_bit(mask) && each.who.mask == mask) || each.time <= order.met(warp);
+      });
 }
 
 void MbarrierHistory::protect(std::uint32_t warp, const WarpOrder& order) {
@@ -152,7 +156,7 @@ void MbarrierHistory::stray_copy(const Who& who, std::uint32_t warp, std::uint64
 
 void MbarrierHistory::contribute(const MbarrierOp& op, std::uint32_t warp, WarpOrder& order,
                                  Breaches& out) {
-  const Contribution one{op.who, warp, is_arrival(op.op) ? op.count : op.tx_bytes,
+  const Contribution one{op.who, warp, is_arrival(op.op) ? arrivals_of(op) : op.tx_bytes,
                          order.step(warp)};
   const bool by_copy = op.op == Op::complete_tx && op.copy != 0;
   if (by_copy) in_flight_.erase({warp, op.copy});
@@ -164,7 +168,7 @@ void MbarrierHistory::contribute(const MbarrierOp& op, std::uint32_t warp, WarpO
       stray_->expected = previous_.expected;
       stray_->came = previous_.arrived();
     }
-    if (stray_->what == What::stray_arrival) stray_->came += is_arrival(op.op) ? op.count : 0;
+    if (stray_->what == What::stray_arrival) stray_->came += arrivals_of(op);
   }
   if (!by_copy) protect(warp, order);
   if (is_arrival(op.op)) add(current_.arrivals, one);
@@ -232,23 +236,20 @@ void MbarrierHistory::waited(const MbarrierOp& op, std::uint32_t warp, WarpOrder
   order.take(warp, completed_);
   if (seen_.size() <= warp) seen_.resize(warp + 1);
   if (seen_[warp].empty()) seen_[warp].assign(lanes, -1);
-  bool progress = false;
+  Who again = op.who;  // lanes that have seen it before
   for (Mask rest = op.who.mask; rest; rest &= rest - 1) {
     std::int64_t& seen = seen_[warp][static_cast<std::size_t>(std::countr_zero(rest))];
-    progress |= asked > seen;
+    if (asked > seen) again.mask &= ~(rest & -rest);
     seen = std::max(seen, asked);
   }
-  if (progress) {
-    if (behind == 1 && (observers_.empty() || observers_.back().warp != warp))
-      observers_.push_back({warp, time});
-    return;
-  }
   if (behind != 1) return;
-  if (!op.by_parity && !contributed(warp, op.who.mask)) return;
+  if (again.mask != op.who.mask && (observers_.empty() || observers_.back().warp != warp))
+    observers_.push_back({warp, time});
+  if (again.mask == 0 || (!op.by_parity && !contributed(warp, again.mask))) return;
   if (!passes_.empty() && passes_.back().warp == warp)
     passes_.back().time = time, passes_.back().awaited = false;
   else
-    passes_.push_back({op.who, warp, time, op.parity});
+    passes_.push_back({again, warp, time, op.parity});
 }
 
 std::optional<MbarrierBreach> MbarrierHistory::doubtful_wait(bool fresh) const {

@@ -104,7 +104,7 @@ class MbarrierHistory {
   void contribute(const MbarrierOp& op, std::uint32_t warp, WarpOrder& order, Breaches& out);
   void waited(const MbarrierOp& op, std::uint32_t warp, WarpOrder& order, Breaches& out);
   void complete(const MbarrierOp& op, Breaches& out);
-  bool may_know_previous(std::uint32_t warp, Mask lane, const WarpOrder& order);
+  bool may_know_previous(std::uint32_t warp, Mask mask, const WarpOrder& order);
   void protect(std::uint32_t warp, const WarpOrder& order);
   const Pass* unprotected() const;
   MbarrierBreach repeated(const Who& who, std::uint32_t parity) const;
