@@ -160,7 +160,7 @@ static cudaError_t launch_multi_grid(const multi_grid_state& state, void (*kerne
   const unsigned threads = block.x * block.y * block.z;
   unsigned most = 0;
   cudaError_t error = impl::smallest_full_grid(&most, state.devices(), kernel, threads, shared);
-  if (error == cudaSuccess && grid.x * grid.y * grid.z > most)
+  if (error == cudaSuccess && std::uint64_t{grid.x} * grid.y * grid.z > most)
     error = cudaErrorCooperativeLaunchTooLarge;
   constexpr bool by_handle = (std::is_same_v<std::decay_t<Parameters>, multi_grid_handle> || ...);
   const auto on_each = [&](auto action) {
