@@ -143,7 +143,10 @@ bool Memory::Arena::share(std::uint64_t low, std::uint64_t bytes) {
   if (file < 0) {
     file = memfd_create("device memory", MFD_CLOEXEC);
     if (file < 0) return false;
-    if (ftruncate(file, off_t(end - base)) != 0) return false;
+    if (ftruncate(file, off_t(end - base)) != 0) {
+      close(std::exchange(file, -1));
+      return false;
+    }
   }
   const std::uint64_t first = low / page_bytes * page_bytes,
                       last = round_up(low + bytes, page_bytes);
