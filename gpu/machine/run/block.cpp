@@ -6,6 +6,7 @@
 
 #include "gpu/machine/run/in_flight.hpp"
 #include "gpu/machine/run/observation.hpp"
+#include "gpu/machine/run/undefined_registers.hpp"
 #include "gpu/machine/run/values.hpp"
 #include "gpu/machine/run/warpgroup.hpp"
 
@@ -64,6 +65,7 @@ void Block::start(const Dim3& at) {
   new_in_grid = false;
   start_warpgroups(*this);
   for (auto& w : warps) {
+    forget_undefined(*w, *w->root);
     w->base[2] = reinterpret_cast<char*>(values.data());
     w->base[3] = reinterpret_cast<char*>(w->values.data());
     w->alive = lanes_below(threads - w->first_thread());
