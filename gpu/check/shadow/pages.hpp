@@ -91,13 +91,14 @@ class SharedPages {
   // the range.
   void begin_with(std::uint64_t address, std::uint64_t bytes, const Record& record) {
     const std::lock_guard hold(begun_lock_);
+    cut(address, address + bytes);
     begun_[address] = {bytes, record};
     any_begun_.store(true, std::memory_order_relaxed);
   }
   void end_beginning(std::uint64_t address, std::uint64_t bytes) {
     if (!any_begun_.load(std::memory_order_relaxed)) return;
     const std::lock_guard hold(begun_lock_);
-    begun_.erase(begun_.lower_bound(address), begun_.lower_bound(address + bytes));
+    cut(address, address + bytes);
   }
   template <class F>
   void each(F f) const {
@@ -138,6 +139,22 @@ class SharedPages {
     }
     return (*leaf)[at.page];
   }
+  // Removes [from, to) from all ranges.
+  void cut(std::uint64_t from, std::uint64_t to) {
+    auto at = begun_.upper_bound(from);
+    if (at != begun_.begin()) --at;
+    while (at != begun_.end() && at->first < to) {
+      const auto [first, old] = *at;
+      const std::uint64_t end = first + old.bytes;
+      if (end <= from) {
+        ++at;
+        continue;
+      }
+      at = begun_.erase(at);
+      if (first < from) begun_[first] = {from - first, old.record};
+      if (end > to) begun_[to] = {end - to, old.record};
+    }
+  }
   void begin(Page& page, std::uint64_t address) {
     const std::lock_guard hold(begun_lock_);
     auto at = begun_.upper_bound(address);
@@ -168,7 +185,7 @@ class SharedPages {
   std::unique_ptr<Root> root_;
   std::array<Lock, 64> locks_;
   std::mutex begun_lock_;
-  std::map<std::uint64_t, Begun> begun_;  // ranges by first address
+  std::map<std::uint64_t, Begun> begun_;  // ranges by first address; none overlaps another
   std::atomic<bool> any_begun_{false};
 };
 

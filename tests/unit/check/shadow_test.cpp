@@ -179,6 +179,47 @@ TEST(ShadowMemory, FindsAReaderOfEachByteOfACrowdedLine) {
   }
 }
 
+// The host fills ranges that no page exists for yet. The newest fill of each byte is the one that
+// counts, whatever the order of the ranges, and none is forgotten because of another inside it.
+TEST(ShadowMemory, KeepsTheNewestFillOfEachByte) {
+  constexpr std::uint64_t all = 1 << 20;
+  const auto fill = [](Shadow& memory, std::uint32_t by, std::uint64_t from, std::uint64_t bytes) {
+    std::vector<Conflict> none;
+    memory.host_write_all({}, {100 + by, 0, 1}, {from, bytes, by, true}, none);
+  };
+  const auto last_writer = [](Shadow& memory, std::uint64_t at) {
+    std::vector<Conflict> conflicts;
+    memory.host_copy({}, {200, 0, 1}, {at, 4, 9}, conflicts);
+    return conflicts.size() == 1 ? conflicts[0].earlier.place : 0;
+  };
+  Shadow memory(Space::global);
+  fill(memory, 1, 0, all);
+  fill(memory, 2, 8192, 4096);      // inside
+  fill(memory, 3, 65536, 65536);    // inside
+  fill(memory, 4, 65536, 1024);     // begins with the last one
+  fill(memory, 5, all - 64, 4096);  // over the end
+  memory.forget(16384, 4096);
+  for (const auto [at, by] :
+       std::initializer_list<std::pair<std::uint64_t, std::uint32_t>>{{0, 1},
+                                                                      {8188, 1},
+                                                                      {8192, 2},
+                                                                      {12284, 2},
+                                                                      {12288, 1},
+                                                                      {16384, 0},
+                                                                      {20480, 1},
+                                                                      {65532, 1},
+                                                                      {65536, 4},
+                                                                      {66556, 4},
+                                                                      {66560, 3},
+                                                                      {131068, 3},
+                                                                      {131072, 1},
+                                                                      {500000, 1},
+                                                                      {all - 64, 5},
+                                                                      {all, 5},
+                                                                      {all + 4096, 0}})
+    EXPECT_EQ(last_writer(memory, at), by) << at;
+}
+
 TEST(ShadowByteMask, CountsWordsOfWhichThereIsAByte) {
   std::mt19937_64 random(7);
   for (int i = 0; i < 1000; ++i) {
