@@ -1,5 +1,5 @@
 // Unwritten bits that pass through a warp's registers: shuffles, votes, loops, matrices. They are
-// reported where they decide something or leave the kernel, and only there. arch: sm_90a
+// reported where they decide something or leave the kernel, and only there.
 #include <cuda_fp16.h>
 #include <mma.h>
 

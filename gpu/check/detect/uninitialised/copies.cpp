@@ -21,8 +21,8 @@ void Uninitialised::copy_run(const CopyIssued& copy, const CopyRun& run, Undefin
     settle(*at, copy.to, run.destination, run.bytes, copy.who);
   if (copy.to == Space::global)
     global_.write(run.destination, run.bytes);
-  else if (to && !to->shared.empty())
-    to->shared.erase(run.destination, run.bytes), to->copied.erase(run.destination, run.bytes);
+  else if (to)
+    write_shared(*to, run.destination, run.bytes);
   if (copy.of_values || copy.reduces || !undefined(run.source, run.source_bytes)) return;
   bool stored = false;
   for (std::uint32_t i = 0; i < run.source_bytes; ++i) {

@@ -108,13 +108,13 @@ void set_local(const Access& a, UndefinedWarp& warp, Mask mask, std::uint32_t fr
   });
 }
 
+}  // namespace
+
 void write_shared(UndefinedBlock& block, std::uint64_t at, std::uint64_t bytes) {
   if (block.shared.empty()) return;
   block.shared.erase(at, bytes);
-  if (!block.copied.empty()) block.copied.erase(at, bytes);
+  if (!block.copied.empty()) block.copied.erase(at, bytes), block.derived.erase(at, bytes);
 }
-
-}  // namespace
 
 Mask undefined_lanes(const Access& a, const UndefinedGlobal& global, const UndefinedBlock& block,
                      Mask mask, std::uint32_t from, std::uint32_t bytes, Extent extent) {

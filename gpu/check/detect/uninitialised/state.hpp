@@ -93,6 +93,8 @@ Mask undefined_lanes(const Access& access, const UndefinedGlobal& global,
                      std::uint32_t bytes, Extent extent);
 // The lanes of `mask` have written defined bytes.
 void write_lanes(const Access& access, UndefinedGlobal& global, UndefinedBlock& block, Mask mask);
+// The same for a range of the block's shared memory.
+void write_shared(UndefinedBlock& block, std::uint64_t at, std::uint64_t bytes);
 // The lanes of `mask` have written undefined bytes. `stored`: of which lanes
 // UndefinedGlobal::stored keeps them.
 void write_undefined(const Access& access, UndefinedGlobal& global, UndefinedBlock& block,
