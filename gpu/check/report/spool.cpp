@@ -31,10 +31,14 @@ void read_process(const std::filesystem::path& path, Spooled& all) {
       own.push_back(std::move(*finding));
     } else if (j.contains("counts")) {
       finished = true;
-      all.launches += j.value("launches", std::uint64_t{0});
+      const auto number = [](const json& value) {
+        return value.is_number_unsigned() ? value.get<std::uint64_t>() : 0;
+      };
+      if (const auto launches = j.find("launches"); launches != j.end())
+        all.launches += number(*launches);
       const json& counts = j["counts"];
-      for (std::size_t i = 0; i < counts.size() && i < own.size(); ++i)
-        own[i].count = counts[i].get<std::uint64_t>();
+      for (std::size_t i = 0; counts.is_array() && i < counts.size() && i < own.size(); ++i)
+        own[i].count = number(counts[i]);
     }
   }
   all.unfinished += !finished;
