@@ -36,11 +36,11 @@ std::string headers_prefix() {
 
 std::string list_with(const char* variable, const std::string& entry, const char* separator) {
   const char* set = std::getenv(variable);
-  const std::string old = set ? set : "";
-  if (old.empty()) return entry;
-  return (separator + old + separator).find(separator + entry + separator) != std::string::npos
-             ? old
-             : entry + separator + old;
+  std::string others = set ? separator + std::string(set) + separator : separator;
+  const std::string own = separator + entry + separator;
+  for (std::size_t at; (at = others.find(own)) != std::string::npos;)
+    others.erase(at, own.size() - 1);
+  return others.size() <= 2 ? entry : entry + others.substr(0, others.size() - 1);
 }
 
 std::string audit_with(const std::string& libraries) {
