@@ -164,16 +164,31 @@ void write(std::uint64_t address, const Code& code) {
   std::memcpy(reinterpret_cast<void*>(address), code.data(), code.size());
 }
 
-void write_jumps(const MappedObject& object, const StaticRuntime& runtime, const Islands& islands) {
+// f(entry, stepped, jump) for each public function: `stepped` ones have room for `step` in front of
+// the jump to their island. Empty: the island is too far away.
+template <class F>
+void each_jump(const MappedObject& object, const StaticRuntime& runtime, const Islands& islands,
+               F f) {
   std::uint64_t index = 0;
   runtime.each_public([&](const Symbol& function) {
-    std::uint64_t from = object.base + function.address;
-    if (room(runtime, function, stepped_bytes) >= stepped_bytes &&
-        in_text(object.elf, function.address, stepped_bytes)) {
-      write(from, step);
-      from += step_to;
-    }
-    if (const auto code = jump(from, address_of(islands, index++))) write(from, *code);
+    const std::uint64_t entry = object.base + function.address;
+    const bool stepped = room(runtime, function, stepped_bytes) >= stepped_bytes &&
+                         in_text(object.elf, function.address, stepped_bytes);
+    f(entry, stepped, jump(entry + (stepped ? step_to : 0), address_of(islands, index++)));
+  });
+}
+
+bool reaches_all(const MappedObject& object, const StaticRuntime& runtime, const Islands& islands) {
+  bool all = true;
+  each_jump(object, runtime, islands,
+            [&](std::uint64_t, bool, const auto& code) { all = all && code.has_value(); });
+  return all;
+}
+
+void write_jumps(const MappedObject& object, const StaticRuntime& runtime, const Islands& islands) {
+  each_jump(object, runtime, islands, [&](std::uint64_t entry, bool stepped, const auto& code) {
+    if (stepped) write(entry, step);
+    write(entry + (stepped ? step_to : 0), *code);
   });
   runtime.each_internal([&](const Symbol& function) {
     if (in_text(object.elf, function.address, 1))
@@ -189,6 +204,10 @@ Redirected redirect(const MappedObject& object, const StaticRuntime& runtime,
   if (!need.failure.empty()) return {nullptr, need.failure};
   Islands* islands = make_islands(object, runtime, need, binder);
   if (!islands) return {nullptr, "this host gives no executable memory near it"};
+  if (!reaches_all(object, runtime, *islands)) {
+    release(islands);
+    return {nullptr, "it is too large: free memory is too far from some of its functions"};
+  }
   if (!open_text(object, Access::read_write_execute)) {
     open_text(object, Access::read_execute);
     release(islands);
