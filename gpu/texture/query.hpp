@@ -1,28 +1,15 @@
-// The queries of txq and suq.
+// The queries of txq and suq that a GPU's driver loads, and two more.
 #pragma once
 #include <cstdint>
 
-#include "gpu/texture/sampler.hpp"
+#include "gpu/texture/image.hpp"
 
 namespace inflight::texture {
 
-enum class Query : std::uint8_t {
-  width,
-  height,
-  depth,
-  channel_data_type,
-  channel_order,
-  normalized_coords,
-  force_unnormalized_coords,
-  filter_mode,
-  addr_mode_0,
-  addr_mode_1,
-  addr_mode_2,
-  array_size,
-  num_mipmap_levels,
-  num_samples,
-  memory_layout,
-};
-std::uint32_t answer(Query query, const Image& image, const Sampler* sampler, std::uint32_t level);
+enum class Query : std::uint8_t { width, height, depth, array_size, num_mipmap_levels };
+
+// The answer for an image. Width, height and depth are those of a level, and 0 for a level that the
+// image lacks. As on an H100, the first dimension that an image lacks is its number of layers.
+std::uint32_t answer(Query query, const Image& image, bool surface, std::uint32_t level);
 
 }  // namespace inflight::texture

@@ -137,7 +137,7 @@ const Op* run_query(Warp& w, const Op* op) {
     const texture::Texture* const t = use.surface ? nullptr : texture_of(w, op, l);
     const texture::Surface* const s = use.surface ? surface_of(w, op, l, false) : nullptr;
     if (!t && !s) return false;
-    answers[l] = texture::answer(use.query, t ? t->image : s->image, t ? &t->sampler : nullptr,
+    answers[l] = texture::answer(use.query, t ? t->image : s->image, use.surface,
                                  level ? level[l] : 0);
     return true;
   });
@@ -197,15 +197,15 @@ bool lower_read(Lowering& lo, const Row&) {
 }
 
 bool lower_query(Lowering& lo, const Row&) {
+  constexpr ModSet answered{
+      Mod::width, Mod::height, Mod::depth, Mod::array_size, Mod::num_mipmap_levels, Mod::level};
+  if (!only(lo, answered)) return false;
   const auto* use = lo.what.as<TextureQueryUse>();
   if (!use || lo.operands.size() < 2)
     return lo.refuse("it names no property that can be asked for");
   if (lo.operands[1].base == Kind::variable)
     return lo.refuse(
         "references to textures and surfaces, which CUDA 12 removed, are not supported");
-  constexpr ModSet answered{
-      Mod::width, Mod::height, Mod::depth, Mod::array_size, Mod::num_mipmap_levels, Mod::level};
-  if (!only(lo, answered)) return false;
   const Ref handles = lo.address_lanes(lo.operands[1], Type::u64);
   const Ref level = lo.operands.size() > 2 ? lo.source(lo.operands[2], Type::u32) : no_ref;
   const Ref result = lo.destination(lo.operands[0], Type::u32);

@@ -27,18 +27,8 @@ constexpr Means<Query> queries[] = {
     {Mod::width, Query::width},
     {Mod::height, Query::height},
     {Mod::depth, Query::depth},
-    {Mod::channel_data_type, Query::channel_data_type},
-    {Mod::channel_order, Query::channel_order},
-    {Mod::normalized_coords, Query::normalized_coords},
-    {Mod::force_unnormalized_coords, Query::force_unnormalized_coords},
-    {Mod::filter_mode, Query::filter_mode},
-    {Mod::addr_mode_0, Query::addr_mode_0},
-    {Mod::addr_mode_1, Query::addr_mode_1},
-    {Mod::addr_mode_2, Query::addr_mode_2},
     {Mod::array_size, Query::array_size},
     {Mod::num_mipmap_levels, Query::num_mipmap_levels},
-    {Mod::num_samples, Query::num_samples},
-    {Mod::memory_layout, Query::memory_layout},
 };
 
 }  // namespace

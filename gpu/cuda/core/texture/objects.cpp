@@ -134,6 +134,8 @@ Status apply(const abi::ResourceView& view, Image& image) {
   const auto& top = image.levels[0];
   if (view.width != top.size[0] || (view.height != 0 && view.height != top.size[1]))
     return Status::invalid_value;
+  const bool layered = texture::is_layered(image.geometry) && !texture::is_cube(image.geometry);
+  if (layered && view.depth != image.layers) return Status::invalid_value;
   if (view.last_level >= image.levels.size() || view.first_level > view.last_level)
     return Status::invalid_value;
   image.levels = {image.levels.begin() + view.first_level,
@@ -141,7 +143,7 @@ Status apply(const abi::ResourceView& view, Image& image) {
   if (view.last_layer >= image.layers || view.first_layer > view.last_layer)
     return Status::invalid_value;
   for (auto& level : image.levels) level.offset += view.first_layer * level.slice;
-  if (view.last_layer != 0) image.layers = view.last_layer - view.first_layer + 1;
+  if (layered || view.last_layer != 0) image.layers = view.last_layer - view.first_layer + 1;
   return Status::success;
 }
 
