@@ -149,16 +149,16 @@ std::string to_text(const Finding& f, const TextStyle& style) {
     out.text += "  in flight then, oldest first:\n";
     for (const Party& p : f.in_flight) out.in_flight(p);
   }
-  out.line("to mend it", f.remedy);
+  out.line("fix", f.remedy);
   out.line("rule", f.rule);
-  out.line("to see it again", f.replay);
+  out.line("reproduce with", f.replay);
   if (f.count > 1) out.text += fmt::format("  {}\n", times(f.count));
   return out.text;
 }
 
 std::string short_text(const Finding& f, const TextStyle& style) {
   Writer out(style);
-  out.heading(f, "like one above, at other places: ");
+  out.heading(f, "similar to one above, at other places: ");
   out.party_in_short(f.here);
   for (const Party& p : f.there) out.party_in_short(p);
   return out.text;

@@ -126,7 +126,7 @@ class Parser {
   void kind(std::string_view text) {
     if (!text.starts_with(prefix)) return fail("'inflight:KIND' is expected");
     entry_.kind = text.substr(prefix.size());
-    if (!is_kind(entry_.kind)) fail(fmt::format("'{}' is no kind of finding", entry_.kind));
+    if (!is_kind(entry_.kind)) fail(fmt::format("'{}' is not a known finding kind", entry_.kind));
   }
   void pattern(std::string_view text) {
     const auto colon = text.find(':');

@@ -40,7 +40,7 @@ class Reader {
 
  private:
   void take(const json& j, const char* name, std::string& to) {
-    if (!j.is_string()) return fail(name, "is no text");
+    if (!j.is_string()) return fail(name, "is not a string");
     to = j.get<std::string>();
   }
   void take(const json& j, const char* name, bool& to) {
@@ -51,7 +51,7 @@ class Reader {
   requires std::is_arithmetic_v<T>
   void take(const json& j, const char* name, T& to) {
     const bool negative = j.is_number_integer() && !j.is_number_unsigned() && j < 0;
-    if (!j.is_number_integer() || negative) return fail(name, "is no number from 0");
+    if (!j.is_number_integer() || negative) return fail(name, "is not a non-negative integer");
     to = static_cast<T>(j.get<std::uint64_t>());
   }
   void take(const json& j, const char* name, Extents& to) {
@@ -60,7 +60,7 @@ class Reader {
   }
   template <class T>
   void take(const json& j, const char* name, std::vector<T>& to) {
-    if (!j.is_array()) return fail(name, "is no list");
+    if (!j.is_array()) return fail(name, "is not an array");
     for (const json& each : j) take(each, name, to.emplace_back());
   }
   template <class T>
@@ -68,11 +68,11 @@ class Reader {
     take(j, name, to.emplace());
   }
   void take(const json& j, const char* name, CodeLine& line) {
-    if (!j.is_object()) return fail(name, "is no place");
+    if (!j.is_object()) return fail(name, "is not a source location");
     need(j, "file", line.file), need(j, "line", line.line), may(j, "column", line.column);
   }
   void take(const json& j, const char* name, CodePlace& p) {
-    if (!j.is_object()) return fail(name, "is no place");
+    if (!j.is_object()) return fail(name, "is not a source location");
     may(j, "kernel", p.kernel), may(j, "mangled", p.mangled), may(j, "function", p.function);
     may(j, "file", p.file), may(j, "line", p.line), may(j, "column", p.column);
     may(j, "ptx_line", p.ptx_line), may(j, "instruction", p.instruction);
@@ -80,24 +80,24 @@ class Reader {
     may(j, "inlined_at", p.inlined_at);
   }
   void take(const json& j, const char* name, Threads& t) {
-    if (!j.is_object()) return fail(name, "is no object");
+    if (!j.is_object()) return fail(name, "is not an object");
     need(j, "launch", t.launch), need(j, "block", t.block), need(j, "thread", t.thread);
     may(j, "stream", t.stream), may(j, "device", t.device), may(j, "warp", t.warp);
     may(j, "block_number", t.block_number), may(j, "lanes", t.lanes), may(j, "rank", t.rank);
     t.clustered = j.contains("rank");
   }
   void take(const json& j, const char* name, Bytes& b) {
-    if (!j.is_object()) return fail(name, "is no object");
+    if (!j.is_object()) return fail(name, "is not an object");
     b.space = static_cast<Space>(one_of(j, "space", space_names));
     need(j, "address", b.address), need(j, "count", b.count);
     may(j, "variable", b.variable), may(j, "offset", b.offset);
   }
   void take(const json& j, const char* name, Party& p) {
-    if (!j.is_object()) return fail(name, "is no object");
+    if (!j.is_object()) return fail(name, "is not an object");
     need(j, "did", p.did), need(j, "at", p.place), may(j, "threads", p.threads);
   }
   void take(const json& j, const char* name, Step& s) {
-    if (!j.is_object()) return fail(name, "is no object");
+    if (!j.is_object()) return fail(name, "is not an object");
     s.what = static_cast<Step::What>(one_of(j, "what", step_names));
     need(j, "time", s.time), need(j, "label", s.label), need(j, "at", s.place);
     need(j, "threads", s.threads), may(j, "copy", s.copy), may(j, "bytes", s.bytes);
@@ -109,7 +109,7 @@ class Reader {
 }  // namespace
 
 tl::expected<Finding, std::string> finding_of(const json& j) {
-  if (!j.is_object()) return tl::unexpected(std::string("a finding is no object"));
+  if (!j.is_object()) return tl::unexpected(std::string("a finding is not an object"));
   std::string problem;
   Reader reader(problem);
   Finding f;
@@ -127,9 +127,9 @@ tl::expected<Finding, std::string> finding_of(const json& j) {
 
 tl::expected<std::vector<Finding>, std::string> findings_of(const json& j) {
   if (!j.is_object() || !j.contains("findings") || !j["findings"].is_array())
-    return tl::unexpected(std::string("it is no report of findings"));
+    return tl::unexpected(std::string("the file is not a findings report"));
   if (!j.contains("version") || j["version"] != 1)
-    return tl::unexpected(std::string("it is a report of another version than 1"));
+    return tl::unexpected(std::string("its version is not 1"));
   std::vector<Finding> all;
   for (const json& each : j["findings"]) {
     auto finding = finding_of(each);

@@ -38,7 +38,7 @@ h3 { font-size: 1rem; margin: 1rem 0 .3rem; }
   margin: 1rem 0; }
 .error { color: var(--error); } .warning { color: var(--warning); } .advice { color: var(--advice); }
 .faint { color: var(--faint); font-size: .9rem; overflow-wrap: anywhere; }
-.mend { border-left: 4px solid var(--advice); padding-left: .7rem; overflow-wrap: anywhere; }
+.fix { border-left: 4px solid var(--advice); padding-left: .7rem; overflow-wrap: anywhere; }
 .sides { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); gap: 1rem; }
 .sides > div { min-width: 0; }
 pre, code { font: 13px/1.5 ui-monospace, monospace; }
@@ -63,11 +63,9 @@ a { color: inherit; }
 
 constexpr const char* legend =
     "<p class=\"faint\">In the pictures: I a copy is issued, C a group is committed, D a copy is "
-    "done (it may not "
-    "be "
-    "known yet), W a thread has waited, A it arrives at a barrier, F it fences, R it reads, S it "
-    "writes, ! what the finding is about. Bars are copies in flight; a dashed one was so at the "
-    "end.</p>\n";
+    "complete (the program may not have observed it), W a thread has waited, A it arrives at a "
+    "barrier, F it fences, R it reads, S it writes, ! what the finding is about. Bars are copies "
+    "in flight; a dashed one was still in flight at the end.</p>\n";
 
 // The findings as JSON in a comment, so that the page can be read back. Characters that could end a
 // comment or begin a tag are escaped.
@@ -105,7 +103,7 @@ class Page {
       text_ += fmt::format(
           "<li><a href=\"#f{}\"><b class=\"{}\">{}</b> at <code>{}</code></a>{}</li>\n",
           fingerprint(f), severity(f), facts_of(f.kind).id, escaped(to_text(f.here.place)),
-          each.others.empty() ? "" : fmt::format(", and {} like it", each.others.size()));
+          each.others.empty() ? "" : fmt::format(", and {} similar", each.others.size()));
     }
     text_ += "</ol>\n";
   }
@@ -114,7 +112,7 @@ class Page {
     finding(*g.first);
     if (g.others.empty()) return;
     text_ +=
-        fmt::format("<details><summary>{} like it, at other places</summary>\n", g.others.size());
+        fmt::format("<details><summary>{} similar, at other places</summary>\n", g.others.size());
     for (const Finding* each : g.others) finding(*each);
     text_ += "</details>\n";
   }
@@ -123,7 +121,7 @@ class Page {
     text_ += fmt::format("<h2><span class=\"{}\">{}</span>: {}</h2>\n", severity(f),
                          facts_of(f.kind).id, escaped(f.sentence));
     if (!f.remedy.empty())
-      text_ += fmt::format("<p class=\"mend\"><b>To mend it:</b> {}</p>\n", escaped(f.remedy));
+      text_ += fmt::format("<p class=\"fix\"><b>Fix:</b> {}</p>\n", escaped(f.remedy));
     if (f.bytes) text_ += fmt::format("<p>{}</p>\n", escaped(to_text(*f.bytes)));
     text_ += "<div class=\"sides\">\n";
     side(f.here, f);
@@ -138,7 +136,7 @@ class Page {
     std::string rest = fmt::format("seen {} time{}, fingerprint {}", f.count,
                                    f.count == 1 ? "" : "s", fingerprint(f));
     if (!f.rule.empty()) rest = "rule: " + f.rule + "; " + rest;
-    if (!f.replay.empty()) rest += "; to see it again: " + f.replay;
+    if (!f.replay.empty()) rest += "; reproduce with: " + f.replay;
     text_ += fmt::format("<p class=\"faint\">{}</p>\n</section>\n", escaped(rest));
   }
   void side(const Party& p, const Finding& f) {

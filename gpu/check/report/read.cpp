@@ -36,7 +36,7 @@ tl::expected<std::vector<Finding>, std::string> read_findings(const std::string&
   const bool page = path.ends_with(".html");
   json j = json::parse(page ? of_page(text) : std::string_view(text), nullptr, false);
   if (j.is_discarded())
-    return tl::unexpected("'" + path + (page ? "' is no page of findings" : "' is no JSON"));
+    return tl::unexpected("'" + path + (page ? "' is not a findings page" : "' is not JSON"));
   if (path.ends_with(".sarif") && j.is_object()) j = of_sarif(j);
   auto all = findings_of(j);
   if (!all) return tl::unexpected("'" + path + "': " + all.error());

@@ -92,7 +92,7 @@ std::string summary(const std::vector<Finding>& findings) {
   for (const Finding& each : findings) times += each.count;
   const std::size_t alike = findings.size() - groups_of(findings).size();
   return fmt::format("{}{}, seen {}.", plural(findings.size(), "finding"),
-                     alike ? fmt::format(", {} of them like another", alike) : "",
+                     alike ? fmt::format(", {} of them similar to others", alike) : "",
                      plural(times, "time"));
 }
 
@@ -100,7 +100,7 @@ std::vector<std::string> headlines(const std::vector<Finding>& findings) {
   std::vector<std::string> lines;
   for (const Group& group : groups_of(findings)) {
     lines.push_back(headline(*group.first));
-    if (!group.others.empty()) lines.back() += fmt::format(", and {} like it", group.others.size());
+    if (!group.others.empty()) lines.back() += fmt::format(", and {} similar", group.others.size());
   }
   return lines;
 }

@@ -15,7 +15,7 @@ std::vector<Finding> merged(std::vector<Finding> findings);
 // The number of findings that affect the exit status: all except advice.
 std::size_t mistakes(const std::vector<Finding>& findings);
 
-// "3 findings, 2 of them like another, seen 64 times."; "nothing found."
+// "3 findings, 2 of them similar to others, seen 64 times."; "nothing found."
 std::string summary(const std::vector<Finding>& findings);
 // One line for each group of like findings, with the number of the others in the group.
 std::vector<std::string> headlines(const std::vector<Finding>& findings);

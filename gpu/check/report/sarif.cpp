@@ -48,8 +48,8 @@ json rule(const KindFacts& kind) {
   const auto severity = static_cast<unsigned>(kind.severity);
   const std::string sentence = fmt::format("{}.", kind.meaning);
   const std::string help = fmt::format(
-      "{} Each result says what would mend it; docs/checking.md shows a kernel with this "
-      "mistake and the mended one.",
+      "{} Each result says how to fix it; docs/checking.md shows a kernel with this mistake and "
+      "the corrected one.",
       sentence);
   std::string upper = sentence;
   upper[0] = static_cast<char>(std::toupper(upper[0]));
@@ -112,7 +112,7 @@ class SarifWriter {
       text += fmt::format(" The other side: {} at [{}]({}).", escaped(each.did),
                           escaped(to_text(each.place)), ++id);
     if (f.bytes) text += fmt::format(" It is about {}.", escaped(to_text(*f.bytes)));
-    if (!f.remedy.empty()) text += fmt::format(" To mend it: {}.", escaped(f.remedy));
+    if (!f.remedy.empty()) text += fmt::format(" Fix: {}.", escaped(f.remedy));
     if (!f.rule.empty()) text += fmt::format(" Rule: {}.", escaped(f.rule));
     return text;
   }

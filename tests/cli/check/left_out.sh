@@ -27,7 +27,7 @@ expect "from another folder" 0 '1 suppressed' bash -c 'cd "$0" && "$1" check --s
 expect "by variable, in the process" 0 'nothing found' env INFLIGHT_CHECK=1 INFLIGHT_SUPPRESSIONS="$work/my.supp" \
   LD_LIBRARY_PATH="$(dirname "$(dirname "$inflight")")/lib" "$program" arrive
 printf '{\nname\ninflight:nonsense\n}\n' >"$work/bad.supp"
-expect "a bad file" 2 "bad.supp:3: 'nonsense' is no kind of finding" "$inflight" check --suppressions "$work/bad.supp" true
+expect "a bad file" 2 "bad.supp:3: 'nonsense' is not a known finding kind" "$inflight" check --suppressions "$work/bad.supp" true
 
 # The output of --gen-suppressions can be used unchanged.
 "$inflight" check --gen-suppressions "$program" arrive expect 2>&1 | sed -n '/^{/,/^}/p' >"$work/generated.supp"

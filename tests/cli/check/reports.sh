@@ -34,11 +34,11 @@ cmp "$work/abc.json" "$work/mixed.json" || fail "the form of reports matters"
 expect "merge nothing" 2 '' "$inflight" merge "$work/x.json"
 expect "merge into what is no report" 2 "does not end in" "$inflight" merge "$work/x.txt" "$work/a.json"
 expect "merge what is not there" 1 "none.json' cannot be read" "$inflight" merge "$work/x.json" "$work/none.json"
-expect "merge what is no report" 1 "is no JSON" "$inflight" merge "$work/x.json" "$0"
+expect "merge what is no report" 1 "is not JSON" "$inflight" merge "$work/x.json" "$0"
 echo '<html></html>' >"$work/other.html"
-expect "merge what is no page" 1 "is no page of findings" "$inflight" merge "$work/x.json" "$work/other.html"
+expect "merge what is no page" 1 "is not a findings page" "$inflight" merge "$work/x.json" "$work/other.html"
 echo '{"version": "2.1.0", "runs": [{"results": [{"ruleId": "x"}]}]}' >"$work/other.sarif"
-expect "merge another tool's SARIF" 1 "a finding is no object" "$inflight" merge "$work/x.json" "$work/other.sarif"
+expect "merge another tool's SARIF" 1 "a finding is not an object" "$inflight" merge "$work/x.json" "$work/other.sarif"
 
 for python in python3 /usr/bin/python3; do "$python" -c 'import jsonschema' 2>/dev/null && break; done
 "$python" -c 'import jsonschema' 2>/dev/null || {

@@ -3,7 +3,7 @@
 # PROGRAM
 . "$(dirname "$0")/../lib.sh"
 program=$2
-expect "a finding of one order" 86 'to see it again: --async shuffled:2 --turns random:2$' \
+expect "a finding of one order" 86 'reproduce with: --async shuffled:2 --turns random:2$' \
   "$inflight" check --seeds 4 --report "$work/r.json" "$program" right seeded
 grep -q '"replay": "--async shuffled:2 --turns random:2"' "$work/r.json" || fail "the report does not name the seed"
 [ "$(grep -c '^did right' <<<"$output")" = 1 ] || fail "the output of several runs is shown: $output"

@@ -11,9 +11,9 @@ expect "cudaMemset" 86 '^inflight: data-race: a kernel and a fill in another str
   "$inflight" check "$program" memset
 grep -q '^    at cudaMemset$' <<<"$output" || fail "not the call's name: $output"
 expect "an atomic and a plain access" 86 \
-  'to mend it: a barrier .* between the two, or, .* an atomic access in place of the plain one' \
+  'fix: a barrier .* between the two, or, .* an atomic access in place of the plain one' \
   "$inflight" check "$program" atomic
 expect "atomics of two sizes" 86 '^inflight: data-race: .* nothing orders the two: both are strong, but not of the same bytes' \
   "$inflight" check "$program" sizes
-grep -q 'to mend it: atomic accesses of the same bytes on both sides' <<<"$output" || fail "another remedy: $output"
+grep -q 'fix: atomic accesses of the same bytes on both sides' <<<"$output" || fail "another remedy: $output"
 finish

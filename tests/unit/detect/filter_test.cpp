@@ -72,7 +72,7 @@ TEST(Suppressions, SayWhichLineIsWrong) {
   EXPECT_THAT(error("name\n"), HasSubstr("my.supp:1: '{' is expected"));
   EXPECT_THAT(error("{\nname\n}\n"), HasSubstr("my.supp:3: an entry needs"));
   EXPECT_THAT(error("{\nname\nMemcheck:Leak\n}"), HasSubstr("my.supp:3: 'inflight:KIND'"));
-  EXPECT_THAT(error("{\nname\ninflight:luck\n}"), HasSubstr("'luck' is no kind"));
+  EXPECT_THAT(error("{\nname\ninflight:luck\n}"), HasSubstr("'luck' is not a known finding kind"));
   EXPECT_THAT(error("{\nname\ninflight:leak\nobj:x\n}"), HasSubstr("my.supp:4: 'kernel:'"));
   EXPECT_THAT(error("{\nname\ninflight:leak\n"), HasSubstr("'}' is missing"));
 }

@@ -56,7 +56,7 @@ TEST(FindingJson, SaysWhichMemberIsWrong) {
   EXPECT_THAT(error_after([](auto& j) { j.erase("here"); }), HasSubstr("'here' is missing"));
   EXPECT_THAT(error_after([](auto& j) { j["kind"] = "bad-luck"; }), HasSubstr("'kind' is unknown"));
   EXPECT_THAT(error_after([](auto& j) { j["here"]["at"]["line"] = "x"; }), HasSubstr("'line'"));
-  EXPECT_THAT(error_after([](auto& j) { j["there"] = 3; }), HasSubstr("'there' is no list"));
+  EXPECT_THAT(error_after([](auto& j) { j["there"] = 3; }), HasSubstr("'there' is not an array"));
   EXPECT_EQ(error_after([](auto& j) { j["new_member"] = 3; }), "none");
   EXPECT_FALSE(findings_of(nlohmann::json::array()));
   EXPECT_FALSE(findings_of({{"version", 2}, {"findings", nlohmann::json::array()}}));

@@ -77,7 +77,7 @@ TEST(Html, NeedsNothingBesideItAndExecutesNothing) {
   for (const char* each : {"http://", "https://", "<script", " src=", "@import", "url("})
     EXPECT_THAT(page, Not(HasSubstr(each)));
   for (const char* each :
-       {"<svg ", "prefers-color-scheme: dark", "name=\"viewport\"", "To mend it:"})
+       {"<svg ", "prefers-color-scheme: dark", "name=\"viewport\"", "<b>Fix:</b>"})
     EXPECT_THAT(page, HasSubstr(each));
 }
 

@@ -51,10 +51,10 @@ TEST(Summary, HasALineForEachThatIsLikeNoneBefore) {
   Finding other_memory = finding_at(9);
   other_memory.bytes = Bytes{Space::shared, 0, 4, "tile", 0};
   const std::vector<Finding> all = {finding_at(3), finding_at(7), other_memory, finding_at(8)};
-  EXPECT_EQ(summary(all), "4 findings, 2 of them like another, seen 4 times.");
+  EXPECT_EQ(summary(all), "4 findings, 2 of them similar to others, seen 4 times.");
   EXPECT_EQ(headlines(all),
             (std::vector<std::string>{
-                "data-race at /home/me/copy.cu:3:9 (ld.shared.f32), seen 1 time, and 2 like it",
+                "data-race at /home/me/copy.cu:3:9 (ld.shared.f32), seen 1 time, and 2 similar",
                 "data-race at /home/me/copy.cu:9:9 (ld.shared.f32), seen 1 time"}));
   const auto json = to_json(all)["findings"];
   EXPECT_FALSE(json[0].contains("like"));

@@ -31,7 +31,7 @@ TEST(FindingText, StandsAlone) {
   shared memory at offset 0x410, 4 bytes: 'tile' + 16
   in flight then, oldest first:
     copies 16 bytes, at /home/me/copy.cu:28:9 (cp.async.ca.shared.global), inlined at /home/me/caller.cu:40
-  to mend it: cp.async.wait_group 0 before it
+  fix: cp.async.wait_group 0 before it
   rule: PTX ISA, cp.async.wait_group
   seen 64 times
 )");
@@ -40,7 +40,7 @@ TEST(FindingText, StandsAlone) {
 TEST(FindingText, IsShortOfOneThatIsLikeAnother) {
   EXPECT_EQ(
       short_text(full_finding()),
-      R"(read-before-wait: like one above, at other places: bytes are read that a cp.async may still be writing
+      R"(read-before-wait: similar to one above, at other places: bytes are read that a cp.async may still be writing
   reads 4 bytes at /home/me/copy.cu:31:9 (ld.shared.f32)
       31 |   sum += tile[threadIdx.x];
   issues a copy of 16 bytes at /home/me/copy.cu:28:9 (cp.async.ca.shared.global), inlined at /home/me/caller.cu:40
@@ -120,7 +120,7 @@ TEST(FindingText, HasColoursOnlyWhereTheyAreAskedFor) {
 }
 
 TEST(FindingText, NamesTheOptionsThatBringItBack) {
-  EXPECT_THAT(to_text(full_finding()), HasSubstr("to see it again: --async shuffled:3\n"));
+  EXPECT_THAT(to_text(full_finding()), HasSubstr("reproduce with: --async shuffled:3\n"));
 }
 
 TEST(FindingText, NamesFilesFromTheWorkingDirectory) {
