@@ -13,7 +13,7 @@ grep -q '^    at cudaMemset$' <<<"$output" || fail "not the call's name: $output
 expect "an atomic and a plain access" 86 \
   'fix: a barrier .* between the two, or, .* an atomic access in place of the plain one' \
   "$inflight" check "$program" atomic
-expect "atomics of two sizes" 86 '^inflight: data-race: .* nothing orders the two: both are strong, but not of the same bytes' \
+expect "atomics of two sizes" 86 '^inflight: data-race: .* nothing orders the two: both are strong, but they access different bytes' \
   "$inflight" check "$program" sizes
 grep -q 'fix: atomic accesses of the same bytes on both sides' <<<"$output" || fail "another remedy: $output"
 finish

@@ -36,7 +36,7 @@ TEST(FindingJson, HasTheIdsThatOthersRelyOn) {
 TEST(FindingJson, KeepsHostsAndPlacesWithoutSource) {
   Finding f;
   f.kind = FindingKind::leak;
-  f.sentence = "memory that nobody released";
+  f.sentence = "memory is never released";
   f.here.did = "allocates 4 bytes";
   f.here.place.instruction = "cudaMalloc";
   const auto read = finding_of(to_json(f));

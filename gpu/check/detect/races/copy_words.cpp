@@ -28,20 +28,21 @@ std::string reason(const Conflict& c, Doer copy) {
                          words_of(copy).wait);
     case Why::allowed_too_many:
       return fmt::format(
-          "the thread's last wait let {} group{} stay in flight, and only {} newer one{} than the "
+          "the thread's last wait allowed {} pending group{}, but only {} group{} newer than the "
           "copy's {} committed",
           c.allowed, c.allowed == 1 ? "" : "s", c.needed, c.needed == 1 ? "" : "s",
           c.needed == 1 ? "is" : "are");
     case Why::weak_edge:
-      return "what tells this thread of its completion is relaxed, or of too small a scope";
+      return "this thread learns of the completion only by a relaxed operation, or one of too "
+             "small a scope";
     default:
       if (copy == Doer::multiply)
-        return "no thread of its warpgroup that has waited for it tells this thread that it is "
-               "complete";
+        return "this thread is not synchronised with a thread of its warpgroup that has waited for "
+               "it";
       return copy == Doer::transaction
                  ? "this thread has not observed the phase of the mbarrier that the copy completes"
-                 : "nothing tells this thread that the copy, which another thread issued, is "
-                   "complete";
+                 : "this thread is not synchronised with the completion of the copy, which another "
+                   "thread issued";
   }
 }
 
@@ -56,25 +57,23 @@ std::string remedy_of(const Conflict& c, Doer copy, bool copy_writes) {
     case Why::allowed_too_many:
       return fmt::format("{} instead of {}", wait_of(copy, copy_writes, c.needed), c.allowed);
     case Why::weak_edge:
-      return "the operation that publishes the completion has release semantics, the one that "
-             "learns of it has acquire semantics, and the scope of both includes both threads";
+      return "give release semantics to the operation that publishes the completion, acquire "
+             "semantics to the one that observes it, and both a scope that includes both threads";
     default:
       break;
   }
   if (copy == Doer::transaction)
     return "mbarrier.try_wait (acquire) for the phase that the copy completes, before this access: "
-           "in this thread, or in one that it meets at a barrier afterwards. If the access is "
-           "meant for what was there before the copy: let the issuing thread wait, before the "
-           "copy, until this thread is done (an mbarrier on which it arrives behind the access, or "
-           "a barrier)";
+           "in this thread, or in one with which it synchronises at a barrier afterwards. If the "
+           "access is meant for the bytes from before the copy: let the issuing thread wait, "
+           "before the copy, until this thread is done (an mbarrier on which it arrives after the "
+           "access, or a barrier)";
   if (copy == Doer::multiply)
-    return "wgmma.wait_group, with no more groups allowed than are committed behind its own, "
-           "before "
-           "what frees these bytes: the arrival on the mbarrier for which the writer waits, or a "
-           "barrier";
+    return "wgmma.wait_group, allowing no more groups than are committed after its own, before the "
+           "operation that frees these bytes: the arrival on the mbarrier for which the writer "
+           "waits, or a barrier";
   return fmt::format(
-      "{} in the thread that issued the copy, and behind it a barrier (__syncthreads()) before "
-      "this "
+      "{} in the thread that issued the copy, and after it a barrier (__syncthreads()) before this "
       "access: only the issuing thread can wait for the copy",
       wait_of(copy, copy_writes, 0));
 }
@@ -100,7 +99,9 @@ Words too_early_words(const Conflict& c, const Pair& pair) {
   const Doer copy = pair.later;
   const std::string_view end = c.later.write ? "writes to" : "reads from";
   const std::string_view weak =
-      c.why == Why::weak_edge ? ": what leads there is relaxed, or of too small a scope" : "";
+      c.why == Why::weak_edge
+          ? ": the synchronisation between them is relaxed, or its scope is too small"
+          : "";
   return {fmt::format("{} {} {} that another thread {}, and nothing orders that before the copy{}",
                       words_of(copy).name, end, memory(pair.space),
                       c.earlier.write ? "writes" : "reads", weak),
@@ -113,10 +114,10 @@ Words too_early_words(const Conflict& c, const Pair& pair) {
 // Lanes copy to the same bytes by one instruction.
 Words at_once_words() {
   return {
-      "two lanes of a warp copy to the same bytes of shared memory by one instruction, each from "
-      "another place: which of the two stays there is not determined",
-      "look at how the destination follows from the thread's number: a lane's step has to be at "
-      "least the size of its copy; or let one of the two copy",
+      "two lanes of a warp copy to the same bytes of shared memory with one instruction, from "
+      "different sources: which bytes remain is undefined",
+      "check the destination address: the distance between lanes must be at least the copy size; "
+      "or let only one of the two copy",
       std::string(words_of(Doer::group_copy).rule)};
 }
 
@@ -128,7 +129,7 @@ Words fence_words(const Conflict& c, const Pair& pair) {
                   words_of(pair.later).name, c.later.write ? "writes to" : "reads from",
                   memory(pair.space)),
       fmt::format("fence.proxy.async.{} in each thread that wrote these bytes, after its writes "
-                  "and before the barrier behind which the copy is issued",
+                  "and before the barrier after which the copy is issued",
                   shared ? "shared::cta" : "global"),
       "PTX ISA, Memory Consistency Model: Proxies; fence.proxy.async"};
 }

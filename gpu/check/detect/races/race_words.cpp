@@ -26,25 +26,23 @@ bool both_are_strong(const Conflict& c) { return c.earlier.strong && c.later.str
 std::string_view race_remedy(const Conflict& c, const Pair& pair) {
   if (overlap(pair))
     return "griddepcontrol.wait (cudaGridDependencySynchronize()) in the kernel that begins early, "
-           "before this access: in this thread, or in one that it meets at a barrier afterwards";
+           "before this access: in this thread, or in one with which it synchronises at a barrier "
+           "afterwards";
   if (nested(pair))
-    return "one stream of the grid for the two, an event of the one stream for which the other "
-           "waits, "
-           "or cudaStreamTailLaunch for what is to come after the grid and all that it has "
-           "launched; "
-           "where a launch is to come after what other threads do, a barrier before it";
+    return "put both into one stream of the grid, let one stream wait for an event of the other, "
+           "or use cudaStreamTailLaunch for work that must follow the grid and everything that it "
+           "launched; put a barrier before a launch that must follow the work of other threads";
   if (branches(pair))
-    return "an edge between the two nodes of the graph, or between nodes on the way; in a capture, "
-           "an event of the one stream for which the other waits (cudaEventRecord, "
-           "cudaStreamWaitEvent)";
+    return "add an edge between the two nodes of the graph, or a path of edges; in a capture, let "
+           "one stream wait for an event of the other (cudaEventRecord, cudaStreamWaitEvent)";
   if (pair.earlier == Doer::host || pair.later == Doer::host || !pair.same_launch)
     return "put the two into one stream, let one stream wait for an event of the other "
            "(cudaEventRecord, cudaStreamWaitEvent), or synchronise between them";
   if (c.why == Why::weak_edge && pair.same_cluster && !pair.same_block &&
       pair.space == Space::shared)
     return "barrier.cluster.arrive with release semantics, which it has without .relaxed, and "
-           "barrier.cluster.wait with acquire semantics; or, around an mbarrier or a flag, "
-           ".release and .acquire with a scope of .cluster at least";
+           "barrier.cluster.wait with acquire semantics; or, for an mbarrier or a flag, .release "
+           "and .acquire with a scope of at least .cluster";
   if (c.why == Why::weak_edge)
     return "release semantics for the operation that publishes (st.release, a fence such as "
            "__threadfence() before it), acquire semantics for the one that observes it "
@@ -52,31 +50,29 @@ std::string_view race_remedy(const Conflict& c, const Pair& pair) {
            "a fence after it), and a scope for both that includes both threads";
   if (both_are_strong(c))
     return "atomic accesses of the same bytes on both sides, each with a scope that includes both "
-           "threads; else an order between the two";
+           "threads; or order the two";
   if (pair.ended)
-    return "let the thread that has ended execute the barrier too, behind its access: who ends "
-           "lets "
-           "a barrier go, and orders nothing there";
+    return "let the exited thread execute the barrier after its access: an exited thread does not "
+           "block a barrier, but its accesses are not ordered by it";
   if (pair.same_warp)
-    return "__syncwarp() between the two: lanes of a warp need not run in step; __syncthreads() "
-           "where other warps touch these bytes, too";
+    return "__syncwarp() between the two: lanes of a warp need not run in lockstep; "
+           "__syncthreads() if other warps access these bytes too";
   if (pair.same_block)
     return one_is_strong(c)
-               ? "a barrier (__syncthreads()) between the two, or, if they may come in either "
-                 "order, an atomic access in place of the plain one (cuda::atomic_ref, volatile)"
+               ? "a barrier (__syncthreads()) between the two, or, if either order is correct, an "
+                 "atomic access in place of the plain one (cuda::atomic_ref, volatile)"
                : "a barrier (__syncthreads()) between the two";
   if (pair.same_cluster)
     return "a cluster barrier between the two (barrier.cluster.arrive.release and "
            "barrier.cluster.wait.acquire; cluster.sync())";
   if (one_is_strong(c))
-    return "an atomic access in place of the plain one (cuda::atomic_ref, volatile) if the two may "
-           "come in either order; else publish the one with a release of gpu scope and acquire it "
-           "before the other (__threadfence() on both sides of an atomic flag), a grid barrier, or "
-           "two launches";
-  return "publish the one with a release of gpu scope and acquire it before the other "
-         "(cuda::atomic_"
-         "ref, or __threadfence() on both sides of an atomic flag), a grid barrier, or two "
-         "launches";
+    return "an atomic access in place of the plain one (cuda::atomic_ref, volatile) if either "
+           "order is correct; otherwise publish one with a release of gpu scope and acquire it "
+           "before the other (__threadfence() on both sides of an atomic flag), or use a grid "
+           "barrier or two launches";
+  return "publish one with a release of gpu scope and acquire it before the other "
+         "(cuda::atomic_ref, or __threadfence() on both sides of an atomic flag), or use a grid "
+         "barrier or two launches";
 }
 
 // Names the two sides, at least one of which is work that the host put into a stream.
@@ -91,11 +87,11 @@ std::string in_two_streams(const Pair& pair) {
 }  // namespace
 
 Words at_once_words(Space space) {
-  return {fmt::format("lanes of a warp write different values to one address of {} by one "
-                      "instruction: which of them stays there is not determined",
+  return {fmt::format("lanes of a warp write different values to one address of {} with one "
+                      "instruction: which value remains is undefined",
                       memory(space)),
-          "let one lane write (if (lane == 0)), all the same value, or each to an address of its "
-          "own; an atomic where any value is right",
+          "let one lane write (if (lane == 0)), let all write the same value, or give each lane "
+          "its own address; use an atomic if any value is correct",
           "CUDA Programming Guide, SIMT Architecture: a non-atomic instruction of a warp that "
           "writes to one location for several threads"};
 }
@@ -104,11 +100,11 @@ Words race_words(const Conflict& c, const Pair& pair) {
   const bool host = pair.earlier == Doer::host || pair.later == Doer::host;
   const std::string of_streams = host ? in_two_streams(pair) : "";
   const std::string_view who =
-      nested(pair)     ? "two launches, of which a kernel has made one or both,"
+      nested(pair)     ? "two launches, at least one of them made by a kernel,"
       : branches(pair) ? "two nodes of a graph"
       : host           ? std::string_view(of_streams)
       : overlap(pair)
-          ? "a kernel that begins before the one in front of it has ended, and that one,"
+          ? "a kernel that begins before the preceding kernel has ended, and that kernel,"
       : !pair.same_launch ? "two kernels"
       : pair.same_warp    ? "two lanes of a warp"
       : pair.same_block   ? "two threads of a block"
@@ -118,12 +114,11 @@ Words race_words(const Conflict& c, const Pair& pair) {
   const std::string_view how = both ? "both write" : "read and write";
   const std::string_view weak =
       c.why == Why::weak_edge
-          ? ": what leads from the one to the other is relaxed, or of too small a scope"
-      : both_are_strong(c)
-          ? ": both are strong, but not of the same bytes, or one's scope leaves the other out"
-      : pair.ended
-          ? ": one has ended without arriving at the barrier behind which the other goes on"
-          : "";
+          ? ": the synchronisation between them is relaxed, or its scope is too small"
+      : both_are_strong(c) ? ": both are strong, but they access different bytes, or one's scope "
+                             "does not include the other thread"
+      : pair.ended ? ": one thread exited without arriving at the barrier at which the other waited"
+                   : "";
   return {fmt::format("{} {} the same {}, and nothing orders the two{}", who, how,
                       memory(pair.space), weak),
           std::string(race_remedy(c, pair)),
@@ -146,34 +141,32 @@ Words program_words(const Conflict& c, const Pair& pair) {
   return {fmt::format("the host {} memory that a {} may still be {}: it has not waited for the {}",
                       host.write ? "writes" : "reads", copy ? "copy in a stream" : "kernel",
                       other.write ? "writing" : "reading", what),
-          fmt::format("cudaStreamSynchronize() for the {0}'s stream, cudaEventSynchronize() for an "
-                      "event recorded behind the {0}, or cudaDeviceSynchronize(), before this "
-                      "access of the host{1}",
-                      what,
-                      copy ? ""
-                           : "; a flag that the host and a running kernel share needs accesses of "
-                             "system scope in the kernel (volatile, or cuda::atomic_ref with "
-                             "cuda::thread_scope_system)"),
+          fmt::format(
+              "cudaStreamSynchronize() for the {0}'s stream, cudaEventSynchronize() for an event "
+              "recorded after the {0}, or cudaDeviceSynchronize(), before this host access{1}",
+              what,
+              copy ? ""
+                   : "; a flag that the host and a running kernel share needs accesses of "
+                     "system scope in the kernel (volatile, or cuda::atomic_ref with "
+                     "cuda::thread_scope_system)"),
           std::string(words_of(Doer::program).rule)};
 }
 
 Words texture_words() {
   return {
-      "bytes that the same kernel has written are read through the texture path, which need not "
-      "see "
-      "the write, whatever lies between",
-      "read it by a plain load (ld.global), which a pointer without const __restrict__ and without "
-      "__ldg() gives; or write and read in two kernels",
+      "bytes that the same kernel has written are read through the texture path, which may not see "
+      "the write, whatever synchronisation lies between",
+      "read them with a plain load (ld.global): through a pointer that is not const __restrict__, "
+      "and without __ldg(); or write and read in two kernels",
       "CUDA Programming Guide, Texture and Surface Memory: Read/Write Coherency; PTX ISA, "
       "ld.global.nc"};
 }
 
 Words lifetime_words(const Pair& pair) {
-  return {pair.ends
-              ? "memory is released in the order of one stream, and nothing orders its use in "
-                "another before that"
-              : "memory is allocated in the order of one stream, and used in another that "
-                "nothing orders behind that",
+  return {pair.ends ? "memory is released in the order of one stream, and nothing orders its use "
+                      "in another stream before the release"
+                    : "memory is allocated in the order of one stream, and nothing orders its use "
+                      "in another stream after the allocation",
           "let the stream that comes later wait for an event of the other (cudaEventRecord, "
           "cudaStreamWaitEvent), or use one stream for both",
           "CUDA Programming Guide, Stream-Ordered Memory Allocator"};
@@ -184,7 +177,7 @@ Words mbarrier_words() {
       "the bytes of an mbarrier are initialised or invalidated while another access to them is "
       "not ordered before or after it",
       "mbarrier.init by one thread, then a barrier before any other use of these bytes; "
-      "mbarrier.inval behind a barrier after their last use as an mbarrier",
+      "mbarrier.inval after a barrier that follows their last use as an mbarrier",
       "PTX ISA, mbarrier.init and mbarrier.inval"};
 }
 
