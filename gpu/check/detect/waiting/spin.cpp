@@ -15,8 +15,8 @@ constexpr std::size_t most_told = 6;
 
 std::string words(const Look& look) {
   const Poll& poll = look.poll;
-  if (poll.mbarrier) return "tests an mbarrier again and again";
-  return fmt::format("reads {} at 0x{:x} of {} memory again and again", poll.value, poll.at.address,
+  if (poll.mbarrier) return "repeatedly tests an mbarrier";
+  return fmt::format("repeatedly reads {} at 0x{:x} of {} memory", poll.value, poll.at.address,
                      poll.at.space == Space::shared ? "shared" : "global");
 }
 
@@ -24,9 +24,8 @@ std::string sentence(const Polling& polling, const std::vector<const Look*>& cir
   const Look& first = circle.empty() ? polling.looks.front() : *circle.front();
   if (circle.empty()) {
     const bool one = first.threads == 1;
-    return fmt::format(
-        "{} thread{} of block {} look{} again and again at what nobody changes any more",
-        first.threads, one ? "" : "s", first.poll.who.block, one ? "s" : "");
+    return fmt::format("{} thread{} of block {} poll{} a value that no thread changes any more",
+                       first.threads, one ? "" : "s", first.poll.who.block, one ? "s" : "");
   }
   std::set<std::uint64_t> blocks;
   for (const Look* each : circle) blocks.insert(each->poll.who.block);
@@ -35,8 +34,8 @@ std::string sentence(const Polling& polling, const std::vector<const Look*>& cir
                               ? fmt::format("blocks {} and {}", *blocks.begin(), *blocks.rbegin())
                               : fmt::format("{} blocks", blocks.size());
   return fmt::format(
-      "{} wait for each other: each looks again and again at what {} has written, and changes it "
-      "only afterwards",
+      "{} wait for each other: each polls a value that {} wrote and would change only after its "
+      "own wait",
       who, circle.size() == 2 ? "the other" : "the next");
 }
 
@@ -74,7 +73,8 @@ bool WaitingWords::add_polling(const Hang& hang, const Polling::StateOf& state_o
   f.sentence = sentence(polling, circle);
   if (hang.not_begun != 0)
     f.sentence += fmt::format(
-        ": {} blocks of the launch have not begun, since those that wait leave no room for them",
+        ": {} blocks of the launch have not begun, because the waiting blocks leave no room for "
+        "them",
         hang.not_begun);
   f.here = places.party(look.poll.who, words(look));
   f.bytes = places.bytes(look.poll.who, look.poll.at.space, look.poll.at.address, look.poll.bytes);
@@ -93,14 +93,14 @@ bool WaitingWords::add_polling(const Hang& hang, const Polling::StateOf& state_o
   if (polling.waits) f.there.push_back(places.party(*polling.waits, "waits, as do others"));
   f.remedy =
       hang.not_begun != 0
-          ? "let no block wait for one that may begin later: launch at most as many blocks as "
-            "fit the device at once (a cooperative launch checks it), or take work in the order "
-            "in which blocks begin (an atomic counter) and wait for earlier work only"
+          ? "do not let a block wait for one that may begin later: launch at most as many blocks "
+            "as fit on the device at once (a cooperative launch checks it), or take work in the "
+            "order in which blocks begin (an atomic counter) and wait for earlier work only"
       : circle.empty()
-          ? "let whoever is to change it do so before it waits or ends itself: it has ended, or "
-            "waits, or is one of those that look"
-          : "take locks in the same order everywhere, or give back those that are held where the "
-            "next cannot be had; let a flag be set before its thread waits for another's";
+          ? "let the thread that changes the value do so before it waits or exits: it has exited, "
+            "waits, or polls too"
+          : "take locks in the same order everywhere, or release the held locks when the next one "
+            "is not free; let each thread set its own flag before it waits for another's";
   if (circle.empty())
     f.rule =
         "CUDA C++ Programming Guide, Thread Hierarchy: blocks run in any order, in parallel or in "

@@ -81,7 +81,7 @@ std::string words(const Group& group, const std::vector<Group>& all, const Clust
                   const Name& name) {
   const Wait& w = group.first.wait;
   const std::string who = threads(group.threads);
-  if (group.first.polls) return fmt::format("looks again and again ({})", who);
+  if (group.first.polls) return fmt::format("polls ({})", who);
   switch (w.what) {
     case Wait::For::barrier: {
       if (w.kind == BarrierKind::cluster)
@@ -172,12 +172,11 @@ bool WaitingWords::add(const Stuck& stuck, const ClusterState& state) {
           : "";
   if (starved != groups.end()) {
     f.sentence =
-        "threads wait for ever for registers: setmaxnreg.inc takes what setmaxnreg.dec gave back "
-        "to "
-        "their block's pool, to which threads that end give nothing" +
+        "threads wait for ever for registers: setmaxnreg.inc takes registers that setmaxnreg.dec "
+        "returned to their block's pool, and threads that exit return none" +
         gone;
     f.remedy =
-        "let the registers that all threads hold in the end be no more than those they began with";
+        "keep the total number of registers of all threads at or below the total at the start";
     f.rule = "PTX ISA, setmaxnreg: .inc waits until the pool of the block has enough registers";
   } else if (certain) {
     const MbarrierHistory& m = *root->mbarrier;
@@ -193,8 +192,7 @@ bool WaitingWords::add(const Stuck& stuck, const ClusterState& state) {
         kind = FindingKind::transaction_count;
         const std::uint64_t expected = phase.bytes_expected(), came = phase.bytes_completed();
         f.sentence = fmt::format(
-            "phase {} of {} expects {} bytes, of which {} have come and no copy brings the other "
-            "{}: "
+            "phase {} of {} expects {} bytes; {} have arrived and no copy delivers the other {}: "
             "its threads wait for ever",
             phase.number, it, expected, came, m.tx_count());
         std::vector<Party> expects = parties(phase.expects, "expects", "byte");
@@ -215,7 +213,7 @@ bool WaitingWords::add(const Stuck& stuck, const ClusterState& state) {
         kind = FindingKind::arrival_count;
         f.sentence = fmt::format(
             "phase {} of {} has its bytes, but none of the {} arrivals that it expects: expecting "
-            "bytes (mbarrier.expect_tx) is no arrival",
+            "bytes (mbarrier.expect_tx) is not an arrival",
             phase.number, it, phase.expected);
         std::vector<Party> expects = parties(phase.expects, "expects", "byte");
         if (!expects.empty()) {
@@ -224,10 +222,10 @@ bool WaitingWords::add(const Stuck& stuck, const ClusterState& state) {
         }
         f.remedy =
             "arrive as well: mbarrier.arrive.expect_tx instead of mbarrier.expect_tx, or "
-            "mbarrier.arrive behind it";
+            "mbarrier.arrive after it";
         f.rule =
-            "PTX ISA, mbarrier.expect_tx: it raises the tx-count of the current phase and leaves "
-            "the pending count";
+            "PTX ISA, mbarrier.expect_tx: it increases the tx-count of the current phase, but not "
+            "its pending count";
         break;
       }
       case Lack::arrivals: {
@@ -236,8 +234,8 @@ bool WaitingWords::add(const Stuck& stuck, const ClusterState& state) {
         const std::uint64_t all = phase.arrived() + m.pending();
         const std::uint64_t raised = all - std::min<std::uint64_t>(all, phase.expected);
         f.sentence = fmt::format(
-            "phase {} of {} expects {} arrivals{} and {} came: nobody is left who could make the "
-            "other {}{}",
+            "phase {} of {} expects {} arrivals{} and {} came: no thread is left to make the other "
+            "{}{}",
             phase.number, it, phase.expected,
             raised ? fmt::format(", and {} more by cp.async.mbarrier.arrive without .noinc", raised)
                    : "",
@@ -247,13 +245,14 @@ bool WaitingWords::add(const Stuck& stuck, const ClusterState& state) {
               m.initialiser(), fmt::format("initialises it with a count of {}", phase.expected)));
         join(parties(phase.arrivals, "makes", "arrival"));
         f.remedy =
-            raised ? "cp.async.mbarrier.arrive.noinc, whose arrivals are among those that the "
-                     "mbarrier is initialised with: without .noinc each raises the count that it "
-                     "lowers; or let the threads arrive besides (mbarrier.arrive)"
-                   : fmt::format(
-                         "initialise the mbarrier with {} instead of {}, or let the "
-                         "threads that miss arrive in each phase",
-                         phase.arrived(), phase.expected);
+            raised
+                ? "use cp.async.mbarrier.arrive.noinc, whose arrivals are among those that the "
+                  "mbarrier is initialised with: without .noinc each increases the pending count "
+                  "that it later decreases; or let the threads also arrive by mbarrier.arrive"
+                : fmt::format(
+                      "initialise the mbarrier with {} instead of {}, or let the missing threads "
+                      "arrive in each phase",
+                      phase.arrived(), phase.expected);
         f.rule =
             "PTX ISA, Phase of the mbarrier object: a phase is complete when its pending count "
             "is zero";
@@ -262,16 +261,14 @@ bool WaitingWords::add(const Stuck& stuck, const ClusterState& state) {
       default:
         kind = FindingKind::wrong_phase;
         f.sentence = fmt::format(
-            "threads wait for parity {} of {}, that is for phase {}, at which nobody arrives: they "
-            "have "
-            "not waited for phase {} (parity {}), which is complete",
+            "threads wait for parity {} of {}, that is for phase {}, for which no thread arrives: "
+            "they have not waited for phase {} (parity {}), which is complete",
             phase.number & 1, it, phase.number, phase.number - 1, (phase.number - 1) & 1);
         if (phase.number > 1) join(parties(m.previous().arrivals, "made", "arrival"));
         f.remedy = fmt::format(
             "wait for parity {} here: a thread begins with parity 0 and flips it after each wait "
-            "for "
-            "this mbarrier; and let it have a part in the next phase's arrivals, so that the "
-            "mbarrier cannot go on without it",
+            "for this mbarrier; and let it arrive in the next phase, so that the next phase cannot "
+            "complete before this wait",
             (phase.number - 1) & 1);
         f.rule = "PTX ISA, mbarrier.test_wait: it waits for the current phase or the one before";
         break;
@@ -289,7 +286,7 @@ bool WaitingWords::add(const Stuck& stuck, const ClusterState& state) {
           state.barriers[cluster_place(*state.kernel, wait.who.block).rank].phase(wait.id);
       kind = FindingKind::arrival_count;
       f.sentence =
-          fmt::format("barrier {} expects {} threads and {} arrived: nobody is left who could{}",
+          fmt::format("barrier {} expects {} threads and {} arrived: no other thread can arrive{}",
                       wait.id, phase.expected, phase.arrived, gone);
       f.remedy = fmt::format("give a count of {} instead of {}, or let the others arrive too",
                              phase.arrived, phase.expected);
@@ -297,14 +294,14 @@ bool WaitingWords::add(const Stuck& stuck, const ClusterState& state) {
     } else {
       kind = FindingKind::barrier_divergence;
       f.sentence = fmt::format(
-          "threads that must meet stand at different barriers or collectives, and wait for each "
-          "other for ever{}",
+          "threads that must synchronise wait at different barriers or collectives, and each waits "
+          "for the others for ever{}",
           gone);
       f.remedy =
           expected != 0
               ? "let the threads that are missing at one of these barriers arrive there "
-                "(bar.arrive) before they wait at another: where two groups take turns, somebody "
-                "hands over the first turn"
+                "(bar.arrive) before they wait at another: if two groups alternate, one must "
+                "arrive at the other's barrier before its own first wait"
               : "let all threads that a barrier or a member mask names execute it: move it out of "
                 "the code that only some of them execute";
       f.rule = wait.what == Wait::For::collective
@@ -317,16 +314,15 @@ bool WaitingWords::add(const Stuck& stuck, const ClusterState& state) {
                      "conditional code needs a condition that is the same for the whole block";
     }
   } else {
-    f.sentence =
-        fmt::format("no thread of the {} can ever go on: each waits for what another would do",
-                    state.size > 1 ? "cluster" : "block") +
-        gone;
+    f.sentence = fmt::format("no thread of the {} can make progress: each waits for another",
+                             state.size > 1 ? "cluster" : "block") +
+                 gone;
     if (root->mbarrier)
       first =
-          parties(root->mbarrier->previous().arrivals, "arrived in the phase before:", "arrival");
+          parties(root->mbarrier->previous().arrivals, "arrived in the previous phase:", "arrival");
     f.remedy =
-        "look at who waits for whom: one of them has to act before it waits. A producer's "
-        "first wait for an empty slot asks for parity 1, which a fresh mbarrier grants at once";
+        "find the cycle of waits: one of the threads must arrive before it waits. A producer's "
+        "first wait for an empty slot must ask for parity 1: on a new mbarrier it returns at once";
     f.rule = "PTX ISA, Parallel Synchronization and Communication Instructions: mbarrier";
   }
   f.kind = kind;

@@ -59,11 +59,11 @@ std::string_view rule_of(Of what) {
       return "PTX ISA, mbarrier.init: initialising a valid mbarrier again is undefined";
     case Of::invalidated_in_use:
     case Of::used_after_inval:
-      return "PTX ISA, mbarrier.inval: no operation but mbarrier.init works on what is no valid "
-             "mbarrier";
+      return "PTX ISA, mbarrier.inval: only mbarrier.init may operate on memory that is not a "
+             "valid mbarrier";
     case Of::stray_arrival:
-      return "PTX ISA, Phase of the mbarrier object: a phase is complete after as many arrivals as "
-             "it expects";
+      return "PTX ISA, Phase of the mbarrier object: a phase is complete after the expected number "
+             "of arrivals";
     case Of::stray_bytes:
       return "PTX ISA, Tracking asynchronous operations by the mbarrier object: a phase is "
              "complete "
@@ -144,7 +144,7 @@ void WaitingWords::add(const MbarrierBreach& breach, const MbarrierHistory& hist
       case Of::broken_rule:
         f.here = places.party(here, "operates on an mbarrier");
         if (breach.violation == Violation::too_many_arrivals) {
-          f.sentence = fmt::format("{} arrive{} at {} where phase {} still expects {} of {}",
+          f.sentence = fmt::format("{} arrive{} at {}, but phase {} expects only {} more of {}",
                                    plural(breach.came, "thread"), breach.came == 1 ? "s" : "", it,
                                    phase, history.pending(), breach.expected);
           f.here.did = "arrives at the mbarrier";
@@ -157,12 +157,12 @@ void WaitingWords::add(const MbarrierBreach& breach, const MbarrierHistory& hist
               history.current().arrived() + breach.came, phase);
         } else if (breach.violation == Violation::not_initialised) {
           f.sentence = fmt::format(
-              "an operation on {}, which is no mbarrier: it was never "
-              "initialised, or was overwritten since",
+              "an operation on {}, which is not an mbarrier: it was never initialised, or was "
+              "overwritten later",
               it);
           f.remedy =
-              "initialise it by one thread (mbarrier.init) and let a barrier of all its users "
-              "follow before they use it";
+              "initialise it in one thread (mbarrier.init), then synchronise all its users at a "
+              "barrier before they use it";
         } else {
           f.sentence = fmt::format("an operation on {} breaks a rule: {}", it,
                                    async::sentence(breach.violation));
@@ -173,8 +173,8 @@ void WaitingWords::add(const MbarrierBreach& breach, const MbarrierHistory& hist
         f.here = places.party(here, "initialises the mbarrier");
         f.there.push_back(places.party(breach.others.front().who, "initialised it before"));
         f.remedy =
-            "let one thread initialise it once, or invalidate it first (mbarrier.inval), when "
-            "nobody uses it any more";
+            "let one thread initialise it once, or invalidate it first (mbarrier.inval), when no "
+            "thread uses it any more";
         break;
       case Of::invalidated_in_use:
         f.sentence =
@@ -187,18 +187,19 @@ void WaitingWords::add(const MbarrierBreach& breach, const MbarrierHistory& hist
         f.sentence = fmt::format("{} is used after it was invalidated", it);
         f.here = places.party(here, "operates on the mbarrier");
         f.there.push_back(places.party(breach.others.front().who, "invalidated it"));
-        f.remedy = "let a barrier of all its users come before mbarrier.inval";
+        f.remedy = "synchronise all its users at a barrier before mbarrier.inval";
         break;
       case Of::stray_arrival:
         f.sentence = fmt::format(
-            "phase {} of {} ends without this arrival: it expects {}, so that this one counts for "
-            "the next phase, whose begin its thread cannot know of",
+            "phase {} of {} is complete without this arrival: it expects {}, so this one counts "
+            "for the next phase, but its thread is not synchronised with the start of that phase",
             phase - 1, it, plural(breach.expected, "arrival"));
         f.here = places.party(here, "arrives at the mbarrier");
         initialiser();
         f.remedy = fmt::format(
-            "initialise the mbarrier with as many arrivals as a phase has, at least {} instead of "
-            "{}; or let a thread arrive again only when it knows that phase {} is complete",
+            "initialise the mbarrier with the number of arrivals of a phase, at least {} instead "
+            "of {}; or let a thread arrive again only after it has observed that phase {} is "
+            "complete",
             std::max(breach.came, breach.expected + 1), breach.expected, phase - 1);
         break;
       case Of::stray_bytes:
@@ -221,16 +222,16 @@ void WaitingWords::add(const MbarrierBreach& breach, const MbarrierHistory& hist
                                at_expect ? fmt::format(" instead of {}", breach.expected) : "");
         break;
       case Of::repeated_wait:
-        f.sentence = phase == 0
-                         ? fmt::format(
-                               "a wait for parity {} of {} is over at once: the mbarrier is fresh, "
-                               "and its first phase has parity 0",
-                               breach.parity, it)
-                         : fmt::format(
-                               "a wait for parity {} of {} is over at once: it asks for phase {}, "
-                               "which the thread has waited for before, while phase {} (parity {}) "
-                               "is under way",
-                               breach.parity, it, phase - 1, phase, phase & 1);
+        f.sentence =
+            phase == 0
+                ? fmt::format(
+                      "a wait for parity {} of {} returns at once: the mbarrier is still in its "
+                      "first phase, which has parity 0",
+                      breach.parity, it)
+                : fmt::format(
+                      "a wait for parity {} of {} returns at once: it asks for phase {}, which the "
+                      "thread has waited for before, while phase {} (parity {}) is under way",
+                      breach.parity, it, phase - 1, phase, phase & 1);
         f.here = places.party(here, fmt::format("waits for parity {}", breach.parity));
         if (phase != 0) others("makes", "arrival");
         f.remedy = fmt::format(
@@ -241,8 +242,8 @@ void WaitingWords::add(const MbarrierBreach& breach, const MbarrierHistory& hist
         break;
       case Of::stale_token:
         f.sentence = fmt::format(
-            "a wait for {} has a token of an earlier phase: no arrival of phase {} gave it", it,
-            phase);
+            "a wait for {} uses a token of an earlier phase: no arrival of phase {} returned it",
+            it, phase);
         f.here = places.party(here, "waits for the token's phase");
         others("makes", "arrival");
         f.remedy = "wait with the token that the arrival in this phase returned";
@@ -279,13 +280,13 @@ void WaitingWords::add(const BarrierBreach& breach) {
                         breach.id, breach.count);
         other("arrived in this phase before");
         f.remedy =
-            "let a thread that arrives know that the phase before is complete (bar.sync at "
-            "another barrier), or correct the count";
+            "before a thread arrives again, synchronise it with the completion of the previous "
+            "phase (bar.sync at another barrier), or correct the count";
         f.rule = "PTX ISA, bar: a thread arrives once in a phase";
         break;
       case OfBarrier::counts_differ: {
         const auto words = [](std::uint32_t count) {
-          return count ? fmt::format("a count of {}", count) : "no count: all of the block";
+          return count ? fmt::format("a count of {}", count) : "no count (the whole block)";
         };
         f.sentence = fmt::format(
             "threads arrive at barrier {} with {}, and others in the same phase with {}", breach.id,
@@ -293,30 +294,29 @@ void WaitingWords::add(const BarrierBreach& breach) {
         f.here.did += fmt::format(" with {}", words(breach.count));
         other(fmt::format("arrived with {}", words(breach.came)));
         f.remedy =
-            "give the same count in both: that of all threads that meet there, those that wait "
-            "(bar.sync) and those that only arrive (bar.arrive); or another barrier's number, if "
-            "they are not to meet";
+            "give the same count in both: the number of all threads that take part, those that "
+            "wait (bar.sync) and those that only arrive (bar.arrive); or use another barrier "
+            "number for threads that need not synchronise with these";
         f.rule = "PTX ISA, bar: all threads of a barrier's phase give the same count";
         break;
       }
       case OfBarrier::not_whole_warps:
         f.sentence = fmt::format(
-            "barrier {} is given a count of {} threads, which is no multiple of the warp's size",
+            "barrier {} is given a count of {} threads, which is not a multiple of the warp size",
             breach.id, breach.count);
-        f.remedy = fmt::format("give {}: counts are in whole warps of 32 threads",
+        f.remedy = fmt::format("give {}: a count is a multiple of 32 threads",
                                (breach.count + lanes - 1) / lanes * lanes);
-        f.rule = "PTX ISA, bar: the count of threads is a multiple of the warp's size";
+        f.rule = "PTX ISA, bar: the count of threads is a multiple of the warp size";
         break;
       case OfBarrier::stray_arrival:
         f.sentence = fmt::format(
-            "more threads meet at barrier {} than its count of {}: a phase ends without these, who "
-            "cannot know of it",
+            "more threads arrive at barrier {} than its count of {}: a phase is complete without "
+            "these threads, and they are not synchronised with its completion",
             breach.id, breach.count);
-        other("arrived in the phase before");
+        other("arrived in the previous phase");
         f.remedy = fmt::format(
-            "give the count of all threads that meet there (at least {} instead of {}), or give "
-            "each "
-            "group of threads a barrier of its own",
+            "give the count of all threads that arrive there (at least {} instead of {}), or give "
+            "each group of threads its own barrier",
             breach.came, breach.count);
         f.rule = "PTX ISA, bar: a phase is complete when as many threads as its count have arrived";
         break;
@@ -332,16 +332,15 @@ void WaitingWords::add(const BarrierBreach& breach) {
         break;
       case OfBarrier::others_ended:
         f.sentence = fmt::format(
-            "{} of the block's {} threads arrive at a barrier of all; the others have gone past it "
-            "without it and have ended",
+            "{} of the block's {} threads arrive at a barrier of the whole block; the others "
+            "bypassed it and exited",
             breach.came, breach.count);
         f.remedy =
             "let all threads of the block execute the same barrier: move it (__syncthreads()) out "
             "of the code that only some of them execute";
         f.rule =
             "CUDA Programming Guide, Synchronization Functions: __syncthreads() in conditional "
-            "code "
-            "only where all threads of the block take the same way";
+            "code only if all threads of the block take the same branch";
         break;
       case OfBarrier::cluster_arrived_twice:
         f.sentence = "threads arrive twice at the cluster's barrier without a wait between";
@@ -365,20 +364,20 @@ void WaitingWords::add(const BarrierBreach& breach) {
             breach.members);
         f.here.did = "takes part with a mask that leaves it out";
         f.remedy =
-            "let the mask name every lane that executes the instruction (__activemask() does "
-            "not tell which will)";
+            "let the mask name every lane that executes the instruction (__activemask() does not "
+            "return which lanes will execute it)";
         f.rule = fmt::format("PTX ISA, {}: the executing thread is in the member mask",
                              f.here.place.instruction);
         break;
       case OfBarrier::gone_past:
         f.sentence = fmt::format(
-            "the member mask 0x{:08x} names {} that have gone past this instruction without "
-            "executing it, and have ended: lanes 0x{:08x}",
+            "the member mask 0x{:08x} names {} that bypassed this instruction and exited: lanes "
+            "0x{:08x}",
             breach.members, plural(std::popcount(breach.absent), "lane"), breach.absent);
         f.here.did = "takes part with a mask that names absent lanes";
         f.remedy =
             "move it out of the code that only some lanes execute, or let the mask name those that "
-            "do: __ballot_sync() of the condition, by all lanes, in front of the branch";
+            "do: __ballot_sync() of the condition, executed by all lanes before the branch";
         f.rule = fmt::format("PTX ISA, {}: all threads that the member mask names execute it",
                              f.here.place.instruction);
         break;
