@@ -122,9 +122,8 @@ class BankConflicts : public Listener {
     Finding finding;
     finding.kind = FindingKind::bank_conflict;
     finding.sentence = fmt::format(
-        "lanes of a warp want {} different rows of one bank of shared memory: {} accesses of a "
-        "warp "
-        "take {} turns more than they need",
+        "lanes of a warp access {} different words of one bank of shared memory: {} accesses of a "
+        "warp take {} passes more than they need",
         p.worst, p.accesses, p.extra);
     finding.here = session_.places.party(
         p.who, fmt::format("{} {} bytes of shared memory", p.store ? "writes" : "reads", p.bytes));
@@ -140,12 +139,11 @@ class BankConflicts : public Listener {
     const std::int64_t step = p.stride < 0 ? -p.stride : p.stride;
     const std::uint32_t word = std::max(bank_bytes, p.bytes);
     if (step == 0)
-      return "let lanes that are served together (all of them up to 4 bytes each, 16 of 8 bytes, 8 "
-             "of 16 bytes) access different banks: address / 4 % 32";
+      return "let lanes that are served together (all 32 for up to 4 bytes each, 16 for 8 bytes, 8 "
+             "for 16 bytes) access different banks: address / 4 % 32";
     return fmt::format(
         "neighbouring lanes are {0} bytes apart: pad each row{1} by {2} bytes, so that they are "
-        "{3} "
-        "apart, or swizzle it: put column c of row r where column c ^ (r % {4}) is, in elements of "
+        "{3} apart, or swizzle it: store column c of row r at column c ^ (r % {4}), in elements of "
         "{2} bytes",
         step, of, word, step + word, banks * bank_bytes / word);
   }

@@ -24,8 +24,8 @@ class CopySizes : public Listener {
       finding.here =
           session_.places.party(copy.who, fmt::format("issues a copy of {} bytes", asked));
       finding.remedy = fmt::format(
-          "copy {} bytes where both ends have room for them, and expect as many on the mbarrier; "
-          "or copy {} and the rest with plain loads and stores",
+          "copy {} bytes if both ends have room for them, and expect as many on the mbarrier; or "
+          "copy {} and the rest with plain loads and stores",
           copy.bytes + 16, copy.bytes);
       finding.rule = "PTX ISA, cp.async.bulk: size must be a multiple of 16";
       return finding;

@@ -113,19 +113,19 @@ std::string sentence_of(const Fault& f) {
 
 std::string remedy_past(const Fault& f, const Kernel* kernel) {
   const Allocation& a = f.nearest;
-  if (f.address < a.address) return "begin no lower than its first byte: an index is negative";
+  if (f.address < a.address) return "start at its first byte or later: an index is negative";
   const std::uint64_t needed = f.address + f.bytes - a.address;
   switch (f.space) {
     case Space::shared: {
       const std::uint32_t dynamic = kernel ? kernel->dynamic_shared : 0;
       return fmt::format(
-          "keep the index inside, or give the block at least {} bytes of shared memory: it has {} "
-          "of static and {} of dynamic shared memory, the third argument of <<<>>>",
+          "keep the index in range, or give the block at least {} bytes of shared memory: it has "
+          "{} of static and {} of dynamic shared memory, the third argument of <<<>>>",
           needed, a.bytes - std::min<std::uint64_t>(dynamic, a.bytes), dynamic);
     }
     case Space::local:
     case Space::param:
-      return "keep the index inside";
+      return "keep the index in range";
     default:
       break;
   }
@@ -142,19 +142,18 @@ std::string remedy_past(const Fault& f, const Kernel* kernel) {
 std::string remedy_of(const Fault& f, FindingKind kind, const Kernel* kernel) {
   switch (kind) {
     case FindingKind::misaligned:
-      if (f.alignment == 0) return "align the address as the sentence says";
+      if (f.alignment == 0) return "align the address as stated above";
       return fmt::format(
           "make the address a multiple of {0}: declare a variable with __align__({0}), let offsets "
           "be multiples of {0} bytes{1}",
           f.alignment,
           f.alignment > 4 && f.bytes == f.alignment ? ", or access fewer bytes at a time" : "");
     case FindingKind::use_after_free:
-      return "release it behind the last kernel that uses it, or take the address anew from what "
-             "was allocated since";
+      return "release it after the last kernel that uses it, or use the address of the new "
+             "allocation";
     case FindingKind::peer_exited:
-      return "let every block of the cluster stay until nobody uses its shared memory: "
-             "cluster.sync() "
-             "(barrier.cluster.arrive and .wait) at the end of the kernel";
+      return "keep every block of the cluster alive until no other block uses its shared memory: "
+             "cluster.sync() (barrier.cluster.arrive and .wait) at the end of the kernel";
     case FindingKind::out_of_bounds:
       if (f.access && null(f))
         return "pass the kernel an address that was allocated: check what the allocation returned";
@@ -170,7 +169,7 @@ std::string rule_of(const Fault& f, FindingKind kind, std::string_view instructi
   if (kind == FindingKind::misaligned)
     return fmt::format(
         "PTX ISA, {}: an address must be a multiple of {}", instruction,
-        f.alignment ? std::to_string(f.alignment) : std::string("what the instruction says"));
+        f.alignment ? std::to_string(f.alignment) : std::string("what the instruction requires"));
   if (kind == FindingKind::peer_exited)
     return "CUDA C++ Programming Guide, Distributed Shared Memory: a block must exist while its "
            "shared memory is accessed";

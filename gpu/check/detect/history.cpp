@@ -103,8 +103,8 @@ void History::copy_waited(const CopyWaited& wait) {
 void History::barrier(const Barrier& barrier) {
   if (barrier.kind == BarrierKind::grid)
     return barrier.step == Barrier::Step::wait
-               ? add({What::waited, barrier.who, 0, "the kernels in front are complete"})
-               : add({What::arrived, barrier.who, 0, "kernels behind may begin"});
+               ? add({What::waited, barrier.who, 0, "the preceding kernels are complete"})
+               : add({What::arrived, barrier.who, 0, "dependent kernels may begin"});
   switch (barrier.step) {
     case Barrier::Step::complete:
       return add({What::waited, barrier.who, 0, "the barrier is complete"});

@@ -28,10 +28,10 @@ class Multiplies : public Listener {
       f.here = session_.places.party(
           event.who, fmt::format("{} {}", event.written ? "writes" : "reads", event.name));
       f.there.push_back(session_.places.party(
-          issuer, event.accumulator ? "accumulates in it" : "takes it as a fragment of A"));
+          issuer, event.accumulator ? "accumulates in it" : "reads it as a fragment of A"));
       f.remedy =
-          "wgmma.commit_group behind the multiplication, and wgmma.wait_group between that and "
-          "this instruction, with no more groups allowed than are committed behind its own";
+          "wgmma.commit_group after the multiplication, and wgmma.wait_group between that and this "
+          "instruction, allowing no more groups than are committed after its own";
       f.rule =
           "PTX ISA, wgmma.wait_group: until then, registers of wgmma.mma_async, A's too, must "
           "not be accessed";

@@ -74,13 +74,13 @@ class NarrowCopies : public Listener {
       Finding finding;
       finding.kind = FindingKind::narrow_copy;
       finding.sentence = fmt::format(
-          "neighbouring lanes copy {} bytes each that lie side by side, 16 bytes aligned at both "
-          "ends",
+          "neighbouring lanes copy {} bytes each, together 16 contiguous bytes, aligned to 16 at "
+          "source and destination",
           bytes);
-      finding.here = session_.places.party(who, fmt::format("copies {} bytes a lane", bytes));
+      finding.here = session_.places.party(who, fmt::format("copies {} bytes per lane", bytes));
       finding.remedy = fmt::format(
-          "let each lane copy 16 bytes, and {} of the lanes do it: cp.async.cg.shared.global with "
-          "16 bytes, which passes by the L1 cache",
+          "let {} of the lanes copy 16 bytes each: cp.async.cg.shared.global with 16 bytes, which "
+          "bypasses the L1 cache",
           bytes == 4 ? "a quarter" : "half");
       finding.rule = "PTX ISA, cp.async: cp-size is 4, 8 or 16; .cg only 16";
       return finding;

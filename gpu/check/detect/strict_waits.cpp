@@ -141,8 +141,8 @@ void StrictWaits::report(const Wait& wait) {
     Finding finding;
     finding.kind = FindingKind::strict_wait;
     finding.sentence = fmt::format(
-        "a wait lets {} group{} of copies go on, and {} would do: nothing of the newest {} that it "
-        "waits for is read before the next wait",
+        "a wait allows {} pending group{} of copies, and could allow {}: no bytes of the newest {} "
+        "that it waits for are read before the next wait",
         wait.allowed, wait.allowed == 1 ? "" : "s", wait.allowed + wait.spare, wait.spare);
     finding.here = session_.places.party(wait.who, fmt::format("waits, allowing {}", wait.allowed));
     finding.remedy = fmt::format("cp.async.wait_group {} instead of {}", wait.allowed + wait.spare,

@@ -247,16 +247,16 @@ void TensorMaps::changed_in_flight(const Who& writer, const InFlight& copy) {
     finding.there.push_back(places.party(
         copy.who, fmt::format("issues a tensor {} that uses it", store ? "store" : "load")));
     finding.in_flight = {places.party(
-        copy.who, !store           ? "a tensor load, whose mbarrier nobody has waited for"
+        copy.who, !store           ? "a tensor load, for whose mbarrier no thread has waited"
                   : copy.committed ? "a tensor store, in a bulk group that its thread has not "
                                      "waited for"
-                                   : "a tensor store, in no bulk group yet")};
+                                   : "a tensor store, not yet committed to a bulk group")};
     finding.bytes = places.bytes(writer, Space::global, copy.map, map_bytes);
     finding.remedy =
         store ? fmt::format(
-                    "let the thread that issued the store {}execute "
-                    "cp.async.bulk.wait_group.read {}, then order the writer behind it (a "
-                    "barrier, if it is another thread), or write to a second map",
+                    "let the thread that issued the store {}execute cp.async.bulk.wait_group.read "
+                    "{}, then order the writer after it (a barrier, if it is another thread), or "
+                    "write to a second map",
                     copy.committed ? "" : "commit it (cp.async.bulk.commit_group), ", copy.newer)
               : "wait for the phase of the mbarrier on which the load completes before the map is "
                 "written, or write to a second map";
@@ -273,8 +273,8 @@ void TensorMaps::without_fence(const Who& user, const Who& writer, std::uint64_t
     finding.kind = FindingKind::tensor_map;
     finding.sentence =
         fmt::format("a tensor copy uses a tensor map that the kernel has changed, without {}",
-                    released ? "an acquire fence of the tensormap proxy behind the change"
-                             : "a release fence of the tensormap proxy behind the change");
+                    released ? "an acquire fence of the tensormap proxy after the change"
+                             : "a release fence of the tensormap proxy after the change");
     finding.here = places.party(user, "uses the tensor map");
     finding.there.push_back(places.party(writer, "writes to it"));
     finding.bytes = places.bytes(user, Space::global, map, map_bytes);
@@ -283,11 +283,11 @@ void TensorMaps::without_fence(const Who& user, const Who& writer, std::uint64_t
         "[map], 128 before the copy",
         released
             ? ""
-            : "behind the change, execute fence.proxy.tensormap::generic.release.gpu (or write "
-              "the map by tensormap.cp_fenceproxy) and synchronise with who uses it; ");
+            : "after the change, execute fence.proxy.tensormap::generic.release.gpu (or write the "
+              "map by tensormap.cp_fenceproxy) and synchronise with the threads that use it; ");
     finding.rule =
         "PTX ISA, membar, fence.proxy: accesses through the generic and the tensormap proxy are "
-        "ordered by fence.proxy.tensormap alone";
+        "ordered only by fence.proxy.tensormap";
     return finding;
   });
 }

@@ -168,13 +168,12 @@ Finding Reporter::finding_of(const Scene& scene, const Conflict& c) const {
   finding.bytes = bytes_of(scene.who, scene.space, c.address, c.bytes);
   if (const Who* const wait = unanswered(scene, c)) {
     finding.sentence +=
-        "; its last wait for the copy's mbarrier does not tell it that the phase is complete: the "
-        "answer was no, or nothing depends on it";
+        "; its last wait for the copy's mbarrier does not establish that the phase is complete: it "
+        "returned false, or its result is not used";
     finding.there.push_back(
         session_.places.party(*wait, "waits for the copy's mbarrier, and goes on"));
     finding.remedy =
-        "repeat the wait until it answers yes: it may give up before the phase is "
-        "complete";
+        "repeat the wait until it returns true: it may return before the phase is complete";
     finding.rule = "PTX ISA, mbarrier.test_wait, mbarrier.try_wait";
   }
   if (is_copy(pair.earlier)) finding.in_flight = in_flight(scene.block, c.earlier.row);
@@ -198,7 +197,7 @@ void Reporter::unpublished(const Who& who, const Mbarrier& m, bool other_block) 
         Finding finding;
         finding.kind = FindingKind::barrier_misuse;
         finding.sentence =
-            "an mbarrier is used by a thread to which its initialisation is not published: nothing "
+            "a thread uses an mbarrier whose initialisation may not be visible to it: nothing "
             "orders mbarrier.init before this operation";
         finding.here = session_.places.party(who, "uses the mbarrier");
         finding.there = {
@@ -230,8 +229,8 @@ void Reporter::overwritten(const Who& who, const Mbarrier& m, std::uint64_t addr
                           session_.places.threads(m.who)}};
         finding.bytes = bytes_of(who, Space::shared, address, bytes);
         finding.remedy =
-            "mbarrier.inval (behind a barrier after its last use) before the bytes are used for "
-            "anything else; or keep the mbarrier where nothing else is stored";
+            "mbarrier.inval (after a barrier that follows its last use) before the bytes are used "
+            "for anything else; or keep the mbarrier where nothing else is stored";
         finding.rule = "PTX ISA, mbarrier.inval; mbarrier: Contents of the mbarrier object";
         return finding;
       });
@@ -244,10 +243,10 @@ void Reporter::ends_with(const Block& block, const Copy& copy) {
     Finding finding;
     finding.kind = FindingKind::exit_with_copy_in_flight;
     finding.sentence = fmt::format(
-        "a block ends while a copy may still {} its shared memory: no thread of the block has "
-        "{} that the copy is complete",
+        "a block ends while a copy may still {} its shared memory: no thread of the block has {}",
         reads ? "read" : "write",
-        copy.completion == Completion::transaction ? "observed" : "waited");
+        copy.completion == Completion::transaction ? "observed that the copy is complete"
+                                                   : "waited for the copy");
     finding.here = session_.places.party(copy.who, "issues the copy");
     finding.in_flight = in_flight(&block, block.order.row());
     switch (copy.completion) {
@@ -277,11 +276,10 @@ void Reporter::ends_with(const Multiplies::Last& multiply) {
     finding.kind = FindingKind::exit_with_copy_in_flight;
     finding.sentence =
         "a block ends while a wgmma may still read its shared memory, and its accumulators are "
-        "lost: no thread of the block has waited that the multiplication is complete";
+        "lost: no thread of the block has waited for the multiplication";
     finding.here = session_.places.party(multiply.who, "issues the multiplication");
     finding.remedy =
-        "wgmma.commit_group behind the multiplication, and wgmma.wait_group 0 before its warps "
-        "end";
+        "wgmma.commit_group after the multiplication, and wgmma.wait_group 0 before its warps end";
     finding.rule = "PTX ISA, wgmma.wait_group";
     return finding;
   });
@@ -293,12 +291,12 @@ void Reporter::peer_exited(const Who& who, std::uint16_t rank) {
     finding.kind = FindingKind::peer_exited;
     finding.sentence = fmt::format(
         "shared memory of another block of the cluster (rank {}) is used, and nothing keeps that "
-        "block from ending before",
+        "block from exiting first",
         rank);
     finding.here = session_.places.party(who, "uses the other block's shared memory");
     finding.remedy =
         "a cluster barrier (barrier.cluster.arrive and .wait; cluster.sync()) in all blocks after "
-        "the last use of another's shared memory and before they end";
+        "the last use of another block's shared memory and before they exit";
     finding.rule =
         "CUDA Programming Guide, Distributed Shared Memory: the block must exist while its shared "
         "memory is accessed";

@@ -95,7 +95,7 @@ void Uninitialised::host_accessed(const HostAccess& access) {
         Finding finding = found->second;
         const bool copy = access.call.empty();
         finding.there.push_back(
-            {copy ? "copies to the host what was stored" : "reads what was stored",
+            {copy ? "copies the stored value to the host" : "reads the stored value",
              session_.places.at(session_.places.of_host(copy ? "a copy to the host" : access.call)),
              {}});
         return finding;

@@ -105,10 +105,10 @@ Finding Uninitialised::make(const Origin& last, const User& by) {
     if (const std::uint64_t undefined = block->shared.count(v.address, v.bytes))
       extent = extent_of(*finding.bytes, v.bytes, undefined);
   }
-  finding.sentence = fmt::format("{} memory is read that nothing has written{}{}", name(s.space),
-                                 s.derived  ? ", but with what was computed from such memory"
-                                 : s.copied ? ", but for a copy of such memory"
-                                            : "",
+  finding.sentence = fmt::format("{} memory is read that {}{}", name(s.space),
+                                 s.derived  ? "holds a value computed from unwritten memory"
+                                 : s.copied ? "holds only a copy of unwritten memory"
+                                            : "nothing has written",
                                  extent);
   if (last.cause)
     finding.there.push_back(
@@ -118,8 +118,9 @@ Finding Uninitialised::make(const Origin& last, const User& by) {
   switch (s.space) {
     case Space::shared:
       finding.remedy =
-          "write these bytes first: let the copies into shared memory cover all that is read, fill "
-          "the rest with zeros, or let only threads read whose elements were copied";
+          "write these bytes first: let the copies into shared memory cover all bytes that are "
+          "read, fill the rest with zeros, or let only those threads read whose elements were "
+          "copied";
       finding.rule = "PTX ISA, State Spaces: shared memory has no initial value";
       break;
     case Space::local:
@@ -128,8 +129,8 @@ Finding Uninitialised::make(const Origin& last, const User& by) {
       break;
     default:
       finding.remedy =
-          "write these bytes first: a kernel, cudaMemset or a copy from the host, of as many bytes "
-          "as are read";
+          "write all bytes that are read first: in a kernel, with cudaMemset or with a copy from "
+          "the host";
       finding.rule = "CUDA Runtime API, cudaMalloc: the memory is not cleared";
   }
   return finding;

@@ -98,7 +98,7 @@ void Uninitialised::stored(const Access& access, UndefinedBlock& block) {
   if (leave != 0) {
     Who who = access.who;
     who.mask = leave;
-    report(origin, {&who, "stores what was read, or what comes of it", &access});
+    report(origin, {&who, "stores the value read, or a value computed from it", &access});
   }
   keep(access, block, lanes & ~leave, whole);
   if (access.space == Space::shared)
@@ -153,7 +153,7 @@ void Uninitialised::remember_store(const Access& access, const Origin& origin, M
     }
     Who who = access.who;
     who.mask = lanes;
-    if (fresh) remember(place, make(origin, {&who, "stores what was read", nullptr}));
+    if (fresh) remember(place, make(origin, {&who, "stores the value read", nullptr}));
   }
 }
 
@@ -163,14 +163,16 @@ void Uninitialised::undefined_used(const UndefinedUse& event) {
   const Origin origin = block->origins[event.origin - 1];
   switch (event.how) {
     case UndefinedUse::How::branch:
-      return report(origin,
-                    {&event.who, "branches on what was read, or what comes of it", nullptr});
+      return report(
+          origin, {&event.who, "branches on the value read, or a value computed from it", nullptr});
     case UndefinedUse::How::address:
       return report(
-          origin, {&event.who, "uses what was read, or what comes of it, as an address", nullptr});
+          origin,
+          {&event.who, "uses the value read, or a value computed from it, as an address", nullptr});
     case UndefinedUse::How::operand:
       return report(
-          origin, {&event.who, "takes what was read, or what comes of it, as an operand", nullptr});
+          origin,
+          {&event.who, "uses the value read, or a value computed from it, as an operand", nullptr});
   }
 }
 
