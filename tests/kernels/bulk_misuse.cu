@@ -3,7 +3,7 @@
 // stderr: misaligned address in kernel misuse.*the destination of a bulk copy
 // stderr: misaligned address in kernel misuse.*the mbarrier of a bulk copy
 // stderr: illegal memory access in kernel misuse.*read from global memory
-// stderr: launch failure in kernel misuse.*the block of rank 5 in a cluster of 2
+// stderr: launch failure in kernel misuse.*block rank 5, but the cluster has only 2 blocks
 // stderr: illegal instruction in kernel misuse.*use .shared::cluster
 #include <sys/wait.h>
 #include <unistd.h>

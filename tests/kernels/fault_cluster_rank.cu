@@ -1,5 +1,6 @@
 // An address of a block rank outside the cluster.
-// stderr: launch failure in kernel reach\(.*it names the block of rank 5 in a cluster of 2
+// stderr: launch failure in kernel reach\(.*it addresses block rank 5, but the cluster has only 2
+// blocks
 #include "tests/kernels/kernel_test.cuh"
 
 __global__ void __cluster_dims__(2, 1, 1) reach(int* out) {

@@ -1,5 +1,6 @@
 // A lane's member mask lacks the lane itself: each collective's error, each in its own process.
-// stderr: illegal instruction in kernel leave_out.*mask 0xffffffdf, which leaves itself out
+// stderr: illegal instruction in kernel leave_out.*mask 0xffffffdf, which does not include the
+// thread itself
 #include <sys/wait.h>
 #include <unistd.h>
 

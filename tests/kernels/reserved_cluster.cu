@@ -1,5 +1,5 @@
 // arch: sm_90a
-// stderr: illegal instruction in kernel.*names the block of rank 0
+// stderr: illegal instruction in kernel.*addresses block rank 0
 // In a cluster, the special registers' address of reserved shared memory is that of the block with
 // rank 0: .shared::cluster may access it, and .shared, the own block's window, may not.
 #include "tests/kernels/kernel_test.cuh"

@@ -1,6 +1,6 @@
 // software-only
 // options: --timeout 0.5
-// stderr: kernel endless\(int, float\*\) was ended after 500 ms
+// stderr: kernel endless\(int, float\*\) was stopped after 500 ms
 // stderr: at .*timeout_is_prompt.cu:[0-9]+
 // --timeout ends a kernel at most a second late, whatever it does, also in long turns.
 #include <chrono>

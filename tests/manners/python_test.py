@@ -39,14 +39,14 @@ class CtrlC(unittest.TestCase):
         status, text, seconds = interrupted("spinner.launch(); spinner.synchronize()", 0.8)
         self.assertNotEqual(status, 0)
         self.assertLess(seconds, 5)
-        self.assertRegex(text, r"kernel spin was ended by Ctrl-C \(SIGINT\) after \d+\.\d s; 0 of 3 blocks")
+        self.assertRegex(text, r"kernel spin was stopped by Ctrl-C \(SIGINT\) after \d+\.\d s; 0 of 3 blocks")
         self.assertRegex(text, r"64 of 64 threads live")
         self.assertRegex(text, r"KeyboardInterrupt|the driver answers 702")
 
     def test_a_second_one_ends_it_at_once(self):
         _, text, seconds = interrupted("spinner.launch(); spinner.synchronize()", 0.6, 0.3)
         self.assertLess(seconds, 1.5)
-        self.assertIn("was ended by Ctrl-C", text)
+        self.assertIn("was stopped by Ctrl-C", text)
 
     def test_a_kernel_that_ends_soon_leaves_a_device_that_works(self):
         status, text, _ = interrupted(
@@ -67,7 +67,7 @@ class CtrlC(unittest.TestCase):
             "signal.signal(signal.SIGINT, signal.SIG_DFL); spinner.launch(); spinner.synchronize()", 0.8)
         self.assertEqual(status, -signal.SIGINT)
         self.assertLess(seconds, 1.5)
-        self.assertIn("kernel spin was ended by Ctrl-C", text)
+        self.assertIn("kernel spin was stopped by Ctrl-C", text)
 
     def test_it_is_ignored_by_a_program_that_ignores_it(self):
         status, text, _ = interrupted(

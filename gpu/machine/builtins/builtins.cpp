@@ -138,15 +138,14 @@ const Op* run_set_conditional(const BuiltinCall& call) {
   return w.fault(
       call.op, FaultKind::illegal_address, bad,
       "cudaGraphSetConditional() of a handle that cudaGraphConditionalHandleCreate() did "
-      "not return, or whose graph is destroyed");
+      "not return, or whose graph was destroyed");
 }
 
 // Called by code that asks for the group of grids of a multi-device launch.
 const Op* run_multi_grid(const BuiltinCall& call) {
-  return call.warp.fault(
-      call.op, FaultKind::refused, call.warp.mask,
-      "multi_grid groups, which CUDA 13 removed; let the grids of several devices "
-      "meet through memory that they share");
+  return call.warp.fault(call.op, FaultKind::refused, call.warp.mask,
+                         "multi_grid groups, which CUDA 13 removed; synchronise the grids of "
+                         "several devices through memory that they share");
 }
 
 constexpr Builtin builtins[] = {

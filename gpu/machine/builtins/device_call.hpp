@@ -70,7 +70,7 @@ const Op* each_caller(const BuiltinCall& call, Body body) {
   const Grid& grid = *w.block->grid;
   if (!grid.parent)
     return w.fault(call.op, FaultKind::refused, w.mask,
-                   "nobody supplies CUDA's runtime to kernels");
+                   "this launch has no device runtime, so its kernel cannot call CUDA functions");
   each_lane(w.mask, [&](int lane) { body(Caller{call, lane}); });
   w.progressed = true;
   return w.spend(call.op + 1,

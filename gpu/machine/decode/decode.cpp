@@ -53,8 +53,9 @@ std::string misfit(const Program& program, const CallSite& site) {
   if (!callee.entry && alike(site.arguments, callee.parameters) &&
       alike(site.results, callee.returns))
     return {};
-  return fmt::format("{} is defined in {} with other parameters or results than the call passes",
-                     callee.name, module.name);
+  return fmt::format(
+      "{} is defined in {} with different parameters or results than the call passes", callee.name,
+      module.name);
 }
 
 }  // namespace
@@ -267,20 +268,18 @@ void Decoder::call(const ptx::Instruction& in, Lowering& lo) {
       site.builtin = find_builtin(name);
       if (!site.builtin && std::string_view(name).starts_with("__cudaCDP"))
         return builder_.refuse(
-            in,
-            fmt::format("{} is of CUDA's runtime for kernels, of which launches, streams, events, "
-                        "copies and fills of one or two dimensions are supported",
-                        name));
+            in, fmt::format("{} belongs to CUDA's device runtime, of which only launches, streams, "
+                            "events, and one- and two-dimensional copies and fills are supported",
+                            name));
       if (!site.builtin)
         return builder_.refuse(
-            in, fmt::format("function {} is not defined in the program, nor supplied by "
-                            "the software GPU",
-                            name));
+            in, fmt::format("neither the program nor the software GPU defines function {}", name));
       if (!fits(*site.builtin, site))
         return builder_.refuse(
-            in, fmt::format("{} is declared with other arguments or results than the "
-                            "device runtime's {} has",
-                            name, name));
+            in,
+            fmt::format(
+                "{} is declared with different parameters or results than the device runtime's {}",
+                name, name));
       handler = &run_builtin;
     } else if (const std::string why = misfit(builder_.program, site); !why.empty()) {
       return builder_.refuse(in, why);

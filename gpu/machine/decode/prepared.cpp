@@ -53,8 +53,8 @@ const Prepared::Decoded& Prepared::decoded(Program::FunctionRef ref, CodeForm fo
     static std::atomic<std::uint64_t> last{0};
     if (made.code) made.code->id = ++last;
   } else {
-    made.errors.push_back(
-        fmt::format("function '{}' is declared but nobody defines it", check::readable(text.name)));
+    made.errors.push_back(fmt::format("function '{}' is declared, but no module defines it",
+                                      check::readable(text.name)));
   }
   const std::lock_guard lock(mutex_);
   return decoded_.try_emplace(key, std::move(made)).first->second;

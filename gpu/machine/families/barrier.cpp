@@ -70,8 +70,8 @@ void reduce(const Warp& w, const Op* op, NamedBarrier& b) {
   const NamedBarrier& b = w.block->barriers[n.id];
   if (w.block->grid->observation) w.block->grid->observation->arrived(w, op, n.id, n.expected, b);
   return w.fault(op, FaultKind::illegal_instruction, w.mask,
-                 fmt::format("arrives at barrier {} with a count of {} while {} threads that have "
-                             "arrived gave {} (0: the whole block)",
+                 fmt::format("arrives at barrier {} with count {}, but {} threads arrived with "
+                             "count {} (0: the whole block)",
                              n.id, n.expected, b.arrived, b.expected));
 }
 
@@ -210,7 +210,7 @@ bool known(const ptx::ModSet& mods) {
 bool lower_barrier(Lowering& lo, const Row&) {
   if (lo.in.mods.without({Mod::aligned}) == ptx::ModSet{Mod::warp, Mod::sync})
     return lower_warp_sync(lo);
-  if (!known(lo.in.mods)) return lo.refuse("unknown modifiers of a barrier");
+  if (!known(lo.in.mods)) return lo.refuse("unknown barrier modifiers");
   const Step step = lo.what.as<BarrierUse>()->step;
   const bool reduces = step >= Step::red_popc;
   auto operands = lo.operands;
@@ -226,7 +226,7 @@ bool lower_barrier(Lowering& lo, const Row&) {
   }
   if (operands.empty() || operands.size() > 2) return lo.refuse("takes a barrier and a count");
   if (step == Step::arrive && operands.size() != 2)
-    return lo.refuse("an arrival needs a count of threads");
+    return lo.refuse("an arrival needs a thread count");
   bool uniform = true;
   for (const auto& operand : operands) uniform &= lo.is_constant(operand);
   made.a = lo.source(operands[0], Type::u32);

@@ -62,7 +62,7 @@ class Reader {
       return refs[0];
     });
   }
-  bool done() { return left_.empty() || lo_.refuse("it has more operands than it takes"); }
+  bool done() { return left_.empty() || lo_.refuse("it has too many operands"); }
 
  private:
   // A cache policy is the last operand, or the last but one before a byte mask.
@@ -99,7 +99,7 @@ bool can_reduce(Lowering& lo) {
   if (use.reduces && element_type_of(lo.in.type()) &&
       async::reduction(use.reduction.operation, use.reduction.type))
     return true;
-  return lo.refuse(fmt::format("{} is no operation that PTX has", lo.in.name));
+  return lo.refuse(fmt::format("PTX has no instruction {}", lo.in.name));
 }
 
 // cp.async.bulk and cp.reduce.async.bulk. Their spaces determine the direction.
@@ -110,7 +110,7 @@ bool lower_bulk(Lowering& lo, const Row&) {
   const Space to = lo.in.space(0), from = lo.in.space(1);
   const bool load = is_shared(to) && from == Space::global, store = to == Space::global;
   if (!(load || store || is_shared(to)) || (store && !is_shared(from)) || (load && reduces))
-    return lo.refuse("these state spaces cannot be copied between");
+    return lo.refuse("copies between these state spaces are not possible");
   const CopyUse& use = *lo.what.as<CopyUse>();
   if (use.masked && (!store || reduces)) return lo.refuse("only copies to .global have .cp_mask");
   if (use.masked && !lo.on_target(100, ".cp_mask")) return false;
@@ -163,7 +163,8 @@ bool lower_tensor(Lowering& lo, const Row&) {
     return map_and_place(in, refs, use) && in.address(refs[Name::from], Type::u32) && in.done() &&
            emit(lo, bulk_tensor_store, refs);
   }
-  if (!is_shared(to) || reduces) return lo.refuse("these state spaces cannot be copied between");
+  if (!is_shared(to) || reduces)
+    return lo.refuse("copies between these state spaces are not possible");
   if (!in.address(refs[Name::to], Type::u32) || !map_and_place(in, refs, use) ||
       !in.address(refs[Name::mbarrier], Type::u32))
     return false;

@@ -55,7 +55,7 @@ const async::TensorMap* tensor_map(BulkRequest& r) {
   if (map->rank != r.form.rank || (map->mode == async::TensorMode::im2col) != r.form.im2col) {
     r.bad_tensor(
         FaultKind::illegal_instruction,
-        fmt::format("the instruction is for {}-dimensional {} copies and its tensor map is "
+        fmt::format("the instruction is for {}-dimensional {} copies, but its tensor map is "
                     "{}-dimensional, {}",
                     r.form.rank, r.form.im2col ? "im2col" : "tile", map->rank,
                     map->mode == async::TensorMode::im2col ? "im2col" : "tile"));
@@ -85,13 +85,12 @@ bool check_padding(BulkRequest& r, std::uint64_t end, std::uint32_t padding) {
   about.access = about.writes = true;
   about.space = Space::global;
   about.address = end, about.bytes = padding;
-  return r.fail(
-      FaultKind::illegal_address,
-      fmt::format("a tensor store writes whole 16-byte chunks, and the chunk of its last element "
-                  "goes {} bytes past 0x{:x}, where its memory ends: {}. Let the memory end at a "
-                  "multiple of 16 bytes, or register more of it",
-                  padding, end, describe_address(r.w, end)),
-      about);
+  return r.fail(FaultKind::illegal_address,
+                fmt::format("a tensor store writes whole 16-byte chunks, and the last element's "
+                            "chunk reaches {} bytes past 0x{:x}, the end of its memory: {}. Make "
+                            "the memory end at a multiple of 16 bytes, or register more of it",
+                            padding, end, describe_address(r.w, end)),
+                about);
 }
 
 // Checks the rules of the copy itself.

@@ -249,7 +249,7 @@ void keep_waiting(Warp& w, const Op* op, std::uint32_t mask, std::uint32_t membe
 const Op* not_a_member(Warp& w, const Op* op, std::uint32_t strangers, std::uint32_t members) {
   return w.fault(
       op, FaultKind::illegal_instruction, strangers,
-      fmt::format("takes part with the member mask 0x{:08x}, which leaves itself out", members));
+      fmt::format("uses member mask 0x{:08x}, which does not include the thread itself", members));
 }
 
 const Op* run_groups(Warp& w, const Op* op, Collective run) {

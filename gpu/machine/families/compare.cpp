@@ -204,7 +204,7 @@ bool counts_match(Lowering& lo, const Row& row) {
   return lo.operands.size() == (takes_predicate(row) ? 4u : 3u);
 }
 bool lower_setp(Lowering& lo, const Row& row) {
-  if (!counts_match(lo, row)) return lo.refuse("setp has a wrong number of operands");
+  if (!counts_match(lo, row)) return lo.refuse("setp has the wrong number of operands");
   const Sources s = sources(lo, row, row.types[0]);
   const Ref p = lo.predicate_destination(lo.operands[0]);
   const Ref q = lo.second_destination(lo.operands[0]);
@@ -219,7 +219,7 @@ std::int64_t true_value(Type to, Type from) {
   return from == f16x2 || from == bf16x2 ? 0xffff : -1;
 }
 bool lower_set(Lowering& lo, const Row& row) {
-  if (!counts_match(lo, row)) return lo.refuse("set has a wrong number of operands");
+  if (!counts_match(lo, row)) return lo.refuse("set has the wrong number of operands");
   const Sources s = sources(lo, row, row.types[1]);
   const Ref d = lo.destination(lo.operands[0], row.types[0]);
   emit(lo, row, s, d).imm = true_value(row.types[0], row.types[1]);

@@ -69,7 +69,7 @@ bool lower_two_way(Lowering& lo) {
   if (async && lo.in.space_count == 1) {
     const Space space = lo.in.space();
     if (space != Space::global && space != Space::shared_cta && space != Space::shared_cluster)
-      return lo.refuse("the async proxy is of .global, .shared::cta or .shared::cluster");
+      return lo.refuse("the async proxy applies to .global, .shared::cta or .shared::cluster");
   }
   return lo.operands.empty() ? emit(lo, true) : lo.refuse("it takes no operands");
 }

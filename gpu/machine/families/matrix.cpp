@@ -59,7 +59,8 @@ bool rows_of(Warp& w, const Op* op, bool writing, LanePlaces& rows) {
   const std::uint32_t naming = count == lanes ? all_lanes : (1u << count) - 1;
   if (naming & ~w.alive) {
     w.fault(op, FaultKind::illegal_instruction, w.mask,
-            fmt::format("lanes 0 to {} name the rows, and some of them have ended", count - 1));
+            fmt::format("lanes 0 to {} give the row addresses, but some of them have ended",
+                        count - 1));
     return false;
   }
   const Space space = op->what->memory.front().space;
@@ -129,7 +130,7 @@ int count_of(Lowering& lo) {
   constexpr ptx::ModSet known{Mod::m8n8, Mod::x1, Mod::x2, Mod::x4, Mod::trans};
   if (!only(lo, known)) return 0;
   if (lo.in.type() == Type::b16 && lo.in.mods.has(Mod::m8n8)) return lo.what.as<MatrixUse>()->count;
-  lo.refuse(fmt::format("{} is supported with .m8n8 and .b16 only, as sm_90 has it", lo.in.name));
+  lo.refuse(fmt::format("{} is supported only with .m8n8 and .b16, the form of sm_90", lo.in.name));
   return 0;
 }
 

@@ -78,9 +78,9 @@ std::vector<MulticastLanes> find_lanes(Warp& w, const Op* op) {
                  fmt::format("is not a multiple of {}", bytes));
   auto found = multicast_lanes(w, w.mask, addresses, bytes, astray);
   if (astray)
-    return fault(astray, FaultKind::illegal_address,
-                 "is of no multicast object that is mapped and to which each of its devices has "
-                 "bound memory there");
+    return fault(
+        astray, FaultKind::illegal_address,
+        "is not in a mapped multicast object to which each of its devices has bound memory there");
   return found;
 }
 
@@ -225,7 +225,7 @@ bool bind(Lowering& lo, const Operand& operand, bool loads, const Form& form, Op
     return false;
   }
   if (refs.size() * ptx::size_of(type) > most_bytes)
-    return lo.refuse("a thread's access has 16 bytes at most");
+    return lo.refuse("a thread accesses at most 16 bytes");
   op.count = static_cast<std::uint8_t>(refs.size());
   refs.push_back(form.packed());
   op.extra = lo.extra(refs);
@@ -248,12 +248,12 @@ bool lower(Lowering& lo, const Row&) {
   if (!only(lo, understood)) return false;
   if (!lo.on_target(90, "multimem")) return false;
   if (lo.operands.size() != 2) return lo.refuse("it takes an address and a value");
-  if (!vector_fits(lo.in)) return lo.refuse("there is no such vector of this type");
+  if (!vector_fits(lo.in)) return lo.refuse("this type has no such vector");
   const bool loads = lo.in.opcode == Opcode::multimem_ld_reduce;
   Form form;
   if (lo.in.opcode != Opcode::multimem_st) {
     const auto named = form_named(lo.in);
-    if (!named) return lo.refuse("there is no such reduction of this type");
+    if (!named) return lo.refuse("this type has no such reduction");
     form = *named;
   }
   Op fresh;

@@ -28,8 +28,8 @@ std::string mistake(const Warp& w, const Op* op, RegisterCounts& counts) {
                                  [&](std::uint32_t each) { return each < before; });
   if (late != counts.executed.end())
     return fmt::format(
-        "the warps of a warpgroup synchronise between one setmaxnreg and the next; warp {} has "
-        "not executed the one before",
+        "the warps of a warpgroup must synchronise between two setmaxnreg; warp {} has not "
+        "executed the previous one",
         w.index - rank + static_cast<std::uint32_t>(late - counts.executed.begin()));
   if (before == counts.order.size()) counts.order.push_back(op);
   if (counts.order[before] == op) {
@@ -39,8 +39,8 @@ std::string mistake(const Warp& w, const Op* op, RegisterCounts& counts) {
         return ended_without_setmaxnreg(warp);
     return {};
   }
-  return "the four warps of a warpgroup execute the same setmaxnreg together; another warp of this "
-         "one has executed another";
+  return "the four warps of a warpgroup must execute the same setmaxnreg; another warp of this "
+         "warpgroup has executed a different one";
 }
 
 const Op* run_setmaxnreg(Warp& w, const Op* op) {
@@ -111,10 +111,9 @@ bool lower_setmaxnreg(Lowering& lo) {
   const std::uint32_t wanted = count_of(lo.function, lo.in);
   const bool more = lo.in.mods.has(Mod::inc);
   if (!more && wanted > entry && wanted > most_taken(lo.function))
-    return lo.refuse(
-        fmt::format("a thread never has {} registers here, of which it could give "
-                    "some: it begins with {}",
-                    wanted, entry));
+    return lo.refuse(fmt::format(
+        "a thread cannot reduce its registers to {} here: it begins with {} and never has more",
+        wanted, entry));
   Op& op = lo.emit(run_setmaxnreg);
   op.detail = static_cast<std::uint16_t>(wanted);
   op.extra = entry;

@@ -73,10 +73,10 @@ const Op* run_stackrestore(Warp& w, const Op* op) {
     highest = std::max(highest, (*w.frame->stack)[l]);
   });
   if (bad)
-    return w.fault(op, FaultKind::stack_overflow, bad,
-                   fmt::format("restores the stack pointer 0x{:x}, which no stacksave of this call "
-                               "gave",
-                               saved[std::countr_zero(bad)]));
+    return w.fault(
+        op, FaultKind::stack_overflow, bad,
+        fmt::format("restores the stack pointer 0x{:x}, which no stacksave of this call returned",
+                    saved[std::countr_zero(bad)]));
   w.ensure_local(highest);
   return op + 1;
 }

@@ -93,7 +93,8 @@ const Op* run_replace(Warp& w, const Op* op) {
 
 bool check_form(Lowering& lo, const MapFieldUse& f) {
   if (lo.in.type(0) != Type::b1024 || lo.in.type(1) != f.type)
-    return lo.refuse(fmt::format("{} replaces this field by a .{}", lo.in.name, spelling(f.type)));
+    return lo.refuse(
+        fmt::format("{} needs a .{} value for this field", lo.in.name, spelling(f.type)));
   if (lo.operands.size() != (f.ordinal ? 3u : 2u))
     return lo.refuse(f.ordinal ? "it takes an address, an ordinal and a value"
                                : "it takes an address and a value");

@@ -75,16 +75,16 @@ bool well_formed(Lowering& lo, const TensorUse& use) {
   const ModSet& mods = lo.in.mods;
   const bool bits = use.product.a == Element::b1;
   if (bits != mods.has(Mod::popc) || bits != (mods.has(Mod::xor_) || mods.has(Mod::and_)))
-    return lo.refuse("single bits are combined by .xor.popc or .and.popc, and others are not");
+    return lo.refuse(".b1 needs .xor.popc or .and.popc, and other types do not take them");
   const ModSet roundings{Mod::rn, Mod::rz, Mod::rm, Mod::rp};
   if (use.product.a != Element::f64 && mods.without(roundings) != mods)
-    return lo.refuse("only .f64 is rounded by a modifier");
+    return lo.refuse("only .f64 takes a rounding modifier");
   const bool saturates = is_integer(use.product.a) && !bits;
-  if (use.product.saturates && !saturates) return lo.refuse(".satfinite is of integers only");
+  if (use.product.saturates && !saturates) return lo.refuse(".satfinite is for integers only");
   const bool any_layout = use.quads || (use.wmma && use.product.a != Element::s4 &&
                                         use.product.a != Element::u4 && !bits);
   if (!any_layout && !mods.has(Mod::row_col))
-    return lo.refuse("this form has the layout .row.col only");
+    return lo.refuse("this form needs the layout .row.col");
   return lo.on_target(use.since, lo.in.name);
 }
 
@@ -92,18 +92,19 @@ bool well_formed(Lowering& lo, const TensorUse& use) {
 bool lower_metadata(Lowering& lo, const TensorUse& use, std::vector<Ref>& refs, int& selector) {
   refs.push_back(lo.source(lo.operands[4], ptx::Type::b32));
   if (refs.back() == no_ref) return false;
-  if (!lo.is_constant(lo.operands[5])) return lo.refuse("the sparsity selector is a constant");
+  if (!lo.is_constant(lo.operands[5])) return lo.refuse("the sparsity selector must be a constant");
   selector = static_cast<int>(lo.constant(lo.operands[5]));
   const int most = metadata_choices(use.product);
   if (selector >= 0 && selector < most) return true;
-  return lo.refuse(fmt::format("the sparsity selector of this form is below {}", most));
+  return lo.refuse(fmt::format("the sparsity selector of this form must be below {}", most));
 }
 
 bool lower_product(Lowering& lo, const Row&) {
   const TensorUse* const use = lo.what.as<TensorUse>();
   if (!use)
-    return lo.refuse(fmt::format(
-        "{} is no form of sm_70 to sm_90: see PTX ISA for its shapes and types", lo.in.name));
+    return lo.refuse(
+        fmt::format("{} is not a form of sm_70 to sm_90: see the PTX ISA for its shapes and types",
+                    lo.in.name));
   if (!only(lo, understood) || !well_formed(lo, *use)) return false;
   const std::size_t count = use->product.sparse ? 6 : 4;
   if (lo.operands.size() != count) return lo.refuse(fmt::format("it takes {} operands", count));

@@ -184,7 +184,7 @@ bool lower_read(Lowering& lo, const Row&) {
   if (!use) return lo.refuse("multisampled textures are not supported: CUDA makes none");
   const bool pairs = use->result == Type::f16x2;
   if (lo.operands.size() < 3 || lo.in.vector != (pairs ? 2 : 4))
-    return lo.refuse("it gives .v4, or .v2 of .f16x2");
+    return lo.refuse("its result must be .v4, or .v2 of .f16x2");
   TextureReader reader(lo);
   if (!reader.place(lo.operands[1], use->how.geometry, use->how.integer) ||
       !lower_details(lo, reader, use->how) ||
@@ -201,8 +201,7 @@ bool lower_query(Lowering& lo, const Row&) {
       Mod::width, Mod::height, Mod::depth, Mod::array_size, Mod::num_mipmap_levels, Mod::level};
   if (!only(lo, answered)) return false;
   const auto* use = lo.what.as<TextureQueryUse>();
-  if (!use || lo.operands.size() < 2)
-    return lo.refuse("it names no property that can be asked for");
+  if (!use || lo.operands.size() < 2) return lo.refuse("it names no property that can be queried");
   if (lo.operands[1].base == Kind::variable)
     return lo.refuse(
         "references to textures and surfaces, which CUDA 12 removed, are not supported");

@@ -18,7 +18,7 @@ using Kind = Operand::Kind;
 namespace {
 
 std::string no_object_text(std::string_view what, std::uint64_t handle) {
-  return fmt::format("0x{:x} is no handle of a {} object that exists", handle, what);
+  return fmt::format("0x{:x} is not the handle of an existing {} object", handle, what);
 }
 
 std::nullptr_t no_object(Warp& w, const Op* op, FaultKind kind, int lane, std::string_view what,
@@ -69,7 +69,7 @@ const texture::Texture* texture_to_read(Warp& w, const Op* op, int lane) {
   if (!texture::Table::reaches(table, handle))
     return no_object(w, op, FaultKind::illegal_address, lane, "texture", handle);
   advise(grid, w.frame->code->first_number + op->instruction, "handle",
-         fmt::format("{}, so the read gives zeros", no_object_text("texture", handle)));
+         fmt::format("{}, so the read returns zeros", no_object_text("texture", handle)));
   return nothing();
 }
 

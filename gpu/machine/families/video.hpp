@@ -117,7 +117,7 @@ inline ptx::Selector selector_of(const ptx::Operand& o) {
   return o.kind == ptx::Operand::Kind::reg ? ptx::Selector::of(o.value) : ptx::Selector{};
 }
 inline bool wrong_operands(Lowering& lo) {
-  return lo.refuse("this video instruction has a wrong number of operands or a wrong selector");
+  return lo.refuse("this video instruction has the wrong number of operands or the wrong selector");
 }
 inline Op* emit(Lowering& lo, const Row& row, const Types& t, Ref a, Ref b, Ref c) {
   const Ref d = lo.destination(lo.operands[0], t.d);

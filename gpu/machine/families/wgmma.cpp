@@ -58,8 +58,8 @@ const Op* outside(Warp& w, const Op* op, char which, const SharedOperand& o) {
   about.address = o.descriptor.start;
   about.bytes = o.end() - o.descriptor.start;
   return w.fault(op, FaultKind::illegal_address, w.mask,
-                 fmt::format("matrix {} takes shared memory from offset 0x{:x} to 0x{:x}, by its "
-                             "descriptor, and the block's ends at 0x{:x}",
+                 fmt::format("matrix {} covers shared memory from offset 0x{:x} to 0x{:x}, by its "
+                             "descriptor, but the block's ends at 0x{:x}",
                              which, o.descriptor.start, o.end(), w.block->shared_end),
                  about);
 }
@@ -70,8 +70,8 @@ const Op* run_multiply(Warp& w, const Op* op) {
   Warpgroup* const group = warpgroup_of(w);
   if (!group || w.alive != all_lanes)
     return refuse(w, op,
-                  "a warpgroup is four whole warps, of which the first's rank in the block is a "
-                  "multiple of 4; here threads are missing");
+                  "a warpgroup is four whole warps, the first of which has a rank in the block "
+                  "that is a multiple of 4; here threads are missing");
   const auto& use = use_of<WgmmaUse>(op);
   async::MultiplyIssue issue;
   issue.tag = w.frame->code->first_number + op->instruction;
@@ -90,10 +90,9 @@ const Op* run_multiply(Warp& w, const Op* op) {
   const std::uint32_t rank = rank_in_group(w);
   if (const async::Multiplication* const next = group->model.next(rank);
       next && next->issue.what != op)
-    return refuse(
-        w, op,
-        "the warps of a warpgroup execute the same wgmma.mma_async together; another warp "
-        "of this one has executed another");
+    return refuse(w, op,
+                  "the warps of a warpgroup must execute the same wgmma.mma_async; another warp of "
+                  "this warpgroup has executed a different one");
   if (const SharedOperand a = operand_a(use, issue.a);
       !use.a_in_registers && a.end() > w.block->shared_end)
     return outside(w, op, 'A', a);
@@ -179,7 +178,7 @@ bool add_registers(Lowering& lo, const Operand& list, std::vector<Ref>& to) {
   const std::size_t count = list.kind == Operand::Kind::vector ? list.count : 1;
   for (std::size_t i = 0; i < count; ++i) {
     if (first[i].kind != Operand::Kind::reg || ptx::size_of(lo.register_type(first[i])) != 4) {
-      lo.refuse("its matrices are in registers of 32 bits");
+      lo.refuse("its matrices must be in 32-bit registers");
       return false;
     }
     to.push_back(lo.source(first[i], Type::b32));

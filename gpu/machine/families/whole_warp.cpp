@@ -18,8 +18,8 @@ bool lanes_have_ended(Warp& w, const Op* op) {
   const int missing = std::popcount(begun & ~w.alive);
   if (missing == 0) return false;
   w.fault(op, FaultKind::illegal_instruction, w.mask,
-          fmt::format("all lanes of the warp execute it together, and {} of them {} ended", missing,
-                      missing == 1 ? "has" : "have"));
+          fmt::format("all lanes of the warp must execute it together, but {} of them {} ended",
+                      missing, missing == 1 ? "has" : "have"));
   return true;
 }
 

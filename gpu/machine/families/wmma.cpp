@@ -131,10 +131,11 @@ const ModSet understood{Mod::sync,     Mod::aligned,  Mod::row,    Mod::col,    
 bool lower_access(Lowering& lo, const Row&) {
   const TensorUse* const use = lo.what.as<TensorUse>();
   if (!use)
-    return lo.refuse(fmt::format("{} is no form of sm_70 to sm_90: see PTX ISA", lo.in.name));
+    return lo.refuse(
+        fmt::format("{} is not a form of sm_70 to sm_90: see the PTX ISA", lo.in.name));
   if (!only(lo, understood) || !lo.on_target(use->since, lo.in.name)) return false;
   if (bits_of(*use) < 8 && lies_across(*use))
-    return lo.refuse("elements of less than 8 bits lie in rows of A and columns of B only");
+    return lo.refuse("elements of less than 8 bits need a row-major A and a column-major B");
   const bool loads = lo.in.opcode == Opcode::wmma_load;
   const std::size_t fragment = loads ? 0 : 1, address = loads ? 1 : 0;
   std::vector<Ref> refs;

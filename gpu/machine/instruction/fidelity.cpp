@@ -48,7 +48,7 @@ struct OwnSpecial {
   std::string_view reason;
 };
 constexpr std::string_view clocks = "clocks count instructions",
-                           places = "where a thread runs is this device's own";
+                           places = "where a thread runs is specific to this device";
 constexpr OwnSpecial own_specials[] = {
     {ptx::Special::clock, clocks},          {ptx::Special::clock_hi, clocks},
     {ptx::Special::clock64, clocks},        {ptx::Special::globaltimer, clocks},

@@ -33,7 +33,7 @@ Outcome check_shape(const Launch& launch, const Limits& limits) {
     return refuse(FaultKind::invalid_launch, k, why);
   };
   if (empty(launch.grid) || empty(launch.block))
-    return invalid("grid and block need at least one thread each way");
+    return invalid("every grid and block dimension must be at least 1");
   if (!fits(launch.grid, largest_grid))
     return invalid(fmt::format("a grid of {} blocks; the device allows {}", by(launch.grid),
                                by(largest_grid)));
@@ -45,7 +45,7 @@ Outcome check_shape(const Launch& launch, const Limits& limits) {
     return invalid(fmt::format("a block of {} threads; the kernel was built for at most {}",
                                launch.block.count(), k.max_threads));
   if (k.required_block[0] && launch.block != shape(k.required_block))
-    return invalid(fmt::format("its .reqntid asks for blocks of {}", by(shape(k.required_block))));
+    return invalid(fmt::format("its .reqntid requires blocks of {}", by(shape(k.required_block))));
   return {};
 }
 
@@ -65,11 +65,10 @@ Outcome check_shared(const Launch& launch, const Limits& limits) {
                               limits.shared_per_block_optin));
   // Alignment, as for a tensor copy's box, may add padding.
   if (shared_extent(launch).end > reserved_shared + limits.shared_per_block_optin + most_padding)
-    return refuse(
-        FaultKind::invalid_launch, k,
-        fmt::format("its dynamic shared memory is aligned to {} bytes, past the {} that a "
-                    "block can have",
-                    k.dynamic_alignment, limits.shared_per_block_optin));
+    return refuse(FaultKind::invalid_launch, k,
+                  fmt::format("its dynamic shared memory is aligned to {} bytes, more than the {} "
+                              "that a block can have",
+                              k.dynamic_alignment, limits.shared_per_block_optin));
   return {};
 }
 
@@ -83,9 +82,9 @@ Outcome check_cluster(const Launch& launch, const Limits& limits) {
   if (empty(c) || grid.x % c.x || grid.y % c.y || grid.z % c.z)
     return invalid(fmt::format("clusters of {} blocks do not divide its grid", by(c)));
   if (k.required_cluster[0] && c != shape(k.required_cluster))
-    return invalid(fmt::format("clusters of {} blocks; its .reqnctapercluster asks for {}", by(c),
+    return invalid(fmt::format("clusters of {} blocks; its .reqnctapercluster requires {}", by(c),
                                by(shape(k.required_cluster))));
-  if (limits.max_cluster == 1) return invalid("the device has no clusters; sm_90 and later have");
+  if (limits.max_cluster == 1) return invalid("clusters need sm_90 or later");
   if (c.count() > limits.max_cluster)
     return invalid(
         fmt::format("clusters of {} blocks; the device allows {}", c.count(), limits.max_cluster));

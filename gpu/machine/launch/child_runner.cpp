@@ -70,8 +70,8 @@ Outcome transfer(const Child& child, const Launch& parent, const Options& option
   const Memory& memory = parent.kernel->program->memory();
   if (!memory.find(t.destination) || (!t.fills && !memory.find(t.source)))
     return {FaultKind::illegal_address,
-            fmt::format("illegal memory access: memory that a kernel's {} is about has been "
-                        "released: to {:#x}, from {:#x}\n",
+            fmt::format("illegal memory access: a kernel's {} uses memory that has been freed: to "
+                        "{:#x}, from {:#x}\n",
                         t.fills ? "fill" : "copy", t.destination, t.source)};
   report(child, parent.stream, options.listener);
   for (std::uint64_t slice = 0; slice < t.slices; ++slice)

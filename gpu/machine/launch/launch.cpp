@@ -152,7 +152,7 @@ Outcome run_grid(const Launch& launch, const RunGrid& how, std::vector<Child>& t
   if (Outcome outcome = check(launch, limits); !outcome.ok()) return outcome;
   if (launch.parameters.size() < kernel.parameter_bytes)
     return refuse(FaultKind::invalid_launch, kernel,
-                  fmt::format("{} bytes of parameters are given and it has {}",
+                  fmt::format("{} bytes of parameters were passed, but it has {}",
                               launch.parameters.size(), kernel.parameter_bytes));
 
   Grid grid;

@@ -137,7 +137,7 @@ void Watch::interrupt(Clock::time_point now, bool at_once) {
 void Watch::end(FaultKind kind, const std::string& how) {
   Grid& grid = clusters_.grid();
   if (grid.stop) return;
-  grid.fail(kind, fmt::format("kernel {} was ended {}; {} of {} blocks were done\n",
+  grid.fail(kind, fmt::format("kernel {} was stopped {}; {} of {} blocks were done\n",
                               check::readable(grid.launch->kernel->name), how,
                               clusters_.blocks_done(), clusters_.blocks()));
 }

@@ -114,7 +114,7 @@ void Lowering::finish() {
     const unsigned count = u.vector->count, part = count ? ptx::size_of(u.type) / count : 0;
     static constexpr Type parts[] = {Type::b8, Type::b16, Type::b32, Type::b64};
     if (part == 0 || part > 8 || !std::has_single_bit(part)) {
-      refuse("this vector does not divide the value");
+      refuse("the value cannot be divided into this vector");
       continue;
     }
     const std::size_t puts = widen_.size();
@@ -187,7 +187,8 @@ bool Lowering::address(const Operand& o, Op& op) {
       }
       const auto place = builder_.program.place(builder_.code->ref.module, o.index);
       if (!place.defined)
-        return refuse(fmt::format("variable {} is declared extern and nobody defines it", v.name));
+        return refuse(
+            fmt::format("variable {} is declared extern, but no module defines it", v.name));
       if (place.dynamic_shared) {
         op.a = dynamic_shared_slot(4);
       } else {

@@ -131,7 +131,7 @@ Ref Lowering::variable_source(const Operand& o, Type type) {
   }
   const auto place = builder_.program.place(builder_.code->ref.module, o.index);
   if (!place.defined) {
-    refuse(fmt::format("variable {} is declared extern and nobody defines it", v.name));
+    refuse(fmt::format("variable {} is declared extern, but no module defines it", v.name));
     return no_ref;
   }
   const bool moves_with_rank = place.space == Space::shared && builder_.form.clustered;

@@ -82,7 +82,7 @@ tl::expected<std::uint64_t, std::string> Memory::carve(Arena& arena, std::uint64
     if (freed_order_.empty()) break;
     forget_oldest();
   }
-  return tl::unexpected(fmt::format("the host has no room for an allocation of {} bytes", size));
+  return tl::unexpected(fmt::format("the host has no free address range of {} bytes", size));
 }
 
 tl::expected<std::uint64_t, std::string> Memory::allocate(int device, std::uint64_t size,
@@ -100,7 +100,7 @@ tl::expected<std::uint64_t, std::string> Memory::allocate_heap(int device, std::
   const std::uint64_t left = limit - std::min(used, limit);
   if (size > left || heap_charge(size) > left)
     return tl::unexpected(
-        fmt::format("{} bytes are wanted and the heap has {} of {} left", size, left, limit));
+        fmt::format("{} bytes requested; the heap has {} of {} bytes free", size, left, limit));
   return allocate_locked(device, size, AllocationKind::heap, Arena::granule, {});
 }
 
@@ -116,13 +116,13 @@ tl::expected<std::uint64_t, std::string> Memory::allocate_locked(int device, std
     return tl::unexpected(fmt::format("an alignment of {} bytes is not possible", alignment));
   Arena& arena = arena_of(device, kind);
   if (!shared_with_all(kind) && size > capacity_ - std::min(arena.used, capacity_))
-    return tl::unexpected(fmt::format("{} bytes are wanted and device {} has {} of {} left", size,
+    return tl::unexpected(fmt::format("{} bytes requested; device {} has {} of {} bytes free", size,
                                       device, capacity_ - arena.used, capacity_));
   if (!host_share_.take(size))
-    return tl::unexpected(fmt::format(
-        "{} bytes are wanted, and {} are left of the {} bytes of this host's memory that the "
-        "software GPU may take",
-        size, host_share_.left(), host_share_.limit()));
+    return tl::unexpected(
+        fmt::format("{} bytes requested; {} of the {} bytes of this host's memory that the "
+                    "software GPU may use are free",
+                    size, host_share_.left(), host_share_.limit()));
   auto at = carve(arena, size, alignment);
   if (!at) {
     host_share_.give_back(size);

@@ -103,10 +103,10 @@ std::string ranges(std::uint32_t mask, std::uint32_t first = 0) {
 // --- waits --------------------------------------------------------------------------------------
 
 struct Words {
-  std::string operator()(std::monostate) const { return "can go on"; }
+  std::string operator()(std::monostate) const { return "can run"; }
   std::string operator()(const SleepWait&) const { return "sleep"; }
   std::string operator()(const GridsWait&) const {
-    return "wait for the grids in front of theirs to end";
+    return "wait for the preceding grids to complete (griddepcontrol.wait)";
   }
   std::string operator()(const BarrierWait& b) const {
     return fmt::format("wait for barrier {}, at which {} of {} threads have arrived", b.id,
@@ -122,8 +122,9 @@ struct Words {
                        state.parity, state.pending, state.expected, state.tx_count);
   }
   std::string operator()(const CollectiveWait& c) const {
-    return fmt::format("wait for the other lanes of member mask 0x{:08x}; lanes {} are elsewhere",
-                       c.members, ranges(c.missing));
+    return fmt::format(
+        "wait for the other lanes of member mask 0x{:08x}; lanes {} have not arrived", c.members,
+        ranges(c.missing));
   }
   std::string operator()(const ClusterWait& c) const {
     return fmt::format("wait at barrier.cluster, where {} of {} threads have arrived", c.arrived,
@@ -131,8 +132,8 @@ struct Words {
   }
   std::string operator()(const RegistersWait& r) const {
     return fmt::format(
-        "wait for {} more registers a thread (setmaxnreg.inc), and what their block has given back "
-        "is {} for one warp",
+        "wait for {} more registers per thread (setmaxnreg.inc); their block has {} free registers "
+        "per thread of one warp",
         r.more, r.left);
   }
   std::string operator()(const WarpgroupWait& g) const {
@@ -141,7 +142,7 @@ struct Words {
       if (g.missing >> i & 1) missing.push_back(g.first + i);
     return fmt::format(
         "wait for multiplications that warp{} {} of their warpgroup {} not issued: all four warps "
-        "execute the same wgmma",
+        "must execute the same wgmma",
         missing.size() == 1 ? "" : "s", fmt::join(missing, ", "),
         missing.size() == 1 ? "has" : "have");
   }
@@ -195,7 +196,7 @@ std::string to_text(const BlockWaits& waits) {
 }
 
 std::string to_text(const Deadlock& deadlock) {
-  std::string text = fmt::format("deadlock in kernel {}: no thread of {} {} can ever go on\n",
+  std::string text = fmt::format("deadlock in kernel {}: no thread of {} {} can make progress\n",
                                  check::readable(deadlock.kernel),
                                  deadlock.cluster ? "the cluster that begins at block" : "block",
                                  triple(deadlock.first));

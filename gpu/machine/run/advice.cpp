@@ -27,9 +27,9 @@ void advise(Grid& grid, async::Violation violation, std::uint64_t instruction) {
   tell(grid, instruction, async::name(violation),
        violation == async::Violation::source_modified
            ? "the source of this copy was written while the copy was in flight, so the result "
-             "depends on which of the two comes first; write there once a wait has shown that the "
-             "copy has read it"
-           : fmt::format("what it does to its mbarrier breaks a rule and changes nothing: {}",
+             "depends on which of the two comes first; write there only after a wait has shown "
+             "that the copy has read it"
+           : fmt::format("its operation on the mbarrier breaks a rule and has no effect: {}",
                          async::sentence(violation)));
 }
 

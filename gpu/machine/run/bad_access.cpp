@@ -28,12 +28,11 @@ std::string describe_global(const Warp& w, std::uint64_t address) {
   if (address < 4096) return fmt::format("0x{:x} is a null pointer", address);
   const Memory& memory = *w.block->grid->memory;
   if (memory.multicasts().contains(address))
-    return fmt::format(
-        "0x{:x} is an address of a multicast object, {}", address,
-        memory.multicasts().span(address).places.empty()
-            ? "to which not every device has bound memory there"
-            : "which only multimem instructions, stores and bulk stores may use: PTX leaves open "
-              "what any other access does");
+    return fmt::format("0x{:x} is an address of a multicast object, {}", address,
+                       memory.multicasts().span(address).places.empty()
+                           ? "to which not every device has bound memory there"
+                           : "which only multimem instructions, stores and bulk stores may use: "
+                             "PTX does not define any other access");
   const auto a = memory.nearest(address);
   if (!a) return fmt::format("0x{:x} is in no allocation: there is none", address);
   std::string text =
@@ -48,7 +47,7 @@ std::string describe_global(const Warp& w, std::uint64_t address) {
 }
 
 std::string describe_offset(std::string_view space, std::uint64_t offset, std::uint64_t size) {
-  if (size == 0) return fmt::format("there are no bytes of {}", space);
+  if (size == 0) return fmt::format("offset 0x{:x} is past the 0 bytes of {}", offset, space);
   if (offset >= size)
     return fmt::format("offset 0x{:x} is {} bytes past the end of the {} bytes of {}", offset,
                        offset - size, size, space);
@@ -58,10 +57,9 @@ std::string describe_offset(std::string_view space, std::uint64_t offset, std::u
 std::string describe_shared_of(const Block& b, std::string_view whose, std::uint64_t offset) {
   if (offset < reserved_shared)
     return fmt::format(
-        "offset 0x{:x} is in the {} bytes before the shared memory of {}, which CUDA keeps for "
-        "itself",
+        "offset 0x{:x} is in the {} bytes before the shared memory of {}, which CUDA reserves",
         offset, reserved_shared, whose);
-  return describe_offset(fmt::format("shared memory that {} has", whose), offset - reserved_shared,
+  return describe_offset(fmt::format("shared memory of {}", whose), offset - reserved_shared,
                          b.shared_end - reserved_shared);
 }
 
@@ -72,17 +70,17 @@ std::string describe_shared(const Warp& w, std::uint64_t address, bool own_only)
   if (self.cluster->blocks.size() == 1) return describe_shared_of(self, "this block", address);
   if (place.block == &self) return describe_shared_of(self, "this block", place.offset);
   if (!place.block)
-    return fmt::format("it names the block of rank {} in a cluster of {}", rank,
+    return fmt::format("it addresses block rank {}, but the cluster has only {} blocks", rank,
                        self.cluster->blocks.size());
   if (own_only)
     return fmt::format(
-        "it names the block of rank {}, and the instruction accesses only its own block's shared "
+        "it addresses block rank {}, but the instruction accesses only its own block's shared "
         "memory (.shared::cta): use .shared::cluster",
         rank);
   if (place.block->left)
     return fmt::format(
-        "the block of rank {} has ended: a block must stay until nobody uses its shared memory "
-        "(barrier.cluster, cluster.sync())",
+        "the block of rank {} has ended: a block must not end before the last use of its shared "
+        "memory (barrier.cluster, cluster.sync())",
         rank);
   return describe_shared_of(*place.block, fmt::format("the block of rank {}", rank), place.offset);
 }
@@ -95,7 +93,7 @@ std::string describe_in(const Warp& w, std::uint64_t address, ptx::Space space) 
     case Space::shared_cluster:
       return describe_shared(w, address, space != Space::shared_cluster);
     case Space::local:
-      return describe_offset("local memory that this thread has", address, local_bytes(w));
+      return describe_offset("local memory of this thread", address, local_bytes(w));
     case Space::param:
       return describe_offset("parameters of this kernel", address,
                              w.block->grid->launch->kernel->parameter_bytes);
@@ -161,7 +159,7 @@ const Op* bad_access(Warp& w, const Op* op, std::uint32_t bad, const std::uint64
   if (kind == FaultKind::misaligned_address)
     what += fmt::format("is misaligned: its address must be a multiple of {}", size);
   else if (kind == FaultKind::invalid_address_space)
-    what += fmt::format("cannot be done in that state space: {}", describe_in(w, address, space));
+    what += fmt::format("is not allowed in this state space: {}", describe_in(w, address, space));
   else
     what += fmt::format("is out of bounds: {}", describe_in(w, address, space));
   if (const int others = std::popcount(bad) - 1; others > 0)

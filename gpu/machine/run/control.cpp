@@ -145,7 +145,7 @@ const Op* run_call_indirect(Warp& w, const Op* op) {
   if (same != w.mask) w.split_off(w.mask & ~same, op);
   const auto callee = w.frame->code->program->function_at(target);
   if (callee.module == ptx::none)
-    return w.fault(op, FaultKind::invalid_pc, same, "calls an address that is no function");
+    return w.fault(op, FaultKind::invalid_pc, same, "calls an address that is not a function");
   if (const Code* code = called_before(w, callee)) return enter_any(w, op, site, *code);
   const auto code = w.block->grid->code(callee);
   if (!code) return w.fault(op, FaultKind::refused, same, code.error());

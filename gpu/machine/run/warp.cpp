@@ -260,7 +260,7 @@ bool Warp::call(const Code* code, const Op* op) {
                       base = (frame->end(mask) + alignment - 1) & ~(alignment - 1),
                       end = base + code->local_bytes;
   if (end > grid.stack_limit || frame->depth >= deepest_call)
-    return refuse("calls nest deeper than the stack of its threads holds");
+    return refuse("calls nest deeper than the stack of its threads allows");
   std::uint64_t grown = 0;
   Frame& callee = enter_frame(code, op, static_cast<std::uint32_t>(base), grown);
   callee.inside |= mask;

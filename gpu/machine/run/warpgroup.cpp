@@ -61,8 +61,8 @@ void wake_warpgroups(Block& block) {
 
 std::string ended_without_setmaxnreg(std::uint32_t warp) {
   return fmt::format(
-      "the four warps of a warpgroup execute the same setmaxnreg; warp {} of this one has ended "
-      "without it",
+      "the four warps of a warpgroup must execute the same setmaxnreg; warp {} of this warpgroup "
+      "has ended without it",
       warp);
 }
 

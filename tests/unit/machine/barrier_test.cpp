@@ -177,7 +177,7 @@ TEST(Barrier, MisuseIsNamed) {
   for (const Case& c :
        {Case{"mov.u32 %r2, 16; bar.sync %r2;", "uses barrier 16", FaultKind::illegal_instruction},
         {"setp.lt.u32 %p1, %r1, 32; @%p1 bra A; bar.sync 1, 96; bra B; A: bar.sync 1, 128; B:",
-         "arrives at barrier 1 with a count of", FaultKind::illegal_instruction},
+         "arrives at barrier 1 with count", FaultKind::illegal_instruction},
         {"setp.lt.u32 %p1, %r1, 32; @%p1 bra A; bar.sync 1; bra B; A: bar.sync 2; B:",
          "deadlock in kernel k", FaultKind::deadlock}}) {
     PtxRunner r({kernel_k(c.body)});

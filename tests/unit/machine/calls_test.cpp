@@ -49,7 +49,7 @@ TEST(Calls, WhatIsNoFunctionEndsTheKernel) {
            "; add.u64 %r, %r, 1; P: .callprototype _ (); call %r, P; ret; }";
   };
   for (const char* value : {"0", "f", "0x4141414141414141"})
-    expect_fault(called(value), "calls an address that is no function");
+    expect_fault(called(value), "calls an address that is not a function");
 }
 
 // One module declares it and another defines it. nvlink does not detect the difference either.
@@ -61,16 +61,17 @@ TEST(Calls, ADefinitionElsewhereOfOtherSizeIsRefused) {
   const Outcome o = m.run("k", {1}, {1});
   EXPECT_EQ(o.kind, FaultKind::refused);
   EXPECT_NE(
-      o.report.find("f is defined in m1 with other parameters or results than the call passes"),
+      o.report.find("f is defined in m1 with different parameters or results than the call passes"),
       std::string::npos)
       << o.report;
 }
 
 TEST(Calls, ABuiltinDeclaredOtherwiseIsRefused) {
   const auto refused = [](const std::string& name, const std::string& text) {
-    expect_fault(text,
-                 name + " is declared with other arguments or results than the device runtime's " +
-                     name + " has");
+    expect_fault(
+        text, name +
+                  " is declared with different parameters or results than the device runtime's " +
+                  name);
   };
   refused("vprintf",
           ".extern .func (.param .b32 r) vprintf(.param .b8 a, .param .b8 b); .visible .entry "

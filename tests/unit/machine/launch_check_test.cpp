@@ -45,13 +45,15 @@ TEST_F(LaunchCheck, ShapesThatADeviceHas) {
 
 TEST_F(LaunchCheck, ShapesThatItHasNot) {
   constexpr FaultKind invalid = FaultKind::invalid_launch;
-  expect(launch("plain", {1, 0, 1}, {1, 1, 1}), invalid, "at least one thread each way");
-  expect(launch("plain", {1, 1, 1}, {0, 1, 1}), invalid, "at least one thread each way");
+  expect(launch("plain", {1, 0, 1}, {1, 1, 1}), invalid,
+         "every grid and block dimension must be at least 1");
+  expect(launch("plain", {1, 1, 1}, {0, 1, 1}), invalid,
+         "every grid and block dimension must be at least 1");
   expect(launch("plain", {1, 65536, 1}, {1, 1, 1}), invalid, "a grid of 1 x 65536 x 1 blocks");
   expect(launch("plain", {1, 1, 1}, {1, 1, 65}), invalid, "blocks of 1 x 1 x 65 threads");
   expect(launch("plain", {1, 1, 1}, {1025, 1, 1}), invalid, "blocks of 1025 x 1 x 1 threads");
   expect(launch("narrow", {1, 1, 1}, {65, 1, 1}), invalid, "built for at most 64");
-  expect(launch("square", {1, 1, 1}, {64, 1, 1}), invalid, ".reqntid asks for blocks of 8 x 8 x 1");
+  expect(launch("square", {1, 1, 1}, {64, 1, 1}), invalid, ".reqntid requires blocks of 8 x 8 x 1");
 }
 
 // 2^64 + 64 threads, which overflow a 64-bit count.
@@ -82,13 +84,14 @@ TEST_F(LaunchCheck, Clusters) {
   expect(launch("plain", {16, 1, 1}, {32, 1, 1}, {0, 1, 1}), invalid, "do not divide its grid");
   expect(launch("plain", {32, 1, 1}, {32, 1, 1}, {32, 1, 1}), invalid, "the device allows 16");
   expect(launch("pairs", {16, 1, 1}, {32, 1, 1}, {4, 1, 1}), invalid,
-         ".reqnctapercluster asks for 2 x 1 x 1");
+         ".reqnctapercluster requires 2 x 1 x 1");
   Launch portable = launch("plain", {16, 1, 1}, {32, 1, 1}, {16, 1, 1});
   expect_good(portable);
   portable.cluster_optin = 8;
   expect(portable, invalid, "NonPortableClusterSizeAllowed raises this up to 16");
   limits_.max_cluster = 1;
-  expect(launch("plain", {16, 1, 1}, {32, 1, 1}, {2, 1, 1}), invalid, "the device has no clusters");
+  expect(launch("plain", {16, 1, 1}, {32, 1, 1}, {2, 1, 1}), invalid,
+         "clusters need sm_90 or later");
 }
 
 TEST_F(LaunchCheck, WhatMultiprocessorsHold) {

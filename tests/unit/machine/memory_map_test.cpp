@@ -107,7 +107,7 @@ TEST(Memory, CapacityIsKeptAndManagedMemoryIsOutsideIt) {
   EXPECT_EQ(m.used(0), 6 * MiB);
   auto refused = m.allocate(0, 5 * MiB, AllocationKind::device);
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().find("5242880 bytes are wanted"), std::string::npos);
+  EXPECT_NE(refused.error().find("5242880 bytes requested"), std::string::npos);
   EXPECT_FALSE(m.allocate(0, ~0ull, AllocationKind::device));
   EXPECT_FALSE(m.allocate(0, ~0ull - 300, AllocationKind::managed));
   take(m, 20 * MiB, AllocationKind::managed);
@@ -124,7 +124,7 @@ TEST(Memory, DevicesAndManagedMemoryShareWhatTheHostGives) {
   EXPECT_EQ(m.available(1), 4 * MiB);
   auto refused = m.allocate(1, 5 * MiB, AllocationKind::device);
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().find("4194304 are left of the 12582912 bytes"), std::string::npos);
+  EXPECT_NE(refused.error().find("4194304 of the 12582912 bytes"), std::string::npos);
   EXPECT_FALSE(m.allocate(0, 5 * MiB, AllocationKind::managed));
   EXPECT_TRUE(m.allocate(0, 4 * MiB, AllocationKind::managed));
   EXPECT_TRUE(m.release(a));

@@ -480,10 +480,10 @@ TEST_F(LoadStore, EndsTheKernelForBadAccesses) {
        "past the end of the 128 bytes"},
       {"ld.shared.u32 %r0, [%rd1+-4];", FaultKind::illegal_address,
        "offset 0x3fc is in the 1024 bytes before the shared memory of this block, which CUDA "
-       "keeps"},
+       "reserves"},
       {"st.shared.u32 [%r9], %r0;", FaultKind::illegal_address, "offset 0x0 is in the 1024 bytes"},
-      {"red.shared.add.u32 [%r9], %r0;", FaultKind::illegal_address, "which CUDA keeps for itself"},
-      {"st.u32 [%rd3+-1024], %r0;", FaultKind::illegal_address, "which CUDA keeps for itself"},
+      {"red.shared.add.u32 [%r9], %r0;", FaultKind::illegal_address, "which CUDA reserves"},
+      {"st.u32 [%rd3+-1024], %r0;", FaultKind::illegal_address, "which CUDA reserves"},
       {"ld.shared.u64 %rd2, [%rd1+4];", FaultKind::misaligned_address, "multiple of 8"},
       {"st.u32 [%rd3+128], %r0;", FaultKind::illegal_address, "past the end of the 128 bytes"},
       {"ld.local.u32 %r0, [%rd4+1048576];", FaultKind::illegal_address, "local memory"},

@@ -332,7 +332,7 @@ TEST(Program, CodeIsDecodedOnceAndKept) {
   ASSERT_TRUE(observed);
   EXPECT_NE(*observed, *first);
   EXPECT_EQ(prepared(*r.program).code({0, 1}, {}).error(),
-            "function 'gone' is declared but nobody defines it");
+            "function 'gone' is declared, but no module defines it");
 }
 
 }  // namespace

@@ -258,7 +258,7 @@ OTHER:
 END:)")});
   const Outcome o = r.run("k", {}, {32, 1, 1}, {0});
   EXPECT_EQ(o.kind, FaultKind::deadlock);
-  EXPECT_NE(o.report.find("member mask 0xffffffff; lanes 8-31 are elsewhere"), o.report.npos)
+  EXPECT_NE(o.report.find("member mask 0xffffffff; lanes 8-31 have not arrived"), o.report.npos)
       << o.report;
   EXPECT_NE(o.report.find("barrier 0, at which 24 of 32 threads have arrived"), o.report.npos)
       << o.report;

@@ -206,7 +206,7 @@ TEST(Stack, MoreThanTheStackHoldsIsAStackOverflow) {
 TEST(Stack, APointerThatStacksaveDidNotGiveIsAFault) {
   for (const char* value : {"0xffffffffff0", "0xffffffff", "100000000"})
     EXPECT_NE(fault(std::string("mov.u64 %rd3, ") + value + "; stackrestore.u64 %rd3;")
-                  .find("which no stacksave of this call gave"),
+                  .find("which no stacksave of this call returned"),
               std::string::npos);
   EXPECT_NE(
       fault(".local .b8 own[64]; st.local.u8 [own], 1; mov.u64 %rd3, 8; stackrestore.u64 %rd3;")

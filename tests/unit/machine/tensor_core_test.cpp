@@ -152,7 +152,7 @@ TEST(TensorCore, FormsThatNoArchitectureHasAreRefusedByName) {
   mma.sync.aligned.m16n8k4.row.col.f32.f16.f16.f32 {%r10, %r11, %r12, %r13}, {%r1, %r1}, {%r1},
       {%r1, %r1, %r1, %r1};)");
   EXPECT_EQ(o.kind, FaultKind::refused);
-  EXPECT_NE(o.report.find("m16n8k4.row.col.f32.f16.f16.f32 is no form of sm_70 to sm_90"),
+  EXPECT_NE(o.report.find("m16n8k4.row.col.f32.f16.f16.f32 is not a form of sm_70 to sm_90"),
             o.report.npos)
       << o.report;
 }
@@ -171,7 +171,7 @@ TEST(TensorCore, ASelectorNamesLanesThatAre) {
   const Outcome o = outcome_of(R"(
   mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {%r10, %r11, %r12, %r13},
       {%r1, %r1, %r1, %r1}, {%r1, %r1, %r1, %r1}, {%r1, %r1, %r1, %r1}, %r1, 2;)");
-  EXPECT_NE(o.report.find("the sparsity selector of this form is below 2"), o.report.npos)
+  EXPECT_NE(o.report.find("the sparsity selector of this form must be below 2"), o.report.npos)
       << o.report;
 }
 

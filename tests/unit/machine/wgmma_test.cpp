@@ -241,7 +241,7 @@ TEST(WgmmaRules, LanesGiveOneDescriptor) {
 
 TEST(WgmmaRules, MatricesLieInTheBlocksSharedMemory) {
   expect_fault("or.b64 %rd4, %rd4, 0x3f00;\n" + std::string(from_shared),
-               FaultKind::illegal_address, "matrix A takes shared memory from offset");
+               FaultKind::illegal_address, "matrix A covers shared memory from offset");
 }
 
 }  // namespace
