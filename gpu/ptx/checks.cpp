@@ -73,14 +73,14 @@ std::string misfit(const Variable& formal, const Variable& actual) {
 std::string_view sparse_mistake(const Instruction& in) {
   const bool narrow = in.types[1] == Type::e4m3 || in.types[1] == Type::e5m2;
   const bool half = in.types[0] == Type::f16 || in.types[3] == Type::f16;
-  return narrow && half ? "8-bit floats accumulate in .f32 here" : "";
+  return narrow && half ? "8-bit floats must accumulate in .f32 here" : "";
 }
 
 std::string_view register_count_mistake(const Instruction& in, std::span<const Operand> operands) {
-  if (!in.mods.has(Mod::sync) || !in.mods.has(Mod::aligned)) return "it has .sync.aligned";
+  if (!in.mods.has(Mod::sync) || !in.mods.has(Mod::aligned)) return "it needs .sync.aligned";
   const bool one = operands.size() == 1 && operands[0].kind == Operand::Kind::integer;
   if (!one || operands[0].value < 24 || operands[0].value > 256 || operands[0].value % 8 != 0)
-    return "a register count is a constant from 24 to 256 in steps of 8";
+    return "a register count must be a constant from 24 to 256 in steps of 8";
   return {};
 }
 
@@ -120,7 +120,7 @@ std::string Parser::address_mistake(const Instruction& in) const {
     if (o.kind != Kind::address || o.base != Kind::variable) continue;
     const Variable& v = module_.variables[o.index];
     if (!reaches(in.space(), v.space))
-      return fmt::format("`{}` is a {} variable, of another state space than the instruction's",
+      return fmt::format("`{}` is a {} variable, but the instruction is for another state space",
                          v.name, space_word(v.space));
     if (in.opcode == Opcode::st && is_formal(o.index, &Function::parameters))
       return fmt::format("`{}` is a parameter, which the function cannot write", v.name);
@@ -132,7 +132,7 @@ std::string Parser::table_mistake() const {
   if (operands_.size() != 2 || operands_[1].kind != Kind::table) return {};
   const Table& t = tables_[operands_[1].index];
   if (t.kind == Table::Kind::branches) return {};
-  return fmt::format("`{}` is no list of .branchtargets", t.name);
+  return fmt::format("`{}` is not a list of .branchtargets", t.name);
 }
 
 bool Parser::is_formal(std::uint32_t variable, std::vector<std::uint32_t> Function::*list) const {
@@ -230,7 +230,7 @@ std::string Parser::passed_mistake(const Operand& o, const Variable& formal, boo
     case Kind::sink:
       return result ? "" : "`_` is passed as an argument";
     default:
-      return "it passes what is no .param variable, register or constant";
+      return "it passes something other than a .param variable, register or constant";
   }
 }
 
@@ -249,9 +249,10 @@ bool Parser::same_head(const Function& old, const Function& head,
                        const std::vector<Variable>& parameters) {
   return (old.entry == head.entry && alike(formals(old.returns), views(returns)) &&
           alike(formals(old.parameters), views(parameters))) ||
-         lex_.fail_at(head.name.data(),
-                      fmt::format("`{}` is declared with other parameters or results on line {}",
-                                  head.name, old.line));
+         lex_.fail_at(
+             head.name.data(),
+             fmt::format("`{}` is declared with different parameters or results on line {}",
+                         head.name, old.line));
 }
 
 bool Parser::same_signature(const Function& a, const Function& b) const {

@@ -87,9 +87,9 @@ bool Parser::function_directives(Function& f) {
   for (const char* start = lex_.mark(); lex_.here() == '.'; start = lex_.mark()) {
     const auto directive = lex_.dotted();
     if (!function_directive(f, directive))
-      return lex_.failed() ? false
-                           : lex_.fail_at(start, fmt::format("`{}` says nothing about a function",
-                                                             directive));
+      return lex_.failed()
+                 ? false
+                 : lex_.fail_at(start, fmt::format("`{}` does not apply to a function", directive));
   }
   return true;
 }
@@ -235,7 +235,7 @@ bool Parser::body_directive(std::string_view directive) {
     return lex_.fail_at(directive.data(), "a function's own variables cannot be extern");
   if (known) return variables(space, linkage);
   return lex_.fail_at(directive.data(),
-                      fmt::format("`{}` is no directive that may stand in a function", directive));
+                      fmt::format("`{}` is not a directive allowed in a function", directive));
 }
 
 // Parses what follows `name:`.
@@ -282,7 +282,8 @@ bool Parser::targets(std::uint32_t id, bool calls) {
     if (calls) {
       const Symbol s = symbols_.find(text, hash(text));
       if (s.kind != Symbol::Kind::function)
-        return lex_.fail_at(text.data(), fmt::format("`{}` is no function declared so far", text));
+        return lex_.fail_at(text.data(),
+                            fmt::format("`{}` is not a function declared so far", text));
       entries.back() = s.index;
     } else {
       pending_.push_back({none, id, std::uint32_t(entries.size() - 1), text, false});

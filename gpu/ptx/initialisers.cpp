@@ -93,8 +93,9 @@ bool Parser::symbol_address(Relocation& r) {
   if (r.generic && !name(r.symbol, "the name of a variable or function")) return false;
   const Symbol s = symbols_.find(r.symbol, hash(r.symbol));
   if (s.kind != Symbol::Kind::variable && s.kind != Symbol::Kind::function)
-    return lex_.fail_at(r.symbol.data(),
-                        fmt::format("`{}` is no variable or function declared so far", r.symbol));
+    return lex_.fail_at(
+        r.symbol.data(),
+        fmt::format("`{}` is not a variable or function declared so far", r.symbol));
   if (!add_offset(r.addend)) return false;
   return !r.generic || (lex_.expect(')') && add_offset(r.addend));
 }
@@ -121,7 +122,7 @@ bool Parser::masked_address(Fill& f, std::uint64_t offset, std::uint64_t mask) {
   if (!lex_.expect('(') || !symbol_address(r) || !lex_.expect(')')) return false;
   const int shift = mask ? std::countr_zero(mask) : 0;
   if (shift % 8 || mask >> shift != 0xff)
-    return lex_.fail_at(start, fmt::format("0x{:x} is no mask of one byte of an address", mask));
+    return lex_.fail_at(start, fmt::format("0x{:x} is not a mask of one byte of an address", mask));
   if (f.element != 1) return lex_.fail_at(start, "a byte of an address initialises a .b8 or .u8");
   r.shift = std::uint8_t(shift);
   return fill_address(f, offset, r, true);
@@ -129,9 +130,10 @@ bool Parser::masked_address(Fill& f, std::uint64_t offset, std::uint64_t mask) {
 
 bool Parser::fill_address(Fill& f, std::uint64_t offset, Relocation r, bool masked) {
   if (is_float(f.type) || (!masked && f.element != 4 && f.element != 8))
-    return lex_.fail_at(r.symbol.data(), fmt::format("an address does not fit a .{}: take .u64, or "
-                                                     "one byte of it: 0xff({})",
-                                                     spelling(f.type), r.symbol));
+    return lex_.fail_at(
+        r.symbol.data(),
+        fmt::format("an address does not fit a .{}: use .u64, or one byte of it: 0xff({})",
+                    spelling(f.type), r.symbol));
   if (!reserve(f, offset)) return false;
   r.offset = std::uint32_t(offset), r.size = std::uint32_t(f.element);
   f.variable->relocations.push_back(r);

@@ -275,11 +275,11 @@ class Decoder {
     std::string_view rest = text_;
     form_.base = take_opcode(rest);
     if (form_.base == Opcode::unknown)
-      return refuse(fmt::format("`{}` is no instruction that this parser knows", text_));
+      return refuse(fmt::format("`{}` is not a known instruction", text_));
     form_.instruction.opcode = form_.base;
     split(rest, '.', [&](std::string_view w) { component(w); });
     if (text_.ends_with('.') || text_.find("..") != text_.npos)
-      refuse(fmt::format("`{}` has a dot with nothing behind it", text_));
+      refuse(fmt::format("`{}` has a dot with nothing after it", text_));
     check_types();
     return std::move(form_);
   }
@@ -305,7 +305,7 @@ class Decoder {
     if (shape[0]) in().shape = shape;
     if (is_wgmma_shape(form_.base, shape)) return;
     if (w.kind == Word::Kind::unknown)
-      refuse(fmt::format("`.{}` in `{}` is no modifier that this parser knows", text, text_));
+      refuse(fmt::format("`.{}` in `{}` is not a known modifier", text, text_));
     else if (!allows(row(), w))
       refuse(fmt::format("`{}` takes no `.{}` (in `{}`)", spelling(form_.base), text, text_));
     else

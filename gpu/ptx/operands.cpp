@@ -63,7 +63,7 @@ bool Parser::guard(Instruction& in) {
   if (!name(text, "the guard predicate")) return false;
   const Symbol s = lookup(text);
   if (s.kind != Symbol::Kind::reg)
-    return lex_.fail_at(text.data(), fmt::format("`{}` is no register declared so far", text));
+    return lex_.fail_at(text.data(), fmt::format("`{}` is not a register declared so far", text));
   if (registers_[s.index].type != Type::pred)
     return lex_.fail_at(text.data(),
                         fmt::format("`{}` guards an instruction but is no predicate", text));
@@ -103,7 +103,7 @@ std::string Parser::complaint(const Instruction& in, const Form& form) const {
   if (!form.refusal.empty()) return form.refusal;
   if (!refusal_.empty()) return refusal_;
   if (!vectors_match(in, form.base))
-    return fmt::format("`{}` moves {} element{}, which its operand does not have", in.name,
+    return fmt::format("`{}` moves {} element{}, but its operand has a different number", in.name,
                        in.vector, in.vector == 1 ? "" : "s");
   const Rule& r = rule(form.base);
   if (in.operand_count >= r.min_operands && in.operand_count <= r.max_operands) return {};
@@ -229,7 +229,7 @@ bool Parser::pair(Operand& o) {
   if (text == "_") return true;
   const Symbol s = lookup(text);
   if (s.kind != Symbol::Kind::reg)
-    return lex_.fail_at(text.data(), fmt::format("`{}` is no register declared so far", text));
+    return lex_.fail_at(text.data(), fmt::format("`{}` is not a register declared so far", text));
   o.second = s.index;
   return true;
 }
@@ -249,7 +249,7 @@ bool Parser::vector_register(const Symbol& s, Operand& o) {
   const auto part = lex_.dotted();
   const auto at = part.size() == 2 ? std::string_view("xyzwrgba").find(part[1]) : part.npos;
   if (at == part.npos || at % 4 >= s.width)
-    return lex_.fail_at(start, fmt::format("`{}` is no component of this register", part));
+    return lex_.fail_at(start, fmt::format("`{}` is not a component of this register", part));
   o.kind = Operand::Kind::reg, o.index = s.index + std::uint32_t(at % 4);
   return pair(o);
 }
@@ -262,7 +262,8 @@ bool Parser::selector(std::string_view text, Operand& o) {
     good = text[i] >= '0' && text[i] <= '7';
     s.parts[s.count++] = std::uint8_t(text[i] - '0');
   }
-  if (!good) return lex_.fail_at(text.data(), fmt::format("`{}` is no part of a register", text));
+  if (!good)
+    return lex_.fail_at(text.data(), fmt::format("`{}` is not a part of a register", text));
   s.unit = text[1];
   o.value = s.value();
   return true;
@@ -297,7 +298,7 @@ bool Parser::address(Operand& o) {
   if (s.kind == Symbol::Kind::variable)
     return o.base = Operand::Kind::variable, add_offset(o.value);
   return lex_.fail_at(text.data(),
-                      fmt::format("`{}` is no register or variable declared so far", text));
+                      fmt::format("`{}` is not a register or variable declared so far", text));
 }
 
 // Parses `{a, b}` or `(a, b)`. The elements take consecutive places in the pool.

@@ -67,7 +67,7 @@ bool Parser::linked(std::string_view directive) {
 }
 
 bool Parser::module_declaration(std::string_view directive, Linkage linkage) {
-  if (directive.empty()) return lex_.expected("a declaration behind the linkage");
+  if (directive.empty()) return lex_.expected("a declaration after the linkage");
   if (directive == ".entry") return function(true, linkage);
   if (directive == ".func") return function(false, linkage);
   const Word w = find_word(directive.substr(1));
@@ -77,7 +77,7 @@ bool Parser::module_declaration(std::string_view directive, Linkage linkage) {
                       space == Space::shared || space == Space::local);
   if (!known)
     return lex_.fail_at(directive.data(),
-                        fmt::format("`{}` is no directive that may stand here", directive));
+                        fmt::format("`{}` is not a directive allowed here", directive));
   return variables(space, linkage);
 }
 
@@ -103,7 +103,7 @@ bool Parser::up_to_three(std::array<std::uint32_t, 3>& values) {
     if (!integer(values[i], "a number of threads or blocks")) return false;
     if (!lex_.accept(',')) return true;
   }
-  return lex_.fail("at most three dimensions may stand here");
+  return lex_.fail("at most three dimensions are allowed here");
 }
 
 bool Parser::version() {
@@ -119,7 +119,7 @@ bool Parser::version() {
   module_.version_minor = std::stoi(std::string(text.substr(dot + 1)));
   if (!module_.version_major) return lex_.fail_at(start, "there is no PTX version 0");
   if (module_.version_major == 1 && module_.version_minor < 4)
-    return lex_.fail_at(start, "PTX before version 1.4 is taken by no driver any more");
+    return lex_.fail_at(start, "PTX before version 1.4 is not accepted by current drivers");
   return true;
 }
 
@@ -152,18 +152,19 @@ bool Parser::alias() {
     return false;
   const Symbol f = symbols_.find(from, hash(from)), t = symbols_.find(to, hash(to));
   if (t.kind != Symbol::Kind::function)
-    return lex_.fail_at(to.data(), fmt::format("`{}` is no function declared so far", to));
+    return lex_.fail_at(to.data(), fmt::format("`{}` is not a function declared so far", to));
   if (f.kind != Symbol::Kind::function)
-    return lex_.fail_at(from.data(), fmt::format("`{}` is no function declared so far", from));
+    return lex_.fail_at(from.data(), fmt::format("`{}` is not a function declared so far", from));
   std::uint32_t target = t.index;  // follows aliases to the function itself
   while (module_.functions[target].alias_of != none) target = module_.functions[target].alias_of;
   if (target == f.index)
     return lex_.fail_at(from.data(), fmt::format("`{}` is an alias of itself", from));
   if (module_.functions[f.index].has_body)
-    return lex_.fail_at(from.data(), fmt::format("`{}` has a body and can be no alias", from));
-  if (!same_signature(module_.functions[f.index], module_.functions[target]))
     return lex_.fail_at(from.data(),
-                        fmt::format("`{}` and `{}` have other parameters or results", from, to));
+                        fmt::format("`{}` has a body, so it cannot be an alias", from));
+  if (!same_signature(module_.functions[f.index], module_.functions[target]))
+    return lex_.fail_at(
+        from.data(), fmt::format("`{}` and `{}` have different parameters or results", from, to));
   module_.functions[f.index].alias_of = target;
   return lex_.expect(';');
 }

@@ -46,9 +46,9 @@ bool Parser::complete(Instruction& in) {
     in.mods.insert(Mod::rn);
     return true;
   }
-  return lex_.fail_at(in.name.data(), fmt::format("`{}` says no precision: a rounding such as "
-                                                  "`.rn`, or `.approx`",
-                                                  in.name));
+  return lex_.fail_at(
+      in.name.data(),
+      fmt::format("`{}` needs a precision: a rounding such as `.rn`, or `.approx`", in.name));
 }
 
 }  // namespace inflight::ptx

@@ -45,7 +45,7 @@ bool Parser::attributes(Declaration& d) {
   for (const char* start = lex_.mark(); lex_.here() == '.'; start = lex_.mark())
     if (!attribute(d, lex_.dotted()))
       return lex_.failed() ? false
-                           : lex_.fail_at(start, fmt::format("`{}` says nothing about a variable",
+                           : lex_.fail_at(start, fmt::format("`{}` does not apply to a variable",
                                                              lex_.since(start)));
   if (d.variable.type == Type::none) return lex_.expected("a type such as `.b32`");
   if (d.variable.space != Space::reg && size_of(d.variable.type) == 0)

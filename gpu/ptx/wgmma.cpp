@@ -77,9 +77,9 @@ std::string_view immediates_mistake(Class both, bool a_in_registers,
   const auto sign = [](const Operand& o) { return is_immediate(o, -1, 1); };
   const auto transpose = [](const Operand& o) { return is_immediate(o, 0, 1); };
   if (!std::all_of(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(signs), sign))
-    return "imm-scale-a and imm-scale-b are -1 or 1";
+    return "imm-scale-a and imm-scale-b must be -1 or 1";
   if (!std::all_of(rest.begin() + static_cast<std::ptrdiff_t>(signs), rest.end(), transpose))
-    return "imm-trans-a and imm-trans-b are 0 or 1";
+    return "imm-trans-a and imm-trans-b must be 0 or 1";
   return {};
 }
 
@@ -92,7 +92,7 @@ std::string_view operands_mistake(Class both, const Instruction& in,
     return o.kind == Kind::vector && o.count == count;
   };
   if (!is_list(operands[0], in.shape[1] / (in.type() == Type::f16 ? 4u : 2u)))
-    return "the number of accumulators is not its shape's";
+    return "the number of accumulators does not match its shape";
   const bool a_in_registers = operands[1].kind == Kind::vector;
   if (a_in_registers && !is_list(operands[1], 4)) return "it takes four registers of A";
   // For elements of 16 and 32 bits, the selector picks the pair of each four threads that holds the
@@ -110,15 +110,15 @@ std::string_view wgmma_mistake(const Instruction& in, std::span<const Operand> o
   const Class both = class_of(in.type(1));
   if (in.type_count != 3 || class_of(in.type(2)) != both ||
       !types_fit(both, in.type(), in.type(1), in.type(2)) || (sparse && both == Class::bit))
-    return "there is none of these types";
+    return "it does not exist for these types";
   const bool words = both == Class::integer || both == Class::bit;
   const unsigned n = in.shape[1];
   if (in.shape[0] != 64 || in.shape[2] != depth(both) * (sparse ? 2 : 1) ||
       (words && n > 32 && n % 16 != 0))
-    return "there is none of these types and this shape";
-  if (in.mods.has(Mod::satfinite) && both != Class::integer) return ".satfinite is of integers";
+    return "it does not exist for these types and this shape";
+  if (in.mods.has(Mod::satfinite) && both != Class::integer) return ".satfinite is for integers";
   if ((in.mods.has(Mod::and_) && in.mods.has(Mod::popc)) != (both == Class::bit))
-    return ".and.popc is of .b1";
+    return ".and.popc is for .b1";
   return operands_mistake(both, in, operands);
 }
 

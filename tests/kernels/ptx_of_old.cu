@@ -1,6 +1,6 @@
 // flags: -lcuda
-// stderr: PTX before version 1.4 is taken by no driver any more
-// stderr: `sin.f32` says no precision
+// stderr: PTX before version 1.4 is not accepted by current drivers
+// stderr: `sin.f32` needs a precision
 // PTX from before sm_20: forms that a driver accepts, `mad.f32` without rounding, subnormals.
 #include <cuda.h>
 

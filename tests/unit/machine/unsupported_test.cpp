@@ -39,8 +39,8 @@ TEST(Unsupported, AKernelRunsUntilItReachesOne) {
     auto* out = r.make<std::uint32_t>(3);
     const Outcome o = r.run("k", {2, 1, 1}, {64, 1, 1}, {reinterpret_cast<std::uint64_t>(out)});
     EXPECT_EQ(o.kind, FaultKind::refused);
-    EXPECT_EQ(o.report.find("not supported in kernel k: frobnicate.u32 (`frobnicate.u32` is no "
-                            "instruction that this parser knows)\n"
+    EXPECT_EQ(o.report.find("not supported in kernel k: frobnicate.u32 (`frobnicate.u32` is not a "
+                            "known instruction)\n"
                             "  PTX:    line 14: @%p1 frobnicate.u32 %r3, [%rd1];\n"
                             "  thread: (0,0,0) of block ("),
               0u)

@@ -113,9 +113,9 @@ TEST(Checks, CallsThroughRegistersFitTheirTable) {
             "`call`: a call by name takes no table of targets");
   EXPECT_EQ(mistake(f + "call e; ret; }"), "`call`: `e` is a kernel; only a .func can be called");
   EXPECT_EQ(mistake(f + "T: .calltargets f; brx.idx %s, T; ret; }"),
-            "`brx.idx`: `T` is no list of .branchtargets");
+            "`brx.idx`: `T` is not a list of .branchtargets");
   EXPECT_EQ(mistake(f + "T: .callprototype _ (); brx.idx %s, T; ret; }"),
-            "`brx.idx`: `T` is no list of .branchtargets");
+            "`brx.idx`: `T` is not a list of .branchtargets");
 }
 
 TEST(Checks, ATableOfBranchTargetsHoldsLabelsOnly) {
@@ -128,7 +128,7 @@ TEST(Checks, ATableOfBranchTargetsHoldsLabelsOnly) {
 TEST(Checks, HeadsOfOneFunctionAgree) {
   const std::string f = ".func f(.param .b32 p); ";
   EXPECT_EQ(mistake(f + ".func f(.param .b32 q) { ret; }"), "");
-  const std::string other = "`f` is declared with other parameters or results on line 4";
+  const std::string other = "`f` is declared with different parameters or results on line 4";
   EXPECT_EQ(mistake(f + ".func f(.param .b64 p) { ret; }"), other);
   EXPECT_EQ(mistake(f + ".func f() { ret; }"), other);
   EXPECT_EQ(mistake(f + ".func (.param .b32 r) f(.param .b32 p) { ret; }"), other);
@@ -136,7 +136,7 @@ TEST(Checks, HeadsOfOneFunctionAgree) {
   const std::string g = ".visible .func g(.param .b32 p) { ret; } ";
   EXPECT_EQ(mistake(g + ".visible .func a(.param .b32 p); .alias a, g;"), "");
   EXPECT_EQ(mistake(g + ".visible .func a(.param .b64 p); .alias a, g;"),
-            "`a` and `g` have other parameters or results");
+            "`a` and `g` have different parameters or results");
 }
 
 // An H200 accepts 32,764 bytes and returns 218 for 32,768.
@@ -196,10 +196,10 @@ TEST(Checks, AddressesAreOfTheInstructionsStateSpace) {
   EXPECT_EQ(kernel("ld.b32 %r, [l];"), "");
   EXPECT_EQ(kernel("st.param.b32 [p], %r;"), "");
   EXPECT_EQ(kernel("ld.b32 %r, [a];"),
-            "`ld.b32`: `a` is a .param variable, of another state space than the instruction's");
-  EXPECT_EQ(kernel("st.local.b32 [g+4], %r;"),
-            "`st.local.b32`: `g` is a .global variable, of another state space than the "
-            "instruction's");
+            "`ld.b32`: `a` is a .param variable, but the instruction is for another state space");
+  EXPECT_EQ(
+      kernel("st.local.b32 [g+4], %r;"),
+      "`st.local.b32`: `g` is a .global variable, but the instruction is for another state space");
   EXPECT_EQ(mistake(".func f(.param .b32 p) { .reg .b32 %r; st.param.b32 [p], %r; ret; }"),
             "`st.param.b32`: `p` is a parameter, which the function cannot write");
 }
@@ -230,7 +230,7 @@ TEST(Checks, PrecisionIsSaidSincePtxOfOld) {
        {"mad.f32 %f, %f, %f, %f;", "fma.f64 %d, %d, %d, %d;", "sin.f32 %f, %f;"}) {
     const std::string name(code, std::string_view(code).find(' '));
     EXPECT_EQ(mistake(std::string(".entry k() { .reg .f32 %f; .reg .f64 %d; ") + code + " ret; }"),
-              "`" + name + "` says no precision: a rounding such as `.rn`, or `.approx`");
+              "`" + name + "` needs a precision: a rounding such as `.rn`, or `.approx`");
   }
 }
 // --- wgmma ---
@@ -254,21 +254,21 @@ TEST(Checks, MultiplicationsOfWarpgroupsHaveTheirShapesAndTypes) {
   EXPECT_EQ(multiplied(half, 8, "%rd, %rd, %p, 1, -1, 0, 1"), "");
   EXPECT_EQ(multiplied(half, 8, "{%f0, %f1, %f2, %f3}, %rd, %p, 1, 1, 1"), "");
   EXPECT_EQ(multiplied(half, 4, "%rd, %rd, %p, 1, 1, 0, 0"),
-            wrong(half, "the number of accumulators is not its shape's"));
+            wrong(half, "the number of accumulators does not match its shape"));
   EXPECT_EQ(multiplied(half, 8, "%rd, %rd, %p, 2, 1, 0, 0"),
-            wrong(half, "imm-scale-a and imm-scale-b are -1 or 1"));
+            wrong(half, "imm-scale-a and imm-scale-b must be -1 or 1"));
   EXPECT_EQ(multiplied(half, 8, "%rd, %rd, %p, 1, 1, 0"),
             wrong(half, "it has the wrong number of operands"));
   const std::string types = async + "m64n16k16.f16.bf16.bf16";
   EXPECT_EQ(multiplied(types, 4, "%rd, %rd, %p, 1, 1, 0, 0"),
-            wrong(types, "there is none of these types"));
+            wrong(types, "it does not exist for these types"));
   const std::string depth = async + "m64n16k16.f32.tf32.tf32";
   EXPECT_EQ(multiplied(depth, 8, "%rd, %rd, %p, 1, 1"),
-            wrong(depth, "there is none of these types and this shape"));
+            wrong(depth, "it does not exist for these types and this shape"));
   // Integer types have no n = 40.
   const std::string width = async + "m64n40k32.s32.s8.u8";
   EXPECT_EQ(multiplied(width, 20, "%rd, %rd, %p"),
-            wrong(width, "there is none of these types and this shape"));
+            wrong(width, "it does not exist for these types and this shape"));
   EXPECT_EQ(multiplied(async + "m64n24k32.s32.s8.u8", 12, "%rd, %rd, %p"), "");
   EXPECT_EQ(multiplied(async + "m64n8k256.s32.b1.b1.and.popc", 4, "%rd, %rd, %p"), "");
 }

@@ -151,22 +151,22 @@ struct Refused {
 
 TEST(Instructions, RefusesByName) {
   const Refused refused[] = {
-      {"frobnicate.u32", "`frobnicate.u32` is no instruction that this parser knows"},
-      {"add.sparkle.u32", "`.sparkle` in `add.sparkle.u32` is no modifier that this parser knows"},
+      {"frobnicate.u32", "`frobnicate.u32` is not a known instruction"},
+      {"add.sparkle.u32", "`.sparkle` in `add.sparkle.u32` is not a known modifier"},
       {"add.global.u32", "`add` takes no `.global` (in `add.global.u32`)"},
       {"popc.u32", "`popc` takes no `.u32` (in `popc.u32`)"},
-      {"ld.v3.u32", "`.v3` in `ld.v3.u32` is no modifier that this parser knows"},
+      {"ld.v3.u32", "`.v3` in `ld.v3.u32` is not a known modifier"},
       {"add.lo.u32", "`add` takes no `.lo` (in `add.lo.u32`)"},
       {"mul.wide", "`mul.wide` has 0 types; `mul` takes 1"},
       {"cvt.u32", "`cvt.u32` has 1 type; `cvt` takes 2 to 3"},
       {"mov.u32.u32", "`mov.u32.u32` has 2 types; `mov` takes 1"},
       {"mov.u32.u32.u32.u32.u32", "`mov.u32.u32.u32.u32.u32` has more than 4 types"},
       {"ld.global.shared.param.u32", "`ld.global.shared.param.u32` has more than 2 state spaces"},
-      {"add..u32", "`add..u32` has a dot with nothing behind it"},
-      {"add.u32.", "`add.u32.` has a dot with nothing behind it"},
+      {"add..u32", "`add..u32` has a dot with nothing after it"},
+      {"add.u32.", "`add.u32.` has a dot with nothing after it"},
       {"wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16",
-       "`.m64n12k16` in `wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16` is no modifier that "
-       "this parser knows"},
+       "`.m64n12k16` in `wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16` is not a known "
+       "modifier"},
   };
   for (const Refused& r : refused) {
     const Form f = decode(r.opcode);

@@ -150,9 +150,9 @@ TEST(Operands, WhatPtxasTakesAndNobodyWritesIsRefusedByName) {
                 "a register plus a constant is supported in an address only",
                 "an array element whose index is a register is not supported: compute its address",
                 "only `vmad` takes a negated register",
-                "`ld.global.v2.u32` moves 2 elements, which its operand does not have",
-                "`ld.global.v2.u32` moves 2 elements, which its operand does not have",
-                "`st.global.u32` moves 1 element, which its operand does not have",
+                "`ld.global.v2.u32` moves 2 elements, but its operand has a different number",
+                "`ld.global.v2.u32` moves 2 elements, but its operand has a different number",
+                "`st.global.u32` moves 1 element, but its operand has a different number",
                 "a vector register as one element of a list is not supported"}));
 }
 
