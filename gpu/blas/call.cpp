@@ -67,10 +67,10 @@ Status Call::await(std::function<void(const Touch&)> body) const {
 }
 
 Status refuse_form(const char* name, std::string_view what) {
-  cuda::report_once(fmt::format("{} {}", name, what),
-                    fmt::format("{} does not support {} here and answers "
-                                "CUBLAS_STATUS_NOT_SUPPORTED.",
-                                name, what));
+  cuda::report_once(
+      fmt::format("{} {}", name, what),
+      fmt::format("{} does not support {} here and returns CUBLAS_STATUS_NOT_SUPPORTED.", name,
+                  what));
   return Status::not_supported;
 }
 

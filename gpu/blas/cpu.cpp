@@ -42,8 +42,8 @@ Library open() {
     Library library = try_one(chosen.c_str());
     if (!library.handle)
       cuda::report_once("BLAS",
-                        fmt::format("INFLIGHT_BLAS is '{}', which is no shared library with a BLAS "
-                                    "(dgemm_): cuBLAS's calls that need one end in an error.",
+                        fmt::format("INFLIGHT_BLAS is '{}', which is not a shared library with a "
+                                    "BLAS (no dgemm_): cuBLAS calls that need one fail.",
                                     chosen));
     return library;
   }
@@ -51,9 +51,8 @@ Library open() {
     if (Library library = try_one(name); library.handle) return library;
   cuda::report_once(
       "BLAS",
-      "cuBLAS's products are computed by the CPU's BLAS, and there is none: install "
-      "one (Debian: apt-get install libopenblas0-pthread), or name its shared library "
-      "in INFLIGHT_BLAS.");
+      "cuBLAS calls need a BLAS library on the CPU, and none was found: install one (Debian: "
+      "apt-get install libopenblas0-pthread), or set INFLIGHT_BLAS to its path.");
   return {};
 }
 
@@ -70,10 +69,11 @@ Function find(char letter, std::string_view routine) {
   if (!found()) return nullptr;
   static std::once_flag warned;
   std::call_once(warned, [] {
-    cuda::report_once("BLAS is the CPU's",
-                      fmt::format("cuBLAS's products are computed by {}: they have its rounding, "
-                                  "not a GPU's.",
-                                  library().path));
+    cuda::report_once(
+        "BLAS is the CPU's",
+        fmt::format(
+            "cuBLAS products are computed by {}: their rounding is that library's, not a GPU's.",
+            library().path));
   });
   static std::mutex mutex;
   static auto& functions = *new std::map<std::string, Function, std::less<>>;

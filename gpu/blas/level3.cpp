@@ -97,7 +97,7 @@ Status syrk(const Call& call, Fill fill, Operation op, Size n, Size k, const S* 
 template <class S, Kind kind>
 Status typed_syrk(const Call& call, Fill fill, Operation op, Size n, Size k, const S* alpha,
                   const void* a, Type at, Size lda, const S* beta, void* c, Type ct, Size ldc) {
-  if (at != Type::c32 || ct != Type::c32) return call.refuse("other types than complex f32");
+  if (at != Type::c32 || ct != Type::c32) return call.refuse("types other than complex f32");
   return syrk<Complex, S, kind>(call, fill, op, n, k, alpha, static_cast<const Complex*>(a), lda,
                                 beta, static_cast<Complex*>(c), ldc);
 }

@@ -11,7 +11,7 @@ namespace {
 int refused(const char* name) {
   return answer(name, [&] {
     inflight::cuda::report_once(
-        name, fmt::format("{} is not supported by the software GPU and answers "
+        name, fmt::format("{} is not supported by the software GPU and returns "
                           "CUBLAS_STATUS_NOT_SUPPORTED: use another call, or run this part on a "
                           "GPU.",
                           name));

@@ -12,12 +12,12 @@ Status on_numbers(const Call& call, const Handle& handle, Compute compute, T*...
   if ((!numbers || ...)) return Status::invalid_value;
   if (handle.pointers == PointerMode::host)
     return call.await([=](const Touch& touch) {
-      if (!compute(numbers...)) touch.fail("there is no BLAS of the CPU's");
+      if (!compute(numbers...)) touch.fail("the CPU has no BLAS library");
     });
   return call.submit([=](const Touch& touch) {
     const auto one = [](auto* number) { return vector(number, 1, 1); };
     if (!touch({read_of(one(numbers))...}) || !touch({one(numbers)...})) return;
-    if (!compute(numbers...)) touch.fail("there is no BLAS of the CPU's");
+    if (!compute(numbers...)) touch.fail("the CPU has no BLAS library");
   });
 }
 

@@ -173,7 +173,7 @@ Found read_link_input(InputType type, Bytes bytes, const LinkOptions& options) {
     case Form::unknown:
       break;
   }
-  return refuse(LinkStatus::unrecognized_input, "the input is nothing that can be linked");
+  return refuse(LinkStatus::unrecognized_input, "the input format is not recognised");
 }
 
 }  // namespace inflight::compilers

@@ -276,7 +276,7 @@ INFLIGHT_NVJITLINK(AddData,
                        const auto bytes = data && size ? memory.take(0, size) : std::nullopt;
                        if (!bytes)
                          return refuse(link, {LinkStatus::invalid_input,
-                                              "ERROR: the input's bytes cannot all be read"});
+                                              "ERROR: not all of the input's bytes can be read"});
                        return add(link, type, *bytes, name);
                      });
                    })

@@ -195,8 +195,8 @@ bool Original::found() {
 void* Original::find(const char* name) {
   if (!found()) {
     cuda::report_once(soname_,
-                   fmt::format("{} needs NVIDIA's own {}, which is in none of the {} folders where "
-                               "this program's libraries are looked for: pip install {}, or put "
+                   fmt::format("{} needs NVIDIA's own {}, which is in none of the {} folders of "
+                               "this program's library search path: pip install {}, or put "
                                "its folder into LD_LIBRARY_PATH",
                                name, soname_, searched_, wheel_));
     return nullptr;

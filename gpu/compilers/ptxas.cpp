@@ -23,13 +23,12 @@ constexpr int failed = 255;  // exit status of ptxas after an error
 // Triton derives the newest supported PTX version from the release. It caches output under the
 // whole text, and so apart from that of NVIDIA's ptxas.
 constexpr const char* version =
-    "ptxas of the software GPU, which hands PTX on as it is (Inflight {})\n"
+    "ptxas of the software GPU, which passes PTX on unchanged (Inflight {})\n"
     "Cuda compilation tools, release 13.0, V13.0.0\n";
 constexpr const char* help =
     "usage: ptxas [options] FILE [-o OUTPUT]\n"
-    "Hands the PTX of FILE on as OUTPUT (elf.o by default), for the software GPU to load, if it "
-    "can "
-    "be\nread. Options for code generation are taken and mean nothing; --version tells the "
+    "Checks the PTX in FILE and writes it to OUTPUT (elf.o by default), for the software GPU to "
+    "load.\nCode generation options other than --maxrregcount are ignored; --version prints the "
     "version.\n";
 
 int fatal(const std::string& sentence) {

@@ -90,7 +90,7 @@ tl::expected<PtxasOptions, std::string> read_ptxas_options(const std::vector<std
       options.action = PtxasOptions::Action::version;
     if (word.name == "--help" || word.name == "-h") options.action = PtxasOptions::Action::help;
     if (is_in(not_read, word.name))
-      return refuse("The software GPU's ptxas does not read", word.name);
+      return refuse("The software GPU's ptxas does not support", word.name);
     if (!output && !is_in(with_value, word.name)) continue;
     if (!word.has_value && i + 1 == words.size()) return refuse("There is no value for", word.name);
     const std::string value = word.has_value ? std::string(word.value) : words[++i];

@@ -60,17 +60,15 @@ void say_out_of_reach(const link_map& object, const StaticRuntime& runtime) {
   const std::string_view name = name_of(object);
   if (runtime.empty()) {
     report({"'", name,
-            "' contains NVIDIA's static CUDA runtime, whose names are stripped, of a release that "
-            "is not known by its code, so "
-            "that its calls cannot be sent to the software GPU: do not strip it, or ",
+            "' contains NVIDIA's static CUDA runtime, stripped and of an unknown release, so its "
+            "calls cannot be redirected to the software GPU: do not strip it, or ",
             advice});
   } else if (runtime.major() == 12) {
     say_lacking("libcudart.so.12");
   } else {
-    report(
-        {"'", name,
-         "' contains the static runtime of CUDA 11 or older, which the software GPU does not stand "
-         "in for: build it with CUDA 12 or 13."});
+    report({"'", name,
+            "' contains the static runtime of CUDA 11 or older, which the software GPU does not "
+            "replace: build it with CUDA 12 or 13."});
   }
 }
 
@@ -80,7 +78,7 @@ void replace(const link_map& object, const ElfView& elf, const StaticRuntime& ru
     made.islands->next = all_islands;
     all_islands = made.islands;
   } else {
-    report({"the static CUDA runtime in '", name_of(object), "' cannot be replaced, as ",
+    report({"the static CUDA runtime in '", name_of(object), "' cannot be replaced, because ",
             made.failure, ": ", advice});
   }
 }

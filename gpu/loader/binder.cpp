@@ -108,7 +108,7 @@ DynamicLoading dynamic_loading() {
 
 [[noreturn]] void give_up(const char* library, std::string_view why) {
   report({"the program's CUDA runtime cannot be replaced by '", library, "': ", why,
-          ". Build this project anew, or install it anew."});
+          ". Rebuild or reinstall Inflight."});
   end_process(127);
 }
 
@@ -141,7 +141,7 @@ std::uint64_t target(const Islands& islands, std::uint64_t index) {
   if (void* function = dynamic.symbol(handle, name))
     return reinterpret_cast<std::uint64_t>(function);
   report({name,
-          " is not supported by the software GPU and answers \"not supported\" (801): it is not "
+          " is not supported by the software GPU and returns \"not supported\" (801): it is not "
           "among the functions of ",
           runtime->library, " that this build knows"});
   return reinterpret_cast<std::uint64_t>(&refused);

@@ -70,9 +70,9 @@ Need need_of(const MappedObject& object, const StaticRuntime& runtime) {
     ++need.functions;
     if (!public_name(function.name)) need.text += function.name.size() + 1;
     if (!in_text(object.elf, function.address, jump_bytes))
-      need.failure = "a function of it lies outside of the program's code";
+      need.failure = "one of its functions lies outside the program's code";
     if (room(runtime, function, jump_bytes) < jump_bytes)
-      need.failure = "a function of it is too short for a jump";
+      need.failure = "one of its functions is too short for a jump";
   });
   return need;
 }
@@ -203,7 +203,8 @@ Redirected redirect(const MappedObject& object, const StaticRuntime& runtime,
   const Need need = need_of(object, runtime);
   if (!need.failure.empty()) return {nullptr, need.failure};
   Islands* islands = make_islands(object, runtime, need, binder);
-  if (!islands) return {nullptr, "this host gives no executable memory near it"};
+  if (!islands)
+    return {nullptr, "this host has no free address range near it for executable memory"};
   if (!reaches_all(object, runtime, *islands)) {
     release(islands);
     return {nullptr, "it is too large: free memory is too far from some of its functions"};
@@ -211,7 +212,7 @@ Redirected redirect(const MappedObject& object, const StaticRuntime& runtime,
   if (!open_text(object, Access::read_write_execute)) {
     open_text(object, Access::read_execute);
     release(islands);
-    return {nullptr, "this host lets no program's code be changed"};
+    return {nullptr, "this host does not allow program code to be modified"};
   }
   write_jumps(object, runtime, *islands);
   open_text(object, Access::read_execute);

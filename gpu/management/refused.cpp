@@ -40,8 +40,8 @@ Return refuse(const char* name) {
   });
   if (!row->what.empty())
     cuda::report_once("NVML",
-                      fmt::format("{} answers NVML_ERROR_NOT_SUPPORTED: a software GPU has no "
-                                  "{}. So do NVML's other calls for what is not there.",
+                      fmt::format("{} returns NVML_ERROR_NOT_SUPPORTED: a software GPU has no {}. "
+                                  "Other unsupported NVML calls return the same without a message.",
                                   name, row->what));
   return Return::not_supported;
 }

@@ -1,5 +1,5 @@
 // flags: -Xlinker -l:libcublas.so.13 -Xlinker -l:libcublasLt.so.13
-// stderr: cuBLAS.s products are computed by .*: they have its rounding, not a GPU.s
+// stderr: cuBLAS products are computed by .*: their rounding is that library.s, not a GPU.s
 // stderr: cublasLtMatmul does not support gradients of 8-bit floats here
 // cublasLtMatmul: layouts, batches, epilogues, 8-bit floats, and the one algorithm.
 #include <cublasLt.h>

@@ -1,5 +1,5 @@
 // flags: -Xlinker -l:libcublas.so.13 -Xlinker -l:libcublasLt.so.13
-// stderr: cuBLAS.s products are computed by .*: they have its rounding, not a GPU.s
+// stderr: cuBLAS products are computed by .*: their rounding is that library.s, not a GPU.s
 // Products, batches and triangular systems against plain loops.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

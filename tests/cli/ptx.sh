@@ -18,7 +18,7 @@ expect "a program without device code" 1 'holds no fatbin' "$inflight" ptx /bin/
 for file in "$corpus"/damaged_*; do
   expect "$(basename "$file")" 1 '^inflight: ' "$inflight" ptx "$file"
 done
-expect "no regular file" 1 'is no regular file' "$inflight" ptx /dev/zero
+expect "no regular file" 1 'is not a regular file' "$inflight" ptx /dev/zero
 printf '.version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() {\n  frobnicate.u32 %%r1;\n}\n' >"$work/odd.ptx"
 expect "an unknown instruction" 0 'ends at: .*frobnicate' "$inflight" ptx "$work/odd.ptx"
 sed -i 's/ k()/ _Z4busyv()/' "$work/odd.ptx"

@@ -1,5 +1,5 @@
 // software-only
-// stderr: kernel eliminate\(float\*\) may be refused in blocks of 1024 threads
+// stderr: a GPU may refuse kernel eliminate\(float\*\) in blocks of 1024 threads
 // A matrix of 13 x 13 in each thread's registers. ptxas uses 255, and 1024 threads can have 64
 // each: a GPU returns cudaErrorLaunchOutOfResources for the second launch. Here it runs, with a
 // warning.

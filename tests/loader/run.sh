@@ -102,15 +102,15 @@ chmod +x "$work/unknown_stripped"
 if cmp -s "$bin/stripped" "$work/unknown_stripped"; then
   echo "This nvcc's runtime is not that of CUDA 13.0, of which one of no known release is made."
 else
-  expect "of no known release" 0 "^inflight: '.*/unknown_stripped' contains NVIDIA's static CUDA runtime, whose names are stripped" \
+  expect "of no known release" 0 "^inflight: '.*/unknown_stripped' contains NVIDIA's static CUDA runtime, stripped and of an unknown release" \
     "$inflight" run "$work/unknown_stripped"
   grep -q 'NVCC_APPEND_FLAGS="-cudart shared"' <<<"$output" || fail "of no known release: not what to do: $output"
-  expect "such an object, at its first call" 0 "unknown_hidden.so asks for .*from its source" \
+  expect "such an object, at its first call" 0 "unknown_hidden.so requests tables .*from source" \
     "$inflight" run "$bin/host" "$work/unknown_hidden.so" "$bin/one.so"
 fi
 # A sandbox may forbid the filter itself.
 if "$bin/without_executable_memory" /bin/true; then
-  expect "no executable memory" 0 "^inflight: the static CUDA runtime in '.*/runtime_only' cannot be replaced, as this host gives" \
+  expect "no executable memory" 0 "^inflight: the static CUDA runtime in '.*/runtime_only' cannot be replaced, because this host has no" \
     "$inflight" run "$bin/without_executable_memory" "$bin/runtime_only"
 fi
 # An installation without the loader's module.
@@ -119,7 +119,7 @@ cp "$inflight" "$work/half/bin"
 cp "$(dirname "$(dirname "$inflight")")"/lib/lib{inflight_gpu.so,cudart.so.13,cuda.so.1} "$work/half/lib"
 expect "no module" 0 "^inflight: .*/plain contains .* this installation .* lacks that file" \
   "$work/half/bin/inflight" run "$bin/plain"
-grep -q 'names are stripped' <<<"$output" && fail "no module: it is taken for stripped: $output"
+grep -q 'stripped and of an unknown release' <<<"$output" && fail "no module: it is taken for stripped: $output"
 # A build with only the parts of the demo.
 build=$(dirname "$(dirname "$inflight")")
 mkdir -p "$work/small/bin" "$work/small/lib"

@@ -241,14 +241,14 @@ std::optional<Objection> objection(const Matmul& p) {
     return Objection{};
   for (const Layout* each : {&p.a, &p.b, &p.c, &p.d}) {
     if (each->order != Order::columns && each->order != Order::rows)
-      return refuse("layouts other than by columns and by rows");
-    if (each->batch_mode != BatchMode::strided) return refuse("batches by lists of addresses");
+      return refuse("layouts other than column-major and row-major");
+    if (each->batch_mode != BatchMode::strided) return refuse("batches as arrays of pointers");
     if (each->batch_count != p.d.batch_count) return Objection{};
     if (!all_narrow(Size(each->rows), Size(each->columns), Size(each->leading)))
       return refuse("sizes past 2,147,483,647");
   }
   if (!types_supported(p)) return refuse("these types of A, B, C, D and the computation");
-  if (p.how.pointers > PointerMode::device) return refuse("alpha as a vector");
+  if (p.how.pointers > PointerMode::device) return refuse("a vector alpha");
   if (p.how.fill != Description::full || p.how.c != Operation::none)
     return refuse("triangles and transposed C");
   const Epilogue epilogue = p.epilogue();
@@ -261,7 +261,7 @@ std::optional<Objection> objection(const Matmul& p) {
   if ((bias && !p.how.bias) || (epilogue.aux() && !p.how.aux)) return Objection{};
   for (const std::int32_t mode : p.how.modes)
     if (ScaleMode(mode) != ScaleMode::scalar && ScaleMode(mode) != ScaleMode::outer_vector)
-      return refuse("scales of blocks");
+      return refuse("block scales");
   return std::nullopt;
 }
 

@@ -283,9 +283,9 @@ void Core::report_if_host_is_full(std::uint64_t bytes) {
   if (bytes > memory.capacity() || bytes <= share.left()) return;  // as on a GPU
   report_once(
       "host memory",
-      fmt::format("an allocation of {} bytes fails with 'out of memory', since devices may "
-                  "take {} bytes of this host's memory and {} of them are left. A GPU would "
-                  "have had room. --memory SIZE (INFLIGHT_MEMORY) sets how much they may take.",
+      fmt::format("an allocation of {} bytes fails with 'out of memory': devices may use {} bytes "
+                  "of this host's memory, and {} of them are free. A GPU would have had room. "
+                  "--memory SIZE (INFLIGHT_MEMORY) sets how much they may use.",
                   bytes, share.limit(), share.left()));
 }
 
@@ -316,9 +316,9 @@ machine::Options Core::options(const Device& device) const {
 Status report_forked() {
   report_once(
       "forked",
-      "this process was forked from one that had used CUDA, and CUDA does not work in such a "
-      "child, on a GPU neither: calls answer 'initialization error'. Fork before the first "
-      "CUDA call, or start the child anew (in Python: multiprocessing's 'spawn').");
+      "this process was forked from one that had used CUDA. CUDA does not work in such a child, "
+      "nor would it on a GPU: calls return 'initialization error'. Fork before the first CUDA "
+      "call, or start the child as a new process (in Python: multiprocessing's 'spawn').");
   return Status::not_initialized;
 }
 

@@ -167,7 +167,7 @@ Result<const machine::Program*> LoadedModule::load(int device) {
   if (!loaded_.empty() && has_managed(parsed->modules)) {
     return fail(Status::not_supported,
                 "a module with __managed__ variables is used on two devices, which the software "
-                "GPU cannot do yet; use cudaMallocManaged, or the module on one device only");
+                "GPU does not support; use cudaMallocManaged, or the module on one device only");
   }
   auto program = link(std::move(parsed->modules), device);
   if (!program) return fail(program.error());

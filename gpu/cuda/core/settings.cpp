@@ -98,7 +98,7 @@ const char* read_slack(std::string_view text, Settings& settings) {
 
 const char* read_memory(std::string_view text, Settings& settings) {
   constexpr const char* allowed =
-      "a number of bytes, with K, M, G or T behind it for powers of 1024";
+      "a number of bytes, with K, M, G or T after it for powers of 1024";
   constexpr std::string_view units = "KMGT";
   const auto unit = text.empty() ? text.npos : units.find(text.back());
   const unsigned shift = unit == text.npos ? 0 : 10 * (static_cast<unsigned>(unit) + 1);
@@ -114,7 +114,7 @@ constexpr unsigned most_workers = 1024;
 
 const char* read_workers(std::string_view text, Settings& settings) {
   if (read_number(text, settings.workers) && settings.workers <= most_workers) return nullptr;
-  return "a number of threads up to 1024, 0 for one a core";
+  return "a number of threads up to 1024, 0 for one per core";
 }
 
 template <bool Settings::*flag>

@@ -81,10 +81,10 @@ Status add_data(Link& link, int type, const void* data, std::size_t bytes) {
   ProcessMemory memory(data);
   const auto there = memory.take(0, bytes);
   if (there) return add(link, type, *there);
-  return report(Failure(Status::invalid_value,
-                        fmt::format("the linker's input is said to have {} bytes, which cannot all "
-                                    "be read at {}",
-                                    bytes, data)));
+  return report(Failure(
+      Status::invalid_value,
+      fmt::format("the linker's input should have {} bytes, but not all of them can be read at {}",
+                  bytes, data)));
 }
 
 Status add_file(Link& link, int type, const char* path) {

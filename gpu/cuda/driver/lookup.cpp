@@ -103,15 +103,14 @@ constexpr Caller callers[] = {
   "NVCC_APPEND_FLAGS=\"-cudart shared\" in the environment or with " \
   "CMake's CUDA_RUNTIME_LIBRARY=Shared"
 constexpr std::string_view run_it =
-    "contains NVIDIA's own CUDA runtime, which runs on NVIDIA's driver only; run the program with "
-    "'inflight run', which takes that runtime's place, or build it "
+    "contains NVIDIA's own CUDA runtime, which runs only on NVIDIA's driver; run the program with "
+    "'inflight run', which replaces that runtime, or build it "
     "with " INFLIGHT_SHARED_RUNTIME;
 constexpr std::string_view stripped =
-    "asks for tables that only NVIDIA's driver has; if that is NVIDIA's own CUDA runtime in it, "
-    "whose names were stripped and "
-    "whose release is not known by its code, its calls cannot be sent to the software GPU: build "
-    "it from its source, "
-    "unstripped or with " INFLIGHT_SHARED_RUNTIME "; if it is a compiler in it, that works without";
+    "requests tables that only NVIDIA's driver has; if it contains NVIDIA's own CUDA runtime, "
+    "stripped and of an unknown release, its calls cannot be redirected to the software GPU: build "
+    "it from source, unstripped or with " INFLIGHT_SHARED_RUNTIME
+    "; if it contains a compiler, that works without them";
 #undef INFLIGHT_SHARED_RUNTIME
 
 // The message for users of NVIDIA's own runtime. The loader's audit module replaces that runtime
@@ -126,8 +125,8 @@ std::string advice_on_runtimes() {
   const std::string file(modules.substr(begin, at + module.size() - begin));
   if (access(file.c_str(), R_OK) == 0) return std::string(stripped);
   return fmt::format(
-      "contains NVIDIA's own CUDA runtime, whose place {} takes; this installation of the software "
-      "GPU lacks that file: install or build it again, whole",
+      "contains NVIDIA's own CUDA runtime, which {} replaces; this installation of the software "
+      "GPU lacks that file: reinstall or rebuild it",
       file);
 }
 

@@ -17,8 +17,8 @@ struct Advice {
 
 // The first row whose `part` occurs in the name applies.
 constexpr Advice advice[] = {
-    {"TexRef", "texture references went with CUDA 12; use texture objects"},
-    {"SurfRef", "surface references went with CUDA 12; use surface objects"},
+    {"TexRef", "CUDA 12 removed texture references; use texture objects"},
+    {"SurfRef", "CUDA 12 removed surface references; use surface objects"},
     {"Array", "sparse arrays and planes of arrays are not supported"},
     {"Graphics", "graphics interoperation needs a GPU"},
     {"GL", "graphics interoperation needs a GPU"},
@@ -26,11 +26,11 @@ constexpr Advice advice[] = {
     {"VDPAU", "graphics interoperation needs a GPU"},
     {"External", "memory and semaphores of other APIs need a GPU"},
     {"HandleForAddressRange",
-     "other devices' drivers cannot reach a software GPU's memory (dma-buf); let data go through "
-     "the host (NCCL_NET_GDR_LEVEL=LOC)"},
-    {"Coredump", "core dumps are not supported; a fault is told on standard error"},
+     "other devices' drivers cannot reach a software GPU's memory (dma-buf); send data through the "
+     "host (NCCL_NET_GDR_LEVEL=LOC)"},
+    {"Coredump", "core dumps are not supported; a fault is reported on standard error"},
     {"Checkpoint", "checkpoints are not supported"},
-    {"ExportTable", "it gives NVIDIA's own libraries what is not documented"},
+    {"ExportTable", "it is an undocumented interface for NVIDIA's own libraries"},
 };
 
 std::string_view advice_for(std::string_view name) {
@@ -44,10 +44,10 @@ std::string_view advice_for(std::string_view name) {
 
 int refuse_call(const char* name) {
   return int(guarded(name, [&] {
-    report_once(name,
-                fmt::format("{} is not supported by the software GPU and answers \"not supported\" "
-                            "(801): {}",
-                            name, advice_for(name)));
+    report_once(
+        name, fmt::format(
+                  "{} is not supported by the software GPU and returns \"not supported\" (801): {}",
+                  name, advice_for(name)));
     return Status::not_supported;
   }));
 }

@@ -23,7 +23,7 @@ std::string sentence(Tables::Flaw flaw) {
     case Tables::Flaw::cut_names:
       return "the ELF file is damaged: its sections' names lie outside of it";
     default:
-      return "the file is no 64-bit little-endian ELF file";
+      return "the file is not a 64-bit little-endian ELF file";
   }
 }
 

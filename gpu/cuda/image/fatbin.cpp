@@ -77,7 +77,7 @@ tl::expected<Entry, std::string> read_entry(Source& source, std::uint64_t start,
   const std::uint64_t packed = field<std::uint32_t>(*head, packed_at);
   if (header < entry_bytes || header > rest) return bad("has an impossible header size");
   if (stored > rest - header) return bad("reaches past the end");
-  if (packed > stored) return bad("says its packed data is larger than what is stored");
+  if (packed > stored) return bad("has a packed size larger than its stored size");
   const std::uint64_t flags = field<std::uint64_t>(*head, flags_at);
   Entry entry;
   entry.bytes = header + stored;
@@ -192,7 +192,7 @@ tl::expected<std::vector<Image>, std::string> read_fatbin(Source& source, std::u
   const auto header = source.take(start, header_bytes);
   const std::uint64_t size = header ? fatbin_size(*header) : 0;
   if (size == 0)
-    return tl::unexpected(std::string("these bytes are no fatbin: its header is damaged"));
+    return tl::unexpected(std::string("these bytes are not a fatbin: its header is damaged"));
   if (const std::uint64_t there = source.size() - start; size > there)
     return tl::unexpected(fmt::format("the fatbin is cut off: {} of {} bytes", there, size));
   std::vector<Image> images;

@@ -109,7 +109,7 @@ tl::expected<File, std::string> File::open(const std::string& path) {
   File file(descriptor, 0);
   if (fstat(descriptor, &status) != 0) return failed();
   if (S_ISDIR(status.st_mode)) return tl::unexpected(std::string("is a folder"));
-  if (!S_ISREG(status.st_mode)) return tl::unexpected(std::string("is no regular file"));
+  if (!S_ISREG(status.st_mode)) return tl::unexpected(std::string("is not a regular file"));
   file.size_ = static_cast<std::uint64_t>(status.st_size);
   return file;
 }

@@ -135,7 +135,7 @@ std::vector<Unit> registered_units(const void* wrapper) {
   for (const void* fatbin : fatbins_of(wrapper)) units.emplace_back().registered = fatbin;
   if (units.empty()) {
     units.emplace_back().error =
-        "the program registered a fatbin in a wrapper that is not known here; rebuild it with CUDA "
+        "the program registered a fatbin in an unknown wrapper; rebuild it with CUDA "
         "12 or 13";
   }
   return units;

@@ -39,7 +39,7 @@ TEST(PtxasOptions, BadOnesGetASentence) {
   EXPECT_EQ(read_ptxas_options({"a.ptx", "b.ptx"}).error(),
             "More than one input file: 'a.ptx' and 'b.ptx'");
   EXPECT_EQ(read_ptxas_options({"a.ptx", "--options-file", "x"}).error(),
-            "The software GPU's ptxas does not read '--options-file'");
+            "The software GPU's ptxas does not support '--options-file'");
 }
 
 }  // namespace

@@ -135,7 +135,7 @@ TEST_P(Boundary, SaysThatTheHostHasNoMemory) {
   ::testing::internal::CaptureStderr();
   expect_everywhere([] { throw std::bad_alloc(); }, out_of_memory);
   const std::string said = ::testing::internal::GetCapturedStderr();
-  EXPECT_THAT(said, HasSubstr("this host gave it no more memory"));
+  EXPECT_THAT(said, HasSubstr("this host has no more memory for it"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Libraries, Boundary,

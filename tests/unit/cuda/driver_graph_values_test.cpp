@@ -318,7 +318,7 @@ TEST_F(DriverGraphValues, ANodesMemoryIsLookedForWhenItRuns) {
   ASSERT_EQ(cuGraphLaunch(exec, stream_), success);
   EXPECT_EQ(cuStreamSynchronize(stream_), illegal_address);
   EXPECT_THAT(testing::internal::GetCapturedStderr(),
-              testing::HasSubstr("A write of a value goes to 0x"));
+              testing::HasSubstr("A write of a value writes to 0x"));
 }
 
 TEST_F(DriverGraphValues, ACaptureMakesANodeOfABatch) {

@@ -78,7 +78,7 @@ TEST_F(DriverLogs, TheNewestAreKeptWhereRoomIsShort) {
   fail_to_load();
   const std::size_t line = dumped(nullptr).size();
   for (int i = 0; i < 200; ++i) fail_to_load();
-  EXPECT_THAT(dumped(nullptr, 3 * line), HasSubstr("earlier messages are not here\n"));
+  EXPECT_THAT(dumped(nullptr, 3 * line), HasSubstr("earlier messages are left out\n"));
   EXPECT_LE(dumped(&iterator, 3 * line).size(), 3 * line);
   char small[4];
   std::size_t size = sizeof(small);

@@ -90,7 +90,7 @@ TEST(ElfTables, ANameWithoutAnEndIsNone) {
 TEST(ElfTables, TablesThatLieAreRefusedByASentence) {
   Sample sample;
   sample.header.e_ident[EI_DATA] = ELFDATA2MSB;
-  EXPECT_EQ(sample.refusal(), "the file is no 64-bit little-endian ELF file");
+  EXPECT_EQ(sample.refusal(), "the file is not a 64-bit little-endian ELF file");
   sample = {};
   sample.header.e_shentsize = 40;
   EXPECT_EQ(sample.refusal(),

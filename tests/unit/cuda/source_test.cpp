@@ -185,7 +185,7 @@ TEST(ImageInMemory, AWrapperMayPointAnywhere) {
 
 TEST(File, OnlyRegularOnes) {
   EXPECT_THAT(File::open("/").error(), HasSubstr("folder"));
-  EXPECT_THAT(File::open("/dev/zero").error(), HasSubstr("no regular file"));
+  EXPECT_THAT(File::open("/dev/zero").error(), HasSubstr("not a regular file"));
   EXPECT_THAT(File::open("/nowhere").error(), HasSubstr("No such file"));
 }
 

@@ -110,7 +110,7 @@ TEST_F(Sample, FunctionsOutsideOfTheCodeAreRefused) {
   const Redirected made = redirect({elf, map_->l_addr, map_}, StaticRuntime(elf),
                                    reinterpret_cast<std::uint64_t>(&sample_binder));
   EXPECT_FALSE(made.islands);
-  EXPECT_NE(made.failure.find("outside of the program's code"), made.failure.npos);
+  EXPECT_NE(made.failure.find("outside the program's code"), made.failure.npos);
   EXPECT_EQ(call("cudaMalloc"), 7);
 }
 

@@ -403,8 +403,8 @@ TEST_F(Nvml, WhatSoftwareHasNotIsSaidOnce) {
   EXPECT_EQ(nvmlDeviceGetTemperature(device[0], 0, &value), not_supported);
   EXPECT_EQ(nvmlDeviceGetPowerUsage(device[0], &value), not_supported);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "inflight: nvmlDeviceGetTemperature answers NVML_ERROR_NOT_SUPPORTED: a software GPU "
-            "has no sensors. So do NVML's other calls for what is not there.\n");
+            "inflight: nvmlDeviceGetTemperature returns NVML_ERROR_NOT_SUPPORTED: a software GPU "
+            "has no sensors. Other unsupported NVML calls return the same without a message.\n");
   Field fields[2] = {{.id = 90}, {.id = 92}};
   EXPECT_EQ(nvmlDeviceGetFieldValues(device[0], 2, fields), success);
   for (const auto& field : fields) EXPECT_EQ(field.status, not_supported);

@@ -59,7 +59,7 @@ class Checking {
             [this](const check::Finding& finding) { found(finding); }, name_memory) {
     style_.colours = on_terminal();
     if (spool_ && !spool_->open())
-      report("findings cannot be kept in '" + chosen.spool + "': they are shown here alone.");
+      report("findings cannot be written to '" + chosen.spool + "': they are shown only here.");
   }
 
   check::Checker& checker() { return checker_; }

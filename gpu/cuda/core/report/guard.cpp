@@ -16,20 +16,19 @@ Status status_of_exception(const char* call) {
     throw;
   } catch (const std::bad_alloc&) {
     std::fprintf(stderr,
-                 "inflight: %s failed, because this host gave it no more memory; it answers \"out "
-                 "of memory\" (2). Free some, or run with less at once.\n",
+                 "inflight: %s failed, because this host has no more memory for it; it returns "
+                 "\"out of memory\" (2). Free some, or run with less at once.\n",
                  call);
     return Status::out_of_memory;
   } catch (const std::exception& error) {
     std::fprintf(stderr,
-                 "inflight: %s ended in an exception: %s. It answers \"unknown error\" (999).\n",
+                 "inflight: %s ended in an exception: %s. It returns \"unknown error\" (999).\n",
                  call, error.what());
   } catch (...) {
-    std::fprintf(
-        stderr,
-        "inflight: %s ended in an exception that says nothing. It answers \"unknown error\" "
-        "(999).\n",
-        call);
+    std::fprintf(stderr,
+                 "inflight: %s ended in an exception without a message. It returns \"unknown "
+                 "error\" (999).\n",
+                 call);
   }
   return Status::unknown;
 }

@@ -15,7 +15,7 @@ namespace inflight::cuda {
 namespace {
 
 constexpr std::size_t most_lines = 100;  // as the driver keeps
-constexpr std::string_view lost = "earlier messages are not here\n";
+constexpr std::string_view lost = "earlier messages are left out\n";
 
 // A line as the driver writes it: time, process, level, sentence.
 std::string line_of(Level level, std::string_view sentence) {

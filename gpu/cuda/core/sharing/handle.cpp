@@ -41,12 +41,12 @@ Result<Descriptor> open_shared(const SharingHandle& handle, SharingHandle::Kind 
   const int error = file.number() < 0 || fstat(file.number(), &facts) != 0 ? errno : 0;
   const bool same = !error && facts.st_dev == handle.system && facts.st_ino == handle.inode;
   if (same) return file;
-  report_once(path, fmt::format("what process {} shares cannot be opened: {}", handle.process,
+  report_once(path, fmt::format("memory shared by process {} cannot be opened: {}", handle.process,
                                 error == EACCES || error == EPERM
-                                    ? "the system does not let this process look into it "
-                                      "(another user, or one that may not be traced)."
-                                    : "it has ended or has freed it, or is in another container "
-                                      "whose processes are not seen from here."));
+                                    ? "the system does not allow this process to access that one "
+                                      "(another user's, or one that may not be traced)."
+                                    : "it has ended or has freed the memory, or is in another "
+                                      "container, whose processes are not visible here."));
   return fail(Status::map_failed);
 }
 

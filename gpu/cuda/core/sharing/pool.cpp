@@ -26,7 +26,7 @@ Status export_pool(void* to, const Pool& pool, int handle_type, unsigned long lo
   if (!to || flags || handle_type != handle_file || !(pool.handle_types & handle_file))
     return Status::invalid_value;
   if (pool.place.type != abi::location_device) {
-    report_once("host pool", "memory pools of the host are not shared with other processes.");
+    report_once("host pool", "host memory pools cannot be shared with other processes.");
     return Status::not_supported;
   }
   char name[64];

@@ -83,10 +83,9 @@ std::optional<int> KernelsRuntime::resident_blocks(const machine::Kernel& kernel
 
 int KernelsRuntime::launch_graph(std::uint64_t graph, std::uint64_t stream) {
   if (at_) return static_cast<int>(at_->launch.launch(graph, stream, at_->step));
-  report_once(
-      "a graph of no graph",
-      "cudaGraphLaunch() in a kernel answers \"invalid argument\" (1), as the kernel is not "
-      "part of a graph itself; on a GPU the calling thread is lost without a word.");
+  report_once("a graph of no graph",
+              "cudaGraphLaunch() in a kernel returns \"invalid argument\" (1), because the kernel "
+              "is not part of a graph itself; on a GPU the calling thread ends without a message.");
   return static_cast<int>(Status::invalid_value);
 }
 

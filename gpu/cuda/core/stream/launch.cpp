@@ -80,9 +80,9 @@ void warn_of_registers(const KernelWork& work, const machine::Kernel& kernel,
   if (need.live * 100 <= need.room * doubtful_percent) return;
   report_once(
       "registers of " + work.function->name,
-      fmt::format("kernel {} may be refused in blocks of {} threads by a GPU (error 701, too "
-                  "many resources requested for launch): {} registers of a thread live at "
-                  "once, and such a block has room for {}; give it __launch_bounds__({}), or "
+      fmt::format("a GPU may refuse kernel {} in blocks of {} threads (error 701, too many "
+                  "resources requested for launch): {} registers of a thread are live at once, but "
+                  "such a block has room for {}; give it __launch_bounds__({}), or "
                   "launch smaller blocks.",
                   check::readable(kernel.name), threads, need.live, need.room, threads));
 }

@@ -20,7 +20,7 @@ bool Touch::allowed(const Region& region) const {
   if (extent.low <= begin && begin < extent.high && bytes <= extent.high - begin &&
       (extent.writable || !region.written))
     return true;
-  std::string where = "no memory that the device may access lies there";
+  std::string where = "the device can access no memory there";
   if (const auto near = memory.find(begin))
     where = fmt::format("the allocation there has {} bytes from {:#x} on{}", near->size, near->base,
                         near->writable ? "" : " and is read-only");

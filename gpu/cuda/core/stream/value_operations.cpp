@@ -116,7 +116,7 @@ bool perform(const Operation& o, Stream& stream) {
     stream.device().kill(Status::illegal_address,
                          fmt::format("A {} {} {:#x}, where there is no memory.",
                                      waits(o) ? "wait for a value" : "write of a value",
-                                     waits(o) ? "looks at" : "goes to", o.memory));
+                                     waits(o) ? "reads" : "writes to", o.memory));
     return false;
   }
   using Kind = check::StreamEdge::Kind;

@@ -88,9 +88,8 @@ void run_kernel(const KernelWork& work, Stream& stream) {
         "support; 'inflight run --strict' refuses to launch them\n";
   if (outcome.slack != 0)
     outcome.report += fmt::format(
-        "  a GPU may go on here, as its memory comes in pages; 'inflight run --slack {}' lets it "
-        "go "
-        "on too\n",
+        "  a GPU may continue here, because it maps memory in pages; 'inflight run --slack {}' "
+        "continues too\n",
         outcome.slack);
   if (!outcome.ok())
     device.kill(status_of(outcome.kind), outcome.report,
