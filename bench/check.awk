@@ -56,7 +56,7 @@ split($2, word, " ") == 6 && word[5] ~ /^(right|wrong)$/ {
 }
 
 END {
-  print "| | run, 10^9 instructions a second | check | ratio | Oclgrind's checks | check is ... times as fast |"
+  print "| | run, 10^9 instructions per second | check | ratio | Oclgrind's checks | check is ... times as fast |"
   print "|---|---|---|---|---|---|"
   for (k = 1; k <= kernels; ++k) {
     kernel = by[k]

@@ -136,7 +136,7 @@ void report_rest(const Collected& found, const check::Filter& filter, const std:
           fmt::format("with {} the program's exit status is {}.", runs[i].replay, runs[i].status));
   if (!verbose) return;
   if (found.all.unfinished)
-    complain(fmt::format("{} ended before the end of main; launches of theirs are not counted.",
+    complain(fmt::format("{} ended before main did; their launches are not counted.",
                          counted(found.all.unfinished, "process", "processes")));
   for (const check::Suppression* each : filter.unused())
     complain(fmt::format("the suppression '{}' ({}:{}) matched nothing.", each->name, each->file,

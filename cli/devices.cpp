@@ -49,7 +49,7 @@ void list_for_ctest() {
 
 void add_devices(CLI::App& app, int& status) {
   CLI::App* command =
-      app.add_subcommand("devices", "list the devices that the software GPU can be");
+      app.add_subcommand("devices", "list the devices that the software GPU can emulate");
   auto for_ctest = std::make_shared<bool>(false);
   command->add_flag("--ctest", *for_ctest,
                     "a resource file for ctest --resource-spec-file: a device for each core");

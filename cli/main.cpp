@@ -23,7 +23,7 @@ std::string sentence(const CLI::ParseError& error) {
   }
   if (text.find("At Most 1 required") != text.npos) return name + " was given more than once.";
   if (dynamic_cast<const CLI::ExtrasError*>(&error))
-    return "'" + text.substr(text.find(": ") + 2) + "' is no option or argument here.";
+    return "unknown option or argument '" + text.substr(text.find(": ") + 2) + "'.";
   return text + ".";
 }
 
@@ -64,7 +64,7 @@ int main(int count, char** arguments) {
 
   std::string first = words.empty() ? "" : words[0];
   if (!first.empty() && first[0] != '-' && !known_subcommand(app, first)) {
-    complain("there is no subcommand '" + first + "'.");
+    complain("unknown subcommand '" + first + "'.");
     hint("To run a program: inflight run " + first + ". 'inflight --help' lists the subcommands.");
     return usage;
   }
@@ -78,7 +78,7 @@ int main(int count, char** arguments) {
   } catch (const CLI::ParseError& error) {
     return refuse(app, error);
   } catch (const std::exception& error) {
-    complain(std::string("this host gave no more memory, or something else failed: ") +
+    complain(std::string("this host has no more memory, or something else failed: ") +
              error.what() + ".");
     return failed;
   }

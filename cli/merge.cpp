@@ -50,7 +50,7 @@ void add_merge(CLI::App& app, int& status) {
       ->type_name("IN");
   command
       ->add_option("--source-root", request->root,
-                   "the folder that paths in a .sarif file count from")
+                   "the folder that paths in a .sarif file are relative to")
       ->type_name("FOLDER");
   command->callback([request, &status] { status = merge(*request); });
 }

@@ -24,7 +24,7 @@ tl::expected<std::string, std::string> library_folder() {
   }
   return tl::unexpected("libcudart.so.13 is missing beside this command (looked in " +
                         (fs::path(executable_folder()) / "../lib").lexically_normal().string() +
-                        "): build it with 'make build' or install it anew");
+                        "): build it with 'make build' or reinstall it");
 }
 
 std::string headers_prefix() {

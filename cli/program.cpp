@@ -20,50 +20,52 @@ namespace inflight::cli {
 namespace {
 
 constexpr Option program_options[] = {
-    {"--device", "INFLIGHT_DEVICE", "NAME", "the device to be; 'inflight devices' lists them"},
-    {"--devices", "INFLIGHT_DEVICES", "N", "how many such devices there are"},
+    {"--device", "INFLIGHT_DEVICE", "NAME", "the device to emulate; 'inflight devices' lists them"},
+    {"--devices", "INFLIGHT_DEVICES", "N", "the number of such devices"},
     {"--driver", "INFLIGHT_DRIVER", "VERSION",
-     "the CUDA that the driver says it supports, such as 13.4; 13.0 by default"},
+     "the CUDA version that the driver reports, such as 13.4; 13.0 by default"},
     {"--async", "INFLIGHT_ASYNC", "early|late|shuffled:SEED",
      "when the bytes of asynchronous copies move and dependent kernels begin; late by default"},
     {"--turns", "INFLIGHT_TURNS", "N|random:SEED",
      "instructions that a warp runs before others do; as on a chip by default"},
     {"--timeout", "INFLIGHT_TIMEOUT", "SECONDS", "end a kernel that runs longer"},
     {"--slack", "INFLIGHT_SLACK", "BYTES",
-     "let allocations reach to the next multiple, as a GPU's pages do; 1 by default"},
+     "extend allocations to the next multiple, as a GPU's pages do; 1 by default"},
     {"--memory", "INFLIGHT_MEMORY", "SIZE",
-     "how much of the host's memory devices may take, such as 16G; 7/8 of it by default"},
+     "how much of the host's memory devices may use, such as 16G; 7/8 of it by default"},
     {"--strict", "INFLIGHT_STRICT", nullptr,
-     "do not launch a kernel that has an instruction which is not supported, whether or not it is "
+     "do not launch a kernel that contains an unsupported instruction, even if it is never "
      "reached"},
     {"--fidelity", "INFLIGHT_FIDELITY", nullptr,
-     "say which executed instructions gave what the chip gives, and which do not"},
+     "list executed instructions by whether their results equal the chip's"},
     {"--blas", "INFLIGHT_BLAS", "FILE",
-     "the shared library that cuBLAS's products are computed by; the host's BLAS by default"},
+     "the BLAS library that computes cuBLAS products; the host's BLAS by default"},
     {"--workers", "INFLIGHT_WORKERS", "N", "host threads to run blocks on; all cores by default"},
 };
 
 constexpr bool many = true, path = true;
 constexpr Option options_of_check[] = {
     {"--report", "INFLIGHT_REPORT", "FILE",
-     "write the findings there too: FILE.json, .sarif or .html; %p in it is the process's id", many,
-     path},
-    {"--error-exitcode", "INFLIGHT_ERROR_EXITCODE", "N",
-     "the exit status if anything is found; 86 by default, 0: the program's own"},
-    {"--suppressions", "INFLIGHT_SUPPRESSIONS", "FILE", "leave out what an entry there matches",
+     "also write the findings to FILE.json, .sarif or .html; %p in its name is the process id",
      many, path},
+    {"--error-exitcode", "INFLIGHT_ERROR_EXITCODE", "N",
+     "the exit status if anything is found; 86 by default; 0: the program's own"},
+    {"--suppressions", "INFLIGHT_SUPPRESSIONS", "FILE",
+     "leave out findings that an entry in FILE matches", many, path},
     {"--gen-suppressions", "INFLIGHT_GEN_SUPPRESSIONS", nullptr,
-     "print such an entry below each finding"},
-    {"--baseline", "INFLIGHT_BASELINE", "FILE.json", "leave out what stands in an earlier report",
+     "print a suppression entry below each finding"},
+    {"--baseline", "INFLIGHT_BASELINE", "FILE.json", "leave out findings of an earlier report",
      !many, path},
-    {"--leak-check", "INFLIGHT_LEAK_CHECK", nullptr, "find memory that nobody released"},
-    {"--advice", "INFLIGHT_ADVICE", nullptr, "say what could be faster; that is never an error"},
+    {"--leak-check", "INFLIGHT_LEAK_CHECK", nullptr, "find memory that was never released"},
+    {"--advice", "INFLIGHT_ADVICE", nullptr,
+     "also say what could be faster; this is never an error"},
     {"--seeds", "INFLIGHT_SEEDS", "N",
-     "run the program N times, in other orders of copies and warps, and join what is found"},
+     "run the program N times, with different orders of copies and warps, and join the findings"},
     {"--source-root", "INFLIGHT_SOURCE_ROOT", "FOLDER",
-     "the folder that paths in FILE.sarif count from; the working tree's by default", !many, path},
+     "the folder that paths in FILE.sarif are relative to; the working tree's by default", !many,
+     path},
     {"-v,--verbose", "INFLIGHT_VERBOSE", nullptr,
-     "say also what was left out, and which suppressions were of no use"},
+     "also print what was left out, and unused suppressions"},
 };
 
 constexpr const char* stats_variable = "INFLIGHT_STATS";
@@ -168,8 +170,8 @@ tl::expected<cuda::Settings, std::string> settings_of(const Environment& environ
   });
   if (!settings) return tl::unexpected(with_options(settings.error(), environment));
   if (!cuda::find_profile(settings->device))
-    return tl::unexpected(
-        fmt::format("there is no device '{}'; 'inflight devices' lists them.", settings->device));
+    return tl::unexpected(fmt::format(
+        "device '{}' not found; 'inflight devices' lists the devices.", settings->device));
   return settings;
 }
 
@@ -177,7 +179,7 @@ tl::expected<std::string, int> prepare(const Environment& environment, const cud
                                        const std::vector<std::string>& words) {
   std::string program = find_program(words[0]);
   if (program.empty()) {
-    complain(fmt::format("there is no program '{}'.", words[0]));
+    complain(fmt::format("program '{}' not found.", words[0]));
     return tl::unexpected(not_found);
   }
   auto libraries = library_folder();

@@ -65,20 +65,20 @@ ProgramFile read_program_file(const std::string& path) {
 std::string out_of_reach(const ProgramFile& program) {
   if (!program.executable) return {};
   if (program.device_code && !program.loader) {
-    return "the program is linked statically, also with the C library, so that no dynamic loader can "
-           "send its CUDA calls to the software GPU: link it without -static.";
+    return "the program is linked statically, also with the C library, so no dynamic loader can "
+           "redirect its CUDA calls to the software GPU: link it without -static.";
   }
   if (program.raised) {
-    return "the program is set-user-ID, set-group-ID or has capabilities of its own, so that the "
-           "dynamic loader heeds no environment, and neither it nor what it starts reaches the "
-           "software GPU: let it start 'inflight run PROGRAM' (as in 'sudo inflight run PROGRAM'), "
+    return "the program is set-user-ID, set-group-ID or has capabilities of its own, so the dynamic "
+           "loader ignores the environment, and neither it nor its children reach the software "
+           "GPU: have it start 'inflight run PROGRAM' (as in 'sudo inflight run PROGRAM'), "
            "or run a copy without these rights.";
   }
   for (const std::string& name : program.needed) {
     if (name.starts_with("libcudart.so.") && name != "libcudart.so.12" &&
         name != "libcudart.so.13") {
       return "the program was built against " + name +
-             "; the software GPU stands in for libcudart.so.12 and libcudart.so.13: build it with "
+             "; the software GPU replaces libcudart.so.12 and libcudart.so.13 only: build it with "
              "CUDA 12 or 13.";
     }
   }

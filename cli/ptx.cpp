@@ -77,7 +77,7 @@ void show_images(const PtxFile& file, const cuda::Profile& profile) {
     for (const cuda::Image& image : images) show_image(image, chosen && *chosen == &image);
   }
   if (!file.units.empty())
-    for (const std::string& why : file.passed_over) out("  passed over: " + why + "\n");
+    for (const std::string& why : file.passed_over) out("  skipped: " + why + "\n");
   out("\n");
 }
 
@@ -149,7 +149,7 @@ int show_kernels(const PtxRequest& request, const Modules& modules) {
     }
   }
   if (shown == 0 && !request.kernel.empty())
-    return complain(fmt::format("there is no kernel '{}' in it.", request.kernel)), failed;
+    return complain(fmt::format("the file has no kernel '{}'.", request.kernel)), failed;
   out(summary(shown, in_part, refused));
   return ok;
 }
@@ -179,15 +179,15 @@ int print_texts(const PtxRequest& request, const PtxFile& file, const Modules& m
     }
   }
   if (any) return ok;
-  complain(fmt::format("there is no kernel '{}' in it.", request.kernel));
+  complain(fmt::format("the file has no kernel '{}'.", request.kernel));
   return failed;
 }
 
 int inspect(const PtxRequest& request) {
   const cuda::Profile* profile = cuda::find_profile(request.device);
   if (!profile) {
-    complain(
-        fmt::format("there is no device '{}'; 'inflight devices' lists them.", request.device));
+    complain(fmt::format("device '{}' not found; 'inflight devices' lists the devices.",
+                         request.device));
     return usage;
   }
   auto file = read_ptx_file(request.path, profile->architecture);
@@ -195,7 +195,7 @@ int inspect(const PtxRequest& request) {
   if (!request.print) show_images(*file, *profile);
   if (file->units.empty()) {
     complain(
-        fmt::format("{} can run nothing of it: {}.", profile->title,
+        fmt::format("{} can run nothing in this file: {}.", profile->title,
                     file->passed_over.empty() ? "it holds no PTX" : file->passed_over.front()));
     return failed;
   }
@@ -213,7 +213,7 @@ int inspect(const PtxRequest& request) {
 
 void add_ptx(CLI::App& app, int& status) {
   CLI::App* command =
-      app.add_subcommand("ptx", "show a file's PTX, its kernels, and what cannot run of them");
+      app.add_subcommand("ptx", "show a file's PTX, its kernels, and what in them cannot run");
   auto request = std::make_shared<PtxRequest>();
   command->add_option("FILE", request->path, "PTX text, fatbin, program, shared object or .o file")
       ->required();

@@ -32,11 +32,11 @@ Parsed<std::vector<std::uint32_t>> numbers(std::string_view text) {
     std::uint32_t value = 0;
     const auto [next, error] = std::from_chars(at, end, value);
     if (error != std::errc{} || value == 0 || list.size() == 3)
-      return tl::unexpected(fmt::format("'{}' is no list of sizes such as 32x16.", text));
+      return tl::unexpected(fmt::format("'{}' is not a list of sizes such as 32x16.", text));
     list.push_back(value);
     if (next == end) return list;
     if (*next != 'x')
-      return tl::unexpected(fmt::format("'{}' is no list of sizes such as 32x16.", text));
+      return tl::unexpected(fmt::format("'{}' is not a list of sizes such as 32x16.", text));
     at = next + 1;
   }
 }
@@ -45,7 +45,7 @@ Parsed<async::Swizzle> mode_of(std::string_view text) {
   for (async::Swizzle mode : swizzle_modes)
     if (text == name(mode)) return mode;
   return tl::unexpected(
-      fmt::format("there is no mode '{}'; the modes are none, 32B, 64B and 128B.", text));
+      fmt::format("unknown mode '{}'; the modes are none, 32B, 64B and 128B.", text));
 }
 
 Parsed<async::TensorType> type_of(std::string_view text) {
@@ -54,7 +54,7 @@ Parsed<async::TensorType> type_of(std::string_view text) {
     if (text == async::tensor_types[i].name) return static_cast<async::TensorType>(i);
     all += fmt::format("{}{}", i ? ", " : "", async::tensor_types[i].name);
   }
-  return tl::unexpected(fmt::format("there is no type '{}'; the types are {}.", text, all));
+  return tl::unexpected(fmt::format("unknown type '{}'; the types are {}.", text, all));
 }
 
 // A box that a tensor copy can have, in any mode.
@@ -228,7 +228,7 @@ int write_svg(const std::string& path, const SwizzledBox& box) {
       file && std::fwrite(picture.data(), 1, picture.size(), file) == picture.size();
   if ((file && std::fclose(file) != 0) || !written)
     return complain(fmt::format("'{}' cannot be written.", path)), failed;
-  out(fmt::format("\n{} holds the picture.\n", path));
+  out(fmt::format("\nThe picture is in {}.\n", path));
   return ok;
 }
 

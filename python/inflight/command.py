@@ -22,6 +22,6 @@ def main():
     """Replaces this process with the command. The arguments stay the same."""
     where = prefix()
     if where is None:
-        sys.exit("inflight: there is no command beside this package (%s): install it anew" % _here)
+        sys.exit("inflight: there is no command beside this package (%s): reinstall it" % _here)
     program = os.path.join(where, "bin", "inflight")
     os.execv(program, ["inflight", *sys.argv[1:]])

@@ -7,8 +7,8 @@ for file in raw.fatbin lz4.fatbin zstd.fatbin program.elf text.ptx relocatable.f
 done
 expect "images" 0 'PTX +sm_[0-9]+ .*zstd' "$inflight" ptx "$corpus/zstd.fatbin"
 expect "the text" 0 '^\.version [0-9]' "$inflight" ptx --print "$corpus/lz4.fatbin"
-expect "a kernel that is not there" 1 "no kernel 'absent'" "$inflight" ptx --kernel absent "$corpus/text.ptx"
-expect "an unknown device" 2 "no device 'x'" "$inflight" ptx --device x "$corpus/text.ptx"
+expect "a kernel that is not there" 1 "the file has no kernel 'absent'" "$inflight" ptx --kernel absent "$corpus/text.ptx"
+expect "an unknown device" 2 "device 'x' not found" "$inflight" ptx --device x "$corpus/text.ptx"
 expect "no file" 2 '^inflight: ' "$inflight" ptx
 expect "a missing file" 1 'cannot be read' "$inflight" ptx "$work/nothing"
 expect "a folder" 1 'is a folder' "$inflight" ptx "$work"

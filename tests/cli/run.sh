@@ -58,8 +58,8 @@ expect "a variable stays as it is" 17 '^INFLIGHT_DEVICE=b200$' \
 
 expect "no program" 2 'needs a program' "$inflight" run
 expect "no program after options" 2 'needs a program' "$inflight" run --device h100 --
-expect "a program that is not there" 127 "no program '.*/nothing'" "$inflight" run "$work/nothing"
-expect "a name that is nowhere" 127 "no program 'no-such-thing'" "$inflight" run no-such-thing
+expect "a program that is not there" 127 "program '.*/nothing' not found" "$inflight" run "$work/nothing"
+expect "a name that is nowhere" 127 "program 'no-such-thing' not found" "$inflight" run no-such-thing
 touch "$work/plain"
 expect "a file that is no program" 126 'cannot be run: ' "$inflight" run "$work/plain"
 expect "a folder" 127 'no program' "$inflight" run "$work"
@@ -75,7 +75,7 @@ expect "a bad size of memory" 2 '^inflight: --memory is .16X., but it takes a nu
   "$inflight" run --memory 16X "$work/program"
 expect "a bad timeout" 2 '^inflight: --timeout is ' "$inflight" run --timeout -1 "$work/program"
 expect "a bad report" 2 '^inflight: --stats is ' "$inflight" run --stats=report.txt "$work/program"
-expect "an unknown device" 2 "no device 'h300'" "$inflight" run --device h300 "$work/program"
+expect "an unknown device" 2 "device 'h300' not found" "$inflight" run --device h300 "$work/program"
 expect "a bad variable" 2 '^inflight: INFLIGHT_WORKERS is ' \
   env INFLIGHT_WORKERS=many "$inflight" run "$work/program"
 

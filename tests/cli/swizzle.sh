@@ -65,15 +65,15 @@ expect "none will do" 0 '^no mode reads column without bank conflicts; 128B has 
 expect "a box that no mode takes" 0 'several narrower boxes may do better' \
   "$inflight" swizzle --box 32x64 --suggest column
 
-expect "a picture" 0 'holds the picture' "$inflight" swizzle --box 16x32 --svg "$work/box.svg"
+expect "a picture" 0 'The picture is in ' "$inflight" swizzle --box 16x32 --svg "$work/box.svg"
 [ "$(grep -c '<rect' "$work/box.svg")" = $((16 * 32 + 1)) ] || fail "a square a bank in the picture"
 if command -v xmllint >/dev/null; then xmllint --noout "$work/box.svg" || fail "the picture is XML"; fi
 expect "nowhere to draw" 1 'cannot be written' "$inflight" swizzle --svg "$work/no/box.svg"
 case $output in *$'\033'*) fail "colours away from a terminal" ;; esac
 
-expect "a mode that is none" 2 "no mode '256B'" "$inflight" swizzle --mode 256B
-expect "a type that is none" 2 "no type 'f8'; the types are u8, u16" "$inflight" swizzle --type f8
-expect "a box that is none" 2 "'32y16' is no list of sizes" "$inflight" swizzle --box 32y16
+expect "a mode that is none" 2 "unknown mode '256B'" "$inflight" swizzle --mode 256B
+expect "a type that is none" 2 "unknown type 'f8'; the types are u8, u16" "$inflight" swizzle --type f8
+expect "a box that is none" 2 "'32y16' is not a list of sizes" "$inflight" swizzle --box 32y16
 expect "a box of three" 2 'not ROWSxCOLUMNS' "$inflight" swizzle --box 32x16x2
 expect "an empty box" 2 'no list of sizes' "$inflight" swizzle --box 0x16
 expect "a box too large" 2 'at most 256' "$inflight" swizzle --box 257x16

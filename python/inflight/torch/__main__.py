@@ -11,7 +11,7 @@ import inflight.torch
 def main():
     parser = argparse.ArgumentParser(prog="python -m inflight.torch", description=__doc__.partition(": ")[2])
     parser.add_argument("--on", choices=("gpu", "cpu"),
-                        help="where operations run that Triton kernels can be made of; 'gpu' by default")
+                        help="where to run operations that can be compiled to Triton kernels; 'gpu' by default")
     parser.add_argument("-m", dest="module", action="store_true", help="the program is a module")
     parser.add_argument("program", metavar="SCRIPT")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARG")

@@ -48,11 +48,11 @@ def _check(values):
             if value.dtype not in TYPES:
                 raise Refused(f"Inductor writes no kernels for {str(value.dtype).removeprefix('torch.')}")
             if value.layout != torch.strided or value.is_conj() or value.is_neg():
-                raise Refused("Inductor writes kernels for strided tensors")
+                raise Refused("Inductor writes kernels only for strided tensors")
             if value.numel() == 0:
-                raise Refused("there are no elements")
+                raise Refused("its tensors have no elements")
             if value.device.type != "cuda" and value.dim() != 0:
-                raise Refused("a tensor of the CPU is among the arguments")
+                raise Refused("a CPU tensor is among the arguments")
         elif isinstance(value, complex):
             raise Refused("Inductor writes no kernels for complex numbers")
 
@@ -84,12 +84,12 @@ def run(op, name, args, kwargs):
         if named.get(argument):
             raise Refused(f"Inductor's kernel is wrong with {argument}")
     if torch.compiler.is_compiling() or getattr(_inside, "compiles", False):
-        raise Refused("it is called while a kernel is compiled")
+        raise Refused("it was called while a kernel was compiled")
     running = getattr(_inside, "running", ())
     if op in running:
         raise Refused("Inductor writes no kernel of its own")
     if op._schema.is_mutable and _overlap(host.tensors_in(tuple(named.values()))):
-        raise Refused("what it writes shares memory with another argument")
+        raise Refused("it writes memory that another argument shares")
     signature = Signature(op, name, named)
     _inside.running = (*running, op)
     try:

@@ -158,7 +158,7 @@ def run(op, name, args, kwargs, call=None):
     """Runs the operation on the CPU. `call` replaces PyTorch's own kernel if it is given."""
     if torch.cuda.is_current_stream_capturing():
         raise RuntimeError(f"inflight.torch: {name} is computed on the CPU, which a CUDA graph cannot capture; "
-                           "capture what torch.compile makes of the model, or run it without a graph")
+                           "capture the model compiled with torch.compile, or run it without a graph")
     device = device_of(args, kwargs)
     twins = Twins(tensors_in((args, kwargs)))
     to_host = lambda values: tree_map_only(torch.Tensor, lambda t: twins.of(t) if is_on_cuda(t) else t, values)

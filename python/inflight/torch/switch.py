@@ -102,7 +102,7 @@ def _on_gpu(op, name):
 
     def call(*args, **kwargs):
         if _on == "cpu":
-            tally.count(name, tally.CPU, "asked for")
+            tally.count(name, tally.CPU, "requested")
             return host.run(op, name, args, kwargs)
         try:
             if functional is None:

@@ -15,7 +15,7 @@ expect "another status for mistakes" 9 'barrier-misuse' "$inflight" check --erro
 expect "no status for mistakes" 3 'barrier-misuse' "$inflight" check --error-exitcode 0 "$program" arrive exit
 expect "no CUDA at all" 0 'no process of the program used CUDA' "$inflight" check true
 expect "no program" 2 "'check' needs a program" "$inflight" check
-expect "a program that is not there" 127 "no program '.*/nothing'" "$inflight" check "$work/nothing"
+expect "a program that is not there" 127 "program '.*/nothing' not found" "$inflight" check "$work/nothing"
 touch "$work/plain"
 expect "a file that is no program" 126 'cannot be run: ' "$inflight" check "$work/plain"
 expect "arguments are the program's" 0 '^--report -v --$' "$inflight" check -- sh -c 'echo "$@"' sh --report -v --

@@ -473,7 +473,7 @@ class Report(Case):
     def test_a_program_on_the_cpu(self):
         done = self.run_program(self.PROGRAM, "--on", "cpu")
         self.assertEqual((done.returncode, done.stdout), (4, "[2.0, 2.0, 2.0]\n"), done.stderr)
-        self.assertRegex(done.stderr, r"on the CPU: 2 calls of .* \(asked for\)")
+        self.assertRegex(done.stderr, r"on the CPU: 2 calls of .* \(requested\)")
 
     def test_where_flags_are_frozen(self):
         # As PyTorch's own test helpers do.
