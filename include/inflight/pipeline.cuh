@@ -201,8 +201,8 @@ class pipeline<thread_scope_block, Stages, transaction_bytes> {
   INFLIGHT_DEVICE void producer_commit() {
     [[maybe_unused]] const std::uint64_t before = copies_.arrive();
     INFLIGHT_REQUIRE(ptx::mbarrier_pending_count(before) == 1,
-                     "one thread produces into a pipeline of transaction_bytes: let one of the "
-                     "producers acquire, copy and commit, and the others nothing");
+                     "one thread produces into a pipeline of transaction_bytes: only one producer "
+                     "may acquire, copy and commit");
     ring_.head.advance(Stages);
   }
 

@@ -64,7 +64,7 @@ struct swizzled_tile {
   static_assert(Rows > 0 && Columns > 0, "A tile has at least one row and one column.");
   static_assert(moves_as_bytes<T>,
                 "A tile's elements are copied as bytes: they must be trivially copyable, or "
-                "inflight::moves_as_bytes say that their bytes are enough.");
+                "specialize inflight::moves_as_bytes as true.");
   static_assert(swizzle_chunk % sizeof(T) == 0,
                 "A tile's elements must fit a 16-byte chunk: 1, 2, 4, 8 or 16 bytes each.");
   static_assert(row_bytes % swizzle_chunk == 0,

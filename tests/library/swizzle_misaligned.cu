@@ -1,5 +1,5 @@
 // arch: sm_90a
-// stderr: a swizzled_tile lies at a multiple of its alignment
+// stderr: a swizzled_tile must be at a multiple of its alignment
 // A tile in dynamic shared memory at an address below its alignment. A copy into it fails with a
 // message, also at multiples of 128 bytes, which the chip itself would accept.
 #include "tests/library/tensors.cuh"

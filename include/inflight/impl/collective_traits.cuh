@@ -44,7 +44,7 @@ template <class T>
 INFLIGHT_HOST_DEVICE constexpr void require_value() {
   static_assert(moves_as_bytes<T>,
                 "reduce and scans move values between threads as bytes: the type must be trivially "
-                "copyable, or inflight::moves_as_bytes say that its bytes are enough.");
+                "copyable, or specialize inflight::moves_as_bytes as true.");
   static_assert(sizeof(T) <= 32, "reduce and scans take values of at most 32 bytes.");
 }
 

@@ -23,7 +23,7 @@ INFLIGHT_DEVICE std::uint64_t tensor_map_at(const Map* map) {
   require_sm90<Map>();
   static_assert(
       std::disjunction<std::is_same<Map, CUtensorMap>, std::is_base_of<tensor_map, Map>>::value,
-      "A tensor copy wants the address of a CUtensorMap or of an inflight::tensor_map.");
+      "A tensor copy needs the address of a CUtensorMap or of an inflight::tensor_map.");
   return reinterpret_cast<std::uint64_t>(map);
 }
 

@@ -9,8 +9,8 @@ namespace inflight::impl {
 template <class T, class Each>
 INFLIGHT_DEVICE T by_words(const T& value, Each each) {
   static_assert(moves_as_bytes<T>,
-                "a shuffled value must be trivially copyable, as it travels as bytes, or "
-                "inflight::moves_as_bytes say that its bytes are enough");
+                "a shuffled value moves as bytes: it must be trivially copyable, or specialize "
+                "inflight::moves_as_bytes as true");
   static_assert(sizeof(T) <= 32, "a shuffled value must have at most 32 bytes");
   constexpr int count = (sizeof(T) + 3) / 4;
   std::uint32_t words[count];

@@ -33,8 +33,8 @@ class launch_arguments {
   template <class... Arguments>
   static tuple checked(Arguments&&... arguments) {
     constexpr bool as_many = sizeof...(Arguments) == sizeof...(Parameters);
-    static_assert(as_many,
-                  "the launch has another number of arguments than the kernel has parameters");
+    static_assert(
+        as_many, "the launch's number of arguments differs from the kernel's number of parameters");
     if constexpr (as_many) {
       static_assert((std::is_convertible_v<Arguments&&, Parameters> && ...),
                     "an argument of the launch does not convert to the kernel's parameter");

@@ -87,11 +87,11 @@ inline finding check_counts(const arguments& a) {
   if (strides != 0 && strides != rank - 1)
     return broken("strides", -1, count(strides, "number"),
                   "must be one fewer than the " + count(rank, "dimension"),
-                  "leave out that of dimension 0, whose elements lie together");
+                  "omit dimension 0, whose elements are contiguous");
   if (steps != 0 && steps != rank)
     return broken("element_strides", -1, count(steps, "number"),
                   "must be one for each of the " + count(rank, "dimension"),
-                  "give 1 for those where the box takes every position");
+                  "give 1 for dimensions where the box takes every position");
   if (a.sliced() && rank < 3)
     return broken("interleave", -1, number(a.slice_bytes(), "-byte slices"),
                   "needs a tensor of at least 3 dimensions",
@@ -103,23 +103,23 @@ inline finding check_type(const arguments& a) {
   if (a.type == tensor_type::of_pointer)
     return broken(
         "type", -1, "that of " + number(a.pointee_bytes) + "-byte elements",
-        "goes with no element type of tensors",
+        "has no matching tensor element type",
         a.pointee_bytes == 1 || a.pointee_bytes == 2 || a.pointee_bytes == 4 || a.pointee_bytes == 8
             ? "set options.type, or cast the pointer"
             : "cast the pointer to a type of 1, 2, 4 or 8 bytes");
   if (a.element_bytes() != a.pointee_bytes)
     return broken("type", -1, tensor_facts_of(a.type).name,
-                  "has " + number(a.element_bytes()) + "-byte elements, the pointer's have " +
+                  "has " + number(a.element_bytes()) + "-byte elements, but the pointer's have " +
                       number(a.pointee_bytes),
                   "choose a type of that size, or cast the pointer");
   if (a.options.fill == tensor_fill::nan && !tensor_facts_of(a.type).floating_point)
     return broken(
         "fill", -1, "nan",
-        std::string("needs a floating-point type, and the type is ") + tensor_facts_of(a.type).name,
+        std::string("needs a floating-point type, but the type is ") + tensor_facts_of(a.type).name,
         "use tensor_fill::zero");
   if (a.options.interleave == tensor_interleave::b32 && a.options.swizzle != swizzle::b32)
     return broken("swizzle", -1, swizzle_names[static_cast<int>(a.options.swizzle)],
-                  "must be b32 where the slices are of 32 bytes", "use swizzle::b32");
+                  "must be b32 for 32-byte slices", "use swizzle::b32");
   return {};
 }
 
@@ -207,9 +207,8 @@ inline finding check_element_strides(arguments& a) {
   for (int i = 0; i < a.options.element_strides.count; ++i) {
     const std::int64_t step = a.options.element_strides.value[i];
     if (step < 1 || step > 8)
-      return broken(
-          "element_strides", i, number(step), "must be from 1 to 8",
-          step < 1 ? "1 takes every position" : "skip further by the tensor's own strides");
+      return broken("element_strides", i, number(step), "must be from 1 to 8",
+                    step < 1 ? "1 takes every position" : "use larger strides in the tensor");
     a.element_strides[i] = static_cast<std::uint32_t>(step);
   }
   return {};
@@ -244,7 +243,7 @@ inline finding check_box(const arguments& a, const tensor_dims& box) {
   if (box.count != a.rank())
     return broken("box", -1, count(box.count, "number"),
                   "must be one for each of the " + count(a.rank(), "dimension"),
-                  "give 1 for those where the box is thin");
+                  "give 1 for dimensions where the box is thin");
   std::int64_t bytes = a.element_bytes();
   std::string shape;
   for (int i = 0; i < box.count; ++i) {
@@ -325,13 +324,13 @@ tensor_map_result<> answer(const char* function, Encode encode) {
   const int status = encode(&map);
   if (status == 0) return map;
   return broken(function, -1, number(status),
-                std::string("is the driver's answer (") +
+                std::string("is the driver's status (") +
                     cudaGetErrorString(static_cast<cudaError_t>(status)) + ")",
-                "it knows a rule that its documents do not tell");
+                "the driver enforces an undocumented rule");
 }
 inline tensor_map_error missing(const char* function) {
   return broken(
-      function, -1, "", "is not to be had from the driver",
+      function, -1, "", "is missing in the driver",
       "tensor maps need a GPU of compute capability 9.0 and a driver for CUDA 12.0 or later");
 }
 

@@ -48,10 +48,10 @@ inline constexpr int map_rank<tile_map<Tile, Rank>> = Rank;
 // number of coordinates of the copy, or 0.
 template <int Rank = 0, class Map>
 INFLIGHT_DEVICE std::uint64_t map_address(const Map& map) {
-  static_assert(std::is_base_of<tensor_map, Map>::value, "A tensor copy wants a tensor_map.");
+  static_assert(std::is_base_of<tensor_map, Map>::value, "A tensor copy needs a tensor_map.");
   static_assert(has_sm90<Map>, "Tensor copies need sm_90 or later: compile with -arch=sm_90a.");
   static_assert(Rank == 0 || map_rank<Map> == 0 || map_rank<Map> == Rank,
-                "A copy wants as many coordinates as the map's tensor has dimensions: a "
+                "A copy needs as many coordinates as the map's tensor has dimensions: a "
                 "tile_map<Tile> has two, a tile_map<Tile, 3> three.");
   return reinterpret_cast<std::uint64_t>(&map);
 }
@@ -66,7 +66,7 @@ inline constexpr bool map_fits<tile_map<Tile, Rank>, swizzled_tile<T, Rows, Colu
 template <int Rank, class Map, class Box>
 INFLIGHT_DEVICE std::uint64_t map_address(const Map& map, const Box&) {
   static_assert(map_fits<Map, Box>,
-                "The map is made for another tile than this one: make it with "
+                "The map was made for a different tile: make it with "
                 "make_tensor_map<Tile> of this tile's type.");
   return map_address<Rank>(map);
 }
@@ -75,8 +75,8 @@ template <class T, int Rows, int Columns, swizzle Swizzle>
 INFLIGHT_DEVICE std::uint32_t box_address(const swizzled_tile<T, Rows, Columns, Swizzle>& tile) {
   const std::uint32_t address = ptx::shared_address(&tile);
   INFLIGHT_REQUIRE((address & (swizzled_tile<T, Rows, Columns, Swizzle>::alignment - 1)) == 0,
-                   "a swizzled_tile lies at a multiple of its alignment, else a tensor copy's "
-                   "swizzle puts its elements elsewhere: declare it __shared__, or take it from "
+                   "a swizzled_tile must be at a multiple of its alignment; otherwise the swizzle "
+                   "misplaces its elements: declare it __shared__, or take it from "
                    "dynamic_shared<T>()");
   return address;
 }
@@ -129,10 +129,9 @@ inline constexpr bool has_copies<Done, std::void_t<decltype(impl::declval<Done&>
 template <class Done, class Box>
 INFLIGHT_DEVICE std::uint32_t mbarrier_of(Done& done, const Box& box) {
   if constexpr (std::is_same<Done, transaction>::value) {
-    static_assert(
-        is_swizzled_tile<Box>,
-        "A transaction counts the bytes of a swizzled_tile; for plain memory pass the barrier, "
-        "and tell the transaction the bytes with expect().");
+    static_assert(is_swizzled_tile<Box>,
+                  "A transaction counts the bytes of a swizzled_tile; for plain memory pass the "
+                  "barrier, and add the bytes to the transaction with expect().");
     if constexpr (is_swizzled_tile<Box>) done.expect(Box::transaction_bytes);
     return done.mbarrier();
   } else if constexpr (std::is_convertible_v<Done&, const barrier<>&>) {

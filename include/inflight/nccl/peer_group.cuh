@@ -60,7 +60,7 @@ class peer_group {
         barrier_(ncclCoopCta(), handle.comm, ncclTeamTagLsa(), blockIdx.x),
         round_(*rounds()) {
     INFLIGHT_REQUIRE(blockDim.y == 1 && blockDim.z == 1 && gridDim.y == 1 && gridDim.z == 1,
-                     "a peer_group has blocks and a grid of one dimension");
+                     "a peer_group needs a one-dimensional grid and blocks");
     INFLIGHT_REQUIRE(gridDim.x <= handle.blocks && blockDim.x <= handle.threads,
                      "the peer_state was made for fewer blocks or threads");
   }

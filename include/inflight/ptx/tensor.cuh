@@ -132,24 +132,24 @@ INFLIGHT_DEVICE void cp_async_bulk_tensor_store_im2col(std::uint64_t map,
                         INFLIGHT_ONE_MORE, , "l"(policy))
 }
 
-#define INFLIGHT_REDUCE(RANKS, MODE, ...)                                                   \
-  if constexpr (Op == reduction_op::add) {                                                  \
-    RANKS(INFLIGHT_STORE, "cp.reduce", "add." MODE, __VA_ARGS__)                            \
-  } else if constexpr (Op == reduction_op::min) {                                           \
-    RANKS(INFLIGHT_STORE, "cp.reduce", "min." MODE, __VA_ARGS__)                            \
-  } else if constexpr (Op == reduction_op::max) {                                           \
-    RANKS(INFLIGHT_STORE, "cp.reduce", "max." MODE, __VA_ARGS__)                            \
-  } else if constexpr (Op == reduction_op::inc) {                                           \
-    RANKS(INFLIGHT_STORE, "cp.reduce", "inc." MODE, __VA_ARGS__)                            \
-  } else if constexpr (Op == reduction_op::dec) {                                           \
-    RANKS(INFLIGHT_STORE, "cp.reduce", "dec." MODE, __VA_ARGS__)                            \
-  } else if constexpr (Op == reduction_op::bit_and) {                                       \
-    RANKS(INFLIGHT_STORE, "cp.reduce", "and." MODE, __VA_ARGS__)                            \
-  } else if constexpr (Op == reduction_op::bit_or) {                                        \
-    RANKS(INFLIGHT_STORE, "cp.reduce", "or." MODE, __VA_ARGS__)                             \
-  } else {                                                                                  \
-    static_assert(Op == reduction_op::bit_xor, "A reduction that tensor copies have not."); \
-    RANKS(INFLIGHT_STORE, "cp.reduce", "xor." MODE, __VA_ARGS__)                            \
+#define INFLIGHT_REDUCE(RANKS, MODE, ...)                                                    \
+  if constexpr (Op == reduction_op::add) {                                                   \
+    RANKS(INFLIGHT_STORE, "cp.reduce", "add." MODE, __VA_ARGS__)                             \
+  } else if constexpr (Op == reduction_op::min) {                                            \
+    RANKS(INFLIGHT_STORE, "cp.reduce", "min." MODE, __VA_ARGS__)                             \
+  } else if constexpr (Op == reduction_op::max) {                                            \
+    RANKS(INFLIGHT_STORE, "cp.reduce", "max." MODE, __VA_ARGS__)                             \
+  } else if constexpr (Op == reduction_op::inc) {                                            \
+    RANKS(INFLIGHT_STORE, "cp.reduce", "inc." MODE, __VA_ARGS__)                             \
+  } else if constexpr (Op == reduction_op::dec) {                                            \
+    RANKS(INFLIGHT_STORE, "cp.reduce", "dec." MODE, __VA_ARGS__)                             \
+  } else if constexpr (Op == reduction_op::bit_and) {                                        \
+    RANKS(INFLIGHT_STORE, "cp.reduce", "and." MODE, __VA_ARGS__)                             \
+  } else if constexpr (Op == reduction_op::bit_or) {                                         \
+    RANKS(INFLIGHT_STORE, "cp.reduce", "or." MODE, __VA_ARGS__)                              \
+  } else {                                                                                   \
+    static_assert(Op == reduction_op::bit_xor, "Tensor copies do not have this reduction."); \
+    RANKS(INFLIGHT_STORE, "cp.reduce", "xor." MODE, __VA_ARGS__)                             \
   }
 
 // global = Op(global, this block's shared memory), each element atomically. Operations by the map's

@@ -1,4 +1,4 @@
-// error: another number of arguments than the kernel has parameters
+// error: number of arguments differs from the kernel's number of parameters
 #include <inflight/groups.cuh>
 #include <inflight/launch.cuh>
 

@@ -1,5 +1,5 @@
 // An array of bytes in place of a tensor map.
-// error: A tensor copy wants the address of a CUtensorMap or of an inflight::tensor_map
+// error: A tensor copy needs the address of a CUtensorMap or of an inflight::tensor_map
 #include <inflight/device.cuh>
 
 __global__ void kernel(const unsigned char* map) {

@@ -1,5 +1,5 @@
 // A map of one tile type and a copy to another: it would copy more bytes than the tile holds.
-// error: The map is made for another tile than this one
+// error: The map was made for a different tile
 #include <inflight/tensor_copy.cuh>
 
 using large = inflight::swizzled_tile<float, 64, 32, inflight::swizzle::b128>;

@@ -1,4 +1,4 @@
-// error: A copy wants as many coordinates as the map's tensor has dimensions
+// error: A copy needs as many coordinates as the map's tensor has dimensions
 // One coordinate for a tensor of two dimensions.
 #include <inflight/tensor_copy.cuh>
 using tile = inflight::swizzled_tile<float, 8, 32>;
