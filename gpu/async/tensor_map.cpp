@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t mark = 0x01'70'61'6d'74'69'66'ce;  // the last byte counts the layouts
 constexpr const char* no_mark =
-    "the 128 bytes are no tensor map: never encoded, or overwritten since";
+    "the 128 bytes are not a tensor map: never encoded, or overwritten since";
 
 struct Packed {
   std::uint64_t mark;
@@ -220,7 +220,7 @@ tl::expected<void, NotATensorMap> replace(void* bytes, TensorMapField field, std
   if (ordinal >= r.ordinals)
     return tl::make_unexpected(NotATensorMap("the ordinal is past the field's last dimension"));
   if (value < r.least || value > r.most)
-    return tl::make_unexpected(NotATensorMap("the value is none that the field can hold"));
+    return tl::make_unexpected(NotATensorMap("the field cannot hold the value"));
   r.write(packed, ordinal, value);
   std::memcpy(bytes, &packed, sizeof packed);
   return {};

@@ -178,12 +178,12 @@ TEST(TensorMap, WhateverEncodingRefusesIsNoMap) {
       {[](TensorMap& m) { m.element_stride[2] = 0; }, "elementStrides[2] = 0 must be from 1 to 8"},
       {[](TensorMap& m) { m.rank = 0; }, "tensorRank = 0 must be from 1 to 5"},
       {[](TensorMap& m) { m.rank = 200; }, "tensorRank = 200 must be from 1 to 5"},
-      {[](TensorMap& m) { m.type = TensorType(99); }, "is no CUtensorMapDataType"},
+      {[](TensorMap& m) { m.type = TensorType(99); }, "is not a CUtensorMapDataType"},
       {[](TensorMap& m) { m.mode = TensorMode(2); }, "neither tile nor im2col"},
-      {[](TensorMap& m) { m.interleave = Interleave(255); }, "is no CUtensorMapInterleave"},
-      {[](TensorMap& m) { m.swizzle = Swizzle(255); }, "is no CUtensorMapSwizzle"},
-      {[](TensorMap& m) { m.fill = OobFill(7); }, "is no CUtensorMapFloatOOBfill"},
-      {[](TensorMap& m) { m.l2_promotion = L2Promotion(4); }, "is no CUtensorMapL2promotion"},
+      {[](TensorMap& m) { m.interleave = Interleave(255); }, "is not a CUtensorMapInterleave"},
+      {[](TensorMap& m) { m.swizzle = Swizzle(255); }, "is not a CUtensorMapSwizzle"},
+      {[](TensorMap& m) { m.fill = OobFill(7); }, "is not a CUtensorMapFloatOOBfill"},
+      {[](TensorMap& m) { m.l2_promotion = L2Promotion(4); }, "is not a CUtensorMapL2promotion"},
       {[](TensorMap& m) { m.global_address += 8; }, "must be aligned to 16 bytes"},
       {[](TensorMap& m) {
          m.interleave = Interleave::b32, m.global_address += 16, m.swizzle = Swizzle::b32;

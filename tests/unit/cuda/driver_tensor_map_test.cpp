@@ -195,7 +195,7 @@ TEST_F(TensorMaps, AReplacedAddressKeepsTheRules) {
   garbage.bytes.fill(0x5a);
   std::tie(code, text) = replace(&garbage, 0x1000);
   EXPECT_EQ(code, invalid_value);
-  EXPECT_THAT(text, testing::HasSubstr("are no tensor map"));
+  EXPECT_THAT(text, testing::HasSubstr("are not a tensor map"));
   EXPECT_EQ(replace(nullptr, 0x1000).first, invalid_value);
   Map two[2] = {map, map};
   EXPECT_EQ(replace(two[0].bytes.data() + 16, 0x1000).first, invalid_value);  // not where it begins

@@ -83,10 +83,10 @@ TEST(Advice, ArrivalsOnWhatIsNoMbarrier) {
       run("setp.ne.u32 %p1, %r1, 0; @%p1 bra DONE;\nmov.u32 %r6, tile; mov.u32 %r9, bar;\n"
           "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r6], [%rd1], "
           "64, [%r9];\nDONE:"),
-      {"kernel k", "cp.async.bulk", "are no mbarrier"});
+      {"kernel k", "cp.async.bulk", "are not an mbarrier"});
   expect_line(run("mov.u32 %r9, bar;\n" + copy +
                   "cp.async.mbarrier.arrive.noinc.shared.b64 [%r9];\n" + wait),
-              {"kernel k", "cp.async.mbarrier.arrive", "are no mbarrier"});
+              {"kernel k", "cp.async.mbarrier.arrive", "are not an mbarrier"});
 }
 
 }  // namespace

@@ -119,7 +119,7 @@ TEST(TensorMapReplace, WhatCannotBeIsAFaultWithItsReason) {
          FaultKind::illegal_instruction, "ordinal"},
         {"st.global.u32 [%rd1+128], 77; tensormap.replace.tile.rank.global.b1024.b32 [%rd1+128], "
          "1;",
-         FaultKind::illegal_instruction, "are no tensor map"},
+         FaultKind::illegal_instruction, "are not a tensor map"},
         {"tensormap.replace.tile.rank.global.b1024.b32 [%rd1+32], 1;",
          FaultKind::misaligned_address, "multiple of 64"},
         {"tensormap.replace.tile.rank.global.b1024.b32 [%rd1+256], 1;", FaultKind::illegal_address,
