@@ -173,7 +173,7 @@ int check_program(const Request& request, const std::vector<std::string>& words)
   for (std::size_t i = 0; i < runs.size(); ++i) {
     Run& run = runs[i];
     if (run.folder.path().empty())
-      return complain("no folder can be made in " + fs::temp_directory_path().string() + "."),
+      return complain("cannot create a folder in " + fs::temp_directory_path().string() + "."),
              failed;
     run.start = {*path, words, {{"INFLIGHT_SPOOL", run.folder.path()}}};
     if (chosen.seeds) choose_order(run, static_cast<unsigned>(i + 1));

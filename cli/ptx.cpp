@@ -71,7 +71,7 @@ void show_images(const PtxFile& file, const cuda::Profile& profile) {
   for (const auto& images : file.fatbins) {
     auto chosen = cuda::choose(images, profile.architecture);
     if (!chosen && cuda::is_device_runtime(images)) {
-      out("  NVIDIA's device runtime (libcudadevrt), of which nothing is used\n");
+      out("  NVIDIA's device runtime (libcudadevrt), not used\n");
       continue;
     }
     for (const cuda::Image& image : images) show_image(image, chosen && *chosen == &image);

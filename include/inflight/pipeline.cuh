@@ -344,7 +344,8 @@ INFLIGHT_HOST_DEVICE constexpr int bytes_in_flight(int sm) {
 // TileBytes a stage, plus one in use. `Sm` is the compute capability, the same on host and device.
 template <int TileBytes, int BlocksPerSm = 1, int Sm = 90>
 INFLIGHT_HOST_DEVICE constexpr int stages_for() {
-  static_assert(TileBytes > 0 && BlocksPerSm > 0, "A tile has bytes, and an SM blocks.");
+  static_assert(TileBytes > 0 && BlocksPerSm > 0,
+                "The tile's bytes and the blocks per SM must be positive.");
   constexpr int all = TileBytes * BlocksPerSm;
   constexpr int deep = (bytes_in_flight(Sm) + all - 1) / all + 1;
   return deep < 2 ? 2 : deep > 8 ? 8 : deep;

@@ -74,7 +74,7 @@ struct swizzled_tile {
       "A row of a tile must not be wider than its swizzle's span (32, 64 or 128 bytes): use "
       "fewer columns and more tiles, a wider swizzle, or none.");
   static_assert(Rows <= 256 && Columns <= 256,
-                "A tensor copy's box has at most 256 elements a dimension: use several tiles.");
+                "A tensor copy's box has at most 256 elements per dimension: use several tiles.");
 
   // The element at (row, column).
   INFLIGHT_HOST_DEVICE T& operator()(int row, int column) {

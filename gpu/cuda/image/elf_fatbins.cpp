@@ -44,9 +44,9 @@ tl::expected<std::vector<std::vector<Image>>, std::string> read_elf(Source& sour
   if (file->machine == machine_cuda) {
     return tl::unexpected(std::string(
         "this is a cubin, machine code for one GPU; the software GPU runs PTX: build files with "
-        "nvcc -ptx or -fatbin, and let a program that compiles while it runs load libnvrtc and "
-        "libnvJitLink as shared libraries under 'inflight run', which then give PTX; where they "
-        "are linked statically, ask them for PTX (compute_90, nvrtcGetPTX; -lto -ptx, "
+        "nvcc -ptx or -fatbin, and let a program that compiles at run time load libnvrtc and "
+        "libnvJitLink as shared libraries under 'inflight run', so that they produce PTX; where "
+        "they are linked statically, request PTX (compute_90, nvrtcGetPTX; -lto -ptx, "
         "nvJitLinkGetLinkedPtx)"));
   }
   std::vector<std::vector<Image>> result;

@@ -155,7 +155,7 @@ std::string why_none(std::span<const Image> images, Architecture device) {
   if (!code.empty()) {
     auto elf = std::ranges::find(images, Image::Kind::elf, &Image::kind);
     return fmt::format(
-        "the program holds machine code for {} but no PTX, which the software GPU runs; rebuild "
+        "the program holds machine code for {} but no PTX, which the software GPU needs; rebuild "
         "with {}",
         code, remedy(elf->architecture));
   }

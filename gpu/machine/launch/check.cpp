@@ -59,7 +59,7 @@ Outcome check_shared(const Launch& launch, const Limits& limits) {
                               limits.shared_per_block_optin));
   if (shared > allowed)
     return refuse(FaultKind::invalid_launch, k,
-                  fmt::format("{} bytes of shared memory a block ({} static, {} dynamic); {} are "
+                  fmt::format("{} bytes of shared memory per block ({} static, {} dynamic); {} are "
                               "allowed (cudaFuncSetAttribute raises this up to {})",
                               shared, k.static_shared, launch.dynamic_shared, allowed,
                               limits.shared_per_block_optin));

@@ -45,7 +45,7 @@ LocalLayout::LocalLayout(const ptx::Module& module, const ptx::Function& functio
   put_call_parameters(end);
   if (end > Limits::local_per_thread || alignment_ > Limits::local_per_thread)
     errors_.push_back(
-        fmt::format("{} needs {} bytes of local memory a thread, aligned to {}; a "
+        fmt::format("{} needs {} bytes of local memory per thread, aligned to {}; a "
                     "thread has {}",
                     function.name, end, alignment_, Limits::local_per_thread));
   bytes_ = static_cast<std::uint32_t>((end + 15) / 16 * 16);

@@ -271,7 +271,7 @@ bool Warp::call(const Code* code, const Op* op) {
   if (grown != 0 && (grid.call_bytes += grown) > grid.options->call_bytes)
     return refuse(fmt::format(
         "the calls of its threads nest so deep that their registers and local memory take more "
-        "than {} MiB of the host's memory; call less deeply, launch fewer threads at once, or "
+        "than {} MiB of the host's memory; nest fewer calls, launch fewer threads at once, or "
         "raise the limit with cudaDeviceSetLimit(cudaLimitStackSize, BYTES)",
         grid.options->call_bytes >> 20));
   set_frame(&callee);

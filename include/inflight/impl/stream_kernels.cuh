@@ -99,7 +99,7 @@ template <class Operation, class Out, class... In>
 cudaError_t stream_launch(std::size_t n, cudaStream_t stream, Operation operation, Out* out,
                           const In*... in) {
   static_assert((moves_as_bytes<In> && ...) && moves_as_bytes<Out>,
-                "transform moves trivially copyable types.");
+                "transform needs trivially copyable types.");
   if (n == 0) return cudaSuccess;
   constexpr bool even =
       largest<Out, In...>() <= 16 && power_of_two(sizeof(Out)) && (power_of_two(sizeof(In)) && ...);

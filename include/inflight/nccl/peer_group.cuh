@@ -111,7 +111,7 @@ class peer_group {
   template <class T>
   INFLIGHT_DEVICE std::size_t exchange(const T& value) {
     static_assert(moves_as_bytes<T> && sizeof(T) <= impl::peer_slot_bytes,
-                  "Peers exchange values of 16 bytes at most, which move as bytes.");
+                  "Peers exchange trivially copyable values of at most 16 bytes.");
     const std::size_t slot =
         impl::peer_slot(round_++ % 2, blockIdx.x, threadIdx.x, handle_.blocks, handle_.threads);
     *static_cast<T*>(ncclGetLocalPointer(handle_.window, slot)) = value;
@@ -192,7 +192,7 @@ class peer_state {
   template <class T>
   ncclResult_t all_gather(const T* in, T* out, std::size_t count, cudaStream_t stream,
                           peer_span span = peer_span::all) {
-    static_assert(moves_as_bytes<T>, "all_gather() moves values as bytes.");
+    static_assert(moves_as_bytes<T>, "all_gather() needs a trivially copyable type.");
     return ncclAllGather(in, out, count * sizeof(T), ncclInt8, over(span), stream);
   }
 

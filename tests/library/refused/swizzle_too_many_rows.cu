@@ -1,5 +1,5 @@
 // A box has at most 256 elements in each dimension.
-// error: at most 256 elements a dimension: use several tiles
+// error: at most 256 elements per dimension: use several tiles
 #include <inflight/swizzle.cuh>
 
 __global__ void kernel() {

@@ -171,7 +171,7 @@ TEST(Elf, ACubinIsRefusedWithAdvice) {
   auto fatbins = read_elf(bytes_of(*cubin));
   ASSERT_FALSE(fatbins);
   EXPECT_THAT(fatbins.error(),
-              HasSubstr("linked statically, ask them for PTX (compute_90, nvrtcGetPTX"));
+              HasSubstr("linked statically, request PTX (compute_90, nvrtcGetPTX"));
 }
 
 TEST(Elf, AProgramWithoutKernelsSaysSo) {

@@ -69,7 +69,7 @@ TEST_F(LaunchCheck, SharedMemory) {
   expect_good(tiled);
   tiled.dynamic_shared += 1;
   expect(tiled, FaultKind::invalid_launch,
-         "49153 bytes of shared memory a block (40960 static, 8193 dynamic); 49152 are allowed");
+         "49153 bytes of shared memory per block (40960 static, 8193 dynamic); 49152 are allowed");
   tiled.shared_optin = limits_.shared_per_block_optin;
   expect_good(tiled);
   tiled.dynamic_shared = limits_.shared_per_block_optin;
