@@ -92,7 +92,7 @@ tl::expected<PtxasOptions, std::string> read_ptxas_options(const std::vector<std
     if (is_in(not_read, word.name))
       return refuse("The software GPU's ptxas does not support", word.name);
     if (!output && !is_in(with_value, word.name)) continue;
-    if (!word.has_value && i + 1 == words.size()) return refuse("There is no value for", word.name);
+    if (!word.has_value && i + 1 == words.size()) return refuse("Missing value for", word.name);
     const std::string value = word.has_value ? std::string(word.value) : words[++i];
     if (output) options.output = value;
     if (word.name == "--maxrregcount" || word.name == "-maxrregcount")

@@ -66,7 +66,7 @@ bool Parser::guard(Instruction& in) {
     return lex_.fail_at(text.data(), fmt::format("`{}` is not a register declared so far", text));
   if (registers_[s.index].type != Type::pred)
     return lex_.fail_at(text.data(),
-                        fmt::format("`{}` guards an instruction but is no predicate", text));
+                        fmt::format("`{}` guards an instruction but is not a predicate", text));
   in.guard = s.index;
   return true;
 }

@@ -1,5 +1,5 @@
 // arch: sm_90a
-// stderr: lies in local memory.*__grid_constant__
+// stderr: is in local memory.*__grid_constant__
 // A tensor map passed to a function by value is a copy in local memory, which the tensor copy unit
 // cannot read.
 #include "tests/kernels/kernel_test.cuh"

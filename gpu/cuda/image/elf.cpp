@@ -17,11 +17,11 @@ using Tables = ElfTables<TakeFromSource>;
 std::string sentence(Tables::Flaw flaw) {
   switch (flaw) {
     case Tables::Flaw::unknown_headers:
-      return "the ELF file is damaged: its sections' headers have an unknown size";
+      return "the ELF file is damaged: its section headers have an unknown size";
     case Tables::Flaw::cut_table:
-      return "the ELF file is damaged: its table of sections lies outside of it";
+      return "the ELF file is damaged: its section table is outside the file";
     case Tables::Flaw::cut_names:
-      return "the ELF file is damaged: its sections' names lie outside of it";
+      return "the ELF file is damaged: its section names are outside the file";
     default:
       return "the file is not a 64-bit little-endian ELF file";
   }

@@ -14,7 +14,7 @@ constexpr std::uint16_t machine_cuda = 190;
 tl::expected<void, std::string> read_section(Source& source, const ElfSection& section,
                                              Bodies bodies, std::vector<std::vector<Image>>& into) {
   const std::string outside =
-      fmt::format("the ELF file is damaged: its section {} lies outside of it", section.name);
+      fmt::format("the ELF file is damaged: its section {} is outside the file", section.name);
   if (section.offset > source.size() || section.size > source.size() - section.offset)
     return tl::unexpected(outside);
   for (std::uint64_t at = 0; at + 16 <= section.size;) {

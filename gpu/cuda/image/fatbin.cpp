@@ -71,7 +71,7 @@ tl::expected<Entry, std::string> read_entry(Source& source, std::uint64_t start,
   };
   if (rest < entry_bytes) return bad("is cut off");
   const auto head = source.take(start + at, entry_bytes);
-  if (!head) return bad("lies past the end of what can be read");
+  if (!head) return bad("is past the end of the readable bytes");
   const std::uint64_t header = field<std::uint32_t>(*head, entry_header_at);
   const std::uint64_t stored = field<std::uint64_t>(*head, stored_at);
   const std::uint64_t packed = field<std::uint32_t>(*head, packed_at);
@@ -95,7 +95,7 @@ tl::expected<Entry, std::string> read_entry(Source& source, std::uint64_t start,
   if (image.kind == Image::Kind::ptx && image.size > largest_image)
     return bad(fmt::format("says that it takes {} bytes", image.size));
   const auto body = source.take(start + at + header, raw ? stored : packed);
-  if (!body) return bad("has data past the end of what can be read");
+  if (!body) return bad("has data past the end of the readable bytes");
   image.stored = *body;
   return entry;
 }

@@ -23,7 +23,7 @@ bool in_map_space(BulkRequest& r, std::uint64_t address) {
   return r.bad_tensor(
       FaultKind::illegal_address,
       fmt::format(
-          "the tensor map at 0x{:x} lies in {} memory: a copy takes its map from a "
+          "the tensor map at 0x{:x} is in {} memory: a copy takes its map from a "
           "__grid_constant__ parameter of the kernel, from global or from constant memory{}",
           address, space == Space::local ? "local" : "shared",
           space == Space::local ? " (a map that is passed to a function by value, or a "

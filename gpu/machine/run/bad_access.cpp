@@ -34,7 +34,7 @@ std::string describe_global(const Warp& w, std::uint64_t address) {
                            : "which only multimem instructions, stores and bulk stores may use: "
                              "PTX does not define any other access");
   const auto a = memory.nearest(address);
-  if (!a) return fmt::format("0x{:x} is in no allocation: there is none", address);
+  if (!a) return fmt::format("0x{:x} is in no allocation: none exists", address);
   std::string text =
       fmt::format("0x{:x} is {} {}", address, distance(address, *a), describe_allocation(*a));
   const int device = w.block->grid->device;

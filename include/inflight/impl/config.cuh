@@ -5,7 +5,7 @@
 
 #if !defined(__CUDACC__)
 #  error \
-      "This Inflight header has device code: compile the file with nvcc, or with clang++ -x cuda. Files of C++ alone can include <inflight/launch.cuh>, <inflight/tensor_map.cuh> and <inflight/swizzle.cuh>."
+      "This Inflight header has device code: compile the file with nvcc, or with clang++ -x cuda. Plain C++ files can include <inflight/launch.cuh>, <inflight/tensor_map.cuh> and <inflight/swizzle.cuh>."
 #endif
 
 #define INFLIGHT_DEVICE __device__ __forceinline__

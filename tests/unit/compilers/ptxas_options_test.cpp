@@ -35,7 +35,7 @@ TEST(PtxasOptions, Asks) {
 
 TEST(PtxasOptions, BadOnesGetASentence) {
   EXPECT_EQ(read_ptxas_options({}).error().substr(0, 13), "No input file");
-  EXPECT_EQ(read_ptxas_options({"a.ptx", "-o"}).error(), "There is no value for '-o'");
+  EXPECT_EQ(read_ptxas_options({"a.ptx", "-o"}).error(), "Missing value for '-o'");
   EXPECT_EQ(read_ptxas_options({"a.ptx", "b.ptx"}).error(),
             "More than one input file: 'a.ptx' and 'b.ptx'");
   EXPECT_EQ(read_ptxas_options({"a.ptx", "--options-file", "x"}).error(),

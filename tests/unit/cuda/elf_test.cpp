@@ -93,22 +93,21 @@ TEST(ElfTables, TablesThatLieAreRefusedByASentence) {
   EXPECT_EQ(sample.refusal(), "the file is not a 64-bit little-endian ELF file");
   sample = {};
   sample.header.e_shentsize = 40;
-  EXPECT_EQ(sample.refusal(),
-            "the ELF file is damaged: its sections' headers have an unknown size");
+  EXPECT_EQ(sample.refusal(), "the ELF file is damaged: its section headers have an unknown size");
   for (const std::uint64_t count :
        {std::uint64_t{4000}, std::uint64_t{1} << 58, ~std::uint64_t{0}}) {
     sample = {};
     sample.header.e_shnum = 0;
     sample.sections[0].sh_size = count;
-    EXPECT_EQ(sample.refusal(), "the ELF file is damaged: its table of sections lies outside of it")
+    EXPECT_EQ(sample.refusal(), "the ELF file is damaged: its section table is outside the file")
         << count;
   }
   sample = {};
   sample.header.e_shoff = ~0ull - 8;
-  EXPECT_EQ(sample.refusal(), "the ELF file is damaged: its table of sections lies outside of it");
+  EXPECT_EQ(sample.refusal(), "the ELF file is damaged: its section table is outside the file");
   sample = {};
   sample.sections[2].sh_offset = sizeof sample;
-  EXPECT_EQ(sample.refusal(), "the ELF file is damaged: its sections' names lie outside of it");
+  EXPECT_EQ(sample.refusal(), "the ELF file is damaged: its section names are outside the file");
 }
 
 }  // namespace

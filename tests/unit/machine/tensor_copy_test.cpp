@@ -94,7 +94,7 @@ TEST(TensorMapOfTheProgram, MustLieWhereTheCopyingUnitSees) {
                           std::string(shared) + ".shared .align 128 .b8 t[128];")});
     const Outcome o = run(r, row_of(r.make<char>(4096)));
     EXPECT_EQ(o.kind, FaultKind::illegal_address) << place;
-    EXPECT_NE(o.report.find(std::string("lies in ") + place + " memory"), std::string::npos)
+    EXPECT_NE(o.report.find(std::string("is in ") + place + " memory"), std::string::npos)
         << o.report;
     EXPECT_NE(o.report.find("__grid_constant__"), std::string::npos) << o.report;
   }

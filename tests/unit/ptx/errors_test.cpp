@@ -127,7 +127,7 @@ TEST(Errors, OfBodies) {
           {"ld.shared.u32 %r1, s[%r1;", "expected `]`, found `;`"},
           {"mov.b32 %r1, (%h0);", "expected a constant, found `%h0`"},
           {"mov.b32 %r1, {%h0, %h1;", "expected `}`, found `;`"},
-          {"@%r1 ret;", "`%r1` guards an instruction but is no predicate"},
+          {"@%r1 ret;", "`%r1` guards an instruction but is not a predicate"},
           {"@%px ret;", "`%px` is not a register declared so far"},
           {"@%p1 ;", "expected an instruction, found `;`"},
           {"setp.eq.s32 %p1|x, %r1, %r2;", "`x` is not a register declared so far"},
