@@ -36,7 +36,7 @@ class Package(unittest.TestCase):
             for name in ('add.Tensor', 'add.Tensor', 'relu'):
                 tally.count(name, tally.GPU)
             tally.count('mm', tally.CPU, 'matrix products')
-            tally.count('add.Tensor', tally.CPU, 'there are no elements')
+            tally.count('add.Tensor', tally.CPU, 'its tensors have no elements')
             tally.count('bmm', tally.CPU, 'matrix products')
             print(inflight.torch.report(), end='')
             print(inflight.torch.counts()['add.Tensor'])
@@ -44,8 +44,8 @@ class Package(unittest.TestCase):
         self.assertEqual(done.stdout, """\
 inflight.torch: on the software GPU: 3 calls of 2 operations, as Triton kernels: add.Tensor, relu
 inflight.torch: on the CPU: 2 calls of mm, bmm (matrix products)
-inflight.torch: on the CPU: 1 call of add.Tensor (there are no elements)
-{'gpu': 2, 'cpu': 1, 'why': ['there are no elements']}
+inflight.torch: on the CPU: 1 call of add.Tensor (its tensors have no elements)
+{'gpu': 2, 'cpu': 1, 'why': ['its tensors have no elements']}
 """)
 
 

@@ -224,7 +224,7 @@ TEST(WgmmaRules, AWarpgroupHasFourWholeWarps) {
 TEST(WgmmaRules, WarpsOfAGroupExecuteTheSame) {
   expect_fault("setp.ge.u32 %p2, %r1, 64;\n@%p2 bra other;\n" + std::string(from_shared) +
                    "bra on;\nother:\n" + from_registers + "on:\n" + commit + wait,
-               FaultKind::illegal_instruction, "the same wgmma.mma_async together");
+               FaultKind::illegal_instruction, "must execute the same wgmma.mma_async");
 }
 
 TEST(WgmmaRules, AWarpThatNeverComesIsNamed) {
