@@ -137,8 +137,8 @@ const Op* run_query(Warp& w, const Op* op) {
     const texture::Texture* const t = use.surface ? nullptr : texture_of(w, op, l);
     const texture::Surface* const s = use.surface ? surface_of(w, op, l, false) : nullptr;
     if (!t && !s) return false;
-    answers[l] = texture::answer(use.query, t ? t->image : s->image, use.surface,
-                                 level ? level[l] : 0);
+    answers[l] =
+        texture::answer(use.query, t ? t->image : s->image, use.surface, level ? level[l] : 0);
     return true;
   });
   if (!good) return nullptr;
