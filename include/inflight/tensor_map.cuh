@@ -134,7 +134,7 @@ class tensor_map_result {
 
 }  // namespace inflight
 
-#  include <inflight/impl/tensor_map_rules.cuh>
+#  include <inflight/impl/tensor_map_encoding.cuh>
 
 namespace inflight {
 
