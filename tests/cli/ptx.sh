@@ -39,7 +39,7 @@ cat >"$work/refused.ptx" <<'P'
   ret;
 }
 P
-expect "what kernels cannot ask of the runtime" 0 '__cudaCDP2DeviceGetCacheConfig is of CUDA.s runtime for kernels' "$inflight" ptx "$work/refused.ptx"
+expect "what kernels cannot ask of the runtime" 0 '__cudaCDP2DeviceGetCacheConfig belongs to CUDA.s device runtime' "$inflight" ptx "$work/refused.ptx"
 printf '.version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k( {\n' >"$work/bad.ptx"
 expect "a syntax error has its line" 1 'line [0-9]+' "$inflight" ptx "$work/bad.ptx"
 finish

@@ -62,7 +62,7 @@ expect "a program that is not there" 127 "program '.*/nothing' not found" "$infl
 expect "a name that is nowhere" 127 "program 'no-such-thing' not found" "$inflight" run no-such-thing
 touch "$work/plain"
 expect "a file that is no program" 126 'cannot be run: ' "$inflight" run "$work/plain"
-expect "a folder" 127 'no program' "$inflight" run "$work"
+expect "a folder" 127 'not found' "$inflight" run "$work"
 expect "an unknown option" 2 '^inflight: .*--bogus' "$inflight" run --bogus "$work/program"
 expect "a bad order of copies" 2 "^inflight: --async is 'soon', but it takes early" \
   "$inflight" run --async soon "$work/program"

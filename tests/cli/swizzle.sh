@@ -75,7 +75,7 @@ expect "a mode that is none" 2 "unknown mode '256B'" "$inflight" swizzle --mode 
 expect "a type that is none" 2 "unknown type 'f8'; the types are u8, u16" "$inflight" swizzle --type f8
 expect "a box that is none" 2 "'32y16' is not a list of sizes" "$inflight" swizzle --box 32y16
 expect "a box of three" 2 'not ROWSxCOLUMNS' "$inflight" swizzle --box 32x16x2
-expect "an empty box" 2 'no list of sizes' "$inflight" swizzle --box 0x16
+expect "an empty box" 2 'not a list of sizes' "$inflight" swizzle --box 0x16
 expect "a box too large" 2 'at most 256' "$inflight" swizzle --box 257x16
 expect "rows that no copy has" 2 'has 12 bytes; it must be a multiple of 16' "$inflight" swizzle --box 8x3
 expect "rows too wide for the mode" 2 'wider than the 128 of mode 128B: at most 32 columns of f32' \

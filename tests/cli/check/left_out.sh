@@ -43,5 +43,5 @@ expect "one that is new" 86 '^inflight: 1 finding, seen 1 time,' \
   "$inflight" check --baseline "$work/base.json" --report "$work/new.json" "$program" arrive expect
 [ "$(grep -c '"fingerprint"' "$work/new.json")" = 1 ] || fail "the report has what is known"
 echo '{}' >"$work/no.json"
-expect "a baseline that is none" 2 'no report of findings' "$inflight" check --baseline "$work/no.json" true
+expect "a baseline that is none" 2 'not a findings report' "$inflight" check --baseline "$work/no.json" true
 finish
