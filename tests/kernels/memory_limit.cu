@@ -3,7 +3,7 @@
 // software-only
 // flags: -lcuda
 // options: --memory 64M --devices 2
-// stderr: ^inflight: an allocation of 41943040 bytes fails .*may take 67108864 bytes .* 25165824 of them .*--memory SIZE
+// stderr: ^inflight: an allocation of 41943040 bytes fails .*may use 67108864 bytes .* 25165824 of them .*--memory SIZE
 #include <cstdio>
 #include <cuda.h>
 #include <cuda_runtime.h>

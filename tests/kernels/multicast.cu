@@ -1,7 +1,7 @@
 // software-only
 // options: --devices 3
 // flags: -lcuda
-// stderr: multimem\.red\.relaxed\.sys\.global\.add\.u32 at 0x[0-9a-f]+, which is of no
+// stderr: multimem\.red\.relaxed\.sys\.global\.add\.u32 at 0x[0-9a-f]+, which is not in a mapped multicast object
 // Multicast objects and multimem instructions: one address for memory of three devices.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

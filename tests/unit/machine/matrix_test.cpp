@@ -143,7 +143,7 @@ TEST(Matrix, BadRowsAreNamed) {
        {Case{"add.u32 %r4, %r4, 8;", FaultKind::misaligned_address, "multiple of 16"},
         {"add.u32 %r4, %r4, 32;", FaultKind::illegal_address, "past"},
         {"setp.eq.u32 %p1, %r1, 3; @%p1 exit;", FaultKind::illegal_instruction,
-         "lanes 0 to 31 name the rows"}}) {
+         "lanes 0 to 31 give the row addresses"}}) {
     Words out(128);
     const Outcome o =
         run(std::string(fill_rows) + c.body +
