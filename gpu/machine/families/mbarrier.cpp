@@ -194,15 +194,26 @@ void report_answers(const Warp& w, const Op* op, const Mbarriers& m, bool parity
   }
 }
 
+// Does a test that may return false leave alone what is in flight? In a shuffled order every other
+// test does, so that programs that ignore the answer fail.
+bool leaves_in_flight(const Warp& w) {
+  const async::Timing& timing = w.block->grid->options->timing;
+  if (timing.policy != async::Timing::Policy::shuffled) return false;
+  async::Random random(timing.seed ^ (w.block->linear << 40) ^ (std::uint64_t{w.index} << 32) ^
+                       (w.block->clock.now() + w.used()));
+  return random.below(2) == 0;
+}
+
+// Unless `settles`, what is in flight completes by itself alone.
 template <bool parity>
-std::uint32_t test(Warp& w, const Op* op, const Mbarriers& m) {
+std::uint32_t test(Warp& w, const Op* op, const Mbarriers& m, bool settles) {
   std::uint32_t done = 0;
   // The last mbarrier that was settled and what it was then: until it changes nothing else is due.
   const Word* settled = nullptr;
   Word then = 0;
   each_lane(w.mask, [&](int l) {
     const Word& word = m.word(l);
-    if (!test_lane(w, op, m, l, parity).done && (&word != settled || word != then)) {
+    if (settles && !test_lane(w, op, m, l, parity).done && (&word != settled || word != then)) {
       settle_mbarrier(*w.block, &word);
       settled = &word, then = word;
     }
@@ -216,7 +227,7 @@ const Op* run_test_wait(Warp& w, const Op* op) {
   Mbarriers m;
   if (!resolve(w, op, true, m)) return nullptr;
   advance_block(*w.block);
-  const std::uint32_t done = test<parity>(w, op, m);
+  const std::uint32_t done = test<parity>(w, op, m, !leaves_in_flight(w));
   if (w.block->grid->observation) [[unlikely]]
     report_answers(w, op, m, parity, done);
   w.set_predicate(op->d, done);
@@ -246,7 +257,7 @@ template <bool parity>
 const Op* run_try_wait(Warp& w, const Op* op) {
   Mbarriers m;
   if (!resolve(w, op, true, m)) return nullptr;
-  const std::uint32_t done = test<parity>(w, op, m) | (w.granted & w.mask);
+  const std::uint32_t done = test<parity>(w, op, m, true) | (w.granted & w.mask);
   w.granted &= ~w.mask;
   if (!done && !w.worker->give_up && m.one) {
     const int first = std::countr_zero(w.mask);

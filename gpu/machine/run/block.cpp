@@ -143,7 +143,7 @@ void Block::pass_time(const Round& round) {
 }
 
 Block::State Block::run(Worker& worker, std::uint32_t rounds) {
-  progressed = only_polled = false;
+  progressed = only_polled = polled_time = false;
   for (std::uint32_t n = 0; n < rounds; ++n) {
     advance_block(*this);
     if (clock.due()) wake_sleepers();
@@ -162,7 +162,8 @@ Block::State Block::run(Worker& worker, std::uint32_t rounds) {
     }
     if (round.ran) {
       pass_time(round);
-      only_polled = round.spinning && !progressed && !(round.polls & Polls::time);
+      only_polled = round.spinning && !progressed;
+      polled_time |= (round.polls & Polls::time) != 0;
       if (round.spinning) return State::spinning;
     } else if (clock.wake() != Clock::never) {
       clock.reach(clock.wake());

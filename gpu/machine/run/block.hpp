@@ -122,7 +122,8 @@ struct Block {
   bool let_dependents_begin = false;  // it has issued launch_dependents
   bool held = false;                  // some threads wait at griddepcontrol.wait
   bool progressed = false;            // the last run() did something other than polling
-  bool only_polled = false;           // the last run() only polled memory, or could run nothing
+  bool only_polled = false;           // the last run() only polled, or could run nothing
+  bool polled_time = false;           // it also read the time: the wait may end by itself
   TurnOrder turns;
   Clock clock;
   std::uint64_t linear = 0;

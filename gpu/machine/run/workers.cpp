@@ -39,10 +39,15 @@ std::int64_t host_time() {
   return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
 
-// Has every block that has not ended only polled memory, or been unable to run?
+// Has every block that has not ended only polled, or been unable to run?
 bool only_polled(const Cluster& cluster) {
   return std::all_of(cluster.blocks.begin(), cluster.blocks.end(),
                      [](const auto& block) { return block->ended || block->only_polled; });
+}
+// Did a block that polled also read the time?
+bool polled_time(const Cluster& cluster) {
+  return std::any_of(cluster.blocks.begin(), cluster.blocks.end(),
+                     [](const auto& block) { return !block->ended && block->polled_time; });
 }
 
 // A worker whose clusters only wait, turn after turn, yields its core to those they wait for:
@@ -92,7 +97,8 @@ void run_clusters(Clusters& clusters, unsigned place) {
     if (!done || grid.stop.load(std::memory_order_relaxed)) {
       const bool still_held = held && cluster->held();
       // What its threads poll may be written by grids that they have launched.
-      if (patience.turn(only_polled(*cluster), queue.suspended_count()) && grid.parent)
+      if (patience.turn(only_polled(*cluster) && !polled_time(*cluster), queue.suspended_count()) &&
+          grid.parent)
         grid.parent->polls();
       clusters.suspend(queue, std::move(cluster));
       if (still_held) in_front->rest(clusters.joined());
@@ -122,7 +128,8 @@ Clusters::Clusters(Grid& grid, std::uint64_t total, std::uint64_t resident_limit
       limit_(resident_limit),
       bounded_(resident_limit < total),
       queues_(workers),
-      moved_(grid.observation ? host_time() : 0) {
+      progressed_(grid.observation ? host_time() : 0),
+      moved_(progressed_.load(std::memory_order_relaxed)) {
   if (workers == 1 || !without_waiting(grid)) return;
   const std::uint32_t length = WorkQueue::good_length(1, most_cycles(grid));
   if (length > 1 && total / workers < FreshRun::most)
@@ -246,11 +253,17 @@ void Clusters::suspend(WorkQueue& queue, std::unique_ptr<Cluster> cluster) {
 void Clusters::took_turn(WorkQueue& queue, const Cluster& cluster, bool done) {
   constexpr std::int64_t millisecond = 1'000'000, patience = 2000 * millisecond,
                          between = 100 * millisecond;
+  // Waits with a time limit of their own have ended by then.
+  constexpr std::int64_t long_patience = 10'000 * millisecond;
   const std::int64_t now = host_time();
   queue.turn(0);
-  if (done || !only_polled(cluster)) return moved_.store(now, std::memory_order_relaxed);
-  const std::int64_t idle = now - moved_.load(std::memory_order_relaxed);
-  if (idle < patience || now < queue.ask_at) return;
+  const bool moved = done || !only_polled(cluster);
+  if (moved) progressed_.store(now, std::memory_order_relaxed);
+  if (moved || polled_time(cluster)) moved_.store(now, std::memory_order_relaxed);
+  if (moved) return;
+  const std::int64_t unmoved = now - moved_.load(std::memory_order_relaxed),
+                     idle = now - progressed_.load(std::memory_order_relaxed);
+  if ((unmoved < patience && idle < long_patience) || now < queue.ask_at) return;
   if (grid_.parent && grid_.parent->busy()) return;
   queue.ask_at = now + between;
   for (const WorkQueue& other : queues_)

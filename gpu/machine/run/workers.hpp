@@ -67,7 +67,9 @@ class Clusters {
   std::atomic<bool> runs_{false};      // several fresh clusters were handed out at once
   std::atomic<bool> suspends_{false};  // some cluster was suspended
   std::atomic<const Cluster*> hopeless_{nullptr};
-  std::atomic<std::int64_t> moved_;  // time of the last turn that did not only poll, in ns
+  // Times of the last turn that did not only poll, and of the last that did not only poll memory,
+  // in ns.
+  std::atomic<std::int64_t> progressed_, moved_;
 };
 
 // Runs all clusters until they end or the grid stops, on the calling thread and on helpers that are

@@ -167,6 +167,32 @@ void run_turns() {
     if (each != 12) std::printf("sum %d\n", each);
 }
 
+// A block resets a count, tells the other so and then takes a number from it. Nothing orders the
+// other's number behind the reset, though it follows the first block's number.
+template <bool right>
+__global__ void reset_count(unsigned* count, volatile unsigned* reset, int* out) {
+  if (blockIdx.x == 0) {
+    *count = 0;  // [resets]
+    if (right) __threadfence();
+    *reset = 1;
+    __threadfence();
+    out[0] = static_cast<int>(atomicAdd(count, 1));
+  } else {
+    while (*reset == 0) {
+    }
+    __threadfence();
+    out[1] = static_cast<int>(atomicAdd(count, 1));  // [takes]
+  }
+}
+template <bool right>
+void run_reset() {
+  Buffer<unsigned> count(1), reset(1);
+  Buffer<int> out(2);
+  CHECK(cudaMemset(reset, 0, sizeof(unsigned)));
+  reset_count<right><<<2, 1>>>(count, reset, out);
+  out.read();
+}
+
 template <Way way>
 void run() {
   Buffer<int> out(64);
@@ -202,6 +228,8 @@ int main(int argc, char** argv) {
                    {"turns_reset_by_another_twin", run_turns<32>},
                    {"last_block", run_last<false>},
                    {"last_block_twin", run_last<true>},
+                   {"reset", run_reset<false>},
+                   {"reset_twin", run_reset<true>},
                    {"lock", run_locked<false>},
                    {"lock_twin", run_locked<true>},
                    {"fence_before_barrier", run_raised<Fence::before_barrier>},

@@ -220,6 +220,20 @@ void other_thread() {
   std::thread([&] { sink = data[5]; }).join();
 }
 
+// A copy between two places of device memory does not make the host wait.
+template <bool right>
+void device_copy() {
+  Managed data;
+  int *from, *to;
+  CHECK(cudaMalloc(&from, bytes));
+  CHECK(cudaMalloc(&to, bytes));
+  CHECK(cudaMemset(from, 0, bytes));
+  writes<<<1, count>>>(data);
+  CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice));
+  wait<right>();
+  sink = data[5];
+}
+
 #define BOTH(name) \
   {#name, name<false>}, { #name "_twin", name < true> }
 
@@ -229,5 +243,5 @@ int main(int argc, char** argv) {
       {BOTH(managed_read), BOTH(managed_write), BOTH(managed_sum), BOTH(after_the_end),
        BOTH(pinned_read), BOTH(pinned_source), BOTH(pinned_destination), BOTH(mapped),
        BOTH(registered), BOTH(second_look), BOTH(library_call), BOTH(file_write), BOTH(file_read),
-       BOTH(other_stream), BOTH(event), BOTH(graph), BOTH(other_thread)});
+       BOTH(other_stream), BOTH(event), BOTH(graph), BOTH(other_thread), BOTH(device_copy)});
 }

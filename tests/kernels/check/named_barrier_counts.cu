@@ -53,6 +53,12 @@ __global__ void again(bool waits) {
   }
 }
 
+// The third warp may arrive while the first two still use the barrier.
+__global__ void half_then_all(int id) {
+  if (threadIdx.x < 64) sync(1, 64);  // [by two warps]
+  sync(id, 96);                       // [by three warps]
+}
+
 int main(int argc, char** argv) {
   return run_case(argc, argv,
                   {{"one_for_two_groups", [] { groups<<<1, 128>>>(64, false); }},
@@ -66,5 +72,7 @@ int main(int argc, char** argv) {
                    {"part_of_a_warp", [] { part_of_a_warp<<<1, 128>>>(100); }},
                    {"whole_warps", [] { part_of_a_warp<<<1, 128>>>(128); }},
                    {"again", [] { again<<<1, 64>>>(false); }},
-                   {"in_turn", [] { again<<<1, 64>>>(true); }}});
+                   {"in_turn", [] { again<<<1, 64>>>(true); }},
+                   {"half_then_all", [] { half_then_all<<<1, 96>>>(1); }},
+                   {"another_for_all", [] { half_then_all<<<1, 96>>>(2); }}});
 }

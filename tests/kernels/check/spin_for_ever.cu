@@ -33,6 +33,25 @@ __global__ void flag_asked_seldom(bool before) {
   if (threadIdx.x == 32) flag = 1;
 }
 
+// The same with a look at the clock, which ends nothing.
+__global__ void flag_and_clock(bool before, long long* out) {
+  __shared__ volatile int flag;
+  if (threadIdx.x == 0) flag = 0;
+  __syncthreads();
+  if (before && threadIdx.x == 32) flag = 1;
+  long long times = 0;
+  if (threadIdx.x < 32)
+    while (flag == 0) times += clock64();  // [read with clock]
+  // [meet after the clock]
+  __syncthreads();
+  if (threadIdx.x == 32) flag = 1;
+  out[threadIdx.x] = times;
+}
+void run_with_clock(bool before) {
+  Buffer<long long> out(64);
+  flag_and_clock<<<1, 64>>>(before, out);
+}
+
 __global__ void tested(bool arrives) {
   __shared__ Word bar;
   if (threadIdx.x == 0) init(&bar, 2);
@@ -73,6 +92,8 @@ int main(int argc, char** argv) {
                    {"twin", [] { flag_in_shared<<<1, 64>>>(true); }},
                    {"seldom", [] { flag_asked_seldom<<<1, 64>>>(false); }},
                    {"seldom_twin", [] { flag_asked_seldom<<<1, 64>>>(true); }},
+                   {"clock", [] { run_with_clock(false); }},
+                   {"clock_twin", [] { run_with_clock(true); }},
                    {"tested", [] { tested<<<1, 32>>>(false); }},
                    {"arrived", [] { tested<<<1, 32>>>(true); }},
                    {"told_late", tell_late}});

@@ -303,7 +303,8 @@ void Races::synchronise(Block& block, Block* owner, const Access& event, Mask ma
   const order::Scope scope = scope_of(event.scope);
   const std::uint32_t warp = event.who.warp;
   // A ticket: after a fence, a relaxed atomic that returns a value counts as an acquire. The CUDA
-  // guide's own example reads what others wrote after it, without a second fence.
+  // guide's own example reads what others wrote after it, without a second fence. The atomic itself
+  // is not ordered by it.
   bool ticket = false;
   if (order == order::Order::relaxed && event.kind == Access::Kind::atomic) {
     const auto& halves =
@@ -311,7 +312,7 @@ void Races::synchronise(Block& block, Block* owner, const Access& event, Mask ma
     ticket = halves && halves->fences[static_cast<std::size_t>(scope)];
     if (ticket) order = order::Order::acquire;
   }
-  if (before ? !acquires(order) : !write && acquires(order)) return;
+  if (ticket ? before : before ? !acquires(order) : !write && acquires(order)) return;
   const bool read = event.kind != Access::Kind::store;
   static const order::Location empty;
   const bool apart = write || all_apart(event.addresses, mask);
@@ -331,6 +332,7 @@ void Races::synchronise(Block& block, Block* owner, const Access& event, Mask ma
       } else if (before) {
         if (read) block.order.strong_read(warp, lane, key, at, order, scope);
       } else if (ticket) {
+        block.order.strong_read(warp, lane, key, at, order, scope);
         block.order.ticket(warp, lane, key, at, scope);
       } else if (read) {
         block.order.update(warp, lane, key, at, order, scope);

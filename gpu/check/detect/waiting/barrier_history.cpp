@@ -34,7 +34,7 @@ void BlockBarriers::note(const Barrier& event, std::uint32_t warp, std::uint32_t
       !(whole(phase.expected) && whole(event.expected)))
     return out.push_back({What::counts_differ, event.who, phase.arrivals, event.id, event.expected,
                           phase.expected, 0});
-  const bool counted = event.expected != 0 && event.expected != threads;
+  const bool counted = !whole(event.expected) || !whole(barrier.previous_expected);
   if (event.given % lanes != 0 && event.given != threads)
     out.push_back({What::not_whole_warps, event.who, {}, event.id, event.given, 0, 0});
   // A warp that has arrived (bar.arrive) may wait in the same phase, as CUTLASS's epilogues do.
@@ -87,6 +87,7 @@ void BlockBarriers::complete(Named& barrier, std::uint32_t threads, WarpOrder& o
     order.take(each.warp, barrier.passed);
     if (phase.expected != 0) barrier.observers.push_back({each.warp, order.step(each.warp)});
   }
+  barrier.previous_expected = phase.expected;
   barrier.previous.clear();
   if (phase.expected != 0) std::swap(barrier.previous, phase.arrivals);
   phase.arrivals.clear();

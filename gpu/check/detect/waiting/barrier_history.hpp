@@ -67,6 +67,7 @@ class BlockBarriers {
   struct Named {
     BarrierPhase current;
     std::vector<BarrierArrival> previous;  // arrivals of the previous phase, if they matter
+    std::uint32_t previous_expected = 0;   // threads; 0: all of the block
     std::vector<Observer> observers;       // warps that waited for the previous phase
     WarpOrder::Passed passed;
   };

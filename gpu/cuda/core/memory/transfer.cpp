@@ -1,7 +1,9 @@
 // Copies and fills: CUDA's checks, and the transfers themselves.
 #include "gpu/cuda/core/memory/transfer.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <initializer_list>
 #include <vector>
 
 #include "gpu/cuda/core/graph/capture.hpp"
@@ -80,11 +82,20 @@ std::shared_ptr<std::vector<char>> snapshot(Copy& copy) {
   return bytes;
 }
 
-// True if the host can read the memory. A synchronous fill of such memory returns when it is done.
-bool host_reads(const void* memory) {
+// True if the host can access the memory. A synchronous copy or fill of such memory returns when it
+// is done.
+bool host_accesses(const void* memory) {
   const auto found = Core::get().memory.find(address_of(memory));
-  return found && (found->kind == machine::AllocationKind::host ||
-                   found->kind == machine::AllocationKind::managed);
+  return pageable(memory) || (found && (found->kind == machine::AllocationKind::host ||
+                                        found->kind == machine::AllocationKind::managed));
+}
+
+// A synchronous call for device memory alone returns before it is done (CUDA runtime API, "API
+// synchronization behavior").
+bool returns_early(std::initializer_list<const void*> sides) {
+  return std::none_of(sides.begin(), sides.end(), [](const void* side) {
+    return host_accesses(side) || always_synchronous(side);
+  });
 }
 
 // A copy between arrays, or between an array and memory. Positions and extent count the array's
@@ -209,10 +220,11 @@ Status copy(Stream& stream, const Copy& request, bool asynchronous, SourceOrder 
   if (Status status = allowed_now(stream); status != Status::success) return status;
   if (request.bytes() == 0 && asynchronous) return Status::success;
   Copy work = request;
-  Staging staging = asynchronous ? staging_of(request) : Staging::wait;
+  const bool waits = !asynchronous && !returns_early({request.to, request.from});
+  Staging staging = waits ? Staging::wait : staging_of(request);
   if (asynchronous && order == SourceOrder::during_call && !pageable(request.to))
     staging = Staging::snapshot;
-  work.awaited = !asynchronous;
+  work.awaited = waits;
   if (staging == Staging::wait) {
     {
       const PrintfFifo::Waiting waiting(stream.device().printed);
@@ -233,7 +245,7 @@ Status fill(Stream& stream, const Fill& request, bool asynchronous) {
   work.asynchronous = asynchronous;
   const Status status = submit(stream, work);
   if (asynchronous || status != Status::success) return status;
-  if (!host_reads(request.to) && !always_synchronous(request.to)) return status;
+  if (returns_early({request.to})) return status;
   stream.synchronize();
   return stream.device().fault();
 }
