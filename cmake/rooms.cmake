@@ -14,6 +14,11 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 # Results are IEEE-exact to the bit, so there is no contraction and no reassociation.
 add_compile_options(-Wall -Wextra -ffp-contract=off -fno-math-errno)
+# Tuned for today's servers, whatever the instruction set. By default GCC clears structures of more than 128 bytes, such
+# as events, by `rep stos`, which takes 30 cycles to begin.
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  add_compile_options($<$<CXX_COMPILER_ID:GNU>:-mtune=skylake-avx512>)
+endif()
 # Makes a first build faster. Rebuilds are slower, as a changed file recompiles those compiled with it.
 option(INFLIGHT_QUICK "compile files together, and optimise fully only what kernels run in" OFF)
 if(INFLIGHT_QUICK)  # half a gigabyte for the compiler before it looks for what it no longer needs
