@@ -25,9 +25,9 @@ void words(Shadow& memory, const Block& block, std::uint32_t warp, std::uint64_t
 }
 
 void meet(Block& block) {
-  Meeting meeting;
-  for (std::uint32_t w = 0; w < block.warps(); ++w) block.arrive_and_wait(meeting, w, all);
-  meeting.complete();
+  BarrierState barrier;
+  for (std::uint32_t w = 0; w < block.warps(); ++w) block.arrive_and_wait(barrier, w, all);
+  barrier.complete();
 }
 
 template <class F>

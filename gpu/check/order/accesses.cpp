@@ -179,7 +179,7 @@ std::uint64_t Block::strong_write(std::uint32_t warp, unsigned lane, std::uint64
   const View& view = warps_[warp].views.of(lane);
   if (order == Order::relaxed && !view.patterns && view.only_together()) {
     const Row row = warp_row(row_, Part::thread, warp);
-    return at.say(place_, scope, view, row, Mask{1} << lane, epoch_++);
+    return at.relaxed_write(place_, scope, view, row, Mask{1} << lane, epoch_++);
   }
   warps_[warp].views.change(Mask{1} << lane, [&](View& v, Mask) {
     number = at.write(place_, scope, release(v, warp, lane, address, order, scope), false);
@@ -198,7 +198,7 @@ void Block::strong_reads(std::uint32_t warp, Mask mask, std::uint64_t address, c
     return empty;
   }();
   isolated_ &= order == Order::relaxed;
-  if (order == Order::relaxed && (!seen || seen->empty())) return hear(warp, mask, any);
+  if (order == Order::relaxed && (!seen || seen->empty())) return acquire_loose(warp, mask, any);
   warps_[warp].views.change(mask, [&](View& v, Mask) {
     // An acquire operation also completes the pattern of an earlier read.
     acquire(v, seen ? *seen : nothing, order, scope, address);
@@ -207,7 +207,7 @@ void Block::strong_reads(std::uint32_t warp, Mask mask, std::uint64_t address, c
 }
 
 // Joins what relaxed accesses alone publish into `loose`. Mostly the lanes know it already.
-void Block::hear(std::uint32_t warp, Mask mask, const Release* from) {
+void Block::acquire_loose(std::uint32_t warp, Mask mask, const Release* from) {
   if (!from) return;
   const Row row = warp_row(row_, Part::thread, warp);
   Views& views = warps_[warp].views;

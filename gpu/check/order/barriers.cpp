@@ -70,7 +70,7 @@ void Block::warp_sync(std::uint32_t warp, Mask members) {
   views.unite(none);
 }
 
-void Block::arrive(Meeting& at, std::uint32_t warp, Mask mask, Order order) {
+void Block::arrive(BarrierState& at, std::uint32_t warp, Mask mask, Order order) {
   for (const Views::Group& g : warps_[warp].views.groups()) {
     const Mask part = g.lanes & mask;
     if (part == 0) continue;
@@ -90,7 +90,7 @@ void Block::arrive(Meeting& at, std::uint32_t warp, Mask mask, Order order) {
   ++epoch_;
 }
 
-void Block::arrive_and_wait(Meeting& at, std::uint32_t warp, Mask mask) {
+void Block::arrive_and_wait(BarrierState& at, std::uint32_t warp, Mask mask) {
   // complete() publishes the waiting threads' own accesses for all warps. They make none meanwhile.
   for (const Views::Group& g : warps_[warp].views.groups()) {
     const Mask part = g.lanes & mask;
@@ -109,7 +109,7 @@ void Block::arrive_and_wait(Meeting& at, std::uint32_t warp, Mask mask) {
   at.waiting_.push_back({this, warp, mask});
 }
 
-View* Meeting::only_view() const {
+View* BarrierState::only_view() const {
   if (waiting_.empty()) return nullptr;
   const auto view_of = [](const Waiting& w) -> const std::shared_ptr<const View>* {
     const std::vector<Views::Group>& groups = w.block->warps_[w.warp].views.groups();
@@ -124,7 +124,7 @@ View* Meeting::only_view() const {
   return const_cast<View*>(first->get());
 }
 
-void Meeting::complete() {
+void BarrierState::complete() {
   auto& threads = threads_;
   threads.clear();
   const auto of = [&](Block* block) -> std::uint32_t& {
@@ -173,7 +173,7 @@ void Block::learn(std::uint32_t warp, Mask mask, const Knowledge& more) {
   warps_[warp].views.change(mask, [&](View& v, Mask) { v.known.join(more); });
 }
 
-void Block::wait(Meeting& at, std::uint32_t warp, Mask mask, Order order) {
+void Block::wait(BarrierState& at, std::uint32_t warp, Mask mask, Order order) {
   warps_[warp].views.change(mask, [&](View& v, Mask part) {
     if (!acquires(order)) return v.known.loose.join(at.completed_.loose);
     v.known.join(at.completed_);

@@ -12,7 +12,7 @@
 namespace inflight::order {
 
 // A barrier of a block, a cluster or a grid.
-class Meeting;
+class BarrierState;
 class Block;
 
 // An mbarrier: what its arrivals and the copies that complete on it published. Completed phases
@@ -60,7 +60,7 @@ class Block {
     std::uint32_t device = 0;
   };
   Block(const Shape& shape, const Knowledge& start);
-  Block(const Block&) = delete;  // meetings hold its address
+  Block(const Block&) = delete;  // a BarrierState holds its address
 
   Row row() const { return row_; }
   const Place& place() const { return place_; }
@@ -81,11 +81,11 @@ class Block {
 
   // --- barriers. bar.warp.sync is warp_sync: call it when all members have arrived.
   void warp_sync(std::uint32_t warp, Mask members);
-  void arrive(Meeting& at, std::uint32_t warp, Mask mask, Order order = Order::acq_rel);
-  // Arrives and waits, as bar.sync does, until Meeting::complete().
-  void arrive_and_wait(Meeting& at, std::uint32_t warp, Mask mask);
+  void arrive(BarrierState& at, std::uint32_t warp, Mask mask, Order order = Order::acq_rel);
+  // Arrives and waits, as bar.sync does, until BarrierState::complete().
+  void arrive_and_wait(BarrierState& at, std::uint32_t warp, Mask mask);
   // The wait of a split barrier (barrier.cluster.wait), after its completion.
-  void wait(Meeting& at, std::uint32_t warp, Mask mask, Order order = Order::acq_rel);
+  void wait(BarrierState& at, std::uint32_t warp, Mask mask, Order order = Order::acq_rel);
 
   // --- griddepcontrol.wait: the preceding grids are complete
   void learn(std::uint32_t warp, Mask mask, const Knowledge& more);
@@ -149,7 +149,7 @@ class Block {
   std::size_t bytes() const;  // memory in use, without clocks
 
  private:
-  friend class Meeting;
+  friend class BarrierState;
   struct Warp {
     Views views;
     Mask live = 0, exists = 0;
@@ -158,7 +158,7 @@ class Block {
     std::unique_ptr<std::array<std::array<std::uint32_t, lanes>, copy_parts>> allowed;
   };
   void note_allowed(Warp& warp, Mask mask, Part part, std::uint32_t allowed);
-  void hear(std::uint32_t warp, Mask mask, const Release* from);
+  void acquire_loose(std::uint32_t warp, Mask mask, const Release* from);
   void acquire(View& view, const Release& from, Order order, Scope scope, std::uint64_t location);
   Release release(View& view, std::uint32_t warp, unsigned lane, std::uint64_t location,
                   Order order, Scope scope);
@@ -172,7 +172,7 @@ class Block {
   std::vector<Warp> warps_;
 };
 
-class Meeting {
+class BarrierState {
  public:
   // All expected threads have arrived: those that wait continue and know what all published.
   void complete();

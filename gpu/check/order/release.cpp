@@ -64,21 +64,21 @@ void Release::add_published(const Place& from, Scope scope, const Snapshot& by, 
   });
 }
 
-void Said::tell(Clock& loose) const {
+void RelaxedPublication::add_to(Clock& loose) const {
   if (lane == 0) return;
   loose.join(knows);
   loose.raise(together.row, together.lanes, together.epoch);
   loose.raise(row, lane, epoch);
 }
 
-bool Said::is_known(const Clock& loose) const {
+bool RelaxedPublication::is_known(const Clock& loose) const {
   return lane == 0 ||
          (loose.covers(row, lane, epoch) && loose.includes(knows) &&
           (together.epoch == 0 || loose.covers(together.row, together.lanes, together.epoch)));
 }
 
-bool Said::renew(const Clock& now_knows, const Snapshot::Together& now_together, Row by,
-                 Mask by_lane, Epoch now) {
+bool RelaxedPublication::extend(const Clock& now_knows, const Snapshot::Together& now_together,
+                                Row by, Mask by_lane, Epoch now) {
   if ((by != row || by_lane != lane) && !is_known(now_knows)) return false;
   if (!knows.same(now_knows)) knows = now_knows;
   row = by, lane = by_lane, epoch = now, together = now_together;
@@ -107,7 +107,7 @@ void Release::merge(const Release& other) {
   }
   everyone_.join(other.everyone_);
   loose_.join(other.loose_);
-  other.said_.tell(loose_);
+  other.relaxed_.add_to(loose_);
 }
 
 void Release::raise_everywhere(Row row, Mask mask, Epoch epoch) {
@@ -153,15 +153,16 @@ std::uint64_t Location::write(const Place& writer, Scope scope, Release release,
   return number;
 }
 
-std::uint64_t Location::say(const Place& writer, Scope scope, const Snapshot& by, Row row,
-                            Mask lane, Epoch epoch) {
-  if (!versions_.empty() && versions_.back().release.renew(by, row, lane, epoch)) {
+std::uint64_t Location::relaxed_write(const Place& writer, Scope scope, const Snapshot& by, Row row,
+                                      Mask lane, Epoch epoch) {
+  if (!versions_.empty() && versions_.back().release.extend(by, row, lane, epoch)) {
     Version& v = versions_.back();
     v.writer = writer;
     v.scope = scope;
     return v.last = next_++;
   }
-  return write(writer, scope, Release(Said{by.known.loose, row, lane, epoch, by.together}), false);
+  return write(writer, scope,
+               Release(RelaxedPublication{by.known.loose, row, lane, epoch, by.together}), false);
 }
 
 const Release* Location::seen(const Place& reader, Scope scope, std::uint64_t saw) const {

@@ -11,30 +11,31 @@ namespace inflight::order {
 
 // What a relaxed write publishes, which goes into `loose` only. It is built when a thread reads it.
 // A thread's later write publishes all that its earlier ones did.
-struct Said {
+struct RelaxedPublication {
   Clock knows;  // the thread's `loose`, without its own accesses
   Row row = 0;
   Mask lane = 0;  // 0: nothing is published
   Epoch epoch = 0;
   Snapshot::Together together;
 
-  void tell(Clock& loose) const;
+  void add_to(Clock& loose) const;
   bool is_known(const Clock& loose) const;
   // Replaces it by a later write of this thread. Returns false, and changes nothing, if the thread
   // may not know all that was published before.
-  bool renew(const Clock& now_knows, const Snapshot::Together& now_together, Row by, Mask by_lane,
-             Epoch now);
+  bool extend(const Clock& now_knows, const Snapshot::Together& now_together, Row by, Mask by_lane,
+              Epoch now);
 };
 
 class Release {
  public:
   Release() = default;
-  explicit Release(Said said) : said_(std::move(said)) {}
-  // If only a relaxed write has published here, replaces it by this one, as Said::renew() does.
-  // Otherwise returns false.
-  bool renew(const Snapshot& by, Row row, Mask lane, Epoch epoch) {
+  explicit Release(RelaxedPublication relaxed) : relaxed_(std::move(relaxed)) {}
+  // If only a relaxed write has published here, replaces it by this one, as
+  // RelaxedPublication::extend() does. Otherwise returns false.
+  bool extend(const Snapshot& by, Row row, Mask lane, Epoch epoch) {
     version_ = 0;
-    return empty() && loose_.empty() && said_.renew(by.known.loose, by.together, row, lane, epoch);
+    return empty() && loose_.empty() &&
+           relaxed_.extend(by.known.loose, by.together, row, lane, epoch);
   }
   // Adds a release pattern whose first operation has this scope, by a thread at `from`.
   void add(const Place& from, Scope scope, const Knowledge& knowledge);
@@ -60,12 +61,12 @@ class Release {
   ByScope acquired(const Place& reader) const;
   void acquire_loose(Knowledge& into) const {
     into.loose.join(loose_);
-    said_.tell(into.loose);
+    relaxed_.add_to(into.loose);
   }
   // It brings nothing new to `loose` of this lane.
   bool is_known(const Clock& loose, Row row, Mask lane) const {
     return loose.includes(loose_) &&
-           ((said_.row == row && said_.lane == lane) || said_.is_known(loose));
+           ((relaxed_.row == row && relaxed_.lane == lane) || relaxed_.is_known(loose));
   }
   bool empty() const { return reach_.empty() && everyone_.order.empty(); }
   // A number that identifies its present content and is never used for another.
@@ -83,7 +84,7 @@ class Release {
   std::vector<Reach> reach_;  // by scope and id
   Knowledge everyone_;
   Clock loose_;
-  Said said_;                          // in addition to loose_
+  RelaxedPublication relaxed_;         // in addition to loose_
   mutable std::uint64_t version_ = 0;  // 0: changed since the last version()
 };
 
@@ -96,7 +97,7 @@ class Location {
   static constexpr std::uint64_t latest = ~std::uint64_t{0};
 
   struct Version {
-    std::uint64_t first = 0, last = 0;  // numbers of writes, from write() and say()
+    std::uint64_t first = 0, last = 0;  // numbers of writes, from write() and relaxed_write()
     Place writer;
     Scope scope = Scope::cta;  // of the write itself
     Release release;
@@ -105,8 +106,8 @@ class Location {
   // last write.
   std::uint64_t write(const Place& writer, Scope scope, Release release, bool chained);
   // A relaxed write by this lane, whose Snapshot is only_together() and has no Patterns.
-  std::uint64_t say(const Place& writer, Scope scope, const Snapshot& by, Row row, Mask lane,
-                    Epoch epoch);
+  std::uint64_t relaxed_write(const Place& writer, Scope scope, const Snapshot& by, Row row,
+                              Mask lane, Epoch epoch);
   // What a read that saw that write acquires. Null if the two are not morally strong.
   const Release* seen(const Place& reader, Scope scope, std::uint64_t saw = latest) const;
   std::uint64_t writes() const { return next_; }

@@ -62,7 +62,7 @@ class History {
     std::vector<InFlight> pending;
   };
   struct Met {
-    Meeting clock;
+    BarrierState clock;
     std::vector<Node> arrived, completed;
     std::vector<int> waiting;
     brute_force::Halves halves, completed_halves;

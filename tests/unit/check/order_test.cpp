@@ -34,10 +34,10 @@ class Ordering : public testing::Test {
     memory.access(block, warp, {addresses, Mask{1} << lane, 4, 0, write, strong, scope}, conflicts);
   }
   void everyone_meets(Block& block) {
-    Meeting meeting;
+    BarrierState barrier;
     for (std::uint32_t w = 0; w < block.warps(); ++w)
-      block.arrive_and_wait(meeting, w, block.live(w));
-    meeting.complete();
+      block.arrive_and_wait(barrier, w, block.live(w));
+    barrier.complete();
   }
   Shadow shared{Space::shared}, global{Space::global};
   Block block{{1, 0, 64}, {}};

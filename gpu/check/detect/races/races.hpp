@@ -31,7 +31,7 @@ class Races : public Listener {
   // accesses.cpp
   void accessed(const Access&) override;
   void fenced(const Fence&) override;
-  // meetings.cpp
+  // barriers.cpp
   void barrier(const Barrier&) override;
   void collective(const Collective&) override;
   // copies.cpp

@@ -96,7 +96,7 @@ struct Cluster {
   std::uint64_t id = 0;        // in its launch, as BlockBegin has it
   std::vector<Block*> blocks;  // by rank
   std::uint32_t running = 0;
-  order::Meeting barrier;
+  order::BarrierState barrier;
   std::vector<std::unique_ptr<Copy>> transactions;  // in the order of issue
   // An mbarrier operation to be performed once all lanes that execute it in turn are merged.
   std::optional<MbarrierOp> pending;
@@ -115,11 +115,11 @@ struct Block {
   std::shared_ptr<Cluster> cluster;
   order::Block order;
   shadow::Shadow shared{order::Space::shared};
-  std::array<std::unique_ptr<order::Meeting>, 16> barriers;
-  order::Meeting& barrier(std::uint32_t id) {
-    auto& meeting = barriers[id % barriers.size()];
-    if (!meeting) meeting = std::make_unique<order::Meeting>();
-    return *meeting;
+  std::array<std::unique_ptr<order::BarrierState>, 16> barriers;
+  order::BarrierState& barrier(std::uint32_t id) {
+    auto& state = barriers[id % barriers.size()];
+    if (!state) state = std::make_unique<order::BarrierState>();
+    return *state;
   }
   OwnLocations locations;
   std::unordered_map<std::uint32_t, std::unique_ptr<Mbarrier>> mbarriers;

@@ -9,8 +9,8 @@ namespace {
 
 // Threads that have exited count as arrived at a cluster's barrier. A block's barrier also
 // completes without them, but does not order what they did: only threads that arrive publish.
-void add_exits(Block& block, order::Meeting& meeting) {
-  for (const Block::Exit& exit : block.exits) block.order.arrive(meeting, exit.warp, exit.mask);
+void add_exits(Block& block, order::BarrierState& state) {
+  for (const Block::Exit& exit : block.exits) block.order.arrive(state, exit.warp, exit.mask);
   block.exits.clear();
 }
 
@@ -33,24 +33,24 @@ void Races::barrier(const Barrier& event) {
   const std::uint32_t warp = event.who.warp;
   if (event.kind == BarrierKind::grid) return grid_barrier(event, *block);
   if (event.kind == BarrierKind::cluster) {
-    order::Meeting& meeting = block->cluster->barrier;
+    order::BarrierState& state = block->cluster->barrier;
     if (event.step == Step::arrive)
-      return block->order.arrive(meeting, warp, event.who.mask, order_of(event.order));
+      return block->order.arrive(state, warp, event.who.mask, order_of(event.order));
     if (event.step == Step::wait)
-      return block->order.wait(meeting, warp, event.who.mask, order_of(event.order));
+      return block->order.wait(state, warp, event.who.mask, order_of(event.order));
     for (Block* each : block->cluster->blocks)
-      if (each) add_exits(*each, meeting);
-    return meeting.complete();
+      if (each) add_exits(*each, state);
+    return state.complete();
   }
-  order::Meeting& meeting = block->barrier(event.id);
+  order::BarrierState& state = block->barrier(event.id);
   if (event.step == Step::complete) {
     suspicions_.met(block->order.row());
     std::fill(block->last_loads.begin(), block->last_loads.end(), Block::LastLoad{});
     block->let_go |= block->some_ended && event.expected == 0;
-    return meeting.complete();
+    return state.complete();
   }
-  if (event.step == Step::arrive) return block->order.arrive(meeting, warp, event.who.mask);
-  block->order.arrive_and_wait(meeting, warp, event.who.mask);
+  if (event.step == Step::arrive) return block->order.arrive(state, warp, event.who.mask);
+  block->order.arrive_and_wait(state, warp, event.who.mask);
 }
 
 void Races::collective(const Collective& event) {
