@@ -37,7 +37,7 @@ Checker::Checker(const CheckOptions& options, Findings::OnNew on_new, NameMemory
     if (!detector) continue;  // not turned on
     add(*detector);
     if (row.accesses != Accesses::none)
-      hearers_[static_cast<std::size_t>(row.accesses)].push_back(detector.get());
+      listeners_by_access_[static_cast<std::size_t>(row.accesses)].push_back(detector.get());
     detectors_.push_back(std::move(detector));
   }
 }
@@ -45,7 +45,8 @@ Checker::Checker(const CheckOptions& options, Findings::OnNew on_new, NameMemory
 // Most accesses are weak, and most detectors do not need those.
 void Checker::accessed(const Access& event) {
   const auto notify = [&](Accesses which) {
-    for (Listener* each : hearers_[static_cast<std::size_t>(which)]) each->accessed(event);
+    for (Listener* each : listeners_by_access_[static_cast<std::size_t>(which)])
+      each->accessed(event);
   };
   notify(Accesses::every);
   const bool atomic = event.kind == Access::Kind::atomic || event.kind == Access::Kind::reduction;

@@ -37,7 +37,7 @@ class Checker : public Listeners {
   History history_{places_};
   std::atomic<std::uint64_t> launches_{0};
   std::vector<std::unique_ptr<Listener>> detectors_;
-  std::array<std::vector<Listener*>, 3> hearers_;  // of accesses, by Accesses
+  std::array<std::vector<Listener*>, 3> listeners_by_access_;  // by Accesses
 };
 
 }  // namespace inflight::check

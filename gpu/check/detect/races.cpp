@@ -40,8 +40,8 @@ namespace {
 // went on. Programs rely on this order (NCCL sends data together with its flags).
 bool is_done(const shadow::Conflict& c) {
   return c.why == shadow::Why::weak_edge && c.earlier.strong && !c.earlier.write &&
-         doer_of(c.earlier.row, false) == Doer::thread && c.later.write &&
-         doer_of(c.later.row, false) == Doer::thread;
+         initiator_of(c.earlier.row, false) == Initiator::thread && c.later.write &&
+         initiator_of(c.later.row, false) == Initiator::thread;
 }
 
 // A warp reads a matrix by one instruction. Its lanes wait until all of them have executed it

@@ -99,7 +99,7 @@ bool all_apart(const std::uint64_t* addresses, Mask lanes) {
 
 // The conflict's earlier side is a write by a thread, not by a copy.
 bool behind_a_thread(const shadow::Conflict& c) {
-  return c.earlier.write && !is_copy(doer_of(c.earlier.row, false));
+  return c.earlier.write && !is_copy(initiator_of(c.earlier.row, false));
 }
 
 // Marks, from conflict `first` on, those of two lanes that write different values to one address by
@@ -182,11 +182,11 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
   if (mask == 0) return;
   if (owner && owner != &block) used_remotely(block, *owner, event.who, mask);
   const bool flag =
-      write && !owner && event.order == Order::weak && may_tell_host(block, event, mask);
+      write && !owner && event.order == Order::weak && publishes_to_host(block, event, mask);
   const bool strong = event.order != Order::weak;
   ++block.accesses;
   if (!owner && write && !strong) block.order.stored(event.who.warp, mask);
-  if (!write) suspicions_.looked(block.order.row(), event, mask);
+  if (!write) suspicions_.check_read_back(block.order.row(), event, mask);
   if (!write && !strong)
     block.last_loads[event.who.warp] = {event.addresses[std::countr_zero(mask)], mask,
                                         event.who.instruction};
@@ -196,8 +196,8 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
     return;
   if (strong) synchronise(block, owner, event, mask, write, true);
   if (!owner && (flag || (strong && event.scope == Scope::sys))) {
-    if (event.kind != Access::Kind::store) hear_host(block, event, mask);
-    if (write) tell_host(block, event, mask);
+    if (event.kind != Access::Kind::store) acquire_from_host(block, event, mask);
+    if (write) publish_to_host(block, event, mask);
   }
   const PlaceId place = block.place_of(event.who, session_.places);
   const auto access = [&](Mask part, bool differ = false) {
@@ -236,17 +236,18 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
     suspicions_.updated(block.order.row(), event, mask);
   if (strong) synchronise(block, owner, event, mask, write, false);
   report(event.who, block, event.space, false, &event);
-  if (event.kind == Access::Kind::atomic && suspicions_.any()) looked_before(block, event, mask);
+  if (event.kind == Access::Kind::atomic && suspicions_.any())
+    check_load_before_atomic(block, event, mask);
 }
 
 // The warp's last weak load may be that of a lane whose own atomic this is.
-void Races::looked_before(Block& block, const Access& atomic, Mask mask) {
+void Races::check_load_before_atomic(Block& block, const Access& atomic, Mask mask) {
   const Block::LastLoad& load = block.last_loads[atomic.who.warp];
   const Mask first = load.lanes & -load.lanes & mask;
   if (first == 0 || atomic.addresses[std::countr_zero(first)] != load.address) return;
   Who who = atomic.who;
   who.instruction = load.instruction;
-  suspicions_.look(reporter_.line_of(block.place_of(who, session_.places)));
+  suspicions_.mark_correct(reporter_.line_of(block.place_of(who, session_.places)));
 }
 
 namespace {
@@ -259,7 +260,7 @@ std::shared_ptr<const order::Patterns::Fence> system_fence(const order::View& vi
 
 }  // namespace
 
-bool Races::may_tell_host(const Block& block, const Access& event, Mask mask) const {
+bool Races::publishes_to_host(const Block& block, const Access& event, Mask mask) const {
   const auto lane = static_cast<unsigned>(std::countr_zero(mask));
   return system_fence(block.order.view(event.who.warp, lane)) &&
          host_.is_shared(event.addresses[lane]);
@@ -267,28 +268,28 @@ bool Races::may_tell_host(const Block& block, const Access& event, Mask mask) co
 
 // The host's polling accesses are not observed. So each side counts as having observed what the
 // other wrote.
-void Races::hear_host(Block& block, const Access& event, Mask mask) {
-  Block::ToldByHost& told = block.told_by_host[event.who.warp];
-  if (const std::uint64_t news = host_.news(); told.news != news) told = {0, news};
-  if ((mask & ~told.lanes) == 0 || !host_.is_shared(event.addresses[std::countr_zero(mask)]))
+void Races::acquire_from_host(Block& block, const Access& event, Mask mask) {
+  Block::AcquiredFromHost& acquired = block.acquired_from_host[event.who.warp];
+  if (const std::uint64_t news = host_.news(); acquired.news != news) acquired = {0, news};
+  if ((mask & ~acquired.lanes) == 0 || !host_.is_shared(event.addresses[std::countr_zero(mask)]))
     return;
-  told.lanes |= mask;
+  acquired.lanes |= mask;
   block.order.learn(event.who.warp, mask, host_.host_knows());
 }
 
-void Races::tell_host(Block& block, const Access& event, Mask mask) {
+void Races::publish_to_host(Block& block, const Access& event, Mask mask) {
   const bool is_release = releases(order_of(event.order));
   const std::uint32_t warp = event.who.warp;
-  Block::ToldHost& told = block.told_host[warp];
+  Block::PublishedToHost& published = block.published_to_host[warp];
   for (const auto& group : block.order.groups(warp)) {
     const Mask lanes = group.lanes & mask;
     const auto fence = system_fence(*group.view);
     if (lanes == 0 || (!fence && !is_release)) continue;
     const auto first = static_cast<unsigned>(std::countr_zero(lanes));
-    const bool again = told.fence == fence && (lanes & ~told.lanes) == 0;
+    const bool again = published.fence == fence && (lanes & ~published.lanes) == 0;
     if ((again && !is_release) || !host_.is_shared(event.addresses[first])) continue;
-    if (told.fence != fence) told = {fence, 0};
-    told.lanes |= lanes;
+    if (published.fence != fence) published = {fence, 0};
+    published.lanes |= lanes;
     if (fence)
       host_.host_learns(fence->before.published(block.order.row(), warp, lanes, fence->epoch));
     for (Mask m = is_release ? lanes : 0; m != 0; m &= m - 1)

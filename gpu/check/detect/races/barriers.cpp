@@ -44,9 +44,9 @@ void Races::barrier(const Barrier& event) {
   }
   order::BarrierState& state = block->barrier(event.id);
   if (event.step == Step::complete) {
-    suspicions_.met(block->order.row());
+    suspicions_.barrier(block->order.row());
     std::fill(block->last_loads.begin(), block->last_loads.end(), Block::LastLoad{});
-    block->let_go |= block->some_ended && event.expected == 0;
+    block->barrier_without_exited |= block->some_ended && event.expected == 0;
     return state.complete();
   }
   if (event.step == Step::arrive) return block->order.arrive(state, warp, event.who.mask);

@@ -14,12 +14,12 @@ namespace {
 std::string_view done_to(bool write) { return write ? "written" : "read"; }
 
 // The wait by the copy's own thread. ".read" is enough for the copy's source.
-std::string wait_of(Doer doer, bool copy_writes, std::uint32_t allowed) {
-  const bool read_only = doer == Doer::bulk_copy && !copy_writes;
-  return fmt::format("{}{} {}", words_of(doer).wait, read_only ? ".read" : "", allowed);
+std::string wait_of(Initiator initiator, bool copy_writes, std::uint32_t allowed) {
+  const bool read_only = initiator == Initiator::bulk_copy && !copy_writes;
+  return fmt::format("{}{} {}", words_of(initiator).wait, read_only ? ".read" : "", allowed);
 }
 
-std::string reason(const Conflict& c, Doer copy) {
+std::string reason(const Conflict& c, Initiator copy) {
   switch (c.why) {
     case Why::not_waited:
       return "the thread that issued the copy has not waited for it";
@@ -36,17 +36,17 @@ std::string reason(const Conflict& c, Doer copy) {
       return "this thread learns of the completion only by a relaxed operation, or one of too "
              "small a scope";
     default:
-      if (copy == Doer::multiply)
+      if (copy == Initiator::multiply)
         return "this thread is not synchronised with a thread of its warpgroup that has waited for "
                "it";
-      return copy == Doer::transaction
+      return copy == Initiator::transaction
                  ? "this thread has not observed the phase of the mbarrier that the copy completes"
                  : "this thread is not synchronised with the completion of the copy, which another "
                    "thread issued";
   }
 }
 
-std::string remedy_of(const Conflict& c, Doer copy, bool copy_writes) {
+std::string remedy_of(const Conflict& c, Initiator copy, bool copy_writes) {
   const bool one = c.needed != order::CopyGroups::all;
   switch (c.why) {
     case Why::not_waited:
@@ -62,13 +62,13 @@ std::string remedy_of(const Conflict& c, Doer copy, bool copy_writes) {
     default:
       break;
   }
-  if (copy == Doer::transaction)
+  if (copy == Initiator::transaction)
     return "mbarrier.try_wait (acquire) for the phase that the copy completes, before this access: "
            "in this thread, or in one with which it synchronises at a barrier afterwards. If the "
            "access is meant for the bytes from before the copy: let the issuing thread wait, "
            "before the copy, until this thread is done (an mbarrier on which it arrives after the "
            "access, or a barrier)";
-  if (copy == Doer::multiply)
+  if (copy == Initiator::multiply)
     return "wgmma.wait_group, allowing no more groups than are committed after its own, before the "
            "operation that frees these bytes: the arrival on the mbarrier for which the writer "
            "waits, or a barrier";
@@ -81,22 +81,23 @@ std::string remedy_of(const Conflict& c, Doer copy, bool copy_writes) {
 }  // namespace
 
 Words in_flight_words(const Conflict& c, const Pair& pair) {
-  const Doer copy = pair.earlier;
+  const Initiator copy = pair.earlier;
   const std::string_view name = words_of(copy).name;
   const std::string_view doing = c.earlier.write ? "writing" : "reading";
   std::string use = fmt::format("{} is {}", memory(pair.space), done_to(c.later.write));
   if (is_copy(pair.later))
     use = fmt::format("{} is the {} of {}", memory(pair.space),
                       c.later.write ? "destination" : "source",
-                      copy == Doer::multiply ? "a copy" : "another copy");
-  if (pair.later == Doer::multiply) use = fmt::format("{} is read by a wgmma", memory(pair.space));
+                      copy == Initiator::multiply ? "a copy" : "another copy");
+  if (pair.later == Initiator::multiply)
+    use = fmt::format("{} is read by a wgmma", memory(pair.space));
   return {fmt::format("{} while {} may still be {} it: {}", use, name, doing, reason(c, copy)),
           remedy_of(c, copy, c.earlier.write), std::string(words_of(copy).rule)};
 }
 
 // A copy begins while another thread may still be accessing its bytes.
 Words too_early_words(const Conflict& c, const Pair& pair) {
-  const Doer copy = pair.later;
+  const Initiator copy = pair.later;
   const std::string_view end = c.later.write ? "writes to" : "reads from";
   const std::string_view weak =
       c.why == Why::weak_edge
@@ -118,7 +119,7 @@ Words at_once_words() {
       "different sources: which bytes remain is undefined",
       "check the destination address: the distance between lanes must be at least the copy size; "
       "or let only one of the two copy",
-      std::string(words_of(Doer::group_copy).rule)};
+      std::string(words_of(Initiator::group_copy).rule)};
 }
 
 Words fence_words(const Conflict& c, const Pair& pair) {

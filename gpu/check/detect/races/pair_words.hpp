@@ -4,14 +4,14 @@
 
 namespace inflight::check::races {
 
-// The name of what a Doer performs, and how its completion is observed.
-struct DoerWords {
+// The name of what an Initiator performs, and how its completion is observed.
+struct InitiatorWords {
   std::string_view name;    // with its article
   std::string_view wait;    // of a copy: the instruction that waits for its writes
   std::string_view commit;  // of a copy: the instruction that commits it to a group
   std::string_view rule;
 };
-const DoerWords& words_of(Doer doer);
+const InitiatorWords& words_of(Initiator initiator);
 std::string_view memory(Space space);  // "shared memory"
 
 // copy_words.cpp

@@ -35,7 +35,7 @@ std::string_view race_remedy(const Conflict& c, const Pair& pair) {
   if (branches(pair))
     return "add an edge between the two nodes of the graph, or a path of edges; in a capture, let "
            "one stream wait for an event of the other (cudaEventRecord, cudaStreamWaitEvent)";
-  if (pair.earlier == Doer::host || pair.later == Doer::host || !pair.same_launch)
+  if (pair.earlier == Initiator::host || pair.later == Initiator::host || !pair.same_launch)
     return "put the two into one stream, let one stream wait for an event of the other "
            "(cudaEventRecord, cudaStreamWaitEvent), or synchronise between them";
   if (c.why == Why::weak_edge && pair.same_cluster && !pair.same_block &&
@@ -79,7 +79,7 @@ std::string_view race_remedy(const Conflict& c, const Pair& pair) {
 std::string in_two_streams(const Pair& pair) {
   if (pair.earlier != pair.later)
     return fmt::format("a kernel and {} in another stream",
-                       pair.earlier == Doer::host ? pair.earlier_work : pair.later_work);
+                       pair.earlier == Initiator::host ? pair.earlier_work : pair.later_work);
   if (pair.earlier_work == a_copy && pair.later_work == a_copy) return "two copies in two streams";
   return fmt::format("{} and {} in another stream", pair.earlier_work, pair.later_work);
 }
@@ -97,7 +97,7 @@ Words at_once_words(Space space) {
 }
 
 Words race_words(const Conflict& c, const Pair& pair) {
-  const bool host = pair.earlier == Doer::host || pair.later == Doer::host;
+  const bool host = pair.earlier == Initiator::host || pair.later == Initiator::host;
   const std::string of_streams = host ? in_two_streams(pair) : "";
   const std::string_view who =
       nested(pair)     ? "two launches, at least one of them made by a kernel,"
@@ -119,24 +119,26 @@ Words race_words(const Conflict& c, const Pair& pair) {
                              "does not include the other thread"
       : pair.ended ? ": one thread exited without arriving at the barrier at which the other waited"
                    : "";
-  return {fmt::format("{} {} the same {}, and nothing orders the two{}", who, how,
-                      memory(pair.space), weak),
-          std::string(race_remedy(c, pair)),
-          overlap(pair) ? "PTX ISA, griddepcontrol"
-          : nested(pair)
-              ? "CUDA Programming Guide, CUDA Dynamic Parallelism: Memory Consistency"
-              : std::string(words_of(host || !pair.same_launch ? Doer::host : Doer::thread).rule)};
+  return {
+      fmt::format("{} {} the same {}, and nothing orders the two{}", who, how, memory(pair.space),
+                  weak),
+      std::string(race_remedy(c, pair)),
+      overlap(pair) ? "PTX ISA, griddepcontrol"
+      : nested(pair)
+          ? "CUDA Programming Guide, CUDA Dynamic Parallelism: Memory Consistency"
+          : std::string(
+                words_of(host || !pair.same_launch ? Initiator::host : Initiator::thread).rule)};
 }
 
 bool of_program(const Pair& pair) {
-  return pair.earlier == Doer::program || pair.later == Doer::program;
+  return pair.earlier == Initiator::program || pair.later == Initiator::program;
 }
 
 // The program's own code conflicts with a kernel or copy that it has put into a stream.
 Words program_words(const Conflict& c, const Pair& pair) {
-  const bool first = pair.earlier == Doer::program;
+  const bool first = pair.earlier == Initiator::program;
   const Side &host = first ? c.earlier : c.later, &other = first ? c.later : c.earlier;
-  const bool copy = (first ? pair.later : pair.earlier) == Doer::host;
+  const bool copy = (first ? pair.later : pair.earlier) == Initiator::host;
   const std::string_view what = copy ? "copy" : "kernel";
   return {fmt::format("the host {} memory that a {} may still be {}: it has not waited for the {}",
                       host.write ? "writes" : "reads", copy ? "copy in a stream" : "kernel",
@@ -149,7 +151,7 @@ Words program_words(const Conflict& c, const Pair& pair) {
                    : "; a flag that the host and a running kernel share needs accesses of "
                      "system scope in the kernel (volatile, or cuda::atomic_ref with "
                      "cuda::thread_scope_system)"),
-          std::string(words_of(Doer::program).rule)};
+          std::string(words_of(Initiator::program).rule)};
 }
 
 Words texture_words() {

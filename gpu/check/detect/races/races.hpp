@@ -82,12 +82,12 @@ class Races : public Listener {
   void ordered(const Allocation& event);
   // A thread's access of system scope and an access by host code, which is how flags are used.
   bool is_flag(const shadow::Conflict& conflict) const;
-  void looked_before(Block& block, const Access& atomic, Mask mask);
+  void check_load_before_atomic(Block& block, const Access& atomic, Mask mask);
   // A thread's access after a fence of system scope, which may be a flag for the host.
-  bool may_tell_host(const Block& block, const Access& access, Mask mask) const;
+  bool publishes_to_host(const Block& block, const Access& access, Mask mask) const;
   // Such an access acquires from the host, and publishes to it.
-  void hear_host(Block& block, const Access& access, Mask mask);
-  void tell_host(Block& block, const Access& access, Mask mask);
+  void acquire_from_host(Block& block, const Access& access, Mask mask);
+  void publish_to_host(Block& block, const Access& access, Mask mask);
 
   struct Running {
     Launch facts;

@@ -87,10 +87,10 @@ std::vector<Party> Reporter::in_flight(const Block* block, order::Row row) const
 
 Pair Reporter::pair_of(const Scene& scene, const Conflict& c) const {
   Pair pair;
-  pair.earlier = doer_of(c.earlier.row, launches_.is_host(c.earlier.row));
-  pair.later = doer_of(c.later.row, !scene.block);
-  if (launches_.is_program(c.earlier.row)) pair.earlier = Doer::program;
-  if (launches_.is_program(c.later.row)) pair.later = Doer::program;
+  pair.earlier = initiator_of(c.earlier.row, launches_.is_host(c.earlier.row));
+  pair.later = initiator_of(c.later.row, !scene.block);
+  if (launches_.is_program(c.earlier.row)) pair.earlier = Initiator::program;
+  if (launches_.is_program(c.later.row)) pair.later = Initiator::program;
   pair.space = scene.space;
   pair.of_mbarrier = scene.of_mbarrier;
   const auto is_call = [&](std::string_view call) {
@@ -109,8 +109,8 @@ Pair Reporter::pair_of(const Scene& scene, const Conflict& c) const {
   pair.same_block = order::block_of(c.earlier.row) == order::block_of(c.later.row);
   pair.same_warp = pair.same_block && c.earlier.row == c.later.row;
   pair.ended =
-      scene.block && pair.same_block && scene.block->let_go && pair.earlier == Doer::thread &&
-      pair.later == Doer::thread &&
+      scene.block && pair.same_block && scene.block->barrier_without_exited &&
+      pair.earlier == Initiator::thread && pair.later == Initiator::thread &&
       (scene.block->order.live(order::local_row(c.earlier.row)) >> c.earlier.lane & 1) == 0;
   pair.same_cluster = scene.block && c.earlier.row >= scene.block->order.place().cluster &&
                       c.earlier.row < scene.block->order.place().cluster_end;
@@ -122,8 +122,8 @@ bool Reporter::repeats(const Scene& scene, const Conflict& c) const {
       c.earlier.epoch != c.later.epoch)
     return false;
   const Pair pair = pair_of(scene, c);
-  return pair.same_warp && pair.space == Space::global && pair.earlier == Doer::bulk_copy &&
-         pair.later == Doer::bulk_copy && c.earlier.write && c.later.write;
+  return pair.same_warp && pair.space == Space::global && pair.earlier == Initiator::bulk_copy &&
+         pair.later == Initiator::bulk_copy && c.earlier.write && c.later.write;
 }
 
 // A pair is reported in one order, whichever came first in this run: the access before the copy,
@@ -131,12 +131,12 @@ bool Reporter::repeats(const Scene& scene, const Conflict& c) const {
 bool Reporter::is_swapped(const Scene& scene, const Conflict& c, FindingKind kind) const {
   if (c.why == shadow::Why::by_texture) return false;
   const Pair pair = pair_of(scene, c);
-  if (pair.earlier == Doer::program || pair.later == Doer::program)
-    return pair.earlier == Doer::program;
+  if (pair.earlier == Initiator::program || pair.later == Initiator::program)
+    return pair.earlier == Initiator::program;
   // A multiplication only reads. The write is reported first, unless the multiplication had to wait
   // for it.
-  if ((pair.earlier == Doer::multiply) != (pair.later == Doer::multiply))
-    return pair.later == Doer::multiply && kind == FindingKind::source_modified_in_flight;
+  if ((pair.earlier == Initiator::multiply) != (pair.later == Initiator::multiply))
+    return pair.later == Initiator::multiply && kind == FindingKind::source_modified_in_flight;
   if (is_copy(pair.later) != is_copy(pair.earlier))
     return is_copy(pair.later) && kind != FindingKind::missing_proxy_fence;
   return later_in_source(session_.places.at(c.earlier.place), session_.places.at(c.later.place));
@@ -157,8 +157,8 @@ Finding Reporter::finding_of(const Scene& scene, const Conflict& c) const {
   finding.sentence = words.sentence;
   finding.remedy = words.remedy;
   finding.rule = words.rule;
-  const auto words_for = [&](const Side& side, Doer doer) {
-    return did(side, doer, session_.places.at(side.place).instruction);
+  const auto words_for = [&](const Side& side, Initiator initiator) {
+    return did(side, initiator, session_.places.at(side.place).instruction);
   };
   Party earlier = party(scene, c.earlier, false, words_for(c.earlier, pair.earlier));
   Party later = party(scene, c.later, true, words_for(c.later, pair.later));

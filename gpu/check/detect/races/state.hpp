@@ -107,8 +107,8 @@ struct Block {
       : order(shape, start),
         last_reads(order.warps()),
         last_loads(order.warps()),
-        told_by_host(order.warps()),
-        told_host(order.warps()),
+        acquired_from_host(order.warps()),
+        published_to_host(order.warps()),
         met_at(order.warps()) {}
   std::uint64_t launch = 0, linear = 0;
   std::uint16_t rank = 0;
@@ -134,7 +134,7 @@ struct Block {
   };
   std::vector<Exit> exits;
   bool some_ended = false;                  // some of its threads have exited
-  bool let_go = false;                      // a barrier of all threads completed without those
+  bool barrier_without_exited = false;      // a barrier of all threads completed without those
   std::vector<shadow::Conflict> conflicts;  // of the current access
   // A cache of conflicts already reported, because programs can have millions.
   struct Reported {
@@ -184,16 +184,16 @@ struct Block {
   std::vector<LastLoad> last_loads;
   // For each warp, the lanes that have acquired what the host last published (HostOrder::news), and
   // those that have published to the host what they did before a fence.
-  struct ToldByHost {
+  struct AcquiredFromHost {
     order::Mask lanes = 0;
     std::uint64_t news = 0;
   };
-  std::vector<ToldByHost> told_by_host;
-  struct ToldHost {
+  std::vector<AcquiredFromHost> acquired_from_host;
+  struct PublishedToHost {
     std::shared_ptr<const order::Patterns::Fence> fence;
     order::Mask lanes = 0;
   };
-  std::vector<ToldHost> told_host;
+  std::vector<PublishedToHost> published_to_host;
   std::vector<std::uint32_t> met_at;  // by warp: `accesses` when its lanes last synchronised
 
   void set_live(const Mbarrier& m, bool live);

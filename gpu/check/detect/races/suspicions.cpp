@@ -34,7 +34,7 @@ bool Suspicions::take_at_once(Reporter& reporter, const Scene& scene, const shad
   any_ = any_at_once_ = true;
   const PlaceId line = reporter.line_of(c.later.place);
   if (written_.size() < most_watched)
-    written_.insert_or_assign({c.later.row, c.address}, Written{line, lanes});
+    written_.insert_or_assign({c.later.row, c.address}, WrittenAtOnce{line, lanes});
   keep(reporter, scene, c, line);
   return true;
 }
@@ -50,7 +50,7 @@ void Suspicions::read_back(order::Row block, const Access& access, Mask mask) {
     for (Mask m = mask; m != 0; m &= m - 1)
       if (access.addresses[std::countr_zero(m)] == at) same |= m & -m;
     if ((found->second.lanes & ~same) == 0) {
-      looks_.insert(found->second.line);
+      correct_.insert(found->second.line);
       written_.erase(found);
     }
   }
@@ -64,12 +64,13 @@ bool Suspicions::take(Reporter& reporter, const Scene& scene, const shadow::Conf
   const shadow::Side &load = load_first ? c.earlier : c.later,
                      &update = load_first ? c.later : c.earlier;
   if (!scene.block || load.write || load.strong || !update.write || !update.strong) return false;
-  if (is_copy(doer_of(load.row, false)) || is_copy(doer_of(update.row, false))) return false;
+  if (is_copy(initiator_of(load.row, false)) || is_copy(initiator_of(update.row, false)))
+    return false;
   const PlaceId line = reporter.line_of(load.place);
   const std::lock_guard lock(mutex_);
   const bool is_atomic = access && access->kind == Access::Kind::atomic;
   if (load_first && is_atomic && load.row == update.row && (load.lanes & lanes) != 0) {
-    looks_.insert(line);  // the atomic's lane is one of those that loaded
+    correct_.insert(line);  // the atomic's lane is one of those that loaded
     return true;
   }
   any_ = true;
@@ -87,18 +88,18 @@ void Suspicions::updated(order::Row block, const Access& access, Mask mask) {
     auto each = watched_.lower_bound({row, begin});
     while (each != watched_.end() && each->first.first == row &&
            each->first.second < begin + access.bytes) {
-      looks_.insert(each->second);
+      correct_.insert(each->second);
       each = watched_.erase(each);
     }
   }
 }
 
-void Suspicions::look(PlaceId line) {
+void Suspicions::mark_correct(PlaceId line) {
   const std::lock_guard lock(mutex_);
-  looks_.insert(line);
+  correct_.insert(line);
 }
 
-void Suspicions::met(order::Row block) {
+void Suspicions::barrier(order::Row block) {
   if (!any_) return;
   const std::lock_guard lock(mutex_);
   watched_.erase(watched_.lower_bound({block, 0}),
@@ -118,7 +119,7 @@ void Suspicions::end(std::uint32_t launch, const std::set<std::uint32_t>& runnin
         ++each;
         continue;
       }
-      if (!looks_.contains(kept.line)) left.emplace_back(each->first, std::move(kept.finding));
+      if (!correct_.contains(kept.line)) left.emplace_back(each->first, std::move(kept.finding));
       each = kept_.erase(each);
     }
     std::erase_if(watched_, [&](const auto& each) {

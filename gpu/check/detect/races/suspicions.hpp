@@ -27,17 +27,17 @@ class Suspicions {
   bool take(Reporter& reporter, const Scene& scene, const shadow::Conflict& conflict,
             const Access* access);
   // Threads of this warp read these addresses.
-  void looked(order::Row block, const Access& access, Mask mask) {
+  void check_read_back(order::Row block, const Access& access, Mask mask) {
     if (any_at_once_.load(std::memory_order_relaxed)) read_back(block, access, mask);
   }
   // A thread of this warp updates these addresses atomically.
   void updated(order::Row block, const Access& access, Mask mask);
-  // Whether any conflict is kept. Only then is look() needed.
+  // Whether any conflict is kept. Only then is mark_correct() needed.
   bool any() const { return any_.load(std::memory_order_relaxed); }
   // A load at this line was followed by its lane's own atomic on the same address.
-  void look(PlaceId line);
+  void mark_correct(PlaceId line);
   // A barrier of the block: earlier loads do not belong to later atomics.
-  void met(order::Row block);
+  void barrier(order::Row block);
   // Reports the remaining conflicts of a launch that has ended. Those with another launch that
   // still runs are kept until that one ends.
   void end(std::uint32_t launch, const std::set<std::uint32_t>& running, Findings& findings);
@@ -49,7 +49,7 @@ class Suspicions {
     PlaceId line;                 // of the load, or of the store
     Finding finding;
   };
-  struct Written {
+  struct WrittenAtOnce {
     PlaceId line;
     Mask lanes;
   };
@@ -61,8 +61,8 @@ class Suspicions {
   std::mutex mutex_;
   std::atomic<bool> any_{false}, any_at_once_{false};
   std::map<std::pair<order::Row, std::uint64_t>, PlaceId> watched_;  // warp and address of a load
-  std::map<std::pair<order::Row, std::uint64_t>, Written> written_;  // the same of a store
-  std::set<PlaceId> looks_;  // lines of correct loads and stores
+  std::map<std::pair<order::Row, std::uint64_t>, WrittenAtOnce> written_;  // the same of a store
+  std::set<PlaceId> correct_;  // lines of correct loads and stores
   std::map<FindingKey, Kept> kept_;
 };
 

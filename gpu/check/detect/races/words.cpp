@@ -15,7 +15,7 @@ using shadow::Why;
 
 namespace {
 
-constexpr std::array<DoerWords, 7> doers = {{
+constexpr std::array<InitiatorWords, 7> initiators = {{
     {"a thread", "", "", "PTX ISA, Memory Consistency Model: Causality Order"},
     {"the host", "", "", "CUDA Programming Guide, Asynchronous Concurrent Execution: Streams"},
     {"the host", "", "",
@@ -31,27 +31,29 @@ constexpr std::array<DoerWords, 7> doers = {{
 
 }  // namespace
 
-const DoerWords& words_of(Doer doer) { return doers[static_cast<std::size_t>(doer)]; }
+const InitiatorWords& words_of(Initiator initiator) {
+  return initiators[static_cast<std::size_t>(initiator)];
+}
 
 std::string_view memory(Space space) {
   if (space == Space::constant) return "constant memory";
   return space == Space::shared ? "shared memory" : "global memory";
 }
 
-Doer doer_of(order::Row row, bool host) {
-  if (host) return Doer::host;
+Initiator initiator_of(order::Row row, bool host) {
+  if (host) return Initiator::host;
   switch (order::local_row(row) >> order::warp_bits) {
     case 0:
-      return Doer::thread;
+      return Initiator::thread;
     case 1:
-      return Doer::group_copy;
+      return Initiator::group_copy;
     case 2:
     case 3:
-      return Doer::bulk_copy;
+      return Initiator::bulk_copy;
     case 4:
-      return Doer::multiply;
+      return Initiator::multiply;
     default:
-      return Doer::transaction;
+      return Initiator::transaction;
   }
 }
 
@@ -61,12 +63,14 @@ FindingKind kind_of(const Conflict& c, const Pair& pair) {
   if (c.why == Why::proxy_fence || c.why == Why::by_texture)
     return FindingKind::missing_proxy_fence;
   // A multiplication only reads.
-  if (pair.earlier == Doer::multiply && c.later.write)
+  if (pair.earlier == Initiator::multiply && c.later.write)
     return FindingKind::source_modified_in_flight;
   // Against the program's code on the host, only a copy in a stream counts as a copy: a kernel's
   // own copies then count as accesses of the kernel.
   const bool of_host = of_program(pair);
-  const auto copies = [&](Doer doer) { return of_host ? doer == Doer::host : is_copy(doer); };
+  const auto copies = [&](Initiator initiator) {
+    return of_host ? initiator == Initiator::host : is_copy(initiator);
+  };
   const bool earlier = copies(pair.earlier), later = copies(pair.later);
   if (!earlier && !later) return FindingKind::data_race;
   // Of two copies, the earlier is the one in flight.
@@ -85,21 +89,23 @@ Words words_of(const Conflict& c, const Pair& pair) {
   if (c.why == Why::proxy_fence) return fence_words(c, pair);
   if (c.why == Why::by_texture) return texture_words();
   if (c.why == Why::at_once)
-    return pair.earlier == Doer::thread ? at_once_words(pair.space) : at_once_words();
+    return pair.earlier == Initiator::thread ? at_once_words(pair.space) : at_once_words();
   if (is_copy(pair.earlier)) return in_flight_words(c, pair);
   if (is_copy(pair.later)) return too_early_words(c, pair);
   return race_words(c, pair);
 }
 
 bool is_map_use(const Side& side, std::string_view instruction) {
-  return !side.write && !side.async && doer_of(side.row, false) == Doer::thread &&
+  return !side.write && !side.async && initiator_of(side.row, false) == Initiator::thread &&
          instruction.find(".tensor") != std::string_view::npos;
 }
 
-std::string did(const Side& side, Doer doer, std::string_view instruction) {
-  if (doer == Doer::thread && is_map_use(side, instruction)) return "uses this tensor map";
-  if (is_copy(doer))
-    return fmt::format("{} {} these bytes", words_of(doer).name, side.write ? "writes" : "reads");
+std::string did(const Side& side, Initiator initiator, std::string_view instruction) {
+  if (initiator == Initiator::thread && is_map_use(side, instruction))
+    return "uses this tensor map";
+  if (is_copy(initiator))
+    return fmt::format("{} {} these bytes", words_of(initiator).name,
+                       side.write ? "writes" : "reads");
   return fmt::format("{}{} these bytes", side.write ? "writes" : "reads",
                      side.strong ? " (strong)" : "");
 }

@@ -10,7 +10,7 @@
 namespace inflight::check::races {
 
 // What performs one side of a conflict.
-enum class Doer : std::uint8_t {
+enum class Initiator : std::uint8_t {
   thread,
   host,     // a copy or fill by the host or in a stream
   program,  // the program's own code on the host
@@ -19,8 +19,8 @@ enum class Doer : std::uint8_t {
   transaction,
   multiply
 };
-constexpr bool is_copy(Doer doer) { return doer >= Doer::group_copy; }
-Doer doer_of(order::Row row, bool host);
+constexpr bool is_copy(Initiator initiator) { return initiator >= Initiator::group_copy; }
+Initiator initiator_of(order::Row row, bool host);
 
 // Calls whose places stand for a stream-ordered allocation and release.
 inline constexpr std::string_view ordered_allocation = "cudaMallocAsync";
@@ -31,7 +31,7 @@ inline constexpr std::string_view a_copy = "a copy", a_fill = "a fill",
                                   of_library = "a library's work";
 
 struct Pair {
-  Doer earlier = Doer::thread, later = Doer::thread;
+  Initiator earlier = Initiator::thread, later = Initiator::thread;
   Space space = Space::global;
   bool same_stream = false;  // two kernels, or a kernel and a copy, in one stream
   bool dependent = false;    // one of them may begin before the preceding kernel has ended
@@ -50,7 +50,7 @@ struct Words {
 };
 Words words_of(const shadow::Conflict& conflict, const Pair& pair);
 // "reads 4 bytes"
-std::string did(const shadow::Side& side, Doer doer, std::string_view instruction);
+std::string did(const shadow::Side& side, Initiator initiator, std::string_view instruction);
 // Whether this side is the read of the tensor map by the thread that issues its copy.
 bool is_map_use(const shadow::Side& side, std::string_view instruction);
 
