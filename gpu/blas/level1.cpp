@@ -59,7 +59,7 @@ Status scal(const Call& call, Size n, const A* alpha, T* x, Size dx) {
 template <class T>
 Status inner(const Call& call, Size n, const T* x, Size dx, const T* y, Size dy, T* result,
              bool conjugated) {
-  return call.give(result, [=](const Touch& touch, T& to) {
+  return call.write_result(result, [=](const Touch& touch, T& to) {
     if (touch({vector(x, n, dx), vector(y, n, dy)}))
       to = dot(Vector<const T>{x, n, dx}, Vector<const T>{y, n, dy}, conjugated);
   });
@@ -77,7 +77,7 @@ Status dotc(const Call& call, Size n, const T* x, Size dx, const T* y, Size dy, 
 template <class T, class R, class Compute>
 Status reduce(const Call& call, Size n, const T* x, Size dx, R* result, Compute compute) {
   const Size count = dx > 0 ? n : 0;
-  return call.give(result, [=](const Touch& touch, R& to) {
+  return call.write_result(result, [=](const Touch& touch, R& to) {
     if (touch({vector(x, count, dx)})) to = R(compute(Vector<const T>{x, count, dx}));
   });
 }

@@ -125,7 +125,7 @@ Status extreme_of(const Call& call, Size n, const void* x, Type xt, Size dx, Int
   const Operand one = forward(x, xt, n, dx);
   const Type in = complex_type(xt) ? xt : Type::f64;
   if (!known(one, in)) return call.refuse(types_here);
-  return call.give(result, [=](const Touch& touch, Int& to) {
+  return call.write_result(result, [=](const Touch& touch, Int& to) {
     if (!touch({one.region(false)})) return;
     with_execution(in, [&]<class S>(S) { to = Int(extreme(view(one.gather<S>()), Better{})); });
   });

@@ -50,7 +50,7 @@ struct HostAccess {
   std::uint64_t work = 0;     // work item of the stream, as in StreamEdge
   bool asynchronous = false;  // the call is named Async
   std::uint64_t launch = 0;   // its launch number if a kernel launched it, else 0
-  Descent descent;            // likewise, its descent
+  LaunchOrigin origin;        // likewise, its origin
   // The library call that does it, for a library that replaces one of NVIDIA's. Then a `set` is
   // what it writes, and a `copy` without a destination what it reads.
   std::string_view call;

@@ -57,7 +57,7 @@ struct Fidelity {
 inline constexpr std::size_t fidelity_kind_count = 5;
 
 // What work that a kernel's thread launched (ChildLaunched) comes after, besides that launch.
-struct Descent {
+struct LaunchOrigin {
   std::uint64_t parent = 0;              // launch number of that thread; 0: launched by the host
   std::span<const std::uint64_t> after;  // launches by the same parent, which have ended
   bool tail = false;                     // it comes after the parent and all its other launches
@@ -72,7 +72,7 @@ struct Kernel {
   Extents grid, block, cluster;
   std::uint32_t static_shared = 0, dynamic_shared = 0;  // bytes
   bool cooperative = false;
-  Descent descent;
+  LaunchOrigin origin;
   std::span<const std::string_view> families;  // of instructions: "integer", "load", "branch"...
   // Describes the instruction of a Who. Too slow to call for every event: call it for findings.
   Instruction (*describe)(const Kernel&, std::uint32_t instruction) = nullptr;

@@ -31,7 +31,7 @@ std::string key_of(const Finding& f) {
 
 }  // namespace
 
-bool Alike::knows(const Finding& finding) {
+bool Alike::seen_before(const Finding& finding) {
   const std::string key = key_of(finding);
   return !key.empty() && !known_.insert(key).second;
 }

@@ -14,7 +14,7 @@ namespace inflight::check {
 class Alike {
  public:
   // Whether an earlier call had a finding like this one.
-  bool knows(const Finding& finding);
+  bool seen_before(const Finding& finding);
 
  private:
   std::set<std::string> known_;

@@ -69,7 +69,7 @@ bool matches_pattern(const Suppression::Pattern& pattern, const Finding& finding
 }
 
 // A key of the place that stays the same in all versions of a file that have the same line.
-std::string lasting(const CodePlace& p) {
+std::string baseline_key(const CodePlace& p) {
   const std::string_view source = trimmed(p.source);
   const CodeLine own = own_line(p);
   return fmt::format("{}\n{}\n{}\n{}\n{}\n", p.kernel, p.function, p.instruction,
@@ -79,9 +79,9 @@ std::string lasting(const CodePlace& p) {
                                          : std::to_string(p.ptx_line));
 }
 
-std::string lasting(const Finding& f) {
-  std::string text = std::string(facts_of(f.kind).id) + "\n" + lasting(f.here.place);
-  for (const Party& each : f.there) text += lasting(each.place);
+std::string baseline_key(const Finding& f) {
+  std::string text = std::string(facts_of(f.kind).id) + "\n" + baseline_key(f.here.place);
+  for (const Party& each : f.there) text += baseline_key(each.place);
   return text;
 }
 
@@ -206,10 +206,10 @@ std::string suppression_for(const Finding& f) {
   return text + "}\n";
 }
 
-void Baseline::add(const Finding& finding) { ++known_[lasting(finding)]; }
+void Baseline::add(const Finding& finding) { ++known_[baseline_key(finding)]; }
 
 bool Baseline::take(const Finding& finding) {
-  const auto found = known_.find(lasting(finding));
+  const auto found = known_.find(baseline_key(finding));
   if (found == known_.end() || found->second == 0) return false;
   --found->second;
   return true;

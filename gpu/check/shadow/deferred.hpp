@@ -15,17 +15,17 @@ struct Access;
 class DeferredReads {
  public:
   struct Read {
-    Read() {}  // NOLINT: filled in by take()
+    Read() {}  // NOLINT: filled in by try_defer()
     std::array<std::uint16_t, order::lanes> addresses;
     order::Mask lanes;
     std::uint32_t bytes, place, warp;
     order::Epoch epoch;
   };
   // Stores the read for later. False: it must be checked now.
-  bool take(const order::Block& block, std::uint32_t warp, const Access& read);
+  bool try_defer(const order::Block& block, std::uint32_t warp, const Access& read);
   // Call it before a write: calls f(read) for deferred reads that the write may conflict with.
   template <class F>
-  void written(const order::Block& block, bool by_copy, F f) {
+  void before_write(const order::Block& block, bool by_copy, F f) {
     written_ = block.epoch();
     copied_ |= by_copy;
     if (reads_.empty()) return;
@@ -41,7 +41,7 @@ class DeferredReads {
 
  private:
   static constexpr std::size_t most = 4096;
-  static constexpr std::uint32_t patience = 4;
+  static constexpr std::uint32_t max_excess_replays = 4;
   std::vector<Read> reads_;
   order::Epoch last_ = 0, written_ = 0;  // of the latest read in reads_; of the latest write
   bool copied_ = false;                  // copies have written: a barrier does not order them

@@ -130,7 +130,7 @@ void Shadow::lanes(const Actor& actor, Row row_of, Epoch epoch, const Access& ac
 
 void Shadow::settle(const Block& block, bool by_copy) {
   if (shared_) return;
-  deferred_.written(block, by_copy, [&](const DeferredReads::Read& read) {
+  deferred_.before_write(block, by_copy, [&](const DeferredReads::Read& read) {
     std::array<std::uint64_t, order::lanes> addresses;
     std::copy(read.addresses.begin(), read.addresses.end(), addresses.begin());
     std::vector<Conflict> none;  // no write of its block is unordered with it
@@ -143,7 +143,7 @@ void Shadow::access(const Block& block, std::uint32_t warp, const Access& access
                     std::vector<Conflict>& conflicts) {
   if (access.write)
     settle(block, false);
-  else if (!shared_ && limits_.own && deferred_.take(block, warp, access))
+  else if (!shared_ && limits_.own && deferred_.try_defer(block, warp, access))
     return;
   access_at(block, warp, block.epoch(), false, access, conflicts);
 }

@@ -49,7 +49,7 @@ struct Caller {
     return call.argument<T>(i, lane);
   }
   // Writes to the address in argument `i`.
-  Code give(unsigned i, const void* value, std::uint32_t bytes) const {
+  Code write_result(unsigned i, const void* value, std::uint32_t bytes) const {
     const auto address = argument<std::uint64_t>(i);
     if (!write_generic(warp(), lane, address, value, bytes)) return invalid_value;
     if (const Observation* const to = grid().observation)
@@ -57,8 +57,8 @@ struct Caller {
     return success;
   }
   template <class T>
-  Code give(unsigned i, T value) const {
-    return give(i, &value, sizeof value);
+  Code write_result(unsigned i, T value) const {
+    return write_result(i, &value, sizeof value);
   }
 };
 

@@ -11,8 +11,8 @@ Code queue(const Caller& c, Child child, std::uint64_t stream, bool own) {
   const bool tail = stream == Children::tail_stream;
   if (stream == Children::legacy_stream) return invalid_value;
   const Launch& parent = *c.grid().launch;
-  child.launch.descent.depth = parent.descent.depth + (tail ? 0 : 1);
-  if (child.launch.descent.depth > places || (tail && c.children().tail_count() >= places))
+  child.launch.origin.depth = parent.origin.depth + (tail ? 0 : 1);
+  if (child.launch.origin.depth > places || (tail && c.children().tail_count() >= places))
     return pending_count_exceeded;
   child.by = c.thread();
   child.parent = parent.kernel;
@@ -75,7 +75,7 @@ Code make_launch(const Caller& c, const Shape& shape, Launch& launch) {
   launch = c.runtime().launch_of(*kernel);
   launch.grid = shape.grid, launch.block = shape.block;
   launch.dynamic_shared = shape.dynamic_shared;
-  launch.descent.parent = c.grid().id;
+  launch.origin.parent = c.grid().id;
   return code_of(c.parent().check(launch));
 }
 

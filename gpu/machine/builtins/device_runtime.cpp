@@ -15,14 +15,14 @@ constexpr std::uint32_t non_blocking = 1, disable_timing = 2;
 
 Code create_stream(const Caller& c) {
   if (c.argument<std::uint32_t>(1) > non_blocking) return invalid_value;
-  return c.give(0, c.children().create_stream());
+  return c.write_result(0, c.children().create_stream());
 }
 Code destroy_stream(const Caller& c) {
   return c.children().has_stream(c.argument<std::uint64_t>(0)) ? success : invalid_value;
 }
 Code create_event(const Caller& c) {
   if (c.argument<std::uint32_t>(1) != disable_timing) return invalid_value;
-  return c.give(0, c.children().create_event());
+  return c.write_result(0, c.children().create_event());
 }
 Code destroy_event(const Caller& c) {
   return c.children().has_event(c.argument<std::uint64_t>(0)) ? success : invalid_value;
@@ -62,30 +62,32 @@ const Op* error_text(const BuiltinCall& call) {
 
 // --- the device
 
-Code get_device(const Caller& c) { return c.give<std::int32_t>(0, c.grid().device); }
+Code get_device(const Caller& c) { return c.write_result<std::int32_t>(0, c.grid().device); }
 Code get_device_count(const Caller& c) {
-  return c.give<std::int32_t>(0, c.runtime().device_count());
+  return c.write_result<std::int32_t>(0, c.runtime().device_count());
 }
-Code get_version(const Caller& c) { return c.give<std::int32_t>(0, 6000); }  // as on an H200
+Code get_version(const Caller& c) {
+  return c.write_result<std::int32_t>(0, 6000);
+}  // as on an H200
 Code get_attribute(const Caller& c) {
   const auto device = c.argument<std::int32_t>(2);
   if (device < 0 || device >= c.runtime().device_count()) return invalid_device;
   const auto value = c.runtime().attribute(c.argument<std::int32_t>(1), device);
-  return value ? c.give(0, *value) : invalid_value;
+  return value ? c.write_result(0, *value) : invalid_value;
 }
 Code get_limit(const Caller& c) {
   constexpr std::int32_t sync_depth = 3;  // no longer supported
   const auto number = c.argument<std::int32_t>(1);
   if (number == sync_depth) return unsupported_limit;
   const auto value = c.runtime().limit(number);
-  return value ? c.give(0, *value) : invalid_value;
+  return value ? c.write_result(0, *value) : invalid_value;
 }
 Code get_function_attributes(const Caller& c) {
   const Kernel* const kernel =
       kernel_at(*c.grid().launch->kernel->program, c.argument<std::uint64_t>(1));
   if (!kernel) return invalid_device_function;
   const auto bytes = c.runtime().attributes(*kernel);
-  return c.give(0, bytes.data(), static_cast<std::uint32_t>(bytes.size()));
+  return c.write_result(0, bytes.data(), static_cast<std::uint32_t>(bytes.size()));
 }
 Code get_resident_blocks(const Caller& c) {
   const Kernel* const kernel =
@@ -93,7 +95,7 @@ Code get_resident_blocks(const Caller& c) {
   if (!kernel) return invalid_device_function;
   const auto blocks = c.runtime().resident_blocks(*kernel, c.argument<std::int32_t>(2),
                                                   c.argument<std::uint64_t>(3));
-  return blocks ? c.give(0, *blocks) : invalid_value;
+  return blocks ? c.write_result(0, *blocks) : invalid_value;
 }
 
 // --- memory: malloc and free under other names
@@ -104,7 +106,7 @@ Code allocate(const Caller& c) {
   const auto made = grid.memory->allocate_heap(grid.device, size, grid.options->heap_bytes);
   if (!made) return memory_allocation;
   if (*made) report_heap(c, check::Allocation::Step::made, *made, size);
-  return c.give(0, *made);
+  return c.write_result(0, *made);
 }
 Code release(const Caller& c) {
   const auto address = c.argument<std::uint64_t>(0);

@@ -24,7 +24,7 @@ Code transfer(const Caller& c, const Transfer& what, std::uint64_t stream, bool 
     return invalid_value;
   Child child;
   child.launch.id = c.runtime().next_number();
-  child.launch.descent.parent = c.grid().id;
+  child.launch.origin.parent = c.grid().id;
   child.transfer = what;
   return queue(c, std::move(child), stream, own);
 }

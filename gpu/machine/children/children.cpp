@@ -75,7 +75,7 @@ bool Children::wait(std::uint64_t stream, std::uint64_t event, const ThreadOfGri
 
 bool Children::launch(Child child, std::uint64_t stream, bool own) {
   const std::lock_guard lock(mutex_);
-  child.launch.descent.tail = stream == tail_stream;
+  child.launch.origin.tail = stream == tail_stream;
   if (stream == tail_stream) {
     tails_.push_back(std::move(child));
     return true;
@@ -87,7 +87,7 @@ bool Children::launch(Child child, std::uint64_t stream, bool own) {
     queued.after = std::exchange(in->in_front, {queue_.size()});
   }
   for (const std::size_t each : queued.after)
-    queued.child.launch.descent.after.push_back(queue_[each].child.number());
+    queued.child.launch.origin.after.push_back(queue_[each].child.number());
   queue_.push_back(std::move(queued));
   ++pending_;
   changed_.notify_one();

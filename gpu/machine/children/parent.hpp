@@ -16,7 +16,7 @@ class Parent {
   virtual FaultKind check(const Launch&) const = 0;
   // Notifies that something was launched; that threads of the grid only poll memory.
   virtual void launched() = 0;
-  virtual void polls() = 0;
+  virtual void note_polling() = 0;
 };
 
 }  // namespace inflight::machine

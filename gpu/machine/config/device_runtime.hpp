@@ -26,7 +26,7 @@ struct NodeUpdate {
 class DeviceRuntime {
  public:
   virtual ~DeviceRuntime() = default;
-  // A launch of this kernel without shape, arguments and descent.
+  // A launch of this kernel without shape, arguments and origin.
   virtual Launch launch_of(const Kernel& kernel) = 0;
   // A launch number, for a copy or a fill.
   virtual std::uint64_t next_number() = 0;
@@ -46,7 +46,7 @@ class DeviceRuntime {
   virtual int launch_graph(std::uint64_t graph, std::uint64_t stream) = 0;
   virtual int update(const std::vector<NodeUpdate>& updates) = 0;
   // Notifies that threads of the kernel only poll memory.
-  virtual void polls() = 0;
+  virtual void note_polling() = 0;
   // The address of a cudaError's name or description, in memory that kernels can read.
   virtual std::uint64_t error_text(int code, bool name) = 0;
 };

@@ -26,7 +26,7 @@ struct Dim3 {
 inline constexpr std::uint64_t first_cycle = 1ull << 32;
 
 // The origin of a launch by a thread of another launch.
-struct Descent {
+struct LaunchOrigin {
   std::uint64_t parent = 0;          // the other launch's number; 0: launched by the host
   std::vector<std::uint64_t> after;  // numbers of its parent's launches that it waits for
   bool tail = false;                 // it waits for the parent and all its other launches
@@ -55,7 +55,7 @@ struct Launch {
   Dependents* dependents = nullptr;        // null: none
   Prerequisites* prerequisites = nullptr;  // null: all earlier grids have ended
   DeviceRuntime* runtime = nullptr;        // null: its kernel cannot launch others
-  Descent descent;
+  LaunchOrigin origin;
 };
 
 }  // namespace inflight::machine

@@ -210,7 +210,7 @@ const Op* run_observed(Warp& w, const Op* op) {
 }
 
 // Releases parked lanes that took part: they go on after their instruction.
-void let_go(Warp& w, const Part& part) {
+void release_parked(Warp& w, const Part& part) {
   for (std::size_t i = 0; i < w.parked.size(); ++i) {
     Split& s = w.parked[i];
     if (s.pc != part.op || s.frame != part.frame || s.wait != Wait::collective) continue;
@@ -283,7 +283,7 @@ const Op* run_groups(Warp& w, const Op* op, Collective run) {
   }
   w.mask = split;
   w.whole = split == w.alive;
-  for (const Part& p : gone) let_go(w, p);
+  for (const Part& p : gone) release_parked(w, p);
   if (ready == 0) return w.park(op, Wait::collective, first_missing);
   if (ready != split) keep_waiting(w, op, split & ~ready, first_missing);
   return gone.empty() ? op + 1 : w.jump(op + 1);

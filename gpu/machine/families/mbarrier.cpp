@@ -292,14 +292,14 @@ const Op* run_pending_count(Warp& w, const Op* op) {
 
 // Emits `handler` with the operands d, b, c and the address.
 bool emit(Lowering& lo, Handler handler, const ptx::Operand& address, Ref d, Ref b, Ref c,
-          bool unheeded = false) {
+          bool unused_result = false) {
   if (lo.what.memory.empty()) return lo.refuse("an address in brackets is needed");
   const Space space = lo.what.memory.front().space;
   if (space != Space::generic && !is_shared(space))
     return lo.refuse("mbarriers are in shared memory");
   Op& op = lo.emit(handler);
   op.d = d, op.b = b, op.c = c;
-  op.count = unheeded;
+  op.count = unused_result;
   return lo.address(address, op);
 }
 
@@ -368,8 +368,8 @@ bool lower_wait(Lowering& lo, const Row&) {
                                 : (parity ? run_test_wait<true> : run_test_wait<false>);
   const Function& function = *lo.code().description;
   const auto index = static_cast<std::uint32_t>(&lo.what - function.body.data());
-  const bool unheeded = lo.form().synchronised && !heeds_answer(function, index);
-  return emit(lo, handler, lo.operands[1], d, b, no_ref, unheeded);
+  const bool unused_result = lo.form().synchronised && !uses_result(function, index);
+  return emit(lo, handler, lo.operands[1], d, b, no_ref, unused_result);
 }
 
 bool lower_pending_count(Lowering& lo, const Row&) {

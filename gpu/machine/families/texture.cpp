@@ -63,7 +63,7 @@ class Operands {
 };
 
 // Writes the lanes' values to the result registers.
-void give(Warp& w, const Op* op, Type result, const texture::Value (&values)[lanes]) {
+void write_result(Warp& w, const Op* op, Type result, const texture::Value (&values)[lanes]) {
   const auto half = [](std::uint32_t bits) {
     return numbers::F16::round(std::bit_cast<float>(bits));
   };
@@ -123,7 +123,7 @@ const Op* run_read(Warp& w, const Op* op) {
   });
   if (!good) return nullptr;
   // Results are written last because one may share a coordinate's register.
-  give(w, op, use.result, values);
+  write_result(w, op, use.result, values);
   if (noted) note_reads(w, op, touched, t->image.format.bytes());
   w.progressed = true;
   return op + 1;

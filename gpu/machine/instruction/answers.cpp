@@ -108,7 +108,7 @@ bool decides(const Function& f, std::uint32_t branch, Set guard) {
 
 }  // namespace
 
-bool heeds_answer(const Function& f, std::uint32_t instruction) {
+bool uses_result(const Function& f, std::uint32_t instruction) {
   std::map<std::uint32_t, unsigned> writers;
   for (const Instruction& each : f.body)
     for (const RegisterUse& use : each.writes) ++writers[use.reg];

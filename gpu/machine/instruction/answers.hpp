@@ -9,6 +9,6 @@ namespace inflight::machine {
 // Whether the code after `instruction`, which tests for completion, depends on the result. False if
 // nothing reads it, or if each branch on it leads a thread that got false to where one that got
 // true goes, with no other wait between. True in doubt.
-bool heeds_answer(const Function& function, std::uint32_t instruction);
+bool uses_result(const Function& function, std::uint32_t instruction);
 
 }  // namespace inflight::machine

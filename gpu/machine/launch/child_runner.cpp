@@ -35,13 +35,13 @@ std::string launched_by(const Child& child) {
 void report(const Child& child, std::uint64_t stream, check::Listener* listener) {
   if (!listener || !check::has(listener->topics(), check::Topic::host)) return;
   const Transfer& t = child.transfer;
-  const Descent& descent = child.launch.descent;
+  const LaunchOrigin& origin = child.launch.origin;
   check::HostAccess event;
   event.kind = t.fills ? check::HostAccess::Kind::set : check::HostAccess::Kind::copy;
   event.stream = stream;
   event.asynchronous = true;
   event.launch = child.number();
-  event.descent = {descent.parent, descent.after, descent.tail};
+  event.origin = {origin.parent, origin.after, origin.tail};
   event.destination = t.destination, event.source = t.source;
   event.destination_pitch = t.destination_pitch, event.source_pitch = t.source_pitch;
   event.bytes = t.bytes, event.rows = t.rows;
@@ -113,7 +113,7 @@ Outcome run_tails(std::vector<Child> tails, const Launch& parent, const RunGrid&
   while (outcome.ok() && !tails.empty() && !cancelled(parent) && !(stop && *stop)) {
     Child next = std::move(tails.back());
     tails.pop_back();
-    next.launch.descent.stop = stop;
+    next.launch.origin.stop = stop;
     std::vector<Child> its_own;
     outcome = run_child(next, parent, how, its_own);
     tails.insert(tails.end(), std::make_move_iterator(its_own.rbegin()),
@@ -128,7 +128,7 @@ Outcome run_with_tails(const Launch& launch, const RunGrid& how) {
   std::vector<Child> tails;
   Outcome outcome = how.run(launch, how, tails);
   if (!outcome.ok() || tails.empty()) return outcome;
-  return run_tails(std::move(tails), launch, how, launch.descent.stop);
+  return run_tails(std::move(tails), launch, how, launch.origin.stop);
 }
 
 ChildRunner::ChildRunner(Grid& grid, const RunGrid& run_grid)
@@ -170,10 +170,10 @@ void ChildRunner::launched() {
   begin_beside();
 }
 
-void ChildRunner::polls() {
+void ChildRunner::note_polling() {
   const Children* const known = known_.load(std::memory_order_acquire);
   if (known && known->pending() != 0) begin_beside();
-  grid_.launch->runtime->polls();
+  grid_.launch->runtime->note_polling();
 }
 
 void ChildRunner::begin_beside() {
@@ -200,7 +200,7 @@ void ChildRunner::work() {
 
 void ChildRunner::run_one(Child child) {
   const Launch& parent = *grid_.launch;
-  child.launch.descent.stop = &grid_.stop;
+  child.launch.origin.stop = &grid_.stop;
   Outcome outcome;
   const auto run = [&] {
     std::vector<Child> tails;
@@ -210,7 +210,7 @@ void ChildRunner::run_one(Child child) {
   };
   // A host thread's stack has room for this many levels.
   constexpr unsigned levels = 32;
-  if (child.launch.descent.depth % levels == 0)
+  if (child.launch.origin.depth % levels == 0)
     on_new_thread(run);
   else
     run();

@@ -37,7 +37,7 @@ class ChildRunner : public Parent {
   bool busy() const override;
   FaultKind check(const Launch& launch) const override;
   void launched() override;
-  void polls() override;
+  void note_polling() override;
 
   // Call it once the grid has ended. Runs the remaining children. A child's fault becomes the
   // grid's.

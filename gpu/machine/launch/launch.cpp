@@ -114,7 +114,7 @@ void advance(std::atomic<std::uint64_t>& clock, std::uint64_t to) {
 
 // Reports to the listener what threads wait for: those of `first`, then those of all other
 // unfinished clusters.
-void tell_stuck(const Clusters& clusters, const Cluster& first, check::Stuck::Why why) {
+void report_stuck(const Clusters& clusters, const Cluster& first, check::Stuck::Why why) {
   const Observation* const observation = clusters.grid().observation;
   if (!observation) return;
   observation->stuck(first, why);
@@ -126,7 +126,7 @@ void tell_stuck(const Clusters& clusters, const Cluster& first, check::Stuck::Wh
 Outcome ended_early(const Clusters& clusters) {
   Outcome outcome = clusters.grid().outcome();
   if (const Cluster* const polling = clusters.hopeless())
-    tell_stuck(clusters, *polling, check::Stuck::Why::only_polling);
+    report_stuck(clusters, *polling, check::Stuck::Why::only_polling);
   const bool cancelled = outcome.ok();
   const bool by_the_user =
       outcome.kind == FaultKind::timeout || outcome.kind == FaultKind::interrupted;
@@ -141,7 +141,7 @@ Outcome ended_early(const Clusters& clusters) {
   for (const auto& block : cluster->blocks)
     if (!block->ended) outcome.report += to_text(waits_of(*block));
   if (outcome.kind == FaultKind::timeout)
-    tell_stuck(clusters, *cluster, check::Stuck::Why::out_of_time);
+    report_stuck(clusters, *cluster, check::Stuck::Why::out_of_time);
   return outcome;
 }
 

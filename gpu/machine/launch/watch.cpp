@@ -101,7 +101,7 @@ class Watch::Watcher {
 Watch::Watch(Clusters& clusters)
     : clusters_(clusters),
       begin_(Clock::now()),
-      watched_(clusters.grid().launch->cancel || clusters.grid().launch->descent.stop ||
+      watched_(clusters.grid().launch->cancel || clusters.grid().launch->origin.stop ||
                clusters.grid().options->timeout.count() != 0 || clusters.grid().options->progress),
       progress_(*clusters.grid().options) {
   if (watched_) Watcher::get().add(*this);
@@ -115,7 +115,7 @@ Watch::Clock::time_point Watch::look(Clock::time_point now) {
   Grid& grid = clusters_.grid();
   const Launch& launch = *grid.launch;
   if (launch.cancel && launch.cancel->load()) grid.stop = true;
-  if (launch.descent.stop && launch.descent.stop->load()) grid.stop = true;
+  if (launch.origin.stop && launch.origin.stop->load()) grid.stop = true;
   progress_.show(grid.launch->kernel->name, now - begin_, clusters_.blocks_done(),
                  clusters_.blocks());
   if (now >= give_up_)

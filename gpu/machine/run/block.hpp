@@ -61,7 +61,7 @@ struct Grid {
   std::uint64_t workspace = 0;               // what %envreg1:2 points to, if the kernel uses it
   std::uint64_t stack_limit = 256 << 10;     // bytes of local memory a thread may use
   std::atomic<std::uint64_t> call_bytes{0};  // host memory used for frames of called functions
-  Written written;
+  WrittenAllocations written;
   std::atomic<bool> stop{false};                   // ended by a fault, a time-out or a cancellation
   std::uint64_t begin = first_cycle;               // on the device's clock
   std::atomic<std::uint64_t> latest{first_cycle};  // latest cycle that a block has reported

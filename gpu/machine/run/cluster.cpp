@@ -82,7 +82,7 @@ Cluster::State Cluster::run(Worker& worker, std::uint32_t rounds) {
       stuck &= state != Block::State::spinning;
       if (block->progressed) idle_rounds_ = 0;
     }
-    let_go();
+    release_ended_blocks();
     const std::uint64_t now = meet_clocks();
     if (!live || !stuck) {
       grid->reached(now);
@@ -108,7 +108,7 @@ bool Cluster::held() const {
 
 // Blocks take turns here but run at once on a chip, so a block that ended in this round may be a
 // turn ahead of the others. They may access its shared memory until they have had one more turn.
-void Cluster::let_go() {
+void Cluster::release_ended_blocks() {
   if (blocks.size() == 1) return;
   for (auto& block : blocks) {
     block->left = block->ended && ended_before_[block->rank];

@@ -52,7 +52,7 @@ struct Cluster {
 
  private:
   bool unblock(Worker& worker);
-  void let_go();
+  void release_ended_blocks();
   void follow_others();
   std::uint64_t meet_clocks();
   void try_complete(const LastToArrive& last);

@@ -49,8 +49,8 @@ Observation::Observation(Grid& grid, check::Listener& listener)
   kernel_.static_shared = grid.static_shared;
   kernel_.dynamic_shared = launch.dynamic_shared;
   kernel_.cooperative = launch.cooperative;
-  const Descent& descent = launch.descent;
-  kernel_.descent = {descent.parent, descent.after, descent.tail};
+  const LaunchOrigin& origin = launch.origin;
+  kernel_.origin = {origin.parent, origin.after, origin.tail};
   kernel_.families = family_names();
   kernel_.describe = &describe;
   kernel_.variable = &variable_at;

@@ -234,16 +234,16 @@ const Op* follow_one(Warp& w, const Op* op) {
 }
 
 const Op* follow(Warp& w, const Op* pc) {
-  w.follows = true;
+  w.tracks_undefined = true;
   while (pc && w.undefined != 0) pc = follow_one(w, pc);
-  w.follows = false;
+  w.tracks_undefined = false;
   return pc;
 }
 
 const Op* follow_load(Warp& w, const Op* op, const check::UndefinedBytes& loaded) {
   if (is_matrix(instruction_at(*w.frame, op))) {
     const Op* const next = load_matrix(w, op, loaded);
-    return w.follows ? next : follow(w, next);
+    return w.tracks_undefined ? next : follow(w, next);
   }
   bool done = false;
   const Op* const next = run_rest(w, op, done);
@@ -252,7 +252,7 @@ const Op* follow_load(Warp& w, const Op* op, const check::UndefinedBytes& loaded
 
 const Op* follow_load(Warp& w, const Op* op, const check::UndefinedBytes& loaded, const Op* next) {
   take_loaded(w, op, loaded);
-  return w.follows ? next : follow(w, next);
+  return w.tracks_undefined ? next : follow(w, next);
 }
 
 }  // namespace inflight::machine

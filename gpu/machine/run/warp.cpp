@@ -364,7 +364,7 @@ void Warp::run_instructions(std::uint32_t count, bool fair) {
   if (!fair) polled = 0;
   const Op* pc = fair ? next_fair() : next();
   std::uint32_t done = 0;
-  follows = true;
+  tracks_undefined = true;
   while (pc) {
     const Op* const after = undefined != 0 ? follow_one(*this, pc) : pc->run(*this, pc);
     if (!after) break;
@@ -392,7 +392,7 @@ void Warp::run(std::int32_t slice_ops) {
   } else {
     pc = next_fair();
   }
-  follows = false;
+  tracks_undefined = false;
   if (undefined != 0) [[unlikely]]
     pc = follow(*this, pc);
   while (pc) pc = pc->run(*this, pc);

@@ -206,7 +206,7 @@ struct alignas(64) Warp {
   std::uint8_t polled = 0;          // Polls: what this turn executed that may be part of a spin
   bool progressed = false;          // it did something that others may see
   std::uint32_t undefined = 0;      // registers with undefined bits (undefined.hpp)
-  bool follows = false;             // the loop that runs its ops follows undefined bits
+  bool tracks_undefined = false;    // the loop that runs its ops follows undefined bits
   const MatrixVariant* variant = nullptr;  // set while a matrix load or store runs on a variant
   std::uint32_t waiting = 0;               // lanes whose wait was reported to a listener
   std::unique_ptr<Frame> root;

@@ -52,7 +52,7 @@ bool polled_time(const Cluster& cluster) {
 
 // A worker whose clusters only wait, turn after turn, yields its core to those they wait for:
 // kernels of other devices and processes, and threads of the host.
-class Patience {
+class IdleBackoff {
  public:
   // Returns true if the worker has waited for a while. Each of the `clusters` gets two turns before
   // the core is yielded, because one may be what the others wait for.
@@ -79,7 +79,7 @@ void run_clusters(Clusters& clusters, unsigned place) {
   if (!joined) return;
   WorkQueue& queue = *joined;
   Worker worker;
-  Patience patience;
+  IdleBackoff backoff;
   SpareClusters spare(grid);
   while (!grid.stop.load(std::memory_order_relaxed)) {
     auto ticket = clusters.take(queue);
@@ -97,13 +97,13 @@ void run_clusters(Clusters& clusters, unsigned place) {
     if (!done || grid.stop.load(std::memory_order_relaxed)) {
       const bool still_held = held && cluster->held();
       // What its threads poll may be written by grids that they have launched.
-      if (patience.turn(only_polled(*cluster) && !polled_time(*cluster), queue.suspended_count()) &&
+      if (backoff.turn(only_polled(*cluster) && !polled_time(*cluster), queue.suspended_count()) &&
           grid.parent)
-        grid.parent->polls();
+        grid.parent->note_polling();
       clusters.suspend(queue, std::move(cluster));
       if (still_held) in_front->rest(clusters.joined());
     } else {
-      patience.turn(false, 0);
+      backoff.turn(false, 0);
       queue.finished(cycles_of(*cluster));
       spare.give_back(std::move(cluster));
     }
@@ -133,14 +133,14 @@ Clusters::Clusters(Grid& grid, std::uint64_t total, std::uint64_t resident_limit
   if (workers == 1 || !without_waiting(grid)) return;
   const std::uint32_t length = WorkQueue::good_length(1, most_cycles(grid));
   if (length > 1 && total / workers < FreshRun::most)
-    share_out();
+    distribute();
   else
     for (WorkQueue& queue : queues_) queue.expect(length);
 }
 
 // For short clusters that wait for nobody, in whatever order. Each worker gets the same part of the
 // grid in each launch, so its caches still hold what it wrote in the last one.
-void Clusters::share_out() {
+void Clusters::distribute() {
   const std::uint64_t parts = workers();
   for (std::uint64_t i = 0; i < parts; ++i) {
     const std::uint64_t first = total_ * i / parts, end = total_ * (i + 1) / parts;

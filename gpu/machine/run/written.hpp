@@ -7,7 +7,7 @@
 
 namespace inflight::machine {
 
-class Written {
+class WrittenAllocations {
  public:
   bool test(std::uint64_t base) const { return slot(base).load(std::memory_order_relaxed); }
   // Returns true if it was not marked before.

@@ -54,7 +54,7 @@ TEST(Alike, AreThoseOfTheSameFunctionsVariableAndSentence) {
     Alike alike;
     Finding other = finding_at(7);
     change(other);
-    return !alike.knows(race) && alike.knows(other);
+    return !alike.seen_before(race) && alike.seen_before(other);
   };
   EXPECT_TRUE(like([](Finding&) {}));
   EXPECT_FALSE(like([](Finding& f) { f.kind = FindingKind::leak; }));
@@ -72,8 +72,8 @@ TEST(Alike, ARaceIsTheSameWhicheverSideIsTold) {
   other = one;
   std::swap(other.here, other.there[0]);
   Alike alike;
-  EXPECT_FALSE(alike.knows(one));
-  EXPECT_TRUE(alike.knows(other));
+  EXPECT_FALSE(alike.seen_before(one));
+  EXPECT_TRUE(alike.seen_before(other));
 }
 
 TEST(Alike, MistakesOfTheHostAloneAreLikeNoOther) {
@@ -81,8 +81,8 @@ TEST(Alike, MistakesOfTheHostAloneAreLikeNoOther) {
   leak.kind = FindingKind::leak;
   leak.here.place.instruction = "cudaMalloc";
   Alike alike;
-  EXPECT_FALSE(alike.knows(leak));
-  EXPECT_FALSE(alike.knows(leak));
+  EXPECT_FALSE(alike.seen_before(leak));
+  EXPECT_FALSE(alike.seen_before(leak));
   EXPECT_EQ(groups_of({leak, leak}).size(), 2u);
 }
 

@@ -24,7 +24,7 @@ bool heeded(const std::string& behind, const std::string& before = "") {
   const auto function = describe(*module, module->functions.back());
   for (std::uint32_t i = 0; i < function->body.size(); ++i)
     if (function->body[i].opcode == ptx::Opcode::mbarrier_try_wait)
-      return heeds_answer(*function, i);
+      return uses_result(*function, i);
   ADD_FAILURE() << "no wait in " << behind;
   return true;
 }

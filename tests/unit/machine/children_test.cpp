@@ -81,9 +81,9 @@ TEST_F(ChildrenTest, OnlyStreamsThatThereAreTakeLaunches) {
 TEST_F(ChildrenTest, ALaunchSaysWhatItComesAfter) {
   const auto a = children.create_stream();
   launch(7, a), launch(8, a);
-  EXPECT_EQ(children.next()->launch.descent.after, Numbers{});
+  EXPECT_EQ(children.next()->launch.origin.after, Numbers{});
   children.ended(7);
-  EXPECT_EQ(children.next()->launch.descent.after, Numbers{7});
+  EXPECT_EQ(children.next()->launch.origin.after, Numbers{7});
 }
 
 TEST_F(ChildrenTest, TailsComeBehindTheGrid) {
@@ -93,7 +93,7 @@ TEST_F(ChildrenTest, TailsComeBehindTheGrid) {
   const auto tails = children.tails();
   ASSERT_EQ(tails.size(), 2u);
   EXPECT_EQ(tails[0].number(), 1u);
-  EXPECT_TRUE(tails[0].launch.descent.tail);
+  EXPECT_TRUE(tails[0].launch.origin.tail);
   EXPECT_EQ(tails[1].number(), 3u);
 }
 

@@ -26,7 +26,7 @@ class TestRuntime : public DeviceRuntime {
   }
   int launch_graph(std::uint64_t, std::uint64_t) override { return 1; }
   int update(const std::vector<NodeUpdate>&) override { return 1; }
-  void polls() override {}
+  void note_polling() override {}
   std::uint64_t error_text(int, bool) override { return 0; }
 
   std::uint64_t places = 2048;

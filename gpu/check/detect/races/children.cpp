@@ -11,20 +11,20 @@ void Children::root(std::uint64_t launch, const order::Streams::Launch& began,
   families_[launch] = {0, stream, order::Streams::done(began)};
 }
 
-order::Streams::Launch Children::begin(std::uint64_t child, const Descent& descent,
+order::Streams::Launch Children::begin(std::uint64_t child, const LaunchOrigin& origin,
                                        std::uint64_t stream, order::Streams& streams) {
   order::Knowledge knows;
   if (auto told = launched_.extract(child); !told.empty()) knows = std::move(told.mapped());
-  for (const std::uint64_t front : descent.after)
+  for (const std::uint64_t front : origin.after)
     if (const auto found = families_.find(front); found != families_.end())
       knows.join(found->second.done);
-  const auto parent = families_.find(descent.parent);
-  if (descent.tail && parent != families_.end()) knows.join(parent->second.done);
+  const auto parent = families_.find(origin.parent);
+  if (origin.tail && parent != families_.end()) knows.join(parent->second.done);
   const order::Streams::Launch began = streams.child(stream, knows);
   const order::Knowledge done = order::Streams::done(began);
   for (auto up = parent; up != families_.end(); up = families_.find(up->second.parent))
     up->second.done.join(done);
-  families_[child] = {descent.parent, stream, done};
+  families_[child] = {origin.parent, stream, done};
   return began;
 }
 

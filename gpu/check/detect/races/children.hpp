@@ -14,8 +14,8 @@ class Children {
   // A thread with the knowledge `by` launches `child`.
   void launched(std::uint64_t child, const order::Knowledge& by);
   // `child` begins, as part of the stream's current work.
-  order::Streams::Launch begin(std::uint64_t child, const Descent& descent, std::uint64_t stream,
-                               order::Streams& streams);
+  order::Streams::Launch begin(std::uint64_t child, const LaunchOrigin& origin,
+                               std::uint64_t stream, order::Streams& streams);
   // A launch by the host, whose threads may launch others.
   void root(std::uint64_t launch, const order::Streams::Launch& began, std::uint64_t stream);
   // A piece of the stream's work has ended, with all launches that it led to.

@@ -51,8 +51,8 @@ void HostOrder::edge(const StreamEdge& e) {
 }
 
 order::Streams::Launch HostOrder::begin(const Kernel& kernel) {
-  if (kernel.descent.parent)
-    return children_.begin(kernel.launch, kernel.descent, kernel.stream, streams_);
+  if (kernel.origin.parent)
+    return children_.begin(kernel.launch, kernel.origin, kernel.stream, streams_);
   const auto told = coming_.extract(kernel.launch);
   const order::Streams::Launch launch = told.empty() ? streams_.on_host() : told.mapped();
   children_.root(kernel.launch, launch, kernel.stream);
@@ -81,7 +81,7 @@ order::Streams::Launch HostOrder::launch(const Kernel& kernel) {
 order::Streams::Launch HostOrder::copy(const HostAccess& access) {
   const std::lock_guard lock(mutex_);
   const order::Streams::Launch launch =
-      access.launch ? children_.begin(access.launch, access.descent, access.stream, streams_)
+      access.launch ? children_.begin(access.launch, access.origin, access.stream, streams_)
       : access.work ? streams_.launch(access.stream)
                     : streams_.on_host();
   Launch facts;

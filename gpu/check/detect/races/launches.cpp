@@ -21,7 +21,7 @@ Extents divided(const Extents& a, const Extents& b) { return {a.x / b.x, a.y / b
 Launch facts_of(const Kernel& kernel) {
   Launch facts{kernel.launch, kernel.stream, kernel.device,
                kernel.grid,   kernel.block,  kernel.cluster};
-  facts.nested = kernel.descent.parent != 0;
+  facts.nested = kernel.origin.parent != 0;
   return facts;
 }
 

@@ -25,7 +25,7 @@ class GraphKernels {
   // Launches a graph from a kernel of step `step`.
   virtual Status launch(std::uint64_t graph, std::uint64_t stream, std::uint64_t step) = 0;
   // Called when a kernel's threads do nothing but poll memory.
-  virtual void polls() = 0;
+  virtual void note_polling() = 0;
   // Called before a step begins, because listeners must see one step at a time.
   virtual void stand_alone() = 0;
 

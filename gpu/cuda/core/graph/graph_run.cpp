@@ -110,7 +110,7 @@ class GraphExec::Launch final : public GraphKernels {
     return asked_.exec->for_devices() ? reinterpret_cast<std::uintptr_t>(asked_.exec.get()) : 0;
   }
   Status launch(std::uint64_t graph, std::uint64_t stream, std::uint64_t step) override;
-  void polls() override {
+  void note_polling() override {
     beside_.begin();
     siblings_.begin();
   }

@@ -87,8 +87,9 @@ class Checking {
   void found(const check::Finding& finding) {
     if (spool_) spool_->add(finding);
     if (filter_.judge(finding) != check::Filter::Verdict::report) return;
-    std::string text = "inflight: " + (alike_.knows(finding) ? check::short_text(finding, style_)
-                                                             : check::to_text(finding, style_));
+    std::string text =
+        "inflight: " + (alike_.seen_before(finding) ? check::short_text(finding, style_)
+                                                    : check::to_text(finding, style_));
     if (chosen_.gen_suppressions) text += check::suppression_for(finding);
     std::fwrite(text.data(), 1, text.size(), stderr);
   }

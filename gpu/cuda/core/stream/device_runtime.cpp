@@ -93,8 +93,8 @@ int KernelsRuntime::update(const std::vector<machine::NodeUpdate>& updates) {
   return static_cast<int>(UpdatableNode::update(updates));
 }
 
-void KernelsRuntime::polls() {
-  if (at_) at_->launch.polls();
+void KernelsRuntime::note_polling() {
+  if (at_) at_->launch.note_polling();
 }
 
 std::uint64_t KernelsRuntime::error_text(int code, bool name) {

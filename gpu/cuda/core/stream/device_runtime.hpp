@@ -26,7 +26,7 @@ class KernelsRuntime : public machine::DeviceRuntime {
                                      std::uint64_t dynamic_shared) override;
   int launch_graph(std::uint64_t graph, std::uint64_t stream) override;
   int update(const std::vector<machine::NodeUpdate>& updates) override;
-  void polls() override;
+  void note_polling() override;
   std::uint64_t error_text(int code, bool name) override;
 
  private:
