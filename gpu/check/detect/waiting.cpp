@@ -70,7 +70,7 @@ class Waiting : public Listener {
     if (strangers == 0 && event.kind == Collective::Kind::activemask) return;
     ClusterState* const state = find(event.who);
     if (!state) return;
-    if (state->ordered) state->order.meet(state->warp(event.who));
+    if (state->ordered) state->order.sync_lanes(state->warp(event.who));
     BarrierBreach breach{BarrierBreach::What::left_out, event.who, {}, 0, 0, 0, event.members, 0};
     if (strangers != 0) {
       breach.who.mask = strangers;
@@ -93,12 +93,12 @@ class Waiting : public Listener {
     const std::uint32_t warp = state->warp(access.who);
     if (access.addresses) note(*state, warp, access);
     if (!state->ordered) return;
-    if (access.kind != Access::Kind::load) give(*state, warp);
-    if (access.kind != Access::Kind::store) state->order.take(warp, state->memory);
+    if (access.kind != Access::Kind::load) release(*state, warp);
+    if (access.kind != Access::Kind::store) state->order.acquire(warp, state->memory);
   }
   void fenced(const Fence& fence) override {
     ClusterState* const state = find(fence.who);
-    if (state && state->ordered) give(*state, state->warp(fence.who));
+    if (state && state->ordered) release(*state, state->warp(fence.who));
   }
   void thread_exit(const ThreadExit& event) override {
     const Kernel* const kernel = session_.places.kernel(event.who.launch);
@@ -192,9 +192,9 @@ class Waiting : public Listener {
   static BlockBarriers& barriers_of(ClusterState& state, std::uint32_t warp) {
     return state.barriers[state.size == 1 ? 0 : warp / state.block_warps];
   }
-  static void give(ClusterState& state, std::uint32_t warp) {
+  static void release(ClusterState& state, std::uint32_t warp) {
     state.order.step(warp);
-    state.order.pass_on(warp, state.memory);
+    state.order.release(warp, state.memory);
   }
   void note(ClusterState& state, std::uint32_t warp, const Access& access) {
     if (access.read) {

@@ -14,15 +14,15 @@ namespace {
 
 // A free list per host thread. Every barrier frees and allocates nodes and their lanes.
 template <std::size_t bytes>
-class Kept {
+class FreeList {
  public:
-  static void* take() {
+  static void* allocate() {
     List& mine = list;
     if (!mine.first) return ::operator new(bytes);
     --mine.count;
     return std::exchange(mine.first, mine.first->next);
   }
-  static void give(void* freed) {
+  static void deallocate(void* freed) {
     List& mine = list;
     if (mine.count >= most && !open(mine)) return ::operator delete(freed);
     mine.first = new (freed) Free{mine.first};
@@ -73,11 +73,11 @@ struct Clock::Node {
     std::array<Epoch, lanes> of;
     Epoch operator[](std::size_t lane) const { return of[lane]; }
     Epoch& operator[](std::size_t lane) { return of[lane]; }
-    static void* operator new(std::size_t) { return Kept<sizeof(Lanes)>::take(); }
-    static void operator delete(void* freed) { Kept<sizeof(Lanes)>::give(freed); }
+    static void* operator new(std::size_t) { return FreeList<sizeof(Lanes)>::allocate(); }
+    static void operator delete(void* freed) { FreeList<sizeof(Lanes)>::deallocate(freed); }
   };
-  static void* operator new(std::size_t) { return Kept<sizeof(Node)>::take(); }
-  static void operator delete(void* freed) { Kept<sizeof(Node)>::give(freed); }
+  static void* operator new(std::size_t) { return FreeList<sizeof(Node)>::allocate(); }
+  static void operator delete(void* freed) { FreeList<sizeof(Node)>::deallocate(freed); }
   std::atomic<std::uint32_t> references{1};
   std::uint8_t bits = 0;  // it covers 2^bits rows from prefix
   Epoch floor = 0;        // holds for all of these rows

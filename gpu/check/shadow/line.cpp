@@ -52,9 +52,9 @@ struct Line::Met {
 template <class F>
 void Line::each_list(ByteMask bytes, F f) {
   f(records_);
-  if (!crowd_) return;
-  for (std::uint64_t w = bytes.words() & crowd_->occupied; w != 0; w &= w - 1)
-    f(crowd_->words[static_cast<std::size_t>(std::countr_zero(w))]);
+  if (!by_word_) return;
+  for (std::uint64_t w = bytes.words() & by_word_->occupied; w != 0; w &= w - 1)
+    f(by_word_->words[static_cast<std::size_t>(std::countr_zero(w))]);
 }
 
 template <class List>
@@ -101,11 +101,11 @@ std::uint32_t Line::access(const Record& now, const Judge& judge, const Limits& 
   const bool isolated_read = !now.write && !now.strong && judge.isolated();
   if (isolated_read && is_read_shared(now)) return 0;
   Met met;
-  const std::size_t told = conflicts.size();
+  const std::size_t before = conflicts.size();
   each_list(now.bytes, [&](auto& list) { meet(list, now, judge, met, conflicts); });
   if (now.write)
     note_changed(now.bytes), drop_empty(now.bytes);
-  else if (isolated_read && (crowd_ || records_.size() > 1) && conflicts.size() == told)
+  else if (isolated_read && (by_word_ || records_.size() > 1) && conflicts.size() == before)
     note_read_shared(now);
   if (met.in_place) return 0;
   const std::uint32_t limit = now.write ? limits.writers : limits.readers;
@@ -121,7 +121,7 @@ std::uint32_t Line::access(const Record& now, const Judge& judge, const Limits& 
 bool Line::is_read_shared(const Record& now) const {
   if (shared_in_ != launch_number(now)) return false;
   return (now.bytes.words() & ~std::uint64_t{shared_words_}) == 0 ||
-         (crowd_ && !now.bytes.without(crowd_->shared).any());
+         (by_word_ && !now.bytes.without(by_word_->shared).any());
 }
 
 void Line::note_read_shared(const Record& now) {
@@ -142,36 +142,36 @@ void Line::note_read_shared(const Record& now) {
     shared_in_ = launch;
     note_changed(whole_line);
   }
-  if (crowd_) shared = crowd_->shared = crowd_->shared | shared;
+  if (by_word_) shared = by_word_->shared = by_word_->shared | shared;
   shared_words_ |= static_cast<std::uint32_t>(~whole_line.without(shared).words());
 }
 
 void Line::note_changed(ByteMask bytes) {
   if (shared_words_) shared_words_ &= ~static_cast<std::uint32_t>(bytes.words());
-  if (crowd_) crowd_->shared = crowd_->shared.without(bytes);
+  if (by_word_) by_word_->shared = by_word_->shared.without(bytes);
 }
 
 void Line::drop_empty(ByteMask bytes) {
-  if (!crowd_) return;
-  for (std::uint64_t w = bytes.words() & crowd_->occupied; w != 0; w &= w - 1)
-    if (crowd_->words[static_cast<std::size_t>(std::countr_zero(w))].empty())
-      crowd_->occupied &= ~(w & -w);
-  if (crowd_->occupied == 0) crowd_.reset();
+  if (!by_word_) return;
+  for (std::uint64_t w = bytes.words() & by_word_->occupied; w != 0; w &= w - 1)
+    if (by_word_->words[static_cast<std::size_t>(std::countr_zero(w))].empty())
+      by_word_->occupied &= ~(w & -w);
+  if (by_word_->occupied == 0) by_word_.reset();
 }
 
 void Line::add(const Record& now) {
-  if (crowd_) {
+  if (by_word_) {
     if (const std::uint64_t words = now.bytes.words(); (words & (words - 1)) == 0) {
-      crowd_->occupied |= words;
-      return crowd_->words[static_cast<std::size_t>(std::countr_zero(words))].push_back(now);
+      by_word_->occupied |= words;
+      return by_word_->words[static_cast<std::size_t>(std::countr_zero(words))].push_back(now);
     }
   }
   records_.push_back(now);
-  if (!crowd_ && records_.size() > many) make_crowd();
+  if (!by_word_ && records_.size() > many) index_by_word();
 }
 
-void Line::make_crowd() {
-  crowd_ = std::make_unique<Crowd>();
+void Line::index_by_word() {
+  by_word_ = std::make_unique<WordIndex>();
   std::size_t left = 0;
   for (std::size_t i = 0; i < records_.size(); ++i) {
     const Record& r = records_[i];
@@ -181,8 +181,8 @@ void Line::make_crowd() {
       ++left;
       continue;
     }
-    crowd_->occupied |= words;
-    crowd_->words[static_cast<std::size_t>(std::countr_zero(words))].push_back(r);
+    by_word_->occupied |= words;
+    by_word_->words[static_cast<std::size_t>(std::countr_zero(words))].push_back(r);
   }
   records_.resize(left);
 }
@@ -242,9 +242,9 @@ void Line::restamp(order::Row row, unsigned lane, order::Epoch from, order::Epoc
 
 std::size_t Line::heap_bytes() const {
   std::size_t sum = records_.heap_bytes();
-  if (!crowd_) return sum;
-  sum += sizeof *crowd_;
-  for (const auto& word : crowd_->words) sum += word.capacity() * sizeof(Record);
+  if (!by_word_) return sum;
+  sum += sizeof *by_word_;
+  for (const auto& word : by_word_->words) sum += word.capacity() * sizeof(Record);
   return sum;
 }
 

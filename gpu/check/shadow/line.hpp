@@ -36,7 +36,7 @@ class Line {
  private:
   static constexpr std::size_t many = 24;
   // Used if a line has many records: those within a single word, by word.
-  struct Crowd {
+  struct WordIndex {
     std::array<std::vector<Record>, line_bytes / 4> words;
     std::uint64_t occupied = 0;  // words that may have records
     ByteMask shared;             // read-shared bytes
@@ -53,7 +53,7 @@ class Line {
   void note_changed(ByteMask bytes);
   void drop_empty(ByteMask bytes);
   void add(const Record& now);
-  void make_crowd();
+  void index_by_word();
   bool extend(const Record& now);
   std::uint32_t bound(const Record& now, std::uint32_t limit);
 
@@ -62,7 +62,7 @@ class Line {
   // has written them. A write by any thread of that launch conflicts with one of the two, so
   // further readers need not be recorded.
   std::uint32_t shared_in_ = 0, shared_words_ = 0;
-  std::unique_ptr<Crowd> crowd_;
+  std::unique_ptr<WordIndex> by_word_;
 };
 
 }  // namespace inflight::shadow

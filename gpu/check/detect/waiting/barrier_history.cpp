@@ -55,7 +55,7 @@ void BlockBarriers::note(const Barrier& event, std::uint32_t warp, std::uint32_t
       {event.who, warp, event.arrived - phase.arrived, waits, event.aligned, order.step(warp)});
   phase.arrived = event.arrived;
   phase.expected = std::max(phase.expected, event.expected);
-  order.pass_on(warp, barrier.passed);
+  order.release(warp, barrier.passed);
 }
 
 void BlockBarriers::complete(Named& barrier, std::uint32_t threads, WarpOrder& order,
@@ -84,7 +84,7 @@ void BlockBarriers::complete(Named& barrier, std::uint32_t threads, WarpOrder& o
   barrier.observers.clear();
   for (const BarrierArrival& each : all) {
     if (!each.waits) continue;
-    order.take(each.warp, barrier.passed);
+    order.acquire(each.warp, barrier.passed);
     if (phase.expected != 0) barrier.observers.push_back({each.warp, order.step(each.warp)});
   }
   barrier.previous_expected = phase.expected;
@@ -97,7 +97,7 @@ void BlockBarriers::complete(Named& barrier, std::uint32_t threads, WarpOrder& o
 
 void BlockBarriers::exited(std::uint32_t warp, WarpOrder& order) {
   for (Named& each : barriers_)
-    if (each.current.arrived != 0) order.pass_on(warp, each.passed);
+    if (each.current.arrived != 0) order.release(warp, each.passed);
 }
 
 void ClusterBarrier::note(const Barrier& event, std::uint32_t warp, WarpOrder& order,
@@ -111,12 +111,12 @@ void ClusterBarrier::note(const Barrier& event, std::uint32_t warp, WarpOrder& o
       arrived.lanes |= event.who.mask;
       arrived.who = event.who;
       order.step(warp);
-      return order.pass_on(warp, passed_);
+      return order.release(warp, passed_);
     case Barrier::Step::wait_alone:
       return out.push_back({What::cluster_wait_alone, event.who, {}, 0, 0, 0, 0});
     case Barrier::Step::wait:
       arrived.lanes &= ~event.who.mask;
-      return order.take(warp, completed_);
+      return order.acquire(warp, completed_);
     case Barrier::Step::complete:  // a fast thread may arrive in the next phase before others wait
       completed_ = passed_;
       return;

@@ -69,7 +69,7 @@ class BlockBarriers {
     std::vector<BarrierArrival> previous;  // arrivals of the previous phase, if they matter
     std::uint32_t previous_expected = 0;   // threads; 0: all of the block
     std::vector<Observer> observers;       // warps that waited for the previous phase
-    WarpOrder::Passed passed;
+    WarpOrder::SyncClock passed;
   };
   static bool may_know_previous(const Named& barrier, std::uint32_t warp, const WarpOrder& order);
   static void complete(Named& barrier, std::uint32_t threads, WarpOrder& order, Breaches& out);
@@ -82,7 +82,7 @@ class ClusterBarrier {
  public:
   void note(const Barrier& event, std::uint32_t warp, WarpOrder& order,
             BlockBarriers::Breaches& out);
-  void exited(std::uint32_t warp, WarpOrder& order) { order.pass_on(warp, passed_); }
+  void exited(std::uint32_t warp, WarpOrder& order) { order.release(warp, passed_); }
 
  private:
   struct Arrived {
@@ -90,7 +90,7 @@ class ClusterBarrier {
     Who who;
   };
   std::vector<Arrived> arrived_;  // by warp: lanes that have arrived and not yet waited
-  WarpOrder::Passed passed_, completed_;
+  WarpOrder::SyncClock passed_, completed_;
 };
 
 }  // namespace inflight::check

@@ -44,7 +44,7 @@ struct ClusterState {
   };
   std::optional<Held> held;
   WarpOrder order;
-  WarpOrder::Passed memory;  // passed on by strong accesses and fences
+  WarpOrder::SyncClock memory;  // passed on by strong accesses and fences
   std::map<std::pair<std::uint32_t, std::uint32_t>, MbarrierHistory> mbarriers;
   std::vector<BlockBarriers> barriers;         // by rank
   std::map<std::uint32_t, WarpPolls> polls;    // by warp, of those that polled memory

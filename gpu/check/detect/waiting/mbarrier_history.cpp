@@ -120,11 +120,12 @@ bool MbarrierHistory::may_know_previous(std::uint32_t warp, Mask mask, const War
   for (const Observer& each : observers_)
     if (order.knows(warp, each.warp, each.time)) return true;
   if (!previous_.expects.empty() || !previous_.completed.empty()) return false;
-  return std::all_of(
-      previous_.arrivals.begin(), previous_.arrivals.end(), [&](const Contribution& each) {
-        if (each.warp != warp) return order.knows(warp, each.warp, each.time);
-        return (std::has_single_bit(mask) && each.who.mask == mask) || each.time <= order.met(warp);
-      });
+  return std::all_of(previous_.arrivals.begin(), previous_.arrivals.end(),
+                     [&](const Contribution& each) {
+                       if (each.warp != warp) return order.knows(warp, each.warp, each.time);
+                       return (std::has_single_bit(mask) && each.who.mask == mask) ||
+                              each.time <= order.last_sync(warp);
+                     });
 }
 
 void MbarrierHistory::protect(std::uint32_t warp, const WarpOrder& order) {
@@ -176,7 +177,7 @@ void MbarrierHistory::contribute(const MbarrierOp& op, std::uint32_t warp, WarpO
   if (op.tx_bytes != 0 &&
       (op.op == Op::expect_tx || op.op == Op::arrive || op.op == Op::arrive_drop))
     add(current_.expects, {op.who, warp, op.tx_bytes, one.time});
-  order.pass_on(warp, arrived_);
+  order.release(warp, arrived_);
   pending_ = op.pending, tx_ = op.tx_count;
   if (op.done) return complete(op, out);
   fewest_pending_ = std::min(fewest_pending_, pending_);
@@ -233,7 +234,7 @@ void MbarrierHistory::waited(const MbarrierOp& op, std::uint32_t warp, WarpOrder
   const auto behind = op.parity != op.phase_parity ? 1 : 2;
   const std::int64_t asked = static_cast<std::int64_t>(current_.number) - behind;
   const WarpOrder::Time time = order.step(warp);
-  order.take(warp, completed_);
+  order.acquire(warp, completed_);
   if (seen_.size() <= warp) seen_.resize(warp + 1);
   if (seen_[warp].empty()) seen_[warp].assign(lanes, -1);
   Who again = op.who;  // lanes that have seen it before

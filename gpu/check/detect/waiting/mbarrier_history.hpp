@@ -126,7 +126,7 @@ class MbarrierHistory {
   std::map<CopyKey, Contribution> in_flight_;    // copies
   std::vector<std::vector<std::int64_t>> seen_;  // newest phase, by warp and lane
   std::optional<MbarrierBreach> stray_;          // not yet reported: more may add to it
-  WarpOrder::Passed arrived_, completed_;        // by all arrivals; by those of complete phases
+  WarpOrder::SyncClock arrived_, completed_;     // by all arrivals; by those of complete phases
 };
 
 }  // namespace inflight::check

@@ -14,7 +14,7 @@ bool sees_nothing_new(const WarpPolls* polls) {
   return polls && polls->repeats() >= WarpPolls::many;
 }
 
-bool looks(const Stuck::Threads& threads, const WarpPolls* polls) {
+bool is_polling(const Stuck::Threads& threads, const WarpPolls* polls) {
   return threads.polls || (threads.wait.what == Wait::For::sleep && sees_nothing_new(polls));
 }
 
@@ -26,7 +26,7 @@ const WarpPolls* polls_of(const Stuck::Threads& threads, const ClusterState* sta
 
 Polling::Polling(const Hang& hang, const StateOf& state_of) {
   const ClusterState* const first = state_of(hang.first);
-  std::map<std::tuple<std::uint32_t, std::uint64_t, Spot>, Look> found;
+  std::map<std::tuple<std::uint32_t, std::uint64_t, Spot>, PollSite> found;
   std::map<Spot, Write> writes;  // the last write of each location
   std::set<const ClusterState*> states;
   for (const Stuck::Threads& each : hang.threads) {
@@ -39,7 +39,7 @@ Polling::Polling(const Hang& hang, const StateOf& state_of) {
           if (last.number < write.number) last = write;
         });
     const WarpPolls* const polls = polls_of(each, state);
-    if (!check::looks(each, polls)) {
+    if (!check::is_polling(each, polls)) {
       if (!waits) waits = who;
       continue;
     }
@@ -49,33 +49,34 @@ Polling::Polling(const Hang& hang, const StateOf& state_of) {
     }
     Poll poll = *polls->last();
     poll.who.mask = who.mask;
-    Look& look = found.try_emplace({poll.who.instruction, who.block, poll.at}, Look{poll, 0, {}})
-                     .first->second;
-    look.threads += static_cast<std::uint32_t>(std::popcount(who.mask));
+    PollSite& site =
+        found.try_emplace({poll.who.instruction, who.block, poll.at}, PollSite{poll, 0, {}})
+            .first->second;
+    site.threads += static_cast<std::uint32_t>(std::popcount(who.mask));
   }
-  for (auto& [key, look] : found) {
-    const Poll& poll = look.poll;
+  for (auto& [key, site] : found) {
+    const Poll& poll = site.poll;
     const auto last = writes.find(poll.at);
     if (!poll.mbarrier && last != writes.end() && last->second.value == poll.value) {
       const Who& by = last->second.who;
-      if (by.block != poll.who.block || by.warp != poll.who.warp) look.written = last->second;
+      if (by.block != poll.who.block || by.warp != poll.who.warp) site.written = last->second;
     }
-    looks.push_back(std::move(look));
+    sites.push_back(std::move(site));
   }
 }
 
-const Look* Polling::of_writer(const Write& write) const {
-  const auto found = std::find_if(looks.begin(), looks.end(), [&](const Look& each) {
+const PollSite* Polling::of_writer(const Write& write) const {
+  const auto found = std::find_if(sites.begin(), sites.end(), [&](const PollSite& each) {
     return each.poll.who.block == write.who.block && each.poll.who.warp == write.who.warp;
   });
-  return found == looks.end() ? nullptr : &*found;
+  return found == sites.end() ? nullptr : &*found;
 }
 
-std::vector<const Look*> Polling::circle() const {
-  for (const Look& start : looks) {
-    std::vector<const Look*> way{&start};
-    while (way.size() <= looks.size() && way.back()->written) {
-      const Look* const next = of_writer(*way.back()->written);
+std::vector<const PollSite*> Polling::circle() const {
+  for (const PollSite& start : sites) {
+    std::vector<const PollSite*> way{&start};
+    while (way.size() <= sites.size() && way.back()->written) {
+      const PollSite* const next = of_writer(*way.back()->written);
       if (next == &start) return way;
       if (!next) break;
       way.push_back(next);

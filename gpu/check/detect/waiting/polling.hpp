@@ -11,12 +11,12 @@ namespace inflight::check {
 // The warp's last polls (WarpPolls::many) read nothing new. False for null: it never polled.
 bool sees_nothing_new(const WarpPolls* polls);
 // The threads poll. Threads that sleep between two polls count as well.
-bool looks(const Stuck::Threads& threads, const WarpPolls* polls);
+bool is_polling(const Stuck::Threads& threads, const WarpPolls* polls);
 // The polls of the threads' warp. Null if there are none.
 const WarpPolls* polls_of(const Stuck::Threads& threads, const ClusterState* state);
 
 // Threads of a block that poll one location at one instruction and read nothing new.
-struct Look {
+struct PollSite {
   Poll poll;
   std::uint32_t threads = 0;
   std::optional<Write> written;  // the write of the value they read, if by another warp
@@ -32,15 +32,15 @@ struct Polling {
   using StateOf = std::function<const ClusterState*(std::uint64_t block)>;  // may return null
   Polling(const Hang& hang, const StateOf& state_of);
 
-  std::vector<Look> looks;   // by instruction, then by block
-  std::optional<Who> waits;  // threads that wait without polling, if any
-  bool goes_on = false;      // threads of the stuck cluster still read something new
-  // A cycle of looks: each reads what the threads of the next wrote, and the last reads what those
+  std::vector<PollSite> sites;  // by instruction, then by block
+  std::optional<Who> waits;     // threads that wait without polling, if any
+  bool goes_on = false;         // threads of the stuck cluster still read something new
+  // A cycle of sites: each reads what the threads of the next wrote, and the last reads what those
   // of the first wrote. Empty if there is none.
-  std::vector<const Look*> circle() const;
+  std::vector<const PollSite*> circle() const;
 
  private:
-  const Look* of_writer(const Write& write) const;  // the look of the writer's warp, or null
+  const PollSite* of_writer(const Write& write) const;  // the site of the writer's warp, or null
 };
 
 }  // namespace inflight::check

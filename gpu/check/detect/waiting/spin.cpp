@@ -11,24 +11,24 @@ namespace inflight::check {
 namespace {
 
 constexpr std::uint32_t patience_ms = 5000;  // for global memory, which others might still change
-constexpr std::size_t most_told = 6;
+constexpr std::size_t most_listed = 6;
 
-std::string words(const Look& look) {
-  const Poll& poll = look.poll;
+std::string words(const PollSite& site) {
+  const Poll& poll = site.poll;
   if (poll.mbarrier) return "repeatedly tests an mbarrier";
   return fmt::format("repeatedly reads {} at 0x{:x} of {} memory", poll.value, poll.at.address,
                      poll.at.space == Space::shared ? "shared" : "global");
 }
 
-std::string sentence(const Polling& polling, const std::vector<const Look*>& circle) {
-  const Look& first = circle.empty() ? polling.looks.front() : *circle.front();
+std::string sentence(const Polling& polling, const std::vector<const PollSite*>& circle) {
+  const PollSite& first = circle.empty() ? polling.sites.front() : *circle.front();
   if (circle.empty()) {
     const bool one = first.threads == 1;
     return fmt::format("{} thread{} of block {} poll{} a value that no thread changes any more",
                        first.threads, one ? "" : "s", first.poll.who.block, one ? "s" : "");
   }
   std::set<std::uint64_t> blocks;
-  for (const Look* each : circle) blocks.insert(each->poll.who.block);
+  for (const PollSite* each : circle) blocks.insert(each->poll.who.block);
   const std::string who = blocks.size() == 1 ? fmt::format("warps of block {}", *blocks.begin())
                           : blocks.size() == 2
                               ? fmt::format("blocks {} and {}", *blocks.begin(), *blocks.rbegin())
@@ -46,7 +46,7 @@ bool WaitingWords::hopeless(const Stuck& stuck, const ClusterState& state,
   bool polling = false;
   for (const Stuck::Threads& each : stuck.threads) {
     const WarpPolls* const polls = polls_of(each, &state);
-    if (!looks(each, polls)) {
+    if (!is_polling(each, polls)) {
       if (each.wait.what == Wait::For::sleep) return false;
       continue;
     }
@@ -64,10 +64,10 @@ bool WaitingWords::hopeless(const Stuck& stuck, const ClusterState& state,
 
 bool WaitingWords::add_polling(const Hang& hang, const Polling::StateOf& state_of) {
   const Polling polling(hang, state_of);
-  if (polling.looks.empty() || polling.goes_on) return false;
-  const std::vector<const Look*> circle = polling.circle();
+  if (polling.sites.empty() || polling.goes_on) return false;
+  const std::vector<const PollSite*> circle = polling.circle();
   Places& places = session_.places;
-  const Look& look = circle.empty() ? polling.looks.front() : *circle.front();
+  const PollSite& site = circle.empty() ? polling.sites.front() : *circle.front();
   Finding f;
   f.kind = FindingKind::deadlock;
   f.sentence = sentence(polling, circle);
@@ -76,20 +76,20 @@ bool WaitingWords::add_polling(const Hang& hang, const Polling::StateOf& state_o
         ": {} blocks of the launch have not begun, because the waiting blocks leave no room for "
         "them",
         hang.not_begun);
-  f.here = places.party(look.poll.who, words(look));
-  f.bytes = places.bytes(look.poll.who, look.poll.at.space, look.poll.at.address, look.poll.bytes);
-  std::set<std::uint32_t> told;  // instructions, to list each only once
-  const auto tell = [&](const Look& each) {
-    if (&each != &look) f.there.push_back(places.party(each.poll.who, words(each)));
-    told.insert(each.poll.who.instruction);
+  f.here = places.party(site.poll.who, words(site));
+  f.bytes = places.bytes(site.poll.who, site.poll.at.space, site.poll.at.address, site.poll.bytes);
+  std::set<std::uint32_t> listed;  // instructions, to list each only once
+  const auto list = [&](const PollSite& each) {
+    if (&each != &site) f.there.push_back(places.party(each.poll.who, words(each)));
+    listed.insert(each.poll.who.instruction);
     if (each.written)
       f.there.push_back(places.party(
           each.written->who, fmt::format("wrote the {} that is read there", each.written->value)));
   };
-  for (std::size_t i = 0; i < std::min(circle.size(), most_told); ++i) tell(*circle[i]);
-  if (circle.empty()) tell(look);
-  for (const Look& each : polling.looks)
-    if (told.size() < most_told && !told.contains(each.poll.who.instruction)) tell(each);
+  for (std::size_t i = 0; i < std::min(circle.size(), most_listed); ++i) list(*circle[i]);
+  if (circle.empty()) list(site);
+  for (const PollSite& each : polling.sites)
+    if (listed.size() < most_listed && !listed.contains(each.poll.who.instruction)) list(each);
   if (polling.waits) f.there.push_back(places.party(*polling.waits, "waits, as do others"));
   f.remedy =
       hang.not_begun != 0
@@ -105,7 +105,7 @@ bool WaitingWords::add_polling(const Hang& hang, const Polling::StateOf& state_o
     f.rule =
         "CUDA C++ Programming Guide, Thread Hierarchy: blocks run in any order, in parallel or in "
         "series; only co-resident blocks may wait for each other";
-  session_.findings.add({f.kind, places.of(look.poll.who), no_place, 1u << 18},
+  session_.findings.add({f.kind, places.of(site.poll.who), no_place, 1u << 18},
                         [&] { return std::move(f); });
   return true;
 }

@@ -16,22 +16,22 @@ void join(std::vector<WarpOrder::Time>& into, const std::vector<WarpOrder::Time>
 WarpOrder::Time WarpOrder::step(std::uint32_t warp) { return rows_[warp].own = ++now_; }
 
 // Lanes often pass on one after the other. Then only the warp's own time has changed.
-void WarpOrder::pass_on(std::uint32_t warp, Passed& at) {
+void WarpOrder::release(std::uint32_t warp, SyncClock& at) {
   const Row& row = rows_[warp];
   if (at.until_.empty()) at.until_.resize(rows_.size());
-  if (at.giver_ != warp || at.giver_version_ != row.version) join(at.until_, row.known);
+  if (at.releaser_ != warp || at.releaser_version_ != row.version) join(at.until_, row.known);
   at.until_[warp] = row.own;
-  at.giver_ = warp;
-  at.giver_version_ = row.version;
+  at.releaser_ = warp;
+  at.releaser_version_ = row.version;
   at.version_ = ++versions_;
 }
 
-void WarpOrder::take(std::uint32_t warp, const Passed& at) {
+void WarpOrder::acquire(std::uint32_t warp, const SyncClock& at) {
   Row& row = rows_[warp];
-  row.met = now_;
-  if (row.taken == at.version_) return;
+  row.last_sync = now_;
+  if (row.acquired == at.version_) return;
   join(row.known, at.until_);
-  row.taken = at.version_;
+  row.acquired = at.version_;
   row.version = ++versions_;
 }
 
