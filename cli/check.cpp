@@ -52,8 +52,8 @@ struct Run {
 
 // Sets what differs between the runs of --seeds.
 void choose_order(Run& run, unsigned seed) {
-  run.start.more["INFLIGHT_ASYNC"] = fmt::format("shuffled:{}", seed);
-  run.start.more["INFLIGHT_TURNS"] = fmt::format("random:{}", seed);
+  run.start.extra_variables["INFLIGHT_ASYNC"] = fmt::format("shuffled:{}", seed);
+  run.start.extra_variables["INFLIGHT_TURNS"] = fmt::format("random:{}", seed);
   run.replay = fmt::format("--async shuffled:{} --turns random:{}", seed, seed);
   run.start.silent = seed != 1;
 }
@@ -178,7 +178,7 @@ int check_program(const Request& request, const std::vector<std::string>& words)
     run.start = {*path, words, {{"INFLIGHT_SPOOL", run.folder.path()}}};
     if (chosen.seeds) choose_order(run, static_cast<unsigned>(i + 1));
     if (runs.size() >= cores && settings->workers == 0 && runs.size() > 1)
-      run.start.more["INFLIGHT_WORKERS"] = "1";
+      run.start.extra_variables["INFLIGHT_WORKERS"] = "1";
   }
   if (!perform(runs, cores)) return not_executable;
 

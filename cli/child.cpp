@@ -52,7 +52,7 @@ Children::Children() {
 Children::~Children() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
 
 tl::expected<pid_t, std::string> Children::start(const Start& start) {
-  const std::vector<std::string> variables = variables_with(start.more);
+  const std::vector<std::string> variables = variables_with(start.extra_variables);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);

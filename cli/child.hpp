@@ -13,7 +13,7 @@ namespace inflight::cli {
 struct Start {
   std::string path;
   std::vector<std::string> words;  // the program's name and its arguments
-  Environment more;                // variables added to this process's own
+  Environment extra_variables;     // variables added to this process's own
   bool silent = false;             // standard input is empty and all output is discarded
 };
 

@@ -78,7 +78,7 @@ bool takes_value(const std::string& word) {
 }
 
 // The option's name in messages.
-std::string said(const Option& option) {
+std::string message_name(const Option& option) {
   const std::string name = option.name;
   return name.substr(name.find(',') + 1);
 }
@@ -89,8 +89,8 @@ std::string with_options(std::string text, const Environment& environment) {
     if (environment.count(variable) && text.starts_with(std::string(variable) + " "))
       text.replace(0, std::string_view(variable).size(), option);
   };
-  for (const Option& each : program_options) name(each.variable, said(each));
-  for (const Option& each : options_of_check) name(each.variable, said(each));
+  for (const Option& each : program_options) name(each.variable, message_name(each));
+  for (const Option& each : options_of_check) name(each.variable, message_name(each));
   name(stats_variable, "--stats");
   return text;
 }

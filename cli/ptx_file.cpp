@@ -18,7 +18,7 @@ tl::expected<std::string, std::string> text_of(const std::string& path) {
 
 // True if a fatbin of which the device runs nothing deserves a message. The linker adds one without
 // PTX to most programs, and NVIDIA's device runtime to some. These need none.
-bool is_told(std::span<const cuda::Image> images) {
+bool deserves_message(std::span<const cuda::Image> images) {
   const auto is_ptx = [](const cuda::Image& image) { return image.kind == cuda::Image::Kind::ptx; };
   return std::any_of(images.begin(), images.end(), is_ptx) && !cuda::is_device_runtime(images);
 }
@@ -29,7 +29,7 @@ void choose_units(PtxFile& file, cuda::Architecture device) {
     auto text = cuda::text_of(images, device);
     if (text) {
       file.units.push_back({text->name, text->architecture, text->text});
-    } else if (text.error().kind != cuda::ImageError::Kind::unusable || is_told(images)) {
+    } else if (text.error().kind != cuda::ImageError::Kind::unusable || deserves_message(images)) {
       file.passed_over.push_back(text.error().message);
     }
   }

@@ -31,7 +31,7 @@ Status of(cuda::Status status) {
 
 Status of_exception(const char* name) { return of(cuda::status_of_exception(name)); }
 
-int answer_with(const char* name, BodyOf<> body) {
+int call_guarded(const char* name, BodyOf<> body) {
   try {
     return logged(name, body());
   } catch (...) {

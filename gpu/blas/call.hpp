@@ -42,18 +42,18 @@ class BodyOf {
   void* body_;
   Status (*call_)(void*, Arguments...);
 };
-int answer_with(const char* name, BodyOf<> body);
-int answer_with(Handle* handle, const char* name, BodyOf<Handle&> body);
+int call_guarded(const char* name, BodyOf<> body);
+int call_guarded(Handle* handle, const char* name, BodyOf<Handle&> body);
 
 // Returns the status of body() as a number. An exception becomes the matching status.
 template <class Body>
 int answer(const char* name, Body body) {
-  return answer_with(name, body);
+  return call_guarded(name, body);
 }
 // The same for a call with a handle: body(Handle&).
 template <class Body>
 int answer(Handle* handle, const char* name, Body body) {
-  return answer_with(handle, name, body);
+  return call_guarded(handle, name, body);
 }
 
 // Reports once that a form of a call is not supported. Returns not_supported.

@@ -44,7 +44,7 @@ Status destroy(Handle* handle) {
 
 std::shared_ptr<Handle> find(const Handle* handle) { return handles().find(handle); }
 
-int answer_with(Handle* handle, const char* name, BodyOf<Handle&> body) {
+int call_guarded(Handle* handle, const char* name, BodyOf<Handle&> body) {
   return answer(name, [&] {
     const auto found = find(handle);
     return found ? body(*found) : Status::not_initialized;

@@ -18,7 +18,7 @@
 
 extern "C" {
 // Written by gpu/loader/audit.cpp. Its presence also identifies a stand-in.
-[[gnu::visibility("default")]] char inflight_asked_path[inflight::loader::asked_path_bytes] = {};
+[[gnu::visibility("default")]] char inflight_requested_path[inflight::loader::requested_path_bytes] = {};
 }
 
 namespace inflight::compilers {
@@ -164,7 +164,7 @@ std::vector<std::string> library_folders() {
 void Original::load() {
   const auto folders = library_folders();
   searched_ = folders.size();
-  if (*inflight_asked_path && open(inflight_asked_path)) return;
+  if (*inflight_requested_path && open(inflight_requested_path)) return;
   for (const std::string& folder : folders) {
     if (open(fs::path(folder) / soname_)) return;
   }
@@ -178,7 +178,7 @@ bool Original::open(const fs::path& path) {
   const std::string spelling = (path.parent_path() / "." / path.filename()).string();
   void* handle = dlopen(spelling.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) return false;
-  if (!dlsym(handle, loader::asked_path_name.data())) {
+  if (!dlsym(handle, loader::requested_path_name.data())) {
     handle_ = handle;
     path_ = path;
     return true;

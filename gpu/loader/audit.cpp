@@ -25,8 +25,8 @@ namespace {
 constexpr std::string_view module_name = "/libinflight_audit.so";
 
 char own_folder[page_bytes];
-char found_path[page_bytes];        // result of the last search; the dynamic loader copies it
-char asked_path[asked_path_bytes];  // path that was searched for; empty for a name without a folder
+char found_path[page_bytes];  // result of the last search; the dynamic loader copies it
+char requested_path[requested_path_bytes];  // path searched for; empty for a bare file name
 std::string_view program_name = "the program";
 Islands* all_islands = nullptr;  // guarded by the lock of the dynamic loader
 
@@ -41,12 +41,12 @@ std::string_view name_of(const link_map& object) {
 // Libraries that 'make demo' does not build and a program may need.
 constexpr std::string_view of_whole_builds[] = {"libcuda.so.1", "libcudart.so.12",
                                                 "libcudart.so.13"};
-bool said_to_lack[std::size(of_whole_builds)];
+bool reported_lacking[std::size(of_whole_builds)];
 
-void say_lacking(std::string_view library) {
+void report_lacking(std::string_view library) {
   for (std::size_t i = 0; i < std::size(of_whole_builds); ++i) {
-    if (library != of_whole_builds[i] || said_to_lack[i]) continue;
-    said_to_lack[i] = true;
+    if (library != of_whole_builds[i] || reported_lacking[i]) continue;
+    reported_lacking[i] = true;
     report({"this build of the software GPU has no ", library,
             ", which 'make demo' leaves out: 'make build' adds it."});
   }
@@ -56,7 +56,7 @@ constexpr std::string_view advice =
     "build it with NVCC_APPEND_FLAGS=\"-cudart shared\" in the environment ('inflight env' prints "
     "that), or with CMAKE_CUDA_RUNTIME_LIBRARY=Shared.";
 
-void say_out_of_reach(const link_map& object, const StaticRuntime& runtime) {
+void report_irreplaceable(const link_map& object, const StaticRuntime& runtime) {
   const std::string_view name = name_of(object);
   if (runtime.empty()) {
     report({"'", name,
@@ -64,7 +64,7 @@ void say_out_of_reach(const link_map& object, const StaticRuntime& runtime) {
             "calls cannot be redirected to the software GPU: do not strip it, or ",
             advice});
   } else if (runtime.major() == 12) {
-    say_lacking("libcudart.so.12");
+    report_lacking("libcudart.so.12");
   } else {
     report({"'", name,
             "' contains the static runtime of CUDA 11 or older, which the software GPU does not "
@@ -91,7 +91,7 @@ void examine(const link_map& object, const ElfView& elf) {
   if (!runtime.empty() && serves(runtime.major())) return replace(object, elf, runtime);
   // For libraries, the driver reports this on first use, because most are never used.
   const bool elsewhere = runtime.empty() && imports(elf, "__cudaRegisterFatBinary");
-  if (is_program(object) && device_code && !elsewhere) say_out_of_reach(object, runtime);
+  if (is_program(object) && device_code && !elsewhere) report_irreplaceable(object, runtime);
 }
 
 bool is_c_library(std::string_view path) { return path.find("/libc.so.") != path.npos; }
@@ -100,16 +100,16 @@ bool lies_in(std::string_view path, std::string_view folder) {
   return path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/';
 }
 
-void keep_asked_path(std::string_view name) {
-  const bool fits = name.find('/') != name.npos && name.size() < sizeof asked_path;
-  if (fits) std::memcpy(asked_path, name.data(), name.size());
-  asked_path[fits ? name.size() : 0] = 0;
+void keep_requested_path(std::string_view name) {
+  const bool fits = name.find('/') != name.npos && name.size() < sizeof requested_path;
+  if (fits) std::memcpy(requested_path, name.data(), name.size());
+  requested_path[fits ? name.size() : 0] = 0;
 }
 
 // Passes the path of the last search to the library of ours that it found.
-void hand_over_asked_path(const link_map& object) {
-  if (void* to = exported(object, asked_path_name))
-    std::memcpy(to, asked_path, std::strlen(asked_path) + 1);
+void pass_requested_path(const link_map& object) {
+  if (void* to = exported(object, requested_path_name))
+    std::memcpy(to, requested_path, std::strlen(requested_path) + 1);
 }
 
 // Stores the path of our library of that name in found_path. False if there is none.
@@ -118,10 +118,10 @@ bool find_ours(std::string_view name) {
 }
 
 // Processes a new object and returns its cookie.
-std::uintptr_t meet(const link_map& object) {
+std::uintptr_t process_object(const link_map& object) {
   const auto cookie = reinterpret_cast<std::uintptr_t>(&object);
   if (lies_in(object.l_name, own_folder)) {
-    hand_over_asked_path(object);
+    pass_requested_path(object);
     return cookie | ours;
   }
   restore_needed_names(object, [](const char* name) { return find_ours(name); });
@@ -149,7 +149,7 @@ void find_folder(std::string_view paths) {
 
 __attribute__((constructor)) void start(int, char** arguments, char** environment) {
   if (arguments && *arguments) program_name = *arguments;
-  keep_carried(environment);
+  keep_inherited_variables(environment);
   for (; environment && *environment; ++environment) {
     constexpr std::string_view variable = "LD_AUDIT=";
     std::string_view text = *environment;
@@ -170,19 +170,19 @@ INFLIGHT_AUDIT unsigned la_version(unsigned version) { return *own_folder ? vers
 
 INFLIGHT_AUDIT unsigned la_objopen(link_map* object, Lmid_t space, std::uintptr_t* cookie) {
   if (space == LM_ID_BASE && is_program(*object)) set_program(object);
-  if (space == LM_ID_BASE && is_c_library(object->l_name)) carry_variables(*object);
-  *cookie = meet(*object);
+  if (space == LM_ID_BASE && is_c_library(object->l_name)) pass_variables_to_children(*object);
+  *cookie = process_object(*object);
   return 0;
 }
 
 // Searches by our own libraries are for NVIDIA's libraries and are not redirected.
 INFLIGHT_AUDIT char* la_objsearch(const char* name, std::uintptr_t* cookie, unsigned flag) {
   char file[256];
-  if (flag == LA_SER_ORIG) keep_asked_path(name);
-  const bool asked =
+  if (flag == LA_SER_ORIG) keep_requested_path(name);
+  const bool redirected =
       flag == LA_SER_ORIG && !(*cookie & ours) && stand_in_name(name, file, sizeof file);
-  if (asked && find_ours(file)) return found_path;
-  if (asked) say_lacking(file);
+  if (redirected && find_ours(file)) return found_path;
+  if (redirected) report_lacking(file);
   return const_cast<char*>(name);
 }
 

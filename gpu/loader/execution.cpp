@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <cstring>
 
-#include "gpu/loader/carried.hpp"
 #include "gpu/loader/exported.hpp"
 #include "gpu/loader/host.hpp"
+#include "gpu/loader/inherited_variables.hpp"
 #include "gpu/loader/jump.hpp"
 
 namespace inflight::loader {
@@ -19,20 +19,20 @@ namespace {
 using Words = char* const*;
 
 constexpr std::size_t most_variables = 1024;  // larger environments are passed on unchanged
-constinit Carried carried;
+constinit InheritedVariables inherited;
 int* (*errno_place)() = nullptr;
 
 // start(environment) returns only on failure, with the negated error number.
 template <class Start>
-int with_carried(Words environment, Start start) {
-  const std::size_t missing = carried.missing(environment);
+int with_inherited(Words environment, Start start) {
+  const std::size_t missing = inherited.missing(environment);
   const std::size_t entries = count_of(environment) + missing + 1;
   long result;
   if (missing == 0 || entries > most_variables) {
     result = start(environment);
   } else {
     auto** joined = static_cast<const char**>(__builtin_alloca(entries * sizeof(char*)));
-    carried.join(environment, joined);
+    inherited.join(environment, joined);
     result = start(const_cast<Words>(joined));
   }
   *errno_place() = static_cast<int>(-result);
@@ -40,10 +40,11 @@ int with_carried(Words environment, Start start) {
 }
 
 int execve(const char* path, Words arguments, Words environment) {
-  return with_carried(environment, [&](Words all) { return start_program(path, arguments, all); });
+  return with_inherited(environment,
+                        [&](Words all) { return start_program(path, arguments, all); });
 }
 int execveat(int folder, const char* path, Words arguments, Words environment, int flags) {
-  return with_carried(environment, [&](Words all) {
+  return with_inherited(environment, [&](Words all) {
     return start_program_at(folder, path, arguments, all, flags);
   });
 }
@@ -72,9 +73,9 @@ void replace(const link_map& library, std::string_view name, Function* with) {
 
 }  // namespace
 
-void keep_carried(const char* const* environment) { carried.keep(environment); }
+void keep_inherited_variables(const char* const* environment) { inherited.keep(environment); }
 
-void carry_variables(const link_map& c_library) {
+void pass_variables_to_children(const link_map& c_library) {
   errno_place = reinterpret_cast<int* (*)()>(exported(c_library, "__errno_location"));
   if (!errno_place) return;
   replace(c_library, "execve", execve);

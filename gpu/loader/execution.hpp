@@ -6,8 +6,8 @@
 namespace inflight::loader {
 
 // Saves our variables from the initial environment of the process.
-void keep_carried(const char* const* environment);
+void keep_inherited_variables(const char* const* environment);
 // Call it when the C library has been mapped, before any of its code runs.
-void carry_variables(const link_map& c_library);
+void pass_variables_to_children(const link_map& c_library);
 
 }  // namespace inflight::loader

@@ -13,7 +13,7 @@ bool stand_in_name(std::string_view path, char* to, std::size_t bytes);
 // A stand-in that needs NVIDIA's own library may export an array of this name and size. When the
 // stand-in is loaded, the audit module writes to it the path that the program requested, if it was
 // a path and not only a name.
-inline constexpr std::string_view asked_path_name = "inflight_asked_path";
-inline constexpr std::size_t asked_path_bytes = 4096;
+inline constexpr std::string_view requested_path_name = "inflight_requested_path";
+inline constexpr std::size_t requested_path_bytes = 4096;
 
 }  // namespace inflight::loader

@@ -58,8 +58,8 @@ StaticRuntime::StaticRuntime(const ElfView& elf) : elf_(elf) {
     for (const ReleaseMark& each : release_marks) {
       if (symbol.name == each.name && (major_ == 0 || each.major < major_)) major_ = each.major;
     }
-    if (!public_name(symbol.name) && strangers_count_ < strangers_.size())
-      strangers_[strangers_count_++].address = symbol.address;
+    if (!public_name(symbol.name) && unknown_count_ < unknown_.size())
+      unknown_[unknown_count_++].address = symbol.address;
   });
   if (!present_ && (nameless_ = NamelessRuntime::in(elf_))) {
     present_ = true;
@@ -67,17 +67,17 @@ StaticRuntime::StaticRuntime(const ElfView& elf) : elf_(elf) {
     return;
   }
   if (present_ && major_ == 0) major_ = current_major;
-  if (present_ && strangers_count_ > 0) place_strangers();
+  if (present_ && unknown_count_ > 0) find_neighbours();
 }
 
-void StaticRuntime::place_strangers() {
+void StaticRuntime::find_neighbours() {
   elf_.each_symbol(SHT_SYMTAB, [&](const Symbol& symbol) {
     if (!symbol.function || !symbol.defined) return;
     const bool runtime = is_internal(symbol) || public_name(symbol.name);
-    const bool stranger = !runtime && looks_public(symbol.name);
-    if (stranger) return;
-    for (unsigned i = 0; i < strangers_count_; ++i) {
-      Stranger& each = strangers_[i];
+    const bool unknown = !runtime && looks_public(symbol.name);
+    if (unknown) return;
+    for (unsigned i = 0; i < unknown_count_; ++i) {
+      UnknownFunction& each = unknown_[i];
       if (symbol.address < each.address && symbol.address >= each.below)
         each.below = symbol.address, each.after_runtime = runtime;
       if (symbol.address > each.address && symbol.address <= each.above)
@@ -100,8 +100,8 @@ bool StaticRuntime::is_internal(const Symbol& symbol) {
 bool StaticRuntime::is_public(const Symbol& symbol) const {
   if (!symbol.function || !symbol.defined || !looks_public(symbol.name)) return false;
   if (public_name(symbol.name)) return true;
-  for (unsigned i = 0; i < strangers_count_; ++i) {
-    const Stranger& each = strangers_[i];
+  for (unsigned i = 0; i < unknown_count_; ++i) {
+    const UnknownFunction& each = unknown_[i];
     if (each.address == symbol.address) return each.after_runtime && each.before_runtime;
   }
   return false;

@@ -45,20 +45,20 @@ class StaticRuntime {
  private:
   // A function with an unknown name that looks like one of the runtime. It belongs to the runtime
   // if the functions before and after it do.
-  struct Stranger {
+  struct UnknownFunction {
     std::uint64_t address = 0, below = 0, above = ~std::uint64_t{0};
     bool after_runtime = false, before_runtime = false;
   };
   static bool is_internal(const Symbol& symbol);
   bool is_public(const Symbol& symbol) const;
-  void place_strangers();
+  void find_neighbours();
 
   ElfView elf_;
   std::optional<NamelessRuntime> nameless_;
   bool present_ = false;
   unsigned major_ = 0;
-  std::array<Stranger, 64> strangers_;
-  unsigned strangers_count_ = 0;
+  std::array<UnknownFunction, 64> unknown_;
+  unsigned unknown_count_ = 0;
 };
 
 // Whether the object imports a function of this name.

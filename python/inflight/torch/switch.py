@@ -30,7 +30,7 @@ def enable(on=None):
         raise RuntimeError("inflight.torch: PyTorch finds no GPU; start the program with 'inflight run python ...'")
     _library = torch.library.Library("aten", "IMPL")
     _prefer_what_runs()
-    gpu.time_nothing()
+    gpu.disable_autotune_timing()
     for op in _operations():
         _take(op, routes.place_of(op))
     _library.impl("copy_", _copy, "CUDA")

@@ -1,5 +1,5 @@
 // An environment is an array of "NAME=value" that ends with a null pointer, or is itself null.
-#include "gpu/loader/carried.hpp"
+#include "gpu/loader/inherited_variables.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -36,13 +36,13 @@ std::size_t count_of(const char* const* environment) {
   return count;
 }
 
-void Carried::keep(const char* const* environment) {
+void InheritedVariables::keep(const char* const* environment) {
   for (; environment && *environment; ++environment) {
     if (is_ours(name_of(*environment))) keep_one(*environment);
   }
 }
 
-void Carried::keep_one(const char* variable) {
+void InheritedVariables::keep_one(const char* variable) {
   const std::size_t size = std::strlen(variable) + 1;
   if (count_ == most || size > bytes - used_) return;
   variables_[count_++] = text_ + used_;
@@ -50,14 +50,14 @@ void Carried::keep_one(const char* variable) {
   used_ += size;
 }
 
-std::size_t Carried::missing(const char* const* environment) const {
+std::size_t InheritedVariables::missing(const char* const* environment) const {
   if (sets(environment, audit_variable)) return 0;
   std::size_t result = 0;
   for (std::size_t i = 0; i < count_; ++i) result += !sets(environment, name_of(variables_[i]));
   return result;
 }
 
-void Carried::join(const char* const* environment, const char** to) const {
+void InheritedVariables::join(const char* const* environment, const char** to) const {
   for (const char* const* each = environment; each && *each; ++each) *to++ = *each;
   for (std::size_t i = 0; i < count_; ++i) {
     if (!sets(environment, name_of(variables_[i]))) *to++ = variables_[i];

@@ -7,7 +7,7 @@ namespace inflight::loader {
 
 // Copies of the variables that `inflight run` set, taken from the initial environment, which
 // programs may overwrite.
-class Carried {
+class InheritedVariables {
  public:
   void keep(const char* const* environment);
   // The number of them that `environment` lacks. 0 if it sets LD_AUDIT to any value.
