@@ -20,7 +20,7 @@
 // traps.
 #pragma once
 #include <inflight/impl/collective_block.cuh>
-#include <inflight/impl/kept.cuh>
+#include <inflight/impl/keep_in_register.cuh>
 
 namespace inflight {
 
@@ -58,7 +58,7 @@ class scratch_group<Group, block_scratch<T, Threads>> {
   INFLIGHT_DEVICE void sync() const { group_.sync(); }
 
   INFLIGHT_DEVICE scratch_group(const Group& group, block_scratch<T, Threads>& scratch)
-      : group_(group), address_(impl::kept(ptx::shared_address(&scratch.bytes))) {
+      : group_(group), address_(impl::keep_in_register(ptx::shared_address(&scratch.bytes))) {
     static_assert(Threads == any_threads || tile_threads <= Threads,
                   "the scratch is for fewer threads than the tile has");
     impl::require_threads<Threads>();

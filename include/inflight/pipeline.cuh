@@ -86,7 +86,7 @@ class pipeline<thread_scope_thread, Stages, async_groups> {
   }
   INFLIGHT_DEVICE void consumer_release() {}
   INFLIGHT_DEVICE void quit() {}
-  INFLIGHT_DEVICE void copied_plainly() {}
+  INFLIGHT_DEVICE void used_ordinary_stores() {}
 
  private:
   template <int Ahead>
@@ -142,15 +142,15 @@ class pipeline<thread_scope_block, any_stages, mbarrier_arrivals> {
   INFLIGHT_DEVICE void quit() {}
 
   // For memcpy_async: ordinary stores wrote some bytes of the stage.
-  INFLIGHT_DEVICE void copied_plainly() { plainly_ = true; }
+  INFLIGHT_DEVICE void used_ordinary_stores() { ordinary_stores_ = true; }
 
  protected:
   INFLIGHT_DEVICE void commit(int stages) {
     const std::uint32_t full = ring_.full(ring_.head);
-    if (plainly_) {
+    if (ordinary_stores_) {
       ptx::cp_async_mbarrier_arrive(full);
       ptx::mbarrier_arrive(full);
-      plainly_ = false;
+      ordinary_stores_ = false;
     } else {
       ptx::cp_async_mbarrier_arrive_noinc(full);
     }
@@ -158,7 +158,7 @@ class pipeline<thread_scope_block, any_stages, mbarrier_arrivals> {
   }
   impl::pipeline_ring ring_;
   int stages_;
-  bool plainly_ = false;
+  bool ordinary_stores_ = false;
 };
 
 // The same with a number of stages known at compile time.
@@ -278,7 +278,8 @@ INFLIGHT_DEVICE void memcpy_async(const Group& group, T* to, const T* from, Size
                                   pipeline<Scope, Stages, Completion>& into) {
   impl::require_group_copies<Completion>();
   if constexpr (!impl::by_bytes<Completion>) {
-    if (impl::copy_part<impl::promise<T, Size>>(group, to, from, bytes)) into.copied_plainly();
+    if (impl::copy_part<impl::promise<T, Size>>(group, to, from, bytes))
+      into.used_ordinary_stores();
   }
 }
 template <class Group, class Size, thread_scope Scope, int Stages, class Completion>
@@ -286,7 +287,8 @@ INFLIGHT_DEVICE void memcpy_async(const Group& group, void* to, const void* from
                                   pipeline<Scope, Stages, Completion>& into) {
   impl::require_group_copies<Completion>();
   if constexpr (!impl::by_bytes<Completion>) {
-    if (impl::copy_part<impl::promise<void, Size>>(group, to, from, bytes)) into.copied_plainly();
+    if (impl::copy_part<impl::promise<void, Size>>(group, to, from, bytes))
+      into.used_ordinary_stores();
   }
 }
 
@@ -295,13 +297,13 @@ template <class T, class Size, thread_scope Scope, int Stages, class Completion>
 INFLIGHT_DEVICE void memcpy_async(T* to, const T* from, Size bytes,
                                   pipeline<Scope, Stages, Completion>& into) {
   if (impl::copy_part<impl::promise<T, Size>>(impl::one_thread{}, to, from, bytes))
-    into.copied_plainly();
+    into.used_ordinary_stores();
 }
 template <class Size, thread_scope Scope, int Stages, class Completion>
 INFLIGHT_DEVICE void memcpy_async(void* to, const void* from, Size bytes,
                                   pipeline<Scope, Stages, Completion>& into) {
   if (impl::copy_part<impl::promise<void, Size>>(impl::one_thread{}, to, from, bytes))
-    into.copied_plainly();
+    into.used_ordinary_stores();
 }
 
 // This thread's copy into a stage of transaction bytes: a bulk copy. Addresses and size are

@@ -34,19 +34,19 @@ class thread_block : public thread_group {
   INFLIGHT_DEVICE static dim3 group_index() { return blockIdx; }
 
   // Where tiles of several warps synchronise: the block's block_tile_memory, or the reserved bytes.
-  INFLIGHT_DEVICE impl::meeting_place meeting_place() const { return place_; }
+  INFLIGHT_DEVICE impl::tile_sync_memory tile_sync_memory() const { return place_; }
 
   thread_block(const thread_block&) = default;
 
  private:
-  INFLIGHT_DEVICE explicit thread_block(const impl::meeting_place& place)
+  INFLIGHT_DEVICE explicit thread_block(const impl::tile_sync_memory& place)
       : thread_group(kind::block), place_(place) {}
   friend INFLIGHT_DEVICE thread_block this_thread_block();
   friend INFLIGHT_DEVICE thread_block impl::block_with(impl::tile_memory*);
-  impl::meeting_place place_;
+  impl::tile_sync_memory place_;
 };
 
-INFLIGHT_DEVICE thread_block this_thread_block() { return thread_block(impl::meeting_place{}); }
+INFLIGHT_DEVICE thread_block this_thread_block() { return thread_block(impl::tile_sync_memory{}); }
 
 namespace impl {
 INFLIGHT_DEVICE thread_block block_with(tile_memory* memory) {

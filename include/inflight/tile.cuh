@@ -81,10 +81,10 @@ class warp_tile : public thread_group {
     return lanes >> first_lane();
   }
 
-  INFLIGHT_DEVICE static constexpr impl::meeting_place meeting_place() { return {}; }
+  INFLIGHT_DEVICE static constexpr impl::tile_sync_memory tile_sync_memory() { return {}; }
 
  protected:
-  INFLIGHT_DEVICE explicit warp_tile(const impl::meeting_place&) : warp_tile(ptx::lane_id()) {}
+  INFLIGHT_DEVICE explicit warp_tile(const impl::tile_sync_memory&) : warp_tile(ptx::lane_id()) {}
 
  private:
   INFLIGHT_DEVICE explicit warp_tile(unsigned lane)
@@ -164,14 +164,14 @@ class wide_tile {
   }
 
   // Gathers one value of each warp in all threads: `all` has one element for each warp. The one
-  // thread of a warp whose `tells` is true supplies the warp's element. Two sync() a round. An
+  // thread of a warp whose `is_source` is true supplies the warp's element. Two sync() a round. An
   // extension.
   template <class T>
-  INFLIGHT_DEVICE void tell(bool tells, T* all) const {
+  INFLIGHT_DEVICE void gather(bool is_source, T* all) const {
     const unsigned own = thread_rank() / 32;
     in_rounds<sizeof(T)>([&](unsigned from, unsigned bytes) {
       __syncwarp();
-      if (tells) memcpy(scratch<char>(own), reinterpret_cast<char*>(&all[own]) + from, bytes);
+      if (is_source) memcpy(scratch<char>(own), reinterpret_cast<char*>(&all[own]) + from, bytes);
       sync();
       for (unsigned warp = 0; warp < Size / 32; ++warp)
         memcpy(reinterpret_cast<char*>(&all[warp]) + from, scratch<char>(warp), bytes);
@@ -179,10 +179,10 @@ class wide_tile {
     });
   }
 
-  INFLIGHT_DEVICE impl::meeting_place meeting_place() const { return place_; }
+  INFLIGHT_DEVICE impl::tile_sync_memory tile_sync_memory() const { return place_; }
 
  protected:
-  INFLIGHT_DEVICE explicit wide_tile(const impl::meeting_place& place) : place_(place) {}
+  INFLIGHT_DEVICE explicit wide_tile(const impl::tile_sync_memory& place) : place_(place) {}
 
  private:
   // Calls round(from, bytes) for the parts of a value that fit a warp's scratch: one, or 8 bytes
@@ -217,7 +217,7 @@ class wide_tile {
     });
     return *scratch<int>(warp);
   }
-  impl::meeting_place place_;
+  impl::tile_sync_memory place_;
 };
 
 template <unsigned Size>
@@ -237,7 +237,8 @@ class thread_block_tile<Size, void> : public impl::tile_base<Size> {
   INFLIGHT_DEVICE unsigned meta_group_rank() const { return meta_rank_; }
 
  protected:
-  INFLIGHT_DEVICE thread_block_tile(const impl::meeting_place& place, unsigned rank, unsigned size)
+  INFLIGHT_DEVICE thread_block_tile(const impl::tile_sync_memory& place, unsigned rank,
+                                    unsigned size)
       : impl::tile_base<Size>(place), meta_rank_(rank), meta_size_(size) {}
 
  private:
@@ -249,7 +250,7 @@ class thread_block_tile<Size, void> : public impl::tile_base<Size> {
 template <unsigned Size, class Parent>
 class thread_block_tile : public thread_block_tile<Size, void> {
  private:
-  INFLIGHT_DEVICE thread_block_tile(const impl::meeting_place& place, const Parent& parent)
+  INFLIGHT_DEVICE thread_block_tile(const impl::tile_sync_memory& place, const Parent& parent)
       : thread_block_tile<Size, void>(place, parent.thread_rank() / Size,
                                       (parent.num_threads() + Size - 1) / Size) {}
   template <unsigned Part, class Whole>
@@ -267,8 +268,8 @@ INFLIGHT_DEVICE thread_block_tile<Size, Parent> tiled_partition(const Parent& pa
                 "tiled_partition<Size> cuts a thread_block or a thread_block_tile");
   static_assert(impl::is_block<Parent> || Size <= impl::tile_size<Parent>,
                 "a tile cannot be larger than the tile it is cut from");
-  impl::meeting_place place;
-  if constexpr (Size > 32) place = parent.meeting_place();
+  impl::tile_sync_memory place;
+  if constexpr (Size > 32) place = parent.tile_sync_memory();
   return thread_block_tile<Size, Parent>(place, parent);
 }
 

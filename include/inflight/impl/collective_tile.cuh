@@ -11,8 +11,8 @@ namespace inflight::impl {
 
 // Each warp combines the results that it needs, after meet().
 template <result Wanted, unsigned Warps, class Group, class T, class Op, class Meet>
-INFLIGHT_DEVICE T each_for_itself(const Group& group, T* results, const T& value, Op& op,
-                                  Meet meet) {
+INFLIGHT_DEVICE T combine_in_each_warp(const Group& group, T* results, const T& value, Op& op,
+                                       Meet meet) {
   return over_warps<Wanted, Warps, false>(group.thread_rank(), Warps * 32, results, value, op,
                                           static_cast<T*>(nullptr), meet);
 }
@@ -21,7 +21,7 @@ INFLIGHT_DEVICE T each_for_itself(const Group& group, T* results, const T& value
 // or the combination of the warps below. The first warp has none below, and its slot stays as it
 // is.
 template <result Wanted, unsigned Warps, class T, class Op>
-INFLIGHT_DEVICE void share_out(T* slot, unsigned lane, Op& op) {
+INFLIGHT_DEVICE void distribute_results(T* slot, unsigned lane, Op& op) {
   constexpr operation does = what<T, std::remove_cv_t<Op>>;
   T value = *slot;
   if constexpr (Wanted != result::reduction) {
@@ -38,19 +38,20 @@ INFLIGHT_DEVICE void share_out(T* slot, unsigned lane, Op& op) {
 
 template <result Wanted, unsigned Warps, class Group, class T, class Op>
 INFLIGHT_DEVICE T over_tile(const Group& group, const T& value, Op& op) {
-  constexpr unsigned teller = Wanted == result::reduction ? 0 : 31;
+  constexpr unsigned source_lane = Wanted == result::reduction ? 0 : 31;
   const unsigned warp = group.thread_rank() / 32, lane = ptx::lane_id();
   if (group.has_memory()) {
-    const T got = each_for_itself<Wanted, Warps>(group, group.template scratch<T>(0), value, op,
-                                                 [&] { group.sync(); });
+    const T got = combine_in_each_warp<Wanted, Warps>(group, group.template scratch<T>(0), value,
+                                                      op, [&] { group.sync(); });
     group.sync();
     return got;
   }
   if (sizeof(T) > group.scratch_bytes()) {
     // The value takes several rounds: all warps get all results, and each combines them itself.
     row<T, Warps> results;
-    return each_for_itself<Wanted, Warps>(group, results.values, value, op,
-                                          [&] { group.tell(lane == teller, results.values); });
+    return combine_in_each_warp<Wanted, Warps>(group, results.values, value, op, [&] {
+      group.gather(lane == source_lane, results.values);
+    });
   }
   decltype(auto) apply = applied<T>(op);
   T* const slot = group.template scratch<T>(warp);
@@ -60,10 +61,11 @@ INFLIGHT_DEVICE T over_tile(const Group& group, const T& value, Op& op) {
   else
     own = scan_lanes<32, Warps>(every_lane, lane, value, op);
   __syncwarp();  // after the last call's read of the slot
-  if (lane == teller) *slot = own;
+  if (lane == source_lane) *slot = own;
   if constexpr (Wanted == result::exclusive) out = excluded<32>(every_lane, lane, value, own, op);
-  group.sync_around(
-      0, [&] { share_out<Wanted, Warps>(group.template scratch<T>(lane % Warps), lane, apply); });
+  group.sync_around(0, [&] {
+    distribute_results<Wanted, Warps>(group.template scratch<T>(lane % Warps), lane, apply);
+  });
   const T got = *slot;
   if constexpr (Wanted == result::reduction)
     return got;

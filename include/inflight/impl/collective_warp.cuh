@@ -12,17 +12,17 @@
 
 namespace inflight::impl {
 
-// More exchanges need more throughput, though. `Crowd` is the number of warps known to do the same
-// at the same time. From sixteen on, two at a time is faster; for two words, from eight on (a
+// More exchanges need more throughput, though. `ActiveWarps` is the number of warps known to do the
+// same at the same time. From sixteen on, two at a time is faster; for two words, from eight on (a
 // block's scan of double on an H200, four against two at a time: 128 threads 336 cycles and 350,
 // 256 threads 433 and 418).
-template <class T, unsigned Crowd>
-inline constexpr bool by_fours = sizeof(T) <= 8 && Crowd * sizeof(T) < 64;
+template <class T, unsigned ActiveWarps>
+inline constexpr bool radix4 = sizeof(T) <= 8 && ActiveWarps * sizeof(T) < 64;
 
 // In a tile of 8 with one-word values, all eight ranks at once: a sum of float takes 93 cycles, not
 // 100. In larger tiles, and for scans, it gains nothing.
-template <unsigned N, class T, unsigned Crowd>
-inline constexpr bool all_eight = N == 8 && sizeof(T) <= 4 && by_fours<T, Crowd>;
+template <unsigned N, class T, unsigned ActiveWarps>
+inline constexpr bool radix8 = N == 8 && sizeof(T) <= 4 && radix4<T, ActiveWarps>;
 
 // op of the own and another lane's value, the lower lane's on the left.
 template <bool Swaps, class T, class Op>
@@ -34,12 +34,12 @@ INFLIGHT_DEVICE T join(bool own_is_upper, const T& own, const T& other, Op& op) 
 }
 
 // Each group of N neighbouring lanes reduces its values; every lane gets the result of its group.
-template <unsigned N, unsigned Crowd = 1, unsigned Step = 1, class T, class Op>
+template <unsigned N, unsigned ActiveWarps = 1, unsigned Step = 1, class T, class Op>
 INFLIGHT_DEVICE T butterfly(std::uint32_t mask, unsigned rank, const T& value, Op& op) {
   constexpr bool swaps = commutes<T, std::remove_cv_t<Op>>;
   if constexpr (Step >= N) {
     return value;
-  } else if constexpr (Step == 1 && all_eight<N, T, Crowd>) {
+  } else if constexpr (Step == 1 && radix8<N, T, ActiveWarps>) {
     T all[8] = {value};
 #pragma unroll
     for (unsigned i = 1; i < 8; ++i) all[i] = across(mask, value, i);
@@ -49,34 +49,36 @@ INFLIGHT_DEVICE T butterfly(std::uint32_t mask, unsigned rank, const T& value, O
       for (unsigned i = 0; i < 8; i += 2 * step)
         all[i] = join<swaps>(rank & step, all[i], all[i + step], op);
     return all[0];
-  } else if constexpr (4 * Step <= N && by_fours<T, Crowd>) {
+  } else if constexpr (4 * Step <= N && radix4<T, ActiveWarps>) {
     const T second = across(mask, value, Step), third = across(mask, value, 2 * Step),
             fourth = across(mask, value, 3 * Step);
     const T near = join<swaps>(rank & Step, value, second, op);
     const T far = join<swaps>(rank & Step, third, fourth, op);
-    return butterfly<N, Crowd, 4 * Step>(mask, rank, join<swaps>(rank & (2 * Step), near, far, op),
-                                         op);
+    return butterfly<N, ActiveWarps, 4 * Step>(mask, rank,
+                                               join<swaps>(rank & (2 * Step), near, far, op), op);
   } else {
     const T other = across(mask, value, Step);
-    return butterfly<N, Crowd, 2 * Step>(mask, rank, join<swaps>(rank & Step, value, other, op),
-                                         op);
+    return butterfly<N, ActiveWarps, 2 * Step>(mask, rank,
+                                               join<swaps>(rank & Step, value, other, op), op);
   }
 }
 
 // Inclusive scan of ranks 0 to N - 1, which are neighbouring lanes.
-template <unsigned N, unsigned Crowd = 1, unsigned Step = 1, class T, class Op>
+template <unsigned N, unsigned ActiveWarps = 1, unsigned Step = 1, class T, class Op>
 INFLIGHT_DEVICE T scan_up(std::uint32_t mask, unsigned rank, const T& value, Op& op) {
   if constexpr (Step >= N) {
     return value;
-  } else if constexpr (4 * Step <= N && by_fours<T, Crowd>) {
+  } else if constexpr (4 * Step <= N && radix4<T, ActiveWarps>) {
     const T second = from_below<N>(mask, value, Step), third = from_below<N>(mask, value, 2 * Step),
             fourth = from_below<N>(mask, value, 3 * Step);
     const T near = rank >= Step ? op(second, value) : value;
     const T far = rank >= 3 * Step ? op(fourth, third) : third;
-    return scan_up<N, Crowd, 4 * Step>(mask, rank, rank >= 2 * Step ? op(far, near) : near, op);
+    return scan_up<N, ActiveWarps, 4 * Step>(mask, rank, rank >= 2 * Step ? op(far, near) : near,
+                                             op);
   } else {
     const T other = from_below<N>(mask, value, Step);
-    return scan_up<N, Crowd, 2 * Step>(mask, rank, rank >= Step ? op(other, value) : value, op);
+    return scan_up<N, ActiveWarps, 2 * Step>(mask, rank, rank >= Step ? op(other, value) : value,
+                                             op);
   }
 }
 
@@ -115,7 +117,7 @@ INFLIGHT_DEVICE T scan_by_rank(std::uint32_t mask, T value, Op& op) {
 
 // For lanes of one warp. Threads is their number if the group's type states it, or 0 for any mask.
 // on_lanes chooses `mask`.
-template <unsigned Threads, unsigned Crowd = 1, class T, class Op>
+template <unsigned Threads, unsigned ActiveWarps = 1, class T, class Op>
 INFLIGHT_DEVICE T reduce_lanes(std::uint32_t mask, unsigned rank, const T& value, Op& op) {
   constexpr bool hardware = hardware_reduces<T, std::remove_cv_t<Op>>();
   if constexpr (hardware && (Threads == 32 || Threads == 0)) {
@@ -123,7 +125,7 @@ INFLIGHT_DEVICE T reduce_lanes(std::uint32_t mask, unsigned rank, const T& value
   } else {
     decltype(auto) apply = applied<T>(op);
     if constexpr (Threads != 0)
-      return butterfly<Threads, Crowd>(mask, rank, value, apply);
+      return butterfly<Threads, ActiveWarps>(mask, rank, value, apply);
     else if (mask == every_lane)
       return butterfly<32>(every_lane, rank, value, apply);
     else
@@ -131,11 +133,11 @@ INFLIGHT_DEVICE T reduce_lanes(std::uint32_t mask, unsigned rank, const T& value
   }
 }
 
-template <unsigned Threads, unsigned Crowd = 1, class T, class Op>
+template <unsigned Threads, unsigned ActiveWarps = 1, class T, class Op>
 INFLIGHT_DEVICE T scan_lanes(std::uint32_t mask, unsigned rank, const T& value, Op& op) {
   decltype(auto) apply = applied<T>(op);
   if constexpr (Threads != 0)
-    return scan_up<Threads, Crowd>(mask, rank, value, apply);
+    return scan_up<Threads, ActiveWarps>(mask, rank, value, apply);
   else if (mask == every_lane)
     return scan_up<32>(every_lane, rank, value, apply);
   else

@@ -16,8 +16,8 @@ INFLIGHT_DEVICE void copy_pieces(std::uint32_t dst, std::uint64_t src, std::uint
 
 // The same by ordinary loads and stores, from and to any memory.
 template <class Piece>
-INFLIGHT_DEVICE void copy_plainly(void* to, const void* from, std::uint32_t bytes,
-                                  std::uint32_t rank, std::uint32_t threads) {
+INFLIGHT_DEVICE void copy_with_stores(void* to, const void* from, std::uint32_t bytes,
+                                      std::uint32_t rank, std::uint32_t threads) {
   for (std::uint32_t at = rank; at < bytes / sizeof(Piece); at += threads)
     static_cast<Piece*>(to)[at] = static_cast<const Piece*>(from)[at];
 }
@@ -42,9 +42,9 @@ INFLIGHT_DEVICE bool copy_part(const Group& group, void* to, const void* from, S
   if (!__isShared(to) || !__isGlobal(from)) {
     const auto low = reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from);
     if (((low | bytes) & 3) == 0)
-      copy_plainly<std::uint32_t>(to, from, bytes, rank, threads);
+      copy_with_stores<std::uint32_t>(to, from, bytes, rank, threads);
     else
-      copy_plainly<unsigned char>(to, from, bytes, rank, threads);
+      copy_with_stores<unsigned char>(to, from, bytes, rank, threads);
     return true;
   }
   const std::uint32_t dst = ptx::shared_address(to);
@@ -69,8 +69,9 @@ INFLIGHT_DEVICE bool copy_part(const Group& group, void* to, const void* from, S
     done += rest;
   }
   if (Alignment >= 4 && done == bytes) return false;
-  copy_plainly<unsigned char>(static_cast<char*>(to) + done, static_cast<const char*>(from) + done,
-                              bytes - done, rank, threads);
+  copy_with_stores<unsigned char>(static_cast<char*>(to) + done,
+                                  static_cast<const char*>(from) + done, bytes - done, rank,
+                                  threads);
   return done < bytes;
 }
 

@@ -44,7 +44,7 @@ inline constexpr unsigned reserved_slot_bytes = 8;
 
 // The memory of a block's tiles: a block_tile_memory, or the reserved bytes. `given` says which,
 // because the compiler cannot tell that an address in shared memory is not null.
-struct meeting_place {
+struct tile_sync_memory {
   tile_memory* memory = nullptr;
   bool given = false;
 };
@@ -61,13 +61,13 @@ struct tile_place {
 
   INFLIGHT_DEVICE static unsigned first_warp() { return block_thread_rank() / Size * warps; }
   // The slot of the tile's warp `warp`: 32 bytes, or 8 of the reserved ones.
-  INFLIGHT_DEVICE static void* slot(const meeting_place& place, unsigned warp) {
+  INFLIGHT_DEVICE static void* slot(const tile_sync_memory& place, unsigned warp) {
     const unsigned at = first_warp() + warp;
     return place.given ? static_cast<void*>(&place.memory->slot[at])
                        : &reserved_tile_memory::of_block()->slot[at];
   }
 
-  INFLIGHT_DEVICE static void sync(const meeting_place& place) {
+  INFLIGHT_DEVICE static void sync(const tile_sync_memory& place) {
     if (place.given)
       meet_by_flags(place.memory->flags.of_warp);
     else
