@@ -73,26 +73,26 @@ function(inflight_precompile target)
   endif()
 endfunction()
 
-# inflight_together(TARGET FILE...): compiles the sources of TARGET in batches, except the FILEs, which define
-# names that other files define too (house.compiled_together checks that all such are listed).
-function(inflight_together target)
+# inflight_unity_build(TARGET FILE...): compiles the sources of TARGET in batches, except the FILEs, which
+# define names that other files define too (house.compiled_together checks that all such are listed).
+function(inflight_unity_build target)
   if(INFLIGHT_QUICK)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
     set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
 endfunction()
 
-# Optimisation of code that seldom runs. -Og takes GCC an eighth less time than -O1, and less than -O0 for
+# Optimisation of cold code. -Og takes GCC an eighth less time than -O1, and less than -O0 for
 # files that use much of the standard library.
-set(INFLIGHT_SELDOM $<$<CONFIG:Release>:-O1>)
+set(INFLIGHT_COLD_CODE $<$<CONFIG:Release>:-O1>)
 if(INFLIGHT_QUICK)
-  set(INFLIGHT_SELDOM $<$<CONFIG:Release>:$<IF:$<CXX_COMPILER_ID:GNU>,-Og,-O1>>)
+  set(INFLIGHT_COLD_CODE $<$<CONFIG:Release>:$<IF:$<CXX_COMPILER_ID:GNU>,-Og,-O1>>)
 endif()
 
-# inflight_quickly(TARGET): a quick build does not optimise TARGET fully.
-function(inflight_quickly target)
+# inflight_optimise_less(TARGET): a quick build does not optimise TARGET fully.
+function(inflight_optimise_less target)
   if(INFLIGHT_QUICK)
-    target_compile_options(${target} PRIVATE ${INFLIGHT_SELDOM})
+    target_compile_options(${target} PRIVATE ${INFLIGHT_COLD_CODE})
   endif()
 endfunction()
 
@@ -107,7 +107,7 @@ function(inflight_room name)
     inflight_precompile(inflight_${name})
   endif()
   if(NOT ROOM_OPTIMISED)
-    inflight_quickly(inflight_${name})
+    inflight_optimise_less(inflight_${name})
   endif()
 endfunction()
 

@@ -58,8 +58,8 @@ StaticRuntime::StaticRuntime(const ElfView& elf) : elf_(elf) {
     for (const ReleaseMark& each : release_marks) {
       if (symbol.name == each.name && (major_ == 0 || each.major < major_)) major_ = each.major;
     }
-    if (!public_name(symbol.name) && unknown_count_ < unknown_.size())
-      unknown_[unknown_count_++].address = symbol.address;
+    if (!public_name(symbol.name) && unknown_count_ < unknown_functions_.size())
+      unknown_functions_[unknown_count_++].address = symbol.address;
   });
   if (!present_ && (nameless_ = NamelessRuntime::in(elf_))) {
     present_ = true;
@@ -77,7 +77,7 @@ void StaticRuntime::find_neighbours() {
     const bool unknown = !runtime && looks_public(symbol.name);
     if (unknown) return;
     for (unsigned i = 0; i < unknown_count_; ++i) {
-      UnknownFunction& each = unknown_[i];
+      UnknownFunction& each = unknown_functions_[i];
       if (symbol.address < each.address && symbol.address >= each.below)
         each.below = symbol.address, each.after_runtime = runtime;
       if (symbol.address > each.address && symbol.address <= each.above)
@@ -101,7 +101,7 @@ bool StaticRuntime::is_public(const Symbol& symbol) const {
   if (!symbol.function || !symbol.defined || !looks_public(symbol.name)) return false;
   if (public_name(symbol.name)) return true;
   for (unsigned i = 0; i < unknown_count_; ++i) {
-    const UnknownFunction& each = unknown_[i];
+    const UnknownFunction& each = unknown_functions_[i];
     if (each.address == symbol.address) return each.after_runtime && each.before_runtime;
   }
   return false;

@@ -57,7 +57,7 @@ class StaticRuntime {
   std::optional<NamelessRuntime> nameless_;
   bool present_ = false;
   unsigned major_ = 0;
-  std::array<UnknownFunction, 64> unknown_;
+  std::array<UnknownFunction, 64> unknown_functions_;
   unsigned unknown_count_ = 0;
 };
 
