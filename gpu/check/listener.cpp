@@ -27,10 +27,10 @@ void Listeners::add(Listener& listener) {
 INFLIGHT_CHECK_EVENTS(X)
 #undef X
 
-bool Listeners::hopeless(const Stuck& event) {
+bool Listeners::is_livelocked(const Stuck& event) {
   const auto& asked = listeners_[index_of(Topic::hangs)];
   return std::any_of(asked.begin(), asked.end(),
-                     [&](Listener* listener) { return listener->hopeless(event); });
+                     [&](Listener* listener) { return listener->is_livelocked(event); });
 }
 
 }  // namespace inflight::check

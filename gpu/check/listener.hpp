@@ -34,7 +34,7 @@ enum class Topic : std::uint32_t {
   faults = 1u << 15,
   multiplies = 1u << 16,  // multiply_*, register_touched
   undefined = 1u << 17,   // undefined_used, and Access::undefined
-  hangs = 1u << 18,       // stuck, hopeless
+  hangs = 1u << 18,       // stuck, is_livelocked
   all = (1u << 19) - 1,
 };
 inline constexpr std::uint32_t topic_count = 19;
@@ -95,7 +95,7 @@ class Listener {
   // Called when threads have only polled memory for a while (Stuck::Why::only_polling). Returns
   // whether no other thread can change what they read. If so, the launch ends and stuck() reports
   // it.
-  virtual bool hopeless(const Stuck&) { return false; }
+  virtual bool is_livelocked(const Stuck&) { return false; }
 };
 
 // Forwards every event to several listeners, in the order in which they were added.
@@ -108,7 +108,7 @@ class Listeners : public Listener {
 #define X(Event, hook, topic) void hook(const Event&) override;
   INFLIGHT_CHECK_EVENTS(X)
 #undef X
-  bool hopeless(const Stuck& event) override;
+  bool is_livelocked(const Stuck& event) override;
 
  private:
   std::array<std::vector<Listener*>, topic_count> listeners_;  // by topic

@@ -80,7 +80,7 @@ void add_search_path(const std::string& object, Folders& folders) {
   dlclose(handle);
 }
 
-void add_wheels_beside(const std::string& object, Folders& folders) {
+void add_sibling_wheels(const std::string& object, Folders& folders) {
   for (std::string_view part : {"/site-packages/", "/dist-packages/"}) {
     const auto at = object.rfind(part);
     if (at != object.npos) folders.add_wheels(object.substr(0, at + part.size()));
@@ -141,7 +141,7 @@ std::vector<std::string> library_folders() {
   Folders folders;
   const auto objects = loaded_objects();
   for (const std::string& object : objects) add_search_path(object, folders);
-  for (const std::string& object : objects) add_wheels_beside(object, folders);
+  for (const std::string& object : objects) add_sibling_wheels(object, folders);
   for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
     if (const char* prefix = std::getenv(variable)) {
       add_environment(prefix, folders);

@@ -66,11 +66,11 @@ std::uint64_t compare(Operator op, T a, T b) {
   }
 }
 
-std::uint64_t divide(std::uint64_t a, std::uint64_t b, bool is_unsigned, bool want_rest) {
-  if (is_unsigned) return want_rest ? a % b : a / b;
-  if (b == ~std::uint64_t{0}) return want_rest ? 0 : 0 - a;  // -1: INT64_MIN / -1 wraps
-  return std::uint64_t(want_rest ? std::int64_t(a) % std::int64_t(b)
-                                 : std::int64_t(a) / std::int64_t(b));
+std::uint64_t divide(std::uint64_t a, std::uint64_t b, bool is_unsigned, bool want_remainder) {
+  if (is_unsigned) return want_remainder ? a % b : a / b;
+  if (b == ~std::uint64_t{0}) return want_remainder ? 0 : 0 - a;  // -1: INT64_MIN / -1 wraps
+  return std::uint64_t(want_remainder ? std::int64_t(a) % std::int64_t(b)
+                                      : std::int64_t(a) / std::int64_t(b));
 }
 
 std::uint64_t shift_right(std::uint64_t a, std::uint64_t n, bool is_unsigned) {

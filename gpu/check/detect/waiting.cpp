@@ -66,14 +66,14 @@ class Waiting : public Listener {
     }
   }
   void collective(const Collective& event) override {
-    const Mask strangers = event.who.mask & ~event.members;
-    if (strangers == 0 && event.kind == Collective::Kind::activemask) return;
+    const Mask non_members = event.who.mask & ~event.members;
+    if (non_members == 0 && event.kind == Collective::Kind::activemask) return;
     ClusterState* const state = find(event.who);
     if (!state) return;
     if (state->ordered) state->order.sync_lanes(state->warp(event.who));
     BarrierBreach breach{BarrierBreach::What::left_out, event.who, {}, 0, 0, 0, event.members, 0};
-    if (strangers != 0) {
-      breach.who.mask = strangers;
+    if (non_members != 0) {
+      breach.who.mask = non_members;
     } else {
       breach.what = BarrierBreach::What::gone_past;
       breach.absent = event.members & ~event.who.mask & state->lanes_of(event.who);
@@ -113,7 +113,7 @@ class Waiting : public Listener {
     ClusterState* const state = known(*event.kernel, event.block);
     if (!state) return;
     settle(*state, cluster_place(*event.kernel, event.block).rank, event.block);
-    if (state->held && state->held->block == event.block) tell_held(*state);
+    if (state->held && state->held->block == event.block) report_held(*state);
     clusters_.ended(event.kernel->launch, cluster_place(*event.kernel, event.block).first,
                     state->size);
   }
@@ -131,15 +131,15 @@ class Waiting : public Listener {
       return;
     }
     for (std::uint32_t rank = 0; rank < state->size; ++rank) settle(*state, rank, event.cluster);
-    tell_held(*state);
+    report_held(*state);
     if (words_.add(event, *state)) session_.findings.explain(event.kernel->launch);
   }
-  bool hopeless(const Stuck& event) override {
+  bool is_livelocked(const Stuck& event) override {
     Who who;
     who.launch = event.kernel->launch;
     who.block = event.cluster;
     const ClusterState* const state = find(who);
-    if (!state || !words_.hopeless(event, *state, memory_, alone(event.kernel->launch)))
+    if (!state || !words_.is_livelocked(event, *state, memory_, alone(event.kernel->launch)))
       return false;
     const std::lock_guard lock(mutex_);
     hangs_[event.kernel->launch].not_begun = event.not_begun;
@@ -149,7 +149,7 @@ class Waiting : public Listener {
   void kernel_begin(const KernelBegin&) override { ++running_; }
   void kernel_end(const KernelEnd& event) override {
     --running_;
-    tell_hang(*event.kernel);
+    report_hang(*event.kernel);
     clusters_.launch_ended(event.kernel->launch);
   }
 
@@ -175,7 +175,7 @@ class Waiting : public Listener {
     return running_.load() == 1 && !waits_outside_.contains(launch);
   }
   // Called at the end of the launch, when stuck() has collected the waits of all its clusters.
-  void tell_hang(const Kernel& kernel) {
+  void report_hang(const Kernel& kernel) {
     std::unique_lock lock(mutex_);
     waits_outside_.erase(kernel.launch);
     const auto found = hangs_.find(kernel.launch);
@@ -247,7 +247,7 @@ class Waiting : public Listener {
              return copy.who.block != breach.expects.front().who.block;
            });
   }
-  void tell_held(ClusterState& state) {
+  void report_held(ClusterState& state) {
     if (!state.held) return;
     if (!state.found)
       words_.add(state.held->breach, *state.held->history,

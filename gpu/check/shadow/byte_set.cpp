@@ -58,7 +58,7 @@ ByteSet::Page& ByteSet::page(std::uint64_t number) {
   return (*leaf)[number & ((1u << leaf_shift) - 1)];
 }
 
-std::uintptr_t ByteSet::look(std::uint64_t number) const {
+std::uintptr_t ByteSet::load(std::uint64_t number) const {
   const Leaf* const leaf =
       (*root_)[number >> leaf_shift & ((1u << root_shift) - 1)].load(std::memory_order_acquire);
   return leaf ? (*leaf)[number & ((1u << leaf_shift) - 1)].load(std::memory_order_acquire) : none;
@@ -83,7 +83,7 @@ template <bool in>
 void ByteSet::change(std::uint64_t address, std::uint64_t bytes) {
   if (in && !used_.load(relaxed)) used_.store(true, relaxed);
   each_page<page_shift>(address, bytes, [&](std::uint64_t number, auto begin, auto end) {
-    const std::uintptr_t now = look(number);
+    const std::uintptr_t now = load(number);
     if ((now & state) == (in ? all : none)) return true;
     if (end - begin == page_bytes) return set_whole(page(number), in), true;
     Bits& bits = (now & state) == some ? bits_of(now) : split(page(number));
@@ -110,7 +110,7 @@ void ByteSet::insert_moved(const ByteSet& other, std::uint64_t from, std::uint64
     end = at + length;
   };
   each_page<page_shift>(from, bytes, [&](std::uint64_t number, auto first, auto last) {
-    const std::uintptr_t now = other.look(number);
+    const std::uintptr_t now = other.load(number);
     const std::uint64_t base = number << page_shift;
     if ((now & state) == all) found(base + first, last - first);
     if ((now & state) != some) return true;
@@ -128,7 +128,7 @@ void ByteSet::insert_moved(const ByteSet& other, std::uint64_t from, std::uint64
 
 bool ByteSet::has_any(std::uint64_t address, std::uint64_t bytes) const {
   return !each_page<page_shift>(address, bytes, [&](std::uint64_t number, auto begin, auto end) {
-    const std::uintptr_t now = look(number);
+    const std::uintptr_t now = load(number);
     if ((now & state) != some) return (now & state) == none;
     return each_word(begin, end, [&](std::uint64_t index, std::uint64_t mask) {
       return (bits_of(now)[index].load(relaxed) & mask) == 0;
@@ -149,7 +149,7 @@ bool ByteSet::has_none_near(const std::uint64_t* addresses, std::uint32_t lanes,
 
 bool ByteSet::has_all(std::uint64_t address, std::uint64_t bytes) const {
   return each_page<page_shift>(address, bytes, [&](std::uint64_t number, auto begin, auto end) {
-    const std::uintptr_t now = look(number);
+    const std::uintptr_t now = load(number);
     if ((now & state) != some) return (now & state) == all;
     return each_word(begin, end, [&](std::uint64_t index, std::uint64_t mask) {
       return (bits_of(now)[index].load(relaxed) & mask) == mask;
@@ -160,7 +160,7 @@ bool ByteSet::has_all(std::uint64_t address, std::uint64_t bytes) const {
 std::uint64_t ByteSet::count(std::uint64_t address, std::uint64_t bytes) const {
   std::uint64_t found = 0;
   each_page<page_shift>(address, bytes, [&](std::uint64_t number, auto begin, auto end) {
-    const std::uintptr_t now = look(number);
+    const std::uintptr_t now = load(number);
     if ((now & state) == all) found += end - begin;
     if ((now & state) != some) return true;
     return each_word(begin, end, [&](std::uint64_t index, std::uint64_t mask) {

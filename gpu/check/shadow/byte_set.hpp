@@ -50,7 +50,7 @@ class ByteSet {
   template <bool in>
   void change(std::uint64_t address, std::uint64_t bytes);
   Page& page(std::uint64_t number);
-  std::uintptr_t look(std::uint64_t number) const;
+  std::uintptr_t load(std::uint64_t number) const;
   void set_whole(Page& page, bool in);
   Bits& split(Page& page);
 

@@ -12,7 +12,7 @@ namespace {
 constexpr int atomic_operations = 13;  // cudaAtomicOperation
 
 // An H200 reports no form of any operation, neither for NVLink nor for the link to its host.
-Status tell_no_forms(unsigned* forms, const int* operations, unsigned count) {
+Status report_no_forms(unsigned* forms, const int* operations, unsigned count) {
   if (!forms || !operations || count == 0) return Status::invalid_value;
   std::fill_n(forms, count, 0u);
   const auto known = [](int operation) { return operation >= 0 && operation < atomic_operations; };
@@ -33,11 +33,11 @@ Status get_link_attribute(int* value, int attribute, int from, int to) {
 
 Status get_link_atomics(unsigned* forms, const int* operations, unsigned count, int from, int to) {
   if (!device_exists(from) || !device_exists(to) || from == to) return Status::invalid_device;
-  return tell_no_forms(forms, operations, count);
+  return report_no_forms(forms, operations, count);
 }
 
 Status get_host_link_atomics(unsigned* forms, const int* operations, unsigned count, int device) {
-  return device_exists(device) ? tell_no_forms(forms, operations, count) : Status::invalid_device;
+  return device_exists(device) ? report_no_forms(forms, operations, count) : Status::invalid_device;
 }
 
 }  // namespace inflight::cuda

@@ -48,7 +48,7 @@ class Multicast : public machine::MulticastObject {
 void Multicast::follow() {
   const std::lock_guard lock(mutex_);
   if (shared->version() == seen_) return;
-  const SharedMulticast::View view = shared->look();
+  const SharedMulticast::View view = shared->view();
   seen_ = view.version;
   for (const int device : view.devices) add(device);  // ignores devices that are already added
   std::map<std::pair<int, std::size_t>, SharedMulticast::Range> now;
@@ -94,7 +94,7 @@ unsigned long long keep(std::shared_ptr<SharedMulticast> shared, bool exported) 
   auto object = std::make_shared<Multicast>(std::move(shared), exported);
   const std::lock_guard lock(followed().mutex);
   followed().objects.push_back(object);
-  look_before_launches(follow_all);
+  set_launch_hook(follow_all);
   return address(multicasts().add(std::move(object)));
 }
 

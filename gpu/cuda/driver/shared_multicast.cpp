@@ -167,7 +167,7 @@ std::byte* SharedMulticast::place_of(const Binding& binding) {
   return mapping && mapping->at != MAP_FAILED ? static_cast<std::byte*>(mapping->at) : nullptr;
 }
 
-SharedMulticast::View SharedMulticast::look() {
+SharedMulticast::View SharedMulticast::view() {
   const Lock lock(*this);
   View view{page_->version.load(std::memory_order_acquire),
             {page_->devices, page_->devices + page_->added},

@@ -44,7 +44,7 @@ class SharedMulticast {
     std::vector<int> devices;
     std::vector<Range> ranges;
   };
-  View look();
+  View view();
 
   unsigned most() const;
   std::uint64_t bytes() const;

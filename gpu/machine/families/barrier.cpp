@@ -170,8 +170,8 @@ const Op* run_warp_sync(Warp& w, const Op* op) {
     const std::uint32_t members = masks[std::countr_zero(rest)];
     const std::uint32_t group = rest & lanes_equal(masks, members);
     rest &= ~group;
-    if (const std::uint32_t strangers = group & ~members; strangers && group != w.mask)
-      return not_a_member(w, op, strangers, members);
+    if (const std::uint32_t non_members = group & ~members; non_members && group != w.mask)
+      return not_a_member(w, op, non_members, members);
     const std::uint32_t present = group | waiting(w, members);
     if ((members & w.alive & ~present) == 0) {
       if (w.block->grid->observation) [[unlikely]]

@@ -246,9 +246,9 @@ void keep_waiting(Warp& w, const Op* op, std::uint32_t mask, std::uint32_t membe
   w.whole = false;
 }
 
-const Op* not_a_member(Warp& w, const Op* op, std::uint32_t strangers, std::uint32_t members) {
+const Op* not_a_member(Warp& w, const Op* op, std::uint32_t non_members, std::uint32_t members) {
   return w.fault(
-      op, FaultKind::illegal_instruction, strangers,
+      op, FaultKind::illegal_instruction, non_members,
       fmt::format("uses member mask 0x{:08x}, which does not include the thread itself", members));
 }
 
@@ -261,8 +261,8 @@ const Op* run_groups(Warp& w, const Op* op, Collective run) {
     const std::uint32_t members = masks[std::countr_zero(rest)];
     const std::uint32_t group = rest & lanes_equal(masks, members);
     rest &= ~group;
-    if (const std::uint32_t strangers = group & ~members; strangers && group != split)
-      return not_a_member(w, op, strangers, members);
+    if (const std::uint32_t non_members = group & ~members; non_members && group != split)
+      return not_a_member(w, op, non_members, members);
     std::vector<Part> parts = waiting_elsewhere(w, op, members);
     std::uint32_t present = group;
     for (const Part& p : parts) present |= p.mask;

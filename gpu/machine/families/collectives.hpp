@@ -40,10 +40,10 @@ extern ShuffleMap shuffle_maps[];
 // others.
 const Op* run_groups(Warp& w, const Op* op, Collective run);
 
-// Ends the kernel because lanes (`strangers`) are not in their member mask and others have another
-// mask. This is undefined in PTX, and an illegal instruction on an H200 for every .sync
+// Ends the kernel because lanes (`non_members`) are not in their member mask and others have
+// another mask. This is undefined in PTX, and an illegal instruction on an H200 for every .sync
 // instruction.
-const Op* not_a_member(Warp& w, const Op* op, std::uint32_t strangers, std::uint32_t members);
+const Op* not_a_member(Warp& w, const Op* op, std::uint32_t non_members, std::uint32_t members);
 
 // The mask of lanes whose value is `value`.
 std::uint32_t lanes_equal(const std::uint32_t* values, std::uint32_t value);

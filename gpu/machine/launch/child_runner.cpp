@@ -135,9 +135,9 @@ ChildRunner::ChildRunner(Grid& grid, const RunGrid& run_grid)
     : grid_(grid), run_grid_(run_grid), random_(grid.options->timing.seed) {}
 
 ChildRunner::~ChildRunner() {
-  if (!beside_.joinable()) return;
+  if (!concurrent_.joinable()) return;
   children_->close();
-  beside_.join();
+  concurrent_.join();
 }
 
 Children& ChildRunner::children() {
@@ -161,25 +161,25 @@ void ChildRunner::launched() {
   using Policy = async::Timing::Policy;
   const Policy policy = grid_.options->timing.policy;
   // Some begin before the limit is reached, as on a chip.
-  if (children().pending() * 2 >= grid_.launch->runtime->pending_limit()) return begin_beside();
+  if (children().pending() * 2 >= grid_.launch->runtime->pending_limit()) return begin_concurrent();
   if (policy == Policy::late) return;
   if (policy == Policy::shuffled) {
     const std::lock_guard lock(mutex_);
     if (random_.below(2) != 0) return;
   }
-  begin_beside();
+  begin_concurrent();
 }
 
 void ChildRunner::note_polling() {
   const Children* const known = known_.load(std::memory_order_acquire);
-  if (known && known->pending() != 0) begin_beside();
+  if (known && known->pending() != 0) begin_concurrent();
   grid_.launch->runtime->note_polling();
 }
 
-void ChildRunner::begin_beside() {
+void ChildRunner::begin_concurrent() {
   const std::lock_guard lock(mutex_);
-  if (beside_.joinable()) return;
-  beside_ = std::thread([this] {
+  if (concurrent_.joinable()) return;
+  concurrent_ = std::thread([this] {
     try {
       while (children_->await()) work();
     } catch (...) {
@@ -221,8 +221,8 @@ void ChildRunner::run_one(Child child) {
 void ChildRunner::finish() {
   if (!has_children()) return;
   children_->close();
-  if (beside_.joinable())
-    beside_.join();
+  if (concurrent_.joinable())
+    concurrent_.join();
   else
     work();
   for (const std::uint64_t buffer : children_->prepared()) grid_.memory->release(buffer);

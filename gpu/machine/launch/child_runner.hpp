@@ -46,7 +46,7 @@ class ChildRunner : public Parent {
 
  private:
   bool has_children() const { return known_.load(std::memory_order_acquire); }
-  void begin_beside();
+  void begin_concurrent();
   void work();
   void run_one(Child child);
 
@@ -55,7 +55,7 @@ class ChildRunner : public Parent {
   std::mutex mutex_;
   std::unique_ptr<Children> children_;
   std::atomic<Children*> known_{nullptr};
-  std::thread beside_;
+  std::thread concurrent_;
   std::exception_ptr thrown_;
   async::Random random_;
 };

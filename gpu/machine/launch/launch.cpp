@@ -125,7 +125,7 @@ void report_stuck(const Clusters& clusters, const Cluster& first, check::Stuck::
 // The outcome of a launch that was stopped. If it was stopped from outside, this adds where it was.
 Outcome ended_early(const Clusters& clusters) {
   Outcome outcome = clusters.grid().outcome();
-  if (const Cluster* const polling = clusters.hopeless())
+  if (const Cluster* const polling = clusters.livelocked())
     report_stuck(clusters, *polling, check::Stuck::Why::only_polling);
   const bool cancelled = outcome.ok();
   const bool by_the_user =

@@ -21,8 +21,8 @@ constexpr std::chrono::milliseconds tick{20};  // the longest delay of a cancell
 // After this time Ctrl-C reaches a launch.
 constexpr std::chrono::milliseconds long_running{200};
 // A program with its own handler, such as Python, may use the device afterwards. So a kernel gets
-// `patience` to end by itself, unless Ctrl-C comes again within `insistence`.
-constexpr std::chrono::seconds patience{2}, insistence{10};
+// `grace_period` to end by itself, unless Ctrl-C comes again within `repeat_window`.
+constexpr std::chrono::seconds grace_period{2}, repeat_window{10};
 
 }  // namespace
 
@@ -49,9 +49,9 @@ class Watch::Watcher {
 
  private:
   // If memory for a sentence is lacking, tries again later.
-  static Clock::time_point look_at(Watch& watch, Clock::time_point now) {
+  static Clock::time_point check_at(Watch& watch, Clock::time_point now) {
     try {
-      return watch.look(now);
+      return watch.check(now);
     } catch (const std::exception&) {
       return now + tick;
     }
@@ -67,7 +67,7 @@ class Watch::Watcher {
         const auto now = Clock::now();
         auto next = now + tick;
         handle_interrupts(now);
-        for (Watch* watch : watches_) next = std::min(next, look_at(*watch, now));
+        for (Watch* watch : watches_) next = std::min(next, check_at(*watch, now));
         lock.unlock();
         std::this_thread::sleep_until(next);
         lock.lock();
@@ -84,7 +84,7 @@ class Watch::Watcher {
     const unsigned count = interrupt::count();
     if (count == interrupts_) return;
     const bool again =
-        count - interrupts_ > 1 || (interrupts_ != 0 && now - interrupted_ < insistence);
+        count - interrupts_ > 1 || (interrupts_ != 0 && now - interrupted_ < repeat_window);
     interrupts_ = count;
     interrupted_ = now;
     for (Watch* watch : watches_) watch->interrupt(now, again);
@@ -111,7 +111,7 @@ Watch::~Watch() {
   if (watched_) Watcher::get().remove(*this);
 }
 
-Watch::Clock::time_point Watch::look(Clock::time_point now) {
+Watch::Clock::time_point Watch::check(Clock::time_point now) {
   Grid& grid = clusters_.grid();
   const Launch& launch = *grid.launch;
   if (launch.cancel && launch.cancel->load()) grid.stop = true;
@@ -131,7 +131,7 @@ Watch::Clock::time_point Watch::look(Clock::time_point now) {
 
 void Watch::interrupt(Clock::time_point now, bool at_once) {
   const bool handled = interrupt::disposition() == interrupt::Disposition::handles;
-  give_up_ = std::min(give_up_, handled && !at_once ? now + patience : now);
+  give_up_ = std::min(give_up_, handled && !at_once ? now + grace_period : now);
 }
 
 void Watch::end(FaultKind kind, const std::string& how) {

@@ -25,7 +25,7 @@ class Watch {
   class Watcher;
 
   // Checks once. Returns the latest time of the next check.
-  Clock::time_point look(Clock::time_point now);
+  Clock::time_point check(Clock::time_point now);
   // Ctrl-C came while this launch ran. `at_once`: end it now, because it came again.
   void interrupt(Clock::time_point now, bool at_once);
   void end(FaultKind kind, const std::string& how);

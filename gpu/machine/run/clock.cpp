@@ -17,7 +17,7 @@ std::uint64_t Clock::step() const {
 void Clock::waited(std::uint8_t polls, std::uint32_t khz) {
   const bool remembered = memory_rounds_ != 0;
   if (polls & Polls::memory)
-    memory_rounds_ = patience;
+    memory_rounds_ = min_idle_rounds;
   else if (remembered)
     --memory_rounds_;
   if (remembered != (memory_rounds_ != 0)) rounds_ = 0;  // it now waits for something else
@@ -25,7 +25,7 @@ void Clock::waited(std::uint8_t polls, std::uint32_t khz) {
     since_ = now_;
     host_since_ = std::chrono::steady_clock::now();
   }
-  if (rounds_ < patience) return;
+  if (rounds_ < min_idle_rounds) return;
   if (memory_rounds_ != 0) {
     const std::chrono::nanoseconds host = std::chrono::steady_clock::now() - host_since_;
     reach(since_ + machine::cycles(static_cast<std::uint64_t>(host.count()), khz));

@@ -40,7 +40,7 @@ class Clock {
   // Nothing can run until the clock reaches the time at which waits give up by themselves.
   void jump();
   // Does the time jump, or will it in the next round?
-  bool jumps() const { return rounds_ >= patience && memory_rounds_ == 0; }
+  bool jumps() const { return rounds_ >= min_idle_rounds && memory_rounds_ == 0; }
   // Does the block wait for what others write?
   bool waits_for_others() const { return rounds_ != 0 && memory_rounds_ != 0; }
 
@@ -53,7 +53,7 @@ class Clock {
  private:
   // Rounds of waiting before the time jumps. Code that only measures itself may read the clock this
   // many times.
-  static constexpr std::uint32_t patience = 8;
+  static constexpr std::uint32_t min_idle_rounds = 8;
   std::uint64_t step() const;
   std::uint64_t now_ = first_cycle, wake_ = never;
   std::uint32_t rounds_ = 0;         // consecutive rounds of waiting

@@ -14,8 +14,8 @@ namespace {
 
 // A cluster with only failed waits, for this many rounds and this long, is a deadlock. A program
 // that gives up after many tries or after a time has done so by then.
-constexpr std::uint32_t hopeless = 256;
-constexpr std::chrono::milliseconds patience{200};
+constexpr std::uint32_t max_idle_rounds = 256;
+constexpr std::chrono::milliseconds max_idle_time{200};
 constexpr std::uint32_t turn = 64;  // rounds of a block before the cluster's next one
 
 bool waits_at_mbarrier(const Block& block) {
@@ -138,7 +138,8 @@ bool Cluster::unblock(Worker& worker) {
   for (auto& block : blocks) waiting |= !block->ended && waits_at_mbarrier(*block);
   const auto now = std::chrono::steady_clock::now();
   if (idle_rounds_++ == 0) idle_since_ = now;
-  if (!waiting || (idle_rounds_ > hopeless && now - idle_since_ > patience)) return false;
+  if (!waiting || (idle_rounds_ > max_idle_rounds && now - idle_since_ > max_idle_time))
+    return false;
   worker.give_up = true;
   for (auto& block : blocks) {
     if (block->ended) continue;

@@ -27,7 +27,7 @@ using Time = std::chrono::steady_clock;
 // How long a thread polls before it sleeps.
 constexpr std::chrono::microseconds soon_enough{50};
 
-void rest_a_moment() {
+void pause_core() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
 #else
@@ -37,11 +37,11 @@ void rest_a_moment() {
 
 // Polls until `happened` or the time is over. Yields its core in between.
 template <class Happened>
-bool look_for(Happened happened) {
+bool spin_until(Happened happened) {
   constexpr int moments = 32;
   if (happened()) return true;
   for (const auto end = Time::now() + soon_enough; Time::now() < end; std::this_thread::yield())
-    for (int i = 0; i < moments; ++i, rest_a_moment())
+    for (int i = 0; i < moments; ++i, pause_core())
       if (happened()) return true;
   return happened();
 }
@@ -88,7 +88,7 @@ class Helpers::Pool {
     }
     if (launch.call_ != 0) call_.store(launch.call_ + 1);
     const auto alone = [&] { return launch.present_.load() == 0 && !answered(launch.call_); };
-    if (!look_for(alone)) {
+    if (!spin_until(alone)) {
       std::unique_lock lock(mutex_);
       ++sleepers_;
       left_.wait(lock, alone);
@@ -115,7 +115,7 @@ class Helpers::Pool {
   // Calls the awake helpers. False: another launch's call is open.
   bool call(Helpers& launch, unsigned count) {
     if (calling_.exchange(true, std::memory_order_acquire)) return false;
-    look_on_.store(Time::now() - closed_ <= soon_enough, std::memory_order_relaxed);
+    keeps_spinning_.store(Time::now() - closed_ <= soon_enough, std::memory_order_relaxed);
     launch.call_ = call_.load(std::memory_order_relaxed) + 1;
     launch_ = &launch;
     count_ = count;
@@ -125,8 +125,8 @@ class Helpers::Pool {
 
   // How many of the first `count` helpers will answer the call.
   unsigned awake(unsigned count) const {
-    return static_cast<unsigned>(std::count_if(looking_.begin() + 1, looking_.begin() + 1 + count,
-                                               [](const auto& looks) { return looks.load(); }));
+    return static_cast<unsigned>(std::count_if(spinning_.begin() + 1, spinning_.begin() + 1 + count,
+                                               [](const auto& each) { return each.load(); }));
   }
 
   bool answered(std::uint64_t call) const {
@@ -142,7 +142,7 @@ class Helpers::Pool {
         help(*launch, self.place);
         leave(*launch);
       }
-      while (answer(self) || (look_on_.load(std::memory_order_relaxed) && look(self)))
+      while (answer(self) || (keeps_spinning_.load(std::memory_order_relaxed) && spin(self)))
         if (requested(self)) break;
     } while (!end(self));
   }
@@ -158,19 +158,19 @@ class Helpers::Pool {
   // False: there is more to do.
   bool end(const Server& self) {
     const std::lock_guard lock(mutex_);
-    if (requested(self) || !stop_looking(self)) return false;
+    if (requested(self) || !stop_spinning(self)) return false;
     taken_[self.place] = false;
     return true;
   }
 
   // Needs the mutex. From now on no call counts on the thread. False: an open call may already do
   // so.
-  bool stop_looking(const Server& self) {
-    std::atomic<bool>& looking = looking_[self.place];
-    if (!looking.load(std::memory_order_relaxed)) return true;
-    looking.store(false);
+  bool stop_spinning(const Server& self) {
+    std::atomic<bool>& spinning = spinning_[self.place];
+    if (!spinning.load(std::memory_order_relaxed)) return true;
+    spinning.store(false);
     if (!called(self)) return true;
-    looking.store(true);
+    spinning.store(true);
     return false;
   }
 
@@ -181,8 +181,8 @@ class Helpers::Pool {
   bool requested(const Server& self) const { return requests_.load() != self.requests; }
 
   // Polls for a call, or for a launch that wants helpers fetched.
-  bool look(const Server& self) const {
-    return look_for([&] { return called(self) || requested(self); });
+  bool spin(const Server& self) const {
+    return spin_until([&] { return called(self) || requested(self); });
   }
 
   // Works for the open call, unless it has done so already.
@@ -201,13 +201,13 @@ class Helpers::Pool {
   // A launch that wants helpers fetched. Null: from now on calls count on this thread.
   Helpers* next(Server& self) {
     const std::lock_guard lock(mutex_);
-    if (!stop_looking(self)) return nullptr;
+    if (!stop_spinning(self)) return nullptr;
     self.requests = requests_.load(std::memory_order_relaxed);
     const auto found = std::find_if(launches_.begin(), launches_.end(), [&](const Helpers* each) {
       return each->call_ == 0 || each->call_ != self.seen;
     });
     if (found == launches_.end()) {
-      looking_[self.place].store(true);
+      spinning_[self.place].store(true);
       return nullptr;
     }
     Helpers* const launch = *found;
@@ -251,14 +251,14 @@ class Helpers::Pool {
   alignas(128) std::atomic<std::uint64_t> call_{0};  // odd: a call is open
   Helpers* launch_ = nullptr;                        // the caller
   unsigned count_ = 0;                               // the last place called
-  std::atomic<bool> look_on_{false};                 // launches follow each other closely
+  std::atomic<bool> keeps_spinning_{false};          // launches follow each other closely
   std::atomic<std::uint64_t> requests_{0};           // how many launches wanted helpers fetched
   std::atomic<unsigned> sleepers_{0};                // launching threads asleep in close()
 
   // By place. Place 0 is for launching threads.
   std::vector<Place> places_ = std::vector<Place>(most_workers() + 1);
   // By place: will its helper answer the next call? Reset only under the mutex.
-  std::vector<std::atomic<bool>> looking_ = std::vector<std::atomic<bool>>(most_workers() + 1);
+  std::vector<std::atomic<bool>> spinning_ = std::vector<std::atomic<bool>>(most_workers() + 1);
   // True while a launch owns the call. Guards `closed_`.
   alignas(128) std::atomic<bool> calling_{false};
   Time::time_point closed_;  // when the last call ended

@@ -76,7 +76,7 @@ class Observation {
   void stuck(const Cluster& cluster, check::Stuck::Why why) const;
   // The same, if the listener finds that nobody else can change what these threads poll. Returns
   // whether it does.
-  bool hopeless(const Cluster& cluster, std::uint64_t not_begun, std::uint32_t idle_ms) const;
+  bool is_livelocked(const Cluster& cluster, std::uint64_t not_begun, std::uint32_t idle_ms) const;
   // A builtin reads or writes for one lane, at a generic address.
   void read_by_builtin(const Warp& w, const Op* op, int lane, std::uint64_t address,
                        std::uint64_t bytes) const;

@@ -216,14 +216,14 @@ void Observation::stuck(const Cluster& cluster, check::Stuck::Why why) const {
   listener_.stuck({&kernel_, cluster.blocks.front()->linear, why, threads});
 }
 
-bool Observation::hopeless(const Cluster& cluster, std::uint64_t not_begun,
-                           std::uint32_t idle_ms) const {
+bool Observation::is_livelocked(const Cluster& cluster, std::uint64_t not_begun,
+                                std::uint32_t idle_ms) const {
   if (!wants(Topic::hangs)) return false;
   const auto threads = threads_of(cluster);
   const check::Stuck event{
       &kernel_, cluster.blocks.front()->linear, check::Stuck::Why::only_polling, threads, not_begun,
       idle_ms};
-  return listener_.hopeless(event);
+  return listener_.is_livelocked(event);
 }
 
 // Lanes that wake and have to wait again are not reported again: the wait continues.

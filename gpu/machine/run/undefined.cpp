@@ -54,10 +54,10 @@ bool is_complete(const Warp& w, const Op* op, const Instruction& what) {
   if (op->extra == no_ref) return true;
   const auto* const masks = w.at<std::uint32_t>(op->extra);
   const std::uint32_t members = masks[std::countr_zero(w.mask)];
-  std::uint32_t strangers = w.mask & ~members;
+  std::uint32_t non_members = w.mask & ~members;
   for (std::uint32_t m = w.mask; m != 0; m &= m - 1)
-    strangers |= masks[std::countr_zero(m)] ^ members;
-  return (members & w.alive & ~w.mask) == 0 && strangers == 0;
+    non_members |= masks[std::countr_zero(m)] ^ members;
+  return (members & w.alive & ~w.mask) == 0 && non_members == 0;
 }
 
 // A comparison for equality of undefined operands has an undefined result, unless defined bits

@@ -251,10 +251,10 @@ void Clusters::suspend(WorkQueue& queue, std::unique_ptr<Cluster> cluster) {
 
 // Turns that only poll are short. A worker whose turn is long does something else.
 void Clusters::took_turn(WorkQueue& queue, const Cluster& cluster, bool done) {
-  constexpr std::int64_t millisecond = 1'000'000, patience = 2000 * millisecond,
+  constexpr std::int64_t millisecond = 1'000'000, idle_limit = 2000 * millisecond,
                          between = 100 * millisecond;
   // Waits with a time limit of their own have ended by then.
-  constexpr std::int64_t long_patience = 10'000 * millisecond;
+  constexpr std::int64_t timed_idle_limit = 10'000 * millisecond;
   const std::int64_t now = host_time();
   queue.turn(0);
   const bool moved = done || !only_polled(cluster);
@@ -263,15 +263,15 @@ void Clusters::took_turn(WorkQueue& queue, const Cluster& cluster, bool done) {
   if (moved) return;
   const std::int64_t unmoved = now - moved_.load(std::memory_order_relaxed),
                      idle = now - progressed_.load(std::memory_order_relaxed);
-  if ((unmoved < patience && idle < long_patience) || now < queue.ask_at) return;
+  if ((unmoved < idle_limit && idle < timed_idle_limit) || now < queue.ask_at) return;
   if (grid_.parent && grid_.parent->busy()) return;
   queue.ask_at = now + between;
   for (const WorkQueue& other : queues_)
     if (const std::int64_t began = other.turn(); began != 0 && now - began > between) return;
-  if (!grid_.observation->hopeless(cluster, not_begun(),
-                                   static_cast<std::uint32_t>(idle / millisecond)))
+  if (!grid_.observation->is_livelocked(cluster, not_begun(),
+                                        static_cast<std::uint32_t>(idle / millisecond)))
     return;
-  hopeless_.store(&cluster, std::memory_order_relaxed);
+  livelocked_.store(&cluster, std::memory_order_relaxed);
   grid_.fail(FaultKind::deadlock, to_text(deadlock_of(cluster)));
 }
 

@@ -44,7 +44,7 @@ class Clusters {
   std::vector<const Cluster*> unfinished() const;
   // The cluster that ended the launch because nobody could change what its threads poll; null:
   // none.
-  const Cluster* hopeless() const { return hopeless_.load(std::memory_order_relaxed); }
+  const Cluster* livelocked() const { return livelocked_.load(std::memory_order_relaxed); }
 
  private:
   std::uint64_t size() const { return grid_.launch->cluster.count(); }
@@ -66,7 +66,7 @@ class Clusters {
   std::atomic<unsigned> joined_{0};
   std::atomic<bool> runs_{false};      // several fresh clusters were handed out at once
   std::atomic<bool> suspends_{false};  // some cluster was suspended
-  std::atomic<const Cluster*> hopeless_{nullptr};
+  std::atomic<const Cluster*> livelocked_{nullptr};
   // Times of the last turn that did not only poll, and of the last that did not only poll memory,
   // in ns.
   std::atomic<std::int64_t> progressed_, moved_;

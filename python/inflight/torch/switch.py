@@ -39,7 +39,7 @@ def enable(on=None):
         _library.impl(name, lambda *args, answer=answer, **kwargs: answer, "CUDA")
     for name, function in cells.CELLS.items():
         _library.impl(name, function, "CUDA")
-    atexit.register(_tell)
+    atexit.register(_print_report)
 
 
 def _prefer_what_runs():
@@ -177,6 +177,6 @@ _strided_copy = _on_gpu(torch.ops.aten.copy_.default, "copy_")
 _strided_zero = _on_gpu(torch.ops.aten.zero_.default, "zero_")
 
 
-def _tell():
+def _print_report():
     if os.environ.get("INFLIGHT_TORCH_REPORT") != "0":
         sys.stderr.write(tally.report())

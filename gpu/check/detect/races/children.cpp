@@ -14,7 +14,7 @@ void Children::root(std::uint64_t launch, const order::Streams::Launch& began,
 order::Streams::Launch Children::begin(std::uint64_t child, const LaunchOrigin& origin,
                                        std::uint64_t stream, order::Streams& streams) {
   order::Knowledge knows;
-  if (auto told = launched_.extract(child); !told.empty()) knows = std::move(told.mapped());
+  if (auto launch = launched_.extract(child); !launch.empty()) knows = std::move(launch.mapped());
   for (const std::uint64_t front : origin.after)
     if (const auto found = families_.find(front); found != families_.end())
       knows.join(found->second.done);

@@ -182,7 +182,7 @@ namespace {
 
 // Whether this bulk copy belongs to another execution than the last one. In one execution, the
 // lanes of a warp issue their copies in turn, in ascending order.
-bool executes_anew(Block::BulkIssue& last, const Who& who) {
+bool is_new_execution(Block::BulkIssue& last, const Who& who) {
   const bool same = last.warp == who.warp && last.instruction == who.instruction &&
                     last.lanes < (who.mask & -who.mask);
   last = {who.warp, who.instruction, same ? last.lanes | who.mask : who.mask};
@@ -193,7 +193,7 @@ bool executes_anew(Block::BulkIssue& last, const Who& who) {
 
 void Races::bulk_copy(Block& block, const CopyIssued& event) {
   const std::uint32_t warp = event.who.warp;
-  if (executes_anew(block.bulk_issue, event.who)) block.order.tick();
+  if (is_new_execution(block.bulk_issue, event.who)) block.order.tick();
   const auto lane = static_cast<unsigned>(std::countr_zero(event.who.mask));
   auto copy = std::make_unique<Copy>();
   copy->id = event.id;

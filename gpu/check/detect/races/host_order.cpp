@@ -53,8 +53,8 @@ void HostOrder::edge(const StreamEdge& e) {
 order::Streams::Launch HostOrder::begin(const Kernel& kernel) {
   if (kernel.origin.parent)
     return children_.begin(kernel.launch, kernel.origin, kernel.stream, streams_);
-  const auto told = coming_.extract(kernel.launch);
-  const order::Streams::Launch launch = told.empty() ? streams_.on_host() : told.mapped();
+  const auto reported = coming_.extract(kernel.launch);
+  const order::Streams::Launch launch = reported.empty() ? streams_.on_host() : reported.mapped();
   children_.root(kernel.launch, launch, kernel.stream);
   return launch;
 }

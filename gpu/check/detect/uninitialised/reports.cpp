@@ -84,7 +84,7 @@ void Uninitialised::settle(UndefinedBlock& block, Space space, std::uint64_t at,
 void Uninitialised::report(PendingUse& use) {
   {
     const std::lock_guard lock(mutex_);
-    told_.insert(use.key.here);
+    reported_.insert(use.key.here);
   }
   session_.findings.add(use.key, [&] { return std::move(use.finding); });
 }

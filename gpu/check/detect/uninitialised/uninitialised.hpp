@@ -71,7 +71,7 @@ class Uninitialised : public PerBlock<UndefinedBlock> {
   void settle(UndefinedBlock& block, const Access& access);
   bool known(PlaceId place) {
     const std::lock_guard lock(mutex_);
-    return told_.contains(place);
+    return reported_.contains(place);
   }
   void report(PendingUse& use);
   Finding make(const Origin& last, const User& by);
@@ -80,7 +80,7 @@ class Uninitialised : public PerBlock<UndefinedBlock> {
   UndefinedGlobal global_;
   Blocks<std::shared_ptr<UndefinedCluster>> clusters_;
   std::mutex mutex_;
-  std::unordered_set<PlaceId> told_;
+  std::unordered_set<PlaceId> reported_;
   // Stores of undefined values: a finding by place, and the last place by page of global memory.
   static constexpr unsigned page_shift = 15;
   std::unordered_map<PlaceId, Finding> stores_;

@@ -10,7 +10,7 @@
 namespace inflight::check {
 namespace {
 
-constexpr std::uint32_t patience_ms = 5000;  // for global memory, which others might still change
+constexpr std::uint32_t idle_limit_ms = 5000;  // for global memory, which others might still change
 constexpr std::size_t most_listed = 6;
 
 std::string words(const PollSite& site) {
@@ -41,8 +41,8 @@ std::string sentence(const Polling& polling, const std::vector<const PollSite*>&
 
 }  // namespace
 
-bool WaitingWords::hopeless(const Stuck& stuck, const ClusterState& state,
-                            const DeviceMemory& memory, bool alone) const {
+bool WaitingWords::is_livelocked(const Stuck& stuck, const ClusterState& state,
+                                 const DeviceMemory& memory, bool alone) const {
   bool polling = false;
   for (const Stuck::Threads& each : stuck.threads) {
     const WarpPolls* const polls = polls_of(each, &state);
@@ -54,7 +54,7 @@ bool WaitingWords::hopeless(const Stuck& stuck, const ClusterState& state,
     if (!sees_nothing_new(polls)) return false;
     const bool unchanged = polls->all_of([&](const Poll& poll) {
       if (poll.mbarrier || poll.at.space == Space::shared) return true;
-      return alone && stuck.idle_ms >= patience_ms && poll.at.space == Space::global &&
+      return alone && stuck.idle_ms >= idle_limit_ms && poll.at.space == Space::global &&
              memory.holds(poll.at.address);
     });
     if (!unchanged) return false;

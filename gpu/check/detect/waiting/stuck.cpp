@@ -327,10 +327,10 @@ bool WaitingWords::add(const Stuck& stuck, const ClusterState& state) {
   }
   f.kind = kind;
   f.there = std::move(first);
-  std::size_t told = 0;
+  std::size_t listed = 0;
   if (kind != FindingKind::wrong_phase)
     for (const Group& each : groups)
-      if (&each != &*root && told++ < most_groups)
+      if (&each != &*root && listed++ < most_groups)
         f.there.push_back(places.party(each.first.wait.who, words(each, groups, state, named_as)));
   session_.findings.add({kind, places.of(wait.who), no_place, 1u << 17},
                         [&] { return std::move(f); });

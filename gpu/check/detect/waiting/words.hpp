@@ -23,8 +23,8 @@ class WaitingWords {
   bool add(const Stuck& stuck, const ClusterState& state);
   // Whether nothing can change what the threads poll. `alone`: no other launch runs, and the host
   // cannot write what this launch polls.
-  bool hopeless(const Stuck& stuck, const ClusterState& state, const DeviceMemory& memory,
-                bool alone) const;
+  bool is_livelocked(const Stuck& stuck, const ClusterState& state, const DeviceMemory& memory,
+                     bool alone) const;
   // Adds a finding for threads that poll without end. Returns as add() does, and false if they
   // still read something new.
   bool add_polling(const Hang& hang, const Polling::StateOf& state_of);

@@ -13,7 +13,7 @@ namespace inflight::cuda {
 // early`, and when its kernels do nothing but poll memory.
 class GraphExec::Launch final : public GraphKernels {
  public:
-  struct Asked {
+  struct LaunchRequest {
     std::shared_ptr<GraphExec> exec;
     std::shared_ptr<const Steps> steps;
     std::uint64_t front = 0;  // the step it comes after; 0: none
@@ -21,14 +21,15 @@ class GraphExec::Launch final : public GraphKernels {
   };
 
   // The graphs that run beside a launch, one after the other.
-  class Beside {
+  class ConcurrentGraphs {
    public:
-    Beside(Stream& stream, std::atomic<std::uint64_t>& told) : stream_(stream), told_(told) {}
-    ~Beside() { join(); }
+    ConcurrentGraphs(Stream& stream, std::atomic<std::uint64_t>& last_step)
+        : stream_(stream), last_step_(last_step) {}
+    ~ConcurrentGraphs() { join(); }
 
-    void add(Asked asked) {
+    void add(LaunchRequest request) {
       const std::lock_guard lock(mutex_);
-      queue_.push_back(std::move(asked));
+      queue_.push_back(std::move(request));
       ++added_;
     }
     std::size_t added() const { return added_; }
@@ -69,7 +70,7 @@ class GraphExec::Launch final : public GraphKernels {
    private:
     void work() {
       for (;;) {
-        Asked next;
+        LaunchRequest next;
         {
           const std::lock_guard lock(mutex_);
           busy_ = !queue_.empty();
@@ -77,17 +78,17 @@ class GraphExec::Launch final : public GraphKernels {
           next = std::move(queue_.front());
           queue_.pop_front();
         }
-        const std::uint64_t end = whole(std::move(next), stream_, told_, *this);
+        const std::uint64_t end = run_with_tails(std::move(next), stream_, last_step_, *this);
         const std::lock_guard lock(mutex_);
         ends_.push_back(end);
       }
     }
 
     Stream& stream_;
-    std::atomic<std::uint64_t>& told_;
+    std::atomic<std::uint64_t>& last_step_;
     const std::uint64_t work_ = Stream::work_now();
     std::mutex mutex_;
-    std::deque<Asked> queue_;
+    std::deque<LaunchRequest> queue_;
     bool busy_ = false;
     std::thread thread_;
     std::exception_ptr thrown_;
@@ -96,46 +97,48 @@ class GraphExec::Launch final : public GraphKernels {
   };
 
   // `siblings`: the graphs beside the launch that started this one.
-  Launch(Asked asked, Stream& stream, std::atomic<std::uint64_t>& told, Beside& siblings)
-      : asked_(std::move(asked)),
+  Launch(LaunchRequest request, Stream& stream, std::atomic<std::uint64_t>& last_step,
+         ConcurrentGraphs& siblings)
+      : request_(std::move(request)),
         stream_(stream),
-        told_(told),
+        last_step_(last_step),
         siblings_(siblings),
-        beside_(stream, told) {}
+        concurrent_(stream, last_step) {}
   ~Launch() override {
-    if (asked_.by_kernel) --asked_.exec->launched_by_kernels_;
+    if (request_.by_kernel) --request_.exec->launched_by_kernels_;
   }
 
   std::uint64_t graph() const override {
-    return asked_.exec->for_devices() ? reinterpret_cast<std::uintptr_t>(asked_.exec.get()) : 0;
+    return request_.exec->for_devices() ? reinterpret_cast<std::uintptr_t>(request_.exec.get()) : 0;
   }
   Status launch(std::uint64_t graph, std::uint64_t stream, std::uint64_t step) override;
   void note_polling() override {
-    beside_.begin();
+    concurrent_.begin();
     siblings_.begin();
   }
 
   void stand_alone() override {
-    if (observes(check::Topic::host)) beside_.join();
+    if (observes(check::Topic::host)) concurrent_.join();
   }
   // Runs its steps and the graphs beside them. Returns a step that comes after all of that, or 0.
   std::uint64_t steps();
-  std::deque<Asked> tails() { return std::move(tails_); }
+  std::deque<LaunchRequest> tails() { return std::move(tails_); }
 
   // Runs a launch and its tails. Each tail's own tails run before the next tail.
-  static std::uint64_t whole(Asked first, Stream& stream, std::atomic<std::uint64_t>& told,
-                             Beside& siblings);
+  static std::uint64_t run_with_tails(LaunchRequest first, Stream& stream,
+                                      std::atomic<std::uint64_t>& last_step,
+                                      ConcurrentGraphs& siblings);
 
  private:
   std::uint64_t join(const std::vector<std::uint64_t>& steps);
 
-  const Asked asked_;
+  const LaunchRequest request_;
   Stream& stream_;
-  std::atomic<std::uint64_t>& told_;
-  Beside& siblings_;
-  Beside beside_;
+  std::atomic<std::uint64_t>& last_step_;
+  ConcurrentGraphs& siblings_;
+  ConcurrentGraphs concurrent_;
   std::mutex mutex_;
-  std::deque<Asked> tails_;
+  std::deque<LaunchRequest> tails_;
   bool itself_ = false;  // it is one of its own tails
 };
 
@@ -154,58 +157,59 @@ Status GraphExec::Launch::launch(std::uint64_t graph, std::uint64_t stream, std:
   if (!exec || !exec->for_devices()) return Status::invalid_value;
   const bool tail = stream == tail_stream;
   if (!tail && stream != detached_stream && stream != sibling_stream) return Status::invalid_value;
-  Asked asked{exec, nullptr, tail ? 0 : step, true};
+  LaunchRequest request{exec, nullptr, tail ? 0 : step, true};
   {
     const std::lock_guard lock(exec->mutex_);
-    asked.steps = exec->uploaded_;
+    request.steps = exec->uploaded_;
   }
-  if (!asked.steps) return Status::invalid_value;
+  if (!request.steps) return Status::invalid_value;
   const std::lock_guard lock(mutex_);
-  const bool again = tail && exec == asked_.exec && !std::exchange(itself_, true);
-  if (exec->launched_by_kernels_++ != (again && asked_.by_kernel ? 1 : 0)) {
+  const bool again = tail && exec == request_.exec && !std::exchange(itself_, true);
+  if (exec->launched_by_kernels_++ != (again && request_.by_kernel ? 1 : 0)) {
     --exec->launched_by_kernels_;
     return Status::invalid_value;
   }
   if (tail) {
-    tails_.push_back(std::move(asked));
+    tails_.push_back(std::move(request));
     return Status::success;
   }
-  Beside& to = stream == sibling_stream ? siblings_ : beside_;
-  to.add(std::move(asked));
+  ConcurrentGraphs& to = stream == sibling_stream ? siblings_ : concurrent_;
+  to.add(std::move(request));
   if (begins_early(to.added()) && !observes(check::Topic::host)) to.begin();
   return Status::success;
 }
 
 // Reports a step that comes after the others.
 std::uint64_t GraphExec::Launch::join(const std::vector<std::uint64_t>& steps) {
-  const std::uint64_t work = Stream::work_now(), number = ++told_;
+  const std::uint64_t work = Stream::work_now(), number = ++last_step_;
   observe_step(stream_, work, number);
   for (const std::uint64_t each : steps) observe_step_after(stream_, work, each, false);
   return number;
 }
 
 std::uint64_t GraphExec::Launch::steps() {
-  begin_conditions(*asked_.steps);
-  Run run(*asked_.steps, *this, stream_, told_, asked_.front);
+  begin_conditions(*request_.steps);
+  Run run(*request_.steps, *this, stream_, last_step_, request_.front);
   run.all();
-  if (tails_.empty() && beside_.added() == 0 && !asked_.by_kernel) return 0;
+  if (tails_.empty() && concurrent_.added() == 0 && !request_.by_kernel) return 0;
   std::vector<std::uint64_t> all = run.numbers();
-  for (const std::uint64_t each : beside_.finish()) all.push_back(each);
+  for (const std::uint64_t each : concurrent_.finish()) all.push_back(each);
   return join(all);
 }
 
-std::uint64_t GraphExec::Launch::whole(Asked first, Stream& stream,
-                                       std::atomic<std::uint64_t>& told, Beside& siblings) {
+std::uint64_t GraphExec::Launch::run_with_tails(LaunchRequest first, Stream& stream,
+                                                std::atomic<std::uint64_t>& last_step,
+                                                ConcurrentGraphs& siblings) {
   std::uint64_t end = 0;
-  std::deque<Asked> queue;
+  std::deque<LaunchRequest> queue;
   queue.push_back(std::move(first));
   while (!queue.empty()) {
-    Asked next = std::move(queue.front());
+    LaunchRequest next = std::move(queue.front());
     queue.pop_front();
     if (end != 0) next.front = end;
-    Launch launch(std::move(next), stream, told, siblings);
+    Launch launch(std::move(next), stream, last_step, siblings);
     if (stream.device().fault() == Status::success && !stream.device().cancel) end = launch.steps();
-    std::deque<Asked> tails = launch.tails();
+    std::deque<LaunchRequest> tails = launch.tails();
     queue.insert(queue.begin(), std::make_move_iterator(tails.begin()),
                  std::make_move_iterator(tails.end()));
   }
@@ -214,9 +218,9 @@ std::uint64_t GraphExec::Launch::whole(Asked first, Stream& stream,
 
 void GraphExec::run(const std::shared_ptr<GraphExec>& exec, std::shared_ptr<const Steps> steps,
                     Stream& stream) {
-  std::atomic<std::uint64_t> told{0};
-  Launch::Beside siblings(stream, told);
-  Launch::whole({exec, std::move(steps)}, stream, told, siblings);
+  std::atomic<std::uint64_t> last_step{0};
+  Launch::ConcurrentGraphs siblings(stream, last_step);
+  Launch::run_with_tails({exec, std::move(steps)}, stream, last_step, siblings);
   siblings.finish();
 }
 

@@ -20,15 +20,15 @@ namespace inflight::cuda {
 // like the tasks of a stream.
 class GraphExec::Run {
  public:
-  // `told`: how many steps have been reported to listeners. `front`: the number of the reported
-  // step that this run's first steps come after; 0: none.
-  Run(const Steps& steps, GraphKernels& launch, Stream& stream, std::atomic<std::uint64_t>& told,
-      std::uint64_t front)
+  // `last_step`: the number of the last step reported to listeners. `front`: the number of the
+  // reported step that this run's first steps come after; 0: none.
+  Run(const Steps& steps, GraphKernels& launch, Stream& stream,
+      std::atomic<std::uint64_t>& last_step, std::uint64_t front)
       : steps_(steps),
         launch_(launch),
         stream_(stream),
         done_(std::make_shared<TaskCount>(stream.number())),
-        told_(told),
+        last_step_(last_step),
         front_(front),
         numbers_(steps.size()),
         begins_(steps.size()) {}
@@ -134,7 +134,7 @@ class GraphExec::Run {
     const Device& device = stream_.device();
     for (std::size_t body = node.chosen(); body < step.bodies.size(); body = node.chosen()) {
       if (device.fault() != Status::success || device.cancel) return;
-      Run run(step.bodies[body], launch_, stream_, told_, numbers_[index]);
+      Run run(step.bodies[body], launch_, stream_, last_step_, numbers_[index]);
       run.all();
       observe_again(index);
       for (const std::uint64_t each : run.numbers_) observe_step_after(stream_, work_, each, false);
@@ -150,12 +150,12 @@ class GraphExec::Run {
   // Reports a later part of the step, ordered after its earlier part.
   void observe_again(std::size_t index) {
     const std::uint64_t before = numbers_[index];
-    observe_step(stream_, work_, numbers_[index] = ++told_);
+    observe_step(stream_, work_, numbers_[index] = ++last_step_);
     observe_step_after(stream_, work_, before, false);
   }
   void observe_as(std::size_t index, std::uint64_t& number) {
     const Step& step = steps_[index];
-    observe_step(stream_, work_, number = ++told_);
+    observe_step(stream_, work_, number = ++last_step_);
     if (front_ != 0 && step.after.empty()) observe_step_after(stream_, work_, front_, false);
     for (const std::size_t other : step.after) {
       const bool begun = contains(step.after_begin, other);
@@ -196,7 +196,7 @@ class GraphExec::Run {
   Stream& stream_;
   const std::uint64_t work_ = Stream::work_now();
   const std::shared_ptr<TaskCount> done_;
-  std::atomic<std::uint64_t>& told_;
+  std::atomic<std::uint64_t>& last_step_;
   const std::uint64_t front_;
   std::vector<std::uint64_t> numbers_;  // of each step, as reported to listeners
   std::vector<std::uint64_t> begins_;   // of the one right in front that stands for its begin

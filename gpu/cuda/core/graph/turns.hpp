@@ -38,7 +38,7 @@ void take_turns(const Steps& steps, std::size_t first, One one, GoOn go_on, Stop
       if (stopped()) return;
       any |= turn(step);
     }
-    if (!any) std::this_thread::sleep_for(between_looks);
+    if (!any) std::this_thread::sleep_for(poll_interval);
   }
 }
 

@@ -129,7 +129,7 @@ std::uint64_t reach(const Fill& fill) {
 
 std::vector<machine::MulticastSpan::Place> multicast_places(const void* to, std::uint64_t bytes) {
   if (Core::get().memory.multicasts().empty()) return {};
-  look_before_launch();
+  call_launch_hook();
   return Core::get().memory.multicasts().places(address_of(to), bytes);
 }
 

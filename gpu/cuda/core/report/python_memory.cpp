@@ -155,7 +155,7 @@ void* answer(void* of) {
   return nullptr;
 }
 
-std::optional<std::string> ask_beside(const Interpreter& python, std::uint64_t address) {
+std::optional<std::string> ask_on_new_thread(const Interpreter& python, std::uint64_t address) {
   static std::atomic<bool> in_vain{false};
   if (in_vain) return std::nullopt;
   const auto question = std::make_shared<Question>();
@@ -179,7 +179,7 @@ std::optional<PythonMemory> python_memory_at(std::uint64_t address) {
   const Interpreter* const python = Interpreter::of_process();
   if (!python) return std::nullopt;
   const std::optional<std::string> text =
-      python->holds_lock() ? ask(*python, address) : ask_beside(*python, address);
+      python->holds_lock() ? ask(*python, address) : ask_on_new_thread(*python, address);
   PythonMemory memory;
   if (!text || text->empty()) return std::nullopt;
   const auto [end, error] =

@@ -6,14 +6,14 @@
 namespace inflight::cuda {
 namespace {
 
-std::atomic<void (*)()> asked{nullptr};
+std::atomic<void (*)()> launch_hook{nullptr};
 
 }  // namespace
 
-void look_before_launches(void (*look)()) { asked.store(look, std::memory_order_release); }
+void set_launch_hook(void (*hook)()) { launch_hook.store(hook, std::memory_order_release); }
 
-void look_before_launch() {
-  if (const auto look = asked.load(std::memory_order_acquire)) look();
+void call_launch_hook() {
+  if (const auto hook = launch_hook.load(std::memory_order_acquire)) hook();
 }
 
 }  // namespace inflight::cuda

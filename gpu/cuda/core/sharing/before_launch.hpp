@@ -3,8 +3,8 @@
 
 namespace inflight::cuda {
 
-// Calls `look` before every kernel from now on. It is set once.
-void look_before_launches(void (*look)());
-void look_before_launch();
+// Calls `hook` before every kernel from now on. It is set once.
+void set_launch_hook(void (*hook)());
+void call_launch_hook();
 
 }  // namespace inflight::cuda

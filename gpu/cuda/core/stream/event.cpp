@@ -13,10 +13,10 @@ bool Recording::done() const {
 }
 
 void Recording::wait(const std::atomic<bool>& cancel) const {
-  constexpr std::chrono::milliseconds between_looks{50};
+  constexpr std::chrono::milliseconds poll_interval{50};
   if (!elsewhere) return ticket.wait();
   const watch::Waiting nothing_held;
-  while (!cancel && !elsewhere->wait(number, between_looks)) {
+  while (!cancel && !elsewhere->wait(number, poll_interval)) {
   }
 }
 
@@ -69,7 +69,7 @@ void Event::synchronize() const {
 Result<float> elapsed(const Event& start, const Event& end) {
   auto from = start.latest(), to = end.latest();
   if (!from || !to || !start.timing || !end.timing) return fail(Status::invalid_handle);
-  watch::asked();
+  watch::queried();
   if (!from->done() || !to->done()) return fail(Status::not_ready);
   return std::chrono::duration<float, std::milli>(to->reached.load() - from->reached.load())
       .count();

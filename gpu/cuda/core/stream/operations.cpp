@@ -55,7 +55,7 @@ Status synchronize(Stream& stream) {
 
 Status query(Stream& stream) {
   if (Status status = waitable(stream); status != Status::success) return status;
-  watch::asked();
+  watch::queried();
   const Ticket last = stream.last();
   if (!stream.settle(last.number)) return Status::not_ready;
   observe_edge(check::StreamEdge::Kind::stream_sync, stream, last.number);
@@ -197,7 +197,7 @@ Status synchronize(const Event& event) {
 
 Status query(const Event& event) {
   if (Status status = waitable(event); status != Status::success) return status;
-  watch::asked();
+  watch::queried();
   if (!event.done()) return Status::not_ready;
   report_known(event);
   return event.device().fault();

@@ -7,7 +7,7 @@
 namespace inflight::cuda {
 namespace {
 
-constexpr std::chrono::milliseconds moment{1}, patience{1000};
+constexpr std::chrono::milliseconds moment{1}, settle_timeout{1000};
 
 thread_local Standing standing;
 
@@ -34,7 +34,7 @@ void InFront::ended() {
 
 void InFront::wait_settled() {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, patience, [&] { return settled_; });
+  changed_.wait_for(lock, settle_timeout, [&] { return settled_; });
 }
 
 const Standing& Standing::now() { return standing; }

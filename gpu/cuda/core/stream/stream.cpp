@@ -226,11 +226,11 @@ std::vector<Ticket> Stream::implied() const {
 
 void Stream::begin_next(std::uint64_t number) const {
   // The host may be about to submit it.
-  constexpr std::chrono::milliseconds patience{20};
+  constexpr std::chrono::milliseconds timeout{20};
   if (!begins_early(number)) return;
   const std::shared_ptr<Queue> queue = queue_;
   std::unique_lock lock(queue->mutex);
-  queue->changed.wait_for(lock, patience, [&] {
+  queue->changed.wait_for(lock, timeout, [&] {
     return !queue->items.empty() || queue->closed || queue->waiting_for_all != 0;
   });
   if (queue->items.empty() || queue->items.front().number != number + 1) return;

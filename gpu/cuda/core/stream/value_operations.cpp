@@ -81,7 +81,7 @@ void put(const Operation& o) {
 bool wait(const Operation& o, const Device& device) {
   while (!can_go_on(o)) {
     if (device.cancel || device.fault() != Status::success) return false;
-    std::this_thread::sleep_for(between_looks);
+    std::this_thread::sleep_for(poll_interval);
   }
   return true;
 }

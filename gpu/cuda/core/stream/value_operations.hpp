@@ -48,7 +48,7 @@ void perform(const ValueWork& work, Stream& stream);
 bool can_go_on(const ValueOperation& operation);
 // Does one operation that can go on. False: no memory there, and the device's context is dead.
 bool perform(const ValueOperation& operation, Stream& stream);
-inline constexpr std::chrono::microseconds between_looks{20};  // of a value that is waited for
+inline constexpr std::chrono::microseconds poll_interval{20};  // of a value that is waited for
 bool waits_for_any(const ValueWork& work);
 
 // True if a node of an instantiated graph may change from `before` to `after`. Only addresses,

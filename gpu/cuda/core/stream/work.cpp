@@ -67,7 +67,7 @@ void run_kernel(const KernelWork& work, Stream& stream) {
   launch.stream = stream.number();
   launch.cancel = &device.cancel;
   launch.textures = core.texture_objects.snapshot();
-  look_before_launch();
+  call_launch_hook();
   launch.clock = &device.clock;
   const GraphKernels::Here* const at = GraphKernels::here();
   if (at) launch.graph = at->launch.graph();

@@ -25,8 +25,8 @@ using std::chrono::microseconds;
 constexpr microseconds longest{50'000}, shortest{500};
 
 // On a busy machine, the submitting thread may get no processor during the moment. Then the hold
-// lasts until the thread has run for 1/`share` of a moment, or for at most `patience` moments.
-constexpr int patience = 20, share = 10;
+// lasts until the thread has run for 1/`share` of a moment, or for at most `max_moments` moments.
+constexpr int max_moments = 20, share = 10;
 
 std::optional<std::chrono::nanoseconds> processor_time(clockid_t clock) {
   timespec now;
@@ -56,14 +56,14 @@ bool is_starved(const Stamp& stamp, microseconds moment) {
 struct Holding {
   std::mutex mutex;
   std::condition_variable changed;
-  std::uint64_t submitted = 0, let_go = 0;  // stamp numbers
+  std::uint64_t submitted = 0, released_up_to = 0;  // stamp numbers
   unsigned waiting = 0;
   microseconds moment = longest;
 
   bool held(const Stamp& stamp) const {
-    if (waiting != 0 || stamp.number <= let_go) return false;
+    if (waiting != 0 || stamp.number <= released_up_to) return false;
     const auto age = std::chrono::steady_clock::now() - stamp.time;
-    return age < moment || (age < moment * patience && is_starved(stamp, moment));
+    return age < moment || (age < moment * max_moments && is_starved(stamp, moment));
   }
 };
 Holding& holding() {
@@ -97,19 +97,19 @@ void wait_for(const Stamp& stamp) {
   Holding& h = holding();
   std::unique_lock lock(h.mutex);
   const microseconds moment = h.moment;
-  const auto is_released = [&] { return h.waiting != 0 || stamp.number <= h.let_go; };
+  const auto is_released = [&] { return h.waiting != 0 || stamp.number <= h.released_up_to; };
   bool released = h.changed.wait_until(lock, stamp.time + moment, is_released);
   while (!released && h.held(stamp))
     released = h.changed.wait_for(lock, moment / share, is_released);
   if (!released) h.moment = std::max(shortest, std::min(h.moment, moment / 2));
 }
 
-void asked() {
+void queried() {
   if (!active()) return;
   Holding& h = holding();
   {
     const std::lock_guard lock(h.mutex);
-    h.let_go = h.submitted;
+    h.released_up_to = h.submitted;
   }
   h.changed.notify_all();
 }
@@ -121,7 +121,7 @@ Waiting::Waiting(bool really, std::uint64_t up_to)
   {
     const std::lock_guard lock(h.mutex);
     h.waiting += for_all_;
-    h.let_go = std::max(h.let_go, std::min(up_to, h.submitted));
+    h.released_up_to = std::max(h.released_up_to, std::min(up_to, h.submitted));
     h.moment = std::min(longest, h.moment * 2);
   }
   h.changed.notify_all();

@@ -69,7 +69,7 @@ Stamp stamp_now();
 bool holds(const Stamp& stamp);
 void wait_for(const Stamp& stamp);
 // Called when the program queries whether work is done. Submitted work is no longer held back.
-void asked();
+void queried();
 
 // Opens a range for a system call, and logs a touch by the program's code at `code`.
 void touched_by_call(const void* address, std::uint64_t bytes, bool write, const void* code);
