@@ -20,7 +20,7 @@ std::int64_t integer_at(Element element, const void* packed, std::size_t index) 
   return format(element).is_signed ? bits << unused >> unused : bits;
 }
 
-Number take_apart(Element element, std::uint64_t bits) {
+Number unpack(Element element, std::uint64_t bits) {
   const Format& f = format(element);
   bits >>= f.ignored;
   const std::uint64_t ones = (std::uint64_t{1} << f.exponent) - 1;

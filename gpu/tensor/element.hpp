@@ -50,7 +50,7 @@ struct Number {
   int exponent = 0, fraction = 0;
   std::uint64_t significand = 0;
 };
-Number take_apart(Element element, std::uint64_t bits);
+Number unpack(Element element, std::uint64_t bits);
 
 // Return the `index`th of packed elements, lowest bits first. integer_at() extends the sign.
 std::uint64_t element_at(Element element, const void* packed, std::size_t index);

@@ -43,7 +43,7 @@ class Column {
   }
 
   Number taken(Element e, std::uint64_t bits, bool negated) const {
-    Number n = take_apart(e, bits);
+    Number n = unpack(e, bits);
     n.negative ^= negated;
     return unpacks() ? as_f16(n) : n;
   }
@@ -70,14 +70,14 @@ class Column {
     // If C and D have different formats, the sums are f32 and are rounded once more.
     const Element sums = p_.c == p_.d ? p_.d : Element::f32;
     Term terms[most_terms];
-    Number sum = as(sums, take_apart(p_.c, c));
+    Number sum = as(sums, unpack(p_.c, c));
     for (int done = 0; done < p_.values(); done += most) {
       const int count = std::min(most, p_.values() - done);
       std::copy_n(products + done, count, terms);
       terms[count] = sum;
       c = block_sum({terms, static_cast<std::size_t>(count) + 1}, bits, numerics_.least_exponent,
                     sums, kept_of(sums, bits));
-      sum = take_apart(sums, c);
+      sum = unpack(sums, c);
     }
     return sums == p_.d ? c : to_f16(std::bit_cast<float>(static_cast<std::uint32_t>(c)));
   }
@@ -96,11 +96,11 @@ class Column {
       std::size_t count = 0;
       for (int i = 0; i < p_.values(); ++i)
         if (i / 2 % 2 == half) terms[count++] = products[i];
-      terms[count++] = take_apart(p_.d, sum);
+      terms[count++] = unpack(p_.d, sum);
       sum = block_sum({terms, count}, numerics_.fraction_bits, numerics_.least_exponent, p_.d,
                       kept_of(p_.d, numerics_.fraction_bits));
     }
-    const Term both[] = {take_apart(p_.d, sum), take_apart(p_.c, c)};
+    const Term both[] = {unpack(p_.d, sum), unpack(p_.c, c)};
     return sum_of(p_.d, both);
   }
 
@@ -110,7 +110,7 @@ class Column {
     float x[4], y[4];
     for (int i = 0; i < 4; ++i) x[i] = real(a(row, i)), y[i] = real(b(row, i));
     const auto added = [&](int i, float to) { return std::fma(x[i], y[i], to); };
-    const float start = real(take_apart(p_.c, c));
+    const float start = real(unpack(p_.c, c));
     if (p_.d == Element::f16)
       return to_f16((start + added(1, x[0] * y[0])) + added(3, x[2] * y[2]));
     const float sum = added(3, added(2, added(1, added(0, 0.0F)))) + start;
@@ -124,7 +124,7 @@ class Column {
     return n.negative ? -m : m;
   }
   static std::uint64_t to_f16(float sum) {
-    const Term t = take_apart(Element::f32, std::bit_cast<std::uint32_t>(sum));
+    const Term t = unpack(Element::f32, std::bit_cast<std::uint32_t>(sum));
     const std::uint64_t bits = sum_of(Element::f16, {&t, 1});
     return bits == 0 && std::signbit(sum) ? 0x8000 : bits;
   }

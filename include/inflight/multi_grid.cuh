@@ -92,7 +92,7 @@ class multi_grid_state {
     if (devices.empty() || devices.size() > impl::most_grids) return cudaErrorInvalidValue;
     impl::device_guard guard;
     for (int device : devices) {
-      cudaError_t error = impl::reach_peers(device, devices);
+      cudaError_t error = impl::enable_peer_access(device, devices);
       impl::multi_grid_flags* flags = nullptr;
       if (error == cudaSuccess) error = cudaMalloc(&flags, sizeof *flags);
       if (error == cudaSuccess) handle_.flags[handle_.count++] = flags;

@@ -78,7 +78,7 @@ Streams::Launch Streams::launch(Id stream, bool dependent) {
   return l;
 }
 
-void Streams::lets_begin(Id stream, std::uint32_t launch, bool has_waited) {
+void Streams::launch_dependents(Id stream, std::uint32_t launch, bool has_waited) {
   Stream& s = streams_[stream];
   if (s.last != launch || s.lets == Now::Lets::early) return;
   s.lets = has_waited ? Now::Lets::once_waited : Now::Lets::early;

@@ -47,7 +47,7 @@ class Streams {
   Launch launch(Id stream, bool dependent = false);
   // A thread of that launch lets the next launch begin. `has_waited`: that thread had waited for
   // the preceding kernels. If all such threads had, the next launch comes after those kernels.
-  void lets_begin(Id stream, std::uint32_t launch, bool has_waited);
+  void launch_dependents(Id stream, std::uint32_t launch, bool has_waited);
   // A launch by a kernel in the current piece of work. Its threads begin with `knows`.
   Launch child(Id stream, const Knowledge& knows);
   // What is known after the end of the launch.

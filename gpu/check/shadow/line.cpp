@@ -19,7 +19,7 @@ bool stands_for(const Record& now, const Record& then) {
 // Two reads never conflict: the later one can at most replace the earlier one. Reads of a block in
 // the current epoch are not known to other threads yet, and other blocks of a launch are hardly
 // ever ordered after each other. In both cases comparing clocks is not worth the time.
-bool not_worth_asking(const Record& now, const Record& then) {
+bool skip_comparison(const Record& now, const Record& then) {
   return !now.write && !then.write && !then.same_actors(now) &&
          (order::block_of(then.row) == order::block_of(now.row)
               ? then.epoch == now.epoch
@@ -64,7 +64,7 @@ void Line::meet(List& list, const Record& now, const Judge& judge, Met& met,
     const bool pair = then.write || now.write;
     const bool takes = (now.write || (!then.write && judge.may_replace(then, now))) &&
                        (stands_for(now, then) || judge.past(then));
-    if ((!pair && !takes) || not_worth_asking(now, then)) return false;
+    if ((!pair && !takes) || skip_comparison(now, then)) return false;
     if (judge.ordered(then, now, part)) return takes;
     if (!pair || judge.morally_strong(then, now)) return false;
     conflicts.push_back(judge.explain(then, now, part));

@@ -100,10 +100,10 @@ void Decoder::jump_to(std::uint32_t block) {
 void Decoder::instruction(std::uint32_t index) {
   const Instruction& what = builder_.description.body[index];
   builder_.begin(index, false);
-  if (const Handler lets_others_go = phase_begins_[index]            ? &run_phase
-                                     : waits_for_thread_copies(what) ? &run_copy_wait
-                                                                     : nullptr) {
-    builder_.emit(lets_others_go);
+  if (const Handler yield_handler = phase_begins_[index]            ? &run_phase
+                                    : waits_for_thread_copies(what) ? &run_copy_wait
+                                                                    : nullptr) {
+    builder_.emit(yield_handler);
     counting_.meet();
   }
   // A guarded branch executes for all lanes. Other guarded instructions execute for the lanes whose

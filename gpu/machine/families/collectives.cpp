@@ -90,7 +90,7 @@ void collect(const Warp& w, const Part& p, Joint& joint) {
   copy_lanes(joint.c, lanes_at<std::uint32_t>(w, *p.frame, op.c), p.mask);
 }
 
-void hand_out(Warp& w, const Part& p, const Joint& joint) {
+void scatter_results(Warp& w, const Part& p, const Joint& joint) {
   const Op& op = *p.op;
   auto* d = lanes_at<std::uint32_t>(w, *p.frame, op.d);
   if (op.detail & Shape::predicate_d)
@@ -126,7 +126,7 @@ void run_joint(Warp& w, const std::vector<Part>& parts, Collective run) {
   }
   w.whole = false;
   run(w, &op, w.mask);
-  for (const Part& p : parts) hand_out(w, p, joint);
+  for (const Part& p : parts) scatter_results(w, p, joint);
   w.base[0] = registers;
 }
 

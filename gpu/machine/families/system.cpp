@@ -39,8 +39,8 @@ const Op* run_brkpt(Warp& w, const Op* op) {
 const Op* run_launch_dependents(Warp& w, const Op* op) {
   Block& block = *w.block;
   if (block.grid->observation) block.grid->observation->dependents_may_begin(w, op);
-  if (block.grid->dependents && !std::exchange(block.let_dependents_begin, true))
-    block.grid->let_dependents_begin(true);
+  if (block.grid->dependents && !std::exchange(block.launched_dependents, true))
+    block.grid->launch_dependents(true);
   return op + 1;
 }
 

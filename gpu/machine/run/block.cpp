@@ -32,7 +32,7 @@ void Block::start(const Dim3& at) {
   linear = (std::uint64_t{at.z} * launch.grid.y + at.y) * launch.grid.x + at.x;
   threads = alive_threads = static_cast<std::uint32_t>(launch.block.count());
   barriers.fill({});
-  ended = left = let_dependents_begin = held = false;
+  ended = left = launched_dependents = held = false;
   clock.start(grid->begin);
   in_step = grid->entry->makes_mbarriers && threads > lanes ? longest_in_step : 0;
   if (shared_end != grid->shared_end || !shared) {
@@ -156,7 +156,7 @@ Block::State Block::run(Worker& worker, std::uint32_t rounds) {
     if (!round.live) {
       flush_block(*this);
       ended = true;
-      if (grid->dependents && !let_dependents_begin) grid->let_dependents_begin(false);
+      if (grid->dependents && !launched_dependents) grid->launch_dependents(false);
       if (grid->observation) grid->observation->block_end(*this);
       return State::done;
     }

@@ -77,7 +77,7 @@ struct Grid {
   // `blocks` more blocks have begun.
   void begun(std::uint64_t blocks);
   // A block issues launch_dependents (`by_instruction`) or ends without it.
-  void let_dependents_begin(bool by_instruction);
+  void launch_dependents(bool by_instruction);
   // Do grids that this one waits for still run?
   bool waits_for_grids() const {
     return launch->prerequisites && !launch->prerequisites->complete();
@@ -119,11 +119,11 @@ struct Block {
   // with them: its warps start together, as on a GPU, where programs get away with clearing an
   // mbarrier's bytes from every thread while one thread initialises it.
   std::uint32_t in_step = 0;
-  bool let_dependents_begin = false;  // it has issued launch_dependents
-  bool held = false;                  // some threads wait at griddepcontrol.wait
-  bool progressed = false;            // the last run() did something other than polling
-  bool only_polled = false;           // the last run() only polled, or could run nothing
-  bool polled_time = false;           // it also read the time: the wait may end by itself
+  bool launched_dependents = false;  // it has issued launch_dependents
+  bool held = false;                 // some threads wait at griddepcontrol.wait
+  bool progressed = false;           // the last run() did something other than polling
+  bool only_polled = false;          // the last run() only polled, or could run nothing
+  bool polled_time = false;          // it also read the time: the wait may end by itself
   TurnOrder turns;
   Clock clock;
   std::uint64_t linear = 0;

@@ -83,7 +83,7 @@ Cluster::State Cluster::run(Worker& worker, std::uint32_t rounds) {
       if (block->progressed) idle_rounds_ = 0;
     }
     release_ended_blocks();
-    const std::uint64_t now = meet_clocks();
+    const std::uint64_t now = sync_clocks();
     if (!live || !stuck) {
       grid->reached(now);
       return live ? State::suspended : State::done;
@@ -124,7 +124,7 @@ void Cluster::follow_others() {
 }
 
 // Sets all blocks' clocks to the latest one, because on a chip the blocks run at once. Returns it.
-std::uint64_t Cluster::meet_clocks() {
+std::uint64_t Cluster::sync_clocks() {
   std::uint64_t latest = 0;
   for (const auto& block : blocks) latest = std::max(latest, block->clock.now());
   for (auto& block : blocks) block->clock.reach(latest);

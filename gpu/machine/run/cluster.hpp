@@ -54,7 +54,7 @@ struct Cluster {
   bool unblock(Worker& worker);
   void release_ended_blocks();
   void follow_others();
-  std::uint64_t meet_clocks();
+  std::uint64_t sync_clocks();
   void try_complete(const LastToArrive& last);
   std::uint32_t current() const { return phase_ & 1 ? all_lanes : 0; }
   std::uint64_t arrived_ = 0, alive_ = 0;  // threads

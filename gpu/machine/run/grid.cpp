@@ -9,7 +9,7 @@ void Grid::fail(Outcome outcome) {
   stop = true;
 }
 
-void Grid::let_dependents_begin(bool by_instruction) {
+void Grid::launch_dependents(bool by_instruction) {
   if (by_instruction && !requested.exchange(true)) dependents->requested();
   if (--holding_dependents == 0 && requested) dependents->may_begin();
 }

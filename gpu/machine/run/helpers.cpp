@@ -25,7 +25,7 @@ namespace {
 using Time = std::chrono::steady_clock;
 
 // How long a thread polls before it sleeps.
-constexpr std::chrono::microseconds soon_enough{50};
+constexpr std::chrono::microseconds spin_time{50};
 
 void pause_core() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -40,7 +40,7 @@ template <class Happened>
 bool spin_until(Happened happened) {
   constexpr int moments = 32;
   if (happened()) return true;
-  for (const auto end = Time::now() + soon_enough; Time::now() < end; std::this_thread::yield())
+  for (const auto end = Time::now() + spin_time; Time::now() < end; std::this_thread::yield())
     for (int i = 0; i < moments; ++i, pause_core())
       if (happened()) return true;
   return happened();
@@ -115,7 +115,7 @@ class Helpers::Pool {
   // Calls the awake helpers. False: another launch's call is open.
   bool call(Helpers& launch, unsigned count) {
     if (calling_.exchange(true, std::memory_order_acquire)) return false;
-    keeps_spinning_.store(Time::now() - closed_ <= soon_enough, std::memory_order_relaxed);
+    keeps_spinning_.store(Time::now() - closed_ <= spin_time, std::memory_order_relaxed);
     launch.call_ = call_.load(std::memory_order_relaxed) + 1;
     launch_ = &launch;
     count_ = count;

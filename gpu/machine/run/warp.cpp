@@ -105,7 +105,7 @@ const Op* Warp::next() {
 }
 
 void Warp::absorb(const Op* pc) {
-  const std::uint32_t before_meeting = mask;
+  const std::uint32_t before_reconverging = mask;
   for (std::size_t i = 0; i < parked.size();) {
     const Split& s = parked[i];
     if (s.pc != pc || s.frame != frame || (s.wait != Wait::nothing && s.wait != Wait::collective)) {
@@ -116,7 +116,7 @@ void Warp::absorb(const Op* pc) {
     parked.erase(parked.begin() + static_cast<std::ptrdiff_t>(i));
   }
   whole = mask == alive;
-  if (mask != before_meeting && block->grid->observation)
+  if (mask != before_reconverging && block->grid->observation)
     block->grid->observation->reconverged(*this);
 }
 

@@ -162,7 +162,7 @@ Clusters::Ticket Clusters::take(WorkQueue& queue) {
     return Ticket{nullptr, start_order(grid_.options->turns, run.first, total_, limit_)};
   };
   if (const auto own = queue.fresh.pop(); own.count != 0) return start(own);
-  auto run = hand_out(queue);
+  auto run = dispatch(queue);
   if (run.count == 0 && runs_.load(std::memory_order_relaxed)) run = steal_fresh(queue);
   if (run.count != 0) {
     if (run.count > 1) {
@@ -183,9 +183,9 @@ Clusters::Ticket Clusters::take(WorkQueue& queue) {
   return {};
 }
 
-// Hands out the next clusters in order. A worker gets no more than its share of the remaining
+// Dispatches the next clusters in order. A worker gets no more than its share of the remaining
 // clusters and of the room.
-FreshRun::Range Clusters::hand_out(WorkQueue& queue) {
+FreshRun::Range Clusters::dispatch(WorkQueue& queue) {
   const std::uint64_t next = next_.load(std::memory_order_relaxed);
   if (next >= total_) return {};
   const std::uint64_t share =

@@ -49,7 +49,7 @@ class Clusters {
  private:
   std::uint64_t size() const { return grid_.launch->cluster.count(); }
   void distribute();
-  FreshRun::Range hand_out(WorkQueue& queue);
+  FreshRun::Range dispatch(WorkQueue& queue);
   std::uint64_t reserve(std::uint64_t finished, std::uint64_t wanted);
   FreshRun::Range steal_fresh(const WorkQueue& thief);
   std::unique_ptr<Cluster> steal_suspended(WorkQueue& thief);

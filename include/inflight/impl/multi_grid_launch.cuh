@@ -24,7 +24,7 @@ class device_guard {
 };
 
 // Makes `device` current and enables its access to the memory of the others.
-inline cudaError_t reach_peers(int device, const std::vector<int>& devices) {
+inline cudaError_t enable_peer_access(int device, const std::vector<int>& devices) {
   cudaError_t error = cudaSetDevice(device);
   for (int peer : devices) {
     if (error != cudaSuccess || peer == device) continue;

@@ -69,7 +69,7 @@ struct tile_place {
 
   INFLIGHT_DEVICE static void sync(const tile_sync_memory& place) {
     if (place.given)
-      meet_by_flags(place.memory->flags.of_warp);
+      sync_by_flags(place.memory->flags.of_warp);
     else
       sync_around(0, [] {});
   }
@@ -106,7 +106,7 @@ struct tile_place {
 
   // Each warp announces its arrival, and each lane polls one of the tile's warps until that has
   // arrived too. The other warp may be one barrier ahead, but not two.
-  INFLIGHT_DEVICE static void meet_by_flags(std::uint8_t* flags) {
+  INFLIGHT_DEVICE static void sync_by_flags(std::uint8_t* flags) {
     std::uint8_t* own = &flags[block_thread_rank() / 32];
     const std::uint32_t before = ptx::ld_relaxed<ptx::scope::cta>(own);
     const std::uint32_t round = (before >> shift) + 1;
@@ -114,11 +114,12 @@ struct tile_place {
     if (ptx::lane_id() == 0)
       ptx::st_release<ptx::scope::cta>(own, (before & ~(3u << shift)) | (round & 3) << shift);
     const std::uint8_t* other = &flags[first_warp() + ptx::lane_id() % warps];
-    while (!ptx::vote_all(every_lane, has_come(ptx::ld_acquire<ptx::scope::cta>(other), round))) {
+    while (
+        !ptx::vote_all(every_lane, has_arrived(ptx::ld_acquire<ptx::scope::cta>(other), round))) {
     }
     __syncwarp();
   }
-  INFLIGHT_DEVICE static bool has_come(std::uint32_t flag, std::uint32_t round) {
+  INFLIGHT_DEVICE static bool has_arrived(std::uint32_t flag, std::uint32_t round) {
     return (((flag >> shift) - round) & 3) < 2;
   }
 };

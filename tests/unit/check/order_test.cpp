@@ -376,8 +376,8 @@ TEST_F(StreamOrder, WhoLetsOthersBeginOnceItHasWaitedPassesOnThatTheFirstIsDone)
                            Case{{true, false}, false}, Case{{false}, false}}) {
     Streams order;
     const Streams::Launch first = order.launch(1, true), second = order.launch(1, true);
-    for (const bool waited : each.waited) order.lets_begin(1, second.number, waited);
-    order.lets_begin(1, first.number, true);  // one that is no longer the last
+    for (const bool waited : each.waited) order.launch_dependents(1, second.number, waited);
+    order.launch_dependents(1, first.number, true);  // one that is no longer the last
     const Streams::Launch third = order.launch(1, true);
     EXPECT_EQ(third.knows.order.floor(block_row(first.number, 0), launch_shift) == always,
               each.knows);

@@ -23,7 +23,7 @@ void Races::grid_barrier(const Barrier& event, Block& block) {
   if (event.step == Barrier::Step::wait) return block.order.learn(warp, event.who.mask, own.waited);
   const auto lane = static_cast<unsigned>(std::countr_zero(event.who.mask));
   const bool has_waited = block.order.issue(warp, lane).order.includes(own.waited.order);
-  host_.lets_begin(own.facts.stream, own.number, has_waited);
+  host_.launch_dependents(own.facts.stream, own.number, has_waited);
 }
 
 void Races::barrier(const Barrier& event) {
@@ -58,7 +58,7 @@ void Races::collective(const Collective& event) {
   Block* const block = block_of(event.who);
   if (!block || event.kind == Kind::elect || event.kind == Kind::activemask) return;
   // Collectives that exchange values also count as ordering memory: cooperative groups rely on it.
-  std::uint32_t& last = block->met_at[event.who.warp];
+  std::uint32_t& last = block->last_sync[event.who.warp];
   const bool news = block->order.groups(event.who.warp).size() > 1 || last != block->accesses;
   if (event.kind == Kind::sync || news) block->order.warp_sync(event.who.warp, event.who.mask);
   if (event.who.mask == block->order.live(event.who.warp)) last = block->accesses;

@@ -59,9 +59,9 @@ order::Streams::Launch HostOrder::begin(const Kernel& kernel) {
   return launch;
 }
 
-void HostOrder::lets_begin(std::uint64_t stream, std::uint32_t number, bool has_waited) {
+void HostOrder::launch_dependents(std::uint64_t stream, std::uint32_t number, bool has_waited) {
   const std::lock_guard lock(mutex_);
-  streams_.lets_begin(stream, number, has_waited);
+  streams_.launch_dependents(stream, number, has_waited);
 }
 
 void HostOrder::child_launched(std::uint64_t child, const order::Knowledge& by) {

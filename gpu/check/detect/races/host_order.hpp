@@ -18,8 +18,8 @@ class HostOrder {
   void edge(const StreamEdge& edge);
   // A kernel begins. It comes after what its edge reported, or else after all that the host knows.
   order::Streams::Launch launch(const Kernel& kernel);
-  // As Streams::lets_begin.
-  void lets_begin(std::uint64_t stream, std::uint32_t number, bool has_waited);
+  // As Streams::launch_dependents.
+  void launch_dependents(std::uint64_t stream, std::uint32_t number, bool has_waited);
   // A thread with the knowledge `by` launches a kernel, a copy or a fill.
   void child_launched(std::uint64_t child, const order::Knowledge& by);
   // A copy or fill by the host, in a stream's work or by a kernel's launch.

@@ -109,7 +109,7 @@ struct Block {
         last_loads(order.warps()),
         acquired_from_host(order.warps()),
         published_to_host(order.warps()),
-        met_at(order.warps()) {}
+        last_sync(order.warps()) {}
   std::uint64_t launch = 0, linear = 0;
   std::uint16_t rank = 0;
   std::shared_ptr<Cluster> cluster;
@@ -194,7 +194,7 @@ struct Block {
     order::Mask lanes = 0;
   };
   std::vector<PublishedToHost> published_to_host;
-  std::vector<std::uint32_t> met_at;  // by warp: `accesses` when its lanes last synchronised
+  std::vector<std::uint32_t> last_sync;  // by warp: `accesses` when its lanes last synchronised
 
   void set_live(const Mbarrier& m, bool live);
   // The live mbarrier in these bytes, or null.

@@ -44,7 +44,7 @@ Polling::Polling(const Hang& hang, const StateOf& state_of) {
       continue;
     }
     if (!sees_nothing_new(polls)) {
-      goes_on |= state == first;
+      makes_progress |= state == first;
       continue;
     }
     Poll poll = *polls->last();

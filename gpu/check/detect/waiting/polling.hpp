@@ -34,7 +34,7 @@ struct Polling {
 
   std::vector<PollSite> sites;  // by instruction, then by block
   std::optional<Who> waits;     // threads that wait without polling, if any
-  bool goes_on = false;         // threads of the stuck cluster still read something new
+  bool makes_progress = false;  // threads of the stuck cluster still read something new
   // A cycle of sites: each reads what the threads of the next wrote, and the last reads what those
   // of the first wrote. Empty if there is none.
   std::vector<const PollSite*> circle() const;

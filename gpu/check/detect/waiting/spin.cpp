@@ -64,7 +64,7 @@ bool WaitingWords::is_livelocked(const Stuck& stuck, const ClusterState& state,
 
 bool WaitingWords::add_polling(const Hang& hang, const Polling::StateOf& state_of) {
   const Polling polling(hang, state_of);
-  if (polling.sites.empty() || polling.goes_on) return false;
+  if (polling.sites.empty() || polling.makes_progress) return false;
   const std::vector<const PollSite*> circle = polling.circle();
   Places& places = session_.places;
   const PollSite& site = circle.empty() ? polling.sites.front() : *circle.front();

@@ -27,7 +27,7 @@ class GraphKernels {
   // Called when a kernel's threads do nothing but poll memory.
   virtual void note_polling() = 0;
   // Called before a step begins, because listeners must see one step at a time.
-  virtual void stand_alone() = 0;
+  virtual void join_concurrent() = 0;
 
   // While this object lives, its thread runs this step of this graph launch.
   struct Here {

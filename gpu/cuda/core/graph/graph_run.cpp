@@ -117,7 +117,7 @@ class GraphExec::Launch final : public GraphKernels {
     siblings_.begin();
   }
 
-  void stand_alone() override {
+  void join_concurrent() override {
     if (observes(check::Topic::host)) concurrent_.join();
   }
   // Runs its steps and the graphs beside them. Returns a step that comes after all of that, or 0.

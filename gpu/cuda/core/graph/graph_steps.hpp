@@ -96,7 +96,7 @@ class GraphExec::Run {
     std::size_t at = from;
     for (; at < list.size() && can_go_on(list[at]); ++at) {
       if (at == from) {
-        launch_.stand_alone();
+        launch_.join_concurrent();
         from == 0 ? observe(index) : observe_again(index);
       }
       if (!perform(list[at], stream_)) break;
@@ -118,7 +118,7 @@ class GraphExec::Run {
     const Step& step = steps_[index];
     const bool dependent = overlaps(index);
     if (!dependent) first_ = index;
-    launch_.stand_alone();
+    launch_.join_concurrent();
     observe(index);
     Behind behind(*this, index);
     const GraphKernels::Here here(launch_, numbers_[index]);

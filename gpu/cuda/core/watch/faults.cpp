@@ -63,7 +63,7 @@ void note(Touch& touch, std::uint64_t address, const mcontext_t& machine) {
 }
 
 void on_trap(int signal, siginfo_t* info, void* context);
-bool traps_come_here() {
+bool handles_sigtrap() {
   struct sigaction now {};
   return sigaction(SIGTRAP, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) &&
          now.sa_sigaction == on_trap;
@@ -79,7 +79,7 @@ bool on_fault(siginfo_t* info, void* context) {
   if (!seen) return true;
   log->add([&](Touch& touch) { note(touch, address, machine); });
   if ((machine.gregs[REG_EFL] & trap_flag) || locks(machine) ||
-      !closing->may_close_again(address) || !traps_come_here())
+      !closing->may_close_again(address) || !handles_sigtrap())
     return true;
   if (Step* const step = step_of(0, syscall(SYS_gettid))) {
     step->address = address;
