@@ -109,7 +109,7 @@ std::uint64_t address_of(const Islands& islands, std::uint64_t index) {
 }
 
 // The same text in the table of names, or a copy that outlives the file.
-const char* lasting(std::string_view name, char*& text) {
+const char* persistent_name(std::string_view name, char*& text) {
   if (const char* known = public_name(name)) return known;
   char* copy = text;
   std::memcpy(copy, name.data(), name.size());
@@ -120,7 +120,7 @@ const char* lasting(std::string_view name, char*& text) {
 
 void add_island(Islands& islands, std::string_view name, char*& text) {
   const std::uint64_t index = islands.count++, at = address_of(islands, index);
-  islands.names[index] = lasting(name, text);
+  islands.names[index] = persistent_name(name, text);
   islands.slots[index] = at + unbound_offset;
   const Island code = island(at, reinterpret_cast<std::uint64_t>(&islands.slots[index]),
                              static_cast<std::uint32_t>(index), islands.start);

@@ -72,16 +72,17 @@ class scratch_group<Group, block_scratch<T, Threads>> {
   INFLIGHT_DEVICE V collective(const V& value, Op& op) const {
     static_assert(sizeof(V) <= sizeof(T) && alignof(V) <= alignof(block_scratch<T, Threads>),
                   "the value is larger than those that the block_scratch was made for");
-    const auto meet = [this] { sync(); };
+    const auto sync_group = [this] { sync(); };
     V* results = static_cast<V*>(
         __cvta_shared_to_generic(address_ + turn_ * block_scratch<T, Threads>::half_bytes));
     turn_ ^= 1;
     if constexpr (tile_threads != 0) {
       results += impl::block_thread_rank() / tile_threads * (tile_threads / 32);
       return impl::over_warps<Wanted, tile_threads / 32, false>(
-          thread_rank(), tile_threads, results, value, op, static_cast<V*>(nullptr), meet);
+          thread_rank(), tile_threads, results, value, op, static_cast<V*>(nullptr), sync_group);
     } else {
-      return impl::over_block<Wanted, Threads>(results, value, op, static_cast<V*>(nullptr), meet);
+      return impl::over_block<Wanted, Threads>(results, value, op, static_cast<V*>(nullptr),
+                                               sync_group);
     }
   }
 

@@ -245,12 +245,12 @@ const Op* with_carry(Warp& w, const Op* op) {
   return op + 1;
 }
 
-template <Opcode Plain, Opcode Carried, class Operation, Type T>
+template <Opcode Plain, Opcode WithCarry, class Operation, Type T>
 void carried_sums(Rows& rows) {
   static constexpr Row table[] = {
       {Plain, {T}, {Mod::cc}, {T, T, T}, with_carry<Bits<T>, Operation, First, false, true>},
-      {Carried, {T}, {}, {T, T, T}, with_carry<Bits<T>, Operation, First, true, false>},
-      {Carried, {T}, {Mod::cc}, {T, T, T}, with_carry<Bits<T>, Operation, First, true, true>},
+      {WithCarry, {T}, {}, {T, T, T}, with_carry<Bits<T>, Operation, First, true, false>},
+      {WithCarry, {T}, {Mod::cc}, {T, T, T}, with_carry<Bits<T>, Operation, First, true, true>},
   };
   add_rows(rows, table);
 }

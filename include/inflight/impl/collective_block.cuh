@@ -172,13 +172,13 @@ INFLIGHT_DEVICE void scan_for_all(unsigned rank, T* results, Op& op) {
 enum class result { reduction, inclusive, exclusive };
 
 // The result for one thread of a group of several warps. `results` has one element for each warp;
-// `meet()` is the group's barrier. Block: the group is a whole block, which may use a second
+// `sync_group()` is the group's barrier. Block: the group is a whole block, which may use a second
 // barrier (the cost of one in a tile is not measured). Warps: their number if it is known and all
 // are whole; else 0, and `threads` has the number of threads. `total`, if not null, receives the
 // reduction over the whole group.
-template <result Wanted, unsigned Warps, bool Block, class T, class Op, class Meet>
+template <result Wanted, unsigned Warps, bool Block, class T, class Op, class Sync>
 INFLIGHT_DEVICE T over_warps(unsigned rank, unsigned threads, T* results, const T& value, Op& op,
-                             T* total, Meet meet) {
+                             T* total, Sync sync_group) {
   const unsigned warp = rank / 32, lane = rank % 32;
   decltype(auto) apply = applied<T>(op);
   const std::uint32_t mask = Warps != 0 ? every_lane : lanes_present(warp, threads);
@@ -189,12 +189,12 @@ INFLIGHT_DEVICE T over_warps(unsigned rank, unsigned threads, T* results, const 
     else
       own = reduce_lanes<0>(mask, lane, value, op);
     if (lane == 0) results[warp] = own;
-    meet();
+    sync_group();
     if constexpr (Warps == 0) {
       return reduce_row(results, (threads + 31) / 32, apply);
     } else if constexpr (Block && one_reduces<T, Warps, Op>) {
       reduce_for_all<Warps>(rank, results, apply);
-      meet();
+      sync_group();
       return results[0];
     } else {
       return reduce_results<Warps>(results, apply);
@@ -207,13 +207,13 @@ INFLIGHT_DEVICE T over_warps(unsigned rank, unsigned threads, T* results, const 
       own = scan_lanes<0>(mask, lane, value, op);
     if (lane == unsigned(__popc(mask)) - 1) results[warp] = own;
     if constexpr (Wanted == result::exclusive) out = excluded<32>(mask, lane, value, own, op);
-    meet();
+    sync_group();
     if constexpr (Warps == 0) {
       if (total != nullptr) *total = reduce_row(results, (threads + 31) / 32, apply);
       before = reduce_row(results, warp, apply);
     } else if constexpr (Block && one_scans<T, Warps, Op>) {
       scan_for_all<Warps>(rank, results, apply);
-      meet();
+      sync_group();
       if (total != nullptr) *total = results[Warps - 1];
       before = results[warp == 0 ? 0 : warp - 1];
     } else {
@@ -236,12 +236,12 @@ INFLIGHT_DEVICE void require_threads() {
 }
 
 // A collective of all threads of a block of exactly Threads threads, or of any number (0).
-template <result Wanted, unsigned Threads, class V, class Op, class Meet>
-INFLIGHT_DEVICE V over_block(V* results, const V& value, Op& op, V* total, Meet meet) {
+template <result Wanted, unsigned Threads, class V, class Op, class Sync>
+INFLIGHT_DEVICE V over_block(V* results, const V& value, Op& op, V* total, Sync sync_group) {
   constexpr unsigned whole_warps = Threads % 32 == 0 ? Threads / 32 : 0;
   return over_warps<Wanted, whole_warps, true>(block_thread_rank(),
                                                Threads != 0 ? Threads : block_threads(), results,
-                                               value, op, total, meet);
+                                               value, op, total, sync_group);
 }
 
 }  // namespace inflight::impl

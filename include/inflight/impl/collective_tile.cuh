@@ -9,12 +9,12 @@
 
 namespace inflight::impl {
 
-// Each warp combines the results that it needs, after meet().
-template <result Wanted, unsigned Warps, class Group, class T, class Op, class Meet>
+// Each warp combines the results that it needs, after sync_group().
+template <result Wanted, unsigned Warps, class Group, class T, class Op, class Sync>
 INFLIGHT_DEVICE T combine_in_each_warp(const Group& group, T* results, const T& value, Op& op,
-                                       Meet meet) {
+                                       Sync sync_group) {
   return over_warps<Wanted, Warps, false>(group.thread_rank(), Warps * 32, results, value, op,
-                                          static_cast<T*>(nullptr), meet);
+                                          static_cast<T*>(nullptr), sync_group);
 }
 
 // The first warp's part, one lane for each warp and its slot. Writes to every slot the reduction,
