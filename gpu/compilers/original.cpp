@@ -18,7 +18,8 @@
 
 extern "C" {
 // Written by gpu/loader/audit.cpp. Its presence also identifies a stand-in.
-[[gnu::visibility("default")]] char inflight_requested_path[inflight::loader::requested_path_bytes] = {};
+[[gnu::visibility(
+    "default")]] char inflight_requested_path[inflight::loader::requested_path_bytes] = {};
 }
 
 namespace inflight::compilers {
