@@ -11,7 +11,13 @@
 namespace inflight::check {
 namespace {
 
-std::optional<FindingKind> kind_of(const Fault& fault) {
+// Does the access name a rank that the cluster lacks?
+bool has_no_block(const Fault& fault, const Kernel* kernel) {
+  return fault.kind == Fault::Kind::peer && kernel &&
+         fault.rank >= kernel->cluster.x * kernel->cluster.y * kernel->cluster.z;
+}
+
+std::optional<FindingKind> kind_of(const Fault& fault, const Kernel* kernel) {
   switch (fault.kind) {
     case Fault::Kind::outside:
       return fault.access && fault.nearest.step == Allocation::Step::released
@@ -22,7 +28,7 @@ std::optional<FindingKind> kind_of(const Fault& fault) {
     case Fault::Kind::address_space:
       return FindingKind::out_of_bounds;
     case Fault::Kind::peer:
-      return FindingKind::peer_exited;
+      return has_no_block(fault, kernel) ? FindingKind::out_of_bounds : FindingKind::peer_exited;
     case Fault::Kind::barrier:
       return FindingKind::barrier_misuse;
     case Fault::Kind::tensor_map:
@@ -155,6 +161,9 @@ std::string remedy_of(const Fault& f, FindingKind kind, const Kernel* kernel) {
       return "keep every block of the cluster alive until no other block uses its shared memory: "
              "cluster.sync() (barrier.cluster.arrive and .wait) at the end of the kernel";
     case FindingKind::out_of_bounds:
+      if (has_no_block(f, kernel))
+        return "map a rank below the number of blocks in the cluster (%cluster_nctarank, "
+               "cluster.num_blocks())";
       if (f.access && null(f))
         return "pass the kernel an address that was allocated: check what the allocation returned";
       if (f.access && f.bytes != 0 && f.kind == Fault::Kind::outside && past(f))
@@ -185,9 +194,9 @@ class Faults : public Listener {
   Topic topics() const override { return Topic::faults | Topic::allocations; }
 
   void faulted(const Fault& fault) override {
-    const auto kind = kind_of(fault);
-    if (!kind) return;
     Places& places = session_.places;
+    const auto kind = kind_of(fault, places.kernel(fault.who.launch));
+    if (!kind) return;
     session_.findings.explain(fault.who.launch);
     session_.findings.add({*kind, places.of(fault.who)}, [&] {
       Finding finding;

@@ -26,9 +26,25 @@ void run() {
   out.read();
 }
 
+__global__ void __cluster_dims__(2, 1, 1) read_rank(int* out, unsigned rank) {
+  __shared__ int mine[32];
+  const auto cluster = cg::this_cluster();
+  mine[threadIdx.x] = threadIdx.x;
+  cluster.sync();
+  out[blockIdx.x * 32 + threadIdx.x] = cluster.map_shared_rank(mine, rank)[threadIdx.x];  // [rank]
+  cluster.sync();
+}
+void run_rank(unsigned rank) {
+  Buffer<int> out(64);
+  read_rank<<<2, 32>>>(out, rank);
+  cudaDeviceSynchronize();
+}
+
 int main(int argc, char** argv) {
   return run_case(argc, argv,
                   {{"before", run<Missing::before>},
                    {"after", run<Missing::after>},
-                   {"twin", run<Missing::none>}});
+                   {"twin", run<Missing::none>},
+                   {"rank_of_none", [] { run_rank(2); }},
+                   {"rank_of_one", [] { run_rank(1); }}});
 }
