@@ -105,7 +105,7 @@ class Call {
   }
   // Runs body(Touch, T& result). In host pointer mode, returns once `result` is written.
   template <class T, class Body>
-  Status give(T* result, Body body) const {
+  Status write_result(T* result, Body body) const {
     if (!result) return Status::invalid_value;
     if (pointers_ != PointerMode::host)
       return submit([=](const Touch& touch) {
