@@ -47,7 +47,8 @@ void BlockBarriers::note(const Barrier& event, std::uint32_t warp, std::uint32_t
   if (counted && phase.number != 0 && !may_know_previous(barrier, warp, order)) {
     std::uint32_t before = 0;
     for (const BarrierArrival& each : barrier.previous) before += each.threads;
-    out.push_back({What::stray_arrival, event.who, barrier.previous, event.id, event.expected,
+    out.push_back({What::stray_arrival, event.who, barrier.previous, event.id,
+                   whole(barrier.previous_expected) ? event.expected : barrier.previous_expected,
                    before + lanes, 0});
   }
   const bool waits = event.step != Barrier::Step::arrive;
