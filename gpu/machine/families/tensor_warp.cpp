@@ -50,6 +50,19 @@ const Op* run_product(Warp& w, const Op* op) {
   return op + 1;
 }
 
+const Op* run_usual_product(Warp& w, const Op* op) {
+  if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
+  if (w.alive != all_lanes && lanes_have_ended(w, op)) [[unlikely]]
+    return nullptr;
+  const auto& use = use_of<TensorUse>(op);
+  alignas(64) std::uint32_t a[16 * 8], b[8 * 8], c[16 * 8], d[16 * 8];
+  const UsualMatrices to = gather_usual(w, use, w.frame->code->extra.data() + op->extra, a, b, c);
+  tensor::multiply(tensor::numerics_of(w.block->grid->limits->architecture), use.product,
+                   {a, b, c, d, nullptr});
+  spread_usual(w, to, d);
+  return op + 1;
+}
+
 const Op* run_quads(Warp& w, const Op* op) {
   if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
   if (w.alive != all_lanes && lanes_have_ended(w, op)) [[unlikely]]
@@ -120,7 +133,7 @@ bool lower_product(Lowering& lo, const Row&) {
     if (use->product.sparse && !lower_metadata(lo, *use, refs, selector)) return false;
   }
   const std::uint32_t extra = lo.extra(refs);
-  Op& op = lo.emit(use->quads ? run_quads : run_product);
+  Op& op = lo.emit(use->quads ? run_quads : is_usual(*use) ? run_usual_product : run_product);
   op.extra = extra;
   op.detail = static_cast<std::uint16_t>(selector);
   return true;
