@@ -13,18 +13,25 @@ namespace {
 constexpr int blocks = 4, threads = 128, rounds = 2000;
 constexpr int tile_rows = 2, tile_columns = 4;
 
-struct F16ToF32 {
-  static constexpr const char* name = "f16_to_f32";
-  static constexpr int multiply_adds = 16 * 8 * 16;
-  using Result = float;
-  __device__ static void multiply(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
-    asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-        "{%0,%1,%2,%3};"
-        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-  }
-};
+// A form of 16 rows and 8 columns whose accumulators are four registers of a type and constraint.
+#define FORM(Form, NAME, MULTIPLY_ADDS, RESULT, CONSTRAINT, INSTRUCTION)                           \
+  struct Form {                                                                                    \
+    static constexpr const char* name = NAME;                                                      \
+    static constexpr int multiply_adds = MULTIPLY_ADDS;                                            \
+    using Result = RESULT;                                                                         \
+    __device__ static void multiply(Result (&d)[4], const uint32_t (&a)[4],                        \
+                                    const uint32_t (&b)[2]) {                                      \
+      asm volatile(                                                                                \
+          "mma.sync.aligned." INSTRUCTION " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};" \
+          : "+" CONSTRAINT(d[0]), "+" CONSTRAINT(d[1]), "+" CONSTRAINT(d[2]), "+" CONSTRAINT(d[3]) \
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));                     \
+    }                                                                                              \
+  };
+FORM(F16ToF32, "f16_to_f32", 16 * 8 * 16, float, "f", "m16n8k16.row.col.f32.f16.f16.f32")
+FORM(Bf16ToF32, "bf16_to_f32", 16 * 8 * 16, float, "f", "m16n8k16.row.col.f32.bf16.bf16.f32")
+FORM(S8ToS32, "s8_to_s32", 16 * 8 * 32, int, "r", "m16n8k32.row.col.s32.s8.s8.s32")
+
+// Two registers hold its accumulators.
 struct F16ToF16 {
   static constexpr const char* name = "f16_to_f16";
   static constexpr int multiply_adds = 16 * 8 * 16;
@@ -35,30 +42,6 @@ struct F16ToF16 {
         "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0,%1}, {%2,%3,%4,%5}, {%6,%7}, "
         "{%0,%1};"
         : "+r"(d[0]), "+r"(d[1])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-  }
-};
-struct Bf16ToF32 {
-  static constexpr const char* name = "bf16_to_f32";
-  static constexpr int multiply_adds = 16 * 8 * 16;
-  using Result = float;
-  __device__ static void multiply(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
-    asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
-        "{%8,%9}, {%0,%1,%2,%3};"
-        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-  }
-};
-struct S8ToS32 {
-  static constexpr const char* name = "s8_to_s32";
-  static constexpr int multiply_adds = 16 * 8 * 32;
-  using Result = int;
-  __device__ static void multiply(int (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
-    asm volatile(
-        "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-        "{%0,%1,%2,%3};"
-        : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
   }
 };

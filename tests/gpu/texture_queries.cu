@@ -20,7 +20,8 @@ void require(cudaError_t error, const char* call) {
   std::exit(1);
 }
 
-// The others are refused by an H100's driver: it does not load a module that has one of them.
+// The others are refused by an H100's and an H200's driver: it does not load a module that has one
+// of them.
 #define QUERIES(Q) Q(width) Q(height) Q(depth)
 
 #define KERNEL(query)                                                   \

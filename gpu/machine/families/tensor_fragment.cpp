@@ -254,6 +254,10 @@ constexpr Fragment usual_a{Element::f16, 16, 2, 2}, usual_b{Element::f16, 8, 2, 
 constexpr Fragment usual_halves{Element::f16, 16, 1, 2, 1, true},
     usual_words{Element::f32, 16, 1, 2, 1, true};
 
+const Fragment& usual_accumulator(Element e) {
+  return e == Element::f16 ? usual_halves : usual_words;
+}
+
 bool same_shape(const Fragment& a, const Fragment& b) {
   return a.lines == b.lines && a.width == b.width && a.tall == b.tall && a.copies == b.copies &&
          a.pairs == b.pairs && a.word_bytes() == b.word_bytes();
@@ -264,34 +268,30 @@ bool same_shape(const Fragment& a, const Fragment& b) {
 bool is_usual(const TensorUse& use) {
   const tensor::Product& p = use.product;
   const auto is_accumulator = [&](Element e) {
-    return tensor::format(e).bits <= 32 &&
-           same_shape(accumulator_of(use, e), e == Element::f16 ? usual_halves : usual_words);
+    return tensor::format(e).bits <= 32 && same_shape(accumulator_of(use, e), usual_accumulator(e));
   };
   return !p.sparse && same_shape(fragment_of(use, Of::a), usual_a) &&
          same_shape(fragment_of(use, Of::b), usual_b) && is_accumulator(p.c) && is_accumulator(p.d);
 }
 
-UsualMatrices gather_usual(const Warp& w, const TensorUse& use, const Ref* registers, void* a,
-                           void* b, void* c) {
-  const bool halves_c = use.product.c == Element::f16, halves_d = use.product.d == Element::f16;
-  const Ref* const from_a =
-      registers + (halves_d ? usual_halves.registers() : usual_words.registers());
+void gather_usual(const Warp& w, const TensorUse& use, const Ref* registers, void* a, void* b,
+                  void* c) {
+  const Ref* const from_a = registers + usual_accumulator(use.product.d).registers();
   const Ref* const from_b = from_a + usual_a.registers();
   const Ref* const from_c = from_b + usual_b.registers();
   gather_lines(w, from_a, usual_a, static_cast<std::uint32_t*>(a));
   gather_lines(w, from_b, usual_b, static_cast<std::uint32_t*>(b));
-  if (halves_c)
+  if (use.product.c == Element::f16)
     gather_halves(w, from_c, usual_halves, static_cast<std::uint16_t*>(c));
   else
     gather_words(w, from_c, usual_words, static_cast<std::uint32_t*>(c));
-  return {registers, halves_d};
 }
 
-void spread_usual(Warp& w, const UsualMatrices& to, const void* d) {
-  if (to.halves)
-    spread_halves(w, to.registers, usual_halves, static_cast<const std::uint16_t*>(d));
+void spread_usual(Warp& w, const TensorUse& use, const Ref* registers, const void* d) {
+  if (use.product.d == Element::f16)
+    spread_halves(w, registers, usual_halves, static_cast<const std::uint16_t*>(d));
   else
-    spread_words(w, to.registers, usual_words, static_cast<const std::uint32_t*>(d));
+    spread_words(w, registers, usual_words, static_cast<const std::uint32_t*>(d));
 }
 
 bool bind_fragment(Lowering& lo, std::size_t operand, const Fragment& f, bool written,

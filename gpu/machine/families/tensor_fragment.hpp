@@ -45,13 +45,9 @@ void spread(Warp& w, const Ref* registers, const Fragment& fragment, const void*
 // The same for the usual product, m16n8k16 and its like, whose shapes the compiler knows. Its
 // registers are d's, a's, b's and c's.
 bool is_usual(const TensorUse& use);
-struct UsualMatrices {
-  const Ref* registers;  // of d
-  bool halves;
-};
-UsualMatrices gather_usual(const Warp& w, const TensorUse& use, const Ref* registers, void* a,
-                           void* b, void* c);
-void spread_usual(Warp& w, const UsualMatrices& to, const void* d);
+void gather_usual(const Warp& w, const TensorUse& use, const Ref* registers, void* a, void* b,
+                  void* c);
+void spread_usual(Warp& w, const TensorUse& use, const Ref* registers, const void* d);
 
 // Binds an operand's registers, `{a, b}` or a single one, and appends them. False if refused.
 bool bind_fragment(Lowering& lo, std::size_t operand, const Fragment& fragment, bool written,

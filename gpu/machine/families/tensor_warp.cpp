@@ -56,10 +56,11 @@ const Op* run_usual_product(Warp& w, const Op* op) {
     return nullptr;
   const auto& use = use_of<TensorUse>(op);
   alignas(64) std::uint32_t a[16 * 8], b[8 * 8], c[16 * 8], d[16 * 8];
-  const UsualMatrices to = gather_usual(w, use, w.frame->code->extra.data() + op->extra, a, b, c);
+  const Ref* const registers = w.frame->code->extra.data() + op->extra;
+  gather_usual(w, use, registers, a, b, c);
   tensor::multiply(tensor::numerics_of(w.block->grid->limits->architecture), use.product,
                    {a, b, c, d, nullptr});
-  spread_usual(w, to, d);
+  spread_usual(w, use, registers, d);
   return op + 1;
 }
 

@@ -31,7 +31,7 @@ class Counts {
  public:
   // The slots of a function.
   Count* of(const Code& code);
-  // An operation on an mbarrier by one thread: its arrivals, if it arrives, and whether it
+  // An operation on an mbarrier: the arrivals of its threads, if they arrive, and whether it
   // completed the phase.
   void mbarrier(check::MbarrierOp::Op op, std::uint32_t arrivals, bool completed);
   // A fault ended the launch at `instruction`. Lanes of `mask` did not reach the later accesses

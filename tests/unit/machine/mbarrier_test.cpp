@@ -179,6 +179,35 @@ READ:
       }
 }
 
+// A program must use a test's answer. In the order `late` the test makes the copy complete; in a
+// shuffled one it returns false at times, and true in the end.
+TEST_F(Mbarriers, MayTestFalseInShuffledOrders) {
+  const auto failed_tests = [&](async::Timing timing) {
+    const Outcome o = run_block(32, "32", R"(
+  shl.b32 %r2, %r0, 2;
+  add.u32 %r2, %dst, %r2;
+  mul.wide.u32 %rd1, %r0, 4;
+  add.u64 %rd1, %src, %rd1;
+  cp.async.ca.shared.global [%r2], [%rd1], 4;
+  cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%bar];
+  mov.u64 %rd2, 0;
+TEST:
+  mbarrier.test_wait.parity.shared.b64 %q, [%bar], 0;
+  @%q bra DONE;
+  add.u64 %rd2, %rd2, 1;
+  bra TEST;
+DONE:
+  st.global.u64 [%out], %rd2;)",
+                                timing);
+    EXPECT_TRUE(o.ok()) << o.report;
+    return result(32)[0];
+  };
+  EXPECT_EQ(failed_tests(async::late), 0u);
+  std::uint64_t failed = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) failed += failed_tests(async::shuffled(seed));
+  EXPECT_GT(failed, 0u);
+}
+
 TEST_F(Mbarriers, ReachThroughGenericAddresses) {
   const Outcome o = run_block(32, "32", R"(
   cvt.u64.u32 %rd1, %bar;
