@@ -88,11 +88,18 @@ bool on_fault(siginfo_t* info, void* context) {
   return true;
 }
 
+// A processor's trap after one instruction. It should have the code TRAP_TRACE. On some virtual
+// machines the debug status register is lost at times, and Linux then gives TRAP_BRKPT.
+bool is_step(const siginfo_t& info, const mcontext_t& machine) {
+  return info.si_code > 0 && (machine.gregs[REG_EFL] & trap_flag);
+}
+
 void on_trap(int signal, siginfo_t* info, void* context) {
   const KeepErrno errno_stays;
-  Step* const step = info->si_code == TRAP_TRACE ? step_of(syscall(SYS_gettid), -1) : nullptr;
+  auto& machine = static_cast<ucontext_t*>(context)->uc_mcontext;
+  Step* const step = is_step(*info, machine) ? step_of(syscall(SYS_gettid), -1) : nullptr;
   if (step) {
-    static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_EFL] &= ~trap_flag;
+    machine.gregs[REG_EFL] &= ~trap_flag;
     closing->close_again(step->address);
     step->thread = 0;
     return;
