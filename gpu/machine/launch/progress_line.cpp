@@ -10,8 +10,7 @@
 
 namespace inflight::machine {
 
-ProgressLine::ProgressLine(const Options& options)
-    : enabled_(options.progress && isatty(STDERR_FILENO)) {}
+ProgressLine::ProgressLine(const Options& options) : enabled_(options.progress) {}
 
 ProgressLine::~ProgressLine() {
   if (shown_) fmt::print(stderr, "\r\033[K");
@@ -20,6 +19,11 @@ ProgressLine::~ProgressLine() {
 void ProgressLine::show(std::string_view kernel, std::chrono::nanoseconds elapsed,
                         std::uint64_t done, std::uint64_t total) {
   if (!enabled_ || elapsed < next_) return;
+  // Asked here, because it is a system call, which short launches should not make.
+  if (!shown_ && !isatty(STDERR_FILENO)) {
+    enabled_ = false;
+    return;
+  }
   next_ = elapsed + std::chrono::milliseconds{200};
   shown_ = true;
   const double seconds = std::chrono::duration<double>(elapsed).count();

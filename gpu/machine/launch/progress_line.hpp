@@ -16,8 +16,7 @@ class ProgressLine {
             std::uint64_t total);
 
  private:
-  const bool enabled_;
-  bool shown_ = false;
+  bool enabled_, shown_ = false;
   std::chrono::nanoseconds next_{std::chrono::seconds{2}};
 };
 
