@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "gpu/cuda/core/core.hpp"
-#include "gpu/cuda/core/of_this_thread.hpp"
+#include "gpu/host/of_this_thread.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -14,7 +14,7 @@ struct ContextStack {
   std::vector<Context*> contexts;
   std::size_t last_scope = 0;  // the depth of the innermost ScopedContext's entry; 0: none
 };
-ContextStack& stack() { return of_this_thread<ContextStack>(); }
+ContextStack& stack() { return host::of_this_thread<ContextStack>(); }
 
 // Guards the counts of users. The flags are read without the mutex.
 std::mutex& users_mutex() {

@@ -16,7 +16,7 @@
 #include "gpu/cuda/core/memory/host_limits.hpp"
 #include "gpu/cuda/core/memory/host_memory.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
-#include "gpu/cuda/core/of_this_thread.hpp"
+#include "gpu/host/of_this_thread.hpp"
 #include "gpu/cuda/core/profiles.hpp"
 #include "gpu/cuda/core/registry.hpp"
 #include "gpu/cuda/core/report/checking.hpp"
@@ -79,7 +79,7 @@ std::shared_ptr<Stream> Device::per_thread() {
   struct Own {
     std::map<Device*, std::shared_ptr<Stream>> streams;
   };
-  std::shared_ptr<Stream>& stream = of_this_thread<Own>().streams[this];
+  std::shared_ptr<Stream>& stream = host::of_this_thread<Own>().streams[this];
   if (!stream) {
     stream = make_stream(Stream::Kind::per_thread, false, 0);
     join_context(*stream);

@@ -1,8 +1,8 @@
 // Kernel launches. Compiled twice: see entry.hpp.
 #include "gpu/cuda/core/stream/launch.hpp"
 
-#include "gpu/cuda/core/of_this_thread.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
+#include "gpu/host/of_this_thread.hpp"
 
 using namespace inflight::cuda;
 
@@ -58,7 +58,9 @@ struct Configuration {
 struct Configurations {
   std::vector<Configuration> stack;
 };
-std::vector<Configuration>& configurations() { return of_this_thread<Configurations>().stack; }
+std::vector<Configuration>& configurations() {
+  return inflight::host::of_this_thread<Configurations>().stack;
+}
 
 }  // namespace
 

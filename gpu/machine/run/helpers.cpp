@@ -129,9 +129,12 @@ class Helpers::Pool {
                                                [](const auto& each) { return each.load(); }));
   }
 
+  // Reads all places, so that the cache lines come at once and not one after the other.
   bool answered(std::uint64_t call) const {
-    return call != 0 && std::any_of(places_.begin(), places_.end(),
-                                    [call](const Place& p) { return p.answered.load() == call; });
+    if (call == 0) return false;
+    bool any = false;
+    for (const Place& each : places_) any |= each.answered.load() == call;
+    return any;
   }
 
   // Runs until there are no launches to serve.

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "gpu/host/of_this_thread.hpp"
+
 namespace inflight::machine {
 namespace {
 
@@ -21,7 +23,7 @@ struct Kept {
   Fit fit;
   std::vector<std::unique_ptr<Cluster>> clusters;
 };
-thread_local Kept kept;
+Kept& kept_here() { return host::of_this_thread<Kept>(); }
 
 Fit fit_of(const Grid& grid) { return {grid.entry->id, grid.launch->block}; }
 
@@ -42,6 +44,7 @@ bool are_kept(const Grid& grid) {
 
 SpareClusters::SpareClusters(Grid& grid) : grid_(grid) {
   if (!are_kept(grid)) return;
+  Kept& kept = kept_here();
   if (kept.fit == fit_of(grid)) {
     clusters_ = std::move(kept.clusters);
     for (auto& each : clusters_) each->move_to(grid);
@@ -53,8 +56,7 @@ SpareClusters::~SpareClusters() {
   if (!are_kept(grid_)) return;
   std::erase_if(clusters_, [](const auto& each) { return each->in_flight != nullptr; });
   if (clusters_.size() > most_clusters) clusters_.resize(most_clusters);
-  kept.fit = fit_of(grid_);
-  kept.clusters = std::move(clusters_);
+  kept_here() = {fit_of(grid_), std::move(clusters_)};
 }
 
 std::unique_ptr<Cluster> SpareClusters::take() {

@@ -2,6 +2,15 @@
 #include "gpu/machine/run/work_queue.hpp"
 
 namespace inflight::machine {
+namespace {
+
+// True for the one caller that changes the number of the last launch to `use`.
+bool set_once(std::atomic<std::uint64_t>& last, std::uint64_t use) {
+  std::uint64_t seen = last.load(std::memory_order_relaxed);
+  return seen != use && last.compare_exchange_strong(seen, use, std::memory_order_acq_rel);
+}
+
+}  // namespace
 
 FreshRun::Range FreshRun::pop() {
   std::uint64_t state = state_.load(std::memory_order_relaxed);
@@ -29,11 +38,24 @@ FreshRun::Range FreshRun::steal() {
   return {};
 }
 
+bool WorkQueue::claim(std::uint64_t use, std::uint32_t length) {
+  if (!set_once(claiming_, use)) return false;
+  done_.store(0, std::memory_order_relaxed);
+  unreported_ = finished_ = cycles_ = 0;
+  waited_ = 0;
+  ask_at = 0;
+  length_ = length;
+  claimed_.store(use, std::memory_order_release);
+  return true;
+}
+
+bool WorkQueue::take_part(std::uint64_t use) { return set_once(part_, use); }
+
 void WorkQueue::finished(std::uint64_t cycles) {
   ++unreported_;
   ++finished_;
   cycles_ += cycles;
-  done_.store(done() + 1, std::memory_order_relaxed);
+  done_.store(finished_in_all() + 1, std::memory_order_relaxed);
 }
 
 // Grows if clusters turn out to be short: at most doubles each time.

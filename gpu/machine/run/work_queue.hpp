@@ -54,8 +54,11 @@ class WorkQueue {
 
   FreshRun fresh;
 
-  // For a worker without a queue. False: another worker has it.
-  bool claim() { return !claimed_.exchange(true, std::memory_order_acq_rel); }
+  // For a worker without a queue: takes the queue for a launch (Queues::use) and resets it.
+  // `length` is the first next_length(). False: another worker has it.
+  bool claim(std::uint64_t use, std::uint32_t length);
+  // For any worker: takes the queue's part of the launch's clusters. False: another one has.
+  bool take_part(std::uint64_t use);
 
   // For its worker only:
   void finished(std::uint64_t cycles);
@@ -65,7 +68,6 @@ class WorkQueue {
     return static_cast<std::uint32_t>(
         std::clamp<std::uint64_t>(run_cycles * clusters / cycles, 1, longest_run));
   }
-  void expect(std::uint32_t length) { length_ = length; }  // the first next_length()
   std::uint32_t next_length();
   void suspend(std::unique_ptr<Cluster> cluster, bool progressed);
   void adopt(Suspended stolen);  // they are next
@@ -80,14 +82,20 @@ class WorkQueue {
 
   // For any thread:
   std::int64_t turn() const { return turn_.load(std::memory_order_relaxed); }
-  std::uint64_t done() const { return done_.load(std::memory_order_relaxed); }
+  // Finished clusters of launch `use`.
+  std::uint64_t done(std::uint64_t use) const {
+    return claimed_.load(std::memory_order_acquire) == use ? finished_in_all() : 0;
+  }
   std::size_t suspended_count() const { return suspended_count_.load(std::memory_order_relaxed); }
   // Half of the suspended clusters: those that are next.
   Suspended steal();
   const Suspended& suspended() const { return suspended_; }  // after all workers have ended
 
  private:
-  std::atomic<bool> claimed_{false};
+  std::uint64_t finished_in_all() const { return done_.load(std::memory_order_relaxed); }
+
+  // The last launches that claimed the queue, and that took its part.
+  std::atomic<std::uint64_t> claiming_{0}, claimed_{0}, part_{0};
   std::atomic<std::uint64_t> done_{0};
   std::atomic<std::int64_t> turn_{0};
   std::uint64_t unreported_ = 0, finished_ = 0, cycles_ = 0;

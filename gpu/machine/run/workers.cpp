@@ -131,29 +131,31 @@ Clusters::Clusters(Grid& grid, std::uint64_t total, std::uint64_t resident_limit
       progressed_(grid.observation ? host_time() : 0),
       moved_(progressed_.load(std::memory_order_relaxed)) {
   if (workers == 1 || !without_waiting(grid)) return;
-  const std::uint32_t length = WorkQueue::good_length(1, most_cycles(grid));
-  if (length > 1 && total / workers < FreshRun::most)
-    distribute();
-  else
-    for (WorkQueue& queue : queues_) queue.expect(length);
+  first_length_ = WorkQueue::good_length(1, most_cycles(grid));
+  parts_ = first_length_ > 1 && total / workers < FreshRun::most;
+  if (!parts_) return;
+  next_.store(total, std::memory_order_relaxed);
+  runs_.store(true, std::memory_order_relaxed);
 }
 
-// For short clusters that wait for nobody, in whatever order. Each worker gets the same part of the
-// grid in each launch, so its caches still hold what it wrote in the last one.
-void Clusters::distribute() {
-  const std::uint64_t parts = workers();
-  for (std::uint64_t i = 0; i < parts; ++i) {
-    const std::uint64_t first = total_ * i / parts, end = total_ * (i + 1) / parts;
-    queues_[i].fresh.fill({first, static_cast<std::uint32_t>(end - first)});
-  }
-  next_.store(total_, std::memory_order_relaxed);
-  runs_.store(true, std::memory_order_relaxed);
+Clusters::~Clusters() {
+  if (grid_.stop.load(std::memory_order_relaxed)) queues_.spoil();
+}
+
+FreshRun::Range Clusters::part_of(const WorkQueue& queue) const {
+  const auto i = static_cast<std::uint64_t>(&queue - queues_.begin());
+  const std::uint64_t first = total_ * i / workers(), end = total_ * (i + 1) / workers();
+  return {first, static_cast<std::uint32_t>(end - first)};
 }
 
 WorkQueue* Clusters::join(unsigned place) {
   if (grid_.launch->prerequisites) joined_.fetch_add(1, std::memory_order_relaxed);
-  for (std::size_t i = 0; i < queues_.size(); ++i)
-    if (WorkQueue& queue = queues_[(place + i) % queues_.size()]; queue.claim()) return &queue;
+  for (std::size_t i = 0; i < queues_.size(); ++i) {
+    WorkQueue& queue = queues_[(place + i) % queues_.size()];
+    if (!queue.claim(queues_.use(), first_length_)) continue;
+    if (parts_ && queue.take_part(queues_.use())) queue.fresh.fill(part_of(queue));
+    return &queue;
+  }
   return nullptr;
 }
 
@@ -213,7 +215,7 @@ std::uint64_t Clusters::reserve(std::uint64_t finished, std::uint64_t wanted) {
 
 template <class Visit>
 bool Clusters::visit_others(const WorkQueue& self, Visit visit) {
-  const auto at = static_cast<std::size_t>(&self - queues_.data());
+  const auto at = static_cast<std::size_t>(&self - queues_.begin());
   for (std::size_t i = 1; i < queues_.size(); ++i)
     if (visit(queues_[(at + i) % queues_.size()])) return true;
   return false;
@@ -223,6 +225,7 @@ FreshRun::Range Clusters::steal_fresh(const WorkQueue& thief) {
   FreshRun::Range stolen;
   visit_others(thief, [&](WorkQueue& from) {
     stolen = from.fresh.steal();
+    if (stolen.count == 0 && parts_ && from.take_part(queues_.use())) stolen = part_of(from);
     return stolen.count != 0;
   });
   return stolen;
@@ -282,7 +285,7 @@ std::uint64_t Clusters::not_begun() const {
 
 std::uint64_t Clusters::blocks_done() const {
   std::uint64_t done = 0;
-  for (const WorkQueue& queue : queues_) done += queue.done();
+  for (const WorkQueue& queue : queues_) done += queue.done(queues_.use());
   return done * size();
 }
 

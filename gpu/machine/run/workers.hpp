@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gpu/machine/run/cluster.hpp"
-#include "gpu/machine/run/work_queue.hpp"
+#include "gpu/machine/run/queues.hpp"
 
 namespace inflight::machine {
 
@@ -15,6 +15,7 @@ namespace inflight::machine {
 class Clusters {
  public:
   Clusters(Grid& grid, std::uint64_t total, std::uint64_t resident_limit, unsigned workers);
+  ~Clusters();
 
   struct Ticket {
     std::unique_ptr<Cluster> cluster;  // a suspended cluster
@@ -33,7 +34,7 @@ class Clusters {
   void suspend(WorkQueue& queue, std::unique_ptr<Cluster> cluster);
   std::uint64_t blocks_done() const;
   std::uint64_t blocks() const { return total_ * size(); }
-  unsigned workers() const { return static_cast<unsigned>(queues_.size()); }
+  unsigned workers() const { return queues_.size(); }
   Grid& grid() const { return grid_; }
   // Called after each turn of a cluster, `done` or not, if there is a listener. Asks the listener
   // whether anything but polling can still happen, and ends the launch if not.
@@ -48,7 +49,8 @@ class Clusters {
 
  private:
   std::uint64_t size() const { return grid_.launch->cluster.count(); }
-  void distribute();
+  // The part of the grid that belongs to a queue, if `parts_`.
+  FreshRun::Range part_of(const WorkQueue& queue) const;
   FreshRun::Range dispatch(WorkQueue& queue);
   std::uint64_t reserve(std::uint64_t finished, std::uint64_t wanted);
   FreshRun::Range steal_fresh(const WorkQueue& thief);
@@ -59,8 +61,13 @@ class Clusters {
 
   Grid& grid_;
   const std::uint64_t total_, limit_;
-  const bool bounded_;             // not all clusters have room at once
-  std::vector<WorkQueue> queues_;  // one per worker
+  const bool bounded_;  // not all clusters have room at once
+  Queues queues_;       // one per worker
+  // Short clusters that wait for nobody, in whatever order: each queue has a part of the grid from
+  // the start. It is the same in each launch, so a worker's caches still hold what it wrote in the
+  // last one.
+  bool parts_ = false;
+  std::uint32_t first_length_ = 1;  // of a queue's first run
   alignas(128) std::atomic<std::uint64_t> next_{0};
   std::atomic<std::uint64_t> resident_{0};  // counted if bounded_
   std::atomic<unsigned> joined_{0};

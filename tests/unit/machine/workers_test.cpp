@@ -50,19 +50,63 @@ TEST(FreshRun, LosesItsLastHalfToAThief) {
 
 TEST(WorkQueue, AsksForAsManyAsItIsSoonDoneWith) {
   WorkQueue queue;
+  ASSERT_TRUE(queue.claim(1, 1));
   EXPECT_EQ(queue.next_length(), 1u);
   for (const u32 expected : {2u, 4u, 8u, 16u, 32u, 64u, 64u}) {
     queue.finished(10);
     EXPECT_EQ(queue.next_length(), expected);
   }
-  queue.expect(1);
-  EXPECT_EQ(queue.next_length(), 1u);
-  queue.expect(8);
+  EXPECT_EQ(queue.done(1), 7u);
+  ASSERT_TRUE(queue.claim(2, 8));
+  EXPECT_EQ(queue.next_length(), 8u);
   queue.finished(WorkQueue::run_cycles / 5);
   EXPECT_EQ(queue.next_length(), 5u);
   queue.finished(WorkQueue::run_cycles * 5);
   EXPECT_EQ(queue.next_length(), 1u);
-  EXPECT_EQ(queue.done(), 9u);
+  EXPECT_EQ(queue.done(2), 2u);
+}
+
+TEST(WorkQueue, HasOneWorkerInEachLaunch) {
+  WorkQueue queue;
+  for (const u64 use : {1u, 2u, 5u}) {
+    EXPECT_EQ(queue.done(use), 0u);
+    EXPECT_TRUE(queue.take_part(use));
+    EXPECT_TRUE(queue.claim(use, 1));
+    EXPECT_FALSE(queue.claim(use, 1));
+    EXPECT_FALSE(queue.take_part(use));
+    queue.finished(10);
+    EXPECT_EQ(queue.done(use), 1u);
+  }
+}
+
+// Runs f on a thread that has kept no queues.
+template <class F>
+void on_new_thread(F f) {
+  std::thread(f).join();
+}
+
+TEST(Queues, AreKeptByTheThread) {
+  on_new_thread([] {
+    const WorkQueue* first = nullptr;
+    {
+      const Queues four(4);
+      first = four.begin();
+      const Queues inner(2);  // of a launch within the launch
+      EXPECT_NE(inner.begin(), first);
+    }
+    const Queues three(3);
+    EXPECT_EQ(three.begin(), first);
+    EXPECT_EQ(three.size(), 3u);
+    EXPECT_EQ(three.use(), 2u);
+    on_new_thread([] { EXPECT_EQ(Queues(3).use(), 1u); });
+  });
+}
+
+TEST(Queues, AreNotKeptWithClustersInThem) {
+  on_new_thread([] {
+    Queues(4).spoil();
+    EXPECT_EQ(Queues(4).use(), 1u);
+  });
 }
 
 // A launch of 1000 blocks of 10 instructions on four workers.
@@ -76,6 +120,8 @@ struct FourWorkers {
     code.loops = loops;
     grid.launch = &launch, grid.options = &options, grid.entry = &code;
   }
+  // For tests that leave clusters in the queues.
+  void stop() { grid.stop = true; }
 };
 
 TEST(Clusters, ThatNobodyWaitsForAreTheSameWorkersInEachLaunch) {
@@ -95,8 +141,21 @@ TEST(Clusters, ThatNobodyWaitsForAreTheSameWorkersInEachLaunch) {
   }
 }
 
+TEST(Clusters, ThatALateWorkerWouldHaveRunAreGivenToOthers) {
+  FourWorkers four(false);
+  four.stop();
+  Clusters clusters(four.grid, 1000, 100, 4);
+  WorkQueue& first = *clusters.join(0);
+  for (int i = 0; i < 250; ++i) ASSERT_TRUE(clusters.take(first));
+  EXPECT_EQ(clusters.take(first).fresh, 250u);  // the second worker's part
+  WorkQueue* const second = clusters.join(1);
+  ASSERT_NE(second, nullptr);
+  EXPECT_EQ(clusters.take(*second).fresh, 500u);
+}
+
 TEST(Clusters, ThatMayBeWaitedForAreHandedOutInOrder) {
   FourWorkers four(true);
+  four.stop();
   Clusters clusters(four.grid, 1000, 100, 4);
   WorkQueue &third = *clusters.join(2), &first = *clusters.join(0);
   EXPECT_EQ(clusters.take(third).fresh, 0u);
@@ -106,6 +165,7 @@ TEST(Clusters, ThatMayBeWaitedForAreHandedOutInOrder) {
 
 TEST(Clusters, GiveEachWorkerAQueue) {
   FourWorkers four(false);
+  four.stop();
   Clusters clusters(four.grid, 1000, 100, 4);
   std::vector<WorkQueue*> queues;
   for (const unsigned place : {3u, 3u, 9u, 0u}) queues.push_back(clusters.join(place));

@@ -2,7 +2,7 @@
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/graph/nodes.hpp"
 #include "gpu/cuda/core/graph/operations.hpp"
-#include "gpu/cuda/core/of_this_thread.hpp"
+#include "gpu/host/of_this_thread.hpp"
 #include "gpu/cuda/core/store.hpp"
 
 namespace inflight::cuda {
@@ -73,7 +73,7 @@ Status get_capture_info(Stream& stream, const CaptureInfo& info) {
   std::lock_guard lock(graph_mutex());
   auto capture = capture_of(stream);
   const auto& nodes = capture->tips[&stream];
-  auto& shown = of_this_thread<ShownCapture>();
+  auto& shown = host::of_this_thread<ShownCapture>();
   shown.tips.assign(nodes.begin(), nodes.end());
   shown.edges.clear();
   for (const Node* node : nodes) {

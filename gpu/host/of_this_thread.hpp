@@ -1,8 +1,8 @@
-// Per-thread state that is kept between CUDA calls.
+// State of a host thread that is kept between calls.
 #pragma once
 #include <pthread.h>
 
-namespace inflight::cuda {
+namespace inflight::host {
 
 // The calling thread's T, made at first use and deleted when the thread ends. The thread that ends
 // the process keeps its T, because atexit functions and destructors of static objects call CUDA
@@ -19,4 +19,4 @@ T& of_this_thread() {
   return *mine;
 }
 
-}  // namespace inflight::cuda
+}  // namespace inflight::host
