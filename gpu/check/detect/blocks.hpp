@@ -16,7 +16,7 @@ namespace inflight::check {
 template <class State>
 class Blocks {
  public:
-  // Returns the state. Its first use calls make().
+  // For the thread that runs the block. Returns the state. Its first use calls make().
   template <class Make>
   State& get(std::uint64_t launch, std::uint64_t number, Make&& make) {
     Last& last = remembered();
@@ -28,7 +28,15 @@ class Blocks {
     last = {turn(), launch, number, entry.state.get()};
     return *entry.state;
   }
-  // Returns null if there is no state.
+  // Returns the state, also of a block that another thread runs. Null: there is none. A block that
+  // ends meanwhile leaves the state to the caller.
+  std::shared_ptr<State> held(std::uint64_t launch, std::uint64_t number) {
+    Shard& shard = shard_of(launch, number);
+    const std::lock_guard lock(shard.mutex);
+    const auto found = shard.entries.find({launch, number});
+    return found == shard.entries.end() ? nullptr : found->second.state;
+  }
+  // For the thread that runs the block. Returns null if there is no state.
   State* find(std::uint64_t launch, std::uint64_t number) {
     Last& last = remembered();
     if (last.is(turn(), launch, number)) return last.state;
@@ -42,7 +50,7 @@ class Blocks {
   // One of its `blocks` blocks has ended. The last one's end removes the state.
   void ended(std::uint64_t launch, std::uint64_t number, std::uint32_t blocks = 1) {
     Shard& shard = shard_of(launch, number);
-    std::unique_ptr<State> gone;
+    std::shared_ptr<State> gone;
     const std::lock_guard lock(shard.mutex);
     const auto found = shard.entries.find({launch, number});
     if (found == shard.entries.end() || ++found->second.ended < blocks) return;
@@ -83,7 +91,7 @@ class Blocks {
     }
   };
   struct Entry {
-    std::unique_ptr<State> state;
+    std::shared_ptr<State> state;
     std::uint32_t ended = 0;  // number of its blocks that have ended
   };
   struct Shard {

@@ -61,8 +61,10 @@ void Checker::kernel_begin(const KernelBegin& event) {
 }
 void Checker::kernel_end(const KernelEnd& event) {
   Listeners::kernel_end(event);
-  history_.forget(event);
-  places_.end(*event.kernel);
+  findings_.end_launch([&] {
+    history_.forget(event);
+    places_.end(*event.kernel);
+  });
 }
 void Checker::block_end(const BlockEnd& event) {
   Listeners::block_end(event);

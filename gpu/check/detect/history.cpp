@@ -162,8 +162,8 @@ void History::fill(Finding& finding) {
   if (!finding.moment.empty() || !finding.here.threads) return;
   const Threads& own = *finding.here.threads;
   const Kernel* const kernel = places_.kernel(own.launch);
-  Ring* const ring =
-      kernel ? rings_.find(own.launch, cluster_of(*kernel, own.block_number)) : nullptr;
+  const std::shared_ptr<Ring> ring =
+      kernel ? rings_.held(own.launch, cluster_of(*kernel, own.block_number)) : nullptr;
   if (!ring) return;
 
   const auto concerned = [&](const Event& event) {

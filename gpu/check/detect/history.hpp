@@ -26,8 +26,8 @@ class History : public Listener {
   void mbarrier(const MbarrierOp&) override;
   void fenced(const Fence&) override;
 
-  // Fills in the earlier events of the finding's warps and bytes. Call it while the launch runs and
-  // before forget() of its block.
+  // Fills in the earlier events of the finding's warps and bytes, while no launch can end
+  // (Findings::add).
   void fill(Finding& finding);
 
   void forget(const BlockEnd& block);

@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <shared_mutex>
 #include <tuple>
 #include <vector>
 
@@ -29,12 +30,19 @@ class Findings {
   using Complete = std::function<void(Finding&)>;
   void complete_with(Complete complete) { complete_ = std::move(complete); }
 
-  // Counts an occurrence of `key`. If it is the first, adds the result of make(), which is called
-  // without a lock, so that it may look up names of the program.
+  // Counts an occurrence of `key`. If it is the first, adds the result of make(). No launch ends
+  // meanwhile, so make() may describe places and threads of any running launch.
   template <class Make>
   void add(const FindingKey& key, Make&& make) {
     if (again(key)) return;
+    const std::shared_lock launches_stay(ending_);
     put(key, make());
+  }
+  // Calls end(), which forgets a launch, while no finding is being made.
+  template <class End>
+  void end_launch(End&& end) {
+    const std::unique_lock lock(ending_);
+    end();
   }
   std::vector<Finding> all() const;  // in the order found, with their counts
   std::size_t count() const;         // number of different findings
@@ -49,6 +57,7 @@ class Findings {
 
   mutable std::mutex mutex_;
   std::mutex reporting_;
+  std::shared_mutex ending_;  // shared while a finding is made
   std::map<FindingKey, std::uint64_t> counts_;
   std::vector<std::pair<FindingKey, Finding>> found_;
   std::set<std::uint64_t> explained_;

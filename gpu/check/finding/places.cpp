@@ -38,6 +38,7 @@ void Places::begin(const Kernel& kernel) {
 void Places::end(const Kernel& kernel) {
   const std::unique_lock lock(mutex_);
   launches_.erase(kernel.launch);
+  ended_.fetch_add(1);
 }
 
 Places::Launch::~Launch() {
@@ -55,19 +56,20 @@ std::atomic<PlaceId>* Places::Launch::slot(std::uint32_t instruction) {
   return &(*chunk)[instruction % chunk->size()];
 }
 
-// Each host thread caches its last launch, as calls are mostly for the same one. Launch numbers are
-// never reused, so the cached pointer is valid while that launch runs, and is not used afterwards.
+// Each host thread caches its last launch, as calls are mostly for the same one. It uses the cached
+// pointer until some launch ends.
 Places::Launch* Places::find(std::uint64_t launch) const {
   struct Last {
-    std::uint64_t places = 0, launch = 0;
+    std::uint64_t places = 0, launch = 0, ended = 0;
     Launch* found = nullptr;
   };
   thread_local Last last;
-  if (last.found && last.places == self_ && last.launch == launch) return last.found;
+  if (last.found && last.places == self_ && last.launch == launch && last.ended == ended_.load())
+    return last.found;
   const std::shared_lock lock(mutex_);
   const auto found = launches_.find(launch);
   if (found == launches_.end()) return nullptr;
-  last = {self_, launch, found->second.get()};
+  last = {self_, launch, ended_.load(), found->second.get()};
   return last.found;
 }
 

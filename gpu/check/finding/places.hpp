@@ -1,4 +1,5 @@
-// Describes launches, instructions and threads so that the result stays valid after the launch.
+// Describes launches, instructions and threads so that the result stays valid after the launch. A
+// thread asks about a launch that it takes part in, or while no launch can end (Findings::add).
 #pragma once
 #include <array>
 #include <atomic>
@@ -49,6 +50,7 @@ class Places {
   const std::uint64_t self_;  // number of this object in the process
   mutable std::shared_mutex mutex_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Launch>> launches_;
+  std::atomic<std::uint64_t> ended_{0};  // launches so far
   std::deque<CodePlace> places_{1};
   std::deque<PlaceId> lines_{1};  // for each place, the first one on its line
   std::unordered_map<std::string, PlaceId> ids_, line_ids_;
