@@ -40,16 +40,18 @@ inline bool load_floats(const void* c, std::ptrdiff_t stride, Aligned& to) {
   return !any(too_small | (0x7f7fffff - as<Ints>(most)));
 }
 inline bool load_halves(const void* c, std::ptrdiff_t stride, Aligned& to) {
+  constexpr std::int32_t least = -14;  // exponent of f16's subnormal numbers
   Bits most = {};
   for (int j = 0; j < columns_at_once; ++j) {
-    const Bits bits =
-        c ? widened<std::uint16_t>(static_cast<const std::uint16_t*>(c) + j * stride) : Bits{};
-    const Decoded d = finite<Element::f16>(parts_of<Element::f16>(bits));
-    most = larger(most, bits & 0x7fff);
-    to.start[j] = d.value;
-    to.exponent[j] = d.exponent + f32_bias;
+    const Floats value =
+        c ? from_halves(load<Halves>(static_cast<const std::uint16_t*>(c) + j * stride)) : Floats{};
+    const Bits magnitude = as<Bits>(value) & 0x7fffffff;
+    most = larger(most, magnitude);
+    to.start[j] = value;
+    to.exponent[j] =
+        larger(as<Ints>(magnitude >> 23), (least + f32_bias) & (as<Ints>(magnitude) != 0));
   }
-  return !any(0x7bff - as<Ints>(most));
+  return !any(0x7f7fffff - as<Ints>(most));
 }
 
 // Finds the largest exponent of each sum.
@@ -116,11 +118,11 @@ bool one_sum_block(const Plan& plan, const Rows& rows, const Columns& columns, i
   if (any(bad)) return false;
   auto* const d = static_cast<std::byte*>(plan.matrices->d) + at * size;
   for (int j = 0; j < columns_at_once; ++j) {
-    const Bits bits = rounded<Accumulator>(plan, total[j], scale[j]);
+    std::byte* const to = d + j * stride * size;
     if constexpr (half)
-      store(d + j * stride * size, __builtin_convertvector(bits, Halves));
+      store(to, rounded_halves(total[j], scale[j]));
     else
-      store(d + j * stride * size, bits);
+      store(to, rounded<Accumulator>(plan, total[j], scale[j]));
   }
   return true;
 }

@@ -8,17 +8,15 @@ using Halves [[gnu::vector_size(2 * lanes)]] = std::uint16_t;
 
 // Rounds to nearest even. A truncated value has its lowest bit set, so the result is rounded once.
 #if defined __AVX512F__ || defined __F16C__
-[[gnu::always_inline]] inline Bits to_f16(Floats value) {
+[[gnu::always_inline]] inline Halves to_halves(Floats value) {
   constexpr int nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
 #  ifdef __AVX512F__
-  const auto halves = _mm512_maskz_cvtps_ph(0xffff, as<__m512>(value), nearest);
+  return as<Halves>(_mm512_maskz_cvtps_ph(0xffff, as<__m512>(value), nearest));
 #  else
-  const auto halves = _mm256_cvtps_ph(as<__m256>(value), nearest);
+  return as<Halves>(_mm256_cvtps_ph(as<__m256>(value), nearest));
 #  endif
-  return __builtin_convertvector(as<Halves>(halves), Bits);
 }
-[[gnu::always_inline]] inline Floats from_f16(Bits bits) {
-  const auto halves = __builtin_convertvector(bits, Halves);
+[[gnu::always_inline]] inline Floats from_halves(Halves halves) {
 #  ifdef __AVX512F__
   return as<Floats>(_mm512_maskz_cvtph_ps(0xffff, as<__m256i>(halves)));
 #  else
@@ -26,7 +24,7 @@ using Halves [[gnu::vector_size(2 * lanes)]] = std::uint16_t;
 #  endif
 }
 #else
-[[gnu::always_inline]] inline Bits to_f16(Floats value) {
+[[gnu::always_inline]] inline Halves to_halves(Floats value) {
   const Bits bits = as<Bits>(value), magnitude = bits & 0x7fffffff;
   const Bits small = as<Bits>(as<Floats>(magnitude) + as<Floats>(Bits{} + 0x3f000000)) - 0x3f000000;
   const Bits normal = (magnitude + 0xfff + (magnitude >> 13 & 1) - (112U << 23)) >> 13;
@@ -34,14 +32,21 @@ using Halves [[gnu::vector_size(2 * lanes)]] = std::uint16_t;
              is_large = as<Ints>(magnitude) >= 0x47800000;
   const Ints rounded =
       pick(is_large, Ints{} + 0x7c00, pick(is_small, as<Ints>(small), as<Ints>(normal)));
-  return as<Bits>(rounded) | (bits >> 16 & 0x8000);
+  return __builtin_convertvector(as<Bits>(rounded) | (bits >> 16 & 0x8000), Halves);
 }
-[[gnu::always_inline]] inline Floats from_f16(Bits bits) {
+[[gnu::always_inline]] inline Floats from_halves(Halves halves) {
+  const Bits bits = __builtin_convertvector(halves, Bits);
   const Decoded d = decode<Element::f16>(bits);
   const Ints infinite = as<Ints>((Bits{} + 0x7f800000) | (bits & 0x8000) << 16);
   return as<Floats>(pick(d.special, infinite, as<Ints>(d.value)));
 }
 #endif
+[[gnu::always_inline]] inline Bits to_f16(Floats value) {
+  return __builtin_convertvector(to_halves(value), Bits);
+}
+[[gnu::always_inline]] inline Floats from_f16(Bits bits) {
+  return from_halves(__builtin_convertvector(bits, Halves));
+}
 
 // Converts towards zero.
 [[gnu::always_inline]] inline Floats cut_off(Ints v) {
@@ -64,15 +69,23 @@ using Halves [[gnu::vector_size(2 * lanes)]] = std::uint16_t;
   return sum;
 }
 
-// Returns the bits of a group's sum, total / scale, rounded to `Sum`.
+// A group's sum is its total times the unit, 1 / scale.
+[[gnu::always_inline]] inline Floats unit_of(Floats scale) {
+  return as<Floats>((Bits{} + (254U << 23)) - as<Bits>(scale));
+}
+// The sum rounded to f16. A sum that rounds to zero is positive.
+[[gnu::always_inline]] inline Halves rounded_halves(Ints total, Floats scale) {
+  const Floats cut = cut_off(total);
+  const Ints odd = (truncated(cut) != total) & 1;
+  const Halves h = to_halves(as<Floats>(as<Ints>(cut) | odd) * unit_of(scale));
+  return h & ~as<Halves>(h == 0x8000);
+}
+// The bits of the sum, rounded to `Sum`.
 template <Element Sum>
 [[gnu::always_inline]] inline Bits rounded(const Plan& plan, Ints total, Floats scale) {
-  const Floats unit = as<Floats>((Bits{} + (254U << 23)) - as<Bits>(scale));
-  const Floats cut = cut_off(total);
-  if constexpr (Sum == Element::f32) return as<Bits>(cut * unit) & plan.kept;
-  const Ints odd = (truncated(cut) != total) & 1;
-  const Bits h = to_f16(as<Floats>(as<Ints>(cut) | odd) * unit);
-  return as<Bits>(pick(as<Ints>(h) == 0x8000, Ints{}, as<Ints>(h)));
+  if constexpr (Sum == Element::f16)
+    return __builtin_convertvector(rounded_halves(total, scale), Bits);
+  return as<Bits>(cut_off(total) * unit_of(scale)) & plan.kept;
 }
 
 }  // namespace inflight::tensor::INFLIGHT_ISA

@@ -43,11 +43,10 @@ void spread_lines(Warp& w, const Ref* registers, const Fragment& f, const Word* 
     }
 }
 
-// Accumulators of 32 bits take two registers a block, those of 16 bits one. They are moved in
-// squares of four rows by the four lanes of a row. A square is transposed: adjacent words belong to
-// adjacent lanes in a register, and to adjacent rows in the matrix.
+// Accumulators of 32 bits take two registers a block. They are moved in squares of four rows by the
+// four lanes of a row. A square is transposed: adjacent words belong to adjacent lanes in a
+// register, and to adjacent rows in the matrix.
 using Words [[gnu::vector_size(16)]] = std::uint32_t;
-using Halves [[gnu::vector_size(8)]] = std::uint16_t;
 
 template <class V, class T>
 V load(const T* at) {
@@ -71,8 +70,8 @@ void store(T* at, V v) {
   v[3] = __builtin_shufflevector(c, d, 2, 3, 6, 7);
 }
 
-// Calls move(words, at) for each square: its words in the register, and the index of its first
-// element in the matrix. The columns of adjacent lanes are two columns apart.
+// Calls move(words, lane, at) for each square: its register, its first lane, and the index of its
+// first element in the matrix. The columns of adjacent lanes are two columns apart.
 template <class Move>
 [[gnu::always_inline]] inline void each_square(Warp& w, const Ref* registers, const Fragment& f,
                                                Move move) {
@@ -82,69 +81,80 @@ template <class Move>
       for (int column = 0; column < f.registers_a_block(); ++column) {
         auto* const words = w.at<std::uint32_t>(registers[f.index(b, p) + column]);
         const int at = (p * side + column) * f.lines + b * side;
-        move(words, at);
-        move(words + square * lanes_a_line, at + square);
+        move(words, 0, at);
+        move(words, square * lanes_a_line, at + square);
       }
 }
 [[gnu::always_inline]] inline void gather_words(const Warp& w, const Ref* registers,
                                                 const Fragment& f, std::uint32_t* out) {
-  each_square(const_cast<Warp&>(w), registers, f, [&f, out](const std::uint32_t* words, int at) {
-    Words v[lanes_a_line];
-    for (int i = 0; i < lanes_a_line; ++i) v[i] = load<Words>(words + i * lanes_a_line);
-    transpose(v);
-    for (int t = 0; t < lanes_a_line; ++t) store(out + at + 2 * t * f.lines, v[t]);
-  });
+  each_square(const_cast<Warp&>(w), registers, f,
+              [&f, out](const std::uint32_t* words, int lane, int at) {
+                Words v[lanes_a_line];
+                for (int i = 0; i < lanes_a_line; ++i)
+                  v[i] = load<Words>(words + lane + i * lanes_a_line);
+                transpose(v);
+                for (int t = 0; t < lanes_a_line; ++t) store(out + at + 2 * t * f.lines, v[t]);
+              });
 }
-[[gnu::always_inline]] inline void gather_halves(const Warp& w, const Ref* registers,
-                                                 const Fragment& f, std::uint16_t* out) {
-  each_square(const_cast<Warp&>(w), registers, f, [&f, out](const std::uint32_t* words, int at) {
-    Words v[lanes_a_line];
-    for (int i = 0; i < lanes_a_line; ++i) v[i] = load<Words>(words + i * lanes_a_line);
-    transpose(v);
-    for (int t = 0; t < lanes_a_line; ++t) {
-      std::uint16_t* const to = out + at + 2 * t * f.lines;
-      store(to, __builtin_convertvector(v[t] & 0xffff, Halves));
-      store(to + f.lines, __builtin_convertvector(v[t] >> 16, Halves));
-    }
-  });
-}
-// Writes a square to a register. Inactive lanes keep their values.
-[[gnu::always_inline]] inline void put(const Warp& w, std::uint32_t* words,
-                                       const Words (&v)[lanes_a_line], std::uint32_t first) {
-  for (int i = 0; i < lanes_a_line; ++i) {
-    std::uint32_t* const to = words + i * lanes_a_line;
-    if (w.mask == all_lanes) [[likely]] {
-      store(to, v[i]);
-      continue;
-    }
-    for (int t = 0; t < lanes_a_line; ++t)
-      if (w.mask >> (first + static_cast<std::uint32_t>(i * lanes_a_line + t)) & 1) to[t] = v[i][t];
-  }
-}
-// The lane of a square's first word. A row has four lanes.
-std::uint32_t first_lane(const Fragment& f, int at) {
-  return static_cast<std::uint32_t>(at % f.lines % side * lanes_a_line);
+// Writes the words of one row to a register, from lane `first` on. Inactive lanes keep their
+// values.
+[[gnu::always_inline]] inline void put(const Warp& w, std::uint32_t* words, Words v, int first) {
+  if (w.mask == all_lanes) [[likely]]
+    return store(words + first, v);
+  for (int t = 0; t < lanes_a_line; ++t)
+    if (w.mask >> (first + t) & 1) words[first + t] = v[t];
 }
 [[gnu::always_inline]] inline void spread_words(Warp& w, const Ref* registers, const Fragment& f,
                                                 const std::uint32_t* from) {
-  each_square(w, registers, f, [&](std::uint32_t* words, int at) {
+  each_square(w, registers, f, [&](std::uint32_t* words, int lane, int at) {
     Words v[lanes_a_line];
     for (int t = 0; t < lanes_a_line; ++t) v[t] = load<Words>(from + at + 2 * t * f.lines);
     transpose(v);
-    put(w, words, v, first_lane(f, at));
+    for (int i = 0; i < lanes_a_line; ++i) put(w, words, v[i], lane + i * lanes_a_line);
+  });
+}
+
+// Accumulators of 16 bits take one register a block. A row's four lanes hold its eight columns.
+using Halves [[gnu::vector_size(16)]] = std::uint16_t;
+
+// Each step interleaves the upper four rows with the lower four, which rotates the bits of an
+// element's index by one. After three steps the indices of row and column have changed places.
+[[gnu::always_inline]] inline void transpose(Halves (&v)[side]) {
+  for (int step = 0; step < 3; ++step) {
+    Halves next[side];
+    for (int i = 0; i < side / 2; ++i) {
+      const Halves a = v[i], b = v[i + side / 2];
+      next[2 * i] = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+      next[2 * i + 1] = __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+    }
+    for (int i = 0; i < side; ++i) v[i] = next[i];
+  }
+}
+// Calls move(words, at) for each block: its register, and the index of its first element in the
+// matrix.
+template <class Move>
+[[gnu::always_inline]] inline void each_block(Warp& w, const Ref* registers, const Fragment& f,
+                                              Move move) {
+  for (int b = 0; b < f.lines / side; ++b)
+    for (int p = 0; p < f.width; ++p)
+      move(w.at<std::uint32_t>(registers[f.index(b, p)]), p * side * f.lines + b * side);
+}
+[[gnu::always_inline]] inline void gather_halves(const Warp& w, const Ref* registers,
+                                                 const Fragment& f, std::uint16_t* out) {
+  each_block(const_cast<Warp&>(w), registers, f, [&f, out](const std::uint32_t* words, int at) {
+    Halves v[side];
+    for (int i = 0; i < side; ++i) v[i] = load<Halves>(words + i * lanes_a_line);
+    transpose(v);
+    for (int i = 0; i < side; ++i) store(out + at + i * f.lines, v[i]);
   });
 }
 [[gnu::always_inline]] inline void spread_halves(Warp& w, const Ref* registers, const Fragment& f,
                                                  const std::uint16_t* from) {
-  each_square(w, registers, f, [&](std::uint32_t* words, int at) {
-    Words v[lanes_a_line];
-    for (int t = 0; t < lanes_a_line; ++t) {
-      const std::uint16_t* const column = from + at + 2 * t * f.lines;
-      v[t] = __builtin_convertvector(load<Halves>(column), Words) |
-             __builtin_convertvector(load<Halves>(column + f.lines), Words) << 16;
-    }
+  each_block(w, registers, f, [&](std::uint32_t* words, int at) {
+    Halves v[side];
+    for (int i = 0; i < side; ++i) v[i] = load<Halves>(from + at + i * f.lines);
     transpose(v);
-    put(w, words, v, first_lane(f, at));
+    for (int i = 0; i < side; ++i) put(w, words, __builtin_bit_cast(Words, v[i]), i * lanes_a_line);
   });
 }
 
