@@ -19,7 +19,19 @@ std::string wait_of(Initiator initiator, bool copy_writes, std::uint32_t allowed
   return fmt::format("{}{} {}", words_of(initiator).wait, read_only ? ".read" : "", allowed);
 }
 
-std::string reason(const Conflict& c, Initiator copy) {
+// What must follow the wait by the copy's own thread.
+std::string_view published(const Pair& pair) {
+  if (pair.same_block) return "a barrier (__syncthreads()) before this access";
+  if (pair.same_cluster)
+    return "a cluster barrier (barrier.cluster.arrive.release and barrier.cluster.wait.acquire; "
+           "cluster.sync()) before this access";
+  return "a release of gpu scope that this thread acquires before this access (cuda::atomic_ref, "
+         "or "
+         "__threadfence() on both sides of an atomic flag)";
+}
+
+std::string reason(const Conflict& c, const Pair& pair) {
+  const Initiator copy = pair.earlier;
   switch (c.why) {
     case Why::not_waited:
       return "the thread that issued the copy has not waited for it";
@@ -36,6 +48,8 @@ std::string reason(const Conflict& c, Initiator copy) {
       return "this thread learns of the completion only by a relaxed operation, or one of too "
              "small a scope";
     default:
+      if (!launches_remedy(pair).empty())
+        return "nothing orders this behind the end of the kernel that issued the copy";
       if (copy == Initiator::multiply)
         return "this thread is not synchronised with a thread of its warpgroup that has waited for "
                "it";
@@ -46,7 +60,9 @@ std::string reason(const Conflict& c, Initiator copy) {
   }
 }
 
-std::string remedy_of(const Conflict& c, Initiator copy, bool copy_writes) {
+std::string remedy_of(const Conflict& c, const Pair& pair) {
+  const Initiator copy = pair.earlier;
+  const bool copy_writes = c.earlier.write;
   const bool one = c.needed != order::CopyGroups::all;
   switch (c.why) {
     case Why::not_waited:
@@ -62,6 +78,7 @@ std::string remedy_of(const Conflict& c, Initiator copy, bool copy_writes) {
     default:
       break;
   }
+  if (const auto remedy = launches_remedy(pair); !remedy.empty()) return std::string(remedy);
   if (copy == Initiator::transaction)
     return "mbarrier.try_wait (acquire) for the phase that the copy completes, before this access: "
            "in this thread, or in one with which it synchronises at a barrier afterwards. If the "
@@ -73,9 +90,10 @@ std::string remedy_of(const Conflict& c, Initiator copy, bool copy_writes) {
            "operation that frees these bytes: the arrival on the mbarrier for which the writer "
            "waits, or a barrier";
   return fmt::format(
-      "{} in the thread that issued the copy, and after it a barrier (__syncthreads()) before this "
-      "access: only the issuing thread can wait for the copy",
-      wait_of(copy, copy_writes, 0));
+      "{} in the thread that issued the copy, and after it {}: only the issuing thread can wait "
+      "for "
+      "the copy",
+      wait_of(copy, copy_writes, 0), published(pair));
 }
 
 }  // namespace
@@ -91,13 +109,32 @@ Words in_flight_words(const Conflict& c, const Pair& pair) {
                       copy == Initiator::multiply ? "a copy" : "another copy");
   if (pair.later == Initiator::multiply)
     use = fmt::format("{} is read by a wgmma", memory(pair.space));
-  return {fmt::format("{} while {} may still be {} it: {}", use, name, doing, reason(c, copy)),
-          remedy_of(c, copy, c.earlier.write), std::string(words_of(copy).rule)};
+  return {fmt::format("{} while {} may still be {} it: {}", use, name, doing, reason(c, pair)),
+          remedy_of(c, pair),
+          std::string(launches_remedy(pair).empty() ? words_of(copy).rule : launches_rule(pair))};
 }
+
+namespace {
+
+std::string remedy_of_early(const Pair& pair, std::string_view access) {
+  if (const auto remedy = launches_remedy(pair); !remedy.empty()) return std::string(remedy);
+  if (pair.same_block || pair.same_cluster)
+    return fmt::format(
+        "a {}, or an mbarrier on which that thread arrives and for which the issuing thread waits) "
+        "between that {} and the copy",
+        pair.same_block ? "barrier (__syncthreads()" : "cluster barrier (cluster.sync()", access);
+  return fmt::format(
+      "a release of gpu scope after that {}, which the issuing thread acquires before the copy "
+      "(cuda::atomic_ref, or __threadfence() on both sides of an atomic flag)",
+      access);
+}
+
+}  // namespace
 
 // A copy begins while another thread may still be accessing its bytes.
 Words too_early_words(const Conflict& c, const Pair& pair) {
   const Initiator copy = pair.later;
+  const std::string_view access = c.earlier.write ? "write" : "read";
   const std::string_view end = c.later.write ? "writes to" : "reads from";
   const std::string_view weak =
       c.why == Why::weak_edge
@@ -106,10 +143,8 @@ Words too_early_words(const Conflict& c, const Pair& pair) {
   return {fmt::format("{} {} {} that another thread {}, and nothing orders that before the copy{}",
                       words_of(copy).name, end, memory(pair.space),
                       c.earlier.write ? "writes" : "reads", weak),
-          fmt::format("a barrier (__syncthreads(), or an mbarrier on which that thread arrives and "
-                      "for which the issuing thread waits) between that {} and the copy",
-                      c.earlier.write ? "write" : "read"),
-          std::string(words_of(copy).rule)};
+          remedy_of_early(pair, access),
+          std::string(launches_remedy(pair).empty() ? words_of(copy).rule : launches_rule(pair))};
 }
 
 // Lanes copy to the same bytes by one instruction.

@@ -24,6 +24,10 @@ Words at_once_words(Space space);  // lanes write to one address
 Words race_words(const shadow::Conflict& conflict, const Pair& pair);
 Words program_words(const shadow::Conflict& conflict, const Pair& pair);
 bool of_program(const Pair& pair);
+// How to order work of two launches, or of a launch and the host, and the rule. Empty: both sides
+// are of one launch.
+std::string_view launches_remedy(const Pair& pair);
+std::string_view launches_rule(const Pair& pair);
 Words texture_words();
 Words lifetime_words(const Pair& pair);
 Words mbarrier_words();

@@ -23,21 +23,12 @@ bool branches(const Pair& pair) {
 bool one_is_strong(const Conflict& c) { return c.earlier.strong != c.later.strong; }
 bool both_are_strong(const Conflict& c) { return c.earlier.strong && c.later.strong; }
 
+constexpr std::string_view cluster_barrier =
+    "a cluster barrier between the two (barrier.cluster.arrive.release and "
+    "barrier.cluster.wait.acquire; cluster.sync())";
+
 std::string_view race_remedy(const Conflict& c, const Pair& pair) {
-  if (overlap(pair))
-    return "griddepcontrol.wait (cudaGridDependencySynchronize()) in the kernel that begins early, "
-           "before this access: in this thread, or in one with which it synchronises at a barrier "
-           "afterwards";
-  if (nested(pair))
-    return "put both into one stream of the grid, let one stream wait for an event of the other, "
-           "or use cudaStreamTailLaunch for work that must follow the grid and everything that it "
-           "launched; put a barrier before a launch that must follow the work of other threads";
-  if (branches(pair))
-    return "add an edge between the two nodes of the graph, or a path of edges; in a capture, let "
-           "one stream wait for an event of the other (cudaEventRecord, cudaStreamWaitEvent)";
-  if (pair.earlier == Initiator::host || pair.later == Initiator::host || !pair.same_launch)
-    return "put the two into one stream, let one stream wait for an event of the other "
-           "(cudaEventRecord, cudaStreamWaitEvent), or synchronise between them";
+  if (const auto remedy = launches_remedy(pair); !remedy.empty()) return remedy;
   if (c.why == Why::weak_edge && pair.same_cluster && !pair.same_block &&
       pair.space == Space::shared)
     return "barrier.cluster.arrive with release semantics, which it has without .relaxed, and "
@@ -62,9 +53,7 @@ std::string_view race_remedy(const Conflict& c, const Pair& pair) {
                ? "a barrier (__syncthreads()) between the two, or, if either order is correct, an "
                  "atomic access in place of the plain one (cuda::atomic_ref, volatile)"
                : "a barrier (__syncthreads()) between the two";
-  if (pair.same_cluster)
-    return "a cluster barrier between the two (barrier.cluster.arrive.release and "
-           "barrier.cluster.wait.acquire; cluster.sync())";
+  if (pair.same_cluster) return cluster_barrier;
   if (one_is_strong(c))
     return "an atomic access in place of the plain one (cuda::atomic_ref, volatile) if either "
            "order is correct; otherwise publish one with a release of gpu scope and acquire it "
@@ -85,6 +74,30 @@ std::string in_two_streams(const Pair& pair) {
 }
 
 }  // namespace
+
+std::string_view launches_remedy(const Pair& pair) {
+  if (overlap(pair))
+    return "griddepcontrol.wait (cudaGridDependencySynchronize()) in the kernel that begins early, "
+           "before this access: in this thread, or in one with which it synchronises at a barrier "
+           "afterwards";
+  if (nested(pair))
+    return "put both into one stream of the grid, let one stream wait for an event of the other, "
+           "or use cudaStreamTailLaunch for work that must follow the grid and everything that it "
+           "launched; put a barrier before a launch that must follow the work of other threads";
+  if (branches(pair))
+    return "add an edge between the two nodes of the graph, or a path of edges; in a capture, let "
+           "one stream wait for an event of the other (cudaEventRecord, cudaStreamWaitEvent)";
+  if (pair.earlier == Initiator::host || pair.later == Initiator::host || !pair.same_launch)
+    return "put the two into one stream, let one stream wait for an event of the other "
+           "(cudaEventRecord, cudaStreamWaitEvent), or synchronise between them";
+  return {};
+}
+
+std::string_view launches_rule(const Pair& pair) {
+  if (overlap(pair)) return "PTX ISA, griddepcontrol";
+  if (nested(pair)) return "CUDA Programming Guide, CUDA Dynamic Parallelism: Memory Consistency";
+  return words_of(Initiator::host).rule;
+}
 
 Words at_once_words(Space space) {
   return {fmt::format("lanes of a warp write different values to one address of {} with one "
@@ -119,15 +132,11 @@ Words race_words(const Conflict& c, const Pair& pair) {
                              "does not include the other thread"
       : pair.ended ? ": one thread exited without arriving at the barrier at which the other waited"
                    : "";
-  return {
-      fmt::format("{} {} the same {}, and nothing orders the two{}", who, how, memory(pair.space),
-                  weak),
-      std::string(race_remedy(c, pair)),
-      overlap(pair) ? "PTX ISA, griddepcontrol"
-      : nested(pair)
-          ? "CUDA Programming Guide, CUDA Dynamic Parallelism: Memory Consistency"
-          : std::string(
-                words_of(host || !pair.same_launch ? Initiator::host : Initiator::thread).rule)};
+  return {fmt::format("{} {} the same {}, and nothing orders the two{}", who, how,
+                      memory(pair.space), weak),
+          std::string(race_remedy(c, pair)),
+          std::string(launches_remedy(pair).empty() ? words_of(Initiator::thread).rule
+                                                    : launches_rule(pair))};
 }
 
 bool of_program(const Pair& pair) {
