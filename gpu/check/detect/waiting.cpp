@@ -13,6 +13,8 @@
 namespace inflight::check {
 namespace {
 
+constexpr auto not_initialised = async::Violation::not_initialised;
+
 class Waiting : public Listener {
  public:
   explicit Waiting(const Session& session) : session_(session), words_(session) {}
@@ -29,6 +31,7 @@ class Waiting : public Listener {
     MbarrierHistory& history = state->mbarrier(op.rank, op.address);
     const std::uint32_t warp = state->warp(op.who);
     history.note(op, warp, state->order, breaches);
+    if (op.op == MbarrierOp::Op::init) initialised(*state, history);
     if (op.op == MbarrierOp::Op::test_wait && !op.done)
       state->polls[warp].saw(
           {op.who,
@@ -224,7 +227,7 @@ class Waiting : public Listener {
       if (state.found) continue;
       if (state.held && !count_is_too_low(state, each)) continue;
       if (!add_cause(state, each, history)) {
-        if (brought_by_another_block(each)) {
+        if (brought_by_another_block(each) || counted_too_early(state, each, history)) {
           state.held = {each, &history, block, address};
           continue;
         }
@@ -246,6 +249,24 @@ class Waiting : public Listener {
            std::any_of(breach.others.begin(), breach.others.end(), [&](const Contribution& copy) {
              return copy.who.block != breach.expects.front().who.block;
            });
+  }
+  // A copy was counted on another block's mbarrier that is not initialised.
+  static bool counted_too_early(ClusterState& state, const MbarrierBreach& breach,
+                                const MbarrierHistory& history) {
+    if (breach.what != MbarrierBreach::What::broken_rule || breach.violation != not_initialised)
+      return false;
+    const std::uint32_t rank = cluster_place(*state.kernel, breach.who.block).rank;
+    return std::any_of(state.mbarriers.begin(), state.mbarriers.end(), [&](const auto& each) {
+      return &each.second == &history && each.first.first != rank;
+    });
+  }
+  // The block initialises it now, after all: detect/races reports that this was not ordered.
+  static void initialised(ClusterState& state, const MbarrierHistory& history) {
+    if (!state.held || state.held->history != &history ||
+        state.held->breach.violation != not_initialised)
+      return;
+    state.held.reset();
+    state.found = true;
   }
   void report_held(ClusterState& state) {
     if (!state.held) return;

@@ -1,6 +1,7 @@
 // arch: sm_90a
 // mbarriers at which both blocks of a cluster arrive: more arrivals than a phase expects, the wrong
-// parity, and full and empty mbarriers of buffers that one block fills for both.
+// parity, full and empty mbarriers of buffers that one block fills for both, and a copy for both
+// before the other block's mbarrier is ready.
 #include <cooperative_groups.h>
 
 #include "tests/kernels/check/waiting_test.cuh"
@@ -115,6 +116,24 @@ __global__ void __cluster_dims__(2, 1, 1) fill(const int* in, int* out, int roun
   cluster.sync();
 }
 
+template <bool right>
+__global__ void __cluster_dims__(2, 1, 1) fill_at_once(const int* in, int* out) {
+  __shared__ alignas(128) int tile[64];
+  __shared__ Word full;
+  const auto cluster = cg::this_cluster();
+  const unsigned t = threadIdx.x, rank = cluster.block_rank();
+  if (t == 0) init(&full, 1);  // [init of both]
+  publish_init();
+  if (t == 0) arrive_expect(&full, 256);
+  if (right) cluster.sync();
+  else __syncthreads();
+  // [filled at once]
+  if (rank == 0 && t == 0) bulk_load_both(tile, in, 256, &full);
+  wait_cluster(&full, 0);
+  out[rank * 64 + t] = tile[t];
+  cluster.sync();
+}
+
 int main(int argc, char** argv) {
   return run_case(
       argc, argv,
@@ -130,5 +149,7 @@ int main(int argc, char** argv) {
         [] {
           fill<Handed::to_both_counting_own><<<2, 96>>>(Buffer<int>(256), Buffer<int>(128), 6);
         }},
-       {"both", [] { fill<Handed::to_both><<<2, 96>>>(Buffer<int>(256), Buffer<int>(128), 6); }}});
+       {"both", [] { fill<Handed::to_both><<<2, 96>>>(Buffer<int>(256), Buffer<int>(128), 6); }},
+       {"at_once", [] { fill_at_once<false><<<2, 64>>>(Buffer<int>(64), Buffer<int>(128)); }},
+       {"at_once_twin", [] { fill_at_once<true><<<2, 64>>>(Buffer<int>(64), Buffer<int>(128)); }}});
 }

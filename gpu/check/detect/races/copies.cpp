@@ -217,6 +217,7 @@ void Races::bulk_copy(Block& block, const CopyIssued& event) {
     check_published(block, m, event.who);
     if (owner != &block) used_remotely(block, *owner, event.who, event.who.mask);
     copy->on = &m;
+    copy->before_init = !m.live;
     reads = writes = {m.order.row(), m.order.lane(), owner->order.tick()};
   }
   copy->by = writes;

@@ -105,13 +105,17 @@ void Races::perform(const MbarrierOp& op) {
       m.live = op.op == Op::init;
       owner->set_live(m, m.live);
       if (!m.live) return;
-      owner->order.init(m.order);
+      // The first time, mbarrier_at() has done so. Copies may be in flight to it since.
+      if (m.who.mask != 0) owner->order.init(m.order);
       m.who = op.who, m.place = place;
       m.row = order::warp_row(block->order.row(), order::Part::thread, warp);
       m.epoch = block->order.epoch();
       m.fenced = false;
       m.arrivals.clear();
       m.news = false;
+      for (const auto& copy : owner->cluster->transactions)
+        if (copy->on == &m && std::exchange(copy->before_init, false))
+          reporter_.unpublished(copy->who, m, copy->who.block != op.who.block);
       return;
     }
     case Op::complete_tx:

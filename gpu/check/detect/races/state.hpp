@@ -40,7 +40,8 @@ struct Copy {
   Block *source = nullptr, *destination = nullptr;  // owners of the shared memory
   order::Knowledge issued;
   std::vector<Span> spans;
-  bool landed = false;  // its bytes have been counted on the mbarrier
+  bool landed = false;       // its bytes have been counted on the mbarrier
+  bool before_init = false;  // the mbarrier was not initialised when the copy was issued
 };
 
 struct Mbarrier {

@@ -35,7 +35,7 @@ struct ClusterState {
   bool ordered;
   bool found = false;  // a mistake was reported, of which later ones may be consequences
   // Bytes that another block's copies delivered too early. Reported unless an early arrival is
-  // found that explains them.
+  // found that explains them, or the mbarrier is initialised only then.
   struct Held {
     MbarrierBreach breach;
     const MbarrierHistory* history;
