@@ -35,9 +35,10 @@ enum class Topic : std::uint32_t {
   multiplies = 1u << 16,  // multiply_*, register_touched
   undefined = 1u << 17,   // undefined_used, and Access::undefined
   hangs = 1u << 18,       // stuck, is_livelocked
-  all = (1u << 19) - 1,
+  parameters = 1u << 19,  // without it, `accesses` leaves out reads of the kernel's own parameters
+  all = (1u << 20) - 1,
 };
-inline constexpr std::uint32_t topic_count = 19;
+inline constexpr std::uint32_t topic_count = 20;
 constexpr Topic operator|(Topic a, Topic b) {
   return static_cast<Topic>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
 }

@@ -30,14 +30,16 @@ struct CodeForm {
   // The launch's listener is notified of
   bool executed = false;      // each instruction
   bool accessed = false;      // each access to memory
+  bool parameters = false;    // and each read of a kernel parameter
   bool synchronised = false;  // fences, barriers, collectives and what lanes wait for
   bool counted = false;       // has ops that count instructions and accesses
   bool clustered = false;     // shared addresses carry the block's rank in its cluster
   bool observed() const { return executed || accessed || synchronised; }
   unsigned number() const {
-    return executed + 2u * accessed + 4u * synchronised + 8u * counted + 16u * clustered;
+    return executed + 2u * accessed + 4u * synchronised + 8u * counted + 16u * clustered +
+           32u * parameters;
   }
-  static constexpr unsigned count = 32;
+  static constexpr unsigned count = 64;
 };
 
 // What counting ops count, each in one of the block's count slots (counting.hpp).

@@ -41,6 +41,7 @@ auto code_source(const Program& program, const Launch& launch, check::Topic topi
                                     Topic::waits | Topic::hangs | Topic::multiplies;
   const CodeForm form{.executed = check::has(topics, Topic::instructions),
                       .accessed = check::has(topics, Topic::accesses),
+                      .parameters = check::has(topics, Topic::parameters),
                       .synchronised = check::has(topics, synchronisation),
                       .counted = check::has(topics, Topic::counts),
                       .clustered = launch.cluster.count() > 1};

@@ -20,10 +20,11 @@ Op& emit_reporter(Lowering& lo, Handler handler, std::size_t extra) {
 }
 
 // Whether an op before the instruction reports this access.
-bool is_reported_before(const MemoryOperand& m, const ptx::Function& function) {
+bool is_reported_before(const Lowering& lo, const MemoryOperand& m) {
   using Role = MemoryOperand::Role;
   if (m.role == Role::tensor_map || m.role == Role::tensor_map_target) return true;
-  return is_observed(m, function) && is_plain(m) && !m.strided;
+  if (check_space(m.space) == check::Space::param && !lo.form().parameters) return false;
+  return is_observed(m, lo.function) && is_plain(m) && !m.strided;
 }
 
 // Whether this is an `st` to global or shared memory. observe_access reports it with its values.
@@ -62,8 +63,7 @@ void emit_observing(Lowering& lo) {
   if (form.synchronised) emit_synchronising(lo);
   if (!form.accessed) return;
   for (std::size_t i = 0; i < lo.what.memory.size(); ++i)
-    if (is_reported_before(lo.what.memory[i], lo.function) &&
-        !is_shared_store(lo, lo.what.memory[i]))
+    if (is_reported_before(lo, lo.what.memory[i]) && !is_shared_store(lo, lo.what.memory[i]))
       lo.address(lo.operands[lo.what.memory[i].operand], emit_reporter(lo, report_accessed, i));
 }
 

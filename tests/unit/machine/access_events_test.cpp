@@ -10,11 +10,8 @@ using Lines = std::vector<std::string>;
 class AccessEvents : public EventRunner {
  protected:
   static constexpr Topic accesses = Topic::accesses | Topic::addresses;
-  // Leaves out those of the kernel's own parameters.
   Lines accessed(const std::string& body, std::uint32_t threads = 2) {
-    Lines lines = events(accesses, {.block = {threads, 1, 1}}, body);
-    std::erase_if(lines, [](const auto& line) { return line.starts_with("ld.param"); });
-    return lines;
+    return events(accesses, {.block = {threads, 1, 1}}, body);
   }
 };
 
@@ -78,7 +75,6 @@ TEST_F(AccessEvents, TensorMapsAreReadByTheirOwnProxyAndWrittenAsAWhole) {
   mov.u32 %r2, m;
   )" + copy + R"( [%d1], [%r2], 128;)",
                        ".shared .align 128 .b8 m[128];\n");
-  std::erase_if(lines, [](const auto& line) { return line.starts_with("ld.param"); });
   ASSERT_EQ(lines.size(), 4u) << fmt::format("{}", fmt::join(lines, "\n"));
   const auto ends = [&](std::size_t i, std::string_view text) {
     EXPECT_TRUE(lines[i].ends_with(text)) << lines[i];
@@ -117,7 +113,9 @@ TEST_F(AccessEvents, PrintfReadsItsFormatArgumentsAndStrings) {
 // The names of the variables that loads and stores access.
 class Names : public check::Listener {
  public:
-  check::Topic topics() const override { return Topic::accesses | Topic::addresses; }
+  check::Topic topics() const override {
+    return Topic::accesses | Topic::addresses | Topic::parameters;
+  }
   void kernel_begin(const check::KernelBegin& event) override { kernel_ = event.kernel; }
   void accessed(const check::Access& e) override {
     // The arguments of a call.

@@ -260,7 +260,8 @@ DONE:
     // And in events, instruction by instruction.
     struct Both : Sums {
       check::Topic topics() const override {
-        return check::Topic::counts | check::Topic::instructions | check::Topic::accesses;
+        return check::Topic::counts | check::Topic::instructions | check::Topic::accesses |
+               check::Topic::parameters;
       }
       void executed(const check::Executed& event) override {
         told[event.who.instruction] += static_cast<unsigned>(std::popcount(event.who.mask));
