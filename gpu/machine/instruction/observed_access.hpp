@@ -14,7 +14,41 @@ bool is_observed(const MemoryOperand& m, const ptx::Function& function);
 // Whether the access is weak, or to local, parameter or constant memory. Such an access is reported
 // before it happens.
 bool is_plain(const MemoryOperand& m);
-check::Access::Kind access_kind(MemoryOperand::Role role);  // of an observed access
-check::Space check_space(ptx::Space space);                 // generic counts as global
+
+// These two are called for each access. Of an observed access:
+constexpr check::Access::Kind access_kind(MemoryOperand::Role role) {
+  using Role = MemoryOperand::Role;
+  switch (role) {
+    case Role::store:
+    case Role::tensor_map_target:
+      return check::Access::Kind::store;
+    case Role::atomic:
+      return check::Access::Kind::atomic;
+    case Role::reduction:
+      return check::Access::Kind::reduction;
+    default:
+      return check::Access::Kind::load;
+  }
+}
+
+// The generic space counts as global.
+constexpr check::Space check_space(ptx::Space space) {
+  switch (space) {
+    case ptx::Space::shared:
+    case ptx::Space::shared_cta:
+    case ptx::Space::shared_cluster:
+      return check::Space::shared;
+    case ptx::Space::local:
+      return check::Space::local;
+    case ptx::Space::constant:
+      return check::Space::constant;
+    case ptx::Space::param:
+    case ptx::Space::param_entry:
+    case ptx::Space::param_func:
+      return check::Space::param;
+    default:
+      return check::Space::global;
+  }
+}
 
 }  // namespace inflight::machine

@@ -152,12 +152,12 @@ struct Block {
   BulkIssue bulk_issue;
   std::array<std::uint64_t, 8> maps{};  // the last tensor maps that its copies have used
   std::size_t map_count = 0;
-  // A cache of the places of instructions.
+  // A cache of the places of instructions, large enough for an unrolled loop.
   struct Known {
     std::uint32_t instruction = nothing;
     PlaceId place = no_place;
   };
-  std::array<Known, 32> places;
+  std::array<Known, 64> places;
   PlaceId place_of(const Who& who, Places& all) {
     Known& known = places[who.instruction % places.size()];
     if (known.instruction != who.instruction) known = {who.instruction, all.of(who)};
