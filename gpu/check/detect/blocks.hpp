@@ -58,6 +58,8 @@ class Blocks {
     shard.entries.erase(found);
     if (remembered().is(turn(), launch, number)) remembered() = {};
   }
+  // Differs for each Blocks and after each launch.
+  std::uint64_t turn() const { return turn_.load(std::memory_order_relaxed); }
   // Removes what is left of a launch: blocks of a launch that ends by a fault never end.
   void launch_ended(std::uint64_t launch) {
     turn_.store(++turns, std::memory_order_relaxed);
@@ -70,7 +72,7 @@ class Blocks {
  private:
   // A one-entry cache per host thread, which mostly needs one block again and again. Numbers of
   // launches and blocks are not reused, so the entry is valid while that block runs and not used
-  // afterwards. `turn` differs for each Blocks and after each launch.
+  // afterwards.
   struct Last {
     std::uint64_t turn = 0, launch = 0, number = 0;
     State* state = nullptr;
@@ -82,7 +84,6 @@ class Blocks {
     thread_local Last last;
     return last;
   }
-  std::uint64_t turn() const { return turn_.load(std::memory_order_relaxed); }
 
   using Key = std::pair<std::uint64_t, std::uint64_t>;
   struct Hash {

@@ -55,14 +55,30 @@ std::uint64_t History::cluster_of(const Kernel& kernel, std::uint64_t block) con
   return x / cluster.x + wide * (y / cluster.y + high * (z / cluster.z));
 }
 
-void History::add(const Event& event) {
-  const Kernel* const kernel = places_.kernel(event.who.launch);
-  if (!kernel) return;
-  Ring& ring = rings_.get(kernel->launch, cluster_of(*kernel, event.who.block), [] {
+// Each host thread caches the ring of its last block, which is valid while that block runs.
+History::Ring* History::ring_of(const Who& who) {
+  struct Last {
+    std::uint64_t turn = 0, launch = 0, block = 0;
+    Ring* ring = nullptr;
+  };
+  thread_local Last last;
+  if (last.turn == rings_.turn() && last.launch == who.launch && last.block == who.block)
+    return last.ring;
+  const Kernel* const kernel = places_.kernel(who.launch);
+  if (!kernel) return nullptr;
+  Ring& ring = rings_.get(kernel->launch, cluster_of(*kernel, who.block), [] {
     auto made = std::make_unique<Ring>();
     made->events.reserve(kept);
     return made;
   });
+  last = {rings_.turn(), who.launch, who.block, &ring};
+  return &ring;
+}
+
+void History::add(const Event& event) {
+  Ring* const own = ring_of(event.who);
+  if (!own) return;
+  Ring& ring = *own;
   const std::lock_guard lock(ring.lock);
   if (ring.count < kept)
     ring.events.push_back(event);

@@ -51,6 +51,7 @@ class History : public Listener {
     std::uint64_t count = 0;    // events so far
   };
   std::uint64_t cluster_of(const Kernel& kernel, std::uint64_t block) const;
+  Ring* ring_of(const Who& who);  // null: the launch is not known
   void add(const Event& event);
   Step step_of(const Event& event, std::vector<CopyName>& copies) const;
 
