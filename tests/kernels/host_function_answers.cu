@@ -5,9 +5,14 @@
 
 #include <cuda.h>
 
+#include <atomic>
+
 CUevent before, after;
+std::atomic<bool> recorded{false};  // `after`, too
 
 void CUDA_CB ask(void*) {
+  while (!recorded) {
+  }
   std::printf("event query %d\n", cuEventQuery(before));
   std::printf("of a later one %d\n", cuEventQuery(after));
   CUcontext context;
@@ -30,5 +35,6 @@ int main() {
   cuEventRecord(before, stream);
   cuLaunchHostFunc(stream, ask, nullptr);
   cuEventRecord(after, stream);
+  recorded = true;
   std::printf("synchronize %d\n", cuStreamSynchronize(stream));
 }
