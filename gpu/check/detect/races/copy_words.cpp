@@ -26,8 +26,7 @@ std::string_view published(const Pair& pair) {
     return "a cluster barrier (barrier.cluster.arrive.release and barrier.cluster.wait.acquire; "
            "cluster.sync()) before this access";
   return "a release of gpu scope that this thread acquires before this access (cuda::atomic_ref, "
-         "or "
-         "__threadfence() on both sides of an atomic flag)";
+         "or __threadfence() on both sides of an atomic flag)";
 }
 
 std::string reason(const Conflict& c, const Pair& pair) {
@@ -91,8 +90,7 @@ std::string remedy_of(const Conflict& c, const Pair& pair) {
            "waits, or a barrier";
   return fmt::format(
       "{} in the thread that issued the copy, and after it {}: only the issuing thread can wait "
-      "for "
-      "the copy",
+      "for the copy",
       wait_of(copy, copy_writes, 0), published(pair));
 }
 
