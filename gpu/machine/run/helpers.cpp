@@ -63,6 +63,7 @@ class Helpers::Pool {
   }
 
   void open(Helpers& launch, unsigned count) {
+    count = std::min(count, most_workers());  // there are no more places
     const bool calls = call(launch, count);
     if (calls && awake(count) == count) return;
     const std::lock_guard lock(mutex_);
