@@ -23,10 +23,6 @@ bool branches(const Pair& pair) {
 bool one_is_strong(const Conflict& c) { return c.earlier.strong != c.later.strong; }
 bool both_are_strong(const Conflict& c) { return c.earlier.strong && c.later.strong; }
 
-constexpr std::string_view cluster_barrier =
-    "a cluster barrier between the two (barrier.cluster.arrive.release and "
-    "barrier.cluster.wait.acquire; cluster.sync())";
-
 std::string_view race_remedy(const Conflict& c, const Pair& pair) {
   if (const auto remedy = launches_remedy(pair); !remedy.empty()) return remedy;
   if (c.why == Why::weak_edge && pair.same_cluster && !pair.same_block &&
@@ -53,7 +49,9 @@ std::string_view race_remedy(const Conflict& c, const Pair& pair) {
                ? "a barrier (__syncthreads()) between the two, or, if either order is correct, an "
                  "atomic access in place of the plain one (cuda::atomic_ref, volatile)"
                : "a barrier (__syncthreads()) between the two";
-  if (pair.same_cluster) return cluster_barrier;
+  if (pair.same_cluster)
+    return "a cluster barrier between the two (barrier.cluster.arrive.release and "
+           "barrier.cluster.wait.acquire; cluster.sync())";
   if (one_is_strong(c))
     return "an atomic access in place of the plain one (cuda::atomic_ref, volatile) if either "
            "order is correct; otherwise publish one with a release of gpu scope and acquire it "
