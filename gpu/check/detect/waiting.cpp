@@ -39,7 +39,7 @@ class Waiting : public Listener {
            true,
            op.parity,
            8});
-    add(*state, breaches, history, op.who.block, op.address);
+    add(*state, breaches, history, op.rank, op.who.block, op.address);
   }
   void copy_issued(const CopyIssued& copy) override {
     if (copy.mbarrier == nothing) return;
@@ -48,7 +48,7 @@ class Waiting : public Listener {
     MbarrierHistory::Breaches breaches;
     MbarrierHistory& history = state->mbarrier(copy.mbarrier_rank, copy.mbarrier);
     history.copy_issued(copy, state->warp(copy.who), state->order, breaches);
-    add(*state, breaches, history, copy.who.block, copy.mbarrier);
+    add(*state, breaches, history, copy.mbarrier_rank, copy.who.block, copy.mbarrier);
   }
   void barrier(const Barrier& event) override {
     ClusterState* const state = find(event.who);
@@ -222,12 +222,13 @@ class Waiting : public Listener {
   }
   // Reports only the cluster's first mistake, because later ones may be its consequences.
   void add(ClusterState& state, const MbarrierHistory::Breaches& breaches,
-           const MbarrierHistory& history, std::uint64_t block, std::uint32_t address) {
+           const MbarrierHistory& history, std::uint32_t rank, std::uint64_t block,
+           std::uint32_t address) {
     for (const MbarrierBreach& each : breaches) {
       if (state.found) continue;
       if (state.held && !count_is_too_low(state, each)) continue;
       if (!add_cause(state, each, history)) {
-        if (brought_by_another_block(each) || counted_too_early(state, each, history)) {
+        if (brought_by_another_block(each) || counted_too_early(state, each, rank)) {
           state.held = {each, &history, block, address};
           continue;
         }
@@ -251,14 +252,11 @@ class Waiting : public Listener {
            });
   }
   // A copy was counted on another block's mbarrier that is not initialised.
-  static bool counted_too_early(ClusterState& state, const MbarrierBreach& breach,
-                                const MbarrierHistory& history) {
-    if (breach.what != MbarrierBreach::What::broken_rule || breach.violation != not_initialised)
-      return false;
-    const std::uint32_t rank = cluster_place(*state.kernel, breach.who.block).rank;
-    return std::any_of(state.mbarriers.begin(), state.mbarriers.end(), [&](const auto& each) {
-      return &each.second == &history && each.first.first != rank;
-    });
+  static bool counted_too_early(const ClusterState& state, const MbarrierBreach& breach,
+                                std::uint32_t rank) {
+    return breach.what == MbarrierBreach::What::broken_rule &&
+           breach.violation == not_initialised &&
+           rank != cluster_place(*state.kernel, breach.who.block).rank;
   }
   // The block initialises it now, after all: detect/races reports that this was not ordered.
   static void initialised(ClusterState& state, const MbarrierHistory& history) {
@@ -306,7 +304,7 @@ class Waiting : public Listener {
       if (at.first != rank) continue;
       breaches.clear();
       history.settle(breaches, true);
-      add(state, breaches, history, block, at.second);
+      add(state, breaches, history, rank, block, at.second);
     }
   }
 
