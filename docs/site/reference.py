@@ -75,7 +75,7 @@ def names_of(library):
 def api_page(libraries):
     out = ["# Functions of CUDA\n", "Every name that CUDA's own library exports is there. One that is not supported says so once and returns "
            "`cudaErrorNotSupported` or its like. This page is made of the libraries' own tables of names; what a supported function "
-           "does not do stands in [what it does not do](limits.md).\n"]
+           "does not do stands in [what it does not do](limits.md) and the pages that it leads to.\n"]
     counts, lists = [], []
     for file, what in (("libcudart.so.13", "runtime of CUDA 13"), ("libcudart.so.12", "runtime of CUDA 12"),
                        ("libcuda.so.1", "driver"), ("libcublas.so.13", "cuBLAS"), ("libcublasLt.so.13", "cublasLt"),
