@@ -17,11 +17,11 @@ Code queue(const Caller& c, Child child, std::uint64_t stream, bool own) {
   child.by = c.thread();
   child.parent = parent.kernel;
   child.parent_grid = parent.grid, child.parent_block = parent.block;
-  const std::uint64_t number = child.number();
+  if (!c.children().takes(stream)) return invalid_resource_handle;
   // Reported before it can begin.
   if (const Observation* const to = c.grid().observation)
-    to->child_launched(c.warp(), c.call.op, c.lane, number);
-  if (!c.children().launch(std::move(child), stream, own)) return invalid_resource_handle;
+    to->child_launched(c.warp(), c.call.op, c.lane, child.number());
+  c.children().launch(std::move(child), stream, own);
   c.parent().launched();
   return success;
 }
@@ -53,12 +53,19 @@ std::uint64_t new_buffer(const Caller& c, std::uint64_t bytes) {
   return made.value_or(0);
 }
 
-std::vector<std::byte> take_buffer(const Caller& c, std::uint64_t address, std::uint64_t bytes) {
+// Copies the launch's arguments from the buffer at `address` and releases it. False: there is no
+// such buffer.
+bool take_buffer(const Caller& c, std::uint64_t address, Launch& launch) {
+  const std::uint32_t bytes = launch.kernel->parameter_bytes;
+  const auto there = c.grid().memory->find(address);
+  if (!there || there->base != address || there->kind != AllocationKind::heap ||
+      there->size < bytes)
+    return false;
   const auto* const from = reinterpret_cast<const std::byte*>(address);
-  std::vector<std::byte> taken(from, from + bytes);
-  report_heap(c, check::Allocation::Step::released, address, std::max<std::uint64_t>(bytes, 16));
+  launch.parameters.assign(from, from + bytes);
+  report_heap(c, check::Allocation::Step::released, address, there->size);
   c.grid().memory->release(address);
-  return taken;
+  return true;
 }
 
 struct Shape {
@@ -105,7 +112,7 @@ Code launch_device_v2(const Caller& c) {
   if (!launch) return invalid_value;
   Child child;
   child.launch = std::move(*launch);
-  child.launch.parameters = take_buffer(c, buffer, child.launch.kernel->parameter_bytes);
+  if (!take_buffer(c, buffer, child.launch)) return invalid_value;
   return queue(c, std::move(child), c.argument<std::uint64_t>(1), own);
 }
 
@@ -127,11 +134,10 @@ Code launch_device(const Caller& c) {
                                  c.argument<Dim3>(3), c.argument<std::uint32_t>(4)},
                                 child.launch);
   if (code != success) return code;
-  const std::uint32_t bytes = child.launch.kernel->parameter_bytes;
-  const auto buffer = c.argument<std::uint64_t>(1);
-  const auto there = c.grid().memory->find(buffer);
-  if (bytes != 0 && (!there || there->base != buffer || there->size < bytes)) return invalid_value;
-  if (bytes != 0) child.launch.parameters = take_buffer(c, buffer, bytes);
+  // The buffer may be null if the kernel has no parameters.
+  if (!take_buffer(c, c.argument<std::uint64_t>(1), child.launch) &&
+      child.launch.kernel->parameter_bytes != 0)
+    return invalid_value;
   return queue(c, std::move(child), c.argument<std::uint64_t>(5), own);
 }
 

@@ -73,17 +73,20 @@ bool Children::wait(std::uint64_t stream, std::uint64_t event, const ThreadOfGri
   return true;
 }
 
-bool Children::launch(Child child, std::uint64_t stream, bool own) {
+bool Children::takes(std::uint64_t stream) const {
+  return stream <= detached_stream || has_stream(stream);
+}
+
+void Children::launch(Child child, std::uint64_t stream, bool own) {
   const std::lock_guard lock(mutex_);
   child.launch.origin.tail = stream == tail_stream;
   if (stream == tail_stream) {
     tails_.push_back(std::move(child));
-    return true;
+    return;
   }
   Queued queued{std::move(child), {}};
   if (stream != detached_stream) {
     Stream* const in = find(stream, queued.child.by, own);
-    if (!in) return false;
     queued.after = std::exchange(in->in_front, {queue_.size()});
   }
   for (const std::size_t each : queued.after)
@@ -91,7 +94,6 @@ bool Children::launch(Child child, std::uint64_t stream, bool own) {
   queue_.push_back(std::move(queued));
   ++pending_;
   changed_.notify_one();
-  return true;
 }
 
 std::uint64_t Children::pending() const {

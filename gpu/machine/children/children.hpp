@@ -68,8 +68,10 @@ class Children {
   // stream or event, or it cannot be waited for. `own`: the null stream is the thread's own.
   bool record(std::uint64_t event, std::uint64_t stream, const ThreadOfGrid& by, bool own);
   bool wait(std::uint64_t stream, std::uint64_t event, const ThreadOfGrid& by, bool own);
-  // False: there is no such stream.
-  bool launch(Child child, std::uint64_t stream, bool own);
+  // Whether there is such a stream, predefined or created.
+  bool takes(std::uint64_t stream) const;
+  // There must be such a stream.
+  void launch(Child child, std::uint64_t stream, bool own);
   std::uint64_t pending() const;     // launches that have not begun, without tail launches
   bool busy() const;                 // some have not ended, apart from tail launches
   std::uint64_t tail_count() const;  // tail launches
