@@ -84,6 +84,13 @@ bool overlap(std::uint64_t a, std::uint64_t a_bytes, std::uint64_t b, std::uint6
   return a < b + b_bytes && b < a + a_bytes;
 }
 
+// Lanes that write far apart by a plain store do not write a map.
+bool are_far_apart(const Access& access) {
+  const auto first = access.addresses[std::countr_zero(access.who.mask)];
+  const auto last = access.addresses[31 - std::countl_zero(access.who.mask)];
+  return std::max(first, last) - std::min(first, last) > 2 * map_bytes;
+}
+
 bool is_tensormap(const Fence& fence) {
   return fence.kind == Fence::Kind::proxy &&
          (fence.to == Proxy::tensormap || fence.from == Proxy::tensormap);
@@ -112,7 +119,7 @@ class TensorMaps : public PerBlock<BlockMaps> {
     const std::lock_guard lock(mutex_);
     std::erase_if(changes_, [&](const auto& each) { return each.second.who.launch == launch; });
   }
-  void write(BlockMaps& block, const Access& access, std::uint64_t address, std::uint64_t bytes);
+  void write(BlockMaps& block, const Who& who, std::uint64_t begin, std::uint64_t end, bool maps);
   void changed_in_flight(const Who& writer, const InFlight& copy);
   void without_fence(const Who& user, const Who& writer, std::uint64_t map, bool released);
 
@@ -125,27 +132,38 @@ class TensorMaps : public PerBlock<BlockMaps> {
 void TensorMaps::accessed(const Access& access) {
   if (access.kind == Access::Kind::load || access.space != Space::global || !access.addresses)
     return;
+  // Only tensormap.replace and tensormap.cp_fenceproxy write whole maps.
+  const bool maps = access.bytes == map_bytes;
+  if (!maps && are_far_apart(access)) return;
   BlockMaps& block = of(access.who);
-  const unsigned first = static_cast<unsigned>(std::countr_zero(access.who.mask));
-  const unsigned last = 31u - static_cast<unsigned>(std::countl_zero(access.who.mask));
-  // Lanes that write far apart do not write a map.
-  const std::uint64_t low = std::min(access.addresses[first], access.addresses[last]);
-  const std::uint64_t high = std::max(access.addresses[first], access.addresses[last]);
-  if (high - low > 2 * map_bytes) return;
-  write(block, access, low, high - low + access.bytes);
+  Who who = access.who;  // of the lanes whose bytes are [begin, end)
+  who.mask = 0;
+  std::uint64_t begin = 0, end = 0;
+  for (Mask left = access.who.mask; left != 0; left &= left - 1) {
+    const std::uint64_t address = access.addresses[std::countr_zero(left)];
+    if (who.mask != 0 && (address < begin || address > end)) {
+      write(block, who, begin, end, maps);
+      who.mask = 0;
+    }
+    if (who.mask == 0) begin = end = address;
+    end = std::max(end, address + access.bytes);
+    who.mask |= left & -left;
+  }
+  write(block, who, begin, end, maps);
 }
 
-void TensorMaps::write(BlockMaps& block, const Access& access, std::uint64_t address,
-                       std::uint64_t bytes) {
+// `maps`: whole ones are written.
+void TensorMaps::write(BlockMaps& block, const Who& who, std::uint64_t begin, std::uint64_t end,
+                       bool maps) {
   const Time now = clock_.load(std::memory_order_relaxed);
-  for (std::uint64_t line = address / line_bytes; line <= (address + bytes - 1) / line_bytes;
-       ++line)
-    block.lines.set({line, now, access.who});
+  for (std::uint64_t line = begin / line_bytes; line <= (end - 1) / line_bytes; ++line)
+    block.lines.set({line, now, who});
   for (const InFlight& copy : block.in_flight)
-    if (overlap(address, bytes, copy.map, map_bytes)) changed_in_flight(access.who, copy);
-  if (access.bytes != map_bytes) return;  // tensormap.replace, tensormap.cp_fenceproxy
+    if (overlap(begin, end - begin, copy.map, map_bytes)) changed_in_flight(who, copy);
+  if (!maps) return;
   const std::lock_guard lock(mutex_);
-  changes_[address / line_bytes] = {access.who, now, false};
+  for (std::uint64_t map = begin; map < end; map += map_bytes)
+    changes_[map / line_bytes] = {who, now, false};
 }
 
 void TensorMaps::fenced(const Fence& fence) {

@@ -137,9 +137,46 @@ Map encoded() {
   return map;
 }
 
+// Maps that the host has encoded and copied to the device.
+Map* maps_of_the_host(int count) {
+  Map* const there = reinterpret_cast<Map*>(ints(32 * static_cast<std::size_t>(count)));
+  const Map here = encoded();
+  for (int i = 0; i < count; ++i) cudaMemcpy(there + i, &here, sizeof here, cudaMemcpyHostToDevice);
+  return there;
+}
+
 __global__ void made_by_the_host(const Map* map, int* out) {
   __shared__ Shared s;
   load(s, map);
+  wait(s);
+  for (unsigned i = threadIdx.x; i < elements; i += 32) out[i] = s.tile[i];
+}
+
+// Lanes of one store write the end of the first map and the start of the third.
+__global__ void beside(Map* maps, int* out) {
+  __shared__ Shared s;
+  if (threadIdx.x < 2) maps[2 * threadIdx.x].words[15 - 15 * threadIdx.x] = 0;
+  __syncwarp();
+  load(s, maps + 1);
+  wait(s);
+  for (unsigned i = threadIdx.x; i < elements; i += 32) out[i] = s.tile[i];
+}
+
+// Each of three lanes changes a map of its own, far from the others.
+__global__ void of_lanes(Map* maps, int* tensor, int* out, bool fences) {
+  __shared__ Shared s;
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  if (threadIdx.x < 3) {
+    // clang-format off
+    // [replace]
+    asm volatile("tensormap.replace.tile.global_address.global.b1024.b64 [%0], %1;" ::"l"(maps + 4 * threadIdx.x), "l"(tensor) : "memory");
+    // clang-format on
+  }
+#endif
+  if (fences) asm volatile("fence.proxy.tensormap::generic.release.gpu;" ::: "memory");
+  __syncwarp();
+  if (fences) acquire(maps + 4);
+  load(s, maps + 4);
   wait(s);
   for (unsigned i = threadIdx.x; i < elements; i += 32) out[i] = s.tile[i];
 }
@@ -167,10 +204,11 @@ int main(int argc, char** argv) {
         [] {
           load_in_flight<<<1, 32>>>(encoded(), map(), ints(2 * elements), ints(elements), true);
         }},
-       {"made_by_the_host", [] {
-          Map* there = map();
-          const Map here = encoded();
-          cudaMemcpy(there, &here, sizeof here, cudaMemcpyHostToDevice);
-          made_by_the_host<<<1, 32>>>(there, ints(elements));
-        }}});
+       {"made_by_the_host",
+        [] { made_by_the_host<<<1, 32>>>(maps_of_the_host(1), ints(elements)); }},
+       {"beside", [] { beside<<<1, 32>>>(maps_of_the_host(3), ints(elements)); }},
+       {"of_lanes",
+        [] { of_lanes<<<1, 32>>>(maps_of_the_host(9), ints(elements), ints(elements), false); }},
+       {"of_lanes_twin",
+        [] { of_lanes<<<1, 32>>>(maps_of_the_host(9), ints(elements), ints(elements), true); }}});
 }
