@@ -120,8 +120,13 @@ int compile(Handle program, int count, const char* const* options) {
 #include "gpu/compilers/nvrtc.def"
 
 INFLIGHT_EXPORT const char* nvrtcGetErrorString(int result) {
-  auto* function = original().function<decltype(nvrtcGetErrorString)>("nvrtcGetErrorString");
-  return function ? function(result) : "NVRTC is not installed";
+  const char* text = "NVRTC could not be asked for the text";
+  cuda::guarded("nvrtcGetErrorString", [&] {
+    auto* function = original().function<decltype(nvrtcGetErrorString)>("nvrtcGetErrorString");
+    text = function ? function(result) : "NVRTC is not installed";
+    return cuda::Status::success;
+  });
+  return text;
 }
 
 INFLIGHT_EXPORT int nvrtcCompileProgram(Handle program, int count, const char* const* options) {
@@ -131,14 +136,18 @@ INFLIGHT_EXPORT int nvrtcCompileProgram(Handle program, int count, const char* c
 }
 
 INFLIGHT_EXPORT int nvrtcDestroyProgram(Handle* program) {
-  if (program) machine_code().remove(*program);
-  return ask<int(Handle*)>("nvrtcDestroyProgram", program);
+  constexpr const char* name = "nvrtcDestroyProgram";
+  return bounded(name, [&] {
+    if (program) machine_code().remove(*program);
+    return ask<int(Handle*)>(name, program);
+  });
 }
 
 INFLIGHT_EXPORT int nvrtcGetCUBINSize(Handle program, std::size_t* bytes) {
-  const auto registers = machine_code().registers(program);
-  if (!bytes || !registers) return ask<int(Handle, std::size_t*)>(__func__, program, bytes);
-  return bounded(__func__, [&] {
+  constexpr const char* name = "nvrtcGetCUBINSize";
+  return bounded(name, [&] {
+    const auto registers = machine_code().registers(program);
+    if (!bytes || !registers) return ask<int(Handle, std::size_t*)>(name, program, bytes);
     std::string image;
     const int result = loadable(program, *registers, image);
     *bytes = image.size();
@@ -147,9 +156,10 @@ INFLIGHT_EXPORT int nvrtcGetCUBINSize(Handle program, std::size_t* bytes) {
 }
 
 INFLIGHT_EXPORT int nvrtcGetCUBIN(Handle program, char* cubin) {
-  const auto registers = machine_code().registers(program);
-  if (!cubin || !registers) return ask<int(Handle, char*)>(__func__, program, cubin);
-  return bounded(__func__, [&] {
+  constexpr const char* name = "nvrtcGetCUBIN";
+  return bounded(name, [&] {
+    const auto registers = machine_code().registers(program);
+    if (!cubin || !registers) return ask<int(Handle, char*)>(name, program, cubin);
     std::string image;
     const int result = loadable(program, *registers, image);
     if (result == success) std::memcpy(cubin, image.data(), image.size());
