@@ -134,6 +134,20 @@ __global__ void copies(const int* in, int* out, int* wrong) {
   expect(to_local, a);
 }
 
+// Threads of a larger group, which copy only what lies past 4 GiB.
+struct last_threads {
+  __device__ unsigned size() const { return 1u << 31; }
+  __device__ unsigned thread_rank() const { return (1u << 30) + threadIdx.x; }
+};
+
+__global__ void past_4_gib(const int* in, int* out) {
+  constexpr std::uintptr_t before = std::uintptr_t{1} << 32;
+  inflight::memcpy_async(
+      last_threads{}, reinterpret_cast<int*>(reinterpret_cast<std::uintptr_t>(out) - before),
+      reinterpret_cast<const int*>(reinterpret_cast<std::uintptr_t>(in) - before),
+      before + sizeof(int) * blockDim.x);
+}
+
 // A timed wait, with the units of cuda::std::chrono.
 struct microseconds {
   struct period {
@@ -184,6 +198,12 @@ int main() {
       "own, by a thread, in a pipeline, shared to global, shared to shared, global to global, "
       "global to local",
       wrong.read());
+  Buffer<int> past(threads);
+  past_4_gib<<<1, threads>>>(in.device, past.device);
+  std::vector<int> wrong_past(1);
+  past.read();
+  for (int i = 0; i < threads; ++i) wrong_past[0] += past.host[i] != values[i];
+  print("elements wrong past 4 GiB", wrong_past);
   timed<<<1, 64>>>(times.device);
   print("waits that ended in time", times.read());
 }

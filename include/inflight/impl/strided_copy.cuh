@@ -15,10 +15,10 @@ INFLIGHT_DEVICE void copy_pieces(std::uint32_t dst, std::uint64_t src, std::uint
 }
 
 // The same by ordinary loads and stores, from and to any memory.
-template <class Piece>
-INFLIGHT_DEVICE void copy_with_stores(void* to, const void* from, std::uint32_t bytes,
-                                      std::uint32_t rank, std::uint32_t threads) {
-  for (std::uint32_t at = rank; at < bytes / sizeof(Piece); at += threads)
+template <class Piece, class Count>
+INFLIGHT_DEVICE void copy_with_stores(void* to, const void* from, Count bytes, std::uint32_t rank,
+                                      std::uint32_t threads) {
+  for (Count at = rank; at < bytes / sizeof(Piece); at += threads)
     static_cast<Piece*>(to)[at] = static_cast<const Piece*>(from)[at];
 }
 
@@ -35,11 +35,11 @@ struct one_thread {
 // shared memory.
 template <int Alignment, class Group, class Size>
 INFLIGHT_DEVICE bool copy_part(const Group& group, void* to, const void* from, Size size) {
-  const auto bytes = static_cast<std::uint32_t>(size);
   const auto rank = static_cast<std::uint32_t>(group.thread_rank());
   const auto threads = static_cast<std::uint32_t>(group.size());
   // Usually known at compile time.
   if (!__isShared(to) || !__isGlobal(from)) {
+    const auto bytes = static_cast<std::size_t>(size);
     const auto low = reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from);
     if (((low | bytes) & 3) == 0)
       copy_with_stores<std::uint32_t>(to, from, bytes, rank, threads);
@@ -47,6 +47,8 @@ INFLIGHT_DEVICE bool copy_part(const Group& group, void* to, const void* from, S
       copy_with_stores<unsigned char>(to, from, bytes, rank, threads);
     return true;
   }
+  // Shared memory has fewer than 4 GiB.
+  const auto bytes = static_cast<std::uint32_t>(size);
   const std::uint32_t dst = ptx::shared_address(to);
   const std::uint64_t src = ptx::global_address(from);
   const std::uint32_t low = dst | static_cast<std::uint32_t>(src);
