@@ -151,12 +151,17 @@ bool Parser::add_variable(Variable v) {
 }
 
 // Merges a repeated module-scope name: a declaration and its definition, or two weak definitions.
+// As ptxas, it compares types and sizes, but not alignments.
 bool Parser::merge_variable(std::uint32_t index, Variable& v) {
   Variable& old = module_.variables[index];
   if (old.space != v.space)
     return lex_.fail_at(
         v.name.data(),
         fmt::format("`{}` is declared on line {} in another state space", v.name, old.line));
+  if (old.type != v.type || (!old.unsized && !v.unsized && old.size != v.size))
+    return lex_.fail_at(v.name.data(),
+                        fmt::format("`{}` is declared on line {} with another {}", v.name, old.line,
+                                    old.type != v.type ? "type" : "size"));
   if (v.linkage == Linkage::external) return true;
   const bool again = old.linkage == Linkage::weak || old.linkage == Linkage::common;
   if (old.linkage != Linkage::external && !again)

@@ -1,6 +1,8 @@
 // Resolves names across modules: which definition wins, and which one a declaration refers to.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "gpu/machine/link/tables.hpp"
 
 namespace inflight::machine {
@@ -63,6 +65,24 @@ Program::Tables::Linked Program::Tables::link_names() {
       if (auto done = link_name(m, mod.variables[v], v); !done) return done;
     }
   }
+  return check_sizes();
+}
+
+// A declaration of a variable and its definition have the same size if both have one. Only common
+// definitions may differ.
+Program::Tables::Linked Program::Tables::check_sizes() const {
+  for (std::uint32_t m = 0; m < program.modules_.size(); ++m)
+    for (std::uint32_t v = 0; v < module(m).variables.size(); ++v) {
+      const VariableRef target = resolve_variable(m, v);
+      if (target.module == ptx::none) continue;
+      const ptx::Variable& here = module(m).variables[v];
+      const ptx::Variable& there = module(target.module).variables[target.variable];
+      const bool common = here.linkage == Linkage::common && there.linkage == Linkage::common;
+      if (here.unsized || there.unsized || here.size == there.size || common) continue;
+      return tl::unexpected(LinkError{fmt::format(
+          "Size doesn't match for '{}' in '{}', first specified in '{}'", here.name,
+          module(std::max(m, target.module)).name, module(std::min(m, target.module)).name)});
+    }
   return {};
 }
 

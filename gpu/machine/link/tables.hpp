@@ -30,6 +30,7 @@ struct Program::Tables {
   Linked link_names();
   Linked link_name(std::uint32_t m, const ptx::Function& f, std::uint32_t index);
   Linked link_name(std::uint32_t m, const ptx::Variable& v, std::uint32_t index);
+  Linked check_sizes() const;
   Linked reserve_code();
   Linked layout_shared();
   void scan(std::uint32_t m, std::uint32_t f);

@@ -114,6 +114,20 @@ TEST(Program, DefinitionsAsTheLinkerChoosesThem) {
   EXPECT_EQ(value_at<std::uint32_t>(local.program->place(1, 0).address), 2u);
 }
 
+// As nvlink. A type may differ, and a common definition's size.
+TEST(Program, SizesOfANameMustMatchAcrossModules) {
+  const std::string error = "Size doesn't match for 'v' in 'm1', first specified in 'm0'";
+  const std::string four = ".global .u32 v[4];", eight = ".global .u32 v[8];";
+  for (const char* linkage : {".extern ", ".weak ", ".common "}) {
+    EXPECT_EQ(PtxRunner({linkage + four, ".visible " + eight}).error, error) << linkage;
+    EXPECT_EQ(PtxRunner({".visible " + eight, linkage + four}).error, error) << linkage;
+  }
+  EXPECT_EQ(PtxRunner({".weak " + four, ".weak " + eight}).error, error);
+  for (const char* other : {".extern .global .u32 v[];", ".extern .global .b8 v[16];",
+                            ".extern .global .align 16 .u32 v[4];", ".global .u32 v[8];"})
+    EXPECT_EQ(PtxRunner({other, ".visible " + four}).error, "") << other;
+}
+
 TEST(Program, WhatNobodyDefinesStopsOnlyTheKernelsThatNeedIt) {
   PtxRunner r({R"(
 .extern .global .u32 missing;

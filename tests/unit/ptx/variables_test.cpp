@@ -160,5 +160,14 @@ TEST(Variables, ADefinitionReplacesItsDeclaration) {
   EXPECT_EQ(bytes(variable(m, "x")), "05000000");
 }
 
+TEST(Variables, ADeclarationMayHaveNoSizeOrAnotherAlignment) {
+  const Module m = module_of(
+      ".extern .global .align 4 .u32 x[];\n.visible .global .align 16 .u32 x[4];\n"
+      ".extern .global .align 8 .u32 x[];\n");
+  ASSERT_EQ(m.variables.size(), 1u);
+  EXPECT_EQ(variable(m, "x").size, 16u);
+  EXPECT_EQ(variable(m, "x").alignment, 16u);
+}
+
 }  // namespace
 }  // namespace inflight::ptx
