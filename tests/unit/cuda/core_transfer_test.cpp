@@ -4,6 +4,8 @@
 #include <cstring>
 #include <random>
 
+#include "gpu/cuda/core/memory/batch.hpp"
+#include "gpu/cuda/core/memory/managed.hpp"
 #include "gpu/cuda/core/memory/transfer.hpp"
 
 namespace inflight::cuda {
@@ -120,6 +122,37 @@ TEST_F(Transfers, AreCheckedAsOnAnH200) {
   EXPECT_EQ(check(fill), Status::success);
   fill.to = h;
   EXPECT_EQ(check(fill), Status::invalid_value);
+}
+
+// As an H100, which also returns another status than for a single prefetch.
+TEST_F(Transfers, ABatchThatIsRefusedPrefetchesNothing) {
+  auto stream = Core::get().device(0).create_stream(true, 0);
+  void* ranges[2];
+  for (void*& each : ranges) {
+    made.push_back(memory.allocate(0, 4096, machine::AllocationKind::managed).value());
+    each = reinterpret_cast<void*>(made.back());
+  }
+  const std::size_t bytes[] = {4096, 4096}, starts[] = {0, 1};
+  const auto prefetched = [&] {
+    constexpr int last_prefetch_location = 4;
+    std::vector<int> places(2);
+    for (std::size_t i = 0; i < 2; ++i)
+      EXPECT_EQ(range_attribute(&places[i], sizeof(int), last_prefetch_location, ranges[i], 4096),
+                Status::success);
+    return places;
+  };
+  constexpr int nowhere = -2;
+  const abi::Location device{abi::location_device, 0};
+  for (const abi::Location bad : {abi::Location{abi::location_device, 99}, abi::Location{9, 0},
+                                  abi::Location{abi::location_none, 0}}) {
+    const abi::Location locations[] = {device, bad};
+    EXPECT_EQ(prefetch_batch(*stream, {ranges, bytes, 2, locations, starts, 2}, 0),
+              Status::invalid_value);
+    EXPECT_EQ(prefetched(), (std::vector<int>{nowhere, nowhere}));
+  }
+  const abi::Location locations[] = {device, {abi::location_host, 0}};
+  EXPECT_EQ(prefetch_batch(*stream, {ranges, bytes, 2, locations, starts, 2}, 0), Status::success);
+  EXPECT_EQ(prefetched(), (std::vector<int>{0, -1}));
 }
 
 TEST_F(Transfers, TakePageableSourcesAtTheCall) {

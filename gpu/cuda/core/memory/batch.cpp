@@ -155,7 +155,8 @@ Status copy_batch(Stream& stream, const abi::BatchCopy3D* list, std::size_t coun
 Status prefetch_batch(Stream& stream, const RangeBatch& batch, unsigned long long flags) {
   Status status = check_ranges(stream, batch, flags);
   if (status != Status::success) return status;
-  if (!covers(batch.locations, batch.starts, batch.location_count, batch.count))
+  if (!covers(batch.locations, batch.starts, batch.location_count, batch.count) ||
+      !std::all_of(batch.locations, batch.locations + batch.location_count, is_known))
     return Status::invalid_value;
   status = for_each_item(
       batch.count, batch.starts, batch.location_count, [&](std::size_t i, std::size_t part) {

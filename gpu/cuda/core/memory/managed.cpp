@@ -31,12 +31,6 @@ std::uint64_t managed_range(const void* pointer, std::size_t bytes) {
   return bytes && bytes <= found->base + found->size - address ? found->id : 0;
 }
 
-bool known(const abi::Location& location) {
-  if (location.type == abi::location_device)
-    return location.id >= 0 && location.id < Core::get().device_count();
-  return location.type >= abi::location_host && location.type <= abi::location_here;
-}
-
 int ordinal_of(const abi::Location& location) {
   if (location.type == abi::location_device) return location.id;
   return location.type == abi::location_none ? device_invalid : device_cpu;
@@ -55,7 +49,7 @@ enum AdviceKind {
 Status apply(Advice& advice, int kind, const abi::Location& location) {
   const bool needs_location =
       kind == set_preferred || kind == set_accessed_by || kind == unset_accessed_by;
-  if (needs_location && !known(location)) return Status::invalid_device;
+  if (needs_location && !is_known(location)) return Status::invalid_device;
   switch (kind) {
     case set_read_mostly:
     case unset_read_mostly:
@@ -106,6 +100,12 @@ Status read(const Advice& advice, int attribute, int* values, std::size_t count)
 
 bool is_managed(const void* pointer, std::size_t bytes) { return managed_range(pointer, bytes); }
 
+bool is_known(const abi::Location& location) {
+  if (location.type == abi::location_device)
+    return location.id >= 0 && location.id < Core::get().device_count();
+  return location.type >= abi::location_host && location.type <= abi::location_here;
+}
+
 Status advise(const void* pointer, std::size_t bytes, int advice, const abi::Location& location) {
   const std::uint64_t id = managed_range(pointer, bytes);
   if (!id) return Status::invalid_value;
@@ -133,7 +133,7 @@ Status range_attributes(void* const* data, const std::size_t* bytes, const int* 
 Status prefetch(const void* pointer, std::size_t bytes, const abi::Location& location) {
   const std::uint64_t id = managed_range(pointer, bytes);
   if (!id) return Status::invalid_value;
-  if (!known(location)) return Status::invalid_device;
+  if (!is_known(location)) return Status::invalid_device;
   std::lock_guard lock(advice_mutex);
   advised[id].prefetched = location;
   return Status::success;

@@ -12,6 +12,8 @@ class Stream;
 
 // True if the range lies in one managed allocation.
 bool is_managed(const void* pointer, std::size_t bytes);
+// True for a device of this process and for the host's memory.
+bool is_known(const abi::Location& location);
 // `advice` and `attribute` are cudaMemoryAdvise and cudaMemRangeAttribute by their numbers
 // (invalid_value, invalid_device).
 Status advise(const void* pointer, std::size_t bytes, int advice, const abi::Location& location);
