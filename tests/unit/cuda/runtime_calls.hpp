@@ -92,6 +92,8 @@ int cudaGraphAddDependencies(void*, void* const*, void* const*, const abi::EdgeD
 int cudaGraphRemoveDependencies(void*, void* const*, void* const*, const abi::EdgeData*,
                                 std::size_t);
 int cudaGraphKernelNodeGetAttribute(void*, int, abi::LaunchAttribute::Value*);
+int cudaGraphKernelNodeSetAttribute(void*, int, const abi::LaunchAttribute::Value*);
+int cudaGraphKernelNodeCopyAttributes(void*, void*);
 int cudaLaunchKernelExC(const abi::LaunchConfig*, const void*, void**);
 int cudaGraphConditionalHandleCreate(std::uint64_t*, void*, unsigned, unsigned);
 int cudaGraphNodeGetType(void*, int*);

@@ -135,12 +135,38 @@ TEST_F(RuntimeGraph, CaptureKeepsProgrammaticLaunches) {
     EXPECT_EQ(data[1].from_port, 1);
     EXPECT_EQ(data[1].to_port, 0);
   }
-  abi::LaunchAttribute::Value kept{};
-  EXPECT_EQ(cudaGraphKernelNodeGetAttribute(from[2], attribute.id, &kept), 0);
-  EXPECT_EQ(kept.integer, 1);
   ASSERT_EQ(cudaGraphInstantiate(&exec, captured, 0), 0);
   run(exec);
   EXPECT_EQ(first(), 14u);
+}
+
+// As an H100.
+TEST_F(RuntimeGraph, NodesHaveSomeAttributesOfLaunches) {
+  unsigned value = 2;
+  const abi::KernelNode parameters = add_node(value);
+  void *node = nullptr, *other = nullptr;
+  ASSERT_EQ(cudaGraphAddKernelNode(&node, graph, nullptr, 0, &parameters), 0);
+  ASSERT_EQ(cudaGraphAddKernelNode(&other, graph, nullptr, 0, &parameters), 0);
+  constexpr int invalid_value = 1;
+  abi::LaunchAttribute::Value any{};
+  any.integer = 1;
+  for (int id : {-1, int(abi::launch_ignore), int(abi::launch_synchronization_policy),
+                 int(abi::launch_programmatic_serialization), int(abi::launch_programmatic_event),
+                 int(abi::launch_preferred_cluster), int(abi::launch_completion_event), 15, 17}) {
+    EXPECT_EQ(cudaGraphKernelNodeGetAttribute(node, id, &any), invalid_value) << id;
+    EXPECT_EQ(cudaGraphKernelNodeSetAttribute(node, id, &any), invalid_value) << id;
+  }
+  for (int id : {int(abi::launch_cooperative), int(abi::launch_priority)}) {
+    any.integer = 1;
+    EXPECT_EQ(cudaGraphKernelNodeSetAttribute(node, id, &any), 0) << id;
+    EXPECT_EQ(cudaGraphKernelNodeGetAttribute(other, id, &any), 0) << id;
+    EXPECT_EQ(any.integer, 0) << id;
+  }
+  EXPECT_EQ(cudaGraphKernelNodeCopyAttributes(other, node), 0);
+  for (int id : {int(abi::launch_cooperative), int(abi::launch_priority)}) {
+    EXPECT_EQ(cudaGraphKernelNodeGetAttribute(other, id, &any), 0) << id;
+    EXPECT_EQ(any.integer, 1) << id;
+  }
 }
 
 TEST_F(RuntimeGraph, EdgesKeepTheirData) {

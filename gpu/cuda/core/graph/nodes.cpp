@@ -329,12 +329,35 @@ Status get_freed_pointer(const void* handle, void** place) {
   });
 }
 
+namespace {
+
+// Whether a node's launch attribute can be set, as on an H100. Programmatic launches become edges.
+bool is_of_nodes(int id) {
+  switch (id) {
+    case abi::launch_access_policy:
+    case abi::launch_cooperative:
+    case abi::launch_cluster:
+    case abi::launch_cluster_policy:
+    case abi::launch_priority:
+    case abi::launch_memory_domain_map:
+    case abi::launch_memory_domain:
+    case abi::launch_device_updatable:
+    case abi::launch_carveout:
+    case abi::launch_nvlink:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
 Status get_node_attribute(const void* handle, int id, LaunchAttributeValue* value) {
   return with_node<KernelWork>(handle, [&](Node&, const KernelWork& work) {
-    if (!value || id < 0 || id > abi::launch_nvlink) return Status::invalid_value;
+    // This one can only be set.
+    if (!value || !is_of_nodes(id) || id == abi::launch_nvlink) return Status::invalid_value;
     *value = {};
     if (id == abi::launch_cooperative) value->integer = work.cooperative;
-    if (id == abi::launch_programmatic_serialization) value->integer = work.programmatic;
     if (id == abi::launch_priority) value->integer = work.priority;
     if (id == abi::launch_cluster && work.cluster != machine::Dim3{})
       value->cluster = {work.cluster.x, work.cluster.y, work.cluster.z};
@@ -360,10 +383,9 @@ Status set_updatable(KernelWork& work, const LaunchAttributeValue& value) {
 
 Status set_node_attribute(const void* handle, int id, const LaunchAttributeValue* value) {
   return with_node<KernelWork>(handle, [&](Node&, KernelWork& work) {
-    if (!value || id < 0 || id > abi::launch_nvlink) return Status::invalid_value;
+    if (!value || !is_of_nodes(id)) return Status::invalid_value;
     if (id == abi::launch_device_updatable) return set_updatable(work, *value);
     if (id == abi::launch_cooperative) work.cooperative = value->integer != 0;
-    if (id == abi::launch_programmatic_serialization) work.programmatic = value->integer != 0;
     if (id == abi::launch_priority) work.priority = value->integer;
     if (id == abi::launch_cluster)
       work.cluster = {value->cluster.x, value->cluster.y, value->cluster.z};
