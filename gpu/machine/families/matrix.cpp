@@ -73,9 +73,6 @@ bool rows_of(Warp& w, const Op* op, bool writing, LanePlaces& rows) {
 }
 
 const Op* run_load(Warp& w, const Op* op) {
-  if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
-  if (w.alive != all_lanes && lanes_have_ended(w, op)) [[unlikely]]
-    return nullptr;
   LanePlaces rows;
   if (!rows_of(w, op, false, rows)) return nullptr;
   const MatrixUse use = use_of<MatrixUse>(op);
@@ -93,9 +90,6 @@ const Op* run_load(Warp& w, const Op* op) {
 }
 
 const Op* run_store(Warp& w, const Op* op) {
-  if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
-  if (w.alive != all_lanes && lanes_have_ended(w, op)) [[unlikely]]
-    return nullptr;
   LanePlaces rows;
   if (!w.variant && !rows_of(w, op, true, rows)) return nullptr;
   const MatrixUse use = use_of<MatrixUse>(op);
@@ -114,9 +108,6 @@ const Op* run_store(Warp& w, const Op* op) {
 }
 
 const Op* run_move(Warp& w, const Op* op) {
-  if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
-  if (w.alive != all_lanes && lanes_have_ended(w, op)) [[unlikely]]
-    return nullptr;
   Tile tile;
   from_registers(w.at<std::uint32_t>(op->a), false, tile);
   to_registers(w, tile, true, w.at<std::uint32_t>(op->d));
@@ -155,7 +146,7 @@ bool lower_access(Lowering& lo, const Row&) {
     if (refs[i] == no_ref) return false;
   }
   const std::uint32_t extra = lo.extra({refs, static_cast<std::size_t>(count)});
-  Op& op = lo.emit(loads ? run_load : run_store);
+  Op& op = lo.emit(loads ? run_whole_warp<run_load> : run_whole_warp<run_store>);
   op.extra = extra;
   return lo.address(address, op);
 }
@@ -167,7 +158,7 @@ bool lower_move(Lowering& lo, const Row&) {
   const Ref d = lo.destination(lo.operands[0], Type::b32);
   const Ref a = lo.source(lo.operands[1], Type::b32);
   if (d == no_ref || a == no_ref) return false;
-  Op& op = lo.emit(run_move);
+  Op& op = lo.emit(run_whole_warp<run_move>);
   op.d = d, op.a = a;
   return true;
 }

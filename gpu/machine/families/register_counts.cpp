@@ -44,9 +44,6 @@ std::string mistake(const Warp& w, const Op* op, RegisterCounts& counts) {
 }
 
 const Op* run_setmaxnreg(Warp& w, const Op* op) {
-  if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
-  if (w.alive != all_lanes && lanes_have_ended(w, op)) [[unlikely]]
-    return nullptr;
   const Observation* const o = w.block->grid->observation;
   if (o) o->wait_ended(w, {op, w.frame, w.mask, Wait::collective});
   Warpgroup* const group = warpgroup_of(w);
@@ -114,7 +111,7 @@ bool lower_setmaxnreg(Lowering& lo) {
     return lo.refuse(fmt::format(
         "a thread cannot reduce its registers to {} here: it begins with {} and never has more",
         wanted, entry));
-  Op& op = lo.emit(run_setmaxnreg);
+  Op& op = lo.emit(run_whole_warp<run_setmaxnreg>);
   op.detail = static_cast<std::uint16_t>(wanted);
   op.extra = entry;
   op.count = more;

@@ -24,9 +24,6 @@ constexpr int most_words = 512, most_values = 16 * 64;
 // --- Op::extra: registers of d, a, b and c, then the metadata; Op::detail: its selector ---
 
 const Op* run_product(Warp& w, const Op* op) {
-  if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
-  if (w.alive != all_lanes && lanes_have_ended(w, op)) [[unlikely]]
-    return nullptr;
   const auto& use = use_of<TensorUse>(op);
   const Fragment a = fragment_of(use, Of::a), b = fragment_of(use, Of::b),
                  c = accumulator_of(use, use.product.c), d = accumulator_of(use, use.product.d);
@@ -51,9 +48,6 @@ const Op* run_product(Warp& w, const Op* op) {
 }
 
 const Op* run_usual_product(Warp& w, const Op* op) {
-  if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
-  if (w.alive != all_lanes && lanes_have_ended(w, op)) [[unlikely]]
-    return nullptr;
   const auto& use = use_of<TensorUse>(op);
   alignas(64) std::uint32_t a[16 * 8], b[8 * 8], c[16 * 8], d[16 * 8];
   const Ref* const registers = w.frame->code->extra.data() + op->extra;
@@ -65,9 +59,6 @@ const Op* run_usual_product(Warp& w, const Op* op) {
 }
 
 const Op* run_quads(Warp& w, const Op* op) {
-  if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
-  if (w.alive != all_lanes && lanes_have_ended(w, op)) [[unlikely]]
-    return nullptr;
   multiply_quads(w, use_of<TensorUse>(op), w.frame->code->extra.data() + op->extra);
   return op + 1;
 }
@@ -134,7 +125,9 @@ bool lower_product(Lowering& lo, const Row&) {
     if (use->product.sparse && !lower_metadata(lo, *use, refs, selector)) return false;
   }
   const std::uint32_t extra = lo.extra(refs);
-  Op& op = lo.emit(use->quads ? run_quads : is_usual(*use) ? run_usual_product : run_product);
+  Op& op = lo.emit(use->quads       ? run_whole_warp<run_quads>
+                   : is_usual(*use) ? run_whole_warp<run_usual_product>
+                                    : run_whole_warp<run_product>);
   op.extra = extra;
   op.detail = static_cast<std::uint16_t>(selector);
   return true;

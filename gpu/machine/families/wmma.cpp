@@ -32,9 +32,6 @@ int bits_of(const TensorUse& use) { return tensor::format(element_of(use)).bits;
 
 // Op::d: the lanes' addresses; Op::b: the stride in elements, no_ref if lines follow without gaps.
 const Op* run_addresses(Warp& w, const Op* op) {
-  if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
-  if (w.alive != all_lanes && lanes_have_ended(w, op)) [[unlikely]]
-    return nullptr;
   const auto& use = use_of<TensorUse>(op);
   const MemoryOperand& memory = op->what->memory.front();
   std::uint64_t addresses[lanes];
@@ -144,7 +141,7 @@ bool lower_access(Lowering& lo, const Row&) {
   if (lo.operands.size() > 2 && stride == no_ref) return false;
   const Ref addresses = lo.scratch(ptx::Type::b64);
   const std::uint32_t extra = lo.extra(refs);
-  Op& first = lo.emit(run_addresses);
+  Op& first = lo.emit(run_whole_warp<run_addresses>);
   first.d = addresses, first.b = stride;
   if (!lo.address(lo.operands[address], first)) return false;
   observe_lanes(lo, addresses);
