@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 
+#include "gpu/host/of_this_thread.hpp"
 #include "gpu/machine/run/each_lane.hpp"
 #include "gpu/machine/run/warp.hpp"
 
@@ -40,10 +41,7 @@ class Own {
   Slot* slot_ = nullptr;
 };
 
-const Own& own() {
-  thread_local const Own mine;
-  return mine;
-}
+const Own& own() { return host::of_this_thread<Own>(); }
 
 bool same_value(const Slot& slot, int theirs, const StoreData& data, int mine) {
   for (std::size_t i = 0; i < data.words(); ++i) {
