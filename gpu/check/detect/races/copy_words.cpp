@@ -20,13 +20,12 @@ std::string wait_of(Initiator initiator, bool copy_writes, std::uint32_t allowed
 }
 
 // What must follow the wait by the copy's own thread.
-std::string_view published(const Pair& pair) {
-  if (pair.same_block) return "a barrier (__syncthreads()) before this access";
+std::string published(const Pair& pair) {
+  if (pair.same_block) return fmt::format("{} before this access", block_barrier);
   if (pair.same_cluster)
-    return "a cluster barrier (barrier.cluster.arrive.release and barrier.cluster.wait.acquire; "
-           "cluster.sync()) before this access";
-  return "a release of gpu scope that this thread acquires before this access (cuda::atomic_ref, "
-         "or __threadfence() on both sides of an atomic flag)";
+    return fmt::format("a cluster barrier {} before this access", cluster_barrier);
+  return fmt::format("a release of gpu scope that this thread acquires before this access {}",
+                     gpu_release);
 }
 
 std::string reason(const Conflict& c, const Pair& pair) {
@@ -108,8 +107,7 @@ Words in_flight_words(const Conflict& c, const Pair& pair) {
   if (pair.later == Initiator::multiply)
     use = fmt::format("{} is read by a wgmma", memory(pair.space));
   return {fmt::format("{} while {} may still be {} it: {}", use, name, doing, reason(c, pair)),
-          remedy_of(c, pair),
-          std::string(launches_remedy(pair).empty() ? words_of(copy).rule : launches_rule(pair))};
+          remedy_of(c, pair), rule_of(pair, copy)};
 }
 
 namespace {
@@ -122,9 +120,8 @@ std::string remedy_of_early(const Pair& pair, std::string_view access) {
         "between that {} and the copy",
         pair.same_block ? "barrier (__syncthreads()" : "cluster barrier (cluster.sync()", access);
   return fmt::format(
-      "a release of gpu scope after that {}, which the issuing thread acquires before the copy "
-      "(cuda::atomic_ref, or __threadfence() on both sides of an atomic flag)",
-      access);
+      "a release of gpu scope after that {}, which the issuing thread acquires before the copy {}",
+      access, gpu_release);
 }
 
 }  // namespace
@@ -134,15 +131,11 @@ Words too_early_words(const Conflict& c, const Pair& pair) {
   const Initiator copy = pair.later;
   const std::string_view access = c.earlier.write ? "write" : "read";
   const std::string_view end = c.later.write ? "writes to" : "reads from";
-  const std::string_view weak =
-      c.why == Why::weak_edge
-          ? ": the synchronisation between them is relaxed, or its scope is too small"
-          : "";
+  const std::string_view weak = c.why == Why::weak_edge ? too_weak : "";
   return {fmt::format("{} {} {} that another thread {}, and nothing orders that before the copy{}",
                       words_of(copy).name, end, memory(pair.space),
                       c.earlier.write ? "writes" : "reads", weak),
-          remedy_of_early(pair, access),
-          std::string(launches_remedy(pair).empty() ? words_of(copy).rule : launches_rule(pair))};
+          remedy_of_early(pair, access), rule_of(pair, copy)};
 }
 
 // Lanes copy to the same bytes by one instruction.

@@ -14,6 +14,15 @@ struct InitiatorWords {
 const InitiatorWords& words_of(Initiator initiator);
 std::string_view memory(Space space);  // "shared memory"
 
+// Parts of what is said of threads and of copies.
+inline constexpr std::string_view block_barrier = "a barrier (__syncthreads())";
+inline constexpr std::string_view cluster_barrier =
+    "(barrier.cluster.arrive.release and barrier.cluster.wait.acquire; cluster.sync())";
+inline constexpr std::string_view gpu_release =
+    "(cuda::atomic_ref, or __threadfence() on both sides of an atomic flag)";
+inline constexpr std::string_view too_weak =
+    ": the synchronisation between them is relaxed, or its scope is too small";
+
 // copy_words.cpp
 Words in_flight_words(const shadow::Conflict& conflict, const Pair& pair);  // the copy was first
 Words too_early_words(const shadow::Conflict& conflict, const Pair& pair);  // the copy was second
@@ -24,10 +33,11 @@ Words at_once_words(Space space);  // lanes write to one address
 Words race_words(const shadow::Conflict& conflict, const Pair& pair);
 Words program_words(const shadow::Conflict& conflict, const Pair& pair);
 bool of_program(const Pair& pair);
-// How to order work of two launches, or of a launch and the host, and the rule. Empty: both sides
-// are of one launch.
+// How to order work of two launches, or of a launch and the host. Empty: both sides are of one
+// launch.
 std::string_view launches_remedy(const Pair& pair);
-std::string_view launches_rule(const Pair& pair);
+// The rule that orders them, or what `initiator` performs with the other side of its launch.
+std::string rule_of(const Pair& pair, Initiator initiator);
 Words texture_words();
 Words lifetime_words(const Pair& pair);
 Words mbarrier_words();

@@ -23,8 +23,8 @@ bool branches(const Pair& pair) {
 bool one_is_strong(const Conflict& c) { return c.earlier.strong != c.later.strong; }
 bool both_are_strong(const Conflict& c) { return c.earlier.strong && c.later.strong; }
 
-std::string_view race_remedy(const Conflict& c, const Pair& pair) {
-  if (const auto remedy = launches_remedy(pair); !remedy.empty()) return remedy;
+std::string race_remedy(const Conflict& c, const Pair& pair) {
+  if (const auto remedy = launches_remedy(pair); !remedy.empty()) return std::string(remedy);
   if (c.why == Why::weak_edge && pair.same_cluster && !pair.same_block &&
       pair.space == Space::shared)
     return "barrier.cluster.arrive with release semantics, which it has without .relaxed, and "
@@ -44,22 +44,31 @@ std::string_view race_remedy(const Conflict& c, const Pair& pair) {
   if (pair.same_warp)
     return "__syncwarp() between the two: lanes of a warp need not run in lockstep; "
            "__syncthreads() if other warps access these bytes too";
-  if (pair.same_block)
-    return one_is_strong(c)
-               ? "a barrier (__syncthreads()) between the two, or, if either order is correct, an "
-                 "atomic access in place of the plain one (cuda::atomic_ref, volatile)"
-               : "a barrier (__syncthreads()) between the two";
+  if (pair.same_block && one_is_strong(c))
+    return fmt::format(
+        "{} between the two, or, if either order is correct, an atomic access in place of the "
+        "plain one (cuda::atomic_ref, volatile)",
+        block_barrier);
+  if (pair.same_block) return fmt::format("{} between the two", block_barrier);
   if (pair.same_cluster)
-    return "a cluster barrier between the two (barrier.cluster.arrive.release and "
-           "barrier.cluster.wait.acquire; cluster.sync())";
+    return fmt::format("a cluster barrier between the two {}", cluster_barrier);
+  const auto publish = [](std::string_view means) {
+    return fmt::format(
+        "publish one with a release of gpu scope and acquire it before the other {}, or use a grid "
+        "barrier or two launches",
+        means);
+  };
   if (one_is_strong(c))
     return "an atomic access in place of the plain one (cuda::atomic_ref, volatile) if either "
-           "order is correct; otherwise publish one with a release of gpu scope and acquire it "
-           "before the other (__threadfence() on both sides of an atomic flag), or use a grid "
-           "barrier or two launches";
-  return "publish one with a release of gpu scope and acquire it before the other "
-         "(cuda::atomic_ref, or __threadfence() on both sides of an atomic flag), or use a grid "
-         "barrier or two launches";
+           "order is correct; otherwise " +
+           publish("(__threadfence() on both sides of an atomic flag)");
+  return publish(gpu_release);
+}
+
+std::string_view launches_rule(const Pair& pair) {
+  if (overlap(pair)) return "PTX ISA, griddepcontrol";
+  if (nested(pair)) return "CUDA Programming Guide, CUDA Dynamic Parallelism: Memory Consistency";
+  return words_of(Initiator::host).rule;
 }
 
 // Names the two sides, at least one of which is work that the host put into a stream.
@@ -91,10 +100,9 @@ std::string_view launches_remedy(const Pair& pair) {
   return {};
 }
 
-std::string_view launches_rule(const Pair& pair) {
-  if (overlap(pair)) return "PTX ISA, griddepcontrol";
-  if (nested(pair)) return "CUDA Programming Guide, CUDA Dynamic Parallelism: Memory Consistency";
-  return words_of(Initiator::host).rule;
+std::string rule_of(const Pair& pair, Initiator initiator) {
+  return std::string(launches_remedy(pair).empty() ? words_of(initiator).rule
+                                                   : launches_rule(pair));
 }
 
 Words at_once_words(Space space) {
@@ -124,17 +132,14 @@ Words race_words(const Conflict& c, const Pair& pair) {
   const bool both = c.earlier.write && c.later.write;
   const std::string_view how = both ? "both write" : "read and write";
   const std::string_view weak =
-      c.why == Why::weak_edge
-          ? ": the synchronisation between them is relaxed, or its scope is too small"
+      c.why == Why::weak_edge ? too_weak
       : both_are_strong(c) ? ": both are strong, but they access different bytes, or one's scope "
                              "does not include the other thread"
       : pair.ended ? ": one thread exited without arriving at the barrier at which the other waited"
                    : "";
   return {fmt::format("{} {} the same {}, and nothing orders the two{}", who, how,
                       memory(pair.space), weak),
-          std::string(race_remedy(c, pair)),
-          std::string(launches_remedy(pair).empty() ? words_of(Initiator::thread).rule
-                                                    : launches_rule(pair))};
+          race_remedy(c, pair), rule_of(pair, Initiator::thread)};
 }
 
 bool of_program(const Pair& pair) {
