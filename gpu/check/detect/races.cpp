@@ -78,7 +78,7 @@ void Races::report(const Who& who, Block& block, Space space, bool of_mbarrier,
         block.reported[(now.earlier * 7 + now.later + now.how) % block.reported.size()];
     if (is_flag(each) || std::exchange(reported, now) == now) continue;
     if (host_.launches().is_host(each.earlier.row) ||
-        !suspicions_.take(reporter_, scene, each, access))
+        !candidates_.take(reporter_, scene, each, access))
       reporter_.conflict(scene, each);
   }
   block.conflicts.clear();
@@ -108,10 +108,10 @@ void Races::kernel_end(const KernelEnd& event) {
     if (found == running_.end()) return;
     number = found->second.number;
     running_.erase(found);
-    if (suspicions_.any())
+    if (candidates_.any())
       for (const auto& [launch, each] : running_) running.insert(each.number);
   }
-  suspicions_.end(number, running, session_.findings);
+  candidates_.end(number, running, session_.findings);
 }
 
 void Races::child_launched(const ChildLaunched& event) {

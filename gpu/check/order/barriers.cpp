@@ -40,7 +40,8 @@ std::size_t Block::bytes() const {
 namespace {
 
 // The view after a barrier. `all` includes what the thread itself published.
-void met(View& view, const Knowledge& all, const std::shared_ptr<const Patterns>& halves) {
+void after_barrier(View& view, const Knowledge& all,
+                   const std::shared_ptr<const Patterns>& halves) {
   view.known = all;
   view.patterns = halves;  // its own are among them
   view.waited = {};
@@ -52,7 +53,7 @@ void met(View& view, const Knowledge& all, const std::shared_ptr<const Patterns>
 
 void Block::warp_sync(std::uint32_t warp, Mask members) {
   Views& views = warps_[warp].views;
-  if (views.meet(warp_row(row_, Part::thread, warp), members, epoch_)) {
+  if (views.synchronise(warp_row(row_, Part::thread, warp), members, epoch_)) {
     ++epoch_;
     return;
   }
@@ -65,7 +66,7 @@ void Block::warp_sync(std::uint32_t warp, Mask members) {
     }
   ++epoch_;
   const auto taken = halves.take();
-  views.change(members, [&](View& v, Mask) { met(v, all, taken); });
+  views.change(members, [&](View& v, Mask) { after_barrier(v, all, taken); });
   std::shared_ptr<const View> none;
   views.unite(none);
 }
@@ -147,20 +148,20 @@ void BarrierState::complete() {
   std::shared_ptr<const View> shared;
   Views::Change last;
   if (View* const common = only_view()) {
-    met(*common, arrived_, halves);
+    after_barrier(*common, arrived_, halves);
     common->changed();
     waiting_.clear();
   }
   if (!waiting_.empty()) {  // most shared one view before, which is thus changed only once
     const Waiting& first = waiting_.front();
     auto view = std::make_shared<View>();
-    met(*view, arrived_, halves);
+    after_barrier(*view, arrived_, halves);
     last = {first.block->warps_[first.warp].views.groups().front().view, std::move(view)};
   }
   for (const Waiting& w : waiting_) {
     Views& views = w.block->warps_[w.warp].views;
     views.change(
-        w.mask, [&](View& v, Mask) { met(v, arrived_, halves); }, &last);
+        w.mask, [&](View& v, Mask) { after_barrier(v, arrived_, halves); }, &last);
     views.unite(shared);
   }
   waiting_.clear();

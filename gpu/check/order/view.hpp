@@ -108,7 +108,7 @@ class Views {
   }
   // These lanes synchronise: each then knows what the others did up to the epoch. Returns false,
   // and changes nothing, if they are not one group or their view has more than a Together can hold.
-  bool meet(Row row, Mask members, Epoch epoch) {
+  bool synchronise(Row row, Mask members, Epoch epoch) {
     for (Group& g : groups_) {
       if (g.lanes != members) continue;
       const Snapshot& known = *g.view;

@@ -42,7 +42,7 @@ void cut(List& list, std::size_t i, ByteMask bytes) {
 }  // namespace
 
 // The result of comparing an access with the records that share bytes with it.
-struct Line::Met {
+struct Line::Comparison {
   std::uint32_t kept = 0;    // records of the same kind (read or write) that stay
   Record* beside = nullptr;  // the last of them with exactly the same bytes
   bool in_place = false;     // it has replaced a record with exactly the same bytes
@@ -58,8 +58,8 @@ void Line::each_list(ByteMask bytes, F f) {
 }
 
 template <class List>
-void Line::meet(List& list, const Record& now, const Judge& judge, Met& met,
-                std::vector<Conflict>& conflicts) {
+void Line::compare(List& list, const Record& now, const Judge& judge, Comparison& result,
+                   std::vector<Conflict>& conflicts) {
   const auto takes_place = [&](const Record& then, ByteMask part) {
     const bool pair = then.write || now.write;
     const bool takes = (now.write || (!then.write && judge.may_replace(then, now))) &&
@@ -77,12 +77,12 @@ void Line::meet(List& list, const Record& now, const Judge& judge, Met& met,
     if (part.any()) {
       if (!takes_place(then, part)) {
         if (then.write == now.write) {
-          ++met.kept;
-          if (then.bytes == now.bytes) met.beside = &list[left];
+          ++result.kept;
+          if (then.bytes == now.bytes) result.beside = &list[left];
         }
-      } else if (!met.in_place && then.bytes == now.bytes) {
+      } else if (!result.in_place && then.bytes == now.bytes) {
         then = now;
-        met.in_place = true;
+        result.in_place = true;
       } else {
         then.bytes = then.bytes.without(part);
         if (!then.bytes.any()) continue;
@@ -92,7 +92,7 @@ void Line::meet(List& list, const Record& now, const Judge& judge, Met& met,
     ++left;
   }
   if (left == list.size()) return;
-  met.gone = true;
+  result.gone = true;
   list.resize(left);
 }
 
@@ -100,20 +100,21 @@ std::uint32_t Line::access(const Record& now, const Judge& judge, const Limits& 
                            std::vector<Conflict>& conflicts) {
   const bool isolated_read = !now.write && !now.strong && judge.isolated();
   if (isolated_read && is_read_shared(now)) return 0;
-  Met met;
+  Comparison result;
   const std::size_t before = conflicts.size();
-  each_list(now.bytes, [&](auto& list) { meet(list, now, judge, met, conflicts); });
+  each_list(now.bytes, [&](auto& list) { compare(list, now, judge, result, conflicts); });
   if (now.write)
     note_changed(now.bytes), drop_empty(now.bytes);
   else if (isolated_read && (by_word_ || records_.size() > 1) && conflicts.size() == before)
     note_read_shared(now);
-  if (met.in_place) return 0;
+  if (result.in_place) return 0;
   const std::uint32_t limit = now.write ? limits.writers : limits.readers;
-  if (met.kept >= limit && met.beside && !met.gone) {  // the usual case: many read the same
-    *met.beside = now;
+  // The usual case: many read the same.
+  if (result.kept >= limit && result.beside && !result.gone) {
+    *result.beside = now;
     return 1;
   }
-  const std::uint32_t forgot = met.kept >= limit ? bound(now, limit - 1) : 0;
+  const std::uint32_t forgot = result.kept >= limit ? bound(now, limit - 1) : 0;
   if (!extend(now)) add(now);
   return forgot;
 }

@@ -41,10 +41,10 @@ class Line {
     std::uint64_t occupied = 0;  // words that may have records
     ByteMask shared;             // read-shared bytes
   };
-  struct Met;
+  struct Comparison;
   template <class List>
-  static void meet(List& list, const Record& now, const Judge& judge, Met& met,
-                   std::vector<Conflict>& conflicts);
+  static void compare(List& list, const Record& now, const Judge& judge, Comparison& result,
+                      std::vector<Conflict>& conflicts);
   // Calls f(list) for each list that may have records of these bytes.
   template <class F>
   void each_list(ByteMask bytes, F f);

@@ -8,7 +8,7 @@
 
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/families/modifiers.hpp"
-#include "gpu/machine/instruction/answers.hpp"
+#include "gpu/machine/instruction/result_uses.hpp"
 #include "gpu/machine/run/each_lane.hpp"
 #include "gpu/machine/run/in_flight.hpp"
 #include "gpu/machine/run/mbarriers.hpp"
@@ -167,7 +167,7 @@ std::uint32_t phase_parity(const Warp& w, const Op* op, int l, bool parity) {
   return parity ? w.at<std::uint32_t>(op->b)[l] : mb::decode(w.at<std::uint64_t>(op->b)[l]).parity;
 }
 
-void report_answers(const Warp& w, const Op* op, const Mbarriers& m, bool parity,
+void report_results(const Warp& w, const Op* op, const Mbarriers& m, bool parity,
                     std::uint32_t done) {
   if (op->count) done = 0;
   if (w.block->counts)
@@ -229,7 +229,7 @@ const Op* run_test_wait(Warp& w, const Op* op) {
   advance_block(*w.block);
   const std::uint32_t done = test<parity>(w, op, m, !leaves_in_flight(w));
   if (w.block->grid->observation) [[unlikely]]
-    report_answers(w, op, m, parity, done);
+    report_results(w, op, m, parity, done);
   w.set_predicate(op->d, done);
   if (done != w.mask) w.spin();
   return op + 1;
@@ -265,7 +265,7 @@ const Op* run_try_wait(Warp& w, const Op* op) {
   }
   if (w.block->grid->observation) [[unlikely]] {
     report_waited(w, op, m, parity);
-    report_answers(w, op, m, parity, done);
+    report_results(w, op, m, parity, done);
   }
   w.set_predicate(op->d, done);
   if (done != w.mask) w.spin();

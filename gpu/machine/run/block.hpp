@@ -20,7 +20,7 @@
 #include "gpu/machine/link/reserved_shared.hpp"
 #include "gpu/machine/run/turns.hpp"
 #include "gpu/machine/run/warp.hpp"
-#include "gpu/machine/run/written.hpp"
+#include "gpu/machine/run/written_allocations.hpp"
 
 namespace inflight::machine {
 

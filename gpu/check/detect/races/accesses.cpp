@@ -186,7 +186,7 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
   const bool strong = event.order != Order::weak;
   ++block.accesses;
   if (!owner && write && !strong) block.order.stored(event.who.warp, mask);
-  if (!write) suspicions_.check_read_back(block.order.row(), event, mask);
+  if (!write) candidates_.check_read_back(block.order.row(), event, mask);
   if (!write && !strong)
     block.last_loads[event.who.warp] = {event.addresses[std::countr_zero(mask)], mask,
                                         event.who.instruction};
@@ -233,10 +233,10 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
       return has_observed(block, owner, event, c, locations_, aliases_);
     });
   if (event.kind == Access::Kind::atomic || event.kind == Access::Kind::reduction)
-    suspicions_.updated(block.order.row(), event, mask);
+    candidates_.updated(block.order.row(), event, mask);
   if (strong) synchronise(block, owner, event, mask, write, false);
   report(event.who, block, event.space, false, &event);
-  if (event.kind == Access::Kind::atomic && suspicions_.any())
+  if (event.kind == Access::Kind::atomic && candidates_.any())
     check_load_before_atomic(block, event, mask);
 }
 
@@ -247,7 +247,7 @@ void Races::check_load_before_atomic(Block& block, const Access& atomic, Mask ma
   if (first == 0 || atomic.addresses[std::countr_zero(first)] != load.address) return;
   Who who = atomic.who;
   who.instruction = load.instruction;
-  suspicions_.mark_correct(reporter_.line_of(block.place_of(who, session_.places)));
+  candidates_.mark_correct(reporter_.line_of(block.place_of(who, session_.places)));
 }
 
 namespace {

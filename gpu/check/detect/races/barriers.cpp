@@ -44,7 +44,7 @@ void Races::barrier(const Barrier& event) {
   }
   order::BarrierState& state = block->barrier(event.id);
   if (event.step == Step::complete) {
-    suspicions_.barrier(block->order.row());
+    candidates_.barrier(block->order.row());
     std::fill(block->last_loads.begin(), block->last_loads.end(), Block::LastLoad{});
     block->barrier_without_exited |= block->some_ended && event.expected == 0;
     return state.complete();

@@ -6,10 +6,10 @@
 #include <set>
 
 #include "gpu/check/detect/races/aliases.hpp"
+#include "gpu/check/detect/races/candidates.hpp"
 #include "gpu/check/detect/races/host_order.hpp"
 #include "gpu/check/detect/races/locations.hpp"
 #include "gpu/check/detect/races/reporter.hpp"
-#include "gpu/check/detect/races/suspicions.hpp"
 
 namespace inflight::check::races {
 
@@ -102,7 +102,7 @@ class Races : public Listener {
   Locations locations_;
   Aliases aliases_;
   RunningBlocks blocks_;
-  Suspicions suspicions_;
+  Candidates candidates_;
   std::atomic<std::uint64_t> memory_changes_{0};  // number of allocations and releases
   std::mutex mutex_;
   std::map<std::uint64_t, Running> running_;                     // by launch

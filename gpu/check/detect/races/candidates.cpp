@@ -1,5 +1,5 @@
 // Keeps conflicts until an access proves them correct or their launch ends.
-#include "gpu/check/detect/races/suspicions.hpp"
+#include "gpu/check/detect/races/candidates.hpp"
 
 #include <bit>
 #include <utility>
@@ -19,7 +19,7 @@ Mask lanes_at(const Access& access, std::uint64_t address) {
 
 }  // namespace
 
-void Suspicions::keep(Reporter& reporter, const Scene& scene, const shadow::Conflict& c,
+void Candidates::keep(Reporter& reporter, const Scene& scene, const shadow::Conflict& c,
                       PlaceId line) {
   const auto launch = static_cast<std::uint32_t>(order::launch_of(c.later.row));
   const auto other = static_cast<std::uint32_t>(order::launch_of(c.earlier.row));
@@ -28,7 +28,7 @@ void Suspicions::keep(Reporter& reporter, const Scene& scene, const shadow::Conf
     kept_.emplace(key, Kept{launch, other, line, reporter.finding_of(scene, c)});
 }
 
-bool Suspicions::take_at_once(Reporter& reporter, const Scene& scene, const shadow::Conflict& c,
+bool Candidates::take_at_once(Reporter& reporter, const Scene& scene, const shadow::Conflict& c,
                               Mask lanes) {
   const std::lock_guard lock(mutex_);
   any_ = any_at_once_ = true;
@@ -39,7 +39,7 @@ bool Suspicions::take_at_once(Reporter& reporter, const Scene& scene, const shad
   return true;
 }
 
-void Suspicions::read_back(order::Row block, const Access& access, Mask mask) {
+void Candidates::read_back(order::Row block, const Access& access, Mask mask) {
   const order::Row row = order::warp_row(block, order::Part::thread, access.who.warp);
   const std::lock_guard lock(mutex_);
   for (Mask left = mask; left != 0; left &= left - 1) {
@@ -56,7 +56,7 @@ void Suspicions::read_back(order::Row block, const Access& access, Mask mask) {
   }
 }
 
-bool Suspicions::take(Reporter& reporter, const Scene& scene, const shadow::Conflict& c,
+bool Candidates::take(Reporter& reporter, const Scene& scene, const shadow::Conflict& c,
                       const Access* access) {
   const Mask lanes = access ? lanes_at(*access, c.address) : 0;
   if (c.why == shadow::Why::at_once && lanes != 0) return take_at_once(reporter, scene, c, lanes);
@@ -79,7 +79,7 @@ bool Suspicions::take(Reporter& reporter, const Scene& scene, const shadow::Conf
   return true;
 }
 
-void Suspicions::updated(order::Row block, const Access& access, Mask mask) {
+void Candidates::updated(order::Row block, const Access& access, Mask mask) {
   if (!any_) return;
   const order::Row row = order::warp_row(block, order::Part::thread, access.who.warp);
   const std::lock_guard lock(mutex_);
@@ -94,19 +94,19 @@ void Suspicions::updated(order::Row block, const Access& access, Mask mask) {
   }
 }
 
-void Suspicions::mark_correct(PlaceId line) {
+void Candidates::mark_correct(PlaceId line) {
   const std::lock_guard lock(mutex_);
   correct_.insert(line);
 }
 
-void Suspicions::barrier(order::Row block) {
+void Candidates::barrier(order::Row block) {
   if (!any_) return;
   const std::lock_guard lock(mutex_);
   watched_.erase(watched_.lower_bound({block, 0}),
                  watched_.lower_bound({block + (order::Row{1} << order::row_bits), 0}));
 }
 
-void Suspicions::end(std::uint32_t launch, const std::set<std::uint32_t>& running,
+void Candidates::end(std::uint32_t launch, const std::set<std::uint32_t>& running,
                      Findings& findings) {
   if (!any_) return;
   std::vector<std::pair<FindingKey, Finding>> left;

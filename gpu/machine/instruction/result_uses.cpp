@@ -1,5 +1,5 @@
 // Values derived from the result of a wait, and the branches that depend on them.
-#include "gpu/machine/instruction/answers.hpp"
+#include "gpu/machine/instruction/result_uses.hpp"
 
 #include <algorithm>
 #include <map>

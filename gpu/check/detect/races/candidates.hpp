@@ -20,7 +20,7 @@
 namespace inflight::check::races {
 
 // Thread-safe.
-class Suspicions {
+class Candidates {
  public:
   // Keeps the conflict and returns true if it is such a one of two threads. `access`: the later
   // access, or null if that is a copy or an mbarrier operation.

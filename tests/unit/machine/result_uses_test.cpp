@@ -1,0 +1,68 @@
+// Finds the waits whose result a thread uses.
+#include "gpu/machine/instruction/result_uses.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "gpu/ptx/parse.hpp"
+
+namespace inflight::machine {
+namespace {
+
+// For the body's first wait, whose result is %p1.
+bool used(const std::string& behind, const std::string& before = "") {
+  auto text = std::make_shared<const std::string>(
+      ".version 8.7\n.target sm_90a\n.address_size 64\n.visible .entry k() {\n"
+      "  .reg .b32 %r<20>; .reg .b64 %rd<20>; .reg .pred %p<8>; .shared .b64 bar;\n" +
+      before + " mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0;\n" + behind + "\n}\n");
+  auto parsed = ptx::parse(text, "test");
+  EXPECT_TRUE(parsed) << behind;
+  if (!parsed) return true;
+  const auto module = std::make_unique<const ptx::Module>(std::move(*parsed));
+  const auto function = describe(*module, module->functions.back());
+  for (std::uint32_t i = 0; i < function->body.size(); ++i)
+    if (function->body[i].opcode == ptx::Opcode::mbarrier_try_wait)
+      return uses_result(*function, i);
+  ADD_FAILURE() << "no wait in " << behind;
+  return true;
+}
+
+constexpr const char* as_number = "selp.u32 %r1, 1, 0, %p1; setp.eq.s32 %p2, %r1, 0; ";
+constexpr const char* load = "ld.shared.u32 %r2, [bar]; st.shared.u32 [bar], %r2; ret;";
+
+TEST(WaitResults, OfLoopsAreUsed) {
+  EXPECT_TRUE(used(std::string("@!%p1 bra again; ") + load, "again:"));
+  EXPECT_TRUE(used(std::string("@%p1 bra done; bra again; done: ") + load, "again:"));
+  EXPECT_TRUE(used(std::string(as_number) + "@%p2 bra again; " + load, "again:"));
+  EXPECT_TRUE(
+      used(std::string("@%p1 bra done; nanosleep.u32 20; bra again; done: ") + load, "again:"));
+}
+
+TEST(WaitResults, ThatNobodyReadsAreNot) {
+  EXPECT_FALSE(used(load));
+  EXPECT_FALSE(used(std::string(as_number) + load));
+}
+
+TEST(WaitResults, AreNotWhereBothWaysMeetWithoutAWait) {
+  EXPECT_FALSE(used(std::string("@%p1 bra done; add.s32 %r3, %r3, 1; done: ") + load));
+  EXPECT_FALSE(used(std::string(as_number) + "@!%p2 bra done; add.s32 %r3, %r3, 1; done: " + load));
+  EXPECT_TRUE(used(std::string("@%p1 bra done; bar.sync 0; done: ") + load));
+  EXPECT_TRUE(used(std::string("@%p1 bra done; trap; done: ") + load));
+}
+
+TEST(WaitResults, AreWhereOnlyThoseToldYesRead) {
+  EXPECT_TRUE(used(std::string("@!%p1 bra behind; ld.shared.u32 %r2, [bar]; behind: ret;")));
+  EXPECT_TRUE(used(std::string("@%p1 ld.shared.u32 %r2, [bar]; ret;")));
+}
+
+TEST(WaitResults, AreInDoubt) {
+  EXPECT_TRUE(used(std::string("vote.sync.all.pred %p3, %p1, -1; @%p3 bra done; done: ") + load));
+  EXPECT_TRUE(used(std::string("selp.u32 %r1, 1, 0, %p1; st.shared.u32 [bar], %r1; ret;")));
+  EXPECT_TRUE(used(
+      std::string("and.pred %p3, %p1, %p2; @%p3 bra done; add.s32 %r3, %r3, 1; done: ") + load));
+}
+
+}  // namespace
+}  // namespace inflight::machine
