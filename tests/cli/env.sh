@@ -15,6 +15,21 @@ once=$(NVCC_APPEND_FLAGS=-O1 PATH=/bin:/usr/bin bash -c 'eval "$("$0" env)"; ech
 twice=$(NVCC_APPEND_FLAGS=-O1 PATH=/bin:/usr/bin bash -c 'eval "$("$0" env)"; eval "$("$0" env)"; echo "$NVCC_APPEND_FLAGS|$LD_LIBRARY_PATH|$PATH|$LD_AUDIT"' "$inflight")
 [ "$once" = "$twice" ] || fail "taken twice it changes: $once, then $twice"
 [[ $once == "-cudart shared -O1|"*":/bin:/usr/bin|"*/libinflight_audit.so ]] || fail "it lost what was there: $once"
+
+# value_of VARIABLE SETTING: the value that it prints for the variable.
+value_of() {
+  env "$2" "$inflight" env 2>/dev/null | sed -n "s/^export $1='\(.*\)'$/\1/p"
+}
+# Inflight's folder comes first, once, and what was there follows in its order.
+for variable in LIBRARY_PATH LD_LIBRARY_PATH; do
+  own=$(value_of $variable $variable=)
+  [ -e "$own/libcudart.so.13" ] || fail "the only folder in $variable has no libcudart.so.13: $own"
+  got=$(value_of $variable "$variable=/one:$own:/two")
+  [ "$got" = "$own:/one:/two" ] || fail "the order in $variable: $got"
+done
+got=$(value_of LD_AUDIT LD_AUDIT=/one.so:/elsewhere/libinflight_audit.so:/two.so)
+[ "$got" = "$own/libinflight_audit.so:/one.so:/two.so" ] || fail "the order in LD_AUDIT: $got"
+
 expect "the command is in that PATH" 0 '^inflight ' \
   env PATH=/bin:/usr/bin bash -c 'eval "$("$0" env)"; inflight --version' "$inflight"
 finish
