@@ -244,6 +244,21 @@ TEST_F(RuntimeGraph, UserObjectsLiveAsLongAsAGraphHoldsThem) {
   EXPECT_EQ(destroyed, 1);
 }
 
+TEST_F(RuntimeGraph, EventsOfACaptureDoNotKeepItsGraph) {
+  int destroyed = 0;
+  void *event = nullptr, *captured = nullptr, *object = nullptr;
+  auto destroy = [](void* data) { ++*static_cast<int*>(data); };
+  ASSERT_EQ(cudaEventCreateWithFlags(&event, 2), 0);
+  ASSERT_EQ(cudaStreamBeginCapture(stream, 0), 0);
+  ASSERT_EQ(cudaEventRecord(event, stream), 0);
+  ASSERT_EQ(cudaStreamEndCapture(stream, &captured), 0);
+  ASSERT_EQ(cudaUserObjectCreate(&object, &destroyed, destroy, 1, 1), 0);
+  ASSERT_EQ(cudaGraphRetainUserObject(captured, object, 1, 1), 0);
+  EXPECT_EQ(cudaGraphDestroy(captured), 0);
+  EXPECT_EQ(destroyed, 1);
+  EXPECT_EQ(cudaEventDestroy(event), 0);
+}
+
 TEST_F(RuntimeGraph, ConditionalNodesHaveAsManyBodiesAsTheyAskFor) {
   std::uint64_t handle = 0;
   ASSERT_EQ(cudaGraphConditionalHandleCreate(&handle, graph, 0, 0), 0);

@@ -111,6 +111,8 @@ Status begin_capture(Stream& stream, CaptureMode mode, std::shared_ptr<Graph> in
 }
 
 Result<std::shared_ptr<Graph>> end_capture(Stream& stream) {
+  // If it is dropped, the program's destructors run without the mutex.
+  std::shared_ptr<Graph> graph;
   std::lock_guard lock(graph_mutex());
   std::shared_ptr<Capture> capture = stream.capture;
   if (!capture) return fail(Status::illegal_state);
@@ -121,12 +123,13 @@ Result<std::shared_ptr<Graph>> end_capture(Stream& stream) {
   if (capture->mode != CaptureMode::relaxed && capture->thread != std::this_thread::get_id())
     return fail(Status::capture_wrong_thread);
   forget(capture);
+  graph = std::move(capture->graph);  // events keep the capture
   if (capture->state == CaptureState::invalidated) return fail(Status::capture_invalidated);
   const auto& tips = capture->tips[&stream];
   bool joined = Graph::joined(capture->left, tips);
   for (const auto& [other, nodes] : capture->tips) joined &= Graph::joined(nodes, tips);
   if (!joined) return fail(Status::capture_unjoined);
-  return capture->graph;
+  return graph;
 }
 
 CaptureMode exchange_capture_mode(CaptureMode mode) { return std::exchange(thread_mode, mode); }
