@@ -1,4 +1,6 @@
 // Driver API: events.
+#include <cstring>
+
 #include "gpu/cuda/core/stream/operations.hpp"
 #include "gpu/cuda/driver/entry.hpp"
 
@@ -15,8 +17,12 @@ Status with_event(Handle handle, Body&& body) {
 }  // namespace
 
 INFLIGHT_CU(cuEventCreate, (Handle * event, unsigned flags), { return create_event(event, flags); })
-INFLIGHT_CU(cuIpcGetEventHandle, (SharingHandle * to, Handle event),
-            { return export_event(to, event); })
+// On failure the handle is zero, as a driver of CUDA 13.0 leaves it.
+INFLIGHT_CU(cuIpcGetEventHandle, (SharingHandle * to, Handle event), {
+  const Status status = export_event(to, event);
+  if (to && status != Status::success) std::memset(static_cast<void*>(to), 0, sizeof *to);
+  return status;
+})
 INFLIGHT_CU(cuIpcOpenEventHandle, (Handle * event, SharingHandle handle),
             { return import_event(event, handle); })
 INFLIGHT_CU_TWO_AT(of_event(event), cuEventDestroy, cuEventDestroy_v2, (Handle event),
