@@ -136,6 +136,7 @@ class GraphExec : public std::enable_shared_from_this<GraphExec> {
   friend class Launch;
   static void run(const std::shared_ptr<GraphExec>& exec, std::shared_ptr<const Steps> steps,
                   Stream& stream);
+  static void publish(const Steps& steps, const Ticket& launch);
   static Status take_updatable(const Steps& steps, const std::shared_ptr<GraphExec>& exec);
   static bool has_updatable(const Steps& steps);
   explicit GraphExec(std::uint64_t flags);

@@ -6,6 +6,8 @@
 #include "gpu/cuda/core/graph/graph.hpp"
 #include "gpu/cuda/core/graph/graph_kernels.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
+#include "gpu/cuda/core/report/observer.hpp"
+#include "gpu/cuda/core/stream/inner_recording.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -127,6 +129,17 @@ bool GraphExec::decides(const Steps& steps, const Condition& condition) {
   });
 }
 
+// From now on, events that the graph records stand for this launch. For listeners, whoever waits
+// for one comes after the whole launch.
+void GraphExec::publish(const Steps& steps, const Ticket& launch) {
+  for (const Step& step : steps)
+    if (const auto* const record = std::get_if<RecordWork>(&step.work)) {
+      const std::shared_ptr<Recording>& recording = record->recording->recording();
+      if (observes(check::Topic::host)) recording->ticket = launch;
+      record->event->record(recording);
+    }
+}
+
 Status GraphExec::launch(const std::shared_ptr<Stream>& stream) {
   if (Status status = allowed_now(*stream); status != Status::success) return status;
   auto steps = std::make_shared<Steps>();
@@ -140,18 +153,24 @@ Status GraphExec::launch(const std::shared_ptr<Stream>& stream) {
     Status status = reservation.take(memory, *stream, flags & auto_free_on_launch);
     if (status != Status::success) return status;
     *steps = steps_;
-    if (for_devices()) uploaded_ = steps;
+    if (for_devices()) uploaded_ = std::make_shared<const Steps>(steps_);
     after.push_back(last_);
   }
-  for (const Step& step : *steps) {
-    auto* wait = std::get_if<WaitWork>(&step.work);
-    auto recording = wait ? wait->event->latest() : nullptr;
-    if (recording) after.push_back(recording->ticket);
-  }
+  for (Step& step : *steps)
+    if (auto* const wait = std::get_if<WaitWork>(&step.work)) {
+      wait->recording = wait->event->latest();
+      if (wait->recording)
+        after.push_back(wait->recording->ticket);
+      else
+        wait->recording = std::make_shared<const Recording>();  // it is done
+    } else if (auto* const record = std::get_if<RecordWork>(&step.work)) {
+      record->recording = std::make_shared<InnerRecording>(stream->last(), record->event->shared);
+    }
   stream->device().printed.flush();
-  Ticket ticket = stream->submit(
+  const Ticket ticket = stream->submit(
       [self = shared_from_this(), steps, raw = stream.get()] { run(self, steps, *raw); }, after);
   reservation.launched(ticket);
+  publish(*steps, ticket);
   std::lock_guard lock(mutex_);
   last_ = ticket;
   return Status::success;

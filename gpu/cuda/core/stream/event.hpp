@@ -39,7 +39,7 @@ class Event {
   Ticket record(Stream& stream);
   // Makes a recording the latest one. Something else completes it.
   void record(std::shared_ptr<Recording> recording);
-  // Records the event as reached now, as an event-record node of a running graph does.
+  // Records the event as reached now, as a node does in a graph that a kernel launched.
   void mark();
   // The latest recording by any process. Null if there is none, and the event then counts as
   // complete.

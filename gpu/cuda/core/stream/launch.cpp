@@ -15,7 +15,7 @@
 #include "gpu/cuda/core/profiles.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/settings.hpp"
-#include "gpu/cuda/core/stream/at_begin.hpp"
+#include "gpu/cuda/core/stream/inner_recording.hpp"
 #include "gpu/cuda/core/stream/event.hpp"
 #include "gpu/cuda/core/stream/operations.hpp"
 #include "gpu/machine/launch/check.hpp"
@@ -285,7 +285,7 @@ Ticket in_front_of(Stream& stream, bool programmatic) {
 
 Status launch_recording_begin(Stream& stream, KernelWork work, Event& event) {
   if (&event.device() != &stream.device()) return Status::invalid_handle;
-  const auto begin = std::make_shared<AtBegin>(in_front_of(stream, work.programmatic));
+  const auto begin = std::make_shared<InnerRecording>(in_front_of(stream, work.programmatic));
   const auto recording = begin->recording();
   work.at_begin = begin;
   if (Status status = submit(stream, std::move(work)); status != Status::success) return status;

@@ -13,8 +13,8 @@
 #include "gpu/cuda/core/report/checking.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/sharing/before_launch.hpp"
-#include "gpu/cuda/core/stream/at_begin.hpp"
 #include "gpu/cuda/core/stream/device_runtime.hpp"
+#include "gpu/cuda/core/stream/inner_recording.hpp"
 #include "gpu/cuda/core/stream/launch.hpp"
 #include "gpu/cuda/core/stream/operations.hpp"
 #include "gpu/cuda/core/stream/overlap.hpp"
@@ -122,12 +122,18 @@ struct Perform {
     work.body(Touch(work.call, stream));
   }
   void operator()(const RecordWork& work) const {
-    work.event->mark();
+    if (work.recording)
+      work.recording->reach();
+    else
+      work.event->mark();
     observe_edge(check::StreamEdge::Kind::event_record, stream, Stream::work_now(),
                  address_of(work.event.get()));
   }
   void operator()(const WaitWork& work) const {
-    work.event->synchronize();
+    if (work.recording)
+      work.recording->wait(stream.device().cancel);
+    else
+      work.event->synchronize();
     observe_edge(check::StreamEdge::Kind::event_wait, stream, Stream::work_now(),
                  address_of(work.event.get()));
   }

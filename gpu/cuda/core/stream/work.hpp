@@ -16,9 +16,10 @@
 
 namespace inflight::cuda {
 
-struct Partition;     // green/resource.hpp
-class UpdatableNode;  // graph/graph_kernels.hpp
-class AtBegin;        // stream/at_begin.hpp
+struct Partition;      // green/resource.hpp
+class UpdatableNode;   // graph/graph_kernels.hpp
+class InnerRecording;  // stream/inner_recording.hpp
+struct Recording;      // stream/event.hpp
 
 // A launch with its arguments packed as the kernel's parameter buffer.
 struct KernelWork {
@@ -33,18 +34,21 @@ struct KernelWork {
   int priority = 0;
   std::shared_ptr<UpdatableNode> updatable;    // if kernels may change the node
   std::shared_ptr<const Partition> partition;  // its green context's; or null
-  std::shared_ptr<AtBegin> at_begin;           // reached once all blocks have begun; or null
+  std::shared_ptr<InnerRecording> at_begin;    // reached once all blocks have begun; or null
 };
 struct HostWork {
   void (*function)(void*) = nullptr;
   void* data = nullptr;
 };
 struct EmptyWork {};
+// In a launch from the host, the events of a graph's nodes stand for recordings from then on.
 struct RecordWork {
   std::shared_ptr<Event> event;
+  std::shared_ptr<InnerRecording> recording;  // of this launch; or null
 };
 struct WaitWork {
   std::shared_ptr<Event> event;
+  std::shared_ptr<const Recording> recording;  // the latest at the launch; or null
 };
 struct ChildWork {
   std::shared_ptr<Graph> graph;

@@ -1,5 +1,5 @@
-// Events that a launch records once all blocks of its kernel have begun (the attribute
-// LaunchCompletionEvent).
+// Recordings of events that part of a stream's work completes: a kernel once all its blocks have
+// begun (the attribute LaunchCompletionEvent), or a node of a graph.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -9,20 +9,20 @@
 
 namespace inflight::cuda {
 
-// One such recording. It is reached at the latest when the kernel's work is destroyed, whether it
-// is done or never began.
-class AtBegin {
+// One such recording. It is reached at the latest when the work is destroyed, whether it is done or
+// never began.
+class InnerRecording {
  public:
-  // A wait for the recording is also ordered after `in_front`, the work that the kernel comes
-  // after.
-  explicit AtBegin(const Ticket& in_front);
-  ~AtBegin() { reach(); }
-  AtBegin(const AtBegin&) = delete;
+  // A wait for the recording is also ordered after `in_front`, the work that this work comes after.
+  explicit InnerRecording(const Ticket& in_front, std::shared_ptr<SharedEvent> shared = nullptr);
+  ~InnerRecording() { reach(); }
+  InnerRecording(const InnerRecording&) = delete;
   void reach();
   const std::shared_ptr<Recording>& recording() const { return recording_; }
 
  private:
   const std::shared_ptr<TaskCount> count_;
+  const std::shared_ptr<SharedEvent> shared_;
   const std::shared_ptr<Recording> recording_;
   std::atomic<bool> reached_{false};
 };
@@ -30,7 +30,8 @@ class AtBegin {
 // Notifies both the work behind a kernel and a recording at its begin. Either may be null.
 class BehindKernel final : public machine::Dependents {
  public:
-  BehindKernel(machine::Dependents* behind, AtBegin* event) : behind_(behind), event_(event) {}
+  BehindKernel(machine::Dependents* behind, InnerRecording* event)
+      : behind_(behind), event_(event) {}
   void requested() override {
     if (behind_) behind_->requested();
   }
@@ -42,7 +43,7 @@ class BehindKernel final : public machine::Dependents {
 
  private:
   machine::Dependents* const behind_;
-  AtBegin* const event_;
+  InnerRecording* const event_;
 };
 
 }  // namespace inflight::cuda

@@ -1,8 +1,9 @@
-// Recordings at the begin of a kernel. Each has its own task count, which becomes complete when it
-// is reached.
-#include "gpu/cuda/core/stream/at_begin.hpp"
+// Recordings that part of a stream's work completes. Each has its own task count, which becomes
+// complete when it is reached.
+#include "gpu/cuda/core/stream/inner_recording.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace inflight::cuda {
 namespace {
@@ -14,15 +15,18 @@ std::uint64_t number_for(const Ticket& in_front) {
 
 }  // namespace
 
-AtBegin::AtBegin(const Ticket& in_front)
+InnerRecording::InnerRecording(const Ticket& in_front, std::shared_ptr<SharedEvent> shared)
     : count_(std::make_shared<TaskCount>(in_front.count->stream, number_for(in_front) - 1)),
+      shared_(std::move(shared)),
       recording_(std::make_shared<Recording>()) {
   recording_->ticket = {count_, number_for(in_front)};
+  if (shared_) recording_->number = shared_->begin();
 }
 
-void AtBegin::reach() {
+void InnerRecording::reach() {
   if (reached_.exchange(true)) return;
   recording_->reached = std::chrono::steady_clock::now();
+  if (shared_) shared_->finish(recording_->number);
   count_->finish_one();
 }
 
