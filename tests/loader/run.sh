@@ -105,7 +105,7 @@ else
   expect "of no known release" 0 "^inflight: '.*/unknown_stripped' contains NVIDIA's static CUDA runtime, stripped and of an unknown release" \
     "$inflight" run "$work/unknown_stripped"
   grep -q 'NVCC_APPEND_FLAGS="-cudart shared"' <<<"$output" || fail "of no known release: not what to do: $output"
-  expect "such an object, at its first call" 0 "unknown_hidden.so requests tables .*from source" \
+  expect "such an object, at its first call" 0 "unknown_hidden.so contains .*from source" \
     "$inflight" run "$bin/host" "$work/unknown_hidden.so" "$bin/one.so"
 fi
 # A sandbox may forbid the filter itself.

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <span>
 #include <string>
 
@@ -62,7 +64,16 @@ int form_of(std::string_view name, int cuda_version) {
   return form;
 }
 
+// Whether a name is of one form of a function, such as NAME_v2. A driver of CUDA 13.0 finds only
+// NAME.
+bool is_of_one_form(std::string_view name) {
+  if (name.ends_with("_ptsz") || name.ends_with("_ptds")) return true;
+  const std::size_t last = name.find_last_not_of("0123456789");
+  return last + 1 < name.size() && name.substr(0, last + 1).ends_with("_v");
+}
+
 Found find(std::string_view name, int cuda_version, bool per_thread) {
+  if (is_of_one_form(name)) return {};
   int form = form_of(name, cuda_version);
   if (form == 0) return {nullptr, Query::version_too_low};
   std::string full = suffixed(name, form);
@@ -83,22 +94,19 @@ Status look_up(const char* name, void** to, int cuda_version, unsigned long long
   return found.address ? Status::success : Status::not_found;
 }
 
-// NVIDIA's libraries that request the driver's undocumented tables, and the messages for their
-// users.
-struct Caller {
-  std::string_view part;  // of the file's name
-  std::string_view text;  // empty: it works without the tables
+// The undocumented table that only NVIDIA's own runtime requests. Its compilers and linkers request
+// others, and work without them.
+constexpr std::array<std::uint8_t, 16> runtime_table{
+    0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a, 0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9};
+
+// NVIDIA's closed libraries, by the beginning of the file's name.
+constexpr std::string_view closed_libraries[] = {
+    "libcublas", "libcudnn", "libcufft",  "libcurand",   "libcusolver", "libcusparse",
+    "libnpp",    "libnccl",  "libnvjpeg", "libcutensor", "libnvinfer",
 };
 constexpr std::string_view closed =
     "is one of NVIDIA's closed libraries, which carry machine code only and NVIDIA's own CUDA "
     "runtime; the software GPU cannot run them: use a library that comes as source or PTX";
-constexpr Caller callers[] = {
-    {"libnvrtc", ""},        {"libnvJitLink", ""},    {"libnvptxcompiler", ""},
-    {"libnvvm", ""},         {"libcublas", closed},   {"libcudnn", closed},
-    {"libcufft", closed},    {"libcurand", closed},   {"libcusolver", closed},
-    {"libcusparse", closed}, {"libnpp", closed},      {"libnccl", closed},
-    {"libnvjpeg", closed},   {"libcutensor", closed}, {"libnvinfer", closed},
-};
 #define INFLIGHT_SHARED_RUNTIME                                      \
   "NVCC_APPEND_FLAGS=\"-cudart shared\" in the environment or with " \
   "CMake's CUDA_RUNTIME_LIBRARY=Shared"
@@ -107,10 +115,9 @@ constexpr std::string_view run_it =
     "'inflight run', which replaces that runtime, or build it "
     "with " INFLIGHT_SHARED_RUNTIME;
 constexpr std::string_view stripped =
-    "requests tables that only NVIDIA's driver has; if it contains NVIDIA's own CUDA runtime, "
-    "stripped and of an unknown release, its calls cannot be redirected to the software GPU: build "
-    "it from source, unstripped or with " INFLIGHT_SHARED_RUNTIME
-    "; if it contains a compiler, that works without them";
+    "contains NVIDIA's own CUDA runtime, stripped and of an unknown release, so its calls cannot "
+    "be redirected to the software GPU: build it from source, unstripped or "
+    "with " INFLIGHT_SHARED_RUNTIME;
 #undef INFLIGHT_SHARED_RUNTIME
 
 // The message for users of NVIDIA's own runtime. The loader's audit module replaces that runtime
@@ -130,15 +137,16 @@ std::string advice_on_runtimes() {
       file);
 }
 
-Status refuse_table(const void** table, void* from) {
+Status refuse_table(const void** table, const void* id, void* from) {
   if (table) *table = nullptr;
+  if (!id || std::memcmp(id, runtime_table.data(), runtime_table.size()) != 0)
+    return Status::not_supported;
   const std::string caller = object_of(from);
   const std::string_view file = std::string_view(caller).substr(caller.rfind('/') + 1);
-  const auto known = std::ranges::find_if(
-      callers, [&](const Caller& each) { return file.starts_with(each.part); });
-  const std::string text =
-      known == std::end(callers) ? advice_on_runtimes() : std::string(known->text);
-  if (!text.empty()) report_once("cuGetExportTable", fmt::format("{} {}", caller, text));
+  const bool is_closed = std::ranges::any_of(
+      closed_libraries, [&](std::string_view name) { return file.starts_with(name); });
+  report_once("cuGetExportTable",
+              fmt::format("{} {}", caller, is_closed ? std::string(closed) : advice_on_runtimes()));
   return Status::not_supported;
 }
 
@@ -156,12 +164,10 @@ INFLIGHT_CU_PAIR(INFLIGHT_CU_ENTRY, nothing, cuGetProcAddress_v2, cuGetProcAddre
                    Status status = look_up(name, to, cuda_version, flags, query);
                    return query && status == Status::not_found ? Status::success : status;
                  })
-// NVIDIA's own runtime needs undocumented tables, which only NVIDIA's driver has. Compilers and
-// linkers request them too, but work without them.
 extern "C" __attribute__((visibility("default"))) int cuGetExportTable(const void** table,
-                                                                       const void*) {
+                                                                       const void* id) {
   void* const from = __builtin_return_address(0);
-  return enter(Needs::nothing, "cuGetExportTable", [&] { return refuse_table(table, from); });
+  return enter(Needs::nothing, "cuGetExportTable", [&] { return refuse_table(table, id, from); });
 }
 
 }  // namespace inflight::cuda::driver

@@ -47,7 +47,8 @@ tl::expected<std::vector<std::vector<Image>>, std::string> read_elf(Source& sour
         "nvcc -ptx or -fatbin, and let a program that compiles at run time load libnvrtc and "
         "libnvJitLink as shared libraries under 'inflight run', so that they produce PTX; where "
         "they are linked statically, request PTX (compute_90, nvrtcGetPTX; -lto -ptx, "
-        "nvJitLinkGetLinkedPtx)"));
+        "nvJitLinkGetLinkedPtx); a program that asks for machine code because its CUDA is newer "
+        "than the driver asks for PTX under 'inflight run --driver 13.4' or later"));
   }
   std::vector<std::vector<Image>> result;
   for (const ElfSection& section : file->sections) {

@@ -1,8 +1,10 @@
 // Programs that call the driver API only through libcuda.so.1, as users do.
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <fstream>
 #include <numeric>
 #include <string>
@@ -472,14 +474,23 @@ TEST(DriverLookup, TheVersionDecides) {
   EXPECT_EQ(cuGetProcAddress_v2("cuNothing", &found, 13000, 0, nullptr), not_found);
 }
 
-TEST(DriverLookup, EveryExportedNameIsFound) {
-  std::ifstream list(INFLIGHT_EXPORTS "/driver.txt");
-  int names = 0;
-  for (std::string name; std::getline(list, name); ++names) {
+// driver_names.h100.txt: the exported names of a driver of CUDA 13.0 (580.159.04), and what its
+// cuGetProcAddress says of each: 0 if it finds it, else 1.
+TEST(DriverLookup, FindsWhatADriverFinds) {
+  std::ifstream list(INFLIGHT_RECORDS "/driver_names.h100.txt");
+  int names = 0, found = 0;
+  std::string name;
+  for (int expected = 0; list >> name >> expected; ++names) {
     void* address = nullptr;
-    EXPECT_EQ(cuGetProcAddress_v2(name.c_str(), &address, 13000, 0, nullptr), success) << name;
+    int query = -1;
+    EXPECT_EQ(cuGetProcAddress_v2(name.c_str(), &address, 13000, 0, &query), success);
+    EXPECT_EQ(query, expected) << name;
+    EXPECT_EQ(address != nullptr, expected == 0) << name;
+    found += expected == 0;
+    EXPECT_NE(dlsym(RTLD_DEFAULT, name.c_str()), nullptr) << name;
   }
-  EXPECT_EQ(names, 638);
+  EXPECT_EQ(names, 671);
+  EXPECT_EQ(found, 477);
 }
 
 TEST(DriverRefusals, AreSaidOnceByName) {
@@ -487,11 +498,20 @@ TEST(DriverRefusals, AreSaidOnceByName) {
   EXPECT_EQ(cuTexRefCreate(nullptr), not_supported);
   EXPECT_EQ(cuTexRefCreate(nullptr), not_supported);
   const void* table = &table;
+  // Of another purpose than the runtime's, as compilers request it.
+  const std::array<std::uint8_t, 16> other{0xda, 0x91, 0x51, 0xd3};
+  EXPECT_EQ(cuGetExportTable(&table, other.data()), not_supported);
   EXPECT_EQ(cuGetExportTable(&table, nullptr), not_supported);
   EXPECT_EQ(table, nullptr);
+  const std::string before = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(before.find("runtime"), before.npos);
+  testing::internal::CaptureStderr();
+  const std::array<std::uint8_t, 16> of_the_runtime{0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a,
+                                                    0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9};
+  EXPECT_EQ(cuGetExportTable(&table, of_the_runtime.data()), not_supported);
   std::string text = testing::internal::GetCapturedStderr();
-  EXPECT_THAT(text, testing::HasSubstr("cuTexRefCreate is not supported"));
-  EXPECT_EQ(text.find("cuTexRefCreate"), text.rfind("cuTexRefCreate"));
+  EXPECT_THAT(before, testing::HasSubstr("cuTexRefCreate is not supported"));
+  EXPECT_EQ(before.find("cuTexRefCreate"), before.rfind("cuTexRefCreate"));
   EXPECT_THAT(text, testing::HasSubstr("NVCC_APPEND_FLAGS=\"-cudart shared\""));
 }
 
