@@ -68,6 +68,8 @@ struct Access {
   // reported to it. Store: gives the listener the unwritten bytes of the stored values. Else null.
   UndefinedBytes* undefined = nullptr;
   std::uint32_t unread = 0;  // load: number of bytes at the end of `bytes` that nothing uses
+  bool peeks =
+      false;  // weak load: the code may update the same address atomically before a barrier
 };
 
 // Lanes act on bits that nothing has written: with other bits, they would act differently.

@@ -1,6 +1,7 @@
 // Builds descriptions from PTX instructions: registers, memory operands, control.
 #include "gpu/machine/instruction/detail.hpp"
 #include "gpu/machine/instruction/function.hpp"
+#include "gpu/machine/instruction/peeks.hpp"
 #include "gpu/machine/instruction/tensor_detail.hpp"
 #include "gpu/machine/instruction/wgmma.hpp"
 
@@ -47,6 +48,7 @@ class Describer {
     find_unread_elements();
     find_held_registers(*out_);
     out_->flow = analyse(text_);
+    find_peeks(*out_);
     return std::move(out_);
   }
 

@@ -67,6 +67,7 @@ struct MemoryOperand {
   std::uint8_t operand = 0;                // index in the order written
   std::uint32_t bytes = 0;    // a lane, all elements of a vector; 0: other operands determine it
   std::uint32_t unread = 0;   // last bytes of a weak vector load that go to registers never read
+  bool peeks = false;         // a weak load that an atomic on the same address may follow
   std::uint32_t lanes = ~0u;  // mask of the lanes that give an address
   bool strided = false;       // a matrix: each lane accesses a part of one of its lines
   check::Order order = check::Order::weak;
@@ -155,12 +156,12 @@ struct MatrixUse {
 // mma, mma.sp, wmma.load, wmma.mma, wmma.store
 struct TensorUse {
   enum class Of : std::uint8_t { product, a, b, accumulator };
-  Of of = Of::product;           // product, or the matrix that wmma.load or wmma.store moves
-  bool wmma = false;             // uses wmma's fragment layout
-  bool by_columns = false;       // wmma.load or store: column-major in memory
-  bool quads = false;            // m8n8k4 of f16: four products, each of 8 lanes
+  Of of = Of::product;      // product, or the matrix that wmma.load or wmma.store moves
+  bool wmma = false;        // uses wmma's fragment layout
+  bool by_columns = false;  // wmma.load or store: column-major in memory
+  bool quads = false;       // m8n8k4 of f16: four products, each of 8 lanes
   bool a_by_columns = false, b_by_rows = false;  // of quads
-  int since = 0;                 // sm_`since` is the first with this form
+  int since = 0;                                 // sm_`since` is the first with this form
   tensor::Product product;
 };
 

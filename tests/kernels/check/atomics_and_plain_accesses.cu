@@ -28,6 +28,17 @@ __global__ void most(int* out) {
   if (v > *out) atomicMax(out, v);
 }
 
+// Only the first block updates. What the others see is as large as their own.
+__global__ void most_of_the_first(int* out) {
+  const int v = 100 - blockIdx.x;
+  int old = *out;
+  while (v > old) {
+    const int seen = atomicCAS(out, old, v);
+    if (seen == old) break;
+    old = seen;
+  }
+}
+
 // An atomic load as some libraries write it: the value is exchanged for itself.
 __device__ int load(int* at) {
   int old = *at, assumed;
@@ -87,6 +98,11 @@ void run_most() {
   most<<<1, threads>>>(out);
   out.read();
 }
+void run_most_of_blocks() {
+  Buffer<int> out(1);
+  most_of_the_first<<<4, 1>>>(out);
+  out.read();
+}
 template <auto kernel>
 void run_one_warp() {
   Buffer<int> at(8);
@@ -115,6 +131,7 @@ int main(int argc, char** argv) {
                    {"compare_and_swap", run_sum},
                    {"most", run_most<256>},
                    {"most_of_a_warp", run_most<32>},
+                   {"most_of_the_first", run_most_of_blocks},
                    {"exchanged_for_itself", run_one_warp<exchanged_for_itself>},
                    {"most_in_turns", run_turns},
                    {"counted_in_two_streams", run_counted},

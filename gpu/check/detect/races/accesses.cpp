@@ -190,6 +190,7 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
   if (!write && !strong)
     block.last_loads[event.who.warp] = {event.addresses[std::countr_zero(mask)], mask,
                                         event.who.instruction};
+  if (event.peeks && !write) peeked(block, event.who);
   if (!owner && !strong &&
       block.repeats.again(event, mask, write, block.order.epoch(),
                           memory_changes_.load(std::memory_order_relaxed)))
@@ -238,6 +239,13 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
   report(event.who, block, event.space, false, &event);
   if (event.kind == Access::Kind::atomic && candidates_.any())
     check_load_before_atomic(block, event, mask);
+}
+
+void Races::peeked(Block& block, const Who& who) {
+  auto& known = block.peeks;
+  if (std::find(known.begin(), known.end(), who.instruction) != known.end()) return;
+  known.push_back(who.instruction);
+  candidates_.mark_correct(reporter_.line_of(block.place_of(who, session_.places)));
 }
 
 // The warp's last weak load may be that of a lane whose own atomic this is.

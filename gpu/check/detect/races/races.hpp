@@ -82,6 +82,7 @@ class Races : public Listener {
   void ordered(const Allocation& event);
   // A thread's access of system scope and an access by host code, which is how flags are used.
   bool is_flag(const shadow::Conflict& conflict) const;
+  void peeked(Block& block, const Who& who);
   void check_load_before_atomic(Block& block, const Access& atomic, Mask mask);
   // A thread's access after a fence of system scope, which may be a flag for the host.
   bool publishes_to_host(const Block& block, const Access& access, Mask mask) const;

@@ -183,6 +183,7 @@ struct Block {
     std::uint32_t instruction = nothing;
   };
   std::vector<LastLoad> last_loads;
+  std::vector<std::uint32_t> peeks;  // instructions known to candidates_
   // For each warp, the lanes that have acquired what the host last published (HostOrder::news), and
   // those that have published to the host what they did before a fence.
   struct AcquiredFromHost {
