@@ -158,7 +158,11 @@ INFLIGHT_NVML(nvmlDeviceGetHandleByPciBusId_v2, (const char* text, Handle** to),
               { return store_by_address(to, text); })
 INFLIGHT_NVML(nvmlDeviceGetHandleByUUID, (const char* text, Handle** to), {
   if (!text) return Return::invalid_argument;
-  return store_first(to, [&](unsigned ordinal) { return uuid_text(ordinal) == text; });
+  // The prefix "GPU-" may be left out.
+  return store_first(to, [&](unsigned ordinal) {
+    const std::string whole = uuid_text(ordinal);
+    return whole == text || whole.substr(whole.find('-') + 1) == text;
+  });
 })
 INFLIGHT_NVML(nvmlDeviceGetHandleByUUIDV, (const Uuid* asked, Handle** to),
               { return store_by_uuid(to, asked); })

@@ -178,7 +178,8 @@ Status get_available_shared(std::size_t* place, const void* handle, int blocks, 
       return Status::invalid_value;
     const std::uint32_t share = limits.shared_per_multiprocessor / unsigned(blocks);
     const std::uint32_t most = std::min(share, limits.shared_per_block_optin);
-    *place = most > k.kernel.static_shared ? most - k.kernel.static_shared : 0;
+    const std::uint32_t left = most > k.kernel.static_shared ? most - k.kernel.static_shared : 0;
+    *place = std::min(left, dynamic_shared_limit(k.function, k.kernel, k.device));
     return Status::success;
   });
 }

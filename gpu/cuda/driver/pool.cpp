@@ -17,7 +17,7 @@ Status with_pool(Handle handle, Body&& body) {
 Status allocate(DevicePointer* to, std::size_t bytes, const std::shared_ptr<Pool>& pool,
                 Stream& stream) {
   void* made = nullptr;
-  if (!to || bytes == 0) return Status::invalid_value;
+  if (!to) return Status::invalid_value;
   Status status = allocate_ordered(&made, bytes, pool, stream);
   if (status == Status::success) *to = address(made);
   return status;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <deque>
 #include <unordered_set>
+#include <utility>
 
 namespace inflight::cuda {
 namespace {
@@ -70,11 +71,20 @@ std::uint64_t Graph::next_id() {
   return ++last;
 }
 
+namespace {
+
+// The node belongs to no graph from now on.
+void detach(Node& node) {
+  node.graph = nullptr;
+  node_handles().remove(&node);
+  if (const auto* const child = std::get_if<ChildWork>(&node.work); child && child->graph->handle)
+    Core::get().graphs.remove(std::exchange(child->graph->handle, nullptr));
+}
+
+}  // namespace
+
 Graph::~Graph() {
-  for (const auto& node : nodes_) {
-    node->graph = nullptr;
-    node_handles().remove(node.get());
-  }
+  for (const auto& node : nodes_) detach(*node);
 }
 
 void set_work(Node& node, Work work) {
@@ -118,10 +128,16 @@ Status Graph::remove(Node* node) {
     std::erase(each->dependencies, node);
     each->kinds.erase(node);
   }
-  node->graph = nullptr;
-  node_handles().remove(node);
+  detach(*node);
   std::erase_if(nodes_, [&](const auto& each) { return each.get() == node; });
   return Status::success;
+}
+
+bool Graph::has_memory() const {
+  return std::any_of(nodes_.begin(), nodes_.end(), [](const auto& node) {
+    return std::holds_alternative<AllocateWork>(node->work) ||
+           std::holds_alternative<FreeWork>(node->work);
+  });
 }
 
 std::vector<Node*> Graph::roots() const {
@@ -175,16 +191,19 @@ Result<std::vector<Node*>> Graph::order() const {
   return result;
 }
 
+std::shared_ptr<Graph> Graph::embedded_clone() const {
+  auto copy = clone();
+  copy->embedded = true;
+  return copy;
+}
+
 std::shared_ptr<Graph> Graph::clone() const {
   auto copy = std::make_shared<Graph>();
   copy->user_references = user_references;
   std::unordered_map<const Node*, Node*> twin;
   for (const auto& node : nodes_) {
     Work work = node->work;
-    if (auto* child = std::get_if<ChildWork>(&work)) {
-      child->graph = child->graph->clone();
-      child->graph->embedded = true;
-    }
+    if (auto* child = std::get_if<ChildWork>(&work)) child->graph = child->graph->embedded_clone();
     if (auto* chooses = std::get_if<ConditionalWork>(&work)) chooses->node = chooses->node->clone();
     Node* made = *copy->add(std::move(work), {});
     made->origin = node.get();

@@ -57,13 +57,18 @@ class Graph {
   // in the order they were added (invalid_value: there is a cycle).
   Result<std::vector<Node*>> order() const;
   std::shared_ptr<Graph> clone() const;
+  std::shared_ptr<Graph> embedded_clone() const;
+  // True if it allocates or frees memory. Such a graph cannot be cloned or become a child, and its
+  // nodes and edges cannot be removed (CUDA guide, "Graph Memory Nodes"; codes of an H100).
+  bool has_memory() const;
   // True if every node of `nodes` is in `tips` or is an ancestor of one of them.
   static bool joined(const std::vector<Node*>& nodes, const std::vector<Node*>& tips);
 
   std::uint64_t id = next_id();
   std::vector<std::shared_ptr<UserReferences>> user_references;
   std::vector<std::shared_ptr<Condition>> conditions;  // made for this graph
-  bool embedded = false;  // belongs to a child or conditional node, which destroys it
+  bool embedded = false;         // belongs to a child or conditional node, which destroys it
+  const void* handle = nullptr;  // of a child node's graph that the program has looked at
 
  private:
   static std::uint64_t next_id();
@@ -113,8 +118,11 @@ class GraphExec : public std::enable_shared_from_this<GraphExec> {
   };
   Updated update(const Graph& graph);
 
-  // The graph as it was instantiated, to become a child of another.
-  const std::shared_ptr<Graph>& source() const { return source_; }
+  // The graph as it was instantiated or last updated, to become a child of another.
+  std::shared_ptr<Graph> source() const {
+    const std::lock_guard lock(mutex_);
+    return held_->source;
+  }
 
   const std::uint64_t flags;
   const std::uint64_t id;
@@ -151,7 +159,12 @@ class GraphExec : public std::enable_shared_from_this<GraphExec> {
 
   mutable std::mutex mutex_;
   std::vector<Step> steps_;
-  std::shared_ptr<Graph> source_;
+  // The graphs whose user objects it and its pending launches hold.
+  struct Held {
+    std::shared_ptr<Graph> source;
+    std::map<const Node*, std::shared_ptr<Graph>> children;  // that a child node got later
+  };
+  std::shared_ptr<const Held> held_;
   std::shared_ptr<const Steps> uploaded_;
   std::atomic<int> launched_by_kernels_{0};  // launches that have not ended
   bool updatable_ = false;                   // kernels may change some of its nodes

@@ -83,8 +83,7 @@ Result<std::shared_ptr<GraphExec>> GraphExec::make(const Graph& graph, std::uint
   std::shared_ptr<GraphExec> exec(new GraphExec(flags));
   if (Status status = take_updatable(*steps, exec); status != Status::success) return fail(status);
   exec->steps_ = std::move(*steps);
-  exec->source_ = graph.clone();
-  exec->source_->embedded = true;
+  exec->held_ = std::make_shared<const Held>(Held{graph.embedded_clone(), {}});
   return exec;
 }
 
@@ -145,8 +144,10 @@ Status GraphExec::launch(const std::shared_ptr<Stream>& stream) {
   auto steps = std::make_shared<Steps>();
   std::vector<Ticket> after;
   GraphReservation reservation;
+  std::shared_ptr<const Held> held;
   {
     std::lock_guard lock(mutex_);
+    held = held_;
     std::vector<GraphReservation::Step> memory;
     for (const Step& step : steps_)
       if (auto each = memory_step(step.work); each.memory) memory.push_back(std::move(each));
@@ -167,8 +168,9 @@ Status GraphExec::launch(const std::shared_ptr<Stream>& stream) {
       record->recording = std::make_shared<InnerRecording>(stream->last(), record->event->shared);
     }
   stream->device().printed.flush();
-  const Ticket ticket = stream->submit(
-      [self = shared_from_this(), steps, raw = stream.get()] { run(self, steps, *raw); }, after);
+  const Ticket ticket = stream->submit([self = shared_from_this(), steps, held = std::move(held),
+                                        raw = stream.get()] { run(self, steps, *raw); },
+                                       after);
   reservation.launched(ticket);
   publish(*steps, ticket);
   std::lock_guard lock(mutex_);
@@ -194,11 +196,17 @@ Status GraphExec::set_child(Step& step, const Graph& child) {
   for (std::size_t i = 0; i < fresh->size(); ++i)
     if (inner[i].work.index() != (*fresh)[i].work.index()) return Status::invalid_value;
   for (std::size_t i = 0; i < fresh->size(); ++i) inner[i].work = std::move((*fresh)[i].work);
+  auto held = std::make_shared<Held>(*held_);
+  held->children[step.node] = child.embedded_clone();
+  held_ = std::move(held);
   return Status::success;
 }
 
 Status GraphExec::set(const Node* node, Work work) {
+  // If it is dropped, the program's destructors run without the mutex.
+  std::shared_ptr<const Held> old;
   std::lock_guard lock(mutex_);
+  old = held_;
   Step* found = step(node);
   if (!found || found->work.index() != work.index()) return Status::invalid_value;
   if (std::holds_alternative<ConditionalWork>(work)) return Status::invalid_value;
@@ -242,9 +250,14 @@ GraphExec::Updated GraphExec::update(const Graph& graph) {
   auto fresh = flatten(graph);
   if (!fresh) return {Change::error, nullptr};
   if (updatable_ || has_updatable(*fresh)) return {Change::not_supported, nullptr};
+  // If it is dropped, the program's destructors run without the mutex.
+  std::shared_ptr<const Held> old;
   std::lock_guard lock(mutex_);
   const Updated updated = difference(steps_, *fresh);
-  if (updated.change == Change::none) replace(steps_, *fresh);
+  if (updated.change != Change::none) return updated;
+  replace(steps_, *fresh);
+  old = std::move(held_);
+  held_ = std::make_shared<const Held>(Held{graph.embedded_clone(), {}});
   return updated;
 }
 

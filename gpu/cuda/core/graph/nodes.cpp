@@ -95,9 +95,8 @@ Result<Work> child_work(const void* handle) {
   std::lock_guard lock(graph_mutex());
   auto graph = Core::get().graphs.find(handle);
   if (!graph) return fail(Status::invalid_value);
-  auto copy = graph->clone();
-  copy->embedded = true;
-  return Work(ChildWork{copy});
+  if (graph->has_memory()) return fail(Status::not_supported);
+  return Work(ChildWork{graph->embedded_clone()});
 }
 
 Result<Work> record_work(const void* handle) {
@@ -308,7 +307,8 @@ Status get_node(const void* handle, abi::AllocateNode* place) {
 Status get_child_graph(const void* handle, void** place) {
   return with_node<ChildWork>(handle, [&](Node&, const ChildWork& work) {
     if (!place) return Status::invalid_value;
-    *place = Core::get().graphs.add(work.graph);
+    if (!work.graph->handle) work.graph->handle = Core::get().graphs.add(work.graph);
+    *place = const_cast<void*>(work.graph->handle);
     return Status::success;
   });
 }

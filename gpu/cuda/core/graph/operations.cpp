@@ -145,7 +145,7 @@ Status destroy_graph(const void* handle) {
 Status clone_graph(void** place, const void* handle) {
   return with_graph(handle, [&](Graph& graph) {
     if (!place) return Status::invalid_value;
-    if (has_updatable(graph)) return Status::not_supported;
+    if (has_updatable(graph) || graph.has_memory()) return Status::not_supported;
     *place = Core::get().graphs.add(graph.clone());
     return Status::success;
   });
@@ -215,13 +215,16 @@ Status add_dependencies(const void* graph, void* const* from, void* const* to,
 
 Status remove_dependencies(const void* graph, void* const* from, void* const* to,
                            const abi::EdgeData* data, std::size_t count) {
+  const Status status = with_graph(
+      graph, [](Graph& g) { return g.has_memory() ? Status::not_supported : Status::success; });
+  if (status != Status::success) return status;
   return change_edges(graph, from, to, data, count, &Graph::disconnect);
 }
 
 Status destroy_node(const void* handle) {
   return with_any_node(handle, [](Node& node) {
     const auto* const kernel = std::get_if<KernelWork>(&node.work);
-    if (kernel && kernel->updatable) return Status::not_supported;
+    if ((kernel && kernel->updatable) || node.graph->has_memory()) return Status::not_supported;
     return node.graph->remove(&node);
   });
 }

@@ -62,6 +62,7 @@ Status apply(Advice& advice, int kind, const abi::Location& location) {
       advice.preferred = {abi::location_none, device_invalid};
       break;
     case set_accessed_by:
+      std::erase(advice.accessed_by, ordinal_of(location));
       advice.accessed_by.push_back(ordinal_of(location));
       break;
     case unset_accessed_by:

@@ -45,6 +45,7 @@ Status make_pool(void** place, const abi::PoolProperties* properties) {
 }
 
 Status get_pool_attribute(const Pool& pool, int which, void* value) {
+  if (Status status = allowed_in_capture(); status != Status::success) return status;
   auto found = pool.attribute(which);
   if (!value || !found) return Status::invalid_value;
   if (which <= last_int_attribute)
@@ -55,6 +56,7 @@ Status get_pool_attribute(const Pool& pool, int which, void* value) {
 }
 
 Status set_pool_attribute(Pool& pool, int which, const void* value) {
+  if (Status status = allowed_in_capture(); status != Status::success) return status;
   if (!value) return Status::invalid_value;
   return pool.set_attribute(which, which <= last_int_attribute
                                        ? std::uint64_t(*static_cast<const int*>(value))
@@ -80,15 +82,15 @@ Status get_pool_access(int* flags, const Pool& pool, const abi::Location* locati
 Status allocate_ordered(void** place, std::uint64_t bytes, const std::shared_ptr<Pool>& pool,
                         Stream& stream) {
   if (!place || pool->imported) return Status::invalid_value;
-  if (capturing(stream)) {
+  if (capturing(stream) && bytes != 0) {
     auto memory = GraphMemory::make(stream, pool->device, bytes);
     Status status = submit(stream, AllocateWork{memory});
     if (status == Status::success) *place = pointer_to(memory->address);
     return status;
   }
-  if (Status status = allowed_now(stream); status != Status::success) return status;
   *place = nullptr;
   if (bytes == 0) return Status::success;
+  if (Status status = allowed_now(stream); status != Status::success) return status;
   auto address = allocate_from(pool, bytes);
   if (!address) return address.error().status;
   *place = pointer_to(*address);

@@ -44,11 +44,11 @@ struct EmptyWork {};
 // In a launch from the host, the events of a graph's nodes stand for recordings from then on.
 struct RecordWork {
   std::shared_ptr<Event> event;
-  std::shared_ptr<InnerRecording> recording;  // of this launch; or null
+  std::shared_ptr<InnerRecording> recording = nullptr;  // of this launch; or null
 };
 struct WaitWork {
   std::shared_ptr<Event> event;
-  std::shared_ptr<const Recording> recording;  // the latest at the launch; or null
+  std::shared_ptr<const Recording> recording = nullptr;  // the latest at the launch; or null
 };
 struct ChildWork {
   std::shared_ptr<Graph> graph;
