@@ -1,3 +1,4 @@
+// flags: -lcuda
 // What the driver answers about allocations of no bytes, pools during a capture, shared memory that
 // is left for a kernel, ranges' accessors, and changes of graphs that allocate memory.
 #include <cuda.h>

@@ -1,3 +1,4 @@
+// flags: -lcuda
 // Whose user objects an executable graph holds: those of the graph that it was last made or updated
 // from, and of a child graph that it got. A child graph that was looked at goes with its parent.
 #include <cuda.h>
