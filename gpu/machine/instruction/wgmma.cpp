@@ -55,9 +55,9 @@ bool moves_words(const ptx::Function& f, const Instruction& in) {
          (operands[1].kind != Operand::Kind::reg || is_word(operands[1]));
 }
 
-class HeldRegisters {
+class RegistersInFlight {
  public:
-  explicit HeldRegisters(Function& function)
+  explicit RegistersInFlight(Function& function)
       : function_(function), written_(function.text->registers.size()) {}
 
   void find() {
@@ -152,7 +152,7 @@ WgmmaUse wgmma_use(const ptx::Function& function, const ptx::Instruction& in) {
 
 void find_held_registers(Function& function) {
   if (std::any_of(function.body.begin(), function.body.end(), is_multiply))
-    HeldRegisters(function).find();
+    RegistersInFlight(function).find();
 }
 
 }  // namespace inflight::machine
