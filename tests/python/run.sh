@@ -14,7 +14,7 @@ python=${INFLIGHT_TEST_PYTHON:-$here/../../.python/bin/python}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # Separate caches, so that kernels compiled by others on this machine are not tested.
-export TRITON_CACHE_DIR=$work/triton NUMBA_CACHE_DIR=$work/numba
+export TRITON_CACHE_DIR=$work/triton NUMBA_CACHE_DIR=$work/numba WARP_CACHE_PATH=$work/warp
 unset TRITON_PTXAS_PATH TRITON_PTXAS_BLACKWELL_PATH LD_LIBRARY_PATH LD_AUDIT LD_PRELOAD
 case $2 in
 --sessions)
