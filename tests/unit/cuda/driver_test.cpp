@@ -474,8 +474,8 @@ TEST(DriverLookup, TheVersionDecides) {
   EXPECT_EQ(cuGetProcAddress_v2("cuNothing", &found, 13000, 0, nullptr), not_found);
 }
 
-// driver_names.h100.txt: the exported names of a driver of CUDA 13.0 (580.159.04), and what its
-// cuGetProcAddress says of each: 0 if it finds it, else 1.
+// driver_names.h100.txt: the names of CUDA's headers that a driver of CUDA 13.0 (580.159.04)
+// exports, and what its cuGetProcAddress says of each: 0 if it finds it, else 1.
 TEST(DriverLookup, FindsWhatADriverFinds) {
   std::ifstream list(INFLIGHT_RECORDS "/driver_names.h100.txt");
   int names = 0, found = 0;

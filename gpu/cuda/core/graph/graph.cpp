@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <deque>
 #include <unordered_set>
-#include <utility>
 
 namespace inflight::cuda {
 namespace {
@@ -77,8 +76,9 @@ namespace {
 void detach(Node& node) {
   node.graph = nullptr;
   node_handles().remove(&node);
-  if (const auto* const child = std::get_if<ChildWork>(&node.work); child && child->graph->handle)
-    Core::get().graphs.remove(std::exchange(child->graph->handle, nullptr));
+  // The program may have looked at the child's graph.
+  if (const auto* const child = std::get_if<ChildWork>(&node.work))
+    Core::get().graphs.remove(child->graph.get());
 }
 
 }  // namespace

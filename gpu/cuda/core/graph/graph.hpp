@@ -67,8 +67,7 @@ class Graph {
   std::uint64_t id = next_id();
   std::vector<std::shared_ptr<UserReferences>> user_references;
   std::vector<std::shared_ptr<Condition>> conditions;  // made for this graph
-  bool embedded = false;         // belongs to a child or conditional node, which destroys it
-  const void* handle = nullptr;  // of a child node's graph that the program has looked at
+  bool embedded = false;  // belongs to a child or conditional node, which destroys it
 
  private:
   static std::uint64_t next_id();

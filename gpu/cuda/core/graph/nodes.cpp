@@ -307,8 +307,7 @@ Status get_node(const void* handle, abi::AllocateNode* place) {
 Status get_child_graph(const void* handle, void** place) {
   return with_node<ChildWork>(handle, [&](Node&, const ChildWork& work) {
     if (!place) return Status::invalid_value;
-    if (!work.graph->handle) work.graph->handle = Core::get().graphs.add(work.graph);
-    *place = const_cast<void*>(work.graph->handle);
+    *place = Core::get().graphs.add(work.graph);
     return Status::success;
   });
 }
