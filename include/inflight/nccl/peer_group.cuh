@@ -154,7 +154,11 @@ class peer_state {
     world_ = world;
     ncclResult_t error = split(host);
     if (error == ncclSuccess) error = make_window(blocks, threads);
+#ifdef NCCL_DEV_COMM_REQUIREMENTS_INITIALIZER
     ncclDevCommRequirements needs = NCCL_DEV_COMM_REQUIREMENTS_INITIALIZER;
+#else
+    ncclDevCommRequirements needs{};  // NCCL 2.28, whose structure has no version
+#endif
     needs.lsaBarrierCount = int(blocks);
     if (error == ncclSuccess) error = ncclDevCommCreate(local_, &needs, &handle_.comm);
     made_ = error == ncclSuccess;
