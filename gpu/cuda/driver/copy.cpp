@@ -69,6 +69,7 @@ bool has_array(const Box& box) {
   return box.from.type == MemoryType::array || box.to.type == MemoryType::array;
 }
 
+using driver::box_of;  // of three dimensions
 Result<Copy> box_of(const Copy2D& box) {
   if (has_array(box)) return array_box(box, 1);
   auto from = base_of(box.from);

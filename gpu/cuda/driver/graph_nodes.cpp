@@ -1,7 +1,6 @@
 // Driver API: the nodes of graphs.
 #include "gpu/cuda/core/graph/nodes.hpp"
 #include "gpu/cuda/core/graph/value_nodes.hpp"
-#include "gpu/cuda/core/texture/array.hpp"
 #include "gpu/cuda/driver/copy.hpp"
 #include "gpu/cuda/driver/forward.hpp"
 
@@ -38,7 +37,7 @@ Result<Work> work_of(const Copy3D* box) {
   if (!box) return fail(Status::invalid_value);
   auto copy = box_of(*box);
   if (!copy) return tl::unexpected(copy.error());
-  return Work(*copy);
+  return copy_node_work(std::move(*copy), *box);
 }
 
 Result<Work> work_of(const KernelNode* node) {
@@ -46,33 +45,6 @@ Result<Work> work_of(const KernelNode* node) {
   const abi::KernelNode parameters = plain(*node);
   const ScopedContext scope(context_of(node->context, false));
   return cuda::work_of(&parameters);
-}
-
-// Restores the array that this side of the copy was given as.
-void name_array(const void* array, const void* start, Side3D& side) {
-  const auto found = array ? find_array(array) : nullptr;
-  if (!found) return;
-  const abi::Position at = position_in(array, start);
-  side = {};
-  side.type = MemoryType::array, side.array = const_cast<void*>(array);
-  side.x = at.x * found->image.format.bytes(), side.y = at.y, side.z = at.z;
-}
-
-Copy3D driver_copy(const Copy& copy) {
-  Copy3D box{};
-  box.from.type = box.to.type = MemoryType::unified;
-  box.from.device = address(copy.from);
-  box.from.pitch = copy.from_pitch;
-  box.from.height = copy.from_rows;
-  box.to.device = address(copy.to);
-  box.to.pitch = copy.to_pitch;
-  box.to.height = copy.to_rows;
-  box.width = copy.width;
-  box.height = copy.height;
-  box.depth = copy.depth;
-  name_array(copy.from_array, copy.from, box.from);
-  name_array(copy.to_array, copy.to, box.to);
-  return box;
 }
 
 // The parts of CUgraphNodeParams that differ from the runtime's: kernels, copies and value
@@ -175,13 +147,7 @@ INFLIGHT_FORWARD_2(cuGraphKernelNodeCopyAttributes, copy_node_attributes, Handle
 
 INFLIGHT_CU_AT(of_context(context), cuGraphAddMemcpyNode,
                (NODE_PLACE, const Copy3D* box, Handle context), { return ADD_NODE(work_of(box)); })
-INFLIGHT_CU_AT(of_any(), cuGraphMemcpyNodeGetParams, (Handle node, Copy3D* box), {
-  Copy copy;
-  if (!box) return Status::invalid_value;
-  const Status status = get_node(node, &copy);
-  if (status == Status::success) *box = driver_copy(copy);
-  return status;
-})
+INFLIGHT_FORWARD_2(cuGraphMemcpyNodeGetParams, get_copy_node, Handle, Copy3D*)
 INFLIGHT_CU_AT(of_any(), cuGraphMemcpyNodeSetParams, (Handle node, const Copy3D* box),
                { return set_node(node, work_of(box)); })
 INFLIGHT_CU_AT(of_context(context), cuGraphExecMemcpyNodeSetParams,

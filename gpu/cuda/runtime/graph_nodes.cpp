@@ -1,4 +1,5 @@
 // Graph nodes: adding them, reading and changing their parameters.
+#include "gpu/cuda/core/graph/copy_nodes.hpp"
 #include "gpu/cuda/core/graph/nodes.hpp"
 #include "gpu/cuda/core/kernels.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
@@ -81,7 +82,7 @@ INFLIGHT_API int cudaGraphKernelNodeCopyAttributes(void* to, void* from) {
 // --- copies and fills -------------------------------------------------------------------------
 
 INFLIGHT_API int cudaGraphAddMemcpyNode(NODE_PLACE, const abi::Copy3D* parameters) {
-  return ADD_NODE(work_of(parameters));
+  return ADD_NODE(copy_node_work(parameters));
 }
 INFLIGHT_API int cudaGraphAddMemcpyNode1D(NODE_PLACE, void* to, const void* from, std::size_t bytes,
                                           int kind) {
@@ -96,10 +97,10 @@ INFLIGHT_API int cudaGraphAddMemcpyNodeFromSymbol(NODE_PLACE, void* to, const vo
   return ADD_NODE(from_symbol(to, symbol, bytes, offset, kind));
 }
 INFLIGHT_API int cudaGraphMemcpyNodeGetParams(void* handle, abi::Copy3D* place) {
-  return entry([&] { return get_node(handle, place); });
+  return entry([&] { return get_copy_node(handle, place); });
 }
 INFLIGHT_API int cudaGraphMemcpyNodeSetParams(void* node, const abi::Copy3D* parameters) {
-  return SET_NODE(work_of(parameters));
+  return SET_NODE(copy_node_work(parameters));
 }
 INFLIGHT_API int cudaGraphMemcpyNodeSetParams1D(void* node, void* to, const void* from,
                                                 std::size_t bytes, int kind) {
@@ -117,7 +118,7 @@ INFLIGHT_API int cudaGraphMemcpyNodeSetParamsFromSymbol(void* node, void* to, co
 }
 INFLIGHT_API int cudaGraphExecMemcpyNodeSetParams(void* exec, void* node,
                                                   const abi::Copy3D* parameters) {
-  return SET_EXEC(work_of(parameters));
+  return SET_EXEC(copy_node_work(parameters));
 }
 INFLIGHT_API int cudaGraphExecMemcpyNodeSetParams1D(void* exec, void* node, void* to,
                                                     const void* from, std::size_t bytes, int kind) {

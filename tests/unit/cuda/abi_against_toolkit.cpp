@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include "gpu/cuda/core/abi.hpp"
+#include "gpu/cuda/core/graph/copy_nodes.hpp"
 #include "gpu/cuda/core/graph/value_nodes.hpp"
 #include "gpu/cuda/core/green/resource.hpp"
 #include "gpu/cuda/core/profiles.hpp"
@@ -41,6 +42,17 @@ static_assert(sizeof(DevResource) == sizeof(CUdevResource) &&
                   offsetof(CUdevResource, sm.smCoscheduledAlignment) &&
               DevResource::multiprocessors == CU_DEV_RESOURCE_TYPE_SM);
 #endif
+using inflight::cuda::DriverCopy3D;
+using inflight::cuda::MemoryType;
+static_assert(sizeof(DriverCopy3D) == sizeof(CUDA_MEMCPY3D) &&
+              sizeof(DriverCopy3D) == sizeof(CUDA_MEMCPY3D_PEER) &&
+              offsetof(DriverCopy3D, from.type) == offsetof(CUDA_MEMCPY3D, srcMemoryType) &&
+              offsetof(DriverCopy3D, from.context) == offsetof(CUDA_MEMCPY3D_PEER, srcContext) &&
+              offsetof(DriverCopy3D, from.height) == offsetof(CUDA_MEMCPY3D, srcHeight) &&
+              offsetof(DriverCopy3D, to.x) == offsetof(CUDA_MEMCPY3D, dstXInBytes) &&
+              offsetof(DriverCopy3D, to.array) == offsetof(CUDA_MEMCPY3D, dstArray) &&
+              offsetof(DriverCopy3D, width) == offsetof(CUDA_MEMCPY3D, WidthInBytes) &&
+              int(MemoryType::unified) == CU_MEMORYTYPE_UNIFIED);
 using inflight::cuda::ValueNode;
 using inflight::cuda::ValueOperation;
 static_assert(

@@ -1,12 +1,12 @@
 // Conversions between graph nodes' parameters and work.
 #include "gpu/cuda/core/graph/nodes.hpp"
 
+#include "gpu/cuda/core/graph/copy_nodes.hpp"
 #include "gpu/cuda/core/graph/graph_kernels.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/store.hpp"
 #include "gpu/cuda/core/stream/launch.hpp"
 #include "gpu/cuda/core/stream/operations.hpp"
-#include "gpu/cuda/core/texture/array.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -16,22 +16,6 @@ Result<Work> checked(Result<Work> work) {
   if (Status status = check(*work, current_device()); status != Status::success)
     return fail(status);
   return work;
-}
-
-// Restores the arrays that the copy was given, and its extent in texels.
-void name_arrays(const Copy& copy, abi::Copy3D& box) {
-  const void* const any = copy.to_array ? copy.to_array : copy.from_array;
-  if (const auto array = find_array(any)) box.extent.width /= array->image.format.bytes();
-  if (copy.from_array) {
-    box.from_array = const_cast<void*>(copy.from_array);
-    box.from_position = position_in(copy.from_array, copy.from);
-    box.from = {};
-  }
-  if (copy.to_array) {
-    box.to_array = const_cast<void*>(copy.to_array);
-    box.to_position = position_in(copy.to_array, copy.to);
-    box.to = {};
-  }
 }
 
 }  // namespace
@@ -53,12 +37,6 @@ Result<Work> work_of(const abi::KernelNode* node) {
                           dim3_of(node->block), node->arguments, node->extra, node->dynamic_shared);
   if (!work) return tl::unexpected(work.error());
   return Work(std::move(*work));
-}
-
-Result<Work> work_of(const abi::Copy3D* node) {
-  auto copy = copy_of(node);
-  if (!copy) return tl::unexpected(copy.error());
-  return Work(*copy);
 }
 
 Result<Work> work_of(const abi::FillNode* node) {
@@ -129,7 +107,7 @@ Result<Work> work_of(abi::GraphNode* node, const NodeSite& site) {
     case abi::node_kernel:
       return work_of(&node->kernel);
     case abi::node_copy:
-      return work_of(&node->copy.copy);
+      return copy_node_work(&node->copy.copy);
     case abi::node_fill:
       return work_of(&node->fill);
     case abi::node_host:
@@ -261,22 +239,6 @@ Status get_node(const void* handle, abi::KernelNode* place) {
                                work.dynamic_shared,
                                node.arguments.data(),
                                nullptr});
-  });
-}
-
-Status get_node(const void* handle, Copy* place) {
-  return with_node<Copy>(handle, [&](Node&, const Copy& copy) { return store_value(place, copy); });
-}
-
-Status get_node(const void* handle, abi::Copy3D* place) {
-  return with_node<Copy>(handle, [&](Node&, const Copy& copy) {
-    abi::Copy3D box{};
-    box.from = {const_cast<void*>(copy.from), copy.from_pitch, copy.width, copy.from_rows};
-    box.to = {copy.to, copy.to_pitch, copy.width, copy.to_rows};
-    box.extent = {copy.width, copy.height, copy.depth};
-    name_arrays(copy, box);
-    box.kind = int(copy.direction);
-    return store_value(place, box);
   });
 }
 

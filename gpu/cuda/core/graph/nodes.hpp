@@ -23,7 +23,6 @@ struct NodeSite {
 
 // Work from the parameters of a node (invalid_value: a pointer is null).
 Result<Work> work_of(const abi::KernelNode* node);
-Result<Work> work_of(const abi::Copy3D* node);
 Result<Work> work_of(const abi::FillNode* node);
 Result<Work> work_of(const abi::HostNode* node);
 // Also writes the address, which depends on where the node is added.
@@ -46,8 +45,6 @@ Status set_exec_kernel_node(const void* exec, const void* node, const abi::Kerne
 
 // The parameters of a node (invalid_value: its work is of another kind, or there is no place).
 Status get_node(const void* node, abi::KernelNode* place);
-Status get_node(const void* node, abi::Copy3D* place);
-Status get_node(const void* node, Copy* place);
 Status get_node(const void* node, abi::FillNode* place);
 Status get_node(const void* node, abi::HostNode* place);
 Status get_node(const void* node, abi::AllocateNode* place);

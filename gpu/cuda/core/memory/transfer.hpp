@@ -1,6 +1,7 @@
 // Copies and fills of memory: their description, checks and execution.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "gpu/cuda/core/abi.hpp"
@@ -17,6 +18,8 @@ enum class Direction : std::uint8_t {
   by_address = 4,
 };
 
+struct GivenCopy;  // graph/copy_nodes.hpp
+
 // A box of `width` bytes × `height` rows × `depth` slices. Rows lie `pitch` bytes apart, slices
 // `pitch * rows` bytes. A linear copy has height and depth 1.
 struct Copy {
@@ -28,6 +31,7 @@ struct Copy {
   Direction direction = Direction::by_address;
   bool awaited = false;                                   // the call returns when it is done
   const void *to_array = nullptr, *from_array = nullptr;  // the CUDA arrays in the call
+  std::shared_ptr<const GivenCopy> given = nullptr;       // the parameters of a graph's node
   std::uint64_t bytes() const { return width * height * depth; }
 };
 inline Copy linear(void* to, const void* from, std::uint64_t bytes, Direction direction) {
