@@ -96,6 +96,8 @@ Result<Node*> Graph::add(Work work, const std::vector<Node*>& dependencies) {
   std::unordered_set<const Node*> seen;
   for (const Node* each : dependencies)
     if (!owns(each) || !seen.insert(each).second) return fail(Status::invalid_value);
+  if (const auto* const freed = std::get_if<FreeWork>(&work); freed && frees(freed->memory.get()))
+    return fail(Status::invalid_value);
   auto node = std::make_shared<Node>();
   node->graph = this;
   node->dependencies = dependencies;
@@ -137,6 +139,13 @@ bool Graph::has_memory() const {
   return std::any_of(nodes_.begin(), nodes_.end(), [](const auto& node) {
     return std::holds_alternative<AllocateWork>(node->work) ||
            std::holds_alternative<FreeWork>(node->work);
+  });
+}
+
+bool Graph::frees(const GraphMemory* memory) const {
+  return std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& node) {
+    const auto* const freed = std::get_if<FreeWork>(&node->work);
+    return freed && freed->memory.get() == memory;
   });
 }
 

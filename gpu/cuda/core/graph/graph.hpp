@@ -14,6 +14,8 @@
 
 namespace inflight::cuda {
 
+class GraphExec;
+
 struct Node {
   Graph* graph = nullptr;  // while it is part of one
   Work work;
@@ -39,7 +41,7 @@ class Graph {
  public:
   ~Graph();
   // Adds a node that waits for `dependencies` (invalid_value: not nodes of this graph, or one is
-  // listed twice).
+  // listed twice; a node frees the same allocation).
   Result<Node*> add(Work work, const std::vector<Node*>& dependencies);
   Status connect(Node* from, Node* to, EdgeKind kind = {});     // `to` waits for `from`
   Status disconnect(Node* from, Node* to, EdgeKind kind = {});  // invalid_value: no such edge
@@ -58,8 +60,9 @@ class Graph {
   Result<std::vector<Node*>> order() const;
   std::shared_ptr<Graph> clone() const;
   std::shared_ptr<Graph> embedded_clone() const;
-  // True if it allocates or frees memory. Such a graph cannot be cloned or become a child, and its
-  // nodes and edges cannot be removed (CUDA guide, "Graph Memory Nodes"; codes of an H100).
+  // True if it allocates or frees memory. Such a graph cannot be cloned or become a child, its
+  // nodes and edges cannot be removed, and it has one executable graph at a time (CUDA driver API,
+  // cuGraphAddMemAllocNode; codes of an H100).
   bool has_memory() const;
   // True if every node of `nodes` is in `tips` or is an ancestor of one of them.
   static bool joined(const std::vector<Node*>& nodes, const std::vector<Node*>& tips);
@@ -67,10 +70,12 @@ class Graph {
   std::uint64_t id = next_id();
   std::vector<std::shared_ptr<UserReferences>> user_references;
   std::vector<std::shared_ptr<Condition>> conditions;  // made for this graph
+  std::weak_ptr<GraphExec> instance;                   // the latest executable graph of it
   bool embedded = false;  // belongs to a child or conditional node, which destroys it
 
  private:
   static std::uint64_t next_id();
+  bool frees(const GraphMemory* memory) const;
   bool owns(const Node* node) const { return node && node->graph == this; }
   std::vector<std::shared_ptr<Node>> nodes_;
   std::uint32_t next_node_ = 0;

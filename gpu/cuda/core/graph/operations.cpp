@@ -118,6 +118,12 @@ Unfit unfit_node(const Graph& graph, std::size_t& working) {
   return {};
 }
 
+// True if the program has not destroyed the graph's latest executable graph.
+bool has_instance(const Graph& graph) {
+  const auto instance = graph.instance.lock();
+  return instance && Core::get().graph_execs.find(instance.get());
+}
+
 Unfit unfit_for_devices(const Graph& graph) {
   std::size_t working = 0;
   const Unfit unfit = unfit_node(graph, working);
@@ -249,8 +255,10 @@ Status instantiate(void** place, const void* handle, abi::InstantiateParameters*
       parameters->result = unfit.result;
       if (unfit.result != abi::instantiate_success) return Status::invalid_value;
     }
+    if (graph.has_memory() && has_instance(graph)) return Status::not_supported;
     auto exec = GraphExec::make(graph, flags);
     if (!exec) return exec.error().status;
+    graph.instance = *exec;
     if (flags & upload) (*exec)->upload();
     parameters->result = abi::instantiate_success;
     *place = Core::get().graph_execs.add(std::move(*exec));
