@@ -10,6 +10,7 @@
 
 #include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
+#include "gpu/cuda/core/sharing/mappings.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -252,6 +253,7 @@ Status destroy_pool(const std::shared_ptr<Pool>& pool) {
 }
 
 void release_idle_pools() {
+  unmap_unused();
   if (!any_pool_used) return;
   for (const auto& pool : Core::get().pools.all()) pool->trim_to_threshold();
 }
@@ -274,6 +276,7 @@ Result<std::uint64_t> allocate_from(const std::shared_ptr<Pool>& pool, std::uint
 
 void adopt_into(const std::shared_ptr<Pool>& pool, std::uint64_t address,
                 std::function<void()> end) {
+  unmap_unused();
   pool->adopt(address);
   std::lock_guard lock(ordered().mutex);
   ordered().pools[address] = pool;

@@ -11,6 +11,7 @@
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
+#include "gpu/cuda/core/sharing/mappings.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -40,7 +41,7 @@ std::uint64_t bit(int device) { return std::uint64_t{1} << device; }
 
 void end(std::uint64_t base, const Imported& each) {
   Core::get().memory.release(base);
-  munmap(each.mapped, each.mapped_bytes);
+  unmap_when_unused(each.mapped, each.mapped_bytes);
 }
 
 }  // namespace

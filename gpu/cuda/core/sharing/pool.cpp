@@ -12,6 +12,7 @@
 
 #include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
+#include "gpu/cuda/core/sharing/mappings.hpp"
 #include "gpu/cuda/core/sharing/memory.hpp"
 
 namespace inflight::cuda {
@@ -73,7 +74,7 @@ Status import_pool_memory(void** place, const std::shared_ptr<Pool>& pool,
   if (!mapping.at) return Status::map_failed;
   Core::get().memory.adopt(pool->device, pointer_to(mapping.memory), handle->bytes,
                            machine::AllocationKind::device);
-  adopt_into(pool, mapping.memory, [mapping] { munmap(mapping.at, mapping.bytes); });
+  adopt_into(pool, mapping.memory, [mapping] { unmap_when_unused(mapping.at, mapping.bytes); });
   *place = pointer_to(mapping.memory);
   return Status::success;
 }
