@@ -81,6 +81,11 @@ Pool::Pool(const PoolPlace& place, bool is_default, std::uint64_t max_bytes, int
       handle_types(handle_types),
       max_bytes_(max_bytes) {}
 
+unsigned long long Pool::next_number() {
+  static std::atomic<unsigned long long> last{0};
+  return ++last;
+}
+
 machine::AllocationKind Pool::kind() const {
   if (place.allocation == abi::allocation_managed) return machine::AllocationKind::managed;
   return place.type == abi::location_device ? machine::AllocationKind::device

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "gpu/cuda/core/abi.hpp"
 #include "gpu/cuda/core/report/status.hpp"
@@ -63,9 +64,18 @@ class Pool {
   const int device;  // accounts for the memory: the pool's device, or 0
   const bool is_default;
   const int handle_types;  // the handle types it can be exported as, one bit each
-  bool imported = false;   // another process owns its memory; it allocates none
+  const unsigned long long number = next_number();  // in its process
+
+  // The pool that another process exported.
+  struct Origin {
+    int process = 0;
+    unsigned long long number = 0;
+    bool operator==(const Origin&) const = default;
+  };
+  std::optional<Origin> imported;  // if set, another process owns its memory; it allocates none
 
  private:
+  static unsigned long long next_number();
   std::uint64_t needed() const;
   void count();
   machine::AllocationKind kind() const;

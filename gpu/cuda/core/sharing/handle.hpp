@@ -21,7 +21,7 @@ struct SharingHandle {
   std::int32_t device = 0;              // its index on the machine
   std::uint64_t system = 0, inode = 0;  // of the file
   std::uint64_t offset = 0, bytes = 0;  // of the memory in the file
-  std::uint64_t reserved = 0;
+  std::uint64_t pool = 0;               // the number of its pool, or 0
 };
 static_assert(sizeof(SharingHandle) == 64 && std::is_trivially_copyable_v<SharingHandle>);
 

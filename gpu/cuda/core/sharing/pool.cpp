@@ -19,7 +19,8 @@ namespace inflight::cuda {
 namespace {
 
 constexpr int handle_file = 1;  // cudaMemHandleTypePosixFileDescriptor
-constexpr const char* name_format = "inflight pool at device %d";  // its index on the machine
+// The device's index on the machine, and the pool's origin.
+constexpr const char* name_format = "inflight pool at device %d of process %d number %llu";
 
 }  // namespace
 
@@ -30,8 +31,9 @@ Status export_pool(void* to, const Pool& pool, int handle_type, unsigned long lo
     report_once("host pool", "host memory pools cannot be shared with other processes.");
     return Status::not_supported;
   }
-  char name[64];
-  std::snprintf(name, sizeof name, name_format, Core::get().device(pool.device).index);
+  char name[128];
+  const int index = Core::get().device(pool.device).index;
+  std::snprintf(name, sizeof name, name_format, index, int(getpid()), pool.number);
   const int file = memfd_create(name, MFD_CLOEXEC);
   if (file < 0) return Status::out_of_memory;
   *static_cast<int*>(to) = file;
@@ -45,10 +47,12 @@ Status import_pool(void** place, const void* file, int handle_type, unsigned lon
   if (readlink(fmt::format("/proc/self/fd/{}", number).c_str(), link, sizeof link - 1) < 0)
     return Status::invalid_value;
   int index = 0;
-  if (std::sscanf(link, (std::string("/memfd:") + name_format).c_str(), &index) != 1)
+  Pool::Origin origin;
+  if (std::sscanf(link, (std::string("/memfd:") + name_format).c_str(), &index, &origin.process,
+                  &origin.number) != 3)
     return Status::invalid_value;
   auto pool = std::make_shared<Pool>(device_place(visible_ordinal(index)), false);
-  pool->imported = true;
+  pool->imported = origin;
   *place = Core::get().pools.add(std::move(pool));
   return Status::success;
 }
@@ -61,12 +65,13 @@ Status export_pool_memory(SharingHandle* to, const void* pointer) {
   auto handle = share_allocation(*allocation, SharingHandle::Kind::pool_memory);
   if (!handle) return handle.error().status;
   *to = *handle;
+  to->pool = pool->number;
   return Status::success;
 }
 
 Status import_pool_memory(void** place, const std::shared_ptr<Pool>& pool,
                           const SharingHandle* handle) {
-  if (!place || !handle || !pool->imported || visible_ordinal(handle->device) != pool->device)
+  if (!place || !handle || pool->imported != Pool::Origin{handle->process, handle->pool})
     return Status::invalid_value;
   auto file = open_shared(*handle, SharingHandle::Kind::pool_memory);
   if (!file) return report(file);

@@ -13,8 +13,9 @@ Status import_pool(void** place, const void* file, int handle_type, unsigned lon
 
 // Exports an allocation of such a pool, by its first address (invalid_value: there is none).
 Status export_pool_memory(SharingHandle* to, const void* pointer);
-// Maps the memory and stores its first address. free_ordered() and cudaFree end the mapping
-// (invalid_value: the pool is not imported, or lies on another device; fails as open_shared does).
+// Maps the memory and stores its first address. free_ordered() and cudaFree end the mapping once no
+// work uses it (invalid_value: the memory is not of the pool that was imported; fails as
+// open_shared does).
 Status import_pool_memory(void** place, const std::shared_ptr<Pool>& pool,
                           const SharingHandle* handle);
 
