@@ -87,7 +87,8 @@ Result<Copy> box_of(const Copy2D& box) {
 }
 
 template <class Box>
-Status copy_box(const Box* box, Handle stream, bool per_thread, bool asynchronous) {
+Status copy_box(const Box* box, Handle stream, bool per_thread, bool asynchronous,
+                bool between_peers = false) {
   if (!box) return Status::invalid_value;
   auto request = box_of(*box);
   if (!request) return report(request);
@@ -95,6 +96,7 @@ Status copy_box(const Box* box, Handle stream, bool per_thread, bool asynchronou
   if (request->from_pitch < request->width || request->to_pitch < request->width) {
     return Status::invalid_value;
   }
+  request->between_peers = between_peers;
   return with_stream(stream, per_thread,
                      [&](Stream& s) { return copy(s, *request, asynchronous); });
 }
@@ -105,7 +107,7 @@ Status copy_peer(const Copy3D* box, Handle stream, bool per_thread, bool asynchr
   if (!context_of(box->from.context) || !context_of(box->to.context)) {
     return Status::invalid_context;
   }
-  return copy_box(box, stream, per_thread, asynchronous);
+  return copy_box(box, stream, per_thread, asynchronous, true);
 }
 
 Status copy_line(void* to, const void* from, std::size_t bytes, Direction direction, Handle stream,
@@ -118,8 +120,9 @@ Status copy_line(void* to, const void* from, std::size_t bytes, Direction direct
 Status copy_peers(DevicePointer to, Handle to_context, DevicePointer from, Handle from_context,
                   std::size_t bytes, Handle stream, bool per_thread, bool asynchronous) {
   if (!context_of(to_context) || !context_of(from_context)) return Status::invalid_context;
-  return copy_line(pointer(to), pointer(from), bytes, Direction::device_to_device, stream,
-                   per_thread, asynchronous);
+  Copy request = linear(pointer(to), pointer(from), bytes, Direction::device_to_device);
+  request.between_peers = true;
+  return with_stream(stream, per_thread, [&](Stream& s) { return copy(s, request, asynchronous); });
 }
 
 struct Element {

@@ -59,9 +59,12 @@ Status from_symbol(Stream& stream, void* to, const void* symbol, std::size_t byt
   return copy(stream, linear(to, *from, bytes, direction_of(kind)), asynchronous);
 }
 
-Status copy_box(Stream& stream, const abi::Copy3D* box, bool asynchronous) {
+Status copy_box(Stream& stream, const abi::Copy3D* box, bool asynchronous,
+                bool between_peers = false) {
   auto request = copy_of(box);
-  return request ? copy_rows(stream, *request, asynchronous) : request.error().status;
+  if (!request) return request.error().status;
+  request->between_peers = between_peers;
+  return copy_rows(stream, *request, asynchronous);
 }
 
 Status copy_box(Stream& stream, const abi::Copy3DPeer* box, bool asynchronous) {
@@ -71,8 +74,18 @@ Status copy_box(Stream& stream, const abi::Copy3DPeer* box, bool asynchronous) {
   const abi::Copy3D plain{
       box->from_array, box->from_position, box->from, box->to_array, box->to_position,
       box->to,         box->extent,        4};
-  return copy_box(stream, &plain, asynchronous);
+  return copy_box(stream, &plain, asynchronous, true);
 }
+
+#ifndef INFLIGHT_PER_THREAD
+Status copy_peers(Stream& stream, void* to, int to_device, const void* from, int from_device,
+                  std::size_t bytes, bool asynchronous) {
+  if (!device_exists(to_device) || !device_exists(from_device)) return Status::invalid_device;
+  Copy request = linear(to, from, bytes, Direction::device_to_device);
+  request.between_peers = true;
+  return copy(stream, request, asynchronous);
+}
+#endif
 
 }  // namespace
 
@@ -128,16 +141,14 @@ INFLIGHT_API int INFLIGHT_STREAMED(cudaMemcpy3DPeerAsync)(const abi::Copy3DPeer*
 INFLIGHT_API int cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
                                 std::size_t bytes) {
   return on_stream(nullptr, [&](Stream& s) {
-    if (!device_exists(to_device) || !device_exists(from_device)) return Status::invalid_device;
-    return copy(s, linear(to, from, bytes, Direction::device_to_device), false);
+    return copy_peers(s, to, to_device, from, from_device, bytes, false);
   });
 }
 
 INFLIGHT_API int cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
                                      std::size_t bytes, void* stream) {
   return on_stream(stream, [&](Stream& s) {
-    if (!device_exists(to_device) || !device_exists(from_device)) return Status::invalid_device;
-    return copy(s, linear(to, from, bytes, Direction::device_to_device), true);
+    return copy_peers(s, to, to_device, from, from_device, bytes, true);
   });
 }
 #endif

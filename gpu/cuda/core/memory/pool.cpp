@@ -98,6 +98,7 @@ Result<std::uint64_t> Pool::allocate(std::uint64_t bytes) {
     return fail(Status::out_of_memory);
   auto address = Core::get().allocate(device, bytes, kind());
   if (!address) return fail(Status::out_of_memory);
+  if (Core::get().device_count() > 1) Core::get().memory.set_reach(*address, reach());
   live_[*address] = bytes;
   used_ += bytes;
   count();
@@ -106,7 +107,17 @@ Result<std::uint64_t> Pool::allocate(std::uint64_t bytes) {
 
 void Pool::adopt(std::uint64_t address) {
   std::lock_guard lock(mutex_);
+  Core::get().memory.set_reach(address, reach());
   live_[address] = 0;
+}
+
+// The devices that may access its memory, as machine::Allocation has it. 0: all devices.
+std::uint64_t Pool::reach() const {
+  if (kind() != machine::AllocationKind::device) return 0;
+  std::uint64_t devices = std::uint64_t{1} << device;
+  for (const auto& [from, flags] : access_)
+    if (flags) devices |= std::uint64_t{1} << from;
+  return devices;
 }
 
 std::uint64_t Pool::needed() const { return round_up(used_, reserve_step); }
@@ -207,12 +218,9 @@ Status Pool::set_access(const abi::Location& from, unsigned flags) {
   if (flags != 0 && flags != 1 && flags != 3) return Status::invalid_value;
   const bool own = place.type == abi::location_device && from.id == device;
   if (own) return flags ? Status::success : Status::invalid_device;
-  {
-    std::lock_guard lock(mutex_);
-    access_[from.id] = flags;
-  }
-  if (flags && place.type == abi::location_device)
-    Core::get().memory.set_peer_access(from.id, device, true);
+  std::lock_guard lock(mutex_);
+  access_[from.id] = flags;
+  for (const auto& [address, bytes] : live_) Core::get().memory.set_reach(address, reach());
   return Status::success;
 }
 

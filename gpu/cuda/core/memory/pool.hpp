@@ -56,7 +56,8 @@ class Pool {
 
   Result<std::uint64_t> attribute(int which) const;
   Status set_attribute(int which, std::uint64_t value);
-  // cudaMemAccessFlags by their numbers: 0 none, 3 read and write.
+  // cudaMemAccessFlags by their numbers: 0 none, 3 read and write. A device's access to a pool's
+  // memory does not depend on its access to the pool's device.
   unsigned access(const abi::Location& from) const;
   Status set_access(const abi::Location& from, unsigned flags);
 
@@ -77,6 +78,7 @@ class Pool {
  private:
   static unsigned long long next_number();
   std::uint64_t needed() const;
+  std::uint64_t reach() const;
   void count();
   machine::AllocationKind kind() const;
   mutable std::mutex mutex_;

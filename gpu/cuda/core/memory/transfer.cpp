@@ -8,6 +8,7 @@
 
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
+#include "gpu/cuda/core/memory/pool.hpp"
 #include "gpu/cuda/core/memory/synchronous.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/sharing/before_launch.hpp"
@@ -42,6 +43,12 @@ Status check_side(const void* pointer, std::uint64_t bytes, bool must_be_ours, b
   if (!allocation) return must_be_ours ? Status::invalid_value : Status::success;
   const std::uint64_t left = allocation->base + allocation->size - address_of(pointer);
   return bytes <= left ? Status::success : Status::invalid_value;
+}
+
+bool may_access(const Device& device, const void* side) {
+  if (Core::get().device_count() == 1) return true;
+  const auto found = Core::get().memory.find(address_of(side));
+  return !found || found->reach == 0 || found->reach >> device.ordinal & 1 || !pool_of(found->base);
 }
 
 bool contiguous(const Copy& copy) {
@@ -190,6 +197,16 @@ Status check(const Fill& fill) {
   return check_side(fill.to, reach(fill), true, true);
 }
 
+Status check_access(const Copy& copy, const Device& device) {
+  if (copy.bytes() == 0 || copy.between_peers) return Status::success;
+  return may_access(device, copy.to) && may_access(device, copy.from) ? Status::success
+                                                                      : Status::invalid_value;
+}
+
+Status check_access(const Fill& fill, const Device& device) {
+  return may_access(device, fill.to) ? Status::success : Status::invalid_value;
+}
+
 void perform(const Copy& copy) {
   auto* to = static_cast<char*>(copy.to);
   auto* from = static_cast<const char*>(copy.from);
@@ -213,6 +230,8 @@ void perform(const Fill& fill) {
 
 Status copy(Stream& stream, const Copy& request, bool asynchronous, SourceOrder order) {
   if (Status status = check(request); status != Status::success) return status;
+  if (Status status = check_access(request, stream.device()); status != Status::success)
+    return status;
   if (capturing(stream)) {
     if (!asynchronous) return unsafe_in_capture();
     return submit(stream, request);

@@ -30,6 +30,7 @@ struct Copy {
   std::uint64_t from_pitch = 0, from_rows = 1;  // of the source
   Direction direction = Direction::by_address;
   bool awaited = false;                                   // the call returns when it is done
+  bool between_peers = false;                             // the call names a device for each side
   const void *to_array = nullptr, *from_array = nullptr;  // the CUDA arrays in the call
   std::shared_ptr<const GivenCopy> given = nullptr;       // the parameters of a graph's node
   std::uint64_t bytes() const { return width * height * depth; }
@@ -62,6 +63,11 @@ struct Fill {
 // allocation; host sides may be any memory of the host.
 Status check(const Copy&);
 Status check(const Fill&);
+
+// Checks that the device may access a pool's memory (invalid_value). A copy reaches memory of other
+// kinds from every device, and any memory if it names the devices.
+Status check_access(const Copy&, const Device&);
+Status check_access(const Fill&, const Device&);
 
 // The bytes from the first to the last that it writes.
 std::uint64_t reach(const Copy&);

@@ -30,8 +30,13 @@ struct Check {
   Status operator()(const KernelWork& work) const {
     return check_launch(work, Core::get().device(work.device));
   }
-  Status operator()(const Copy& copy) const { return check(copy); }
-  Status operator()(const Fill& fill) const { return check(fill); }
+  Status operator()(const Copy& copy) const { return check_transfer(copy); }
+  Status operator()(const Fill& fill) const { return check_transfer(fill); }
+  template <class Transfer>
+  Status check_transfer(const Transfer& transfer) const {
+    const Status status = check(transfer);
+    return status == Status::success ? check_access(transfer, device) : status;
+  }
   Status operator()(const HostWork& work) const {
     return work.function ? Status::success : Status::invalid_value;
   }
