@@ -1,6 +1,7 @@
 // Conditions in device memory, and conditional nodes.
 #include "gpu/cuda/core/graph/conditional.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 
@@ -27,6 +28,15 @@ bool possible(const abi::ConditionalNode& node) {
     case Conditional::Kind::switch_:
       return node.size != 0;
   }
+  return false;
+}
+
+// True if the condition was made for the graph or for one around it.
+bool may_use(std::shared_ptr<const Graph> graph, const std::shared_ptr<Condition>& condition) {
+  for (; graph; graph = graph->enclosing.lock())
+    if (std::find(graph->conditions.begin(), graph->conditions.end(), condition) !=
+        graph->conditions.end())
+      return true;
   return false;
 }
 
@@ -86,17 +96,20 @@ Status make_condition(std::uint64_t* place, const void* handle, unsigned value, 
   return Status::success;
 }
 
-Result<std::shared_ptr<Conditional>> make_conditional(abi::ConditionalNode& node) {
+Result<std::shared_ptr<Conditional>> make_conditional(abi::ConditionalNode& node,
+                                                      const std::shared_ptr<Graph>& graph) {
   const std::lock_guard lock(graph_mutex());
   const auto found = conditions().find(node.handle);
   auto condition = found == conditions().end() ? nullptr : found->second.lock();
-  if (!condition || !possible(node)) return fail(Status::invalid_value);
+  if (!condition || !possible(node) || !may_use(graph, condition))
+    return fail(Status::invalid_value);
   auto made = std::make_shared<Conditional>();
   made->kind = Conditional::Kind(node.kind);
   made->condition = std::move(condition);
   for (unsigned i = 0; i < node.size; ++i) {
     auto body = std::make_shared<Graph>();
     body->embedded = true;
+    body->enclosing = graph;
     made->handles.push_back(Core::get().graphs.add(body));
     made->bodies.push_back(std::move(body));
   }

@@ -47,7 +47,9 @@ struct Conditional {
 
 // A handle for conditional nodes of the graph, on the current device.
 Status make_condition(std::uint64_t* place, const void* graph, unsigned value, unsigned flags);
-// Makes a node from its parameters and stores the handles of its empty bodies in them.
-Result<std::shared_ptr<Conditional>> make_conditional(abi::ConditionalNode& node);
+// Makes a node of the graph from its parameters and stores the handles of its empty bodies in them
+// (invalid_value: the condition was made for a graph that does not enclose this one).
+Result<std::shared_ptr<Conditional>> make_conditional(abi::ConditionalNode& node,
+                                                      const std::shared_ptr<Graph>& graph);
 
 }  // namespace inflight::cuda

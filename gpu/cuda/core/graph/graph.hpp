@@ -72,6 +72,7 @@ class Graph {
   std::vector<std::shared_ptr<Condition>> conditions;  // made for this graph
   std::weak_ptr<GraphExec> instance;                   // the latest executable graph of it
   bool embedded = false;  // belongs to a child or conditional node, which destroys it
+  std::weak_ptr<const Graph> enclosing;  // of a conditional node's body: the graph of that node
 
  private:
   static std::uint64_t next_id();

@@ -95,8 +95,8 @@ Result<Work> free_work(void* pointer) {
   return Work(FreeWork{memory, memory->address});
 }
 
-Result<Work> conditional_work(abi::ConditionalNode& node) {
-  auto made = make_conditional(node);
+Result<Work> conditional_work(abi::ConditionalNode& node, const NodeSite& site) {
+  auto made = make_conditional(node, Core::get().graphs.find(site.graph));
   if (!made) return tl::unexpected(made.error());
   return Work(ConditionalWork{std::move(*made)});
 }
@@ -125,7 +125,7 @@ Result<Work> work_of(abi::GraphNode* node, const NodeSite& site) {
     case abi::node_free:
       return free_work(node->freed);
     case abi::node_conditional:
-      return conditional_work(node->conditional);
+      return conditional_work(node->conditional, site);
     case abi::node_semaphore_signal:
     case abi::node_semaphore_wait:
       report_once("graph node " + std::to_string(node->type),

@@ -28,7 +28,8 @@ Result<Work> work_of(const abi::HostNode* node);
 // Also writes the address, which depends on where the node is added.
 Result<Work> work_of(abi::AllocateNode* node, const NodeSite& site);
 Result<Work> work_of(abi::GraphNode* node, const NodeSite& site = {});  // any kind
-Result<Work> conditional_work(abi::ConditionalNode& node);  // also writes its bodies' handles
+// Also writes the bodies' handles.
+Result<Work> conditional_work(abi::ConditionalNode& node, const NodeSite& site);
 Result<Work> child_work(const void* graph);
 Result<Work> record_work(const void* event);
 Result<Work> wait_work(const void* event);
