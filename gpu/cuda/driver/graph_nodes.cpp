@@ -47,12 +47,19 @@ Result<Work> work_of(const KernelNode* node) {
   return cuda::work_of(&parameters);
 }
 
-// The parts of CUgraphNodeParams that differ from the runtime's: kernels, copies and value
-// operations.
+// The parts of CUgraphNodeParams that differ from the runtime's.
 struct CopyNode {  // CUDA_MEMCPY_NODE_PARAMS
   int flags, reserved;
   Handle context;
   Copy3D copy;
+};
+struct FillNode {  // CUDA_MEMSET_NODE_PARAMS_v2
+  abi::FillNode node;
+  Handle context;
+};
+struct ConditionalNode {  // CUDA_CONDITIONAL_NODE_PARAMS
+  abi::ConditionalNode node;
+  Handle context;
 };
 struct GraphNode {
   int type;
@@ -60,6 +67,8 @@ struct GraphNode {
   union {
     KernelNode kernel;
     CopyNode copy;
+    FillNode fill;
+    ConditionalNode conditional;
     ValueNode values;
     long long words[29];
   };
@@ -75,6 +84,29 @@ Result<Work> work_of(GraphNode* node, const NodeSite& site = {}) {
   if (node->type == abi::node_copy) return work_of(&node->copy.copy);
   if (node->type == abi::node_batch) return value_node_work(&node->values);
   return cuda::work_of(reinterpret_cast<abi::GraphNode*>(node), site);
+}
+
+Status get_any_node(Handle handle, GraphNode* place) {
+  const Status status = cuda::get_node(handle, reinterpret_cast<abi::GraphNode*>(place));
+  if (status != Status::success) return status;
+  switch (place->type) {
+    case abi::node_kernel:
+      place->kernel.context = current_context();
+      return status;
+    case abi::node_copy:
+      place->copy = {0, 0, current_context(), {}};
+      return get_copy_node(handle, &place->copy.copy);
+    case abi::node_fill:
+      place->fill.context = current_context();
+      return status;
+    case abi::node_conditional:
+      place->conditional.context = current_context();
+      return status;
+    case abi::node_batch:
+      return get_value_node(handle, &place->values);
+    default:
+      return status;
+  }
 }
 
 }  // namespace
@@ -98,6 +130,7 @@ INFLIGHT_CU_AT(of_any(), cuGraphAddNode_v2,
                })
 INFLIGHT_CU_AT(of_any(), cuGraphNodeSetParams, (Handle node, GraphNode* parameters),
                { return set_node(node, work_of(parameters)); })
+INFLIGHT_FORWARD_2(cuGraphNodeGetParams, get_any_node, Handle, GraphNode*)
 INFLIGHT_CU_AT(of_any(), cuGraphExecNodeSetParams,
                (Handle exec, Handle node, GraphNode* parameters),
                { return set_exec_node(exec, node, work_of(parameters)); })

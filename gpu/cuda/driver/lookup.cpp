@@ -64,6 +64,12 @@ int form_of(std::string_view name, int cuda_version) {
   return form;
 }
 
+// Whether the driver is too old to have the function (--driver).
+bool is_too_new(std::string_view name) {
+  const auto row = std::ranges::find(versions, name, &Versions::name);
+  return row != std::end(versions) && row->since[0] > settings().driver_version;
+}
+
 // Whether a name is of one form of a function, such as NAME_v2. A driver of CUDA 13.0 finds only
 // NAME.
 bool is_of_one_form(std::string_view name) {
@@ -73,7 +79,7 @@ bool is_of_one_form(std::string_view name) {
 }
 
 Found find(std::string_view name, int cuda_version, bool per_thread) {
-  if (is_of_one_form(name)) return {};
+  if (is_of_one_form(name) || is_too_new(name)) return {};
   int form = form_of(name, cuda_version);
   if (form == 0) return {nullptr, Query::version_too_low};
   std::string full = suffixed(name, form);

@@ -292,6 +292,53 @@ Status get_freed_pointer(const void* handle, void** place) {
 
 namespace {
 
+Status get_conditional(const void* handle, abi::ConditionalNode& place) {
+  return with_node<ConditionalWork>(handle, [&](Node&, const ConditionalWork& work) {
+    Conditional& node = *work.node;
+    if (node.handles.empty())  // it is a clone's
+      for (const auto& body : node.bodies) node.handles.push_back(Core::get().graphs.add(body));
+    place = {node.condition->handle(), int(node.kind), unsigned(node.bodies.size()),
+             node.handles.data()};
+    return Status::success;
+  });
+}
+
+}  // namespace
+
+Status get_node(const void* handle, abi::GraphNode* place) {
+  const std::lock_guard lock(graph_mutex());
+  const auto node = node_of(handle);
+  if (!node || !place) return Status::invalid_value;
+  *place = {};
+  place->type = node_type(node->work);
+  switch (place->type) {
+    case abi::node_kernel:
+      return get_node(handle, &place->kernel);
+    case abi::node_copy:
+      return get_copy_node(handle, &place->copy.copy);
+    case abi::node_fill:
+      return get_node(handle, &place->fill);
+    case abi::node_host:
+      return get_node(handle, &place->host);
+    case abi::node_graph:
+      return get_child_graph(handle, &place->graph);
+    case abi::node_wait:
+      return get_awaited_event(handle, &place->event);
+    case abi::node_record:
+      return get_recorded_event(handle, &place->event);
+    case abi::node_allocate:
+      return get_node(handle, &place->allocate);
+    case abi::node_free:
+      return get_freed_pointer(handle, &place->freed);
+    case abi::node_conditional:
+      return get_conditional(handle, place->conditional);
+    default:
+      return Status::success;
+  }
+}
+
+namespace {
+
 // Whether a node's launch attribute can be set, as on an H100. Programmatic launches become edges.
 bool is_of_nodes(int id) {
   switch (id) {

@@ -49,6 +49,7 @@ Status get_node(const void* node, abi::KernelNode* place);
 Status get_node(const void* node, abi::FillNode* place);
 Status get_node(const void* node, abi::HostNode* place);
 Status get_node(const void* node, abi::AllocateNode* place);
+Status get_node(const void* node, abi::GraphNode* place);  // any kind
 Status get_child_graph(const void* node, void** place);
 Status get_recorded_event(const void* node, void** place);
 Status get_awaited_event(const void* node, void** place);
