@@ -3,8 +3,8 @@
 // A product of two elements is exact in f32. Multiplied by 2^(F - largest exponent), where F is the
 // number of fraction bits, and truncated to an integer, it is the model's aligned term. Integers
 // add exactly. If exponents leave the range of f32, the model computes the outputs one by one.
-#include <memory>
 
+#include "gpu/host/of_this_thread.hpp"
 #include "gpu/tensor/cores.hpp"
 #include "gpu/tensor/float_operands.hpp"
 #include "gpu/tensor/model.hpp"
@@ -252,8 +252,7 @@ bool floats(const Numerics& numerics, const Product& p, const Matrices& at) {
     if (each.element == p.b) decode_b = each.columns;
   }
   if (!decode_a || !decode_b) return false;
-  static thread_local const auto kept = std::make_unique<KeptRows>();
-  const Rows* const rows = kept->of(plan, decode_a);
+  const Rows* const rows = host::of_this_thread<KeptRows>().of(plan, decode_a);
   const Block usual = usual_block(plan);
   Columns columns;
   for (int column = 0; column < p.n; column += columns_at_once) {

@@ -9,6 +9,8 @@
 #include <new>
 #include <utility>
 
+#include "gpu/host/of_this_thread.hpp"
+
 namespace inflight::order {
 namespace {
 
@@ -247,11 +249,17 @@ Clock::Node* Clock::joined_again(Node* a, Node* b) {
     Clock a, b, both;
   };
   constexpr unsigned bits_of_count = 12;
-  // On the heap: as thread-local storage it would take 96 KiB from every stack of the program.
-  thread_local const auto joins = std::make_unique<Join[]>(1u << bits_of_count);
+  struct Joins {
+    std::array<Join, 1u << bits_of_count> of;
+    // Its destructor frees nodes when the thread's free lists have ended.
+    Joins() {
+      FreeList<sizeof(Node)>::deallocate(FreeList<sizeof(Node)>::allocate());
+      FreeList<sizeof(Node::Lanes)>::deallocate(FreeList<sizeof(Node::Lanes)>::allocate());
+    }
+  };
   const auto number = [](const Node* n) { return reinterpret_cast<std::uintptr_t>(n) / 16; };
   const std::uint64_t mixed = (number(a) * 0x9e3779b97f4a7c15 ^ number(b)) * 0xd6e8feb86659fd93;
-  Join& join = joins[mixed >> (64 - bits_of_count)];
+  Join& join = host::of_this_thread<Joins>().of[mixed >> (64 - bits_of_count)];
   if (join.a.node_ == a && join.b.node_ == b) {
     Node* const both = join.both.node_;
     return both == a || both == b ? both : given(join.both);

@@ -2,6 +2,9 @@
 #include "gpu/check/shadow/line.hpp"
 
 #include <algorithm>
+#include <vector>
+
+#include "gpu/host/of_this_thread.hpp"
 
 namespace inflight::shadow {
 namespace {
@@ -205,7 +208,10 @@ bool Line::extend(const Record& now) {
 // Keeps only the newest `limit` records of the same kind for each byte of `now`. Returns the number
 // of records that were cut.
 std::uint32_t Line::bound(const Record& now, std::uint32_t limit) {
-  thread_local std::vector<ByteMask> over;  // [n]: bytes with more than n newer records
+  struct Over {
+    std::vector<ByteMask> of;  // [n]: bytes with more than n newer records
+  };
+  std::vector<ByteMask>& over = host::of_this_thread<Over>().of;
   over.assign(limit, {});
   std::uint32_t forgot = 0;
   each_list(now.bytes, [&](auto& list) {
