@@ -150,8 +150,8 @@ bool Parser::add_variable(Variable v) {
   return true;
 }
 
-// Merges a repeated module-scope name: a declaration and its definition, or two weak definitions.
-// As ptxas, it compares types and sizes, but not alignments.
+// Merges a repeated module-scope name, a declaration and its definition. As ptxas, it compares
+// types and sizes, but not alignments, and refuses a second definition, even if both are weak.
 bool Parser::merge_variable(std::uint32_t index, Variable& v) {
   Variable& old = module_.variables[index];
   if (old.space != v.space)
@@ -163,11 +163,10 @@ bool Parser::merge_variable(std::uint32_t index, Variable& v) {
                         fmt::format("`{}` is declared on line {} with another {}", v.name, old.line,
                                     old.type != v.type ? "type" : "size"));
   if (v.linkage == Linkage::external) return true;
-  const bool again = old.linkage == Linkage::weak || old.linkage == Linkage::common;
-  if (old.linkage != Linkage::external && !again)
+  if (old.linkage != Linkage::external)
     return lex_.fail_at(v.name.data(),
                         fmt::format("`{}` is already defined on line {}", v.name, old.line));
-  if (!again || old.initial.empty()) old = std::move(v);
+  old = std::move(v);
   return true;
 }
 

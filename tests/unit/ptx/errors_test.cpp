@@ -53,6 +53,8 @@ TEST(Errors, OfTheModule) {
           {".global .frob .u32 x;", "`.frob` does not apply to a variable"},
           {".global .align 3 .u32 x;", "an alignment is a power of two"},
           {".global .u32 x; .global .u32 x;", "`x` is already defined on line 4"},
+          {".weak .global .u32 x; .weak .global .u32 x;", "`x` is already defined on line 4"},
+          {".common .global .u32 x; .weak .global .u32 x;", "`x` is already defined on line 4"},
           {".global .u32 x; .const .u32 x;", "`x` is declared on line 4 in another state space"},
           {".extern .global .u32 x; .global .f32 x;",
            "`x` is declared on line 4 with another type"},

@@ -153,11 +153,13 @@ TEST(Initialisers, HoldAddresses) {
 TEST(Variables, ADefinitionReplacesItsDeclaration) {
   const Module m = module_of(
       ".extern .global .u32 x;\n.visible .global .u32 x = 5;\n.extern .global .u32 x;\n"
-      ".weak .global .u32 w;\n.weak .global .u32 w;\n"
+      ".weak .global .u32 w = 3;\n.extern .global .u32 w;\n"
       ".entry k() { .reg .u64 %d; mov.u64 %d, x; }");
   ASSERT_EQ(m.variables.size(), 2u);
   EXPECT_EQ(variable(m, "x").linkage, Linkage::visible);
   EXPECT_EQ(bytes(variable(m, "x")), "05000000");
+  EXPECT_EQ(variable(m, "w").linkage, Linkage::weak);
+  EXPECT_EQ(bytes(variable(m, "w")), "03000000");
 }
 
 TEST(Variables, ADeclarationMayHaveNoSizeOrAnotherAlignment) {
