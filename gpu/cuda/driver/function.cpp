@@ -123,9 +123,12 @@ INFLIGHT_CU_AT(of_function(kernel), cuKernelGetLibrary, (Handle * library, Handl
                { return store_module(library, kernel); })
 INFLIGHT_CU_AT(of_function(kernel), cuKernelGetName, (const char** name, Handle kernel),
                { return store_name(name, kernel); })
-INFLIGHT_CU_AT(of_function(kernel), cuKernelGetParamInfo,
-               (Handle kernel, std::size_t index, std::size_t* offset, std::size_t* size),
-               { return store_parameter(kernel, index, offset, size); })
+INFLIGHT_CU_INIT(cuKernelGetParamInfo,
+                 (Handle kernel, std::size_t index, std::size_t* offset, std::size_t* size), {
+                   if (!offset) return Status::invalid_value;
+                   return in_context([]() -> Context* { return nullptr; },
+                                     [&] { return store_parameter(kernel, index, offset, size); });
+                 })
 INFLIGHT_CU_INIT(cuKernelGetAttribute, (int* value, int attribute, Handle kernel, int device), {
   return on_device(device, [&] { return store_attribute(value, attribute, kernel); });
 })

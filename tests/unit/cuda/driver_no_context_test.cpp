@@ -305,7 +305,7 @@ TEST_F(NoContext, ModulesFunctionsAndLinksHaveTheirs) {
       ROW(no_context, cuLaunchKernelEx, &nowhere, function, none, none),
       ROW(ok, cuLibraryGetKernelCount, &word, library),
       ROW(ok, cuKernelGetName, &name, kernel),
-      ROW(1, cuKernelGetParamInfo, kernel, Z{0}, &size, &size),
+      ROW(no_context, cuKernelGetParamInfo, kernel, Z{0}, &size, &size),
       ROW(ok, cuKernelGetLibrary, &other, kernel),
       ROW(ok, cuKernelGetAttribute, &number, 0, kernel, 0),
       ROW(500, cuLibraryGetManaged, &made, &size, library, "variable"),
