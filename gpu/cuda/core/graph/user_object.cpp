@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "gpu/cuda/core/graph/graph.hpp"
+#include "gpu/cuda/core/stream/stream.hpp"
 
 namespace inflight::cuda {
 
@@ -19,7 +20,7 @@ Status UserObject::release(unsigned count) {
     references_ -= count;
     if (references_ > 0) return Status::success;
   }
-  destroy_(data_);
+  Stream::refusing_calls([this] { destroy_(data_); });
   return Status::success;
 }
 

@@ -129,6 +129,13 @@ std::uint64_t number_of_legacy_stream(const Device& device) {
 
 bool Stream::Item::may_begin() const { return all_done(after); }
 bool Stream::on_worker() { return worker_thread; }
+
+void Stream::refusing_calls(const Task& task) {
+  const bool outer = std::exchange(worker_thread, true);
+  task();
+  worker_thread = outer;
+}
+
 std::uint64_t Stream::work_now() { return current_work; }
 
 Stream::Stream(Device& device, Kind kind, bool non_blocking, int priority)

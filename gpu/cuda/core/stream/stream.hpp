@@ -117,6 +117,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   // True on the thread of any stream: host functions may not call CUDA there.
   static bool on_worker();
+  // Does a task of the program's in which it may not call CUDA either.
+  static void refusing_calls(const Task& task);
   // The number of the task that this thread is doing for a stream; 0: none.
   static std::uint64_t work_now();
   // Does a part of task `work` on this thread, which is not the stream's own.
