@@ -28,6 +28,9 @@ struct Location {
 };
 enum AllocationType { allocation_pinned = 1, allocation_managed = 2 };
 enum LocationType { location_none, location_device, location_host, location_numa, location_here };
+constexpr bool is_on_host(int location) {
+  return location >= location_host && location <= location_here;
+}
 
 // --- copies and memory ------------------------------------------------------------------------
 

@@ -11,7 +11,8 @@ using Edges = abi::EdgeData*;
 
 INFLIGHT_FORWARD_2(cuGraphCreate, create_graph, Handle*, unsigned)
 INFLIGHT_CU_AT(context ? context_of(context, false) : of_any(), cuGraphConditionalHandleCreate,
-               (std::uint64_t* place, Handle graph, Handle context, unsigned value, unsigned flags),
+               (std::uint64_t * place, Handle graph, Handle context, unsigned value,
+                unsigned flags),
                { return make_condition(place, graph, value, flags); })
 INFLIGHT_FORWARD_1(cuGraphDestroy, destroy_graph, Handle)
 INFLIGHT_FORWARD_2(cuGraphClone, clone_graph, Handle*, Handle)
@@ -79,7 +80,7 @@ INFLIGHT_CU_TWO_AT(of_stream(stream), cuGraphLaunch, cuGraphLaunch_ptsz,
 INFLIGHT_CU_TWO_AT(of_stream(stream), cuGraphUpload, cuGraphUpload_ptsz,
                    (Handle exec, Handle stream), {
                      return with_stream(stream, second,
-                                        [&](Stream&) { return upload_graph(exec); });
+                                        [&](Stream& s) { return upload_graph(s, exec); });
                    })
 INFLIGHT_CU_INIT(cuDeviceGetGraphMemAttribute, (int device, int attribute, void* value), {
   if (!device_at(device)) return Status::invalid_device;

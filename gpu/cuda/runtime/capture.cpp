@@ -47,7 +47,7 @@ INFLIGHT_API int INFLIGHT_STREAMED(cudaGraphLaunch)(void* handle, void* stream) 
 }
 
 INFLIGHT_API int INFLIGHT_STREAMED(cudaGraphUpload)(void* handle, void* stream) {
-  return on_stream(stream, [&](Stream&) { return upload_graph(handle); });
+  return on_stream(stream, [&](Stream& s) { return upload_graph(s, handle); });
 }
 
 INFLIGHT_API int INFLIGHT_STREAMED(cudaGraphInstantiateWithParams)(

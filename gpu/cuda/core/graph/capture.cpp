@@ -260,11 +260,13 @@ Status allowed_now(const Stream& stream) {
                           Status::capture_implicit);
 }
 
+Status not_captured(const Stream& stream) {
+  return invalidate_where([&](const Capture& c) { return stream.capture.get() == &c; },
+                          Status::capture_unsupported);
+}
+
 Status waitable(const Stream& stream) {
-  if (Status status = invalidate_where([&](const Capture& c) { return stream.capture.get() == &c; },
-                                       Status::capture_unsupported);
-      status != Status::success)
-    return status;
+  if (Status status = not_captured(stream); status != Status::success) return status;
   if (Status status = allowed_in_capture(); status != Status::success) return status;
   return allowed_now(stream);
 }

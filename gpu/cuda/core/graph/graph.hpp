@@ -123,12 +123,6 @@ class GraphExec : public std::enable_shared_from_this<GraphExec> {
   };
   Updated update(const Graph& graph);
 
-  // The graph as it was instantiated or last updated, to become a child of another.
-  std::shared_ptr<Graph> source() const {
-    const std::lock_guard lock(mutex_);
-    return held_->source;
-  }
-
   const std::uint64_t flags;
   const std::uint64_t id;
 

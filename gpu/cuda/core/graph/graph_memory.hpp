@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "gpu/cuda/core/abi.hpp"
 #include "gpu/cuda/core/report/status.hpp"
 #include "gpu/cuda/core/stream/stream.hpp"
 
@@ -39,6 +40,9 @@ class GraphMemory : public std::enable_shared_from_this<GraphMemory> {
   const int device;
   const std::uint64_t bytes;
   std::uint64_t address = 0;
+  // The type of memory that the node requests. Managed memory is the device's all the same, as on
+  // an H100.
+  int requested_type = abi::allocation_pinned;
 
  private:
   friend class GraphReservation;

@@ -57,14 +57,19 @@ Result<Work> work_of(const abi::HostNode* node) {
 }
 
 Result<Work> work_of(abi::AllocateNode* node, const NodeSite& site) {
-  if (!node || node->bytes == 0 || node->pool.location.type != abi::location_device)
-    return fail(Status::invalid_value);
+  if (!node || node->bytes == 0) return fail(Status::invalid_value);
+  if (abi::is_on_host(node->pool.location.type)) {
+    node->pointer = nullptr;
+    return fail(Status::not_supported);
+  }
+  if (node->pool.location.type != abi::location_device) return fail(Status::invalid_value);
   if (!device_exists(node->pool.location.id)) return fail(Status::invalid_device);
   std::lock_guard lock(graph_mutex());
   auto graph = Core::get().graphs.find(site.graph);
   auto after = nodes_of(site.dependencies, site.count);
   if (!graph || !after) return fail(Status::invalid_value);
   auto memory = GraphMemory::make(*graph, *after, node->pool.location.id, node->bytes);
+  memory->requested_type = node->pool.allocation_type;
   node->pointer = pointer_to(memory->address);
   return Work(AllocateWork{memory});
 }
@@ -258,7 +263,7 @@ Status get_node(const void* handle, abi::HostNode* place) {
 Status get_node(const void* handle, abi::AllocateNode* place) {
   return with_node<AllocateWork>(handle, [&](Node&, const AllocateWork& work) {
     abi::AllocateNode node{};
-    node.pool.allocation_type = abi::allocation_pinned;
+    node.pool.allocation_type = work.memory->requested_type;
     node.pool.location = {abi::location_device, work.memory->device};
     node.bytes = work.memory->bytes;
     node.pointer = pointer_to(work.memory->address);

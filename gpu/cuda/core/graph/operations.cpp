@@ -243,6 +243,7 @@ Status instantiate(void** place, const void* handle, unsigned long long flags) {
 Status instantiate(void** place, const void* handle, abi::InstantiateParameters* parameters) {
   constexpr unsigned long long known = 0xf, auto_free = 1, upload = 2, device_launch = 4;
   if (!parameters) return Status::invalid_value;
+  if (Status status = allowed_in_capture(); status != Status::success) return status;
   const unsigned long long flags = parameters->flags;
   parameters->error_node = nullptr;
   parameters->result = abi::instantiate_error;
@@ -302,15 +303,16 @@ Status get_enabled(const void* handle, const void* node, unsigned* enabled) {
   });
 }
 
-// A launch into a capturing stream becomes a child node.
 Status launch_graph(Stream& stream, const void* handle) {
   auto exec = Core::get().graph_execs.find(handle);
   if (!exec) return Status::invalid_value;
-  if (!capturing(stream)) return exec->launch(stream.shared_from_this());
-  return submit(stream, ChildWork{exec->source()});
+  if (Status status = not_captured(stream); status != Status::success) return status;
+  return exec->launch(stream.shared_from_this());
 }
 
-Status upload_graph(const void* handle) {
+Status upload_graph(const Stream& stream, const void* handle) {
+  if (!Core::get().graph_execs.find(handle)) return Status::invalid_value;
+  if (Status status = not_captured(stream); status != Status::success) return status;
   return with_exec(handle, [](GraphExec& exec) {
     exec.upload();
     return Status::success;

@@ -44,7 +44,7 @@ Status update_exec(const void* exec, const void* graph, abi::UpdateResult* resul
 Status set_enabled(const void* exec, const void* node, unsigned enabled);
 Status get_enabled(const void* exec, const void* node, unsigned* enabled);
 Status launch_graph(Stream& stream, const void* exec);
-Status upload_graph(const void* exec);
+Status upload_graph(const Stream& stream, const void* exec);
 
 // Captures, with the numbers of cudaStreamCaptureMode and cudaStreamCaptureStatus.
 Status begin_capture(Stream& stream, int mode);

@@ -104,7 +104,7 @@ bool is_managed(const void* pointer, std::size_t bytes) { return managed_range(p
 bool is_known(const abi::Location& location) {
   if (location.type == abi::location_device)
     return location.id >= 0 && location.id < Core::get().device_count();
-  return location.type >= abi::location_host && location.type <= abi::location_here;
+  return abi::is_on_host(location.type);
 }
 
 Status advise(const void* pointer, std::size_t bytes, int advice, const abi::Location& location) {

@@ -83,6 +83,7 @@ Status allocate_ordered(void** place, std::uint64_t bytes, const std::shared_ptr
                         Stream& stream) {
   if (!place || pool->imported) return Status::invalid_value;
   if (capturing(stream) && bytes != 0) {
+    if (abi::is_on_host(pool->place.type)) return Status::not_supported;
     auto memory = GraphMemory::make(stream, pool->device, bytes);
     Status status = submit(stream, AllocateWork{memory});
     if (status == Status::success) *place = pointer_to(memory->address);
