@@ -129,6 +129,11 @@ SharedExtent shared_extent(const Launch& launch) {
   return {dynamic, reserved_shared + (bytes + g - 1) / g * g};
 }
 
+std::uint32_t reserved_end(const Launch& launch) {
+  if (launch.dynamic_shared && !launch.kernel->names_shared) return reserved_shared;
+  return launch.kernel->uses_reserved_shared ? reserved_shared_usable : 0;
+}
+
 Outcome check(const Launch& launch, const Limits& limits) {
   using Rule = Outcome (*)(const Launch&, const Limits&);
   for (const Rule rule : {check_shape, check_shared, check_cluster, check_residence})

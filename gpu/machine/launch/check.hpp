@@ -22,5 +22,7 @@ struct SharedExtent {
   std::uint64_t dynamic, end;
 };
 SharedExtent shared_extent(const Launch&);
+// The end of the reserved bytes that the kernel may use (reserved_shared.hpp).
+std::uint32_t reserved_end(const Launch&);
 
 }  // namespace inflight::machine

@@ -170,7 +170,7 @@ Outcome run_grid(const Launch& launch, const RunGrid& how, std::vector<Child>& t
   const SharedExtent extent = shared_extent(launch);
   grid.dynamic_offset = static_cast<std::uint32_t>(extent.dynamic);
   grid.shared_end = static_cast<std::uint32_t>(extent.end);
-  grid.reserved_end = kernel.uses_reserved_shared ? reserved_shared_usable : 0;
+  grid.reserved_end = reserved_end(launch);
   grid.stack_limit = std::max<std::uint64_t>(grid.stack_limit, options.stack_bytes);
   grid.code = code_source(*kernel.program, launch, grid.topics);
   const Program::FunctionRef entry{kernel.module, kernel.function};

@@ -90,6 +90,7 @@ void Program::Tables::list_kernels() {
       k.static_shared = shared.bytes;
       k.dynamic_alignment = std::max(16u, shared.dynamic_alignment);
       k.uses_reserved_shared = shared.reserved_shared;
+      k.names_shared = shared.names_shared;
       program.kernels_.push_back(std::move(k));
     }
   }

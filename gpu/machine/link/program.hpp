@@ -32,6 +32,7 @@ struct [[gnu::visibility("default")]] Kernel {
   std::uint32_t static_shared = 0;       // bytes of all static .shared variables it can reach
   std::uint32_t dynamic_alignment = 16;  // of the dynamic shared memory after them
   bool uses_reserved_shared = false;     // a function that it can reach reads its offset
+  bool names_shared = false;             // a function that it can reach names a .shared variable
   std::uint32_t local_bytes = 0;         // a thread's .local variables
   std::uint32_t constant_bytes = 0;      // of its module
   std::uint32_t max_threads = 1024;      // a block, from .maxntid or .reqntid

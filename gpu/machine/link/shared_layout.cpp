@@ -73,6 +73,7 @@ bool layout_shared(std::span<const FunctionUses> functions, std::span<SharedVari
   for (std::uint32_t k = 0; k < kernels.size(); ++k)
     for (std::uint32_t f : reachable(functions, address_taken, kernels[k].entry)) {
       kernels[k].reserved_shared |= functions[f].reserved_shared;
+      kernels[k].names_shared |= !functions[f].shared.empty();
       for (std::uint32_t v : functions[f].shared)
         if (users[v].empty() || users[v].back() != k) users[v].push_back(k);
     }

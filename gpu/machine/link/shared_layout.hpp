@@ -33,6 +33,7 @@ struct SharedOfKernel {
   std::uint32_t bytes = 0;              // result: from the reserved bytes to the last static one
   std::uint32_t dynamic_alignment = 1;  // result: the largest of its dynamic variables
   bool reserved_shared = false;         // result: a function of the kernel has the flag
+  bool names_shared = false;            // result: a function of the kernel uses a variable
 };
 
 // Sets the fields called result above. Variables follow the reserved bytes. Returns false if a

@@ -37,11 +37,11 @@ void Block::start(const Dim3& at) {
   in_step = grid->entry->makes_mbarriers && threads > lanes ? longest_in_step : 0;
   if (shared_end != grid->shared_end || !shared) {
     shared_end = grid->shared_end;
-    reserved_end = grid->reserved_end;
     shared_storage.resize(shared_end + shared_alignment);
     const auto at = reinterpret_cast<std::uintptr_t>(shared_storage.data());
     shared = shared_storage.data() + (shared_alignment - at % shared_alignment) % shared_alignment;
   }
+  reserved_end = grid->reserved_end;
   std::memset(shared + reserved_shared, 0, shared_end - reserved_shared);
   if (reserved_end) std::memset(shared, 0, reserved_end);
 

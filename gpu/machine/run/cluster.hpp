@@ -70,7 +70,9 @@ struct SharedPlace {
   std::uint32_t offset = 0;  // in its shared memory, possibly past the end
   bool holds(std::uint64_t size) const {
     if (!block) return false;
-    return offset + size <= (offset < reserved_shared ? block->reserved_end : block->shared_end);
+    const std::uint32_t reserved_end = block->reserved_end;
+    const bool stops_early = offset < reserved_shared && reserved_end < reserved_shared;
+    return offset + size <= (stops_early ? reserved_end : block->shared_end);
   }
   std::byte* at() const { return block->shared + offset; }
 };

@@ -278,6 +278,24 @@ TEST(Program, KernelsThatReachReservedSharedMemoryHaveIt) {
   EXPECT_EQ(r.run("past", {}, {32, 1, 1}).kind, FaultKind::illegal_address);
 }
 
+// Halide's compiler counts the addresses of dynamic shared memory from 0 and names no variable.
+TEST(Program, KernelsThatNameNoSharedVariableMayCountFromZero) {
+  const std::string store = R"( {
+  .reg .b32 %r<4>;
+  mov.u32 %r1, %tid.x; shl.b32 %r2, %r1, 2; st.shared.u32 [%r2], %r1; st.shared.u32 [%r2+1024], %r1;
+  ret; }
+)";
+  PtxRunner r({".extern .shared .align 16 .b8 all[];\n.visible .func f()" + store +
+               ".visible .entry bare()" + store +
+               ".visible .entry named() { .reg .b32 %r1; mov.u32 %r1, all; call f; ret; }\n"});
+  ASSERT_NE(r.program, nullptr) << r.error;
+  const Dim3 one{1, 1, 1}, block{256, 1, 1};
+  const Outcome o = r.run("bare", one, block, {}, 1024);
+  EXPECT_TRUE(o.ok()) << o.report;
+  EXPECT_EQ(r.run("bare", one, block).kind, FaultKind::illegal_address);
+  EXPECT_EQ(r.run("named", one, block, {}, 1024).kind, FaultKind::illegal_address);
+}
+
 TEST(Program, SharedVariablesBeginAfterTheReservedBytesAndAreAligned) {
   PtxRunner r({kernel_k(R"(
   mov.u32 %r3, wide; st.global.u32 [%rd2], %r3;
