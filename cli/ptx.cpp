@@ -51,7 +51,7 @@ std::string_view kind_of(const cuda::Image& image) {
 }
 
 std::string_view packing_of(const cuda::Image& image) {
-  constexpr std::string_view names[] = {"raw", "LZ4", "zstd"};
+  constexpr std::string_view names[] = {"raw", "LZ4", "zstd", "lines"};
   return names[std::size_t(image.packing)];
 }
 

@@ -1,5 +1,7 @@
-// Finds the fatbins in ELF files.
+// Finds the fatbins in ELF files, and the PTX in cubins.
 #include <fmt/format.h>
+
+#include <charconv>
 
 #include "gpu/cuda/image/bytes.hpp"
 #include "gpu/cuda/image/elf.hpp"
@@ -36,20 +38,54 @@ tl::expected<void, std::string> read_section(Source& source, const ElfSection& s
   return {};
 }
 
+// ptxas leaves the PTX that it compiles with -lineinfo or -G in the cubin, without comments and
+// .loc, as lines that end with NUL. A linked cubin has a section for each file.
+constexpr std::string_view kept_ptx = ".nv_debug_ptx_txt";
+
+Image image_of_kept(Bytes lines) {
+  const std::string_view text = characters(lines);
+  Image image;
+  image.packing = Image::Packing::lines;
+  image.architecture = target_of(text);
+  image.stored = lines;
+  image.size = lines.size();
+  constexpr std::string_view version = ".version ";
+  if (const auto at = text.find(version); at != text.npos) {
+    const char* const end = text.data() + text.size();
+    const auto major = std::from_chars(text.data() + at + version.size(), end, image.version_major);
+    if (major.ptr != end) std::from_chars(major.ptr + 1, end, image.version_minor);
+  }
+  return image;
+}
+
+tl::expected<std::vector<std::vector<Image>>, std::string> read_cubin(Source& source,
+                                                                      const ElfFile& file) {
+  std::vector<std::vector<Image>> result;
+  for (const ElfSection& section : file.sections) {
+    if (!section.name.starts_with(kept_ptx)) continue;
+    const auto lines = source.take(section.offset, section.size);
+    if (!lines)
+      return tl::unexpected(
+          fmt::format("the cubin is damaged: its section {} is outside the file", section.name));
+    result.push_back({image_of_kept(*lines)});
+  }
+  if (!result.empty()) return result;
+  return tl::unexpected(std::string(
+      "this is a cubin, machine code for one GPU; the software GPU runs PTX: build files with "
+      "nvcc -ptx or -fatbin, or with -lineinfo, which leaves the PTX in the cubin, and let a "
+      "program that compiles at run time load libnvrtc and libnvJitLink as shared libraries under "
+      "'inflight run', so that they produce PTX; where they are linked statically, request PTX "
+      "(compute_90, nvrtcGetPTX; -lto -ptx, nvJitLinkGetLinkedPtx) or -lineinfo; a program that "
+      "asks for machine code because its CUDA is newer than the driver asks for PTX under "
+      "'inflight run --driver 13.4' or later"));
+}
+
 }  // namespace
 
 tl::expected<std::vector<std::vector<Image>>, std::string> read_elf(Source& source, Bodies bodies) {
   const auto file = read_elf_file(source);
   if (!file) return tl::unexpected(file.error());
-  if (file->machine == machine_cuda) {
-    return tl::unexpected(std::string(
-        "this is a cubin, machine code for one GPU; the software GPU runs PTX: build files with "
-        "nvcc -ptx or -fatbin, and let a program that compiles at run time load libnvrtc and "
-        "libnvJitLink as shared libraries under 'inflight run', so that they produce PTX; where "
-        "they are linked statically, request PTX (compute_90, nvrtcGetPTX; -lto -ptx, "
-        "nvJitLinkGetLinkedPtx); a program that asks for machine code because its CUDA is newer "
-        "than the driver asks for PTX under 'inflight run --driver 13.4' or later"));
-  }
+  if (file->machine == machine_cuda) return read_cubin(source, *file);
   std::vector<std::vector<Image>> result;
   for (const ElfSection& section : file->sections) {
     if (section.name != ".nv_fatbin" && section.name != "__nv_relfatbin") continue;

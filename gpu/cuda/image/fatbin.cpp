@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "gpu/cuda/image/bytes.hpp"
 #include "gpu/cuda/image/linked.hpp"
@@ -168,6 +169,19 @@ std::string spelling(const Architecture& a) {
   return fmt::format("sm_{}{}", a.number, a.specific ? "a" : a.family ? "f" : "");
 }
 
+Architecture target_of(std::string_view text) {
+  Architecture result;
+  auto at = text.find(".target");
+  if (at == text.npos) return result;
+  at = text.find("sm_", at);
+  if (at == text.npos) return result;
+  const char* end = text.data() + text.size();
+  auto parsed = std::from_chars(text.data() + at + 3, end, result.number);
+  result.specific = parsed.ptr != end && *parsed.ptr == 'a';
+  result.family = parsed.ptr != end && *parsed.ptr == 'f';
+  return result;
+}
+
 Content content_of(std::span<const std::byte> start) {
   auto magic = field<std::uint32_t>(start, 0);
   if (magic == wrapper_magic) return Content::wrapper;
@@ -232,11 +246,19 @@ tl::expected<const Image*, std::string> choose(std::span<const Image> images, Ar
   if (best) return best;
   // A real chip would run the machine code. PTX of the same source for a later chip is the best
   // substitute.
-  const bool built_for_it =
-      std::ranges::any_of(images, [&](const Image& each) { return is_code_for(each, device); });
-  const Image* later = built_for_it ? oldest_ptx(images) : nullptr;
+  const Image* later = choose_code(images, device) ? oldest_ptx(images) : nullptr;
   if (!later) return tl::unexpected(why_none(images, device));
   return later;
+}
+
+const Image* choose_code(std::span<const Image> images, Architecture device) {
+  const auto rank = [](const Image& image) {
+    return image.architecture.number * 2 + image.architecture.specific;
+  };
+  const Image* best = nullptr;
+  for (const Image& image : images)
+    if (is_code_for(image, device) && (!best || rank(image) > rank(*best))) best = &image;
+  return best;
 }
 
 bool is_device_runtime(std::span<const Image> images) {

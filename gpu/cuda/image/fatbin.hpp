@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
 #include <vector>
 
@@ -19,11 +20,18 @@ struct Architecture {
   bool operator==(const Architecture&) const = default;
 };
 std::string spelling(const Architecture&);
+// The architecture in a PTX text's .target line, or {} if it has none.
+Architecture target_of(std::string_view text);
 
 // One entry of a fatbin. `stored` points to the bytes that were read, or to a source's copy.
 struct Image {
   enum class Kind : std::uint16_t { ptx = 1, elf = 2, lto = 8 };
-  enum class Packing : std::uint8_t { raw, lz4, zstd };
+  enum class Packing : std::uint8_t {
+    raw,
+    lz4,
+    zstd,
+    lines,  // text whose lines end with NUL
+  };
   Kind kind = Kind::ptx;
   Packing packing = Packing::raw;
   Architecture architecture;
@@ -60,12 +68,16 @@ tl::expected<std::string, std::string> unpack(const Image&);
 // images and names a build option that adds a usable one.
 tl::expected<const Image*, std::string> choose(std::span<const Image> images, Architecture device);
 
+// The machine code that a device of architecture `device` runs, or null.
+const Image* choose_code(std::span<const Image> images, Architecture device);
+
 // True if this is NVIDIA's device runtime (libcudadevrt), which nvcc adds to programs compiled with
 // -rdc=true that launch kernels from kernels.
 bool is_device_runtime(std::span<const Image> images);
 
 // Every fatbin in an ELF file (sections .nv_fatbin and __nv_relfatbin), in file order. Empty if
-// there is none.
+// there is none. A cubin counts as a fatbin for each PTX text that it keeps for debuggers, and is
+// an error if it keeps none.
 tl::expected<std::vector<std::vector<Image>>, std::string> read_elf(Source&, Bodies);
 tl::expected<std::vector<std::vector<Image>>, std::string> read_elf(
     std::span<const std::byte> file);

@@ -1,27 +1,11 @@
 // Finds PTX in ELF files, fatbins, PTX texts and linked images.
 #include "gpu/cuda/image/find_ptx.hpp"
 
-#include <charconv>
-
 #include "gpu/cuda/image/bytes.hpp"
 #include "gpu/cuda/image/linked.hpp"
 
 namespace inflight::cuda {
 namespace {
-
-// The architecture in a text's .target line, or {} if it has none.
-Architecture target_of(std::string_view text) {
-  Architecture result;
-  auto at = text.find(".target");
-  if (at == text.npos) return result;
-  at = text.find("sm_", at);
-  if (at == text.npos) return result;
-  const char* end = text.data() + text.size();
-  auto parsed = std::from_chars(text.data() + at + 3, end, result.number);
-  result.specific = parsed.ptr != end && *parsed.ptr == 'a';
-  result.family = parsed.ptr != end && *parsed.ptr == 'f';
-  return result;
-}
 
 using Found = tl::expected<std::vector<FoundText>, std::string>;
 

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+
 #include "gpu/cuda/image/bytes.hpp"
 #include "gpu/cuda/image/linked.hpp"
 #include "gpu/cuda/image/machine_code.hpp"
@@ -22,10 +25,19 @@ Unit unit_of_text(std::string text) {
   return unit;
 }
 
+// The images of a fatbin in memory. Machine code, which may be large, is read only if there is no
+// PTX, because it may keep its own.
+tl::expected<std::vector<Image>, std::string> images_of(ProcessMemory& memory) {
+  auto images = read_fatbin(memory, 0, Bodies::ptx);
+  if (!images || std::ranges::find(*images, Image::Kind::ptx, &Image::kind) != images->end())
+    return images;
+  return read_fatbin(memory, 0, Bodies::all);
+}
+
 using Memory = std::shared_ptr<ProcessMemory>;
 
 Units units_of_fatbin(const Memory& memory) {
-  auto images = read_fatbin(*memory, 0, Bodies::ptx);
+  auto images = images_of(*memory);
   if (!images) return damaged(images.error());
   std::vector<Unit> units;
   units.emplace_back().images = std::move(*images);
@@ -141,14 +153,35 @@ std::vector<Unit> registered_units(const void* wrapper) {
   return units;
 }
 
+namespace {
+
+tl::expected<Text, ImageError> text_of_image(const Image& image) {
+  auto text = unpack(image);
+  if (!text) return damaged(text.error());
+  return Text{std::make_shared<const std::string>(std::move(*text)), image.name,
+              image.architecture};
+}
+
+// The PTX that the device's machine code keeps for debuggers, if it was compiled from one file.
+std::optional<Text> kept_text(std::span<const Image> images, Architecture architecture) {
+  const Image* const code = choose_code(images, architecture);
+  if (!code || code->stored.empty()) return std::nullopt;
+  const auto cubin = unpack(*code);
+  const auto kept = cubin ? read_elf(bytes_of(*cubin)) : tl::unexpected(cubin.error());
+  if (!kept || kept->size() != 1) return std::nullopt;
+  auto text = text_of_image(kept->front().front());
+  if (!text) return std::nullopt;
+  text->name = code->name;
+  return std::move(*text);
+}
+
+}  // namespace
+
 tl::expected<Text, ImageError> text_of(std::span<const Image> images, Architecture architecture) {
   auto image = choose(images, architecture);
-  if (!image)
-    return tl::unexpected<ImageError>({ImageError::Kind::unusable, std::move(image.error())});
-  auto text = unpack(**image);
-  if (!text) return damaged(text.error());
-  return Text{std::make_shared<const std::string>(std::move(*text)), (*image)->name,
-              (*image)->architecture};
+  if (image) return text_of_image(**image);
+  if (auto kept = kept_text(images, architecture)) return std::move(*kept);
+  return tl::unexpected<ImageError>({ImageError::Kind::unusable, std::move(image.error())});
 }
 
 namespace {
@@ -172,7 +205,7 @@ tl::expected<Text, ImageError> text_of(const Unit& unit, Architecture architectu
   if (unit.text) return Text{unit.text, {}, {}};
   if (!unit.registered) return text_of_unit(unit.images, architecture);
   ProcessMemory memory(unit.registered);
-  auto images = read_fatbin(memory, 0, Bodies::ptx);
+  auto images = images_of(memory);
   if (!images) return damaged(images.error());
   auto text = text_of_unit(*images, architecture);
   if (!text && text.error().kind == ImageError::Kind::unusable && !text.error().message.empty())

@@ -5,6 +5,7 @@
 #include <lz4.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <memory>
 
 namespace inflight::cuda {
@@ -56,9 +57,12 @@ Unpacked unpack_bytes(Image::Packing packing, Bytes stored, std::uint64_t size) 
     case Image::Packing::zstd:
       return unpack_zstd(stored, size);
     case Image::Packing::raw:
+    case Image::Packing::lines:
       break;
   }
-  return std::string(characters(stored));
+  std::string text(characters(stored));
+  if (packing == Image::Packing::lines) std::ranges::replace(text, '\0', '\n');
+  return text;
 }
 
 }  // namespace inflight::cuda

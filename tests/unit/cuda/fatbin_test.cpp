@@ -8,6 +8,7 @@
 #include "gpu/cuda/image/bytes.hpp"
 #include "gpu/cuda/image/find_ptx.hpp"
 #include "gpu/cuda/image/linked.hpp"
+#include "gpu/cuda/image/unit.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -172,6 +173,40 @@ TEST(Elf, ACubinIsRefusedWithAdvice) {
   ASSERT_FALSE(fatbins);
   EXPECT_THAT(fatbins.error(),
               HasSubstr("linked statically, request PTX (compute_90, nvrtcGetPTX"));
+}
+
+TEST(Elf, ACubinMayKeepItsPtx) {
+  const std::string cubin = corpus("lineinfo.cubin");
+  const auto found = find_ptx(bytes_of(cubin));
+  ASSERT_TRUE(found) << found.error();
+  ASSERT_EQ(found->size(), 1u);
+  EXPECT_EQ(spelling(found->front().architecture), "sm_90");
+  EXPECT_THAT(found->front().text, HasSubstr(".visible .entry _Z5counti(\n"));
+  EXPECT_EQ(found->front().text.find('\0'), std::string::npos);
+  const auto fatbins = read_elf(bytes_of(cubin));
+  ASSERT_TRUE(fatbins) << fatbins.error();
+  EXPECT_EQ(fatbins->front().front().version_major, 9);
+  EXPECT_EQ(fatbins->front().front().version_minor, 0);
+  const auto units = units_of_memory(cubin.data());
+  ASSERT_TRUE(units) << units.error().message;
+  const auto text = text_of(units->front(), {90, true, false});
+  ASSERT_TRUE(text) << text.error().message;
+  EXPECT_EQ(*text->text, found->front().text);
+  const auto older = text_of(units->front(), {80, false, false});
+  ASSERT_FALSE(older);
+  EXPECT_THAT(older.error().message, HasSubstr("is for sm_90, which a device of sm_80 cannot run"));
+}
+
+TEST(Fatbin, MachineCodeMayKeepItsPtx) {
+  const std::string bytes = corpus("lineinfo.fatbin");
+  const auto units = units_of_memory(bytes.data());
+  ASSERT_TRUE(units) << units.error().message;
+  const auto text = text_of(units->front(), {90, true, false});
+  ASSERT_TRUE(text) << text.error().message;
+  EXPECT_THAT(*text->text, HasSubstr(".target sm_90a\n"));
+  EXPECT_FALSE(text_of(units->front(), {100, true, false}));
+  const std::string without = corpus("specific.fatbin");
+  EXPECT_FALSE(text_of(images_of(without), {90, true, false}));
 }
 
 TEST(Elf, AProgramWithoutKernelsSaysSo) {

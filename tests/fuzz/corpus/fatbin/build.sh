@@ -10,6 +10,8 @@ fatbin several -gencode arch=compute_80,code=compute_80 -gencode arch=compute_90
 fatbin specific -gencode arch=compute_90a,code=sm_90a
 fatbin pair -arch=sm_90a
 fatbin relocatable -arch=sm_90 -rdc=true
+fatbin lineinfo -lineinfo -gencode arch=compute_90a,code=sm_90a
+nvcc -cubin -lineinfo -arch=sm_90 -rdc=true kernel.cu -o lineinfo.cubin
 nvcc -ptx -arch=sm_90 kernel.cu -o text.ptx
 echo 'int host;' | gcc -c -x c - -o program.elf
 objcopy -R .comment --add-section .nv_fatbin=zstd.fatbin --add-section __nv_relfatbin=several.fatbin program.elf
