@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 
 #include "gpu/cuda/image/bytes.hpp"
@@ -136,9 +137,14 @@ Units units_of_memory(const void* image) {
 Units units_of_file(const std::string& path) {
   auto file = File::open(path);
   auto bytes = file ? file->all() : tl::unexpected(file.error());
-  if (!bytes)
+  if (!bytes) {
+    // A missing file may be one that a program has not cached yet. The status says enough.
+    std::error_code error;
+    const bool missing = !std::filesystem::exists(path, error) && !error;
     return tl::unexpected<ImageError>(
-        {ImageError::Kind::no_file, fmt::format("the file {} {}", path, bytes.error())});
+        {ImageError::Kind::no_file,
+         missing ? std::string() : fmt::format("the file {} {}", path, bytes.error())});
+  }
   return units_of_bytes(std::make_shared<const std::string>(std::move(*bytes)));
 }
 

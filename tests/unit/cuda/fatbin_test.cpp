@@ -209,6 +209,17 @@ TEST(Fatbin, MachineCodeMayKeepItsPtx) {
   EXPECT_FALSE(text_of(images_of(without), {90, true, false}));
 }
 
+TEST(Units, OnlyAFileThatExistsIsReported) {
+  const auto missing = units_of_file("/nowhere/cached.ptx");
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().kind, ImageError::Kind::no_file);
+  EXPECT_EQ(missing.error().message, "");
+  const auto folder = units_of_file("/");
+  ASSERT_FALSE(folder);
+  EXPECT_EQ(folder.error().kind, ImageError::Kind::no_file);
+  EXPECT_EQ(folder.error().message, "the file / is a folder");
+}
+
 TEST(Elf, AProgramWithoutKernelsSaysSo) {
   std::ifstream self("/proc/self/exe", std::ios::binary);
   std::string file{std::istreambuf_iterator<char>(self), std::istreambuf_iterator<char>()};
