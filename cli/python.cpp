@@ -1,4 +1,5 @@
-// Sets where Python finds the package `inflight` and the target of PyTorch's extensions.
+// Sets where Python finds the package `inflight`, the target of PyTorch's extensions, and the line
+// information of the CuTe DSL.
 #include "cli/python.hpp"
 
 #include <fmt/format.h>
@@ -23,6 +24,9 @@ std::vector<PythonVariable> python_variables(const std::string& libraries, int a
   result.push_back(
       {architectures, chosen ? std::string(chosen)
                              : fmt::format("{}.{}+PTX", architecture / 10, architecture % 10)});
+  constexpr const char* lines = loader::line_information_variable;
+  const char* asked = std::getenv(lines);
+  result.push_back({lines, asked ? asked : "1"});
   return result;
 }
 

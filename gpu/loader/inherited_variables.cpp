@@ -16,7 +16,8 @@ std::string_view name_of(const char* variable) {
 }
 
 bool is_ours(std::string_view name) {
-  return name == audit_variable || name == architectures_variable || name.starts_with(own_prefix) ||
+  return name == audit_variable || name == architectures_variable ||
+         name == line_information_variable || name.starts_with(own_prefix) ||
          std::any_of(std::begin(assembler_variables), std::end(assembler_variables),
                      [&](const char* each) { return name == each; });
 }
