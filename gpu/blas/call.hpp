@@ -63,13 +63,13 @@ using cuda::Region;
 using cuda::Touch;
 
 // A scalar argument passed by address. A host value is read at once. A device value is read when
-// the stream runs the work.
+// the stream runs the work. Without an address it is zero.
 template <class T>
 class Scalar {
  public:
   Scalar(const T* at, PointerMode mode) {
     if (mode == PointerMode::host)
-      value_ = *at;
+      value_ = at ? *at : T{};
     else
       device_ = at;
   }

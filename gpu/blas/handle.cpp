@@ -125,3 +125,29 @@ INFLIGHT_CUBLAS int cublasGetSmCountTarget(Handle* handle, int* count) {
   return answer(handle, "cublasGetSmCountTarget",
                 [&](Handle& h) { return store(count, h.multiprocessors); });
 }
+// Only calls whose type or mode requests emulated arithmetic look at the strategy, and those are
+// refused.
+INFLIGHT_CUBLAS int cublasSetEmulationStrategy(Handle* handle, int strategy) {
+  constexpr int last = 2;
+  return answer(handle, "cublasSetEmulationStrategy", [&](Handle& h) {
+    if (strategy < 0 || strategy > last) return Status::invalid_value;
+    h.emulation_strategy = strategy;
+    return Status::success;
+  });
+}
+INFLIGHT_CUBLAS int cublasGetEmulationStrategy(Handle* handle, int* strategy) {
+  return answer(handle, "cublasGetEmulationStrategy",
+                [&](Handle& h) { return store(strategy, h.emulation_strategy); });
+}
+// No header declares these two. cuSOLVER sets the mode 1 in each of its handles.
+INFLIGHT_CUBLAS int cublasSetEnvironmentMode(Handle* handle, int mode) {
+  return answer(handle, "cublasSetEnvironmentMode", [&](Handle& h) {
+    if (mode != 0 && mode != 1) return Status::invalid_value;
+    h.environment_mode = mode;
+    return Status::success;
+  });
+}
+INFLIGHT_CUBLAS int cublasGetEnvironmentMode(Handle* handle, int* mode) {
+  return answer(handle, "cublasGetEnvironmentMode",
+                [&](Handle& h) { return store(mode, h.environment_mode); });
+}

@@ -11,6 +11,7 @@ struct Handle {
   int device = 0;
   PointerMode pointers = PointerMode::host;
   int math_mode = 0, atomics_mode = 0, multiprocessors = 0;
+  int emulation_strategy = 0, environment_mode = 0;
 };
 
 // Creates a handle on the current device (not_initialized: no device, or a context with an error).

@@ -18,7 +18,9 @@ template <class T>
 Status geam(const Call& call, Operation ta, Operation tb, Size m, Size n, const T* alpha,
             const T* a, Size lda, const T* beta, const T* b, Size ldb, T* c, Size ldc) {
   const auto rows = [&](Operation op) { return op == Operation::none ? m : n; };
-  if (!valid(ta) || !valid(tb) || !sizes(m, n) || !alpha || !beta || !leads(ldc, m) ||
+  // cuBLAS takes a factor on the host that is missing for zero. cuSOLVER passes no beta.
+  const bool factors = call.pointers() == PointerMode::host || (alpha && beta);
+  if (!valid(ta) || !valid(tb) || !sizes(m, n) || !factors || !leads(ldc, m) ||
       !leads(lda, rows(ta)) || !leads(ldb, rows(tb)))
     return Status::invalid_value;
   const bool in_place_a = a == c, in_place_b = b == c;

@@ -155,6 +155,16 @@ void shapes() {
   GOOD(BY_TYPE(T, geam)(handle, CUBLAS_OP_C, CUBLAS_OP_N, m, n, raw(&alpha), *dev_a, n, raw(&beta), *dev_b,
                         m, *dev_c, m));
   same(dev_c.host(), wanted, "geam");
+  // Without a factor on the host, its matrix does not count. cuSOLVER's gesvd transposes so.
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < m; ++i) wanted[j * m + i] = alpha * at(a, n, CUBLAS_OP_C, i, j);
+  GOOD(BY_TYPE(T, geam)(handle, CUBLAS_OP_C, CUBLAS_OP_C, m, n, raw(&alpha), *dev_a, n, nullptr, nullptr, n,
+                        *dev_c, m));
+  same(dev_c.host(), wanted, "geam without beta");
+  GOOD(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_DEVICE));
+  IS(CUBLAS_STATUS_INVALID_VALUE, BY_TYPE(T, geam)(handle, CUBLAS_OP_C, CUBLAS_OP_C, m, n, *dev_x, *dev_a, n,
+                                                   nullptr, nullptr, n, *dev_c, m));
+  GOOD(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_HOST));
   for (int i = 0; i < m * n; ++i) wanted[i] = a[i] * x[i % m];
   GOOD(BY_TYPE(T, dgmm)(handle, CUBLAS_SIDE_LEFT, m, n, *dev_a, m, *dev_x, 1, *dev_c, m));
   same(dev_c.host(), wanted, "dgmm");

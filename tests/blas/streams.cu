@@ -3,6 +3,10 @@
 // Order in streams, capture, host and device results, and invalid arguments.
 #include "common.cuh"
 
+// No header declares these, which cuSOLVER calls.
+extern "C" cublasStatus_t cublasSetEnvironmentMode(cublasHandle_t handle, int mode);
+extern "C" cublasStatus_t cublasGetEnvironmentMode(cublasHandle_t handle, int* mode);
+
 namespace {
 
 __global__ void fill(float* x, int n, float value) {
@@ -76,6 +80,19 @@ void mistakes() {
   GOOD(cublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH));
   GOOD(cublasGetMathMode(handle, &mode));
   expect(mode == CUBLAS_TF32_TENSOR_OP_MATH, "the mode");
+  int environment = 0;
+  IS(CUBLAS_STATUS_NOT_INITIALIZED, cublasSetEnvironmentMode(nullptr, 1));
+  IS(CUBLAS_STATUS_INVALID_VALUE, cublasSetEnvironmentMode(handle, 2));
+  GOOD(cublasSetEnvironmentMode(handle, 1));
+  GOOD(cublasGetEnvironmentMode(handle, &environment));
+  expect(environment == 1, "the environment's mode");
+#if CUBLAS_VERSION >= 130000
+  cublasEmulationStrategy_t strategy;
+  IS(CUBLAS_STATUS_INVALID_VALUE, cublasSetEmulationStrategy(handle, cublasEmulationStrategy_t(3)));
+  GOOD(cublasSetEmulationStrategy(handle, CUBLAS_EMULATION_STRATEGY_EAGER));
+  GOOD(cublasGetEmulationStrategy(handle, &strategy));
+  expect(strategy == CUBLAS_EMULATION_STRATEGY_EAGER, "the strategy");
+#endif
   IS(CUBLAS_STATUS_NOT_INITIALIZED, cublasSaxpy(other, n, &one, *x, 1, *x, 1));
   IS(CUBLAS_STATUS_INVALID_VALUE,
      cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 16, 4, 4, &one, *x, 4, *x, 4, &one, *x, 16));
