@@ -1,13 +1,11 @@
 // Extracts PTX from the inputs of a link.
 #include "gpu/compilers/link_inputs.hpp"
 
-#include <ar.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cstring>
 
+#include "gpu/cuda/image/archive.hpp"
 #include "gpu/cuda/image/linked.hpp"
 #include "gpu/cuda/image/unit.hpp"
 
@@ -24,7 +22,7 @@ enum class Form { text, linked, ltoir, fatbin, elf, archive, unknown };
 
 Form form_of(Bytes bytes) {
   if (cuda::field<std::uint32_t>(bytes, 0) == ltoir_magic) return Form::ltoir;
-  if (cuda::characters(bytes).starts_with(ARMAG)) return Form::archive;
+  if (cuda::is_archive(bytes)) return Form::archive;
   switch (cuda::content_of(bytes)) {
     case Content::text:
       return Form::text;
@@ -115,23 +113,14 @@ Found read_object(Bytes bytes, const LinkOptions& options) {
   return input;
 }
 
-// Skips members that are not object files, such as the index of the archive.
 Found read_archive(Bytes bytes, const LinkOptions& options) {
+  const auto objects = cuda::objects_of_archive(bytes);
+  if (!objects) return refuse(LinkStatus::invalid_input, objects.error());
   LinkInput input;
-  for (std::size_t at = SARMAG; at + sizeof(ar_hdr) <= bytes.size();) {
-    const auto header = cuda::field<ar_hdr>(bytes, at);
-    std::uint64_t size = 0;
-    std::from_chars(header.ar_size, header.ar_size + sizeof header.ar_size, size);
-    at += sizeof(ar_hdr);
-    const auto member = cuda::slice(bytes, at, size);
-    if (!member || std::memcmp(header.ar_fmag, ARFMAG, sizeof header.ar_fmag) != 0)
-      return refuse(LinkStatus::invalid_input, "the archive is damaged");
-    if (form_of(*member) == Form::elf) {
-      auto part = read_object(*member, options);
-      if (!part) return part;
-      merge(input, std::move(*part));
-    }
-    at += size + size % 2;
+  for (const Bytes object : *objects) {
+    auto part = read_object(object, options);
+    if (!part) return part;
+    merge(input, std::move(*part));
   }
   return input;
 }

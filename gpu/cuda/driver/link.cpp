@@ -6,7 +6,9 @@
 #include "gpu/cuda/core/profiles.hpp"
 #include "gpu/cuda/driver/module.hpp"
 #include "gpu/cuda/driver/options.hpp"
+#include "gpu/cuda/image/archive.hpp"
 #include "gpu/cuda/image/bytes.hpp"
+#include "gpu/cuda/image/fatbin.hpp"
 #include "gpu/cuda/image/linked.hpp"
 #include "gpu/cuda/image/source.hpp"
 
@@ -34,8 +36,10 @@ Status refuse(Link& link, std::string message) {
   return report(Failure(Status::invalid_ptx, std::move(message)));
 }
 
-// Adds the PTX that the current device would run from a fatbin.
+// Adds the PTX that the current device would run from a fatbin. The software GPU supplies the
+// functions of the device runtime itself.
 Status add_images(Link& link, std::span<const Image> images) {
+  if (is_device_runtime(images)) return Status::success;
   auto text = text_of(images, current_device().profile.architecture);
   if (!text) return refuse(link, text.error().message);
   link.texts.push_back(*text->text);
@@ -50,6 +54,14 @@ Status add_elf(Link& link, Bytes bytes) {
   return Status::success;
 }
 
+Status add_archive(Link& link, Bytes bytes) {
+  const auto objects = objects_of_archive(bytes);
+  if (!objects) return refuse(link, objects.error());
+  for (const Bytes object : *objects)
+    if (Status status = add_elf(link, object); status != Status::success) return status;
+  return Status::success;
+}
+
 Status add_fatbin(Link& link, Bytes bytes) {
   auto images = read_fatbin(bytes);
   return images ? add_images(link, *images) : refuse(link, images.error());
@@ -61,6 +73,7 @@ Status add(Link& link, int type, Bytes bytes) {
   if (Input(type) == Input::nvvm) {
     return refuse(link, "LTO-IR cannot be linked by the software GPU; compile to PTX instead");
   }
+  if (is_archive(bytes)) return add_archive(link, bytes);
   switch (content_of(bytes)) {
     case Content::elf:
       return add_elf(link, bytes);
