@@ -100,19 +100,19 @@ Status look_up(const char* name, void** to, int cuda_version, unsigned long long
   return found.address ? Status::success : Status::not_found;
 }
 
-// The undocumented table that only NVIDIA's own runtime requests. Its compilers and linkers request
-// others, and work without them. Its closed libraries do not.
+// The undocumented table that only NVIDIA's own runtime requests. Its compilers, linkers and
+// libraries request others. All but cuFFT work without them.
 constexpr std::array<std::uint8_t, 16> runtime_table{
     0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a, 0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9};
 
-// NVIDIA's closed libraries, by the beginning of the file's name.
+// NVIDIA's libraries without PTX, by the beginning of the file's name.
+constexpr std::string_view fourier = "libcufft";
 constexpr std::string_view closed_libraries[] = {
-    "libcublas", "libcudnn", "libcufft",  "libcurand",   "libcusolver", "libcusparse",
-    "libnpp",    "libnccl",  "libnvjpeg", "libcutensor", "libnvinfer",
+    fourier, "libcudnn", "libnpp", "libnccl", "libnvjpeg", "libcutensor", "libnvinfer",
 };
 constexpr std::string_view closed =
-    "is one of NVIDIA's closed libraries, which need machine code and undocumented tables of "
-    "NVIDIA's driver; the software GPU cannot run them: use a library that comes as source or PTX";
+    "is one of NVIDIA's closed libraries that carry machine code only, which the software GPU "
+    "cannot run: use a library that comes as source or PTX";
 #define INFLIGHT_SHARED_RUNTIME                                      \
   "NVCC_APPEND_FLAGS=\"-cudart shared\" in the environment or with " \
   "CMake's CUDA_RUNTIME_LIBRARY=Shared"
@@ -145,15 +145,14 @@ std::string advice_on_runtimes() {
 
 Status refuse_table(const void** table, const void* id, void* from) {
   if (table) *table = nullptr;
-  if (!id) return Status::not_supported;
   const std::string caller = object_of(from);
   const std::string_view file = std::string_view(caller).substr(caller.rfind('/') + 1);
+  const bool of_runtime = id && std::memcmp(id, runtime_table.data(), runtime_table.size()) == 0;
+  if (!of_runtime && !file.starts_with(fourier)) return Status::not_supported;
   const bool is_closed = std::ranges::any_of(
       closed_libraries, [&](std::string_view name) { return file.starts_with(name); });
-  if (is_closed)
-    report_once("cuGetExportTable", fmt::format("{} {}", caller, closed));
-  else if (std::memcmp(id, runtime_table.data(), runtime_table.size()) == 0)
-    report_once("cuGetExportTable", fmt::format("{} {}", caller, advice_on_runtimes()));
+  report_once("cuGetExportTable of " + caller,
+              fmt::format("{} {}", caller, is_closed ? std::string(closed) : advice_on_runtimes()));
   return Status::not_supported;
 }
 

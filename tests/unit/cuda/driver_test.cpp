@@ -515,6 +515,20 @@ TEST(DriverRefusals, AreSaidOnceByName) {
   EXPECT_THAT(text, testing::HasSubstr("NVCC_APPEND_FLAGS=\"-cudart shared\""));
 }
 
+// cuFFT, which has no PTX, stops at its table, and reports an internal error without a reason.
+TEST(DriverRefusals, CuFftIsRefusedByName) {
+  void* library = dlopen(INFLIGHT_LIKE_CUFFT, RTLD_NOW);
+  ASSERT_TRUE(library) << dlerror();
+  auto* ask = reinterpret_cast<int (*)(const void*)>(dlsym(library, "ask"));
+  ASSERT_TRUE(ask);
+  const std::array<std::uint8_t, 16> table{0x21, 0x31, 0x8c, 0x60, 0x97, 0x14, 0x32, 0x48};
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(ask(table.data()), not_supported);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::ContainsRegex("libcufft.* machine code only"));
+  EXPECT_EQ(dlclose(library), 0);
+}
+
 TEST(DriverErrors, HaveNames) {
   const char* name = nullptr;
   EXPECT_EQ(cuGetErrorName(700, &name), success);
