@@ -19,9 +19,10 @@ add_compile_options(-Wall -Wextra -ffp-contract=off -fno-math-errno)
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
   add_compile_options($<$<CXX_COMPILER_ID:GNU>:-mtune=skylake-avx512>)
 endif()
-# Makes a first build faster. Rebuilds are slower, as a changed file recompiles those compiled with it.
+# These make a first build faster. Rebuilds are slower, as a changed file recompiles those compiled with it.
 option(INFLIGHT_QUICK "compile files together, and optimise fully only what kernels run in" OFF)
-if(INFLIGHT_QUICK)  # half a gigabyte for the compiler before it looks for what it no longer needs
+option(INFLIGHT_TOGETHER "compile files together" ${INFLIGHT_QUICK})
+if(INFLIGHT_TOGETHER)  # half a gigabyte for the compiler before it looks for what it no longer needs
   add_compile_options($<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>)
 endif()
 # Makes compiler cache entries valid in every checkout: paths are relative to the project's folder. nvcc's
@@ -76,7 +77,7 @@ endfunction()
 # inflight_unity_build(TARGET FILE...): compiles the sources of TARGET in batches, except the FILEs, which
 # define names that other files define too (house.compiled_together checks that all such are listed).
 function(inflight_unity_build target)
-  if(INFLIGHT_QUICK)
+  if(INFLIGHT_TOGETHER)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
     set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
