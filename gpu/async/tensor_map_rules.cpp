@@ -1,6 +1,7 @@
 // One row for each rule: the argument, the requirement, and a function that finds a bad value.
 #include "gpu/async/tensor_map_rules.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 
@@ -149,9 +150,11 @@ constexpr Rule<TiledArguments> tiled_rules[] = {
      }},
     {"boxDim", rule_box_bytes,
      [](const TiledArguments& a) -> Finding {
-       std::uint64_t bytes = std::uint64_t{a.box_dim[0]} * element_bytes(a);
-       for (std::uint32_t i = 1; i < a.rank; ++i)
-         bytes *= (a.box_dim[i] + a.element_strides[i] - 1) / a.element_strides[i];
+       // An H100's driver rounds down in every dimension. It also accepts edges below their stride,
+       // which count as nothing.
+       std::uint64_t bytes = element_bytes(a);
+       for (std::uint32_t i = 0; i < a.rank; ++i)
+         bytes *= std::max(a.box_dim[i] / a.element_strides[i], 1u);
        return scalar(bytes > most_box_bytes, a.box_dim[0]);
      }},
 };

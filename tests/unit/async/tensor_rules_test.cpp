@@ -146,6 +146,11 @@ TEST(TensorRules, OfTiles) {
   EXPECT_EQ(tiled_sentence([](Given& g, A& a) { g.box[0] = 16, a.swizzle = 1; }), "");
   EXPECT_EQ(tiled_sentence([](Given& g, A&) { g.box[1] = g.box[2] = 256; }),
             "boxDim = 16 makes a box of more than 233472 bytes (elements times their size)");
+  EXPECT_EQ(tiled_sentence([](Given& g, A&) {
+              g.box[1] = g.box[2] = 255;
+              g.step[1] = g.step[2] = 8;
+            }),
+            "");
 }
 
 TEST(TensorRules, OfIm2col) {
