@@ -7,6 +7,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "gpu/async/chip_tensor_map.hpp"
 #include "gpu/async/tensor_map_rules.hpp"
 
 namespace inflight::async {
@@ -173,6 +174,23 @@ bool is_blank(const void* bytes) {
   return std::memcmp(bytes, zeros.data(), zeros.size()) == 0;
 }
 
+std::optional<EncodeError> broken_rule(const Packed& p) {
+  const bool tile = p.mode == static_cast<std::uint8_t>(TensorMode::tile);
+  return tile ? broken_tile_rule(p) : broken_im2col_rule(p);
+}
+
+// The map in these bytes, or nothing. One in a chip's layout counts only if its fields agree, since
+// it has no mark.
+std::optional<Packed> read_packed(const void* bytes) {
+  Packed packed;
+  std::memcpy(&packed, bytes, sizeof packed);
+  if (packed.mark == mark) return packed;
+  const auto map = is_blank(bytes) ? std::nullopt : read_chip_layout(bytes);
+  if (!map) return std::nullopt;
+  packed = to_packed(*map);
+  return broken_rule(packed) ? std::nullopt : std::optional(packed);
+}
+
 }  // namespace
 
 OpaqueTensorMap pack(const TensorMap& map) {
@@ -183,13 +201,13 @@ OpaqueTensorMap pack(const TensorMap& map) {
 }
 
 tl::expected<TensorMap, NotATensorMap> unpack(const void* bytes) {
-  Packed packed;
-  std::memcpy(&packed, bytes, sizeof packed);
-  if (packed.mark != mark) return tl::make_unexpected(NotATensorMap(no_mark));
+  const auto found = read_packed(bytes);
+  if (!found) return tl::make_unexpected(NotATensorMap(no_mark));
+  const Packed& packed = *found;
   if (packed.mode > static_cast<std::uint8_t>(TensorMode::im2col))
     return tl::make_unexpected(NotATensorMap("its mode is neither tile nor im2col"));
   const bool tile = packed.mode == static_cast<std::uint8_t>(TensorMode::tile);
-  if (const auto broken = tile ? broken_tile_rule(packed) : broken_im2col_rule(packed))
+  if (const auto broken = broken_rule(packed))
     return tl::make_unexpected(NotATensorMap((tile ? "cuTensorMapEncodeTiled would refuse it: "
                                                    : "cuTensorMapEncodeIm2col would refuse it: ") +
                                                  broken->sentence(),
@@ -212,10 +230,9 @@ tl::expected<const TensorMap*, NotATensorMap> TensorMaps::read(std::uint64_t add
 
 tl::expected<void, NotATensorMap> replace(void* bytes, TensorMapField field, std::uint32_t ordinal,
                                           std::uint64_t value) {
-  Packed packed;
-  std::memcpy(&packed, bytes, sizeof packed);
-  if (is_blank(bytes)) packed = to_packed(TensorMap{});
-  if (packed.mark != mark) return tl::make_unexpected(NotATensorMap(no_mark));
+  const auto found = is_blank(bytes) ? to_packed(TensorMap{}) : read_packed(bytes);
+  if (!found) return tl::make_unexpected(NotATensorMap(no_mark));
+  Packed packed = *found;
   const Replacement& r = replacements[static_cast<unsigned>(field)];
   if (ordinal >= r.ordinals)
     return tl::make_unexpected(NotATensorMap("the ordinal is past the field's last dimension"));

@@ -62,7 +62,7 @@ struct TensorMap {
 };
 
 // The object that programs copy. CUDA leaves the layout opaque. Here it is a mark and a version, to
-// tell it from other bytes, then the fields.
+// tell it from other bytes, then the fields. A chip's layout (chip_tensor_map.hpp) is read too.
 inline constexpr std::size_t tensor_map_bytes = 128, tensor_map_alignment = 64;
 struct alignas(tensor_map_alignment) OpaqueTensorMap {
   std::array<std::byte, tensor_map_bytes> bytes{};
@@ -115,8 +115,8 @@ enum class TensorMapField : std::uint8_t {
 // Rewrites one field in the 128 bytes. 128 zeros first become a map of one byte: kernels that make
 // their own maps (Triton's) start from zeros and replace every field. The fields may contradict
 // each other between two replacements, so only the range of the field itself is checked. unpack()
-// checks the rest. Fails, with the bytes unchanged, if other bytes are not a map, or if the ordinal
-// or the value is out of range.
+// checks the rest. A map in a chip's layout gets this one. Fails, with the bytes unchanged, if
+// other bytes are not a map, or if the ordinal or the value is out of range.
 tl::expected<void, NotATensorMap> replace(void* bytes, TensorMapField field, std::uint32_t ordinal,
                                           std::uint64_t value);
 

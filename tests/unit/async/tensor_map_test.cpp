@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <fstream>
+#include <sstream>
 
 namespace inflight::async {
 namespace {
@@ -51,6 +53,69 @@ TEST(TensorMap, OtherBytesAreToldApart) {
   OpaqueTensorMap wrong = pack(a_map());
   wrong.bytes[0] ^= std::byte{1};
   EXPECT_FALSE(unpack(wrong.bytes.data()));
+}
+
+// A line of tests/gpu/tensor_map_bits.h100.txt.
+struct OfAChip {
+  TensorMap map;
+  OpaqueTensorMap bytes;
+};
+OfAChip read_recorded(const std::string& line) {
+  std::istringstream words(line);
+  std::int64_t number = 0;
+  const auto next = [&] {
+    words >> number;
+    return number;
+  };
+  const auto fill = [&](auto& array, std::size_t first = 0) {
+    for (std::size_t i = first; i < array.size(); ++i)
+      array[i] = static_cast<std::remove_reference_t<decltype(array[i])>>(next());
+  };
+  OfAChip result;
+  TensorMap& m = result.map;
+  m.mode = static_cast<TensorMode>(next());
+  m.type = static_cast<TensorType>(next());
+  m.rank = static_cast<std::uint32_t>(next());
+  m.global_address = static_cast<std::uint64_t>(next());
+  fill(m.dim);
+  fill(m.stride, 1);
+  fill(m.box);
+  fill(m.element_stride);
+  fill(m.lower_corner);
+  fill(m.upper_corner);
+  m.channels = static_cast<std::uint32_t>(next());
+  m.pixels = static_cast<std::uint32_t>(next());
+  m.interleave = static_cast<Interleave>(next());
+  m.swizzle = static_cast<Swizzle>(next());
+  m.l2_promotion = static_cast<L2Promotion>(next());
+  m.fill = static_cast<OobFill>(next());
+  m.stride[0] = m.inner_bytes();
+  std::string hex;
+  words >> hex;
+  for (std::size_t i = 0; i < hex.size() / 2; ++i)
+    result.bytes.bytes[i] = static_cast<std::byte>(std::stoi(hex.substr(2 * i, 2), nullptr, 16));
+  return result;
+}
+
+TEST(TensorMap, AChipsLayoutIsRead) {
+  std::ifstream file(INFLIGHT_SOURCE_DIR "/tests/gpu/tensor_map_bits.h100.txt");
+  ASSERT_TRUE(file) << "tests/gpu/tensor_map_bits.h100.txt cannot be read";
+  int lines = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with('#')) continue;
+    SCOPED_TRACE(line);
+    OfAChip recorded = read_recorded(line);
+    // The rest of the bytes has no meaning. The CuTe DSL leaves what was on its stack.
+    std::fill(recorded.bytes.bytes.begin() + 64, recorded.bytes.bytes.end(), std::byte{0xa5});
+    const auto read = unpack(recorded.bytes.bytes.data());
+    ASSERT_TRUE(read) << read.error().sentence;
+    EXPECT_EQ(*read, recorded.map);
+    ASSERT_TRUE(replace(recorded.bytes.bytes.data(), TensorMapField::global_address, 0, 0x4000));
+    recorded.map.global_address = 0x4000;
+    EXPECT_EQ(unpack(recorded.bytes.bytes.data()).value(), recorded.map);
+    ++lines;
+  }
+  EXPECT_GE(lines, 50);
 }
 
 struct Write {
