@@ -75,8 +75,9 @@ abi::FunctionAttributes attributes_of(const OnDevice& k) {
   result.shared_bytes = kernel.static_shared;
   result.constant_bytes = kernel.constant_bytes;
   result.local_bytes = kernel.local_bytes;
-  result.max_threads =
-      int(std::min(kernel.max_threads, device.machine_limits.max_threads_per_block));
+  // .reqntid does not count here, as on an H100.
+  const std::uint32_t most = device.machine_limits.max_threads_per_block;
+  result.max_threads = int(kernel.required_block[0] ? most : std::min(kernel.max_threads, most));
   result.registers = int(machine::registers(kernel));
   result.ptx_version = kernel.target;
   result.binary_version = device.profile.architecture.number;

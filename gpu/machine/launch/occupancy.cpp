@@ -40,7 +40,8 @@ std::uint32_t registers(const Kernel& kernel) {
 std::uint32_t resident_blocks(const Kernel& kernel, std::uint32_t threads,
                               std::uint64_t dynamic_shared, const Limits& limits) {
   const std::uint64_t shared = kernel.static_shared + dynamic_shared;
-  if (threads == 0 || threads > limits.max_threads_per_block || threads > kernel.max_threads ||
+  // The kernel's own bound on threads (.maxntid, .reqntid) has no effect on an H100's answers.
+  if (threads == 0 || threads > limits.max_threads_per_block ||
       shared > limits.shared_per_block_optin)
     return 0;
   const std::uint32_t warps = warps_of(threads);

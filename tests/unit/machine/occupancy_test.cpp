@@ -1,5 +1,6 @@
 // The registers available to a block's threads, and those that a kernel needs.
 #include "gpu/machine/launch/occupancy.hpp"
+
 #include "tests/unit/machine/ptx_runner.hpp"
 
 namespace inflight::machine {
@@ -38,6 +39,16 @@ TEST(Registers, WhatBoundsThemIsHeeded) {
   EXPECT_EQ(need(keeps(100, ".maxntid 1024, 1, 1\n"), 1024).live, 0u);
   EXPECT_EQ(need(keeps(100, ".reqntid 1024, 1, 1\n"), 1024).live, 0u);
   EXPECT_EQ(need(keeps(100, ".maxnreg 40\n"), 1024).live, 40u);
+}
+
+TEST(Occupancy, DoesNotHeedTheKernelsOwnBoundOnThreads) {
+  for (const char* bounds : {"", ".reqntid 1, 1, 1\n", ".maxntid 64\n"}) {
+    PtxRunner r({keeps(1, bounds)});
+    const Kernel& k = *r.program->kernel("k");
+    EXPECT_EQ(resident_blocks(k, 128, 0, r.limits), 16u) << bounds;
+    EXPECT_EQ(resident_blocks(k, 1024, 0, r.limits), 2u) << bounds;
+    EXPECT_EQ(resident_clusters(k, {1, 1, 1}, 128, 232448, r.limits), 132u) << bounds;
+  }
 }
 
 }  // namespace
