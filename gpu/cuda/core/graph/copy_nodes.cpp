@@ -61,26 +61,37 @@ DriverCopy3D driver_form(const abi::Copy3D& box) {
 }
 DriverCopy3D driver_form(const DriverCopy3D& box) { return box; }
 
-void set_runtime_side(const DriverSide3D& side, std::size_t width, void*& array,
-                      abi::Position& position, abi::PitchedPointer& memory) {
+void set_runtime_side(const DriverSide3D& side, void*& array, abi::Position& position,
+                      abi::PitchedPointer& memory) {
   array = side.type == MemoryType::array ? side.array : nullptr;
   position = {side.x / unit_of(array), side.y, side.z};
   if (array) return;
   void* const start = side.type == MemoryType::host ? const_cast<void*>(side.host)
                                                     : pointer_to(std::uint64_t(side.device));
-  memory = {start, side.pitch, width, side.height};
+  memory = {start, side.pitch, 0, side.height};
 }
 
 abi::Copy3D runtime_form(const DriverCopy3D& box) {
   abi::Copy3D result{};
-  set_runtime_side(box.from, box.width, result.from_array, result.from_position, result.from);
-  set_runtime_side(box.to, box.width, result.to_array, result.to_position, result.to);
+  set_runtime_side(box.from, result.from_array, result.from_position, result.from);
+  set_runtime_side(box.to, result.to_array, result.to_position, result.to);
   const std::size_t unit = unit_of(result.to_array ? result.to_array : result.from_array);
   result.extent = {box.width / unit, box.height, box.depth};
   result.kind = int(direction_between(box.from.type, box.to.type));
   return result;
 }
-abi::Copy3D runtime_form(const abi::Copy3D& box) { return box; }
+abi::Copy3D runtime_form(abi::Copy3D box) {
+  box.from.width = box.to.width = 0;  // as an H100 returns them
+  return box;
+}
+
+// True if no direction says the types of both sides.
+bool has_no_direction(const DriverCopy3D& box) {
+  const auto is = [](const DriverSide3D& side, MemoryType type) { return side.type == type; };
+  const bool arrays = is(box.from, MemoryType::array) || is(box.to, MemoryType::array);
+  return !arrays && is(box.from, MemoryType::unified) != is(box.to, MemoryType::unified);
+}
+bool has_no_direction(const abi::Copy3D&) { return false; }
 
 // The parameters of a node whose program gave none: it was captured, or added as a linear copy.
 abi::Copy3D described(const Copy& copy) {
@@ -88,8 +99,7 @@ abi::Copy3D described(const Copy& copy) {
   const bool linear = copy.height == 1 && copy.depth == 1;
   const auto side = [&](const void* memory, std::uint64_t pitch, std::uint64_t rows) {
     auto* const start = const_cast<void*>(memory);
-    return linear ? abi::PitchedPointer{start, 0, 0, 0}
-                  : abi::PitchedPointer{start, pitch, copy.width, rows};
+    return abi::PitchedPointer{start, linear ? 0 : pitch, 0, copy.depth == 1 ? 0 : rows};
   };
   box.extent = {copy.width, copy.height, copy.depth};
   box.extent.width /= unit_of(copy.to_array ? copy.to_array : copy.from_array);
@@ -135,8 +145,9 @@ Work copy_node_work(Copy copy, const DriverCopy3D& given) {
 }
 
 Status get_copy_node(const void* handle, abi::Copy3D* place) {
-  return with_parameters(
-      handle, [&](const auto& given) { return store_value(place, runtime_form(given)); });
+  return with_parameters(handle, [&](const auto& given) {
+    return has_no_direction(given) ? Status::unknown : store_value(place, runtime_form(given));
+  });
 }
 
 Status get_copy_node(const void* handle, DriverCopy3D* place) {

@@ -8,7 +8,6 @@
 
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
-#include "gpu/cuda/core/memory/pool.hpp"
 #include "gpu/cuda/core/memory/synchronous.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/sharing/before_launch.hpp"
@@ -48,7 +47,7 @@ Status check_side(const void* pointer, std::uint64_t bytes, bool must_be_ours, b
 bool may_access(const Device& device, const void* side) {
   if (Core::get().device_count() == 1) return true;
   const auto found = Core::get().memory.find(address_of(side));
-  return !found || found->reach == 0 || found->reach >> device.ordinal & 1 || !pool_of(found->base);
+  return !found || found->reach == 0 || found->reach >> device.ordinal & 1;
 }
 
 bool contiguous(const Copy& copy) {
@@ -230,7 +229,7 @@ void perform(const Fill& fill) {
 
 Status copy(Stream& stream, const Copy& request, bool asynchronous, SourceOrder order) {
   if (Status status = check(request); status != Status::success) return status;
-  if (Status status = check_access(request, stream.device()); status != Status::success)
+  if (Status status = check_access(request, current_device()); status != Status::success)
     return status;
   if (capturing(stream)) {
     if (!asynchronous) return unsafe_in_capture();
