@@ -105,14 +105,14 @@ Status look_up(const char* name, void** to, int cuda_version, unsigned long long
 constexpr std::array<std::uint8_t, 16> runtime_table{
     0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a, 0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9};
 
-// NVIDIA's libraries without PTX, by the beginning of the file's name.
+// NVIDIA's libraries that do not run, by the beginning of the file's name.
 constexpr std::string_view fourier = "libcufft";
 constexpr std::string_view closed_libraries[] = {
     fourier, "libcudnn", "libnpp", "libnccl", "libnvjpeg", "libcutensor", "libnvinfer",
 };
 constexpr std::string_view closed =
-    "is one of NVIDIA's closed libraries that carry machine code only, which the software GPU "
-    "cannot run: use a library that comes as source or PTX";
+    "is one of NVIDIA's closed libraries that need machine code or undocumented tables of NVIDIA's "
+    "driver, which the software GPU has not: use a library that comes as source or PTX";
 #define INFLIGHT_SHARED_RUNTIME                                      \
   "NVCC_APPEND_FLAGS=\"-cudart shared\" in the environment or with " \
   "CMake's CUDA_RUNTIME_LIBRARY=Shared"
