@@ -1,5 +1,5 @@
-// A copy node's parameters in both APIs' forms, whichever API made the node, and of captured
-// copies. flags: -lcuda
+// A copy node as both APIs describe it, whichever made it, and captured copies.
+// flags: -lcuda
 #include <cuda.h>
 #include <cuda_runtime.h>
 
