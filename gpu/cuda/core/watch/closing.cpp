@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace inflight::cuda::watch {
 namespace {
@@ -58,7 +59,7 @@ void Closing::released(const machine::Allocation& allocation) {
   dirty_ = true;
   for (std::uint64_t at = range.low; at < range.high; at += page_bytes)
     if (Page* const page = pages_.find(at); page && page->owners != 0 && --page->owners == 0)
-      erase(at, at + page_bytes);
+      if (!std::exchange(page->left_open, false)) erase(at, at + page_bytes);
   any_ = !runs_.empty();
 }
 
@@ -153,8 +154,32 @@ void Closing::close() {
   touches_ = 0;
   ++round_;
   closed_ = true;
+  exclude_locks();
   for (const auto& [low, high] : runs_)
     if (!protect(low, high, PROT_NONE)) dirty_ = true;
+  open_new_locks();
+}
+
+void Closing::exclude_locks() {
+  for (std::atomic<std::uint64_t>& each : new_locks_) {
+    const std::uint64_t at = each.exchange(0);
+    Page* const page = at ? pages_.find(at) : nullptr;
+    if (page && page->owners != 0 && !std::exchange(page->left_open, true))
+      erase(at, at + page_bytes);
+  }
+}
+
+void Closing::open_new_locks() {
+  for (const std::atomic<std::uint64_t>& each : new_locks_)
+    if (const std::uint64_t at = each.load()) protect(at, at + page_bytes, open_access);
+}
+
+void Closing::leave_open(std::uint64_t address) {
+  const std::uint64_t page = page_of(address);
+  for (std::atomic<std::uint64_t>& each : new_locks_) {
+    std::uint64_t expected = 0;
+    if (each.compare_exchange_strong(expected, page) || expected == page) return;
+  }
 }
 
 void Closing::open() {

@@ -1,5 +1,6 @@
 // Closes watched pages while work is pending and none runs.
 #pragma once
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -33,6 +34,10 @@ class Closing {
   // Called in a signal handler. Opens the page so that the thread can go on, and its neighbours if
   // many pages were touched. False: the page is not watched. `seen`: pages were closed.
   bool open_page(std::uint64_t address, bool& seen);
+  // Called in a signal handler, for an atomic access: the word may be a lock, and a thread that
+  // sleeps on it passes its address to the system, which fails if another thread's work has closed
+  // the page again. So the page is closed no more.
+  void leave_open(std::uint64_t address);
   // Opens the pages of a range for a system call. True if they were closed.
   bool open_range(std::uint64_t address, std::uint64_t bytes);
   // True if the handler may close the page again after one instruction.
@@ -55,6 +60,8 @@ class Closing {
   void open();
   void insert(std::uint64_t low, std::uint64_t high);
   void erase(std::uint64_t low, std::uint64_t high);
+  void exclude_locks();
+  void open_new_locks();
 
   std::mutex mutex_;
   std::map<std::uint64_t, std::uint64_t> runs_;  // of watched pages: begin and end
@@ -67,6 +74,8 @@ class Closing {
   std::atomic<bool> dirty_{true};  // a page may be open
   std::atomic<std::uint16_t> round_{1};
   std::atomic<std::uint32_t> touches_{0};  // in this round
+  // Pages of leave_open() since the last close(); 0: a free place. What finds none is closed again.
+  std::array<std::atomic<std::uint64_t>, 64> new_locks_{};
 };
 
 }  // namespace inflight::cuda::watch

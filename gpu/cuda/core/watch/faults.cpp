@@ -78,6 +78,7 @@ bool on_fault(siginfo_t* info, void* context) {
   if (!closing->open_page(address, seen)) return false;
   if (!seen) return true;
   log->add([&](Touch& touch) { note(touch, address, machine); });
+  if (locks(machine)) closing->leave_open(address);
   if ((machine.gregs[REG_EFL] & trap_flag) || locks(machine) ||
       !closing->may_close_again(address) || !handles_sigtrap())
     return true;

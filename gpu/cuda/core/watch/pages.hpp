@@ -12,6 +12,7 @@ struct Page {
   std::atomic<std::uint8_t> owners{0};   // allocations in this page
   std::atomic<std::uint8_t> touches{0};  // touches seen in `round`
   std::atomic<std::uint16_t> round{0};   // of closing
+  bool left_open = false;                // it holds a lock, so it is closed no more
 };
 
 class Pages {
