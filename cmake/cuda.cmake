@@ -46,10 +46,11 @@ endfunction()
 
 # inflight_cuda_program(SOURCE OUTPUT RESULT): builds OUTPUT from SOURCE. RESULT is the list of files made,
 # RESULT_link the inputs of inflight_cuda_link for OUTPUT. The first lines of the source may contain `// arch:
-# sm_80` (else sm_90), `// flags: ...` for nvcc, `// with: other.cu ...` for further sources of the same
-# program, and `// library: lib.cu` for a shared library OUTPUT.so beside it.
+# sm_80` (else sm_90), `// flags: ...` for nvcc, `// without: ...` for usual flags that are left out, `// with:
+# other.cu ...` for further sources of the same program, and `// library: lib.cu` for a shared library OUTPUT.so
+# beside it.
 function(inflight_cuda_program source output result)
-  foreach(key arch flags with library)
+  foreach(key arch flags without with library)
     inflight_header_value(${source} ${key} ${key})
   endforeach()
   if(NOT arch)
@@ -57,6 +58,9 @@ function(inflight_cuda_program source output result)
   endif()
   separate_arguments(flags)
   separate_arguments(with)
+  if(without)
+    list(REMOVE_ITEM INFLIGHT_NVCC_FLAGS ${without})
+  endif()
   get_filename_component(folder ${source} DIRECTORY)
   set(objects "")
   foreach(part ${source} ${with})

@@ -101,9 +101,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   const TensorBox box = box_of(*map);
-  require(box.rows > 0 && box.rows <= most_box_bytes, "a box has rows, and no endless number");
-  // A slice has up to 32 bytes for each byte of an element that the rules count.
-  require(box.tx_bytes() <= most_box_bytes * (map->sliced() ? 32 : 1), "a box is no larger");
+  require(box.rows > 0 && box.rows <= most_box_bytes << 4, "a box has rows, and no endless number");
+  // A slice has up to 32 bytes for each byte of an element that the rules count. The rules divide
+  // the edges of a tile by their strides and round down. A copy rounds up, and copies inner rows
+  // whole.
+  constexpr std::uint64_t largest_stride = 8;
+  const std::uint64_t rounding =
+      map->mode == TensorMode::im2col ? 1 : largest_stride << (map->rank - 1);
+  require(box.tx_bytes() <= most_box_bytes * (map->sliced() ? 32 : 1) * rounding,
+          "a box is no larger");
   TensorMaps maps;
   require(maps.read(64, opaque.bytes.data()).value() != nullptr &&
               **maps.read(64, opaque.bytes.data()) == *map,

@@ -1,5 +1,6 @@
 // arch: compute_90
 // flags: -code=sm_90
+// without: -lineinfo
 // exit: 3
 // software-only
 // stderr: ^inflight: kernel scale\(float\*\) cannot run: the program holds machine code for sm_90 but no PTX.*rebuild with

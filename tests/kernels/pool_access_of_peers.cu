@@ -1,5 +1,6 @@
 // software-only
 // options: --devices 2
+// stderr: ^inflight: illegal memory access in kernel .*step
 // A pool's memory is accessible to the devices that cudaMemPoolSetAccess names, not to those with
 // access to its device: for kernels, copies and fills. A copy that names both devices needs none.
 #include "tests/kernels/kernel_test.cuh"

@@ -8,6 +8,7 @@
 
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
+#include "gpu/cuda/core/memory/pool.hpp"
 #include "gpu/cuda/core/memory/synchronous.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/sharing/before_launch.hpp"
@@ -47,7 +48,7 @@ Status check_side(const void* pointer, std::uint64_t bytes, bool must_be_ours, b
 bool may_access(const Device& device, const void* side) {
   if (Core::get().device_count() == 1) return true;
   const auto found = Core::get().memory.find(address_of(side));
-  return !found || found->reach == 0 || found->reach >> device.ordinal & 1;
+  return !found || found->reach == 0 || found->reach >> device.ordinal & 1 || !pool_of(found->base);
 }
 
 bool contiguous(const Copy& copy) {

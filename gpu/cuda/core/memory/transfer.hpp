@@ -64,8 +64,8 @@ struct Fill {
 Status check(const Copy&);
 Status check(const Fill&);
 
-// Checks that the device may access memory that names its devices: a pool's, and mapped memory
-// (invalid_value). A copy reaches other memory from every device, and any if it names the devices.
+// Checks that the device may access a pool's memory (invalid_value). A copy reaches memory of other
+// kinds from every device, and any memory if it names the devices.
 Status check_access(const Copy&, const Device&);
 Status check_access(const Fill&, const Device&);
 
