@@ -74,13 +74,40 @@ function(inflight_precompile target)
   endif()
 endfunction()
 
-# inflight_unity_build(TARGET FILE...): compiles the sources of TARGET in batches, except the FILEs, which
-# define names that other files define too (house.compiled_together checks that all such are listed).
+# inflight_unity_build(TARGET FILE...): compiles the sources of TARGET in batches of 16, except the FILEs, which
+# define names that other files define too (house.compiled_together checks that all such are listed), and those
+# with options of their own. A batch names its files from the project's folder, so the compiler's cache finds it
+# in every checkout.
 function(inflight_unity_build target)
-  if(INFLIGHT_TOGETHER)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
-    set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  if(NOT INFLIGHT_TOGETHER)
+    return()
   endif()
+  get_target_property(left ${target} SOURCES)
+  list(FILTER left INCLUDE REGEX "\\.cpp$")
+  list(REMOVE_ITEM left ${ARGN})
+  foreach(source ${left})
+    get_source_file_property(options ${source} COMPILE_OPTIONS)
+    get_source_file_property(definitions ${source} COMPILE_DEFINITIONS)
+    if(options OR definitions)
+      list(REMOVE_ITEM left ${source})
+    endif()
+  endforeach()
+  set_source_files_properties(${left} PROPERTIES HEADER_FILE_ONLY ON)
+  set(number 0)
+  while(left)
+    list(SUBLIST left 0 16 batch)
+    list(REMOVE_ITEM left ${batch})
+    set(text "")
+    foreach(source ${batch})
+      get_filename_component(path ${source} ABSOLUTE)
+      file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${path})
+      string(APPEND text "#include \"${path}\"\n")
+    endforeach()
+    set(file ${CMAKE_CURRENT_BINARY_DIR}/Unity/${target}_${number}.cpp)
+    file(CONFIGURE OUTPUT ${file} CONTENT "${text}")
+    target_sources(${target} PRIVATE ${file})
+    math(EXPR number "${number} + 1")
+  endwhile()
 endfunction()
 
 # Optimisation of cold code. -Og takes GCC an eighth less time than -O1, and less than -O0 for
