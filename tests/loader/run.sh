@@ -59,7 +59,7 @@ whole "the options there" 'device: NVIDIA A100-SXM4-80GB' \
   bash -c '"$0" run --device a100 env -i "$1" | grep device' "$inflight" "$bin/plain"
 whole "what it sets itself" 'device: NVIDIA B200' \
   bash -c '"$0" run --device a100 env -i INFLIGHT_DEVICE=b200 "$1" | grep device' "$inflight" "$bin/plain"
-whole "nothing that was not ours" $'A=1\nLD_AUDIT\nTORCH_CUDA_ARCH_LIST' \
+whole "nothing that was not ours" $'A=1\nCUTE_DSL_LINEINFO=1\nLD_AUDIT\nTORCH_CUDA_ARCH_LIST' \
   bash -c 'B=2 "$0" run env -i A=1 env | sed "/^INFLIGHT_/d; /^TRITON_/d; /^[LT]/s/=.*//" | sort' "$inflight"
 whole "where the module is refused" 'LD_AUDIT=' "$inflight" run env -i LD_AUDIT= env
 whole "what cannot be started" 'No such file or directory' "$inflight" run "$bin/starter" execve "$work/gone"
