@@ -106,9 +106,9 @@ constexpr std::array<std::uint8_t, 16> runtime_table{
     0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a, 0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9};
 
 // NVIDIA's libraries that do not run, by the beginning of the file's name.
-constexpr std::string_view fourier = "libcufft";
+constexpr std::string_view cufft = "libcufft";
 constexpr std::string_view closed_libraries[] = {
-    fourier, "libcudnn", "libnpp", "libnccl", "libnvjpeg", "libcutensor", "libnvinfer",
+    cufft, "libcudnn", "libnpp", "libnccl", "libnvjpeg", "libcutensor", "libnvinfer",
 };
 constexpr std::string_view closed =
     "is one of NVIDIA's closed libraries that need machine code or undocumented tables of NVIDIA's "
@@ -148,7 +148,7 @@ Status refuse_table(const void** table, const void* id, void* from) {
   const std::string caller = object_of(from);
   const std::string_view file = std::string_view(caller).substr(caller.rfind('/') + 1);
   const bool of_runtime = id && std::memcmp(id, runtime_table.data(), runtime_table.size()) == 0;
-  if (!of_runtime && !file.starts_with(fourier)) return Status::not_supported;
+  if (!of_runtime && !file.starts_with(cufft)) return Status::not_supported;
   const bool is_closed = std::ranges::any_of(
       closed_libraries, [&](std::string_view name) { return file.starts_with(name); });
   report_once("cuGetExportTable of " + caller,

@@ -515,7 +515,7 @@ TEST(DriverRefusals, AreSaidOnceByName) {
   EXPECT_THAT(text, testing::HasSubstr("NVCC_APPEND_FLAGS=\"-cudart shared\""));
 }
 
-// cuFFT, which has no PTX, stops at its table, and reports an internal error without a reason.
+// cuFFT stops at a table of the driver's, and reports an internal error without a reason.
 TEST(DriverRefusals, CuFftIsRefusedByName) {
   void* library = dlopen(INFLIGHT_LIKE_CUFFT, RTLD_NOW);
   ASSERT_TRUE(library) << dlerror();

@@ -41,7 +41,7 @@ TEST(Registers, WhatBoundsThemIsHeeded) {
   EXPECT_EQ(need(keeps(100, ".maxnreg 40\n"), 1024).live, 40u);
 }
 
-TEST(Occupancy, DoesNotHeedTheKernelsOwnBoundOnThreads) {
+TEST(Occupancy, IgnoresTheKernelsOwnBoundOnThreads) {
   for (const char* bounds : {"", ".reqntid 1, 1, 1\n", ".maxntid 64\n"}) {
     PtxRunner r({keeps(1, bounds)});
     const Kernel& k = *r.program->kernel("k");
