@@ -15,7 +15,8 @@ class Helpers {
   // still hold what it wrote for the last launch.
   using Work = std::function<void(unsigned place)>;
 
-  // Calls for up to `count` threads. Each calls work(place) once.
+  // Calls for `count` threads. Each calls work(place) once. Fewer come if the launch ends before,
+  // and more if a thread that was not counted as awake hears the call too.
   Helpers(Work work, unsigned count);
   ~Helpers() { dismiss(); }
   // Waits until no helper works any more, and rethrows what one of them threw.

@@ -161,7 +161,9 @@ TEST_F(Nvml, DevicesAreTheDrivers) {
       unsigned domain, bus, device, id, subsystem;
       char id_text[32];
     } pci;
+    std::memset(&pci, '?', sizeof pci);
     EXPECT_EQ(nvmlDeviceGetPciInfo_v3(device[i], &pci), success);
+    EXPECT_EQ(pci.id_text[std::strlen(address) + 5], '?') << "written behind the text";
     EXPECT_STREQ(pci.short_id, address);
     EXPECT_EQ(pci.id_text, "0000" + std::string(address));
     int bus = 0;
