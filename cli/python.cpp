@@ -1,5 +1,5 @@
-// Sets where Python finds the package `inflight`, the target of PyTorch's extensions, and the line
-// information of the CuTe DSL.
+// Sets where Python finds the package `inflight`, the target of PyTorch's extensions, the line
+// information of the CuTe DSL and JAX, and how much memory JAX takes.
 #include "cli/python.hpp"
 
 #include <fmt/format.h>
@@ -24,9 +24,16 @@ std::vector<PythonVariable> python_variables(const std::string& libraries, int a
   result.push_back(
       {architectures, chosen ? std::string(chosen)
                              : fmt::format("{}.{}+PTX", architecture / 10, architecture % 10)});
-  constexpr const char* lines = loader::line_information_variable;
-  const char* asked = std::getenv(lines);
-  result.push_back({lines, asked ? asked : "1"});
+  const auto unless_set = [&](const char* name, const char* value) {
+    const char* set = std::getenv(name);
+    result.push_back({name, set ? set : value});
+  };
+  unless_set(loader::line_information_variable, "1");
+  // The user's options come later and prevail.
+  result.push_back(
+      {loader::compiler_options_variable,
+       list_with(loader::compiler_options_variable, "--xla_gpu_generate_line_info=true", " ")});
+  unless_set(loader::preallocation_variable, "false");
   return result;
 }
 

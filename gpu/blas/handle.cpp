@@ -14,13 +14,6 @@ cuda::Handles<Handle>& handles() {
   return all;
 }
 
-template <class T>
-Status store(T* place, T value) {
-  if (!place) return Status::invalid_value;
-  *place = value;
-  return Status::success;
-}
-
 }  // namespace
 
 Status create(Handle** place) {
@@ -124,20 +117,6 @@ INFLIGHT_CUBLAS int cublasSetSmCountTarget(Handle* handle, int count) {
 INFLIGHT_CUBLAS int cublasGetSmCountTarget(Handle* handle, int* count) {
   return answer(handle, "cublasGetSmCountTarget",
                 [&](Handle& h) { return store(count, h.multiprocessors); });
-}
-// Only calls whose type or mode requests emulated arithmetic look at the strategy, and those are
-// refused.
-INFLIGHT_CUBLAS int cublasSetEmulationStrategy(Handle* handle, int strategy) {
-  constexpr int last = 2;
-  return answer(handle, "cublasSetEmulationStrategy", [&](Handle& h) {
-    if (strategy < 0 || strategy > last) return Status::invalid_value;
-    h.emulation_strategy = strategy;
-    return Status::success;
-  });
-}
-INFLIGHT_CUBLAS int cublasGetEmulationStrategy(Handle* handle, int* strategy) {
-  return answer(handle, "cublasGetEmulationStrategy",
-                [&](Handle& h) { return store(strategy, h.emulation_strategy); });
 }
 // No header declares these two. cuSOLVER sets the mode 1 in each of its handles.
 INFLIGHT_CUBLAS int cublasSetEnvironmentMode(Handle* handle, int mode) {

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "gpu/loader/binder.hpp"
+#include "gpu/loader/device_files.hpp"
 #include "gpu/loader/execution.hpp"
 #include "gpu/loader/exported.hpp"
 #include "gpu/loader/host.hpp"
@@ -150,6 +151,7 @@ void find_folder(std::string_view paths) {
 __attribute__((constructor)) void start(int, char** arguments, char** environment) {
   if (arguments && *arguments) program_name = *arguments;
   keep_inherited_variables(environment);
+  keep_device_count(environment);
   for (; environment && *environment; ++environment) {
     constexpr std::string_view variable = "LD_AUDIT=";
     std::string_view text = *environment;
@@ -170,7 +172,10 @@ INFLIGHT_AUDIT unsigned la_version(unsigned version) { return *own_folder ? vers
 
 INFLIGHT_AUDIT unsigned la_objopen(link_map* object, Lmid_t space, std::uintptr_t* cookie) {
   if (space == LM_ID_BASE && is_program(*object)) set_program(object);
-  if (space == LM_ID_BASE && is_c_library(object->l_name)) pass_variables_to_children(*object);
+  if (space == LM_ID_BASE && is_c_library(object->l_name)) {
+    pass_variables_to_children(*object);
+    show_device_files(*object);
+  }
   *cookie = process_object(*object);
   return 0;
 }

@@ -5,13 +5,12 @@
 #include <fcntl.h>
 
 #include <cerrno>
-#include <cstdint>
-#include <cstring>
+#include <string_view>
 
 #include "gpu/loader/exported.hpp"
 #include "gpu/loader/host.hpp"
 #include "gpu/loader/inherited_variables.hpp"
-#include "gpu/loader/jump.hpp"
+#include "gpu/loader/replacement.hpp"
 
 namespace inflight::loader {
 namespace {
@@ -55,22 +54,6 @@ int fexecve(int file, Words arguments, Words environment) {
   return -1;
 }
 
-template <class Function>
-void replace(const link_map& library, std::string_view name, Function* with) {
-  // With indirect branch tracking, a function begins with ENDBR64, which is kept.
-  constexpr std::uint8_t mark[] = {0xF3, 0x0F, 0x1E, 0xFA};
-  const Elf64_Sym* const symbol = exported_symbol(library, name);
-  if (!symbol || symbol->st_size < sizeof mark + sizeof(FarJump)) return;
-  std::uint64_t at = library.l_addr + symbol->st_value;
-  if (std::memcmp(reinterpret_cast<void*>(at), mark, sizeof mark) == 0) at += sizeof mark;
-  const FarJump code = far_jump(reinterpret_cast<std::uint64_t>(with));
-  const std::uint64_t start = at & ~(page_bytes - 1),
-                      bytes = (at + sizeof code - start + page_bytes - 1) & ~(page_bytes - 1);
-  if (!protect_pages(start, bytes, Access::read_write_execute)) return;
-  std::memcpy(reinterpret_cast<void*>(at), code.data(), code.size());
-  protect_pages(start, bytes, Access::read_execute);
-}
-
 }  // namespace
 
 void keep_inherited_variables(const char* const* environment) { inherited.keep(environment); }
@@ -78,9 +61,12 @@ void keep_inherited_variables(const char* const* environment) { inherited.keep(e
 void pass_variables_to_children(const link_map& c_library) {
   errno_place = reinterpret_cast<int* (*)()>(exported(c_library, "__errno_location"));
   if (!errno_place) return;
-  replace(c_library, "execve", execve);
-  replace(c_library, "execveat", execveat);
-  replace(c_library, "fexecve", fexecve);
+  const auto replace = [&](std::string_view name, auto* with) {
+    replace_function(c_library, name, reinterpret_cast<const void*>(with));
+  };
+  replace("execve", execve);
+  replace("execveat", execveat);
+  replace("fexecve", fexecve);
 }
 
 }  // namespace inflight::loader

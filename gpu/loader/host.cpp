@@ -106,6 +106,12 @@ long start_program_at(int folder, const char* path, char* const* arguments,
               word(environment), static_cast<std::uint64_t>(flags));
 }
 
+long file_status(const char* path, struct stat* to) { return call(SYS_stat, word(path), word(to)); }
+
+long file_access(const char* path, int mode) {
+  return call(SYS_access, word(path), static_cast<std::uint64_t>(mode));
+}
+
 void report(std::initializer_list<std::string_view> parts) {
   char line[2048];
   std::size_t used = 0;

@@ -7,6 +7,8 @@
 
 #include "gpu/cuda/image/bytes.hpp"
 
+struct stat;
+
 namespace inflight::loader {
 
 // Maps a file for reading. bytes() is empty if that fails.
@@ -37,6 +39,10 @@ bool protect_pages(std::uint64_t address, std::uint64_t bytes, Access access);
 long start_program(const char* path, char* const* arguments, char* const* environment);
 long start_program_at(int folder, const char* path, char* const* arguments,
                       char* const* environment, int flags);
+
+// stat() and access(). The result is 0 or the negated error number.
+long file_status(const char* path, struct stat* to);
+long file_access(const char* path, int mode);
 
 // Writes a line to standard error: "inflight: " and the parts.
 void report(std::initializer_list<std::string_view> parts);

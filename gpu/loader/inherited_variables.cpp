@@ -16,10 +16,10 @@ std::string_view name_of(const char* variable) {
 }
 
 bool is_ours(std::string_view name) {
-  return name == audit_variable || name == architectures_variable ||
-         name == line_information_variable || name.starts_with(own_prefix) ||
-         std::any_of(std::begin(assembler_variables), std::end(assembler_variables),
-                     [&](const char* each) { return name == each; });
+  const auto is_name = [&](const char* each) { return name == each; };
+  return name == audit_variable || name.starts_with(own_prefix) ||
+         std::any_of(std::begin(python_variables), std::end(python_variables), is_name) ||
+         std::any_of(std::begin(assembler_variables), std::end(assembler_variables), is_name);
 }
 
 bool sets(const char* const* environment, std::string_view name) {

@@ -20,7 +20,6 @@ constexpr Absent absent[] = {
     {"NvLink", ""},
     {"Mig", ""},
     {"PlatformInfo", ""},
-    {"CurrPcieLink", ""},  // NCCL
     {"Temp", "sensors"},
     {"Thermal", "sensors"},
     {"Fan", "fans"},
@@ -29,7 +28,7 @@ constexpr Absent absent[] = {
     {"Clock", "clocks of its own"},
     {"PerformanceState", "clocks of its own"},
     {"Ecc", "memory of its own that could err"},
-    {"Pcie", "PCI Express link"},
+    {"Pcie", "counters of a PCI Express link"},
     {"Vgpu", "virtual GPUs"},
     {"", "that part of a GPU"},
 };

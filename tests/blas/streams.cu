@@ -67,6 +67,33 @@ void copies() {
   cudaFree(device);
 }
 
+#if CUBLAS_VERSION >= 130000
+// As on an H100.
+void emulation(cublasHandle_t handle) {
+  cudaEmulationSpecialValuesSupport mask;
+  cudaEmulationMantissaControl control;
+  int count = 7, offset = 7, *bits = &count;
+  GOOD(cublasGetEmulationSpecialValuesSupport(handle, &mask));
+  GOOD(cublasGetFixedPointEmulationMantissaControl(handle, &control));
+  GOOD(cublasGetFixedPointEmulationMaxMantissaBitCount(handle, &count));
+  GOOD(cublasGetFixedPointEmulationMantissaBitOffset(handle, &offset));
+  GOOD(cublasGetFixedPointEmulationMantissaBitCountPointer(handle, &bits));
+  expect(mask == CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_DEFAULT &&
+             control == CUDA_EMULATION_MANTISSA_CONTROL_DYNAMIC && count == 0 && offset == 0 &&
+             !bits,
+         "how arithmetic is emulated at first");
+  IS(CUBLAS_STATUS_INVALID_VALUE,
+     cublasSetEmulationSpecialValuesSupport(handle, cudaEmulationSpecialValuesSupport(0x10000)));
+  IS(CUBLAS_STATUS_INVALID_VALUE,
+     cublasSetFixedPointEmulationMantissaControl(handle, cudaEmulationMantissaControl(2)));
+  IS(CUBLAS_STATUS_INVALID_VALUE, cublasSetFixedPointEmulationMaxMantissaBitCount(handle, -1));
+  IS(CUBLAS_STATUS_INVALID_VALUE, cublasGetFixedPointEmulationMantissaControl(handle, nullptr));
+  GOOD(cublasSetFixedPointEmulationMantissaBitOffset(handle, -1));
+  GOOD(cublasGetFixedPointEmulationMantissaBitOffset(handle, &offset));
+  expect(offset == -1, "an offset");
+}
+#endif
+
 void mistakes() {
   cublasHandle_t handle, other = reinterpret_cast<cublasHandle_t>(&handle);
   GOOD(cublasCreate(&handle));
@@ -92,11 +119,13 @@ void mistakes() {
   GOOD(cublasSetEmulationStrategy(handle, CUBLAS_EMULATION_STRATEGY_EAGER));
   GOOD(cublasGetEmulationStrategy(handle, &strategy));
   expect(strategy == CUBLAS_EMULATION_STRATEGY_EAGER, "the strategy");
+  emulation(handle);
 #endif
   IS(CUBLAS_STATUS_NOT_INITIALIZED, cublasSaxpy(other, n, &one, *x, 1, *x, 1));
   IS(CUBLAS_STATUS_INVALID_VALUE,
      cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 16, 4, 4, &one, *x, 4, *x, 4, &one, *x, 16));
-  expect(std::string(cublasGetStatusName(CUBLAS_STATUS_INVALID_VALUE)) == "CUBLAS_STATUS_INVALID_VALUE" &&
+  expect(std::string(cublasGetStatusName(CUBLAS_STATUS_INVALID_VALUE)) ==
+                 "CUBLAS_STATUS_INVALID_VALUE" &&
              std::string(cublasGetStatusString(CUBLAS_STATUS_SUCCESS)) == "success",
          "words for codes");
   // Reads past the allocation, which faults as in a kernel.

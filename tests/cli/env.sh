@@ -7,6 +7,9 @@ expect "the libraries" 0 "^export LD_LIBRARY_PATH='/" "$inflight" env
 expect "the loader's module" 0 "^export LD_AUDIT='/.*/libinflight_audit.so'$" "$inflight" env
 expect "the package for Python" 0 "^export PYTHONPATH='/.*/lib/python'$" "$inflight" env
 expect "what PyTorch's extensions are built for" 0 "^export TORCH_CUDA_ARCH_LIST='9.0\+PTX'$" "$inflight" env
+expect "what JAX keeps its PTX with" 0 "^export XLA_FLAGS='--xla_gpu_generate_line_info=true --mine'$" \
+  env XLA_FLAGS=--mine "$inflight" env
+expect "how JAX takes memory" 0 "^export XLA_PYTHON_CLIENT_PREALLOCATE='false'$" "$inflight" env
 expect "what the CuTe DSL keeps its PTX with" 0 "^export CUTE_DSL_LINEINFO='1'$" "$inflight" env
 expect "the assembler of Triton" 0 "^export TRITON_PTXAS_PATH='/.*/libexec/inflight/ptxas'$" "$inflight" env
 expect "cmake's argument" 0 '^-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared$' "$inflight" env --cmake

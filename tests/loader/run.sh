@@ -59,12 +59,16 @@ whole "the options there" 'device: NVIDIA A100-SXM4-80GB' \
   bash -c '"$0" run --device a100 env -i "$1" | grep device' "$inflight" "$bin/plain"
 whole "what it sets itself" 'device: NVIDIA B200' \
   bash -c '"$0" run --device a100 env -i INFLIGHT_DEVICE=b200 "$1" | grep device' "$inflight" "$bin/plain"
-whole "nothing that was not ours" $'A=1\nCUTE_DSL_LINEINFO=1\nLD_AUDIT\nTORCH_CUDA_ARCH_LIST' \
-  bash -c 'B=2 "$0" run env -i A=1 env | sed "/^INFLIGHT_/d; /^TRITON_/d; /^[LT]/s/=.*//" | sort' "$inflight"
+whole "nothing that was not ours" $'A=1\nCUTE_DSL_LINEINFO\nLD_AUDIT\nTORCH_CUDA_ARCH_LIST\nXLA_FLAGS\nXLA_PYTHON_CLIENT_PREALLOCATE' \
+  bash -c 'B=2 "$0" run env -i A=1 env | sed "/^INFLIGHT_/d; /^TRITON_/d; /^A/!s/=.*//" | sort' "$inflight"
 whole "where the module is refused" 'LD_AUDIT=' "$inflight" run env -i LD_AUDIT= env
 whole "what cannot be started" 'No such file or directory' "$inflight" run "$bin/starter" execve "$work/gone"
 
 if python=$(type -P python3); then
+  # The files are not there on a machine without a GPU. A GPU's machine has no more than some.
+  whole "the files of GPUs" 'True True True False False' "$inflight" run --devices 40 "$python" -c "
+import os
+print(*[os.path.exists('/dev/nvidia' + each) for each in ('ctl', '0', '39', '40', '')])"
   whole "Python's child with an environment of its own" "$plain" "$inflight" run "$python" -c "
 import subprocess; subprocess.run(['$bin/plain'], check=True, env={})"
   whole "an extension of Python's" $'1\n11\n12' "$inflight" run "$python" -c "

@@ -15,7 +15,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # Separate caches, so that kernels compiled by others on this machine are not tested.
 export TRITON_CACHE_DIR=$work/triton NUMBA_CACHE_DIR=$work/numba WARP_CACHE_PATH=$work/warp
-unset TRITON_PTXAS_PATH TRITON_PTXAS_BLACKWELL_PATH LD_LIBRARY_PATH LD_AUDIT LD_PRELOAD CUTE_DSL_LINEINFO
+unset TRITON_PTXAS_PATH TRITON_PTXAS_BLACKWELL_PATH LD_LIBRARY_PATH LD_AUDIT LD_PRELOAD CUTE_DSL_LINEINFO XLA_FLAGS XLA_PYTHON_CLIENT_PREALLOCATE
 case $2 in
 --sessions)
   PATH=$(dirname "$inflight"):$(dirname "$python"):$PATH "$python" "$here/sessions/check" "$3" "$work"

@@ -27,6 +27,9 @@ int nvmlDeviceGetIndex(void*, unsigned*);
 int nvmlDeviceGetName(void*, char*, unsigned);
 int nvmlDeviceGetUUID(void*, char*, unsigned);
 int nvmlDeviceGetPciInfo_v3(void*, void*);
+int nvmlDeviceGetCurrPcieLinkGeneration(void*, unsigned*);
+int nvmlDeviceGetMaxPcieLinkWidth(void*, unsigned*);
+int nvmlDeviceGetPcieSpeed(void*, unsigned*);
 int nvmlDeviceGetCudaComputeCapability(void*, int*, int*);
 int nvmlDeviceGetMemoryInfo(void*, void*);
 int nvmlDeviceGetMemoryInfo_v2(void*, void*);
@@ -216,6 +219,16 @@ TEST_F(Nvml, DevicesAreFoundByTheirUuid) {
   EXPECT_EQ(found, device[0]);
   uuid.version = 1;
   EXPECT_EQ(nvmlDeviceGetHandleByUUIDV(&uuid, &found), version_mismatch);
+}
+
+TEST_F(Nvml, TheLinkToTheHostIsThatOfTheArchitecture) {
+  unsigned generation = 0, width = 0, speed = 0;
+  EXPECT_EQ(nvmlDeviceGetCurrPcieLinkGeneration(device[0], &generation), success);
+  EXPECT_EQ(nvmlDeviceGetMaxPcieLinkWidth(device[0], &width), success);
+  EXPECT_EQ(nvmlDeviceGetPcieSpeed(device[0], &speed), success);
+  EXPECT_EQ(generation, 5u);
+  EXPECT_EQ(width, 16u);
+  EXPECT_EQ(speed, 32000u);
 }
 
 TEST_F(Nvml, WhatIsWrongIsRefused) {

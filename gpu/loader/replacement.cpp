@@ -1,0 +1,28 @@
+// Writes a jump to our function over the entry of the library's.
+#include "gpu/loader/replacement.hpp"
+
+#include <cstdint>
+#include <cstring>
+
+#include "gpu/loader/exported.hpp"
+#include "gpu/loader/host.hpp"
+#include "gpu/loader/jump.hpp"
+
+namespace inflight::loader {
+
+void replace_function(const link_map& library, std::string_view name, const void* with) {
+  // With indirect branch tracking, a function begins with ENDBR64, which is kept.
+  constexpr std::uint8_t mark[] = {0xF3, 0x0F, 0x1E, 0xFA};
+  const Elf64_Sym* const symbol = exported_symbol(library, name);
+  if (!symbol || symbol->st_size < sizeof mark + sizeof(FarJump)) return;
+  std::uint64_t at = library.l_addr + symbol->st_value;
+  if (std::memcmp(reinterpret_cast<void*>(at), mark, sizeof mark) == 0) at += sizeof mark;
+  const FarJump code = far_jump(reinterpret_cast<std::uint64_t>(with));
+  const std::uint64_t start = at & ~(page_bytes - 1),
+                      bytes = (at + sizeof code - start + page_bytes - 1) & ~(page_bytes - 1);
+  if (!protect_pages(start, bytes, Access::read_write_execute)) return;
+  std::memcpy(reinterpret_cast<void*>(at), code.data(), code.size());
+  protect_pages(start, bytes, Access::read_execute);
+}
+
+}  // namespace inflight::loader
