@@ -1,5 +1,6 @@
-// The approximate functions, within the errors that PTX states (PTX ISA 9.7.3, 9.7.4). Products and
-// sums are never fused here, so that every instruction set gives the same bits.
+// The approximate functions (PTX ISA 9.7.3, 9.7.4): the multifunction unit's instructions, and what
+// ptxas puts around them. Products and sums are fused only where ptxas does.
+#include "gpu/machine/families/multifunction.hpp"
 #include "gpu/machine/families/rounding.hpp"
 
 namespace inflight::machine::INFLIGHT_ISA {
@@ -8,143 +9,127 @@ namespace {
 using enum Opcode;
 using enum Type;
 
-constexpr float infinity = __builtin_huge_valf();
-
 template <class T>
 T magnitude(T x) {
   return from_bits<T>(to_bits(x) & ~(BitsOf<T>{1} << (8 * sizeof(T) - 1)));
 }
-float with_sign_of(float value, float sign) {
-  return from_bits<float>((to_bits(value) & 0x7fffffff) | (to_bits(sign) & 0x80000000));
-}
-template <class... T>
-float polynomial(float x, float first, T... rest) {
-  if constexpr (sizeof...(rest) == 0)
-    return first;
-  else
-    return first + x * polynomial(x, rest...);
-}
+bool is_tiny(float x) { return magnitude(x) < 0x1p-126f; }
+bool is_huge(float x) { return magnitude(x) > 0x1p126f; }
 
-// 2^x with x = n + f, |f| <= 1/2. 2^n is applied in two factors, so subnormal results round once.
+// Without .ftz, arguments that the unit would take for zero or whose results it would flush are
+// scaled before and after.
+struct Rcp {
+  float operator()(float x) const {
+    const float scale = pick(is_huge(x), 0.25f, pick(is_tiny(x), 0x1p24f, 1.0f));
+    return mufu::Rcp{}(x * scale) * scale;
+  }
+};
+struct Rsqrt {
+  float operator()(float x) const {
+    const bool tiny = is_tiny(x);
+    return mufu::Rsq{}(x * pick(tiny, 0x1p24f, 1.0f)) * pick(tiny, 0x1p12f, 1.0f);
+  }
+};
+struct Sqrt {
+  float operator()(float x) const {
+    const bool tiny = is_tiny(x);
+    return mufu::Sqrt{}(x * pick(tiny, 0x1p24f, 1.0f)) * pick(tiny, 0x1p-12f, 1.0f);
+  }
+};
 struct Ex2 {
   float operator()(float x) const {
-    constexpr float to_integer = 12582912.0f;  // 1.5 * 2^23
-    const float high = x < 129.0f ? x : 129.0f, inside = high > -152.0f ? high : -152.0f;
-    const float shifted = inside + to_integer;
-    const float f = inside - (shifted - to_integer);
-    const S32 n = static_cast<S32>(to_bits(shifted) - to_bits(to_integer));
-    const float p = polynomial(f, 1.0f, 0x1.62e43p-1f, 0x1.ebfbep-3f, 0x1.c6aeccp-5f,
-                               0x1.3b2a1cp-7f, 0x1.5f48cp-10f, 0x1.444p-13f);
-    const S32 half = n >> 1;
-    const float r = p * power(half) * power(n - half);
-    return x != x ? x : r;
+    const bool low = x < -126;
+    const float r = mufu::Ex2{}(x * pick(low, 0.5f, 1.0f));
+    return r * pick(low, r, 1.0f);
   }
-
- private:
-  static float power(S32 n) { return from_bits<float>(static_cast<U32>(n + 127) << 23); }
 };
-
-// log2(x) with x = m 2^e and m around 1. log2(m) is a series in s = (m - 1)/(m + 1).
 struct Lg2 {
   float operator()(float x) const {
-    const bool tiny = x < 0x1p-126f;
-    const U32 bits = to_bits(tiny ? x * 0x1p24f : x);
-    const S32 e = static_cast<S32>(bits - 0x3f3504f3) >> 23;
-    const float m = from_bits<float>(bits - (static_cast<U32>(e) << 23));
-    const float s = (m - 1) / (m + 1), q = s * s;
-    const float series = polynomial(q, 1.0f, 1.0f / 3, 1.0f / 5, 1.0f / 7, 1.0f / 9);
-    const float log = s * 2.88539008f * series;
-    const float r = static_cast<float>(tiny ? e - 24 : e) + log;
-    const float special = x == 0 ? -infinity : x < 0 ? canonical_nan() : x;
-    return x > 0 && x < infinity ? r : special;
+    const bool tiny = is_tiny(x);
+    return mufu::Lg2{}(x * pick(tiny, 0x1p24f, 1.0f)) - pick(tiny, 24.0f, 0.0f);
   }
 };
 
-// sin and cos: subtracts the nearest multiple n of pi/2 from the angle in double precision, then
-// evaluates a polynomial chosen by n. An angle of 2^27 or more counts as 0.
-template <int Quarter>
-struct Trigonometric {
-  float operator()(float x) const {
-    constexpr double to_integer = 6755399441055744.0;  // 1.5 * 2^52
-    const double angle = magnitude(x) < 0x1p27f ? x : 0.0;
-    const double shifted = angle * 0.63661977236758134 + to_integer;
-    const double n = shifted - to_integer;
-    const float r = static_cast<float>(angle - n * 1.5707963267948966);
-    const U32 quarter = static_cast<U32>(to_bits(shifted)) + Quarter;
-    const float q = r * r;
-    const float sine =
-        r + r * q * polynomial(q, -1.6666654611e-1f, 8.3321608736e-3f, -1.9515295891e-4f);
-    const float cosine =
-        1 - q * 0.5f +
-        q * q * polynomial(q, 4.166664568298827e-2f, -1.388731625493765e-3f, 2.443315711809948e-5f);
-    const float value = quarter & 1 ? cosine : sine;
-    const float turned = from_bits<float>(to_bits(value) ^ (quarter & 2) << 30);
-    const float r0 = Quarter == 0 && magnitude(x) < 0x1p-126f ? with_sign_of(0.0f, x) : turned;
-    return magnitude(x) < infinity ? r0 : canonical_nan();
-  }
-};
-using Sin = Trigonometric<0>;
-using Cos = Trigonometric<1>;
-
-// tanh(x) = (1 - t)/(1 + t) with t = e^(-2|x|). Near 0, where that cancels, x - x^3/3.
-struct Tanh {
-  float operator()(float x) const {
-    const float a = magnitude(x);
-    const float t = Ex2{}(a * -2.88539008f);
-    const float far = (1 - t) / (1 + t), near = a - a * a * a * 0.33333333f;
-    return x != x ? x : with_sign_of(a < 0.0625f ? near : far, x);
-  }
-};
-
-struct Rsqrt {
-  template <class T>
-  T operator()(T x) const {
-    return T{1} / RealSqrt{}(x);
-  }
-};
-
-// div.approx: a / b, but the reciprocal of a divisor above 2^126 is 0 (PTX ISA, "div").
+template <bool Ftz>
+float product_of(float a, float b) {
+  if constexpr (Ftz) return flushed_result<RealMul>(flush(a), flush(b));
+  return a * b;
+}
+// .full also scales huge divisors. Without .ftz, tiny ones are scaled.
+template <bool Full, bool Ftz>
 struct DivApprox {
   float operator()(float a, float b) const {
-    const bool lost = magnitude(b) > 0x1p126f && magnitude(b) < infinity;
-    return lost ? a * with_sign_of(0.0f, b) : a / b;
+    if constexpr (Ftz && !Full) return product_of<Ftz>(a, mufu::Rcp{}(b));
+    const float down = pick(Full & is_huge(b), 0.25f, 1.0f);
+    const float scale = pick(!Ftz & is_tiny(b), 0x1p24f, down);
+    return product_of<Ftz>(product_of<Ftz>(a, scale), mufu::Rcp{}(b * scale));
   }
 };
+
+template <class F>
+using Canonical = Single<F, false, false>;
+template <bool Full>
+using Quotient = Canonical<DivApprox<Full, false>>;
+template <bool Full>
+using FlushedQuotient = Canonical<DivApprox<Full, true>>;
 
 // rcp.approx.ftz.f64, rsqrt.approx.ftz.f64: they read and produce only the high word.
 template <class F>
 struct HighWord {
   double operator()(double x) const {
-    const double r = F{}(flush(from_bits<double>(to_bits(x) & high)));
-    const double kept = from_bits<double>((to_bits(r) + 0x80000000) & high);
-    return r != r ? from_bits<double>(0x7fffffff00000000) : flush(kept);
-  }
-
- private:
-  static constexpr U64 high = 0xffffffff00000000;
-  static double flush(double x) {
-    const U64 bits = to_bits(x);
-    return from_bits<double>(bits & 0x7ff0000000000000 ? bits : bits & (U64{1} << 63));
+    return from_bits<double>(U64{F{}(static_cast<U32>(to_bits(x) >> 32))} << 32);
   }
 };
+
+// rsqrt.approx.f64 improves the unit's result by a step of Householder's method.
+struct Rsqrt64 {
+  double operator()(double x) const {
+    const bool tiny = magnitude(x) < 0x1p-1022;
+    const double scaled = x * pick(tiny, 0x1p54, 1.0);
+    const double near = HighWord<mufu::Rsq64>{}(scaled);
+    const double error = __builtin_fma(scaled, -(near * near), 1.0);
+    const double r = __builtin_fma(__builtin_fma(error, 0.375, 0.5), near * error, near);
+    const bool exact = (x == 0) | (x == __builtin_huge_val());
+    return pick(exact, near, r * pick(tiny, 0x1p27, 1.0));
+  }
+};
+
+// Halves are cut off, not rounded. 2^16 is infinite as f16.
+template <class Format>
+U32 cut_off(float x);
+template <>
+U32 cut_off<Bf16>(float x) {
+  return to_bits(x) >> 16;
+}
+template <>
+U32 cut_off<F16>(float x) {
+  const U32 bits = to_bits(x) & 0x7fffffff;
+  const bool subnormal = bits < 0x38800000;
+  const float small = pick(subnormal, from_bits<float>(bits), 0.0f);
+  const U32 finite = pick(subnormal, static_cast<U32>(static_cast<S32>(small * 0x1p24f)),
+                          (bits - (112 << 23)) >> 13);
+  const U32 r = pick(bits >= 0x47800000, U32{F16::infinity}, finite);
+  return pick(bits > 0x7f800000, half_nan_bits, r | (to_bits(x) >> 16 & 0x8000));
+}
 
 // --- rows ---
 
-template <Opcode O, int Sources, class F, Mod... Also>
+// F without .ftz, and Flushing with it.
+template <Opcode O, int Sources, class F, class Flushing, Mod... Also>
 void single_and_flushing(Rows& rows) {
-  single_rows<O, Sources, F, false, With<Also...>, Mod::rn>(rows);
+  static constexpr Row table[] = {
+      uniform_row<Sources>(O, f32, With<Also...>::set, lanewise<Sources, float, F>),
+      uniform_row<Sources>(O, f32, With<Mod::ftz, Also...>::set,
+                           lanewise<Sources, float, Flushing>)};
+  add_rows(rows, table);
 }
-template <class Format, class F, bool Ftz>
+template <class Format, class F>
 struct InSingle {
-  U32 operator()(U32 x) const {
-    const U32 in = Ftz ? flush_half<Format>(x) : x;
-    const U32 r = Format::round(F{}(Format::value(in)));
-    return Ftz ? flush_half<Format>(r) : r;
-  }
+  U32 operator()(U32 x) const { return cut_off<Format>(F{}(Format::value(x))); }
 };
-template <Opcode O, class F, class Format, bool Ftz, Mod... Also>
+template <Opcode O, class F, class Format, Mod... Also>
 void half_rows_of(Rows& rows) {
-  using H = InSingle<Format, F, Ftz>;
+  using H = InSingle<Format, F>;
   static constexpr Row table[] = {
       {O, {Format::type}, {Mod::approx, Also...}, {Format::type, Format::type}, unary<U16, U16, H>},
       {O,
@@ -155,29 +140,29 @@ void half_rows_of(Rows& rows) {
   add_rows(rows, table);
 }
 void double_rows(Rows& rows) {
-  unaries<rcp, With<Mod::approx, Mod::ftz>, HighWord<RealRcp>, f64>(rows);
-  unaries<rsqrt, With<Mod::approx, Mod::ftz>, HighWord<Rsqrt>, f64>(rows);
-  unaries<rsqrt, With<Mod::approx>, Double<Rsqrt>, f64>(rows);
+  unaries<rcp, With<Mod::approx, Mod::ftz>, HighWord<mufu::Rcp64>, f64>(rows);
+  unaries<rsqrt, With<Mod::approx, Mod::ftz>, HighWord<mufu::Rsq64>, f64>(rows);
+  unaries<rsqrt, With<Mod::approx>, Double<Rsqrt64>, f64>(rows);
 }
 
 }  // namespace
 
 void approximate_rows(Rows& rows) {
-  single_and_flushing<rcp, 1, RealRcp, Mod::approx>(rows);
-  single_and_flushing<sqrt, 1, RealSqrt, Mod::approx>(rows);
-  single_and_flushing<rsqrt, 1, Rsqrt, Mod::approx>(rows);
-  single_and_flushing<div, 2, DivApprox, Mod::approx>(rows);
-  single_and_flushing<div, 2, RealDiv, Mod::full>(rows);
-  single_and_flushing<div, 2, RealDiv>(rows);  // .full is ignorable()
-  single_and_flushing<ex2, 1, Ex2, Mod::approx>(rows);
-  single_and_flushing<lg2, 1, Lg2, Mod::approx>(rows);
-  single_and_flushing<sin, 1, Sin, Mod::approx>(rows);
-  single_and_flushing<cos, 1, Cos, Mod::approx>(rows);
-  single_rows<tanh, 1, Tanh, false, With<Mod::approx>, Mod::rn>(rows);
-  half_rows_of<ex2, Ex2, F16, false>(rows);
-  half_rows_of<ex2, Ex2, Bf16, true, Mod::ftz>(rows);
-  half_rows_of<tanh, Tanh, F16, false>(rows);
-  half_rows_of<tanh, Tanh, Bf16, false>(rows);
+  single_and_flushing<rcp, 1, Canonical<Rcp>, mufu::Rcp, Mod::approx>(rows);
+  single_and_flushing<sqrt, 1, Canonical<Sqrt>, mufu::Sqrt, Mod::approx>(rows);
+  single_and_flushing<rsqrt, 1, Canonical<Rsqrt>, mufu::Rsq, Mod::approx>(rows);
+  single_and_flushing<div, 2, Quotient<false>, FlushedQuotient<false>, Mod::approx>(rows);
+  single_and_flushing<div, 2, Quotient<true>, FlushedQuotient<true>, Mod::full>(rows);
+  single_and_flushing<div, 2, Quotient<true>, FlushedQuotient<true>>(rows);  // .full is ignorable()
+  single_and_flushing<ex2, 1, Canonical<Ex2>, mufu::Ex2, Mod::approx>(rows);
+  single_and_flushing<lg2, 1, Canonical<Lg2>, mufu::Lg2, Mod::approx>(rows);
+  single_and_flushing<sin, 1, mufu::Sin, mufu::Sin, Mod::approx>(rows);
+  single_and_flushing<cos, 1, mufu::Cos, mufu::Cos, Mod::approx>(rows);
+  unaries<tanh, With<Mod::approx>, mufu::Tanh, f32>(rows);
+  half_rows_of<ex2, mufu::Ex2, F16>(rows);
+  half_rows_of<ex2, mufu::Ex2, Bf16, Mod::ftz>(rows);
+  half_rows_of<tanh, mufu::Tanh, F16>(rows);
+  half_rows_of<tanh, mufu::Tanh, Bf16>(rows);
   double_rows(rows);
 }
 
