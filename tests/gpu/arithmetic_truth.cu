@@ -1,7 +1,7 @@
 // arch: compute_90
 // Prints a GPU's results for every form of every arithmetic instruction. One line per form: its
 // name, a hash of 4096 results, and the first few results (of special values). Approximate forms
-// come last, with the greatest error and the results of special values, which may differ.
+// come last, with the greatest error and the results of special values.
 //
 //   nvcc -arch=sm_90 -cudart shared -o arithmetic_truth arithmetic_truth.cu
 //   ./arithmetic_truth          all forms
