@@ -14,12 +14,12 @@ using ptx::Mod;
 constexpr int measured = 90;  // the architecture that tests/gpu compares against
 
 bool always(const ptx::Instruction&, int) { return true; }
-bool approximate(const ptx::Instruction& in, int) {
-  return in.mods.has(Mod::approx) || in.mods.has(Mod::full);
-}
 bool gradients(const ptx::Instruction& in, int) { return in.mods.has(Mod::grad); }
 bool volumes(const ptx::Instruction& in, int) { return in.mods.has(Mod::_3d); }
 bool elsewhere(const ptx::Instruction&, int architecture) { return architecture != measured; }
+bool approximate_elsewhere(const ptx::Instruction& in, int architecture) {
+  return architecture != measured && (in.mods.has(Mod::approx) || in.mods.has(Mod::full));
+}
 // Products of integers are exact everywhere.
 bool floats_elsewhere(const ptx::Instruction& in, int architecture) {
   const auto integer = [](ptx::Type type) {
