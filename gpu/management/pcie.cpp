@@ -11,7 +11,7 @@ constexpr unsigned lanes = 16;
 
 unsigned generation() {
   constexpr unsigned first_of_5 = 90;  // compute capability
-  return inflight::cuda::profile().architecture.number >= first_of_5 ? 5 : 4;
+  return profile().architecture.number >= first_of_5 ? 5 : 4;
 }
 // MB/s of a lane, which doubled with each generation since the third.
 unsigned speed() { return 8000u << (generation() - 3); }
