@@ -29,6 +29,7 @@ struct Plan {
   std::uint32_t bytes = 64, expected = 64;  // of a copy; of a phase
   unsigned producer_first = 1, consumer_first = 0;
   bool consumer_flips = true;
+  unsigned bystanders = 0;  // warps that wait for empty stages as the producer does, and fill none
 };
 
 class Pipeline {
@@ -36,21 +37,24 @@ class Pipeline {
   Pipeline(const Plan& plan, std::uint32_t seed)
       : plan_(plan),
         random_(seed),
-        order_(1 + plan.consumers),
+        order_(1 + plan.consumers + plan.bystanders),
         full_(plan.stages),
         empty_(plan.stages) {
     for (unsigned s = 0; s < plan.stages; ++s) {
       init(full_[s], plan.full_count);
       init(empty_[s], plan.empty_count);
     }
-    steps_.resize(1 + plan.consumers);
+    steps_.resize(1 + plan.consumers + plan.bystanders);
   }
   // Runs until all are done or none can continue. Returns true if all are done.
   bool run() {
     unsigned idle = 0;
     while (idle < 200) {
-      const unsigned who = random_() % (plan_.consumers + 2);
-      const bool moved = who == plan_.consumers + 1 ? land() : who == 0 ? produce() : consume(who);
+      const unsigned who = random_() % (steps_.size() + 1);
+      const bool moved = who == steps_.size()     ? land()
+                         : who == 0               ? produce()
+                         : who <= plan_.consumers ? consume(who)
+                                                  : stand_by(who);
       idle = moved ? 0 : idle + 1;
     }
     for (auto* all : {&full_, &empty_})
@@ -136,6 +140,12 @@ class Pipeline {
       arrive(empty_[stage(s)], who);
       s = {s.round + 1, 0};
     }
+    return true;
+  }
+  bool stand_by(unsigned who) {
+    Step& s = steps_[who];
+    if (s.round >= plan_.rounds || !wait(empty_[stage(s)], who, turn(s) ^ 1)) return false;
+    ++s.round;
     return true;
   }
   // A copy in flight completes.
@@ -224,8 +234,30 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"begins_with_the_wrong_parity",
                 [](Plan& p) { p.consumer_first = 1; },
                 {What::repeated_wait}},
+        Mistake{"a_warp_waits_that_fills_nothing",
+                [](Plan& p) { p.bystanders = 1; },
+                {What::repeated_wait}},
         Mistake{"the_producer_waits_first", [](Plan& p) { p.producer_first = 0; }, {}}),
     [](const auto& info) { return info.param.name; });
+
+TEST(MbarrierHistories, TellABystanderFromAWrongParity) {
+  std::mt19937 random(3);
+  unsigned found = 0;
+  for (std::uint32_t seed = 0; seed < 1000; ++seed) {
+    Plan plan = right(random);
+    const bool bystander = seed % 2 != 0;
+    if (bystander)
+      plan.bystanders = 2;
+    else
+      plan.consumers = plan.empty_count = plan.consumer_first = 1;
+    Pipeline pipeline(plan, seed);
+    pipeline.run();
+    if (pipeline.breaches.empty()) continue;
+    ++found;
+    ASSERT_EQ(pipeline.breaches.front().uncounted, bystander) << "seed " << seed;
+  }
+  EXPECT_GT(found, 500u);
+}
 
 }  // namespace
 }  // namespace inflight::check

@@ -143,6 +143,10 @@ MbarrierBreach MbarrierHistory::repeated(const Who& who, std::uint32_t parity) c
   MbarrierBreach breach{What::repeated_wait, {}, who, current_.number, current_.arrivals,
                         current_.expects};
   breach.parity = parity;
+  const auto counted = [&](const Pass& each) {
+    return each.awaited && each.who.instruction == who.instruction;
+  };
+  breach.uncounted = current_.number == 0 && std::any_of(passes_.begin(), passes_.end(), counted);
   return breach;
 }
 

@@ -53,6 +53,9 @@ struct MbarrierBreach {
   std::vector<Contribution> expects;
   std::uint64_t expected = 0, came = 0;  // arrivals or bytes
   std::uint32_t parity = 0;              // that the wait tested
+  // A repeated wait in the first phase, at an instruction where that phase's contributors know of
+  // another warp's wait: a producer's warp that does not produce.
+  bool uncounted = false;
 };
 
 class MbarrierHistory {

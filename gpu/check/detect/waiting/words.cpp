@@ -222,6 +222,18 @@ void WaitingWords::add(const MbarrierBreach& breach, const MbarrierHistory& hist
                                at_expect ? fmt::format(" instead of {}", breach.expected) : "");
         break;
       case Of::repeated_wait:
+        f.here = places.party(here, fmt::format("waits for parity {}", breach.parity));
+        if (breach.uncounted) {
+          f.sentence = fmt::format(
+              "a wait for parity {} of {} returns at once in its first phase, and nothing that "
+              "completes this phase waits for the thread, as it does for others at the same wait: "
+              "the thread may fall two phases behind and then wait for ever",
+              breach.parity, it);
+          f.remedy =
+              "let only the warp wait here whose copies or arrivals follow, or let the other warps "
+              "arrive with it and raise the count";
+          break;
+        }
         f.sentence =
             phase == 0
                 ? fmt::format(
@@ -232,7 +244,6 @@ void WaitingWords::add(const MbarrierBreach& breach, const MbarrierHistory& hist
                       "a wait for parity {} of {} returns at once: it asks for phase {}, which the "
                       "thread has waited for before, while phase {} (parity {}) is under way",
                       breach.parity, it, phase - 1, phase, phase & 1);
-        f.here = places.party(here, fmt::format("waits for parity {}", breach.parity));
         if (phase != 0) others("makes", "arrival");
         f.remedy = fmt::format(
             "wait for parity {} here: a thread begins with parity 0 and flips it after each wait "
